@@ -1,0 +1,99 @@
+/* Context: errors, threads, progress and log messages.
+ *
+ * Every call of rarebit takes a context. A context holds the sentence of the last error, a pool of
+ * threads, and the callbacks. There is no global state: two contexts may be used by two threads at
+ * the same time; one context must be used by one thread at a time.
+ *
+ * The library never prints, never exits, never aborts.
+ */
+#ifndef RAREBIT_CONTEXT_H
+#define RAREBIT_CONTEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(_WIN32)
+#define RB_API
+#elif defined(__GNUC__)
+#define RB_API __attribute__((visibility("default")))
+#else
+#define RB_API
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What a call returns: RB_OK, or why it could not be done. rb_context_error() has the sentence. */
+typedef enum rb_error {
+    RB_OK = 0,
+    RB_ERROR_MEMORY,      /* an allocation failed, or a size does not fit into memory */
+    RB_ERROR_ARGUMENT,    /* an option or argument is outside its legal range */
+    RB_ERROR_FILE,        /* a file could not be opened, read, written or renamed */
+    RB_ERROR_FORMAT,      /* a file is not what its format says */
+    RB_ERROR_DATA,        /* the data cannot be used: missing values, infinities, wrong shape */
+    RB_ERROR_NUMERIC,     /* numbers became infinite or NaN, or a matrix was not positive definite */
+    RB_ERROR_UNSUPPORTED, /* legal, but not offered */
+    RB_ERROR_INTERRUPTED  /* a callback asked to stop before there was a usable result */
+} rb_error;
+
+typedef struct rb_context rb_context;
+
+/* How a fit ended; apart from errors, since each of these leaves a usable model. */
+typedef enum rb_status {
+    RB_STATUS_ITERATIONS = 0, /* the number of iterations asked for was done */
+    RB_STATUS_CONVERGED,      /* the stopping rule was met */
+    RB_STATUS_STOPPED         /* the progress callback asked to stop */
+} rb_status;
+
+/* Where a fit stands, after each iteration. */
+typedef struct rb_progress {
+    int64_t iteration;      /* from 1 */
+    int64_t iterations;     /* how many were asked for */
+    double objective;       /* to be maximised; see the method */
+    double estep_objective; /* to be minimised; NaN unless rb_fit_options.trace is set */
+    double seconds;         /* of this iteration */
+    double elapsed;         /* seconds since the fit began */
+    double remaining;       /* estimated seconds until the last iteration */
+} rb_progress;
+
+/* Called after each iteration; a value other than 0 stops the fit with a usable model. */
+typedef int (*rb_progress_fn)(const rb_progress *progress, void *user);
+
+typedef enum rb_log_level {
+    RB_LOG_WARNING, /* the result may not be what the user wants */
+    RB_LOG_INFO     /* what was done, where a user would like to know */
+} rb_log_level;
+
+/* Called with one sentence, without a line end. */
+typedef void (*rb_log_fn)(rb_log_level level, const char *sentence, void *user);
+
+/* Makes a context that knows the methods built into the library, with one thread.
+ * *context is NULL on failure; the only failure is RB_ERROR_MEMORY. Free with rb_context_free. */
+RB_API rb_error rb_context_new(rb_context **context);
+
+/* Frees a context and ends its threads. NULL is accepted. Objects made with a context may be freed
+ * after it. */
+RB_API void rb_context_free(rb_context *context);
+
+/* The sentence of the last error; "" if there was none. Valid until the next call with the context. */
+RB_API const char *rb_context_error(const rb_context *context);
+
+/* Sets the number of threads, 1 to 1024; 0 takes one a processor. Results are the same bits for any
+ * number. RB_ERROR_ARGUMENT, RB_ERROR_MEMORY (the old number stays). */
+RB_API rb_error rb_context_set_threads(rb_context *context, int threads);
+RB_API int rb_context_threads(const rb_context *context);
+
+/* Sets the callbacks; NULL removes one. */
+RB_API void rb_context_on_progress(rb_context *context, rb_progress_fn fn, void *user);
+RB_API void rb_context_on_log(rb_context *context, rb_log_fn fn, void *user);
+
+/* The name of an error or status, such as "RB_ERROR_FILE"; never NULL. */
+RB_API const char *rb_error_name(rb_error error);
+RB_API const char *rb_status_name(rb_status status);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

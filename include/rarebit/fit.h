@@ -1,0 +1,52 @@
+/* Fitting: what every iterative method shares. */
+#ifndef RAREBIT_FIT_H
+#define RAREBIT_FIT_H
+
+#include <rarebit/matrix.h>
+#include <rarebit/options.h>
+#include <rarebit/preprocess.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct rb_model rb_model;
+
+typedef struct rb_fit_options {
+    int64_t iterations; /* most iterations */
+    double tolerance;   /* stop when |F - F_before| < tolerance * |F|; 0: never */
+    int64_t seed;       /* of every random number; the same seed gives the same bits */
+    int64_t restarts;   /* fit this many times from different starts and keep the best objective */
+    int precision;      /* rb_type of storage and products; objectives are float64 always */
+    bool trace;         /* compute the E-step objective in each iteration (costs a little) */
+} rb_fit_options;
+
+/* The option table of rb_fit_options. */
+RB_API const rb_option *rb_fit_option_table(void);
+RB_API void rb_fit_options_default(rb_fit_options *options);
+
+/* Fits a method to the samples of a source.
+ *
+ * method       "rfn", or a name that the program has added with rb_context_add_method
+ * options      the method's option struct (rb_rfn_options for "rfn"); NULL for its defaults
+ * fit          NULL for the defaults
+ * preprocess   NULL for the defaults (features centred by their means)
+ * start        a model of the same method to start from (a warm start): its preprocessing and
+ *              parameters are taken and `preprocess` is ignored; NULL to start anew
+ * model        the result; free with rb_model_free; NULL on failure
+ *
+ * Errors: RB_ERROR_ARGUMENT (an option), RB_ERROR_DATA (missing or infinite values, no samples),
+ * RB_ERROR_NUMERIC (numbers became infinite; the sentence says where), RB_ERROR_MEMORY,
+ * RB_ERROR_FILE (the source). A callback that stops the fit gives RB_OK and RB_STATUS_STOPPED. */
+RB_API rb_error rb_fit(rb_context *context, const char *method, const void *options,
+                       const rb_fit_options *fit, const rb_preprocess_options *preprocess,
+                       rb_source *source, const rb_model *start, rb_model **model);
+
+/* Bytes that a fit will need besides its input: an estimate from the shapes. */
+RB_API rb_error rb_fit_memory(rb_context *context, const char *method, const void *options,
+                              const rb_fit_options *fit, const rb_source *source, int64_t *bytes);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

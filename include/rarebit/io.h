@@ -1,0 +1,70 @@
+/* Files: data in many formats, chosen by magic bytes and suffix. docs/formats.md lists them. */
+#ifndef RAREBIT_IO_H
+#define RAREBIT_IO_H
+
+#include <rarebit/matrix.h>
+#include <rarebit/options.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct rb_read_options {
+    const char *dataset; /* path inside an HDF5 file ("/x", "layers/counts"); NULL: the usual one */
+    bool transpose;      /* the file has features as rows and samples as columns */
+    int header;          /* rb_read_choice: text has a row of feature names */
+    int row_names;       /* rb_read_choice: text has a column of sample names */
+    const char *patches; /* "10x10": images are cut into patches, one a sample; NULL: one row */
+} rb_read_options;
+
+typedef enum rb_read_choice { RB_READ_AUTO = 0, RB_READ_YES, RB_READ_NO } rb_read_choice;
+
+/* The option table of rb_read_options. */
+RB_API const rb_option *rb_read_option_table(void);
+RB_API void rb_read_options_default(rb_read_options *options);
+
+/* Reads a file into a matrix that owns its numbers and names; .npy is mapped where possible. NaN is
+ * kept (preprocessing decides), everything else that is wrong is an error that names file, row and
+ * column. options may be NULL. */
+RB_API rb_error rb_read(rb_context *context, const char *path, const rb_read_options *options,
+                        rb_matrix **matrix);
+
+/* Opens a file as a source: .npy and HDF5 data are read block by block, others are read whole. */
+RB_API rb_error rb_open(rb_context *context, const char *path, const rb_read_options *options,
+                        rb_source **source);
+
+/* What rb_describe finds in a matrix. */
+typedef struct rb_description {
+    int64_t samples, features, nonzeros, missing;
+    double sum, sum_of_squares, minimum, maximum; /* of the values that are not missing */
+} rb_description;
+
+RB_API rb_error rb_describe(rb_context *context, rb_source *source, rb_description *description);
+
+/* The name of the format that rb_read would take, such as "npy"; RB_ERROR_FORMAT if none fits. */
+RB_API rb_error rb_format_of(rb_context *context, const char *path, const char **name);
+
+/* A writer takes rows in order and makes the file appear, whole, at rb_writer_close; the format is
+ * chosen by the suffix: .npy, .tsv, .csv (also .gz), .h5 (data set "X"), .h5ad. */
+typedef struct rb_writer rb_writer;
+
+typedef struct rb_write_header {
+    int64_t n_samples, n_features;
+    rb_type type;
+    const rb_source *sample_names_from;   /* names of the rows; NULL: none */
+    const char *const *feature_names;     /* names of the columns; NULL: none */
+} rb_write_header;
+
+RB_API rb_error rb_writer_open(rb_context *context, const char *path,
+                               const rb_write_header *header, rb_writer **writer);
+/* Appends the rows of a matrix; columns must match. */
+RB_API rb_error rb_writer_add(rb_context *context, rb_writer *writer, const rb_matrix *rows);
+/* Finishes and renames. The writer is freed, also on failure. */
+RB_API rb_error rb_writer_close(rb_context *context, rb_writer *writer);
+/* Throws the unfinished file away and frees the writer; NULL is accepted. */
+RB_API void rb_writer_abandon(rb_writer *writer);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

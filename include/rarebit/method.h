@@ -1,0 +1,89 @@
+/* Methods: the table that a model family fills. For those who add one; users of the built-in methods
+ * need only rb_fit. Experimental: the table may grow.
+ *
+ * A method knows nothing of files, threads or the loop. One iteration of a fit is
+ *     repeat: begin; block for each block of samples in fixed order; end, until end says done (E-step)
+ *     mstep; objective
+ */
+#ifndef RAREBIT_METHOD_H
+#define RAREBIT_METHOD_H
+
+#include <rarebit/model.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct rb_block; /* a block of preprocessed samples: src/data/data.h */
+struct rb_feed;  /* gives blocks: src/data/data.h */
+
+/* The shape of a problem, and what every method is told about it. */
+typedef struct rb_problem {
+    int64_t n_samples, n_features;
+    rb_type type;
+    bool sparse;
+    int64_t block_samples; /* samples in a block, at most */
+    int64_t block_stored;  /* sparse: most stored entries in a block; else 0 */
+    const rb_fit_options *fit;
+    int64_t restart; /* which of fit->restarts, from 0: part of every random stream */
+} rb_problem;
+
+typedef struct rb_method {
+    const char *name;         /* "rfn" */
+    const char *title;        /* "rectified factor network" */
+    const rb_option *options; /* the table of its option struct */
+    size_t options_size;      /* of that struct */
+    const char *code_name;    /* of the codes in AnnData: "X_rfn" */
+
+    /* Units that the options ask for. */
+    int64_t (*units)(const void *options);
+    /* Samples a block should have at most, from the shape alone; and bytes a fit needs. */
+    int64_t (*block_samples)(int64_t n_samples, int64_t n_features, const void *options);
+    int64_t (*memory)(const rb_problem *problem, const void *options);
+
+    /* ---- fitting; `state` is the method's own ---- */
+
+    /* Allocates everything. start: a model to start from, or NULL. */
+    rb_error (*start)(rb_context *context, const rb_problem *problem, const void *options,
+                      const rb_model *start, void **state);
+    void (*finish)(void *state); /* frees; NULL is accepted */
+    /* Asked for once before the first iteration: sums over the data that never change (diag C). */
+    rb_error (*survey)(rb_context *context, void *state, const struct rb_block *block);
+    rb_error (*begin)(rb_context *context, void *state);
+    rb_error (*block)(rb_context *context, void *state, const struct rb_block *block);
+    rb_error (*end)(rb_context *context, void *state, bool *again);
+    rb_error (*mstep)(rb_context *context, void *state);
+    /* Objective after the M-step (maximised); E-step objective, NaN unless fit->trace. */
+    void (*objective)(void *state, double *objective, double *estep_objective);
+    /* Copies the parameters into the arrays of the model. Called after a last E-step with the final
+     * parameters. */
+    rb_error (*store)(rb_context *context, void *state, rb_model *model);
+
+    /* ---- using a model ---- */
+
+    /* Prepares encoding; the coder is the method's own, freed by coder_free. */
+    rb_error (*coder_new)(rb_context *context, const rb_model *model, int64_t block_samples,
+                          void **coder);
+    void (*coder_free)(void *coder);
+    /* Codes of a block: codes is n_samples x units of the model's type, row-major. */
+    rb_error (*encode)(rb_context *context, void *coder, const struct rb_block *block,
+                       void *codes);
+    /* Preprocessed samples from codes: rows is n_samples x n_features. */
+    rb_error (*decode)(rb_context *context, void *coder, int64_t n_samples, const void *codes,
+                       void *rows);
+    /* Everything of rb_evaluation. */
+    rb_error (*evaluate)(rb_context *context, const rb_model *model, struct rb_feed *feed,
+                         rb_evaluation *evaluation);
+} rb_method;
+
+/* Makes a method known to a context; the table must outlive it. RB_ERROR_ARGUMENT when the name is
+ * taken. */
+RB_API rb_error rb_context_add_method(rb_context *context, const rb_method *method);
+
+/* The names of the methods a context knows, by index; NULL past the last. */
+RB_API const rb_method *rb_context_method(const rb_context *context, int64_t index);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,88 @@
+/* Models: what a fit leaves, on disk and in memory; and what is done with it.
+ *
+ * A model is named arrays and attributes, the preprocessing, the names of the features, the history
+ * of the fit. The file is HDF5; docs/model-format.md describes it. A file written by any version
+ * loads in every later one.
+ */
+#ifndef RAREBIT_MODEL_H
+#define RAREBIT_MODEL_H
+
+#include <rarebit/fit.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Frees a model; NULL is accepted. */
+RB_API void rb_model_free(rb_model *model);
+
+/* Writes to a temporary name beside `path` and renames: there is never half a file. */
+RB_API rb_error rb_model_save(rb_context *context, const rb_model *model, const char *path);
+
+/* RB_ERROR_FILE, RB_ERROR_FORMAT (not a model, damaged, of a newer format, of an unknown method). */
+RB_API rb_error rb_model_load(rb_context *context, const char *path, rb_model **model);
+
+RB_API const char *rb_model_method(const rb_model *model);
+RB_API int64_t rb_model_features(const rb_model *model); /* after preprocessing: those in use */
+RB_API int64_t rb_model_units(const rb_model *model);
+RB_API rb_status rb_model_status(const rb_model *model);
+
+/* The name of feature k of those in use, or NULL when the training data had no names. */
+RB_API const char *rb_model_feature_name(const rb_model *model, int64_t feature);
+
+/* An array by name: float64, row-major, rows x columns (a vector has one column). Valid as long as
+ * the model. NULL when there is none of that name; rows and columns may be NULL. */
+RB_API const double *rb_model_array(const rb_model *model, const char *name, int64_t *rows,
+                                    int64_t *columns);
+/* Name of the index-th array, NULL past the last. */
+RB_API const char *rb_model_array_name(const rb_model *model, int64_t index);
+
+/* An attribute as text ("eta" -> "0.1", "seed", "program_version", "command_line",
+ * "data_checksum"); NULL when there is none. */
+RB_API const char *rb_model_attribute(const rb_model *model, const char *name);
+/* Name of the index-th attribute, NULL past the last. */
+RB_API const char *rb_model_attribute_name(const rb_model *model, int64_t index);
+RB_API rb_error rb_model_set_attribute(rb_context *context, rb_model *model, const char *name,
+                                       const char *value);
+
+/* The history: iterations done, and for iteration t (from 0) the objective, the E-step objective
+ * (NaN when not traced) and its seconds. */
+RB_API int64_t rb_model_iterations(const rb_model *model);
+RB_API rb_error rb_model_history(const rb_model *model, int64_t iteration, double *objective,
+                                 double *estep_objective, double *seconds);
+
+/* Takes a block of rows of a result, in order: rows are samples first .. first + count - 1 and valid
+ * during the call. A value other than 0 ends the call with RB_ERROR_INTERRUPTED. */
+typedef int (*rb_rows_fn)(void *user, int64_t first, const rb_matrix *rows);
+
+/* Codes of new samples (units of the model, float of its precision). Features are matched by name
+ * when model and source both have names; missing and extra ones are reported as a log message. */
+RB_API rb_error rb_encode(rb_context *context, const rb_model *model, rb_source *source,
+                          rb_rows_fn fn, void *user);
+
+/* Samples rebuilt from their codes, on the scale of the data before preprocessing (centring and
+ * scaling undone; log1p undone; sample totals restored). */
+RB_API rb_error rb_reconstruct(rb_context *context, const rb_model *model, rb_source *source,
+                               rb_rows_fn fn, void *user);
+
+/* What rb_evaluate measures; V is the preprocessed data, mu the codes. NaN where a method has none. */
+typedef struct rb_evaluation {
+    int64_t samples, features, units;
+    int64_t dead_units;          /* units that no training sample activated */
+    double sparseness;           /* SP: share of exact zeros in mu */
+    double reconstruction_error; /* ER: Frobenius norm of V - mu W' */
+    double covariance_error;     /* CO: Frobenius norm of C - Psi - W S W', 1/n */
+    double objective;            /* F = log_likelihood - estep_objective / 2 */
+    double log_likelihood;       /* mean over samples of log N(v; W xi, W W' + Psi) */
+    double estep_objective;      /* O */
+    double energy;               /* E; F = -E - KL */
+    double divergence;           /* KL of the codes' distribution from the prior */
+} rb_evaluation;
+
+RB_API rb_error rb_evaluate(rb_context *context, const rb_model *model, rb_source *source,
+                            rb_evaluation *evaluation);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,72 @@
+/* Modules (biclusters): per unit the samples and features that belong to it. */
+#ifndef RAREBIT_MODULES_H
+#define RAREBIT_MODULES_H
+
+#include <rarebit/model.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct rb_modules_options {
+    const char *rule;         /* "nonzero", "fabia", "top:N", "mass:F"; NULL: the method's default */
+    double sample_threshold;  /* fabia rule: a sample belongs when |z| is above it */
+    double feature_threshold; /* weight rule: a divisor; larger admits more features */
+    int64_t best;             /* keep this many modules of largest information content; 0: all */
+} rb_modules_options;
+
+RB_API const rb_option *rb_modules_option_table(void);
+RB_API void rb_modules_options_default(rb_modules_options *options);
+
+/* One member of a module: index from 0, weight with its sign. Sorted by |weight|, largest first. */
+typedef struct rb_member {
+    int64_t index;
+    double weight;
+} rb_member;
+
+typedef struct rb_module {
+    int64_t unit;       /* the unit of the model */
+    double information; /* sum over samples of 1/2 log(1 + z^2 l' Psi^-1 l), in nats */
+    rb_member *samples;
+    int64_t n_samples;
+    rb_member *features; /* indices into the features in use */
+    int64_t n_features;
+} rb_module;
+
+typedef struct rb_modules rb_modules; /* ranked by information content, largest first */
+
+/* Finds the modules of a model in the samples of a source. */
+RB_API rb_error rb_modules_find(rb_context *context, const rb_model *model, rb_source *source,
+                                const rb_modules_options *options, rb_modules **modules);
+RB_API void rb_modules_free(rb_modules *modules);
+RB_API int64_t rb_modules_count(const rb_modules *modules);
+RB_API const rb_module *rb_modules_get(const rb_modules *modules, int64_t rank);
+
+/* Modules as JSON: {"modules":[{"samples":[0,4],"features":[1,2]},...]}, counted from 0; what
+ * `simulate` writes as truth. Weights, units and names in the file are ignored. */
+RB_API rb_error rb_modules_read(rb_context *context, const char *path, rb_modules **modules);
+
+typedef enum rb_modules_format { RB_MODULES_TSV = 0, RB_MODULES_JSON, RB_MODULES_GMT } rb_modules_format;
+
+/* Writes modules; names are taken from model and source where they have them (either may be NULL). */
+RB_API rb_error rb_modules_write(rb_context *context, const rb_modules *modules,
+                                 const rb_model *model, const rb_source *source,
+                                 rb_modules_format format, const char *path);
+
+/* How found modules agree with the truth: Jaccard index of the cells (sample, feature), optimal
+ * one-to-one assignment, sum divided by the larger number of the two. */
+typedef struct rb_match {
+    double consensus_score;
+    double *overlap;     /* n_truth: Jaccard index of each true module with its partner */
+    int64_t *partner;    /* n_truth: rank of the found module, or -1 */
+    int64_t n_truth;
+} rb_match;
+
+RB_API rb_error rb_modules_match(rb_context *context, const rb_modules *found,
+                                 const rb_modules *truth, rb_match *match);
+RB_API void rb_match_clear(rb_match *match);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

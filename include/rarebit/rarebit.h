@@ -1,0 +1,19 @@
+/* rarebit: finds the few hidden causes behind data. All public headers. */
+#ifndef RAREBIT_RAREBIT_H
+#define RAREBIT_RAREBIT_H
+
+#include <rarebit/context.h>
+#include <rarebit/fit.h>
+#include <rarebit/io.h>
+#include <rarebit/matrix.h>
+#include <rarebit/method.h>
+#include <rarebit/model.h>
+#include <rarebit/modules.h>
+#include <rarebit/options.h>
+#include <rarebit/plot.h>
+#include <rarebit/preprocess.h>
+#include <rarebit/rfn.h>
+#include <rarebit/simulate.h>
+#include <rarebit/version.h>
+
+#endif

@@ -1,0 +1,53 @@
+/* Rectified factor networks.
+ *
+ * Factor analysis v = W h + e, h ~ N(xi, I), e ~ N(0, Psi), whose posterior means are rectified and
+ * normalised, so that codes are sparse. Reference: Clevert, Mayr, Unterthiner, Hochreiter,
+ * "Rectified Factor Networks", NIPS 2015.
+ *
+ * Arrays of a model of method "rfn" (rb_model_array):
+ *   loadings   n_features x units   W
+ *   noise      n_features           the diagonal of Psi, the noise variance
+ *   prior_mean units                xi
+ *   scale      units                what a rectified posterior mean is divided by; 1 without normalising
+ *   dead       units                1 for a unit that no training sample activates, else 0
+ */
+#ifndef RAREBIT_RFN_H
+#define RAREBIT_RFN_H
+
+#include <rarebit/fit.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum rb_rfn_normalize {
+    RB_RFN_NORMALIZE_RMS = 0, /* each unit's mean square over the samples is 1: the paper's text */
+    RB_RFN_NORMALIZE_SD,      /* divide by sqrt(variance + 1.01e-6), as the authors' program does */
+    RB_RFN_NORMALIZE_NONE     /* rectify only ("RFNn") */
+} rb_rfn_normalize;
+
+typedef enum rb_rfn_mstep { RB_RFN_MSTEP_NEWTON = 0, RB_RFN_MSTEP_GRADIENT } rb_rfn_mstep;
+typedef enum rb_rfn_psi_update { RB_RFN_PSI_OLD = 0, RB_RFN_PSI_NEW } rb_rfn_psi_update;
+
+typedef struct rb_rfn_options {
+    int64_t units;      /* l, the number of hidden units */
+    double eta;         /* learning rate of the loadings, in (0, 1] */
+    double eta_psi;     /* learning rate of the noise variance; 0: the same as eta */
+    int normalize;      /* rb_rfn_normalize */
+    int mstep;          /* rb_rfn_mstep: newton (Alg. 1) or gradient (S8.1) */
+    int psi_update;     /* rb_rfn_psi_update: E from the old W (the paper's) or from the new one */
+    double psi_min;     /* least noise variance */
+    double psi_init;    /* noise variance at the start */
+    double weight_max;  /* loadings are kept within [-weight_max, weight_max]; 0: no bound */
+    double weight_init; /* standard deviation of the loadings at the start */
+    double prior_mean;  /* xi: mean of every hidden unit before data; negative makes codes sparser */
+} rb_rfn_options;
+
+/* The option table of rb_rfn_options. */
+RB_API const rb_option *rb_rfn_option_table(void);
+RB_API void rb_rfn_options_default(rb_rfn_options *options);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

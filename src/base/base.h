@@ -1,0 +1,100 @@
+/* The face of src/base: context, memory, threads, random numbers. */
+#ifndef RB_BASE_H
+#define RB_BASE_H
+
+#include <rarebit/context.h>
+#include <rarebit/options.h>
+
+#include <stdarg.h>
+
+struct rb_pool;
+struct rb_kernels;
+struct rb_method;
+
+struct rb_context {
+    char sentence[1024];
+    struct rb_pool *pool; /* NULL: one thread */
+    int threads;
+    rb_progress_fn on_progress;
+    void *progress_user;
+    rb_log_fn on_log;
+    void *log_user;
+    const struct rb_kernels *kernels;       /* src/linalg */
+    const struct rb_method *const *methods; /* NULL-terminated; from src/methods.c */
+    const struct rb_method **added_methods; /* by rb_context_add_method; NULL-terminated or NULL */
+    int64_t allocations_left;               /* tests: this many succeed; below 0: no limit */
+};
+
+/* Keeps the sentence in the context and returns the code: `return rb_fail(ctx, RB_ERROR_DATA, ...)`.
+ * A sentence says what is wrong, where, and what to do. */
+rb_error rb_fail(rb_context *ctx, rb_error code, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Puts "prefix" before the sentence that is there: for a caller that knows the file or the step. */
+void rb_fail_prefix(rb_context *ctx, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Hands a sentence to the log callback, if there is one. */
+void rb_log(rb_context *ctx, rb_log_level level, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* ---- memory ------------------------------------------------------------------------------------ */
+
+/* count * size bytes, aligned to 64, not initialised; NULL and a sentence when the product overflows
+ * or memory is out. A count of 0 gives a valid pointer. Free with rb_free. */
+void *rb_alloc(rb_context *ctx, int64_t count, size_t size);
+void *rb_alloc_zero(rb_context *ctx, int64_t count, size_t size);
+/* As rb_alloc, keeping the first old_count entries; on failure the old memory stays. */
+void *rb_grow(rb_context *ctx, void *old, int64_t old_count, int64_t count, size_t size);
+void rb_free(void *memory);
+char *rb_copy_text(rb_context *ctx, const char *text);
+
+/* a * b, or false when it does not fit into int64_t. Both at least 0. */
+bool rb_multiply(int64_t a, int64_t b, int64_t *product);
+
+/* ---- threads ----------------------------------------------------------------------------------- */
+
+/* Runs task(arg, index, worker) for index = 0 .. count - 1 on the context's threads, the caller among
+ * them; returns when all are done. worker < rb_context_threads(ctx): for scratch memory. Which worker
+ * takes which index is not fixed: a task's result must depend on its index alone. */
+typedef void (*rb_task)(void *arg, int64_t index, int worker);
+void rb_parallel(rb_context *ctx, int64_t count, rb_task task, void *arg);
+
+/* ---- random numbers ---------------------------------------------------------------------------- */
+
+/* Random numbers by counter: a value depends on (seed, purpose, index) alone, never on the order of
+ * calls. Philox4x32-10 (Salmon, Moraes, Dror, Shaw 2011). Every purpose is listed here. */
+typedef enum rb_purpose {
+    RB_RANDOM_LOADINGS = 1,
+    RB_RANDOM_SIMULATE = 2
+} rb_purpose;
+
+typedef struct rb_stream {
+    uint64_t seed;
+    uint32_t purpose;
+    uint32_t restart;
+} rb_stream;
+
+double rb_random_uniform(rb_stream stream, uint64_t index); /* in [0, 1) */
+double rb_random_normal(rb_stream stream, uint64_t index);  /* mean 0, sd 1 */
+
+/* Draws in a row, for generators: `next` is the counter. */
+typedef struct rb_draws {
+    rb_stream stream;
+    uint64_t next;
+} rb_draws;
+
+double rb_draw_uniform(rb_draws *draws);
+double rb_draw_normal(rb_draws *draws);
+int64_t rb_draw_integer(rb_draws *draws, int64_t low, int64_t high); /* low .. high, ends included */
+
+/* ---- time --------------------------------------------------------------------------------------- */
+
+double rb_seconds(void); /* a monotonic clock */
+
+/* ---- life of a context, for src/methods.c ------------------------------------------------------- */
+
+rb_error rb_context_create(rb_context **ctx);
+rb_error rb_pool_new(int threads, struct rb_pool **pool);
+void rb_pool_free(struct rb_pool *pool);
+
+#endif

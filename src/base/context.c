@@ -1,0 +1,148 @@
+/* Context: the sentence of the last error, callbacks, number of threads. */
+#include "base.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { MOST_THREADS = 1024 };
+
+rb_error rb_context_create(rb_context **context) {
+    *context = calloc(1, sizeof **context);
+    if (!*context) {
+        return RB_ERROR_MEMORY;
+    }
+    (*context)->threads = 1;
+    (*context)->allocations_left = -1;
+    return RB_OK;
+}
+
+void rb_context_free(rb_context *ctx) {
+    if (!ctx) {
+        return;
+    }
+    rb_pool_free(ctx->pool);
+    free(ctx->added_methods);
+    free(ctx);
+}
+
+const char *rb_context_error(const rb_context *ctx) {
+    return ctx->sentence;
+}
+
+rb_error rb_fail(rb_context *ctx, rb_error code, const char *format, ...) {
+    /* The arguments may point into the old sentence: write beside it first. */
+    char text[sizeof ctx->sentence];
+    va_list list;
+    va_start(list, format);
+    vsnprintf(text, sizeof text, format, list);
+    va_end(list);
+    memcpy(ctx->sentence, text, sizeof text);
+    return code;
+}
+
+void rb_fail_prefix(rb_context *ctx, const char *format, ...) {
+    char text[sizeof ctx->sentence];
+    va_list list;
+    va_start(list, format);
+    int used = vsnprintf(text, sizeof text, format, list);
+    va_end(list);
+    if (used < 0 || (size_t)used >= sizeof text) {
+        return;
+    }
+    snprintf(text + used, sizeof text - (size_t)used, "%s", ctx->sentence);
+    memcpy(ctx->sentence, text, sizeof text);
+}
+
+void rb_log(rb_context *ctx, rb_log_level level, const char *format, ...) {
+    if (!ctx->on_log) {
+        return;
+    }
+    char text[sizeof ctx->sentence];
+    va_list list;
+    va_start(list, format);
+    vsnprintf(text, sizeof text, format, list);
+    va_end(list);
+    ctx->on_log(level, text, ctx->log_user);
+}
+
+rb_error rb_context_set_threads(rb_context *ctx, int threads) {
+    if (threads < 0 || threads > MOST_THREADS) {
+        return rb_fail(ctx, RB_ERROR_ARGUMENT, "threads is %d, but must be 0 to %d", threads,
+                       MOST_THREADS);
+    }
+    if (threads == 0) {
+        long processors = sysconf(_SC_NPROCESSORS_ONLN);
+        threads = processors < 1 ? 1 : processors > MOST_THREADS ? MOST_THREADS : (int)processors;
+    }
+    if (threads == ctx->threads) {
+        return RB_OK;
+    }
+    struct rb_pool *pool = NULL;
+    if (threads > 1 && rb_pool_new(threads, &pool)) {
+        return rb_fail(ctx, RB_ERROR_MEMORY, "%d threads could not be started; ask for fewer",
+                       threads);
+    }
+    rb_pool_free(ctx->pool);
+    ctx->pool = pool;
+    ctx->threads = threads;
+    return RB_OK;
+}
+
+int rb_context_threads(const rb_context *ctx) {
+    return ctx->threads;
+}
+
+void rb_context_on_progress(rb_context *ctx, rb_progress_fn fn, void *user) {
+    ctx->on_progress = fn;
+    ctx->progress_user = user;
+}
+
+void rb_context_on_log(rb_context *ctx, rb_log_fn fn, void *user) {
+    ctx->on_log = fn;
+    ctx->log_user = user;
+}
+
+const char *rb_error_name(rb_error error) {
+    switch (error) {
+    case RB_OK:
+        return "RB_OK";
+    case RB_ERROR_MEMORY:
+        return "RB_ERROR_MEMORY";
+    case RB_ERROR_ARGUMENT:
+        return "RB_ERROR_ARGUMENT";
+    case RB_ERROR_FILE:
+        return "RB_ERROR_FILE";
+    case RB_ERROR_FORMAT:
+        return "RB_ERROR_FORMAT";
+    case RB_ERROR_DATA:
+        return "RB_ERROR_DATA";
+    case RB_ERROR_NUMERIC:
+        return "RB_ERROR_NUMERIC";
+    case RB_ERROR_UNSUPPORTED:
+        return "RB_ERROR_UNSUPPORTED";
+    case RB_ERROR_INTERRUPTED:
+        return "RB_ERROR_INTERRUPTED";
+    }
+    return "unknown error";
+}
+
+const char *rb_status_name(rb_status status) {
+    switch (status) {
+    case RB_STATUS_ITERATIONS:
+        return "iterations done";
+    case RB_STATUS_CONVERGED:
+        return "converged";
+    case RB_STATUS_STOPPED:
+        return "stopped";
+    }
+    return "unknown status";
+}
+
+double rb_seconds(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}

@@ -1,0 +1,63 @@
+/* Memory: checked products, 64-byte alignment (a cache line, an AVX-512 register). */
+#include "base.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { ALIGNMENT = 64 };
+
+bool rb_multiply(int64_t a, int64_t b, int64_t *product) {
+    return !__builtin_mul_overflow(a, b, product);
+}
+
+void *rb_alloc(rb_context *ctx, int64_t count, size_t size) {
+    int64_t bytes;
+    if (count < 0 || !rb_multiply(count, (int64_t)size, &bytes) || bytes > INT64_MAX / 2) {
+        rb_fail(ctx, RB_ERROR_MEMORY, "%lld values of %zu bytes do not fit into memory",
+                (long long)count, size);
+        return NULL;
+    }
+    void *memory = NULL;
+    if (ctx->allocations_left != 0) {
+        bytes = bytes < ALIGNMENT ? ALIGNMENT : (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+        memory = aligned_alloc(ALIGNMENT, (size_t)bytes);
+        ctx->allocations_left -= ctx->allocations_left > 0;
+    }
+    if (!memory) {
+        rb_fail(ctx, RB_ERROR_MEMORY, "out of memory: %lld bytes more were needed",
+                (long long)bytes);
+    }
+    return memory;
+}
+
+void *rb_alloc_zero(rb_context *ctx, int64_t count, size_t size) {
+    void *memory = rb_alloc(ctx, count, size);
+    if (memory) {
+        memset(memory, 0, (size_t)count * size);
+    }
+    return memory;
+}
+
+void *rb_grow(rb_context *ctx, void *old, int64_t old_count, int64_t count, size_t size) {
+    void *memory = rb_alloc(ctx, count, size);
+    if (memory && old) {
+        memcpy(memory, old, (size_t)(old_count < count ? old_count : count) * size);
+    }
+    if (memory) {
+        rb_free(old);
+    }
+    return memory;
+}
+
+void rb_free(void *memory) {
+    free(memory);
+}
+
+char *rb_copy_text(rb_context *ctx, const char *text) {
+    size_t length = strlen(text) + 1;
+    char *copy = rb_alloc(ctx, (int64_t)length, 1);
+    if (copy) {
+        memcpy(copy, text, length);
+    }
+    return copy;
+}

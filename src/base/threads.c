@@ -1,0 +1,137 @@
+/* Threads: a pool whose workers take task indices from one counter.
+ *
+ * Workers spin for a moment before they sleep: a fit hands out thousands of short rounds.
+ */
+#include "base.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+enum { SPINS = 2000 };
+
+struct rb_pool {
+    int threads;
+    pthread_t *workers; /* threads - 1: the caller is worker 0 */
+    pthread_mutex_t lock;
+    pthread_cond_t wake;
+    _Atomic uint64_t round; /* grows by 1 with each rb_parallel */
+    bool ending;
+    rb_task task;
+    void *arg;
+    int64_t count;
+    _Atomic int64_t next;
+    _Atomic int busy; /* workers that have not finished the round */
+};
+
+struct worker_start {
+    struct rb_pool *pool;
+    int index;
+};
+
+static void take_tasks(struct rb_pool *pool, int worker) {
+    int64_t index;
+    while ((index = atomic_fetch_add(&pool->next, 1)) < pool->count) {
+        pool->task(pool->arg, index, worker);
+    }
+}
+
+/* Waits for a round other than `seen`; false when the pool ends. */
+static bool wait_for_round(struct rb_pool *pool, uint64_t seen) {
+    for (int spin = 0; spin < SPINS; spin++) {
+        if (atomic_load_explicit(&pool->round, memory_order_acquire) != seen) {
+            break;
+        }
+        if (spin % 64 == 63) {
+            sched_yield();
+        }
+    }
+    pthread_mutex_lock(&pool->lock);
+    while (atomic_load(&pool->round) == seen && !pool->ending) {
+        pthread_cond_wait(&pool->wake, &pool->lock);
+    }
+    bool go = !pool->ending;
+    pthread_mutex_unlock(&pool->lock);
+    return go;
+}
+
+static void *worker_main(void *arg) {
+    struct worker_start start = *(struct worker_start *)arg;
+    free(arg);
+    uint64_t seen = 0;
+    while (wait_for_round(start.pool, seen)) {
+        seen++;
+        take_tasks(start.pool, start.index);
+        atomic_fetch_sub(&start.pool->busy, 1);
+    }
+    return NULL;
+}
+
+rb_error rb_pool_new(int threads, struct rb_pool **out) {
+    *out = NULL;
+    struct rb_pool *pool = calloc(1, sizeof *pool);
+    pthread_t *workers = calloc((size_t)threads, sizeof *workers);
+    if (!pool || !workers) {
+        free(pool);
+        free(workers);
+        return RB_ERROR_MEMORY;
+    }
+    pool->workers = workers;
+    pool->threads = 1;
+    pthread_mutex_init(&pool->lock, NULL);
+    pthread_cond_init(&pool->wake, NULL);
+    for (; pool->threads < threads; pool->threads++) {
+        struct worker_start *start = malloc(sizeof *start);
+        if (start) {
+            *start = (struct worker_start){pool, pool->threads};
+        }
+        if (!start || pthread_create(&workers[pool->threads - 1], NULL, worker_main, start)) {
+            free(start);
+            rb_pool_free(pool);
+            return RB_ERROR_MEMORY;
+        }
+    }
+    *out = pool;
+    return RB_OK;
+}
+
+void rb_pool_free(struct rb_pool *pool) {
+    if (!pool) {
+        return;
+    }
+    pthread_mutex_lock(&pool->lock);
+    pool->ending = true;
+    pthread_cond_broadcast(&pool->wake);
+    pthread_mutex_unlock(&pool->lock);
+    for (int i = 0; i < pool->threads - 1; i++) {
+        pthread_join(pool->workers[i], NULL);
+    }
+    pthread_cond_destroy(&pool->wake);
+    pthread_mutex_destroy(&pool->lock);
+    free(pool->workers);
+    free(pool);
+}
+
+void rb_parallel(rb_context *ctx, int64_t count, rb_task task, void *arg) {
+    struct rb_pool *pool = ctx->pool;
+    if (!pool || count <= 1) {
+        for (int64_t i = 0; i < count; i++) {
+            task(arg, i, 0);
+        }
+        return;
+    }
+    pthread_mutex_lock(&pool->lock);
+    pool->task = task;
+    pool->arg = arg;
+    pool->count = count;
+    atomic_store(&pool->next, 0);
+    atomic_store(&pool->busy, pool->threads - 1);
+    atomic_fetch_add(&pool->round, 1);
+    pthread_cond_broadcast(&pool->wake);
+    pthread_mutex_unlock(&pool->lock);
+    take_tasks(pool, 0);
+    while (atomic_load_explicit(&pool->busy, memory_order_acquire) > 0) {
+        sched_yield();
+    }
+}

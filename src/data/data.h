@@ -1,0 +1,125 @@
+/* The face of src/data: matrices, names, sources, preprocessing, generators. */
+#ifndef RB_DATA_H
+#define RB_DATA_H
+
+#include "base/base.h"
+#include "linalg/linalg.h"
+#include <rarebit/matrix.h>
+#include <rarebit/preprocess.h>
+
+/* ---- names ---- */
+
+typedef struct rb_names {
+    int64_t count;
+    char **text; /* count pointers into one allocation, which starts with them */
+} rb_names;
+
+/* Copies; NULL and a sentence when memory is out. */
+rb_names *rb_names_copy(rb_context *ctx, const char *const *text, int64_t count);
+void rb_names_free(rb_names *names);
+
+/* Collects names one by one, for readers. Zero-initialise; on failure nothing leaks after _clear. */
+typedef struct rb_name_list {
+    char *bytes; /* the names, each with its 0 */
+    int64_t used, room, count;
+} rb_name_list;
+rb_error rb_name_list_add(rb_context *ctx, rb_name_list *list, const char *text, int64_t length);
+/* Makes names of the list; the list stays and must still be cleared. */
+rb_names *rb_name_list_finish(rb_context *ctx, const rb_name_list *list);
+void rb_name_list_clear(rb_name_list *list);
+
+/* ---- matrices ---- */
+
+struct rb_matrix {
+    int64_t n_samples, n_features;
+    rb_type type;
+    bool sparse;
+    const void *values; /* dense: see strides; sparse: stored entries */
+    int64_t row_stride, column_stride;
+    const int64_t *starts; /* sparse: n_samples + 1; starts[0] may be above 0 in a slice */
+    const int32_t *columns; /* of entry e: columns[e - starts[0]]; values likewise */
+    rb_names *sample_names, *feature_names;
+    /* Called by rb_matrix_free for numbers that the matrix owns; NULL: a view. */
+    void (*release)(void *owner);
+    void *owner;
+};
+
+/* A dense matrix that owns n_samples x n_features zeros, row-major. Its numbers: (void *)m->values. */
+rb_error rb_matrix_new_dense(rb_context *ctx, rb_type type, int64_t n_samples, int64_t n_features,
+                             rb_matrix **matrix);
+/* Takes over arrays made with rb_alloc (also on failure: then they are freed) and checks them as
+ * rb_matrix_csr does. */
+rb_error rb_matrix_own_csr(rb_context *ctx, rb_type type, int64_t n_samples, int64_t n_features,
+                           int64_t *starts, int32_t *columns, void *values, rb_matrix **matrix);
+/* Samples become features. Dense: strides are swapped in place. Sparse: the matrix is replaced. */
+rb_error rb_matrix_transpose(rb_context *ctx, rb_matrix **matrix);
+
+/* ---- sources ---- */
+
+struct rb_source {
+    int64_t n_samples, n_features;
+    rb_type type;
+    bool sparse;
+    const rb_names *sample_names, *feature_names; /* NULL: none; owned by `state` */
+    /* Fills a view of samples first .. first + count - 1 (0 <= first, first + count <= n_samples), valid
+     * until the next read. Dense views may be strided. */
+    rb_error (*read)(rb_source *source, rb_context *ctx, int64_t first, int64_t count,
+                     rb_matrix *view);
+    void (*close)(rb_source *source); /* frees state, not the source itself */
+    void *state;
+};
+
+/* A source that owns the matrix and frees it when closed (also on failure). */
+rb_error rb_source_own_matrix(rb_context *ctx, rb_matrix *matrix, rb_source **source);
+/* Allocates a source with its fields zero; for formats that stream. */
+rb_source *rb_source_new(rb_context *ctx);
+
+/* ---- preprocessing ---- */
+
+/* A block of preprocessed samples in working precision: what methods see. */
+typedef struct rb_block {
+    int64_t first, n_samples, n_features;
+    bool sparse;
+    rb_dense dense;      /* n_samples x n_features, when not sparse */
+    rb_csr csr;          /* when sparse: the value is csr - shift */
+    const double *shift; /* n_features, or NULL: nothing is subtracted; only when sparse */
+} rb_block;
+
+/* Fitted preprocessing: plain numbers, so that a model can store it. */
+typedef struct rb_preprocess {
+    rb_preprocess_options options;
+    int64_t n_input;    /* features of the data before selection */
+    int64_t n_features; /* features in use */
+    int64_t *selected;  /* n_features ascending indices into the input; NULL: all */
+    double *centre;     /* n_features, after log1p; 0 where nothing is subtracted */
+    double *scale;      /* n_features, what is divided by; 1 where nothing is */
+    double *fill;       /* n_features, for missing values, before totals and log1p; NULL: refused */
+    rb_names *names;    /* of the features in use, or NULL */
+    int64_t n_filled;   /* missing values that were filled in the training data */
+    uint32_t checksum;  /* CRC-32 of the training data: shape and values as float64, in order */
+    double mean_square; /* mean over samples of |v|^2 of the preprocessed data */
+} rb_preprocess;
+
+/* Fits to a source by passes over it. NULL options: the defaults. */
+rb_error rb_preprocess_fit(rb_context *ctx, const rb_preprocess_options *options,
+                           rb_source *source, rb_preprocess **out);
+void rb_preprocess_free(rb_preprocess *p);
+
+/* Preprocessing bound to one source: features matched by name when both have names, else by position
+ * (counts must agree: those of the input, or those in use). Reports missing and extra features as a
+ * log message; a missing feature takes its centre. Gives preprocessed blocks. */
+typedef struct rb_feed rb_feed;
+rb_error rb_feed_new(rb_context *ctx, const rb_preprocess *p, rb_source *source, rb_type type,
+                     rb_feed **out);
+void rb_feed_free(rb_feed *feed);
+int64_t rb_feed_samples(const rb_feed *feed);
+bool rb_feed_sparse(const rb_feed *feed);
+/* Samples first .. first + count - 1, valid until the next read. RB_ERROR_DATA names sample and feature
+ * of a value that is missing or infinite. */
+rb_error rb_feed_read(rb_context *ctx, rb_feed *feed, int64_t first, int64_t count,
+                      rb_block *block);
+/* Undoes the preprocessing of rows (count x n_features in use, of the feed's type) in place; `first` is
+ * the sample they belong to (for its total). */
+rb_error rb_feed_undo(rb_context *ctx, rb_feed *feed, int64_t first, rb_dense rows);
+
+#endif

@@ -1,0 +1,300 @@
+/* Matrices: views of dense and compressed sparse numbers. */
+#include "data.h"
+
+#include <string.h>
+
+static const char *const too_large = "a matrix of %lld samples x %lld features cannot be addressed";
+
+static rb_error check_shape(rb_context *ctx, int64_t n_samples, int64_t n_features) {
+    if (n_samples < 0 || n_features < 0) {
+        return rb_fail(ctx, RB_ERROR_ARGUMENT, "a matrix cannot have %lld samples x %lld features",
+                       (long long)n_samples, (long long)n_features);
+    }
+    return RB_OK;
+}
+
+/* An empty matrix of that shape. */
+static rb_error new_matrix(rb_context *ctx, rb_type type, int64_t n_samples, int64_t n_features,
+                           rb_matrix **matrix) {
+    *matrix = NULL;
+    rb_error err = check_shape(ctx, n_samples, n_features);
+    if (err) {
+        return err;
+    }
+    rb_matrix *m = rb_alloc_zero(ctx, 1, sizeof *m);
+    if (!m) {
+        return RB_ERROR_MEMORY;
+    }
+    m->n_samples = n_samples;
+    m->n_features = n_features;
+    m->type = type;
+    *matrix = m;
+    return RB_OK;
+}
+
+rb_error rb_matrix_dense(rb_context *ctx, rb_type type, int64_t n_samples, int64_t n_features,
+                         const void *values, int64_t row_stride, int64_t column_stride,
+                         rb_matrix **matrix) {
+    int64_t cells, bytes;
+    *matrix = NULL;
+    rb_error err = check_shape(ctx, n_samples, n_features);
+    if (err) {
+        return err;
+    }
+    if (!rb_multiply(n_samples, n_features, &cells) ||
+        !rb_multiply(cells, (int64_t)rb_type_size(type), &bytes)) {
+        return rb_fail(ctx, RB_ERROR_MEMORY, too_large, (long long)n_samples,
+                       (long long)n_features);
+    }
+    err = new_matrix(ctx, type, n_samples, n_features, matrix);
+    if (err) {
+        return err;
+    }
+    (*matrix)->values = values;
+    (*matrix)->row_stride = row_stride;
+    (*matrix)->column_stride = column_stride;
+    return RB_OK;
+}
+
+rb_error rb_matrix_new_dense(rb_context *ctx, rb_type type, int64_t n_samples, int64_t n_features,
+                             rb_matrix **matrix) {
+    int64_t cells;
+    *matrix = NULL;
+    rb_error err = check_shape(ctx, n_samples, n_features);
+    if (err) {
+        return err;
+    }
+    if (!rb_multiply(n_samples, n_features, &cells)) {
+        return rb_fail(ctx, RB_ERROR_MEMORY, too_large, (long long)n_samples,
+                       (long long)n_features);
+    }
+    void *values = rb_alloc_zero(ctx, cells, rb_type_size(type));
+    if (!values) {
+        return RB_ERROR_MEMORY;
+    }
+    err = rb_matrix_dense(ctx, type, n_samples, n_features, values, n_features, 1, matrix);
+    if (err) {
+        rb_free(values);
+        return err;
+    }
+    (*matrix)->owner = values;
+    (*matrix)->release = rb_free;
+    return RB_OK;
+}
+
+/* Are the rows ascending, without doubles, within the columns? */
+static rb_error check_csr(rb_context *ctx, int64_t n_samples, int64_t n_features,
+                          const int64_t *starts, const int32_t *columns) {
+    if (n_features > INT32_MAX) {
+        return rb_fail(ctx, RB_ERROR_UNSUPPORTED, "a sparse matrix may have at most %d features",
+                       INT32_MAX);
+    }
+    if (starts[0] != 0) {
+        return rb_fail(ctx, RB_ERROR_FORMAT, "the first row of a sparse matrix must start at 0");
+    }
+    for (int64_t i = 0; i < n_samples; i++) {
+        if (starts[i + 1] < starts[i]) {
+            return rb_fail(ctx, RB_ERROR_FORMAT, "row %lld of a sparse matrix ends before it starts",
+                           (long long)i + 1);
+        }
+        for (int64_t e = starts[i]; e < starts[i + 1]; e++) {
+            bool ordered = e == starts[i] || columns[e - 1] < columns[e];
+            if (columns[e] < 0 || columns[e] >= n_features || !ordered) {
+                return rb_fail(ctx, RB_ERROR_FORMAT,
+                               "entry %lld of row %lld of a sparse matrix has column %d: columns must "
+                               "ascend and be below %lld",
+                               (long long)(e - starts[i]) + 1, (long long)i + 1, columns[e],
+                               (long long)n_features);
+            }
+        }
+    }
+    return RB_OK;
+}
+
+rb_error rb_matrix_csr(rb_context *ctx, rb_type type, int64_t n_samples, int64_t n_features,
+                       const int64_t *starts, const int32_t *columns, const void *values,
+                       rb_matrix **matrix) {
+    *matrix = NULL;
+    rb_error err = check_shape(ctx, n_samples, n_features);
+    if (!err) {
+        err = check_csr(ctx, n_samples, n_features, starts, columns);
+    }
+    if (!err) {
+        err = new_matrix(ctx, type, n_samples, n_features, matrix);
+    }
+    if (err) {
+        return err;
+    }
+    (*matrix)->sparse = true;
+    (*matrix)->starts = starts;
+    (*matrix)->columns = columns;
+    (*matrix)->values = values;
+    return RB_OK;
+}
+
+struct csr_owner {
+    void *starts, *columns, *values;
+};
+
+static void release_csr(void *owner) {
+    struct csr_owner *arrays = owner;
+    rb_free(arrays->starts);
+    rb_free(arrays->columns);
+    rb_free(arrays->values);
+    rb_free(arrays);
+}
+
+rb_error rb_matrix_own_csr(rb_context *ctx, rb_type type, int64_t n_samples, int64_t n_features,
+                           int64_t *starts, int32_t *columns, void *values, rb_matrix **matrix) {
+    *matrix = NULL;
+    struct csr_owner *owner = rb_alloc(ctx, 1, sizeof *owner);
+    rb_error err = owner ? RB_OK : RB_ERROR_MEMORY;
+    if (!err) {
+        err = rb_matrix_csr(ctx, type, n_samples, n_features, starts, columns, values, matrix);
+    }
+    if (err) {
+        rb_free(owner);
+        rb_free(starts);
+        rb_free(columns);
+        rb_free(values);
+        return err;
+    }
+    *owner = (struct csr_owner){starts, columns, values};
+    (*matrix)->owner = owner;
+    (*matrix)->release = release_csr;
+    return RB_OK;
+}
+
+/* Replaces a sparse matrix by its transpose. */
+static rb_error transpose_csr(rb_context *ctx, rb_matrix **matrix) {
+    rb_matrix *old = *matrix, *new;
+    int64_t stored = rb_matrix_stored(old);
+    if (old->n_samples > INT32_MAX) {
+        return rb_fail(ctx, RB_ERROR_UNSUPPORTED, "a sparse matrix may have at most %d features",
+                       INT32_MAX);
+    }
+    int64_t *starts = rb_alloc(ctx, old->n_features + 1, sizeof *starts);
+    int32_t *columns = rb_alloc(ctx, stored, sizeof *columns);
+    void *values = rb_alloc(ctx, stored, rb_type_size(old->type));
+    if (!starts || !columns || !values) {
+        rb_free(starts);
+        rb_free(columns);
+        rb_free(values);
+        return RB_ERROR_MEMORY;
+    }
+    rb_csr v = {old->n_samples, old->n_features, old->starts, old->columns, old->values, old->type};
+    rb_csr_transpose(v, starts, columns, values);
+    rb_error err = rb_matrix_own_csr(ctx, old->type, old->n_features, old->n_samples, starts,
+                                     columns, values, &new);
+    if (err) {
+        return err;
+    }
+    new->sample_names = old->feature_names;
+    new->feature_names = old->sample_names;
+    old->sample_names = old->feature_names = NULL;
+    rb_matrix_free(old);
+    *matrix = new;
+    return RB_OK;
+}
+
+rb_error rb_matrix_transpose(rb_context *ctx, rb_matrix **matrix) {
+    rb_matrix *m = *matrix;
+    if (m->sparse) {
+        return transpose_csr(ctx, matrix);
+    }
+    int64_t samples = m->n_samples, stride = m->row_stride;
+    rb_names *names = m->sample_names;
+    m->n_samples = m->n_features;
+    m->n_features = samples;
+    m->row_stride = m->column_stride;
+    m->column_stride = stride;
+    m->sample_names = m->feature_names;
+    m->feature_names = names;
+    return RB_OK;
+}
+
+void rb_matrix_free(rb_matrix *m) {
+    if (!m) {
+        return;
+    }
+    if (m->release) {
+        m->release(m->owner);
+    }
+    rb_names_free(m->sample_names);
+    rb_names_free(m->feature_names);
+    rb_free(m);
+}
+
+int64_t rb_matrix_samples(const rb_matrix *m) {
+    return m->n_samples;
+}
+
+int64_t rb_matrix_features(const rb_matrix *m) {
+    return m->n_features;
+}
+
+bool rb_matrix_sparse(const rb_matrix *m) {
+    return m->sparse;
+}
+
+rb_type rb_matrix_type(const rb_matrix *m) {
+    return m->type;
+}
+
+int64_t rb_matrix_stored(const rb_matrix *m) {
+    return m->sparse ? m->starts[m->n_samples] - m->starts[0] : m->n_samples * m->n_features;
+}
+
+static double value_at(const rb_matrix *m, int64_t index) {
+    return m->type == RB_FLOAT32 ? (double)((const float *)m->values)[index]
+                                 : ((const double *)m->values)[index];
+}
+
+double rb_matrix_at(const rb_matrix *m, int64_t sample, int64_t feature) {
+    if (!m->sparse) {
+        return value_at(m, sample * m->row_stride + feature * m->column_stride);
+    }
+    for (int64_t e = m->starts[sample] - m->starts[0]; e < m->starts[sample + 1] - m->starts[0];
+         e++) {
+        if (m->columns[e] == feature) {
+            return value_at(m, e);
+        }
+    }
+    return 0;
+}
+
+static rb_error set_names(rb_context *ctx, rb_names **names, const char *const *text,
+                          int64_t count, int64_t expected, const char *what) {
+    rb_names *copy = NULL;
+    if (text) {
+        if (count != expected) {
+            return rb_fail(ctx, RB_ERROR_ARGUMENT, "there are %lld names for %lld %s",
+                           (long long)count, (long long)expected, what);
+        }
+        copy = rb_names_copy(ctx, text, count);
+        if (!copy) {
+            return RB_ERROR_MEMORY;
+        }
+    }
+    rb_names_free(*names);
+    *names = copy;
+    return RB_OK;
+}
+
+rb_error rb_matrix_set_sample_names(rb_context *ctx, rb_matrix *m, const char *const *names,
+                                    int64_t count) {
+    return set_names(ctx, &m->sample_names, names, count, m->n_samples, "samples");
+}
+
+rb_error rb_matrix_set_feature_names(rb_context *ctx, rb_matrix *m, const char *const *names,
+                                     int64_t count) {
+    return set_names(ctx, &m->feature_names, names, count, m->n_features, "features");
+}
+
+const char *rb_matrix_sample_name(const rb_matrix *m, int64_t sample) {
+    return m->sample_names ? m->sample_names->text[sample] : NULL;
+}
+
+const char *rb_matrix_feature_name(const rb_matrix *m, int64_t feature) {
+    return m->feature_names ? m->feature_names->text[feature] : NULL;
+}

@@ -1,0 +1,75 @@
+/* Names of samples and features: one allocation, pointers first, then the text. */
+#include "data.h"
+
+#include <string.h>
+
+rb_names *rb_names_copy(rb_context *ctx, const char *const *text, int64_t count) {
+    int64_t bytes = 0;
+    for (int64_t i = 0; i < count; i++) {
+        bytes += (int64_t)strlen(text[i]) + 1;
+    }
+    rb_names *names = rb_alloc(ctx, 1, sizeof *names);
+    /* count pointers, rounded into bytes: 2^60 names would fail in rb_alloc long before overflow */
+    char **pointers = rb_alloc(ctx, count * (int64_t)sizeof(char *) + bytes, 1);
+    if (!names || !pointers) {
+        rb_free(names);
+        rb_free(pointers);
+        return NULL;
+    }
+    char *next = (char *)(pointers + count);
+    for (int64_t i = 0; i < count; i++) {
+        size_t length = strlen(text[i]) + 1;
+        memcpy(next, text[i], length);
+        pointers[i] = next;
+        next += length;
+    }
+    *names = (rb_names){count, pointers};
+    return names;
+}
+
+void rb_names_free(rb_names *names) {
+    if (names) {
+        rb_free(names->text);
+        rb_free(names);
+    }
+}
+
+rb_error rb_name_list_add(rb_context *ctx, rb_name_list *list, const char *text, int64_t length) {
+    int64_t needed = list->used + length + 1;
+    if (needed > list->room) {
+        int64_t room = needed < 4096 ? 4096 : 2 * needed;
+        char *bytes = rb_grow(ctx, list->bytes, list->used, room, 1);
+        if (!bytes) {
+            return RB_ERROR_MEMORY;
+        }
+        list->bytes = bytes;
+        list->room = room;
+    }
+    /* A name ends at its first 0 byte, or the walk in _finish would lose count. */
+    length = (int64_t)strnlen(text, (size_t)length);
+    memcpy(list->bytes + list->used, text, (size_t)length);
+    list->bytes[list->used + length] = '\0';
+    list->used += length + 1;
+    list->count++;
+    return RB_OK;
+}
+
+rb_names *rb_name_list_finish(rb_context *ctx, const rb_name_list *list) {
+    const char **text = rb_alloc(ctx, list->count, sizeof *text);
+    if (!text) {
+        return NULL;
+    }
+    const char *next = list->bytes;
+    for (int64_t i = 0; i < list->count; i++) {
+        text[i] = next;
+        next += strlen(next) + 1;
+    }
+    rb_names *names = rb_names_copy(ctx, text, list->count);
+    rb_free(text);
+    return names;
+}
+
+void rb_name_list_clear(rb_name_list *list) {
+    rb_free(list->bytes);
+    *list = (rb_name_list){0};
+}

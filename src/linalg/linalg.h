@@ -1,0 +1,120 @@
+/* The face of src/linalg: dense and sparse products, factorisations, kernels by processor.
+ *
+ * Everything above this room is written once: an rb_dense knows its type, and the functions here
+ * branch on it. Results never depend on the number of threads: parallel products cut the *output*
+ * into fixed tiles, and each tile walks the inner dimension in order on one thread.
+ */
+#ifndef RB_LINALG_H
+#define RB_LINALG_H
+
+#include "base/base.h"
+#include <rarebit/matrix.h>
+#include <rarebit/version.h>
+
+/* rows x cols, row-major, ld values from row to row. A view, unless made by rb_dense_new. */
+typedef struct rb_dense {
+    void *data;
+    int64_t rows, cols, ld;
+    rb_type type;
+} rb_dense;
+
+static inline size_t rb_type_size(rb_type type) {
+    return type == RB_FLOAT32 ? sizeof(float) : sizeof(double);
+}
+
+/* Zeros; free with rb_dense_free (an rb_dense of zeros is accepted). */
+rb_error rb_dense_new(rb_context *ctx, rb_type type, int64_t rows, int64_t cols, rb_dense *out);
+void rb_dense_free(rb_dense *dense);
+/* Rows first .. first + count - 1, as a view; and a rectangle. */
+rb_dense rb_dense_rows(rb_dense a, int64_t first, int64_t count);
+rb_dense rb_dense_part(rb_dense a, int64_t row, int64_t rows, int64_t col, int64_t cols);
+double rb_dense_get(rb_dense a, int64_t row, int64_t col);
+void rb_dense_set(rb_dense a, int64_t row, int64_t col, double value);
+/* Pointer to the start of a row. */
+void *rb_dense_row(rb_dense a, int64_t row);
+/* Copies, converting the type where it differs; shapes must agree. */
+void rb_dense_copy(rb_dense from, rb_dense to);
+void rb_dense_zero(rb_dense a);
+/* Writes the lower triangle of a square matrix over its upper one. */
+void rb_dense_mirror(rb_dense a);
+
+/* ---- products (BLAS) ---- */
+
+typedef enum rb_side { RB_PLAIN = 0, RB_TRANSPOSED = 1 } rb_side;
+
+/* C = alpha op(A) op(B) + beta C, on the calling thread. All of one type. */
+void rb_gemm(double alpha, rb_dense a, rb_side op_a, rb_dense b, rb_side op_b, double beta,
+             rb_dense c);
+/* C = alpha op(A) op(A)' + beta C, lower triangle only, on the calling thread. */
+void rb_syrk(double alpha, rb_dense a, rb_side op_a, double beta, rb_dense c);
+/* The same over the context's threads, by fixed tiles of C. rb_gemm_lower: only tiles that touch the
+ * lower triangle of C are computed, for products that are symmetric by what they mean. */
+void rb_gemm_parallel(rb_context *ctx, double alpha, rb_dense a, rb_side op_a, rb_dense b,
+                      rb_side op_b, double beta, rb_dense c);
+void rb_gemm_lower(rb_context *ctx, double alpha, rb_dense a, rb_side op_a, rb_dense b,
+                   rb_side op_b, double beta, rb_dense c);
+
+/* Moments of a block of samples in one round of tasks: U += V'M (features x units) and the lower
+ * triangle of S += M'M (units x units), V samples x features, M samples x units. */
+void rb_moments_parallel(rb_context *ctx, rb_dense v, rb_dense m, rb_dense u, rb_dense s);
+
+/* ---- symmetric positive definite matrices ---- */
+
+/* A factorised matrix: the Cholesky factor, or the inverse where that is faster (small ones). The
+ * factorisation is done in float64 whatever the type. Made once, used for every iteration. */
+typedef struct rb_spd rb_spd;
+rb_error rb_spd_new(rb_context *ctx, rb_type type, int64_t size, rb_spd **out);
+void rb_spd_free(rb_spd *f);
+/* Factorises A (lower triangle is read, A is not changed). RB_ERROR_NUMERIC when it is not positive
+ * definite or not finite; the sentence says at which row. */
+rb_error rb_spd_factor(rb_context *ctx, rb_spd *f, rb_dense a);
+double rb_spd_log_det(const rb_spd *f);
+/* X = A^-1, full. */
+void rb_spd_inverse(rb_context *ctx, rb_spd *f, rb_dense x);
+/* X = A^-1 B (B size x k), X = B A^-1 (B k x size); B and X may not overlap. Parallel. */
+void rb_spd_solve_left(rb_context *ctx, rb_spd *f, rb_dense b, rb_dense x);
+void rb_spd_solve_right(rb_context *ctx, rb_spd *f, rb_dense b, rb_dense x);
+
+/* ---- sparse rows ---- */
+
+/* Compressed rows in working precision, a view: entry e of row i is at starts[i] - starts[0] <= e. */
+typedef struct rb_csr {
+    int64_t rows, cols;
+    const int64_t *starts; /* rows + 1; starts[0] may be above 0 in a slice of a larger matrix */
+    const int32_t *columns; /* of entry e: columns[e - starts[0]] */
+    const void *values;
+    rb_type type;
+} rb_csr;
+
+/* OUT = V B for rows first .. first + count - 1 of V, on the calling thread; OUT is count x B.cols. */
+void rb_csr_multiply(const rb_context *ctx, rb_csr v, int64_t first, int64_t count, rb_dense b,
+                     rb_dense out);
+/* OUT += V B, same rows. */
+void rb_csr_multiply_add(const rb_context *ctx, rb_csr v, int64_t first, int64_t count, rb_dense b,
+                         rb_dense out);
+/* V' as compressed rows, samples ascending in each: into arrays the caller provides, starts[cols + 1],
+ * columns and values as long as the entries of V. */
+void rb_csr_transpose(rb_csr v, int64_t *starts, int32_t *columns, void *values);
+
+/* ---- kernels: one source (kernels.inc), compiled once for each instruction set and type ---- */
+
+/* sum of x_i y_i, accumulated in the type in fixed lanes, summed in float64. */
+double rb_dot(const rb_context *ctx, rb_type type, int64_t n, const void *x, const void *y);
+/* y += alpha x */
+void rb_axpy(const rb_context *ctx, rb_type type, int64_t n, double alpha, const void *x, void *y);
+/* out = (x - shift) * factor, elementwise; shift and factor of the type; factor NULL: 1. */
+void rb_shift_scale(const rb_context *ctx, rb_type type, int64_t n, const void *x,
+                    const void *shift, const void *factor, void *out);
+/* X <- max(0, X + bias_j); bias (of the type, X.cols values) may be NULL. sum[j] = sum over rows of the
+ * result, largest[j] = maximum over rows of X + bias before rectifying. NaN stays NaN. */
+void rb_rectify(const rb_context *ctx, rb_dense x, const void *bias, double *sum, double *largest);
+
+/* One row of the M-step of RFN, all vectors of length n and one type. With d = t - w and r = u - ws:
+ * returns in sums: [0] u.w, [1] ws.w, [2] r.w, [3] r.d, [4] u.d, and w <- w + eta d. */
+void rb_mstep_row(const rb_context *ctx, rb_type type, int64_t n, double eta, const void *u,
+                  const void *ws, const void *t, void *w, double sums[5]);
+
+/* Picks the best kernels that this processor can run; called by rb_context_new. */
+void rb_kernels_choose(rb_context *ctx);
+
+#endif

@@ -1,0 +1,63 @@
+/* The face of src/model: the table a method fills, and the model it leaves. */
+#ifndef RB_MODEL_INTERNAL_H
+#define RB_MODEL_INTERNAL_H
+
+#include "data/data.h"
+#include <rarebit/fit.h>
+#include <rarebit/method.h>
+#include <rarebit/model.h>
+
+/* ---- models ---- */
+
+typedef struct rb_array {
+    char *name;
+    int64_t rows, columns;
+    double *values;
+} rb_array;
+
+typedef struct rb_attribute {
+    char *name, *value;
+} rb_attribute;
+
+typedef struct rb_history {
+    double objective, estep_objective, seconds;
+} rb_history;
+
+struct rb_model {
+    const rb_method *method;
+    rb_type type; /* precision of the fit: codes are computed in it */
+    rb_array *arrays;
+    int64_t n_arrays;
+    rb_attribute *attributes;
+    int64_t n_attributes;
+    rb_preprocess *preprocess;
+    rb_history *history;
+    int64_t iterations;
+    rb_status status;
+};
+
+/* An empty model; it takes over the preprocessing (also on failure: then it is freed). */
+rb_error rb_model_new(rb_context *ctx, const rb_method *method, rb_type type,
+                      rb_preprocess *preprocess, rb_model **model);
+
+/* Adds an array of zeros, or gives the one of that name if shape agrees; NULL and a sentence else. */
+double *rb_model_add_array(rb_context *ctx, rb_model *model, const char *name, int64_t rows,
+                           int64_t columns);
+
+/* Records every row of an option table as an attribute. */
+rb_error rb_model_record_options(rb_context *ctx, rb_model *model, const rb_option *table,
+                                 const void *options);
+
+rb_error rb_model_add_history(rb_context *ctx, rb_model *model, rb_history entry);
+
+/* An array that must be there, for methods that load one: RB_ERROR_FORMAT names what is missing or of
+ * the wrong shape. rows or columns below 0: any. */
+rb_error rb_model_need_array(rb_context *ctx, const rb_model *model, const char *name,
+                             int64_t rows, int64_t columns, const double **values);
+
+/* The method of that name: built in or added; NULL if unknown. */
+const rb_method *rb_find_method(const rb_context *ctx, const char *name);
+
+rb_preprocess *rb_preprocess_copy(rb_context *ctx, const rb_preprocess *p);
+
+#endif
