@@ -1,4 +1,4 @@
-# src/linalg/kernels.inc is compiled once for each instruction set; src/linalg/kernels.c chooses among
+# src/linalg/isa/ is compiled once for each instruction set; src/linalg/kernels.c chooses among
 # them when a context is made. -ffp-contract=fast lets the compiler use fused multiply-add where the
 # instruction set has it; nothing here reorders a sum.
 set(RAREBIT_KERNEL_OBJECTS)

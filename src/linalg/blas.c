@@ -1,0 +1,53 @@
+/* What was compiled in, and whether the BLAS knows this processor. */
+#include "kernels.h"
+
+#include <H5public.h>
+#include <cblas.h>
+#include <string.h>
+
+#define TEXT_OF(x) #x
+#define TEXT(x) TEXT_OF(x)
+
+#if defined(__clang__)
+static const char *const compiler = "clang " __clang_version__;
+#else
+static const char *const compiler = "gcc " __VERSION__;
+#endif
+
+const char *rb_version(void) {
+    return RB_VERSION;
+}
+
+static bool one_of(const char *name, const char *const *names) {
+    for (; *names; names++) {
+        if (strcmp(name, *names) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* OpenBLAS falls back to narrower kernels on processors younger than itself: half the speed or
+ * less. */
+static const char *advice(const char *config, const char *core) {
+    static const char *const wide[] = {"SkylakeX", "Cooperlake", "SapphireRapids", NULL};
+    static const char *const middle[] = {"Haswell", "Zen", "Excavator", NULL};
+    const char *best = rb_kernels_best()->name;
+    if (!strstr(config, "DYNAMIC_ARCH") || one_of(core, wide)) {
+        return "";
+    }
+    if (strcmp(best, "avx512") == 0) {
+        return "SkylakeX";
+    }
+    return strcmp(best, "avx2") == 0 && !one_of(core, middle) ? "Haswell" : "";
+}
+
+void rb_build_info(const rb_context *ctx, rb_build *build) {
+    const char *config = openblas_get_config(), *core = openblas_get_corename();
+    build->compiler = compiler;
+    build->hdf5 = TEXT(H5_VERS_MAJOR) "." TEXT(H5_VERS_MINOR) "." TEXT(H5_VERS_RELEASE);
+    build->blas = config ? config : "";
+    build->blas_core = core ? core : "";
+    build->blas_advice = advice(build->blas, build->blas_core);
+    build->kernels = rb_kernels_of(ctx)->name;
+}

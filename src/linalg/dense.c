@@ -1,0 +1,104 @@
+/* Dense matrices: memory, views, copies. */
+#include "kernels.h"
+
+#include <string.h>
+
+rb_error rb_dense_new(rb_context *ctx, rb_type type, int64_t rows, int64_t cols, rb_dense *out) {
+    *out = (rb_dense){0};
+    int64_t count;
+    if (!rb_multiply(rows, cols, &count)) {
+        return rb_fail(ctx, RB_ERROR_MEMORY, "a matrix of %lld x %lld values cannot be addressed",
+                       (long long)rows, (long long)cols);
+    }
+    void *data = rb_alloc_zero(ctx, count, rb_type_size(type));
+    if (!data) {
+        return RB_ERROR_MEMORY;
+    }
+    *out = (rb_dense){data, rows, cols, cols, type};
+    return RB_OK;
+}
+
+void rb_dense_free(rb_dense *dense) {
+    rb_free(dense->data);
+    *dense = (rb_dense){0};
+}
+
+void *rb_dense_row(rb_dense a, int64_t row) {
+    return (char *)a.data + row * a.ld * (int64_t)rb_type_size(a.type);
+}
+
+rb_dense rb_dense_rows(rb_dense a, int64_t first, int64_t count) {
+    return (rb_dense){rb_dense_row(a, first), count, a.cols, a.ld, a.type};
+}
+
+rb_dense rb_dense_part(rb_dense a, int64_t row, int64_t rows, int64_t col, int64_t cols) {
+    char *data = (char *)rb_dense_row(a, row) + col * (int64_t)rb_type_size(a.type);
+    return (rb_dense){data, rows, cols, a.ld, a.type};
+}
+
+double rb_dense_get(rb_dense a, int64_t row, int64_t col) {
+    const void *values = rb_dense_row(a, row);
+    return a.type == RB_FLOAT32 ? (double)((const float *)values)[col]
+                                : ((const double *)values)[col];
+}
+
+void rb_dense_set(rb_dense a, int64_t row, int64_t col, double value) {
+    void *values = rb_dense_row(a, row);
+    if (a.type == RB_FLOAT32) {
+        ((float *)values)[col] = (float)value;
+    } else {
+        ((double *)values)[col] = value;
+    }
+}
+
+void rb_dense_copy(rb_dense from, rb_dense to) {
+    const struct rb_kernels *kernels = rb_kernels_best();
+    for (int64_t i = 0; i < from.rows; i++) {
+        const void *x = rb_dense_row(from, i);
+        void *y = rb_dense_row(to, i);
+        if (from.type == to.type) {
+            memcpy(y, x, (size_t)from.cols * rb_type_size(from.type));
+        } else if (from.type == RB_FLOAT32) {
+            kernels->of[RB_FLOAT32].widen(from.cols, x, y);
+        } else {
+            kernels->of[RB_FLOAT32].narrow(from.cols, 1, x, y);
+        }
+    }
+}
+
+void rb_dense_zero(rb_dense a) {
+    for (int64_t i = 0; i < a.rows; i++) {
+        memset(rb_dense_row(a, i), 0, (size_t)a.cols * rb_type_size(a.type));
+    }
+}
+
+/* Squares of this many rows keep both sides of the copy in the first level cache. */
+enum { MIRROR_TILE = 32 };
+
+static int64_t smaller(int64_t a, int64_t b) {
+    return a < b ? a : b;
+}
+
+void rb_dense_mirror(rb_dense a) {
+    for (int64_t row = 0; row < a.rows; row += MIRROR_TILE) {
+        int64_t end = smaller(row + MIRROR_TILE, a.rows);
+        for (int64_t col = 0; col <= row; col += MIRROR_TILE) {
+            for (int64_t i = row; i < end; i++) {
+                int64_t last = smaller(col + MIRROR_TILE, i);
+                if (a.type == RB_FLOAT32) {
+                    const float *from = rb_dense_row(a, i);
+                    float *to = a.data;
+                    for (int64_t j = col; j < last; j++) {
+                        to[j * a.ld + i] = from[j];
+                    }
+                } else {
+                    const double *from = rb_dense_row(a, i);
+                    double *to = a.data;
+                    for (int64_t j = col; j < last; j++) {
+                        to[j * a.ld + i] = from[j];
+                    }
+                }
+            }
+        }
+    }
+}

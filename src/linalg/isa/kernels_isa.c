@@ -1,0 +1,48 @@
+/* The kernels of one instruction set. This file is compiled once for each (cmake/Kernels.cmake)
+ * with RB_ISA = ref, avx2 or avx512. Sums run in lanes of a vector in a fixed order: the compiler
+ * is never allowed to reorder them, so a kernel gives the same bits wherever it runs. */
+#include "linalg/kernels.h"
+
+#include <math.h>
+#include <string.h>
+
+#define TEXT_OF(x) #x
+#define TEXT(x) TEXT_OF(x)
+#define JOIN_OF(a, b) a##b
+#define JOIN(a, b) JOIN_OF(a, b)
+
+/* Bytes of a vector register, and how many registers a kernel may fill with sums. */
+#if defined(__AVX512F__)
+enum { VECTOR_BYTES = 64, SUM_REGISTERS = 16 };
+#elif defined(__AVX2__)
+enum { VECTOR_BYTES = 32, SUM_REGISTERS = 8 };
+#else
+enum { VECTOR_BYTES = 16, SUM_REGISTERS = 8 };
+#endif
+
+/* Sums in float32 are handed on to float64 after this many values. */
+enum { RUN = 4096 };
+
+#define REAL float
+#define NAME(name) name##_float
+#include "kernels.inc"
+#undef REAL
+#undef NAME
+
+#define REAL double
+#define NAME(name) name##_double
+#include "kernels.inc"
+#undef REAL
+#undef NAME
+
+#include "sweep.inc"
+
+extern const struct rb_kernels JOIN(rb_kernels_, RB_ISA);
+const struct rb_kernels JOIN(rb_kernels_, RB_ISA) = {
+    .name = TEXT(RB_ISA),
+    .of = {{dot_float, axpy_float, shift_scale_float, rectify_float, mstep_row_float, csr_float,
+            widen_float, narrow_float},
+           {dot_double, axpy_double, shift_scale_double, rectify_double, mstep_row_double,
+            csr_double, widen_double, narrow_double}},
+    .sweep = sweep,
+};

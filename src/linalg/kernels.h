@@ -1,0 +1,38 @@
+/* The tables of kernels: one for each instruction set, filled by isa/kernels_isa.c. Private. */
+#ifndef RB_LINALG_KERNELS_H
+#define RB_LINALG_KERNELS_H
+
+#include "linalg/linalg.h"
+
+/* Of one type; every pointer is to values of that type unless it says double. */
+struct rb_type_kernels {
+    double (*dot)(int64_t n, const void *x, const void *y);
+    void (*axpy)(int64_t n, double alpha, const void *x, void *y);
+    void (*shift_scale)(int64_t n, const void *x, const void *shift, const void *factor, void *out);
+    void (*rectify)(int64_t rows, int64_t cols, int64_t ld, void *x, const void *bias, double *sum,
+                    double *largest);
+    void (*mstep_row)(int64_t n, double eta, const void *u, const void *ws, const void *t, void *w,
+                      double sums[5]);
+    /* OUT (+)= V B for rows first .. first + count - 1 of V. */
+    void (*csr)(rb_csr v, int64_t first, int64_t count, rb_dense b, bool add, rb_dense out);
+    void (*widen)(int64_t n, const void *x, double *out);
+    void (*narrow)(int64_t n, double factor, const double *x, void *out);
+};
+
+struct rb_kernels {
+    const char *name;
+    struct rb_type_kernels of[2]; /* by rb_type */
+    /* Turns the lower triangle of a positive definite matrix into that of minus its inverse, in
+     * place. a has rows and ld rounded up to RB_SWEEP_PAD, zeros in the padding; the upper triangle
+     * is overwritten with nothing of use. work: 2 * RB_SWEEP_PAD * ld values. Returns -1, or the
+     * first row whose pivot is not positive and finite. */
+    int64_t (*sweep)(int64_t n, double *a, int64_t ld, double *work, double *log_det);
+};
+
+enum { RB_SWEEP_PAD = 8 };
+
+/* The best that this processor can run; and those of a context. */
+const struct rb_kernels *rb_kernels_best(void);
+const struct rb_kernels *rb_kernels_of(const rb_context *ctx);
+
+#endif

@@ -1,0 +1,191 @@
+/* Dense products: BLAS on the calling thread, and fixed tiles of the output over the threads. */
+#include "linalg.h"
+
+#include <cblas.h>
+
+/* ---- on the calling thread ---- */
+
+static enum CBLAS_TRANSPOSE cblas_side(rb_side side) {
+    return side == RB_TRANSPOSED ? CblasTrans : CblasNoTrans;
+}
+
+static int blas_ld(rb_dense a) {
+    return a.ld > 0 ? (int)a.ld : 1;
+}
+
+static void scale(double beta, rb_dense c) {
+    for (int64_t i = 0; i < c.rows; i++) {
+        for (int64_t j = 0; j < c.cols; j++) {
+            rb_dense_set(c, i, j, beta == 0 ? 0 : beta * rb_dense_get(c, i, j));
+        }
+    }
+}
+
+void rb_gemm(double alpha, rb_dense a, rb_side op_a, rb_dense b, rb_side op_b, double beta,
+             rb_dense c) {
+    int64_t inner = op_a == RB_TRANSPOSED ? a.rows : a.cols;
+    if (c.rows == 0 || c.cols == 0) {
+        return;
+    }
+    if (inner == 0) {
+        scale(beta, c);
+        return;
+    }
+    int rows = (int)c.rows, cols = (int)c.cols, depth = (int)inner;
+    if (c.type == RB_FLOAT32) {
+        cblas_sgemm(CblasRowMajor, cblas_side(op_a), cblas_side(op_b), rows, cols, depth,
+                    (float)alpha, a.data, blas_ld(a), b.data, blas_ld(b), (float)beta, c.data,
+                    blas_ld(c));
+    } else {
+        cblas_dgemm(CblasRowMajor, cblas_side(op_a), cblas_side(op_b), rows, cols, depth, alpha,
+                    a.data, blas_ld(a), b.data, blas_ld(b), beta, c.data, blas_ld(c));
+    }
+}
+
+static void scale_lower(double beta, rb_dense c) {
+    for (int64_t i = 0; i < c.rows; i++) {
+        scale(beta, rb_dense_part(c, i, 1, 0, i + 1));
+    }
+}
+
+void rb_syrk(double alpha, rb_dense a, rb_side op_a, double beta, rb_dense c) {
+    int64_t inner = op_a == RB_TRANSPOSED ? a.rows : a.cols;
+    if (c.rows == 0) {
+        return;
+    }
+    if (inner == 0) {
+        scale_lower(beta, c);
+        return;
+    }
+    int rows = (int)c.rows, depth = (int)inner;
+    if (c.type == RB_FLOAT32) {
+        cblas_ssyrk(CblasRowMajor, CblasLower, cblas_side(op_a), rows, depth, (float)alpha, a.data,
+                    blas_ld(a), (float)beta, c.data, blas_ld(c));
+    } else {
+        cblas_dsyrk(CblasRowMajor, CblasLower, cblas_side(op_a), rows, depth, alpha, a.data,
+                    blas_ld(a), beta, c.data, blas_ld(c));
+    }
+}
+
+/* ---- tiles ---- */
+
+/* The output is cut into bands of rows and of columns, as equal as multiples of BAND_STEP can be.
+ * Wide enough that packing the operands costs the BLAS little; a function of the shape alone, so
+ * that the bits do not depend on the number of threads. */
+enum { BAND = 256, BAND_STEP = 16 };
+
+struct bands {
+    int64_t length, size, count;
+};
+
+static struct bands cut(int64_t length) {
+    int64_t count = (length + BAND / 2) / BAND;
+    count = count < 1 ? 1 : count;
+    int64_t steps = (length + count * BAND_STEP - 1) / (count * BAND_STEP);
+    int64_t size = steps < 1 ? BAND_STEP : steps * BAND_STEP;
+    return (struct bands){length, size, (length + size - 1) / size};
+}
+
+static int64_t band_start(struct bands bands, int64_t index) {
+    return index * bands.size;
+}
+
+static int64_t band_size(struct bands bands, int64_t index) {
+    int64_t left = bands.length - index * bands.size;
+    return left < bands.size ? left : bands.size;
+}
+
+/* Band (row, col) of a lower triangle, row by row. */
+static void lower_band(int64_t index, int64_t *row, int64_t *col) {
+    *row = 0;
+    while (index > *row) {
+        index -= ++*row;
+    }
+    *col = index;
+}
+
+struct product {
+    double alpha, beta;
+    rb_dense a, b, c;
+    rb_side op_a, op_b;
+    struct bands rows, cols;
+};
+
+/* The part of op(X) that gives `size` rows of the product from `first`; columns of op(B) likewise.
+ */
+static rb_dense left_part(rb_dense a, rb_side op, int64_t first, int64_t size) {
+    return op == RB_TRANSPOSED ? rb_dense_part(a, 0, a.rows, first, size)
+                               : rb_dense_rows(a, first, size);
+}
+
+static rb_dense right_part(rb_dense b, rb_side op, int64_t first, int64_t size) {
+    return left_part(b, op == RB_TRANSPOSED ? RB_PLAIN : RB_TRANSPOSED, first, size);
+}
+
+static void compute_tile(const struct product *p, int64_t row, int64_t col) {
+    int64_t i = band_start(p->rows, row), rows = band_size(p->rows, row);
+    int64_t j = band_start(p->cols, col), cols = band_size(p->cols, col);
+    rb_gemm(p->alpha, left_part(p->a, p->op_a, i, rows), p->op_a,
+            right_part(p->b, p->op_b, j, cols), p->op_b, p->beta,
+            rb_dense_part(p->c, i, rows, j, cols));
+}
+
+static void full_task(void *arg, int64_t index, int worker) {
+    (void)worker;
+    const struct product *p = arg;
+    compute_tile(p, index / p->cols.count, index % p->cols.count);
+}
+
+static void lower_task(void *arg, int64_t index, int worker) {
+    (void)worker;
+    int64_t row, col;
+    lower_band(index, &row, &col);
+    compute_tile(arg, row, col);
+}
+
+void rb_gemm_parallel(rb_context *ctx, double alpha, rb_dense a, rb_side op_a, rb_dense b,
+                      rb_side op_b, double beta, rb_dense c) {
+    struct product p = {alpha, beta, a, b, c, op_a, op_b, cut(c.rows), cut(c.cols)};
+    rb_parallel(ctx, p.rows.count * p.cols.count, full_task, &p);
+}
+
+void rb_gemm_lower(rb_context *ctx, double alpha, rb_dense a, rb_side op_a, rb_dense b,
+                   rb_side op_b, double beta, rb_dense c) {
+    struct product p = {alpha, beta, a, b, c, op_a, op_b, cut(c.rows), cut(c.rows)};
+    rb_parallel(ctx, p.rows.count * (p.rows.count + 1) / 2, lower_task, &p);
+}
+
+/* ---- moments ---- */
+
+struct moments {
+    struct product u, s;
+    int64_t u_tiles;
+};
+
+static void moments_task(void *arg, int64_t index, int worker) {
+    (void)worker;
+    const struct moments *m = arg;
+    if (index < m->u_tiles) {
+        compute_tile(&m->u, index / m->u.cols.count, index % m->u.cols.count);
+        return;
+    }
+    int64_t row, col;
+    lower_band(index - m->u_tiles, &row, &col);
+    if (row != col) {
+        compute_tile(&m->s, row, col);
+        return;
+    }
+    int64_t first = band_start(m->s.rows, row), size = band_size(m->s.rows, row);
+    rb_syrk(1, left_part(m->s.a, RB_TRANSPOSED, first, size), RB_TRANSPOSED, 1,
+            rb_dense_part(m->s.c, first, size, first, size));
+}
+
+void rb_moments_parallel(rb_context *ctx, rb_dense v, rb_dense m, rb_dense u, rb_dense s) {
+    struct moments moments = {
+        .u = {1, 1, v, m, u, RB_TRANSPOSED, RB_PLAIN, cut(u.rows), cut(u.cols)},
+        .s = {1, 1, m, m, s, RB_TRANSPOSED, RB_PLAIN, cut(s.rows), cut(s.rows)},
+    };
+    int64_t bands = moments.s.rows.count;
+    moments.u_tiles = moments.u.rows.count * moments.u.cols.count;
+    rb_parallel(ctx, moments.u_tiles + bands * (bands + 1) / 2, moments_task, &moments);
+}

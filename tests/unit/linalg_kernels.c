@@ -1,0 +1,214 @@
+/* Kernels: each kind against the definition, on lengths around every unrolling. */
+#include "linalg_test.h"
+
+static const char *const names[] = {"ref", "avx2", "avx512"};
+static const int64_t lengths[] = {0, 1, 3, 15, 16, 17, 63, 64, 65, 100, 129, 4096, 4099, 10000};
+enum { LENGTHS = sizeof lengths / sizeof *lengths };
+
+typedef void (*check_fn)(rb_context *ctx, rb_type type, int64_t n);
+
+/* Runs a check for every kind that this processor has, both types and all lengths. */
+static void everywhere(check_fn check) {
+    rb_context *ctx = test_context(1);
+    for (int c = 0; c < 2 * 3 * LENGTHS; c++) {
+        if (rb_context_set_kernels(ctx, names[c / 2 % 3]) == RB_OK) {
+            check(ctx, (rb_type)(c & 1), lengths[c / 6]);
+        }
+    }
+    rb_context_free(ctx);
+}
+
+static double at(rb_dense x, int64_t j) {
+    return rb_dense_get(x, 0, j);
+}
+
+static void check_dot(rb_context *ctx, rb_type type, int64_t n) {
+    rb_dense x = test_random(ctx, type, 1, n, 1, 1), y = test_random(ctx, type, 1, n, 1, 2);
+    double expected = 0;
+    for (int64_t j = 0; j < n; j++) {
+        expected += at(x, j) * at(y, j);
+    }
+    assert_near(rb_dot(ctx, type, n, x.data, y.data), expected, test_tolerance(type, n));
+    rb_dense_free(&x);
+    rb_dense_free(&y);
+}
+
+static void dot_is_the_sum_of_products(void **state) {
+    (void)state;
+    everywhere(check_dot);
+}
+
+/* A million ones sum up exactly: float32 alone would stop growing in lanes of 2^24. */
+static void dot_keeps_long_sums(void **state) {
+    (void)state;
+    rb_context *ctx = test_context(1);
+    int64_t n = 20000000;
+    float *x = rb_alloc(ctx, n, sizeof *x);
+    assert_non_null(x);
+    for (int64_t i = 0; i < n; i++) {
+        x[i] = 1;
+    }
+    for (int k = 0; k < 3; k++) {
+        if (rb_context_set_kernels(ctx, names[k]) == RB_OK) {
+            assert_true(rb_dot(ctx, RB_FLOAT32, n, x, x) == (double)n);
+        }
+    }
+    rb_free(x);
+    rb_context_free(ctx);
+}
+
+static void check_axpy(rb_context *ctx, rb_type type, int64_t n) {
+    rb_dense x = test_random(ctx, type, 1, n, 1, 1), y = test_random(ctx, type, 1, n, 1, 2);
+    rb_dense old = test_random(ctx, type, 1, n, 1, 2);
+    rb_axpy(ctx, type, n, -0.75, x.data, y.data);
+    for (int64_t j = 0; j < n; j++) {
+        assert_near(at(y, j), at(old, j) - 0.75 * at(x, j), test_tolerance(type, 1));
+    }
+    assert_true(isnan(at(y, n)));
+    rb_dense_free(&x);
+    rb_dense_free(&y);
+    rb_dense_free(&old);
+}
+
+static void axpy_adds_a_multiple(void **state) {
+    (void)state;
+    everywhere(check_axpy);
+}
+
+static void check_shift_scale(rb_context *ctx, rb_type type, int64_t n) {
+    rb_dense x = test_random(ctx, type, 1, n, 1, 1), shift = test_random(ctx, type, 1, n, 1, 2);
+    rb_dense factor = test_random(ctx, type, 1, n, 1, 3), out = test_zeros(ctx, type, 1, n + 1);
+    rb_shift_scale(ctx, type, n, x.data, shift.data, factor.data, out.data);
+    for (int64_t j = 0; j < n; j++) {
+        assert_near(at(out, j), (at(x, j) - at(shift, j)) * at(factor, j), test_tolerance(type, 1));
+    }
+    rb_shift_scale(ctx, type, n, x.data, shift.data, NULL, out.data);
+    for (int64_t j = 0; j < n; j++) {
+        assert_near(at(out, j), at(x, j) - at(shift, j), test_tolerance(type, 1));
+    }
+    assert_true(at(out, n) == 0);
+    rb_dense_free(&x);
+    rb_dense_free(&shift);
+    rb_dense_free(&factor);
+    rb_dense_free(&out);
+}
+
+static void shift_scale_centres_and_scales(void **state) {
+    (void)state;
+    everywhere(check_shift_scale);
+}
+
+static void check_rectify(rb_context *ctx, rb_type type, int64_t n) {
+    for (int with = 0; with < 2; with++) {
+        int64_t rows = n < 1000 ? 21 : 3;
+        rb_dense x = test_random(ctx, type, rows, n, 1, 1),
+                 old = test_random(ctx, type, rows, n, 1, 1);
+        rb_dense bias = test_random(ctx, type, 1, n, 1, 2),
+                 sums = test_zeros(ctx, RB_FLOAT64, 2, n);
+        double *sum = rb_dense_row(sums, 0), *largest = rb_dense_row(sums, 1);
+        rb_rectify(ctx, x, with ? bias.data : NULL, sum, largest);
+        for (int64_t j = 0; j < n; j++) {
+            double total = 0, most = -INFINITY;
+            for (int64_t i = 0; i < rows; i++) {
+                double value = rb_dense_get(old, i, j) + (with ? at(bias, j) : 0);
+                assert_near(rb_dense_get(x, i, j), value > 0 ? value : 0, test_tolerance(type, 1));
+                total += rb_dense_get(x, i, j);
+                most = value > most ? value : most;
+            }
+            assert_near(sum[j], total, 1e-12);
+            assert_near(largest[j], most, test_tolerance(type, 1));
+        }
+        rb_dense *all[] = {&x, &old, &bias, &sums};
+        for (int i = 0; i < 4; i++) {
+            rb_dense_free(all[i]);
+        }
+    }
+}
+
+static void rectify_keeps_what_is_positive(void **state) {
+    (void)state;
+    everywhere(check_rectify);
+}
+
+static void check_nan(rb_context *ctx, rb_type type, int64_t n) {
+    rb_dense x = test_random(ctx, type, 2, n, 1, 1), sums = test_zeros(ctx, RB_FLOAT64, 2, n);
+    for (int64_t j = 0; j < n; j++) {
+        rb_dense_set(x, j % 2, j, NAN);
+    }
+    rb_rectify(ctx, x, NULL, rb_dense_row(sums, 0), rb_dense_row(sums, 1));
+    for (int64_t j = 0; j < n; j++) {
+        assert_true(isnan(rb_dense_get(x, j % 2, j)));
+        assert_true(isnan(rb_dense_get(sums, 0, j)));
+    }
+    rb_dense_free(&x);
+    rb_dense_free(&sums);
+}
+
+static void rectify_does_not_hide_nan(void **state) {
+    (void)state;
+    everywhere(check_nan);
+}
+
+static void check_mstep(rb_context *ctx, rb_type type, int64_t n) {
+    rb_dense u = test_random(ctx, type, 1, n, 1, 1), ws = test_random(ctx, type, 1, n, 1, 2);
+    rb_dense t = test_random(ctx, type, 1, n, 1, 3), w = test_random(ctx, type, 1, n, 1, 4);
+    rb_dense old = test_random(ctx, type, 1, n, 1, 4);
+    double sums[5], expected[5] = {0};
+    rb_mstep_row(ctx, type, n, 0.1, u.data, ws.data, t.data, w.data, sums);
+    for (int64_t j = 0; j < n; j++) {
+        double d = at(t, j) - at(old, j), r = at(u, j) - at(ws, j);
+        expected[0] += at(u, j) * at(old, j);
+        expected[1] += at(ws, j) * at(old, j);
+        expected[2] += r * at(old, j);
+        expected[3] += r * d;
+        expected[4] += at(u, j) * d;
+        assert_near(at(w, j), at(old, j) + 0.1 * d, test_tolerance(type, 1));
+    }
+    for (int i = 0; i < 5; i++) {
+        assert_near(sums[i], expected[i], test_tolerance(type, n));
+    }
+    assert_true(isnan(at(w, n)));
+    rb_dense *all[] = {&u, &ws, &t, &w, &old};
+    for (int i = 0; i < 5; i++) {
+        rb_dense_free(all[i]);
+    }
+}
+
+static void mstep_row_steps_and_sums(void **state) {
+    (void)state;
+    everywhere(check_mstep);
+}
+
+static void kernels_are_chosen_by_name(void **state) {
+    (void)state;
+    rb_context *ctx = test_context(1);
+    rb_build build;
+    assert_int_equal(rb_context_set_kernels(ctx, "ref"), RB_OK);
+    rb_build_info(ctx, &build);
+    assert_string_equal(build.kernels, "ref");
+    assert_int_equal(rb_context_set_kernels(ctx, "abacus"), RB_ERROR_ARGUMENT);
+    assert_non_null(strstr(rb_context_error(ctx), "abacus"));
+    rb_build_info(ctx, &build);
+    assert_string_equal(build.kernels, "ref");
+    assert_string_equal(rb_version(), RB_VERSION);
+    assert_non_null(build.compiler);
+    assert_non_null(build.hdf5);
+    assert_non_null(build.blas);
+    assert_non_null(build.blas_core);
+    assert_non_null(build.blas_advice);
+    rb_context_free(ctx);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(dot_is_the_sum_of_products),
+        cmocka_unit_test(dot_keeps_long_sums),
+        cmocka_unit_test(axpy_adds_a_multiple),
+        cmocka_unit_test(shift_scale_centres_and_scales),
+        cmocka_unit_test(rectify_keeps_what_is_positive),
+        cmocka_unit_test(rectify_does_not_hide_nan),
+        cmocka_unit_test(mstep_row_steps_and_sums),
+        cmocka_unit_test(kernels_are_chosen_by_name),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

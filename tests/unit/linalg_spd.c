@@ -1,0 +1,194 @@
+/* Positive definite matrices: A inv(A) = I, solutions, determinants, refusals, bits and memory. */
+#include "linalg_test.h"
+
+#include <stdio.h>
+
+static const int64_t sizes[] = {1, 2, 7, 8, 9, 50, 64, 101, 150, 256, 257, 300, 600};
+enum { SIZES = sizeof sizes / sizeof *sizes };
+
+/* G G' / size + I of normal G, NaN above the diagonal: it must not be read. */
+static rb_dense definite(rb_context *ctx, rb_type type, int64_t size) {
+    rb_dense g = test_random(ctx, type, size, size, 0, 5), a = test_zeros(ctx, type, size, size);
+    for (int64_t i = 0; i < size; i++) {
+        for (int64_t j = 0; j < size; j++) {
+            rb_dense_set(a, i, j, j > i ? NAN : i == j);
+        }
+    }
+    rb_syrk(1 / (double)size, g, RB_PLAIN, 1, a);
+    rb_dense_free(&g);
+    return a;
+}
+
+static void assert_is_identity(rb_dense a, rb_dense x, double tolerance) {
+    for (int64_t i = 0; i < a.rows; i++) {
+        for (int64_t j = 0; j < a.rows; j += 1 + a.rows / 20) {
+            assert_near(test_product(a, RB_PLAIN, x, RB_PLAIN, i, j), i == j, tolerance);
+        }
+    }
+}
+
+static void the_inverse_inverts(void **state) {
+    (void)state;
+    rb_context *ctx = test_context(1);
+    static const char *const names[] = {"ref", "avx2", "avx512"};
+    for (int c = 0; c < 2 * 3 * SIZES; c++) {
+        rb_type type = (rb_type)(c & 1);
+        if (rb_context_set_kernels(ctx, names[c / 2 % 3])) {
+            continue;
+        }
+        int64_t size = sizes[c / 6];
+        rb_dense a = definite(ctx, type, size), x = test_zeros(ctx, type, size, size);
+        rb_spd *f;
+        assert_int_equal(rb_spd_new(ctx, type, size, &f), RB_OK);
+        for (int again = 0; again < 2; again++) {
+            assert_int_equal(rb_spd_factor(ctx, f, a), RB_OK);
+        }
+        rb_spd_inverse(ctx, f, x);
+        rb_dense_mirror(a);
+        assert_is_identity(a, x, type == RB_FLOAT32 ? 2e-6 : 1e-13);
+        rb_spd_free(f);
+        rb_dense_free(&a);
+        rb_dense_free(&x);
+    }
+    rb_context_free(ctx);
+}
+
+static void solutions_solve(void **state) {
+    (void)state;
+    rb_context *ctx = test_context(2);
+    for (int c = 0; c < 2 * SIZES; c++) {
+        rb_type type = (rb_type)(c & 1);
+        int64_t size = sizes[c >> 1], k = 37;
+        double tolerance = type == RB_FLOAT32 ? 2e-5 : 1e-13;
+        rb_dense a = definite(ctx, type, size);
+        rb_dense b = test_random(ctx, type, size, k, 2, 1), x = test_zeros(ctx, type, size, k);
+        rb_dense d = test_random(ctx, type, k, size, 2, 2), y = test_zeros(ctx, type, k, size);
+        rb_spd *f;
+        assert_int_equal(rb_spd_new(ctx, type, size, &f), RB_OK);
+        assert_int_equal(rb_spd_factor(ctx, f, a), RB_OK);
+        rb_spd_solve_left(ctx, f, b, x);
+        rb_spd_solve_right(ctx, f, d, y);
+        rb_dense_mirror(a);
+        for (int64_t i = 0; i < size; i++) {
+            for (int64_t j = 0; j < k; j++) {
+                assert_near(test_product(a, RB_PLAIN, x, RB_PLAIN, i, j), rb_dense_get(b, i, j),
+                            tolerance);
+                assert_near(test_product(y, RB_PLAIN, a, RB_PLAIN, j, i), rb_dense_get(d, j, i),
+                            tolerance);
+            }
+        }
+        rb_spd_free(f);
+        rb_dense *all[] = {&a, &b, &x, &d, &y};
+        for (int i = 0; i < 5; i++) {
+            rb_dense_free(all[i]);
+        }
+    }
+    rb_context_free(ctx);
+}
+
+/* The matrix of 2 on the diagonal and -1 beside it has determinant size + 1. */
+static void the_determinant_is_known(void **state) {
+    (void)state;
+    rb_context *ctx = test_context(1);
+    for (int s = 0; s < SIZES; s++) {
+        rb_dense a = test_zeros(ctx, RB_FLOAT64, sizes[s], sizes[s]);
+        for (int64_t i = 0; i < sizes[s]; i++) {
+            rb_dense_set(a, i, i, 2);
+            if (i > 0) {
+                rb_dense_set(a, i, i - 1, -1);
+            }
+        }
+        rb_spd *f;
+        assert_int_equal(rb_spd_new(ctx, RB_FLOAT64, sizes[s], &f), RB_OK);
+        assert_int_equal(rb_spd_factor(ctx, f, a), RB_OK);
+        assert_near(rb_spd_log_det(f), log((double)sizes[s] + 1), 1e-10);
+        rb_spd_free(f);
+        rb_dense_free(&a);
+    }
+    rb_context_free(ctx);
+}
+
+static void refuses_at(rb_context *ctx, int64_t size, int64_t row, double value) {
+    char expected[32];
+    rb_dense a = definite(ctx, RB_FLOAT64, size), x = test_zeros(ctx, RB_FLOAT64, size, size);
+    double good = rb_dense_get(a, row, row);
+    rb_spd *f;
+    assert_int_equal(rb_spd_new(ctx, RB_FLOAT64, size, &f), RB_OK);
+    rb_dense_set(a, row, row, value);
+    assert_int_equal(rb_spd_factor(ctx, f, a), RB_ERROR_NUMERIC);
+    snprintf(expected, sizeof expected, "row %lld", (long long)row);
+    assert_non_null(strstr(rb_context_error(ctx), expected));
+    rb_dense_set(a, row, row, good);
+    assert_int_equal(rb_spd_factor(ctx, f, a), RB_OK);
+    rb_spd_inverse(ctx, f, x);
+    rb_dense_mirror(a);
+    assert_is_identity(a, x, 1e-13);
+    rb_spd_free(f);
+    rb_dense_free(&a);
+    rb_dense_free(&x);
+}
+
+static void indefinite_and_infinite_matrices_are_refused(void **state) {
+    (void)state;
+    rb_context *ctx = test_context(1);
+    for (int s = 0; s < SIZES; s++) {
+        refuses_at(ctx, sizes[s], sizes[s] - 1, -1);
+        refuses_at(ctx, sizes[s], sizes[s] / 2, 0);
+        refuses_at(ctx, sizes[s], sizes[s] / 2, NAN);
+        refuses_at(ctx, sizes[s], sizes[s] / 3, INFINITY);
+    }
+    rb_context_free(ctx);
+}
+
+static void threads_do_not_change_a_bit(void **state) {
+    (void)state;
+    static const int threads[] = {1, 2, 3, 8};
+    rb_context *ctx = test_context(1);
+    rb_dense a = definite(ctx, RB_FLOAT32, 600), b = test_random(ctx, RB_FLOAT32, 600, 500, 0, 1);
+    rb_dense x[4];
+    for (int t = 0; t < 4; t++) {
+        rb_spd *f;
+        assert_int_equal(rb_context_set_threads(ctx, threads[t]), RB_OK);
+        assert_int_equal(rb_spd_new(ctx, RB_FLOAT32, 600, &f), RB_OK);
+        assert_int_equal(rb_spd_factor(ctx, f, a), RB_OK);
+        x[t] = test_zeros(ctx, RB_FLOAT32, 600, 500);
+        rb_spd_solve_left(ctx, f, b, x[t]);
+        assert_same_bits(x[t], x[0]);
+        rb_spd_free(f);
+    }
+    for (int t = 0; t < 4; t++) {
+        rb_dense_free(&x[t]);
+    }
+    rb_dense_free(&a);
+    rb_dense_free(&b);
+    rb_context_free(ctx);
+}
+
+static void memory_that_is_out_is_an_error(void **state) {
+    (void)state;
+    rb_context *ctx = test_context(1);
+    for (int64_t size = 10; size < 1000; size += 590) {
+        rb_spd *f;
+        rb_error err = RB_ERROR_MEMORY;
+        for (int64_t n = 0; err; n++) {
+            ctx->allocations_left = n;
+            err = rb_spd_new(ctx, RB_FLOAT32, size, &f);
+            assert_true(err == RB_OK || (err == RB_ERROR_MEMORY && !f && n < 20));
+        }
+        ctx->allocations_left = -1;
+        rb_spd_free(f);
+    }
+    rb_context_free(ctx);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_inverse_inverts),
+        cmocka_unit_test(solutions_solve),
+        cmocka_unit_test(the_determinant_is_known),
+        cmocka_unit_test(indefinite_and_infinite_matrices_are_refused),
+        cmocka_unit_test(threads_do_not_change_a_bit),
+        cmocka_unit_test(memory_that_is_out_is_an_error),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
