@@ -46,7 +46,8 @@ RB_API rb_error rb_model_set_attribute(rb_context *context, rb_model *model, con
                                        const char *value);
 
 /* The history: iterations done, and for iteration t (from 0) the objective, the E-step objective
- * (NaN when not traced) and its seconds. */
+ * (NaN when not traced) and its seconds; any of the three may be NULL. RB_ERROR_ARGUMENT when there
+ * is no such iteration. */
 RB_API int64_t rb_model_iterations(const rb_model *model);
 RB_API rb_error rb_model_history(const rb_model *model, int64_t iteration, double *objective,
                                  double *estep_objective, double *seconds);
