@@ -72,6 +72,53 @@ rb_error rb_output_begin(rb_context *ctx, const char *path, rb_output *output);
 rb_error rb_output_commit(rb_context *ctx, rb_output *output);
 void rb_output_abandon(rb_output *output);
 
+/* ---- HDF5 in plain terms, for what is stored there (hdf5_base.c, hdf5_put.c, hdf5_get.c) ---- */
+
+/* An open HDF5 file. HDF5 has global state, so an open file keeps other threads waiting: open, read or
+ * write, close, and call nobody back in between. Paths go from the root ("arrays/loadings", "/"). Every
+ * error is a sentence that begins with the file's name. */
+typedef struct rb_h5 rb_h5;
+
+/* Makes a new file at `path`; sentences name it `shown`. */
+rb_error rb_h5_create(rb_context *ctx, const char *path, const char *shown, rb_h5 **file);
+/* Opens a file for reading; RB_ERROR_FILE when it is not there, RB_ERROR_FORMAT when it is no HDF5. */
+rb_error rb_h5_open(rb_context *ctx, const char *path, rb_h5 **file);
+/* Opens a file for adding to it. */
+rb_error rb_h5_edit(rb_context *ctx, const char *path, const char *shown, rb_h5 **file);
+/* Closes; for a file that was written RB_ERROR_FILE when not all of it reached the disk. */
+rb_error rb_h5_close(rb_h5 *file);
+
+rb_error rb_h5_put_group(rb_h5 *file, const char *path);
+/* columns below 0: a vector. */
+rb_error rb_h5_put_values(rb_h5 *file, const char *path, int64_t rows, int64_t columns,
+                          const double *values);
+rb_error rb_h5_put_integers(rb_h5 *file, const char *path, int64_t count, const int64_t *values);
+rb_error rb_h5_put_texts(rb_h5 *file, const char *path, int64_t count, const char *const *texts);
+/* One text as a data set of its own. */
+rb_error rb_h5_put_text(rb_h5 *file, const char *path, const char *text);
+/* Attributes of the object at `path`. */
+rb_error rb_h5_set_text(rb_h5 *file, const char *path, const char *name, const char *text);
+rb_error rb_h5_set_integer(rb_h5 *file, const char *path, const char *name, int64_t value);
+rb_error rb_h5_set_number(rb_h5 *file, const char *path, const char *name, double value);
+/* Removes what is at `path`, if anything is. */
+rb_error rb_h5_remove(rb_h5 *file, const char *path);
+
+bool rb_h5_has(rb_h5 *file, const char *path);
+bool rb_h5_has_attribute(rb_h5 *file, const char *path, const char *name);
+/* Names of what a group holds, and of the attributes of an object, in order of creation if known. */
+rb_error rb_h5_list(rb_h5 *file, const char *path, rb_names **names);
+rb_error rb_h5_list_attributes(rb_h5 *file, const char *path, rb_names **names);
+/* The shape of a numeric data set; columns is -1 for a vector. */
+rb_error rb_h5_get_shape(rb_h5 *file, const char *path, int64_t *rows, int64_t *columns);
+/* Exactly count numbers, whatever their type in the file. */
+rb_error rb_h5_get_values(rb_h5 *file, const char *path, int64_t count, double *values);
+rb_error rb_h5_get_integers(rb_h5 *file, const char *path, int64_t count, int64_t *values);
+rb_error rb_h5_get_texts(rb_h5 *file, const char *path, rb_names **names);
+/* *text is freed with rb_free. */
+rb_error rb_h5_get_text(rb_h5 *file, const char *path, const char *name, char **text);
+rb_error rb_h5_get_integer(rb_h5 *file, const char *path, const char *name, int64_t *value);
+rb_error rb_h5_get_number(rb_h5 *file, const char *path, const char *name, double *value);
+
 /* ---- plain and gzip text (text.c) ---- */
 
 /* Reads lines of any length from a plain or gzip file. */

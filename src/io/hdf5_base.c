@@ -1,0 +1,178 @@
+/* HDF5 files: who may call HDF5, its silence, opening and closing. */
+#include "hdf5_base.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* The one lock of the library. The common build of HDF5 keeps global tables without guarding them,
+ * so that calls from two threads, even on two files, must not overlap. The lock belongs to HDF5,
+ * which is one in a process, and thus not to a context. */
+static pthread_mutex_t hdf5_lock = PTHREAD_MUTEX_INITIALIZER;
+
+void rb_h5_hold(rb_h5 *file, rb_context *ctx) {
+    unsigned is_v2 = 1;
+    pthread_mutex_lock(&hdf5_lock);
+    file->ctx = ctx;
+    /* HDF5 would print its error stack; a program that set a printer of its own gets it back. One
+     * set through the interface of HDF5 1.6 cannot be asked for and stays. */
+    file->old_printer = H5Eauto_is_v2(H5E_DEFAULT, &is_v2) >= 0 && is_v2 &&
+                        H5Eget_auto2(H5E_DEFAULT, &file->printer, &file->printer_data) >= 0;
+    if (file->old_printer) {
+        H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
+    }
+}
+
+void rb_h5_let_go(rb_h5 *file) {
+    if (file->old_printer) {
+        H5Eset_auto2(H5E_DEFAULT, file->printer, file->printer_data);
+    }
+    file->ctx = NULL;
+    pthread_mutex_unlock(&hdf5_lock);
+}
+
+rb_error rb_h5_fail(const rb_h5 *file, rb_error code, const char *format, ...) {
+    char text[512];
+    va_list list;
+    va_start(list, format);
+    vsnprintf(text, sizeof text, format, list);
+    va_end(list);
+    return rb_fail(file->ctx, code, "%s: %s", file->shown, text);
+}
+
+/* Keeps the innermost reason, which comes first, and ends the walk. */
+static herr_t keep_reason(unsigned level, const H5E_error2_t *error, void *reason) {
+    (void)level;
+    snprintf(reason, 200, " (HDF5: %s)", error->desc ? error->desc : "no reason given");
+    return 1;
+}
+
+rb_error rb_h5_broken(const rb_h5 *file, rb_error code, const char *what, const char *path) {
+    char reason[200] = "";
+    H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, keep_reason, reason);
+    return rb_h5_fail(file, code, "%s '%s'%s", what, path, reason);
+}
+
+hid_t rb_h5_properties(hid_t kind) {
+    hid_t list = H5Pcreate(kind);
+    if (list >= 0 && H5Pset_obj_track_times(list, false) < 0) {
+        H5Pclose(list);
+        return H5I_INVALID_HID;
+    }
+    return list;
+}
+
+/* How files are opened. Metadata in the layout of HDF5 1.8 has checksums, and every program of
+ * today reads it. */
+static hid_t access_properties(bool create) {
+    hid_t list = H5Pcreate(H5P_FILE_ACCESS);
+    if (list < 0) {
+        return list;
+    }
+    bool done = true;
+#if H5_VERSION_GE(1, 10, 2)
+    done = !create || H5Pset_libver_bounds(list, H5F_LIBVER_V18, H5F_LIBVER_V18) >= 0;
+#endif
+#if H5_VERSION_GE(1, 10, 7)
+    /* File systems without locks are common on clusters; the user's HDF5_USE_FILE_LOCKING rules. */
+    done = done && H5Pset_file_locking(list, true, true) >= 0;
+#endif
+    if (!done) {
+        H5Pclose(list);
+        return H5I_INVALID_HID;
+    }
+    return list;
+}
+
+static hid_t create_file(const char *path, hid_t access) {
+    hid_t list = rb_h5_properties(H5P_FILE_CREATE);
+    hid_t id = H5I_INVALID_HID;
+    unsigned order = H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED;
+    if (list >= 0 && H5Pset_attr_creation_order(list, order) >= 0) {
+        id = H5Fcreate(path, H5F_ACC_TRUNC, list, access);
+    }
+    if (list >= 0) {
+        H5Pclose(list);
+    }
+    return id;
+}
+
+enum opening { OPEN_READ, OPEN_EDIT, OPEN_CREATE };
+
+static hid_t open_id(const char *path, enum opening how, hid_t access) {
+    if (access < 0 || how == OPEN_CREATE) {
+        return access < 0 ? access : create_file(path, access);
+    }
+    return H5Fopen(path, how == OPEN_EDIT ? H5F_ACC_RDWR : H5F_ACC_RDONLY, access);
+}
+
+static rb_error open_file(rb_context *ctx, const char *path, const char *shown, enum opening how,
+                          rb_h5 **out) {
+    *out = NULL;
+    rb_h5 *file = rb_alloc_zero(ctx, 1, sizeof *file);
+    char *copy = file ? rb_copy_text(ctx, shown) : NULL;
+    if (!copy) {
+        rb_free(file);
+        return RB_ERROR_MEMORY;
+    }
+    file->shown = copy;
+    file->writing = how != OPEN_READ;
+    rb_h5_hold(file, ctx);
+    hid_t access = access_properties(how == OPEN_CREATE);
+    file->id = open_id(path, how, access);
+    rb_error err = RB_OK;
+    if (file->id < 0) {
+        err = how == OPEN_CREATE
+                  ? rb_h5_broken(file, RB_ERROR_FILE, "cannot create", path)
+                  : rb_h5_broken(file, RB_ERROR_FORMAT, "is no HDF5 file, or a damaged one:", path);
+    }
+    if (access >= 0) { /* only now: it would wipe out HDF5's reason */
+        H5Pclose(access);
+    }
+    if (err) {
+        rb_h5_close(file);
+        return err;
+    }
+    *out = file;
+    return RB_OK;
+}
+
+rb_error rb_h5_create(rb_context *ctx, const char *path, const char *shown, rb_h5 **file) {
+    return open_file(ctx, path, shown, OPEN_CREATE, file);
+}
+
+rb_error rb_h5_edit(rb_context *ctx, const char *path, const char *shown, rb_h5 **file) {
+    return open_file(ctx, path, shown, OPEN_EDIT, file);
+}
+
+rb_error rb_h5_open(rb_context *ctx, const char *path, rb_h5 **file) {
+    struct stat status;
+    FILE *stream = fopen(path, "rb");
+    *file = NULL;
+    if (!stream) {
+        return rb_fail(ctx, RB_ERROR_FILE, "%s: cannot be opened: %s", path, strerror(errno));
+    }
+    bool regular = fstat(fileno(stream), &status) == 0 && S_ISREG(status.st_mode);
+    fclose(stream);
+    if (!regular) {
+        return rb_fail(ctx, RB_ERROR_FILE, "%s: is no regular file, which HDF5 needs", path);
+    }
+    return open_file(ctx, path, path, OPEN_READ, file);
+}
+
+rb_error rb_h5_close(rb_h5 *file) {
+    if (!file) {
+        return RB_OK;
+    }
+    rb_error err = RB_OK;
+    if (file->id >= 0 && H5Fclose(file->id) < 0 && file->writing) {
+        err =
+            rb_h5_broken(file, RB_ERROR_FILE, "cannot be finished: is the disk full?", file->shown);
+    }
+    rb_h5_let_go(file);
+    rb_free(file->shown);
+    rb_free(file);
+    return err;
+}

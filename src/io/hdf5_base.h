@@ -1,0 +1,67 @@
+/* HDF5 within src/io: what the readers and writers of HDF5 share. Outside of this room HDF5 is used
+ * through the plain functions of io.h. */
+#ifndef RB_HDF5_BASE_H
+#define RB_HDF5_BASE_H
+
+#include "io.h"
+
+#include <hdf5.h>
+
+struct rb_h5 {
+    rb_context *ctx; /* of the call that holds HDF5; NULL in between */
+    char *shown;     /* the path that sentences name */
+    hid_t id;
+    bool writing;
+    /* The program's own printer of HDF5 errors, put back when we let go of HDF5. */
+    bool old_printer;
+    H5E_auto2_t printer;
+    void *printer_data;
+};
+
+/* HDF5 has global state: whoever calls it holds it. rb_h5_open and rb_h5_create leave it held;
+ * an open file that outlives the call lets go in between. */
+void rb_h5_hold(rb_h5 *file, rb_context *ctx);
+void rb_h5_let_go(rb_h5 *file);
+
+/* rb_fail with the file's name before the sentence. */
+rb_error rb_h5_fail(const rb_h5 *file, rb_error code, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* The sentence for a call of HDF5 that failed: its own reason is added in brackets. */
+rb_error rb_h5_broken(const rb_h5 *file, rb_error code, const char *what, const char *path);
+
+/* ---- data sets ---- */
+
+typedef struct rb_h5_data {
+    hid_t id;
+    int rank;         /* 0 to 2; larger ones are only counted */
+    int64_t shape[2]; /* 1 where the rank is smaller */
+    H5T_class_t kind;
+    rb_type type; /* the type of ours that holds its numbers without loss */
+    bool numeric;
+} rb_h5_data;
+
+/* Opens a data set and looks at it; RB_ERROR_FORMAT when it is none, or when it claims far more
+ * numbers than the file can hold. Close it in any case. */
+rb_error rb_h5_data_open(rb_h5 *file, const char *path, rb_h5_data *data);
+void rb_h5_data_close(rb_h5_data *data);
+
+/* Reads a rectangle (rank 2) or a stretch (rank 1: columns 0 and 1) as numbers of an HDF5 type. */
+rb_error rb_h5_data_read(rb_h5 *file, const char *path, const rb_h5_data *data, int64_t row,
+                         int64_t rows, int64_t column, int64_t columns, hid_t type, void *values);
+
+hid_t rb_h5_native(rb_type type);
+
+/* All texts of a data set; `member` names the field of a compound type, or is NULL. */
+rb_error rb_h5_read_texts(rb_h5 *file, const char *path, const rb_h5_data *data, const char *member,
+                          rb_names **names);
+
+bool rb_h5_is_group(rb_h5 *file, const char *path);
+/* Integers of an attribute, exactly count of them. */
+rb_error rb_h5_get_attribute_integers(rb_h5 *file, const char *path, const char *name,
+                                      int64_t count, int64_t *values);
+
+/* A type for texts of any length in UTF-8, and creation properties without time stamps. */
+hid_t rb_h5_text_type(void);
+hid_t rb_h5_properties(hid_t kind);
+
+#endif

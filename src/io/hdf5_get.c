@@ -1,0 +1,270 @@
+/* HDF5 in plain terms: reading shapes, numbers and attributes. Nothing in the file is believed
+ * before it is checked. */
+#include "hdf5_base.h"
+
+#include <string.h>
+
+/* A claimed size above this is compared with what is stored. Compression gains at most a factor of
+ * about a thousand, so that more is a damaged or hostile file that would only eat memory. */
+enum { HARMLESS_BYTES = 1 << 28, MOST_GAIN = 2000, LONGEST_TEXT = 1 << 24 };
+
+bool rb_h5_has(rb_h5 *file, const char *path) {
+    hid_t object = H5Oopen(file->id, path, H5P_DEFAULT);
+    if (object < 0) {
+        return false;
+    }
+    H5Oclose(object);
+    return true;
+}
+
+bool rb_h5_is_group(rb_h5 *file, const char *path) {
+    hid_t group = H5Gopen2(file->id, path, H5P_DEFAULT);
+    if (group < 0) {
+        return false;
+    }
+    H5Gclose(group);
+    return true;
+}
+
+bool rb_h5_has_attribute(rb_h5 *file, const char *path, const char *name) {
+    return H5Aexists_by_name(file->id, path, name, H5P_DEFAULT) > 0;
+}
+
+hid_t rb_h5_native(rb_type type) {
+    return type == RB_FLOAT32 ? H5T_NATIVE_FLOAT : H5T_NATIVE_DOUBLE;
+}
+
+/* ---- data sets ---- */
+
+/* Does the data set claim far more bytes than are stored for it? */
+static rb_error check_stored(rb_h5 *file, const char *path, const rb_h5_data *data,
+                             size_t number_bytes) {
+    int64_t cells, bytes;
+    if (!rb_multiply(data->shape[0], data->shape[1], &cells) ||
+        !rb_multiply(cells, (int64_t)number_bytes, &bytes)) {
+        return rb_h5_fail(file, RB_ERROR_MEMORY, "the data set '%s' of %lld x %lld is too large",
+                          path, (long long)data->shape[0], (long long)data->shape[1]);
+    }
+    hid_t list = H5Dget_create_plist(data->id);
+    bool here = list >= 0 && H5Pget_layout(list) != H5D_VIRTUAL && H5Pget_external_count(list) == 0;
+    if (list >= 0) {
+        H5Pclose(list);
+    }
+    hsize_t stored = H5Dget_storage_size(data->id);
+    if (here && bytes > HARMLESS_BYTES && (hsize_t)bytes / MOST_GAIN > stored) {
+        return rb_h5_fail(file, RB_ERROR_FORMAT,
+                          "the data set '%s' claims %lld bytes, but only %lld are stored", path,
+                          (long long)bytes, (long long)stored);
+    }
+    return RB_OK;
+}
+
+/* The shape of the open data set. False when HDF5 fails or a size does not fit. */
+static bool look_at_shape(rb_h5_data *data) {
+    hid_t space = H5Dget_space(data->id);
+    bool done = space >= 0 && H5Sget_simple_extent_type(space) != H5S_NULL;
+    if (done) {
+        hsize_t shape[H5S_MAX_RANK];
+        data->rank = H5Sget_simple_extent_dims(space, shape, NULL);
+        done = data->rank >= 0;
+        data->shape[0] = data->shape[1] = 1;
+        for (int d = 0; done && d < data->rank && d < 2; d++) {
+            done = shape[d] <= INT64_MAX;
+            data->shape[d] = (int64_t)shape[d];
+        }
+    }
+    if (space >= 0) {
+        H5Sclose(space);
+    }
+    return done;
+}
+
+/* Which numbers it holds: integers of up to 16 bits and floats of up to 32 fit into float32. */
+static bool look_at_type(rb_h5_data *data, size_t *bytes) {
+    hid_t type = H5Dget_type(data->id);
+    if (type < 0) {
+        return false;
+    }
+    data->kind = H5Tget_class(type);
+    *bytes = H5Tget_size(type);
+    data->numeric = data->kind == H5T_INTEGER || data->kind == H5T_FLOAT;
+    bool small = *bytes <= (data->kind == H5T_INTEGER ? 2 : 4);
+    data->type = small ? RB_FLOAT32 : RB_FLOAT64;
+    H5Tclose(type);
+    return data->kind != H5T_NO_CLASS && *bytes > 0;
+}
+
+rb_error rb_h5_data_open(rb_h5 *file, const char *path, rb_h5_data *data) {
+    size_t bytes = 0;
+    *data = (rb_h5_data){.id = H5Dopen2(file->id, path, H5P_DEFAULT)};
+    if (data->id < 0) {
+        return rb_h5_broken(file, RB_ERROR_FORMAT, "there is no readable data set", path);
+    }
+    if (!look_at_shape(data) || !look_at_type(data, &bytes)) {
+        return rb_h5_broken(file, RB_ERROR_FORMAT, "cannot read shape and type of the data set",
+                            path);
+    }
+    return data->rank <= 2 ? check_stored(file, path, data, bytes) : RB_OK;
+}
+
+void rb_h5_data_close(rb_h5_data *data) {
+    if (data->id > 0) {
+        H5Dclose(data->id);
+    }
+    data->id = H5I_INVALID_HID;
+}
+
+rb_error rb_h5_data_read(rb_h5 *file, const char *path, const rb_h5_data *data, int64_t row,
+                         int64_t rows, int64_t column, int64_t columns, hid_t type, void *values) {
+    if (rows == 0 || columns == 0) {
+        return RB_OK;
+    }
+    hsize_t start[2] = {(hsize_t)row, (hsize_t)column};
+    hsize_t count[2] = {(hsize_t)rows, (hsize_t)columns};
+    hid_t space = H5Dget_space(data->id);
+    hid_t memory = H5Screate_simple(data->rank, count, NULL);
+    bool done = space >= 0 && memory >= 0 &&
+                H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL, count, NULL) >= 0 &&
+                H5Dread(data->id, type, memory, space, H5P_DEFAULT, values) >= 0;
+    if (memory >= 0) {
+        H5Sclose(memory);
+    }
+    if (space >= 0) {
+        H5Sclose(space);
+    }
+    return done ? RB_OK : rb_h5_broken(file, RB_ERROR_FORMAT, "cannot read the data set", path);
+}
+
+rb_error rb_h5_get_shape(rb_h5 *file, const char *path, int64_t *rows, int64_t *columns) {
+    rb_h5_data data;
+    rb_error err = rb_h5_data_open(file, path, &data);
+    if (!err && (!data.numeric || data.rank < 1 || data.rank > 2)) {
+        err = rb_h5_fail(file, RB_ERROR_FORMAT,
+                         "the data set '%s' is no vector or matrix of numbers", path);
+    }
+    *rows = data.shape[0];
+    *columns = data.rank == 2 ? data.shape[1] : -1;
+    rb_h5_data_close(&data);
+    return err;
+}
+
+/* Reads all numbers of a data set that must have exactly count of them. */
+static rb_error get_numbers(rb_h5 *file, const char *path, int64_t count, hid_t type,
+                            void *values) {
+    rb_h5_data data;
+    rb_error err = rb_h5_data_open(file, path, &data);
+    int64_t cells = 0;
+    if (!err && (!data.numeric || data.rank < 1 || data.rank > 2 ||
+                 !rb_multiply(data.shape[0], data.shape[1], &cells) || cells != count)) {
+        err = rb_h5_fail(file, RB_ERROR_FORMAT, "the data set '%s' must hold %lld numbers", path,
+                         (long long)count);
+    }
+    if (!err) {
+        err = rb_h5_data_read(file, path, &data, 0, data.shape[0], 0, data.shape[1], type, values);
+    }
+    rb_h5_data_close(&data);
+    return err;
+}
+
+rb_error rb_h5_get_values(rb_h5 *file, const char *path, int64_t count, double *values) {
+    return get_numbers(file, path, count, H5T_NATIVE_DOUBLE, values);
+}
+
+rb_error rb_h5_get_integers(rb_h5 *file, const char *path, int64_t count, int64_t *values) {
+    return get_numbers(file, path, count, H5T_NATIVE_INT64, values);
+}
+
+/* ---- attributes ---- */
+
+/* The text of an open attribute; NULL when it is no single text or memory is out. */
+static char *attribute_text(rb_context *ctx, hid_t attribute, hid_t type) {
+    char *copy = NULL;
+    size_t size = H5Tget_size(type);
+    if (H5Tis_variable_str(type) > 0) {
+        char *text = NULL;
+        hid_t memory = H5Tcopy(type);
+        if (memory >= 0 && H5Aread(attribute, memory, &text) >= 0) {
+            copy = rb_copy_text(ctx, text ? text : "");
+        }
+        if (text) {
+            H5free_memory(text);
+        }
+        if (memory >= 0) {
+            H5Tclose(memory);
+        }
+    } else if (size <= LONGEST_TEXT) {
+        copy = rb_alloc_zero(ctx, (int64_t)size + 1, 1);
+        if (copy && H5Aread(attribute, type, copy) < 0) {
+            rb_free(copy);
+            copy = NULL;
+        }
+    }
+    return copy;
+}
+
+static int64_t attribute_count(hid_t attribute) {
+    hid_t space = H5Aget_space(attribute);
+    int64_t count = space >= 0 ? (int64_t)H5Sget_simple_extent_npoints(space) : -1;
+    if (space >= 0) {
+        H5Sclose(space);
+    }
+    return count;
+}
+
+rb_error rb_h5_get_text(rb_h5 *file, const char *path, const char *name, char **text) {
+    rb_error err = RB_OK;
+    *text = NULL;
+    hid_t attribute = H5Aopen_by_name(file->id, path, name, H5P_DEFAULT, H5P_DEFAULT);
+    hid_t type = attribute >= 0 ? H5Aget_type(attribute) : H5I_INVALID_HID;
+    if (type < 0 || H5Tget_class(type) != H5T_STRING || attribute_count(attribute) != 1) {
+        err = rb_h5_fail(file, RB_ERROR_FORMAT, "'%s' has no attribute '%s' that is one text", path,
+                         name);
+    } else {
+        file->ctx->sentence[0] = '\0';
+        *text = attribute_text(file->ctx, attribute, type);
+        if (!*text) {
+            err = file->ctx->sentence[0]
+                      ? RB_ERROR_MEMORY
+                      : rb_h5_broken(file, RB_ERROR_FORMAT, "cannot read the attribute", name);
+        }
+    }
+    if (type >= 0) {
+        H5Tclose(type);
+    }
+    if (attribute >= 0) {
+        H5Aclose(attribute);
+    }
+    return err;
+}
+
+/* Reads count numbers of an attribute: integers, or floats too where a double is wanted. */
+static rb_error get_attribute(rb_h5 *file, const char *path, const char *name, int64_t count,
+                              bool whole, hid_t memory_type, void *values) {
+    hid_t attribute = H5Aopen_by_name(file->id, path, name, H5P_DEFAULT, H5P_DEFAULT);
+    hid_t type = attribute >= 0 ? H5Aget_type(attribute) : H5I_INVALID_HID;
+    H5T_class_t kind = type >= 0 ? H5Tget_class(type) : H5T_NO_CLASS;
+    bool done = (kind == H5T_INTEGER || (kind == H5T_FLOAT && !whole)) &&
+                attribute_count(attribute) == count && H5Aread(attribute, memory_type, values) >= 0;
+    if (type >= 0) {
+        H5Tclose(type);
+    }
+    if (attribute >= 0) {
+        H5Aclose(attribute);
+    }
+    return done ? RB_OK
+                : rb_h5_fail(file, RB_ERROR_FORMAT, "'%s' has no attribute '%s' of %lld %s", path,
+                             name, (long long)count, whole ? "whole number(s)" : "number(s)");
+}
+
+rb_error rb_h5_get_attribute_integers(rb_h5 *file, const char *path, const char *name,
+                                      int64_t count, int64_t *values) {
+    return get_attribute(file, path, name, count, true, H5T_NATIVE_INT64, values);
+}
+
+rb_error rb_h5_get_integer(rb_h5 *file, const char *path, const char *name, int64_t *value) {
+    return get_attribute(file, path, name, 1, true, H5T_NATIVE_INT64, value);
+}
+
+rb_error rb_h5_get_number(rb_h5 *file, const char *path, const char *name, double *value) {
+    return get_attribute(file, path, name, 1, false, H5T_NATIVE_DOUBLE, value);
+}

@@ -1,0 +1,162 @@
+/* HDF5 in plain terms: writing groups, numbers, texts and attributes. The same content gives the
+ * same bytes: there are no time stamps, and types do not depend on the machine. */
+#include "hdf5_base.h"
+
+#include <string.h>
+
+enum { CHUNK_BYTES = 1 << 20 };
+
+hid_t rb_h5_text_type(void) {
+    hid_t type = H5Tcopy(H5T_C_S1);
+    if (type >= 0 &&
+        (H5Tset_size(type, H5T_VARIABLE) < 0 || H5Tset_cset(type, H5T_CSET_UTF8) < 0)) {
+        H5Tclose(type);
+        return H5I_INVALID_HID;
+    }
+    return type;
+}
+
+static int64_t at_most(int64_t value, int64_t limit) {
+    return value < limit ? value : limit;
+}
+
+/* Numbers are stored in chunks with a checksum, so that a damaged file is noticed. A data set
+ * without numbers has no chunks. */
+static bool set_chunks(hid_t list, int rank, const hsize_t *shape) {
+    int64_t columns = rank == 2 ? (int64_t)shape[1] : 1;
+    if (rank == 0 || shape[0] == 0 || columns == 0) {
+        return true;
+    }
+    int64_t most = CHUNK_BYTES / (int64_t)sizeof(double);
+    int64_t width = at_most(columns, most);
+    int64_t height = at_most((int64_t)shape[0], at_most(most / width, most));
+    hsize_t chunk[2] = {(hsize_t)height, (hsize_t)width};
+    return H5Pset_chunk(list, rank, chunk) >= 0 && H5Pset_fletcher32(list) >= 0;
+}
+
+static bool write_dataset(rb_h5 *file, const char *path, int rank, const hsize_t *shape,
+                          hid_t file_type, hid_t memory_type, const void *values) {
+    hid_t list = rb_h5_properties(H5P_DATASET_CREATE);
+    hid_t space = rank == 0 ? H5Screate(H5S_SCALAR) : H5Screate_simple(rank, shape, NULL);
+    hid_t data = H5I_INVALID_HID;
+    if (list >= 0 && space >= 0 && set_chunks(list, rank, shape)) {
+        data = H5Dcreate2(file->id, path, file_type, space, H5P_DEFAULT, list, H5P_DEFAULT);
+    }
+    bool done = data >= 0;
+    if (done && (rank == 0 || H5Sget_simple_extent_npoints(space) > 0)) {
+        done = H5Dwrite(data, memory_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) >= 0;
+    }
+    if (data >= 0) {
+        done = H5Dclose(data) >= 0 && done;
+    }
+    if (space >= 0) {
+        H5Sclose(space);
+    }
+    if (list >= 0) {
+        H5Pclose(list);
+    }
+    return done;
+}
+
+static rb_error put(rb_h5 *file, const char *path, int rank, const hsize_t *shape, hid_t file_type,
+                    hid_t memory_type, const void *values) {
+    if (!write_dataset(file, path, rank, shape, file_type, memory_type, values)) {
+        return rb_h5_broken(file, RB_ERROR_FILE, "cannot write the data set", path);
+    }
+    return RB_OK;
+}
+
+rb_error rb_h5_put_group(rb_h5 *file, const char *path) {
+    hid_t list = rb_h5_properties(H5P_GROUP_CREATE);
+    hid_t group = H5I_INVALID_HID;
+    unsigned order = H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED;
+    if (list >= 0 && H5Pset_link_creation_order(list, order) >= 0 &&
+        H5Pset_attr_creation_order(list, order) >= 0) {
+        group = H5Gcreate2(file->id, path, H5P_DEFAULT, list, H5P_DEFAULT);
+    }
+    if (list >= 0) {
+        H5Pclose(list);
+    }
+    if (group < 0 || H5Gclose(group) < 0) {
+        return rb_h5_broken(file, RB_ERROR_FILE, "cannot write the group", path);
+    }
+    return RB_OK;
+}
+
+rb_error rb_h5_put_values(rb_h5 *file, const char *path, int64_t rows, int64_t columns,
+                          const double *values) {
+    hsize_t shape[2] = {(hsize_t)rows, (hsize_t)columns};
+    return put(file, path, columns < 0 ? 1 : 2, shape, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, values);
+}
+
+rb_error rb_h5_put_integers(rb_h5 *file, const char *path, int64_t count, const int64_t *values) {
+    hsize_t shape = (hsize_t)count;
+    return put(file, path, 1, &shape, H5T_STD_I64LE, H5T_NATIVE_INT64, values);
+}
+
+rb_error rb_h5_put_texts(rb_h5 *file, const char *path, int64_t count, const char *const *texts) {
+    hsize_t shape = (hsize_t)count;
+    hid_t type = rb_h5_text_type();
+    rb_error err = put(file, path, 1, &shape, type, type, texts);
+    if (type >= 0) {
+        H5Tclose(type);
+    }
+    return err;
+}
+
+rb_error rb_h5_put_text(rb_h5 *file, const char *path, const char *text) {
+    hid_t type = rb_h5_text_type();
+    rb_error err = put(file, path, 0, NULL, type, type, &text);
+    if (type >= 0) {
+        H5Tclose(type);
+    }
+    return err;
+}
+
+/* ---- attributes ---- */
+
+static rb_error set_attribute(rb_h5 *file, const char *path, const char *name, hid_t file_type,
+                              hid_t memory_type, const void *value) {
+    hid_t space = H5Screate(H5S_SCALAR);
+    hid_t attribute = H5I_INVALID_HID;
+    bool done = space >= 0;
+    if (done && H5Aexists_by_name(file->id, path, name, H5P_DEFAULT) > 0) {
+        done = H5Adelete_by_name(file->id, path, name, H5P_DEFAULT) >= 0;
+    }
+    if (done) {
+        attribute = H5Acreate_by_name(file->id, path, name, file_type, space, H5P_DEFAULT,
+                                      H5P_DEFAULT, H5P_DEFAULT);
+        done = attribute >= 0 && H5Awrite(attribute, memory_type, value) >= 0;
+    }
+    if (attribute >= 0) {
+        done = H5Aclose(attribute) >= 0 && done;
+    }
+    if (space >= 0) {
+        H5Sclose(space);
+    }
+    return done ? RB_OK : rb_h5_broken(file, RB_ERROR_FILE, "cannot write the attribute", name);
+}
+
+rb_error rb_h5_set_text(rb_h5 *file, const char *path, const char *name, const char *text) {
+    hid_t type = rb_h5_text_type();
+    rb_error err = set_attribute(file, path, name, type, type, &text);
+    if (type >= 0) {
+        H5Tclose(type);
+    }
+    return err;
+}
+
+rb_error rb_h5_set_integer(rb_h5 *file, const char *path, const char *name, int64_t value) {
+    return set_attribute(file, path, name, H5T_STD_I64LE, H5T_NATIVE_INT64, &value);
+}
+
+rb_error rb_h5_set_number(rb_h5 *file, const char *path, const char *name, double value) {
+    return set_attribute(file, path, name, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, &value);
+}
+
+rb_error rb_h5_remove(rb_h5 *file, const char *path) {
+    if (rb_h5_has(file, path) && H5Ldelete(file->id, path, H5P_DEFAULT) < 0) {
+        return rb_h5_broken(file, RB_ERROR_FILE, "cannot replace", path);
+    }
+    return RB_OK;
+}

@@ -1,0 +1,389 @@
+/* Loading a model. A file may be damaged or made by somebody else: everything is checked. */
+#include "io/io.h"
+#include "model.h"
+#include "store.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* What every function here needs. */
+struct loading {
+    rb_context *ctx;
+    rb_h5 *file;
+    const char *path;
+};
+
+static rb_error damaged(const struct loading *in, const char *what) {
+    return rb_fail(in->ctx, RB_ERROR_FORMAT, "%s: %s; the model file is damaged", in->path, what);
+}
+
+/* ---- the head ---- */
+
+/* Is it a model, of a format we know? */
+static rb_error check_format(const struct loading *in) {
+    char *format = NULL;
+    int64_t version;
+    rb_error err = RB_OK;
+    if (rb_h5_has_attribute(in->file, "/", "format")) {
+        err = rb_h5_get_text(in->file, "/", "format", &format);
+    }
+    if (!err && (!format || strcmp(format, RB_STORE_FORMAT) != 0)) {
+        err = rb_fail(in->ctx, RB_ERROR_FORMAT, "%s: is no model of rarebit, though an HDF5 file",
+                      in->path);
+    }
+    rb_free(format);
+    if (!err) {
+        err = rb_h5_get_integer(in->file, "/", "format_version", &version);
+    }
+    if (!err && version > RB_STORE_VERSION) {
+        return rb_fail(in->ctx, RB_ERROR_FORMAT,
+                       "%s: the model has format version %lld, made by a newer version of rarebit; "
+                       "update rarebit",
+                       in->path, (long long)version);
+    }
+    if (!err && version < 1) {
+        return damaged(in, "the format version is below 1");
+    }
+    return err;
+}
+
+/* The index of the root's attribute among words. */
+static rb_error get_word(const struct loading *in, const char *name, const char *const *words,
+                         int n_words, int *index) {
+    char *text;
+    *index = -1;
+    rb_error err = rb_h5_get_text(in->file, "/", name, &text);
+    for (int i = 0; !err && i < n_words; i++) {
+        if (strcmp(text, words[i]) == 0) {
+            *index = i;
+        }
+    }
+    if (!err && *index < 0) {
+        err = rb_fail(in->ctx, RB_ERROR_FORMAT,
+                      "%s: the attribute '%s' is '%s', which is none of its words", in->path, name,
+                      text);
+    }
+    rb_free(text);
+    return err;
+}
+
+static rb_error get_method(const struct loading *in, const rb_method **method) {
+    char *name;
+    rb_error err = rb_h5_get_text(in->file, "/", "method", &name);
+    if (err) {
+        return err;
+    }
+    *method = rb_find_method(in->ctx, name);
+    if (!*method) {
+        err = rb_fail(in->ctx, RB_ERROR_FORMAT,
+                      "%s: the model is of method '%s', which this program does not have", in->path,
+                      name);
+    }
+    rb_free(name);
+    return err;
+}
+
+/* ---- preprocessing ---- */
+
+static rb_error get_preprocess_option(const struct loading *in, const rb_option *row,
+                                      rb_preprocess_options *options) {
+    char *value;
+    rb_error err = rb_h5_get_text(in->file, "preprocess", row->name, &value);
+    if (err) {
+        return err;
+    }
+    if (rb_options_set(in->ctx, rb_preprocess_option_table(), options, row->name, value)) {
+        rb_fail_prefix(in->ctx, "%s: preprocessing: ", in->path);
+        err = RB_ERROR_FORMAT;
+    }
+    rb_free(value);
+    return err;
+}
+
+/* An option that the file does not know has its default: later options keep old models as they
+ * were. */
+static rb_error get_preprocess_options(const struct loading *in, rb_preprocess_options *options) {
+    rb_error err = RB_OK;
+    rb_preprocess_options_default(options);
+    for (const rb_option *row = rb_preprocess_option_table(); !err && row->name; row++) {
+        if (rb_h5_has_attribute(in->file, "preprocess", row->name)) {
+            err = get_preprocess_option(in, row, options);
+        }
+    }
+    return err;
+}
+
+static rb_error get_preprocess_counts(const struct loading *in, rb_preprocess *p) {
+    int64_t checksum = 0;
+    rb_error err = rb_h5_get_integer(in->file, "preprocess", "n_input", &p->n_input);
+    if (!err) {
+        err = rb_h5_get_integer(in->file, "preprocess", "n_features", &p->n_features);
+    }
+    if (!err) {
+        err = rb_h5_get_integer(in->file, "preprocess", "n_filled", &p->n_filled);
+    }
+    if (!err) {
+        err = rb_h5_get_integer(in->file, "preprocess", "checksum", &checksum);
+    }
+    if (!err) {
+        err = rb_h5_get_number(in->file, "preprocess", "mean_square", &p->mean_square);
+    }
+    if (!err && (p->n_features < 0 || p->n_features > p->n_input || p->n_filled < 0 ||
+                 checksum < 0 || checksum > UINT32_MAX)) {
+        err = damaged(in, "a count of the preprocessing is impossible");
+    }
+    p->checksum = (uint32_t)checksum;
+    return err;
+}
+
+/* A vector of n_features finite numbers. The shape is compared before memory is asked for. */
+static rb_error get_vector(const struct loading *in, const char *path, int64_t count,
+                           double **values) {
+    int64_t rows, columns;
+    rb_error err = rb_h5_get_shape(in->file, path, &rows, &columns);
+    if (!err && (rows != count || columns >= 0)) {
+        err = rb_fail(in->ctx, RB_ERROR_FORMAT, "%s: '%s' must be a vector of %lld numbers",
+                      in->path, path, (long long)count);
+    }
+    if (err) {
+        return err;
+    }
+    *values = rb_alloc(in->ctx, count, sizeof **values);
+    if (!*values) {
+        return RB_ERROR_MEMORY;
+    }
+    err = rb_h5_get_values(in->file, path, count, *values);
+    for (int64_t k = 0; !err && k < count; k++) {
+        if (!isfinite((*values)[k])) {
+            err = rb_fail(in->ctx, RB_ERROR_FORMAT, "%s: number %lld of '%s' is not finite",
+                          in->path, (long long)k + 1, path);
+        }
+    }
+    return err;
+}
+
+static rb_error get_selected(const struct loading *in, rb_preprocess *p) {
+    int64_t rows, columns;
+    if (!rb_h5_has(in->file, "preprocess/selected")) {
+        return p->n_features == p->n_input ? RB_OK
+                                           : damaged(in, "the selection of features is missing");
+    }
+    rb_error err = rb_h5_get_shape(in->file, "preprocess/selected", &rows, &columns);
+    if (!err && (rows != p->n_features || columns >= 0)) {
+        err = damaged(in, "the selection of features has the wrong length");
+    }
+    if (err) {
+        return err;
+    }
+    p->selected = rb_alloc(in->ctx, rows, sizeof *p->selected);
+    if (!p->selected) {
+        return RB_ERROR_MEMORY;
+    }
+    err = rb_h5_get_integers(in->file, "preprocess/selected", rows, p->selected);
+    for (int64_t k = 0; !err && k < rows; k++) {
+        int64_t least = k == 0 ? 0 : p->selected[k - 1] + 1;
+        if (p->selected[k] < least || p->selected[k] >= p->n_input) {
+            err = damaged(in, "the selected features do not ascend within the input");
+        }
+    }
+    return err;
+}
+
+static rb_error get_fill(const struct loading *in, rb_preprocess *p) {
+    if (rb_h5_has(in->file, "preprocess/fill")) {
+        return get_vector(in, "preprocess/fill", p->n_features, &p->fill);
+    }
+    return p->options.missing == RB_MISSING_REFUSE
+               ? RB_OK
+               : damaged(in, "the fillings of missing values are missing");
+}
+
+static rb_error get_scale(const struct loading *in, rb_preprocess *p) {
+    rb_error err = get_vector(in, "preprocess/scale", p->n_features, &p->scale);
+    for (int64_t k = 0; !err && k < p->n_features; k++) {
+        if (p->scale[k] <= 0) {
+            err = damaged(in, "a scale of the preprocessing is not above 0");
+        }
+    }
+    return err;
+}
+
+static rb_error get_feature_names(const struct loading *in, rb_preprocess *p) {
+    if (!rb_h5_has(in->file, "features/names")) {
+        return RB_OK;
+    }
+    rb_error err = rb_h5_get_texts(in->file, "features/names", &p->names);
+    if (!err && p->names->count != p->n_features) {
+        err = rb_fail(in->ctx, RB_ERROR_FORMAT, "%s: there are %lld names for %lld features",
+                      in->path, (long long)p->names->count, (long long)p->n_features);
+    }
+    return err;
+}
+
+static rb_error get_preprocess(const struct loading *in, rb_preprocess *p) {
+    rb_error err = get_preprocess_options(in, &p->options);
+    if (!err) {
+        err = get_preprocess_counts(in, p);
+    }
+    if (!err) {
+        err = get_selected(in, p);
+    }
+    if (!err) {
+        err = get_vector(in, "preprocess/centre", p->n_features, &p->centre);
+    }
+    if (!err) {
+        err = get_scale(in, p);
+    }
+    if (!err) {
+        err = get_fill(in, p);
+    }
+    if (!err) {
+        err = get_feature_names(in, p);
+    }
+    return err;
+}
+
+/* ---- arrays, attributes, history ---- */
+
+static rb_error get_array(const struct loading *in, const char *name, rb_model *model) {
+    char path[4200];
+    int64_t rows, columns;
+    snprintf(path, sizeof path, "arrays/%s", name);
+    rb_error err = rb_h5_get_shape(in->file, path, &rows, &columns);
+    if (!err && columns < 0) {
+        err = damaged(in, "an array has not two dimensions");
+    }
+    if (!err && strcmp(name, "loadings") == 0 && rows != model->preprocess->n_features) {
+        err = damaged(in, "the loadings have not one row a feature");
+    }
+    if (err) {
+        return err;
+    }
+    double *values = rb_model_add_array(in->ctx, model, name, rows, columns);
+    return values ? rb_h5_get_values(in->file, path, rows * columns, values) : RB_ERROR_MEMORY;
+}
+
+static rb_error get_arrays(const struct loading *in, rb_model *model) {
+    rb_names *names;
+    rb_error err = rb_h5_list(in->file, "arrays", &names);
+    for (int64_t i = 0; !err && i < names->count; i++) {
+        err = get_array(in, names->text[i], model);
+    }
+    rb_names_free(names);
+    return err;
+}
+
+static rb_error get_attributes(const struct loading *in, rb_model *model) {
+    rb_names *names;
+    rb_error err = rb_h5_list_attributes(in->file, "attributes", &names);
+    for (int64_t i = 0; !err && i < names->count; i++) {
+        char *value;
+        err = rb_h5_get_text(in->file, "attributes", names->text[i], &value);
+        if (!err) {
+            err = rb_model_set_attribute(in->ctx, model, names->text[i], value);
+        }
+        rb_free(value);
+    }
+    rb_names_free(names);
+    return err;
+}
+
+static const char *const history_paths[] = {"history/objective", "history/estep_objective",
+                                            "history/seconds"};
+enum { HISTORY_COLUMNS = 3 };
+
+static rb_error get_history_columns(const struct loading *in, int64_t count, double *columns[]) {
+    rb_error err = RB_OK;
+    for (int c = 0; !err && c < HISTORY_COLUMNS; c++) {
+        columns[c] = rb_alloc(in->ctx, count, sizeof *columns[c]);
+        err = columns[c] ? rb_h5_get_values(in->file, history_paths[c], count, columns[c])
+                         : RB_ERROR_MEMORY;
+    }
+    return err;
+}
+
+static rb_error get_history(const struct loading *in, rb_model *model) {
+    double *columns[HISTORY_COLUMNS] = {NULL};
+    int64_t count, none;
+    rb_error err = rb_h5_get_shape(in->file, history_paths[0], &count, &none);
+    if (!err && none >= 0) {
+        err = damaged(in, "the history is no vector");
+    }
+    if (!err) {
+        err = get_history_columns(in, count, columns);
+    }
+    for (int64_t t = 0; !err && t < count; t++) {
+        rb_history entry = {columns[0][t], columns[1][t], columns[2][t]};
+        err = rb_model_add_history(in->ctx, model, entry);
+    }
+    for (int c = 0; c < HISTORY_COLUMNS; c++) {
+        rb_free(columns[c]);
+    }
+    return err;
+}
+
+/* ---- the whole ---- */
+
+/* An empty model with the preprocessing of the file. */
+static rb_error begin_model(const struct loading *in, rb_model **model) {
+    const rb_method *method = NULL;
+    int type = 0, status = 0;
+    rb_error err = check_format(in);
+    if (!err) {
+        err = get_method(in, &method);
+    }
+    if (!err) {
+        err = get_word(in, "precision", rb_store_precisions, 2, &type);
+    }
+    if (!err) {
+        err = get_word(in, "status", rb_store_statuses, 3, &status);
+    }
+    if (err) {
+        return err;
+    }
+    rb_preprocess *p = rb_alloc_zero(in->ctx, 1, sizeof *p);
+    if (!p) {
+        return RB_ERROR_MEMORY;
+    }
+    err = get_preprocess(in, p);
+    if (err) {
+        rb_preprocess_free(p);
+        return err;
+    }
+    err = rb_model_new(in->ctx, method, (rb_type)type, p, model);
+    if (!err) {
+        (*model)->status = (rb_status)status;
+    }
+    return err;
+}
+
+static rb_error get_model(const struct loading *in, rb_model **model) {
+    rb_error err = begin_model(in, model);
+    if (!err) {
+        err = get_arrays(in, *model);
+    }
+    if (!err) {
+        err = get_attributes(in, *model);
+    }
+    if (!err) {
+        err = get_history(in, *model);
+    }
+    return err;
+}
+
+rb_error rb_model_load(rb_context *ctx, const char *path, rb_model **model) {
+    struct loading in = {ctx, NULL, path};
+    *model = NULL;
+    rb_error err = rb_h5_open(ctx, path, &in.file);
+    if (err) {
+        return err;
+    }
+    err = get_model(&in, model);
+    rb_h5_close(in.file);
+    if (err) {
+        rb_model_free(*model);
+        *model = NULL;
+    }
+    return err;
+}
