@@ -1,0 +1,222 @@
+/* Promises of src/io/output.c: a file appears whole or not at all, and nothing is left beside it.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "io/io.h"
+
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static rb_context *ctx;
+static char folder[64];
+
+static int enter(void **state) {
+    (void)state;
+    strcpy(folder, "/tmp/rarebit-output-XXXXXX");
+    return rb_context_create(&ctx) || !mkdtemp(folder) || chdir(folder);
+}
+
+static int leave(void **state) {
+    (void)state;
+    rb_context_free(ctx);
+    return chdir("/") || rmdir(folder); /* fails when a test leaves a file behind */
+}
+
+static void write_text(const char *path, const char *text) {
+    FILE *file = fopen(path, "wb");
+    assert_non_null(file);
+    fputs(text, file);
+    assert_int_equal(fclose(file), 0);
+}
+
+static void assert_text(const char *path, const char *text) {
+    char found[64] = "";
+    FILE *file = fopen(path, "rb");
+    assert_non_null(file);
+    found[fread(found, 1, sizeof found - 1, file)] = '\0';
+    fclose(file);
+    assert_string_equal(found, text);
+}
+
+static int files_here(void) {
+    int count = 0;
+    DIR *here = opendir(".");
+    assert_non_null(here);
+    while (readdir(here)) {
+        count++;
+    }
+    closedir(here);
+    return count - 2;
+}
+
+static void the_old_file_stays_until_commit(void **state) {
+    (void)state;
+    rb_output output;
+    write_text("a", "old");
+    assert_int_equal(chmod("a", 0640), 0);
+    assert_int_equal(rb_output_begin(ctx, "a", &output), RB_OK);
+    assert_string_not_equal(output.path, "a");
+    write_text(output.path, "new");
+    assert_text("a", "old");
+    assert_int_equal(rb_output_commit(ctx, &output), RB_OK);
+    assert_null(output.path);
+    assert_text("a", "new");
+    struct stat info;
+    assert_int_equal(stat("a", &info), 0);
+    assert_int_equal(info.st_mode & 0777, 0640);
+    assert_int_equal(files_here(), 1);
+    unlink("a");
+}
+
+static void abandoning_leaves_nothing(void **state) {
+    (void)state;
+    rb_output output;
+    assert_int_equal(rb_output_begin(ctx, "a", &output), RB_OK);
+    assert_int_equal(files_here(), 1);
+    rb_output_abandon(&output);
+    assert_int_equal(files_here(), 0);
+    rb_output_abandon(&output); /* a cleared one is accepted */
+}
+
+static void two_writers_do_not_meet(void **state) {
+    (void)state;
+    rb_output first, second;
+    assert_int_equal(rb_output_begin(ctx, "a", &first), RB_OK);
+    assert_int_equal(rb_output_begin(ctx, "a", &second), RB_OK);
+    assert_string_not_equal(first.path, second.path);
+    write_text(first.path, "1");
+    write_text(second.path, "2");
+    assert_int_equal(rb_output_commit(ctx, &second), RB_OK);
+    assert_text("a", "2");
+    assert_int_equal(rb_output_commit(ctx, &first), RB_OK);
+    assert_text("a", "1");
+    unlink("a");
+}
+
+static void a_link_stays_and_its_file_is_replaced(void **state) {
+    (void)state;
+    rb_output output;
+    write_text("a", "old");
+    assert_int_equal(symlink("a", "link"), 0);
+    assert_int_equal(rb_output_begin(ctx, "link", &output), RB_OK);
+    write_text(output.path, "new");
+    assert_int_equal(rb_output_commit(ctx, &output), RB_OK);
+    assert_text("a", "new");
+    struct stat info;
+    assert_int_equal(lstat("link", &info), 0);
+    assert_true(S_ISLNK(info.st_mode));
+    unlink("a");
+    unlink("link");
+}
+
+static void long_names_fit(void **state) {
+    (void)state;
+    char name[256];
+    rb_output output;
+    memset(name, 'x', 255);
+    name[255] = '\0';
+    assert_int_equal(rb_output_begin(ctx, name, &output), RB_OK);
+    assert_int_equal(rb_output_commit(ctx, &output), RB_OK);
+    assert_int_equal(unlink(name), 0);
+}
+
+static void refuse(const char *path, const char *what) {
+    rb_output output;
+    assert_int_equal(rb_output_begin(ctx, path, &output), RB_ERROR_FILE);
+    assert_non_null(strstr(rb_context_error(ctx), path));
+    assert_non_null(strstr(rb_context_error(ctx), what));
+    assert_null(output.path);
+    assert_null(output.final_path);
+}
+
+static void places_that_take_no_file_are_refused(void **state) {
+    (void)state;
+    mkdir("sub", 0700);
+    write_text("file", "");
+    refuse("sub", "folder");
+    refuse("sub/", "folder");
+    refuse("new/", "folder");
+    refuse("missing/a", "does not exist");
+    refuse("file/a", "no folder");
+    refuse("", "empty");
+    unlink("file");
+    rmdir("sub");
+}
+
+static void an_unwritable_folder_is_refused(void **state) {
+    (void)state;
+    if (geteuid() == 0) {
+        skip(); /* root may write everywhere */
+    }
+    mkdir("sub", 0500);
+    refuse("sub/a", "no new file");
+    rmdir("sub");
+}
+
+static void devices_and_pipes_are_written_directly(void **state) {
+    (void)state;
+    rb_output output;
+    assert_int_equal(rb_output_begin(ctx, "/dev/null", &output), RB_OK);
+    assert_string_equal(output.path, "/dev/null");
+    assert_int_equal(rb_output_commit(ctx, &output), RB_OK);
+    assert_int_equal(mkfifo("pipe", 0600), 0);
+    assert_int_equal(rb_output_begin(ctx, "pipe", &output), RB_OK);
+    assert_string_equal(output.path, "pipe");
+    rb_output_abandon(&output);
+    assert_int_equal(unlink("pipe"), 0); /* it was not thrown away */
+}
+
+static void a_failed_commit_leaves_nothing(void **state) {
+    (void)state;
+    rb_output output;
+    assert_int_equal(rb_output_begin(ctx, "a", &output), RB_OK);
+    mkdir("a", 0700);
+    assert_int_equal(rb_output_commit(ctx, &output), RB_ERROR_FILE);
+    assert_non_null(strstr(rb_context_error(ctx), "cannot write a"));
+    assert_null(output.path);
+    assert_int_equal(rmdir("a"), 0);
+    assert_int_equal(files_here(), 0);
+}
+
+static void every_failed_allocation_is_reported(void **state) {
+    (void)state;
+    rb_output output;
+    rb_error err = RB_ERROR_MEMORY;
+    int64_t n;
+    for (n = 0; err; n++) {
+        ctx->allocations_left = n;
+        err = rb_output_begin(ctx, "a", &output);
+        if (!err) {
+            err = rb_output_commit(ctx, &output);
+        }
+        assert_true(err == RB_OK || err == RB_ERROR_MEMORY);
+        assert_null(output.path);
+        assert_int_equal(files_here(), err ? 0 : 1);
+    }
+    assert_true(n > 1);
+    unlink("a");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(the_old_file_stays_until_commit, enter, leave),
+        cmocka_unit_test_setup_teardown(abandoning_leaves_nothing, enter, leave),
+        cmocka_unit_test_setup_teardown(two_writers_do_not_meet, enter, leave),
+        cmocka_unit_test_setup_teardown(a_link_stays_and_its_file_is_replaced, enter, leave),
+        cmocka_unit_test_setup_teardown(long_names_fit, enter, leave),
+        cmocka_unit_test_setup_teardown(places_that_take_no_file_are_refused, enter, leave),
+        cmocka_unit_test_setup_teardown(an_unwritable_folder_is_refused, enter, leave),
+        cmocka_unit_test_setup_teardown(devices_and_pipes_are_written_directly, enter, leave),
+        cmocka_unit_test_setup_teardown(a_failed_commit_leaves_nothing, enter, leave),
+        cmocka_unit_test_setup_teardown(every_failed_allocation_is_reported, enter, leave),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
