@@ -1,0 +1,289 @@
+/* CSV, TSV and other tables of text, plain or gzip. */
+#include "cells.h"
+
+#include <math.h>
+#include <string.h>
+
+/* A table while it is read. */
+struct table {
+    const char *path;
+    rb_lines *lines;
+    rb_layout layout;
+    int64_t n_rows, n_features;
+    int64_t first_line; /* of the first row of values: the one that others are compared with */
+    double *values;
+    int64_t room; /* rows that `values` can hold */
+    rb_name_list samples, features;
+};
+
+static rb_error damaged_line(rb_context *ctx, const struct table *t, int64_t column,
+                             const char *problem) {
+    return rb_fail(ctx, RB_ERROR_FORMAT, "%s, row %lld, column %lld: %s", t->path,
+                   (long long)rb_lines_number(t->lines), (long long)column, problem);
+}
+
+/* A row of another length: says which column is missing, or one too many. */
+static rb_error ragged(rb_context *ctx, const struct table *t, int64_t fields) {
+    int64_t expected = t->layout.columns;
+    bool few = fields < expected;
+    return rb_fail(ctx, RB_ERROR_FORMAT,
+                   "%s, row %lld: column %lld is %s: the row has %lld field%s, row %lld has %lld",
+                   t->path, (long long)rb_lines_number(t->lines),
+                   (long long)(few ? fields : expected) + 1, few ? "missing" : "one too many",
+                   (long long)fields, fields == 1 ? "" : "s", (long long)t->first_line,
+                   (long long)expected);
+}
+
+/* What might help with a text where a number should be. */
+static const char *advice(const struct table *t, int64_t column, const rb_field *field) {
+    if (t->n_rows == 0 && !t->layout.header) {
+        return "; if the first row holds names, set the option header to yes";
+    }
+    if (column == 1 && !t->layout.row_names) {
+        return "; if the first column holds names, set the option row-names to yes";
+    }
+    if (strspn(field->text, "+-0123456789.,eE") >= (size_t)field->length) {
+        return ": write it with a decimal point and without other marks";
+    }
+    return "";
+}
+
+static rb_error refuse_cell(rb_context *ctx, const struct table *t, int64_t column,
+                            const rb_field *field, rb_cell cell) {
+    char shown[RB_SHOWN];
+    rb_show(field->text, field->length, shown);
+    long long row = rb_lines_number(t->lines);
+    if (cell == RB_CELL_INFINITE) {
+        return rb_fail(ctx, RB_ERROR_DATA, "%s, row %lld, column %lld: \"%s\" is infinite", t->path,
+                       row, (long long)column, shown);
+    }
+    return rb_fail(ctx, RB_ERROR_FORMAT, "%s, row %lld, column %lld: \"%s\" is no number%s",
+                   t->path, row, (long long)column, shown, advice(t, column, field));
+}
+
+static rb_error make_room(rb_context *ctx, struct table *t) {
+    if (t->n_rows < t->room) {
+        return RB_OK;
+    }
+    int64_t room = t->room ? 2 * t->room : 16, cells;
+    if (!rb_multiply(room, t->n_features, &cells)) {
+        return rb_fail(ctx, RB_ERROR_MEMORY, "%s is too large for memory", t->path);
+    }
+    double *values = rb_grow(ctx, t->values, t->n_rows * t->n_features, cells, sizeof *values);
+    if (!values) {
+        return RB_ERROR_MEMORY;
+    }
+    t->values = values;
+    t->room = room;
+    return RB_OK;
+}
+
+/* The way of most cells: a plain number right up to the delimiter. */
+static bool take_number(rb_fields *fields, double *value) {
+    if (fields->done) {
+        return false;
+    }
+    const char *end = rb_number_scan(fields->next, fields->end, value);
+    if (!end || !isfinite(*value)) {
+        return false;
+    }
+    if (end == fields->end) {
+        fields->done = true;
+        return true;
+    }
+    if (*end != fields->delimiter || *end == ' ' || *end == '\0') {
+        return false;
+    }
+    fields->next += end - fields->next + 1;
+    return true;
+}
+
+static rb_error read_cell(rb_context *ctx, struct table *t, rb_fields *fields, int64_t column,
+                          double *value) {
+    if (take_number(fields, value)) {
+        return RB_OK;
+    }
+    rb_field field;
+    if (!rb_fields_next(fields, &field)) {
+        return ragged(ctx, t, column - 1);
+    }
+    if (field.problem) {
+        return damaged_line(ctx, t, column, field.problem);
+    }
+    rb_cell cell = rb_cell_read(field.text, field.length, value);
+    return cell <= RB_CELL_MISSING ? RB_OK : refuse_cell(ctx, t, column, &field, cell);
+}
+
+static rb_error read_row(rb_context *ctx, struct table *t, char *line, int64_t length) {
+    rb_fields fields = rb_fields_of(line, length, t->layout.delimiter);
+    rb_field field;
+    rb_error err = make_room(ctx, t);
+    int64_t column = 1;
+    if (!err && t->layout.row_names && rb_fields_next(&fields, &field)) {
+        err = field.problem ? damaged_line(ctx, t, column, field.problem)
+                            : rb_name_list_add(ctx, &t->samples, field.text, field.length);
+        column++;
+    }
+    for (double *value = t->values + t->n_rows * t->n_features; !err && column <= t->layout.columns;
+         column++) {
+        err = read_cell(ctx, t, &fields, column, value++);
+    }
+    if (!err && !fields.done) {
+        int64_t more = column - 1;
+        while (rb_fields_next(&fields, &field)) {
+            more++;
+        }
+        err = ragged(ctx, t, more);
+    }
+    t->n_rows += !err;
+    return err;
+}
+
+/* A blank line between rows: a missing value where there is one column, else an error. */
+static rb_error take_blank(rb_context *ctx, struct table *t, int64_t blank) {
+    if (blank > 0 && t->layout.columns > 1) {
+        return rb_fail(ctx, RB_ERROR_FORMAT, "%s, row %lld: the line is blank, but rows follow",
+                       t->path, (long long)(rb_lines_number(t->lines) - blank));
+    }
+    rb_error err = RB_OK;
+    for (; !err && blank > 0; blank--) {
+        err = make_room(ctx, t);
+        if (!err) {
+            t->values[t->n_rows++] = NAN;
+        }
+    }
+    return err;
+}
+
+static rb_error read_header(rb_context *ctx, struct table *t, char *line, int64_t length) {
+    rb_fields fields = rb_fields_of(line, length, t->layout.delimiter);
+    rb_field field;
+    rb_error err = RB_OK;
+    int64_t count = rb_fields_count(line, length, t->layout.delimiter);
+    bool corner = t->layout.row_names && count == t->layout.columns;
+    if (count != t->n_features + corner) {
+        return rb_fail(ctx, RB_ERROR_FORMAT,
+                       "%s, row %lld: the header has %lld fields, but the row below has %lld",
+                       t->path, (long long)rb_lines_number(t->lines), (long long)count,
+                       (long long)t->layout.columns);
+    }
+    for (int64_t column = 1; !err && rb_fields_next(&fields, &field); column++) {
+        if (field.problem) {
+            err = damaged_line(ctx, t, column, field.problem);
+        } else if (column > corner) {
+            err = rb_name_list_add(ctx, &t->features, field.text, field.length);
+        }
+    }
+    return err;
+}
+
+static rb_error read_rows(rb_context *ctx, struct table *t) {
+    char *line;
+    int64_t length, blank;
+    bool header = t->layout.header;
+    for (;;) {
+        rb_error err = rb_lines_next_filled(ctx, t->lines, &line, &length, &blank);
+        if (err || !line) {
+            return err;
+        }
+        if (t->n_rows > 0) {
+            err = take_blank(ctx, t, blank);
+        } else {
+            t->first_line = rb_lines_number(t->lines);
+        }
+        if (!err) {
+            err = header ? read_header(ctx, t, line, length) : read_row(ctx, t, line, length);
+        }
+        if (err) {
+            return err;
+        }
+        header = false;
+    }
+}
+
+static rb_error check_shape(rb_context *ctx, const struct table *t) {
+    if (t->n_rows == 0) {
+        return rb_fail(
+            ctx, RB_ERROR_FORMAT,
+            "%s has a row of names, but no row of numbers; if the first row holds numbers, "
+            "set the option header to no",
+            t->path);
+    }
+    return RB_OK;
+}
+
+/* Makes the matrix of what was read; the table's numbers become the matrix's. */
+static rb_error finish(rb_context *ctx, struct table *t, rb_matrix **matrix) {
+    rb_matrix *m;
+    rb_error err =
+        rb_matrix_dense(ctx, RB_FLOAT64, t->n_rows, t->n_features, t->values, t->n_features, 1, &m);
+    if (err) {
+        return err;
+    }
+    m->owner = t->values;
+    m->release = rb_free;
+    t->values = NULL;
+    if (t->layout.row_names) {
+        m->sample_names = rb_name_list_finish(ctx, &t->samples);
+    }
+    if (t->layout.header) {
+        m->feature_names = rb_name_list_finish(ctx, &t->features);
+    }
+    if ((t->layout.row_names && !m->sample_names) || (t->layout.header && !m->feature_names)) {
+        rb_matrix_free(m);
+        return RB_ERROR_MEMORY;
+    }
+    *matrix = m;
+    return RB_OK;
+}
+
+static rb_error read_delimited(rb_context *ctx, const char *path, const rb_read_options *options,
+                               rb_matrix **matrix) {
+    struct table t = {.path = path};
+    *matrix = NULL;
+    rb_error err = rb_layout_find(ctx, path, options, &t.layout);
+    if (err) {
+        return err;
+    }
+    t.n_features = t.layout.columns - t.layout.row_names;
+    if (t.n_features == 0) {
+        return rb_fail(ctx, RB_ERROR_FORMAT, "%s has a column of names, but no column of numbers",
+                       path);
+    }
+    err = rb_lines_open(ctx, path, &t.lines);
+    if (!err) {
+        err = read_rows(ctx, &t);
+    }
+    if (!err) {
+        err = check_shape(ctx, &t);
+    }
+    if (!err) {
+        err = finish(ctx, &t, matrix);
+    }
+    rb_lines_close(t.lines);
+    rb_free(t.values);
+    rb_name_list_clear(&t.samples);
+    rb_name_list_clear(&t.features);
+    return err;
+}
+
+/* Text: no byte below the blank but tabs and line ends. UTF-16 is taken too, so that it is named.
+ */
+static bool recognise(const rb_probe *probe) {
+    if (probe->folder || probe->n_bytes == 0) {
+        return false;
+    }
+    if (probe->n_bytes >= 2 &&
+        (memcmp(probe->bytes, "\xFF\xFE", 2) == 0 || memcmp(probe->bytes, "\xFE\xFF", 2) == 0)) {
+        return true;
+    }
+    for (int i = 0; i < probe->n_bytes; i++) {
+        unsigned char c = probe->bytes[i];
+        if ((c < ' ' && !(c >= '\t' && c <= '\r')) || c == 127) {
+            return false;
+        }
+    }
+    return true;
+}
+
+const rb_format rb_format_delimited = {"delimited", recognise, read_delimited, NULL};

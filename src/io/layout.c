@@ -1,0 +1,265 @@
+/* What a text table looks like: its delimiter, whether its first row and first column are names.
+ *
+ * Found out from the first lines, with care: a table of numbers in which one cell is damaged must
+ * end in an error, not in a guess that the damaged row or column holds names.
+ */
+#include "cells.h"
+
+#include <string.h>
+
+enum { SAMPLED = 32 };
+
+rb_error rb_lines_next_filled(rb_context *ctx, rb_lines *lines, char **line, int64_t *length,
+                              int64_t *blank) {
+    *blank = 0;
+    for (;;) {
+        rb_error err = rb_lines_next(ctx, lines, line, length);
+        if (err || !*line) {
+            return err;
+        }
+        if ((int64_t)strspn(*line, " \t") < *length) {
+            return RB_OK;
+        }
+        ++*blank;
+    }
+}
+
+/* ---- the delimiter ---- */
+
+static const char candidates[] = {'\t', ';', ',', ' '};
+enum { CANDIDATES = sizeof candidates };
+
+/* fields[i]: how many line i has. Do they make a table, with a header of as many or one fewer? */
+static bool makes_table(const int64_t *fields, int lines) {
+    int64_t expected = fields[lines - 1];
+    for (int i = 1; i < lines; i++) {
+        if (fields[i] != expected) {
+            return false;
+        }
+    }
+    return expected > 1 && (fields[0] == expected || fields[0] == expected - 1);
+}
+
+static bool separates(const int64_t *fields, int lines) {
+    for (int i = 0; i < lines; i++) {
+        if (fields[i] > 1) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* One that makes a table; else one that stands somewhere, for a sentence on ragged rows; else none.
+ */
+static char choose_delimiter(int64_t fields[CANDIDATES][SAMPLED], int lines) {
+    for (int c = 0; c < CANDIDATES; c++) {
+        if (makes_table(fields[c], lines)) {
+            return candidates[c];
+        }
+    }
+    for (int c = 0; c < CANDIDATES; c++) {
+        if (separates(fields[c], lines)) {
+            return candidates[c];
+        }
+    }
+    return '\0';
+}
+
+static rb_error find_delimiter(rb_context *ctx, const char *path, char *delimiter) {
+    int64_t fields[CANDIDATES][SAMPLED], length, blank;
+    rb_lines *lines;
+    char *line;
+    int count = 0;
+    rb_error err = rb_lines_open(ctx, path, &lines);
+    while (!err && count < SAMPLED) {
+        err = rb_lines_next_filled(ctx, lines, &line, &length, &blank);
+        if (err || !line) {
+            break;
+        }
+        for (int c = 0; c < CANDIDATES; c++) {
+            fields[c][count] = rb_fields_count(line, length, candidates[c]);
+        }
+        count++;
+    }
+    rb_lines_close(lines);
+    if (!err && count == 0) {
+        err =
+            rb_fail(ctx, RB_ERROR_FORMAT, "%s is empty: there is no line with a value in it", path);
+    }
+    if (!err) {
+        *delimiter = choose_delimiter(fields, count);
+    }
+    return err;
+}
+
+/* ---- names ---- */
+
+/* A cell of the first row, and what stands below it. */
+struct column {
+    rb_cell first;
+    bool first_quoted, first_empty;
+    double first_value;
+    bool numbers, texts, blanks, unquoted; /* among the rows below */
+};
+
+struct sample {
+    struct column *columns;
+    int64_t first_fields; /* of the first row */
+    int64_t fields;       /* of the second row; of the first when it is alone */
+    int64_t rows;         /* below the first */
+};
+
+static void note_first(struct column *column, const rb_field *field) {
+    column->first = rb_cell_read(field->text, field->length, &column->first_value);
+    column->first_quoted = field->quoted;
+    column->first_empty = field->length == 0;
+}
+
+static void note_below(struct column *column, const rb_field *field) {
+    double value;
+    rb_cell cell = rb_cell_read(field->text, field->length, &value);
+    column->numbers = column->numbers || cell == RB_CELL_NUMBER || cell == RB_CELL_INFINITE;
+    column->texts = column->texts || cell == RB_CELL_TEXT;
+    column->blanks = column->blanks || field->length == 0;
+    column->unquoted = column->unquoted || !field->quoted;
+}
+
+/* Looks at the fields of one line; `row` 0 is the first. */
+static void note_line(struct sample *sample, char *line, int64_t length, char delimiter, int row) {
+    rb_fields fields = rb_fields_of(line, length, delimiter);
+    rb_field field;
+    int64_t most = row == 0 ? sample->first_fields : sample->fields;
+    for (int64_t j = 0; j < most && rb_fields_next(&fields, &field); j++) {
+        if (row == 0) {
+            note_first(&sample->columns[j], &field);
+        } else {
+            note_below(&sample->columns[j], &field);
+        }
+    }
+}
+
+static rb_error reserve(rb_context *ctx, struct sample *sample, int64_t old, int64_t count) {
+    struct column *columns = rb_alloc_zero(ctx, count, sizeof *columns);
+    if (!columns) {
+        return RB_ERROR_MEMORY;
+    }
+    if (old > 0) {
+        memcpy(columns, sample->columns, (size_t)old * sizeof *columns);
+    }
+    rb_free(sample->columns);
+    sample->columns = columns;
+    return RB_OK;
+}
+
+static rb_error take_sample(rb_context *ctx, const char *path, char delimiter,
+                            struct sample *sample) {
+    rb_lines *lines;
+    char *line;
+    int64_t length, blank;
+    rb_error err = rb_lines_open(ctx, path, &lines);
+    for (int row = 0; !err && row < SAMPLED; row++) {
+        err = rb_lines_next_filled(ctx, lines, &line, &length, &blank);
+        if (err || !line) {
+            break;
+        }
+        int64_t count = row < 2 ? rb_fields_count(line, length, delimiter) : 0;
+        if (row == 0) {
+            sample->first_fields = sample->fields = count;
+            err = reserve(ctx, sample, 0, count);
+        } else if (row == 1) {
+            sample->fields = count;
+            err = count > sample->first_fields ? reserve(ctx, sample, sample->first_fields, count)
+                                               : RB_OK;
+        }
+        if (!err) {
+            note_line(sample, line, length, delimiter, row);
+            sample->rows = row;
+        }
+    }
+    rb_lines_close(lines);
+    return err;
+}
+
+static bool is_name(rb_cell cell) {
+    return cell == RB_CELL_TEXT;
+}
+
+/* Does the first row count 0, 1, 2, ... or 1, 2, 3, ... from its second cell on? So a table is
+ * written whose columns have no names but whose rows have. */
+static bool counts_columns(const struct sample *s) {
+    double start = s->first_fields > 1 ? s->columns[1].first_value : -1;
+    for (int64_t j = 1; j < s->first_fields; j++) {
+        if (s->columns[j].first != RB_CELL_NUMBER ||
+            s->columns[j].first_value != start + (double)(j - 1)) {
+            return false;
+        }
+    }
+    return s->first_fields > 1 && (start == 0 || start == 1);
+}
+
+/* Is the first column text below the first row, without a single number? Or quoted where others are
+ * not? */
+static bool first_column_is_text(const struct sample *s) {
+    const struct column *first = s->columns;
+    if (s->fields < 2) {
+        return false;
+    }
+    if (s->rows == 0) {
+        return is_name(first->first);
+    }
+    bool others_unquoted = false;
+    for (int64_t j = 1; j < s->fields; j++) {
+        others_unquoted = others_unquoted || s->columns[j].unquoted;
+    }
+    return (first->texts && !first->numbers) || (!first->unquoted && others_unquoted);
+}
+
+/* Does the first row hold names? More of its cells above numbers must be text than numbers. */
+static bool first_row_is_text(const struct sample *s, bool row_names) {
+    int64_t names = 0, values = 0;
+    bool shorter = s->rows > 0 && s->first_fields == s->fields - 1;
+    for (int64_t j = row_names && !shorter; j < s->first_fields; j++) {
+        const struct column *below = &s->columns[j + shorter < s->fields ? j + shorter : j];
+        const struct column *column = &s->columns[j];
+        bool quoted = column->first_quoted && below->unquoted;
+        if (quoted || (is_name(column->first) && (below->numbers || !below->texts))) {
+            names++;
+        } else if (column->first == RB_CELL_NUMBER || column->first == RB_CELL_INFINITE) {
+            values++;
+        }
+    }
+    return shorter ? names > 0 || row_names : names > values;
+}
+
+static bool choose(int option, bool guess) {
+    return option == RB_READ_AUTO ? guess : option == RB_READ_YES;
+}
+
+static void find_names(const struct sample *s, const rb_read_options *options, rb_layout *layout) {
+    bool text_column = first_column_is_text(s);
+    bool empty_corner = s->rows > 0 && s->first_fields == s->fields && s->fields > 1 &&
+                        s->columns[0].first_empty && !s->columns[0].blanks;
+    bool corner_is_name = empty_corner || (text_column && is_name(s->columns[0].first));
+    bool counting = s->rows > 0 && corner_is_name && counts_columns(s);
+    bool shorter = s->rows > 0 && s->first_fields == s->fields - 1;
+    bool skip = choose(options->row_names, text_column || empty_corner);
+    layout->header = choose(options->header, counting || first_row_is_text(s, skip));
+    layout->row_names =
+        choose(options->row_names, text_column || (layout->header && (empty_corner || shorter)));
+    layout->columns = layout->header ? s->fields : s->first_fields;
+}
+
+rb_error rb_layout_find(rb_context *ctx, const char *path, const rb_read_options *options,
+                        rb_layout *layout) {
+    struct sample sample = {0};
+    *layout = (rb_layout){0};
+    rb_error err = find_delimiter(ctx, path, &layout->delimiter);
+    if (!err) {
+        err = take_sample(ctx, path, layout->delimiter, &sample);
+    }
+    if (!err) {
+        find_names(&sample, options, layout);
+    }
+    rb_free(sample.columns);
+    return err;
+}

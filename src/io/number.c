@@ -1,0 +1,151 @@
+/* Text to numbers: fast and exact where few digits allow it, else by strtod in the "C" locale. */
+#include "cells.h"
+
+#include <locale.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+enum {
+    MOST_DIGITS = 19, /* as many always fit into 64 bits */
+    EXACT_POWER = 22, /* 10^22 is the largest power of ten that float64 holds exactly */
+    LONGEST_NUMBER = 512
+};
+
+static const double powers[EXACT_POWER + 1] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+                                               1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
+                                               1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+
+/* A number cut into its parts. */
+struct decimal {
+    const char *end;
+    uint64_t digits; /* of the mantissa without its point; valid when `count` <= MOST_DIGITS */
+    int64_t count;   /* digits from the first that is not 0 */
+    int64_t power;   /* of ten that the digits are multiplied by */
+    bool negative;
+};
+
+static bool is_digit(char c) {
+    return c >= '0' && c <= '9';
+}
+
+/* Digits from `at` on. A leading 0 does not count; after MOST_DIGITS they are counted only. */
+static const char *take_digits(const char *at, const char *end, struct decimal *number) {
+    for (; at < end && is_digit(*at); at++) {
+        if (number->count > 0 || *at != '0') {
+            number->count++;
+        }
+        if (number->count <= MOST_DIGITS) {
+            number->digits = number->digits * 10 + (uint64_t)(*at - '0');
+        }
+    }
+    return at;
+}
+
+/* The exponent behind the mantissa, if there is one: "e-5". Huge ones are cut: they are 0 or
+ * infinite. */
+static const char *take_exponent(const char *at, const char *end, struct decimal *number) {
+    if (at == end || (*at != 'e' && *at != 'E')) {
+        return at;
+    }
+    const char *next = at + 1;
+    bool negative = next < end && *next == '-';
+    next += next < end && (*next == '-' || *next == '+');
+    if (next == end || !is_digit(*next)) {
+        return at;
+    }
+    int64_t exponent = 0;
+    for (; next < end && is_digit(*next); next++) {
+        exponent = exponent < 100000 ? exponent * 10 + (*next - '0') : exponent;
+    }
+    number->power += negative ? -exponent : exponent;
+    return next;
+}
+
+/* Cuts a number; false when there is none. */
+static bool cut(const char *text, const char *end, struct decimal *number) {
+    *number = (struct decimal){0};
+    const char *at = text;
+    if (at < end && (*at == '-' || *at == '+')) {
+        number->negative = *at == '-';
+        at++;
+    }
+    const char *whole = at;
+    at = take_digits(at, end, number);
+    bool any = at > whole;
+    if (at < end && *at == '.') {
+        const char *fraction = at + 1;
+        at = take_digits(fraction, end, number);
+        any = any || at > fraction;
+        number->power -= at - fraction;
+    }
+    number->end = any ? take_exponent(at, end, number) : at;
+    return any;
+}
+
+/* strtod in the "C" locale; the text has the form of a number. */
+static bool convert_slowly(const char *text, const char *end, double *value) {
+    char copy[LONGEST_NUMBER];
+    if (end - text >= LONGEST_NUMBER) {
+        return false;
+    }
+    memcpy(copy, text, (size_t)(end - text));
+    copy[end - text] = '\0';
+    locale_t c = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    if (!c) {
+        return false;
+    }
+    *value = strtod_l(copy, NULL, c);
+    freelocale(c);
+    return true;
+}
+
+const char *rb_number_scan(const char *text, const char *end, double *value) {
+    struct decimal number;
+    if (!cut(text, end, &number)) {
+        return NULL;
+    }
+    /* Two exact numbers and one rounding give the nearest float64. */
+    bool exact = number.count <= MOST_DIGITS && number.digits <= UINT64_C(1) << 53 &&
+                 number.power >= -EXACT_POWER && number.power <= EXACT_POWER;
+    if (!exact) {
+        return convert_slowly(text, number.end, value) ? number.end : NULL;
+    }
+    double magnitude = (double)number.digits;
+    magnitude =
+        number.power < 0 ? magnitude / powers[-number.power] : magnitude * powers[number.power];
+    *value = number.negative ? -magnitude : magnitude;
+    return number.end;
+}
+
+static bool among(const char *const *words, const char *text, int64_t length) {
+    for (; *words; words++) {
+        if ((int64_t)strlen(*words) == length && strncasecmp(*words, text, (size_t)length) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+rb_cell rb_cell_read(const char *text, int64_t length, double *value) {
+    static const char *const missing[] = {"",     "na",   "n/a", "nan", "+nan",
+                                          "-nan", "null", "?",   NULL};
+    static const char *const infinite[] = {"inf", "infinity", NULL};
+    const char *end = text + length;
+    while (text < end && (*text == ' ' || *text == '\t')) {
+        text++;
+    }
+    while (text < end && (end[-1] == ' ' || end[-1] == '\t')) {
+        end--;
+    }
+    if (rb_number_scan(text, end, value) == end) {
+        return isfinite(*value) ? RB_CELL_NUMBER : RB_CELL_INFINITE;
+    }
+    *value = NAN;
+    if (among(missing, text, end - text)) {
+        return RB_CELL_MISSING;
+    }
+    text += *text == '-' || *text == '+';
+    return among(infinite, text, end - text) ? RB_CELL_INFINITE : RB_CELL_TEXT;
+}

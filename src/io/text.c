@@ -1,0 +1,152 @@
+/* Lines of any length from a plain or gzip file. */
+#include "io.h"
+
+#include <errno.h>
+#include <string.h>
+#include <zlib.h>
+
+enum { CHUNK = 1 << 17 };
+
+struct rb_lines {
+    gzFile file; /* zlib gives plain files as they are */
+    char *path;
+    char *bytes; /* what was read: given lines up to `next`, then the rest up to `used` */
+    int64_t next, used, room;
+    int64_t number;
+    bool ended;
+};
+
+rb_error rb_lines_open(rb_context *ctx, const char *path, rb_lines **out) {
+    *out = NULL;
+    rb_lines *lines = rb_alloc_zero(ctx, 1, sizeof *lines);
+    if (!lines) {
+        return RB_ERROR_MEMORY;
+    }
+    lines->room = 2 * CHUNK;
+    lines->bytes = rb_alloc(ctx, lines->room, 1);
+    lines->path = rb_copy_text(ctx, path);
+    rb_error err = lines->bytes && lines->path ? RB_OK : RB_ERROR_MEMORY;
+    if (!err) {
+        errno = 0;
+        lines->file = gzopen(path, "rbe");
+        if (!lines->file) {
+            err = rb_fail(ctx, errno ? RB_ERROR_FILE : RB_ERROR_MEMORY, "cannot read %s: %s", path,
+                          errno ? strerror(errno) : "out of memory");
+        }
+    }
+    if (err) {
+        rb_lines_close(lines);
+        return err;
+    }
+    gzbuffer(lines->file, CHUNK);
+    *out = lines;
+    return RB_OK;
+}
+
+void rb_lines_close(rb_lines *lines) {
+    if (!lines) {
+        return;
+    }
+    if (lines->file) {
+        gzclose(lines->file);
+    }
+    rb_free(lines->bytes);
+    rb_free(lines->path);
+    rb_free(lines);
+}
+
+int64_t rb_lines_number(const rb_lines *lines) {
+    return lines->number;
+}
+
+static rb_error read_failed(rb_context *ctx, const rb_lines *lines) {
+    int code;
+    const char *reason = gzerror(lines->file, &code);
+    if (code == Z_ERRNO) {
+        return rb_fail(ctx, RB_ERROR_FILE, "cannot read %s: %s", lines->path, strerror(errno));
+    }
+    if (code == Z_MEM_ERROR) {
+        return rb_fail(ctx, RB_ERROR_MEMORY, "cannot read %s: out of memory", lines->path);
+    }
+    return rb_fail(ctx, RB_ERROR_FORMAT,
+                   "%s is a damaged or truncated gzip file (after line %lld): %s", lines->path,
+                   (long long)lines->number, reason);
+}
+
+/* Adds a chunk of the file to the bytes; moves the unfinished line to the front first. */
+static rb_error refill(rb_context *ctx, rb_lines *lines) {
+    memmove(lines->bytes, lines->bytes + lines->next, (size_t)(lines->used - lines->next));
+    lines->used -= lines->next;
+    lines->next = 0;
+    if (lines->room - lines->used <= CHUNK) { /* one byte stays for the 0 after the last line */
+        int64_t room = 2 * lines->room;
+        char *bytes = rb_grow(ctx, lines->bytes, lines->used, room, 1);
+        if (!bytes) {
+            return RB_ERROR_MEMORY;
+        }
+        lines->bytes = bytes;
+        lines->room = room;
+    }
+    int count = gzread(lines->file, lines->bytes + lines->used, CHUNK);
+    int code = Z_OK;
+    if (count < CHUNK) {
+        gzerror(lines->file, &code); /* a file that ends too early is not told by the count */
+        lines->ended = true;
+    }
+    if (count < 0 || code != Z_OK) {
+        return read_failed(ctx, lines);
+    }
+    lines->used += count;
+    return RB_OK;
+}
+
+/* Drops a UTF-8 byte order mark; says so when the file is UTF-16. */
+static rb_error skip_mark(rb_context *ctx, rb_lines *lines) {
+    const unsigned char *bytes = (const unsigned char *)lines->bytes;
+    if (lines->used >= 3 && memcmp(bytes, "\xEF\xBB\xBF", 3) == 0) {
+        lines->next = 3;
+    } else if (lines->used >= 2 &&
+               (memcmp(bytes, "\xFF\xFE", 2) == 0 || memcmp(bytes, "\xFE\xFF", 2) == 0)) {
+        return rb_fail(ctx, RB_ERROR_FORMAT, "%s is UTF-16 text: save it as UTF-8", lines->path);
+    }
+    return RB_OK;
+}
+
+rb_error rb_lines_next(rb_context *ctx, rb_lines *lines, char **line, int64_t *length) {
+    *line = NULL;
+    *length = 0;
+    bool first = lines->number == 0 && lines->used == 0;
+    int64_t searched = 0;
+    char *start, *end;
+    for (;;) {
+        start = lines->bytes + lines->next;
+        int64_t there = lines->used - lines->next;
+        end = memchr(start + searched, '\n', (size_t)(there - searched));
+        if (end || lines->ended) {
+            break;
+        }
+        searched = there;
+        rb_error err = refill(ctx, lines);
+        if (!err && first) {
+            err = skip_mark(ctx, lines);
+            searched = 0;
+            first = false;
+        }
+        if (err) {
+            return err;
+        }
+    }
+    if (!end && lines->next == lines->used) {
+        return RB_OK;
+    }
+    lines->next = end ? end + 1 - lines->bytes : lines->used;
+    if (!end) {
+        end = lines->bytes + lines->used;
+    }
+    end -= end > start && end[-1] == '\r';
+    *end = '\0';
+    *line = start;
+    *length = end - start;
+    lines->number++;
+    return RB_OK;
+}
