@@ -122,4 +122,54 @@ rb_error rb_feed_read(rb_context *ctx, rb_feed *feed, int64_t first, int64_t cou
  * the sample they belong to (for its total). */
 rb_error rb_feed_undo(rb_context *ctx, rb_feed *feed, int64_t first, rb_dense rows);
 
+/* ---- generators ---- */
+
+/* How the entries of one vector of a bicluster are drawn. */
+typedef struct rb_vector_law {
+    double rest_sd;   /* entries that do not belong: N(0, rest_sd^2) */
+    double mean, sd;  /* those that belong: N(mean, sd^2) */
+    bool random_sign; /* and their sign is flipped with probability 1/2 */
+} rb_vector_law;
+
+/* Biclusters of one size: how many, and how many samples and features each is given, uniformly, ends
+ * included. */
+typedef struct rb_bicluster_group {
+    int64_t count;
+    int64_t least_samples, most_samples;
+    int64_t least_features, most_features;
+} rb_bicluster_group;
+
+/* Data as a sum over biclusters of (sample vector)(feature vector)' and noise N(0, noise_sd^2). */
+typedef struct rb_bicluster_plan {
+    int64_t n_samples, n_features; /* at least 1 */
+    rb_bicluster_group groups[2];
+    rb_vector_law sample_law, feature_law;
+    bool replacement; /* members are drawn with replacement: a bicluster may be smaller */
+    double noise_sd;
+    uint64_t seed;
+} rb_bicluster_plan;
+
+/* The members of a planted bicluster, ascending, each once. */
+typedef struct rb_bicluster {
+    int64_t *samples;
+    int64_t n_samples;
+    int64_t *features;
+    int64_t n_features;
+} rb_bicluster;
+
+typedef struct rb_planted {
+    rb_bicluster *biclusters;
+    int64_t count;
+} rb_planted;
+
+/* The RFN paper's data set D1 .. D9 (1 .. 9), and the FABIA paper's data. Sizes of biclusters are
+ * shares of samples and features; with the papers' shapes they are the papers' sizes. */
+rb_bicluster_plan rb_plan_rfn(int dataset, double rest_sd, int64_t n_samples, int64_t n_features);
+rb_bicluster_plan rb_plan_fabia(int64_t n_samples, int64_t n_features);
+
+/* Makes the float64 matrix and what is planted in it; nothing is left behind on failure. */
+rb_error rb_generate_biclusters(rb_context *ctx, const rb_bicluster_plan *plan,
+                                rb_matrix **matrix, rb_planted *planted);
+void rb_planted_clear(rb_planted *planted);
+
 #endif

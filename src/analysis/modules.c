@@ -1,0 +1,44 @@
+/* The list of modules. */
+#include "modules.h"
+
+rb_error rb_modules_new(rb_context *ctx, int64_t count, rb_modules **out) {
+    rb_modules *modules = rb_alloc(ctx, 1, sizeof *modules);
+    rb_module *list = rb_alloc_zero(ctx, count, sizeof *list);
+    *out = NULL;
+    if (!modules || !list) {
+        rb_free(modules);
+        rb_free(list);
+        return RB_ERROR_MEMORY;
+    }
+    *modules = (rb_modules){list, count};
+    *out = modules;
+    return RB_OK;
+}
+
+rb_member *rb_members_from_indices(rb_context *ctx, const int64_t *indices, int64_t count) {
+    rb_member *members = rb_alloc(ctx, count, sizeof *members);
+    for (int64_t d = 0; members && d < count; d++) {
+        members[d] = (rb_member){indices[d], 1.0};
+    }
+    return members;
+}
+
+void rb_modules_free(rb_modules *modules) {
+    if (!modules) {
+        return;
+    }
+    for (int64_t r = 0; r < modules->count; r++) {
+        rb_free(modules->list[r].samples);
+        rb_free(modules->list[r].features);
+    }
+    rb_free(modules->list);
+    rb_free(modules);
+}
+
+int64_t rb_modules_count(const rb_modules *modules) {
+    return modules->count;
+}
+
+const rb_module *rb_modules_get(const rb_modules *modules, int64_t rank) {
+    return rank >= 0 && rank < modules->count ? &modules->list[rank] : NULL;
+}

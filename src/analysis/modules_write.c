@@ -1,0 +1,188 @@
+/* Modules to files: a table for spreadsheets (TSV), JSON, and gene sets (GMT); docs/modules.md. */
+#include "io/io.h"
+#include "modules.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What is written, and where the names come from. */
+typedef struct listing {
+    const rb_modules *modules;
+    const rb_model *model;
+    const rb_source *source;
+} listing;
+
+static const char *sample_name(const listing *l, int64_t sample) {
+    bool known = l->source && sample < rb_source_samples(l->source);
+    return known ? rb_source_sample_name(l->source, sample) : NULL;
+}
+
+static const char *feature_name(const listing *l, int64_t feature) {
+    if (l->model && feature < rb_model_features(l->model) &&
+        rb_model_feature_name(l->model, feature)) {
+        return rb_model_feature_name(l->model, feature);
+    }
+    /* Without a model the features are those of the source. */
+    bool known = !l->model && l->source && feature < rb_source_features(l->source);
+    return known ? rb_source_feature_name(l->source, feature) : NULL;
+}
+
+/* ---- TSV and GMT ---- */
+
+/* A name as one cell of a table: tabs and line ends become spaces. No name: the index. */
+static void put_cell(FILE *file, const char *name, int64_t index) {
+    if (!name) {
+        fprintf(file, "%lld", (long long)index);
+        return;
+    }
+    for (const char *c = name; *c; c++) {
+        bool breaks = *c == '\t' || *c == '\n' || *c == '\r';
+        putc(breaks ? ' ' : *c, file);
+    }
+}
+
+static void put_rows(FILE *file, const listing *l, int64_t rank, const char *kind,
+                     const rb_member *members, int64_t count,
+                     const char *(*name)(const listing *, int64_t)) {
+    const rb_module *m = &l->modules->list[rank];
+    for (int64_t d = 0; d < count; d++) {
+        fprintf(file, "%lld\t%lld\t%.6g\t%s\t", (long long)rank + 1, (long long)m->unit,
+                m->information, kind);
+        put_cell(file, name(l, members[d].index), members[d].index);
+        fprintf(file, "\t%lld\t%.9g\n", (long long)members[d].index, members[d].weight);
+    }
+}
+
+static rb_error write_tsv(rb_context *ctx, const listing *l, FILE *file) {
+    (void)ctx;
+    fputs("module\tunit\tinformation\tkind\tname\tindex\tweight\n", file);
+    for (int64_t r = 0; r < l->modules->count; r++) {
+        const rb_module *m = &l->modules->list[r];
+        put_rows(file, l, r, "sample", m->samples, m->n_samples, sample_name);
+        put_rows(file, l, r, "feature", m->features, m->n_features, feature_name);
+    }
+    return RB_OK;
+}
+
+static rb_error write_gmt(rb_context *ctx, const listing *l, FILE *file) {
+    (void)ctx;
+    for (int64_t r = 0; r < l->modules->count; r++) {
+        const rb_module *m = &l->modules->list[r];
+        fprintf(file, "module_%lld\tunit %lld, information %.6g", (long long)r + 1,
+                (long long)m->unit, m->information);
+        for (int64_t d = 0; d < m->n_features; d++) {
+            putc('\t', file);
+            put_cell(file, feature_name(l, m->features[d].index), m->features[d].index);
+        }
+        putc('\n', file);
+    }
+    return RB_OK;
+}
+
+/* ---- JSON ---- */
+
+/* A name as a JSON text. JSON is UTF-8; in a name that is not, other bytes than ASCII become '?'.
+ */
+static json_t *name_to_json(const char *name) {
+    json_t *text = json_string(name);
+    if (text) {
+        return text;
+    }
+    char *ascii = strdup(name);
+    for (char *c = ascii; c && *c; c++) {
+        *c = (unsigned char)*c < 128 ? *c : '?';
+    }
+    text = ascii ? json_string(ascii) : NULL;
+    free(ascii);
+    return text;
+}
+
+/* The three arrays of one side of a module; false when memory is out. */
+static bool add_members(json_t *object, const listing *l, const char *side,
+                        const rb_member *members, int64_t count,
+                        const char *(*name)(const listing *, int64_t)) {
+    char key[32];
+    json_t *indices = json_array(), *weights = json_array(), *names = json_array();
+    int failed = 0;
+    for (int64_t d = 0; d < count; d++) {
+        const char *text = name(l, members[d].index);
+        failed |= json_array_append_new(indices, json_integer(members[d].index));
+        failed |= json_array_append_new(weights, json_real(members[d].weight));
+        failed |= text && json_array_append_new(names, name_to_json(text));
+    }
+    bool named = json_array_size(names) > 0;
+    snprintf(key, sizeof key, "%ss", side);
+    failed |= json_object_set_new(object, key, indices);
+    snprintf(key, sizeof key, "%s_weights", side);
+    failed |= json_object_set_new(object, key, weights);
+    snprintf(key, sizeof key, "%s_names", side);
+    failed |= named && json_object_set(object, key, names);
+    json_decref(names);
+    return !failed;
+}
+
+/* One module as a line of JSON, to be freed; NULL when memory is out. */
+static char *module_to_json(const listing *l, int64_t rank) {
+    const rb_module *m = &l->modules->list[rank];
+    json_t *object = json_object();
+    bool fine = json_object_set_new(object, "unit", json_integer(m->unit)) == 0 &&
+                json_object_set_new(object, "information", json_real(m->information)) == 0 &&
+                add_members(object, l, "sample", m->samples, m->n_samples, sample_name) &&
+                add_members(object, l, "feature", m->features, m->n_features, feature_name);
+    char *line = fine ? json_dumps(object, JSON_COMPACT) : NULL;
+    json_decref(object);
+    return line;
+}
+
+static rb_error write_json(rb_context *ctx, const listing *l, FILE *file) {
+    fputs("{\"modules\":[", file);
+    for (int64_t r = 0; r < l->modules->count; r++) {
+        char *line = module_to_json(l, r);
+        if (!line) {
+            return rb_fail(ctx, RB_ERROR_MEMORY, "module %lld does not fit into memory as JSON",
+                           (long long)r + 1);
+        }
+        fprintf(file, "%s\n%s", r ? "," : "", line);
+        free(line);
+    }
+    fputs("\n]}\n", file);
+    return RB_OK;
+}
+
+/* ---- the file ---- */
+
+static rb_error write_to(rb_context *ctx, const listing *l, rb_modules_format format,
+                         const char *path) {
+    FILE *file = fopen(path, "w");
+    if (!file) {
+        return rb_fail(ctx, RB_ERROR_FILE, "%s cannot be written: %s", path, strerror(errno));
+    }
+    rb_error err = format == RB_MODULES_JSON  ? write_json(ctx, l, file)
+                   : format == RB_MODULES_GMT ? write_gmt(ctx, l, file)
+                                              : write_tsv(ctx, l, file);
+    bool failed = ferror(file) != 0;
+    failed |= fclose(file) != 0;
+    if (!err && failed) {
+        err = rb_fail(ctx, RB_ERROR_FILE, "%s could not be written: is the disk full?", path);
+    }
+    return err;
+}
+
+rb_error rb_modules_write(rb_context *ctx, const rb_modules *modules, const rb_model *model,
+                          const rb_source *source, rb_modules_format format, const char *path) {
+    listing l = {modules, model, source};
+    rb_output output;
+    rb_error err = rb_output_begin(ctx, path, &output);
+    if (err) {
+        return err;
+    }
+    err = write_to(ctx, &l, format, output.path);
+    if (err) {
+        rb_output_abandon(&output);
+        return err;
+    }
+    return rb_output_commit(ctx, &output);
+}
