@@ -9,16 +9,19 @@ extern "C" {
 #endif
 
 typedef struct rb_modules_options {
-    const char *rule;         /* "nonzero", "fabia", "top:N", "mass:F"; NULL: the method's default */
+    const char *rule; /* "nonzero", "fabia", "top:N", "mass:F"; NULL: nonzero, or fabia for codes
+                         with signs */
     double sample_threshold;  /* fabia rule: a sample belongs when |z| is above it */
-    double feature_threshold; /* weight rule: a divisor; larger admits more features */
+    double feature_threshold; /* nonzero and fabia rules: a divisor; larger admits more features */
     int64_t best;             /* keep this many modules of largest information content; 0: all */
 } rb_modules_options;
 
 RB_API const rb_option *rb_modules_option_table(void);
 RB_API void rb_modules_options_default(rb_modules_options *options);
 
-/* One member of a module: index from 0, weight with its sign. Sorted by |weight|, largest first. */
+/* One member of a module: index from 0, weight with its sign. Sorted by |weight|, largest first.
+ * Weights of samples are codes scaled to mean square 1 over the samples, those of features the
+ * loadings on the matching scale. */
 typedef struct rb_member {
     int64_t index;
     double weight;
@@ -35,20 +38,30 @@ typedef struct rb_module {
 
 typedef struct rb_modules rb_modules; /* ranked by information content, largest first */
 
-/* Finds the modules of a model in the samples of a source. */
+/* Finds the modules of a model in the samples of a source; docs/modules.md has the rules. The
+ * samples are encoded twice, so that codes need not be kept. NULL options: the defaults. A unit
+ * whose codes are all 0 has no module. RB_ERROR_UNSUPPORTED for a method without loadings or noise.
+ */
 RB_API rb_error rb_modules_find(rb_context *context, const rb_model *model, rb_source *source,
                                 const rb_modules_options *options, rb_modules **modules);
 RB_API void rb_modules_free(rb_modules *modules);
 RB_API int64_t rb_modules_count(const rb_modules *modules);
+/* NULL when rank is not 0 .. count - 1. */
 RB_API const rb_module *rb_modules_get(const rb_modules *modules, int64_t rank);
 
 /* Modules as JSON: {"modules":[{"samples":[0,4],"features":[1,2]},...]}, counted from 0; what
- * `simulate` writes as truth. Weights, units and names in the file are ignored. */
+ * `simulate` writes as truth. Weights, units and names in the file are ignored: members have weight
+ * 1 and ascend. RB_ERROR_FORMAT names module and entry. */
 RB_API rb_error rb_modules_read(rb_context *context, const char *path, rb_modules **modules);
 
-typedef enum rb_modules_format { RB_MODULES_TSV = 0, RB_MODULES_JSON, RB_MODULES_GMT } rb_modules_format;
+typedef enum rb_modules_format {
+    RB_MODULES_TSV = 0,
+    RB_MODULES_JSON,
+    RB_MODULES_GMT
+} rb_modules_format;
 
-/* Writes modules; names are taken from model and source where they have them (either may be NULL). */
+/* Writes modules; names are taken from model and source where they have them (either may be NULL).
+ */
 RB_API rb_error rb_modules_write(rb_context *context, const rb_modules *modules,
                                  const rb_model *model, const rb_source *source,
                                  rb_modules_format format, const char *path);
@@ -57,14 +70,47 @@ RB_API rb_error rb_modules_write(rb_context *context, const rb_modules *modules,
  * one-to-one assignment, sum divided by the larger number of the two. */
 typedef struct rb_match {
     double consensus_score;
-    double *overlap;     /* n_truth: Jaccard index of each true module with its partner */
-    int64_t *partner;    /* n_truth: rank of the found module, or -1 */
+    double *overlap;  /* n_truth: Jaccard index of each true module with its partner */
+    int64_t *partner; /* n_truth: rank of the found module, or -1 */
     int64_t n_truth;
 } rb_match;
 
 RB_API rb_error rb_modules_match(rb_context *context, const rb_modules *found,
                                  const rb_modules *truth, rb_match *match);
 RB_API void rb_match_clear(rb_match *match);
+
+/* How a module agrees with the class of samples (cell types, say) for which it is most enriched:
+ * the one of smallest p-value. Samples without a class do not count. */
+typedef struct rb_enrichment_row {
+    int64_t module;                /* rank, from 0 */
+    const char *class_name;        /* NULL when no sample of the module has a class */
+    int64_t module_size;           /* samples of the module */
+    int64_t class_size;            /* samples of the class */
+    int64_t overlap;               /* samples in both */
+    double precision;              /* overlap / module_size */
+    double recall;                 /* overlap / class_size */
+    double f1;                     /* harmonic mean of the two */
+    double jaccard;                /* overlap / samples in either */
+    double log10_p_value;          /* P(an overlap at least this large by chance), hypergeometric */
+    double log10_p_value_adjusted; /* times the number of modules and of classes (Bonferroni) */
+} rb_enrichment_row;
+
+typedef struct rb_enrichment {
+    rb_enrichment_row *rows; /* one a module, in their order */
+    int64_t n_rows;
+    int64_t n_labelled; /* samples of the source with a class */
+    int64_t n_classes;
+    void *text; /* what class_name points into */
+} rb_enrichment;
+
+/* Reads classes from a text file (also .gz): a header line, then sample name, tab, class on each
+ * line; further columns are ignored. Samples are found by name in the source, the one the modules
+ * are of. RB_ERROR_DATA when the source has no names or none is in the file; RB_ERROR_FORMAT names
+ * the line. */
+RB_API rb_error rb_modules_enrichment(rb_context *context, const rb_modules *modules,
+                                      const rb_source *source, const char *labels_path,
+                                      rb_enrichment *enrichment);
+RB_API void rb_enrichment_clear(rb_enrichment *enrichment);
 
 #ifdef __cplusplus
 }

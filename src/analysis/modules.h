@@ -16,4 +16,73 @@ rb_error rb_modules_new(rb_context *ctx, int64_t count, rb_modules **modules);
 /* Members of the given indices, all of weight 1; NULL and a sentence when memory is out. */
 rb_member *rb_members_from_indices(rb_context *ctx, const int64_t *indices, int64_t count);
 
+/* Largest |weight| first; of equal ones the smallest index. */
+void rb_members_sort(rb_member *members, int64_t count);
+
+/* ---- rules ---- */
+
+typedef enum rb_rule_kind {
+    RB_RULE_NONZERO,
+    RB_RULE_FABIA,
+    RB_RULE_TOP,
+    RB_RULE_MASS
+} rb_rule_kind;
+
+typedef struct rb_rule {
+    rb_rule_kind kind;
+    int64_t top;  /* top: how many */
+    double share; /* mass: of the sum of squares, above 0 and at most 1 */
+} rb_rule;
+
+/* "nonzero", "fabia", "top:20", "mass:0.9"; RB_ERROR_ARGUMENT for anything else. */
+rb_error rb_rule_parse(rb_context *ctx, const char *text, rb_rule *rule);
+
+/* How many of the sorted members stay: `top` and `mass` cut, the others keep all. */
+int64_t rb_rule_cut(const rb_rule *rule, const rb_member *members, int64_t count);
+
+/* ---- finding ---- */
+
+/* What modules are found in. The codes are asked for twice and never kept. */
+typedef struct rb_modules_input {
+    int64_t n_features, n_units;
+    const double *loadings; /* n_features x n_units */
+    const double *noise;    /* n_features, variances */
+    /* Hands the codes (n_samples x n_units) to fn block by block, as rb_encode does. */
+    rb_error (*walk)(void *state, rb_context *ctx, rb_rows_fn fn, void *user);
+    void *state;
+} rb_modules_input;
+
+/* NULL options: the defaults. */
+rb_error rb_modules_extract(rb_context *ctx, const rb_modules_input *input,
+                            const rb_modules_options *options, rb_modules **modules);
+
+/* ---- assignment ---- */
+
+/* Gives each row a column of its own, and each column at most one row, so that the sum of
+ * gain[row * columns + column] is largest. A row that goes empty (rows > columns) gets -1. */
+rb_error rb_assign(rb_context *ctx, int64_t rows, int64_t columns, const double *gain,
+                   int64_t *column_of);
+
+/* ---- labels ---- */
+
+/* The class of each sample of a source. */
+typedef struct rb_labels {
+    int64_t n_samples;
+    int64_t n_labelled;
+    int64_t *class_of; /* n_samples, -1: none */
+    rb_names *classes; /* in alphabetical order */
+} rb_labels;
+
+/* Reads a TSV (or gzip) with a header line whose first column is the sample name and whose second
+ * is its class; other columns, empty classes and samples that the source does not have are ignored.
+ * RB_ERROR_DATA when the source has no names or none of them is in the file. */
+rb_error rb_labels_read(rb_context *ctx, const char *path, const rb_source *source,
+                        rb_labels *labels);
+void rb_labels_clear(rb_labels *labels);
+
+/* Natural logarithm of P(X >= overlap), X the number of marked ones among `drawn` of `population`,
+ * of which `marked` are marked. log_factorial[0 .. population]. */
+double rb_log_hypergeometric_tail(const double *log_factorial, int64_t population, int64_t marked,
+                                  int64_t drawn, int64_t overlap);
+
 #endif

@@ -1,0 +1,128 @@
+/* Optimal assignment: n rows to m >= n columns, one to one, with the largest sum of gains.
+ *
+ * Shortest augmenting paths with potentials: H. W. Kuhn, "The Hungarian method for the assignment
+ * problem" (1955), doi:10.1002/nav.3800020109, in the O(n^2 m) form of R. Jonker and A. Volgenant
+ * (1987), doi:10.1007/BF02278710. With cost c_rc = -gain_rc and potentials u_r, v_c, every reduced
+ * cost c_rc - u_r - v_c stays >= 0 and is 0 for pairs that are matched. For each row:
+ *   1. grow a tree of shortest reduced paths from the row, one column at a time, until a free
+ * column is reached; the potentials of the tree follow the distance, so that its edges keep reduced
+ * cost 0;
+ *   2. along the path that reached it, every row moves on to the next column.
+ */
+#include "modules.h"
+
+#include <math.h>
+
+/* The problem, turned so that there are no more rows than columns, and the state of the search.
+ * Column `columns` is the root: it stands for the row that is being placed. */
+typedef struct assignment {
+    int64_t rows, columns;
+    const double *gain;
+    int64_t row_stride, column_stride;
+    double *u, *v;    /* potentials: rows; columns + 1 */
+    double *distance; /* columns: least reduced cost of an edge from the tree */
+    int64_t *before;  /* columns: where in the tree that edge starts */
+    int64_t *row_of;  /* columns + 1: the row matched, -1 for a free column */
+    bool *in_tree;    /* columns + 1 */
+} assignment;
+
+static double reduced_cost(const assignment *a, int64_t row, int64_t column) {
+    return -a->gain[row * a->row_stride + column * a->column_stride] - a->u[row] - a->v[column];
+}
+
+/* Measures the edges from the row of a column that has joined the tree; returns the nearest column
+ * outside, whose distance is the next step. */
+static int64_t extend(assignment *a, int64_t joined) {
+    int64_t row = a->row_of[joined], nearest = -1;
+    a->in_tree[joined] = true;
+    for (int64_t c = 0; c < a->columns; c++) {
+        if (a->in_tree[c]) {
+            continue;
+        }
+        double cost = reduced_cost(a, row, c);
+        if (cost < a->distance[c]) {
+            a->distance[c] = cost;
+            a->before[c] = joined;
+        }
+        if (nearest < 0 || a->distance[c] < a->distance[nearest]) {
+            nearest = c;
+        }
+    }
+    return nearest;
+}
+
+static void shift_potentials(assignment *a, double step) {
+    for (int64_t c = 0; c <= a->columns; c++) {
+        if (a->in_tree[c]) {
+            a->u[a->row_of[c]] += step;
+            a->v[c] -= step;
+        } else {
+            a->distance[c] -= step;
+        }
+    }
+}
+
+static void place(assignment *a, int64_t row) {
+    int64_t root = a->columns, column = root;
+    a->row_of[root] = row;
+    for (int64_t c = 0; c <= a->columns; c++) {
+        a->in_tree[c] = false;
+    }
+    for (int64_t c = 0; c < a->columns; c++) {
+        a->distance[c] = INFINITY;
+    }
+    while (a->row_of[column] >= 0) {
+        column = extend(a, column);
+        shift_potentials(a, a->distance[column]);
+    }
+    while (column != root) {
+        int64_t previous = a->before[column];
+        a->row_of[column] = a->row_of[previous];
+        column = previous;
+    }
+}
+
+/* Places all rows; row_of then holds the answer. */
+static rb_error solve(rb_context *ctx, assignment *a) {
+    a->u = rb_alloc_zero(ctx, a->rows, sizeof *a->u);
+    a->v = rb_alloc_zero(ctx, a->columns + 1, sizeof *a->v);
+    a->distance = rb_alloc(ctx, a->columns, sizeof *a->distance);
+    a->before = rb_alloc(ctx, a->columns, sizeof *a->before);
+    a->in_tree = rb_alloc(ctx, a->columns + 1, sizeof *a->in_tree);
+    bool fine = a->u && a->v && a->distance && a->before && a->in_tree;
+    for (int64_t c = 0; c <= a->columns; c++) {
+        a->row_of[c] = -1;
+    }
+    for (int64_t r = 0; r < a->rows && fine; r++) {
+        place(a, r);
+    }
+    rb_free(a->u);
+    rb_free(a->v);
+    rb_free(a->distance);
+    rb_free(a->before);
+    rb_free(a->in_tree);
+    return fine ? RB_OK : RB_ERROR_MEMORY;
+}
+
+rb_error rb_assign(rb_context *ctx, int64_t rows, int64_t columns, const double *gain,
+                   int64_t *column_of) {
+    bool turned = rows > columns;
+    assignment a = {
+        .rows = turned ? columns : rows,
+        .columns = turned ? rows : columns,
+        .gain = gain,
+        .row_stride = turned ? 1 : columns,
+        .column_stride = turned ? columns : 1,
+    };
+    a.row_of = rb_alloc(ctx, a.columns + 1, sizeof *a.row_of);
+    rb_error err = a.row_of ? solve(ctx, &a) : RB_ERROR_MEMORY;
+    for (int64_t c = 0; c < a.columns && !err; c++) {
+        if (turned) {
+            column_of[c] = a.row_of[c];
+        } else if (a.row_of[c] >= 0) {
+            column_of[a.row_of[c]] = c;
+        }
+    }
+    rb_free(a.row_of);
+    return err;
+}

@@ -1,0 +1,117 @@
+/* Membership rules: the options, their words, and where a sorted list is cut. */
+#include "modules.h"
+
+#include <errno.h>
+#include <float.h>
+#include <math.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const rb_option table[] = {
+    {"rule", 0, RB_OPTION_TEXT, offsetof(rb_modules_options, rule), NULL, 0, 0, NULL, "RULE",
+     "who belongs: nonzero, fabia, top:N or mass:F; not given: nonzero, or fabia for codes with "
+     "signs"},
+    {"sample-threshold", 0, RB_OPTION_NUMBER, offsetof(rb_modules_options, sample_threshold), "0.5",
+     0, DBL_MAX, NULL, "T",
+     "fabia: a sample belongs when its code is above this (the mean square of a unit's codes is "
+     "1)"},
+    {"feature-threshold", 0, RB_OPTION_NUMBER, offsetof(rb_modules_options, feature_threshold),
+     "0.7", DBL_MIN, DBL_MAX, NULL, "T",
+     "nonzero and fabia: divisor of the weight above which a feature belongs; larger admits more"},
+    {"best", 0, RB_OPTION_INTEGER, offsetof(rb_modules_options, best), "0", 0, DBL_MAX, NULL, "N",
+     "keep this many modules of largest information content; 0: all"},
+    {0},
+};
+
+const rb_option *rb_modules_option_table(void) {
+    return table;
+}
+
+void rb_modules_options_default(rb_modules_options *options) {
+    rb_options_default(table, options);
+}
+
+static bool parse_top(const char *text, int64_t *top) {
+    char *end;
+    errno = 0;
+    *top = strtoll(text, &end, 10);
+    return end != text && !*end && !errno && *top > 0;
+}
+
+static bool parse_share(const char *text, double *share) {
+    char *end;
+    *share = strtod(text, &end);
+    return end != text && !*end && *share > 0 && *share <= 1;
+}
+
+rb_error rb_rule_parse(rb_context *ctx, const char *text, rb_rule *rule) {
+    *rule = (rb_rule){0};
+    bool known = true;
+    if (strcmp(text, "nonzero") == 0) {
+        rule->kind = RB_RULE_NONZERO;
+    } else if (strcmp(text, "fabia") == 0) {
+        rule->kind = RB_RULE_FABIA;
+    } else if (strncmp(text, "top:", 4) == 0) {
+        rule->kind = RB_RULE_TOP;
+        known = parse_top(text + 4, &rule->top);
+    } else if (strncmp(text, "mass:", 5) == 0) {
+        rule->kind = RB_RULE_MASS;
+        known = parse_share(text + 5, &rule->share);
+    } else {
+        known = false;
+    }
+    if (!known) {
+        return rb_fail(
+            ctx, RB_ERROR_ARGUMENT,
+            "rule is '%s', but must be nonzero, fabia, top:N (N at least 1) or mass:F (F "
+            "above 0 and at most 1)",
+            text);
+    }
+    return RB_OK;
+}
+
+static double square(double x) {
+    return x * x;
+}
+
+/* The fewest of the largest whose squares sum to `share` of all. */
+static int64_t cut_mass(double share, const rb_member *members, int64_t count) {
+    double total = 0, sum = 0;
+    for (int64_t d = 0; d < count; d++) {
+        total += square(members[d].weight);
+    }
+    int64_t kept = 0;
+    while (kept < count && sum < share * total) {
+        sum += square(members[kept++].weight);
+    }
+    return kept;
+}
+
+int64_t rb_rule_cut(const rb_rule *rule, const rb_member *members, int64_t count) {
+    switch (rule->kind) {
+    case RB_RULE_TOP:
+        return rule->top < count ? rule->top : count;
+    case RB_RULE_MASS:
+        return cut_mass(rule->share, members, count);
+    case RB_RULE_NONZERO:
+    case RB_RULE_FABIA:
+        break;
+    }
+    return count;
+}
+
+static int by_weight(const void *a, const void *b) {
+    const rb_member *x = a, *y = b;
+    double left = fabs(x->weight), right = fabs(y->weight);
+    if (left != right) {
+        return left > right ? -1 : 1;
+    }
+    return (x->index > y->index) - (x->index < y->index);
+}
+
+void rb_members_sort(rb_member *members, int64_t count) {
+    if (count > 1) { /* members may be NULL when there are none */
+        qsort(members, (size_t)count, sizeof *members, by_weight);
+    }
+}
