@@ -1,13 +1,20 @@
-# The libraries that rarebit stands on; docs/dependencies.md says why each.
-find_package(PkgConfig REQUIRED)
-find_package(Threads REQUIRED)
-find_package(ZLIB REQUIRED)
-find_package(PNG REQUIRED)
-pkg_check_modules(HDF5 REQUIRED IMPORTED_TARGET hdf5)
-pkg_check_modules(CAIRO REQUIRED IMPORTED_TARGET cairo)
-pkg_check_modules(JANSSON REQUIRED IMPORTED_TARGET jansson)
-pkg_check_modules(BLAS REQUIRED IMPORTED_TARGET openblas)
-
-add_library(rarebit_dependencies INTERFACE)
-target_link_libraries(rarebit_dependencies INTERFACE PkgConfig::BLAS PkgConfig::HDF5
-  PkgConfig::CAIRO PkgConfig::JANSSON PNG::PNG ZLIB::ZLIB Threads::Threads m)
+# The libraries that rarebit stands on; docs/dependencies.md says why each. Installed too: whoever
+# links the static library needs them as well. Sets RAREBIT_DEPENDENCIES_FOUND.
+set(RAREBIT_DEPENDENCIES_FOUND TRUE)
+find_package(PkgConfig QUIET)
+find_package(Threads QUIET)
+find_package(ZLIB QUIET)
+find_package(PNG QUIET)
+if(PkgConfig_FOUND)
+  pkg_check_modules(RAREBIT_OPENBLAS QUIET IMPORTED_TARGET openblas)
+  pkg_check_modules(RAREBIT_HDF5 QUIET IMPORTED_TARGET hdf5)
+  pkg_check_modules(RAREBIT_CAIRO QUIET IMPORTED_TARGET cairo)
+  pkg_check_modules(RAREBIT_JANSSON QUIET IMPORTED_TARGET jansson)
+endif()
+foreach(package PkgConfig Threads ZLIB PNG RAREBIT_OPENBLAS RAREBIT_HDF5 RAREBIT_CAIRO
+    RAREBIT_JANSSON)
+  if(NOT ${package}_FOUND)
+    set(RAREBIT_DEPENDENCIES_FOUND FALSE)
+    list(APPEND RAREBIT_DEPENDENCIES_MISSING ${package})
+  endif()
+endforeach()

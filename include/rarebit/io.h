@@ -39,6 +39,7 @@ typedef struct rb_description {
     double sum, sum_of_squares, minimum, maximum; /* of the values that are not missing */
 } rb_description;
 
+/* Walks the source once. RB_ERROR_FILE, RB_ERROR_FORMAT: the source could not be read. */
 RB_API rb_error rb_describe(rb_context *context, rb_source *source, rb_description *description);
 
 /* The name of the format that rb_read would take, such as "npy"; RB_ERROR_FORMAT if none fits. */
@@ -55,6 +56,8 @@ typedef struct rb_write_header {
     const char *const *feature_names;     /* names of the columns; NULL: none */
 } rb_write_header;
 
+/* Starts a file of the header's shape. What the names come from must outlive the writer. Errors: no
+ * format has this suffix, or the folder is not there or not writable. */
 RB_API rb_error rb_writer_open(rb_context *context, const char *path,
                                const rb_write_header *header, rb_writer **writer);
 /* Appends the rows of a matrix; columns must match. */

@@ -37,6 +37,7 @@ RB_API rb_error rb_matrix_csr(rb_context *context, rb_type type, int64_t n_sampl
  * NULL is accepted. */
 RB_API void rb_matrix_free(rb_matrix *matrix);
 
+/* Shape, storage and type of the numbers. */
 RB_API int64_t rb_matrix_samples(const rb_matrix *matrix);
 RB_API int64_t rb_matrix_features(const rb_matrix *matrix);
 RB_API bool rb_matrix_sparse(const rb_matrix *matrix);
@@ -73,6 +74,7 @@ RB_API rb_error rb_source_from_callback(rb_context *context, rb_type type, int64
 /* Frees the source and closes its file. NULL is accepted. */
 RB_API void rb_source_free(rb_source *source);
 
+/* Shape, storage, type and names (NULL where there are none) of what a source delivers. */
 RB_API int64_t rb_source_samples(const rb_source *source);
 RB_API int64_t rb_source_features(const rb_source *source);
 RB_API bool rb_source_sparse(const rb_source *source);

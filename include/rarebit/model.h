@@ -22,6 +22,7 @@ RB_API rb_error rb_model_save(rb_context *context, const rb_model *model, const 
 /* RB_ERROR_FILE, RB_ERROR_FORMAT (not a model, damaged, of a newer format, of an unknown method). */
 RB_API rb_error rb_model_load(rb_context *context, const char *path, rb_model **model);
 
+/* The name of its method, such as "rfn". Valid as long as the model. */
 RB_API const char *rb_model_method(const rb_model *model);
 RB_API int64_t rb_model_features(const rb_model *model); /* after preprocessing: those in use */
 RB_API int64_t rb_model_units(const rb_model *model);
@@ -80,6 +81,8 @@ typedef struct rb_evaluation {
     double divergence;           /* KL of the codes' distribution from the prior */
 } rb_evaluation;
 
+/* Measures a model on the samples of a source: one pass over it. The same samples as in the fit give
+ * the figures of the fit. Errors as rb_encode. */
 RB_API rb_error rb_evaluate(rb_context *context, const rb_model *model, rb_source *source,
                             rb_evaluation *evaluation);
 

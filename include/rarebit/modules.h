@@ -16,6 +16,7 @@ typedef struct rb_modules_options {
     int64_t best;             /* keep this many modules of largest information content; 0: all */
 } rb_modules_options;
 
+/* The option table of rb_modules_options. */
 RB_API const rb_option *rb_modules_option_table(void);
 RB_API void rb_modules_options_default(rb_modules_options *options);
 
@@ -75,6 +76,7 @@ typedef struct rb_match {
     int64_t n_truth;
 } rb_match;
 
+/* Compares; match is to be cleared with rb_match_clear, also when it was not filled. */
 RB_API rb_error rb_modules_match(rb_context *context, const rb_modules *found,
                                  const rb_modules *truth, rb_match *match);
 RB_API void rb_match_clear(rb_match *match);

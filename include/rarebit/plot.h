@@ -15,6 +15,7 @@ typedef struct rb_plot_options {
     const char *labels; /* TSV of sample name and class: samples are grouped by class; NULL: none */
 } rb_plot_options;
 
+/* The option table of rb_plot_options. */
 RB_API const rb_option *rb_plot_option_table(void);
 RB_API void rb_plot_options_default(rb_plot_options *options);
 

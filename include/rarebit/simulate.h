@@ -22,6 +22,7 @@ typedef struct rb_biclusters_options {
     int64_t seed;
 } rb_biclusters_options;
 
+/* The option table of rb_biclusters_options. */
 RB_API const rb_option *rb_biclusters_option_table(void);
 RB_API void rb_biclusters_options_default(rb_biclusters_options *options);
 

@@ -1,0 +1,26 @@
+# The library never exits, aborts, prints, draws from the C library's random numbers or looks into the
+# environment: its objects do not refer to what would.
+set -eu
+forbidden='exit _exit _Exit quick_exit abort __assert_fail
+printf vprintf __printf_chk __vprintf_chk puts putchar perror psignal stdout stderr
+rand srand random srandom drand48 lrand48 srand48
+getenv secure_getenv setenv putenv unsetenv'
+
+used=$(nm -u "$BUILD/librarebit.a" | awk 'NF == 2 && $1 == "U" { print $2 }' | sort -u)
+[ "$(echo "$used" | wc -l)" -gt 50 ] # nm understood the file
+for symbol in $forbidden; do
+    if echo "$used" | grep -qx "$symbol"; then
+        echo "the library refers to $symbol:" >&2
+        nm -A -u "$BUILD/librarebit.a" | grep -w "$symbol" >&2
+        exit 1
+    fi
+done
+
+# No global variable can change but the lock that guards HDF5, which has global state of its own.
+state=$(objdump -t "$BUILD/librarebit.a" |
+    awk '/ O +[^ ]*/ && $0 ~ / (\.data|\.bss|\.tdata|\.tbss|\*COM\*)\t/ { print $NF }' |
+    grep -vx hdf5_lock || true)
+if [ -n "$state" ]; then
+    echo "the library has global variables:" $state >&2
+    exit 1
+fi

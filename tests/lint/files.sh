@@ -1,0 +1,17 @@
+# No source file is longer than 700 lines; every folder says what lives in it.
+set -eu
+cd "$SOURCE"
+status=0
+for file in $(find include src tool tests bench fuzz examples -name '*.[ch]' -o -name '*.inc'); do
+    if [ "$(wc -l <"$file")" -gt 700 ]; then
+        echo "$file: $(wc -l <"$file") lines: is it still one idea?" >&2
+        status=1
+    fi
+done
+for folder in src src/*/ include tool tests bench fuzz docs examples cmake; do
+    if [ -d "$folder" ] && [ ! -f "$folder/README.md" ]; then
+        echo "$folder: no README.md" >&2
+        status=1
+    fi
+done
+exit $status
