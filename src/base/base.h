@@ -87,6 +87,12 @@ double rb_draw_uniform(rb_draws *draws);
 double rb_draw_normal(rb_draws *draws);
 int64_t rb_draw_integer(rb_draws *draws, int64_t low, int64_t high); /* low .. high, ends included */
 
+/* ---- text --------------------------------------------------------------------------------------- */
+
+/* Reads "28x28" or "32x32x3": sizes of 1 to INT32_MAX. How many there are, or 0 for anything else and
+ * for more than `most`. */
+int rb_parse_shape(const char *text, int64_t *sizes, int most);
+
 /* ---- time --------------------------------------------------------------------------------------- */
 
 double rb_seconds(void); /* a monotonic clock */

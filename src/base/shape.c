@@ -1,0 +1,26 @@
+/* Shapes as text: "28x28", "32x32x3". */
+#include "base.h"
+
+#include <stdlib.h>
+
+int rb_parse_shape(const char *text, int64_t *sizes, int most) {
+    for (int count = 0; count < most; count++) {
+        /* strtoll would take spaces and signs too. */
+        if (*text < '0' || *text > '9') {
+            return 0;
+        }
+        char *end;
+        sizes[count] = strtoll(text, &end, 10);
+        if (sizes[count] < 1 || sizes[count] > INT32_MAX) {
+            return 0;
+        }
+        if (*end == '\0') {
+            return count + 1;
+        }
+        if (*end != 'x') {
+            return 0;
+        }
+        text = end + 1;
+    }
+    return 0;
+}

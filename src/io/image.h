@@ -1,0 +1,31 @@
+/* Pictures in memory: what the readers of picture formats give to image.c. */
+#ifndef RB_IO_IMAGE_H
+#define RB_IO_IMAGE_H
+
+#include "io/io.h"
+
+/* A whole file in memory. */
+typedef struct rb_file_bytes {
+    const char *path;
+    const unsigned char *bytes;
+    int64_t count;
+} rb_file_bytes;
+
+/* height x width x channels, values as stored. */
+typedef struct rb_image {
+    int64_t height, width, channels;
+    float *values; /* rb_free */
+} rb_image;
+
+/* Sets the size and asks for the memory, if the file can hold as many pixels of so many bits each:
+ * a header cannot ask for more. `deflated`: the pixels are compressed. */
+rb_error rb_image_allocate(rb_context *ctx, rb_file_bytes file, int64_t height, int64_t width,
+                           int64_t channels, bool deflated, int64_t pixel_bits, rb_image *image);
+
+bool rb_pnm_recognise(const unsigned char *bytes, int64_t count);
+rb_error rb_pnm_decode(rb_context *ctx, rb_file_bytes file, rb_image *image);
+
+bool rb_png_recognise(const unsigned char *bytes, int64_t count);
+rb_error rb_png_decode(rb_context *ctx, rb_file_bytes file, rb_image *image);
+
+#endif

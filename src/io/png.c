@@ -1,0 +1,127 @@
+/* PNG by libpng: grey, colour or palette, 8 or 16 bits; fewer bits are spread to 0..255,
+ * transparency is dropped.
+ *
+ * libpng reports an error by a long jump out of the call. All that happens between setjmp and a
+ * jump lives in a struct behind a pointer that does not change, so that nothing is lost in a
+ * register.
+ */
+#include "image.h"
+
+#include <png.h>
+#include <string.h>
+
+enum { MAX_SIDE = 1 << 20, MAX_CHUNK = 8 << 20 };
+
+typedef struct decoder {
+    rb_context *ctx;
+    rb_file_bytes file;
+    int64_t offset; /* of the next byte of the file */
+    png_structp png;
+    png_infop info;
+    png_bytep pixels; /* as libpng gives them */
+    png_bytepp rows;
+    rb_image *image;
+    rb_error err;
+} decoder;
+
+static void on_error(png_structp png, png_const_charp message) {
+    decoder *d = png_get_error_ptr(png);
+    d->err = rb_fail(d->ctx, RB_ERROR_FORMAT, "%s: the PNG picture is damaged: %s", d->file.path,
+                     message);
+    png_longjmp(png, 1);
+}
+
+/* What libpng can live with, so can we. */
+static void on_warning(png_structp png, png_const_charp message) {
+    (void)png;
+    (void)message;
+}
+
+static void on_read(png_structp png, png_bytep bytes, size_t count) {
+    decoder *d = png_get_io_ptr(png);
+    if ((int64_t)count > d->file.count - d->offset) {
+        png_error(png, "it ends too early");
+    }
+    memcpy(bytes, d->file.bytes + d->offset, count);
+    d->offset += (int64_t)count;
+}
+
+bool rb_png_recognise(const unsigned char *bytes, int64_t count) {
+    return count >= 8 && png_sig_cmp(bytes, 0, 8) == 0;
+}
+
+/* Asks libpng for plain channels of 8 or 16 bits. */
+static void ask_for_channels(decoder *d) {
+    png_set_expand(d->png); /* palette to RGB, few bits to 8, transparent colour to alpha */
+    png_set_strip_alpha(d->png);
+    png_set_interlace_handling(d->png);
+    png_read_update_info(d->png, d->info);
+}
+
+static rb_error allocate(decoder *d, int64_t pixel_bits) {
+    int64_t height = png_get_image_height(d->png, d->info);
+    int64_t width = png_get_image_width(d->png, d->info);
+    int64_t channels = png_get_channels(d->png, d->info);
+    int64_t row_bytes = (int64_t)png_get_rowbytes(d->png, d->info);
+    rb_error err =
+        rb_image_allocate(d->ctx, d->file, height, width, channels, true, pixel_bits, d->image);
+    if (err) {
+        return err;
+    }
+    d->pixels = rb_alloc(d->ctx, height * row_bytes, 1);
+    d->rows = rb_alloc(d->ctx, height, sizeof *d->rows);
+    if (!d->pixels || !d->rows) {
+        return RB_ERROR_MEMORY;
+    }
+    for (int64_t y = 0; y < height; y++) {
+        d->rows[y] = d->pixels + y * row_bytes;
+    }
+    return RB_OK;
+}
+
+static void to_floats(decoder *d) {
+    const rb_image *image = d->image;
+    int64_t cells = image->height * image->width * image->channels;
+    bool wide = png_get_bit_depth(d->png, d->info) == 16;
+    for (int64_t i = 0; i < cells; i++) {
+        const png_byte *b = d->pixels + (wide ? 2 * i : i);
+        image->values[i] = (float)(wide ? b[0] << 8 | b[1] : b[0]);
+    }
+}
+
+/* Everything that may jump. */
+static void decode(decoder *d) {
+    if (setjmp(png_jmpbuf(d->png))) {
+        return;
+    }
+    png_set_user_limits(d->png, MAX_SIDE, MAX_SIDE);
+    png_set_chunk_malloc_max(d->png, MAX_CHUNK);
+    png_set_read_fn(d->png, d, on_read);
+    png_read_info(d->png, d->info);
+    int64_t pixel_bits = (int64_t)png_get_bit_depth(d->png, d->info) *
+                         png_get_channels(d->png, d->info); /* in the file */
+    ask_for_channels(d);
+    d->err = allocate(d, pixel_bits);
+    if (d->err) {
+        return;
+    }
+    png_read_image(d->png, d->rows);
+    png_read_end(d->png, NULL);
+    to_floats(d);
+}
+
+rb_error rb_png_decode(rb_context *ctx, rb_file_bytes file, rb_image *image) {
+    decoder d = {.ctx = ctx, .file = file, .image = image};
+    d.png = png_create_read_struct(PNG_LIBPNG_VER_STRING, &d, on_error, on_warning);
+    d.info = d.png ? png_create_info_struct(d.png) : NULL;
+    if (!d.info) {
+        d.err = rb_fail(ctx, RB_ERROR_MEMORY, "%s: there is no memory to decode the picture",
+                        file.path);
+    } else {
+        decode(&d);
+    }
+    png_destroy_read_struct(&d.png, &d.info, NULL);
+    rb_free(d.pixels);
+    rb_free(d.rows);
+    return d.err;
+}
