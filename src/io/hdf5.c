@@ -1,0 +1,118 @@
+/* HDF5 as a format of data: the table, reading whole, and sources that stream. */
+#include "hdf5_place.h"
+
+#include <string.h>
+
+static bool recognise(const rb_probe *probe) {
+    static const unsigned char signature[8] = {0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'};
+    return !probe->folder && !probe->gzip && probe->n_bytes >= 8 &&
+           memcmp(probe->bytes, signature, sizeof signature) == 0;
+}
+
+static rb_error read_place(rb_h5 *file, rb_h5_place *place, rb_matrix **matrix) {
+    rb_error err = place->kind == RB_H5_DENSE ? rb_h5_read_dense(file, place, matrix)
+                                              : rb_h5_read_sparse(file, place, matrix);
+    if (!err) {
+        (*matrix)->sample_names = place->samples;
+        (*matrix)->feature_names = place->features;
+        place->samples = place->features = NULL;
+    }
+    return err;
+}
+
+static rb_error read_hdf5(rb_context *ctx, const char *path, const rb_read_options *options,
+                          rb_matrix **matrix) {
+    rb_h5 *file;
+    rb_h5_place place = {0};
+    *matrix = NULL;
+    rb_error err = rb_h5_open(ctx, path, &file);
+    if (err) {
+        return err;
+    }
+    err = rb_h5_find(file, options ? options->dataset : NULL, &place);
+    if (!err) {
+        err = read_place(file, &place, matrix);
+    }
+    rb_h5_place_clear(&place);
+    rb_h5_close(file);
+    return err;
+}
+
+/* ---- streaming ---- */
+
+rb_error rb_h5_stream_room(rb_context *ctx, rb_h5_stream *stream, rb_type type, bool sparse,
+                           int64_t room) {
+    if (room <= stream->room && stream->buffer) {
+        return RB_OK;
+    }
+    void *buffer = rb_alloc(ctx, room, rb_type_size(type));
+    int32_t *columns = sparse && buffer ? rb_alloc(ctx, room, sizeof *columns) : NULL;
+    if (!buffer || (sparse && !columns)) {
+        rb_free(buffer);
+        return RB_ERROR_MEMORY;
+    }
+    rb_free(stream->buffer);
+    rb_free(stream->column_buffer);
+    stream->buffer = buffer;
+    stream->column_buffer = columns;
+    stream->room = room;
+    return RB_OK;
+}
+
+/* Frees a stream whose file is held. */
+static void free_stream(rb_h5_stream *stream) {
+    rb_h5_data_close(&stream->values);
+    rb_h5_data_close(&stream->columns);
+    rb_h5_close(stream->file);
+    rb_h5_place_clear(&stream->place);
+    rb_free(stream->starts);
+    rb_free(stream->buffer);
+    rb_free(stream->column_buffer);
+    rb_free(stream);
+}
+
+static void close_source(rb_source *source) {
+    rb_h5_stream *stream = source->state;
+    rb_h5_hold(stream->file, NULL); /* a file that was only read closes without a sentence */
+    free_stream(stream);
+}
+
+static rb_error begin_stream(rb_h5_stream *stream, const char *dataset, rb_source *source) {
+    rb_error err = rb_h5_find(stream->file, dataset, &stream->place);
+    if (!err) {
+        err = stream->place.kind == RB_H5_DENSE ? rb_h5_stream_dense(stream, source)
+                                                : rb_h5_stream_sparse(stream, source);
+    }
+    source->n_samples = stream->place.n_samples;
+    source->n_features = stream->place.n_features;
+    source->sample_names = stream->place.samples;
+    source->feature_names = stream->place.features;
+    source->close = close_source;
+    source->state = stream;
+    return err;
+}
+
+static rb_error open_hdf5(rb_context *ctx, const char *path, const rb_read_options *options,
+                          rb_source **out) {
+    *out = NULL;
+    rb_h5_stream *stream = rb_alloc_zero(ctx, 1, sizeof *stream);
+    rb_source *source = stream ? rb_source_new(ctx) : NULL;
+    rb_error err = source ? rb_h5_open(ctx, path, &stream->file) : RB_ERROR_MEMORY;
+    if (err) {
+        rb_free(stream);
+        rb_free(source);
+        return err;
+    }
+    stream->values.id = stream->columns.id = H5I_INVALID_HID;
+    err = begin_stream(stream, options ? options->dataset : NULL, source);
+    if (err) {
+        free_stream(stream);
+        rb_free(source);
+        return err;
+    }
+    rb_h5_let_go(stream->file);
+    *out = source;
+    return RB_OK;
+}
+
+const rb_format rb_format_hdf5 = {"hdf5", recognise, read_hdf5, open_hdf5};

@@ -1,0 +1,66 @@
+/* Where in an HDF5 file the matrix is, and how it is stored there: between what finds it
+ * (hdf5_find.c, anndata.c, tenx_h5.c) and what reads it (hdf5_dense.c, hdf5_sparse.c). */
+#ifndef RB_HDF5_PLACE_H
+#define RB_HDF5_PLACE_H
+
+#include "hdf5_base.h"
+
+enum { RB_H5_PATH = 1024, RB_H5_LONG_PATH = RB_H5_PATH + 256 };
+
+typedef enum rb_h5_kind {
+    RB_H5_DENSE,  /* a data set, samples x features */
+    RB_H5_ROWS,   /* a group of data, indices and indptr: compressed samples */
+    RB_H5_COLUMNS /* the same, compressed features */
+} rb_h5_kind;
+
+typedef struct rb_h5_place {
+    rb_h5_kind kind;
+    char path[RB_H5_PATH]; /* of the data set or group */
+    int64_t n_samples, n_features;
+    rb_names *samples, *features; /* or NULL */
+} rb_h5_place;
+
+void rb_h5_place_clear(rb_h5_place *place);
+
+/* Finds the matrix; `dataset` is what the user asks for, or NULL for the usual one. The place is to
+ * be cleared in any case. */
+rb_error rb_h5_find(rb_h5 *file, const char *dataset, rb_h5_place *place);
+
+/* A data set of two dimensions or a sparse group with its format as an attribute: kind and shape.
+ */
+rb_error rb_h5_find_matrix(rb_h5 *file, const char *path, rb_h5_place *place);
+
+bool rb_h5_is_anndata(rb_h5 *file);
+/* Matrix `path` of an AnnData file ("X", "layers/counts", "raw/X", ...) with its names. */
+rb_error rb_h5_find_anndata(rb_h5 *file, const char *path, rb_h5_place *place);
+
+bool rb_h5_is_tenx(rb_h5 *file, const char *group);
+rb_error rb_h5_find_tenx(rb_h5 *file, const char *group, rb_h5_place *place);
+
+/* Gives doubles among the names a number ("A", "A-1", "A-2"), as single-cell programs do. */
+rb_error rb_names_make_unique(rb_context *ctx, rb_names **names);
+
+/* Read the matrix, without its names. */
+rb_error rb_h5_read_dense(rb_h5 *file, const rb_h5_place *place, rb_matrix **matrix);
+rb_error rb_h5_read_sparse(rb_h5 *file, const rb_h5_place *place, rb_matrix **matrix);
+
+/* What a source that streams from HDF5 keeps; its file is held only while it reads. */
+typedef struct rb_h5_stream {
+    rb_h5 *file;
+    rb_h5_place place;
+    rb_h5_data values, columns; /* columns: of a sparse one */
+    int64_t *starts;            /* sparse: n_samples + 1 */
+    void *buffer;               /* of the block that is in use */
+    int32_t *column_buffer;
+    int64_t room; /* numbers that the buffers can hold */
+} rb_h5_stream;
+
+/* Begin to stream: open the data sets, choose `read`, type and sparseness of the source. What they
+ * leave in the stream on failure is freed by the caller. */
+rb_error rb_h5_stream_dense(rb_h5_stream *stream, rb_source *source);
+rb_error rb_h5_stream_sparse(rb_h5_stream *stream, rb_source *source);
+/* Makes room for that many numbers of the source's type, and columns where `sparse`. */
+rb_error rb_h5_stream_room(rb_context *ctx, rb_h5_stream *stream, rb_type type, bool sparse,
+                           int64_t room);
+
+#endif
