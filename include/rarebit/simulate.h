@@ -27,9 +27,9 @@ RB_API const rb_option *rb_biclusters_option_table(void);
 RB_API void rb_biclusters_options_default(rb_biclusters_options *options);
 
 /* Makes a float64 matrix that owns its numbers, not centred, and the planted modules, all weights 1
- * (truth may be NULL). NULL options: the defaults. Biclusters hold the papers' shares of the samples and
- * features, whatever their numbers. The same options give the same bits on every machine of the same
- * kind. */
+ * (truth may be NULL). NULL options: the defaults. Biclusters hold the papers' shares of the
+ * samples and features, whatever their numbers. The same options give the same bits on every
+ * machine of the same kind. */
 RB_API rb_error rb_simulate_biclusters(rb_context *context, const rb_biclusters_options *options,
                                        rb_matrix **matrix, rb_modules **truth);
 

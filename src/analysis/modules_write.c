@@ -56,8 +56,7 @@ static void put_rows(FILE *file, const listing *l, int64_t rank, const char *kin
     }
 }
 
-static rb_error write_tsv(rb_context *ctx, const listing *l, FILE *file) {
-    (void)ctx;
+static rb_error write_tsv(const listing *l, FILE *file) {
     fputs("module\tunit\tinformation\tkind\tname\tindex\tweight\n", file);
     for (int64_t r = 0; r < l->modules->count; r++) {
         const rb_module *m = &l->modules->list[r];
@@ -67,8 +66,7 @@ static rb_error write_tsv(rb_context *ctx, const listing *l, FILE *file) {
     return RB_OK;
 }
 
-static rb_error write_gmt(rb_context *ctx, const listing *l, FILE *file) {
-    (void)ctx;
+static rb_error write_gmt(const listing *l, FILE *file) {
     for (int64_t r = 0; r < l->modules->count; r++) {
         const rb_module *m = &l->modules->list[r];
         fprintf(file, "module_%lld\tunit %lld, information %.6g", (long long)r + 1,
@@ -154,19 +152,23 @@ static rb_error write_json(rb_context *ctx, const listing *l, FILE *file) {
 
 /* ---- the file ---- */
 
+/* Writes to output->path; sentences speak of the path that the user gave. */
 static rb_error write_to(rb_context *ctx, const listing *l, rb_modules_format format,
-                         const char *path) {
-    FILE *file = fopen(path, "w");
+                         const rb_output *output) {
+    errno = 0;
+    FILE *file = fopen(output->path, "w");
     if (!file) {
-        return rb_fail(ctx, RB_ERROR_FILE, "%s cannot be written: %s", path, strerror(errno));
+        return rb_fail(ctx, RB_ERROR_FILE, "cannot write %s: %s", output->final_path,
+                       strerror(errno));
     }
     rb_error err = format == RB_MODULES_JSON  ? write_json(ctx, l, file)
-                   : format == RB_MODULES_GMT ? write_gmt(ctx, l, file)
-                                              : write_tsv(ctx, l, file);
+                   : format == RB_MODULES_GMT ? write_gmt(l, file)
+                                              : write_tsv(l, file);
     bool failed = ferror(file) != 0;
     failed |= fclose(file) != 0;
     if (!err && failed) {
-        err = rb_fail(ctx, RB_ERROR_FILE, "%s could not be written: is the disk full?", path);
+        err = rb_fail(ctx, RB_ERROR_FILE, "cannot write %s: %s", output->final_path,
+                      strerror(errno ? errno : EIO));
     }
     return err;
 }
@@ -179,7 +181,7 @@ rb_error rb_modules_write(rb_context *ctx, const rb_modules *modules, const rb_m
     if (err) {
         return err;
     }
-    err = write_to(ctx, &l, format, output.path);
+    err = write_to(ctx, &l, format, &output);
     if (err) {
         rb_output_abandon(&output);
         return err;
