@@ -23,7 +23,6 @@ typedef struct rb_problem {
     rb_type type;
     bool sparse;
     int64_t block_samples; /* samples in a block, at most */
-    int64_t block_stored;  /* sparse: most stored entries in a block; else 0 */
     const rb_fit_options *fit;
     int64_t restart; /* which of fit->restarts, from 0: part of every random stream */
 } rb_problem;
@@ -37,8 +36,9 @@ typedef struct rb_method {
 
     /* Units that the options ask for. */
     int64_t (*units)(const void *options);
-    /* Samples a block should have at most, from the shape alone; and bytes a fit needs. */
-    int64_t (*block_samples)(int64_t n_samples, int64_t n_features, const void *options);
+    /* Samples a block should have at most, from the shape alone (so that it never depends on threads or
+     * on where the data are); and bytes a fit needs, without its input. */
+    int64_t (*block_samples)(const rb_problem *problem, const void *options);
     int64_t (*memory)(const rb_problem *problem, const void *options);
 
     /* ---- fitting; `state` is the method's own ---- */

@@ -1,7 +1,7 @@
 /* Preprocessing: fitted on the training data, stored in the model, replayed on new data.
  *
- * Order: missing values are filled, samples scaled to equal totals, log1p, features selected by
- * variance, centred, scaled. It is applied to each block on its way in: the input is never copied
+ * Order: samples are scaled to equal totals (of the values that are there), log1p, missing values
+ * filled, features selected by variance, centred, scaled. It is applied to each block on its way in: the input is never copied
  * whole, and centring never fills the zeros of a sparse one.
  */
 #ifndef RAREBIT_PREPROCESS_H

@@ -85,7 +85,11 @@ typedef struct rb_block {
     const double *shift; /* n_features, or NULL: nothing is subtracted; only when sparse */
 } rb_block;
 
-/* Fitted preprocessing: plain numbers, so that a model can store it. */
+/* Samples row .. row + rows.rows - 1 of a block as dense rows of its type. */
+void rb_block_rows(const rb_block *block, int64_t row, rb_dense rows);
+
+/* Fitted preprocessing: plain numbers, so that a model can store it. Order: samples are scaled to
+ * totals, log1p, missing values filled, features selected, centred, scaled. */
 typedef struct rb_preprocess {
     rb_preprocess_options options;
     int64_t n_input;    /* features of the data before selection */
@@ -93,11 +97,10 @@ typedef struct rb_preprocess {
     int64_t *selected;  /* n_features ascending indices into the input; NULL: all */
     double *centre;     /* n_features, after log1p; 0 where nothing is subtracted */
     double *scale;      /* n_features, what is divided by; 1 where nothing is */
-    double *fill;       /* n_features, for missing values, before totals and log1p; NULL: refused */
+    double *fill;       /* n_features, for missing values, after log1p; NULL: refused */
     rb_names *names;    /* of the features in use, or NULL */
     int64_t n_filled;   /* missing values that were filled in the training data */
-    uint32_t checksum;  /* CRC-32 of the training data: shape and values as float64, in order */
-    double mean_square; /* mean over samples of |v|^2 of the preprocessed data */
+    uint32_t checksum;  /* CRC-32 of the training data: values as float64, in order */
 } rb_preprocess;
 
 /* Fits to a source by passes over it. NULL options: the defaults. */
@@ -109,18 +112,22 @@ void rb_preprocess_free(rb_preprocess *p);
  * (counts must agree: those of the input, or those in use). Reports missing and extra features as a
  * log message; a missing feature takes its centre. Gives preprocessed blocks. */
 typedef struct rb_feed rb_feed;
+/* The feed keeps p and source: both must outlive it. */
 rb_error rb_feed_new(rb_context *ctx, const rb_preprocess *p, rb_source *source, rb_type type,
                      rb_feed **out);
 void rb_feed_free(rb_feed *feed);
 int64_t rb_feed_samples(const rb_feed *feed);
 bool rb_feed_sparse(const rb_feed *feed);
+/* For the source that the preprocessing was just fitted to: its values are known to be finite and need
+ * not be looked at again. */
+void rb_feed_trust(rb_feed *feed);
 /* Samples first .. first + count - 1, valid until the next read. RB_ERROR_DATA names sample and feature
  * of a value that is missing or infinite. */
 rb_error rb_feed_read(rb_context *ctx, rb_feed *feed, int64_t first, int64_t count,
                       rb_block *block);
-/* Undoes the preprocessing of rows (count x n_features in use, of the feed's type) in place; `first` is
- * the sample they belong to (for its total). */
-rb_error rb_feed_undo(rb_context *ctx, rb_feed *feed, int64_t first, rb_dense rows);
+/* Undoes the preprocessing of rows (count x n_features in use, of the feed's type) in place; they belong
+ * to the samples of the last block read, whose totals are restored. */
+void rb_feed_undo(const rb_feed *feed, rb_dense rows);
 
 /* ---- generators ---- */
 

@@ -126,9 +126,6 @@ static rb_error get_preprocess_counts(const struct loading *in, rb_preprocess *p
     if (!err) {
         err = rb_h5_get_integer(in->file, "preprocess", "checksum", &checksum);
     }
-    if (!err) {
-        err = rb_h5_get_number(in->file, "preprocess", "mean_square", &p->mean_square);
-    }
     if (!err && (p->n_features < 0 || p->n_features > p->n_input || p->n_filled < 0 ||
                  checksum < 0 || checksum > UINT32_MAX)) {
         err = damaged(in, "a count of the preprocessing is impossible");

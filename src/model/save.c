@@ -73,9 +73,6 @@ static rb_error put_preprocess(rb_h5 *file, const rb_preprocess *p) {
     if (!err) {
         err = rb_h5_set_integer(file, "preprocess", "checksum", p->checksum);
     }
-    if (!err) {
-        err = rb_h5_set_number(file, "preprocess", "mean_square", p->mean_square);
-    }
     if (!err && p->selected) {
         err = rb_h5_put_integers(file, "preprocess/selected", p->n_features, p->selected);
     }

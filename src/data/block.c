@@ -1,0 +1,25 @@
+/* Blocks of preprocessed samples. */
+#include "data.h"
+
+static void sparse_row(const rb_block *block, int64_t i, rb_dense rows, int64_t to) {
+    rb_csr v = block->csr;
+    for (int64_t k = 0; k < rows.cols; k++) {
+        rb_dense_set(rows, to, k, block->shift ? -block->shift[k] : 0);
+    }
+    for (int64_t e = v.starts[i] - v.starts[0]; e < v.starts[i + 1] - v.starts[0]; e++) {
+        double value = v.type == RB_FLOAT32 ? (double)((const float *)v.values)[e]
+                                            : ((const double *)v.values)[e];
+        int32_t k = v.columns[e];
+        rb_dense_set(rows, to, k, rb_dense_get(rows, to, k) + value);
+    }
+}
+
+void rb_block_rows(const rb_block *block, int64_t row, rb_dense rows) {
+    if (!block->sparse) {
+        rb_dense_copy(rb_dense_rows(block->dense, row, rows.rows), rows);
+        return;
+    }
+    for (int64_t i = 0; i < rows.rows; i++) {
+        sparse_row(block, row + i, rows, i);
+    }
+}

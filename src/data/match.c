@@ -1,0 +1,131 @@
+/* Matching the features of new data to those of a model, by name or by position. */
+#include "match.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct named {
+    const char *name;
+    int64_t index;
+};
+
+/* By name, then by index: of equal names the first feature comes first. */
+static int compare_named(const void *a, const void *b) {
+    const struct named *x = a, *y = b;
+    int order = strcmp(x->name, y->name);
+    return order ? order : (x->index > y->index) - (x->index < y->index);
+}
+
+/* Index of the first feature of that name, or -1. */
+static int64_t find_name(const struct named *sorted, int64_t count, const char *name) {
+    int64_t low = 0, high = count;
+    while (low < high) {
+        int64_t middle = low + (high - low) / 2;
+        if (strcmp(sorted[middle].name, name) < 0) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low < count && strcmp(sorted[low].name, name) == 0 ? sorted[low].index : -1;
+}
+
+/* "A, B, C and 4 more" of the features of p that are not in the data. */
+static void list_missing(const rb_preprocess *p, const int64_t *input_of, char *text, size_t size) {
+    enum { SHOWN = 5 };
+    size_t used = 0;
+    int64_t missing = 0;
+    text[0] = '\0';
+    for (int64_t k = 0; k < p->n_features; k++) {
+        if (input_of[k] < 0 && missing++ < SHOWN && used < size) {
+            used += (size_t)snprintf(text + used, size - used, "%s%s", missing > 1 ? ", " : "",
+                                     p->names->text[k]);
+        }
+    }
+    if (missing > SHOWN && used < size) {
+        snprintf(text + used, size - used, " and %lld more", (long long)(missing - SHOWN));
+    }
+}
+
+static rb_error report(rb_context *ctx, const rb_preprocess *p, const rb_source *source,
+                       const int64_t *input_of) {
+    int64_t found = 0;
+    for (int64_t k = 0; k < p->n_features; k++) {
+        found += input_of[k] >= 0;
+    }
+    if (found == 0) {
+        return rb_fail(
+            ctx, RB_ERROR_DATA,
+            "none of the model's %lld features is in the data by name: the model's first is "
+            "'%s', the data's first is '%s'",
+            (long long)p->n_features, p->names->text[0], source->feature_names->text[0]);
+    }
+    if (found < p->n_features) {
+        char missing[512];
+        list_missing(p, input_of, missing, sizeof missing);
+        rb_log(ctx, RB_LOG_WARNING,
+               "%lld of the model's %lld features are not in the data and take their training "
+               "centre: %s",
+               (long long)(p->n_features - found), (long long)p->n_features, missing);
+    }
+    if (!p->selected && source->n_features > found) {
+        rb_log(ctx, RB_LOG_INFO, "%lld features of the data are not in the model and are not used",
+               (long long)(source->n_features - found));
+    }
+    return RB_OK;
+}
+
+static rb_error match_names(rb_context *ctx, const rb_preprocess *p, const rb_source *source,
+                            int64_t *input_of) {
+    int64_t count = source->n_features;
+    struct named *sorted = rb_alloc(ctx, count, sizeof *sorted);
+    if (!sorted) {
+        return RB_ERROR_MEMORY;
+    }
+    for (int64_t k = 0; k < count; k++) {
+        sorted[k] = (struct named){source->feature_names->text[k], k};
+    }
+    qsort(sorted, (size_t)count, sizeof *sorted, compare_named);
+    for (int64_t k = 0; k < p->n_features; k++) {
+        /* A name that stands twice is taken by its place where that fits. */
+        int64_t place = p->selected ? p->selected[k] : k;
+        bool there =
+            place < count && strcmp(source->feature_names->text[place], p->names->text[k]) == 0;
+        input_of[k] = there ? place : find_name(sorted, count, p->names->text[k]);
+    }
+    rb_free(sorted);
+    return report(ctx, p, source, input_of);
+}
+
+rb_error rb_match_features(rb_context *ctx, const rb_preprocess *p, const rb_source *source,
+                           int64_t **out) {
+    *out = NULL;
+    int64_t *input_of = rb_alloc(ctx, p->n_features, sizeof *input_of);
+    rb_error err = input_of ? RB_OK : RB_ERROR_MEMORY;
+    if (err) {
+        return err;
+    }
+    if (p->names && source->feature_names) {
+        err = match_names(ctx, p, source, input_of);
+    } else if (source->n_features == p->n_input || source->n_features == p->n_features) {
+        bool selects = p->selected && source->n_features == p->n_input;
+        for (int64_t k = 0; k < p->n_features; k++) {
+            input_of[k] = selects ? p->selected[k] : k;
+        }
+    } else {
+        err = rb_fail(ctx, RB_ERROR_DATA,
+                      "the data have %lld features, but the model was fitted to %lld; is the file "
+                      "transposed?",
+                      (long long)source->n_features, (long long)p->n_input);
+    }
+    bool identity = !err && source->n_features == p->n_features;
+    for (int64_t k = 0; identity && k < p->n_features; k++) {
+        identity = input_of[k] == k;
+    }
+    if (err || identity) {
+        rb_free(input_of);
+        return err;
+    }
+    *out = input_of;
+    return RB_OK;
+}

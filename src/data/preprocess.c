@@ -1,0 +1,356 @@
+/* Fitting the preprocessing: a pass for means and variances, and passes over groups of features
+ * where a median or quartile is wanted. */
+#include "data.h"
+#include "statistics.h"
+
+#include <math.h>
+#include <string.h>
+#include <zlib.h>
+
+enum { BLOCK_CELLS = 1 << 21, COLUMN_BYTES = 1 << 26 };
+
+/* Everything a fit needs while it runs; arrays are over the input features. */
+struct fitting {
+    rb_preprocess *p;
+    rb_source *source;
+    rb_moments *moments;
+    double *fill, *median, *quartile_range; /* NULL when nobody asks for quantiles */
+    double *row;
+    int64_t block_samples;
+};
+
+void rb_preprocess_free(rb_preprocess *p) {
+    if (p) {
+        rb_free(p->selected);
+        rb_free(p->centre);
+        rb_free(p->scale);
+        rb_free(p->fill);
+        rb_names_free(p->names);
+        rb_free(p);
+    }
+}
+
+/* The sentence about a value that cannot be used; `value` is as it stood in the data. */
+rb_error rb_fail_value(rb_context *ctx, const rb_source *source, int64_t sample, int64_t feature,
+                       double value) {
+    const char *name = rb_source_sample_name(source, sample);
+    const char *feature_name = rb_source_feature_name(source, feature);
+    const char *what = isnan(value) ? "is missing (NaN); choose --missing mean or median to fill it"
+                       : isinf(value) ? "is infinite; remove it from the data"
+                                      : "is at most -1: log1p cannot take it";
+    return rb_fail(ctx, RB_ERROR_DATA, "sample %lld%s%s%s, feature %lld%s%s%s %s",
+                   (long long)sample + 1, name ? " (" : "", name ? name : "", name ? ")" : "",
+                   (long long)feature + 1, feature_name ? " (" : "",
+                   feature_name ? feature_name : "", feature_name ? ")" : "", what);
+}
+
+/* Refuses what no option can mend: infinities; NaN unless it is filled; log1p of -1 and less. */
+static rb_error check_row(rb_context *ctx, const struct fitting *f, int64_t sample,
+                          const rb_row *row) {
+    const rb_preprocess_options *options = &f->p->options;
+    for (int64_t e = 0; e < row->count; e++) {
+        double x = row->values[e];
+        if (isinf(x) || (isnan(x) && options->missing == RB_MISSING_REFUSE) ||
+            (options->log1p && x <= -1)) {
+            return rb_fail_value(ctx, f->source, sample, row->columns ? row->columns[e] : e, x);
+        }
+    }
+    return RB_OK;
+}
+
+static void add_row(struct fitting *f, const rb_row *row) {
+    if (row->columns) {
+        for (int64_t e = 0; e < row->count; e++) {
+            rb_moments_add(&f->moments[row->columns[e]], row->values[e]);
+        }
+    } else {
+        for (int64_t k = 0; k < row->count; k++) {
+            rb_moments_add(&f->moments[k], row->values[k]);
+        }
+    }
+}
+
+/* The pass for means, variances, missing values and the checksum. */
+static rb_error survey(rb_context *ctx, struct fitting *f) {
+    int64_t n = f->source->n_samples;
+    uLong checksum = crc32(0, NULL, 0);
+    for (int64_t first = 0; first < n; first += f->block_samples) {
+        int64_t count = n - first < f->block_samples ? n - first : f->block_samples;
+        rb_matrix view;
+        rb_error err = f->source->read(f->source, ctx, first, count, &view);
+        for (int64_t i = 0; !err && i < count; i++) {
+            rb_row row = {.values = f->row};
+            rb_row_get(&view, i, &row);
+            checksum = crc32_z(checksum, (const Bytef *)row.values,
+                               (z_size_t)row.count * sizeof *row.values);
+            err = check_row(ctx, f, first + i, &row);
+            if (!err) {
+                rb_row_transform(&f->p->options, &row);
+                add_row(f, &row);
+            }
+        }
+        if (err) {
+            return err;
+        }
+    }
+    f->p->checksum = (uint32_t)checksum;
+    for (int64_t k = 0; k < f->p->n_input; k++) {
+        rb_moments *m = &f->moments[k];
+        /* What a sparse matrix does not store is 0. */
+        rb_moments_add_copies(m, n - m->count - m->missing, 0);
+        f->p->n_filled += m->missing;
+    }
+    return RB_OK;
+}
+
+/* Columns first .. first + width - 1 over all samples: columns[width x n], NaN where missing. */
+static rb_error gather_columns(rb_context *ctx, struct fitting *f, int64_t first, int64_t width,
+                               double *columns) {
+    int64_t n = f->source->n_samples;
+    memset(columns, 0, (size_t)(width * n) * sizeof *columns);
+    for (int64_t start = 0; start < n; start += f->block_samples) {
+        int64_t count = n - start < f->block_samples ? n - start : f->block_samples;
+        rb_matrix view;
+        rb_error err = f->source->read(f->source, ctx, start, count, &view);
+        if (err) {
+            return err;
+        }
+        for (int64_t i = 0; i < count; i++) {
+            rb_row row = {.values = f->row};
+            rb_row_get(&view, i, &row);
+            rb_row_transform(&f->p->options, &row);
+            for (int64_t e = 0; e < row.count; e++) {
+                int64_t k = (row.columns ? row.columns[e] : e) - first;
+                if (k >= 0 && k < width) {
+                    columns[k * n + start + i] = row.values[e];
+                }
+            }
+        }
+    }
+    return RB_OK;
+}
+
+/* Median and quartiles of one feature; missing values are filled on the way. */
+static void column_quantiles(struct fitting *f, int64_t k, double *column, int64_t n) {
+    int64_t there = 0;
+    for (int64_t i = 0; i < n; i++) {
+        if (!isnan(column[i])) {
+            column[there++] = column[i];
+        }
+    }
+    rb_sort(column, there);
+    if (f->p->options.missing == RB_MISSING_MEDIAN) {
+        f->fill[k] = there ? rb_quantile(column, there, 0.5) : 0;
+    }
+    if (there < n) {
+        for (int64_t i = there; i < n; i++) {
+            column[i] = f->fill[k];
+        }
+        rb_sort(column, n);
+    }
+    f->median[k] = rb_quantile(column, n, 0.5);
+    f->quartile_range[k] = rb_quantile(column, n, 0.75) - rb_quantile(column, n, 0.25);
+}
+
+static rb_error find_quantiles(rb_context *ctx, struct fitting *f) {
+    int64_t n = f->source->n_samples, m = f->p->n_input;
+    int64_t width = COLUMN_BYTES / (int64_t)sizeof(double) / n;
+    width = width < 1 ? 1 : width > m ? m : width;
+    f->median = rb_alloc(ctx, m, sizeof *f->median);
+    f->quartile_range = rb_alloc(ctx, m, sizeof *f->quartile_range);
+    double *columns = rb_alloc(ctx, width * n, sizeof *columns);
+    rb_error err = f->median && f->quartile_range && columns ? RB_OK : RB_ERROR_MEMORY;
+    for (int64_t first = 0; !err && first < m; first += width) {
+        int64_t count = m - first < width ? m - first : width;
+        err = gather_columns(ctx, f, first, count, columns);
+        for (int64_t k = 0; !err && k < count; k++) {
+            column_quantiles(f, first + k, columns + k * n, n);
+        }
+    }
+    rb_free(columns);
+    return err;
+}
+
+static double variance(const struct fitting *f, int64_t k) {
+    return f->moments[k].squares / (double)f->source->n_samples;
+}
+
+/* Chooses the features of largest variance (ties: the first), in their own order. */
+static rb_error select_features(rb_context *ctx, struct fitting *f) {
+    rb_preprocess *p = f->p;
+    p->n_features = p->n_input;
+    int64_t wanted = p->options.top_variance;
+    if (wanted == 0 || wanted >= p->n_input) {
+        return RB_OK;
+    }
+    double *variances = rb_alloc(ctx, p->n_input, sizeof *variances);
+    p->selected = rb_alloc(ctx, wanted, sizeof *p->selected);
+    if (!variances || !p->selected) {
+        rb_free(variances);
+        return RB_ERROR_MEMORY;
+    }
+    for (int64_t k = 0; k < p->n_input; k++) {
+        variances[k] = variance(f, k);
+    }
+    rb_sort(variances, p->n_input);
+    double least = variances[p->n_input - wanted];
+    int64_t above = 0, taken = 0;
+    for (int64_t k = 0; k < p->n_input; k++) {
+        above += variance(f, k) > least;
+    }
+    for (int64_t k = 0; k < p->n_input; k++) {
+        bool tie = variance(f, k) == least && above < wanted;
+        if (variance(f, k) > least || tie) {
+            above += tie;
+            p->selected[taken++] = k;
+        }
+    }
+    p->n_features = taken;
+    rb_free(variances);
+    return RB_OK;
+}
+
+static double chosen_centre(const struct fitting *f, int64_t k) {
+    switch ((rb_centre)f->p->options.centre) {
+    case RB_CENTRE_MEAN:
+        return f->moments[k].mean;
+    case RB_CENTRE_MEDIAN:
+        return f->median[k];
+    case RB_CENTRE_NONE:
+        return 0;
+    }
+    return 0;
+}
+
+static double chosen_scale(const struct fitting *f, int64_t k) {
+    double scale = 1;
+    if (f->p->options.scale == RB_SCALE_SD) {
+        scale = sqrt(variance(f, k));
+    } else if (f->p->options.scale == RB_SCALE_IQR) {
+        scale = f->quartile_range[k];
+    }
+    return scale > 0 ? scale : 1;
+}
+
+/* Fills the arrays of the features in use. */
+static rb_error choose_parameters(rb_context *ctx, struct fitting *f) {
+    rb_preprocess *p = f->p;
+    p->centre = rb_alloc(ctx, p->n_features, sizeof *p->centre);
+    p->scale = rb_alloc(ctx, p->n_features, sizeof *p->scale);
+    p->fill = f->fill ? rb_alloc(ctx, p->n_features, sizeof *p->fill) : NULL;
+    if (!p->centre || !p->scale || (f->fill && !p->fill)) {
+        return RB_ERROR_MEMORY;
+    }
+    for (int64_t j = 0; j < p->n_features; j++) {
+        int64_t k = p->selected ? p->selected[j] : j;
+        p->centre[j] = chosen_centre(f, k);
+        p->scale[j] = chosen_scale(f, k);
+        if (p->fill) {
+            p->fill[j] = f->fill[k];
+        }
+    }
+    return RB_OK;
+}
+
+static rb_error keep_names(rb_context *ctx, struct fitting *f) {
+    rb_preprocess *p = f->p;
+    if (!f->source->feature_names) {
+        return RB_OK;
+    }
+    const char **text = rb_alloc(ctx, p->n_features, sizeof *text);
+    if (!text) {
+        return RB_ERROR_MEMORY;
+    }
+    for (int64_t j = 0; j < p->n_features; j++) {
+        text[j] = f->source->feature_names->text[p->selected ? p->selected[j] : j];
+    }
+    p->names = rb_names_copy(ctx, text, p->n_features);
+    rb_free(text);
+    return p->names ? RB_OK : RB_ERROR_MEMORY;
+}
+
+/* Missing values count with what fills them, from here on. */
+static void fill_moments(struct fitting *f) {
+    for (int64_t k = 0; k < f->p->n_input; k++) {
+        rb_moments_add_copies(&f->moments[k], f->moments[k].missing, f->fill[k]);
+    }
+}
+
+static rb_error run(rb_context *ctx, struct fitting *f) {
+    const rb_preprocess_options *options = &f->p->options;
+    int64_t m = f->p->n_input;
+    f->moments = rb_alloc_zero(ctx, m, sizeof *f->moments);
+    f->row = rb_alloc(ctx, m, sizeof *f->row);
+    if (options->missing != RB_MISSING_REFUSE) {
+        f->fill = rb_alloc_zero(ctx, m, sizeof *f->fill);
+    }
+    if (!f->moments || !f->row || (options->missing != RB_MISSING_REFUSE && !f->fill)) {
+        return RB_ERROR_MEMORY;
+    }
+    rb_error err = survey(ctx, f);
+    if (err) {
+        return err;
+    }
+    for (int64_t k = 0; f->fill && k < m; k++) {
+        f->fill[k] = f->moments[k].mean;
+    }
+    if (options->centre == RB_CENTRE_MEDIAN || options->scale == RB_SCALE_IQR ||
+        options->missing == RB_MISSING_MEDIAN) {
+        err = find_quantiles(ctx, f);
+    }
+    if (!err && f->fill) {
+        fill_moments(f);
+    }
+    if (!err) {
+        err = select_features(ctx, f);
+    }
+    if (!err) {
+        err = choose_parameters(ctx, f);
+    }
+    if (!err) {
+        err = keep_names(ctx, f);
+    }
+    if (!err && f->p->n_filled) {
+        rb_log(ctx, RB_LOG_INFO, "%lld missing values were filled with the %s of their feature",
+               (long long)f->p->n_filled, options->missing == RB_MISSING_MEAN ? "mean" : "median");
+    }
+    return err;
+}
+
+rb_error rb_preprocess_fit(rb_context *ctx, const rb_preprocess_options *options, rb_source *source,
+                           rb_preprocess **out) {
+    *out = NULL;
+    rb_preprocess_options chosen;
+    rb_preprocess_options_default(&chosen);
+    if (options) {
+        chosen = *options;
+    }
+    rb_error err = rb_options_check(ctx, rb_preprocess_option_table(), &chosen);
+    if (err) {
+        return err;
+    }
+    if (source->n_samples == 0 || source->n_features == 0) {
+        return rb_fail(ctx, RB_ERROR_DATA, "there is nothing to fit: %lld samples x %lld features",
+                       (long long)source->n_samples, (long long)source->n_features);
+    }
+    rb_preprocess *p = rb_alloc_zero(ctx, 1, sizeof *p);
+    if (!p) {
+        return RB_ERROR_MEMORY;
+    }
+    p->options = chosen;
+    p->n_input = source->n_features;
+    int64_t block = BLOCK_CELLS / source->n_features;
+    struct fitting f = {.p = p, .source = source, .block_samples = block < 16 ? 16 : block};
+    err = run(ctx, &f);
+    rb_free(f.moments);
+    rb_free(f.fill);
+    rb_free(f.median);
+    rb_free(f.quartile_range);
+    rb_free(f.row);
+    if (err) {
+        rb_preprocess_free(p);
+        return err;
+    }
+    *out = p;
+    return RB_OK;
+}

@@ -1,0 +1,29 @@
+/* The option table of preprocessing. */
+#include "data.h"
+
+#include <float.h>
+#include <stddef.h>
+
+static const rb_option table[] = {
+    {"missing", 0, RB_OPTION_CHOICE, offsetof(rb_preprocess_options, missing), "refuse", 0, 0,
+     "refuse|mean|median", "HOW", "what to do with missing values (NaN, NA, an empty field)"},
+    {"totals", 0, RB_OPTION_NUMBER, offsetof(rb_preprocess_options, totals), "0", 0, DBL_MAX, NULL,
+     "SUM", "scale every sample to this sum of values, 1e4 say (0: leave it)"},
+    {"log1p", 0, RB_OPTION_FLAG, offsetof(rb_preprocess_options, log1p), "false", 0, 0, NULL, NULL,
+     "take log(1 + x), after the totals"},
+    {"top-variance", 0, RB_OPTION_INTEGER, offsetof(rb_preprocess_options, top_variance), "0", 0,
+     9e18, NULL, "N", "keep the N features of largest variance (0: all)"},
+    {"centre", 0, RB_OPTION_CHOICE, offsetof(rb_preprocess_options, centre), "mean", 0, 0,
+     "mean|median|none", "HOW", "what is subtracted from each feature"},
+    {"scale", 0, RB_OPTION_CHOICE, offsetof(rb_preprocess_options, scale), "none", 0, 0,
+     "none|sd|iqr", "HOW", "what each feature is divided by"},
+    {0},
+};
+
+const rb_option *rb_preprocess_option_table(void) {
+    return table;
+}
+
+void rb_preprocess_options_default(rb_preprocess_options *options) {
+    rb_options_default(table, options);
+}

@@ -1,0 +1,92 @@
+/* Statistics of features: running moments, quantiles, rows as float64. */
+#include "statistics.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+void rb_moments_add(rb_moments *m, double value) {
+    if (isnan(value)) {
+        m->missing++;
+        return;
+    }
+    m->count++;
+    double difference = value - m->mean;
+    m->mean += difference / (double)m->count;
+    m->squares += difference * (value - m->mean);
+}
+
+void rb_moments_add_copies(rb_moments *m, int64_t count, double value) {
+    if (count <= 0) {
+        return;
+    }
+    double all = (double)(m->count + count);
+    double difference = value - m->mean;
+    m->squares += difference * difference * (double)m->count * (double)count / all;
+    m->mean += difference * (double)count / all;
+    m->count += count;
+}
+
+static int compare_doubles(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+void rb_sort(double *values, int64_t count) {
+    qsort(values, (size_t)count, sizeof *values, compare_doubles);
+}
+
+double rb_quantile(const double *sorted, int64_t count, double q) {
+    if (count == 0) {
+        return NAN;
+    }
+    double place = q * (double)(count - 1);
+    int64_t below = (int64_t)place;
+    if (below + 1 >= count) {
+        return sorted[count - 1];
+    }
+    return sorted[below] + (place - (double)below) * (sorted[below + 1] - sorted[below]);
+}
+
+void rb_row_get(const rb_matrix *m, int64_t i, rb_row *row) {
+    int64_t stride = 1, offset;
+    if (m->sparse) {
+        offset = m->starts[i] - m->starts[0];
+        row->count = m->starts[i + 1] - m->starts[i];
+        row->columns = m->columns + offset;
+    } else {
+        offset = i * m->row_stride;
+        stride = m->column_stride;
+        row->count = m->n_features;
+        row->columns = NULL;
+    }
+    if (m->type == RB_FLOAT32) {
+        const float *values = (const float *)m->values + offset;
+        for (int64_t e = 0; e < row->count; e++) {
+            row->values[e] = (double)values[e * stride];
+        }
+    } else {
+        const double *values = (const double *)m->values + offset;
+        for (int64_t e = 0; e < row->count; e++) {
+            row->values[e] = values[e * stride];
+        }
+    }
+}
+
+double rb_row_transform(const rb_preprocess_options *options, rb_row *row) {
+    double total = 0;
+    if (options->totals > 0) {
+        for (int64_t e = 0; e < row->count; e++) {
+            total += isnan(row->values[e]) ? 0 : row->values[e];
+        }
+        double factor = total == 0 ? 1 : options->totals / total;
+        for (int64_t e = 0; e < row->count; e++) {
+            row->values[e] *= factor;
+        }
+    }
+    if (options->log1p) {
+        for (int64_t e = 0; e < row->count; e++) {
+            row->values[e] = log1p(row->values[e]);
+        }
+    }
+    return total;
+}

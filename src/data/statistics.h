@@ -1,0 +1,42 @@
+/* Statistics of features, over blocks of samples. Private to src/data. */
+#ifndef RB_STATISTICS_H
+#define RB_STATISTICS_H
+
+#include "data.h"
+
+/* Running moments of one feature. */
+typedef struct rb_moments {
+    int64_t count;   /* values that are there */
+    int64_t missing; /* NaN */
+    double mean;
+    double squares; /* sum of squared differences from the mean */
+} rb_moments;
+
+/* Adds one value (Welford); NaN counts as missing. */
+void rb_moments_add(rb_moments *moments, double value);
+/* Adds `count` copies of a value, as for the zeros that a sparse matrix does not store (Chan et al.). */
+void rb_moments_add_copies(rb_moments *moments, int64_t count, double value);
+
+/* The q-quantile of sorted values, linear between neighbours as numpy has it; NaN if there are none. */
+double rb_quantile(const double *sorted, int64_t count, double q);
+
+void rb_sort(double *values, int64_t count);
+
+/* Walks the raw rows of a view as float64. */
+typedef struct rb_row {
+    int64_t count;          /* values */
+    const int32_t *columns; /* their features; NULL: 0 .. count - 1 */
+    double *values;         /* room for n_features */
+} rb_row;
+
+/* Row i of a matrix into row->values (of n_features), as it stands. */
+void rb_row_get(const rb_matrix *m, int64_t i, rb_row *row);
+/* The sentence about a value that cannot be used: RB_ERROR_DATA. */
+rb_error rb_fail_value(rb_context *ctx, const rb_source *source, int64_t sample, int64_t feature,
+                       double value);
+
+/* Scales the row to its total and takes log1p, as the options say. Returns the total (over values that
+ * are there); a total of 0 leaves the row. */
+double rb_row_transform(const rb_preprocess_options *options, rb_row *row);
+
+#endif

@@ -1,0 +1,187 @@
+/* rb_fit: options, preprocessing, restarts. */
+#include "em.h"
+
+#include <rarebit/version.h>
+
+#include <stdio.h>
+
+/* The options as they will be used; method options go into `own`, of options_size bytes. */
+struct chosen {
+    const rb_method *method;
+    rb_fit_options fit;
+    void *own;
+};
+
+static rb_error choose(rb_context *ctx, const char *name, const void *options,
+                       const rb_fit_options *fit, struct chosen *chosen) {
+    *chosen = (struct chosen){.method = rb_find_method(ctx, name)};
+    if (!chosen->method) {
+        return rb_fail(ctx, RB_ERROR_ARGUMENT, "there is no method '%s'", name);
+    }
+    rb_fit_options_default(&chosen->fit);
+    if (fit) {
+        chosen->fit = *fit;
+    }
+    rb_error err = rb_options_check(ctx, rb_fit_option_table(), &chosen->fit);
+    if (err) {
+        return err;
+    }
+    if (options) {
+        return rb_options_check(ctx, chosen->method->options, options);
+    }
+    chosen->own = rb_alloc_zero(ctx, 1, chosen->method->options_size);
+    if (!chosen->own) {
+        return RB_ERROR_MEMORY;
+    }
+    rb_options_default(chosen->method->options, chosen->own);
+    return RB_OK;
+}
+
+static rb_problem describe(const struct chosen *chosen, const void *options, int64_t n_samples,
+                           int64_t n_features, bool sparse) {
+    rb_problem problem = {
+        .n_samples = n_samples,
+        .n_features = n_features,
+        .type = (rb_type)chosen->fit.precision,
+        .sparse = sparse,
+        .fit = &chosen->fit,
+    };
+    problem.block_samples = chosen->method->block_samples(&problem, options);
+    return problem;
+}
+
+/* Records how the model was made. */
+static rb_error record(rb_context *ctx, rb_model *model, const struct chosen *chosen,
+                       const void *options, int64_t restart) {
+    char text[32];
+    rb_error err = rb_model_record_options(ctx, model, rb_fit_option_table(), &chosen->fit);
+    if (!err) {
+        err = rb_model_record_options(ctx, model, chosen->method->options, options);
+    }
+    if (!err) {
+        err = rb_model_record_options(ctx, model, rb_preprocess_option_table(),
+                                      &model->preprocess->options);
+    }
+    if (!err) {
+        snprintf(text, sizeof text, "%08x", model->preprocess->checksum);
+        err = rb_model_set_attribute(ctx, model, "data_checksum", text);
+    }
+    if (!err) {
+        snprintf(text, sizeof text, "%lld", (long long)restart);
+        err = rb_model_set_attribute(ctx, model, "best_restart", text);
+    }
+    if (!err) {
+        err = rb_model_set_attribute(ctx, model, "program_version", RB_VERSION);
+    }
+    return err;
+}
+
+static double last_objective(const rb_model *model) {
+    return model->history[model->iterations - 1].objective;
+}
+
+/* Fits once for each restart; *best keeps the model of the largest objective. */
+static rb_error restarts(rb_context *ctx, const struct chosen *chosen, rb_run *run,
+                         const rb_preprocess *preprocess, rb_model **best) {
+    bool stopped = false;
+    for (int64_t r = 0; r < chosen->fit.restarts && !stopped; r++) {
+        rb_preprocess *copy = rb_preprocess_copy(ctx, preprocess);
+        if (!copy) {
+            return RB_ERROR_MEMORY;
+        }
+        run->problem.restart = r;
+        rb_error err = rb_model_new(ctx, chosen->method, run->problem.type, copy, &run->model);
+        if (err) {
+            return err;
+        }
+        err = rb_run_loop(ctx, run);
+        if (!err) {
+            err = record(ctx, run->model, chosen, run->options, r);
+        }
+        if (err) {
+            rb_model_free(run->model);
+            return err;
+        }
+        stopped = run->model->status == RB_STATUS_STOPPED;
+        if (!*best || last_objective(run->model) > last_objective(*best)) {
+            rb_model *worse = *best;
+            *best = run->model;
+            run->model = worse;
+        }
+        rb_model_free(run->model);
+        if (stopped) {
+            (*best)->status = RB_STATUS_STOPPED;
+        }
+    }
+    return RB_OK;
+}
+
+static rb_error fit_source(rb_context *ctx, const struct chosen *chosen, const void *options,
+                           const rb_preprocess *preprocess, bool trusted, rb_source *source,
+                           const rb_model *start, rb_model **model) {
+    rb_feed *feed;
+    rb_run run = {.method = chosen->method,
+                  .options = options,
+                  .problem = describe(chosen, options, source->n_samples, preprocess->n_features,
+                                      source->sparse),
+                  .start = start,
+                  .began = rb_seconds()};
+    rb_error err = rb_feed_new(ctx, preprocess, source, run.problem.type, &feed);
+    if (err) {
+        return err;
+    }
+    if (trusted) {
+        rb_feed_trust(feed);
+    }
+    run.feed = feed;
+    err = restarts(ctx, chosen, &run, preprocess, model);
+    rb_feed_free(feed);
+    if (err) {
+        rb_model_free(*model);
+        *model = NULL;
+    }
+    return err;
+}
+
+rb_error rb_fit(rb_context *ctx, const char *method, const void *options, const rb_fit_options *fit,
+                const rb_preprocess_options *preprocess, rb_source *source, const rb_model *start,
+                rb_model **model) {
+    *model = NULL;
+    struct chosen chosen;
+    rb_preprocess *fitted = NULL;
+    rb_error err = choose(ctx, method, options, fit, &chosen);
+    if (err) {
+        return err;
+    }
+    if (start && start->method != chosen.method) {
+        err = rb_fail(ctx, RB_ERROR_ARGUMENT,
+                      "the model to start from is of method '%s', but '%s' is to be fitted",
+                      start->method->name, method);
+    } else if (!start) {
+        err = rb_preprocess_fit(ctx, preprocess, source, &fitted);
+    } else if (source->n_samples == 0) {
+        err = rb_fail(ctx, RB_ERROR_DATA, "there is nothing to fit: no samples");
+    }
+    if (!err) {
+        err = fit_source(ctx, &chosen, options ? options : chosen.own,
+                         start ? start->preprocess : fitted, !start, source, start, model);
+    }
+    rb_preprocess_free(fitted);
+    rb_free(chosen.own);
+    return err;
+}
+
+rb_error rb_fit_memory(rb_context *ctx, const char *method, const void *options,
+                       const rb_fit_options *fit, const rb_source *source, int64_t *bytes) {
+    *bytes = 0;
+    struct chosen chosen;
+    rb_error err = choose(ctx, method, options, fit, &chosen);
+    if (!err) {
+        const void *own = options ? options : chosen.own;
+        rb_problem problem =
+            describe(&chosen, own, source->n_samples, source->n_features, source->sparse);
+        *bytes = chosen.method->memory(&problem, own);
+    }
+    rb_free(chosen.own);
+    return err;
+}

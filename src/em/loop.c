@@ -1,0 +1,129 @@
+/* The loop: E-step as passes over the blocks, M-step, objective, history, stop.
+ *
+ * Generalized alternating minimization (Clevert et al. 2015, Alg. 1): each half step improves the
+ * same objective. The loop knows no method: it fills nothing and reads nothing but the table.
+ */
+#include "em.h"
+
+#include <math.h>
+
+/* Hands every block of the data to fn, in order. */
+static rb_error each_block(rb_context *ctx, rb_run *run, void *state,
+                           rb_error (*fn)(rb_context *, void *, const rb_block *)) {
+    int64_t n = run->problem.n_samples, size = run->problem.block_samples;
+    rb_error err = RB_OK;
+    for (int64_t first = 0; !err && first < n; first += size) {
+        rb_block block;
+        err = rb_feed_read(ctx, run->feed, first, n - first < size ? n - first : size, &block);
+        if (!err) {
+            err = fn(ctx, state, &block);
+        }
+    }
+    return err;
+}
+
+static rb_error estep(rb_context *ctx, rb_run *run, void *state) {
+    bool again = true;
+    rb_error err = RB_OK;
+    while (!err && again) {
+        err = run->method->begin(ctx, state);
+        if (!err) {
+            err = each_block(ctx, run, state, run->method->block);
+        }
+        if (!err) {
+            err = run->method->end(ctx, state, &again);
+        }
+    }
+    return err;
+}
+
+/* Tells the program where the fit stands; true when it asks to stop. */
+static bool report(rb_context *ctx, const rb_run *run, int64_t iteration, rb_history entry) {
+    if (!ctx->on_progress) {
+        return false;
+    }
+    const rb_fit_options *fit = run->problem.fit;
+    int64_t done = run->problem.restart * fit->iterations + iteration;
+    int64_t all = fit->restarts * fit->iterations;
+    double elapsed = rb_seconds() - run->began;
+    rb_progress progress = {
+        .iteration = done,
+        .iterations = all,
+        .objective = entry.objective,
+        .estep_objective = entry.estep_objective,
+        .seconds = entry.seconds,
+        .elapsed = elapsed,
+        .remaining = elapsed / (double)done * (double)(all - done),
+    };
+    return ctx->on_progress(&progress, ctx->progress_user) != 0;
+}
+
+/* One iteration; entry gets its objectives and seconds. */
+static rb_error iterate(rb_context *ctx, rb_run *run, void *state, rb_history *entry) {
+    double began = rb_seconds();
+    rb_error err = estep(ctx, run, state);
+    if (!err) {
+        err = run->method->mstep(ctx, state);
+    }
+    if (err) {
+        return err;
+    }
+    run->method->objective(state, &entry->objective, &entry->estep_objective);
+    entry->seconds = rb_seconds() - began;
+    if (!isfinite(entry->objective)) {
+        return rb_fail(
+            ctx, RB_ERROR_NUMERIC,
+            "the objective became infinite or NaN; scale the data or take a smaller rate");
+    }
+    return RB_OK;
+}
+
+static rb_error iterations(rb_context *ctx, rb_run *run, void *state) {
+    const rb_fit_options *fit = run->problem.fit;
+    rb_model *model = run->model;
+    model->status = RB_STATUS_ITERATIONS;
+    double before = NAN;
+    for (int64_t t = 1; t <= fit->iterations; t++) {
+        rb_history entry;
+        rb_error err = iterate(ctx, run, state, &entry);
+        if (err) {
+            rb_fail_prefix(ctx, "iteration %lld: ", (long long)t);
+            return err;
+        }
+        err = rb_model_add_history(ctx, model, entry);
+        if (err) {
+            return err;
+        }
+        if (report(ctx, run, t, entry)) {
+            model->status = RB_STATUS_STOPPED;
+            return RB_OK;
+        }
+        if (t > 1 && rb_converged(fit->tolerance, before, entry.objective)) {
+            model->status = RB_STATUS_CONVERGED;
+            return RB_OK;
+        }
+        before = entry.objective;
+    }
+    return RB_OK;
+}
+
+rb_error rb_run_loop(rb_context *ctx, rb_run *run) {
+    const rb_method *method = run->method;
+    void *state = NULL;
+    rb_error err = method->start(ctx, &run->problem, run->options, run->start, &state);
+    if (!err) {
+        err = each_block(ctx, run, state, method->survey);
+    }
+    if (!err) {
+        err = iterations(ctx, run, state);
+    }
+    if (!err) {
+        /* The codes of a fit are those of its final parameters. */
+        err = estep(ctx, run, state);
+    }
+    if (!err) {
+        err = method->store(ctx, state, run->model);
+    }
+    method->finish(state);
+    return err;
+}

@@ -1,0 +1,126 @@
+/* Using a model: codes, reconstructions and figures of samples, block by block. */
+#include "model.h"
+
+/* Samples in a block: large enough for fast products, whatever the shape. */
+enum { BLOCK_CELLS = 1 << 21, LEAST_SAMPLES = 64 };
+
+/* What a walk over the samples needs. */
+struct use {
+    const rb_model *model;
+    rb_feed *feed;
+    void *coder;
+    int64_t block_samples;
+    rb_dense codes; /* block_samples x units */
+    rb_dense rows;  /* block_samples x features, when samples are rebuilt */
+    rb_rows_fn fn;
+    void *user;
+};
+
+static int64_t choose_block_samples(const rb_model *model, int64_t n_samples) {
+    int64_t widest = rb_model_features(model);
+    widest = widest > rb_model_units(model) ? widest : rb_model_units(model);
+    int64_t samples = BLOCK_CELLS / (widest > 0 ? widest : 1);
+    samples = samples < LEAST_SAMPLES ? LEAST_SAMPLES : samples;
+    return samples < n_samples ? samples : n_samples;
+}
+
+static void use_clear(struct use *use) {
+    if (use->coder) {
+        use->model->method->coder_free(use->coder);
+    }
+    rb_feed_free(use->feed);
+    rb_dense_free(&use->codes);
+    rb_dense_free(&use->rows);
+}
+
+static rb_error use_start(rb_context *ctx, struct use *use, const rb_model *model,
+                          rb_source *source, bool rebuild) {
+    *use = (struct use){.model = model,
+                        .block_samples = choose_block_samples(model, source->n_samples)};
+    rb_error err = rb_feed_new(ctx, model->preprocess, source, model->type, &use->feed);
+    if (!err) {
+        err = model->method->coder_new(ctx, model, use->block_samples, &use->coder);
+    }
+    if (!err) {
+        err =
+            rb_dense_new(ctx, model->type, use->block_samples, rb_model_units(model), &use->codes);
+    }
+    if (!err && rebuild) {
+        err = rb_dense_new(ctx, model->type, use->block_samples, rb_model_features(model),
+                           &use->rows);
+    }
+    return err;
+}
+
+/* Gives rows to the program. */
+static rb_error hand_over(rb_context *ctx, const struct use *use, int64_t first, rb_dense rows) {
+    rb_matrix view = {.n_samples = rows.rows,
+                      .n_features = rows.cols,
+                      .type = rows.type,
+                      .values = rows.data,
+                      .row_stride = rows.ld,
+                      .column_stride = 1};
+    if (use->fn(use->user, first, &view)) {
+        return rb_fail(ctx, RB_ERROR_INTERRUPTED, "the program stopped taking rows at sample %lld",
+                       (long long)first + 1);
+    }
+    return RB_OK;
+}
+
+static rb_error use_block(rb_context *ctx, struct use *use, int64_t first, int64_t count,
+                          bool rebuild) {
+    const rb_method *method = use->model->method;
+    rb_block block;
+    rb_error err = rb_feed_read(ctx, use->feed, first, count, &block);
+    if (!err) {
+        err = method->encode(ctx, use->coder, &block, use->codes.data);
+    }
+    if (err || !rebuild) {
+        return err ? err : hand_over(ctx, use, first, rb_dense_rows(use->codes, 0, count));
+    }
+    err = method->decode(ctx, use->coder, count, use->codes.data, use->rows.data);
+    if (!err) {
+        rb_feed_undo(use->feed, rb_dense_rows(use->rows, 0, count));
+        err = hand_over(ctx, use, first, rb_dense_rows(use->rows, 0, count));
+    }
+    return err;
+}
+
+static rb_error walk(rb_context *ctx, const rb_model *model, rb_source *source, rb_rows_fn fn,
+                     void *user, bool rebuild) {
+    struct use use;
+    rb_error err = use_start(ctx, &use, model, source, rebuild);
+    use.fn = fn;
+    use.user = user;
+    int64_t n = source->n_samples, size = use.block_samples;
+    for (int64_t first = 0; !err && first < n; first += size) {
+        err = use_block(ctx, &use, first, n - first < size ? n - first : size, rebuild);
+    }
+    use_clear(&use);
+    return err;
+}
+
+rb_error rb_encode(rb_context *ctx, const rb_model *model, rb_source *source, rb_rows_fn fn,
+                   void *user) {
+    return walk(ctx, model, source, fn, user, false);
+}
+
+rb_error rb_reconstruct(rb_context *ctx, const rb_model *model, rb_source *source, rb_rows_fn fn,
+                        void *user) {
+    return walk(ctx, model, source, fn, user, true);
+}
+
+rb_error rb_evaluate(rb_context *ctx, const rb_model *model, rb_source *source,
+                     rb_evaluation *evaluation) {
+    *evaluation = (rb_evaluation){0};
+    if (source->n_samples == 0) {
+        return rb_fail(ctx, RB_ERROR_DATA, "there are no samples to evaluate");
+    }
+    rb_feed *feed;
+    rb_error err = rb_feed_new(ctx, model->preprocess, source, model->type, &feed);
+    if (!err) {
+        err = model->method->evaluate(ctx, model, feed, evaluation);
+        rb_feed_free(feed);
+    }
+    return err;
+}

@@ -1,0 +1,129 @@
+/* Encoding: mu_j = max(0, mu_p,j) / scale_j, with the scale of each unit from training, so that a
+ * single sample can be encoded. A unit that no training sample activated gives 0. */
+#include "coder.h"
+#include "state.h"
+
+void rfn_coder_free(void *coder) {
+    rfn_coder *c = coder;
+    if (c) {
+        rfn_parameters_free(&c->parameters);
+        rfn_posterior_free(&c->posterior);
+        rb_free(c->offset);
+        rb_free(c->factors);
+        rb_free(c->zeros);
+        rb_free(c->task_sum);
+        rb_free(c->task_largest);
+        rb_free(c);
+    }
+}
+
+static rb_error set_factors(rb_context *ctx, const rb_model *model, rfn_coder *c, int64_t l) {
+    rb_error err = rb_model_need_array(ctx, model, "scale", l, 1, &c->scale);
+    if (!err) {
+        err = rb_model_need_array(ctx, model, "dead", l, 1, &c->dead);
+    }
+    for (int64_t j = 0; !err && j < l; j++) {
+        if (!(c->scale[j] > 0)) {
+            return rb_fail(ctx, RB_ERROR_FORMAT, "the scale of unit %lld is not above 0",
+                           (long long)j + 1);
+        }
+        rfn_put(model->type, c->factors, j, c->dead[j] ? 0 : 1 / c->scale[j]);
+    }
+    return err;
+}
+
+rb_error rfn_coder_new(rb_context *ctx, const rb_model *model, int64_t block_samples,
+                       void **coder) {
+    *coder = NULL;
+    int64_t m = model->preprocess->n_features, l = rb_model_units(model);
+    int64_t tasks = (block_samples + RFN_TASK_SAMPLES - 1) / RFN_TASK_SAMPLES;
+    size_t size = rb_type_size(model->type);
+    rb_dense work = {0};
+    rfn_coder *c = rb_alloc_zero(ctx, 1, sizeof *c);
+    if (!c) {
+        return RB_ERROR_MEMORY;
+    }
+    rb_error err = rfn_parameters_load(ctx, model, &c->parameters);
+    if (!err) {
+        err = rfn_posterior_new(ctx, model->type, m, l, &c->posterior);
+    }
+    if (!err) {
+        err = rb_dense_new(ctx, model->type, m, l, &work);
+    }
+    if (!err) {
+        err = rfn_posterior_compute(ctx, &c->parameters, work, &c->posterior);
+    }
+    rb_dense_free(&work);
+    if (!err) {
+        c->offset = rb_alloc(ctx, l, size);
+        c->factors = rb_alloc(ctx, l, size);
+        c->zeros = rb_alloc_zero(ctx, l, size);
+        c->task_sum = rb_alloc(ctx, tasks * l, sizeof *c->task_sum);
+        c->task_largest = rb_alloc(ctx, tasks * l, sizeof *c->task_largest);
+        bool all = c->offset && c->factors && c->zeros && c->task_sum && c->task_largest;
+        err = all ? set_factors(ctx, model, c, l) : RB_ERROR_MEMORY;
+    }
+    if (err) {
+        rfn_coder_free(c);
+        return err;
+    }
+    *coder = c;
+    return RB_OK;
+}
+
+struct encoding {
+    rb_context *ctx;
+    rfn_coder *coder;
+    const rb_block *block;
+    rb_dense codes;
+    bool rectify;
+};
+
+static void encode_task(void *arg, int64_t task, int worker) {
+    (void)worker;
+    const struct encoding *e = arg;
+    rfn_coder *c = e->coder;
+    int64_t first = task * RFN_TASK_SAMPLES, left = e->codes.rows - first, l = e->codes.cols;
+    rb_dense codes =
+        rb_dense_rows(e->codes, first, left < RFN_TASK_SAMPLES ? left : RFN_TASK_SAMPLES);
+    rfn_project(e->ctx, e->block, first, c->posterior.filter, codes);
+    if (e->rectify) {
+        rb_rectify(e->ctx, codes, c->offset, c->task_sum + task * l, c->task_largest + task * l);
+    }
+    for (int64_t i = 0; i < codes.rows; i++) {
+        void *row = rb_dense_row(codes, i);
+        if (e->rectify) {
+            rb_shift_scale(e->ctx, codes.type, l, row, c->zeros, c->factors, row);
+        } else {
+            rb_axpy(e->ctx, codes.type, l, 1, c->offset, row);
+        }
+    }
+}
+
+static void encode_block(struct encoding *e) {
+    rfn_offset(e->ctx, e->block, &e->coder->posterior, e->coder->offset);
+    rb_parallel(e->ctx, (e->codes.rows + RFN_TASK_SAMPLES - 1) / RFN_TASK_SAMPLES, encode_task, e);
+}
+
+void rfn_posterior_means(rb_context *ctx, rfn_coder *coder, const rb_block *block, rb_dense codes) {
+    encode_block(&(struct encoding){ctx, coder, block, codes, false});
+}
+
+rb_error rfn_encode(rb_context *ctx, void *coder, const rb_block *block, void *codes) {
+    rfn_coder *c = coder;
+    rb_dense w = c->parameters.loadings;
+    rb_dense rows = {codes, block->n_samples, w.cols, w.cols, w.type};
+    encode_block(&(struct encoding){ctx, c, block, rows, true});
+    return RB_OK;
+}
+
+/* V ~ mu W' */
+rb_error rfn_decode(rb_context *ctx, void *coder, int64_t n_samples, const void *codes,
+                    void *rows) {
+    const rfn_coder *c = coder;
+    rb_dense w = c->parameters.loadings;
+    rb_dense mu = {(void *)codes, n_samples, w.cols, w.cols, w.type};
+    rb_dense out = {rows, n_samples, w.rows, w.rows, w.type};
+    rb_gemm_parallel(ctx, 1, mu, RB_PLAIN, w, RB_TRANSPOSED, 0, out);
+    return RB_OK;
+}

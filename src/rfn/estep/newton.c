@@ -1,0 +1,117 @@
+/* The E-step by one projected Newton step: mu = P(mu_p).
+ *
+ * The unconstrained minimum mu_p of the E-step objective is rectified and normalised (Clevert et
+ * al. 2015, Alg. S3 with the first step taken; eq. 3 and Theorem 1). It gives the sparse codes of
+ * the paper's tables, but need not lower the objective.
+ *
+ * One pass: codes of a block are rectified but not yet scaled, their moments added up; the scale of
+ * a unit is known at the end and then applied to rows and columns of the sums. Cost: 4 n m l + n
+ * l^2.
+ */
+#include "rfn/state.h"
+
+#include <string.h>
+
+rb_error rfn_newton_begin(rb_context *ctx, void *state) {
+    rfn_state *st = state;
+    rb_error err = rfn_posterior_compute(ctx, &st->parameters, st->work, &st->posterior);
+    if (err) {
+        return err;
+    }
+    int64_t l = st->options.units;
+    rb_dense_zero(st->u);
+    rb_dense_zero(st->s);
+    if (st->problem.fit->trace) {
+        rb_dense_zero(st->raw);
+    }
+    st->has_offset = false;
+    memset(st->units.sum, 0, (size_t)l * sizeof *st->units.sum);
+    memset(st->units.alive, 0, (size_t)l * sizeof *st->units.alive);
+    for (int64_t j = 0; j < l; j++) {
+        st->units.candidates[j].sample = -1;
+    }
+    return RB_OK;
+}
+
+struct pass {
+    rb_context *ctx;
+    rfn_state *st;
+    const rb_block *block;
+};
+
+static rb_dense task_codes(const struct pass *pass, int64_t task) {
+    int64_t first = task * RFN_TASK_SAMPLES, left = pass->block->n_samples - first;
+    return rb_dense_rows(pass->st->codes, first, left < RFN_TASK_SAMPLES ? left : RFN_TASK_SAMPLES);
+}
+
+static void project(void *arg, int64_t task, int worker) {
+    (void)worker;
+    const struct pass *pass = arg;
+    rfn_project(pass->ctx, pass->block, task * RFN_TASK_SAMPLES, pass->st->posterior.filter,
+                task_codes(pass, task));
+}
+
+static void rectify(void *arg, int64_t task, int worker) {
+    (void)worker;
+    const struct pass *pass = arg;
+    rfn_state *st = pass->st;
+    int64_t l = st->options.units;
+    rb_rectify(pass->ctx, task_codes(pass, task), st->offset, st->task_sum + task * l,
+               st->task_largest + task * l);
+}
+
+static void project_and_rectify(void *arg, int64_t task, int worker) {
+    project(arg, task, worker);
+    rectify(arg, task, worker);
+}
+
+/* mu_p'mu_p of the block, for the E-step objective; codes hold V B and are left as mu_p - offset.
+ */
+static void add_raw(struct pass *pass) {
+    rfn_state *st = pass->st;
+    rb_dense codes = rb_dense_rows(st->codes, 0, pass->block->n_samples);
+    for (int64_t i = 0; i < codes.rows; i++) {
+        rb_axpy(pass->ctx, codes.type, codes.cols, 1, st->offset, rb_dense_row(codes, i));
+    }
+    rb_gemm_lower(pass->ctx, 1, codes, RB_TRANSPOSED, codes, RB_PLAIN, 1, st->raw);
+    for (int64_t i = 0; i < codes.rows; i++) {
+        rb_axpy(pass->ctx, codes.type, codes.cols, -1, st->offset, rb_dense_row(codes, i));
+    }
+}
+
+rb_error rfn_newton_block(rb_context *ctx, void *state, const rb_block *block) {
+    rfn_state *st = state;
+    int64_t l = st->options.units;
+    int64_t tasks = (block->n_samples + RFN_TASK_SAMPLES - 1) / RFN_TASK_SAMPLES;
+    struct pass pass = {ctx, st, block};
+    st->shift = block->shift;
+    if (!st->has_offset) {
+        rfn_offset(ctx, block, &st->posterior, st->offset);
+        st->has_offset = true;
+    }
+    if (st->problem.fit->trace) {
+        rb_parallel(ctx, tasks, project, &pass);
+        add_raw(&pass);
+        rb_parallel(ctx, tasks, rectify, &pass);
+    } else {
+        rb_parallel(ctx, tasks, project_and_rectify, &pass);
+    }
+    for (int64_t t = 0; t < tasks; t++) {
+        for (int64_t j = 0; j < l; j++) {
+            st->units.sum[j] += st->task_sum[t * l + j];
+            st->units.alive[j] = st->units.alive[j] || st->task_largest[t * l + j] > 0;
+        }
+    }
+    rb_error err = rfn_note_dying(ctx, st, block);
+    return err ? err : rfn_add_moments(ctx, st, block);
+}
+
+rb_error rfn_newton_end(rb_context *ctx, void *state, bool *again) {
+    rfn_state *st = state;
+    *again = false;
+    rb_error err = rfn_normalize(ctx, st);
+    if (!err && st->problem.fit->trace) {
+        rfn_trace_estep(ctx, st);
+    }
+    return err;
+}

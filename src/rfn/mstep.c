@@ -1,0 +1,130 @@
+/* The M-step.
+ *
+ * newton (Clevert et al. 2015, Alg. 1, S8.2):  W <- W + eta (U S^-1 - W)
+ *                                              Psi_kk <- Psi_kk + eta (E_kk - Psi_kk)
+ * gradient (S8.1, eqs 94, 95, M-step of 101):  W <- W + eta Psi^-1 (U - W S)
+ *                                              Psi_kk <- Psi_kk + eta (E_kk - Psi_kk) / Psi_kk^2
+ * with E = C - U W' - W U' + W S W' from the old W, or the new one.
+ *
+ * With T the target of W (U S^-1 for newton), D = T - W and R = U - W S, the new quadratic form
+ * needs no second product for newton, since D S = R: w'Sw (new) = w'Sw + 2 eta r.w + eta^2 r.d u.w
+ * (new) = u.w + eta u.d
+ */
+#include "state.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { TASK_ROWS = 64 };
+
+struct rows {
+    rb_context *ctx;
+    rfn_state *st;
+};
+
+/* psi_k + rate (E_kk - psi_k), within its bounds. */
+static double new_noise(const rfn_state *st, int64_t k, double cross, double quadratic) {
+    double noise = st->parameters.noise[k];
+    double error = st->second[k] - 2 * cross + quadratic;
+    double step = st->options.eta_psi * (error - noise);
+    if (st->options.mstep == RB_RFN_MSTEP_GRADIENT) {
+        step /= noise * noise;
+    }
+    noise = fmax(noise + step, st->options.psi_min);
+    return fmin(noise, st->noise_max);
+}
+
+/* The target of a row for the gradient form: w + Psi^-1 (u - ws). */
+static void gradient_target(struct rows *r, int64_t k) {
+    rfn_state *st = r->st;
+    rb_dense w = st->parameters.loadings;
+    void *target = rb_dense_row(st->posterior.filter, k);
+    double weight = 1 / st->parameters.noise[k];
+    memcpy(target, rb_dense_row(w, k), (size_t)w.cols * rb_type_size(w.type));
+    rb_axpy(r->ctx, w.type, w.cols, weight, rb_dense_row(st->u, k), target);
+    rb_axpy(r->ctx, w.type, w.cols, -weight, rb_dense_row(st->work, k), target);
+}
+
+static void update_row(struct rows *r, int64_t k) {
+    rfn_state *st = r->st;
+    rb_dense w = st->parameters.loadings;
+    double eta = st->options.eta, sums[5];
+    if (st->options.mstep == RB_RFN_MSTEP_GRADIENT) {
+        gradient_target(r, k);
+    }
+    rb_mstep_row(r->ctx, w.type, w.cols, eta, rb_dense_row(st->u, k), rb_dense_row(st->work, k),
+                 rb_dense_row(st->posterior.filter, k), rb_dense_row(w, k), sums);
+    st->cross[k] = sums[0] + eta * sums[4];
+    st->quadratic[k] = sums[1] + 2 * eta * sums[2] + eta * eta * sums[3];
+    if (st->options.psi_update == RB_RFN_PSI_OLD) {
+        st->parameters.noise[k] = new_noise(st, k, sums[0], sums[1]);
+    }
+}
+
+static void clamp_row(rb_dense w, int64_t k, double bound) {
+    void *row = rb_dense_row(w, k);
+    for (int64_t j = 0; j < w.cols; j++) {
+        rfn_put(w.type, row, j, fmax(-bound, fmin(bound, rfn_get(w.type, row, j))));
+    }
+}
+
+static void update_rows(void *arg, int64_t task, int worker) {
+    (void)worker;
+    struct rows *r = arg;
+    rb_dense w = r->st->parameters.loadings;
+    int64_t last = (task + 1) * TASK_ROWS < w.rows ? (task + 1) * TASK_ROWS : w.rows;
+    for (int64_t k = task * TASK_ROWS; k < last; k++) {
+        update_row(r, k);
+        if (r->st->options.weight_max > 0) {
+            clamp_row(w, k, r->st->options.weight_max);
+        }
+    }
+}
+
+/* u.w and w'Sw of the new W by a product: for updates that the shortcut above does not cover. */
+static void recompute_forms(rb_context *ctx, rfn_state *st) {
+    rb_dense w = st->parameters.loadings;
+    rb_gemm_parallel(ctx, 1, w, RB_PLAIN, st->s, RB_PLAIN, 0, st->work);
+    for (int64_t k = 0; k < w.rows; k++) {
+        const void *row = rb_dense_row(w, k);
+        st->cross[k] = rb_dot(ctx, w.type, w.cols, rb_dense_row(st->u, k), row);
+        st->quadratic[k] = rb_dot(ctx, w.type, w.cols, rb_dense_row(st->work, k), row);
+    }
+}
+
+static rb_error check_finite(rb_context *ctx, const rfn_state *st) {
+    for (int64_t k = 0; k < st->problem.n_features; k++) {
+        if (!isfinite(st->parameters.noise[k]) || !isfinite(st->quadratic[k])) {
+            return rb_fail(
+                ctx, RB_ERROR_NUMERIC,
+                "the loadings or noise variance of feature %lld became infinite or NaN in "
+                "the M-step; scale the data (--scale sd) or take a smaller --eta",
+                (long long)k + 1);
+        }
+    }
+    return RB_OK;
+}
+
+rb_error rfn_mstep(rb_context *ctx, void *state) {
+    rfn_state *st = state;
+    rb_dense w = st->parameters.loadings;
+    bool newton = st->options.mstep == RB_RFN_MSTEP_NEWTON;
+    rb_gemm_parallel(ctx, 1, w, RB_PLAIN, st->s, RB_PLAIN, 0, st->work);
+    if (newton) {
+        rb_error err = rb_spd_factor(ctx, st->factor, st->s);
+        if (err) {
+            rb_fail_prefix(ctx, "the second moment of the codes, S: ");
+            return err;
+        }
+        rb_spd_solve_right(ctx, st->factor, st->u, st->posterior.filter);
+    }
+    struct rows rows = {ctx, st};
+    rb_parallel(ctx, (w.rows + TASK_ROWS - 1) / TASK_ROWS, update_rows, &rows);
+    if (!newton || st->options.weight_max > 0) {
+        recompute_forms(ctx, st);
+    }
+    for (int64_t k = 0; st->options.psi_update == RB_RFN_PSI_NEW && k < w.rows; k++) {
+        st->parameters.noise[k] = new_noise(st, k, st->cross[k], st->quadratic[k]);
+    }
+    return check_finite(ctx, st);
+}

@@ -1,0 +1,41 @@
+/* The option table of rectified factor networks. */
+#include "rfn.h"
+
+#include <float.h>
+#include <stddef.h>
+
+const rb_option rfn_option_rows[] = {
+    {"units", 'k', RB_OPTION_INTEGER, offsetof(rb_rfn_options, units), "10", 1, 1e9, NULL, "N",
+     "number of hidden units"},
+    {"eta", 0, RB_OPTION_NUMBER, offsetof(rb_rfn_options, eta), "0.1", DBL_MIN, 1, NULL, "RATE",
+     "learning rate of the loadings"},
+    {"eta-psi", 0, RB_OPTION_NUMBER, offsetof(rb_rfn_options, eta_psi), "0", 0, 1, NULL, "RATE",
+     "learning rate of the noise variance (0: the same as --eta)"},
+    {"normalize", 0, RB_OPTION_CHOICE, offsetof(rb_rfn_options, normalize), "rms", 0, 0,
+     "rms|sd|none", "HOW",
+     "scale of each unit's codes: mean square 1 (the paper's text), variance 1 (the authors' "
+     "program), or none"},
+    {"mstep", 0, RB_OPTION_CHOICE, offsetof(rb_rfn_options, mstep), "newton", 0, 0,
+     "newton|gradient", "STEP", "form of the M-step"},
+    {"psi-update", 0, RB_OPTION_CHOICE, offsetof(rb_rfn_options, psi_update), "old", 0, 0,
+     "old|new", "W", "noise variance from the loadings before the M-step (the paper's) or after"},
+    {"psi-min", 0, RB_OPTION_NUMBER, offsetof(rb_rfn_options, psi_min), "0.01", DBL_MIN, DBL_MAX,
+     NULL, "VARIANCE", "least noise variance"},
+    {"psi-init", 0, RB_OPTION_NUMBER, offsetof(rb_rfn_options, psi_init), "0.1", DBL_MIN, DBL_MAX,
+     NULL, "VARIANCE", "noise variance at the start"},
+    {"weight-max", 0, RB_OPTION_NUMBER, offsetof(rb_rfn_options, weight_max), "0", 0, DBL_MAX, NULL,
+     "BOUND", "keep loadings within this bound (0: no bound)"},
+    {"weight-init", 0, RB_OPTION_NUMBER, offsetof(rb_rfn_options, weight_init), "0.01", DBL_MIN,
+     DBL_MAX, NULL, "SD", "standard deviation of the loadings at the start"},
+    {"prior-mean", 0, RB_OPTION_NUMBER, offsetof(rb_rfn_options, prior_mean), "0", -DBL_MAX,
+     DBL_MAX, NULL, "MEAN", "prior mean of every unit; below 0 makes codes sparser"},
+    {0},
+};
+
+const rb_option *rb_rfn_option_table(void) {
+    return rfn_option_rows;
+}
+
+void rb_rfn_options_default(rb_rfn_options *options) {
+    rb_options_default(rfn_option_rows, options);
+}

@@ -1,0 +1,52 @@
+/* Parameters: loadings, noise variance, prior mean. */
+#include "posterior.h"
+
+rb_error rfn_parameters_new(rb_context *ctx, rb_type type, int64_t m, int64_t l,
+                            rfn_parameters *parameters) {
+    *parameters = (rfn_parameters){0};
+    rb_error err = rb_dense_new(ctx, type, m, l, &parameters->loadings);
+    if (err) {
+        return err;
+    }
+    parameters->noise = rb_alloc_zero(ctx, m, sizeof *parameters->noise);
+    parameters->prior_mean = rb_alloc_zero(ctx, l, sizeof *parameters->prior_mean);
+    return parameters->noise && parameters->prior_mean ? RB_OK : RB_ERROR_MEMORY;
+}
+
+void rfn_parameters_free(rfn_parameters *parameters) {
+    rb_dense_free(&parameters->loadings);
+    rb_free(parameters->noise);
+    rb_free(parameters->prior_mean);
+    *parameters = (rfn_parameters){0};
+}
+
+rb_error rfn_parameters_load(rb_context *ctx, const rb_model *model, rfn_parameters *parameters) {
+    int64_t m = model->preprocess->n_features, l = rb_model_units(model);
+    const double *loadings, *noise, *prior_mean;
+    rb_error err = rb_model_need_array(ctx, model, "loadings", m, l, &loadings);
+    if (!err) {
+        err = rb_model_need_array(ctx, model, "noise", m, 1, &noise);
+    }
+    if (!err) {
+        err = rb_model_need_array(ctx, model, "prior_mean", l, 1, &prior_mean);
+    }
+    if (!err) {
+        err = rfn_parameters_new(ctx, model->type, m, l, parameters);
+    }
+    if (err) {
+        return err;
+    }
+    rb_dense all = {(void *)loadings, m, l, l, RB_FLOAT64};
+    rb_dense_copy(all, parameters->loadings);
+    for (int64_t k = 0; k < m; k++) {
+        if (!(noise[k] > 0)) {
+            return rb_fail(ctx, RB_ERROR_FORMAT,
+                           "the noise variance of feature %lld is not above 0", (long long)k + 1);
+        }
+        parameters->noise[k] = noise[k];
+    }
+    for (int64_t j = 0; j < l; j++) {
+        parameters->prior_mean[j] = prior_mean[j];
+    }
+    return RB_OK;
+}

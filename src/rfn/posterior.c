@@ -1,0 +1,151 @@
+/* The Gaussian posterior of the hidden units (Clevert et al. 2015, eqs 2 and S101; M = I).
+ *
+ *   l <= m:  P = I + W' Psi^-1 W,   Sigma = P^-1,        B = Psi^-1 W Sigma
+ *   l >  m:  K = W W' + Psi,        B = K^-1 W,          Sigma = I - W' B
+ *   both:    mu_p,i = B' v_i + Sigma xi
+ *
+ * The second follows from the first by the Woodbury identity; the cheaper one is taken. Cost,
+ * multiply- add counted as 2: 3 m l^2 + l^3, or 3 m^2 l + m^3 / 3 + m l^2.
+ */
+#include "posterior.h"
+
+#include <math.h>
+#include <string.h>
+
+rb_error rfn_posterior_new(rb_context *ctx, rb_type type, int64_t m, int64_t l,
+                           rfn_posterior *posterior) {
+    *posterior = (rfn_posterior){0};
+    int64_t smaller = l <= m ? l : m;
+    rb_error err = rb_dense_new(ctx, type, m, l, &posterior->filter);
+    if (!err) {
+        err = rb_dense_new(ctx, type, l, l, &posterior->sigma);
+    }
+    if (!err) {
+        err = rb_dense_new(ctx, type, smaller, smaller, &posterior->small);
+    }
+    if (!err) {
+        err = rb_spd_new(ctx, type, smaller, &posterior->factor);
+    }
+    if (!err) {
+        posterior->bias = rb_alloc_zero(ctx, l, rb_type_size(type));
+        err = posterior->bias ? RB_OK : RB_ERROR_MEMORY;
+    }
+    return err;
+}
+
+void rfn_posterior_free(rfn_posterior *posterior) {
+    rb_dense_free(&posterior->filter);
+    rb_dense_free(&posterior->sigma);
+    rb_dense_free(&posterior->small);
+    rb_spd_free(posterior->factor);
+    rb_free(posterior->bias);
+    *posterior = (rfn_posterior){0};
+}
+
+/* work = Psi^power W */
+static void weigh_rows(rb_context *ctx, const rfn_parameters *parameters, double power,
+                       rb_dense work) {
+    rb_dense w = parameters->loadings;
+    rb_dense_zero(work);
+    for (int64_t k = 0; k < w.rows; k++) {
+        rb_axpy(ctx, w.type, w.cols, pow(parameters->noise[k], power), rb_dense_row(w, k),
+                rb_dense_row(work, k));
+    }
+}
+
+static void add_to_diagonal(rb_dense a, const double *values, double value) {
+    for (int64_t j = 0; j < a.rows; j++) {
+        rb_dense_set(a, j, j, rb_dense_get(a, j, j) + (values ? values[j] : value));
+    }
+}
+
+void rfn_hessian(rb_context *ctx, const rfn_parameters *parameters, rb_dense work, rb_dense p) {
+    weigh_rows(ctx, parameters, -0.5, work);
+    rb_gemm_lower(ctx, 1, work, RB_TRANSPOSED, work, RB_PLAIN, 0, p);
+    add_to_diagonal(p, NULL, 1);
+}
+
+/* l <= m */
+static rb_error by_units(rb_context *ctx, const rfn_parameters *parameters, rb_dense work,
+                         rfn_posterior *posterior) {
+    rfn_hessian(ctx, parameters, work, posterior->small);
+    rb_error err = rb_spd_factor(ctx, posterior->factor, posterior->small);
+    if (err) {
+        rb_fail_prefix(ctx, "the posterior precision I + W' Psi^-1 W: ");
+        return err;
+    }
+    posterior->log_det = -rb_spd_log_det(posterior->factor);
+    rb_spd_inverse(ctx, posterior->factor, posterior->sigma);
+    weigh_rows(ctx, parameters, -1, work);
+    rb_gemm_parallel(ctx, 1, work, RB_PLAIN, posterior->sigma, RB_PLAIN, 0, posterior->filter);
+    return RB_OK;
+}
+
+/* l > m */
+static rb_error by_features(rb_context *ctx, const rfn_parameters *parameters,
+                            rfn_posterior *posterior) {
+    rb_dense w = parameters->loadings, sigma = posterior->sigma;
+    rb_gemm_lower(ctx, 1, w, RB_PLAIN, w, RB_TRANSPOSED, 0, posterior->small);
+    add_to_diagonal(posterior->small, parameters->noise, 0);
+    rb_error err = rb_spd_factor(ctx, posterior->factor, posterior->small);
+    if (err) {
+        rb_fail_prefix(ctx, "the model covariance W W' + Psi: ");
+        return err;
+    }
+    /* ln |Sigma| = ln |Psi| - ln |K| */
+    posterior->log_det = -rb_spd_log_det(posterior->factor);
+    for (int64_t k = 0; k < w.rows; k++) {
+        posterior->log_det += log(parameters->noise[k]);
+    }
+    rb_spd_solve_left(ctx, posterior->factor, w, posterior->filter);
+    rb_gemm_lower(ctx, -1, w, RB_TRANSPOSED, posterior->filter, RB_PLAIN, 0, sigma);
+    add_to_diagonal(sigma, NULL, 1);
+    rb_dense_mirror(sigma);
+    return RB_OK;
+}
+
+/* bias = Sigma xi */
+static void set_bias(const rfn_parameters *parameters, rfn_posterior *posterior) {
+    rb_dense sigma = posterior->sigma;
+    memset(posterior->bias, 0, (size_t)sigma.rows * rb_type_size(sigma.type));
+    for (int64_t c = 0; c < sigma.cols; c++) {
+        double xi = parameters->prior_mean[c];
+        for (int64_t j = 0; xi != 0 && j < sigma.rows; j++) {
+            double sum = rfn_get(sigma.type, posterior->bias, j);
+            rfn_put(sigma.type, posterior->bias, j, sum + xi * rb_dense_get(sigma, j, c));
+        }
+    }
+}
+
+rb_error rfn_posterior_compute(rb_context *ctx, const rfn_parameters *parameters, rb_dense work,
+                               rfn_posterior *posterior) {
+    rb_dense w = parameters->loadings;
+    rb_error err = w.cols <= w.rows ? by_units(ctx, parameters, work, posterior)
+                                    : by_features(ctx, parameters, posterior);
+    if (!err) {
+        set_bias(parameters, posterior);
+    }
+    return err;
+}
+
+void rfn_project(const rb_context *ctx, const rb_block *block, int64_t first, rb_dense filter,
+                 rb_dense codes) {
+    if (block->sparse) {
+        rb_csr_multiply(ctx, block->csr, first, codes.rows, filter, codes);
+    } else {
+        rb_gemm(1, rb_dense_rows(block->dense, first, codes.rows), RB_PLAIN, filter, RB_PLAIN, 0,
+                codes);
+    }
+}
+
+void rfn_offset(const rb_context *ctx, const rb_block *block, const rfn_posterior *posterior,
+                void *row) {
+    rb_dense filter = posterior->filter;
+    memcpy(row, posterior->bias, (size_t)filter.cols * rb_type_size(filter.type));
+    const double *shift = block->sparse ? block->shift : NULL;
+    for (int64_t k = 0; shift && k < filter.rows; k++) {
+        if (shift[k] != 0) {
+            rb_axpy(ctx, filter.type, filter.cols, -shift[k], rb_dense_row(filter, k), row);
+        }
+    }
+}

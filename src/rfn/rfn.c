@@ -1,0 +1,58 @@
+/* The table of rectified factor networks: what the loop, the store and the tool know of them. */
+#include "rfn.h"
+
+#include "coder.h"
+#include "evaluate.h"
+#include "state.h"
+
+static int64_t units(const void *options) {
+    return ((const rb_rfn_options *)options)->units;
+}
+
+/* Blocks of about 16 MB: large products, and little beside the parameters. */
+static int64_t block_samples(const rb_problem *problem, const void *options) {
+    enum { CELLS = 1 << 22, LEAST = RFN_TASK_SAMPLES, MOST = 1 << 14 };
+    int64_t widest = units(options);
+    if (!problem->sparse && problem->n_features > widest) {
+        widest = problem->n_features;
+    }
+    int64_t samples = CELLS / widest / RFN_TASK_SAMPLES * RFN_TASK_SAMPLES;
+    samples = samples < LEAST ? LEAST : samples > MOST ? MOST : samples;
+    return samples < problem->n_samples ? samples : problem->n_samples;
+}
+
+static int64_t memory(const rb_problem *problem, const void *options) {
+    double m = (double)problem->n_features, l = (double)units(options);
+    double smaller = l < m ? l : m;
+    double values = 4 * m * l + 2 * l * l + 2 * smaller * smaller;
+    double block = (double)problem->block_samples * (l + (problem->sparse ? 0 : m));
+    /* Factorisations are in float64 whatever the type. */
+    double bytes =
+        (values + block) * (double)rb_type_size(problem->type) + 8 * (l * l + smaller * smaller);
+    return bytes < 9e18 ? (int64_t)bytes : INT64_MAX;
+}
+
+const rb_method rb_method_rfn = {
+    .name = "rfn",
+    .title = "rectified factor network",
+    .options_size = sizeof(rb_rfn_options),
+    .code_name = "X_rfn",
+    .options = rfn_option_rows,
+    .units = units,
+    .block_samples = block_samples,
+    .memory = memory,
+    .start = rfn_start,
+    .finish = rfn_finish,
+    .survey = rfn_survey,
+    .begin = rfn_newton_begin,
+    .block = rfn_newton_block,
+    .end = rfn_newton_end,
+    .mstep = rfn_mstep,
+    .objective = rfn_objective,
+    .store = rfn_store,
+    .coder_new = rfn_coder_new,
+    .coder_free = rfn_coder_free,
+    .encode = rfn_encode,
+    .decode = rfn_decode,
+    .evaluate = rfn_evaluate,
+};

@@ -1,0 +1,11 @@
+/* The face of src/rfn: rectified factor networks. */
+#ifndef RB_RFN_INTERNAL_H
+#define RB_RFN_INTERNAL_H
+
+#include "model/model.h"
+#include <rarebit/rfn.h>
+
+extern const rb_method rb_method_rfn;     /* rfn.c */
+extern const rb_option rfn_option_rows[]; /* options.c */
+
+#endif

@@ -1,0 +1,244 @@
+/* Life of a fit: memory, starting values, the survey of the data, what is stored in the model. */
+#include "state.h"
+
+#include <string.h>
+
+static rb_error allocate_pass(rb_context *ctx, rfn_state *st) {
+    int64_t m = st->problem.n_features, l = st->options.units;
+    rb_type type = st->problem.type;
+    int64_t tasks = (st->problem.block_samples + RFN_TASK_SAMPLES - 1) / RFN_TASK_SAMPLES;
+    rb_error err = rb_dense_new(ctx, type, m, l, &st->work);
+    if (!err) {
+        err = rb_dense_new(ctx, type, st->problem.block_samples, l, &st->codes);
+    }
+    if (!err) {
+        err = rb_dense_new(ctx, type, m, l, &st->u);
+    }
+    if (!err) {
+        err = rb_dense_new(ctx, type, l, l, &st->s);
+    }
+    if (!err && st->problem.fit->trace) {
+        err = rb_dense_new(ctx, type, l, l, &st->raw);
+    }
+    if (!err && st->problem.fit->trace) {
+        err = rb_dense_new(ctx, type, l, l, &st->hessian);
+    }
+    if (err) {
+        return err;
+    }
+    st->offset = rb_alloc(ctx, l, rb_type_size(type));
+    st->factors = rb_alloc(ctx, l, rb_type_size(type));
+    st->zeros = rb_alloc_zero(ctx, l > m ? l : m, rb_type_size(type));
+    st->task_sum = rb_alloc(ctx, tasks * l, sizeof *st->task_sum);
+    st->task_largest = rb_alloc(ctx, tasks * l, sizeof *st->task_largest);
+    st->mean = rb_alloc_zero(ctx, l, sizeof *st->mean);
+    st->units.sum = rb_alloc_zero(ctx, l, sizeof *st->units.sum);
+    st->units.scale = rb_alloc_zero(ctx, l, sizeof *st->units.scale);
+    st->units.alive = rb_alloc_zero(ctx, l, sizeof *st->units.alive);
+    st->units.candidates = rb_alloc_zero(ctx, l, sizeof *st->units.candidates);
+    bool all = st->offset && st->factors && st->zeros && st->task_sum && st->task_largest &&
+               st->mean && st->units.sum && st->units.scale && st->units.alive &&
+               st->units.candidates;
+    return all ? RB_OK : RB_ERROR_MEMORY;
+}
+
+static rb_error allocate(rb_context *ctx, rfn_state *st) {
+    int64_t m = st->problem.n_features, l = st->options.units;
+    rb_type type = st->problem.type;
+    rb_error err = rfn_parameters_new(ctx, type, m, l, &st->parameters);
+    if (!err) {
+        err = rfn_posterior_new(ctx, type, m, l, &st->posterior);
+    }
+    if (!err) {
+        err = rb_spd_new(ctx, type, l, &st->factor);
+    }
+    if (!err) {
+        err = allocate_pass(ctx, st);
+    }
+    if (err) {
+        return err;
+    }
+    st->second = rb_alloc_zero(ctx, m, sizeof *st->second);
+    st->cross = rb_alloc_zero(ctx, m, sizeof *st->cross);
+    st->quadratic = rb_alloc_zero(ctx, m, sizeof *st->quadratic);
+    return st->second && st->cross && st->quadratic ? RB_OK : RB_ERROR_MEMORY;
+}
+
+/* W_0 ~ N(0, weight_init^2), Psi_0 = psi_init, xi = prior_mean. */
+static void draw_parameters(rfn_state *st) {
+    rb_dense w = st->parameters.loadings;
+    rb_stream stream = {.seed = (uint64_t)st->problem.fit->seed,
+                        .purpose = RB_RANDOM_LOADINGS,
+                        .restart = (uint32_t)st->problem.restart};
+    for (int64_t k = 0; k < w.rows; k++) {
+        st->parameters.noise[k] = st->options.psi_init;
+        for (int64_t j = 0; j < w.cols; j++) {
+            double draw = rb_random_normal(stream, (uint64_t)(k * w.cols + j));
+            rb_dense_set(w, k, j, st->options.weight_init * draw);
+        }
+    }
+    for (int64_t j = 0; j < w.cols; j++) {
+        st->parameters.prior_mean[j] = st->options.prior_mean;
+    }
+}
+
+/* A warm start takes the parameters of the model; its arrays may be of another precision. */
+static rb_error take_parameters(rb_context *ctx, rfn_state *st, const rb_model *start) {
+    rb_dense w = st->parameters.loadings;
+    if (rb_model_units(start) != w.cols || start->preprocess->n_features != w.rows) {
+        return rb_fail(ctx, RB_ERROR_ARGUMENT,
+                       "the model to start from has %lld units and %lld features, but the fit has "
+                       "%lld and %lld",
+                       (long long)rb_model_units(start), (long long)start->preprocess->n_features,
+                       (long long)w.cols, (long long)w.rows);
+    }
+    rfn_parameters loaded = {0};
+    rb_error err = rfn_parameters_load(ctx, start, &loaded);
+    if (!err) {
+        rb_dense_copy(loaded.loadings, w);
+        memcpy(st->parameters.noise, loaded.noise, (size_t)w.rows * sizeof *loaded.noise);
+        memcpy(st->parameters.prior_mean, loaded.prior_mean,
+               (size_t)w.cols * sizeof *loaded.prior_mean);
+    }
+    rfn_parameters_free(&loaded);
+    return err;
+}
+
+rb_error rfn_start(rb_context *ctx, const rb_problem *problem, const void *options,
+                   const rb_model *start, void **out) {
+    *out = NULL;
+    rfn_state *st = rb_alloc_zero(ctx, 1, sizeof *st);
+    if (!st) {
+        return RB_ERROR_MEMORY;
+    }
+    st->problem = *problem;
+    st->options = *(const rb_rfn_options *)options;
+    if (st->options.eta_psi == 0) {
+        st->options.eta_psi = st->options.eta;
+    }
+    rb_error err = allocate(ctx, st);
+    if (!err && start) {
+        err = take_parameters(ctx, st, start);
+    } else if (!err) {
+        draw_parameters(st);
+    }
+    if (err) {
+        rfn_finish(st);
+        return err;
+    }
+    *out = st;
+    return RB_OK;
+}
+
+static void free_units(rfn_state *st) {
+    for (int64_t j = 0; st->units.candidates && j < st->options.units; j++) {
+        rb_free(st->units.candidates[j].row);
+        rb_free(st->units.candidates[j].codes);
+    }
+    rb_free(st->units.candidates);
+    rb_free(st->units.sum);
+    rb_free(st->units.alive);
+    rb_free(st->units.scale);
+}
+
+void rfn_finish(void *state) {
+    rfn_state *st = state;
+    if (!st) {
+        return;
+    }
+    rfn_parameters_free(&st->parameters);
+    rfn_posterior_free(&st->posterior);
+    rb_spd_free(st->factor);
+    rb_dense_free(&st->work);
+    rb_dense_free(&st->codes);
+    rb_dense_free(&st->u);
+    rb_dense_free(&st->s);
+    rb_dense_free(&st->raw);
+    rb_dense_free(&st->hessian);
+    rb_free(st->offset);
+    rb_free(st->factors);
+    rb_free(st->zeros);
+    rb_free(st->task_sum);
+    rb_free(st->task_largest);
+    rb_free(st->transposed_starts);
+    rb_free(st->transposed_columns);
+    rb_free(st->transposed_values);
+    rb_free(st->mean);
+    rb_free(st->second);
+    rb_free(st->cross);
+    rb_free(st->quadratic);
+    free_units(st);
+    rb_free(st);
+}
+
+/* Adds the squares of a block to `second`. */
+static void add_squares(const rb_block *block, double *second) {
+    if (block->sparse) {
+        /* (x - shift)^2 = shift^2 + x (x - 2 shift), and x is 0 where nothing is stored */
+        int64_t first = block->csr.starts[0];
+        for (int64_t e = 0; e < block->csr.starts[block->n_samples] - first; e++) {
+            int32_t k = block->csr.columns[e];
+            double x = rfn_get(block->csr.type, block->csr.values, e);
+            second[k] += x * (x - (block->shift ? 2 * block->shift[k] : 0));
+        }
+        for (int64_t k = 0; block->shift && k < block->n_features; k++) {
+            second[k] += (double)block->n_samples * block->shift[k] * block->shift[k];
+        }
+        return;
+    }
+    for (int64_t i = 0; i < block->n_samples; i++) {
+        const void *row = rb_dense_row(block->dense, i);
+        for (int64_t k = 0; k < block->n_features; k++) {
+            double x = rfn_get(block->dense.type, row, k);
+            second[k] += x * x;
+        }
+    }
+}
+
+rb_error rfn_survey(rb_context *ctx, void *state, const rb_block *block) {
+    rfn_state *st = state;
+    int64_t m = st->problem.n_features;
+    add_squares(block, st->second);
+    if (block->first + block->n_samples < st->problem.n_samples) {
+        return RB_OK;
+    }
+    for (int64_t k = 0; k < m; k++) {
+        st->second[k] /= (double)st->problem.n_samples;
+        st->noise_max = st->second[k] > st->noise_max ? st->second[k] : st->noise_max;
+    }
+    if (st->noise_max < st->options.psi_min) {
+        return rb_fail(
+            ctx, RB_ERROR_DATA,
+            "the largest variance of a feature, %.3g, is below psi-min = %.3g; scale the "
+            "data (--scale sd) or take a smaller --psi-min",
+            st->noise_max, st->options.psi_min);
+    }
+    /* Clamping the noise cannot lower the objective once it is inside its bounds. */
+    for (int64_t k = 0; k < m; k++) {
+        double noise = st->parameters.noise[k];
+        noise = noise < st->options.psi_min ? st->options.psi_min : noise;
+        st->parameters.noise[k] = noise > st->noise_max ? st->noise_max : noise;
+    }
+    return RB_OK;
+}
+
+rb_error rfn_store(rb_context *ctx, void *state, rb_model *model) {
+    rfn_state *st = state;
+    rb_dense w = st->parameters.loadings;
+    double *loadings = rb_model_add_array(ctx, model, "loadings", w.rows, w.cols);
+    double *noise = loadings ? rb_model_add_array(ctx, model, "noise", w.rows, 1) : NULL;
+    double *prior_mean = noise ? rb_model_add_array(ctx, model, "prior_mean", w.cols, 1) : NULL;
+    double *scale = prior_mean ? rb_model_add_array(ctx, model, "scale", w.cols, 1) : NULL;
+    double *dead = scale ? rb_model_add_array(ctx, model, "dead", w.cols, 1) : NULL;
+    if (!dead) {
+        return RB_ERROR_MEMORY;
+    }
+    rb_dense_copy(w, (rb_dense){loadings, w.rows, w.cols, w.cols, RB_FLOAT64});
+    memcpy(noise, st->parameters.noise, (size_t)w.rows * sizeof *noise);
+    memcpy(prior_mean, st->parameters.prior_mean, (size_t)w.cols * sizeof *prior_mean);
+    for (int64_t j = 0; j < w.cols; j++) {
+        scale[j] = rfn_is_dead(st, j) ? 1 : st->units.scale[j];
+        dead[j] = rfn_is_dead(st, j);
+    }
+    return RB_OK;
+}

@@ -1,0 +1,97 @@
+/* What a fit of an RFN keeps while it runs. Private to src/rfn. */
+#ifndef RB_RFN_STATE_H
+#define RB_RFN_STATE_H
+
+#include "posterior.h"
+#include "rfn.h"
+
+/* Samples in one task of the E-step. Fixed: results must not depend on the number of threads. */
+enum { RFN_TASK_SAMPLES = 512 };
+
+/* A sample that a dying unit would be left with: see degenerate.c. */
+typedef struct rfn_candidate {
+    int64_t sample; /* below 0: none yet */
+    double largest; /* the unit's posterior mean there */
+    void *row;      /* the sample, m of the type; NULL until needed */
+    void *codes;    /* its rectified codes before scaling, l of the type */
+} rfn_candidate;
+
+/* What is known of each unit's codes over the samples of the pass, before scaling. */
+typedef struct rfn_units {
+    double *sum;
+    bool *alive;               /* a posterior mean was positive */
+    rfn_candidate *candidates; /* only of units that are not alive */
+    double *scale;             /* what codes are divided by; set at the end of the pass */
+} rfn_units;
+
+typedef struct rfn_state {
+    rb_problem problem;
+    rb_rfn_options options;
+    rfn_parameters parameters;
+    rfn_posterior posterior; /* its filter holds U S^-1 during the M-step */
+    double *second;          /* m: diagonal of C = V'V / n */
+    double noise_max;        /* largest of second; 0 before the first pass */
+
+    /* One pass of the E-step. */
+    rb_dense work;                   /* m x l: Psi^-1 W, then W S */
+    rb_dense codes;                  /* of a block: block_samples x l */
+    void *offset;                    /* l of the type: what is added to V B */
+    bool has_offset;                 /* this pass has computed it */
+    double *task_sum, *task_largest; /* l a task of RFN_TASK_SAMPLES */
+    const double *shift; /* of a sparse source: the value is stored - shift; NULL: dense or 0 */
+    rfn_units units;
+    int64_t *transposed_starts; /* sparse: the block by columns */
+    int32_t *transposed_columns;
+    void *transposed_values;
+    int64_t transposed_room;
+
+    /* Moments, ready after the pass. */
+    rb_dense u;            /* U = V'mu / n, m x l */
+    rb_dense s;            /* S = mu'mu / n + Sigma, l x l, full */
+    rb_dense raw, hessian; /* mu_p'mu_p and P, l x l lower; only when traced */
+    double *mean;          /* l: mean code */
+    double trace_a;        /* trace of mu'mu / n */
+    double estep_objective;
+
+    /* M-step. */
+    rb_spd *factor;    /* of S */
+    double *cross;     /* m: u_k . w_k with the new W */
+    double *quadratic; /* m: w_k' S w_k with the new W */
+    void *zeros;       /* max(m, l) zeros of the type */
+    void *factors;     /* l of the type: scratch */
+} rfn_state;
+
+/* start.c */
+rb_error rfn_start(rb_context *ctx, const rb_problem *problem, const void *options,
+                   const rb_model *start, void **state);
+void rfn_finish(void *state);
+rb_error rfn_survey(rb_context *ctx, void *state, const rb_block *block);
+rb_error rfn_store(rb_context *ctx, void *state, rb_model *model);
+
+/* estep/newton.c */
+rb_error rfn_newton_begin(rb_context *ctx, void *state);
+rb_error rfn_newton_block(rb_context *ctx, void *state, const rb_block *block);
+rb_error rfn_newton_end(rb_context *ctx, void *state, bool *again);
+
+/* moments.c: adds V'mu and mu'mu of the block whose codes are in state->codes. */
+rb_error rfn_add_moments(rb_context *ctx, rfn_state *state, const rb_block *block);
+
+/* degenerate.c */
+rb_error rfn_note_dying(rb_context *ctx, rfn_state *state, const rb_block *block);
+void rfn_place_dying(rfn_state *state);
+
+/* normalize.c: from raw sums to U, S, mean and scales. */
+rb_error rfn_normalize(rb_context *ctx, rfn_state *state);
+
+/* mstep.c, objective.c */
+rb_error rfn_mstep(rb_context *ctx, void *state);
+void rfn_objective(void *state, double *objective, double *estep_objective);
+/* O from the moments of the pass: needs state->raw. */
+void rfn_trace_estep(rb_context *ctx, rfn_state *state);
+
+/* Is unit j dead: no posterior mean of the pass was positive? */
+static inline bool rfn_is_dead(const rfn_state *state, int64_t j) {
+    return !state->units.alive[j];
+}
+
+#endif

@@ -1,0 +1,185 @@
+/* Golden cases of RFN: newton iterations in float64, computed by an independent program
+ * (tests/golden/rfn, JSON). Tolerance 1e-7 relative. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "rfn/state.h"
+#include <rarebit/rarebit.h>
+
+#include <glob.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { MOST = 20 * 15 };
+
+struct golden {
+    json_t *root;
+    int64_t n, m, l, iterations;
+    double v[MOST], w0[MOST], psi0[MOST];
+};
+
+static double number(const json_t *root, const char *name) {
+    const json_t *value = json_object_get(root, name);
+    assert_non_null(value);
+    return json_number_value(value);
+}
+
+/* A list, or a list of lists, row after row; returns how many numbers. */
+static int64_t flatten(const json_t *list, double *out) {
+    int64_t count = 0;
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *item = json_array_get(list, i);
+        if (json_is_array(item)) {
+            count += flatten(item, out + count);
+        } else {
+            out[count++] = json_number_value(item);
+        }
+    }
+    return count;
+}
+
+static void assert_near(double got, double expected, const char *what) {
+    if (!(fabs(got - expected) <= 1e-7 * fmax(1, fabs(expected)))) {
+        fail_msg("%s is %.12g, expected %.12g", what, got, expected);
+    }
+}
+
+static void assert_array(const json_t *root, const char *name, rb_dense got) {
+    double expected[MOST];
+    assert_int_equal(flatten(json_object_get(root, name), expected), got.rows * got.cols);
+    for (int64_t i = 0; i < got.rows; i++) {
+        for (int64_t j = 0; j < got.cols; j++) {
+            assert_near(rb_dense_get(got, i, j), expected[i * got.cols + j], name);
+        }
+    }
+}
+
+static void load(const char *path, struct golden *g) {
+    g->root = json_load_file(path, 0, NULL);
+    assert_non_null(g->root);
+    g->n = (int64_t)number(g->root, "n");
+    g->m = (int64_t)number(g->root, "m");
+    g->l = (int64_t)number(g->root, "l");
+    g->iterations = (int64_t)number(g->root, "iters");
+    assert_int_equal(flatten(json_object_get(g->root, "V"), g->v), g->n * g->m);
+    assert_int_equal(flatten(json_object_get(g->root, "W0"), g->w0), g->m * g->l);
+    assert_int_equal(flatten(json_object_get(g->root, "Psi0"), g->psi0), g->m);
+}
+
+static rb_rfn_options options_of(const struct golden *g) {
+    rb_rfn_options options;
+    rb_rfn_options_default(&options);
+    options.units = g->l;
+    options.eta = number(g->root, "eta");
+    options.psi_min = number(g->root, "psi_min");
+    options.prior_mean = number(g->root, "xi");
+    rb_context *ctx;
+    assert_int_equal(rb_context_new(&ctx), RB_OK);
+    const char *norm = json_string_value(json_object_get(g->root, "norm"));
+    assert_int_equal(rb_options_set(ctx, rb_rfn_option_table(), &options, "normalize", norm),
+                     RB_OK);
+    rb_context_free(ctx);
+    return options;
+}
+
+/* Starts a fit with the parameters of the case. */
+static rfn_state *start(rb_context *ctx, const struct golden *g, const rb_fit_options *fit,
+                        const rb_rfn_options *options) {
+    rb_problem problem = {.n_samples = g->n,
+                          .n_features = g->m,
+                          .type = RB_FLOAT64,
+                          .block_samples = g->n,
+                          .fit = fit};
+    void *state;
+    assert_int_equal(rfn_start(ctx, &problem, options, NULL, &state), RB_OK);
+    rfn_state *st = state;
+    for (int64_t k = 0; k < g->m; k++) {
+        st->parameters.noise[k] = g->psi0[k];
+        for (int64_t j = 0; j < g->l; j++) {
+            rb_dense_set(st->parameters.loadings, k, j, g->w0[k * g->l + j]);
+        }
+    }
+    return st;
+}
+
+/* The last E-step: its codes (st->codes, before scaling), mu_p = V B + bias, and Sigma. */
+static void assert_estep(const struct golden *g, const rfn_state *st, rb_dense v) {
+    double mu[MOST], mu_p[MOST];
+    for (int64_t i = 0; i < g->n; i++) {
+        for (int64_t j = 0; j < g->l; j++) {
+            double sum = rfn_get(RB_FLOAT64, st->posterior.bias, j);
+            for (int64_t k = 0; k < g->m; k++) {
+                sum += rb_dense_get(v, i, k) * rb_dense_get(st->posterior.filter, k, j);
+            }
+            mu_p[i * g->l + j] = sum;
+            double code = rb_dense_get(st->codes, i, j) / st->units.scale[j];
+            if (rfn_is_dead(st, j) && st->options.normalize == RB_RFN_NORMALIZE_RMS) {
+                code = st->units.candidates[j].sample == i ? sqrt((double)g->n) : 0;
+            }
+            mu[i * g->l + j] = code;
+        }
+    }
+    assert_array(g->root, "mu", (rb_dense){mu, g->n, g->l, g->l, RB_FLOAT64});
+    assert_array(g->root, "mu_p", (rb_dense){mu_p, g->n, g->l, g->l, RB_FLOAT64});
+    assert_array(g->root, "Sigma", st->posterior.sigma);
+}
+
+static void check(const char *path) {
+    struct golden g;
+    load(path, &g);
+    rb_context *ctx;
+    assert_int_equal(rb_context_new(&ctx), RB_OK);
+    rb_fit_options fit;
+    rb_fit_options_default(&fit);
+    fit.trace = true;
+    rb_rfn_options options = options_of(&g);
+    rfn_state *st = start(ctx, &g, &fit, &options);
+    rb_block block = {
+        .n_samples = g.n, .n_features = g.m, .dense = {g.v, g.n, g.m, g.m, RB_FLOAT64}};
+    assert_int_equal(rfn_survey(ctx, st, &block), RB_OK);
+    for (int64_t t = 0; t < g.iterations; t++) {
+        bool again;
+        double f, o;
+        assert_int_equal(rfn_newton_begin(ctx, st), RB_OK);
+        assert_int_equal(rfn_newton_block(ctx, st, &block), RB_OK);
+        assert_int_equal(rfn_newton_end(ctx, st, &again), RB_OK);
+        assert_false(again);
+        if (t + 1 == g.iterations) {
+            assert_estep(&g, st, block.dense);
+        }
+        assert_int_equal(rfn_mstep(ctx, st), RB_OK);
+        rfn_objective(st, &f, &o);
+        size_t at = (size_t)t;
+        assert_near(f, json_number_value(json_array_get(json_object_get(g.root, "F_after_M"), at)),
+                    "F");
+        assert_near(o, json_number_value(json_array_get(json_object_get(g.root, "O"), at)), "O");
+    }
+    assert_array(g.root, "W", st->parameters.loadings);
+    assert_array(g.root, "Psi", (rb_dense){st->parameters.noise, g.m, 1, 1, RB_FLOAT64});
+    rfn_finish(st);
+    rb_context_free(ctx);
+    json_decref(g.root);
+}
+
+static void golden_cases(void **state) {
+    (void)state;
+    glob_t found;
+    assert_int_equal(glob(TEST_DATA "/golden/rfn/*.json", 0, NULL, &found), 0);
+    assert_int_equal(found.gl_pathc, 40);
+    for (size_t i = 0; i < found.gl_pathc; i++) {
+        print_message("%s\n", strrchr(found.gl_pathv[i], '/') + 1);
+        check(found.gl_pathv[i]);
+    }
+    globfree(&found);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(golden_cases)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
