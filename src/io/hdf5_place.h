@@ -37,9 +37,6 @@ rb_error rb_h5_find_anndata(rb_h5 *file, const char *path, rb_h5_place *place);
 bool rb_h5_is_tenx(rb_h5 *file, const char *group);
 rb_error rb_h5_find_tenx(rb_h5 *file, const char *group, rb_h5_place *place);
 
-/* Gives doubles among the names a number ("A", "A-1", "A-2"), as single-cell programs do. */
-rb_error rb_names_make_unique(rb_context *ctx, rb_names **names);
-
 /* Read the matrix, without its names. */
 rb_error rb_h5_read_dense(rb_h5 *file, const rb_h5_place *place, rb_matrix **matrix);
 rb_error rb_h5_read_sparse(rb_h5 *file, const rb_h5_place *place, rb_matrix **matrix);

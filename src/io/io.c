@@ -1,7 +1,12 @@
 /* Reading: which format a file has, and who reads it. */
 #include "io.h"
 
+#include <ctype.h>
+#include <errno.h>
 #include <stddef.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <zlib.h>
 
 static const rb_option table[] = {
     {"dataset", 0, RB_OPTION_TEXT, offsetof(rb_read_options, dataset), NULL, 0, 0, NULL, "PATH",
@@ -23,4 +28,171 @@ const rb_option *rb_read_option_table(void) {
 
 void rb_read_options_default(rb_read_options *options) {
     rb_options_default(table, options);
+}
+
+/* The first that recognises a file takes it; text comes last. */
+static const rb_format *const formats[] = {
+    &rb_format_npy, &rb_format_hdf5,  &rb_format_mtx,       &rb_format_tenx,
+    &rb_format_idx, &rb_format_image, &rb_format_delimited,
+};
+
+/* ---- looking at a file ---- */
+
+enum { MOST_SUFFIX = 16 };
+
+/* ".CSV.gz" -> ".csv"; "" when there is none, or one that no format has. */
+static void take_suffix(const char *path, char suffix[MOST_SUFFIX]) {
+    const char *slash = strrchr(path, '/');
+    const char *name = slash ? slash + 1 : path;
+    size_t length = strlen(name);
+    if (length > 3 && strcmp(name + length - 3, ".gz") == 0) {
+        length -= 3;
+    }
+    size_t start = length;
+    while (start > 0 && name[start] != '.') {
+        start--;
+    }
+    suffix[0] = '\0';
+    if (start > 0 && length - start < MOST_SUFFIX) {
+        for (size_t i = start; i < length; i++) {
+            suffix[i - start] = (char)tolower((unsigned char)name[i]);
+        }
+        suffix[length - start] = '\0';
+    }
+}
+
+/* The first bytes of a file, decompressed. */
+static rb_error take_bytes(rb_context *ctx, rb_probe *probe) {
+    errno = 0;
+    gzFile file = gzopen(probe->path, "rbe");
+    if (!file) {
+        return rb_fail(ctx, errno ? RB_ERROR_FILE : RB_ERROR_MEMORY, "cannot read %s: %s",
+                       probe->path, errno ? strerror(errno) : "out of memory");
+    }
+    probe->n_bytes = gzread(file, probe->bytes, sizeof probe->bytes);
+    probe->gzip = !gzdirect(file);
+    rb_error err = RB_OK;
+    int code;
+    if (probe->n_bytes < 0) {
+        const char *reason = gzerror(file, &code);
+        err = code == Z_ERRNO
+                  ? rb_fail(ctx, RB_ERROR_FILE, "cannot read %s: %s", probe->path, strerror(errno))
+                  : rb_fail(ctx, RB_ERROR_FORMAT, "%s is a damaged gzip file: %s", probe->path,
+                            reason);
+    } else if (probe->n_bytes == 0) {
+        gzerror(file, &code); /* a compressed file may end before its first byte */
+        err = rb_fail(ctx, RB_ERROR_FORMAT, "%s is %s", probe->path,
+                      code == Z_OK ? "empty" : "a truncated gzip file");
+    }
+    gzclose(file);
+    return err;
+}
+
+static rb_error look_at(rb_context *ctx, const char *path, char suffix[MOST_SUFFIX],
+                        rb_probe *probe) {
+    struct stat info;
+    take_suffix(path, suffix);
+    *probe = (rb_probe){.path = path, .suffix = suffix};
+    if (stat(path, &info)) {
+        return rb_fail(ctx, RB_ERROR_FILE, "cannot read %s: %s", path,
+                       errno == ENOENT ? "there is no such file" : strerror(errno));
+    }
+    probe->folder = S_ISDIR(info.st_mode);
+    if (!probe->folder && !S_ISREG(info.st_mode)) {
+        return rb_fail(ctx, RB_ERROR_FILE,
+                       "cannot read %s: it is no regular file; save what it gives to a file first",
+                       path);
+    }
+    return probe->folder ? RB_OK : take_bytes(ctx, probe);
+}
+
+static rb_error find_format(rb_context *ctx, const char *path, const rb_format **format) {
+    char suffix[MOST_SUFFIX];
+    rb_probe probe;
+    *format = NULL;
+    rb_error err = look_at(ctx, path, suffix, &probe);
+    if (err) {
+        return err;
+    }
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+        if (formats[i]->recognise(&probe)) {
+            *format = formats[i];
+            return RB_OK;
+        }
+    }
+    if (probe.folder) {
+        return rb_fail(
+            ctx, RB_ERROR_FORMAT,
+            "%s is a folder, but no 10x one: there is no matrix.mtx or matrix.mtx.gz in it", path);
+    }
+    return rb_fail(ctx, RB_ERROR_FORMAT, "%s is in no format that rarebit knows", path);
+}
+
+rb_error rb_format_of(rb_context *ctx, const char *path, const char **name) {
+    const rb_format *format;
+    rb_error err = find_format(ctx, path, &format);
+    *name = err ? NULL : format->name;
+    return err;
+}
+
+/* ---- reading it ---- */
+
+/* The format of a file, and options to read it with: the defaults when the caller gave none. */
+static rb_error prepare(rb_context *ctx, const char *path, const rb_read_options *given,
+                        rb_read_options *options, const rb_format **format) {
+    rb_read_options_default(options);
+    if (given) {
+        *options = *given;
+        rb_error err = rb_options_check(ctx, table, options);
+        if (err) {
+            return err;
+        }
+    }
+    return find_format(ctx, path, format);
+}
+
+static rb_error read_with(rb_context *ctx, const rb_format *format, const char *path,
+                          const rb_read_options *options, rb_matrix **matrix) {
+    rb_error err = format->read(ctx, path, options, matrix);
+    if (!err && options->transpose) {
+        err = rb_matrix_transpose(ctx, matrix);
+        if (err) {
+            rb_matrix_free(*matrix);
+        }
+    }
+    if (err) {
+        *matrix = NULL;
+    }
+    return err;
+}
+
+rb_error rb_read(rb_context *ctx, const char *path, const rb_read_options *given,
+                 rb_matrix **matrix) {
+    rb_read_options options;
+    const rb_format *format;
+    *matrix = NULL;
+    rb_error err = prepare(ctx, path, given, &options, &format);
+    return err ? err : read_with(ctx, format, path, &options, matrix);
+}
+
+rb_error rb_open(rb_context *ctx, const char *path, const rb_read_options *given,
+                 rb_source **source) {
+    rb_read_options options;
+    const rb_format *format;
+    rb_matrix *matrix;
+    *source = NULL;
+    rb_error err = prepare(ctx, path, given, &options, &format);
+    if (err) {
+        return err;
+    }
+    /* A transposed file cannot be walked row by row, unless it is mapped: then reading costs
+     * nothing. */
+    if (format->open && !options.transpose) {
+        err = format->open(ctx, path, &options, source);
+        if (err != RB_ERROR_UNSUPPORTED) {
+            return err;
+        }
+    }
+    err = read_with(ctx, format, path, &options, &matrix);
+    return err ? err : rb_source_own_matrix(ctx, matrix, source);
 }

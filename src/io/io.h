@@ -47,7 +47,8 @@ extern const rb_format rb_format_delimited; /* delimited.c: CSV and TSV */
 
 typedef struct rb_write_format {
     const char *suffixes; /* ".tsv .csv .tsv.gz .csv.gz" */
-    /* Starts a file at a temporary path. */
+    /* Starts a file at a temporary path; it is there, empty. Sentences of RB_ERROR_FILE need not name
+     * the file: the caller puts "cannot write PATH: " before them. The header outlives the state. */
     rb_error (*open)(rb_context *ctx, const char *path, const char *suffix,
                      const rb_write_header *header, void **state);
     rb_error (*add)(rb_context *ctx, void *state, const rb_matrix *rows);
@@ -126,8 +127,15 @@ typedef struct rb_lines rb_lines;
 rb_error rb_lines_open(rb_context *ctx, const char *path, rb_lines **lines);
 void rb_lines_close(rb_lines *lines);
 /* The next line without its end ("\n" or "\r\n") and a first byte order mark; *line is NULL at the end.
- * Valid until the next call. RB_ERROR_FORMAT for a damaged gzip file. A line may hold 0 bytes. */
+ * Valid until the next call, and may be changed. RB_ERROR_FORMAT for a damaged gzip file. A line may hold
+ * 0 bytes; another one stands behind its end. */
 rb_error rb_lines_next(rb_context *ctx, rb_lines *lines, char **line, int64_t *length);
 int64_t rb_lines_number(const rb_lines *lines); /* of the line last given, from 1 */
+
+/* ---- names (unique.c) ---- */
+
+/* Gives doubles among the names a number ("A", "A-1", "A-2"), as single-cell programs do. On failure
+ * the names stay. */
+rb_error rb_names_make_unique(rb_context *ctx, rb_names **names);
 
 #endif

@@ -1,0 +1,81 @@
+/* What is in a source: one pass over it. */
+#include "io.h"
+
+#include <math.h>
+
+enum { VALUES_AT_ONCE = 1 << 20 };
+
+static double value_at(const rb_matrix *m, int64_t index) {
+    return m->type == RB_FLOAT32 ? (double)((const float *)m->values)[index]
+                                 : ((const double *)m->values)[index];
+}
+
+static rb_error add_value(rb_context *ctx, rb_description *d, double value, int64_t sample,
+                          int64_t feature) {
+    if (isnan(value)) {
+        d->missing++;
+        return RB_OK;
+    }
+    if (isinf(value)) {
+        return rb_fail(ctx, RB_ERROR_DATA, "the value of sample %lld, feature %lld is infinite",
+                       (long long)sample + 1, (long long)feature + 1);
+    }
+    d->nonzeros += value != 0;
+    d->sum += value;
+    d->sum_of_squares += value * value;
+    d->minimum = value < d->minimum ? value : d->minimum;
+    d->maximum = value > d->maximum ? value : d->maximum;
+    return RB_OK;
+}
+
+static rb_error add_dense(rb_context *ctx, rb_description *d, const rb_matrix *m, int64_t first) {
+    rb_error err = RB_OK;
+    for (int64_t i = 0; i < m->n_samples; i++) {
+        for (int64_t j = 0; !err && j < m->n_features; j++) {
+            err = add_value(ctx, d, value_at(m, i * m->row_stride + j * m->column_stride),
+                            first + i, j);
+        }
+    }
+    return err;
+}
+
+static rb_error add_sparse(rb_context *ctx, rb_description *d, const rb_matrix *m, int64_t first) {
+    rb_error err = RB_OK;
+    for (int64_t i = 0; i < m->n_samples; i++) {
+        int64_t end = m->starts[i + 1] - m->starts[0];
+        for (int64_t e = m->starts[i] - m->starts[0]; !err && e < end; e++) {
+            err = add_value(ctx, d, value_at(m, e), first + i, m->columns[e]);
+        }
+    }
+    if (rb_matrix_stored(m) < m->n_samples * m->n_features) {
+        d->minimum = d->minimum > 0 ? 0 : d->minimum;
+        d->maximum = d->maximum < 0 ? 0 : d->maximum;
+    }
+    return err;
+}
+
+rb_error rb_describe(rb_context *ctx, rb_source *source, rb_description *description) {
+    rb_description d = {.samples = source->n_samples,
+                        .features = source->n_features,
+                        .minimum = INFINITY,
+                        .maximum = -INFINITY};
+    int64_t width = source->n_features > 0 ? source->n_features : 1;
+    int64_t step = width < VALUES_AT_ONCE ? VALUES_AT_ONCE / width : 1;
+    for (int64_t first = 0; first < d.samples; first += step) {
+        rb_matrix block;
+        int64_t count = d.samples - first < step ? d.samples - first : step;
+        rb_error err = source->read(source, ctx, first, count, &block);
+        if (!err) {
+            err = block.sparse ? add_sparse(ctx, &d, &block, first)
+                               : add_dense(ctx, &d, &block, first);
+        }
+        if (err) {
+            return err;
+        }
+    }
+    if (d.minimum > d.maximum) { /* not one value: there is no least and no largest */
+        d.minimum = d.maximum = NAN;
+    }
+    *description = d;
+    return RB_OK;
+}

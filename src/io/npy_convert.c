@@ -1,0 +1,119 @@
+/* Numbers of an .npy file, of any type and byte order, to rows of float32 or float64. */
+#include "npy.h"
+
+#include <math.h>
+#include <string.h>
+
+/* An item in the byte order of this machine. */
+static uint64_t load(const char *item, int bytes, bool swapped) {
+    uint8_t b1;
+    uint16_t b2;
+    uint32_t b4;
+    uint64_t b8;
+    switch (bytes) {
+    case 1:
+        memcpy(&b1, item, sizeof b1);
+        return b1;
+    case 2:
+        memcpy(&b2, item, sizeof b2);
+        return swapped ? __builtin_bswap16(b2) : b2;
+    case 4:
+        memcpy(&b4, item, sizeof b4);
+        return swapped ? __builtin_bswap32(b4) : b4;
+    default:
+        memcpy(&b8, item, sizeof b8);
+        return swapped ? __builtin_bswap64(b8) : b8;
+    }
+}
+
+/* IEEE half precision: 1 bit sign, 5 bits exponent, 10 bits fraction. */
+static double half_value(uint64_t bits) {
+    int exponent = (int)(bits >> 10 & 31);
+    int fraction = (int)(bits & 1023);
+    double magnitude = exponent == 31  ? (fraction ? NAN : INFINITY)
+                       : exponent == 0 ? ldexp(fraction, -24)
+                                       : ldexp(1024 + fraction, exponent - 25);
+    return bits >> 15 & 1 ? -magnitude : magnitude;
+}
+
+static double float_value(uint64_t bits, int bytes) {
+    float f4;
+    double f8;
+    uint32_t b4 = (uint32_t)bits;
+    switch (bytes) {
+    case 2:
+        return half_value(bits);
+    case 4:
+        memcpy(&f4, &b4, sizeof f4);
+        return f4;
+    default:
+        memcpy(&f8, &bits, sizeof f8);
+        return f8;
+    }
+}
+
+static double integer_value(uint64_t bits, int bytes) {
+    switch (bytes) {
+    case 1:
+        return (int8_t)bits;
+    case 2:
+        return (int16_t)bits;
+    case 4:
+        return (int32_t)bits;
+    default:
+        return (double)(int64_t)bits;
+    }
+}
+
+static double item_value(const rb_npy_header *h, const char *item) {
+    uint64_t bits = load(item, h->item_bytes, h->swapped);
+    switch (h->kind) {
+    case 'f':
+        return float_value(bits, h->item_bytes);
+    case 'i':
+        return integer_value(bits, h->item_bytes);
+    case 'b':
+        return bits != 0;
+    default:
+        return (double)bits;
+    }
+}
+
+/* Where feature `feature` stands from the start of its row, in items: the last dimension runs
+ * fastest among features, the first runs fastest in a file of Fortran order. */
+static int64_t scattered_offset(const rb_npy_header *h, int64_t feature) {
+    int64_t offset = 0, stride = h->n_samples * h->n_features;
+    for (int d = h->dimensions - 1; d > 0; d--) {
+        stride /= h->shape[d];
+        offset += feature % h->shape[d] * stride;
+        feature /= h->shape[d];
+    }
+    return offset;
+}
+
+static void store(const rb_npy_header *h, const char *item, void *out, int64_t index) {
+    double value = item_value(h, item);
+    if (h->type == RB_FLOAT32) {
+        ((float *)out)[index] = (float)value;
+    } else {
+        ((double *)out)[index] = value;
+    }
+}
+
+void rb_npy_convert(const rb_npy_header *h, const char *raw, int64_t rows, void *out) {
+    if (h->scattered) {
+        for (int64_t j = 0; j < h->n_features; j++) {
+            int64_t offset = scattered_offset(h, j);
+            for (int64_t i = 0; i < rows; i++) {
+                store(h, raw + (i + offset) * h->item_bytes, out, i * h->n_features + j);
+            }
+        }
+        return;
+    }
+    for (int64_t i = 0; i < rows; i++) {
+        const char *row = raw + i * h->row_stride * h->item_bytes;
+        for (int64_t j = 0; j < h->n_features; j++) {
+            store(h, row + j * h->column_stride * h->item_bytes, out, i * h->n_features + j);
+        }
+    }
+}

@@ -1,0 +1,239 @@
+/* The header of an .npy file: a Python dictionary, read by a small parser that knows what may be in
+ * it. */
+#include "npy.h"
+
+#include <string.h>
+
+static rb_error damaged(rb_context *ctx, const char *path, const char *what) {
+    return rb_fail(ctx, RB_ERROR_FORMAT, "%s has a damaged .npy header: %s", path, what);
+}
+
+rb_error rb_npy_prefix(rb_context *ctx, const char *path, const char *bytes, int64_t count,
+                       int64_t file_bytes, rb_npy_header *header) {
+    const unsigned char *b = (const unsigned char *)bytes;
+    if (count >= 2 && b[0] == 0x1F && b[1] == 0x8B) {
+        return rb_fail(ctx, RB_ERROR_UNSUPPORTED, "%s is compressed: unpack it with gunzip first",
+                       path);
+    }
+    if (count < 10 || memcmp(b, "\x93NUMPY", 6) != 0) {
+        return damaged(ctx, path, "it ends too early");
+    }
+    if (b[6] < 1 || b[6] > 3) {
+        return rb_fail(ctx, RB_ERROR_UNSUPPORTED, "%s is of .npy version %d, but 1 to 3 are known",
+                       path, b[6]);
+    }
+    bool wide = b[6] > 1;
+    if (wide && count < 12) {
+        return damaged(ctx, path, "it ends too early");
+    }
+    int64_t length = b[8] | b[9] << 8;
+    if (wide) {
+        length |= (int64_t)b[10] << 16 | (int64_t)b[11] << 24;
+    }
+    header->text_offset = wide ? 12 : 10;
+    header->data_offset = header->text_offset + length;
+    if (header->data_offset > file_bytes) {
+        return damaged(ctx, path, "it is longer than the file");
+    }
+    return RB_OK;
+}
+
+/* ---- the dictionary ---- */
+
+struct parser {
+    const char *at;
+};
+
+static void skip_blanks(struct parser *p) {
+    p->at += strspn(p->at, " \t\r\n");
+}
+
+static bool take(struct parser *p, char c) {
+    skip_blanks(p);
+    if (*p->at != c) {
+        return false;
+    }
+    p->at++;
+    return true;
+}
+
+static bool take_word(struct parser *p, const char *word) {
+    skip_blanks(p);
+    size_t length = strlen(word);
+    if (strncmp(p->at, word, length) != 0) {
+        return false;
+    }
+    p->at += length;
+    return true;
+}
+
+/* A text in single or double quotes, without escapes; long ones are cut. */
+static bool take_text(struct parser *p, char *text, size_t size) {
+    skip_blanks(p);
+    char quote = *p->at;
+    if (quote != '\'' && quote != '"') {
+        return false;
+    }
+    size_t length = 0;
+    for (p->at++; *p->at && *p->at != quote; p->at++) {
+        if (length + 1 < size) {
+            text[length++] = *p->at;
+        }
+    }
+    text[length] = '\0';
+    return take(p, quote);
+}
+
+static bool take_size(struct parser *p, int64_t *value) {
+    skip_blanks(p);
+    if (*p->at < '0' || *p->at > '9') {
+        return false;
+    }
+    for (*value = 0; *p->at >= '0' && *p->at <= '9'; p->at++) {
+        if (!rb_multiply(*value, 10, value) ||
+            __builtin_add_overflow(*value, (int64_t)(*p->at - '0'), value)) {
+            return false;
+        }
+    }
+    p->at += *p->at == 'L'; /* as Python 2 wrote long integers */
+    return true;
+}
+
+/* "(3, 4)", "(3,)", "()" */
+static bool take_shape(struct parser *p, rb_npy_header *header) {
+    if (!take(p, '(')) {
+        return false;
+    }
+    for (header->dimensions = 0; !take(p, ')'); header->dimensions++) {
+        if (header->dimensions == RB_NPY_DIMENSIONS ||
+            !take_size(p, &header->shape[header->dimensions])) {
+            return false;
+        }
+        if (!take(p, ',')) {
+            header->dimensions++;
+            return take(p, ')');
+        }
+    }
+    return true;
+}
+
+/* "<f8": byte order, kind, bytes. */
+static rb_error take_type(rb_context *ctx, const char *path, const char *word,
+                          rb_npy_header *header) {
+    static const char *const known[] = {"f2", "f4", "f8", "i1", "i2", "i4", "i8",
+                                        "u1", "u2", "u4", "u8", "b1", NULL};
+    const uint16_t one = 1;
+    bool little = *(const unsigned char *)&one == 1;
+    char order = word[0];
+    const char *type = word + (order && strchr("<>=|", order) != NULL);
+    for (const char *const *name = known; *name; name++) {
+        if (strcmp(*name, type) == 0) {
+            header->kind = type[0];
+            header->item_bytes = type[1] - '0';
+            header->swapped = header->item_bytes > 1 && (order == '<' || order == '>') &&
+                              (order == '<') != little;
+            bool small = header->kind == 'f' ? header->item_bytes < 8 : header->item_bytes < 4;
+            header->type = small ? RB_FLOAT32 : RB_FLOAT64;
+            return RB_OK;
+        }
+    }
+    return rb_fail(
+        ctx, RB_ERROR_UNSUPPORTED,
+        "%s holds values of type '%s', but must hold real numbers: float, integer or bool", path,
+        word);
+}
+
+static rb_error parse_dictionary(rb_context *ctx, const char *path, const char *text, char *type,
+                                 size_t size, bool *fortran, rb_npy_header *header) {
+    struct parser p = {text};
+    char key[32];
+    bool has_type = false, has_order = false, has_shape = false;
+    if (!take(&p, '{')) {
+        return damaged(ctx, path, "it is no dictionary");
+    }
+    while (!take(&p, '}')) {
+        if (!take_text(&p, key, sizeof key) || !take(&p, ':')) {
+            return damaged(ctx, path, "a key is missing");
+        }
+        if (strcmp(key, "descr") == 0) {
+            has_type = take_text(&p, type, size);
+            if (!has_type && take(&p, '[')) {
+                return rb_fail(ctx, RB_ERROR_UNSUPPORTED,
+                               "%s holds records, but must hold plain numbers", path);
+            }
+            if (!has_type) {
+                return damaged(ctx, path, "'descr' is no type");
+            }
+        } else if (strcmp(key, "fortran_order") == 0) {
+            *fortran = take_word(&p, "True");
+            has_order = *fortran || take_word(&p, "False");
+            if (!has_order) {
+                return damaged(ctx, path, "'fortran_order' is neither True nor False");
+            }
+        } else if (strcmp(key, "shape") == 0) {
+            has_shape = take_shape(&p, header);
+            if (!has_shape) {
+                return damaged(ctx, path, "'shape' is no list of sizes");
+            }
+        } else {
+            return damaged(ctx, path, "it has an unknown key");
+        }
+        if (!take(&p, ',')) {
+            if (!take(&p, '}')) {
+                return damaged(ctx, path, "it does not end");
+            }
+            break;
+        }
+    }
+    if (!has_type || !has_order || !has_shape) {
+        return damaged(ctx, path, "'descr', 'fortran_order' or 'shape' is missing");
+    }
+    return RB_OK;
+}
+
+/* ---- what it means ---- */
+
+static rb_error set_shape(rb_context *ctx, const char *path, bool fortran, int64_t file_bytes,
+                          rb_npy_header *h) {
+    if (h->dimensions == 0) {
+        return rb_fail(ctx, RB_ERROR_FORMAT, "%s holds a single number, not an array", path);
+    }
+    h->n_samples = h->shape[0];
+    h->n_features = 1;
+    for (int i = 1; i < h->dimensions; i++) {
+        if (!rb_multiply(h->n_features, h->shape[i], &h->n_features)) {
+            return damaged(ctx, path, "its shape is absurdly large");
+        }
+    }
+    int64_t cells, bytes;
+    if (!rb_multiply(h->n_samples, h->n_features, &cells) ||
+        !rb_multiply(cells, h->item_bytes, &bytes)) {
+        return damaged(ctx, path, "its shape is absurdly large");
+    }
+    if (cells == 0) {
+        return rb_fail(ctx, RB_ERROR_FORMAT, "%s is empty: its shape is %lld x %lld", path,
+                       (long long)h->n_samples, (long long)h->n_features);
+    }
+    if (bytes > file_bytes - h->data_offset) {
+        return rb_fail(
+            ctx, RB_ERROR_FORMAT,
+            "%s is truncated: its shape %lld x %lld needs %lld bytes, but %lld are there", path,
+            (long long)h->n_samples, (long long)h->n_features, (long long)bytes,
+            (long long)(file_bytes - h->data_offset));
+    }
+    h->scattered = fortran && h->dimensions > 2;
+    h->row_stride = fortran ? 1 : h->n_features;
+    h->column_stride = fortran ? h->n_samples : 1;
+    return RB_OK;
+}
+
+rb_error rb_npy_parse(rb_context *ctx, const char *path, const char *text, int64_t file_bytes,
+                      rb_npy_header *header) {
+    char type[32];
+    bool fortran = false;
+    rb_error err = parse_dictionary(ctx, path, text, type, sizeof type, &fortran, header);
+    if (!err) {
+        err = take_type(ctx, path, type, header);
+    }
+    return err ? err : set_shape(ctx, path, fortran, file_bytes, header);
+}

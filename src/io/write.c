@@ -1,0 +1,151 @@
+/* Writing: which format a path asks for, and a file that appears whole or not at all. */
+#include "io.h"
+
+#include <string.h>
+#include <strings.h>
+
+static const rb_write_format *const formats[] = {
+    &rb_write_format_npy,
+    &rb_write_format_delimited,
+};
+
+struct rb_writer {
+    const rb_write_format *format;
+    rb_write_header header;
+    rb_output output;
+    void *state;
+    int64_t written;
+};
+
+/* Is the path's end one of the words "a b c"? Gives the word. */
+static bool has_suffix(const char *path, const char *suffixes, char *found, size_t size) {
+    size_t length = strlen(path);
+    for (const char *word = suffixes; *word;) {
+        size_t span = strcspn(word, " ");
+        if (span < length && span < size && strncasecmp(path + length - span, word, span) == 0) {
+            memcpy(found, word, span);
+            found[span] = '\0';
+            return true;
+        }
+        word += span + (word[span] == ' ');
+    }
+    return false;
+}
+
+static const rb_write_format *find_format(const char *path, char *suffix, size_t size) {
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+        if (has_suffix(path, formats[i]->suffixes, suffix, size)) {
+            return formats[i];
+        }
+    }
+    return NULL;
+}
+
+/* ".npy, .tsv, .csv" */
+static void list_suffixes(char *list, size_t size) {
+    size_t used = 0;
+    list[0] = '\0';
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+        for (const char *word = formats[i]->suffixes; *word && used < size;) {
+            size_t span = strcspn(word, " ");
+            used += (size_t)snprintf(list + used, size - used, "%s%.*s", used ? ", " : "",
+                                     (int)span, word);
+            word += span + (word[span] == ' ');
+        }
+    }
+}
+
+static rb_error choose_format(rb_context *ctx, const char *path, char *suffix, size_t size,
+                              const rb_write_format **format) {
+    *format = find_format(path, suffix, size);
+    if (!*format && strncmp(path, "/dev/", 5) == 0) { /* a stream has no suffix: it gets text */
+        *format = find_format("stream.tsv", suffix, size);
+    }
+    if (!*format) {
+        char list[256];
+        list_suffixes(list, sizeof list);
+        return rb_fail(ctx, RB_ERROR_ARGUMENT,
+                       "cannot write %s: its suffix must say the format: one of %s", path, list);
+    }
+    return RB_OK;
+}
+
+rb_error rb_writer_open(rb_context *ctx, const char *path, const rb_write_header *header,
+                        rb_writer **out) {
+    char suffix[16];
+    const rb_write_format *format;
+    *out = NULL;
+    rb_error err = choose_format(ctx, path, suffix, sizeof suffix, &format);
+    if (err) {
+        return err;
+    }
+    rb_writer *writer = rb_alloc_zero(ctx, 1, sizeof *writer);
+    if (!writer) {
+        return RB_ERROR_MEMORY;
+    }
+    *writer = (rb_writer){.format = format, .header = *header};
+    err = rb_output_begin(ctx, path, &writer->output);
+    if (!err) {
+        err = format->open(ctx, writer->output.path, suffix, &writer->header, &writer->state);
+        if (err == RB_ERROR_FILE) {
+            rb_fail_prefix(ctx, "cannot write %s: ", path);
+        }
+    }
+    if (err) {
+        rb_output_abandon(&writer->output);
+        rb_free(writer);
+        return err;
+    }
+    *out = writer;
+    return RB_OK;
+}
+
+rb_error rb_writer_add(rb_context *ctx, rb_writer *writer, const rb_matrix *rows) {
+    if (rows->n_features != writer->header.n_features ||
+        rows->n_samples > writer->header.n_samples - writer->written) {
+        return rb_fail(ctx, RB_ERROR_ARGUMENT,
+                       "cannot write %s: %lld rows x %lld columns do not fit behind row %lld of "
+                       "%lld x %lld",
+                       writer->output.final_path, (long long)rows->n_samples,
+                       (long long)rows->n_features, (long long)writer->written,
+                       (long long)writer->header.n_samples, (long long)writer->header.n_features);
+    }
+    rb_error err = writer->format->add(ctx, writer->state, rows);
+    if (err == RB_ERROR_FILE) {
+        rb_fail_prefix(ctx, "cannot write %s: ", writer->output.final_path);
+    }
+    writer->written += err ? 0 : rows->n_samples;
+    return err;
+}
+
+rb_error rb_writer_close(rb_context *ctx, rb_writer *writer) {
+    rb_error err = RB_OK;
+    bool short_of_rows = writer->written < writer->header.n_samples;
+    if (short_of_rows) {
+        err = rb_fail(ctx, RB_ERROR_ARGUMENT, "cannot write %s: it got %lld of its %lld rows",
+                      writer->output.final_path, (long long)writer->written,
+                      (long long)writer->header.n_samples);
+    }
+    rb_error closed = writer->format->close(ctx, writer->state, short_of_rows);
+    if (closed == RB_ERROR_FILE && !err) {
+        rb_fail_prefix(ctx, "cannot write %s: ", writer->output.final_path);
+    }
+    err = err ? err : closed;
+    if (err) {
+        rb_output_abandon(&writer->output);
+    } else {
+        err = rb_output_commit(ctx, &writer->output);
+    }
+    rb_free(writer);
+    return err;
+}
+
+void rb_writer_abandon(rb_writer *writer) {
+    if (!writer) {
+        return;
+    }
+    rb_context unheard = {.threads = 1, .allocations_left = -1}; /* the caller wants no sentence */
+    (void)writer->format->close(&unheard, writer->state, true);
+    rb_output_abandon(&writer->output);
+    rb_free(writer);
+}
