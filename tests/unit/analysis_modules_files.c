@@ -50,7 +50,7 @@ static void put_file(const char *text) {
 
 /* Two modules over 3 samples and 2 features; the second has no sample. */
 static const rb_member samples_0[] = {{2, 1.5}, {0, -0.25}}, features_0[] = {{1, -3}},
-                       features_1[] = {{0, 2}, {1, 0.5}};
+                       features_1[] = {{0, 2}, {1, -0.5}};
 
 static rb_modules *two_modules(void) {
     rb_modules *modules;
@@ -88,10 +88,11 @@ static void tables_with_names(void **state) {
                 "1\t7\t12.5\tsample\tcell 1\t0\t-0.25\n"
                 "1\t7\t12.5\tfeature\tGNLY\t1\t-3\n"
                 "2\t3\t0.5\tfeature\tNKG7\t0\t2\n"
-                "2\t3\t0.5\tfeature\tGNLY\t1\t0.5\n");
+                "2\t3\t0.5\tfeature\tGNLY\t1\t-0.5\n");
     assert_int_equal(rb_modules_write(ctx, modules, NULL, source, RB_MODULES_GMT, path), RB_OK);
-    assert_file("module_1\tunit 7, information 12.5\tGNLY\n"
-                "module_2\tunit 3, information 0.5\tNKG7\tGNLY\n");
+    assert_file("module_1_down\tunit 7, information 12.5\tGNLY\n"
+                "module_2_up\tunit 3, information 0.5\tNKG7\n"
+                "module_2_down\tunit 3, information 0.5\tGNLY\n");
     rb_source_free(source);
     rb_modules_free(modules);
 }
@@ -101,14 +102,15 @@ static void tables_without_names(void **state) {
     (void)state;
     rb_modules *modules = two_modules();
     assert_int_equal(rb_modules_write(ctx, modules, NULL, NULL, RB_MODULES_GMT, path), RB_OK);
-    assert_file("module_1\tunit 7, information 12.5\t1\n"
-                "module_2\tunit 3, information 0.5\t0\t1\n");
+    assert_file("module_1_down\tunit 7, information 12.5\t1\n"
+                "module_2_up\tunit 3, information 0.5\t0\n"
+                "module_2_down\tunit 3, information 0.5\t1\n");
     assert_int_equal(rb_modules_write(ctx, modules, NULL, NULL, RB_MODULES_JSON, path), RB_OK);
     assert_file("{\"modules\":[\n"
                 "{\"unit\":7,\"information\":12.5,\"samples\":[2,0],\"sample_weights\":[1.5,-0.25],"
                 "\"features\":[1],\"feature_weights\":[-3.0]},\n"
                 "{\"unit\":3,\"information\":0.5,\"samples\":[],\"sample_weights\":[],"
-                "\"features\":[0,1],\"feature_weights\":[2.0,0.5]}\n"
+                "\"features\":[0,1],\"feature_weights\":[2.0,-0.5]}\n"
                 "]}\n");
     rb_modules_free(modules);
 }
