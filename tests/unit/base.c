@@ -1,0 +1,262 @@
+/* src/base: options, random numbers, threads, memory, sentences. */
+#include "fixture.h"
+
+#include <float.h>
+#include <stdatomic.h>
+#include <stdio.h>
+
+/* ---- options ---- */
+
+struct options {
+    int64_t count;
+    double rate;
+    int kind;
+    bool flag;
+    const char *text;
+};
+
+static const rb_option table[] = {
+    {"count", 'n', RB_OPTION_INTEGER, offsetof(struct options, count), "10", 1, 9e18, NULL, "N",
+     "h"},
+    {"rate", 0, RB_OPTION_NUMBER, offsetof(struct options, rate), "0.1", DBL_MIN, 1, NULL, "R",
+     "h"},
+    {"kind", 0, RB_OPTION_CHOICE, offsetof(struct options, kind), "sd", 0, 0, "rms|sd|none", "K",
+     "h"},
+    {"flag", 0, RB_OPTION_FLAG, offsetof(struct options, flag), "false", 0, 0, NULL, NULL, "h"},
+    {"text", 0, RB_OPTION_TEXT, offsetof(struct options, text), NULL, 0, 0, NULL, "T", "h"},
+    {0},
+};
+
+static void options_from_text(void **state) {
+    (void)state;
+    rb_context *ctx = fixture_context();
+    struct options o;
+    rb_options_default(table, &o);
+    assert_true(o.count == 10 && o.rate == 0.1 && o.kind == 1 && !o.flag && !o.text);
+    assert_ok(ctx, rb_options_set(ctx, table, &o, "count", "5k"));
+    assert_ok(ctx, rb_options_set(ctx, table, &o, "rate", "1e-3"));
+    assert_ok(ctx, rb_options_set(ctx, table, &o, "kind", "none"));
+    assert_ok(ctx, rb_options_set(ctx, table, &o, "flag", "yes"));
+    assert_ok(ctx, rb_options_set(ctx, table, &o, "text", "hello"));
+    assert_true(o.count == 5000 && o.rate == 1e-3 && o.kind == 2 && o.flag);
+    char text[64];
+    rb_options_get(rb_options_find(table, "rate"), &o, text, sizeof text);
+    assert_string_equal(text, "0.001");
+    o.rate = 0.1 + 0.2;
+    rb_options_get(rb_options_find(table, "rate"), &o, text, sizeof text);
+    assert_true(strtod(text, NULL) == o.rate);
+    rb_context_free(ctx);
+}
+
+static void assert_refused(rb_context *ctx, const char *name, const char *value,
+                           const char *sentence) {
+    struct options o, before;
+    rb_options_default(table, &o);
+    before = o;
+    assert_int_equal(rb_options_set(ctx, table, &o, name, value), RB_ERROR_ARGUMENT);
+    assert_string_equal(rb_context_error(ctx), sentence);
+    assert_memory_equal(&o, &before, sizeof o);
+}
+
+static void refused_values(void **state) {
+    (void)state;
+    rb_context *ctx = fixture_context();
+    assert_refused(ctx, "count", "0", "count is '0', but must be a whole number of at least 1");
+    assert_refused(ctx, "count", "1.5", "count is '1.5', but must be a whole number of at least 1");
+    assert_refused(ctx, "count", "99999999999G",
+                   "count is '99999999999G', but must be a whole number of at least 1");
+    assert_refused(ctx, "rate", "0", "rate is '0', but must be a number above 0 and at most 1");
+    assert_refused(ctx, "rate", "nan", "rate is 'nan', but must be a number above 0 and at most 1");
+    assert_refused(ctx, "kind", "s", "kind is 's', but must be rms, sd or none");
+    assert_refused(ctx, "kind", "", "kind is '', but must be rms, sd or none");
+    assert_refused(ctx, "flag", "maybe", "flag is 'maybe', but must be true or false");
+    assert_refused(ctx, "size", "1", "there is no option 'size'");
+    struct options o;
+    rb_options_default(table, &o);
+    o.kind = 3;
+    assert_int_equal(rb_options_check(ctx, table, &o), RB_ERROR_ARGUMENT);
+    o.kind = 0;
+    assert_ok(ctx, rb_options_check(ctx, table, &o));
+    rb_context_free(ctx);
+}
+
+/* A default that changes silently costs somebody a day: all are pinned here. */
+static void defaults_are_pinned(void **state) {
+    (void)state;
+    static const struct {
+        const rb_option *(*table)(void);
+        const char *defaults;
+    } pinned[] = {
+        {rb_fit_option_table,
+         "iterations=200 tolerance=0 seed=1 restarts=1 precision=float32 trace=false "},
+        {rb_rfn_option_table, "units=10 eta=0.1 eta-psi=0 normalize=rms mstep=newton "
+                              "psi-update=old psi-min=0.01 psi-init=0.1 "
+                              "weight-max=0 weight-init=0.01 prior-mean=0 "},
+        {rb_preprocess_option_table,
+         "missing=refuse totals=0 log1p=false top-variance=0 centre=mean scale=none "},
+        {rb_read_option_table, "dataset= transpose=false header=auto row-names=auto patches= "},
+    };
+    for (size_t i = 0; i < sizeof pinned / sizeof *pinned; i++) {
+        char text[1024] = "", value[64];
+        double options[64];
+        const rb_option *rows = pinned[i].table();
+        rb_options_default(rows, options);
+        for (; rows->name; rows++) {
+            rb_options_get(rows, options, value, sizeof value);
+            sprintf(text + strlen(text), "%s=%s ", rows->name, value);
+        }
+        assert_string_equal(text, pinned[i].defaults);
+    }
+}
+
+/* ---- random numbers ---- */
+
+/* A value depends on seed, purpose, restart and index alone; moments are those of the distribution.
+ */
+static void random_numbers(void **state) {
+    (void)state;
+    rb_stream a = {1, RB_RANDOM_LOADINGS, 0}, b = {1, RB_RANDOM_SIMULATE, 0},
+              c = {1, RB_RANDOM_LOADINGS, 1};
+    assert_true(rb_random_uniform(a, 5) == rb_random_uniform(a, 5));
+    assert_true(rb_random_uniform(a, 5) != rb_random_uniform(a, 6));
+    assert_true(rb_random_uniform(a, 5) != rb_random_uniform(b, 5));
+    assert_true(rb_random_uniform(a, 5) != rb_random_uniform(c, 5));
+    enum { N = 200000 };
+    double u = 0, u2 = 0, z = 0, z2 = 0, z4 = 0;
+    for (uint64_t i = 0; i < N; i++) {
+        double x = rb_random_uniform(a, i), y = rb_random_normal(b, i);
+        assert_true(x >= 0 && x < 1 && isfinite(y));
+        u += x / N;
+        u2 += x * x / N;
+        z += y / N;
+        z2 += y * y / N;
+        z4 += y * y * y * y / N;
+    }
+    /* five standard errors each */
+    assert_close(u, 0.5, 0.0033);
+    assert_close(u2, 1.0 / 3, 0.0034);
+    assert_close(z, 0, 0.0112);
+    assert_close(z2, 1, 0.0159);
+    assert_close(z4, 3, 0.04);
+    rb_draws draws = {a, 0};
+    int64_t seen[4] = {0};
+    for (int i = 0; i < 1000; i++) {
+        int64_t x = rb_draw_integer(&draws, 3, 6);
+        assert_true(x >= 3 && x <= 6);
+        seen[x - 3]++;
+    }
+    assert_true(seen[0] > 150 && seen[3] > 150);
+}
+
+/* Philox4x32-10 of Random123's published test: counter and key of all ones. */
+static void random_reference(void **state) {
+    (void)state;
+    /* bits 408f276d 41c83b0e ...: the first two words as 53 bits */
+    rb_stream ones = {UINT64_MAX, UINT32_MAX, UINT32_MAX};
+    uint64_t bits = ((uint64_t)0x408f276d << 32 | 0x41c83b0e) >> 11;
+    assert_true(rb_random_uniform(ones, UINT64_MAX) == (double)bits * 0x1p-53);
+}
+
+/* ---- threads ---- */
+
+struct tally {
+    _Atomic int64_t done[1000];
+    _Atomic int worker_too_large;
+    int threads;
+};
+
+static void count_task(void *arg, int64_t index, int worker) {
+    struct tally *t = arg;
+    atomic_fetch_add(&t->done[index], 1);
+    if (worker < 0 || worker >= t->threads) {
+        atomic_store(&t->worker_too_large, 1);
+    }
+}
+
+static void every_task_once(void **state) {
+    (void)state;
+    rb_context *ctx = fixture_context();
+    static const int counts[] = {1, 2, 3, 8, 1, 5};
+    for (int c = 0; c < 6; c++) {
+        assert_ok(ctx, rb_context_set_threads(ctx, counts[c]));
+        for (int round = 0; round < 200; round++) {
+            struct tally t = {.threads = counts[c]};
+            int64_t tasks = round * 5;
+            rb_parallel(ctx, tasks, count_task, &t);
+            for (int64_t i = 0; i < 1000; i++) {
+                assert_int_equal(t.done[i], i < tasks);
+            }
+            assert_false(t.worker_too_large);
+        }
+    }
+    assert_int_equal(rb_context_set_threads(ctx, -1), RB_ERROR_ARGUMENT);
+    assert_int_equal(rb_context_set_threads(ctx, 5000), RB_ERROR_ARGUMENT);
+    assert_int_equal(rb_context_threads(ctx), 5);
+    assert_ok(ctx, rb_context_set_threads(ctx, 0));
+    assert_true(rb_context_threads(ctx) >= 1);
+    rb_context_free(ctx);
+}
+
+/* ---- memory and sentences ---- */
+
+static void memory(void **state) {
+    (void)state;
+    rb_context *ctx = fixture_context();
+    int64_t product;
+    assert_true(rb_multiply(INT32_MAX, INT32_MAX, &product));
+    assert_false(rb_multiply(INT64_MAX, 2, &product));
+    assert_null(rb_alloc(ctx, INT64_MAX / 4, 8));
+    assert_non_null(strstr(rb_context_error(ctx), "do not fit into memory"));
+    assert_null(rb_alloc(ctx, -1, 8));
+    char *p = rb_alloc(ctx, 0, 8);
+    assert_non_null(p);
+    assert_int_equal((uintptr_t)p % 64, 0);
+    p = rb_grow(ctx, p, 0, 100, 1);
+    memset(p, 7, 100);
+    p = rb_grow(ctx, p, 100, 5000, 1);
+    assert_int_equal(p[99], 7);
+    rb_free(p);
+    ctx->allocations_left = 1;
+    void *one = rb_alloc(ctx, 1, 1);
+    assert_non_null(one);
+    assert_null(rb_alloc(ctx, 1, 1));
+    assert_non_null(strstr(rb_context_error(ctx), "out of memory"));
+    rb_free(one);
+    rb_context_free(ctx);
+}
+
+static void sentences(void **state) {
+    (void)state;
+    rb_context *ctx = fixture_context();
+    assert_string_equal(rb_context_error(ctx), "");
+    assert_int_equal(rb_fail(ctx, RB_ERROR_DATA, "row %d", 3), RB_ERROR_DATA);
+    rb_fail_prefix(ctx, "%s: ", "a.csv");
+    assert_string_equal(rb_context_error(ctx), "a.csv: row 3");
+    rb_fail(ctx, RB_ERROR_DATA, "again %s", rb_context_error(ctx));
+    assert_string_equal(rb_context_error(ctx), "again a.csv: row 3");
+    char *text = malloc(5000);
+    memset(text, 'x', 4999);
+    text[4999] = '\0';
+    rb_fail(ctx, RB_ERROR_DATA, "%s", text);
+    rb_fail_prefix(ctx, "%s", text);
+    assert_true(strlen(rb_context_error(ctx)) < 1024);
+    free(text);
+    assert_string_equal(rb_error_name(RB_ERROR_FILE), "RB_ERROR_FILE");
+    assert_string_equal(rb_status_name(RB_STATUS_CONVERGED), "converged");
+    rb_context_free(ctx);
+    rb_context_free(NULL);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(options_from_text),
+        cmocka_unit_test(refused_values),
+        cmocka_unit_test(defaults_are_pinned),
+        cmocka_unit_test(random_numbers),
+        cmocka_unit_test(random_reference),
+        cmocka_unit_test(every_task_once),
+        cmocka_unit_test(memory),
+        cmocka_unit_test(sentences),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

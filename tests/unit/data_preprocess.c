@@ -1,0 +1,344 @@
+/* Preprocessing by its definition: statistics, order of steps, undo, matching by name. */
+#include "fixture.h"
+
+#include "data/data.h"
+
+enum { N = 6, M = 4 };
+
+static const double table[N * M] = {1, 0, 5, 2, 3, 0, 5, 8, 2, 7,  5, 4,
+                                    9, 0, 5, 1, 4, 1, 5, 0, 6, 12, 5, 3};
+
+static rb_preprocess_options plain(void) {
+    rb_preprocess_options o;
+    rb_preprocess_options_default(&o);
+    o.centre = RB_CENTRE_NONE;
+    return o;
+}
+
+/* The preprocessed values of a source, all of it, dense. */
+static void apply(rb_context *ctx, const rb_preprocess *p, rb_source *source, double *out) {
+    rb_feed *feed;
+    rb_block block;
+    int64_t n = rb_source_samples(source);
+    assert_ok(ctx, rb_feed_new(ctx, p, source, RB_FLOAT64, &feed));
+    assert_ok(ctx, rb_feed_read(ctx, feed, 0, n, &block));
+    rb_block_rows(&block, 0, (rb_dense){out, n, p->n_features, p->n_features, RB_FLOAT64});
+    rb_feed_free(feed);
+}
+
+static rb_preprocess *fit(rb_context *ctx, const rb_preprocess_options *o, rb_source *source) {
+    rb_preprocess *p;
+    assert_ok(ctx, rb_preprocess_fit(ctx, o, source, &p));
+    return p;
+}
+
+/* Mean, 1/n variance, median and quartiles of 2 0 5 3-like columns, worked out by hand. */
+static void statistics(void **state) {
+    (void)state;
+    rb_context *ctx = fixture_context();
+    rb_matrix *matrix;
+    rb_source *source = fixture_source(ctx, table, N, M, &matrix);
+    rb_preprocess_options o;
+    rb_preprocess_options_default(&o);
+    o.scale = RB_SCALE_SD;
+    rb_preprocess *p = fit(ctx, &o, source);
+    assert_close(p->centre[0], 25.0 / 6, 1e-14);
+    assert_close(p->scale[0], sqrt(147.0 / 6 - 625.0 / 36), 1e-14);
+    assert_true(p->scale[2] == 1);
+    rb_preprocess_free(p);
+    o.centre = RB_CENTRE_MEDIAN;
+    o.scale = RB_SCALE_IQR;
+    p = fit(ctx, &o, source);
+    /* column 0 sorted: 1 2 3 4 6 9: median 3.5, quartiles 2.25 and 5.5 */
+    assert_close(p->centre[0], 3.5, 1e-15);
+    assert_close(p->scale[0], 5.5 - 2.25, 1e-15);
+    double out[N * M];
+    apply(ctx, p, source, out);
+    assert_close(out[3 * M], (9 - 3.5) / 3.25, 1e-15);
+    rb_preprocess_free(p);
+    rb_source_free(source);
+    rb_matrix_free(matrix);
+    rb_context_free(ctx);
+}
+
+/* Totals, then log1p, then the centre. */
+static void order_of_steps(void **state) {
+    (void)state;
+    rb_context *ctx = fixture_context();
+    rb_matrix *matrix;
+    rb_source *source = fixture_source(ctx, table, N, M, &matrix);
+    rb_preprocess_options o = plain();
+    o.totals = 10;
+    o.log1p = true;
+    o.centre = RB_CENTRE_MEAN;
+    rb_preprocess *p = fit(ctx, &o, source);
+    double out[N * M], mean = 0;
+    apply(ctx, p, source, out);
+    for (int i = 0; i < N; i++) {
+        double total = 0;
+        for (int k = 0; k < M; k++) {
+            total += table[i * M + k];
+        }
+        mean += log1p(table[i * M + 1] * 10 / total) / N;
+    }
+    assert_close(p->centre[1], mean, 1e-14);
+    assert_close(out[1], log1p(0) - mean, 1e-14);
+    rb_preprocess_free(p);
+    rb_source_free(source);
+    rb_matrix_free(matrix);
+    rb_context_free(ctx);
+}
+
+static rb_matrix *sparse_table(rb_context *ctx) {
+    static int64_t starts[N + 1];
+    static int32_t columns[N * M];
+    static double values[N * M];
+    int64_t entries = 0;
+    for (int i = 0; i < N; i++) {
+        for (int k = 0; k < M; k++) {
+            if (table[i * M + k] != 0) {
+                columns[entries] = k;
+                values[entries++] = table[i * M + k];
+            }
+        }
+        starts[i + 1] = entries;
+    }
+    rb_matrix *matrix;
+    assert_ok(ctx, rb_matrix_csr(ctx, RB_FLOAT64, N, M, starts, columns, values, &matrix));
+    return matrix;
+}
+
+/* Every combination of options gives the same on a sparse matrix as on a dense one. */
+static void sparse_equals_dense(void **state) {
+    (void)state;
+    rb_context *ctx = fixture_context();
+    rb_matrix *dense, *sparse = sparse_table(ctx);
+    rb_source *a = fixture_source(ctx, table, N, M, &dense), *b;
+    assert_ok(ctx, rb_source_from_matrix(ctx, sparse, &b));
+    int combinations = 0;
+    for (int code = 0; code < 3 * 3 * 2 * 2 * 2; code++) {
+        rb_preprocess_options o = plain();
+        o.centre = code % 3;
+        o.scale = code / 3 % 3;
+        o.log1p = code / 9 % 2;
+        o.totals = code / 18 % 2 ? 50 : 0;
+        o.top_variance = code / 36 ? 2 : 0;
+        rb_preprocess *p = fit(ctx, &o, a), *q = fit(ctx, &o, b);
+        double x[N * M], y[N * M];
+        assert_int_equal(p->n_features, o.top_variance ? 2 : M);
+        assert_int_equal(q->n_features, p->n_features);
+        apply(ctx, p, a, x);
+        apply(ctx, q, b, y);
+        for (int64_t e = 0; e < N * p->n_features; e++) {
+            assert_close(x[e], y[e], 1e-12);
+        }
+        rb_preprocess_free(p);
+        rb_preprocess_free(q);
+        combinations++;
+    }
+    assert_int_equal(combinations, 72);
+    rb_source_free(a);
+    rb_source_free(b);
+    rb_matrix_free(dense);
+    rb_matrix_free(sparse);
+    rb_context_free(ctx);
+}
+
+static void selects_by_variance(void **state) {
+    (void)state;
+    rb_context *ctx = fixture_context();
+    rb_matrix *matrix;
+    static const char *const names[] = {"a", "b", "c", "d"};
+    rb_source *source = fixture_source(ctx, table, N, M, &matrix);
+    rb_source_free(source);
+    assert_ok(ctx, rb_matrix_set_feature_names(ctx, matrix, names, M));
+    assert_ok(ctx, rb_source_from_matrix(ctx, matrix, &source));
+    rb_preprocess_options o = plain();
+    o.top_variance = 2; /* of 7.1, 21.2, 0, 6.7 */
+    rb_preprocess *p = fit(ctx, &o, source);
+    assert_int_equal(p->n_features, 2);
+    assert_int_equal(p->selected[0], 0);
+    assert_int_equal(p->selected[1], 1);
+    assert_string_equal(p->names->text[1], "b");
+    rb_preprocess_free(p);
+    rb_source_free(source);
+    rb_matrix_free(matrix);
+    rb_context_free(ctx);
+}
+
+static void fills_missing_values(void **state) {
+    (void)state;
+    rb_context *ctx = fixture_context();
+    double holes[N * M];
+    memcpy(holes, table, sizeof table);
+    holes[0] = holes[3 * M] = NAN; /* column 0: 3 2 4 6 are there */
+    rb_matrix *matrix;
+    rb_source *source = fixture_source(ctx, holes, N, M, &matrix);
+    rb_preprocess_options o = plain();
+    o.missing = RB_MISSING_MEAN;
+    rb_preprocess *p = fit(ctx, &o, source);
+    double out[N * M];
+    apply(ctx, p, source, out);
+    assert_int_equal(p->n_filled, 2);
+    assert_close(out[0], 3.75, 1e-15);
+    assert_close(out[M], 3, 1e-15);
+    rb_preprocess_free(p);
+    o.missing = RB_MISSING_MEDIAN;
+    p = fit(ctx, &o, source);
+    apply(ctx, p, source, out);
+    assert_close(out[3 * M], 3.5, 1e-15);
+    rb_preprocess_free(p);
+    rb_source_free(source);
+    rb_matrix_free(matrix);
+    rb_context_free(ctx);
+}
+
+struct heard {
+    char text[1024];
+    int count;
+};
+
+static void hear(rb_log_level level, const char *sentence, void *user) {
+    (void)level;
+    struct heard *heard = user;
+    heard->count++;
+    strncat(heard->text, sentence, sizeof heard->text - strlen(heard->text) - 1);
+}
+
+/* New data with features in another order, one extra, one lacking: matched by name, told. */
+static void matches_by_name(void **state) {
+    (void)state;
+    rb_context *ctx = fixture_context();
+    struct heard heard = {.count = 0};
+    rb_context_on_log(ctx, hear, &heard);
+    rb_matrix *train, *new, *alien;
+    static const char *const names[] = {"a", "b", "c", "d"};
+    static const char *const others[] = {"d", "x", "a", "c"};
+    static const char *const aliens[] = {"e", "f", "g", "h"};
+    rb_source_free(fixture_source(ctx, table, N, M, &train));
+    rb_source_free(fixture_source(ctx, table, N, M, &new));
+    rb_source_free(fixture_source(ctx, table, N, M, &alien));
+    assert_ok(ctx, rb_matrix_set_feature_names(ctx, train, names, M));
+    assert_ok(ctx, rb_matrix_set_feature_names(ctx, new, others, M));
+    assert_ok(ctx, rb_matrix_set_feature_names(ctx, alien, aliens, M));
+    rb_source *a, *b, *c;
+    assert_ok(ctx, rb_source_from_matrix(ctx, train, &a));
+    assert_ok(ctx, rb_source_from_matrix(ctx, new, &b));
+    assert_ok(ctx, rb_source_from_matrix(ctx, alien, &c));
+    rb_preprocess_options o;
+    rb_preprocess_options_default(&o);
+    rb_preprocess *p = fit(ctx, &o, a);
+    double out[N * M];
+    apply(ctx, p, b, out);
+    for (int i = 0; i < N; i++) {
+        assert_close(out[i * M], table[i * M + 2] - p->centre[0], 1e-14);
+        assert_close(out[i * M + 1], 0, 1e-14);
+        assert_close(out[i * M + 2], table[i * M + 3] - p->centre[2], 1e-14);
+        assert_close(out[i * M + 3], table[i * M] - p->centre[3], 1e-14);
+    }
+    assert_int_equal(heard.count, 2);
+    assert_non_null(strstr(heard.text, "1 of the model's 4 features are not in the data"));
+    assert_non_null(strstr(heard.text, ": b"));
+    assert_non_null(strstr(heard.text, "1 features of the data are not in the model"));
+    rb_feed *feed;
+    assert_int_equal(rb_feed_new(ctx, p, c, RB_FLOAT64, &feed), RB_ERROR_DATA);
+    assert_non_null(strstr(rb_context_error(ctx), "by name"));
+    rb_preprocess_free(p);
+    rb_source_free(a);
+    rb_source_free(b);
+    rb_source_free(c);
+    rb_matrix_free(train);
+    rb_matrix_free(new);
+    rb_matrix_free(alien);
+    rb_context_free(ctx);
+}
+
+static void refuses_another_width(void **state) {
+    (void)state;
+    rb_context *ctx = fixture_context();
+    rb_matrix *train, *narrow;
+    rb_source *a = fixture_source(ctx, table, N, M, &train);
+    rb_source *b = fixture_source(ctx, table, N, M - 1, &narrow);
+    rb_preprocess *p = fit(ctx, NULL, a);
+    rb_feed *feed;
+    assert_int_equal(rb_feed_new(ctx, p, b, RB_FLOAT64, &feed), RB_ERROR_DATA);
+    assert_non_null(strstr(rb_context_error(ctx), "3 features, but the model was fitted to 4"));
+    rb_preprocess_free(p);
+    rb_source_free(a);
+    rb_source_free(b);
+    rb_matrix_free(train);
+    rb_matrix_free(narrow);
+    rb_context_free(ctx);
+}
+
+/* Undoing gives back the values. */
+static void undo(void **state) {
+    (void)state;
+    rb_context *ctx = fixture_context();
+    rb_matrix *matrix;
+    rb_source *source = fixture_source(ctx, table, N, M, &matrix);
+    rb_preprocess_options o;
+    rb_preprocess_options_default(&o);
+    o.totals = 7;
+    o.log1p = true;
+    o.scale = RB_SCALE_SD;
+    rb_preprocess *p = fit(ctx, &o, source);
+    rb_feed *feed;
+    rb_block block;
+    assert_ok(ctx, rb_feed_new(ctx, p, source, RB_FLOAT64, &feed));
+    assert_ok(ctx, rb_feed_read(ctx, feed, 2, 3, &block));
+    rb_feed_undo(feed, block.dense);
+    for (int64_t i = 0; i < 3; i++) {
+        for (int64_t k = 0; k < M; k++) {
+            assert_close(rb_dense_get(block.dense, i, k), table[(i + 2) * M + k], 1e-13);
+        }
+    }
+    rb_feed_free(feed);
+    rb_preprocess_free(p);
+    rb_source_free(source);
+    rb_matrix_free(matrix);
+    rb_context_free(ctx);
+}
+
+/* New data with a hole: refused by a model that refuses, filled by one that fills. */
+static void holes_in_new_data(void **state) {
+    (void)state;
+    rb_context *ctx = fixture_context();
+    double holes[N * M], out[N * M];
+    memcpy(holes, table, sizeof table);
+    rb_matrix *matrix;
+    rb_source *source = fixture_source(ctx, holes, N, M, &matrix);
+    rb_preprocess_options o = plain();
+    rb_preprocess *p = fit(ctx, &o, source);
+    o.missing = RB_MISSING_MEAN;
+    rb_preprocess *q = fit(ctx, &o, source);
+    holes[4 * M + 1] = NAN;
+    rb_feed *feed;
+    rb_block block;
+    assert_ok(ctx, rb_feed_new(ctx, p, source, RB_FLOAT64, &feed));
+    assert_int_equal(rb_feed_read(ctx, feed, 3, 2, &block), RB_ERROR_DATA);
+    assert_non_null(strstr(rb_context_error(ctx), "sample 5, feature 2"));
+    rb_feed_free(feed);
+    apply(ctx, q, source, out);
+    assert_close(out[4 * M + 1], 20.0 / 6, 1e-14);
+    rb_preprocess_free(p);
+    rb_preprocess_free(q);
+    rb_source_free(source);
+    rb_matrix_free(matrix);
+    rb_context_free(ctx);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(statistics),
+        cmocka_unit_test(order_of_steps),
+        cmocka_unit_test(sparse_equals_dense),
+        cmocka_unit_test(selects_by_variance),
+        cmocka_unit_test(fills_missing_values),
+        cmocka_unit_test(matches_by_name),
+        cmocka_unit_test(refuses_another_width),
+        cmocka_unit_test(undo),
+        cmocka_unit_test(holes_in_new_data),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
