@@ -1,0 +1,99 @@
+# fit: what it says, what it writes, what it records; and every way in which it can fail.
+. "$SOURCE/tests/cli/lib/lib.sh"
+
+expect 0 simulate biclusters --dataset D1 --seed 1 -o X.npy
+expect 0 fit rfn X.npy -k 5 --iterations 20 --eta 0.1 --normalize sd --seed 1 -o model.h5 \
+    --log-json log.jsonl
+silent
+says "100 samples x 100 features"
+says "seed 1"
+says "20 iterations"
+says "model in model.h5"
+exists model.h5
+only X.npy model.h5 log.jsonl
+
+# The log: one object an iteration, with the four keys; the objective is finite.
+[ "$(wc -l <log.jsonl)" -eq 20 ] || fail "the log has not 20 lines"
+lines=$(grep -c '^{"iteration": [0-9]*, "objective": -\{0,1\}[0-9.e+-]*, "estep_objective": [0-9.e+-]*, "seconds": [0-9.e+-]*}$' log.jsonl)
+[ "$lines" -eq 20 ] || fail "the log has lines of another form: $(head -n 1 log.jsonl)"
+[ "$(tail -n 1 log.jsonl | number iteration)" = 20 ] || fail "the last line is not iteration 20"
+
+# What the model records.
+expect 0 info model.h5 --json
+for text in '"kind": "model"' '"method": "rfn"' '"units": 5' '"features": 100' '"iterations": 20' \
+    '"eta": "0.1"' '"normalize": "sd"' '"seed": "1"' '"loadings": [100, 5]'; do
+    tells "$text"
+done
+tells 'rarebit fit rfn X.npy -k 5 --iterations 20 --eta 0.1 --normalize sd --seed 1 -o model.h5'
+expect 0 info model.h5
+tells "command_line"
+
+# The same seed gives the same codes; without one, a seed is drawn, said and stored.
+expect 0 fit rfn X.npy -k5 --iterations=20 --eta=0.1 --normalize=sd --seed=1 -o again.h5 --quiet
+[ ! -s err ] || fail "$command: --quiet says something: $(cat err)"
+expect 0 encode model.h5 X.npy -o codes.npy -q
+expect 0 encode again.h5 X.npy -o codes2.npy -q
+same codes.npy codes2.npy
+expect 0 fit rfn X.npy -k 2 --iterations 2 -o drawn.h5
+seed=$(sed -n 's/^seed \([0-9]*\)$/\1/p' err)
+[ -n "$seed" ] || fail "$command: no seed was said"
+expect 0 info drawn.h5 --json
+tells "\"seed\": \"$seed\""
+
+# Options anywhere, and "--" ends them.
+cp X.npy ./-X.npy
+expect 0 fit rfn -k 2 --iterations 2 --seed 1 -o dash.h5 -q -- -X.npy
+
+# A warm start goes on; a tolerance stops.
+expect 0 fit rfn X.npy -k 5 --iterations 5 --seed 1 --init model.h5 -o warm.h5
+exists warm.h5
+expect 0 fit rfn X.npy -k 2 --iterations 500 --tolerance 0.5 --seed 1 -o stop.h5
+says "converged"
+expect 0 fit rfn X.npy -k 2 --iterations 2 --tolerance 1e-12 --seed 1 -o no.h5
+says "warning: the objective still changed"
+expect 1 fit rfn X.npy -k 2 --iterations 2 --tolerance 1e-12 --seed 1 -o strict.h5 --strict -q
+one_line
+exists strict.h5
+
+# The command line is recorded so that a shell reads it back.
+expect 0 fit rfn X.npy -k 2 --iterations 2 --seed 1 -o "it's here.h5" -q
+expect 0 info "it's here.h5"
+tells "-o 'it'\\''s here.h5'"
+rm -f ./*.h5 log.jsonl codes*.npy -- ./-X.npy
+
+# Failures: one sentence, no model.
+breaks "missing.npy" fit rfn missing.npy -o m.h5 -q
+breaks "there is no folder 'nowhere'" fit rfn X.npy -o nowhere/m.h5
+mkdir folder
+breaks "it is a folder" fit rfn X.npy -o folder
+rmdir folder
+breaks "nowhere/log" fit rfn X.npy -o m.h5 --log-json nowhere/log
+breaks "missing.h5" fit rfn X.npy --init missing.h5 -o m.h5 -q
+breaks "X.npy" fit rfn X.npy --init X.npy -o m.h5 -q
+: >empty.csv
+breaks "empty" fit rfn empty.csv -o m.h5 -q
+printf '1,2,3\n4,5\n7,8,9\n' >ragged.csv
+breaks "ragged.csv" fit rfn ragged.csv -o m.h5 -q
+says "row 2"
+printf '1,2,3\n4,nan,6\n7,8,9\n' >missing.csv
+breaks "missing" fit rfn missing.csv -o m.h5 -q
+says "--missing"
+expect 0 fit rfn missing.csv --missing mean -k 1 --iterations 2 --seed 1 -o m.h5
+says "1 missing"
+rm -f m.h5
+printf '1,2,3\n4,inf,6\n7,8,9\n' >infinite.csv
+expect 1 fit rfn infinite.csv -o m.h5 -q
+one_line
+printf '1,2,3\n4,five,6\n7,8,9\n' >words.csv
+expect 1 fit rfn words.csv -o m.h5 -q
+one_line
+says "five"
+only X.npy empty.csv ragged.csv missing.csv infinite.csv words.csv
+
+# A log that cannot be written is a failure, but the model is not lost.
+if [ -c /dev/full ]; then
+    expect 1 fit rfn X.npy -k 2 --iterations 3 --seed 1 -o m.h5 --log-json /dev/full -q
+    one_line
+    exists m.h5
+fi
+finish

@@ -1,0 +1,80 @@
+# Help, man pages and completion are made from the same tables: all commands, all options.
+. "$SOURCE/tests/cli/lib/lib.sh"
+
+commands="fit_rfn encode reconstruct evaluate modules info convert simulate_biclusters
+version help"
+
+expect 0 help
+cp out overview
+expect 0 --help
+same out overview
+expect 0 --version
+tells "rarebit "
+expect 0 fit --help
+tells "fit rfn"
+
+mkdir made
+expect 0 generate made
+for name in $commands; do
+    words=$(echo "$name" | tr _ ' ')
+    grep -q "^  $words " overview || fail "the overview lacks '$words'"
+    # shellcheck disable=SC2086
+    expect 0 $words --help
+    [ ! -s err ] || fail "$command: stderr is not empty"
+    tells "Usage: rarebit $words"
+    tells "Examples"
+    cp out shown
+    # shellcheck disable=SC2086
+    expect 0 help $words
+    same out shown
+    page=made/man/rarebit-$(echo "$name" | tr _ -).1
+    exists "$page"
+    # Each option of the help is in the man page, in both completions, and the other way round.
+    sed -n 's/^  \(-.,\|   \) --\([a-z0-9-]*\).*/\2/p' shown | sort >options
+    sed -n 's/^\(\\fB\\-.\\fR, \)\{0,1\}\\fB\\-\\-\([a-z0-9\\-]*\)\\fR.*/\2/p' "$page" |
+        tr -d '\\' | sort >paged
+    same options paged
+    while read -r option; do
+        grep -q -e "--$option " made/completion/rarebit.bash || fail "bash lacks $words --$option"
+        grep -q -e "--$option[=[]" made/completion/_rarebit || fail "zsh lacks $words --$option"
+    done <options
+    # Lines fit a terminal; an example may be longer, so that it can be copied.
+    grep -v '^    rarebit' shown | awk 'length($0) > 88 { exit 1 }' || fail "$words: a line is too long"
+done
+exists made/man/rarebit.1
+
+expect 0 fit rfn --help
+tells "-k, --units N"
+tells "--seed N"
+tells "default drawn"
+tells "rarebit fit rfn genes.tsv --transpose -k 10 -o model.h5"
+
+if command -v groff >/dev/null 2>&1; then
+    for page in made/man/*.1; do
+        groff -man -ww -z "$page" 2>warnings
+        [ ! -s warnings ] || fail "$page: $(head -n 3 warnings)"
+    done
+fi
+
+if command -v bash >/dev/null 2>&1; then
+    cat >complete.bash <<'END'
+source made/completion/rarebit.bash
+COMP_WORDS=("$@")
+COMP_CWORD=$(($# - 1))
+_rarebit 2>/dev/null
+echo "${COMPREPLY[*]}"
+END
+    completes() {
+        wanted=$1
+        shift
+        got=$(bash complete.bash "$@")
+        [ "$got" = "$wanted" ] || fail "completing '$*' gives '$got' instead of '$wanted'"
+    }
+    completes "fit" rarebit fi
+    completes "rfn" rarebit fit ""
+    completes "biclusters" rarebit help simulate ""
+    completes "rms sd none" rarebit fit rfn X.npy --normalize ""
+    completes "--iterations" rarebit fit rfn X.npy --iter
+fi
+breaks "cannot make the folder" generate overview
+finish

@@ -1,0 +1,16 @@
+# The same bits for any number of threads, in each step.
+. "$SOURCE/tests/cli/lib/lib.sh"
+
+expect 0 simulate biclusters --dataset D1 --samples 300 --seed 3 -o X.npy -q
+for threads in 1 2 3 8; do
+    expect 0 fit rfn X.npy -k 30 --iterations 30 --seed 1 --threads $threads -o m$threads.h5 -q
+    expect 0 encode m$threads.h5 X.npy --threads $threads -o c$threads.npy -q
+    expect 0 reconstruct m$threads.h5 X.npy --threads $threads -o r$threads.npy -q
+    expect 0 modules m$threads.h5 X.npy --threads $threads -o t$threads.tsv -q
+    expect 0 evaluate m$threads.h5 X.npy --threads $threads --json -q
+    cp out e$threads.json
+    for result in c.npy r.npy t.tsv e.json; do
+        same "${result%.*}1.${result#*.}" "${result%.*}$threads.${result#*.}"
+    done
+done
+finish

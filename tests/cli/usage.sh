@@ -1,0 +1,46 @@
+# Wrong usage: exit 2 and one sentence that says what to do.
+. "$SOURCE/tests/cli/lib/lib.sh"
+
+expect 2
+says "Usage: rarebit COMMAND"
+silent
+
+refuses "there is no command 'ft'" ft
+refuses "did you mean 'fit rfn'" fit rnf X.npy
+refuses "did you mean 'encode'" encod m X
+refuses "there is no command 'nonsense'; 'rarebit help' lists them" nonsense
+expect 2 fit
+says "fit rfn"
+silent
+refuses "DATA is missing; usage: rarebit fit rfn DATA -o MODEL [OPTIONS]" fit rfn
+refuses "-o MODEL is missing" fit rfn X.npy
+refuses "takes no argument 'Y.npy'" fit rfn X.npy Y.npy -o m.h5
+refuses "did you mean --iterations?" fit rfn X.npy --iter 5 -o m.h5
+refuses "did you mean --normalize?" fit rfn X.npy --normalise rms -o m.h5
+refuses "has no option --xyzzy; 'rarebit help fit rfn' lists them" fit rfn X.npy --xyzzy -o m.h5
+refuses "has no option -z" fit rfn X.npy -z 3 -o m.h5
+refuses "has no option --no-eta" fit rfn X.npy --no-eta -o m.h5
+refuses "--eta needs a value: a number above 0 and at most 1" fit rfn X.npy -o m.h5 --eta
+refuses "--eta needs a value" fit rfn X.npy --eta --seed 1 -o m.h5
+refuses "--output needs a value: MODEL" fit rfn X.npy -o
+refuses "--eta is '2', but must be a number above 0 and at most 1" fit rfn X.npy --eta 2 -o m.h5
+refuses "--eta is '', but must be" fit rfn X.npy --eta= -o m.h5
+refuses "--units is 'many', but must be a whole number" fit rfn X.npy -k many -o m.h5
+refuses "--units is '0'" fit rfn X.npy -k0 -o m.h5
+refuses "--units is '1.5'" fit rfn X.npy -k 1.5 -o m.h5
+refuses "--normalize is 'l2', but must be rms, sd or none" fit rfn X.npy --normalize l2 -o m.h5
+refuses "--seed is '-1'" fit rfn X.npy --seed -1 -o m.h5
+refuses "--threads is '2000'" fit rfn X.npy --threads 2000 -o m.h5
+refuses "--transpose is 'perhaps', but must be true or false" fit rfn X.npy --transpose=perhaps -o m.h5
+refuses "--format is 'doc', but must be auto, tsv, json or gmt" modules m.h5 X.npy --format doc
+refuses "-o needs the name of a file" fit rfn X.npy -o ''
+refuses "-o CODES is missing" encode m.h5 X.npy
+refuses "-o FILE is missing" simulate biclusters
+refuses "FILE is missing" info
+refuses "there is no command 'nothing'" help nothing
+RAREBIT_KERNEL=abacus
+export RAREBIT_KERNEL
+refuses "abacus" version
+unset RAREBIT_KERNEL
+only
+finish

@@ -1,0 +1,223 @@
+/* Reading a command line: --name value, --name=value, --flag, --no-flag, -k 50, -k50, and "--",
+ * after which everything is an argument. Options and arguments may be mixed. */
+#include "tool.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* What is left to read, and where it goes. */
+struct reader {
+    invocation *call;
+    int argc;
+    char **argv;
+    int next;
+    int n_given;
+};
+
+void *options_of(const invocation *call, const rb_option *rows) {
+    for (int g = 0; call->command->groups[g].title; g++) {
+        if (call->command->groups[g].rows == rows) {
+            return call->options[g];
+        }
+    }
+    return NULL;
+}
+
+bool option_was_given(const invocation *call, const char *name) {
+    for (const rb_option *const *row = call->given; *row; row++) {
+        if (strcmp((*row)->name, name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Finds an option of the command by name, or by letter when the name is NULL. */
+static const rb_option *find_option(const command *c, const char *name, size_t length, char letter,
+                                    int *group) {
+    for (int g = 0; c->groups[g].title; g++) {
+        for (const rb_option *row = c->groups[g].rows; row->name; row++) {
+            bool same = name ? strlen(row->name) == length && !memcmp(row->name, name, length)
+                             : row->letter == letter;
+            if (same) {
+                *group = g;
+                return row;
+            }
+        }
+    }
+    return NULL;
+}
+
+static int unknown_option(const invocation *call, const char *typed) {
+    nearest best = {.typed = typed};
+    for (const option_group *group = call->command->groups; group->title; group++) {
+        for (const rb_option *row = group->rows; row->name; row++) {
+            nearest_offer(&best, row->name);
+        }
+    }
+    const char *words = call->command->words;
+    if (best.word) {
+        report_error("'%s' has no option --%s; did you mean --%s?", words, typed, best.word);
+    } else {
+        report_error("'%s' has no option --%s; 'rarebit help %s' lists them", words, typed, words);
+    }
+    return STATUS_USAGE;
+}
+
+static int set_option(struct reader *r, int group, const rb_option *row, const char *value) {
+    invocation *call = r->call;
+    if (rb_options_set(call->ctx, call->command->groups[group].rows, call->options[group],
+                       row->name, value)) {
+        report_error("--%s", rb_context_error(call->ctx));
+        return STATUS_USAGE;
+    }
+    call->given[r->n_given++] = row;
+    return STATUS_DONE;
+}
+
+/* Takes the next word as the value of an option; a word that looks like an option is none. */
+static int set_from_next(struct reader *r, int group, const rb_option *row) {
+    if (r->next == r->argc || strncmp(r->argv[r->next], "--", 2) == 0) {
+        char range[256];
+        rb_options_range(row, range, sizeof range);
+        report_error("--%s needs a value: %s", row->name,
+                     row->kind == RB_OPTION_TEXT ? row->argument : range);
+        return STATUS_USAGE;
+    }
+    return set_option(r, group, row, r->argv[r->next++]);
+}
+
+static int read_long(struct reader *r, const char *text) {
+    const command *c = r->call->command;
+    size_t length = strcspn(text, "=");
+    const char *value = text[length] == '=' ? text + length + 1 : NULL;
+    int group = 0;
+    const rb_option *row = find_option(c, text, length, 0, &group);
+    if (!row && !value && strncmp(text, "no-", 3) == 0) {
+        row = find_option(c, text + 3, length - 3, 0, &group);
+        if (row && row->kind == RB_OPTION_FLAG) {
+            return set_option(r, group, row, "false");
+        }
+        row = NULL;
+    }
+    if (!row) {
+        char typed[128];
+        snprintf(typed, sizeof typed, "%.*s", (int)length, text);
+        return unknown_option(r->call, typed);
+    }
+    if (value) {
+        return set_option(r, group, row, value);
+    }
+    if (row->kind == RB_OPTION_FLAG) {
+        return set_option(r, group, row, "true");
+    }
+    return set_from_next(r, group, row);
+}
+
+/* Letters of flags may stand together; the value of another letter follows it or is the next word.
+ */
+static int read_letters(struct reader *r, const char *text) {
+    int status = STATUS_DONE;
+    for (; *text && status == STATUS_DONE; text++) {
+        int group = 0;
+        const rb_option *row = find_option(r->call->command, NULL, 0, *text, &group);
+        if (!row) {
+            report_error("'%s' has no option -%c; 'rarebit help %s' lists them",
+                         r->call->command->words, *text, r->call->command->words);
+            return STATUS_USAGE;
+        }
+        if (row->kind == RB_OPTION_FLAG) {
+            status = set_option(r, group, row, "true");
+        } else {
+            return text[1] ? set_option(r, group, row, text + 1) : set_from_next(r, group, row);
+        }
+    }
+    return status;
+}
+
+static int read_argument(struct reader *r, const char *text) {
+    invocation *call = r->call;
+    if (!call->command->arguments[call->n_arguments].name) {
+        report_error("'%s' takes no argument '%s'; 'rarebit help %s' shows its usage",
+                     call->command->words, text, call->command->words);
+        return STATUS_USAGE;
+    }
+    call->arguments[call->n_arguments++] = text;
+    return STATUS_DONE;
+}
+
+static int read_words(struct reader *r) {
+    bool only_arguments = false;
+    int status = STATUS_DONE;
+    while (r->next < r->argc && status == STATUS_DONE) {
+        const char *word = r->argv[r->next++];
+        if (only_arguments || word[0] != '-' || word[1] == '\0') {
+            status = read_argument(r, word);
+        } else if (strcmp(word, "--") == 0) {
+            only_arguments = true;
+        } else if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
+            r->call->wants_help = true;
+            return STATUS_DONE;
+        } else if (word[1] == '-') {
+            status = read_long(r, word + 2);
+        } else {
+            status = read_letters(r, word + 1);
+        }
+    }
+    return status;
+}
+
+/* Is everything there that the command needs? */
+static int check_complete(const invocation *call) {
+    const command *c = call->command;
+    const argument *missing = &c->arguments[call->n_arguments];
+    char usage[512];
+    usage_line(c, usage, sizeof usage);
+    if (missing->name && !missing->optional) {
+        report_error("%s is missing; usage: rarebit %s", missing->name, usage);
+        return STATUS_USAGE;
+    }
+    if (c->output && !option_was_given(call, "output")) {
+        report_error("-o %s is missing; usage: rarebit %s", c->output, usage);
+        return STATUS_USAGE;
+    }
+    return STATUS_DONE;
+}
+
+static bool new_options(invocation *call, int argc) {
+    call->given = calloc((size_t)argc + 1, sizeof *call->given);
+    for (int g = 0; call->command->groups[g].title; g++) {
+        const option_group *group = &call->command->groups[g];
+        call->options[g] = calloc(1, group->size);
+        if (!call->options[g]) {
+            return false;
+        }
+        rb_options_default(group->rows, call->options[g]);
+    }
+    return call->given != NULL;
+}
+
+int invocation_read(invocation *call, int argc, char **argv) {
+    /* Letters that stand together set one option each, so words are no bound: count characters. */
+    size_t most = 1;
+    for (int i = 0; i < argc; i++) {
+        most += strlen(argv[i]);
+    }
+    if (!new_options(call, (int)most)) {
+        report_error("out of memory");
+        return STATUS_FAILED;
+    }
+    struct reader r = {.call = call, .argc = argc, .argv = argv};
+    int status = read_words(&r);
+    if (status == STATUS_DONE && !call->wants_help) {
+        status = check_complete(call);
+    }
+    return status;
+}
+
+void invocation_clear(invocation *call) {
+    for (int g = 0; g < MOST_GROUPS; g++) {
+        free(call->options[g]);
+    }
+    free(call->given);
+}

@@ -1,0 +1,124 @@
+/* The table of commands. A new command is a file of its own and a line here. */
+#include "tool.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const command *const table[] = {
+    &fit_command,     &encode_command,   &reconstruct_command, &evaluate_command,
+    &modules_command, &info_command,     &convert_command,     &simulate_biclusters_command,
+    &version_command, &help_command_row, &generate_command,
+};
+enum { TABLE_COUNT = sizeof table / sizeof *table };
+
+static int count_methods(const rb_context *ctx) {
+    int count = 0;
+    while (rb_context_method(ctx, count)) {
+        count++;
+    }
+    return count;
+}
+
+/* Takes the rows of the option tables; a group without a table gets those of the method. */
+static void resolve_groups(command *c) {
+    for (option_group *group = c->groups; group->title; group++) {
+        if (group->table) {
+            group->rows = group->table();
+        } else {
+            group->title = c->method->title;
+            group->rows = c->method->options;
+            group->size = c->method->options_size;
+        }
+    }
+}
+
+/* "fit" becomes "fit NAME". Owned texts: words and summary. */
+static bool add_method(command_list *list, const rb_method *method) {
+    command *c = &list->entries[list->count];
+    *c = fit_command;
+    size_t words = strlen(fit_command.words) + strlen(method->name) + 2;
+    size_t summary = strlen(fit_command.summary) + strlen(method->title) + 2;
+    char *text = malloc(words + summary);
+    if (!text) {
+        return false;
+    }
+    snprintf(text, words, "%s %s", fit_command.words, method->name);
+    snprintf(text + words, summary, "%s %s", fit_command.summary, method->title);
+    c->words = text;
+    c->summary = text + words;
+    c->method = method;
+    list->count++;
+    return true;
+}
+
+command_list *commands_new(rb_context *ctx) {
+    size_t most = (size_t)TABLE_COUNT + (size_t)count_methods(ctx);
+    command_list *list = calloc(1, sizeof *list + most * sizeof list->entries[0]);
+    if (!list) {
+        return NULL;
+    }
+    for (int i = 0; i < TABLE_COUNT; i++) {
+        if (table[i] != &fit_command) {
+            list->entries[list->count++] = *table[i];
+            continue;
+        }
+        const rb_method *method;
+        for (int64_t m = 0; (method = rb_context_method(ctx, m)); m++) {
+            if (!add_method(list, method)) {
+                commands_free(list);
+                return NULL;
+            }
+        }
+    }
+    for (int i = 0; i < list->count; i++) {
+        resolve_groups(&list->entries[i]);
+    }
+    return list;
+}
+
+void commands_free(command_list *list) {
+    if (!list) {
+        return;
+    }
+    for (int i = 0; i < list->count; i++) {
+        if (list->entries[i].method) {
+            free((char *)list->entries[i].words);
+        }
+    }
+    free(list);
+}
+
+/* How many of the words of a command begin argv: all of them, or 0. */
+static int matched_words(const char *words, int argc, char **argv) {
+    int used = 0;
+    while (*words) {
+        size_t span = strcspn(words, " ");
+        if (used == argc || strlen(argv[used]) != span || memcmp(argv[used], words, span) != 0) {
+            return 0;
+        }
+        used++;
+        words += span + (words[span] == ' ');
+    }
+    return used;
+}
+
+const command *commands_find(const command_list *list, int argc, char **argv, int *used) {
+    for (int i = 0; i < list->count; i++) {
+        *used = matched_words(list->entries[i].words, argc, argv);
+        if (*used) {
+            return &list->entries[i];
+        }
+    }
+    return NULL;
+}
+
+bool commands_family(const command_list *list, const char *word) {
+    size_t length = strlen(word);
+    for (int i = 0; i < list->count; i++) {
+        const char *words = list->entries[i].words;
+        if (strncmp(words, word, length) == 0 && words[length] == ' ') {
+            return true;
+        }
+    }
+    return false;
+}

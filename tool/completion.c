@@ -1,0 +1,195 @@
+/* Completion for bash and zsh, made from the tables of the commands. */
+#include "tool.h"
+
+#include <string.h>
+
+/* ---- bash
+ * ------------------------------------------------------------------------------------------ */
+
+/* All that may stand at the place of a command's option. */
+static void bash_options(FILE *file, const command *c) {
+    for (const option_group *group = c->groups; group->title; group++) {
+        for (const rb_option *row = group->rows; row->name; row++) {
+            fprintf(file, "--%s ", row->name);
+            if (row->kind == RB_OPTION_FLAG) {
+                fprintf(file, "--no-%s ", row->name);
+            }
+        }
+    }
+    fputs("--help", file);
+}
+
+/* "a|b|c" as "a b c" */
+static void bash_choices(FILE *file, const char *choices) {
+    for (; *choices; choices++) {
+        putc(*choices == '|' ? ' ' : *choices, file);
+    }
+}
+
+static void bash_command(FILE *file, const command *c) {
+    fprintf(file, "    '%s')\n        case $before in\n", c->words);
+    for (const option_group *group = c->groups; group->title; group++) {
+        for (const rb_option *row = group->rows; row->name; row++) {
+            if (row->kind == RB_OPTION_CHOICE) {
+                fprintf(file, "        --%s) COMPREPLY=($(compgen -W '", row->name);
+                bash_choices(file, row->choices);
+                fputs("' -- \"$word\")); return ;;\n", file);
+            }
+        }
+    }
+    fputs("        esac\n        options='", file);
+    bash_options(file, c);
+    fputs("' ;;\n", file);
+}
+
+void completion_bash(FILE *file, const command_list *list) {
+    fputs("# bash completion for rarebit\n"
+          "_rarebit() {\n"
+          "    local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]}\n"
+          "    local typed=\"${COMP_WORDS[*]:1:COMP_CWORD-1}\" options='' next=''\n"
+          "    COMPREPLY=()\n"
+          "    case \"$typed\" in\n",
+          file);
+    /* Longer words first: "plot modules" is not "plot". */
+    for (int i = 0; i < list->count; i++) {
+        const command *c = &list->entries[i];
+        if (!c->hidden && strcmp(c->words, "help") != 0) {
+            fprintf(file, "    '%s'|'%s '*) typed='%s' ;;\n", c->words, c->words, c->words);
+        }
+    }
+    fputs("    esac\n    case \"$typed\" in\n", file);
+    for (int i = 0; i < list->count; i++) {
+        const command *c = &list->entries[i];
+        if (!c->hidden && strcmp(c->words, "help") != 0) {
+            bash_command(file, c);
+        }
+    }
+    fputs("    esac\n"
+          "    if [ -n \"$options\" ]; then\n"
+          "        case $word in\n"
+          "        -*) COMPREPLY=($(compgen -W \"$options\" -- \"$word\")) ;;\n"
+          "        *) COMPREPLY=($(compgen -f -- \"$word\")); compopt -o filenames 2>/dev/null ;;\n"
+          "        esac\n"
+          "        return\n"
+          "    fi\n"
+          "    typed=${typed#help}\n"
+          "    case \"${typed# }\" in\n",
+          file);
+    fputs("    '') next='", file);
+    const char *before = "";
+    for (int i = 0; i < list->count; i++) {
+        const char *words = list->entries[i].words;
+        size_t span = strcspn(words, " ");
+        bool repeated = strlen(before) >= span && strncmp(before, words, span) == 0;
+        if (!list->entries[i].hidden && !repeated) {
+            fprintf(file, "%.*s ", (int)span, words);
+        }
+        before = words;
+    }
+    fputs("' ;;\n", file);
+    for (int i = 0; i < list->count; i++) {
+        const char *words = list->entries[i].words, *second = strchr(words, ' ');
+        if (second && !list->entries[i].hidden) {
+            fprintf(file, "    '%.*s') next=\"$next %s\" ;;&\n", (int)(second - words), words,
+                    second + 1);
+        }
+    }
+    fputs("    esac\n"
+          "    COMPREPLY=($(compgen -W \"$next\" -- \"$word\"))\n"
+          "}\n"
+          "complete -F _rarebit rarebit\n",
+          file);
+}
+
+/* ---- zsh
+ * -------------------------------------------------------------------------------------------- */
+
+/* Text within single quotes of an _arguments specification. */
+static void put_zsh(FILE *file, const char *text) {
+    for (; *text; text++) {
+        if (*text == '\'') {
+            fputs("'\\''", file);
+        } else if (strchr("[]:\\", *text)) {
+            fprintf(file, "\\%c", *text);
+        } else {
+            putc(*text, file);
+        }
+    }
+}
+
+static void zsh_value(FILE *file, const rb_option *row) {
+    if (row->kind == RB_OPTION_FLAG) {
+        return;
+    }
+    fputs(":", file);
+    put_zsh(file, row->argument ? row->argument : "VALUE");
+    if (row->kind == RB_OPTION_CHOICE) {
+        fputs(":(", file);
+        bash_choices(file, row->choices);
+        putc(')', file);
+    } else {
+        fputs(row->kind == RB_OPTION_TEXT ? ":_files" : ":", file);
+    }
+}
+
+static void zsh_option(FILE *file, const rb_option *row) {
+    const char *sign = row->kind == RB_OPTION_FLAG ? "" : "=";
+    fprintf(file, " \\\n            '--%s%s[", row->name, sign);
+    put_zsh(file, row->help);
+    putc(']', file);
+    zsh_value(file, row);
+    putc('\'', file);
+    if (row->letter) {
+        fprintf(file, " \\\n            '-%c%s[", row->letter,
+                row->kind == RB_OPTION_FLAG ? "" : "+");
+        put_zsh(file, row->help);
+        putc(']', file);
+        zsh_value(file, row);
+        putc('\'', file);
+    }
+}
+
+static void zsh_command(FILE *file, const command *c) {
+    fprintf(file, "    '%s'*)\n        _arguments '--help[show help]'", c->words);
+    for (const option_group *group = c->groups; group->title; group++) {
+        for (const rb_option *row = group->rows; row->name; row++) {
+            zsh_option(file, row);
+        }
+    }
+    fputs(" '*:file:_files' ;;\n", file);
+}
+
+void completion_zsh(FILE *file, const command_list *list) {
+    fputs("#compdef rarebit\n"
+          "# zsh completion for rarebit\n"
+          "_rarebit() {\n"
+          "    local typed=\"${(j: :)words[2,CURRENT-1]}\"\n"
+          "    case \"$typed\" in\n",
+          file);
+    for (int i = 0; i < list->count; i++) {
+        const command *c = &list->entries[i];
+        if (!c->hidden && strcmp(c->words, "help") != 0) {
+            zsh_command(file, c);
+        }
+    }
+    fputs("    *)\n        local -a commands\n        commands=(\n", file);
+    for (int i = 0; i < list->count; i++) {
+        const command *c = &list->entries[i];
+        if (!c->hidden) {
+            fputs("            '", file);
+            put_zsh(file, c->words);
+            putc(':', file);
+            put_zsh(file, c->summary);
+            fputs("'\n", file);
+        }
+    }
+    fputs("        )\n"
+          "        if (( CURRENT > 2 )); then\n"
+          "            commands=(${${(M)commands:#$words[2] *}#$words[2] })\n"
+          "        fi\n"
+          "        _describe command commands ;;\n"
+          "    esac\n"
+          "}\n"
+          "_rarebit \"$@\"\n",
+          file);
+}

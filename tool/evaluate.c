@@ -1,0 +1,85 @@
+/* rarebit evaluate: how well a model explains data. */
+#include "tool.h"
+
+#include <math.h>
+
+static void print_json(const rb_evaluation *e) {
+    json j = {.file = stdout};
+    emit_open(&j, NULL, '{');
+    emit_integer(&j, "samples", e->samples);
+    emit_integer(&j, "features", e->features);
+    emit_integer(&j, "units", e->units);
+    emit_integer(&j, "dead_units", e->dead_units);
+    emit_number(&j, "sparseness", e->sparseness);
+    emit_number(&j, "reconstruction_error", e->reconstruction_error);
+    emit_number(&j, "covariance_error", e->covariance_error);
+    emit_number(&j, "objective", e->objective);
+    emit_number(&j, "log_likelihood", e->log_likelihood);
+    emit_number(&j, "estep_objective", e->estep_objective);
+    emit_number(&j, "energy", e->energy);
+    emit_number(&j, "divergence", e->divergence);
+    emit_close(&j, '}');
+    putc('\n', stdout);
+}
+
+static void print_number(const char *name, double value, const char *meaning) {
+    if (isnan(value)) {
+        printf("%-22s %12s   %s\n", name, "-", meaning);
+    } else {
+        printf("%-22s %12.6g   %s\n", name, value, meaning);
+    }
+}
+
+static void print_table(const rb_evaluation *e) {
+    printf("%-22s %12lld\n", "samples", (long long)e->samples);
+    printf("%-22s %12lld\n", "features", (long long)e->features);
+    printf("%-22s %12lld\n", "units", (long long)e->units);
+    printf("%-22s %12lld   units that no training sample activates\n", "dead units",
+           (long long)e->dead_units);
+    print_number("sparseness", e->sparseness, "share of zeros in the codes");
+    print_number("reconstruction error", e->reconstruction_error, "norm of data - rebuilt data");
+    print_number("covariance error", e->covariance_error, "norm of covariance - the model's");
+    print_number("objective", e->objective, "larger is better, a sample");
+    print_number("log likelihood", e->log_likelihood, "larger is better, a sample");
+    print_number("E-step objective", e->estep_objective, "0: the codes are the exact posterior");
+    print_number("energy", e->energy, "objective = - energy - divergence");
+    print_number("divergence", e->divergence, "of the codes from the prior");
+}
+
+static int run(invocation *call) {
+    const json_options *options = options_of(call, json_option_table());
+    rb_model *model = NULL;
+    rb_source *source = NULL;
+    rb_evaluation evaluation;
+    rb_error err = rb_model_load(call->ctx, call->arguments[0], &model);
+    if (!err) {
+        err = open_data(call, call->arguments[1], &source);
+    }
+    if (!err) {
+        err = rb_evaluate(call->ctx, model, source, &evaluation);
+    }
+    if (!err && options->json) {
+        print_json(&evaluation);
+    } else if (!err) {
+        print_table(&evaluation);
+    }
+    rb_source_free(source);
+    rb_model_free(model);
+    return err ? report_failure(call->ctx, err) : STATUS_DONE;
+}
+
+const command evaluate_command = {
+    .words = "evaluate",
+    .heading = "Use a model",
+    .summary = "measure how well a model explains data",
+    .description = "Errors are of the preprocessed data. Numbers that a method does not have are "
+                   "shown as - and are null in JSON.",
+    .arguments = {{"MODEL", "a model that 'rarebit fit' wrote", false},
+                  {"DATA", "samples x features, in any format that fit reads", false}},
+    .groups = {{"Output", json_option_table, sizeof(json_options), NULL},
+               {"Reading", rb_read_option_table, sizeof(rb_read_options), NULL},
+               {"General", general_option_table, sizeof(general_options), NULL}},
+    .examples = {{"On the data that it was fitted to", "evaluate model.h5 X.npy"},
+                 {"On other data, for a program", "evaluate model.h5 test.npy --json"}},
+    .run = run,
+};

@@ -1,0 +1,325 @@
+/* rarebit fit METHOD: any iterative method of the library, through its table. */
+#include "tool.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+typedef struct model_options {
+    const char *output;
+    const char *init;
+    const char *log_json;
+    bool strict;
+} model_options;
+
+static const rb_option *model_option_table(void) {
+    static const rb_option table[] = {
+        {"output", 'o', RB_OPTION_TEXT, offsetof(model_options, output), NULL, 0, 0, NULL, "MODEL",
+         "where to write the model (HDF5)"},
+        {"init", 0, RB_OPTION_TEXT, offsetof(model_options, init), NULL, 0, 0, NULL, "MODEL",
+         "go on from this model: its preprocessing and parameters are taken"},
+        {"log-json", 0, RB_OPTION_TEXT, offsetof(model_options, log_json), NULL, 0, 0, NULL, "FILE",
+         "write a JSON object for each iteration: iteration, objective, estep_objective "
+         "and seconds"},
+        {"strict", 0, RB_OPTION_FLAG, offsetof(model_options, strict), "false", 0, 0, NULL, NULL,
+         "fail when --tolerance is given and not reached; the model is written all the same"},
+        {0},
+    };
+    return table;
+}
+
+/* ---- the log ------------------------------------------------------------------------------------
+ */
+
+struct log {
+    const char *path;
+    FILE *file; /* NULL: none */
+    bool failed;
+};
+
+static int log_begin(struct log *log, const char *path) {
+    *log = (struct log){.path = path};
+    if (!path) {
+        return STATUS_DONE;
+    }
+    log->file = strcmp(path, "-") == 0 ? stdout : fopen(path, "w");
+    if (!log->file) {
+        report_error("cannot write the log '%s': %s", path, strerror(errno));
+        return STATUS_FAILED;
+    }
+    return STATUS_DONE;
+}
+
+/* Whole lines, at once: who reads along sees no half of one. */
+static void log_iteration(struct log *log, const rb_progress *p) {
+    if (!log->file || log->failed) {
+        return;
+    }
+    json j = {.file = log->file};
+    emit_open(&j, NULL, '{');
+    emit_integer(&j, "iteration", p->iteration);
+    emit_number(&j, "objective", p->objective);
+    emit_number(&j, "estep_objective", p->estep_objective);
+    emit_number(&j, "seconds", p->seconds);
+    emit_close(&j, '}');
+    putc('\n', log->file);
+    log->failed = fflush(log->file) != 0;
+}
+
+static int log_end(struct log *log) {
+    if (!log->file) {
+        return STATUS_DONE;
+    }
+    if (log->file != stdout) {
+        log->failed = fclose(log->file) != 0 || log->failed;
+    }
+    log->file = NULL;
+    if (log->failed) {
+        report_error("the log '%s' could not be written", log->path);
+        return STATUS_FAILED;
+    }
+    return STATUS_DONE;
+}
+
+static int on_progress(const rb_progress *p, void *user) {
+    log_iteration(user, p);
+    report_progress(p);
+    return interrupted();
+}
+
+/* ---- what is recorded
+ * ---------------------------------------------------------------------------- */
+
+/* A seed that a person can copy. */
+static int64_t draw_seed(void) {
+    uint32_t seed = 0;
+    if (getrandom(&seed, sizeof seed, 0) != (ssize_t)sizeof seed) {
+        seed = (uint32_t)(uintptr_t)&seed;
+    }
+    return (int64_t)(seed & 0x7FFFFFFF);
+}
+
+/* Does a shell read the word as it stands? */
+static bool plain_word(const char *word) {
+    const char *plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,@%";
+    return *word && strspn(word, plain) == strlen(word);
+}
+
+/* The command line, quoted so that a shell reads it back; free it. */
+static char *command_line(int argc, char **argv) {
+    char *text = NULL;
+    size_t size = 0;
+    FILE *file = open_memstream(&text, &size);
+    if (!file) {
+        return NULL;
+    }
+    fputs("rarebit", file);
+    for (int i = 1; i < argc; i++) {
+        putc(' ', file);
+        bool plain = plain_word(argv[i]);
+        fputs(plain ? "" : "'", file);
+        for (const char *c = argv[i]; *c; c++) {
+            if (*c == '\'') {
+                fputs("'\\''", file);
+            } else {
+                putc(*c, file);
+            }
+        }
+        fputs(plain ? "" : "'", file);
+    }
+    fclose(file);
+    return text;
+}
+
+/* ---- the fit
+ * -------------------------------------------------------------------------------------- */
+
+/* Says what a fit will need when that is much. */
+static rb_error announce_memory(const invocation *call, const rb_source *source) {
+    const rb_method *method = call->command->method;
+    int64_t bytes = 0;
+    rb_error err = rb_fit_memory(call->ctx, method->name, options_of(call, method->options),
+                                 options_of(call, rb_fit_option_table()), source, &bytes);
+    if (!err && bytes > 1000000000) {
+        report("about %.1f GB of memory will be needed besides the data", 1e-9 * (double)bytes);
+    }
+    return err;
+}
+
+static int64_t count_dead(const rb_model *model) {
+    int64_t rows = 0, count = 0;
+    const double *dead = rb_model_array(model, "dead", &rows, NULL);
+    for (int64_t j = 0; dead && j < rows; j++) {
+        count += dead[j] != 0;
+    }
+    return count;
+}
+
+static void summarise(const rb_model *model, const char *method_name) {
+    static const char *const endings[] = {"", ", converged", ", stopped"};
+    int64_t iterations = rb_model_iterations(model);
+    double objective = NAN, total = 0;
+    for (int64_t t = 0; t < iterations; t++) {
+        double estep, seconds;
+        if (rb_model_history(model, t, &objective, &estep, &seconds) == RB_OK) {
+            total += seconds;
+        }
+    }
+    report("%s: %lld iterations in %.3g s%s; objective %.6g", method_name, (long long)iterations,
+           total, endings[rb_model_status(model)], objective);
+    report("%lld units of %lld features; %lld dead", (long long)rb_model_units(model),
+           (long long)rb_model_features(model), (long long)count_dead(model));
+}
+
+/* The command that comes next, with the data read in the same way. */
+static void suggest_modules(const invocation *call, const char *target) {
+    const rb_read_options *reading = options_of(call, rb_read_option_table());
+    char options[512] = "";
+    size_t used = 0;
+    for (const rb_option *row = rb_read_option_table(); row->name && used < sizeof options; row++) {
+        if (option_was_given(call, row->name)) {
+            char value[256];
+            rb_options_get(row, reading, value, sizeof value);
+            used += (size_t)snprintf(options + used, sizeof options - used, " --%s%s%s", row->name,
+                                     row->kind == RB_OPTION_FLAG ? "=" : " ", value);
+        }
+    }
+    report("model in %s; next: rarebit modules %s %s%s -o modules.tsv", target, target,
+           call->arguments[0], options);
+}
+
+static rb_error save(const invocation *call, rb_model *model, const char *path) {
+    char *line = command_line(call->argc, call->argv);
+    rb_error err = line ? rb_model_set_attribute(call->ctx, model, "command_line", line) : RB_OK;
+    free(line);
+    return err ? err : rb_model_save(call->ctx, model, path);
+}
+
+/* Was a tolerance asked for and not reached? */
+static int check_converged(const invocation *call, const rb_model *model) {
+    const rb_fit_options *fit = options_of(call, rb_fit_option_table());
+    const model_options *options = options_of(call, model_option_table());
+    if (!(fit->tolerance > 0) || rb_model_status(model) != RB_STATUS_ITERATIONS) {
+        return STATUS_DONE;
+    }
+    report_error("%sthe objective still changed by more than the tolerance after %lld iterations; "
+                 "raise --iterations",
+                 options->strict ? "" : "warning: ", (long long)rb_model_iterations(model));
+    return options->strict ? STATUS_FAILED : STATUS_DONE;
+}
+
+static rb_error load_start(const invocation *call, rb_model **start) {
+    const model_options *options = options_of(call, model_option_table());
+    return options->init ? rb_model_load(call->ctx, options->init, start) : RB_OK;
+}
+
+/* Reads, fits and writes the model to out->path. *model is NULL on failure. */
+static rb_error fit(const invocation *call, struct log *log, const output *out, rb_model **model) {
+    const rb_method *method = call->command->method;
+    rb_fit_options *options = options_of(call, rb_fit_option_table());
+    rb_source *source = NULL;
+    rb_model *start = NULL;
+    *model = NULL;
+    if (!option_was_given(call, "seed")) {
+        options->seed = draw_seed();
+    }
+    options->trace = options->trace || log->file;
+    rb_error err = load_start(call, &start);
+    if (!err) {
+        err = open_data(call, call->arguments[0], &source);
+    }
+    if (!err) {
+        report("seed %lld", (long long)options->seed);
+        err = announce_memory(call, source);
+    }
+    if (!err) {
+        interrupt_gently();
+        rb_context_on_progress(call->ctx, on_progress, log);
+        err = rb_fit(call->ctx, method->name, options_of(call, method->options), options,
+                     options_of(call, rb_preprocess_option_table()), source, start, model);
+        rb_context_on_progress(call->ctx, NULL, NULL);
+        report_progress_end();
+    }
+    if (!err) {
+        err = save(call, *model, out->path);
+    }
+    rb_source_free(source);
+    rb_model_free(start);
+    return err;
+}
+
+/* What is said and checked once the model is written. */
+static int finish(const invocation *call, const rb_model *model, const char *target) {
+    summarise(model, call->command->method->name);
+    if (strcmp(target, "-") != 0) {
+        suggest_modules(call, target);
+    }
+    if (rb_model_status(model) == RB_STATUS_STOPPED) {
+        report_error("interrupted after %lld iterations; the model was written",
+                     (long long)rb_model_iterations(model));
+        return STATUS_INTERRUPTED;
+    }
+    return check_converged(call, model);
+}
+
+static int run(invocation *call) {
+    const model_options *options = options_of(call, model_option_table());
+    output out;
+    struct log log;
+    rb_model *model;
+    int status = output_begin(&out, options->output, "h5");
+    if (status) {
+        return status;
+    }
+    status = log_begin(&log, options->log_json);
+    if (status) {
+        output_abandon(&out);
+        return status;
+    }
+    rb_error err = fit(call, &log, &out, &model);
+    int logged = STATUS_DONE;
+    if (err) {
+        status = report_failure(call->ctx, err);
+        log_end(&log);
+        output_abandon(&out);
+    } else {
+        logged = log_end(&log);
+        status = output_end(&out);
+        status = status ? status : finish(call, model, options->output);
+    }
+    rb_model_free(model);
+    return status ? status : logged;
+}
+
+const command fit_command = {
+    .words = "fit",
+    .heading = "Fit",
+    .summary = "fit a",
+    .description = "Finds hidden units that explain the samples and writes them as a model. Ctrl-C "
+                   "stops after "
+                   "the current iteration and writes what was found; a second one ends at once.",
+    .arguments = {{"DATA",
+                   "samples x features: .npy, CSV or TSV, HDF5, AnnData .h5ad, 10x, Matrix "
+                   "Market, IDX, PGM or PNG, most of them also gzipped",
+                   false}},
+    .output = "MODEL",
+    .groups = {{"Method", NULL, 0, NULL},
+               {"Fit", rb_fit_option_table, sizeof(rb_fit_options), NULL},
+               {"Preprocessing", rb_preprocess_option_table, sizeof(rb_preprocess_options), NULL},
+               {"Reading", rb_read_option_table, sizeof(rb_read_options), NULL},
+               {"Output", model_option_table, sizeof(model_options), NULL},
+               {"General", general_option_table, sizeof(general_options), NULL}},
+    .examples =
+        {{"Ten modules from a table with genes as rows and cells as columns",
+          "fit METHOD genes.tsv --transpose -k 10 -o model.h5"},
+         {"Counts of single cells: equal totals, log, the 2000 most variable genes",
+          "fit METHOD cells.h5ad --totals 10k --log1p --top-variance 2000 -k 20 -o model.h5"},
+         {"The same numbers again, with a log for a program to read",
+          "fit METHOD X.npy -k 50 --iterations 1000 --seed 1 --log-json log.jsonl "
+          "-o model.h5"}},
+    .drawn = "seed",
+    .run = run,
+};

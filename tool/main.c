@@ -1,0 +1,102 @@
+/* rarebit: the command line tool. Finds the command, reads its line, runs it, checks stdout. */
+#include "tool.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* `rarebit --help`, `rarebit --version`, and words that are no command. */
+static int no_command(const command_list *list, int argc, char **argv) {
+    const char *word = argc > 1 ? argv[1] : NULL;
+    const char *next = argc > 2 ? argv[2] : NULL;
+    if (!word) {
+        help_overview(stderr, list);
+        return STATUS_USAGE;
+    }
+    if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
+        help_overview(stdout, list);
+        return STATUS_DONE;
+    }
+    if (strcmp(word, "--version") == 0) {
+        printf("rarebit %s\n", rb_version());
+        return STATUS_DONE;
+    }
+    if (commands_family(list, word) && (!next || next[0] == '-')) {
+        bool asked = next && (strcmp(next, "--help") == 0 || strcmp(next, "-h") == 0);
+        help_family(asked ? stdout : stderr, list, word);
+        return asked ? STATUS_DONE : STATUS_USAGE;
+    }
+    bool family = commands_family(list, word);
+    char typed[256];
+    snprintf(typed, sizeof typed, "%s%s%s", word, family ? " " : "", family ? next : "");
+    nearest best = {.typed = typed};
+    for (int i = 0; i < list->count; i++) {
+        if (!list->entries[i].hidden) {
+            nearest_offer(&best, list->entries[i].words);
+        }
+    }
+    if (best.word) {
+        report_error("there is no command '%s'; did you mean '%s'?", typed, best.word);
+    } else {
+        report_error("there is no command '%s'; 'rarebit help' lists them", typed);
+    }
+    return STATUS_USAGE;
+}
+
+static int run(invocation *call) {
+    const general_options *general = options_of(call, general_option_table());
+    if (general) {
+        report_quietly(general->quiet);
+        rb_error err = rb_context_set_threads(call->ctx, (int)general->threads);
+        if (err) {
+            return report_failure(call->ctx, err);
+        }
+    }
+    return call->command->run(call);
+}
+
+static int dispatch(rb_context *ctx, const command_list *list, int argc, char **argv) {
+    int used = 0;
+    const command *found = commands_find(list, argc - 1, argv + 1, &used);
+    if (!found) {
+        return no_command(list, argc, argv);
+    }
+    invocation call = {.ctx = ctx, .commands = list, .command = found, .argc = argc, .argv = argv};
+    int status = invocation_read(&call, argc - 1 - used, argv + 1 + used);
+    if (status == STATUS_DONE && call.wants_help) {
+        help_command(stdout, found);
+    } else if (status == STATUS_DONE) {
+        status = run(&call);
+    }
+    invocation_clear(&call);
+    return status;
+}
+
+/* RAREBIT_KERNEL=ref|avx2|avx512 forces the kernels; the library itself reads no environment. */
+static rb_error choose_kernels(rb_context *ctx) {
+    const char *name = getenv("RAREBIT_KERNEL");
+    return name && *name ? rb_context_set_kernels(ctx, name) : RB_OK;
+}
+
+int main(int argc, char **argv) {
+    interrupt_install();
+    rb_context *ctx;
+    if (rb_context_new(&ctx)) {
+        report_error("out of memory");
+        return STATUS_FAILED;
+    }
+    rb_context_on_log(ctx, report_log, NULL);
+    command_list *list = commands_new(ctx);
+    int status = STATUS_FAILED;
+    rb_error err = choose_kernels(ctx);
+    if (err) {
+        status = report_failure(ctx, err);
+    } else if (!list) {
+        report_error("out of memory");
+    } else {
+        status = dispatch(ctx, list, argc, argv);
+    }
+    int closed = output_close_stdout();
+    commands_free(list);
+    rb_context_free(ctx);
+    return status ? status : closed;
+}

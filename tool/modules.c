@@ -1,0 +1,281 @@
+/* rarebit modules: which samples and features belong to each unit. */
+#include "tool.h"
+
+#include <stddef.h>
+#include <string.h>
+
+typedef enum format_choice { BY_SUFFIX = 0, AS_TSV, AS_JSON, AS_GMT } format_choice;
+
+typedef struct module_output_options {
+    const char *output;
+    int format; /* format_choice */
+    bool json;
+    const char *truth;
+    const char *labels;
+} module_output_options;
+
+static const rb_option *module_output_option_table(void) {
+    static const rb_option table[] = {
+        {"output", 'o', RB_OPTION_TEXT, offsetof(module_output_options, output), NULL, 0, 0, NULL,
+         "FILE", "write the modules: .tsv, .json or .gmt (gene sets); - is standard output"},
+        {"format", 0, RB_OPTION_CHOICE, offsetof(module_output_options, format), "auto", 0, 0,
+         "auto|tsv|json|gmt", "FORMAT", "format of the modules; auto goes by the suffix"},
+        {"truth", 0, RB_OPTION_TEXT, offsetof(module_output_options, truth), NULL, 0, 0, NULL,
+         "FILE", "compare with true modules, as 'simulate' writes them"},
+        {"labels", 0, RB_OPTION_TEXT, offsetof(module_output_options, labels), NULL, 0, 0, NULL,
+         "FILE",
+         "TSV of sample name and class, with a header: say which class each module matches"},
+        {"json", 0, RB_OPTION_FLAG, offsetof(module_output_options, json), "false", 0, 0, NULL,
+         NULL, "print JSON: the agreement with --truth and --labels, or else the modules"},
+        {0},
+    };
+    return table;
+}
+
+static rb_modules_format format_of(const module_output_options *options) {
+    const char *path = options->output ? options->output : "";
+    switch ((format_choice)options->format) {
+    case AS_TSV:
+        return RB_MODULES_TSV;
+    case AS_JSON:
+        return RB_MODULES_JSON;
+    case AS_GMT:
+        return RB_MODULES_GMT;
+    case BY_SUFFIX:
+        break;
+    }
+    return has_suffix(path, ".json")  ? RB_MODULES_JSON
+           : has_suffix(path, ".gmt") ? RB_MODULES_GMT
+                                      : RB_MODULES_TSV;
+}
+
+/* ---- tables on stdout
+ * ----------------------------------------------------------------------------- */
+
+enum { SHOWN_FEATURES = 5 };
+
+static void print_modules(const rb_modules *modules, const rb_model *model) {
+    printf("%-6s %-6s %12s %9s %9s  %s\n", "module", "unit", "information", "samples", "features",
+           "largest weights");
+    for (int64_t rank = 0; rank < rb_modules_count(modules); rank++) {
+        const rb_module *m = rb_modules_get(modules, rank);
+        printf("%-6lld %-6lld %12.4g %9lld %9lld ", (long long)rank + 1, (long long)m->unit + 1,
+               m->information, (long long)m->n_samples, (long long)m->n_features);
+        for (int64_t i = 0; i < m->n_features && i < SHOWN_FEATURES; i++) {
+            const char *name = rb_model_feature_name(model, m->features[i].index);
+            if (name) {
+                printf(" %s", name);
+            } else {
+                printf(" %lld", (long long)m->features[i].index + 1);
+            }
+        }
+        putchar('\n');
+    }
+}
+
+static void print_match(const rb_match *match, const rb_modules *found) {
+    printf("consensus score  %.6g\n", match->consensus_score);
+    printf("%-12s %-12s %s\n", "true module", "found unit", "overlap");
+    for (int64_t t = 0; t < match->n_truth; t++) {
+        if (match->partner[t] < 0) {
+            printf("%-12lld %-12s %.4f\n", (long long)t + 1, "-", match->overlap[t]);
+        } else {
+            const rb_module *m = rb_modules_get(found, match->partner[t]);
+            printf("%-12lld %-12lld %.4f\n", (long long)t + 1, (long long)m->unit + 1,
+                   match->overlap[t]);
+        }
+    }
+}
+
+static void print_classes(const rb_enrichment *classes, const rb_modules *modules) {
+    printf("%-6s %-6s %8s %9s %9s %9s %8s  %s\n", "module", "unit", "samples", "in class",
+           "precision", "recall", "log10 p", "class");
+    for (int64_t r = 0; r < classes->n_rows; r++) {
+        const rb_enrichment_row *row = &classes->rows[r];
+        printf("%-6lld %-6lld %8lld %9lld %9.3f %9.3f %8.1f  %s\n", (long long)row->module + 1,
+               (long long)rb_modules_get(modules, row->module)->unit + 1,
+               (long long)row->module_size, (long long)row->overlap, row->precision, row->recall,
+               row->log10_p_value_adjusted, row->class_name ? row->class_name : "-");
+    }
+}
+
+/* The same as JSON, within an object. */
+static void emit_match(json *j, const rb_match *match, const rb_modules *found) {
+    emit_number(j, "consensus_score", match->consensus_score);
+    emit_integer(j, "modules", rb_modules_count(found));
+    emit_integer(j, "true_modules", match->n_truth);
+    emit_open(j, "overlaps", '[');
+    for (int64_t t = 0; t < match->n_truth; t++) {
+        emit_number(j, NULL, match->overlap[t]);
+    }
+    emit_close(j, ']');
+    emit_open(j, "partners", '[');
+    for (int64_t t = 0; t < match->n_truth; t++) {
+        emit_integer(j, NULL, match->partner[t]);
+    }
+    emit_close(j, ']');
+}
+
+static void emit_classes(json *j, const rb_enrichment *classes, const rb_modules *modules) {
+    emit_integer(j, "labelled_samples", classes->n_labelled);
+    emit_open(j, "classes", '[');
+    for (int64_t r = 0; r < classes->n_rows; r++) {
+        const rb_enrichment_row *row = &classes->rows[r];
+        emit_open(j, NULL, '{');
+        emit_integer(j, "module", row->module);
+        emit_integer(j, "unit", rb_modules_get(modules, row->module)->unit);
+        emit_text(j, "class", row->class_name);
+        emit_integer(j, "module_size", row->module_size);
+        emit_integer(j, "class_size", row->class_size);
+        emit_integer(j, "overlap", row->overlap);
+        emit_number(j, "precision", row->precision);
+        emit_number(j, "recall", row->recall);
+        emit_number(j, "f1", row->f1);
+        emit_number(j, "jaccard", row->jaccard);
+        emit_number(j, "log10_p_value", row->log10_p_value);
+        emit_number(j, "log10_p_value_adjusted", row->log10_p_value_adjusted);
+        emit_close(j, '}');
+    }
+    emit_close(j, ']');
+}
+
+/* ---- the command
+ * ----------------------------------------------------------------------------------- */
+
+static int write_modules(invocation *call, const rb_modules *modules, const rb_model *model,
+                         const rb_source *source, rb_modules_format format, const char *target) {
+    output out;
+    int status = output_begin(&out, target, "txt");
+    if (status) {
+        return status;
+    }
+    rb_error err = rb_modules_write(call->ctx, modules, model, source, format, out.path);
+    if (err) {
+        output_abandon(&out);
+        return report_failure(call->ctx, err);
+    }
+    status = output_end(&out);
+    if (!status) {
+        report("%lld modules in %s", (long long)rb_modules_count(modules), target);
+    }
+    return status;
+}
+
+/* What modules agree with; parts that were not asked for stay empty. */
+struct agreement {
+    rb_match match;
+    rb_enrichment classes;
+};
+
+static rb_error measure_agreement(invocation *call, const rb_modules *modules,
+                                  const rb_source *source, struct agreement *agreement) {
+    const module_output_options *options = options_of(call, module_output_option_table());
+    rb_modules *truth = NULL;
+    rb_error err = RB_OK;
+    if (options->truth) {
+        err = rb_modules_read(call->ctx, options->truth, &truth);
+        if (!err) {
+            err = rb_modules_match(call->ctx, modules, truth, &agreement->match);
+        }
+    }
+    if (!err && options->labels) {
+        err =
+            rb_modules_enrichment(call->ctx, modules, source, options->labels, &agreement->classes);
+    }
+    rb_modules_free(truth);
+    return err;
+}
+
+static void print_agreement(const module_output_options *options, const rb_modules *modules,
+                            const struct agreement *agreement) {
+    json j = {.file = stdout};
+    if (options->json) {
+        emit_open(&j, NULL, '{');
+    }
+    if (options->truth && options->json) {
+        emit_match(&j, &agreement->match, modules);
+    } else if (options->truth) {
+        print_match(&agreement->match, modules);
+    }
+    if (options->labels && options->json) {
+        emit_classes(&j, &agreement->classes, modules);
+    } else if (options->labels) {
+        print_classes(&agreement->classes, modules);
+    }
+    if (options->json) {
+        emit_close(&j, '}');
+        putchar('\n');
+    }
+}
+
+static int compare(invocation *call, const rb_modules *modules, const rb_source *source) {
+    struct agreement agreement = {0};
+    rb_error err = measure_agreement(call, modules, source, &agreement);
+    if (!err) {
+        print_agreement(options_of(call, module_output_option_table()), modules, &agreement);
+    }
+    rb_match_clear(&agreement.match);
+    rb_enrichment_clear(&agreement.classes);
+    return err ? report_failure(call->ctx, err) : STATUS_DONE;
+}
+
+static int deliver(invocation *call, const rb_modules *modules, const rb_model *model,
+                   const rb_source *source) {
+    const module_output_options *options = options_of(call, module_output_option_table());
+    int status = STATUS_DONE;
+    if (options->output) {
+        status = write_modules(call, modules, model, source, format_of(options), options->output);
+    }
+    if (!status && (options->truth || options->labels)) {
+        return compare(call, modules, source);
+    }
+    if (!status && options->json) {
+        return write_modules(call, modules, model, source, RB_MODULES_JSON, "-");
+    }
+    if (!status && !options->output) {
+        print_modules(modules, model);
+    }
+    return status;
+}
+
+static int run(invocation *call) {
+    rb_model *model = NULL;
+    rb_source *source = NULL;
+    rb_modules *modules = NULL;
+    rb_error err = rb_model_load(call->ctx, call->arguments[0], &model);
+    if (!err) {
+        err = open_data(call, call->arguments[1], &source);
+    }
+    if (!err) {
+        err = rb_modules_find(call->ctx, model, source, options_of(call, rb_modules_option_table()),
+                              &modules);
+    }
+    int status = err ? report_failure(call->ctx, err) : deliver(call, modules, model, source);
+    rb_modules_free(modules);
+    rb_source_free(source);
+    rb_model_free(model);
+    return status;
+}
+
+const command modules_command = {
+    .words = "modules",
+    .heading = "Use a model",
+    .summary = "list the samples and features that belong to each unit",
+    .description =
+        "A module (bicluster) is a set of samples and a set of features that a unit ties together, "
+        "with weights and signs; modules are ranked by their information content. Without -o a "
+        "short table is printed.",
+    .arguments = {{"MODEL", "a model that 'rarebit fit' wrote", false},
+                  {"DATA", "samples x features, in any format that fit reads", false}},
+    .groups = {{"Modules", rb_modules_option_table, sizeof(rb_modules_options), NULL},
+               {"Output", module_output_option_table, sizeof(module_output_options), NULL},
+               {"Reading", rb_read_option_table, sizeof(rb_read_options), NULL},
+               {"General", general_option_table, sizeof(general_options), NULL}},
+    .examples = {{"A look", "modules model.h5 genes.tsv --transpose --best 10"},
+                 {"Gene sets for an enrichment tool", "modules model.h5 cells.h5ad -o modules.gmt"},
+                 {"Which cell type is each module?",
+                  "modules model.h5 cells.tsv --best 10 --labels types.tsv"},
+                 {"Agreement with what was planted",
+                  "modules model.h5 X.npy --best 10 --truth truth.json --json"}},
+    .run = run,
+};

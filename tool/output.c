@@ -1,0 +1,150 @@
+/* Where results go: a file that the library makes appear by renaming, or, through a temporary file,
+ * stdout and devices. */
+#include "tool.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* "a/b" of "a/b/c", "." of "c"; free it. */
+static char *folder_of(const char *path) {
+    const char *slash = strrchr(path, '/');
+    if (!slash) {
+        return strdup(".");
+    }
+    return slash == path ? strdup("/") : strndup(path, (size_t)(slash - path));
+}
+
+/* A file can be made to appear only in a folder that may be written. */
+static int check_folder(const char *target) {
+    char *folder = folder_of(target);
+    struct stat info;
+    int status = STATUS_FAILED;
+    if (!folder) {
+        report_error("out of memory");
+    } else if (stat(folder, &info) || !S_ISDIR(info.st_mode)) {
+        report_error("cannot write '%s': there is no folder '%s'", target, folder);
+    } else if (access(folder, W_OK | X_OK)) {
+        report_error("cannot write '%s': %s", target, strerror(errno));
+    } else {
+        status = STATUS_DONE;
+    }
+    free(folder);
+    return status;
+}
+
+static char *join(const char *a, const char *b, const char *c) {
+    size_t size = strlen(a) + strlen(b) + strlen(c) + 1;
+    char *text = malloc(size);
+    if (text) {
+        snprintf(text, size, "%s%s%s", a, b, c);
+    }
+    return text;
+}
+
+static int begin_temporary(output *out, const char *suffix) {
+    const char *base = getenv("TMPDIR");
+    out->folder = join(base && *base ? base : "/tmp", "/rarebit-", "XXXXXX");
+    if (!out->folder) {
+        report_error("out of memory");
+        return STATUS_FAILED;
+    }
+    if (!mkdtemp(out->folder)) {
+        report_error("cannot make a temporary folder '%s': %s", out->folder, strerror(errno));
+        free(out->folder);
+        out->folder = NULL;
+        return STATUS_FAILED;
+    }
+    out->temporary = join(out->folder, "/output.", suffix);
+    if (!out->temporary) {
+        report_error("out of memory");
+        output_abandon(out);
+        return STATUS_FAILED;
+    }
+    out->path = out->temporary;
+    return STATUS_DONE;
+}
+
+int output_begin(output *out, const char *target, const char *suffix) {
+    *out = (output){.target = target, .path = target};
+    struct stat info;
+    if (strcmp(target, "-") == 0) {
+        return begin_temporary(out, suffix);
+    }
+    if (*target == '\0') {
+        report_error("-o needs the name of a file");
+        return STATUS_USAGE;
+    }
+    if (stat(target, &info) == 0) {
+        if (S_ISDIR(info.st_mode)) {
+            report_error("cannot write '%s': it is a folder", target);
+            return STATUS_FAILED;
+        }
+        if (!S_ISREG(info.st_mode)) {
+            return begin_temporary(out, suffix);
+        }
+    }
+    return check_folder(target);
+}
+
+/* Copies all bytes; false when reading or writing failed. */
+static bool copy_bytes(FILE *from, FILE *to) {
+    char buffer[1 << 16];
+    size_t count;
+    while ((count = fread(buffer, 1, sizeof buffer, from)) > 0) {
+        if (fwrite(buffer, 1, count, to) != count) {
+            return false;
+        }
+    }
+    return !ferror(from);
+}
+
+static int copy_temporary(const output *out) {
+    bool to_stdout = strcmp(out->target, "-") == 0;
+    FILE *from = fopen(out->temporary, "rb");
+    FILE *to = to_stdout ? stdout : fopen(out->target, "wb");
+    bool good = from && to && copy_bytes(from, to);
+    if (from) {
+        fclose(from);
+    }
+    if (to && !to_stdout) {
+        good = fclose(to) == 0 && good;
+    }
+    /* What went wrong on stdout is told once, when it is closed. */
+    if (!good && !(to_stdout && ferror(stdout))) {
+        report_error("cannot write '%s': %s", out->target, strerror(errno));
+        return STATUS_FAILED;
+    }
+    return STATUS_DONE;
+}
+
+int output_end(output *out) {
+    int status = out->temporary ? copy_temporary(out) : STATUS_DONE;
+    output_abandon(out);
+    return status;
+}
+
+void output_abandon(output *out) {
+    if (out->temporary) {
+        unlink(out->temporary);
+    }
+    if (out->folder) {
+        rmdir(out->folder);
+    }
+    free(out->temporary);
+    free(out->folder);
+    *out = (output){0};
+}
+
+int output_close_stdout(void) {
+    errno = 0;
+    bool failed = ferror(stdout) != 0;
+    if (fclose(stdout) != 0 || failed) {
+        report_error("cannot write to standard output%s%s", errno ? ": " : "",
+                     errno ? strerror(errno) : "");
+        return STATUS_FAILED;
+    }
+    return STATUS_DONE;
+}

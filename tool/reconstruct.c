@@ -1,0 +1,45 @@
+/* rarebit reconstruct: samples rebuilt from their codes. */
+#include "results.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Names of the features in use, or NULL when the model has none. */
+static char **names_of_features(const rb_model *model, int64_t *columns) {
+    *columns = rb_model_features(model);
+    if (*columns == 0 || !rb_model_feature_name(model, 0)) {
+        return NULL;
+    }
+    char **names = calloc((size_t)*columns + 1, sizeof *names);
+    for (int64_t k = 0; names && k < *columns; k++) {
+        names[k] = strdup(rb_model_feature_name(model, k));
+        if (!names[k]) {
+            free_names(names);
+            return NULL;
+        }
+    }
+    return names;
+}
+
+static int run(invocation *call) {
+    return run_rows(call, rb_reconstruct, names_of_features);
+}
+
+const command reconstruct_command = {
+    .words = "reconstruct",
+    .heading = "Use a model",
+    .summary = "write samples rebuilt from their codes",
+    .description =
+        "The result is on the scale of the data: centring, scaling, log1p and totals are "
+        "undone. Columns are the features that the model uses.",
+    .arguments = {{"MODEL", "a model that 'rarebit fit' wrote", false},
+                  {"DATA", "samples x features, in any format that fit reads", false}},
+    .output = "FILE",
+    .groups = {{"Output", matrix_output_option_table, sizeof(output_options), NULL},
+               {"Reading", rb_read_option_table, sizeof(rb_read_options), NULL},
+               {"General", general_option_table, sizeof(general_options), NULL}},
+    .examples = {{"What the model keeps of the data", "reconstruct model.h5 X.npy -o rebuilt.npy"},
+                 {"Of samples that it has not seen",
+                  "reconstruct model.h5 new.tsv -o rebuilt.tsv"}},
+    .run = run,
+};

@@ -1,0 +1,148 @@
+/* Results as files: rows as they come from a model, and whole matrices, with their names. */
+#include "results.h"
+
+#include <stdlib.h>
+
+/* What -o - gives without a suffix that tells: in the order of matrix_format. */
+static const char *const suffixes[] = {"tsv", "csv", "npy"};
+
+struct row_writer {
+    rb_context *ctx;
+    rb_write_header header;
+    const char *path;
+    rb_writer *writer; /* opened by the first block, which tells the type */
+    rb_error err;
+    char sentence[1024]; /* of err: the one of stopping comes after it */
+};
+
+static int add_rows(void *user, int64_t first, const rb_matrix *rows) {
+    struct row_writer *w = user;
+    (void)first;
+    if (interrupted()) {
+        return 1;
+    }
+    if (!w->writer) {
+        w->header.type = rb_matrix_type(rows);
+        w->err = rb_writer_open(w->ctx, w->path, &w->header, &w->writer);
+    }
+    if (!w->err) {
+        w->err = rb_writer_add(w->ctx, w->writer, rows);
+    }
+    if (w->err) {
+        snprintf(w->sentence, sizeof w->sentence, "%s", rb_context_error(w->ctx));
+    }
+    return w->err != RB_OK;
+}
+
+/* Returns a status after a message. */
+static int write_rows(invocation *call, const rb_model *model, rb_source *source, rows_maker make,
+                      const char *const *names, int64_t columns, const char *path) {
+    struct row_writer w = {.ctx = call->ctx, .path = path};
+    w.header = (rb_write_header){.n_samples = rb_source_samples(source),
+                                 .n_features = columns,
+                                 .sample_names_from = source,
+                                 .feature_names = names};
+    interrupt_gently();
+    rb_error err = make(call->ctx, model, source, add_rows, &w);
+    if (!err && w.writer) {
+        err = rb_writer_close(call->ctx, w.writer);
+        return err ? report_failure(call->ctx, err) : STATUS_DONE;
+    }
+    rb_writer_abandon(w.writer);
+    if (w.err) {
+        report_error("%s", w.sentence);
+        return w.err == RB_ERROR_ARGUMENT ? STATUS_USAGE : STATUS_FAILED;
+    }
+    return err ? report_failure(call->ctx, err) : STATUS_DONE;
+}
+
+int run_rows(invocation *call, rows_maker make, column_namer namer) {
+    const output_options *options = options_of(call, matrix_output_option_table());
+    rb_model *model = NULL;
+    rb_source *source = NULL;
+    char **names = NULL;
+    int64_t columns = 0;
+    output out;
+    int status = output_begin(&out, options->output, suffixes[options->format]);
+    if (status) {
+        return status;
+    }
+    rb_error err = rb_model_load(call->ctx, call->arguments[0], &model);
+    if (!err) {
+        err = open_data(call, call->arguments[1], &source);
+    }
+    if (err) {
+        status = report_failure(call->ctx, err);
+    } else {
+        names = namer(model, &columns);
+        status =
+            write_rows(call, model, source, make, (const char *const *)names, columns, out.path);
+    }
+    if (status) {
+        output_abandon(&out);
+    } else {
+        status = output_end(&out);
+    }
+    if (!status) {
+        report("%lld samples x %lld columns in %s", (long long)rb_source_samples(source),
+               (long long)columns, options->output);
+    }
+    free_names(names);
+    rb_source_free(source);
+    rb_model_free(model);
+    return status;
+}
+
+/* Borrowed names of the features of a matrix, or NULL: none. Free the array. */
+static const char **borrow_feature_names(const rb_matrix *matrix) {
+    int64_t count = rb_matrix_features(matrix);
+    if (count == 0 || !rb_matrix_feature_name(matrix, 0)) {
+        return NULL;
+    }
+    const char **names = calloc((size_t)count, sizeof *names);
+    for (int64_t k = 0; names && k < count; k++) {
+        names[k] = rb_matrix_feature_name(matrix, k);
+    }
+    return names;
+}
+
+static rb_error write_whole(rb_context *ctx, const rb_matrix *matrix, const char *path) {
+    rb_source *source = NULL;
+    rb_writer *writer = NULL;
+    const char **names = borrow_feature_names(matrix);
+    rb_error err = rb_source_from_matrix(ctx, matrix, &source);
+    if (!err) {
+        rb_write_header header = {.n_samples = rb_matrix_samples(matrix),
+                                  .n_features = rb_matrix_features(matrix),
+                                  .type = rb_matrix_type(matrix),
+                                  .sample_names_from = source,
+                                  .feature_names = names};
+        err = rb_writer_open(ctx, path, &header, &writer);
+    }
+    if (!err) {
+        err = rb_writer_add(ctx, writer, matrix);
+        if (err) {
+            rb_writer_abandon(writer);
+        } else {
+            err = rb_writer_close(ctx, writer);
+        }
+    }
+    rb_source_free(source);
+    free(names);
+    return err;
+}
+
+int write_matrix(invocation *call, const rb_matrix *matrix) {
+    const output_options *options = options_of(call, matrix_output_option_table());
+    output out;
+    int status = output_begin(&out, options->output, suffixes[options->format]);
+    if (status) {
+        return status;
+    }
+    rb_error err = write_whole(call->ctx, matrix, out.path);
+    if (err) {
+        output_abandon(&out);
+        return report_failure(call->ctx, err);
+    }
+    return output_end(&out);
+}

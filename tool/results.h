@@ -1,0 +1,21 @@
+/* Writing matrices: those that a model makes of data block by block, and whole ones. */
+#ifndef TOOL_RESULTS_H
+#define TOOL_RESULTS_H
+
+#include "tool.h"
+
+typedef rb_error (*rows_maker)(rb_context *ctx, const rb_model *model, rb_source *source,
+                               rb_rows_fn fn, void *user);
+
+/* Names of the columns that a model makes, or NULL: none. *columns is their number. Free with
+ * free_names. */
+typedef char **(*column_namer)(const rb_model *model, int64_t *columns);
+
+/* The course of a command MODEL DATA -o FILE whose rows `make` (rb_encode, rb_reconstruct) gives.
+ */
+int run_rows(invocation *call, rows_maker make, column_namer namer);
+
+/* Writes a matrix with its names to -o of the call. Returns a status after a message. */
+int write_matrix(invocation *call, const rb_matrix *matrix);
+
+#endif

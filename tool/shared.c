@@ -1,0 +1,88 @@
+/* Options and steps that several commands share. */
+#include "tool.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+const rb_option *general_option_table(void) {
+    static const rb_option table[] = {
+        {"threads", 0, RB_OPTION_INTEGER, offsetof(general_options, threads), "0", 0, 1024, NULL,
+         "N", "threads; 0 takes one a processor; results are the same bits for any number"},
+        {"quiet", 'q', RB_OPTION_FLAG, offsetof(general_options, quiet), "false", 0, 0, NULL, NULL,
+         "say nothing but warnings and errors"},
+        {0},
+    };
+    return table;
+}
+
+const rb_option *matrix_output_option_table(void) {
+    static const rb_option table[] = {
+        {"output", 'o', RB_OPTION_TEXT, offsetof(output_options, output), NULL, 0, 0, NULL, "FILE",
+         "where to write: .npy, .tsv, .csv (also .gz), .h5 or .h5ad; - is standard output"},
+        {"format", 0, RB_OPTION_CHOICE, offsetof(output_options, format), "tsv", 0, 0,
+         "tsv|csv|npy", "FORMAT", "format on standard output"},
+        {0},
+    };
+    return table;
+}
+
+const rb_option *path_option_table(void) {
+    static const rb_option table[] = {
+        {"output", 'o', RB_OPTION_TEXT, offsetof(path_options, output), NULL, 0, 0, NULL, "FILE",
+         "where to write"},
+        {0},
+    };
+    return table;
+}
+
+const rb_option *json_option_table(void) {
+    static const rb_option table[] = {
+        {"json", 0, RB_OPTION_FLAG, offsetof(json_options, json), "false", 0, 0, NULL, NULL,
+         "print JSON instead of a table"},
+        {0},
+    };
+    return table;
+}
+
+/* A table of text can lie either way, and nothing in it tells. */
+static bool may_lie_either_way(rb_context *ctx, const char *path) {
+    const char *format = NULL;
+    if (rb_format_of(ctx, path, &format)) {
+        return false;
+    }
+    return strcmp(format, "delimited") == 0 || strcmp(format, "mtx") == 0;
+}
+
+rb_error open_data(const invocation *call, const char *path, rb_source **source) {
+    const rb_read_options *options = options_of(call, rb_read_option_table());
+    rb_error err = rb_open(call->ctx, path, options, source);
+    if (err) {
+        return err;
+    }
+    bool unsure = !option_was_given(call, "transpose") && may_lie_either_way(call->ctx, path);
+    report("%lld samples x %lld features%s", (long long)rb_source_samples(*source),
+           (long long)rb_source_features(*source),
+           unsure ? " (rows are samples; if they are features, say --transpose)" : "");
+    return RB_OK;
+}
+
+void free_names(char **names) {
+    for (int64_t i = 0; names && names[i]; i++) {
+        free(names[i]);
+    }
+    free(names);
+}
+
+char **unit_names(int64_t count) {
+    char **names = calloc((size_t)count + 1, sizeof *names);
+    for (int64_t j = 0; names && j < count; j++) {
+        names[j] = malloc(32);
+        if (!names[j]) {
+            free_names(names);
+            return NULL;
+        }
+        snprintf(names[j], 32, "unit%lld", (long long)j + 1);
+    }
+    return names;
+}

@@ -1,0 +1,231 @@
+/* The face of the tool: what a command is, and what all commands share.
+ *
+ * A command is one row of a table: its words, arguments, option tables, examples and a function.
+ * Reading the command line, help, man pages and shell completion are made from these tables alone.
+ * The tool uses the public headers of the library and does no mathematics.
+ */
+#ifndef TOOL_H
+#define TOOL_H
+
+#include <rarebit/rarebit.h>
+
+#include <stdio.h>
+
+enum { STATUS_DONE = 0, STATUS_FAILED = 1, STATUS_USAGE = 2, STATUS_INTERRUPTED = 130 };
+enum { MOST_ARGUMENTS = 3, MOST_GROUPS = 8, MOST_EXAMPLES = 4 };
+
+/* ---- commands (commands.c) ----------------------------------------------------------------------
+ */
+
+typedef struct argument {
+    const char *name; /* "MODEL"; NULL ends the list */
+    const char *help;
+    bool optional;
+} argument;
+
+/* The options of one table: a heading in the help, and the struct that the table fills. A group
+ * with a title and no table stands for the options of the command's method. */
+typedef struct option_group {
+    const char *title; /* NULL ends the list */
+    const rb_option *(*table)(void);
+    size_t size;
+    const rb_option *rows; /* filled by commands_new */
+} option_group;
+
+typedef struct example {
+    const char *purpose; /* NULL ends the list */
+    const char *line;    /* without "rarebit"; METHOD stands for the method's name */
+} example;
+
+typedef struct invocation invocation;
+
+typedef struct command {
+    const char *words;       /* "plot history" */
+    const char *heading;     /* where `rarebit help` lists it */
+    const char *summary;     /* one line, without a full stop */
+    const char *description; /* sentences */
+    argument arguments[MOST_ARGUMENTS + 1];
+    const char *output; /* how usage names what -o must say: "MODEL"; NULL: -o may be missing */
+    option_group groups[MOST_GROUPS + 1];
+    example examples[MOST_EXAMPLES + 1];
+    const char *drawn;            /* an option whose default the command draws at random; or NULL */
+    int (*run)(invocation *call); /* the status to exit with */
+    const rb_method *method;      /* fit: filled by commands_new */
+    bool hidden;                  /* left out of help */
+} command;
+
+/* All commands; one "fit NAME" for each method that the context knows. NULL: out of memory. */
+typedef struct command_list {
+    int count;
+    command entries[];
+} command_list;
+
+command_list *commands_new(rb_context *ctx);
+void commands_free(command_list *list);
+/* The command whose words begin argv; *used is how many words that were. NULL when there is none.
+ */
+const command *commands_find(const command_list *list, int argc, char **argv, int *used);
+/* Is `word` the first word of commands of two words ("plot")? */
+bool commands_family(const command_list *list, const char *word);
+
+/* ---- a command line that was read (arguments.c)
+ * -------------------------------------------------- */
+
+struct invocation {
+    rb_context *ctx;
+    const command_list *commands;
+    const command *command;
+    int argc; /* as the program was started: for the record in a model */
+    char **argv;
+    const char *arguments[MOST_ARGUMENTS]; /* NULL: not given */
+    int n_arguments;
+    void *options[MOST_GROUPS]; /* the structs of the groups */
+    const rb_option **given;    /* the rows that the user set, NULL-terminated */
+    bool wants_help;
+};
+
+/* Reads the words after the command. STATUS_DONE, or a status after a message. */
+int invocation_read(invocation *call, int argc, char **argv);
+void invocation_clear(invocation *call);
+/* The struct that a table filled. */
+void *options_of(const invocation *call, const rb_option *rows);
+bool option_was_given(const invocation *call, const char *name);
+
+/* ---- options that commands share (shared.c)
+ * ------------------------------------------------------- */
+
+typedef struct general_options {
+    int64_t threads;
+    bool quiet;
+} general_options;
+const rb_option *general_option_table(void);
+
+typedef struct output_options {
+    const char *output;
+    int format; /* matrix_format */
+} output_options;
+typedef enum matrix_format { FORMAT_TSV = 0, FORMAT_CSV, FORMAT_NPY } matrix_format;
+const rb_option *matrix_output_option_table(void);
+
+typedef struct path_options {
+    const char *output;
+} path_options;
+const rb_option *path_option_table(void);
+
+typedef struct json_options {
+    bool json;
+} json_options;
+const rb_option *json_option_table(void);
+
+/* Opens data with the call's reading options and says "N samples x M features". */
+rb_error open_data(const invocation *call, const char *path, rb_source **source);
+/* "unit1", "unit2", ...; free with free_names. */
+char **unit_names(int64_t count);
+void free_names(char **names);
+
+/* ---- words (words.c)
+ * ------------------------------------------------------------------------------ */
+
+/* The nearest of the words to a mistyped one, or NULL when none is near. */
+typedef struct nearest {
+    const char *typed;
+    const char *word;
+    int distance;
+} nearest;
+void nearest_offer(nearest *best, const char *word);
+/* Prints text in lines of at most `width` columns, each after `indent` blanks; the first line goes
+ * on at `column`. */
+void print_wrapped(FILE *file, const char *text, int column, int indent, int width);
+bool has_suffix(const char *path, const char *suffix);
+
+/* ---- messages (report.c)
+ * -------------------------------------------------------------------------- */
+
+/* "rarebit: sentence" on stderr, always one line. */
+void report_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* The context's sentence and the status for the error. */
+int report_failure(const rb_context *ctx, rb_error error);
+/* A line for the user on stderr, unless --quiet. */
+void report(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void report_quietly(bool quiet);
+/* Rewrites the line of progress, ten times a second at most; nothing unless stderr is a terminal.
+ */
+void report_progress(const rb_progress *progress);
+void report_progress_end(void);
+/* Shows the library's log messages. */
+void report_log(rb_log_level level, const char *sentence, void *user);
+
+/* ---- Ctrl-C (interrupt.c)
+ * -------------------------------------------------------------------------- */
+
+/* SIGINT and SIGTERM end the program with STATUS_INTERRUPTED. */
+void interrupt_install(void);
+/* From here on the first signal only makes interrupted() true; the second one ends the program. */
+void interrupt_gently(void);
+bool interrupted(void);
+
+/* ---- output (output.c)
+ * ------------------------------------------------------------------------------ */
+
+/* A file to be written by the library. "-" and devices (/dev/null, a named pipe) are written to a
+ * temporary file first and copied, since the library makes files appear by renaming. */
+typedef struct output {
+    const char *target; /* as the user has it */
+    const char *path;   /* where the library is to write */
+    char *folder;       /* temporary; NULL: none */
+    char *temporary;    /* in the folder */
+} output;
+
+/* Checks that the target can be written, before the work. suffix ("tsv") is used for "-" and
+ * devices without one. STATUS_DONE, or a status after a message. */
+int output_begin(output *out, const char *target, const char *suffix);
+/* Copies to the device, if it is one, and frees. */
+int output_end(output *out);
+/* Frees without output. */
+void output_abandon(output *out);
+/* Did everything reach stdout? STATUS_DONE, or a status after a message. */
+int output_close_stdout(void);
+
+/* ---- JSON (json.c)
+ * ---------------------------------------------------------------------------------- */
+
+/* Writes JSON on one line. key is NULL within arrays and outermost. (The JSON library that rarebit
+ * reads with has names that begin with json_.) */
+typedef struct json {
+    FILE *file;
+    bool follows; /* a comma is due */
+} json;
+void emit_open(json *j, const char *key, char bracket);     /* '{' or '[' */
+void emit_close(json *j, char bracket);                     /* '}' or ']' */
+void emit_text(json *j, const char *key, const char *text); /* NULL becomes null */
+void emit_integer(json *j, const char *key, int64_t value);
+void emit_number(json *j, const char *key, double value); /* NaN and infinities become null */
+void emit_flag(json *j, const char *key, bool value);
+
+/* ---- help, man pages, completion
+ * --------------------------------------------------------------------- */
+
+void help_overview(FILE *file, const command_list *list);
+void help_family(FILE *file, const command_list *list, const char *word);
+void help_command(FILE *file, const command *c);
+/* "default 0.1; above 0 and at most 1"; "" when there is nothing to say. */
+void describe_values(const command *c, const rb_option *row, char *buffer, size_t size);
+/* An example's command line with the method's name put in. */
+void example_line(const command *c, const char *line, char *buffer, size_t size);
+/* Usage without "rarebit": "fit rfn DATA -o MODEL [OPTIONS]". */
+void usage_line(const command *c, char *buffer, size_t size);
+
+void manual_overview(FILE *file, const command_list *list);
+void manual_command(FILE *file, const command_list *list, const command *c);
+void completion_bash(FILE *file, const command_list *list);
+void completion_zsh(FILE *file, const command_list *list);
+
+/* ---- the commands: one file each
+ * --------------------------------------------------------------------- */
+
+extern const command fit_command, encode_command, reconstruct_command, evaluate_command,
+    modules_command, plot_history_command, plot_codes_command, plot_filters_command,
+    plot_modules_command, info_command, convert_command, simulate_biclusters_command,
+    version_command, help_command_row, generate_command;
+
+#endif
