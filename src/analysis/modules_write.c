@@ -66,16 +66,32 @@ static rb_error write_tsv(const listing *l, FILE *file) {
     return RB_OK;
 }
 
+/* One gene set: the features of a module whose weights are above (or below) 0; none: no line.
+ * Programs for gene sets know no signs, so that the two directions must not be mixed. */
+static void put_set(FILE *file, const listing *l, int64_t rank, const char *direction, bool above) {
+    const rb_module *m = &l->modules->list[rank];
+    bool started = false;
+    for (int64_t d = 0; d < m->n_features; d++) {
+        if ((m->features[d].weight > 0) != above) {
+            continue;
+        }
+        if (!started) {
+            fprintf(file, "module_%lld_%s\tunit %lld, information %.6g", (long long)rank + 1,
+                    direction, (long long)m->unit, m->information);
+            started = true;
+        }
+        putc('\t', file);
+        put_cell(file, feature_name(l, m->features[d].index), m->features[d].index);
+    }
+    if (started) {
+        putc('\n', file);
+    }
+}
+
 static rb_error write_gmt(const listing *l, FILE *file) {
     for (int64_t r = 0; r < l->modules->count; r++) {
-        const rb_module *m = &l->modules->list[r];
-        fprintf(file, "module_%lld\tunit %lld, information %.6g", (long long)r + 1,
-                (long long)m->unit, m->information);
-        for (int64_t d = 0; d < m->n_features; d++) {
-            putc('\t', file);
-            put_cell(file, feature_name(l, m->features[d].index), m->features[d].index);
-        }
-        putc('\n', file);
+        put_set(file, l, r, "up", true);
+        put_set(file, l, r, "down", false);
     }
     return RB_OK;
 }

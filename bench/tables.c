@@ -1,0 +1,142 @@
+/* The RFN and RFNn rows of the paper's tables (Clevert et al. 2015, supplement), ours beside them.
+ *
+ * Sparseness must be within 2 points. Reconstruction and covariance error: the distance of our mean
+ * from the interval [table, table + 1) (the published figures look truncated) may be at most the
+ * largest of 6 %, 1.5 units and 3 standard errors of our mean. Exit code 1 when a row misses.
+ */
+#include <rarebit/rarebit.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { MOST_INSTANCES = 100 };
+
+struct row {
+    const char *dataset;
+    int64_t units;
+    bool rest; /* set II: the entries outside have sd 0.5 */
+    int normalize;
+    double sp, er, co; /* of the paper */
+};
+
+enum { RFN = RB_RFN_NORMALIZE_SD, RFNN = RB_RFN_NORMALIZE_NONE };
+static const struct row rows[] = {
+    {"D1", 50, false, RFN, 74, 58, 5},      {"D3", 50, false, RFN, 75, 456, 253},
+    {"D7", 50, false, RFN, 75, 53, 4},      {"D1", 50, false, RFNN, 73, 85, 13},
+    {"D3", 50, false, RFNN, 75, 531, 321},  {"D7", 50, false, RFNN, 73, 73, 10},
+    {"D1", 100, false, RFN, 79, 23, 2},     {"D3", 100, false, RFN, 82, 120, 61},
+    {"D7", 100, false, RFN, 80, 18, 1},     {"D1", 100, false, RFNN, 77, 61, 6},
+    {"D3", 100, false, RFNN, 80, 326, 135}, {"D7", 100, false, RFNN, 78, 49, 4},
+    {"D1", 50, true, RFN, 72, 74, 11},      {"D3", 50, true, RFN, 75, 462, 260},
+    {"D7", 50, true, RFN, 73, 68, 9},       {"D1", 50, true, RFNN, 68, 122, 32},
+    {"D3", 50, true, RFNN, 74, 537, 331},   {"D7", 50, true, RFNN, 71, 106, 23},
+    {"D1", 100, true, RFN, 76, 34, 4},      {"D3", 100, true, RFN, 82, 124, 63},
+    {"D7", 100, true, RFN, 77, 30, 3},      {"D1", 100, true, RFNN, 71, 110, 25},
+    {"D3", 100, true, RFNN, 80, 331, 139},  {"D7", 100, true, RFNN, 74, 86, 14},
+};
+
+struct mean {
+    double mean, sd;
+};
+
+static struct mean mean_of(const double *values, int count) {
+    double sum = 0, squares = 0;
+    for (int i = 0; i < count; i++) {
+        sum += values[i];
+    }
+    for (int i = 0; i < count; i++) {
+        squares += (values[i] - sum / count) * (values[i] - sum / count);
+    }
+    return (struct mean){sum / count, count > 1 ? sqrt(squares / (count - 1)) : 0};
+}
+
+static void stop_on_error(rb_context *context, rb_error err) {
+    if (err) {
+        fprintf(stderr, "tables: %s\n", rb_context_error(context));
+        exit(1);
+    }
+}
+
+/* One instance of one row: data, fit, figures. */
+static rb_evaluation run_instance(rb_context *context, const struct row *row, int64_t seed) {
+    rb_biclusters_options data;
+    rb_biclusters_options_default(&data);
+    data.dataset = row->dataset;
+    data.rest_sd = row->rest ? 0.5 : 0.01;
+    data.seed = seed;
+    rb_rfn_options options;
+    rb_rfn_options_default(&options);
+    options.units = row->units;
+    options.eta = 0.1;
+    options.normalize = row->normalize;
+    rb_fit_options fit;
+    rb_fit_options_default(&fit);
+    fit.iterations = 1000;
+    fit.seed = seed;
+    rb_matrix *matrix = NULL;
+    rb_source *source = NULL;
+    rb_model *model = NULL;
+    rb_evaluation evaluation;
+    stop_on_error(context, rb_simulate_biclusters(context, &data, &matrix, NULL));
+    stop_on_error(context, rb_source_from_matrix(context, matrix, &source));
+    stop_on_error(context, rb_fit(context, "rfn", &options, &fit, NULL, source, NULL, &model));
+    stop_on_error(context, rb_evaluate(context, model, source, &evaluation));
+    rb_model_free(model);
+    rb_source_free(source);
+    rb_matrix_free(matrix);
+    return evaluation;
+}
+
+/* Is our mean close enough to a figure that may have been truncated? */
+static bool near_table(struct mean ours, double table, int count) {
+    double distance = fmax(fmax(table - ours.mean, ours.mean - (table + 1)), 0);
+    double allowed = fmax(0.06 * table, fmax(1.5, 3 * ours.sd / sqrt(count)));
+    return distance <= allowed;
+}
+
+static bool run_row(rb_context *context, const struct row *row, int instances) {
+    double sp[MOST_INSTANCES], er[MOST_INSTANCES], co[MOST_INSTANCES];
+    for (int i = 0; i < instances; i++) {
+        rb_evaluation e = run_instance(context, row, i + 1);
+        sp[i] = 100 * e.sparseness;
+        er[i] = e.reconstruction_error;
+        co[i] = e.covariance_error;
+    }
+    struct mean s = mean_of(sp, instances), r = mean_of(er, instances), c = mean_of(co, instances);
+    bool good = fabs(s.mean - row->sp) <= 2 && near_table(r, row->er, instances) &&
+                near_table(c, row->co, instances);
+    printf(
+        "| %s | %3s | %4lld | %-4s | %5.1f | %7.1f (%.1f) | %7.1f (%.1f) | %3.0f | %3.0f | %3.0f | "
+        "%s |\n",
+        row->rest ? "II" : "I ", row->dataset, (long long)row->units,
+        row->normalize == RB_RFN_NORMALIZE_NONE ? "RFNn" : "RFN", s.mean, r.mean, r.sd, c.mean,
+        c.sd, row->sp, row->er, row->co, good ? "yes" : "NO");
+    fflush(stdout);
+    return good;
+}
+
+int main(int argc, char **argv) {
+    int instances = argc > 1 ? atoi(argv[1]) : 10;
+    if (instances < 1 || instances > MOST_INSTANCES) {
+        fprintf(stderr, "usage: rarebit_tables [INSTANCES, 1 to %d]\n", MOST_INSTANCES);
+        return 2;
+    }
+    rb_context *context;
+    if (rb_context_new(&context)) {
+        fprintf(stderr, "tables: out of memory\n");
+        return 1;
+    }
+    printf("rarebit %s, %d instances, 1000 iterations, eta 0.1; mean (sd), then the paper's\n\n",
+           rb_version(), instances);
+    printf("| set | data | units | method | SP | ER | CO | SP paper | ER | CO | within |\n");
+    printf("|---|---|---|---|---|---|---|---|---|---|---|\n");
+    int missed = 0;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        missed += !run_row(context, &rows[i], instances);
+    }
+    printf("\n%d of %zu rows within tolerance\n", (int)(sizeof rows / sizeof *rows) - missed,
+           sizeof rows / sizeof *rows);
+    rb_context_free(context);
+    return missed ? 1 : 0;
+}

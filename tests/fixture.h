@@ -1,0 +1,114 @@
+/* What many tests need: a context, data, a fit. */
+#ifndef FIXTURE_H
+#define FIXTURE_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "model/model.h"
+#include <rarebit/rarebit.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static inline rb_context *fixture_context(void) {
+    rb_context *ctx;
+    assert_int_equal(rb_context_new(&ctx), RB_OK);
+    return ctx;
+}
+
+/* Fails the test with the context's sentence. */
+static inline void assert_ok(rb_context *ctx, rb_error err) {
+    if (err) {
+        fail_msg("%s: %s", rb_error_name(err), rb_context_error(ctx));
+    }
+}
+
+static inline void assert_close(double got, double expected, double relative) {
+    if (!(fabs(got - expected) <= relative * fmax(1, fabs(expected)))) {
+        fail_msg("%.12g is not %.12g within %g", got, expected, relative);
+    }
+}
+
+/* n x m values with a few strong causes: rank `causes`, noise sd 0.5, column means not 0. */
+static inline double *fixture_values(int64_t n, int64_t m, int64_t causes, uint64_t seed) {
+    rb_draws draws = {{seed, RB_RANDOM_SIMULATE, 0}, 0};
+    double *values = calloc((size_t)(n * m), sizeof *values);
+    double *sample = calloc((size_t)n, sizeof *sample),
+           *feature = calloc((size_t)m, sizeof *feature);
+    for (int64_t c = 0; c < causes; c++) {
+        for (int64_t i = 0; i < n; i++) {
+            sample[i] = fmax(0, rb_draw_normal(&draws) - 0.5);
+        }
+        for (int64_t k = 0; k < m; k++) {
+            feature[k] = 2 * rb_draw_normal(&draws);
+        }
+        for (int64_t i = 0; i < n; i++) {
+            for (int64_t k = 0; k < m; k++) {
+                values[i * m + k] += sample[i] * feature[k];
+            }
+        }
+    }
+    for (int64_t i = 0; i < n * m; i++) {
+        values[i] += 0.5 * rb_draw_normal(&draws) + 0.3;
+    }
+    free(sample);
+    free(feature);
+    return values;
+}
+
+static inline rb_source *fixture_source(rb_context *ctx, const double *values, int64_t n, int64_t m,
+                                        rb_matrix **matrix) {
+    rb_source *source;
+    assert_ok(ctx, rb_matrix_dense(ctx, RB_FLOAT64, n, m, values, m, 1, matrix));
+    assert_ok(ctx, rb_source_from_matrix(ctx, *matrix, &source));
+    return source;
+}
+
+/* Options for small fits: eta 0.5, float64, `iterations`. */
+static inline rb_rfn_options fixture_rfn(int64_t units, int normalize) {
+    rb_rfn_options options;
+    rb_rfn_options_default(&options);
+    options.units = units;
+    options.eta = 0.5;
+    options.normalize = normalize;
+    return options;
+}
+
+static inline rb_fit_options fixture_fit(int64_t iterations, int precision) {
+    rb_fit_options fit;
+    rb_fit_options_default(&fit);
+    fit.iterations = iterations;
+    fit.precision = precision;
+    return fit;
+}
+
+/* Takes all rows of rb_encode or rb_reconstruct into an array of doubles. */
+struct fixture_rows {
+    double *values;
+    int64_t columns;
+};
+
+static inline int fixture_take(void *user, int64_t first, const rb_matrix *rows) {
+    struct fixture_rows *out = user;
+    for (int64_t i = 0; i < rb_matrix_samples(rows); i++) {
+        for (int64_t k = 0; k < out->columns; k++) {
+            out->values[(first + i) * out->columns + k] = rb_matrix_at(rows, i, k);
+        }
+    }
+    return 0;
+}
+
+static inline double *fixture_codes(rb_context *ctx, const rb_model *model, rb_source *source) {
+    struct fixture_rows rows = {NULL, rb_model_units(model)};
+    rows.values = calloc((size_t)(rb_source_samples(source) * rows.columns), sizeof(double));
+    assert_ok(ctx, rb_encode(ctx, model, source, fixture_take, &rows));
+    return rows.values;
+}
+
+#endif

@@ -1,0 +1,251 @@
+/* Equations of RFN by brute force: posterior, objectives, figures, both inverse forms. */
+#include "fixture.h"
+#include "rfn/posterior.h"
+
+/* Inverse and log determinant of a small matrix by Gauss-Jordan with pivots on the diagonal. */
+static double invert(double *a, int64_t n) {
+    double log_det = 0;
+    for (int64_t p = 0; p < n; p++) {
+        double pivot = a[p * n + p];
+        log_det += log(pivot);
+        a[p * n + p] = 1;
+        for (int64_t j = 0; j < n; j++) {
+            a[p * n + j] /= pivot;
+        }
+        for (int64_t i = 0; i < n; i++) {
+            double factor = a[i * n + p];
+            if (i == p || factor == 0) {
+                continue;
+            }
+            a[i * n + p] = 0;
+            for (int64_t j = 0; j < n; j++) {
+                a[i * n + j] -= factor * a[p * n + j];
+            }
+        }
+    }
+    return log_det;
+}
+
+static rfn_parameters draw_parameters(rb_context *ctx, int64_t m, int64_t l) {
+    rb_draws draws = {{3, RB_RANDOM_SIMULATE, 0}, 0};
+    rfn_parameters p;
+    assert_ok(ctx, rfn_parameters_new(ctx, RB_FLOAT64, m, l, &p));
+    for (int64_t k = 0; k < m; k++) {
+        p.noise[k] = 0.2 + rb_draw_uniform(&draws);
+        for (int64_t j = 0; j < l; j++) {
+            rb_dense_set(p.loadings, k, j, rb_draw_normal(&draws));
+        }
+    }
+    for (int64_t j = 0; j < l; j++) {
+        p.prior_mean[j] = rb_draw_normal(&draws);
+    }
+    return p;
+}
+
+/* P = I + W' Psi^-1 W, l x l */
+static void precision(const rfn_parameters *p, double *out) {
+    int64_t m = p->loadings.rows, l = p->loadings.cols;
+    for (int64_t a = 0; a < l; a++) {
+        for (int64_t b = 0; b < l; b++) {
+            double sum = a == b;
+            for (int64_t k = 0; k < m; k++) {
+                sum +=
+                    rb_dense_get(p->loadings, k, a) * rb_dense_get(p->loadings, k, b) / p->noise[k];
+            }
+            out[a * l + b] = sum;
+        }
+    }
+}
+
+/* Sigma = P^-1, B = Psi^-1 W Sigma, bias = Sigma xi: by definition, whichever form is taken. */
+static void posterior_by_definition(int64_t m, int64_t l) {
+    rb_context *ctx = fixture_context();
+    rfn_parameters p = draw_parameters(ctx, m, l);
+    rfn_posterior posterior;
+    rb_dense work;
+    double *sigma = calloc((size_t)(l * l), sizeof *sigma);
+    assert_ok(ctx, rfn_posterior_new(ctx, RB_FLOAT64, m, l, &posterior));
+    assert_ok(ctx, rb_dense_new(ctx, RB_FLOAT64, m, l, &work));
+    assert_ok(ctx, rfn_posterior_compute(ctx, &p, work, &posterior));
+    precision(&p, sigma);
+    assert_close(posterior.log_det, -invert(sigma, l), 1e-11);
+    for (int64_t a = 0; a < l; a++) {
+        double bias = 0;
+        for (int64_t b = 0; b < l; b++) {
+            assert_close(rb_dense_get(posterior.sigma, a, b), sigma[a * l + b], 1e-11);
+            bias += sigma[a * l + b] * p.prior_mean[b];
+        }
+        assert_close(rfn_get(RB_FLOAT64, posterior.bias, a), bias, 1e-11);
+        for (int64_t k = 0; k < m; k++) {
+            double filter = 0;
+            for (int64_t b = 0; b < l; b++) {
+                filter += rb_dense_get(p.loadings, k, b) / p.noise[k] * sigma[b * l + a];
+            }
+            assert_close(rb_dense_get(posterior.filter, k, a), filter, 1e-11);
+        }
+    }
+    free(sigma);
+    rb_dense_free(&work);
+    rfn_posterior_free(&posterior);
+    rfn_parameters_free(&p);
+    rb_context_free(ctx);
+}
+
+static void posterior_forms(void **state) {
+    (void)state;
+    posterior_by_definition(9, 4);
+    posterior_by_definition(6, 6);
+    posterior_by_definition(5, 11);
+    posterior_by_definition(1, 1);
+}
+
+/* log N(v; W xi, W W' + Psi) */
+static double log_density(const rfn_parameters *p, const double *v) {
+    int64_t m = p->loadings.rows, l = p->loadings.cols;
+    double *k = calloc((size_t)(m * m), sizeof *k), *d = calloc((size_t)m, sizeof *d);
+    for (int64_t a = 0; a < m; a++) {
+        d[a] = v[a];
+        for (int64_t j = 0; j < l; j++) {
+            d[a] -= rb_dense_get(p->loadings, a, j) * p->prior_mean[j];
+        }
+        for (int64_t b = 0; b < m; b++) {
+            k[a * m + b] = a == b ? p->noise[a] : 0;
+            for (int64_t j = 0; j < l; j++) {
+                k[a * m + b] += rb_dense_get(p->loadings, a, j) * rb_dense_get(p->loadings, b, j);
+            }
+        }
+    }
+    double value = (double)m * log(2 * M_PI) + invert(k, m);
+    for (int64_t a = 0; a < m; a++) {
+        for (int64_t b = 0; b < m; b++) {
+            value += d[a] * k[a * m + b] * d[b];
+        }
+    }
+    free(k);
+    free(d);
+    return -value / 2;
+}
+
+/* Every figure of rb_evaluate against its definition, sample by sample. */
+static void figures_by_definition(int64_t m, int64_t l, int normalize) {
+    enum { N = 30 };
+    rb_context *ctx = fixture_context();
+    double *values = fixture_values(N, m, 3, 11);
+    rb_matrix *matrix;
+    rb_source *source = fixture_source(ctx, values, N, m, &matrix);
+    rb_rfn_options options = fixture_rfn(l, normalize);
+    options.prior_mean = -0.2;
+    rb_fit_options fit = fixture_fit(30, RB_FLOAT64);
+    rb_model *model;
+    rb_evaluation e;
+    assert_ok(ctx, rb_fit(ctx, "rfn", &options, &fit, NULL, source, NULL, &model));
+    assert_ok(ctx, rb_evaluate(ctx, model, source, &e));
+    double *mu = fixture_codes(ctx, model, source);
+
+    rfn_parameters p = {0};
+    assert_ok(ctx, rfn_parameters_load(ctx, model, &p));
+    double *big = calloc((size_t)(l * l), sizeof *big),
+           *sigma = calloc((size_t)(l * l), sizeof *sigma);
+    precision(&p, big);
+    memcpy(sigma, big, (size_t)(l * l) * sizeof *big);
+    double log_det_sigma = -invert(sigma, l);
+
+    double zeros = 0, squares = 0, likelihood = 0, o = 0, kl = -(double)l - log_det_sigma;
+    double *c = calloc((size_t)(m * m), sizeof *c), *v = calloc((size_t)m, sizeof *v);
+    double *q = calloc((size_t)l, sizeof *q), *d = calloc((size_t)l, sizeof *d);
+    for (int64_t j = 0; j < l; j++) {
+        kl += sigma[j * l + j];
+    }
+    for (int64_t i = 0; i < N; i++) {
+        for (int64_t k = 0; k < m; k++) {
+            v[k] = values[i * m + k] - model->preprocess->centre[k];
+        }
+        likelihood += log_density(&p, v) / N;
+        for (int64_t j = 0; j < l; j++) {
+            q[j] = p.prior_mean[j];
+            for (int64_t k = 0; k < m; k++) {
+                q[j] += v[k] * rb_dense_get(p.loadings, k, j) / p.noise[k];
+            }
+            zeros += mu[i * l + j] == 0;
+            kl += pow(mu[i * l + j] - p.prior_mean[j], 2) / N;
+        }
+        for (int64_t j = 0; j < l; j++) {
+            d[j] = mu[i * l + j];
+            for (int64_t b = 0; b < l; b++) {
+                d[j] -= sigma[j * l + b] * q[b];
+            }
+        }
+        for (int64_t a = 0; a < l; a++) {
+            for (int64_t b = 0; b < l; b++) {
+                o += d[a] * big[a * l + b] * d[b] / N;
+            }
+        }
+        for (int64_t k = 0; k < m; k++) {
+            double rest = v[k];
+            for (int64_t j = 0; j < l; j++) {
+                rest -= mu[i * l + j] * rb_dense_get(p.loadings, k, j);
+            }
+            squares += rest * rest;
+            for (int64_t b = 0; b < m; b++) {
+                c[k * m + b] += v[k] * v[b] / N;
+            }
+        }
+    }
+    double covariance = 0;
+    for (int64_t a = 0; a < m; a++) {
+        for (int64_t b = 0; b < m; b++) {
+            double difference = c[a * m + b] - (a == b ? p.noise[a] : 0);
+            for (int64_t x = 0; x < l; x++) {
+                for (int64_t y = 0; y < l; y++) {
+                    double s = sigma[x * l + y];
+                    for (int64_t i = 0; i < N; i++) {
+                        s += mu[i * l + x] * mu[i * l + y] / N;
+                    }
+                    difference -=
+                        rb_dense_get(p.loadings, a, x) * s * rb_dense_get(p.loadings, b, y);
+                }
+            }
+            covariance += difference * difference;
+        }
+    }
+    assert_int_equal(e.samples, N);
+    assert_int_equal(e.features, m);
+    assert_int_equal(e.units, l);
+    assert_close(e.sparseness, zeros / (double)(N * l), 1e-12);
+    assert_close(e.reconstruction_error, sqrt(squares), 1e-9);
+    assert_close(e.covariance_error, sqrt(covariance), 1e-8);
+    assert_close(e.log_likelihood, likelihood, 1e-9);
+    assert_close(e.estep_objective, o, 1e-8);
+    assert_close(e.divergence, kl / 2, 1e-9);
+    assert_close(e.objective, likelihood - o / 2, 1e-9);
+    assert_close(e.objective, -e.energy - e.divergence, 1e-12);
+    free(values);
+    free(mu);
+    free(big);
+    free(sigma);
+    free(c);
+    free(v);
+    free(q);
+    free(d);
+    rfn_parameters_free(&p);
+    rb_model_free(model);
+    rb_source_free(source);
+    rb_matrix_free(matrix);
+    rb_context_free(ctx);
+}
+
+static void figures(void **state) {
+    (void)state;
+    figures_by_definition(8, 3, RB_RFN_NORMALIZE_RMS);
+    figures_by_definition(8, 3, RB_RFN_NORMALIZE_SD);
+    figures_by_definition(8, 3, RB_RFN_NORMALIZE_NONE);
+    figures_by_definition(5, 9, RB_RFN_NORMALIZE_RMS);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(posterior_forms),
+        cmocka_unit_test(figures),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

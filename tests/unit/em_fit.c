@@ -1,0 +1,365 @@
+/* rb_fit: options, stopping, restarts, warm starts, what goes wrong, no memory. */
+#include "fixture.h"
+
+enum { N = 60, M = 8, UNITS = 3 };
+
+struct problem {
+    rb_context *ctx;
+    double *values;
+    rb_matrix *matrix;
+    rb_source *source;
+    rb_rfn_options rfn;
+    rb_fit_options fit;
+};
+
+static int setup(void **state) {
+    struct problem *p = calloc(1, sizeof *p);
+    p->ctx = fixture_context();
+    p->values = fixture_values(N, M, 3, 1);
+    p->source = fixture_source(p->ctx, p->values, N, M, &p->matrix);
+    p->rfn = fixture_rfn(UNITS, RB_RFN_NORMALIZE_RMS);
+    p->fit = fixture_fit(10, RB_FLOAT64);
+    *state = p;
+    return 0;
+}
+
+static int teardown(void **state) {
+    struct problem *p = *state;
+    rb_source_free(p->source);
+    rb_matrix_free(p->matrix);
+    free(p->values);
+    rb_context_free(p->ctx);
+    free(p);
+    return 0;
+}
+
+static rb_model *fit(struct problem *p, const rb_model *start) {
+    rb_model *model;
+    assert_ok(p->ctx, rb_fit(p->ctx, "rfn", &p->rfn, &p->fit, NULL, p->source, start, &model));
+    return model;
+}
+
+/* The fit fails with this code and a sentence that holds these words. */
+static void assert_fails(struct problem *p, rb_error code, const char *words) {
+    rb_model *model;
+    assert_int_equal(rb_fit(p->ctx, "rfn", &p->rfn, &p->fit, NULL, p->source, NULL, &model), code);
+    assert_null(model);
+    if (!strstr(rb_context_error(p->ctx), words)) {
+        fail_msg("'%s' is not in: %s", words, rb_context_error(p->ctx));
+    }
+}
+
+static double objective(const rb_model *model, int64_t t) {
+    double f, o, seconds;
+    assert_int_equal(rb_model_history(model, t, &f, &o, &seconds), RB_OK);
+    assert_true(seconds >= 0);
+    return f;
+}
+
+static void records_what_was_done(void **state) {
+    struct problem *p = *state;
+    p->fit.seed = 77;
+    rb_model *model = fit(p, NULL);
+    assert_string_equal(rb_model_method(model), "rfn");
+    assert_int_equal(rb_model_units(model), UNITS);
+    assert_int_equal(rb_model_features(model), M);
+    assert_int_equal(rb_model_iterations(model), 10);
+    assert_int_equal(rb_model_status(model), RB_STATUS_ITERATIONS);
+    assert_string_equal(rb_model_attribute(model, "seed"), "77");
+    assert_string_equal(rb_model_attribute(model, "eta"), "0.5");
+    assert_string_equal(rb_model_attribute(model, "centre"), "mean");
+    assert_string_equal(rb_model_attribute(model, "program_version"), RB_VERSION);
+    assert_int_equal(strlen(rb_model_attribute(model, "data_checksum")), 8);
+    rb_model_free(model);
+}
+
+static void same_seed_same_bits(void **state) {
+    struct problem *p = *state;
+    rb_model *a = fit(p, NULL), *b = fit(p, NULL);
+    p->fit.seed++;
+    rb_model *c = fit(p, NULL);
+    size_t bytes = M * UNITS * sizeof(double);
+    const double *w = rb_model_array(a, "loadings", NULL, NULL);
+    assert_memory_equal(w, rb_model_array(b, "loadings", NULL, NULL), bytes);
+    assert_memory_not_equal(w, rb_model_array(c, "loadings", NULL, NULL), bytes);
+    rb_model_free(a);
+    rb_model_free(b);
+    rb_model_free(c);
+}
+
+static void stops_when_settled(void **state) {
+    struct problem *p = *state;
+    p->fit.iterations = 5000;
+    p->fit.tolerance = 1e-4;
+    rb_model *model = fit(p, NULL);
+    int64_t t = rb_model_iterations(model);
+    assert_int_equal(rb_model_status(model), RB_STATUS_CONVERGED);
+    assert_true(t > 2 && t < 5000);
+    double change = fabs(objective(model, t - 1) - objective(model, t - 2));
+    assert_true(change < 1e-4 * fabs(objective(model, t - 1)));
+    rb_model_free(model);
+}
+
+struct watch {
+    int64_t calls, stop_at;
+    rb_progress last;
+};
+
+static int watch(const rb_progress *progress, void *user) {
+    struct watch *w = user;
+    w->last = *progress;
+    return ++w->calls == w->stop_at;
+}
+
+static void callback_stops_with_a_usable_model(void **state) {
+    struct problem *p = *state;
+    struct watch w = {.stop_at = 4};
+    rb_context_on_progress(p->ctx, watch, &w);
+    rb_model *model = fit(p, NULL);
+    assert_int_equal(rb_model_status(model), RB_STATUS_STOPPED);
+    assert_int_equal(rb_model_iterations(model), 4);
+    assert_int_equal(w.last.iteration, 4);
+    assert_int_equal(w.last.iterations, 10);
+    assert_true(w.last.objective == objective(model, 3));
+    assert_true(isnan(w.last.estep_objective));
+    rb_evaluation e;
+    assert_ok(p->ctx, rb_evaluate(p->ctx, model, p->source, &e));
+    assert_true(isfinite(e.objective));
+    rb_model_free(model);
+}
+
+static void best_of_restarts(void **state) {
+    struct problem *p = *state;
+    double best = -INFINITY;
+    p->fit.restarts = 5;
+    rb_model *model = fit(p, NULL);
+    const char *chosen = rb_model_attribute(model, "best_restart");
+    assert_true(atoi(chosen) >= 0 && atoi(chosen) < 5);
+    p->fit.restarts = 1;
+    rb_model *first = fit(p, NULL);
+    best = objective(model, 9);
+    assert_true(best >= objective(first, 9));
+    rb_model_free(model);
+    rb_model_free(first);
+}
+
+/* 4 iterations and 6 more from there are 10 iterations. */
+static void warm_start_goes_on(void **state) {
+    struct problem *p = *state;
+    rb_model *all = fit(p, NULL);
+    p->fit.iterations = 4;
+    rb_model *half = fit(p, NULL);
+    p->fit.iterations = 6;
+    rb_model *rest = fit(p, half);
+    assert_memory_equal(rb_model_array(all, "loadings", NULL, NULL),
+                        rb_model_array(rest, "loadings", NULL, NULL), M * UNITS * sizeof(double));
+    assert_true(objective(all, 9) == objective(rest, 5));
+    p->rfn.units = UNITS + 1;
+    rb_model *none;
+    assert_int_equal(rb_fit(p->ctx, "rfn", &p->rfn, &p->fit, NULL, p->source, half, &none),
+                     RB_ERROR_ARGUMENT);
+    assert_non_null(strstr(rb_context_error(p->ctx), "has 3 units"));
+    rb_model_free(all);
+    rb_model_free(half);
+    rb_model_free(rest);
+}
+
+/* The M-step never lowers F: F after M against F with the same codes before it. With psi from the
+ * old W or the new one, and within the bounds. */
+static void mstep_never_lowers_the_objective(void **state) {
+    struct problem *p = *state;
+    p->rfn.eta = 1;
+    for (int update = RB_RFN_PSI_OLD; update <= RB_RFN_PSI_NEW; update++) {
+        p->rfn.psi_update = update;
+        for (int64_t iterations = 1; iterations < 12; iterations++) {
+            rb_evaluation before;
+            p->fit.iterations = iterations;
+            rb_model *model = fit(p, NULL);
+            assert_ok(p->ctx, rb_evaluate(p->ctx, model, p->source, &before));
+            p->fit.iterations = 1;
+            rb_model *next = fit(p, model);
+            assert_true(objective(next, 0) >= before.objective - 1e-9);
+            rb_model_free(model);
+            rb_model_free(next);
+        }
+    }
+}
+
+static void gradient_form(void **state) {
+    struct problem *p = *state;
+    p->rfn.mstep = RB_RFN_MSTEP_GRADIENT;
+    p->rfn.eta = 0.003;
+    p->rfn.psi_init = 1;
+    p->fit.iterations = 200;
+    rb_model *model = fit(p, NULL);
+    assert_true(objective(model, 199) > objective(model, 0));
+    rb_model_free(model);
+}
+
+static void bounds(void **state) {
+    struct problem *p = *state;
+    p->rfn.weight_max = 0.05;
+    p->rfn.psi_min = 0.7;
+    rb_model *model = fit(p, NULL);
+    const double *w = rb_model_array(model, "loadings", NULL, NULL);
+    const double *noise = rb_model_array(model, "noise", NULL, NULL);
+    double largest = 0;
+    for (int64_t e = 0; e < M * UNITS; e++) {
+        largest = fmax(largest, fabs(w[e]));
+    }
+    assert_true(largest == 0.05);
+    for (int64_t k = 0; k < M; k++) {
+        assert_true(noise[k] >= 0.7);
+    }
+    rb_evaluation e;
+    assert_ok(p->ctx, rb_evaluate(p->ctx, model, p->source, &e));
+    rb_model_free(model);
+}
+
+static void wrong_use(void **state) {
+    struct problem *p = *state;
+    rb_model *model;
+    assert_int_equal(rb_fit(p->ctx, "nmf", NULL, NULL, NULL, p->source, NULL, &model),
+                     RB_ERROR_ARGUMENT);
+    p->rfn.eta = 2;
+    assert_fails(p, RB_ERROR_ARGUMENT, "eta is '2', but must be a number above 0 and at most 1");
+    p->rfn.eta = 0.5;
+    p->fit.iterations = 0;
+    assert_fails(p, RB_ERROR_ARGUMENT, "iterations is '0'");
+    p->fit.iterations = 3;
+    p->rfn.psi_min = 1e6;
+    assert_fails(p, RB_ERROR_DATA, "take a smaller --psi-min");
+}
+
+static void missing_and_infinite_values(void **state) {
+    struct problem *p = *state;
+    p->values[3 * M + 2] = NAN;
+    assert_fails(p, RB_ERROR_DATA, "sample 4, feature 3 is missing");
+    p->values[3 * M + 2] = INFINITY;
+    assert_fails(p, RB_ERROR_DATA, "sample 4, feature 3 is infinite");
+}
+
+/* Values whose squares leave float32 stop the run and say where. */
+static void overflow_is_said(void **state) {
+    struct problem *p = *state;
+    for (int64_t e = 0; e < N * M; e++) {
+        p->values[e] *= 1e30;
+    }
+    p->fit.precision = RB_FLOAT32;
+    rb_model *model;
+    assert_int_equal(rb_fit(p->ctx, "rfn", &p->rfn, &p->fit, NULL, p->source, NULL, &model),
+                     RB_ERROR_NUMERIC);
+    assert_non_null(strstr(rb_context_error(p->ctx), "iteration "));
+    assert_null(model);
+}
+
+/* One sample, one feature, a constant feature, more units than samples. */
+static void edges(void **state) {
+    struct problem *p = *state;
+    static const struct {
+        int64_t n, m, units;
+    } shapes[] = {{1, M, 2}, {2, 1, 1}, {N, 1, 4}, {5, M, 20}};
+    for (int s = 0; s < 4; s++) {
+        rb_matrix *matrix;
+        rb_source *source = fixture_source(p->ctx, p->values, shapes[s].n, shapes[s].m, &matrix);
+        rb_rfn_options rfn = fixture_rfn(shapes[s].units, RB_RFN_NORMALIZE_RMS);
+        rb_model *model;
+        rb_error err = rb_fit(p->ctx, "rfn", &rfn, &p->fit, NULL, source, NULL, &model);
+        /* One sample has no variance about its mean. */
+        assert_int_equal(err, shapes[s].n == 1 ? RB_ERROR_DATA : RB_OK);
+        rb_model_free(model);
+        rb_source_free(source);
+        rb_matrix_free(matrix);
+    }
+    for (int64_t i = 0; i < N; i++) {
+        p->values[i * M + 1] = 4;
+    }
+    rb_model *model = fit(p, NULL);
+    rb_model_free(model);
+}
+
+/* The n-th allocation fails, for every n: the error says so, nothing leaks (the sanitizers watch).
+ */
+static void no_memory(void **state) {
+    struct problem *p = *state;
+    p->fit.iterations = 2;
+    p->fit.trace = true;
+    p->fit.restarts = 2;
+    rb_model *model = NULL;
+    int64_t n = 0;
+    for (rb_error err = RB_ERROR_MEMORY; err; n++) {
+        p->ctx->allocations_left = n;
+        err = rb_fit(p->ctx, "rfn", &p->rfn, &p->fit, NULL, p->source, NULL, &model);
+        p->ctx->allocations_left = -1;
+        assert_true(err == RB_OK || err == RB_ERROR_MEMORY);
+        assert_true(!err == (model != NULL));
+    }
+    assert_true(n > 40);
+    rb_evaluation e;
+    for (rb_error err = RB_ERROR_MEMORY, t = 0; err; t++) {
+        p->ctx->allocations_left = t;
+        err = rb_evaluate(p->ctx, model, p->source, &e);
+        p->ctx->allocations_left = -1;
+        assert_true(err == RB_OK || err == RB_ERROR_MEMORY);
+    }
+    struct fixture_rows rows = {calloc(N * M, sizeof(double)), M};
+    for (rb_error err = RB_ERROR_MEMORY, t = 0; err; t++) {
+        p->ctx->allocations_left = t;
+        err = rb_reconstruct(p->ctx, model, p->source, fixture_take, &rows);
+        p->ctx->allocations_left = -1;
+        assert_true(err == RB_OK || err == RB_ERROR_MEMORY);
+    }
+    free(rows.values);
+    rb_model_free(model);
+}
+
+/* Reconstructing undoes centring, scaling, log1p and totals: with as many units as features and
+ * little noise the samples come back. */
+static void reconstructs_on_the_scale_of_the_data(void **state) {
+    struct problem *p = *state;
+    rb_preprocess_options pre;
+    rb_preprocess_options_default(&pre);
+    pre.scale = RB_SCALE_SD;
+    pre.log1p = true;
+    pre.totals = 100;
+    for (int64_t e = 0; e < N * M; e++) {
+        p->values[e] = fabs(p->values[e]) + 1;
+    }
+    p->rfn.units = 2 * M;
+    p->fit.iterations = 3000;
+    p->rfn.psi_min = 1e-4;
+    rb_model *model;
+    assert_ok(p->ctx, rb_fit(p->ctx, "rfn", &p->rfn, &p->fit, &pre, p->source, NULL, &model));
+    struct fixture_rows rows = {calloc(N * M, sizeof(double)), M};
+    assert_ok(p->ctx, rb_reconstruct(p->ctx, model, p->source, fixture_take, &rows));
+    double error = 0, all = 0;
+    for (int64_t e = 0; e < N * M; e++) {
+        error += pow(rows.values[e] - p->values[e], 2);
+        all += pow(p->values[e], 2);
+    }
+    assert_true(error < 0.01 * all);
+    free(rows.values);
+    rb_model_free(model);
+}
+
+int main(void) {
+#define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+    const struct CMUnitTest tests[] = {
+        CASE(records_what_was_done),
+        CASE(same_seed_same_bits),
+        CASE(stops_when_settled),
+        CASE(callback_stops_with_a_usable_model),
+        CASE(best_of_restarts),
+        CASE(warm_start_goes_on),
+        CASE(mstep_never_lowers_the_objective),
+        CASE(gradient_form),
+        CASE(bounds),
+        CASE(wrong_use),
+        CASE(missing_and_infinite_values),
+        CASE(overflow_is_said),
+        CASE(edges),
+        CASE(no_memory),
+        CASE(reconstructs_on_the_scale_of_the_data),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
