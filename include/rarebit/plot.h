@@ -9,9 +9,10 @@ extern "C" {
 #endif
 
 typedef struct rb_plot_options {
-    const char *shape; /* filters: "28x28" or "32x32x3", rows x columns x channels of a feature vector */
-    int64_t width;     /* of the picture in pixels; the height follows */
-    const char *title; /* NULL: a title that says what is shown */
+    const char
+        *shape; /* filters: "28x28" or "32x32x3", rows x columns x channels of a feature vector */
+    int64_t width;      /* of the picture in pixels; the height follows */
+    const char *title;  /* NULL: a title that says what is shown */
     const char *labels; /* TSV of sample name and class: samples are grouped by class; NULL: none */
 } rb_plot_options;
 
@@ -19,16 +20,32 @@ typedef struct rb_plot_options {
 RB_API const rb_option *rb_plot_option_table(void);
 RB_API void rb_plot_options_default(rb_plot_options *options);
 
-/* Objective (and E-step objective where traced) over the iterations. */
+/* The pictures: options may be NULL; the file appears whole or not at all. The same input gives the
+ * same PNG. RB_ERROR_ARGUMENT for another suffix or an option outside its range, RB_ERROR_FILE,
+ * RB_ERROR_MEMORY, and what encoding the samples may give. */
+
+/* Objective (and E-step objective where traced) over the iterations. RB_ERROR_DATA for a model
+ * without a history. */
 RB_API rb_error rb_plot_history(rb_context *context, const rb_model *model,
                                 const rb_plot_options *options, const char *path);
-/* Codes as a heat map: samples x units. */
+
+/* Codes as a heat map: samples x units. With labels the samples are ordered by class, within a
+ * class by their strongest unit; without, they keep their order. More samples than rows of pixels
+ * are averaged. Codes above the 99.5th percentile of those that are not 0 share the darkest colour.
+ */
 RB_API rb_error rb_plot_codes(rb_context *context, const rb_model *model, rb_source *source,
                               const rb_plot_options *options, const char *path);
-/* Loadings as a grid of images, one a unit; options->shape is needed. */
+
+/* Loadings as a grid of images, one a unit, row by row; options->shape is needed. Each is scaled to
+ * its own largest absolute value: grey is 0, or with three channels the middle of each. */
 RB_API rb_error rb_plot_filters(rb_context *context, const rb_model *model,
                                 const rb_plot_options *options, const char *path);
-/* The data as a heat map with samples and features ordered by module and the modules framed. */
+
+/* The data as a heat map, features x samples, ordered by module and the modules framed. Shown is
+ * what the model sees (preprocessed), each feature at mean 0 and standard deviation 1, cut at 2.5.
+ * A sample or feature of several modules stands with the one in which its weight is largest,
+ * relative to the root mean square of that module's weights; of a large module the members of
+ * largest weight are shown. */
 RB_API rb_error rb_plot_modules(rb_context *context, const rb_model *model, rb_source *source,
                                 const rb_modules *modules, const rb_plot_options *options,
                                 const char *path);

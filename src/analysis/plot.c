@@ -1,0 +1,22 @@
+/* Options of the pictures. */
+#include "plot.h"
+
+static const rb_option table[] = {
+    {"shape", 0, RB_OPTION_TEXT, offsetof(rb_plot_options, shape), NULL, 0, 0, NULL, "HxW[xC]",
+     "filters: rows x columns (x channels) of a feature vector seen as an image"},
+    {"width", 0, RB_OPTION_INTEGER, offsetof(rb_plot_options, width), "1200", 300, 8000, NULL,
+     "PIXELS", "width of the picture; the height follows"},
+    {"title", 0, RB_OPTION_TEXT, offsetof(rb_plot_options, title), NULL, 0, 0, NULL, "TEXT",
+     "title of the picture"},
+    {"labels", 0, RB_OPTION_TEXT, offsetof(rb_plot_options, labels), NULL, 0, 0, NULL, "FILE",
+     "codes and modules: TSV with a header, then sample name and class; shows the classes"},
+    {0},
+};
+
+const rb_option *rb_plot_option_table(void) {
+    return table;
+}
+
+void rb_plot_options_default(rb_plot_options *options) {
+    rb_options_default(table, options);
+}

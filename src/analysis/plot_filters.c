@@ -1,0 +1,181 @@
+/* Loadings as images: a grid, one a unit. */
+#include "plot.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { MARGIN = 30, MARGIN_TOP = 56, MOST_CELL = 150 };
+
+/* How the grid is laid out, in pixels of the picture. */
+typedef struct layout {
+    int64_t across, down;
+    int64_t cell_width, cell_height, gap;
+} layout;
+
+/* Images in a row so that the grid is about as high as it is wide; a pixel of an image is a whole
+ * number of pixels of the picture where there is room. */
+static layout arrange(const rb_filters_picture *p, double scale) {
+    layout l;
+    double aspect = (double)p->height / (double)p->width;
+    l.across = (int64_t)fmin(ceil(sqrt((double)p->units * aspect)), (double)p->units);
+    l.across = l.across < 1 ? 1 : l.across > 128 ? 128 : l.across;
+    l.down = (p->units + l.across - 1) / l.across;
+    l.gap = (int64_t)fmax(1, round(3 * scale * (l.across > 20 ? 0.5 : 1)));
+    double room = (RB_PAGE_WIDTH - 2 * MARGIN) * scale / (double)l.across - (double)l.gap;
+    room = fmin(room, MOST_CELL * scale);
+    /* Tall images: the page must not become endless. */
+    room = fmin(room, 4 * RB_PAGE_WIDTH * scale / (double)l.down / aspect);
+    l.cell_width = (int64_t)fmax(1, floor(room));
+    if (l.cell_width > p->width) {
+        l.cell_width -= l.cell_width % p->width;
+    }
+    l.cell_height = (int64_t)fmax(1, round((double)l.cell_width * aspect));
+    return l;
+}
+
+/* The image of a unit, channels together, pixels without a feature 0; the largest absolute value.
+ */
+static double collect(const rb_filters_picture *p, int64_t unit, double *image) {
+    double largest = 0;
+    memset(image, 0, (size_t)(p->height * p->width * p->channels) * sizeof *image);
+    for (int64_t k = 0; k < p->n_features; k++) {
+        double value = p->loadings[k * p->units + unit];
+        image[p->place ? p->place[k] : k] = value;
+        largest = fmax(largest, fabs(value));
+    }
+    return largest;
+}
+
+static uint32_t level(double value, double largest) {
+    double share = largest > 0 ? value / largest : 0;
+    return (uint32_t)lround(127.5 + 127.5 * share);
+}
+
+/* The colour of an image's pixel as cairo packs it. */
+static uint32_t colour_at(const rb_filters_picture *p, const double *image, double largest,
+                          int64_t row, int64_t column) {
+    const double *pixel = image + (row * p->width + column) * p->channels;
+    uint32_t red = level(pixel[0], largest);
+    uint32_t green = p->channels == 3 ? level(pixel[1], largest) : red;
+    uint32_t blue = p->channels == 3 ? level(pixel[2], largest) : red;
+    return red << 16 | green << 8 | blue;
+}
+
+static void draw_image(rb_page *page, const rb_filters_picture *p, const layout *l,
+                       const double *image, double largest, double x, double y) {
+    cairo_surface_t *cell =
+        cairo_image_surface_create(CAIRO_FORMAT_RGB24, (int)l->cell_width, (int)l->cell_height);
+    if (cairo_surface_status(cell) == CAIRO_STATUS_SUCCESS) {
+        cairo_surface_flush(cell);
+        unsigned char *bytes = cairo_image_surface_get_data(cell);
+        int64_t stride = cairo_image_surface_get_stride(cell);
+        for (int64_t row = 0; row < l->cell_height; row++) {
+            uint32_t *line = (uint32_t *)(void *)(bytes + row * stride);
+            for (int64_t column = 0; column < l->cell_width; column++) {
+                line[column] = colour_at(p, image, largest, row * p->height / l->cell_height,
+                                         column * p->width / l->cell_width);
+            }
+        }
+        cairo_surface_mark_dirty(cell);
+    }
+    cairo_set_source_surface(page->cairo, cell, x, y);
+    cairo_pattern_set_filter(cairo_get_source(page->cairo), CAIRO_FILTER_NEAREST);
+    cairo_rectangle(page->cairo, x, y, (double)l->cell_width, (double)l->cell_height);
+    cairo_fill(page->cairo);
+    cairo_surface_destroy(cell);
+}
+
+static void draw_grid(rb_page *page, const rb_filters_picture *p, const layout *l, double *image) {
+    double left = round(
+        (RB_PAGE_WIDTH * page->scale - (double)(l->across * (l->cell_width + l->gap) - l->gap)) /
+        2);
+    double top = round(MARGIN_TOP * page->scale);
+    cairo_save(page->cairo);
+    cairo_identity_matrix(page->cairo);
+    for (int64_t unit = 0; unit < p->units; unit++) {
+        double largest = collect(p, unit, image);
+        draw_image(page, p, l, image, largest,
+                   left + (double)(unit % l->across * (l->cell_width + l->gap)),
+                   top + (double)(unit / l->across * (l->cell_height + l->gap)));
+    }
+    cairo_restore(page->cairo);
+}
+
+rb_error rb_draw_filters(rb_context *ctx, const rb_filters_picture *p,
+                         const rb_plot_options *options, const char *path) {
+    double scale = (double)options->width / RB_PAGE_WIDTH;
+    layout l = arrange(p, scale);
+    double height = MARGIN_TOP + (double)(l.down * (l.cell_height + l.gap)) / scale + MARGIN;
+    rb_page page;
+    double *image = rb_alloc(ctx, p->height * p->width * p->channels, sizeof *image);
+    rb_error err = image ? rb_page_open(ctx, options, path, height, &page) : RB_ERROR_MEMORY;
+    if (!err) {
+        rb_page_text(&page, RB_TEXT_TITLE, RB_PAGE_WIDTH / 2.0, 30, 0.5, RB_PAGE_WIDTH - 2 * MARGIN,
+                     p->title);
+        draw_grid(&page, p, &l, image);
+        err = rb_page_close(&page, RB_OK);
+    }
+    rb_free(image);
+    return err;
+}
+
+/* rows x columns (x channels) from the option; they must multiply to n_input. */
+static rb_error find_shape(rb_context *ctx, const rb_plot_options *options, int64_t n_input,
+                           rb_filters_picture *p) {
+    int64_t sizes[3] = {0, 0, 1}, product;
+    if (!options->shape) {
+        int64_t side = (int64_t)lround(sqrt((double)n_input));
+        char hint[64] = "";
+        if (side * side == n_input) {
+            snprintf(hint, sizeof hint, ", perhaps %lldx%lld", (long long)side, (long long)side);
+        }
+        return rb_fail(ctx, RB_ERROR_ARGUMENT,
+                       "filters need the shape of an image%s: the model has %lld features", hint,
+                       (long long)n_input);
+    }
+    int count = rb_parse_shape(options->shape, sizes, 3);
+    if (count < 2 || (sizes[2] != 1 && sizes[2] != 3)) {
+        return rb_fail(ctx, RB_ERROR_ARGUMENT,
+                       "shape is '%s', but must be rows x columns, such as 28x28, or with 1 or 3 "
+                       "channels, such as 32x32x3",
+                       options->shape);
+    }
+    if (!rb_multiply(sizes[0], sizes[1], &product) || !rb_multiply(product, sizes[2], &product) ||
+        product != n_input) {
+        return rb_fail(ctx, RB_ERROR_ARGUMENT,
+                       "shape %s does not multiply to the %lld features of the model",
+                       options->shape, (long long)n_input);
+    }
+    p->height = sizes[0];
+    p->width = sizes[1];
+    p->channels = sizes[2];
+    return RB_OK;
+}
+
+rb_error rb_plot_filters(rb_context *ctx, const rb_model *model, const rb_plot_options *options,
+                         const char *path) {
+    rb_plot_options defaults;
+    rb_plot_options_default(&defaults);
+    options = options ? options : &defaults;
+    rb_error err = rb_page_check(ctx, options, path);
+    if (err) {
+        return err;
+    }
+    rb_filters_picture p = {0};
+    p.loadings = rb_model_array(model, "loadings", &p.n_features, &p.units);
+    if (!p.loadings) {
+        return rb_fail(ctx, RB_ERROR_UNSUPPORTED, "a model of %s has no loadings to show",
+                       rb_model_method(model));
+    }
+    const rb_preprocess *preprocess = model->preprocess;
+    p.place = preprocess->selected;
+    err = find_shape(ctx, options, p.place ? preprocess->n_input : p.n_features, &p);
+    if (err) {
+        return err;
+    }
+    char title[128];
+    snprintf(title, sizeof title, "Filters of %lld units, %lld \xC3\x97 %lld pixels",
+             (long long)p.units, (long long)p.height, (long long)p.width);
+    p.title = options->title ? options->title : title;
+    return rb_draw_filters(ctx, &p, options, path);
+}

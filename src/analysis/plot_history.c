@@ -1,0 +1,146 @@
+/* Objective over the iterations: a line, and below it the E-step objective where it was traced. */
+#include "plot.h"
+
+#include <math.h>
+
+static const rb_colour ink = {0.35, 0.35, 0.35};
+static const rb_colour faint = {0.88, 0.88, 0.88};
+
+enum { PANEL_HEIGHT = 270, PANEL_STEP = 330, MARGIN_TOP = 60, MARGIN_BOTTOM = 60 };
+
+/* A panel and the ranges it shows. */
+typedef struct panel {
+    rb_box box;
+    double low, high; /* of the values */
+    int64_t count;    /* iterations */
+} panel;
+
+/* The range of the finite values, with a margin; false when there is none. */
+static bool find_range(const double *values, int64_t count, panel *p) {
+    double low = INFINITY, high = -INFINITY;
+    for (int64_t i = 0; i < count; i++) {
+        if (isfinite(values[i])) {
+            low = fmin(low, values[i]);
+            high = fmax(high, values[i]);
+        }
+    }
+    double margin = high > low ? 0.05 * (high - low) : fmax(0.05 * fabs(low), 1e-6);
+    p->low = low - margin;
+    p->high = high + margin;
+    return low <= high;
+}
+
+static double place_x(const panel *p, double iteration) {
+    double steps = p->count > 1 ? (double)(p->count - 1) : 1;
+    return p->box.x + p->box.width * (iteration - 1) / steps;
+}
+
+static double place_y(const panel *p, double value) {
+    return p->box.y + p->box.height * (1 - (value - p->low) / (p->high - p->low));
+}
+
+static void draw_axes(rb_page *page, const panel *p, const char *name) {
+    char text[32];
+    double left = p->box.x, bottom = p->box.y + p->box.height;
+    rb_ticks rows = rb_ticks_choose(p->low, p->high, 7, false);
+    for (int i = 0; i < rows.count; i++) {
+        double y = place_y(p, rb_tick_value(&rows, i));
+        rb_page_line(page, left, y, left + p->box.width, y, 0.6, faint);
+        rb_tick_text(&rows, i, text, sizeof text);
+        rb_page_text(page, RB_TEXT_TICK, left - 8, y, 1, 0, text);
+    }
+    rb_ticks columns = rb_ticks_choose(1, (double)(p->count > 1 ? p->count : 2), 9, true);
+    for (int i = 0; i < columns.count; i++) {
+        double x = place_x(p, rb_tick_value(&columns, i));
+        rb_page_line(page, x, bottom, x, bottom + 4, 0.6, ink);
+        rb_tick_text(&columns, i, text, sizeof text);
+        rb_page_text(page, RB_TEXT_TICK, x, bottom + 13, 0.5, 0, text);
+    }
+    rb_page_line(page, left, p->box.y, left, bottom, 0.6, ink);
+    rb_page_line(page, left, bottom, left + p->box.width, bottom, 0.6, ink);
+    rb_page_text_up(page, RB_TEXT_LABEL, 22, p->box.y + p->box.height / 2, name);
+}
+
+/* Gaps are left where a value is not finite; a value alone is a point. */
+static void draw_line(rb_page *page, const panel *p, const double *values, rb_colour colour) {
+    bool pen_down = false;
+    rb_page_colour(page, colour);
+    cairo_set_line_width(page->cairo, 1.8);
+    cairo_set_line_join(page->cairo, CAIRO_LINE_JOIN_ROUND);
+    cairo_set_line_cap(page->cairo, CAIRO_LINE_CAP_ROUND);
+    for (int64_t i = 0; i < p->count; i++) {
+        if (!isfinite(values[i])) {
+            pen_down = false;
+            continue;
+        }
+        double x = place_x(p, (double)i + 1), y = place_y(p, values[i]);
+        if (!pen_down) {
+            cairo_move_to(page->cairo, x, y);
+        }
+        cairo_line_to(page->cairo, x, y);
+        pen_down = true;
+    }
+    cairo_stroke(page->cairo);
+}
+
+rb_error rb_draw_history(rb_context *ctx, const double *objective, const double *estep_objective,
+                         int64_t count, const char *title, const rb_plot_options *options,
+                         const char *path) {
+    const char *const names[] = {"objective", "E-step objective"};
+    const double *const series[] = {objective, estep_objective};
+    panel panels[2];
+    int shown[2], n_panels = 0;
+    for (int s = 0; s < 2; s++) {
+        panel *p = &panels[n_panels];
+        *p = (panel){{96, MARGIN_TOP + n_panels * PANEL_STEP, 772, PANEL_HEIGHT}, 0, 0, count};
+        if (find_range(series[s], count, p)) {
+            shown[n_panels++] = s;
+        }
+    }
+    if (n_panels == 0) {
+        return rb_fail(ctx, RB_ERROR_DATA, "the model has no history of its objective");
+    }
+    rb_page page;
+    double bottom = panels[n_panels - 1].box.y + PANEL_HEIGHT;
+    rb_error err = rb_page_open(ctx, options, path, bottom + MARGIN_BOTTOM, &page);
+    if (err) {
+        return err;
+    }
+    rb_page_text(&page, RB_TEXT_TITLE, panels[0].box.x, 30, 0, panels[0].box.width, title);
+    for (int i = 0; i < n_panels; i++) {
+        draw_axes(&page, &panels[i], names[shown[i]]);
+        draw_line(&page, &panels[i], series[shown[i]], rb_class_colour(shown[i] == 0 ? 0 : 3));
+    }
+    rb_page_text(&page, RB_TEXT_LABEL, panels[0].box.x + panels[0].box.width / 2, bottom + 38, 0.5,
+                 0, "iteration");
+    return rb_page_close(&page, RB_OK);
+}
+
+rb_error rb_plot_history(rb_context *ctx, const rb_model *model, const rb_plot_options *options,
+                         const char *path) {
+    rb_plot_options defaults;
+    rb_plot_options_default(&defaults);
+    options = options ? options : &defaults;
+    rb_error err = rb_page_check(ctx, options, path);
+    if (err) {
+        return err;
+    }
+    char title[128];
+    int64_t count = rb_model_iterations(model);
+    snprintf(title, sizeof title, "Objective over %lld iterations of %s", (long long)count,
+             rb_model_method(model));
+    double *values = rb_alloc(ctx, 2 * count, sizeof *values);
+    if (!values) {
+        return RB_ERROR_MEMORY;
+    }
+    for (int64_t i = 0; i < count && !err; i++) {
+        double seconds;
+        err = rb_model_history(model, i, &values[i], &values[count + i], &seconds);
+    }
+    if (!err) {
+        err = rb_draw_history(ctx, values, values + count, count,
+                              options->title ? options->title : title, options, path);
+    }
+    rb_free(values);
+    return err;
+}

@@ -1,0 +1,147 @@
+/* Modules as a heat map: features x samples in blocks along the diagonal, classes in a strip above.
+ */
+#include "plot.h"
+
+#include <math.h>
+
+enum {
+    MARGIN_LEFT = 70,
+    MARGIN_TOP = 60,
+    STRIP_HEIGHT = 12,
+    LEGEND_STEP = 20,
+    MOST_NAME = 150,
+    BAR_ROOM = 78
+};
+
+static const rb_colour ink = {0.15, 0.15, 0.15};
+
+static const rb_colour no_class = {0.92, 0.92, 0.92};
+
+/* Where everything stands. */
+typedef struct layout {
+    rb_box map, strip;
+    double row_height;
+    bool names; /* is there room for the names of the rows? */
+    double legend_column, legend_top;
+    int64_t legend_across, legend_down;
+    double height;
+} layout;
+
+static double widest(const char *const *names, int64_t count, rb_text_style style) {
+    double room = 0;
+    for (int64_t i = 0; i < count; i++) {
+        room = fmax(room, rb_text_room(style, names[i]));
+    }
+    return room;
+}
+
+static layout arrange(const rb_modules_picture *p) {
+    layout l = {0};
+    l.row_height = fmin(fmax(1400.0 / (double)p->rows, 2), p->rows < 30 ? 16 : 11.5);
+    l.names = p->row_names && l.row_height >= rb_text_size(RB_TEXT_SMALL) + 1;
+    double names =
+        l.names ? fmin(widest(p->row_names, p->rows, RB_TEXT_SMALL), MOST_NAME) + 10 : 10;
+    double top = MARGIN_TOP;
+    double width = RB_PAGE_WIDTH - MARGIN_LEFT - names - BAR_ROOM;
+    if (p->class_of) {
+        l.strip = (rb_box){MARGIN_LEFT, top, width, STRIP_HEIGHT};
+        top += STRIP_HEIGHT + 5;
+    }
+    l.map = (rb_box){MARGIN_LEFT, top, width, fmax(l.row_height * (double)p->rows, 120)};
+    l.row_height = l.map.height / (double)p->rows;
+    l.legend_top = l.map.y + l.map.height + 44;
+    if (p->class_of) {
+        double room = RB_PAGE_WIDTH - MARGIN_LEFT - 20;
+        double wanted = widest(p->class_names, p->n_classes, RB_TEXT_LABEL) + 36;
+        l.legend_across = (int64_t)fmax(1, floor(room / wanted));
+        l.legend_column = room / (double)l.legend_across;
+        l.legend_down = (p->n_classes + l.legend_across - 1) / l.legend_across;
+    }
+    l.height = l.legend_top + (double)l.legend_down * LEGEND_STEP + (l.legend_down ? 10 : -14);
+    return l;
+}
+
+static rb_colour colour_of_class(int64_t class_index) {
+    return class_index < 0 ? no_class : rb_class_colour(class_index);
+}
+
+/* Neighbouring samples of one class are one rectangle. */
+static void draw_strip(rb_page *page, const rb_modules_picture *p, const layout *l) {
+    double width = l->strip.width / (double)p->columns;
+    for (int64_t start = 0, end; start < p->columns; start = end) {
+        for (end = start; end < p->columns && p->class_of[end] == p->class_of[start]; end++) {
+        }
+        rb_box part = {l->strip.x + (double)start * width, l->strip.y,
+                       (double)(end - start) * width, l->strip.height};
+        rb_page_fill(page, part, colour_of_class(p->class_of[start]));
+    }
+    rb_page_text(page, RB_TEXT_TICK, l->strip.x - 8, l->strip.y + l->strip.height / 2, 1, 0,
+                 "class");
+}
+
+static void draw_legend(rb_page *page, const rb_modules_picture *p, const layout *l) {
+    for (int64_t c = 0; c < p->n_classes; c++) {
+        double x = MARGIN_LEFT + (double)(c % l->legend_across) * l->legend_column;
+        double y = l->legend_top + (double)(c / l->legend_across) * LEGEND_STEP;
+        rb_page_fill(page, (rb_box){x, y - 6, 12, 12}, colour_of_class(c));
+        rb_page_text(page, RB_TEXT_LABEL, x + 18, y, 0, l->legend_column - 26, p->class_names[c]);
+    }
+}
+
+static void draw_frames(rb_page *page, const rb_modules_picture *p, const layout *l) {
+    double width = l->map.width / (double)p->columns;
+    for (int64_t i = 0; i < p->n_frames; i++) {
+        const rb_module_frame *f = &p->frames[i];
+        rb_box box = {l->map.x + (double)f->first_column * width,
+                      l->map.y + (double)f->first_row * l->row_height, (double)f->columns * width,
+                      (double)f->rows * l->row_height};
+        rb_page_frame(page, box, 1.2, ink);
+        if (box.height < 12) {
+            continue;
+        }
+        char text[64];
+        double middle = box.y + box.height / 2;
+        bool two_lines = box.height >= 28;
+        snprintf(text, sizeof text, "module %lld", (long long)f->rank);
+        rb_page_text(page, RB_TEXT_TICK, l->map.x - 8, two_lines ? middle - 7 : middle, 1, 0, text);
+        if (two_lines) {
+            snprintf(text, sizeof text, "unit %lld", (long long)f->unit);
+            rb_page_text(page, RB_TEXT_SMALL, l->map.x - 8, middle + 7, 1, 0, text);
+        }
+    }
+}
+
+static void draw_names(rb_page *page, const rb_modules_picture *p, const layout *l) {
+    for (int64_t i = 0; i < p->rows; i++) {
+        double y = l->map.y + ((double)i + 0.5) * l->row_height;
+        rb_page_text(page, RB_TEXT_SMALL, l->map.x + l->map.width + 6, y, 0, MOST_NAME,
+                     p->row_names[i]);
+    }
+}
+
+rb_error rb_draw_modules(rb_context *ctx, const rb_modules_picture *p,
+                         const rb_plot_options *options, const char *path) {
+    rb_page page;
+    layout l = arrange(p);
+    rb_error err = rb_page_open(ctx, options, path, l.height, &page);
+    if (err) {
+        return err;
+    }
+    rb_grid grid = {p->values, p->rows, p->columns, RB_MAP_DIVERGING, -2.5, 2.5};
+    rb_page_text(&page, RB_TEXT_TITLE, l.map.x, 30, 0, RB_PAGE_WIDTH - l.map.x - 20, p->title);
+    rb_page_heatmap(&page, l.map, &grid);
+    rb_page_frame(&page, l.map, 0.5, (rb_colour){0.6, 0.6, 0.6});
+    if (p->class_of) {
+        draw_strip(&page, p, &l);
+        draw_legend(&page, p, &l);
+    }
+    draw_frames(&page, p, &l);
+    if (l.names) {
+        draw_names(&page, p, &l);
+    }
+    rb_page_text(&page, RB_TEXT_LABEL, l.map.x + l.map.width / 2, l.map.y + l.map.height + 16, 0.5,
+                 0, "samples");
+    rb_box bar = {RB_PAGE_WIDTH - 44, l.map.y + 6, 12, fmin(l.map.height - 12, 160)};
+    rb_page_colour_bar(&page, bar, &grid, false, "standardised value");
+    return rb_page_close(&page, RB_OK);
+}

@@ -1,0 +1,88 @@
+/* A page: opened white, drawn on, and written as PNG or SVG by its suffix. */
+#include "plot.h"
+
+#include <cairo-svg.h>
+#include <math.h>
+#include <string.h>
+#include <strings.h>
+
+static bool ends_with(const char *path, const char *suffix) {
+    size_t length = strlen(path), tail = strlen(suffix);
+    return length > tail && strcasecmp(path + length - tail, suffix) == 0;
+}
+
+rb_error rb_page_check(rb_context *ctx, const rb_plot_options *options, const char *path) {
+    rb_error err = rb_options_check(ctx, rb_plot_option_table(), options);
+    if (err) {
+        return err;
+    }
+    if (!ends_with(path, ".png") && !ends_with(path, ".svg")) {
+        return rb_fail(ctx, RB_ERROR_ARGUMENT,
+                       "the name of a picture must end in .png or .svg: '%s'", path);
+    }
+    return RB_OK;
+}
+
+/* A sentence for what cairo says of a picture; RB_OK when all is well. */
+static rb_error check_status(const rb_page *page, cairo_status_t status) {
+    if (status == CAIRO_STATUS_SUCCESS) {
+        return RB_OK;
+    }
+    if (status == CAIRO_STATUS_NO_MEMORY) {
+        return rb_fail(page->ctx, RB_ERROR_MEMORY, "there is no memory to draw %s",
+                       page->output.final_path);
+    }
+    return rb_fail(page->ctx, RB_ERROR_FILE, "cannot write %s: %s", page->output.final_path,
+                   cairo_status_to_string(status));
+}
+
+static cairo_surface_t *new_surface(const rb_page *page, double width, double height) {
+    if (page->svg) {
+        cairo_surface_t *surface = cairo_svg_surface_create(page->output.path, width, height);
+        if (cairo_surface_status(surface) == CAIRO_STATUS_SUCCESS) {
+            cairo_svg_surface_set_document_unit(surface, CAIRO_SVG_UNIT_PX);
+        }
+        return surface;
+    }
+    return cairo_image_surface_create(CAIRO_FORMAT_RGB24, (int)width, (int)height);
+}
+
+rb_error rb_page_open(rb_context *ctx, const rb_plot_options *options, const char *path,
+                      double height, rb_page *page) {
+    *page = (rb_page){.ctx = ctx, .svg = ends_with(path, ".svg"), .height = height};
+    rb_error err = rb_output_begin(ctx, path, &page->output);
+    if (err) {
+        return err;
+    }
+    page->scale = (double)options->width / RB_PAGE_WIDTH;
+    page->surface = new_surface(page, (double)options->width, ceil(height * page->scale));
+    page->cairo = cairo_create(page->surface);
+    err = check_status(page, cairo_status(page->cairo));
+    if (err) {
+        return rb_page_close(page, err);
+    }
+    cairo_set_source_rgb(page->cairo, 1, 1, 1);
+    cairo_paint(page->cairo);
+    cairo_scale(page->cairo, page->scale, page->scale);
+    return RB_OK;
+}
+
+rb_error rb_page_close(rb_page *page, rb_error err) {
+    if (!err) {
+        err = check_status(page, cairo_status(page->cairo));
+    }
+    cairo_destroy(page->cairo);
+    if (!err && !page->svg) {
+        err = check_status(page, cairo_surface_write_to_png(page->surface, page->output.path));
+    }
+    cairo_surface_finish(page->surface);
+    if (!err) {
+        err = check_status(page, cairo_surface_status(page->surface));
+    }
+    cairo_surface_destroy(page->surface);
+    if (err) {
+        rb_output_abandon(&page->output);
+        return err;
+    }
+    return rb_output_commit(page->ctx, &page->output);
+}

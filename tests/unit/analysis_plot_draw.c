@@ -1,0 +1,404 @@
+/* Drawing: round ticks, labels that keep apart, pixels that show their numbers, files that are
+ * whole or not there. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "analysis/plot.h"
+#include "io/io.h"
+
+#include <dirent.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static rb_context *ctx;
+static char folder[64], png_path[96], svg_path[96];
+static rb_plot_options options;
+
+static int set_up(void **state) {
+    (void)state;
+    strcpy(folder, "/tmp/rarebit_plot_XXXXXX");
+    if (!mkdtemp(folder) || rb_context_create(&ctx) != RB_OK) {
+        return 1;
+    }
+    snprintf(png_path, sizeof png_path, "%s/a.png", folder);
+    snprintf(svg_path, sizeof svg_path, "%s/a.svg", folder);
+    rb_plot_options_default(&options);
+    return 0;
+}
+
+static int tear_down(void **state) {
+    (void)state;
+    rb_context_free(ctx);
+    unlink(png_path);
+    unlink(svg_path);
+    return rmdir(folder);
+}
+
+static int files_there(void) {
+    int count = 0;
+    DIR *entries = opendir(folder);
+    for (struct dirent *entry; (entry = readdir(entries));) {
+        count += entry->d_name[0] != '.' || strlen(entry->d_name) > 2;
+    }
+    closedir(entries);
+    return count;
+}
+
+static void remove_files(void) {
+    unlink(png_path);
+    unlink(svg_path);
+    assert_int_equal(files_there(), 0);
+}
+
+/* A picture read back. */
+typedef struct pixels {
+    rb_matrix *matrix;
+    int64_t width, height;
+} pixels;
+
+static pixels load(void) {
+    pixels p;
+    unsigned char head[24];
+    FILE *file = fopen(png_path, "rb");
+    assert_non_null(file);
+    assert_int_equal(fread(head, 1, sizeof head, file), sizeof head);
+    fclose(file);
+    p.width = head[18] << 8 | head[19];
+    p.height = head[22] << 8 | head[23];
+    assert_int_equal(rb_format_image.read(ctx, png_path, NULL, &p.matrix), RB_OK);
+    assert_int_equal(rb_matrix_features(p.matrix), p.width * p.height * 3);
+    return p;
+}
+
+/* Red, green or blue, 0 to 255. */
+static double channel(const pixels *p, int64_t x, int64_t y, int c) {
+    return rb_matrix_at(p->matrix, 0, (y * p->width + x) * 3 + c);
+}
+
+static double lightness(const pixels *p, int64_t x, int64_t y) {
+    return (channel(p, x, y, 0) + channel(p, x, y, 1) + channel(p, x, y, 2)) / 3;
+}
+
+static bool near(double level, double share) {
+    return fabs(level - 255 * share) <= 1;
+}
+
+/* Pixels of this colour, within rounding. */
+static int64_t count_colour(const pixels *p, rb_colour c) {
+    int64_t count = 0;
+    for (int64_t y = 0; y < p->height; y++) {
+        for (int64_t x = 0; x < p->width; x++) {
+            count += near(channel(p, x, y, 0), c.red) && near(channel(p, x, y, 1), c.green) &&
+                     near(channel(p, x, y, 2), c.blue);
+        }
+    }
+    return count;
+}
+
+static const rb_colour black = {0, 0, 0}, grey = {0.5, 0.5, 0.5};
+
+/* ---- ticks and labels ---- */
+
+static void test_ticks_are_round_inside_and_few(void **state) {
+    (void)state;
+    const double ranges[][2] = {{0, 1},   {-3, 7},       {0.1, 0.13},   {-1e9, 2e9},
+                                {5, 5.1}, {-1e-5, 3e-5}, {123.4, 567.8}};
+    for (size_t r = 0; r < sizeof ranges / sizeof *ranges; r++) {
+        for (int most = 2; most <= 12; most++) {
+            rb_ticks t = rb_ticks_choose(ranges[r][0], ranges[r][1], most, false);
+            double mantissa = t.step / pow(10, floor(log10(t.step) + 1e-9));
+            assert_true(fabs(mantissa - 1) < 1e-6 || fabs(mantissa - 2) < 1e-6 ||
+                        fabs(mantissa - 5) < 1e-6);
+            assert_true(t.count <= most);
+            double slack = 1e-6 * t.step;
+            for (int i = 0; i < t.count; i++) {
+                double value = rb_tick_value(&t, i), steps = value / t.step;
+                assert_true(value >= ranges[r][0] - slack && value <= ranges[r][1] + slack);
+                assert_true(fabs(steps - round(steps)) < 1e-6);
+            }
+        }
+    }
+    assert_true(rb_ticks_choose(1, 3, 9, true).step == 1);
+    assert_int_equal(rb_ticks_choose(2, 2, 5, false).count, 1);
+}
+
+static void assert_tick(double low, double high, int index, const char *want) {
+    char text[32];
+    rb_ticks t = rb_ticks_choose(low, high, 6, false);
+    rb_tick_text(&t, index, text, sizeof text);
+    assert_string_equal(text, want);
+}
+
+static void test_ticks_have_the_digits_of_their_step(void **state) {
+    (void)state;
+    assert_tick(0, 1, 1, "0.2");
+    assert_tick(-1, 1, 2, "0.0");
+    assert_tick(0, 100, 5, "100");
+    assert_tick(1, 1.01, 1, "1.002");
+    assert_tick(0, 5e7, 1, "1e+07");
+}
+
+static void test_labels_keep_apart_and_stay_inside(void **state) {
+    (void)state;
+    double places[] = {1, 2, 3, 50, 99, 99.5};
+    const double before[] = {1, 2, 3, 50, 99, 99.5};
+    rb_spread(places, 6, 10, 5, 95);
+    for (int i = 0; i < 6; i++) {
+        assert_true(places[i] >= 5 && places[i] <= 95);
+        assert_true(i == 0 || places[i] - places[i - 1] >= 10 - 1e-9);
+    }
+    assert_true(places[3] == before[3]);
+}
+
+static void test_maps_go_from_light_to_dark(void **state) {
+    (void)state;
+    double before = 3.1;
+    for (int i = 0; i <= 20; i++) {
+        rb_colour c = rb_map_colour(RB_MAP_SEQUENTIAL, i / 20.0);
+        double sum = c.red + c.green + c.blue;
+        assert_true(sum < before);
+        before = sum;
+    }
+    assert_true(rb_map_colour(RB_MAP_SEQUENTIAL, -1).red == 1);
+    rb_colour blue = rb_map_colour(RB_MAP_DIVERGING, 0.2),
+              red = rb_map_colour(RB_MAP_DIVERGING, 0.8);
+    assert_true(blue.blue > blue.red && red.red > red.blue);
+    assert_true(rb_map_colour(RB_MAP_GREY, NAN).red == rb_map_colour(RB_MAP_GREY, NAN).blue);
+}
+
+/* ---- pictures ---- */
+
+/* Codes of two rows and three units: one 0, one 1, one the largest. */
+static const double codes[] = {0, 1, 4, 4, 1, 0};
+
+static rb_error draw_codes(const char *path) {
+    rb_codes_picture p = {codes, 2, 3, 2, NULL, 0, "Codes \xCE\xBC \xFF"};
+    return rb_draw_codes(ctx, &p, &options, path);
+}
+
+static void test_a_code_of_0_is_white_and_the_largest_is_dark(void **state) {
+    (void)state;
+    assert_int_equal(draw_codes(png_path), RB_OK);
+    pixels p = load();
+    assert_int_equal(p.width, 1200);
+    /* The map stands between 56 and 800 of 900 units across, 62 and 222 down. */
+    double scale = 1200 / 900.0, cell = (900 - 56 - 100) / 3.0;
+    for (int row = 0; row < 2; row++) {
+        for (int unit = 0; unit < 3; unit++) {
+            int64_t x = (int64_t)(scale * (56 + (unit + 0.5) * cell));
+            int64_t y = (int64_t)(scale * (62 + (row + 0.5) * 80));
+            double value = codes[3 * row + unit], light = lightness(&p, x, y);
+            rb_colour want = rb_map_colour(RB_MAP_SEQUENTIAL, value / 4);
+            assert_true(fabs(channel(&p, x, y, 0) - 255 * want.red) <= 1);
+            assert_true(value != 0 || light == 255);
+            assert_true(value != 4 || light < 60);
+        }
+    }
+    rb_matrix_free(p.matrix);
+    remove_files();
+}
+
+static void test_filters_are_grey_at_0_and_white_and_black_at_the_ends(void **state) {
+    (void)state;
+    /* Two units of 1 x 3 pixels: unit 0 is (-2, 0, 2), unit 1 is dead. */
+    const double loadings[] = {-2, 0, 0, 0, 2, 0};
+    rb_filters_picture f = {loadings, 3, 2, NULL, 1, 3, 1, "Filters"};
+    assert_int_equal(rb_draw_filters(ctx, &f, &options, png_path), RB_OK);
+    pixels p = load();
+    int64_t lowest = count_colour(&p, black);
+    assert_true(lowest > 100);
+    assert_int_equal(count_colour(&p, grey), 4 * lowest);
+    rb_matrix_free(p.matrix);
+    /* Three channels: one pixel of red above 0, green below, blue 0. */
+    const double colour[] = {1, -1, 0};
+    rb_filters_picture c = {colour, 3, 1, NULL, 1, 1, 3, ""};
+    assert_int_equal(rb_draw_filters(ctx, &c, &options, png_path), RB_OK);
+    p = load();
+    assert_true(count_colour(&p, (rb_colour){1, 0, 0.5}) > 100);
+    rb_matrix_free(p.matrix);
+    /* Features that were selected stand at their own pixels, the others are 0. */
+    const int64_t place[] = {2};
+    const double one[] = {-1};
+    rb_filters_picture s = {one, 1, 1, place, 1, 4, 1, ""};
+    assert_int_equal(rb_draw_filters(ctx, &s, &options, png_path), RB_OK);
+    p = load();
+    lowest = count_colour(&p, black);
+    assert_true(lowest > 100);
+    assert_int_equal(count_colour(&p, grey), 3 * lowest);
+    rb_matrix_free(p.matrix);
+    remove_files();
+}
+
+static void test_history_has_a_second_panel_only_when_traced(void **state) {
+    (void)state;
+    const double up[] = {-30, -10, NAN, -5, -4}, none[] = {NAN, NAN, NAN, NAN, NAN};
+    assert_int_equal(rb_draw_history(ctx, up, none, 5, "One", &options, png_path), RB_OK);
+    pixels one = load();
+    assert_int_equal(rb_draw_history(ctx, up, up, 5, "Two", &options, png_path), RB_OK);
+    pixels two = load();
+    assert_true(two.height > one.height + 200);
+    assert_true(count_colour(&one, rb_class_colour(0)) > 100);
+    assert_int_equal(count_colour(&one, rb_class_colour(3)), 0);
+    assert_true(count_colour(&two, rb_class_colour(3)) > 100);
+    rb_matrix_free(one.matrix);
+    rb_matrix_free(two.matrix);
+    remove_files();
+    assert_int_equal(rb_draw_history(ctx, none, none, 5, "", &options, png_path), RB_ERROR_DATA);
+    assert_int_equal(rb_draw_history(ctx, up, up, 0, "", &options, png_path), RB_ERROR_DATA);
+    assert_int_equal(rb_draw_history(ctx, up, up, 1, "", &options, png_path), RB_OK);
+    remove_files();
+}
+
+static rb_error draw_modules(const char *path) {
+    const double values[] = {2.5, 0, -2.5, 0, 2.5, 1};
+    const char *const names[] = {"GNLY", "CD79A"}, *const classes[] = {"NK", "B"};
+    const rb_module_frame frames[] = {{1, 4, 0, 1, 0, 1}, {2, 0, 1, 1, 1, 2}};
+    const int64_t class_of[] = {0, 1, -1};
+    rb_modules_picture p = {values, 2, 3, names, frames, 2, class_of, classes, 2, "Modules"};
+    return rb_draw_modules(ctx, &p, &options, path);
+}
+
+static void test_modules_show_values_and_classes(void **state) {
+    (void)state;
+    assert_int_equal(draw_modules(png_path), RB_OK);
+    pixels p = load();
+    for (int64_t c = 0; c < 2; c++) {
+        /* In the strip and in the legend. */
+        assert_true(count_colour(&p, rb_class_colour(c)) > 1000);
+    }
+    assert_true(count_colour(&p, rb_map_colour(RB_MAP_DIVERGING, 1)) > 1000);
+    rb_matrix_free(p.matrix);
+    remove_files();
+}
+
+/* ---- files ---- */
+
+static size_t read_bytes(const char *path, char *bytes, size_t room) {
+    FILE *file = fopen(path, "rb");
+    assert_non_null(file);
+    size_t count = fread(bytes, 1, room, file);
+    fclose(file);
+    assert_true(count > 100 && count < room);
+    return count;
+}
+
+static void test_the_same_picture_is_the_same_bytes(void **state) {
+    (void)state;
+    static char first[1 << 18], second[1 << 18];
+    assert_int_equal(draw_modules(png_path), RB_OK);
+    size_t count = read_bytes(png_path, first, sizeof first);
+    assert_int_equal(draw_modules(png_path), RB_OK);
+    assert_int_equal(read_bytes(png_path, second, sizeof second), count);
+    assert_memory_equal(first, second, count);
+    remove_files();
+}
+
+static void test_width_changes_the_resolution_only(void **state) {
+    (void)state;
+    assert_int_equal(draw_codes(png_path), RB_OK);
+    pixels p = load();
+    int64_t height = p.height;
+    rb_matrix_free(p.matrix);
+    options.width = 600;
+    assert_int_equal(draw_codes(png_path), RB_OK);
+    options.width = 1200;
+    p = load();
+    assert_int_equal(p.width, 600);
+    assert_int_equal(p.height, (height + 1) / 2);
+    rb_matrix_free(p.matrix);
+    remove_files();
+}
+
+static void test_svg(void **state) {
+    (void)state;
+    static char text[1 << 20];
+    assert_int_equal(draw_codes(svg_path), RB_OK);
+    text[read_bytes(svg_path, text, sizeof text - 1)] = '\0';
+    assert_non_null(strstr(text, "<svg"));
+    assert_non_null(strstr(text, "width=\"1200px\""));
+    assert_non_null(strstr(text, "</svg>"));
+    remove_files();
+}
+
+static void test_options_and_suffix_are_checked(void **state) {
+    (void)state;
+    assert_int_equal(rb_page_check(ctx, &options, "a.PNG"), RB_OK);
+    const char *wrong[] = {"a.pdf", "a", ".png", "png", "a.png.gz"};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        assert_int_equal(rb_page_check(ctx, &options, wrong[i]), RB_ERROR_ARGUMENT);
+        assert_non_null(strstr(rb_context_error(ctx), ".png or .svg"));
+    }
+    rb_plot_options narrow = options;
+    narrow.width = 10;
+    assert_int_equal(rb_page_check(ctx, &narrow, "a.png"), RB_ERROR_ARGUMENT);
+    assert_non_null(strstr(rb_context_error(ctx), "width"));
+}
+
+static void test_a_path_that_cannot_be_written_leaves_nothing(void **state) {
+    (void)state;
+    assert_int_equal(draw_codes("/nowhere/a.png"), RB_ERROR_FILE);
+    assert_non_null(strstr(rb_context_error(ctx), "/nowhere"));
+    /* A device that is full. */
+    assert_int_equal(symlink("/dev/full", png_path), 0);
+    assert_int_equal(draw_codes(png_path), RB_ERROR_FILE);
+    remove_files();
+    assert_int_equal(symlink("/dev/full", svg_path), 0);
+    assert_int_equal(draw_codes(svg_path), RB_ERROR_FILE);
+    remove_files();
+}
+
+static void check_allocations(rb_error (*draw)(const char *path)) {
+    int failures = 0;
+    for (int64_t n = 0;; n++) {
+        ctx->allocations_left = n;
+        rb_error err = draw(png_path);
+        ctx->allocations_left = -1;
+        if (!err) {
+            break;
+        }
+        assert_int_equal(err, RB_ERROR_MEMORY);
+        assert_int_equal(files_there(), 0);
+        failures++;
+    }
+    assert_true(failures > 0);
+    remove_files();
+}
+
+static rb_error draw_groups(const char *path) {
+    const rb_row_group groups[] = {{"NK", 1, 0, 1}, {"B", 1, 1, 1}};
+    rb_codes_picture p = {codes, 2, 3, 2, groups, 2, "Codes"};
+    return rb_draw_codes(ctx, &p, &options, path);
+}
+
+static void test_memory_running_out_at_every_point(void **state) {
+    (void)state;
+    check_allocations(draw_codes);
+    check_allocations(draw_groups);
+    check_allocations(draw_modules);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_ticks_are_round_inside_and_few),
+        cmocka_unit_test(test_ticks_have_the_digits_of_their_step),
+        cmocka_unit_test(test_labels_keep_apart_and_stay_inside),
+        cmocka_unit_test(test_maps_go_from_light_to_dark),
+        cmocka_unit_test(test_a_code_of_0_is_white_and_the_largest_is_dark),
+        cmocka_unit_test(test_filters_are_grey_at_0_and_white_and_black_at_the_ends),
+        cmocka_unit_test(test_history_has_a_second_panel_only_when_traced),
+        cmocka_unit_test(test_modules_show_values_and_classes),
+        cmocka_unit_test(test_the_same_picture_is_the_same_bytes),
+        cmocka_unit_test(test_width_changes_the_resolution_only),
+        cmocka_unit_test(test_svg),
+        cmocka_unit_test(test_options_and_suffix_are_checked),
+        cmocka_unit_test(test_a_path_that_cannot_be_written_leaves_nothing),
+        cmocka_unit_test(test_memory_running_out_at_every_point),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
