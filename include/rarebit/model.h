@@ -67,6 +67,16 @@ RB_API rb_error rb_encode(rb_context *context, const rb_model *model, rb_source 
 RB_API rb_error rb_reconstruct(rb_context *context, const rb_model *model, rb_source *source,
                                rb_rows_fn fn, void *user);
 
+/* Adds results to an AnnData file (.h5ad): copies h5ad_in to h5ad_out, which may be the same path, and
+ * writes `codes` (its observations x units, from rb_encode) as obsm X_<method>, the loadings as varm
+ * <method>, matched with the variables by name, else by position (zeros for variables not in use), and
+ * the attributes of the model under uns <method>. Older results of the same names are replaced, all else
+ * in the file stays. RB_ERROR_FORMAT (no AnnData), RB_ERROR_DATA (other observations or variables),
+ * RB_ERROR_FILE. */
+RB_API rb_error rb_model_annotate(rb_context *context, const rb_model *model,
+                                  const rb_matrix *codes, const char *h5ad_in,
+                                  const char *h5ad_out);
+
 /* What rb_evaluate measures; V is the preprocessed data, mu the codes. NaN where a method has none. */
 typedef struct rb_evaluation {
     int64_t samples, features, units;

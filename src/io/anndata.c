@@ -45,8 +45,7 @@ static rb_error read_group_index(rb_h5 *file, const char *table, rb_names **name
     return rb_h5_get_texts(file, path, names);
 }
 
-/* The names of a table, "obs" or "var". */
-static rb_error read_index(rb_h5 *file, const char *table, rb_names **names) {
+rb_error rb_h5_anndata_index(rb_h5 *file, const char *table, rb_names **names) {
     *names = NULL;
     return rb_h5_is_group(file, table) ? read_group_index(file, table, names)
                                        : read_compound_index(file, table, names);
@@ -61,7 +60,7 @@ static bool within(const char *path, const char *folder) {
  * error. */
 static rb_error take_names(rb_h5 *file, const char *table, int64_t count, bool must,
                            rb_names **names) {
-    rb_error err = read_index(file, table, names);
+    rb_error err = rb_h5_anndata_index(file, table, names);
     if (err || (*names)->count == count) {
         return err;
     }

@@ -39,7 +39,8 @@ rb_error rb_h5_fail(const rb_h5 *file, rb_error code, const char *format, ...) {
     va_start(list, format);
     vsnprintf(text, sizeof text, format, list);
     va_end(list);
-    return rb_fail(file->ctx, code, "%s: %s", file->shown, text);
+    return file->shown[0] ? rb_fail(file->ctx, code, "%s: %s", file->shown, text)
+                          : rb_fail(file->ctx, code, "%s", text);
 }
 
 /* Keeps the innermost reason, which comes first, and ends the walk. */

@@ -63,5 +63,7 @@ rb_error rb_h5_get_attribute_integers(rb_h5 *file, const char *path, const char 
 /* A type for texts of any length in UTF-8, and creation properties without time stamps. */
 hid_t rb_h5_text_type(void);
 hid_t rb_h5_properties(hid_t kind);
+/* Chunks with a checksum for a data set of that shape. */
+bool rb_h5_set_chunks(hid_t list, int rank, const hsize_t *shape);
 
 #endif

@@ -13,10 +13,18 @@ void rb_h5_place_clear(rb_h5_place *place) {
     place->samples = place->features = NULL;
 }
 
-/* The format of a sparse group, "csr" or "csc", by the attributes of new and old AnnData files. */
+/* The format of a sparse group, "csr_matrix" or "csc", by the attributes of new and old AnnData
+ * files. */
 static rb_error sparse_format(rb_h5 *file, const char *path, char **format) {
-    bool new_style = rb_h5_has_attribute(file, path, "encoding-type");
-    return rb_h5_get_text(file, path, new_style ? "encoding-type" : "h5sparse_format", format);
+    static const char *const attributes[] = {"encoding-type", "h5sparse_format"};
+    *format = NULL;
+    for (int i = 0; i < 2; i++) {
+        if (rb_h5_has_attribute(file, path, attributes[i])) {
+            return rb_h5_get_text(file, path, attributes[i], format);
+        }
+    }
+    return rb_h5_fail(file, RB_ERROR_FORMAT,
+                      "'%s' is a group that is no sparse matrix; name one with --dataset", path);
 }
 
 static rb_error find_sparse(rb_h5 *file, const char *path, rb_h5_place *place) {
@@ -24,9 +32,7 @@ static rb_error find_sparse(rb_h5 *file, const char *path, rb_h5_place *place) {
     int64_t shape[2];
     rb_error err = sparse_format(file, path, &format);
     if (err) {
-        return rb_h5_fail(file, RB_ERROR_FORMAT,
-                          "'%s' is a group that is no sparse matrix; name one with --dataset",
-                          path);
+        return err;
     }
     if (strncmp(format, "csr", 3) == 0) {
         place->kind = RB_H5_ROWS;

@@ -34,6 +34,9 @@ bool rb_h5_is_anndata(rb_h5 *file);
 /* Matrix `path` of an AnnData file ("X", "layers/counts", "raw/X", ...) with its names. */
 rb_error rb_h5_find_anndata(rb_h5 *file, const char *path, rb_h5_place *place);
 
+/* The names of a table of an AnnData file: "obs", "var" or "raw/var". */
+rb_error rb_h5_anndata_index(rb_h5 *file, const char *table, rb_names **names);
+
 bool rb_h5_is_tenx(rb_h5 *file, const char *group);
 rb_error rb_h5_find_tenx(rb_h5 *file, const char *group, rb_h5_place *place);
 

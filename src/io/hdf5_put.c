@@ -22,7 +22,7 @@ static int64_t at_most(int64_t value, int64_t limit) {
 
 /* Numbers are stored in chunks with a checksum, so that a damaged file is noticed. A data set
  * without numbers has no chunks. */
-static bool set_chunks(hid_t list, int rank, const hsize_t *shape) {
+bool rb_h5_set_chunks(hid_t list, int rank, const hsize_t *shape) {
     int64_t columns = rank == 2 ? (int64_t)shape[1] : 1;
     if (rank == 0 || shape[0] == 0 || columns == 0) {
         return true;
@@ -39,7 +39,7 @@ static bool write_dataset(rb_h5 *file, const char *path, int rank, const hsize_t
     hid_t list = rb_h5_properties(H5P_DATASET_CREATE);
     hid_t space = rank == 0 ? H5Screate(H5S_SCALAR) : H5Screate_simple(rank, shape, NULL);
     hid_t data = H5I_INVALID_HID;
-    if (list >= 0 && space >= 0 && set_chunks(list, rank, shape)) {
+    if (list >= 0 && space >= 0 && rb_h5_set_chunks(list, rank, shape)) {
         data = H5Dcreate2(file->id, path, file_type, space, H5P_DEFAULT, list, H5P_DEFAULT);
     }
     bool done = data >= 0;

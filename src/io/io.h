@@ -80,7 +80,7 @@ void rb_output_abandon(rb_output *output);
  * error is a sentence that begins with the file's name. */
 typedef struct rb_h5 rb_h5;
 
-/* Makes a new file at `path`; sentences name it `shown`. */
+/* Makes a new file at `path`; sentences name it `shown`, or nothing when that is "". */
 rb_error rb_h5_create(rb_context *ctx, const char *path, const char *shown, rb_h5 **file);
 /* Opens a file for reading; RB_ERROR_FILE when it is not there, RB_ERROR_FORMAT when it is no HDF5. */
 rb_error rb_h5_open(rb_context *ctx, const char *path, rb_h5 **file);
@@ -119,6 +119,25 @@ rb_error rb_h5_get_texts(rb_h5 *file, const char *path, rb_names **names);
 rb_error rb_h5_get_text(rb_h5 *file, const char *path, const char *name, char **text);
 rb_error rb_h5_get_integer(rb_h5 *file, const char *path, const char *name, int64_t *value);
 rb_error rb_h5_get_number(rb_h5 *file, const char *path, const char *name, double *value);
+
+/* ---- results in AnnData (anndata_write.c) ---- */
+
+typedef struct rb_anndata_results {
+    const char *code_name;   /* "X_rfn": obsm/X_rfn, varm/rfn, uns/rfn */
+    const rb_matrix *codes;  /* observations x units */
+    const double *loadings;  /* n_features x units */
+    int64_t n_features, units;
+    const rb_names *names;   /* of the features, matched with the variables; NULL: by position */
+    int64_t n_input;         /* features of the training data */
+    const int64_t *selected; /* which of them the features are; NULL: all */
+    const char *const *setting_names, *const *setting_values;
+    int64_t n_settings;
+} rb_anndata_results;
+
+/* Copies the file `input` to `output` (which may be the same) and adds the results, in place of older ones
+ * of the same name. Variables that are no feature get zeros. What else is in the file stays. */
+rb_error rb_anndata_add(rb_context *ctx, const char *input, const char *output,
+                        const rb_anndata_results *results);
 
 /* ---- plain and gzip text (text.c) ---- */
 

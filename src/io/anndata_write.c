@@ -1,0 +1,340 @@
+/* Writing AnnData: its encodings (version 0.8 of its on-disk layout), and results added to a file.
+ */
+#include "hdf5_write.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- encodings ---- */
+
+rb_error rb_h5_encode(rb_h5 *file, const char *path, const char *type, const char *version) {
+    rb_error err = rb_h5_set_text(file, path, "encoding-type", type);
+    return err ? err : rb_h5_set_text(file, path, "encoding-version", version);
+}
+
+static rb_error put_dict(rb_h5 *file, const char *path) {
+    rb_error err = rb_h5_put_group(file, path);
+    return err ? err : rb_h5_encode(file, path, "dict", "0.1.0");
+}
+
+/* An attribute that is an empty list of texts. */
+static rb_error set_no_texts(rb_h5 *file, const char *path, const char *name) {
+    hsize_t none = 0;
+    hid_t type = rb_h5_text_type(), space = H5Screate_simple(1, &none, NULL);
+    hid_t attribute = H5I_INVALID_HID;
+    if (type >= 0 && space >= 0) {
+        attribute = H5Acreate_by_name(file->id, path, name, type, space, H5P_DEFAULT, H5P_DEFAULT,
+                                      H5P_DEFAULT);
+    }
+    bool done = attribute >= 0 && H5Aclose(attribute) >= 0;
+    if (space >= 0) {
+        H5Sclose(space);
+    }
+    if (type >= 0) {
+        H5Tclose(type);
+    }
+    return done ? RB_OK : rb_h5_broken(file, RB_ERROR_FILE, "cannot write the attribute", name);
+}
+
+/* A table without columns: only its index. */
+static rb_error put_index(rb_h5 *file, const char *table, int64_t count, const char *const *names) {
+    char path[32];
+    snprintf(path, sizeof path, "%s/_index", table);
+    rb_error err = rb_h5_put_group(file, table);
+    if (!err) {
+        err = rb_h5_encode(file, table, "dataframe", "0.2.0");
+    }
+    if (!err) {
+        err = rb_h5_set_text(file, table, "_index", "_index");
+    }
+    if (!err) {
+        err = set_no_texts(file, table, "column-order");
+    }
+    if (!err) {
+        err = rb_h5_put_texts(file, path, count, names);
+    }
+    return err ? err : rb_h5_encode(file, path, "string-array", "0.2.0");
+}
+
+rb_error rb_h5_put_anndata(rb_h5 *file, int64_t n_samples, const char *const *samples,
+                           int64_t n_features, const char *const *features) {
+    static const char *const dicts[] = {"layers", "obsm", "obsp", "uns", "varm", "varp"};
+    rb_error err = rb_h5_encode(file, "/", "anndata", "0.1.0");
+    if (!err) {
+        err = put_index(file, "obs", n_samples, samples);
+    }
+    if (!err) {
+        err = put_index(file, "var", n_features, features);
+    }
+    for (size_t i = 0; !err && i < sizeof dicts / sizeof *dicts; i++) {
+        err = put_dict(file, dicts[i]);
+    }
+    return err;
+}
+
+/* ---- which variables have loadings ---- */
+
+/* A name of the features in use, and which of them it is. */
+struct entry {
+    const char *text;
+    int64_t feature;
+};
+
+static int compare(const void *a, const void *b) {
+    return strcmp(((const struct entry *)a)->text, ((const struct entry *)b)->text);
+}
+
+/* Where feature k was in the training data. */
+static int64_t position(const rb_anndata_results *results, int64_t k) {
+    return results->selected ? results->selected[k] : k;
+}
+
+/* Features whose name stands where it stood in the training data. */
+static void match_by_place(const rb_anndata_results *results, const rb_names *var,
+                           int64_t *feature_of, bool *placed) {
+    for (int64_t k = 0; k < results->n_features; k++) {
+        int64_t v = position(results, k);
+        placed[k] = v < var->count && strcmp(var->text[v], results->names->text[k]) == 0;
+        if (placed[k]) {
+            feature_of[v] = k;
+        }
+    }
+}
+
+/* The other features, by their names. */
+static void match_by_name(const rb_anndata_results *results, const rb_names *var,
+                          const bool *placed, struct entry *entries, int64_t *feature_of) {
+    int64_t count = 0;
+    for (int64_t k = 0; k < results->n_features; k++) {
+        if (!placed[k]) {
+            entries[count++] = (struct entry){results->names->text[k], k};
+        }
+    }
+    qsort(entries, (size_t)count, sizeof *entries, compare);
+    for (int64_t v = 0; v < var->count; v++) {
+        struct entry key = {var->text[v], 0};
+        const struct entry *found =
+            feature_of[v] < 0 ? bsearch(&key, entries, (size_t)count, sizeof key, compare) : NULL;
+        if (found) {
+            feature_of[v] = found->feature;
+        }
+    }
+}
+
+static rb_error match_names(rb_h5 *file, const rb_anndata_results *results, const rb_names *var,
+                            int64_t *feature_of) {
+    bool *placed = rb_alloc_zero(file->ctx, results->n_features, sizeof *placed);
+    struct entry *entries = rb_alloc(file->ctx, results->n_features, sizeof *entries);
+    rb_error err = placed && entries ? RB_OK : RB_ERROR_MEMORY;
+    if (!err) {
+        match_by_place(results, var, feature_of, placed);
+        match_by_name(results, var, placed, entries, feature_of);
+    }
+    rb_free(placed);
+    rb_free(entries);
+    return err;
+}
+
+/* Without names the variables must be those of the training data, or those in use. */
+static rb_error match_positions(rb_h5 *file, const rb_anndata_results *results, int64_t n_var,
+                                int64_t *feature_of) {
+    bool in_use = n_var == results->n_features;
+    if (!in_use && n_var != results->n_input) {
+        return rb_h5_fail(file, RB_ERROR_DATA,
+                          "has %lld variables, but the model, which knows no names, was fitted to "
+                          "%lld",
+                          (long long)n_var, (long long)results->n_input);
+    }
+    for (int64_t k = 0; k < results->n_features; k++) {
+        feature_of[in_use ? k : position(results, k)] = k;
+    }
+    return RB_OK;
+}
+
+/* feature_of[v]: the feature that variable v is, or -1. */
+static rb_error match_features(rb_h5 *file, const rb_anndata_results *results, const rb_names *var,
+                               int64_t *feature_of) {
+    for (int64_t v = 0; v < var->count; v++) {
+        feature_of[v] = -1;
+    }
+    rb_error err = results->names ? match_names(file, results, var, feature_of)
+                                  : match_positions(file, results, var->count, feature_of);
+    bool any = results->n_features == 0;
+    for (int64_t v = 0; v < var->count; v++) {
+        any = any || feature_of[v] >= 0;
+    }
+    return err || any ? err
+                      : rb_h5_fail(file, RB_ERROR_DATA,
+                                   "has none of the features of the model among its variables");
+}
+
+/* ---- adding results ---- */
+
+static rb_error ensure_dict(rb_h5 *file, const char *path) {
+    if (rb_h5_is_group(file, path)) {
+        return RB_OK;
+    }
+    if (rb_h5_has(file, path)) {
+        return rb_h5_fail(file, RB_ERROR_UNSUPPORTED,
+                          "'%s' is in the layout of an old anndata; read and write the file with a "
+                          "newer one first",
+                          path);
+    }
+    return put_dict(file, path);
+}
+
+static rb_error put_codes(rb_h5 *file, const rb_anndata_results *results, int64_t n_samples) {
+    char path[256];
+    if (results->codes->n_samples != n_samples) {
+        return rb_h5_fail(file, RB_ERROR_DATA, "has %lld observations, but there are codes of %lld",
+                          (long long)n_samples, (long long)results->codes->n_samples);
+    }
+    snprintf(path, sizeof path, "obsm/%s", results->code_name);
+    rb_error err = rb_h5_remove(file, path);
+    if (!err) {
+        err = rb_h5_put_matrix(file, path, results->codes);
+    }
+    return err ? err : rb_h5_encode(file, path, "array", "0.2.0");
+}
+
+static rb_error put_loadings(rb_h5 *file, const rb_anndata_results *results, const char *short_name,
+                             const rb_names *var) {
+    char path[256];
+    int64_t cells, units = results->units;
+    snprintf(path, sizeof path, "varm/%s", short_name);
+    if (!rb_multiply(var->count, units, &cells)) {
+        return rb_h5_fail(file, RB_ERROR_MEMORY, "has too many variables");
+    }
+    int64_t *feature_of = rb_alloc(file->ctx, var->count, sizeof *feature_of);
+    double *rows = rb_alloc_zero(file->ctx, cells, sizeof *rows);
+    rb_error err =
+        feature_of && rows ? match_features(file, results, var, feature_of) : RB_ERROR_MEMORY;
+    for (int64_t v = 0; !err && v < var->count; v++) {
+        if (feature_of[v] >= 0) {
+            memcpy(rows + v * units, results->loadings + feature_of[v] * units,
+                   (size_t)units * sizeof *rows);
+        }
+    }
+    if (!err) {
+        err = rb_h5_remove(file, path);
+    }
+    if (!err) {
+        err = rb_h5_put_values(file, path, var->count, units, rows);
+    }
+    if (!err) {
+        err = rb_h5_encode(file, path, "array", "0.2.0");
+    }
+    rb_free(feature_of);
+    rb_free(rows);
+    return err;
+}
+
+static rb_error put_settings(rb_h5 *file, const rb_anndata_results *results,
+                             const char *short_name) {
+    char group[128], path[512];
+    snprintf(group, sizeof group, "uns/%s", short_name);
+    rb_error err = rb_h5_remove(file, group);
+    if (!err) {
+        err = put_dict(file, group);
+    }
+    snprintf(group, sizeof group, "uns/%s/settings", short_name);
+    if (!err) {
+        err = put_dict(file, group);
+    }
+    for (int64_t i = 0; !err && i < results->n_settings; i++) {
+        snprintf(path, sizeof path, "%s/%s", group, results->setting_names[i]);
+        err = rb_h5_put_text(file, path, results->setting_values[i]);
+        if (!err) {
+            err = rb_h5_encode(file, path, "string", "0.2.0");
+        }
+    }
+    return err;
+}
+
+static rb_error add_results(rb_h5 *file, const rb_anndata_results *results) {
+    bool prefixed = strncmp(results->code_name, "X_", 2) == 0;
+    const char *short_name = results->code_name + (prefixed ? 2 : 0);
+    rb_names *obs = NULL, *var = NULL;
+    if (!rb_h5_is_anndata(file)) {
+        return rb_h5_fail(file, RB_ERROR_FORMAT, "is no AnnData file: it has no obs and var");
+    }
+    rb_error err = rb_h5_anndata_index(file, "obs", &obs);
+    if (!err) {
+        err = rb_h5_anndata_index(file, "var", &var);
+    }
+    static const char *const dicts[] = {"obsm", "varm", "uns"};
+    for (int i = 0; !err && i < 3; i++) {
+        err = ensure_dict(file, dicts[i]);
+    }
+    if (!err) {
+        err = put_codes(file, results, obs->count);
+    }
+    if (!err) {
+        err = put_loadings(file, results, short_name, var);
+    }
+    if (!err) {
+        err = put_settings(file, results, short_name);
+    }
+    rb_names_free(obs);
+    rb_names_free(var);
+    return err;
+}
+
+/* ---- the copy ---- */
+
+enum { COPY_BYTES = 1 << 20 };
+
+static rb_error copy_bytes(rb_context *ctx, FILE *from, FILE *to) {
+    char *bytes = rb_alloc(ctx, COPY_BYTES, 1);
+    size_t count = 0;
+    if (!bytes) {
+        return RB_ERROR_MEMORY;
+    }
+    do {
+        count = fread(bytes, 1, COPY_BYTES, from);
+    } while (count > 0 && fwrite(bytes, 1, count, to) == count);
+    rb_free(bytes);
+    return count == 0 && !ferror(from) ? RB_OK : rb_fail(ctx, RB_ERROR_FILE, "%s", strerror(errno));
+}
+
+static rb_error copy_file(rb_context *ctx, const char *input, const char *path) {
+    FILE *from = fopen(input, "rb"), *to = from ? fopen(path, "wb") : NULL;
+    rb_error err =
+        to ? copy_bytes(ctx, from, to) : rb_fail(ctx, RB_ERROR_FILE, "%s", strerror(errno));
+    if (from) {
+        fclose(from);
+    }
+    if (to && fclose(to) != 0 && !err) {
+        err = rb_fail(ctx, RB_ERROR_FILE, "%s", strerror(errno));
+    }
+    if (err == RB_ERROR_FILE) {
+        rb_fail_prefix(ctx, "%s: cannot be copied: ", input);
+    }
+    return err;
+}
+
+rb_error rb_anndata_add(rb_context *ctx, const char *input, const char *output_name,
+                        const rb_anndata_results *results) {
+    rb_output output;
+    rb_h5 *file;
+    rb_error err = rb_output_begin(ctx, output_name, &output);
+    if (err) {
+        return err;
+    }
+    err = copy_file(ctx, input, output.path);
+    if (!err) {
+        err = rb_h5_edit(ctx, output.path, input, &file);
+    }
+    if (!err) {
+        err = add_results(file, results);
+        rb_error unfinished = rb_h5_close(file);
+        err = err ? err : unfinished;
+    }
+    if (err) {
+        rb_output_abandon(&output);
+        return err;
+    }
+    return rb_output_commit(ctx, &output);
+}
