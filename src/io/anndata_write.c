@@ -325,7 +325,7 @@ rb_error rb_anndata_add(rb_context *ctx, const char *input, const char *output_n
     }
     err = copy_file(ctx, input, output.path);
     if (!err) {
-        err = rb_h5_edit(ctx, output.path, input, &file);
+        err = rb_h5_edit(ctx, output.path, input, RB_H5_SHARED, &file);
     }
     if (!err) {
         err = add_results(file, results);

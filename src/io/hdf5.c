@@ -25,7 +25,7 @@ static rb_error read_hdf5(rb_context *ctx, const char *path, const rb_read_optio
     rb_h5 *file;
     rb_h5_place place = {0};
     *matrix = NULL;
-    rb_error err = rb_h5_open(ctx, path, &file);
+    rb_error err = rb_h5_open(ctx, path, RB_H5_SHARED, &file);
     if (err) {
         return err;
     }
@@ -97,7 +97,7 @@ static rb_error open_hdf5(rb_context *ctx, const char *path, const rb_read_optio
     *out = NULL;
     rb_h5_stream *stream = rb_alloc_zero(ctx, 1, sizeof *stream);
     rb_source *source = stream ? rb_source_new(ctx) : NULL;
-    rb_error err = source ? rb_h5_open(ctx, path, &stream->file) : RB_ERROR_MEMORY;
+    rb_error err = source ? rb_h5_open(ctx, path, RB_H5_SHARED, &stream->file) : RB_ERROR_MEMORY;
     if (err) {
         rb_free(stream);
         rb_free(source);

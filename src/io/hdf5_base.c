@@ -65,16 +65,17 @@ hid_t rb_h5_properties(hid_t kind) {
     return list;
 }
 
-/* How files are opened. Metadata in the layout of HDF5 1.8 has checksums, and every program of
- * today reads it. */
-static hid_t access_properties(bool create) {
+/* How files are opened, and for new ones which layout: that of HDF5 1.8 is read by every program,
+ * that of 1.10 has checksums on all that is not data. */
+static hid_t access_properties(bool create, rb_h5_style style) {
     hid_t list = H5Pcreate(H5P_FILE_ACCESS);
     if (list < 0) {
         return list;
     }
     bool done = true;
 #if H5_VERSION_GE(1, 10, 2)
-    done = !create || H5Pset_libver_bounds(list, H5F_LIBVER_V18, H5F_LIBVER_V18) >= 0;
+    H5F_libver_t layout = style == RB_H5_OWN ? H5F_LIBVER_V110 : H5F_LIBVER_V18;
+    done = !create || H5Pset_libver_bounds(list, layout, layout) >= 0;
 #endif
 #if H5_VERSION_GE(1, 10, 7)
     /* File systems without locks are common on clusters; the user's HDF5_USE_FILE_LOCKING rules. */
@@ -110,7 +111,7 @@ static hid_t open_id(const char *path, enum opening how, hid_t access) {
 }
 
 static rb_error open_file(rb_context *ctx, const char *path, const char *shown, enum opening how,
-                          rb_h5 **out) {
+                          rb_h5_style style, rb_h5 **out) {
     *out = NULL;
     rb_h5 *file = rb_alloc_zero(ctx, 1, sizeof *file);
     char *copy = file ? rb_copy_text(ctx, shown) : NULL;
@@ -120,8 +121,9 @@ static rb_error open_file(rb_context *ctx, const char *path, const char *shown, 
     }
     file->shown = copy;
     file->writing = how != OPEN_READ;
+    file->style = style;
     rb_h5_hold(file, ctx);
-    hid_t access = access_properties(how == OPEN_CREATE);
+    hid_t access = access_properties(how == OPEN_CREATE, style);
     file->id = open_id(path, how, access);
     rb_error err = RB_OK;
     if (file->id < 0) {
@@ -140,15 +142,17 @@ static rb_error open_file(rb_context *ctx, const char *path, const char *shown, 
     return RB_OK;
 }
 
-rb_error rb_h5_create(rb_context *ctx, const char *path, const char *shown, rb_h5 **file) {
-    return open_file(ctx, path, shown, OPEN_CREATE, file);
+rb_error rb_h5_create(rb_context *ctx, const char *path, const char *shown, rb_h5_style style,
+                      rb_h5 **file) {
+    return open_file(ctx, path, shown, OPEN_CREATE, style, file);
 }
 
-rb_error rb_h5_edit(rb_context *ctx, const char *path, const char *shown, rb_h5 **file) {
-    return open_file(ctx, path, shown, OPEN_EDIT, file);
+rb_error rb_h5_edit(rb_context *ctx, const char *path, const char *shown, rb_h5_style style,
+                    rb_h5 **file) {
+    return open_file(ctx, path, shown, OPEN_EDIT, style, file);
 }
 
-rb_error rb_h5_open(rb_context *ctx, const char *path, rb_h5 **file) {
+rb_error rb_h5_open(rb_context *ctx, const char *path, rb_h5_style style, rb_h5 **file) {
     struct stat status;
     FILE *stream = fopen(path, "rb");
     *file = NULL;
@@ -160,7 +164,7 @@ rb_error rb_h5_open(rb_context *ctx, const char *path, rb_h5 **file) {
     if (!regular) {
         return rb_fail(ctx, RB_ERROR_FILE, "%s: is no regular file, which HDF5 needs", path);
     }
-    return open_file(ctx, path, path, OPEN_READ, file);
+    return open_file(ctx, path, path, OPEN_READ, style, file);
 }
 
 rb_error rb_h5_close(rb_h5 *file) {

@@ -12,6 +12,7 @@ struct rb_h5 {
     char *shown;     /* the path that sentences name */
     hid_t id;
     bool writing;
+    rb_h5_style style;
     /* The program's own printer of HDF5 errors, put back when we let go of HDF5. */
     bool old_printer;
     H5E_auto2_t printer;

@@ -216,7 +216,9 @@ rb_error rb_h5_get_text(rb_h5 *file, const char *path, const char *name, char **
     *text = NULL;
     hid_t attribute = H5Aopen_by_name(file->id, path, name, H5P_DEFAULT, H5P_DEFAULT);
     hid_t type = attribute >= 0 ? H5Aget_type(attribute) : H5I_INVALID_HID;
-    if (type < 0 || H5Tget_class(type) != H5T_STRING || attribute_count(attribute) != 1) {
+    bool variable = type >= 0 && H5Tis_variable_str(type) > 0;
+    if (type < 0 || H5Tget_class(type) != H5T_STRING || attribute_count(attribute) != 1 ||
+        (variable && file->style == RB_H5_OWN)) {
         err = rb_h5_fail(file, RB_ERROR_FORMAT, "'%s' has no attribute '%s' that is one text", path,
                          name);
     } else {
@@ -237,14 +239,13 @@ rb_error rb_h5_get_text(rb_h5 *file, const char *path, const char *name, char **
     return err;
 }
 
-/* Reads count numbers of an attribute: integers, or floats too where a double is wanted. */
-static rb_error get_attribute(rb_h5 *file, const char *path, const char *name, int64_t count,
-                              bool whole, hid_t memory_type, void *values) {
+rb_error rb_h5_get_attribute_integers(rb_h5 *file, const char *path, const char *name,
+                                      int64_t count, int64_t *values) {
     hid_t attribute = H5Aopen_by_name(file->id, path, name, H5P_DEFAULT, H5P_DEFAULT);
     hid_t type = attribute >= 0 ? H5Aget_type(attribute) : H5I_INVALID_HID;
-    H5T_class_t kind = type >= 0 ? H5Tget_class(type) : H5T_NO_CLASS;
-    bool done = (kind == H5T_INTEGER || (kind == H5T_FLOAT && !whole)) &&
-                attribute_count(attribute) == count && H5Aread(attribute, memory_type, values) >= 0;
+    bool done = type >= 0 && H5Tget_class(type) == H5T_INTEGER &&
+                attribute_count(attribute) == count &&
+                H5Aread(attribute, H5T_NATIVE_INT64, values) >= 0;
     if (type >= 0) {
         H5Tclose(type);
     }
@@ -252,19 +253,11 @@ static rb_error get_attribute(rb_h5 *file, const char *path, const char *name, i
         H5Aclose(attribute);
     }
     return done ? RB_OK
-                : rb_h5_fail(file, RB_ERROR_FORMAT, "'%s' has no attribute '%s' of %lld %s", path,
-                             name, (long long)count, whole ? "whole number(s)" : "number(s)");
-}
-
-rb_error rb_h5_get_attribute_integers(rb_h5 *file, const char *path, const char *name,
-                                      int64_t count, int64_t *values) {
-    return get_attribute(file, path, name, count, true, H5T_NATIVE_INT64, values);
+                : rb_h5_fail(file, RB_ERROR_FORMAT,
+                             "'%s' has no attribute '%s' of %lld whole number(s)", path, name,
+                             (long long)count);
 }
 
 rb_error rb_h5_get_integer(rb_h5 *file, const char *path, const char *name, int64_t *value) {
-    return get_attribute(file, path, name, 1, true, H5T_NATIVE_INT64, value);
-}
-
-rb_error rb_h5_get_number(rb_h5 *file, const char *path, const char *name, double *value) {
-    return get_attribute(file, path, name, 1, false, H5T_NATIVE_DOUBLE, value);
+    return rb_h5_get_attribute_integers(file, path, name, 1, value);
 }

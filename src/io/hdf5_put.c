@@ -6,14 +6,19 @@
 
 enum { CHUNK_BYTES = 1 << 20 };
 
-hid_t rb_h5_text_type(void) {
+/* A type for texts of up to `size` bytes, or of any length, in UTF-8. */
+static hid_t text_type(size_t size) {
     hid_t type = H5Tcopy(H5T_C_S1);
-    if (type >= 0 &&
-        (H5Tset_size(type, H5T_VARIABLE) < 0 || H5Tset_cset(type, H5T_CSET_UTF8) < 0)) {
+    if (type >= 0 && (H5Tset_size(type, size) < 0 || H5Tset_cset(type, H5T_CSET_UTF8) < 0 ||
+                      (size != H5T_VARIABLE && H5Tset_strpad(type, H5T_STR_NULLPAD) < 0))) {
         H5Tclose(type);
         return H5I_INVALID_HID;
     }
     return type;
+}
+
+hid_t rb_h5_text_type(void) {
+    return text_type(H5T_VARIABLE);
 }
 
 static int64_t at_most(int64_t value, int64_t limit) {
@@ -34,20 +39,23 @@ bool rb_h5_set_chunks(hid_t list, int rank, const hsize_t *shape) {
     return H5Pset_chunk(list, rank, chunk) >= 0 && H5Pset_fletcher32(list) >= 0;
 }
 
-static bool write_dataset(rb_h5 *file, const char *path, int rank, const hsize_t *shape,
-                          hid_t file_type, hid_t memory_type, const void *values) {
+static rb_error put(rb_h5 *file, const char *path, int rank, const hsize_t *shape, hid_t file_type,
+                    hid_t memory_type, const void *values) {
     hid_t list = rb_h5_properties(H5P_DATASET_CREATE);
     hid_t space = rank == 0 ? H5Screate(H5S_SCALAR) : H5Screate_simple(rank, shape, NULL);
     hid_t data = H5I_INVALID_HID;
-    if (list >= 0 && space >= 0 && rb_h5_set_chunks(list, rank, shape)) {
+    bool unfit = H5Tis_variable_str(file_type) > 0; /* HDF5 has no checksums for them */
+    if (list >= 0 && space >= 0 && (unfit || rb_h5_set_chunks(list, rank, shape))) {
         data = H5Dcreate2(file->id, path, file_type, space, H5P_DEFAULT, list, H5P_DEFAULT);
     }
     bool done = data >= 0;
-    if (done && (rank == 0 || H5Sget_simple_extent_npoints(space) > 0)) {
+    if (done && H5Sget_simple_extent_npoints(space) > 0) {
         done = H5Dwrite(data, memory_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) >= 0;
     }
-    if (data >= 0) {
-        done = H5Dclose(data) >= 0 && done;
+    rb_error err =
+        done ? RB_OK : rb_h5_broken(file, RB_ERROR_FILE, "cannot write the data set", path);
+    if (data >= 0 && H5Dclose(data) < 0 && !err) {
+        err = rb_h5_broken(file, RB_ERROR_FILE, "cannot write the data set", path);
     }
     if (space >= 0) {
         H5Sclose(space);
@@ -55,15 +63,7 @@ static bool write_dataset(rb_h5 *file, const char *path, int rank, const hsize_t
     if (list >= 0) {
         H5Pclose(list);
     }
-    return done;
-}
-
-static rb_error put(rb_h5 *file, const char *path, int rank, const hsize_t *shape, hid_t file_type,
-                    hid_t memory_type, const void *values) {
-    if (!write_dataset(file, path, rank, shape, file_type, memory_type, values)) {
-        return rb_h5_broken(file, RB_ERROR_FILE, "cannot write the data set", path);
-    }
-    return RB_OK;
+    return err;
 }
 
 rb_error rb_h5_put_group(rb_h5 *file, const char *path) {
@@ -94,7 +94,34 @@ rb_error rb_h5_put_integers(rb_h5 *file, const char *path, int64_t count, const 
     return put(file, path, 1, &shape, H5T_STD_I64LE, H5T_NATIVE_INT64, values);
 }
 
+/* Texts side by side, each filled up with zeros to the longest. */
+static rb_error put_fixed_texts(rb_h5 *file, const char *path, int64_t count,
+                                const char *const *texts) {
+    hsize_t shape = (hsize_t)count;
+    size_t size = 1;
+    for (int64_t i = 0; i < count; i++) {
+        size = strlen(texts[i]) > size ? strlen(texts[i]) : size;
+    }
+    char *cells = rb_alloc_zero(file->ctx, count, size);
+    if (!cells) {
+        return RB_ERROR_MEMORY;
+    }
+    for (int64_t i = 0; i < count; i++) {
+        memcpy(cells + (size_t)i * size, texts[i], strlen(texts[i]));
+    }
+    hid_t type = text_type(size);
+    rb_error err = put(file, path, 1, &shape, type, type, cells);
+    if (type >= 0) {
+        H5Tclose(type);
+    }
+    rb_free(cells);
+    return err;
+}
+
 rb_error rb_h5_put_texts(rb_h5 *file, const char *path, int64_t count, const char *const *texts) {
+    if (file->style == RB_H5_OWN) {
+        return put_fixed_texts(file, path, count, texts);
+    }
     hsize_t shape = (hsize_t)count;
     hid_t type = rb_h5_text_type();
     rb_error err = put(file, path, 1, &shape, type, type, texts);
@@ -138,8 +165,10 @@ static rb_error set_attribute(rb_h5 *file, const char *path, const char *name, h
 }
 
 rb_error rb_h5_set_text(rb_h5 *file, const char *path, const char *name, const char *text) {
-    hid_t type = rb_h5_text_type();
-    rb_error err = set_attribute(file, path, name, type, type, &text);
+    bool own = file->style == RB_H5_OWN;
+    size_t length = strlen(text);
+    hid_t type = text_type(own ? length + (length == 0) : H5T_VARIABLE);
+    rb_error err = set_attribute(file, path, name, type, type, own ? text : (const void *)&text);
     if (type >= 0) {
         H5Tclose(type);
     }
@@ -148,10 +177,6 @@ rb_error rb_h5_set_text(rb_h5 *file, const char *path, const char *name, const c
 
 rb_error rb_h5_set_integer(rb_h5 *file, const char *path, const char *name, int64_t value) {
     return set_attribute(file, path, name, H5T_STD_I64LE, H5T_NATIVE_INT64, &value);
-}
-
-rb_error rb_h5_set_number(rb_h5 *file, const char *path, const char *name, double value) {
-    return set_attribute(file, path, name, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, &value);
 }
 
 rb_error rb_h5_remove(rb_h5 *file, const char *path) {

@@ -156,8 +156,9 @@ static rb_error read_texts(rb_h5 *file, const char *path, const rb_h5_data *data
     rb_error err = RB_OK;
     bool texts = find_layout(data->id, member, &layout);
     hid_t transfer = H5Pcreate(H5P_DATASET_XFER);
-    if (!texts) {
-        err = rb_h5_fail(file, RB_ERROR_FORMAT, "'%s' must hold texts", path);
+    if (!texts || (layout.variable && file->style == RB_H5_OWN)) {
+        err = rb_h5_fail(file, RB_ERROR_FORMAT, "'%s' must hold texts%s", path,
+                         texts ? " of fixed length" : "");
     } else if (transfer < 0 ||
                H5Pset_vlen_mem_manager(transfer, arena_take, &arena, arena_keep, &arena) < 0) {
         err = rb_h5_broken(file, RB_ERROR_FORMAT, "cannot read the texts of", path);

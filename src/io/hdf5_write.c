@@ -230,7 +230,8 @@ static rb_error open_hdf5(rb_context *ctx, const char *path, const char *suffix,
     }
     w->data = H5I_INVALID_HID;
     w->type = header->type;
-    rb_error err = rb_h5_create(ctx, path, "", &w->file); /* the caller names the file */
+    rb_error err =
+        rb_h5_create(ctx, path, "", RB_H5_SHARED, &w->file); /* the caller names the file */
     if (err) {
         rb_free(w);
         return err;

@@ -80,12 +80,21 @@ void rb_output_abandon(rb_output *output);
  * error is a sentence that begins with the file's name. */
 typedef struct rb_h5 rb_h5;
 
+/* How texts are stored. HDF5 keeps texts of variable length in a heap without checksums, where a damaged
+ * byte can lead it astray: our own files have texts of fixed length and checksums everywhere. */
+typedef enum rb_h5_style {
+    RB_H5_OWN,   /* fixed length only, also when reading; needs HDF5 1.10 or later */
+    RB_H5_SHARED /* variable length, as AnnData has it; reads both; HDF5 1.8 or later */
+} rb_h5_style;
+
 /* Makes a new file at `path`; sentences name it `shown`, or nothing when that is "". */
-rb_error rb_h5_create(rb_context *ctx, const char *path, const char *shown, rb_h5 **file);
+rb_error rb_h5_create(rb_context *ctx, const char *path, const char *shown, rb_h5_style style,
+                      rb_h5 **file);
 /* Opens a file for reading; RB_ERROR_FILE when it is not there, RB_ERROR_FORMAT when it is no HDF5. */
-rb_error rb_h5_open(rb_context *ctx, const char *path, rb_h5 **file);
+rb_error rb_h5_open(rb_context *ctx, const char *path, rb_h5_style style, rb_h5 **file);
 /* Opens a file for adding to it. */
-rb_error rb_h5_edit(rb_context *ctx, const char *path, const char *shown, rb_h5 **file);
+rb_error rb_h5_edit(rb_context *ctx, const char *path, const char *shown, rb_h5_style style,
+                    rb_h5 **file);
 /* Closes; for a file that was written RB_ERROR_FILE when not all of it reached the disk. */
 rb_error rb_h5_close(rb_h5 *file);
 
@@ -100,7 +109,6 @@ rb_error rb_h5_put_text(rb_h5 *file, const char *path, const char *text);
 /* Attributes of the object at `path`. */
 rb_error rb_h5_set_text(rb_h5 *file, const char *path, const char *name, const char *text);
 rb_error rb_h5_set_integer(rb_h5 *file, const char *path, const char *name, int64_t value);
-rb_error rb_h5_set_number(rb_h5 *file, const char *path, const char *name, double value);
 /* Removes what is at `path`, if anything is. */
 rb_error rb_h5_remove(rb_h5 *file, const char *path);
 
@@ -118,7 +126,6 @@ rb_error rb_h5_get_texts(rb_h5 *file, const char *path, rb_names **names);
 /* *text is freed with rb_free. */
 rb_error rb_h5_get_text(rb_h5 *file, const char *path, const char *name, char **text);
 rb_error rb_h5_get_integer(rb_h5 *file, const char *path, const char *name, int64_t *value);
-rb_error rb_h5_get_number(rb_h5 *file, const char *path, const char *name, double *value);
 
 /* ---- results in AnnData (anndata_write.c) ---- */
 

@@ -372,7 +372,7 @@ static rb_error get_model(const struct loading *in, rb_model **model) {
 rb_error rb_model_load(rb_context *ctx, const char *path, rb_model **model) {
     struct loading in = {ctx, NULL, path};
     *model = NULL;
-    rb_error err = rb_h5_open(ctx, path, &in.file);
+    rb_error err = rb_h5_open(ctx, path, RB_H5_OWN, &in.file);
     if (err) {
         return err;
     }

@@ -156,7 +156,7 @@ rb_error rb_model_save(rb_context *ctx, const rb_model *model, const char *path)
     if (err) {
         return err;
     }
-    err = rb_h5_create(ctx, output.path, path, &file);
+    err = rb_h5_create(ctx, output.path, path, RB_H5_OWN, &file);
     if (!err) {
         err = put_model(ctx, file, model);
         rb_error unfinished = rb_h5_close(file);
