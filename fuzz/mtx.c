@@ -1,0 +1,6 @@
+/* Fuzz target: Matrix Market. */
+#include "driver/read.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    return fuzz_read(&rb_format_mtx, data, size);
+}
