@@ -26,47 +26,66 @@ rb_error rb_lines_next_filled(rb_context *ctx, rb_lines *lines, char **line, int
 
 /* ---- the delimiter ---- */
 
-static const char candidates[] = {'\t', ';', ',', ' '};
-enum { CANDIDATES = sizeof candidates };
+/* A character that may separate fields, and what the first lines would look like with it. */
+struct candidate {
+    char delimiter;
+    int64_t fields[SAMPLED]; /* of each line */
+    bool numbers; /* every cell but those of the first row and column is one, or missing */
+};
 
-/* fields[i]: how many line i has. Do they make a table, with a header of as many or one fewer? */
-static bool makes_table(const int64_t *fields, int lines) {
-    int64_t expected = fields[lines - 1];
+enum { CANDIDATES = 4 };
+
+static void note_candidate(struct candidate *c, int row, char *line, int64_t length) {
+    rb_fields fields = rb_fields_of(line, length, c->delimiter);
+    rb_field field;
+    double value;
+    fields.looking = true;
+    for (c->fields[row] = 0; rb_fields_next(&fields, &field); c->fields[row]++) {
+        if (row > 0 && c->fields[row] > 0 &&
+            rb_cell_read(field.text, field.length, &value) == RB_CELL_TEXT) {
+            c->numbers = false;
+        }
+    }
+}
+
+/* How well a candidate explains the lines: 0 when it stands nowhere. A header may have one field
+ * fewer than the rows, but a table whose lines are all alike is likelier. */
+static int rank(const struct candidate *c, int lines) {
+    int64_t expected = c->fields[lines - 1];
+    bool stands = c->fields[0] > 1, alike = expected > 1;
     for (int i = 1; i < lines; i++) {
-        if (fields[i] != expected) {
-            return false;
-        }
+        stands = stands || c->fields[i] > 1;
+        alike = alike && c->fields[i] == expected;
     }
-    return expected > 1 && (fields[0] == expected || fields[0] == expected - 1);
+    if (alike && c->fields[0] == expected) {
+        return c->numbers ? 5 : 4;
+    }
+    if (alike && c->fields[0] == expected - 1) {
+        return c->numbers ? 3 : 2;
+    }
+    return stands; /* lines of many lengths: for a sentence on ragged rows */
 }
 
-static bool separates(const int64_t *fields, int lines) {
-    for (int i = 0; i < lines; i++) {
-        if (fields[i] > 1) {
-            return true;
+/* The best, the first among equals; none when there is one column. */
+static char choose_delimiter(const struct candidate *candidates, int lines) {
+    int best = 0;
+    char delimiter = '\0';
+    for (int i = 0; i < CANDIDATES; i++) {
+        int found = rank(&candidates[i], lines);
+        if (found > best) {
+            best = found;
+            delimiter = candidates[i].delimiter;
         }
     }
-    return false;
-}
-
-/* One that makes a table; else one that stands somewhere, for a sentence on ragged rows; else none.
- */
-static char choose_delimiter(int64_t fields[CANDIDATES][SAMPLED], int lines) {
-    for (int c = 0; c < CANDIDATES; c++) {
-        if (makes_table(fields[c], lines)) {
-            return candidates[c];
-        }
-    }
-    for (int c = 0; c < CANDIDATES; c++) {
-        if (separates(fields[c], lines)) {
-            return candidates[c];
-        }
-    }
-    return '\0';
+    return delimiter;
 }
 
 static rb_error find_delimiter(rb_context *ctx, const char *path, char *delimiter) {
-    int64_t fields[CANDIDATES][SAMPLED], length, blank;
+    struct candidate candidates[CANDIDATES] = {{.delimiter = '\t', .numbers = true},
+                                               {.delimiter = ';', .numbers = true},
+                                               {.delimiter = ',', .numbers = true},
+                                               {.delimiter = ' ', .numbers = true}};
+    int64_t length, blank;
     rb_lines *lines;
     char *line;
     int count = 0;
@@ -77,7 +96,7 @@ static rb_error find_delimiter(rb_context *ctx, const char *path, char *delimite
             break;
         }
         for (int c = 0; c < CANDIDATES; c++) {
-            fields[c][count] = rb_fields_count(line, length, candidates[c]);
+            note_candidate(&candidates[c], count, line, length);
         }
         count++;
     }
@@ -87,7 +106,7 @@ static rb_error find_delimiter(rb_context *ctx, const char *path, char *delimite
             rb_fail(ctx, RB_ERROR_FORMAT, "%s is empty: there is no line with a value in it", path);
     }
     if (!err) {
-        *delimiter = choose_delimiter(fields, count);
+        *delimiter = choose_delimiter(candidates, count);
     }
     return err;
 }
@@ -239,8 +258,7 @@ static void find_names(const struct sample *s, const rb_read_options *options, r
     bool text_column = first_column_is_text(s);
     bool empty_corner = s->rows > 0 && s->first_fields == s->fields && s->fields > 1 &&
                         s->columns[0].first_empty && !s->columns[0].blanks;
-    bool corner_is_name = empty_corner || (text_column && is_name(s->columns[0].first));
-    bool counting = s->rows > 0 && corner_is_name && counts_columns(s);
+    bool counting = empty_corner && counts_columns(s);
     bool shorter = s->rows > 0 && s->first_fields == s->fields - 1;
     bool skip = choose(options->row_names, text_column || empty_corner);
     layout->header = choose(options->header, counting || first_row_is_text(s, skip));

@@ -1,0 +1,228 @@
+/* Promises of the reader of CSV and TSV: what it finds out by itself, and what it refuses. */
+#include "io_test.h"
+
+/* What a text is read as. Values row by row; names "a|b", NULL: none. */
+struct example {
+    const char *text;
+    int64_t samples, features;
+    double values[9];
+    const char *sample_names, *feature_names;
+};
+
+static void assert_names(const rb_names *names, const char *wanted, const char *text) {
+    char found[256] = "";
+    if (!names || !wanted) {
+        if (names || wanted) {
+            fail_msg("names: %s, wanted: %s in\n%s", names ? names->text[0] : "none",
+                     wanted ? wanted : "none", text);
+        }
+        return;
+    }
+    for (int64_t i = 0; i < names->count; i++) {
+        strcat(found, i ? "|" : "");
+        strcat(found, names->text[i]);
+    }
+    assert_string_equal(found, wanted);
+}
+
+static void expect(const struct example *e, const rb_read_options *options) {
+    put_text("a.csv", e->text);
+    rb_matrix *m = read_with("a.csv", options);
+    if (m->n_samples != e->samples || m->n_features != e->features) {
+        fail_msg("%lld x %lld values in\n%s", (long long)m->n_samples, (long long)m->n_features,
+                 e->text);
+    }
+    assert_values(m, e->samples, e->features, e->values);
+    assert_names(m->sample_names, e->sample_names, e->text);
+    assert_names(m->feature_names, e->feature_names, e->text);
+    assert_int_equal(rb_matrix_type(m), RB_FLOAT64);
+    rb_matrix_free(m);
+}
+
+static void tables_are_understood(void **state) {
+    (void)state;
+    static const struct example examples[] = {
+        {"1,2,3\n4,5,6\n", 2, 3, {1, 2, 3, 4, 5, 6}, NULL, NULL},
+        {"1,2,3\n4,5,6", 2, 3, {1, 2, 3, 4, 5, 6}, NULL, NULL},
+        {"a,b\n1,2\n", 1, 2, {1, 2}, NULL, "a|b"},
+        {"a\tb\n1\t2\n3\t4\n\n\n", 2, 2, {1, 2, 3, 4}, NULL, "a|b"},
+        {"id,a,b\nx,1,2\ny,3,4\n", 2, 2, {1, 2, 3, 4}, "x|y", "a|b"},
+        {",a,b\nx,1,2\ny,3,4\n", 2, 2, {1, 2, 3, 4}, "x|y", "a|b"},
+        {"x,1,2\ny,3,4\n", 2, 2, {1, 2, 3, 4}, "x|y", NULL},
+        {"a,b\nx,1,2\ny,3,4\n", 2, 2, {1, 2, 3, 4}, "x|y", "a|b"},
+        {"\"a\" \"b\"\n\"1\" 1 2\n\"2\" 3 4\n", 2, 2, {1, 2, 3, 4}, "1|2", "a|b"},
+        {"\"\",\"a\",\"b\"\n\"1\",1,2\n\"2\",3,4\n", 2, 2, {1, 2, 3, 4}, "1|2", "a|b"},
+        {",0,1\n0,5,6\n1,7,8\n", 2, 2, {5, 6, 7, 8}, "0|1", "0|1"},
+        {"\"1\",\"2\"\n5,6\n7,8\n", 2, 2, {5, 6, 7, 8}, NULL, "1|2"},
+        {"\"1.5\",\"2\"\n\"3\",\"4\"\n", 2, 2, {1.5, 2, 3, 4}, NULL, NULL},
+        {"\xEF\xBB\xBF"
+         "a,b\r\n1,2\r\n",
+         1,
+         2,
+         {1, 2},
+         NULL,
+         "a|b"},
+        {"1;2\n3;4\n", 2, 2, {1, 2, 3, 4}, NULL, NULL},
+        {"  1   2\n 3 4  \n", 2, 2, {1, 2, 3, 4}, NULL, NULL},
+        {"1 , 2\n3,\t4\n", 2, 2, {1, 2, 3, 4}, NULL, NULL},
+        {"\"a,b\",\"c\"\"d\"\n1,2\n", 1, 2, {1, 2}, NULL, "a,b|c\"d"},
+        {"\"a\tb\"\tc d\nx\t1\n", 1, 1, {1}, "x", "c d"},
+        {"1,NA,\nnan,?,null\n", 2, 3, {1, NAN, NAN, NAN, NAN, NAN}, NULL, NULL},
+        {"1\n2\n3\n", 3, 1, {1, 2, 3}, NULL, NULL},
+        {"v\n1\n\n3\n\n", 3, 1, {1, NAN, 3}, NULL, "v"},
+        {"\n\n1,2\n", 1, 2, {1, 2}, NULL, NULL},
+        {"5\n", 1, 1, {5}, NULL, NULL},
+        {"s1,1,2\n", 1, 2, {1, 2}, "s1", NULL},
+        {"gene;A,1,2\ngene;B,3,4\n", 2, 2, {1, 2, 3, 4}, "gene;A|gene;B", NULL},
+        {"a,2b,3\n1,2,3\n", 1, 3, {1, 2, 3}, NULL, "a|2b|3"},
+    };
+    for (size_t i = 0; i < sizeof examples / sizeof *examples; i++) {
+        expect(&examples[i], NULL);
+    }
+}
+
+static void options_overrule_the_guess(void **state) {
+    (void)state;
+    rb_read_options o;
+    rb_read_options_default(&o);
+    o.header = RB_READ_YES;
+    expect(&(struct example){"1,2\n3,4\n", 1, 2, {3, 4}, NULL, "1|2"}, &o);
+    o.row_names = RB_READ_YES;
+    expect(&(struct example){"1,2\n3,4\n", 1, 1, {4}, "3", "2"}, &o);
+    o.header = RB_READ_NO;
+    expect(&(struct example){"1,2\n3,4\n", 2, 1, {2, 4}, "1|3", NULL}, &o);
+    o.row_names = RB_READ_NO;
+    put_text("a.csv", "a,2\n3,4\n");
+    refuse_with("a.csv", &o, RB_ERROR_FORMAT, "row 1, column 1|\"a\"");
+}
+
+static void transposing_swaps_values_and_names(void **state) {
+    (void)state;
+    rb_read_options o;
+    rb_read_options_default(&o);
+    o.transpose = true;
+    expect(
+        &(struct example){"id,a,b,c\nx,1,2,3\ny,4,5,6\n", 3, 2, {1, 4, 2, 5, 3, 6}, "a|b|c", "x|y"},
+        &o);
+}
+
+static void gzip_reads_as_plain(void **state) {
+    (void)state;
+    put_gzip("a.tsv.gz", "a\tb\n1\t2\n");
+    rb_matrix *m = read_with("a.tsv.gz", NULL);
+    assert_values(m, 1, 2, (double[]){1, 2});
+    rb_matrix_free(m);
+}
+
+static void damage_is_named_with_file_row_and_column(void **state) {
+    (void)state;
+    static const struct {
+        const char *text;
+        rb_error code;
+        const char *words;
+    } cases[] = {
+        {"1,2\n3,x\n", RB_ERROR_FORMAT, "a.csv|row 2, column 2|\"x\" is no number"},
+        {"1,2\nx,4\n5,6\n", RB_ERROR_FORMAT, "a.csv|row 2, column 1|\"x\"|row-names"},
+        {"1,abc,3\n4,5,6\n", RB_ERROR_FORMAT, "row 1, column 2|\"abc\"|header"},
+        {"a,b\n1,2\n3,4 4\n", RB_ERROR_FORMAT, "row 3, column 2|\"4 4\""},
+        {"1.5;2,5\n3;4\n", RB_ERROR_FORMAT, "row 1, column 2|\"2,5\""},
+        {"a;b\n1;2,5\n", RB_ERROR_FORMAT, "row 2, column 2|\"2,5\"|decimal point"},
+        {"1,2\ninf,4\n", RB_ERROR_DATA, "a.csv|row 2, column 1|\"inf\" is infinite"},
+        {"1,2\n3,-1e999\n", RB_ERROR_DATA, "row 2, column 2|infinite"},
+        {"1,2,3\n4,5\n", RB_ERROR_FORMAT, "a.csv|row 2|column 3 is missing|2 fields|row 1 has 3"},
+        {"1,2\n3,4,5\n", RB_ERROR_FORMAT, "a.csv|row 2|column 3 is one too many|3 fields"},
+        {"1,2\n3\n5,6\n", RB_ERROR_FORMAT, "row 2|column 2 is missing|1 field,"},
+        {"a,b,c\n1,2,3\n4,5,6,7\n", RB_ERROR_FORMAT, "row 3|column 4|row 2 has 3"},
+        {"a,b,c,d\n1,2\n3,4\n", RB_ERROR_FORMAT, "row 1|4 fields|2"},
+        {"1,2\n\n3,4\n", RB_ERROR_FORMAT, "row 2|blank"},
+        {"a,b\n1,2\n\n\n3,4\n", RB_ERROR_FORMAT, "row 3|blank"},
+        {"1,\"2\n3,4\n", RB_ERROR_FORMAT, "row 1, column 2|quoted field does not end"},
+        {"1,2\n\"3\"4,5\n", RB_ERROR_FORMAT, "row 2, column 1|closing quote"},
+        {"a,b\n", RB_ERROR_FORMAT, "a.csv|no row of numbers"},
+        {"a\nb\n", RB_ERROR_FORMAT, "row 1, column 1|\"a\""},
+        {"\n \n", RB_ERROR_FORMAT, "a.csv is empty"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        put_text("a.csv", cases[i].text);
+        refuse("a.csv", cases[i].code, cases[i].words);
+    }
+}
+
+static void a_zero_byte_is_no_number(void **state) {
+    (void)state;
+    char text[2000];
+    memset(text, '\n', sizeof text);
+    for (int i = 0; i < 1000; i++) {
+        text[2 * i] = '1';
+    }
+    text[1801] = '\0';
+    text[1803] = '\0';
+    put_bytes("a.csv", text, sizeof text);
+    refuse("a.csv", RB_ERROR_FORMAT, "row 901, column 1");
+}
+
+static void damaged_gzip_is_refused(void **state) {
+    (void)state;
+    char bytes[4096];
+    put_gzip("a.csv.gz", "1,2,3\n4,5,6\n7,8,9\n");
+    FILE *file = fopen("a.csv.gz", "rb");
+    size_t count = fread(bytes, 1, sizeof bytes, file);
+    fclose(file);
+    put_bytes("a.csv.gz", bytes, count - 6);
+    refuse("a.csv.gz", RB_ERROR_FORMAT, "a.csv.gz|gzip");
+    bytes[count - 8] ^= 1; /* the checksum */
+    put_bytes("a.csv.gz", bytes, count);
+    refuse("a.csv.gz", RB_ERROR_FORMAT, "a.csv.gz|gzip");
+    put_bytes("a.csv.gz", bytes, 12);
+    refuse("a.csv.gz", RB_ERROR_FORMAT, "a.csv.gz|gzip");
+}
+
+static void utf16_is_named(void **state) {
+    (void)state;
+    put_bytes("a.csv", "\xFF\xFE\x31\0,\0\x32\0\n\0", 10);
+    refuse("a.csv", RB_ERROR_FORMAT, "a.csv|UTF-16|UTF-8");
+}
+
+static void long_lines_and_many_rows_are_read(void **state) {
+    (void)state;
+    enum { ROWS = 300, COLUMNS = 2000 };
+    FILE *file = fopen("a.csv", "wb");
+    for (int i = 0; i < ROWS; i++) {
+        for (int j = 0; j < COLUMNS; j++) {
+            fprintf(file, "%s%d", j ? "," : "", i * COLUMNS + j);
+        }
+        fputc('\n', file);
+    }
+    fclose(file);
+    rb_matrix *m = read_with("a.csv", NULL);
+    assert_int_equal(m->n_samples, ROWS);
+    assert_int_equal(m->n_features, COLUMNS);
+    for (int64_t i = 0; i < ROWS * COLUMNS; i++) {
+        assert_true(((const double *)m->values)[i] == (double)i);
+    }
+    rb_matrix_free(m);
+}
+
+static void every_failed_allocation_is_reported(void **state) {
+    (void)state;
+    put_text("a.csv", "id,a,b\nx,1,2\ny,3,4\n");
+    fail_every_allocation("a.csv");
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, enter, leave)
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(tables_are_understood),
+        TEST(options_overrule_the_guess),
+        TEST(transposing_swaps_values_and_names),
+        TEST(gzip_reads_as_plain),
+        TEST(damage_is_named_with_file_row_and_column),
+        TEST(a_zero_byte_is_no_number),
+        TEST(damaged_gzip_is_refused),
+        TEST(utf16_is_named),
+        TEST(long_lines_and_many_rows_are_read),
+        TEST(every_failed_allocation_is_reported),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
