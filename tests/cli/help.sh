@@ -1,8 +1,8 @@
 # Help, man pages and completion are made from the same tables: all commands, all options.
 . "$SOURCE/tests/cli/lib/lib.sh"
 
-commands="fit_rfn encode reconstruct evaluate modules info convert simulate_biclusters
-version help"
+commands="fit_rfn encode reconstruct evaluate modules info convert simulate_biclusters plot_history
+plot_codes plot_filters plot_modules version help"
 
 expect 0 help
 cp out overview
@@ -12,6 +12,8 @@ expect 0 --version
 tells "rarebit "
 expect 0 fit --help
 tells "fit rfn"
+expect 0 help plot
+tells "plot filters"
 
 mkdir made
 expect 0 generate made
@@ -72,6 +74,7 @@ END
     }
     completes "fit" rarebit fi
     completes "rfn" rarebit fit ""
+    completes "history codes filters modules" rarebit plot ""
     completes "biclusters" rarebit help simulate ""
     completes "rms sd none" rarebit fit rfn X.npy --normalize ""
     completes "--iterations" rarebit fit rfn X.npy --iter

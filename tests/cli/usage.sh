@@ -12,6 +12,9 @@ refuses "there is no command 'nonsense'; 'rarebit help' lists them" nonsense
 expect 2 fit
 says "fit rfn"
 silent
+expect 2 plot
+says "plot history"
+
 refuses "DATA is missing; usage: rarebit fit rfn DATA -o MODEL [OPTIONS]" fit rfn
 refuses "-o MODEL is missing" fit rfn X.npy
 refuses "takes no argument 'Y.npy'" fit rfn X.npy Y.npy -o m.h5
@@ -34,6 +37,10 @@ refuses "--threads is '2000'" fit rfn X.npy --threads 2000 -o m.h5
 refuses "--transpose is 'perhaps', but must be true or false" fit rfn X.npy --transpose=perhaps -o m.h5
 refuses "--format is 'doc', but must be auto, tsv, json or gmt" modules m.h5 X.npy --format doc
 refuses "-o needs the name of a file" fit rfn X.npy -o ''
+for plot in history codes filters modules; do
+    refuses "MODEL is missing" plot $plot
+done
+refuses "DATA is missing" plot codes m.h5 -o x.png
 refuses "-o CODES is missing" encode m.h5 X.npy
 refuses "-o FILE is missing" simulate biclusters
 refuses "FILE is missing" info

@@ -1,0 +1,66 @@
+# modules and plot: files by suffix, agreement with the truth, pictures.
+. "$SOURCE/tests/cli/lib/lib.sh"
+
+expect 0 simulate biclusters --dataset D7 --seed 1 -o X.npy --truth truth.json -q
+expect 0 fit rfn X.npy -k 10 --iterations 100 --seed 1 -o model.h5 -q
+
+expect 0 modules model.h5 X.npy --best 5
+tells "information"
+[ "$(wc -l <out)" -eq 6 ] || fail "$command: not five modules: $(cat out)"
+expect 0 modules model.h5 X.npy -o modules.tsv --best 5
+silent
+says "5 modules in modules.tsv"
+exists modules.tsv
+expect 0 modules model.h5 X.npy -o modules.json --best 5 -q
+grep -q '"modules"' modules.json || fail "modules.json is none"
+expect 0 modules model.h5 X.npy -o modules.gmt --best 5 -q
+[ "$(wc -l <modules.gmt)" -ge 5 ] || fail "modules.gmt has fewer than five lines"
+expect 0 modules model.h5 X.npy -o modules.txt --format gmt --best 5 -q
+same modules.txt modules.gmt
+expect 0 modules model.h5 X.npy --json --best 5 -q
+same out modules.json
+for rule in nonzero fabia top:10 mass:0.9; do
+    expect 0 modules model.h5 X.npy --rule $rule -o "rule.tsv" -q
+    exists rule.tsv
+done
+expect 0 modules model.h5 X.npy --rule top:3 --json --best 1 -q
+refuses "most" modules model.h5 X.npy --rule most -q
+
+# Against the truth; what is compared with itself agrees in full.
+expect 0 modules model.h5 X.npy --best 10 --truth truth.json --json
+score=$(number consensus_score <out)
+holds "$score >= 0 && $score <= 1"
+[ "$(number modules <out)" = 10 ] || fail "modules: $(cat out)"
+[ "$(number true_modules <out)" = 20 ] || fail "true modules: $(cat out)"
+tells '"overlaps": ['
+expect 0 modules model.h5 X.npy --best 5 --truth modules.json --json
+[ "$(number consensus_score <out)" = 1 ] || fail "modules do not agree with themselves: $(cat out)"
+tells '"overlaps": [1, 1, 1, 1, 1]'
+expect 0 modules model.h5 X.npy --best 5 --truth modules.json
+tells "consensus score  1"
+
+breaks "missing.json" modules model.h5 X.npy --truth missing.json --json -q
+echo '{"modules": [' >cut.json
+breaks "cut.json" modules model.h5 X.npy --truth cut.json --json -q
+breaks "there is no folder" modules model.h5 X.npy -o nowhere/m.tsv -q
+
+# Pictures.
+expect 0 plot history model.h5 -o history.png
+silent
+says "picture in history.png"
+expect 0 plot history model.h5 X.npy -o history.svg -q
+expect 0 plot codes model.h5 X.npy -o codes.png -q
+expect 0 plot filters model.h5 --shape 10x10 -o filters.png -q
+expect 0 plot modules model.h5 X.npy --best 5 -o modules.svg -q
+for picture in history codes filters; do
+    [ "$(head -c 4 $picture.png | tail -c 3)" = PNG ] || fail "$picture.png is no PNG"
+done
+grep -q "<svg" history.svg || fail "history.svg is no SVG"
+grep -q "<svg" modules.svg || fail "modules.svg is no SVG"
+rm -f bad.png
+refuses "shape" plot filters model.h5 -o bad.png -q
+expect 2 plot filters model.h5 --shape 7x7 -o bad.png -q
+one_line
+breaks "there is no folder" plot history model.h5 -o nowhere/h.png
+[ ! -e bad.png ] || fail "half a picture was left"
+finish

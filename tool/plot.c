@@ -1,0 +1,146 @@
+/* rarebit plot history|codes|filters|modules: pictures of models. */
+#include "tool.h"
+
+/* What a picture is made from and of. */
+struct scene {
+    invocation *call;
+    rb_model *model;
+    rb_source *source; /* NULL: not given */
+    const rb_plot_options *options;
+};
+
+typedef rb_error (*painter)(const struct scene *scene, const char *path);
+
+static int draw(invocation *call, painter paint, bool needs_data) {
+    const path_options *to = options_of(call, path_option_table());
+    struct scene scene = {.call = call, .options = options_of(call, rb_plot_option_table())};
+    output out;
+    int status = output_begin(&out, to->output, "png");
+    if (status) {
+        return status;
+    }
+    rb_error err = rb_model_load(call->ctx, call->arguments[0], &scene.model);
+    if (!err && needs_data) {
+        err = open_data(call, call->arguments[1], &scene.source);
+    }
+    if (!err) {
+        err = paint(&scene, out.path);
+    }
+    if (err) {
+        status = report_failure(call->ctx, err);
+        output_abandon(&out);
+    } else {
+        status = output_end(&out);
+    }
+    if (!status) {
+        report("picture in %s", to->output);
+    }
+    rb_source_free(scene.source);
+    rb_model_free(scene.model);
+    return status;
+}
+
+static rb_error paint_history(const struct scene *s, const char *path) {
+    return rb_plot_history(s->call->ctx, s->model, s->options, path);
+}
+
+static rb_error paint_codes(const struct scene *s, const char *path) {
+    return rb_plot_codes(s->call->ctx, s->model, s->source, s->options, path);
+}
+
+static rb_error paint_filters(const struct scene *s, const char *path) {
+    return rb_plot_filters(s->call->ctx, s->model, s->options, path);
+}
+
+static rb_error paint_modules(const struct scene *s, const char *path) {
+    rb_modules *modules = NULL;
+    rb_context *ctx = s->call->ctx;
+    rb_error err = rb_modules_find(ctx, s->model, s->source,
+                                   options_of(s->call, rb_modules_option_table()), &modules);
+    if (!err) {
+        err = rb_plot_modules(ctx, s->model, s->source, modules, s->options, path);
+    }
+    rb_modules_free(modules);
+    return err;
+}
+
+static int run_history(invocation *call) {
+    return draw(call, paint_history, false);
+}
+
+static int run_codes(invocation *call) {
+    return draw(call, paint_codes, true);
+}
+
+static int run_filters(invocation *call) {
+    return draw(call, paint_filters, false);
+}
+
+static int run_modules(invocation *call) {
+    return draw(call, paint_modules, true);
+}
+
+#define MODEL_ARGUMENT                                                                             \
+    { "MODEL", "a model that 'rarebit fit' wrote", false }
+#define DATA_ARGUMENT                                                                              \
+    { "DATA", "samples x features, in any format that fit reads", false }
+#define IGNORED_DATA_ARGUMENT                                                                      \
+    { "DATA", "not needed; taken so that all pictures can be asked for alike", true }
+
+const command plot_history_command = {
+    .words = "plot history",
+    .heading = "Pictures",
+    .summary = "draw the objective over the iterations of a fit",
+    .arguments = {MODEL_ARGUMENT, IGNORED_DATA_ARGUMENT},
+    .output = "PICTURE",
+    .groups = {{"Picture", rb_plot_option_table, sizeof(rb_plot_options), NULL},
+               {"Output", path_option_table, sizeof(path_options), NULL},
+               {"General", general_option_table, sizeof(general_options), NULL}},
+    .examples = {{"Has the fit come to rest?", "plot history model.h5 -o history.png"}},
+    .run = run_history,
+};
+
+const command plot_codes_command = {
+    .words = "plot codes",
+    .heading = "Pictures",
+    .summary = "draw the codes as a heat map, samples x units",
+    .arguments = {MODEL_ARGUMENT, DATA_ARGUMENT},
+    .output = "PICTURE",
+    .groups = {{"Picture", rb_plot_option_table, sizeof(rb_plot_options), NULL},
+               {"Output", path_option_table, sizeof(path_options), NULL},
+               {"Reading", rb_read_option_table, sizeof(rb_read_options), NULL},
+               {"General", general_option_table, sizeof(general_options), NULL}},
+    .examples = {{"With samples grouped by a known class",
+                  "plot codes model.h5 cells.h5ad --labels types.tsv -o codes.png"}},
+    .run = run_codes,
+};
+
+const command plot_filters_command = {
+    .words = "plot filters",
+    .heading = "Pictures",
+    .summary = "draw the loadings of each unit as an image",
+    .arguments = {MODEL_ARGUMENT, IGNORED_DATA_ARGUMENT},
+    .output = "PICTURE",
+    .groups = {{"Picture", rb_plot_option_table, sizeof(rb_plot_options), NULL},
+               {"Output", path_option_table, sizeof(path_options), NULL},
+               {"General", general_option_table, sizeof(general_options), NULL}},
+    .examples = {{"Of digits", "plot filters model.h5 --shape 28x28 -o filters.png"},
+                 {"Of colour patches", "plot filters model.h5 --shape 12x12x3 -o filters.svg"}},
+    .run = run_filters,
+};
+
+const command plot_modules_command = {
+    .words = "plot modules",
+    .heading = "Pictures",
+    .summary = "draw the data, ordered by module, with the modules framed",
+    .arguments = {MODEL_ARGUMENT, DATA_ARGUMENT},
+    .output = "PICTURE",
+    .groups = {{"Picture", rb_plot_option_table, sizeof(rb_plot_options), NULL},
+               {"Modules", rb_modules_option_table, sizeof(rb_modules_options), NULL},
+               {"Output", path_option_table, sizeof(path_options), NULL},
+               {"Reading", rb_read_option_table, sizeof(rb_read_options), NULL},
+               {"General", general_option_table, sizeof(general_options), NULL}},
+    .examples = {{"The ten most informative ones",
+                  "plot modules model.h5 X.npy --best 10 -o modules.png"}},
+    .run = run_modules,
+};
