@@ -1,0 +1,55 @@
+#!/bin/sh
+# Gene modules of blood cells, from the file to the picture: demo.sh [FOLDER]
+# The tool is $RAREBIT, or the rarebit of the path. Everything is written into FOLDER.
+set -eu
+here=$(dirname "$0")
+rarebit=${RAREBIT:-rarebit}
+out=${1:-rarebit-demo}
+cells=$here/data/pbmc700/expr.tsv.gz
+types=$here/data/pbmc700/labels.tsv
+mkdir -p "$out"
+
+# Shows a command of the tool and runs it.
+show() {
+    echo
+    echo "\$ rarebit $*"
+    "$rarebit" "$@"
+}
+
+echo "700 blood cells x 765 genes; their cell types are known, but the fit does not see them."
+show fit rfn "$cells" -k 10 --seed 1 -o "$out/model.h5"
+show encode "$out/model.h5" "$cells" -q -o "$out/codes.tsv"
+show modules "$out/model.h5" "$cells" -q --rule fabia -o "$out/modules.tsv"
+show modules "$out/model.h5" "$cells" -q --rule fabia --labels "$types" >"$out/types.txt"
+cat "$out/types.txt"
+show plot modules "$out/model.h5" "$cells" -q --rule fabia -o "$out/modules.png"
+show plot codes "$out/model.h5" "$cells" -q --labels "$types" -o "$out/codes.png"
+
+echo
+echo "What was found. A module is a set of genes that go up together in a set of cells; beside it the"
+echo "known cell type that is most enriched among these cells."
+echo
+tab=$(printf '\t')
+sed '1,/^module/d' "$out/types.txt" >"$out/types.rows"
+while read -r module _ size both _ _ _ type; do
+    genes=$(awk -F "$tab" -v module="$module" '
+        $1 == module && $4 == "feature" && $7 > 0 && n++ < 6 { printf "%s ", $5 }' "$out/modules.tsv")
+    all=$(cut -f 2 "$types" | grep -cxF "$type")
+    printf '  %2s  %-46s %3d cells; %d of the %d %s\n' "$module" "$genes" "$size" "$both" "$all" "$type"
+done <"$out/types.rows"
+rm "$out/types.rows"
+
+zeros=$(awk -F "$tab" 'NR > 1 { for (i = 2; i <= NF; i++) { n++; zero += $i == 0 } }
+    END { printf "%.0f", 100 * zero / n }' "$out/codes.tsv")
+cat <<END
+
+Each cell is now described by 10 numbers instead of 765, and $zeros % of them are zero.
+
+Written:
+  $out/modules.png   genes and cells, ordered by module: look at this first
+  $out/codes.png     which units are active in which cell type
+  $out/modules.tsv   genes and cells of each module, with weights
+  $out/codes.tsv     the 10 numbers of each cell
+  $out/types.txt     modules against cell types
+  $out/model.h5      the model: encodes new cells with 'rarebit encode'
+END

@@ -1,0 +1,62 @@
+/* Gene modules of a table, with the library: fit TABLE [UNITS]
+ *
+ *   cc fit.c $(pkg-config --cflags --libs rarebit) -o fit
+ */
+#include <rarebit/rarebit.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Prints the genes of largest weight of each module. */
+static void print_modules(const rb_modules *modules, const rb_model *model) {
+    for (int64_t rank = 0; rank < rb_modules_count(modules); rank++) {
+        const rb_module *module = rb_modules_get(modules, rank);
+        printf("module %lld: %lld samples;", (long long)rank + 1, (long long)module->n_samples);
+        for (int64_t i = 0; i < module->n_features && i < 6; i++) {
+            printf(" %s", rb_model_feature_name(model, module->features[i].index));
+        }
+        printf("\n");
+    }
+}
+
+static rb_error fit(rb_context *context, const char *path, int64_t units) {
+    rb_source *source = NULL;
+    rb_model *model = NULL;
+    rb_modules *modules = NULL;
+
+    rb_rfn_options options;
+    rb_rfn_options_default(&options);
+    options.units = units;
+
+    rb_error error = rb_open(context, path, NULL, &source);
+    if (!error) {
+        error = rb_fit(context, "rfn", &options, NULL, NULL, source, NULL, &model);
+    }
+    if (!error) {
+        error = rb_modules_find(context, model, source, NULL, &modules);
+    }
+    if (!error) {
+        print_modules(modules, model);
+    }
+    rb_modules_free(modules);
+    rb_model_free(model);
+    rb_source_free(source);
+    return error;
+}
+
+int main(int argc, char **argv) {
+    if (argc < 2) {
+        fprintf(stderr, "usage: fit TABLE [UNITS]\n");
+        return 2;
+    }
+    rb_context *context;
+    if (rb_context_new(&context)) {
+        return 1;
+    }
+    rb_error error = fit(context, argv[1], argc > 2 ? atoll(argv[2]) : 10);
+    if (error) {
+        fprintf(stderr, "fit: %s\n", rb_context_error(context));
+    }
+    rb_context_free(context);
+    return error ? 1 : 0;
+}
