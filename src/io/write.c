@@ -6,6 +6,7 @@
 
 static const rb_write_format *const formats[] = {
     &rb_write_format_npy,
+    &rb_write_format_hdf5,
     &rb_write_format_delimited,
 };
 

@@ -1,0 +1,107 @@
+/* A model file from version 0.1.0 (format version 1) loads for ever: its numbers, and what it makes
+ * of samples. tests/data/README.md says how the file was made; it is never made again. */
+#include "io_hdf5_test.h"
+
+#include <rarebit/rarebit.h>
+
+#include <math.h>
+
+enum { SAMPLES = 5, INPUT = 4, FEATURES = 3, UNITS = 2 };
+
+/* The samples that the model was fitted to. */
+static const double samples[SAMPLES * INPUT] = {1, 0, 0,  4, 0, 0,  13, 0, 0,  22,
+                                                0, 0, 31, 0, 0, 34, 0,  0, 43, 0};
+static const char *const genes[INPUT] = {"CD4", "CD8A", "NKG7", "MS4A1"};
+
+/* Their codes, computed from the arrays in the file by numpy, apart from this library. */
+static const double codes[SAMPLES * UNITS] = {1.6688334629779584, 0, 0, 1.5811388300841898, 0, 0,
+                                              1.4882858841113136, 0, 0, 1.5811388300841898};
+
+static rb_model *load(rb_context *ctx) {
+    rb_model *model;
+    if (rb_model_load(ctx, TEST_DATA "/data/model-v1.h5", &model)) {
+        fail_msg("%s", rb_context_error(ctx));
+    }
+    return model;
+}
+
+static void assert_near(double value, double expected) {
+    if (!(fabs(value - expected) <= 1e-12 * (1 + fabs(expected)))) {
+        fail_msg("%.17g is not %.17g", value, expected);
+    }
+}
+
+static void test_content(void **state) {
+    rb_model *model = load(*state);
+    int64_t rows, columns;
+    double objective, estep;
+    const double *loadings = rb_model_array(model, "loadings", &rows, &columns);
+    assert_string_equal(rb_model_method(model), "rfn");
+    assert_int_equal(rb_model_status(model), RB_STATUS_ITERATIONS);
+    assert_int_equal(rb_model_features(model), FEATURES);
+    assert_int_equal(rb_model_units(model), UNITS);
+    assert_int_equal(rows, FEATURES);
+    assert_int_equal(columns, UNITS);
+    assert_true(fabs(loadings[0] + 0.1528958) < 1e-7);
+    assert_true(fabs(loadings[5] + 0.34740486) < 1e-7);
+    assert_string_equal(rb_model_feature_name(model, 0), "CD8A");
+    assert_string_equal(rb_model_feature_name(model, 2), "MS4A1");
+    assert_string_equal(rb_model_attribute(model, "eta"), "0.1");
+    assert_string_equal(rb_model_attribute(model, "data_checksum"), "39c47572");
+    assert_int_equal(rb_model_iterations(model), 30);
+    assert_int_equal(rb_model_history(model, 29, &objective, &estep, NULL), RB_OK);
+    assert_near(objective, -4.44030041591536);
+    assert_near(estep, 0.884589736116407);
+    rb_model_free(model);
+}
+
+static int check_codes(void *seen, int64_t first, const rb_matrix *rows) {
+    for (int64_t i = 0; i < rb_matrix_samples(rows); i++) {
+        for (int64_t u = 0; u < UNITS; u++) {
+            assert_near(rb_matrix_at(rows, i, u), codes[(first + i) * UNITS + u]);
+        }
+    }
+    *(int64_t *)seen += rb_matrix_samples(rows);
+    return 0;
+}
+
+static void test_codes(void **state) {
+    rb_context *ctx = *state;
+    rb_model *model = load(ctx);
+    rb_matrix *matrix;
+    rb_source *source;
+    int64_t seen = 0;
+    assert_int_equal(rb_matrix_dense(ctx, RB_FLOAT64, SAMPLES, INPUT, samples, INPUT, 1, &matrix),
+                     RB_OK);
+    assert_int_equal(rb_matrix_set_feature_names(ctx, matrix, genes, INPUT), RB_OK);
+    assert_int_equal(rb_source_from_matrix(ctx, matrix, &source), RB_OK);
+    if (rb_encode(ctx, model, source, check_codes, &seen)) {
+        fail_msg("%s", rb_context_error(ctx));
+    }
+    assert_int_equal(seen, SAMPLES);
+    rb_source_free(source);
+    rb_matrix_free(matrix);
+    rb_model_free(model);
+}
+
+static int set_up(void **state) {
+    rb_context *ctx;
+    if (rb_context_new(&ctx)) {
+        return 1;
+    }
+    *state = ctx;
+    return 0;
+}
+
+static int tear_down(void **state) {
+    rb_context_free(*state);
+    return 0;
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_content),
+        cmocka_unit_test(test_codes),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
