@@ -15,9 +15,9 @@ const command encode_command = {
     .heading = "Use a model",
     .summary = "write the codes of samples: how active each unit is in each sample",
     .description =
-        "The data may be new. They are preprocessed as the training data were; features are matched "
-        "by name where model and data have names. Columns are unit1, unit2, ...; names of samples "
-        "are kept.",
+        "The data may be new. They are preprocessed as the training data were; features are "
+        "matched by name where model and data have names. Columns are unit1, unit2, ...; names of "
+        "samples are kept.",
     .arguments = {{"MODEL", "a model that 'rarebit fit' wrote", false},
                   {"DATA", "samples x features, in any format that fit reads", false}},
     .output = "CODES",

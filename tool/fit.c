@@ -137,14 +137,28 @@ static char *command_line(int argc, char **argv) {
 /* ---- the fit
  * -------------------------------------------------------------------------------------- */
 
-/* Says what a fit will need when that is much. */
+/* "11 MB", "1.2 GB" */
+static void size_text(double bytes, char *buffer, size_t size) {
+    bool giga = bytes >= 1e9;
+    snprintf(buffer, size, "%.2g %s", bytes * (giga ? 1e-9 : 1e-6), giga ? "GB" : "MB");
+}
+
+/* Says what a large fit will need; data that are read block by block count in full. */
 static rb_error announce_memory(const invocation *call, const rb_source *source) {
     const rb_method *method = call->command->method;
     int64_t bytes = 0;
     rb_error err = rb_fit_memory(call->ctx, method->name, options_of(call, method->options),
                                  options_of(call, rb_fit_option_table()), source, &bytes);
-    if (!err && bytes > 1000000000) {
-        report("about %.1f GB of memory will be needed besides the data", 1e-9 * (double)bytes);
+    double value = rb_source_type(source) == RB_FLOAT32 ? sizeof(float) : sizeof(double);
+    double data = (double)rb_source_samples(source) * (double)rb_source_features(source) * value;
+    if (rb_source_sparse(source)) {
+        data = 0; /* as little as the file says */
+    }
+    if (!err && (double)bytes + data > 1e9) {
+        char needed[32], given[32];
+        size_text((double)bytes, needed, sizeof needed);
+        size_text(data, given, sizeof given);
+        report("about %s of memory will be needed, besides %s of data", needed, given);
     }
     return err;
 }
@@ -270,6 +284,11 @@ static int run(invocation *call) {
     output out;
     struct log log;
     rb_model *model;
+    if (options->log_json && strcmp(options->log_json, "-") == 0 &&
+        strcmp(options->output, "-") == 0) {
+        report_error("-o and --log-json cannot both go to standard output");
+        return STATUS_USAGE;
+    }
     int status = output_begin(&out, options->output, "h5");
     if (status) {
         return status;

@@ -36,6 +36,7 @@ refuses "--seed is '-1'" fit rfn X.npy --seed -1 -o m.h5
 refuses "--threads is '2000'" fit rfn X.npy --threads 2000 -o m.h5
 refuses "--transpose is 'perhaps', but must be true or false" fit rfn X.npy --transpose=perhaps -o m.h5
 refuses "--format is 'doc', but must be auto, tsv, json or gmt" modules m.h5 X.npy --format doc
+refuses "cannot both go to standard output" fit rfn X.npy -o - --log-json -
 refuses "-o needs the name of a file" fit rfn X.npy -o ''
 for plot in history codes filters modules; do
     refuses "MODEL is missing" plot $plot
