@@ -1,12 +1,106 @@
-/* rarebit encode: the codes of samples under a model. */
+/* rarebit encode: the codes of samples under a model, as a matrix or added to an AnnData file. */
 #include "results.h"
+
+#include <stdlib.h>
 
 static char **names_of_units(const rb_model *model, int64_t *columns) {
     *columns = rb_model_units(model);
     return unit_names(*columns);
 }
 
+/* ---- AnnData: codes are added to what is in the file ------------------------------------------
+ */
+
+/* All codes in memory, since they are added in one piece. */
+struct gathered {
+    int64_t n_samples, units;
+    rb_type type;
+    void *values; /* n_samples x units; allocated by the first block, which tells the type */
+    bool out_of_memory;
+};
+
+static bool gather_start(struct gathered *g, rb_type type) {
+    g->type = type;
+    g->values = calloc((size_t)(g->n_samples * g->units) + 1,
+                       type == RB_FLOAT32 ? sizeof(float) : sizeof(double));
+    g->out_of_memory = !g->values;
+    return g->values != NULL;
+}
+
+static int gather_rows(void *user, int64_t first, const rb_matrix *rows) {
+    struct gathered *g = user;
+    if (interrupted() || (!g->values && !gather_start(g, rb_matrix_type(rows)))) {
+        return 1;
+    }
+    for (int64_t i = 0; i < rb_matrix_samples(rows); i++) {
+        for (int64_t j = 0; j < g->units; j++) {
+            int64_t index = (first + i) * g->units + j;
+            double value = rb_matrix_at(rows, i, j);
+            if (g->type == RB_FLOAT32) {
+                ((float *)g->values)[index] = (float)value;
+            } else {
+                ((double *)g->values)[index] = value;
+            }
+        }
+    }
+    return 0;
+}
+
+static rb_error annotate(invocation *call, const rb_model *model, rb_source *source,
+                         const char *target) {
+    struct gathered g = {.n_samples = rb_source_samples(source), .units = rb_model_units(model)};
+    rb_matrix *codes = NULL;
+    interrupt_gently();
+    rb_error err = rb_encode(call->ctx, model, source, gather_rows, &g);
+    if (!err) {
+        err =
+            rb_matrix_dense(call->ctx, g.type, g.n_samples, g.units, g.values, g.units, 1, &codes);
+    }
+    if (!err) {
+        err = rb_model_annotate(call->ctx, model, codes, call->arguments[1], target);
+    }
+    rb_matrix_free(codes);
+    free(g.values);
+    return g.out_of_memory ? RB_ERROR_MEMORY : err;
+}
+
+static int run_annotate(invocation *call, const char *target) {
+    rb_model *model = NULL;
+    rb_source *source = NULL;
+    output out;
+    int status = output_begin(&out, target, "h5ad");
+    if (status) {
+        return status;
+    }
+    rb_error err = rb_model_load(call->ctx, call->arguments[0], &model);
+    if (!err) {
+        err = open_data(call, call->arguments[1], &source);
+    }
+    if (!err) {
+        err = annotate(call, model, source, out.path);
+    }
+    rb_source_free(source);
+    if (err) {
+        status = report_failure(call->ctx, err);
+        output_abandon(&out);
+    } else {
+        status = output_end(&out);
+    }
+    if (!status) {
+        report("%s with codes, loadings and settings added in %s", call->arguments[1], target);
+    }
+    rb_model_free(model);
+    return status;
+}
+
+/* ---- the command -------------------------------------------------------------------------------
+ */
+
 static int run(invocation *call) {
+    const output_options *options = options_of(call, matrix_output_option_table());
+    if (has_suffix(call->arguments[1], ".h5ad") && has_suffix(options->output, ".h5ad")) {
+        return run_annotate(call, options->output);
+    }
     return run_rows(call, rb_encode, names_of_units);
 }
 
@@ -17,7 +111,8 @@ const command encode_command = {
     .description =
         "The data may be new. They are preprocessed as the training data were; features are "
         "matched by name where model and data have names. Columns are unit1, unit2, ...; names of "
-        "samples are kept.",
+        "samples are kept. From AnnData to AnnData (.h5ad) the result is the input with the codes "
+        "in obsm, the loadings in varm and the settings in uns.",
     .arguments = {{"MODEL", "a model that 'rarebit fit' wrote", false},
                   {"DATA", "samples x features, in any format that fit reads", false}},
     .output = "CODES",
@@ -27,6 +122,7 @@ const command encode_command = {
     .examples = {{"Codes for numpy", "encode model.h5 X.npy -o codes.npy"},
                  {"A table with names, for R or a spreadsheet",
                   "encode model.h5 genes.tsv --transpose -o codes.tsv"},
+                 {"Codes and loadings into AnnData", "encode model.h5 cells.h5ad -o coded.h5ad"},
                  {"Into a pipe", "encode model.h5 X.npy -o - | head"}},
     .run = run,
 };

@@ -1,0 +1,57 @@
+# What a biologist does: a table of genes by cells, modules, known cell types, AnnData.
+. "$SOURCE/tests/cli/lib/lib.sh"
+
+cells=$SOURCE/examples/data/pbmc700
+expect 0 fit rfn "$cells/expr.tsv.gz" -k 10 --seed 1 --iterations 100 -o model.h5
+says "700 samples x 765 features"
+says "next: rarebit modules model.h5 $cells/expr.tsv.gz -o modules.tsv"
+expect 0 modules model.h5 "$cells/expr.tsv.gz" -q --labels "$cells/labels.tsv"
+tells "class"
+tells "CD14+ Monocyte"
+expect 0 modules model.h5 "$cells/expr.tsv.gz" -q --labels "$cells/labels.tsv" --json
+for key in labelled_samples classes module unit class module_size class_size overlap precision \
+    recall f1 jaccard log10_p_value; do
+    tells "\"$key\": "
+done
+breaks "nothing.tsv" modules model.h5 "$cells/expr.tsv.gz" -q --labels nothing.tsv
+expect 0 modules model.h5 "$cells/expr.tsv.gz" -q -o sets.gmt
+grep -q "	HLA-\|	CD\|	LYZ" sets.gmt || fail "sets.gmt names no genes"
+expect 0 plot codes model.h5 "$cells/expr.tsv.gz" -q --labels "$cells/labels.tsv" -o codes.png
+exists codes.png
+
+# The hint for the next command has the reading options.
+expect 0 fit rfn "$cells/expr.tsv.gz" --transpose -k 2 --seed 1 --iterations 2 -o across.h5
+says "765 samples x 700 features"
+says "expr.tsv.gz --transpose=true -o modules.tsv"
+
+# AnnData to AnnData: what was there stays, codes are added.
+expect 0 convert "$cells/expr.tsv.gz" -o cells.h5ad -q
+expect 0 info cells.h5ad --json
+cp out before
+expect 0 encode model.h5 cells.h5ad -o coded.h5ad
+says "added in coded.h5ad"
+expect 0 info coded.h5ad --json
+same out before
+expect 0 info coded.h5ad --dataset obsm/X_rfn --json
+tells '"samples": 700, "features": 10'
+expect 0 encode model.h5 "$cells/expr.tsv.gz" -o codes.npy -q
+expect 0 convert coded.h5ad --dataset obsm/X_rfn -o stored.npy -q
+expect 0 convert codes.npy -o - --format csv -q
+cp out codes.csv
+expect 0 convert stored.npy -o - --format csv -q
+cp out stored.csv
+tail -n 700 codes.csv >a
+tail -n 700 stored.csv >b
+same a b
+# Other genes are reported; what is missing is refused, and nothing is left.
+expect 1 encode model.h5 "$SOURCE/tests/data/hdf5/dense.h5ad" -o no.h5ad -q
+says "of the model's 765 features are not in the data"
+says "missing (NaN)"
+[ ! -e no.h5ad ] || fail "half a file was left"
+
+# A model of the first format loads.
+expect 0 info "$SOURCE/tests/data/model-v1.h5" --json
+tells '"kind": "model"'
+expect 1 info "$SOURCE/tests/data/hdf5/bad_shape.h5ad"
+one_line
+finish

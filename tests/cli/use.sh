@@ -1,0 +1,100 @@
+# encode, reconstruct, evaluate: names travel, formats follow suffixes, numbers agree.
+. "$SOURCE/tests/cli/lib/lib.sh"
+
+expect 0 simulate biclusters --dataset D1 --seed 1 --samples 30 --features 20 -o X.npy
+expect 0 fit rfn X.npy -k 4 --iterations 50 --seed 1 -o model.h5 -q
+
+expect 0 encode model.h5 X.npy -o codes.tsv
+silent
+says "30 samples x 20 features"
+says "30 samples x 4 columns in codes.tsv"
+grep -q "unit1	unit2	unit3	unit4" codes.tsv || fail "codes.tsv has no names of units"
+[ "$(wc -l <codes.tsv)" -eq 31 ] || fail "codes.tsv has not 31 lines"
+expect 0 encode model.h5 X.npy -o codes.npy -q
+expect 0 info codes.npy --json
+tells '"samples": 30, "features": 4'
+expect 0 encode model.h5 X.npy -o codes.h5 -q
+expect 0 info codes.h5 --json
+tells '"samples": 30, "features": 4'
+
+# The codes are what evaluate counts: the share of zeros.
+expect 0 info codes.npy --json
+nonzeros=$(number nonzeros <out)
+expect 0 evaluate model.h5 X.npy --json -q
+share=$(number sparseness <out)
+holds "$share - (1 - $nonzeros / 120) < 1e-12 && (1 - $nonzeros / 120) - $share < 1e-12"
+for key in samples features units dead_units sparseness reconstruction_error covariance_error \
+    objective log_likelihood estep_objective energy divergence; do
+    tells "\"$key\": "
+done
+# F = log likelihood - O / 2 = - E - KL
+holds "($(number objective <out)) - ($(number log_likelihood <out)) + ($(number estep_objective <out)) / 2 < 1e-6"
+holds "($(number objective <out)) + ($(number energy <out)) + ($(number divergence <out)) < 1e-6"
+holds "($(number objective <out)) + ($(number energy <out)) + ($(number divergence <out)) > -1e-6"
+expect 0 evaluate model.h5 X.npy
+tells "sparseness"
+tells "reconstruction error"
+
+# reconstruct gives the shape of the data, with the features' names.
+expect 0 reconstruct model.h5 X.npy -o rebuilt.npy -q
+expect 0 info rebuilt.npy --json
+tells '"samples": 30, "features": 20'
+
+# Names of samples and features go in and come out.
+{
+    printf 'cell\tACT1\tTUB2\tHIS3\n'
+    for i in 1 2 3 4 5 6 7 8; do
+        printf 's%s\t%s\t%s.5\t%s\n' $i $((i * i % 7)) $((i % 3)) $((9 - i))
+    done
+} >genes.tsv
+expect 0 fit rfn genes.tsv -k 2 --iterations 20 --seed 1 -o genes.h5
+says "8 samples x 3 features (rows are samples; if they are features, say --transpose)"
+expect 0 encode genes.h5 genes.tsv -o named.tsv -q
+grep -q '^s8	' named.tsv || fail "the names of samples are lost: $(cat named.tsv)"
+expect 0 reconstruct genes.h5 genes.tsv -o named.tsv -q
+grep -q 'ACT1	TUB2	HIS3' named.tsv || fail "the names of features are lost: $(cat named.tsv)"
+
+# New data are matched by name, whatever their order.
+awk -F'\t' -v OFS='\t' '{ print $1, $4, $2, $3 }' genes.tsv >turned.tsv
+expect 0 encode genes.h5 genes.tsv -o straight.tsv -q
+expect 0 encode genes.h5 turned.tsv -o turned-codes.tsv -q
+same straight.tsv turned-codes.tsv
+# And the other way round the table.
+awk -F'\t' -v OFS='\t' '{ for (k = 1; k <= NF; k++) v[NR, k] = $k }
+    END { for (k = 1; k <= NF; k++) for (i = 1; i <= NR; i++) printf "%s%s", v[i, k], i < NR ? OFS : "\n" }' \
+    genes.tsv >across.tsv
+expect 0 encode genes.h5 across.tsv --transpose -o across-codes.tsv
+same straight.tsv across-codes.tsv
+says "8 samples x 3 features"
+grep -q "say --transpose" err && fail "$command: asks for what was said"
+
+# Data on standard output, only when asked.
+expect 0 encode model.h5 X.npy -o - -q
+same out codes.tsv
+expect 0 encode model.h5 X.npy -o - --format npy -q
+same out codes.npy
+expect 0 encode model.h5 X.npy -o /dev/null -q
+[ -c /dev/null ] || fail "/dev/null was replaced"
+
+rm -f ./*.tsv ./codes.* rebuilt.npy genes.h5
+breaks "missing.h5" encode missing.h5 X.npy -o c.npy
+breaks "X.npy" encode X.npy X.npy -o c.npy
+breaks "missing.npy" encode model.h5 missing.npy -o c.npy
+breaks "there is no folder 'nowhere'" encode model.h5 X.npy -o nowhere/c.npy
+expect 0 simulate biclusters --samples 5 --features 7 --seed 1 -o narrow.npy -q
+breaks "7" encode model.h5 narrow.npy -o c.npy -q
+breaks "7" evaluate model.h5 narrow.npy -q
+breaks "7" reconstruct model.h5 narrow.npy -o c.npy -q
+only X.npy model.h5 narrow.npy
+if [ -c /dev/full ]; then
+    expect 1 encode model.h5 X.npy -o /dev/full -q
+    one_line
+    says "No space left"
+    "$RAREBIT" encode model.h5 X.npy -o - -q >/dev/full 2>err && fail "a full disk went unnoticed"
+    one_line
+    "$RAREBIT" evaluate model.h5 X.npy --json -q >/dev/full 2>err && fail "a full disk went unnoticed"
+    one_line
+    says "standard output"
+fi
+only X.npy model.h5 narrow.npy
+finish
