@@ -12,8 +12,8 @@ enum { MOST_ROWS = 1500 };
 
 /* Where a sample goes. */
 typedef struct sample_key {
-    int64_t class_index; /* classes without a label come last */
-    int64_t strongest;
+    int64_t class_index; /* INT64_MAX without a label */
+    int64_t strongest;   /* unit; the number of units for a sample without codes: it comes last */
     double strength;
     int64_t sample;
 } sample_key;
@@ -51,7 +51,7 @@ static int find_strongest(void *user, int64_t first, const rb_matrix *codes) {
     for (int64_t i = 0; i < rb_matrix_samples(codes); i++) {
         sample_key *key = &g->keys[first + i];
         int64_t class_index = g->labels.class_of[first + i];
-        *key = (sample_key){class_index < 0 ? INT64_MAX : class_index, 0, 0, first + i};
+        *key = (sample_key){class_index < 0 ? INT64_MAX : class_index, g->units, 0, first + i};
         for (int64_t u = 0; u < g->units; u++) {
             double code = fabs(rb_matrix_at(codes, i, u));
             if (code > key->strength) {
@@ -140,7 +140,8 @@ static rb_error gather(gathering *g, const char *labels) {
         err = rb_encode(g->ctx, g->model, g->source, add_rows, g);
     }
     for (int64_t i = 0; i < g->rows * g->units && !err; i++) {
-        g->values[i] /= (double)g->in_row[i / g->units];
+        int64_t row = i / g->units;
+        g->values[i] /= (double)g->in_row[row];
     }
     return err;
 }

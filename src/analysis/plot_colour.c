@@ -51,7 +51,8 @@ rb_colour rb_class_colour(int64_t index) {
         {0.45, 0.45, 0.45}, {0.55, 0.75, 0.35},
     };
     const int64_t count = sizeof colours / sizeof *colours;
-    double pale = fmin(0.25 * (double)(index / count), 0.75);
+    int64_t round = index / count;
+    double pale = round < 3 ? 0.25 * (double)round : 0.75;
     return mix(colours[index % count], (rb_colour){1, 1, 1}, pale);
 }
 

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { MARGIN = 30, MARGIN_TOP = 56, MOST_CELL = 150 };
+enum { MARGIN = 30, MARGIN_TOP = 56, MOST_CELL = 150, MOST_ACROSS = 128 };
 
 /* How the grid is laid out, in pixels of the picture. */
 typedef struct layout {
@@ -12,24 +12,30 @@ typedef struct layout {
     int64_t cell_width, cell_height, gap;
 } layout;
 
-/* Images in a row so that the grid is about as high as it is wide; a pixel of an image is a whole
- * number of pixels of the picture where there is room. */
+/* Images in a row so that the grid is about as high as it is wide. A pixel of an image becomes a
+ * whole number of pixels of the picture; where that leaves much of the width empty, more images go
+ * into a row. */
 static layout arrange(const rb_filters_picture *p, double scale) {
     layout l;
     double aspect = (double)p->height / (double)p->width;
+    double page = (RB_PAGE_WIDTH - 2 * MARGIN) * scale;
     l.across = (int64_t)fmin(ceil(sqrt((double)p->units * aspect)), (double)p->units);
-    l.across = l.across < 1 ? 1 : l.across > 128 ? 128 : l.across;
-    l.down = (p->units + l.across - 1) / l.across;
+    l.across = l.across < 1 ? 1 : l.across > MOST_ACROSS ? MOST_ACROSS : l.across;
     l.gap = (int64_t)fmax(1, round(3 * scale * (l.across > 20 ? 0.5 : 1)));
-    double room = (RB_PAGE_WIDTH - 2 * MARGIN) * scale / (double)l.across - (double)l.gap;
-    room = fmin(room, MOST_CELL * scale);
+    double room = fmin(page / (double)l.across - (double)l.gap, MOST_CELL * scale);
     /* Tall images: the page must not become endless. */
-    room = fmin(room, 4 * RB_PAGE_WIDTH * scale / (double)l.down / aspect);
+    double rows = ceil((double)p->units / (double)l.across);
+    room = fmin(room, 4 * RB_PAGE_WIDTH * scale / rows / aspect);
     l.cell_width = (int64_t)fmax(1, floor(room));
     if (l.cell_width > p->width) {
         l.cell_width -= l.cell_width % p->width;
     }
     l.cell_height = (int64_t)fmax(1, round((double)l.cell_width * aspect));
+    if ((double)l.cell_width < 0.85 * room && l.across < p->units) {
+        int64_t most = (int64_t)((page + (double)l.gap) / (double)(l.cell_width + l.gap));
+        l.across = most < p->units ? most : p->units;
+    }
+    l.down = (p->units + l.across - 1) / l.across;
     return l;
 }
 
@@ -94,9 +100,9 @@ static void draw_grid(rb_page *page, const rb_filters_picture *p, const layout *
     cairo_identity_matrix(page->cairo);
     for (int64_t unit = 0; unit < p->units; unit++) {
         double largest = collect(p, unit, image);
-        draw_image(page, p, l, image, largest,
-                   left + (double)(unit % l->across * (l->cell_width + l->gap)),
-                   top + (double)(unit / l->across * (l->cell_height + l->gap)));
+        int64_t row = unit / l->across, column = unit % l->across;
+        draw_image(page, p, l, image, largest, left + (double)(column * (l->cell_width + l->gap)),
+                   top + (double)(row * (l->cell_height + l->gap)));
     }
     cairo_restore(page->cairo);
 }

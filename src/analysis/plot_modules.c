@@ -355,10 +355,10 @@ static rb_error draw(const gathering *g, const rb_plot_options *options, const c
     if (g->n_frames < rb_modules_count(g->modules)) {
         snprintf(of_all, sizeof of_all, " of %lld", (long long)rb_modules_count(g->modules));
     }
-    snprintf(title, sizeof title, "%lld%s modules: %lld of %lld features, %lld of %lld samples",
-             (long long)g->n_frames, of_all, (long long)g->features.count,
-             (long long)g->features.total, (long long)g->samples.count,
-             (long long)g->samples.total);
+    snprintf(title, sizeof title, "%lld%s %s: %lld of %lld features, %lld of %lld samples",
+             (long long)g->n_frames, of_all, g->n_frames == 1 ? "module" : "modules",
+             (long long)g->features.count, (long long)g->features.total,
+             (long long)g->samples.count, (long long)g->samples.total);
     rb_modules_picture picture = {
         .values = g->values,
         .rows = g->features.count,

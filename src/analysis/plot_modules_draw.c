@@ -81,8 +81,9 @@ static void draw_strip(rb_page *page, const rb_modules_picture *p, const layout 
 
 static void draw_legend(rb_page *page, const rb_modules_picture *p, const layout *l) {
     for (int64_t c = 0; c < p->n_classes; c++) {
-        double x = MARGIN_LEFT + (double)(c % l->legend_across) * l->legend_column;
-        double y = l->legend_top + (double)(c / l->legend_across) * LEGEND_STEP;
+        int64_t row = c / l->legend_across, column = c % l->legend_across;
+        double x = MARGIN_LEFT + (double)column * l->legend_column;
+        double y = l->legend_top + (double)row * LEGEND_STEP;
         rb_page_fill(page, (rb_box){x, y - 6, 12, 12}, colour_of_class(c));
         rb_page_text(page, RB_TEXT_LABEL, x + 18, y, 0, l->legend_column - 26, p->class_names[c]);
     }

@@ -49,7 +49,7 @@ static int character_length(const unsigned char *b) {
  */
 static int copy_clean(const char *text, int most, char clean[MOST_BYTES]) {
     int characters = 0, used = 0;
-    while (*text && characters < most && used + 5 < MOST_BYTES) {
+    while (*text && characters < most && used + 8 < MOST_BYTES) {
         int length = character_length((const unsigned char *)text);
         bool drawable = length > 0 && (unsigned char)*text >= ' ' && *text != 127;
         if (drawable) {
@@ -84,11 +84,12 @@ static double advance(rb_page *page, const char *text) {
 
 /* The text as it will be drawn, cut to the room; gives its width. */
 static double fit(rb_page *page, const char *text, double room, char clean[MOST_BYTES]) {
+    static const char dots[] = "\xE2\x80\xA6";
     int characters = copy_clean(text, MOST_BYTES, clean);
     double width = advance(page, clean);
     while (room > 0 && width > room && characters > 1) {
         copy_clean(text, --characters, clean);
-        strcat(clean, "\xE2\x80\xA6");
+        memcpy(clean + strlen(clean), dots, sizeof dots);
         width = advance(page, clean);
     }
     return width;

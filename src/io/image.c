@@ -114,7 +114,8 @@ static void copy_tile(const rb_image *image, int64_t row, int64_t column, int64_
 
 static rb_error cut(rb_context *ctx, const rb_image *image, int64_t height, int64_t width,
                     rb_matrix **matrix) {
-    int64_t down = image->height / height, across = image->width / width;
+    int64_t down = height < image->height ? image->height / height : 1;
+    int64_t across = width < image->width ? image->width / width : 1;
     int64_t features = height * width * image->channels;
     rb_error err = rb_matrix_new_dense(ctx, RB_FLOAT32, down * across, features, matrix);
     if (err) {

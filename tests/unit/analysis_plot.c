@@ -1,0 +1,241 @@
+/* The pictures of a fitted model: groups of samples that were planted appear where they should. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "analysis/plot.h"
+#include "io/io.h"
+#include <rarebit/rfn.h>
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { SAMPLES = 40, FEATURES = 12 };
+
+static rb_context *ctx;
+static rb_matrix *matrix;
+static rb_source *source;
+static rb_model *model;
+static rb_modules *modules;
+static char folder[64], picture[96], labels[96];
+static rb_plot_options options;
+
+/* Even samples have features 0 to 5, odd ones 6 to 11. */
+static rb_error make_data(void) {
+    static char text[SAMPLES + FEATURES][8];
+    const char *names[SAMPLES + FEATURES];
+    rb_draws draws = {{7, RB_RANDOM_SIMULATE, 0}, 0};
+    rb_error err = rb_matrix_new_dense(ctx, RB_FLOAT32, SAMPLES, FEATURES, &matrix);
+    if (err) {
+        return err;
+    }
+    float *values = (void *)matrix->values;
+    for (int i = 0; i < SAMPLES; i++) {
+        for (int k = 0; k < FEATURES; k++) {
+            double mean = (i % 2 == 0) == (k < FEATURES / 2) ? 3 : 0;
+            values[i * FEATURES + k] = (float)(mean + 0.3 * rb_draw_normal(&draws));
+        }
+    }
+    for (int i = 0; i < SAMPLES + FEATURES; i++) {
+        snprintf(text[i], sizeof text[i], i < SAMPLES ? "s%d" : "g%d",
+                 i < SAMPLES ? i : i - SAMPLES);
+        names[i] = text[i];
+    }
+    err = rb_matrix_set_sample_names(ctx, matrix, names, SAMPLES);
+    return err ? err : rb_matrix_set_feature_names(ctx, matrix, names + SAMPLES, FEATURES);
+}
+
+static int set_up(void **state) {
+    (void)state;
+    strcpy(folder, "/tmp/rarebit_pictures_XXXXXX");
+    if (!mkdtemp(folder) || rb_context_new(&ctx)) {
+        return 1;
+    }
+    snprintf(picture, sizeof picture, "%s/a.png", folder);
+    snprintf(labels, sizeof labels, "%s/labels.tsv", folder);
+    FILE *file = fopen(labels, "w");
+    fputs("sample\tclass\n", file);
+    for (int i = 0; i < SAMPLES; i++) {
+        fprintf(file, "s%d\t%s\n", i, i % 2 == 0 ? "even" : "odd");
+    }
+    rb_rfn_options rfn;
+    rb_rfn_options_default(&rfn);
+    rfn.units = 3;
+    rb_fit_options fit;
+    rb_fit_options_default(&fit);
+    fit.iterations = 40;
+    rb_plot_options_default(&options);
+    return fclose(file) || make_data() || rb_source_from_matrix(ctx, matrix, &source) ||
+           rb_fit(ctx, "rfn", &rfn, &fit, NULL, source, NULL, &model) ||
+           rb_modules_find(ctx, model, source, NULL, &modules);
+}
+
+static int tear_down(void **state) {
+    (void)state;
+    rb_modules_free(modules);
+    rb_model_free(model);
+    rb_source_free(source);
+    rb_matrix_free(matrix);
+    rb_context_free(ctx);
+    unlink(labels);
+    unlink(picture);
+    return rmdir(folder);
+}
+
+static rb_error plot_history(const rb_plot_options *o) {
+    return rb_plot_history(ctx, model, o, picture);
+}
+
+static rb_error plot_codes(const rb_plot_options *o) {
+    return rb_plot_codes(ctx, model, source, o, picture);
+}
+
+static rb_error plot_filters(const rb_plot_options *o) {
+    return rb_plot_filters(ctx, model, o, picture);
+}
+
+static rb_error plot_modules(const rb_plot_options *o) {
+    return rb_plot_modules(ctx, model, source, modules, o, picture);
+}
+
+typedef rb_error (*plot_fn)(const rb_plot_options *o);
+static const plot_fn plots[] = {plot_history, plot_codes, plot_filters, plot_modules};
+enum { N_PLOTS = sizeof plots / sizeof *plots };
+
+/* Options that suit every picture. */
+static rb_plot_options all_options(void) {
+    rb_plot_options o = options;
+    o.labels = labels;
+    o.shape = "4x3";
+    o.width = 600;
+    return o;
+}
+
+static void test_every_picture_is_a_png_of_its_width(void **state) {
+    (void)state;
+    rb_plot_options o = all_options();
+    for (int i = 0; i < N_PLOTS; i++) {
+        unsigned char head[24];
+        assert_int_equal(plots[i](&o), RB_OK);
+        FILE *file = fopen(picture, "rb");
+        assert_non_null(file);
+        assert_int_equal(fread(head, 1, sizeof head, file), sizeof head);
+        fclose(file);
+        assert_memory_equal(head, "\211PNG\r\n\032\n", 8);
+        assert_int_equal(head[18] << 8 | head[19], 600);
+        assert_int_equal(unlink(picture), 0);
+    }
+    for (int i = 0; i < N_PLOTS; i++) {
+        rb_error err = plots[i](NULL);
+        assert_int_equal(err, plots[i] == plot_filters ? RB_ERROR_ARGUMENT : RB_OK);
+    }
+    assert_int_equal(unlink(picture), 0);
+}
+
+/* Red, green and blue of a pixel of the picture, given in units of the page. */
+static void pixel(const rb_matrix *image, int64_t width, double x, double y, double rgb[3]) {
+    double scale = (double)width / RB_PAGE_WIDTH;
+    int64_t index = (int64_t)(y * scale) * width + (int64_t)(x * scale);
+    for (int c = 0; c < 3; c++) {
+        rgb[c] = rb_matrix_at(image, 0, 3 * index + c);
+    }
+}
+
+/* With labels the two classes are two halves of the rows: in each column of a unit that tells them
+ * apart one half is white and the other is not. */
+static void test_codes_stand_by_class(void **state) {
+    (void)state;
+    rb_plot_options o = options;
+    o.labels = labels;
+    assert_int_equal(plot_codes(&o), RB_OK);
+    rb_matrix *image;
+    assert_int_equal(rb_format_image.read(ctx, picture, NULL, &image), RB_OK);
+    int told_apart = 0;
+    for (int unit = 0; unit < 3; unit++) {
+        int coloured[2] = {0, 0};
+        for (int row = 0; row < SAMPLES; row++) {
+            double rgb[3], right = 800, left = 102;
+            pixel(image, 1200, left + (right - left) * (unit + 0.5) / 3, 62 + 12 * (row + 0.5),
+                  rgb);
+            coloured[row / (SAMPLES / 2)] += rgb[0] < 250;
+        }
+        told_apart += (coloured[0] == 0) != (coloured[1] == 0);
+    }
+    assert_true(told_apart >= 2);
+    rb_matrix_free(image);
+    assert_int_equal(unlink(picture), 0);
+}
+
+static void assert_refused(plot_fn plot, const rb_plot_options *o, rb_error error,
+                           const char *part) {
+    assert_int_equal(plot(o), error);
+    if (!strstr(rb_context_error(ctx), part)) {
+        fail_msg("'%s' does not say '%s'", rb_context_error(ctx), part);
+    }
+    assert_int_not_equal(access(picture, F_OK), 0);
+}
+
+static void test_what_is_wrong_is_said(void **state) {
+    (void)state;
+    rb_plot_options o = options;
+    assert_refused(plot_filters, &o, RB_ERROR_ARGUMENT, "need the shape");
+    o.shape = "5x5";
+    assert_refused(plot_filters, &o, RB_ERROR_ARGUMENT, "12 features");
+    o.shape = "3x2x2";
+    assert_refused(plot_filters, &o, RB_ERROR_ARGUMENT, "1 or 3 channels");
+    o.shape = "12";
+    assert_refused(plot_filters, &o, RB_ERROR_ARGUMENT, "such as 28x28");
+    o.labels = "/nowhere/labels.tsv";
+    assert_refused(plot_codes, &o, RB_ERROR_FILE, "/nowhere/labels.tsv");
+    assert_refused(plot_modules, &o, RB_ERROR_FILE, "/nowhere/labels.tsv");
+    o.width = 1;
+    for (int i = 0; i < N_PLOTS; i++) {
+        assert_refused(plots[i], &o, RB_ERROR_ARGUMENT, "width");
+    }
+}
+
+static void test_modules_of_other_data_are_refused(void **state) {
+    (void)state;
+    rb_module *first = (rb_module *)rb_modules_get(modules, 0);
+    int64_t index = first->samples[0].index;
+    first->samples[0].index = SAMPLES;
+    assert_refused(plot_modules, &options, RB_ERROR_DATA, "modules of this data");
+    first->samples[0].index = index;
+}
+
+static void test_memory_running_out_at_every_point(void **state) {
+    (void)state;
+    rb_plot_options o = all_options();
+    o.width = 300;
+    for (int i = 0; i < N_PLOTS; i++) {
+        int failures = 0;
+        for (int64_t n = 0;; n++) {
+            ctx->allocations_left = n;
+            rb_error err = plots[i](&o);
+            ctx->allocations_left = -1;
+            if (!err) {
+                break;
+            }
+            assert_int_equal(err, RB_ERROR_MEMORY);
+            assert_int_not_equal(access(picture, F_OK), 0);
+            failures++;
+        }
+        assert_true(failures >= 2);
+        assert_int_equal(unlink(picture), 0);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_every_picture_is_a_png_of_its_width),
+        cmocka_unit_test(test_codes_stand_by_class),
+        cmocka_unit_test(test_what_is_wrong_is_said),
+        cmocka_unit_test(test_modules_of_other_data_are_refused),
+        cmocka_unit_test(test_memory_running_out_at_every_point),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
