@@ -211,9 +211,8 @@ static rb_error find_plain(rb_h5 *file, const char *dataset, rb_h5_place *place)
     return err;
 }
 
-rb_error rb_h5_find(rb_h5 *file, const char *dataset, rb_h5_place *place) {
+static rb_error find_any(rb_h5 *file, const char *dataset, rb_h5_place *place) {
     char genome[RB_H5_PATH];
-    *place = (rb_h5_place){0};
     if (rb_h5_is_anndata(file)) {
         return rb_h5_find_anndata(file, dataset ? dataset : "X", place);
     }
@@ -226,4 +225,15 @@ rb_error rb_h5_find(rb_h5 *file, const char *dataset, rb_h5_place *place) {
         return err;
     }
     return genome[0] ? rb_h5_find_tenx(file, genome, place) : find_plain(file, NULL, place);
+}
+
+rb_error rb_h5_find(rb_h5 *file, const char *dataset, rb_h5_place *place) {
+    *place = (rb_h5_place){0};
+    rb_error err = find_any(file, dataset, place);
+    if (!err && (place->n_samples == 0 || place->n_features == 0)) {
+        err =
+            rb_h5_fail(file, RB_ERROR_FORMAT, "'%s' is empty: it has %lld samples x %lld features",
+                       place->path, (long long)place->n_samples, (long long)place->n_features);
+    }
+    return err;
 }

@@ -1,0 +1,180 @@
+/* Fuzz target: HDF5, AnnData and 10x. The input is not the file, but what to put into one: a sound
+ * container with hostile content. A damaged container is HDF5's own to survive, and HDF5 1.10 does
+ * not survive all of them. */
+#include "driver/read.h"
+
+#include "io/hdf5_base.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { MOST = 32 };
+
+/* What is left of the input; after its end there are zeros. */
+struct input {
+    const uint8_t *data;
+    size_t left;
+};
+
+static int take(struct input *in) {
+    if (in->left == 0) {
+        return 0;
+    }
+    in->left--;
+    return *in->data++;
+}
+
+/* Mostly small numbers, now and then the extremes. */
+static int64_t take_number(struct input *in) {
+    int value = (int8_t)take(in);
+    return value == 127 ? INT64_MAX : value == -128 ? INT64_MIN : value == 126 ? INT32_MAX : value;
+}
+
+/* A data set of up to two dimensions, of any type. */
+static void put_numbers(rb_h5 *file, const char *path, struct input *in) {
+    const hid_t types[] = {H5T_STD_I8LE,  H5T_STD_I16LE,  H5T_STD_I32LE,  H5T_STD_I64LE,
+                           H5T_STD_U64BE, H5T_IEEE_F32LE, H5T_IEEE_F64BE, H5T_STD_B8LE};
+    int64_t values[MOST] = {0};
+    int how = take(in);
+    hsize_t shape[2] = {(hsize_t)(take(in) % MOST), 1};
+    int rank = how & 8 ? 2 : how & 16 ? 0 : 1;
+    if (rank == 2 && shape[0] % 2 == 0) {
+        shape[0] /= 2;
+        shape[1] = 2;
+    }
+    hid_t space = rank == 0 ? H5Screate(H5S_SCALAR) : H5Screate_simple(rank, shape, NULL);
+    for (hsize_t i = 0; rank > 0 && i < shape[0] * shape[1]; i++) {
+        values[i] = take_number(in);
+    }
+    hid_t data =
+        H5Dcreate2(file->id, path, types[how % 8], space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    if (data >= 0) {
+        H5Dwrite(data, H5T_NATIVE_INT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, values);
+        H5Dclose(data);
+    }
+    H5Sclose(space);
+}
+
+/* Up to MOST names of two letters, many of them alike; or numbers in their place. */
+static void put_names(rb_h5 *file, const char *path, struct input *in) {
+    char text[MOST][4];
+    const char *names[MOST];
+    int count = take(in);
+    if (count >= 128) {
+        put_numbers(file, path, in);
+        return;
+    }
+    for (int i = 0; i < count % MOST; i++) {
+        int letters = take(in);
+        text[i][0] = (char)('A' + letters % 4);
+        text[i][1] = letters & 64 ? '-' : '\0';
+        text[i][2] = (char)('1' + letters % 3);
+        text[i][3] = '\0';
+        names[i] = text[i];
+    }
+    rb_h5_put_texts(file, path, count % MOST, names);
+}
+
+static void set_shape(rb_h5 *file, const char *path, const char *name, struct input *in) {
+    int64_t shape[2] = {take_number(in), take_number(in)};
+    hsize_t two = 2;
+    hid_t space = H5Screate_simple(1, &two, NULL);
+    hid_t attribute = H5Acreate_by_name(file->id, path, name, H5T_STD_I64LE, space, H5P_DEFAULT,
+                                        H5P_DEFAULT, H5P_DEFAULT);
+    if (attribute >= 0) {
+        H5Awrite(attribute, H5T_NATIVE_INT64, shape);
+        H5Aclose(attribute);
+    }
+    H5Sclose(space);
+}
+
+static void put_sparse(rb_h5 *file, const char *group, struct input *in) {
+    static const char *const parts[] = {"data", "indices", "indptr"};
+    rb_h5_put_group(file, group);
+    for (int i = 0; i < 3; i++) {
+        char path[64];
+        snprintf(path, sizeof path, "%s/%s", group, parts[i]);
+        put_numbers(file, path, in);
+    }
+}
+
+static void put_table(rb_h5 *file, const char *table, struct input *in) {
+    static const char *const indices[] = {"_index", "", ".", "index"};
+    char path[64];
+    int how = take(in);
+    if (how == 255) { /* a table that is no group */
+        put_numbers(file, table, in);
+        return;
+    }
+    rb_h5_put_group(file, table);
+    if (how % 5 < 4) {
+        rb_h5_set_text(file, table, "_index", indices[how % 5]);
+    }
+    snprintf(path, sizeof path, "%s/_index", table);
+    put_names(file, path, in);
+}
+
+static void put_anndata(rb_h5 *file, struct input *in) {
+    static const char *const formats[] = {"csr_matrix", "csc_matrix", "array"};
+    int how = take(in);
+    if (how % 4 == 3) {
+        put_numbers(file, "X", in);
+    } else {
+        put_sparse(file, "X", in);
+        rb_h5_set_text(file, "X", how & 16 ? "h5sparse_format" : "encoding-type", formats[how % 4]);
+        set_shape(file, "X", how & 16 ? "h5sparse_shape" : "shape", in);
+    }
+    put_table(file, "obs", in);
+    put_table(file, "var", in);
+}
+
+static void put_tenx(rb_h5 *file, struct input *in) {
+    bool old = take(in) & 1;
+    put_sparse(file, "matrix", in);
+    put_numbers(file, "matrix/shape", in);
+    put_names(file, "matrix/barcodes", in);
+    if (!old) {
+        rb_h5_put_group(file, "matrix/features");
+    }
+    put_names(file, old ? "matrix/gene_names" : "matrix/features/name", in);
+}
+
+static void put_plain(rb_h5 *file, struct input *in) {
+    put_numbers(file, "X", in);
+    put_names(file, "samples", in);
+    put_names(file, "features", in);
+}
+
+static void put_content(rb_h5 *file, struct input *in) {
+    switch (take(in) % 3) {
+    case 0:
+        put_anndata(file, in);
+        return;
+    case 1:
+        put_tenx(file, in);
+        return;
+    default:
+        put_plain(file, in);
+        return;
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    struct input in = {data, size};
+    char path[] = "/tmp/rarebit-fuzz-XXXXXX";
+    rb_context *ctx;
+    rb_h5 *file;
+    int name = mkstemp(path); /* HDF5 makes no file behind a descriptor */
+    if (name < 0 || rb_context_create(&ctx) ||
+        rb_h5_create(ctx, path, path, RB_H5_SHARED, &file)) {
+        abort();
+    }
+    put_content(file, &in);
+    rb_h5_close(file);
+    rb_context_free(ctx);
+    fuzz_read_path(&rb_format_hdf5, path);
+    close(name);
+    unlink(path);
+    return 0;
+}
