@@ -118,7 +118,7 @@ struct column {
     rb_cell first;
     bool first_quoted, first_empty;
     double first_value;
-    bool numbers, texts, blanks, unquoted; /* among the rows below */
+    bool numbers, plain_numbers, texts, blanks, unquoted; /* among the rows below */
 };
 
 struct sample {
@@ -138,6 +138,7 @@ static void note_below(struct column *column, const rb_field *field) {
     double value;
     rb_cell cell = rb_cell_read(field->text, field->length, &value);
     column->numbers = column->numbers || cell == RB_CELL_NUMBER || cell == RB_CELL_INFINITE;
+    column->plain_numbers = column->plain_numbers || (cell == RB_CELL_NUMBER && !field->quoted);
     column->texts = column->texts || cell == RB_CELL_TEXT;
     column->blanks = column->blanks || field->length == 0;
     column->unquoted = column->unquoted || !field->quoted;
@@ -216,8 +217,8 @@ static bool counts_columns(const struct sample *s) {
     return s->first_fields > 1 && (start == 0 || start == 1);
 }
 
-/* Is the first column text below the first row, without a single number? Or quoted where others are
- * not? */
+/* Is the first column text below the first row, without a single number that is not quoted? Or
+ * quoted where others are not? */
 static bool first_column_is_text(const struct sample *s) {
     const struct column *first = s->columns;
     if (s->fields < 2) {
@@ -230,7 +231,7 @@ static bool first_column_is_text(const struct sample *s) {
     for (int64_t j = 1; j < s->fields; j++) {
         others_unquoted = others_unquoted || s->columns[j].unquoted;
     }
-    return (first->texts && !first->numbers) || (!first->unquoted && others_unquoted);
+    return (first->texts && !first->plain_numbers) || (!first->unquoted && others_unquoted);
 }
 
 /* Does the first row hold names? More of its cells above numbers must be text than numbers. */

@@ -6,8 +6,8 @@
 
 static const rb_write_format *const formats[] = {
     &rb_write_format_npy,
-    &rb_write_format_hdf5,
     &rb_write_format_delimited,
+    &rb_write_format_hdf5,
 };
 
 struct rb_writer {
