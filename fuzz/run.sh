@@ -1,9 +1,9 @@
 #!/bin/sh
 # Fuzzes every target (or those named) with libFuzzer: fuzz/run.sh [SECONDS [TARGET...]], 60 seconds each.
-# New inputs and what breaks a reader go to build/fuzz; the corpus is only read.
+# New inputs and what breaks a reader go to build/libfuzzer; the corpus is only read.
 set -eu
 source=$(cd "$(dirname "$0")/.." && pwd)
-build=${BUILD:-$source/build/fuzz}
+build=${BUILD:-$source/build/libfuzzer}
 seconds=${1:-60}
 [ $# -eq 0 ] || shift
 mkdir -p "$build"
