@@ -84,6 +84,7 @@ static rb_error load(rb_context *ctx, const char *path, unsigned char **bytes, i
     return err;
 }
 
+/* On failure image->values is NULL. */
 static rb_error decode(rb_context *ctx, const char *path, rb_image *image) {
     unsigned char *bytes = NULL;
     int64_t count = 0;
@@ -99,6 +100,10 @@ static rb_error decode(rb_context *ctx, const char *path, rb_image *image) {
         }
     }
     rb_free(bytes);
+    if (err) {
+        rb_free(image->values);
+        image->values = NULL;
+    }
     return err;
 }
 
@@ -158,9 +163,10 @@ static rb_error read_image(rb_context *ctx, const char *path, const rb_read_opti
     rb_image image = {0};
     int64_t size[2];
     rb_error err = decode(ctx, path, &image);
-    if (!err) {
-        err = tile_size(ctx, path, options ? options->patches : NULL, &image, size);
+    if (!image.values) {
+        return err;
     }
+    err = tile_size(ctx, path, options ? options->patches : NULL, &image, size);
     if (!err) {
         err = cut(ctx, &image, size[0], size[1], matrix);
     }
