@@ -126,19 +126,9 @@ void help_command(FILE *file, const command *c) {
     print_examples(file, c);
 }
 
-/* The commands of a heading, or all those that begin with a word. */
-static void list_commands(FILE *file, const command_list *list, const char *heading,
-                          const char *word) {
-    for (int i = 0; i < list->count; i++) {
-        const command *c = &list->entries[i];
-        size_t length = word ? strlen(word) : 0;
-        bool wanted = word ? strncmp(c->words, word, length) == 0 && c->words[length] == ' '
-                           : strcmp(c->heading, heading) == 0;
-        if (wanted && !c->hidden) {
-            int column = fprintf(file, "  %-22s", c->words);
-            print_wrapped(file, c->summary, column, column, WIDTH);
-        }
-    }
+static void list_command(FILE *file, const command *c) {
+    int column = fprintf(file, "  %-22s", c->words);
+    print_wrapped(file, c->summary, column, column, WIDTH);
 }
 
 void help_overview(FILE *file, const command_list *list) {
@@ -148,11 +138,14 @@ void help_overview(FILE *file, const command_list *list) {
     const char *heading = "";
     for (int i = 0; i < list->count; i++) {
         const command *c = &list->entries[i];
-        if (!c->hidden && strcmp(c->heading, heading) != 0) {
+        if (c->hidden) {
+            continue;
+        }
+        if (strcmp(c->heading, heading) != 0) {
             heading = c->heading;
             fprintf(file, "\n%s\n", heading);
-            list_commands(file, list, heading, NULL);
         }
+        list_command(file, c);
     }
     fputs("\nFirst steps\n"
           "  rarebit fit rfn table.tsv -k 10 -o model.h5\n"
@@ -163,8 +156,14 @@ void help_overview(FILE *file, const command_list *list) {
 }
 
 void help_family(FILE *file, const command_list *list, const char *word) {
+    size_t length = strlen(word);
     fprintf(file, "rarebit %s: say which\n\n", word);
-    list_commands(file, list, NULL, word);
+    for (int i = 0; i < list->count; i++) {
+        const char *words = list->entries[i].words;
+        if (strncmp(words, word, length) == 0 && words[length] == ' ') {
+            list_command(file, &list->entries[i]);
+        }
+    }
     fprintf(file, "\n'rarebit help %s NAME' has the rest.\n", word);
 }
 

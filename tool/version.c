@@ -36,7 +36,8 @@ static int run(invocation *call) {
     printf("HDF5          %s\n", known(build.hdf5));
     printf("BLAS          %s\n", known(build.blas));
     printf("BLAS kernels  %s", known(build.blas_core));
-    if (build.blas_advice && *build.blas_advice && strcmp(build.blas_advice, build.blas_core)) {
+    if (build.blas_advice && *build.blas_advice &&
+        strcmp(build.blas_advice, build.blas_core) != 0) {
         printf(" (OPENBLAS_CORETYPE=%s suits this processor)", build.blas_advice);
     }
     printf("\nown kernels   %s\n", known(build.kernels));

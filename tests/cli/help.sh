@@ -38,7 +38,7 @@ for name in $commands; do
     same options paged
     while read -r option; do
         grep -q -e "--$option " made/completion/rarebit.bash || fail "bash lacks $words --$option"
-        grep -q -e "--$option[=[]" made/completion/_rarebit || fail "zsh lacks $words --$option"
+        grep -q -e "--${option}[=[]" made/completion/_rarebit || fail "zsh lacks $words --$option"
     done <options
     # Lines fit a terminal; an example may be longer, so that it can be copied.
     grep -v '^    rarebit' shown | awk 'length($0) > 88 { exit 1 }' || fail "$words: a line is too long"
@@ -72,7 +72,7 @@ END
         got=$(bash complete.bash "$@")
         [ "$got" = "$wanted" ] || fail "completing '$*' gives '$got' instead of '$wanted'"
     }
-    completes "fit" rarebit fi
+    completes "fit" rarebit "fi"
     completes "rfn" rarebit fit ""
     completes "history codes filters modules" rarebit plot ""
     completes "biclusters" rarebit help simulate ""
