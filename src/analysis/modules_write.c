@@ -49,7 +49,7 @@ static void put_rows(FILE *file, const listing *l, int64_t rank, const char *kin
                      const char *(*name)(const listing *, int64_t)) {
     const rb_module *m = &l->modules->list[rank];
     for (int64_t d = 0; d < count; d++) {
-        fprintf(file, "%lld\t%lld\t%.6g\t%s\t", (long long)rank + 1, (long long)m->unit,
+        fprintf(file, "%lld\t%lld\t%.6g\t%s\t", (long long)rank + 1, (long long)m->unit + 1,
                 m->information, kind);
         put_cell(file, name(l, members[d].index), members[d].index);
         fprintf(file, "\t%lld\t%.9g\n", (long long)members[d].index, members[d].weight);
@@ -77,7 +77,7 @@ static void put_set(FILE *file, const listing *l, int64_t rank, const char *dire
         }
         if (!started) {
             fprintf(file, "module_%lld_%s\tunit %lld, information %.6g", (long long)rank + 1,
-                    direction, (long long)m->unit, m->information);
+                    direction, (long long)m->unit + 1, m->information);
             started = true;
         }
         putc('\t', file);
