@@ -65,23 +65,38 @@ hid_t rb_h5_properties(hid_t kind) {
     return list;
 }
 
-/* How files are opened, and for new ones which layout: that of HDF5 1.8 is read by every program,
- * that of 1.10 has checksums on all that is not data. */
-static hid_t access_properties(bool create, rb_h5_style style) {
-    hid_t list = H5Pcreate(H5P_FILE_ACCESS);
-    if (list < 0) {
-        return list;
-    }
-    bool done = true;
+enum opening { OPEN_READ, OPEN_EDIT, OPEN_CREATE };
+
+/* File systems without locks are common on clusters; the user's HDF5_USE_FILE_LOCKING rules. */
+static bool tolerate_no_locks(hid_t list) {
+#if H5_VERSION_GE(1, 10, 7)
+    return H5Pset_file_locking(list, true, true) >= 0;
+#else
+    return list >= 0;
+#endif
+}
+
+/* The layout of new files: that of HDF5 1.8 is read by every program, that of 1.10 has checksums on
+ * all that is not data. */
+static bool choose_layout(hid_t list, rb_h5_style style) {
 #if H5_VERSION_GE(1, 10, 2)
     H5F_libver_t layout = style == RB_H5_OWN ? H5F_LIBVER_V110 : H5F_LIBVER_V18;
-    done = !create || H5Pset_libver_bounds(list, layout, layout) >= 0;
+    return H5Pset_libver_bounds(list, layout, layout) >= 0;
+#else
+    return list >= 0 && style >= 0;
 #endif
-#if H5_VERSION_GE(1, 10, 7)
-    /* File systems without locks are common on clusters; the user's HDF5_USE_FILE_LOCKING rules. */
-    done = done && H5Pset_file_locking(list, true, true) >= 0;
-#endif
-    if (!done) {
+}
+
+static hid_t access_properties(rb_h5 *file, enum opening how) {
+    hid_t list = H5Pcreate(H5P_FILE_ACCESS);
+    bool done = list >= 0;
+    if (done) {
+        done = file->writing ? rb_h5_drive(list, &file->failure) : tolerate_no_locks(list);
+    }
+    if (done && how == OPEN_CREATE) {
+        done = choose_layout(list, file->style);
+    }
+    if (list >= 0 && !done) {
         H5Pclose(list);
         return H5I_INVALID_HID;
     }
@@ -100,8 +115,6 @@ static hid_t create_file(const char *path, hid_t access) {
     }
     return id;
 }
-
-enum opening { OPEN_READ, OPEN_EDIT, OPEN_CREATE };
 
 static hid_t open_id(const char *path, enum opening how, hid_t access) {
     if (access < 0 || how == OPEN_CREATE) {
@@ -123,7 +136,7 @@ static rb_error open_file(rb_context *ctx, const char *path, const char *shown, 
     file->writing = how != OPEN_READ;
     file->style = style;
     rb_h5_hold(file, ctx);
-    hid_t access = access_properties(how == OPEN_CREATE, style);
+    hid_t access = access_properties(file, how);
     file->id = open_id(path, how, access);
     rb_error err = RB_OK;
     if (file->id < 0) {
@@ -167,14 +180,24 @@ rb_error rb_h5_open(rb_context *ctx, const char *path, rb_h5_style style, rb_h5 
     return open_file(ctx, path, path, OPEN_READ, style, file);
 }
 
+rb_error rb_h5_written(const rb_h5 *file) {
+    const char *what = file->shown[0] ? "cannot be written: " : "";
+    return file->failure == 0
+               ? RB_OK
+               : rb_h5_fail(file, RB_ERROR_FILE, "%s%s", what, strerror(file->failure));
+}
+
 rb_error rb_h5_close(rb_h5 *file) {
     if (!file) {
         return RB_OK;
     }
+    bool closed = file->id < 0 || H5Fclose(file->id) >= 0;
     rb_error err = RB_OK;
-    if (file->id >= 0 && H5Fclose(file->id) < 0 && file->writing) {
-        err =
-            rb_h5_broken(file, RB_ERROR_FILE, "cannot be finished: is the disk full?", file->shown);
+    if (file->writing) {
+        err = rb_h5_written(file);
+        if (!err && !closed) {
+            err = rb_h5_broken(file, RB_ERROR_FILE, "cannot finish", file->shown);
+        }
     }
     rb_h5_let_go(file);
     rb_free(file->shown);

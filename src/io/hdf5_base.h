@@ -13,6 +13,7 @@ struct rb_h5 {
     hid_t id;
     bool writing;
     rb_h5_style style;
+    int failure; /* the first errno of a write that failed, or 0 */
     /* The program's own printer of HDF5 errors, put back when we let go of HDF5. */
     bool old_printer;
     H5E_auto2_t printer;
@@ -29,6 +30,11 @@ rb_error rb_h5_fail(const rb_h5 *file, rb_error code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* The sentence for a call of HDF5 that failed: its own reason is added in brackets. */
 rb_error rb_h5_broken(const rb_h5 *file, rb_error code, const char *what, const char *path);
+
+/* RB_ERROR_FILE when a write has failed so far. */
+rb_error rb_h5_written(const rb_h5 *file);
+/* Makes a file access list use our own driver (hdf5_driver.c), which keeps failures in *failure. */
+bool rb_h5_drive(hid_t list, int *failure);
 
 /* ---- data sets ---- */
 

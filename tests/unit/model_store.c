@@ -5,8 +5,11 @@
 #include "io/hdf5_base.h"
 #include "model/model.h"
 
+#include <errno.h>
 #include <math.h>
 #include <pthread.h>
+#include <signal.h>
+#include <sys/resource.h>
 
 enum { FEATURES = 3, INPUT = 5, UNITS = 2 };
 
@@ -279,6 +282,34 @@ static void test_save_fails(void **state) {
     assert_hdf5_closed();
 }
 
+/* The disk may be full after any number of bytes: a sentence, no file left behind, and HDF5 in
+ * order. */
+static void test_full_disk(void **state) {
+    rb_context *ctx = *state;
+    const char *path = temporary("full.h5");
+    rb_model *model = example(ctx, true), *back;
+    struct rlimit old, small;
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
+    void (*handler)(int) = signal(SIGXFSZ, SIG_IGN);
+    rb_error err = RB_ERROR_FILE;
+    for (rlim_t bytes = 0; err; bytes += 509) {
+        small = (struct rlimit){bytes, old.rlim_max};
+        assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+        err = rb_model_save(ctx, model, path);
+        assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
+        assert_true(err == RB_OK || err == RB_ERROR_FILE);
+        assert_true(err == RB_OK || access(path, F_OK) != 0);
+        assert_true(err == RB_OK || strstr(rb_context_error(ctx), strerror(EFBIG)));
+        assert_hdf5_closed();
+    }
+    signal(SIGXFSZ, handler);
+    assert_int_equal(rb_model_load(ctx, path, &back), RB_OK);
+    assert_model(model, back);
+    rb_model_free(back);
+    rb_model_free(model);
+    unlink(path);
+}
+
 /* ---- damage ---- */
 
 typedef rb_error (*change)(rb_h5 *file);
@@ -514,6 +545,7 @@ int main(void) {
         cmocka_unit_test(test_same_model_same_bytes),
         cmocka_unit_test(test_allocation_failures),
         cmocka_unit_test(test_save_fails),
+        cmocka_unit_test(test_full_disk),
         cmocka_unit_test(test_damage_is_named),
         cmocka_unit_test(test_other_files_are_no_models),
         cmocka_unit_test(test_truncated_and_flipped),
