@@ -34,8 +34,12 @@ static rb_error read_hdf5(rb_context *ctx, const char *path, const rb_read_optio
         err = read_place(file, &place, matrix);
     }
     rb_h5_place_clear(&place);
-    rb_h5_close(file);
-    return err;
+    rb_error unread = rb_h5_close(file);
+    if (!err && unread) {
+        rb_matrix_free(*matrix);
+        *matrix = NULL;
+    }
+    return unread ? unread : err;
 }
 
 /* ---- streaming ---- */
@@ -82,6 +86,9 @@ static rb_error begin_stream(rb_h5_stream *stream, const char *dataset, rb_sourc
     if (!err) {
         err = stream->place.kind == RB_H5_DENSE ? rb_h5_stream_dense(stream, source)
                                                 : rb_h5_stream_sparse(stream, source);
+    }
+    if (!err) {
+        err = rb_h5_check(stream->file);
     }
     source->n_samples = stream->place.n_samples;
     source->n_features = stream->place.n_features;

@@ -25,8 +25,23 @@ void rb_h5_hold(rb_h5 *file, rb_context *ctx) {
     }
 }
 
+/* Is this the printer that HDF5 starts with? A new error stack has it. */
+static bool is_default_printer(H5E_auto2_t printer) {
+    H5E_auto2_t fresh = NULL;
+    void *data;
+    hid_t stack = H5Ecreate_stack();
+    if (stack >= 0) {
+        H5Eget_auto2(stack, &fresh, &data);
+        H5Eclose_stack(stack);
+    }
+    return fresh && fresh == printer;
+}
+
+/* After a damaged file or a failing disk something inside HDF5 may stay open for ever, and HDF5
+ * says so on stderr when the program ends, if it has a printer. Then its own stays off. */
 void rb_h5_let_go(rb_h5 *file) {
-    if (file->old_printer) {
+    bool stays_off = file->broken && is_default_printer(file->printer);
+    if (file->old_printer && !stays_off) {
         H5Eset_auto2(H5E_DEFAULT, file->printer, file->printer_data);
     }
     file->ctx = NULL;
@@ -50,7 +65,23 @@ static herr_t keep_reason(unsigned level, const H5E_error2_t *error, void *reaso
     return 1;
 }
 
-rb_error rb_h5_broken(const rb_h5 *file, rb_error code, const char *what, const char *path) {
+rb_error rb_h5_check(rb_h5 *file) {
+    int error = rb_h5_disk_error(file->disk);
+    if (error == 0) {
+        return RB_OK;
+    }
+    file->broken = true;
+    const char *what = file->reading    ? "cannot be read: "
+                       : file->shown[0] ? "cannot be written: "
+                                        : "";
+    return rb_h5_fail(file, RB_ERROR_FILE, "%s%s", what, strerror(error));
+}
+
+rb_error rb_h5_broken(rb_h5 *file, rb_error code, const char *what, const char *path) {
+    if (rb_h5_disk_error(file->disk)) {
+        return rb_h5_check(file);
+    }
+    file->broken = true;
     char reason[200] = "";
     H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, keep_reason, reason);
     return rb_h5_fail(file, code, "%s '%s'%s", what, path, reason);
@@ -67,15 +98,6 @@ hid_t rb_h5_properties(hid_t kind) {
 
 enum opening { OPEN_READ, OPEN_EDIT, OPEN_CREATE };
 
-/* File systems without locks are common on clusters; the user's HDF5_USE_FILE_LOCKING rules. */
-static bool tolerate_no_locks(hid_t list) {
-#if H5_VERSION_GE(1, 10, 7)
-    return H5Pset_file_locking(list, true, true) >= 0;
-#else
-    return list >= 0;
-#endif
-}
-
 /* The layout of new files: that of HDF5 1.8 is read by every program, that of 1.10 has checksums on
  * all that is not data. */
 static bool choose_layout(hid_t list, rb_h5_style style) {
@@ -89,10 +111,7 @@ static bool choose_layout(hid_t list, rb_h5_style style) {
 
 static hid_t access_properties(rb_h5 *file, enum opening how) {
     hid_t list = H5Pcreate(H5P_FILE_ACCESS);
-    bool done = list >= 0;
-    if (done) {
-        done = file->writing ? rb_h5_drive(list, &file->failure) : tolerate_no_locks(list);
-    }
+    bool done = list >= 0 && rb_h5_disk_use(list, &file->disk);
     if (done && how == OPEN_CREATE) {
         done = choose_layout(list, file->style);
     }
@@ -133,7 +152,8 @@ static rb_error open_file(rb_context *ctx, const char *path, const char *shown, 
         return RB_ERROR_MEMORY;
     }
     file->shown = copy;
-    file->writing = how != OPEN_READ;
+    file->reading = how == OPEN_READ;
+    file->writing = !file->reading;
     file->style = style;
     rb_h5_hold(file, ctx);
     hid_t access = access_properties(file, how);
@@ -180,25 +200,19 @@ rb_error rb_h5_open(rb_context *ctx, const char *path, rb_h5_style style, rb_h5 
     return open_file(ctx, path, path, OPEN_READ, style, file);
 }
 
-rb_error rb_h5_written(const rb_h5 *file) {
-    const char *what = file->shown[0] ? "cannot be written: " : "";
-    return file->failure == 0
-               ? RB_OK
-               : rb_h5_fail(file, RB_ERROR_FILE, "%s%s", what, strerror(file->failure));
-}
-
 rb_error rb_h5_close(rb_h5 *file) {
     if (!file) {
         return RB_OK;
     }
     bool closed = file->id < 0 || H5Fclose(file->id) >= 0;
     rb_error err = RB_OK;
-    if (file->writing) {
-        err = rb_h5_written(file);
-        if (!err && !closed) {
-            err = rb_h5_broken(file, RB_ERROR_FILE, "cannot finish", file->shown);
-        }
+    if (file->ctx && (file->reading || file->writing)) {
+        err = rb_h5_check(file);
     }
+    if (!err && !closed && file->writing) {
+        err = rb_h5_broken(file, RB_ERROR_FILE, "cannot finish", file->shown);
+    }
+    rb_h5_disk_release(file->disk);
     rb_h5_let_go(file);
     rb_free(file->shown);
     rb_free(file);

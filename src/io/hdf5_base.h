@@ -7,13 +7,26 @@
 
 #include <hdf5.h>
 
+/* ---- reading and writing (hdf5_driver.c) ---- */
+
+/* What became of the calls to the system for one open file. */
+typedef struct rb_h5_disk rb_h5_disk;
+/* Makes files that are opened with these access properties go through our driver. */
+bool rb_h5_disk_use(hid_t access, rb_h5_disk **disk);
+int rb_h5_disk_error(const rb_h5_disk *disk); /* errno of the first failure; 0: none */
+void rb_h5_disk_release(rb_h5_disk *disk);    /* NULL is accepted */
+
+/* ---- files ---- */
+
 struct rb_h5 {
     rb_context *ctx; /* of the call that holds HDF5; NULL in between */
     char *shown;     /* the path that sentences name */
     hid_t id;
-    bool writing;
+    bool reading;
+    bool writing; /* neither: what was written is thrown away, and may be incomplete */
     rb_h5_style style;
-    int failure; /* the first errno of a write that failed, or 0 */
+    bool broken; /* a call of HDF5 has failed */
+    rb_h5_disk *disk;
     /* The program's own printer of HDF5 errors, put back when we let go of HDF5. */
     bool old_printer;
     H5E_auto2_t printer;
@@ -29,12 +42,11 @@ void rb_h5_let_go(rb_h5 *file);
 rb_error rb_h5_fail(const rb_h5 *file, rb_error code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* The sentence for a call of HDF5 that failed: its own reason is added in brackets. */
-rb_error rb_h5_broken(const rb_h5 *file, rb_error code, const char *what, const char *path);
+rb_error rb_h5_broken(rb_h5 *file, rb_error code, const char *what, const char *path);
 
-/* RB_ERROR_FILE when a write has failed so far. */
-rb_error rb_h5_written(const rb_h5 *file);
-/* Makes a file access list use our own driver (hdf5_driver.c), which keeps failures in *failure. */
-bool rb_h5_drive(hid_t list, int *failure);
+/* RB_ERROR_FILE if the disk has failed since the file was opened: what was read or written is then
+ * worthless. To be asked before anything that was read is given away. */
+rb_error rb_h5_check(rb_h5 *file);
 
 /* ---- data sets ---- */
 

@@ -77,6 +77,9 @@ static rb_error read_rows(rb_source *source, rb_context *ctx, int64_t first, int
     rb_h5_hold(stream->file, ctx);
     err = rb_h5_data_read(stream->file, stream->place.path, &stream->values, first, count, 0,
                           source->n_features, rb_h5_native(source->type), stream->buffer);
+    if (!err) {
+        err = rb_h5_check(stream->file);
+    }
     rb_h5_let_go(stream->file);
     *view = (rb_matrix){.n_samples = count,
                         .n_features = source->n_features,

@@ -1,169 +1,215 @@
-/* Where HDF5 writes to. Its own file driver reports a full disk to a library that then can neither
- * close the file nor end itself: it crashes when the program exits. This driver keeps the failure
- * for us and lets HDF5 go on as if all were well, so that it can close; we tell the user and throw
- * the file away. */
+/* How HDF5 reads and writes: a file driver of ours, for the sake of disks that fail or are full.
+ *
+ * HDF5 does not come to rest after a failed write: objects stay open, and closing them, at the
+ * latest when the program ends, writes again and may crash. A failed read can pass for something
+ * that is not in the file. So this driver never fails once a file is open: it keeps the first
+ * error, gives zeros for what cannot be read and drops what cannot be written. Whoever closes the
+ * file asks for the error and throws away what was made of it. */
 #include "hdf5_base.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#if H5_VERSION_GE(1, 13, 0)
+#include <H5FDdevelop.h>
+#endif
 
-enum { LARGEST_ADDRESS_BITS = 62 };
-
-struct driven {
-    H5FD_t common; /* HDF5's part comes first */
-    int descriptor;
-    haddr_t end_of_addresses, end_of_file;
-    int *failure; /* the first errno of a write, for the owner of the file */
+/* Shared by an rb_h5 and its driver; the one that lives longer frees it. */
+struct rb_h5_disk {
+    int error; /* errno of the first call that failed; 0: none */
+    int owners;
 };
 
-static H5FD_t *open_driven(const char *name, unsigned flags, hid_t list, haddr_t largest) {
-    int *const *failure = H5Pget_driver_info(list);
-    struct stat status;
-    (void)largest;
-    int how = (flags & H5F_ACC_RDWR ? O_RDWR : O_RDONLY) | (flags & H5F_ACC_CREAT ? O_CREAT : 0) |
-              (flags & H5F_ACC_TRUNC ? O_TRUNC : 0) | (flags & H5F_ACC_EXCL ? O_EXCL : 0);
-    int descriptor = open(name, how | O_CLOEXEC, 0666);
-    struct driven *file = descriptor >= 0 && failure ? calloc(1, sizeof *file) : NULL;
-    if (!file || fstat(descriptor, &status)) {
-        free(file);
-        if (descriptor >= 0) {
-            close(descriptor);
-        }
+typedef struct disk_file {
+    H5FD_t base; /* HDF5's part, first */
+    rb_h5_disk *disk;
+    int descriptor;
+    haddr_t end_of_address, end_of_file;
+} disk_file;
+
+void rb_h5_disk_release(rb_h5_disk *disk) {
+    if (disk && --disk->owners == 0) {
+        free(disk);
+    }
+}
+
+int rb_h5_disk_error(const rb_h5_disk *disk) {
+    return disk ? disk->error : 0;
+}
+
+static void note(disk_file *file) {
+    if (file->disk->error == 0) {
+        file->disk->error = errno;
+    }
+}
+
+static H5FD_t *disk_open(const char *name, unsigned flags, hid_t access, haddr_t most) {
+    rb_h5_disk *const *disk = H5Pget_driver_info(access);
+    disk_file *file = disk ? calloc(1, sizeof *file) : NULL;
+    if (!file) {
         return NULL;
     }
-    file->descriptor = descriptor;
-    file->end_of_file = (haddr_t)status.st_size;
-    file->failure = *failure;
-    return &file->common;
-}
-
-static void note(struct driven *file) {
-    if (*file->failure == 0) {
-        *file->failure = errno ? errno : EIO;
+    (void)most;
+    int mode = (flags & H5F_ACC_RDWR ? O_RDWR : O_RDONLY) | O_CLOEXEC |
+               (flags & H5F_ACC_CREAT ? O_CREAT : 0) | (flags & H5F_ACC_TRUNC ? O_TRUNC : 0) |
+               (flags & H5F_ACC_EXCL ? O_EXCL : 0);
+    struct stat status;
+    file->descriptor = open(name, mode, 0666);
+    if (file->descriptor < 0 || fstat(file->descriptor, &status) != 0) {
+        (*disk)->error = errno;
+        if (file->descriptor >= 0) {
+            close(file->descriptor);
+        }
+        free(file);
+        return NULL;
     }
+    file->end_of_file = (haddr_t)status.st_size;
+    file->disk = *disk;
+    file->disk->owners++;
+    return &file->base;
 }
 
-static herr_t close_driven(H5FD_t *common) {
-    struct driven *file = (struct driven *)common;
-    if (close(file->descriptor)) {
+static herr_t disk_close(H5FD_t *base) {
+    disk_file *file = (disk_file *)base;
+    if (close(file->descriptor) != 0) {
         note(file);
     }
+    rb_h5_disk_release(file->disk);
     free(file);
     return 0;
 }
 
-static herr_t query(const H5FD_t *common, unsigned long *features) {
-    (void)common;
+static herr_t disk_query(const H5FD_t *base, unsigned long *features) {
+    (void)base;
     *features = H5FD_FEAT_AGGREGATE_METADATA | H5FD_FEAT_ACCUMULATE_METADATA |
-                H5FD_FEAT_DATA_SIEVE | H5FD_FEAT_AGGREGATE_SMALLDATA;
+                H5FD_FEAT_DATA_SIEVE | H5FD_FEAT_AGGREGATE_SMALLDATA |
+                H5FD_FEAT_DEFAULT_VFD_COMPATIBLE;
     return 0;
 }
 
-static haddr_t get_end_of_addresses(const H5FD_t *common, H5FD_mem_t type) {
-    (void)type;
-    return ((const struct driven *)common)->end_of_addresses;
+static haddr_t disk_get_end_of_address(const H5FD_t *base, H5FD_mem_t kind) {
+    (void)kind;
+    return ((const disk_file *)base)->end_of_address;
 }
 
-static herr_t set_end_of_addresses(H5FD_t *common, H5FD_mem_t type, haddr_t end) {
-    (void)type;
-    ((struct driven *)common)->end_of_addresses = end;
+static herr_t disk_set_end_of_address(H5FD_t *base, H5FD_mem_t kind, haddr_t address) {
+    (void)kind;
+    ((disk_file *)base)->end_of_address = address;
     return 0;
 }
 
-static haddr_t get_end_of_file(const H5FD_t *common, H5FD_mem_t type) {
-    (void)type;
-    return ((const struct driven *)common)->end_of_file;
+static haddr_t disk_get_end_of_file(const H5FD_t *base, H5FD_mem_t kind) {
+    (void)kind;
+    return ((const disk_file *)base)->end_of_file;
 }
 
-static herr_t read_driven(H5FD_t *common, H5FD_mem_t type, hid_t list, haddr_t from, size_t size,
-                          void *buffer) {
-    struct driven *file = (struct driven *)common;
-    char *next = buffer;
-    (void)type;
-    (void)list;
-    while (size > 0) {
-        ssize_t count = pread(file->descriptor, next, size, (off_t)from);
-        if (count < 0 && errno == EINTR) {
+static herr_t disk_read(H5FD_t *base, H5FD_mem_t kind, hid_t transfer, haddr_t address, size_t size,
+                        void *buffer) {
+    disk_file *file = (disk_file *)base;
+    (void)kind;
+    (void)transfer;
+    size_t done = 0;
+    while (done < size) {
+        ssize_t got =
+            pread(file->descriptor, (char *)buffer + done, size - done, (off_t)(address + done));
+        if (got < 0 && errno == EINTR) {
             continue;
         }
-        if (count < 0) {
-            return -1;
-        }
-        if (count == 0) { /* what was never written is zero */
-            memset(next, 0, size);
-            return 0;
-        }
-        next += count;
-        from += (haddr_t)count;
-        size -= (size_t)count;
-    }
-    return 0;
-}
-
-static herr_t write_driven(H5FD_t *common, H5FD_mem_t type, hid_t list, haddr_t to, size_t size,
-                           const void *buffer) {
-    struct driven *file = (struct driven *)common;
-    const char *next = buffer;
-    (void)type;
-    (void)list;
-    while (size > 0 && *file->failure == 0) {
-        ssize_t count = pwrite(file->descriptor, next, size, (off_t)to);
-        if (count > 0) {
-            next += count;
-            to += (haddr_t)count;
-            size -= (size_t)count;
-        } else if (count == 0 || errno != EINTR) {
+        if (got < 0) {
             note(file);
         }
+        if (got <= 0) { /* behind the end of a file there are zeros */
+            memset((char *)buffer + done, 0, size - done);
+            break;
+        }
+        done += (size_t)got;
     }
-    to += size; /* where it would have ended */
-    file->end_of_file = to > file->end_of_file ? to : file->end_of_file;
     return 0;
 }
 
-static herr_t truncate_driven(H5FD_t *common, hid_t list, hbool_t closing) {
-    struct driven *file = (struct driven *)common;
-    (void)list;
+static herr_t disk_write(H5FD_t *base, H5FD_mem_t kind, hid_t transfer, haddr_t address,
+                         size_t size, const void *buffer) {
+    disk_file *file = (disk_file *)base;
+    (void)kind;
+    (void)transfer;
+    size_t done = 0;
+    while (done < size && file->disk->error == 0) {
+        ssize_t put = pwrite(file->descriptor, (const char *)buffer + done, size - done,
+                             (off_t)(address + done));
+        if (put < 0 && errno != EINTR) {
+            note(file);
+        }
+        done += put > 0 ? (size_t)put : 0;
+    }
+    if (address + size > file->end_of_file) {
+        file->end_of_file = address + size;
+    }
+    return 0;
+}
+
+static herr_t disk_truncate(H5FD_t *base, hid_t transfer, hbool_t closing) {
+    disk_file *file = (disk_file *)base;
+    (void)transfer;
     (void)closing;
-    if (file->end_of_addresses != file->end_of_file) {
-        if (*file->failure == 0 &&
-            ftruncate(file->descriptor, (off_t)file->end_of_addresses) != 0) {
+    if (file->end_of_file != file->end_of_address) {
+        if (ftruncate(file->descriptor, (off_t)file->end_of_address) != 0) {
             note(file);
         }
-        file->end_of_file = file->end_of_addresses;
+        file->end_of_file = file->end_of_address;
     }
     return 0;
 }
 
-bool rb_h5_drive(hid_t list, int *failure) {
-    const H5FD_class_t driver = {
-#ifdef H5FD_CLASS_VERSION
-        .version = H5FD_CLASS_VERSION,
-        .value = (H5FD_class_value_t)(H5_VFD_RESERVED + 1),
+/* File systems without locks are common on clusters: there it goes without. */
+static herr_t disk_lock(H5FD_t *base, hbool_t writing) {
+    const disk_file *file = (const disk_file *)base;
+    int status = flock(file->descriptor, (writing ? LOCK_EX : LOCK_SH) | LOCK_NB);
+    return status == 0 || errno == ENOSYS || errno == ENOTSUP ? 0 : -1;
+}
+
+static herr_t disk_unlock(H5FD_t *base) {
+    flock(((const disk_file *)base)->descriptor, LOCK_UN);
+    return 0;
+}
+
+/* No `cmp`: two openings of a file stay apart, each with errors of its own. */
+static const H5FD_class_t disk_class = {
+#if H5_VERSION_GE(1, 13, 0)
+    .version = H5FD_CLASS_VERSION,
+    .value = (H5FD_class_value_t)511, /* one of those that nobody owns */
 #endif
-        .name = "rarebit",
-        .maxaddr = ((haddr_t)1 << LARGEST_ADDRESS_BITS) - 1,
-        .fc_degree = H5F_CLOSE_WEAK,
-        .fapl_size = sizeof failure,
-        .open = open_driven,
-        .close = close_driven,
-        .query = query,
-        .get_eoa = get_end_of_addresses,
-        .set_eoa = set_end_of_addresses,
-        .get_eof = get_end_of_file,
-        .read = read_driven,
-        .write = write_driven,
-        .truncate = truncate_driven,
-        .fl_map = H5FD_FLMAP_DICHOTOMY,
-    };
-    hid_t id = H5FDregister(&driver);
-    bool done = id >= 0 && H5Pset_driver(list, id, &failure) >= 0;
-    if (id >= 0) { /* the list keeps what it needs */
-        H5FDunregister(id);
+    .name = "rarebit",
+    .maxaddr = INT64_MAX,
+    .fc_degree = H5F_CLOSE_STRONG,
+    .fapl_size = sizeof(rb_h5_disk *),
+    .open = disk_open,
+    .close = disk_close,
+    .query = disk_query,
+    .get_eoa = disk_get_end_of_address,
+    .set_eoa = disk_set_end_of_address,
+    .get_eof = disk_get_end_of_file,
+    .read = disk_read,
+    .write = disk_write,
+    .truncate = disk_truncate,
+    .lock = disk_lock,
+    .unlock = disk_unlock,
+    .fl_map = H5FD_FLMAP_DICHOTOMY,
+};
+
+bool rb_h5_disk_use(hid_t access, rb_h5_disk **disk) {
+    *disk = calloc(1, sizeof **disk);
+    if (!*disk) {
+        return false;
+    }
+    (*disk)->owners = 1;
+    hid_t driver = H5FDregister(&disk_class);
+    bool done = driver >= 0 && H5Pset_driver(access, driver, disk) >= 0;
+    if (driver >= 0) {
+        H5FDunregister(driver);
     }
     return done;
 }

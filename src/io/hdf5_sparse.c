@@ -224,6 +224,9 @@ static rb_error read_block(rb_source *source, rb_context *ctx, int64_t first, in
     err = read_entries(stream->file, &stream->place, &stream->values, &stream->columns, from,
                        stored, stream->column_buffer, stream->buffer);
     if (!err) {
+        err = rb_h5_check(stream->file);
+    }
+    if (!err) {
         err = order_rows(stream->file, stream->place.path, source->type, first, count,
                          source->n_features, stream->starts, stream->column_buffer, stream->buffer);
     }

@@ -73,7 +73,7 @@ static rb_error write_block(rb_h5 *file, const char *path, hid_t data, rb_type t
     if (space >= 0) {
         H5Sclose(space);
     }
-    return err ? err : rb_h5_written(file);
+    return err ? err : rb_h5_check(file);
 }
 
 rb_error rb_h5_write_rows(rb_h5 *file, const char *path, hid_t data, rb_type type, int64_t first,

@@ -377,7 +377,8 @@ rb_error rb_model_load(rb_context *ctx, const char *path, rb_model **model) {
         return err;
     }
     err = get_model(&in, model);
-    rb_h5_close(in.file);
+    rb_error unread = rb_h5_close(in.file);
+    err = unread ? unread : err;
     if (err) {
         rb_model_free(*model);
         *model = NULL;

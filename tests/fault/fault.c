@@ -3,10 +3,10 @@
  *
  *   fault read|write N FOLDER COMMAND [ARGUMENT...]
  *
- * The N-th call (from 1) on a file below FOLDER fails: a read with EIO; a write, sync, truncation,
- * renaming or opening for writing with ENOSPC. The exit status is the command's (128 + the number
- * of a signal). When the fault has come to pass, its name goes to file descriptor 3, if that is
- * open.
+ * The N-th call (from 1) on a regular file below FOLDER fails: a read with EIO; a write, sync,
+ * truncation, renaming or opening for writing with ENOSPC. The exit status is the command's (128 +
+ * the number of a signal). When the fault has come to pass, its name goes to file descriptor 3, if
+ * that is open.
  *
  * The kernel asks us before each such call (seccomp's user notification), whether it comes from the
  * C library, from HDF5 or from zlib, in whatever thread. Where the kernel cannot, the exit status
@@ -25,6 +25,7 @@
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
@@ -152,6 +153,12 @@ static void file_of(const struct seccomp_notif *asked, const call *c, char *path
     }
 }
 
+/* Folders are synced after a file has got its name: what fails then changes nothing. */
+static bool is_folder(const char *path) {
+    struct stat status;
+    return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+}
+
 static bool opens_for_reading(const struct seccomp_notif *asked, const call *c) {
     if (strncmp(c->name, "open", 4) != 0) {
         return false;
@@ -181,7 +188,7 @@ static void supervise(int listener, bool reads, long n, const char *folder, int 
         char path[4096];
         if (c && c->read == reads && !opens_for_reading(&asked, c)) {
             file_of(&asked, c, path, sizeof path);
-            if (strncmp(path, folder, strlen(folder)) == 0 && ++seen == n) {
+            if (strncmp(path, folder, strlen(folder)) == 0 && !is_folder(path) && ++seen == n) {
                 answer.flags = 0;
                 answer.error = reads ? -EIO : -ENOSPC;
                 if (report >= 0) {
