@@ -26,7 +26,8 @@ typedef struct rb_build {
     const char *kernels;    /* rarebit's own: "ref", "avx2", "avx512" */
 } rb_build;
 
-/* Fills build; the texts live as long as the context. */
+/* Fills build; the texts live as long as the context. Without one (NULL) the kernels are those that a new
+ * context would take. */
 RB_API void rb_build_info(const rb_context *context, rb_build *build);
 
 /* Takes the named kernels ("ref", "avx2", "avx512") instead of the best that the processor can run.

@@ -72,33 +72,6 @@ void rb_dense_zero(rb_dense a) {
     }
 }
 
-/* Squares of this many rows keep both sides of the copy in the first level cache. */
-enum { MIRROR_TILE = 32 };
-
-static int64_t smaller(int64_t a, int64_t b) {
-    return a < b ? a : b;
-}
-
 void rb_dense_mirror(rb_dense a) {
-    for (int64_t row = 0; row < a.rows; row += MIRROR_TILE) {
-        int64_t end = smaller(row + MIRROR_TILE, a.rows);
-        for (int64_t col = 0; col <= row; col += MIRROR_TILE) {
-            for (int64_t i = row; i < end; i++) {
-                int64_t last = smaller(col + MIRROR_TILE, i);
-                if (a.type == RB_FLOAT32) {
-                    const float *from = rb_dense_row(a, i);
-                    float *to = a.data;
-                    for (int64_t j = col; j < last; j++) {
-                        to[j * a.ld + i] = from[j];
-                    }
-                } else {
-                    const double *from = rb_dense_row(a, i);
-                    double *to = a.data;
-                    for (int64_t j = col; j < last; j++) {
-                        to[j * a.ld + i] = from[j];
-                    }
-                }
-            }
-        }
-    }
+    rb_kernels_best()->of[a.type].mirror(a.rows, a.data, a.ld);
 }

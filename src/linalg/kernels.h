@@ -15,6 +15,8 @@ struct rb_type_kernels {
                       double sums[5]);
     /* OUT (+)= V B for rows first .. first + count - 1 of V. */
     void (*csr)(rb_csr v, int64_t first, int64_t count, rb_dense b, bool add, rb_dense out);
+    /* Upper triangle <- lower triangle. */
+    void (*mirror)(int64_t n, void *a, int64_t ld);
     void (*widen)(int64_t n, const void *x, double *out);
     void (*narrow)(int64_t n, double factor, const double *x, void *out);
 };

@@ -1,4 +1,5 @@
 /* Dense products: BLAS on the calling thread, and fixed tiles of the output over the threads. */
+#include "bands.h"
 #include "linalg.h"
 
 #include <cblas.h>
@@ -69,30 +70,18 @@ void rb_syrk(double alpha, rb_dense a, rb_side op_a, double beta, rb_dense c) {
 
 /* ---- tiles ---- */
 
-/* The output is cut into bands of rows and of columns, as equal as multiples of BAND_STEP can be.
- * Wide enough that packing the operands costs the BLAS little; a function of the shape alone, so
- * that the bits do not depend on the number of threads. */
-enum { BAND = 256, BAND_STEP = 16 };
-
-struct bands {
-    int64_t length, size, count;
-};
+/* The output is cut into bands of rows and of columns, as equal as multiples of RB_BAND_STEP can
+ * be: wide, so that packing the operands costs the BLAS little (bands of 256 cost a fifth more time
+ * than bands of 400 to 512), but at least two where there is work for two threads. A function of
+ * the shape alone, so that the bits do not depend on the number of threads. */
+enum { BAND = 448, BAND_LEAST = 128 };
 
 static struct bands cut(int64_t length) {
     int64_t count = (length + BAND / 2) / BAND;
-    count = count < 1 ? 1 : count;
-    int64_t steps = (length + count * BAND_STEP - 1) / (count * BAND_STEP);
-    int64_t size = steps < 1 ? BAND_STEP : steps * BAND_STEP;
-    return (struct bands){length, size, (length + size - 1) / size};
-}
-
-static int64_t band_start(struct bands bands, int64_t index) {
-    return index * bands.size;
-}
-
-static int64_t band_size(struct bands bands, int64_t index) {
-    int64_t left = bands.length - index * bands.size;
-    return left < bands.size ? left : bands.size;
+    if (count < 2) {
+        count = length < 2 * BAND_LEAST ? 1 : 2;
+    }
+    return rb_cut(length, count);
 }
 
 /* Band (row, col) of a lower triangle, row by row. */
@@ -122,12 +111,16 @@ static rb_dense right_part(rb_dense b, rb_side op, int64_t first, int64_t size) 
     return left_part(b, op == RB_TRANSPOSED ? RB_PLAIN : RB_TRANSPOSED, first, size);
 }
 
+static void compute_part(const struct product *p, int64_t row, int64_t rows, int64_t col,
+                         int64_t cols) {
+    rb_gemm(p->alpha, left_part(p->a, p->op_a, row, rows), p->op_a,
+            right_part(p->b, p->op_b, col, cols), p->op_b, p->beta,
+            rb_dense_part(p->c, row, rows, col, cols));
+}
+
 static void compute_tile(const struct product *p, int64_t row, int64_t col) {
-    int64_t i = band_start(p->rows, row), rows = band_size(p->rows, row);
-    int64_t j = band_start(p->cols, col), cols = band_size(p->cols, col);
-    rb_gemm(p->alpha, left_part(p->a, p->op_a, i, rows), p->op_a,
-            right_part(p->b, p->op_b, j, cols), p->op_b, p->beta,
-            rb_dense_part(p->c, i, rows, j, cols));
+    compute_part(p, rb_band_start(p->rows, row), rb_band_size(p->rows, row),
+                 rb_band_start(p->cols, col), rb_band_size(p->cols, col));
 }
 
 static void full_task(void *arg, int64_t index, int worker) {
@@ -136,11 +129,37 @@ static void full_task(void *arg, int64_t index, int worker) {
     compute_tile(p, index / p->cols.count, index % p->cols.count);
 }
 
-static void lower_task(void *arg, int64_t index, int worker) {
-    (void)worker;
+/* The lower triangle of the square on the diagonal at `first`: a rank-k update where both operands
+ * are the same matrix, else by halves down to squares of DIAGONAL. */
+enum { DIAGONAL = 128 };
+
+static void compute_diagonal(const struct product *p, int64_t first, int64_t size) {
+    if (p->a.data == p->b.data && p->a.ld == p->b.ld && p->op_a != p->op_b) {
+        rb_syrk(p->alpha, left_part(p->a, p->op_a, first, size), p->op_a, p->beta,
+                rb_dense_part(p->c, first, size, first, size));
+    } else if (size <= DIAGONAL) {
+        compute_part(p, first, size, first, size);
+    } else {
+        int64_t half = size / 2 / RB_BAND_STEP * RB_BAND_STEP;
+        compute_diagonal(p, first, half);
+        compute_part(p, first + half, size - half, first, half);
+        compute_diagonal(p, first + half, size - half);
+    }
+}
+
+static void compute_lower(const struct product *p, int64_t index) {
     int64_t row, col;
     lower_band(index, &row, &col);
-    compute_tile(arg, row, col);
+    if (row == col) {
+        compute_diagonal(p, rb_band_start(p->rows, row), rb_band_size(p->rows, row));
+    } else {
+        compute_tile(p, row, col);
+    }
+}
+
+static void lower_task(void *arg, int64_t index, int worker) {
+    (void)worker;
+    compute_lower(arg, index);
 }
 
 void rb_gemm_parallel(rb_context *ctx, double alpha, rb_dense a, rb_side op_a, rb_dense b,
@@ -169,15 +188,7 @@ static void moments_task(void *arg, int64_t index, int worker) {
         compute_tile(&m->u, index / m->u.cols.count, index % m->u.cols.count);
         return;
     }
-    int64_t row, col;
-    lower_band(index - m->u_tiles, &row, &col);
-    if (row != col) {
-        compute_tile(&m->s, row, col);
-        return;
-    }
-    int64_t first = band_start(m->s.rows, row), size = band_size(m->s.rows, row);
-    rb_syrk(1, left_part(m->s.a, RB_TRANSPOSED, first, size), RB_TRANSPOSED, 1,
-            rb_dense_part(m->s.c, first, size, first, size));
+    compute_lower(&m->s, index - m->u_tiles);
 }
 
 void rb_moments_parallel(rb_context *ctx, rb_dense v, rb_dense m, rb_dense u, rb_dense s) {

@@ -1,16 +1,14 @@
 /* Symmetric positive definite matrices. Small ones are inverted at once by our own kernel, and
- * solving is a product; larger ones keep the Cholesky factor of LAPACK. */
+ * solving is a product; larger ones keep a Cholesky factor. */
+#include "bands.h"
+#include "cholesky.h"
 #include "kernels.h"
 
-#include <cblas.h>
-#include <math.h>
+#include <string.h>
 
-/* LAPACK, which stores by columns: its upper triangle is our lower one. */
-void dpotrf_(const char *uplo, const int *n, double *a, const int *lda, int *info, size_t length);
-void dpotri_(const char *uplo, const int *n, double *a, const int *lda, int *info, size_t length);
-
-/* Up to this size the inverse by sweeps is faster than LAPACK's factor. */
-enum { SMALL = 256 };
+/* Up to this size the inverse by sweeps and a product cost less than a factor and solutions with
+ * it. */
+enum { SMALL = 512 };
 
 struct rb_spd {
     rb_type type;
@@ -83,29 +81,22 @@ static int64_t factor_small(const struct rb_kernels *kernels, rb_spd *f) {
     return failed;
 }
 
-static int64_t factor_large(const struct rb_kernels *kernels, rb_spd *f) {
-    int n = (int)f->size, ld = (int)f->ld, info;
-    dpotrf_("U", &n, f->factor, &ld, &info, 1);
-    if (info != 0) {
-        return info > 0 ? info - 1 : 0;
+static rb_dense factor_view(const rb_spd *f) {
+    return (rb_dense){f->factor, f->size, f->size, f->ld, RB_FLOAT64};
+}
+
+static int64_t factor_large(rb_context *ctx, rb_spd *f) {
+    int64_t failed = rb_cholesky_factor(ctx, factor_view(f), &f->log_det);
+    if (failed < 0) {
+        rb_dense_copy(factor_view(f), f->solver);
     }
-    double sum = 0;
-    for (int64_t i = 0; i < f->size; i++) {
-        double pivot = f->factor[i * f->ld + i];
-        if (!isfinite(pivot)) {
-            return i;
-        }
-        sum += log(pivot);
-    }
-    f->log_det = 2 * sum;
-    narrow_lower(kernels, 1, f->factor, f->ld, f->solver);
-    return -1;
+    return failed;
 }
 
 rb_error rb_spd_factor(rb_context *ctx, rb_spd *f, rb_dense a) {
     const struct rb_kernels *kernels = rb_kernels_of(ctx);
     copy_lower(kernels, a, f->factor, f->ld);
-    int64_t failed = f->small ? factor_small(kernels, f) : factor_large(kernels, f);
+    int64_t failed = f->small ? factor_small(kernels, f) : factor_large(ctx, f);
     if (failed >= 0) {
         return rb_fail(ctx, RB_ERROR_NUMERIC,
                        "a matrix of %lld rows is not positive definite or not finite (at row %lld)",
@@ -118,76 +109,80 @@ double rb_spd_log_det(const rb_spd *f) {
     return f->log_det;
 }
 
+/* ---- with the Cholesky factor: columns or rows are independent and go in strips ---- */
+
+enum { STRIP = 256 };
+
+struct strips {
+    rb_spd *f;
+    rb_dense b, x;
+    struct bands bands;
+};
+
+static void run_strips(rb_context *ctx, rb_spd *f, rb_dense b, rb_dense x, int64_t length,
+                       rb_task task) {
+    struct strips strips = {f, b, x, rb_cut(length, (length + STRIP - 1) / STRIP)};
+    rb_parallel(ctx, strips.bands.count, task, &strips);
+}
+
+/* The lower triangle of the inverse, in float64: columns of the identity are zero down to the
+ * diagonal. */
+static void invert_strip(void *arg, int64_t index, int worker) {
+    (void)worker;
+    const struct strips *s = arg;
+    rb_spd *f = s->f;
+    int64_t first = rb_band_start(s->bands, index), size = rb_band_size(s->bands, index);
+    rb_dense work = {f->work, f->size, f->size, f->ld, RB_FLOAT64};
+    rb_dense columns = rb_dense_part(work, 0, f->size, first, size);
+    int64_t start = first / RB_CHOLESKY_BLOCK * RB_CHOLESKY_BLOCK;
+    rb_dense_zero(rb_dense_rows(columns, start, f->size - start));
+    for (int64_t j = 0; j < size; j++) {
+        rb_dense_set(columns, first + j, j, 1);
+    }
+    rb_cholesky_left(factor_view(f), columns, start);
+    rb_dense_copy(rb_dense_rows(columns, first, f->size - first),
+                  rb_dense_part(s->x, first, f->size - first, first, size));
+}
+
 void rb_spd_inverse(rb_context *ctx, rb_spd *f, rb_dense x) {
     if (f->small) {
         rb_dense_copy(f->solver, x);
         return;
     }
-    int n = (int)f->size, ld = (int)f->ld, info;
-    for (int64_t i = 0; i < f->size * f->ld; i++) {
-        f->work[i] = f->factor[i];
-    }
-    dpotri_("U", &n, f->work, &ld, &info, 1);
-    narrow_lower(rb_kernels_of(ctx), 1, f->work, f->ld, x);
+    run_strips(ctx, f, x, x, f->size, invert_strip);
     rb_dense_mirror(x);
 }
 
-/* ---- solving with the Cholesky factor: independent columns or rows, in strips ---- */
-
-enum { STRIP = 128 };
-
-struct solve {
-    rb_dense factor, b, x;
-    bool left;
-};
-
-static void triangular(enum CBLAS_SIDE side, enum CBLAS_TRANSPOSE op, rb_dense factor, rb_dense x) {
-    int rows = (int)x.rows, cols = (int)x.cols, ld = (int)factor.ld, ldx = (int)x.ld;
-    if (x.type == RB_FLOAT32) {
-        cblas_strsm(CblasRowMajor, side, CblasLower, op, CblasNonUnit, rows, cols, 1, factor.data,
-                    ld, x.data, ldx);
-    } else {
-        cblas_dtrsm(CblasRowMajor, side, CblasLower, op, CblasNonUnit, rows, cols, 1, factor.data,
-                    ld, x.data, ldx);
-    }
-}
-
-static void solve_strip(void *arg, int64_t index, int worker) {
+static void left_strip(void *arg, int64_t index, int worker) {
     (void)worker;
-    const struct solve *s = arg;
-    int64_t length = s->left ? s->x.cols : s->x.rows, first = index * STRIP;
-    int64_t size = length - first < STRIP ? length - first : STRIP;
-    if (s->left) {
-        rb_dense x = rb_dense_part(s->x, 0, s->x.rows, first, size);
-        rb_dense_copy(rb_dense_part(s->b, 0, s->b.rows, first, size), x);
-        triangular(CblasLeft, CblasNoTrans, s->factor, x);
-        triangular(CblasLeft, CblasTrans, s->factor, x);
-    } else {
-        rb_dense x = rb_dense_rows(s->x, first, size);
-        rb_dense_copy(rb_dense_rows(s->b, first, size), x);
-        triangular(CblasRight, CblasTrans, s->factor, x);
-        triangular(CblasRight, CblasNoTrans, s->factor, x);
-    }
-}
-
-static void solve(rb_context *ctx, rb_spd *f, rb_dense b, rb_dense x, bool left) {
-    if (f->small) {
-        if (left) {
-            rb_gemm_parallel(ctx, 1, f->solver, RB_PLAIN, b, RB_PLAIN, 0, x);
-        } else {
-            rb_gemm_parallel(ctx, 1, b, RB_PLAIN, f->solver, RB_PLAIN, 0, x);
-        }
-        return;
-    }
-    struct solve s = {f->solver, b, x, left};
-    int64_t length = left ? x.cols : x.rows;
-    rb_parallel(ctx, (length + STRIP - 1) / STRIP, solve_strip, &s);
+    const struct strips *s = arg;
+    int64_t first = rb_band_start(s->bands, index), size = rb_band_size(s->bands, index);
+    rb_dense x = rb_dense_part(s->x, 0, s->x.rows, first, size);
+    rb_dense_copy(rb_dense_part(s->b, 0, s->b.rows, first, size), x);
+    rb_cholesky_left(s->f->solver, x, 0);
 }
 
 void rb_spd_solve_left(rb_context *ctx, rb_spd *f, rb_dense b, rb_dense x) {
-    solve(ctx, f, b, x, true);
+    if (f->small) {
+        rb_gemm_parallel(ctx, 1, f->solver, RB_PLAIN, b, RB_PLAIN, 0, x);
+        return;
+    }
+    run_strips(ctx, f, b, x, x.cols, left_strip);
+}
+
+static void right_strip(void *arg, int64_t index, int worker) {
+    (void)worker;
+    const struct strips *s = arg;
+    int64_t first = rb_band_start(s->bands, index), size = rb_band_size(s->bands, index);
+    rb_dense x = rb_dense_rows(s->x, first, size);
+    rb_dense_copy(rb_dense_rows(s->b, first, size), x);
+    rb_cholesky_right(s->f->solver, x);
 }
 
 void rb_spd_solve_right(rb_context *ctx, rb_spd *f, rb_dense b, rb_dense x) {
-    solve(ctx, f, b, x, false);
+    if (f->small) {
+        rb_gemm_parallel(ctx, 1, b, RB_PLAIN, f->solver, RB_PLAIN, 0, x);
+        return;
+    }
+    run_strips(ctx, f, b, x, x.rows, right_strip);
 }

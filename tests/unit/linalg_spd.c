@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-static const int64_t sizes[] = {1, 2, 7, 8, 9, 50, 64, 101, 150, 256, 257, 300, 600};
+static const int64_t sizes[] = {1, 2, 7, 8, 9, 50, 64, 101, 150, 256, 300, 512, 513, 700};
 enum { SIZES = sizeof sizes / sizeof *sizes };
 
 /* G G' / size + I of normal G, NaN above the diagonal: it must not be read. */

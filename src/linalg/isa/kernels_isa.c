@@ -23,6 +23,9 @@ enum { VECTOR_BYTES = 16, SUM_REGISTERS = 8 };
 /* Sums in float32 are handed on to float64 after this many values. */
 enum { RUN = 4096 };
 
+/* Rows and columns of the squares in which a triangle is mirrored. */
+enum { MIRROR = 16 };
+
 #define REAL float
 #define NAME(name) name##_float
 #include "kernels.inc"
@@ -41,8 +44,8 @@ extern const struct rb_kernels JOIN(rb_kernels_, RB_ISA);
 const struct rb_kernels JOIN(rb_kernels_, RB_ISA) = {
     .name = TEXT(RB_ISA),
     .of = {{dot_float, axpy_float, shift_scale_float, rectify_float, mstep_row_float, csr_float,
-            widen_float, narrow_float},
+            mirror_float, widen_float, narrow_float},
            {dot_double, axpy_double, shift_scale_double, rectify_double, mstep_row_double,
-            csr_double, widen_double, narrow_double}},
+            csr_double, mirror_double, widen_double, narrow_double}},
     .sweep = sweep,
 };
