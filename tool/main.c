@@ -1,4 +1,5 @@
 /* rarebit: the command line tool. Finds the command, reads its line, runs it, checks stdout. */
+#include "blas_choice.h"
 #include "tool.h"
 
 #include <stdlib.h>
@@ -78,6 +79,7 @@ static rb_error choose_kernels(rb_context *ctx) {
 }
 
 int main(int argc, char **argv) {
+    choose_blas_kernels(argv);
     interrupt_install();
     rb_context *ctx;
     if (rb_context_new(&ctx)) {

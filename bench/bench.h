@@ -1,0 +1,46 @@
+/* What the benchmarks share: samples of times, random numbers, the table of peaks. */
+#ifndef BENCH_H
+#define BENCH_H
+
+#include <rarebit/rarebit.h>
+
+enum { BENCH_MOST_TIMES = 4096 };
+
+/* Times of one thing, in seconds. */
+typedef struct bench_times {
+    int count;
+    double seconds[BENCH_MOST_TIMES];
+} bench_times;
+
+void bench_add(bench_times *times, double seconds);
+double bench_least(const bench_times *times);
+double bench_median(const bench_times *times);
+double bench_most(const bench_times *times);
+double bench_now(void);
+
+/* Uniform in [0, 1) and roughly normal (sum of four uniforms, variance 1); the same in each run. */
+double bench_uniform(uint64_t *state);
+double bench_normal(uint64_t *state);
+
+/* Memory, or the end of the program. */
+void *bench_take(size_t count, size_t size);
+
+/* Stops the program with the context's sentence when a call failed. */
+void bench_check(const rb_context *ctx, rb_error error);
+
+/* Threads that are compared: one, and this many. */
+enum { BENCH_THREADS = 2 };
+
+/* Best seen in this run, GFLOP/s in float32, with 1 and with BENCH_THREADS threads. */
+typedef struct bench_peaks {
+    double fma[2], gemm[2];
+} bench_peaks;
+
+/* Measures, alternating between the numbers of threads, and keeps the best of old and new. */
+void bench_measure_peaks(const rb_context *ctx, bench_peaks *peaks);
+
+/* Runs the cases whose letter is in `letters` and prints a table. Measures the peaks again at the
+ * end and takes the best. */
+void bench_rfn(rb_context *ctx, const char *letters, bench_peaks *peaks);
+
+#endif

@@ -1,0 +1,46 @@
+/* bench [LETTERS]: times fits against what the processor can do. LETTERS choose cases, such as
+ * "ab". */
+#include "../tool/blas_choice.h"
+#include "bench.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* The processor's name where the system tells it. */
+static void print_processor(void) {
+    char line[256];
+    FILE *file = fopen("/proc/cpuinfo", "r");
+    while (file && fgets(line, sizeof line, file)) {
+        if (strncmp(line, "model name", 10) == 0 && strchr(line, ':')) {
+            printf("processor %s", strchr(line, ':') + 2);
+            break;
+        }
+    }
+    if (file) {
+        fclose(file);
+    }
+}
+
+static void print_build(const rb_context *ctx) {
+    rb_build build;
+    rb_build_info(ctx, &build);
+    print_processor();
+    printf("rarebit %s, %s, kernels %s\n", rb_version(), build.compiler, build.kernels);
+    printf("BLAS %s, kernels %s%s%s\n\n", build.blas, build.blas_core,
+           build.blas_advice[0] ? "; better: OPENBLAS_CORETYPE=" : "", build.blas_advice);
+}
+
+int main(int argc, char **argv) {
+    choose_blas_kernels(argv);
+    rb_context *ctx;
+    if (rb_context_new(&ctx)) {
+        fprintf(stderr, "bench: out of memory\n");
+        return 1;
+    }
+    bench_peaks peaks = {{0}, {0}};
+    print_build(ctx);
+    bench_measure_peaks(ctx, &peaks);
+    bench_rfn(ctx, argc > 1 ? argv[1] : "abcde", &peaks);
+    rb_context_free(ctx);
+    return 0;
+}

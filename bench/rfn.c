@@ -1,0 +1,169 @@
+/* Fits of rectified factor networks, through the public interface only: seconds an iteration
+ * against the floating point operations that the algorithm needs at the speed of a matrix product.
+ */
+#include "bench.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct rfn_case {
+    char letter;
+    int64_t n, m, units, iterations;
+    double density; /* below 1: compressed sparse rows */
+};
+
+static const struct rfn_case cases[] = {
+    {'a', 100, 100, 50, 1000, 1},       {'a', 100, 100, 100, 1000, 1},
+    {'a', 100, 100, 150, 1000, 1},      {'b', 10000, 784, 1024, 7, 1},
+    {'c', 50000, 784, 1024, 3, 1},      {'d', 2000, 5000, 500, 7, 1},
+    {'e', 10000, 20000, 256, 7, 0.005},
+};
+enum { CASES = sizeof cases / sizeof *cases, ROUNDS = 2 };
+
+/* The data of a case; owns its numbers. */
+struct data {
+    int64_t stored;
+    float *values;
+    int64_t *starts;
+    int32_t *columns;
+    rb_matrix *matrix;
+    rb_source *source;
+};
+
+static void make_dense(rb_context *ctx, const struct rfn_case *c, struct data *data) {
+    uint64_t random = 2;
+    data->stored = c->n * c->m;
+    data->values = bench_take((size_t)data->stored, sizeof *data->values);
+    for (int64_t i = 0; i < data->stored; i++) {
+        data->values[i] = (float)bench_normal(&random);
+    }
+    bench_check(ctx,
+                rb_matrix_dense(ctx, RB_FLOAT32, c->n, c->m, data->values, c->m, 1, &data->matrix));
+}
+
+/* Gaps between entries are uniform with the mean that the density asks for. */
+static void make_sparse(rb_context *ctx, const struct rfn_case *c, struct data *data) {
+    uint64_t random = 3;
+    int64_t gap = (int64_t)(2 / c->density) - 1;
+    size_t room = (size_t)(c->n * c->m * c->density * 1.5);
+    data->values = bench_take(room, sizeof *data->values);
+    data->columns = bench_take(room, sizeof *data->columns);
+    data->starts = bench_take((size_t)c->n + 1, sizeof *data->starts);
+    int64_t e = 0, column = -1;
+    for (int64_t i = 0; i < c->n; i++, column -= c->m) {
+        data->starts[i] = e;
+        while ((column += 1 + (int64_t)(bench_uniform(&random) * (double)gap)) < c->m &&
+               e < (int64_t)room) {
+            data->columns[e] = (int32_t)column;
+            data->values[e++] = (float)(1 + bench_normal(&random));
+        }
+    }
+    data->starts[c->n] = data->stored = e;
+    bench_check(ctx, rb_matrix_csr(ctx, RB_FLOAT32, c->n, c->m, data->starts, data->columns,
+                                   data->values, &data->matrix));
+}
+
+static void make_data(rb_context *ctx, const struct rfn_case *c, struct data *data) {
+    *data = (struct data){0};
+    if (c->density < 1) {
+        make_sparse(ctx, c, data);
+    } else {
+        make_dense(ctx, c, data);
+    }
+    bench_check(ctx, rb_source_from_matrix(ctx, data->matrix, &data->source));
+}
+
+static void free_data(struct data *data) {
+    rb_source_free(data->source);
+    rb_matrix_free(data->matrix);
+    free(data->values);
+    free(data->starts);
+    free(data->columns);
+}
+
+/* Floating point operations of an iteration, a multiply-add counted as 2: by the l x l and by the
+ * m x m form of the posterior. nm is the number of stored values. */
+static double operations(const struct rfn_case *c, int64_t stored, bool by_units) {
+    double n = (double)c->n, m = (double)c->m, l = (double)c->units;
+    double products = 4 * (double)stored * l + n * l * l;
+    return by_units ? products + 6 * m * l * l + 4.0 / 3 * l * l * l
+                    : products + 3 * m * m * l + m * m * m / 3 + 4 * m * l * l + l * l * l / 3;
+}
+
+static int keep_seconds(const rb_progress *progress, void *user) {
+    bench_add(user, progress->seconds);
+    return 0;
+}
+
+static void fit(rb_context *ctx, const struct rfn_case *c, struct data *data, bench_times *times) {
+    rb_rfn_options options;
+    rb_fit_options how;
+    rb_model *model;
+    rb_rfn_options_default(&options);
+    rb_fit_options_default(&how);
+    options.units = c->units;
+    how.iterations = c->iterations;
+    rb_context_on_progress(ctx, keep_seconds, times);
+    bench_check(ctx, rb_fit(ctx, "rfn", &options, &how, NULL, data->source, NULL, &model));
+    rb_model_free(model);
+}
+
+struct result {
+    int64_t stored;
+    bench_times times[2]; /* with 1 and with BENCH_THREADS threads */
+};
+
+static void run_case(rb_context *ctx, const struct rfn_case *c, struct result *result) {
+    struct data data;
+    make_data(ctx, c, &data);
+    result->stored = data.stored;
+    for (int round = 0; round < ROUNDS; round++) {
+        for (int many = 0; many < 2; many++) {
+            bench_check(ctx, rb_context_set_threads(ctx, many ? BENCH_THREADS : 1));
+            fit(ctx, c, &data, &result->times[many]);
+        }
+    }
+    free_data(&data);
+}
+
+static void print_case(const struct rfn_case *c, const struct result *r, const bench_peaks *peaks) {
+    double by_units = operations(c, r->stored, true), by_features = operations(c, r->stored, false);
+    double used = c->units <= c->m ? by_units : by_features;
+    for (int many = 0; many < 2; many++) {
+        double seconds = bench_median(&r->times[many]);
+        printf("(%c) %6lld x %5lld %s k %4lld  F %7.4g%s %7.4g%s  threads %d  ", c->letter,
+               (long long)c->n, (long long)c->m, c->density < 1 ? "CSR" : "   ",
+               (long long)c->units, 1e-9 * by_units, c->units <= c->m ? "*" : " ",
+               1e-9 * by_features, c->units <= c->m ? " " : "*", many ? BENCH_THREADS : 1);
+        printf("%9.3f ms (%.3f to %.3f)  %6.1f GFLOP/s  time/(F/peak) %5.2f", 1e3 * seconds,
+               1e3 * bench_least(&r->times[many]), 1e3 * bench_most(&r->times[many]),
+               1e-9 * used / seconds, seconds * 1e9 * peaks->gemm[many] / used);
+        if (many) {
+            printf("  speed-up %.2f", bench_median(&r->times[0]) / seconds);
+        }
+        printf("\n");
+    }
+}
+
+void bench_rfn(rb_context *ctx, const char *letters, bench_peaks *peaks) {
+    static struct result results[CASES];
+    for (int i = 0; i < CASES; i++) {
+        if (strchr(letters, cases[i].letter)) {
+            run_case(ctx, &cases[i], &results[i]);
+        }
+    }
+    bench_measure_peaks(ctx, peaks);
+    for (int many = 0; many < 2; many++) {
+        printf("peaks with %d thread%s: multiply-adds %.0f GFLOP/s, sgemm of 4096^3 %.0f GFLOP/s\n",
+               many ? BENCH_THREADS : 1, many ? "s" : "", peaks->fma[many], peaks->gemm[many]);
+    }
+    printf("\nmedian of an iteration (least to most); F in GFLOP by the l x l and the m x m form, "
+           "* is "
+           "the one used\n");
+    for (int i = 0; i < CASES; i++) {
+        if (strchr(letters, cases[i].letter)) {
+            print_case(&cases[i], &results[i], peaks);
+        }
+    }
+}

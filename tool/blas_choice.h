@@ -1,0 +1,9 @@
+/* Makes the BLAS use what the processor can do; shared by the tool and the benchmarks. */
+#ifndef BLAS_CHOICE_H
+#define BLAS_CHOICE_H
+
+/* Starts the program anew, once, with OPENBLAS_CORETYPE set, if OpenBLAS does not know this processor
+ * and picked slower kernels than it could. A value that the user has set stays. First thing in main. */
+void choose_blas_kernels(char **argv);
+
+#endif
