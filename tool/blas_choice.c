@@ -1,22 +1,25 @@
-/* OpenBLAS reads OPENBLAS_CORETYPE when it is loaded, so the choice takes a new start of the program.
- * Debian 12's knows no AMD processor after Zen 2 and runs at half their speed. */
+/* OpenBLAS reads OPENBLAS_CORETYPE when it is loaded, so the choice takes a new start of the
+ * program. Debian 12's knows no AMD processor after Zen 2 and runs at half their speed. */
 #include "blas_choice.h"
 
 #include <rarebit/version.h>
 
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 void choose_blas_kernels(char **argv) {
     rb_build build;
     rb_build_info(NULL, &build);
-    if (build.blas_advice[0] == '\0' || getenv("OPENBLAS_CORETYPE")) {
+    const char *wanted = getenv("RAREBIT_BLAS_CORE");
+    const char *core = wanted ? wanted : build.blas_advice;
+    const char *set = getenv("OPENBLAS_CORETYPE");
+    /* What this start has already set ends a second one here, whatever the BLAS made of it. */
+    if (core[0] == '\0' || (set && strcmp(set, core) == 0)) {
         return;
     }
-    /* The variable that is set here ends the second start at the return above. The library calls the
-     * BLAS from threads of its own: one that starts none is up sooner. */
-    if (setenv("OPENBLAS_CORETYPE", build.blas_advice, 1) == 0 &&
-        setenv("OPENBLAS_NUM_THREADS", "1", 1) == 0) {
+    /* The library calls the BLAS from threads of its own: one that starts none is up sooner. */
+    if (setenv("OPENBLAS_CORETYPE", core, 1) == 0 && setenv("OPENBLAS_NUM_THREADS", "1", 1) == 0) {
         execv("/proc/self/exe", argv);
     }
     /* Where that cannot be done the program runs on, only slower. */

@@ -2,8 +2,10 @@
 #ifndef BLAS_CHOICE_H
 #define BLAS_CHOICE_H
 
-/* Starts the program anew, once, with OPENBLAS_CORETYPE set, if OpenBLAS does not know this processor
- * and picked slower kernels than it could. A value that the user has set stays. First thing in main. */
+/* Starts the program anew, once, with OPENBLAS_CORETYPE set, if OpenBLAS does not know this
+ * processor and picked slower kernels than it could, or if RAREBIT_BLAS_CORE names others. An
+ * OPENBLAS_CORETYPE that suits the processor less is overruled: it is often set for a whole machine
+ * by somebody else. First thing in main. */
 void choose_blas_kernels(char **argv);
 
 #endif

@@ -177,7 +177,9 @@ void manual_overview(FILE *file, const command_list *list) {
     }
     fputs(".SH ENVIRONMENT\n"
           ".TP\n.B RAREBIT_KERNEL\nforces rarebit's own kernels: ref, avx2 or avx512\n"
-          ".TP\n.B OPENBLAS_CORETYPE\nforces the kernels of OpenBLAS\n"
+          ".TP\n.B RAREBIT_BLAS_CORE\nforces the kernels of OpenBLAS: Haswell, SkylakeX, Zen ...; "
+          "otherwise "
+          "the best that the processor can run are taken\n"
           ".TP\n.B TMPDIR\nwhere output for pipes and devices is kept until it is whole\n",
           file);
     put_status(file);

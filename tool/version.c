@@ -51,7 +51,9 @@ const command version_command = {
     .summary = "show the version, what was compiled in, and what computes",
     .description =
         "The environment variable RAREBIT_KERNEL=ref|avx2|avx512 forces rarebit's own kernels; "
-        "OPENBLAS_CORETYPE forces those of OpenBLAS.",
+        "RAREBIT_BLAS_CORE forces those of OpenBLAS (Haswell, SkylakeX, Zen ...), which are "
+        "otherwise "
+        "chosen by what the processor can do.",
     .groups = {{"Output", json_option_table, sizeof(json_options), NULL},
                {"General", general_option_table, sizeof(general_options), NULL}},
     .examples = {{"What a report of a fault should say", "version"},
