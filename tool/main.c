@@ -2,6 +2,7 @@
 #include "blas_choice.h"
 #include "tool.h"
 
+#include <hdf5.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -80,6 +81,8 @@ static rb_error choose_kernels(rb_context *ctx) {
 
 int main(int argc, char **argv) {
     choose_blas_kernels(argv);
+    /* Every file is closed by then; at exit HDF5 would print about objects of damaged files. */
+    H5dont_atexit();
     interrupt_install();
     rb_context *ctx;
     if (rb_context_new(&ctx)) {
