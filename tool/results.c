@@ -132,10 +132,10 @@ static rb_error write_whole(rb_context *ctx, const rb_matrix *matrix, const char
     return err;
 }
 
-int write_matrix(invocation *call, const rb_matrix *matrix) {
+int write_matrix_to(invocation *call, const rb_matrix *matrix, const char *target) {
     const output_options *options = options_of(call, matrix_output_option_table());
     output out;
-    int status = output_begin(&out, options->output, suffixes[options->format]);
+    int status = output_begin(&out, target, suffixes[options->format]);
     if (status) {
         return status;
     }
@@ -145,4 +145,9 @@ int write_matrix(invocation *call, const rb_matrix *matrix) {
         return report_failure(call->ctx, err);
     }
     return output_end(&out);
+}
+
+int write_matrix(invocation *call, const rb_matrix *matrix) {
+    const output_options *options = options_of(call, matrix_output_option_table());
+    return write_matrix_to(call, matrix, options->output);
 }

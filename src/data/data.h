@@ -179,4 +179,24 @@ rb_error rb_generate_biclusters(rb_context *ctx, const rb_bicluster_plan *plan,
                                 rb_matrix **matrix, rb_planted *planted);
 void rb_planted_clear(rb_planted *planted);
 
+/* Pictures of size x size pixels with bars, `width` pixels wide, across the whole picture. */
+typedef struct rb_bars_plan {
+    int64_t size, width; /* 1 <= width <= size */
+    double value;        /* of a bar's pixels; the others are 0 */
+    bool maximum;        /* where bars cross: the largest value, else their sum */
+    bool signs;          /* every second bar has -value */
+    double probability;  /* of each bar, independently */
+    double noise_sd;
+    int64_t n_samples;
+    uint64_t seed;
+} rb_bars_plan;
+
+/* 2 (size - width + 1). */
+int64_t rb_bars_count(int64_t size, int64_t width);
+
+/* Makes float64 matrices: the bars alone, bars x pixels; which of them are in which sample, samples x
+ * bars, 0 or 1; the samples, samples x pixels. Nothing is left behind on failure. */
+rb_error rb_generate_bars(rb_context *ctx, const rb_bars_plan *plan, rb_matrix **matrix,
+                          rb_matrix **fields, rb_matrix **states);
+
 #endif

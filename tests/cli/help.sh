@@ -75,7 +75,7 @@ END
     completes "fit" rarebit "fi"
     completes "rfn" rarebit fit ""
     completes "history codes filters modules" rarebit plot ""
-    completes "biclusters" rarebit help simulate ""
+    completes "biclusters bars" rarebit help simulate ""
     completes "rms sd none" rarebit fit rfn X.npy --normalize ""
     completes "--iterations" rarebit fit rfn X.npy --iter
 fi
