@@ -15,7 +15,7 @@ static int blas_ld(rb_dense a) {
 }
 
 static void scale(double beta, rb_dense c) {
-    for (int64_t i = 0; i < c.rows; i++) {
+    for (int64_t i = 0; beta != 1 && i < c.rows; i++) {
         for (int64_t j = 0; j < c.cols; j++) {
             rb_dense_set(c, i, j, beta == 0 ? 0 : beta * rb_dense_get(c, i, j));
         }
