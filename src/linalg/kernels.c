@@ -79,6 +79,6 @@ void rb_rectify(const rb_context *ctx, rb_dense x, const void *bias, double *sum
 }
 
 void rb_mstep_row(const rb_context *ctx, rb_type type, int64_t n, double eta, const void *u,
-                  const void *ws, const void *t, void *w, double sums[5]) {
-    rb_kernels_of(ctx)->of[type].mstep_row(n, eta, u, ws, t, w, sums);
+                  const void *z, const void *t, void *w, double sums[3]) {
+    rb_kernels_of(ctx)->of[type].mstep_row(n, eta, u, z, t, w, sums);
 }

@@ -11,8 +11,8 @@ struct rb_type_kernels {
     void (*shift_scale)(int64_t n, const void *x, const void *shift, const void *factor, void *out);
     void (*rectify)(int64_t rows, int64_t cols, int64_t ld, void *x, const void *bias, double *sum,
                     double *largest);
-    void (*mstep_row)(int64_t n, double eta, const void *u, const void *ws, const void *t, void *w,
-                      double sums[5]);
+    void (*mstep_row)(int64_t n, double eta, const void *u, const void *z, const void *t, void *w,
+                      double sums[3]);
     /* OUT (+)= V B for rows first .. first + count - 1 of V. */
     void (*csr)(rb_csr v, int64_t first, int64_t count, rb_dense b, bool add, rb_dense out);
     /* Upper triangle <- lower triangle. */

@@ -58,6 +58,10 @@ void rb_gemm_lower(rb_context *ctx, double alpha, rb_dense a, rb_side op_a, rb_d
  * triangle of S += M'M (units x units), V samples x features, M samples x units. */
 void rb_moments_parallel(rb_context *ctx, rb_dense v, rb_dense m, rb_dense u, rb_dense s);
 
+/* Z of the shape of W with 2 <w_k, z_k> = w_k' S w_k for every row k, S symmetric and full: half the work of
+ * the product W S. Parallel. */
+void rb_half_product(rb_context *ctx, rb_dense w, rb_dense s, rb_dense z);
+
 /* ---- symmetric positive definite matrices ---- */
 
 /* A factorised matrix: the Cholesky factor, or the inverse where that is faster (small ones). The
@@ -109,10 +113,10 @@ void rb_shift_scale(const rb_context *ctx, rb_type type, int64_t n, const void *
  * result, largest[j] = maximum over rows of X + bias before rectifying. NaN stays NaN. */
 void rb_rectify(const rb_context *ctx, rb_dense x, const void *bias, double *sum, double *largest);
 
-/* One row of the M-step of RFN, all vectors of length n and one type. With d = t - w and r = u - ws:
- * returns in sums: [0] u.w, [1] ws.w, [2] r.w, [3] r.d, [4] u.d, and w <- w + eta d. */
+/* One row of the M-step of RFN, all vectors of length n and one type: sums [0] u.w, [1] z.w, [2] u.t,
+ * and w <- w + eta (t - w). */
 void rb_mstep_row(const rb_context *ctx, rb_type type, int64_t n, double eta, const void *u,
-                  const void *ws, const void *t, void *w, double sums[5]);
+                  const void *z, const void *t, void *w, double sums[3]);
 
 /* Picks the best kernels that this processor can run; called by rb_context_new. */
 void rb_kernels_choose(rb_context *ctx);

@@ -70,18 +70,27 @@ void rb_syrk(double alpha, rb_dense a, rb_side op_a, double beta, rb_dense c) {
 
 /* ---- tiles ---- */
 
-/* The output is cut into bands of rows and of columns, as equal as multiples of RB_BAND_STEP can
- * be: wide, so that packing the operands costs the BLAS little (bands of 256 cost a fifth more time
- * than bands of 400 to 512), but at least two where there is work for two threads. A function of
- * the shape alone, so that the bits do not depend on the number of threads. */
+/* The output is cut into bands of rows and of columns: wide, so that packing the operands costs the
+ * BLAS little (bands of 256 cost a fifth more time than bands of 400 to 512), but not one tile
+ * alone where there is work for two threads. A function of the shape alone, so that the bits do not
+ * depend on the number of threads. */
 enum { BAND = 448, BAND_LEAST = 128 };
 
-static struct bands cut(int64_t length) {
+static int64_t band_count(int64_t length, int64_t least) {
     int64_t count = (length + BAND / 2) / BAND;
-    if (count < 2) {
-        count = length < 2 * BAND_LEAST ? 1 : 2;
-    }
-    return rb_cut(length, count);
+    count = count < 1 ? 1 : count;
+    return count < least && length >= 2 * BAND_LEAST ? least : count;
+}
+
+static struct bands cut(int64_t length) {
+    return rb_cut(length, band_count(length, 2));
+}
+
+static void cut_both(int64_t rows, int64_t cols, struct bands *row_bands, struct bands *col_bands) {
+    int64_t down = band_count(rows, 1), across = band_count(cols, 1);
+    int64_t least = down * across == 1 ? 2 : 1;
+    *row_bands = rb_cut(rows, band_count(rows, least));
+    *col_bands = rb_cut(cols, band_count(cols, least));
 }
 
 /* Band (row, col) of a lower triangle, row by row. */
@@ -164,7 +173,9 @@ static void lower_task(void *arg, int64_t index, int worker) {
 
 void rb_gemm_parallel(rb_context *ctx, double alpha, rb_dense a, rb_side op_a, rb_dense b,
                       rb_side op_b, double beta, rb_dense c) {
-    struct product p = {alpha, beta, a, b, c, op_a, op_b, cut(c.rows), cut(c.cols)};
+    struct product p = {
+        .alpha = alpha, .beta = beta, .a = a, .b = b, .c = c, .op_a = op_a, .op_b = op_b};
+    cut_both(c.rows, c.cols, &p.rows, &p.cols);
     rb_parallel(ctx, p.rows.count * p.cols.count, full_task, &p);
 }
 
@@ -172,6 +183,35 @@ void rb_gemm_lower(rb_context *ctx, double alpha, rb_dense a, rb_side op_a, rb_d
                    rb_side op_b, double beta, rb_dense c) {
     struct product p = {alpha, beta, a, b, c, op_a, op_b, cut(c.rows), cut(c.rows)};
     rb_parallel(ctx, p.rows.count * (p.rows.count + 1) / 2, lower_task, &p);
+}
+
+/* ---- quadratic forms ---- */
+
+enum { FORM_BLOCK = 128 };
+
+struct forms {
+    rb_dense w, s, z;
+    struct bands rows;
+};
+
+/* Z_j = W_j S_jj / 2 + W_below S_below,j for a block j of columns; the first has the most below. */
+static void forms_task(void *arg, int64_t index, int worker) {
+    (void)worker;
+    const struct forms *f = arg;
+    int64_t row = index % f->rows.count, j = index / f->rows.count * FORM_BLOCK;
+    int64_t left = f->s.rows - j, size = left < FORM_BLOCK ? left : FORM_BLOCK, next = j + size;
+    int64_t first = rb_band_start(f->rows, row), rows = rb_band_size(f->rows, row);
+    rb_dense z = rb_dense_part(f->z, first, rows, j, size);
+    rb_gemm(0.5, rb_dense_part(f->w, first, rows, j, size), RB_PLAIN,
+            rb_dense_part(f->s, j, size, j, size), RB_PLAIN, 0, z);
+    rb_gemm(1, rb_dense_part(f->w, first, rows, next, left - size), RB_PLAIN,
+            rb_dense_part(f->s, next, left - size, j, size), RB_PLAIN, 1, z);
+}
+
+void rb_half_product(rb_context *ctx, rb_dense w, rb_dense s, rb_dense z) {
+    struct forms forms = {w, s, z, rb_cut(w.rows, band_count(w.rows, 1))};
+    int64_t blocks = (s.rows + FORM_BLOCK - 1) / FORM_BLOCK;
+    rb_parallel(ctx, blocks * forms.rows.count, forms_task, &forms);
 }
 
 /* ---- moments ---- */
@@ -193,9 +233,10 @@ static void moments_task(void *arg, int64_t index, int worker) {
 
 void rb_moments_parallel(rb_context *ctx, rb_dense v, rb_dense m, rb_dense u, rb_dense s) {
     struct moments moments = {
-        .u = {1, 1, v, m, u, RB_TRANSPOSED, RB_PLAIN, cut(u.rows), cut(u.cols)},
+        .u = {1, 1, v, m, u, RB_TRANSPOSED, RB_PLAIN, {0}, {0}},
         .s = {1, 1, m, m, s, RB_TRANSPOSED, RB_PLAIN, cut(s.rows), cut(s.rows)},
     };
+    cut_both(u.rows, u.cols, &moments.u.rows, &moments.u.cols);
     int64_t bands = moments.s.rows.count;
     moments.u_tiles = moments.u.rows.count * moments.u.cols.count;
     rb_parallel(ctx, moments.u_tiles + bands * (bands + 1) / 2, moments_task, &moments);

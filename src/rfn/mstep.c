@@ -6,9 +6,9 @@
  *                                              Psi_kk <- Psi_kk + eta (E_kk - Psi_kk) / Psi_kk^2
  * with E = C - U W' - W U' + W S W' from the old W, or the new one.
  *
- * With T the target of W (U S^-1 for newton), D = T - W and R = U - W S, the new quadratic form
- * needs no second product for newton, since D S = R: w'Sw (new) = w'Sw + 2 eta r.w + eta^2 r.d u.w
- * (new) = u.w + eta u.d
+ * With t the target of a row w for newton, S t = u, so that the forms of the new row w + eta (t -
+ * w) need no second product: u.w (new)  = (1 - eta) u.w + eta u.t w'Sw (new) = (1 - eta)^2 w'Sw + 2
+ * eta (1 - eta) u.w + eta^2 u.t and w'Sw = 2 z.w takes half the work of the product W S.
  */
 #include "state.h"
 
@@ -48,16 +48,18 @@ static void gradient_target(struct rows *r, int64_t k) {
 static void update_row(struct rows *r, int64_t k) {
     rfn_state *st = r->st;
     rb_dense w = st->parameters.loadings;
-    double eta = st->options.eta, sums[5];
-    if (st->options.mstep == RB_RFN_MSTEP_GRADIENT) {
+    bool newton = st->options.mstep == RB_RFN_MSTEP_NEWTON;
+    double eta = st->options.eta, rest = 1 - eta, sums[3];
+    if (!newton) {
         gradient_target(r, k);
     }
     rb_mstep_row(r->ctx, w.type, w.cols, eta, rb_dense_row(st->u, k), rb_dense_row(st->work, k),
                  rb_dense_row(st->posterior.filter, k), rb_dense_row(w, k), sums);
-    st->cross[k] = sums[0] + eta * sums[4];
-    st->quadratic[k] = sums[1] + 2 * eta * sums[2] + eta * eta * sums[3];
+    double cross = sums[0], quadratic = newton ? 2 * sums[1] : sums[1];
+    st->cross[k] = rest * cross + eta * sums[2];
+    st->quadratic[k] = rest * rest * quadratic + 2 * eta * rest * cross + eta * eta * sums[2];
     if (st->options.psi_update == RB_RFN_PSI_OLD) {
-        st->parameters.noise[k] = new_noise(st, k, sums[0], sums[1]);
+        st->parameters.noise[k] = new_noise(st, k, cross, quadratic);
     }
 }
 
@@ -109,14 +111,16 @@ rb_error rfn_mstep(rb_context *ctx, void *state) {
     rfn_state *st = state;
     rb_dense w = st->parameters.loadings;
     bool newton = st->options.mstep == RB_RFN_MSTEP_NEWTON;
-    rb_gemm_parallel(ctx, 1, w, RB_PLAIN, st->s, RB_PLAIN, 0, st->work);
     if (newton) {
+        rb_half_product(ctx, w, st->s, st->work);
         rb_error err = rb_spd_factor(ctx, st->factor, st->s);
         if (err) {
             rb_fail_prefix(ctx, "the second moment of the codes, S: ");
             return err;
         }
         rb_spd_solve_right(ctx, st->factor, st->u, st->posterior.filter);
+    } else {
+        rb_gemm_parallel(ctx, 1, w, RB_PLAIN, st->s, RB_PLAIN, 0, st->work);
     }
     struct rows rows = {ctx, st};
     rb_parallel(ctx, (w.rows + TASK_ROWS - 1) / TASK_ROWS, update_rows, &rows);

@@ -33,7 +33,7 @@ typedef struct rfn_state {
     double noise_max;        /* largest of second; 0 before the first pass */
 
     /* One pass of the E-step. */
-    rb_dense work;                   /* m x l: Psi^-1 W, then W S */
+    rb_dense work;                   /* m x l: Psi^-1 W, then (half of) W S */
     rb_dense codes;                  /* of a block: block_samples x l */
     void *offset;                    /* l of the type: what is added to V B */
     bool has_offset;                 /* this pass has computed it */

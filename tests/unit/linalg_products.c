@@ -99,6 +99,36 @@ static void lower_products_are_the_lower_triangle(void **state) {
     rb_context_free(ctx);
 }
 
+static void half_products_give_quadratic_forms(void **state) {
+    (void)state;
+    static const int64_t sizes[] = {1, 50, 128, 129, 300};
+    rb_context *ctx = test_context(2);
+    for (int c = 0; c < 2 * 5; c++) {
+        rb_type type = (rb_type)(c & 1);
+        int64_t size = sizes[c >> 1];
+        rb_dense w = test_random(ctx, type, 30, size, 2, 1),
+                 z = test_random(ctx, type, 30, size, 1, 2);
+        rb_dense s = test_random(ctx, type, size, size, 1, 3);
+        rb_dense_mirror(s);
+        rb_half_product(ctx, w, s, z);
+        for (int64_t k = 0; k < 30; k++) {
+            double form = 0, twice = 0, magnitude = 0;
+            for (int64_t j = 0; j < size; j++) {
+                double weighted = test_product(w, RB_PLAIN, s, RB_PLAIN, k, j);
+                form += weighted * rb_dense_get(w, k, j);
+                magnitude += fabs(weighted * rb_dense_get(w, k, j));
+                twice += 2 * rb_dense_get(z, k, j) * rb_dense_get(w, k, j);
+            }
+            assert_near(twice, form, (type == RB_FLOAT32 ? 1e-5 : 1e-13) * (1 + magnitude));
+        }
+        rb_dense *all[] = {&w, &z, &s};
+        for (int i = 0; i < 3; i++) {
+            rb_dense_free(all[i]);
+        }
+    }
+    rb_context_free(ctx);
+}
+
 static void moments_add_to_what_is_there(void **state) {
     (void)state;
     rb_context *ctx = test_context(2);
@@ -171,6 +201,7 @@ int main(void) {
         cmocka_unit_test(gemm_is_the_product),
         cmocka_unit_test(beta_of_zero_forgets_what_was_there),
         cmocka_unit_test(lower_products_are_the_lower_triangle),
+        cmocka_unit_test(half_products_give_quadratic_forms),
         cmocka_unit_test(moments_add_to_what_is_there),
         cmocka_unit_test(threads_do_not_change_a_bit),
     };
