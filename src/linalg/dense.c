@@ -23,19 +23,6 @@ void rb_dense_free(rb_dense *dense) {
     *dense = (rb_dense){0};
 }
 
-void *rb_dense_row(rb_dense a, int64_t row) {
-    return (char *)a.data + row * a.ld * (int64_t)rb_type_size(a.type);
-}
-
-rb_dense rb_dense_rows(rb_dense a, int64_t first, int64_t count) {
-    return (rb_dense){rb_dense_row(a, first), count, a.cols, a.ld, a.type};
-}
-
-rb_dense rb_dense_part(rb_dense a, int64_t row, int64_t rows, int64_t col, int64_t cols) {
-    char *data = (char *)rb_dense_row(a, row) + col * (int64_t)rb_type_size(a.type);
-    return (rb_dense){data, rows, cols, a.ld, a.type};
-}
-
 double rb_dense_get(rb_dense a, int64_t row, int64_t col) {
     const void *values = rb_dense_row(a, row);
     return a.type == RB_FLOAT32 ? (double)((const float *)values)[col]

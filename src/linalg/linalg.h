@@ -25,13 +25,29 @@ static inline size_t rb_type_size(rb_type type) {
 /* Zeros; free with rb_dense_free (an rb_dense of zeros is accepted). */
 rb_error rb_dense_new(rb_context *ctx, rb_type type, int64_t rows, int64_t cols, rb_dense *out);
 void rb_dense_free(rb_dense *dense);
+/* Pointer to the start of a row. */
+static inline void *rb_dense_row(rb_dense a, int64_t row) {
+    return (char *)a.data + row * a.ld * (int64_t)rb_type_size(a.type);
+}
+
 /* Rows first .. first + count - 1, as a view; and a rectangle. */
-rb_dense rb_dense_rows(rb_dense a, int64_t first, int64_t count);
-rb_dense rb_dense_part(rb_dense a, int64_t row, int64_t rows, int64_t col, int64_t cols);
+static inline rb_dense rb_dense_rows(rb_dense a, int64_t first, int64_t count) {
+    a.data = rb_dense_row(a, first);
+    a.rows = count;
+    return a;
+}
+
+static inline rb_dense rb_dense_part(rb_dense a, int64_t row, int64_t rows, int64_t col,
+                                     int64_t cols) {
+    a.data = (char *)rb_dense_row(a, row) + col * (int64_t)rb_type_size(a.type);
+    a.rows = rows;
+    a.cols = cols;
+    return a;
+}
+
+/* One value: for corners and diagonals, not for loops over whole matrices. */
 double rb_dense_get(rb_dense a, int64_t row, int64_t col);
 void rb_dense_set(rb_dense a, int64_t row, int64_t col, double value);
-/* Pointer to the start of a row. */
-void *rb_dense_row(rb_dense a, int64_t row);
 /* Copies, converting the type where it differs; shapes must agree. */
 void rb_dense_copy(rb_dense from, rb_dense to);
 void rb_dense_zero(rb_dense a);
@@ -42,13 +58,15 @@ void rb_dense_mirror(rb_dense a);
 
 typedef enum rb_side { RB_PLAIN = 0, RB_TRANSPOSED = 1 } rb_side;
 
-/* C = alpha op(A) op(B) + beta C, on the calling thread. All of one type. */
+/* C = alpha op(A) op(B) + beta C, on the calling thread. All of one type. Rows and columns up to
+ * 2^31 - 1. Few rows at a time cost speed: for V B with V rows x 784 and B 784 x 1024, 512 rows ran
+ * at 96 % of the speed of 1024, 128 rows at 80 %, 64 rows at 67 to 79 %. */
 void rb_gemm(double alpha, rb_dense a, rb_side op_a, rb_dense b, rb_side op_b, double beta,
              rb_dense c);
 /* C = alpha op(A) op(A)' + beta C, lower triangle only, on the calling thread. */
 void rb_syrk(double alpha, rb_dense a, rb_side op_a, double beta, rb_dense c);
-/* The same over the context's threads, by fixed tiles of C. rb_gemm_lower: only tiles that touch the
- * lower triangle of C are computed, for products that are symmetric by what they mean. */
+/* The same over the context's threads, by fixed tiles of C. rb_gemm_lower: only tiles that touch
+ * the lower triangle of C are computed, for products that are symmetric by what they mean. */
 void rb_gemm_parallel(rb_context *ctx, double alpha, rb_dense a, rb_side op_a, rb_dense b,
                       rb_side op_b, double beta, rb_dense c);
 void rb_gemm_lower(rb_context *ctx, double alpha, rb_dense a, rb_side op_a, rb_dense b,
@@ -58,8 +76,8 @@ void rb_gemm_lower(rb_context *ctx, double alpha, rb_dense a, rb_side op_a, rb_d
  * triangle of S += M'M (units x units), V samples x features, M samples x units. */
 void rb_moments_parallel(rb_context *ctx, rb_dense v, rb_dense m, rb_dense u, rb_dense s);
 
-/* Z of the shape of W with 2 <w_k, z_k> = w_k' S w_k for every row k, S symmetric and full: half the work of
- * the product W S. Parallel. */
+/* Z of the shape of W with 2 <w_k, z_k> = w_k' S w_k for every row k, S symmetric and full: half
+ * the work of the product W S. Parallel. */
 void rb_half_product(rb_context *ctx, rb_dense w, rb_dense s, rb_dense z);
 
 /* ---- symmetric positive definite matrices ---- */
@@ -81,23 +99,24 @@ void rb_spd_solve_right(rb_context *ctx, rb_spd *f, rb_dense b, rb_dense x);
 
 /* ---- sparse rows ---- */
 
-/* Compressed rows in working precision, a view: entry e of row i is at starts[i] - starts[0] <= e. */
+/* Compressed rows in working precision, a view: the entries of row i are those from starts[i] -
+ * starts[0] up to, not including, starts[i + 1] - starts[0]. */
 typedef struct rb_csr {
     int64_t rows, cols;
-    const int64_t *starts; /* rows + 1; starts[0] may be above 0 in a slice of a larger matrix */
+    const int64_t *starts;  /* rows + 1; starts[0] may be above 0 in a slice of a larger matrix */
     const int32_t *columns; /* of entry e: columns[e - starts[0]] */
     const void *values;
     rb_type type;
 } rb_csr;
 
-/* OUT = V B for rows first .. first + count - 1 of V, on the calling thread; OUT is count x B.cols. */
+/* OUT = V B for rows first .. first + count - 1 of V, on the calling thread; OUT has count rows. */
 void rb_csr_multiply(const rb_context *ctx, rb_csr v, int64_t first, int64_t count, rb_dense b,
                      rb_dense out);
 /* OUT += V B, same rows. */
 void rb_csr_multiply_add(const rb_context *ctx, rb_csr v, int64_t first, int64_t count, rb_dense b,
                          rb_dense out);
-/* V' as compressed rows, samples ascending in each: into arrays the caller provides, starts[cols + 1],
- * columns and values as long as the entries of V. */
+/* V' as compressed rows, samples ascending in each: into arrays the caller provides, starts[cols +
+ * 1], columns and values as long as the entries of V. */
 void rb_csr_transpose(rb_csr v, int64_t *starts, int32_t *columns, void *values);
 
 /* ---- kernels: one source (kernels.inc), compiled once for each instruction set and type ---- */
@@ -109,12 +128,12 @@ void rb_axpy(const rb_context *ctx, rb_type type, int64_t n, double alpha, const
 /* out = (x - shift) * factor, elementwise; shift and factor of the type; factor NULL: 1. */
 void rb_shift_scale(const rb_context *ctx, rb_type type, int64_t n, const void *x,
                     const void *shift, const void *factor, void *out);
-/* X <- max(0, X + bias_j); bias (of the type, X.cols values) may be NULL. sum[j] = sum over rows of the
- * result, largest[j] = maximum over rows of X + bias before rectifying. NaN stays NaN. */
+/* X <- max(0, X + bias_j); bias (of the type, X.cols values) may be NULL. sum[j] = sum over rows of
+ * the result, largest[j] = maximum over rows of X + bias before rectifying. NaN stays NaN. */
 void rb_rectify(const rb_context *ctx, rb_dense x, const void *bias, double *sum, double *largest);
 
-/* One row of the M-step of RFN, all vectors of length n and one type: sums [0] u.w, [1] z.w, [2] u.t,
- * and w <- w + eta (t - w). */
+/* One row of the M-step of RFN, all vectors of length n and one type: sums [0] u.w, [1] z.w, [2]
+ * u.t, and w <- w + eta (t - w). */
 void rb_mstep_row(const rb_context *ctx, rb_type type, int64_t n, double eta, const void *u,
                   const void *z, const void *t, void *w, double sums[3]);
 

@@ -42,14 +42,14 @@ void rfn_posterior_free(rfn_posterior *posterior) {
     *posterior = (rfn_posterior){0};
 }
 
-/* work = Psi^power W */
-static void weigh_rows(rb_context *ctx, const rfn_parameters *parameters, double power,
+/* work = Psi^-1 W, or Psi^-1/2 W */
+static void weigh_rows(rb_context *ctx, const rfn_parameters *parameters, bool root,
                        rb_dense work) {
     rb_dense w = parameters->loadings;
     rb_dense_zero(work);
     for (int64_t k = 0; k < w.rows; k++) {
-        rb_axpy(ctx, w.type, w.cols, pow(parameters->noise[k], power), rb_dense_row(w, k),
-                rb_dense_row(work, k));
+        double noise = root ? sqrt(parameters->noise[k]) : parameters->noise[k];
+        rb_axpy(ctx, w.type, w.cols, 1 / noise, rb_dense_row(w, k), rb_dense_row(work, k));
     }
 }
 
@@ -60,7 +60,7 @@ static void add_to_diagonal(rb_dense a, const double *values, double value) {
 }
 
 void rfn_hessian(rb_context *ctx, const rfn_parameters *parameters, rb_dense work, rb_dense p) {
-    weigh_rows(ctx, parameters, -0.5, work);
+    weigh_rows(ctx, parameters, true, work);
     rb_gemm_lower(ctx, 1, work, RB_TRANSPOSED, work, RB_PLAIN, 0, p);
     add_to_diagonal(p, NULL, 1);
 }
@@ -76,7 +76,7 @@ static rb_error by_units(rb_context *ctx, const rfn_parameters *parameters, rb_d
     }
     posterior->log_det = -rb_spd_log_det(posterior->factor);
     rb_spd_inverse(ctx, posterior->factor, posterior->sigma);
-    weigh_rows(ctx, parameters, -1, work);
+    weigh_rows(ctx, parameters, false, work);
     rb_gemm_parallel(ctx, 1, work, RB_PLAIN, posterior->sigma, RB_PLAIN, 0, posterior->filter);
     return RB_OK;
 }
