@@ -166,8 +166,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     rb_context *ctx;
     rb_h5 *file;
     int name = mkstemp(path); /* HDF5 makes no file behind a descriptor */
-    if (name < 0 || rb_context_create(&ctx) ||
-        rb_h5_create(ctx, path, path, RB_H5_SHARED, &file)) {
+    if (name < 0 || rb_context_create(&ctx) || rb_h5_create(ctx, path, path, RB_H5_SHARED, &file)) {
         abort();
     }
     put_content(file, &in);

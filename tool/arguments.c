@@ -114,8 +114,8 @@ static int read_long(struct reader *r, const char *text) {
     return set_from_next(r, group, row);
 }
 
-/* Letters of flags may stand together; the value of another letter follows it or is the next word.
- */
+/* Letters of flags may stand together; the value of another letter follows it or is the next
+ * word. */
 static int read_letters(struct reader *r, const char *text) {
     int status = STATUS_DONE;
     for (; *text && status == STATUS_DONE; text++) {

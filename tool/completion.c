@@ -3,8 +3,7 @@
 
 #include <string.h>
 
-/* ---- bash
- * ------------------------------------------------------------------------------------------ */
+/* ---- bash ---- */
 
 /* All that may stand at the place of a command's option. */
 static void bash_options(FILE *file, const command *c) {
@@ -101,8 +100,7 @@ void completion_bash(FILE *file, const command_list *list) {
           file);
 }
 
-/* ---- zsh
- * -------------------------------------------------------------------------------------------- */
+/* ---- zsh ---- */
 
 /* Text within single quotes of an _arguments specification. */
 static void put_zsh(FILE *file, const char *text) {

@@ -8,8 +8,7 @@ static char **names_of_units(const rb_model *model, int64_t *columns) {
     return unit_names(*columns);
 }
 
-/* ---- AnnData: codes are added to what is in the file ------------------------------------------
- */
+/* ---- AnnData: codes are added to what is in the file ---- */
 
 /* All codes in memory, since they are added in one piece. */
 struct gathered {
@@ -93,8 +92,7 @@ static int run_annotate(invocation *call, const char *target) {
     return status;
 }
 
-/* ---- the command -------------------------------------------------------------------------------
- */
+/* ---- the command ---- */
 
 static int run(invocation *call) {
     const output_options *options = options_of(call, matrix_output_option_table());

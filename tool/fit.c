@@ -31,8 +31,7 @@ static const rb_option *model_option_table(void) {
     return table;
 }
 
-/* ---- the log ------------------------------------------------------------------------------------
- */
+/* ---- the log ---- */
 
 struct log {
     const char *path;
@@ -90,8 +89,7 @@ static int on_progress(const rb_progress *p, void *user) {
     return interrupted();
 }
 
-/* ---- what is recorded
- * ---------------------------------------------------------------------------- */
+/* ---- what is recorded ---- */
 
 /* A seed that a person can copy. */
 static int64_t draw_seed(void) {
@@ -134,8 +132,7 @@ static char *command_line(int argc, char **argv) {
     return text;
 }
 
-/* ---- the fit
- * -------------------------------------------------------------------------------------- */
+/* ---- the fit ---- */
 
 /* "11 MB", "1.2 GB" */
 static void size_text(double bytes, char *buffer, size_t size) {

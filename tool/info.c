@@ -3,8 +3,7 @@
 
 #include <string.h>
 
-/* ---- data
- * ------------------------------------------------------------------------------------------- */
+/* ---- data ---- */
 
 static const char *type_name(rb_type type) {
     return type == RB_FLOAT32 ? "float32" : "float64";
@@ -78,8 +77,7 @@ static rb_error describe_data(invocation *call, const char *format, bool as_json
     return err;
 }
 
-/* ---- models
- * ------------------------------------------------------------------------------------------- */
+/* ---- models ---- */
 
 static double last_objective(const rb_model *model) {
     double objective = 0, estep, seconds;

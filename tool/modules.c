@@ -49,8 +49,7 @@ static rb_modules_format format_of(const module_output_options *options) {
                                       : RB_MODULES_TSV;
 }
 
-/* ---- tables on stdout
- * ----------------------------------------------------------------------------- */
+/* ---- tables on stdout ---- */
 
 enum { SHOWN_FEATURES = 5 };
 
@@ -139,8 +138,7 @@ static void emit_classes(json *j, const rb_enrichment *classes, const rb_modules
     emit_close(j, ']');
 }
 
-/* ---- the command
- * ----------------------------------------------------------------------------------- */
+/* ---- the command ---- */
 
 static int write_modules(invocation *call, const rb_modules *modules, const rb_model *model,
                          const rb_source *source, rb_modules_format format, const char *target) {

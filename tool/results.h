@@ -11,8 +11,8 @@ typedef rb_error (*rows_maker)(rb_context *ctx, const rb_model *model, rb_source
  * free_names. */
 typedef char **(*column_namer)(const rb_model *model, int64_t *columns);
 
-/* The course of a command MODEL DATA -o FILE whose rows `make` (rb_encode, rb_reconstruct) gives.
- */
+/* The course of a command MODEL DATA -o FILE whose rows `make` (rb_encode, rb_reconstruct)
+ * gives. */
 int run_rows(invocation *call, rows_maker make, column_namer namer);
 
 /* Writes a matrix with its names to -o of the call. Returns a status after a message. */

@@ -14,8 +14,7 @@
 enum { STATUS_DONE = 0, STATUS_FAILED = 1, STATUS_USAGE = 2, STATUS_INTERRUPTED = 130 };
 enum { MOST_ARGUMENTS = 3, MOST_GROUPS = 8, MOST_EXAMPLES = 4 };
 
-/* ---- commands (commands.c) ----------------------------------------------------------------------
- */
+/* ---- commands (commands.c) ---- */
 
 typedef struct argument {
     const char *name; /* "MODEL"; NULL ends the list */
@@ -62,14 +61,13 @@ typedef struct command_list {
 
 command_list *commands_new(rb_context *ctx);
 void commands_free(command_list *list);
-/* The command whose words begin argv; *used is how many words that were. NULL when there is none.
- */
+/* The command whose words begin argv; *used is how many words that were. NULL when there is
+ * none. */
 const command *commands_find(const command_list *list, int argc, char **argv, int *used);
 /* Is `word` the first word of commands of two words ("plot")? */
 bool commands_family(const command_list *list, const char *word);
 
-/* ---- a command line that was read (arguments.c)
- * -------------------------------------------------- */
+/* ---- a command line that was read (arguments.c) ---- */
 
 struct invocation {
     rb_context *ctx;
@@ -91,8 +89,7 @@ void invocation_clear(invocation *call);
 void *options_of(const invocation *call, const rb_option *rows);
 bool option_was_given(const invocation *call, const char *name);
 
-/* ---- options that commands share (shared.c)
- * ------------------------------------------------------- */
+/* ---- options that commands share (shared.c) ---- */
 
 typedef struct general_options {
     int64_t threads;
@@ -123,8 +120,7 @@ rb_error open_data(const invocation *call, const char *path, rb_source **source)
 char **unit_names(int64_t count);
 void free_names(char **names);
 
-/* ---- words (words.c)
- * ------------------------------------------------------------------------------ */
+/* ---- words (words.c) ---- */
 
 /* The nearest of the words to a mistyped one, or NULL when none is near. */
 typedef struct nearest {
@@ -138,8 +134,7 @@ void nearest_offer(nearest *best, const char *word);
 void print_wrapped(FILE *file, const char *text, int column, int indent, int width);
 bool has_suffix(const char *path, const char *suffix);
 
-/* ---- messages (report.c)
- * -------------------------------------------------------------------------- */
+/* ---- messages (report.c) ---- */
 
 /* "rarebit: sentence" on stderr, always one line. */
 void report_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
@@ -148,15 +143,14 @@ int report_failure(const rb_context *ctx, rb_error error);
 /* A line for the user on stderr, unless --quiet. */
 void report(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void report_quietly(bool quiet);
-/* Rewrites the line of progress, ten times a second at most; nothing unless stderr is a terminal.
- */
+/* Rewrites the line of progress, ten times a second at most; nothing unless stderr is a
+ * terminal. */
 void report_progress(const rb_progress *progress);
 void report_progress_end(void);
 /* Shows the library's log messages. */
 void report_log(rb_log_level level, const char *sentence, void *user);
 
-/* ---- Ctrl-C (interrupt.c)
- * -------------------------------------------------------------------------- */
+/* ---- Ctrl-C (interrupt.c) ---- */
 
 /* SIGINT and SIGTERM end the program with STATUS_INTERRUPTED. */
 void interrupt_install(void);
@@ -164,8 +158,7 @@ void interrupt_install(void);
 void interrupt_gently(void);
 bool interrupted(void);
 
-/* ---- output (output.c)
- * ------------------------------------------------------------------------------ */
+/* ---- output (output.c) ---- */
 
 /* A file to be written by the library. "-" and devices (/dev/null, a named pipe) are written to a
  * temporary file first and copied, since the library makes files appear by renaming. */
@@ -186,8 +179,7 @@ void output_abandon(output *out);
 /* Did everything reach stdout? STATUS_DONE, or a status after a message. */
 int output_close_stdout(void);
 
-/* ---- JSON (json.c)
- * ---------------------------------------------------------------------------------- */
+/* ---- JSON (json.c) ---- */
 
 /* Writes JSON on one line. key is NULL within arrays and outermost. (The JSON library that rarebit
  * reads with has names that begin with json_.) */
@@ -202,8 +194,7 @@ void emit_integer(json *j, const char *key, int64_t value);
 void emit_number(json *j, const char *key, double value); /* NaN and infinities become null */
 void emit_flag(json *j, const char *key, bool value);
 
-/* ---- help, man pages, completion
- * --------------------------------------------------------------------- */
+/* ---- help, man pages, completion ---- */
 
 void help_overview(FILE *file, const command_list *list);
 void help_family(FILE *file, const command_list *list, const char *word);
@@ -220,8 +211,7 @@ void manual_command(FILE *file, const command_list *list, const command *c);
 void completion_bash(FILE *file, const command_list *list);
 void completion_zsh(FILE *file, const command_list *list);
 
-/* ---- the commands: one file each
- * --------------------------------------------------------------------- */
+/* ---- the commands: one file each ---- */
 
 extern const command fit_command, encode_command, reconstruct_command, evaluate_command,
     modules_command, plot_history_command, plot_codes_command, plot_filters_command,

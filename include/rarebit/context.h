@@ -28,12 +28,12 @@ extern "C" {
 /* What a call returns: RB_OK, or why it could not be done. rb_context_error() has the sentence. */
 typedef enum rb_error {
     RB_OK = 0,
-    RB_ERROR_MEMORY,      /* an allocation failed, or a size does not fit into memory */
-    RB_ERROR_ARGUMENT,    /* an option or argument is outside its legal range */
-    RB_ERROR_FILE,        /* a file could not be opened, read, written or renamed */
-    RB_ERROR_FORMAT,      /* a file is not what its format says */
-    RB_ERROR_DATA,        /* the data cannot be used: missing values, infinities, wrong shape */
-    RB_ERROR_NUMERIC,     /* numbers became infinite or NaN, or a matrix was not positive definite */
+    RB_ERROR_MEMORY,   /* an allocation failed, or a size does not fit into memory */
+    RB_ERROR_ARGUMENT, /* an option or argument is outside its legal range */
+    RB_ERROR_FILE,     /* a file could not be opened, read, written or renamed */
+    RB_ERROR_FORMAT,   /* a file is not what its format says */
+    RB_ERROR_DATA,     /* the data cannot be used: missing values, infinities, wrong shape */
+    RB_ERROR_NUMERIC,  /* numbers became infinite or NaN, or a matrix was not positive definite */
     RB_ERROR_UNSUPPORTED, /* legal, but not offered */
     RB_ERROR_INTERRUPTED  /* a callback asked to stop before there was a usable result */
 } rb_error;
@@ -77,7 +77,8 @@ RB_API rb_error rb_context_new(rb_context **context);
  * after it. */
 RB_API void rb_context_free(rb_context *context);
 
-/* The sentence of the last error; "" if there was none. Valid until the next call with the context. */
+/* The sentence of the last error; "" if there was none. Valid until the next call with the
+ * context. */
 RB_API const char *rb_context_error(const rb_context *context);
 
 /* Sets the number of threads, 1 to 1024; 0 takes one a processor. Results are the same bits for any

@@ -52,14 +52,14 @@ typedef struct rb_writer rb_writer;
 typedef struct rb_write_header {
     int64_t n_samples, n_features;
     rb_type type;
-    const rb_source *sample_names_from;   /* names of the rows; NULL: none */
-    const char *const *feature_names;     /* names of the columns; NULL: none */
+    const rb_source *sample_names_from; /* names of the rows; NULL: none */
+    const char *const *feature_names;   /* names of the columns; NULL: none */
 } rb_write_header;
 
 /* Starts a file of the header's shape. What the names come from must outlive the writer. Errors: no
  * format has this suffix, or the folder is not there or not writable. */
-RB_API rb_error rb_writer_open(rb_context *context, const char *path,
-                               const rb_write_header *header, rb_writer **writer);
+RB_API rb_error rb_writer_open(rb_context *context, const char *path, const rb_write_header *header,
+                               rb_writer **writer);
 /* Appends the rows of a matrix; columns must match. */
 RB_API rb_error rb_writer_add(rb_context *context, rb_writer *writer, const rb_matrix *rows);
 /* Finishes and renames. The writer is freed, also on failure. */

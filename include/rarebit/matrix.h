@@ -25,10 +25,10 @@ RB_API rb_error rb_matrix_dense(rb_context *context, rb_type type, int64_t n_sam
                                 int64_t n_features, const void *values, int64_t row_stride,
                                 int64_t column_stride, rb_matrix **matrix);
 
-/* A view of compressed sparse rows: the values of sample i are values[starts[i] .. starts[i+1] - 1],
- * their features columns[...], ascending, each feature at most once in a row. starts has n_samples + 1
- * entries, starts[0] = 0. Nothing is copied. RB_ERROR_FORMAT names the first row and entry that
- * breaks these rules. */
+/* A view of compressed sparse rows: the values of sample i are values[starts[i] .. starts[i+1] -
+ * 1], their features columns[...], ascending, each feature at most once in a row. starts has
+ * n_samples + 1 entries, starts[0] = 0. Nothing is copied. RB_ERROR_FORMAT names the first row and
+ * entry that breaks these rules. */
 RB_API rb_error rb_matrix_csr(rb_context *context, rb_type type, int64_t n_samples,
                               int64_t n_features, const int64_t *starts, const int32_t *columns,
                               const void *values, rb_matrix **matrix);
@@ -57,7 +57,8 @@ RB_API rb_error rb_matrix_set_feature_names(rb_context *context, rb_matrix *matr
 RB_API const char *rb_matrix_sample_name(const rb_matrix *matrix, int64_t sample);
 RB_API const char *rb_matrix_feature_name(const rb_matrix *matrix, int64_t feature);
 
-/* A source that walks a matrix, which must outlive it. Dense blocks are views: nothing is copied. */
+/* A source that walks a matrix, which must outlive it. Dense blocks are views: nothing is
+ * copied. */
 RB_API rb_error rb_source_from_matrix(rb_context *context, const rb_matrix *matrix,
                                       rb_source **source);
 

@@ -1,9 +1,9 @@
-/* Methods: the table that a model family fills. For those who add one; users of the built-in methods
- * need only rb_fit. Experimental: the table may grow.
+/* Methods: the table that a model family fills. For those who add one; users of the built-in
+ * methods need only rb_fit. Experimental: the table may grow.
  *
  * A method knows nothing of files, threads or the loop. One iteration of a fit is
- *     repeat: begin; block for each block of samples in fixed order; end, until end says done (E-step)
- *     mstep; objective
+ *     repeat: begin; block for each block of samples in fixed order; end, until end says done
+ * (E-step) mstep; objective
  */
 #ifndef RAREBIT_METHOD_H
 #define RAREBIT_METHOD_H
@@ -36,8 +36,8 @@ typedef struct rb_method {
 
     /* Units that the options ask for. */
     int64_t (*units)(const void *options);
-    /* Samples a block should have at most, from the shape alone (so that it never depends on threads or
-     * on where the data are); and bytes a fit needs, without its input. */
+    /* Samples a block should have at most, from the shape alone (so that it never depends on
+     * threads or on where the data are); and bytes a fit needs, without its input. */
     int64_t (*block_samples)(const rb_problem *problem, const void *options);
     int64_t (*memory)(const rb_problem *problem, const void *options);
 
@@ -66,8 +66,7 @@ typedef struct rb_method {
                           void **coder);
     void (*coder_free)(void *coder);
     /* Codes of a block: codes is n_samples x units of the model's type, row-major. */
-    rb_error (*encode)(rb_context *context, void *coder, const struct rb_block *block,
-                       void *codes);
+    rb_error (*encode)(rb_context *context, void *coder, const struct rb_block *block, void *codes);
     /* Preprocessed samples from codes: rows is n_samples x n_features. */
     rb_error (*decode)(rb_context *context, void *coder, int64_t n_samples, const void *codes,
                        void *rows);

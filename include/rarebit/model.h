@@ -19,7 +19,8 @@ RB_API void rb_model_free(rb_model *model);
 /* Writes to a temporary name beside `path` and renames: there is never half a file. */
 RB_API rb_error rb_model_save(rb_context *context, const rb_model *model, const char *path);
 
-/* RB_ERROR_FILE, RB_ERROR_FORMAT (not a model, damaged, of a newer format, of an unknown method). */
+/* RB_ERROR_FILE, RB_ERROR_FORMAT (not a model, damaged, of a newer format, of an unknown
+ * method). */
 RB_API rb_error rb_model_load(rb_context *context, const char *path, rb_model **model);
 
 /* The name of its method, such as "rfn". Valid as long as the model. */
@@ -53,8 +54,8 @@ RB_API int64_t rb_model_iterations(const rb_model *model);
 RB_API rb_error rb_model_history(const rb_model *model, int64_t iteration, double *objective,
                                  double *estep_objective, double *seconds);
 
-/* Takes a block of rows of a result, in order: rows are samples first .. first + count - 1 and valid
- * during the call. A value other than 0 ends the call with RB_ERROR_INTERRUPTED. */
+/* Takes a block of rows of a result, in order: rows are samples first .. first + count - 1 and
+ * valid during the call. A value other than 0 ends the call with RB_ERROR_INTERRUPTED. */
 typedef int (*rb_rows_fn)(void *user, int64_t first, const rb_matrix *rows);
 
 /* Codes of new samples (units of the model, float of its precision). Features are matched by name
@@ -67,17 +68,18 @@ RB_API rb_error rb_encode(rb_context *context, const rb_model *model, rb_source 
 RB_API rb_error rb_reconstruct(rb_context *context, const rb_model *model, rb_source *source,
                                rb_rows_fn fn, void *user);
 
-/* Adds results to an AnnData file (.h5ad): copies h5ad_in to h5ad_out, which may be the same path, and
- * writes `codes` (its observations x units, from rb_encode) as obsm X_<method>, the loadings as varm
- * <method>, matched with the variables by name, else by position (zeros for variables not in use), and
- * the attributes of the model under uns <method>. Older results of the same names are replaced, all else
- * in the file stays. RB_ERROR_FORMAT (no AnnData), RB_ERROR_DATA (other observations or variables),
- * RB_ERROR_FILE. */
+/* Adds results to an AnnData file (.h5ad): copies h5ad_in to h5ad_out, which may be the same path,
+ * and writes `codes` (its observations x units, from rb_encode) as obsm X_<method>, the loadings as
+ * varm <method>, matched with the variables by name, else by position (zeros for variables not in
+ * use), and the attributes of the model under uns <method>. Older results of the same names are
+ * replaced, all else in the file stays. RB_ERROR_FORMAT (no AnnData), RB_ERROR_DATA (other
+ * observations or variables), RB_ERROR_FILE. */
 RB_API rb_error rb_model_annotate(rb_context *context, const rb_model *model,
                                   const rb_matrix *codes, const char *h5ad_in,
                                   const char *h5ad_out);
 
-/* What rb_evaluate measures; V is the preprocessed data, mu the codes. NaN where a method has none. */
+/* What rb_evaluate measures; V is the preprocessed data, mu the codes. NaN where a method has
+ * none. */
 typedef struct rb_evaluation {
     int64_t samples, features, units;
     int64_t dead_units;          /* units that no training sample activated */
@@ -91,8 +93,8 @@ typedef struct rb_evaluation {
     double divergence;           /* KL of the codes' distribution from the prior */
 } rb_evaluation;
 
-/* Measures a model on the samples of a source: one pass over it. The same samples as in the fit give
- * the figures of the fit. Errors as rb_encode. */
+/* Measures a model on the samples of a source: one pass over it. The same samples as in the fit
+ * give the figures of the fit. Errors as rb_encode. */
 RB_API rb_error rb_evaluate(rb_context *context, const rb_model *model, rb_source *source,
                             rb_evaluation *evaluation);
 

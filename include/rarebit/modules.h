@@ -61,8 +61,8 @@ typedef enum rb_modules_format {
     RB_MODULES_GMT
 } rb_modules_format;
 
-/* Writes modules; names are taken from model and source where they have them (either may be NULL).
- */
+/* Writes modules; names are taken from model and source where they have them (either may be
+ * NULL). */
 RB_API rb_error rb_modules_write(rb_context *context, const rb_modules *modules,
                                  const rb_model *model, const rb_source *source,
                                  rb_modules_format format, const char *path);

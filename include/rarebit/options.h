@@ -22,8 +22,8 @@ typedef enum rb_option_kind {
 } rb_option_kind;
 
 typedef struct rb_option {
-    const char *name;     /* "eta": --eta in the tool, the key in files and bindings; NULL ends a table */
-    char letter;          /* 'k' for -k, or 0 */
+    const char *name; /* "eta": --eta in the tool, a key in files and bindings; NULL: the end */
+    char letter;      /* 'k' for -k, or 0 */
     rb_option_kind kind;
     size_t offset;        /* of the field in its struct */
     const char *fallback; /* the default, as text; NULL for a text that is not set */
@@ -40,9 +40,9 @@ RB_API void rb_options_default(const rb_option *table, void *options);
 /* The row of a name ("eta") or NULL. */
 RB_API const rb_option *rb_options_find(const rb_option *table, const char *name);
 
-/* Sets one option from text. Numbers may end in k, M or G (a thousand, a million, a billion). A text
- * value is kept as a pointer: it must outlive the struct. RB_ERROR_ARGUMENT names option, value and
- * legal range. */
+/* Sets one option from text. Numbers may end in k, M or G (a thousand, a million, a billion). A
+ * text value is kept as a pointer: it must outlive the struct. RB_ERROR_ARGUMENT names option,
+ * value and legal range. */
 RB_API rb_error rb_options_set(rb_context *context, const rb_option *table, void *options,
                                const char *name, const char *value);
 

@@ -9,8 +9,7 @@ extern "C" {
 #endif
 
 typedef struct rb_plot_options {
-    const char
-        *shape; /* filters: "28x28" or "32x32x3", rows x columns x channels of a feature vector */
+    const char *shape;  /* filters: "28x28" or "32x32x3", rows x columns x channels */
     int64_t width;      /* of the picture in pixels; the height follows */
     const char *title;  /* NULL: a title that says what is shown */
     const char *labels; /* TSV of sample name and class: samples are grouped by class; NULL: none */

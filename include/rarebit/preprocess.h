@@ -1,8 +1,8 @@
 /* Preprocessing: fitted on the training data, stored in the model, replayed on new data.
  *
  * Order: samples are scaled to equal totals (of the values that are there), log1p, missing values
- * filled, features selected by variance, centred, scaled. It is applied to each block on its way in: the input is never copied
- * whole, and centring never fills the zeros of a sparse one.
+ * filled, features selected by variance, centred, scaled. It is applied to each block on its way
+ * in: the input is never copied whole, and centring never fills the zeros of a sparse one.
  */
 #ifndef RAREBIT_PREPROCESS_H
 #define RAREBIT_PREPROCESS_H
@@ -19,12 +19,12 @@ typedef enum rb_centre { RB_CENTRE_MEAN = 0, RB_CENTRE_MEDIAN, RB_CENTRE_NONE } 
 typedef enum rb_scale { RB_SCALE_NONE = 0, RB_SCALE_SD, RB_SCALE_IQR } rb_scale;
 
 typedef struct rb_preprocess_options {
-    int missing;          /* rb_missing: what to do with NaN; a feature's mean or median of the rest */
-    double totals;        /* scale each sample to this sum of values; 0: leave it */
-    bool log1p;           /* log(1 + x), after the totals; values must be above -1 */
+    int missing;   /* rb_missing: what to do with NaN; a feature's mean or median of the rest */
+    double totals; /* scale each sample to this sum of values; 0: leave it */
+    bool log1p;    /* log(1 + x), after the totals; values must be above -1 */
     int64_t top_variance; /* keep this many features of largest variance; 0: all */
     int centre;           /* rb_centre: what is subtracted from each feature */
-    int scale;            /* rb_scale: what each feature is divided by (1/n variance); constant: 1 */
+    int scale; /* rb_scale: what each feature is divided by (1/n variance); constant: 1 */
 } rb_preprocess_options;
 
 /* The option table of rb_preprocess_options. */

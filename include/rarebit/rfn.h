@@ -8,8 +8,9 @@
  *   loadings   n_features x units   W
  *   noise      n_features           the diagonal of Psi, the noise variance
  *   prior_mean units                xi
- *   scale      units                what a rectified posterior mean is divided by; 1 without normalising
- *   dead       units                1 for a unit that no training sample activates, else 0
+ *   scale      units                what a rectified posterior mean is divided by; 1 without
+ * normalising dead       units                1 for a unit that no training sample activates, else
+ * 0
  */
 #ifndef RAREBIT_RFN_H
 #define RAREBIT_RFN_H
@@ -40,7 +41,7 @@ typedef struct rb_rfn_options {
     double psi_init;    /* noise variance at the start */
     double weight_max;  /* loadings are kept within [-weight_max, weight_max]; 0: no bound */
     double weight_init; /* standard deviation of the loadings at the start */
-    double prior_mean;  /* xi: mean of every hidden unit before data; negative makes codes sparser */
+    double prior_mean; /* xi: mean of every hidden unit before data; negative makes codes sparser */
 } rb_rfn_options;
 
 /* The option table of rb_rfn_options. */

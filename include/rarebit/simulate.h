@@ -15,10 +15,10 @@ typedef enum rb_generator { RB_GENERATOR_RFN = 0, RB_GENERATOR_FABIA } rb_genera
 typedef struct rb_biclusters_options {
     int generator;       /* rb_generator: the RFN paper's D1-D9, or FABIA's makeFabiaData */
     const char *dataset; /* "D1".."D9" (RFN generator) */
-    double rest_sd;      /* sd of the entries outside of a bicluster: 0.01 (set I) or 0.5 (set II) */
-    int64_t samples;     /* 0: as the generator's paper has it (100) */
-    int64_t features;    /* 0: as the generator's paper has it (100; FABIA 1000) */
-    double noise;        /* sd of the noise; below 0: as the data set has it */
+    double rest_sd;   /* sd of the entries outside of a bicluster: 0.01 (set I) or 0.5 (set II) */
+    int64_t samples;  /* 0: as the generator's paper has it (100) */
+    int64_t features; /* 0: as the generator's paper has it (100; FABIA 1000) */
+    double noise;     /* sd of the noise; below 0: as the data set has it */
     int64_t seed;
 } rb_biclusters_options;
 

@@ -18,16 +18,16 @@ RB_API const char *rb_version(void);
 
 /* What computes: the processor's features, our kernels and the BLAS with its own kernels. */
 typedef struct rb_build {
-    const char *compiler;   /* "gcc 12.2.0" */
-    const char *hdf5;       /* "1.10.8" */
-    const char *blas;       /* what the BLAS says of itself; "" when it says nothing */
-    const char *blas_core;  /* the kernels the BLAS picked, such as "SkylakeX"; "" unknown */
-    const char *blas_advice; /* the value of OPENBLAS_CORETYPE that suits this processor; "" : none */
-    const char *kernels;    /* rarebit's own: "ref", "avx2", "avx512" */
+    const char *compiler;    /* "gcc 12.2.0" */
+    const char *hdf5;        /* "1.10.8" */
+    const char *blas;        /* what the BLAS says of itself; "" when it says nothing */
+    const char *blas_core;   /* the kernels the BLAS picked, such as "SkylakeX"; "" unknown */
+    const char *blas_advice; /* OPENBLAS_CORETYPE that suits this processor; "": none */
+    const char *kernels;     /* rarebit's own: "ref", "avx2", "avx512" */
 } rb_build;
 
-/* Fills build; the texts live as long as the context. Without one (NULL) the kernels are those that a new
- * context would take. */
+/* Fills build; the texts live as long as the context. Without one (NULL) the kernels are those that
+ * a new context would take. */
 RB_API void rb_build_info(const rb_context *context, rb_build *build);
 
 /* Takes the named kernels ("ref", "avx2", "avx512") instead of the best that the processor can run.

@@ -98,8 +98,8 @@ static rb_error write_gmt(const listing *l, FILE *file) {
 
 /* ---- JSON ---- */
 
-/* A name as a JSON text. JSON is UTF-8; in a name that is not, other bytes than ASCII become '?'.
- */
+/* A name as a JSON text. JSON is UTF-8; in a name that is not, other bytes than ASCII become
+ * '?'. */
 static json_t *name_to_json(const char *name) {
     json_t *text = json_string(name);
     if (text) {

@@ -71,8 +71,8 @@ typedef struct rb_colour {
 
 /* position in [0, 1]; outside of it the nearest end; NaN is a light grey. */
 rb_colour rb_map_colour(rb_colour_map map, double position);
-/* A colour for each class; ten differ well also for colour-blind readers, then they repeat, paler.
- */
+/* A colour for each class; ten differ well also for colour-blind readers, then they repeat,
+ * paler. */
 rb_colour rb_class_colour(int64_t index);
 void rb_page_colour(rb_page *page, rb_colour colour);
 

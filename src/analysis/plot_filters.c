@@ -39,8 +39,8 @@ static layout arrange(const rb_filters_picture *p, double scale) {
     return l;
 }
 
-/* The image of a unit, channels together, pixels without a feature 0; the largest absolute value.
- */
+/* The image of a unit, channels together, pixels without a feature 0; the largest absolute
+ * value. */
 static double collect(const rb_filters_picture *p, int64_t unit, double *image) {
     double largest = 0;
     memset(image, 0, (size_t)(p->height * p->width * p->channels) * sizeof *image);

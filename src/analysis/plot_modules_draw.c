@@ -1,5 +1,5 @@
-/* Modules as a heat map: features x samples in blocks along the diagonal, classes in a strip above.
- */
+/* Modules as a heat map: features x samples in blocks along the diagonal, classes in a strip
+ * above. */
 #include "plot.h"
 
 #include <math.h>

@@ -45,8 +45,8 @@ static int character_length(const unsigned char *b) {
     return 0;
 }
 
-/* Copies at most `most` characters, '?' for what cannot be drawn; how many characters there were.
- */
+/* Copies at most `most` characters, '?' for what cannot be drawn; how many characters there
+ * were. */
 static int copy_clean(const char *text, int most, char clean[MOST_BYTES]) {
     int characters = 0, used = 0;
     while (*text && characters < most && used + 8 < MOST_BYTES) {

@@ -25,8 +25,8 @@ struct rb_context {
     int64_t allocations_left;               /* tests: this many succeed; below 0: no limit */
 };
 
-/* Keeps the sentence in the context and returns the code: `return rb_fail(ctx, RB_ERROR_DATA, ...)`.
- * A sentence says what is wrong, where, and what to do. */
+/* Keeps the sentence in the context and returns the code: `return rb_fail(ctx, RB_ERROR_DATA,
+ * ...)`. A sentence says what is wrong, where, and what to do. */
 rb_error rb_fail(rb_context *ctx, rb_error code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
@@ -37,10 +37,10 @@ void rb_fail_prefix(rb_context *ctx, const char *format, ...) __attribute__((for
 void rb_log(rb_context *ctx, rb_log_level level, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* ---- memory ------------------------------------------------------------------------------------ */
+/* ---- memory ---- */
 
-/* count * size bytes, aligned to 64, not initialised; NULL and a sentence when the product overflows
- * or memory is out. A count of 0 gives a valid pointer. Free with rb_free. */
+/* count * size bytes, aligned to 64, not initialised; NULL and a sentence when the product
+ * overflows or memory is out. A count of 0 gives a valid pointer. Free with rb_free. */
 void *rb_alloc(rb_context *ctx, int64_t count, size_t size);
 void *rb_alloc_zero(rb_context *ctx, int64_t count, size_t size);
 /* As rb_alloc, keeping the first old_count entries; on failure the old memory stays. */
@@ -51,22 +51,19 @@ char *rb_copy_text(rb_context *ctx, const char *text);
 /* a * b, or false when it does not fit into int64_t. Both at least 0. */
 bool rb_multiply(int64_t a, int64_t b, int64_t *product);
 
-/* ---- threads ----------------------------------------------------------------------------------- */
+/* ---- threads ---- */
 
-/* Runs task(arg, index, worker) for index = 0 .. count - 1 on the context's threads, the caller among
- * them; returns when all are done. worker < rb_context_threads(ctx): for scratch memory. Which worker
- * takes which index is not fixed: a task's result must depend on its index alone. */
+/* Runs task(arg, index, worker) for index = 0 .. count - 1 on the context's threads, the caller
+ * among them; returns when all are done. worker < rb_context_threads(ctx): for scratch memory.
+ * Which worker takes which index is not fixed: a task's result must depend on its index alone. */
 typedef void (*rb_task)(void *arg, int64_t index, int worker);
 void rb_parallel(rb_context *ctx, int64_t count, rb_task task, void *arg);
 
-/* ---- random numbers ---------------------------------------------------------------------------- */
+/* ---- random numbers ---- */
 
 /* Random numbers by counter: a value depends on (seed, purpose, index) alone, never on the order of
  * calls. Philox4x32-10 (Salmon, Moraes, Dror, Shaw 2011). Every purpose is listed here. */
-typedef enum rb_purpose {
-    RB_RANDOM_LOADINGS = 1,
-    RB_RANDOM_SIMULATE = 2
-} rb_purpose;
+typedef enum rb_purpose { RB_RANDOM_LOADINGS = 1, RB_RANDOM_SIMULATE = 2 } rb_purpose;
 
 typedef struct rb_stream {
     uint64_t seed;
@@ -85,19 +82,20 @@ typedef struct rb_draws {
 
 double rb_draw_uniform(rb_draws *draws);
 double rb_draw_normal(rb_draws *draws);
-int64_t rb_draw_integer(rb_draws *draws, int64_t low, int64_t high); /* low .. high, ends included */
+int64_t rb_draw_integer(rb_draws *draws, int64_t low,
+                        int64_t high); /* low .. high, ends included */
 
-/* ---- text --------------------------------------------------------------------------------------- */
+/* ---- text ---- */
 
-/* Reads "28x28" or "32x32x3": sizes of 1 to INT32_MAX. How many there are, or 0 for anything else and
- * for more than `most`. */
+/* Reads "28x28" or "32x32x3": sizes of 1 to INT32_MAX. How many there are, or 0 for anything else
+ * and for more than `most`. */
 int rb_parse_shape(const char *text, int64_t *sizes, int most);
 
-/* ---- time --------------------------------------------------------------------------------------- */
+/* ---- time ---- */
 
 double rb_seconds(void); /* a monotonic clock */
 
-/* ---- life of a context, for src/methods.c ------------------------------------------------------- */
+/* ---- life of a context, for src/methods.c ---- */
 
 rb_error rb_context_create(rb_context **ctx);
 rb_error rb_pool_new(int threads, struct rb_pool **pool);

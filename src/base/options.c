@@ -250,8 +250,7 @@ void rb_options_range(const rb_option *row, char *buffer, size_t size) {
             snprintf(low, sizeof low, " of at least %.15g", row->minimum);
         }
         if (row->maximum < 9e18) {
-            snprintf(high, sizeof high, "%s at most %.15g", low[0] ? " and" : " of",
-                     row->maximum);
+            snprintf(high, sizeof high, "%s at most %.15g", low[0] ? " and" : " of", row->maximum);
         }
         snprintf(buffer, size, "%s%s%s", noun, low, high);
         return;

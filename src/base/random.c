@@ -1,8 +1,8 @@
 /* Random numbers by counter: Philox4x32-10.
  *
- * J. K. Salmon, M. A. Moraes, R. O. Dror, D. E. Shaw, "Parallel random numbers: as easy as 1, 2, 3",
- * SC 2011, doi:10.1145/2063384.2063405. Each value is a pure function of key and counter, so threads
- * and order of calls cannot change it.
+ * J. K. Salmon, M. A. Moraes, R. O. Dror, D. E. Shaw, "Parallel random numbers: as easy as 1, 2,
+ * 3", SC 2011, doi:10.1145/2063384.2063405. Each value is a pure function of key and counter, so
+ * threads and order of calls cannot change it.
  */
 #include "base.h"
 

@@ -18,7 +18,8 @@ typedef struct rb_names {
 rb_names *rb_names_copy(rb_context *ctx, const char *const *text, int64_t count);
 void rb_names_free(rb_names *names);
 
-/* Collects names one by one, for readers. Zero-initialise; on failure nothing leaks after _clear. */
+/* Collects names one by one, for readers. Zero-initialise; on failure nothing leaks after
+ * _clear. */
 typedef struct rb_name_list {
     char *bytes; /* the names, each with its 0 */
     int64_t used, room, count;
@@ -36,7 +37,7 @@ struct rb_matrix {
     bool sparse;
     const void *values; /* dense: see strides; sparse: stored entries */
     int64_t row_stride, column_stride;
-    const int64_t *starts; /* sparse: n_samples + 1; starts[0] may be above 0 in a slice */
+    const int64_t *starts;  /* sparse: n_samples + 1; starts[0] may be above 0 in a slice */
     const int32_t *columns; /* of entry e: columns[e - starts[0]]; values likewise */
     rb_names *sample_names, *feature_names;
     /* Called by rb_matrix_free for numbers that the matrix owns; NULL: a view. */
@@ -44,7 +45,8 @@ struct rb_matrix {
     void *owner;
 };
 
-/* A dense matrix that owns n_samples x n_features zeros, row-major. Its numbers: (void *)m->values. */
+/* A dense matrix that owns n_samples x n_features zeros, row-major. Its
+ * numbers: (void *)m->values. */
 rb_error rb_matrix_new_dense(rb_context *ctx, rb_type type, int64_t n_samples, int64_t n_features,
                              rb_matrix **matrix);
 /* Takes over arrays made with rb_alloc (also on failure: then they are freed) and checks them as
@@ -61,8 +63,8 @@ struct rb_source {
     rb_type type;
     bool sparse;
     const rb_names *sample_names, *feature_names; /* NULL: none; owned by `state` */
-    /* Fills a view of samples first .. first + count - 1 (0 <= first, first + count <= n_samples), valid
-     * until the next read. Dense views may be strided. */
+    /* Fills a view of samples first .. first + count - 1 (0 <= first, first + count <= n_samples),
+     * valid until the next read. Dense views may be strided. */
     rb_error (*read)(rb_source *source, rb_context *ctx, int64_t first, int64_t count,
                      rb_matrix *view);
     void (*close)(rb_source *source); /* frees state, not the source itself */
@@ -104,13 +106,13 @@ typedef struct rb_preprocess {
 } rb_preprocess;
 
 /* Fits to a source by passes over it. NULL options: the defaults. */
-rb_error rb_preprocess_fit(rb_context *ctx, const rb_preprocess_options *options,
-                           rb_source *source, rb_preprocess **out);
+rb_error rb_preprocess_fit(rb_context *ctx, const rb_preprocess_options *options, rb_source *source,
+                           rb_preprocess **out);
 void rb_preprocess_free(rb_preprocess *p);
 
-/* Preprocessing bound to one source: features matched by name when both have names, else by position
- * (counts must agree: those of the input, or those in use). Reports missing and extra features as a
- * log message; a missing feature takes its centre. Gives preprocessed blocks. */
+/* Preprocessing bound to one source: features matched by name when both have names, else by
+ * position (counts must agree: those of the input, or those in use). Reports missing and extra
+ * features as a log message; a missing feature takes its centre. Gives preprocessed blocks. */
 typedef struct rb_feed rb_feed;
 /* The feed keeps p and source: both must outlive it. */
 rb_error rb_feed_new(rb_context *ctx, const rb_preprocess *p, rb_source *source, rb_type type,
@@ -118,15 +120,15 @@ rb_error rb_feed_new(rb_context *ctx, const rb_preprocess *p, rb_source *source,
 void rb_feed_free(rb_feed *feed);
 int64_t rb_feed_samples(const rb_feed *feed);
 bool rb_feed_sparse(const rb_feed *feed);
-/* For the source that the preprocessing was just fitted to: its values are known to be finite and need
- * not be looked at again. */
+/* For the source that the preprocessing was just fitted to: its values are known to be finite and
+ * need not be looked at again. */
 void rb_feed_trust(rb_feed *feed);
-/* Samples first .. first + count - 1, valid until the next read. RB_ERROR_DATA names sample and feature
- * of a value that is missing or infinite. */
+/* Samples first .. first + count - 1, valid until the next read. RB_ERROR_DATA names sample and
+ * feature of a value that is missing or infinite. */
 rb_error rb_feed_read(rb_context *ctx, rb_feed *feed, int64_t first, int64_t count,
                       rb_block *block);
-/* Undoes the preprocessing of rows (count x n_features in use, of the feed's type) in place; they belong
- * to the samples of the last block read, whose totals are restored. */
+/* Undoes the preprocessing of rows (count x n_features in use, of the feed's type) in place; they
+ * belong to the samples of the last block read, whose totals are restored. */
 void rb_feed_undo(const rb_feed *feed, rb_dense rows);
 
 /* ---- generators ---- */
@@ -138,8 +140,8 @@ typedef struct rb_vector_law {
     bool random_sign; /* and their sign is flipped with probability 1/2 */
 } rb_vector_law;
 
-/* Biclusters of one size: how many, and how many samples and features each is given, uniformly, ends
- * included. */
+/* Biclusters of one size: how many, and how many samples and features each is given, uniformly,
+ * ends included. */
 typedef struct rb_bicluster_group {
     int64_t count;
     int64_t least_samples, most_samples;
@@ -175,8 +177,8 @@ rb_bicluster_plan rb_plan_rfn(int dataset, double rest_sd, int64_t n_samples, in
 rb_bicluster_plan rb_plan_fabia(int64_t n_samples, int64_t n_features);
 
 /* Makes the float64 matrix and what is planted in it; nothing is left behind on failure. */
-rb_error rb_generate_biclusters(rb_context *ctx, const rb_bicluster_plan *plan,
-                                rb_matrix **matrix, rb_planted *planted);
+rb_error rb_generate_biclusters(rb_context *ctx, const rb_bicluster_plan *plan, rb_matrix **matrix,
+                                rb_planted *planted);
 void rb_planted_clear(rb_planted *planted);
 
 /* Pictures of size x size pixels with bars, `width` pixels wide, across the whole picture. */
@@ -194,8 +196,8 @@ typedef struct rb_bars_plan {
 /* 2 (size - width + 1). */
 int64_t rb_bars_count(int64_t size, int64_t width);
 
-/* Makes float64 matrices: the bars alone, bars x pixels; which of them are in which sample, samples x
- * bars, 0 or 1; the samples, samples x pixels. Nothing is left behind on failure. */
+/* Makes float64 matrices: the bars alone, bars x pixels; which of them are in which sample, samples
+ * x bars, 0 or 1; the samples, samples x pixels. Nothing is left behind on failure. */
 rb_error rb_generate_bars(rb_context *ctx, const rb_bars_plan *plan, rb_matrix **matrix,
                           rb_matrix **fields, rb_matrix **states);
 

@@ -94,17 +94,18 @@ static rb_error check_csr(rb_context *ctx, int64_t n_samples, int64_t n_features
     }
     for (int64_t i = 0; i < n_samples; i++) {
         if (starts[i + 1] < starts[i]) {
-            return rb_fail(ctx, RB_ERROR_FORMAT, "row %lld of a sparse matrix ends before it starts",
-                           (long long)i + 1);
+            return rb_fail(ctx, RB_ERROR_FORMAT,
+                           "row %lld of a sparse matrix ends before it starts", (long long)i + 1);
         }
         for (int64_t e = starts[i]; e < starts[i + 1]; e++) {
             bool ordered = e == starts[i] || columns[e - 1] < columns[e];
             if (columns[e] < 0 || columns[e] >= n_features || !ordered) {
-                return rb_fail(ctx, RB_ERROR_FORMAT,
-                               "entry %lld of row %lld of a sparse matrix has column %d: columns must "
-                               "ascend and be below %lld",
-                               (long long)(e - starts[i]) + 1, (long long)i + 1, columns[e],
-                               (long long)n_features);
+                return rb_fail(
+                    ctx, RB_ERROR_FORMAT,
+                    "entry %lld of row %lld of a sparse matrix has column %d: columns must "
+                    "ascend and be below %lld",
+                    (long long)(e - starts[i]) + 1, (long long)i + 1, columns[e],
+                    (long long)n_features);
             }
         }
     }
@@ -263,8 +264,8 @@ double rb_matrix_at(const rb_matrix *m, int64_t sample, int64_t feature) {
     return 0;
 }
 
-static rb_error set_names(rb_context *ctx, rb_names **names, const char *const *text,
-                          int64_t count, int64_t expected, const char *what) {
+static rb_error set_names(rb_context *ctx, rb_names **names, const char *const *text, int64_t count,
+                          int64_t expected, const char *what) {
     rb_names *copy = NULL;
     if (text) {
         if (count != expected) {

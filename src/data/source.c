@@ -80,8 +80,9 @@ static rb_error read_callback(rb_source *source, rb_context *ctx, int64_t first,
     if (count > state->room) {
         int64_t cells;
         if (!rb_multiply(count, source->n_features, &cells)) {
-            return rb_fail(ctx, RB_ERROR_MEMORY, "a block of %lld samples x %lld features is too large",
-                           (long long)count, (long long)source->n_features);
+            return rb_fail(ctx, RB_ERROR_MEMORY,
+                           "a block of %lld samples x %lld features is too large", (long long)count,
+                           (long long)source->n_features);
         }
         void *rows = rb_alloc(ctx, cells, rb_type_size(source->type));
         if (!rows) {
@@ -112,8 +113,7 @@ static void close_callback(rb_source *source) {
 }
 
 rb_error rb_source_from_callback(rb_context *ctx, rb_type type, int64_t n_samples,
-                                 int64_t n_features, rb_source_fn fn, void *user,
-                                 rb_source **out) {
+                                 int64_t n_features, rb_source_fn fn, void *user, rb_source **out) {
     *out = NULL;
     if (n_samples < 0 || n_features < 0) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT, "a source cannot have %lld samples x %lld features",

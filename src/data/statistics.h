@@ -14,10 +14,12 @@ typedef struct rb_moments {
 
 /* Adds one value (Welford); NaN counts as missing. */
 void rb_moments_add(rb_moments *moments, double value);
-/* Adds `count` copies of a value, as for the zeros that a sparse matrix does not store (Chan et al.). */
+/* Adds `count` copies of a value, as for the zeros that a sparse matrix does not store (Chan et
+ * al.). */
 void rb_moments_add_copies(rb_moments *moments, int64_t count, double value);
 
-/* The q-quantile of sorted values, linear between neighbours as numpy has it; NaN if there are none. */
+/* The q-quantile of sorted values, linear between neighbours as numpy has it; NaN if there are
+ * none. */
 double rb_quantile(const double *sorted, int64_t count, double q);
 
 void rb_sort(double *values, int64_t count);
@@ -35,8 +37,8 @@ void rb_row_get(const rb_matrix *m, int64_t i, rb_row *row);
 rb_error rb_fail_value(rb_context *ctx, const rb_source *source, int64_t sample, int64_t feature,
                        double value);
 
-/* Scales the row to its total and takes log1p, as the options say. Returns the total (over values that
- * are there); a total of 0 leaves the row. */
+/* Scales the row to its total and takes log1p, as the options say. Returns the total (over values
+ * that are there); a total of 0 leaves the row. */
 double rb_row_transform(const rb_preprocess_options *options, rb_row *row);
 
 #endif

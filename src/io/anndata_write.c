@@ -1,5 +1,5 @@
-/* Writing AnnData: its encodings (version 0.8 of its on-disk layout), and results added to a file.
- */
+/* Writing AnnData: its encodings (version 0.8 of its on-disk layout), and results added to a
+ * file. */
 #include "hdf5_write.h"
 
 #include <errno.h>

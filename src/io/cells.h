@@ -28,8 +28,7 @@ typedef struct rb_field {
     char *text; /* without quotes and the blanks around */
     int64_t length;
     bool quoted;
-    const char
-        *problem; /* NULL, or why the line cannot be cut: "a quoted field does not end ..." */
+    const char *problem; /* NULL, or why the line cannot be cut */
 } rb_field;
 
 rb_fields rb_fields_of(char *line, int64_t length, char delimiter);

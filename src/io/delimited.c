@@ -267,8 +267,8 @@ static rb_error read_delimited(rb_context *ctx, const char *path, const rb_read_
     return err;
 }
 
-/* Text: no byte below the blank but tabs and line ends. UTF-16 is taken too, so that it is named.
- */
+/* Text: no byte below the blank but tabs and line ends. UTF-16 is taken too, so that it is
+ * named. */
 static bool recognise(const rb_probe *probe) {
     if (probe->folder || probe->n_bytes == 0) {
         return false;

@@ -26,8 +26,8 @@ void rb_h5_place_clear(rb_h5_place *place);
  * be cleared in any case. */
 rb_error rb_h5_find(rb_h5 *file, const char *dataset, rb_h5_place *place);
 
-/* A data set of two dimensions or a sparse group with its format as an attribute: kind and shape.
- */
+/* A data set of two dimensions or a sparse group with its format as an attribute: kind and
+ * shape. */
 rb_error rb_h5_find_matrix(rb_h5 *file, const char *path, rb_h5_place *place);
 
 bool rb_h5_is_anndata(rb_h5 *file);

@@ -1,5 +1,5 @@
-/* Writing matrices as HDF5: a data set "X" with names beside it (.h5, .hdf5), or AnnData (.h5ad).
- */
+/* Writing matrices as HDF5: a data set "X" with names beside it (.h5, .hdf5), or AnnData
+ * (.h5ad). */
 #include "hdf5_write.h"
 
 #include <stdio.h>

@@ -47,8 +47,9 @@ extern const rb_format rb_format_delimited; /* delimited.c: CSV and TSV */
 
 typedef struct rb_write_format {
     const char *suffixes; /* ".tsv .csv .tsv.gz .csv.gz" */
-    /* Starts a file at a temporary path; it is there, empty. Sentences of RB_ERROR_FILE need not name
-     * the file: the caller puts "cannot write PATH: " before them. The header outlives the state. */
+    /* Starts a file at a temporary path; it is there, empty. Sentences of RB_ERROR_FILE need not
+     * name the file: the caller puts "cannot write PATH: " before them. The header outlives the
+     * state. */
     rb_error (*open)(rb_context *ctx, const char *path, const char *suffix,
                      const rb_write_header *header, void **state);
     rb_error (*add)(rb_context *ctx, void *state, const rb_matrix *rows);
@@ -64,7 +65,7 @@ extern const rb_write_format rb_write_format_hdf5;      /* hdf5_write.c */
 
 /* A path to write to, and where it goes when it is done. */
 typedef struct rb_output {
-    char *path;      /* the temporary name, in the same folder */
+    char *path; /* the temporary name, in the same folder */
     char *final_path;
 } rb_output;
 /* Chooses the temporary name; checks that the folder is there and writable. */
@@ -75,13 +76,14 @@ void rb_output_abandon(rb_output *output);
 
 /* ---- HDF5 in plain terms, for what is stored there (hdf5_base.c, hdf5_put.c, hdf5_get.c) ---- */
 
-/* An open HDF5 file. HDF5 has global state, so an open file keeps other threads waiting: open, read or
- * write, close, and call nobody back in between. Paths go from the root ("arrays/loadings", "/"). Every
- * error is a sentence that begins with the file's name. */
+/* An open HDF5 file. HDF5 has global state, so an open file keeps other threads waiting: open, read
+ * or write, close, and call nobody back in between. Paths go from the root ("arrays/loadings",
+ * "/"). Every error is a sentence that begins with the file's name. */
 typedef struct rb_h5 rb_h5;
 
-/* How texts are stored. HDF5 keeps texts of variable length in a heap without checksums, where a damaged
- * byte can lead it astray: our own files have texts of fixed length and checksums everywhere. */
+/* How texts are stored. HDF5 keeps texts of variable length in a heap without checksums, where a
+ * damaged byte can lead it astray: our own files have texts of fixed length and checksums
+ * everywhere. */
 typedef enum rb_h5_style {
     RB_H5_OWN,   /* fixed length only, also when reading; needs HDF5 1.10 or later */
     RB_H5_SHARED /* variable length, as AnnData has it; reads both; HDF5 1.8 or later */
@@ -90,7 +92,8 @@ typedef enum rb_h5_style {
 /* Makes a new file at `path`; sentences name it `shown`, or nothing when that is "". */
 rb_error rb_h5_create(rb_context *ctx, const char *path, const char *shown, rb_h5_style style,
                       rb_h5 **file);
-/* Opens a file for reading; RB_ERROR_FILE when it is not there, RB_ERROR_FORMAT when it is no HDF5. */
+/* Opens a file for reading; RB_ERROR_FILE when it is not there, RB_ERROR_FORMAT when it is no
+ * HDF5. */
 rb_error rb_h5_open(rb_context *ctx, const char *path, rb_h5_style style, rb_h5 **file);
 /* Opens a file for adding to it. */
 rb_error rb_h5_edit(rb_context *ctx, const char *path, const char *shown, rb_h5_style style,
@@ -114,7 +117,8 @@ rb_error rb_h5_remove(rb_h5 *file, const char *path);
 
 bool rb_h5_has(rb_h5 *file, const char *path);
 bool rb_h5_has_attribute(rb_h5 *file, const char *path, const char *name);
-/* Names of what a group holds, and of the attributes of an object, in order of creation if known. */
+/* Names of what a group holds, and of the attributes of an object, in order of creation if
+ * known. */
 rb_error rb_h5_list(rb_h5 *file, const char *path, rb_names **names);
 rb_error rb_h5_list_attributes(rb_h5 *file, const char *path, rb_names **names);
 /* The shape of a numeric data set; columns is -1 for a vector. */
@@ -130,9 +134,9 @@ rb_error rb_h5_get_integer(rb_h5 *file, const char *path, const char *name, int6
 /* ---- results in AnnData (anndata_write.c) ---- */
 
 typedef struct rb_anndata_results {
-    const char *code_name;   /* "X_rfn": obsm/X_rfn, varm/rfn, uns/rfn */
-    const rb_matrix *codes;  /* observations x units */
-    const double *loadings;  /* n_features x units */
+    const char *code_name;  /* "X_rfn": obsm/X_rfn, varm/rfn, uns/rfn */
+    const rb_matrix *codes; /* observations x units */
+    const double *loadings; /* n_features x units */
     int64_t n_features, units;
     const rb_names *names;   /* of the features, matched with the variables; NULL: by position */
     int64_t n_input;         /* features of the training data */
@@ -141,8 +145,9 @@ typedef struct rb_anndata_results {
     int64_t n_settings;
 } rb_anndata_results;
 
-/* Copies the file `input` to `output` (which may be the same) and adds the results, in place of older ones
- * of the same name. Variables that are no feature get zeros. What else is in the file stays. */
+/* Copies the file `input` to `output` (which may be the same) and adds the results, in place of
+ * older ones of the same name. Variables that are no feature get zeros. What else is in the file
+ * stays. */
 rb_error rb_anndata_add(rb_context *ctx, const char *input, const char *output,
                         const rb_anndata_results *results);
 
@@ -152,16 +157,16 @@ rb_error rb_anndata_add(rb_context *ctx, const char *input, const char *output,
 typedef struct rb_lines rb_lines;
 rb_error rb_lines_open(rb_context *ctx, const char *path, rb_lines **lines);
 void rb_lines_close(rb_lines *lines);
-/* The next line without its end ("\n" or "\r\n") and a first byte order mark; *line is NULL at the end.
- * Valid until the next call, and may be changed. RB_ERROR_FORMAT for a damaged gzip file. A line may hold
- * 0 bytes; another one stands behind its end. */
+/* The next line without its end ("\n" or "\r\n") and a first byte order mark; *line is NULL at the
+ * end. Valid until the next call, and may be changed. RB_ERROR_FORMAT for a damaged gzip file. A
+ * line may hold 0 bytes; another one stands behind its end. */
 rb_error rb_lines_next(rb_context *ctx, rb_lines *lines, char **line, int64_t *length);
 int64_t rb_lines_number(const rb_lines *lines); /* of the line last given, from 1 */
 
 /* ---- names (unique.c) ---- */
 
-/* Gives doubles among the names a number ("A", "A-1", "A-2"), as single-cell programs do. On failure
- * the names stay. */
+/* Gives doubles among the names a number ("A", "A-1", "A-2"), as single-cell programs do. On
+ * failure the names stay. */
 rb_error rb_names_make_unique(rb_context *ctx, rb_names **names);
 
 #endif

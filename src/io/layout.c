@@ -40,6 +40,7 @@ static void note_candidate(struct candidate *c, int row, char *line, int64_t len
     rb_field field;
     double value;
     fields.looking = true;
+    /* cppcheck-suppress arrayIndexOutOfBoundsCond; row is below SAMPLED */
     for (c->fields[row] = 0; rb_fields_next(&fields, &field); c->fields[row]++) {
         if (row > 0 && c->fields[row] > 0 &&
             rb_cell_read(field.text, field.length, &value) == RB_CELL_TEXT) {

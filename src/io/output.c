@@ -67,8 +67,8 @@ static rb_error check_folder(rb_context *ctx, const char *path) {
     return err;
 }
 
-/* Makes the empty temporary file, so that the name is ours; mode: that of the file it will replace.
- */
+/* Makes the empty temporary file, so that the name is ours; mode: that of the file it will
+ * replace. */
 static rb_error create_temporary(rb_context *ctx, rb_output *output, const mode_t *mode) {
     const char *slash = strrchr(output->final_path, '/');
     const char *name = slash ? slash + 1 : output->final_path;

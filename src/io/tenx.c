@@ -74,8 +74,8 @@ static rb_error name_cells(rb_context *ctx, const char *folder, rb_matrix *m) {
     return read_names(ctx, path, 0, m->n_samples, "cells", &m->sample_names);
 }
 
-/* Names of genes stand in the second column; the first, their identifiers, where that is missing.
- */
+/* Names of genes stand in the second column; the first, their identifiers, where that is
+ * missing. */
 static rb_error name_genes(rb_context *ctx, const char *folder, rb_matrix *m) {
     char path[PATH_MAX];
     if (!find_file(folder, "features.tsv", path) && !find_file(folder, "genes.tsv", path)) {

@@ -194,8 +194,8 @@ rb_error rb_model_record_options(rb_context *ctx, rb_model *model, const rb_opti
 
 /* ---- history ---- */
 
-/* The history has room for a power of two of entries, at least 16: no field needs to say how many.
- */
+/* The history has room for a power of two of entries, at least 16: no field needs to say how
+ * many. */
 static bool history_is_full(int64_t count) {
     return count == 0 || (count >= 16 && (count & (count - 1)) == 0);
 }

@@ -40,7 +40,8 @@ struct rb_model {
 rb_error rb_model_new(rb_context *ctx, const rb_method *method, rb_type type,
                       rb_preprocess *preprocess, rb_model **model);
 
-/* Adds an array of zeros, or gives the one of that name if shape agrees; NULL and a sentence else. */
+/* Adds an array of zeros, or gives the one of that name if shape agrees; NULL and a sentence
+ * else. */
 double *rb_model_add_array(rb_context *ctx, rb_model *model, const char *name, int64_t rows,
                            int64_t columns);
 
@@ -50,13 +51,13 @@ rb_error rb_model_record_options(rb_context *ctx, rb_model *model, const rb_opti
 
 rb_error rb_model_add_history(rb_context *ctx, rb_model *model, rb_history entry);
 
-/* Every method stores its loadings, features in use x units, as the array "loadings": rb_model_units
- * and the files that carry loadings count on it. */
+/* Every method stores its loadings, features in use x units, as the array "loadings":
+ * rb_model_units and the files that carry loadings count on it. */
 
-/* An array that must be there, for methods that load one: RB_ERROR_FORMAT names what is missing or of
- * the wrong shape. rows or columns below 0: any. */
-rb_error rb_model_need_array(rb_context *ctx, const rb_model *model, const char *name,
-                             int64_t rows, int64_t columns, const double **values);
+/* An array that must be there, for methods that load one: RB_ERROR_FORMAT names what is missing or
+ * of the wrong shape. rows or columns below 0: any. */
+rb_error rb_model_need_array(rb_context *ctx, const rb_model *model, const char *name, int64_t rows,
+                             int64_t columns, const double **values);
 
 /* The method of that name: built in or added; NULL if unknown. */
 const rb_method *rb_find_method(const rb_context *ctx, const char *name);

@@ -87,8 +87,8 @@ static int keep_rows(void *user, int64_t first, const rb_matrix *rows) {
     return 0;
 }
 
-/* The nonzero rule holds exactly the codes of rb_encode that are not 0, each on unit mean square.
- */
+/* The nonzero rule holds exactly the codes of rb_encode that are not 0, each on unit mean
+ * square. */
 static void members_are_active_samples(void **state) {
     (void)state;
     fitted f;

@@ -1,5 +1,5 @@
-/* Moments of blocks add up: a fit in small blocks is the fit in one block, a dying unit included.
- */
+/* Moments of blocks add up: a fit in small blocks is the fit in one block, a dying unit
+ * included. */
 #include "fixture.h"
 
 #include "em/em.h"

@@ -1,5 +1,5 @@
-/* The projection of the E-step is the nearest feasible point (Theorem 1), degenerate case included.
- */
+/* The projection of the E-step is the nearest feasible point (Theorem 1), degenerate case
+ * included. */
 #include "fixture.h"
 #include "rfn/state.h"
 

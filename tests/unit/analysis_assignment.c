@@ -84,8 +84,8 @@ static void largest_of_all_permutations(void **state) {
     rb_context_free(ctx);
 }
 
-/* A permuted diagonal that beats everything else is found at a size that permutations cannot reach.
- */
+/* A permuted diagonal that beats everything else is found at a size that permutations cannot
+ * reach. */
 static void planted_permutation(void **state) {
     (void)state;
     rb_context *ctx = new_context();

@@ -65,8 +65,8 @@ static double jaccard(const rb_module *a, const rb_module *b) {
     return either ? (double)both / either : 0;
 }
 
-/* The largest sum of indices over all ways to pair truth `t` and on with found ones not yet taken.
- */
+/* The largest sum of indices over all ways to pair truth `t` and on with found ones not yet
+ * taken. */
 static double best_sum(const rb_modules *found, const rb_modules *truth, int64_t t,
                        unsigned taken) {
     if (t == truth->count) {
@@ -145,8 +145,8 @@ static rb_modules *one_module(rb_context *ctx, int64_t sample, int64_t n_samples
     return modules;
 }
 
-/* Nothing in common: score 0 and no partner, also where both are empty; huge indices cost nothing.
- */
+/* Nothing in common: score 0 and no partner, also where both are empty; huge indices cost
+ * nothing. */
 static void nothing_in_common(void **state) {
     (void)state;
     rb_context *ctx = new_context();

@@ -144,8 +144,8 @@ static const rb_member *member(const rb_member *members, int64_t count, int64_t 
     return NULL;
 }
 
-/* Is exactly each index with |value(index)| > bound a member, with that weight, in order of weight?
- */
+/* Is exactly each index with |value(index)| > bound a member, with that weight, in order of
+ * weight? */
 static void assert_above(const example *e, double (*value)(const example *, int64_t, int64_t),
                          int64_t unit, int64_t n, double bound, const rb_member *members,
                          int64_t count) {

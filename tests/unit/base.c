@@ -111,8 +111,8 @@ static void defaults_are_pinned(void **state) {
 
 /* ---- random numbers ---- */
 
-/* A value depends on seed, purpose, restart and index alone; moments are those of the distribution.
- */
+/* A value depends on seed, purpose, restart and index alone; moments are those of the
+ * distribution. */
 static void random_numbers(void **state) {
     (void)state;
     rb_stream a = {1, RB_RANDOM_LOADINGS, 0}, b = {1, RB_RANDOM_SIMULATE, 0},

@@ -1,5 +1,5 @@
-/* Bars: every pixel, how often each bar appears, how bars cross, the noise, what a seed promises.
- */
+/* Bars: every pixel, how often each bar appears, how bars cross, the noise, what a seed
+ * promises. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -177,8 +177,8 @@ static void noise(void **state) {
     clear(&plain);
 }
 
-/* The same seed gives the same bits; more samples begin with the same ones; another seed differs.
- */
+/* The same seed gives the same bits; more samples begin with the same ones; another seed
+ * differs. */
 static void seeds(void **state) {
     rb_bars_plan plan = paper;
     struct bars a = generate(*state, &plan);

@@ -233,8 +233,8 @@ static void fabia_sizes(void **state) {
     rb_context_free(ctx);
 }
 
-/* The same seed gives the same bits, another one others; sizes follow the shape down to one sample.
- */
+/* The same seed gives the same bits, another one others; sizes follow the shape down to one
+ * sample. */
 static void seed_and_shape(void **state) {
     (void)state;
     rb_context *ctx = new_context();

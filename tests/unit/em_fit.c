@@ -278,8 +278,8 @@ static void edges(void **state) {
     rb_model_free(model);
 }
 
-/* The n-th allocation fails, for every n: the error says so, nothing leaks (the sanitizers watch).
- */
+/* The n-th allocation fails, for every n: the error says so, nothing leaks (the sanitizers
+ * watch). */
 static void no_memory(void **state) {
     struct problem *p = *state;
     p->fit.iterations = 2;

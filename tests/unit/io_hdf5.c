@@ -266,8 +266,8 @@ static void test_refused(void **state) {
 static const char *const whole_files[] = {"types.h5", "csr.h5ad", "old.h5ad", "tenx_v3.h5",
                                           "tenx_v2.h5"};
 
-/* A file cut off anywhere is refused or, where only unused bytes are missing, gives what it holds.
- */
+/* A file cut off anywhere is refused or, where only unused bytes are missing, gives what it
+ * holds. */
 static void test_truncated(void **state) {
     rb_context *ctx = *state;
     for (size_t f = 0; f < sizeof whole_files / sizeof *whole_files; f++) {

@@ -85,8 +85,8 @@ static void check_bytes(const void *bytes, size_t count, int64_t features, const
     check_read(NULL, 1, features, want);
 }
 
-/* Reading fails with a sentence that holds `part` and names the file, unless it is about an option.
- */
+/* Reading fails with a sentence that holds `part` and names the file, unless it is about an
+ * option. */
 static void assert_refused(const char *patches, rb_error error, const char *part) {
     rb_read_options options = {.patches = patches};
     rb_matrix *m = (rb_matrix *)&ctx;

@@ -1,5 +1,5 @@
-/* Promises of the reader of .npy: every type, order and version; careful with what the header says.
- */
+/* Promises of the reader of .npy: every type, order and version; careful with what the header
+ * says. */
 #include "io/npy.h"
 #include "io_test.h"
 

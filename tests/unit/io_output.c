@@ -1,5 +1,5 @@
-/* Promises of src/io/output.c: a file appears whole or not at all, and nothing is left beside it.
- */
+/* Promises of src/io/output.c: a file appears whole or not at all, and nothing is left beside
+ * it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

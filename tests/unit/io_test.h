@@ -1,5 +1,5 @@
-/* What the tests of readers and writers share: a folder of their own, files made of text, refusals.
- */
+/* What the tests of readers and writers share: a folder of their own, files made of text,
+ * refusals. */
 #ifndef IO_TEST_H
 #define IO_TEST_H
 
