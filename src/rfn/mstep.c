@@ -7,19 +7,25 @@
  * with E = C - U W' - W U' + W S W' from the old W, or the new one.
  *
  * With t the target of a row w for newton, S t = u, so that the forms of the new row w + eta (t -
- * w) need no second product: u.w (new)  = (1 - eta) u.w + eta u.t w'Sw (new) = (1 - eta)^2 w'Sw + 2
- * eta (1 - eta) u.w + eta^2 u.t and w'Sw = 2 z.w takes half the work of the product W S.
+ * w) need no second product:
+ *
+ *     u.w (new)  = (1 - eta) u.w + eta u.t
+ *     w'Sw (new) = (1 - eta)^2 w'Sw + 2 eta (1 - eta) u.w + eta^2 u.t
+ *
+ * and w'Sw = 2 z.w takes half the work of the product W S.
  */
 #include "state.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { TASK_ROWS = 64 };
+/* Loadings in a task: so many that a small problem is one task and wakes no thread. */
+enum { TASK_CELLS = 1 << 15 };
 
 struct rows {
     rb_context *ctx;
     rfn_state *st;
+    int64_t in_task;
 };
 
 /* psi_k + rate (E_kk - psi_k), within its bounds. */
@@ -74,8 +80,8 @@ static void update_rows(void *arg, int64_t task, int worker) {
     (void)worker;
     struct rows *r = arg;
     rb_dense w = r->st->parameters.loadings;
-    int64_t last = (task + 1) * TASK_ROWS < w.rows ? (task + 1) * TASK_ROWS : w.rows;
-    for (int64_t k = task * TASK_ROWS; k < last; k++) {
+    int64_t end = (task + 1) * r->in_task;
+    for (int64_t k = task * r->in_task; k < end && k < w.rows; k++) {
         update_row(r, k);
         if (r->st->options.weight_max > 0) {
             clamp_row(w, k, r->st->options.weight_max);
@@ -122,8 +128,8 @@ rb_error rfn_mstep(rb_context *ctx, void *state) {
     } else {
         rb_gemm_parallel(ctx, 1, w, RB_PLAIN, st->s, RB_PLAIN, 0, st->work);
     }
-    struct rows rows = {ctx, st};
-    rb_parallel(ctx, (w.rows + TASK_ROWS - 1) / TASK_ROWS, update_rows, &rows);
+    struct rows rows = {ctx, st, TASK_CELLS / w.cols + 1};
+    rb_parallel(ctx, (w.rows + rows.in_task - 1) / rows.in_task, update_rows, &rows);
     if (!newton || st->options.weight_max > 0) {
         recompute_forms(ctx, st);
     }
