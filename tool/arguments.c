@@ -135,9 +135,18 @@ static int read_letters(struct reader *r, const char *text) {
     return status;
 }
 
+/* The row for the next argument, or the end of the list: "IMAGE..." stands for all that come. */
+static const argument *next_argument(const invocation *call) {
+    const argument *row = call->command->arguments;
+    for (int i = 0; i < call->n_arguments && row->name && !has_suffix(row->name, "..."); i++) {
+        row++;
+    }
+    return row;
+}
+
 static int read_argument(struct reader *r, const char *text) {
     invocation *call = r->call;
-    if (!call->command->arguments[call->n_arguments].name) {
+    if (!next_argument(call)->name) {
         report_error("'%s' takes no argument '%s'; 'rarebit help %s' shows its usage",
                      call->command->words, text, call->command->words);
         return STATUS_USAGE;
@@ -170,10 +179,11 @@ static int read_words(struct reader *r) {
 /* Is everything there that the command needs? */
 static int check_complete(const invocation *call) {
     const command *c = call->command;
-    const argument *missing = &c->arguments[call->n_arguments];
+    const argument *missing = next_argument(call);
+    bool untouched = missing - c->arguments == call->n_arguments; /* not one of many */
     char usage[512];
     usage_line(c, usage, sizeof usage);
-    if (missing->name && !missing->optional) {
+    if (missing->name && untouched && !missing->optional) {
         report_error("%s is missing; usage: rarebit %s", missing->name, usage);
         return STATUS_USAGE;
     }
@@ -186,6 +196,7 @@ static int check_complete(const invocation *call) {
 
 static bool new_options(invocation *call, int argc) {
     call->given = calloc((size_t)argc + 1, sizeof *call->given);
+    call->arguments = calloc((size_t)argc + MOST_ARGUMENTS, sizeof *call->arguments);
     for (int g = 0; call->command->groups[g].title; g++) {
         const option_group *group = &call->command->groups[g];
         call->options[g] = calloc(1, group->size);
@@ -194,7 +205,7 @@ static bool new_options(invocation *call, int argc) {
         }
         rb_options_default(group->rows, call->options[g]);
     }
-    return call->given != NULL;
+    return call->given && call->arguments;
 }
 
 int invocation_read(invocation *call, int argc, char **argv) {
@@ -220,4 +231,5 @@ void invocation_clear(invocation *call) {
         free(call->options[g]);
     }
     free(call->given);
+    free(call->arguments);
 }

@@ -93,58 +93,36 @@ int run_rows(invocation *call, rows_maker make, column_namer namer) {
     return status;
 }
 
-/* Borrowed names of the features of a matrix, or NULL: none. Free the array. */
-static const char **borrow_feature_names(const rb_matrix *matrix) {
-    int64_t count = rb_matrix_features(matrix);
-    if (count == 0 || !rb_matrix_feature_name(matrix, 0)) {
-        return NULL;
-    }
-    const char **names = calloc((size_t)count, sizeof *names);
-    for (int64_t k = 0; names && k < count; k++) {
-        names[k] = rb_matrix_feature_name(matrix, k);
-    }
-    return names;
-}
-
-static rb_error write_whole(rb_context *ctx, const rb_matrix *matrix, const char *path) {
-    rb_source *source = NULL;
-    rb_writer *writer = NULL;
-    const char **names = borrow_feature_names(matrix);
-    rb_error err = rb_source_from_matrix(ctx, matrix, &source);
-    if (!err) {
-        rb_write_header header = {.n_samples = rb_matrix_samples(matrix),
-                                  .n_features = rb_matrix_features(matrix),
-                                  .type = rb_matrix_type(matrix),
-                                  .sample_names_from = source,
-                                  .feature_names = names};
-        err = rb_writer_open(ctx, path, &header, &writer);
-    }
-    if (!err) {
-        err = rb_writer_add(ctx, writer, matrix);
-        if (err) {
-            rb_writer_abandon(writer);
-        } else {
-            err = rb_writer_close(ctx, writer);
-        }
-    }
-    rb_source_free(source);
-    free(names);
-    return err;
-}
-
-int write_matrix_to(invocation *call, const rb_matrix *matrix, const char *target) {
+/* Writes a source to a target of the user's. */
+static int write_to(invocation *call, rb_source *source, const char *target) {
     const output_options *options = options_of(call, matrix_output_option_table());
     output out;
     int status = output_begin(&out, target, suffixes[options->format]);
     if (status) {
         return status;
     }
-    rb_error err = write_whole(call->ctx, matrix, out.path);
+    rb_error err = rb_write(call->ctx, source, out.path);
     if (err) {
         output_abandon(&out);
         return report_failure(call->ctx, err);
     }
     return output_end(&out);
+}
+
+int write_source(invocation *call, rb_source *source) {
+    const output_options *options = options_of(call, matrix_output_option_table());
+    return write_to(call, source, options->output);
+}
+
+int write_matrix_to(invocation *call, const rb_matrix *matrix, const char *target) {
+    rb_source *source;
+    rb_error err = rb_source_from_matrix(call->ctx, matrix, &source);
+    if (err) {
+        return report_failure(call->ctx, err);
+    }
+    int status = write_to(call, source, target);
+    rb_source_free(source);
+    return status;
 }
 
 int write_matrix(invocation *call, const rb_matrix *matrix) {

@@ -17,7 +17,9 @@ int run_rows(invocation *call, rows_maker make, column_namer namer);
 
 /* Writes a matrix with its names to -o of the call. Returns a status after a message. */
 int write_matrix(invocation *call, const rb_matrix *matrix);
-/* The same to another place than -o. */
+/* Writes a source, block by block, likewise. */
+int write_source(invocation *call, rb_source *source);
+/* Writes a matrix to another place than -o. */
 int write_matrix_to(invocation *call, const rb_matrix *matrix, const char *target);
 
 #endif

@@ -17,7 +17,7 @@ enum { MOST_ARGUMENTS = 3, MOST_GROUPS = 8, MOST_EXAMPLES = 4 };
 /* ---- commands (commands.c) ---- */
 
 typedef struct argument {
-    const char *name; /* "MODEL"; NULL ends the list */
+    const char *name; /* "MODEL"; "IMAGE...", last, takes one or more; NULL ends the list */
     const char *help;
     bool optional;
 } argument;
@@ -75,7 +75,7 @@ struct invocation {
     const command *command;
     int argc; /* as the program was started: for the record in a model */
     char **argv;
-    const char *arguments[MOST_ARGUMENTS]; /* NULL: not given */
+    const char **arguments; /* n_arguments, then NULL for those not given */
     int n_arguments;
     void *options[MOST_GROUPS]; /* the structs of the groups */
     const rb_option **given;    /* the rows that the user set, NULL-terminated */
@@ -216,6 +216,6 @@ void completion_zsh(FILE *file, const command_list *list);
 extern const command fit_command, encode_command, reconstruct_command, evaluate_command,
     modules_command, plot_history_command, plot_codes_command, plot_filters_command,
     plot_modules_command, info_command, convert_command, simulate_biclusters_command,
-    simulate_bars_command, version_command, help_command_row, generate_command;
+    simulate_bars_command, patches_command, version_command, help_command_row, generate_command;
 
 #endif

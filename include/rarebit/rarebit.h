@@ -11,6 +11,7 @@
 #include <rarebit/model.h>
 #include <rarebit/modules.h>
 #include <rarebit/options.h>
+#include <rarebit/patches.h>
 #include <rarebit/plot.h>
 #include <rarebit/preprocess.h>
 #include <rarebit/rfn.h>

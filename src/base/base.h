@@ -63,7 +63,11 @@ void rb_parallel(rb_context *ctx, int64_t count, rb_task task, void *arg);
 
 /* Random numbers by counter: a value depends on (seed, purpose, index) alone, never on the order of
  * calls. Philox4x32-10 (Salmon, Moraes, Dror, Shaw 2011). Every purpose is listed here. */
-typedef enum rb_purpose { RB_RANDOM_LOADINGS = 1, RB_RANDOM_SIMULATE = 2 } rb_purpose;
+typedef enum rb_purpose {
+    RB_RANDOM_LOADINGS = 1,
+    RB_RANDOM_SIMULATE = 2,
+    RB_RANDOM_PATCHES = 3
+} rb_purpose;
 
 typedef struct rb_stream {
     uint64_t seed;

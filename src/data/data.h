@@ -73,8 +73,47 @@ struct rb_source {
 
 /* A source that owns the matrix and frees it when closed (also on failure). */
 rb_error rb_source_own_matrix(rb_context *ctx, rb_matrix *matrix, rb_source **source);
+/* As rb_source_from_callback; `release` frees what the callback needs when the source is closed (also
+ * on failure). */
+rb_error rb_source_own_callback(rb_context *ctx, rb_type type, int64_t n_samples,
+                                int64_t n_features, rb_source_fn fn, void *user,
+                                void (*release)(void *user), rb_source **source);
 /* Allocates a source with its fields zero; for formats that stream. */
 rb_source *rb_source_new(rb_context *ctx);
+
+/* ---- samples cut out of pictures and sounds ---- */
+
+/* height x width x channels, values as stored. */
+typedef struct rb_image {
+    int64_t height, width, channels;
+    float *values; /* rb_free */
+} rb_image;
+
+/* Several of them, each of which owns its values. */
+typedef struct rb_images {
+    rb_image *list;
+    int64_t count;
+} rb_images;
+void rb_images_clear(rb_images *images);
+
+typedef struct rb_patches_plan {
+    int64_t height, width; /* of a patch; no image is smaller */
+    int64_t count;         /* at least 1 */
+    bool scaled;           /* linearly, so that the values of all patches span low .. high */
+    double low, high;
+    uint64_t seed;
+} rb_patches_plan;
+
+/* In how many places of all images a patch can lie. */
+int64_t rb_patch_places(const rb_images *images, int64_t height, int64_t width);
+
+/* Patches at different places, one a sample, float32: height x width x channels features, as in an
+ * image. Every choice and order of the places is equally likely; more patches begin with the same
+ * ones, unless they are scaled. All images have the same number of channels, and at least `count`
+ * places. Takes over the images (also on failure). RB_ERROR_DATA: all values are equal and cannot be
+ * scaled. */
+rb_error rb_patches_cut(rb_context *ctx, const rb_patches_plan *plan, rb_images *images,
+                        rb_source **source);
 
 /* ---- preprocessing ---- */
 

@@ -70,6 +70,7 @@ rb_error rb_source_own_matrix(rb_context *ctx, rb_matrix *matrix, rb_source **ou
 struct callback_state {
     rb_source_fn fn;
     void *user;
+    void (*release)(void *user); /* NULL: the user's own */
     void *rows;
     int64_t room; /* samples that `rows` can hold */
 };
@@ -108,6 +109,9 @@ static rb_error read_callback(rb_source *source, rb_context *ctx, int64_t first,
 
 static void close_callback(rb_source *source) {
     struct callback_state *state = source->state;
+    if (state->release) {
+        state->release(state->user);
+    }
     rb_free(state->rows);
     rb_free(state);
 }
@@ -134,6 +138,19 @@ rb_error rb_source_from_callback(rb_context *ctx, rb_type type, int64_t n_sample
                           .close = close_callback,
                           .state = state};
     *out = source;
+    return RB_OK;
+}
+
+rb_error rb_source_own_callback(rb_context *ctx, rb_type type, int64_t n_samples,
+                                int64_t n_features, rb_source_fn fn, void *user,
+                                void (*release)(void *user), rb_source **out) {
+    rb_error err = rb_source_from_callback(ctx, type, n_samples, n_features, fn, user, out);
+    if (err) {
+        release(user);
+        return err;
+    }
+    struct callback_state *state = (*out)->state;
+    state->release = release;
     return RB_OK;
 }
 

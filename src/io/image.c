@@ -84,8 +84,8 @@ static rb_error load(rb_context *ctx, const char *path, unsigned char **bytes, i
     return err;
 }
 
-/* On failure image->values is NULL. */
-static rb_error decode(rb_context *ctx, const char *path, rb_image *image) {
+rb_error rb_image_decode(rb_context *ctx, const char *path, rb_image *image) {
+    *image = (rb_image){0};
     unsigned char *bytes = NULL;
     int64_t count = 0;
     rb_error err = load(ctx, path, &bytes, &count);
@@ -160,10 +160,10 @@ static rb_error tile_size(rb_context *ctx, const char *path, const char *patches
 static rb_error read_image(rb_context *ctx, const char *path, const rb_read_options *options,
                            rb_matrix **matrix) {
     *matrix = NULL;
-    rb_image image = {0};
+    rb_image image;
     int64_t size[2];
-    rb_error err = decode(ctx, path, &image);
-    if (!image.values) {
+    rb_error err = rb_image_decode(ctx, path, &image);
+    if (err) {
         return err;
     }
     err = tile_size(ctx, path, options ? options->patches : NULL, &image, size);

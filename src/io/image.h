@@ -11,12 +11,6 @@ typedef struct rb_file_bytes {
     int64_t count;
 } rb_file_bytes;
 
-/* height x width x channels, values as stored. */
-typedef struct rb_image {
-    int64_t height, width, channels;
-    float *values; /* rb_free */
-} rb_image;
-
 /* Sets the size and asks for the memory, if the file can hold as many pixels of so many bits each:
  * a header cannot ask for more. `deflated`: the pixels are compressed. */
 rb_error rb_image_allocate(rb_context *ctx, rb_file_bytes file, int64_t height, int64_t width,
@@ -27,5 +21,8 @@ rb_error rb_pnm_decode(rb_context *ctx, rb_file_bytes file, rb_image *image);
 
 bool rb_png_recognise(const unsigned char *bytes, int64_t count);
 rb_error rb_png_decode(rb_context *ctx, rb_file_bytes file, rb_image *image);
+
+/* Reads a picture. On failure image->values is NULL. */
+rb_error rb_image_decode(rb_context *ctx, const char *path, rb_image *image);
 
 #endif

@@ -123,6 +123,16 @@ static rb_error npy_open(rb_context *ctx, const char *path, struct npy **out) {
     return RB_OK;
 }
 
+rb_error rb_npy_look(rb_context *ctx, const char *path, rb_npy_header *header) {
+    struct npy *npy;
+    rb_error err = npy_open(ctx, path, &npy);
+    if (!err) {
+        *header = npy->header;
+        npy_free(npy);
+    }
+    return err;
+}
+
 /* Without a mapping: the whole array into memory. */
 static rb_error load_raw(rb_context *ctx, struct npy *npy) {
     if (npy->raw) {

@@ -26,6 +26,8 @@ rb_error rb_npy_prefix(rb_context *ctx, const char *path, const char *bytes, int
 /* Reads the text of the header; checks that the file holds as many numbers as it says. */
 rb_error rb_npy_parse(rb_context *ctx, const char *path, const char *text, int64_t file_bytes,
                       rb_npy_header *header);
+/* Looks at the header of a file. */
+rb_error rb_npy_look(rb_context *ctx, const char *path, rb_npy_header *header);
 /* Converts rows that start at `raw` to contiguous rows of header->type. */
 void rb_npy_convert(const rb_npy_header *header, const char *raw, int64_t rows, void *out);
 

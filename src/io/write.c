@@ -141,6 +141,48 @@ rb_error rb_writer_close(rb_context *ctx, rb_writer *writer) {
     return err;
 }
 
+/* About a megabyte of numbers at a time. */
+static int64_t samples_at_once(const rb_source *source) {
+    const int64_t values = 1 << 18;
+    return source->n_features < values && source->n_features > 0 ? values / source->n_features : 1;
+}
+
+static rb_error add_source(rb_context *ctx, rb_source *source, rb_writer *writer) {
+    rb_error err = RB_OK;
+    int64_t most = samples_at_once(source);
+    for (int64_t first = 0; first < source->n_samples && !err; first += most) {
+        int64_t left = source->n_samples - first;
+        rb_matrix view;
+        err = source->read(source, ctx, first, left < most ? left : most, &view);
+        if (!err) {
+            err = rb_writer_add(ctx, writer, &view);
+        }
+    }
+    return err;
+}
+
+rb_error rb_write(rb_context *ctx, rb_source *source, const char *path) {
+    const rb_names *names = source->feature_names;
+    rb_write_header header = {
+        .n_samples = source->n_samples,
+        .n_features = source->n_features,
+        .type = source->type,
+        .sample_names_from = source,
+        .feature_names = names ? (const char *const *)names->text : NULL,
+    };
+    rb_writer *writer;
+    rb_error err = rb_writer_open(ctx, path, &header, &writer);
+    if (err) {
+        return err;
+    }
+    err = add_source(ctx, source, writer);
+    if (err) {
+        rb_writer_abandon(writer);
+        return err;
+    }
+    return rb_writer_close(ctx, writer);
+}
+
 void rb_writer_abandon(rb_writer *writer) {
     if (!writer) {
         return;

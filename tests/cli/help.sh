@@ -1,8 +1,8 @@
 # Help, man pages and completion are made from the same tables: all commands, all options.
 . "$SOURCE/tests/cli/lib/lib.sh"
 
-commands="fit_rfn encode reconstruct evaluate modules info convert simulate_biclusters plot_history
-plot_codes plot_filters plot_modules version help"
+commands="fit_rfn encode reconstruct evaluate modules info convert simulate_biclusters simulate_bars
+patches plot_history plot_codes plot_filters plot_modules version help"
 
 expect 0 help
 cp out overview

@@ -1,0 +1,204 @@
+/* Patches of images at random places, none of them twice.
+ *
+ * All places of all images are counted through, image by image and row by row. The first `count` of
+ * a random order of them are taken: step i of the shuffle of Fisher and Yates (R. Durstenfeld,
+ * "Algorithm 235: Random permutation", 1964, doi:10.1145/364520.364540) swaps place i of the list
+ * with one of i .. n - 1. Of the list only what has moved is kept, so memory goes with the number
+ * of patches and not with that of the places.
+ */
+#include "data.h"
+
+#include <math.h>
+#include <string.h>
+
+typedef struct patches {
+    rb_patches_plan plan;
+    rb_images images;
+    int64_t n_features;
+    int64_t *places;    /* count: where each patch lies */
+    double least, span; /* of the values of all patches */
+} patches;
+
+void rb_images_clear(rb_images *images) {
+    for (int64_t i = 0; i < images->count; i++) {
+        rb_free(images->list[i].values);
+    }
+    rb_free(images->list);
+    *images = (rb_images){0};
+}
+
+static int64_t places_of(const rb_image *image, int64_t height, int64_t width) {
+    return (image->height - height + 1) * (image->width - width + 1);
+}
+
+int64_t rb_patch_places(const rb_images *images, int64_t height, int64_t width) {
+    int64_t count = 0;
+    for (int64_t i = 0; i < images->count; i++) {
+        count += places_of(&images->list[i], height, width);
+    }
+    return count;
+}
+
+/* ---- choosing places ---- */
+
+/* A list 0, 1, 2, ... in which some numbers have moved: a hash table from place to number. */
+typedef struct moved_list {
+    int64_t *place, *number;
+    int64_t mask; /* its size is a power of two, less one */
+} moved_list;
+
+static rb_error moved_list_new(rb_context *ctx, int64_t most, moved_list *list) {
+    int64_t size = 4;
+    while (size / 2 < most && size < INT64_MAX / 4) {
+        size *= 2;
+    }
+    list->mask = size - 1;
+    list->place = rb_alloc(ctx, size, sizeof *list->place);
+    list->number = rb_alloc(ctx, size, sizeof *list->number);
+    if (!list->place || !list->number) {
+        return RB_ERROR_MEMORY;
+    }
+    for (int64_t slot = 0; slot < size; slot++) {
+        list->place[slot] = -1;
+    }
+    return RB_OK;
+}
+
+static void moved_list_clear(moved_list *list) {
+    rb_free(list->place);
+    rb_free(list->number);
+}
+
+/* Where the number at a place is kept, or would be. */
+static int64_t find_slot(const moved_list *list, int64_t place) {
+    uint64_t hash = (uint64_t)place * 0x9E3779B97F4A7C15U;
+    int64_t slot = (int64_t)(hash >> 20) & list->mask;
+    while (list->place[slot] >= 0 && list->place[slot] != place) {
+        slot = (slot + 1) & list->mask;
+    }
+    return slot;
+}
+
+static int64_t number_at(const moved_list *list, int64_t place) {
+    int64_t slot = find_slot(list, place);
+    return list->place[slot] < 0 ? place : list->number[slot];
+}
+
+static void put_number(moved_list *list, int64_t place, int64_t number) {
+    int64_t slot = find_slot(list, place);
+    list->place[slot] = place;
+    list->number[slot] = number;
+}
+
+static rb_error choose_places(rb_context *ctx, uint64_t seed, int64_t n_places, int64_t count,
+                              int64_t *places) {
+    rb_draws draws = {.stream = {.seed = seed, .purpose = RB_RANDOM_PATCHES}};
+    moved_list list = {0};
+    rb_error err = moved_list_new(ctx, count, &list);
+    for (int64_t i = 0; i < count && !err; i++) {
+        int64_t other = rb_draw_integer(&draws, i, n_places - 1);
+        places[i] = number_at(&list, other);
+        put_number(&list, other, number_at(&list, i));
+    }
+    moved_list_clear(&list);
+    return err;
+}
+
+/* ---- cutting ---- */
+
+/* Copies the patch at a place, values as stored. */
+static void copy_patch(const patches *p, int64_t place, float *sample) {
+    const rb_image *image = p->images.list;
+    while (place >= places_of(image, p->plan.height, p->plan.width)) {
+        place -= places_of(image, p->plan.height, p->plan.width);
+        image++;
+    }
+    int64_t across = image->width - p->plan.width + 1;
+    int64_t top = place / across, left = place % across;
+    int64_t line = p->plan.width * image->channels;
+    for (int64_t y = 0; y < p->plan.height; y++) {
+        int64_t from = ((top + y) * image->width + left) * image->channels;
+        memcpy(sample + y * line, image->values + from, (size_t)line * sizeof *sample);
+    }
+}
+
+/* The ends of the range are met exactly. */
+static void scale(const patches *p, float *sample) {
+    for (int64_t d = 0; d < p->n_features; d++) {
+        double share = ((double)sample[d] - p->least) / p->span;
+        sample[d] = (float)(p->plan.low * (1 - share) + p->plan.high * share);
+    }
+}
+
+static int fill(void *user, int64_t first, int64_t count, void *rows) {
+    const patches *p = user;
+    for (int64_t i = 0; i < count; i++) {
+        float *sample = (float *)rows + i * p->n_features;
+        copy_patch(p, p->places[first + i], sample);
+        if (p->plan.scaled) {
+            scale(p, sample);
+        }
+    }
+    return 0;
+}
+
+static rb_error find_range(rb_context *ctx, patches *p) {
+    float *sample = rb_alloc(ctx, p->n_features, sizeof *sample);
+    if (!sample) {
+        return RB_ERROR_MEMORY;
+    }
+    double least = INFINITY, most = -INFINITY;
+    for (int64_t i = 0; i < p->plan.count; i++) {
+        copy_patch(p, p->places[i], sample);
+        for (int64_t d = 0; d < p->n_features; d++) {
+            least = fmin(least, (double)sample[d]);
+            most = fmax(most, (double)sample[d]);
+        }
+    }
+    rb_free(sample);
+    if (least == most) {
+        return rb_fail(ctx, RB_ERROR_DATA,
+                       "all values of the patches are %g: they cannot be scaled to %g .. %g", least,
+                       p->plan.low, p->plan.high);
+    }
+    p->least = least;
+    p->span = most - least;
+    rb_log(ctx, RB_LOG_INFO, "values from %g to %g of the patches became %g to %g", least, most,
+           p->plan.low, p->plan.high);
+    return RB_OK;
+}
+
+static void release(void *user) {
+    patches *p = user;
+    rb_images_clear(&p->images);
+    rb_free(p->places);
+    rb_free(p);
+}
+
+rb_error rb_patches_cut(rb_context *ctx, const rb_patches_plan *plan, rb_images *images,
+                        rb_source **source) {
+    *source = NULL;
+    patches *p = rb_alloc_zero(ctx, 1, sizeof *p);
+    if (!p) {
+        rb_images_clear(images);
+        return RB_ERROR_MEMORY;
+    }
+    *p = (patches){.plan = *plan, .images = *images};
+    *images = (rb_images){0};
+    p->n_features = plan->height * plan->width * p->images.list[0].channels;
+    p->places = rb_alloc(ctx, plan->count, sizeof *p->places);
+    rb_error err = p->places ? RB_OK : RB_ERROR_MEMORY;
+    if (!err) {
+        int64_t n_places = rb_patch_places(&p->images, plan->height, plan->width);
+        err = choose_places(ctx, plan->seed, n_places, plan->count, p->places);
+    }
+    if (!err && plan->scaled) {
+        err = find_range(ctx, p);
+    }
+    if (err) {
+        release(p);
+        return err;
+    }
+    return rb_source_own_callback(ctx, RB_FLOAT32, plan->count, p->n_features, fill, p, release,
+                                  source);
+}

@@ -1,0 +1,43 @@
+/* rarebit patches: random pieces of pictures. */
+#include "results.h"
+
+static int run(invocation *call) {
+    const rb_patches_options *options = options_of(call, rb_patches_option_table());
+    const output_options *to = options_of(call, matrix_output_option_table());
+    rb_source *source;
+    rb_error err = rb_patches(call->ctx, call->arguments, call->n_arguments, options, &source);
+    if (err) {
+        return report_failure(call->ctx, err);
+    }
+    int status = write_source(call, source);
+    if (!status) {
+        report("%lld patches of %s pixels, %lld features, from %d picture%s in %s; seed %lld",
+               (long long)rb_source_samples(source), options->size,
+               (long long)rb_source_features(source), call->n_arguments,
+               call->n_arguments == 1 ? "" : "s", to->output, (long long)options->seed);
+    }
+    rb_source_free(source);
+    return status;
+}
+
+const command patches_command = {
+    .words = "patches",
+    .heading = "Data",
+    .summary = "cut random patches out of pictures",
+    .description =
+        "Patches lie anywhere in the pictures and may overlap, but no place is taken twice. One "
+        "patch "
+        "is one sample: its pixels row by row, the channels of a pixel together. All places of "
+        "all pictures are equally likely, so a larger picture gives more patches. For "
+        "tiles that do not overlap there is 'rarebit convert --patches'.",
+    .arguments = {{"IMAGE...",
+                   "PNG, PGM, PPM, or .npy of height x width or height x width x channels", false}},
+    .output = "FILE",
+    .groups = {{"Patches", rb_patches_option_table, sizeof(rb_patches_options), NULL},
+               {"Output", matrix_output_option_table, sizeof(output_options), NULL},
+               {"General", general_option_table, sizeof(general_options), NULL}},
+    .examples = {{"40000 patches with values from 0 to 10",
+                  "patches grass.pgm --size 10x10 --count 40000 --scale 0:10 --seed 1 -o P.npy"},
+                 {"Of several photographs", "patches *.png --size 16x16 --count 100k -o P.npy"}},
+    .run = run,
+};
