@@ -1,10 +1,14 @@
 /* The registry: the only place that knows all methods. One line a method. */
 #include "base/base.h"
+#include "et/et.h"
 #include "linalg/linalg.h"
 #include "rfn/rfn.h"
 
 static const struct rb_method *const built_in[] = {
     &rb_method_rfn,
+    &rb_method_linca,
+    &rb_method_nmf_et,
+    &rb_method_mca,
     NULL,
 };
 

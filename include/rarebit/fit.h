@@ -30,7 +30,7 @@ RB_API void rb_fit_options_default(rb_fit_options *options);
  * method       "rfn", or a name that the program has added with rb_context_add_method
  * options      the method's option struct (rb_rfn_options for "rfn"); NULL for its defaults
  * fit          NULL for the defaults
- * preprocess   NULL for the defaults (features centred by their means)
+ * preprocess   NULL for the defaults (features centred by their means, if the method wants it so)
  * start        a model of the same method to start from (a warm start): its preprocessing and
  *              parameters are taken and `preprocess` is ignored; NULL to start anew
  * model        the result; free with rb_model_free; NULL on failure

@@ -33,6 +33,7 @@ typedef struct rb_method {
     const rb_option *options; /* the table of its option struct */
     size_t options_size;      /* of that struct */
     const char *code_name;    /* of the codes in AnnData: "X_rfn" */
+    int centre;               /* rb_centre: what is subtracted from features unless asked otherwise */
 
     /* Units that the options ask for. */
     int64_t (*units)(const void *options);
@@ -55,6 +56,8 @@ typedef struct rb_method {
     rb_error (*mstep)(rb_context *context, void *state);
     /* Objective after the M-step (maximised); E-step objective, NaN unless fit->trace. */
     void (*objective)(void *state, double *objective, double *estep_objective);
+    /* May a settled objective end the fit now? NULL: always. A method that anneals waits. */
+    bool (*may_stop)(const void *state);
     /* Copies the parameters into the arrays of the model. Called after a last E-step with the final
      * parameters. */
     rb_error (*store)(rb_context *context, void *state, rb_model *model);

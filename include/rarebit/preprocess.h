@@ -15,7 +15,12 @@ extern "C" {
 #endif
 
 typedef enum rb_missing { RB_MISSING_REFUSE = 0, RB_MISSING_MEAN, RB_MISSING_MEDIAN } rb_missing;
-typedef enum rb_centre { RB_CENTRE_MEAN = 0, RB_CENTRE_MEDIAN, RB_CENTRE_NONE } rb_centre;
+typedef enum rb_centre {
+    RB_CENTRE_MEAN = 0,
+    RB_CENTRE_MEDIAN,
+    RB_CENTRE_NONE,
+    RB_CENTRE_AUTO /* what the method wants: the mean for rfn, nothing for the models of rarebit/et.h */
+} rb_centre;
 typedef enum rb_scale { RB_SCALE_NONE = 0, RB_SCALE_SD, RB_SCALE_IQR } rb_scale;
 
 typedef struct rb_preprocess_options {

@@ -66,7 +66,8 @@ void rb_parallel(rb_context *ctx, int64_t count, rb_task task, void *arg);
 typedef enum rb_purpose {
     RB_RANDOM_LOADINGS = 1,
     RB_RANDOM_SIMULATE = 2,
-    RB_RANDOM_PATCHES = 3
+    RB_RANDOM_PATCHES = 3,
+    RB_RANDOM_FIELD_NOISE = 4
 } rb_purpose;
 
 typedef struct rb_stream {

@@ -217,6 +217,7 @@ static double chosen_centre(const struct fitting *f, int64_t k) {
     case RB_CENTRE_MEDIAN:
         return f->median[k];
     case RB_CENTRE_NONE:
+    case RB_CENTRE_AUTO:
         return 0;
     }
     return 0;
@@ -336,6 +337,9 @@ rb_error rb_preprocess_fit(rb_context *ctx, const rb_preprocess_options *options
     rb_preprocess *p = rb_alloc_zero(ctx, 1, sizeof *p);
     if (!p) {
         return RB_ERROR_MEMORY;
+    }
+    if (chosen.centre == RB_CENTRE_AUTO) {
+        chosen.centre = RB_CENTRE_MEAN;
     }
     p->options = chosen;
     p->n_input = source->n_features;

@@ -13,8 +13,10 @@ static const rb_option table[] = {
      "take log(1 + x), after the totals"},
     {"top-variance", 0, RB_OPTION_INTEGER, offsetof(rb_preprocess_options, top_variance), "0", 0,
      9e18, NULL, "N", "keep the N features of largest variance (0: all)"},
-    {"centre", 0, RB_OPTION_CHOICE, offsetof(rb_preprocess_options, centre), "mean", 0, 0,
-     "mean|median|none", "HOW", "what is subtracted from each feature"},
+    {"centre", 0, RB_OPTION_CHOICE, offsetof(rb_preprocess_options, centre), "auto", 0, 0,
+     "mean|median|none|auto", "HOW",
+     "what is subtracted from each feature (auto: the mean, or nothing where the method wants data as "
+     "they are)"},
     {"scale", 0, RB_OPTION_CHOICE, offsetof(rb_preprocess_options, scale), "none", 0, 0,
      "none|sd|iqr", "HOW", "what each feature is divided by"},
     {0},

@@ -153,12 +153,20 @@ rb_error rb_fit(rb_context *ctx, const char *method, const void *options, const 
     if (err) {
         return err;
     }
+    rb_preprocess_options wanted;
+    rb_preprocess_options_default(&wanted);
+    if (preprocess) {
+        wanted = *preprocess;
+    }
+    if (wanted.centre == RB_CENTRE_AUTO) {
+        wanted.centre = chosen.method->centre;
+    }
     if (start && start->method != chosen.method) {
         err = rb_fail(ctx, RB_ERROR_ARGUMENT,
                       "the model to start from is of method '%s', but '%s' is to be fitted",
                       start->method->name, method);
     } else if (!start) {
-        err = rb_preprocess_fit(ctx, preprocess, source, &fitted);
+        err = rb_preprocess_fit(ctx, &wanted, source, &fitted);
     } else if (source->n_samples == 0) {
         err = rb_fail(ctx, RB_ERROR_DATA, "there is nothing to fit: no samples");
     }

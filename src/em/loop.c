@@ -98,7 +98,8 @@ static rb_error iterations(rb_context *ctx, rb_run *run, void *state) {
             model->status = RB_STATUS_STOPPED;
             return RB_OK;
         }
-        if (t > 1 && rb_converged(fit->tolerance, before, entry.objective)) {
+        bool may_stop = !run->method->may_stop || run->method->may_stop(state);
+        if (t > 1 && may_stop && rb_converged(fit->tolerance, before, entry.objective)) {
             model->status = RB_STATUS_CONVERGED;
             return RB_OK;
         }

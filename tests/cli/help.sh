@@ -1,8 +1,8 @@
 # Help, man pages and completion are made from the same tables: all commands, all options.
 . "$SOURCE/tests/cli/lib/lib.sh"
 
-commands="fit_rfn encode reconstruct evaluate modules info convert simulate_biclusters simulate_bars
-patches plot_history plot_codes plot_filters plot_modules version help"
+commands="fit_rfn fit_linca fit_nmf-et fit_mca encode reconstruct evaluate modules info convert
+simulate_biclusters simulate_bars patches plot_history plot_codes plot_filters plot_modules version help"
 
 expect 0 help
 cp out overview
@@ -73,7 +73,7 @@ END
         [ "$got" = "$wanted" ] || fail "completing '$*' gives '$got' instead of '$wanted'"
     }
     completes "fit" rarebit "fi"
-    completes "rfn" rarebit fit ""
+    completes "rfn linca nmf-et mca" rarebit fit ""
     completes "history codes filters modules" rarebit plot ""
     completes "biclusters bars" rarebit help simulate ""
     completes "rms sd none" rarebit fit rfn X.npy --normalize ""

@@ -93,7 +93,7 @@ static void defaults_are_pinned(void **state) {
                               "psi-update=old psi-min=0.01 psi-init=0.1 "
                               "weight-max=0 weight-init=0.01 prior-mean=0 "},
         {rb_preprocess_option_table,
-         "missing=refuse totals=0 log1p=false top-variance=0 centre=mean scale=none "},
+         "missing=refuse totals=0 log1p=false top-variance=0 centre=auto scale=none "},
         {rb_read_option_table, "dataset= transpose=false header=auto row-names=auto patches= "},
     };
     for (size_t i = 0; i < sizeof pinned / sizeof *pinned; i++) {

@@ -175,7 +175,7 @@ static void test_attributes_and_history(void **state) {
     assert_int_equal(rb_model_record_options(ctx, model, rb_preprocess_option_table(),
                                              &model->preprocess->options),
                      RB_OK);
-    assert_string_equal(rb_model_attribute(model, "centre"), "mean");
+    assert_string_equal(rb_model_attribute(model, "centre"), "auto");
     assert_int_equal(rb_model_iterations(model), 40);
     assert_int_equal(rb_model_history(model, 39, &objective, &estep, &seconds), RB_OK);
     assert_true(objective == -1.0 / 40 && isnan(estep) && seconds == 0.25);

@@ -1,0 +1,72 @@
+/* Expectation truncation: generative models with binary causes, of which few are active at a time.
+ *
+ * Cause h is active (s_h = 1) with probability pi and has a field W_h; a sample is the
+ * superposition of the active fields and Gaussian noise of standard deviation sigma. Of 2^units
+ * states, only those with few active causes, chosen among a few candidates for each sample, are
+ * looked at. Reference: Luecke, Eggert, "Expectation truncation and the benefits of preselection in
+ * training generative models", Journal of Machine Learning Research 11, 2010.
+ *
+ * Methods:
+ *   linca    fields of either sign add up (linear component analysis)
+ *   nmf-et   fields that are not negative add up (non-negative matrix factorisation)
+ *   mca      the largest of fields that are not negative counts (maximal causes analysis)
+ *
+ * Data are not centred unless asked for. Codes are posterior means, the probabilities that a cause
+ * is active. Arrays of a model (rb_model_array): loadings   n_features x units   W, a field each
+ * column sigma      1                    standard deviation of the noise prior      1 pi dead units
+ * 1 for a cause in no training sample's most probable state, else 0
+ *
+ * The objective in the history is the sum over samples of the truncated log evidence at the
+ * temperature of the iteration; the E-step objective, when traced, is the free energy of the
+ * samples in use. In an rb_evaluation log_likelihood is the *sum* of log evidence at temperature 1,
+ * objective that sum less n log A (A: prior mass of the states with few active causes). */
+#ifndef RAREBIT_ET_H
+#define RAREBIT_ET_H
+
+#include <rarebit/fit.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum rb_et_selection {
+    RB_ET_SELECT_JOINT = 0, /* W_h'y - |W_h|^2 / 2: the best single causes */
+    RB_ET_SELECT_COSINE,    /* W_h'y / |W_h| (eq. 33) */
+    RB_ET_SELECT_BOUND, /* - sum_d max(0, W_dh - y_d)^2 (eq. 28): fields that are not negative */
+    RB_ET_SELECT_EXACT  /* p(s_h = 1 | y) over all states, for few units */
+} rb_et_selection;
+
+typedef enum rb_et_anneal { RB_ET_ANNEAL_AUTO = 0, RB_ET_ANNEAL_YES, RB_ET_ANNEAL_NO } rb_et_anneal;
+
+typedef enum rb_et_mstep { RB_ET_MSTEP_SOLVE = 0, RB_ET_MSTEP_MULTIPLICATIVE } rb_et_mstep;
+
+typedef struct rb_et_options {
+    int64_t units;      /* H */
+    int64_t candidates; /* H': causes looked at for a sample; 0: min(units, 5) */
+    int64_t max_active; /* gamma: active causes in a state, at most */
+    double prior;       /* pi; 0: 2 / units, or 1/2 if less */
+    double sigma;       /* of the noise; 0: learned, from half the standard deviation of the data */
+    bool learn_prior;   /* from the end temperature on */
+    bool learn_sigma;   /* likewise; always when sigma is 0 */
+    const char *temperature; /* "start:end" or "start"; NULL: from the data */
+    double weight_noise;     /* sd of the noise on fields while annealing; below 0: from the data */
+    double init_mean;        /* of the fields at the start, with init_sd */
+    double init_sd;          /* below 0: both from the data */
+    int selection;           /* rb_et_selection */
+    bool singletons;         /* look at every single cause besides */
+    int anneal_prior;        /* rb_et_anneal: the temperature acts on the prior too */
+    double cut_factor; /* samples explained by few causes, as a share of those expected; 0: 0.9, or
+                        * 1 while prior or sigma are learned; 1e9, say: use all samples always */
+    int mstep;         /* rb_et_mstep, of nmf-et only */
+    bool as_printed;   /* the paper's literal settings */
+} rb_et_options;
+
+/* The option table of rb_et_options for a method, "linca", "nmf-et" or "mca"; NULL for another. */
+RB_API const rb_option *rb_et_option_table(const char *method);
+/* The defaults, the same for the three methods. */
+RB_API void rb_et_options_default(rb_et_options *options);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,107 @@
+/* Encoding: the posterior probability that each cause is active, at temperature 1. */
+#include "coder.h"
+
+#include <string.h>
+
+void et_coder_free(void *coder) {
+    et_coder *c = coder;
+    if (c) {
+        et_engine_free(c->engine);
+        et_results_free(&c->results);
+        rb_free(c);
+    }
+}
+
+/* The options of the fit, as the model records them. */
+static rb_error recorded_options(rb_context *ctx, const rb_model *model, rb_et_options *options) {
+    const rb_option *table = model->method->options;
+    rb_et_options_default(options);
+    for (const rb_option *row = table; row->name; row++) {
+        const char *value = rb_model_attribute(model, row->name);
+        rb_error err = value && row->kind != RB_OPTION_TEXT
+                           ? rb_options_set(ctx, table, options, row->name, value)
+                           : RB_OK;
+        if (err) {
+            rb_fail_prefix(ctx, "an option in the model: ");
+            return RB_ERROR_FORMAT;
+        }
+    }
+    options->units = rb_model_units(model);
+    return RB_OK;
+}
+
+rb_error et_coder_new(rb_context *ctx, const rb_model *model, int64_t block_samples, void **out) {
+    *out = NULL;
+    et_coder *c = rb_alloc_zero(ctx, 1, sizeof *c);
+    if (!c) {
+        return RB_ERROR_MEMORY;
+    }
+    rb_et_options options;
+    et_setup setup;
+    rb_error err = recorded_options(ctx, model, &options);
+    if (!err) {
+        err = et_setup_of(ctx, et_model_of(model->method->name), &options,
+                          model->preprocess->n_features, model->type, &setup);
+    }
+    if (!err) {
+        err = et_engine_new(ctx, &setup, &c->engine);
+    }
+    if (!err) {
+        err = et_load_parameters(ctx, model, c->engine);
+    }
+    if (!err) {
+        err = et_results_new(ctx, c->engine, block_samples, ET_KEEP_MEANS, &c->results);
+    }
+    if (err) {
+        et_coder_free(c);
+        return err;
+    }
+    et_prepare(ctx, c->engine, 1, 1);
+    *out = c;
+    return RB_OK;
+}
+
+void et_code(rb_context *ctx, et_coder *c, const rb_block *block) {
+    memset(c->results.used, true, (size_t)block->n_samples * sizeof *c->results.used);
+    et_posteriors(ctx, c->engine, block, false, &c->results);
+}
+
+rb_error et_encode(rb_context *ctx, void *coder, const rb_block *block, void *codes) {
+    et_coder *c = coder;
+    et_code(ctx, c, block);
+    rb_dense mean = rb_dense_rows(c->results.mean, 0, block->n_samples);
+    rb_dense_copy(mean, (rb_dense){codes, mean.rows, mean.cols, mean.cols, mean.type});
+    return RB_OK;
+}
+
+struct decoding {
+    const et_engine *engine;
+    rb_dense codes, rows;
+};
+
+static void decode_task(void *arg, int64_t task, int worker) {
+    const struct decoding *d = arg;
+    et_scratch *scratch = &d->engine->scratch[worker];
+    int64_t first = task * ET_TASK_SAMPLES, left = d->rows.rows - first;
+    int64_t count = left < ET_TASK_SAMPLES ? left : ET_TASK_SAMPLES;
+    rb_dense codes = rb_dense_rows(scratch->b, 0, count);
+    rb_dense rows = rb_dense_rows(scratch->y, 0, count);
+    rb_dense_copy(rb_dense_rows(d->codes, first, count), codes);
+    for (int64_t i = 0; i < count; i++) {
+        d->engine->setup.model->decode(d->engine->parameters.fields, rb_dense_row(codes, i),
+                                       rb_dense_row(rows, i));
+    }
+    rb_dense_copy(rows, rb_dense_rows(d->rows, first, count));
+}
+
+rb_error et_decode(rb_context *ctx, void *coder, int64_t n_samples, const void *codes, void *rows) {
+    const et_coder *c = coder;
+    const et_setup *setup = &c->engine->setup;
+    struct decoding d = {
+        c->engine,
+        {(void *)codes, n_samples, setup->units, setup->units, setup->type},
+        {rows, n_samples, setup->n_features, setup->n_features, setup->type},
+    };
+    rb_parallel(ctx, (n_samples + ET_TASK_SAMPLES - 1) / ET_TASK_SAMPLES, decode_task, &d);
+    return RB_OK;
+}

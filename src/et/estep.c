@@ -1,0 +1,119 @@
+/* The E-step over the blocks. While all samples are in use one pass gives evidences and sums; once
+ * the data are cut, a first pass gives the evidences, the least of those in use is found, and a
+ * second pass adds up the samples that remain (Alg. 1). */
+#include "fit.h"
+
+#include <math.h>
+#include <string.h>
+
+/* How many samples the cut leaves: factor times those expected to have at most gamma causes. */
+static int64_t cut_size(const et_state *st) {
+    double factor = st->options.cut_factor;
+    if (factor == 0) {
+        factor = st->learn_sigma || st->options.learn_prior ? 1 : 0.9;
+    }
+    double mass =
+        et_prior_mass(st->options.units, st->options.max_active, st->engine->parameters.prior);
+    return et_cut_size(st->schedule.iterations, st->iteration, st->problem.n_samples,
+                       factor * mass);
+}
+
+rb_error et_begin(rb_context *ctx, void *state) {
+    et_state *st = state;
+    et_moments_clear(&st->moments);
+    if (st->cutting) { /* the second pass: the same parameters */
+        return RB_OK;
+    }
+    double beta = 1 / et_temperature(&st->schedule, st->iteration);
+    et_prepare(ctx, st->engine, beta, st->anneal_prior ? beta : 1);
+    if (st->model->max) {
+        et_max_powers(st);
+    }
+    st->n_cut = cut_size(st);
+    st->ranking = st->n_cut < st->problem.n_samples;
+    st->all_evidence = 0;
+    memset(st->in_map, 0, (size_t)st->options.units * sizeof *st->in_map);
+    return RB_OK;
+}
+
+/* Notes evidence and most probable state of every sample. */
+static rb_error note_samples(rb_context *ctx, et_state *st, const rb_block *block) {
+    const et_results *r = &st->results;
+    const et_tree *tree = &st->engine->tree;
+    for (int64_t i = 0; i < block->n_samples; i++) {
+        if (!isfinite(r->evidence[i])) {
+            return rb_fail(ctx, RB_ERROR_NUMERIC,
+                           "the log evidence of sample %lld is not finite; scale the data",
+                           (long long)(block->first + i + 1));
+        }
+        st->evidence[block->first + i] = r->evidence[i];
+        st->all_evidence += r->evidence[i];
+        if (r->map[i] < 0) {
+            st->in_map[-1 - r->map[i]] = true;
+        }
+        for (int64_t s = r->map[i]; s > 0; s = tree->parent[s]) {
+            st->in_map[r->candidates[i * tree->candidates + tree->last[s]]] = true;
+        }
+    }
+    return RB_OK;
+}
+
+/* <|y - Wbar(s)|^2> from <e(s)>. */
+static double residual(const et_state *st, int64_t i) {
+    const et_results *r = &st->results;
+    const et_engine *engine = st->engine;
+    return r->norm[i] - 2 / engine->scale * (r->energy[i] - engine->logit * r->active[i]);
+}
+
+static void add_scalars(et_state *st, int64_t count) {
+    const et_results *r = &st->results;
+    et_moments *m = &st->moments;
+    for (int64_t i = 0; i < count; i++) {
+        if (r->used[i]) {
+            m->used++;
+            m->squares += r->norm[i];
+            m->active += r->active[i];
+            m->residual += residual(st, i);
+            m->evidence += r->evidence[i];
+        }
+    }
+}
+
+rb_error et_block(rb_context *ctx, void *state, const rb_block *block) {
+    et_state *st = state;
+    for (int64_t i = 0; i < block->n_samples; i++) {
+        int64_t n = block->first + i;
+        st->results.used[i] = !st->cutting || et_cut_uses(st->cut, st->evidence[n], n);
+    }
+    et_posteriors(ctx, st->engine, block, st->ranking, &st->results);
+    if (!st->cutting) {
+        rb_error err = note_samples(ctx, st, block);
+        if (err) {
+            return err;
+        }
+    }
+    if (st->ranking) {
+        return RB_OK;
+    }
+    add_scalars(st, block->n_samples);
+    return st->model->add(ctx, st, block);
+}
+
+rb_error et_end(rb_context *ctx, void *state, bool *again) {
+    (void)ctx;
+    et_state *st = state;
+    *again = st->ranking;
+    st->cutting = st->ranking;
+    if (st->ranking) {
+        st->cut = et_cut_find(st->evidence, st->problem.n_samples, st->n_cut, st->work);
+        st->ranking = false;
+    } else if (!st->model->max) {
+        rb_dense second = st->moments.second;
+        for (int64_t h = 0; h < second.rows; h++) {
+            for (int64_t j = 0; j < h; j++) {
+                rb_dense_set(second, h, j, rb_dense_get(second, j, h));
+            }
+        }
+    }
+    return RB_OK;
+}

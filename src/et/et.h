@@ -1,0 +1,10 @@
+/* The face of src/et: expectation truncation. */
+#ifndef RB_ET_INTERNAL_H
+#define RB_ET_INTERNAL_H
+
+#include "model/model.h"
+#include <rarebit/et.h>
+
+extern const rb_method rb_method_linca, rb_method_mca, rb_method_nmf_et; /* method.c */
+
+#endif

@@ -1,0 +1,159 @@
+/* What a fit by expectation truncation keeps while it runs. Private to src/et. */
+#ifndef RB_ET_FIT_H
+#define RB_ET_FIT_H
+
+#include "engine.h"
+
+/* ---- schedule.c: temperature and noise over the iterations t = 0 .. I - 1 ----------------------
+ */
+
+typedef struct et_schedule {
+    int64_t iterations;
+    double start, end; /* temperatures */
+} et_schedule;
+
+/* Reads "13:1.05" or "13"; what is not given keeps its value. */
+rb_error et_schedule_parse(rb_context *ctx, const char *text, et_schedule *schedule);
+double et_temperature(const et_schedule *schedule, int64_t iteration);
+/* Has the end temperature been reached? */
+bool et_schedule_ended(const et_schedule *schedule, int64_t iteration);
+/* N_cut: samples in use, n unless it is late enough to cut down to share * n. */
+int64_t et_cut_size(int64_t iterations, int64_t iteration, int64_t n, double share);
+
+/* ---- cut.c: the samples of largest log evidence ------------------------------------------------
+ */
+
+/* A sample is in use when its evidence is above the least, or equal and its index at most `last`.
+ */
+typedef struct et_cut {
+    double least;
+    int64_t last;
+} et_cut;
+
+/* work has n values. count is in 1 .. n. */
+et_cut et_cut_find(const double *evidence, int64_t n, int64_t count, double *work);
+static inline bool et_cut_uses(et_cut cut, double evidence, int64_t sample) {
+    return evidence > cut.least || (evidence == cut.least && sample <= cut.last);
+}
+
+/* ---- survey.c: what the defaults need to know of the data --------------------------------------
+ */
+
+typedef struct et_survey {
+    double count, sum, squares;
+    double mean, sd; /* of all values; sd is above 0 */
+    double large;    /* the 99th percentile of |y|, within 1 % */
+    int64_t *bins;   /* of |y|, by the leading bits of its float32 */
+} et_survey;
+
+rb_error et_survey_new(rb_context *ctx, et_survey *survey);
+void et_survey_free(et_survey *survey);
+void et_survey_add(et_survey *survey, rb_dense rows);
+void et_survey_finish(et_survey *survey);
+
+/* ---- the fit -----------------------------------------------------------------------------------
+ */
+
+/* Sums over the samples in use. */
+typedef struct et_moments {
+    int64_t used;
+    double squares;    /* sum |y|^2 */
+    double active;     /* sum <|s|> */
+    double residual;   /* sum <|y - Wbar(s)|^2> with the fields of the E-step */
+    double evidence;   /* sum of log evidence */
+    rb_dense products; /* H x D: sum <s_h> y_d; max: sum <A_hd> y_d */
+    rb_dense second;   /* H x H: sum <s s'>; not for max */
+    rb_dense weights;  /* H x D: sum <A_hd>; only for max */
+    rb_dense part;     /* H x D of the type: the products of a block */
+} et_moments;
+
+typedef struct et_state {
+    rb_problem problem;
+    rb_et_options options; /* as they are used: nothing is left to be chosen but what data decide */
+    const et_model *model;
+    bool anneal_prior, learn_sigma, warm, reflect;
+    et_survey survey;
+    et_schedule schedule;
+    double noise; /* sd of the noise on fields */
+    double least_sigma;
+    et_engine *engine;
+    et_results results;
+    et_moments moments;
+    rb_dense rows;     /* block_samples x D of the type: a sparse block; else empty */
+    int64_t iteration; /* M-steps done */
+
+    /* The E-step: its passes and the cut. */
+    bool cutting, ranking;
+    int64_t n_cut;
+    et_cut cut;
+    double *evidence; /* N */
+    double *work;     /* N */
+    double all_evidence;
+    bool *in_map; /* H: a cause in the most probable state of a sample */
+
+    /* M-step. */
+    rb_spd *factor;           /* linear: of the causes that were active */
+    rb_dense system, inverse; /* H x H */
+    rb_dense target;          /* H x D */
+    rb_dense powers, roots;   /* H x D, max: R = W^rho, normalised, and R^a */
+    double exponent;          /* a = 1 - 1 / rho */
+} et_state;
+
+/* start.c */
+rb_error et_start(rb_context *ctx, const et_model *model, const rb_problem *problem,
+                  const rb_et_options *options, const rb_model *start, void **state);
+void et_finish(void *state);
+rb_error et_survey_block(rb_context *ctx, void *state, const rb_block *block);
+rb_error et_store(rb_context *ctx, void *state, rb_model *model);
+/* Candidates and active causes as they are used, within their bounds. */
+void et_limits(const rb_et_options *options, int64_t *candidates, int64_t *max_active);
+/* What the engine needs to know; RB_ERROR_ARGUMENT for a selection that the model cannot have. */
+rb_error et_setup_of(rb_context *ctx, const et_model *model, const rb_et_options *options,
+                     int64_t n_features, rb_type type, et_setup *setup);
+/* Fields, sigma and prior of a model into an engine of its shape. */
+rb_error et_load_parameters(rb_context *ctx, const rb_model *model, et_engine *engine);
+
+/* estep.c */
+rb_error et_begin(rb_context *ctx, void *state);
+rb_error et_block(rb_context *ctx, void *state, const rb_block *block);
+rb_error et_end(rb_context *ctx, void *state, bool *again);
+
+/* moments.c: what models add for a block, and room for it. */
+rb_error et_moments_new(rb_context *ctx, const et_state *st, et_moments *moments);
+void et_moments_free(et_moments *moments);
+void et_moments_clear(et_moments *moments);
+rb_error et_linear_add(rb_context *ctx, et_state *st, const rb_block *block);
+rb_error et_max_add(rb_context *ctx, et_state *st, const rb_block *block);
+/* Samples of the block as dense rows of the type. */
+rb_dense et_block_rows(et_state *st, const rb_block *block);
+/* moments->products += mean' Y. */
+void et_add_products(rb_context *ctx, et_state *st, rb_dense mean, rb_dense rows);
+
+/* mstep.c: fields by the model, then noise, bounds, sigma, prior. */
+rb_error et_mstep(rb_context *ctx, void *state);
+/* mstep_solve.c, mstep_multiplicative.c, mstep_max.c: new fields from the moments. */
+rb_error et_mstep_solve(rb_context *ctx, et_state *st);
+rb_error et_mstep_multiplicative(rb_context *ctx, et_state *st);
+rb_error et_mstep_max(rb_context *ctx, et_state *st);
+/* Powers of the fields for the A sums, once for each E-step. */
+void et_max_powers(et_state *st);
+/* (sum |y|^2 - 2 <W, P> + <Q, W W'>) / (D |M|) with the fields as they are. */
+double et_linear_variance(rb_context *ctx, et_state *st);
+/* The prior for which states of at most max_active causes have `active` of them on average. */
+double et_learn_prior(int64_t units, int64_t max_active, double active);
+
+void et_objective(void *state, double *objective, double *estep_objective);
+/* Only at the end temperature does a settled objective mean anything. */
+bool et_may_stop(const void *state);
+
+/* coder.c, evaluate.c */
+rb_error et_coder_new(rb_context *ctx, const rb_model *model, int64_t block_samples, void **coder);
+void et_coder_free(void *coder);
+rb_error et_encode(rb_context *ctx, void *coder, const rb_block *block, void *codes);
+rb_error et_decode(rb_context *ctx, void *coder, int64_t n_samples, const void *codes, void *rows);
+rb_error et_evaluate(rb_context *ctx, const rb_model *model, rb_feed *feed,
+                     rb_evaluation *evaluation);
+/* The model of a method's name; NULL if there is none. */
+const et_model *et_model_of(const char *name);
+
+#endif

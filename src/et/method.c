@@ -1,0 +1,147 @@
+/* The tables of the three methods: what the loop, the store and the tool know of them. */
+#include "fit.h"
+
+#include <string.h>
+
+static int64_t units(const void *options) {
+    return ((const rb_et_options *)options)->units;
+}
+
+static et_setup setup_of(const rb_problem *problem, const rb_et_options *options) {
+    et_setup setup = {
+        .n_features = problem->n_features, .units = options->units, .type = problem->type};
+    et_limits(options, &setup.candidates, &setup.max_active);
+    return setup;
+}
+
+/* Bytes of a sample in a block, at most: as if states were kept. */
+static double sample_bytes(const rb_problem *problem, const rb_et_options *options) {
+    et_setup setup = setup_of(problem, options);
+    double values = (double)problem->n_features * (double)rb_type_size(problem->type);
+    double pairs = et_results_bytes(&setup, ET_KEEP_PAIRS);
+    double states = et_results_bytes(&setup, ET_KEEP_STATES);
+    return values + (pairs > states ? pairs : states);
+}
+
+/* Blocks of about 16 MB, in whole tasks. */
+static int64_t block_samples(const rb_problem *problem, const void *options) {
+    const double bytes = 1 << 24;
+    enum { LEAST = ET_TASK_SAMPLES, MOST = 1 << 14 };
+    double room = bytes / sample_bytes(problem, options);
+    int64_t samples = room > MOST ? MOST : (int64_t)room / ET_TASK_SAMPLES * ET_TASK_SAMPLES;
+    samples = samples < LEAST ? LEAST : samples;
+    return samples < problem->n_samples ? samples : problem->n_samples;
+}
+
+static int64_t memory(const rb_problem *problem, const void *options) {
+    double h = (double)units(options), d = (double)problem->n_features;
+    double block = (double)problem->block_samples * sample_bytes(problem, options);
+    double bytes = 8 * (6 * h * d + 6 * h * h) + block + 16 * (double)problem->n_samples;
+    return bytes < 9e18 ? (int64_t)bytes : INT64_MAX;
+}
+
+static rb_error start_linca(rb_context *ctx, const rb_problem *problem, const void *options,
+                            const rb_model *start, void **state) {
+    return et_start(ctx, &et_linca, problem, options, start, state);
+}
+
+static rb_error start_nmf(rb_context *ctx, const rb_problem *problem, const void *options,
+                          const rb_model *start, void **state) {
+    return et_start(ctx, &et_nmf, problem, options, start, state);
+}
+
+static rb_error start_mca(rb_context *ctx, const rb_problem *problem, const void *options,
+                          const rb_model *start, void **state) {
+    return et_start(ctx, &et_mca, problem, options, start, state);
+}
+
+const et_model *et_model_of(const char *name) {
+    static const et_model *const models[] = {&et_linca, &et_nmf, &et_mca};
+    for (size_t i = 0; i < sizeof models / sizeof *models; i++) {
+        if (strcmp(models[i]->name, name) == 0) {
+            return models[i];
+        }
+    }
+    return NULL;
+}
+
+const rb_method rb_method_linca = {
+    .name = "linca",
+    .title = "linear component analysis (expectation truncation)",
+    .options = et_option_rows + 1,
+    .options_size = sizeof(rb_et_options),
+    .code_name = "X_linca",
+    .centre = RB_CENTRE_NONE,
+    .units = units,
+    .block_samples = block_samples,
+    .memory = memory,
+    .start = start_linca,
+    .finish = et_finish,
+    .survey = et_survey_block,
+    .begin = et_begin,
+    .block = et_block,
+    .end = et_end,
+    .mstep = et_mstep,
+    .objective = et_objective,
+    .may_stop = et_may_stop,
+    .store = et_store,
+    .coder_new = et_coder_new,
+    .coder_free = et_coder_free,
+    .encode = et_encode,
+    .decode = et_decode,
+    .evaluate = et_evaluate,
+};
+
+const rb_method rb_method_nmf_et = {
+    .name = "nmf-et",
+    .title = "non-negative matrix factorisation (expectation truncation)",
+    .options = et_option_rows,
+    .options_size = sizeof(rb_et_options),
+    .code_name = "X_nmf_et",
+    .centre = RB_CENTRE_NONE,
+    .units = units,
+    .block_samples = block_samples,
+    .memory = memory,
+    .start = start_nmf,
+    .finish = et_finish,
+    .survey = et_survey_block,
+    .begin = et_begin,
+    .block = et_block,
+    .end = et_end,
+    .mstep = et_mstep,
+    .objective = et_objective,
+    .may_stop = et_may_stop,
+    .store = et_store,
+    .coder_new = et_coder_new,
+    .coder_free = et_coder_free,
+    .encode = et_encode,
+    .decode = et_decode,
+    .evaluate = et_evaluate,
+};
+
+const rb_method rb_method_mca = {
+    .name = "mca",
+    .title = "maximal causes analysis (expectation truncation)",
+    .options = et_option_rows + 1,
+    .options_size = sizeof(rb_et_options),
+    .code_name = "X_mca",
+    .centre = RB_CENTRE_NONE,
+    .units = units,
+    .block_samples = block_samples,
+    .memory = memory,
+    .start = start_mca,
+    .finish = et_finish,
+    .survey = et_survey_block,
+    .begin = et_begin,
+    .block = et_block,
+    .end = et_end,
+    .mstep = et_mstep,
+    .objective = et_objective,
+    .may_stop = et_may_stop,
+    .store = et_store,
+    .coder_new = et_coder_new,
+    .coder_free = et_coder_free,
+    .encode = et_encode,
+    .decode = et_decode,
+    .evaluate = et_evaluate,
+};

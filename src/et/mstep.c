@@ -1,0 +1,113 @@
+/* The M-step: fields by the model; while annealing, noise on them; their bounds; once the end
+ * temperature is reached, sigma and prior. */
+#include "fit.h"
+
+#include <math.h>
+
+/* Non-negative fields are clamped; as printed, they are reflected. */
+static void bound_fields(const et_state *st, rb_dense fields) {
+    for (int64_t h = 0; st->model->non_negative && h < fields.rows; h++) {
+        double *field = rb_dense_row(fields, h);
+        for (int64_t d = 0; d < fields.cols; d++) {
+            field[d] = fmax(st->reflect ? fabs(field[d]) : field[d], st->model->floor);
+        }
+    }
+}
+
+/* N(0, noise^2) in the order of causes and features. */
+static void add_noise(const et_state *st, rb_dense fields) {
+    rb_stream stream = {.seed = (uint64_t)st->problem.fit->seed,
+                        .purpose = RB_RANDOM_FIELD_NOISE,
+                        .restart = (uint32_t)st->problem.restart};
+    uint64_t cells = (uint64_t)fields.rows * (uint64_t)fields.cols;
+    uint64_t index = (uint64_t)st->iteration * cells;
+    for (int64_t h = 0; h < fields.rows; h++) {
+        double *field = rb_dense_row(fields, h);
+        for (int64_t d = 0; d < fields.cols; d++) {
+            field[d] += st->noise * rb_random_normal(stream, index++);
+        }
+    }
+}
+
+double et_linear_variance(rb_context *ctx, et_state *st) {
+    const et_moments *m = &st->moments;
+    rb_dense fields = st->engine->parameters.fields;
+    double sum = m->squares;
+    rb_gemm_parallel(ctx, 1, m->second, RB_PLAIN, fields, RB_PLAIN, 0, st->target);
+    for (int64_t h = 0; h < fields.rows; h++) {
+        const double *field = rb_dense_row(fields, h);
+        const double *products = rb_dense_row(m->products, h), *qw = rb_dense_row(st->target, h);
+        double row = 0;
+        for (int64_t d = 0; d < fields.cols; d++) {
+            row += field[d] * (qw[d] - 2 * products[d]);
+        }
+        sum += row;
+    }
+    return sum / ((double)fields.cols * (double)m->used);
+}
+
+static void learn(rb_context *ctx, et_state *st) {
+    et_parameters *p = &st->engine->parameters;
+    const et_moments *m = &st->moments;
+    if (st->learn_sigma) {
+        /* For max, with the fields of the E-step: those after it would cost a second pass. */
+        double variance = st->model->max ? m->residual / ((double)p->fields.cols * (double)m->used)
+                                         : et_linear_variance(ctx, st);
+        p->sigma = fmax(sqrt(fmax(variance, 0)), st->least_sigma);
+    }
+    if (st->options.learn_prior) {
+        p->prior =
+            et_learn_prior(st->options.units, st->options.max_active, m->active / (double)m->used);
+    }
+}
+
+static rb_error check_finite(rb_context *ctx, const et_state *st) {
+    rb_dense fields = st->engine->parameters.fields;
+    for (int64_t h = 0; h < fields.rows; h++) {
+        const double *field = rb_dense_row(fields, h);
+        for (int64_t d = 0; d < fields.cols; d++) {
+            if (!isfinite(field[d])) {
+                return rb_fail(ctx, RB_ERROR_NUMERIC,
+                               "the field of cause %lld became infinite or NaN at feature %lld; "
+                               "scale the data",
+                               (long long)h + 1, (long long)d + 1);
+            }
+        }
+    }
+    return RB_OK;
+}
+
+rb_error et_mstep(rb_context *ctx, void *state) {
+    et_state *st = state;
+    rb_dense fields = st->engine->parameters.fields;
+    bool ended = et_schedule_ended(&st->schedule, st->iteration);
+    rb_error err = st->model->mstep(ctx, st);
+    if (err) {
+        return err;
+    }
+    bound_fields(st, fields);
+    if (ended) {
+        learn(ctx, st);
+    }
+    if (st->noise > 0 && (!ended || st->options.as_printed)) {
+        add_noise(st, fields);
+        bound_fields(st, fields);
+    }
+    st->iteration++;
+    return check_finite(ctx, st);
+}
+
+/* The log evidence of all samples; the free energy of those in use. */
+void et_objective(void *state, double *objective, double *estep_objective) {
+    const et_state *st = state;
+    const et_parameters *p = &st->engine->parameters;
+    double mass = et_prior_mass(st->options.units, st->options.max_active, p->prior);
+    *objective = st->all_evidence;
+    *estep_objective =
+        st->problem.fit->trace ? st->moments.evidence - (double)st->moments.used * log(mass) : NAN;
+}
+
+bool et_may_stop(const void *state) {
+    const et_state *st = state;
+    return et_schedule_ended(&st->schedule, st->iteration);
+}

@@ -1,0 +1,70 @@
+/* Linear fields: W = Q^-1 P (eq. 26), P = sum <s> y', Q = sum <s s'>.
+ *
+ * A cause that was active in no sample has a row of zeros in Q: it keeps its field and is left out.
+ * If Q is singular beyond that (two causes that are always active together), a ridge pulls towards
+ * the old fields: (Q + r I) W = P + r W_old, with r as small as will do.
+ */
+#include "fit.h"
+
+#include <math.h>
+
+/* The equations of causes with responsibility; the others become W_h = W_h. */
+static void set_system(et_state *st, double ridge) {
+    rb_dense q = st->moments.second, fields = st->engine->parameters.fields;
+    for (int64_t h = 0; h < q.rows; h++) {
+        bool active = rb_dense_get(q, h, h) > 0;
+        for (int64_t j = 0; j < q.rows; j++) {
+            bool both = active && rb_dense_get(q, j, j) > 0;
+            double value = both ? rb_dense_get(q, h, j) : 0;
+            rb_dense_set(st->system, h, j, value + (h == j ? active ? ridge : 1 : 0));
+        }
+        for (int64_t d = 0; d < fields.cols; d++) {
+            double old = rb_dense_get(fields, h, d);
+            double sum = rb_dense_get(st->moments.products, h, d) + ridge * old;
+            rb_dense_set(st->target, h, d, active ? sum : old);
+        }
+    }
+}
+
+/* Is a cause a combination of others, as far as float64 can tell? Q_hh (Q^-1)_hh is by how much the
+ * others inflate the variance of its field, 1 without them. */
+static bool nearly_singular(rb_context *ctx, et_state *st) {
+    const double most = 1e11;
+    rb_spd_inverse(ctx, st->factor, st->inverse);
+    for (int64_t h = 0; h < st->system.rows; h++) {
+        double inflation = rb_dense_get(st->system, h, h) * rb_dense_get(st->inverse, h, h);
+        if (!(inflation < most)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static double trace(rb_dense q) {
+    double sum = 0;
+    for (int64_t h = 0; h < q.rows; h++) {
+        sum += rb_dense_get(q, h, h);
+    }
+    return sum;
+}
+
+rb_error et_mstep_solve(rb_context *ctx, et_state *st) {
+    enum { ATTEMPTS = 12 };
+    rb_dense q = st->moments.second;
+    double ridge = 0, step = 1e-10 * trace(q) / (double)q.rows;
+    rb_error err = RB_ERROR_NUMERIC;
+    for (int attempt = 0; err && attempt < ATTEMPTS; attempt++) {
+        set_system(st, ridge);
+        err = rb_spd_factor(ctx, st->factor, st->system);
+        if (!err && nearly_singular(ctx, st)) {
+            err = RB_ERROR_NUMERIC;
+        }
+        ridge = ridge > 0 ? 10 * ridge : step;
+    }
+    if (err) {
+        return rb_fail(ctx, err,
+                       "the second moments of the causes cannot be solved; scale the data");
+    }
+    rb_spd_solve_left(ctx, st->factor, st->target, st->engine->parameters.fields);
+    return RB_OK;
+}

@@ -1,0 +1,65 @@
+/* The option table of expectation truncation. */
+#include "engine.h"
+
+#include <float.h>
+#include <stddef.h>
+#include <string.h>
+
+/* The first row is for nmf-et alone: the other methods' tables begin with the second. */
+const rb_option et_option_rows[] = {
+    {"mstep", 0, RB_OPTION_CHOICE, offsetof(rb_et_options, mstep), "solve", 0, 0,
+     "solve|multiplicative", "STEP",
+     "solve for the fields and cut what is negative, or multiply, which never lowers the "
+     "likelihood"},
+    {"units", 'k', RB_OPTION_INTEGER, offsetof(rb_et_options, units), "10", 1, 1e9, NULL, "N",
+     "number of causes"},
+    {"candidates", 0, RB_OPTION_INTEGER, offsetof(rb_et_options, candidates), "0", 0, 1e9, NULL,
+     "N", "causes looked at for a sample (0: 5, or all if fewer)"},
+    {"max-active", 0, RB_OPTION_INTEGER, offsetof(rb_et_options, max_active), "3", 1, 1e9, NULL,
+     "N", "most causes that are active in a state"},
+    {"prior", 0, RB_OPTION_NUMBER, offsetof(rb_et_options, prior), "0", 0, 1, NULL, "P",
+     "probability that a cause is active (0: 2 in --units)"},
+    {"sigma", 0, RB_OPTION_NUMBER, offsetof(rb_et_options, sigma), "0", 0, 1e150, NULL, "SD",
+     "standard deviation of the noise (0: learned, from half of that of the data)"},
+    {"learn-prior", 0, RB_OPTION_FLAG, offsetof(rb_et_options, learn_prior), "false", 0, 0, NULL,
+     NULL, "learn the prior once the end temperature is reached"},
+    {"learn-sigma", 0, RB_OPTION_FLAG, offsetof(rb_et_options, learn_sigma), "false", 0, 0, NULL,
+     NULL, "learn the noise too although --sigma is given"},
+    {"temperature", 0, RB_OPTION_TEXT, offsetof(rb_et_options, temperature), NULL, 0, 0, NULL,
+     "START:END", "annealing, such as 13:1 (from the data if not given; MCA ends at 1.05)"},
+    {"weight-noise", 0, RB_OPTION_NUMBER, offsetof(rb_et_options, weight_noise), "-1", -1, 1e150,
+     NULL, "SD", "noise on the fields after each M-step while annealing (-1: from the data)"},
+    {"init-mean", 0, RB_OPTION_NUMBER, offsetof(rb_et_options, init_mean), "0", -1e150, 1e150, NULL,
+     "MEAN", "mean of the fields at the start, with --init-sd"},
+    {"init-sd", 0, RB_OPTION_NUMBER, offsetof(rb_et_options, init_sd), "-1", -1, 1e150, NULL, "SD",
+     "standard deviation of the fields at the start (-1: it and the mean from the data)"},
+    {"selection", 0, RB_OPTION_CHOICE, offsetof(rb_et_options, selection), "joint", 0, 0,
+     "joint|cosine|bound|exact", "SCORE",
+     "how candidates are chosen: best single causes, eq. 33, eq. 28 (not for linca), or by all "
+     "states "
+     "(few units)"},
+    {"singletons", 0, RB_OPTION_FLAG, offsetof(rb_et_options, singletons), "true", 0, 0, NULL, NULL,
+     "look at every cause on its own besides the candidates"},
+    {"anneal-prior", 0, RB_OPTION_CHOICE, offsetof(rb_et_options, anneal_prior), "auto", 0, 0,
+     "auto|yes|no", "WHEN",
+     "let the temperature act on the prior too (auto: yes, but not for linca)"},
+    {"cut-factor", 0, RB_OPTION_NUMBER, offsetof(rb_et_options, cut_factor), "0", 0, 1e9, NULL,
+     "FACTOR",
+     "samples kept at the end, in those expected to have few causes (0: 0.9, or 1 while prior or "
+     "sigma are learned)"},
+    {"as-printed", 0, RB_OPTION_FLAG, offsetof(rb_et_options, as_printed), "false", 0, 0, NULL,
+     NULL, "the paper's settings to the letter; less reliable"},
+    {0},
+};
+
+const rb_option *rb_et_option_table(const char *method) {
+    if (strcmp(method, "nmf-et") == 0) {
+        return et_option_rows;
+    }
+    bool known = strcmp(method, "linca") == 0 || strcmp(method, "mca") == 0;
+    return known ? et_option_rows + 1 : NULL;
+}
+
+void rb_et_options_default(rb_et_options *options) {
+    rb_options_default(et_option_rows, options);
+}

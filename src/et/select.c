@@ -1,0 +1,99 @@
+/* Which causes are candidates for a sample. Constants and beta are dropped from the scores. */
+#include "engine.h"
+
+#include <math.h>
+
+/* - sum_d max(0, W_hd - y_d)^2: what a field exceeds the sample by (eq. 28). */
+static double bound_score(int64_t n, const double *field, const double *y) {
+    double sum = 0;
+    for (int64_t d = 0; d < n; d++) {
+        double excess = field[d] > y[d] ? field[d] - y[d] : 0;
+        sum += excess * excess;
+    }
+    return -sum;
+}
+
+/* p(s_h = 1 | y) at the current temperature, over all states. */
+static void exact_scores(const et_engine *engine, et_scratch *scratch, const double *y,
+                         const double *b, double *scores) {
+    const et_tree *tree = &engine->full;
+    et_sample sample = {.y = y,
+                        .b = b,
+                        .candidates = scratch->every,
+                        .single = scratch->single,
+                        .energy = scratch->energy,
+                        .work = scratch->work,
+                        .gram = scratch->gram,
+                        .vectors = scratch->vectors};
+    engine->setup.model->energies(engine, tree, &sample);
+    double highest = 0, total = 0;
+    for (int64_t s = 0; s < tree->count; s++) {
+        highest = fmax(highest, sample.energy[s]);
+    }
+    for (int64_t s = 0; s < tree->count; s++) {
+        sample.energy[s] = exp(sample.energy[s] - highest);
+        total += sample.energy[s];
+    }
+    et_tree_moments(tree, sample.energy, sample.work, scores, NULL);
+    for (int64_t h = 0; h < engine->setup.units; h++) {
+        scores[h] /= total;
+    }
+}
+
+void et_scores(const et_engine *engine, et_scratch *scratch, const double *y, const double *b,
+               double *scores) {
+    const et_setup *setup = &engine->setup;
+    if (setup->selection == RB_ET_SELECT_EXACT) {
+        exact_scores(engine, scratch, y, b, scores);
+        return;
+    }
+    for (int64_t h = 0; h < setup->units; h++) {
+        double square = rb_dense_get(engine->gram, h, h);
+        if (square == 0) {
+            scores[h] = -HUGE_VAL; /* a field of zeros explains nothing */
+        } else if (setup->selection == RB_ET_SELECT_JOINT) {
+            scores[h] = b[h] - square / 2;
+        } else if (setup->selection == RB_ET_SELECT_COSINE) {
+            scores[h] = b[h] / sqrt(square);
+        } else {
+            const double *field = rb_dense_row(engine->parameters.fields, h);
+            scores[h] = bound_score(setup->n_features, field, y);
+        }
+    }
+}
+
+static void sort_ascending(int32_t *list, int64_t count) {
+    for (int64_t i = 1; i < count; i++) {
+        int32_t value = list[i];
+        int64_t j = i;
+        for (; j > 0 && list[j - 1] > value; j--) {
+            list[j] = list[j - 1];
+        }
+        list[j] = value;
+    }
+}
+
+void et_select(const double *scores, int64_t units, int64_t count, double *best,
+               int32_t *candidates) {
+    if (count == units) {
+        for (int64_t h = 0; h < units; h++) {
+            candidates[h] = (int32_t)h;
+        }
+        return;
+    }
+    int64_t taken = 0;
+    for (int64_t h = 0; h < units; h++) {
+        /* Only what is strictly better moves ahead: of equals the lower index stays. */
+        if (taken == count && !(scores[h] > best[count - 1])) {
+            continue;
+        }
+        int64_t i = taken < count ? taken++ : count - 1;
+        for (; i > 0 && scores[h] > best[i - 1]; i--) {
+            best[i] = best[i - 1];
+            candidates[i] = candidates[i - 1];
+        }
+        best[i] = scores[h];
+        candidates[i] = (int32_t)h;
+    }
+    sort_ascending(candidates, count);
+}

@@ -1,0 +1,264 @@
+/* Life of a fit: memory, starting values from the data, what is stored in the model. */
+#include "fit.h"
+
+#include <math.h>
+
+/* ---- memory ---- */
+
+static rb_error allocate_mstep(rb_context *ctx, et_state *st) {
+    int64_t h = st->options.units, d = st->problem.n_features;
+    rb_error err = et_moments_new(ctx, st, &st->moments);
+    if (!err) {
+        err = rb_dense_new(ctx, RB_FLOAT64, h, d, &st->target);
+    }
+    if (!err && st->model->max) {
+        err = rb_dense_new(ctx, RB_FLOAT64, h, d, &st->powers);
+        return err ? err : rb_dense_new(ctx, RB_FLOAT64, h, d, &st->roots);
+    }
+    if (!err) {
+        err = rb_spd_new(ctx, RB_FLOAT64, h, &st->factor);
+    }
+    if (!err) {
+        err = rb_dense_new(ctx, RB_FLOAT64, h, h, &st->system);
+    }
+    return err ? err : rb_dense_new(ctx, RB_FLOAT64, h, h, &st->inverse);
+}
+
+static rb_error allocate(rb_context *ctx, et_state *st, const et_setup *setup) {
+    int64_t n = st->problem.n_samples, room = st->problem.block_samples;
+    rb_error err = et_engine_new(ctx, setup, &st->engine);
+    if (!err) {
+        et_keep keep = st->model->max ? ET_KEEP_STATES : ET_KEEP_PAIRS;
+        err = et_results_new(ctx, st->engine, room, keep, &st->results);
+    }
+    if (!err && st->problem.sparse) {
+        err = rb_dense_new(ctx, st->problem.type, room, st->problem.n_features, &st->rows);
+    }
+    if (!err) {
+        err = allocate_mstep(ctx, st);
+    }
+    if (!err) {
+        err = et_survey_new(ctx, &st->survey);
+    }
+    if (err) {
+        return err;
+    }
+    st->evidence = rb_alloc_zero(ctx, n, sizeof *st->evidence);
+    st->work = rb_alloc(ctx, n, sizeof *st->work);
+    st->in_map = rb_alloc_zero(ctx, st->options.units, sizeof *st->in_map);
+    return st->evidence && st->work && st->in_map ? RB_OK : RB_ERROR_MEMORY;
+}
+
+void et_finish(void *state) {
+    et_state *st = state;
+    if (!st) {
+        return;
+    }
+    et_engine_free(st->engine);
+    et_results_free(&st->results);
+    et_moments_free(&st->moments);
+    et_survey_free(&st->survey);
+    rb_spd_free(st->factor);
+    rb_dense *matrices[] = {&st->rows,    &st->target, &st->system,
+                            &st->inverse, &st->powers, &st->roots};
+    for (size_t i = 0; i < sizeof matrices / sizeof *matrices; i++) {
+        rb_dense_free(matrices[i]);
+    }
+    rb_free(st->evidence);
+    rb_free(st->work);
+    rb_free(st->in_map);
+    rb_free(st);
+}
+
+/* ---- what the options say ---- */
+
+static rb_error read_options(rb_context *ctx, et_state *st, et_setup *setup) {
+    rb_et_options *o = &st->options;
+    rb_error err = et_setup_of(ctx, st->model, o, st->problem.n_features, st->problem.type, setup);
+    if (err) {
+        return err;
+    }
+    if (o->candidates > o->units || o->max_active > setup->candidates) {
+        rb_log(ctx, RB_LOG_INFO, "of %lld causes, %lld are candidates and at most %lld active",
+               (long long)o->units, (long long)setup->candidates, (long long)setup->max_active);
+    }
+    if (o->init_sd < 0 && o->init_mean != 0) {
+        return rb_fail(ctx, RB_ERROR_ARGUMENT,
+                       "init-mean is given without init-sd; give both, or neither to start from "
+                       "the data");
+    }
+    o->max_active = setup->max_active;
+    st->anneal_prior = o->anneal_prior == RB_ET_ANNEAL_YES || o->as_printed ||
+                       (o->anneal_prior == RB_ET_ANNEAL_AUTO && st->model->anneal_prior);
+    st->reflect = o->as_printed;
+    st->learn_sigma = o->learn_sigma || o->sigma == 0;
+    st->schedule =
+        (et_schedule){.iterations = st->problem.fit->iterations, .end = st->model->end_temperature};
+    return o->temperature && *o->temperature ? et_schedule_parse(ctx, o->temperature, &st->schedule)
+                                             : RB_OK;
+}
+
+/* ---- parameters of a model ---- */
+
+rb_error et_load_parameters(rb_context *ctx, const rb_model *model, et_engine *engine) {
+    et_parameters *p = &engine->parameters;
+    const double *loadings, *sigma, *prior;
+    rb_error err =
+        rb_model_need_array(ctx, model, "loadings", p->fields.cols, p->fields.rows, &loadings);
+    if (!err) {
+        err = rb_model_need_array(ctx, model, "sigma", 1, 1, &sigma);
+    }
+    if (!err) {
+        err = rb_model_need_array(ctx, model, "prior", 1, 1, &prior);
+    }
+    if (err) {
+        return err;
+    }
+    if (!(sigma[0] > 0) || !(prior[0] > 0 && prior[0] < 1)) {
+        return rb_fail(ctx, RB_ERROR_FORMAT,
+                       "sigma and prior of the model are %.3g and %.3g, but must be above 0, and "
+                       "between 0 and 1",
+                       sigma[0], prior[0]);
+    }
+    p->sigma = sigma[0];
+    p->prior = prior[0];
+    for (int64_t d = 0; d < p->fields.cols; d++) {
+        for (int64_t h = 0; h < p->fields.rows; h++) {
+            rb_dense_set(p->fields, h, d, loadings[d * p->fields.rows + h]);
+        }
+    }
+    return RB_OK;
+}
+
+static rb_error take_parameters(rb_context *ctx, et_state *st, const rb_model *start) {
+    if (rb_model_units(start) != st->options.units ||
+        start->preprocess->n_features != st->problem.n_features) {
+        return rb_fail(ctx, RB_ERROR_ARGUMENT,
+                       "the model to start from has %lld units and %lld features, but the fit has "
+                       "%lld and %lld",
+                       (long long)rb_model_units(start), (long long)start->preprocess->n_features,
+                       (long long)st->options.units, (long long)st->problem.n_features);
+    }
+    st->warm = true;
+    return et_load_parameters(ctx, start, st->engine);
+}
+
+rb_error et_start(rb_context *ctx, const et_model *model, const rb_problem *problem,
+                  const rb_et_options *options, const rb_model *start, void **out) {
+    *out = NULL;
+    et_state *st = rb_alloc_zero(ctx, 1, sizeof *st);
+    if (!st) {
+        return RB_ERROR_MEMORY;
+    }
+    st->problem = *problem;
+    st->options = *options;
+    st->model = model;
+    et_setup setup;
+    rb_error err = read_options(ctx, st, &setup);
+    if (!err) {
+        err = allocate(ctx, st, &setup);
+    }
+    if (!err && start) {
+        err = take_parameters(ctx, st, start);
+    }
+    if (err) {
+        et_finish(st);
+        return err;
+    }
+    *out = st;
+    return RB_OK;
+}
+
+/* ---- what the data say ---- */
+
+/* W ~ N(mean, sd^2), within its bounds, in the order of causes and features. */
+static void draw_fields(et_state *st, double mean, double sd) {
+    rb_dense fields = st->engine->parameters.fields;
+    rb_stream stream = {.seed = (uint64_t)st->problem.fit->seed,
+                        .purpose = RB_RANDOM_LOADINGS,
+                        .restart = (uint32_t)st->problem.restart};
+    uint64_t index = 0;
+    for (int64_t h = 0; h < fields.rows; h++) {
+        double *field = rb_dense_row(fields, h);
+        for (int64_t d = 0; d < fields.cols; d++) {
+            double value = mean + sd * rb_random_normal(stream, index++);
+            field[d] = st->model->non_negative ? fmax(value, st->model->floor) : value;
+        }
+    }
+}
+
+/* A cold start: what was not given follows from mean and standard deviation of the data. Fields of
+ * either sign begin around 0, others around the mean. */
+static void start_anew(et_state *st) {
+    const rb_et_options *o = &st->options;
+    const et_survey *data = &st->survey;
+    et_parameters *p = &st->engine->parameters;
+    double mean = st->model->non_negative ? fabs(data->mean) : 0;
+    double sd = (st->model->non_negative && mean > 0 ? mean : data->sd) / 3;
+    p->sigma = o->sigma > 0 ? o->sigma : data->sd / 2;
+    p->prior = o->prior > 0 ? o->prior : fmin(0.5, 2 / (double)o->units);
+    p->prior = fmin(fmax(p->prior, 1e-5), 1 - 1e-5);
+    if (o->init_sd >= 0) {
+        draw_fields(st, o->init_mean, o->init_sd);
+    } else {
+        draw_fields(st, mean, sd);
+    }
+}
+
+/* Noise and temperature; a warm start does neither unless asked to. */
+static void settle_annealing(et_state *st) {
+    const rb_et_options *o = &st->options;
+    const et_survey *data = &st->survey;
+    double sigma = st->engine->parameters.sigma;
+    bool by_mean = st->model->non_negative && data->mean != 0;
+    st->noise = o->weight_noise;
+    if (o->weight_noise < 0) {
+        st->noise = st->warm ? 0 : by_mean ? fabs(data->mean) / 80 : data->sd / 120;
+    }
+    if (st->schedule.start == 0) {
+        double hot = 0.52 * data->large * data->large / (sigma * sigma);
+        st->schedule.start = st->warm ? st->schedule.end : fmax(fmin(hot, 1e12), st->schedule.end);
+    }
+}
+
+rb_error et_survey_block(rb_context *ctx, void *state, const rb_block *block) {
+    (void)ctx;
+    et_state *st = state;
+    et_survey_add(&st->survey, et_block_rows(st, block));
+    if (block->first + block->n_samples < st->problem.n_samples) {
+        return RB_OK;
+    }
+    et_survey_finish(&st->survey);
+    st->least_sigma = 1e-3 * st->survey.sd;
+    if (!st->warm) {
+        start_anew(st);
+    }
+    settle_annealing(st);
+    return RB_OK;
+}
+
+/* ---- the model ---- */
+
+rb_error et_store(rb_context *ctx, void *state, rb_model *model) {
+    const et_state *st = state;
+    const et_parameters *p = &st->engine->parameters;
+    int64_t units = p->fields.rows, features = p->fields.cols;
+    double *loadings = rb_model_add_array(ctx, model, "loadings", features, units);
+    double *sigma = loadings ? rb_model_add_array(ctx, model, "sigma", 1, 1) : NULL;
+    double *prior = sigma ? rb_model_add_array(ctx, model, "prior", 1, 1) : NULL;
+    double *dead = prior ? rb_model_add_array(ctx, model, "dead", units, 1) : NULL;
+    if (!dead) {
+        return RB_ERROR_MEMORY;
+    }
+    for (int64_t d = 0; d < features; d++) {
+        for (int64_t h = 0; h < units; h++) {
+            loadings[d * units + h] = rb_dense_get(p->fields, h, d);
+        }
+    }
+    sigma[0] = p->sigma;
+    prior[0] = p->prior;
+    for (int64_t h = 0; h < units; h++) {
+        dead[h] = !st->in_map[h];
+    }
+    return RB_OK;
+}

@@ -1,0 +1,99 @@
+/* The states of the candidates as a tree, and moments by suffix sums. */
+#include "engine.h"
+
+enum { MOST_STATES = 1 << 22 };
+
+/* How many states have at most max_active of `candidates` causes, and at most max_active - 1; false
+ * when they are too many. */
+static bool count_states(int64_t candidates, int64_t max_active, int64_t *count, int64_t *inner) {
+    double of_size = 1, sum = 1, before = 0;
+    for (int64_t k = 1; k <= max_active; k++) {
+        before = sum;
+        of_size = of_size * (double)(candidates - k + 1) / (double)k;
+        sum += of_size;
+        if (sum > MOST_STATES) {
+            return false;
+        }
+    }
+    /* Binomial coefficients below 2^22 are exact up to rounding that cannot reach 1/2. */
+    *count = (int64_t)(sum + 0.5);
+    *inner = (int64_t)(before + 0.5);
+    return true;
+}
+
+rb_error et_tree_new(rb_context *ctx, int64_t candidates, int64_t max_active, et_tree *tree) {
+    *tree = (et_tree){0};
+    if (!count_states(candidates, max_active, &tree->count, &tree->inner)) {
+        return rb_fail(ctx, RB_ERROR_ARGUMENT,
+                       "%lld candidates with up to %lld active are more than %d states a sample; "
+                       "lower candidates or max-active",
+                       (long long)candidates, (long long)max_active, (int)MOST_STATES);
+    }
+    tree->candidates = (int)candidates;
+    tree->max_active = (int)max_active;
+    tree->last = rb_alloc(ctx, tree->count, sizeof *tree->last);
+    tree->parent = rb_alloc(ctx, tree->count, sizeof *tree->parent);
+    tree->size = rb_alloc(ctx, tree->count, sizeof *tree->size);
+    tree->child = rb_alloc(ctx, tree->inner, sizeof *tree->child);
+    if (!tree->last || !tree->parent || !tree->size || !tree->child) {
+        et_tree_free(tree);
+        return RB_ERROR_MEMORY;
+    }
+    tree->last[0] = tree->parent[0] = -1;
+    tree->size[0] = 0;
+    int64_t next = 1;
+    for (int64_t s = 0; s < tree->inner; s++) {
+        int32_t first = tree->last[s] + 1;
+        tree->child[s] = next - first;
+        for (int32_t k = first; k < candidates; k++, next++) {
+            tree->last[next] = k;
+            tree->parent[next] = (int32_t)s;
+            tree->size[next] = tree->size[s] + 1;
+        }
+    }
+    return RB_OK;
+}
+
+void et_tree_free(et_tree *tree) {
+    rb_free(tree->last);
+    rb_free(tree->parent);
+    rb_free(tree->size);
+    rb_free(tree->child);
+    *tree = (et_tree){0};
+}
+
+/* With m(s) the probability of s and all below it, and v_s[k] that of all strictly below s in which
+ * k is active: v_s[k] = m(s + k) + sum_{j < k} v_{s+j}[k]. A state in which k is active lies at or
+ * below exactly one state that k was added to last. Hence <s_k> = v_0[k], and <s_j s_k> is the sum
+ * of v_c[k] over the states c that j was added to last. */
+void et_tree_moments(const et_tree *tree, double *q, double *work, double *mean, double *pairs) {
+    int h = tree->candidates;
+    for (int i = 0; pairs && i < h * h; i++) {
+        pairs[i] = 0;
+    }
+    for (int64_t s = tree->inner - 1; s >= 0; s--) {
+        double *v = work + s * h, sum = q[s];
+        int64_t child = tree->child[s];
+        int first = tree->last[s] + 1;
+        for (int k = first; k < h; k++) {
+            v[k] = q[child + k];
+            sum += v[k];
+        }
+        q[s] = sum;
+        for (int j = first; j < h && child + j < tree->inner; j++) {
+            const double *below = work + (child + j) * h;
+            for (int k = j + 1; k < h; k++) {
+                v[k] += below[k];
+            }
+        }
+        if (pairs && s > 0) {
+            double *row = pairs + (int64_t)(first - 1) * h;
+            for (int k = first; k < h; k++) {
+                row[k] += v[k];
+            }
+        }
+    }
+    for (int k = 0; k < h; k++) {
+        mean[k] = work[k];
+    }
+}
