@@ -132,7 +132,8 @@ static void zsh_value(FILE *file, const rb_option *row) {
 
 static void zsh_option(FILE *file, const rb_option *row) {
     const char *sign = row->kind == RB_OPTION_FLAG ? "" : "=";
-    fprintf(file, " \\\n            '--%s%s[", row->name, sign);
+    bool off = row->kind == RB_OPTION_FLAG && strcmp(row->fallback, "true") == 0;
+    fprintf(file, " \\\n            '--%s%s%s[", off ? "no-" : "", row->name, sign);
     put_zsh(file, row->help);
     putc(']', file);
     zsh_value(file, row);

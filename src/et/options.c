@@ -39,7 +39,7 @@ const rb_option et_option_rows[] = {
      "states "
      "(few units)"},
     {"singletons", 0, RB_OPTION_FLAG, offsetof(rb_et_options, singletons), "true", 0, 0, NULL, NULL,
-     "look at every cause on its own besides the candidates"},
+     "look at the candidates alone, not at every single cause besides"},
     {"anneal-prior", 0, RB_OPTION_CHOICE, offsetof(rb_et_options, anneal_prior), "auto", 0, 0,
      "auto|yes|no", "WHEN",
      "let the temperature act on the prior too (auto: yes, but not for linca)"},
