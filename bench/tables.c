@@ -4,6 +4,8 @@
  * from the interval [table, table + 1) (the published figures look truncated) may be at most the
  * largest of 6 %, 1.5 units and 3 standard errors of our mean. Exit code 1 when a row misses.
  */
+#include "../tool/blas_choice.h"
+
 #include <rarebit/rarebit.h>
 
 #include <math.h>
@@ -117,9 +119,10 @@ static bool run_row(rb_context *context, const struct row *row, int instances) {
 }
 
 int main(int argc, char **argv) {
+    choose_blas_kernels(argv);
     int instances = argc > 1 ? atoi(argv[1]) : 10;
     if (instances < 1 || instances > MOST_INSTANCES) {
-        fprintf(stderr, "usage: rarebit_tables [INSTANCES, 1 to %d]\n", MOST_INSTANCES);
+        fprintf(stderr, "usage: tables [INSTANCES, 1 to %d]\n", MOST_INSTANCES);
         return 2;
     }
     rb_context *context;
