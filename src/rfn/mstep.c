@@ -26,6 +26,7 @@ struct rows {
     rb_context *ctx;
     rfn_state *st;
     int64_t in_task;
+    bool shrinks;
 };
 
 /* psi_k + rate (E_kk - psi_k), within its bounds. */
@@ -83,6 +84,9 @@ static void update_rows(void *arg, int64_t task, int worker) {
     int64_t end = (task + 1) * r->in_task;
     for (int64_t k = task * r->in_task; k < end && k < w.rows; k++) {
         update_row(r, k);
+        if (r->shrinks) {
+            rfn_shrink_row(r->st, k);
+        }
         if (r->st->options.weight_max > 0) {
             clamp_row(w, k, r->st->options.weight_max);
         }
@@ -128,9 +132,10 @@ rb_error rfn_mstep(rb_context *ctx, void *state) {
     } else {
         rb_gemm_parallel(ctx, 1, w, RB_PLAIN, st->s, RB_PLAIN, 0, st->work);
     }
-    struct rows rows = {ctx, st, TASK_CELLS / w.cols + 1};
+    st->iteration++;
+    struct rows rows = {ctx, st, TASK_CELLS / w.cols + 1, rfn_shrinks(st)};
     rb_parallel(ctx, (w.rows + rows.in_task - 1) / rows.in_task, update_rows, &rows);
-    if (!newton || st->options.weight_max > 0) {
+    if (!newton || rows.shrinks || st->options.weight_max > 0) {
         recompute_forms(ctx, st);
     }
     for (int64_t k = 0; st->options.psi_update == RB_RFN_PSI_NEW && k < w.rows; k++) {

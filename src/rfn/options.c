@@ -27,6 +27,11 @@ const rb_option rfn_option_rows[] = {
      "BOUND", "keep loadings within this bound (0: no bound)"},
     {"weight-init", 0, RB_OPTION_NUMBER, offsetof(rb_rfn_options, weight_init), "0.01", DBL_MIN,
      DBL_MAX, NULL, "SD", "standard deviation of the loadings at the start"},
+    {"sparse-loadings", 0, RB_OPTION_NUMBER, offsetof(rb_rfn_options, sparse_loadings), "0", 0,
+     DBL_MAX, NULL, "C",
+     "from iteration 51 shrink loadings by C standard errors, so that most become 0; 1.5 finds "
+     "modules "
+     "(0: never)"},
     {"prior-mean", 0, RB_OPTION_NUMBER, offsetof(rb_rfn_options, prior_mean), "0", -DBL_MAX,
      DBL_MAX, NULL, "MEAN", "prior mean of every unit; below 0 makes codes sparser"},
     {0},

@@ -117,6 +117,7 @@ rb_error rfn_start(rb_context *ctx, const rb_problem *problem, const void *optio
         st->options.eta_psi = st->options.eta;
     }
     rb_error err = allocate(ctx, st);
+    st->warm = start != NULL;
     if (!err && start) {
         err = take_parameters(ctx, st, start);
     } else if (!err) {

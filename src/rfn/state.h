@@ -31,6 +31,8 @@ typedef struct rfn_state {
     rfn_posterior posterior; /* its filter holds U S^-1 during the M-step */
     double *second;          /* m: diagonal of C = V'V / n */
     double noise_max;        /* largest of second; 0 before the first pass */
+    int64_t iteration;       /* M-steps done or begun */
+    bool warm;               /* started from a model */
 
     /* One pass of the E-step. */
     rb_dense work;                   /* m x l: Psi^-1 W, then (half of) W S */
@@ -82,6 +84,10 @@ void rfn_place_dying(rfn_state *state);
 
 /* normalize.c: from raw sums to U, S, mean and scales. */
 rb_error rfn_normalize(rb_context *ctx, rfn_state *state);
+
+/* sparse_loadings.c: does this M-step shrink loadings, and how a row is shrunk. */
+bool rfn_shrinks(const rfn_state *state);
+void rfn_shrink_row(const rfn_state *state, int64_t k);
 
 /* mstep.c, objective.c */
 rb_error rfn_mstep(rb_context *ctx, void *state);
