@@ -10,22 +10,22 @@ extern "C" {
 
 /* The unit that represents a cause is the one whose field is nearest to it (least sum of squares):
  * for equal prior and Gaussian noise, the one most probable to be active, alone, in the noiseless
- * cause. Of several causes that have one nearest unit, the nearest of them keeps it. A cause is found
- * when it is represented and the mean |field - cause| over the features is below a tenth of the
- * largest |value| in the truth. (J. Luecke, J. Eggert, "Expectation truncation", JMLR 11, 2010,
+ * cause. Of several causes that have one nearest unit, the nearest of them keeps it. A cause is
+ * found when it is represented and the mean |field - cause| over the features is below a tenth of
+ * the largest |value| in the truth. (J. Luecke, J. Eggert, "Expectation truncation", JMLR 11, 2010,
  * appendix E, where that tenth is 1.) */
 typedef struct rb_field_match {
     int64_t causes;
     int64_t causes_found;
     double mean_absolute_error; /* mean over the causes found; NaN when there is none */
-    double *error; /* causes: mean |field - cause| of the nearest unit's field */
-    int64_t *unit; /* causes: the unit that found it, from 0; -1: it was not found */
+    double *error;              /* causes: mean |field - cause| of the nearest unit's field */
+    int64_t *unit;              /* causes: the unit that found it, from 0; -1: it was not found */
 } rb_field_match;
 
-/* Compares fields[n_features x n_units] (column h is the field of unit h; such as an array of a model)
- * with the truth, causes x features. match is to be cleared with rb_field_match_clear, also when it
- * was not filled. RB_ERROR_ARGUMENT: the truth has another number of features, or there are no
- * units or no causes. RB_ERROR_DATA: a value is not finite, or the truth is 0 throughout. */
+/* Compares fields[n_features x n_units] (column h is the field of unit h; such as an array of a
+ * model) with the truth, causes x features. match is to be cleared with rb_field_match_clear, also
+ * when it was not filled. RB_ERROR_ARGUMENT: the truth has another number of features, or there are
+ * no units or no causes. RB_ERROR_DATA: a value is not finite, or the truth is 0 throughout. */
 RB_API rb_error rb_fields_match(rb_context *context, const double *fields, int64_t n_features,
                                 int64_t n_units, const rb_matrix *truth, rb_field_match *match);
 RB_API void rb_field_match_clear(rb_field_match *match);

@@ -64,8 +64,8 @@ RB_API rb_error rb_writer_open(rb_context *context, const char *path, const rb_w
 RB_API rb_error rb_writer_add(rb_context *context, rb_writer *writer, const rb_matrix *rows);
 /* Finishes and renames. The writer is freed, also on failure. */
 RB_API rb_error rb_writer_close(rb_context *context, rb_writer *writer);
-/* Writes all samples of a source to a file, block by block, with their names where the format has room
- * for them; sparse samples are written dense. */
+/* Writes all samples of a source to a file, block by block, with their names where the format has
+ * room for them; sparse samples are written dense. */
 RB_API rb_error rb_write(rb_context *context, rb_source *source, const char *path);
 /* Throws the unfinished file away and frees the writer; NULL is accepted. */
 RB_API void rb_writer_abandon(rb_writer *writer);

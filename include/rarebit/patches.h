@@ -10,9 +10,10 @@ extern "C" {
 #endif
 
 typedef struct rb_patches_options {
-    const char *size;  /* "10x10": height x width of a patch in pixels */
-    int64_t count;     /* of patches */
-    const char *scale; /* "0:10": what the range of values of all patches becomes; NULL: as stored */
+    const char *size; /* "10x10": height x width of a patch in pixels */
+    int64_t count;    /* of patches */
+    const char
+        *scale; /* "0:10": what the range of values of all patches becomes; NULL: as stored */
     int64_t seed;
 } rb_patches_options;
 
@@ -21,12 +22,12 @@ RB_API const rb_option *rb_patches_option_table(void);
 RB_API void rb_patches_options_default(rb_patches_options *options);
 
 /* Cuts patches out of pictures at random places, no place twice: count samples of height x width x
- * channels features (float32; rows first, channels together), from all pictures together, a larger one
- * giving more. A picture is PNG, PGM, PPM, or .npy of height x width or height x width x channels
- * (at most 4); all have the same number of channels. The source keeps the pictures in memory and cuts as
- * it is read. NULL options: the defaults. The same options give the same patches; more of them begin
- * with the same places. Errors: a file cannot be read, is no picture or smaller than a patch; a value
- * is missing or infinite; there are fewer places than patches. */
+ * channels features (float32; rows first, channels together), from all pictures together, a larger
+ * one giving more. A picture is PNG, PGM, PPM, or .npy of height x width or height x width x
+ * channels (at most 4); all have the same number of channels. The source keeps the pictures in
+ * memory and cuts as it is read. NULL options: the defaults. The same options give the same
+ * patches; more of them begin with the same places. Errors: a file cannot be read, is no picture or
+ * smaller than a patch; a value is missing or infinite; there are fewer places than patches. */
 RB_API rb_error rb_patches(rb_context *context, const char *const *paths, int64_t n_paths,
                            const rb_patches_options *options, rb_source **source);
 

@@ -42,7 +42,7 @@ typedef struct rb_rfn_options {
     double weight_max;  /* loadings are kept within [-weight_max, weight_max]; 0: no bound */
     double weight_init; /* standard deviation of the loadings at the start */
     double
-        sparse_loadings; /* c: shrink loadings by eta c standard errors, from iteration 51; 0: no */
+        sparse_loadings; /* c: from iteration 51 shrink loadings by eta c standard errors; 0: no */
     double prior_mean; /* xi: mean of every hidden unit before data; negative makes codes sparser */
 } rb_rfn_options;
 

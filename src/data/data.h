@@ -73,8 +73,8 @@ struct rb_source {
 
 /* A source that owns the matrix and frees it when closed (also on failure). */
 rb_error rb_source_own_matrix(rb_context *ctx, rb_matrix *matrix, rb_source **source);
-/* As rb_source_from_callback; `release` frees what the callback needs when the source is closed (also
- * on failure). */
+/* As rb_source_from_callback; `release` frees what the callback needs when the source is closed
+ * (also on failure). */
 rb_error rb_source_own_callback(rb_context *ctx, rb_type type, int64_t n_samples,
                                 int64_t n_features, rb_source_fn fn, void *user,
                                 void (*release)(void *user), rb_source **source);
@@ -110,8 +110,8 @@ int64_t rb_patch_places(const rb_images *images, int64_t height, int64_t width);
 /* Patches at different places, one a sample, float32: height x width x channels features, as in an
  * image. Every choice and order of the places is equally likely; more patches begin with the same
  * ones, unless they are scaled. All images have the same number of channels, and at least `count`
- * places. Takes over the images (also on failure). RB_ERROR_DATA: all values are equal and cannot be
- * scaled. */
+ * places. Takes over the images (also on failure). RB_ERROR_DATA: all values are equal and cannot
+ * be scaled. */
 rb_error rb_patches_cut(rb_context *ctx, const rb_patches_plan *plan, rb_images *images,
                         rb_source **source);
 

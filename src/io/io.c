@@ -148,7 +148,13 @@ static rb_error prepare(rb_context *ctx, const char *path, const rb_read_options
             return err;
         }
     }
-    return find_format(ctx, path, format);
+    rb_error err = find_format(ctx, path, format);
+    if (!err && options->patches && *format != &rb_format_image) {
+        return rb_fail(ctx, RB_ERROR_ARGUMENT,
+                       "%s is no picture (PGM, PPM or PNG): the option patches is for pictures",
+                       path);
+    }
+    return err;
 }
 
 static rb_error read_with(rb_context *ctx, const rb_format *format, const char *path,

@@ -40,13 +40,14 @@ static void note_candidate(struct candidate *c, int row, char *line, int64_t len
     rb_field field;
     double value;
     fields.looking = true;
-    /* cppcheck-suppress arrayIndexOutOfBoundsCond; row is below SAMPLED */
-    for (c->fields[row] = 0; rb_fields_next(&fields, &field); c->fields[row]++) {
-        if (row > 0 && c->fields[row] > 0 &&
+    int64_t count = 0;
+    for (; rb_fields_next(&fields, &field); count++) {
+        if (row > 0 && count > 0 &&
             rb_cell_read(field.text, field.length, &value) == RB_CELL_TEXT) {
             c->numbers = false;
         }
     }
+    c->fields[row] = count;
 }
 
 /* How well a candidate explains the lines: 0 when it stands nowhere. A header may have one field

@@ -30,8 +30,7 @@ const rb_option rfn_option_rows[] = {
     {"sparse-loadings", 0, RB_OPTION_NUMBER, offsetof(rb_rfn_options, sparse_loadings), "0", 0,
      DBL_MAX, NULL, "C",
      "from iteration 51 shrink loadings by C standard errors, so that most become 0; 1.5 finds "
-     "modules "
-     "(0: never)"},
+     "modules (0: never)"},
     {"prior-mean", 0, RB_OPTION_NUMBER, offsetof(rb_rfn_options, prior_mean), "0", -DBL_MAX,
      DBL_MAX, NULL, "MEAN", "prior mean of every unit; below 0 makes codes sparser"},
     {0},

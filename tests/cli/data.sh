@@ -18,6 +18,8 @@ tells "samples        2"
 tells "a, b, c"
 expect 0 info small.csv --transpose --json
 [ "$(number samples <out)" = 3 ] || fail "transposed samples: $(cat out)"
+expect 2 info small.csv --patches 1x2
+says "small.csv is no picture"
 printf '1,NA\n,4\n' >holes.csv
 expect 0 info holes.csv --json
 [ "$(number missing <out)" = 2 ] || fail "missing: $(cat out)"
