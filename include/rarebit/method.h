@@ -33,7 +33,7 @@ typedef struct rb_method {
     const rb_option *options; /* the table of its option struct */
     size_t options_size;      /* of that struct */
     const char *code_name;    /* of the codes in AnnData: "X_rfn" */
-    int centre;               /* rb_centre: what is subtracted from features unless asked otherwise */
+    int centre; /* rb_centre: what is subtracted from features unless asked otherwise */
 
     /* Units that the options ask for. */
     int64_t (*units)(const void *options);

@@ -15,7 +15,8 @@ static const rb_option table[] = {
      9e18, NULL, "N", "keep the N features of largest variance (0: all)"},
     {"centre", 0, RB_OPTION_CHOICE, offsetof(rb_preprocess_options, centre), "auto", 0, 0,
      "mean|median|none|auto", "HOW",
-     "what is subtracted from each feature (auto: the mean, or nothing where the method wants data as "
+     "what is subtracted from each feature (auto: the mean, or nothing where the method wants data "
+     "as "
      "they are)"},
     {"scale", 0, RB_OPTION_CHOICE, offsetof(rb_preprocess_options, scale), "none", 0, 0,
      "none|sd|iqr", "HOW", "what each feature is divided by"},
