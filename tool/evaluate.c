@@ -2,8 +2,42 @@
 #include "tool.h"
 
 #include <math.h>
+#include <stddef.h>
 
-static void print_json(const rb_evaluation *e) {
+/* ---- known causes ---- */
+
+typedef struct truth_options {
+    const char *truth;
+} truth_options;
+
+static const rb_option *truth_option_table(void) {
+    static const rb_option table[] = {
+        {"truth", 0, RB_OPTION_TEXT, offsetof(truth_options, truth), NULL, 0, 0, NULL, "FILE",
+         "the true causes, causes x features (simulate bars --truth): which of them units found"},
+        {0},
+    };
+    return table;
+}
+
+/* Compares the fields of the units with the truth, if there is one. */
+static rb_error match_truth(const invocation *call, const rb_model *model, rb_field_match *match) {
+    const truth_options *options = options_of(call, truth_option_table());
+    rb_source *truth = NULL;
+    *match = (rb_field_match){.mean_absolute_error = NAN};
+    if (!options->truth) {
+        return RB_OK;
+    }
+    rb_error err = rb_open(call->ctx, options->truth, NULL, &truth);
+    if (!err) {
+        err = rb_model_match_fields(call->ctx, model, truth, match);
+    }
+    rb_source_free(truth);
+    return err;
+}
+
+/* ---- results ---- */
+
+static void print_json(const rb_evaluation *e, const rb_field_match *match) {
     json j = {.file = stdout};
     emit_open(&j, NULL, '{');
     emit_integer(&j, "samples", e->samples);
@@ -18,6 +52,12 @@ static void print_json(const rb_evaluation *e) {
     emit_number(&j, "estep_objective", e->estep_objective);
     emit_number(&j, "energy", e->energy);
     emit_number(&j, "divergence", e->divergence);
+    emit_number(&j, "mean_squared_error", e->mean_squared_error);
+    if (match->causes) {
+        emit_integer(&j, "causes", match->causes);
+        emit_integer(&j, "causes_found", match->causes_found);
+        emit_number(&j, "mean_absolute_error", match->mean_absolute_error);
+    }
     emit_close(&j, '}');
     putc('\n', stdout);
 }
@@ -30,7 +70,7 @@ static void print_number(const char *name, double value, const char *meaning) {
     }
 }
 
-static void print_table(const rb_evaluation *e) {
+static void print_table(const rb_evaluation *e, const rb_field_match *match) {
     printf("%-22s %12lld\n", "samples", (long long)e->samples);
     printf("%-22s %12lld\n", "features", (long long)e->features);
     printf("%-22s %12lld\n", "units", (long long)e->units);
@@ -39,11 +79,17 @@ static void print_table(const rb_evaluation *e) {
     print_number("sparseness", e->sparseness, "share of zeros in the codes");
     print_number("reconstruction error", e->reconstruction_error, "norm of data - rebuilt data");
     print_number("covariance error", e->covariance_error, "norm of covariance - the model's");
-    print_number("objective", e->objective, "larger is better, a sample");
-    print_number("log likelihood", e->log_likelihood, "larger is better, a sample");
+    print_number("objective", e->objective, "larger is better");
+    print_number("log likelihood", e->log_likelihood, "larger is better");
     print_number("E-step objective", e->estep_objective, "0: the codes are the exact posterior");
     print_number("energy", e->energy, "objective = - energy - divergence");
     print_number("divergence", e->divergence, "of the codes from the prior");
+    print_number("mean squared error", e->mean_squared_error, "of what the model expects");
+    if (match->causes) {
+        printf("%-22s %12lld   of %lld\n", "causes found", (long long)match->causes_found,
+               (long long)match->causes);
+        print_number("mean absolute error", match->mean_absolute_error, "of the causes found");
+    }
 }
 
 static int run(invocation *call) {
@@ -51,6 +97,7 @@ static int run(invocation *call) {
     rb_model *model = NULL;
     rb_source *source = NULL;
     rb_evaluation evaluation;
+    rb_field_match match = {0};
     rb_error err = rb_model_load(call->ctx, call->arguments[0], &model);
     if (!err) {
         err = open_data(call, call->arguments[1], &source);
@@ -58,11 +105,15 @@ static int run(invocation *call) {
     if (!err) {
         err = rb_evaluate(call->ctx, model, source, &evaluation);
     }
-    if (!err && options->json) {
-        print_json(&evaluation);
-    } else if (!err) {
-        print_table(&evaluation);
+    if (!err) {
+        err = match_truth(call, model, &match);
     }
+    if (!err && options->json) {
+        print_json(&evaluation, &match);
+    } else if (!err) {
+        print_table(&evaluation, &match);
+    }
+    rb_field_match_clear(&match);
     rb_source_free(source);
     rb_model_free(model);
     return err ? report_failure(call->ctx, err) : STATUS_DONE;
@@ -77,9 +128,11 @@ const command evaluate_command = {
     .arguments = {{"MODEL", "a model that 'rarebit fit' wrote", false},
                   {"DATA", "samples x features, in any format that fit reads", false}},
     .groups = {{"Output", json_option_table, sizeof(json_options), NULL},
+               {"Truth", truth_option_table, sizeof(truth_options), NULL},
                {"Reading", rb_read_option_table, sizeof(rb_read_options), NULL},
                {"General", general_option_table, sizeof(general_options), NULL}},
     .examples = {{"On the data that it was fitted to", "evaluate model.h5 X.npy"},
-                 {"On other data, for a program", "evaluate model.h5 test.npy --json"}},
+                 {"On other data, for a program", "evaluate model.h5 test.npy --json"},
+                 {"Bars whose fields are known", "evaluate bars.h5 Y.npy --truth fields.npy"}},
     .run = run,
 };

@@ -2,7 +2,7 @@
 #ifndef RAREBIT_FIELDS_H
 #define RAREBIT_FIELDS_H
 
-#include <rarebit/matrix.h>
+#include <rarebit/model.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -28,6 +28,12 @@ typedef struct rb_field_match {
  * no units or no causes. RB_ERROR_DATA: a value is not finite, or the truth is 0 throughout. */
 RB_API rb_error rb_fields_match(rb_context *context, const double *fields, int64_t n_features,
                                 int64_t n_units, const rb_matrix *truth, rb_field_match *match);
+
+/* The same for the fields of a model, its loadings on the scale of the data. The truth is read
+ * whole: causes x features in use. RB_ERROR_ARGUMENT too when the model has no loadings; and what
+ * reading the truth may give. */
+RB_API rb_error rb_model_match_fields(rb_context *context, const rb_model *model, rb_source *truth,
+                                      rb_field_match *match);
 RB_API void rb_field_match_clear(rb_field_match *match);
 
 #ifdef __cplusplus

@@ -91,6 +91,8 @@ typedef struct rb_evaluation {
     double estep_objective;      /* O */
     double energy;               /* E; F = -E - KL */
     double divergence;           /* KL of the codes' distribution from the prior */
+    double mean_squared_error;   /* mean over V of (V - what the model expects)^2: mu W', or where
+                                  * causes do not add up the mean of their superposition */
 } rb_evaluation;
 
 /* Measures a model on the samples of a source: one pass over it. The same samples as in the fit

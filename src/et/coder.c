@@ -50,7 +50,8 @@ rb_error et_coder_new(rb_context *ctx, const rb_model *model, int64_t block_samp
         err = et_load_parameters(ctx, model, c->engine);
     }
     if (!err) {
-        err = et_results_new(ctx, c->engine, block_samples, ET_KEEP_MEANS, &c->results);
+        et_keep keep = setup.model->max ? ET_KEEP_STATES : ET_KEEP_MEANS; /* to evaluate */
+        err = et_results_new(ctx, c->engine, block_samples, keep, &c->results);
     }
     if (err) {
         et_coder_free(c);

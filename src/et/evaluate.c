@@ -9,8 +9,51 @@ struct figures {
     rb_dense decoded; /* block_samples x D, of the type */
     rb_dense given;   /* likewise: the samples of a sparse block */
     int64_t zeros;
-    double evidence, squares;
+    double *expected; /* D: <Wbar(s)> */
+    double *wbar;     /* (gamma + 1) x D: superpositions on the way to a state */
+    double evidence, squares, residual;
 };
+
+/* Adds q Wbar(s) of the states of two causes or more below s. */
+static void add_states(const struct figures *f, int64_t i, int64_t s) {
+    const et_engine *engine = f->coder->engine;
+    const et_tree *tree = &engine->tree;
+    const et_results *r = &f->coder->results;
+    int64_t n = engine->setup.n_features;
+    const double *wbar = f->wbar + tree->size[s] * n;
+    double *out = f->wbar + (tree->size[s] + 1) * n;
+    for (int k = tree->last[s] + 1; k < tree->candidates; k++) {
+        int64_t child = tree->child[s] + k;
+        const double *field =
+            rb_dense_row(engine->parameters.fields, r->candidates[i * tree->candidates + k]);
+        double q = tree->size[child] > 1 ? r->states[i * tree->count + child] : 0;
+        for (int64_t d = 0; d < n; d++) {
+            out[d] = wbar[d] > field[d] ? wbar[d] : field[d];
+            f->expected[d] += q * out[d];
+        }
+        if (child < tree->inner) {
+            add_states(f, i, child);
+        }
+    }
+}
+
+/* <Wbar(s)> where the largest field counts; else it is what the means rebuild. */
+static void expect_sample(const struct figures *f, int64_t i) {
+    const et_engine *engine = f->coder->engine;
+    int64_t n = engine->setup.n_features;
+    for (int64_t d = 0; d < n; d++) {
+        f->expected[d] = f->wbar[d] = 0; /* no cause: 0 */
+    }
+    const void *single = rb_dense_row(f->coder->results.single, i);
+    for (int64_t h = 0; h < engine->setup.units; h++) {
+        const double *field = rb_dense_row(engine->parameters.fields, h);
+        double q = et_get(f->coder->results.single.type, single, h);
+        for (int64_t d = 0; q > 0 && d < n; d++) {
+            f->expected[d] += q * field[d];
+        }
+    }
+    add_states(f, i, 0);
+}
 
 static void add_block(struct figures *f, const rb_block *block) {
     const et_results *r = &f->coder->results;
@@ -28,6 +71,13 @@ static void add_block(struct figures *f, const rb_block *block) {
         for (int64_t d = 0; d < given.cols; d++) {
             double difference = rb_dense_get(given, i, d) - rb_dense_get(decoded, i, d);
             f->squares += difference * difference;
+        }
+        if (f->coder->engine->setup.model->max) {
+            expect_sample(f, i);
+            for (int64_t d = 0; d < given.cols; d++) {
+                double difference = rb_dense_get(given, i, d) - f->expected[d];
+                f->residual += difference * difference;
+            }
         }
     }
 }
@@ -61,6 +111,8 @@ static void fill(const struct figures *f, const rb_model *model, int64_t n, rb_e
         .estep_objective = NAN,
         .energy = NAN,
         .divergence = NAN,
+        .mean_squared_error = (engine->setup.model->max ? f->residual : f->squares) /
+                              ((double)n * (double)engine->setup.n_features),
     };
     for (int64_t h = 0; dead && h < units; h++) {
         e->dead_units += dead[h] != 0;
@@ -85,7 +137,9 @@ rb_error et_evaluate(rb_context *ctx, const rb_model *model, rb_feed *feed,
         err = rb_dense_new(ctx, model->type, size, d, &f.given);
     }
     if (!err) {
-        err = add_blocks(&f, feed, n, size);
+        f.expected = rb_alloc(ctx, d, sizeof *f.expected);
+        f.wbar = rb_alloc(ctx, (f.coder->engine->tree.max_active + 1) * d, sizeof *f.wbar);
+        err = f.expected && f.wbar ? add_blocks(&f, feed, n, size) : RB_ERROR_MEMORY;
     }
     if (!err) {
         fill(&f, model, n, evaluation);
@@ -93,5 +147,7 @@ rb_error et_evaluate(rb_context *ctx, const rb_model *model, rb_feed *feed,
     et_coder_free(coder);
     rb_dense_free(&f.decoded);
     rb_dense_free(&f.given);
+    rb_free(f.expected);
+    rb_free(f.wbar);
     return err;
 }

@@ -198,6 +198,7 @@ rb_error rfn_evaluate(rb_context *ctx, const rb_model *model, rb_feed *feed,
         fill_objectives(&f, evaluation);
         evaluation->sparseness = (double)f.zeros / ((double)f.n * (double)f.l);
         evaluation->reconstruction_error = sqrt(f.residual_squares);
+        evaluation->mean_squared_error = f.residual_squares / ((double)f.n * (double)f.m);
         for (int64_t j = 0; j < f.l; j++) {
             evaluation->dead_units += f.coder->dead[j] != 0;
         }

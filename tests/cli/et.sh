@@ -1,0 +1,39 @@
+# fit linca, nmf-et, mca: bars are found, as the truth says; results of the model.
+. "$SOURCE/tests/cli/lib/lib.sh"
+
+expect 0 simulate bars --style max --noise 2 --samples 400 --seed 3 -o Y.npy --truth fields.npy -q
+expect 0 fit mca Y.npy -k 10 --candidates 5 --max-active 3 --prior 0.2 --sigma 2 \
+    --temperature 13:1.05 --iterations 100 --seed 1 -o m.h5
+silent
+expect 0 evaluate m.h5 Y.npy --truth fields.npy --json
+for key in causes causes_found mean_absolute_error log_likelihood mean_squared_error; do
+    tells "\"$key\": "
+done
+[ "$(number causes <out)" = 10 ] || fail "causes: $(cat out)"
+[ "$(number causes_found <out)" = 10 ] || fail "causes found: $(cat out)"
+holds "$(number mean_absolute_error <out) < 0.3"
+holds "$(number mean_squared_error <out) < 6 && $(number mean_squared_error <out) > 2"
+expect 0 evaluate m.h5 Y.npy --truth fields.npy
+tells "causes found"
+expect 0 encode m.h5 Y.npy -o codes.npy -q
+expect 0 info codes.npy --json
+tells '"samples": 400, "features": 10'
+expect 0 reconstruct m.h5 Y.npy -o rebuilt.npy -q
+expect 0 info rebuilt.npy --json
+tells '"samples": 400, "features": 25'
+
+# All methods, from the data alone.
+for method in linca nmf-et; do
+    style=linear
+    [ "$method" = linca ] && style=signed
+    expect 0 simulate bars --style $style --noise 2 --samples 400 --seed 3 -o Y.npy \
+        --truth fields.npy -q
+    expect 0 fit $method Y.npy -k 10 --seed 1 -o m.h5 -q
+    expect 0 evaluate m.h5 Y.npy --truth fields.npy --json
+    [ "$(number causes_found <out)" = 10 ] || fail "$method: causes found: $(cat out)"
+done
+
+refuses "not negative" fit linca Y.npy -k 10 --selection bound -o m.h5 -q
+refuses "temperature" fit mca Y.npy -k 10 --temperature 1:13 -o m.h5 -q
+refuses "init-mean" fit mca Y.npy -k 10 --init-mean 3 -o m.h5 -q
+finish
