@@ -53,21 +53,47 @@ static rb_modules_format format_of(const module_output_options *options) {
 
 enum { SHOWN_FEATURES = 5 };
 
+/* The heaviest features whose weights are above (or below) 0, to the file; without one only their
+ * width. */
+static int put_features(FILE *file, const rb_module *m, const rb_model *model, bool above) {
+    int width = 0;
+    for (int64_t i = 0, shown = 0; i < m->n_features && shown < SHOWN_FEATURES; i++) {
+        if ((m->features[i].weight > 0) != above) {
+            continue;
+        }
+        char number[32];
+        const char *name = rb_model_feature_name(model, m->features[i].index);
+        if (!name) {
+            snprintf(number, sizeof number, "%lld",
+                     (long long)rb_model_feature_index(model, m->features[i].index));
+            name = number;
+        }
+        if (file) {
+            fprintf(file, "%s%s", shown ? " " : "", name);
+        }
+        width += (shown++ ? 1 : 0) + (int)strlen(name);
+    }
+    if (width == 0 && file) {
+        putc('-', file);
+    }
+    return width ? width : 1;
+}
+
 static void print_modules(const rb_modules *modules, const rb_model *model) {
-    printf("%-6s %-6s %12s %9s %9s  %s\n", "module", "unit", "information", "samples", "features",
-           "largest weights");
+    int widest = (int)strlen("up: largest weights");
+    for (int64_t rank = 0; rank < rb_modules_count(modules); rank++) {
+        int width = put_features(NULL, rb_modules_get(modules, rank), model, true);
+        widest = width > widest ? width : widest;
+    }
+    printf("%-6s %-6s %12s %9s %9s  %-*s  %s\n", "module", "unit", "information", "samples",
+           "features", widest, "up: largest weights", "down: below 0");
     for (int64_t rank = 0; rank < rb_modules_count(modules); rank++) {
         const rb_module *m = rb_modules_get(modules, rank);
-        printf("%-6lld %-6lld %12.4g %9lld %9lld ", (long long)rank + 1, (long long)m->unit + 1,
+        printf("%-6lld %-6lld %12.4g %9lld %9lld  ", (long long)rank, (long long)m->unit,
                m->information, (long long)m->n_samples, (long long)m->n_features);
-        for (int64_t i = 0; i < m->n_features && i < SHOWN_FEATURES; i++) {
-            const char *name = rb_model_feature_name(model, m->features[i].index);
-            if (name) {
-                printf(" %s", name);
-            } else {
-                printf(" %lld", (long long)m->features[i].index + 1);
-            }
-        }
+        int width = put_features(stdout, m, model, true);
+        printf("%*s", widest - width + 2, "");
+        put_features(stdout, m, model, false);
         putchar('\n');
     }
 }
@@ -77,11 +103,10 @@ static void print_match(const rb_match *match, const rb_modules *found) {
     printf("%-12s %-12s %s\n", "true module", "found unit", "overlap");
     for (int64_t t = 0; t < match->n_truth; t++) {
         if (match->partner[t] < 0) {
-            printf("%-12lld %-12s %.4f\n", (long long)t + 1, "-", match->overlap[t]);
+            printf("%-12lld %-12s %.4f\n", (long long)t, "-", match->overlap[t]);
         } else {
             const rb_module *m = rb_modules_get(found, match->partner[t]);
-            printf("%-12lld %-12lld %.4f\n", (long long)t + 1, (long long)m->unit + 1,
-                   match->overlap[t]);
+            printf("%-12lld %-12lld %.4f\n", (long long)t, (long long)m->unit, match->overlap[t]);
         }
     }
 }
@@ -91,10 +116,10 @@ static void print_classes(const rb_enrichment *classes, const rb_modules *module
            "precision", "recall", "log10 p", "class");
     for (int64_t r = 0; r < classes->n_rows; r++) {
         const rb_enrichment_row *row = &classes->rows[r];
-        printf("%-6lld %-6lld %8lld %9lld %9.3f %9.3f %8.1f  %s\n", (long long)row->module + 1,
-               (long long)rb_modules_get(modules, row->module)->unit + 1,
-               (long long)row->module_size, (long long)row->overlap, row->precision, row->recall,
-               row->log10_p_value_adjusted, row->class_name ? row->class_name : "-");
+        printf("%-6lld %-6lld %8lld %9lld %9.3f %9.3f %8.1f  %s\n", (long long)row->module,
+               (long long)rb_modules_get(modules, row->module)->unit, (long long)row->module_size,
+               (long long)row->overlap, row->precision, row->recall, row->log10_p_value_adjusted,
+               row->class_name ? row->class_name : "-");
     }
 }
 

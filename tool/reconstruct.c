@@ -4,15 +4,29 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Names of the features in use, or NULL when the model has none. */
+/* The model's own name of a feature, or its column in the data; to be freed. */
+static char *name_of_feature(const rb_model *model, int64_t k) {
+    const char *name = rb_model_feature_name(model, k);
+    char number[32];
+    snprintf(number, sizeof number, "%lld", (long long)rb_model_feature_index(model, k));
+    return strdup(name ? name : number);
+}
+
+/* Are the features in use a selection, so that their places say nothing? */
+static bool selects(const rb_model *model) {
+    int64_t last = rb_model_features(model) - 1;
+    return rb_model_feature_index(model, last) != last;
+}
+
+/* Names of the features in use; NULL when the model has none, and all features are in use. */
 static char **names_of_features(const rb_model *model, int64_t *columns) {
     *columns = rb_model_features(model);
-    if (*columns == 0 || !rb_model_feature_name(model, 0)) {
+    if (*columns == 0 || (!rb_model_feature_name(model, 0) && !selects(model))) {
         return NULL;
     }
     char **names = calloc((size_t)*columns + 1, sizeof *names);
     for (int64_t k = 0; names && k < *columns; k++) {
-        names[k] = strdup(rb_model_feature_name(model, k));
+        names[k] = name_of_feature(model, k);
         if (!names[k]) {
             free_names(names);
             return NULL;
@@ -31,7 +45,8 @@ const command reconstruct_command = {
     .summary = "write samples rebuilt from their codes",
     .description =
         "The result is on the scale of the data: centring, scaling, log1p and totals are "
-        "undone. Columns are the features that the model uses.",
+        "undone. Columns are the features that the model uses; those of data without names are "
+        "called by their column in the data, from 0, when they are a selection.",
     .arguments = {{"MODEL", "a model that 'rarebit fit' wrote", false},
                   {"DATA", "samples x features, in any format that fit reads", false}},
     .output = "FILE",

@@ -82,7 +82,7 @@ char **unit_names(int64_t count) {
             free_names(names);
             return NULL;
         }
-        snprintf(names[j], 32, "unit%lld", (long long)j + 1);
+        snprintf(names[j], 32, "unit%lld", (long long)j);
     }
     return names;
 }

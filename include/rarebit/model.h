@@ -29,6 +29,10 @@ RB_API int64_t rb_model_features(const rb_model *model); /* after preprocessing:
 RB_API int64_t rb_model_units(const rb_model *model);
 RB_API rb_status rb_model_status(const rb_model *model);
 
+/* The column in the training data, from 0, of feature k of those in use; -1: there is no such
+ * feature. Differs from k when preprocessing selected features. */
+RB_API int64_t rb_model_feature_index(const rb_model *model, int64_t feature);
+
 /* The name of feature k of those in use, or NULL when the training data had no names. */
 RB_API const char *rb_model_feature_name(const rb_model *model, int64_t feature);
 

@@ -33,7 +33,7 @@ typedef struct rb_module {
     double information; /* sum over samples of 1/2 log(1 + z^2 l' Psi^-1 l), in nats */
     rb_member *samples;
     int64_t n_samples;
-    rb_member *features; /* indices into the features in use */
+    rb_member *features; /* features in use; rb_model_feature_index has the column */
     int64_t n_features;
 } rb_module;
 
@@ -61,8 +61,9 @@ typedef enum rb_modules_format {
     RB_MODULES_GMT
 } rb_modules_format;
 
-/* Writes modules; names are taken from model and source where they have them (either may be
- * NULL). */
+/* Writes modules; samples and features are the rows and columns of the data, from 0, also where
+ * the model uses a selection of the features. Names are taken from model and source where they have
+ * them (either may be NULL). */
 RB_API rb_error rb_modules_write(rb_context *context, const rb_modules *modules,
                                  const rb_model *model, const rb_source *source,
                                  rb_modules_format format, const char *path);
@@ -76,7 +77,9 @@ typedef struct rb_match {
     int64_t n_truth;
 } rb_match;
 
-/* Compares; match is to be cleared with rb_match_clear, also when it was not filled. */
+/* Compares; features by their column in the data. RB_ERROR_DATA when the truth holds a sample or
+ * feature that the data of the found modules do not have. match is to be cleared with
+ * rb_match_clear, also when it was not filled. */
 RB_API rb_error rb_modules_match(rb_context *context, const rb_modules *found,
                                  const rb_modules *truth, rb_match *match);
 RB_API void rb_match_clear(rb_match *match);

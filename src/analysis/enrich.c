@@ -123,7 +123,7 @@ static rb_error check_samples(rb_context *ctx, const rb_modules *modules, int64_
                     ctx, RB_ERROR_DATA,
                     "module %lld holds sample %lld, but the data have %lld samples: they are "
                     "not the data of the modules",
-                    (long long)r + 1, (long long)m->samples[d].index, (long long)n_samples);
+                    (long long)r, (long long)m->samples[d].index, (long long)n_samples);
             }
         }
     }

@@ -44,7 +44,7 @@ static rb_error check_fields(rb_context *ctx, const double *fields, int64_t n_fe
         if (!isfinite(fields[e])) {
             return rb_fail(ctx, RB_ERROR_DATA,
                            "the field of unit %lld is not finite at feature %lld",
-                           (long long)(e % n_units) + 1, (long long)(e / n_units) + 1);
+                           (long long)(e % n_units), (long long)(e / n_units));
         }
     }
     return RB_OK;
@@ -59,7 +59,7 @@ static rb_error find_largest(rb_context *ctx, const rb_matrix *truth, double *la
                 return rb_fail(ctx, RB_ERROR_DATA,
                                "cause %lld of the truth is not finite at feature "
                                "%lld",
-                               (long long)c + 1, (long long)d + 1);
+                               (long long)c, (long long)d);
             }
             *largest = fmax(*largest, fabs(value));
         }

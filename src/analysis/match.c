@@ -32,13 +32,16 @@ static int ascending(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-static int64_t *sorted_indices(rb_context *ctx, const rb_member *members, int64_t count) {
+/* columns_of: the modules whose features the members are; NULL: they are samples. */
+static int64_t *sorted_indices(rb_context *ctx, const rb_modules *columns_of,
+                               const rb_member *members, int64_t count) {
     int64_t *indices = rb_alloc(ctx, count, sizeof *indices);
     if (!indices) {
         return NULL;
     }
     for (int64_t d = 0; d < count; d++) {
-        indices[d] = members[d].index;
+        int64_t index = members[d].index;
+        indices[d] = columns_of ? rb_modules_column(columns_of, index) : index;
     }
     qsort(indices, (size_t)count, sizeof *indices, ascending);
     return indices;
@@ -50,8 +53,8 @@ static rb_error sort_sides(rb_context *ctx, const rb_modules *modules, sides *s)
     bool fine = s->samples && s->features;
     for (int64_t r = 0; r < modules->count && fine; r++) {
         const rb_module *m = &modules->list[r];
-        s->samples[r] = sorted_indices(ctx, m->samples, m->n_samples);
-        s->features[r] = sorted_indices(ctx, m->features, m->n_features);
+        s->samples[r] = sorted_indices(ctx, NULL, m->samples, m->n_samples);
+        s->features[r] = sorted_indices(ctx, modules, m->features, m->n_features);
         fine = s->samples[r] && s->features[r];
     }
     return fine ? RB_OK : RB_ERROR_MEMORY;
@@ -109,15 +112,46 @@ static rb_error pair(rb_context *ctx, const double *jaccard, int64_t n_found, rb
     return RB_OK;
 }
 
+static rb_error check_members(rb_context *ctx, int64_t rank, const rb_member *members,
+                              int64_t count, int64_t size, const char *what) {
+    for (int64_t d = 0; size > 0 && d < count; d++) {
+        if (members[d].index >= size) {
+            return rb_fail(ctx, RB_ERROR_DATA,
+                           "module %lld of the truth holds %s %lld, but the data have %lld, "
+                           "counted from 0: it is the truth of other data",
+                           (long long)rank, what, (long long)members[d].index, (long long)size);
+        }
+    }
+    return RB_OK;
+}
+
+/* A truth that speaks of what the data do not have is that of other data. */
+static rb_error check_truth(rb_context *ctx, const rb_modules *found, const rb_modules *truth) {
+    rb_error err = RB_OK;
+    for (int64_t r = 0; r < truth->count && !err && !truth->column_of; r++) {
+        const rb_module *m = &truth->list[r];
+        err = check_members(ctx, r, m->samples, m->n_samples, found->n_samples, "sample");
+        if (!err) {
+            err = check_members(ctx, r, m->features, m->n_features, found->n_features, "feature");
+        }
+    }
+    return err;
+}
+
 rb_error rb_modules_match(rb_context *ctx, const rb_modules *found, const rb_modules *truth,
                           rb_match *match) {
     sides f = {0}, t = {0};
     double *jaccard = NULL;
     int64_t n_pairs;
-    *match = (rb_match){.n_truth = truth->count};
+    *match = (rb_match){0};
+    rb_error err = check_truth(ctx, found, truth);
+    if (err) {
+        return err;
+    }
+    match->n_truth = truth->count;
     match->overlap = rb_alloc(ctx, truth->count, sizeof *match->overlap);
     match->partner = rb_alloc(ctx, truth->count, sizeof *match->partner);
-    rb_error err = match->overlap && match->partner ? RB_OK : RB_ERROR_MEMORY;
+    err = match->overlap && match->partner ? RB_OK : RB_ERROR_MEMORY;
     if (!err && !rb_multiply(found->count, truth->count, &n_pairs)) {
         err = rb_fail(ctx, RB_ERROR_MEMORY,
                       "%lld found and %lld true modules are too many to compare",

@@ -10,7 +10,7 @@ rb_error rb_modules_new(rb_context *ctx, int64_t count, rb_modules **out) {
         rb_free(list);
         return RB_ERROR_MEMORY;
     }
-    *modules = (rb_modules){list, count};
+    *modules = (rb_modules){.list = list, .count = count};
     *out = modules;
     return RB_OK;
 }
@@ -32,7 +32,12 @@ void rb_modules_free(rb_modules *modules) {
         rb_free(modules->list[r].features);
     }
     rb_free(modules->list);
+    rb_free(modules->column_of);
     rb_free(modules);
+}
+
+int64_t rb_modules_column(const rb_modules *modules, int64_t feature) {
+    return modules->column_of ? modules->column_of[feature] : feature;
 }
 
 int64_t rb_modules_count(const rb_modules *modules) {

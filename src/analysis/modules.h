@@ -8,10 +8,15 @@
 struct rb_modules {
     rb_module *list;
     int64_t count;
+    int64_t n_samples, n_features; /* of the data they are of, before selection; 0: not known */
+    int64_t *column_of; /* of each feature in use its column in the data; NULL: its own index */
 };
 
 /* A list of empty modules; their members are filled in with rb_alloc'ed arrays, which it owns. */
 rb_error rb_modules_new(rb_context *ctx, int64_t count, rb_modules **modules);
+
+/* The column in the data of a feature that a module names. */
+int64_t rb_modules_column(const rb_modules *modules, int64_t feature);
 
 /* Members of the given indices, all of weight 1; NULL and a sentence when memory is out. */
 rb_member *rb_members_from_indices(rb_context *ctx, const int64_t *indices, int64_t count);

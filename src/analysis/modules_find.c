@@ -11,6 +11,22 @@ static rb_error encode(void *state, rb_context *ctx, rb_rows_fn fn, void *user) 
     return rb_encode(ctx, e->model, e->source, fn, user);
 }
 
+/* Notes what the indices of the members mean in the data. */
+static rb_error note_data(rb_context *ctx, const rb_model *model, const rb_source *source,
+                          rb_modules *modules) {
+    const rb_preprocess *p = model->preprocess;
+    modules->n_samples = rb_source_samples(source);
+    modules->n_features = p->n_input;
+    if (!p->selected) {
+        return RB_OK;
+    }
+    modules->column_of = rb_alloc(ctx, p->n_features, sizeof *modules->column_of);
+    for (int64_t k = 0; modules->column_of && k < p->n_features; k++) {
+        modules->column_of[k] = p->selected[k];
+    }
+    return modules->column_of ? RB_OK : RB_ERROR_MEMORY;
+}
+
 rb_error rb_modules_find(rb_context *ctx, const rb_model *model, rb_source *source,
                          const rb_modules_options *options, rb_modules **modules) {
     *modules = NULL;
@@ -33,5 +49,13 @@ rb_error rb_modules_find(rb_context *ctx, const rb_model *model, rb_source *sour
         .walk = encode,
         .state = &state,
     };
-    return rb_modules_extract(ctx, &input, options, modules);
+    rb_error err = rb_modules_extract(ctx, &input, options, modules);
+    if (!err) {
+        err = note_data(ctx, model, source, *modules);
+    }
+    if (err) {
+        rb_modules_free(*modules);
+        *modules = NULL;
+    }
+    return err;
 }

@@ -13,7 +13,7 @@ static int ascending(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* Members from one array of indices; `place` is the module, from 1, and `key` the array's name. */
+/* Members from one array of indices; `place` is the module, from 0, and `key` the array's name. */
 static rb_error read_members(rb_context *ctx, const json_t *array, const char *key, int64_t place,
                              rb_member **out, int64_t *n_out) {
     if (!json_is_array(array)) {
@@ -34,7 +34,7 @@ static rb_error read_members(rb_context *ctx, const json_t *array, const char *k
                 ctx, RB_ERROR_FORMAT,
                 "entry %lld of \"%s\" in module %lld is no index: it must be a whole number "
                 "of at least 0",
-                (long long)d + 1, key, (long long)place);
+                (long long)d, key, (long long)place);
         }
         members[d] = (rb_member){json_integer_value(entry), 1.0};
     }
@@ -59,11 +59,11 @@ static rb_error read_list(rb_context *ctx, const json_t *root, rb_modules **out)
         const json_t *entry = json_array_get(list, (size_t)r);
         rb_module *m = &(*out)->list[r];
         m->unit = r;
-        err = read_members(ctx, json_object_get(entry, "samples"), "samples", r + 1, &m->samples,
+        err = read_members(ctx, json_object_get(entry, "samples"), "samples", r, &m->samples,
                            &m->n_samples);
         if (!err) {
-            err = read_members(ctx, json_object_get(entry, "features"), "features", r + 1,
-                               &m->features, &m->n_features);
+            err = read_members(ctx, json_object_get(entry, "features"), "features", r, &m->features,
+                               &m->n_features);
         }
     }
     if (err) {

@@ -32,6 +32,25 @@ static const char *feature_name(const listing *l, int64_t feature) {
 
 /* ---- TSV and GMT ---- */
 
+/* What tables and JSON call a member: its row or column in the data, from 0. */
+static int64_t sample_index(const listing *l, int64_t sample) {
+    (void)l;
+    return sample;
+}
+
+static int64_t feature_index(const listing *l, int64_t feature) {
+    return rb_modules_column(l->modules, feature);
+}
+
+typedef struct member_side {
+    const char *kind;
+    const char *(*name)(const listing *, int64_t);
+    int64_t (*index)(const listing *, int64_t);
+} member_side;
+
+static const member_side samples = {"sample", sample_name, sample_index};
+static const member_side features = {"feature", feature_name, feature_index};
+
 /* A name as one cell of a table: tabs and line ends become spaces. No name: the index. */
 static void put_cell(FILE *file, const char *name, int64_t index) {
     if (!name) {
@@ -44,15 +63,15 @@ static void put_cell(FILE *file, const char *name, int64_t index) {
     }
 }
 
-static void put_rows(FILE *file, const listing *l, int64_t rank, const char *kind,
-                     const rb_member *members, int64_t count,
-                     const char *(*name)(const listing *, int64_t)) {
+static void put_rows(FILE *file, const listing *l, int64_t rank, const member_side *side,
+                     const rb_member *members, int64_t count) {
     const rb_module *m = &l->modules->list[rank];
     for (int64_t d = 0; d < count; d++) {
-        fprintf(file, "%lld\t%lld\t%.6g\t%s\t", (long long)rank + 1, (long long)m->unit + 1,
-                m->information, kind);
-        put_cell(file, name(l, members[d].index), members[d].index);
-        fprintf(file, "\t%lld\t%.9g\n", (long long)members[d].index, members[d].weight);
+        int64_t index = side->index(l, members[d].index);
+        fprintf(file, "%lld\t%lld\t%.6g\t%s\t", (long long)rank, (long long)m->unit, m->information,
+                side->kind);
+        put_cell(file, side->name(l, members[d].index), index);
+        fprintf(file, "\t%lld\t%.9g\n", (long long)index, members[d].weight);
     }
 }
 
@@ -60,8 +79,8 @@ static rb_error write_tsv(const listing *l, FILE *file) {
     fputs("module\tunit\tinformation\tkind\tname\tindex\tweight\n", file);
     for (int64_t r = 0; r < l->modules->count; r++) {
         const rb_module *m = &l->modules->list[r];
-        put_rows(file, l, r, "sample", m->samples, m->n_samples, sample_name);
-        put_rows(file, l, r, "feature", m->features, m->n_features, feature_name);
+        put_rows(file, l, r, &samples, m->samples, m->n_samples);
+        put_rows(file, l, r, &features, m->features, m->n_features);
     }
     return RB_OK;
 }
@@ -76,12 +95,13 @@ static void put_set(FILE *file, const listing *l, int64_t rank, const char *dire
             continue;
         }
         if (!started) {
-            fprintf(file, "module_%lld_%s\tunit %lld, information %.6g", (long long)rank + 1,
-                    direction, (long long)m->unit + 1, m->information);
+            fprintf(file, "module_%lld_%s\tunit %lld, information %.6g", (long long)rank, direction,
+                    (long long)m->unit, m->information);
             started = true;
         }
         putc('\t', file);
-        put_cell(file, feature_name(l, m->features[d].index), m->features[d].index);
+        put_cell(file, feature_name(l, m->features[d].index),
+                 feature_index(l, m->features[d].index));
     }
     if (started) {
         putc('\n', file);
@@ -115,24 +135,23 @@ static json_t *name_to_json(const char *name) {
 }
 
 /* The three arrays of one side of a module; false when memory is out. */
-static bool add_members(json_t *object, const listing *l, const char *side,
-                        const rb_member *members, int64_t count,
-                        const char *(*name)(const listing *, int64_t)) {
+static bool add_members(json_t *object, const listing *l, const member_side *side,
+                        const rb_member *members, int64_t count) {
     char key[32];
     json_t *indices = json_array(), *weights = json_array(), *names = json_array();
     int failed = 0;
     for (int64_t d = 0; d < count; d++) {
-        const char *text = name(l, members[d].index);
-        failed |= json_array_append_new(indices, json_integer(members[d].index));
+        const char *text = side->name(l, members[d].index);
+        failed |= json_array_append_new(indices, json_integer(side->index(l, members[d].index)));
         failed |= json_array_append_new(weights, json_real(members[d].weight));
         failed |= text && json_array_append_new(names, name_to_json(text));
     }
     bool named = json_array_size(names) > 0;
-    snprintf(key, sizeof key, "%ss", side);
+    snprintf(key, sizeof key, "%ss", side->kind);
     failed |= json_object_set_new(object, key, indices);
-    snprintf(key, sizeof key, "%s_weights", side);
+    snprintf(key, sizeof key, "%s_weights", side->kind);
     failed |= json_object_set_new(object, key, weights);
-    snprintf(key, sizeof key, "%s_names", side);
+    snprintf(key, sizeof key, "%s_names", side->kind);
     failed |= named && json_object_set(object, key, names);
     json_decref(names);
     return !failed;
@@ -144,8 +163,8 @@ static char *module_to_json(const listing *l, int64_t rank) {
     json_t *object = json_object();
     bool fine = json_object_set_new(object, "unit", json_integer(m->unit)) == 0 &&
                 json_object_set_new(object, "information", json_real(m->information)) == 0 &&
-                add_members(object, l, "sample", m->samples, m->n_samples, sample_name) &&
-                add_members(object, l, "feature", m->features, m->n_features, feature_name);
+                add_members(object, l, &samples, m->samples, m->n_samples) &&
+                add_members(object, l, &features, m->features, m->n_features);
     char *line = fine ? json_dumps(object, JSON_COMPACT) : NULL;
     json_decref(object);
     return line;
@@ -157,7 +176,7 @@ static rb_error write_json(rb_context *ctx, const listing *l, FILE *file) {
         char *line = module_to_json(l, r);
         if (!line) {
             return rb_fail(ctx, RB_ERROR_MEMORY, "module %lld does not fit into memory as JSON",
-                           (long long)r + 1);
+                           (long long)r);
         }
         fprintf(file, "%s\n%s", r ? "," : "", line);
         free(line);

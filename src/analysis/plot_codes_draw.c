@@ -111,17 +111,17 @@ static rb_error draw_groups(rb_page *page, const rb_codes_picture *p, rb_box map
     return RB_OK;
 }
 
-/* Numbers of the units, from 1, below their columns, as many as there is room for. */
+/* Numbers of the units, from 0, below their columns, as many as there is room for. */
 static void draw_units(rb_page *page, const rb_codes_picture *p, rb_box map) {
     double width = map.width / (double)p->units;
-    rb_ticks ticks = {1, 1, (int)p->units};
+    rb_ticks ticks = {0, 1, (int)p->units};
     if (width < 24) {
-        ticks = rb_ticks_choose(1, (double)p->units, (int)(map.width / 40), true);
+        ticks = rb_ticks_choose(0, (double)p->units - 1, (int)(map.width / 40), true);
     }
     for (int i = 0; i < ticks.count; i++) {
         char text[32];
         rb_tick_text(&ticks, i, text, sizeof text);
-        double x = map.x + (rb_tick_value(&ticks, i) - 0.5) * width;
+        double x = map.x + (rb_tick_value(&ticks, i) + 0.5) * width;
         rb_page_text(page, RB_TEXT_TICK, x, map.y + map.height + 12, 0.5, 0, text);
     }
     rb_page_text(page, RB_TEXT_LABEL, map.x + map.width / 2, map.y + map.height + 36, 0.5, 0,

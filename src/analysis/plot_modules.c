@@ -85,7 +85,7 @@ static rb_error claim(rb_context *ctx, axis *a, int64_t rank, const rb_member *m
             return rb_fail(ctx, RB_ERROR_DATA,
                            "module %lld has %s %lld, but the data has only %lld: are these the "
                            "modules of this data?",
-                           (long long)rank + 1, what, (long long)index, (long long)a->total);
+                           (long long)rank, what, (long long)index, (long long)a->total);
         }
         double strength = rms > 0 ? fabs(members[i].weight) / rms : 0;
         if (a->home[index] < 0 || strength > a->strength[index]) {
@@ -150,7 +150,7 @@ static rb_error settle_all(gathering *g) {
             continue;
         }
         rb_module_frame *f = &g->frames[g->n_frames++];
-        *f = (rb_module_frame){.rank = r + 1,
+        *f = (rb_module_frame){.rank = r,
                                .unit = m->unit,
                                .first_row = g->features.count,
                                .first_column = g->samples.count};

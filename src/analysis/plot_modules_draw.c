@@ -106,7 +106,7 @@ static void draw_frames(rb_page *page, const rb_modules_picture *p, const layout
         snprintf(text, sizeof text, "module %lld", (long long)f->rank);
         rb_page_text(page, RB_TEXT_TICK, l->map.x - 8, two_lines ? middle - 7 : middle, 1, 0, text);
         if (two_lines) {
-            snprintf(text, sizeof text, "unit %lld", (long long)f->unit + 1);
+            snprintf(text, sizeof text, "unit %lld", (long long)f->unit);
             rb_page_text(page, RB_TEXT_SMALL, l->map.x - 8, middle + 7, 1, 0, text);
         }
     }

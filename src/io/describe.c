@@ -18,7 +18,7 @@ static rb_error add_value(rb_context *ctx, rb_description *d, double value, int6
     }
     if (isinf(value)) {
         return rb_fail(ctx, RB_ERROR_DATA, "the value of sample %lld, feature %lld is infinite",
-                       (long long)sample + 1, (long long)feature + 1);
+                       (long long)sample, (long long)feature);
     }
     d->nonzeros += value != 0;
     d->sum += value;

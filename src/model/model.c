@@ -256,6 +256,12 @@ rb_status rb_model_status(const rb_model *model) {
     return model->status;
 }
 
+int64_t rb_model_feature_index(const rb_model *model, int64_t feature) {
+    const rb_preprocess *p = model->preprocess;
+    bool used = feature >= 0 && feature < p->n_features;
+    return !used ? -1 : p->selected ? p->selected[feature] : feature;
+}
+
 const char *rb_model_feature_name(const rb_model *model, int64_t feature) {
     const rb_names *names = model->preprocess->names;
     return names && feature >= 0 && feature < names->count ? names->text[feature] : NULL;

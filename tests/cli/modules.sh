@@ -44,6 +44,38 @@ echo '{"modules": [' >cut.json
 breaks "cut.json" modules model.h5 X.npy --truth cut.json --json -q
 breaks "there is no folder" modules model.h5 X.npy -o nowhere/m.tsv -q
 
+# A truth of other data is refused, whether it has more samples or more features.
+echo '{"modules": [{"samples": [0, 100], "features": [1]}]}' >large.json
+breaks "module 0 of the truth holds sample 100" modules model.h5 X.npy --truth large.json -q
+echo '{"modules": [{"samples": [0], "features": [100]}]}' >large.json
+breaks "module 0 of the truth holds feature 100" modules model.h5 X.npy --truth large.json -q
+
+# One number for one thing: unit, module and column are the same in the table and in every file, and
+# the column is that of the data, also where the model uses a selection of them.
+awk 'BEGIN { for (i = 0; i < 60; i++) { line = "";
+    for (k = 0; k < 30; k++) {
+        wide = k == 7 || k == 11 || k == 23;
+        line = line (k ? "\t" : "") (wide && i % 3 == 0 ? (k == 23 ? -9 : 9) + i / 60 : (i * 7 + k * 5) % 11 / 10)
+    }
+    print line } }' >plain.tsv
+expect 0 fit rfn plain.tsv -k 1 --top-variance 3 --seed 1 -o few.h5 -q
+expect 0 modules few.h5 plain.tsv -q --rule top:5
+grep -Eq '^0 +0 .* (7 11|11 7) +23$' out || fail "modules: not the columns of the data: $(cat out)"
+expect 0 modules few.h5 plain.tsv -q --rule top:5 -o few.tsv
+[ "$(awk '$4 == "feature" { print $1, $2, $5, $6 }' few.tsv | sort | tr '\n' ' ')" = \
+    "0 0 11 11 0 0 23 23 0 0 7 7 " ] || fail "few.tsv: $(grep feature few.tsv)"
+expect 0 modules few.h5 plain.tsv -q --rule top:5 -o few.gmt
+grep -Eq '^module_0_down	unit 0, .*	23$' few.gmt || fail "few.gmt: $(cat few.gmt)"
+expect 0 modules few.h5 plain.tsv -q --rule top:5 --json
+[ "$(sed -n 's/.*"features":\[\([0-9,]*\).*/\1/p' out | tr , '\n' | sort | tr '\n' ' ')" = "11 23 7 " ] ||
+    fail "JSON: $(cat out)"
+echo "{\"modules\": [{\"samples\": [$(seq -s , 0 3 57)], \"features\": [7, 11, 23]}]}" >columns.json
+expect 0 modules few.h5 plain.tsv -q --rule top:20 --truth columns.json --json
+holds "$(number consensus_score <out) == 1"
+expect 0 reconstruct few.h5 plain.tsv -q -o rebuilt.tsv
+[ "$(head -n 1 rebuilt.tsv | tr -d '"')" = "7	11	23" ] || fail "rebuilt.tsv: $(head -n 1 rebuilt.tsv)"
+expect 0 plot modules few.h5 plain.tsv -q --rule top:5 -o few.svg
+
 # Pictures.
 expect 0 plot history model.h5 -o history.png
 silent

@@ -8,7 +8,7 @@ expect 0 encode model.h5 X.npy -o codes.tsv
 silent
 says "30 samples x 20 features"
 says "30 samples x 4 columns in codes.tsv"
-grep -q "unit1	unit2	unit3	unit4" codes.tsv || fail "codes.tsv has no names of units"
+grep -q "unit0	unit1	unit2	unit3" codes.tsv || fail "codes.tsv has no names of units"
 [ "$(wc -l <codes.tsv)" -eq 31 ] || fail "codes.tsv has not 31 lines"
 expect 0 encode model.h5 X.npy -o codes.npy -q
 expect 0 info codes.npy --json

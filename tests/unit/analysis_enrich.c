@@ -206,7 +206,7 @@ static void what_is_wrong(void **state) {
     rb_enrichment e;
     put_file("name\tclass\na\tA\n");
     assert_int_equal(rb_modules_enrichment(ctx, modules, source, path, &e), RB_ERROR_DATA);
-    assert_non_null(strstr(rb_context_error(ctx), "module 1 holds sample 3"));
+    assert_non_null(strstr(rb_context_error(ctx), "module 0 holds sample 3"));
     rb_modules_free(modules);
     rb_source_free(source);
     /* The data have no names. */

@@ -196,13 +196,13 @@ static void refusals(void **state) {
     refuse(fields, 24, 1, truth, RB_ERROR_ARGUMENT, "the truth has 25 features");
     refuse(fields, PIXELS, 0, truth, RB_ERROR_ARGUMENT, "0 units");
     fields[3] = NAN;
-    refuse(fields, PIXELS, 1, truth, RB_ERROR_DATA, "unit 1 is not finite at feature 4");
+    refuse(fields, PIXELS, 1, truth, RB_ERROR_DATA, "unit 0 is not finite at feature 3");
     fields[3] = 0;
     assert_ok(ctx, rb_matrix_dense(ctx, RB_FLOAT64, 1, PIXELS, causes, PIXELS, 1, &view));
     refuse(fields, PIXELS, 1, view, RB_ERROR_DATA, "0 throughout");
     causes[5] = INFINITY;
     refuse(fields, PIXELS, 1, view, RB_ERROR_DATA,
-           "cause 1 of the truth is not finite at feature 6");
+           "cause 0 of the truth is not finite at feature 5");
     rb_matrix_free(view);
     assert_ok(ctx, rb_matrix_dense(ctx, RB_FLOAT64, 0, PIXELS, causes, PIXELS, 1, &view));
     refuse(fields, PIXELS, 1, view, RB_ERROR_ARGUMENT, "0 causes");

@@ -10,6 +10,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { SAMPLES = 12, FEATURES = 9, LARGEST = 5 };
 
@@ -122,7 +123,7 @@ static void itself_in_another_order(void **state) {
     for (int r = 0; r < 4; r++) {
         turned[r] = truth->list[(r + 1) % 4];
     }
-    rb_modules found = {turned, 4};
+    rb_modules found = {.list = turned, .count = 4};
     rb_match match;
     assert_int_equal(rb_modules_match(ctx, &found, truth, &match), RB_OK);
     assert_true(match.consensus_score == 1);
@@ -163,6 +164,38 @@ static void nothing_in_common(void **state) {
     rb_context_free(ctx);
 }
 
+/* Features are compared by their column in the data: of columns 2, 5 and 7 in use the second is
+ * column 5. What the data do not have is refused. */
+static void columns_and_sizes(void **state) {
+    (void)state;
+    rb_context *ctx = new_context();
+    int64_t columns[] = {2, 5, 7};
+    rb_modules *found = one_module(ctx, 1, 1), *truth = one_module(ctx, 1, 1);
+    found->column_of = rb_alloc(ctx, 3, sizeof *columns);
+    memcpy(found->column_of, columns, sizeof columns);
+    rb_match match;
+    assert_int_equal(rb_modules_match(ctx, found, truth, &match), RB_OK);
+    assert_true(match.consensus_score == 0);
+    rb_match_clear(&match);
+    truth->list[0].features[0].index = 5;
+    assert_int_equal(rb_modules_match(ctx, found, truth, &match), RB_OK);
+    assert_true(match.consensus_score == 1);
+    rb_match_clear(&match);
+    found->n_samples = 2;
+    found->n_features = 5;
+    assert_int_equal(rb_modules_match(ctx, found, truth, &match), RB_ERROR_DATA);
+    assert_non_null(strstr(rb_context_error(ctx), "module 0 of the truth holds feature 5"));
+    rb_match_clear(&match);
+    found->n_features = 6;
+    found->n_samples = 1;
+    assert_int_equal(rb_modules_match(ctx, found, truth, &match), RB_ERROR_DATA);
+    assert_non_null(strstr(rb_context_error(ctx), "module 0 of the truth holds sample 1"));
+    rb_match_clear(&match);
+    rb_modules_free(found);
+    rb_modules_free(truth);
+    rb_context_free(ctx);
+}
+
 static void no_memory(void **state) {
     (void)state;
     rb_context *ctx = new_context();
@@ -192,6 +225,7 @@ int main(void) {
         cmocka_unit_test(score_by_brute_force),
         cmocka_unit_test(itself_in_another_order),
         cmocka_unit_test(nothing_in_common),
+        cmocka_unit_test(columns_and_sizes),
         cmocka_unit_test(no_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

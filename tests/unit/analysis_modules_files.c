@@ -84,15 +84,15 @@ static void tables_with_names(void **state) {
     rb_source *source = named_source("cell\t3");
     assert_int_equal(rb_modules_write(ctx, modules, NULL, source, RB_MODULES_TSV, path), RB_OK);
     assert_file("module\tunit\tinformation\tkind\tname\tindex\tweight\n"
-                "1\t8\t12.5\tsample\tcell 3\t2\t1.5\n"
-                "1\t8\t12.5\tsample\tcell 1\t0\t-0.25\n"
-                "1\t8\t12.5\tfeature\tGNLY\t1\t-3\n"
-                "2\t4\t0.5\tfeature\tNKG7\t0\t2\n"
-                "2\t4\t0.5\tfeature\tGNLY\t1\t-0.5\n");
+                "0\t7\t12.5\tsample\tcell 3\t2\t1.5\n"
+                "0\t7\t12.5\tsample\tcell 1\t0\t-0.25\n"
+                "0\t7\t12.5\tfeature\tGNLY\t1\t-3\n"
+                "1\t3\t0.5\tfeature\tNKG7\t0\t2\n"
+                "1\t3\t0.5\tfeature\tGNLY\t1\t-0.5\n");
     assert_int_equal(rb_modules_write(ctx, modules, NULL, source, RB_MODULES_GMT, path), RB_OK);
-    assert_file("module_1_down\tunit 8, information 12.5\tGNLY\n"
-                "module_2_up\tunit 4, information 0.5\tNKG7\n"
-                "module_2_down\tunit 4, information 0.5\tGNLY\n");
+    assert_file("module_0_down\tunit 7, information 12.5\tGNLY\n"
+                "module_1_up\tunit 3, information 0.5\tNKG7\n"
+                "module_1_down\tunit 3, information 0.5\tGNLY\n");
     rb_source_free(source);
     rb_modules_free(modules);
 }
@@ -102,9 +102,9 @@ static void tables_without_names(void **state) {
     (void)state;
     rb_modules *modules = two_modules();
     assert_int_equal(rb_modules_write(ctx, modules, NULL, NULL, RB_MODULES_GMT, path), RB_OK);
-    assert_file("module_1_down\tunit 8, information 12.5\t1\n"
-                "module_2_up\tunit 4, information 0.5\t0\n"
-                "module_2_down\tunit 4, information 0.5\t1\n");
+    assert_file("module_0_down\tunit 7, information 12.5\t1\n"
+                "module_1_up\tunit 3, information 0.5\t0\n"
+                "module_1_down\tunit 3, information 0.5\t1\n");
     assert_int_equal(rb_modules_write(ctx, modules, NULL, NULL, RB_MODULES_JSON, path), RB_OK);
     assert_file("{\"modules\":[\n"
                 "{\"unit\":7,\"information\":12.5,\"samples\":[2,0],\"sample_weights\":[1.5,-0.25],"
@@ -198,17 +198,17 @@ static void what_is_wrong(void **state) {
         {"{\"modules\":[\n{\"samples\":[1,", "is not JSON: line 2"},
         {"[]", "no list \"modules\""},
         {"{\"modules\":3}", "no list \"modules\""},
-        {"{\"modules\":[7]}", "module 1 has no list \"samples\""},
-        {"{\"modules\":[{\"samples\":[1]}]}", "module 1 has no list \"features\""},
-        {"{\"modules\":[{\"samples\":[1],\"features\":{}}]}", "module 1 has no list \"features\""},
+        {"{\"modules\":[7]}", "module 0 has no list \"samples\""},
+        {"{\"modules\":[{\"samples\":[1]}]}", "module 0 has no list \"features\""},
+        {"{\"modules\":[{\"samples\":[1],\"features\":{}}]}", "module 0 has no list \"features\""},
         {"{\"modules\":[{\"samples\":[],\"features\":[0]},{\"samples\":[1,-1],\"features\":[0]}]}",
-         "entry 2 of \"samples\" in module 2"},
-        {"{\"modules\":[{\"samples\":[1.5],\"features\":[0]}]}",
          "entry 1 of \"samples\" in module 1"},
+        {"{\"modules\":[{\"samples\":[1.5],\"features\":[0]}]}",
+         "entry 0 of \"samples\" in module 0"},
         {"{\"modules\":[{\"samples\":[1],\"features\":[0,\"1\"]}]}",
-         "entry 2 of \"features\" in module 1"},
+         "entry 1 of \"features\" in module 0"},
         {"{\"modules\":[{\"samples\":[5,1,5],\"features\":[0]}]}",
-         "\"samples\" of module 1 holds 5 twice"},
+         "\"samples\" of module 0 holds 5 twice"},
         {"{\"modules\":[{\"samples\":[99999999999999999999],\"features\":[0]}]}", "is not JSON"},
         {"{\"modules\":[],\"modules\":[]}", "is not JSON"},
     };
