@@ -22,20 +22,28 @@ show encode "$out/model.h5" "$cells" -q -o "$out/codes.tsv"
 show modules "$out/model.h5" "$cells" -q --rule fabia -o "$out/modules.tsv"
 show modules "$out/model.h5" "$cells" -q --rule fabia --labels "$types" >"$out/types.txt"
 cat "$out/types.txt"
-show plot modules "$out/model.h5" "$cells" -q --rule fabia -o "$out/modules.png"
+show plot modules "$out/model.h5" "$cells" -q --rule fabia --labels "$types" \
+    -o "$out/modules.png"
 show plot codes "$out/model.h5" "$cells" -q --labels "$types" -o "$out/codes.png"
 
 echo
-echo "What was found. A module is a set of genes that go up together in a set of cells; beside it the"
-echo "known cell type that is most enriched among these cells."
+echo "What was found. A module is a set of cells and the genes that are up or down in them together; beside"
+echo "it the known cell type that is most enriched among these cells."
 echo
 tab=$(printf '\t')
 sed '1,/^module/d' "$out/types.txt" >"$out/types.rows"
+
+# The first genes of a module whose weight has the sign: genes MODULE SIGN COUNT
+genes() {
+    awk -F "$tab" -v module="$1" -v sign="$2" -v most="$3" '
+        $1 == module && $4 == "feature" && sign * $7 > 0 && n++ < most { printf "%s ", $5 }' "$out/modules.tsv"
+}
+
+printf '      %-33s%-17s%s\n' up down 'cells, and their type'
 while read -r module _ size both _ _ _ type; do
-    genes=$(awk -F "$tab" -v module="$module" '
-        $1 == module && $4 == "feature" && $7 > 0 && n++ < 6 { printf "%s ", $5 }' "$out/modules.tsv")
     all=$(cut -f 2 "$types" | grep -cxF "$type")
-    printf '  %2s  %-46s %3d cells; %d of the %d %s\n' "$module" "$genes" "$size" "$both" "$all" "$type"
+    printf '  %2s  %-33s%-17s%3d, %d of the %d %s\n' "$module" "$(genes "$module" 1 4)" \
+        "$(genes "$module" -1 2)" "$size" "$both" "$all" "$type"
 done <"$out/types.rows"
 rm "$out/types.rows"
 

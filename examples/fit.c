@@ -7,14 +7,30 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Prints the genes of largest weight of each module. */
+/* Prints the genes of largest weight that go up (or down) in the samples of a module. */
+static void print_genes(const rb_module *module, const rb_model *model, int up) {
+    for (int64_t i = 0, shown = 0; i < module->n_features && shown < 6; i++) {
+        rb_member gene = module->features[i];
+        const char *name = rb_model_feature_name(model, gene.index);
+        if ((gene.weight > 0) != up) {
+            continue;
+        }
+        shown++;
+        if (name) {
+            printf(" %s", name);
+        } else {
+            printf(" %lld", (long long)rb_model_feature_index(model, gene.index));
+        }
+    }
+}
+
 static void print_modules(const rb_modules *modules, const rb_model *model) {
     for (int64_t rank = 0; rank < rb_modules_count(modules); rank++) {
         const rb_module *module = rb_modules_get(modules, rank);
-        printf("module %lld: %lld samples;", (long long)rank + 1, (long long)module->n_samples);
-        for (int64_t i = 0; i < module->n_features && i < 6; i++) {
-            printf(" %s", rb_model_feature_name(model, module->features[i].index));
-        }
+        printf("module %lld: %lld samples; up:", (long long)rank, (long long)module->n_samples);
+        print_genes(module, model, 1);
+        printf("; down:");
+        print_genes(module, model, 0);
         printf("\n");
     }
 }
