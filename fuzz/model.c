@@ -173,7 +173,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     rb_h5 *file;
     rb_model *loaded;
     int name = mkstemp(path); /* HDF5 makes no file behind a descriptor */
-    expect(name >= 0 && !rb_context_new(&ctx));
+    expect(name >= 0);
+    expect(!rb_context_new(&ctx));
     rb_model *model = sound_model(ctx);
     expect(!rb_model_save(ctx, model, path));
     rb_model_free(model);
