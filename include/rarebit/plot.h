@@ -10,7 +10,7 @@ extern "C" {
 
 typedef struct rb_plot_options {
     const char *shape;  /* filters: "28x28" or "32x32x3", rows x columns x channels */
-    int64_t width;      /* of the picture in pixels; the height follows */
+    int64_t width;      /* of the picture in pixels, from 600; the height follows */
     const char *title;  /* NULL: a title that says what is shown */
     const char *labels; /* TSV of sample name and class: samples are grouped by class; NULL: none */
 } rb_plot_options;
@@ -35,16 +35,18 @@ RB_API rb_error rb_plot_history(rb_context *context, const rb_model *model,
 RB_API rb_error rb_plot_codes(rb_context *context, const rb_model *model, rb_source *source,
                               const rb_plot_options *options, const char *path);
 
-/* Loadings as a grid of images, one a unit, row by row; options->shape is needed. Each is scaled to
- * its own largest absolute value: grey is 0, or with three channels the middle of each. */
+/* Loadings as a grid of images, one a unit with its number, row by row; options->shape is needed.
+ * Each is scaled to its own largest absolute value: grey is 0, or with three channels the middle of
+ * each. */
 RB_API rb_error rb_plot_filters(rb_context *context, const rb_model *model,
                                 const rb_plot_options *options, const char *path);
 
 /* The data as a heat map, features x samples, ordered by module and the modules framed. Shown is
  * what the model sees (preprocessed), each feature at mean 0 and standard deviation 1, cut at 2.5.
  * A sample or feature of several modules stands with the one in which its weight is largest,
- * relative to the root mean square of that module's weights; of a large module the members of
- * largest weight are shown. */
+ * relative to the root mean square of that module's weights; a module that would be left with none
+ * takes some of its own back. Of a large module the members of largest weight are shown. A module
+ * that cannot be shown is named below the title and in a log message. */
 RB_API rb_error rb_plot_modules(rb_context *context, const rb_model *model, rb_source *source,
                                 const rb_modules *modules, const rb_plot_options *options,
                                 const char *path);

@@ -4,7 +4,7 @@
 static const rb_option table[] = {
     {"shape", 0, RB_OPTION_TEXT, offsetof(rb_plot_options, shape), NULL, 0, 0, NULL, "HxW[xC]",
      "filters: rows x columns (x channels) of a feature vector seen as an image"},
-    {"width", 0, RB_OPTION_INTEGER, offsetof(rb_plot_options, width), "1200", 300, 8000, NULL,
+    {"width", 0, RB_OPTION_INTEGER, offsetof(rb_plot_options, width), "1200", 600, 8000, NULL,
      "PIXELS", "width of the picture; the height follows"},
     {"title", 0, RB_OPTION_TEXT, offsetof(rb_plot_options, title), NULL, 0, 0, NULL, "TEXT",
      "title of the picture"},

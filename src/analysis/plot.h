@@ -164,6 +164,7 @@ typedef struct rb_modules_picture {
     const char *const *class_names;
     int64_t n_classes;
     const char *title;
+    const char *note; /* below the title; NULL: none */
 } rb_modules_picture;
 
 rb_error rb_draw_modules(rb_context *ctx, const rb_modules_picture *picture,

@@ -48,7 +48,7 @@ rb_colour rb_class_colour(int64_t index) {
     static const rb_colour colours[] = {
         {0.00, 0.42, 0.68}, {0.90, 0.60, 0.05}, {0.00, 0.58, 0.44}, {0.80, 0.33, 0.05},
         {0.42, 0.72, 0.90}, {0.78, 0.45, 0.64}, {0.38, 0.22, 0.50}, {0.93, 0.86, 0.30},
-        {0.45, 0.45, 0.45}, {0.55, 0.75, 0.35},
+        {0.56, 0.38, 0.24}, {0.55, 0.75, 0.35},
     };
     const int64_t count = sizeof colours / sizeof *colours;
     int64_t round = index / count;

@@ -1,15 +1,24 @@
-/* Loadings as images: a grid, one a unit. */
+/* Loadings as images: a grid, one a unit, its number below it; where images are too small for that,
+ * each row has the number of its first at the left. */
 #include "plot.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { MARGIN = 30, MARGIN_TOP = 56, MOST_CELL = 150, MOST_ACROSS = 128 };
+enum {
+    MARGIN = 34,
+    MARGIN_TOP = 56,
+    MOST_CELL = 150,
+    MOST_ACROSS = 128,
+    NUMBER_ROOM = 28,
+    LINE = 12
+};
 
 /* How the grid is laid out, in pixels of the picture. */
 typedef struct layout {
     int64_t across, down;
     int64_t cell_width, cell_height, gap;
+    int64_t line; /* below an image, for its number; 0: it has none */
 } layout;
 
 /* Images in a row so that the grid is about as high as it is wide. A pixel of an image becomes a
@@ -36,6 +45,7 @@ static layout arrange(const rb_filters_picture *p, double scale) {
         l.across = most < p->units ? most : p->units;
     }
     l.down = (p->units + l.across - 1) / l.across;
+    l.line = (double)l.cell_width >= NUMBER_ROOM * scale ? (int64_t)round(LINE * scale) : 0;
     return l;
 }
 
@@ -91,27 +101,51 @@ static void draw_image(rb_page *page, const rb_filters_picture *p, const layout 
     cairo_surface_destroy(cell);
 }
 
+/* Where the images of a column and of a row begin, in pixels. */
+static double place_x(const rb_page *page, const layout *l, int64_t column) {
+    double width = (double)(l->across * (l->cell_width + l->gap) - l->gap);
+    double left = round((RB_PAGE_WIDTH * page->scale - width) / 2);
+    return left + (double)(column * (l->cell_width + l->gap));
+}
+
+static int64_t row_step(const layout *l) {
+    return l->cell_height + l->gap + l->line;
+}
+
+static double place_y(const rb_page *page, const layout *l, int64_t row) {
+    return round(MARGIN_TOP * page->scale) + (double)(row * row_step(l));
+}
+
+/* x, y: the upper left corner of the image. */
+static void draw_number(rb_page *page, const layout *l, int64_t unit, double x, double y) {
+    char text[32];
+    double width = (double)l->cell_width / page->scale,
+           height = (double)l->cell_height / page->scale;
+    snprintf(text, sizeof text, "%lld", (long long)unit);
+    if (l->line > 0) {
+        rb_page_text(page, RB_TEXT_SMALL, x + width / 2, y + height + LINE / 2.0, 0.5, 0, text);
+    } else if (unit % l->across == 0) {
+        rb_page_text(page, RB_TEXT_SMALL, x - 6, y + height / 2, 1, 0, text);
+    }
+}
+
 static void draw_grid(rb_page *page, const rb_filters_picture *p, const layout *l, double *image) {
-    double left = round(
-        (RB_PAGE_WIDTH * page->scale - (double)(l->across * (l->cell_width + l->gap) - l->gap)) /
-        2);
-    double top = round(MARGIN_TOP * page->scale);
-    cairo_save(page->cairo);
-    cairo_identity_matrix(page->cairo);
     for (int64_t unit = 0; unit < p->units; unit++) {
         double largest = collect(p, unit, image);
-        int64_t row = unit / l->across, column = unit % l->across;
-        draw_image(page, p, l, image, largest, left + (double)(column * (l->cell_width + l->gap)),
-                   top + (double)(row * (l->cell_height + l->gap)));
+        double x = place_x(page, l, unit % l->across), y = place_y(page, l, unit / l->across);
+        cairo_save(page->cairo);
+        cairo_identity_matrix(page->cairo);
+        draw_image(page, p, l, image, largest, x, y);
+        cairo_restore(page->cairo);
+        draw_number(page, l, unit, x / page->scale, y / page->scale);
     }
-    cairo_restore(page->cairo);
 }
 
 rb_error rb_draw_filters(rb_context *ctx, const rb_filters_picture *p,
                          const rb_plot_options *options, const char *path) {
     double scale = (double)options->width / RB_PAGE_WIDTH;
     layout l = arrange(p, scale);
-    double height = MARGIN_TOP + (double)(l.down * (l.cell_height + l.gap)) / scale + MARGIN;
+    double height = MARGIN_TOP + (double)(l.down * row_step(&l)) / scale + MARGIN;
     rb_page page;
     double *image = rb_alloc(ctx, p->height * p->width * p->channels, sizeof *image);
     rb_error err = image ? rb_page_open(ctx, options, path, height, &page) : RB_ERROR_MEMORY;

@@ -1,7 +1,9 @@
 /* Gathers what the picture of modules shows: who stands where, and their values.
  *
  * Modules overlap, a picture cannot: a sample or feature of several modules stands with the one in
- * which its weight is largest, relative to the root mean square of that module's weights.
+ * which its weight is largest, relative to the root mean square of that module's weights. A module
+ * that would be left with none takes its heaviest ones from modules that can spare them; where
+ * there is nothing to take, the module is not shown, and that is said.
  */
 #include "plot.h"
 
@@ -9,15 +11,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_MODULES = 20, ROWS = 100, COLUMNS = 600, BLOCK = 256 };
+enum { MOST_MODULES = 20, ROWS = 100, COLUMNS = 600, BLOCK = 256, TAKEN = 3, NUMBER = 24 };
 
 /* One axis of the picture: members of modules in order. */
 typedef struct axis {
-    int64_t total;    /* samples or features that there are */
-    int64_t *home;    /* total: rank of the module that each stands with, -1: none */
-    double *strength; /* total: its relative weight there */
-    int64_t *place;   /* total: place in the picture, -1: not shown */
-    int64_t *shown;   /* the index at each place */
+    int64_t total;      /* samples or features that there are */
+    int64_t *residents; /* of each module: members that stand with it */
+    int64_t *home;      /* total: rank of the module that each stands with, -1: none */
+    double *strength;   /* total: its relative weight there */
+    int64_t *place;     /* total: place in the picture, -1: not shown */
+    int64_t *shown;     /* the index at each place */
     int64_t count;
 } axis;
 
@@ -31,11 +34,14 @@ typedef struct gathering {
     double *values;       /* features shown x samples shown */
     double *sum, *square; /* of each feature shown, over all samples */
     const char **row_names;
+    char *numbers;  /* what stands for the names of data without names */
+    char note[200]; /* which modules are not shown, and why; "" when all are */
     rb_labels labels;
     int64_t *class_of; /* of each sample shown */
 } gathering;
 
 static void clear_axis(axis *a) {
+    rb_free(a->residents);
     rb_free(a->home);
     rb_free(a->strength);
     rb_free(a->place);
@@ -50,25 +56,35 @@ static void clear(gathering *g) {
     rb_free(g->sum);
     rb_free(g->square);
     rb_free(g->row_names);
+    rb_free(g->numbers);
     rb_free(g->class_of);
     rb_labels_clear(&g->labels);
 }
 
 /* ---- who stands where ---- */
 
-static rb_error start_axis(rb_context *ctx, axis *a, int64_t total) {
+static rb_error start_axis(rb_context *ctx, axis *a, int64_t total, int64_t n_modules) {
     a->total = total;
+    a->residents = rb_alloc_zero(ctx, n_modules, sizeof *a->residents);
     a->home = rb_alloc(ctx, total, sizeof *a->home);
     a->strength = rb_alloc_zero(ctx, total, sizeof *a->strength);
     a->place = rb_alloc(ctx, total, sizeof *a->place);
     a->shown = rb_alloc(ctx, total, sizeof *a->shown);
-    if (!a->home || !a->strength || !a->place || !a->shown) {
+    if (!a->residents || !a->home || !a->strength || !a->place || !a->shown) {
         return RB_ERROR_MEMORY;
     }
     for (int64_t i = 0; i < total; i++) {
         a->home[i] = a->place[i] = -1;
     }
     return RB_OK;
+}
+
+static void move(axis *a, int64_t index, int64_t rank) {
+    if (a->home[index] >= 0) {
+        a->residents[a->home[index]]--;
+    }
+    a->home[index] = rank;
+    a->residents[rank]++;
 }
 
 /* Lets the members of a module move in where it beats their home so far. */
@@ -89,11 +105,23 @@ static rb_error claim(rb_context *ctx, axis *a, int64_t rank, const rb_member *m
         }
         double strength = rms > 0 ? fabs(members[i].weight) / rms : 0;
         if (a->home[index] < 0 || strength > a->strength[index]) {
-            a->home[index] = rank;
+            move(a, index, rank);
             a->strength[index] = strength;
         }
     }
     return RB_OK;
+}
+
+/* Lets a module without residents take its heaviest members from modules that can spare them. */
+static void take(axis *a, int64_t rank, const rb_member *members, int64_t count) {
+    for (int64_t spared = TAKEN; spared >= 1 && a->residents[rank] == 0; spared--) {
+        for (int64_t i = 0; i < count && a->residents[rank] < TAKEN; i++) {
+            int64_t index = members[i].index;
+            if (a->home[index] != rank && a->residents[a->home[index]] > spared) {
+                move(a, index, rank);
+            }
+        }
+    }
 }
 
 static rb_error claim_all(gathering *g) {
@@ -105,16 +133,32 @@ static rb_error claim_all(gathering *g) {
             err = claim(g->ctx, &g->features, r, m->features, m->n_features, "feature");
         }
     }
+    for (int64_t r = 0; r < g->n_modules && !err; r++) {
+        const rb_module *m = rb_modules_get(g->modules, r);
+        take(&g->samples, r, m->samples, m->n_samples);
+        take(&g->features, r, m->features, m->n_features);
+    }
     return err;
 }
 
-static bool has_residents(const axis *a, int64_t rank, const rb_member *members, int64_t count) {
-    for (int64_t i = 0; i < count; i++) {
-        if (a->home[members[i].index] == rank) {
-            return true;
-        }
-    }
-    return false;
+/* Why a module cannot be shown; NULL: it can. */
+static const char *why_not_shown(const gathering *g, int64_t rank) {
+    const rb_module *m = rb_modules_get(g->modules, rank);
+    return m->n_features == 0                 ? "no feature passes the rule"
+           : m->n_samples == 0                ? "no sample passes the rule"
+           : g->features.residents[rank] == 0 ? "its features stand with other modules"
+           : g->samples.residents[rank] == 0  ? "its samples stand with other modules"
+                                              : NULL;
+}
+
+/* Notes that a module is not shown, for the picture and as a message. */
+static void note_missing(gathering *g, int64_t rank, const char *why) {
+    const rb_module *m = rb_modules_get(g->modules, rank);
+    size_t used = strlen(g->note);
+    snprintf(g->note + used, sizeof g->note - used, "%smodule %lld (unit %lld): %s",
+             used ? "; " : "not shown: ", (long long)rank, (long long)m->unit, why);
+    rb_log(g->ctx, RB_LOG_WARNING, "module %lld (unit %lld) is not in the picture: %s",
+           (long long)rank, (long long)m->unit, why);
 }
 
 /* Puts the heaviest members that stand with a module at the next places; how many. */
@@ -145,8 +189,9 @@ static rb_error settle_all(gathering *g) {
     }
     for (int64_t r = 0; r < g->n_modules; r++) {
         const rb_module *m = rb_modules_get(g->modules, r);
-        if (!has_residents(&g->samples, r, m->samples, m->n_samples) ||
-            !has_residents(&g->features, r, m->features, m->n_features)) {
+        const char *why = why_not_shown(g, r);
+        if (why) {
+            note_missing(g, r, why);
             continue;
         }
         rb_module_frame *f = &g->frames[g->n_frames++];
@@ -310,16 +355,19 @@ static rb_error collect_values(gathering *g, rb_feed *feed) {
 
 /* ---- names ---- */
 
+/* Data without names: a feature is called by its column, from 0. */
 static rb_error find_names(gathering *g, const rb_model *model) {
-    if (!rb_model_feature_name(model, 0)) {
-        return RB_OK;
-    }
     g->row_names = rb_alloc(g->ctx, g->features.count, sizeof *g->row_names);
-    if (!g->row_names) {
+    g->numbers = rb_alloc(g->ctx, g->features.count, NUMBER);
+    if (!g->row_names || !g->numbers) {
         return RB_ERROR_MEMORY;
     }
     for (int64_t row = 0; row < g->features.count; row++) {
-        g->row_names[row] = rb_model_feature_name(model, g->features.shown[row]);
+        char *number = g->numbers + row * NUMBER;
+        const char *name = rb_model_feature_name(model, g->features.shown[row]);
+        snprintf(number, NUMBER, "%lld",
+                 (long long)rb_model_feature_index(model, g->features.shown[row]));
+        g->row_names[row] = name ? name : number;
     }
     return RB_OK;
 }
@@ -328,9 +376,9 @@ static rb_error find_names(gathering *g, const rb_model *model) {
 
 static rb_error gather(gathering *g, const rb_model *model, rb_source *source, rb_feed *feed,
                        const char *labels) {
-    rb_error err = start_axis(g->ctx, &g->samples, rb_feed_samples(feed));
+    rb_error err = start_axis(g->ctx, &g->samples, rb_feed_samples(feed), g->n_modules);
     if (!err) {
-        err = start_axis(g->ctx, &g->features, rb_model_features(model));
+        err = start_axis(g->ctx, &g->features, rb_model_features(model), g->n_modules);
     }
     if (!err) {
         err = claim_all(g);
@@ -368,6 +416,7 @@ static rb_error draw(const gathering *g, const rb_plot_options *options, const c
         .n_frames = g->n_frames,
         .class_of = g->class_of,
         .title = options->title ? options->title : title,
+        .note = g->note,
     };
     if (g->class_of) {
         picture.class_names = (const char *const *)g->labels.classes->text;

@@ -6,7 +6,9 @@
 
 enum {
     MARGIN_LEFT = 70,
+    MARGIN_LOW = 118, /* where a frame is too low for two lines of text */
     MARGIN_TOP = 60,
+    TWO_LINES = 21,
     STRIP_HEIGHT = 12,
     LEGEND_STEP = 20,
     MOST_NAME = 150,
@@ -20,10 +22,10 @@ static const rb_colour no_class = {0.92, 0.92, 0.92};
 /* Where everything stands. */
 typedef struct layout {
     rb_box map, strip;
-    double row_height;
+    double left, row_height;
     bool names; /* is there room for the names of the rows? */
     double legend_column, legend_top;
-    int64_t legend_across, legend_down;
+    int64_t legend_entries, legend_across, legend_down;
     double height;
 } layout;
 
@@ -35,6 +37,40 @@ static double widest(const char *const *names, int64_t count, rb_text_style styl
     return room;
 }
 
+/* Samples without a class have an entry of their own in the legend. */
+static int64_t legend_entries(const rb_modules_picture *p) {
+    for (int64_t i = 0; i < p->columns; i++) {
+        if (p->class_of[i] < 0) {
+            return p->n_classes + 1;
+        }
+    }
+    return p->n_classes;
+}
+
+static const char *legend_text(const rb_modules_picture *p, int64_t entry) {
+    return entry < p->n_classes ? p->class_names[entry] : "(no label)";
+}
+
+static void arrange_legend(const rb_modules_picture *p, layout *l) {
+    double room = RB_PAGE_WIDTH - l->left - 20, wanted = 0;
+    l->legend_entries = legend_entries(p);
+    for (int64_t c = 0; c < l->legend_entries; c++) {
+        wanted = fmax(wanted, rb_text_room(RB_TEXT_LABEL, legend_text(p, c)) + 36);
+    }
+    l->legend_across = (int64_t)fmax(1, floor(room / wanted));
+    l->legend_column = room / (double)l->legend_across;
+    l->legend_down = (l->legend_entries + l->legend_across - 1) / l->legend_across;
+}
+
+static double left_margin(const rb_modules_picture *p, double row_height) {
+    for (int64_t i = 0; i < p->n_frames; i++) {
+        if ((double)p->frames[i].rows * row_height < TWO_LINES) {
+            return MARGIN_LOW;
+        }
+    }
+    return MARGIN_LEFT;
+}
+
 static layout arrange(const rb_modules_picture *p) {
     layout l = {0};
     l.row_height = fmin(fmax(1400.0 / (double)p->rows, 2), p->rows < 30 ? 16 : 11.5);
@@ -42,20 +78,17 @@ static layout arrange(const rb_modules_picture *p) {
     double names =
         l.names ? fmin(widest(p->row_names, p->rows, RB_TEXT_SMALL), MOST_NAME) + 10 : 10;
     double top = MARGIN_TOP;
-    double width = RB_PAGE_WIDTH - MARGIN_LEFT - names - BAR_ROOM;
+    l.left = left_margin(p, l.row_height);
+    double width = RB_PAGE_WIDTH - l.left - names - BAR_ROOM;
     if (p->class_of) {
-        l.strip = (rb_box){MARGIN_LEFT, top, width, STRIP_HEIGHT};
+        l.strip = (rb_box){l.left, top, width, STRIP_HEIGHT};
         top += STRIP_HEIGHT + 5;
     }
-    l.map = (rb_box){MARGIN_LEFT, top, width, fmax(l.row_height * (double)p->rows, 120)};
+    l.map = (rb_box){l.left, top, width, fmax(l.row_height * (double)p->rows, 120)};
     l.row_height = l.map.height / (double)p->rows;
     l.legend_top = l.map.y + l.map.height + 44;
     if (p->class_of) {
-        double room = RB_PAGE_WIDTH - MARGIN_LEFT - 20;
-        double wanted = widest(p->class_names, p->n_classes, RB_TEXT_LABEL) + 36;
-        l.legend_across = (int64_t)fmax(1, floor(room / wanted));
-        l.legend_column = room / (double)l.legend_across;
-        l.legend_down = (p->n_classes + l.legend_across - 1) / l.legend_across;
+        arrange_legend(p, &l);
     }
     l.height = l.legend_top + (double)l.legend_down * LEGEND_STEP + (l.legend_down ? 10 : -14);
     return l;
@@ -80,13 +113,30 @@ static void draw_strip(rb_page *page, const rb_modules_picture *p, const layout 
 }
 
 static void draw_legend(rb_page *page, const rb_modules_picture *p, const layout *l) {
-    for (int64_t c = 0; c < p->n_classes; c++) {
+    for (int64_t c = 0; c < l->legend_entries; c++) {
         int64_t row = c / l->legend_across, column = c % l->legend_across;
-        double x = MARGIN_LEFT + (double)column * l->legend_column;
+        double x = l->left + (double)column * l->legend_column;
         double y = l->legend_top + (double)row * LEGEND_STEP;
-        rb_page_fill(page, (rb_box){x, y - 6, 12, 12}, colour_of_class(c));
-        rb_page_text(page, RB_TEXT_LABEL, x + 18, y, 0, l->legend_column - 26, p->class_names[c]);
+        rb_page_fill(page, (rb_box){x, y - 6, 12, 12}, colour_of_class(c < p->n_classes ? c : -1));
+        rb_page_text(page, RB_TEXT_LABEL, x + 18, y, 0, l->legend_column - 26, legend_text(p, c));
     }
+}
+
+/* Module and unit, at the left of the picture beside the frame. */
+static void draw_numbers(rb_page *page, const rb_module_frame *f, rb_box box, double right) {
+    char text[80];
+    double middle = box.y + box.height / 2;
+    if (box.height < TWO_LINES) {
+        snprintf(text, sizeof text, "module %lld, unit %lld", (long long)f->rank,
+                 (long long)f->unit);
+        rb_page_text(page, RB_TEXT_SMALL, right, middle, 1, 0, text);
+        return;
+    }
+    double apart = fmin(7, box.height / 4);
+    snprintf(text, sizeof text, "module %lld", (long long)f->rank);
+    rb_page_text(page, RB_TEXT_TICK, right, middle - apart, 1, 0, text);
+    snprintf(text, sizeof text, "unit %lld", (long long)f->unit);
+    rb_page_text(page, RB_TEXT_SMALL, right, middle + apart, 1, 0, text);
 }
 
 static void draw_frames(rb_page *page, const rb_modules_picture *p, const layout *l) {
@@ -97,17 +147,8 @@ static void draw_frames(rb_page *page, const rb_modules_picture *p, const layout
                       l->map.y + (double)f->first_row * l->row_height, (double)f->columns * width,
                       (double)f->rows * l->row_height};
         rb_page_frame(page, box, 1.2, ink);
-        if (box.height < 12) {
-            continue;
-        }
-        char text[64];
-        double middle = box.y + box.height / 2;
-        bool two_lines = box.height >= 28;
-        snprintf(text, sizeof text, "module %lld", (long long)f->rank);
-        rb_page_text(page, RB_TEXT_TICK, l->map.x - 8, two_lines ? middle - 7 : middle, 1, 0, text);
-        if (two_lines) {
-            snprintf(text, sizeof text, "unit %lld", (long long)f->unit);
-            rb_page_text(page, RB_TEXT_SMALL, l->map.x - 8, middle + 7, 1, 0, text);
+        if (box.height >= rb_text_size(RB_TEXT_SMALL)) {
+            draw_numbers(page, f, box, l->map.x - 8);
         }
     }
 }
@@ -130,6 +171,9 @@ rb_error rb_draw_modules(rb_context *ctx, const rb_modules_picture *p,
     }
     rb_grid grid = {p->values, p->rows, p->columns, RB_MAP_DIVERGING, -2.5, 2.5};
     rb_page_text(&page, RB_TEXT_TITLE, l.map.x, 30, 0, RB_PAGE_WIDTH - l.map.x - 20, p->title);
+    if (p->note && *p->note) {
+        rb_page_text(&page, RB_TEXT_TICK, l.map.x, 48, 0, RB_PAGE_WIDTH - l.map.x - 20, p->note);
+    }
     rb_page_heatmap(&page, l.map, &grid);
     rb_page_frame(&page, l.map, 0.5, (rb_colour){0.6, 0.6, 0.6});
     if (p->class_of) {

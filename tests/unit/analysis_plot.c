@@ -10,6 +10,7 @@
 #include "io/io.h"
 #include <rarebit/rfn.h>
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -207,10 +208,82 @@ static void test_modules_of_other_data_are_refused(void **state) {
     first->samples[0].index = index;
 }
 
+static char last_log[512];
+static int warnings;
+
+static void note_log(rb_log_level level, const char *sentence, void *user) {
+    (void)user;
+    warnings += level == RB_LOG_WARNING;
+    snprintf(last_log, sizeof last_log, "%s", sentence);
+}
+
+/* Gives a module `samples` from `first` on in steps of 2 and the features 0 .. features - 1. */
+static void fill_module(rb_module *m, int64_t unit, int64_t first, double weight,
+                        int64_t n_features) {
+    *m = (rb_module){.unit = unit, .n_samples = SAMPLES / 2, .n_features = n_features};
+    m->samples = rb_alloc(ctx, m->n_samples, sizeof *m->samples);
+    m->features = rb_alloc(ctx, FEATURES, sizeof *m->features);
+    for (int64_t i = 0; i < m->n_samples; i++) {
+        m->samples[i] = (rb_member){first + 2 * i, 1};
+    }
+    for (int64_t k = 0; k < n_features; k++) {
+        m->features[k] = (rb_member){k, weight};
+    }
+}
+
+/* Pixels of the colour of a class. */
+static int64_t count_class(int64_t class_index) {
+    rb_matrix *image;
+    rb_colour c = rb_class_colour(class_index);
+    const double wanted[3] = {255 * c.red, 255 * c.green, 255 * c.blue};
+    int64_t count = 0;
+    assert_int_equal(rb_format_image.read(ctx, picture, NULL, &image), RB_OK);
+    for (int64_t i = 0; i < rb_matrix_features(image); i += 3) {
+        int equal = 0;
+        for (int j = 0; j < 3; j++) {
+            equal += fabs(rb_matrix_at(image, 0, i + j) - wanted[j]) <= 1;
+        }
+        count += equal == 3;
+    }
+    rb_matrix_free(image);
+    return count;
+}
+
+/* A module all of whose features stand with another gets its frame all the same; one that cannot be
+ * shown is named in a warning. */
+static void test_no_module_is_left_out_in_silence(void **state) {
+    (void)state;
+    rb_modules *two;
+    rb_plot_options o = options;
+    o.labels = labels;
+    rb_context_on_log(ctx, note_log, NULL);
+    warnings = 0;
+    assert_int_equal(rb_modules_new(ctx, 2, &two), RB_OK);
+    fill_module(&two->list[0], 1, 0, 1, 6);
+    fill_module(&two->list[1], 2, 1, 1, 4);
+    assert_int_equal(rb_plot_modules(ctx, model, source, two, &o, picture), RB_OK);
+    assert_int_equal(warnings, 0);
+    /* Both halves of the strip are there, not only the box of the legend. */
+    assert_true(count_class(0) > 1000 && count_class(1) > 1000);
+    two->list[1].n_features = 0;
+    assert_int_equal(rb_plot_modules(ctx, model, source, two, &o, picture), RB_OK);
+    assert_int_equal(warnings, 1);
+    assert_string_equal(last_log,
+                        "module 1 (unit 2) is not in the picture: no feature passes the rule");
+    assert_true(count_class(0) > 1000 && count_class(1) < 1000);
+    two->list[0].n_features = two->list[1].n_features = 1;
+    assert_int_equal(rb_plot_modules(ctx, model, source, two, &o, picture), RB_OK);
+    assert_string_equal(
+        last_log, "module 1 (unit 2) is not in the picture: its features stand with other modules");
+    rb_context_on_log(ctx, NULL, NULL);
+    rb_modules_free(two);
+    assert_int_equal(unlink(picture), 0);
+}
+
 static void test_memory_running_out_at_every_point(void **state) {
     (void)state;
     rb_plot_options o = all_options();
-    o.width = 300;
+    o.width = 600;
     for (int i = 0; i < N_PLOTS; i++) {
         int failures = 0;
         for (int64_t n = 0;; n++) {
@@ -235,6 +308,7 @@ int main(void) {
         cmocka_unit_test(test_codes_stand_by_class),
         cmocka_unit_test(test_what_is_wrong_is_said),
         cmocka_unit_test(test_modules_of_other_data_are_refused),
+        cmocka_unit_test(test_no_module_is_left_out_in_silence),
         cmocka_unit_test(test_memory_running_out_at_every_point),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
