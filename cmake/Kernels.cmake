@@ -1,5 +1,5 @@
-# src/linalg/isa/ is compiled once for each instruction set; src/linalg/kernels.c chooses among them
-# when a context is made. -ffp-contract=fast lets the compiler use fused multiply-add where the
+# src/*/isa/ are compiled once for each instruction set; src/linalg/kernels.c chooses among them when a
+# context is made. -ffp-contract=fast lets the compiler use fused multiply-add where the
 # instruction set has it; nothing here reorders a sum.
 set(RAREBIT_KERNELS ref)
 set(RAREBIT_KERNEL_FLAGS_ref)
@@ -12,7 +12,8 @@ endif()
 
 set(RAREBIT_KERNEL_OBJECTS)
 foreach(name ${RAREBIT_KERNELS})
-  add_library(rarebit_kernels_${name} OBJECT ${PROJECT_SOURCE_DIR}/src/linalg/isa/kernels_isa.c)
+  add_library(rarebit_kernels_${name} OBJECT ${PROJECT_SOURCE_DIR}/src/linalg/isa/kernels_isa.c
+    ${PROJECT_SOURCE_DIR}/src/et/isa/et_kernels.c)
   target_compile_definitions(rarebit_kernels_${name} PRIVATE RB_ISA=${name})
   target_compile_options(rarebit_kernels_${name} PRIVATE -O3 -ffp-contract=fast
     ${RAREBIT_KERNEL_FLAGS_${name}})

@@ -1,10 +1,11 @@
 /* Expectation truncation: generative models with binary causes, of which few are active at a time.
  *
  * Cause h is active (s_h = 1) with probability pi and has a field W_h; a sample is the
- * superposition of the active fields and Gaussian noise of standard deviation sigma. Of 2^units
- * states, only those with few active causes, chosen among a few candidates for each sample, are
- * looked at. Reference: Luecke, Eggert, "Expectation truncation and the benefits of preselection in
- * training generative models", Journal of Machine Learning Research 11, 2010.
+ * superposition of the active fields and noise: Gaussian of standard deviation sigma, or for fields
+ * that are not negative Poisson. Of 2^units states, only those with few active causes, chosen among
+ * a few candidates for each sample, are looked at. Reference: Luecke, Eggert, "Expectation
+ * truncation and the benefits of preselection in training generative models", Journal of Machine
+ * Learning Research 11, 2010.
  *
  * Methods:
  *   linca    fields of either sign add up (linear component analysis)
@@ -12,9 +13,11 @@
  *   mca      the largest of fields that are not negative counts (maximal causes analysis)
  *
  * Data are not centred unless asked for. Codes are posterior means, the probabilities that a cause
- * is active. Arrays of a model (rb_model_array): loadings   n_features x units   W, a field each
- * column sigma      1                    standard deviation of the noise prior      1 pi dead units
- * 1 for a cause in no training sample's most probable state, else 0
+ * is active. Arrays of a model (rb_model_array):
+ *   loadings   n_features x units   W, a field each column
+ *   sigma      1                    standard deviation of the noise
+ *   prior      1, or units          pi, or one of each cause
+ *   dead       units                1 for a cause in no training sample's most probable state
  *
  * The objective in the history is the sum over samples of the truncated log evidence at the
  * temperature of the iteration; the E-step objective, when traced, is the free energy of the
@@ -40,6 +43,8 @@ typedef enum rb_et_anneal { RB_ET_ANNEAL_AUTO = 0, RB_ET_ANNEAL_YES, RB_ET_ANNEA
 
 typedef enum rb_et_mstep { RB_ET_MSTEP_SOLVE = 0, RB_ET_MSTEP_MULTIPLICATIVE } rb_et_mstep;
 
+typedef enum rb_et_noise { RB_ET_GAUSSIAN = 0, RB_ET_POISSON } rb_et_noise;
+
 typedef struct rb_et_options {
     int64_t units;      /* H */
     int64_t candidates; /* H': causes looked at for a sample; 0: min(units, 5) */
@@ -58,13 +63,55 @@ typedef struct rb_et_options {
     double cut_factor; /* samples explained by few causes, as a share of those expected; 0: 0.9, or
                         * 1 while prior or sigma are learned; 1e9, say: use all samples always */
     int mstep;         /* rb_et_mstep, of nmf-et only */
-    bool as_printed;   /* the paper's literal settings */
+    int noise;         /* rb_et_noise, of nmf-et and mca */
+    bool prior_per_cause; /* a prior for each cause; learned from the end temperature on */
+    int64_t count;   /* exactly this many causes in each sample, all such states equally likely; 0:
+                      * any number, by the prior */
+    bool exact;      /* look at all states: candidates = max_active = units */
+    bool as_printed; /* the paper's literal settings */
 } rb_et_options;
 
 /* The option table of rb_et_options for a method, "linca", "nmf-et" or "mca"; NULL for another. */
 RB_API const rb_option *rb_et_option_table(const char *method);
-/* The defaults, the same for the three methods. */
+/* The defaults, the same for all methods. */
 RB_API void rb_et_options_default(rb_et_options *options);
+
+/* ---- models of one's own ----
+ *
+ * Binary causes with another superposition or another noise: docs/new-et-model.md shows one. All
+ * functions take n features and must treat each by itself, since they are called for parts of a
+ * sample, in any order and on several threads; they may not keep anything. */
+
+enum { RB_ET_MOST_EXACT = 20 }; /* units for which all states can be looked at */
+
+typedef struct rb_et_model {
+    const char *name;       /* of the method: "noisy-or" */
+    const char *title;      /* a few words */
+    const char *code_name;  /* of the codes in AnnData: "X_noisy_or" */
+    double least, most;     /* fields are kept between; they begin around the mean of the data */
+    double empty;           /* the superposition of no cause, for each feature */
+    bool anneal_prior;      /* whether the temperature acts on the prior too, by default */
+    double end_temperature; /* 1 unless there is a reason */
+    /* out = the superposition `wbar` with one more active field; out may be wbar. */
+    void (*superpose)(int64_t n, const double *wbar, const double *field, double *out);
+    /* log p(y | wbar) less `constant`; above -infinity for samples that are not refused. */
+    double (*log_likelihood)(int64_t n, const double *y, const double *wbar, double sigma);
+    /* What log p(y | wbar) has besides that does not depend on wbar. NULL: 0. */
+    double (*constant)(int64_t n, const double *y);
+    /* The M-step. For an active field of a state of probability q and superposition wbar, adds to
+     * up and down; once all samples are done the field becomes up / down, and stays where down is
+     * 0. */
+    void (*share)(int64_t n, const double *y, const double *wbar, const double *field, double q,
+                  double *up, double *down);
+    /* NULL, or what is wrong with a value: "is below 0". May be NULL: any value will do. */
+    const char *(*refuse)(double value);
+} rb_et_model;
+
+struct rb_method;
+
+/* Fills the table of a method for the model, to be given to rb_context_add_method. Its options are
+ * rb_et_options; both tables must outlive the contexts that know them. */
+RB_API void rb_et_method(const rb_et_model *model, struct rb_method *method);
 
 #ifdef __cplusplus
 }

@@ -25,6 +25,7 @@ typedef struct rb_problem {
     int64_t block_samples; /* samples in a block, at most */
     const rb_fit_options *fit;
     int64_t restart; /* which of fit->restarts, from 0: part of every random stream */
+    const struct rb_method *method;
 } rb_problem;
 
 typedef struct rb_method {
@@ -32,6 +33,7 @@ typedef struct rb_method {
     const char *title;        /* "rectified factor network" */
     const rb_option *options; /* the table of its option struct */
     size_t options_size;      /* of that struct */
+    const void *own;          /* what methods that share their functions differ in; or NULL */
     const char *code_name;    /* of the codes in AnnData: "X_rfn" */
     int centre; /* rb_centre: what is subtracted from features unless asked otherwise */
 

@@ -45,6 +45,7 @@ static rb_problem describe(const struct chosen *chosen, const void *options, int
         .type = (rb_type)chosen->fit.precision,
         .sparse = sparse,
         .fit = &chosen->fit,
+        .method = chosen->method,
     };
     problem.block_samples = chosen->method->block_samples(&problem, options);
     return problem;

@@ -38,10 +38,11 @@ rb_error et_coder_new(rb_context *ctx, const rb_model *model, int64_t block_samp
     }
     rb_et_options options;
     et_setup setup;
+    const et_model *table = NULL;
     rb_error err = recorded_options(ctx, model, &options);
     if (!err) {
-        err = et_setup_of(ctx, et_model_of(model->method->name), &options,
-                          model->preprocess->n_features, model->type, &setup);
+        table = et_model_of(model->method, &options, &c->own_model);
+        err = et_setup_of(ctx, table, &options, model->preprocess->n_features, model->type, &setup);
     }
     if (!err) {
         err = et_engine_new(ctx, &setup, &c->engine);
@@ -50,7 +51,7 @@ rb_error et_coder_new(rb_context *ctx, const rb_model *model, int64_t block_samp
         err = et_load_parameters(ctx, model, c->engine);
     }
     if (!err) {
-        et_keep keep = setup.model->max ? ET_KEEP_STATES : ET_KEEP_MEANS; /* to evaluate */
+        et_keep keep = table->keep == ET_KEEP_PAIRS ? ET_KEEP_MEANS : table->keep; /* to evaluate */
         err = et_results_new(ctx, c->engine, block_samples, keep, &c->results);
     }
     if (err) {
@@ -62,14 +63,26 @@ rb_error et_coder_new(rb_context *ctx, const rb_model *model, int64_t block_samp
     return RB_OK;
 }
 
-void et_code(rb_context *ctx, et_coder *c, const rb_block *block) {
+rb_error et_code(rb_context *ctx, et_coder *c, const rb_block *block) {
+    const et_model *model = c->engine->setup.model;
+    if (model->general && !block->sparse) {
+        rb_error err = et_check_values(ctx, model, block->first,
+                                       rb_dense_rows(block->dense, 0, block->n_samples));
+        if (err) {
+            return err;
+        }
+    }
     memset(c->results.used, true, (size_t)block->n_samples * sizeof *c->results.used);
     et_posteriors(ctx, c->engine, block, false, &c->results);
+    return RB_OK;
 }
 
 rb_error et_encode(rb_context *ctx, void *coder, const rb_block *block, void *codes) {
     et_coder *c = coder;
-    et_code(ctx, c, block);
+    rb_error err = et_code(ctx, c, block);
+    if (err) {
+        return err;
+    }
     rb_dense mean = rb_dense_rows(c->results.mean, 0, block->n_samples);
     rb_dense_copy(mean, (rb_dense){codes, mean.rows, mean.cols, mean.cols, mean.type});
     return RB_OK;
@@ -80,6 +93,24 @@ struct decoding {
     rb_dense codes, rows;
 };
 
+/* The superposition of the fields, each as far as its cause is active. */
+static void decode(const et_engine *engine, et_scratch *scratch, const double *codes, double *row) {
+    const et_setup *setup = &engine->setup;
+    double *part = scratch->vectors;
+    for (int64_t d = 0; d < setup->n_features; d++) {
+        row[d] = setup->model->empty;
+    }
+    for (int64_t h = 0; h < setup->units; h++) {
+        const double *field = rb_dense_row(engine->parameters.fields, h);
+        for (int64_t d = 0; codes[h] != 0 && d < setup->n_features; d++) {
+            part[d] = codes[h] * field[d];
+        }
+        if (codes[h] != 0) {
+            setup->model->superpose(setup->n_features, row, part, row);
+        }
+    }
+}
+
 static void decode_task(void *arg, int64_t task, int worker) {
     const struct decoding *d = arg;
     et_scratch *scratch = &d->engine->scratch[worker];
@@ -89,8 +120,7 @@ static void decode_task(void *arg, int64_t task, int worker) {
     rb_dense rows = rb_dense_rows(scratch->y, 0, count);
     rb_dense_copy(rb_dense_rows(d->codes, first, count), codes);
     for (int64_t i = 0; i < count; i++) {
-        d->engine->setup.model->decode(d->engine->parameters.fields, rb_dense_row(codes, i),
-                                       rb_dense_row(rows, i));
+        decode(d->engine, scratch, rb_dense_row(codes, i), rb_dense_row(rows, i));
     }
     rb_dense_copy(rows, rb_dense_rows(d->rows, first, count));
 }

@@ -3,66 +3,63 @@
 
 #include <math.h>
 
-static int64_t larger(int64_t a, int64_t b) {
-    return a > b ? a : b;
+/* a * b * c values, or NULL with the sentence said. */
+static double *room_for(rb_context *ctx, int64_t a, int64_t b, int64_t c) {
+    int64_t count;
+    if (!rb_multiply(a, b, &count) || !rb_multiply(count, c, &count)) {
+        rb_fail(ctx, RB_ERROR_MEMORY, "%lld candidates cannot be addressed", (long long)b);
+        return NULL;
+    }
+    return rb_alloc_zero(ctx, count, sizeof(double));
 }
 
 static rb_error scratch_new(rb_context *ctx, const et_engine *engine, et_scratch *scratch) {
     const et_setup *setup = &engine->setup;
-    const et_tree *tree = engine->full.count ? &engine->full : &engine->tree;
-    int64_t h = setup->units, candidates = tree->candidates, room, square = 1, vectors = 1;
-    bool fits = rb_multiply(larger(tree->inner, engine->tree.inner), candidates, &room);
-    if (tree->max_active > 1) {
-        fits = fits && rb_multiply(candidates, candidates, &square);
-    }
-    if (setup->model->max) {
-        fits = fits && rb_multiply(tree->max_active, setup->n_features, &vectors);
-    }
-    if (!fits) {
-        return rb_fail(ctx, RB_ERROR_MEMORY, "%lld candidates cannot be addressed",
-                       (long long)candidates);
+    const et_tree *tree = &engine->tree;
+    int64_t h = setup->units, candidates = tree->candidates, depth = tree->max_active;
+    bool linear = setup->model->energies == et_linear_energies;
+    if (h <= RB_ET_MOST_EXACT) {
+        depth = h;
     }
     rb_error err = rb_dense_new(ctx, RB_FLOAT64, ET_TASK_SAMPLES, setup->n_features, &scratch->y);
     if (!err) {
         err = rb_dense_new(ctx, RB_FLOAT64, ET_TASK_SAMPLES, h, &scratch->b);
     }
+    if (!err) {
+        err = rb_dense_new(ctx, RB_FLOAT64, ET_LANES, h, &scratch->single);
+    }
     if (err) {
         return err;
     }
-    scratch->single = rb_alloc(ctx, h, sizeof *scratch->single);
-    scratch->mean = rb_alloc(ctx, h, sizeof *scratch->mean);
-    scratch->scores = rb_alloc(ctx, 2 * h, sizeof *scratch->scores);
-    scratch->every = rb_alloc(ctx, h, sizeof *scratch->every);
-    scratch->energy =
-        rb_alloc(ctx, larger(tree->count, engine->tree.count), sizeof *scratch->energy);
-    scratch->work = rb_alloc(ctx, room, sizeof *scratch->work);
-    scratch->gram = rb_alloc(ctx, square, sizeof *scratch->gram);
-    scratch->vectors = rb_alloc(ctx, vectors, sizeof *scratch->vectors);
-    bool all = scratch->single && scratch->mean && scratch->scores && scratch->every &&
-               scratch->energy && scratch->work && scratch->gram && scratch->vectors;
-    for (int64_t i = 0; all && i < h; i++) {
-        scratch->every[i] = (int32_t)i;
-    }
+    scratch->scores = room_for(ctx, 2, h, 1);
+    scratch->energy = room_for(ctx, tree->count, 1, ET_LANES);
+    scratch->work = room_for(ctx, tree->inner, candidates, ET_LANES);
+    scratch->gram = room_for(ctx, linear ? candidates : 1, candidates, ET_LANES);
+    scratch->start = room_for(ctx, 1, candidates, ET_LANES);
+    scratch->mean = room_for(ctx, 1, candidates, ET_LANES);
+    scratch->pairs = room_for(ctx, linear ? candidates : 1, candidates, ET_LANES);
+    scratch->vectors = room_for(ctx, depth + 1, setup->n_features, 1);
+    bool all = scratch->scores && scratch->energy && scratch->work && scratch->gram &&
+               scratch->start && scratch->mean && scratch->pairs && scratch->vectors;
     return all ? RB_OK : RB_ERROR_MEMORY;
 }
 
 static rb_error allocate(rb_context *ctx, et_engine *engine) {
     const et_setup *setup = &engine->setup;
+    et_parameters *p = &engine->parameters;
     rb_error err = et_tree_new(ctx, setup->candidates, setup->max_active, &engine->tree);
-    if (!err && setup->selection == RB_ET_SELECT_EXACT) {
-        err = et_tree_new(ctx, setup->units, setup->units, &engine->full);
-    }
     if (!err) {
-        err = rb_dense_new(ctx, RB_FLOAT64, setup->units, setup->n_features,
-                           &engine->parameters.fields);
+        err = rb_dense_new(ctx, RB_FLOAT64, setup->units, setup->n_features, &p->fields);
     }
     if (!err) {
         err = rb_dense_new(ctx, RB_FLOAT64, setup->units, setup->units, &engine->gram);
     }
     engine->workers = rb_context_threads(ctx);
     if (!err) {
+        p->prior = rb_alloc_zero(ctx, setup->units, sizeof *p->prior);
+        engine->logit = rb_alloc_zero(ctx, setup->units, sizeof *engine->logit);
         engine->scratch = rb_alloc_zero(ctx, engine->workers, sizeof *engine->scratch);
-        err = engine->scratch ? RB_OK : RB_ERROR_MEMORY;
+        err = p->prior && engine->logit && engine->scratch ? RB_OK : RB_ERROR_MEMORY;
     }
     for (int i = 0; !err && i < engine->workers; i++) {
         err = scratch_new(ctx, engine, &engine->scratch[i]);
@@ -77,6 +74,7 @@ rb_error et_engine_new(rb_context *ctx, const et_setup *setup, et_engine **out) 
         return RB_ERROR_MEMORY;
     }
     engine->setup = *setup;
+    engine->kernels = et_kernels_of(ctx);
     rb_error err = allocate(ctx, engine);
     if (err) {
         et_engine_free(engine);
@@ -86,50 +84,100 @@ rb_error et_engine_new(rb_context *ctx, const et_setup *setup, et_engine **out) 
     return RB_OK;
 }
 
+static void scratch_free(et_scratch *scratch) {
+    rb_dense_free(&scratch->y);
+    rb_dense_free(&scratch->b);
+    rb_dense_free(&scratch->single);
+    double *arrays[] = {scratch->scores, scratch->energy, scratch->work,  scratch->gram,
+                        scratch->start,  scratch->mean,   scratch->pairs, scratch->vectors};
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {
+        rb_free(arrays[i]);
+    }
+}
+
 void et_engine_free(et_engine *engine) {
     if (!engine) {
         return;
     }
     for (int i = 0; engine->scratch && i < engine->workers; i++) {
-        et_scratch *scratch = &engine->scratch[i];
-        rb_dense_free(&scratch->y);
-        rb_dense_free(&scratch->b);
-        rb_free(scratch->single);
-        rb_free(scratch->mean);
-        rb_free(scratch->scores);
-        rb_free(scratch->every);
-        rb_free(scratch->energy);
-        rb_free(scratch->work);
-        rb_free(scratch->gram);
-        rb_free(scratch->vectors);
+        scratch_free(&engine->scratch[i]);
     }
     rb_free(engine->scratch);
     et_tree_free(&engine->tree);
-    et_tree_free(&engine->full);
     rb_dense_free(&engine->parameters.fields);
+    rb_free(engine->parameters.prior);
+    rb_free(engine->logit);
     rb_dense_free(&engine->gram);
     rb_free(engine);
 }
 
+/* log C(H, k) */
+static double log_choose(int64_t units, int64_t count) {
+    double h = (double)units, k = (double)count;
+    return lgamma(h + 1) - lgamma(k + 1) - lgamma(h - k + 1);
+}
+
+/* The prior's terms; a fixed number of causes makes all its states equally likely. */
+static double prepare_prior(et_engine *engine) {
+    const et_setup *setup = &engine->setup;
+    const double *prior = engine->parameters.prior;
+    double constant = 0;
+    engine->equal_prior = true;
+    for (int64_t h = 0; h < setup->units; h++) {
+        engine->equal_prior = engine->equal_prior && prior[h] == prior[0];
+        engine->logit[h] =
+            setup->fixed_count ? 0 : engine->beta_prior * (log(prior[h]) - log1p(-prior[h]));
+        constant += log1p(-prior[h]);
+    }
+    return engine->beta_prior *
+           (setup->fixed_count ? -log_choose(setup->units, setup->max_active) : constant);
+}
+
 void et_prepare(rb_context *ctx, et_engine *engine, double beta, double beta_prior) {
     const et_parameters *p = &engine->parameters;
-    double variance = p->sigma * p->sigma, h = (double)engine->setup.units;
+    double variance = p->sigma * p->sigma;
     engine->beta = beta;
     engine->beta_prior = beta_prior;
-    engine->scale = beta / variance;
-    engine->logit = beta_prior * (log(p->prior) - log1p(-p->prior));
-    engine->constant = -(double)engine->setup.n_features / 2 * log(2 * M_PI * variance / beta) +
-                       beta_prior * h * log1p(-p->prior);
+    engine->scale = beta;
+    engine->constant = prepare_prior(engine);
+    if (!engine->setup.model->general) {
+        engine->scale = beta / variance;
+        engine->constant -= (double)engine->setup.n_features / 2 * log(2 * M_PI * variance / beta);
+    }
     rb_gemm_lower(ctx, 1, p->fields, RB_PLAIN, p->fields, RB_TRANSPOSED, 0, engine->gram);
     rb_dense_mirror(engine->gram);
 }
 
-double et_prior_mass(int64_t units, int64_t max_active, double prior) {
-    double h = (double)units, sum = 0;
-    for (int64_t k = 0; k <= max_active && k <= units; k++) {
-        double size = (double)k;
-        sum += exp(lgamma(h + 1) - lgamma(size + 1) - lgamma(h - size + 1) + size * log(prior) +
-                   (h - size) * log1p(-prior));
+/* Of causes with priors of their own: how many are active, cause after cause. */
+static double unequal_mass(const et_engine *engine) {
+    enum { MOST = 64 };
+    double chance[MOST + 1] = {1}, sum = 0;
+    int64_t most = engine->setup.max_active < MOST ? engine->setup.max_active : MOST;
+    for (int64_t h = 0; h < engine->setup.units; h++) {
+        double prior = engine->parameters.prior[h];
+        for (int64_t k = most; k > 0; k--) {
+            chance[k] = chance[k] * (1 - prior) + chance[k - 1] * prior;
+        }
+        chance[0] *= 1 - prior;
     }
-    return sum < 1 ? sum : 1;
+    for (int64_t k = 0; k <= most; k++) {
+        sum += chance[k];
+    }
+    return fmin(sum, 1);
+}
+
+double et_prior_mass(const et_engine *engine) {
+    const et_setup *setup = &engine->setup;
+    double prior = engine->parameters.prior[0], sum = 0;
+    if (setup->fixed_count) {
+        return 1;
+    }
+    if (!engine->equal_prior) {
+        return unequal_mass(engine);
+    }
+    for (int64_t k = 0; k <= setup->max_active; k++) {
+        double size = (double)k, rest = (double)(setup->units - k);
+        sum += exp(log_choose(setup->units, k) + size * log(prior) + rest * log1p(-prior));
+    }
+    return fmin(sum, 1);
 }

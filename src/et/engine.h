@@ -20,86 +20,94 @@
 #define RB_ET_ENGINE_H
 
 #include "et.h"
+#include "kernels.h"
 
 /* Samples in one task of the E-step. Fixed: results must not depend on the number of threads. */
-enum { ET_TASK_SAMPLES = 64 };
+enum { ET_TASK_SAMPLES = 128 };
 
-extern const rb_option et_option_rows[]; /* options.c; the first is for nmf-et alone */
+extern const rb_option et_option_rows[]; /* options.c; the first two are not for all methods */
 
-/* ---- states.c: the states of the candidates as a tree ------------------------------------------
- */
-
-/* State 0 has no active cause. The children of a state have one more, of a higher index; they lie
- * side by side: that with candidate k is child[s] + k. States with few causes come first, so that
- * those below `inner` may have children and those from `inner` on have none. */
-typedef struct et_tree {
-    int candidates, max_active;
-    int64_t count, inner;
-    int32_t *last;   /* the candidate that was added last; -1 for state 0 */
-    int32_t *parent; /* -1 for state 0 */
-    int32_t *size;   /* active causes */
-    int64_t *child;  /* inner states only */
-} et_tree;
+/* ---- states.c: the states of the candidates as a tree (kernels.h) ---- */
 
 /* RB_ERROR_ARGUMENT when there would be too many states: counted before anything is allocated. */
 rb_error et_tree_new(rb_context *ctx, int64_t candidates, int64_t max_active, et_tree *tree);
 void et_tree_free(et_tree *tree);
 
-/* From probabilities of the states to moments, by suffix sums from the leaves to the root: mean[k]
- * = <s_k>, and pairs[j * H' + k] = <s_j s_k> for j < k unless NULL. Overwrites q; work has inner x
- * H'. */
-void et_tree_moments(const et_tree *tree, double *q, double *work, double *mean, double *pairs);
-
-/* ---- models ------------------------------------------------------------------------------------
- */
+/* ---- models ---- */
 
 typedef struct et_parameters {
     rb_dense fields; /* H x D, float64 */
-    double sigma, prior;
+    double sigma;
+    double *prior; /* H */
 } et_parameters;
 
 struct et_engine;
+struct et_scratch;
 struct et_state;
 
 /* A sample while its posterior is computed. */
 typedef struct et_sample {
-    const double *y, *b;
+    const double *y, *b;       /* b only with Gaussian noise */
     const int32_t *candidates; /* H', ascending */
     const double *single;      /* H: e of each cause alone */
-    double *energy;            /* of the states of the tree */
-    double *work;              /* inner x H' */
-    double *gram;              /* H' x H' */
-    double *vectors;           /* gamma x D */
 } et_sample;
+
+/* What the M-step asks of the E-step. */
+typedef enum et_keep { ET_KEEP_MEANS, ET_KEEP_PAIRS, ET_KEEP_STATES } et_keep;
 
 /* A model: how fields superpose, and all that follows from it. */
 typedef struct et_model {
     const char *name;
-    bool non_negative; /* fields are kept at `floor` or above */
-    double floor;
-    bool anneal_prior; /* by default */
+    const rb_et_model *general; /* its noise and shares; NULL: Gaussian, by the formulas above */
+    bool non_negative;          /* fields begin around the mean of the data, else around 0 */
+    double least, most;         /* fields are kept between */
+    double empty;               /* the superposition of no cause */
+    bool anneal_prior;          /* by default */
     double end_temperature;
-    bool max; /* the M-step needs the states themselves, not only moments */
-    /* e of every state of the tree. */
-    void (*energies)(const struct et_engine *engine, const et_tree *tree, const et_sample *sample);
+    et_keep keep;
+    bool max; /* the M-step is that of MCA */
+    /* out = wbar with one more field; elementwise. */
+    void (*superpose)(int64_t n, const double *wbar, const double *field, double *out);
+    /* e of every state of the tree, in lanes, for `count` samples; other lanes get what they may.
+     */
+    void (*energies)(const struct et_engine *engine, struct et_scratch *scratch,
+                     const et_sample *samples, int count);
     /* Adds what the M-step needs of the block whose posteriors are in the results. */
     rb_error (*add)(rb_context *ctx, struct et_state *st, const rb_block *block);
     rb_error (*mstep)(rb_context *ctx, struct et_state *st);
-    /* The sample that posterior means stand for; codes and row are H and D float64. */
-    void (*decode)(rb_dense fields, const double *codes, double *row);
 } et_model;
 
-extern const et_model et_linca, et_nmf, et_mca;
+extern const et_model et_linca, et_nmf, et_nmf_poisson, et_mca, et_mca_poisson;
 
-/* posterior_linear.c, posterior_max.c */
-void et_linear_energies(const struct et_engine *engine, const et_tree *tree,
-                        const et_sample *sample);
-void et_max_energies(const struct et_engine *engine, const et_tree *tree, const et_sample *sample);
-void et_linear_decode(rb_dense fields, const double *codes, double *row);
-void et_max_decode(rb_dense fields, const double *codes, double *row);
+/* The model of a method with its options; `room` takes one that is made from a general table. */
+const et_model *et_model_of(const rb_method *method, const rb_et_options *options, et_model *room);
 
-/* ---- engine.c ----------------------------------------------------------------------------------
- */
+/* posterior_linear.c, posterior_general.c */
+void et_linear_energies(const struct et_engine *engine, struct et_scratch *scratch,
+                        const et_sample *samples, int count);
+void et_general_energies(const struct et_engine *engine, struct et_scratch *scratch,
+                         const et_sample *samples, int count);
+/* e of every cause alone. */
+void et_singles(const struct et_engine *engine, struct et_scratch *scratch, const double *y,
+                const double *b, double *single);
+/* What a superposition adds to e: Gaussian beta / (2 sigma^2) sum_d wbar (2 y - wbar), else beta
+ * times the log-likelihood. */
+double et_fit_energy(const struct et_engine *engine, const double *y, const double *wbar);
+
+/* poisson.c */
+static const double et_least_rate = 1e-4;
+double et_poisson_constant(int64_t n, const double *y);
+double et_poisson_log_likelihood(int64_t n, const double *y, const double *wbar, double sigma);
+const char *et_poisson_refuse(double value);
+
+/* |y|^2, or minus twice the constant of a general model: evidence has constant - scale / 2 norm. */
+double et_norm(const struct et_engine *engine, const double *y);
+
+/* superpose.c */
+void et_superpose_sum(int64_t n, const double *wbar, const double *field, double *out);
+void et_superpose_max(int64_t n, const double *wbar, const double *field, double *out);
+
+/* ---- engine.c ---- */
 
 typedef struct et_setup {
     const et_model *model;
@@ -108,58 +116,69 @@ typedef struct et_setup {
     int64_t candidates, max_active;
     int selection; /* rb_et_selection */
     bool singletons;
+    bool fixed_count; /* exactly max_active causes are active */
 } et_setup;
 
 /* Scratch of one thread. */
 typedef struct et_scratch {
-    rb_dense y, b;  /* ET_TASK_SAMPLES x D, x H, float64 */
-    double *single; /* H */
-    double *mean;   /* H */
-    double *scores; /* H, and the best of them */
-    int32_t *every; /* 0 .. H - 1: the candidates when all are looked at */
-    double *energy, *work, *gram, *vectors;
+    rb_dense y, b;   /* ET_TASK_SAMPLES x D, x H, float64 */
+    rb_dense single; /* ET_LANES x H: e, then probabilities */
+    double *scores;  /* H, and the best of them */
+    double *energy;  /* states, in lanes */
+    double *work;    /* inner x H', in lanes; linear */
+    double *gram;    /* H' x H', in lanes */
+    double *start;   /* H', in lanes */
+    double *mean;    /* H', in lanes */
+    double *pairs;   /* H' x H', in lanes */
+    double *vectors; /* (gamma + 1) x D; H + 1 for exact */
 } et_scratch;
 
 typedef struct et_engine {
     et_setup setup;
     et_parameters parameters;
     et_tree tree;
-    et_tree full; /* of all causes, to select by exact posteriors; else empty */
     et_scratch *scratch;
     int workers;
+    const et_kernels *kernels;
 
     /* Set by et_prepare. */
     double beta, beta_prior;
-    double scale;    /* beta / sigma^2 */
-    double logit;    /* beta_p logit(pi) */
-    double constant; /* const(y) without |y|^2 */
-    rb_dense gram;   /* G, H x H */
+    double scale;     /* beta / sigma^2; general: beta */
+    double *logit;    /* H: beta_p logit(pi_h) */
+    bool equal_prior; /* of all causes */
+    double constant;  /* const(y) without |y|^2 */
+    rb_dense gram;    /* G, H x H */
 } et_engine;
 
 rb_error et_engine_new(rb_context *ctx, const et_setup *setup, et_engine **engine);
 void et_engine_free(et_engine *engine);
 /* After each change of the parameters, or to change the temperature. */
 void et_prepare(rb_context *ctx, et_engine *engine, double beta, double beta_prior);
-/* A: prior probability of at most gamma active causes. */
-double et_prior_mass(int64_t units, int64_t max_active, double prior);
+/* A: prior probability of at most gamma active causes; of exactly that many: 1. */
+double et_prior_mass(const et_engine *engine);
+
+/* exact.c: the log evidence over all states, and p(s_h = 1 | y); for few units. */
+double et_exact(const et_engine *engine, et_scratch *scratch, const double *y, double *marginals);
 
 /* select.c: the H' causes of largest score, ascending in index; scores has H values. */
 void et_scores(const et_engine *engine, et_scratch *scratch, const double *y, const double *b,
-               double *scores);
+               const double *single, double *scores);
 void et_select(const double *scores, int64_t units, int64_t count, double *best,
                int32_t *candidates);
 
-/* ---- posterior.c -------------------------------------------------------------------------------
- */
+/* RB_ERROR_DATA when a value of a block is one that the model refuses. rows: the block, dense. */
+rb_error et_check_values(rb_context *ctx, const et_model *model, int64_t first, rb_dense rows);
+
+/* ---- posterior.c ---- */
 
 /* Posteriors of the samples of a block. */
 typedef struct et_results {
     int64_t room;        /* samples */
     rb_dense mean;       /* room x H: <s> */
     double *evidence;    /* log evidence, all constants */
-    double *norm;        /* |y|^2 */
+    double *norm;        /* |y|^2; general: minus twice the constant of y */
     double *active;      /* <|s|> */
-    double *energy;      /* <e(s)> */
+    double *energy;      /* <e(s)> less its prior terms */
     int32_t *candidates; /* room x H' */
     int32_t *map;        /* the most probable state: of the tree, or -1 - h for cause h alone */
     double *pairs;       /* room x H' x H': <s_j s_k> of candidates j < k; NULL unless asked for */
@@ -167,8 +186,6 @@ typedef struct et_results {
     rb_dense single;     /* room x H: probability of cause h alone, with `states` */
     bool *used;          /* results of samples that are not used stay zero */
 } et_results;
-
-typedef enum et_keep { ET_KEEP_MEANS, ET_KEEP_PAIRS, ET_KEEP_STATES } et_keep;
 
 rb_error et_results_new(rb_context *ctx, const et_engine *engine, int64_t room, et_keep keep,
                         et_results *results);

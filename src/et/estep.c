@@ -9,13 +9,15 @@
 /* How many samples the cut leaves: factor times those expected to have at most gamma causes. */
 static int64_t cut_size(const et_state *st) {
     double factor = st->options.cut_factor;
-    if (factor == 0) {
-        factor = st->learn_sigma || st->options.learn_prior ? 1 : 0.9;
+    bool learns = st->learn_sigma || st->options.learn_prior || st->options.prior_per_cause;
+    if (st->options.count) {
+        return st->problem.n_samples;
     }
-    double mass =
-        et_prior_mass(st->options.units, st->options.max_active, st->engine->parameters.prior);
+    if (factor == 0) {
+        factor = learns ? 1 : 0.9;
+    }
     return et_cut_size(st->schedule.iterations, st->iteration, st->problem.n_samples,
-                       factor * mass);
+                       factor * et_prior_mass(st->engine));
 }
 
 rb_error et_begin(rb_context *ctx, void *state) {
@@ -61,8 +63,7 @@ static rb_error note_samples(rb_context *ctx, et_state *st, const rb_block *bloc
 /* <|y - Wbar(s)|^2> from <e(s)>. */
 static double residual(const et_state *st, int64_t i) {
     const et_results *r = &st->results;
-    const et_engine *engine = st->engine;
-    return r->norm[i] - 2 / engine->scale * (r->energy[i] - engine->logit * r->active[i]);
+    return r->norm[i] - 2 / st->engine->scale * r->energy[i];
 }
 
 static void add_scalars(et_state *st, int64_t count) {
@@ -96,6 +97,7 @@ rb_error et_block(rb_context *ctx, void *state, const rb_block *block) {
         return RB_OK;
     }
     add_scalars(st, block->n_samples);
+    et_add_sums(st, block->n_samples);
     return st->model->add(ctx, st, block);
 }
 
@@ -107,9 +109,10 @@ rb_error et_end(rb_context *ctx, void *state, bool *again) {
     if (st->ranking) {
         st->cut = et_cut_find(st->evidence, st->problem.n_samples, st->n_cut, st->work);
         st->ranking = false;
-    } else if (!st->model->max) {
+    } else if (st->model->keep == ET_KEEP_PAIRS) {
         rb_dense second = st->moments.second;
         for (int64_t h = 0; h < second.rows; h++) {
+            rb_dense_set(second, h, h, st->moments.sums[h]);
             for (int64_t j = 0; j < h; j++) {
                 rb_dense_set(second, h, j, rb_dense_get(second, j, h));
             }

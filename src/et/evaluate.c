@@ -27,8 +27,8 @@ static void add_states(const struct figures *f, int64_t i, int64_t s) {
         const double *field =
             rb_dense_row(engine->parameters.fields, r->candidates[i * tree->candidates + k]);
         double q = tree->size[child] > 1 ? r->states[i * tree->count + child] : 0;
+        engine->setup.model->superpose(n, wbar, field, out);
         for (int64_t d = 0; d < n; d++) {
-            out[d] = wbar[d] > field[d] ? wbar[d] : field[d];
             f->expected[d] += q * out[d];
         }
         if (child < tree->inner) {
@@ -37,29 +37,36 @@ static void add_states(const struct figures *f, int64_t i, int64_t s) {
     }
 }
 
-/* <Wbar(s)> where the largest field counts; else it is what the means rebuild. */
+/* <Wbar(s)>; where fields add up it is what the means rebuild. */
 static void expect_sample(const struct figures *f, int64_t i) {
     const et_engine *engine = f->coder->engine;
     int64_t n = engine->setup.n_features;
     for (int64_t d = 0; d < n; d++) {
-        f->expected[d] = f->wbar[d] = 0; /* no cause: 0 */
+        f->wbar[d] = engine->setup.model->empty;
+        f->expected[d] = f->coder->results.states[i * engine->tree.count] * f->wbar[d];
     }
     const void *single = rb_dense_row(f->coder->results.single, i);
     for (int64_t h = 0; h < engine->setup.units; h++) {
         const double *field = rb_dense_row(engine->parameters.fields, h);
         double q = et_get(f->coder->results.single.type, single, h);
+        if (q > 0) {
+            engine->setup.model->superpose(n, f->wbar, field, f->wbar + n);
+        }
         for (int64_t d = 0; q > 0 && d < n; d++) {
-            f->expected[d] += q * field[d];
+            f->expected[d] += q * f->wbar[n + d];
         }
     }
     add_states(f, i, 0);
 }
 
-static void add_block(struct figures *f, const rb_block *block) {
+static rb_error add_block(struct figures *f, const rb_block *block) {
     const et_results *r = &f->coder->results;
     rb_dense decoded = rb_dense_rows(f->decoded, 0, block->n_samples);
     rb_dense given = rb_dense_rows(f->given, 0, block->n_samples);
-    et_code(f->ctx, f->coder, block);
+    rb_error err = et_code(f->ctx, f->coder, block);
+    if (err) {
+        return err;
+    }
     et_decode(f->ctx, f->coder, block->n_samples, r->mean.data, decoded.data);
     rb_block_rows(block, 0, given);
     for (int64_t i = 0; i < block->n_samples; i++) {
@@ -72,7 +79,7 @@ static void add_block(struct figures *f, const rb_block *block) {
             double difference = rb_dense_get(given, i, d) - rb_dense_get(decoded, i, d);
             f->squares += difference * difference;
         }
-        if (f->coder->engine->setup.model->max) {
+        if (r->states) {
             expect_sample(f, i);
             for (int64_t d = 0; d < given.cols; d++) {
                 double difference = rb_dense_get(given, i, d) - f->expected[d];
@@ -80,6 +87,7 @@ static void add_block(struct figures *f, const rb_block *block) {
             }
         }
     }
+    return RB_OK;
 }
 
 static rb_error add_blocks(struct figures *f, rb_feed *feed, int64_t n, int64_t size) {
@@ -88,7 +96,7 @@ static rb_error add_blocks(struct figures *f, rb_feed *feed, int64_t n, int64_t 
         rb_block block;
         err = rb_feed_read(f->ctx, feed, first, n - first < size ? n - first : size, &block);
         if (!err) {
-            add_block(f, &block);
+            err = add_block(f, &block);
         }
     }
     return err;
@@ -98,7 +106,7 @@ static void fill(const struct figures *f, const rb_model *model, int64_t n, rb_e
     const et_engine *engine = f->coder->engine;
     int64_t units = engine->setup.units;
     const double *dead = rb_model_array(model, "dead", NULL, NULL);
-    double mass = et_prior_mass(units, engine->setup.max_active, engine->parameters.prior);
+    double mass = et_prior_mass(engine);
     *e = (rb_evaluation){
         .samples = n,
         .features = engine->setup.n_features,
@@ -111,7 +119,7 @@ static void fill(const struct figures *f, const rb_model *model, int64_t n, rb_e
         .estep_objective = NAN,
         .energy = NAN,
         .divergence = NAN,
-        .mean_squared_error = (engine->setup.model->max ? f->residual : f->squares) /
+        .mean_squared_error = (f->coder->results.states ? f->residual : f->squares) /
                               ((double)n * (double)engine->setup.n_features),
     };
     for (int64_t h = 0; dead && h < units; h++) {

@@ -59,11 +59,12 @@ typedef struct et_moments {
     int64_t used;
     double squares;    /* sum |y|^2 */
     double active;     /* sum <|s|> */
+    double *sums;      /* H: sum <s_h> */
     double residual;   /* sum <|y - Wbar(s)|^2> with the fields of the E-step */
     double evidence;   /* sum of log evidence */
     rb_dense products; /* H x D: sum <s_h> y_d; max: sum <A_hd> y_d */
-    rb_dense second;   /* H x H: sum <s s'>; not for max */
-    rb_dense weights;  /* H x D: sum <A_hd>; only for max */
+    rb_dense second;   /* H x H: sum <s s'>; linear */
+    rb_dense weights;  /* H x D: sum <A_hd>, or of shares (down); not linear */
     rb_dense part;     /* H x D of the type: the products of a block */
 } et_moments;
 
@@ -71,6 +72,7 @@ typedef struct et_state {
     rb_problem problem;
     rb_et_options options; /* as they are used: nothing is left to be chosen but what data decide */
     const et_model *model;
+    et_model own_model; /* room for one that is made from a general table */
     bool anneal_prior, learn_sigma, warm, reflect;
     et_survey survey;
     et_schedule schedule;
@@ -100,8 +102,8 @@ typedef struct et_state {
 } et_state;
 
 /* start.c */
-rb_error et_start(rb_context *ctx, const et_model *model, const rb_problem *problem,
-                  const rb_et_options *options, const rb_model *start, void **state);
+rb_error et_start(rb_context *ctx, const rb_problem *problem, const rb_et_options *options,
+                  const rb_model *start, void **state);
 void et_finish(void *state);
 rb_error et_survey_block(rb_context *ctx, void *state, const rb_block *block);
 rb_error et_store(rb_context *ctx, void *state, rb_model *model);
@@ -124,23 +126,29 @@ void et_moments_free(et_moments *moments);
 void et_moments_clear(et_moments *moments);
 rb_error et_linear_add(rb_context *ctx, et_state *st, const rb_block *block);
 rb_error et_max_add(rb_context *ctx, et_state *st, const rb_block *block);
+rb_error et_general_add(rb_context *ctx, et_state *st, const rb_block *block);
 /* Samples of the block as dense rows of the type. */
 rb_dense et_block_rows(et_state *st, const rb_block *block);
+/* moments->sums += <s>. */
+void et_add_sums(et_state *st, int64_t count);
 /* moments->products += mean' Y. */
 void et_add_products(rb_context *ctx, et_state *st, rb_dense mean, rb_dense rows);
 
 /* mstep.c: fields by the model, then noise, bounds, sigma, prior. */
 rb_error et_mstep(rb_context *ctx, void *state);
-/* mstep_solve.c, mstep_multiplicative.c, mstep_max.c: new fields from the moments. */
+/* mstep_solve.c, mstep_multiplicative.c, mstep_shares.c: new fields from the moments. */
 rb_error et_mstep_solve(rb_context *ctx, et_state *st);
 rb_error et_mstep_multiplicative(rb_context *ctx, et_state *st);
-rb_error et_mstep_max(rb_context *ctx, et_state *st);
+rb_error et_mstep_shares(rb_context *ctx, et_state *st);
 /* Powers of the fields for the A sums, once for each E-step. */
 void et_max_powers(et_state *st);
 /* (sum |y|^2 - 2 <W, P> + <Q, W W'>) / (D |M|) with the fields as they are. */
 double et_linear_variance(rb_context *ctx, et_state *st);
 /* The prior for which states of at most max_active causes have `active` of them on average. */
 double et_learn_prior(int64_t units, int64_t max_active, double active);
+/* The priors for which each cause has active[h] on average in such states; begins from those given.
+ */
+void et_learn_priors(int64_t units, int64_t max_active, const double *active, double *prior);
 
 void et_objective(void *state, double *objective, double *estep_objective);
 /* Only at the end temperature does a settled objective mean anything. */
@@ -153,7 +161,5 @@ rb_error et_encode(rb_context *ctx, void *coder, const rb_block *block, void *co
 rb_error et_decode(rb_context *ctx, void *coder, int64_t n_samples, const void *codes, void *rows);
 rb_error et_evaluate(rb_context *ctx, const rb_model *model, rb_feed *feed,
                      rb_evaluation *evaluation);
-/* The model of a method's name; NULL if there is none. */
-const et_model *et_model_of(const char *name);
 
 #endif

@@ -44,3 +44,44 @@ double et_learn_prior(int64_t units, int64_t max_active, double active) {
     }
     return (low + high) / 2;
 }
+
+/* Sums of products of odds over all sets of k causes without cause `left_out`, k = 0 .. count - 1.
+ */
+static void symmetric(int64_t units, int64_t left_out, const double *prior, int64_t count,
+                      double *sums) {
+    for (int64_t k = 0; k < count; k++) {
+        sums[k] = k == 0;
+    }
+    for (int64_t h = 0; h < units; h++) {
+        double odds = prior[h] / (1 - prior[h]);
+        for (int64_t k = count - 1; k > 0 && h != left_out; k--) {
+            sums[k] += odds * sums[k - 1];
+        }
+    }
+}
+
+/* Cause after cause, the others as they are, until nothing changes: the mean is a monotone function
+ * of the odds that can be turned round. */
+void et_learn_priors(int64_t units, int64_t max_active, const double *active, double *prior) {
+    enum { STEPS = 60, MOST = 64 };
+    double sums[MOST + 1];
+    int64_t count = (max_active < MOST ? max_active : MOST) + 1;
+    double change = 1;
+    for (int step = 0; step < STEPS && change > 1e-13; step++) {
+        change = 0;
+        for (int64_t h = 0; h < units; h++) {
+            double with = 0, without = 0, odds = prior[h] / (1 - prior[h]);
+            symmetric(units, h, prior, count, sums);
+            for (int64_t k = 0; k < count; k++) {
+                without += sums[k];
+                with += k + 1 < count ? odds * sums[k] : 0;
+            }
+            /* E = with / (with + without): the odds that give the wanted mean, the others fixed. */
+            double wanted = fmin(fmax(active[h], 1e-12), 1 - 1e-12);
+            odds *= wanted / (1 - wanted) * without / with;
+            double next = fmin(fmax(odds / (1 + odds), 1e-5), 1 - 1e-5);
+            change = fmax(change, fabs(next - prior[h]));
+            prior[h] = next;
+        }
+    }
+}

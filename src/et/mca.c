@@ -3,15 +3,43 @@
  * hence an end temperature above 1. */
 #include "fit.h"
 
+#include <math.h>
+
 const et_model et_mca = {
     .name = "mca",
     .non_negative = true,
-    .floor = 1e-4,
+    .least = 1e-4,
+    .most = HUGE_VAL,
     .anneal_prior = true,
     .end_temperature = 1.05,
+    .keep = ET_KEEP_STATES,
     .max = true,
-    .energies = et_max_energies,
+    .superpose = et_superpose_max,
+    .energies = et_general_energies,
     .add = et_max_add,
-    .mstep = et_mstep_max,
-    .decode = et_max_decode,
+    .mstep = et_mstep_shares,
+};
+
+/* Poisson noise changes the E-step alone. */
+static const rb_et_model poisson = {
+    .name = "mca",
+    .log_likelihood = et_poisson_log_likelihood,
+    .constant = et_poisson_constant,
+    .refuse = et_poisson_refuse,
+};
+
+const et_model et_mca_poisson = {
+    .name = "mca",
+    .general = &poisson,
+    .non_negative = true,
+    .least = 1e-4,
+    .most = HUGE_VAL,
+    .anneal_prior = true,
+    .end_temperature = 1.05,
+    .keep = ET_KEEP_STATES,
+    .max = true,
+    .superpose = et_superpose_max,
+    .energies = et_general_energies,
+    .add = et_max_add,
+    .mstep = et_mstep_shares,
 };

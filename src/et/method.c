@@ -1,7 +1,7 @@
-/* The tables of the three methods: what the loop, the store and the tool know of them. */
+/* The tables of the methods: what the loop, the store and the tool know of them. */
 #include "fit.h"
 
-#include <string.h>
+#include <rarebit/method.h>
 
 static int64_t units(const void *options) {
     return ((const rb_et_options *)options)->units;
@@ -20,7 +20,7 @@ static double sample_bytes(const rb_problem *problem, const rb_et_options *optio
     double values = (double)problem->n_features * (double)rb_type_size(problem->type);
     double pairs = et_results_bytes(&setup, ET_KEEP_PAIRS);
     double states = et_results_bytes(&setup, ET_KEEP_STATES);
-    return values + (pairs > states ? pairs : states);
+    return values + 8 + (pairs > states ? pairs : states);
 }
 
 /* Blocks of about 16 MB, in whole tasks. */
@@ -40,108 +40,81 @@ static int64_t memory(const rb_problem *problem, const void *options) {
     return bytes < 9e18 ? (int64_t)bytes : INT64_MAX;
 }
 
-static rb_error start_linca(rb_context *ctx, const rb_problem *problem, const void *options,
-                            const rb_model *start, void **state) {
-    return et_start(ctx, &et_linca, problem, options, start, state);
+static rb_error start(rb_context *ctx, const rb_problem *problem, const void *options,
+                      const rb_model *from, void **state) {
+    return et_start(ctx, problem, options, from, state);
 }
 
-static rb_error start_nmf(rb_context *ctx, const rb_problem *problem, const void *options,
-                          const rb_model *start, void **state) {
-    return et_start(ctx, &et_nmf, problem, options, start, state);
-}
-
-static rb_error start_mca(rb_context *ctx, const rb_problem *problem, const void *options,
-                          const rb_model *start, void **state) {
-    return et_start(ctx, &et_mca, problem, options, start, state);
-}
-
-const et_model *et_model_of(const char *name) {
-    static const et_model *const models[] = {&et_linca, &et_nmf, &et_mca};
-    for (size_t i = 0; i < sizeof models / sizeof *models; i++) {
-        if (strcmp(models[i]->name, name) == 0) {
-            return models[i];
-        }
-    }
-    return NULL;
-}
+/* What all methods of this room share. */
+#define SHARED                                                                                     \
+    .options_size = sizeof(rb_et_options), .centre = RB_CENTRE_NONE, .units = units,               \
+    .block_samples = block_samples, .memory = memory, .start = start, .finish = et_finish,         \
+    .survey = et_survey_block, .begin = et_begin, .block = et_block, .end = et_end,                \
+    .mstep = et_mstep, .objective = et_objective, .may_stop = et_may_stop, .store = et_store,      \
+    .coder_new = et_coder_new, .coder_free = et_coder_free, .encode = et_encode,                   \
+    .decode = et_decode, .evaluate = et_evaluate
 
 const rb_method rb_method_linca = {
     .name = "linca",
     .title = "linear component analysis (expectation truncation)",
-    .options = et_option_rows + 1,
-    .options_size = sizeof(rb_et_options),
     .code_name = "X_linca",
-    .centre = RB_CENTRE_NONE,
-    .units = units,
-    .block_samples = block_samples,
-    .memory = memory,
-    .start = start_linca,
-    .finish = et_finish,
-    .survey = et_survey_block,
-    .begin = et_begin,
-    .block = et_block,
-    .end = et_end,
-    .mstep = et_mstep,
-    .objective = et_objective,
-    .may_stop = et_may_stop,
-    .store = et_store,
-    .coder_new = et_coder_new,
-    .coder_free = et_coder_free,
-    .encode = et_encode,
-    .decode = et_decode,
-    .evaluate = et_evaluate,
+    .options = et_option_rows + 2,
+    SHARED,
 };
 
 const rb_method rb_method_nmf_et = {
     .name = "nmf-et",
     .title = "non-negative matrix factorisation (expectation truncation)",
-    .options = et_option_rows,
-    .options_size = sizeof(rb_et_options),
     .code_name = "X_nmf_et",
-    .centre = RB_CENTRE_NONE,
-    .units = units,
-    .block_samples = block_samples,
-    .memory = memory,
-    .start = start_nmf,
-    .finish = et_finish,
-    .survey = et_survey_block,
-    .begin = et_begin,
-    .block = et_block,
-    .end = et_end,
-    .mstep = et_mstep,
-    .objective = et_objective,
-    .may_stop = et_may_stop,
-    .store = et_store,
-    .coder_new = et_coder_new,
-    .coder_free = et_coder_free,
-    .encode = et_encode,
-    .decode = et_decode,
-    .evaluate = et_evaluate,
+    .options = et_option_rows,
+    SHARED,
 };
 
 const rb_method rb_method_mca = {
     .name = "mca",
     .title = "maximal causes analysis (expectation truncation)",
-    .options = et_option_rows + 1,
-    .options_size = sizeof(rb_et_options),
     .code_name = "X_mca",
-    .centre = RB_CENTRE_NONE,
-    .units = units,
-    .block_samples = block_samples,
-    .memory = memory,
-    .start = start_mca,
-    .finish = et_finish,
-    .survey = et_survey_block,
-    .begin = et_begin,
-    .block = et_block,
-    .end = et_end,
-    .mstep = et_mstep,
-    .objective = et_objective,
-    .may_stop = et_may_stop,
-    .store = et_store,
-    .coder_new = et_coder_new,
-    .coder_free = et_coder_free,
-    .encode = et_encode,
-    .decode = et_decode,
-    .evaluate = et_evaluate,
+    .options = et_option_rows + 1,
+    SHARED,
 };
+
+void rb_et_method(const rb_et_model *model, rb_method *method) {
+    *method = (rb_method){
+        .name = model->name,
+        .title = model->title,
+        .code_name = model->code_name,
+        .own = model,
+        .options = et_option_rows + 2,
+        SHARED,
+    };
+}
+
+const et_model *et_model_of(const rb_method *method, const rb_et_options *options, et_model *room) {
+    bool poisson = options->noise == RB_ET_POISSON;
+    if (method == &rb_method_linca) {
+        return &et_linca;
+    }
+    if (method == &rb_method_nmf_et) {
+        return poisson ? &et_nmf_poisson : &et_nmf;
+    }
+    if (method == &rb_method_mca) {
+        return poisson ? &et_mca_poisson : &et_mca;
+    }
+    const rb_et_model *own = method->own;
+    *room = (et_model){
+        .name = own->name,
+        .general = own,
+        .non_negative = true,
+        .least = own->least,
+        .most = own->most,
+        .empty = own->empty,
+        .anneal_prior = own->anneal_prior,
+        .end_temperature = own->end_temperature,
+        .keep = ET_KEEP_STATES,
+        .superpose = own->superpose,
+        .energies = et_general_energies,
+        .add = et_general_add,
+        .mstep = et_mstep_shares,
+    };
+    return room;
+}

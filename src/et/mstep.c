@@ -4,12 +4,16 @@
 
 #include <math.h>
 
-/* Non-negative fields are clamped; as printed, they are reflected. */
+/* Fields are clamped; as printed, those that are not negative are reflected. */
 static void bound_fields(const et_state *st, rb_dense fields) {
-    for (int64_t h = 0; st->model->non_negative && h < fields.rows; h++) {
+    bool reflect = st->reflect && st->model->non_negative;
+    for (int64_t h = 0; h < fields.rows; h++) {
         double *field = rb_dense_row(fields, h);
         for (int64_t d = 0; d < fields.cols; d++) {
-            field[d] = fmax(st->reflect ? fabs(field[d]) : field[d], st->model->floor);
+            double value = reflect ? fabs(field[d]) : field[d];
+            /* NaN stays: it is looked for later. */
+            value = value < st->model->least ? st->model->least : value;
+            field[d] = value > st->model->most ? st->model->most : value;
         }
     }
 }
@@ -55,9 +59,18 @@ static void learn(rb_context *ctx, et_state *st) {
                                          : et_linear_variance(ctx, st);
         p->sigma = fmax(sqrt(fmax(variance, 0)), st->least_sigma);
     }
-    if (st->options.learn_prior) {
-        p->prior =
+    if (st->options.prior_per_cause) {
+        double *active = st->engine->scratch[0].scores;
+        for (int64_t h = 0; h < p->fields.rows; h++) {
+            active[h] = m->sums[h] / (double)m->used;
+        }
+        et_learn_priors(st->options.units, st->options.max_active, active, p->prior);
+    } else if (st->options.learn_prior) {
+        double prior =
             et_learn_prior(st->options.units, st->options.max_active, m->active / (double)m->used);
+        for (int64_t h = 0; h < p->fields.rows; h++) {
+            p->prior[h] = prior;
+        }
     }
 }
 
@@ -100,8 +113,7 @@ rb_error et_mstep(rb_context *ctx, void *state) {
 /* The log evidence of all samples; the free energy of those in use. */
 void et_objective(void *state, double *objective, double *estep_objective) {
     const et_state *st = state;
-    const et_parameters *p = &st->engine->parameters;
-    double mass = et_prior_mass(st->options.units, st->options.max_active, p->prior);
+    double mass = et_prior_mass(st->engine);
     *objective = st->all_evidence;
     *estep_objective =
         st->problem.fit->trace ? st->moments.evidence - (double)st->moments.used * log(mass) : NAN;

@@ -5,12 +5,14 @@
 #include <stddef.h>
 #include <string.h>
 
-/* The first row is for nmf-et alone: the other methods' tables begin with the second. */
+/* The first row is for nmf-et alone, the second for nmf-et and mca: other tables begin later. */
 const rb_option et_option_rows[] = {
     {"mstep", 0, RB_OPTION_CHOICE, offsetof(rb_et_options, mstep), "solve", 0, 0,
      "solve|multiplicative", "STEP",
      "solve for the fields and cut what is negative, or multiply, which never lowers the "
      "likelihood"},
+    {"noise", 0, RB_OPTION_CHOICE, offsetof(rb_et_options, noise), "gaussian", 0, 0,
+     "gaussian|poisson", "NOISE", "of the data: poisson for counts; it has no sigma"},
     {"units", 'k', RB_OPTION_INTEGER, offsetof(rb_et_options, units), "10", 1, 1e9, NULL, "N",
      "number of causes"},
     {"candidates", 0, RB_OPTION_INTEGER, offsetof(rb_et_options, candidates), "0", 0, 1e9, NULL,
@@ -25,6 +27,12 @@ const rb_option et_option_rows[] = {
      NULL, "learn the prior once the end temperature is reached"},
     {"learn-sigma", 0, RB_OPTION_FLAG, offsetof(rb_et_options, learn_sigma), "false", 0, 0, NULL,
      NULL, "learn the noise too although --sigma is given"},
+    {"prior-per-cause", 0, RB_OPTION_FLAG, offsetof(rb_et_options, prior_per_cause), "false", 0, 0,
+     NULL, NULL, "learn a prior for each cause, once the end temperature is reached"},
+    {"count", 0, RB_OPTION_INTEGER, offsetof(rb_et_options, count), "0", 0, 1e9, NULL, "N",
+     "exactly N causes in each sample, instead of any number by the prior (0: any)"},
+    {"exact", 0, RB_OPTION_FLAG, offsetof(rb_et_options, exact), "false", 0, 0, NULL, NULL,
+     "look at all states of all causes (few units)"},
     {"temperature", 0, RB_OPTION_TEXT, offsetof(rb_et_options, temperature), NULL, 0, 0, NULL,
      "START:END", "annealing, such as 13:1 (from the data if not given; MCA ends at 1.05)"},
     {"weight-noise", 0, RB_OPTION_NUMBER, offsetof(rb_et_options, weight_noise), "-1", -1, 1e150,
@@ -36,8 +44,7 @@ const rb_option et_option_rows[] = {
     {"selection", 0, RB_OPTION_CHOICE, offsetof(rb_et_options, selection), "joint", 0, 0,
      "joint|cosine|bound|exact", "SCORE",
      "how candidates are chosen: best single causes, eq. 33, eq. 28 (not for linca), or by all "
-     "states "
-     "(few units)"},
+     "states (few units)"},
     {"singletons", 0, RB_OPTION_FLAG, offsetof(rb_et_options, singletons), "true", 0, 0, NULL, NULL,
      "look at the candidates alone, not at every single cause besides"},
     {"anneal-prior", 0, RB_OPTION_CHOICE, offsetof(rb_et_options, anneal_prior), "auto", 0, 0,
@@ -53,11 +60,13 @@ const rb_option et_option_rows[] = {
 };
 
 const rb_option *rb_et_option_table(const char *method) {
-    if (strcmp(method, "nmf-et") == 0) {
-        return et_option_rows;
+    static const char *const methods[] = {"nmf-et", "mca", "linca"};
+    for (int i = 0; i < 3; i++) {
+        if (strcmp(method, methods[i]) == 0) {
+            return et_option_rows + i;
+        }
     }
-    bool known = strcmp(method, "linca") == 0 || strcmp(method, "mca") == 0;
-    return known ? et_option_rows + 1 : NULL;
+    return NULL;
 }
 
 void rb_et_options_default(rb_et_options *options) {

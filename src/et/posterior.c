@@ -91,18 +91,48 @@ struct pass {
     bool rank;
 };
 
-/* The most probable state: the tree's, or -1 - h for a single cause; *highest is its energy. Causes
- * that are candidates are in the tree already: their `single` is set to -infinity. */
-static int32_t find_map(const et_engine *engine, const et_sample *sample, double *single,
-                        double *highest) {
-    int32_t map = 0;
-    *highest = sample->energy[0];
-    for (int64_t s = 1; s < engine->tree.count; s++) {
-        if (sample->energy[s] > *highest) {
-            *highest = sample->energy[s];
-            map = (int32_t)s;
-        }
+/* Samples that are walked side by side. */
+struct group {
+    et_scratch *scratch;
+    int count;
+    int64_t index[ET_LANES]; /* in the block */
+    et_sample samples[ET_LANES];
+    double highest[ET_LANES], total[ET_LANES], product[ET_LANES];
+};
+
+/* Scores, candidates and energies of single causes for a sample that joins the group. */
+static void join(const struct pass *pass, struct group *group, int64_t i, const double *y,
+                 const double *b) {
+    const et_engine *engine = pass->engine;
+    const et_setup *setup = &engine->setup;
+    et_scratch *scratch = group->scratch;
+    et_results *r = pass->results;
+    double *single = rb_dense_row(scratch->single, group->count);
+    int32_t *candidates = r->candidates + i * engine->tree.candidates;
+    et_singles(engine, scratch, y, b, single);
+    if (setup->candidates < setup->units) {
+        et_scores(engine, scratch, y, b, single, scratch->scores);
     }
+    et_select(scratch->scores, setup->units, setup->candidates, scratch->scores + setup->units,
+              candidates);
+    r->norm[i] = et_norm(engine, y);
+    group->index[group->count] = i;
+    group->samples[group->count] = (et_sample){y, b, candidates, single};
+    group->count++;
+}
+
+/* With a fixed number of causes all other states are impossible. */
+static void remove_small_states(const et_engine *engine, double *energy) {
+    for (int64_t i = 0; engine->setup.fixed_count && i < engine->tree.inner * ET_LANES; i++) {
+        energy[i] = -HUGE_VAL;
+    }
+}
+
+/* The most probable state of lane l, among the tree's, whose best is given, and the singles that
+ * are no candidates: `single` of candidates becomes -infinity. */
+static int32_t find_map(const et_engine *engine, const et_sample *sample, int64_t best,
+                        double *single, double *highest) {
+    int32_t map = (int32_t)best;
     for (int k = 0; k < engine->tree.candidates; k++) {
         single[sample->candidates[k]] = -HUGE_VAL;
     }
@@ -115,103 +145,106 @@ static int32_t find_map(const et_engine *engine, const et_sample *sample, double
     return map;
 }
 
-/* Energies become probabilities; returns the sum of exp(e - highest), and <e> in *mean. */
-static double normalise(const et_engine *engine, double *energy, double *single, double highest,
-                        double *mean) {
-    int64_t singles = engine->setup.singletons ? engine->setup.units : 0;
-    double total = 0, product = 0;
-    for (int64_t s = 0; s < engine->tree.count; s++) {
-        double e = energy[s];
-        energy[s] = exp(e - highest);
-        total += energy[s];
-        product += energy[s] * e;
+/* Energies become probabilities. */
+static void normalise(const struct pass *pass, struct group *g) {
+    const et_engine *engine = pass->engine;
+    const et_kernels *kernels = engine->kernels;
+    et_results *r = pass->results;
+    int64_t best[ET_LANES];
+    double factor[ET_LANES] = {0};
+    kernels->largest(engine->tree.count, g->scratch->energy, g->highest, best);
+    for (int l = 0; l < g->count; l++) {
+        r->map[g->index[l]] = find_map(engine, &g->samples[l], best[l],
+                                       rb_dense_row(g->scratch->single, l), &g->highest[l]);
     }
-    for (int64_t h = 0; h < singles; h++) {
-        double e = single[h];
-        single[h] = exp(e - highest);
-        total += single[h];
-        product += single[h] > 0 ? single[h] * e : 0;
+    kernels->exponentials(engine->tree.count, g->highest, g->scratch->energy, g->total, g->product);
+    for (int l = 0; l < g->count; l++) {
+        double *single = rb_dense_row(g->scratch->single, l), total = 0, product = 0;
+        if (engine->setup.singletons) {
+            kernels->exponentials_one(engine->setup.units, g->highest[l], single, &total, &product);
+        }
+        int64_t i = g->index[l];
+        total += g->total[l];
+        factor[l] = 1 / total;
+        r->evidence[i] =
+            engine->constant - engine->scale / 2 * r->norm[i] + g->highest[l] + log(total);
+        r->energy[i] = (product + g->product[l]) / total;
+        for (int64_t h = 0; !pass->rank && h < engine->setup.units; h++) {
+            single[h] = engine->setup.singletons ? single[h] * factor[l] : 0;
+        }
     }
-    for (int64_t s = 0; s < engine->tree.count; s++) {
-        energy[s] /= total;
+    if (!pass->rank) {
+        kernels->scale(engine->tree.count, factor, g->scratch->energy);
     }
-    for (int64_t h = 0; h < engine->setup.units; h++) {
-        single[h] = h < singles ? single[h] / total : 0;
-    }
-    *mean = product / total;
-    return total;
 }
 
 /* Writes a row of doubles into a row of the results. */
 static void put_row(rb_dense to, int64_t i, double *values) {
-    rb_dense row = {values, 1, to.cols, to.cols, RB_FLOAT64};
-    rb_dense_copy(row, rb_dense_rows(to, i, 1));
+    if (to.type == RB_FLOAT32) {
+        float *row = rb_dense_row(to, i);
+        for (int64_t h = 0; h < to.cols; h++) {
+            row[h] = (float)values[h];
+        }
+    } else {
+        memcpy(rb_dense_row(to, i), values, (size_t)to.cols * sizeof *values);
+    }
 }
 
-static void keep_states(const et_engine *engine, const et_sample *sample, const double *single,
-                        double *mean, int64_t i, et_results *r) {
+static void keep_states(const et_engine *engine, const struct group *g, int l, et_results *r) {
     const et_tree *tree = &engine->tree;
-    memcpy(r->states + i * tree->count, sample->energy,
-           (size_t)tree->count * sizeof *sample->energy);
-    memcpy(mean, single, (size_t)engine->setup.units * sizeof *mean);
-    for (int k = 0; k < tree->candidates; k++) {
-        mean[sample->candidates[k]] = sample->energy[tree->child[0] + k];
+    const double *energy = g->scratch->energy + l;
+    double *single = rb_dense_row(g->scratch->single, l);
+    double *states = r->states + g->index[l] * tree->count;
+    for (int64_t s = 0; s < tree->count; s++) {
+        states[s] = energy[s * ET_LANES];
     }
-    put_row(r->single, i, mean);
+    for (int k = 0; k < tree->candidates; k++) {
+        single[g->samples[l].candidates[k]] = states[tree->child[0] + k];
+    }
+    put_row(r->single, g->index[l], single);
 }
 
-static void keep_moments(const et_engine *engine, et_scratch *scratch, const et_sample *sample,
-                         int64_t i, et_results *r) {
+static void keep_moments(const et_engine *engine, const struct group *g, int l, et_results *r) {
     const et_tree *tree = &engine->tree;
-    double *pairs = r->pairs ? r->pairs + i * tree->candidates * tree->candidates : NULL;
-    double active = 0;
-    if (r->states) {
-        keep_states(engine, sample, scratch->single, scratch->mean, i, r);
+    int h = tree->candidates;
+    int64_t i = g->index[l];
+    double *single = rb_dense_row(g->scratch->single, l), active = 0, prior = 0;
+    for (int k = 0; k < h; k++) {
+        single[g->samples[l].candidates[k]] = g->scratch->mean[k * ET_LANES + l];
     }
-    et_tree_moments(tree, sample->energy, sample->work, scratch->mean, pairs);
-    for (int k = 0; k < tree->candidates; k++) {
-        scratch->single[sample->candidates[k]] = scratch->mean[k];
-    }
-    for (int64_t h = 0; h < engine->setup.units; h++) {
-        active += scratch->single[h];
+    for (int64_t j = 0; j < engine->setup.units; j++) {
+        active += single[j];
+        prior += single[j] * engine->logit[j];
     }
     r->active[i] = active;
-    put_row(r->mean, i, scratch->single);
+    r->energy[i] -= prior;
+    put_row(r->mean, i, single);
+    for (int j = 0; r->pairs && j < h; j++) {
+        double *row = r->pairs + (i * h + j) * h;
+        for (int k = j + 1; k < h; k++) {
+            row[k] = g->scratch->pairs[(int64_t)(j * h + k) * ET_LANES + l];
+        }
+    }
 }
 
-static void compute_sample(const struct pass *pass, et_scratch *scratch, const double *y,
-                           const double *b, int64_t i) {
+static void compute_group(const struct pass *pass, struct group *g) {
     const et_engine *engine = pass->engine;
-    const et_setup *setup = &engine->setup;
+    et_scratch *scratch = g->scratch;
     et_results *r = pass->results;
-    double norm = 0, highest;
-    for (int64_t d = 0; d < setup->n_features; d++) {
-        norm += y[d] * y[d];
+    engine->setup.model->energies(engine, scratch, g->samples, g->count);
+    remove_small_states(engine, scratch->energy);
+    normalise(pass, g);
+    for (int l = 0; r->states && !pass->rank && l < g->count; l++) {
+        keep_states(engine, g, l, r);
     }
-    for (int64_t h = 0; h < setup->units; h++) {
-        scratch->single[h] =
-            engine->scale * (b[h] - rb_dense_get(engine->gram, h, h) / 2) + engine->logit;
-    }
-    int32_t *candidates = r->candidates + i * engine->tree.candidates;
-    et_scores(engine, scratch, y, b, scratch->scores);
-    et_select(scratch->scores, setup->units, setup->candidates, scratch->scores + setup->units,
-              candidates);
-    et_sample sample = {y,
-                        b,
-                        candidates,
-                        scratch->single,
-                        scratch->energy,
-                        scratch->work,
-                        scratch->gram,
-                        scratch->vectors};
-    setup->model->energies(engine, &engine->tree, &sample);
-    r->map[i] = find_map(engine, &sample, scratch->single, &highest);
-    double total = normalise(engine, sample.energy, scratch->single, highest, &r->energy[i]);
-    r->norm[i] = norm;
-    r->evidence[i] = engine->constant - engine->scale / 2 * norm + highest + log(total);
     if (!pass->rank) {
-        keep_moments(engine, scratch, &sample, i, r);
+        engine->kernels->moments(&engine->tree, scratch->energy, scratch->work, scratch->mean,
+                                 r->pairs ? scratch->pairs : NULL);
     }
+    for (int l = 0; !pass->rank && l < g->count; l++) {
+        keep_moments(engine, g, l, r);
+    }
+    g->count = 0;
 }
 
 /* Samples that are not used leave nothing in the sums. */
@@ -226,17 +259,24 @@ static void clear_sample(const struct pass *pass, int64_t i) {
 
 static void compute_task(void *arg, int64_t task, int worker) {
     const struct pass *pass = arg;
-    et_scratch *scratch = &pass->engine->scratch[worker];
+    const et_engine *engine = pass->engine;
+    struct group group = {.scratch = &engine->scratch[worker]};
     int64_t first = task * ET_TASK_SAMPLES, left = pass->block->n_samples - first;
     int64_t count = left < ET_TASK_SAMPLES ? left : ET_TASK_SAMPLES;
-    rb_dense y = rb_dense_rows(scratch->y, 0, count), b = rb_dense_rows(scratch->b, 0, count);
+    rb_dense y = rb_dense_rows(group.scratch->y, 0, count);
+    rb_dense b = rb_dense_rows(group.scratch->b, 0, count);
     rb_block_rows(pass->block, first, y);
-    rb_gemm(1, y, RB_PLAIN, pass->engine->parameters.fields, RB_TRANSPOSED, 0, b);
+    if (!engine->setup.model->general || engine->setup.selection == RB_ET_SELECT_COSINE) {
+        rb_gemm(1, y, RB_PLAIN, engine->parameters.fields, RB_TRANSPOSED, 0, b);
+    }
     for (int64_t i = 0; i < count; i++) {
         if (pass->results->used[first + i]) {
-            compute_sample(pass, scratch, rb_dense_row(y, i), rb_dense_row(b, i), first + i);
+            join(pass, &group, first + i, rb_dense_row(y, i), rb_dense_row(b, i));
         } else {
             clear_sample(pass, first + i);
+        }
+        if (group.count == ET_LANES || (group.count > 0 && i + 1 == count)) {
+            compute_group(pass, &group);
         }
     }
 }

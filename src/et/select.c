@@ -13,46 +13,22 @@ static double bound_score(int64_t n, const double *field, const double *y) {
     return -sum;
 }
 
-/* p(s_h = 1 | y) at the current temperature, over all states. */
-static void exact_scores(const et_engine *engine, et_scratch *scratch, const double *y,
-                         const double *b, double *scores) {
-    const et_tree *tree = &engine->full;
-    et_sample sample = {.y = y,
-                        .b = b,
-                        .candidates = scratch->every,
-                        .single = scratch->single,
-                        .energy = scratch->energy,
-                        .work = scratch->work,
-                        .gram = scratch->gram,
-                        .vectors = scratch->vectors};
-    engine->setup.model->energies(engine, tree, &sample);
-    double highest = 0, total = 0;
-    for (int64_t s = 0; s < tree->count; s++) {
-        highest = fmax(highest, sample.energy[s]);
-    }
-    for (int64_t s = 0; s < tree->count; s++) {
-        sample.energy[s] = exp(sample.energy[s] - highest);
-        total += sample.energy[s];
-    }
-    et_tree_moments(tree, sample.energy, sample.work, scores, NULL);
-    for (int64_t h = 0; h < engine->setup.units; h++) {
-        scores[h] /= total;
-    }
-}
-
 void et_scores(const et_engine *engine, et_scratch *scratch, const double *y, const double *b,
-               double *scores) {
+               const double *single, double *scores) {
     const et_setup *setup = &engine->setup;
+    const double *gram = engine->gram.data;
+    /* Priors of their own, or another noise: the energy of the single cause says it all. */
+    bool by_energy = setup->model->general || !engine->equal_prior;
     if (setup->selection == RB_ET_SELECT_EXACT) {
-        exact_scores(engine, scratch, y, b, scores);
+        et_exact(engine, scratch, y, scores);
         return;
     }
     for (int64_t h = 0; h < setup->units; h++) {
-        double square = rb_dense_get(engine->gram, h, h);
+        double square = gram[h * engine->gram.ld + h];
         if (square == 0) {
             scores[h] = -HUGE_VAL; /* a field of zeros explains nothing */
         } else if (setup->selection == RB_ET_SELECT_JOINT) {
-            scores[h] = b[h] - square / 2;
+            scores[h] = by_energy ? single[h] : b[h] - square / 2;
         } else if (setup->selection == RB_ET_SELECT_COSINE) {
             scores[h] = b[h] / sqrt(square);
         } else {

@@ -2,6 +2,7 @@
 #include "fit.h"
 
 #include <math.h>
+#include <string.h>
 
 /* ---- memory ---- */
 
@@ -14,6 +15,9 @@ static rb_error allocate_mstep(rb_context *ctx, et_state *st) {
     if (!err && st->model->max) {
         err = rb_dense_new(ctx, RB_FLOAT64, h, d, &st->powers);
         return err ? err : rb_dense_new(ctx, RB_FLOAT64, h, d, &st->roots);
+    }
+    if (err || st->model->keep != ET_KEEP_PAIRS) {
+        return err;
     }
     if (!err) {
         err = rb_spd_new(ctx, RB_FLOAT64, h, &st->factor);
@@ -28,8 +32,7 @@ static rb_error allocate(rb_context *ctx, et_state *st, const et_setup *setup) {
     int64_t n = st->problem.n_samples, room = st->problem.block_samples;
     rb_error err = et_engine_new(ctx, setup, &st->engine);
     if (!err) {
-        et_keep keep = st->model->max ? ET_KEEP_STATES : ET_KEEP_PAIRS;
-        err = et_results_new(ctx, st->engine, room, keep, &st->results);
+        err = et_results_new(ctx, st->engine, room, st->model->keep, &st->results);
     }
     if (!err && st->problem.sparse) {
         err = rb_dense_new(ctx, st->problem.type, room, st->problem.n_features, &st->rows);
@@ -91,7 +94,9 @@ static rb_error read_options(rb_context *ctx, et_state *st, et_setup *setup) {
     st->anneal_prior = o->anneal_prior == RB_ET_ANNEAL_YES || o->as_printed ||
                        (o->anneal_prior == RB_ET_ANNEAL_AUTO && st->model->anneal_prior);
     st->reflect = o->as_printed;
-    st->learn_sigma = o->learn_sigma || o->sigma == 0;
+    st->learn_sigma = !st->model->general && (o->learn_sigma || o->sigma == 0);
+    o->learn_prior = o->learn_prior && !o->count;
+    o->prior_per_cause = o->prior_per_cause && !o->count;
     st->schedule =
         (et_schedule){.iterations = st->problem.fit->iterations, .end = st->model->end_temperature};
     return o->temperature && *o->temperature ? et_schedule_parse(ctx, o->temperature, &st->schedule)
@@ -102,26 +107,33 @@ static rb_error read_options(rb_context *ctx, et_state *st, et_setup *setup) {
 
 rb_error et_load_parameters(rb_context *ctx, const rb_model *model, et_engine *engine) {
     et_parameters *p = &engine->parameters;
-    const double *loadings, *sigma, *prior;
+    const double *loadings, *sigma, *prior = NULL;
+    int64_t units = p->fields.rows, priors = 1;
+    rb_model_array(model, "prior", &priors, NULL);
+    priors = priors == units ? units : 1;
     rb_error err =
         rb_model_need_array(ctx, model, "loadings", p->fields.cols, p->fields.rows, &loadings);
     if (!err) {
         err = rb_model_need_array(ctx, model, "sigma", 1, 1, &sigma);
     }
     if (!err) {
-        err = rb_model_need_array(ctx, model, "prior", 1, 1, &prior);
+        err = rb_model_need_array(ctx, model, "prior", priors, 1, &prior);
     }
     if (err) {
         return err;
     }
-    if (!(sigma[0] > 0) || !(prior[0] > 0 && prior[0] < 1)) {
+    bool good = sigma[0] > 0;
+    for (int64_t h = 0; h < units; h++) {
+        p->prior[h] = prior[priors > 1 ? h : 0];
+        good = good && p->prior[h] > 0 && p->prior[h] < 1;
+    }
+    if (!good) {
         return rb_fail(ctx, RB_ERROR_FORMAT,
-                       "sigma and prior of the model are %.3g and %.3g, but must be above 0, and "
-                       "between 0 and 1",
+                       "sigma and prior of the model must be above 0, and between 0 and 1, but are "
+                       "%.3g and %.3g (the first)",
                        sigma[0], prior[0]);
     }
     p->sigma = sigma[0];
-    p->prior = prior[0];
     for (int64_t d = 0; d < p->fields.cols; d++) {
         for (int64_t h = 0; h < p->fields.rows; h++) {
             rb_dense_set(p->fields, h, d, loadings[d * p->fields.rows + h]);
@@ -143,8 +155,8 @@ static rb_error take_parameters(rb_context *ctx, et_state *st, const rb_model *s
     return et_load_parameters(ctx, start, st->engine);
 }
 
-rb_error et_start(rb_context *ctx, const et_model *model, const rb_problem *problem,
-                  const rb_et_options *options, const rb_model *start, void **out) {
+rb_error et_start(rb_context *ctx, const rb_problem *problem, const rb_et_options *options,
+                  const rb_model *start, void **out) {
     *out = NULL;
     et_state *st = rb_alloc_zero(ctx, 1, sizeof *st);
     if (!st) {
@@ -152,7 +164,7 @@ rb_error et_start(rb_context *ctx, const et_model *model, const rb_problem *prob
     }
     st->problem = *problem;
     st->options = *options;
-    st->model = model;
+    st->model = et_model_of(problem->method, options, &st->own_model);
     et_setup setup;
     rb_error err = read_options(ctx, st, &setup);
     if (!err) {
@@ -182,7 +194,7 @@ static void draw_fields(et_state *st, double mean, double sd) {
         double *field = rb_dense_row(fields, h);
         for (int64_t d = 0; d < fields.cols; d++) {
             double value = mean + sd * rb_random_normal(stream, index++);
-            field[d] = st->model->non_negative ? fmax(value, st->model->floor) : value;
+            field[d] = fmin(fmax(value, st->model->least), st->model->most);
         }
     }
 }
@@ -195,9 +207,11 @@ static void start_anew(et_state *st) {
     et_parameters *p = &st->engine->parameters;
     double mean = st->model->non_negative ? fabs(data->mean) : 0;
     double sd = (st->model->non_negative && mean > 0 ? mean : data->sd) / 3;
-    p->sigma = o->sigma > 0 ? o->sigma : data->sd / 2;
-    p->prior = o->prior > 0 ? o->prior : fmin(0.5, 2 / (double)o->units);
-    p->prior = fmin(fmax(p->prior, 1e-5), 1 - 1e-5);
+    double prior = o->prior > 0 ? o->prior : fmin(0.5, 2 / (double)o->units);
+    p->sigma = o->sigma > 0 ? o->sigma : st->model->general ? 1 : data->sd / 2;
+    for (int64_t h = 0; h < o->units; h++) {
+        p->prior[h] = fmin(fmax(prior, 1e-5), 1 - 1e-5);
+    }
     if (o->init_sd >= 0) {
         draw_fields(st, o->init_mean, o->init_sd);
     } else {
@@ -217,14 +231,22 @@ static void settle_annealing(et_state *st) {
     }
     if (st->schedule.start == 0) {
         double hot = 0.52 * data->large * data->large / (sigma * sigma);
+        if (st->model->general) {
+            /* Counts vary by about their root; other noises are taken to be of order 1. */
+            hot = 0.52 * fmax(data->large, 8);
+        }
         st->schedule.start = st->warm ? st->schedule.end : fmax(fmin(hot, 1e12), st->schedule.end);
     }
 }
 
 rb_error et_survey_block(rb_context *ctx, void *state, const rb_block *block) {
-    (void)ctx;
     et_state *st = state;
-    et_survey_add(&st->survey, et_block_rows(st, block));
+    rb_dense rows = et_block_rows(st, block);
+    rb_error err = et_check_values(ctx, st->model, block->first, rows);
+    if (err) {
+        return err;
+    }
+    et_survey_add(&st->survey, rows);
     if (block->first + block->n_samples < st->problem.n_samples) {
         return RB_OK;
     }
@@ -245,7 +267,8 @@ rb_error et_store(rb_context *ctx, void *state, rb_model *model) {
     int64_t units = p->fields.rows, features = p->fields.cols;
     double *loadings = rb_model_add_array(ctx, model, "loadings", features, units);
     double *sigma = loadings ? rb_model_add_array(ctx, model, "sigma", 1, 1) : NULL;
-    double *prior = sigma ? rb_model_add_array(ctx, model, "prior", 1, 1) : NULL;
+    int64_t priors = st->options.prior_per_cause ? units : 1;
+    double *prior = sigma ? rb_model_add_array(ctx, model, "prior", priors, 1) : NULL;
     double *dead = prior ? rb_model_add_array(ctx, model, "dead", units, 1) : NULL;
     if (!dead) {
         return RB_ERROR_MEMORY;
@@ -256,7 +279,7 @@ rb_error et_store(rb_context *ctx, void *state, rb_model *model) {
         }
     }
     sigma[0] = p->sigma;
-    prior[0] = p->prior;
+    memcpy(prior, p->prior, (size_t)priors * sizeof *prior);
     for (int64_t h = 0; h < units; h++) {
         dead[h] = !st->in_map[h];
     }

@@ -1,4 +1,4 @@
-/* The states of the candidates as a tree, and moments by suffix sums. */
+/* The states of the candidates as a tree. */
 #include "engine.h"
 
 enum { MOST_STATES = 1 << 22 };
@@ -60,40 +60,4 @@ void et_tree_free(et_tree *tree) {
     rb_free(tree->size);
     rb_free(tree->child);
     *tree = (et_tree){0};
-}
-
-/* With m(s) the probability of s and all below it, and v_s[k] that of all strictly below s in which
- * k is active: v_s[k] = m(s + k) + sum_{j < k} v_{s+j}[k]. A state in which k is active lies at or
- * below exactly one state that k was added to last. Hence <s_k> = v_0[k], and <s_j s_k> is the sum
- * of v_c[k] over the states c that j was added to last. */
-void et_tree_moments(const et_tree *tree, double *q, double *work, double *mean, double *pairs) {
-    int h = tree->candidates;
-    for (int i = 0; pairs && i < h * h; i++) {
-        pairs[i] = 0;
-    }
-    for (int64_t s = tree->inner - 1; s >= 0; s--) {
-        double *v = work + s * h, sum = q[s];
-        int64_t child = tree->child[s];
-        int first = tree->last[s] + 1;
-        for (int k = first; k < h; k++) {
-            v[k] = q[child + k];
-            sum += v[k];
-        }
-        q[s] = sum;
-        for (int j = first; j < h && child + j < tree->inner; j++) {
-            const double *below = work + (child + j) * h;
-            for (int k = j + 1; k < h; k++) {
-                v[k] += below[k];
-            }
-        }
-        if (pairs && s > 0) {
-            double *row = pairs + (int64_t)(first - 1) * h;
-            for (int k = first; k < h; k++) {
-                row[k] += v[k];
-            }
-        }
-    }
-    for (int k = 0; k < h; k++) {
-        mean[k] = work[k];
-    }
 }

@@ -1,4 +1,5 @@
-/* MCA: W_hd = sum <A_hd> y_d / sum <A_hd> (eq. 41); a field without responsibility stays. */
+/* Fields as quotients of sums over states; one without responsibility stays. MCA: W_hd = sum <A_hd>
+ * y_d / sum <A_hd> (eq. 41). */
 #include "fit.h"
 
 #include <math.h>
@@ -24,7 +25,7 @@ void et_max_powers(et_state *st) {
     }
 }
 
-rb_error et_mstep_max(rb_context *ctx, et_state *st) {
+rb_error et_mstep_shares(rb_context *ctx, et_state *st) {
     (void)ctx;
     rb_dense fields = st->engine->parameters.fields;
     for (int64_t h = 0; h < fields.rows; h++) {

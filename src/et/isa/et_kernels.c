@@ -1,0 +1,260 @@
+/* The kernels of one instruction set. This file is compiled once for each (cmake/Kernels.cmake)
+ * with RB_ISA = ref, avx2 or avx512. The loops over lanes have a fixed length, which the compiler
+ * turns into vectors; no sum is reordered but those written in lanes here. */
+#include "et/kernels.h"
+
+#include <string.h>
+
+#define TEXT_OF(x) #x
+#define TEXT(x) TEXT_OF(x)
+#define JOIN_OF(a, b) a##b
+#define JOIN(a, b) JOIN_OF(a, b)
+
+enum { L = ET_LANES };
+
+/* ---- exponential: x = k log 2 + r, |r| <= log(2) / 2; the series of exp(r); 2^k by its bits ----
+ */
+
+/* exp(x) for x <= 0 up to a few units in the last place; 0 below -708. */
+static inline double exponential(double x) {
+    const double rounder = 0x1.8p52, least = -708;
+    double bounded = x > least ? x : least;
+    double shifted = bounded * 0x1.71547652b82fep+0 + rounder;
+    double k = shifted - rounder;
+    double r = (bounded - k * 6.93147180369123816490e-01) - k * 1.90821492927058770002e-10;
+    double p = 1.0 / 479001600;
+    p = p * r + 1.0 / 39916800;
+    p = p * r + 1.0 / 3628800;
+    p = p * r + 1.0 / 362880;
+    p = p * r + 1.0 / 40320;
+    p = p * r + 1.0 / 5040;
+    p = p * r + 1.0 / 720;
+    p = p * r + 1.0 / 120;
+    p = p * r + 1.0 / 24;
+    p = p * r + 1.0 / 6;
+    p = p * r + 0.5;
+    p = p * r + 1;
+    p = p * r + 1;
+    int64_t bits, power;
+    memcpy(&bits, &p, sizeof bits);
+    memcpy(&power, &shifted, sizeof power);
+    bits += (int64_t)((uint64_t)power << 52);
+    memcpy(&p, &bits, sizeof p);
+    return x > least ? p : 0;
+}
+
+/* Energies of -infinity count as very low ones, so that they times 0 is 0. */
+static inline double bounded_energy(double energy) {
+    return energy > -1e300 ? energy : -1e300;
+}
+
+static void exponentials(int64_t count, const double *shift, double *energy, double *total,
+                         double *product) {
+    double sum[L] = {0}, weighted[L] = {0};
+    for (int64_t s = 0; s < count; s++) {
+        double *e = energy + s * L;
+        for (int l = 0; l < L; l++) {
+            double value = bounded_energy(e[l]);
+            e[l] = exponential(value - shift[l]);
+            sum[l] += e[l];
+            weighted[l] += e[l] * value;
+        }
+    }
+    memcpy(total, sum, sizeof sum);
+    memcpy(product, weighted, sizeof weighted);
+}
+
+static void exponentials_one(int64_t n, double shift, double *energy, double *total,
+                             double *product) {
+    double sum[L] = {0}, weighted[L] = {0};
+    int64_t i = 0;
+    for (; i + L <= n; i += L) {
+        double *e = energy + i;
+        for (int l = 0; l < L; l++) {
+            double value = bounded_energy(e[l]);
+            e[l] = exponential(value - shift);
+            sum[l] += e[l];
+            weighted[l] += e[l] * value;
+        }
+    }
+    for (; i < n; i++) {
+        double value = bounded_energy(energy[i]);
+        energy[i] = exponential(value - shift);
+        sum[0] += energy[i];
+        weighted[0] += energy[i] * value;
+    }
+    *total = *product = 0;
+    for (int l = 0; l < L; l++) {
+        *total += sum[l];
+        *product += weighted[l];
+    }
+}
+
+static void largest(int64_t count, const double *energy, double *best, int64_t *state) {
+    double high[L];
+    int64_t where[L] = {0};
+    memcpy(high, energy, sizeof high);
+    for (int64_t s = 1; s < count; s++) {
+        const double *e = energy + s * L;
+        for (int l = 0; l < L; l++) {
+            bool more = e[l] > high[l];
+            high[l] = more ? e[l] : high[l];
+            where[l] = more ? s : where[l];
+        }
+    }
+    memcpy(best, high, sizeof high);
+    memcpy(state, where, sizeof where);
+}
+
+static void scale(int64_t count, const double *factor, double *energy) {
+    for (int64_t s = 0; s < count; s++) {
+        for (int l = 0; l < L; l++) {
+            energy[s * L + l] *= factor[l];
+        }
+    }
+}
+
+/* ---- the tree ---- */
+
+static void energies(const et_tree *tree, const double *c, const double *g, double *work,
+                     double *energy) {
+    int h = tree->candidates;
+    memcpy(work, c, (size_t)h * L * sizeof *work);
+    memset(energy, 0, L * sizeof *energy);
+    for (int64_t s = 0; s < tree->inner; s++) {
+        const double *from = work + s * h * L;
+        double *e = energy + s * L;
+        int first = tree->last[s] + 1;
+        double *child = energy + (tree->child[s] + first) * L;
+        for (int k = first; k < h; k++, child += L) {
+            for (int l = 0; l < L; l++) {
+                child[l] = e[l] + from[k * L + l];
+            }
+        }
+        for (int k = first; k < h && tree->child[s] + k < tree->inner; k++) {
+            double *to = work + (tree->child[s] + k) * h * L;
+            const double *less = g + (int64_t)k * h * L;
+            for (int j = (k + 1) * L; j < h * L; j += L) {
+                for (int l = 0; l < L; l++) {
+                    to[j + l] = from[j + l] - less[j + l];
+                }
+            }
+        }
+    }
+}
+
+/* With m(s) the probability of s and all below it, and v_s[k] that of all strictly below s in which
+ * k is active: v_s[k] = m(s + k) + sum_{j < k} v_{s+j}[k]. A state in which k is active lies at or
+ * below exactly one state that k was added to last. Hence <s_k> = v_0[k], and <s_j s_k> is the sum
+ * of v_c[k] over the states c that j was added to last. */
+static void moments(const et_tree *tree, double *q, double *work, double *mean, double *pairs) {
+    int h = tree->candidates;
+    if (pairs) {
+        memset(pairs, 0, (size_t)h * (size_t)h * L * sizeof *pairs);
+    }
+    for (int64_t s = tree->inner - 1; s >= 0; s--) {
+        double *v = work + s * h * L, sum[L];
+        int64_t child = tree->child[s];
+        int first = tree->last[s] + 1;
+        memcpy(sum, q + s * L, sizeof sum);
+        for (int k = first; k < h; k++) {
+            for (int l = 0; l < L; l++) {
+                v[k * L + l] = q[(child + k) * L + l];
+                sum[l] += v[k * L + l];
+            }
+        }
+        memcpy(q + s * L, sum, sizeof sum);
+        for (int j = first; j < h && child + j < tree->inner; j++) {
+            const double *below = work + (child + j) * h * L;
+            for (int k = (j + 1) * L; k < h * L; k += L) {
+                for (int l = 0; l < L; l++) {
+                    v[k + l] += below[k + l];
+                }
+            }
+        }
+        if (pairs && s > 0) {
+            double *row = pairs + (int64_t)(first - 1) * h * L;
+            for (int k = first * L; k < h * L; k += L) {
+                for (int l = 0; l < L; l++) {
+                    row[k + l] += v[k + l];
+                }
+            }
+        }
+    }
+    memcpy(mean, work, (size_t)h * L * sizeof *mean);
+}
+
+/* ---- the largest field ---- */
+
+static double maximum(int64_t n, const double *a, const double *b, const double *y, double *out) {
+    double sum[2 * L] = {0};
+    int64_t d = 0;
+    for (; d + 2 * L <= n; d += 2 * L) {
+        for (int l = 0; l < 2 * L; l++) {
+            double w = a[d + l] > b[d + l] ? a[d + l] : b[d + l];
+            out[d + l] = w;
+            sum[l] += w * (2 * y[d + l] - w);
+        }
+    }
+    for (; d < n; d++) {
+        double w = a[d] > b[d] ? a[d] : b[d];
+        out[d] = w;
+        sum[0] += w * (2 * y[d] - w);
+    }
+    double all = 0;
+    for (int l = 0; l < 2 * L; l++) {
+        all += sum[l];
+    }
+    return all;
+}
+
+/* log(x) of a positive normal number: its exponent, and the series of 2 atanh((m - 1) / (m + 1))
+ * for the mantissa m from sqrt(1/2) to sqrt(2). */
+static inline double logarithm(double x) {
+    const uint64_t root = UINT64_C(0x3fe6a09e667f3bcd), magic = UINT64_C(0x4330000000000000);
+    uint64_t bits;
+    double m, k;
+    memcpy(&bits, &x, sizeof bits);
+    uint64_t shifted = bits + (UINT64_C(0x3ff0000000000000) - root); /* exponent of x / sqrt(1/2) */
+    uint64_t power = (shifted >> 52) | magic; /* as a double: 2^52 + the biased exponent */
+    memcpy(&k, &power, sizeof k);
+    k -= 0x1p52 + 1023;
+    bits = (shifted & UINT64_C(0x000fffffffffffff)) + root;
+    memcpy(&m, &bits, sizeof m);
+    double z = (m - 1) / (m + 1), square = z * z;
+    double p = 2.0 / 21;
+    p = p * square + 2.0 / 19;
+    p = p * square + 2.0 / 17;
+    p = p * square + 2.0 / 15;
+    p = p * square + 2.0 / 13;
+    p = p * square + 2.0 / 11;
+    p = p * square + 2.0 / 9;
+    p = p * square + 2.0 / 7;
+    p = p * square + 2.0 / 5;
+    p = p * square + 2.0 / 3;
+    p = p * square + 2;
+    return k * 0x1.62e42fefa39efp-1 + z * p;
+}
+
+/* exp(x) = exp(-x)^-1 where x is positive. */
+static void powers(int64_t n, double q, double a, double *x) {
+    for (int64_t i = 0; i < n; i++) {
+        double value = x[i] > 1e-290 ? x[i] : 1;
+        double y = -a * logarithm(value), e = exponential(y > 0 ? -y : y);
+        e = y > 0 ? 1 / e : e;
+        x[i] = x[i] > 1e-290 ? q * e : 0;
+    }
+}
+
+extern const et_kernels JOIN(et_kernels_, RB_ISA);
+const et_kernels JOIN(et_kernels_, RB_ISA) = {
+    .name = TEXT(RB_ISA),
+    .energies = energies,
+    .largest = largest,
+    .exponentials = exponentials,
+    .exponentials_one = exponentials_one,
+    .scale = scale,
+    .moments = moments,
+    .maximum = maximum,
+    .powers = powers,
+};

@@ -1,0 +1,168 @@
+/* Sums over the states themselves, for models whose M-step needs more than moments. In bands of
+ * features: each number is summed by one thread, sample after sample. States of probability below
+ * LEAST are left out: nearly all of them at low temperatures. */
+#include "fit.h"
+
+#include <math.h>
+
+enum { BAND_COLUMNS = 64, MOST_DEPTH = 64 };
+static const double LEAST = 1e-12;
+
+struct band {
+    et_state *st;
+    rb_dense rows;
+    int64_t samples;
+    int64_t first, count; /* features */
+};
+
+/* A part of a sample: y in float64, and the causes of a state. */
+struct part {
+    const struct band *band;
+    double y[BAND_COLUMNS];
+    int64_t causes[MOST_DEPTH];
+    int size;
+};
+
+typedef void (*adder)(const struct part *part, double q);
+
+static double *row_part(const struct band *band, rb_dense rows, int64_t h) {
+    return (double *)rb_dense_row(rows, h) + band->first;
+}
+
+/* ---- shares of any model: up and down ---- */
+
+static void add_shares(const struct part *part, double q) {
+    const struct band *band = part->band;
+    const et_state *st = band->st;
+    rb_dense fields = st->engine->parameters.fields;
+    double wbar[BAND_COLUMNS];
+    for (int64_t d = 0; d < band->count; d++) {
+        wbar[d] = st->model->empty;
+    }
+    for (int k = 0; k < part->size; k++) {
+        st->model->superpose(band->count, wbar, row_part(band, fields, part->causes[k]), wbar);
+    }
+    for (int k = 0; k < part->size; k++) {
+        int64_t h = part->causes[k];
+        st->model->general->share(band->count, part->y, wbar, row_part(band, fields, h), q,
+                                  row_part(band, st->moments.products, h),
+                                  row_part(band, st->moments.weights, h));
+    }
+}
+
+/* ---- MCA (eq. 40): sum <A> and sum <A> y ----
+ *
+ *   A_hd(s) = s_h R_hd^a (sum_{j in s} R_jd)^-a,   R = W^rho,  a = 1 - 1 / rho
+ * is 1 for a cause alone: those samples come from a product. */
+static void add_responsibilities(const struct part *part, double q) {
+    const struct band *band = part->band;
+    const et_state *st = band->st;
+    double sum[BAND_COLUMNS] = {0};
+    for (int k = 0; k < part->size; k++) {
+        const double *power = row_part(band, st->powers, part->causes[k]);
+        for (int64_t d = 0; d < band->count; d++) {
+            sum[d] += power[d];
+        }
+    }
+    st->engine->kernels->powers(band->count, q, st->exponent, sum);
+    for (int k = 0; k < part->size; k++) {
+        int64_t h = part->causes[k];
+        const double *root = row_part(band, st->roots, h);
+        double *weights = row_part(band, st->moments.weights, h);
+        double *products = row_part(band, st->moments.products, h);
+        for (int64_t d = 0; d < band->count; d++) {
+            double share = root[d] * sum[d];
+            weights[d] += share;
+            products[d] += share * part->y[d];
+        }
+    }
+}
+
+/* ---- samples ---- */
+
+static void set_causes(struct part *part, const et_tree *tree, const int32_t *list, int64_t s) {
+    part->size = 0;
+    for (int64_t p = s; p > 0; p = tree->parent[p]) {
+        part->causes[part->size++] = list[tree->last[p]];
+    }
+}
+
+/* Single causes count here only for general shares. */
+static void add_sample(struct part *part, int64_t i, adder add) {
+    const et_state *st = part->band->st;
+    const et_results *r = &st->results;
+    const et_tree *tree = &st->engine->tree;
+    const double *q = r->states + i * tree->count;
+    const int32_t *list = r->candidates + i * tree->candidates;
+    const void *single = rb_dense_row(r->single, i);
+    for (int64_t h = 0; !st->model->max && h < r->single.cols; h++) {
+        double one = et_get(r->single.type, single, h);
+        if (one >= LEAST) {
+            part->causes[0] = h;
+            part->size = 1;
+            add(part, one);
+        }
+    }
+    for (int64_t s = 1 + tree->candidates; s < tree->count; s++) {
+        if (q[s] >= LEAST) {
+            set_causes(part, tree, list, s);
+            add(part, q[s]);
+        }
+    }
+}
+
+struct task {
+    et_state *st;
+    rb_dense rows;
+    int64_t samples;
+    adder add;
+};
+
+static void band_task(void *arg, int64_t index, int worker) {
+    (void)worker;
+    const struct task *task = arg;
+    int64_t first = index * BAND_COLUMNS, left = task->rows.cols - first;
+    struct band band = {task->st, task->rows, task->samples, first,
+                        left < BAND_COLUMNS ? left : BAND_COLUMNS};
+    struct part part = {.band = &band};
+    for (int64_t i = 0; i < band.samples; i++) {
+        if (task->st->results.used[i]) {
+            const void *row = rb_dense_row(band.rows, i);
+            for (int64_t d = 0; d < band.count; d++) {
+                part.y[d] = et_get(band.rows.type, row, first + d);
+            }
+            add_sample(&part, i, task->add);
+        }
+    }
+}
+
+static void add_block(rb_context *ctx, et_state *st, rb_dense rows, int64_t samples, adder add) {
+    struct task task = {st, rows, samples, add};
+    rb_parallel(ctx, (rows.cols + BAND_COLUMNS - 1) / BAND_COLUMNS, band_task, &task);
+}
+
+rb_error et_general_add(rb_context *ctx, et_state *st, const rb_block *block) {
+    add_block(ctx, st, et_block_rows(st, block), block->n_samples, add_shares);
+    return RB_OK;
+}
+
+static void add_singles(et_state *st, int64_t count) {
+    rb_dense single = st->results.single, weights = st->moments.weights;
+    for (int64_t h = 0; h < weights.rows; h++) {
+        double sum = 0, *row = rb_dense_row(weights, h);
+        for (int64_t i = 0; i < count; i++) {
+            sum += et_get(single.type, rb_dense_row(single, i), h);
+        }
+        for (int64_t d = 0; d < weights.cols; d++) {
+            row[d] += sum;
+        }
+    }
+}
+
+rb_error et_max_add(rb_context *ctx, et_state *st, const rb_block *block) {
+    rb_dense rows = et_block_rows(st, block);
+    et_add_products(ctx, st, rb_dense_rows(st->results.single, 0, block->n_samples), rows);
+    add_singles(st, block->n_samples);
+    add_block(ctx, st, rows, block->n_samples, add_responsibilities);
+    return RB_OK;
+}
