@@ -123,6 +123,12 @@ static rb_error add_blocks(struct figures *f, rb_feed *feed) {
     return err;
 }
 
+static void scale_row(rb_dense a, int64_t row, int64_t count, double factor) {
+    for (int64_t j = 0; j < count; j++) {
+        rb_dense_set(a, row, j, factor * rb_dense_get(a, row, j));
+    }
+}
+
 /* Sums become means; S gets Sigma; the forms of W. Returns the trace of mu'mu / n. */
 static double finish_moments(struct figures *f) {
     rb_context *ctx = f->ctx;
@@ -131,14 +137,13 @@ static double finish_moments(struct figures *f) {
     double n = (double)f->n, trace = 0;
     for (int64_t k = 0; k < f->m; k++) {
         f->second[k] /= n;
-        rb_axpy(ctx, w.type, f->l, 1 / n - 1, rb_dense_row(f->u, k), rb_dense_row(f->u, k));
+        scale_row(f->u, k, f->l, 1 / n);
     }
     for (int64_t j = 0; j < f->l; j++) {
         f->mean[j] /= n;
-        void *row = rb_dense_row(f->s, j);
-        rb_axpy(ctx, w.type, j + 1, 1 / n - 1, row, row);
+        scale_row(f->s, j, j + 1, 1 / n);
         trace += rb_dense_get(f->s, j, j);
-        rb_axpy(ctx, w.type, j + 1, 1, rb_dense_row(posterior->sigma, j), row);
+        rb_axpy(ctx, w.type, j + 1, 1, rb_dense_row(posterior->sigma, j), rb_dense_row(f->s, j));
     }
     rb_dense_mirror(f->s);
     rb_gemm_parallel(ctx, 1, w, RB_PLAIN, f->s, RB_PLAIN, 0, f->work);

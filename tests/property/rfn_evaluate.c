@@ -1,0 +1,52 @@
+/* The figures of a model do not depend on the precision of its products. */
+#include "fixture.h"
+
+enum { N = 100000, M = 6, UNITS = 3 };
+
+static rb_evaluation evaluate(rb_context *ctx, rb_source *source, rb_model *model, rb_type type) {
+    rb_evaluation e;
+    rb_type kept = model->type;
+    model->type = type;
+    assert_ok(ctx, rb_evaluate(ctx, model, source, &e));
+    model->type = kept;
+    return e;
+}
+
+/* One model on many samples, float32 against float64: sums over 100 000 samples become means. */
+static void float32_agrees_with_float64(void **state) {
+    (void)state;
+    rb_context *ctx = fixture_context();
+    double *values = fixture_values(N, M, 2, 5);
+    for (int64_t e = 0; e < N * M; e++) {
+        values[e] = (double)(float)values[e];
+    }
+    rb_matrix *matrix;
+    rb_source *source = fixture_source(ctx, values, N, M, &matrix);
+    rb_rfn_options options = fixture_rfn(UNITS, RB_RFN_NORMALIZE_RMS);
+    rb_fit_options fit = fixture_fit(20, RB_FLOAT64);
+    rb_model *model;
+    assert_ok(ctx, rb_fit(ctx, "rfn", &options, &fit, NULL, source, NULL, &model));
+    rb_evaluation a = evaluate(ctx, source, model, RB_FLOAT64);
+    rb_evaluation b = evaluate(ctx, source, model, RB_FLOAT32);
+    assert_close(b.sparseness, a.sparseness, 1e-5);
+    assert_close(b.reconstruction_error, a.reconstruction_error, 1e-5);
+    assert_close(b.covariance_error, a.covariance_error, 1e-5);
+    assert_close(b.objective, a.objective, 1e-5);
+    assert_close(b.log_likelihood, a.log_likelihood, 1e-5);
+    assert_close(b.estep_objective, a.estep_objective, 1e-5);
+    assert_close(b.energy, a.energy, 1e-5);
+    assert_close(b.divergence, a.divergence, 1e-5);
+    assert_close(b.mean_squared_error, a.mean_squared_error, 1e-5);
+    rb_model_free(model);
+    rb_source_free(source);
+    rb_matrix_free(matrix);
+    free(values);
+    rb_context_free(ctx);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(float32_agrees_with_float64),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
