@@ -40,9 +40,8 @@ static bool parse_top(const char *text, int64_t *top) {
 }
 
 static bool parse_share(const char *text, double *share) {
-    char *end;
-    *share = strtod(text, &end);
-    return end != text && !*end && *share > 0 && *share <= 1;
+    const char *end = text + strlen(text);
+    return rb_number_scan(text, end, share) == end && *share > 0 && *share <= 1;
 }
 
 rb_error rb_rule_parse(rb_context *ctx, const char *text, rb_rule *rule) {

@@ -63,15 +63,24 @@ static void put_cell(FILE *file, const char *name, int64_t index) {
     }
 }
 
+static void put_number(FILE *file, int digits, double value) {
+    char text[32];
+    rb_print(text, sizeof text, "%.*g", digits, value);
+    fputs(text, file);
+}
+
 static void put_rows(FILE *file, const listing *l, int64_t rank, const member_side *side,
                      const rb_member *members, int64_t count) {
     const rb_module *m = &l->modules->list[rank];
     for (int64_t d = 0; d < count; d++) {
         int64_t index = side->index(l, members[d].index);
-        fprintf(file, "%lld\t%lld\t%.6g\t%s\t", (long long)rank, (long long)m->unit, m->information,
-                side->kind);
+        fprintf(file, "%lld\t%lld\t", (long long)rank, (long long)m->unit);
+        put_number(file, 6, m->information);
+        fprintf(file, "\t%s\t", side->kind);
         put_cell(file, side->name(l, members[d].index), index);
-        fprintf(file, "\t%lld\t%.9g\n", (long long)index, members[d].weight);
+        fprintf(file, "\t%lld\t", (long long)index);
+        put_number(file, 9, members[d].weight);
+        putc('\n', file);
     }
 }
 
@@ -95,8 +104,9 @@ static void put_set(FILE *file, const listing *l, int64_t rank, const char *dire
             continue;
         }
         if (!started) {
-            fprintf(file, "module_%lld_%s\tunit %lld, information %.6g", (long long)rank, direction,
-                    (long long)m->unit, m->information);
+            fprintf(file, "module_%lld_%s\tunit %lld, information ", (long long)rank, direction,
+                    (long long)m->unit);
+            put_number(file, 6, m->information);
             started = true;
         }
         putc('\t', file);

@@ -2,7 +2,6 @@
 #include "plot.h"
 
 #include <math.h>
-#include <stdio.h>
 
 /* The next step of the row 1, 2, 5, 10, 20, 50, ... that is at least `least`. */
 static double round_step(double least) {
@@ -45,11 +44,11 @@ void rb_tick_text(const rb_ticks *ticks, int index, char *buffer, size_t size) {
     double largest = fmax(fabs(ticks->first), fabs(rb_tick_value(ticks, ticks->count - 1)));
     int place = (int)floor(log10(ticks->step) + 1e-9); /* of the last digit */
     if (largest < 1e6 && place >= -6) {
-        snprintf(buffer, size, "%.*f", place < 0 ? -place : 0, value);
+        rb_print(buffer, size, "%.*f", place < 0 ? -place : 0, value);
         return;
     }
     int digits = (int)floor(log10(fmax(largest, ticks->step))) - place + 1;
-    snprintf(buffer, size, "%.*g", digits < 15 ? digits : 15, value);
+    rb_print(buffer, size, "%.*g", digits < 15 ? digits : 15, value);
 }
 
 void rb_spread(double *places, int64_t count, double gap, double low, double high) {

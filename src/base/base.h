@@ -90,7 +90,18 @@ double rb_draw_normal(rb_draws *draws);
 int64_t rb_draw_integer(rb_draws *draws, int64_t low,
                         int64_t high); /* low .. high, ends included */
 
-/* ---- text ---- */
+/* ---- text; always with a decimal point, whatever the locale ---- */
+
+/* Reads a decimal number at the start of text[0 .. end): the rounding of strtod in the "C" locale,
+ * whatever the locale is. Returns the end of the number, or NULL when there is none. A number
+ * beyond the range of float64 becomes infinite. */
+const char *rb_number_scan(const char *text, const char *end, double *value);
+
+/* snprintf in the "C" locale. */
+int rb_print(char *buffer, size_t size, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+int rb_print_list(char *buffer, size_t size, const char *format, va_list list)
+    __attribute__((format(printf, 3, 0)));
 
 /* Reads "28x28" or "32x32x3": sizes of 1 to INT32_MAX. How many there are, or 0 for anything else
  * and for more than `most`. */

@@ -37,7 +37,7 @@ rb_error rb_fail(rb_context *ctx, rb_error code, const char *format, ...) {
     char text[sizeof ctx->sentence];
     va_list list;
     va_start(list, format);
-    vsnprintf(text, sizeof text, format, list);
+    rb_print_list(text, sizeof text, format, list);
     va_end(list);
     memcpy(ctx->sentence, text, sizeof text);
     return code;
@@ -47,7 +47,7 @@ void rb_fail_prefix(rb_context *ctx, const char *format, ...) {
     char text[sizeof ctx->sentence];
     va_list list;
     va_start(list, format);
-    int used = vsnprintf(text, sizeof text, format, list);
+    int used = rb_print_list(text, sizeof text, format, list);
     va_end(list);
     if (used < 0 || (size_t)used >= sizeof text) {
         return;
@@ -63,7 +63,7 @@ void rb_log(rb_context *ctx, rb_log_level level, const char *format, ...) {
     char text[sizeof ctx->sentence];
     va_list list;
     va_start(list, format);
-    vsnprintf(text, sizeof text, format, list);
+    rb_print_list(text, sizeof text, format, list);
     va_end(list);
     ctx->on_log(level, text, ctx->log_user);
 }

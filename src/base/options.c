@@ -81,10 +81,10 @@ static bool parse_integer(const char *text, int64_t *value) {
 }
 
 static bool parse_number(const char *text, double *value) {
-    char *end;
-    double number = strtod(text, &end);
-    double factor = suffix_factor(end);
-    if (end == text || factor == 0 || !isfinite(number)) {
+    double number = 0;
+    const char *end = rb_number_scan(text, text + strlen(text), &number);
+    double factor = end ? suffix_factor(end) : 0;
+    if (factor == 0 || !isfinite(number)) {
         return false;
     }
     *value = number * factor;
@@ -183,6 +183,15 @@ rb_error rb_options_set(rb_context *ctx, const rb_option *table, void *options, 
     return RB_OK;
 }
 
+/* The shortest of the two forms that reads back to the same bits. */
+static void print_number(double value, char *buffer, size_t size) {
+    double back = NAN;
+    rb_print(buffer, size, "%.15g", value);
+    if (!rb_number_scan(buffer, buffer + strlen(buffer), &back) || back != value) {
+        rb_print(buffer, size, "%.17g", value);
+    }
+}
+
 void rb_options_get(const rb_option *row, const void *options, char *buffer, size_t size) {
     const void *field = (const char *)options + row->offset;
     buffer[0] = '\0';
@@ -191,11 +200,7 @@ void rb_options_get(const rb_option *row, const void *options, char *buffer, siz
         snprintf(buffer, size, "%lld", (long long)*(const int64_t *)field);
         return;
     case RB_OPTION_NUMBER:
-        /* The shortest of the two forms that reads back to the same bits. */
-        snprintf(buffer, size, "%.15g", *(const double *)field);
-        if (strtod(buffer, NULL) != *(const double *)field) {
-            snprintf(buffer, size, "%.17g", *(const double *)field);
-        }
+        print_number(*(const double *)field, buffer, size);
         return;
     case RB_OPTION_CHOICE:
         choice_name(row->choices, *(const int *)field, buffer, size);
@@ -247,10 +252,10 @@ void rb_options_range(const rb_option *row, char *buffer, size_t size) {
         if (row->minimum == DBL_MIN) {
             snprintf(low, sizeof low, " above 0");
         } else if (row->minimum > -DBL_MAX) {
-            snprintf(low, sizeof low, " of at least %.15g", row->minimum);
+            rb_print(low, sizeof low, " of at least %.15g", row->minimum);
         }
         if (row->maximum < 9e18) {
-            snprintf(high, sizeof high, "%s at most %.15g", low[0] ? " and" : " of", row->maximum);
+            rb_print(high, sizeof high, "%s at most %.15g", low[0] ? " and" : " of", row->maximum);
         }
         snprintf(buffer, size, "%s%s%s", noun, low, high);
         return;

@@ -3,18 +3,16 @@
 #include "fit.h"
 
 #include <math.h>
-#include <stdlib.h>
+#include <string.h>
 
 rb_error et_schedule_parse(rb_context *ctx, const char *text, et_schedule *schedule) {
-    char *rest;
-    double start = strtod(text, &rest), end = schedule->end;
-    bool good = rest != text;
-    if (good && *rest == ':') {
-        char *number = rest + 1;
-        end = strtod(number, &rest);
-        good = rest != number;
+    const char *stop = text + strlen(text);
+    double start = 0, end = schedule->end;
+    const char *rest = rb_number_scan(text, stop, &start);
+    if (rest && *rest == ':') {
+        rest = rb_number_scan(rest + 1, stop, &end);
     }
-    if (!good || *rest || !(end >= 1 && start >= end && start <= 1e150)) {
+    if (rest != stop || !(end >= 1 && start >= end && start <= 1e150)) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT,
                        "temperature is '%s', but must be START:END with START >= END >= 1, such as "
                        "13:%.15g (END is %.15g if not given)",

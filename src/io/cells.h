@@ -6,11 +6,6 @@
 
 typedef enum rb_cell { RB_CELL_NUMBER, RB_CELL_MISSING, RB_CELL_INFINITE, RB_CELL_TEXT } rb_cell;
 
-/* Reads a decimal number at the start of text[0 .. end): the rounding of strtod in the "C" locale,
- * whatever the locale is. Returns the end of the number, or NULL when there is none. A number
- * beyond the range of float64 becomes infinite. */
-const char *rb_number_scan(const char *text, const char *end, double *value);
-
 /* What a cell holds; blanks around it do not count. Missing: nothing, NA, N/A, NaN, null, ?, in any
  * case of letters; the value is then NaN. */
 rb_cell rb_cell_read(const char *text, int64_t length, double *value);

@@ -83,7 +83,7 @@ static int format_value(double value, rb_type type, char text[LONGEST_VALUE]) {
     int most = type == RB_FLOAT32 ? 9 : 17, length = 0;
     for (int digits = most - (type == RB_FLOAT32 ? 3 : 2); digits <= most; digits++) {
         double back = NAN;
-        length = snprintf(text, LONGEST_VALUE, "%.*g", digits, value);
+        length = rb_print(text, LONGEST_VALUE, "%.*g", digits, value);
         (void)rb_number_scan(text, text + length, &back);
         if (type == RB_FLOAT32 ? (float)back == (float)value : back == value) {
             break;

@@ -2,8 +2,6 @@
 #include "io/cells.h"
 #include "io_test.h"
 
-#include <locale.h>
-
 static void expect_number(const char *text) {
     double value = -7;
     const char *end = rb_number_scan(text, text + strlen(text), &value);
@@ -112,23 +110,6 @@ static void cells_are_told_apart(void **state) {
     }
 }
 
-static void a_decimal_comma_in_the_locale_changes_nothing(void **state) {
-    (void)state;
-    static const char *const names[] = {"de_DE.UTF-8", "fr_FR.UTF-8", "de_DE", NULL};
-    const char *const *name = names;
-    while (*name && !setlocale(LC_NUMERIC, *name)) {
-        name++;
-    }
-    if (!*name) {
-        skip(); /* no such locale on this machine */
-    }
-    double value;
-    const char *text = "1.2345678901234567890123";
-    assert_ptr_equal(rb_number_scan(text, text + strlen(text), &value), text + strlen(text));
-    setlocale(LC_NUMERIC, "C");
-    assert_true(value == 1.2345678901234567890123);
-}
-
 static void long_texts_are_cut_between_characters(void **state) {
     (void)state;
     char shown[RB_SHOWN];
@@ -151,7 +132,6 @@ int main(void) {
         cmocka_unit_test(what_is_no_number_is_not_taken),
         cmocka_unit_test(the_end_is_the_end),
         cmocka_unit_test(cells_are_told_apart),
-        cmocka_unit_test(a_decimal_comma_in_the_locale_changes_nothing),
         cmocka_unit_test(long_texts_are_cut_between_characters),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

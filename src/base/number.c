@@ -1,11 +1,11 @@
-/* Text to numbers: fast and exact where few digits allow it, else by strtod in the "C" locale. */
-#include "cells.h"
+/* Numbers from text and to text with a decimal point, whatever the locale of the program is. From
+ * text: fast and exact where few digits allow it, else by strtod in the "C" locale. */
+#include "base.h"
 
 #include <locale.h>
-#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 enum {
     MOST_DIGITS = 19, /* as many always fit into 64 bits */
@@ -119,33 +119,21 @@ const char *rb_number_scan(const char *text, const char *end, double *value) {
     return number.end;
 }
 
-static bool among(const char *const *words, const char *text, int64_t length) {
-    for (; *words; words++) {
-        if ((int64_t)strlen(*words) == length && strncasecmp(*words, text, (size_t)length) == 0) {
-            return true;
-        }
+int rb_print_list(char *buffer, size_t size, const char *format, va_list list) {
+    locale_t c = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    locale_t before = uselocale(c); /* of this thread alone */
+    int length = vsnprintf(buffer, size, format, list);
+    uselocale(before);
+    if (c) {
+        freelocale(c);
     }
-    return false;
+    return length;
 }
 
-rb_cell rb_cell_read(const char *text, int64_t length, double *value) {
-    static const char *const missing[] = {"",     "na",   "n/a", "nan", "+nan",
-                                          "-nan", "null", "?",   NULL};
-    static const char *const infinite[] = {"inf", "infinity", NULL};
-    const char *end = text + length;
-    while (text < end && (*text == ' ' || *text == '\t')) {
-        text++;
-    }
-    while (text < end && (end[-1] == ' ' || end[-1] == '\t')) {
-        end--;
-    }
-    if (rb_number_scan(text, end, value) == end) {
-        return isfinite(*value) ? RB_CELL_NUMBER : RB_CELL_INFINITE;
-    }
-    *value = NAN;
-    if (among(missing, text, end - text)) {
-        return RB_CELL_MISSING;
-    }
-    text += *text == '-' || *text == '+';
-    return among(infinite, text, end - text) ? RB_CELL_INFINITE : RB_CELL_TEXT;
+int rb_print(char *buffer, size_t size, const char *format, ...) {
+    va_list list;
+    va_start(list, format);
+    int length = rb_print_list(buffer, size, format, list);
+    va_end(list);
+    return length;
 }
