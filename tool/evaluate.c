@@ -46,6 +46,7 @@ static void print_json(const rb_evaluation *e, const rb_field_match *match) {
     emit_integer(&j, "dead_units", e->dead_units);
     emit_number(&j, "sparseness", e->sparseness);
     emit_number(&j, "reconstruction_error", e->reconstruction_error);
+    emit_number(&j, "variance_explained", e->variance_explained);
     emit_number(&j, "covariance_error", e->covariance_error);
     emit_number(&j, "objective", e->objective);
     emit_number(&j, "log_likelihood", e->log_likelihood);
@@ -78,6 +79,7 @@ static void print_table(const rb_evaluation *e, const rb_field_match *match) {
            (long long)e->dead_units);
     print_number("sparseness", e->sparseness, "share of zeros in the codes");
     print_number("reconstruction error", e->reconstruction_error, "norm of data - rebuilt data");
+    print_number("variance explained", e->variance_explained, "share of the squares of the data");
     print_number("covariance error", e->covariance_error, "norm of covariance - the model's");
     print_number("objective", e->objective, "larger is better");
     print_number("log likelihood", e->log_likelihood, "larger is better");

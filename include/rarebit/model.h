@@ -95,6 +95,7 @@ typedef struct rb_evaluation {
     double estep_objective;      /* O */
     double energy;               /* E; F = -E - KL */
     double divergence;           /* KL of the codes' distribution from the prior */
+    double variance_explained;   /* 1 - n m mean_squared_error / |V|_F^2; NaN for data that are 0 */
     double mean_squared_error;   /* mean over V of (V - what the model expects)^2: mu W', or where
                                   * causes do not add up the mean of their superposition */
 } rb_evaluation;

@@ -26,7 +26,8 @@ typedef enum rb_scale { RB_SCALE_NONE = 0, RB_SCALE_SD, RB_SCALE_IQR } rb_scale;
 
 typedef struct rb_preprocess_options {
     int missing;   /* rb_missing: what to do with NaN; a feature's mean or median of the rest */
-    double totals; /* scale each sample to this sum of values; 0: leave it */
+    double totals; /* scale each sample to this sum of values, none of which may be below 0;
+                    * 0: leave it */
     bool log1p;    /* log(1 + x), after the totals; values must be above -1 */
     int64_t top_variance; /* keep this many features of largest variance; 0: all */
     int centre;           /* rb_centre: what is subtracted from each feature */

@@ -23,3 +23,34 @@ void rb_block_rows(const rb_block *block, int64_t row, rb_dense rows) {
         sparse_row(block, row + i, rows, i);
     }
 }
+
+static double dense_squares(const rb_dense *v) {
+    double sum = 0;
+    for (int64_t i = 0; i < v->rows; i++) {
+        for (int64_t k = 0; k < v->cols; k++) {
+            double value = rb_dense_get(*v, i, k);
+            sum += value * value;
+        }
+    }
+    return sum;
+}
+
+/* Zeros that are not stored are -shift; (v - s)^2 - s^2 = v (v - 2 s) for those that are. */
+static double sparse_squares(const rb_block *block) {
+    const rb_csr *v = &block->csr;
+    double empty = 0, sum = 0;
+    for (int64_t k = 0; block->shift && k < block->n_features; k++) {
+        empty += block->shift[k] * block->shift[k];
+    }
+    for (int64_t e = 0; e < v->starts[v->rows] - v->starts[0]; e++) {
+        double value = v->type == RB_FLOAT32 ? (double)((const float *)v->values)[e]
+                                             : ((const double *)v->values)[e];
+        double shift = block->shift ? block->shift[v->columns[e]] : 0;
+        sum += value * (value - 2 * shift);
+    }
+    return sum + (double)v->rows * empty;
+}
+
+double rb_block_squares(const rb_block *block) {
+    return block->sparse ? sparse_squares(block) : dense_squares(&block->dense);
+}

@@ -128,6 +128,8 @@ typedef struct rb_block {
 
 /* Samples row .. row + rows.rows - 1 of a block as dense rows of its type. */
 void rb_block_rows(const rb_block *block, int64_t row, rb_dense rows);
+/* The sum of the squares of all values of a block. */
+double rb_block_squares(const rb_block *block);
 
 /* Fitted preprocessing: plain numbers, so that a model can store it. Order: samples are scaled to
  * totals, log1p, missing values filled, features selected, centred, scaled. */

@@ -226,7 +226,8 @@ static void dense_rows(void *arg, int64_t index, int worker) {
 static rb_error fail_at(rb_context *ctx, rb_feed *feed, const rb_matrix *view, int64_t first,
                         int64_t i, int64_t feature) {
     int64_t from = feed->input_of ? feed->input_of[feature] : feature;
-    return rb_fail_value(ctx, feed->source, first + i, from, rb_matrix_at(view, i, from));
+    return rb_fail_value(ctx, &feed->p->options, feed->source, first + i, from,
+                         rb_matrix_at(view, i, from));
 }
 
 /* Room for the rows of a block, and for what is kept beside them. */
@@ -327,7 +328,7 @@ static rb_error convert_sparse_row(rb_context *ctx, rb_feed *feed, const rb_matr
         }
         double x = isnan(row.values[e]) && p->fill ? p->fill[k] : row.values[e];
         if (!isfinite(x)) {
-            return rb_fail_value(ctx, feed->source, first + i, row.columns[e],
+            return rb_fail_value(ctx, &p->options, feed->source, first + i, row.columns[e],
                                  rb_matrix_at(view, i, row.columns[e]));
         }
         feed->columns[*entries] = k;

@@ -31,28 +31,31 @@ void rb_preprocess_free(rb_preprocess *p) {
 }
 
 /* The sentence about a value that cannot be used; `value` is as it stood in the data. */
-rb_error rb_fail_value(rb_context *ctx, const rb_source *source, int64_t sample, int64_t feature,
-                       double value) {
+rb_error rb_fail_value(rb_context *ctx, const rb_preprocess_options *options,
+                       const rb_source *source, int64_t sample, int64_t feature, double value) {
     const char *name = rb_source_sample_name(source, sample);
     const char *feature_name = rb_source_feature_name(source, feature);
     const char *what = isnan(value) ? "is missing (NaN); choose --missing mean or median to fill it"
-                       : isinf(value) ? "is infinite; remove it from the data"
-                                      : "is at most -1: log1p cannot take it";
-    return rb_fail(ctx, RB_ERROR_DATA, "sample %lld%s%s%s, feature %lld%s%s%s %s",
-                   (long long)sample + 1, name ? " (" : "", name ? name : "", name ? ")" : "",
-                   (long long)feature + 1, feature_name ? " (" : "",
-                   feature_name ? feature_name : "", feature_name ? ")" : "", what);
+                       : isinf(value)        ? "is infinite; remove it from the data"
+                       : options->totals > 0 ? "is below 0: totals cannot take it"
+                                             : "is at most -1: log1p cannot take it";
+    return rb_fail(ctx, RB_ERROR_DATA, "sample %lld%s%s%s, feature %lld%s%s%s%s %s",
+                   (long long)sample, name ? " (" : "", name ? name : "", name ? ")" : "",
+                   (long long)feature, feature_name ? " (" : "", feature_name ? feature_name : "",
+                   feature_name ? ")" : "", name && feature_name ? "" : " (counted from 0)", what);
 }
 
-/* Refuses what no option can mend: infinities; NaN unless it is filled; log1p of -1 and less. */
+/* Refuses what no option can mend: infinities; NaN unless it is filled; what totals and log1p
+ * cannot take. */
 static rb_error check_row(rb_context *ctx, const struct fitting *f, int64_t sample,
                           const rb_row *row) {
     const rb_preprocess_options *options = &f->p->options;
     for (int64_t e = 0; e < row->count; e++) {
         double x = row->values[e];
         if (isinf(x) || (isnan(x) && options->missing == RB_MISSING_REFUSE) ||
-            (options->log1p && x <= -1)) {
-            return rb_fail_value(ctx, f->source, sample, row->columns ? row->columns[e] : e, x);
+            !rb_value_fits(options, x)) {
+            return rb_fail_value(ctx, options, f->source, sample,
+                                 row->columns ? row->columns[e] : e, x);
         }
     }
     return RB_OK;

@@ -8,7 +8,7 @@ static const rb_option table[] = {
     {"missing", 0, RB_OPTION_CHOICE, offsetof(rb_preprocess_options, missing), "refuse", 0, 0,
      "refuse|mean|median", "HOW", "what to do with missing values (NaN, NA, an empty field)"},
     {"totals", 0, RB_OPTION_NUMBER, offsetof(rb_preprocess_options, totals), "0", 0, DBL_MAX, NULL,
-     "SUM", "scale every sample to this sum of values, 1e4 say (0: leave it)"},
+     "SUM", "scale every sample to this sum of values, 1e4 say; none may be below 0 (0: leave it)"},
     {"log1p", 0, RB_OPTION_FLAG, offsetof(rb_preprocess_options, log1p), "false", 0, 0, NULL, NULL,
      "take log(1 + x), after the totals"},
     {"top-variance", 0, RB_OPTION_INTEGER, offsetof(rb_preprocess_options, top_variance), "0", 0,

@@ -72,21 +72,31 @@ void rb_row_get(const rb_matrix *m, int64_t i, rb_row *row) {
     }
 }
 
+bool rb_value_fits(const rb_preprocess_options *options, double value) {
+    return !(options->totals > 0 && value < 0) && !(options->log1p && value <= -1);
+}
+
+/* What cannot be used stays infinite, so that it is found afterwards and never filled. */
+static double transformed(const rb_preprocess_options *options, double value, double factor) {
+    if (isinf(value) || !rb_value_fits(options, value)) {
+        return -INFINITY;
+    }
+    return options->log1p ? log1p(value * factor) : value * factor;
+}
+
 double rb_row_transform(const rb_preprocess_options *options, rb_row *row) {
-    double total = 0;
+    double total = 0, factor = 1;
+    if (options->totals == 0 && !options->log1p) {
+        return 0;
+    }
     if (options->totals > 0) {
         for (int64_t e = 0; e < row->count; e++) {
-            total += isnan(row->values[e]) ? 0 : row->values[e];
+            total += isfinite(row->values[e]) ? row->values[e] : 0;
         }
-        double factor = total == 0 ? 1 : options->totals / total;
-        for (int64_t e = 0; e < row->count; e++) {
-            row->values[e] *= factor;
-        }
+        factor = total == 0 ? 1 : options->totals / total;
     }
-    if (options->log1p) {
-        for (int64_t e = 0; e < row->count; e++) {
-            row->values[e] = log1p(row->values[e]);
-        }
+    for (int64_t e = 0; e < row->count; e++) {
+        row->values[e] = transformed(options, row->values[e], factor);
     }
     return total;
 }

@@ -33,9 +33,11 @@ typedef struct rb_row {
 
 /* Row i of a matrix into row->values (of n_features), as it stands. */
 void rb_row_get(const rb_matrix *m, int64_t i, rb_row *row);
-/* The sentence about a value that cannot be used: RB_ERROR_DATA. */
-rb_error rb_fail_value(rb_context *ctx, const rb_source *source, int64_t sample, int64_t feature,
-                       double value);
+/* The sentence about a value that cannot be used, as it stands in the data: RB_ERROR_DATA. */
+rb_error rb_fail_value(rb_context *ctx, const rb_preprocess_options *options,
+                       const rb_source *source, int64_t sample, int64_t feature, double value);
+/* Can totals and log1p take the value? One that is missing they can. */
+bool rb_value_fits(const rb_preprocess_options *options, double value);
 
 /* Scales the row to its total and takes log1p, as the options say. Returns the total (over values
  * that are there); a total of 0 leaves the row. */

@@ -1,6 +1,8 @@
 /* Using a model: codes, reconstructions and figures of samples, block by block. */
 #include "model.h"
 
+#include <math.h>
+
 /* Samples in a block: large enough for fast products, whatever the shape. */
 enum { BLOCK_CELLS = 1 << 21, LEAST_SAMPLES = 64 };
 
@@ -110,6 +112,23 @@ rb_error rb_reconstruct(rb_context *ctx, const rb_model *model, rb_source *sourc
     return walk(ctx, model, source, fn, user, true);
 }
 
+/* The share of the squares of the data that the model accounts for, from its mean squared error. */
+static rb_error explain(rb_context *ctx, const rb_model *model, rb_feed *feed,
+                        rb_evaluation *evaluation) {
+    int64_t n = rb_feed_samples(feed), size = choose_block_samples(model, n);
+    double squares = 0;
+    rb_error err = RB_OK;
+    for (int64_t first = 0; !err && first < n; first += size) {
+        rb_block block;
+        err = rb_feed_read(ctx, feed, first, n - first < size ? n - first : size, &block);
+        squares += err ? 0 : rb_block_squares(&block);
+    }
+    double cells = (double)n * (double)rb_model_features(model);
+    evaluation->variance_explained =
+        squares > 0 ? 1 - evaluation->mean_squared_error * cells / squares : NAN;
+    return err;
+}
+
 rb_error rb_evaluate(rb_context *ctx, const rb_model *model, rb_source *source,
                      rb_evaluation *evaluation) {
     *evaluation = (rb_evaluation){0};
@@ -120,6 +139,9 @@ rb_error rb_evaluate(rb_context *ctx, const rb_model *model, rb_source *source,
     rb_error err = rb_feed_new(ctx, model->preprocess, source, model->type, &feed);
     if (!err) {
         err = model->method->evaluate(ctx, model, feed, evaluation);
+        if (!err) {
+            err = explain(ctx, model, feed, evaluation);
+        }
         rb_feed_free(feed);
     }
     return err;

@@ -31,7 +31,10 @@ done
 holds "($(number objective <out)) - ($(number log_likelihood <out)) + ($(number estep_objective <out)) / 2 < 1e-6"
 holds "($(number objective <out)) + ($(number energy <out)) + ($(number divergence <out)) < 1e-6"
 holds "($(number objective <out)) + ($(number energy <out)) + ($(number divergence <out)) > -1e-6"
+share=$(number variance_explained <out)
+holds "$share > 0 && $share < 1"
 expect 0 evaluate model.h5 X.npy
+tells "variance explained"
 tells "sparseness"
 tells "reconstruction error"
 

@@ -150,7 +150,8 @@ static void figures_by_definition(int64_t m, int64_t l, int normalize) {
     memcpy(sigma, big, (size_t)(l * l) * sizeof *big);
     double log_det_sigma = -invert(sigma, l);
 
-    double zeros = 0, squares = 0, likelihood = 0, o = 0, kl = -(double)l - log_det_sigma;
+    double zeros = 0, squares = 0, all_squares = 0, likelihood = 0, o = 0,
+           kl = -(double)l - log_det_sigma;
     double *c = calloc((size_t)(m * m), sizeof *c), *v = calloc((size_t)m, sizeof *v);
     double *q = calloc((size_t)l, sizeof *q), *d = calloc((size_t)l, sizeof *d);
     for (int64_t j = 0; j < l; j++) {
@@ -186,6 +187,7 @@ static void figures_by_definition(int64_t m, int64_t l, int normalize) {
                 rest -= mu[i * l + j] * rb_dense_get(p.loadings, k, j);
             }
             squares += rest * rest;
+            all_squares += v[k] * v[k];
             for (int64_t b = 0; b < m; b++) {
                 c[k * m + b] += v[k] * v[b] / N;
             }
@@ -213,6 +215,7 @@ static void figures_by_definition(int64_t m, int64_t l, int normalize) {
     assert_int_equal(e.units, l);
     assert_close(e.sparseness, zeros / (double)(N * l), 1e-12);
     assert_close(e.reconstruction_error, sqrt(squares), 1e-9);
+    assert_close(e.variance_explained, 1 - squares / all_squares, 1e-9);
     assert_close(e.covariance_error, sqrt(covariance), 1e-8);
     assert_close(e.log_likelihood, likelihood, 1e-9);
     assert_close(e.estep_objective, o, 1e-8);

@@ -23,6 +23,11 @@ static void apply(rb_context *ctx, const rb_preprocess *p, rb_source *source, do
     assert_ok(ctx, rb_feed_new(ctx, p, source, RB_FLOAT64, &feed));
     assert_ok(ctx, rb_feed_read(ctx, feed, 0, n, &block));
     rb_block_rows(&block, 0, (rb_dense){out, n, p->n_features, p->n_features, RB_FLOAT64});
+    double squares = 0;
+    for (int64_t e = 0; e < n * p->n_features; e++) {
+        squares += out[e] * out[e];
+    }
+    assert_close(rb_block_squares(&block), squares, 1e-12);
     rb_feed_free(feed);
 }
 
@@ -300,6 +305,49 @@ static void undo(void **state) {
     rb_context_free(ctx);
 }
 
+/* Totals and log1p refuse what they cannot take, at the fit and in new data, also where missing
+ * values are filled. */
+static void values_that_do_not_fit(void **state) {
+    (void)state;
+    static const struct {
+        double totals;
+        bool log1p;
+        double value;
+        const char *sentence;
+    } cases[] = {{10, false, -0.5, "is below 0: totals cannot take it"},
+                 {10, true, -2, "is below 0: totals cannot take it"},
+                 {0, true, -1, "is at most -1: log1p cannot take it"},
+                 {10, false, INFINITY, "is infinite"}};
+    rb_context *ctx = fixture_context();
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        double values[N * M];
+        rb_matrix *matrix;
+        rb_feed *feed;
+        rb_block block;
+        rb_preprocess *refused;
+        memcpy(values, table, sizeof table);
+        rb_source *source = fixture_source(ctx, values, N, M, &matrix);
+        rb_preprocess_options o = plain();
+        o.totals = cases[c].totals;
+        o.log1p = cases[c].log1p;
+        o.missing = RB_MISSING_MEAN;
+        rb_preprocess *p = fit(ctx, &o, source);
+        values[3 * M + 2] = cases[c].value;
+        assert_int_equal(rb_preprocess_fit(ctx, &o, source, &refused), RB_ERROR_DATA);
+        assert_non_null(strstr(rb_context_error(ctx), "sample 3, feature 2"));
+        assert_non_null(strstr(rb_context_error(ctx), cases[c].sentence));
+        assert_ok(ctx, rb_feed_new(ctx, p, source, RB_FLOAT64, &feed));
+        assert_int_equal(rb_feed_read(ctx, feed, 0, N, &block), RB_ERROR_DATA);
+        assert_non_null(strstr(rb_context_error(ctx), "sample 3, feature 2"));
+        assert_non_null(strstr(rb_context_error(ctx), cases[c].sentence));
+        rb_feed_free(feed);
+        rb_preprocess_free(p);
+        rb_source_free(source);
+        rb_matrix_free(matrix);
+    }
+    rb_context_free(ctx);
+}
+
 /* New data with a hole: refused by a model that refuses, filled by one that fills. */
 static void holes_in_new_data(void **state) {
     (void)state;
@@ -317,7 +365,8 @@ static void holes_in_new_data(void **state) {
     rb_block block;
     assert_ok(ctx, rb_feed_new(ctx, p, source, RB_FLOAT64, &feed));
     assert_int_equal(rb_feed_read(ctx, feed, 3, 2, &block), RB_ERROR_DATA);
-    assert_non_null(strstr(rb_context_error(ctx), "sample 5, feature 2"));
+    assert_non_null(
+        strstr(rb_context_error(ctx), "sample 4, feature 1 (counted from 0) is missing"));
     rb_feed_free(feed);
     apply(ctx, q, source, out);
     assert_close(out[4 * M + 1], 20.0 / 6, 1e-14);
@@ -338,6 +387,7 @@ int main(void) {
         cmocka_unit_test(matches_by_name),
         cmocka_unit_test(refuses_another_width),
         cmocka_unit_test(undo),
+        cmocka_unit_test(values_that_do_not_fit),
         cmocka_unit_test(holes_in_new_data),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -234,9 +234,9 @@ static void wrong_use(void **state) {
 static void missing_and_infinite_values(void **state) {
     struct problem *p = *state;
     p->values[3 * M + 2] = NAN;
-    assert_fails(p, RB_ERROR_DATA, "sample 4, feature 3 is missing");
+    assert_fails(p, RB_ERROR_DATA, "sample 3, feature 2 (counted from 0) is missing");
     p->values[3 * M + 2] = INFINITY;
-    assert_fails(p, RB_ERROR_DATA, "sample 4, feature 3 is infinite");
+    assert_fails(p, RB_ERROR_DATA, "sample 3, feature 2 (counted from 0) is infinite");
 }
 
 /* Values whose squares leave float32 stop the run and say where. */
