@@ -1,0 +1,251 @@
+/* Expectation truncation against enumeration: every sum of the E-step, for every model,
+ * temperature, prior, selection and set of kernels, is that over the states one by one (1e-10). */
+#include "et_fixture.h"
+
+/* What the sums should be, by walking all 2^H states. */
+struct sums {
+    double evidence, active, residual, mean[MOST_H], second[MOST_H * MOST_H];
+    double up[MOST_H * MOST_D], down[MOST_H * MOST_D];
+};
+
+static bool looked_at(const struct setting *c, const et_state *st, int64_t i, int state) {
+    const int32_t *list = st->results.candidates + i * st->engine->tree.candidates;
+    int size = 0, outside = 0;
+    for (int h = 0; h < c->h; h++) {
+        bool listed = false;
+        for (int k = 0; k < st->engine->tree.candidates; k++) {
+            listed = listed || list[k] == h;
+        }
+        size += state >> h & 1;
+        outside += (state >> h & 1) && !listed;
+    }
+    if (c->count) {
+        return size == c->count && !outside;
+    }
+    bool single = st->engine->setup.singletons && size == 1;
+    return single || (size <= st->engine->tree.max_active && !outside);
+}
+
+/* log p(s, y), annealed; Wbar into wbar. */
+static double joint(const struct setting *c, const et_state *st, const double *y, int state,
+                    double *wbar) {
+    const et_parameters *p = &st->engine->parameters;
+    double beta = st->engine->beta, prior = 0, likelihood = 0;
+    bool poisson = st->options.noise == RB_ET_POISSON, max = st->model->max;
+    for (int h = 0; h < c->h; h++) {
+        prior += state >> h & 1 ? log(p->prior[h]) : log(1 - p->prior[h]);
+    }
+    if (c->count) {
+        prior = lgamma(c->count + 1) + lgamma(c->h - c->count + 1) - lgamma(c->h + 1);
+    }
+    for (int d = 0; d < c->d; d++) {
+        wbar[d] = 0;
+        for (int h = 0; h < c->h; h++) {
+            double w = state >> h & 1 ? rb_dense_get(p->fields, h, d) : 0;
+            wbar[d] = max ? fmax(wbar[d], w) : wbar[d] + w;
+        }
+        double rate = fmax(wbar[d], 1e-4);
+        likelihood += poisson ? beta * (y[d] * log(rate) - rate - lgamma(y[d] + 1))
+                              : -beta * pow(y[d] - wbar[d], 2) / (2 * p->sigma * p->sigma) -
+                                    log(2 * M_PI * p->sigma * p->sigma / beta) / 2;
+    }
+    return likelihood + st->engine->beta_prior * prior;
+}
+
+/* A_hd(s) of MCA, as it is defined. */
+static double responsibility(const struct setting *c, const et_state *st, int state, int h, int d) {
+    double t = 1 / st->engine->beta, rho = t > 1 ? fmin(t / (t - 1), 21) : 21, sum = 0;
+    rb_dense w = st->engine->parameters.fields;
+    for (int j = 0; j < c->h; j++) {
+        sum += state >> j & 1 ? pow(rb_dense_get(w, j, d) / rb_dense_get(w, h, d), rho) : 0;
+    }
+    return pow(sum, 1 / rho - 1);
+}
+
+static void add_state(const struct setting *c, const et_state *st, const double *y, int state,
+                      double q, const double *wbar, struct sums *sums) {
+    for (int d = 0; d < c->d; d++) {
+        sums->residual += q * pow(y[d] - wbar[d], 2);
+    }
+    for (int h = 0; h < c->h; h++) {
+        bool active = state >> h & 1;
+        sums->mean[h] += active ? q : 0;
+        sums->active += active ? q : 0;
+        for (int j = 0; j < c->h; j++) {
+            sums->second[h * c->h + j] += active && (state >> j & 1) ? q : 0;
+        }
+        for (int d = 0; active && d < c->d; d++) {
+            double w = rb_dense_get(st->engine->parameters.fields, h, d);
+            double share = st->model->max ? responsibility(c, st, state, h, d) : 1;
+            bool poisson = !st->model->max && st->options.noise == RB_ET_POISSON;
+            sums->up[h * c->d + d] += q * share * y[d] * (poisson ? w / fmax(wbar[d], 1e-4) : 1);
+            sums->down[h * c->d + d] += q * share;
+        }
+    }
+}
+
+static double enumerate(const struct setting *c, const et_state *st, int64_t i, const double *y,
+                        struct sums *sums) {
+    double *log_p = calloc((size_t)1 << c->h, sizeof *log_p), wbar[MOST_D], high = -HUGE_VAL;
+    double total = 0;
+    for (int s = 0; s < 1 << c->h; s++) {
+        log_p[s] = looked_at(c, st, i, s) ? joint(c, st, y, s, wbar) : -HUGE_VAL;
+        high = fmax(high, log_p[s]);
+    }
+    for (int s = 0; s < 1 << c->h; s++) {
+        total += exp(log_p[s] - high);
+    }
+    for (int s = 0; s < 1 << c->h; s++) {
+        double q = exp(log_p[s] - high) / total;
+        if (q > 0) {
+            joint(c, st, y, s, wbar);
+            add_state(c, st, y, s, q, wbar, sums);
+        }
+    }
+    free(log_p);
+    sums->evidence += high + log(total);
+    return high + log(total);
+}
+
+static void check(rb_context *ctx, const struct setting *c) {
+    struct fitted f;
+    struct sums sums = {0};
+    begin_setting(ctx, c, &f);
+    et_state *st = f.state;
+    run_estep(ctx, &f);
+    for (int64_t i = 0; i < c->n; i++) {
+        near(st->results.evidence[i], enumerate(c, st, i, f.y + i * c->d, &sums), "evidence");
+    }
+    near(st->moments.evidence, sums.evidence, "sum of evidence");
+    near(st->moments.active, sums.active, "active causes");
+    if (!st->model->general) {
+        near(st->moments.residual, sums.residual, "residual");
+    }
+    for (int h = 0; h < c->h; h++) {
+        near(st->moments.sums[h], sums.mean[h], "mean");
+        for (int j = 0; st->model->keep == ET_KEEP_PAIRS && j < c->h; j++) {
+            near(rb_dense_get(st->moments.second, h, j), sums.second[h * c->h + j], "second");
+        }
+        for (int d = 0; d < c->d; d++) {
+            near(rb_dense_get(st->moments.products, h, d), sums.up[h * c->d + d], "products");
+            if (st->model->keep == ET_KEEP_STATES) {
+                near(rb_dense_get(st->moments.weights, h, d), sums.down[h * c->d + d], "weights");
+            }
+        }
+    }
+    end_setting(&f);
+}
+
+static void sums_are_those_over_states(void **state) {
+    (void)state;
+    static const char *const kernels[] = {"ref", "avx2", "avx512"};
+    static const int shapes[][3] = {{6, 4, 2}, {5, 5, 5}, {10, 5, 3},
+                                    {4, 4, 1}, {1, 1, 1}, {7, 3, 3}};
+    for (int k = 0; k < 3; k++) {
+        rb_context *ctx = fixture_context();
+        if (rb_context_set_kernels(ctx, kernels[k])) {
+            rb_context_free(ctx);
+            continue;
+        }
+        for (int m = 0; m < MODELS; m++) {
+            for (int s = 0; s < 6; s++) {
+                for (int variant = 0; variant < 12; variant++) {
+                    struct setting c = {.method = models[m].method,
+                                        .noise = models[m].noise,
+                                        .n = 11,
+                                        .d = 9,
+                                        .h = shapes[s][0],
+                                        .candidates = shapes[s][1],
+                                        .max_active = shapes[s][2],
+                                        .temperature = variant % 3 == 0   ? 1
+                                                       : variant % 3 == 1 ? 1.05
+                                                                          : 6,
+                                        .singletons = variant % 2,
+                                        .anneal_prior = variant / 2 % 2,
+                                        .unequal = variant / 4 == 1,
+                                        .count = variant / 4 == 2 ? shapes[s][2] : 0,
+                                        .seed = (uint64_t)(100 * m + 10 * s + variant)};
+                    check(ctx, &c);
+                }
+            }
+        }
+        rb_context_free(ctx);
+    }
+}
+
+/* All selections but `exact` see only single causes; that one is the marginal over all states. */
+static void exact_selection_is_the_marginal(void **state) {
+    (void)state;
+    rb_context *ctx = fixture_context();
+    for (int m = 0; m < MODELS; m++) {
+        struct setting c = {.method = models[m].method,
+                            .noise = models[m].noise,
+                            .n = 5,
+                            .d = 9,
+                            .h = 7,
+                            .candidates = 7,
+                            .max_active = 7,
+                            .temperature = 2,
+                            .unequal = true,
+                            .seed = 5};
+        struct fitted f;
+        begin_setting(ctx, &c, &f);
+        run_estep(ctx, &f);
+        for (int64_t i = 0; i < c.n; i++) {
+            double marginals[MOST_H];
+            double evidence =
+                et_exact(f.state->engine, &f.state->engine->scratch[0], f.y + i * c.d, marginals);
+            near(evidence, f.state->results.evidence[i], "exact evidence");
+            for (int h = 0; h < c.h; h++) {
+                near(marginals[h], rb_dense_get(f.state->results.mean, i, h), "marginal");
+            }
+        }
+        end_setting(&f);
+    }
+    rb_context_free(ctx);
+}
+
+/* Q = exp(truncated - exact evidence): more states never lower it. */
+static void more_states_never_lower_quality(void **state) {
+    (void)state;
+    rb_context *ctx = fixture_context();
+    for (int m = 0; m < MODELS; m++) {
+        double before[MOST_N];
+        for (int step = 0; step < 8; step++) {
+            /* gamma 1 to 4 with 4 candidates, then more candidates, then singletons too */
+            static const int candidates[] = {4, 4, 4, 4, 5, 6, 7, 7};
+            static const int active[] = {1, 2, 3, 4, 4, 4, 4, 7};
+            struct setting c = {.method = models[m].method,
+                                .noise = models[m].noise,
+                                .n = 11,
+                                .d = 9,
+                                .h = 7,
+                                .candidates = candidates[step],
+                                .max_active = active[step],
+                                .temperature = 1,
+                                .seed = 9};
+            struct fitted f;
+            for (c.singletons = 0; c.singletons < 2; c.singletons++) {
+                begin_setting(ctx, &c, &f);
+                run_estep(ctx, &f);
+                for (int64_t i = 0; i < c.n; i++) {
+                    double evidence = f.state->results.evidence[i];
+                    /* Of the step before the value without singletons counts. */
+                    if (step > 0 || c.singletons) {
+                        assert_true(evidence >= before[i] - 1e-10);
+                    }
+                    before[i] = c.singletons ? before[i] : evidence;
+                }
+                end_setting(&f);
+            }
+        }
+    }
+    rb_context_free(ctx);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(sums_are_those_over_states),
+                                       cmocka_unit_test(exact_selection_is_the_marginal),
+                                       cmocka_unit_test(more_states_never_lower_quality)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

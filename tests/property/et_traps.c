@@ -1,0 +1,428 @@
+/* Expectation truncation: what goes wrong when it is done carelessly. One test a trap. */
+#include "et_fixture.h"
+
+static struct setting usual(int m) {
+    return (struct setting){.method = models[m].method,
+                            .noise = models[m].noise,
+                            .n = 12,
+                            .d = 9,
+                            .h = 6,
+                            .candidates = 4,
+                            .max_active = 3,
+                            .temperature = 1,
+                            .singletons = 1,
+                            .seed = 31};
+}
+
+/* Samples so far from every state that all exponentials underflow unless they are shifted. */
+static void far_samples_have_finite_evidence(void **state) {
+    (void)state;
+    rb_context *ctx = fixture_context();
+    for (int m = 0; m < 3; m++) {
+        struct setting c = usual(m);
+        struct fitted f;
+        begin_setting(ctx, &c, &f);
+        for (int i = 0; i < c.n * c.d; i++) {
+            f.y[i] += 1e4;
+        }
+        run_estep(ctx, &f);
+        for (int i = 0; i < c.n; i++) {
+            double sum = f.state->results.active[i];
+            assert_true(f.state->results.evidence[i] < -1e7);
+            assert_true(isfinite(f.state->results.evidence[i]) && sum >= 0 && sum <= c.max_active);
+        }
+        end_setting(&f);
+    }
+    rb_context_free(ctx);
+}
+
+/* With an offset of 1000 energies differ by sums that cancel: a fit in float32 computes them in
+ * float64 all the same. The numbers are such that float32 holds them. */
+static void energies_are_float64(void **state) {
+    (void)state;
+    rb_context *ctx = fixture_context();
+    for (int m = 0; m < 3; m++) {
+        struct setting c = usual(m);
+        struct fitted f;
+        begin_setting(ctx, &c, &f);
+        rb_dense w = f.state->engine->parameters.fields;
+        float narrow[MOST_N * MOST_D];
+        for (int i = 0; i < c.n * c.d; i++) {
+            narrow[i] = (float)(round(16 * f.y[i]) / 16 + 1000);
+            f.y[i] = narrow[i];
+        }
+        for (int i = 0; i < c.h * c.d; i++) {
+            double *value = (double *)w.data + i;
+            *value = round(16 * *value) / 16 + (i < c.d ? 1000 : 0);
+        }
+        run_estep(ctx, &f);
+        double wide[MOST_N];
+        memcpy(wide, f.state->results.evidence, sizeof(double) * (size_t)c.n);
+        f.block.dense = (rb_dense){narrow, c.n, c.d, c.d, RB_FLOAT32};
+        et_setup setup = f.state->engine->setup;
+        et_engine *engine;
+        et_results results;
+        setup.type = RB_FLOAT32;
+        assert_ok(ctx, et_engine_new(ctx, &setup, &engine));
+        assert_ok(ctx, et_results_new(ctx, engine, c.n, ET_KEEP_MEANS, &results));
+        rb_dense_copy(w, engine->parameters.fields);
+        memcpy(engine->parameters.prior, f.state->engine->parameters.prior,
+               sizeof(double) * (size_t)c.h);
+        engine->parameters.sigma = f.state->engine->parameters.sigma;
+        et_prepare(ctx, engine, f.state->engine->beta, f.state->engine->beta_prior);
+        memset(results.used, true, (size_t)c.n);
+        et_posteriors(ctx, engine, &f.block, false, &results);
+        for (int i = 0; i < c.n; i++) {
+            assert_close(results.evidence[i], wide[i], 1e-9);
+        }
+        et_results_free(&results);
+        et_engine_free(engine);
+        end_setting(&f);
+    }
+    rb_context_free(ctx);
+}
+
+/* A cause that is never active has a row of zeros in Q: it keeps its field, the others solve. Two
+ * that are always active together make Q singular: the ridge decides, and W stays finite. */
+static void singular_moments_solve(void **state) {
+    (void)state;
+    rb_context *ctx = fixture_context();
+    struct setting c = usual(0);
+    struct fitted f;
+    begin_setting(ctx, &c, &f);
+    run_estep(ctx, &f);
+    et_moments *m = &f.state->moments;
+    rb_dense w = f.state->engine->parameters.fields;
+    double kept[MOST_D];
+    memcpy(kept, rb_dense_row(w, 2), sizeof(double) * (size_t)c.d);
+    for (int h = 0; h < c.h; h++) {
+        rb_dense_set(m->second, 2, h, 0);
+        rb_dense_set(m->second, h, 2, 0);
+    }
+    for (int d = 0; d < c.d; d++) {
+        rb_dense_set(m->products, 2, d, 0);
+        rb_dense_set(m->products, 4, d, rb_dense_get(m->products, 3, d));
+    }
+    for (int h = 0; h < c.h; h++) { /* causes 3 and 4 are one */
+        rb_dense_set(m->second, 4, h, rb_dense_get(m->second, 3, h));
+    }
+    for (int h = 0; h < c.h; h++) {
+        rb_dense_set(m->second, h, 4, rb_dense_get(m->second, h, 3));
+    }
+    assert_ok(ctx, et_mstep_solve(ctx, f.state));
+    assert_memory_equal(kept, rb_dense_row(w, 2), sizeof(double) * (size_t)c.d);
+    for (int h = 0; h < c.h; h++) { /* Q W = P */
+        for (int d = 0; h != 2 && d < c.d; d++) {
+            double sum = 0;
+            for (int j = 0; j < c.h; j++) {
+                sum += rb_dense_get(m->second, h, j) * rb_dense_get(w, j, d);
+            }
+            assert_close(sum, rb_dense_get(m->products, h, d), 1e-5);
+        }
+    }
+    end_setting(&f);
+    rb_context_free(ctx);
+}
+
+/* More candidates or active causes than there are causes: as many as there are. */
+static void limits_are_clipped(void **state) {
+    (void)state;
+    rb_context *ctx = fixture_context();
+    struct setting c = usual(1), whole = c;
+    struct fitted f, all;
+    c.candidates = 50;
+    c.max_active = 40;
+    whole.candidates = whole.max_active = c.h;
+    begin_setting(ctx, &c, &f);
+    begin_setting(ctx, &whole, &all);
+    run_estep(ctx, &f);
+    run_estep(ctx, &all);
+    assert_int_equal(f.state->engine->tree.count, 1 << c.h);
+    assert_true(f.state->moments.evidence == all.state->moments.evidence);
+    end_setting(&f);
+    end_setting(&all);
+    rb_context_free(ctx);
+}
+
+/* The number of states is known before anything is allocated for them. */
+static void too_many_states_are_refused(void **state) {
+    (void)state;
+    rb_context *ctx = fixture_context();
+    et_tree tree;
+    ctx->allocations_left = 0;
+    assert_int_equal(et_tree_new(ctx, 60, 30, &tree), RB_ERROR_ARGUMENT);
+    assert_int_equal(et_tree_new(ctx, 1000000000, 1000000000, &tree), RB_ERROR_ARGUMENT);
+    ctx->allocations_left = -1;
+    rb_context_free(ctx);
+}
+
+/* One sample, equal samples, samples of zeros: every model runs, from the data alone. */
+static void degenerate_data_run(void **state) {
+    (void)state;
+    rb_context *ctx = fixture_context();
+    for (int m = 0; m < MODELS; m++) {
+        for (int kind = 0; kind < 3; kind++) {
+            double y[5 * 4];
+            for (int i = 0; i < 20; i++) {
+                y[i] = kind == 2 ? 0 : i % 4;
+            }
+            rb_matrix *matrix;
+            rb_model *model;
+            rb_source *source = fixture_source(ctx, y, kind == 0 ? 1 : 5, 4, &matrix);
+            rb_et_options options;
+            rb_et_options_default(&options);
+            options.units = 3;
+            options.noise = models[m].noise;
+            rb_fit_options fit = fixture_fit(30, RB_FLOAT64);
+            assert_ok(ctx,
+                      rb_fit(ctx, models[m].method, &options, &fit, NULL, source, NULL, &model));
+            rb_model_free(model);
+            rb_source_free(source);
+            rb_matrix_free(matrix);
+        }
+    }
+    rb_context_free(ctx);
+}
+
+/* A field of zeros is the last candidate, whatever is asked; equal scores go to the lower index;
+ * the list ascends. */
+static void selection_is_in_order(void **state) {
+    (void)state;
+    int32_t list[3];
+    double best[3];
+    const double scores[] = {1, 5, -HUGE_VAL, 5, 5, 1}, low[] = {-HUGE_VAL, -7, -HUGE_VAL, -9};
+    et_select(scores, 6, 3, best, list);
+    assert_int_equal(list[0], 1);
+    assert_int_equal(list[1], 3);
+    assert_int_equal(list[2], 4);
+    et_select(scores, 6, 2, best, list);
+    assert_int_equal(list[0], 1);
+    assert_int_equal(list[1], 3);
+    et_select(low, 4, 3, best, list);
+    assert_int_equal(list[0], 0);
+    assert_int_equal(list[1], 1);
+    assert_int_equal(list[2], 3);
+    rb_context *ctx = fixture_context();
+    for (int selection = RB_ET_SELECT_JOINT; selection <= RB_ET_SELECT_BOUND; selection++) {
+        struct setting c = usual(1);
+        struct fitted f;
+        double got[MOST_H], b[MOST_H] = {0};
+        begin_setting(ctx, &c, &f);
+        rb_dense_zero(rb_dense_rows(f.state->engine->parameters.fields, 2, 1));
+        et_prepare(ctx, f.state->engine, 1, 1);
+        f.state->engine->setup.selection = selection;
+        et_scores(f.state->engine, &f.state->engine->scratch[0], f.y, b, NULL, got);
+        assert_true(got[2] == -HUGE_VAL && got[0] > -HUGE_VAL);
+        end_setting(&f);
+    }
+    rb_context_free(ctx);
+}
+
+/* N_cut goes down evenly to floor(f N A) and never below one; the samples of largest evidence stay,
+ * of equals the first. */
+static void cut_is_gradual(void **state) {
+    (void)state;
+    assert_int_equal(et_cut_size(30, 19, 100, 0.5), 100);
+    assert_int_equal(et_cut_size(30, 20, 100, 0.5), 95);
+    assert_int_equal(et_cut_size(30, 24, 100, 0.5), 75);
+    assert_int_equal(et_cut_size(30, 29, 100, 0.5), 50);
+    assert_int_equal(et_cut_size(30, 29, 100, 0), 1);
+    assert_int_equal(et_cut_size(30, 29, 100, 3), 100);
+    const double evidence[] = {2, 9, 4, 4, 4, -1};
+    double work[6];
+    int used = 0;
+    et_cut cut = et_cut_find(evidence, 6, 3, work);
+    for (int i = 0; i < 6; i++) {
+        bool expected = i == 1 || i == 2 || i == 3;
+        assert_int_equal(et_cut_uses(cut, evidence[i], i), expected);
+        used += expected;
+    }
+    assert_int_equal(used, 3);
+}
+
+/* The sums after a cut are those of the samples in use alone. */
+static void cut_leaves_samples_out(void **state) {
+    (void)state;
+    rb_context *ctx = fixture_context();
+    for (int m = 0; m < MODELS; m++) {
+        struct setting c = usual(m);
+        struct fitted f;
+        begin_setting(ctx, &c, &f);
+        run_estep(ctx, &f);
+        double evidence[MOST_N];
+        memcpy(evidence, f.state->results.evidence, sizeof(double) * (size_t)c.n);
+        f.options.cut_factor = f.state->options.cut_factor = 0.5 / et_prior_mass(f.state->engine);
+        f.state->schedule.iterations = 3; /* the last of three: all of the cut */
+        f.state->iteration = 2;
+        run_estep(ctx, &f);
+        int n_used = 0;
+        double least = HUGE_VAL, most_unused = -HUGE_VAL, sum = 0;
+        for (int i = 0; i < c.n; i++) {
+            bool used = f.state->results.used[i];
+            n_used += used;
+            least = used ? fmin(least, evidence[i]) : least;
+            most_unused = used ? most_unused : fmax(most_unused, evidence[i]);
+            sum += used ? evidence[i] : 0;
+        }
+        assert_int_equal(n_used, f.state->moments.used);
+        assert_int_equal(n_used, c.n / 2);
+        assert_true(least > most_unused);
+        near(f.state->moments.evidence, sum, "evidence of the samples in use");
+        end_setting(&f);
+    }
+    rb_context_free(ctx);
+}
+
+/* The noise on field h at feature d in iteration t is draw (t H + h) D + d of its stream. */
+static void noise_is_drawn_in_order(void **state) {
+    (void)state;
+    rb_context *ctx = fixture_context();
+    struct setting c = usual(0);
+    struct fitted plain, noisy;
+    begin_setting(ctx, &c, &plain);
+    begin_setting(ctx, &c, &noisy);
+    plain.state->iteration = noisy.state->iteration = 3;
+    plain.state->schedule.iterations = noisy.state->schedule.iterations = 100;
+    noisy.state->noise = 0.3;
+    run_estep(ctx, &plain);
+    run_estep(ctx, &noisy);
+    assert_ok(ctx, et_mstep(ctx, plain.state));
+    assert_ok(ctx, et_mstep(ctx, noisy.state));
+    rb_stream stream = {.seed = (uint64_t)noisy.fit.seed, .purpose = RB_RANDOM_FIELD_NOISE};
+    for (int h = 0; h < c.h; h++) {
+        for (int d = 0; d < c.d; d++) {
+            double draw = rb_random_normal(stream, (uint64_t)((3 * c.h + h) * c.d + d));
+            near(rb_dense_get(noisy.state->engine->parameters.fields, h, d) -
+                     rb_dense_get(plain.state->engine->parameters.fields, h, d),
+                 0.3 * draw, "noise");
+        }
+    }
+    end_setting(&plain);
+    end_setting(&noisy);
+    rb_context_free(ctx);
+}
+
+/* MCA: a field without responsibility stays; so does one whose dimension no field covers. */
+static void fields_without_responsibility_stay(void **state) {
+    (void)state;
+    rb_context *ctx = fixture_context();
+    struct setting c = usual(2);
+    struct fitted f;
+    begin_setting(ctx, &c, &f);
+    run_estep(ctx, &f);
+    rb_dense_zero(rb_dense_rows(f.state->moments.weights, 1, 1));
+    double kept = rb_dense_get(f.state->engine->parameters.fields, 1, 5);
+    assert_ok(ctx, et_mstep_shares(ctx, f.state));
+    assert_true(rb_dense_get(f.state->engine->parameters.fields, 1, 5) == kept);
+    end_setting(&f);
+    rb_context_free(ctx);
+}
+
+/* Below 1e-4 a rate counts as 1e-4, so that a count where no field is has a finite evidence; what
+ * is below 0 is an error that says where. */
+static void poisson_takes_counts(void **state) {
+    (void)state;
+    rb_context *ctx = fixture_context();
+    for (int m = 3; m < MODELS; m++) {
+        struct setting c = usual(m);
+        struct fitted f;
+        begin_setting(ctx, &c, &f);
+        rb_dense_zero(f.state->engine->parameters.fields);
+        run_estep(ctx, &f);
+        assert_true(isfinite(f.state->moments.evidence));
+        f.y[2 * c.d + 3] = -1;
+        assert_int_equal(et_survey_block(ctx, f.state, &f.block), RB_ERROR_DATA);
+        assert_non_null(strstr(rb_context_error(ctx), "sample 3, feature 4"));
+        end_setting(&f);
+    }
+    rb_context_free(ctx);
+}
+
+/* The prior that is learned is that of the truncated model: E[|s|] given |s| <= gamma is what was
+ * seen, for all causes alike or for each. */
+static void learned_priors_are_of_the_truncated_model(void **state) {
+    (void)state;
+    enum { H = 8, GAMMA = 3 };
+    double wanted[H], prior[H], got[H] = {0}, mass = 0;
+    for (int h = 0; h < H; h++) {
+        wanted[h] = 0.05 + 0.03 * h;
+        prior[h] = 0.3;
+    }
+    et_learn_priors(H, GAMMA, wanted, prior);
+    for (int s = 0; s < 1 << H; s++) {
+        double p = 1;
+        int size = 0;
+        for (int h = 0; h < H; h++) {
+            p *= s >> h & 1 ? prior[h] : 1 - prior[h];
+            size += s >> h & 1;
+        }
+        mass += size <= GAMMA ? p : 0;
+        for (int h = 0; h < H; h++) {
+            got[h] += size <= GAMMA && (s >> h & 1) ? p : 0;
+        }
+    }
+    for (int h = 0; h < H; h++) {
+        near(got[h] / mass, wanted[h], "mean of a cause");
+    }
+    assert_true(et_learn_prior(H, GAMMA, 0) == 1e-5);
+    assert_true(et_learn_prior(H, GAMMA, GAMMA) == 1 - 1e-5);
+    double same = et_learn_prior(H, GAMMA, 1.25);
+    for (int h = 0; h < H; h++) {
+        wanted[h] = 1.25 / H;
+    }
+    et_learn_priors(H, GAMMA, wanted, prior);
+    near(prior[3], same, "equal priors");
+}
+
+/* Memory that is refused leaves nothing behind and says so. */
+static void memory_may_be_refused(void **state) {
+    (void)state;
+    rb_context *ctx = fixture_context();
+    double y[6 * 4] = {1, 2, 0, 4, 2, 1, 3, 3, 5};
+    rb_matrix *matrix;
+    rb_source *source = fixture_source(ctx, y, 6, 4, &matrix);
+    for (int m = 0; m < MODELS; m++) {
+        rb_et_options options;
+        rb_et_options_default(&options);
+        options.units = 3;
+        options.noise = models[m].noise;
+        rb_fit_options fit = fixture_fit(3, RB_FLOAT64);
+        rb_error err = RB_ERROR_MEMORY;
+        for (int n = 0; err; n++) {
+            rb_model *model;
+            rb_evaluation evaluation;
+            ctx->allocations_left = n;
+            err = rb_fit(ctx, models[m].method, &options, &fit, NULL, source, NULL, &model);
+            assert_true(!err == (model != NULL));
+            if (!err) {
+                err = rb_evaluate(ctx, model, source, &evaluation);
+            }
+            assert_true(!err || err == RB_ERROR_MEMORY);
+            rb_model_free(model);
+        }
+        ctx->allocations_left = -1;
+    }
+    rb_source_free(source);
+    rb_matrix_free(matrix);
+    rb_context_free(ctx);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(far_samples_have_finite_evidence),
+        cmocka_unit_test(energies_are_float64),
+        cmocka_unit_test(singular_moments_solve),
+        cmocka_unit_test(limits_are_clipped),
+        cmocka_unit_test(too_many_states_are_refused),
+        cmocka_unit_test(degenerate_data_run),
+        cmocka_unit_test(selection_is_in_order),
+        cmocka_unit_test(cut_is_gradual),
+        cmocka_unit_test(cut_leaves_samples_out),
+        cmocka_unit_test(noise_is_drawn_in_order),
+        cmocka_unit_test(fields_without_responsibility_stay),
+        cmocka_unit_test(poisson_takes_counts),
+        cmocka_unit_test(learned_priors_are_of_the_truncated_model),
+        cmocka_unit_test(memory_may_be_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
