@@ -9,8 +9,8 @@ static const command *const table[] = {
     &evaluate_command,      &modules_command,      &plot_history_command,
     &plot_codes_command,    &plot_filters_command, &plot_modules_command,
     &info_command,          &convert_command,      &simulate_biclusters_command,
-    &simulate_bars_command, &patches_command,      &version_command,
-    &help_command_row,      &generate_command,
+    &simulate_bars_command, &bench_et_command,     &patches_command,
+    &version_command,       &help_command_row,     &generate_command,
 };
 enum { TABLE_COUNT = sizeof table / sizeof *table };
 

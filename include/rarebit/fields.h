@@ -36,6 +36,9 @@ RB_API rb_error rb_model_match_fields(rb_context *context, const rb_model *model
                                       rb_field_match *match);
 RB_API void rb_field_match_clear(rb_field_match *match);
 
+/* The 95 % Wilson interval of a rate of successes; 0 to 1 without a trial. */
+RB_API void rb_success_interval(int64_t successes, int64_t trials, double *low, double *high);
+
 #ifdef __cplusplus
 }
 #endif

@@ -58,8 +58,10 @@ static rb_error allocate(rb_context *ctx, et_engine *engine) {
     if (!err) {
         p->prior = rb_alloc_zero(ctx, setup->units, sizeof *p->prior);
         engine->logit = rb_alloc_zero(ctx, setup->units, sizeof *engine->logit);
+        engine->square = rb_alloc_zero(ctx, setup->units, sizeof *engine->square);
         engine->scratch = rb_alloc_zero(ctx, engine->workers, sizeof *engine->scratch);
-        err = p->prior && engine->logit && engine->scratch ? RB_OK : RB_ERROR_MEMORY;
+        err = p->prior && engine->logit && engine->square && engine->scratch ? RB_OK
+                                                                             : RB_ERROR_MEMORY;
     }
     for (int i = 0; !err && i < engine->workers; i++) {
         err = scratch_new(ctx, engine, &engine->scratch[i]);
@@ -107,6 +109,7 @@ void et_engine_free(et_engine *engine) {
     rb_dense_free(&engine->parameters.fields);
     rb_free(engine->parameters.prior);
     rb_free(engine->logit);
+    rb_free(engine->square);
     rb_dense_free(&engine->gram);
     rb_free(engine);
 }
@@ -146,6 +149,9 @@ void et_prepare(rb_context *ctx, et_engine *engine, double beta, double beta_pri
     }
     rb_gemm_lower(ctx, 1, p->fields, RB_PLAIN, p->fields, RB_TRANSPOSED, 0, engine->gram);
     rb_dense_mirror(engine->gram);
+    for (int64_t h = 0; h < engine->setup.units; h++) {
+        engine->square[h] = rb_dense_get(engine->gram, h, h);
+    }
 }
 
 /* Of causes with priors of their own: how many are active, cause after cause. */

@@ -148,6 +148,7 @@ typedef struct et_engine {
     bool equal_prior; /* of all causes */
     double constant;  /* const(y) without |y|^2 */
     rb_dense gram;    /* G, H x H */
+    double *square;   /* H: its diagonal, |W_h|^2 */
 } et_engine;
 
 rb_error et_engine_new(rb_context *ctx, const et_setup *setup, et_engine **engine);

@@ -8,7 +8,7 @@
 
 #include "base/base.h"
 
-enum { ET_LANES = 8 };
+enum { ET_LANES = 8, ET_BAND = 64 };
 
 /* State 0 has no active cause. The children of a state have one more, of a higher index; they lie
  * side by side: that with candidate k is child[s] + k. States with few causes come first, so that
@@ -46,6 +46,18 @@ typedef struct et_kernels {
     double (*maximum)(int64_t n, const double *a, const double *b, const double *y, double *out);
     /* x <- q x^-a, and 0 where x is 0 (below 1e-290). */
     void (*powers)(int64_t n, double q, double a, double *x);
+    /* A state of `size` causes in MCA: with sum = q (sum_k powers_k)^-a adds roots_k sum to
+     * weights_k and that times y to products_k. n is at most ET_BAND. */
+    void (*responsibilities)(int64_t n, int size, double q, double a, const double *const *powers,
+                             const double *const *roots, const double *y, double *const *weights,
+                             double *const *products);
+    double (*dot)(int64_t n, const double *x, const double *y);
+    double (*sum)(int64_t n, const double *x);
+    /* The first of the largest values above *best, which it becomes; -1 when there is none. */
+    int64_t (*above)(int64_t n, const double *x, double *best);
+    /* out = scale (b - square / 2) + logit */
+    void (*singles)(int64_t n, double scale, const double *b, const double *square,
+                    const double *logit, double *out);
 } et_kernels;
 
 /* Those of the context's instruction set. */

@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-enum { BAND_COLUMNS = 64, MOST_DEPTH = 64 };
+enum { MOST_DEPTH = 64 };
 static const double LEAST = 1e-12;
 
 struct band {
@@ -18,7 +18,7 @@ struct band {
 /* A part of a sample: y in float64, and the causes of a state. */
 struct part {
     const struct band *band;
-    double y[BAND_COLUMNS];
+    double y[ET_BAND];
     int64_t causes[MOST_DEPTH];
     int size;
 };
@@ -35,7 +35,7 @@ static void add_shares(const struct part *part, double q) {
     const struct band *band = part->band;
     const et_state *st = band->st;
     rb_dense fields = st->engine->parameters.fields;
-    double wbar[BAND_COLUMNS];
+    double wbar[ET_BAND];
     for (int64_t d = 0; d < band->count; d++) {
         wbar[d] = st->model->empty;
     }
@@ -57,25 +57,17 @@ static void add_shares(const struct part *part, double q) {
 static void add_responsibilities(const struct part *part, double q) {
     const struct band *band = part->band;
     const et_state *st = band->st;
-    double sum[BAND_COLUMNS] = {0};
-    for (int k = 0; k < part->size; k++) {
-        const double *power = row_part(band, st->powers, part->causes[k]);
-        for (int64_t d = 0; d < band->count; d++) {
-            sum[d] += power[d];
-        }
-    }
-    st->engine->kernels->powers(band->count, q, st->exponent, sum);
+    const double *powers[MOST_DEPTH], *roots[MOST_DEPTH];
+    double *weights[MOST_DEPTH], *products[MOST_DEPTH];
     for (int k = 0; k < part->size; k++) {
         int64_t h = part->causes[k];
-        const double *root = row_part(band, st->roots, h);
-        double *weights = row_part(band, st->moments.weights, h);
-        double *products = row_part(band, st->moments.products, h);
-        for (int64_t d = 0; d < band->count; d++) {
-            double share = root[d] * sum[d];
-            weights[d] += share;
-            products[d] += share * part->y[d];
-        }
+        powers[k] = row_part(band, st->powers, h);
+        roots[k] = row_part(band, st->roots, h);
+        weights[k] = row_part(band, st->moments.weights, h);
+        products[k] = row_part(band, st->moments.products, h);
     }
+    st->engine->kernels->responsibilities(band->count, part->size, q, st->exponent, powers, roots,
+                                          part->y, weights, products);
 }
 
 /* ---- samples ---- */
@@ -121,9 +113,9 @@ struct task {
 static void band_task(void *arg, int64_t index, int worker) {
     (void)worker;
     const struct task *task = arg;
-    int64_t first = index * BAND_COLUMNS, left = task->rows.cols - first;
+    int64_t first = index * ET_BAND, left = task->rows.cols - first;
     struct band band = {task->st, task->rows, task->samples, first,
-                        left < BAND_COLUMNS ? left : BAND_COLUMNS};
+                        left < ET_BAND ? left : ET_BAND};
     struct part part = {.band = &band};
     for (int64_t i = 0; i < band.samples; i++) {
         if (task->st->results.used[i]) {
@@ -138,7 +130,7 @@ static void band_task(void *arg, int64_t index, int worker) {
 
 static void add_block(rb_context *ctx, et_state *st, rb_dense rows, int64_t samples, adder add) {
     struct task task = {st, rows, samples, add};
-    rb_parallel(ctx, (rows.cols + BAND_COLUMNS - 1) / BAND_COLUMNS, band_task, &task);
+    rb_parallel(ctx, (rows.cols + ET_BAND - 1) / ET_BAND, band_task, &task);
 }
 
 rb_error et_general_add(rb_context *ctx, et_state *st, const rb_block *block) {

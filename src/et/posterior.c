@@ -136,13 +136,10 @@ static int32_t find_map(const et_engine *engine, const et_sample *sample, int64_
     for (int k = 0; k < engine->tree.candidates; k++) {
         single[sample->candidates[k]] = -HUGE_VAL;
     }
-    for (int64_t h = 0; engine->setup.singletons && h < engine->setup.units; h++) {
-        if (single[h] > *highest) {
-            *highest = single[h];
-            map = (int32_t)(-1 - h);
-        }
-    }
-    return map;
+    int64_t h = engine->setup.singletons
+                    ? engine->kernels->above(engine->setup.units, single, highest)
+                    : -1;
+    return h < 0 ? map : (int32_t)(-1 - h);
 }
 
 /* Energies become probabilities. */
@@ -208,16 +205,12 @@ static void keep_moments(const et_engine *engine, const struct group *g, int l, 
     const et_tree *tree = &engine->tree;
     int h = tree->candidates;
     int64_t i = g->index[l];
-    double *single = rb_dense_row(g->scratch->single, l), active = 0, prior = 0;
+    double *single = rb_dense_row(g->scratch->single, l);
     for (int k = 0; k < h; k++) {
         single[g->samples[l].candidates[k]] = g->scratch->mean[k * ET_LANES + l];
     }
-    for (int64_t j = 0; j < engine->setup.units; j++) {
-        active += single[j];
-        prior += single[j] * engine->logit[j];
-    }
-    r->active[i] = active;
-    r->energy[i] -= prior;
+    r->active[i] = engine->kernels->sum(engine->setup.units, single);
+    r->energy[i] -= engine->kernels->dot(engine->setup.units, single, engine->logit);
     put_row(r->mean, i, single);
     for (int j = 0; r->pairs && j < h; j++) {
         double *row = r->pairs + (i * h + j) * h;

@@ -27,14 +27,10 @@ double et_fit_energy(const et_engine *engine, const double *y, const double *wba
 double et_norm(const et_engine *engine, const double *y) {
     const rb_et_model *general = engine->setup.model->general;
     int64_t n = engine->setup.n_features;
-    double sum = 0;
     if (general) {
         return general->constant ? -2 * general->constant(n, y) : 0;
     }
-    for (int64_t d = 0; d < n; d++) {
-        sum += y[d] * y[d];
-    }
-    return sum;
+    return engine->kernels->dot(n, y, y);
 }
 
 static double *vector_of(const struct descent *d, int size) {
@@ -105,11 +101,7 @@ void et_singles(const et_engine *engine, et_scratch *scratch, const double *y, c
     const et_model *model = engine->setup.model;
     int64_t units = engine->setup.units;
     if (!model->general) {
-        const double *gram = engine->gram.data;
-        for (int64_t h = 0; h < units; h++) {
-            single[h] =
-                engine->scale * (b[h] - gram[h * engine->gram.ld + h] / 2) + engine->logit[h];
-        }
+        engine->kernels->singles(units, engine->scale, b, engine->square, engine->logit, single);
         return;
     }
     const double *empty = empty_vector(engine, scratch);

@@ -16,7 +16,6 @@ static double bound_score(int64_t n, const double *field, const double *y) {
 void et_scores(const et_engine *engine, et_scratch *scratch, const double *y, const double *b,
                const double *single, double *scores) {
     const et_setup *setup = &engine->setup;
-    const double *gram = engine->gram.data;
     /* Priors of their own, or another noise: the energy of the single cause says it all. */
     bool by_energy = setup->model->general || !engine->equal_prior;
     if (setup->selection == RB_ET_SELECT_EXACT) {
@@ -24,7 +23,7 @@ void et_scores(const et_engine *engine, et_scratch *scratch, const double *y, co
         return;
     }
     for (int64_t h = 0; h < setup->units; h++) {
-        double square = gram[h * engine->gram.ld + h];
+        double square = engine->square[h];
         if (square == 0) {
             scores[h] = -HUGE_VAL; /* a field of zeros explains nothing */
         } else if (setup->selection == RB_ET_SELECT_JOINT) {

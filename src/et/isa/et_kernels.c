@@ -77,11 +77,18 @@ static void exponentials_one(int64_t n, double shift, double *energy, double *to
             weighted[l] += e[l] * value;
         }
     }
-    for (; i < n; i++) {
-        double value = bounded_energy(energy[i]);
-        energy[i] = exponential(value - shift);
-        sum[0] += energy[i];
-        weighted[0] += energy[i] * value;
+    if (i < n) { /* the rest, filled up with energies that count nothing */
+        double rest[L];
+        for (int l = 0; l < L; l++) {
+            rest[l] = i + l < n ? energy[i + l] : -1e300;
+        }
+        for (int l = 0; l < L; l++) {
+            double value = bounded_energy(rest[l]);
+            rest[l] = exponential(value - shift);
+            sum[l] += rest[l];
+            weighted[l] += rest[l] * value;
+        }
+        memcpy(energy + i, rest, (size_t)(n - i) * sizeof *rest);
     }
     *total = *product = 0;
     for (int l = 0; l < L; l++) {
@@ -187,10 +194,10 @@ static void moments(const et_tree *tree, double *q, double *work, double *mean, 
 /* ---- the largest field ---- */
 
 static double maximum(int64_t n, const double *a, const double *b, const double *y, double *out) {
-    double sum[2 * L] = {0};
+    double sum[L] = {0}, all = 0;
     int64_t d = 0;
-    for (; d + 2 * L <= n; d += 2 * L) {
-        for (int l = 0; l < 2 * L; l++) {
+    for (; d + L <= n; d += L) {
+        for (int l = 0; l < L; l++) {
             double w = a[d + l] > b[d + l] ? a[d + l] : b[d + l];
             out[d + l] = w;
             sum[l] += w * (2 * y[d + l] - w);
@@ -199,10 +206,9 @@ static double maximum(int64_t n, const double *a, const double *b, const double 
     for (; d < n; d++) {
         double w = a[d] > b[d] ? a[d] : b[d];
         out[d] = w;
-        sum[0] += w * (2 * y[d] - w);
+        all += w * (2 * y[d] - w);
     }
-    double all = 0;
-    for (int l = 0; l < 2 * L; l++) {
+    for (int l = 0; l < L; l++) {
         all += sum[l];
     }
     return all;
@@ -246,6 +252,103 @@ static void powers(int64_t n, double q, double a, double *x) {
     }
 }
 
+static void responsibilities(int64_t n, int size, double q, double a, const double *const *power,
+                             const double *const *roots, const double *y, double *const *weights,
+                             double *const *products) {
+    double sum[ET_BAND];
+    int64_t padded = (n + L - 1) / L * L;
+    for (int64_t d = 0; d < n; d++) {
+        sum[d] = power[0][d];
+    }
+    for (int64_t d = n; d < padded; d++) {
+        sum[d] = 1; /* so that all powers run in lanes */
+    }
+    for (int k = 1; k < size; k++) {
+        for (int64_t d = 0; d < n; d++) {
+            sum[d] += power[k][d];
+        }
+    }
+    powers(padded, q, a, sum);
+    for (int k = 0; k < size; k++) {
+        const double *root = roots[k];
+        double *weight = weights[k], *product = products[k];
+        for (int64_t d = 0; d < n; d++) {
+            double share = root[d] * sum[d];
+            weight[d] += share;
+            product[d] += share * y[d];
+        }
+    }
+}
+
+/* ---- sums in lanes ---- */
+
+static double dot(int64_t n, const double *x, const double *y) {
+    double sum[2 * L] = {0}, all = 0;
+    int64_t i = 0;
+    for (; i + 2 * L <= n; i += 2 * L) {
+        for (int l = 0; l < 2 * L; l++) {
+            sum[l] += x[i + l] * y[i + l];
+        }
+    }
+    for (; i < n; i++) {
+        all += x[i] * y[i];
+    }
+    for (int l = 0; l < 2 * L; l++) {
+        all += sum[l];
+    }
+    return all;
+}
+
+static double sum_of(int64_t n, const double *x) {
+    double sum[2 * L] = {0}, all = 0;
+    int64_t i = 0;
+    for (; i + 2 * L <= n; i += 2 * L) {
+        for (int l = 0; l < 2 * L; l++) {
+            sum[l] += x[i + l];
+        }
+    }
+    for (; i < n; i++) {
+        all += x[i];
+    }
+    for (int l = 0; l < 2 * L; l++) {
+        all += sum[l];
+    }
+    return all;
+}
+
+static int64_t above(int64_t n, const double *x, double *best) {
+    double high[L], most = *best;
+    int64_t i = 0;
+    for (int l = 0; l < L; l++) {
+        high[l] = most;
+    }
+    for (; i + L <= n; i += L) {
+        for (int l = 0; l < L; l++) {
+            high[l] = x[i + l] > high[l] ? x[i + l] : high[l];
+        }
+    }
+    for (; i < n; i++) {
+        most = x[i] > most ? x[i] : most;
+    }
+    for (int l = 0; l < L; l++) {
+        most = high[l] > most ? high[l] : most;
+    }
+    for (i = 0; most > *best && i < n; i++) {
+        if (x[i] == most) {
+            *best = most;
+            return i;
+        }
+    }
+    return -1;
+}
+
+static void singles(int64_t n, double factor, const double *b, const double *square,
+                    const double *logit, double *out) {
+    for (int64_t h = 0; h < n; h++) {
+        out[h] = factor * (b[h] - square[h] / 2) + logit[h];
+    }
+}
+
 extern const et_kernels JOIN(et_kernels_, RB_ISA);
 const et_kernels JOIN(et_kernels_, RB_ISA) = {
     .name = TEXT(RB_ISA),
@@ -257,4 +360,9 @@ const et_kernels JOIN(et_kernels_, RB_ISA) = {
     .moments = moments,
     .maximum = maximum,
     .powers = powers,
+    .responsibilities = responsibilities,
+    .dot = dot,
+    .sum = sum_of,
+    .above = above,
+    .singles = singles,
 };
