@@ -276,11 +276,28 @@ static int finish(const invocation *call, const rb_model *model, const char *tar
     return check_converged(call, model);
 }
 
+/* With --init the preprocessing is that of the model: its options would do nothing. */
+static int check_init(const invocation *call) {
+    const model_options *options = options_of(call, model_option_table());
+    for (const rb_option *row = rb_preprocess_option_table(); options->init && row->name; row++) {
+        if (option_was_given(call, row->name)) {
+            report_error("--%s cannot be given with --init: the preprocessing of the model is "
+                         "taken; leave it out",
+                         row->name);
+            return STATUS_USAGE;
+        }
+    }
+    return STATUS_DONE;
+}
+
 static int run(invocation *call) {
     const model_options *options = options_of(call, model_option_table());
     output out;
     struct log log;
     rb_model *model;
+    if (check_init(call)) {
+        return STATUS_USAGE;
+    }
     if (options->log_json && strcmp(options->log_json, "-") == 0 &&
         strcmp(options->output, "-") == 0) {
         report_error("-o and --log-json cannot both go to standard output");

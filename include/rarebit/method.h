@@ -35,6 +35,9 @@ typedef struct rb_method {
     size_t options_size;      /* of that struct */
     const void *own;          /* what methods that share their functions differ in; or NULL */
     const char *code_name;    /* of the codes in AnnData: "X_rfn" */
+    /* Options of which only a fit without a model to start from makes use, by name, NULL at the
+     * end: with such a model they must be left alone. NULL: there are none. */
+    const char *const *start_options;
     int centre; /* rb_centre: what is subtracted from features unless asked otherwise */
 
     /* Units that the options ask for. */

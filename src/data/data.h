@@ -150,6 +150,9 @@ typedef struct rb_preprocess {
 rb_error rb_preprocess_fit(rb_context *ctx, const rb_preprocess_options *options, rb_source *source,
                            rb_preprocess **out);
 void rb_preprocess_free(rb_preprocess *p);
+/* For other data that will be preprocessed in the same way: checksum and number of missing values
+ * become theirs, by a pass over them. */
+rb_error rb_preprocess_renew(rb_context *ctx, rb_preprocess *p, rb_source *source);
 
 /* Preprocessing bound to one source: features matched by name when both have names, else by
  * position (counts must agree: those of the input, or those in use). Reports missing and extra

@@ -5,7 +5,6 @@
 
 #include <math.h>
 #include <string.h>
-#include <zlib.h>
 
 enum { BLOCK_CELLS = 1 << 21, COLUMN_BYTES = 1 << 26 };
 
@@ -76,7 +75,7 @@ static void add_row(struct fitting *f, const rb_row *row) {
 /* The pass for means, variances, missing values and the checksum. */
 static rb_error survey(rb_context *ctx, struct fitting *f) {
     int64_t n = f->source->n_samples;
-    uLong checksum = crc32(0, NULL, 0);
+    uint32_t checksum = 0;
     for (int64_t first = 0; first < n; first += f->block_samples) {
         int64_t count = n - first < f->block_samples ? n - first : f->block_samples;
         rb_matrix view;
@@ -84,8 +83,7 @@ static rb_error survey(rb_context *ctx, struct fitting *f) {
         for (int64_t i = 0; !err && i < count; i++) {
             rb_row row = {.values = f->row};
             rb_row_get(&view, i, &row);
-            checksum = crc32_z(checksum, (const Bytef *)row.values,
-                               (z_size_t)row.count * sizeof *row.values);
+            checksum = rb_row_checksum(checksum, &row);
             err = check_row(ctx, f, first + i, &row);
             if (!err) {
                 rb_row_transform(&f->p->options, &row);
@@ -96,7 +94,7 @@ static rb_error survey(rb_context *ctx, struct fitting *f) {
             return err;
         }
     }
-    f->p->checksum = (uint32_t)checksum;
+    f->p->checksum = checksum;
     for (int64_t k = 0; k < f->p->n_input; k++) {
         rb_moments *m = &f->moments[k];
         /* What a sparse matrix does not store is 0. */

@@ -43,4 +43,7 @@ bool rb_value_fits(const rb_preprocess_options *options, double value);
  * that are there); a total of 0 leaves the row. */
 double rb_row_transform(const rb_preprocess_options *options, rb_row *row);
 
+/* CRC-32 of the rows up to this one, from that of the rows before it (0: none). */
+uint32_t rb_row_checksum(uint32_t before, const rb_row *row);
+
 #endif

@@ -4,6 +4,7 @@
 #include <rarebit/version.h>
 
 #include <stdio.h>
+#include <string.h>
 
 /* The options as they will be used; method options go into `own`, of options_size bytes. */
 struct chosen {
@@ -51,13 +52,57 @@ static rb_problem describe(const struct chosen *chosen, const void *options, int
     return problem;
 }
 
+/* A warm start takes its parameters from a model: what would be ignored is refused. */
+static rb_error check_start(rb_context *ctx, const struct chosen *chosen, const void *options,
+                            const rb_model *start) {
+    const rb_method *method = chosen->method;
+    if (start->method != method) {
+        return rb_fail(ctx, RB_ERROR_ARGUMENT,
+                       "the model to start from is of method '%s', but '%s' is to be fitted",
+                       start->method->name, method->name);
+    }
+    if (chosen->fit.restarts > 1) {
+        return rb_fail(ctx, RB_ERROR_ARGUMENT,
+                       "restarts is %lld, but every fit that starts from a model is the same; "
+                       "leave it at 1",
+                       (long long)chosen->fit.restarts);
+    }
+    for (const char *const *name = method->start_options; name && *name; name++) {
+        const rb_option *row = rb_options_find(method->options, *name);
+        const char *before = rb_model_attribute(start, *name);
+        char value[64];
+        rb_options_get(row, options, value, sizeof value);
+        if (strcmp(value, row->fallback) != 0 && (!before || strcmp(value, before) != 0)) {
+            return rb_fail(ctx, RB_ERROR_ARGUMENT,
+                           "%s is '%s', but is not used by a fit that starts from a model; leave "
+                           "it out",
+                           *name, value);
+        }
+    }
+    return RB_OK;
+}
+
+/* The options about the start are those of the model that was started from. */
+static rb_error record_start(rb_context *ctx, rb_model *model, const rb_model *start) {
+    rb_error err = RB_OK;
+    const char *const *name = start ? model->method->start_options : NULL;
+    for (; !err && name && *name; name++) {
+        const char *value = rb_model_attribute(start, *name);
+        err = value ? rb_model_set_attribute(ctx, model, *name, value) : RB_OK;
+    }
+    return err;
+}
+
 /* Records how the model was made. */
 static rb_error record(rb_context *ctx, rb_model *model, const struct chosen *chosen,
-                       const void *options, int64_t restart) {
+                       const rb_run *run, int64_t restart) {
     char text[32];
     rb_error err = rb_model_record_options(ctx, model, rb_fit_option_table(), &chosen->fit);
     if (!err) {
-        err = rb_model_record_options(ctx, model, chosen->method->options, options);
+        err = rb_model_record_options(ctx, model, chosen->method->options, run->options);
+    }
+    if (!err) {
+        err = record_start(ctx, model, run->start);
     }
     if (!err) {
         err = rb_model_record_options(ctx, model, rb_preprocess_option_table(),
@@ -97,7 +142,7 @@ static rb_error restarts(rb_context *ctx, const struct chosen *chosen, rb_run *r
         }
         err = rb_run_loop(ctx, run);
         if (!err) {
-            err = record(ctx, run->model, chosen, run->options, r);
+            err = record(ctx, run->model, chosen, run, r);
         }
         if (err) {
             rb_model_free(run->model);
@@ -144,6 +189,16 @@ static rb_error fit_source(rb_context *ctx, const struct chosen *chosen, const v
     return err;
 }
 
+/* The preprocessing of the model to start from, for the data at hand. */
+static rb_error take_preprocess(rb_context *ctx, const rb_model *start, rb_source *source,
+                                rb_preprocess **taken) {
+    if (source->n_samples == 0) {
+        return rb_fail(ctx, RB_ERROR_DATA, "there is nothing to fit: no samples");
+    }
+    *taken = rb_preprocess_copy(ctx, start->preprocess);
+    return *taken ? rb_preprocess_renew(ctx, *taken, source) : RB_ERROR_MEMORY;
+}
+
 rb_error rb_fit(rb_context *ctx, const char *method, const void *options, const rb_fit_options *fit,
                 const rb_preprocess_options *preprocess, rb_source *source, const rb_model *start,
                 rb_model **model) {
@@ -162,18 +217,15 @@ rb_error rb_fit(rb_context *ctx, const char *method, const void *options, const 
     if (wanted.centre == RB_CENTRE_AUTO) {
         wanted.centre = chosen.method->centre;
     }
-    if (start && start->method != chosen.method) {
-        err = rb_fail(ctx, RB_ERROR_ARGUMENT,
-                      "the model to start from is of method '%s', but '%s' is to be fitted",
-                      start->method->name, method);
-    } else if (!start) {
+    const void *own = options ? options : chosen.own;
+    if (!start) {
         err = rb_preprocess_fit(ctx, &wanted, source, &fitted);
-    } else if (source->n_samples == 0) {
-        err = rb_fail(ctx, RB_ERROR_DATA, "there is nothing to fit: no samples");
+    } else {
+        err = check_start(ctx, &chosen, own, start);
+        err = err ? err : take_preprocess(ctx, start, source, &fitted);
     }
     if (!err) {
-        err = fit_source(ctx, &chosen, options ? options : chosen.own,
-                         start ? start->preprocess : fitted, !start, source, start, model);
+        err = fit_source(ctx, &chosen, own, fitted, !start, source, start, model);
     }
     rb_preprocess_free(fitted);
     rb_free(chosen.own);

@@ -32,12 +32,15 @@ static int64_t memory(const rb_problem *problem, const void *options) {
     return bytes < 9e18 ? (int64_t)bytes : INT64_MAX;
 }
 
+static const char *const start_options[] = {"psi-init", "weight-init", "prior-mean", NULL};
+
 const rb_method rb_method_rfn = {
     .name = "rfn",
     .title = "rectified factor network",
     .options_size = sizeof(rb_rfn_options),
     .code_name = "X_rfn",
     .options = rfn_option_rows,
+    .start_options = start_options,
     .units = units,
     .block_samples = block_samples,
     .memory = memory,

@@ -47,6 +47,16 @@ expect 0 fit rfn -k 2 --iterations 2 --seed 1 -o dash.h5 -q -- -X.npy
 # A warm start goes on; a tolerance stops.
 expect 0 fit rfn X.npy -k 5 --iterations 5 --seed 1 --init model.h5 -o warm.h5
 exists warm.h5
+expect 2 fit rfn X.npy -k 5 --init model.h5 --scale sd -o none.h5
+one_line
+says "--scale cannot be given with --init"
+for option in "--prior-mean -2" "--psi-init 0.2" "--weight-init 1" "--restarts 3"; do
+    # shellcheck disable=SC2086
+    expect 2 fit rfn X.npy -k 5 --iterations 5 --seed 1 --init model.h5 $option -o none.h5 -q
+    one_line
+    name=${option%% *}
+    says "${name#--} is"
+done
 expect 0 fit rfn X.npy -k 2 --iterations 500 --tolerance 0.5 --seed 1 -o stop.h5
 says "converged"
 expect 0 fit rfn X.npy -k 2 --iterations 2 --tolerance 1e-12 --seed 1 -o no.h5

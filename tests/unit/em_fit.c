@@ -164,6 +164,56 @@ static void warm_start_goes_on(void **state) {
     rb_model_free(rest);
 }
 
+/* The model says which data it was fitted to, also when it began with those of another. */
+static void warm_start_records_the_data_at_hand(void **state) {
+    struct problem *p = *state;
+    p->rfn.prior_mean = -0.25;
+    rb_model *start = fit(p, NULL);
+    p->values[5] += 1;
+    rb_model *fresh = fit(p, NULL), *warm = fit(p, start);
+    assert_string_not_equal(rb_model_attribute(start, "data_checksum"),
+                            rb_model_attribute(fresh, "data_checksum"));
+    assert_string_equal(rb_model_attribute(warm, "data_checksum"),
+                        rb_model_attribute(fresh, "data_checksum"));
+    assert_int_equal(warm->preprocess->checksum, fresh->preprocess->checksum);
+    /* Not given, it is recorded as the model to start from had it. */
+    p->rfn.prior_mean = 0;
+    rb_model *silent = fit(p, start);
+    assert_string_equal(rb_model_attribute(silent, "prior-mean"), "-0.25");
+    rb_model_free(start);
+    rb_model_free(fresh);
+    rb_model_free(warm);
+    rb_model_free(silent);
+}
+
+static void assert_start_refused(struct problem *p, const rb_model *start, const char *words) {
+    rb_model *none;
+    assert_int_equal(rb_fit(p->ctx, "rfn", &p->rfn, &p->fit, NULL, p->source, start, &none),
+                     RB_ERROR_ARGUMENT);
+    assert_null(none);
+    if (!strstr(rb_context_error(p->ctx), words)) {
+        fail_msg("'%s' is not in: %s", words, rb_context_error(p->ctx));
+    }
+}
+
+/* What a warm start would ignore is refused. */
+static void warm_start_ignores_nothing(void **state) {
+    struct problem *p = *state;
+    rb_model *start = fit(p, NULL);
+    p->rfn.prior_mean = -2;
+    assert_start_refused(p, start, "prior-mean is '-2'");
+    p->rfn.prior_mean = 0;
+    p->rfn.psi_init = 0.5;
+    assert_start_refused(p, start, "psi-init is '0.5'");
+    p->rfn.psi_init = 0.1;
+    p->rfn.weight_init = 0.5;
+    assert_start_refused(p, start, "weight-init is '0.5'");
+    p->rfn.weight_init = 0.01;
+    p->fit.restarts = 3;
+    assert_start_refused(p, start, "restarts is 3");
+    rb_model_free(start);
+}
+
 /* The M-step never lowers F: F after M against F with the same codes before it. With psi from the
  * old W or the new one, and within the bounds. */
 static void mstep_never_lowers_the_objective(void **state) {
@@ -351,6 +401,8 @@ int main(void) {
         CASE(callback_stops_with_a_usable_model),
         CASE(best_of_restarts),
         CASE(warm_start_goes_on),
+        CASE(warm_start_records_the_data_at_hand),
+        CASE(warm_start_ignores_nothing),
         CASE(mstep_never_lowers_the_objective),
         CASE(gradient_form),
         CASE(bounds),

@@ -1,0 +1,45 @@
+/* Which data a model was fitted to: a checksum of their values. */
+#include "data.h"
+#include "statistics.h"
+
+#include <math.h>
+#include <zlib.h>
+
+uint32_t rb_row_checksum(uint32_t before, const rb_row *row) {
+    return (uint32_t)crc32_z(before, (const Bytef *)row->values,
+                             (z_size_t)row->count * sizeof *row->values);
+}
+
+static int64_t count_missing(const rb_row *row) {
+    int64_t count = 0;
+    for (int64_t e = 0; e < row->count; e++) {
+        count += isnan(row->values[e]) != 0;
+    }
+    return count;
+}
+
+rb_error rb_preprocess_renew(rb_context *ctx, rb_preprocess *p, rb_source *source) {
+    enum { BLOCK_CELLS = 1 << 21 };
+    int64_t n = source->n_samples, size = 1 + BLOCK_CELLS / (source->n_features + 1);
+    double *values = rb_alloc(ctx, source->n_features, sizeof *values);
+    rb_error err = values ? RB_OK : RB_ERROR_MEMORY;
+    uint32_t checksum = 0;
+    int64_t missing = 0;
+    for (int64_t first = 0; !err && first < n; first += size) {
+        int64_t count = n - first < size ? n - first : size;
+        rb_matrix view;
+        err = source->read(source, ctx, first, count, &view);
+        for (int64_t i = 0; !err && i < count; i++) {
+            rb_row row = {.values = values};
+            rb_row_get(&view, i, &row);
+            checksum = rb_row_checksum(checksum, &row);
+            missing += count_missing(&row);
+        }
+    }
+    rb_free(values);
+    if (!err) {
+        p->checksum = checksum;
+        p->n_filled = missing;
+    }
+    return err;
+}
