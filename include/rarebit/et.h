@@ -17,7 +17,8 @@
  *   loadings   n_features x units   W, a field each column
  *   sigma      1                    standard deviation of the noise
  *   prior      1, or units          pi, or one of each cause
- *   dead       units                1 for a cause in no training sample's most probable state
+ *   dead       units                1 for a cause in no training sample's most probable state,
+ *                                   else 0
  *
  * The objective in the history is the sum over samples of the truncated log evidence at the
  * temperature of the iteration; the E-step objective, when traced, is the free energy of the

@@ -33,9 +33,9 @@ RB_API void rb_fit_options_default(rb_fit_options *options);
  * preprocess   NULL for the defaults (features centred by their means, if the method wants it so)
  * start        a model of the same method to start from (a warm start): its preprocessing and
  *              parameters are taken, `preprocess` is ignored, and so that nothing is ignored
-              in silence fit->restarts must be 1 and options about the start (psi-init,
-              weight-init and prior-mean of rfn) be their defaults or as the model has them;
-              NULL to start anew
+ *              in silence fit->restarts must be 1, and options about the start (psi-init,
+ *              weight-init and prior-mean of rfn) be their defaults or as the model has them;
+ *              NULL to start anew
  * model        the result; free with rb_model_free; NULL on failure
  *
  * Errors: RB_ERROR_ARGUMENT (an option), RB_ERROR_DATA (missing or infinite values, no samples),

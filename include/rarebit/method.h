@@ -2,8 +2,10 @@
  * methods need only rb_fit. Experimental: the table may grow.
  *
  * A method knows nothing of files, threads or the loop. One iteration of a fit is
- *     repeat: begin; block for each block of samples in fixed order; end, until end says done
- * (E-step) mstep; objective
+ *     E-step:  repeat begin; block for each block of samples, in fixed order; end, until end says
+ *              that it needs no further pass
+ *     M-step:  mstep
+ *     then:    objective
  */
 #ifndef RAREBIT_METHOD_H
 #define RAREBIT_METHOD_H

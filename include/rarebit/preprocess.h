@@ -19,8 +19,7 @@ typedef enum rb_centre {
     RB_CENTRE_MEAN = 0,
     RB_CENTRE_MEDIAN,
     RB_CENTRE_NONE,
-    RB_CENTRE_AUTO /* what the method wants: the mean for rfn, nothing for the models of
-                      rarebit/et.h */
+    RB_CENTRE_AUTO /* what the method wants: the mean for rfn, nothing for those of rarebit/et.h */
 } rb_centre;
 typedef enum rb_scale { RB_SCALE_NONE = 0, RB_SCALE_SD, RB_SCALE_IQR } rb_scale;
 

@@ -1,9 +1,10 @@
 /* How found modules agree with the truth.
  *
  * A module is the set of its cells (sample, feature). For two modules with samples S, T and
- * features F, G common = |S n T| |F n G|,  Jaccard = common / (|S||F| + |T||G| - common). Found and
- * true modules are paired so that the sum of the indices is largest; the consensus score is that
- * sum divided by the larger number of modules.
+ * features F, G
+ *     common = |S n T| |F n G|,   Jaccard index = common / (|S||F| + |T||G| - common).
+ * Found and true modules are paired so that the sum of the indices is largest; the consensus score
+ * is that sum divided by the larger number of modules.
  */
 #include "modules.h"
 

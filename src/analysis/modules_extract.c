@@ -5,11 +5,12 @@
  *   information of unit j:  sum_i 1/2 log(1 + z_ij^2 l_j' Psi^-1 l_j), in nats
  *   weight rule:            feature k belongs to unit j when
  *                           |l_kj| > sqrt(sum_j |l_j|^2 |z_j|^2 / (n m l)) / feature_threshold
- *   fabia rule:             sample i belongs when |z_ij| > sample_threshold, features by the weight
- * rule nonzero rule:           sample i belongs when z_ij is not 0, features by the weight rule top
- * and mass:           the largest z_ij and l_kj, cut by rb_rule_cut S. Hochreiter et al., "FABIA:
- * factor analysis for bicluster acquisition", Bioinformatics 26 (2010),
- * doi:10.1093/bioinformatics/btq227 has the information content and the fabia rule.
+ *   fabia rule:             sample i belongs when |z_ij| > sample_threshold, features by the
+ *                           weight rule
+ *   nonzero rule:           sample i belongs when z_ij is not 0, features by the weight rule
+ *   top and mass:           the largest z_ij and l_kj, cut by rb_rule_cut
+ * S. Hochreiter et al., "FABIA: factor analysis for bicluster acquisition", Bioinformatics 26
+ * (2010), doi:10.1093/bioinformatics/btq227 has the information content and the fabia rule.
  *
  * 1. One pass over the codes: |mu_j|^2 and the information of every unit. Both, and the threshold
  * of the weight rule, are the same for (z, l) as for (mu, W), so rms need not be known before.

@@ -7,8 +7,9 @@
  * Two plans are known:
  *   rfn    D.-A. Clevert, A. Mayr, T. Unterthiner, S. Hochreiter, "Rectified factor networks",
  *          NIPS 2015: D1-D9, 100 x 100.
- *   fabia  S. Hochreiter et al., "FABIA: factor analysis for bicluster acquisition", Bioinformatics
- * 26 (2010), doi:10.1093/bioinformatics/btq227: 100 samples x 1000 features.
+ *   fabia  S. Hochreiter et al., "FABIA: factor analysis for bicluster acquisition",
+ *          Bioinformatics 26 (2010), doi:10.1093/bioinformatics/btq227: 100 samples x 1000
+ *          features.
  *
  * All random numbers are drawn in one row, so the same plan gives the same data.
  */

@@ -5,7 +5,7 @@
  *   both:    mu_p,i = B' v_i + Sigma xi
  *
  * The second follows from the first by the Woodbury identity; the cheaper one is taken. Cost,
- * multiply- add counted as 2: 3 m l^2 + l^3, or 3 m^2 l + m^3 / 3 + m l^2.
+ * multiply-add counted as 2: 3 m l^2 + l^3, or 3 m^2 l + m^3 / 3 + m l^2.
  */
 #include "posterior.h"
 
