@@ -231,40 +231,32 @@ static void print_agreement(const module_output_options *options, const rb_modul
     }
 }
 
-static int compare(invocation *call, const rb_modules *modules, const rb_source *source) {
-    struct agreement agreement = {0};
-    rb_error err = measure_agreement(call, modules, source, &agreement);
-    if (!err) {
-        print_agreement(options_of(call, module_output_option_table()), modules, &agreement);
-    }
-    rb_match_clear(&agreement.match);
-    rb_enrichment_clear(&agreement.classes);
-    return err ? report_failure(call->ctx, err) : STATUS_DONE;
-}
-
+/* Writes and prints what was asked for. */
 static int deliver(invocation *call, const rb_modules *modules, const rb_model *model,
-                   const rb_source *source) {
+                   const rb_source *source, const struct agreement *agreement) {
     const module_output_options *options = options_of(call, module_output_option_table());
     int status = STATUS_DONE;
     if (options->output) {
         status = write_modules(call, modules, model, source, format_of(options), options->output);
     }
-    if (!status && (options->truth || options->labels)) {
-        return compare(call, modules, source);
+    if (status) {
+        return status;
     }
-    if (!status && options->json) {
+    if (options->truth || options->labels) {
+        print_agreement(options, modules, agreement);
+    } else if (options->json) {
         return write_modules(call, modules, model, source, RB_MODULES_JSON, "-");
-    }
-    if (!status && !options->output) {
+    } else if (!options->output) {
         print_modules(modules, model);
     }
-    return status;
+    return STATUS_DONE;
 }
 
 static int run(invocation *call) {
     rb_model *model = NULL;
     rb_source *source = NULL;
     rb_modules *modules = NULL;
+    struct agreement agreement = {0};
     rb_error err = rb_model_load(call->ctx, call->arguments[0], &model);
     if (!err) {
         err = open_data(call, call->arguments[1], &source);
@@ -273,7 +265,13 @@ static int run(invocation *call) {
         err = rb_modules_find(call->ctx, model, source, options_of(call, rb_modules_option_table()),
                               &modules);
     }
-    int status = err ? report_failure(call->ctx, err) : deliver(call, modules, model, source);
+    if (!err) { /* before anything is written: a truth that cannot be read leaves all as it was */
+        err = measure_agreement(call, modules, source, &agreement);
+    }
+    int status =
+        err ? report_failure(call->ctx, err) : deliver(call, modules, model, source, &agreement);
+    rb_match_clear(&agreement.match);
+    rb_enrichment_clear(&agreement.classes);
     rb_modules_free(modules);
     rb_source_free(source);
     rb_model_free(model);

@@ -5,8 +5,11 @@
  */
 #include "modules.h"
 
+#include <errno.h>
 #include <jansson.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static int ascending(const void *a, const void *b) {
     int64_t x = ((const rb_member *)a)->index, y = ((const rb_member *)b)->index;
@@ -76,8 +79,6 @@ static rb_error read_list(rb_context *ctx, const json_t *root, rb_modules **out)
 /* The error of the parser as ours. */
 static rb_error parse_failed(rb_context *ctx, const char *path, const json_error_t *error) {
     switch (json_error_code(error)) {
-    case json_error_cannot_open_file:
-        return rb_fail(ctx, RB_ERROR_FILE, "%s cannot be opened", path);
     case json_error_out_of_memory:
         return rb_fail(ctx, RB_ERROR_MEMORY, "%s does not fit into memory", path);
     default:
@@ -86,14 +87,33 @@ static rb_error parse_failed(rb_context *ctx, const char *path, const json_error
     }
 }
 
-rb_error rb_modules_read(rb_context *ctx, const char *path, rb_modules **out) {
+static rb_error load_file(rb_context *ctx, const char *path, json_t **root) {
     json_error_t error;
-    *out = NULL;
-    json_t *root = json_load_file(path, JSON_REJECT_DUPLICATES, &error);
-    if (!root) {
-        return parse_failed(ctx, path, &error);
+    errno = 0;
+    FILE *file = fopen(path, "re");
+    if (!file) {
+        return rb_fail(ctx, RB_ERROR_FILE, "cannot read %s: %s", path, strerror(errno));
     }
-    rb_error err = read_list(ctx, root, out);
+    *root = json_loadf(file, JSON_REJECT_DUPLICATES, &error);
+    rb_error err = RB_OK;
+    if (ferror(file)) { /* to the parser that is the end of the file */
+        err = rb_fail(ctx, RB_ERROR_FILE, "cannot read %s: %s", path, strerror(errno));
+        json_decref(*root);
+    } else if (!*root) {
+        err = parse_failed(ctx, path, &error);
+    }
+    fclose(file);
+    return err;
+}
+
+rb_error rb_modules_read(rb_context *ctx, const char *path, rb_modules **out) {
+    json_t *root;
+    *out = NULL;
+    rb_error err = load_file(ctx, path, &root);
+    if (err) {
+        return err;
+    }
+    err = read_list(ctx, root, out);
     json_decref(root);
     if (err) {
         rb_fail_prefix(ctx, "%s: ", path);

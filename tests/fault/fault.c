@@ -33,6 +33,8 @@
 
 #define CANNOT 77
 
+enum { MOST_SECONDS = 60 };
+
 /* Which argument of a call names the file. */
 typedef enum where { DESCRIPTOR, PATH_FIRST, PATH_SECOND } where;
 
@@ -218,6 +220,7 @@ int main(int argc, char **argv) {
             _exit(CANNOT);
         }
         close(listener);
+        alarm(MOST_SECONDS); /* a command that hangs ends by SIGALRM */
         execvp(argv[4], argv + 4);
         _exit(127);
     }

@@ -5,22 +5,50 @@
 set -eu
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-mkdir "$work/in" "$work/out"
+mkdir "$work/in" "$work/in/cells" "$work/out" "$work/log"
 cd "$work"
 one_fault=$BUILD/tests/fault
 
-# Input, small: a fault is met once for each of thousands of runs.
-"$RAREBIT" simulate biclusters -q --dataset D1 --samples 12 --features 8 --seed 1 -o in/x.npy
+# Hundreds of runs, whose time goes into starting the tool: it need not start anew for the best BLAS.
+export RAREBIT_BLAS_CORE= OPENBLAS_NUM_THREADS=1
+
+# ---- input, small: a fault is met once for each read ----
+
+"$RAREBIT" simulate biclusters -q --dataset D1 --samples 12 --features 8 --seed 1 -o in/x.npy \
+    --truth in/truth.json
 for format in tsv csv.gz h5 h5ad; do
     "$RAREBIT" convert -q in/x.npy -o in/x.$format
 done
-"$RAREBIT" fit rfn -q in/x.tsv -k 2 --iterations 3 --seed 1 -o in/model.h5
+"$RAREBIT" fit rfn -q in/x.tsv -k 2 --iterations 3 --seed 1 -o model.h5
+"$RAREBIT" simulate bars -q --size 2 --samples 12 --seed 1 -o in/bars.npy --truth in/fields.npy
+"$RAREBIT" fit nmf-et -q in/bars.npy -k 4 --iterations 3 --seed 1 -o bars.h5
+
+# Three genes in two cells, as Matrix Market and in a folder of 10x; named samples and their classes.
+printf '%%%%MatrixMarket matrix coordinate real general\n3 2 3\n1 1 5\n3 1 2\n2 2 7\n' >in/x.mtx
+cp in/x.mtx in/cells/matrix.mtx
+printf 'AAA\nCCC\n' >in/cells/barcodes.tsv
+printf 'g1\tone\ng2\ttwo\ng3\tthree\n' >in/cells/features.tsv
+awk 'BEGIN { OFS = "\t"; print "f1", "f2", "f3", "f4", "f5", "f6", "f7", "f8" }
+    { print "s" NR, $0 }' in/x.tsv >in/named.tsv
+awk 'BEGIN { print "sample\tclass"; for (i = 1; i <= 12; i++) print "s" i "\t" (i % 2 ? "a" : "b") }' \
+    >in/labels.tsv
+# Pictures of 3 x 2 pixels, and two of them in one IDX file.
+printf 'P5 3 2 255\nabcdef' >in/x.pgm
+printf '\000\000\010\003\000\000\000\002\000\000\000\002\000\000\000\003abcdefghijkl' >in/x.idx
+{
+    printf '\211\120\116\107\015\012\032\012\000\000\000\015\111\110\104\122\000\000\000\003\000\000'
+    printf '\000\002\010\000\000\000\000\270\037\071\306\000\000\000\020\111\104\101\124\170\234\143'
+    printf '\140\140\144\142\340\342\346\001\000\000\130\000\045\163\022\245\107\000\000\000\000\111'
+    printf '\105\116\104\256\102\140\202'
+} >in/x.png
 
 "$one_fault" read 1 "$work" "$RAREBIT" version >/dev/null || status=$?
 if [ "${status:-0}" = 77 ]; then
     echo "this kernel cannot let calls fail (seccomp's user notification)" >&2
     exit 77
 fi
+
+# ---- one run ----
 
 complain() {
     echo "fault at $(cat name) in: rarebit $command" >&2
@@ -41,14 +69,35 @@ same_output() {
     esac
 }
 
-# One run. $1: read or write, $2: which one, $3: the output, $4: what stands there before, or "".
-# Returns 1 when there were fewer calls than that.
+# One line, a sentence of the tool.
+one_sentence() {
+    line='' more=''
+    { read -r line && ! read -r more && [ -z "$more" ]; } <stderr || complain "stderr is not one line"
+    case $line in
+        'rarebit: '?*) ;;
+        *) complain "stderr is not a sentence of ours" ;;
+    esac
+}
+
+# Nothing is in the folder of the output but what stood there before ($2, or "") at its place ($1).
+as_before() {
+    for file in out/* out/.[!.]*; do
+        [ ! -e "$file" ] || [ -n "$2" ] && [ "$work/$file" = "$1" ] || [ ! -e "$file" ] ||
+            complain "left behind: $file"
+    done
+    if [ -n "$2" ]; then
+        read -r content <"$1" && [ "$content" = "$2" ] || complain "the old file was changed"
+    fi
+}
+
+# $1: read or write, $2: which one, $3: the output, $4: what stands there before, or "", $5: below which
+# folder calls fail. Returns 1 when there were fewer calls than that.
 attempt() {
-    rm -rf out/* name
+    rm -rf out/* out/.[!.]* name
     [ -z "$4" ] || echo "$4" >"$3"
     status=0
     # shellcheck disable=SC2086
-    "$one_fault" "$1" "$2" "$work/" timeout 60 "$RAREBIT" $command 3>name >stdout 2>stderr || status=$?
+    "$one_fault" "$1" "$2" "$5/" "$RAREBIT" $command 3>name >stdout 2>stderr || status=$?
     if [ ! -s name ]; then
         [ "$status" = 0 ] || complain "no fault, but exit code $status"
         return 1
@@ -59,44 +108,84 @@ attempt() {
         return 0
     fi
     [ "$status" = 1 ] || complain "exit code $status"
-    [ "$(wc -l <stderr)" = 1 ] || complain "stderr is not one line"
-    grep -q '^rarebit: .' stderr || complain "stderr is not a sentence of ours"
-    if [ -z "$4" ]; then
-        [ -z "$(ls -A out)" ] || complain "left behind: $(ls -A out)"
-    else
-        [ "$(ls -A out)" = "$(basename "$3")" ] || complain "in the folder: $(ls -A out)"
-        [ "$(cat "$3")" = "$4" ] || complain "the old file was changed"
-    fi
+    one_sentence
+    read -r fault_name <name
+    case $fault_name in
+        # The log is written beside the model, which is whole without it.
+        *"$work/log/"*)
+            [ ! -e "$3" ] || [ "$(head -c 8 "$3")" = "$4" ] || same_output "$3" ||
+                complain "without its log another model"
+            ;;
+        *) as_before "$3" "$4" ;;
+    esac
 }
 
-# Every fault of a command; its output is the last word.
+# Every fault of a command that its first word asks for; its output is the last word, or "stdout".
+#   reads    of the data;   all-reads   of the model too;   writes   of the output, onto an old file
+#   creates  of the output, where nothing is
 each_fault() {
+    faults=$1
+    shift
     command=$*
     for last in "$@"; do :; done
-    "$RAREBIT" "$@"
+    "$RAREBIT" "$@" >stdout
     cp "$last" good
-    for fault in "read precious" "write precious" "write "; do
+    for fault in $(echo "$faults" | tr ',' ' '); do
         n=1
-        while attempt "${fault% *}" $n "$last" "${fault#* }"; do
+        case $fault in
+            reads) set -- read precious "$work/in" ;;
+            all-reads) set -- read precious "$work" ;;
+            writes) set -- write precious "$work" ;;
+            creates) set -- write '' "$work" ;;
+        esac
+        while attempt "$1" $n "$last" "$2" "$3"; do
             n=$((n + 1))
         done
-        echo "${fault% *} $((n - 1)): rarebit $command"
+        echo "$fault $((n - 1)): rarebit $command"
+        [ $n -gt 1 ] || complain "no call of the kind"
+        [ "$1" = read ] || [ $n -gt 4 ] || complain "fewer writes than to open, write and rename"
     done
-    [ $n -gt 4 ] || complain "fewer writes than to open, write and rename"
 }
 
+# Every read of a command that writes nothing but to stdout.
+each_read() {
+    command=$*
+    "$RAREBIT" "$@" >good
+    n=1
+    while attempt read $n "$work/stdout" '' "$work/in"; do
+        n=$((n + 1))
+    done
+    [ $n -gt 1 ] || complain "no call of the kind"
+    echo "reads $((n - 1)): rarebit $command"
+}
+
+# ---- every command, every format ----
+
+model=$work/model.h5
+in=$work/in
+out=$work/out
+for data in x.npy x.tsv x.csv.gz x.h5 x.h5ad x.mtx cells x.idx x.pgm x.png; do
+    each_fault reads convert -q "$in/$data" -o "$out/x.npy"
+done
 for format in npy tsv csv.gz h5 h5ad; do
-    each_fault convert -q "$work/in/x.$format" -o "$work/out/x.npy"
+    each_fault writes,creates convert -q "$in/x.npy" -o "$out/x.$format"
 done
-for format in tsv csv.gz h5 h5ad; do
-    each_fault convert -q "$work/in/x.npy" -o "$work/out/x.$format"
+each_fault reads,writes,creates fit rfn -q "$in/x.tsv" -k 2 --iterations 3 --seed 1 \
+    --log-json "$work/log/log.jsonl" -o "$out/model.h5"
+each_fault reads fit rfn -q "$in/x.h5" -k 2 --iterations 3 --seed 1 -o "$out/model.h5"
+each_fault all-reads,writes encode -q "$model" "$in/x.tsv" -o "$out/codes.npy"
+each_fault reads,writes,creates encode -q "$model" "$in/x.h5ad" -o "$out/codes.h5ad"
+each_fault reads,writes reconstruct -q "$model" "$in/x.csv.gz" -o "$out/again.tsv"
+for format in tsv json gmt; do
+    each_fault reads,writes modules -q "$model" "$in/x.npy" -o "$out/modules.$format"
 done
-each_fault fit rfn -q "$work/in/x.tsv" -k 2 --iterations 3 --seed 1 -o "$work/out/model.h5"
-each_fault fit rfn -q "$work/in/x.h5" -k 2 --iterations 3 --seed 1 -o "$work/out/model.h5"
-each_fault encode -q "$work/in/model.h5" "$work/in/x.tsv" -o "$work/out/codes.npy"
-each_fault encode -q "$work/in/model.h5" "$work/in/x.h5ad" -o "$work/out/codes.h5ad"
-each_fault reconstruct -q "$work/in/model.h5" "$work/in/x.csv.gz" -o "$work/out/again.tsv"
-each_fault modules -q "$work/in/model.h5" "$work/in/x.tsv" -o "$work/out/modules.tsv"
-each_fault plot history -q "$work/in/model.h5" -o "$work/out/history.png"
-each_fault plot codes -q "$work/in/model.h5" "$work/in/x.tsv" -o "$work/out/codes.svg"
-each_fault simulate biclusters -q --dataset D1 --samples 12 --features 8 --seed 1 -o "$work/out/x.npy"
+each_fault reads modules -q "$model" "$in/named.tsv" --labels "$in/labels.tsv" \
+    --truth "$in/truth.json" -o "$out/modules.tsv"
+each_read evaluate -q "$work/bars.h5" "$in/bars.npy" --truth "$in/fields.npy" --json
+each_fault writes plot history -q "$model" -o "$out/history.png"
+each_fault reads,writes plot codes -q "$model" "$in/named.tsv" --labels "$in/labels.tsv" \
+    -o "$out/codes.svg"
+each_fault reads plot modules -q "$model" "$in/named.tsv" --labels "$in/labels.tsv" \
+    -o "$out/modules.svg"
+each_fault writes,creates simulate biclusters -q --dataset D1 --samples 12 --features 8 --seed 1 \
+    -o "$out/x.npy"

@@ -377,6 +377,61 @@ static void holes_in_new_data(void **state) {
     rb_context_free(ctx);
 }
 
+/* Fits, renews, binds and reads all of a source; true when nothing failed. */
+static bool use_everything(rb_context *ctx, const rb_preprocess_options *o, rb_source *source) {
+    rb_preprocess *p = (rb_preprocess *)&p; /* must become NULL */
+    rb_feed *feed = NULL;
+    rb_block block;
+    rb_error err = rb_preprocess_fit(ctx, o, source, &p);
+    assert_true(!err == (p != NULL));
+    if (!err) {
+        err = rb_preprocess_renew(ctx, p, source);
+    }
+    if (!err) {
+        feed = (rb_feed *)&feed;
+        err = rb_feed_new(ctx, p, source, RB_FLOAT32, &feed);
+        assert_true(!err == (feed != NULL));
+    }
+    if (!err) {
+        err = rb_feed_read(ctx, feed, 0, rb_source_samples(source), &block);
+    }
+    rb_feed_free(feed);
+    rb_preprocess_free(p);
+    assert_true(err == RB_OK || err == RB_ERROR_MEMORY);
+    return !err;
+}
+
+/* The n-th allocation fails, for every n, with every step there is, dense and sparse: the error says
+ * so and nothing leaks (the sanitizers watch). */
+static void no_memory(void **state) {
+    (void)state;
+    rb_context *ctx = fixture_context();
+    static const char *const names[] = {"a", "b", "c", "d"};
+    rb_matrix *forms[] = {NULL, sparse_table(ctx)};
+    rb_source_free(fixture_source(ctx, table, N, M, &forms[0]));
+    rb_preprocess_options o = {.missing = RB_MISSING_MEDIAN,
+                               .totals = 50,
+                               .log1p = true,
+                               .top_variance = 3,
+                               .centre = RB_CENTRE_MEDIAN,
+                               .scale = RB_SCALE_IQR};
+    for (int form = 0; form < 2; form++) {
+        rb_source *source;
+        assert_ok(ctx, rb_matrix_set_feature_names(ctx, forms[form], names, M));
+        assert_ok(ctx, rb_source_from_matrix(ctx, forms[form], &source));
+        int64_t n = 0;
+        for (bool done = false; !done; n++) {
+            ctx->allocations_left = n;
+            done = use_everything(ctx, &o, source);
+            ctx->allocations_left = -1;
+        }
+        assert_true(n > 15);
+        rb_source_free(source);
+        rb_matrix_free(forms[form]);
+    }
+    rb_context_free(ctx);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(statistics),
@@ -389,6 +444,7 @@ int main(void) {
         cmocka_unit_test(undo),
         cmocka_unit_test(values_that_do_not_fit),
         cmocka_unit_test(holes_in_new_data),
+        cmocka_unit_test(no_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
