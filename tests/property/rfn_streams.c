@@ -1,13 +1,13 @@
-/* Several blocks of several tasks each: a fit is the same bits for any number of threads and wherever
- * the data lie, and the codes and figures of its model are. */
+/* Several blocks of several tasks each: a fit is the same bits for any number of threads and
+ * wherever the data lie, and so are the codes and figures of its model. */
 #include "fixture.h"
 
 #include <hdf5.h>
 #include <stdio.h>
 #include <unistd.h>
 
-/* Blocks of rfn have at most 16 384 samples, tasks 512: three blocks, the last a part of one, with a
- * part of a task at its end. */
+/* Blocks of rfn have at most 16 384 samples, tasks 512: three blocks, the last a part of one, with
+ * a part of a task at its end. */
 enum { N = 2 * 16384 + 5 * 512 + 100, M = 12, UNITS = 5, ITERATIONS = 3, CODED = 7 };
 
 typedef struct data {

@@ -401,8 +401,8 @@ static bool use_everything(rb_context *ctx, const rb_preprocess_options *o, rb_s
     return !err;
 }
 
-/* The n-th allocation fails, for every n, with every step there is, dense and sparse: the error says
- * so and nothing leaks (the sanitizers watch). */
+/* The n-th allocation fails, for every n, with every step there is, dense and sparse: the error
+ * says so and nothing leaks (the sanitizers watch). */
 static void no_memory(void **state) {
     (void)state;
     rb_context *ctx = fixture_context();
