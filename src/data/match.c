@@ -16,8 +16,9 @@ static int compare_named(const void *a, const void *b) {
     return order ? order : (x->index > y->index) - (x->index < y->index);
 }
 
-/* Index of the first feature of that name, or -1. */
-static int64_t find_name(const struct named *sorted, int64_t count, const char *name) {
+/* Index of the first feature of that name, or -1; does the name stand more than once? */
+static int64_t find_name(const struct named *sorted, int64_t count, const char *name,
+                         bool *repeated) {
     int64_t low = 0, high = count;
     while (low < high) {
         int64_t middle = low + (high - low) / 2;
@@ -27,7 +28,9 @@ static int64_t find_name(const struct named *sorted, int64_t count, const char *
             high = middle;
         }
     }
-    return low < count && strcmp(sorted[low].name, name) == 0 ? sorted[low].index : -1;
+    bool found = low < count && strcmp(sorted[low].name, name) == 0;
+    *repeated = found && low + 1 < count && strcmp(sorted[low + 1].name, name) == 0;
+    return found ? sorted[low].index : -1;
 }
 
 /* "A, B, C and 4 more" of the features of p that are not in the data. */
@@ -77,7 +80,9 @@ static rb_error report(rb_context *ctx, const rb_preprocess *p, const rb_source 
 
 static rb_error match_names(rb_context *ctx, const rb_preprocess *p, const rb_source *source,
                             int64_t *input_of) {
-    int64_t count = source->n_features;
+    int64_t count = source->n_features, guessed = 0;
+    const char *example = NULL;
+    bool repeated = false;
     struct named *sorted = rb_alloc(ctx, count, sizeof *sorted);
     if (!sorted) {
         return RB_ERROR_MEMORY;
@@ -91,9 +96,19 @@ static rb_error match_names(rb_context *ctx, const rb_preprocess *p, const rb_so
         int64_t place = p->selected ? p->selected[k] : k;
         bool there =
             place < count && strcmp(source->feature_names->text[place], p->names->text[k]) == 0;
-        input_of[k] = there ? place : find_name(sorted, count, p->names->text[k]);
+        input_of[k] = there ? place : find_name(sorted, count, p->names->text[k], &repeated);
+        if (!there && repeated) {
+            guessed++;
+            example = p->names->text[k];
+        }
     }
     rb_free(sorted);
+    if (guessed > 0) {
+        rb_log(ctx, RB_LOG_WARNING,
+               "%lld features have names that stand more than once in the data ('%s' for one): the "
+               "first of each was taken",
+               (long long)guessed, example);
+    }
     return report(ctx, p, source, input_of);
 }
 

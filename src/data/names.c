@@ -1,6 +1,7 @@
 /* Names of samples and features: one allocation, pointers first, then the text. */
 #include "data.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 rb_names *rb_names_copy(rb_context *ctx, const char *const *text, int64_t count) {
@@ -32,6 +33,35 @@ void rb_names_free(rb_names *names) {
         rb_free(names->text);
         rb_free(names);
     }
+}
+
+static int by_text(const void *a, const void *b) {
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+rb_error rb_names_warn_repeated(rb_context *ctx, const rb_names *names, const char *what,
+                                const char *then) {
+    const char **sorted = rb_alloc(ctx, names->count, sizeof *sorted), *first = NULL;
+    int64_t repeated = 0;
+    if (!sorted) {
+        return RB_ERROR_MEMORY;
+    }
+    for (int64_t i = 0; i < names->count; i++) {
+        sorted[i] = names->text[i];
+    }
+    qsort(sorted, (size_t)names->count, sizeof *sorted, by_text);
+    for (int64_t i = 0; i < names->count; i++) {
+        bool before = i > 0 && strcmp(sorted[i - 1], sorted[i]) == 0;
+        bool after = i + 1 < names->count && strcmp(sorted[i + 1], sorted[i]) == 0;
+        repeated += before || after;
+        first = (before || after) && !first ? sorted[i] : first;
+    }
+    rb_free(sorted);
+    if (repeated > 0) {
+        rb_log(ctx, RB_LOG_WARNING, "%lld of %lld %s stand more than once ('%s' for one): %s",
+               (long long)repeated, (long long)names->count, what, first, then);
+    }
+    return RB_OK;
 }
 
 rb_error rb_name_list_add(rb_context *ctx, rb_name_list *list, const char *text, int64_t length) {

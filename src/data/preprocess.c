@@ -271,6 +271,33 @@ static rb_error keep_names(rb_context *ctx, struct fitting *f) {
     return p->names ? RB_OK : RB_ERROR_MEMORY;
 }
 
+/* Names are what new data and labels are matched by. */
+static rb_error check_names(rb_context *ctx, const rb_source *source) {
+    rb_error err = RB_OK;
+    if (source->feature_names) {
+        err = rb_names_warn_repeated(ctx, source->feature_names, "feature names",
+                                     "in new data whose columns stand otherwise the first of each "
+                                     "will be taken");
+    }
+    if (!err && source->sample_names) {
+        err = rb_names_warn_repeated(ctx, source->sample_names, "sample names",
+                                     "a label goes to all samples of its name");
+    }
+    return err;
+}
+
+/* A fit to samples that do not differ would end in numbers that say nothing. */
+static rb_error check_variation(rb_context *ctx, const struct fitting *f) {
+    for (int64_t k = 0; k < f->p->n_input; k++) {
+        if (variance(f, k) > 0) {
+            return RB_OK;
+        }
+    }
+    return rb_fail(ctx, RB_ERROR_DATA,
+                   "all %lld samples are the same: there is nothing to be explained",
+                   (long long)f->source->n_samples);
+}
+
 /* Missing values count with what fills them, from here on. */
 static void fill_moments(struct fitting *f) {
     for (int64_t k = 0; k < f->p->n_input; k++) {
@@ -304,6 +331,9 @@ static rb_error run(rb_context *ctx, struct fitting *f) {
         fill_moments(f);
     }
     if (!err) {
+        err = check_variation(ctx, f);
+    }
+    if (!err) {
         err = select_features(ctx, f);
     }
     if (!err) {
@@ -311,6 +341,9 @@ static rb_error run(rb_context *ctx, struct fitting *f) {
     }
     if (!err) {
         err = keep_names(ctx, f);
+    }
+    if (!err) {
+        err = check_names(ctx, f->source);
     }
     if (!err && f->p->n_filled) {
         rb_log(ctx, RB_LOG_INFO, "%lld missing values were filled with the %s of their feature",
@@ -334,6 +367,13 @@ rb_error rb_preprocess_fit(rb_context *ctx, const rb_preprocess_options *options
     if (source->n_samples == 0 || source->n_features == 0) {
         return rb_fail(ctx, RB_ERROR_DATA, "there is nothing to fit: %lld samples x %lld features",
                        (long long)source->n_samples, (long long)source->n_features);
+    }
+    if (source->n_samples == 1) {
+        return rb_fail(
+            ctx, RB_ERROR_DATA,
+            "a fit needs at least 2 samples, but the data have 1 sample of %lld features; "
+            "is the file transposed?",
+            (long long)source->n_features);
     }
     rb_preprocess *p = rb_alloc_zero(ctx, 1, sizeof *p);
     if (!p) {

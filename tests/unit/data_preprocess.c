@@ -305,6 +305,71 @@ static void undo(void **state) {
     rb_context_free(ctx);
 }
 
+static char logged[1024];
+
+static void note_log(rb_log_level level, const char *sentence, void *user) {
+    (void)user;
+    if (level == RB_LOG_WARNING) {
+        strcat(strcat(logged, sentence), "|");
+    }
+}
+
+/* Names that stand twice are said at the fit, and again where matching had to choose. */
+static void repeated_names(void **state) {
+    (void)state;
+    static const char *const names[] = {"A", "B", "A", "C"}, *const turned[] = {"C", "A", "A", "B"},
+                             *const samples[] = {"s", "t", "u", "s", "v", "s"};
+    rb_context *ctx = fixture_context();
+    rb_matrix *matrix, *other;
+    rb_source *source = fixture_source(ctx, table, N, M, &matrix);
+    rb_feed *feed;
+    rb_source_free(source);
+    assert_ok(ctx, rb_matrix_set_feature_names(ctx, matrix, names, M));
+    assert_ok(ctx, rb_matrix_set_sample_names(ctx, matrix, samples, N));
+    assert_ok(ctx, rb_source_from_matrix(ctx, matrix, &source));
+    rb_context_on_log(ctx, note_log, NULL);
+    logged[0] = '\0';
+    rb_preprocess *p = fit(ctx, NULL, source);
+    assert_non_null(strstr(logged, "2 of 4 feature names stand more than once ('A' for one)"));
+    assert_non_null(strstr(logged, "3 of 6 sample names stand more than once ('s' for one)"));
+    logged[0] = '\0';
+    assert_ok(ctx, rb_feed_new(ctx, p, source, RB_FLOAT64, &feed));
+    assert_string_equal(logged, "");
+    rb_feed_free(feed);
+    rb_source_free(source);
+    source = fixture_source(ctx, table, N, M, &other);
+    rb_source_free(source);
+    assert_ok(ctx, rb_matrix_set_feature_names(ctx, other, turned, M));
+    assert_ok(ctx, rb_source_from_matrix(ctx, other, &source));
+    assert_ok(ctx, rb_feed_new(ctx, p, source, RB_FLOAT64, &feed));
+    assert_non_null(strstr(logged, "1 features have names that stand more than once"));
+    rb_feed_free(feed);
+    rb_preprocess_free(p);
+    rb_source_free(source);
+    rb_matrix_free(matrix);
+    rb_matrix_free(other);
+    rb_context_free(ctx);
+}
+
+/* One sample, and samples that are all the same, are refused with what is wrong with them. */
+static void nothing_to_explain(void **state) {
+    (void)state;
+    static const double same[N * M] = {3, 1, 4, 1, 3, 1, 4, 1, 3, 1, 4, 1,
+                                       3, 1, 4, 1, 3, 1, 4, 1, 3, 1, 4, 1};
+    rb_context *ctx = fixture_context();
+    rb_preprocess *p;
+    for (int64_t n = 1; n <= N; n += N - 1) {
+        rb_matrix *matrix;
+        rb_source *source = fixture_source(ctx, same, n, M, &matrix);
+        assert_int_equal(rb_preprocess_fit(ctx, NULL, source, &p), RB_ERROR_DATA);
+        assert_non_null(strstr(rb_context_error(ctx),
+                               n == 1 ? "needs at least 2 samples" : "all 6 samples are the same"));
+        rb_source_free(source);
+        rb_matrix_free(matrix);
+    }
+    rb_context_free(ctx);
+}
+
 /* Totals and log1p refuse what they cannot take, at the fit and in new data, also where missing
  * values are filled. */
 static void values_that_do_not_fit(void **state) {
@@ -442,6 +507,8 @@ int main(void) {
         cmocka_unit_test(matches_by_name),
         cmocka_unit_test(refuses_another_width),
         cmocka_unit_test(undo),
+        cmocka_unit_test(repeated_names),
+        cmocka_unit_test(nothing_to_explain),
         cmocka_unit_test(values_that_do_not_fit),
         cmocka_unit_test(holes_in_new_data),
         cmocka_unit_test(no_memory),
