@@ -286,8 +286,11 @@ static rb_error check_names(rb_context *ctx, const rb_source *source) {
     return err;
 }
 
-/* A fit to samples that do not differ would end in numbers that say nothing. */
+/* Of samples that do not differ centring leaves nothing. */
 static rb_error check_variation(rb_context *ctx, const struct fitting *f) {
+    if (f->p->options.centre == RB_CENTRE_NONE) {
+        return RB_OK;
+    }
     for (int64_t k = 0; k < f->p->n_input; k++) {
         if (variance(f, k) > 0) {
             return RB_OK;
@@ -368,12 +371,12 @@ rb_error rb_preprocess_fit(rb_context *ctx, const rb_preprocess_options *options
         return rb_fail(ctx, RB_ERROR_DATA, "there is nothing to fit: %lld samples x %lld features",
                        (long long)source->n_samples, (long long)source->n_features);
     }
-    if (source->n_samples == 1) {
-        return rb_fail(
-            ctx, RB_ERROR_DATA,
-            "a fit needs at least 2 samples, but the data have 1 sample of %lld features; "
-            "is the file transposed?",
-            (long long)source->n_features);
+    if (source->n_samples == 1 && chosen.centre != RB_CENTRE_NONE) {
+        return rb_fail(ctx, RB_ERROR_DATA,
+                       "a fit to centred features needs at least 2 samples, but the data have 1 "
+                       "sample of %lld features; "
+                       "is the file transposed?",
+                       (long long)source->n_features);
     }
     rb_preprocess *p = rb_alloc_zero(ctx, 1, sizeof *p);
     if (!p) {

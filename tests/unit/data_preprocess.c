@@ -351,7 +351,8 @@ static void repeated_names(void **state) {
     rb_context_free(ctx);
 }
 
-/* One sample, and samples that are all the same, are refused with what is wrong with them. */
+/* One sample, and samples that are all the same, are refused with what is wrong with them where
+ * features are centred; as they stand they are data like others. */
 static void nothing_to_explain(void **state) {
     (void)state;
     static const double same[N * M] = {3, 1, 4, 1, 3, 1, 4, 1, 3, 1, 4, 1,
@@ -364,6 +365,8 @@ static void nothing_to_explain(void **state) {
         assert_int_equal(rb_preprocess_fit(ctx, NULL, source, &p), RB_ERROR_DATA);
         assert_non_null(strstr(rb_context_error(ctx),
                                n == 1 ? "needs at least 2 samples" : "all 6 samples are the same"));
+        rb_preprocess_options o = plain();
+        rb_preprocess_free(fit(ctx, &o, source));
         rb_source_free(source);
         rb_matrix_free(matrix);
     }
