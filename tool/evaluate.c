@@ -53,6 +53,8 @@ static void print_json(const rb_evaluation *e, const rb_field_match *match) {
     emit_number(&j, "estep_objective", e->estep_objective);
     emit_number(&j, "energy", e->energy);
     emit_number(&j, "divergence", e->divergence);
+    emit_number(&j, "kkt_residual", e->kkt_residual);
+    emit_number(&j, "certificate", e->certificate);
     emit_number(&j, "mean_squared_error", e->mean_squared_error);
     if (match->causes) {
         emit_integer(&j, "causes", match->causes);
@@ -86,6 +88,8 @@ static void print_table(const rb_evaluation *e, const rb_field_match *match) {
     print_number("E-step objective", e->estep_objective, "0: the codes are the exact posterior");
     print_number("energy", e->energy, "objective = - energy - divergence");
     print_number("divergence", e->divergence, "of the codes from the prior");
+    print_number("KKT residual", e->kkt_residual, "of the codes of the fit");
+    print_number("certificate", e->certificate, "above 0: these are the best codes there are");
     print_number("mean squared error", e->mean_squared_error, "of what the model expects");
     if (match->causes) {
         printf("%-22s %12lld   of %lld\n", "causes found", (long long)match->causes_found,

@@ -65,6 +65,9 @@ typedef struct rb_method {
     void (*objective)(void *state, double *objective, double *estep_objective);
     /* May a settled objective end the fit now? NULL: always. A method that anneals waits. */
     bool (*may_stop)(const void *state);
+    /* The next E-step is the last one: it may take the time that good codes need. NULL: nothing to
+     * do. */
+    void (*last)(void *state);
     /* Copies the parameters into the arrays of the model. Called after a last E-step with the final
      * parameters. */
     rb_error (*store)(rb_context *context, void *state, rb_model *model);

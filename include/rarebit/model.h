@@ -96,6 +96,8 @@ typedef struct rb_evaluation {
     double energy;               /* E; F = -E - KL */
     double divergence;           /* KL of the codes' distribution from the prior */
     double variance_explained;   /* 1 - n m mean_squared_error / |V|_F^2; NaN for data that are 0 */
+    double kkt_residual;         /* of the codes of the fit, as the model has it (rfn.h); or NaN */
+    double certificate;          /* the same */
     double mean_squared_error;   /* mean over V of (V - what the model expects)^2: mu W', or where
                                   * causes do not add up the mean of their superposition */
 } rb_evaluation;

@@ -5,12 +5,18 @@
  * "Rectified Factor Networks", NIPS 2015.
  *
  * Arrays of a model of method "rfn" (rb_model_array):
- *   loadings   n_features x units   W
- *   noise      n_features           the diagonal of Psi, the noise variance
- *   prior_mean units                xi
- *   scale      units                what a rectified posterior mean is divided by; 1 without
- * normalising dead       units                1 for a unit that no training sample activates, else
- * 0
+ *   loadings     n_features x units W
+ *   noise        n_features         the diagonal of Psi, the noise variance
+ *   prior_mean   units              xi
+ *   scale        units              what a rectified posterior mean is divided by; 1 without
+ *                                   normalising and for every E-step but newton
+ *   dead         units              1 for a unit that no training sample activates, else 0
+ * and for every E-step but newton
+ *   multipliers  units              tau: the codes of a sample minimise
+ *                                   1/2 mu' (P + diag tau) mu - Q mu over mu >= 0
+ *   kkt_residual 1                  how far the codes of the fit are from a stationary point
+ *   certificate  1                  smallest eigenvalue of P + diag tau of the living units: at or
+ *                                   above 0 the codes of the fit are the best there are
  */
 #ifndef RAREBIT_RFN_H
 #define RAREBIT_RFN_H
@@ -30,12 +36,25 @@ typedef enum rb_rfn_normalize {
 typedef enum rb_rfn_mstep { RB_RFN_MSTEP_NEWTON = 0, RB_RFN_MSTEP_GRADIENT } rb_rfn_mstep;
 typedef enum rb_rfn_psi_update { RB_RFN_PSI_OLD = 0, RB_RFN_PSI_NEW } rb_rfn_psi_update;
 
+/* How codes are found. newton: rectify and normalise the posterior means, in one pass; the codes of
+ * the paper's tables, but the objective may fall. The others go on from the codes of the iteration
+ * before, which they keep in memory (2 n_samples x units values), and never raise the E-step
+ * objective; they need normalize rms or none. */
+typedef enum rb_rfn_estep {
+    RB_RFN_ESTEP_NEWTON = 0,
+    RB_RFN_ESTEP_GRADIENT, /* a projected gradient step */
+    RB_RFN_ESTEP_CYCLIC    /* exact minimisation over one unit after the other */
+} rb_rfn_estep;
+
 typedef struct rb_rfn_options {
-    int64_t units;      /* l, the number of hidden units */
-    double eta;         /* learning rate of the loadings, in (0, 1] */
-    double eta_psi;     /* learning rate of the noise variance; 0: the same as eta */
-    int normalize;      /* rb_rfn_normalize */
-    int mstep;          /* rb_rfn_mstep: newton (Alg. 1) or gradient (S8.1) */
+    int64_t units;          /* l, the number of hidden units */
+    double eta;             /* learning rate of the loadings, in (0, 1] */
+    double eta_psi;         /* learning rate of the noise variance; 0: the same as eta */
+    int normalize;          /* rb_rfn_normalize */
+    int estep;              /* rb_rfn_estep */
+    double estep_tolerance; /* the last E-step goes on until no code changes by more than this times
+                               the largest code; not for newton */
+    int mstep;              /* rb_rfn_mstep: newton (Alg. 1) or gradient (S8.1) */
     int psi_update;     /* rb_rfn_psi_update: E from the old W (the paper's) or from the new one */
     double psi_min;     /* least noise variance */
     double psi_init;    /* noise variance at the start */

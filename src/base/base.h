@@ -67,7 +67,8 @@ typedef enum rb_purpose {
     RB_RANDOM_LOADINGS = 1,
     RB_RANDOM_SIMULATE = 2,
     RB_RANDOM_PATCHES = 3,
-    RB_RANDOM_FIELD_NOISE = 4
+    RB_RANDOM_FIELD_NOISE = 4,
+    RB_RANDOM_LANCZOS = 5
 } rb_purpose;
 
 typedef struct rb_stream {

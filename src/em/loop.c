@@ -120,6 +120,9 @@ rb_error rb_run_loop(rb_context *ctx, rb_run *run) {
     }
     if (!err) {
         /* The codes of a fit are those of its final parameters. */
+        if (method->last) {
+            method->last(state);
+        }
         err = estep(ctx, run, state);
     }
     if (!err) {

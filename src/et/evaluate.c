@@ -119,6 +119,8 @@ static void fill(const struct figures *f, const rb_model *model, int64_t n, rb_e
         .estep_objective = NAN,
         .energy = NAN,
         .divergence = NAN,
+        .kkt_residual = NAN,
+        .certificate = NAN,
         .mean_squared_error = (f->coder->results.states ? f->residual : f->squares) /
                               ((double)n * (double)engine->setup.n_features),
     };

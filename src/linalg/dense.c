@@ -62,3 +62,31 @@ void rb_dense_zero(rb_dense a) {
 void rb_dense_mirror(rb_dense a) {
     rb_kernels_best()->of[a.type].mirror(a.rows, a.data, a.ld);
 }
+
+static void transpose_square(rb_dense from, rb_dense to) {
+    const float *narrow = from.data;
+    const double *wide = from.data;
+    for (int64_t j = 0; j < from.cols; j++) {
+        float *narrow_row = rb_dense_row(to, j);
+        double *wide_row = rb_dense_row(to, j);
+        for (int64_t i = 0; from.type == RB_FLOAT32 && i < from.rows; i++) {
+            narrow_row[i] = narrow[i * from.ld + j];
+        }
+        for (int64_t i = 0; from.type == RB_FLOAT64 && i < from.rows; i++) {
+            wide_row[i] = wide[i * from.ld + j];
+        }
+    }
+}
+
+/* In squares that fit into the nearest cache: one side is walked against the order of memory. */
+void rb_dense_transpose(rb_dense from, rb_dense to) {
+    enum { SQUARE = 16 };
+    for (int64_t i = 0; i < from.rows; i += SQUARE) {
+        int64_t rows = from.rows - i < SQUARE ? from.rows - i : SQUARE;
+        for (int64_t j = 0; j < from.cols; j += SQUARE) {
+            int64_t cols = from.cols - j < SQUARE ? from.cols - j : SQUARE;
+            transpose_square(rb_dense_part(from, i, rows, j, cols),
+                             rb_dense_part(to, j, cols, i, rows));
+        }
+    }
+}

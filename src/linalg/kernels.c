@@ -78,6 +78,16 @@ void rb_rectify(const rb_context *ctx, rb_dense x, const void *bias, double *sum
     rb_kernels_of(ctx)->of[x.type].rectify(x.rows, x.cols, x.ld, x.data, bias, sum, largest);
 }
 
+double rb_step_row(const rb_context *ctx, rb_type type, int64_t n, double factor, const void *x,
+                   const void *y, void *out) {
+    return rb_kernels_of(ctx)->of[type].step_row(n, factor, x, y, out);
+}
+
+double rb_settle_row(const rb_context *ctx, rb_type type, int64_t n, double factor, void *target,
+                     void *codes) {
+    return rb_kernels_of(ctx)->of[type].settle_row(n, factor, target, codes);
+}
+
 void rb_mstep_row(const rb_context *ctx, rb_type type, int64_t n, double eta, const void *u,
                   const void *z, const void *t, void *w, double sums[3]) {
     rb_kernels_of(ctx)->of[type].mstep_row(n, eta, u, z, t, w, sums);

@@ -51,6 +51,8 @@ void rb_dense_set(rb_dense a, int64_t row, int64_t col, double value);
 /* Copies, converting the type where it differs; shapes must agree. */
 void rb_dense_copy(rb_dense from, rb_dense to);
 void rb_dense_zero(rb_dense a);
+/* to = from', of one type. */
+void rb_dense_transpose(rb_dense from, rb_dense to);
 /* Writes the lower triangle of a square matrix over its upper one. */
 void rb_dense_mirror(rb_dense a);
 
@@ -97,6 +99,14 @@ void rb_spd_inverse(rb_context *ctx, rb_spd *f, rb_dense x);
 void rb_spd_solve_left(rb_context *ctx, rb_spd *f, rb_dense b, rb_dense x);
 void rb_spd_solve_right(rb_context *ctx, rb_spd *f, rb_dense b, rb_dense x);
 
+/* ---- eigenvalues of symmetric matrices ---- */
+
+/* The smallest one; the lower triangle is read. RB_ERROR_NUMERIC when A is not finite. */
+rb_error rb_smallest_eigenvalue(rb_context *ctx, rb_dense a, double *value);
+/* A bound from above on the largest one of a positive definite full matrix, at most a few percent
+ * too large: 32 steps of Lanczos with a margin, or the Frobenius norm where that is smaller. */
+rb_error rb_largest_eigenvalue(rb_context *ctx, rb_dense a, double *value);
+
 /* ---- sparse rows ---- */
 
 /* Compressed rows in working precision, a view: the entries of row i are those from starts[i] -
@@ -131,6 +141,13 @@ void rb_shift_scale(const rb_context *ctx, rb_type type, int64_t n, const void *
 /* X <- max(0, X + bias_j); bias (of the type, X.cols values) may be NULL. sum[j] = sum over rows of
  * the result, largest[j] = maximum over rows of X + bias before rectifying. NaN stays NaN. */
 void rb_rectify(const rb_context *ctx, rb_dense x, const void *bias, double *sum, double *largest);
+
+/* out = max(0, x + factor y); the sum of its squares. out may be x or y. NaN stays NaN. */
+double rb_step_row(const rb_context *ctx, rb_type type, int64_t n, double factor, const void *x,
+                   const void *y, void *out);
+/* codes <- factor target, and target <- what that changed; the largest |change|. */
+double rb_settle_row(const rb_context *ctx, rb_type type, int64_t n, double factor, void *target,
+                     void *codes);
 
 /* One row of the M-step of RFN, all vectors of length n and one type: sums [0] u.w, [1] z.w, [2]
  * u.t, and w <- w + eta (t - w). */

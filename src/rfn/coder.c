@@ -1,6 +1,9 @@
-/* Encoding: mu_j = max(0, mu_p,j) / scale_j, with the scale of each unit from training, so that a
- * single sample can be encoded. A unit that no training sample activated gives 0. */
+/* Encoding by the closed form: mu_j = max(0, mu_p,j) / scale_j, with the scale of each unit from
+ * training, so that a single sample can be encoded. A unit that no training sample activated gives
+ * 0. For a model with multipliers this is where exact codes start from. */
 #include "coder.h"
+
+#include "exact.h"
 #include "state.h"
 
 void rfn_coder_free(void *coder) {
@@ -8,6 +11,8 @@ void rfn_coder_free(void *coder) {
     if (c) {
         rfn_parameters_free(&c->parameters);
         rfn_posterior_free(&c->posterior);
+        rfn_posterior_free(&c->start);
+        rfn_exact_free(c->exact);
         rb_free(c->offset);
         rb_free(c->factors);
         rb_free(c->zeros);
@@ -55,6 +60,9 @@ rb_error rfn_coder_new(rb_context *ctx, const rb_model *model, int64_t block_sam
     }
     rb_dense_free(&work);
     if (!err) {
+        err = rfn_exact_new(ctx, model, block_samples, &c->parameters, &c->start, &c->exact);
+    }
+    if (!err) {
         c->offset = rb_alloc(ctx, l, size);
         c->factors = rb_alloc(ctx, l, size);
         c->zeros = rb_alloc_zero(ctx, l, size);
@@ -76,6 +84,7 @@ struct encoding {
     rfn_coder *coder;
     const rb_block *block;
     rb_dense codes;
+    const rfn_posterior *posterior;
     bool rectify;
 };
 
@@ -86,7 +95,7 @@ static void encode_task(void *arg, int64_t task, int worker) {
     int64_t first = task * RFN_TASK_SAMPLES, left = e->codes.rows - first, l = e->codes.cols;
     rb_dense codes =
         rb_dense_rows(e->codes, first, left < RFN_TASK_SAMPLES ? left : RFN_TASK_SAMPLES);
-    rfn_project(e->ctx, e->block, first, c->posterior.filter, codes);
+    rfn_project(e->ctx, e->block, first, e->posterior->filter, codes);
     if (e->rectify) {
         rb_rectify(e->ctx, codes, c->offset, c->task_sum + task * l, c->task_largest + task * l);
     }
@@ -101,19 +110,23 @@ static void encode_task(void *arg, int64_t task, int worker) {
 }
 
 static void encode_block(struct encoding *e) {
-    rfn_offset(e->ctx, e->block, &e->coder->posterior, e->coder->offset);
+    rfn_offset(e->ctx, e->block, e->posterior->filter, e->posterior->bias, e->coder->offset);
     rb_parallel(e->ctx, (e->codes.rows + RFN_TASK_SAMPLES - 1) / RFN_TASK_SAMPLES, encode_task, e);
 }
 
 void rfn_posterior_means(rb_context *ctx, rfn_coder *coder, const rb_block *block, rb_dense codes) {
-    encode_block(&(struct encoding){ctx, coder, block, codes, false});
+    encode_block(&(struct encoding){ctx, coder, block, codes, &coder->posterior, false});
 }
 
 rb_error rfn_encode(rb_context *ctx, void *coder, const rb_block *block, void *codes) {
     rfn_coder *c = coder;
     rb_dense w = c->parameters.loadings;
     rb_dense rows = {codes, block->n_samples, w.cols, w.cols, w.type};
-    encode_block(&(struct encoding){ctx, c, block, rows, true});
+    const rfn_posterior *posterior = c->exact ? &c->start : &c->posterior;
+    encode_block(&(struct encoding){ctx, c, block, rows, posterior, true});
+    if (c->exact) {
+        rfn_exact_solve(ctx, c->exact, block, rows);
+    }
     return RB_OK;
 }
 

@@ -1,4 +1,5 @@
-/* Codes of samples by the closed form with the stored scales. Private to src/rfn. */
+/* Codes of samples: by the closed form with the stored scales; or exactly, for models with
+ * multipliers. Private to src/rfn. */
 #ifndef RB_RFN_CODER_H
 #define RB_RFN_CODER_H
 
@@ -7,10 +8,12 @@
 typedef struct rfn_coder {
     rfn_parameters parameters;
     rfn_posterior posterior;
-    const double *scale, *dead;      /* of the model */
-    void *offset;                    /* l: of the block at hand */
-    void *factors;                   /* l: 1 / scale, 0 for a dead unit */
-    void *zeros;                     /* l */
+    const double *scale, *dead; /* of the model */
+    void *offset;               /* l: of the block at hand */
+    void *factors;              /* l: 1 / scale, 0 for a dead unit */
+    struct rfn_exact *exact;    /* of a model with multipliers, and its own posterior: NULL and */
+    rfn_posterior start;        /* empty for others */
+    void *zeros;                /* l */
     double *task_sum, *task_largest; /* l a task: what rectifying reports, not used here */
 } rfn_coder;
 

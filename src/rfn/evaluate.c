@@ -175,8 +175,14 @@ static void fill_objectives(struct figures *f, rb_evaluation *evaluation) {
     evaluation->objective = -evaluation->energy - evaluation->divergence;
     rfn_hessian(f->ctx, parameters, f->work, f->p);
     evaluation->estep_objective =
-        rfn_estep_objective(f->ctx, parameters, f->p, f->s, f->u, f->mean, f->raw, f->n);
+        rfn_estep_objective(f->ctx, parameters, f->p, f->s, f->u, f->mean,
+                            rfn_product_of_lower(f->ctx, f->p, f->raw) / (double)f->n);
     evaluation->log_likelihood = evaluation->objective + evaluation->estep_objective / 2;
+}
+
+static double only_value(const rb_model *model, const char *name) {
+    const double *value = rb_model_array(model, name, NULL, NULL);
+    return value ? *value : NAN;
 }
 
 /* Blocks in which nothing, dense rows of a sparse source included, is large. */
@@ -201,6 +207,8 @@ rb_error rfn_evaluate(rb_context *ctx, const rb_model *model, rb_feed *feed,
     if (!err) {
         *evaluation = (rb_evaluation){.samples = f.n, .features = f.m, .units = f.l};
         fill_objectives(&f, evaluation);
+        evaluation->kkt_residual = only_value(model, "kkt_residual");
+        evaluation->certificate = only_value(model, "certificate");
         evaluation->sparseness = (double)f.zeros / ((double)f.n * (double)f.l);
         evaluation->reconstruction_error = sqrt(f.residual_squares);
         evaluation->mean_squared_error = f.residual_squares / ((double)f.n * (double)f.m);

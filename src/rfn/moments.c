@@ -1,7 +1,30 @@
 /* Moments of a block: U += V'mu and S += mu'mu. */
 #include "state.h"
 
+#include <string.h>
+
 enum { TASK_FEATURES = 512 };
+
+void rfn_clear_moments(rfn_state *st) {
+    int64_t l = st->options.units;
+    rb_dense_zero(st->u);
+    rb_dense_zero(st->s);
+    memset(st->units.sum, 0, (size_t)l * sizeof *st->units.sum);
+    memset(st->units.alive, 0, (size_t)l * sizeof *st->units.alive);
+    for (int64_t j = 0; j < l; j++) {
+        st->units.candidates[j].sample = -1;
+    }
+}
+
+void rfn_sum_tasks(rfn_state *st, int64_t tasks) {
+    int64_t l = st->options.units;
+    for (int64_t t = 0; t < tasks; t++) {
+        for (int64_t j = 0; j < l; j++) {
+            st->units.sum[j] += st->task_sum[t * l + j];
+            st->units.alive[j] = st->units.alive[j] || st->task_largest[t * l + j] > 0;
+        }
+    }
+}
 
 struct sparse_task {
     rb_context *ctx;

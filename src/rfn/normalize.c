@@ -9,6 +9,9 @@
 #include <string.h>
 
 static double unit_scale(const rfn_state *st, int64_t j, double mean, double mean_square) {
+    if (st->options.estep != RB_RFN_ESTEP_NEWTON) {
+        return 1; /* these codes are feasible as they are */
+    }
     switch ((rb_rfn_normalize)st->options.normalize) {
     case RB_RFN_NORMALIZE_RMS:
         return mean_square > 0 && st->units.alive[j] ? sqrt(mean_square) : 1;

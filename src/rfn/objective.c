@@ -25,8 +25,7 @@ void rfn_energies(const rfn_terms *t, double *energy, double *divergence) {
     *divergence = (t->trace_sigma + distance - (double)t->l - t->log_det) / 2;
 }
 
-/* <A, B> of two symmetric matrices by their lower triangles. */
-static double product_of_lower(rb_context *ctx, rb_dense a, rb_dense b) {
+double rfn_product_of_lower(rb_context *ctx, rb_dense a, rb_dense b) {
     double sum = 0;
     for (int64_t j = 0; j < a.rows; j++) {
         double row = rb_dot(ctx, a.type, j + 1, rb_dense_row(a, j), rb_dense_row(b, j));
@@ -36,11 +35,10 @@ static double product_of_lower(rb_context *ctx, rb_dense a, rb_dense b) {
 }
 
 double rfn_estep_objective(rb_context *ctx, const rfn_parameters *parameters, rb_dense p,
-                           rb_dense s, rb_dense u, const double *mean, rb_dense raw, int64_t n) {
+                           rb_dense s, rb_dense u, const double *mean, double constant) {
     rb_dense w = parameters->loadings;
     /* A = S - Sigma, and P Sigma = I: <P, A> = <P, S> - l */
-    double value = product_of_lower(ctx, p, s) - (double)p.rows;
-    value += product_of_lower(ctx, p, raw) / (double)n;
+    double value = rfn_product_of_lower(ctx, p, s) - (double)p.rows + constant;
     for (int64_t k = 0; k < w.rows; k++) {
         value -= 2 * rb_dot(ctx, w.type, w.cols, rb_dense_row(u, k), rb_dense_row(w, k)) /
                  parameters->noise[k];
@@ -51,10 +49,9 @@ double rfn_estep_objective(rb_context *ctx, const rfn_parameters *parameters, rb
     return value;
 }
 
-void rfn_trace_estep(rb_context *ctx, rfn_state *st) {
-    rfn_hessian(ctx, &st->parameters, st->work, st->hessian);
-    st->estep_objective = rfn_estep_objective(ctx, &st->parameters, st->hessian, st->s, st->u,
-                                              st->mean, st->raw, st->problem.n_samples);
+void rfn_trace_estep(rb_context *ctx, rfn_state *st, rb_dense p, double constant) {
+    st->estep_objective =
+        rfn_estep_objective(ctx, &st->parameters, p, st->s, st->u, st->mean, constant);
 }
 
 void rfn_objective(void *state, double *objective, double *estep_objective) {

@@ -21,9 +21,11 @@ typedef struct rfn_terms {
 /* E and KL; F = -E - KL. */
 void rfn_energies(const rfn_terms *terms, double *energy, double *divergence);
 
-/* The E-step objective O from P, S, U and mu_p'mu_p (lower triangles), all of parameters as they
- * were in the E-step; n samples. */
+/* The E-step objective O from P, S (lower triangles) and U, all of parameters as they were in the
+ * E-step; constant: <P, mu_p'mu_p> / n = <mu_p, Q> / n, which codes do not change. */
 double rfn_estep_objective(rb_context *ctx, const rfn_parameters *parameters, rb_dense p,
-                           rb_dense s, rb_dense u, const double *mean, rb_dense raw, int64_t n);
+                           rb_dense s, rb_dense u, const double *mean, double constant);
+/* <A, B> of two symmetric matrices by their lower triangles. */
+double rfn_product_of_lower(rb_context *ctx, rb_dense a, rb_dense b);
 
 #endif

@@ -15,6 +15,13 @@ const rb_option rfn_option_rows[] = {
      "rms|sd|none", "HOW",
      "scale of each unit's codes: mean square 1 (the paper's text), variance 1 (the authors' "
      "program), or none"},
+    {"estep", 0, RB_OPTION_CHOICE, offsetof(rb_rfn_options, estep), "newton", 0, 0,
+     "newton|gradient|cyclic", "STEP",
+     "how codes are found: newton gives the paper's codes in one pass; the others keep all codes "
+     "in "
+     "memory and never let the objective fall"},
+    {"estep-tolerance", 0, RB_OPTION_NUMBER, offsetof(rb_rfn_options, estep_tolerance), "1e-6", 0,
+     1, NULL, "T", "how far the last E-step goes on (not for newton)"},
     {"mstep", 0, RB_OPTION_CHOICE, offsetof(rb_rfn_options, mstep), "newton", 0, 0,
      "newton|gradient", "STEP", "form of the M-step"},
     {"psi-update", 0, RB_OPTION_CHOICE, offsetof(rb_rfn_options, psi_update), "old", 0, 0,

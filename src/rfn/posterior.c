@@ -53,6 +53,10 @@ static void weigh_rows(rb_context *ctx, const rfn_parameters *parameters, bool r
     }
 }
 
+void rfn_weigh(rb_context *ctx, const rfn_parameters *parameters, rb_dense work) {
+    weigh_rows(ctx, parameters, false, work);
+}
+
 static void add_to_diagonal(rb_dense a, const double *values, double value) {
     for (int64_t j = 0; j < a.rows; j++) {
         rb_dense_set(a, j, j, rb_dense_get(a, j, j) + (values ? values[j] : value));
@@ -104,8 +108,7 @@ static rb_error by_features(rb_context *ctx, const rfn_parameters *parameters,
     return RB_OK;
 }
 
-/* bias = Sigma xi */
-static void set_bias(const rfn_parameters *parameters, rfn_posterior *posterior) {
+void rfn_set_bias(const rfn_parameters *parameters, rfn_posterior *posterior) {
     rb_dense sigma = posterior->sigma;
     memset(posterior->bias, 0, (size_t)sigma.rows * rb_type_size(sigma.type));
     for (int64_t c = 0; c < sigma.cols; c++) {
@@ -123,7 +126,7 @@ rb_error rfn_posterior_compute(rb_context *ctx, const rfn_parameters *parameters
     rb_error err = w.cols <= w.rows ? by_units(ctx, parameters, work, posterior)
                                     : by_features(ctx, parameters, posterior);
     if (!err) {
-        set_bias(parameters, posterior);
+        rfn_set_bias(parameters, posterior);
     }
     return err;
 }
@@ -138,10 +141,9 @@ void rfn_project(const rb_context *ctx, const rb_block *block, int64_t first, rb
     }
 }
 
-void rfn_offset(const rb_context *ctx, const rb_block *block, const rfn_posterior *posterior,
+void rfn_offset(const rb_context *ctx, const rb_block *block, rb_dense filter, const void *bias,
                 void *row) {
-    rb_dense filter = posterior->filter;
-    memcpy(row, posterior->bias, (size_t)filter.cols * rb_type_size(filter.type));
+    memcpy(row, bias, (size_t)filter.cols * rb_type_size(filter.type));
     const double *shift = block->sparse ? block->shift : NULL;
     for (int64_t k = 0; shift && k < filter.rows; k++) {
         if (shift[k] != 0) {

@@ -42,8 +42,12 @@ void rfn_project(const rb_context *ctx, const rb_block *block, int64_t first, rb
                  rb_dense codes);
 /* The row to add to what rfn_project gives: bias, less shift' B for a sparse block. `row`: l of the
  * type. */
-void rfn_offset(const rb_context *ctx, const rb_block *block, const rfn_posterior *posterior,
+void rfn_offset(const rb_context *ctx, const rb_block *block, rb_dense filter, const void *bias,
                 void *row);
+/* bias = Sigma xi */
+void rfn_set_bias(const rfn_parameters *parameters, rfn_posterior *posterior);
+/* work = Psi^-1 W */
+void rfn_weigh(rb_context *ctx, const rfn_parameters *parameters, rb_dense work);
 
 /* Reading and writing vectors of either type. */
 static inline double rfn_get(rb_type type, const void *values, int64_t index) {

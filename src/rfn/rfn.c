@@ -25,6 +25,11 @@ static int64_t memory(const rb_problem *problem, const void *options) {
     double m = (double)problem->n_features, l = (double)units(options);
     double smaller = l < m ? l : m;
     double values = 4 * m * l + 2 * l * l + 2 * smaller * smaller;
+    const rb_rfn_options *rfn = options;
+    if (rfn->estep != RB_RFN_ESTEP_NEWTON) {
+        double kept = rfn->estep == RB_RFN_ESTEP_GRADIENT ? 3 : 2;
+        values += l * l + ((double)problem->n_samples * (kept * l + 2 * RFN_UNITS_AT_ONCE));
+    }
     double block = (double)problem->block_samples * (l + (problem->sparse ? 0 : m));
     /* Factorisations are in float64 whatever the type. */
     double bytes =
@@ -33,6 +38,28 @@ static int64_t memory(const rb_problem *problem, const void *options) {
 }
 
 static const char *const start_options[] = {"psi-init", "weight-init", "prior-mean", NULL};
+
+static bool holds_codes(const rfn_state *st) {
+    return st->options.estep != RB_RFN_ESTEP_NEWTON;
+}
+
+static rb_error begin(rb_context *ctx, void *state) {
+    return holds_codes(state) ? rfn_held_begin(ctx, state) : rfn_newton_begin(ctx, state);
+}
+
+static rb_error block(rb_context *ctx, void *state, const rb_block *samples) {
+    return holds_codes(state) ? rfn_held_block(ctx, state, samples)
+                              : rfn_newton_block(ctx, state, samples);
+}
+
+static rb_error end(rb_context *ctx, void *state, bool *again) {
+    *again = false;
+    return holds_codes(state) ? rfn_held_end(ctx, state, again) : rfn_newton_end(ctx, state);
+}
+
+static void last(void *state) {
+    ((rfn_state *)state)->held.last = true;
+}
 
 const rb_method rb_method_rfn = {
     .name = "rfn",
@@ -47,9 +74,10 @@ const rb_method rb_method_rfn = {
     .start = rfn_start,
     .finish = rfn_finish,
     .survey = rfn_survey,
-    .begin = rfn_newton_begin,
-    .block = rfn_newton_block,
-    .end = rfn_newton_end,
+    .begin = begin,
+    .block = block,
+    .end = end,
+    .last = last,
     .mstep = rfn_mstep,
     .objective = rfn_objective,
     .store = rfn_store,

@@ -23,6 +23,9 @@ static rb_error allocate_pass(rb_context *ctx, rfn_state *st) {
     if (!err && st->problem.fit->trace) {
         err = rb_dense_new(ctx, type, l, l, &st->hessian);
     }
+    if (!err && st->options.estep != RB_RFN_ESTEP_NEWTON) {
+        err = rfn_held_new(ctx, st);
+    }
     if (err) {
         return err;
     }
@@ -104,6 +107,15 @@ static rb_error take_parameters(rb_context *ctx, rfn_state *st, const rb_model *
     return err;
 }
 
+static rb_error check(rb_context *ctx, const rb_rfn_options *options) {
+    if (options->estep != RB_RFN_ESTEP_NEWTON && options->normalize == RB_RFN_NORMALIZE_SD) {
+        return rb_fail(ctx, RB_ERROR_ARGUMENT,
+                       "normalize sd is no projection, so that only the E-step newton can have it: "
+                       "take normalize rms or none");
+    }
+    return RB_OK;
+}
+
 rb_error rfn_start(rb_context *ctx, const rb_problem *problem, const void *options,
                    const rb_model *start, void **out) {
     *out = NULL;
@@ -116,7 +128,10 @@ rb_error rfn_start(rb_context *ctx, const rb_problem *problem, const void *optio
     if (st->options.eta_psi == 0) {
         st->options.eta_psi = st->options.eta;
     }
-    rb_error err = allocate(ctx, st);
+    rb_error err = check(ctx, &st->options);
+    if (!err) {
+        err = allocate(ctx, st);
+    }
     st->warm = start != NULL;
     if (!err && start) {
         err = take_parameters(ctx, st, start);
@@ -150,6 +165,7 @@ void rfn_finish(void *state) {
     rfn_parameters_free(&st->parameters);
     rfn_posterior_free(&st->posterior);
     rb_spd_free(st->factor);
+    rfn_held_free(&st->held);
     rb_dense_free(&st->work);
     rb_dense_free(&st->codes);
     rb_dense_free(&st->u);
@@ -223,6 +239,20 @@ rb_error rfn_survey(rb_context *ctx, void *state, const rb_block *block) {
     return RB_OK;
 }
 
+/* What codes of new samples need, and how good the codes of the fit are. */
+static bool store_guarantee(rb_context *ctx, const rfn_state *st, rb_model *model) {
+    int64_t l = st->options.units;
+    double *multipliers = rb_model_add_array(ctx, model, "multipliers", l, 1);
+    double *residual = multipliers ? rb_model_add_array(ctx, model, "kkt_residual", 1, 1) : NULL;
+    double *certificate = residual ? rb_model_add_array(ctx, model, "certificate", 1, 1) : NULL;
+    if (certificate) {
+        memcpy(multipliers, st->held.multipliers, (size_t)l * sizeof *multipliers);
+        *residual = st->held.residual;
+        *certificate = st->held.certificate;
+    }
+    return certificate != NULL;
+}
+
 rb_error rfn_store(rb_context *ctx, void *state, rb_model *model) {
     rfn_state *st = state;
     rb_dense w = st->parameters.loadings;
@@ -237,6 +267,9 @@ rb_error rfn_store(rb_context *ctx, void *state, rb_model *model) {
     rb_dense_copy(w, (rb_dense){loadings, w.rows, w.cols, w.cols, RB_FLOAT64});
     memcpy(noise, st->parameters.noise, (size_t)w.rows * sizeof *noise);
     memcpy(prior_mean, st->parameters.prior_mean, (size_t)w.cols * sizeof *prior_mean);
+    if (st->options.estep != RB_RFN_ESTEP_NEWTON && !store_guarantee(ctx, st, model)) {
+        return RB_ERROR_MEMORY;
+    }
     for (int64_t j = 0; j < w.cols; j++) {
         scale[j] = rfn_is_dead(st, j) ? 1 : st->units.scale[j];
         dead[j] = rfn_is_dead(st, j);

@@ -2,8 +2,8 @@
 #ifndef RB_RFN_STATE_H
 #define RB_RFN_STATE_H
 
-#include "posterior.h"
 #include "rfn.h"
+#include "rfn/estep/estep.h"
 
 /* Samples in one task of the E-step. Fixed: results must not depend on the number of threads. */
 enum { RFN_TASK_SAMPLES = 512 };
@@ -24,6 +24,21 @@ typedef struct rfn_units {
     double *scale;             /* what codes are divided by; set at the end of the pass */
 } rfn_units;
 
+/* Codes that stay in memory, for the E-steps that go on from them: estep/held.c. */
+typedef struct rfn_held {
+    rfn_quadratic problem;
+    rb_dense codes, next; /* l x n; next: for the gradient E-step */
+    rfn_work work;
+    double e_max;
+    bool filled;       /* codes are there */
+    bool adds_moments; /* the pass at hand is the second */
+    bool last;         /* the E-step is to converge */
+    /* After the last E-step. */
+    bool *dead;
+    double *multipliers;
+    double residual, certificate;
+} rfn_held;
+
 typedef struct rfn_state {
     rb_problem problem;
     rb_rfn_options options;
@@ -42,6 +57,7 @@ typedef struct rfn_state {
     double *task_sum, *task_largest; /* l a task of RFN_TASK_SAMPLES */
     const double *shift; /* of a sparse source: the value is stored - shift; NULL: dense or 0 */
     rfn_units units;
+    rfn_held held;              /* not of the newton E-step */
     int64_t *transposed_starts; /* sparse: the block by columns */
     int32_t *transposed_columns;
     void *transposed_values;
@@ -70,12 +86,22 @@ void rfn_finish(void *state);
 rb_error rfn_survey(rb_context *ctx, void *state, const rb_block *block);
 rb_error rfn_store(rb_context *ctx, void *state, rb_model *model);
 
-/* estep/newton.c */
-rb_error rfn_newton_begin(rb_context *ctx, void *state);
-rb_error rfn_newton_block(rb_context *ctx, void *state, const rb_block *block);
-rb_error rfn_newton_end(rb_context *ctx, void *state, bool *again);
+/* estep/newton.c: from the data alone; nothing is kept. */
+rb_error rfn_newton_begin(rb_context *ctx, rfn_state *state);
+rb_error rfn_newton_block(rb_context *ctx, rfn_state *state, const rb_block *block);
+rb_error rfn_newton_end(rb_context *ctx, rfn_state *state);
 
-/* moments.c: adds V'mu and mu'mu of the block whose codes are in state->codes. */
+/* estep/held.c: every other E-step. */
+rb_error rfn_held_new(rb_context *ctx, rfn_state *state);
+void rfn_held_free(rfn_held *held);
+rb_error rfn_held_begin(rb_context *ctx, rfn_state *state);
+rb_error rfn_held_block(rb_context *ctx, rfn_state *state, const rb_block *block);
+rb_error rfn_held_end(rb_context *ctx, rfn_state *state, bool *again);
+
+/* moments.c: sums to 0; what the tasks of a block summed; adds V'mu and mu'mu of the block whose
+ * codes are in state->codes. */
+void rfn_clear_moments(rfn_state *state);
+void rfn_sum_tasks(rfn_state *state, int64_t tasks);
 rb_error rfn_add_moments(rb_context *ctx, rfn_state *state, const rb_block *block);
 
 /* degenerate.c */
@@ -92,8 +118,8 @@ void rfn_shrink_row(const rfn_state *state, int64_t k);
 /* mstep.c, objective.c */
 rb_error rfn_mstep(rb_context *ctx, void *state);
 void rfn_objective(void *state, double *objective, double *estep_objective);
-/* O from the moments of the pass: needs state->raw. */
-void rfn_trace_estep(rb_context *ctx, rfn_state *state);
+/* O from the moments of the pass and the part of it that codes do not change. */
+void rfn_trace_estep(rb_context *ctx, rfn_state *state, rb_dense p, double constant);
 
 /* Is unit j dead: no posterior mean of the pass was positive? */
 static inline bool rfn_is_dead(const rfn_state *state, int64_t j) {

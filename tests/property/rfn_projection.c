@@ -24,9 +24,8 @@ static void codes_of(const double means[N], double codes[N], bool *dead, double 
     assert_ok(ctx, rfn_newton_begin(ctx, st));
     rb_dense_zero(st->posterior.filter);
     rb_dense_set(st->posterior.filter, 0, 0, 1);
-    bool again;
     assert_ok(ctx, rfn_newton_block(ctx, st, &block));
-    assert_ok(ctx, rfn_newton_end(ctx, st, &again));
+    assert_ok(ctx, rfn_newton_end(ctx, st));
     *dead = rfn_is_dead(st, 0);
     *scale = st->units.scale[0];
     for (int i = 0; i < N; i++) {

@@ -43,9 +43,10 @@ enum { MIRROR = 16 };
 extern const struct rb_kernels JOIN(rb_kernels_, RB_ISA);
 const struct rb_kernels JOIN(rb_kernels_, RB_ISA) = {
     .name = TEXT(RB_ISA),
-    .of = {{dot_float, axpy_float, shift_scale_float, rectify_float, mstep_row_float, csr_float,
-            mirror_float, widen_float, narrow_float},
-           {dot_double, axpy_double, shift_scale_double, rectify_double, mstep_row_double,
-            csr_double, mirror_double, widen_double, narrow_double}},
+    .of = {{dot_float, axpy_float, shift_scale_float, rectify_float, step_row_float,
+            settle_row_float, mstep_row_float, csr_float, mirror_float, widen_float, narrow_float},
+           {dot_double, axpy_double, shift_scale_double, rectify_double, step_row_double,
+            settle_row_double, mstep_row_double, csr_double, mirror_double, widen_double,
+            narrow_double}},
     .sweep = sweep,
 };

@@ -8,28 +8,19 @@
  * a unit is known at the end and then applied to rows and columns of the sums. Cost: 4 n m l + n
  * l^2.
  */
+#include "rfn/objective.h"
 #include "rfn/state.h"
 
-#include <string.h>
-
-rb_error rfn_newton_begin(rb_context *ctx, void *state) {
-    rfn_state *st = state;
+rb_error rfn_newton_begin(rb_context *ctx, rfn_state *st) {
     rb_error err = rfn_posterior_compute(ctx, &st->parameters, st->work, &st->posterior);
     if (err) {
         return err;
     }
-    int64_t l = st->options.units;
-    rb_dense_zero(st->u);
-    rb_dense_zero(st->s);
+    rfn_clear_moments(st);
     if (st->problem.fit->trace) {
         rb_dense_zero(st->raw);
     }
     st->has_offset = false;
-    memset(st->units.sum, 0, (size_t)l * sizeof *st->units.sum);
-    memset(st->units.alive, 0, (size_t)l * sizeof *st->units.alive);
-    for (int64_t j = 0; j < l; j++) {
-        st->units.candidates[j].sample = -1;
-    }
     return RB_OK;
 }
 
@@ -79,14 +70,12 @@ static void add_raw(struct pass *pass) {
     }
 }
 
-rb_error rfn_newton_block(rb_context *ctx, void *state, const rb_block *block) {
-    rfn_state *st = state;
-    int64_t l = st->options.units;
+rb_error rfn_newton_block(rb_context *ctx, rfn_state *st, const rb_block *block) {
     int64_t tasks = (block->n_samples + RFN_TASK_SAMPLES - 1) / RFN_TASK_SAMPLES;
     struct pass pass = {ctx, st, block};
     st->shift = block->shift;
     if (!st->has_offset) {
-        rfn_offset(ctx, block, &st->posterior, st->offset);
+        rfn_offset(ctx, block, st->posterior.filter, st->posterior.bias, st->offset);
         st->has_offset = true;
     }
     if (st->problem.fit->trace) {
@@ -96,22 +85,18 @@ rb_error rfn_newton_block(rb_context *ctx, void *state, const rb_block *block) {
     } else {
         rb_parallel(ctx, tasks, project_and_rectify, &pass);
     }
-    for (int64_t t = 0; t < tasks; t++) {
-        for (int64_t j = 0; j < l; j++) {
-            st->units.sum[j] += st->task_sum[t * l + j];
-            st->units.alive[j] = st->units.alive[j] || st->task_largest[t * l + j] > 0;
-        }
-    }
+    rfn_sum_tasks(st, tasks);
     rb_error err = rfn_note_dying(ctx, st, block);
     return err ? err : rfn_add_moments(ctx, st, block);
 }
 
-rb_error rfn_newton_end(rb_context *ctx, void *state, bool *again) {
-    rfn_state *st = state;
-    *again = false;
+rb_error rfn_newton_end(rb_context *ctx, rfn_state *st) {
     rb_error err = rfn_normalize(ctx, st);
     if (!err && st->problem.fit->trace) {
-        rfn_trace_estep(ctx, st);
+        rfn_hessian(ctx, &st->parameters, st->work, st->hessian);
+        rfn_trace_estep(ctx, st, st->hessian,
+                        rfn_product_of_lower(ctx, st->hessian, st->raw) /
+                            (double)st->problem.n_samples);
     }
     return err;
 }

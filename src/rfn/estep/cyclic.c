@@ -1,0 +1,132 @@
+/* The cyclic E-step: exact minimisation over the codes of one unit after the other.
+ *
+ * With all other units fixed, (n/2) O of unit j is P_jj/2 |mu_j - t_j|^2 + constant with
+ * t_j = mu_j - (mu P - Q)_j / P_jj, so that the minimum over a feasible set is the nearest feasible
+ * point to t_j: rectify, and scale to mean square 1. There is no step size, and O never rises.
+ *
+ * Residuals of RFN_UNITS_AT_ONCE units come from one matrix product; within these units each change
+ * is passed on to the residuals that follow. Cost of a sweep: 2 n l^2, nearly all in the product.
+ */
+#include "estep.h"
+
+#include <math.h>
+#include <string.h>
+
+struct sweep {
+    rb_context *ctx;
+    const rfn_quadratic *problem;
+    rfn_work *work;
+    rb_dense codes;
+    int64_t first, count; /* the units at hand */
+    int64_t unit;         /* whose target is computed next, from 0 */
+    double factor;        /* of the unit before: what its target is multiplied by */
+};
+
+/* The samples of a task, as a part of a row. */
+static void *part(const struct sweep *s, void *row, int64_t slice) {
+    return (char *)row + slice * RFN_SLICE * (int64_t)rb_type_size(s->codes.type);
+}
+
+static int64_t samples_of(const struct sweep *s, int64_t slice) {
+    int64_t left = s->codes.cols - slice * RFN_SLICE;
+    return left < RFN_SLICE ? left : RFN_SLICE;
+}
+
+static bool is_dead(const struct sweep *s, int64_t unit) {
+    return s->problem->dead && s->problem->dead[s->first + unit];
+}
+
+/* max(0, t_j) of unit j into the target. */
+static void aim(const struct sweep *s, int64_t unit, int64_t slice) {
+    int64_t j = s->first + unit;
+    rb_type type = s->codes.type;
+    void *target = part(s, s->work->target, slice);
+    if (is_dead(s, unit)) {
+        memset(target, 0, (size_t)samples_of(s, slice) * rb_type_size(type));
+        s->work->squares[slice] = 0;
+        return;
+    }
+    s->work->squares[slice] = rb_step_row(
+        s->ctx, type, samples_of(s, slice), -1 / rb_dense_get(s->problem->hessian, j, j),
+        part(s, rb_dense_row(s->codes, j), slice),
+        part(s, rb_dense_row(s->work->residual, unit), slice), target);
+}
+
+/* The target becomes the codes; what changed goes into the residuals of the units that follow. */
+static void settle(const struct sweep *s, int64_t unit, double factor, int64_t slice) {
+    int64_t j = s->first + unit, samples = samples_of(s, slice);
+    rb_type type = s->codes.type;
+    void *target = part(s, s->work->target, slice);
+    double change = rb_settle_row(s->ctx, type, samples, factor, target,
+                                  part(s, rb_dense_row(s->codes, j), slice));
+    s->work->changes[slice] = fmax(s->work->changes[slice], change);
+    for (int64_t k = unit + 1; change > 0 && k < s->count; k++) {
+        rb_axpy(s->ctx, type, samples, rb_dense_get(s->problem->hessian, s->first + k, j), target,
+                part(s, rb_dense_row(s->work->residual, k), slice));
+    }
+}
+
+/* Rectified set: samples do not know of each other. */
+static void all_units(void *arg, int64_t slice, int worker) {
+    (void)worker;
+    const struct sweep *s = arg;
+    for (int64_t unit = 0; unit < s->count; unit++) {
+        aim(s, unit, slice);
+        settle(s, unit, 1, slice);
+    }
+}
+
+/* Normalised set: the scale of a unit needs all samples, then comes the next unit. */
+static void next_unit(void *arg, int64_t slice, int worker) {
+    (void)worker;
+    const struct sweep *s = arg;
+    if (s->unit > 0) {
+        settle(s, s->unit - 1, s->factor, slice);
+    }
+    if (s->unit < s->count) {
+        aim(s, s->unit, slice);
+    }
+}
+
+/* What the target of the unit is to be multiplied by. */
+static double scale_of(const struct sweep *s, int64_t slices) {
+    int64_t n = s->codes.cols, j = s->first + s->unit;
+    double squares = 0;
+    for (int64_t slice = 0; slice < slices; slice++) {
+        squares += s->work->squares[slice];
+    }
+    s->work->alive[j] = squares > 0;
+    if (squares > 0 || isnan(squares)) {
+        return sqrt((double)n / squares);
+    }
+    if (!is_dead(s, s->unit)) {
+        int64_t largest =
+            rfn_largest(s->codes.type, n, -1 / rb_dense_get(s->problem->hessian, j, j),
+                        rb_dense_row(s->codes, j), rb_dense_row(s->work->residual, s->unit));
+        rfn_put(s->codes.type, s->work->target, largest, sqrt((double)n));
+    }
+    return 1;
+}
+
+void rfn_cyclic(rb_context *ctx, const rfn_quadratic *problem, rb_dense codes, rfn_work *work,
+                double *change) {
+    int64_t l = codes.rows, slices = (codes.cols + RFN_SLICE - 1) / RFN_SLICE;
+    struct sweep s = {.ctx = ctx, .problem = problem, .work = work, .codes = codes};
+    memset(work->changes, 0, (size_t)slices * sizeof *work->changes);
+    for (s.first = 0; s.first < l; s.first += s.count) {
+        s.count = l - s.first < RFN_UNITS_AT_ONCE ? l - s.first : RFN_UNITS_AT_ONCE;
+        rfn_residual(ctx, problem, codes, s.first, s.count, work);
+        if (!problem->normalized) {
+            rb_parallel(ctx, slices, all_units, &s);
+            continue;
+        }
+        for (s.unit = 0; s.unit <= s.count; s.unit++) {
+            rb_parallel(ctx, slices, next_unit, &s);
+            s.factor = s.unit < s.count ? scale_of(&s, slices) : 1;
+        }
+    }
+    *change = 0;
+    for (int64_t slice = 0; slice < slices; slice++) {
+        *change = fmax(*change, work->changes[slice]);
+    }
+}

@@ -1,0 +1,68 @@
+/* E-steps that never raise their objective. Private to src/rfn.
+ *
+ * The problem, for all samples at once (Clevert et al. 2015, eq. 3 and S9): minimise
+ *     (n/2) O = 1/2 tr mu P mu' - tr mu Q' + constant
+ * over the feasible codes mu. Its gradient mu P - Q needs no inverse.
+ *
+ * Here codes lie transposed, a unit a row: a unit's codes of all samples are next to each other,
+ * which is what normalising them and minimising over one unit need.
+ */
+#ifndef RB_RFN_ESTEP_H
+#define RB_RFN_ESTEP_H
+
+#include "rfn/posterior.h"
+
+typedef struct rfn_quadratic {
+    rb_dense hessian; /* P, or P + diag tau; l x l, full */
+    rb_dense linear;  /* Q', l x n */
+    bool normalized;  /* each unit's mean square is 1; or only mu >= 0 */
+    const bool *dead; /* l: units whose codes are kept at 0; NULL: none */
+} rfn_quadratic;
+
+/* Scratch of the E-steps. */
+typedef struct rfn_work {
+    rb_dense residual; /* (mu P - Q)' of RFN_UNITS_AT_ONCE units, x n */
+    rb_dense moved;    /* of the same shape */
+    void *target;      /* n */
+    double *squares;   /* a slice of samples each */
+    double *changes;
+    bool *alive; /* l: in the last step something of the unit was positive; normalised set */
+} rfn_work;
+
+/* Units whose residuals are computed by one product; samples that are one task. Fixed: results must
+ * not depend on the number of threads. */
+enum { RFN_UNITS_AT_ONCE = 64, RFN_SLICE = 2048 };
+
+rb_error rfn_work_new(rb_context *ctx, rb_type type, int64_t units, int64_t samples,
+                      rfn_work *work);
+void rfn_work_free(rfn_work *work);
+
+/* The residual rows of `count` units from `first`, into work->residual. */
+void rfn_residual(rb_context *ctx, const rfn_quadratic *problem, rb_dense codes, int64_t first,
+                  int64_t count, rfn_work *work);
+
+/* feasible.c: row <- the nearest feasible point of x + factor y; row is neither. false: nothing
+ * was positive, and on the normalised set the largest value was taken (Theorem 1, case (b)). */
+bool rfn_feasible(rb_context *ctx, bool normalized, rb_type type, int64_t n, double factor,
+                  const void *x, const void *y, void *row);
+/* Where x + factor y is largest; the first of ties. */
+int64_t rfn_largest(rb_type type, int64_t n, double factor, const void *x, const void *y);
+
+/* One step of an E-step from feasible codes; `change` is the largest change of a code.
+ *
+ * cyclic.c: exact minimisation over one unit after the other. Never raises O on either set. */
+void rfn_cyclic(rb_context *ctx, const rfn_quadratic *problem, rb_dense codes, rfn_work *work,
+                double *change);
+/* gradient.c: projected gradient step of length 0.999 / e_max. Never raises O on either set. next:
+ * l x n, becomes the codes. */
+void rfn_gradient(rb_context *ctx, const rfn_quadratic *problem, double e_max, rb_dense *codes,
+                  rb_dense *next, rfn_work *work, double *change);
+
+/* optimality.c: the multipliers tau_j = mean_i mu_ij (Q - mu P)_ij of the units (0 without
+ * normalising), and the KKT residual max |mu - P(mu - (mu P - Q) / e_max)| / max |mu|. */
+void rfn_optimality(rb_context *ctx, const rfn_quadratic *problem, double e_max, rb_dense codes,
+                    rfn_work *work, double *multipliers, double *residual);
+/* P becomes P + diag tau; dead units are cut off from the others and get this diagonal. */
+void rfn_add_multipliers(rb_dense p, const double *multipliers, const bool *dead, double diagonal);
+
+#endif

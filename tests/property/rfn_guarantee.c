@@ -1,0 +1,175 @@
+/* With a guaranteed E-step F never falls (Clevert et al. 2015, Theorem 1; the first iteration has
+ * no codes to go on from); and the model gives the converged codes back, one sample or all. */
+#include "fixture.h"
+
+static rb_model *fit(rb_context *ctx, rb_source *source, const rb_rfn_options *options,
+                     int64_t iterations, int precision) {
+    rb_fit_options run = fixture_fit(iterations, precision);
+    rb_model *model;
+    assert_ok(ctx, rb_fit(ctx, "rfn", options, &run, NULL, source, NULL, &model));
+    return model;
+}
+
+static int falls(const rb_model *model, double tolerance) {
+    double before, now, o, seconds;
+    int count = 0;
+    rb_model_history(model, 1, &before, &o, &seconds);
+    for (int64_t t = 2; t < rb_model_iterations(model); t++) {
+        rb_model_history(model, t, &now, &o, &seconds);
+        count += now < before - tolerance * fabs(before);
+        before = now;
+    }
+    return count;
+}
+
+static rb_matrix *data_set(rb_context *ctx, const char *name) {
+    rb_biclusters_options options;
+    rb_biclusters_options_default(&options);
+    options.dataset = name;
+    rb_matrix *matrix;
+    assert_ok(ctx, rb_simulate_biclusters(ctx, &options, &matrix, NULL));
+    return matrix;
+}
+
+struct grid {
+    int estep, normalize, precision;
+    int64_t units;
+    double eta;
+};
+
+static struct grid cell(int index) {
+    static const int64_t units[] = {50, 100, 150};
+    static const double etas[] = {0.01, 0.1, 0.5, 1};
+    int e = index % 4, u = index / 4 % 3;
+    return (struct grid){RB_RFN_ESTEP_GRADIENT + index / 12 % 2,
+                         index / 24 % 2 ? RB_RFN_NORMALIZE_NONE : RB_RFN_NORMALIZE_RMS,
+                         index / 48 % 2 ? RB_FLOAT32 : RB_FLOAT64, units[u], etas[e]};
+}
+
+/* Rounding: 1e-10 of F in float64, 1e-4 in float32, whose moments have 7 digits. */
+static void objective_never_falls(void **state) {
+    (void)state;
+    rb_context *ctx = fixture_context();
+    for (int d = 0; d < 2; d++) {
+        rb_matrix *matrix = data_set(ctx, d ? "D3" : "D1");
+        rb_source *source;
+        assert_ok(ctx, rb_source_from_matrix(ctx, matrix, &source));
+        for (int index = 0; index < 96; index++) {
+            struct grid g = cell(index);
+            rb_rfn_options options = fixture_rfn(g.units, g.normalize);
+            options.estep = g.estep;
+            options.estep_tolerance = 1e-2;
+            options.eta = g.eta;
+            rb_model *model = fit(ctx, source, &options, 100, g.precision);
+            int count = falls(model, g.precision == RB_FLOAT64 ? 1e-10 : 1e-4);
+            if (count) {
+                fail_msg("%d falls: estep %d, normalize %d, %d units, eta %g", count, g.estep,
+                         g.normalize, (int)g.units, g.eta);
+            }
+            rb_model_free(model);
+        }
+        rb_source_free(source);
+        rb_matrix_free(matrix);
+    }
+    rb_context_free(ctx);
+}
+
+/* The newton E-step falls on these data: the test above can fail. */
+static void newton_falls(void **state) {
+    (void)state;
+    rb_context *ctx = fixture_context();
+    rb_matrix *matrix = data_set(ctx, "D1");
+    rb_source *source;
+    assert_ok(ctx, rb_source_from_matrix(ctx, matrix, &source));
+    rb_rfn_options options = fixture_rfn(50, RB_RFN_NORMALIZE_NONE);
+    rb_model *model = fit(ctx, source, &options, 100, RB_FLOAT64);
+    assert_in_range(falls(model, 1e-10), 20, 100);
+    rb_model_free(model);
+    rb_source_free(source);
+    rb_matrix_free(matrix);
+    rb_context_free(ctx);
+}
+
+enum { N = 100, UNITS = 50 };
+
+static int take_codes(void *user, int64_t first, const rb_matrix *rows) {
+    double *codes = user;
+    for (int64_t i = 0; i < rb_matrix_samples(rows); i++) {
+        for (int64_t j = 0; j < UNITS; j++) {
+            codes[(first + i) * UNITS + j] = rb_matrix_at(rows, i, j);
+        }
+    }
+    return 0;
+}
+
+/* Encoding solves each sample alone: all at once, and each in a source of its own, give codes whose
+ * mean square over the training data is 1 in every unit, as it was while training. */
+static void codes_come_back(void **state) {
+    (void)state;
+    rb_context *ctx = fixture_context();
+    rb_matrix *matrix = data_set(ctx, "D1");
+    rb_source *source;
+    static double all[N * UNITS], alone[UNITS];
+    assert_ok(ctx, rb_source_from_matrix(ctx, matrix, &source));
+    rb_rfn_options options = fixture_rfn(UNITS, RB_RFN_NORMALIZE_RMS);
+    options.estep = RB_RFN_ESTEP_CYCLIC;
+    options.estep_tolerance = 1e-10;
+    rb_model *model = fit(ctx, source, &options, 60, RB_FLOAT64);
+    const double *certificate = rb_model_array(model, "certificate", NULL, NULL);
+    const double *residual = rb_model_array(model, "kkt_residual", NULL, NULL);
+    assert_true(*certificate > 0 && *residual < 1e-9);
+    assert_ok(ctx, rb_encode(ctx, model, source, take_codes, all));
+    for (int j = 0; j < UNITS; j++) {
+        double squares = 0;
+        for (int i = 0; i < N; i++) {
+            squares += all[i * UNITS + j] * all[i * UNITS + j];
+        }
+        assert_close(squares / N, 1, 1e-7);
+    }
+    for (int i = 0; i < N; i += 9) {
+        double row[100];
+        rb_matrix *one;
+        rb_source *single;
+        for (int k = 0; k < 100; k++) {
+            row[k] = rb_matrix_at(matrix, i, k);
+        }
+        assert_ok(ctx, rb_matrix_dense(ctx, RB_FLOAT64, 1, 100, row, 100, 1, &one));
+        assert_ok(ctx, rb_source_from_matrix(ctx, one, &single));
+        assert_ok(ctx, rb_encode(ctx, model, single, take_codes, alone));
+        for (int j = 0; j < UNITS; j++) {
+            assert_close(alone[j], all[i * UNITS + j], 1e-7);
+        }
+        rb_source_free(single);
+        rb_matrix_free(one);
+    }
+    rb_model_free(model);
+    rb_source_free(source);
+    rb_matrix_free(matrix);
+    rb_context_free(ctx);
+}
+
+static void sd_is_refused(void **state) {
+    (void)state;
+    rb_context *ctx = fixture_context();
+    rb_matrix *matrix = data_set(ctx, "D1");
+    rb_source *source;
+    rb_model *model;
+    assert_ok(ctx, rb_source_from_matrix(ctx, matrix, &source));
+    rb_rfn_options options = fixture_rfn(5, RB_RFN_NORMALIZE_SD);
+    options.estep = RB_RFN_ESTEP_CYCLIC;
+    assert_int_equal(rb_fit(ctx, "rfn", &options, NULL, NULL, source, NULL, &model),
+                     RB_ERROR_ARGUMENT);
+    rb_source_free(source);
+    rb_matrix_free(matrix);
+    rb_context_free(ctx);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(objective_never_falls),
+        cmocka_unit_test(newton_falls),
+        cmocka_unit_test(codes_come_back),
+        cmocka_unit_test(sd_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
