@@ -1,8 +1,10 @@
 /* Feeds: blocks of preprocessed samples.
  *
  * The common case, dense numbers of the working type that are centred and scaled, is one kernel a
- * row; where nothing is to be done the block is a view of the source. Everything else (totals,
- * log1p, filled or selected features, other types and strides) goes value by value in float64.
+ * row, in that type, whatever their order in memory; where nothing is to be done the block is a view
+ * of the source. Everything else (totals, log1p, filled or selected features, other types, sparse
+ * rows) goes value by value in float64 and is rounded once. The two differ by rounding: in float32
+ * by 2^-22 of the larger of |x| and |centre|, over the scale.
  */
 #include "data.h"
 #include "match.h"
@@ -180,10 +182,10 @@ static int64_t convert_row(struct dense_task *t, int64_t i, double *scratch) {
         if (isnan(x) && p->fill) {
             x = p->fill[k];
         }
-        if (!isfinite(x)) {
+        put(feed->type, out, k, (x - p->centre[k]) / p->scale[k]);
+        if (!isfinite(get(feed->type, out, k))) { /* float32 ends where float64 goes on */
             return k;
         }
-        put(feed->type, out, k, (x - p->centre[k]) / p->scale[k]);
     }
     return -1;
 }
@@ -197,10 +199,26 @@ static int64_t first_unusable(rb_type type, const void *values, int64_t count) {
     return -1;
 }
 
-static int64_t fast_row(struct dense_task *t, int64_t i) {
+/* Row i of a view with its values side by side, in `room` where they are not. */
+static const void *contiguous_row(const rb_matrix *view, int64_t i, void *room) {
+    int64_t offset = i * view->row_stride, stride = view->column_stride;
+    const char *first = (const char *)view->values + offset * (int64_t)rb_type_size(view->type);
+    if (stride == 1) {
+        return first;
+    }
+    for (int64_t k = 0; k < view->n_features; k++) {
+        if (view->type == RB_FLOAT32) {
+            ((float *)room)[k] = ((const float *)first)[k * stride];
+        } else {
+            ((double *)room)[k] = ((const double *)first)[k * stride];
+        }
+    }
+    return room;
+}
+
+static int64_t fast_row(struct dense_task *t, int64_t i, double *scratch) {
     const rb_feed *feed = t->feed;
-    const char *from =
-        (const char *)t->view->values + i * t->view->row_stride * (int64_t)rb_type_size(feed->type);
+    const void *from = contiguous_row(t->view, i, scratch);
     void *out = rb_dense_row(t->rows, i);
     int64_t m = feed->p->n_features;
     rb_shift_scale(t->ctx, feed->type, m, from, feed->shift, feed->factor, out);
@@ -214,7 +232,7 @@ static void dense_rows(void *arg, int64_t index, int worker) {
     double *scratch = t->feed->scratch + worker * (t->feed->source->n_features + 1);
     t->bad[2 * index] = -1;
     for (int64_t i = index * TASK_ROWS; i < last; i++) {
-        int64_t feature = t->fast ? fast_row(t, i) : convert_row(t, i, scratch);
+        int64_t feature = t->fast ? fast_row(t, i, scratch) : convert_row(t, i, scratch);
         if (feature >= 0) {
             t->bad[2 * index] = i;
             t->bad[2 * index + 1] = feature;
@@ -265,8 +283,9 @@ static rb_error make_room(rb_context *ctx, rb_feed *feed, int64_t count) {
 }
 
 static rb_error read_dense(rb_context *ctx, rb_feed *feed, const rb_matrix *view, rb_block *block) {
-    bool same = feed->plain && view->type == feed->type && view->column_stride == 1;
-    if (same && !feed->moves && feed->trusted && view->row_stride >= view->n_features) {
+    bool same = feed->plain && view->type == feed->type;
+    bool rows = view->column_stride == 1 && view->row_stride >= view->n_features;
+    if (same && rows && !feed->moves && feed->trusted) {
         block->dense = (rb_dense){(void *)view->values, view->n_samples, view->n_features,
                                   view->row_stride, feed->type};
         return RB_OK;
@@ -327,12 +346,13 @@ static rb_error convert_sparse_row(rb_context *ctx, rb_feed *feed, const rb_matr
             continue;
         }
         double x = isnan(row.values[e]) && p->fill ? p->fill[k] : row.values[e];
-        if (!isfinite(x)) {
+        feed->columns[*entries] = k;
+        put(feed->type, feed->values, *entries, x / p->scale[k]);
+        if (!isfinite(get(feed->type, feed->values, *entries))) {
             return rb_fail_value(ctx, &p->options, feed->source, first + i, row.columns[e],
                                  rb_matrix_at(view, i, row.columns[e]));
         }
-        feed->columns[*entries] = k;
-        put(feed->type, feed->values, (*entries)++, x / p->scale[k]);
+        (*entries)++;
     }
     return RB_OK;
 }

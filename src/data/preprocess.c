@@ -35,7 +35,10 @@ rb_error rb_fail_value(rb_context *ctx, const rb_preprocess_options *options,
     const char *name = rb_source_sample_name(source, sample);
     const char *feature_name = rb_source_feature_name(source, feature);
     const char *what = isnan(value) ? "is missing (NaN); choose --missing mean or median to fill it"
-                       : isinf(value)        ? "is infinite; remove it from the data"
+                       : isinf(value) ? "is infinite; remove it from the data"
+                       : rb_value_fits(options, value)
+                           ? "is too large for the precision of the fit; scale the data or choose "
+                             "--precision float64"
                        : options->totals > 0 ? "is below 0: totals cannot take it"
                                              : "is at most -1: log1p cannot take it";
     return rb_fail(ctx, RB_ERROR_DATA, "sample %lld%s%s%s, feature %lld%s%s%s%s %s",
