@@ -4,6 +4,17 @@
  * threads, and the callbacks. There is no global state: two contexts may be used by two threads at
  * the same time; one context must be used by one thread at a time.
  *
+ * Other objects, unless their header says otherwise: several threads, each with a context of its
+ * own, may use one object at a time for calls that take a pointer to const (one model may encode in
+ * several threads); a call that takes a pointer that is not const needs the object for itself.
+ *   model            const in all calls but rb_model_set_attribute and rb_model_free
+ *   matrix, modules  const in all but those that set names, and that free
+ *   source           a source keeps the block it read last: one thread at a time, a source a thread
+ *   writer           one thread at a time
+ * HDF5 has global state: calls that read or write its files wait for each other.
+ *
+ * Every call that gives an rb_error may give RB_ERROR_MEMORY; headers name the others.
+ *
  * The library never prints, never exits, never aborts.
  */
 #ifndef RAREBIT_CONTEXT_H

@@ -45,7 +45,8 @@ RB_API rb_error rb_fit(rb_context *context, const char *method, const void *opti
                        const rb_fit_options *fit, const rb_preprocess_options *preprocess,
                        rb_source *source, const rb_model *start, rb_model **model);
 
-/* Bytes that a fit will need besides its input: an estimate from the shapes. */
+/* Bytes that a fit will need besides its input: an estimate from the shapes of the source, which is
+ * not read. RB_ERROR_ARGUMENT (no such method, an option). */
 RB_API rb_error rb_fit_memory(rb_context *context, const char *method, const void *options,
                               const rb_fit_options *fit, const rb_source *source, int64_t *bytes);
 

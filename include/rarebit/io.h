@@ -60,12 +60,16 @@ typedef struct rb_write_header {
  * format has this suffix, or the folder is not there or not writable. */
 RB_API rb_error rb_writer_open(rb_context *context, const char *path, const rb_write_header *header,
                                rb_writer **writer);
-/* Appends the rows of a matrix; columns must match. */
+/* Appends the rows of a matrix, dense or sparse. RB_ERROR_ARGUMENT (another number of columns than
+ * in the header, or more rows than are left), RB_ERROR_FILE (cannot be written). After a failure
+ * the writer must still be closed or abandoned; the file is not there. */
 RB_API rb_error rb_writer_add(rb_context *context, rb_writer *writer, const rb_matrix *rows);
-/* Finishes and renames. The writer is freed, also on failure. */
+/* Finishes and renames. The writer is freed, also on failure; then what was there before stays.
+ * RB_ERROR_ARGUMENT (rows are lacking), RB_ERROR_FILE (cannot be written or renamed). */
 RB_API rb_error rb_writer_close(rb_context *context, rb_writer *writer);
 /* Writes all samples of a source to a file, block by block, with their names where the format has
- * room for them; sparse samples are written dense. */
+ * room for them; sparse samples are written dense. Errors are those of rb_writer_open and
+ * rb_writer_add, and those of reading the source. */
 RB_API rb_error rb_write(rb_context *context, rb_source *source, const char *path);
 /* Throws the unfinished file away and frees the writer; NULL is accepted. */
 RB_API void rb_writer_abandon(rb_writer *writer);

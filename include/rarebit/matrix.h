@@ -57,8 +57,8 @@ RB_API rb_error rb_matrix_set_feature_names(rb_context *context, rb_matrix *matr
 RB_API const char *rb_matrix_sample_name(const rb_matrix *matrix, int64_t sample);
 RB_API const char *rb_matrix_feature_name(const rb_matrix *matrix, int64_t feature);
 
-/* A source that walks a matrix, which must outlive it. Dense blocks are views: nothing is
- * copied. */
+/* A source that walks a matrix, which must outlive it. Dense blocks are views: nothing is copied.
+ * The only failure is RB_ERROR_MEMORY. */
 RB_API rb_error rb_source_from_matrix(rb_context *context, const rb_matrix *matrix,
                                       rb_source **source);
 

@@ -16,7 +16,9 @@ extern "C" {
 /* Frees a model; NULL is accepted. */
 RB_API void rb_model_free(rb_model *model);
 
-/* Writes to a temporary name beside `path` and renames: there is never half a file. */
+/* Writes to a temporary name beside `path` and renames: there is never half a file, and on failure
+ * what was there stays. RB_ERROR_FILE (cannot be written), RB_ERROR_ARGUMENT (the name
+ * of an array is longer than 240 characters). */
 RB_API rb_error rb_model_save(rb_context *context, const rb_model *model, const char *path);
 
 /* RB_ERROR_FILE, RB_ERROR_FORMAT (not a model, damaged, of a newer format, of an unknown
@@ -63,12 +65,18 @@ RB_API rb_error rb_model_history(const rb_model *model, int64_t iteration, doubl
 typedef int (*rb_rows_fn)(void *user, int64_t first, const rb_matrix *rows);
 
 /* Codes of new samples (units of the model, float of its precision). Features are matched by name
- * when model and source both have names; missing and extra ones are reported as a log message. */
+ * when model and source both have names; missing and extra ones are reported as a log message.
+ * Reads the source once. RB_ERROR_DATA (a value is missing, infinite, or one that the preprocessing
+ * of the model cannot take; other features), RB_ERROR_FORMAT (an array of the model is missing or
+ * of another shape), RB_ERROR_FILE and RB_ERROR_FORMAT (the source cannot be read),
+ * RB_ERROR_INTERRUPTED (fn wants no more), RB_ERROR_NUMERIC (numbers of the model that no fit
+ * gives). */
 RB_API rb_error rb_encode(rb_context *context, const rb_model *model, rb_source *source,
                           rb_rows_fn fn, void *user);
 
 /* Samples rebuilt from their codes, on the scale of the data before preprocessing (centring and
- * scaling undone; log1p undone; sample totals restored). */
+ * scaling undone; log1p undone; sample totals restored). Reads the source once; errors are those of
+ * rb_encode. */
 RB_API rb_error rb_reconstruct(rb_context *context, const rb_model *model, rb_source *source,
                                rb_rows_fn fn, void *user);
 
@@ -102,8 +110,11 @@ typedef struct rb_evaluation {
                                   * causes do not add up the mean of their superposition */
 } rb_evaluation;
 
-/* Measures a model on the samples of a source: one pass over it. The same samples as in the fit
- * give the figures of the fit. Errors as rb_encode. */
+/* Measures a model on the samples of a source. The same samples as in the fit give the figures of
+ * the fit. For rfn the source is read twice, and once more for every 2^24 / features features
+ * beyond the first so many (10 000 features: 7 times), so that no matrix of features x features is
+ * kept; for the methods of rarebit/et.h once. Errors are those of rb_encode but
+ * RB_ERROR_INTERRUPTED, and RB_ERROR_DATA when there are no samples. */
 RB_API rb_error rb_evaluate(rb_context *context, const rb_model *model, rb_source *source,
                             rb_evaluation *evaluation);
 

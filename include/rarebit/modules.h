@@ -63,7 +63,8 @@ typedef enum rb_modules_format {
 
 /* Writes modules; samples and features are the rows and columns of the data, from 0, also where
  * the model uses a selection of the features. Names are taken from model and source where they have
- * them (either may be NULL). */
+ * them (either may be NULL). The file appears whole or not at all. RB_ERROR_FILE (cannot be
+ * written). */
 RB_API rb_error rb_modules_write(rb_context *context, const rb_modules *modules,
                                  const rb_model *model, const rb_source *source,
                                  rb_modules_format format, const char *path);
@@ -78,8 +79,8 @@ typedef struct rb_match {
 } rb_match;
 
 /* Compares; features by their column in the data. RB_ERROR_DATA when the truth holds a sample or
- * feature that the data of the found modules do not have. match is to be cleared with
- * rb_match_clear, also when it was not filled. */
+ * feature that the data of the found modules do not have; no other but RB_ERROR_MEMORY. match is to
+ * be cleared with rb_match_clear, also when it was not filled. */
 RB_API rb_error rb_modules_match(rb_context *context, const rb_modules *found,
                                  const rb_modules *truth, rb_match *match);
 RB_API void rb_match_clear(rb_match *match);
