@@ -16,8 +16,8 @@
 extern "C" {
 #endif
 
-struct rb_block; /* a block of preprocessed samples: src/data/data.h */
-struct rb_feed;  /* gives blocks: src/data/data.h */
+struct rb_block; /* a block of preprocessed samples */
+struct rb_feed;  /* gives the preprocessed samples of a source */
 
 /* The shape of a problem, and what every method is told about it. */
 typedef struct rb_problem {
@@ -91,6 +91,33 @@ typedef struct rb_method {
 /* Makes a method known to a context; the table must outlive it. RB_ERROR_ARGUMENT when the name is
  * taken. */
 RB_API rb_error rb_context_add_method(rb_context *context, const rb_method *method);
+
+/* ---- for the functions of a method outside of the library; examples/mean.c is one ---- */
+
+/* Where a block begins in the data, how many samples it has, and the samples row .. row + count - 1
+ * of it (from 0) as count x n_features float64 values, row-major. */
+RB_API int64_t rb_block_first(const struct rb_block *block);
+RB_API int64_t rb_block_samples(const struct rb_block *block);
+RB_API void rb_block_values(const struct rb_block *block, int64_t row, int64_t count,
+                            double *values);
+
+/* How many samples a feed has, and samples first .. first + count - 1 as above. RB_ERROR_DATA names
+ * a value that cannot be used; RB_ERROR_FILE, RB_ERROR_FORMAT: the source cannot be read. */
+RB_API int64_t rb_feed_samples(const struct rb_feed *feed);
+RB_API rb_error rb_feed_values(rb_context *context, struct rb_feed *feed, int64_t first,
+                               int64_t count, double *values);
+
+/* Adds an array of rows x columns zeros to a model, or gives the one of that name if its shape
+ * agrees; NULL and a sentence otherwise. For `store`, which must add "loadings", n_features x
+ * units: rb_model_units counts its columns. rb_model_array reads it back. */
+RB_API double *rb_model_add_array(rb_context *context, rb_model *model, const char *name,
+                                  int64_t rows, int64_t columns);
+
+/* The precision of a model: that of the codes that `encode` and of the rows that `decode` fills. */
+RB_API rb_type rb_model_type(const rb_model *model);
+
+/* Keeps a sentence in the context (what is wrong, where, what to do) and gives the code back. */
+RB_API rb_error rb_context_fail(rb_context *context, rb_error code, const char *sentence);
 
 /* The names of the methods a context knows, by index; NULL past the last. */
 RB_API const rb_method *rb_context_method(const rb_context *context, int64_t index);

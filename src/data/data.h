@@ -166,7 +166,7 @@ typedef struct rb_feed rb_feed;
 rb_error rb_feed_new(rb_context *ctx, const rb_preprocess *p, rb_source *source, rb_type type,
                      rb_feed **out);
 void rb_feed_free(rb_feed *feed);
-int64_t rb_feed_samples(const rb_feed *feed);
+RB_API int64_t rb_feed_samples(const rb_feed *feed); /* as rarebit/method.h has it */
 bool rb_feed_sparse(const rb_feed *feed);
 /* For the source that the preprocessing was just fitted to: its values are known to be finite and
  * need not be looked at again. */

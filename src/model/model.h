@@ -40,11 +40,6 @@ struct rb_model {
 rb_error rb_model_new(rb_context *ctx, const rb_method *method, rb_type type,
                       rb_preprocess *preprocess, rb_model **model);
 
-/* Adds an array of zeros, or gives the one of that name if shape agrees; NULL and a sentence
- * else. */
-double *rb_model_add_array(rb_context *ctx, rb_model *model, const char *name, int64_t rows,
-                           int64_t columns);
-
 /* Records every row of an option table as an attribute. */
 rb_error rb_model_record_options(rb_context *ctx, rb_model *model, const rb_option *table,
                                  const void *options);

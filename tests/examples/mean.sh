@@ -1,0 +1,16 @@
+# examples/mean.c, a method outside of the library, compiles without a warning against the public headers,
+# links to the shared library, and is fitted, saved, loaded and used.
+set -eu
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+"$CC" -std=c11 -Wall -Wextra -Werror -I"$SOURCE/include" "$SOURCE/examples/mean.c" \
+    -L"$BUILD" -lrarebit -Wl,-rpath,"$BUILD" -lm -o "$work/mean"
+"$work/mean" "$work/mean.h5" >"$work/out"
+cat >"$work/wanted" <<END
+sample 0: 0.5
+sample 1: 1
+sample 2: 1.5
+mean: 2 4
+mean squared error: 0
+END
+cmp "$work/out" "$work/wanted"
