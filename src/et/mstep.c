@@ -83,7 +83,7 @@ static rb_error check_finite(rb_context *ctx, const et_state *st) {
                 return rb_fail(ctx, RB_ERROR_NUMERIC,
                                "the field of cause %lld became infinite or NaN at feature %lld; "
                                "scale the data",
-                               (long long)h + 1, (long long)d + 1);
+                               (long long)h, (long long)d);
             }
         }
     }

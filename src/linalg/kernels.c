@@ -83,9 +83,9 @@ double rb_step_row(const rb_context *ctx, rb_type type, int64_t n, double factor
     return rb_kernels_of(ctx)->of[type].step_row(n, factor, x, y, out);
 }
 
-double rb_settle_row(const rb_context *ctx, rb_type type, int64_t n, double factor, void *target,
-                     void *codes) {
-    return rb_kernels_of(ctx)->of[type].settle_row(n, factor, target, codes);
+bool rb_settle_row(const rb_context *ctx, rb_type type, int64_t n, double factor, void *target,
+                   void *codes, void *largest) {
+    return rb_kernels_of(ctx)->of[type].settle_row(n, factor, target, codes, largest);
 }
 
 void rb_mstep_row(const rb_context *ctx, rb_type type, int64_t n, double eta, const void *u,

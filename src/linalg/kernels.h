@@ -12,7 +12,7 @@ struct rb_type_kernels {
     void (*rectify)(int64_t rows, int64_t cols, int64_t ld, void *x, const void *bias, double *sum,
                     double *largest);
     double (*step_row)(int64_t n, double factor, const void *x, const void *y, void *out);
-    double (*settle_row)(int64_t n, double factor, void *target, void *codes);
+    bool (*settle_row)(int64_t n, double factor, void *target, void *codes, void *largest);
     void (*mstep_row)(int64_t n, double eta, const void *u, const void *z, const void *t, void *w,
                       double sums[3]);
     /* OUT (+)= V B for rows first .. first + count - 1 of V. */

@@ -145,9 +145,10 @@ void rb_rectify(const rb_context *ctx, rb_dense x, const void *bias, double *sum
 /* out = max(0, x + factor y); the sum of its squares. out may be x or y. NaN stays NaN. */
 double rb_step_row(const rb_context *ctx, rb_type type, int64_t n, double factor, const void *x,
                    const void *y, void *out);
-/* codes <- factor target, and target <- what that changed; the largest |change|. */
-double rb_settle_row(const rb_context *ctx, rb_type type, int64_t n, double factor, void *target,
-                     void *codes);
+/* codes <- factor target, and target <- what that changed; largest_i <- max(largest_i, |change_i|).
+ * Did anything change? */
+bool rb_settle_row(const rb_context *ctx, rb_type type, int64_t n, double factor, void *target,
+                   void *codes, void *largest);
 
 /* One row of the M-step of RFN, all vectors of length n and one type: sums [0] u.w, [1] z.w, [2]
  * u.t, and w <- w + eta (t - w). */

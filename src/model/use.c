@@ -64,7 +64,7 @@ static rb_error hand_over(rb_context *ctx, const struct use *use, int64_t first,
                       .column_stride = 1};
     if (use->fn(use->user, first, &view)) {
         return rb_fail(ctx, RB_ERROR_INTERRUPTED, "the program stopped taking rows at sample %lld",
-                       (long long)first + 1);
+                       (long long)first);
     }
     return RB_OK;
 }

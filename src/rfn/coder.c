@@ -30,7 +30,7 @@ static rb_error set_factors(rb_context *ctx, const rb_model *model, rfn_coder *c
     for (int64_t j = 0; !err && j < l; j++) {
         if (!(c->scale[j] > 0)) {
             return rb_fail(ctx, RB_ERROR_FORMAT, "the scale of unit %lld is not above 0",
-                           (long long)j + 1);
+                           (long long)j);
         }
         rfn_put(model->type, c->factors, j, c->dead[j] ? 0 : 1 / c->scale[j]);
     }

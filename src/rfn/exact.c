@@ -25,6 +25,9 @@ void rfn_exact_free(rfn_exact *exact) {
         rb_free(exact->prior_mean);
         rb_free(exact->offset);
         rb_free(exact->dead);
+        rb_free(exact->samples);
+        rb_free(exact->largest);
+        rb_free(exact->done);
         rb_free(exact);
     }
 }
@@ -50,8 +53,13 @@ static rb_error allocate(rb_context *ctx, rb_type type, int64_t m, int64_t l, in
     exact->prior_mean = rb_alloc(ctx, l, rb_type_size(type));
     exact->offset = rb_alloc(ctx, l, rb_type_size(type));
     exact->dead = rb_alloc_zero(ctx, l, sizeof *exact->dead);
+    exact->samples = rb_alloc(ctx, samples, sizeof *exact->samples);
+    exact->largest = rb_alloc(ctx, samples, sizeof *exact->largest);
+    exact->done = rb_alloc(ctx, samples, sizeof *exact->done);
     exact->problem.dead = exact->dead;
-    return exact->prior_mean && exact->offset && exact->dead ? RB_OK : RB_ERROR_MEMORY;
+    bool all = exact->prior_mean && exact->offset && exact->dead && exact->samples &&
+               exact->largest && exact->done;
+    return all ? RB_OK : RB_ERROR_MEMORY;
 }
 
 static rb_error read_tolerance(rb_context *ctx, const rb_model *model, double *tolerance) {
@@ -141,6 +149,7 @@ struct turn {
     rfn_exact *exact;
     const rb_block *block;
     rb_dense codes;
+    int64_t active; /* samples that have not left: the first columns */
 };
 
 static rb_dense rows_of(const struct turn *turn, int64_t task) {
@@ -164,43 +173,80 @@ static void bring(void *arg, int64_t task, int worker) {
     rb_dense_transpose(rows, columns_of(turn, turn->exact->linear, task));
 }
 
-static void take(void *arg, int64_t task, int worker) {
-    (void)worker;
-    const struct turn *turn = arg;
-    rb_dense_transpose(columns_of(turn, turn->exact->codes, task), rows_of(turn, task));
-}
-
-static double largest_of(rb_dense codes) {
-    double most = 0;
+/* Which samples have converged; how many have not. */
+static int64_t mark_done(rfn_exact *exact, rb_dense codes, bool all) {
+    int64_t left = 0;
+    for (int64_t i = 0; i < codes.cols; i++) {
+        exact->largest[i] = 0;
+    }
     for (int64_t j = 0; j < codes.rows; j++) {
         const void *row = rb_dense_row(codes, j);
         for (int64_t i = 0; i < codes.cols; i++) {
-            most = fmax(most, rfn_get(codes.type, row, i));
+            exact->largest[i] = fmax(exact->largest[i], rfn_get(codes.type, row, i));
         }
     }
-    return most;
+    for (int64_t i = 0; i < codes.cols; i++) {
+        double change = rfn_get(codes.type, exact->work.changes, i);
+        exact->done[i] = all || change <= exact->tolerance * exact->largest[i];
+        left += !exact->done[i];
+    }
+    return left;
+}
+
+/* One unit: gives back the codes of samples that are done, and closes the gaps they leave. */
+static void give_back(void *arg, int64_t j, int worker) {
+    (void)worker;
+    const struct turn *turn = arg;
+    const rfn_exact *exact = turn->exact;
+    rb_type type = turn->codes.type;
+    void *row = rb_dense_row(exact->codes, j), *linear = rb_dense_row(exact->linear, j);
+    for (int64_t i = 0, left = 0; i < turn->active; i++) {
+        if (exact->done[i]) {
+            rb_dense_set(turn->codes, exact->samples[i], j, rfn_get(type, row, i));
+        } else {
+            rfn_put(type, row, left, rfn_get(type, row, i));
+            rfn_put(type, linear, left++, rfn_get(type, linear, i));
+        }
+    }
+}
+
+/* Samples that have converged leave, when they are enough to be worth the copying. */
+static void let_go(struct turn *turn, bool all) {
+    rfn_exact *exact = turn->exact;
+    rb_dense codes = exact->codes;
+    codes.cols = turn->active;
+    int64_t left = mark_done(exact, codes, all);
+    if (left > 0 && left > turn->active - turn->active / 8) {
+        return;
+    }
+    rb_parallel(turn->ctx, codes.rows, give_back, turn);
+    for (int64_t i = 0, at = 0; i < turn->active; i++) {
+        if (!exact->done[i]) {
+            exact->samples[at++] = exact->samples[i];
+        }
+    }
+    turn->active = left;
 }
 
 void rfn_exact_solve(rb_context *ctx, rfn_exact *exact, const rb_block *block, rb_dense codes) {
-    int64_t tasks = (codes.rows + RFN_TASK_SAMPLES - 1) / RFN_TASK_SAMPLES;
-    struct turn turn = {ctx, exact, block, codes};
+    struct turn turn = {ctx, exact, block, codes, codes.rows};
     rfn_offset(ctx, block, exact->weighted, exact->prior_mean, exact->offset);
-    rb_parallel(ctx, tasks, bring, &turn);
-    rb_dense own = exact->codes;
-    own.cols = codes.rows;
-    exact->problem.linear = exact->linear;
-    exact->problem.linear.cols = codes.rows;
+    rb_parallel(ctx, (codes.rows + RFN_TASK_SAMPLES - 1) / RFN_TASK_SAMPLES, bring, &turn);
+    for (int64_t i = 0; i < codes.rows; i++) {
+        exact->samples[i] = i;
+    }
     double best = INFINITY;
-    for (int sweep = 0, at = 0; sweep < MOST_SWEEPS && sweep - at < PATIENCE; sweep++) {
+    for (int sweep = 0, at = 0; turn.active > 0; sweep++) {
+        rb_dense active = exact->codes;
         double change;
-        rfn_cyclic(ctx, &exact->problem, own, &exact->work, &change);
+        active.cols = turn.active;
+        exact->problem.linear = exact->linear;
+        exact->problem.linear.cols = turn.active;
+        rfn_cyclic(ctx, &exact->problem, active, &exact->work, &change);
         if (change < best) {
             best = change;
             at = sweep;
         }
-        if (change <= exact->tolerance * largest_of(own)) {
-            break;
-        }
+        let_go(&turn, sweep == MOST_SWEEPS || sweep - at == PATIENCE);
     }
-    rb_parallel(ctx, tasks, take, &turn);
 }

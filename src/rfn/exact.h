@@ -15,6 +15,9 @@ typedef struct rfn_exact {
     rb_dense linear;       /* room for problem.linear */
     rfn_work work;
     bool *dead;
+    int64_t *samples; /* of the block: which sample a column is, since some have left */
+    double *largest;  /* code of each column */
+    bool *done;       /* its codes have converged */
     double tolerance;
 } rfn_exact;
 

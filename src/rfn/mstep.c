@@ -111,7 +111,7 @@ static rb_error check_finite(rb_context *ctx, const rfn_state *st) {
                 ctx, RB_ERROR_NUMERIC,
                 "the loadings or noise variance of feature %lld became infinite or NaN in "
                 "the M-step; scale the data (--scale sd) or take a smaller --eta",
-                (long long)k + 1);
+                (long long)k);
         }
     }
     return RB_OK;

@@ -31,7 +31,7 @@ static rb_error choose_scales(rb_context *ctx, rfn_state *st) {
             return rb_fail(ctx, RB_ERROR_NUMERIC,
                            "the codes of unit %lld became infinite or NaN; scale the data (--scale "
                            "sd) or take a smaller --eta",
-                           (long long)j + 1);
+                           (long long)j);
         }
         st->units.scale[j] = unit_scale(st, j, mean, mean_square);
         st->mean[j] = mean / st->units.scale[j];

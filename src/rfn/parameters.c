@@ -41,7 +41,7 @@ rb_error rfn_parameters_load(rb_context *ctx, const rb_model *model, rfn_paramet
     for (int64_t k = 0; k < m; k++) {
         if (!(noise[k] > 0)) {
             return rb_fail(ctx, RB_ERROR_FORMAT,
-                           "the noise variance of feature %lld is not above 0", (long long)k + 1);
+                           "the noise variance of feature %lld is not above 0", (long long)k);
         }
         parameters->noise[k] = noise[k];
     }

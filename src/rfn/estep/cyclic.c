@@ -57,10 +57,10 @@ static void settle(const struct sweep *s, int64_t unit, double factor, int64_t s
     int64_t j = s->first + unit, samples = samples_of(s, slice);
     rb_type type = s->codes.type;
     void *target = part(s, s->work->target, slice);
-    double change = rb_settle_row(s->ctx, type, samples, factor, target,
-                                  part(s, rb_dense_row(s->codes, j), slice));
-    s->work->changes[slice] = fmax(s->work->changes[slice], change);
-    for (int64_t k = unit + 1; change > 0 && k < s->count; k++) {
+    bool changed =
+        rb_settle_row(s->ctx, type, samples, factor, target,
+                      part(s, rb_dense_row(s->codes, j), slice), part(s, s->work->changes, slice));
+    for (int64_t k = unit + 1; changed && k < s->count; k++) {
         rb_axpy(s->ctx, type, samples, rb_dense_get(s->problem->hessian, s->first + k, j), target,
                 part(s, rb_dense_row(s->work->residual, k), slice));
     }
@@ -112,7 +112,7 @@ void rfn_cyclic(rb_context *ctx, const rfn_quadratic *problem, rb_dense codes, r
                 double *change) {
     int64_t l = codes.rows, slices = (codes.cols + RFN_SLICE - 1) / RFN_SLICE;
     struct sweep s = {.ctx = ctx, .problem = problem, .work = work, .codes = codes};
-    memset(work->changes, 0, (size_t)slices * sizeof *work->changes);
+    memset(work->changes, 0, (size_t)codes.cols * rb_type_size(codes.type));
     for (s.first = 0; s.first < l; s.first += s.count) {
         s.count = l - s.first < RFN_UNITS_AT_ONCE ? l - s.first : RFN_UNITS_AT_ONCE;
         rfn_residual(ctx, problem, codes, s.first, s.count, work);
@@ -126,7 +126,7 @@ void rfn_cyclic(rb_context *ctx, const rfn_quadratic *problem, rb_dense codes, r
         }
     }
     *change = 0;
-    for (int64_t slice = 0; slice < slices; slice++) {
-        *change = fmax(*change, work->changes[slice]);
+    for (int64_t i = 0; i < codes.cols; i++) {
+        *change = fmax(*change, rfn_get(codes.type, work->changes, i));
     }
 }

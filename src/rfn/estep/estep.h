@@ -24,9 +24,9 @@ typedef struct rfn_work {
     rb_dense residual; /* (mu P - Q)' of RFN_UNITS_AT_ONCE units, x n */
     rb_dense moved;    /* of the same shape */
     void *target;      /* n */
+    void *changes;     /* n: the largest change of each sample's codes in a cyclic step */
     double *squares;   /* a slice of samples each */
-    double *changes;
-    bool *alive; /* l: in the last step something of the unit was positive; normalised set */
+    bool *alive;       /* l: in the last step something of the unit was positive; normalised set */
 } rfn_work;
 
 /* Units whose residuals are computed by one product; samples that are one task. Fixed: results must

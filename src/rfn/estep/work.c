@@ -16,7 +16,7 @@ rb_error rfn_work_new(rb_context *ctx, rb_type type, int64_t units, int64_t samp
     }
     work->target = rb_alloc_zero(ctx, samples, rb_type_size(type));
     work->squares = rb_alloc_zero(ctx, slices, sizeof *work->squares);
-    work->changes = rb_alloc_zero(ctx, slices, sizeof *work->changes);
+    work->changes = rb_alloc_zero(ctx, samples, rb_type_size(type));
     work->alive = rb_alloc_zero(ctx, units, sizeof *work->alive);
     return work->target && work->squares && work->changes && work->alive ? RB_OK : RB_ERROR_MEMORY;
 }
