@@ -110,7 +110,7 @@ const command encode_command = {
         "The data may be new. They are preprocessed as the training data were; features are "
         "matched by name where model and data have names. Columns are unit1, unit2, ...; names of "
         "samples are kept. From AnnData to AnnData (.h5ad) the result is the input with the codes "
-        "in obsm, the loadings in varm and the settings in uns.",
+        "in obsm, the loadings in varm and the settings in uns; CODES may be the input itself.",
     .arguments = {{"MODEL", "a model that 'rarebit fit' wrote", false},
                   {"DATA", "samples x features, in any format that fit reads", false}},
     .output = "CODES",
@@ -122,5 +122,6 @@ const command encode_command = {
                   "encode model.h5 genes.tsv --transpose -o codes.tsv"},
                  {"Codes and loadings into AnnData", "encode model.h5 cells.h5ad -o coded.h5ad"},
                  {"Into a pipe", "encode model.h5 X.npy -o - | head"}},
+    .adds_to = ".h5ad",
     .run = run,
 };

@@ -298,11 +298,6 @@ static int run(invocation *call) {
     if (check_init(call)) {
         return STATUS_USAGE;
     }
-    if (options->log_json && strcmp(options->log_json, "-") == 0 &&
-        strcmp(options->output, "-") == 0) {
-        report_error("-o and --log-json cannot both go to standard output");
-        return STATUS_USAGE;
-    }
     int status = output_begin(&out, options->output, "h5");
     if (status) {
         return status;
@@ -353,6 +348,8 @@ const command fit_command = {
          {"The same numbers again, with a log for a program to read",
           "fit METHOD X.npy -k 50 --iterations 1000 --seed 1 --log-json log.jsonl "
           "-o model.h5"}},
+    .reads = "init",
+    .writes = "output log-json",
     .drawn = "seed",
     .run = run,
 };

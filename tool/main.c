@@ -53,7 +53,8 @@ static int run(invocation *call) {
             return report_failure(call->ctx, err);
         }
     }
-    return call->command->run(call);
+    int status = check_places(call);
+    return status ? status : call->command->run(call);
 }
 
 static int dispatch(rb_context *ctx, const command_list *list, int argc, char **argv) {

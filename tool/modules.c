@@ -298,5 +298,6 @@ const command modules_command = {
                   "modules model.h5 cells.tsv --best 10 --labels types.tsv"},
                  {"Agreement with what was planted",
                   "modules model.h5 X.npy --best 10 --truth truth.json --json"}},
+    .reads = "truth labels",
     .run = run,
 };

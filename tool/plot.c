@@ -112,6 +112,7 @@ const command plot_codes_command = {
                {"General", general_option_table, sizeof(general_options), NULL}},
     .examples = {{"With samples grouped by a known class",
                   "plot codes model.h5 cells.h5ad --labels types.tsv -o codes.png"}},
+    .reads = "labels",
     .run = run_codes,
 };
 
@@ -142,5 +143,6 @@ const command plot_modules_command = {
                {"General", general_option_table, sizeof(general_options), NULL}},
     .examples = {{"The ten most informative ones",
                   "plot modules model.h5 X.npy --best 10 -o modules.png"}},
+    .reads = "labels",
     .run = run_modules,
 };

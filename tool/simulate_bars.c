@@ -2,7 +2,6 @@
 #include "results.h"
 
 #include <stddef.h>
-#include <string.h>
 
 typedef struct truth_options {
     const char *truth;
@@ -18,19 +17,6 @@ static const rb_option *truth_option_table(void) {
         {0},
     };
     return table;
-}
-
-/* One of the results may be read from standard output, not more. */
-static bool at_most_one_to_stdout(const char *samples, const truth_options *truth) {
-    const char *const targets[] = {samples, truth->truth, truth->states};
-    int count = 0;
-    for (int t = 0; t < 3; t++) {
-        count += targets[t] && strcmp(targets[t], "-") == 0;
-    }
-    if (count > 1) {
-        report_error("only one of -o, --truth and --states can go to standard output");
-    }
-    return count <= 1;
 }
 
 static int write_all(invocation *call, const rb_matrix *samples, const rb_matrix *fields,
@@ -50,9 +36,6 @@ static int run(invocation *call) {
     const rb_bars_options *options = options_of(call, rb_bars_option_table());
     const output_options *to = options_of(call, matrix_output_option_table());
     rb_matrix *samples, *fields, *states;
-    if (!at_most_one_to_stdout(to->output, options_of(call, truth_option_table()))) {
-        return STATUS_USAGE;
-    }
     rb_error err = rb_simulate_bars(call->ctx, options, &samples, &fields, &states);
     if (err) {
         return report_failure(call->ctx, err);
@@ -90,5 +73,6 @@ const command simulate_bars_command = {
                   "--samples 400 -o Y.npy"},
                  {"What a method found, as pictures",
                   "plot filters model.h5 --shape 5x5 -o fields.png"}},
+    .writes = "output truth states",
     .run = run,
 };

@@ -70,5 +70,6 @@ const command simulate_biclusters_command = {
                  {"How well it is found again",
                   "modules model.h5 X.npy --best 10 --truth truth.json --json"},
                  {"FABIA's generator", "simulate biclusters --generator fabia --seed 1 -o F.npy"}},
+    .writes = "output truth",
     .run = run,
 };

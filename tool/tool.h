@@ -12,7 +12,7 @@
 #include <stdio.h>
 
 enum { STATUS_DONE = 0, STATUS_FAILED = 1, STATUS_USAGE = 2, STATUS_INTERRUPTED = 130 };
-enum { MOST_ARGUMENTS = 3, MOST_GROUPS = 8, MOST_EXAMPLES = 4 };
+enum { MOST_ARGUMENTS = 3, MOST_GROUPS = 8, MOST_EXAMPLES = 4, MOST_PLACES = 8 };
 
 /* ---- commands (commands.c) ---- */
 
@@ -47,7 +47,10 @@ typedef struct command {
     const char *output; /* how usage names what -o must say: "MODEL"; NULL: -o may be missing */
     option_group groups[MOST_GROUPS + 1];
     example examples[MOST_EXAMPLES + 1];
-    const char *drawn;            /* an option whose default the command draws at random; or NULL */
+    const char *reads;   /* options that name files to read: "truth labels"; NULL: none */
+    const char *writes;  /* options that name files to write; NULL: "output" */
+    const char *adds_to; /* ".h5ad": a last argument of this suffix may be the output too */
+    const char *drawn;   /* an option whose default the command draws at random; or NULL */
     int (*run)(invocation *call); /* the status to exit with */
     const rb_method *method;      /* fit: filled by commands_new */
     bool hidden;                  /* left out of help */
@@ -88,6 +91,9 @@ void invocation_clear(invocation *call);
 /* The struct that a table filled. */
 void *options_of(const invocation *call, const rb_option *rows);
 bool option_was_given(const invocation *call, const char *name);
+
+/* Refuses outputs that are an input or another output. STATUS_DONE, or a status after a message. */
+int check_places(const invocation *call); /* places.c */
 
 /* ---- options that commands share (shared.c) ---- */
 

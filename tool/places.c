@@ -1,0 +1,148 @@
+/* No command writes over a file that it reads, nor two results into one file: asked before anything
+ * is opened. What a command reads and writes stands in its table. */
+#include "tool.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* A file that the command line names, and by which option; NULL: as an argument. */
+typedef struct place {
+    const rb_option *row;
+    const char *path;
+} place;
+
+/* "a/b" of "a/b/c", "." of "c"; free it. */
+static char *folder_of(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
+}
+
+static const char *name_of(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+static bool same_object(const struct stat *a, const struct stat *b) {
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+/* The same name in the same folder: for files that are still to be made. */
+static bool same_entry(const char *a, const char *b) {
+    char *folder_a = folder_of(a), *folder_b = folder_of(b);
+    struct stat in_a, in_b;
+    bool same = folder_a && folder_b && strcmp(name_of(a), name_of(b)) == 0 &&
+                stat(folder_a, &in_a) == 0 && stat(folder_b, &in_b) == 0 &&
+                same_object(&in_a, &in_b);
+    free(folder_a);
+    free(folder_b);
+    return same;
+}
+
+/* Do both names lead to one file? Devices and pipes take any number of writers. */
+static bool same_file(const char *a, const char *b) {
+    struct stat of_a, of_b;
+    bool there_a = stat(a, &of_a) == 0, there_b = stat(b, &of_b) == 0;
+    if (there_a != there_b) {
+        return false;
+    }
+    if (there_a) {
+        return S_ISREG(of_a.st_mode) && same_object(&of_a, &of_b);
+    }
+    return same_entry(a, b);
+}
+
+/* Is the word in "output truth"? */
+static bool listed(const char *words, const char *word) {
+    size_t length = strlen(word);
+    while (words && *words) {
+        size_t span = strcspn(words, " ");
+        if (span == length && memcmp(words, word, length) == 0) {
+            return true;
+        }
+        words += span + (words[span] == ' ');
+    }
+    return false;
+}
+
+/* The files of the options in `words`, in the order of the tables. */
+static int places_of(const invocation *call, const char *words, place *places) {
+    int count = 0;
+    for (int g = 0; call->command->groups[g].title; g++) {
+        for (const rb_option *row = call->command->groups[g].rows; row->name; row++) {
+            const char *const *path =
+                (const char *const *)((const char *)call->options[g] + row->offset);
+            if (listed(words, row->name) && *path && count < MOST_PLACES) {
+                places[count++] = (place){row, *path};
+            }
+        }
+    }
+    return count;
+}
+
+/* "-o", "--truth" */
+static const char *spelled(const rb_option *row, char *buffer, size_t size) {
+    if (row->letter) {
+        snprintf(buffer, size, "-%c", row->letter);
+    } else {
+        snprintf(buffer, size, "--%s", row->name);
+    }
+    return buffer;
+}
+
+/* Does the command keep what is in this argument, and add to it? */
+static bool added_to(const invocation *call, int index) {
+    const char *suffix = call->command->adds_to;
+    return suffix && index == call->n_arguments - 1 && has_suffix(call->arguments[index], suffix);
+}
+
+static int check_inputs(const invocation *call, const place *target, const place *inputs,
+                        int n_inputs) {
+    char option[64];
+    const char *taken = NULL;
+    for (int i = 0; i < n_inputs && !taken; i++) {
+        taken = same_file(target->path, inputs[i].path) ? inputs[i].path : NULL;
+    }
+    for (int i = 0; i < call->n_arguments && !taken; i++) {
+        const char *path = call->arguments[i];
+        taken = same_file(target->path, path) && !added_to(call, i) ? path : NULL;
+    }
+    if (!taken) {
+        return STATUS_DONE;
+    }
+    report_error("%s would write over '%s', which the command reads; give another file",
+                 spelled(target->row, option, sizeof option), taken);
+    return STATUS_USAGE;
+}
+
+static int check_pair(const place *a, const place *b) {
+    char first[64], second[64];
+    spelled(a->row, first, sizeof first);
+    spelled(b->row, second, sizeof second);
+    bool to_stdout = strcmp(a->path, "-") == 0;
+    if (to_stdout && strcmp(b->path, "-") == 0) {
+        report_error("%s and %s cannot both go to standard output", first, second);
+        return STATUS_USAGE;
+    }
+    if (!to_stdout && same_file(a->path, b->path)) {
+        report_error("%s and %s would write to the same file '%s'; give two", first, second,
+                     a->path);
+        return STATUS_USAGE;
+    }
+    return STATUS_DONE;
+}
+
+int check_places(const invocation *call) {
+    place inputs[MOST_PLACES], outputs[MOST_PLACES];
+    int n_inputs = places_of(call, call->command->reads, inputs);
+    int n_outputs =
+        places_of(call, call->command->writes ? call->command->writes : "output", outputs);
+    int status = STATUS_DONE;
+    for (int o = 0; o < n_outputs && !status; o++) {
+        status = check_inputs(call, &outputs[o], inputs, n_inputs);
+        for (int other = o + 1; other < n_outputs && !status; other++) {
+            status = check_pair(&outputs[o], &outputs[other]);
+        }
+    }
+    return status;
+}
