@@ -28,7 +28,7 @@ static bool gather_start(struct gathered *g, rb_type type) {
 
 static int gather_rows(void *user, int64_t first, const rb_matrix *rows) {
     struct gathered *g = user;
-    if (interrupted() || (!g->values && !gather_start(g, rb_matrix_type(rows)))) {
+    if (!g->values && !gather_start(g, rb_matrix_type(rows))) {
         return 1;
     }
     for (int64_t i = 0; i < rb_matrix_samples(rows); i++) {
@@ -49,7 +49,6 @@ static rb_error annotate(invocation *call, const rb_model *model, rb_source *sou
                          const char *target) {
     struct gathered g = {.n_samples = rb_source_samples(source), .units = rb_model_units(model)};
     rb_matrix *codes = NULL;
-    interrupt_gently();
     rb_error err = rb_encode(call->ctx, model, source, gather_rows, &g);
     if (!err) {
         err =

@@ -49,6 +49,7 @@ static int log_begin(struct log *log, const char *path) {
         report_error("cannot write the log '%s': %s", path, strerror(errno));
         return STATUS_FAILED;
     }
+    interrupt_wrote();
     return STATUS_DONE;
 }
 

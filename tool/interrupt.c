@@ -1,28 +1,63 @@
-/* Ctrl-C: during a fit the first one asks and the second one ends; elsewhere the first one ends. */
+/* Signals that end the program: Ctrl-C, the end of the terminal, a reader that is gone. What is
+ * half written is removed. During a fit the first one asks and the second one ends. */
 #include "tool.h"
 
 #include <signal.h>
 #include <string.h>
 #include <unistd.h>
 
-static volatile sig_atomic_t gentle, seen;
+enum { MOST_TEMPORARIES = 8, LONGEST_PATH = 4096 + 256 };
+
+static volatile sig_atomic_t gentle, seen, written;
+
+/* What is to be removed. A handler has no argument, so it is kept here. */
+static struct temporary {
+    volatile sig_atomic_t there;
+    char path[LONGEST_PATH];
+} temporaries[MOST_TEMPORARIES];
+
+/* Only what a signal handler may call. */
+static void remove_temporaries(void) {
+    for (int t = 0; t < MOST_TEMPORARIES; t++) {
+        if (temporaries[t].there) {
+            unlink(temporaries[t].path);
+        }
+    }
+    for (int t = 0; t < MOST_TEMPORARIES; t++) { /* folders, which are empty by now */
+        if (temporaries[t].there) {
+            rmdir(temporaries[t].path);
+        }
+    }
+}
 
 static void on_signal(int number) {
-    (void)number;
-    if (!gentle || seen) {
-        _exit(STATUS_INTERRUPTED);
+    if (gentle && !seen && number != SIGPIPE) {
+        seen = 1;
+        return;
     }
-    seen = 1;
+    remove_temporaries();
+    if (number == SIGPIPE) {
+        _exit(128 + SIGPIPE); /* whoever closed the pipe knows */
+    }
+    report_interrupted(written);
+    _exit(STATUS_INTERRUPTED);
 }
 
 void interrupt_install(void) {
-    struct sigaction action;
+    struct sigaction action, old;
     memset(&action, 0, sizeof action);
     action.sa_handler = on_signal;
     action.sa_flags = SA_RESTART;
-    sigemptyset(&action.sa_mask);
+    sigfillset(&action.sa_mask);
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
+    sigaction(SIGPIPE, &action, NULL);
+    if (sigaction(SIGHUP, NULL, &old) == 0 && old.sa_handler != SIG_IGN) { /* nohup */
+        sigaction(SIGHUP, &action, NULL);
+    }
+    /* A file that grows beyond the limit is an error of writing like any other. */
+    action.sa_handler = SIG_IGN;
+    sigaction(SIGXFSZ, &action, NULL);
 }
 
 void interrupt_gently(void) {
@@ -31,4 +66,23 @@ void interrupt_gently(void) {
 
 bool interrupted(void) {
     return seen != 0;
+}
+
+void interrupt_wrote(void) {
+    written = 1;
+}
+
+void interrupt_temporary(const char *path, bool there) {
+    for (int t = 0; t < MOST_TEMPORARIES; t++) {
+        struct temporary *slot = &temporaries[t];
+        if (there && !slot->there && strlen(path) < sizeof slot->path) {
+            strcpy(slot->path, path);
+            slot->there = 1;
+            return;
+        }
+        if (!there && slot->there && strcmp(slot->path, path) == 0) {
+            slot->there = 0;
+            return;
+        }
+    }
 }

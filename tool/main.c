@@ -44,6 +44,11 @@ static int no_command(const command_list *list, int argc, char **argv) {
     return STATUS_USAGE;
 }
 
+static void on_temporary(const char *path, bool there, void *user) {
+    (void)user;
+    interrupt_temporary(path, there);
+}
+
 static int run(invocation *call) {
     const general_options *general = options_of(call, general_option_table());
     if (general) {
@@ -91,6 +96,7 @@ int main(int argc, char **argv) {
         return STATUS_FAILED;
     }
     rb_context_on_log(ctx, report_log, NULL);
+    rb_context_on_temporary(ctx, on_temporary, NULL);
     command_list *list = commands_new(ctx);
     int status = STATUS_FAILED;
     rb_error err = choose_kernels(ctx);

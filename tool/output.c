@@ -57,12 +57,14 @@ static int begin_temporary(output *out, const char *suffix) {
         out->folder = NULL;
         return STATUS_FAILED;
     }
+    interrupt_temporary(out->folder, true);
     out->temporary = join(out->folder, "/output.", suffix);
     if (!out->temporary) {
         report_error("out of memory");
         output_abandon(out);
         return STATUS_FAILED;
     }
+    interrupt_temporary(out->temporary, true);
     out->path = out->temporary;
     return STATUS_DONE;
 }
@@ -104,6 +106,7 @@ static bool copy_bytes(FILE *from, FILE *to) {
 static int copy_temporary(const output *out) {
     bool to_stdout = strcmp(out->target, "-") == 0;
     FILE *from = fopen(out->temporary, "rb");
+    interrupt_wrote();
     FILE *to = to_stdout ? stdout : fopen(out->target, "wb");
     bool good = from && to && copy_bytes(from, to);
     if (from) {
@@ -122,6 +125,7 @@ static int copy_temporary(const output *out) {
 
 int output_end(output *out) {
     int status = out->temporary ? copy_temporary(out) : STATUS_DONE;
+    interrupt_wrote();
     output_abandon(out);
     return status;
 }
@@ -129,9 +133,11 @@ int output_end(output *out) {
 void output_abandon(output *out) {
     if (out->temporary) {
         unlink(out->temporary);
+        interrupt_temporary(out->temporary, false);
     }
     if (out->folder) {
         rmdir(out->folder);
+        interrupt_temporary(out->folder, false);
     }
     free(out->temporary);
     free(out->folder);

@@ -2,12 +2,14 @@
 #include "tool.h"
 
 #include <math.h>
+#include <signal.h>
 #include <stdarg.h>
+#include <string.h>
 #include <unistd.h>
 
 /* What the terminal shows: the tool is one program at one terminal. */
 static bool quiet;
-static bool line_shown;
+static volatile sig_atomic_t line_shown;
 static double last_shown = -1;
 
 /* One line, whatever is in it (a file name may hold a line end). */
@@ -96,4 +98,15 @@ void report_progress_end(void) {
         fputs("\r\033[K", stderr);
         line_shown = false;
     }
+}
+
+/* write(2) is all that a signal handler may use. */
+static void put_safely(const char *text) {
+    (void)!write(STDERR_FILENO, text, strlen(text));
+}
+
+void report_interrupted(bool written) {
+    put_safely(line_shown ? "\r\033[K" : "");
+    put_safely("rarebit: interrupted");
+    put_safely(written ? "\n" : "; nothing was written\n");
 }

@@ -18,9 +18,6 @@ struct row_writer {
 static int add_rows(void *user, int64_t first, const rb_matrix *rows) {
     struct row_writer *w = user;
     (void)first;
-    if (interrupted()) {
-        return 1;
-    }
     if (!w->writer) {
         w->header.type = rb_matrix_type(rows);
         w->err = rb_writer_open(w->ctx, w->path, &w->header, &w->writer);
@@ -42,7 +39,6 @@ static int write_rows(invocation *call, const rb_model *model, rb_source *source
                                  .n_features = columns,
                                  .sample_names_from = source,
                                  .feature_names = names};
-    interrupt_gently();
     rb_error err = make(call->ctx, model, source, add_rows, &w);
     if (!err && w.writer) {
         err = rb_writer_close(call->ctx, w.writer);

@@ -153,16 +153,23 @@ void report_quietly(bool quiet);
  * terminal. */
 void report_progress(const rb_progress *progress);
 void report_progress_end(void);
+/* Says that a signal ended the program: for a signal handler. */
+void report_interrupted(bool written);
 /* Shows the library's log messages. */
 void report_log(rb_log_level level, const char *sentence, void *user);
 
 /* ---- Ctrl-C (interrupt.c) ---- */
 
-/* SIGINT and SIGTERM end the program with STATUS_INTERRUPTED. */
+/* SIGINT, SIGTERM and SIGHUP remove what is half written and end the program with
+ * STATUS_INTERRUPTED; SIGPIPE does it silently. */
 void interrupt_install(void);
 /* From here on the first signal only makes interrupted() true; the second one ends the program. */
 void interrupt_gently(void);
 bool interrupted(void);
+/* Something was written that stays: a sentence must not say otherwise. */
+void interrupt_wrote(void);
+/* A temporary file or folder that a signal is to remove was made, or is gone. */
+void interrupt_temporary(const char *path, bool there);
 
 /* ---- output (output.c) ---- */
 

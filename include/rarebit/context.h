@@ -80,6 +80,11 @@ typedef enum rb_log_level {
 /* Called with one sentence, without a line end. */
 typedef void (*rb_log_fn)(rb_log_level level, const char *sentence, void *user);
 
+/* Called with the path of a file that is being written, beside the place where it will appear:
+ * `there` is true once it has been made, and false when it has been renamed or removed. A program
+ * that is ended by a signal knows by it what to remove. */
+typedef void (*rb_temporary_fn)(const char *path, bool there, void *user);
+
 /* Makes a context that knows the methods built into the library, with one thread.
  * *context is NULL on failure; the only failure is RB_ERROR_MEMORY. Free with rb_context_free. */
 RB_API rb_error rb_context_new(rb_context **context);
@@ -100,6 +105,7 @@ RB_API int rb_context_threads(const rb_context *context);
 /* Sets the callbacks; NULL removes one. */
 RB_API void rb_context_on_progress(rb_context *context, rb_progress_fn fn, void *user);
 RB_API void rb_context_on_log(rb_context *context, rb_log_fn fn, void *user);
+RB_API void rb_context_on_temporary(rb_context *context, rb_temporary_fn fn, void *user);
 
 /* The name of an error or status, such as "RB_ERROR_FILE"; never NULL. */
 RB_API const char *rb_error_name(rb_error error);

@@ -19,6 +19,8 @@ struct rb_context {
     void *progress_user;
     rb_log_fn on_log;
     void *log_user;
+    rb_temporary_fn on_temporary;
+    void *temporary_user;
     const struct rb_kernels *kernels;       /* src/linalg */
     const struct rb_method *const *methods; /* NULL-terminated; from src/methods.c */
     const struct rb_method **added_methods; /* by rb_context_add_method; NULL-terminated or NULL */

@@ -105,6 +105,11 @@ void rb_context_on_log(rb_context *ctx, rb_log_fn fn, void *user) {
     ctx->log_user = user;
 }
 
+void rb_context_on_temporary(rb_context *ctx, rb_temporary_fn fn, void *user) {
+    ctx->on_temporary = fn;
+    ctx->temporary_user = user;
+}
+
 const char *rb_error_name(rb_error error) {
     switch (error) {
     case RB_OK:

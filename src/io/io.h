@@ -67,6 +67,8 @@ extern const rb_write_format rb_write_format_hdf5;      /* hdf5_write.c */
 typedef struct rb_output {
     char *path; /* the temporary name, in the same folder */
     char *final_path;
+    rb_temporary_fn on_temporary; /* the context's, which may be gone by then; or NULL */
+    void *temporary_user;
 } rb_output;
 /* Chooses the temporary name; checks that the folder is there and writable. */
 rb_error rb_output_begin(rb_context *ctx, const char *path, rb_output *output);

@@ -22,7 +22,14 @@ static bool direct(const rb_output *output) {
 static void clear(rb_output *output) {
     rb_free(output->path);
     rb_free(output->final_path);
-    *output = (rb_output){NULL, NULL};
+    *output = (rb_output){0};
+}
+
+/* The temporary file was made, or is gone. */
+static void tell(const rb_output *output, bool there) {
+    if (output->on_temporary) {
+        output->on_temporary(output->path, there, output->temporary_user);
+    }
 }
 
 /* /dev/stdout may lead to a regular file, but to one that somebody else has opened. */
@@ -89,6 +96,7 @@ static rb_error create_temporary(rb_context *ctx, rb_output *output, const mode_
         return rb_fail(ctx, RB_ERROR_FILE, "cannot write %s: its folder takes no new file: %s",
                        output->final_path, strerror(errno));
     }
+    tell(output, true);
     if (mode) {
         (void)!fchmod(file,
                       *mode & 07777); /* on a file system without modes there is none to keep */
@@ -115,7 +123,7 @@ static rb_error begin_beside(rb_context *ctx, const char *path, const mode_t *mo
 
 rb_error rb_output_begin(rb_context *ctx, const char *path, rb_output *output) {
     struct stat info;
-    *output = (rb_output){NULL, NULL};
+    *output = (rb_output){.on_temporary = ctx->on_temporary, .temporary_user = ctx->temporary_user};
     size_t length = strlen(path);
     if (length == 0) {
         return rb_fail(ctx, RB_ERROR_FILE, "cannot write: the path is empty");
@@ -167,7 +175,9 @@ rb_error rb_output_commit(rb_context *ctx, rb_output *output) {
     }
     if (err) {
         unlink(output->path);
-    } else {
+    }
+    tell(output, false);
+    if (!err) {
         /* The file is there; a folder that may not be read cannot be flushed, and that is all
          * right. */
         (void)flush_to_disk(folder, O_RDONLY | O_DIRECTORY);
@@ -180,6 +190,7 @@ rb_error rb_output_commit(rb_context *ctx, rb_output *output) {
 void rb_output_abandon(rb_output *output) {
     if (output->path && !direct(output)) {
         unlink(output->path);
+        tell(output, false);
     }
     clear(output);
 }

@@ -1,4 +1,4 @@
-# Ctrl-C: the model of the iterations done is written and the exit status is 130; a second one ends at
+# Signals. Ctrl-C: the model of the iterations done is written and the exit status is 130; a second one ends at
 # once and leaves nothing.
 . "$SOURCE/tests/cli/lib/lib.sh"
 
@@ -51,6 +51,56 @@ got=$?
 if [ -e twice.h5 ]; then
     expect 0 info twice.h5
 fi
-rm -f twice.h5 twice.jsonl wide.npy
+rm -f twice.h5 twice.jsonl
+
+# Every other command ends at once and leaves nothing, wherever it writes.
+stopped() {
+    signal=$1
+    shift
+    command="$* stopped by $signal"
+    mkdir temporary
+    TMPDIR=temporary "$RAREBIT" "$@" >out 2>err &
+    pid=$!
+    until [ -n "$(find . -name '*.tmp' -size +0 -o -path './temporary/rarebit-*' -name 'output.*')" ]; do
+        kill -0 $pid 2>/dev/null || break
+    done
+    kill -$signal $pid
+    wait $pid
+    got=$?
+    [ $got -eq 130 ] || fail "$command: exit $got instead of 130: $(cat err)"
+    tail -n 1 err | grep -qx "rarebit: interrupted; nothing was written" || fail "$command: $(cat err)"
+    rmdir temporary || fail "$command: left $(ls -R temporary)"
+    only X.npy INT.h5 INT.jsonl INT.npy TERM.h5 TERM.jsonl TERM.npy wide.npy m.h5
+}
+expect 0 fit rfn wide.npy -k 2 --iterations 1 --seed 1 -o m.h5 -q
+for signal in INT TERM HUP; do
+    stopped $signal convert wide.npy -o b.tsv.gz
+done
+stopped INT convert wide.npy -o -
+stopped INT reconstruct m.h5 wide.npy -o b.tsv.gz
+stopped INT simulate biclusters --samples 1500 --features 1000 --seed 1 -o b.tsv.gz
+stopped INT patches wide.npy --size 30x30 --count 2000 -o b.tsv.gz
+
+# So does a command whose reader has gone away.
+mkdir temporary
+command="convert | head"
+TMPDIR=temporary "$RAREBIT" convert wide.npy -o - -q 2>err | head -n 1 >out
+[ ! -s err ] || fail "$command: $(cat err)"
+rmdir temporary || fail "$command: left $(ls -R temporary)"
+
+# A file that may not grow further is a failure like a full disk.
+command="convert under a limit"
+for name in b.tsv b.h5 b.npy b.h5ad b.tsv.gz; do
+    (
+        ulimit -f 8
+        exec "$RAREBIT" convert wide.npy -o $name >out 2>err
+    )
+    got=$?
+    [ $got -eq 1 ] || fail "$command: $name: exit $got instead of 1: $(cat err)"
+    one_line
+    says "$name"
+    says "File too large"
+done
+rm -f wide.npy m.h5
 only X.npy INT.h5 INT.jsonl INT.npy TERM.h5 TERM.jsonl TERM.npy
 finish

@@ -57,6 +57,47 @@ static int files_here(void) {
     return count - 2;
 }
 
+/* What the callback was told. */
+struct told {
+    int made, gone;
+    char path[256];
+};
+
+static void on_temporary(const char *path, bool there, void *user) {
+    struct told *told = user;
+    told->made += there;
+    told->gone += !there;
+    if (there) {
+        assert_int_equal(access(path, F_OK), 0);
+        snprintf(told->path, sizeof told->path, "%s", path);
+    } else {
+        assert_int_equal(access(path, F_OK), -1);
+        assert_string_equal(path, told->path);
+    }
+}
+
+/* A program that is ended by a signal must know what to remove. */
+static void the_temporary_file_is_told(void **state) {
+    (void)state;
+    struct told told = {0};
+    rb_output output;
+    rb_context_on_temporary(ctx, on_temporary, &told);
+    assert_int_equal(rb_output_begin(ctx, "a", &output), RB_OK);
+    assert_int_equal(told.made, 1);
+    assert_int_equal(told.gone, 0);
+    assert_int_equal(rb_output_commit(ctx, &output), RB_OK);
+    assert_int_equal(told.gone, 1);
+    assert_int_equal(rb_output_begin(ctx, "a", &output), RB_OK);
+    rb_context_on_temporary(ctx, NULL, NULL);
+    rb_output_abandon(&output);
+    assert_int_equal(told.made, 2);
+    assert_int_equal(told.gone, 2);
+    assert_int_equal(rb_output_begin(ctx, "/dev/null", &output), RB_OK);
+    assert_int_equal(rb_output_commit(ctx, &output), RB_OK);
+    assert_int_equal(told.made, 2);
+    unlink("a");
+}
+
 static void the_old_file_stays_until_commit(void **state) {
     (void)state;
     rb_output output;
@@ -207,6 +248,7 @@ static void every_failed_allocation_is_reported(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(the_temporary_file_is_told, enter, leave),
         cmocka_unit_test_setup_teardown(the_old_file_stays_until_commit, enter, leave),
         cmocka_unit_test_setup_teardown(abandoning_leaves_nothing, enter, leave),
         cmocka_unit_test_setup_teardown(two_writers_do_not_meet, enter, leave),
