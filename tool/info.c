@@ -125,8 +125,11 @@ static void print_model(const rb_model *model) {
     printf("%-20smodel of method %s\n", "kind", rb_model_method(model));
     printf("%-20s%lld\n", "features", (long long)rb_model_features(model));
     printf("%-20s%lld\n", "units", (long long)rb_model_units(model));
-    printf("%-20s%lld, %s\n", "iterations done", (long long)rb_model_iterations(model),
-           rb_status_name(rb_model_status(model)));
+    rb_status status = rb_model_status(model);
+    const char *asked = rb_model_attribute(model, "iterations");
+    printf("%-20s%lld%s%s%s%s\n", "iterations", (long long)rb_model_iterations(model),
+           asked ? " of " : "", asked ? asked : "", status == RB_STATUS_ITERATIONS ? "" : ", ",
+           status == RB_STATUS_ITERATIONS ? "" : rb_status_name(status));
     if (rb_model_iterations(model) > 0) {
         printf("%-20s%.10g\n", "objective", last_objective(model));
     }
@@ -137,7 +140,9 @@ static void print_model(const rb_model *model) {
         printf("%-20s%lld x %lld\n", name, (long long)rows, (long long)columns);
     }
     for (int64_t i = 0; (name = rb_model_attribute_name(model, i)); i++) {
-        printf("%-20s%s\n", name, rb_model_attribute(model, name));
+        if (strcmp(name, "units") != 0 && strcmp(name, "iterations") != 0) { /* shown above */
+            printf("%-20s%s\n", name, rb_model_attribute(model, name));
+        }
     }
 }
 
@@ -153,11 +158,13 @@ static rb_error describe_model(invocation *call, bool as_json) {
     return err;
 }
 
-/* An HDF5 file may be either; one that is neither is told why, twice. */
+/* An HDF5 file may be either; one that is neither is told why, for both where the reasons differ.
+ */
 static int run(invocation *call) {
     const json_options *options = options_of(call, json_option_table());
     const char *format = NULL;
     char as_model[1024] = "";
+
     rb_error err = rb_format_of(call->ctx, call->arguments[0], &format);
     if (err) {
         return report_failure(call->ctx, err);
@@ -166,11 +173,11 @@ static int run(invocation *call) {
         if (!describe_model(call, options->json)) {
             return STATUS_DONE;
         }
-        snprintf(as_model, sizeof as_model, "%s; as data: ", rb_context_error(call->ctx));
+        snprintf(as_model, sizeof as_model, "%s", rb_context_error(call->ctx));
     }
     err = describe_data(call, format, options->json);
-    if (err && *as_model) {
-        report_error("%s%s", as_model, rb_context_error(call->ctx));
+    if (err && *as_model && strcmp(as_model, rb_context_error(call->ctx)) != 0) {
+        report_error("%s; as data: %s", as_model, rb_context_error(call->ctx));
         return STATUS_FAILED;
     }
     return err ? report_failure(call->ctx, err) : STATUS_DONE;

@@ -76,7 +76,7 @@ void interrupt_temporary(const char *path, bool there) {
     for (int t = 0; t < MOST_TEMPORARIES; t++) {
         struct temporary *slot = &temporaries[t];
         if (there && !slot->there && strlen(path) < sizeof slot->path) {
-            strcpy(slot->path, path);
+            memcpy(slot->path, path, strlen(path) + 1);
             slot->there = 1;
             return;
         }

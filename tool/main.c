@@ -6,6 +6,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* `rarebit fit table.csv`: names the first command that begins so. */
+static int second_word_missing(const command_list *list, const char *word, const char *file) {
+    size_t length = strlen(word);
+    for (int i = 0; i < list->count; i++) {
+        const char *words = list->entries[i].words;
+        if (strncmp(words, word, length) == 0 && words[length] == ' ') {
+            report_error(
+                "'%s' needs a second word, such as: rarebit %s %s; 'rarebit %s' lists them", word,
+                words, file, word);
+            return STATUS_USAGE;
+        }
+    }
+    return STATUS_USAGE;
+}
+
 /* `rarebit --help`, `rarebit --version`, and words that are no command. */
 static int no_command(const command_list *list, int argc, char **argv) {
     const char *word = argc > 1 ? argv[1] : NULL;
@@ -28,6 +43,9 @@ static int no_command(const command_list *list, int argc, char **argv) {
         return asked ? STATUS_DONE : STATUS_USAGE;
     }
     bool family = commands_family(list, word);
+    if (family && strpbrk(next, "./")) { /* a file, no second word */
+        return second_word_missing(list, word, next);
+    }
     char typed[256];
     snprintf(typed, sizeof typed, "%s%s%s", word, family ? " " : "", family ? next : "");
     nearest best = {.typed = typed};
@@ -59,6 +77,7 @@ static int run(invocation *call) {
         }
     }
     int status = check_places(call);
+    status = status ? status : check_kinds(call);
     return status ? status : call->command->run(call);
 }
 

@@ -3,6 +3,7 @@
 
 #include <stddef.h>
 #include <string.h>
+#include <sys/stat.h>
 
 typedef enum format_choice { BY_SUFFIX = 0, AS_TSV, AS_JSON, AS_GMT } format_choice;
 
@@ -30,6 +31,21 @@ static const rb_option *module_output_option_table(void) {
         {0},
     };
     return table;
+}
+
+/* With --format auto the suffix must say it; streams and devices get a table. */
+static int check_suffix(const module_output_options *options) {
+    struct stat info;
+    const char *path = options->output;
+    bool told = !path || options->format != BY_SUFFIX || has_suffix(path, ".tsv") ||
+                has_suffix(path, ".json") || has_suffix(path, ".gmt");
+    if (told || strcmp(path, "-") == 0 || (stat(path, &info) == 0 && !S_ISREG(info.st_mode))) {
+        return STATUS_DONE;
+    }
+    report_error("cannot write '%s': its suffix must say the format: .tsv, .json or .gmt; or "
+                 "choose --format",
+                 path);
+    return STATUS_USAGE;
 }
 
 static rb_modules_format format_of(const module_output_options *options) {
@@ -257,6 +273,10 @@ static int run(invocation *call) {
     rb_source *source = NULL;
     rb_modules *modules = NULL;
     struct agreement agreement = {0};
+    int status = check_suffix(options_of(call, module_output_option_table()));
+    if (status) {
+        return status;
+    }
     rb_error err = rb_model_load(call->ctx, call->arguments[0], &model);
     if (!err) {
         err = open_data(call, call->arguments[1], &source);
@@ -268,7 +288,7 @@ static int run(invocation *call) {
     if (!err) { /* before anything is written: a truth that cannot be read leaves all as it was */
         err = measure_agreement(call, modules, source, &agreement);
     }
-    int status =
+    status =
         err ? report_failure(call->ctx, err) : deliver(call, modules, model, source, &agreement);
     rb_match_clear(&agreement.match);
     rb_enrichment_clear(&agreement.classes);

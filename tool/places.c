@@ -1,5 +1,6 @@
-/* No command writes over a file that it reads, nor two results into one file: asked before anything
- * is opened. What a command reads and writes stands in its table. */
+/* What the files of a command line are, asked before the work begins. No command writes over a file
+ * that it reads, nor two results into one file. What a command reads and writes stands in its
+ * table. */
 #include "tool.h"
 
 #include <stdlib.h>
@@ -128,6 +129,38 @@ static int check_pair(const place *a, const place *b) {
         report_error("%s and %s would write to the same file '%s'; give two", first, second,
                      a->path);
         return STATUS_USAGE;
+    }
+    return STATUS_DONE;
+}
+
+/* ---- models where data are wanted, and the other way round ---- */
+
+static bool is_model(rb_context *ctx, const char *path) {
+    rb_model *model = NULL;
+    bool loaded = rb_model_load(ctx, path, &model) == RB_OK;
+    rb_model_free(model);
+    return loaded;
+}
+
+int check_kinds(const invocation *call) {
+    char usage[512];
+    usage_line(call->command, usage, sizeof usage);
+    for (int i = 0; i < call->n_arguments && call->command->arguments[i].name; i++) {
+        const char *wanted = call->command->arguments[i].name, *path = call->arguments[i];
+        const char *format = NULL;
+        if (rb_format_of(call->ctx, path, &format)) {
+            continue; /* the command says what is wrong */
+        }
+        bool hdf5 = strcmp(format, "hdf5") == 0;
+        if (strcmp(wanted, "MODEL") == 0 && !hdf5) {
+            report_error("'%s' is data (%s), not a model; usage: rarebit %s", path, format, usage);
+            return STATUS_FAILED;
+        }
+        if (strcmp(wanted, "DATA") == 0 && hdf5 && !option_was_given(call, "dataset") &&
+            is_model(call->ctx, path)) {
+            report_error("'%s' is a model, not data; usage: rarebit %s", path, usage);
+            return STATUS_FAILED;
+        }
     }
     return STATUS_DONE;
 }

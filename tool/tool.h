@@ -94,6 +94,8 @@ bool option_was_given(const invocation *call, const char *name);
 
 /* Refuses outputs that are an input or another output. STATUS_DONE, or a status after a message. */
 int check_places(const invocation *call); /* places.c */
+/* Refuses data where a model is wanted, and a model where data are. Likewise. */
+int check_kinds(const invocation *call);
 
 /* ---- options that commands share (shared.c) ---- */
 

@@ -245,7 +245,7 @@ static rb_error fail_at(rb_context *ctx, rb_feed *feed, const rb_matrix *view, i
                         int64_t i, int64_t feature) {
     int64_t from = feed->input_of ? feed->input_of[feature] : feature;
     return rb_fail_value(ctx, &feed->p->options, feed->source, first + i, from,
-                         rb_matrix_at(view, i, from));
+                         rb_matrix_at(view, i, from), true);
 }
 
 /* Room for the rows of a block, and for what is kept beside them. */
@@ -350,7 +350,7 @@ static rb_error convert_sparse_row(rb_context *ctx, rb_feed *feed, const rb_matr
         put(feed->type, feed->values, *entries, x / p->scale[k]);
         if (!isfinite(get(feed->type, feed->values, *entries))) {
             return rb_fail_value(ctx, &p->options, feed->source, first + i, row.columns[e],
-                                 rb_matrix_at(view, i, row.columns[e]));
+                                 rb_matrix_at(view, i, row.columns[e]), true);
         }
         (*entries)++;
     }

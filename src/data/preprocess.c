@@ -31,19 +31,24 @@ void rb_preprocess_free(rb_preprocess *p) {
 
 /* The sentence about a value that cannot be used; `value` is as it stood in the data. */
 rb_error rb_fail_value(rb_context *ctx, const rb_preprocess_options *options,
-                       const rb_source *source, int64_t sample, int64_t feature, double value) {
+                       const rb_source *source, int64_t sample, int64_t feature, double value,
+                       bool fitted) {
     const char *name = rb_source_sample_name(source, sample);
     const char *feature_name = rb_source_feature_name(source, feature);
-    const char *what = isnan(value) ? "is missing (NaN); choose --missing mean or median to fill it"
-                       : isinf(value) ? "is infinite; remove it from the data"
-                       : rb_value_fits(options, value)
-                           ? "is too large for the precision of the fit; scale the data or choose "
-                             "--precision float64"
-                       : options->totals > 0 ? "is below 0: totals cannot take it"
-                                             : "is at most -1: log1p cannot take it";
-    return rb_fail(ctx, RB_ERROR_DATA, "sample %lld%s%s%s, feature %lld%s%s%s%s %s",
-                   (long long)sample, name ? " (" : "", name ? name : "", name ? ")" : "",
-                   (long long)feature, feature_name ? " (" : "", feature_name ? feature_name : "",
+    const char *what =
+        isnan(value) && fitted ? "is missing (NaN), and the model fills none; fit again with "
+                                 "--missing mean or median"
+        : isnan(value)         ? "is missing (NaN); choose --missing mean or median to fill it"
+        : isinf(value)         ? "is infinite; remove it from the data"
+        : rb_value_fits(options, value)
+            ? "is too large for the precision of the fit; scale the data or choose "
+              "--precision float64"
+        : options->totals > 0 ? "is below 0: totals cannot take it"
+                              : "is at most -1: log1p cannot take it";
+    return rb_fail(ctx, RB_ERROR_DATA, "%s%ssample %lld%s%s%s, feature %lld%s%s%s%s %s",
+                   source->path ? source->path : "", source->path ? ": " : "", (long long)sample,
+                   name ? " (" : "", name ? name : "", name ? ")" : "", (long long)feature,
+                   feature_name ? " (" : "", feature_name ? feature_name : "",
                    feature_name ? ")" : "", name && feature_name ? "" : " (counted from 0)", what);
 }
 
@@ -57,7 +62,7 @@ static rb_error check_row(rb_context *ctx, const struct fitting *f, int64_t samp
         if (isinf(x) || (isnan(x) && options->missing == RB_MISSING_REFUSE) ||
             !rb_value_fits(options, x)) {
             return rb_fail_value(ctx, options, f->source, sample,
-                                 row->columns ? row->columns[e] : e, x);
+                                 row->columns ? row->columns[e] : e, x, false);
         }
     }
     return RB_OK;

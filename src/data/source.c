@@ -10,6 +10,7 @@ void rb_source_free(rb_source *source) {
         if (source->close) {
             source->close(source);
         }
+        rb_free(source->path);
         rb_free(source);
     }
 }

@@ -33,9 +33,11 @@ typedef struct rb_row {
 
 /* Row i of a matrix into row->values (of n_features), as it stands. */
 void rb_row_get(const rb_matrix *m, int64_t i, rb_row *row);
-/* The sentence about a value that cannot be used, as it stands in the data: RB_ERROR_DATA. */
+/* The sentence about a value that cannot be used, as it stands in the data: RB_ERROR_DATA. fitted:
+ * the preprocessing is that of a model already, and cannot be chosen any more. */
 rb_error rb_fail_value(rb_context *ctx, const rb_preprocess_options *options,
-                       const rb_source *source, int64_t sample, int64_t feature, double value);
+                       const rb_source *source, int64_t sample, int64_t feature, double value,
+                       bool fitted);
 /* Can totals and log1p take the value? One that is missing they can. */
 bool rb_value_fits(const rb_preprocess_options *options, double value);
 

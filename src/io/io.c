@@ -151,8 +151,7 @@ static rb_error prepare(rb_context *ctx, const char *path, const rb_read_options
     rb_error err = find_format(ctx, path, format);
     if (!err && options->patches && *format != &rb_format_image) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                       "%s is no picture (PGM, PPM or PNG): the option patches is for pictures",
-                       path);
+                       "%s is no picture (PGM, PPM or PNG): --patches is for pictures", path);
     }
     return err;
 }
@@ -181,8 +180,8 @@ rb_error rb_read(rb_context *ctx, const char *path, const rb_read_options *given
     return err ? err : read_with(ctx, format, path, &options, matrix);
 }
 
-rb_error rb_open(rb_context *ctx, const char *path, const rb_read_options *given,
-                 rb_source **source) {
+static rb_error open_source(rb_context *ctx, const char *path, const rb_read_options *given,
+                            rb_source **source) {
     rb_read_options options;
     const rb_format *format;
     rb_matrix *matrix;
@@ -201,4 +200,19 @@ rb_error rb_open(rb_context *ctx, const char *path, const rb_read_options *given
     }
     err = read_with(ctx, format, path, &options, &matrix);
     return err ? err : rb_source_own_matrix(ctx, matrix, source);
+}
+
+rb_error rb_open(rb_context *ctx, const char *path, const rb_read_options *given,
+                 rb_source **source) {
+    rb_error err = open_source(ctx, path, given, source);
+    if (err) {
+        return err;
+    }
+    (*source)->path = rb_copy_text(ctx, path);
+    if (!(*source)->path) {
+        rb_source_free(*source);
+        *source = NULL;
+        return RB_ERROR_MEMORY;
+    }
+    return RB_OK;
 }

@@ -27,6 +27,13 @@ done
 tells 'rarebit fit rfn X.npy -k 5 --iterations 20 --eta 0.1 --normalize sd --seed 1 -o model.h5'
 expect 0 info model.h5
 tells "command_line"
+[ "$(grep -c '^units ' out)" = 1 ] || fail "$command: units $(grep -c '^units ' out) times"
+[ "$(grep -c '^iterations' out)" = 1 ] || fail "$command: $(grep '^iterations' out)"
+grep -qx 'iterations  *20 of 20' out || fail "$command: $(grep '^iterations' out)"
+head -c 3000 model.h5 >cut.h5
+breaks "cut.h5" info cut.h5
+[ "$(grep -o 'cut.h5: is no HDF5' err | wc -l)" = 1 ] || fail "$command: says it twice: $(cat err)"
+rm cut.h5
 
 # The same seed gives the same codes; without one, a seed is drawn, said and stored.
 expect 0 fit rfn X.npy -k5 --iterations=20 --eta=0.1 --normalize=sd --seed=1 -o again.h5 --quiet

@@ -95,4 +95,13 @@ expect 2 plot filters model.h5 --shape 7x7 -o bad.png -q
 one_line
 breaks "there is no folder" plot history model.h5 -o nowhere/h.png
 [ ! -e bad.png ] || fail "half a picture was left"
+# A suffix must say the format, unless --format does.
+for name in mods.h5ad mods.csv mods.json.gz mods; do
+    refuses "'$name': its suffix must say the format: .tsv, .json or .gmt; or choose --format" \
+        modules model.h5 X.npy -q -o $name
+    [ ! -e $name ] || fail "$command: $name was written"
+done
+expect 0 modules model.h5 X.npy -q -o mods.txt --format tsv
+exists mods.txt
+expect 0 modules model.h5 X.npy -q -o /dev/null
 finish

@@ -9,6 +9,8 @@ refuses "there is no command 'ft'" ft
 refuses "did you mean 'fit rfn'" fit rnf X.npy
 refuses "did you mean 'encode'" encod m X
 refuses "there is no command 'nonsense'; 'rarebit help' lists them" nonsense
+refuses "'fit' needs a second word, such as: rarebit fit rfn table.csv" fit table.csv -k 4 -o o.h5
+refuses "such as: rarebit plot history m.h5" plot m.h5 -o x.png
 expect 2 fit
 says "fit rfn"
 silent

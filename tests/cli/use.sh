@@ -71,6 +71,31 @@ same straight.tsv across-codes.tsv
 says "8 samples x 3 features"
 grep -q "say --transpose" err && fail "$command: asks for what was said"
 
+# A missing value is found by file, sample and feature, and the advice can be taken.
+printf 'a,b\n1,2\n2,1\n3,5\n' >whole.csv
+printf 'a,b\n1,2\nNA,1\n3,5\n' >holes.csv
+expect 0 convert holes.csv -o holes.npy -q
+expect 0 fit rfn whole.csv -k 1 --iterations 2 --seed 1 -o refusing.h5 -q
+for holes in holes.csv holes.npy; do
+    breaks "$holes: sample 1, feature 0" fit rfn $holes -o no.h5 -q
+    says "choose --missing mean or median"
+    breaks "$holes: sample 1, feature 0" encode refusing.h5 $holes -o c.npy -q
+    says "fit again with --missing mean or median"
+    breaks "$holes: sample 1, feature 0" modules refusing.h5 $holes -q
+done
+expect 0 fit rfn holes.csv --missing mean -k 1 --iterations 2 --seed 1 -o filling.h5 -q
+expect 0 encode filling.h5 holes.npy -o c.npy -q
+rm whole.csv holes.csv holes.npy c.npy refusing.h5 filling.h5
+
+# A model and data that were swapped.
+breaks "'X.npy' is data (npy), not a model; usage: rarebit encode MODEL DATA" encode X.npy model.h5 -o c.npy
+breaks "'X.npy' is data (npy), not a model" evaluate X.npy model.h5
+breaks "'model.h5' is a model, not data; usage: rarebit evaluate MODEL DATA" evaluate model.h5 model.h5
+breaks "'model.h5' is a model, not data" modules model.h5 model.h5
+breaks "'model.h5' is a model, not data" fit rfn model.h5 -o c.h5
+expect 0 convert model.h5 --dataset arrays/loadings -o c.npy -q
+rm c.npy
+
 # Data on standard output, only when asked.
 expect 0 encode model.h5 X.npy -o - -q
 same out codes.tsv
