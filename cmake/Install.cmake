@@ -35,9 +35,12 @@ install(FILES ${PROJECT_BINARY_DIR}/rarebitConfig.cmake
 install(FILES cmake/Dependencies.cmake RENAME rarebitDependencies.cmake
   DESTINATION ${RAREBIT_CMAKE_DIR})
 
-# pkg-config. The prefix is relative to the file, so that an installed tree may be moved. OpenBLAS is
-# named by its flags: as a package it would ask for the Fortran library, which only its static one needs.
-list(JOIN RAREBIT_OPENBLAS_LDFLAGS " " RAREBIT_OPENBLAS_LINK)
+# pkg-config. The prefix is relative to the file, so that an installed tree may be moved. What the static
+# library needs is named by its flags: as packages they would add their headers' flags, which rarebit's
+# own headers do not need, and OpenBLAS would ask for the Fortran library.
+set(RAREBIT_PRIVATE_LINK ${RAREBIT_OPENBLAS_LDFLAGS} ${RAREBIT_HDF5_LDFLAGS} ${RAREBIT_CAIRO_LDFLAGS}
+  ${RAREBIT_JANSSON_LDFLAGS} -lpng -lz)
+list(JOIN RAREBIT_PRIVATE_LINK " " RAREBIT_PRIVATE_LINK)
 file(RELATIVE_PATH RAREBIT_PC_PREFIX ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig
   ${CMAKE_INSTALL_PREFIX})
 configure_file(rarebit.pc.in ${PROJECT_BINARY_DIR}/rarebit.pc @ONLY)

@@ -65,11 +65,17 @@ int main(int argc, char **argv) {
         fprintf(stderr, "usage: fit TABLE [UNITS]\n");
         return 2;
     }
+    char *end = NULL;
+    long units = argc > 2 ? strtol(argv[2], &end, 10) : 10;
+    if (end && (*end || end == argv[2])) {
+        fprintf(stderr, "fit: UNITS is '%s', but must be a whole number\n", argv[2]);
+        return 2;
+    }
     rb_context *context;
     if (rb_context_new(&context)) {
         return 1;
     }
-    rb_error error = fit(context, argv[1], argc > 2 ? atoll(argv[2]) : 10);
+    rb_error error = fit(context, argv[1], units);
     if (error) {
         fprintf(stderr, "fit: %s\n", rb_context_error(context));
     }

@@ -6,7 +6,16 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
+
+const char *blas_kernels_refused(void) {
+    rb_build build;
+    rb_build_info(NULL, &build);
+    const char *wanted = getenv("RAREBIT_BLAS_CORE");
+    bool taken = !wanted || !*wanted || strcasecmp(build.blas_core, wanted) == 0;
+    return taken ? NULL : wanted;
+}
 
 void choose_blas_kernels(char **argv) {
     rb_build build;

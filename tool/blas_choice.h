@@ -8,4 +8,7 @@
  * by somebody else. First thing in main. */
 void choose_blas_kernels(char **argv);
 
+/* What RAREBIT_BLAS_CORE asks for and the BLAS did not take, having no such kernels; or NULL. */
+const char *blas_kernels_refused(void);
+
 #endif

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <unistd.h>
 
 typedef struct model_options {
     const char *output;
@@ -137,12 +138,26 @@ static char *command_line(int argc, char **argv) {
 
 /* "11 MB", "1.2 GB" */
 static void size_text(double bytes, char *buffer, size_t size) {
-    bool giga = bytes >= 1e9;
-    snprintf(buffer, size, "%.2g %s", bytes * (giga ? 1e-9 : 1e-6), giga ? "GB" : "MB");
+    static const char *const units[] = {"MB", "GB", "TB"};
+    double value = bytes * 1e-6;
+    int unit = 0;
+    for (; unit < 2 && value >= 1000; unit++) {
+        value *= 1e-3;
+    }
+    if (value > 1000) {
+        snprintf(buffer, size, "more than 1000 TB");
+    } else {
+        snprintf(buffer, size, "%.*f %s", value < 10, value, units[unit]);
+    }
 }
 
-/* Says what a large fit will need; data that are read block by block count in full. */
-static rb_error announce_memory(const invocation *call, const rb_source *source) {
+static double machine_memory(void) {
+    return (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+}
+
+/* Says what a large fit will need, and refuses what the machine does not have; data that are read
+ * block by block count in full. A status after a message. */
+static int check_memory(const invocation *call, const rb_source *source) {
     const rb_method *method = call->command->method;
     int64_t bytes = 0;
     rb_error err = rb_fit_memory(call->ctx, method->name, options_of(call, method->options),
@@ -152,13 +167,23 @@ static rb_error announce_memory(const invocation *call, const rb_source *source)
     if (rb_source_sparse(source)) {
         data = 0; /* as little as the file says */
     }
-    if (!err && (double)bytes + data > 1e9) {
-        char needed[32], given[32];
-        size_text((double)bytes, needed, sizeof needed);
-        size_text(data, given, sizeof given);
+    char needed[32], given[32], there[32];
+    size_text((double)bytes, needed, sizeof needed);
+    size_text(data, given, sizeof given);
+    size_text(machine_memory(), there, sizeof there);
+    if (err) {
+        return report_failure(call->ctx, err);
+    }
+    if ((double)bytes > machine_memory()) {
+        report_error("the fit would need %s of memory, and this machine has %s; ask for fewer "
+                     "--units",
+                     needed, there);
+        return STATUS_FAILED;
+    }
+    if ((double)bytes + data > 1e9) {
         report("about %s of memory will be needed, besides %s of data", needed, given);
     }
-    return err;
+    return STATUS_DONE;
 }
 
 static int64_t count_dead(const rb_model *model) {
@@ -195,8 +220,11 @@ static void suggest_modules(const invocation *call, const char *target) {
         if (option_was_given(call, row->name)) {
             char value[256];
             rb_options_get(row, reading, value, sizeof value);
-            used += (size_t)snprintf(options + used, sizeof options - used, " --%s%s%s", row->name,
-                                     row->kind == RB_OPTION_FLAG ? "=" : " ", value);
+            bool flag = row->kind == RB_OPTION_FLAG;
+            bool off = flag && strcmp(value, "false") == 0;
+            used +=
+                (size_t)snprintf(options + used, sizeof options - used, " --%s%s%s%s",
+                                 off ? "no-" : "", row->name, flag ? "" : " ", flag ? "" : value);
         }
     }
     report("model in %s; next: rarebit modules %s %s%s -o modules.tsv", target, target,
@@ -228,9 +256,23 @@ static rb_error load_start(const invocation *call, rb_model **start) {
     return options->init ? rb_model_load(call->ctx, options->init, start) : RB_OK;
 }
 
-/* Reads, fits and writes the model to out->path. *model is NULL on failure. */
-static rb_error fit(const invocation *call, struct log *log, const output *out, rb_model **model) {
+/* Fits, and writes the model to out->path. */
+static rb_error fit_source(const invocation *call, struct log *log, const output *out,
+                           rb_source *source, const rb_model *start, rb_model **model) {
     const rb_method *method = call->command->method;
+    interrupt_gently();
+    rb_context_on_progress(call->ctx, on_progress, log);
+    rb_error err = rb_fit(call->ctx, method->name, options_of(call, method->options),
+                          options_of(call, rb_fit_option_table()),
+                          options_of(call, rb_preprocess_option_table()), source, start, model);
+    rb_context_on_progress(call->ctx, NULL, NULL);
+    report_progress_end();
+    return err ? err : save(call, *model, out->path);
+}
+
+/* Reads, fits and writes the model to out->path. *model is NULL unless there is one. A status after
+ * a message. */
+static int fit(const invocation *call, struct log *log, const output *out, rb_model **model) {
     rb_fit_options *options = options_of(call, rb_fit_option_table());
     rb_source *source = NULL;
     rb_model *start = NULL;
@@ -243,24 +285,15 @@ static rb_error fit(const invocation *call, struct log *log, const output *out, 
     if (!err) {
         err = open_data(call, call->arguments[0], &source);
     }
-    if (!err) {
+    int status = err ? report_failure(call->ctx, err) : check_memory(call, source);
+    if (!status) {
         report("seed %lld", (long long)options->seed);
-        err = announce_memory(call, source);
-    }
-    if (!err) {
-        interrupt_gently();
-        rb_context_on_progress(call->ctx, on_progress, log);
-        err = rb_fit(call->ctx, method->name, options_of(call, method->options), options,
-                     options_of(call, rb_preprocess_option_table()), source, start, model);
-        rb_context_on_progress(call->ctx, NULL, NULL);
-        report_progress_end();
-    }
-    if (!err) {
-        err = save(call, *model, out->path);
+        err = fit_source(call, log, out, source, start, model);
+        status = err ? report_failure(call->ctx, err) : STATUS_DONE;
     }
     rb_source_free(source);
     rb_model_free(start);
-    return err;
+    return status;
 }
 
 /* What is said and checked once the model is written. */
@@ -308,10 +341,9 @@ static int run(invocation *call) {
         output_abandon(&out);
         return status;
     }
-    rb_error err = fit(call, &log, &out, &model);
+    status = fit(call, &log, &out, &model);
     int logged = STATUS_DONE;
-    if (err) {
-        status = report_failure(call->ctx, err);
+    if (status) {
         log_end(&log);
         output_abandon(&out);
     } else {

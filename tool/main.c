@@ -119,7 +119,13 @@ int main(int argc, char **argv) {
     command_list *list = commands_new(ctx);
     int status = STATUS_FAILED;
     rb_error err = choose_kernels(ctx);
-    if (err) {
+    const char *refused = blas_kernels_refused();
+    if (refused) {
+        report_error("RAREBIT_BLAS_CORE is '%s', but the BLAS has no such kernels for this "
+                     "processor; leave it out, or see 'rarebit version'",
+                     refused);
+        status = STATUS_USAGE;
+    } else if (err) {
         status = report_failure(ctx, err);
     } else if (!list) {
         report_error("out of memory");

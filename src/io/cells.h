@@ -6,6 +6,9 @@
 
 typedef enum rb_cell { RB_CELL_NUMBER, RB_CELL_MISSING, RB_CELL_INFINITE, RB_CELL_TEXT } rb_cell;
 
+/* Is the text a number with a decimal comma, "-0,25e3"? */
+bool rb_decimal_comma(const char *text, int64_t length);
+
 /* What a cell holds; blanks around it do not count. Missing: nothing, NA, N/A, NaN, null, ?, in any
  * case of letters; the value is then NaN. */
 rb_cell rb_cell_read(const char *text, int64_t length, double *value);

@@ -4,12 +4,15 @@
 #include <math.h>
 #include <string.h>
 
+#define COMMENTED "; row 1 is a comment: take lines that begin with # out first"
+
 /* A table while it is read. */
 struct table {
     const char *path;
     rb_lines *lines;
     rb_layout layout;
     int64_t n_rows, n_features;
+    bool comment;       /* the first line begins with #, and may be no part of the table */
     int64_t first_line; /* of the first row of values: the one that others are compared with */
     double *values;
     int64_t room; /* rows that `values` can hold */
@@ -27,38 +30,60 @@ static rb_error ragged(rb_context *ctx, const struct table *t, int64_t fields) {
     int64_t expected = t->layout.columns;
     bool few = fields < expected;
     return rb_fail(ctx, RB_ERROR_FORMAT,
-                   "%s, row %lld: column %lld is %s: the row has %lld field%s, row %lld has %lld",
+                   "%s, row %lld: column %lld is %s: the row has %lld field%s, row %lld has %lld%s",
                    t->path, (long long)rb_lines_number(t->lines),
                    (long long)(few ? fields : expected) + 1, few ? "missing" : "one too many",
                    (long long)fields, fields == 1 ? "" : "s", (long long)t->first_line,
-                   (long long)expected);
+                   (long long)expected, t->comment ? COMMENTED : "");
 }
 
-/* What might help with a text where a number should be. */
-static const char *advice(const struct table *t, int64_t column, const rb_field *field) {
-    if (t->n_rows == 0 && !t->layout.header) {
-        return "; if the first row holds names, set the option header to yes";
+/* "; take column 2 out first, such as with: cut -d, --complement -f2" */
+static void advise_cut(const struct table *t, int64_t column, char *buffer, size_t size) {
+    char delimiter = t->layout.delimiter;
+    char option[8] = "";
+    if (delimiter == ',') {
+        snprintf(option, sizeof option, " -d,");
+    } else if (delimiter != '\t') {
+        snprintf(option, sizeof option, " -d'%c'", delimiter);
     }
-    if (column == 1 && !t->layout.row_names) {
-        return "; if the first column holds names, set the option row-names to yes";
+    snprintf(buffer, size,
+             "; a column of text is to be taken out first, such as with: cut%s --complement -f%lld",
+             option, (long long)column);
+}
+
+/* What might help with a text where a number should be; "" when nothing does. */
+static void advise(const struct table *t, int64_t column, const rb_field *field, char *buffer,
+                   size_t size) {
+    const char *text = "";
+    if (t->comment) {
+        text = COMMENTED;
+    } else if (rb_decimal_comma(field->text, field->length)) {
+        text = ": write it with a decimal point; commas become points with: tr , .";
+    } else if (t->n_rows == 0 && !t->layout.header) {
+        text = "; if the first row holds names, say --header yes";
+    } else if (column == 1 && !t->layout.row_names) {
+        text = "; if the first column holds names, say --row-names yes";
+    } else if (strspn(field->text, "+-0123456789.,eE") >= (size_t)field->length) {
+        text = ": write it with a decimal point and without other marks";
+    } else if (column > 1) {
+        advise_cut(t, column, buffer, size);
+        return;
     }
-    if (strspn(field->text, "+-0123456789.,eE") >= (size_t)field->length) {
-        return ": write it with a decimal point and without other marks";
-    }
-    return "";
+    snprintf(buffer, size, "%s", text);
 }
 
 static rb_error refuse_cell(rb_context *ctx, const struct table *t, int64_t column,
                             const rb_field *field, rb_cell cell) {
-    char shown[RB_SHOWN];
+    char shown[RB_SHOWN], advice[128];
     rb_show(field->text, field->length, shown);
+    advise(t, column, field, advice, sizeof advice);
     long long row = rb_lines_number(t->lines);
     if (cell == RB_CELL_INFINITE) {
         return rb_fail(ctx, RB_ERROR_DATA, "%s, row %lld, column %lld: \"%s\" is infinite", t->path,
                        row, (long long)column, shown);
     }
     return rb_fail(ctx, RB_ERROR_FORMAT, "%s, row %lld, column %lld: \"%s\" is no number%s",
-                   t->path, row, (long long)column, shown, advice(t, column, field));
+                   t->path, row, (long long)column, shown, advice);
 }
 
 static rb_error make_room(rb_context *ctx, struct table *t) {
@@ -163,9 +188,9 @@ static rb_error read_header(rb_context *ctx, struct table *t, char *line, int64_
     bool corner = t->layout.row_names && count == t->layout.columns;
     if (count != t->n_features + corner) {
         return rb_fail(ctx, RB_ERROR_FORMAT,
-                       "%s, row %lld: the header has %lld fields, but the row below has %lld",
+                       "%s, row %lld: the header has %lld fields, but the row below has %lld%s",
                        t->path, (long long)rb_lines_number(t->lines), (long long)count,
-                       (long long)t->layout.columns);
+                       (long long)t->layout.columns, t->comment ? COMMENTED : "");
     }
     for (int64_t column = 1; !err && rb_fields_next(&fields, &field); column++) {
         if (field.problem) {
@@ -190,6 +215,7 @@ static rb_error read_rows(rb_context *ctx, struct table *t) {
             err = take_blank(ctx, t, blank);
         } else {
             t->first_line = rb_lines_number(t->lines);
+            t->comment = t->comment || *line == '#';
         }
         if (!err) {
             err = header ? read_header(ctx, t, line, length) : read_row(ctx, t, line, length);
@@ -206,7 +232,7 @@ static rb_error check_shape(rb_context *ctx, const struct table *t) {
         return rb_fail(
             ctx, RB_ERROR_FORMAT,
             "%s has a row of names, but no row of numbers; if the first row holds numbers, "
-            "set the option header to no",
+            "say --header no",
             t->path);
     }
     return RB_OK;

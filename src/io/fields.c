@@ -126,3 +126,16 @@ const char *rb_show(const char *text, int64_t length, char shown[RB_SHOWN]) {
     shown[used] = '\0';
     return shown;
 }
+
+bool rb_decimal_comma(const char *text, int64_t length) {
+    const char *end = text + length, *comma = memchr(text, ',', (size_t)length);
+    if (!comma || comma + 1 == end || comma[1] < '0' || comma[1] > '9') {
+        return false;
+    }
+    for (const char *c = text; c < end; c++) {
+        if (c != comma && (*c == '\0' || !strchr("0123456789+-eE", *c))) {
+            return false;
+        }
+    }
+    return true;
+}

@@ -136,9 +136,12 @@ static void note_first(struct column *column, const rb_field *field) {
     column->first_empty = field->length == 0;
 }
 
-static void note_below(struct column *column, const rb_field *field) {
+static void note_below(struct column *column, const rb_field *field, bool may_name) {
     double value;
     rb_cell cell = rb_cell_read(field->text, field->length, &value);
+    if (!may_name && rb_decimal_comma(field->text, field->length)) {
+        cell = RB_CELL_NUMBER; /* it is refused where it stands, not taken for a name */
+    }
     column->numbers = column->numbers || cell == RB_CELL_NUMBER || cell == RB_CELL_INFINITE;
     column->plain_numbers = column->plain_numbers || (cell == RB_CELL_NUMBER && !field->quoted);
     column->texts = column->texts || cell == RB_CELL_TEXT;
@@ -155,7 +158,7 @@ static void note_line(struct sample *sample, char *line, int64_t length, char de
         if (row == 0) {
             note_first(&sample->columns[j], &field);
         } else {
-            note_below(&sample->columns[j], &field);
+            note_below(&sample->columns[j], &field, j == 0);
         }
     }
 }

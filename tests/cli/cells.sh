@@ -22,7 +22,7 @@ exists codes.png
 # The hint for the next command has the reading options.
 expect 0 fit rfn "$cells/expr.tsv.gz" --transpose -k 2 --seed 1 --iterations 2 -o across.h5
 says "765 samples x 700 features"
-says "expr.tsv.gz --transpose=true -o modules.tsv"
+says "expr.tsv.gz --transpose -o modules.tsv"
 
 # AnnData to AnnData: what was there stays, codes are added.
 expect 0 convert "$cells/expr.tsv.gz" -o cells.h5ad -q

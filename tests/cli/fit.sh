@@ -78,6 +78,11 @@ expect 0 info "it's here.h5"
 tells "-o 'it'\\''s here.h5'"
 rm -f ./*.h5 log.jsonl codes*.npy -- ./-X.npy
 
+# More than any machine has is refused before anything is asked for.
+breaks "and this machine has" fit rfn X.npy -k 1000000000 -o m.h5 -q
+says "more than 1000 TB"
+breaks "and this machine has" fit rfn X.npy -k 5000000 -o m.h5 -q
+
 # Failures: one sentence, no model.
 breaks "missing.npy" fit rfn missing.npy -o m.h5 -q
 breaks "there is no folder 'nowhere'" fit rfn X.npy -o nowhere/m.h5

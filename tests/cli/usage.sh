@@ -52,5 +52,12 @@ RAREBIT_KERNEL=abacus
 export RAREBIT_KERNEL
 refuses "abacus" version
 unset RAREBIT_KERNEL
+core=$("$RAREBIT" version --json | sed -n 's/.*"blas_kernels": "\([^"]*\)".*/\1/p')
+RAREBIT_BLAS_CORE=nonsense
+export RAREBIT_BLAS_CORE
+refuses "RAREBIT_BLAS_CORE is 'nonsense'" version
+RAREBIT_BLAS_CORE=$core
+expect 0 version
+unset RAREBIT_BLAS_CORE
 only
 finish

@@ -11,3 +11,8 @@ status=0
 "$work/fit" "$work/none.tsv" 2>"$work/err" || status=$?
 [ $status = 1 ]
 grep -q "^fit: .*none.tsv" "$work/err"
+
+status=0
+"$work/fit" "$SOURCE/examples/data/pbmc700/expr.tsv.gz" abc 2>"$work/err" || status=$?
+[ $status = 2 ]
+grep -qx "fit: UNITS is 'abc', but must be a whole number" "$work/err"

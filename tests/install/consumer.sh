@@ -59,6 +59,14 @@ done
 
 export PKG_CONFIG_PATH="$libdir/pkgconfig"
 [ "$(pkg-config --modversion rarebit)" = "$version" ]
+flags=$(pkg-config --cflags rarebit | sed 's/ *$//')
+case $flags in
+    "-I$prefix/include" | "-I$libdir/pkgconfig/"*"/include") ;;
+    *)
+        echo "pkg-config --cflags: '$flags': the headers need no others" >&2
+        exit 1
+        ;;
+esac
 # shellcheck disable=SC2046
 "$CC" main.c -o by_pc $(pkg-config --cflags --libs rarebit) -Wl,-rpath,"$libdir"
 check pkg-config ./by_pc shared
@@ -70,3 +78,12 @@ check "pkg-config --static" ./by_pc_static static
 if [ -n "${RAREBIT:-}" ]; then
     "$prefix/bin/rarebit" version | grep -qF "$version"
 fi
+
+# `./run demo` builds all that is installed.
+demo=$(sed -n 's/^ *build --target \(.*\) #.*/ \1 /p' "$SOURCE/run")
+for target in $(sed -n 's/^ *install(TARGETS \([a-z_ ]*\) .*/\1/p' "$SOURCE/cmake/Install.cmake") rarebit_manual; do
+    case $target$demo in
+        rarebit_dependencies* | *" $target "*) ;;
+        *) echo "./run demo does not build $target, which is installed" >&2; exit 1 ;;
+    esac
+done
