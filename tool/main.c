@@ -43,7 +43,7 @@ static int no_command(const command_list *list, int argc, char **argv) {
         return asked ? STATUS_DONE : STATUS_USAGE;
     }
     bool family = commands_family(list, word);
-    if (family && strpbrk(next, "./")) { /* a file, no second word */
+    if (family && next && strpbrk(next, "./")) { /* a file, no second word */
         return second_word_missing(list, word, next);
     }
     char typed[256];

@@ -128,6 +128,7 @@ struct sample {
     int64_t first_fields; /* of the first row */
     int64_t fields;       /* of the second row; of the first when it is alone */
     int64_t rows;         /* below the first */
+    bool comment;         /* the first row begins with # */
 };
 
 static void note_first(struct column *column, const rb_field *field) {
@@ -190,6 +191,7 @@ static rb_error take_sample(rb_context *ctx, const char *path, char delimiter,
         int64_t count = row < 2 ? rb_fields_count(line, length, delimiter) : 0;
         if (row == 0) {
             sample->first_fields = sample->fields = count;
+            sample->comment = *line == '#';
             err = reserve(ctx, sample, 0, count);
         } else if (row == 1) {
             sample->fields = count;
@@ -222,6 +224,11 @@ static bool counts_columns(const struct sample *s) {
     return s->first_fields > 1 && (start == 0 || start == 1);
 }
 
+/* Does the first row lack the field above the names of the rows? A comment may seem to. */
+static bool is_shorter(const struct sample *s) {
+    return s->rows > 0 && s->first_fields == s->fields - 1 && !s->comment;
+}
+
 /* Is the first column text below the first row, without a single number that is not quoted? Or
  * quoted where others are not? */
 static bool first_column_is_text(const struct sample *s) {
@@ -242,7 +249,7 @@ static bool first_column_is_text(const struct sample *s) {
 /* Does the first row hold names? More of its cells above numbers must be text than numbers. */
 static bool first_row_is_text(const struct sample *s, bool row_names) {
     int64_t names = 0, values = 0;
-    bool shorter = s->rows > 0 && s->first_fields == s->fields - 1;
+    bool shorter = is_shorter(s);
     for (int64_t j = row_names && !shorter; j < s->first_fields; j++) {
         const struct column *below = &s->columns[j + shorter < s->fields ? j + shorter : j];
         const struct column *column = &s->columns[j];
@@ -265,7 +272,7 @@ static void find_names(const struct sample *s, const rb_read_options *options, r
     bool empty_corner = s->rows > 0 && s->first_fields == s->fields && s->fields > 1 &&
                         s->columns[0].first_empty && !s->columns[0].blanks;
     bool counting = empty_corner && counts_columns(s);
-    bool shorter = s->rows > 0 && s->first_fields == s->fields - 1;
+    bool shorter = is_shorter(s);
     bool skip = choose(options->row_names, text_column || empty_corner);
     layout->header = choose(options->header, counting || first_row_is_text(s, skip));
     layout->row_names =
