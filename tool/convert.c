@@ -1,20 +1,65 @@
 /* rarebit convert: data from any format that is read to any that is written. */
 #include "results.h"
 
+/* AnnData to AnnData: a copy, with what stands beside the matrix. STATUS_DONE, or a status after a
+ * message. *copied: it could be done so. */
+static int copy_anndata(invocation *call, bool *copied) {
+    const output_options *to = options_of(call, matrix_output_option_table());
+    const rb_read_options *reading = options_of(call, rb_read_option_table());
+    output out;
+    int status = output_begin(&out, to->output, "h5ad");
+    if (status) {
+        return status;
+    }
+    rb_error err = rb_anndata_copy(call->ctx, call->arguments[0], reading->dataset, out.path);
+    *copied = err == RB_OK;
+    if (!err) {
+        return output_end(&out);
+    }
+    output_abandon(&out);
+    return err == RB_ERROR_UNSUPPORTED ? STATUS_DONE : report_failure(call->ctx, err);
+}
+
+/* What the new file lacks is said. */
+static void warn_of_losses(const invocation *call, const rb_source *source, bool anndata) {
+    if (anndata) {
+        report_error("warning: only the matrix and its names are kept, not what else is in '%s'",
+                     call->arguments[0]);
+    }
+    if (rb_source_sparse(source)) {
+        report_error("warning: the sparse matrix is written with all its zeros");
+    }
+}
+
+static int write_source_whole(invocation *call, rb_source *source) {
+    const output_options *to = options_of(call, matrix_output_option_table());
+    const rb_read_options *reading = options_of(call, rb_read_option_table());
+    bool anndata = has_suffix(call->arguments[0], ".h5ad") && has_suffix(to->output, ".h5ad"),
+         copied = false;
+    if (anndata && !reading->transpose) {
+        int status = copy_anndata(call, &copied);
+        if (status || copied) {
+            return status;
+        }
+    }
+    warn_of_losses(call, source, anndata);
+    return write_source(call, source);
+}
+
 static int run(invocation *call) {
-    const output_options *options = options_of(call, matrix_output_option_table());
-    rb_matrix *matrix;
+    const output_options *to = options_of(call, matrix_output_option_table());
+    rb_source *source;
     rb_error err =
-        rb_read(call->ctx, call->arguments[0], options_of(call, rb_read_option_table()), &matrix);
+        rb_open(call->ctx, call->arguments[0], options_of(call, rb_read_option_table()), &source);
     if (err) {
         return report_failure(call->ctx, err);
     }
-    int status = write_matrix(call, matrix);
+    int status = write_source_whole(call, source);
     if (!status) {
-        report("%lld samples x %lld features in %s", (long long)rb_matrix_samples(matrix),
-               (long long)rb_matrix_features(matrix), options->output);
+        report("%lld samples x %lld features in %s", (long long)rb_source_samples(source),
+               (long long)rb_source_features(source), to->output);
     }
-    rb_matrix_free(matrix);
+    rb_source_free(source);
     return status;
 }
 
@@ -24,7 +69,9 @@ const command convert_command = {
     .summary = "turn data of one format into another",
     .description =
         "Formats are told by contents and suffix; names of samples and features are kept "
-        "where the format has room for them.",
+        "where the format has room for them. From AnnData to AnnData (.h5ad) the result is a copy "
+        "with "
+        "all that is in the input; a layer of --dataset takes the place of X.",
     .arguments = {{"DATA", "samples x features, in any format that fit reads", false}},
     .output = "FILE",
     .groups = {{"Output", matrix_output_option_table, sizeof(output_options), NULL},

@@ -71,6 +71,11 @@ RB_API rb_error rb_writer_close(rb_context *context, rb_writer *writer);
  * room for them; sparse samples are written dense. Errors are those of rb_writer_open and
  * rb_writer_add, and those of reading the source. */
 RB_API rb_error rb_write(rb_context *context, rb_source *source, const char *path);
+/* Copies an AnnData file (.h5ad) as it is, sparse or dense, with all that stands beside X; the
+ * matrix `dataset` ("layers/counts") takes the place of X, unless it is NULL. RB_ERROR_UNSUPPORTED:
+ * the input is no AnnData, or the matrix is not of its observations and variables. */
+RB_API rb_error rb_anndata_copy(rb_context *context, const char *input, const char *dataset,
+                                const char *output);
 /* Throws the unfinished file away and frees the writer; NULL is accepted. */
 RB_API void rb_writer_abandon(rb_writer *writer);
 

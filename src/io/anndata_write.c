@@ -1,5 +1,5 @@
-/* Writing AnnData: its encodings (version 0.8 of its on-disk layout), and results added to a
- * file. */
+/* Writing AnnData: its encodings (version 0.8 of its on-disk layout), results added to a
+ * file, and copies of one. */
 #include "hdf5_write.h"
 
 #include <errno.h>
@@ -313,6 +313,52 @@ static rb_error copy_file(rb_context *ctx, const char *input, const char *path) 
         rb_fail_prefix(ctx, "%s: cannot be copied: ", input);
     }
     return err;
+}
+
+/* Puts a layer in the place of X; NULL: X stays. */
+static rb_error replace_matrix(rb_h5 *file, const char *dataset) {
+    if (!rb_h5_is_anndata(file)) {
+        return rb_h5_fail(file, RB_ERROR_UNSUPPORTED, "is no AnnData file");
+    }
+    const char *path = dataset ? dataset + strspn(dataset, "/") : "X";
+    if (strcmp(path, "X") == 0) {
+        return RB_OK;
+    }
+    if (strncmp(path, "layers/", 7) != 0) {
+        return rb_h5_fail(file, RB_ERROR_UNSUPPORTED, "'%s' is no layer", path);
+    }
+    if (!rb_h5_has(file, path)) {
+        return rb_h5_fail(file, RB_ERROR_FORMAT, "there is no '%s' in the file", path);
+    }
+    rb_error err = rb_h5_remove(file, "X");
+    if (!err && H5Ocopy(file->id, path, file->id, "X", H5P_DEFAULT, H5P_DEFAULT) < 0) {
+        err = rb_h5_broken(file, RB_ERROR_FILE, "cannot copy", path);
+    }
+    return err;
+}
+
+rb_error rb_anndata_copy(rb_context *ctx, const char *input, const char *dataset,
+                         const char *output_name) {
+    rb_output output;
+    rb_h5 *file;
+    rb_error err = rb_output_begin(ctx, output_name, &output);
+    if (err) {
+        return err;
+    }
+    err = copy_file(ctx, input, output.path);
+    if (!err) {
+        err = rb_h5_edit(ctx, output.path, input, RB_H5_SHARED, &file);
+    }
+    if (!err) {
+        err = replace_matrix(file, dataset);
+        rb_error unfinished = rb_h5_close(file);
+        err = err ? err : unfinished;
+    }
+    if (err) {
+        rb_output_abandon(&output);
+        return err;
+    }
+    return rb_output_commit(ctx, &output);
 }
 
 rb_error rb_anndata_add(rb_context *ctx, const char *input, const char *output_name,

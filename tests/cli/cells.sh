@@ -49,6 +49,28 @@ says "of the model's 765 features are not in the data"
 says "missing (NaN)"
 [ ! -e no.h5ad ] || fail "half a file was left"
 
+# AnnData stays what it is: sparse, and with all that stands beside the matrix.
+sparse=$SOURCE/tests/data/hdf5/csr.h5ad
+expect 0 convert "$sparse" -o same.h5ad
+one=$(wc -l <err)
+[ "$one" = 1 ] || fail "$command: $(cat err)"
+same "$sparse" same.h5ad
+expect 0 convert coded.h5ad -o kept.h5ad -q
+expect 0 info kept.h5ad --dataset obsm/X_rfn --json
+tells '"samples": 700, "features": 10'
+expect 0 info "$sparse" --dataset layers/counts --json
+cp out layer
+expect 0 convert "$sparse" --dataset layers/counts -o counts.h5ad -q
+expect 0 info counts.h5ad --json
+same layer out
+# What is lost is said.
+expect 0 convert coded.h5ad --dataset obsm/X_rfn -o codes.h5ad -q
+says "warning: only the matrix and its names are kept"
+expect 0 convert coded.h5ad --transpose -o turned.h5ad -q
+says "warning: only the matrix and its names are kept"
+expect 0 convert "$sparse" -o dense.csv -q
+says "warning: the sparse matrix is written with all its zeros"
+
 # A model of the first format loads.
 expect 0 info "$SOURCE/tests/data/model-v1.h5" --json
 tells '"kind": "model"'

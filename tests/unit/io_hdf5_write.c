@@ -279,6 +279,38 @@ static void test_add_allocation_failures(void **state) {
     rb_names_free(names);
 }
 
+/* A copy has the layer in the place of X, sparse as it is; what is no layer is left to others. */
+static void test_copies(void **state) {
+    rb_context *ctx = *state;
+    const char *path = temporary("copied.h5ad");
+    rb_error err = RB_ERROR_MEMORY;
+    for (int64_t n = 0; err; n++) {
+        ctx->allocations_left = n;
+        err = rb_anndata_copy(ctx, HDF5_DATA "csr.h5ad", "/layers/counts", path);
+        assert_true(err == RB_OK || err == RB_ERROR_MEMORY);
+        assert_true(err == RB_OK || access(path, F_OK) != 0);
+        assert_hdf5_closed();
+    }
+    ctx->allocations_left = -1;
+    rb_read_options layer;
+    rb_read_options_default(&layer);
+    layer.dataset = "layers/counts";
+    rb_matrix *wanted, *found;
+    assert_int_equal(rb_read(ctx, HDF5_DATA "csr.h5ad", &layer, &wanted), RB_OK);
+    assert_int_equal(rb_read(ctx, path, NULL, &found), RB_OK);
+    assert_true(rb_matrix_sparse(found));
+    assert_same(wanted, found);
+    rb_matrix_free(wanted);
+    rb_matrix_free(found);
+    unlink(path);
+    assert_int_equal(rb_anndata_copy(ctx, HDF5_DATA "csr.h5ad", "raw/X", path),
+                     RB_ERROR_UNSUPPORTED);
+    assert_int_equal(rb_anndata_copy(ctx, HDF5_DATA "only.h5", NULL, path), RB_ERROR_UNSUPPORTED);
+    assert_int_equal(rb_anndata_copy(ctx, HDF5_DATA "csr.h5ad", "layers/none", path),
+                     RB_ERROR_FORMAT);
+    assert_int_not_equal(access(path, F_OK), 0);
+}
+
 static int set_up(void **state) {
     *state = new_context();
     return 0;
@@ -298,6 +330,7 @@ int main(void) {
         cmocka_unit_test(test_add_results),
         cmocka_unit_test(test_add_is_refused),
         cmocka_unit_test(test_add_allocation_failures),
+        cmocka_unit_test(test_copies),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
