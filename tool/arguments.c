@@ -16,7 +16,7 @@ struct reader {
 
 void *options_of(const invocation *call, const rb_option *rows) {
     for (int g = 0; call->command->groups[g].title; g++) {
-        if (call->command->groups[g].rows == rows) {
+        if (commands_table(call->command, &call->command->groups[g]) == rows) {
             return call->options[g];
         }
     }
@@ -203,7 +203,7 @@ static bool new_options(invocation *call, int argc) {
         if (!call->options[g]) {
             return false;
         }
-        rb_options_default(group->rows, call->options[g]);
+        rb_options_default(commands_table(call->command, group), call->options[g]);
     }
     return call->given && call->arguments;
 }

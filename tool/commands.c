@@ -22,17 +22,39 @@ static int count_methods(const rb_context *ctx) {
     return count;
 }
 
-/* Takes the rows of the option tables; a group without a table gets those of the method. */
-static void resolve_groups(command *c) {
-    for (option_group *group = c->groups; group->title; group++) {
-        if (group->table) {
-            group->rows = group->table();
-        } else {
-            group->title = c->method->title;
-            group->rows = c->method->options;
-            group->size = c->method->options_size;
+/* The rows of an option table but for those named in the words `without`; NULL: out of memory. */
+static rb_option *rows_without(const rb_option *all, const char *without) {
+    size_t count = 0;
+    while (all[count].name) {
+        count++;
+    }
+    rb_option *rows = calloc(count + 1, sizeof *rows), *next = rows;
+    for (size_t i = 0; rows && i < count; i++) {
+        if (!among_words(without, all[i].name)) {
+            *next++ = all[i];
         }
     }
+    return rows;
+}
+
+const rb_option *commands_table(const command *c, const option_group *group) {
+    return group->table ? group->table() : c->method->options;
+}
+
+/* Takes the rows of the option tables; a group without a table gets those of the method. */
+static bool resolve_groups(command *c) {
+    for (option_group *group = c->groups; group->title; group++) {
+        const rb_option *all = commands_table(c, group);
+        if (!group->table) {
+            group->title = c->method->title;
+            group->size = c->method->options_size;
+        }
+        group->rows = c->without ? rows_without(all, c->without) : all;
+        if (!group->rows) {
+            return false;
+        }
+    }
+    return true;
 }
 
 /* "fit" becomes "fit NAME". Owned texts: words and summary. */
@@ -74,7 +96,10 @@ command_list *commands_new(rb_context *ctx) {
         }
     }
     for (int i = 0; i < list->count; i++) {
-        resolve_groups(&list->entries[i]);
+        if (!resolve_groups(&list->entries[i])) {
+            commands_free(list);
+            return NULL;
+        }
     }
     return list;
 }
@@ -86,6 +111,10 @@ void commands_free(command_list *list) {
     for (int i = 0; i < list->count; i++) {
         if (list->entries[i].method) {
             free((char *)list->entries[i].words);
+        }
+        const command *c = &list->entries[i];
+        for (const option_group *group = c->groups; c->without && group->title; group++) {
+            free((rb_option *)group->rows);
         }
     }
     free(list);

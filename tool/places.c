@@ -53,19 +53,6 @@ static bool same_file(const char *a, const char *b) {
     return same_entry(a, b);
 }
 
-/* Is the word in "output truth"? */
-static bool listed(const char *words, const char *word) {
-    size_t length = strlen(word);
-    while (words && *words) {
-        size_t span = strcspn(words, " ");
-        if (span == length && memcmp(words, word, length) == 0) {
-            return true;
-        }
-        words += span + (words[span] == ' ');
-    }
-    return false;
-}
-
 /* The files of the options in `words`, in the order of the tables. */
 static int places_of(const invocation *call, const char *words, place *places) {
     int count = 0;
@@ -73,7 +60,7 @@ static int places_of(const invocation *call, const char *words, place *places) {
         for (const rb_option *row = call->command->groups[g].rows; row->name; row++) {
             const char *const *path =
                 (const char *const *)((const char *)call->options[g] + row->offset);
-            if (listed(words, row->name) && *path && count < MOST_PLACES) {
+            if (among_words(words, row->name) && *path && count < MOST_PLACES) {
                 places[count++] = (place){row, *path};
             }
         }

@@ -97,6 +97,7 @@ const command plot_history_command = {
                {"Output", path_option_table, sizeof(path_options), NULL},
                {"General", general_option_table, sizeof(general_options), NULL}},
     .examples = {{"Has the fit come to rest?", "plot history model.h5 -o history.png"}},
+    .without = "shape labels",
     .run = run_history,
 };
 
@@ -113,6 +114,7 @@ const command plot_codes_command = {
     .examples = {{"With samples grouped by a known class",
                   "plot codes model.h5 cells.h5ad --labels types.tsv -o codes.png"}},
     .reads = "labels",
+    .without = "shape",
     .run = run_codes,
 };
 
@@ -127,6 +129,7 @@ const command plot_filters_command = {
                {"General", general_option_table, sizeof(general_options), NULL}},
     .examples = {{"Of digits", "plot filters model.h5 --shape 28x28 -o filters.png"},
                  {"Of colour patches", "plot filters model.h5 --shape 12x12x3 -o filters.svg"}},
+    .without = "labels",
     .run = run_filters,
 };
 
@@ -144,5 +147,6 @@ const command plot_modules_command = {
     .examples = {{"The ten most informative ones",
                   "plot modules model.h5 X.npy --best 10 -o modules.png"}},
     .reads = "labels",
+    .without = "shape",
     .run = run_modules,
 };

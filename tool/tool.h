@@ -28,7 +28,7 @@ typedef struct option_group {
     const char *title; /* NULL ends the list */
     const rb_option *(*table)(void);
     size_t size;
-    const rb_option *rows; /* filled by commands_new */
+    const rb_option *rows; /* filled by commands_new; its own where the command leaves some out */
 } option_group;
 
 typedef struct example {
@@ -47,6 +47,7 @@ typedef struct command {
     const char *output; /* how usage names what -o must say: "MODEL"; NULL: -o may be missing */
     option_group groups[MOST_GROUPS + 1];
     example examples[MOST_EXAMPLES + 1];
+    const char *without; /* options of shared tables that it has no use for; NULL: none */
     const char *reads;   /* options that name files to read: "truth labels"; NULL: none */
     const char *writes;  /* options that name files to write; NULL: "output" */
     const char *adds_to; /* ".h5ad": a last argument of this suffix may be the output too */
@@ -67,6 +68,8 @@ void commands_free(command_list *list);
 /* The command whose words begin argv; *used is how many words that were. NULL when there is
  * none. */
 const command *commands_find(const command_list *list, int argc, char **argv, int *used);
+/* The whole option table of a group, of which the command may offer less. */
+const rb_option *commands_table(const command *c, const option_group *group);
 /* Is `word` the first word of commands of two words ("plot")? */
 bool commands_family(const command_list *list, const char *word);
 
@@ -140,6 +143,8 @@ void nearest_offer(nearest *best, const char *word);
 /* Prints text in lines of at most `width` columns, each after `indent` blanks; the first line goes
  * on at `column`. */
 void print_wrapped(FILE *file, const char *text, int column, int indent, int width);
+/* Is the word one of "shape labels"? NULL has no words. */
+bool among_words(const char *words, const char *word);
 bool has_suffix(const char *path, const char *suffix);
 
 /* ---- messages (report.c) ---- */

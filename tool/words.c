@@ -70,3 +70,15 @@ bool has_suffix(const char *path, const char *suffix) {
     size_t length = strlen(path), tail = strlen(suffix);
     return length >= tail && strcasecmp(path + length - tail, suffix) == 0;
 }
+
+bool among_words(const char *words, const char *word) {
+    size_t length = strlen(word);
+    while (words && *words) {
+        size_t span = strcspn(words, " ");
+        if (span == length && memcmp(words, word, length) == 0) {
+            return true;
+        }
+        words += span + (words[span] == ' ');
+    }
+    return false;
+}

@@ -40,6 +40,10 @@ refuses "--transpose is 'perhaps', but must be true or false" fit rfn X.npy --tr
 refuses "--format is 'doc', but must be auto, tsv, json or gmt" modules m.h5 X.npy --format doc
 refuses "cannot both go to standard output" fit rfn X.npy -o - --log-json -
 refuses "-o needs the name of a file" fit rfn X.npy -o ''
+refuses "'plot history' has no option --shape" plot history m.h5 --shape 2x2 -o x.png
+refuses "'plot history' has no option --labels" plot history m.h5 --labels l.tsv -o x.png
+refuses "'plot codes' has no option --shape" plot codes m.h5 X.npy --shape 2x2 -o x.png
+refuses "'plot filters' has no option --labels" plot filters m.h5 --labels l.tsv -o x.png
 for plot in history codes filters modules; do
     refuses "MODEL is missing" plot $plot
 done
