@@ -27,7 +27,7 @@ static void warn_of_losses(const invocation *call, const rb_source *source, bool
                      call->arguments[0]);
     }
     if (rb_source_sparse(source)) {
-        report_error("warning: the sparse matrix is written with all its zeros");
+        report("the sparse matrix is written with all its zeros");
     }
 }
 
