@@ -39,8 +39,10 @@ static rb_error scratch_new(rb_context *ctx, const et_engine *engine, et_scratch
     scratch->mean = room_for(ctx, 1, candidates, ET_LANES);
     scratch->pairs = room_for(ctx, linear ? candidates : 1, candidates, ET_LANES);
     scratch->vectors = room_for(ctx, depth + 1, setup->n_features, 1);
-    bool all = scratch->scores && scratch->energy && scratch->work && scratch->gram &&
-               scratch->start && scratch->mean && scratch->pairs && scratch->vectors;
+    scratch->few = rb_alloc(ctx, h + 1, sizeof *scratch->few);
+    bool all = scratch->scores && scratch->few && scratch->energy && scratch->work &&
+               scratch->gram && scratch->start && scratch->mean && scratch->pairs &&
+               scratch->vectors;
     return all ? RB_OK : RB_ERROR_MEMORY;
 }
 
@@ -90,6 +92,7 @@ static void scratch_free(et_scratch *scratch) {
     rb_dense_free(&scratch->y);
     rb_dense_free(&scratch->b);
     rb_dense_free(&scratch->single);
+    rb_free(scratch->few);
     double *arrays[] = {scratch->scores, scratch->energy, scratch->work,  scratch->gram,
                         scratch->start,  scratch->mean,   scratch->pairs, scratch->vectors};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {
@@ -149,8 +152,10 @@ void et_prepare(rb_context *ctx, et_engine *engine, double beta, double beta_pri
     }
     rb_gemm_lower(ctx, 1, p->fields, RB_PLAIN, p->fields, RB_TRANSPOSED, 0, engine->gram);
     rb_dense_mirror(engine->gram);
+    engine->zero_field = false;
     for (int64_t h = 0; h < engine->setup.units; h++) {
         engine->square[h] = rb_dense_get(engine->gram, h, h);
+        engine->zero_field = engine->zero_field || engine->square[h] == 0;
     }
 }
 

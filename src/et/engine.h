@@ -124,6 +124,7 @@ typedef struct et_scratch {
     rb_dense y, b;   /* ET_TASK_SAMPLES x D, x H, float64 */
     rb_dense single; /* ET_LANES x H: e, then probabilities */
     double *scores;  /* H, and the best of them */
+    int32_t *few;    /* H + 1: causes that may be among the best */
     double *energy;  /* states, in lanes */
     double *work;    /* inner x H', in lanes; linear */
     double *gram;    /* H' x H', in lanes */
@@ -149,6 +150,7 @@ typedef struct et_engine {
     double constant;  /* const(y) without |y|^2 */
     rb_dense gram;    /* G, H x H */
     double *square;   /* H: its diagonal, |W_h|^2 */
+    bool zero_field;  /* one of them is 0 */
 } et_engine;
 
 rb_error et_engine_new(rb_context *ctx, const et_setup *setup, et_engine **engine);
@@ -164,8 +166,8 @@ double et_exact(const et_engine *engine, et_scratch *scratch, const double *y, d
 /* select.c: the H' causes of largest score, ascending in index; scores has H values. */
 void et_scores(const et_engine *engine, et_scratch *scratch, const double *y, const double *b,
                const double *single, double *scores);
-void et_select(const double *scores, int64_t units, int64_t count, double *best,
-               int32_t *candidates);
+void et_select(const et_kernels *kernels, const double *scores, int64_t units, int64_t count,
+               double *best, int32_t *few, int32_t *candidates);
 
 /* RB_ERROR_DATA when a value of a block is one that the model refuses. rows: the block, dense. */
 rb_error et_check_values(rb_context *ctx, const et_model *model, int64_t first, rb_dense rows);

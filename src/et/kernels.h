@@ -8,7 +8,7 @@
 
 #include "base/base.h"
 
-enum { ET_LANES = 8, ET_BAND = 64 };
+enum { ET_LANES = 8, ET_BAND = 64, ET_STRIDES = 32 };
 
 /* State 0 has no active cause. The children of a state have one more, of a higher index; they lie
  * side by side: that with candidate k is child[s] + k. States with few causes come first, so that
@@ -44,17 +44,20 @@ typedef struct et_kernels {
     void (*moments)(const et_tree *tree, double *q, double *work, double *mean, double *pairs);
     /* out = max(a, b); returns sum_d out (2 y - out). */
     double (*maximum)(int64_t n, const double *a, const double *b, const double *y, double *out);
-    /* x <- q x^-a, and 0 where x is 0 (below 1e-290). */
-    void (*powers)(int64_t n, double q, double a, double *x);
     /* A state of `size` causes in MCA: with sum = q (sum_k powers_k)^-a adds roots_k sum to
-     * weights_k and that times y to products_k. n is at most ET_BAND. */
-    void (*responsibilities)(int64_t n, int size, double q, double a, const double *const *powers,
-                             const double *const *roots, const double *y, double *const *weights,
-                             double *const *products);
+     * weights_k and that times y to products_k. n is at most ET_BAND. coarse:
+     * to 1e-6. */
+    void (*responsibilities)(int64_t n, int size, bool coarse, double q, double a,
+                             const double *const *powers, const double *const *roots,
+                             const double *y, double *const *weights, double *const *products);
     double (*dot)(int64_t n, const double *x, const double *y);
     double (*sum)(int64_t n, const double *x);
     /* The first of the largest values above *best, which it becomes; -1 when there is none. */
     int64_t (*above)(int64_t n, const double *x, double *best);
+    /* The largest of x[l], x[l + ET_STRIDES], ...; -1e308 where there is none above it. */
+    void (*strides)(int64_t n, const double *x, double *largest);
+    /* The indices of values of at least `least`, ascending; out has n + 1 places. */
+    int64_t (*collect)(int64_t n, const double *x, double least, int32_t *out);
     /* out = scale (b - square / 2) + logit */
     void (*singles)(int64_t n, double scale, const double *b, const double *square,
                     const double *logit, double *out);

@@ -66,8 +66,8 @@ static void add_responsibilities(const struct part *part, double q) {
         weights[k] = row_part(band, st->moments.weights, h);
         products[k] = row_part(band, st->moments.products, h);
     }
-    st->engine->kernels->responsibilities(band->count, part->size, q, st->exponent, powers, roots,
-                                          part->y, weights, products);
+    st->engine->kernels->responsibilities(band->count, part->size, band->rows.type == RB_FLOAT32, q,
+                                          st->exponent, powers, roots, part->y, weights, products);
 }
 
 /* ---- samples ---- */

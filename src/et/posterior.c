@@ -110,11 +110,14 @@ static void join(const struct pass *pass, struct group *group, int64_t i, const 
     double *single = rb_dense_row(scratch->single, group->count);
     int32_t *candidates = r->candidates + i * engine->tree.candidates;
     et_singles(engine, scratch, y, b, single);
-    if (setup->candidates < setup->units) {
+    /* With one prior for all the energies of single causes are in the order of the joint scores. */
+    const double *scores = single;
+    if (setup->selection != RB_ET_SELECT_JOINT || engine->zero_field) {
         et_scores(engine, scratch, y, b, single, scratch->scores);
+        scores = scratch->scores;
     }
-    et_select(scratch->scores, setup->units, setup->candidates, scratch->scores + setup->units,
-              candidates);
+    et_select(engine->kernels, scores, setup->units, setup->candidates,
+              scratch->scores + setup->units, scratch->few, candidates);
     r->norm[i] = et_norm(engine, y);
     group->index[group->count] = i;
     group->samples[group->count] = (et_sample){y, b, candidates, single};

@@ -48,16 +48,42 @@ static void sort_ascending(int32_t *list, int64_t count) {
     }
 }
 
-void et_select(const double *scores, int64_t units, int64_t count, double *best,
-               int32_t *candidates) {
+/* A score that at least `count` causes reach: the count-th of the largest of every ET_STRIDES-th.
+ */
+static double sure_score(const et_kernels *kernels, const double *scores, int64_t units,
+                         int64_t count) {
+    double largest[ET_STRIDES];
+    kernels->strides(units, scores, largest);
+    for (int64_t i = 0; i < count; i++) {
+        int64_t best = i;
+        for (int64_t j = i + 1; j < ET_STRIDES; j++) {
+            best = largest[j] > largest[best] ? j : best;
+        }
+        double swap = largest[i];
+        largest[i] = largest[best];
+        largest[best] = swap;
+    }
+    return largest[count - 1];
+}
+
+void et_select(const et_kernels *kernels, const double *scores, int64_t units, int64_t count,
+               double *best, int32_t *few, int32_t *candidates) {
+    enum { MOST = ET_STRIDES / 2, MANY = 4 * ET_STRIDES };
     if (count == units) {
         for (int64_t h = 0; h < units; h++) {
             candidates[h] = (int32_t)h;
         }
         return;
     }
-    int64_t taken = 0;
-    for (int64_t h = 0; h < units; h++) {
+    int64_t taken = 0, number = units;
+    bool listed = units >= MANY && count <= MOST;
+    if (listed) {
+        double least = sure_score(kernels, scores, units, count);
+        listed = least > -1e308;
+        number = listed ? kernels->collect(units, scores, least, few) : units;
+    }
+    for (int64_t n = 0; n < number; n++) {
+        int64_t h = listed ? few[n] : n;
         /* Only what is strictly better moves ahead: of equals the lower index stays. */
         if (taken == count && !(scores[h] > best[count - 1])) {
             continue;

@@ -188,17 +188,17 @@ static void degenerate_data_run(void **state) {
  * the list ascends. */
 static void selection_is_in_order(void **state) {
     (void)state;
-    int32_t list[3];
+    int32_t list[3], few[7];
     double best[3];
     const double scores[] = {1, 5, -HUGE_VAL, 5, 5, 1}, low[] = {-HUGE_VAL, -7, -HUGE_VAL, -9};
-    et_select(scores, 6, 3, best, list);
+    et_select(et_kernels_of(NULL), scores, 6, 3, best, few, list);
     assert_int_equal(list[0], 1);
     assert_int_equal(list[1], 3);
     assert_int_equal(list[2], 4);
-    et_select(scores, 6, 2, best, list);
+    et_select(et_kernels_of(NULL), scores, 6, 2, best, few, list);
     assert_int_equal(list[0], 1);
     assert_int_equal(list[1], 3);
-    et_select(low, 4, 3, best, list);
+    et_select(et_kernels_of(NULL), low, 4, 3, best, few, list);
     assert_int_equal(list[0], 0);
     assert_int_equal(list[1], 1);
     assert_int_equal(list[2], 3);
@@ -216,6 +216,34 @@ static void selection_is_in_order(void **state) {
         end_setting(&f);
     }
     rb_context_free(ctx);
+}
+
+/* Among many causes only those that may be among the best are compared: the choice is the same.
+ * Scores are coarse, so that many are equal. */
+static void many_causes_are_selected_alike(void **state) {
+    (void)state;
+    enum { MOST = 400, COUNT = 16 };
+    rb_draws draws = {{8, RB_RANDOM_SIMULATE, 0}, 0};
+    for (int trial = 0; trial < 300; trial++) {
+        double scores[MOST], best[COUNT];
+        int32_t list[COUNT], few[MOST + 1];
+        int64_t units = rb_draw_integer(&draws, 20, MOST),
+                count = rb_draw_integer(&draws, 1, COUNT);
+        for (int64_t h = 0; h < units; h++) {
+            scores[h] =
+                trial % 3 == 0 && h % 32 > 9 ? -HUGE_VAL : floor(20 * rb_draw_normal(&draws));
+        }
+        et_select(et_kernels_of(NULL), scores, units, count, best, few, list);
+        for (int64_t k = 0; k < count; k++) {
+            int64_t before = 0; /* how many come first: larger, or equal and lower */
+            for (int64_t h = 0; h < units; h++) {
+                before +=
+                    scores[h] > scores[list[k]] || (scores[h] == scores[list[k]] && h < list[k]);
+            }
+            assert_true(before < count);
+            assert_true(k == 0 || list[k] > list[k - 1]);
+        }
+    }
 }
 
 /* N_cut goes down evenly to floor(f N A) and never below one; the samples of largest evidence stay,
@@ -416,6 +444,7 @@ int main(void) {
         cmocka_unit_test(too_many_states_are_refused),
         cmocka_unit_test(degenerate_data_run),
         cmocka_unit_test(selection_is_in_order),
+        cmocka_unit_test(many_causes_are_selected_alike),
         cmocka_unit_test(cut_is_gradual),
         cmocka_unit_test(cut_leaves_samples_out),
         cmocka_unit_test(noise_is_drawn_in_order),

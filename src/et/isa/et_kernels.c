@@ -15,32 +15,46 @@ enum { L = ET_LANES };
 /* ---- exponential: x = k log 2 + r, |r| <= log(2) / 2; the series of exp(r); 2^k by its bits ----
  */
 
-/* exp(x) for x <= 0 up to a few units in the last place; 0 below -708. */
-static inline double exponential(double x) {
-    const double rounder = 0x1.8p52, least = -708;
-    double bounded = x > least ? x : least;
-    double shifted = bounded * 0x1.71547652b82fep+0 + rounder;
-    double k = shifted - rounder;
-    double r = (bounded - k * 6.93147180369123816490e-01) - k * 1.90821492927058770002e-10;
-    double p = 1.0 / 479001600;
-    p = p * r + 1.0 / 39916800;
-    p = p * r + 1.0 / 3628800;
-    p = p * r + 1.0 / 362880;
-    p = p * r + 1.0 / 40320;
-    p = p * r + 1.0 / 5040;
+/* exp(r), |r| <= log(2) / 2: up to a few units in the last place, or coarsely to 1e-7. */
+static inline double series(double r, bool coarse) {
+    double p = 1.0 / 5040;
+    if (!coarse) {
+        p = 1.0 / 479001600;
+        p = p * r + 1.0 / 39916800;
+        p = p * r + 1.0 / 3628800;
+        p = p * r + 1.0 / 362880;
+        p = p * r + 1.0 / 40320;
+        p = p * r + 1.0 / 5040;
+    }
     p = p * r + 1.0 / 720;
     p = p * r + 1.0 / 120;
     p = p * r + 1.0 / 24;
     p = p * r + 1.0 / 6;
     p = p * r + 0.5;
     p = p * r + 1;
-    p = p * r + 1;
+    return p * r + 1;
+}
+
+/* exp(x) for x from -708 to 708. */
+static inline double exponential_within(double x, bool coarse) {
+    const double rounder = 0x1.8p52;
+    double shifted = x * 0x1.71547652b82fep+0 + rounder;
+    double k = shifted - rounder;
+    double r = (x - k * 6.93147180369123816490e-01) - k * 1.90821492927058770002e-10;
+    double p = series(r, coarse);
     int64_t bits, power;
     memcpy(&bits, &p, sizeof bits);
     memcpy(&power, &shifted, sizeof power);
     bits += (int64_t)((uint64_t)power << 52);
     memcpy(&p, &bits, sizeof p);
-    return x > least ? p : 0;
+    return p;
+}
+
+/* exp(x) for x <= 0; 0 below -708. */
+static inline double exponential(double x) {
+    const double least = -708;
+    double e = exponential_within(x > least ? x : least, false);
+    return x > least ? e : 0;
 }
 
 /* Energies of -infinity count as very low ones, so that they times 0 is 0. */
@@ -216,7 +230,7 @@ static double maximum(int64_t n, const double *a, const double *b, const double 
 
 /* log(x) of a positive normal number: its exponent, and the series of 2 atanh((m - 1) / (m + 1))
  * for the mantissa m from sqrt(1/2) to sqrt(2). */
-static inline double logarithm(double x) {
+static inline double logarithm(double x, bool coarse) {
     const uint64_t root = UINT64_C(0x3fe6a09e667f3bcd), magic = UINT64_C(0x4330000000000000);
     uint64_t bits;
     double m, k;
@@ -228,13 +242,16 @@ static inline double logarithm(double x) {
     bits = (shifted & UINT64_C(0x000fffffffffffff)) + root;
     memcpy(&m, &bits, sizeof m);
     double z = (m - 1) / (m + 1), square = z * z;
-    double p = 2.0 / 21;
-    p = p * square + 2.0 / 19;
-    p = p * square + 2.0 / 17;
-    p = p * square + 2.0 / 15;
-    p = p * square + 2.0 / 13;
-    p = p * square + 2.0 / 11;
-    p = p * square + 2.0 / 9;
+    double p = 2.0 / 9;
+    if (!coarse) {
+        p = 2.0 / 21;
+        p = p * square + 2.0 / 19;
+        p = p * square + 2.0 / 17;
+        p = p * square + 2.0 / 15;
+        p = p * square + 2.0 / 13;
+        p = p * square + 2.0 / 11;
+        p = p * square + 2.0 / 9;
+    }
     p = p * square + 2.0 / 7;
     p = p * square + 2.0 / 5;
     p = p * square + 2.0 / 3;
@@ -242,19 +259,18 @@ static inline double logarithm(double x) {
     return k * 0x1.62e42fefa39efp-1 + z * p;
 }
 
-/* exp(x) = exp(-x)^-1 where x is positive. */
-static void powers(int64_t n, double q, double a, double *x) {
+/* x <- q x^-a, and 0 where x is 0 (below 1e-290). */
+static inline void powers(int64_t n, bool coarse, double q, double a, double *x) {
     for (int64_t i = 0; i < n; i++) {
         double value = x[i] > 1e-290 ? x[i] : 1;
-        double y = -a * logarithm(value), e = exponential(y > 0 ? -y : y);
-        e = y > 0 ? 1 / e : e;
+        double e = exponential_within(-a * logarithm(value, coarse), coarse);
         x[i] = x[i] > 1e-290 ? q * e : 0;
     }
 }
 
-static void responsibilities(int64_t n, int size, double q, double a, const double *const *power,
-                             const double *const *roots, const double *y, double *const *weights,
-                             double *const *products) {
+static void responsibilities(int64_t n, int size, bool coarse, double q, double a,
+                             const double *const *power, const double *const *roots,
+                             const double *y, double *const *weights, double *const *products) {
     double sum[ET_BAND];
     int64_t padded = (n + L - 1) / L * L;
     for (int64_t d = 0; d < n; d++) {
@@ -268,7 +284,11 @@ static void responsibilities(int64_t n, int size, double q, double a, const doub
             sum[d] += power[k][d];
         }
     }
-    powers(padded, q, a, sum);
+    if (coarse) {
+        powers(padded, true, q, a, sum);
+    } else {
+        powers(padded, false, q, a, sum);
+    }
     for (int k = 0; k < size; k++) {
         const double *root = roots[k];
         double *weight = weights[k], *product = products[k];
@@ -342,6 +362,43 @@ static int64_t above(int64_t n, const double *x, double *best) {
     return -1;
 }
 
+/* The largest of each ET_STRIDES-th value. */
+static void strides(int64_t n, const double *x, double *largest_of) {
+    int64_t i = 0;
+    for (int l = 0; l < ET_STRIDES; l++) {
+        largest_of[l] = -1e308;
+    }
+    for (; i + ET_STRIDES <= n; i += ET_STRIDES) {
+        for (int l = 0; l < ET_STRIDES; l++) {
+            largest_of[l] = x[i + l] > largest_of[l] ? x[i + l] : largest_of[l];
+        }
+    }
+    for (int l = 0; i + l < n; l++) {
+        largest_of[l] = x[i + l] > largest_of[l] ? x[i + l] : largest_of[l];
+    }
+}
+
+/* Collects the indices of values of at least `least`, ascending. */
+static int64_t collect(int64_t n, const double *x, double least, int32_t *out) {
+    int64_t count = 0;
+    int64_t i = 0;
+    for (; i + L <= n; i += L) {
+        int any = 0;
+        for (int l = 0; l < L; l++) {
+            any |= x[i + l] >= least;
+        }
+        for (int l = 0; any && l < L; l++) {
+            out[count] = (int32_t)(i + l);
+            count += x[i + l] >= least;
+        }
+    }
+    for (; i < n; i++) {
+        out[count] = (int32_t)i;
+        count += x[i] >= least;
+    }
+    return count;
+}
+
 static void singles(int64_t n, double factor, const double *b, const double *square,
                     const double *logit, double *out) {
     for (int64_t h = 0; h < n; h++) {
@@ -359,10 +416,11 @@ const et_kernels JOIN(et_kernels_, RB_ISA) = {
     .scale = scale,
     .moments = moments,
     .maximum = maximum,
-    .powers = powers,
     .responsibilities = responsibilities,
     .dot = dot,
     .sum = sum_of,
     .above = above,
     .singles = singles,
+    .collect = collect,
+    .strides = strides,
 };
