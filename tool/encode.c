@@ -1,7 +1,10 @@
 /* rarebit encode: the codes of samples under a model, as a matrix or added to an AnnData file. */
 #include "results.h"
 
+#include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 
 static char **names_of_units(const rb_model *model, int64_t *columns) {
     *columns = rb_model_units(model);
@@ -91,10 +94,90 @@ static int run_annotate(invocation *call, const char *target) {
     return status;
 }
 
+/* ---- most probable states ---- */
+
+typedef struct map_options {
+    const char *map;
+} map_options;
+
+static const rb_option *map_option_table(void) {
+    static const rb_option table[] = {
+        {"map", 0, RB_OPTION_TEXT, offsetof(map_options, map), NULL, 0, 0, NULL, "FILE",
+         "write the most probable state of each sample (linca, nmf-et, mca): its log evidence, "
+         "then "
+         "the causes that are active, from 0"},
+        {0},
+    };
+    return table;
+}
+
+static int write_state(void *user, int64_t sample, double log_evidence, int64_t count,
+                       const int64_t *causes) {
+    FILE *file = user;
+    (void)sample;
+    fprintf(file, "%.17g", log_evidence);
+    for (int64_t k = 0; k < count; k++) {
+        fprintf(file, "\t%lld", (long long)causes[k]);
+    }
+    putc('\n', file);
+    return interrupted() || ferror(file);
+}
+
+static rb_error write_states(invocation *call, FILE *file) {
+    rb_model *model = NULL;
+    rb_source *source = NULL;
+    rb_error err = rb_model_load(call->ctx, call->arguments[0], &model);
+    if (!err) {
+        err = open_data(call, call->arguments[1], &source);
+    }
+    if (!err) {
+        err = rb_et_map(call->ctx, model, source, write_state, file);
+    }
+    rb_source_free(source);
+    rb_model_free(model);
+    return err;
+}
+
+static int run_map(invocation *call, const char *target) {
+    output out;
+    int status = output_begin(&out, target, "tsv");
+    if (status) {
+        return status;
+    }
+    FILE *file = fopen(out.path, "w");
+    if (!file) {
+        report_error("cannot write '%s': %s", target, strerror(errno));
+        output_abandon(&out);
+        return STATUS_FAILED;
+    }
+    rb_error err = write_states(call, file);
+    bool failed = ferror(file);
+    failed = fclose(file) != 0 || failed;
+    if (failed) {
+        report_error("the states could not be written to '%s'", target);
+        status = STATUS_FAILED;
+    } else if (err) {
+        status = report_failure(call->ctx, err);
+    }
+    if (status) {
+        remove(out.path);
+        output_abandon(&out);
+        return status;
+    }
+    return output_end(&out);
+}
+
 /* ---- the command ---- */
 
 static int run(invocation *call) {
     const output_options *options = options_of(call, matrix_output_option_table());
+    const map_options *states = options_of(call, map_option_table());
+    if (states->map) {
+        int status = run_map(call, states->map);
+        if (status) {
+            return status;
+        }
+    }
     if (has_suffix(call->arguments[1], ".h5ad") && has_suffix(options->output, ".h5ad")) {
         return run_annotate(call, options->output);
     }
@@ -114,6 +197,7 @@ const command encode_command = {
                   {"DATA", "samples x features, in any format that fit reads", false}},
     .output = "CODES",
     .groups = {{"Output", matrix_output_option_table, sizeof(output_options), NULL},
+               {"States", map_option_table, sizeof(map_options), NULL},
                {"Reading", rb_read_option_table, sizeof(rb_read_options), NULL},
                {"General", general_option_table, sizeof(general_options), NULL}},
     .examples = {{"Codes for numpy", "encode model.h5 X.npy -o codes.npy"},

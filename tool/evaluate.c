@@ -56,6 +56,13 @@ static void print_json(const rb_evaluation *e, const rb_field_match *match) {
     emit_number(&j, "kkt_residual", e->kkt_residual);
     emit_number(&j, "certificate", e->certificate);
     emit_number(&j, "mean_squared_error", e->mean_squared_error);
+    if (e->causes_used) {
+        emit_integer(&j, "causes_used", e->causes_used);
+        emit_number(&j, "quality", e->quality);
+        emit_number(&j, "truncation", e->truncation);
+        emit_number(&j, "candidate_hits", e->candidate_hits);
+        emit_integer(&j, "exact_samples", e->exact_samples);
+    }
     if (match->causes) {
         emit_integer(&j, "causes", match->causes);
         emit_integer(&j, "causes_found", match->causes_found);
@@ -91,6 +98,15 @@ static void print_table(const rb_evaluation *e, const rb_field_match *match) {
     print_number("KKT residual", e->kkt_residual, "of the codes of the fit");
     print_number("certificate", e->certificate, "above 0: these are the best codes there are");
     print_number("mean squared error", e->mean_squared_error, "of what the model expects");
+    if (e->causes_used) {
+        printf("%-22s %12lld   in the most probable state of a sample\n", "causes used",
+               (long long)e->causes_used);
+    }
+    if (e->exact_samples) {
+        print_number("quality", e->quality, "share of the evidence in the states looked at");
+        print_number("truncation", e->truncation, "mean - log quality: KL from all states");
+        print_number("candidate hits", e->candidate_hits, "share of the causes among candidates");
+    }
     if (match->causes) {
         printf("%-22s %12lld   of %lld\n", "causes found", (long long)match->causes_found,
                (long long)match->causes);

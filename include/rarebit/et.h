@@ -77,6 +77,16 @@ RB_API const rb_option *rb_et_option_table(const char *method);
 /* The defaults, the same for all methods. */
 RB_API void rb_et_options_default(rb_et_options *options);
 
+/* Takes the most probable state of a sample: its active causes, ascending from 0, and the sample's
+ * log evidence at temperature 1. A value other than 0 ends the call with RB_ERROR_INTERRUPTED. */
+typedef int (*rb_et_map_fn)(void *user, int64_t sample, double log_evidence, int64_t count,
+                            const int64_t *causes);
+
+/* The most probable states of the samples of a source, in order. RB_ERROR_ARGUMENT for a model of
+ * another family; else as rb_encode. */
+RB_API rb_error rb_et_map(rb_context *context, const rb_model *model, rb_source *source,
+                          rb_et_map_fn fn, void *user);
+
 /* ---- models of one's own ----
  *
  * Binary causes with another superposition or another noise: docs/new-et-model.md shows one. All

@@ -108,6 +108,12 @@ typedef struct rb_evaluation {
     double certificate;          /* the same */
     double mean_squared_error;   /* mean over V of (V - what the model expects)^2: mu W', or where
                                   * causes do not add up the mean of their superposition */
+    /* Models of rarebit/et.h; the next three for up to 20 units, over `exact_samples` samples. */
+    int64_t causes_used;   /* causes in the most probable state of a sample */
+    double quality;        /* mean share Q of the evidence over all states that was looked at */
+    double truncation;     /* mean of -log Q, the KL divergence from the exact posterior */
+    double candidate_hits; /* share of sum_h p(s_h = 1 | v) that is of candidates */
+    int64_t exact_samples;
 } rb_evaluation;
 
 /* Measures a model on the samples of a source. The same samples as in the fit give the figures of

@@ -12,7 +12,80 @@ struct figures {
     double *expected; /* D: <Wbar(s)> */
     double *wbar;     /* (gamma + 1) x D: superpositions on the way to a state */
     double evidence, squares, residual;
+    bool *in_map; /* H */
+
+    /* Against all states; every `step`-th sample, 0: none. */
+    int64_t step, exact_samples;
+    double *quality, *kl, *hits, *marginal; /* of the samples of a block */
+    double quality_sum, kl_sum, hits_sum, marginal_sum;
 };
+
+/* ---- against all states ---- */
+
+/* How many operations the exact posteriors of a model may take. */
+static int64_t exact_step(const et_engine *engine, int64_t n) {
+    const double most = 1e10;
+    const et_setup *setup = &engine->setup;
+    if (setup->units > RB_ET_MOST_EXACT) {
+        return 0;
+    }
+    double work = ldexp((double)setup->n_features + 20, (int)setup->units) * (double)n;
+    return work > most ? (int64_t)ceil(work / most) : 1;
+}
+
+struct exact_task {
+    struct figures *f;
+    const rb_block *block;
+};
+
+static void exact_task(void *arg, int64_t index, int worker) {
+    const struct exact_task *task = arg;
+    struct figures *f = task->f;
+    const et_engine *engine = f->coder->engine;
+    const et_results *r = &f->coder->results;
+    et_scratch *scratch = &engine->scratch[worker];
+    int64_t i = index * f->step, candidates = engine->tree.candidates;
+    rb_dense y = rb_dense_rows(scratch->y, 0, 1);
+    rb_block_rows(task->block, i, y);
+    double evidence = et_exact(engine, scratch, y.data, scratch->scores);
+    f->kl[i] = evidence - r->evidence[i];
+    f->quality[i] = exp(-f->kl[i]);
+    f->hits[i] = 0;
+    for (int64_t k = 0; k < candidates; k++) {
+        f->hits[i] += scratch->scores[r->candidates[i * candidates + k]];
+    }
+    f->marginal[i] = engine->kernels->sum(engine->setup.units, scratch->scores);
+}
+
+static void add_exact(struct figures *f, const rb_block *block) {
+    struct exact_task task = {f, block};
+    int64_t count = f->step ? (block->n_samples + f->step - 1) / f->step : 0;
+    rb_parallel(f->ctx, count, exact_task, &task);
+    for (int64_t s = 0; s < count; s++) {
+        int64_t i = s * f->step;
+        f->quality_sum += f->quality[i];
+        f->kl_sum += f->kl[i];
+        f->hits_sum += f->hits[i];
+        f->marginal_sum += f->marginal[i];
+    }
+    f->exact_samples += count;
+}
+
+/* Notes the causes of the most probable states. */
+static void add_map(struct figures *f, int64_t count) {
+    const et_results *r = &f->coder->results;
+    const et_tree *tree = &f->coder->engine->tree;
+    for (int64_t i = 0; i < count; i++) {
+        if (r->map[i] < 0) {
+            f->in_map[-1 - r->map[i]] = true;
+        }
+        for (int64_t s = r->map[i]; s > 0; s = tree->parent[s]) {
+            f->in_map[r->candidates[i * tree->candidates + tree->last[s]]] = true;
+        }
+    }
+}
+
+/* ---- the mean of the superposition ---- */
 
 /* Adds q Wbar(s) of the states of two causes or more below s. */
 static void add_states(const struct figures *f, int64_t i, int64_t s) {
@@ -69,6 +142,8 @@ static rb_error add_block(struct figures *f, const rb_block *block) {
     }
     et_decode(f->ctx, f->coder, block->n_samples, r->mean.data, decoded.data);
     rb_block_rows(block, 0, given);
+    add_map(f, block->n_samples);
+    add_exact(f, block);
     for (int64_t i = 0; i < block->n_samples; i++) {
         const void *mean = rb_dense_row(r->mean, i);
         f->evidence += r->evidence[i];
@@ -121,11 +196,18 @@ static void fill(const struct figures *f, const rb_model *model, int64_t n, rb_e
         .divergence = NAN,
         .kkt_residual = NAN,
         .certificate = NAN,
+        .quality = f->exact_samples ? f->quality_sum / (double)f->exact_samples : NAN,
+        .truncation = f->exact_samples ? f->kl_sum / (double)f->exact_samples : NAN,
+        .candidate_hits = f->exact_samples ? f->hits_sum / f->marginal_sum : NAN,
+        .exact_samples = f->exact_samples,
         .mean_squared_error = (f->coder->results.states ? f->residual : f->squares) /
                               ((double)n * (double)engine->setup.n_features),
     };
     for (int64_t h = 0; dead && h < units; h++) {
         e->dead_units += dead[h] != 0;
+    }
+    for (int64_t h = 0; h < units; h++) {
+        e->causes_used += f->in_map[h];
     }
 }
 
@@ -149,7 +231,16 @@ rb_error et_evaluate(rb_context *ctx, const rb_model *model, rb_feed *feed,
     if (!err) {
         f.expected = rb_alloc(ctx, d, sizeof *f.expected);
         f.wbar = rb_alloc(ctx, (f.coder->engine->tree.max_active + 1) * d, sizeof *f.wbar);
-        err = f.expected && f.wbar ? add_blocks(&f, feed, n, size) : RB_ERROR_MEMORY;
+        f.in_map = rb_alloc_zero(ctx, f.coder->engine->setup.units, sizeof *f.in_map);
+        f.quality = rb_alloc(ctx, 4 * size, sizeof *f.quality);
+        f.step = exact_step(f.coder->engine, n);
+        err = f.expected && f.wbar && f.in_map && f.quality ? RB_OK : RB_ERROR_MEMORY;
+    }
+    if (!err) {
+        f.kl = f.quality + size;
+        f.hits = f.kl + size;
+        f.marginal = f.hits + size;
+        err = add_blocks(&f, feed, n, size);
     }
     if (!err) {
         fill(&f, model, n, evaluation);
@@ -159,5 +250,7 @@ rb_error et_evaluate(rb_context *ctx, const rb_model *model, rb_feed *feed,
     rb_dense_free(&f.given);
     rb_free(f.expected);
     rb_free(f.wbar);
+    rb_free(f.in_map);
+    rb_free(f.quality);
     return err;
 }

@@ -205,7 +205,12 @@ rb_error rfn_evaluate(rb_context *ctx, const rb_model *model, rb_feed *feed,
         err = add_blocks(&f, feed);
     }
     if (!err) {
-        *evaluation = (rb_evaluation){.samples = f.n, .features = f.m, .units = f.l};
+        *evaluation = (rb_evaluation){.samples = f.n,
+                                      .features = f.m,
+                                      .units = f.l,
+                                      .quality = NAN,
+                                      .truncation = NAN,
+                                      .candidate_hits = NAN};
         fill_objectives(&f, evaluation);
         evaluation->kkt_residual = only_value(model, "kkt_residual");
         evaluation->certificate = only_value(model, "certificate");

@@ -1,0 +1,69 @@
+/* Log evidence and most probable state of samples. */
+#include "coder.h"
+
+/* The causes of the most probable state of sample i, ascending; how many. */
+static int64_t list_causes(const et_coder *c, int64_t i, int64_t *causes) {
+    const et_results *r = &c->results;
+    const et_tree *tree = &c->engine->tree;
+    int64_t count = 0;
+    if (r->map[i] < 0) {
+        causes[count++] = -1 - r->map[i];
+    }
+    /* From the state up, a higher index comes first. */
+    for (int64_t s = r->map[i]; s > 0; s = tree->parent[s]) {
+        count++;
+    }
+    int64_t place = count;
+    for (int64_t s = r->map[i]; s > 0; s = tree->parent[s]) {
+        causes[--place] = r->candidates[i * tree->candidates + tree->last[s]];
+    }
+    return count;
+}
+
+static rb_error each_block(rb_context *ctx, et_coder *c, rb_feed *feed, int64_t *causes,
+                           rb_et_map_fn fn, void *user) {
+    int64_t n = rb_feed_samples(feed), size = c->results.room;
+    rb_error err = RB_OK;
+    for (int64_t first = 0; !err && first < n; first += size) {
+        rb_block block;
+        err = rb_feed_read(ctx, feed, first, n - first < size ? n - first : size, &block);
+        if (!err) {
+            err = et_code(ctx, c, &block);
+        }
+        for (int64_t i = 0; !err && i < block.n_samples; i++) {
+            int64_t count = list_causes(c, i, causes);
+            if (fn(user, first + i, c->results.evidence[i], count, causes)) {
+                err = rb_fail(ctx, RB_ERROR_INTERRUPTED, "stopped at sample %lld",
+                              (long long)(first + i));
+            }
+        }
+    }
+    return err;
+}
+
+rb_error rb_et_map(rb_context *ctx, const rb_model *model, rb_source *source, rb_et_map_fn fn,
+                   void *user) {
+    enum { SAMPLES = 4 * ET_TASK_SAMPLES };
+    void *coder = NULL;
+    rb_feed *feed = NULL;
+    if (model->method->coder_new != et_coder_new) {
+        return rb_fail(
+            ctx, RB_ERROR_ARGUMENT,
+            "a model of method '%s' has no most probable states; only those of expectation "
+            "truncation have",
+            model->method->name);
+    }
+    rb_error err = et_coder_new(ctx, model, SAMPLES, &coder);
+    if (!err) {
+        err = rb_feed_new(ctx, model->preprocess, source, model->type, &feed);
+    }
+    if (!err) {
+        const et_coder *c = coder;
+        int64_t *causes = rb_alloc(ctx, c->engine->tree.max_active + 1, sizeof *causes);
+        err = causes ? each_block(ctx, coder, feed, causes, fn, user) : RB_ERROR_MEMORY;
+        rb_free(causes);
+    }
+    rb_feed_free(feed);
+    et_coder_free(coder);
+    return err;
+}
