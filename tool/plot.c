@@ -1,6 +1,8 @@
 /* rarebit plot history|codes|filters|modules: pictures of models. */
 #include "tool.h"
 
+#include <stdlib.h>
+
 /* What a picture is made from and of. */
 struct scene {
     invocation *call;
@@ -62,6 +64,52 @@ static rb_error paint_modules(const struct scene *s, const char *path) {
     }
     rb_modules_free(modules);
     return err;
+}
+
+static rb_error paint_fields(const struct scene *s, const char *path) {
+    return rb_plot_fields(s->call->ctx, s->model, s->options, path);
+}
+
+static rb_error paint_quality(const struct scene *s, const char *path) {
+    return rb_plot_quality(s->call->ctx, s->model, s->options, path);
+}
+
+static int keep_evidence(void *user, int64_t sample, double log_evidence, int64_t count,
+                         const int64_t *causes) {
+    double *evidence = user;
+    (void)count;
+    (void)causes;
+    evidence[sample] = log_evidence;
+    return interrupted();
+}
+
+static rb_error paint_evidence(const struct scene *s, const char *path) {
+    int64_t n = rb_source_samples(s->source);
+    const double *used = rb_model_array(s->model, "used", NULL, NULL);
+    double *evidence = calloc((size_t)n + 1, sizeof *evidence);
+    if (!evidence) {
+        return RB_ERROR_MEMORY;
+    }
+    interrupt_gently();
+    rb_error err = rb_et_map(s->call->ctx, s->model, s->source, keep_evidence, evidence);
+    if (!err) {
+        err = rb_plot_evidence(s->call->ctx, evidence, n, used ? (int64_t)used[0] : 0, s->options,
+                               path);
+    }
+    free(evidence);
+    return err;
+}
+
+static int run_fields(invocation *call) {
+    return draw(call, paint_fields, false);
+}
+
+static int run_quality(invocation *call) {
+    return draw(call, paint_quality, false);
+}
+
+static int run_evidence(invocation *call) {
+    return draw(call, paint_evidence, true);
 }
 
 static int run_history(invocation *call) {
@@ -149,4 +197,47 @@ const command plot_modules_command = {
     .reads = "labels",
     .without = "shape",
     .run = run_modules,
+};
+
+const command plot_fields_command = {
+    .words = "plot fields",
+    .heading = "Pictures",
+    .summary = "draw the fields of a traced fit over time",
+    .arguments = {MODEL_ARGUMENT, IGNORED_DATA_ARGUMENT},
+    .output = "PICTURE",
+    .groups = {{"Picture", rb_plot_option_table, sizeof(rb_plot_options), NULL},
+               {"Output", path_option_table, sizeof(path_options), NULL},
+               {"General", general_option_table, sizeof(general_options), NULL}},
+    .examples = {{"A row of images for each of ten iterations",
+                  "plot fields model.h5 --shape 5x5 -o fields.png"}},
+    .run = run_fields,
+};
+
+const command plot_quality_command = {
+    .words = "plot quality",
+    .heading = "Pictures",
+    .summary = "draw how good the truncation of a traced fit was",
+    .arguments = {MODEL_ARGUMENT, IGNORED_DATA_ARGUMENT},
+    .output = "PICTURE",
+    .groups = {{"Picture", rb_plot_option_table, sizeof(rb_plot_options), NULL},
+               {"Output", path_option_table, sizeof(path_options), NULL},
+               {"General", general_option_table, sizeof(general_options), NULL}},
+    .examples = {{"Q of up to 40 samples over the iterations",
+                  "plot quality model.h5 -o quality.png"}},
+    .run = run_quality,
+};
+
+const command plot_evidence_command = {
+    .words = "plot evidence",
+    .heading = "Pictures",
+    .summary = "draw sorted log evidences and the data cut",
+    .arguments = {MODEL_ARGUMENT, DATA_ARGUMENT},
+    .output = "PICTURE",
+    .groups = {{"Picture", rb_plot_option_table, sizeof(rb_plot_options), NULL},
+               {"Output", path_option_table, sizeof(path_options), NULL},
+               {"Reading", rb_read_option_table, sizeof(rb_read_options), NULL},
+               {"General", general_option_table, sizeof(general_options), NULL}},
+    .examples = {{"Which samples few causes explain",
+                  "plot evidence model.h5 Y.npy -o evidence.png"}},
+    .run = run_evidence,
 };

@@ -41,6 +41,21 @@ RB_API rb_error rb_plot_codes(rb_context *context, const rb_model *model, rb_sou
 RB_API rb_error rb_plot_filters(rb_context *context, const rb_model *model,
                                 const rb_plot_options *options, const char *path);
 
+/* Fields of a traced fit over time (trace_fields of rarebit/et.h): a row of images for each of some
+ * iterations. RB_ERROR_DATA for a model without them. */
+RB_API rb_error rb_plot_fields(rb_context *context, const rb_model *model,
+                               const rb_plot_options *options, const char *path);
+
+/* Q of the traced samples over the iterations (trace_quality): the share of a sample's evidence that is
+ * in the states looked at. Likewise. */
+RB_API rb_error rb_plot_quality(rb_context *context, const rb_model *model,
+                                const rb_plot_options *options, const char *path);
+
+/* Log evidences of n samples, sorted from the largest, and the `used` that the fit kept to the left of
+ * a line (the data cut); used is 0 or n: no line. */
+RB_API rb_error rb_plot_evidence(rb_context *context, const double *evidence, int64_t n,
+                                 int64_t used, const rb_plot_options *options, const char *path);
+
 /* The data as a heat map, features x samples, ordered by module and the modules framed. Shown is
  * what the model sees (preprocessed), each feature at mean 0 and standard deviation 1, cut at 2.5.
  * A sample or feature of several modules stands with the one in which its weight is largest,

@@ -119,6 +119,18 @@ rb_error rb_draw_history(rb_context *ctx, const double *objective, const double 
                          int64_t count, const char *title, const rb_plot_options *options,
                          const char *path);
 
+/* Lines over 0 .. count - 1, or 1 .. count, in one panel. */
+typedef struct rb_series_picture {
+    const double *values; /* lines x count; NaN: a gap */
+    int64_t lines, count;
+    double low, high; /* of the vertical axis; low = high: the range of the values */
+    double cut;       /* a vertical line there; NaN: none */
+    const char *title, *across, *up;
+} rb_series_picture;
+
+rb_error rb_draw_series(rb_context *ctx, const rb_series_picture *picture,
+                        const rb_plot_options *options, const char *path);
+
 /* A group of rows next to each other. */
 typedef struct rb_row_group {
     const char *name;
@@ -143,7 +155,12 @@ typedef struct rb_filters_picture {
     const int64_t *place; /* pixel of each feature; NULL: its own index. Other pixels are 0 */
     int64_t height, width, channels;
     const char *title;
+    int64_t across; /* images in a row, numbered anew in each; 0: as many as fit well */
 } rb_filters_picture;
+
+/* rows x columns (x channels) from the option; they must multiply to n_input. */
+rb_error rb_find_shape(rb_context *ctx, const rb_plot_options *options, int64_t n_input,
+                       rb_filters_picture *picture);
 
 rb_error rb_draw_filters(rb_context *ctx, const rb_filters_picture *picture,
                          const rb_plot_options *options, const char *path);

@@ -30,6 +30,7 @@ static layout arrange(const rb_filters_picture *p, double scale) {
     double page = (RB_PAGE_WIDTH - 2 * MARGIN) * scale;
     l.across = (int64_t)fmin(ceil(sqrt((double)p->units * aspect)), (double)p->units);
     l.across = l.across < 1 ? 1 : l.across > MOST_ACROSS ? MOST_ACROSS : l.across;
+    l.across = p->across ? p->across : l.across;
     l.gap = (int64_t)fmax(1, round(3 * scale * (l.across > 20 ? 0.5 : 1)));
     double room = fmin(page / (double)l.across - (double)l.gap, MOST_CELL * scale);
     /* Tall images: the page must not become endless. */
@@ -40,7 +41,7 @@ static layout arrange(const rb_filters_picture *p, double scale) {
         l.cell_width -= l.cell_width % p->width;
     }
     l.cell_height = (int64_t)fmax(1, round((double)l.cell_width * aspect));
-    if ((double)l.cell_width < 0.85 * room && l.across < p->units) {
+    if (!p->across && (double)l.cell_width < 0.85 * room && l.across < p->units) {
         int64_t most = (int64_t)((page + (double)l.gap) / (double)(l.cell_width + l.gap));
         l.across = most < p->units ? most : p->units;
     }
@@ -137,7 +138,7 @@ static void draw_grid(rb_page *page, const rb_filters_picture *p, const layout *
         cairo_identity_matrix(page->cairo);
         draw_image(page, p, l, image, largest, x, y);
         cairo_restore(page->cairo);
-        draw_number(page, l, unit, x / page->scale, y / page->scale);
+        draw_number(page, l, p->across ? unit % p->across : unit, x / page->scale, y / page->scale);
     }
 }
 
@@ -159,9 +160,8 @@ rb_error rb_draw_filters(rb_context *ctx, const rb_filters_picture *p,
     return err;
 }
 
-/* rows x columns (x channels) from the option; they must multiply to n_input. */
-static rb_error find_shape(rb_context *ctx, const rb_plot_options *options, int64_t n_input,
-                           rb_filters_picture *p) {
+rb_error rb_find_shape(rb_context *ctx, const rb_plot_options *options, int64_t n_input,
+                       rb_filters_picture *p) {
     int64_t sizes[3] = {0, 0, 1}, product;
     if (!options->shape) {
         int64_t side = (int64_t)lround(sqrt((double)n_input));
@@ -209,7 +209,7 @@ rb_error rb_plot_filters(rb_context *ctx, const rb_model *model, const rb_plot_o
     }
     const rb_preprocess *preprocess = model->preprocess;
     p.place = preprocess->selected;
-    err = find_shape(ctx, options, p.place ? preprocess->n_input : p.n_features, &p);
+    err = rb_find_shape(ctx, options, p.place ? preprocess->n_input : p.n_features, &p);
     if (err) {
         return err;
     }

@@ -92,6 +92,7 @@ rb_error et_block(rb_context *ctx, void *state, const rb_block *block) {
         if (err) {
             return err;
         }
+        et_trace_block(ctx, st, block);
     }
     if (st->ranking) {
         return RB_OK;

@@ -51,6 +51,20 @@ void et_survey_free(et_survey *survey);
 void et_survey_add(et_survey *survey, rb_dense rows);
 void et_survey_finish(et_survey *survey);
 
+/* ---- trace.c: what a traced fit keeps of its iterations ---- */
+
+enum { ET_TRACE_SAMPLES = 40, ET_TRACE_FIGURES = 3, ET_TRACE_FIELDS = 10 };
+
+typedef struct et_trace {
+    double
+        *figures; /* iterations x 3: temperature, samples in use, candidate hits; NULL: no trace */
+    double *quality; /* iterations x count: Q of samples, at the temperature of the iteration */
+    int64_t count;   /* 0 for more units than can be enumerated */
+    double hits, marginals; /* sums of this iteration */
+    double *fields;         /* kept x H x D: the fields before the M-step of iterations at[] */
+    int64_t at[ET_TRACE_FIELDS], kept;
+} et_trace;
+
 /* ---- the fit -----------------------------------------------------------------------------------
  */
 
@@ -86,12 +100,14 @@ typedef struct et_state {
 
     /* The E-step: its passes and the cut. */
     bool cutting, ranking;
-    int64_t n_cut;
+    int64_t n_cut, last_used; /* samples in use; of the last M-step */
     et_cut cut;
     double *evidence; /* N */
     double *work;     /* N */
     double all_evidence;
     bool *in_map; /* H: a cause in the most probable state of a sample */
+
+    et_trace trace;
 
     /* M-step. */
     rb_spd *factor;           /* linear: of the causes that were active */
@@ -114,6 +130,14 @@ rb_error et_setup_of(rb_context *ctx, const et_model *model, const rb_et_options
                      int64_t n_features, rb_type type, et_setup *setup);
 /* Fields, sigma and prior of a model into an engine of its shape. */
 rb_error et_load_parameters(rb_context *ctx, const rb_model *model, et_engine *engine);
+
+/* trace.c */
+rb_error et_trace_new(rb_context *ctx, et_state *st);
+void et_trace_free(et_trace *trace);
+/* Once the evidences of a block are known; before the M-step of an iteration; at the end. */
+void et_trace_block(rb_context *ctx, et_state *st, const rb_block *block);
+void et_trace_iteration(et_state *st);
+rb_error et_trace_store(rb_context *ctx, const et_state *st, rb_model *model);
 
 /* estep.c */
 rb_error et_begin(rb_context *ctx, void *state);

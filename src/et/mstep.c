@@ -94,6 +94,8 @@ rb_error et_mstep(rb_context *ctx, void *state) {
     et_state *st = state;
     rb_dense fields = st->engine->parameters.fields;
     bool ended = et_schedule_ended(&st->schedule, st->iteration);
+    et_trace_iteration(st);
+    st->last_used = st->moments.used;
     rb_error err = st->model->mstep(ctx, st);
     if (err) {
         return err;

@@ -43,6 +43,9 @@ static rb_error allocate(rb_context *ctx, et_state *st, const et_setup *setup) {
     if (!err) {
         err = et_survey_new(ctx, &st->survey);
     }
+    if (!err) {
+        err = et_trace_new(ctx, st);
+    }
     if (err) {
         return err;
     }
@@ -61,6 +64,7 @@ void et_finish(void *state) {
     et_results_free(&st->results);
     et_moments_free(&st->moments);
     et_survey_free(&st->survey);
+    et_trace_free(&st->trace);
     rb_spd_free(st->factor);
     rb_dense *matrices[] = {&st->rows,    &st->target, &st->system,
                             &st->inverse, &st->powers, &st->roots};
@@ -270,7 +274,8 @@ rb_error et_store(rb_context *ctx, void *state, rb_model *model) {
     int64_t priors = st->options.prior_per_cause ? units : 1;
     double *prior = sigma ? rb_model_add_array(ctx, model, "prior", priors, 1) : NULL;
     double *dead = prior ? rb_model_add_array(ctx, model, "dead", units, 1) : NULL;
-    if (!dead) {
+    double *used = dead ? rb_model_add_array(ctx, model, "used", 1, 1) : NULL;
+    if (!used) {
         return RB_ERROR_MEMORY;
     }
     for (int64_t d = 0; d < features; d++) {
@@ -283,5 +288,6 @@ rb_error et_store(rb_context *ctx, void *state, rb_model *model) {
     for (int64_t h = 0; h < units; h++) {
         dead[h] = !st->in_map[h];
     }
-    return RB_OK;
+    used[0] = (double)st->last_used;
+    return et_trace_store(ctx, st, model);
 }

@@ -38,6 +38,19 @@ holds "$sum - ($(number log_likelihood <out)) < 1e-6 && ($(number log_likelihood
 awk '{ for (k = 2; k <= NF; k++) if ($k < 0 || $k > 9 || (k > 2 && $k <= $(k - 1))) exit 1
        if (NF > 4) exit 1 }' states.tsv || fail "states.tsv: causes out of range or order"
 
+# Pictures of a traced fit.
+expect 0 fit mca Y.npy -k 10 --prior 0.2 --sigma 2 --temperature 13:1.05 --iterations 30 --trace \
+    --seed 1 -o traced.h5 -q
+for picture in fields quality; do
+    expect 0 plot $picture traced.h5 --shape 5x5 -o $picture.png -q
+    expect 0 plot $picture traced.h5 --shape 5x5 -o $picture.svg -q
+    [ -s $picture.png ] && [ -s $picture.svg ] || fail "no picture of $picture"
+    breaks "fit linca, nmf-et or mca with --trace" plot $picture m.h5 --shape 5x5 -o none.png
+done
+expect 0 plot evidence m.h5 Y.npy -o evidence.svg -q
+[ -s evidence.svg ] || fail "no picture of evidence"
+grep -q 'path\|glyph' evidence.svg || fail "evidence.svg is empty"
+
 # All methods, from the data alone.
 for method in linca nmf-et; do
     style=linear

@@ -2,7 +2,7 @@
 . "$SOURCE/tests/cli/lib/lib.sh"
 
 commands="fit_rfn fit_linca fit_nmf-et fit_mca encode reconstruct evaluate modules info convert
-simulate_biclusters simulate_bars bench_et patches plot_history plot_codes plot_filters plot_modules version help"
+simulate_biclusters simulate_bars bench_et plot_fields plot_quality plot_evidence patches plot_history plot_codes plot_filters plot_modules version help"
 
 expect 0 help
 cp out overview
@@ -74,7 +74,7 @@ END
     }
     completes "fit" rarebit "fi"
     completes "rfn linca nmf-et mca" rarebit fit ""
-    completes "history codes filters modules" rarebit plot ""
+    completes "history codes filters modules fields quality evidence" rarebit plot ""
     completes "biclusters bars" rarebit help simulate ""
     completes "rms sd none" rarebit fit rfn X.npy --normalize ""
     completes "--iterations" rarebit fit rfn X.npy --iter

@@ -221,7 +221,7 @@ static void test_filters_are_grey_at_0_and_white_and_black_at_the_ends(void **st
     (void)state;
     /* Two units of 1 x 3 pixels: unit 0 is (-2, 0, 2), unit 1 is dead. */
     const double loadings[] = {-2, 0, 0, 0, 2, 0};
-    rb_filters_picture f = {loadings, 3, 2, NULL, 1, 3, 1, "Filters"};
+    rb_filters_picture f = {loadings, 3, 2, NULL, 1, 3, 1, "Filters", 0};
     assert_int_equal(rb_draw_filters(ctx, &f, &options, png_path), RB_OK);
     pixels p = load();
     int64_t lowest = count_colour(&p, black);
@@ -233,7 +233,7 @@ static void test_filters_are_grey_at_0_and_white_and_black_at_the_ends(void **st
     rb_matrix_free(p.matrix);
     /* Three channels: one pixel of red above 0, green below, blue 0. */
     const double colour[] = {1, -1, 0};
-    rb_filters_picture c = {colour, 3, 1, NULL, 1, 1, 3, ""};
+    rb_filters_picture c = {colour, 3, 1, NULL, 1, 1, 3, "", 0};
     assert_int_equal(rb_draw_filters(ctx, &c, &options, png_path), RB_OK);
     p = load();
     assert_true(count_colour(&p, (rb_colour){1, 0, 0.5}) > 100);
@@ -241,7 +241,7 @@ static void test_filters_are_grey_at_0_and_white_and_black_at_the_ends(void **st
     /* Features that were selected stand at their own pixels, the others are 0. */
     const int64_t place[] = {2};
     const double one[] = {-1};
-    rb_filters_picture s = {one, 1, 1, place, 1, 4, 1, ""};
+    rb_filters_picture s = {one, 1, 1, place, 1, 4, 1, "", 0};
     assert_int_equal(rb_draw_filters(ctx, &s, &options, png_path), RB_OK);
     p = load();
     lowest = count_colour(&p, black);

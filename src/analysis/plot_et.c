@@ -1,0 +1,136 @@
+/* Pictures of fits by expectation truncation: fields and quality over time, sorted evidences. */
+#include "plot.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static rb_error need_trace(rb_context *ctx, const rb_model *model, const char *name, int64_t *rows,
+                           int64_t *columns, const double **values) {
+    *values = rb_model_array(model, name, rows, columns);
+    return *values
+               ? RB_OK
+               : rb_fail(ctx, RB_ERROR_DATA,
+                         "the model has no %s; fit linca, nmf-et or mca with --trace, for quality "
+                         "with at most 20 units",
+                         name);
+}
+
+/* "Fields before iterations 1, 12, ..., 100" */
+static void fields_title(const double *at, int64_t kept, char *text, size_t size) {
+    int used = snprintf(text, size, "Fields before the M-step of iterations");
+    for (int64_t k = 0; k < kept && used > 0 && (size_t)used < size; k++) {
+        used += snprintf(text + used, size - (size_t)used, "%s %.0f", k > 0 ? "," : "", at[k] + 1);
+    }
+}
+
+rb_error rb_plot_fields(rb_context *ctx, const rb_model *model, const rb_plot_options *options,
+                        const char *path) {
+    rb_plot_options defaults;
+    rb_plot_options_default(&defaults);
+    options = options ? options : &defaults;
+    rb_filters_picture p = {0};
+    int64_t kept = 0;
+    const double *at;
+    rb_error err = rb_page_check(ctx, options, path);
+    if (!err) {
+        err = need_trace(ctx, model, "trace_fields", &p.n_features, &p.units, &p.loadings);
+    }
+    if (!err) {
+        err = need_trace(ctx, model, "trace_fields_at", &kept, NULL, &at);
+    }
+    if (!err) {
+        const rb_preprocess *preprocess = model->preprocess;
+        p.place = preprocess->selected;
+        err = rb_find_shape(ctx, options, p.place ? preprocess->n_input : p.n_features, &p);
+    }
+    if (err) {
+        return err;
+    }
+    char title[256];
+    fields_title(at, kept, title, sizeof title);
+    p.across = rb_model_units(model);
+    p.title = options->title ? options->title : title;
+    return rb_draw_filters(ctx, &p, options, path);
+}
+
+rb_error rb_plot_quality(rb_context *ctx, const rb_model *model, const rb_plot_options *options,
+                         const char *path) {
+    rb_plot_options defaults;
+    rb_plot_options_default(&defaults);
+    options = options ? options : &defaults;
+    int64_t iterations, samples;
+    const double *quality;
+    rb_error err = rb_page_check(ctx, options, path);
+    if (!err) {
+        err = need_trace(ctx, model, "trace_quality", &iterations, &samples, &quality);
+    }
+    if (err) {
+        return err;
+    }
+    double *values = rb_alloc(ctx, iterations * samples, sizeof *values);
+    if (!values) {
+        return RB_ERROR_MEMORY;
+    }
+    for (int64_t t = 0; t < iterations; t++) {
+        for (int64_t k = 0; k < samples; k++) {
+            values[k * iterations + t] = quality[t * samples + k];
+        }
+    }
+    char title[128];
+    snprintf(title, sizeof title, "Quality of the truncation for %lld samples", (long long)samples);
+    rb_series_picture picture = {.values = values,
+                                 .lines = samples,
+                                 .count = iterations,
+                                 .low = -0.02,
+                                 .high = 1.02,
+                                 .cut = NAN,
+                                 .title = options->title ? options->title : title,
+                                 .across = "iteration",
+                                 .up = "Q"};
+    err = rb_draw_series(ctx, &picture, options, path);
+    rb_free(values);
+    return err;
+}
+
+static int descending(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x < y) - (x > y);
+}
+
+rb_error rb_plot_evidence(rb_context *ctx, const double *evidence, int64_t n, int64_t used,
+                          const rb_plot_options *options, const char *path) {
+    rb_plot_options defaults;
+    rb_plot_options_default(&defaults);
+    options = options ? options : &defaults;
+    rb_error err = rb_page_check(ctx, options, path);
+    if (!err && n < 1) {
+        err = rb_fail(ctx, RB_ERROR_DATA, "there are no samples whose evidence could be drawn");
+    }
+    if (err) {
+        return err;
+    }
+    double *sorted = rb_alloc(ctx, n, sizeof *sorted);
+    if (!sorted) {
+        return RB_ERROR_MEMORY;
+    }
+    memcpy(sorted, evidence, (size_t)n * sizeof *sorted);
+    qsort(sorted, (size_t)n, sizeof *sorted, descending);
+    char title[128];
+    bool cut = used > 0 && used < n;
+    snprintf(title, sizeof title, "Log evidence of %lld samples, sorted", (long long)n);
+    if (cut) {
+        snprintf(title, sizeof title, "Log evidence of %lld samples, sorted; the fit used %lld",
+                 (long long)n, (long long)used);
+    }
+    rb_series_picture picture = {.values = sorted,
+                                 .lines = 1,
+                                 .count = n,
+                                 .cut = cut ? (double)used - 0.5 : NAN,
+                                 .title = options->title ? options->title : title,
+                                 .across = "sample",
+                                 .up = "log evidence"};
+    err = rb_draw_series(ctx, &picture, options, path);
+    rb_free(sorted);
+    return err;
+}

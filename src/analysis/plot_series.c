@@ -1,0 +1,113 @@
+/* Lines in one panel: qualities over iterations, evidences over ranks. */
+#include "plot.h"
+
+#include <math.h>
+
+static const rb_colour ink = {0.35, 0.35, 0.35};
+static const rb_colour faint = {0.88, 0.88, 0.88};
+
+enum { LEFT = 96, TOP = 60, WIDTH = 772, HEIGHT = 330, BOTTOM = 60 };
+
+struct panel {
+    const rb_series_picture *picture;
+    double low, high;
+};
+
+static void find_range(struct panel *p) {
+    const rb_series_picture *s = p->picture;
+    p->low = s->low;
+    p->high = s->high;
+    if (s->low < s->high) {
+        return;
+    }
+    p->low = INFINITY;
+    p->high = -INFINITY;
+    for (int64_t i = 0; i < s->lines * s->count; i++) {
+        if (isfinite(s->values[i])) {
+            p->low = fmin(p->low, s->values[i]);
+            p->high = fmax(p->high, s->values[i]);
+        }
+    }
+    if (!(p->low <= p->high)) {
+        p->low = p->high = 0;
+    }
+    double margin = p->high > p->low ? 0.04 * (p->high - p->low) : fmax(0.05 * fabs(p->low), 1e-6);
+    p->low -= margin;
+    p->high += margin;
+}
+
+static double place_x(const struct panel *p, double index) {
+    double steps = p->picture->count > 1 ? (double)(p->picture->count - 1) : 1;
+    return LEFT + WIDTH * index / steps;
+}
+
+static double place_y(const struct panel *p, double value) {
+    return TOP + HEIGHT * (1 - (value - p->low) / (p->high - p->low));
+}
+
+static void draw_axes(rb_page *page, const struct panel *p) {
+    char text[32];
+    rb_ticks rows = rb_ticks_choose(p->low, p->high, 7, false);
+    for (int i = 0; i < rows.count; i++) {
+        double y = place_y(p, rb_tick_value(&rows, i));
+        rb_page_line(page, LEFT, y, LEFT + WIDTH, y, 0.6, faint);
+        rb_tick_text(&rows, i, text, sizeof text);
+        rb_page_text(page, RB_TEXT_TICK, LEFT - 8, y, 1, 0, text);
+    }
+    double last = p->picture->count > 1 ? (double)p->picture->count : 2;
+    rb_ticks columns = rb_ticks_choose(1, last, 9, true);
+    for (int i = 0; i < columns.count; i++) {
+        double x = place_x(p, rb_tick_value(&columns, i) - 1);
+        rb_page_line(page, x, TOP + HEIGHT, x, TOP + HEIGHT + 4, 0.6, ink);
+        rb_tick_text(&columns, i, text, sizeof text);
+        rb_page_text(page, RB_TEXT_TICK, x, TOP + HEIGHT + 13, 0.5, 0, text);
+    }
+    rb_page_line(page, LEFT, TOP, LEFT, TOP + HEIGHT, 0.6, ink);
+    rb_page_line(page, LEFT, TOP + HEIGHT, LEFT + WIDTH, TOP + HEIGHT, 0.6, ink);
+    rb_page_text_up(page, RB_TEXT_LABEL, 22, TOP + HEIGHT / 2.0, p->picture->up);
+    rb_page_text(page, RB_TEXT_LABEL, LEFT + WIDTH / 2.0, TOP + HEIGHT + 38, 0.5, 0,
+                 p->picture->across);
+}
+
+static void draw_line(rb_page *page, const struct panel *p, int64_t line) {
+    const double *values = p->picture->values + line * p->picture->count;
+    bool pen_down = false;
+    rb_page_colour(page, rb_class_colour(p->picture->lines > 1 ? line : 0));
+    cairo_set_line_width(page->cairo, p->picture->lines > 1 ? 0.9 : 1.8);
+    cairo_set_line_join(page->cairo, CAIRO_LINE_JOIN_ROUND);
+    for (int64_t i = 0; i < p->picture->count; i++) {
+        if (!isfinite(values[i])) {
+            pen_down = false;
+            continue;
+        }
+        double x = place_x(p, (double)i), y = place_y(p, values[i]);
+        if (pen_down) {
+            cairo_line_to(page->cairo, x, y);
+        } else {
+            cairo_move_to(page->cairo, x, y);
+        }
+        pen_down = true;
+    }
+    cairo_stroke(page->cairo);
+}
+
+rb_error rb_draw_series(rb_context *ctx, const rb_series_picture *picture,
+                        const rb_plot_options *options, const char *path) {
+    struct panel p = {.picture = picture};
+    rb_page page;
+    find_range(&p);
+    rb_error err = rb_page_open(ctx, options, path, TOP + HEIGHT + BOTTOM, &page);
+    if (err) {
+        return err;
+    }
+    rb_page_text(&page, RB_TEXT_TITLE, LEFT, 30, 0, WIDTH, picture->title);
+    draw_axes(&page, &p);
+    if (isfinite(picture->cut)) {
+        double x = place_x(&p, picture->cut);
+        rb_page_line(&page, x, TOP, x, TOP + HEIGHT, 1.2, rb_class_colour(3));
+    }
+    for (int64_t line = 0; line < picture->lines; line++) {
+        draw_line(&page, &p, line);
+    }
+    return rb_page_close(&page, RB_OK);
+}
