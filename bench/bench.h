@@ -43,4 +43,7 @@ void bench_measure_peaks(const rb_context *ctx, bench_peaks *peaks);
  * end and takes the best. */
 void bench_rfn(rb_context *ctx, const char *letters, bench_peaks *peaks);
 
+/* Cases f (speed), g (growth with samples and causes) of expectation truncation. */
+void bench_et(rb_context *ctx, const char *letters, const bench_peaks *peaks);
+
 #endif

@@ -41,6 +41,7 @@ int main(int argc, char **argv) {
     print_build(ctx);
     bench_measure_peaks(ctx, &peaks);
     bench_rfn(ctx, argc > 1 ? argv[1] : "abcde", &peaks);
+    bench_et(ctx, argc > 1 ? argv[1] : "fg", &peaks);
     rb_context_free(ctx);
     return 0;
 }

@@ -1,0 +1,173 @@
+/* Expectation truncation, through the public interface only: microseconds a sample and iteration,
+ * all samples in use, against its two products of samples and fields (b = W'y and sum <s> y') at
+ * the speed of a large matrix product; and how encoding, the E-step alone, grows with samples and
+ * causes. */
+#include "bench.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct et_case {
+    const char *method;
+    int64_t n, d, units, candidates, max_active, iterations;
+    double prior, sigma, active; /* active: causes of a sample */
+    const char *temperature;
+    double limit; /* times the two products; 0: none */
+};
+
+static const struct et_case cases[] = {
+    {"linca", 20000, 200, 200, 10, 4, 8, 0.01, 0.5, 2, "1:1", 5.5},
+    {"mca", 40000, 100, 100, 5, 3, 8, 0.02, 1, 2, "1.05:1.05", 12},
+    {"mca", 40000, 100, 100, 5, 3, 8, 0.02, 1, 2, "4:4", 0},
+    {"nmf-et", 500, 25, 10, 5, 3, 200, 0.2, 2, 2, "13:1", 0},
+    {"mca", 500, 25, 10, 5, 3, 200, 0.2, 2, 2, "13:1.05", 0},
+};
+enum { CASES = sizeof cases / sizeof *cases, ROUNDS = 3 };
+
+/* Samples: the sum, or the largest, of fields that are 10 at a tenth of the features and 0
+ * elsewhere (of either sign for linca: normal), and noise. */
+static float *make_samples(const struct et_case *c) {
+    uint64_t random = 5;
+    bool max = c->method[0] == 'm', linca = c->method[0] == 'l';
+    float *y = bench_take((size_t)(c->n * c->d), sizeof *y);
+    float *fields = bench_take((size_t)(c->units * c->d), sizeof *fields);
+    for (int64_t i = 0; i < c->units * c->d; i++) {
+        double u = bench_uniform(&random);
+        fields[i] = (float)(linca ? bench_normal(&random) : u < 0.2 ? 10 : 0);
+    }
+    for (int64_t i = 0; i < c->n; i++) {
+        float *row = y + i * c->d;
+        for (int64_t d = 0; d < c->d; d++) {
+            row[d] = 0;
+        }
+        for (int64_t h = 0; h < c->units; h++) {
+            bool active = bench_uniform(&random) < c->active / (double)c->units;
+            const float *field = fields + h * c->d;
+            for (int64_t d = 0; active && d < c->d; d++) {
+                float sum = row[d] + field[d], larger = row[d] > field[d] ? row[d] : field[d];
+                row[d] = max ? larger : sum;
+            }
+        }
+        for (int64_t d = 0; d < c->d; d++) {
+            row[d] += (float)(c->sigma * bench_normal(&random));
+        }
+    }
+    free(fields);
+    return y;
+}
+
+static int keep_seconds(const rb_progress *progress, void *user) {
+    bench_add(user, progress->seconds);
+    return 0;
+}
+
+static rb_et_options options_of(const struct et_case *c) {
+    rb_et_options options;
+    rb_et_options_default(&options);
+    options.units = c->units;
+    options.candidates = c->candidates;
+    options.max_active = c->max_active;
+    options.prior = c->prior;
+    options.sigma = c->sigma;
+    options.temperature = c->temperature;
+    options.cut_factor = 1e9;
+    options.mstep = c->units > 2000 ? RB_ET_MSTEP_MULTIPLICATIVE : RB_ET_MSTEP_SOLVE;
+    return options;
+}
+
+static rb_model *fit(rb_context *ctx, const struct et_case *c, rb_source *source,
+                     bench_times *times) {
+    rb_et_options options = options_of(c);
+    rb_fit_options how;
+    rb_model *model;
+    rb_fit_options_default(&how);
+    how.iterations = c->iterations;
+    how.seed = 1;
+    rb_context_on_progress(ctx, keep_seconds, times);
+    bench_check(ctx, rb_fit(ctx, c->method, &options, &how, NULL, source, NULL, &model));
+    rb_context_on_progress(ctx, NULL, NULL);
+    return model;
+}
+
+static void run_case(rb_context *ctx, const struct et_case *c, const bench_peaks *peaks) {
+    float *y = make_samples(c);
+    rb_matrix *matrix;
+    rb_source *source;
+    static bench_times times;
+    times.count = 0;
+    bench_check(ctx, rb_matrix_dense(ctx, RB_FLOAT32, c->n, c->d, y, c->d, 1, &matrix));
+    bench_check(ctx, rb_source_from_matrix(ctx, matrix, &source));
+    for (int round = 0; round < ROUNDS; round++) {
+        rb_model_free(fit(ctx, c, source, &times));
+    }
+    double n = (double)c->n, median = bench_median(&times);
+    double products = 4 * n * (double)c->d * (double)c->units / (1e9 * peaks->gemm[0]);
+    printf("%-7s N %6lld D %4lld H %4lld H' %2lld gamma %lld T %-9s %7.3f us (%.3f to %.3f)  "
+           "%5.2f of the products",
+           c->method, (long long)c->n, (long long)c->d, (long long)c->units,
+           (long long)c->candidates, (long long)c->max_active, c->temperature, 1e6 * median / n,
+           1e6 * bench_least(&times) / n, 1e6 * bench_most(&times) / n, median / products);
+    if (c->limit > 0) {
+        printf("; at most %g wanted", c->limit);
+    }
+    printf("\n");
+    rb_source_free(source);
+    rb_matrix_free(matrix);
+    free(y);
+}
+
+static int drop_rows(void *user, int64_t first, const rb_matrix *rows) {
+    (void)user;
+    (void)first;
+    (void)rows;
+    return 0;
+}
+
+/* Encoding a number of samples with a number of causes: seconds. */
+static void run_growth(rb_context *ctx, int64_t n, int64_t units) {
+    struct et_case c = {"nmf-et", n, 64, units, 8, 3, 1, 0, 1, 2, "1:1", 0};
+    float *y = make_samples(&c);
+    rb_matrix *matrix;
+    rb_source *source;
+    static bench_times times;
+    times.count = 0;
+    c.prior = 2 / (double)units;
+    bench_check(ctx, rb_matrix_dense(ctx, RB_FLOAT32, n, c.d, y, c.d, 1, &matrix));
+    bench_check(ctx, rb_source_from_matrix(ctx, matrix, &source));
+    rb_model *model = fit(ctx, &c, source, &times);
+    double whole = times.seconds[0], best = 1e300;
+    for (int round = 0; round < ROUNDS; round++) {
+        double began = bench_now();
+        bench_check(ctx, rb_encode(ctx, model, source, drop_rows, NULL));
+        double seconds = bench_now() - began;
+        best = seconds < best ? seconds : best;
+    }
+    printf(
+        "N %6lld H %6lld  E-step (encode, its Gram matrix included) %8.3f us a sample  %6.2f ns a "
+        "sample and cause;  iteration with M-step %8.3f us a sample\n",
+        (long long)n, (long long)units, 1e6 * best / (double)n,
+        1e9 * best / (double)n / (double)units, 1e6 * whole / (double)n);
+    rb_model_free(model);
+    rb_source_free(source);
+    rb_matrix_free(matrix);
+    free(y);
+}
+
+void bench_et(rb_context *ctx, const char *letters, const bench_peaks *peaks) {
+    static const int64_t samples[] = {5000, 10000, 20000, 40000};
+    static const int64_t causes[] = {100, 300, 1000, 3000, 10000};
+    bench_check(ctx, rb_context_set_threads(ctx, 1));
+    if (strpbrk(letters, "fg")) {
+        printf("\nexpectation truncation, 1 thread, all samples in use\n");
+    }
+    for (int i = 0; strchr(letters, 'f') && i < CASES; i++) {
+        run_case(ctx, &cases[i], peaks);
+    }
+    for (int i = 0; strchr(letters, 'g') && i < 4; i++) {
+        run_growth(ctx, samples[i], 100);
+    }
+    for (int i = 0; strchr(letters, 'g') && i < 5; i++) {
+        run_growth(ctx, 4000, causes[i]);
+    }
+}
