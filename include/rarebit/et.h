@@ -17,13 +17,15 @@
  *   loadings   n_features x units   W, a field each column
  *   sigma      1                    standard deviation of the noise
  *   prior      1, or units          pi, or one of each cause
- *   dead       units                1 for a cause in no training sample's most probable state
+ *   dead       units                1 for a cause in no training sample's most probable state,
+ *                                   else 0
  *   used       1                    samples in use in the last M-step
  * and of a traced fit (rb_fit_options.trace)
- *   trace           iterations x 3  temperature; samples in use; share of sum_h p(s_h = 1 | y) that
- * is of candidates (NaN for many units) trace_quality   iterations x m  Q of m samples evenly
- * spread (up to 40; up to 20 units) trace_fields    n_features x (k * units), the fields before the
- * M-step of k iterations trace_fields_at k               which, from 0
+ *   trace             iterations x 3   temperature, samples in use, candidate hits (NaN: too many
+ *                                      units)
+ *   trace_quality     iterations x m   Q of m samples evenly spread; up to 40, up to 20 units
+ *   trace_fields      n_features x (k * units)   the fields before the M-step of k iterations
+ *   trace_fields_at   k                which iterations, from 0
  *
  * The objective in the history is the sum over samples of the truncated log evidence at the
  * temperature of the iteration; the E-step objective, when traced, is the free energy of the
