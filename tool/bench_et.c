@@ -69,12 +69,14 @@ static const struct experiment *experiments(int *count) {
         e->where = rows[i].where;
         bool mca = strcmp(e->method, "mca") == 0;
         e->temperature = mca ? "13:1.05" : "13:1";
+        e->restarts = mca ? 1 : 3;
         if (strcmp(e->method, "linca") == 0) {
             e->init_mean = 0;
             e->init_sd = 2;
         }
         if (strcmp(e->name, "mca-2000") == 0) {
             e->samples = 2000;
+            e->restarts = 2;
         }
         if (strncmp(e->name, "overlap", 7) == 0) {
             e->samples = strcmp(e->name, "overlap-400") == 0 ? 400 : 800;
@@ -85,7 +87,7 @@ static const struct experiment *experiments(int *count) {
             e->prior = 2.0 / 32;
             e->temperature = "23:1.05";
             e->iterations = 400;
-            e->restarts = 2;
+            e->restarts = e->samples == 400 ? 2 : 1;
             e->trials = e->samples == 400 ? 200 : 50;
         }
     }
