@@ -34,7 +34,9 @@ const rb_option et_option_rows[] = {
     {"exact", 0, RB_OPTION_FLAG, offsetof(rb_et_options, exact), "false", 0, 0, NULL, NULL,
      "look at all states of all causes (few units)"},
     {"temperature", 0, RB_OPTION_TEXT, offsetof(rb_et_options, temperature), NULL, 0, 0, NULL,
-     "START:END", "annealing, such as 13:1 (from the data if not given; MCA ends at 1.05)"},
+     "START:END",
+     "annealing, such as 13:1 (from the data if not given; MCA ends at 1.05), or as lines between "
+     "shares of the iterations: 0=13,0.1=13,0.8=1"},
     {"weight-noise", 0, RB_OPTION_NUMBER, offsetof(rb_et_options, weight_noise), "-1", -1, 1e150,
      NULL, "SD", "noise on the fields after each M-step while annealing (-1: from the data)"},
     {"init-mean", 0, RB_OPTION_NUMBER, offsetof(rb_et_options, init_mean), "0", -1e150, 1e150, NULL,

@@ -3,16 +3,58 @@
 #include "fit.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
-rb_error et_schedule_parse(rb_context *ctx, const char *text, et_schedule *schedule) {
-    const char *stop = text + strlen(text);
-    double start = 0, end = schedule->end;
-    const char *rest = rb_number_scan(text, stop, &start);
-    if (rest && *rest == ':') {
-        rest = rb_number_scan(rest + 1, stop, &end);
+/* "0=13,0.1=13,0.8=1"; false unless shares ascend from 0 and temperatures are at least 1. */
+static bool parse_knots(const char *text, et_schedule *s) {
+    double before = -1;
+    s->knots = 0;
+    for (const char *place = text; s->knots < ET_MOST_KNOTS; place++) {
+        char *rest;
+        double share = strtod(place, &rest);
+        if (rest == place || *rest != '=' || !(share > before && share <= 1)) {
+            return false;
+        }
+        place = rest + 1;
+        double temperature = strtod(place, &rest);
+        if (rest == place || !(temperature >= 1 && temperature <= 1e150)) {
+            return false;
+        }
+        s->share[s->knots] = before = share;
+        s->temperature[s->knots++] = temperature;
+        place = rest;
+        if (*place != ',') {
+            if (*place) {
+                return false;
+            }
+            break;
+        }
     }
-    if (rest != stop || !(end >= 1 && start >= end && start <= 1e150)) {
+    s->start = s->temperature[0];
+    s->end = s->temperature[s->knots - 1];
+    return s->share[0] == 0;
+}
+
+rb_error et_schedule_parse(rb_context *ctx, const char *text, et_schedule *schedule) {
+    if (strchr(text, '=')) {
+        return parse_knots(text, schedule)
+                   ? RB_OK
+                   : rb_fail(
+                         ctx, RB_ERROR_ARGUMENT,
+                         "temperature is '%s', but knots must be SHARE=TEMPERATURE from share 0 "
+                         "on, ascending, such as 0=13,0.1=13,0.8=1, %d at most",
+                         text, (int)ET_MOST_KNOTS);
+    }
+    char *rest;
+    double start = strtod(text, &rest), end = schedule->end;
+    bool good = rest != text;
+    if (good && *rest == ':') {
+        char *number = rest + 1;
+        end = strtod(number, &rest);
+        good = rest != number;
+    }
+    if (!good || *rest || !(end >= 1 && start >= end && start <= 1e150)) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT,
                        "temperature is '%s', but must be START:END with START >= END >= 1, such as "
                        "13:%.15g (END is %.15g if not given)",
@@ -24,13 +66,27 @@ rb_error et_schedule_parse(rb_context *ctx, const char *text, et_schedule *sched
 }
 
 bool et_schedule_ended(const et_schedule *s, int64_t iteration) {
-    return 10 * (double)iteration >= 8 * (double)s->iterations;
+    double tenths = s->knots ? 10 * s->share[s->knots - 1] : 8;
+    return 10 * (double)iteration >= tenths * (double)s->iterations;
+}
+
+/* Between the knots around a share of the iterations. */
+static double interpolate(const et_schedule *s, double share) {
+    int k = 1;
+    while (k < s->knots - 1 && share >= s->share[k]) {
+        k++;
+    }
+    double from = s->share[k - 1], along = (share - from) / (s->share[k] - from);
+    return s->temperature[k - 1] + (s->temperature[k] - s->temperature[k - 1]) * along;
 }
 
 double et_temperature(const et_schedule *s, int64_t iteration) {
     double t = (double)iteration, n = (double)s->iterations;
     if (et_schedule_ended(s, iteration)) {
         return s->end;
+    }
+    if (s->knots) {
+        return interpolate(s, t / n);
     }
     if (10 * t < n) {
         return s->start;

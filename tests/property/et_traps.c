@@ -268,6 +268,33 @@ static void cut_is_gradual(void **state) {
     assert_int_equal(used, 3);
 }
 
+/* The usual schedule is hot for a tenth, linear to eight tenths, then cold; knots say another one. Before
+ * the end nothing is learned, and only from then on may a fit stop. */
+static void schedules_are_piecewise_linear(void **state) {
+    (void)state;
+    rb_context *ctx = fixture_context();
+    et_schedule s = {.iterations = 100, .end = 1}, same = s;
+    assert_ok(ctx, et_schedule_parse(ctx, "13:1", &s));
+    assert_ok(ctx, et_schedule_parse(ctx, "0=13,0.1=13,0.8=1", &same));
+    assert_true(et_temperature(&s, 0) == 13 && et_temperature(&s, 10) == 13);
+    near(et_temperature(&s, 45), 7, "half way");
+    assert_true(et_temperature(&s, 80) == 1 && et_temperature(&s, 99) == 1);
+    assert_true(!et_schedule_ended(&s, 79) && et_schedule_ended(&s, 80));
+    for (int64_t t = 0; t < 100; t++) {
+        near(et_temperature(&same, t), et_temperature(&s, t), "the same by knots");
+        assert_int_equal(et_schedule_ended(&same, t), et_schedule_ended(&s, t));
+    }
+    assert_ok(ctx, et_schedule_parse(ctx, "0=1", &same));
+    assert_true(et_temperature(&same, 0) == 1 && et_schedule_ended(&same, 0));
+    static const char *const wrong[] = {"1:13",     "0.5",      "13:",      "x",
+                                        "0=13,",    "0.1=13",   "0=13,0=1", "0=13,0.5=0.9",
+                                        "0=13,2=1", "0=13;1=1", "0=13x"};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        assert_int_equal(et_schedule_parse(ctx, wrong[i], &same), RB_ERROR_ARGUMENT);
+    }
+    rb_context_free(ctx);
+}
+
 /* The sums after a cut are those of the samples in use alone. */
 static void cut_leaves_samples_out(void **state) {
     (void)state;
@@ -446,6 +473,7 @@ int main(void) {
         cmocka_unit_test(selection_is_in_order),
         cmocka_unit_test(many_causes_are_selected_alike),
         cmocka_unit_test(cut_is_gradual),
+        cmocka_unit_test(schedules_are_piecewise_linear),
         cmocka_unit_test(cut_leaves_samples_out),
         cmocka_unit_test(noise_is_drawn_in_order),
         cmocka_unit_test(fields_without_responsibility_stay),
