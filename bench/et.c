@@ -143,8 +143,8 @@ static double encode_seconds(rb_context *ctx, const rb_model *model, const float
     return best;
 }
 
-/* Encoding is the E-step alone. What does not grow with the samples, mostly the Gram matrix, is told
- * apart by encoding half of them too; the rest of an iteration is the M-step. */
+/* Encoding is the E-step alone. What does not grow with the samples, mostly the Gram matrix, is
+ * told apart by encoding half of them too; the rest of an iteration is the M-step. */
 static void run_growth(rb_context *ctx, int64_t n, int64_t units) {
     struct et_case c = {"nmf-et", n, 64, units, 8, 3, 1, 0, 1, 2, "1:1", 0};
     float *y = make_samples(&c);

@@ -46,13 +46,13 @@ RB_API rb_error rb_plot_filters(rb_context *context, const rb_model *model,
 RB_API rb_error rb_plot_fields(rb_context *context, const rb_model *model,
                                const rb_plot_options *options, const char *path);
 
-/* Q of the traced samples over the iterations (trace_quality): the share of a sample's evidence that is
- * in the states looked at. Likewise. */
+/* Q of the traced samples over the iterations (trace_quality): the share of a sample's evidence
+ * that is in the states looked at. Likewise. */
 RB_API rb_error rb_plot_quality(rb_context *context, const rb_model *model,
                                 const rb_plot_options *options, const char *path);
 
-/* Log evidences of n samples, sorted from the largest, and the `used` that the fit kept to the left of
- * a line (the data cut); used is 0 or n: no line. */
+/* Log evidences of n samples, sorted from the largest, and the `used` that the fit kept to the left
+ * of a line (the data cut); used is 0 or n: no line. */
 RB_API rb_error rb_plot_evidence(rb_context *context, const double *evidence, int64_t n,
                                  int64_t used, const rb_plot_options *options, const char *path);
 

@@ -15,11 +15,11 @@ typedef struct et_schedule {
     /* Instead of the usual schedule, lines between knots; 0 knots: none. */
     int knots;
     double share[ET_MOST_KNOTS],
-        temperature[ET_MOST_KNOTS]; /* shares of the iterations, ascending */
+        temperature[ET_MOST_KNOTS]; /* shares ascend */
 } et_schedule;
 
-/* Reads "13:1.05" or "13", where what is not given keeps its value; or knots, share=temperature, such
- * as "0=13,0.1=13,0.8=1". */
+/* Reads "13:1.05" or "13", where what is not given keeps its value; or knots, share=temperature,
+ * such as "0=13,0.1=13,0.8=1". */
 rb_error et_schedule_parse(rb_context *ctx, const char *text, et_schedule *schedule);
 double et_temperature(const et_schedule *schedule, int64_t iteration);
 /* Has the end temperature been reached? */

@@ -268,8 +268,8 @@ static void cut_is_gradual(void **state) {
     assert_int_equal(used, 3);
 }
 
-/* The usual schedule is hot for a tenth, linear to eight tenths, then cold; knots say another one. Before
- * the end nothing is learned, and only from then on may a fit stop. */
+/* The usual schedule is hot for a tenth, linear to eight tenths, then cold; knots say another one.
+ * Before the end nothing is learned, and only from then on may a fit stop. */
 static void schedules_are_piecewise_linear(void **state) {
     (void)state;
     rb_context *ctx = fixture_context();
