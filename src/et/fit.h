@@ -14,8 +14,7 @@ typedef struct et_schedule {
     double start, end; /* temperatures */
     /* Instead of the usual schedule, lines between knots; 0 knots: none. */
     int knots;
-    double share[ET_MOST_KNOTS],
-        temperature[ET_MOST_KNOTS]; /* shares ascend */
+    double share[ET_MOST_KNOTS], temperature[ET_MOST_KNOTS]; /* shares ascend */
 } et_schedule;
 
 /* Reads "13:1.05" or "13", where what is not given keeps its value; or knots, share=temperature,
