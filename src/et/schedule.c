@@ -3,37 +3,31 @@
 #include "fit.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* "0=13,0.1=13,0.8=1"; false unless shares ascend from 0 and temperatures are at least 1. */
 static bool parse_knots(const char *text, et_schedule *s) {
+    const char *stop = text + strlen(text), *rest = text;
     double before = -1;
-    s->knots = 0;
-    for (const char *place = text; s->knots < ET_MOST_KNOTS; place++) {
-        char *rest;
-        double share = strtod(place, &rest);
-        if (rest == place || *rest != '=' || !(share > before && share <= 1)) {
+    for (s->knots = 0; s->knots < ET_MOST_KNOTS; rest++) {
+        double share = 0, temperature = 0;
+        rest = rb_number_scan(rest, stop, &share);
+        if (!rest || *rest != '=' || !(share > before && share <= 1)) {
             return false;
         }
-        place = rest + 1;
-        double temperature = strtod(place, &rest);
-        if (rest == place || !(temperature >= 1 && temperature <= 1e150)) {
+        rest = rb_number_scan(rest + 1, stop, &temperature);
+        if (!rest || !(temperature >= 1 && temperature <= 1e150)) {
             return false;
         }
         s->share[s->knots] = before = share;
         s->temperature[s->knots++] = temperature;
-        place = rest;
-        if (*place != ',') {
-            if (*place) {
-                return false;
-            }
+        if (*rest != ',') {
             break;
         }
     }
     s->start = s->temperature[0];
     s->end = s->temperature[s->knots - 1];
-    return s->share[0] == 0;
+    return rest == stop && s->share[0] == 0;
 }
 
 rb_error et_schedule_parse(rb_context *ctx, const char *text, et_schedule *schedule) {
@@ -46,15 +40,13 @@ rb_error et_schedule_parse(rb_context *ctx, const char *text, et_schedule *sched
                          "on, ascending, such as 0=13,0.1=13,0.8=1, %d at most",
                          text, (int)ET_MOST_KNOTS);
     }
-    char *rest;
-    double start = strtod(text, &rest), end = schedule->end;
-    bool good = rest != text;
-    if (good && *rest == ':') {
-        char *number = rest + 1;
-        end = strtod(number, &rest);
-        good = rest != number;
+    const char *stop = text + strlen(text);
+    double start = 0, end = schedule->end;
+    const char *rest = rb_number_scan(text, stop, &start);
+    if (rest && *rest == ':') {
+        rest = rb_number_scan(rest + 1, stop, &end);
     }
-    if (!good || *rest || !(end >= 1 && start >= end && start <= 1e150)) {
+    if (rest != stop || !(end >= 1 && start >= end && start <= 1e150)) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT,
                        "temperature is '%s', but must be START:END with START >= END >= 1, such as "
                        "13:%.15g (END is %.15g if not given)",
