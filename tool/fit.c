@@ -40,14 +40,14 @@ struct log {
     bool failed;
 };
 
-static int log_begin(struct log *log, const char *path) {
-    *log = (struct log){.path = path};
-    if (!path) {
+/* Once the data are known to be sound: an old log is not lost before. */
+static int log_begin(struct log *log) {
+    if (!log->path) {
         return STATUS_DONE;
     }
-    log->file = strcmp(path, "-") == 0 ? stdout : fopen(path, "w");
+    log->file = strcmp(log->path, "-") == 0 ? stdout : fopen(log->path, "w");
     if (!log->file) {
-        report_error("cannot write the log '%s': %s", path, strerror(errno));
+        report_error("cannot write the log '%s': %s", log->path, strerror(errno));
         return STATUS_FAILED;
     }
     interrupt_wrote();
@@ -280,12 +280,15 @@ static int fit(const invocation *call, struct log *log, const output *out, rb_mo
     if (!option_was_given(call, "seed")) {
         options->seed = draw_seed();
     }
-    options->trace = options->trace || log->file;
+    options->trace = options->trace || log->path;
     rb_error err = load_start(call, &start);
     if (!err) {
         err = open_data(call, call->arguments[0], &source);
     }
     int status = err ? report_failure(call->ctx, err) : check_memory(call, source);
+    if (!status) {
+        status = log_begin(log);
+    }
     if (!status) {
         report("seed %lld", (long long)options->seed);
         err = fit_source(call, log, out, source, start, model);
@@ -327,18 +330,13 @@ static int check_init(const invocation *call) {
 static int run(invocation *call) {
     const model_options *options = options_of(call, model_option_table());
     output out;
-    struct log log;
+    struct log log = {.path = options->log_json};
     rb_model *model;
     if (check_init(call)) {
         return STATUS_USAGE;
     }
     int status = output_begin(&out, options->output, "h5");
     if (status) {
-        return status;
-    }
-    status = log_begin(&log, options->log_json);
-    if (status) {
-        output_abandon(&out);
         return status;
     }
     status = fit(call, &log, &out, &model);

@@ -69,26 +69,28 @@ static int begin_temporary(output *out, const char *suffix) {
     return STATUS_DONE;
 }
 
-int output_begin(output *out, const char *target, const char *suffix) {
-    *out = (output){.target = target, .path = target};
+/* "-", a device or a pipe: something that no file can be renamed to. */
+static bool is_stream(const char *target) {
+    struct stat info;
+    return strcmp(target, "-") == 0 || (stat(target, &info) == 0 && !S_ISREG(info.st_mode));
+}
+
+int output_check(const char *target) {
     struct stat info;
     if (strcmp(target, "-") == 0) {
-        return begin_temporary(out, suffix);
+        return STATUS_DONE;
     }
-    if (*target == '\0') {
-        report_error("-o needs the name of a file");
-        return STATUS_USAGE;
+    if (stat(target, &info) == 0 && S_ISDIR(info.st_mode)) {
+        report_error("cannot write '%s': it is a folder", target);
+        return STATUS_FAILED;
     }
-    if (stat(target, &info) == 0) {
-        if (S_ISDIR(info.st_mode)) {
-            report_error("cannot write '%s': it is a folder", target);
-            return STATUS_FAILED;
-        }
-        if (!S_ISREG(info.st_mode)) {
-            return begin_temporary(out, suffix);
-        }
-    }
-    return check_folder(target);
+    return is_stream(target) ? STATUS_DONE : check_folder(target);
+}
+
+int output_begin(output *out, const char *target, const char *suffix) {
+    *out = (output){.target = target, .path = target};
+    int status = output_check(target);
+    return !status && is_stream(target) ? begin_temporary(out, suffix) : status;
 }
 
 /* Copies all bytes; false when reading or writing failed. */

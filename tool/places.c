@@ -103,6 +103,15 @@ static int check_inputs(const invocation *call, const place *target, const place
     return STATUS_USAGE;
 }
 
+static int check_output(const place *target) {
+    char option[64];
+    if (*target->path == '\0') {
+        report_error("%s needs the name of a file", spelled(target->row, option, sizeof option));
+        return STATUS_USAGE;
+    }
+    return output_check(target->path);
+}
+
 static int check_pair(const place *a, const place *b) {
     char first[64], second[64];
     spelled(a->row, first, sizeof first);
@@ -158,6 +167,9 @@ int check_places(const invocation *call) {
     int n_outputs =
         places_of(call, call->command->writes ? call->command->writes : "output", outputs);
     int status = STATUS_DONE;
+    for (int o = 0; o < n_outputs && !status; o++) {
+        status = check_output(&outputs[o]);
+    }
     for (int o = 0; o < n_outputs && !status; o++) {
         status = check_inputs(call, &outputs[o], inputs, n_inputs);
         for (int other = o + 1; other < n_outputs && !status; other++) {

@@ -34,6 +34,13 @@ static int run(invocation *call) {
     const rb_biclusters_options *options = options_of(call, rb_biclusters_option_table());
     const truth_options *truth_to = options_of(call, truth_option_table());
     const output_options *to = options_of(call, matrix_output_option_table());
+    static const char *const papers[] = {"dataset", "rest-sd"};
+    for (size_t i = 0; i < sizeof papers / sizeof *papers; i++) {
+        if (options->generator == RB_GENERATOR_FABIA && option_was_given(call, papers[i])) {
+            report_error("--%s is not for --generator fabia; leave it out", papers[i]);
+            return STATUS_USAGE;
+        }
+    }
     rb_matrix *matrix = NULL;
     rb_modules *truth = NULL;
     rb_error err = rb_simulate_biclusters(call->ctx, options, &matrix, &truth);

@@ -189,7 +189,9 @@ typedef struct output {
     char *temporary;    /* in the folder */
 } output;
 
-/* Checks that the target can be written, before the work. suffix ("tsv") is used for "-" and
+/* Can the target be written? check_places asks for every output, before the work. */
+int output_check(const char *target);
+/* Begins an output. suffix ("tsv") is used for "-" and
  * devices without one. STATUS_DONE, or a status after a message. */
 int output_begin(output *out, const char *target, const char *suffix);
 /* Copies to the device, if it is one, and frees. */

@@ -137,6 +137,25 @@ rb_error rb_format_of(rb_context *ctx, const char *path, const char **name) {
 
 /* ---- reading it ---- */
 
+/* Options that the format would not heed are refused. */
+static rb_error check_heeded(rb_context *ctx, const char *path, const rb_format *format,
+                             const rb_read_options *options) {
+    if (options->patches && format != &rb_format_image) {
+        return rb_fail(ctx, RB_ERROR_ARGUMENT,
+                       "%s is no picture (PGM, PPM or PNG): --patches is for pictures", path);
+    }
+    if (options->dataset && format != &rb_format_hdf5) {
+        return rb_fail(ctx, RB_ERROR_ARGUMENT,
+                       "%s is no HDF5 file: --dataset names a data set inside of one", path);
+    }
+    bool text = format == &rb_format_delimited;
+    if (!text && (options->header != RB_READ_AUTO || options->row_names != RB_READ_AUTO)) {
+        return rb_fail(ctx, RB_ERROR_ARGUMENT,
+                       "%s is no text table: --header and --row-names are for CSV and TSV", path);
+    }
+    return RB_OK;
+}
+
 /* The format of a file, and options to read it with: the defaults when the caller gave none. */
 static rb_error prepare(rb_context *ctx, const char *path, const rb_read_options *given,
                         rb_read_options *options, const rb_format **format) {
@@ -149,11 +168,7 @@ static rb_error prepare(rb_context *ctx, const char *path, const rb_read_options
         }
     }
     rb_error err = find_format(ctx, path, format);
-    if (!err && options->patches && *format != &rb_format_image) {
-        return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                       "%s is no picture (PGM, PPM or PNG): --patches is for pictures", path);
-    }
-    return err;
+    return err ? err : check_heeded(ctx, path, *format, options);
 }
 
 static rb_error read_with(rb_context *ctx, const rb_format *format, const char *path,

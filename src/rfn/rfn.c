@@ -25,6 +25,9 @@ static int64_t memory(const rb_problem *problem, const void *options) {
     double m = (double)problem->n_features, l = (double)units(options);
     double smaller = l < m ? l : m;
     double values = 4 * m * l + 2 * l * l + 2 * smaller * smaller;
+    if (problem->fit->trace) {
+        values += 2 * l * l;
+    }
     const rb_rfn_options *rfn = options;
     if (rfn->estep != RB_RFN_ESTEP_NEWTON) {
         double kept = rfn->estep == RB_RFN_ESTEP_GRADIENT ? 3 : 2;

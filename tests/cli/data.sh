@@ -20,6 +20,13 @@ expect 0 info small.csv --transpose --json
 [ "$(number samples <out)" = 3 ] || fail "transposed samples: $(cat out)"
 expect 2 info small.csv --patches 1x2
 says "small.csv is no picture"
+expect 2 info small.csv --dataset X
+says "small.csv is no HDF5 file"
+expect 2 simulate biclusters --generator fabia --dataset D5 -o F.npy
+says "not for --generator fabia"
+expect 1 simulate biclusters --seed 1 -o Z.npy --truth nowhere/t.json
+says "no folder 'nowhere'"
+[ ! -e Z.npy ] || fail "$command: Z.npy was written"
 printf '1,NA\n,4\n' >holes.csv
 expect 0 info holes.csv --json
 [ "$(number missing <out)" = 2 ] || fail "missing: $(cat out)"
@@ -34,6 +41,8 @@ expect 0 convert small.h5 -o back.csv -q
 expect 0 convert small.csv -o straight.csv -q
 same back.csv straight.csv
 expect 0 convert small.csv -o small.npy -q
+expect 2 info small.npy --header yes
+says "small.npy is no text table"
 expect 0 convert small.npy -o - --format csv -q
 tells "1,0,3"
 expect 0 convert small.csv --transpose -o across.npy -q

@@ -118,4 +118,9 @@ if [ -c /dev/full ]; then
     one_line
     exists m.h5
 fi
+# A log is begun when the data are known to be sound: an old one is not lost before.
+echo kept >old.jsonl
+printf 'a,b\n1,x\n' >wrong.csv
+expect 1 fit rfn wrong.csv -k 1 -o never.h5 --log-json old.jsonl
+[ "$(cat old.jsonl)" = kept ] || fail "$command: the old log is gone"
 finish
