@@ -270,6 +270,33 @@ static rb_error fit_source(const invocation *call, struct log *log, const output
     return err ? err : save(call, *model, out->path);
 }
 
+/* Options that are not given take the value that they have in `from`. */
+static rb_error take_others(const invocation *call, const rb_option *table, const void *from) {
+    char value[64];
+    rb_error err = RB_OK;
+    for (const rb_option *row = table; !err && row->name; row++) {
+        if (!option_was_given(call, row->name)) {
+            rb_options_get(row, from, value, sizeof value);
+            err = rb_options_set(call->ctx, table, options_of(call, table), row->name, value);
+        }
+    }
+    return err;
+}
+
+static rb_error apply_preset(const invocation *call) {
+    rb_rfn_options *rfn = options_of(call, rb_rfn_option_table());
+    if (!rfn || rfn->preset == RB_RFN_PRESET_NONE) {
+        return RB_OK;
+    }
+    rb_rfn_options preset;
+    rb_fit_options fit;
+    rb_rfn_options_default(&preset);
+    rb_fit_options_default(&fit);
+    rb_rfn_use_preset((rb_rfn_preset)rfn->preset, &preset, &fit);
+    rb_error err = take_others(call, rb_rfn_option_table(), &preset);
+    return err ? err : take_others(call, rb_fit_option_table(), &fit);
+}
+
 /* Reads, fits and writes the model to out->path. *model is NULL unless there is one. A status after
  * a message. */
 static int fit(const invocation *call, struct log *log, const output *out, rb_model **model) {
@@ -281,7 +308,10 @@ static int fit(const invocation *call, struct log *log, const output *out, rb_mo
         options->seed = draw_seed();
     }
     options->trace = options->trace || log->path;
-    rb_error err = load_start(call, &start);
+    rb_error err = apply_preset(call);
+    if (!err) {
+        err = load_start(call, &start);
+    }
     if (!err) {
         err = open_data(call, call->arguments[0], &source);
     }

@@ -46,7 +46,14 @@ typedef enum rb_rfn_estep {
     RB_RFN_ESTEP_CYCLIC    /* exact minimisation over one unit after the other */
 } rb_rfn_estep;
 
+/* Options that belong together: what rb_rfn_use_preset sets. */
+typedef enum rb_rfn_preset {
+    RB_RFN_PRESET_NONE = 0,
+    RB_RFN_PRESET_BICLUSTERING /* sparse loadings, so that modules are found in noise */
+} rb_rfn_preset;
+
 typedef struct rb_rfn_options {
+    int preset;             /* rb_rfn_preset, for the record: see rb_rfn_use_preset */
     int64_t units;          /* l, the number of hidden units */
     double eta;             /* learning rate of the loadings, in (0, 1] */
     double eta_psi;         /* learning rate of the noise variance; 0: the same as eta */
@@ -55,19 +62,25 @@ typedef struct rb_rfn_options {
     double estep_tolerance; /* the last E-step goes on until no code changes by more than this times
                                the largest code; not for newton */
     int mstep;              /* rb_rfn_mstep: newton (Alg. 1) or gradient (S8.1) */
-    int psi_update;     /* rb_rfn_psi_update: E from the old W (the paper's) or from the new one */
-    double psi_min;     /* least noise variance */
-    double psi_init;    /* noise variance at the start */
-    double weight_max;  /* loadings are kept within [-weight_max, weight_max]; 0: no bound */
-    double weight_init; /* standard deviation of the loadings at the start */
-    double
-        sparse_loadings; /* c: from iteration 51 shrink loadings by eta c standard errors; 0: no */
-    double prior_mean; /* xi: mean of every hidden unit before data; negative makes codes sparser */
+    int psi_update;         /* rb_rfn_psi_update: E from the old W (the paper's) or the new one */
+    double psi_min;         /* least noise variance */
+    double psi_init;        /* noise variance at the start */
+    double weight_max;      /* loadings are kept within [-weight_max, weight_max]; 0: no bound */
+    double weight_init;     /* standard deviation of the loadings at the start */
+    double sparse_loadings; /* c: from iteration 51 on, shrink loadings by eta c standard errors;
+                               0: no */
+    double prior_mean;      /* xi, the mean of every hidden unit before data; negative makes codes
+                               sparser */
 } rb_rfn_options;
 
 /* The option table of rb_rfn_options. */
 RB_API const rb_option *rb_rfn_option_table(void);
 RB_API void rb_rfn_options_default(rb_rfn_options *options);
+
+/* Sets the options of a preset and leaves the others as they are. biclustering: sparse_loadings
+ * 1.5, noise variance that begins at the largest variance of a feature, 400 iterations, best of 3
+ * starts. Take about twice as many units as modules are expected. */
+RB_API void rb_rfn_use_preset(rb_rfn_preset preset, rb_rfn_options *options, rb_fit_options *fit);
 
 #ifdef __cplusplus
 }

@@ -5,6 +5,11 @@
 #include <stddef.h>
 
 const rb_option rfn_option_rows[] = {
+    {"preset", 0, RB_OPTION_CHOICE, offsetof(rb_rfn_options, preset), "none", 0, 0,
+     "none|biclustering", "NAME",
+     "take the options that suit a purpose, where not given: biclustering finds modules in noisy "
+     "data (--sparse-loadings 1.5, --psi-init of the largest variance, --iterations 400, "
+     "--restarts 3)"},
     {"units", 'k', RB_OPTION_INTEGER, offsetof(rb_rfn_options, units), "10", 1, 1e9, NULL, "N",
      "number of hidden units"},
     {"eta", 0, RB_OPTION_NUMBER, offsetof(rb_rfn_options, eta), "0.1", DBL_MIN, 1, NULL, "RATE",
@@ -49,4 +54,16 @@ const rb_option *rb_rfn_option_table(void) {
 
 void rb_rfn_options_default(rb_rfn_options *options) {
     rb_options_default(rfn_option_rows, options);
+}
+
+void rb_rfn_use_preset(rb_rfn_preset preset, rb_rfn_options *options, rb_fit_options *fit) {
+    options->preset = (int)preset;
+    if (preset == RB_RFN_PRESET_BICLUSTERING) {
+        /* A standard error of loadings off the true noise lets too little through, or too much: the
+         * noise begins as large as the data allow (start.c bounds it) and comes down. */
+        options->sparse_loadings = 1.5;
+        options->psi_init = 1e9;
+        fit->iterations = 400;
+        fit->restarts = 3;
+    }
 }

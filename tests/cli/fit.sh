@@ -118,6 +118,14 @@ if [ -c /dev/full ]; then
     one_line
     exists m.h5
 fi
+# A preset sets what is not given.
+expect 0 fit rfn X.npy -k 2 --preset biclustering --iterations 3 --seed 1 -o preset.h5 -q
+expect 0 info preset.h5 --json
+tells '"sparse-loadings": "1.5"'
+tells '"restarts": "3"'
+tells '"iterations": "3"'
+rm preset.h5
+
 # A log is begun when the data are known to be sound: an old one is not lost before.
 echo kept >old.jsonl
 printf 'a,b\n1,x\n' >wrong.csv

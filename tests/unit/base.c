@@ -89,10 +89,10 @@ static void defaults_are_pinned(void **state) {
     } pinned[] = {
         {rb_fit_option_table,
          "iterations=200 tolerance=0 seed=1 restarts=1 precision=float32 trace=false "},
-        {rb_rfn_option_table,
-         "units=10 eta=0.1 eta-psi=0 normalize=rms estep=newton estep-tolerance=1e-06 mstep=newton "
-         "psi-update=old psi-min=0.01 psi-init=0.1 "
-         "weight-max=0 weight-init=0.01 sparse-loadings=0 prior-mean=0 "},
+        {rb_rfn_option_table, "preset=none units=10 eta=0.1 eta-psi=0 normalize=rms estep=newton "
+                              "estep-tolerance=1e-06 mstep=newton "
+                              "psi-update=old psi-min=0.01 psi-init=0.1 "
+                              "weight-max=0 weight-init=0.01 sparse-loadings=0 prior-mean=0 "},
         {rb_preprocess_option_table,
          "missing=refuse totals=0 log1p=false top-variance=0 centre=auto scale=none "},
         {rb_read_option_table, "dataset= transpose=false header=auto row-names=auto patches= "},
