@@ -3,7 +3,8 @@
  */
 #include "cholesky.h"
 
-#include <cblas.h>
+#include "bands.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -14,57 +15,100 @@ void dtrtri_(const char *uplo, const char *diag, const int *n, double *a, const 
 
 enum { BLOCK = RB_CHOLESKY_BLOCK };
 
-static int64_t smaller(int64_t a, int64_t b) {
-    return a < b ? a : b;
+/* Where to halve so that the first part is whole blocks. */
+static int64_t half_of(int64_t size) {
+    int64_t blocks = (size + BLOCK - 1) / BLOCK;
+    return (blocks + 1) / 2 * BLOCK;
 }
 
-/* X <- op(T) X or X op(T), T lower triangular. */
-static void multiply_triangle(enum CBLAS_SIDE side, enum CBLAS_TRANSPOSE op, rb_dense t,
-                              rb_dense x) {
-    int rows = (int)x.rows, cols = (int)x.cols, ldt = (int)t.ld, ldx = (int)x.ld;
-    if (x.type == RB_FLOAT32) {
-        cblas_strmm(CblasRowMajor, side, CblasLower, op, CblasNonUnit, rows, cols, 1, t.data, ldt,
-                    x.data, ldx);
-    } else {
-        cblas_dtrmm(CblasRowMajor, side, CblasLower, op, CblasNonUnit, rows, cols, 1, t.data, ldt,
-                    x.data, ldx);
-    }
-}
-
-/* ---- factorisation, block column by block column ---- */
-
-struct column {
-    rb_dense a;
-    int64_t first, size; /* of the block */
+/* L = [first 0; below second] */
+struct halves {
+    rb_dense first, below, second;
 };
 
-/* The rows of task `index`: blocks from the diagonal one down. */
-static rb_dense task_rows(const struct column *c, int64_t index, int64_t *first) {
-    *first = c->first + index * BLOCK;
-    return rb_dense_rows(c->a, *first, smaller(BLOCK, c->a.rows - *first));
+static struct halves halve(rb_dense l) {
+    int64_t half = half_of(l.rows), rest = l.rows - half;
+    return (struct halves){rb_dense_part(l, 0, half, 0, half),
+                           rb_dense_part(l, half, rest, 0, half),
+                           rb_dense_part(l, half, rest, half, rest)};
 }
 
-/* A_ik <- A_ik - L_i L_k', over the columns that are done. */
-static void subtract_done(void *arg, int64_t index, int worker) {
-    (void)worker;
-    const struct column *c = arg;
-    int64_t first;
-    rb_dense rows = task_rows(c, index, &first);
-    rb_gemm(-1, rb_dense_part(rows, 0, rows.rows, 0, c->first), RB_PLAIN,
-            rb_dense_part(c->a, c->first, c->size, 0, c->first), RB_TRANSPOSED, 1,
-            rb_dense_part(rows, 0, rows.rows, c->first, c->size));
+/* ---- solutions, by halves, so that the products are as large as can be ---- */
+
+/* X <- L^-1 X */
+static void solve_left(rb_dense l, rb_dense x) {
+    if (l.rows <= BLOCK) {
+        rb_trmm_left(l, RB_PLAIN, x);
+        return;
+    }
+    struct halves part = halve(l);
+    rb_dense top = rb_dense_rows(x, 0, part.first.rows);
+    rb_dense bottom = rb_dense_rows(x, top.rows, x.rows - top.rows);
+    solve_left(part.first, top);
+    rb_gemm(-1, part.below, RB_PLAIN, top, RB_PLAIN, 1, bottom);
+    solve_left(part.second, bottom);
 }
 
-/* L_ik <- A_ik L_kk^-T, for the blocks below the diagonal one. */
-static void divide(void *arg, int64_t index, int worker) {
-    (void)worker;
-    const struct column *c = arg;
-    int64_t first;
-    rb_dense rows = task_rows(c, index + 1, &first);
-    multiply_triangle(CblasRight, CblasTrans,
-                      rb_dense_part(c->a, c->first, c->size, c->first, c->size),
-                      rb_dense_part(rows, 0, rows.rows, c->first, c->size));
+/* X <- L^-T X */
+static void solve_left_transposed(rb_dense l, rb_dense x) {
+    if (l.rows <= BLOCK) {
+        rb_trmm_left(l, RB_TRANSPOSED, x);
+        return;
+    }
+    struct halves part = halve(l);
+    rb_dense top = rb_dense_rows(x, 0, part.first.rows);
+    rb_dense bottom = rb_dense_rows(x, top.rows, x.rows - top.rows);
+    solve_left_transposed(part.second, bottom);
+    rb_gemm(-1, part.below, RB_TRANSPOSED, bottom, RB_PLAIN, 1, top);
+    solve_left_transposed(part.first, top);
 }
+
+static rb_dense columns(rb_dense x, int64_t first, int64_t size) {
+    return rb_dense_part(x, 0, x.rows, first, size);
+}
+
+/* X <- X L^-T */
+static void solve_right_transposed(rb_dense l, rb_dense x) {
+    if (l.rows <= BLOCK) {
+        rb_trmm_right(x, l, RB_TRANSPOSED);
+        return;
+    }
+    struct halves part = halve(l);
+    rb_dense left = columns(x, 0, part.first.rows);
+    rb_dense right = columns(x, left.cols, x.cols - left.cols);
+    solve_right_transposed(part.first, left);
+    rb_gemm(-1, left, RB_PLAIN, part.below, RB_TRANSPOSED, 1, right);
+    solve_right_transposed(part.second, right);
+}
+
+/* X <- X L^-1 */
+static void solve_right(rb_dense l, rb_dense x) {
+    if (l.rows <= BLOCK) {
+        rb_trmm_right(x, l, RB_PLAIN);
+        return;
+    }
+    struct halves part = halve(l);
+    rb_dense left = columns(x, 0, part.first.rows);
+    rb_dense right = columns(x, left.cols, x.cols - left.cols);
+    solve_right(part.second, right);
+    rb_gemm(-1, right, RB_PLAIN, part.below, RB_PLAIN, 1, left);
+    solve_right(part.first, left);
+}
+
+void rb_cholesky_left(rb_dense factor, rb_dense x, int64_t first) {
+    int64_t rest = factor.rows - first;
+    rb_dense l = rb_dense_part(factor, first, rest, first, rest),
+             wanted = rb_dense_rows(x, first, rest);
+    solve_left(l, wanted);
+    solve_left_transposed(l, wanted);
+}
+
+void rb_cholesky_right(rb_dense factor, rb_dense x) {
+    solve_right_transposed(factor, x);
+    solve_right(factor, x);
+}
+
+/* ---- factorisation ---- */
 
 /* The diagonal block: factor, logarithms, inverse. Returns -1 or the row that failed. */
 static int64_t factor_diagonal(rb_dense block, double *log_det) {
@@ -86,62 +130,36 @@ static int64_t factor_diagonal(rb_dense block, double *log_det) {
     return -1;
 }
 
+struct division {
+    rb_dense l, rows;
+    struct bands bands;
+};
+
+static void divide(void *arg, int64_t index, int worker) {
+    (void)worker;
+    const struct division *d = arg;
+    solve_right_transposed(d->l, rb_dense_rows(d->rows, rb_band_start(d->bands, index),
+                                               rb_band_size(d->bands, index)));
+}
+
+/* Rows `first` and on of the whole: for the row that failed. */
+static int64_t factor(rb_context *ctx, rb_dense a, int64_t first, double *log_det) {
+    if (a.rows <= BLOCK) {
+        int64_t failed = factor_diagonal(a, log_det);
+        return failed < 0 ? failed : first + failed;
+    }
+    struct halves part = halve(a);
+    int64_t failed = factor(ctx, part.first, first, log_det);
+    if (failed >= 0) {
+        return failed;
+    }
+    struct division division = {part.first, part.below, rb_cut_wide(part.below.rows)};
+    rb_parallel(ctx, division.bands.count, divide, &division);
+    rb_gemm_lower(ctx, -1, part.below, RB_PLAIN, part.below, RB_TRANSPOSED, 1, part.second);
+    return factor(ctx, part.second, first + part.first.rows, log_det);
+}
+
 int64_t rb_cholesky_factor(rb_context *ctx, rb_dense a, double *log_det) {
     *log_det = 0;
-    for (int64_t first = 0; first < a.rows; first += BLOCK) {
-        int64_t size = smaller(BLOCK, a.rows - first);
-        int64_t tasks = (a.rows - first + BLOCK - 1) / BLOCK;
-        struct column column = {a, first, size};
-        if (first > 0) {
-            rb_parallel(ctx, tasks, subtract_done, &column);
-        }
-        int64_t failed = factor_diagonal(rb_dense_part(a, first, size, first, size), log_det);
-        if (failed >= 0) {
-            return first + failed;
-        }
-        rb_parallel(ctx, tasks - 1, divide, &column);
-    }
-    return -1;
-}
-
-/* ---- solutions ---- */
-
-static rb_dense diagonal(rb_dense factor, int64_t first, int64_t size) {
-    return rb_dense_part(factor, first, size, first, size);
-}
-
-void rb_cholesky_left(rb_dense factor, rb_dense x, int64_t start) {
-    int64_t n = factor.rows;
-    for (int64_t i = start; i < n; i += BLOCK) {
-        int64_t size = smaller(BLOCK, n - i);
-        rb_dense here = rb_dense_rows(x, i, size);
-        rb_gemm(-1, rb_dense_part(factor, i, size, start, i - start), RB_PLAIN,
-                rb_dense_rows(x, start, i - start), RB_PLAIN, 1, here);
-        multiply_triangle(CblasLeft, CblasNoTrans, diagonal(factor, i, size), here);
-    }
-    for (int64_t i = (n - 1) / BLOCK * BLOCK; i >= start; i -= BLOCK) {
-        int64_t size = smaller(BLOCK, n - i), next = i + size;
-        rb_dense here = rb_dense_rows(x, i, size);
-        rb_gemm(-1, rb_dense_part(factor, next, n - next, i, size), RB_TRANSPOSED,
-                rb_dense_rows(x, next, n - next), RB_PLAIN, 1, here);
-        multiply_triangle(CblasLeft, CblasTrans, diagonal(factor, i, size), here);
-    }
-}
-
-void rb_cholesky_right(rb_dense factor, rb_dense x) {
-    int64_t n = factor.rows;
-    for (int64_t i = 0; i < n; i += BLOCK) {
-        int64_t size = smaller(BLOCK, n - i);
-        rb_dense here = rb_dense_part(x, 0, x.rows, i, size);
-        rb_gemm(-1, rb_dense_part(x, 0, x.rows, 0, i), RB_PLAIN,
-                rb_dense_part(factor, i, size, 0, i), RB_TRANSPOSED, 1, here);
-        multiply_triangle(CblasRight, CblasTrans, diagonal(factor, i, size), here);
-    }
-    for (int64_t i = (n - 1) / BLOCK * BLOCK; i >= 0; i -= BLOCK) {
-        int64_t size = smaller(BLOCK, n - i), next = i + size;
-        rb_dense here = rb_dense_part(x, 0, x.rows, i, size);
-        rb_gemm(-1, rb_dense_part(x, 0, x.rows, next, n - next), RB_PLAIN,
-                rb_dense_part(factor, next, n - next, i, size), RB_PLAIN, 1, here);
-        multiply_triangle(CblasRight, CblasNoTrans, diagonal(factor, i, size), here);
-    }
+    return factor(ctx, a, 0, log_det);
 }

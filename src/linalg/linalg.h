@@ -67,6 +67,9 @@ void rb_gemm(double alpha, rb_dense a, rb_side op_a, rb_dense b, rb_side op_b, d
              rb_dense c);
 /* C = alpha op(A) op(A)' + beta C, lower triangle only, on the calling thread. */
 void rb_syrk(double alpha, rb_dense a, rb_side op_a, double beta, rb_dense c);
+/* X <- op(T) X, X <- X op(T), T lower triangular, on the calling thread. */
+void rb_trmm_left(rb_dense t, rb_side op, rb_dense x);
+void rb_trmm_right(rb_dense x, rb_dense t, rb_side op);
 /* The same over the context's threads, by fixed tiles of C. rb_gemm_lower: only tiles that touch
  * the lower triangle of C are computed, for products that are symmetric by what they mean. */
 void rb_gemm_parallel(rb_context *ctx, double alpha, rb_dense a, rb_side op_a, rb_dense b,
@@ -78,9 +81,9 @@ void rb_gemm_lower(rb_context *ctx, double alpha, rb_dense a, rb_side op_a, rb_d
  * triangle of S += M'M (units x units), V samples x features, M samples x units. */
 void rb_moments_parallel(rb_context *ctx, rb_dense v, rb_dense m, rb_dense u, rb_dense s);
 
-/* Z of the shape of W with 2 <w_k, z_k> = w_k' S w_k for every row k, S symmetric and full: half
- * the work of the product W S. Parallel. */
-void rb_half_product(rb_context *ctx, rb_dense w, rb_dense s, rb_dense z);
+/* Z = W T, T lower triangular, what is above its diagonal is not read. On the calling thread. With
+ * S = T + T' symmetric, 2 <w_k, z_k> = w_k' S w_k for every row k, for half the work of W S. */
+void rb_half_product(rb_dense w, rb_dense t, rb_dense z);
 
 /* ---- symmetric positive definite matrices ---- */
 
@@ -95,9 +98,10 @@ rb_error rb_spd_factor(rb_context *ctx, rb_spd *f, rb_dense a);
 double rb_spd_log_det(const rb_spd *f);
 /* X = A^-1, full. */
 void rb_spd_inverse(rb_context *ctx, rb_spd *f, rb_dense x);
-/* X = A^-1 B (B size x k), X = B A^-1 (B k x size); B and X may not overlap. Parallel. */
+/* X = A^-1 B (B size x k); B and X may not overlap. Parallel. */
 void rb_spd_solve_left(rb_context *ctx, rb_spd *f, rb_dense b, rb_dense x);
-void rb_spd_solve_right(rb_context *ctx, rb_spd *f, rb_dense b, rb_dense x);
+/* X = B A^-1 (B k x size), on the calling thread. */
+void rb_spd_solve_right(const rb_spd *f, rb_dense b, rb_dense x);
 
 /* ---- eigenvalues of symmetric matrices ---- */
 

@@ -43,6 +43,27 @@ void rb_gemm(double alpha, rb_dense a, rb_side op_a, rb_dense b, rb_side op_b, d
     }
 }
 
+/* X <- op(T) X or X op(T), T lower triangular. */
+static void multiply_triangle(enum CBLAS_SIDE side, enum CBLAS_TRANSPOSE op, rb_dense t,
+                              rb_dense x) {
+    int rows = (int)x.rows, cols = (int)x.cols, ldt = (int)t.ld, ldx = (int)x.ld;
+    if (x.type == RB_FLOAT32) {
+        cblas_strmm(CblasRowMajor, side, CblasLower, op, CblasNonUnit, rows, cols, 1, t.data, ldt,
+                    x.data, ldx);
+    } else {
+        cblas_dtrmm(CblasRowMajor, side, CblasLower, op, CblasNonUnit, rows, cols, 1, t.data, ldt,
+                    x.data, ldx);
+    }
+}
+
+void rb_trmm_left(rb_dense t, rb_side op, rb_dense x) {
+    multiply_triangle(CblasLeft, cblas_side(op), t, x);
+}
+
+void rb_trmm_right(rb_dense x, rb_dense t, rb_side op) {
+    multiply_triangle(CblasRight, cblas_side(op), t, x);
+}
+
 static void scale_lower(double beta, rb_dense c) {
     for (int64_t i = 0; i < c.rows; i++) {
         scale(beta, rb_dense_part(c, i, 1, 0, i + 1));
@@ -70,27 +91,11 @@ void rb_syrk(double alpha, rb_dense a, rb_side op_a, double beta, rb_dense c) {
 
 /* ---- tiles ---- */
 
-/* The output is cut into bands of rows and of columns: wide, so that packing the operands costs the
- * BLAS little (bands of 256 cost a fifth more time than bands of 400 to 512), but not one tile
- * alone where there is work for two threads. A function of the shape alone, so that the bits do not
- * depend on the number of threads. */
-enum { BAND = 448, BAND_LEAST = 128 };
-
-static int64_t band_count(int64_t length, int64_t least) {
-    int64_t count = (length + BAND / 2) / BAND;
-    count = count < 1 ? 1 : count;
-    return count < least && length >= 2 * BAND_LEAST ? least : count;
-}
-
-static struct bands cut(int64_t length) {
-    return rb_cut(length, band_count(length, 2));
-}
-
 static void cut_both(int64_t rows, int64_t cols, struct bands *row_bands, struct bands *col_bands) {
-    int64_t down = band_count(rows, 1), across = band_count(cols, 1);
+    int64_t down = rb_band_count(rows, 1), across = rb_band_count(cols, 1);
     int64_t least = down * across == 1 ? 2 : 1;
-    *row_bands = rb_cut(rows, band_count(rows, least));
-    *col_bands = rb_cut(cols, band_count(cols, least));
+    *row_bands = rb_cut(rows, rb_band_count(rows, least));
+    *col_bands = rb_cut(cols, rb_band_count(cols, least));
 }
 
 /* Band (row, col) of a lower triangle, row by row. */
@@ -181,37 +186,30 @@ void rb_gemm_parallel(rb_context *ctx, double alpha, rb_dense a, rb_side op_a, r
 
 void rb_gemm_lower(rb_context *ctx, double alpha, rb_dense a, rb_side op_a, rb_dense b,
                    rb_side op_b, double beta, rb_dense c) {
-    struct product p = {alpha, beta, a, b, c, op_a, op_b, cut(c.rows), cut(c.rows)};
+    struct product p = {alpha, beta, a, b, c, op_a, op_b, rb_cut_wide(c.rows), rb_cut_wide(c.rows)};
     rb_parallel(ctx, p.rows.count * (p.rows.count + 1) / 2, lower_task, &p);
 }
 
-/* ---- quadratic forms ---- */
+/* ---- triangular ---- */
 
-enum { FORM_BLOCK = 128 };
-
-struct forms {
-    rb_dense w, s, z;
-    struct bands rows;
-};
-
-/* Z_j = W_j S_jj / 2 + W_below S_below,j for a block j of columns; the first has the most below. */
-static void forms_task(void *arg, int64_t index, int worker) {
-    (void)worker;
-    const struct forms *f = arg;
-    int64_t row = index % f->rows.count, j = index / f->rows.count * FORM_BLOCK;
-    int64_t left = f->s.rows - j, size = left < FORM_BLOCK ? left : FORM_BLOCK, next = j + size;
-    int64_t first = rb_band_start(f->rows, row), rows = rb_band_size(f->rows, row);
-    rb_dense z = rb_dense_part(f->z, first, rows, j, size);
-    rb_gemm(0.5, rb_dense_part(f->w, first, rows, j, size), RB_PLAIN,
-            rb_dense_part(f->s, j, size, j, size), RB_PLAIN, 0, z);
-    rb_gemm(1, rb_dense_part(f->w, first, rows, next, left - size), RB_PLAIN,
-            rb_dense_part(f->s, next, left - size, j, size), RB_PLAIN, 1, z);
-}
-
-void rb_half_product(rb_context *ctx, rb_dense w, rb_dense s, rb_dense z) {
-    struct forms forms = {w, s, z, rb_cut(w.rows, band_count(w.rows, 1))};
-    int64_t blocks = (s.rows + FORM_BLOCK - 1) / FORM_BLOCK;
-    rb_parallel(ctx, blocks * forms.rows.count, forms_task, &forms);
+/* By halves down to squares of SQUARE, Z1 = W1 T11 + W2 T21, Z2 = W2 T22: the BLAS is faster at
+ * full products than at triangular ones. */
+void rb_half_product(rb_dense w, rb_dense t, rb_dense z) {
+    enum { SQUARE = 512 };
+    if (t.rows <= SQUARE) {
+        rb_dense_copy(w, z);
+        rb_trmm_right(z, t, RB_PLAIN);
+        return;
+    }
+    int64_t half = (t.rows / 2 + RB_BAND_STEP - 1) / RB_BAND_STEP * RB_BAND_STEP;
+    int64_t rest = t.rows - half;
+    rb_dense right = rb_dense_part(w, 0, w.rows, half, rest);
+    rb_dense z_left = rb_dense_part(z, 0, z.rows, 0, half);
+    rb_half_product(rb_dense_part(w, 0, w.rows, 0, half), rb_dense_part(t, 0, half, 0, half),
+                    z_left);
+    rb_gemm(1, right, RB_PLAIN, rb_dense_part(t, half, rest, 0, half), RB_PLAIN, 1, z_left);
+    rb_half_product(right, rb_dense_part(t, half, rest, half, rest),
+                    rb_dense_part(z, 0, z.rows, half, rest));
 }
 
 /* ---- moments ---- */
@@ -234,7 +232,7 @@ static void moments_task(void *arg, int64_t index, int worker) {
 void rb_moments_parallel(rb_context *ctx, rb_dense v, rb_dense m, rb_dense u, rb_dense s) {
     struct moments moments = {
         .u = {1, 1, v, m, u, RB_TRANSPOSED, RB_PLAIN, {0}, {0}},
-        .s = {1, 1, m, m, s, RB_TRANSPOSED, RB_PLAIN, cut(s.rows), cut(s.rows)},
+        .s = {1, 1, m, m, s, RB_TRANSPOSED, RB_PLAIN, rb_cut_wide(s.rows), rb_cut_wide(s.rows)},
     };
     cut_both(u.rows, u.cols, &moments.u.rows, &moments.u.cols);
     int64_t bands = moments.s.rows.count;

@@ -111,8 +111,6 @@ double rb_spd_log_det(const rb_spd *f) {
 
 /* ---- with the Cholesky factor: columns or rows are independent and go in strips ---- */
 
-enum { STRIP = 256 };
-
 struct strips {
     rb_spd *f;
     rb_dense b, x;
@@ -121,7 +119,7 @@ struct strips {
 
 static void run_strips(rb_context *ctx, rb_spd *f, rb_dense b, rb_dense x, int64_t length,
                        rb_task task) {
-    struct strips strips = {f, b, x, rb_cut(length, (length + STRIP - 1) / STRIP)};
+    struct strips strips = {f, b, x, rb_cut_wide(length)};
     rb_parallel(ctx, strips.bands.count, task, &strips);
 }
 
@@ -170,19 +168,11 @@ void rb_spd_solve_left(rb_context *ctx, rb_spd *f, rb_dense b, rb_dense x) {
     run_strips(ctx, f, b, x, x.cols, left_strip);
 }
 
-static void right_strip(void *arg, int64_t index, int worker) {
-    (void)worker;
-    const struct strips *s = arg;
-    int64_t first = rb_band_start(s->bands, index), size = rb_band_size(s->bands, index);
-    rb_dense x = rb_dense_rows(s->x, first, size);
-    rb_dense_copy(rb_dense_rows(s->b, first, size), x);
-    rb_cholesky_right(s->f->solver, x);
-}
-
-void rb_spd_solve_right(rb_context *ctx, rb_spd *f, rb_dense b, rb_dense x) {
+void rb_spd_solve_right(const rb_spd *f, rb_dense b, rb_dense x) {
     if (f->small) {
-        rb_gemm_parallel(ctx, 1, b, RB_PLAIN, f->solver, RB_PLAIN, 0, x);
+        rb_gemm(1, b, RB_PLAIN, f->solver, RB_PLAIN, 0, x);
         return;
     }
-    run_strips(ctx, f, b, x, x.rows, right_strip);
+    rb_dense_copy(b, x);
+    rb_cholesky_right(f->solver, x);
 }

@@ -41,7 +41,7 @@ rb_error rfn_coder_new(rb_context *ctx, const rb_model *model, int64_t block_sam
                        void **coder) {
     *coder = NULL;
     int64_t m = model->preprocess->n_features, l = rb_model_units(model);
-    int64_t tasks = (block_samples + RFN_TASK_SAMPLES - 1) / RFN_TASK_SAMPLES;
+    int64_t tasks = rfn_task_count(block_samples);
     size_t size = rb_type_size(model->type);
     rb_dense work = {0};
     rfn_coder *c = rb_alloc_zero(ctx, 1, sizeof *c);
@@ -92,10 +92,9 @@ static void encode_task(void *arg, int64_t task, int worker) {
     (void)worker;
     const struct encoding *e = arg;
     rfn_coder *c = e->coder;
-    int64_t first = task * RFN_TASK_SAMPLES, left = e->codes.rows - first, l = e->codes.cols;
-    rb_dense codes =
-        rb_dense_rows(e->codes, first, left < RFN_TASK_SAMPLES ? left : RFN_TASK_SAMPLES);
-    rfn_project(e->ctx, e->block, first, e->posterior->filter, codes);
+    int64_t l = e->codes.cols;
+    rb_dense codes = rfn_task_rows(e->codes, task);
+    rfn_project(e->ctx, e->block, rfn_task_first(e->codes.rows, task), e->posterior->filter, codes);
     if (e->rectify) {
         rb_rectify(e->ctx, codes, c->offset, c->task_sum + task * l, c->task_largest + task * l);
     }
@@ -111,7 +110,7 @@ static void encode_task(void *arg, int64_t task, int worker) {
 
 static void encode_block(struct encoding *e) {
     rfn_offset(e->ctx, e->block, e->posterior->filter, e->posterior->bias, e->coder->offset);
-    rb_parallel(e->ctx, (e->codes.rows + RFN_TASK_SAMPLES - 1) / RFN_TASK_SAMPLES, encode_task, e);
+    rb_parallel(e->ctx, rfn_tasks(e->codes.rows).count, encode_task, e);
 }
 
 void rfn_posterior_means(rb_context *ctx, rfn_coder *coder, const rb_block *block, rb_dense codes) {

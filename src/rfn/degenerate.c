@@ -24,10 +24,17 @@ static int64_t best_task(const rfn_state *st, int64_t tasks, int64_t j) {
 /* The sample of that task, counted in the block; means are computed again, rectifying lost them. */
 static int64_t best_sample(rb_context *ctx, const rfn_state *st, const rb_block *block,
                            int64_t task, int64_t j, rb_dense column) {
-    int64_t first = task * RFN_TASK_SAMPLES, left = block->n_samples - first;
-    column = rb_dense_rows(column, 0, left < RFN_TASK_SAMPLES ? left : RFN_TASK_SAMPLES);
-    rb_dense filter = rb_dense_part(st->posterior.filter, 0, st->problem.n_features, j, 1);
-    rfn_project(ctx, block, first, filter, column);
+    struct bands tasks = rfn_tasks(block->n_samples);
+    int64_t first = rb_band_start(tasks, task);
+    column = rb_dense_rows(column, 0, rb_band_size(tasks, task));
+    if (st->posterior.factored) {
+        rb_dense linear = rfn_task_rows(rb_dense_rows(st->linear, 0, block->n_samples), task);
+        rb_dense sigma = rb_dense_part(st->posterior.sigma, 0, linear.cols, j, 1);
+        rb_gemm(1, linear, RB_PLAIN, sigma, RB_PLAIN, 0, column);
+    } else {
+        rb_dense filter = rb_dense_part(st->posterior.filter, 0, st->problem.n_features, j, 1);
+        rfn_project(ctx, block, first, filter, column);
+    }
     int64_t best = 0;
     for (int64_t i = 1; i < column.rows; i++) {
         if (rb_dense_get(column, i, 0) > rb_dense_get(column, best, 0)) {
@@ -60,7 +67,7 @@ static rb_error keep(rb_context *ctx, rfn_state *st, const rb_block *block, int6
 
 rb_error rfn_note_dying(rb_context *ctx, rfn_state *st, const rb_block *block) {
     int64_t l = st->options.units;
-    int64_t tasks = (block->n_samples + RFN_TASK_SAMPLES - 1) / RFN_TASK_SAMPLES;
+    struct bands tasks = rfn_tasks(block->n_samples);
     if (st->options.normalize != RB_RFN_NORMALIZE_RMS) {
         return RB_OK;
     }
@@ -70,14 +77,14 @@ rb_error rfn_note_dying(rb_context *ctx, rfn_state *st, const rb_block *block) {
         if (st->units.alive[j]) {
             continue;
         }
-        int64_t task = best_task(st, tasks, j);
+        int64_t task = best_task(st, tasks.count, j);
         double largest = st->task_largest[task * l + j];
         const rfn_candidate *candidate = &st->units.candidates[j];
         if (candidate->sample >= 0 && !(largest > candidate->largest)) {
             continue;
         }
         if (!column.data) {
-            err = rb_dense_new(ctx, st->problem.type, RFN_TASK_SAMPLES, 1, &column);
+            err = rb_dense_new(ctx, st->problem.type, tasks.size, 1, &column);
         }
         if (!err) {
             int64_t i = best_sample(ctx, st, block, task, j, column);

@@ -22,7 +22,6 @@ void rfn_exact_free(rfn_exact *exact) {
         rb_dense_free(&exact->codes);
         rb_dense_free(&exact->linear);
         rfn_work_free(&exact->work);
-        rb_free(exact->prior_mean);
         rb_free(exact->offset);
         rb_free(exact->dead);
         rb_free(exact->samples);
@@ -50,15 +49,13 @@ static rb_error allocate(rb_context *ctx, rb_type type, int64_t m, int64_t l, in
     if (err) {
         return err;
     }
-    exact->prior_mean = rb_alloc(ctx, l, rb_type_size(type));
     exact->offset = rb_alloc(ctx, l, rb_type_size(type));
     exact->dead = rb_alloc_zero(ctx, l, sizeof *exact->dead);
     exact->samples = rb_alloc(ctx, samples, sizeof *exact->samples);
     exact->largest = rb_alloc(ctx, samples, sizeof *exact->largest);
     exact->done = rb_alloc(ctx, samples, sizeof *exact->done);
     exact->problem.dead = exact->dead;
-    bool all = exact->prior_mean && exact->offset && exact->dead && exact->samples &&
-               exact->largest && exact->done;
+    bool all = exact->offset && exact->dead && exact->samples && exact->largest && exact->done;
     return all ? RB_OK : RB_ERROR_MEMORY;
 }
 
@@ -89,8 +86,8 @@ static rb_error set_problem(rb_context *ctx, const rb_model *model,
     }
     for (int64_t j = 0; j < l; j++) {
         exact->dead[j] = dead[j] != 0;
-        rfn_put(exact->codes.type, exact->prior_mean, j, parameters->prior_mean[j]);
     }
+    exact->parameters = parameters;
     rb_dense p = exact->problem.hessian;
     rfn_hessian(ctx, parameters, exact->weighted, p);
     rb_dense_mirror(p);
@@ -153,12 +150,12 @@ struct turn {
 };
 
 static rb_dense rows_of(const struct turn *turn, int64_t task) {
-    int64_t first = task * RFN_TASK_SAMPLES, left = turn->codes.rows - first;
-    return rb_dense_rows(turn->codes, first, left < RFN_TASK_SAMPLES ? left : RFN_TASK_SAMPLES);
+    return rfn_task_rows(turn->codes, task);
 }
 
 static rb_dense columns_of(const struct turn *turn, rb_dense all, int64_t task) {
-    return rb_dense_part(all, 0, all.rows, task * RFN_TASK_SAMPLES, rows_of(turn, task).rows);
+    return rb_dense_part(all, 0, all.rows, rfn_task_first(turn->codes.rows, task),
+                         rows_of(turn, task).rows);
 }
 
 static void bring(void *arg, int64_t task, int worker) {
@@ -166,7 +163,8 @@ static void bring(void *arg, int64_t task, int worker) {
     const struct turn *turn = arg;
     rb_dense rows = rows_of(turn, task);
     rb_dense_transpose(rows, columns_of(turn, turn->exact->codes, task));
-    rfn_project(turn->ctx, turn->block, task * RFN_TASK_SAMPLES, turn->exact->weighted, rows);
+    rfn_project(turn->ctx, turn->block, rfn_task_first(turn->codes.rows, task),
+                turn->exact->weighted, rows);
     for (int64_t i = 0; i < rows.rows; i++) {
         rb_axpy(turn->ctx, rows.type, rows.cols, 1, turn->exact->offset, rb_dense_row(rows, i));
     }
@@ -230,8 +228,8 @@ static void let_go(struct turn *turn, bool all) {
 
 void rfn_exact_solve(rb_context *ctx, rfn_exact *exact, const rb_block *block, rb_dense codes) {
     struct turn turn = {ctx, exact, block, codes, codes.rows};
-    rfn_offset(ctx, block, exact->weighted, exact->prior_mean, exact->offset);
-    rb_parallel(ctx, (codes.rows + RFN_TASK_SAMPLES - 1) / RFN_TASK_SAMPLES, bring, &turn);
+    rfn_linear_offset(ctx, block, exact->parameters, exact->weighted, exact->offset);
+    rb_parallel(ctx, rfn_tasks(codes.rows).count, bring, &turn);
     for (int64_t i = 0; i < codes.rows; i++) {
         exact->samples[i] = i;
     }

@@ -7,12 +7,12 @@
 
 /* Of a block of samples at a time. */
 typedef struct rfn_exact {
-    rfn_quadratic problem; /* P + diag tau, Q' of the block, the rectified set */
-    rb_dense weighted;     /* Psi^-1 W, m x l: Q = V Psi^-1 W + xi */
-    void *prior_mean;      /* xi, l of the type */
-    void *offset;          /* of the block at hand */
-    rb_dense codes;        /* mu' of the block, l x block_samples */
-    rb_dense linear;       /* room for problem.linear */
+    rfn_quadratic problem;            /* P + diag tau, Q' of the block, the rectified set */
+    rb_dense weighted;                /* Psi^-1 W, m x l: Q = V Psi^-1 W + xi */
+    const rfn_parameters *parameters; /* of the coder */
+    void *offset;                     /* of the block at hand */
+    rb_dense codes;                   /* mu' of the block, l x block_samples */
+    rb_dense linear;                  /* room for problem.linear */
     rfn_work work;
     bool *dead;
     int64_t *samples; /* of the block: which sample a column is, since some have left */

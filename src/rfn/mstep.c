@@ -14,18 +14,16 @@
  *
  * and w'Sw = 2 z.w takes half the work of the product W S.
  */
+#include "linalg/bands.h"
 #include "state.h"
 
 #include <math.h>
 #include <string.h>
 
-/* Loadings in a task: so many that a small problem is one task and wakes no thread. */
-enum { TASK_CELLS = 1 << 15 };
-
 struct rows {
     rb_context *ctx;
     rfn_state *st;
-    int64_t in_task;
+    struct bands strips;
     bool shrinks;
 };
 
@@ -77,18 +75,31 @@ static void clamp_row(rb_dense w, int64_t k, double bound) {
     }
 }
 
+/* (Half of) W S and the target U S^-1 for some rows, while they are close by. */
+static void prepare_rows(rfn_state *st, int64_t first, int64_t count) {
+    rb_dense w = rb_dense_rows(st->parameters.loadings, first, count);
+    rb_dense z = rb_dense_rows(st->work, first, count);
+    if (st->options.mstep == RB_RFN_MSTEP_NEWTON) {
+        rb_half_product(w, st->s, z);
+        rb_spd_solve_right(st->factor, rb_dense_rows(st->u, first, count),
+                           rb_dense_rows(st->posterior.filter, first, count));
+    } else {
+        rb_gemm(1, w, RB_PLAIN, st->s, RB_PLAIN, 0, z);
+    }
+}
+
 static void update_rows(void *arg, int64_t task, int worker) {
     (void)worker;
     struct rows *r = arg;
-    rb_dense w = r->st->parameters.loadings;
-    int64_t end = (task + 1) * r->in_task;
-    for (int64_t k = task * r->in_task; k < end && k < w.rows; k++) {
+    int64_t first = rb_band_start(r->strips, task), count = rb_band_size(r->strips, task);
+    prepare_rows(r->st, first, count);
+    for (int64_t k = first; k < first + count; k++) {
         update_row(r, k);
         if (r->shrinks) {
             rfn_shrink_row(r->st, k);
         }
         if (r->st->options.weight_max > 0) {
-            clamp_row(w, k, r->st->options.weight_max);
+            clamp_row(r->st->parameters.loadings, k, r->st->options.weight_max);
         }
     }
 }
@@ -101,6 +112,13 @@ static void recompute_forms(rb_context *ctx, rfn_state *st) {
         const void *row = rb_dense_row(w, k);
         st->cross[k] = rb_dot(ctx, w.type, w.cols, rb_dense_row(st->u, k), row);
         st->quadratic[k] = rb_dot(ctx, w.type, w.cols, rb_dense_row(st->work, k), row);
+    }
+}
+
+/* With S = T + T', T is the lower triangle with half of the diagonal. */
+static void scale_diagonal(rb_dense s, double factor) {
+    for (int64_t j = 0; j < s.rows; j++) {
+        rb_dense_set(s, j, j, factor * rb_dense_get(s, j, j));
     }
 }
 
@@ -121,20 +139,16 @@ rb_error rfn_mstep(rb_context *ctx, void *state) {
     rfn_state *st = state;
     rb_dense w = st->parameters.loadings;
     bool newton = st->options.mstep == RB_RFN_MSTEP_NEWTON;
-    if (newton) {
-        rb_half_product(ctx, w, st->s, st->work);
-        rb_error err = rb_spd_factor(ctx, st->factor, st->s);
-        if (err) {
-            rb_fail_prefix(ctx, "the second moment of the codes, S: ");
-            return err;
-        }
-        rb_spd_solve_right(ctx, st->factor, st->u, st->posterior.filter);
-    } else {
-        rb_gemm_parallel(ctx, 1, w, RB_PLAIN, st->s, RB_PLAIN, 0, st->work);
+    rb_error err = newton ? rb_spd_factor(ctx, st->factor, st->s) : RB_OK;
+    if (err) {
+        rb_fail_prefix(ctx, "the second moment of the codes, S: ");
+        return err;
     }
     st->iteration++;
-    struct rows rows = {ctx, st, TASK_CELLS / w.cols + 1, rfn_shrinks(st)};
-    rb_parallel(ctx, (w.rows + rows.in_task - 1) / rows.in_task, update_rows, &rows);
+    struct rows rows = {ctx, st, rb_cut_wide(w.rows), rfn_shrinks(st)};
+    scale_diagonal(st->s, newton ? 0.5 : 1);
+    rb_parallel(ctx, rows.strips.count, update_rows, &rows);
+    scale_diagonal(st->s, newton ? 2 : 1);
     if (!newton || rows.shrinks || st->options.weight_max > 0) {
         recompute_forms(ctx, st);
     }

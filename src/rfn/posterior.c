@@ -5,9 +5,12 @@
  *   both:    mu_p,i = B' v_i + Sigma xi
  *
  * The second follows from the first by the Woodbury identity; the cheaper one is taken. Cost,
- * multiply-add counted as 2: 3 m l^2 + l^3, or 3 m^2 l + m^3 / 3 + m l^2.
+ * multiply-add counted as 2: 3 m l^2 + l^3, or 3 m^2 l + m^3 / 3 + m l^2. With fewer samples than
+ * features (V Psi^-1 W) Sigma costs less than B: m l^2 + l^3, and 2 n l^2 in the pass.
  */
 #include "posterior.h"
+
+#include "linalg/bands.h"
 
 #include <math.h>
 #include <string.h>
@@ -42,15 +45,31 @@ void rfn_posterior_free(rfn_posterior *posterior) {
     *posterior = (rfn_posterior){0};
 }
 
+struct weighing {
+    rb_context *ctx;
+    const rfn_parameters *parameters;
+    bool root;
+    rb_dense work;
+    struct bands strips;
+};
+
+static void weigh_strip(void *arg, int64_t index, int worker) {
+    (void)worker;
+    const struct weighing *g = arg;
+    rb_dense w = g->parameters->loadings, work = g->work;
+    int64_t first = rb_band_start(g->strips, index), count = rb_band_size(g->strips, index);
+    for (int64_t k = first; k < first + count; k++) {
+        double noise = g->parameters->noise[k], weight = 1 / (g->root ? sqrt(noise) : noise);
+        rb_dense_zero(rb_dense_rows(work, k, 1));
+        rb_axpy(g->ctx, w.type, w.cols, weight, rb_dense_row(w, k), rb_dense_row(work, k));
+    }
+}
+
 /* work = Psi^-1 W, or Psi^-1/2 W */
 static void weigh_rows(rb_context *ctx, const rfn_parameters *parameters, bool root,
                        rb_dense work) {
-    rb_dense w = parameters->loadings;
-    rb_dense_zero(work);
-    for (int64_t k = 0; k < w.rows; k++) {
-        double noise = root ? sqrt(parameters->noise[k]) : parameters->noise[k];
-        rb_axpy(ctx, w.type, w.cols, 1 / noise, rb_dense_row(w, k), rb_dense_row(work, k));
-    }
+    struct weighing weighing = {ctx, parameters, root, work, rb_cut_wide(work.rows)};
+    rb_parallel(ctx, weighing.strips.count, weigh_strip, &weighing);
 }
 
 void rfn_weigh(rb_context *ctx, const rfn_parameters *parameters, rb_dense work) {
@@ -80,8 +99,10 @@ static rb_error by_units(rb_context *ctx, const rfn_parameters *parameters, rb_d
     }
     posterior->log_det = -rb_spd_log_det(posterior->factor);
     rb_spd_inverse(ctx, posterior->factor, posterior->sigma);
-    weigh_rows(ctx, parameters, false, work);
-    rb_gemm_parallel(ctx, 1, work, RB_PLAIN, posterior->sigma, RB_PLAIN, 0, posterior->filter);
+    weigh_rows(ctx, parameters, false, posterior->factored ? posterior->filter : work);
+    if (!posterior->factored) {
+        rb_gemm_parallel(ctx, 1, work, RB_PLAIN, posterior->sigma, RB_PLAIN, 0, posterior->filter);
+    }
     return RB_OK;
 }
 
@@ -141,13 +162,27 @@ void rfn_project(const rb_context *ctx, const rb_block *block, int64_t first, rb
     }
 }
 
-void rfn_offset(const rb_context *ctx, const rb_block *block, rb_dense filter, const void *bias,
-                void *row) {
-    memcpy(row, bias, (size_t)filter.cols * rb_type_size(filter.type));
+/* row -= shift' B */
+static void subtract_shift(const rb_context *ctx, const rb_block *block, rb_dense filter,
+                           void *row) {
     const double *shift = block->sparse ? block->shift : NULL;
     for (int64_t k = 0; shift && k < filter.rows; k++) {
         if (shift[k] != 0) {
             rb_axpy(ctx, filter.type, filter.cols, -shift[k], rb_dense_row(filter, k), row);
         }
     }
+}
+
+void rfn_offset(const rb_context *ctx, const rb_block *block, rb_dense filter, const void *bias,
+                void *row) {
+    memcpy(row, bias, (size_t)filter.cols * rb_type_size(filter.type));
+    subtract_shift(ctx, block, filter, row);
+}
+
+void rfn_linear_offset(const rb_context *ctx, const rb_block *block,
+                       const rfn_parameters *parameters, rb_dense weighted, void *row) {
+    for (int64_t j = 0; j < weighted.cols; j++) {
+        rfn_put(weighted.type, row, j, parameters->prior_mean[j]);
+    }
+    subtract_shift(ctx, block, weighted, row);
 }

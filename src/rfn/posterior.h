@@ -19,7 +19,8 @@ rb_error rfn_parameters_load(rb_context *ctx, const rb_model *model, rfn_paramet
 
 /* mu_p,i = B' v_i + bias, with B = Psi^-1 W Sigma = K^-1 W and bias = Sigma xi (m x l and l). */
 typedef struct rfn_posterior {
-    rb_dense filter; /* B, m x l */
+    bool factored;   /* B is kept as the factors Psi^-1 W and Sigma: less work for few samples */
+    rb_dense filter; /* B, or Psi^-1 W, m x l */
     rb_dense sigma;  /* Sigma, l x l, full */
     void *bias;      /* l, of the type */
     double log_det;  /* ln |Sigma| */
@@ -30,7 +31,7 @@ typedef struct rfn_posterior {
 rb_error rfn_posterior_new(rb_context *ctx, rb_type type, int64_t m, int64_t l,
                            rfn_posterior *posterior);
 void rfn_posterior_free(rfn_posterior *posterior);
-/* work: m x l scratch. RB_ERROR_NUMERIC when the parameters are not finite. */
+/* work: m x l scratch. Set factored before, l <= m only. RB_ERROR_NUMERIC when the parameters are not finite. */
 rb_error rfn_posterior_compute(rb_context *ctx, const rfn_parameters *parameters, rb_dense work,
                                rfn_posterior *posterior);
 
@@ -44,6 +45,9 @@ void rfn_project(const rb_context *ctx, const rb_block *block, int64_t first, rb
  * type. */
 void rfn_offset(const rb_context *ctx, const rb_block *block, rb_dense filter, const void *bias,
                 void *row);
+/* The same for products with Psi^-1 W: xi, less shift' Psi^-1 W. */
+void rfn_linear_offset(const rb_context *ctx, const rb_block *block,
+                       const rfn_parameters *parameters, rb_dense weighted, void *row);
 /* bias = Sigma xi */
 void rfn_set_bias(const rfn_parameters *parameters, rfn_posterior *posterior);
 /* work = Psi^-1 W */

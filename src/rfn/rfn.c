@@ -9,31 +9,34 @@ static int64_t units(const void *options) {
     return ((const rb_rfn_options *)options)->units;
 }
 
-/* Blocks of about 16 MB: large products, and little beside the parameters. */
+/* Even blocks of up to 32 MB of float32: large products, and little beside the parameters. */
 static int64_t block_samples(const rb_problem *problem, const void *options) {
-    enum { CELLS = 1 << 22, LEAST = RFN_TASK_SAMPLES, MOST = 1 << 14 };
+    enum { CELLS = 1 << 22, LEAST = 1024, MOST = 1 << 14 };
     int64_t widest = units(options);
     if (!problem->sparse && problem->n_features > widest) {
         widest = problem->n_features;
     }
-    int64_t samples = CELLS / widest / RFN_TASK_SAMPLES * RFN_TASK_SAMPLES;
-    samples = samples < LEAST ? LEAST : samples > MOST ? MOST : samples;
-    return samples < problem->n_samples ? samples : problem->n_samples;
+    int64_t n = problem->n_samples, most = CELLS / widest;
+    most = most < LEAST ? LEAST : most > MOST ? MOST : most;
+    return n > 0 ? rb_cut(n, (n + most - 1) / most).size : 0;
 }
 
 static int64_t memory(const rb_problem *problem, const void *options) {
+    const rb_rfn_options *rfn = options;
     double m = (double)problem->n_features, l = (double)units(options);
     double smaller = l < m ? l : m;
     double values = 4 * m * l + 2 * l * l + 2 * smaller * smaller;
     if (problem->fit->trace) {
         values += 2 * l * l;
     }
-    const rb_rfn_options *rfn = options;
     if (rfn->estep != RB_RFN_ESTEP_NEWTON) {
         double kept = rfn->estep == RB_RFN_ESTEP_GRADIENT ? 3 : 2;
         values += l * l + ((double)problem->n_samples * (kept * l + 2 * RFN_UNITS_AT_ONCE));
     }
     double block = (double)problem->block_samples * (l + (problem->sparse ? 0 : m));
+    if (rfn_is_factored(problem, rfn) && rfn->estep == RB_RFN_ESTEP_NEWTON) {
+        block += (double)problem->block_samples * l;
+    }
     /* Factorisations are in float64 whatever the type. */
     double bytes =
         (values + block) * (double)rb_type_size(problem->type) + 8 * (l * l + smaller * smaller);

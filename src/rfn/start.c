@@ -6,10 +6,13 @@
 static rb_error allocate_pass(rb_context *ctx, rfn_state *st) {
     int64_t m = st->problem.n_features, l = st->options.units;
     rb_type type = st->problem.type;
-    int64_t tasks = (st->problem.block_samples + RFN_TASK_SAMPLES - 1) / RFN_TASK_SAMPLES;
+    int64_t tasks = rfn_task_count(st->problem.block_samples);
     rb_error err = rb_dense_new(ctx, type, m, l, &st->work);
     if (!err) {
         err = rb_dense_new(ctx, type, st->problem.block_samples, l, &st->codes);
+    }
+    if (!err && st->posterior.factored && st->options.estep == RB_RFN_ESTEP_NEWTON) {
+        err = rb_dense_new(ctx, type, st->problem.block_samples, l, &st->linear);
     }
     if (!err) {
         err = rb_dense_new(ctx, type, m, l, &st->u);
@@ -51,6 +54,7 @@ static rb_error allocate(rb_context *ctx, rfn_state *st) {
     rb_error err = rfn_parameters_new(ctx, type, m, l, &st->parameters);
     if (!err) {
         err = rfn_posterior_new(ctx, type, m, l, &st->posterior);
+        st->posterior.factored = rfn_is_factored(&st->problem, &st->options);
     }
     if (!err) {
         err = rb_spd_new(ctx, type, l, &st->factor);
@@ -168,6 +172,7 @@ void rfn_finish(void *state) {
     rfn_held_free(&st->held);
     rb_dense_free(&st->work);
     rb_dense_free(&st->codes);
+    rb_dense_free(&st->linear);
     rb_dense_free(&st->u);
     rb_dense_free(&st->s);
     rb_dense_free(&st->raw);

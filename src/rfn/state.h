@@ -4,9 +4,7 @@
 
 #include "rfn.h"
 #include "rfn/estep/estep.h"
-
-/* Samples in one task of the E-step. Fixed: results must not depend on the number of threads. */
-enum { RFN_TASK_SAMPLES = 512 };
+#include "tasks.h"
 
 /* A sample that a dying unit would be left with: see degenerate.c. */
 typedef struct rfn_candidate {
@@ -52,9 +50,10 @@ typedef struct rfn_state {
     /* One pass of the E-step. */
     rb_dense work;                   /* m x l: Psi^-1 W, then (half of) W S */
     rb_dense codes;                  /* of a block: block_samples x l */
+    rb_dense linear;                 /* V Psi^-1 W of a block, where the filter is factored */
     void *offset;                    /* l of the type: what is added to V B */
     bool has_offset;                 /* this pass has computed it */
-    double *task_sum, *task_largest; /* l a task of RFN_TASK_SAMPLES */
+    double *task_sum, *task_largest; /* l a task */
     const double *shift; /* of a sparse source: the value is stored - shift; NULL: dense or 0 */
     rfn_units units;
     rfn_held held;              /* not of the newton E-step */
@@ -78,6 +77,13 @@ typedef struct rfn_state {
     void *zeros;       /* max(m, l) zeros of the type */
     void *factors;     /* l of the type: scratch */
 } rfn_state;
+
+/* Is the filter of the posterior kept as its factors? Where samples are fewer than features, and by
+ * E-steps that have no use for the product. */
+static inline bool rfn_is_factored(const rb_problem *problem, const rb_rfn_options *options) {
+    return options->units <= problem->n_features &&
+           (problem->n_samples < problem->n_features || options->estep != RB_RFN_ESTEP_NEWTON);
+}
 
 /* start.c */
 rb_error rfn_start(rb_context *ctx, const rb_problem *problem, const void *options,

@@ -214,11 +214,38 @@ static void order_of_units(void **state) {
     rb_context_free(ctx);
 }
 
+/* Fewer samples than features, which takes the filter by its factors, and every one of them twice,
+ * which does not: moments are means, so that the fit is the same. Dense and sparse. */
+static void samples_twice(void **state) {
+    (void)state;
+    enum { FEW = 30 };
+    rb_context *ctx = fixture_context();
+    struct data *d = make_data();
+    rb_matrix *few[2], *twice;
+    double *rows = malloc(2 * FEW * M * sizeof *rows);
+    memcpy(rows, d->dense, FEW * M * sizeof *rows);
+    memcpy(rows + FEW * M, d->dense, FEW * M * sizeof *rows);
+    assert_ok(ctx, rb_matrix_dense(ctx, RB_FLOAT64, FEW, M, d->dense, M, 1, &few[0]));
+    assert_ok(ctx,
+              rb_matrix_csr(ctx, RB_FLOAT64, FEW, M, d->starts, d->columns, d->stored, &few[1]));
+    assert_ok(ctx, rb_matrix_dense(ctx, RB_FLOAT64, 2 * FEW, M, rows, M, 1, &twice));
+    struct result b = fit_matrix(twice, 1, RB_FLOAT64);
+    for (int form = 0; form < 2; form++) {
+        struct result a = fit_matrix(few[form], 1, RB_FLOAT64);
+        assert_near(&a, &b, 1e-9);
+        rb_matrix_free(few[form]);
+    }
+    rb_matrix_free(twice);
+    free(rows);
+    free(d);
+    rb_context_free(ctx);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(threads),        cmocka_unit_test(streams),
         cmocka_unit_test(forms),          cmocka_unit_test(order_of_samples),
-        cmocka_unit_test(order_of_units),
+        cmocka_unit_test(order_of_units), cmocka_unit_test(samples_twice),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

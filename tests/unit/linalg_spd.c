@@ -67,7 +67,7 @@ static void solutions_solve(void **state) {
         assert_int_equal(rb_spd_new(ctx, type, size, &f), RB_OK);
         assert_int_equal(rb_spd_factor(ctx, f, a), RB_OK);
         rb_spd_solve_left(ctx, f, b, x);
-        rb_spd_solve_right(ctx, f, d, y);
+        rb_spd_solve_right(f, d, y);
         rb_dense_mirror(a);
         for (int64_t i = 0; i < size; i++) {
             for (int64_t j = 0; j < k; j++) {

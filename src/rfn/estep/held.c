@@ -76,12 +76,11 @@ struct pass {
 /* The samples of a task: rows of the block's codes, and the same columns of a matrix over all
  * samples. */
 static rb_dense rows_of(const struct pass *pass, int64_t task) {
-    int64_t first = task * RFN_TASK_SAMPLES, left = pass->block->n_samples - first;
-    return rb_dense_rows(pass->st->codes, first, left < RFN_TASK_SAMPLES ? left : RFN_TASK_SAMPLES);
+    return rfn_task_rows(rb_dense_rows(pass->st->codes, 0, pass->block->n_samples), task);
 }
 
 static rb_dense columns_of(const struct pass *pass, rb_dense all, int64_t task) {
-    int64_t first = task * RFN_TASK_SAMPLES;
+    int64_t first = rfn_task_first(pass->block->n_samples, task);
     return rb_dense_part(all, 0, all.rows, pass->block->first + first, rows_of(pass, task).rows);
 }
 
@@ -89,7 +88,8 @@ static void collect(void *arg, int64_t task, int worker) {
     (void)worker;
     const struct pass *pass = arg;
     rb_dense rows = rows_of(pass, task);
-    rfn_project(pass->ctx, pass->block, task * RFN_TASK_SAMPLES, pass->st->work, rows);
+    rfn_project(pass->ctx, pass->block, rfn_task_first(pass->block->n_samples, task),
+                pass->st->work, rows);
     for (int64_t i = 0; i < rows.rows; i++) {
         rb_axpy(pass->ctx, rows.type, rows.cols, 1, pass->st->offset, rb_dense_row(rows, i));
     }
@@ -108,14 +108,11 @@ static void hand_over(void *arg, int64_t task, int worker) {
 
 rb_error rfn_held_block(rb_context *ctx, rfn_state *st, const rb_block *block) {
     struct pass pass = {ctx, st, block};
-    int64_t tasks = (block->n_samples + RFN_TASK_SAMPLES - 1) / RFN_TASK_SAMPLES;
+    int64_t tasks = rfn_tasks(block->n_samples).count;
     st->shift = block->shift;
     if (!st->held.adds_moments) {
         if (!st->has_offset) {
-            for (int64_t j = 0; j < st->options.units; j++) {
-                rfn_put(st->problem.type, st->factors, j, st->parameters.prior_mean[j]);
-            }
-            rfn_offset(ctx, block, st->work, st->factors, st->offset);
+            rfn_linear_offset(ctx, block, &st->parameters, st->work, st->offset);
             st->has_offset = true;
         }
         rb_parallel(ctx, tasks, collect, &pass);

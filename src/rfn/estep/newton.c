@@ -31,15 +31,22 @@ struct pass {
 };
 
 static rb_dense task_codes(const struct pass *pass, int64_t task) {
-    int64_t first = task * RFN_TASK_SAMPLES, left = pass->block->n_samples - first;
-    return rb_dense_rows(pass->st->codes, first, left < RFN_TASK_SAMPLES ? left : RFN_TASK_SAMPLES);
+    return rfn_task_rows(rb_dense_rows(pass->st->codes, 0, pass->block->n_samples), task);
 }
 
 static void project(void *arg, int64_t task, int worker) {
     (void)worker;
     const struct pass *pass = arg;
-    rfn_project(pass->ctx, pass->block, task * RFN_TASK_SAMPLES, pass->st->posterior.filter,
-                task_codes(pass, task));
+    const rfn_posterior *posterior = &pass->st->posterior;
+    rb_dense codes = task_codes(pass, task);
+    int64_t n = pass->block->n_samples, first = rfn_task_first(n, task);
+    if (posterior->factored) {
+        rb_dense linear = rfn_task_rows(rb_dense_rows(pass->st->linear, 0, n), task);
+        rfn_project(pass->ctx, pass->block, first, posterior->filter, linear);
+        rb_gemm(1, linear, RB_PLAIN, posterior->sigma, RB_PLAIN, 0, codes);
+    } else {
+        rfn_project(pass->ctx, pass->block, first, posterior->filter, codes);
+    }
 }
 
 static void rectify(void *arg, int64_t task, int worker) {
@@ -70,13 +77,27 @@ static void add_raw(struct pass *pass) {
     }
 }
 
+/* What is added to the product with the filter: bias - shift' B, or Sigma (xi - W' Psi^-1 shift). */
+static void set_offset(rb_context *ctx, rfn_state *st, const rb_block *block) {
+    const rfn_posterior *posterior = &st->posterior;
+    if (posterior->factored) {
+        int64_t l = st->options.units;
+        rb_dense offset = {st->offset, 1, l, l, st->problem.type};
+        rb_dense linear = rb_dense_rows(st->linear, 0, 1);
+        rfn_linear_offset(ctx, block, &st->parameters, posterior->filter, linear.data);
+        rb_gemm(1, linear, RB_PLAIN, posterior->sigma, RB_PLAIN, 0, offset);
+    } else {
+        rfn_offset(ctx, block, posterior->filter, posterior->bias, st->offset);
+    }
+    st->has_offset = true;
+}
+
 rb_error rfn_newton_block(rb_context *ctx, rfn_state *st, const rb_block *block) {
-    int64_t tasks = (block->n_samples + RFN_TASK_SAMPLES - 1) / RFN_TASK_SAMPLES;
+    int64_t tasks = rfn_tasks(block->n_samples).count;
     struct pass pass = {ctx, st, block};
     st->shift = block->shift;
     if (!st->has_offset) {
-        rfn_offset(ctx, block, st->posterior.filter, st->posterior.bias, st->offset);
-        st->has_offset = true;
+        set_offset(ctx, st, block);
     }
     if (st->problem.fit->trace) {
         rb_parallel(ctx, tasks, project, &pass);
