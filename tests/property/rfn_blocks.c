@@ -8,9 +8,7 @@
 enum { UNITS = 5 };
 
 /* More and fewer samples than features: the filter is kept as one matrix or as its factors. */
-static const struct shape {
-    int64_t n, m;
-} shapes[] = {{1500, 12}, {130, 140}};
+static const struct shape { int64_t n, m; } shapes[] = {{1500, 12}, {130, 140}};
 
 enum { SHAPES = sizeof shapes / sizeof *shapes };
 
