@@ -3,8 +3,6 @@
  */
 #include "cholesky.h"
 
-#include "bands.h"
-
 #include <math.h>
 #include <string.h>
 

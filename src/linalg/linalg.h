@@ -7,6 +7,7 @@
 #ifndef RB_LINALG_H
 #define RB_LINALG_H
 
+#include "bands.h"
 #include "base/base.h"
 #include <rarebit/matrix.h>
 #include <rarebit/version.h>

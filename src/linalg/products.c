@@ -1,5 +1,4 @@
 /* Dense products: BLAS on the calling thread, and fixed tiles of the output over the threads. */
-#include "bands.h"
 #include "linalg.h"
 
 #include <cblas.h>

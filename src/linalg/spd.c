@@ -1,6 +1,5 @@
 /* Symmetric positive definite matrices. Small ones are inverted at once by our own kernel, and
  * solving is a product; larger ones keep a Cholesky factor. */
-#include "bands.h"
 #include "cholesky.h"
 #include "kernels.h"
 

@@ -14,7 +14,6 @@
  *
  * and w'Sw = 2 z.w takes half the work of the product W S.
  */
-#include "linalg/bands.h"
 #include "state.h"
 
 #include <math.h>

@@ -10,8 +10,6 @@
  */
 #include "posterior.h"
 
-#include "linalg/bands.h"
-
 #include <math.h>
 #include <string.h>
 

@@ -31,7 +31,8 @@ typedef struct rfn_posterior {
 rb_error rfn_posterior_new(rb_context *ctx, rb_type type, int64_t m, int64_t l,
                            rfn_posterior *posterior);
 void rfn_posterior_free(rfn_posterior *posterior);
-/* work: m x l scratch. Set factored before, l <= m only. RB_ERROR_NUMERIC when the parameters are not finite. */
+/* work: m x l scratch. factored is to be set before, for l <= m only. RB_ERROR_NUMERIC when the
+ * parameters are not finite. */
 rb_error rfn_posterior_compute(rb_context *ctx, const rfn_parameters *parameters, rb_dense work,
                                rfn_posterior *posterior);
 

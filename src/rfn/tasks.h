@@ -3,7 +3,6 @@
 #ifndef RB_RFN_TASKS_H
 #define RB_RFN_TASKS_H
 
-#include "linalg/bands.h"
 #include "linalg/linalg.h"
 
 /* About 1024 samples a task, for a product packs its larger operand, the filter, once a task; at

@@ -77,7 +77,7 @@ static void add_raw(struct pass *pass) {
     }
 }
 
-/* What is added to the product with the filter: bias - shift' B, or Sigma (xi - W' Psi^-1 shift). */
+/* What is added to the product with the filter: bias - B' shift = Sigma (xi - W' Psi^-1 shift). */
 static void set_offset(rb_context *ctx, rfn_state *st, const rb_block *block) {
     const rfn_posterior *posterior = &st->posterior;
     if (posterior->factored) {
