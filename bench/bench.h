@@ -34,16 +34,20 @@ enum { BENCH_THREADS = 2 };
 /* Best seen in this run, GFLOP/s in float32, with 1 and with BENCH_THREADS threads. */
 typedef struct bench_peaks {
     double fma[2], gemm[2];
+    float *numbers; /* the operands of sgemm */
 } bench_peaks;
 
-/* Measures, alternating between the numbers of threads, and keeps the best of old and new. */
+/* Takes memory and measures, alternating between the numbers of threads. */
 void bench_measure_peaks(const rb_context *ctx, bench_peaks *peaks);
+void bench_peaks_free(bench_peaks *peaks);
+/* One product of 4096^3 more, with BENCH_THREADS threads if many: its GFLOP/s. The best is kept. */
+double bench_gemm(bench_peaks *peaks, int many);
 
-/* Runs the cases whose letter is in `letters` and prints a table. Measures the peaks again at the
- * end and takes the best. */
+/* Runs the cases whose letter is in `letters` and prints a table. A case is timed in rounds, each
+ * beside a product of its own: machines that are shared change their speed, the ratio stays. */
 void bench_rfn(rb_context *ctx, const char *letters, bench_peaks *peaks);
 
 /* Cases f (speed), g (growth with samples and causes) of expectation truncation. */
-void bench_et(rb_context *ctx, const char *letters, const bench_peaks *peaks);
+void bench_et(rb_context *ctx, const char *letters, bench_peaks *peaks);
 
 #endif

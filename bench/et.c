@@ -90,24 +90,32 @@ static rb_model *fit(rb_context *ctx, const struct et_case *c, rb_source *source
     return model;
 }
 
-static void run_case(rb_context *ctx, const struct et_case *c, const bench_peaks *peaks) {
+static void run_case(rb_context *ctx, const struct et_case *c, bench_peaks *peaks) {
     float *y = make_samples(c);
     rb_matrix *matrix;
     rb_source *source;
-    static bench_times times;
-    times.count = 0;
+    static bench_times times, ratios;
+    times.count = ratios.count = 0;
     bench_check(ctx, rb_matrix_dense(ctx, RB_FLOAT32, c->n, c->d, y, c->d, 1, &matrix));
     bench_check(ctx, rb_source_from_matrix(ctx, matrix, &source));
+    double n = (double)c->n, products = 4 * n * (double)c->d * (double)c->units;
     for (int round = 0; round < ROUNDS; round++) {
-        rb_model_free(fit(ctx, c, source, &times));
+        static bench_times one;
+        one.count = 0;
+        double before = bench_gemm(peaks, 0);
+        rb_model_free(fit(ctx, c, source, &one));
+        double peak = (before + bench_gemm(peaks, 0)) / 2;
+        for (int i = 0; i < one.count; i++) {
+            bench_add(&times, one.seconds[i]);
+        }
+        bench_add(&ratios, bench_median(&one) * 1e9 * peak / products);
     }
-    double n = (double)c->n, median = bench_median(&times);
-    double products = 4 * n * (double)c->d * (double)c->units / (1e9 * peaks->gemm[0]);
+    double median = bench_median(&times);
     printf("%-7s N %6lld D %4lld H %4lld H' %2lld gamma %lld T %-9s %7.3f us (%.3f to %.3f)  "
            "%5.2f of the products",
            c->method, (long long)c->n, (long long)c->d, (long long)c->units,
            (long long)c->candidates, (long long)c->max_active, c->temperature, 1e6 * median / n,
-           1e6 * bench_least(&times) / n, 1e6 * bench_most(&times) / n, median / products);
+           1e6 * bench_least(&times) / n, 1e6 * bench_most(&times) / n, bench_median(&ratios));
     if (c->limit > 0) {
         printf("; at most %g wanted", c->limit);
     }
@@ -169,7 +177,7 @@ static void run_growth(rb_context *ctx, int64_t n, int64_t units) {
     free(y);
 }
 
-void bench_et(rb_context *ctx, const char *letters, const bench_peaks *peaks) {
+void bench_et(rb_context *ctx, const char *letters, bench_peaks *peaks) {
     static const int64_t samples[] = {5000, 10000, 20000, 40000};
     static const int64_t causes[] = {100, 300, 1000, 3000, 10000};
     bench_check(ctx, rb_context_set_threads(ctx, 1));

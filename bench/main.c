@@ -37,11 +37,12 @@ int main(int argc, char **argv) {
         fprintf(stderr, "bench: out of memory\n");
         return 1;
     }
-    bench_peaks peaks = {{0}, {0}};
+    bench_peaks peaks;
     print_build(ctx);
     bench_measure_peaks(ctx, &peaks);
     bench_rfn(ctx, argc > 1 ? argv[1] : "abcde", &peaks);
     bench_et(ctx, argc > 1 ? argv[1] : "fg", &peaks);
+    bench_peaks_free(&peaks);
     rb_context_free(ctx);
     return 0;
 }

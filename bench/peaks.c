@@ -98,20 +98,30 @@ static void keep_best(double *best, double found) {
     *best = found > *best ? found : *best;
 }
 
+double bench_gemm(bench_peaks *peaks, int many) {
+    size_t count = (size_t)GEMM_SIZE * GEMM_SIZE;
+    float *numbers = peaks->numbers;
+    double found =
+        gemm_rate(numbers, numbers + count, numbers + 2 * count, many ? BENCH_THREADS : 1);
+    keep_best(&peaks->gemm[many], found);
+    return found;
+}
+
 void bench_measure_peaks(const rb_context *ctx, bench_peaks *peaks) {
     size_t count = (size_t)GEMM_SIZE * GEMM_SIZE;
-    float *numbers = bench_take(3 * count, sizeof *numbers);
     uint64_t random = 1;
+    *peaks = (bench_peaks){.numbers = bench_take(3 * count, sizeof *peaks->numbers)};
     for (size_t i = 0; i < 3 * count; i++) {
-        numbers[i] = (float)bench_uniform(&random) - 0.5F;
+        peaks->numbers[i] = (float)bench_uniform(&random) - 0.5F;
     }
     for (int repeat = 0; repeat < REPEATS; repeat++) {
         for (int many = 0; many < 2; many++) {
-            int threads = many ? BENCH_THREADS : 1;
-            keep_best(&peaks->fma[many], fma_rate(ctx, threads));
-            keep_best(&peaks->gemm[many],
-                      gemm_rate(numbers, numbers + count, numbers + 2 * count, threads));
+            keep_best(&peaks->fma[many], fma_rate(ctx, many ? BENCH_THREADS : 1));
+            bench_gemm(peaks, many);
         }
     }
-    free(numbers);
+}
+
+void bench_peaks_free(bench_peaks *peaks) {
+    free(peaks->numbers);
 }

@@ -19,7 +19,7 @@ static const struct rfn_case cases[] = {
     {'c', 50000, 784, 1024, 3, 1},      {'d', 2000, 5000, 500, 7, 1},
     {'e', 10000, 20000, 256, 7, 0.005},
 };
-enum { CASES = sizeof cases / sizeof *cases, ROUNDS = 2 };
+enum { CASES = sizeof cases / sizeof *cases, ROUNDS = 5 };
 
 /* The data of a case; owns its numbers. */
 struct data {
@@ -110,37 +110,54 @@ static void fit(rb_context *ctx, const struct rfn_case *c, struct data *data, be
 }
 
 struct result {
-    int64_t stored;
-    bench_times times[2]; /* with 1 and with BENCH_THREADS threads */
+    double by_units, by_features, used; /* operations */
+    bench_times times[2];               /* with 1 and with BENCH_THREADS threads */
+    bench_times ratios[2], speed_ups;   /* of the rounds */
 };
 
-static void run_case(rb_context *ctx, const struct rfn_case *c, struct result *result) {
+/* The median time of an iteration, and its ratio to that of a product of as many operations. */
+static double run_round(rb_context *ctx, const struct rfn_case *c, struct data *data, int many,
+                        bench_peaks *peaks, struct result *result) {
+    static bench_times times;
+    times.count = 0;
+    bench_check(ctx, rb_context_set_threads(ctx, many ? BENCH_THREADS : 1));
+    double before = bench_gemm(peaks, many);
+    fit(ctx, c, data, &times);
+    double peak = (before + bench_gemm(peaks, many)) / 2, median = bench_median(&times);
+    for (int i = 0; i < times.count; i++) {
+        bench_add(&result->times[many], times.seconds[i]);
+    }
+    bench_add(&result->ratios[many], median * 1e9 * peak / result->used);
+    return median;
+}
+
+static void run_case(rb_context *ctx, const struct rfn_case *c, bench_peaks *peaks,
+                     struct result *result) {
     struct data data;
     make_data(ctx, c, &data);
-    result->stored = data.stored;
+    result->by_units = operations(c, data.stored, true);
+    result->by_features = operations(c, data.stored, false);
+    result->used = c->units <= c->m ? result->by_units : result->by_features;
     for (int round = 0; round < ROUNDS; round++) {
-        for (int many = 0; many < 2; many++) {
-            bench_check(ctx, rb_context_set_threads(ctx, many ? BENCH_THREADS : 1));
-            fit(ctx, c, &data, &result->times[many]);
-        }
+        double one = run_round(ctx, c, &data, 0, peaks, result);
+        bench_add(&result->speed_ups, one / run_round(ctx, c, &data, 1, peaks, result));
     }
     free_data(&data);
 }
 
 static void print_case(const struct rfn_case *c, const struct result *r, const bench_peaks *peaks) {
-    double by_units = operations(c, r->stored, true), by_features = operations(c, r->stored, false);
-    double used = c->units <= c->m ? by_units : by_features;
     for (int many = 0; many < 2; many++) {
         double seconds = bench_median(&r->times[many]);
         printf("(%c) %6lld x %5lld %s k %4lld  F %7.4g%s %7.4g%s  threads %d  ", c->letter,
                (long long)c->n, (long long)c->m, c->density < 1 ? "CSR" : "   ",
-               (long long)c->units, 1e-9 * by_units, c->units <= c->m ? "*" : " ",
-               1e-9 * by_features, c->units <= c->m ? " " : "*", many ? BENCH_THREADS : 1);
-        printf("%9.3f ms (%.3f to %.3f)  %6.1f GFLOP/s  time/(F/peak) %5.2f", 1e3 * seconds,
-               1e3 * bench_least(&r->times[many]), 1e3 * bench_most(&r->times[many]),
-               1e-9 * used / seconds, seconds * 1e9 * peaks->gemm[many] / used);
+               (long long)c->units, 1e-9 * r->by_units, c->units <= c->m ? "*" : " ",
+               1e-9 * r->by_features, c->units <= c->m ? " " : "*", many ? BENCH_THREADS : 1);
+        printf("%9.3f ms (%.3f to %.3f)  %6.1f GFLOP/s  time/(F/peak) %5.2f, of rounds %5.2f",
+               1e3 * seconds, 1e3 * bench_least(&r->times[many]), 1e3 * bench_most(&r->times[many]),
+               1e-9 * r->used / seconds, seconds * 1e9 * peaks->gemm[many] / r->used,
+               bench_median(&r->ratios[many]));
         if (many) {
-            printf("  speed-up %.2f", bench_median(&r->times[0]) / seconds);
+            printf("  speed-up %.2f", bench_median(&r->speed_ups));
         }
         printf("\n");
     }
@@ -150,17 +167,16 @@ void bench_rfn(rb_context *ctx, const char *letters, bench_peaks *peaks) {
     static struct result results[CASES];
     for (int i = 0; i < CASES; i++) {
         if (strchr(letters, cases[i].letter)) {
-            run_case(ctx, &cases[i], &results[i]);
+            run_case(ctx, &cases[i], peaks, &results[i]);
         }
     }
-    bench_measure_peaks(ctx, peaks);
     for (int many = 0; many < 2; many++) {
         printf("peaks with %d thread%s: multiply-adds %.0f GFLOP/s, sgemm of 4096^3 %.0f GFLOP/s\n",
                many ? BENCH_THREADS : 1, many ? "s" : "", peaks->fma[many], peaks->gemm[many]);
     }
     printf("\nmedian of an iteration (least to most); F in GFLOP by the l x l and the m x m form, "
-           "* is "
-           "the one used\n");
+           "* is the one used;\ntime over F / best sgemm of the run, and over F / the sgemm timed "
+           "beside it (median of rounds)\n");
     for (int i = 0; i < CASES; i++) {
         if (strchr(letters, cases[i].letter)) {
             print_case(&cases[i], &results[i], peaks);
