@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* Rows whole pages apart share few sets of a cache, and products with them slow down: their distance
+/* Rows whole pages apart share few sets of a cache, and products with them are slow: their distance
  * is made another one. */
 static rb_error codes_new(rb_context *ctx, rb_type type, int64_t rows, int64_t cols,
                           rb_dense *codes) {
