@@ -15,6 +15,7 @@ struct rb_context {
     char sentence[1024];
     struct rb_pool *pool; /* NULL: one thread */
     int threads;
+    int blas_threads; /* for which room was seen: see rb_blas_need_room */
     rb_progress_fn on_progress;
     void *progress_user;
     rb_log_fn on_log;

@@ -116,6 +116,9 @@ rb_error rb_run_loop(rb_context *ctx, rb_run *run) {
         err = each_block(ctx, run, state, method->survey);
     }
     if (!err) {
+        err = rb_blas_need_room(ctx, 0); /* once blocks and state have theirs */
+    }
+    if (!err) {
         err = iterations(ctx, run, state);
     }
     if (!err) {

@@ -3,6 +3,7 @@
 
 #include <H5public.h>
 #include <cblas.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define TEXT_OF(x) #x
@@ -40,6 +41,25 @@ static const char *advice(const char *config, const char *core) {
         return "SkylakeX";
     }
     return strcmp(best, "avx2") == 0 && !one_of(core, middle) ? "Haswell" : "";
+}
+
+rb_error rb_blas_need_room(rb_context *ctx, int64_t bytes) {
+    enum { A_THREAD = (1 << 27) + (1 << 13) };
+    int threads = rb_context_threads(ctx);
+    bool known = threads <= ctx->blas_threads;
+    int64_t most = INT64_MAX / 2, needed = bytes < most ? bytes : most;
+    needed += known ? 0 : (int64_t)threads * A_THREAD;
+    void *volatile room = malloc((size_t)needed + 1); /* is not touched, and so takes no memory */
+    free(room);
+    if (!room) {
+        return rb_fail(ctx, RB_ERROR_MEMORY,
+                       "out of memory: there is no room for %lld MB; products of matrices take 128 "
+                       "MB a thread (--threads is %d); raise the limit (ulimit -v, ulimit -d) or "
+                       "take fewer threads",
+                       (long long)(needed >> 20), threads);
+    }
+    ctx->blas_threads = known ? ctx->blas_threads : threads;
+    return RB_OK;
 }
 
 void rb_build_info(const rb_context *ctx, rb_build *build) {

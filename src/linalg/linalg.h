@@ -59,6 +59,11 @@ void rb_dense_mirror(rb_dense a);
 
 /* ---- products (BLAS) ---- */
 
+/* Is there room for the BLAS on all threads of the context, and for so many bytes besides? To be
+ * asked before the first product: OpenBLAS takes 128 MB of address space a thread, of which it uses
+ * little, and where it gets none it tries again for ever. RB_ERROR_MEMORY. */
+rb_error rb_blas_need_room(rb_context *ctx, int64_t bytes);
+
 typedef enum rb_side { RB_PLAIN = 0, RB_TRANSPOSED = 1 } rb_side;
 
 /* C = alpha op(A) op(B) + beta C, on the calling thread. All of one type. Rows and columns up to

@@ -6,6 +6,9 @@
 /* Samples in a block: large enough for fast products, whatever the shape. */
 enum { BLOCK_CELLS = 1 << 21, LEAST_SAMPLES = 64 };
 
+/* What blocks, as read and preprocessed, and what is made of them take, roughly. */
+enum { BLOCK_BYTES = 1 << 26 };
+
 /* What a walk over the samples needs. */
 struct use {
     const rb_model *model;
@@ -39,7 +42,10 @@ static rb_error use_start(rb_context *ctx, struct use *use, const rb_model *mode
                           rb_source *source, bool rebuild) {
     *use = (struct use){.model = model,
                         .block_samples = choose_block_samples(model, source->n_samples)};
-    rb_error err = rb_feed_new(ctx, model->preprocess, source, model->type, &use->feed);
+    rb_error err = rb_blas_need_room(ctx, BLOCK_BYTES);
+    if (!err) {
+        err = rb_feed_new(ctx, model->preprocess, source, model->type, &use->feed);
+    }
     if (!err) {
         err = model->method->coder_new(ctx, model, use->block_samples, &use->coder);
     }
@@ -136,7 +142,11 @@ rb_error rb_evaluate(rb_context *ctx, const rb_model *model, rb_source *source,
         return rb_fail(ctx, RB_ERROR_DATA, "there are no samples to evaluate");
     }
     rb_feed *feed;
-    rb_error err = rb_feed_new(ctx, model->preprocess, source, model->type, &feed);
+    rb_error err = rb_blas_need_room(ctx, BLOCK_BYTES);
+    if (err) {
+        return err;
+    }
+    err = rb_feed_new(ctx, model->preprocess, source, model->type, &feed);
     if (!err) {
         err = model->method->evaluate(ctx, model, feed, evaluation);
         if (!err) {

@@ -1,0 +1,25 @@
+# Under a limit of memory: data larger than the limit are fitted, and where the limit is too low a sentence
+# says so (OpenBLAS would try for ever).
+. "$SOURCE/tests/cli/lib/lib.sh"
+
+if (ulimit -d 170000 && "$RAREBIT" version >/dev/null 2>&1); then
+    expect 0 simulate biclusters --samples 30000 --features 1000 --seed 1 -o X.npy -q
+    expect 0 convert X.npy -o X.h5 -q
+    expect 0 simulate biclusters --dataset D1 --seed 1 -o small.npy -q
+    expect 0 fit rfn small.npy -k 3 --iterations 2 --seed 1 -o small.h5 -q
+    for data in X.npy X.h5; do
+        (
+            ulimit -d 220000
+            expect 0 fit rfn "$data" -k 3 --iterations 2 --threads 1 --seed 1 -o m.h5 -q
+            expect 0 evaluate m.h5 "$data" --threads 1 --json -q
+            finish
+        ) || fail "data of 240 MB under a limit of 220 MB"
+    done
+    (
+        ulimit -d 120000
+        breaks "out of memory" fit rfn small.npy -k 3 --threads 1 --seed 1 -o none.h5 -q
+        breaks "128 MB a thread" encode small.h5 small.npy --threads 1 -o none.npy -q
+        finish
+    ) || fail "a limit that is too low"
+fi
+finish
