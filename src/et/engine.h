@@ -29,7 +29,9 @@ extern const rb_option et_option_rows[]; /* options.c; the first two are not for
 
 /* ---- states.c: the states of the candidates as a tree (kernels.h) ---- */
 
-/* RB_ERROR_ARGUMENT when there would be too many states: counted before anything is allocated. */
+/* Are there few enough states to be looked at? */
+bool et_tree_fits(int64_t candidates, int64_t max_active);
+/* RB_ERROR_ARGUMENT when they are too many: counted before anything is allocated. */
 rb_error et_tree_new(rb_context *ctx, int64_t candidates, int64_t max_active, et_tree *tree);
 void et_tree_free(et_tree *tree);
 

@@ -79,15 +79,31 @@ void et_finish(void *state) {
 
 /* ---- what the options say ---- */
 
+/* Says when there are fewer causes than were asked for; defaults give way in silence. */
+static void warn_of_limits(rb_context *ctx, const rb_et_options *o, const et_setup *setup) {
+    rb_et_options usual;
+    rb_et_options_default(&usual);
+    if (!o->exact && o->candidates > o->units) {
+        rb_log(ctx, RB_LOG_WARNING,
+               "candidates is %lld, but there are %lld units: all are looked at",
+               (long long)o->candidates, (long long)o->units);
+    }
+    if (!o->exact && !o->count && o->max_active > setup->candidates &&
+        o->max_active != usual.max_active) {
+        rb_log(ctx, RB_LOG_WARNING,
+               "max-active is %lld, but there are %lld candidates: at most so many are active",
+               (long long)o->max_active, (long long)setup->candidates);
+    }
+}
+
 static rb_error read_options(rb_context *ctx, et_state *st, et_setup *setup) {
     rb_et_options *o = &st->options;
     rb_error err = et_setup_of(ctx, st->model, o, st->problem.n_features, st->problem.type, setup);
     if (err) {
         return err;
     }
-    if (o->candidates > o->units || o->max_active > setup->candidates) {
-        rb_log(ctx, RB_LOG_INFO, "of %lld causes, %lld are candidates and at most %lld active",
-               (long long)o->units, (long long)setup->candidates, (long long)setup->max_active);
+    if (st->problem.restart == 0) {
+        warn_of_limits(ctx, o, setup);
     }
     if (o->init_sd < 0 && o->init_mean != 0) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT,

@@ -21,6 +21,11 @@ static bool count_states(int64_t candidates, int64_t max_active, int64_t *count,
     return true;
 }
 
+bool et_tree_fits(int64_t candidates, int64_t max_active) {
+    int64_t count, inner;
+    return count_states(candidates, max_active, &count, &inner);
+}
+
 rb_error et_tree_new(rb_context *ctx, int64_t candidates, int64_t max_active, et_tree *tree) {
     *tree = (et_tree){0};
     if (!count_states(candidates, max_active, &tree->count, &tree->inner)) {

@@ -62,6 +62,15 @@ for method in linca nmf-et; do
     [ "$(number causes_found <out)" = 10 ] || fail "$method: causes found: $(cat out)"
 done
 
+# More than there are: clipped, with a warning. More states than anybody can look at: refused before
+# memory is asked for.
+expect 0 fit mca Y.npy -k 3 --candidates 6 --iterations 2 -o m.h5 -q
+says "warning: candidates is 6, but there are 3 units"
+expect 0 fit mca Y.npy -k 2 --iterations 2 -o m.h5 -q
+[ ! -s err ] || fail "a default was warned about: $(cat err)"
+refuses "60 candidates with up to 30 active are more than" \
+    fit mca Y.npy -k 100 --candidates 60 --max-active 30 -o none.h5 -q
+
 refuses "not negative" fit linca Y.npy -k 10 --selection bound -o m.h5 -q
 refuses "temperature" fit mca Y.npy -k 10 --temperature 1:13 -o m.h5 -q
 refuses "init-mean" fit mca Y.npy -k 10 --init-mean 3 -o m.h5 -q

@@ -1,6 +1,8 @@
 /* Expectation truncation: what goes wrong when it is done carelessly. One test a trap. */
 #include "et_fixture.h"
 
+#include <stdio.h>
+
 static struct setting usual(int m) {
     return (struct setting){.method = models[m].method,
                             .noise = models[m].noise,
@@ -141,6 +143,38 @@ static void limits_are_clipped(void **state) {
     assert_true(f.state->moments.evidence == all.state->moments.evidence);
     end_setting(&f);
     end_setting(&all);
+    rb_context_free(ctx);
+}
+
+static void note_warning(rb_log_level level, const char *sentence, void *user) {
+    if (level == RB_LOG_WARNING) {
+        snprintf(user, 200, "%s", sentence);
+    }
+}
+
+/* What was asked for and cannot be had is said; what nobody asked for is not. */
+static void clipping_is_said(void **state) {
+    (void)state;
+    static const struct {
+        int candidates, max_active;
+        const char *warning;
+    } cases[] = {{9, 3, "candidates is 9, but there are 6 units: all are looked at"},
+                 {4, 5, "max-active is 5, but there are 4 candidates: at most so many are active"},
+                 {6, 6, ""},
+                 {2, 3, ""}}; /* 3 is the default */
+    rb_context *ctx = fixture_context();
+    char heard[200];
+    rb_context_on_log(ctx, note_warning, heard);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct setting c = usual(0);
+        struct fitted f;
+        c.candidates = cases[i].candidates;
+        c.max_active = cases[i].max_active;
+        heard[0] = 0;
+        begin_setting(ctx, &c, &f);
+        assert_string_equal(heard, cases[i].warning);
+        end_setting(&f);
+    }
     rb_context_free(ctx);
 }
 
@@ -468,6 +502,7 @@ int main(void) {
         cmocka_unit_test(energies_are_float64),
         cmocka_unit_test(singular_moments_solve),
         cmocka_unit_test(limits_are_clipped),
+        cmocka_unit_test(clipping_is_said),
         cmocka_unit_test(too_many_states_are_refused),
         cmocka_unit_test(degenerate_data_run),
         cmocka_unit_test(selection_is_in_order),
