@@ -11,7 +11,8 @@ static const command *const table[] = {
     &info_command,          &convert_command,       &simulate_biclusters_command,
     &simulate_bars_command, &bench_et_command,      &plot_fields_command,
     &plot_quality_command,  &plot_evidence_command, &patches_command,
-    &version_command,       &help_command_row,      &generate_command,
+    &segments_command,      &version_command,       &help_command_row,
+    &generate_command,
 };
 enum { TABLE_COUNT = sizeof table / sizeof *table };
 

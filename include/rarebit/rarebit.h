@@ -16,6 +16,7 @@
 #include <rarebit/plot.h>
 #include <rarebit/preprocess.h>
 #include <rarebit/rfn.h>
+#include <rarebit/segments.h>
 #include <rarebit/simulate.h>
 #include <rarebit/version.h>
 

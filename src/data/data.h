@@ -120,6 +120,31 @@ int64_t rb_patch_places(const rb_images *images, int64_t height, int64_t width);
 rb_error rb_patches_cut(rb_context *ctx, const rb_patches_plan *plan, rb_images *images,
                         rb_source **source);
 
+/* A recording of one channel: so many values a second, each in -1 .. 1 in most files. */
+typedef struct rb_sound {
+    int64_t rate, count;
+    float *values; /* rb_free */
+} rb_sound;
+
+/* Several of them, each of which owns its values. */
+typedef struct rb_sounds {
+    rb_sound *list;
+    int64_t count;
+} rb_sounds;
+void rb_sounds_clear(rb_sounds *sounds);
+
+/* Cuts the silent beginning and the silent end off: whole pieces of 10 ms whose mean square is less
+ * than 1e-4 of that of the loudest (40 dB below it). Nothing is left of a sound that is 0. */
+void rb_sound_trim(rb_sound *sound);
+/* Multiplies so that the largest absolute value becomes `peak`; false for a sound that is 0. */
+bool rb_sound_scale(rb_sound *sound, double peak);
+
+/* Every segment of `length` values, one a sample, float32, that begins a multiple of `step` values
+ * behind the beginning of its sound; sound by sound. No sound is shorter than a segment. Takes over
+ * the sounds (also on failure). */
+rb_error rb_segments_cut(rb_context *ctx, int64_t length, int64_t step, rb_sounds *sounds,
+                         rb_source **source);
+
 /* ---- preprocessing ---- */
 
 /* A block of preprocessed samples in working precision: what methods see. */

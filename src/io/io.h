@@ -165,6 +165,11 @@ void rb_lines_close(rb_lines *lines);
 rb_error rb_lines_next(rb_context *ctx, rb_lines *lines, char **line, int64_t *length);
 int64_t rb_lines_number(const rb_lines *lines); /* of the line last given, from 1 */
 
+/* ---- whole files (load.c) ---- */
+
+/* Reads a file to its end, gzip unpacked. *bytes is freed with rb_free, also on failure. */
+rb_error rb_load_bytes(rb_context *ctx, const char *path, unsigned char **bytes, int64_t *count);
+
 /* ---- names (unique.c) ---- */
 
 /* Gives doubles among the names a number ("A", "A-1", "A-2"), as single-cell programs do. On

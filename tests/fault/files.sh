@@ -41,6 +41,11 @@ printf '\000\000\010\003\000\000\000\002\000\000\000\002\000\000\000\003abcdefgh
     printf '\140\140\144\142\340\342\346\001\000\000\130\000\045\163\022\245\107\000\000\000\000\111'
     printf '\105\116\104\256\102\140\202'
 } >in/x.png
+# A sound of four values.
+{
+    printf 'RIFF\050\000\000\000WAVEfmt \020\000\000\000\001\000\001\000\100\037\000\000\100\037\000\000'
+    printf '\001\000\010\000data\004\000\000\000abcd'
+} >in/x.wav
 
 "$one_fault" read 1 "$work" "$RAREBIT" version >/dev/null || status=$?
 if [ "${status:-0}" = 77 ]; then
@@ -182,6 +187,7 @@ done
 each_fault reads modules -q "$model" "$in/named.tsv" --labels "$in/labels.tsv" \
     --truth "$in/truth.json" -o "$out/modules.tsv"
 each_read evaluate -q "$work/bars.h5" "$in/bars.npy" --truth "$in/fields.npy" --json
+each_fault reads segments -q "$in/x.wav" --length 2 -o "$out/x.npy"
 each_fault writes plot history -q "$model" -o "$out/history.png"
 each_fault reads,writes plot codes -q "$model" "$in/named.tsv" --labels "$in/labels.tsv" \
     -o "$out/codes.svg"

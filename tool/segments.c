@@ -1,0 +1,41 @@
+/* rarebit segments: short pieces of sounds. */
+#include "results.h"
+
+static int run(invocation *call) {
+    const rb_segments_options *options = options_of(call, rb_segments_option_table());
+    const output_options *to = options_of(call, matrix_output_option_table());
+    rb_source *source;
+    rb_error err = rb_segments(call->ctx, call->arguments, call->n_arguments, options, &source);
+    if (err) {
+        return report_failure(call->ctx, err);
+    }
+    int status = write_source(call, source);
+    if (!status) {
+        report("%lld segments of %lld values, from %d recording%s in %s",
+               (long long)rb_source_samples(source), (long long)rb_source_features(source),
+               call->n_arguments, call->n_arguments == 1 ? "" : "s", to->output);
+    }
+    rb_source_free(source);
+    return status;
+}
+
+const command segments_command = {
+    .words = "segments",
+    .heading = "Data",
+    .summary = "cut overlapping segments out of sounds",
+    .description =
+        "Every recording is cut into segments of one length; one segment is one sample. Values "
+        "are between -1 and 1 as stored; --peak makes recordings of different loudness alike. "
+        "Several channels become their mean. Silence, for --trim-silence, is what begins or ends "
+        "a recording 40 dB below its loudest 10 ms.",
+    .arguments = {{"WAV...", "WAV, AIFF, AU, FLAC and what else libsndfile reads", false}},
+    .output = "FILE",
+    .groups = {{"Segments", rb_segments_option_table, sizeof(rb_segments_options), NULL},
+               {"Output", matrix_output_option_table, sizeof(output_options), NULL},
+               {"General", general_option_table, sizeof(general_options), NULL}},
+    .examples = {{"All segments of 12.5 ms, recordings from -5 to 5",
+                  "segments *.wav --length 12.5ms --step 1 --peak 5 --trim-silence -o S.npy"},
+                 {"Every tenth of a second, without overlap",
+                  "segments song.flac --length 0.1s --step 0.1s -o S.npy"}},
+    .run = run,
+};
