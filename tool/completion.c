@@ -126,7 +126,8 @@ static void zsh_value(FILE *file, const rb_option *row) {
         bash_choices(file, row->choices);
         putc(')', file);
     } else {
-        fputs(row->kind == RB_OPTION_TEXT ? ":_files" : ":", file);
+        bool names_file = row->kind == RB_OPTION_TEXT || row->kind == RB_OPTION_VALUES;
+        fputs(names_file ? ":_files" : ":", file);
     }
 }
 

@@ -256,6 +256,37 @@ static rb_error load_start(const invocation *call, rb_model **start) {
     return options->init ? rb_model_load(call->ctx, options->init, start) : RB_OK;
 }
 
+static rb_values *values_of(const rb_option *row, void *options) {
+    return (rb_values *)((char *)options + row->offset);
+}
+
+/* Reads the files that options name in place of a number. */
+static rb_error read_values(const invocation *call) {
+    const rb_option *table = call->command->method->options;
+    rb_error err = RB_OK;
+    for (const rb_option *row = table; !err && row->name; row++) {
+        rb_values *values =
+            row->kind == RB_OPTION_VALUES ? values_of(row, options_of(call, table)) : NULL;
+        if (values && values->file) {
+            rb_matrix *matrix = NULL;
+            err = rb_read(call->ctx, values->file, NULL, &matrix);
+            values->matrix = matrix;
+        }
+    }
+    return err;
+}
+
+static void free_values(const invocation *call) {
+    const rb_option *table = call->command->method->options;
+    for (const rb_option *row = table; row->name; row++) {
+        if (row->kind == RB_OPTION_VALUES) {
+            rb_values *values = values_of(row, options_of(call, table));
+            rb_matrix_free((rb_matrix *)values->matrix);
+            values->matrix = NULL;
+        }
+    }
+}
+
 /* Fits, and writes the model to out->path. */
 static rb_error fit_source(const invocation *call, struct log *log, const output *out,
                            rb_source *source, const rb_model *start, rb_model **model) {
@@ -313,6 +344,9 @@ static int fit(const invocation *call, struct log *log, const output *out, rb_mo
         err = load_start(call, &start);
     }
     if (!err) {
+        err = read_values(call);
+    }
+    if (!err) {
         err = open_data(call, call->arguments[0], &source);
     }
     int status = err ? report_failure(call->ctx, err) : check_memory(call, source);
@@ -324,6 +358,7 @@ static int fit(const invocation *call, struct log *log, const output *out, rb_mo
         err = fit_source(call, log, out, source, start, model);
         status = err ? report_failure(call->ctx, err) : STATUS_DONE;
     }
+    free_values(call);
     rb_source_free(source);
     rb_model_free(start);
     return status;
@@ -409,7 +444,7 @@ const command fit_command = {
          {"The same numbers again, with a log for a program to read",
           "fit METHOD X.npy -k 50 --iterations 1000 --seed 1 --log-json log.jsonl "
           "-o model.h5"}},
-    .reads = "init",
+    .reads = "init prior-mean prior-covariance",
     .writes = "output log-json",
     .drawn = "seed",
     .run = run,

@@ -7,7 +7,7 @@
 #ifndef RAREBIT_OPTIONS_H
 #define RAREBIT_OPTIONS_H
 
-#include <rarebit/context.h>
+#include <rarebit/matrix.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -18,8 +18,18 @@ typedef enum rb_option_kind {
     RB_OPTION_NUMBER,  /* double */
     RB_OPTION_CHOICE,  /* int: the index into choices */
     RB_OPTION_FLAG,    /* bool */
-    RB_OPTION_TEXT     /* const char *, not owned; NULL when not given */
+    RB_OPTION_TEXT,    /* const char *, not owned; NULL when not given */
+    RB_OPTION_VALUES   /* rb_values */
 } rb_option_kind;
+
+/* One number for all, or a matrix with one for each; nothing is owned. A program sets `value` or
+ * `matrix`. A text that is no number is kept as the name of a file, which whoever set it must read
+ * into `matrix` (rb_read) before the options are used: options know no files. */
+typedef struct rb_values {
+    double value;
+    const rb_matrix *matrix; /* NULL: there is only the value */
+    const char *file;        /* NULL: none */
+} rb_values;
 
 typedef struct rb_option {
     const char *name; /* "eta": --eta in the tool, a key in files and bindings; NULL: the end */
@@ -27,7 +37,7 @@ typedef struct rb_option {
     rb_option_kind kind;
     size_t offset;        /* of the field in its struct */
     const char *fallback; /* the default, as text; NULL for a text that is not set */
-    double minimum;       /* closed range of INTEGER and NUMBER; DBL_MIN means "above 0" */
+    double minimum;       /* closed range of numbers; DBL_MIN means "above 0" */
     double maximum;
     const char *choices;  /* "rms|sd|none", in the order of the enum */
     const char *argument; /* how help names the value: "N", "RATE", "FILE" */

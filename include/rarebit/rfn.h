@@ -1,6 +1,6 @@
 /* Rectified factor networks.
  *
- * Factor analysis v = W h + e, h ~ N(xi, I), e ~ N(0, Psi), whose posterior means are rectified and
+ * Factor analysis v = W h + e, h ~ N(xi, M), e ~ N(0, Psi), whose posterior means are rectified and
  * normalised, so that codes are sparse. Reference: Clevert, Mayr, Unterthiner, Hochreiter,
  * "Rectified Factor Networks", NIPS 2015.
  *
@@ -8,6 +8,7 @@
  *   loadings     n_features x units W
  *   noise        n_features         the diagonal of Psi, the noise variance
  *   prior_mean   units              xi
+ *   prior_covariance  units x units M; not there when it is I
  *   scale        units              what a rectified posterior mean is divided by; 1 without
  *                                   normalising and for every E-step but newton
  *   dead         units              1 for a unit that no training sample activates, else 0
@@ -69,8 +70,10 @@ typedef struct rb_rfn_options {
     double weight_init;     /* standard deviation of the loadings at the start */
     double sparse_loadings; /* c: from iteration 51 on, shrink loadings by eta c standard errors;
                                0: no */
-    double prior_mean;      /* xi, the mean of every hidden unit before data; negative makes codes
-                               sparser */
+    rb_values prior_mean;   /* xi, the mean of the hidden units before data, one number or one for
+                               each unit; negative makes codes sparser */
+    rb_values prior_covariance; /* M, their covariance: one variance, or one for each unit, or units
+                                   x units */
 } rb_rfn_options;
 
 /* The option table of rb_rfn_options. */

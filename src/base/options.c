@@ -97,6 +97,10 @@ static bool parse_flag(const char *text, bool *value) {
            strcmp(text, "0") == 0;
 }
 
+static bool within(const rb_option *row, double value) {
+    return value >= row->minimum && value <= row->maximum;
+}
+
 /* Is the value of the field legal? */
 static bool in_range(const rb_option *row, const void *field) {
     char word[64];
@@ -105,13 +109,17 @@ static bool in_range(const rb_option *row, const void *field) {
         return (double)*(const int64_t *)field >= row->minimum &&
                (double)*(const int64_t *)field <= row->maximum;
     case RB_OPTION_NUMBER:
-        return *(const double *)field >= row->minimum && *(const double *)field <= row->maximum;
+        return within(row, *(const double *)field);
     case RB_OPTION_CHOICE:
         return *(const int *)field >= 0 &&
                choice_name(row->choices, *(const int *)field, word, sizeof word);
     case RB_OPTION_FLAG:
     case RB_OPTION_TEXT:
         return true;
+    case RB_OPTION_VALUES: {
+        const rb_values *values = field;
+        return values->matrix || (!values->file && within(row, values->value));
+    }
     }
     return false;
 }
@@ -154,6 +162,17 @@ static bool assign(const rb_option *row, void *field, const char *text) {
     case RB_OPTION_TEXT:
         *(const char **)field = text;
         return true;
+    case RB_OPTION_VALUES: {
+        rb_values values = {0};
+        if (!parse_number(text, &values.value)) {
+            values.file = text;
+        }
+        if (*text == '\0' || (!values.file && !in_range(row, &values))) {
+            return false;
+        }
+        *(rb_values *)field = values;
+        return true;
+    }
     }
     return false;
 }
@@ -213,6 +232,17 @@ void rb_options_get(const rb_option *row, const void *options, char *buffer, siz
             snprintf(buffer, size, "%s", *(const char *const *)field);
         }
         return;
+    case RB_OPTION_VALUES: {
+        const rb_values *values = field;
+        if (values->file) {
+            snprintf(buffer, size, "%s", values->file);
+        } else if (values->matrix) {
+            snprintf(buffer, size, "matrix");
+        } else {
+            print_number(values->value, buffer, size);
+        }
+        return;
+    }
     }
 }
 
@@ -247,7 +277,8 @@ void rb_options_range(const rb_option *row, char *buffer, size_t size) {
     const char *noun = row->kind == RB_OPTION_INTEGER ? "a whole number" : "a number";
     switch (row->kind) {
     case RB_OPTION_INTEGER:
-    case RB_OPTION_NUMBER: {
+    case RB_OPTION_NUMBER:
+    case RB_OPTION_VALUES: {
         char low[64] = "", high[64] = "";
         if (row->minimum == DBL_MIN) {
             snprintf(low, sizeof low, " above 0");
@@ -257,7 +288,8 @@ void rb_options_range(const rb_option *row, char *buffer, size_t size) {
         if (row->maximum < 9e18) {
             rb_print(high, sizeof high, "%s at most %.15g", low[0] ? " and" : " of", row->maximum);
         }
-        snprintf(buffer, size, "%s%s%s", noun, low, high);
+        const char *file = row->kind == RB_OPTION_VALUES ? ", or a file of numbers" : "";
+        snprintf(buffer, size, "%s%s%s%s", noun, low, high, file);
         return;
     }
     case RB_OPTION_CHOICE:

@@ -52,6 +52,12 @@ static rb_problem describe(const struct chosen *chosen, const void *options, int
     return problem;
 }
 
+/* Are the values a matrix, whose name does not say whether it is the same? */
+static bool is_matrix(const rb_option *row, const void *options) {
+    return row->kind == RB_OPTION_VALUES &&
+           ((const rb_values *)((const char *)options + row->offset))->matrix;
+}
+
 /* A warm start takes its parameters from a model: what would be ignored is refused. */
 static rb_error check_start(rb_context *ctx, const struct chosen *chosen, const void *options,
                             const rb_model *start) {
@@ -72,7 +78,8 @@ static rb_error check_start(rb_context *ctx, const struct chosen *chosen, const 
         const char *before = rb_model_attribute(start, *name);
         char value[64];
         rb_options_get(row, options, value, sizeof value);
-        if (strcmp(value, row->fallback) != 0 && (!before || strcmp(value, before) != 0)) {
+        bool same = before && strcmp(value, before) == 0 && !is_matrix(row, options);
+        if (strcmp(value, row->fallback) != 0 && !same) {
             return rb_fail(ctx, RB_ERROR_ARGUMENT,
                            "%s is '%s', but is not used by a fit that starts from a model; leave "
                            "it out",

@@ -178,9 +178,13 @@ rb_error rb_model_record_options(rb_context *ctx, rb_model *model, const rb_opti
     for (const rb_option *row = table; row->name; row++) {
         char buffer[128];
         const char *value = buffer;
-        if (row->kind == RB_OPTION_TEXT) { /* may be longer than any buffer */
-            const char *text = *(const char *const *)((const char *)options + row->offset);
+        const void *field = (const char *)options + row->offset;
+        /* Texts and names of files may be longer than any buffer. */
+        if (row->kind == RB_OPTION_TEXT) {
+            const char *text = *(const char *const *)field;
             value = text ? text : "";
+        } else if (row->kind == RB_OPTION_VALUES && ((const rb_values *)field)->file) {
+            value = ((const rb_values *)field)->file;
         } else {
             rb_options_get(row, options, buffer, sizeof buffer);
         }

@@ -48,7 +48,7 @@ rb_error rfn_coder_new(rb_context *ctx, const rb_model *model, int64_t block_sam
     if (!c) {
         return RB_ERROR_MEMORY;
     }
-    rb_error err = rfn_parameters_load(ctx, model, &c->parameters);
+    rb_error err = rfn_parameters_load(ctx, model->type, model, &c->parameters);
     if (!err) {
         err = rfn_posterior_new(ctx, model->type, m, l, &c->posterior);
     }

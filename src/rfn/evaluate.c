@@ -129,12 +129,12 @@ static void scale_row(rb_dense a, int64_t row, int64_t count, double factor) {
     }
 }
 
-/* Sums become means; S gets Sigma; the forms of W. Returns the trace of mu'mu / n. */
+/* Sums become means; S gets Sigma; the forms of W. Returns <M^-1, mu'mu / n>. */
 static double finish_moments(struct figures *f) {
     rb_context *ctx = f->ctx;
     const rfn_posterior *posterior = &f->coder->posterior;
     rb_dense w = f->coder->parameters.loadings;
-    double n = (double)f->n, trace = 0;
+    double n = (double)f->n, product;
     for (int64_t k = 0; k < f->m; k++) {
         f->second[k] /= n;
         scale_row(f->u, k, f->l, 1 / n);
@@ -142,7 +142,9 @@ static double finish_moments(struct figures *f) {
     for (int64_t j = 0; j < f->l; j++) {
         f->mean[j] /= n;
         scale_row(f->s, j, j + 1, 1 / n);
-        trace += rb_dense_get(f->s, j, j);
+    }
+    product = rfn_prior_product(ctx, &f->coder->parameters.prior, f->s);
+    for (int64_t j = 0; j < f->l; j++) {
         rb_axpy(ctx, w.type, j + 1, 1, rb_dense_row(posterior->sigma, j), rb_dense_row(f->s, j));
     }
     rb_dense_mirror(f->s);
@@ -152,7 +154,7 @@ static double finish_moments(struct figures *f) {
         f->cross[k] = rb_dot(ctx, w.type, f->l, rb_dense_row(f->u, k), row);
         f->quadratic[k] = rb_dot(ctx, w.type, f->l, rb_dense_row(f->work, k), row);
     }
-    return trace;
+    return product;
 }
 
 static void fill_objectives(struct figures *f, rb_evaluation *evaluation) {
@@ -164,13 +166,11 @@ static void fill_objectives(struct figures *f, rb_evaluation *evaluation) {
                        .second = f->second,
                        .cross = f->cross,
                        .quadratic = f->quadratic,
-                       .prior_mean = parameters->prior_mean,
+                       .prior = &parameters->prior,
                        .mean = f->mean,
                        .log_det = posterior->log_det};
-    terms.trace_a = finish_moments(f);
-    for (int64_t j = 0; j < f->l; j++) {
-        terms.trace_sigma += rb_dense_get(posterior->sigma, j, j);
-    }
+    terms.product_a = finish_moments(f);
+    terms.product_sigma = rfn_prior_product(f->ctx, &parameters->prior, posterior->sigma);
     rfn_energies(&terms, &evaluation->energy, &evaluation->divergence);
     evaluation->objective = -evaluation->energy - evaluation->divergence;
     rfn_hessian(f->ctx, parameters, f->work, f->p);

@@ -77,9 +77,9 @@ rb_error rfn_normalize(rb_context *ctx, rfn_state *st) {
     scale_s(ctx, st);
     rfn_place_dying(st);
     rb_dense s = st->s, sigma = st->posterior.sigma;
-    st->trace_a = 0;
+    st->product_a = rfn_prior_product(ctx, &st->parameters.prior, s);
+    st->product_sigma = rfn_prior_product(ctx, &st->parameters.prior, sigma);
     for (int64_t j = 0; j < s.rows; j++) {
-        st->trace_a += rb_dense_get(s, j, j);
         rb_axpy(ctx, s.type, j + 1, 1, rb_dense_row(sigma, j), rb_dense_row(s, j));
     }
     rb_dense_mirror(s);

@@ -1,9 +1,9 @@
-/* Objectives of RFN (Clevert et al. 2015, S4 and S5; P = I + W' Psi^-1 W).
+/* Objectives of RFN (Clevert et al. 2015, S4 and S5; P = M^-1 + W' Psi^-1 W).
  *
  *   O  = mean_i (mu_i - mu_p,i)' P (mu_i - mu_p,i)
- *      = <P, A> - 2 (sum_kj U_kj W_kj / psi_k + xi' mean(mu)) + <P, mu_p'mu_p> / n
+ *      = <P, A> - 2 (sum_kj U_kj W_kj / psi_k + xi' M^-1 mean(mu)) + <P, mu_p'mu_p> / n
  *   E  = 1/2 (m log 2 pi + log |Psi| + sum_k (C_kk - 2 u_k.w_k + w_k' S w_k) / psi_k)
- *   KL = 1/2 (tr Sigma + mean_i |mu_i - xi|^2 - l - log |Sigma|)
+ *   KL = 1/2 (<M^-1, Sigma> + mean_i (mu_i - xi)' M^-1 (mu_i - xi) - l + log |M| - log |Sigma|)
  *   F  = -E - KL = L - O / 2, with L the mean log-likelihood
  */
 #include "objective.h"
@@ -18,11 +18,11 @@ void rfn_energies(const rfn_terms *t, double *energy, double *divergence) {
         sum += log(t->noise[k]) + error / t->noise[k];
     }
     *energy = sum / 2;
-    double distance = t->trace_a;
+    double distance = t->product_a;
     for (int64_t j = 0; j < t->l; j++) {
-        distance += t->prior_mean[j] * (t->prior_mean[j] - 2 * t->mean[j]);
+        distance += t->prior->linear[j] * (t->prior->mean[j] - 2 * t->mean[j]);
     }
-    *divergence = (t->trace_sigma + distance - (double)t->l - t->log_det) / 2;
+    *divergence = (t->product_sigma + distance - (double)t->l + t->prior->log_det - t->log_det) / 2;
 }
 
 double rfn_product_of_lower(rb_context *ctx, rb_dense a, rb_dense b) {
@@ -44,7 +44,7 @@ double rfn_estep_objective(rb_context *ctx, const rfn_parameters *parameters, rb
                  parameters->noise[k];
     }
     for (int64_t j = 0; j < p.rows; j++) {
-        value -= 2 * parameters->prior_mean[j] * mean[j];
+        value -= 2 * parameters->prior.linear[j] * mean[j];
     }
     return value;
 }
@@ -62,13 +62,11 @@ void rfn_objective(void *state, double *objective, double *estep_objective) {
                        .second = st->second,
                        .cross = st->cross,
                        .quadratic = st->quadratic,
-                       .prior_mean = st->parameters.prior_mean,
+                       .prior = &st->parameters.prior,
                        .mean = st->mean,
-                       .trace_a = st->trace_a,
+                       .product_a = st->product_a,
+                       .product_sigma = st->product_sigma,
                        .log_det = st->posterior.log_det};
-    for (int64_t j = 0; j < terms.l; j++) {
-        terms.trace_sigma += rb_dense_get(st->posterior.sigma, j, j);
-    }
     double energy, divergence;
     rfn_energies(&terms, &energy, &divergence);
     *objective = -energy - divergence;

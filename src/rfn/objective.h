@@ -7,15 +7,15 @@
 /* What the objectives are made of; all moments are means over samples. */
 typedef struct rfn_terms {
     int64_t m, l;
-    const double *noise;      /* m */
-    const double *second;     /* m: diagonal of C */
-    const double *cross;      /* m: u_k . w_k */
-    const double *quadratic;  /* m: w_k' S w_k */
-    const double *prior_mean; /* l */
-    const double *mean;       /* l: mean code */
-    double trace_a;           /* of mu'mu / n */
-    double trace_sigma;
-    double log_det; /* ln |Sigma| */
+    const double *noise;     /* m */
+    const double *second;    /* m: diagonal of C */
+    const double *cross;     /* m: u_k . w_k */
+    const double *quadratic; /* m: w_k' S w_k */
+    const rfn_prior *prior;
+    const double *mean;   /* l: mean code */
+    double product_a;     /* <M^-1, mu'mu / n> */
+    double product_sigma; /* <M^-1, Sigma> */
+    double log_det;       /* ln |Sigma| */
 } rfn_terms;
 
 /* E and KL; F = -E - KL. */

@@ -43,8 +43,11 @@ const rb_option rfn_option_rows[] = {
      DBL_MAX, NULL, "C",
      "from iteration 51 shrink loadings by C standard errors, so that most become 0; 1.5 finds "
      "modules (0: never)"},
-    {"prior-mean", 0, RB_OPTION_NUMBER, offsetof(rb_rfn_options, prior_mean), "0", -DBL_MAX,
+    {"prior-mean", 0, RB_OPTION_VALUES, offsetof(rb_rfn_options, prior_mean), "0", -DBL_MAX,
      DBL_MAX, NULL, "MEAN", "prior mean of every unit; below 0 makes codes sparser"},
+    {"prior-covariance", 0, RB_OPTION_VALUES, offsetof(rb_rfn_options, prior_covariance), "1",
+     DBL_MIN, DBL_MAX, NULL, "VARIANCE",
+     "prior variance of every unit; or a file of units x units covariances"},
     {0},
 };
 

@@ -1,4 +1,4 @@
-/* Parameters: loadings, noise variance, prior mean. */
+/* Parameters: loadings, noise variance, prior. */
 #include "posterior.h"
 
 rb_error rfn_parameters_new(rb_context *ctx, rb_type type, int64_t m, int64_t l,
@@ -9,29 +9,29 @@ rb_error rfn_parameters_new(rb_context *ctx, rb_type type, int64_t m, int64_t l,
         return err;
     }
     parameters->noise = rb_alloc_zero(ctx, m, sizeof *parameters->noise);
-    parameters->prior_mean = rb_alloc_zero(ctx, l, sizeof *parameters->prior_mean);
-    return parameters->noise && parameters->prior_mean ? RB_OK : RB_ERROR_MEMORY;
+    return parameters->noise ? rfn_prior_new(ctx, l, &parameters->prior) : RB_ERROR_MEMORY;
 }
 
 void rfn_parameters_free(rfn_parameters *parameters) {
     rb_dense_free(&parameters->loadings);
     rb_free(parameters->noise);
-    rb_free(parameters->prior_mean);
+    rfn_prior_free(&parameters->prior);
     *parameters = (rfn_parameters){0};
 }
 
-rb_error rfn_parameters_load(rb_context *ctx, const rb_model *model, rfn_parameters *parameters) {
+rb_error rfn_parameters_load(rb_context *ctx, rb_type type, const rb_model *model,
+                             rfn_parameters *parameters) {
     int64_t m = model->preprocess->n_features, l = rb_model_units(model);
-    const double *loadings, *noise, *prior_mean;
+    const double *loadings, *noise;
     rb_error err = rb_model_need_array(ctx, model, "loadings", m, l, &loadings);
     if (!err) {
         err = rb_model_need_array(ctx, model, "noise", m, 1, &noise);
     }
     if (!err) {
-        err = rb_model_need_array(ctx, model, "prior_mean", l, 1, &prior_mean);
+        err = rfn_parameters_new(ctx, type, m, l, parameters);
     }
     if (!err) {
-        err = rfn_parameters_new(ctx, model->type, m, l, parameters);
+        err = rfn_prior_load(ctx, type, model, &parameters->prior);
     }
     if (err) {
         return err;
@@ -44,9 +44,6 @@ rb_error rfn_parameters_load(rb_context *ctx, const rb_model *model, rfn_paramet
                            "the noise variance of feature %lld is not above 0", (long long)k);
         }
         parameters->noise[k] = noise[k];
-    }
-    for (int64_t j = 0; j < l; j++) {
-        parameters->prior_mean[j] = prior_mean[j];
     }
     return RB_OK;
 }

@@ -1,12 +1,13 @@
-/* The Gaussian posterior of the hidden units (Clevert et al. 2015, eqs 2 and S101; M = I).
+/* The Gaussian posterior of the hidden units (Clevert et al. 2015, eqs 2 and S101).
  *
- *   l <= m:  P = I + W' Psi^-1 W,   Sigma = P^-1,        B = Psi^-1 W Sigma
- *   l >  m:  K = W W' + Psi,        B = K^-1 W,          Sigma = I - W' B
- *   both:    mu_p,i = B' v_i + Sigma xi
+ *   l <= m:  P = M^-1 + W' Psi^-1 W,  Sigma = P^-1,    B = Psi^-1 W Sigma
+ *   l >  m:  K = W M W' + Psi,        B = K^-1 W M,    Sigma = M - M W' B
+ *   both:    mu_p,i = B' v_i + Sigma M^-1 xi
  *
  * The second follows from the first by the Woodbury identity; the cheaper one is taken. Cost,
  * multiply-add counted as 2: 3 m l^2 + l^3, or 3 m^2 l + m^3 / 3 + m l^2. With fewer samples than
  * features (V Psi^-1 W) Sigma costs less than B: m l^2 + l^3, and 2 n l^2 in the pass.
+ * M other than I costs the product W M more in the second.
  */
 #include "posterior.h"
 
@@ -38,6 +39,7 @@ void rfn_posterior_free(rfn_posterior *posterior) {
     rb_dense_free(&posterior->filter);
     rb_dense_free(&posterior->sigma);
     rb_dense_free(&posterior->small);
+    rb_dense_free(&posterior->spread);
     rb_spd_free(posterior->factor);
     rb_free(posterior->bias);
     *posterior = (rfn_posterior){0};
@@ -74,16 +76,10 @@ void rfn_weigh(rb_context *ctx, const rfn_parameters *parameters, rb_dense work)
     weigh_rows(ctx, parameters, false, work);
 }
 
-static void add_to_diagonal(rb_dense a, const double *values, double value) {
-    for (int64_t j = 0; j < a.rows; j++) {
-        rb_dense_set(a, j, j, rb_dense_get(a, j, j) + (values ? values[j] : value));
-    }
-}
-
 void rfn_hessian(rb_context *ctx, const rfn_parameters *parameters, rb_dense work, rb_dense p) {
     weigh_rows(ctx, parameters, true, work);
     rb_gemm_lower(ctx, 1, work, RB_TRANSPOSED, work, RB_PLAIN, 0, p);
-    add_to_diagonal(p, NULL, 1);
+    rfn_prior_add_precision(ctx, &parameters->prior, p);
 }
 
 /* l <= m */
@@ -92,7 +88,7 @@ static rb_error by_units(rb_context *ctx, const rfn_parameters *parameters, rb_d
     rfn_hessian(ctx, parameters, work, posterior->small);
     rb_error err = rb_spd_factor(ctx, posterior->factor, posterior->small);
     if (err) {
-        rb_fail_prefix(ctx, "the posterior precision I + W' Psi^-1 W: ");
+        rb_fail_prefix(ctx, "the posterior precision M^-1 + W' Psi^-1 W: ");
         return err;
     }
     posterior->log_det = -rb_spd_log_det(posterior->factor);
@@ -104,26 +100,64 @@ static rb_error by_units(rb_context *ctx, const rfn_parameters *parameters, rb_d
     return RB_OK;
 }
 
+/* Sigma, which holds - M W' B, gets M added. */
+static void add_covariance(rb_context *ctx, const rfn_prior *prior, rb_dense sigma) {
+    for (int64_t j = 0; j < sigma.rows; j++) {
+        if (rfn_prior_is_plain(prior)) {
+            rb_dense_set(sigma, j, j, rb_dense_get(sigma, j, j) + 1);
+        } else {
+            rb_axpy(ctx, sigma.type, j + 1, 1, rb_dense_row(prior->covariance, j),
+                    rb_dense_row(sigma, j));
+        }
+    }
+    rb_dense_mirror(sigma);
+}
+
+/* W M: W itself where M = I. */
+static rb_error spread(rb_context *ctx, const rfn_parameters *parameters, rfn_posterior *posterior,
+                       rb_dense *wm) {
+    rb_dense w = parameters->loadings;
+    *wm = w;
+    if (rfn_prior_is_plain(&parameters->prior)) {
+        return RB_OK;
+    }
+    if (posterior->spread.rows == 0) {
+        rb_error err = rb_dense_new(ctx, w.type, w.rows, w.cols, &posterior->spread);
+        if (err) {
+            return err;
+        }
+    }
+    *wm = posterior->spread;
+    rb_gemm_parallel(ctx, 1, w, RB_PLAIN, parameters->prior.covariance, RB_PLAIN, 0, *wm);
+    return RB_OK;
+}
+
 /* l > m */
 static rb_error by_features(rb_context *ctx, const rfn_parameters *parameters,
                             rfn_posterior *posterior) {
-    rb_dense w = parameters->loadings, sigma = posterior->sigma;
-    rb_gemm_lower(ctx, 1, w, RB_PLAIN, w, RB_TRANSPOSED, 0, posterior->small);
-    add_to_diagonal(posterior->small, parameters->noise, 0);
-    rb_error err = rb_spd_factor(ctx, posterior->factor, posterior->small);
+    rb_dense w = parameters->loadings, wm, sigma = posterior->sigma;
+    rb_error err = spread(ctx, parameters, posterior, &wm);
     if (err) {
-        rb_fail_prefix(ctx, "the model covariance W W' + Psi: ");
         return err;
     }
-    /* ln |Sigma| = ln |Psi| - ln |K| */
-    posterior->log_det = -rb_spd_log_det(posterior->factor);
+    rb_gemm_lower(ctx, 1, wm, RB_PLAIN, w, RB_TRANSPOSED, 0, posterior->small);
+    for (int64_t k = 0; k < w.rows; k++) {
+        double own = rb_dense_get(posterior->small, k, k);
+        rb_dense_set(posterior->small, k, k, own + parameters->noise[k]);
+    }
+    err = rb_spd_factor(ctx, posterior->factor, posterior->small);
+    if (err) {
+        rb_fail_prefix(ctx, "the model covariance W M W' + Psi: ");
+        return err;
+    }
+    /* ln |Sigma| = ln |M| + ln |Psi| - ln |K| */
+    posterior->log_det = parameters->prior.log_det - rb_spd_log_det(posterior->factor);
     for (int64_t k = 0; k < w.rows; k++) {
         posterior->log_det += log(parameters->noise[k]);
     }
-    rb_spd_solve_left(ctx, posterior->factor, w, posterior->filter);
-    rb_gemm_lower(ctx, -1, w, RB_TRANSPOSED, posterior->filter, RB_PLAIN, 0, sigma);
-    add_to_diagonal(sigma, NULL, 1);
-    rb_dense_mirror(sigma);
+    rb_spd_solve_left(ctx, posterior->factor, wm, posterior->filter);
+    rb_gemm_lower(ctx, -1, wm, RB_TRANSPOSED, posterior->filter, RB_PLAIN, 0, sigma);
+    add_covariance(ctx, &parameters->prior, sigma);
     return RB_OK;
 }
 
@@ -131,10 +165,10 @@ void rfn_set_bias(const rfn_parameters *parameters, rfn_posterior *posterior) {
     rb_dense sigma = posterior->sigma;
     memset(posterior->bias, 0, (size_t)sigma.rows * rb_type_size(sigma.type));
     for (int64_t c = 0; c < sigma.cols; c++) {
-        double xi = parameters->prior_mean[c];
-        for (int64_t j = 0; xi != 0 && j < sigma.rows; j++) {
+        double linear = parameters->prior.linear[c];
+        for (int64_t j = 0; linear != 0 && j < sigma.rows; j++) {
             double sum = rfn_get(sigma.type, posterior->bias, j);
-            rfn_put(sigma.type, posterior->bias, j, sum + xi * rb_dense_get(sigma, j, c));
+            rfn_put(sigma.type, posterior->bias, j, sum + linear * rb_dense_get(sigma, j, c));
         }
     }
 }
@@ -180,7 +214,7 @@ void rfn_offset(const rb_context *ctx, const rb_block *block, rb_dense filter, c
 void rfn_linear_offset(const rb_context *ctx, const rb_block *block,
                        const rfn_parameters *parameters, rb_dense weighted, void *row) {
     for (int64_t j = 0; j < weighted.cols; j++) {
-        rfn_put(weighted.type, row, j, parameters->prior_mean[j]);
+        rfn_put(weighted.type, row, j, parameters->prior.linear[j]);
     }
     subtract_shift(ctx, block, weighted, row);
 }

@@ -2,22 +2,24 @@
 #ifndef RB_RFN_POSTERIOR_H
 #define RB_RFN_POSTERIOR_H
 
-#include "model/model.h"
+#include "prior.h"
 
-/* W, Psi, xi: what is learned. */
+/* W and Psi, which are learned, and the prior. */
 typedef struct rfn_parameters {
-    rb_dense loadings;  /* W, m x l */
-    double *noise;      /* diagonal of Psi, m */
-    double *prior_mean; /* xi, l */
+    rb_dense loadings; /* W, m x l */
+    double *noise;     /* diagonal of Psi, m */
+    rfn_prior prior;   /* N(xi, M) */
 } rfn_parameters;
 
 rb_error rfn_parameters_new(rb_context *ctx, rb_type type, int64_t m, int64_t l,
                             rfn_parameters *parameters);
 void rfn_parameters_free(rfn_parameters *parameters);
 /* From the arrays of a model. */
-rb_error rfn_parameters_load(rb_context *ctx, const rb_model *model, rfn_parameters *parameters);
+rb_error rfn_parameters_load(rb_context *ctx, rb_type type, const rb_model *model,
+                             rfn_parameters *parameters);
 
-/* mu_p,i = B' v_i + bias, with B = Psi^-1 W Sigma = K^-1 W and bias = Sigma xi (m x l and l). */
+/* mu_p,i = B' v_i + bias, with B = Psi^-1 W Sigma = K^-1 W M and bias = Sigma M^-1 xi (m x l and
+ * l). */
 typedef struct rfn_posterior {
     bool factored;   /* B is kept as the factors Psi^-1 W and Sigma: less work for few samples */
     rb_dense filter; /* B, or Psi^-1 W, m x l */
@@ -25,6 +27,7 @@ typedef struct rfn_posterior {
     void *bias;      /* l, of the type */
     double log_det;  /* ln |Sigma| */
     rb_dense small;  /* scratch: P, or K */
+    rb_dense spread; /* scratch: W M; of no rows unless needed */
     rb_spd *factor;
 } rfn_posterior;
 
@@ -36,7 +39,7 @@ void rfn_posterior_free(rfn_posterior *posterior);
 rb_error rfn_posterior_compute(rb_context *ctx, const rfn_parameters *parameters, rb_dense work,
                                rfn_posterior *posterior);
 
-/* The Hessian of the E-step, P = I + W' Psi^-1 W, lower triangle, into p (l x l). */
+/* The Hessian of the E-step, P = M^-1 + W' Psi^-1 W, lower triangle, into p (l x l). */
 void rfn_hessian(rb_context *ctx, const rfn_parameters *parameters, rb_dense work, rb_dense p);
 
 /* mu_p of a block, samples first .. first + codes.rows - 1, without the bias, on this thread. */
@@ -46,10 +49,10 @@ void rfn_project(const rb_context *ctx, const rb_block *block, int64_t first, rb
  * type. */
 void rfn_offset(const rb_context *ctx, const rb_block *block, rb_dense filter, const void *bias,
                 void *row);
-/* The same for products with Psi^-1 W: xi, less shift' Psi^-1 W. */
+/* The same for products with Psi^-1 W: M^-1 xi, less shift' Psi^-1 W. */
 void rfn_linear_offset(const rb_context *ctx, const rb_block *block,
                        const rfn_parameters *parameters, rb_dense weighted, void *row);
-/* bias = Sigma xi */
+/* bias = Sigma M^-1 xi */
 void rfn_set_bias(const rfn_parameters *parameters, rfn_posterior *posterior);
 /* work = Psi^-1 W */
 void rfn_weigh(rb_context *ctx, const rfn_parameters *parameters, rb_dense work);

@@ -29,6 +29,9 @@ static int64_t memory(const rb_problem *problem, const void *options) {
     if (problem->fit->trace) {
         values += 2 * l * l;
     }
+    if (rfn->prior_covariance.matrix || rfn->prior_covariance.value != 1) {
+        values += 2 * l * l + (l > m ? m * l : 0);
+    }
     if (rfn->estep != RB_RFN_ESTEP_NEWTON) {
         double kept = rfn->estep == RB_RFN_ESTEP_GRADIENT ? 3 : 2;
         values += l * l + ((double)problem->n_samples * (kept * l + 2 * RFN_UNITS_AT_ONCE));
@@ -43,7 +46,8 @@ static int64_t memory(const rb_problem *problem, const void *options) {
     return bytes < 9e18 ? (int64_t)bytes : INT64_MAX;
 }
 
-static const char *const start_options[] = {"psi-init", "weight-init", "prior-mean", NULL};
+static const char *const start_options[] = {"psi-init", "weight-init", "prior-mean",
+                                            "prior-covariance", NULL};
 
 static bool holds_codes(const rfn_state *st) {
     return st->options.estep != RB_RFN_ESTEP_NEWTON;

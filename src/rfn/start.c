@@ -81,7 +81,7 @@ static rb_error allocate(rb_context *ctx, rfn_state *st) {
     return st->second && st->cross && st->quadratic ? RB_OK : RB_ERROR_MEMORY;
 }
 
-/* W_0 ~ N(0, weight_init^2), Psi_0 = psi_init, xi = prior_mean. */
+/* W_0 ~ N(0, weight_init^2), Psi_0 = psi_init. */
 static void draw_parameters(rfn_state *st) {
     rb_dense w = st->parameters.loadings;
     rb_stream stream = {.seed = (uint64_t)st->problem.fit->seed,
@@ -94,12 +94,9 @@ static void draw_parameters(rfn_state *st) {
             rb_dense_set(w, k, j, st->options.weight_init * draw);
         }
     }
-    for (int64_t j = 0; j < w.cols; j++) {
-        st->parameters.prior_mean[j] = st->options.prior_mean;
-    }
 }
 
-/* A warm start takes the parameters of the model; its arrays may be of another precision. */
+/* A warm start takes the parameters of the model, which may be of another precision. */
 static rb_error take_parameters(rb_context *ctx, rfn_state *st, const rb_model *start) {
     rb_dense w = st->parameters.loadings;
     if (rb_model_units(start) != w.cols || start->preprocess->n_features != w.rows) {
@@ -109,16 +106,8 @@ static rb_error take_parameters(rb_context *ctx, rfn_state *st, const rb_model *
                        (long long)rb_model_units(start), (long long)start->preprocess->n_features,
                        (long long)w.cols, (long long)w.rows);
     }
-    rfn_parameters loaded = {0};
-    rb_error err = rfn_parameters_load(ctx, start, &loaded);
-    if (!err) {
-        rb_dense_copy(loaded.loadings, w);
-        memcpy(st->parameters.noise, loaded.noise, (size_t)w.rows * sizeof *loaded.noise);
-        memcpy(st->parameters.prior_mean, loaded.prior_mean,
-               (size_t)w.cols * sizeof *loaded.prior_mean);
-    }
-    rfn_parameters_free(&loaded);
-    return err;
+    rfn_parameters_free(&st->parameters);
+    return rfn_parameters_load(ctx, st->problem.type, start, &st->parameters);
 }
 
 static rb_error check(rb_context *ctx, const rb_rfn_options *options) {
@@ -151,6 +140,8 @@ rb_error rfn_start(rb_context *ctx, const rb_problem *problem, const void *optio
         err = take_parameters(ctx, st, start);
     } else if (!err) {
         draw_parameters(st);
+        err = rfn_prior_choose(ctx, problem->type, st->options.units, &st->options.prior_mean,
+                               &st->options.prior_covariance, &st->parameters.prior);
     }
     if (err) {
         rfn_finish(st);
@@ -273,15 +264,17 @@ rb_error rfn_store(rb_context *ctx, void *state, rb_model *model) {
     rb_dense w = st->parameters.loadings;
     double *loadings = rb_model_add_array(ctx, model, "loadings", w.rows, w.cols);
     double *noise = loadings ? rb_model_add_array(ctx, model, "noise", w.rows, 1) : NULL;
-    double *prior_mean = noise ? rb_model_add_array(ctx, model, "prior_mean", w.cols, 1) : NULL;
-    double *scale = prior_mean ? rb_model_add_array(ctx, model, "scale", w.cols, 1) : NULL;
+    double *scale = noise ? rb_model_add_array(ctx, model, "scale", w.cols, 1) : NULL;
     double *dead = scale ? rb_model_add_array(ctx, model, "dead", w.cols, 1) : NULL;
     if (!dead) {
         return RB_ERROR_MEMORY;
     }
     rb_dense_copy(w, (rb_dense){loadings, w.rows, w.cols, w.cols, RB_FLOAT64});
     memcpy(noise, st->parameters.noise, (size_t)w.rows * sizeof *noise);
-    memcpy(prior_mean, st->parameters.prior_mean, (size_t)w.cols * sizeof *prior_mean);
+    rb_error err = rfn_prior_store(ctx, &st->parameters.prior, w.cols, model);
+    if (err) {
+        return err;
+    }
     if (st->options.estep != RB_RFN_ESTEP_NEWTON && !store_guarantee(ctx, st, model)) {
         return RB_ERROR_MEMORY;
     }

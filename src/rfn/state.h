@@ -67,7 +67,8 @@ typedef struct rfn_state {
     rb_dense s;            /* S = mu'mu / n + Sigma, l x l, full */
     rb_dense raw, hessian; /* mu_p'mu_p and P, l x l lower; only when traced */
     double *mean;          /* l: mean code */
-    double trace_a;        /* trace of mu'mu / n */
+    double product_a;      /* <M^-1, mu'mu / n> */
+    double product_sigma;  /* <M^-1, Sigma> */
     double estep_objective;
 
     /* M-step. */

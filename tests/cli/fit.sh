@@ -72,11 +72,38 @@ expect 1 fit rfn X.npy -k 2 --iterations 2 --tolerance 1e-12 --seed 1 -o strict.
 one_line
 exists strict.h5
 
+# The prior: a number, or a file with one for each unit, or a covariance matrix.
+printf '%s\n' -0.5 -0.25 0 >xi.tsv
+printf '%s\n' '1 0.2 0' '0.2 2 0.1' '0 0.1 0.5' | tr ' ' '\t' >prior.tsv
+expect 0 fit rfn X.npy -k 3 --iterations 5 --seed 1 --prior-mean xi.tsv --prior-covariance prior.tsv \
+    -o prior.h5 -q
+expect 0 info prior.h5 --json
+tells '"prior-mean": "xi.tsv"'
+tells '"prior_covariance"'
+expect 0 encode prior.h5 X.npy -o codes_prior.npy -q
+expect 0 fit rfn X.npy -k 3 --iterations 5 --seed 1 --init prior.h5 -o prior2.h5 -q
+expect 2 fit rfn X.npy -k 3 --init prior.h5 --prior-mean xi.tsv -o none.h5 -q
+one_line
+says "prior-mean is 'xi.tsv', but is not used"
+expect 2 fit rfn X.npy -k 4 --prior-mean xi.tsv -o none.h5 -q
+one_line
+says "prior-mean is 3 x 1, but must be one number, or one for each of the 4 units"
+expect 2 fit rfn X.npy -k 4 --prior-covariance prior.tsv -o none.h5 -q
+says "prior-covariance is 3 x 3"
+expect 1 fit rfn X.npy -k 3 --prior-mean none.tsv -o none.h5 -q
+one_line
+says "none.tsv"
+expect 2 fit rfn X.npy -k 3 --prior-covariance -1 -o none.h5 -q
+says "prior-covariance is '-1', but must be a number above 0, or a file of numbers"
+cp xi.tsv xi.h5
+expect 2 fit rfn X.npy -k 3 --prior-mean xi.h5 -o xi.h5 -q
+says "would write over 'xi.h5'"
+
 # The command line is recorded so that a shell reads it back.
 expect 0 fit rfn X.npy -k 2 --iterations 2 --seed 1 -o "it's here.h5" -q
 expect 0 info "it's here.h5"
 tells "-o 'it'\\''s here.h5'"
-rm -f ./*.h5 log.jsonl codes*.npy -- ./-X.npy
+rm -f ./*.h5 xi.tsv prior.tsv log.jsonl codes*.npy -- ./-X.npy
 
 # More than any machine has is refused before anything is asked for.
 breaks "and this machine has" fit rfn X.npy -k 1000000000 -o m.h5 -q

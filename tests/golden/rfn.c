@@ -78,7 +78,7 @@ static rb_rfn_options options_of(const struct golden *g) {
     options.units = g->l;
     options.eta = number(g->root, "eta");
     options.psi_min = number(g->root, "psi_min");
-    options.prior_mean = number(g->root, "xi");
+    options.prior_mean.value = number(g->root, "xi");
     rb_context *ctx;
     assert_int_equal(rb_context_new(&ctx), RB_OK);
     const char *norm = json_string_value(json_object_get(g->root, "norm"));

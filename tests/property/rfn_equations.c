@@ -26,7 +26,66 @@ static double invert(double *a, int64_t n) {
     return log_det;
 }
 
-static rfn_parameters draw_parameters(rb_context *ctx, int64_t m, int64_t l) {
+enum covariance { IDENTITY, DIAGONAL, FULL };
+
+/* A vector of l numbers and a covariance of l units, as a program gives them. */
+struct drawn_prior {
+    double mean[16], covariance[16 * 16];
+    rb_matrix *mean_matrix, *covariance_matrix;
+    rb_values xi, m;
+};
+
+static void draw_prior(rb_context *ctx, int64_t l, enum covariance kind, struct drawn_prior *d) {
+    rb_draws draws = {{5, RB_RANDOM_SIMULATE, 0}, 0};
+    *d = (struct drawn_prior){.m.value = 1};
+    for (int64_t j = 0; j < l; j++) {
+        d->mean[j] = 0.5 * rb_draw_normal(&draws) - 0.3;
+    }
+    assert_ok(ctx, rb_matrix_dense(ctx, RB_FLOAT64, 1, l, d->mean, l, 1, &d->mean_matrix));
+    d->xi.matrix = d->mean_matrix;
+    if (kind == DIAGONAL) {
+        for (int64_t j = 0; j < l; j++) {
+            d->covariance[j] = 0.3 + 2 * rb_draw_uniform(&draws);
+        }
+        assert_ok(ctx, rb_matrix_dense(ctx, RB_FLOAT64, l, 1, d->covariance, 1, 1,
+                                       &d->covariance_matrix));
+    } else if (kind == FULL) {
+        double root[16 * 16];
+        for (int64_t e = 0; e < l * l; e++) {
+            root[e] = rb_draw_normal(&draws);
+        }
+        for (int64_t e = 0; e < l * l; e++) {
+            d->covariance[e] = e / l == e % l ? 0.5 : 0;
+            for (int64_t c = 0; c < l; c++) {
+                d->covariance[e] += root[e / l * l + c] * root[e % l * l + c] / (double)l;
+            }
+        }
+        assert_ok(ctx, rb_matrix_dense(ctx, RB_FLOAT64, l, l, d->covariance, l, 1,
+                                       &d->covariance_matrix));
+    }
+    d->m.matrix = d->covariance_matrix;
+}
+
+static void clear_prior(struct drawn_prior *d) {
+    rb_matrix_free(d->mean_matrix);
+    rb_matrix_free(d->covariance_matrix);
+}
+
+/* M_ab */
+static double covariance_of(const rfn_parameters *p, int64_t a, int64_t b) {
+    return rfn_prior_is_plain(&p->prior) ? a == b : rb_dense_get(p->prior.covariance, a, b);
+}
+
+/* M^-1 into out; its log determinant. */
+static double prior_precision(const rfn_parameters *p, double *out) {
+    int64_t l = p->loadings.cols;
+    for (int64_t e = 0; e < l * l; e++) {
+        out[e] = covariance_of(p, e / l, e % l);
+    }
+    return -invert(out, l);
+}
+
+static rfn_parameters draw_parameters(rb_context *ctx, int64_t m, int64_t l, enum covariance kind) {
     rb_draws draws = {{3, RB_RANDOM_SIMULATE, 0}, 0};
     rfn_parameters p;
     assert_ok(ctx, rfn_parameters_new(ctx, RB_FLOAT64, m, l, &p));
@@ -36,18 +95,20 @@ static rfn_parameters draw_parameters(rb_context *ctx, int64_t m, int64_t l) {
             rb_dense_set(p.loadings, k, j, rb_draw_normal(&draws));
         }
     }
-    for (int64_t j = 0; j < l; j++) {
-        p.prior_mean[j] = rb_draw_normal(&draws);
-    }
+    struct drawn_prior prior;
+    draw_prior(ctx, l, kind, &prior);
+    assert_ok(ctx, rfn_prior_choose(ctx, RB_FLOAT64, l, &prior.xi, &prior.m, &p.prior));
+    clear_prior(&prior);
     return p;
 }
 
-/* P = I + W' Psi^-1 W, l x l */
+/* P = M^-1 + W' Psi^-1 W, l x l */
 static void precision(const rfn_parameters *p, double *out) {
     int64_t m = p->loadings.rows, l = p->loadings.cols;
+    prior_precision(p, out);
     for (int64_t a = 0; a < l; a++) {
         for (int64_t b = 0; b < l; b++) {
-            double sum = a == b;
+            double sum = out[a * l + b];
             for (int64_t k = 0; k < m; k++) {
                 sum +=
                     rb_dense_get(p->loadings, k, a) * rb_dense_get(p->loadings, k, b) / p->noise[k];
@@ -57,13 +118,16 @@ static void precision(const rfn_parameters *p, double *out) {
     }
 }
 
-/* Sigma = P^-1, B = Psi^-1 W Sigma, bias = Sigma xi: by definition, whichever form is taken. */
-static void posterior_by_definition(int64_t m, int64_t l) {
+/* Sigma = P^-1, B = Psi^-1 W Sigma, bias = Sigma M^-1 xi: by definition, whichever form is taken.
+ */
+static void posterior_by_definition(int64_t m, int64_t l, enum covariance kind) {
     rb_context *ctx = fixture_context();
-    rfn_parameters p = draw_parameters(ctx, m, l);
+    rfn_parameters p = draw_parameters(ctx, m, l, kind);
     rfn_posterior posterior;
     rb_dense work;
     double *sigma = calloc((size_t)(l * l), sizeof *sigma);
+    double *before = calloc((size_t)(l * l), sizeof *before);
+    assert_close(p.prior.log_det, -prior_precision(&p, before), 1e-12);
     assert_ok(ctx, rfn_posterior_new(ctx, RB_FLOAT64, m, l, &posterior));
     assert_ok(ctx, rb_dense_new(ctx, RB_FLOAT64, m, l, &work));
     assert_ok(ctx, rfn_posterior_compute(ctx, &p, work, &posterior));
@@ -73,7 +137,9 @@ static void posterior_by_definition(int64_t m, int64_t l) {
         double bias = 0;
         for (int64_t b = 0; b < l; b++) {
             assert_close(rb_dense_get(posterior.sigma, a, b), sigma[a * l + b], 1e-11);
-            bias += sigma[a * l + b] * p.prior_mean[b];
+            for (int64_t c = 0; c < l; c++) {
+                bias += sigma[a * l + b] * before[b * l + c] * p.prior.mean[c];
+            }
         }
         assert_close(rfn_get(RB_FLOAT64, posterior.bias, a), bias, 1e-11);
         for (int64_t k = 0; k < m; k++) {
@@ -85,6 +151,7 @@ static void posterior_by_definition(int64_t m, int64_t l) {
         }
     }
     free(sigma);
+    free(before);
     rb_dense_free(&work);
     rfn_posterior_free(&posterior);
     rfn_parameters_free(&p);
@@ -93,25 +160,29 @@ static void posterior_by_definition(int64_t m, int64_t l) {
 
 static void posterior_forms(void **state) {
     (void)state;
-    posterior_by_definition(9, 4);
-    posterior_by_definition(6, 6);
-    posterior_by_definition(5, 11);
-    posterior_by_definition(1, 1);
+    for (enum covariance kind = IDENTITY; kind <= FULL; kind++) {
+        posterior_by_definition(9, 4, kind);
+        posterior_by_definition(6, 6, kind);
+        posterior_by_definition(5, 11, kind);
+        posterior_by_definition(1, 1, kind);
+    }
 }
 
-/* log N(v; W xi, W W' + Psi) */
+/* log N(v; W xi, W M W' + Psi) */
 static double log_density(const rfn_parameters *p, const double *v) {
     int64_t m = p->loadings.rows, l = p->loadings.cols;
     double *k = calloc((size_t)(m * m), sizeof *k), *d = calloc((size_t)m, sizeof *d);
     for (int64_t a = 0; a < m; a++) {
         d[a] = v[a];
         for (int64_t j = 0; j < l; j++) {
-            d[a] -= rb_dense_get(p->loadings, a, j) * p->prior_mean[j];
+            d[a] -= rb_dense_get(p->loadings, a, j) * p->prior.mean[j];
         }
         for (int64_t b = 0; b < m; b++) {
             k[a * m + b] = a == b ? p->noise[a] : 0;
-            for (int64_t j = 0; j < l; j++) {
-                k[a * m + b] += rb_dense_get(p->loadings, a, j) * rb_dense_get(p->loadings, b, j);
+            for (int64_t e = 0; e < l * l; e++) {
+                k[a * m + b] += rb_dense_get(p->loadings, a, e / l) *
+                                covariance_of(p, e / l, e % l) *
+                                rb_dense_get(p->loadings, b, e % l);
             }
         }
     }
@@ -127,14 +198,17 @@ static double log_density(const rfn_parameters *p, const double *v) {
 }
 
 /* Every figure of rb_evaluate against its definition, sample by sample. */
-static void figures_by_definition(int64_t m, int64_t l, int normalize) {
+static void figures_by_definition(int64_t m, int64_t l, int normalize, enum covariance kind) {
     enum { N = 30 };
     rb_context *ctx = fixture_context();
     double *values = fixture_values(N, m, 3, 11);
     rb_matrix *matrix;
     rb_source *source = fixture_source(ctx, values, N, m, &matrix);
     rb_rfn_options options = fixture_rfn(l, normalize);
-    options.prior_mean = -0.2;
+    struct drawn_prior prior;
+    draw_prior(ctx, l, kind, &prior);
+    options.prior_mean = prior.xi;
+    options.prior_covariance = prior.m;
     rb_fit_options fit = fixture_fit(30, RB_FLOAT64);
     rb_model *model;
     rb_evaluation e;
@@ -143,19 +217,21 @@ static void figures_by_definition(int64_t m, int64_t l, int normalize) {
     double *mu = fixture_codes(ctx, model, source);
 
     rfn_parameters p = {0};
-    assert_ok(ctx, rfn_parameters_load(ctx, model, &p));
+    assert_ok(ctx, rfn_parameters_load(ctx, RB_FLOAT64, model, &p));
     double *big = calloc((size_t)(l * l), sizeof *big),
-           *sigma = calloc((size_t)(l * l), sizeof *sigma);
+           *sigma = calloc((size_t)(l * l), sizeof *sigma),
+           *before = calloc((size_t)(l * l), sizeof *before);
+    double log_det_m = -prior_precision(&p, before);
     precision(&p, big);
     memcpy(sigma, big, (size_t)(l * l) * sizeof *big);
     double log_det_sigma = -invert(sigma, l);
 
     double zeros = 0, squares = 0, all_squares = 0, likelihood = 0, o = 0,
-           kl = -(double)l - log_det_sigma;
+           kl = -(double)l + log_det_m - log_det_sigma;
     double *c = calloc((size_t)(m * m), sizeof *c), *v = calloc((size_t)m, sizeof *v);
     double *q = calloc((size_t)l, sizeof *q), *d = calloc((size_t)l, sizeof *d);
-    for (int64_t j = 0; j < l; j++) {
-        kl += sigma[j * l + j];
+    for (int64_t a = 0; a < l * l; a++) {
+        kl += before[a] * sigma[a];
     }
     for (int64_t i = 0; i < N; i++) {
         for (int64_t k = 0; k < m; k++) {
@@ -163,12 +239,16 @@ static void figures_by_definition(int64_t m, int64_t l, int normalize) {
         }
         likelihood += log_density(&p, v) / N;
         for (int64_t j = 0; j < l; j++) {
-            q[j] = p.prior_mean[j];
+            q[j] = 0;
+            for (int64_t b = 0; b < l; b++) {
+                q[j] += before[j * l + b] * p.prior.mean[b];
+                kl += (mu[i * l + j] - p.prior.mean[j]) * before[j * l + b] *
+                      (mu[i * l + b] - p.prior.mean[b]) / N;
+            }
             for (int64_t k = 0; k < m; k++) {
                 q[j] += v[k] * rb_dense_get(p.loadings, k, j) / p.noise[k];
             }
             zeros += mu[i * l + j] == 0;
-            kl += pow(mu[i * l + j] - p.prior_mean[j], 2) / N;
         }
         for (int64_t j = 0; j < l; j++) {
             d[j] = mu[i * l + j];
@@ -220,12 +300,14 @@ static void figures_by_definition(int64_t m, int64_t l, int normalize) {
     assert_close(e.log_likelihood, likelihood, 1e-9);
     assert_close(e.estep_objective, o, 1e-8);
     assert_close(e.divergence, kl / 2, 1e-9);
-    assert_close(e.objective, likelihood - o / 2, 1e-9);
+    assert_close(e.objective, likelihood - o / 2, 1e-12);
     assert_close(e.objective, -e.energy - e.divergence, 1e-12);
     free(values);
     free(mu);
     free(big);
     free(sigma);
+    free(before);
+    clear_prior(&prior);
     free(c);
     free(v);
     free(q);
@@ -239,10 +321,12 @@ static void figures_by_definition(int64_t m, int64_t l, int normalize) {
 
 static void figures(void **state) {
     (void)state;
-    figures_by_definition(8, 3, RB_RFN_NORMALIZE_RMS);
-    figures_by_definition(8, 3, RB_RFN_NORMALIZE_SD);
-    figures_by_definition(8, 3, RB_RFN_NORMALIZE_NONE);
-    figures_by_definition(5, 9, RB_RFN_NORMALIZE_RMS);
+    for (enum covariance kind = IDENTITY; kind <= FULL; kind++) {
+        figures_by_definition(8, 3, RB_RFN_NORMALIZE_RMS, kind);
+        figures_by_definition(8, 3, RB_RFN_NORMALIZE_SD, kind);
+        figures_by_definition(8, 3, RB_RFN_NORMALIZE_NONE, kind);
+        figures_by_definition(5, 9, RB_RFN_NORMALIZE_RMS, kind);
+    }
 }
 
 int main(void) {

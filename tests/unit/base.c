@@ -13,6 +13,7 @@ struct options {
     int kind;
     bool flag;
     const char *text;
+    rb_values values;
 };
 
 static const rb_option table[] = {
@@ -24,6 +25,8 @@ static const rb_option table[] = {
      "h"},
     {"flag", 0, RB_OPTION_FLAG, offsetof(struct options, flag), "false", 0, 0, NULL, NULL, "h"},
     {"text", 0, RB_OPTION_TEXT, offsetof(struct options, text), NULL, 0, 0, NULL, "T", "h"},
+    {"values", 0, RB_OPTION_VALUES, offsetof(struct options, values), "2", DBL_MIN, 9, NULL, "V",
+     "h"},
     {0},
 };
 
@@ -45,6 +48,36 @@ static void options_from_text(void **state) {
     o.rate = 0.1 + 0.2;
     rb_options_get(rb_options_find(table, "rate"), &o, text, sizeof text);
     assert_true(strtod(text, NULL) == o.rate);
+    rb_context_free(ctx);
+}
+
+/* One number, or a matrix; a text that is no number names a file, which is none of the values until
+ * somebody has read it. */
+static void one_number_or_a_matrix(void **state) {
+    (void)state;
+    rb_context *ctx = fixture_context();
+    struct options o;
+    char text[64];
+    const rb_option *row = rb_options_find(table, "values");
+    rb_options_default(table, &o);
+    assert_true(o.values.value == 2 && !o.values.matrix && !o.values.file);
+    assert_ok(ctx, rb_options_set(ctx, table, &o, "values", "1e-3"));
+    assert_true(o.values.value == 1e-3 && !o.values.file);
+    assert_ok(ctx, rb_options_set(ctx, table, &o, "values", "v.npy"));
+    rb_options_get(row, &o, text, sizeof text);
+    assert_string_equal(text, "v.npy");
+    assert_int_equal(rb_options_check(ctx, table, &o), RB_ERROR_ARGUMENT);
+    assert_string_equal(rb_context_error(ctx), "values is 'v.npy', but must be a number above 0 "
+                                               "and at most 9, or a file of numbers");
+    rb_matrix *matrix;
+    double numbers[2] = {1, 2};
+    assert_ok(ctx, rb_matrix_dense(ctx, RB_FLOAT64, 2, 1, numbers, 1, 1, &matrix));
+    o.values.matrix = matrix;
+    assert_ok(ctx, rb_options_check(ctx, table, &o));
+    o.values.file = NULL;
+    rb_options_get(row, &o, text, sizeof text);
+    assert_string_equal(text, "matrix");
+    rb_matrix_free(matrix);
     rb_context_free(ctx);
 }
 
@@ -70,6 +103,12 @@ static void refused_values(void **state) {
     assert_refused(ctx, "kind", "s", "kind is 's', but must be rms, sd or none");
     assert_refused(ctx, "kind", "", "kind is '', but must be rms, sd or none");
     assert_refused(ctx, "flag", "maybe", "flag is 'maybe', but must be true or false");
+    assert_refused(ctx, "values", "0",
+                   "values is '0', but must be a number above 0 and at most 9, or a file of "
+                   "numbers");
+    assert_refused(ctx, "values", "",
+                   "values is '', but must be a number above 0 and at most 9, or a file of "
+                   "numbers");
     assert_refused(ctx, "size", "1", "there is no option 'size'");
     struct options o;
     rb_options_default(table, &o);
@@ -89,10 +128,11 @@ static void defaults_are_pinned(void **state) {
     } pinned[] = {
         {rb_fit_option_table,
          "iterations=200 tolerance=0 seed=1 restarts=1 precision=float32 trace=false "},
-        {rb_rfn_option_table, "preset=none units=10 eta=0.1 eta-psi=0 normalize=rms estep=newton "
-                              "estep-tolerance=1e-06 mstep=newton "
-                              "psi-update=old psi-min=0.01 psi-init=0.1 "
-                              "weight-max=0 weight-init=0.01 sparse-loadings=0 prior-mean=0 "},
+        {rb_rfn_option_table,
+         "preset=none units=10 eta=0.1 eta-psi=0 normalize=rms estep=newton "
+         "estep-tolerance=1e-06 mstep=newton "
+         "psi-update=old psi-min=0.01 psi-init=0.1 "
+         "weight-max=0 weight-init=0.01 sparse-loadings=0 prior-mean=0 prior-covariance=1 "},
         {rb_preprocess_option_table,
          "missing=refuse totals=0 log1p=false top-variance=0 centre=auto scale=none "},
         {rb_read_option_table, "dataset= transpose=false header=auto row-names=auto patches= "},
@@ -250,13 +290,10 @@ static void sentences(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(options_from_text),
-        cmocka_unit_test(refused_values),
-        cmocka_unit_test(defaults_are_pinned),
-        cmocka_unit_test(random_numbers),
-        cmocka_unit_test(random_reference),
-        cmocka_unit_test(every_task_once),
-        cmocka_unit_test(memory),
+        cmocka_unit_test(options_from_text), cmocka_unit_test(one_number_or_a_matrix),
+        cmocka_unit_test(refused_values),    cmocka_unit_test(defaults_are_pinned),
+        cmocka_unit_test(random_numbers),    cmocka_unit_test(random_reference),
+        cmocka_unit_test(every_task_once),   cmocka_unit_test(memory),
         cmocka_unit_test(sentences),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -186,7 +186,7 @@ static void warm_start_goes_on(void **state) {
 /* The model says which data it was fitted to, also when it began with those of another. */
 static void warm_start_records_the_data_at_hand(void **state) {
     struct problem *p = *state;
-    p->rfn.prior_mean = -0.25;
+    p->rfn.prior_mean.value = -0.25;
     rb_model *start = fit(p, NULL);
     p->values[5] += 1;
     rb_model *fresh = fit(p, NULL), *warm = fit(p, start);
@@ -196,7 +196,7 @@ static void warm_start_records_the_data_at_hand(void **state) {
                         rb_model_attribute(fresh, "data_checksum"));
     assert_int_equal(warm->preprocess->checksum, fresh->preprocess->checksum);
     /* Not given, it is recorded as the model to start from had it. */
-    p->rfn.prior_mean = 0;
+    p->rfn.prior_mean.value = 0;
     rb_model *silent = fit(p, start);
     assert_string_equal(rb_model_attribute(silent, "prior-mean"), "-0.25");
     rb_model_free(start);
@@ -219,9 +219,9 @@ static void assert_start_refused(struct problem *p, const rb_model *start, const
 static void warm_start_ignores_nothing(void **state) {
     struct problem *p = *state;
     rb_model *start = fit(p, NULL);
-    p->rfn.prior_mean = -2;
+    p->rfn.prior_mean.value = -2;
     assert_start_refused(p, start, "prior-mean is '-2'");
-    p->rfn.prior_mean = 0;
+    p->rfn.prior_mean.value = 0;
     p->rfn.psi_init = 0.5;
     assert_start_refused(p, start, "psi-init is '0.5'");
     p->rfn.psi_init = 0.1;
