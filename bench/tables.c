@@ -4,15 +4,14 @@
  * from the interval [table, table + 1) (the published figures look truncated) may be at most the
  * largest of 6 %, 1.5 units and 3 standard errors of our mean. Exit code 1 when a row misses.
  */
-#include "../tool/blas_choice.h"
+#include "tables.h"
 
-#include <rarebit/rarebit.h>
+#include "../tool/blas_choice.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-enum { MOST_INSTANCES = 100 };
+#include <string.h>
 
 struct row {
     const char *dataset;
@@ -38,11 +37,7 @@ static const struct row rows[] = {
     {"D3", 100, true, RFNN, 80, 331, 139},  {"D7", 100, true, RFNN, 74, 86, 14},
 };
 
-struct mean {
-    double mean, sd;
-};
-
-static struct mean mean_of(const double *values, int count) {
+struct mean mean_of(const double *values, int count) {
     double sum = 0, squares = 0;
     for (int i = 0; i < count; i++) {
         sum += values[i];
@@ -53,7 +48,7 @@ static struct mean mean_of(const double *values, int count) {
     return (struct mean){sum / count, count > 1 ? sqrt(squares / (count - 1)) : 0};
 }
 
-static void stop_on_error(rb_context *context, rb_error err) {
+void stop_on_error(rb_context *context, rb_error err) {
     if (err) {
         fprintf(stderr, "tables: %s\n", rb_context_error(context));
         exit(1);
@@ -118,18 +113,7 @@ static bool run_row(rb_context *context, const struct row *row, int instances) {
     return good;
 }
 
-int main(int argc, char **argv) {
-    choose_blas_kernels(argv);
-    int instances = argc > 1 ? atoi(argv[1]) : 10;
-    if (instances < 1 || instances > MOST_INSTANCES) {
-        fprintf(stderr, "usage: tables [INSTANCES, 1 to %d]\n", MOST_INSTANCES);
-        return 2;
-    }
-    rb_context *context;
-    if (rb_context_new(&context)) {
-        fprintf(stderr, "tables: out of memory\n");
-        return 1;
-    }
+static int paper_tables(rb_context *context, int instances) {
     printf("rarebit %s, %d instances, 1000 iterations, eta 0.1; mean (sd), then the paper's\n\n",
            rb_version(), instances);
     printf("| set | data | units | method | SP | ER | CO | SP paper | ER | CO | within |\n");
@@ -140,6 +124,24 @@ int main(int argc, char **argv) {
     }
     printf("\n%d of %zu rows within tolerance\n", (int)(sizeof rows / sizeof *rows) - missed,
            sizeof rows / sizeof *rows);
-    rb_context_free(context);
     return missed ? 1 : 0;
+}
+
+int main(int argc, char **argv) {
+    choose_blas_kernels(argv);
+    bool sparse = argc > 2 && strcmp(argv[1], "--preset") == 0 && strcmp(argv[2], "sparse") == 0;
+    const char *count = argv[sparse ? 3 : 1];
+    int instances = count ? atoi(count) : sparse ? 20 : 10;
+    if (instances < 1 || instances > MOST_INSTANCES) {
+        fprintf(stderr, "usage: tables [--preset sparse] [INSTANCES, 1 to %d]\n", MOST_INSTANCES);
+        return 2;
+    }
+    rb_context *context;
+    if (rb_context_new(&context)) {
+        fprintf(stderr, "tables: out of memory\n");
+        return 1;
+    }
+    int status = sparse ? sparse_tables(context, instances) : paper_tables(context, instances);
+    rb_context_free(context);
+    return status;
 }

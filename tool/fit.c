@@ -316,6 +316,9 @@ static rb_error take_others(const invocation *call, const rb_option *table, cons
 
 static rb_error apply_preset(const invocation *call) {
     rb_rfn_options *rfn = options_of(call, rb_rfn_option_table());
+    if (rfn && rfn->target_sparseness > 0 && !option_was_given(call, "preset")) {
+        rfn->preset = RB_RFN_PRESET_SPARSE;
+    }
     if (!rfn || rfn->preset == RB_RFN_PRESET_NONE) {
         return RB_OK;
     }

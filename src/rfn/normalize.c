@@ -9,7 +9,7 @@
 #include <string.h>
 
 static double unit_scale(const rfn_state *st, int64_t j, double mean, double mean_square) {
-    if (st->options.estep != RB_RFN_ESTEP_NEWTON) {
+    if (rfn_holds_codes(st)) {
         return 1; /* these codes are feasible as they are */
     }
     switch ((rb_rfn_normalize)st->options.normalize) {

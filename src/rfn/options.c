@@ -6,10 +6,11 @@
 
 const rb_option rfn_option_rows[] = {
     {"preset", 0, RB_OPTION_CHOICE, offsetof(rb_rfn_options, preset), "none", 0, 0,
-     "none|biclustering", "NAME",
+     "none|biclustering|sparse", "NAME",
      "take the options that suit a purpose, where not given: biclustering finds modules in noisy "
      "data (--sparse-loadings 1.5, --psi-init of the largest variance, --iterations 400, "
-     "--restarts 3)"},
+     "--restarts 3); sparse has codes as sparse as newton's at lower errors (--estep cyclic, "
+     "--newton-iterations 500, --steer-iterations 250, --iterations 850)"},
     {"units", 'k', RB_OPTION_INTEGER, offsetof(rb_rfn_options, units), "10", 1, 1e9, NULL, "N",
      "number of hidden units"},
     {"eta", 0, RB_OPTION_NUMBER, offsetof(rb_rfn_options, eta), "0.1", DBL_MIN, 1, NULL, "RATE",
@@ -25,6 +26,15 @@ const rb_option rfn_option_rows[] = {
      "how codes are found: newton gives the paper's codes in one pass; the others keep all codes "
      "in "
      "memory and never let the objective fall"},
+    {"newton-iterations", 0, RB_OPTION_INTEGER, offsetof(rb_rfn_options, newton_iterations), "0", 0,
+     1e15, NULL, "N", "begin with so many iterations of newton, then comes --estep"},
+    {"steer-iterations", 0, RB_OPTION_INTEGER, offsetof(rb_rfn_options, steer_iterations), "0", 0,
+     1e15, NULL, "N",
+     "for so many iterations after these steer the prior mean to --target-sparseness (0: never)"},
+    {"target-sparseness", 0, RB_OPTION_NUMBER, offsetof(rb_rfn_options, target_sparseness), "0", 0,
+     0.9999, NULL, "SHARE",
+     "share of the codes that are to be 0, such as 0.75; takes --preset sparse (0: the share that "
+     "the newton iterations reach)"},
     {"estep-tolerance", 0, RB_OPTION_NUMBER, offsetof(rb_rfn_options, estep_tolerance), "1e-6", 0,
      1, NULL, "T", "how far the last E-step goes on (not for newton)"},
     {"mstep", 0, RB_OPTION_CHOICE, offsetof(rb_rfn_options, mstep), "newton", 0, 0,
@@ -68,5 +78,10 @@ void rb_rfn_use_preset(rb_rfn_preset preset, rb_rfn_options *options, rb_fit_opt
         options->psi_init = 1e9;
         fit->iterations = 400;
         fit->restarts = 3;
+    } else if (preset == RB_RFN_PRESET_SPARSE) {
+        options->estep = RB_RFN_ESTEP_CYCLIC;
+        options->newton_iterations = 500;
+        options->steer_iterations = 250;
+        fit->iterations = 850;
     }
 }

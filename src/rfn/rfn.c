@@ -37,7 +37,7 @@ static int64_t memory(const rb_problem *problem, const void *options) {
         values += l * l + ((double)problem->n_samples * (kept * l + 2 * RFN_UNITS_AT_ONCE));
     }
     double block = (double)problem->block_samples * (l + (problem->sparse ? 0 : m));
-    if (rfn_is_factored(problem, rfn) && rfn->estep == RB_RFN_ESTEP_NEWTON) {
+    if (rfn_has_newton(rfn) && rfn_is_factored(problem, rfn->units, false)) {
         block += (double)problem->block_samples * l;
     }
     /* Factorisations are in float64 whatever the type. */
@@ -49,22 +49,24 @@ static int64_t memory(const rb_problem *problem, const void *options) {
 static const char *const start_options[] = {"psi-init", "weight-init", "prior-mean",
                                             "prior-covariance", NULL};
 
-static bool holds_codes(const rfn_state *st) {
-    return st->options.estep != RB_RFN_ESTEP_NEWTON;
-}
-
 static rb_error begin(rb_context *ctx, void *state) {
-    return holds_codes(state) ? rfn_held_begin(ctx, state) : rfn_newton_begin(ctx, state);
+    rfn_state *st = state;
+    bool holds = rfn_holds_codes(st);
+    if (!st->held.adds_moments) {
+        rfn_steer(ctx, st);
+        st->posterior.factored = rfn_is_factored(&st->problem, st->options.units, holds);
+    }
+    return holds ? rfn_held_begin(ctx, st) : rfn_newton_begin(ctx, st);
 }
 
 static rb_error block(rb_context *ctx, void *state, const rb_block *samples) {
-    return holds_codes(state) ? rfn_held_block(ctx, state, samples)
-                              : rfn_newton_block(ctx, state, samples);
+    return rfn_holds_codes(state) ? rfn_held_block(ctx, state, samples)
+                                  : rfn_newton_block(ctx, state, samples);
 }
 
 static rb_error end(rb_context *ctx, void *state, bool *again) {
     *again = false;
-    return holds_codes(state) ? rfn_held_end(ctx, state, again) : rfn_newton_end(ctx, state);
+    return rfn_holds_codes(state) ? rfn_held_end(ctx, state, again) : rfn_newton_end(ctx, state);
 }
 
 static void last(void *state) {
@@ -88,6 +90,7 @@ const rb_method rb_method_rfn = {
     .block = block,
     .end = end,
     .last = last,
+    .may_stop = rfn_may_stop,
     .mstep = rfn_mstep,
     .objective = rfn_objective,
     .store = rfn_store,

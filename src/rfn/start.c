@@ -21,7 +21,7 @@ static rb_error allocate_pass(rb_context *ctx, rfn_state *st) {
     if (!err) {
         err = codes_new(ctx, type, st->problem.block_samples, l, &st->codes);
     }
-    if (!err && st->posterior.factored && st->options.estep == RB_RFN_ESTEP_NEWTON) {
+    if (!err && rfn_has_newton(&st->options) && rfn_is_factored(&st->problem, l, false)) {
         err = rb_dense_new(ctx, type, st->problem.block_samples, l, &st->linear);
     }
     if (!err) {
@@ -38,6 +38,9 @@ static rb_error allocate_pass(rb_context *ctx, rfn_state *st) {
     }
     if (!err && st->options.estep != RB_RFN_ESTEP_NEWTON) {
         err = rfn_held_new(ctx, st);
+    }
+    if (!err) {
+        err = rfn_steering_new(ctx, st);
     }
     if (err) {
         return err;
@@ -64,7 +67,6 @@ static rb_error allocate(rb_context *ctx, rfn_state *st) {
     rb_error err = rfn_parameters_new(ctx, type, m, l, &st->parameters);
     if (!err) {
         err = rfn_posterior_new(ctx, type, m, l, &st->posterior);
-        st->posterior.factored = rfn_is_factored(&st->problem, &st->options);
     }
     if (!err) {
         err = rb_spd_new(ctx, type, l, &st->factor);
@@ -133,6 +135,9 @@ rb_error rfn_start(rb_context *ctx, const rb_problem *problem, const void *optio
     }
     rb_error err = check(ctx, &st->options);
     if (!err) {
+        err = rfn_check_steering(ctx, &st->options);
+    }
+    if (!err) {
         err = allocate(ctx, st);
     }
     st->warm = start != NULL;
@@ -171,6 +176,7 @@ void rfn_finish(void *state) {
     rfn_posterior_free(&st->posterior);
     rb_spd_free(st->factor);
     rfn_held_free(&st->held);
+    rb_free(st->steering.positive);
     rb_dense_free(&st->work);
     rb_dense_free(&st->codes);
     rb_dense_free(&st->linear);
@@ -278,6 +284,7 @@ rb_error rfn_store(rb_context *ctx, void *state, rb_model *model) {
     if (st->options.estep != RB_RFN_ESTEP_NEWTON && !store_guarantee(ctx, st, model)) {
         return RB_ERROR_MEMORY;
     }
+    rfn_report_steering(ctx, st);
     for (int64_t j = 0; j < w.cols; j++) {
         scale[j] = rfn_is_dead(st, j) ? 1 : st->units.scale[j];
         dead[j] = rfn_is_dead(st, j);

@@ -37,6 +37,15 @@ typedef struct rfn_held {
     double residual, certificate;
 } rfn_held;
 
+/* The prior mean while it is steered: steer.c. */
+typedef struct rfn_steering {
+    double rho, target; /* 0 before the first turn */
+    double sparseness;  /* of the codes of the last E-step, and of the one before */
+    double before;
+    int64_t lonely;     /* units that had one sample at most in the beginning */
+    int64_t *positive;  /* l: scratch */
+} rfn_steering;
+
 typedef struct rfn_state {
     rb_problem problem;
     rb_rfn_options options;
@@ -56,7 +65,8 @@ typedef struct rfn_state {
     double *task_sum, *task_largest; /* l a task */
     const double *shift; /* of a sparse source: the value is stored - shift; NULL: dense or 0 */
     rfn_units units;
-    rfn_held held;              /* not of the newton E-step */
+    rfn_held held; /* not of the newton E-step */
+    rfn_steering steering;
     int64_t *transposed_starts; /* sparse: the block by columns */
     int32_t *transposed_columns;
     void *transposed_values;
@@ -79,11 +89,22 @@ typedef struct rfn_state {
     void *factors;     /* l of the type: scratch */
 } rfn_state;
 
+/* Does the E-step at hand go on from codes that are kept? */
+static inline bool rfn_holds_codes(const rfn_state *st) {
+    return st->options.estep != RB_RFN_ESTEP_NEWTON &&
+           (st->iteration >= st->options.newton_iterations || st->held.last);
+}
+
+/* Are there newton E-steps? */
+static inline bool rfn_has_newton(const rb_rfn_options *options) {
+    return options->estep == RB_RFN_ESTEP_NEWTON || options->newton_iterations > 0;
+}
+
 /* Is the filter of the posterior kept as its factors? Where samples are fewer than features, and by
  * E-steps that have no use for the product. */
-static inline bool rfn_is_factored(const rb_problem *problem, const rb_rfn_options *options) {
-    return options->units <= problem->n_features &&
-           (problem->n_samples < problem->n_features || options->estep != RB_RFN_ESTEP_NEWTON);
+static inline bool rfn_is_factored(const rb_problem *problem, int64_t units, bool holds_codes) {
+    return units <= problem->n_features &&
+           (problem->n_samples < problem->n_features || holds_codes);
 }
 
 /* start.c */
@@ -121,6 +142,15 @@ rb_error rfn_normalize(rb_context *ctx, rfn_state *state);
 /* sparse_loadings.c: does this M-step shrink loadings, and how a row is shrunk. */
 bool rfn_shrinks(const rfn_state *state);
 void rfn_shrink_row(const rfn_state *state, int64_t k);
+
+/* steer.c: whether the prior mean is steered; before an E-step; whether it has been for long
+ * enough; what became of it. */
+bool rfn_steers(const rb_rfn_options *options);
+rb_error rfn_check_steering(rb_context *ctx, const rb_rfn_options *options);
+rb_error rfn_steering_new(rb_context *ctx, rfn_state *state);
+void rfn_steer(rb_context *ctx, rfn_state *state);
+bool rfn_may_stop(const void *state);
+void rfn_report_steering(rb_context *ctx, const rfn_state *state);
 
 /* mstep.c, objective.c */
 rb_error rfn_mstep(rb_context *ctx, void *state);

@@ -72,6 +72,19 @@ expect 1 fit rfn X.npy -k 2 --iterations 2 --tolerance 1e-12 --seed 1 -o strict.
 one_line
 exists strict.h5
 
+# A sparseness that is asked for takes the whole recipe, but for what is given.
+expect 0 fit rfn X.npy -k 3 --target-sparseness 0.6 --newton-iterations 20 --seed 1 -o sparse.h5 -q
+expect 0 info sparse.h5 --json
+tells '"preset": "sparse"'
+tells '"target-sparseness": "0.6"'
+tells '"newton-iterations": "20"'
+tells '"steer-iterations": "250"'
+tells '"estep": "cyclic"'
+tells '"iterations": "850"'
+expect 2 fit rfn X.npy -k 3 --preset sparse --prior-mean -1 -o none.h5 -q
+one_line
+says "the prior mean is either given or steered"
+
 # The prior: a number, or a file with one for each unit, or a covariance matrix.
 printf '%s\n' -0.5 -0.25 0 >xi.tsv
 printf '%s\n' '1 0.2 0' '0.2 2 0.1' '0 0.1 0.5' | tr ' ' '\t' >prior.tsv

@@ -130,6 +130,7 @@ static void defaults_are_pinned(void **state) {
          "iterations=200 tolerance=0 seed=1 restarts=1 precision=float32 trace=false "},
         {rb_rfn_option_table,
          "preset=none units=10 eta=0.1 eta-psi=0 normalize=rms estep=newton "
+         "newton-iterations=0 steer-iterations=0 target-sparseness=0 "
          "estep-tolerance=1e-06 mstep=newton "
          "psi-update=old psi-min=0.01 psi-init=0.1 "
          "weight-max=0 weight-init=0.01 sparse-loadings=0 prior-mean=0 prior-covariance=1 "},

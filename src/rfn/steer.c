@@ -1,0 +1,138 @@
+/* Sparseness by the prior mean (Clevert et al. 2015, S10): xi = -rho for every unit, and rho is
+ * steered until the codes are as sparse as they are to be.
+ *
+ *     rho <- rho exp(GAIN (SP* - SP - DAMPING dSP)),  rho from 0.5
+ *
+ * after each iteration with an E-step that holds codes, SP the share of zeros among them and dSP
+ * its change by the iteration: codes follow the prior slowly, and without the last term rho would
+ * go far above where it ends. SP* is what was asked for, or MARGIN above the sparseness of the
+ * projected posterior means that these E-steps begin with, for newton would still have gone on to
+ * sparser ones. Iterations that follow leave rho alone, so that the objective can settle. A unit
+ * that is left with one sample at most would only say which sample that is: while there are more of
+ * them than in the beginning rho is not raised.
+ */
+#include "state.h"
+
+#include <math.h>
+
+static const double GAIN = 0.5, DAMPING = 10, FIRST_RHO = 0.5, MARGIN = 0.01;
+
+bool rfn_steers(const rb_rfn_options *options) {
+    return options->steer_iterations > 0;
+}
+
+rb_error rfn_check_steering(rb_context *ctx, const rb_rfn_options *options) {
+    if (options->estep == RB_RFN_ESTEP_NEWTON && options->newton_iterations > 0) {
+        return rb_fail(
+            ctx, RB_ERROR_ARGUMENT,
+            "newton-iterations is %lld, but with the E-step newton all are: take another "
+            "estep to follow, such as cyclic",
+            (long long)options->newton_iterations);
+    }
+    if (options->target_sparseness > 0 && !rfn_steers(options)) {
+        return rb_fail(ctx, RB_ERROR_ARGUMENT,
+                       "target-sparseness is %g, but the prior mean is never steered: "
+                       "give steer-iterations, or take the preset sparse",
+                       options->target_sparseness);
+    }
+    if (rfn_steers(options) && options->estep == RB_RFN_ESTEP_NEWTON) {
+        return rb_fail(ctx, RB_ERROR_ARGUMENT,
+                       "the prior mean is steered by E-steps that hold codes: with "
+                       "steer-iterations take another estep than newton, such as cyclic");
+    }
+    if (rfn_steers(options) && (options->prior_mean.matrix || options->prior_mean.value != 0)) {
+        return rb_fail(ctx, RB_ERROR_ARGUMENT,
+                       "the prior mean is either given or steered: leave out prior-mean or "
+                       "steer-iterations");
+    }
+    return RB_OK;
+}
+
+struct count {
+    rb_dense codes;
+    int64_t *positive; /* of each unit */
+};
+
+static void count_unit(void *arg, int64_t j, int worker) {
+    (void)worker;
+    const struct count *c = arg;
+    const void *row = rb_dense_row(c->codes, j);
+    int64_t positive = 0;
+    for (int64_t i = 0; i < c->codes.cols; i++) {
+        positive += rfn_get(c->codes.type, row, i) > 0;
+    }
+    c->positive[j] = positive;
+}
+
+/* Sparseness of the codes at hand; *lonely: units with one sample at most. */
+static double measure(rb_context *ctx, const rfn_state *st, int64_t *lonely) {
+    struct count c = {st->held.codes, st->steering.positive};
+    int64_t l = c.codes.rows, positive = 0;
+    rb_parallel(ctx, l, count_unit, &c);
+    *lonely = 0;
+    for (int64_t j = 0; j < l; j++) {
+        positive += c.positive[j];
+        *lonely += c.positive[j] <= 1;
+    }
+    return 1 - (double)positive / ((double)l * (double)c.codes.cols);
+}
+
+/* Iterations with an E-step that holds codes, so far. */
+static int64_t held_iterations(const rfn_state *st) {
+    return st->iteration - st->options.newton_iterations;
+}
+
+void rfn_steer(rb_context *ctx, rfn_state *st) {
+    rfn_steering *steering = &st->steering;
+    int64_t lonely, l = st->options.units;
+    if (!rfn_steers(&st->options) || held_iterations(st) < 1) {
+        return;
+    }
+    steering->sparseness = measure(ctx, st, &lonely);
+    if (held_iterations(st) > st->options.steer_iterations || st->held.last) {
+        return;
+    }
+    if (held_iterations(st) == 1) {
+        double asked = st->options.target_sparseness, mean = st->parameters.prior.mean[0];
+        steering->target = asked > 0 ? asked : steering->sparseness + MARGIN;
+        steering->lonely = lonely;
+        steering->rho = mean < 0 ? -mean : FIRST_RHO;
+    } else {
+        double rise = steering->sparseness - steering->before;
+        double change = GAIN * (steering->target - steering->sparseness - DAMPING * rise);
+        steering->rho *= exp(lonely > steering->lonely ? fmin(change, 0) : change);
+    }
+    steering->before = steering->sparseness;
+    rfn_prior_set_mean(&st->parameters.prior, l, -steering->rho);
+}
+
+bool rfn_may_stop(const void *state) {
+    const rfn_state *st = state;
+    return held_iterations(st) > st->options.steer_iterations;
+}
+
+rb_error rfn_steering_new(rb_context *ctx, rfn_state *st) {
+    if (rfn_steers(&st->options)) {
+        st->steering.positive =
+            rb_alloc_zero(ctx, st->options.units, sizeof *st->steering.positive);
+        return st->steering.positive ? RB_OK : RB_ERROR_MEMORY;
+    }
+    return RB_OK;
+}
+
+void rfn_report_steering(rb_context *ctx, const rfn_state *st) {
+    int64_t lonely;
+    if (!rfn_steers(&st->options) || !(st->steering.target > 0)) {
+        return;
+    }
+    double sparseness = measure(ctx, st, &lonely);
+    if (fabs(sparseness - st->steering.target) > MARGIN) {
+        rb_log(ctx, RB_LOG_WARNING,
+               "a share of %.3f of the codes is 0, not %.3f as wanted, with a prior mean of %.3g: "
+               "%s",
+               sparseness, st->steering.target, st->parameters.prior.mean[0],
+               lonely > st->steering.lonely
+                   ? "sparser codes would leave units with a single sample; take fewer units"
+                   : "give more steer-iterations");
+    }
+}

@@ -1,0 +1,231 @@
+/* Sparseness by the prior mean: the target is met, F never falls while the prior stays, no unit
+ * dies for it, and errors are lower than those of the newton E-step at the same sparseness. */
+#include "fixture.h"
+
+#include <stdio.h>
+
+struct setting {
+    rb_context *ctx;
+    rb_matrix *matrix;
+    rb_source *source;
+    rb_rfn_options rfn;
+    rb_fit_options fit;
+    char warning[512];
+};
+
+static void take_warning(rb_log_level level, const char *sentence, void *user) {
+    struct setting *s = user;
+    if (level == RB_LOG_WARNING) {
+        snprintf(s->warning, sizeof s->warning, "%s", sentence);
+    }
+}
+
+/* The preset on a data set of the paper. */
+static void begin_with(struct setting *s, const char *data, int64_t samples, int64_t units) {
+    *s = (struct setting){.ctx = fixture_context()};
+    rb_biclusters_options options;
+    rb_biclusters_options_default(&options);
+    options.dataset = data;
+    options.samples = samples;
+    rb_context_on_log(s->ctx, take_warning, s);
+    assert_ok(s->ctx, rb_simulate_biclusters(s->ctx, &options, &s->matrix, NULL));
+    assert_ok(s->ctx, rb_source_from_matrix(s->ctx, s->matrix, &s->source));
+    rb_rfn_options_default(&s->rfn);
+    rb_fit_options_default(&s->fit);
+    rb_rfn_use_preset(RB_RFN_PRESET_SPARSE, &s->rfn, &s->fit);
+    s->rfn.units = units;
+}
+
+static void begin(struct setting *s, const char *data, int64_t units) {
+    begin_with(s, data, 100, units);
+}
+
+static void end(struct setting *s) {
+    rb_source_free(s->source);
+    rb_matrix_free(s->matrix);
+    rb_context_free(s->ctx);
+}
+
+static rb_model *fit(struct setting *s, rb_evaluation *e) {
+    rb_model *model;
+    s->warning[0] = 0;
+    assert_ok(s->ctx, rb_fit(s->ctx, "rfn", &s->rfn, &s->fit, NULL, s->source, NULL, &model));
+    assert_ok(s->ctx, rb_evaluate(s->ctx, model, s->source, e));
+    return model;
+}
+
+static void meets_the_target(void **state) {
+    (void)state;
+    static const double targets[] = {0.65, 0.75, 0.8};
+    for (int t = 0; t < 3; t++) {
+        struct setting s;
+        rb_evaluation e;
+        begin(&s, "D1", 50);
+        s.rfn.target_sparseness = targets[t];
+        rb_model *model = fit(&s, &e);
+        const double *xi = rb_model_array(model, "prior_mean", NULL, NULL);
+        if (fabs(e.sparseness - targets[t]) > 0.015) {
+            fail_msg("sparseness %g, not %g", e.sparseness, targets[t]);
+        }
+        assert_true(xi[0] < 0 && xi[49] == xi[0]);
+        assert_string_equal(s.warning, "");
+        rb_model_free(model);
+        end(&s);
+    }
+}
+
+/* In float64, the iterations after the prior mean was steered; the first two are with the codes of
+ * its last turn. */
+static void objective_never_falls_afterwards(void **state) {
+    (void)state;
+    struct setting s;
+    rb_evaluation e;
+    begin(&s, "D1", 40);
+    s.rfn.newton_iterations = 100;
+    s.rfn.steer_iterations = 100;
+    s.fit.iterations = 300;
+    s.fit.precision = RB_FLOAT64;
+    rb_model *model = fit(&s, &e);
+    double before = -INFINITY, now, o, seconds;
+    for (int64_t t = 201; t < 300; t++) {
+        rb_model_history(model, t, &now, &o, &seconds);
+        if (!(now >= before - 1e-10 * fabs(before))) {
+            fail_msg("iteration %d: F fell from %.12g to %.12g", (int)t, before, now);
+        }
+        before = now;
+    }
+    rb_model_free(model);
+    end(&s);
+}
+
+/* Without a number: as sparse as newton, at lower errors. */
+static void better_than_newton(void **state) {
+    (void)state;
+    static const char *const data[] = {"D1", "D3"};
+    for (int d = 0; d < 2; d++) {
+        struct setting s;
+        rb_evaluation sparse, newton;
+        begin(&s, data[d], 50);
+        rb_model_free(fit(&s, &sparse));
+        rb_rfn_options_default(&s.rfn);
+        s.rfn.units = 50;
+        s.fit.iterations = 1000;
+        rb_model_free(fit(&s, &newton));
+        assert_true(sparse.sparseness > newton.sparseness - 0.01);
+        assert_true(sparse.reconstruction_error < 0.98 * newton.reconstruction_error);
+        assert_true(sparse.covariance_error < 0.95 * newton.covariance_error);
+        end(&s);
+    }
+}
+
+/* A unit that is positive for two of 20 samples cannot be sparser than 90 %. */
+static void no_unit_dies_for_it(void **state) {
+    (void)state;
+    struct setting s;
+    rb_evaluation e;
+    begin_with(&s, "D1", 20, 10);
+    s.rfn.target_sparseness = 0.97;
+    s.fit.precision = RB_FLOAT64;
+    rb_model *model = fit(&s, &e);
+    assert_int_equal(e.dead_units, 0);
+    assert_true(e.sparseness > 0.8 && e.sparseness < 0.94);
+    if (!strstr(s.warning, "not 0.970 as wanted") || !strstr(s.warning, "take fewer units")) {
+        fail_msg("sparseness %g, warned: '%s'", e.sparseness, s.warning);
+    }
+    rb_model_free(model);
+    end(&s);
+}
+
+/* Iterations of newton before another E-step are those of newton alone. */
+static void begins_with_newton(void **state) {
+    (void)state;
+    struct setting s;
+    rb_evaluation e;
+    begin(&s, "D1", 20);
+    s.fit.iterations = 30;
+    rb_model *both = fit(&s, &e);
+    rb_rfn_options_default(&s.rfn);
+    s.rfn.units = 20;
+    rb_model *newton = fit(&s, &e);
+    assert_memory_equal(rb_model_array(both, "loadings", NULL, NULL),
+                        rb_model_array(newton, "loadings", NULL, NULL), 2000 * sizeof(double));
+    assert_non_null(rb_model_array(both, "multipliers", NULL, NULL));
+    rb_model_free(both);
+    rb_model_free(newton);
+    end(&s);
+}
+
+/* A settled objective does not end the fit before the prior mean has been steered. */
+static void does_not_stop_early(void **state) {
+    (void)state;
+    struct setting s;
+    rb_evaluation e;
+    begin(&s, "D1", 5);
+    s.rfn.newton_iterations = 20;
+    s.rfn.steer_iterations = 30;
+    s.fit.tolerance = 0.5;
+    rb_model *model = fit(&s, &e);
+    assert_int_equal(rb_model_iterations(model), 51);
+    rb_model_free(model);
+    end(&s);
+}
+
+static void assert_refused(struct setting *s, const char *words) {
+    rb_model *none;
+    assert_int_equal(rb_fit(s->ctx, "rfn", &s->rfn, &s->fit, NULL, s->source, NULL, &none),
+                     RB_ERROR_ARGUMENT);
+    if (!strstr(rb_context_error(s->ctx), words)) {
+        fail_msg("'%s' is not in: %s", words, rb_context_error(s->ctx));
+    }
+}
+
+/* Nothing that is asked for is ignored. */
+static void refused(void **state) {
+    (void)state;
+    struct setting s;
+    begin(&s, "D1", 5);
+    s.rfn.prior_mean.value = -1;
+    assert_refused(&s, "either given or steered");
+    s.rfn.prior_mean.value = 0;
+    s.rfn.estep = RB_RFN_ESTEP_NEWTON;
+    assert_refused(&s, "newton-iterations is 500");
+    s.rfn.newton_iterations = 0;
+    assert_refused(&s, "take another estep");
+    s.rfn.steer_iterations = 0;
+    s.rfn.target_sparseness = 0.5;
+    assert_refused(&s, "give steer-iterations");
+    end(&s);
+}
+
+static void memory_may_end_anywhere(void **state) {
+    (void)state;
+    struct setting s;
+    begin(&s, "D1", 4);
+    s.rfn.newton_iterations = 1;
+    s.rfn.steer_iterations = 1;
+    s.fit.iterations = 3;
+    rb_error err = RB_ERROR_MEMORY;
+    for (int64_t n = 0; err; n++) {
+        rb_model *model;
+        s.ctx->allocations_left = n;
+        err = rb_fit(s.ctx, "rfn", &s.rfn, &s.fit, NULL, s.source, NULL, &model);
+        s.ctx->allocations_left = -1;
+        assert_true(!err || (err == RB_ERROR_MEMORY && !model));
+        rb_model_free(model);
+    }
+    end(&s);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(meets_the_target),
+        cmocka_unit_test(objective_never_falls_afterwards),
+        cmocka_unit_test(better_than_newton),
+        cmocka_unit_test(no_unit_dies_for_it),
+        cmocka_unit_test(begins_with_newton),
+        cmocka_unit_test(does_not_stop_early),
+        cmocka_unit_test(refused),
+        cmocka_unit_test(memory_may_end_anywhere),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
