@@ -3,7 +3,9 @@
  * With the multipliers tau of the training data the codes of a sample minimise
  *     1/2 mu' (P + diag tau) mu - Q mu   over mu >= 0,   Q = v' Psi^-1 W + xi'
  * whatever the other samples are (estep/optimality.c says why). P + diag tau is positive definite,
- * so that the minimum is one. Sweeps over the units, from the minimum without bounds, rectified.
+ * so that the minimum is one. Sweeps over the units, from the minimum without bounds, rectified,
+ * until the codes change by less than the tolerance or get no nearer; then, where more than a rough
+ * answer is wanted, the linear system in the units that are positive (polish.c).
  */
 #include "exact.h"
 
@@ -13,7 +15,9 @@
 #include <math.h>
 #include <string.h>
 
-enum { MOST_SWEEPS = 5000, PATIENCE = 100 };
+enum { MOST_SWEEPS = 1000, PATIENCE = 50 };
+/* Coarser tolerances do with the sweeps. */
+static const double POLISHED = 1e-5;
 
 void rfn_exact_free(rfn_exact *exact) {
     if (exact) {
@@ -27,6 +31,10 @@ void rfn_exact_free(rfn_exact *exact) {
         rb_free(exact->samples);
         rb_free(exact->largest);
         rb_free(exact->done);
+        for (int w = 0; exact->polish && w < exact->workers; w++) {
+            rfn_polish_free(&exact->polish[w]);
+        }
+        rb_free(exact->polish);
         rb_free(exact);
     }
 }
@@ -57,6 +65,16 @@ static rb_error allocate(rb_context *ctx, rb_type type, int64_t m, int64_t l, in
     exact->problem.dead = exact->dead;
     bool all = exact->offset && exact->dead && exact->samples && exact->largest && exact->done;
     return all ? RB_OK : RB_ERROR_MEMORY;
+}
+
+static rb_error allocate_polish(rb_context *ctx, int64_t l, rfn_exact *exact) {
+    rb_error err = RB_OK;
+    exact->workers = rb_context_threads(ctx);
+    exact->polish = rb_alloc_zero(ctx, exact->workers, sizeof *exact->polish);
+    for (int w = 0; !err && exact->polish && w < exact->workers; w++) {
+        err = rfn_polish_new(ctx, l, &exact->polish[w]);
+    }
+    return exact->polish ? err : RB_ERROR_MEMORY;
 }
 
 static rb_error read_tolerance(rb_context *ctx, const rb_model *model, double *tolerance) {
@@ -127,6 +145,9 @@ rb_error rfn_exact_new(rb_context *ctx, const rb_model *model, int64_t block_sam
     }
     if (!err) {
         err = read_tolerance(ctx, model, &exact->tolerance);
+    }
+    if (!err && exact->tolerance <= POLISHED) {
+        err = allocate_polish(ctx, w.cols, exact);
     }
     if (!err) {
         err = set_problem(ctx, model, parameters, start, exact);
@@ -226,6 +247,15 @@ static void let_go(struct turn *turn, bool all) {
     turn->active = left;
 }
 
+static void polish_sample(void *arg, int64_t i, int worker) {
+    const struct turn *turn = arg;
+    rfn_polish *polish = &turn->exact->polish[worker];
+    rfn_polish_sample(turn->ctx, &turn->exact->problem, turn->exact->codes, i, polish);
+    for (int64_t j = 0; j < turn->codes.cols; j++) {
+        rb_dense_set(turn->codes, i, j, polish->x[j]);
+    }
+}
+
 void rfn_exact_solve(rb_context *ctx, rfn_exact *exact, const rb_block *block, rb_dense codes) {
     struct turn turn = {ctx, exact, block, codes, codes.rows};
     rfn_linear_offset(ctx, block, exact->parameters, exact->weighted, exact->offset);
@@ -246,5 +276,10 @@ void rfn_exact_solve(rb_context *ctx, rfn_exact *exact, const rb_block *block, r
             at = sweep;
         }
         let_go(&turn, sweep == MOST_SWEEPS || sweep - at == PATIENCE);
+    }
+    if (exact->polish) {
+        rb_parallel(ctx, rfn_tasks(codes.rows).count, bring, &turn);
+        exact->problem.linear = exact->linear;
+        rb_parallel(ctx, codes.rows, polish_sample, &turn);
     }
 }

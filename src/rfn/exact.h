@@ -3,6 +3,7 @@
 #define RB_RFN_EXACT_H
 
 #include "coder.h"
+#include "polish.h"
 #include "rfn/estep/estep.h"
 
 /* Of a block of samples at a time. */
@@ -19,6 +20,8 @@ typedef struct rfn_exact {
     double *largest;  /* code of each column */
     bool *done;       /* its codes have converged */
     double tolerance;
+    rfn_polish *polish; /* one for each of so many workers */
+    int workers;
 } rfn_exact;
 
 /* For a model with multipliers; NULL in *exact for one without. start, empty before, becomes the

@@ -42,8 +42,8 @@ typedef struct rfn_steering {
     double rho, target; /* 0 before the first turn */
     double sparseness;  /* of the codes of the last E-step, and of the one before */
     double before;
-    int64_t lonely;     /* units that had one sample at most in the beginning */
-    int64_t *positive;  /* l: scratch */
+    int64_t lonely;    /* units that had one sample at most in the beginning */
+    int64_t *positive; /* l: scratch */
 } rfn_steering;
 
 typedef struct rfn_state {

@@ -1,0 +1,154 @@
+/* The last step to exact codes: an active set method.
+ *
+ * Sweeps over the units approach the minimum of
+ *     1/2 x' H x - q' x   over x >= 0
+ * slowly where H = P + diag tau is ill-conditioned, as with more units than samples. But they soon
+ * know which units are positive; then the minimum is the solution of a linear system in these. The
+ * method of Lawson and Hanson (1974, chapter 23; here for H and q instead of a matrix of least
+ * squares) corrects the set: units that would become negative leave it on the way to the solution,
+ * and the unit of the most negative derivative enters it, until there is none. Each step lowers the
+ * objective, in float64 whatever the type of the model.
+ */
+#include "polish.h"
+
+#include <math.h>
+#include <string.h>
+
+/* A support of so many units takes 32 MB; codes with more are left as the sweeps leave them. */
+enum { MOST_POSITIVE = 2048 };
+
+rb_error rfn_polish_new(rb_context *ctx, int64_t l, rfn_polish *polish) {
+    int64_t most = l < MOST_POSITIVE ? l : MOST_POSITIVE;
+    *polish = (rfn_polish){
+        .most = most,
+        .x = rb_alloc(ctx, l, sizeof *polish->x),
+        .linear = rb_alloc(ctx, l, sizeof *polish->linear),
+        .factor = rb_alloc(ctx, most * most, sizeof *polish->factor),
+        .target = rb_alloc(ctx, most, sizeof *polish->target),
+        .support = rb_alloc(ctx, most, sizeof *polish->support),
+        .positive = rb_alloc(ctx, l, sizeof *polish->positive),
+    };
+    return polish->x && polish->linear && polish->factor && polish->target && polish->support &&
+                   polish->positive
+               ? RB_OK
+               : RB_ERROR_MEMORY;
+}
+
+void rfn_polish_free(rfn_polish *polish) {
+    rb_free(polish->x);
+    rb_free(polish->linear);
+    rb_free(polish->factor);
+    rb_free(polish->target);
+    rb_free(polish->support);
+    rb_free(polish->positive);
+    *polish = (rfn_polish){0};
+}
+
+/* The positive units, in order; -1 when they are too many. */
+static int64_t list_support(rfn_polish *p, int64_t l) {
+    int64_t count = 0;
+    for (int64_t j = 0; j < l; j++) {
+        if (p->positive[j]) {
+            if (count == p->most) {
+                return -1;
+            }
+            p->support[count++] = j;
+        }
+    }
+    return count;
+}
+
+/* target: the minimum over the units of the support. false: H is not positive definite there. */
+static bool solve(const rb_context *ctx, rb_dense h, rfn_polish *p, int64_t count) {
+    for (int64_t a = 0; a < count; a++) {
+        const void *row = rb_dense_row(h, p->support[a]);
+        double *factor = p->factor + a * count;
+        for (int64_t b = 0; b <= a; b++) {
+            const double *other = p->factor + b * count;
+            double rest =
+                rfn_get(h.type, row, p->support[b]) - rb_dot(ctx, RB_FLOAT64, b, factor, other);
+            if (b == a && !(rest > 0)) {
+                return false;
+            }
+            factor[b] = b == a ? sqrt(rest) : rest / other[b];
+        }
+        double rest = p->linear[p->support[a]] - rb_dot(ctx, RB_FLOAT64, a, factor, p->target);
+        p->target[a] = rest / factor[a];
+    }
+    for (int64_t a = count - 1; a >= 0; a--) {
+        const double *factor = p->factor + a * count;
+        p->target[a] /= factor[a];
+        rb_axpy(ctx, RB_FLOAT64, a, -p->target[a], factor, p->target);
+    }
+    return true;
+}
+
+/* Goes towards the target as far as all stay at or above 0; a unit that comes to 0 leaves the
+ * support. Was it all the way? */
+static bool approach(rfn_polish *p, int64_t count) {
+    double step = 1;
+    int64_t first = -1;
+    for (int64_t a = 0; a < count; a++) {
+        double x = p->x[p->support[a]];
+        if (p->target[a] <= 0 && x <= step * (x - p->target[a])) {
+            step = x / (x - p->target[a]);
+            first = a;
+        }
+    }
+    for (int64_t a = 0; a < count; a++) {
+        int64_t j = p->support[a];
+        p->x[j] += step * (p->target[a] - p->x[j]);
+        if (a == first || p->x[j] <= 0) {
+            p->x[j] = 0;
+            p->positive[j] = false;
+        }
+    }
+    return first < 0;
+}
+
+/* The unit whose derivative H x - q is most negative, beyond rounding, or -1. */
+static int64_t steepest(rb_dense h, const bool *dead, rfn_polish *p, int64_t count) {
+    int64_t best = -1;
+    double least = 0;
+    for (int64_t j = 0; j < h.rows; j++) {
+        const void *row = rb_dense_row(h, j);
+        double sum = -p->linear[j], size = fabs(p->linear[j]);
+        if (p->positive[j] || (dead && dead[j])) {
+            continue;
+        }
+        for (int64_t a = 0; a < count; a++) {
+            double term = rfn_get(h.type, row, p->support[a]) * p->x[p->support[a]];
+            sum += term;
+            size += fabs(term);
+        }
+        if (sum < -1e-12 * size && sum < least) {
+            least = sum;
+            best = j;
+        }
+    }
+    return best;
+}
+
+void rfn_polish_sample(const rb_context *ctx, const rfn_quadratic *problem, rb_dense codes,
+                       int64_t i, rfn_polish *p) {
+    rb_dense h = problem->hessian;
+    for (int64_t j = 0; j < h.rows; j++) {
+        p->x[j] = rb_dense_get(codes, j, i);
+        p->linear[j] = rb_dense_get(problem->linear, j, i);
+        p->positive[j] = p->x[j] > 0;
+    }
+    /* Each turn a unit leaves or enters: more turns than this are a circle of rounding. */
+    for (int64_t turn = 0; turn < 3 * h.rows; turn++) {
+        int64_t count = list_support(p, h.rows);
+        if (count < 0 || !solve(ctx, h, p, count)) {
+            return;
+        }
+        if (approach(p, count)) {
+            int64_t enters = steepest(h, problem->dead, p, count);
+            if (enters < 0) {
+                return;
+            }
+            p->positive[enters] = true;
+        }
+    }
+}

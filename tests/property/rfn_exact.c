@@ -1,0 +1,137 @@
+/* Exact codes of a model with multipliers are the minimum of each sample's problem, by its
+ * conditions, also where P + diag tau is ill-conditioned: more units than samples. */
+#include "fixture.h"
+
+#include "rfn/polish.h"
+
+enum { N = 60, M = 60, UNITS = 90 };
+
+static rb_model *fit(rb_context *ctx, rb_source *source) {
+    rb_rfn_options options = fixture_rfn(UNITS, RB_RFN_NORMALIZE_RMS);
+    rb_fit_options run = fixture_fit(400, RB_FLOAT64);
+    options.eta = 0.1;
+    options.estep = RB_RFN_ESTEP_CYCLIC;
+    options.newton_iterations = 300;
+    options.prior_mean.value = -1;
+    rb_model *model;
+    assert_ok(ctx, rb_fit(ctx, "rfn", &options, &run, NULL, source, NULL, &model));
+    return model;
+}
+
+static const double *array(const rb_model *model, const char *name) {
+    return rb_model_array(model, name, NULL, NULL);
+}
+
+/* H = P + diag tau and q = W' Psi^-1 v + xi by definition. */
+static void problem_of(const rb_model *model, const double *v, double *h, double *q) {
+    const double *w = array(model, "loadings"), *psi = array(model, "noise");
+    for (int a = 0; a < UNITS; a++) {
+        q[a] = array(model, "prior_mean")[a];
+        for (int k = 0; k < M; k++) {
+            q[a] += w[k * UNITS + a] * (v[k] - model->preprocess->centre[k]) / psi[k];
+        }
+        for (int b = 0; b < UNITS; b++) {
+            double sum = a == b ? 1 + array(model, "multipliers")[a] : 0;
+            for (int k = 0; k < M; k++) {
+                sum += w[k * UNITS + a] * w[k * UNITS + b] / psi[k];
+            }
+            h[a * UNITS + b] = sum;
+        }
+    }
+}
+
+/* Derivatives are 0 where codes are positive and not below 0 elsewhere; and the codes of the fit
+ * come back, with mean square 1. */
+static void codes_are_exact(void **state) {
+    (void)state;
+    rb_context *ctx = fixture_context();
+    rb_matrix *matrix;
+    rb_biclusters_options data;
+    rb_biclusters_options_default(&data);
+    data.dataset = "D4";
+    data.rest_sd = 0.5;
+    data.samples = N;
+    data.features = M;
+    rb_source *source;
+    assert_ok(ctx, rb_simulate_biclusters(ctx, &data, &matrix, NULL));
+    assert_ok(ctx, rb_source_from_matrix(ctx, matrix, &source));
+    rb_model *model = fit(ctx, source);
+    double *codes = fixture_codes(ctx, model, source);
+    static double h[UNITS * UNITS], q[UNITS], v[M], squares[UNITS];
+    assert_true(*array(model, "certificate") > 0.01);
+    for (int i = 0; i < N; i++) {
+        const double *mu = codes + i * UNITS;
+        for (int k = 0; k < M; k++) {
+            v[k] = rb_matrix_at(matrix, i, k);
+        }
+        problem_of(model, v, h, q);
+        for (int a = 0; a < UNITS; a++) {
+            double derivative = -q[a];
+            for (int b = 0; b < UNITS; b++) {
+                derivative += h[a * UNITS + b] * mu[b];
+            }
+            if (mu[a] > 0 ? fabs(derivative) > 1e-6 : derivative < -1e-6) {
+                fail_msg("sample %d, unit %d: code %g, derivative %g", i, a, mu[a], derivative);
+            }
+            squares[a] += mu[a] * mu[a] / N;
+        }
+    }
+    for (int a = 0; a < UNITS; a++) {
+        assert_close(squares[a], array(model, "dead")[a] != 0 ? 0 : 1, 1e-4);
+    }
+    free(codes);
+    rb_model_free(model);
+    rb_source_free(source);
+    rb_matrix_free(matrix);
+    rb_context_free(ctx);
+}
+
+/* From any start, for random problems: zeros, all units, a wrong half. */
+static void active_set_from_anywhere(void **state) {
+    (void)state;
+    enum { L = 12 };
+    rb_context *ctx = fixture_context();
+    rfn_polish polish;
+    assert_ok(ctx, rfn_polish_new(ctx, L, &polish));
+    rb_draws draws = {{4, RB_RANDOM_SIMULATE, 0}, 0};
+    for (int trial = 0; trial < 300; trial++) {
+        double g[L * L], h[L * L], q[L], x[L];
+        for (int e = 0; e < L * L; e++) {
+            g[e] = rb_draw_normal(&draws);
+        }
+        for (int e = 0; e < L * L; e++) {
+            h[e] = e / L == e % L ? 1e-3 : 0;
+            for (int c = 0; c < L; c++) {
+                h[e] += g[e / L * L + c] * g[e % L * L + c];
+            }
+        }
+        for (int j = 0; j < L; j++) {
+            q[j] = 3 * rb_draw_normal(&draws);
+            x[j] = trial % 3 == 0 ? 0 : trial % 3 == 1 || j % 2 ? 1 : 0;
+        }
+        rfn_quadratic problem = {.hessian = {h, L, L, L, RB_FLOAT64},
+                                 .linear = {q, L, 1, 1, RB_FLOAT64}};
+        rfn_polish_sample(ctx, &problem, (rb_dense){x, L, 1, 1, RB_FLOAT64}, 0, &polish);
+        for (int a = 0; a < L; a++) {
+            double derivative = -q[a];
+            for (int b = 0; b < L; b++) {
+                derivative += h[a * L + b] * polish.x[b];
+            }
+            assert_true(polish.x[a] >= 0);
+            if (polish.x[a] > 0 ? fabs(derivative) > 1e-7 : derivative < -1e-7) {
+                fail_msg("trial %d, unit %d: x %g, derivative %g", trial, a, polish.x[a],
+                         derivative);
+            }
+        }
+    }
+    rfn_polish_free(&polish);
+    rb_context_free(ctx);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(codes_are_exact),
+        cmocka_unit_test(active_set_from_anywhere),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
