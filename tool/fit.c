@@ -1,4 +1,5 @@
 /* rarebit fit METHOD: any iterative method of the library, through its table. */
+#include "fit_log.h"
 #include "tool.h"
 
 #include <errno.h>
@@ -32,61 +33,8 @@ static const rb_option *model_option_table(void) {
     return table;
 }
 
-/* ---- the log ---- */
-
-struct log {
-    const char *path;
-    FILE *file; /* NULL: none */
-    bool failed;
-};
-
-/* Once the data are known to be sound: an old log is not lost before. */
-static int log_begin(struct log *log) {
-    if (!log->path) {
-        return STATUS_DONE;
-    }
-    log->file = strcmp(log->path, "-") == 0 ? stdout : fopen(log->path, "w");
-    if (!log->file) {
-        report_error("cannot write the log '%s': %s", log->path, strerror(errno));
-        return STATUS_FAILED;
-    }
-    interrupt_wrote();
-    return STATUS_DONE;
-}
-
-/* Whole lines, at once: who reads along sees no half of one. */
-static void log_iteration(struct log *log, const rb_progress *p) {
-    if (!log->file || log->failed) {
-        return;
-    }
-    json j = {.file = log->file};
-    emit_open(&j, NULL, '{');
-    emit_integer(&j, "iteration", p->iteration);
-    emit_number(&j, "objective", p->objective);
-    emit_number(&j, "estep_objective", p->estep_objective);
-    emit_number(&j, "seconds", p->seconds);
-    emit_close(&j, '}');
-    putc('\n', log->file);
-    log->failed = fflush(log->file) != 0;
-}
-
-static int log_end(struct log *log) {
-    if (!log->file) {
-        return STATUS_DONE;
-    }
-    if (log->file != stdout) {
-        log->failed = fclose(log->file) != 0 || log->failed;
-    }
-    log->file = NULL;
-    if (log->failed) {
-        report_error("the log '%s' could not be written", log->path);
-        return STATUS_FAILED;
-    }
-    return STATUS_DONE;
-}
-
 static int on_progress(const rb_progress *p, void *user) {
-    log_iteration(user, p);
+    fit_log_iteration(user, p);
     report_progress(p);
     return interrupted();
 }
@@ -288,7 +236,7 @@ static void free_values(const invocation *call) {
 }
 
 /* Fits, and writes the model to out->path. */
-static rb_error fit_source(const invocation *call, struct log *log, const output *out,
+static rb_error fit_source(const invocation *call, fit_log *log, const output *out,
                            rb_source *source, const rb_model *start, rb_model **model) {
     const rb_method *method = call->command->method;
     interrupt_gently();
@@ -331,18 +279,37 @@ static rb_error apply_preset(const invocation *call) {
     return err ? err : take_others(call, rb_fit_option_table(), &fit);
 }
 
+static const rb_checkpoint_options *checkpoint_of(const invocation *call) {
+    return options_of(call, rb_checkpoint_option_table());
+}
+
+/* A fit that goes on from a checkpoint has its seed, and its log goes on too. */
+static rb_error prepare_start(const invocation *call, fit_log *log) {
+    rb_fit_options *options = options_of(call, rb_fit_option_table());
+    rb_checkpoint_info info = {0};
+    rb_error err = RB_OK;
+    if (checkpoint_of(call)->checkpoint) {
+        err = rb_checkpoint_read(call->ctx, checkpoint_of(call)->checkpoint, &log->goes_on, &info);
+    }
+    if (!option_was_given(call, "seed")) {
+        options->seed = log->goes_on ? info.seed : draw_seed();
+    }
+    options->checkpoint = checkpoint_of(call);
+    options->trace = options->trace || log->path;
+    return err;
+}
+
 /* Reads, fits and writes the model to out->path. *model is NULL unless there is one. A status after
  * a message. */
-static int fit(const invocation *call, struct log *log, const output *out, rb_model **model) {
-    rb_fit_options *options = options_of(call, rb_fit_option_table());
+static int fit(const invocation *call, fit_log *log, const output *out, rb_model **model) {
+    const rb_fit_options *options = options_of(call, rb_fit_option_table());
     rb_source *source = NULL;
     rb_model *start = NULL;
     *model = NULL;
-    if (!option_was_given(call, "seed")) {
-        options->seed = draw_seed();
-    }
-    options->trace = options->trace || log->path;
     rb_error err = apply_preset(call);
+    if (!err) {
+        err = prepare_start(call, log);
+    }
     if (!err) {
         err = load_start(call, &start);
     }
@@ -354,7 +321,7 @@ static int fit(const invocation *call, struct log *log, const output *out, rb_mo
     }
     int status = err ? report_failure(call->ctx, err) : check_memory(call, source);
     if (!status) {
-        status = log_begin(log);
+        status = fit_log_begin(log);
     }
     if (!status) {
         report("seed %lld", (long long)options->seed);
@@ -381,6 +348,15 @@ static int finish(const invocation *call, const rb_model *model, const char *tar
     return check_converged(call, model);
 }
 
+/* What a checkpoint was for is done once the model is there; an interrupted fit may go on. */
+static void remove_checkpoint(const invocation *call, const rb_model *model) {
+    const char *path = checkpoint_of(call)->checkpoint;
+    if (path && rb_model_status(model) != RB_STATUS_STOPPED && unlink(path) && errno != ENOENT) {
+        report_error("warning: the checkpoint '%s' is no longer needed, but cannot be removed: %s",
+                     path, strerror(errno));
+    }
+}
+
 /* With --init the preprocessing is that of the model: its options would do nothing. */
 static int check_init(const invocation *call) {
     const model_options *options = options_of(call, model_option_table());
@@ -398,7 +374,7 @@ static int check_init(const invocation *call) {
 static int run(invocation *call) {
     const model_options *options = options_of(call, model_option_table());
     output out;
-    struct log log = {.path = options->log_json};
+    fit_log log = {.path = options->log_json};
     rb_model *model;
     if (check_init(call)) {
         return STATUS_USAGE;
@@ -410,11 +386,14 @@ static int run(invocation *call) {
     status = fit(call, &log, &out, &model);
     int logged = STATUS_DONE;
     if (status) {
-        log_end(&log);
+        fit_log_end(&log);
         output_abandon(&out);
     } else {
-        logged = log_end(&log);
+        logged = fit_log_end(&log);
         status = output_end(&out);
+        if (!status) {
+            remove_checkpoint(call, model);
+        }
         status = status ? status : finish(call, model, options->output);
     }
     rb_model_free(model);
@@ -425,9 +404,12 @@ const command fit_command = {
     .words = "fit",
     .heading = "Fit",
     .summary = "fit a",
-    .description = "Finds hidden units that explain the samples and writes them as a model. Ctrl-C "
-                   "stops after "
-                   "the current iteration and writes what was found; a second one ends at once.",
+    .description =
+        "Finds hidden units that explain the samples and writes them as a model. Ctrl-C "
+        "stops after "
+        "the current iteration and writes what was found; a second one ends at once. With "
+        "--checkpoint the same command goes on after either, after a crash or a loss of "
+        "power; the file is removed when the fit is done.",
     .arguments = {{"DATA",
                    "samples x features: .npy, CSV or TSV, HDF5, AnnData .h5ad, 10x, Matrix "
                    "Market, IDX, PGM or PNG, most of them also gzipped",
@@ -435,6 +417,7 @@ const command fit_command = {
     .output = "MODEL",
     .groups = {{"Method", NULL, 0, NULL},
                {"Fit", rb_fit_option_table, sizeof(rb_fit_options), NULL},
+               {"Checkpoints", rb_checkpoint_option_table, sizeof(rb_checkpoint_options), NULL},
                {"Preprocessing", rb_preprocess_option_table, sizeof(rb_preprocess_options), NULL},
                {"Reading", rb_read_option_table, sizeof(rb_read_options), NULL},
                {"Output", model_option_table, sizeof(model_options), NULL},
@@ -448,7 +431,7 @@ const command fit_command = {
           "fit METHOD X.npy -k 50 --iterations 1000 --seed 1 --log-json log.jsonl "
           "-o model.h5"}},
     .reads = "init prior-mean prior-covariance",
-    .writes = "output log-json",
+    .writes = "output log-json checkpoint",
     .drawn = "seed",
     .run = run,
 };

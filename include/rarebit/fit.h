@@ -12,6 +12,31 @@ extern "C" {
 
 typedef struct rb_model rb_model;
 
+/* Where a fit leaves, now and then, all that it needs to go on: after the end of the program, by
+ * whatever cause, the same call goes on from there and gives the same bits as a fit that was never
+ * interrupted (on the same kind of processor). */
+typedef struct rb_checkpoint_options {
+    const char *checkpoint;       /* the file. When it is there the fit goes on from it; else it
+                                   * begins anew. It stays when the fit is done */
+    const char *checkpoint_every; /* iterations ("100") or seconds ("60s"); NULL: the default */
+} rb_checkpoint_options;
+
+/* The option table of rb_checkpoint_options. */
+RB_API const rb_option *rb_checkpoint_option_table(void);
+RB_API void rb_checkpoint_options_default(rb_checkpoint_options *options);
+
+/* What a checkpoint says of the fit that it belongs to. */
+typedef struct rb_checkpoint_info {
+    int64_t seed;
+    int64_t restart;   /* from 0 */
+    int64_t iteration; /* done in that restart */
+} rb_checkpoint_info;
+
+/* Looks into a checkpoint. *there is false, and nothing wrong, when there is no such file.
+ * RB_ERROR_FILE, RB_ERROR_FORMAT (it is something else, or damaged). */
+RB_API rb_error rb_checkpoint_read(rb_context *context, const char *path, bool *there,
+                                   rb_checkpoint_info *info);
+
 typedef struct rb_fit_options {
     int64_t iterations; /* most iterations */
     double tolerance;   /* stop when |F - F_before| < tolerance * |F|; 0: never */
@@ -19,6 +44,8 @@ typedef struct rb_fit_options {
     int64_t restarts;   /* fit this many times from different starts and keep the best objective */
     int precision;      /* rb_type of storage and products; objectives are float64 always */
     bool trace;         /* compute the E-step objective in each iteration (costs a little) */
+    const rb_checkpoint_options *checkpoint; /* NULL: none. No row of the table: it says nothing
+                                              * about the result */
 } rb_fit_options;
 
 /* The option table of rb_fit_options. */
@@ -40,7 +67,9 @@ RB_API void rb_fit_options_default(rb_fit_options *options);
  *
  * Errors: RB_ERROR_ARGUMENT (an option), RB_ERROR_DATA (missing or infinite values, no samples),
  * RB_ERROR_NUMERIC (numbers became infinite; the sentence says where), RB_ERROR_MEMORY,
- * RB_ERROR_FILE (the source). A callback that stops the fit gives RB_OK and RB_STATUS_STOPPED. */
+ * RB_ERROR_FILE (the source; a checkpoint that is there but cannot be read), RB_ERROR_FORMAT (a
+ * damaged checkpoint; one of other data or options is RB_ERROR_ARGUMENT). A checkpoint that cannot be written is a
+ * warning to the log: the fit goes on, and the file of before stays. A callback that stops the fit gives RB_OK and RB_STATUS_STOPPED. */
 RB_API rb_error rb_fit(rb_context *context, const char *method, const void *options,
                        const rb_fit_options *fit, const rb_preprocess_options *preprocess,
                        rb_source *source, const rb_model *start, rb_model **model);

@@ -30,6 +30,27 @@ typedef struct rb_problem {
     const struct rb_method *method;
 } rb_problem;
 
+/* ---- what an iteration takes from the one before ---- */
+
+typedef enum rb_kept_type {
+    RB_KEPT_FLOAT32 = RB_FLOAT32,
+    RB_KEPT_FLOAT64 = RB_FLOAT64,
+    RB_KEPT_INTEGER, /* int64_t */
+    RB_KEPT_FLAG     /* bool */
+} rb_kept_type;
+
+/* An array in the state of a fit, where it lies. */
+typedef struct rb_kept {
+    const char *name; /* once in a state */
+    rb_kept_type type;
+    int64_t rows, columns;
+    int64_t stride; /* values from a row to the next; `columns` but for floats */
+    void *values;
+} rb_kept;
+
+/* Takes an array to read it, or to fill it; what it returns other than RB_OK ends the list. */
+typedef rb_error (*rb_kept_fn)(void *user, const rb_kept *array);
+
 typedef struct rb_method {
     const char *name;         /* "rfn" */
     const char *title;        /* "rectified factor network" */
@@ -71,6 +92,12 @@ typedef struct rb_method {
     /* Copies the parameters into the arrays of the model. Called after a last E-step with the final
      * parameters. */
     rb_error (*store)(rb_context *context, void *state, rb_model *model);
+
+    /* Hands every array that an iteration takes from the one before to fn, always in the same
+     * order and of shapes that follow from problem and options: a checkpoint is these arrays, and
+     * filling them in a state that was started and surveyed must give the same bits from there on.
+     * NULL: there can be no checkpoints. */
+    rb_error (*keep)(void *state, rb_kept_fn fn, void *user);
 
     /* ---- using a model ---- */
 

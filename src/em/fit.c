@@ -137,7 +137,12 @@ static double last_objective(const rb_model *model) {
 static rb_error restarts(rb_context *ctx, const struct chosen *chosen, rb_run *run,
                          const rb_preprocess *preprocess, rb_model **best) {
     bool stopped = false;
-    for (int64_t r = 0; r < chosen->fit.restarts && !stopped; r++) {
+    int64_t first = 0;
+    rb_error unread = rb_resume_restart(ctx, run, preprocess, &first, best);
+    if (unread) {
+        return unread;
+    }
+    for (int64_t r = first; r < chosen->fit.restarts && !stopped; r++) {
         rb_preprocess *copy = rb_preprocess_copy(ctx, preprocess);
         if (!copy) {
             return RB_ERROR_MEMORY;
@@ -147,9 +152,10 @@ static rb_error restarts(rb_context *ctx, const struct chosen *chosen, rb_run *r
         if (err) {
             return err;
         }
-        err = rb_run_loop(ctx, run);
+        err = record(ctx, run->model, chosen, run, r);
         if (!err) {
-            err = record(ctx, run->model, chosen, run, r);
+            run->best = *best;
+            err = rb_run_loop(ctx, run);
         }
         if (err) {
             rb_model_free(run->model);
@@ -187,7 +193,10 @@ static rb_error fit_source(rb_context *ctx, const struct chosen *chosen, const v
         rb_feed_trust(feed);
     }
     run.feed = feed;
-    err = restarts(ctx, chosen, &run, preprocess, model);
+    err = rb_checkpoint_begin(ctx, chosen->fit.checkpoint, &run);
+    if (!err) {
+        err = restarts(ctx, chosen, &run, preprocess, model);
+    }
     rb_feed_free(feed);
     if (err) {
         rb_model_free(*model);

@@ -53,7 +53,7 @@ static bool report(rb_context *ctx, const rb_run *run, int64_t iteration, rb_his
         .estep_objective = entry.estep_objective,
         .seconds = entry.seconds,
         .elapsed = elapsed,
-        .remaining = elapsed / (double)done * (double)(all - done),
+        .remaining = elapsed / (double)(done - run->skipped) * (double)(all - done),
     };
     return ctx->on_progress(&progress, ctx->progress_user) != 0;
 }
@@ -78,32 +78,42 @@ static rb_error iterate(rb_context *ctx, rb_run *run, void *state, rb_history *e
     return RB_OK;
 }
 
-static rb_error iterations(rb_context *ctx, rb_run *run, void *state) {
+/* Does a rule end the fit after the iterations that the history has? It then says so in the status.
+ * The answer depends on history and state alone, so that it is the same after a checkpoint. */
+static bool ended(const rb_run *run, const void *state) {
     const rb_fit_options *fit = run->problem.fit;
     rb_model *model = run->model;
+    int64_t done = model->iterations;
+    bool may_stop = !run->method->may_stop || run->method->may_stop(state);
+    if (done > 1 && may_stop &&
+        rb_converged(fit->tolerance, model->history[done - 2].objective,
+                     model->history[done - 1].objective)) {
+        model->status = RB_STATUS_CONVERGED;
+        return true;
+    }
     model->status = RB_STATUS_ITERATIONS;
-    double before = NAN;
-    for (int64_t t = 1; t <= fit->iterations; t++) {
+    return done >= fit->iterations;
+}
+
+static rb_error iterations(rb_context *ctx, rb_run *run, void *state) {
+    rb_model *model = run->model;
+    bool stop = false;
+    while (!stop && !ended(run, state)) {
         rb_history entry;
         rb_error err = iterate(ctx, run, state, &entry);
         if (err) {
-            rb_fail_prefix(ctx, "iteration %lld: ", (long long)t);
+            rb_fail_prefix(ctx, "iteration %lld: ", (long long)model->iterations + 1);
             return err;
         }
         err = rb_model_add_history(ctx, model, entry);
         if (err) {
             return err;
         }
-        if (report(ctx, run, t, entry)) {
-            model->status = RB_STATUS_STOPPED;
-            return RB_OK;
-        }
-        bool may_stop = !run->method->may_stop || run->method->may_stop(state);
-        if (t > 1 && may_stop && rb_converged(fit->tolerance, before, entry.objective)) {
-            model->status = RB_STATUS_CONVERGED;
-            return RB_OK;
-        }
-        before = entry.objective;
+        stop = report(ctx, run, model->iterations, entry);
+        rb_checkpoint_after(ctx, run, state, stop);
+    }
+    if (stop) {
+        model->status = RB_STATUS_STOPPED;
     }
     return RB_OK;
 }
@@ -111,12 +121,19 @@ static rb_error iterations(rb_context *ctx, rb_run *run, void *state) {
 rb_error rb_run_loop(rb_context *ctx, rb_run *run) {
     const rb_method *method = run->method;
     void *state = NULL;
-    rb_error err = method->start(ctx, &run->problem, run->options, run->start, &state);
+    rb_error err = rb_resume_check(ctx, run);
+    if (err) {
+        return err;
+    }
+    err = method->start(ctx, &run->problem, run->options, run->start, &state);
     if (!err) {
         err = each_block(ctx, run, state, method->survey);
     }
     if (!err) {
         err = rb_blas_need_room(ctx, 0); /* once blocks and state have theirs */
+    }
+    if (!err) {
+        err = rb_resume_state(ctx, run, state);
     }
     if (!err) {
         err = iterations(ctx, run, state);

@@ -1,8 +1,9 @@
-/* The option table of a fit. */
+/* The option tables of a fit and of its checkpoints. */
 #include <rarebit/fit.h>
 
 #include <float.h>
 #include <stddef.h>
+#include <string.h>
 
 static const rb_option table[] = {
     {"iterations", 0, RB_OPTION_INTEGER, offsetof(rb_fit_options, iterations), "200", 1, 1e15, NULL,
@@ -25,5 +26,24 @@ const rb_option *rb_fit_option_table(void) {
 }
 
 void rb_fit_options_default(rb_fit_options *options) {
+    memset(options, 0, sizeof *options);
     rb_options_default(table, options);
+}
+
+static const rb_option checkpoint_table[] = {
+    {"checkpoint", 0, RB_OPTION_TEXT, offsetof(rb_checkpoint_options, checkpoint), NULL, 0, 0, NULL,
+     "FILE",
+     "write down now and then what the fit needs to go on; if FILE is there already, go on from "
+     "it, with the same result as if nothing had happened"},
+    {"checkpoint-every", 0, RB_OPTION_TEXT, offsetof(rb_checkpoint_options, checkpoint_every),
+     "60s", 0, 0, NULL, "N|TIME", "how often: after 100 iterations (100), or a time (60s, 5m, 1h)"},
+    {0},
+};
+
+const rb_option *rb_checkpoint_option_table(void) {
+    return checkpoint_table;
+}
+
+void rb_checkpoint_options_default(rb_checkpoint_options *options) {
+    rb_options_default(checkpoint_table, options);
 }

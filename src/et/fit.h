@@ -137,6 +137,9 @@ rb_error et_setup_of(rb_context *ctx, const et_model *model, const rb_et_options
 /* Fields, sigma and prior of a model into an engine of its shape. */
 rb_error et_load_parameters(rb_context *ctx, const rb_model *model, et_engine *engine);
 
+/* keep.c */
+rb_error et_kept_arrays(void *state, rb_kept_fn fn, void *user);
+
 /* trace.c */
 rb_error et_trace_new(rb_context *ctx, et_state *st);
 void et_trace_free(et_trace *trace);

@@ -22,6 +22,7 @@
 struct rb_h5_disk {
     int error; /* errno of the first call that failed; 0: none */
     int owners;
+    hid_t driver;
 };
 
 typedef struct disk_file {
@@ -31,9 +32,20 @@ typedef struct disk_file {
     haddr_t end_of_address, end_of_file;
 } disk_file;
 
-void rb_h5_disk_release(rb_h5_disk *disk) {
-    if (disk && --disk->owners == 0) {
+static void release(rb_h5_disk *disk) {
+    if (--disk->owners == 0) {
         free(disk);
+    }
+}
+
+/* The driver is let go of after the file is closed: HDF5 1.10 closes a file by a driver that it has
+ * freed when nobody else holds it. */
+void rb_h5_disk_release(rb_h5_disk *disk) {
+    if (disk && disk->driver >= 0) {
+        H5FDunregister(disk->driver);
+    }
+    if (disk) {
+        release(disk);
     }
 }
 
@@ -78,7 +90,7 @@ static herr_t disk_close(H5FD_t *base) {
     if (close(file->descriptor) != 0) {
         note(file);
     }
-    rb_h5_disk_release(file->disk);
+    release(file->disk);
     free(file);
     return 0;
 }
@@ -206,10 +218,6 @@ bool rb_h5_disk_use(hid_t access, rb_h5_disk **disk) {
         return false;
     }
     (*disk)->owners = 1;
-    hid_t driver = H5FDregister(&disk_class);
-    bool done = driver >= 0 && H5Pset_driver(access, driver, disk) >= 0;
-    if (driver >= 0) {
-        H5FDunregister(driver);
-    }
-    return done;
+    (*disk)->driver = H5FDregister(&disk_class);
+    return (*disk)->driver >= 0 && H5Pset_driver(access, (*disk)->driver, disk) >= 0;
 }

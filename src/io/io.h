@@ -72,6 +72,9 @@ typedef struct rb_output {
 } rb_output;
 /* Chooses the temporary name; checks that the folder is there and writable. */
 rb_error rb_output_begin(rb_context *ctx, const char *path, rb_output *output);
+/* The same, with a temporary name that is always the same one: for a file that one process writes
+ * again and again, so that what a process leaves that is killed is written over by the next. */
+rb_error rb_output_begin_again(rb_context *ctx, const char *path, rb_output *output);
 /* Flushes to disk and renames. Clears the output, also on failure (then nothing is left behind). */
 rb_error rb_output_commit(rb_context *ctx, rb_output *output);
 void rb_output_abandon(rb_output *output);
@@ -107,6 +110,10 @@ rb_error rb_h5_put_group(rb_h5 *file, const char *path);
 /* columns below 0: a vector. */
 rb_error rb_h5_put_values(rb_h5 *file, const char *path, int64_t rows, int64_t columns,
                           const double *values);
+/* A matrix in its own precision, and reading it back, bit by bit, into one of the same shape
+ * (hdf5_bits.c). */
+rb_error rb_h5_put_dense(rb_h5 *file, const char *path, rb_dense values);
+rb_error rb_h5_get_dense(rb_h5 *file, const char *path, rb_dense values);
 rb_error rb_h5_put_integers(rb_h5 *file, const char *path, int64_t count, const int64_t *values);
 rb_error rb_h5_put_texts(rb_h5 *file, const char *path, int64_t count, const char *const *texts);
 /* One text as a data set of its own. */

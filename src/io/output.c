@@ -74,19 +74,26 @@ static rb_error check_folder(rb_context *ctx, const char *path) {
     return err;
 }
 
-/* Makes the empty temporary file, so that the name is ours; mode: that of the file it will
- * replace. */
-static rb_error create_temporary(rb_context *ctx, rb_output *output, const mode_t *mode) {
+/* Makes the empty temporary file. Either the name is ours alone, or it is the same each time and
+ * what an earlier process left there is gone. mode: that of the file it will replace. */
+static rb_error create_temporary(rb_context *ctx, rb_output *output, bool same_name,
+                                 const mode_t *mode) {
     const char *slash = strrchr(output->final_path, '/');
     const char *name = slash ? slash + 1 : output->final_path;
     int folder = (int)(name - output->final_path);
-    int64_t room = folder + NAME_KEPT + 64;
+    int64_t room = folder + 2 * NAME_KEPT + 64;
     output->path = rb_alloc(ctx, room, 1);
     if (!output->path) {
         return RB_ERROR_MEMORY;
     }
     int file = -1;
-    errno = EEXIST;
+    if (same_name) {
+        snprintf(output->path, (size_t)room, "%.*s.%.*s.tmp", folder, output->final_path,
+                 2 * NAME_KEPT, name);
+        file = open(output->path, O_CREAT | O_TRUNC | O_NOFOLLOW | O_WRONLY | O_CLOEXEC, 0666);
+    } else {
+        errno = EEXIST;
+    }
     for (int attempt = 0; file < 0 && errno == EEXIST && attempt < MOST_ATTEMPTS; attempt++) {
         snprintf(output->path, (size_t)room, "%.*s.%.*s.%ld-%d.tmp", folder, output->final_path,
                  NAME_KEPT, name, (long)getpid(), attempt);
@@ -111,17 +118,17 @@ static rb_error begin_direct(rb_context *ctx, const char *path, rb_output *outpu
     return output->path && output->final_path ? RB_OK : RB_ERROR_MEMORY;
 }
 
-static rb_error begin_beside(rb_context *ctx, const char *path, const mode_t *mode,
+static rb_error begin_beside(rb_context *ctx, const char *path, bool same_name, const mode_t *mode,
                              rb_output *output) {
     output->final_path = destination(ctx, path);
     if (!output->final_path) {
         return RB_ERROR_MEMORY;
     }
     rb_error err = check_folder(ctx, output->final_path);
-    return err ? err : create_temporary(ctx, output, mode);
+    return err ? err : create_temporary(ctx, output, same_name, mode);
 }
 
-rb_error rb_output_begin(rb_context *ctx, const char *path, rb_output *output) {
+static rb_error begin(rb_context *ctx, const char *path, bool same_name, rb_output *output) {
     struct stat info;
     *output = (rb_output){.on_temporary = ctx->on_temporary, .temporary_user = ctx->temporary_user};
     size_t length = strlen(path);
@@ -139,12 +146,20 @@ rb_error rb_output_begin(rb_context *ctx, const char *path, rb_output *output) {
     if (below_devices(path) || (exists && !S_ISREG(info.st_mode))) {
         err = begin_direct(ctx, path, output);
     } else {
-        err = begin_beside(ctx, path, exists ? &info.st_mode : NULL, output);
+        err = begin_beside(ctx, path, same_name, exists ? &info.st_mode : NULL, output);
     }
     if (err) {
         clear(output);
     }
     return err;
+}
+
+rb_error rb_output_begin(rb_context *ctx, const char *path, rb_output *output) {
+    return begin(ctx, path, false, output);
+}
+
+rb_error rb_output_begin_again(rb_context *ctx, const char *path, rb_output *output) {
+    return begin(ctx, path, true, output);
 }
 
 /* Hands a file or a folder to the disk. */

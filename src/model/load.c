@@ -12,10 +12,11 @@ struct loading {
     rb_context *ctx;
     rb_h5 *file;
     const char *path;
+    const char *group; /* before the paths of arrays, attributes and history: "" or "name/" */
 };
 
 static rb_error damaged(const struct loading *in, const char *what) {
-    return rb_fail(in->ctx, RB_ERROR_FORMAT, "%s: %s; the model file is damaged", in->path, what);
+    return rb_fail(in->ctx, RB_ERROR_FORMAT, "%s: %s; the file is damaged", in->path, what);
 }
 
 /* ---- the head ---- */
@@ -48,12 +49,12 @@ static rb_error check_format(const struct loading *in) {
     return err;
 }
 
-/* The index of the root's attribute among words. */
-static rb_error get_word(const struct loading *in, const char *name, const char *const *words,
-                         int n_words, int *index) {
+/* The index of the attribute of an object among words. */
+static rb_error get_word(const struct loading *in, const char *object, const char *name,
+                         const char *const *words, int n_words, int *index) {
     char *text;
     *index = -1;
-    rb_error err = rb_h5_get_text(in->file, "/", name, &text);
+    rb_error err = rb_h5_get_text(in->file, object, name, &text);
     for (int i = 0; !err && i < n_words; i++) {
         if (strcmp(text, words[i]) == 0) {
             *index = i;
@@ -246,7 +247,7 @@ static rb_error get_preprocess(const struct loading *in, rb_preprocess *p) {
 static rb_error get_array(const struct loading *in, const char *name, rb_model *model) {
     char path[4200];
     int64_t rows, columns;
-    snprintf(path, sizeof path, "arrays/%s", name);
+    snprintf(path, sizeof path, "%sarrays/%s", in->group, name);
     rb_error err = rb_h5_get_shape(in->file, path, &rows, &columns);
     if (!err && columns < 0) {
         err = damaged(in, "an array has not two dimensions");
@@ -263,7 +264,9 @@ static rb_error get_array(const struct loading *in, const char *name, rb_model *
 
 static rb_error get_arrays(const struct loading *in, rb_model *model) {
     rb_names *names;
-    rb_error err = rb_h5_list(in->file, "arrays", &names);
+    char path[256];
+    snprintf(path, sizeof path, "%sarrays", in->group);
+    rb_error err = rb_h5_list(in->file, path, &names);
     for (int64_t i = 0; !err && i < names->count; i++) {
         err = get_array(in, names->text[i], model);
     }
@@ -273,10 +276,12 @@ static rb_error get_arrays(const struct loading *in, rb_model *model) {
 
 static rb_error get_attributes(const struct loading *in, rb_model *model) {
     rb_names *names;
-    rb_error err = rb_h5_list_attributes(in->file, "attributes", &names);
+    char path[256];
+    snprintf(path, sizeof path, "%sattributes", in->group);
+    rb_error err = rb_h5_list_attributes(in->file, path, &names);
     for (int64_t i = 0; !err && i < names->count; i++) {
         char *value;
-        err = rb_h5_get_text(in->file, "attributes", names->text[i], &value);
+        err = rb_h5_get_text(in->file, path, names->text[i], &value);
         if (!err) {
             err = rb_model_set_attribute(in->ctx, model, names->text[i], value);
         }
@@ -293,9 +298,10 @@ enum { HISTORY_COLUMNS = 3 };
 static rb_error get_history_columns(const struct loading *in, int64_t count, double *columns[]) {
     rb_error err = RB_OK;
     for (int c = 0; !err && c < HISTORY_COLUMNS; c++) {
+        char path[256];
+        snprintf(path, sizeof path, "%s%s", in->group, history_paths[c]);
         columns[c] = rb_alloc(in->ctx, count, sizeof *columns[c]);
-        err = columns[c] ? rb_h5_get_values(in->file, history_paths[c], count, columns[c])
-                         : RB_ERROR_MEMORY;
+        err = columns[c] ? rb_h5_get_values(in->file, path, count, columns[c]) : RB_ERROR_MEMORY;
     }
     return err;
 }
@@ -303,7 +309,9 @@ static rb_error get_history_columns(const struct loading *in, int64_t count, dou
 static rb_error get_history(const struct loading *in, rb_model *model) {
     double *columns[HISTORY_COLUMNS] = {NULL};
     int64_t count, none;
-    rb_error err = rb_h5_get_shape(in->file, history_paths[0], &count, &none);
+    char path[256];
+    snprintf(path, sizeof path, "%s%s", in->group, history_paths[0]);
+    rb_error err = rb_h5_get_shape(in->file, path, &count, &none);
     if (!err && none >= 0) {
         err = damaged(in, "the history is no vector");
     }
@@ -331,10 +339,10 @@ static rb_error begin_model(const struct loading *in, rb_model **model) {
         err = get_method(in, &method);
     }
     if (!err) {
-        err = get_word(in, "precision", rb_store_precisions, 2, &type);
+        err = get_word(in, "/", "precision", rb_store_precisions, 2, &type);
     }
     if (!err) {
-        err = get_word(in, "status", rb_store_statuses, 3, &status);
+        err = get_word(in, "/", "status", rb_store_statuses, 3, &status);
     }
     if (err) {
         return err;
@@ -355,22 +363,36 @@ static rb_error begin_model(const struct loading *in, rb_model **model) {
     return err;
 }
 
-static rb_error get_model(const struct loading *in, rb_model **model) {
-    rb_error err = begin_model(in, model);
+/* What stands in the group. */
+static rb_error get_contents(const struct loading *in, rb_model *model) {
+    rb_error err = get_arrays(in, model);
     if (!err) {
-        err = get_arrays(in, *model);
+        err = get_attributes(in, model);
     }
+    return err ? err : get_history(in, model);
+}
+
+rb_error rb_model_get(rb_context *ctx, rb_h5 *file, const char *path, const char *group,
+                      rb_model *model) {
+    char inside[128];
+    snprintf(inside, sizeof inside, "%s/", group);
+    struct loading in = {ctx, file, path, inside};
+    int status;
+    rb_error err = get_word(&in, group, "status", rb_store_statuses, 3, &status);
     if (!err) {
-        err = get_attributes(in, *model);
-    }
-    if (!err) {
-        err = get_history(in, *model);
+        model->status = (rb_status)status;
+        err = get_contents(&in, model);
     }
     return err;
 }
 
+static rb_error get_model(const struct loading *in, rb_model **model) {
+    rb_error err = begin_model(in, model);
+    return err ? err : get_contents(in, *model);
+}
+
 rb_error rb_model_load(rb_context *ctx, const char *path, rb_model **model) {
-    struct loading in = {ctx, NULL, path};
+    struct loading in = {ctx, NULL, path, ""};
     *model = NULL;
     rb_error err = rb_h5_open(ctx, path, RB_H5_OWN, &in.file);
     if (err) {

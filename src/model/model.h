@@ -57,6 +57,17 @@ rb_error rb_model_need_array(rb_context *ctx, const rb_model *model, const char 
 /* The method of that name: built in or added; NULL if unknown. */
 const rb_method *rb_find_method(const rb_context *ctx, const char *name);
 
+/* ---- a model within another file (save.c, load.c) ---- */
+
+struct rb_h5;
+
+/* Writes arrays, attributes, history and status of a model into a group, which is made. */
+rb_error rb_model_put(rb_context *ctx, struct rb_h5 *file, const char *group,
+                      const rb_model *model);
+/* Adds what rb_model_put wrote to an empty model; `path` is that of the file, for sentences. */
+rb_error rb_model_get(rb_context *ctx, struct rb_h5 *file, const char *path, const char *group,
+                      rb_model *model);
+
 rb_preprocess *rb_preprocess_copy(rb_context *ctx, const rb_preprocess *p);
 
 #endif

@@ -22,12 +22,18 @@ static rb_error put_head(rb_h5 *file, const rb_model *model) {
     return err;
 }
 
-static rb_error put_arrays(rb_context *ctx, rb_h5 *file, const rb_model *model) {
-    rb_error err = rb_h5_put_group(file, "arrays");
+/* In all that follows `group` stands before the paths: "" or "name/". */
+static const char *within(const char *group, const char *name, char *path, size_t size) {
+    snprintf(path, size, "%s%s", group, name);
+    return path;
+}
+
+static rb_error put_arrays(rb_context *ctx, rb_h5 *file, const char *group, const rb_model *model) {
+    char path[256];
+    rb_error err = rb_h5_put_group(file, within(group, "arrays", path, sizeof path));
     for (int64_t i = 0; !err && i < model->n_arrays; i++) {
         const rb_array *array = &model->arrays[i];
-        char path[256];
-        int length = snprintf(path, sizeof path, "arrays/%s", array->name);
+        int length = snprintf(path, sizeof path, "%sarrays/%s", group, array->name);
         if (length >= (int)sizeof path) {
             return rb_fail(ctx, RB_ERROR_ARGUMENT, "the name of the array '%s' is too long",
                            array->name);
@@ -37,11 +43,11 @@ static rb_error put_arrays(rb_context *ctx, rb_h5 *file, const rb_model *model) 
     return err;
 }
 
-static rb_error put_attributes(rb_h5 *file, const rb_model *model) {
-    rb_error err = rb_h5_put_group(file, "attributes");
+static rb_error put_attributes(rb_h5 *file, const char *group, const rb_model *model) {
+    char path[256];
+    rb_error err = rb_h5_put_group(file, within(group, "attributes", path, sizeof path));
     for (int64_t i = 0; !err && i < model->n_attributes; i++) {
-        err = rb_h5_set_text(file, "attributes", model->attributes[i].name,
-                             model->attributes[i].value);
+        err = rb_h5_set_text(file, path, model->attributes[i].name, model->attributes[i].value);
     }
     return err;
 }
@@ -112,30 +118,46 @@ static rb_error put_history_column(rb_context *ctx, rb_h5 *file, const rb_model 
     return err;
 }
 
-static rb_error put_history(rb_context *ctx, rb_h5 *file, const rb_model *model) {
-    rb_error err = rb_h5_put_group(file, "history");
-    if (!err) {
-        err = put_history_column(ctx, file, model, "history/objective",
-                                 offsetof(rb_history, objective));
-    }
-    if (!err) {
-        err = put_history_column(ctx, file, model, "history/estep_objective",
-                                 offsetof(rb_history, estep_objective));
-    }
-    if (!err) {
-        err =
-            put_history_column(ctx, file, model, "history/seconds", offsetof(rb_history, seconds));
+static rb_error put_history(rb_context *ctx, rb_h5 *file, const char *group,
+                            const rb_model *model) {
+    const struct {
+        const char *path;
+        size_t offset;
+    } columns[] = {{"history/objective", offsetof(rb_history, objective)},
+                   {"history/estep_objective", offsetof(rb_history, estep_objective)},
+                   {"history/seconds", offsetof(rb_history, seconds)}};
+    char path[256];
+    rb_error err = rb_h5_put_group(file, within(group, "history", path, sizeof path));
+    for (size_t c = 0; !err && c < sizeof columns / sizeof *columns; c++) {
+        err = put_history_column(
+            ctx, file, model, within(group, columns[c].path, path, sizeof path), columns[c].offset);
     }
     return err;
+}
+
+rb_error rb_model_put(rb_context *ctx, rb_h5 *file, const char *group, const rb_model *model) {
+    char inside[128];
+    snprintf(inside, sizeof inside, "%s/", group);
+    rb_error err = rb_h5_put_group(file, group);
+    if (!err) {
+        err = rb_h5_set_text(file, group, "status", rb_store_statuses[model->status]);
+    }
+    if (!err) {
+        err = put_arrays(ctx, file, inside, model);
+    }
+    if (!err) {
+        err = put_attributes(file, inside, model);
+    }
+    return err ? err : put_history(ctx, file, inside, model);
 }
 
 static rb_error put_model(rb_context *ctx, rb_h5 *file, const rb_model *model) {
     rb_error err = put_head(file, model);
     if (!err) {
-        err = put_arrays(ctx, file, model);
+        err = put_arrays(ctx, file, "", model);
     }
     if (!err) {
-        err = put_attributes(file, model);
+        err = put_attributes(file, "", model);
     }
     if (!err) {
         err = put_preprocess(file, model->preprocess);
@@ -144,7 +166,7 @@ static rb_error put_model(rb_context *ctx, rb_h5 *file, const rb_model *model) {
         err = put_features(file, model->preprocess->names);
     }
     if (!err) {
-        err = put_history(ctx, file, model);
+        err = put_history(ctx, file, "", model);
     }
     return err;
 }

@@ -94,6 +94,7 @@ const rb_method rb_method_rfn = {
     .mstep = rfn_mstep,
     .objective = rfn_objective,
     .store = rfn_store,
+    .keep = rfn_keep,
     .coder_new = rfn_coder_new,
     .coder_free = rfn_coder_free,
     .encode = rfn_encode,

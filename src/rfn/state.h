@@ -114,6 +114,9 @@ void rfn_finish(void *state);
 rb_error rfn_survey(rb_context *ctx, void *state, const rb_block *block);
 rb_error rfn_store(rb_context *ctx, void *state, rb_model *model);
 
+/* keep.c */
+rb_error rfn_keep(void *state, rb_kept_fn fn, void *user);
+
 /* estep/newton.c: from the data alone; nothing is kept. */
 rb_error rfn_newton_begin(rb_context *ctx, rfn_state *state);
 rb_error rfn_newton_block(rb_context *ctx, rfn_state *state, const rb_block *block);

@@ -164,6 +164,54 @@ each_read() {
     echo "reads $((n - 1)): rarebit $command"
 }
 
+# ---- checkpoints: the fit goes on without, and they outlive a model that cannot be written ----
+
+mkdir "$work/cp"
+command="fit rfn -q $work/in/x.tsv -k 2 --iterations 3 --seed 1 --checkpoint $work/cp/c.h5 \
+    --checkpoint-every 2 -o $work/out/model.h5"
+# shellcheck disable=SC2086
+"$RAREBIT" $command
+mv out/model.h5 good
+n=1
+while :; do
+    rm -f out/* name
+    status=0
+    # shellcheck disable=SC2086
+    "$one_fault" write $n "$work/cp/" "$RAREBIT" $command 3>name >stdout 2>stderr || status=$?
+    [ "$status" = 0 ] || complain "exit code $status"
+    same_output "$work/out/model.h5" || complain "another model"
+    [ -z "$(ls -A cp)" ] || complain "left behind: $(ls -A cp)"
+    [ -s name ] || break
+    [ ! -s stderr ] || one_sentence
+    [ ! -s stderr ] || grep -q 'no checkpoint after iteration 2: .*; the fit goes on' stderr ||
+        complain "no such warning"
+    n=$((n + 1))
+done
+echo "writes $((n - 1)): rarebit $command"
+[ $n -gt 4 ] || complain "fewer writes than to open, write and rename"
+
+status=0
+# shellcheck disable=SC2086
+"$one_fault" write 4 "$work/out/" "$RAREBIT" $command 3>name >stdout 2>stderr || status=$?
+[ "$status" = 1 ] && [ -s cp/c.h5 ] || complain "no checkpoint beside a model that failed"
+cp cp/c.h5 precious
+n=1
+while :; do
+    rm -f out/* name
+    status=0
+    # shellcheck disable=SC2086
+    "$one_fault" read $n "$work/cp/" "$RAREBIT" $command 3>name >stdout 2>stderr || status=$?
+    [ -s name ] || break
+    [ "$status" = 1 ] || complain "exit code $status"
+    one_sentence
+    cmp -s cp/c.h5 precious || complain "the checkpoint was changed"
+    [ -z "$(ls -A out)" ] || complain "left behind: $(ls -A out)"
+    n=$((n + 1))
+done
+echo "reads $((n - 1)): rarebit $command"
+[ $n -gt 1 ] || complain "no call of the kind"
+same_output "$work/out/model.h5" || complain "another model"
+
 # ---- every command, every format ----
 
 model=$work/model.h5

@@ -1,0 +1,308 @@
+/* Going on from a checkpoint: is it of this fit, and what does it hold? A file may be damaged or
+ * made by somebody else: everything is checked. checkpoint.c writes it. */
+#include "em.h"
+#include "io/io.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- the head ---- */
+
+struct head {
+    int64_t samples, features, sparse, start, restart, iteration, seed;
+};
+
+static rb_error check_format(rb_context *ctx, rb_h5 *file, const char *path) {
+    char *format = NULL;
+    int64_t version = 0;
+    rb_error err = RB_OK;
+    if (rb_h5_has_attribute(file, "/", "format")) {
+        err = rb_h5_get_text(file, "/", "format", &format);
+    }
+    if (!err && (!format || strcmp(format, RB_CHECKPOINT_FORMAT) != 0)) {
+        err = rb_fail(ctx, RB_ERROR_FORMAT, "%s: is no checkpoint of rarebit", path);
+    }
+    rb_free(format);
+    if (!err) {
+        err = rb_h5_get_integer(file, "/", "format_version", &version);
+    }
+    if (!err && version != RB_CHECKPOINT_VERSION) {
+        err = rb_fail(ctx, RB_ERROR_FORMAT,
+                      "%s: the checkpoint has format version %lld, made by another version of "
+                      "rarebit",
+                      path, (long long)version);
+    }
+    return err;
+}
+
+static rb_error get_head(rb_context *ctx, rb_h5 *file, const char *path, struct head *head) {
+    const struct {
+        const char *name;
+        int64_t *value;
+    } numbers[] = {
+        {"samples", &head->samples},     {"features", &head->features}, {"sparse", &head->sparse},
+        {"start", &head->start},         {"restart", &head->restart},   {"seed", &head->seed},
+        {"iteration", &head->iteration},
+    };
+    rb_error err = check_format(ctx, file, path);
+    for (size_t i = 0; !err && i < sizeof numbers / sizeof *numbers; i++) {
+        err = rb_h5_get_integer(file, "/", numbers[i].name, numbers[i].value);
+    }
+    if (!err && (head->restart < 0 || head->iteration < 0)) {
+        err = rb_fail(ctx, RB_ERROR_FORMAT, "%s: a count is below 0; the file is damaged", path);
+    }
+    return err;
+}
+
+/* Opens the checkpoint, hands it to `look`, closes it; a sentence about the file tells what to do.
+ */
+static rb_error look_into(rb_context *ctx, const char *path,
+                          rb_error (*look)(rb_context *ctx, rb_h5 *file, void *user), void *user) {
+    rb_h5 *file;
+    rb_error err = rb_h5_open(ctx, path, RB_H5_OWN, &file);
+    if (!err) {
+        err = look(ctx, file, user);
+        rb_error unread = rb_h5_close(file);
+        err = unread ? unread : err;
+    }
+    if (err == RB_ERROR_FORMAT) {
+        rb_fail_prefix(ctx, "cannot go on from this checkpoint; remove it to begin anew: ");
+    }
+    return err;
+}
+
+struct reading_head {
+    const char *path;
+    struct head head;
+};
+
+static rb_error read_head(rb_context *ctx, rb_h5 *file, void *user) {
+    struct reading_head *in = user;
+    return get_head(ctx, file, in->path, &in->head);
+}
+
+rb_error rb_checkpoint_read(rb_context *ctx, const char *path, bool *there,
+                            rb_checkpoint_info *info) {
+    struct reading_head in = {.path = path};
+    *info = (rb_checkpoint_info){0};
+    *there = access(path, F_OK) == 0 || errno != ENOENT;
+    rb_error err = *there ? look_into(ctx, path, read_head, &in) : RB_OK;
+    if (!err && *there) {
+        *info = (rb_checkpoint_info){in.head.seed, in.head.restart, in.head.iteration};
+    }
+    return err;
+}
+
+/* ---- which restart, and the best before it ---- */
+
+struct reading_restart {
+    const rb_run *run;
+    rb_preprocess *preprocess; /* a copy, for the best model */
+    struct head head;
+    rb_model *best;
+};
+
+static rb_error read_restart(rb_context *ctx, rb_h5 *file, void *user) {
+    struct reading_restart *in = user;
+    const rb_run *run = in->run;
+    const char *path = run->checkpoint.path;
+    rb_error err = get_head(ctx, file, path, &in->head);
+    if (err || !rb_h5_has(file, "best")) {
+        return err;
+    }
+    rb_preprocess *preprocess = in->preprocess;
+    in->preprocess = NULL;
+    err = rb_model_new(ctx, run->method, run->problem.type, preprocess, &in->best);
+    if (!err) {
+        err = rb_model_get(ctx, file, path, "best", in->best);
+    }
+    if (!err && in->best->iterations == 0) {
+        err = rb_fail(ctx, RB_ERROR_FORMAT,
+                      "%s: the best model has no history; the file is damaged", path);
+    }
+    return err;
+}
+
+rb_error rb_resume_restart(rb_context *ctx, const rb_run *run, const rb_preprocess *preprocess,
+                           int64_t *restart, rb_model **best) {
+    *restart = 0;
+    *best = NULL;
+    if (!run->checkpoint.found) {
+        return RB_OK;
+    }
+    struct reading_restart in = {.run = run, .preprocess = rb_preprocess_copy(ctx, preprocess)};
+    rb_error err =
+        in.preprocess ? look_into(ctx, run->checkpoint.path, read_restart, &in) : RB_ERROR_MEMORY;
+    rb_preprocess_free(in.preprocess);
+    if (err) {
+        rb_model_free(in.best);
+        return err;
+    }
+    *restart = in.head.restart;
+    *best = in.best;
+    return RB_OK;
+}
+
+/* ---- is it of this fit? ---- */
+
+static rb_error other_fit(rb_context *ctx, const rb_run *run, const char *what, const char *before,
+                          const char *now) {
+    return rb_fail(
+        ctx, RB_ERROR_ARGUMENT,
+        "the checkpoint %s is of another fit, where %s is '%s' instead of '%s'; take the "
+        "same, or another file",
+        run->checkpoint.path, what, before ? before : "", now ? now : "");
+}
+
+static rb_error compare_heads(rb_context *ctx, const rb_run *run, const struct head *head) {
+    const rb_problem *problem = &run->problem;
+    if (head->samples != problem->n_samples || head->features != problem->n_features ||
+        (head->sparse != 0) != problem->sparse) {
+        return rb_fail(ctx, RB_ERROR_ARGUMENT,
+                       "the checkpoint %s is of a fit to other data: %lld samples x %lld features, "
+                       "%s; take the same, or another file",
+                       run->checkpoint.path, (long long)head->samples, (long long)head->features,
+                       head->sparse ? "sparse" : "dense");
+    }
+    if (head->start != rb_start_checksum(run->start)) {
+        return rb_fail(
+            ctx, RB_ERROR_ARGUMENT,
+            "the checkpoint %s is of a fit that started %s; start from the same, or take "
+            "another file",
+            run->checkpoint.path, head->start ? "from another model" : "from no model");
+    }
+    return RB_OK;
+}
+
+/* Every option, the checksum of the data, the version of the program. */
+static rb_error compare_attributes(rb_context *ctx, const rb_run *run, const rb_model *before) {
+    const rb_model *now = run->model;
+    for (int64_t i = 0; i < now->n_attributes; i++) {
+        const char *name = now->attributes[i].name, *value = now->attributes[i].value;
+        const char *old = rb_model_attribute(before, name);
+        if (!old || strcmp(old, value) != 0) {
+            return other_fit(ctx, run, name, old, value);
+        }
+    }
+    return RB_OK;
+}
+
+struct reading {
+    rb_run *run;
+    rb_model *before; /* the fit as it was: attributes and history */
+    void *state;
+};
+
+static rb_error read_identity(rb_context *ctx, rb_h5 *file, void *user) {
+    struct reading *in = user;
+    const rb_run *run = in->run;
+    struct head head;
+    char *method = NULL;
+    rb_error err = get_head(ctx, file, run->checkpoint.path, &head);
+    if (!err) {
+        err = rb_h5_get_text(file, "/", "method", &method);
+    }
+    if (!err && strcmp(method, run->method->name) != 0) {
+        err = other_fit(ctx, run, "the method", method, run->method->name);
+    }
+    rb_free(method);
+    if (!err) {
+        err = compare_heads(ctx, run, &head);
+    }
+    if (!err) {
+        err = rb_model_get(ctx, file, run->checkpoint.path, "fit", in->before);
+    }
+    return err ? err : compare_attributes(ctx, run, in->before);
+}
+
+/* Calls look_into with an empty model for the fit as it was. */
+static rb_error look_at_fit(rb_context *ctx, rb_run *run, void *state,
+                            rb_error (*look)(rb_context *ctx, rb_h5 *file, void *user)) {
+    struct reading in = {.run = run, .state = state};
+    rb_error err = rb_model_new(ctx, run->method, run->problem.type, NULL, &in.before);
+    if (!err) {
+        err = look_into(ctx, run->checkpoint.path, look, &in);
+    }
+    rb_model_free(in.before);
+    return err;
+}
+
+rb_error rb_resume_check(rb_context *ctx, rb_run *run) {
+    return run->checkpoint.found ? look_at_fit(ctx, run, NULL, read_identity) : RB_OK;
+}
+
+/* ---- the state ---- */
+
+struct filling {
+    rb_context *ctx;
+    rb_h5 *file;
+};
+
+static rb_error get_flags(const struct filling *in, const char *path, int64_t count, bool *flags) {
+    int64_t *numbers = rb_alloc(in->ctx, count, sizeof *numbers);
+    if (!numbers) {
+        return RB_ERROR_MEMORY;
+    }
+    rb_error err = rb_h5_get_integers(in->file, path, count, numbers);
+    for (int64_t i = 0; !err && i < count; i++) {
+        flags[i] = numbers[i] != 0;
+    }
+    rb_free(numbers);
+    return err;
+}
+
+static rb_error get_array(void *user, const rb_kept *array) {
+    const struct filling *in = user;
+    int64_t count = array->rows * array->columns;
+    char path[256];
+    snprintf(path, sizeof path, "state/%s", array->name);
+    switch (array->type) {
+    case RB_KEPT_FLOAT32:
+    case RB_KEPT_FLOAT64:
+        return rb_h5_get_dense(in->file, path,
+                               (rb_dense){array->values, array->rows, array->columns, array->stride,
+                                          (rb_type)array->type});
+    case RB_KEPT_INTEGER:
+        return rb_h5_get_integers(in->file, path, count, array->values);
+    case RB_KEPT_FLAG:
+        return get_flags(in, path, count, array->values);
+    }
+    return RB_OK;
+}
+
+static rb_error read_state(rb_context *ctx, rb_h5 *file, void *user) {
+    struct reading *in = user;
+    rb_run *run = in->run;
+    struct filling filling = {ctx, file};
+    rb_error err = rb_model_get(ctx, file, run->checkpoint.path, "fit", in->before);
+    if (!err && in->before->iterations > run->problem.fit->iterations) {
+        err = rb_fail(ctx, RB_ERROR_FORMAT,
+                      "%s: there are more iterations than were asked for; "
+                      "the file is damaged",
+                      run->checkpoint.path);
+    }
+    if (!err) {
+        err = run->method->keep(in->state, get_array, &filling);
+    }
+    for (int64_t t = 0; !err && t < in->before->iterations; t++) {
+        err = rb_model_add_history(ctx, run->model, in->before->history[t]);
+    }
+    return err;
+}
+
+rb_error rb_resume_state(rb_context *ctx, rb_run *run, void *state) {
+    if (!run->checkpoint.found) {
+        return RB_OK;
+    }
+    rb_error err = look_at_fit(ctx, run, state, read_state);
+    if (err) {
+        return err;
+    }
+    int64_t iterations = run->model->iterations;
+    run->checkpoint.found = false;
+    run->skipped = run->problem.restart * run->problem.fit->iterations + iterations;
+    rb_log(ctx, RB_LOG_INFO, "going on from the checkpoint %s, after iteration %lld",
+           run->checkpoint.path, (long long)iterations);
+    return RB_OK;
+}

@@ -1,0 +1,197 @@
+/* A fit that is interrupted after any iteration, and goes on from its checkpoint, ends with the same
+ * bits as one that never was: arrays, history, attributes. For every method and all that their
+ * iterations can come to rely on. */
+#include "fixture.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+enum { N = 70, M = 8, UNITS = 4 };
+
+struct problem {
+    rb_context *ctx;
+    double *values;
+    rb_matrix *matrix;
+    rb_source *source;
+    char folder[64], path[128];
+};
+
+static int setup(void **state) {
+    struct problem *p = calloc(1, sizeof *p);
+    p->ctx = fixture_context();
+    p->values = fixture_values(N, M, 3, 1);
+    for (int i = 0; i < N * M; i++) {
+        p->values[i] = fmax(0, round(3 * p->values[i])); /* counts: every model takes them */
+    }
+    p->source = fixture_source(p->ctx, p->values, N, M, &p->matrix);
+    snprintf(p->folder, sizeof p->folder, "/tmp/rarebit-checkpoint-XXXXXX");
+    assert_non_null(mkdtemp(p->folder));
+    snprintf(p->path, sizeof p->path, "%s/c.h5", p->folder);
+    *state = p;
+    return 0;
+}
+
+static int teardown(void **state) {
+    struct problem *p = *state;
+    unlink(p->path);
+    assert_int_equal(rmdir(p->folder), 0); /* nothing else is there */
+    rb_source_free(p->source);
+    rb_matrix_free(p->matrix);
+    free(p->values);
+    rb_context_free(p->ctx);
+    free(p);
+    return 0;
+}
+
+static void assert_same_history(const rb_model *a, const rb_model *b) {
+    assert_int_equal(a->iterations, b->iterations);
+    assert_int_equal(a->status, b->status);
+    for (int64_t t = 0; t < a->iterations; t++) {
+        const double *x = &a->history[t].objective, *y = &b->history[t].objective;
+        assert_memory_equal(x, y, 2 * sizeof *x); /* and the E-step's; not the seconds */
+    }
+}
+
+static void assert_same(const rb_model *a, const rb_model *b) {
+    assert_same_history(a, b);
+    assert_int_equal(a->n_arrays, b->n_arrays);
+    for (int64_t i = 0; i < a->n_arrays; i++) {
+        const rb_array *x = &a->arrays[i], *y = &b->arrays[i];
+        assert_string_equal(x->name, y->name);
+        assert_int_equal(x->rows * x->columns, y->rows * y->columns);
+        assert_memory_equal(x->values, y->values, (size_t)(x->rows * x->columns) * sizeof(double));
+    }
+    assert_int_equal(a->n_attributes, b->n_attributes);
+    for (int64_t i = 0; i < a->n_attributes; i++) {
+        assert_string_equal(a->attributes[i].name, b->attributes[i].name);
+        assert_string_equal(a->attributes[i].value, b->attributes[i].value);
+    }
+}
+
+struct stop {
+    int64_t calls, after;
+};
+
+static int stop_after(const rb_progress *progress, void *user) {
+    struct stop *stop = user;
+    (void)progress;
+    return ++stop->calls == stop->after;
+}
+
+/* Interrupted every `step` iterations until it is done. */
+static void interrupt_often(struct problem *p, const char *method, const void *options,
+                            rb_fit_options fit, const rb_model *start, int64_t step) {
+    rb_checkpoint_options checkpoint = {p->path, "1000000"};
+    rb_model *whole, *parts = NULL;
+    assert_ok(p->ctx, rb_fit(p->ctx, method, options, &fit, NULL, p->source, start, &whole));
+    fit.checkpoint = &checkpoint;
+    int64_t most = fit.iterations * fit.restarts / step + 2;
+    bool stopped = true;
+    for (int64_t times = 0; stopped; times++) {
+        struct stop stop = {0, step};
+        assert_true(times <= most);
+        rb_context_on_progress(p->ctx, stop_after, &stop);
+        rb_model_free(parts);
+        assert_ok(p->ctx, rb_fit(p->ctx, method, options, &fit, NULL, p->source, start, &parts));
+        rb_context_on_progress(p->ctx, NULL, NULL);
+        assert_true(stop.calls <= step);
+        stopped = parts->status == RB_STATUS_STOPPED;
+        assert_true(!stopped || access(p->path, F_OK) == 0);
+    }
+    assert_same(whole, parts);
+    rb_model_free(whole);
+    rb_model_free(parts);
+    unlink(p->path);
+}
+
+static void rfn_goes_on(void **state) {
+    struct problem *p = *state;
+    for (int estep = RB_RFN_ESTEP_NEWTON; estep <= RB_RFN_ESTEP_CYCLIC; estep++) {
+        for (int normalize = RB_RFN_NORMALIZE_RMS; normalize <= RB_RFN_NORMALIZE_NONE;
+             normalize++) {
+            if (estep != RB_RFN_ESTEP_NEWTON && normalize == RB_RFN_NORMALIZE_SD) {
+                continue;
+            }
+            for (int precision = RB_FLOAT32; precision <= RB_FLOAT64; precision++) {
+                rb_rfn_options rfn = fixture_rfn(UNITS, normalize);
+                rb_fit_options fit = fixture_fit(12, precision);
+                rfn.estep = estep;
+                interrupt_often(p, "rfn", &rfn, fit, NULL, 5);
+                fit.trace = true;
+                rfn.units = 2 * M;
+                interrupt_often(p, "rfn", &rfn, fit, NULL, 1);
+            }
+        }
+    }
+}
+
+/* What changes from iteration to iteration, and what the M-step can do. */
+static void rfn_options_go_on(void **state) {
+    struct problem *p = *state;
+    rb_rfn_options rfn = fixture_rfn(UNITS, RB_RFN_NORMALIZE_RMS);
+    rb_fit_options fit = fixture_fit(60, RB_FLOAT32);
+    rfn.sparse_loadings = 1.5;
+    interrupt_often(p, "rfn", &rfn, fit, NULL, 17);
+    rfn = fixture_rfn(UNITS, RB_RFN_NORMALIZE_RMS);
+    fit.iterations = 10;
+    rfn.mstep = RB_RFN_MSTEP_GRADIENT;
+    rfn.eta = 0.01;
+    rfn.psi_update = RB_RFN_PSI_NEW;
+    rfn.prior_mean.value = -0.5;
+    interrupt_often(p, "rfn", &rfn, fit, NULL, 3);
+}
+
+/* Of several restarts the best is known after an interruption in a later one. */
+static void restarts_go_on(void **state) {
+    struct problem *p = *state;
+    rb_rfn_options rfn = fixture_rfn(UNITS, RB_RFN_NORMALIZE_RMS);
+    rb_fit_options fit = fixture_fit(10, RB_FLOAT64);
+    fit.restarts = 4;
+    for (fit.seed = 1; fit.seed <= 6; fit.seed++) {
+        interrupt_often(p, "rfn", &rfn, fit, NULL, 7);
+    }
+    fit.tolerance = 0.02; /* ends each of them early */
+    interrupt_often(p, "rfn", &rfn, fit, NULL, 1);
+}
+
+static void a_warm_start_goes_on(void **state) {
+    struct problem *p = *state;
+    rb_rfn_options rfn = fixture_rfn(UNITS, RB_RFN_NORMALIZE_RMS);
+    rb_fit_options fit = fixture_fit(5, RB_FLOAT64);
+    rb_model *start;
+    assert_ok(p->ctx, rb_fit(p->ctx, "rfn", &rfn, &fit, NULL, p->source, NULL, &start));
+    rfn.estep = RB_RFN_ESTEP_CYCLIC;
+    interrupt_often(p, "rfn", &rfn, fit, start, 2);
+    rb_model_free(start);
+}
+
+static void truncation_goes_on(void **state) {
+    struct problem *p = *state;
+    static const char *const methods[] = {"linca", "nmf-et", "mca"};
+    for (int m = 0; m < 3; m++) {
+        rb_et_options et;
+        rb_et_options_default(&et);
+        et.units = UNITS;
+        et.candidates = 3;
+        et.max_active = 2;
+        et.learn_prior = true;
+        rb_fit_options fit = fixture_fit(20, RB_FLOAT64);
+        interrupt_often(p, methods[m], &et, fit, NULL, 3);
+        fit.trace = true;
+        fit.tolerance = 1e-3;
+        interrupt_often(p, methods[m], &et, fit, NULL, 7);
+        et.prior_per_cause = true;
+        interrupt_often(p, methods[m], &et, fit, NULL, 11);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(rfn_goes_on, setup, teardown),
+        cmocka_unit_test_setup_teardown(rfn_options_go_on, setup, teardown),
+        cmocka_unit_test_setup_teardown(restarts_go_on, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_warm_start_goes_on, setup, teardown),
+        cmocka_unit_test_setup_teardown(truncation_goes_on, setup, teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

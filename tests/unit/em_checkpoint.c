@@ -1,0 +1,325 @@
+/* Checkpoints: when they are written, what they say, which are refused, and what goes wrong. */
+#include "fixture.h"
+
+#include "em/em.h"
+
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { N = 40, M = 6, UNITS = 3 };
+
+struct problem {
+    rb_context *ctx;
+    double *values;
+    rb_matrix *matrix;
+    rb_source *source;
+    char folder[64], path[128];
+    rb_rfn_options rfn;
+    rb_fit_options fit;
+    rb_checkpoint_options checkpoint;
+    char warning[1024];
+};
+
+static void on_log(rb_log_level level, const char *sentence, void *user) {
+    struct problem *p = user;
+    if (level == RB_LOG_WARNING) {
+        snprintf(p->warning, sizeof p->warning, "%s", sentence);
+    }
+}
+
+static int setup(void **state) {
+    struct problem *p = calloc(1, sizeof *p);
+    p->ctx = fixture_context();
+    rb_context_on_log(p->ctx, on_log, p);
+    p->values = fixture_values(N, M, 2, 1);
+    p->source = fixture_source(p->ctx, p->values, N, M, &p->matrix);
+    p->rfn = fixture_rfn(UNITS, RB_RFN_NORMALIZE_RMS);
+    p->rfn.estep = RB_RFN_ESTEP_CYCLIC;
+    p->fit = fixture_fit(10, RB_FLOAT64);
+    snprintf(p->folder, sizeof p->folder, "/tmp/rarebit-checkpoint-XXXXXX");
+    assert_non_null(mkdtemp(p->folder));
+    snprintf(p->path, sizeof p->path, "%s/c.h5", p->folder);
+    p->checkpoint = (rb_checkpoint_options){p->path, "4"};
+    p->fit.checkpoint = &p->checkpoint;
+    *state = p;
+    return 0;
+}
+
+static int teardown(void **state) {
+    struct problem *p = *state;
+    unlink(p->path);
+    assert_int_equal(rmdir(p->folder), 0);
+    rb_source_free(p->source);
+    rb_matrix_free(p->matrix);
+    free(p->values);
+    rb_context_free(p->ctx);
+    free(p);
+    return 0;
+}
+
+static rb_error try_fit(struct problem *p) {
+    rb_model *model;
+    rb_error err = rb_fit(p->ctx, "rfn", &p->rfn, &p->fit, NULL, p->source, NULL, &model);
+    assert_true((model == NULL) == (err != RB_OK));
+    rb_model_free(model);
+    return err;
+}
+
+/* The fit fails with this code and a sentence that holds these words. */
+static void assert_fails(struct problem *p, rb_error code, const char *words) {
+    assert_int_equal(try_fit(p), code);
+    if (!strstr(rb_context_error(p->ctx), words)) {
+        fail_msg("'%s' is not in: %s", words, rb_context_error(p->ctx));
+    }
+}
+
+static void comes_every_so_many_iterations(void **state) {
+    struct problem *p = *state;
+    bool there;
+    rb_checkpoint_info info;
+    assert_ok(p->ctx, rb_checkpoint_read(p->ctx, p->path, &there, &info));
+    assert_false(there);
+    p->fit.seed = 12;
+    assert_ok(p->ctx, try_fit(p));
+    assert_ok(p->ctx, rb_checkpoint_read(p->ctx, p->path, &there, &info));
+    assert_true(there);
+    assert_int_equal(info.iteration, 8);
+    assert_int_equal(info.restart, 0);
+    assert_int_equal(info.seed, 12);
+}
+
+static void comes_after_a_time(void **state) {
+    struct problem *p = *state;
+    p->checkpoint.checkpoint_every = "1h";
+    assert_ok(p->ctx, try_fit(p));
+    assert_int_not_equal(access(p->path, F_OK), 0);
+    p->checkpoint.checkpoint_every = "1e-9s";
+    assert_ok(p->ctx, try_fit(p));
+    bool there;
+    rb_checkpoint_info info;
+    assert_ok(p->ctx, rb_checkpoint_read(p->ctx, p->path, &there, &info));
+    assert_int_equal(info.iteration, 10);
+}
+
+static void reads_times(void **state) {
+    (void)state;
+    static const struct {
+        const char *text;
+        double seconds;
+        bool unit;
+    } good[] = {{"90", 90, false},  {"1.5m", 90, true},    {"2min", 120, true},
+                {"1h", 3600, true}, {"0.5d", 43200, true}, {"7s", 7, true}};
+    static const char *const bad[] = {"", "s", "-1s", "1x", "1 s", "nan", "infs", "1ss"};
+    double seconds;
+    bool unit;
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+        assert_true(rb_parse_seconds(good[i].text, &seconds, &unit));
+        assert_true(seconds == good[i].seconds && unit == good[i].unit);
+    }
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        assert_false(rb_parse_seconds(bad[i], &seconds, &unit));
+    }
+}
+
+static void refuses_other_intervals(void **state) {
+    struct problem *p = *state;
+    static const char *const bad[] = {"0", "1.5", "often", "0s", "-3", "1e300"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        p->checkpoint.checkpoint_every = bad[i];
+        assert_fails(p, RB_ERROR_ARGUMENT, "checkpoint-every is '");
+    }
+}
+
+/* A checkpoint goes on with its own fit only. */
+static void refuses_another_fit(void **state) {
+    struct problem *p = *state;
+    assert_ok(p->ctx, try_fit(p));
+    p->rfn.eta = 0.25;
+    assert_fails(p, RB_ERROR_ARGUMENT, "where eta is '0.5' instead of '0.25'");
+    p->rfn.eta = 0.5;
+    p->fit.iterations = 11;
+    assert_fails(p, RB_ERROR_ARGUMENT, "where iterations is '10' instead of '11'");
+    p->fit.iterations = 10;
+    double value = p->values[5];
+    p->values[5] += 1;
+    assert_fails(p, RB_ERROR_ARGUMENT, "where data_checksum is '");
+    p->values[5] = value;
+    rb_model *model = NULL, *start = NULL;
+    rb_fit_options plain = p->fit;
+    plain.checkpoint = NULL;
+    assert_ok(p->ctx, rb_fit(p->ctx, "rfn", &p->rfn, &plain, NULL, p->source, NULL, &start));
+    assert_int_equal(rb_fit(p->ctx, "rfn", &p->rfn, &p->fit, NULL, p->source, start, &model),
+                     RB_ERROR_ARGUMENT);
+    assert_non_null(strstr(rb_context_error(p->ctx), "of a fit that started from no model"));
+    rb_model_free(start);
+    rb_et_options et;
+    rb_et_options_default(&et);
+    assert_int_equal(rb_fit(p->ctx, "linca", &et, &p->fit, NULL, p->source, NULL, &model),
+                     RB_ERROR_ARGUMENT);
+    assert_non_null(strstr(rb_context_error(p->ctx), "where the method is 'rfn'"));
+    assert_ok(p->ctx, try_fit(p));
+}
+
+static void refuses_other_files(void **state) {
+    struct problem *p = *state;
+    FILE *file = fopen(p->path, "w");
+    fputs("no HDF5", file);
+    fclose(file);
+    assert_fails(p, RB_ERROR_FORMAT, "remove it to begin anew");
+    rb_model *model;
+    rb_fit_options plain = p->fit;
+    plain.checkpoint = NULL;
+    assert_ok(p->ctx, rb_fit(p->ctx, "rfn", &p->rfn, &plain, NULL, p->source, NULL, &model));
+    assert_ok(p->ctx, rb_model_save(p->ctx, model, p->path));
+    rb_model_free(model);
+    assert_fails(p, RB_ERROR_FORMAT, "is no checkpoint of rarebit");
+}
+
+static char *read_all(const char *path, size_t *size) {
+    struct stat info;
+    assert_int_equal(stat(path, &info), 0);
+    char *bytes = malloc((size_t)info.st_size);
+    FILE *file = fopen(path, "rb");
+    *size = fread(bytes, 1, (size_t)info.st_size, file);
+    fclose(file);
+    return bytes;
+}
+
+static void write_all(const char *path, const char *bytes, size_t size) {
+    FILE *file = fopen(path, "wb");
+    assert_int_equal(fwrite(bytes, 1, size, file), size);
+    fclose(file);
+}
+
+/* Cut short anywhere, or with any byte changed, it fails with a sentence, or gives the same end: a
+ * byte that nobody reads may differ. */
+static void survives_damage(void **state) {
+    struct problem *p = *state;
+    rb_model *whole, *model;
+    rb_fit_options plain = p->fit;
+    plain.checkpoint = NULL;
+    assert_ok(p->ctx, rb_fit(p->ctx, "rfn", &p->rfn, &plain, NULL, p->source, NULL, &whole));
+    assert_ok(p->ctx, try_fit(p));
+    size_t size;
+    char *bytes = read_all(p->path, &size);
+    for (size_t cut = 0; cut < size; cut += size / 40 + 1) {
+        write_all(p->path, bytes, cut);
+        assert_fails(p, RB_ERROR_FORMAT, p->path);
+    }
+    int failed = 0, tried = 0;
+    for (size_t at = 3; at < size; at += 97, tried++) {
+        bytes[at] ^= 0x10;
+        write_all(p->path, bytes, size);
+        bytes[at] ^= 0x10;
+        rb_error err = rb_fit(p->ctx, "rfn", &p->rfn, &p->fit, NULL, p->source, NULL, &model);
+        if (!err) {
+            assert_memory_equal(rb_model_array(model, "loadings", NULL, NULL),
+                                rb_model_array(whole, "loadings", NULL, NULL),
+                                M * UNITS * sizeof(double));
+        } else {
+            assert_true(*rb_context_error(p->ctx));
+            failed++;
+        }
+        rb_model_free(model);
+    }
+    assert_true(failed > tried / 4);
+    rb_model_free(whole);
+    free(bytes);
+}
+
+/* What cannot be written is a warning; the file of before stays. */
+static void goes_on_without(void **state) {
+    struct problem *p = *state;
+    char nowhere[160];
+    snprintf(nowhere, sizeof nowhere, "%s/none/c.h5", p->folder);
+    p->checkpoint.checkpoint = nowhere;
+    assert_ok(p->ctx, try_fit(p));
+    assert_non_null(strstr(p->warning, "no checkpoint after iteration 8"));
+    assert_non_null(strstr(p->warning, "the fit goes on"));
+}
+
+/* While the disk takes nothing more. */
+static int fill_disk(const rb_progress *progress, void *user) {
+    char *temporary = user;
+    if (progress->iteration == 5) {
+        assert_int_equal(mkdir(temporary, 0700), 0); /* nothing can be written there */
+    }
+    return 0;
+}
+
+static void keeps_the_old_one(void **state) {
+    struct problem *p = *state;
+    char temporary[160];
+    bool there;
+    rb_checkpoint_info info;
+    snprintf(temporary, sizeof temporary, "%s/.c.h5.tmp", p->folder);
+    rb_context_on_progress(p->ctx, fill_disk, temporary);
+    assert_ok(p->ctx, try_fit(p));
+    rb_context_on_progress(p->ctx, NULL, NULL);
+    assert_non_null(strstr(p->warning, "no checkpoint after iteration 8"));
+    assert_int_equal(rmdir(temporary), 0);
+    assert_ok(p->ctx, rb_checkpoint_read(p->ctx, p->path, &there, &info));
+    assert_true(there);
+    assert_int_equal(info.iteration, 4);
+    assert_ok(p->ctx, try_fit(p));
+}
+
+static rb_error never(rb_context *ctx, void *state, const struct rb_block *block) {
+    (void)ctx, (void)state, (void)block;
+    return RB_OK;
+}
+
+/* A method that keeps no list of its arrays is refused. */
+static void needs_a_method_that_can(void **state) {
+    struct problem *p = *state;
+    rb_method other = *rb_context_method(p->ctx, 0);
+    other.name = "other";
+    other.keep = NULL;
+    other.survey = never;
+    assert_ok(p->ctx, rb_context_add_method(p->ctx, &other));
+    rb_model *model;
+    assert_int_equal(rb_fit(p->ctx, "other", NULL, &p->fit, NULL, p->source, NULL, &model),
+                     RB_ERROR_UNSUPPORTED);
+    assert_null(model);
+}
+
+/* Without memory nothing is left behind, whether or not there is a checkpoint to go on from. */
+static void without_memory(void **state) {
+    struct problem *p = *state;
+    p->fit.restarts = 2;
+    p->fit.iterations = 4;
+    p->checkpoint.checkpoint_every = "3";
+    for (int round = 0; round < 2; round++) {
+        for (int64_t n = 0;; n++) {
+            if (round == 0) {
+                unlink(p->path);
+            }
+            p->warning[0] = '\0';
+            p->ctx->allocations_left = n;
+            rb_error err = try_fit(p);
+            p->ctx->allocations_left = -1;
+            if (!err && !*p->warning) {
+                break;
+            }
+            assert_true(err == RB_ERROR_MEMORY || (!err && *p->warning));
+        }
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(comes_every_so_many_iterations, setup, teardown),
+        cmocka_unit_test_setup_teardown(comes_after_a_time, setup, teardown),
+        cmocka_unit_test(reads_times),
+        cmocka_unit_test_setup_teardown(refuses_other_intervals, setup, teardown),
+        cmocka_unit_test_setup_teardown(refuses_another_fit, setup, teardown),
+        cmocka_unit_test_setup_teardown(refuses_other_files, setup, teardown),
+        cmocka_unit_test_setup_teardown(survives_damage, setup, teardown),
+        cmocka_unit_test_setup_teardown(goes_on_without, setup, teardown),
+        cmocka_unit_test_setup_teardown(keeps_the_old_one, setup, teardown),
+        cmocka_unit_test_setup_teardown(needs_a_method_that_can, setup, teardown),
+        cmocka_unit_test_setup_teardown(without_memory, setup, teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

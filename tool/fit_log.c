@@ -1,0 +1,78 @@
+/* The log of a fit. One that goes on from a checkpoint keeps the lines of the iterations that the
+ * checkpoint knows; later ones come again. */
+#include "fit_log.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+int fit_log_begin(fit_log *log) {
+    if (!log->path) {
+        return STATUS_DONE;
+    }
+    bool to_stdout = strcmp(log->path, "-") == 0;
+    log->file = to_stdout ? stdout : log->goes_on ? fopen(log->path, "r+") : NULL;
+    log->goes_on = log->file && !to_stdout;
+    if (!log->file) {
+        log->file = fopen(log->path, "w");
+    }
+    if (!log->file) {
+        report_error("cannot write the log '%s': %s", log->path, strerror(errno));
+        return STATUS_FAILED;
+    }
+    interrupt_wrote();
+    return STATUS_DONE;
+}
+
+/* Cuts the file before the line of an iteration, and before anything that is no line. */
+static void cut_before(fit_log *log, int64_t iteration) {
+    char *line = NULL;
+    size_t room = 0;
+    long end = 0;
+    bool stays = true;
+    while (stays) {
+        long long number = 0;
+        ssize_t length = getline(&line, &room, log->file);
+        stays = length > 0 && line[length - 1] == '\n' &&
+                sscanf(line, "{\"iteration\": %lld", &number) == 1 && number < iteration;
+        end = stays ? ftell(log->file) : end;
+    }
+    free(line);
+    log->failed = end < 0 || fseek(log->file, end, SEEK_SET) || ftruncate(fileno(log->file), end);
+}
+
+/* Whole lines, at once: who reads along sees no half of one. */
+void fit_log_iteration(fit_log *log, const rb_progress *p) {
+    if (!log->file || log->failed) {
+        return;
+    }
+    if (log->goes_on) {
+        log->goes_on = false;
+        cut_before(log, p->iteration);
+    }
+    json j = {.file = log->file};
+    emit_open(&j, NULL, '{');
+    emit_integer(&j, "iteration", p->iteration);
+    emit_number(&j, "objective", p->objective);
+    emit_number(&j, "estep_objective", p->estep_objective);
+    emit_number(&j, "seconds", p->seconds);
+    emit_close(&j, '}');
+    putc('\n', log->file);
+    log->failed = fflush(log->file) != 0 || log->failed;
+}
+
+int fit_log_end(fit_log *log) {
+    if (!log->file) {
+        return STATUS_DONE;
+    }
+    if (log->file != stdout) {
+        log->failed = fclose(log->file) != 0 || log->failed;
+    }
+    log->file = NULL;
+    if (log->failed) {
+        report_error("the log '%s' could not be written", log->path);
+        return STATUS_FAILED;
+    }
+    return STATUS_DONE;
+}
