@@ -47,6 +47,9 @@ double bench_gemm(bench_peaks *peaks, int many);
  * beside a product of its own: machines that are shared change their speed, the ratio stays. */
 void bench_rfn(rb_context *ctx, const char *letters, bench_peaks *peaks);
 
+/* Case h: what noise, dropout and decay add to an iteration. */
+void bench_regularisers(rb_context *ctx, const char *letters);
+
 /* Cases f (speed), g (growth with samples and causes) of expectation truncation. */
 void bench_et(rb_context *ctx, const char *letters, bench_peaks *peaks);
 

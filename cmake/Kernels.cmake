@@ -1,6 +1,6 @@
 # src/*/isa/ are compiled once for each instruction set; src/linalg/kernels.c chooses among them when a
 # context is made. -ffp-contract=fast lets the compiler use fused multiply-add where the
-# instruction set has it; nothing here reorders a sum.
+# instruction set has it; nothing here reorders a sum. -fno-math-errno: square roots by the processor.
 set(RAREBIT_KERNELS ref)
 set(RAREBIT_KERNEL_FLAGS_ref)
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
@@ -16,6 +16,7 @@ foreach(name ${RAREBIT_KERNELS})
     ${PROJECT_SOURCE_DIR}/src/et/isa/et_kernels.c)
   target_compile_definitions(rarebit_kernels_${name} PRIVATE RB_ISA=${name})
   target_compile_options(rarebit_kernels_${name} PRIVATE -O3 -ffp-contract=fast
+    -fno-math-errno
     ${RAREBIT_KERNEL_FLAGS_${name}})
   target_include_directories(rarebit_kernels_${name} PRIVATE ${PROJECT_SOURCE_DIR}/src
     ${PROJECT_SOURCE_DIR}/include)

@@ -47,6 +47,29 @@ typedef enum rb_rfn_estep {
     RB_RFN_ESTEP_CYCLIC    /* exact minimisation over one unit after the other */
 } rb_rfn_estep;
 
+/* Noise on the samples that codes are found from; moments with the samples have them clean. */
+typedef enum rb_rfn_noise {
+    RB_RFN_NOISE_NONE = 0,
+    RB_RFN_NOISE_MASKING,         /* a value becomes 0, the mean of its feature after centring */
+    RB_RFN_NOISE_SALT_AND_PEPPER, /* the least or the largest one of its feature */
+    RB_RFN_NOISE_GAUSSIAN         /* N(0, level^2) is added */
+} rb_rfn_noise;
+
+/* Dropout before codes are scaled (Alg. S9) or after (the authors' program). */
+typedef enum rb_rfn_dropout_place {
+    RB_RFN_DROPOUT_BEFORE = 0,
+    RB_RFN_DROPOUT_AFTER
+} rb_rfn_dropout_place;
+
+/* What becomes of a posterior mean x before it is scaled. All but rectify at 0 are there because
+ * the authors' program has them; the E-step must be newton. */
+typedef enum rb_rfn_activation {
+    RB_RFN_ACTIVATION_RECTIFY = 0, /* max(activation_threshold, x) */
+    RB_RFN_ACTIVATION_LEAKY,       /* x, or activation_slope x below 0 */
+    RB_RFN_ACTIVATION_SIGMOID,     /* 1 / (1 + exp(-x)) */
+    RB_RFN_ACTIVATION_TANH
+} rb_rfn_activation;
+
 /* Options that belong together: what rb_rfn_use_preset sets. */
 typedef enum rb_rfn_preset {
     RB_RFN_PRESET_NONE = 0,
@@ -76,7 +99,18 @@ typedef struct rb_rfn_options {
     double weight_init;     /* standard deviation of the loadings at the start */
     double sparse_loadings; /* c: from iteration 51 on, shrink loadings by eta c standard errors;
                                0: no */
-    rb_values prior_mean;   /* xi, the mean of the hidden units before data, one number or one for
+    double weight_decay;    /* g: after each M-step W <- W - g W (Alg. S8, Gaussian) */
+    double weight_decay_laplace; /* and the soft threshold by this much (Laplacian) */
+    double dropout;           /* probability that a code is 0 in an E-step; not in the last one */
+    int dropout_place;        /* rb_rfn_dropout_place */
+    int input_noise;          /* rb_rfn_noise; not in the last E-step. Of sparse samples only
+                                   masking, which hides stored values */
+    double input_noise_level; /* share of values replaced, or standard deviation */
+    double momentum;          /* share of the step before that is added to a step */
+    int activation;           /* rb_rfn_activation */
+    double activation_threshold; /* of rectify */
+    double activation_slope;     /* of leaky, below 0 */
+    rb_values prior_mean; /* xi, the mean of the hidden units before data, one number or one for
                                each unit; negative makes codes sparser */
     rb_values prior_covariance; /* M, their covariance: one variance, or one for each unit, or units
                                    x units */

@@ -71,7 +71,9 @@ typedef enum rb_purpose {
     RB_RANDOM_SIMULATE = 2,
     RB_RANDOM_PATCHES = 3,
     RB_RANDOM_FIELD_NOISE = 4,
-    RB_RANDOM_LANCZOS = 5
+    RB_RANDOM_LANCZOS = 5,
+    RB_RANDOM_INPUT_NOISE = 6,
+    RB_RANDOM_DROPOUT = 7
 } rb_purpose;
 
 typedef struct rb_stream {
@@ -82,6 +84,12 @@ typedef struct rb_stream {
 
 double rb_random_uniform(rb_stream stream, uint64_t index); /* in [0, 1) */
 double rb_random_normal(rb_stream stream, uint64_t index);  /* mean 0, sd 1 */
+
+/* Bits by the million, for passes over samples: each pass has a key of its own, and a word depends
+ * on key, row and position alone. rb_random_row (src/linalg) gives a row of them fast. */
+enum { RB_RANDOM_RUN = 64 }; /* positions that share a run of counters */
+uint64_t rb_random_key(rb_stream stream, uint64_t index);
+uint32_t rb_random_word(uint64_t key, uint64_t row, uint64_t position);
 
 /* Draws in a row, for generators: `next` is the counter. */
 typedef struct rb_draws {

@@ -18,18 +18,23 @@ static void philox_round(uint32_t counter[4], const uint32_t key[2]) {
     counter[3] = (uint32_t)a;
 }
 
+/* The counter becomes 128 random bits. */
+static void philox_rounds(uint64_t seed, uint32_t counter[4]) {
+    uint32_t key[2] = {(uint32_t)seed, (uint32_t)(seed >> 32)};
+    for (int round = 0; round < 10; round++) {
+        philox_round(counter, key);
+        key[0] += 0x9E3779B9U;
+        key[1] += 0xBB67AE85U;
+    }
+}
+
 /* 128 random bits of (seed; index, purpose, restart). */
 static void philox(rb_stream stream, uint64_t index, uint32_t bits[4]) {
-    uint32_t key[2] = {(uint32_t)stream.seed, (uint32_t)(stream.seed >> 32)};
     bits[0] = (uint32_t)index;
     bits[1] = (uint32_t)(index >> 32);
     bits[2] = stream.purpose;
     bits[3] = stream.restart;
-    for (int round = 0; round < 10; round++) {
-        philox_round(bits, key);
-        key[0] += 0x9E3779B9U;
-        key[1] += 0xBB67AE85U;
-    }
+    philox_rounds(stream.seed, bits);
 }
 
 /* 53 bits of two words as a number in [0, 1). */
@@ -50,6 +55,21 @@ double rb_random_normal(rb_stream stream, uint64_t index) {
     /* Box and Muller; 1 - u is in (0, 1], so the logarithm is finite. */
     double radius = sqrt(-2.0 * log(1.0 - unit_interval(bits[0], bits[1])));
     return radius * cos(6.283185307179586476925 * unit_interval(bits[2], bits[3]));
+}
+
+uint64_t rb_random_key(rb_stream stream, uint64_t index) {
+    uint32_t bits[4];
+    philox(stream, index, bits);
+    return (uint64_t)bits[0] << 32 | bits[1];
+}
+
+uint32_t rb_random_word(uint64_t key, uint64_t row, uint64_t position) {
+    enum { LANES = RB_RANDOM_RUN / 4 };
+    uint64_t run = position / RB_RANDOM_RUN, place = position % RB_RANDOM_RUN;
+    uint32_t counter[4] = {(uint32_t)(run * LANES + place % LANES), (uint32_t)row,
+                           (uint32_t)(row >> 32), 0};
+    philox_rounds(key, counter);
+    return counter[place / LANES];
 }
 
 double rb_draw_uniform(rb_draws *draws) {

@@ -21,6 +21,11 @@ struct rb_type_kernels {
     void (*mirror)(int64_t n, void *a, int64_t ld);
     void (*widen)(int64_t n, const void *x, double *out);
     void (*narrow)(int64_t n, double factor, const double *x, void *out);
+    void (*replace_row)(int64_t n, const uint32_t *words, uint32_t threshold, const void *low,
+                        const void *high, const void *x, void *out);
+    void (*add_floats)(int64_t n, double factor, const float *floats, const void *x, void *out);
+    void (*drop_row)(int64_t n, const uint32_t *words, uint32_t threshold, void *x, double *sum,
+                     double *squares);
 };
 
 struct rb_kernels {
@@ -31,6 +36,8 @@ struct rb_kernels {
      * is overwritten with nothing of use. work: 2 * RB_SWEEP_PAD * ld values. Returns -1, or the
      * first row whose pivot is not positive and finite. */
     int64_t (*sweep)(int64_t n, double *a, int64_t ld, double *work, double *log_det);
+    void (*random_row)(uint64_t key, uint64_t row, int64_t n, uint32_t *words);
+    void (*normal_row)(uint64_t key, uint64_t row, int64_t n, float *values);
 };
 
 enum { RB_SWEEP_PAD = 8 };

@@ -165,6 +165,26 @@ bool rb_settle_row(const rb_context *ctx, rb_type type, int64_t n, double factor
 void rb_mstep_row(const rb_context *ctx, rb_type type, int64_t n, double eta, const void *u,
                   const void *z, const void *t, void *w, double sums[3]);
 
+/* ---- random numbers by the row ---- */
+
+/* words[i] = rb_random_word(key, row, i) for i < n; room for n rounded up to RB_RANDOM_RUN. */
+void rb_random_row(const rb_context *ctx, uint64_t key, uint64_t row, int64_t n, uint32_t *words);
+/* Normal numbers, mean 0, sd 1, from the words of the row; the same room. To within 1e-5 the same
+ * for all kernels. */
+void rb_normal_row(const rb_context *ctx, uint64_t key, uint64_t row, int64_t n, float *values);
+
+/* out_i = x_i where words_i is at least the threshold; else low_i for its lower half, high_i for
+ * the upper one. low and high NULL: 0. out may be x. */
+void rb_replace_row(const rb_context *ctx, rb_type type, int64_t n, const uint32_t *words,
+                    uint32_t threshold, const void *low, const void *high, const void *x,
+                    void *out);
+/* out = x + factor * floats. out may be x. */
+void rb_add_floats(const rb_context *ctx, rb_type type, int64_t n, double factor,
+                   const float *floats, const void *x, void *out);
+/* squares_i += x_i^2; then x_i <- 0 where words_i is below the threshold; then sum_i += x_i. */
+void rb_drop_row(const rb_context *ctx, rb_type type, int64_t n, const uint32_t *words,
+                 uint32_t threshold, void *x, double *sum, double *squares);
+
 /* Picks the best kernels that this processor can run; called by rb_context_new. */
 void rb_kernels_choose(rb_context *ctx);
 

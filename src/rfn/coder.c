@@ -1,6 +1,6 @@
-/* Encoding by the closed form: mu_j = max(0, mu_p,j) / scale_j, with the scale of each unit from
- * training, so that a single sample can be encoded. A unit that no training sample activated gives
- * 0. For a model with multipliers this is where exact codes start from. */
+/* Encoding by the closed form: mu_j = max(0, mu_p,j) / scale_j (or another activation), with the
+ * scale of each unit from training, so that a single sample can be encoded. A unit that no training
+ * sample activated gives 0. For a model with multipliers this is where exact codes start from. */
 #include "coder.h"
 
 #include "exact.h"
@@ -48,7 +48,10 @@ rb_error rfn_coder_new(rb_context *ctx, const rb_model *model, int64_t block_sam
     if (!c) {
         return RB_ERROR_MEMORY;
     }
-    rb_error err = rfn_parameters_load(ctx, model->type, model, &c->parameters);
+    rb_error err = rfn_activation_load(ctx, model, &c->activation);
+    if (!err) {
+        err = rfn_parameters_load(ctx, model->type, model, &c->parameters);
+    }
     if (!err) {
         err = rfn_posterior_new(ctx, model->type, m, l, &c->posterior);
     }
@@ -85,7 +88,7 @@ struct encoding {
     const rb_block *block;
     rb_dense codes;
     const rfn_posterior *posterior;
-    bool rectify;
+    bool activate;
 };
 
 static void encode_task(void *arg, int64_t task, int worker) {
@@ -95,12 +98,13 @@ static void encode_task(void *arg, int64_t task, int worker) {
     int64_t l = e->codes.cols;
     rb_dense codes = rfn_task_rows(e->codes, task);
     rfn_project(e->ctx, e->block, rfn_task_first(e->codes.rows, task), e->posterior->filter, codes);
-    if (e->rectify) {
-        rb_rectify(e->ctx, codes, c->offset, c->task_sum + task * l, c->task_largest + task * l);
+    if (e->activate) {
+        rfn_activate(e->ctx, &c->activation, codes, c->offset, c->task_sum + task * l,
+                     c->task_largest + task * l);
     }
     for (int64_t i = 0; i < codes.rows; i++) {
         void *row = rb_dense_row(codes, i);
-        if (e->rectify) {
+        if (e->activate) {
             rb_shift_scale(e->ctx, codes.type, l, row, c->zeros, c->factors, row);
         } else {
             rb_axpy(e->ctx, codes.type, l, 1, c->offset, row);

@@ -3,11 +3,13 @@
 #ifndef RB_RFN_CODER_H
 #define RB_RFN_CODER_H
 
+#include "activation.h"
 #include "posterior.h"
 
 typedef struct rfn_coder {
     rfn_parameters parameters;
     rfn_posterior posterior;
+    rfn_activation activation;
     const double *scale, *dead; /* of the model */
     void *offset;               /* l: of the block at hand */
     void *factors;              /* l: 1 / scale, 0 for a dead unit */

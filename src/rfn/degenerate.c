@@ -65,7 +65,8 @@ static rb_error keep(rb_context *ctx, rfn_state *st, const rb_block *block, int6
     return RB_OK;
 }
 
-rb_error rfn_note_dying(rb_context *ctx, rfn_state *st, const rb_block *block) {
+rb_error rfn_note_dying(rb_context *ctx, rfn_state *st, const rb_block *block,
+                        const rb_block *seen) {
     int64_t l = st->options.units;
     struct bands tasks = rfn_tasks(block->n_samples);
     if (st->options.normalize != RB_RFN_NORMALIZE_RMS) {
@@ -87,7 +88,7 @@ rb_error rfn_note_dying(rb_context *ctx, rfn_state *st, const rb_block *block) {
             err = rb_dense_new(ctx, st->problem.type, tasks.size, 1, &column);
         }
         if (!err) {
-            int64_t i = best_sample(ctx, st, block, task, j, column);
+            int64_t i = best_sample(ctx, st, seen, task, j, column);
             err = keep(ctx, st, block, i, j, largest);
         }
     }

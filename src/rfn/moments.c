@@ -10,6 +10,9 @@ void rfn_clear_moments(rfn_state *st) {
     rb_dense_zero(st->u);
     rb_dense_zero(st->s);
     memset(st->units.sum, 0, (size_t)l * sizeof *st->units.sum);
+    for (int64_t j = 0; st->dropout.sum && j < l; j++) {
+        st->dropout.sum[j] = st->dropout.squares[j] = 0;
+    }
     memset(st->units.alive, 0, (size_t)l * sizeof *st->units.alive);
     for (int64_t j = 0; j < l; j++) {
         st->units.candidates[j].sample = -1;
@@ -23,6 +26,9 @@ void rfn_sum_tasks(rfn_state *st, int64_t tasks) {
             st->units.sum[j] += st->task_sum[t * l + j];
             st->units.alive[j] = st->units.alive[j] || st->task_largest[t * l + j] > 0;
         }
+    }
+    if (rfn_drops(st)) {
+        rfn_dropout_sum(st, tasks);
     }
 }
 

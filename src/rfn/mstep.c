@@ -23,7 +23,7 @@ struct rows {
     rb_context *ctx;
     rfn_state *st;
     struct bands strips;
-    bool shrinks;
+    bool shrinks, decays;
 };
 
 /* psi_k + rate (E_kk - psi_k), within its bounds. */
@@ -56,6 +56,9 @@ static void update_row(struct rows *r, int64_t k) {
     double eta = st->options.eta, rest = 1 - eta, sums[3];
     if (!newton) {
         gradient_target(r, k);
+    }
+    if (st->velocity.data) {
+        rfn_add_momentum(r->ctx, st, k, rb_dense_row(st->posterior.filter, k));
     }
     rb_mstep_row(r->ctx, w.type, w.cols, eta, rb_dense_row(st->u, k), rb_dense_row(st->work, k),
                  rb_dense_row(st->posterior.filter, k), rb_dense_row(w, k), sums);
@@ -94,6 +97,9 @@ static void update_rows(void *arg, int64_t task, int worker) {
     prepare_rows(r->st, first, count);
     for (int64_t k = first; k < first + count; k++) {
         update_row(r, k);
+        if (r->decays) {
+            rfn_decay_row(r->ctx, r->st, k);
+        }
         if (r->shrinks) {
             rfn_shrink_row(r->st, k);
         }
@@ -144,11 +150,13 @@ rb_error rfn_mstep(rb_context *ctx, void *state) {
         return err;
     }
     st->iteration++;
-    struct rows rows = {ctx, st, rb_cut_wide(w.rows), rfn_shrinks(st)};
+    struct rows rows = {ctx, st, rb_cut_wide(w.rows), rfn_shrinks(st), rfn_decays(st)};
+    bool shortcut = newton && !rows.shrinks && !rows.decays && !st->velocity.data &&
+                    st->options.weight_max == 0;
     scale_diagonal(st->s, newton ? 0.5 : 1);
     rb_parallel(ctx, rows.strips.count, update_rows, &rows);
     scale_diagonal(st->s, newton ? 2 : 1);
-    if (!newton || rows.shrinks || st->options.weight_max > 0) {
+    if (!shortcut) {
         recompute_forms(ctx, st);
     }
     for (int64_t k = 0; st->options.psi_update == RB_RFN_PSI_NEW && k < w.rows; k++) {

@@ -33,7 +33,12 @@ static rb_error choose_scales(rb_context *ctx, rfn_state *st) {
                            "sd) or take a smaller --eta",
                            (long long)j);
         }
-        st->units.scale[j] = unit_scale(st, j, mean, mean_square);
+        if (rfn_drops(st) && st->options.dropout_place == RB_RFN_DROPOUT_AFTER) {
+            st->units.scale[j] =
+                unit_scale(st, j, st->dropout.sum[j] / n, st->dropout.squares[j] / n);
+        } else {
+            st->units.scale[j] = unit_scale(st, j, mean, mean_square);
+        }
         st->mean[j] = mean / st->units.scale[j];
         rfn_put(st->problem.type, st->factors, j, 1 / (n * st->units.scale[j]));
     }

@@ -26,6 +26,9 @@ static int64_t memory(const rb_problem *problem, const void *options) {
     double m = (double)problem->n_features, l = (double)units(options);
     double smaller = l < m ? l : m;
     double values = 4 * m * l + 2 * l * l + 2 * smaller * smaller;
+    if (rfn->momentum > 0) {
+        values += m * l;
+    }
     if (problem->fit->trace) {
         values += 2 * l * l;
     }
@@ -39,6 +42,9 @@ static int64_t memory(const rb_problem *problem, const void *options) {
     double block = (double)problem->block_samples * (l + (problem->sparse ? 0 : m));
     if (rfn_has_newton(rfn) && rfn_is_factored(problem, rfn->units, false)) {
         block += (double)problem->block_samples * l;
+    }
+    if (rfn->input_noise != RB_RFN_NOISE_NONE && !problem->sparse) {
+        block += (double)problem->block_samples * m;
     }
     /* Factorisations are in float64 whatever the type. */
     double bytes =

@@ -19,9 +19,5 @@ void rfn_shrink_row(const rfn_state *st, int64_t k) {
     rb_dense w = st->parameters.loadings;
     double error = sqrt(st->parameters.noise[k] / (double)st->problem.n_samples);
     double threshold = st->options.eta * st->options.sparse_loadings * error;
-    void *row = rb_dense_row(w, k);
-    for (int64_t j = 0; j < w.cols; j++) {
-        double x = rfn_get(w.type, row, j);
-        rfn_put(w.type, row, j, copysign(fmax(fabs(x) - threshold, 0), x));
-    }
+    rfn_soft_threshold(w, k, threshold);
 }

@@ -42,6 +42,12 @@ static rb_error allocate_pass(rb_context *ctx, rfn_state *st) {
     if (!err) {
         err = rfn_steering_new(ctx, st);
     }
+    if (!err) {
+        err = rfn_momentum_new(ctx, st);
+    }
+    if (!err) {
+        err = rfn_randomness_new(ctx, st);
+    }
     if (err) {
         return err;
     }
@@ -112,15 +118,6 @@ static rb_error take_parameters(rb_context *ctx, rfn_state *st, const rb_model *
     return rfn_parameters_load(ctx, st->problem.type, start, &st->parameters);
 }
 
-static rb_error check(rb_context *ctx, const rb_rfn_options *options) {
-    if (options->estep != RB_RFN_ESTEP_NEWTON && options->normalize == RB_RFN_NORMALIZE_SD) {
-        return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                       "normalize sd is no projection, so that only the E-step newton can have it: "
-                       "take normalize rms or none");
-    }
-    return RB_OK;
-}
-
 rb_error rfn_start(rb_context *ctx, const rb_problem *problem, const void *options,
                    const rb_model *start, void **out) {
     *out = NULL;
@@ -133,7 +130,9 @@ rb_error rfn_start(rb_context *ctx, const rb_problem *problem, const void *optio
     if (st->options.eta_psi == 0) {
         st->options.eta_psi = st->options.eta;
     }
-    rb_error err = check(ctx, &st->options);
+    st->activation = (rfn_activation){st->options.activation, st->options.activation_threshold,
+                                      st->options.activation_slope};
+    rb_error err = rfn_check(ctx, &st->options);
     if (!err) {
         err = rfn_check_steering(ctx, &st->options);
     }
@@ -177,6 +176,10 @@ void rfn_finish(void *state) {
     rb_spd_free(st->factor);
     rfn_held_free(&st->held);
     rb_free(st->steering.positive);
+    rfn_noise_free(&st->noise);
+    rfn_dropout_free(&st->dropout);
+    rb_free(st->words);
+    rb_dense_free(&st->velocity);
     rb_dense_free(&st->work);
     rb_dense_free(&st->codes);
     rb_dense_free(&st->linear);
@@ -228,6 +231,7 @@ rb_error rfn_survey(rb_context *ctx, void *state, const rb_block *block) {
     rfn_state *st = state;
     int64_t m = st->problem.n_features;
     add_squares(block, st->second);
+    rfn_noise_survey(st, block);
     if (block->first + block->n_samples < st->problem.n_samples) {
         return RB_OK;
     }

@@ -2,6 +2,7 @@
 #ifndef RB_RFN_STATE_H
 #define RB_RFN_STATE_H
 
+#include "activation.h"
 #include "rfn.h"
 #include "rfn/estep/estep.h"
 #include "tasks.h"
@@ -46,6 +47,24 @@ typedef struct rfn_steering {
     int64_t *positive; /* l: scratch */
 } rfn_steering;
 
+/* Input noise: corrupt.c. */
+typedef struct rfn_noise {
+    uint64_t key;       /* of the pass */
+    uint32_t threshold; /* a value whose random word is below is replaced */
+    rb_dense rows;      /* of a block */
+    void *values;       /* of a sparse block */
+    int64_t room;
+    void *least, *most; /* of each feature, m of the type; salt-and-pepper only */
+} rfn_noise;
+
+/* Dropout of codes: dropout.c. */
+typedef struct rfn_dropout {
+    uint64_t key;
+    uint32_t threshold;
+    double *task_sum, *task_squares; /* l a task: of all codes, before any is dropped */
+    double *sum, *squares;           /* l: over the samples of the pass */
+} rfn_dropout;
+
 typedef struct rfn_state {
     rb_problem problem;
     rb_rfn_options options;
@@ -55,6 +74,7 @@ typedef struct rfn_state {
     double noise_max;        /* largest of second; 0 before the first pass */
     int64_t iteration;       /* M-steps done or begun */
     bool warm;               /* started from a model */
+    rfn_activation activation;
 
     /* One pass of the E-step. */
     rb_dense work;                   /* m x l: Psi^-1 W, then (half of) W S */
@@ -67,6 +87,9 @@ typedef struct rfn_state {
     rfn_units units;
     rfn_held held; /* not of the newton E-step */
     rfn_steering steering;
+    rfn_noise noise;
+    rfn_dropout dropout;
+    uint32_t *words;            /* of each thread: room for a row of random words, or NULL */
     int64_t *transposed_starts; /* sparse: the block by columns */
     int32_t *transposed_columns;
     void *transposed_values;
@@ -85,6 +108,7 @@ typedef struct rfn_state {
     rb_spd *factor;    /* of S */
     double *cross;     /* m: u_k . w_k with the new W */
     double *quadratic; /* m: w_k' S w_k with the new W */
+    rb_dense velocity; /* m x l: what momentum goes on with; no data without */
     void *zeros;       /* max(m, l) zeros of the type */
     void *factors;     /* l of the type: scratch */
 } rfn_state;
@@ -106,6 +130,9 @@ static inline bool rfn_is_factored(const rb_problem *problem, int64_t units, boo
     return units <= problem->n_features &&
            (problem->n_samples < problem->n_features || holds_codes);
 }
+
+/* check.c: options that cannot be had together. */
+rb_error rfn_check(rb_context *ctx, const rb_rfn_options *options);
 
 /* start.c */
 rb_error rfn_start(rb_context *ctx, const rb_problem *problem, const void *options,
@@ -135,8 +162,9 @@ void rfn_clear_moments(rfn_state *state);
 void rfn_sum_tasks(rfn_state *state, int64_t tasks);
 rb_error rfn_add_moments(rb_context *ctx, rfn_state *state, const rb_block *block);
 
-/* degenerate.c */
-rb_error rfn_note_dying(rb_context *ctx, rfn_state *state, const rb_block *block);
+/* degenerate.c; seen: the block that posterior means came from. */
+rb_error rfn_note_dying(rb_context *ctx, rfn_state *state, const rb_block *block,
+                        const rb_block *seen);
 void rfn_place_dying(rfn_state *state);
 
 /* normalize.c: from raw sums to U, S, mean and scales. */
@@ -155,6 +183,40 @@ void rfn_steer(rb_context *ctx, rfn_state *state);
 bool rfn_may_stop(const void *state);
 void rfn_report_steering(rb_context *ctx, const rfn_state *state);
 
+/* randomness.c: room for it; the keys of the pass; the row of a worker; a share of all words. */
+rb_error rfn_randomness_new(rb_context *ctx, rfn_state *state);
+void rfn_randomness_begin(rfn_state *state);
+uint32_t *rfn_worker_words(const rfn_state *state, int worker);
+uint32_t rfn_random_threshold(double share);
+
+/* corrupt.c: does this pass add noise, and where are the samples with it; then it is added to some
+ * rows of the block. */
+rb_error rfn_noise_new(rb_context *ctx, rfn_state *state);
+void rfn_noise_free(rfn_noise *noise);
+void rfn_noise_survey(rfn_state *state, const rb_block *block);
+bool rfn_has_noise(const rfn_state *state);
+rb_error rfn_noise_block(rb_context *ctx, rfn_state *state, const rb_block *block, rb_block *seen);
+void rfn_noise_rows(rb_context *ctx, const rfn_state *state, const rb_block *block, int64_t first,
+                    int64_t count, int worker);
+
+/* dropout.c: does this pass drop codes; the codes of a task, the first of them of that sample; what
+ * the tasks of a block summed. */
+rb_error rfn_dropout_new(rb_context *ctx, rfn_state *state);
+void rfn_dropout_free(rfn_dropout *dropout);
+bool rfn_drops(const rfn_state *state);
+void rfn_drop(rb_context *ctx, rfn_state *state, rb_dense codes, int64_t sample, int64_t task,
+              int worker);
+void rfn_dropout_sum(rfn_state *state, int64_t tasks);
+
+/* decay.c: does this fit decay its loadings, and how a row does; the soft threshold of a row. */
+bool rfn_decays(const rfn_state *state);
+void rfn_decay_row(const rb_context *ctx, const rfn_state *state, int64_t k);
+void rfn_soft_threshold(rb_dense w, int64_t k, double threshold);
+
+/* momentum.c: the target of row k gets what is left of the steps before. */
+rb_error rfn_momentum_new(rb_context *ctx, rfn_state *state);
+void rfn_add_momentum(const rb_context *ctx, rfn_state *state, int64_t k, void *target);
+
 /* mstep.c, objective.c */
 rb_error rfn_mstep(rb_context *ctx, void *state);
 void rfn_objective(void *state, double *objective, double *estep_objective);
@@ -164,6 +226,11 @@ void rfn_trace_estep(rb_context *ctx, rfn_state *state, rb_dense p, double const
 /* Is unit j dead: no posterior mean of the pass was positive? */
 static inline bool rfn_is_dead(const rfn_state *state, int64_t j) {
     return !state->units.alive[j];
+}
+
+/* Is this the E-step after the last M-step? It has no noise and drops nothing. */
+static inline bool rfn_is_last(const rfn_state *state) {
+    return state->held.last;
 }
 
 #endif

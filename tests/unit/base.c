@@ -133,13 +133,17 @@ static void defaults_are_pinned(void **state) {
          "newton-iterations=0 steer-iterations=0 target-sparseness=0 "
          "estep-tolerance=1e-06 mstep=newton "
          "psi-update=old psi-min=0.01 psi-init=0.1 "
-         "weight-max=0 weight-init=0.01 sparse-loadings=0 prior-mean=0 prior-covariance=1 "},
+         "weight-max=0 weight-init=0.01 sparse-loadings=0 "
+         "weight-decay=0 weight-decay-laplace=0 dropout=0 dropout-place=before "
+         "input-noise=none input-noise-level=0 momentum=0 "
+         "activation=rectify activation-threshold=0 activation-slope=0.01 "
+         "prior-mean=0 prior-covariance=1 "},
         {rb_preprocess_option_table,
          "missing=refuse totals=0 log1p=false top-variance=0 centre=auto scale=none "},
         {rb_read_option_table, "dataset= transpose=false header=auto row-names=auto patches= "},
     };
     for (size_t i = 0; i < sizeof pinned / sizeof *pinned; i++) {
-        char text[1024] = "", value[64];
+        char text[4096] = "", value[64];
         double options[64];
         const rb_option *rows = pinned[i].table();
         rb_options_default(rows, options);

@@ -21,6 +21,7 @@ rb_error rfn_newton_begin(rb_context *ctx, rfn_state *st) {
         rb_dense_zero(st->raw);
     }
     st->has_offset = false;
+    rfn_randomness_begin(st);
     return RB_OK;
 }
 
@@ -28,6 +29,8 @@ struct pass {
     rb_context *ctx;
     rfn_state *st;
     const rb_block *block;
+    rb_block seen; /* the block, or with noise */
+    bool adds_noise;
 };
 
 static rb_dense task_codes(const struct pass *pass, int64_t task) {
@@ -35,32 +38,37 @@ static rb_dense task_codes(const struct pass *pass, int64_t task) {
 }
 
 static void project(void *arg, int64_t task, int worker) {
-    (void)worker;
     const struct pass *pass = arg;
     const rfn_posterior *posterior = &pass->st->posterior;
     rb_dense codes = task_codes(pass, task);
     int64_t n = pass->block->n_samples, first = rfn_task_first(n, task);
+    if (pass->adds_noise) {
+        rfn_noise_rows(pass->ctx, pass->st, pass->block, first, codes.rows, worker);
+    }
     if (posterior->factored) {
         rb_dense linear = rfn_task_rows(rb_dense_rows(pass->st->linear, 0, n), task);
-        rfn_project(pass->ctx, pass->block, first, posterior->filter, linear);
+        rfn_project(pass->ctx, &pass->seen, first, posterior->filter, linear);
         rb_gemm(1, linear, RB_PLAIN, posterior->sigma, RB_PLAIN, 0, codes);
     } else {
-        rfn_project(pass->ctx, pass->block, first, posterior->filter, codes);
+        rfn_project(pass->ctx, &pass->seen, first, posterior->filter, codes);
     }
 }
 
-static void rectify(void *arg, int64_t task, int worker) {
-    (void)worker;
+static void activate(void *arg, int64_t task, int worker) {
     const struct pass *pass = arg;
     rfn_state *st = pass->st;
-    int64_t l = st->options.units;
-    rb_rectify(pass->ctx, task_codes(pass, task), st->offset, st->task_sum + task * l,
-               st->task_largest + task * l);
+    int64_t l = st->options.units, first = rfn_task_first(pass->block->n_samples, task);
+    rb_dense codes = task_codes(pass, task);
+    rfn_activate(pass->ctx, &st->activation, codes, st->offset, st->task_sum + task * l,
+                 st->task_largest + task * l);
+    if (rfn_drops(st)) {
+        rfn_drop(pass->ctx, st, codes, pass->block->first + first, task, worker);
+    }
 }
 
-static void project_and_rectify(void *arg, int64_t task, int worker) {
+static void project_and_activate(void *arg, int64_t task, int worker) {
     project(arg, task, worker);
-    rectify(arg, task, worker);
+    activate(arg, task, worker);
 }
 
 /* mu_p'mu_p of the block, for the E-step objective; codes hold V B and are left as mu_p - offset.
@@ -94,7 +102,8 @@ static void set_offset(rb_context *ctx, rfn_state *st, const rb_block *block) {
 
 rb_error rfn_newton_block(rb_context *ctx, rfn_state *st, const rb_block *block) {
     int64_t tasks = rfn_tasks(block->n_samples).count;
-    struct pass pass = {ctx, st, block};
+    struct pass pass = {ctx, st, block, *block, false};
+    rb_error err = RB_OK;
     st->shift = block->shift;
     if (!st->has_offset) {
         set_offset(ctx, st, block);
@@ -102,12 +111,18 @@ rb_error rfn_newton_block(rb_context *ctx, rfn_state *st, const rb_block *block)
     if (st->problem.fit->trace) {
         rb_parallel(ctx, tasks, project, &pass);
         add_raw(&pass);
-        rb_parallel(ctx, tasks, rectify, &pass);
-    } else {
-        rb_parallel(ctx, tasks, project_and_rectify, &pass);
     }
+    if (rfn_has_noise(st)) {
+        err = rfn_noise_block(ctx, st, block, &pass.seen);
+        pass.adds_noise = true;
+    }
+    if (err) {
+        return err;
+    }
+    bool projected = st->problem.fit->trace && !pass.adds_noise;
+    rb_parallel(ctx, tasks, projected ? activate : project_and_activate, &pass);
     rfn_sum_tasks(st, tasks);
-    rb_error err = rfn_note_dying(ctx, st, block);
+    err = rfn_note_dying(ctx, st, block, &pass.seen);
     return err ? err : rfn_add_moments(ctx, st, block);
 }
 
