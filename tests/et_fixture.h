@@ -25,6 +25,7 @@ struct setting {
     double temperature;
     bool anneal_prior, unequal; /* priors */
     int singletons;
+    double missing; /* share of the values that is NaN */
     uint64_t seed;
 };
 
@@ -76,6 +77,19 @@ static inline void draw_setting(const struct setting *c, struct fitted *f) {
     }
 }
 
+/* Each value by itself; and all of the last sample, and of the last feature. */
+static inline void lose_values(const struct setting *c, double *y) {
+    rb_draws draws = {{c->seed, RB_RANDOM_SIMULATE, 9}, 0};
+    for (int i = 0; c->missing > 0 && i < c->n; i++) {
+        for (int d = 0; d < c->d; d++) {
+            bool last = i + 1 == c->n || d + 1 == c->d;
+            if (rb_draw_uniform(&draws) < c->missing || last) {
+                y[i * c->d + d] = NAN;
+            }
+        }
+    }
+}
+
 static inline void begin_setting(rb_context *ctx, const struct setting *c, struct fitted *f) {
     const rb_method *method = method_of(c->method);
     *f = (struct fitted){.fit = fixture_fit(1, RB_FLOAT64)};
@@ -97,6 +111,7 @@ static inline void begin_setting(rb_context *ctx, const struct setting *c, struc
                           .n_features = c->d,
                           .type = RB_FLOAT64,
                           .block_samples = c->n,
+                          .missing = c->missing > 0,
                           .fit = &f->fit,
                           .method = method};
     void *state;
@@ -106,6 +121,7 @@ static inline void begin_setting(rb_context *ctx, const struct setting *c, struc
         .n_samples = c->n, .n_features = c->d, .dense = {f->y, c->n, c->d, c->d, RB_FLOAT64}};
     assert_ok(ctx, et_survey_block(ctx, f->state, &f->block));
     draw_setting(c, f);
+    lose_values(c, f->y);
     f->state->schedule.start = f->state->schedule.end = c->temperature;
     f->state->iteration = 1; /* at the end temperature */
 }

@@ -73,7 +73,7 @@ static int run_annotate(invocation *call, const char *target) {
     if (status) {
         return status;
     }
-    rb_error err = rb_model_load(call->ctx, call->arguments[0], &model);
+    rb_error err = load_model(call, &model);
     if (!err) {
         err = open_data(call, call->arguments[1], &source);
     }
@@ -126,7 +126,7 @@ static int write_state(void *user, int64_t sample, double log_evidence, int64_t 
 static rb_error write_states(invocation *call, FILE *file) {
     rb_model *model = NULL;
     rb_source *source = NULL;
-    rb_error err = rb_model_load(call->ctx, call->arguments[0], &model);
+    rb_error err = load_model(call, &model);
     if (!err) {
         err = open_data(call, call->arguments[1], &source);
     }
@@ -199,6 +199,7 @@ const command encode_command = {
     .groups = {{"Output", matrix_output_option_table, sizeof(output_options), NULL},
                {"States", map_option_table, sizeof(map_options), NULL},
                {"Reading", rb_read_option_table, sizeof(rb_read_options), NULL},
+               {"Missing values", missing_option_table, sizeof(missing_options), NULL},
                {"General", general_option_table, sizeof(general_options), NULL}},
     .examples = {{"Codes for numpy", "encode model.h5 X.npy -o codes.npy"},
                  {"A table with names, for R or a spreadsheet",

@@ -120,7 +120,7 @@ static int run(invocation *call) {
     rb_source *source = NULL;
     rb_evaluation evaluation;
     rb_field_match match = {0};
-    rb_error err = rb_model_load(call->ctx, call->arguments[0], &model);
+    rb_error err = load_model(call, &model);
     if (!err) {
         err = open_data(call, call->arguments[1], &source);
     }
@@ -152,6 +152,7 @@ const command evaluate_command = {
     .groups = {{"Output", json_option_table, sizeof(json_options), NULL},
                {"Truth", truth_option_table, sizeof(truth_options), NULL},
                {"Reading", rb_read_option_table, sizeof(rb_read_options), NULL},
+               {"Missing values", missing_option_table, sizeof(missing_options), NULL},
                {"General", general_option_table, sizeof(general_options), NULL}},
     .examples = {{"On the data that it was fitted to", "evaluate model.h5 X.npy"},
                  {"On other data, for a program", "evaluate model.h5 test.npy --json"},

@@ -201,7 +201,12 @@ static int check_converged(const invocation *call, const rb_model *model) {
 
 static rb_error load_start(const invocation *call, rb_model **start) {
     const model_options *options = options_of(call, model_option_table());
-    return options->init ? rb_model_load(call->ctx, options->init, start) : RB_OK;
+    const rb_preprocess_options *preprocess = options_of(call, rb_preprocess_option_table());
+    rb_error err = options->init ? rb_model_load(call->ctx, options->init, start) : RB_OK;
+    if (!err && *start && preprocess->missing == RB_MISSING_OMIT) {
+        err = rb_model_omit_missing(call->ctx, *start);
+    }
+    return err;
 }
 
 static rb_values *values_of(const rb_option *row, void *options) {
@@ -357,11 +362,15 @@ static void remove_checkpoint(const invocation *call, const rb_model *model) {
     }
 }
 
-/* With --init the preprocessing is that of the model: its options would do nothing. */
+/* With --init the preprocessing is that of the model: its options would do nothing, but that
+ * missing values can be left out. */
 static int check_init(const invocation *call) {
     const model_options *options = options_of(call, model_option_table());
+    const rb_preprocess_options *preprocess = options_of(call, rb_preprocess_option_table());
+    bool omits = preprocess->missing == RB_MISSING_OMIT;
     for (const rb_option *row = rb_preprocess_option_table(); options->init && row->name; row++) {
-        if (option_was_given(call, row->name)) {
+        bool heeded = omits && row->offset == offsetof(rb_preprocess_options, missing);
+        if (!heeded && option_was_given(call, row->name)) {
             report_error("--%s cannot be given with --init: the preprocessing of the model is "
                          "taken; leave it out",
                          row->name);

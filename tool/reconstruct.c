@@ -52,6 +52,7 @@ const command reconstruct_command = {
     .output = "FILE",
     .groups = {{"Output", matrix_output_option_table, sizeof(output_options), NULL},
                {"Reading", rb_read_option_table, sizeof(rb_read_options), NULL},
+               {"Missing values", missing_option_table, sizeof(missing_options), NULL},
                {"General", general_option_table, sizeof(general_options), NULL}},
     .examples = {{"What the model keeps of the data", "reconstruct model.h5 X.npy -o rebuilt.npy"},
                  {"Of samples that it has not seen",

@@ -63,7 +63,7 @@ int run_rows(invocation *call, rows_maker make, column_namer namer) {
     if (status) {
         return status;
     }
-    rb_error err = rb_model_load(call->ctx, call->arguments[0], &model);
+    rb_error err = load_model(call, &model);
     if (!err) {
         err = open_data(call, call->arguments[1], &source);
     }

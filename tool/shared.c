@@ -45,6 +45,26 @@ const rb_option *json_option_table(void) {
     return table;
 }
 
+const rb_option *missing_option_table(void) {
+    static const rb_option table[] = {
+        {"missing", 0, RB_OPTION_CHOICE, offsetof(missing_options, missing), "model", 0, 0,
+         "model|omit", "HOW",
+         "what to do with missing values: what the fit did with them, or leave them out (linca, "
+         "nmf-et, mca)"},
+        {0},
+    };
+    return table;
+}
+
+rb_error load_model(const invocation *call, rb_model **model) {
+    const missing_options *options = options_of(call, missing_option_table());
+    rb_error err = rb_model_load(call->ctx, call->arguments[0], model);
+    if (!err && options->missing == MISSING_OMIT) {
+        err = rb_model_omit_missing(call->ctx, *model);
+    }
+    return err;
+}
+
 /* A table of text can lie either way, and nothing in it tells. */
 static bool may_lie_either_way(rb_context *ctx, const char *path) {
     const char *format = NULL;

@@ -125,6 +125,15 @@ typedef struct json_options {
 } json_options;
 const rb_option *json_option_table(void);
 
+typedef struct missing_options {
+    int missing; /* missing_use */
+} missing_options;
+typedef enum missing_use { MISSING_AS_FITTED = 0, MISSING_OMIT } missing_use;
+const rb_option *missing_option_table(void);
+
+/* Loads the model of the call, which does with missing values what the call says. */
+rb_error load_model(const invocation *call, rb_model **model);
+
 /* Opens data with the call's reading options and says "N samples x M features". */
 rb_error open_data(const invocation *call, const char *path, rb_source **source);
 /* "unit1", "unit2", ...; free with free_names. */

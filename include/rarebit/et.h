@@ -12,7 +12,8 @@
  *   nmf-et   fields that are not negative add up (non-negative matrix factorisation)
  *   mca      the largest of fields that are not negative counts (maximal causes analysis)
  *
- * Data are not centred unless asked for. Codes are posterior means, the probabilities that a cause
+ * Values may be missing (NaN, with RB_MISSING_OMIT): they are left out of all sums. Data are not
+ * centred unless asked for. Codes are posterior means, the probabilities that a cause
  * is active. Arrays of a model (rb_model_array):
  *   loadings   n_features x units   W, a field each column
  *   sigma      1                    standard deviation of the noise

@@ -24,6 +24,7 @@ typedef struct rb_problem {
     int64_t n_samples, n_features;
     rb_type type;
     bool sparse;
+    bool missing;          /* some values are missing and stay so: NaN in blocks */
     int64_t block_samples; /* samples in a block, at most */
     const rb_fit_options *fit;
     int64_t restart; /* which of fit->restarts, from 0: part of every random stream */
@@ -61,7 +62,8 @@ typedef struct rb_method {
     /* Options of which only a fit without a model to start from makes use, by name, NULL at the
      * end: with such a model they must be left alone. NULL: there are none. */
     const char *const *start_options;
-    int centre; /* rb_centre: what is subtracted from features unless asked otherwise */
+    int centre;   /* rb_centre: what is subtracted from features unless asked otherwise */
+    bool missing; /* blocks may hold NaN, for values that are missing (RB_MISSING_OMIT) */
 
     /* Units that the options ask for. */
     int64_t (*units)(const void *options);

@@ -60,17 +60,22 @@ RB_API int64_t rb_model_iterations(const rb_model *model);
 RB_API rb_error rb_model_history(const rb_model *model, int64_t iteration, double *objective,
                                  double *estep_objective, double *seconds);
 
+/* From here on values that are missing (NaN) in the samples that the model is given are left out,
+ * whatever the fit did with them: RB_MISSING_OMIT. RB_ERROR_ARGUMENT when its method needs all
+ * values; those of rarebit/et.h do not. */
+RB_API rb_error rb_model_omit_missing(rb_context *context, rb_model *model);
+
 /* Takes a block of rows of a result, in order: rows are samples first .. first + count - 1 and
  * valid during the call. A value other than 0 ends the call with RB_ERROR_INTERRUPTED. */
 typedef int (*rb_rows_fn)(void *user, int64_t first, const rb_matrix *rows);
 
-/* Codes of new samples (units of the model, float of its precision). Features are matched by name
- * when model and source both have names; missing and extra ones are reported as a log message.
- * Reads the source once. RB_ERROR_DATA (a value is missing, infinite, or one that the preprocessing
- * of the model cannot take; other features), RB_ERROR_FORMAT (an array of the model is missing or
- * of another shape), RB_ERROR_FILE and RB_ERROR_FORMAT (the source cannot be read),
- * RB_ERROR_INTERRUPTED (fn wants no more), RB_ERROR_NUMERIC (numbers of the model that no fit
- * gives). */
+/* Codes of new samples (units of the model, float of its precision). Features are matched by
+ * name when model and source both have names; missing and extra ones are reported as a log
+ * message. Reads the source once. RB_ERROR_DATA (a value is infinite, missing and neither filled
+ * nor left out, or one that the preprocessing of the model cannot take; other features),
+ * RB_ERROR_FORMAT (an array of the model is missing or of another shape), RB_ERROR_FILE and
+ * RB_ERROR_FORMAT (the source cannot be read), RB_ERROR_INTERRUPTED (fn wants no more),
+ * RB_ERROR_NUMERIC (numbers of the model that no fit gives). */
 RB_API rb_error rb_encode(rb_context *context, const rb_model *model, rb_source *source,
                           rb_rows_fn fn, void *user);
 

@@ -1,6 +1,8 @@
 /* Blocks of preprocessed samples. */
 #include "data.h"
 
+#include <math.h>
+
 static void sparse_row(const rb_block *block, int64_t i, rb_dense rows, int64_t to) {
     rb_csr v = block->csr;
     for (int64_t k = 0; k < rows.cols; k++) {
@@ -24,19 +26,23 @@ void rb_block_rows(const rb_block *block, int64_t row, rb_dense rows) {
     }
 }
 
-static double dense_squares(const rb_dense *v) {
+static double dense_squares(const rb_dense *v, int64_t *missing) {
     double sum = 0;
     for (int64_t i = 0; i < v->rows; i++) {
         for (int64_t k = 0; k < v->cols; k++) {
             double value = rb_dense_get(*v, i, k);
-            sum += value * value;
+            if (isnan(value)) {
+                (*missing)++;
+            } else {
+                sum += value * value;
+            }
         }
     }
     return sum;
 }
 
 /* Zeros that are not stored are -shift; (v - s)^2 - s^2 = v (v - 2 s) for those that are. */
-static double sparse_squares(const rb_block *block) {
+static double sparse_squares(const rb_block *block, int64_t *missing) {
     const rb_csr *v = &block->csr;
     double empty = 0, sum = 0;
     for (int64_t k = 0; block->shift && k < block->n_features; k++) {
@@ -46,11 +52,20 @@ static double sparse_squares(const rb_block *block) {
         double value = v->type == RB_FLOAT32 ? (double)((const float *)v->values)[e]
                                              : ((const double *)v->values)[e];
         double shift = block->shift ? block->shift[v->columns[e]] : 0;
-        sum += value * (value - 2 * shift);
+        if (isnan(value)) {
+            (*missing)++;
+            sum -= shift * shift;
+        } else {
+            sum += value * (value - 2 * shift);
+        }
     }
     return sum + (double)v->rows * empty;
 }
 
-double rb_block_squares(const rb_block *block) {
-    return block->sparse ? sparse_squares(block) : dense_squares(&block->dense);
+double rb_block_squares(const rb_block *block, int64_t *values) {
+    int64_t missing = 0;
+    double sum =
+        block->sparse ? sparse_squares(block, &missing) : dense_squares(&block->dense, &missing);
+    *values = block->n_samples * block->n_features - missing;
+    return sum;
 }

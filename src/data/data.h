@@ -158,11 +158,11 @@ typedef struct rb_block {
 
 /* Samples row .. row + rows.rows - 1 of a block as dense rows of its type. */
 void rb_block_rows(const rb_block *block, int64_t row, rb_dense rows);
-/* The sum of the squares of all values of a block. */
-double rb_block_squares(const rb_block *block);
+/* The sum of the squares of all values of a block that are there; *values is their number. */
+double rb_block_squares(const rb_block *block, int64_t *values);
 
 /* Fitted preprocessing: plain numbers, so that a model can store it. Order: samples are scaled to
- * totals, log1p, missing values filled, features selected, centred, scaled. */
+ * totals, log1p, missing values filled (or kept as NaN), features selected, centred, scaled. */
 typedef struct rb_preprocess {
     rb_preprocess_options options;
     int64_t n_input;    /* features of the data before selection */
@@ -170,9 +170,9 @@ typedef struct rb_preprocess {
     int64_t *selected;  /* n_features ascending indices into the input; NULL: all */
     double *centre;     /* n_features, after log1p; 0 where nothing is subtracted */
     double *scale;      /* n_features, what is divided by; 1 where nothing is */
-    double *fill;       /* n_features, for missing values, after log1p; NULL: refused */
+    double *fill;       /* n_features, for missing values, after log1p; NULL: none are filled */
     rb_names *names;    /* of the features in use, or NULL */
-    int64_t n_filled;   /* missing values that were filled in the training data */
+    int64_t n_filled;   /* missing values of the training data, filled or left out */
     uint32_t checksum;  /* CRC-32 of the training data: values as float64, in order */
 } rb_preprocess;
 
@@ -198,7 +198,7 @@ bool rb_feed_sparse(const rb_feed *feed);
  * need not be looked at again. */
 void rb_feed_trust(rb_feed *feed);
 /* Samples first .. first + count - 1, valid until the next read. RB_ERROR_DATA names sample and
- * feature of a value that is missing or infinite. */
+ * feature of a value that is missing, unless those are left out, or infinite. */
 rb_error rb_feed_read(rb_context *ctx, rb_feed *feed, int64_t first, int64_t count,
                       rb_block *block);
 /* Undoes the preprocessing of rows (count x n_features in use, of the feed's type) in place; they

@@ -154,6 +154,11 @@ rb_error rb_feed_new(rb_context *ctx, const rb_preprocess *p, rb_source *source,
     return RB_OK;
 }
 
+/* Values that are left out stay NaN; all others are finite, also where float32 ends. */
+static bool usable(const rb_feed *feed, double value) {
+    return isfinite(value) || (isnan(value) && feed->p->options.missing == RB_MISSING_OMIT);
+}
+
 /* ---- dense ---- */
 
 struct dense_task {
@@ -183,16 +188,16 @@ static int64_t convert_row(struct dense_task *t, int64_t i, double *scratch) {
             x = p->fill[k];
         }
         put(feed->type, out, k, (x - p->centre[k]) / p->scale[k]);
-        if (!isfinite(get(feed->type, out, k))) { /* float32 ends where float64 goes on */
+        if (!usable(feed, get(feed->type, out, k))) {
             return k;
         }
     }
     return -1;
 }
 
-static int64_t first_unusable(rb_type type, const void *values, int64_t count) {
+static int64_t first_unusable(const rb_feed *feed, const void *values, int64_t count) {
     for (int64_t k = 0; k < count; k++) {
-        if (!isfinite(get(type, values, k))) {
+        if (!usable(feed, get(feed->type, values, k))) {
             return k;
         }
     }
@@ -222,7 +227,7 @@ static int64_t fast_row(struct dense_task *t, int64_t i, double *scratch) {
     void *out = rb_dense_row(t->rows, i);
     int64_t m = feed->p->n_features;
     rb_shift_scale(t->ctx, feed->type, m, from, feed->shift, feed->factor, out);
-    return feed->trusted ? -1 : first_unusable(feed->type, out, m);
+    return feed->trusted ? -1 : first_unusable(feed, out, m);
 }
 
 static void dense_rows(void *arg, int64_t index, int worker) {
@@ -348,7 +353,7 @@ static rb_error convert_sparse_row(rb_context *ctx, rb_feed *feed, const rb_matr
         double x = isnan(row.values[e]) && p->fill ? p->fill[k] : row.values[e];
         feed->columns[*entries] = k;
         put(feed->type, feed->values, *entries, x / p->scale[k]);
-        if (!isfinite(get(feed->type, feed->values, *entries))) {
+        if (!usable(feed, get(feed->type, feed->values, *entries))) {
             return rb_fail_value(ctx, &p->options, feed->source, first + i, row.columns[e],
                                  rb_matrix_at(view, i, row.columns[e]), true);
         }

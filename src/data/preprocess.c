@@ -37,8 +37,10 @@ rb_error rb_fail_value(rb_context *ctx, const rb_preprocess_options *options,
     const char *feature_name = rb_source_feature_name(source, feature);
     const char *what =
         isnan(value) && fitted ? "is missing (NaN), and the model fills none; fit again with "
-                                 "--missing mean or median"
-        : isnan(value)         ? "is missing (NaN); choose --missing mean or median to fill it"
+                                 "--missing mean or median, or leave it out with --missing omit "
+                                 "(linca, nmf-et, mca)"
+        : isnan(value)         ? "is missing (NaN); choose --missing mean or median to fill it, or "
+                                 "--missing omit to leave it out (linca, nmf-et, mca)"
         : isinf(value)         ? "is infinite; remove it from the data"
         : rb_value_fits(options, value)
             ? "is too large for the precision of the fit; scale the data or choose "
@@ -139,7 +141,7 @@ static rb_error gather_columns(rb_context *ctx, struct fitting *f, int64_t first
     return RB_OK;
 }
 
-/* Median and quartiles of one feature; missing values are filled on the way. */
+/* Median and quartiles of one feature; missing values are filled on the way, or left out. */
 static void column_quantiles(struct fitting *f, int64_t k, double *column, int64_t n) {
     int64_t there = 0;
     for (int64_t i = 0; i < n; i++) {
@@ -151,14 +153,16 @@ static void column_quantiles(struct fitting *f, int64_t k, double *column, int64
     if (f->p->options.missing == RB_MISSING_MEDIAN) {
         f->fill[k] = there ? rb_quantile(column, there, 0.5) : 0;
     }
-    if (there < n) {
+    if (there < n && !f->fill) {
+        n = there;
+    } else if (there < n) {
         for (int64_t i = there; i < n; i++) {
             column[i] = f->fill[k];
         }
         rb_sort(column, n);
     }
-    f->median[k] = rb_quantile(column, n, 0.5);
-    f->quartile_range[k] = rb_quantile(column, n, 0.75) - rb_quantile(column, n, 0.25);
+    f->median[k] = n ? rb_quantile(column, n, 0.5) : 0;
+    f->quartile_range[k] = n ? rb_quantile(column, n, 0.75) - rb_quantile(column, n, 0.25) : 0;
 }
 
 static rb_error find_quantiles(rb_context *ctx, struct fitting *f) {
@@ -181,7 +185,8 @@ static rb_error find_quantiles(rb_context *ctx, struct fitting *f) {
 }
 
 static double variance(const struct fitting *f, int64_t k) {
-    return f->moments[k].squares / (double)f->source->n_samples;
+    const rb_moments *m = &f->moments[k];
+    return m->count ? m->squares / (double)m->count : 0;
 }
 
 /* Chooses the features of largest variance (ties: the first), in their own order. */
@@ -316,15 +321,26 @@ static void fill_moments(struct fitting *f) {
     }
 }
 
+static void tell_missing(rb_context *ctx, const rb_preprocess *p) {
+    long long count = p->n_filled;
+    if (count && p->options.missing == RB_MISSING_OMIT) {
+        rb_log(ctx, RB_LOG_INFO, "%lld missing values are left out", count);
+    } else if (count) {
+        rb_log(ctx, RB_LOG_INFO, "%lld missing values were filled with the %s of their feature",
+               count, p->options.missing == RB_MISSING_MEAN ? "mean" : "median");
+    }
+}
+
 static rb_error run(rb_context *ctx, struct fitting *f) {
     const rb_preprocess_options *options = &f->p->options;
     int64_t m = f->p->n_input;
     f->moments = rb_alloc_zero(ctx, m, sizeof *f->moments);
     f->row = rb_alloc(ctx, m, sizeof *f->row);
-    if (options->missing != RB_MISSING_REFUSE) {
+    bool fills = options->missing == RB_MISSING_MEAN || options->missing == RB_MISSING_MEDIAN;
+    if (fills) {
         f->fill = rb_alloc_zero(ctx, m, sizeof *f->fill);
     }
-    if (!f->moments || !f->row || (options->missing != RB_MISSING_REFUSE && !f->fill)) {
+    if (!f->moments || !f->row || (fills && !f->fill)) {
         return RB_ERROR_MEMORY;
     }
     rb_error err = survey(ctx, f);
@@ -356,9 +372,8 @@ static rb_error run(rb_context *ctx, struct fitting *f) {
     if (!err) {
         err = check_names(ctx, f->source);
     }
-    if (!err && f->p->n_filled) {
-        rb_log(ctx, RB_LOG_INFO, "%lld missing values were filled with the %s of their feature",
-               (long long)f->p->n_filled, options->missing == RB_MISSING_MEAN ? "mean" : "median");
+    if (!err) {
+        tell_missing(ctx, f->p);
     }
     return err;
 }

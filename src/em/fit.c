@@ -185,6 +185,8 @@ static rb_error fit_source(rb_context *ctx, const struct chosen *chosen, const v
                                       source->sparse),
                   .start = start,
                   .began = rb_seconds()};
+    run.problem.missing =
+        preprocess->options.missing == RB_MISSING_OMIT && preprocess->n_filled > 0;
     rb_error err = rb_feed_new(ctx, preprocess, source, run.problem.type, &feed);
     if (err) {
         return err;
@@ -203,6 +205,16 @@ static rb_error fit_source(rb_context *ctx, const struct chosen *chosen, const v
         *model = NULL;
     }
     return err;
+}
+
+/* Not every method can do without some of the values. */
+static rb_error check_missing(rb_context *ctx, const rb_method *method,
+                              const rb_preprocess_options *options) {
+    return rb_method_takes(method, options)
+               ? RB_OK
+               : rb_fail(ctx, RB_ERROR_ARGUMENT,
+                         "missing is 'omit', but %s needs all values; choose mean or median",
+                         method->name);
 }
 
 /* The preprocessing of the model to start from, for the data at hand. */
@@ -233,10 +245,11 @@ rb_error rb_fit(rb_context *ctx, const char *method, const void *options, const 
     if (wanted.centre == RB_CENTRE_AUTO) {
         wanted.centre = chosen.method->centre;
     }
+    err = check_missing(ctx, chosen.method, start ? &start->preprocess->options : &wanted);
     const void *own = options ? options : chosen.own;
-    if (!start) {
+    if (!err && !start) {
         err = rb_preprocess_fit(ctx, &wanted, source, &fitted);
-    } else {
+    } else if (!err) {
         err = check_start(ctx, &chosen, own, start);
         err = err ? err : take_preprocess(ctx, start, source, &fitted);
     }

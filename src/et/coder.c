@@ -43,6 +43,7 @@ rb_error et_coder_new(rb_context *ctx, const rb_model *model, int64_t block_samp
     if (!err) {
         table = et_model_of(model->method, &options, &c->own_model);
         err = et_setup_of(ctx, table, &options, model->preprocess->n_features, model->type, &setup);
+        setup.missing = model->preprocess->options.missing == RB_MISSING_OMIT;
     }
     if (!err) {
         err = et_engine_new(ctx, &setup, &c->engine);

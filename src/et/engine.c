@@ -13,6 +13,26 @@ static double *room_for(rb_context *ctx, int64_t a, int64_t b, int64_t c) {
     return rb_alloc_zero(ctx, count, sizeof(double));
 }
 
+static rb_error missing_scratch_new(rb_context *ctx, const et_setup *setup, et_scratch *scratch) {
+    int64_t d = setup->n_features, h = setup->units;
+    int64_t packed = h <= RB_ET_MOST_EXACT ? h : setup->candidates;
+    rb_error err = rb_dense_new(ctx, RB_FLOAT64, ET_TASK_SAMPLES, d, &scratch->mask);
+    if (!err) {
+        err = rb_dense_new(ctx, RB_FLOAT64, ET_TASK_SAMPLES, h, &scratch->square);
+    }
+    if (!err) {
+        err = rb_dense_new(ctx, RB_FLOAT64, ET_LANES, d, &scratch->packed);
+    }
+    if (!err) {
+        err = rb_dense_new(ctx, RB_FLOAT64, packed, d, &scratch->fields);
+    }
+    if (!err) {
+        scratch->places = rb_alloc(ctx, ET_LANES * d, sizeof *scratch->places);
+        err = scratch->places ? RB_OK : RB_ERROR_MEMORY;
+    }
+    return err;
+}
+
 static rb_error scratch_new(rb_context *ctx, const et_engine *engine, et_scratch *scratch) {
     const et_setup *setup = &engine->setup;
     const et_tree *tree = &engine->tree;
@@ -43,7 +63,10 @@ static rb_error scratch_new(rb_context *ctx, const et_engine *engine, et_scratch
     bool all = scratch->scores && scratch->few && scratch->energy && scratch->work &&
                scratch->gram && scratch->start && scratch->mean && scratch->pairs &&
                scratch->vectors;
-    return all ? RB_OK : RB_ERROR_MEMORY;
+    if (!all || !setup->missing) {
+        return all ? RB_OK : RB_ERROR_MEMORY;
+    }
+    return missing_scratch_new(ctx, setup, scratch);
 }
 
 static rb_error allocate(rb_context *ctx, et_engine *engine) {
@@ -55,6 +78,9 @@ static rb_error allocate(rb_context *ctx, et_engine *engine) {
     }
     if (!err) {
         err = rb_dense_new(ctx, RB_FLOAT64, setup->units, setup->units, &engine->gram);
+    }
+    if (!err && setup->missing) {
+        err = rb_dense_new(ctx, RB_FLOAT64, setup->units, setup->n_features, &engine->squares);
     }
     engine->workers = rb_context_threads(ctx);
     if (!err) {
@@ -92,6 +118,11 @@ static void scratch_free(et_scratch *scratch) {
     rb_dense_free(&scratch->y);
     rb_dense_free(&scratch->b);
     rb_dense_free(&scratch->single);
+    rb_dense_free(&scratch->mask);
+    rb_dense_free(&scratch->square);
+    rb_dense_free(&scratch->packed);
+    rb_dense_free(&scratch->fields);
+    rb_free(scratch->places);
     rb_free(scratch->few);
     double *arrays[] = {scratch->scores, scratch->energy, scratch->work,  scratch->gram,
                         scratch->start,  scratch->mean,   scratch->pairs, scratch->vectors};
@@ -114,6 +145,7 @@ void et_engine_free(et_engine *engine) {
     rb_free(engine->logit);
     rb_free(engine->square);
     rb_dense_free(&engine->gram);
+    rb_dense_free(&engine->squares);
     rb_free(engine);
 }
 
@@ -146,9 +178,11 @@ void et_prepare(rb_context *ctx, et_engine *engine, double beta, double beta_pri
     engine->beta_prior = beta_prior;
     engine->scale = beta;
     engine->constant = prepare_prior(engine);
+    engine->per_value = 0;
     if (!engine->setup.model->general) {
         engine->scale = beta / variance;
-        engine->constant -= (double)engine->setup.n_features / 2 * log(2 * M_PI * variance / beta);
+        engine->per_value = -log(2 * M_PI * variance / beta) / 2;
+        engine->constant += (double)engine->setup.n_features * engine->per_value;
     }
     rb_gemm_lower(ctx, 1, p->fields, RB_PLAIN, p->fields, RB_TRANSPOSED, 0, engine->gram);
     rb_dense_mirror(engine->gram);
@@ -156,6 +190,13 @@ void et_prepare(rb_context *ctx, et_engine *engine, double beta, double beta_pri
     for (int64_t h = 0; h < engine->setup.units; h++) {
         engine->square[h] = rb_dense_get(engine->gram, h, h);
         engine->zero_field = engine->zero_field || engine->square[h] == 0;
+    }
+    for (int64_t h = 0; h < engine->squares.rows; h++) {
+        const double *field = rb_dense_row(p->fields, h);
+        double *square = rb_dense_row(engine->squares, h);
+        for (int64_t d = 0; d < engine->squares.cols; d++) {
+            square[d] = field[d] * field[d];
+        }
     }
 }
 

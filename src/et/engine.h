@@ -49,7 +49,10 @@ struct et_state;
 
 /* A sample while its posterior is computed. */
 typedef struct et_sample {
-    const double *y, *b;       /* b only with Gaussian noise */
+    int64_t n;                 /* values that are there: D unless some are missing */
+    const int32_t *places;     /* n: their features, ascending; NULL: all */
+    const double *y;           /* n: the values */
+    const double *b, *square;  /* H: W'y, only with Gaussian noise, and |W_h|^2 over these values */
     const int32_t *candidates; /* H', ascending */
     const double *single;      /* H: e of each cause alone */
 } et_sample;
@@ -90,11 +93,12 @@ void et_linear_energies(const struct et_engine *engine, struct et_scratch *scrat
 void et_general_energies(const struct et_engine *engine, struct et_scratch *scratch,
                          const et_sample *samples, int count);
 /* e of every cause alone. */
-void et_singles(const struct et_engine *engine, struct et_scratch *scratch, const double *y,
-                const double *b, double *single);
-/* What a superposition adds to e: Gaussian beta / (2 sigma^2) sum_d wbar (2 y - wbar), else beta
- * times the log-likelihood. */
-double et_fit_energy(const struct et_engine *engine, const double *y, const double *wbar);
+void et_singles(const struct et_engine *engine, struct et_scratch *scratch, const et_sample *sample,
+                double *single);
+/* What a superposition of n features adds to e: Gaussian beta / (2 sigma^2) sum_d wbar (2 y -
+ * wbar), else beta times the log-likelihood. */
+double et_fit_energy(const struct et_engine *engine, int64_t n, const double *y,
+                     const double *wbar);
 
 /* poisson.c */
 static const double et_least_rate = 1e-4;
@@ -103,7 +107,7 @@ double et_poisson_log_likelihood(int64_t n, const double *y, const double *wbar,
 const char *et_poisson_refuse(double value);
 
 /* |y|^2, or minus twice the constant of a general model: evidence has constant - scale / 2 norm. */
-double et_norm(const struct et_engine *engine, const double *y);
+double et_norm(const struct et_engine *engine, int64_t n, const double *y);
 
 /* superpose.c */
 void et_superpose_sum(int64_t n, const double *wbar, const double *field, double *out);
@@ -119,6 +123,7 @@ typedef struct et_setup {
     int selection; /* rb_et_selection */
     bool singletons;
     bool fixed_count; /* exactly max_active causes are active */
+    bool missing;     /* samples may lack values (NaN) */
 } et_setup;
 
 /* Scratch of one thread. */
@@ -134,6 +139,13 @@ typedef struct et_scratch {
     double *mean;    /* H', in lanes */
     double *pairs;   /* H' x H', in lanes */
     double *vectors; /* (gamma + 1) x D; H + 1 for exact */
+
+    /* Only where values may be missing. */
+    rb_dense mask;   /* ET_TASK_SAMPLES x D: 1 where a value is there, else 0 */
+    rb_dense square; /* ET_TASK_SAMPLES x H: |W_h|^2 over these values */
+    rb_dense packed; /* ET_LANES x D: the values that are there, side by side */
+    int32_t *places; /* ET_LANES x D: their features */
+    rb_dense fields; /* H', or all H for exact, x D: fields at these places */
 } et_scratch;
 
 typedef struct et_engine {
@@ -150,8 +162,10 @@ typedef struct et_engine {
     double *logit;    /* H: beta_p logit(pi_h) */
     bool equal_prior; /* of all causes */
     double constant;  /* const(y) without |y|^2 */
+    double per_value; /* the part of it that each feature has; general: 0 */
     rb_dense gram;    /* G, H x H */
     double *square;   /* H: its diagonal, |W_h|^2 */
+    rb_dense squares; /* H x D: W_hd^2, where values may be missing */
     bool zero_field;  /* one of them is 0 */
 } et_engine;
 
@@ -163,11 +177,27 @@ void et_prepare(rb_context *ctx, et_engine *engine, double beta, double beta_pri
 double et_prior_mass(const et_engine *engine);
 
 /* exact.c: the log evidence over all states, and p(s_h = 1 | y); for few units. */
-double et_exact(const et_engine *engine, et_scratch *scratch, const double *y, double *marginals);
+double et_exact(const et_engine *engine, et_scratch *scratch, const et_sample *sample,
+                double *marginals);
+
+/* ---- missing.c: samples that lack values ---- */
+
+/* What is missing (NaN) in rows becomes 0, and so does the mask there; it is 1 elsewhere. Both are
+ * of one type. Returns how many values are missing. */
+int64_t et_mask(rb_dense rows, rb_dense mask);
+/* Row `row` of scratch->y, which is masked where values may be missing: as it is or, if it lacks
+ * some, what is there packed into the lane. Without candidates and single causes. */
+et_sample et_observe(const et_engine *engine, et_scratch *scratch, int lane, int64_t row);
+/* Sample i of the block, in lane 0. */
+et_sample et_observe_block(const et_engine *engine, et_scratch *scratch, const rb_block *block,
+                           int64_t i);
+/* The field of a cause at the places of the sample: itself, or packed into room (D). */
+const double *et_field(const et_engine *engine, const et_sample *sample, int64_t cause,
+                       double *room);
 
 /* select.c: the H' causes of largest score, ascending in index; scores has H values. */
-void et_scores(const et_engine *engine, et_scratch *scratch, const double *y, const double *b,
-               const double *single, double *scores);
+void et_scores(const et_engine *engine, et_scratch *scratch, const et_sample *sample,
+               double *scores);
 void et_select(const et_kernels *kernels, const double *scores, int64_t units, int64_t count,
                double *best, int32_t *few, int32_t *candidates);
 
@@ -182,6 +212,7 @@ typedef struct et_results {
     rb_dense mean;       /* room x H: <s> */
     double *evidence;    /* log evidence, all constants */
     double *norm;        /* |y|^2; general: minus twice the constant of y */
+    int64_t *there;      /* values that are not missing */
     double *active;      /* <|s|> */
     double *energy;      /* <e(s)> less its prior terms */
     int32_t *candidates; /* room x H' */

@@ -38,6 +38,13 @@ rb_error et_begin(rb_context *ctx, void *state) {
     return RB_OK;
 }
 
+/* What the cut orders samples by: the log evidence, without the constant of each value where not
+ * all samples have the same number of them. */
+static double rank(const et_state *st, int64_t i) {
+    double values = st->problem.missing ? (double)st->results.there[i] : 0;
+    return st->results.evidence[i] - values * st->engine->per_value;
+}
+
 /* Notes evidence and most probable state of every sample. */
 static rb_error note_samples(rb_context *ctx, et_state *st, const rb_block *block) {
     const et_results *r = &st->results;
@@ -48,7 +55,7 @@ static rb_error note_samples(rb_context *ctx, et_state *st, const rb_block *bloc
                            "the log evidence of sample %lld is not finite; scale the data",
                            (long long)(block->first + i + 1));
         }
-        st->evidence[block->first + i] = r->evidence[i];
+        st->evidence[block->first + i] = rank(st, i);
         st->all_evidence += r->evidence[i];
         if (r->map[i] < 0) {
             st->in_map[-1 - r->map[i]] = true;
@@ -72,6 +79,7 @@ static void add_scalars(et_state *st, int64_t count) {
     for (int64_t i = 0; i < count; i++) {
         if (r->used[i]) {
             m->used++;
+            m->values += (double)r->there[i];
             m->squares += r->norm[i];
             m->active += r->active[i];
             m->residual += residual(st, i);
@@ -111,6 +119,9 @@ rb_error et_end(rb_context *ctx, void *state, bool *again) {
         st->cut = et_cut_find(st->evidence, st->problem.n_samples, st->n_cut, st->work);
         st->ranking = false;
     } else if (st->model->keep == ET_KEEP_PAIRS) {
+        if (st->problem.missing) {
+            et_missing_finish(st);
+        }
         rb_dense second = st->moments.second;
         for (int64_t h = 0; h < second.rows; h++) {
             rb_dense_set(second, h, h, st->moments.sums[h]);

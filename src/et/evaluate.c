@@ -6,11 +6,11 @@
 struct figures {
     rb_context *ctx;
     et_coder *coder;
-    rb_dense decoded; /* block_samples x D, of the type */
-    rb_dense given;   /* likewise: the samples of a sparse block */
-    int64_t zeros;
-    double *expected; /* D: <Wbar(s)> */
-    double *wbar;     /* (gamma + 1) x D: superpositions on the way to a state */
+    rb_dense decoded;      /* block_samples x D, of the type */
+    rb_dense given;        /* likewise: the samples of a sparse block */
+    int64_t zeros, values; /* values that are there */
+    double *expected;      /* D: <Wbar(s)> */
+    double *wbar;          /* (gamma + 1) x D: superpositions on the way to a state */
     double evidence, squares, residual;
     bool *in_map; /* H */
 
@@ -45,9 +45,8 @@ static void exact_task(void *arg, int64_t index, int worker) {
     const et_results *r = &f->coder->results;
     et_scratch *scratch = &engine->scratch[worker];
     int64_t i = index * f->step, candidates = engine->tree.candidates;
-    rb_dense y = rb_dense_rows(scratch->y, 0, 1);
-    rb_block_rows(task->block, i, y);
-    double evidence = et_exact(engine, scratch, y.data, scratch->scores);
+    et_sample sample = et_observe_block(engine, scratch, task->block, i);
+    double evidence = et_exact(engine, scratch, &sample, scratch->scores);
     f->kl[i] = evidence - r->evidence[i];
     f->quality[i] = exp(-f->kl[i]);
     f->hits[i] = 0;
@@ -132,6 +131,16 @@ static void expect_sample(const struct figures *f, int64_t i) {
     add_states(f, i, 0);
 }
 
+/* The squared error of rebuilt values of sample i, over those that are there. */
+static double squared_error(rb_dense given, int64_t i, const void *rebuilt, rb_type type) {
+    double sum = 0;
+    for (int64_t d = 0; d < given.cols; d++) {
+        double value = rb_dense_get(given, i, d), difference = value - et_get(type, rebuilt, d);
+        sum += isnan(value) ? 0 : difference * difference;
+    }
+    return sum;
+}
+
 static rb_error add_block(struct figures *f, const rb_block *block) {
     const et_results *r = &f->coder->results;
     rb_dense decoded = rb_dense_rows(f->decoded, 0, block->n_samples);
@@ -150,16 +159,11 @@ static rb_error add_block(struct figures *f, const rb_block *block) {
         for (int64_t h = 0; h < r->mean.cols; h++) {
             f->zeros += et_get(r->mean.type, mean, h) == 0;
         }
-        for (int64_t d = 0; d < given.cols; d++) {
-            double difference = rb_dense_get(given, i, d) - rb_dense_get(decoded, i, d);
-            f->squares += difference * difference;
-        }
+        f->values += r->there[i];
+        f->squares += squared_error(given, i, rb_dense_row(decoded, i), decoded.type);
         if (r->states) {
             expect_sample(f, i);
-            for (int64_t d = 0; d < given.cols; d++) {
-                double difference = rb_dense_get(given, i, d) - f->expected[d];
-                f->residual += difference * difference;
-            }
+            f->residual += squared_error(given, i, f->expected, RB_FLOAT64);
         }
     }
     return RB_OK;
@@ -200,8 +204,8 @@ static void fill(const struct figures *f, const rb_model *model, int64_t n, rb_e
         .truncation = f->exact_samples ? f->kl_sum / (double)f->exact_samples : NAN,
         .candidate_hits = f->exact_samples ? f->hits_sum / f->marginal_sum : NAN,
         .exact_samples = f->exact_samples,
-        .mean_squared_error = (f->coder->results.states ? f->residual : f->squares) /
-                              ((double)n * (double)engine->setup.n_features),
+        .mean_squared_error =
+            (f->coder->results.states ? f->residual : f->squares) / (double)f->values,
     };
     for (int64_t h = 0; dead && h < units; h++) {
         e->dead_units += dead[h] != 0;

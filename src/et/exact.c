@@ -5,7 +5,8 @@
 
 struct walk {
     const et_engine *engine;
-    const double *y;
+    const et_sample *sample;
+    const double *fields[RB_ET_MOST_EXACT];
     double *vectors;   /* superpositions on the way, (H + 1) x D */
     double *marginals; /* H: sums of exp(e - highest); NULL in the first walk */
     double highest;
@@ -19,12 +20,12 @@ static double walk(struct walk *w, int64_t first, int64_t size, double prior) {
     const double *wbar = w->vectors + size * setup->n_features;
     double sum = 0;
     if (!setup->fixed_count || size == setup->max_active) {
-        double energy = et_fit_energy(engine, w->y, wbar) + prior;
+        double energy = et_fit_energy(engine, w->sample->n, w->sample->y, wbar) + prior;
         w->highest = w->marginals ? w->highest : fmax(w->highest, energy);
         sum = w->marginals ? exp(energy - w->highest) : 0;
     }
     for (int64_t h = first; h < setup->units; h++) {
-        setup->model->superpose(setup->n_features, wbar, rb_dense_row(engine->parameters.fields, h),
+        setup->model->superpose(w->sample->n, wbar, w->fields[h],
                                 w->vectors + (size + 1) * setup->n_features);
         double below = walk(w, h + 1, size + 1, prior + engine->logit[h]);
         if (w->marginals) {
@@ -35,9 +36,15 @@ static double walk(struct walk *w, int64_t first, int64_t size, double prior) {
     return sum;
 }
 
-double et_exact(const et_engine *engine, et_scratch *scratch, const double *y, double *marginals) {
+double et_exact(const et_engine *engine, et_scratch *scratch, const et_sample *sample,
+                double *marginals) {
     const et_setup *setup = &engine->setup;
-    struct walk w = {engine, y, scratch->vectors, NULL, -HUGE_VAL};
+    struct walk w = {
+        .engine = engine, .sample = sample, .vectors = scratch->vectors, .highest = -HUGE_VAL};
+    for (int64_t h = 0; h < setup->units; h++) {
+        double *room = sample->places ? rb_dense_row(scratch->fields, h) : NULL;
+        w.fields[h] = et_field(engine, sample, h, room);
+    }
     for (int64_t d = 0; d < setup->n_features; d++) {
         scratch->vectors[d] = setup->model->empty;
     }
@@ -50,5 +57,6 @@ double et_exact(const et_engine *engine, et_scratch *scratch, const double *y, d
     for (int64_t h = 0; h < setup->units; h++) {
         marginals[h] /= total;
     }
-    return engine->constant - engine->scale / 2 * et_norm(engine, y) + w.highest + log(total);
+    return engine->constant - (double)(setup->n_features - sample->n) * engine->per_value -
+           engine->scale / 2 * et_norm(engine, sample->n, sample->y) + w.highest + log(total);
 }

@@ -77,6 +77,7 @@ typedef struct et_trace {
 /* Sums over the samples in use. */
 typedef struct et_moments {
     int64_t used;
+    double values;     /* that are there in these samples */
     double squares;    /* sum |y|^2 */
     double active;     /* sum <|s|> */
     double *sums;      /* H: sum <s_h> */
@@ -84,7 +85,10 @@ typedef struct et_moments {
     double evidence;   /* sum of log evidence */
     rb_dense products; /* H x D: sum <s_h> y_d; max: sum <A_hd> y_d */
     rb_dense second;   /* H x H: sum <s s'>; linear */
-    rb_dense weights;  /* H x D: sum <A_hd>, or of shares (down); not linear */
+    rb_dense weights;  /* H x D: sum <A_hd>, or of shares (down); linear only where values are
+                        * missing: sum <s_h> over the samples in which feature d is there */
+    rb_dense pairs;    /* H (H - 1) / 2 x D: sum <s_j s_k>, j < k, likewise; or empty
+                        * (missing_moments.c) */
     rb_dense part;     /* H x D of the type: the products of a block */
 } et_moments;
 
@@ -101,14 +105,16 @@ typedef struct et_state {
     et_engine *engine;
     et_results results;
     et_moments moments;
-    rb_dense rows;     /* block_samples x D of the type: a sparse block; else empty */
+    rb_dense rows;     /* block_samples x D of the type: a sparse block, or one whose missing values
+                        * are 0; else empty */
+    rb_dense mask;     /* the same shape: 1 where a value is there; empty unless some are missing */
     int64_t iteration; /* M-steps done */
 
     /* The E-step: its passes and the cut. */
     bool cutting, ranking;
     int64_t n_cut, last_used; /* samples in use; of the last M-step */
     et_cut cut;
-    double *evidence; /* N */
+    double *evidence; /* N: what the cut orders samples by */
     double *work;     /* N */
     double all_evidence;
     bool *in_map; /* H: a cause in the most probable state of a sample */
@@ -160,12 +166,24 @@ void et_moments_clear(et_moments *moments);
 rb_error et_linear_add(rb_context *ctx, et_state *st, const rb_block *block);
 rb_error et_max_add(rb_context *ctx, et_state *st, const rb_block *block);
 rb_error et_general_add(rb_context *ctx, et_state *st, const rb_block *block);
-/* Samples of the block as dense rows of the type. */
+/* Samples of the block as dense rows of the type; what is missing as NaN. */
+rb_dense et_given_rows(et_state *st, const rb_block *block);
+/* The same; what is missing as 0, and st->mask filled. */
 rb_dense et_block_rows(et_state *st, const rb_block *block);
 /* moments->sums += <s>. */
 void et_add_sums(et_state *st, int64_t count);
-/* moments->products += mean' Y. */
-void et_add_products(rb_context *ctx, et_state *st, rb_dense mean, rb_dense rows);
+/* sums += mean' rows, H x D; through moments->part. */
+void et_add_products(rb_context *ctx, et_state *st, rb_dense mean, rb_dense rows, rb_dense sums);
+
+/* missing_moments.c: what linear models need besides where values are missing. */
+rb_error et_missing_moments_new(rb_context *ctx, const et_state *st, et_moments *moments);
+void et_missing_add(rb_context *ctx, et_state *st, const rb_block *block);
+/* After the last block. */
+void et_missing_finish(et_state *st);
+/* Q of feature d into moments->second; only with moments->pairs. */
+void et_missing_second(et_state *st, int64_t d);
+/* st->target = Q W, each feature with its own Q if it has one. */
+void et_apply_second(rb_context *ctx, et_state *st);
 
 /* mstep.c: fields by the model, then noise, bounds, sigma, prior. */
 rb_error et_mstep(rb_context *ctx, void *state);
@@ -175,7 +193,8 @@ rb_error et_mstep_multiplicative(rb_context *ctx, et_state *st);
 rb_error et_mstep_shares(rb_context *ctx, et_state *st);
 /* Powers of the fields for the A sums, once for each E-step. */
 void et_max_powers(et_state *st);
-/* (sum |y|^2 - 2 <W, P> + <Q, W W'>) / (D |M|) with the fields as they are. */
+/* (sum |y|^2 - 2 <W, P> + <W, Q W>) / (D |M|), or / values that are there, with the fields as they
+ * are. */
 double et_linear_variance(rb_context *ctx, et_state *st);
 /* The prior for which states of at most max_active causes have `active` of them on average. */
 double et_learn_prior(int64_t units, int64_t max_active, double active);

@@ -45,11 +45,12 @@ typedef struct et_kernels {
     /* out = max(a, b); returns sum_d out (2 y - out). */
     double (*maximum)(int64_t n, const double *a, const double *b, const double *y, double *out);
     /* A state of `size` causes in MCA: with sum = q (sum_k powers_k)^-a adds roots_k sum to
-     * weights_k and that times y to products_k. n is at most ET_BAND. coarse:
-     * to 1e-6. */
+     * weights_k and that times y to products_k, wherever there (NULL: everywhere) is 1 and not 0. n
+     * is at most ET_BAND. coarse: to 1e-6. */
     void (*responsibilities)(int64_t n, int size, bool coarse, double q, double a,
                              const double *const *powers, const double *const *roots,
-                             const double *y, double *const *weights, double *const *products);
+                             const double *y, const double *there, double *const *weights,
+                             double *const *products);
     double (*dot)(int64_t n, const double *x, const double *y);
     double (*sum)(int64_t n, const double *x);
     /* The first of the largest values above *best, which it becomes; -1 when there is none. */

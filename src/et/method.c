@@ -54,11 +54,12 @@ static const char *const start_options[] = {"prior", "init-mean", "init-sd", NUL
 /* What all methods of this room share. */
 #define SHARED                                                                                     \
     .options_size = sizeof(rb_et_options), .start_options = start_options,                         \
-    .centre = RB_CENTRE_NONE, .units = units, .block_samples = block_samples, .memory = memory,    \
-    .start = start, .finish = et_finish, .survey = et_survey_block, .begin = et_begin,             \
-    .block = et_block, .end = et_end, .mstep = et_mstep, .objective = et_objective,                \
-    .may_stop = et_may_stop, .store = et_store, .keep = et_kept_arrays, .coder_new = et_coder_new, \
-    .coder_free = et_coder_free, .encode = et_encode, .decode = et_decode, .evaluate = et_evaluate
+    .centre = RB_CENTRE_NONE, .missing = true, .units = units, .block_samples = block_samples,     \
+    .memory = memory, .start = start, .finish = et_finish, .survey = et_survey_block,              \
+    .begin = et_begin, .block = et_block, .end = et_end, .mstep = et_mstep,                        \
+    .objective = et_objective, .may_stop = et_may_stop, .store = et_store,                         \
+    .keep = et_kept_arrays, .coder_new = et_coder_new, .coder_free = et_coder_free,                \
+    .encode = et_encode, .decode = et_decode, .evaluate = et_evaluate
 
 const rb_method rb_method_linca = {
     .name = "linca",

@@ -9,10 +9,15 @@ rb_error et_moments_new(rb_context *ctx, const et_state *st, et_moments *m) {
     if (!err) {
         err = rb_dense_new(ctx, st->problem.type, h, d, &m->part);
     }
-    if (!err && st->model->keep != ET_KEEP_PAIRS) {
+    bool linear = st->model->keep == ET_KEEP_PAIRS;
+    if (!err && (!linear || st->problem.missing)) {
         err = rb_dense_new(ctx, RB_FLOAT64, h, d, &m->weights);
-    } else if (!err) {
+    }
+    if (!err && linear) {
         err = rb_dense_new(ctx, RB_FLOAT64, h, h, &m->second);
+    }
+    if (!err && linear && st->problem.missing) {
+        err = et_missing_moments_new(ctx, st, m);
     }
     if (!err) {
         m->sums = rb_alloc_zero(ctx, h, sizeof *m->sums);
@@ -25,22 +30,24 @@ void et_moments_free(et_moments *m) {
     rb_dense_free(&m->products);
     rb_dense_free(&m->second);
     rb_dense_free(&m->weights);
+    rb_dense_free(&m->pairs);
     rb_dense_free(&m->part);
     rb_free(m->sums);
 }
 
 void et_moments_clear(et_moments *m) {
     m->used = 0;
-    m->squares = m->active = m->residual = m->evidence = 0;
+    m->values = m->squares = m->active = m->residual = m->evidence = 0;
     rb_dense_zero(m->products);
     rb_dense_zero(m->second);
     rb_dense_zero(m->weights);
+    rb_dense_zero(m->pairs);
     for (int64_t h = 0; h < m->products.rows; h++) {
         m->sums[h] = 0;
     }
 }
 
-rb_dense et_block_rows(et_state *st, const rb_block *block) {
+rb_dense et_given_rows(et_state *st, const rb_block *block) {
     if (!block->sparse) {
         return rb_dense_rows(block->dense, 0, block->n_samples);
     }
@@ -49,12 +56,22 @@ rb_dense et_block_rows(et_state *st, const rb_block *block) {
     return rows;
 }
 
-void et_add_products(rb_context *ctx, et_state *st, rb_dense mean, rb_dense rows) {
+rb_dense et_block_rows(et_state *st, const rb_block *block) {
+    if (!st->problem.missing) {
+        return et_given_rows(st, block);
+    }
+    rb_dense rows = rb_dense_rows(st->rows, 0, block->n_samples);
+    rb_block_rows(block, 0, rows);
+    et_mask(rows, rb_dense_rows(st->mask, 0, block->n_samples));
+    return rows;
+}
+
+void et_add_products(rb_context *ctx, et_state *st, rb_dense mean, rb_dense rows, rb_dense sums) {
     et_moments *m = &st->moments;
     rb_gemm_parallel(ctx, 1, mean, RB_TRANSPOSED, rows, RB_PLAIN, 0, m->part);
     for (int64_t h = 0; h < m->part.rows; h++) {
         const void *part = rb_dense_row(m->part, h);
-        double *sum = rb_dense_row(m->products, h);
+        double *sum = rb_dense_row(sums, h);
         for (int64_t d = 0; d < m->part.cols; d++) {
             sum[d] += et_get(m->part.type, part, d);
         }
@@ -123,8 +140,11 @@ static void second_task(void *arg, int64_t index, int worker) {
 rb_error et_linear_add(rb_context *ctx, et_state *st, const rb_block *block) {
     struct task task = {st, block->n_samples};
     rb_dense mean = rb_dense_rows(st->results.mean, 0, block->n_samples);
-    et_add_products(ctx, st, mean, et_block_rows(st, block));
-    if (st->results.pairs) {
+    et_add_products(ctx, st, mean, et_block_rows(st, block), st->moments.products);
+    if (st->problem.missing) {
+        et_missing_add(ctx, st, block);
+    }
+    if (st->results.pairs && !st->moments.pairs.data) {
         rb_parallel(ctx, (mean.cols + BAND_ROWS - 1) / BAND_ROWS, second_task, &task);
     }
     return RB_OK;

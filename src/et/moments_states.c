@@ -15,10 +15,11 @@ struct band {
     int64_t first, count; /* features */
 };
 
-/* A part of a sample: y in float64, and the causes of a state. */
+/* A part of a sample: y in float64, which of it is there, and the causes of a state. */
 struct part {
     const struct band *band;
-    double y[ET_BAND];
+    double y[ET_BAND], there[ET_BAND];
+    bool whole; /* all of it is there */
     int64_t causes[MOST_DEPTH];
     int size;
 };
@@ -31,6 +32,20 @@ static double *row_part(const struct band *band, rb_dense rows, int64_t h) {
 
 /* ---- shares of any model: up and down ---- */
 
+/* Features first .. last - 1 of the band, all of which are there. */
+static void add_run(const struct part *part, double q, int64_t first, int64_t last,
+                    const double *wbar) {
+    const struct band *band = part->band;
+    const et_state *st = band->st;
+    for (int k = 0; k < part->size; k++) {
+        int64_t h = part->causes[k];
+        st->model->general->share(last - first, part->y + first, wbar + first,
+                                  row_part(band, st->engine->parameters.fields, h) + first, q,
+                                  row_part(band, st->moments.products, h) + first,
+                                  row_part(band, st->moments.weights, h) + first);
+    }
+}
+
 static void add_shares(const struct part *part, double q) {
     const struct band *band = part->band;
     const et_state *st = band->st;
@@ -42,11 +57,14 @@ static void add_shares(const struct part *part, double q) {
     for (int k = 0; k < part->size; k++) {
         st->model->superpose(band->count, wbar, row_part(band, fields, part->causes[k]), wbar);
     }
-    for (int k = 0; k < part->size; k++) {
-        int64_t h = part->causes[k];
-        st->model->general->share(band->count, part->y, wbar, row_part(band, fields, h), q,
-                                  row_part(band, st->moments.products, h),
-                                  row_part(band, st->moments.weights, h));
+    for (int64_t first = 0, last = 0; first < band->count; first = last + 1) {
+        last = part->whole ? band->count : first;
+        while (last < band->count && part->there[last] != 0) {
+            last++;
+        }
+        if (last > first) {
+            add_run(part, q, first, last, wbar);
+        }
     }
 }
 
@@ -67,7 +85,8 @@ static void add_responsibilities(const struct part *part, double q) {
         products[k] = row_part(band, st->moments.products, h);
     }
     st->engine->kernels->responsibilities(band->count, part->size, band->rows.type == RB_FLOAT32, q,
-                                          st->exponent, powers, roots, part->y, weights, products);
+                                          st->exponent, powers, roots, part->y,
+                                          part->whole ? NULL : part->there, weights, products);
 }
 
 /* ---- samples ---- */
@@ -123,6 +142,10 @@ static void band_task(void *arg, int64_t index, int worker) {
             for (int64_t d = 0; d < band.count; d++) {
                 part.y[d] = et_get(band.rows.type, row, first + d);
             }
+            part.whole = task->st->results.there[i] == band.rows.cols;
+            for (int64_t d = 0; !part.whole && d < band.count; d++) {
+                part.there[d] = rb_dense_get(task->st->mask, i, first + d);
+            }
             add_sample(&part, i, task->add);
         }
     }
@@ -138,8 +161,12 @@ rb_error et_general_add(rb_context *ctx, et_state *st, const rb_block *block) {
     return RB_OK;
 }
 
-static void add_singles(et_state *st, int64_t count) {
-    rb_dense single = st->results.single, weights = st->moments.weights;
+static void add_singles(rb_context *ctx, et_state *st, int64_t count) {
+    rb_dense single = rb_dense_rows(st->results.single, 0, count), weights = st->moments.weights;
+    if (st->problem.missing) {
+        et_add_products(ctx, st, single, rb_dense_rows(st->mask, 0, count), weights);
+        return;
+    }
     for (int64_t h = 0; h < weights.rows; h++) {
         double sum = 0, *row = rb_dense_row(weights, h);
         for (int64_t i = 0; i < count; i++) {
@@ -153,8 +180,9 @@ static void add_singles(et_state *st, int64_t count) {
 
 rb_error et_max_add(rb_context *ctx, et_state *st, const rb_block *block) {
     rb_dense rows = et_block_rows(st, block);
-    et_add_products(ctx, st, rb_dense_rows(st->results.single, 0, block->n_samples), rows);
-    add_singles(st, block->n_samples);
+    et_add_products(ctx, st, rb_dense_rows(st->results.single, 0, block->n_samples), rows,
+                    st->moments.products);
+    add_singles(ctx, st, block->n_samples);
     add_block(ctx, st, rows, block->n_samples, add_responsibilities);
     return RB_OK;
 }

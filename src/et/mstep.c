@@ -37,7 +37,7 @@ double et_linear_variance(rb_context *ctx, et_state *st) {
     const et_moments *m = &st->moments;
     rb_dense fields = st->engine->parameters.fields;
     double sum = m->squares;
-    rb_gemm_parallel(ctx, 1, m->second, RB_PLAIN, fields, RB_PLAIN, 0, st->target);
+    et_apply_second(ctx, st);
     for (int64_t h = 0; h < fields.rows; h++) {
         const double *field = rb_dense_row(fields, h);
         const double *products = rb_dense_row(m->products, h), *qw = rb_dense_row(st->target, h);
@@ -47,17 +47,22 @@ double et_linear_variance(rb_context *ctx, et_state *st) {
         }
         sum += row;
     }
-    return sum / ((double)fields.cols * (double)m->used);
+    return sum / m->values;
+}
+
+/* <|y - Wbar(s)|^2> of a value. Where no moments give it, it is that of the fields of the E-step:
+ * with those after it, it would cost a second pass. */
+static double variance(rb_context *ctx, et_state *st) {
+    const et_moments *m = &st->moments;
+    bool moments = !st->model->max && (!st->problem.missing || m->pairs.data);
+    return moments ? et_linear_variance(ctx, st) : m->residual / m->values;
 }
 
 static void learn(rb_context *ctx, et_state *st) {
     et_parameters *p = &st->engine->parameters;
     const et_moments *m = &st->moments;
-    if (st->learn_sigma) {
-        /* For max, with the fields of the E-step: those after it would cost a second pass. */
-        double variance = st->model->max ? m->residual / ((double)p->fields.cols * (double)m->used)
-                                         : et_linear_variance(ctx, st);
-        p->sigma = fmax(sqrt(fmax(variance, 0)), st->least_sigma);
+    if (st->learn_sigma && m->values > 0) {
+        p->sigma = fmax(sqrt(fmax(variance(ctx, st), 0)), st->least_sigma);
     }
     if (st->options.prior_per_cause) {
         double *active = st->engine->scratch[0].scores;

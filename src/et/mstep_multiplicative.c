@@ -7,7 +7,7 @@ enum { TIMES = 20 };
 rb_error et_mstep_multiplicative(rb_context *ctx, et_state *st) {
     rb_dense fields = st->engine->parameters.fields, products = st->moments.products;
     for (int time = 0; time < TIMES; time++) {
-        rb_gemm_parallel(ctx, 1, st->moments.second, RB_PLAIN, fields, RB_PLAIN, 0, st->target);
+        et_apply_second(ctx, st);
         for (int64_t h = 0; h < fields.rows; h++) {
             double *field = rb_dense_row(fields, h);
             const double *up = rb_dense_row(products, h), *down = rb_dense_row(st->target, h);

@@ -2,15 +2,21 @@
  *
  * A cause that was active in no sample has a row of zeros in Q: it keeps its field and is left out.
  * If Q is singular beyond that (two causes that are always active together), a ridge pulls towards
- * the old fields: (Q + r I) W = P + r W_old, with r as small as will do.
+ * the old fields: (Q + r I) W = P + r W_old, with r as small as will do. Where values are missing
+ * each feature has a Q of its own (missing_moments.c).
  */
 #include "fit.h"
 
 #include <math.h>
 
+/* Features that share a Q: columns of P, of the right side and of W. */
+struct columns {
+    rb_dense products, target, fields;
+};
+
 /* The equations of causes with responsibility; the others become W_h = W_h. */
-static void set_system(et_state *st, double ridge) {
-    rb_dense q = st->moments.second, fields = st->engine->parameters.fields;
+static void set_system(et_state *st, const struct columns *c, double ridge) {
+    rb_dense q = st->moments.second;
     for (int64_t h = 0; h < q.rows; h++) {
         bool active = rb_dense_get(q, h, h) > 0;
         for (int64_t j = 0; j < q.rows; j++) {
@@ -18,10 +24,10 @@ static void set_system(et_state *st, double ridge) {
             double value = both ? rb_dense_get(q, h, j) : 0;
             rb_dense_set(st->system, h, j, value + (h == j ? active ? ridge : 1 : 0));
         }
-        for (int64_t d = 0; d < fields.cols; d++) {
-            double old = rb_dense_get(fields, h, d);
-            double sum = rb_dense_get(st->moments.products, h, d) + ridge * old;
-            rb_dense_set(st->target, h, d, active ? sum : old);
+        for (int64_t d = 0; d < c->fields.cols; d++) {
+            double old = rb_dense_get(c->fields, h, d);
+            double sum = rb_dense_get(c->products, h, d) + ridge * old;
+            rb_dense_set(c->target, h, d, active ? sum : old);
         }
     }
 }
@@ -48,13 +54,13 @@ static double trace(rb_dense q) {
     return sum;
 }
 
-rb_error et_mstep_solve(rb_context *ctx, et_state *st) {
+static rb_error solve(rb_context *ctx, et_state *st, const struct columns *c) {
     enum { ATTEMPTS = 12 };
     rb_dense q = st->moments.second;
     double ridge = 0, step = 1e-10 * trace(q) / (double)q.rows;
     rb_error err = RB_ERROR_NUMERIC;
     for (int attempt = 0; err && attempt < ATTEMPTS; attempt++) {
-        set_system(st, ridge);
+        set_system(st, c, ridge);
         err = rb_spd_factor(ctx, st->factor, st->system);
         if (!err && nearly_singular(ctx, st)) {
             err = RB_ERROR_NUMERIC;
@@ -65,6 +71,25 @@ rb_error et_mstep_solve(rb_context *ctx, et_state *st) {
         return rb_fail(ctx, err,
                        "the second moments of the causes cannot be solved; scale the data");
     }
-    rb_spd_solve_left(ctx, st->factor, st->target, st->engine->parameters.fields);
+    rb_spd_solve_left(ctx, st->factor, c->target, c->fields);
     return RB_OK;
+}
+
+static rb_dense column(rb_dense a, int64_t d) {
+    return (rb_dense){(double *)a.data + d, a.rows, 1, a.ld, a.type};
+}
+
+rb_error et_mstep_solve(rb_context *ctx, et_state *st) {
+    struct columns all = {st->moments.products, st->target, st->engine->parameters.fields};
+    rb_error err = RB_OK;
+    if (!st->moments.pairs.data) {
+        return solve(ctx, st, &all);
+    }
+    for (int64_t d = 0; !err && d < all.fields.cols; d++) {
+        struct columns one = {column(all.products, d), column(all.target, d),
+                              column(all.fields, d)};
+        et_missing_second(st, d);
+        err = solve(ctx, st, &one);
+    }
+    return err;
 }

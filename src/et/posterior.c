@@ -41,13 +41,14 @@ static rb_error allocate(rb_context *ctx, const et_engine *engine, int64_t room,
     }
     r->evidence = rb_alloc_zero(ctx, room, sizeof *r->evidence);
     r->norm = rb_alloc_zero(ctx, room, sizeof *r->norm);
+    r->there = rb_alloc_zero(ctx, room, sizeof *r->there);
     r->active = rb_alloc_zero(ctx, room, sizeof *r->active);
     r->energy = rb_alloc_zero(ctx, room, sizeof *r->energy);
     r->candidates = rb_alloc_zero(ctx, room * h, sizeof *r->candidates);
     r->map = rb_alloc_zero(ctx, room, sizeof *r->map);
     r->used = rb_alloc_zero(ctx, room, sizeof *r->used);
-    bool all =
-        r->evidence && r->norm && r->active && r->energy && r->candidates && r->map && r->used;
+    bool all = r->evidence && r->norm && r->there && r->active && r->energy && r->candidates &&
+               r->map && r->used;
     if (all && keep == ET_KEEP_PAIRS && engine->tree.max_active > 1) {
         all = room_for(ctx, room, h * h, &r->pairs);
     }
@@ -72,6 +73,7 @@ void et_results_free(et_results *r) {
     rb_dense_free(&r->single);
     rb_free(r->evidence);
     rb_free(r->norm);
+    rb_free(r->there);
     rb_free(r->active);
     rb_free(r->energy);
     rb_free(r->candidates);
@@ -101,26 +103,28 @@ struct group {
 };
 
 /* Scores, candidates and energies of single causes for a sample that joins the group. */
-static void join(const struct pass *pass, struct group *group, int64_t i, const double *y,
-                 const double *b) {
+static void join(const struct pass *pass, struct group *group, int64_t i, et_sample sample) {
     const et_engine *engine = pass->engine;
     const et_setup *setup = &engine->setup;
     et_scratch *scratch = group->scratch;
     et_results *r = pass->results;
     double *single = rb_dense_row(scratch->single, group->count);
     int32_t *candidates = r->candidates + i * engine->tree.candidates;
-    et_singles(engine, scratch, y, b, single);
+    sample.single = single;
+    sample.candidates = candidates;
+    et_singles(engine, scratch, &sample, single);
     /* With one prior for all the energies of single causes are in the order of the joint scores. */
     const double *scores = single;
-    if (setup->selection != RB_ET_SELECT_JOINT || engine->zero_field) {
-        et_scores(engine, scratch, y, b, single, scratch->scores);
+    if (setup->selection != RB_ET_SELECT_JOINT || engine->zero_field || sample.places) {
+        et_scores(engine, scratch, &sample, scratch->scores);
         scores = scratch->scores;
     }
     et_select(engine->kernels, scores, setup->units, setup->candidates,
               scratch->scores + setup->units, scratch->few, candidates);
-    r->norm[i] = et_norm(engine, y);
+    r->norm[i] = et_norm(engine, sample.n, sample.y);
+    r->there[i] = sample.n;
     group->index[group->count] = i;
-    group->samples[group->count] = (et_sample){y, b, candidates, single};
+    group->samples[group->count] = sample;
     group->count++;
 }
 
@@ -166,8 +170,9 @@ static void normalise(const struct pass *pass, struct group *g) {
         int64_t i = g->index[l];
         total += g->total[l];
         factor[l] = 1 / total;
-        r->evidence[i] =
-            engine->constant - engine->scale / 2 * r->norm[i] + g->highest[l] + log(total);
+        double missing = (double)(engine->setup.n_features - r->there[i]);
+        r->evidence[i] = engine->constant - missing * engine->per_value -
+                         engine->scale / 2 * r->norm[i] + g->highest[l] + log(total);
         r->energy[i] = (product + g->product[l]) / total;
         for (int64_t h = 0; !pass->rank && h < engine->setup.units; h++) {
             single[h] = engine->setup.singletons ? single[h] * factor[l] : 0;
@@ -253,6 +258,15 @@ static void clear_sample(const struct pass *pass, int64_t i) {
     r->active[i] = r->energy[i] = 0;
 }
 
+/* Zeros for what is missing in y, and |W_h|^2 over the rest. */
+static void mask_task(const et_engine *engine, et_scratch *scratch, rb_dense y) {
+    rb_dense mask = rb_dense_rows(scratch->mask, 0, y.rows);
+    rb_dense square = rb_dense_rows(scratch->square, 0, y.rows);
+    if (et_mask(y, mask) > 0) {
+        rb_gemm(1, mask, RB_PLAIN, engine->squares, RB_TRANSPOSED, 0, square);
+    }
+}
+
 static void compute_task(void *arg, int64_t task, int worker) {
     const struct pass *pass = arg;
     const et_engine *engine = pass->engine;
@@ -262,12 +276,15 @@ static void compute_task(void *arg, int64_t task, int worker) {
     rb_dense y = rb_dense_rows(group.scratch->y, 0, count);
     rb_dense b = rb_dense_rows(group.scratch->b, 0, count);
     rb_block_rows(pass->block, first, y);
+    if (engine->setup.missing) {
+        mask_task(engine, group.scratch, y);
+    }
     if (!engine->setup.model->general || engine->setup.selection == RB_ET_SELECT_COSINE) {
         rb_gemm(1, y, RB_PLAIN, engine->parameters.fields, RB_TRANSPOSED, 0, b);
     }
     for (int64_t i = 0; i < count; i++) {
         if (pass->results->used[first + i]) {
-            join(pass, &group, first + i, rb_dense_row(y, i), rb_dense_row(b, i));
+            join(pass, &group, first + i, et_observe(engine, group.scratch, group.count, i));
         } else {
             clear_sample(pass, first + i);
         }

@@ -7,26 +7,24 @@ struct descent {
     const et_engine *engine;
     et_scratch *scratch;
     const et_sample *sample;
+    rb_dense packed; /* fields of the candidates, where the sample lacks values */
     int lane;
 };
 
-double et_fit_energy(const et_engine *engine, const double *y, const double *wbar) {
-    const et_setup *setup = &engine->setup;
-    const rb_et_model *general = setup->model->general;
+double et_fit_energy(const et_engine *engine, int64_t n, const double *y, const double *wbar) {
+    const rb_et_model *general = engine->setup.model->general;
     if (general) {
-        return engine->beta *
-               general->log_likelihood(setup->n_features, y, wbar, engine->parameters.sigma);
+        return engine->beta * general->log_likelihood(n, y, wbar, engine->parameters.sigma);
     }
     double sum = 0;
-    for (int64_t d = 0; d < setup->n_features; d++) {
+    for (int64_t d = 0; d < n; d++) {
         sum += wbar[d] * (2 * y[d] - wbar[d]);
     }
     return engine->scale / 2 * sum;
 }
 
-double et_norm(const et_engine *engine, const double *y) {
+double et_norm(const et_engine *engine, int64_t n, const double *y) {
     const rb_et_model *general = engine->setup.model->general;
-    int64_t n = engine->setup.n_features;
     if (general) {
         return general->constant ? -2 * general->constant(n, y) : 0;
     }
@@ -42,12 +40,12 @@ static double superpose(const struct descent *d, const double *wbar, const doubl
                         double *out) {
     const et_engine *engine = d->engine;
     const et_model *model = engine->setup.model;
-    int64_t n = engine->setup.n_features;
+    int64_t n = d->sample->n;
     if (model->max && !model->general) {
         return engine->scale / 2 * engine->kernels->maximum(n, wbar, field, d->sample->y, out);
     }
     model->superpose(n, wbar, field, out);
-    return et_fit_energy(engine, d->sample->y, out);
+    return et_fit_energy(engine, n, d->sample->y, out);
 }
 
 /* Energies of all states below s, of `size` causes, whose superposition and prior terms are given.
@@ -61,7 +59,8 @@ static void descend(const struct descent *d, int64_t s, int size, const double *
         int64_t child = tree->child[s] + k;
         int32_t h = d->sample->candidates[k];
         double *energy = &d->scratch->energy[child * ET_LANES + d->lane];
-        const double *field = rb_dense_row(engine->parameters.fields, h);
+        const double *field = d->packed.data ? rb_dense_row(d->packed, k)
+                                             : rb_dense_row(engine->parameters.fields, h);
         const double *next = out;
         if (size == 0 && !engine->setup.model->general) {
             *energy = d->sample->single[h]; /* and the superposition is the field */
@@ -82,6 +81,12 @@ static const double *empty_vector(const et_engine *engine, et_scratch *scratch) 
     return scratch->vectors;
 }
 
+static void pack_candidates(const et_engine *engine, const et_sample *sample, rb_dense packed) {
+    for (int k = 0; k < engine->tree.candidates; k++) {
+        et_field(engine, sample, sample->candidates[k], rb_dense_row(packed, k));
+    }
+}
+
 void et_general_energies(const et_engine *engine, et_scratch *scratch, const et_sample *samples,
                          int count) {
     const double *empty = empty_vector(engine, scratch);
@@ -89,26 +94,32 @@ void et_general_energies(const et_engine *engine, et_scratch *scratch, const et_
         scratch->energy[i] = 0;
     }
     for (int l = 0; l < count; l++) {
-        struct descent d = {engine, scratch, &samples[l], l};
-        scratch->energy[l] =
-            engine->setup.model->general ? et_fit_energy(engine, samples[l].y, empty) : 0;
+        struct descent d = {.engine = engine, .scratch = scratch, .sample = &samples[l], .lane = l};
+        if (samples[l].places) {
+            d.packed = scratch->fields;
+            pack_candidates(engine, &samples[l], d.packed);
+        }
+        scratch->energy[l] = engine->setup.model->general
+                                 ? et_fit_energy(engine, samples[l].n, samples[l].y, empty)
+                                 : 0;
         descend(&d, 0, 0, empty, 0);
     }
 }
 
-void et_singles(const et_engine *engine, et_scratch *scratch, const double *y, const double *b,
+void et_singles(const et_engine *engine, et_scratch *scratch, const et_sample *sample,
                 double *single) {
     const et_model *model = engine->setup.model;
     int64_t units = engine->setup.units;
     if (!model->general) {
-        engine->kernels->singles(units, engine->scale, b, engine->square, engine->logit, single);
+        engine->kernels->singles(units, engine->scale, sample->b, sample->square, engine->logit,
+                                 single);
         return;
     }
     const double *empty = empty_vector(engine, scratch);
     double *out = scratch->vectors + engine->setup.n_features;
+    double *room = sample->places ? rb_dense_row(scratch->fields, 0) : NULL;
     for (int64_t h = 0; h < units; h++) {
-        model->superpose(engine->setup.n_features, empty,
-                         rb_dense_row(engine->parameters.fields, h), out);
-        single[h] = et_fit_energy(engine, y, out) + engine->logit[h];
+        model->superpose(sample->n, empty, et_field(engine, sample, h, room), out);
+        single[h] = et_fit_energy(engine, sample->n, sample->y, out) + engine->logit[h];
     }
 }

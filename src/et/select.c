@@ -13,26 +13,27 @@ static double bound_score(int64_t n, const double *field, const double *y) {
     return -sum;
 }
 
-void et_scores(const et_engine *engine, et_scratch *scratch, const double *y, const double *b,
-               const double *single, double *scores) {
+void et_scores(const et_engine *engine, et_scratch *scratch, const et_sample *sample,
+               double *scores) {
     const et_setup *setup = &engine->setup;
     /* Priors of their own, or another noise: the energy of the single cause says it all. */
     bool by_energy = setup->model->general || !engine->equal_prior;
     if (setup->selection == RB_ET_SELECT_EXACT) {
-        et_exact(engine, scratch, y, scores);
+        et_exact(engine, scratch, sample, scores);
         return;
     }
     for (int64_t h = 0; h < setup->units; h++) {
-        double square = engine->square[h];
+        double square = sample->square[h];
         if (square == 0) {
             scores[h] = -HUGE_VAL; /* a field of zeros explains nothing */
         } else if (setup->selection == RB_ET_SELECT_JOINT) {
-            scores[h] = by_energy ? single[h] : b[h] - square / 2;
+            scores[h] = by_energy ? sample->single[h] : sample->b[h] - square / 2;
         } else if (setup->selection == RB_ET_SELECT_COSINE) {
-            scores[h] = b[h] / sqrt(square);
+            scores[h] = sample->b[h] / sqrt(square);
         } else {
-            const double *field = rb_dense_row(engine->parameters.fields, h);
-            scores[h] = bound_score(setup->n_features, field, y);
+            double *room = sample->places ? rb_dense_row(scratch->fields, 0) : NULL;
+            const double *field = et_field(engine, sample, h, room);
+            scores[h] = bound_score(sample->n, field, sample->y);
         }
     }
 }

@@ -1,6 +1,8 @@
 /* From options to what the engine is asked for. */
 #include "fit.h"
 
+#include <math.h>
+
 static int64_t smaller(int64_t a, int64_t b) {
     return a < b ? a : b;
 }
@@ -58,7 +60,7 @@ rb_error et_check_values(rb_context *ctx, const et_model *model, int64_t first, 
         const void *row = rb_dense_row(rows, i);
         for (int64_t d = 0; d < rows.cols; d++) {
             double value = et_get(rows.type, row, d);
-            const char *wrong = model->general->refuse(value);
+            const char *wrong = isnan(value) ? NULL : model->general->refuse(value);
             if (wrong) {
                 return rb_fail(ctx, RB_ERROR_DATA, "sample %lld, feature %lld: %.6g %s",
                                (long long)(first + i + 1), (long long)d + 1, value, wrong);

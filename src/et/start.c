@@ -34,8 +34,11 @@ static rb_error allocate(rb_context *ctx, et_state *st, const et_setup *setup) {
     if (!err) {
         err = et_results_new(ctx, st->engine, room, st->model->keep, &st->results);
     }
-    if (!err && st->problem.sparse) {
+    if (!err && (st->problem.sparse || st->problem.missing)) {
         err = rb_dense_new(ctx, st->problem.type, room, st->problem.n_features, &st->rows);
+    }
+    if (!err && st->problem.missing) {
+        err = rb_dense_new(ctx, st->problem.type, room, st->problem.n_features, &st->mask);
     }
     if (!err) {
         err = allocate_mstep(ctx, st);
@@ -66,7 +69,7 @@ void et_finish(void *state) {
     et_survey_free(&st->survey);
     et_trace_free(&st->trace);
     rb_spd_free(st->factor);
-    rb_dense *matrices[] = {&st->rows,    &st->target, &st->system,
+    rb_dense *matrices[] = {&st->rows,    &st->mask,   &st->target, &st->system,
                             &st->inverse, &st->powers, &st->roots};
     for (size_t i = 0; i < sizeof matrices / sizeof *matrices; i++) {
         rb_dense_free(matrices[i]);
@@ -102,6 +105,7 @@ static rb_error read_options(rb_context *ctx, et_state *st, et_setup *setup) {
     if (err) {
         return err;
     }
+    setup->missing = st->problem.missing;
     if (st->problem.restart == 0) {
         warn_of_limits(ctx, o, setup);
     }
@@ -261,7 +265,7 @@ static void settle_annealing(et_state *st) {
 
 rb_error et_survey_block(rb_context *ctx, void *state, const rb_block *block) {
     et_state *st = state;
-    rb_dense rows = et_block_rows(st, block);
+    rb_dense rows = et_given_rows(st, block);
     rb_error err = et_check_values(ctx, st->model, block->first, rows);
     if (err) {
         return err;
@@ -269,6 +273,9 @@ rb_error et_survey_block(rb_context *ctx, void *state, const rb_block *block) {
     et_survey_add(&st->survey, rows);
     if (block->first + block->n_samples < st->problem.n_samples) {
         return RB_OK;
+    }
+    if (st->survey.count == 0) {
+        return rb_fail(ctx, RB_ERROR_DATA, "there is nothing to fit: all values are missing");
     }
     et_survey_finish(&st->survey);
     st->least_sigma = 1e-3 * st->survey.sd;

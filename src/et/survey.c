@@ -38,6 +38,9 @@ void et_survey_add(et_survey *survey, rb_dense rows) {
         const void *row = rb_dense_row(rows, i);
         for (int64_t d = 0; d < rows.cols; d++) {
             double value = et_get(rows.type, row, d);
+            if (isnan(value)) { /* left out */
+                continue;
+            }
             survey->count++;
             survey->sum += value;
             survey->squares += value * value;

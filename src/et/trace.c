@@ -57,10 +57,10 @@ static void exact_task(void *arg, int64_t index, int worker) {
     et_scratch *scratch = &engine->scratch[worker];
     int64_t k = task->first + index, n = sample_at(st, k), i = n - task->block->first;
     const int32_t *list = st->results.candidates + i * engine->tree.candidates;
-    rb_dense y = rb_dense_rows(scratch->y, 0, 1);
-    rb_block_rows(task->block, i, y);
-    double exact = et_exact(engine, scratch, y.data, scratch->scores);
-    st->trace.quality[st->iteration * st->trace.count + k] = exp(st->evidence[n] - exact);
+    et_sample sample = et_observe_block(engine, scratch, task->block, i);
+    double exact = et_exact(engine, scratch, &sample, scratch->scores);
+    double evidence = st->results.evidence[i];
+    st->trace.quality[st->iteration * st->trace.count + k] = exp(evidence - exact);
     task->hits[k] = 0;
     for (int c = 0; c < engine->tree.candidates; c++) {
         task->hits[k] += scratch->scores[list[c]];

@@ -189,10 +189,11 @@ static rb_error get_selected(const struct loading *in, rb_preprocess *p) {
 }
 
 static rb_error get_fill(const struct loading *in, rb_preprocess *p) {
-    if (rb_h5_has(in->file, "preprocess/fill")) {
+    bool fills = p->options.missing != RB_MISSING_OMIT;
+    if (fills && rb_h5_has(in->file, "preprocess/fill")) {
         return get_vector(in, "preprocess/fill", p->n_features, &p->fill);
     }
-    return p->options.missing == RB_MISSING_REFUSE
+    return !fills || p->options.missing == RB_MISSING_REFUSE
                ? RB_OK
                : damaged(in, "the fillings of missing values are missing");
 }
@@ -352,6 +353,9 @@ static rb_error begin_model(const struct loading *in, rb_model **model) {
         return RB_ERROR_MEMORY;
     }
     err = get_preprocess(in, p);
+    if (!err && !rb_method_takes(method, &p->options)) {
+        err = damaged(in, "missing values are left out, but its method needs all values");
+    }
     if (err) {
         rb_preprocess_free(p);
         return err;

@@ -270,3 +270,21 @@ const char *rb_model_feature_name(const rb_model *model, int64_t feature) {
     const rb_names *names = model->preprocess->names;
     return names && feature >= 0 && feature < names->count ? names->text[feature] : NULL;
 }
+
+rb_error rb_model_omit_missing(rb_context *ctx, rb_model *model) {
+    rb_preprocess *p = model->preprocess;
+    if (!model->method->missing) {
+        return rb_fail(
+            ctx, RB_ERROR_ARGUMENT,
+            "values cannot be left out of samples for a model of method '%s', which needs "
+            "all of them; fit again with --missing mean or median",
+            model->method->name);
+    }
+    rb_error err = rb_model_set_attribute(ctx, model, "missing", "omit");
+    if (!err) {
+        p->options.missing = RB_MISSING_OMIT;
+        rb_free(p->fill);
+        p->fill = NULL;
+    }
+    return err;
+}

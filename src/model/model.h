@@ -68,6 +68,11 @@ rb_error rb_model_put(rb_context *ctx, struct rb_h5 *file, const char *group,
 rb_error rb_model_get(rb_context *ctx, struct rb_h5 *file, const char *path, const char *group,
                       rb_model *model);
 
+/* Is `method` one that can do without the values that the preprocessing leaves out? */
+static inline bool rb_method_takes(const rb_method *method, const rb_preprocess_options *options) {
+    return options->missing != RB_MISSING_OMIT || method->missing;
+}
+
 rb_preprocess *rb_preprocess_copy(rb_context *ctx, const rb_preprocess *p);
 
 #endif

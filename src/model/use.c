@@ -122,14 +122,15 @@ rb_error rb_reconstruct(rb_context *ctx, const rb_model *model, rb_source *sourc
 static rb_error explain(rb_context *ctx, const rb_model *model, rb_feed *feed,
                         rb_evaluation *evaluation) {
     int64_t n = rb_feed_samples(feed), size = choose_block_samples(model, n);
-    double squares = 0;
+    double squares = 0, cells = 0;
     rb_error err = RB_OK;
     for (int64_t first = 0; !err && first < n; first += size) {
         rb_block block;
         err = rb_feed_read(ctx, feed, first, n - first < size ? n - first : size, &block);
-        squares += err ? 0 : rb_block_squares(&block);
+        int64_t values = 0;
+        squares += err ? 0 : rb_block_squares(&block, &values);
+        cells += (double)values;
     }
-    double cells = (double)n * (double)rb_model_features(model);
     evaluation->variance_explained =
         squares > 0 ? 1 - evaluation->mean_squared_error * cells / squares : NAN;
     return err;

@@ -147,7 +147,8 @@ static void check_selection(const struct golden *g, et_state *st) {
                 b[h] += y[d] * g->w[h * g->d + d];
             }
         }
-        et_scores(st->engine, &st->engine->scratch[0], y, b, NULL, got);
+        et_sample sample = {.n = g->d, .y = y, .b = b, .square = st->engine->square};
+        et_scores(st->engine, &st->engine->scratch[0], &sample, got);
         for (int64_t h = 0; h < g->h; h++) {
             near(got[h], at2(scores, i, h), "score");
         }

@@ -1,11 +1,13 @@
 /* Expectation truncation against enumeration: every sum of the E-step, for every model,
- * temperature, prior, selection and set of kernels, is that over the states one by one (1e-10). */
+ * temperature, prior, selection and set of kernels, with values missing or not, is that over the
+ * states one by one (1e-10). */
 #include "et_fixture.h"
 
 /* What the sums should be, by walking all 2^H states. */
 struct sums {
     double evidence, active, residual, mean[MOST_H], second[MOST_H * MOST_H];
     double up[MOST_H * MOST_D], down[MOST_H * MOST_D];
+    double pairs[MOST_H * MOST_H * MOST_D]; /* second, of each feature where it is there */
 };
 
 static bool looked_at(const struct setting *c, const et_state *st, int64_t i, int state) {
@@ -45,9 +47,10 @@ static double joint(const struct setting *c, const et_state *st, const double *y
             wbar[d] = max ? fmax(wbar[d], w) : wbar[d] + w;
         }
         double rate = fmax(wbar[d], 1e-4);
-        likelihood += poisson ? beta * (y[d] * log(rate) - rate - lgamma(y[d] + 1))
-                              : -beta * pow(y[d] - wbar[d], 2) / (2 * p->sigma * p->sigma) -
-                                    log(2 * M_PI * p->sigma * p->sigma / beta) / 2;
+        likelihood += isnan(y[d]) ? 0
+                      : poisson   ? beta * (y[d] * log(rate) - rate - lgamma(y[d] + 1))
+                                  : -beta * pow(y[d] - wbar[d], 2) / (2 * p->sigma * p->sigma) -
+                                      log(2 * M_PI * p->sigma * p->sigma / beta) / 2;
     }
     return likelihood + st->engine->beta_prior * prior;
 }
@@ -65,7 +68,7 @@ static double responsibility(const struct setting *c, const et_state *st, int st
 static void add_state(const struct setting *c, const et_state *st, const double *y, int state,
                       double q, const double *wbar, struct sums *sums) {
     for (int d = 0; d < c->d; d++) {
-        sums->residual += q * pow(y[d] - wbar[d], 2);
+        sums->residual += isnan(y[d]) ? 0 : q * pow(y[d] - wbar[d], 2);
     }
     for (int h = 0; h < c->h; h++) {
         bool active = state >> h & 1;
@@ -75,6 +78,12 @@ static void add_state(const struct setting *c, const et_state *st, const double 
             sums->second[h * c->h + j] += active && (state >> j & 1) ? q : 0;
         }
         for (int d = 0; active && d < c->d; d++) {
+            if (isnan(y[d])) {
+                continue;
+            }
+            for (int j = 0; j < c->h; j++) {
+                sums->pairs[(h * c->h + j) * c->d + d] += state >> j & 1 ? q : 0;
+            }
             double w = rb_dense_get(st->engine->parameters.fields, h, d);
             double share = st->model->max ? responsibility(c, st, state, h, d) : 1;
             bool poisson = !st->model->max && st->options.noise == RB_ET_POISSON;
@@ -123,13 +132,23 @@ static void check(rb_context *ctx, const struct setting *c) {
     }
     for (int h = 0; h < c->h; h++) {
         near(st->moments.sums[h], sums.mean[h], "mean");
-        for (int j = 0; st->model->keep == ET_KEEP_PAIRS && j < c->h; j++) {
+        bool one_second = st->model->keep == ET_KEEP_PAIRS && !st->moments.pairs.data;
+        for (int j = 0; one_second && j < c->h; j++) {
             near(rb_dense_get(st->moments.second, h, j), sums.second[h * c->h + j], "second");
         }
         for (int d = 0; d < c->d; d++) {
             near(rb_dense_get(st->moments.products, h, d), sums.up[h * c->d + d], "products");
-            if (st->model->keep == ET_KEEP_STATES) {
+            if (st->moments.weights.data) {
                 near(rb_dense_get(st->moments.weights, h, d), sums.down[h * c->d + d], "weights");
+            }
+        }
+    }
+    for (int d = 0; st->moments.pairs.data && d < c->d; d++) {
+        et_missing_second(st, d);
+        for (int h = 0; h < c->h; h++) {
+            for (int j = 0; j < c->h; j++) {
+                near(rb_dense_get(st->moments.second, h, j), sums.pairs[(h * c->h + j) * c->d + d],
+                     "second of a feature");
             }
         }
     }
@@ -149,7 +168,7 @@ static void sums_are_those_over_states(void **state) {
         }
         for (int m = 0; m < MODELS; m++) {
             for (int s = 0; s < 6; s++) {
-                for (int variant = 0; variant < 12; variant++) {
+                for (int variant = 0; variant < 24; variant++) {
                     struct setting c = {.method = models[m].method,
                                         .noise = models[m].noise,
                                         .n = 11,
@@ -162,8 +181,9 @@ static void sums_are_those_over_states(void **state) {
                                                                           : 6,
                                         .singletons = variant % 2,
                                         .anneal_prior = variant / 2 % 2,
-                                        .unequal = variant / 4 == 1,
-                                        .count = variant / 4 == 2 ? shapes[s][2] : 0,
+                                        .unequal = variant / 4 % 3 == 1,
+                                        .count = variant / 4 % 3 == 2 ? shapes[s][2] : 0,
+                                        .missing = variant / 12 * 0.3,
                                         .seed = (uint64_t)(100 * m + 10 * s + variant)};
                     check(ctx, &c);
                 }
@@ -187,14 +207,17 @@ static void exact_selection_is_the_marginal(void **state) {
                             .max_active = 7,
                             .temperature = 2,
                             .unequal = true,
+                            .missing = m % 2 * 0.3,
                             .seed = 5};
         struct fitted f;
         begin_setting(ctx, &c, &f);
         run_estep(ctx, &f);
         for (int64_t i = 0; i < c.n; i++) {
             double marginals[MOST_H];
+            et_sample sample =
+                et_observe_block(f.state->engine, &f.state->engine->scratch[0], &f.block, i);
             double evidence =
-                et_exact(f.state->engine, &f.state->engine->scratch[0], f.y + i * c.d, marginals);
+                et_exact(f.state->engine, &f.state->engine->scratch[0], &sample, marginals);
             near(evidence, f.state->results.evidence[i], "exact evidence");
             for (int h = 0; h < c.h; h++) {
                 near(marginals[h], rb_dense_get(f.state->results.mean, i, h), "marginal");

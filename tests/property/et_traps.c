@@ -245,7 +245,8 @@ static void selection_is_in_order(void **state) {
         rb_dense_zero(rb_dense_rows(f.state->engine->parameters.fields, 2, 1));
         et_prepare(ctx, f.state->engine, 1, 1);
         f.state->engine->setup.selection = selection;
-        et_scores(f.state->engine, &f.state->engine->scratch[0], f.y, b, NULL, got);
+        et_sample sample = {.n = c.d, .y = f.y, .b = b, .square = f.state->engine->square};
+        et_scores(f.state->engine, &f.state->engine->scratch[0], &sample, got);
         assert_true(got[2] == -HUGE_VAL && got[0] > -HUGE_VAL);
         end_setting(&f);
     }

@@ -27,7 +27,9 @@ static void apply(rb_context *ctx, const rb_preprocess *p, rb_source *source, do
     for (int64_t e = 0; e < n * p->n_features; e++) {
         squares += out[e] * out[e];
     }
-    assert_close(rb_block_squares(&block), squares, 1e-12);
+    int64_t values;
+    assert_close(rb_block_squares(&block, &values), squares, 1e-12);
+    assert_int_equal(values, n * p->n_features);
     rb_feed_free(feed);
 }
 

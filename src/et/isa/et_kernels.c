@@ -270,7 +270,8 @@ static inline void powers(int64_t n, bool coarse, double q, double a, double *x)
 
 static void responsibilities(int64_t n, int size, bool coarse, double q, double a,
                              const double *const *power, const double *const *roots,
-                             const double *y, double *const *weights, double *const *products) {
+                             const double *y, const double *there, double *const *weights,
+                             double *const *products) {
     double sum[ET_BAND];
     int64_t padded = (n + L - 1) / L * L;
     for (int64_t d = 0; d < n; d++) {
@@ -288,6 +289,9 @@ static void responsibilities(int64_t n, int size, bool coarse, double q, double 
         powers(padded, true, q, a, sum);
     } else {
         powers(padded, false, q, a, sum);
+    }
+    for (int64_t d = 0; there && d < n; d++) {
+        sum[d] *= there[d];
     }
     for (int k = 0; k < size; k++) {
         const double *root = roots[k];
