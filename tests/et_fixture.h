@@ -22,6 +22,7 @@ struct setting {
     const char *method;
     int noise;
     int n, d, h, candidates, max_active, count;
+    int limit; /* of active causes, for samples that are full */
     double temperature;
     bool anneal_prior, unequal; /* priors */
     int singletons;
@@ -99,6 +100,7 @@ static inline void begin_setting(rb_context *ctx, const struct setting *c, struc
     f->options.candidates = c->candidates;
     f->options.max_active = c->max_active;
     f->options.count = c->count;
+    f->options.max_active_limit = c->limit;
     f->options.noise = c->noise;
     f->options.prior = 0.25;
     f->options.sigma = 0.7;

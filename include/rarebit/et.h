@@ -74,10 +74,14 @@ typedef struct rb_et_options {
     int mstep;         /* rb_et_mstep, of nmf-et only */
     int noise;         /* rb_et_noise, of nmf-et and mca */
     bool prior_per_cause; /* a prior for each cause; learned from the end temperature on */
-    int64_t count;   /* exactly this many causes in each sample, all such states equally likely; 0:
+    int64_t count; /* exactly this many causes in each sample, all such states equally likely; 0:
                       * any number, by the prior */
-    bool exact;      /* look at all states: candidates = max_active = units */
-    bool as_printed; /* the paper's literal settings */
+    int64_t max_active_limit; /* at the end temperature a sample whose most probable state is full
+                               * is done again with one more active cause, up to this many; 0: never */
+    int64_t
+        candidates_limit; /* and with two more candidates, up to this many; 0: no limit but units */
+    bool exact;           /* look at all states: candidates = max_active = units */
+    bool as_printed;      /* the paper's literal settings */
 } rb_et_options;
 
 /* The option table of rb_et_options for a method, "linca", "nmf-et" or "mca"; NULL for another. */

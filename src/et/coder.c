@@ -59,6 +59,7 @@ rb_error et_coder_new(rb_context *ctx, const rb_model *model, int64_t block_samp
         et_coder_free(c);
         return err;
     }
+    c->engine->widens = true;
     et_prepare(ctx, c->engine, 1, 1);
     *out = c;
     return RB_OK;

@@ -13,9 +13,10 @@ static double *room_for(rb_context *ctx, int64_t a, int64_t b, int64_t c) {
     return rb_alloc_zero(ctx, count, sizeof(double));
 }
 
-static rb_error missing_scratch_new(rb_context *ctx, const et_setup *setup, et_scratch *scratch) {
+static rb_error missing_scratch_new(rb_context *ctx, const et_setup *setup, int64_t candidates,
+                                    et_scratch *scratch) {
     int64_t d = setup->n_features, h = setup->units;
-    int64_t packed = h <= RB_ET_MOST_EXACT ? h : setup->candidates;
+    int64_t packed = h <= RB_ET_MOST_EXACT ? h : candidates;
     rb_error err = rb_dense_new(ctx, RB_FLOAT64, ET_TASK_SAMPLES, d, &scratch->mask);
     if (!err) {
         err = rb_dense_new(ctx, RB_FLOAT64, ET_TASK_SAMPLES, h, &scratch->square);
@@ -35,7 +36,7 @@ static rb_error missing_scratch_new(rb_context *ctx, const et_setup *setup, et_s
 
 static rb_error scratch_new(rb_context *ctx, const et_engine *engine, et_scratch *scratch) {
     const et_setup *setup = &engine->setup;
-    const et_tree *tree = &engine->tree;
+    const et_tree *tree = et_tree_of(engine, engine->widths);
     int64_t h = setup->units, candidates = tree->candidates, depth = tree->max_active;
     bool linear = setup->model->energies == et_linear_energies;
     if (h <= RB_ET_MOST_EXACT) {
@@ -66,13 +67,41 @@ static rb_error scratch_new(rb_context *ctx, const et_engine *engine, et_scratch
     if (!all || !setup->missing) {
         return all ? RB_OK : RB_ERROR_MEMORY;
     }
-    return missing_scratch_new(ctx, setup, scratch);
+    return missing_scratch_new(ctx, setup, candidates, scratch);
+}
+
+/* Trees for samples with more active causes than usual, one more each, up to the limits. */
+static rb_error widen(rb_context *ctx, et_engine *engine) {
+    const et_setup *setup = &engine->setup;
+    int64_t more = setup->most_active - setup->max_active;
+    if (more <= 0) {
+        return RB_OK;
+    }
+    rb_error err = et_tree_check(ctx, setup->most_candidates, setup->most_active);
+    if (err) {
+        return err;
+    }
+    engine->wider = rb_alloc_zero(ctx, more, sizeof *engine->wider);
+    if (!engine->wider) {
+        return RB_ERROR_MEMORY;
+    }
+    for (int64_t step = 1; !err && step <= more; step++) {
+        int64_t candidates = setup->candidates + 2 * step, active = setup->max_active + step;
+        candidates = candidates < setup->most_candidates ? candidates : setup->most_candidates;
+        active = active < candidates ? active : candidates;
+        err = et_tree_new(ctx, candidates, active, &engine->wider[engine->widths]);
+        engine->widths += !err;
+    }
+    return err;
 }
 
 static rb_error allocate(rb_context *ctx, et_engine *engine) {
     const et_setup *setup = &engine->setup;
     et_parameters *p = &engine->parameters;
     rb_error err = et_tree_new(ctx, setup->candidates, setup->max_active, &engine->tree);
+    if (!err) {
+        err = widen(ctx, engine);
+    }
     if (!err) {
         err = rb_dense_new(ctx, RB_FLOAT64, setup->units, setup->n_features, &p->fields);
     }
@@ -140,6 +169,10 @@ void et_engine_free(et_engine *engine) {
     }
     rb_free(engine->scratch);
     et_tree_free(&engine->tree);
+    for (int i = 0; i < engine->widths; i++) {
+        et_tree_free(&engine->wider[i]);
+    }
+    rb_free(engine->wider);
     rb_dense_free(&engine->parameters.fields);
     rb_free(engine->parameters.prior);
     rb_free(engine->logit);
@@ -204,7 +237,7 @@ void et_prepare(rb_context *ctx, et_engine *engine, double beta, double beta_pri
 static double unequal_mass(const et_engine *engine) {
     enum { MOST = 64 };
     double chance[MOST + 1] = {1}, sum = 0;
-    int64_t most = engine->setup.max_active < MOST ? engine->setup.max_active : MOST;
+    int64_t most = et_most_active(engine) < MOST ? et_most_active(engine) : MOST;
     for (int64_t h = 0; h < engine->setup.units; h++) {
         double prior = engine->parameters.prior[h];
         for (int64_t k = most; k > 0; k--) {
@@ -218,6 +251,10 @@ static double unequal_mass(const et_engine *engine) {
     return fmin(sum, 1);
 }
 
+int64_t et_most_active(const et_engine *engine) {
+    return et_tree_of(engine, engine->widens ? engine->widths : 0)->max_active;
+}
+
 double et_prior_mass(const et_engine *engine) {
     const et_setup *setup = &engine->setup;
     double prior = engine->parameters.prior[0], sum = 0;
@@ -227,7 +264,7 @@ double et_prior_mass(const et_engine *engine) {
     if (!engine->equal_prior) {
         return unequal_mass(engine);
     }
-    for (int64_t k = 0; k <= setup->max_active; k++) {
+    for (int64_t k = 0; k <= et_most_active(engine); k++) {
         double size = (double)k, rest = (double)(setup->units - k);
         sum += exp(log_choose(setup->units, k) + size * log(prior) + rest * log1p(-prior));
     }

@@ -22,6 +22,9 @@
 #include "et.h"
 #include "kernels.h"
 
+/* Active causes in a state, at most: a tree of more has too many states. */
+enum { ET_MOST_ACTIVE = 32 };
+
 /* Samples in one task of the E-step. Fixed: results must not depend on the number of threads. */
 enum { ET_TASK_SAMPLES = 128 };
 
@@ -31,6 +34,7 @@ extern const rb_option et_option_rows[]; /* options.c; the first two are not for
 
 /* Are there few enough states to be looked at? */
 bool et_tree_fits(int64_t candidates, int64_t max_active);
+rb_error et_tree_check(rb_context *ctx, int64_t candidates, int64_t max_active);
 /* RB_ERROR_ARGUMENT when they are too many: counted before anything is allocated. */
 rb_error et_tree_new(rb_context *ctx, int64_t candidates, int64_t max_active, et_tree *tree);
 void et_tree_free(et_tree *tree);
@@ -75,8 +79,8 @@ typedef struct et_model {
     void (*superpose)(int64_t n, const double *wbar, const double *field, double *out);
     /* e of every state of the tree, in lanes, for `count` samples; other lanes get what they may.
      */
-    void (*energies)(const struct et_engine *engine, struct et_scratch *scratch,
-                     const et_sample *samples, int count);
+    void (*energies)(const struct et_engine *engine, const et_tree *tree,
+                     struct et_scratch *scratch, const et_sample *samples, int count);
     /* Adds what the M-step needs of the block whose posteriors are in the results. */
     rb_error (*add)(rb_context *ctx, struct et_state *st, const rb_block *block);
     rb_error (*mstep)(rb_context *ctx, struct et_state *st);
@@ -88,10 +92,10 @@ extern const et_model et_linca, et_nmf, et_nmf_poisson, et_mca, et_mca_poisson;
 const et_model *et_model_of(const rb_method *method, const rb_et_options *options, et_model *room);
 
 /* posterior_linear.c, posterior_general.c */
-void et_linear_energies(const struct et_engine *engine, struct et_scratch *scratch,
-                        const et_sample *samples, int count);
-void et_general_energies(const struct et_engine *engine, struct et_scratch *scratch,
-                         const et_sample *samples, int count);
+void et_linear_energies(const struct et_engine *engine, const et_tree *tree,
+                        struct et_scratch *scratch, const et_sample *samples, int count);
+void et_general_energies(const struct et_engine *engine, const et_tree *tree,
+                         struct et_scratch *scratch, const et_sample *samples, int count);
 /* e of every cause alone. */
 void et_singles(const struct et_engine *engine, struct et_scratch *scratch, const et_sample *sample,
                 double *single);
@@ -120,7 +124,8 @@ typedef struct et_setup {
     int64_t n_features, units;
     rb_type type; /* of samples and posterior means */
     int64_t candidates, max_active;
-    int selection; /* rb_et_selection */
+    int64_t most_candidates, most_active; /* what a sample may be given; 0: no more than that */
+    int selection;                        /* rb_et_selection */
     bool singletons;
     bool fixed_count; /* exactly max_active causes are active */
     bool missing;     /* samples may lack values (NaN) */
@@ -152,6 +157,9 @@ typedef struct et_engine {
     et_setup setup;
     et_parameters parameters;
     et_tree tree;
+    et_tree *wider; /* trees with one more active cause and two more candidates each */
+    int widths;     /* how many there are */
+    bool widens;    /* samples whose most probable state is full are done again with the next */
     et_scratch *scratch;
     int workers;
     const et_kernels *kernels;
@@ -173,7 +181,13 @@ rb_error et_engine_new(rb_context *ctx, const et_setup *setup, et_engine **engin
 void et_engine_free(et_engine *engine);
 /* After each change of the parameters, or to change the temperature. */
 void et_prepare(rb_context *ctx, et_engine *engine, double beta, double beta_prior);
-/* A: prior probability of at most gamma active causes; of exactly that many: 1. */
+/* The tree of width 0, that of all samples at first, to engine->widths. */
+static inline const et_tree *et_tree_of(const et_engine *engine, int width) {
+    return width ? &engine->wider[width - 1] : &engine->tree;
+}
+/* The most active causes that a sample may have as the engine stands. */
+int64_t et_most_active(const et_engine *engine);
+/* A: prior probability of at most so many active causes; of exactly that many: 1. */
 double et_prior_mass(const et_engine *engine);
 
 /* exact.c: the log evidence over all states, and p(s_h = 1 | y); for few units. */
@@ -208,17 +222,20 @@ rb_error et_check_values(rb_context *ctx, const et_model *model, int64_t first, 
 
 /* Posteriors of the samples of a block. */
 typedef struct et_results {
-    int64_t room;        /* samples */
-    rb_dense mean;       /* room x H: <s> */
-    double *evidence;    /* log evidence, all constants */
-    double *norm;        /* |y|^2; general: minus twice the constant of y */
-    int64_t *there;      /* values that are not missing */
-    double *active;      /* <|s|> */
-    double *energy;      /* <e(s)> less its prior terms */
-    int32_t *candidates; /* room x H' */
+    int64_t room;     /* samples */
+    rb_dense mean;    /* room x H: <s> */
+    double *evidence; /* log evidence, all constants */
+    double *norm;     /* |y|^2; general: minus twice the constant of y */
+    int64_t *there;   /* values that are not missing */
+    double *active;   /* <|s|> */
+    double *energy;   /* <e(s)> less its prior terms */
+    /* Of a sample: et_look_at; rooms are those of the widest tree. */
+    int64_t most_candidates, most_states;
+    uint8_t *width;      /* of its tree */
+    int32_t *candidates; /* room x most_candidates */
     int32_t *map;        /* the most probable state: of the tree, or -1 - h for cause h alone */
-    double *pairs;       /* room x H' x H': <s_j s_k> of candidates j < k; NULL unless asked for */
-    double *states;      /* room x states of the tree: their probabilities; NULL likewise */
+    double *pairs;       /* room x most_candidates^2; NULL unless asked for */
+    double *states;      /* room x most_states; NULL likewise */
     rb_dense single;     /* room x H: probability of cause h alone, with `states` */
     bool *used;          /* results of samples that are not used stay zero */
 } et_results;
@@ -226,7 +243,18 @@ typedef struct et_results {
 rb_error et_results_new(rb_context *ctx, const et_engine *engine, int64_t room, et_keep keep,
                         et_results *results);
 void et_results_free(et_results *results);
-/* Bytes that a sample takes in the results; HUGE_VAL when there is no such tree. */
+/* What was looked at for a sample. */
+typedef struct et_look {
+    const et_tree *tree;
+    const int32_t *candidates; /* H' */
+    const double *pairs;       /* H' x H': <s_j s_k> of candidates j < k */
+    const double *states;      /* probabilities of the states of the tree */
+} et_look;
+et_look et_look_at(const et_engine *engine, const et_results *results, int64_t i);
+/* The causes of its most probable state, ascending; returns how many. */
+int64_t et_map_causes(const et_engine *engine, const et_results *results, int64_t i,
+                      int64_t causes[ET_MOST_ACTIVE]);
+/* Bytes that a sample takes in the results. */
 double et_results_bytes(const et_setup *setup, et_keep keep);
 
 /* Posteriors of all samples with results->used set; only evidence, norm and map when `rank`. */

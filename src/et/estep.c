@@ -27,6 +27,7 @@ rb_error et_begin(rb_context *ctx, void *state) {
         return RB_OK;
     }
     double beta = 1 / et_temperature(&st->schedule, st->iteration);
+    st->engine->widens = et_schedule_ended(&st->schedule, st->iteration);
     et_prepare(ctx, st->engine, beta, st->anneal_prior ? beta : 1);
     if (st->model->max) {
         et_max_powers(st);
@@ -48,7 +49,6 @@ static double rank(const et_state *st, int64_t i) {
 /* Notes evidence and most probable state of every sample. */
 static rb_error note_samples(rb_context *ctx, et_state *st, const rb_block *block) {
     const et_results *r = &st->results;
-    const et_tree *tree = &st->engine->tree;
     for (int64_t i = 0; i < block->n_samples; i++) {
         if (!isfinite(r->evidence[i])) {
             return rb_fail(ctx, RB_ERROR_NUMERIC,
@@ -57,11 +57,9 @@ static rb_error note_samples(rb_context *ctx, et_state *st, const rb_block *bloc
         }
         st->evidence[block->first + i] = rank(st, i);
         st->all_evidence += r->evidence[i];
-        if (r->map[i] < 0) {
-            st->in_map[-1 - r->map[i]] = true;
-        }
-        for (int64_t s = r->map[i]; s > 0; s = tree->parent[s]) {
-            st->in_map[r->candidates[i * tree->candidates + tree->last[s]]] = true;
+        int64_t causes[ET_MOST_ACTIVE], count = et_map_causes(st->engine, r, i, causes);
+        for (int64_t k = 0; k < count; k++) {
+            st->in_map[causes[k]] = true;
         }
     }
     return RB_OK;

@@ -44,14 +44,15 @@ static void exact_task(void *arg, int64_t index, int worker) {
     const et_engine *engine = f->coder->engine;
     const et_results *r = &f->coder->results;
     et_scratch *scratch = &engine->scratch[worker];
-    int64_t i = index * f->step, candidates = engine->tree.candidates;
+    int64_t i = index * f->step;
+    et_look look = et_look_at(engine, r, i);
     et_sample sample = et_observe_block(engine, scratch, task->block, i);
     double evidence = et_exact(engine, scratch, &sample, scratch->scores);
     f->kl[i] = evidence - r->evidence[i];
     f->quality[i] = exp(-f->kl[i]);
     f->hits[i] = 0;
-    for (int64_t k = 0; k < candidates; k++) {
-        f->hits[i] += scratch->scores[r->candidates[i * candidates + k]];
+    for (int64_t k = 0; k < look.tree->candidates; k++) {
+        f->hits[i] += scratch->scores[look.candidates[k]];
     }
     f->marginal[i] = engine->kernels->sum(engine->setup.units, scratch->scores);
 }
@@ -72,14 +73,11 @@ static void add_exact(struct figures *f, const rb_block *block) {
 
 /* Notes the causes of the most probable states. */
 static void add_map(struct figures *f, int64_t count) {
-    const et_results *r = &f->coder->results;
-    const et_tree *tree = &f->coder->engine->tree;
     for (int64_t i = 0; i < count; i++) {
-        if (r->map[i] < 0) {
-            f->in_map[-1 - r->map[i]] = true;
-        }
-        for (int64_t s = r->map[i]; s > 0; s = tree->parent[s]) {
-            f->in_map[r->candidates[i * tree->candidates + tree->last[s]]] = true;
+        int64_t causes[ET_MOST_ACTIVE];
+        int64_t active = et_map_causes(f->coder->engine, &f->coder->results, i, causes);
+        for (int64_t k = 0; k < active; k++) {
+            f->in_map[causes[k]] = true;
         }
     }
 }
@@ -87,24 +85,22 @@ static void add_map(struct figures *f, int64_t count) {
 /* ---- the mean of the superposition ---- */
 
 /* Adds q Wbar(s) of the states of two causes or more below s. */
-static void add_states(const struct figures *f, int64_t i, int64_t s) {
+static void add_states(const struct figures *f, const et_look *look, int64_t s) {
     const et_engine *engine = f->coder->engine;
-    const et_tree *tree = &engine->tree;
-    const et_results *r = &f->coder->results;
+    const et_tree *tree = look->tree;
     int64_t n = engine->setup.n_features;
     const double *wbar = f->wbar + tree->size[s] * n;
     double *out = f->wbar + (tree->size[s] + 1) * n;
     for (int k = tree->last[s] + 1; k < tree->candidates; k++) {
         int64_t child = tree->child[s] + k;
-        const double *field =
-            rb_dense_row(engine->parameters.fields, r->candidates[i * tree->candidates + k]);
-        double q = tree->size[child] > 1 ? r->states[i * tree->count + child] : 0;
+        const double *field = rb_dense_row(engine->parameters.fields, look->candidates[k]);
+        double q = tree->size[child] > 1 ? look->states[child] : 0;
         engine->setup.model->superpose(n, wbar, field, out);
         for (int64_t d = 0; d < n; d++) {
             f->expected[d] += q * out[d];
         }
         if (child < tree->inner) {
-            add_states(f, i, child);
+            add_states(f, look, child);
         }
     }
 }
@@ -112,10 +108,11 @@ static void add_states(const struct figures *f, int64_t i, int64_t s) {
 /* <Wbar(s)>; where fields add up it is what the means rebuild. */
 static void expect_sample(const struct figures *f, int64_t i) {
     const et_engine *engine = f->coder->engine;
+    et_look look = et_look_at(engine, &f->coder->results, i);
     int64_t n = engine->setup.n_features;
     for (int64_t d = 0; d < n; d++) {
         f->wbar[d] = engine->setup.model->empty;
-        f->expected[d] = f->coder->results.states[i * engine->tree.count] * f->wbar[d];
+        f->expected[d] = look.states[0] * f->wbar[d];
     }
     const void *single = rb_dense_row(f->coder->results.single, i);
     for (int64_t h = 0; h < engine->setup.units; h++) {
@@ -128,7 +125,7 @@ static void expect_sample(const struct figures *f, int64_t i) {
             f->expected[d] += q * f->wbar[n + d];
         }
     }
-    add_states(f, i, 0);
+    add_states(f, &look, 0);
 }
 
 /* The squared error of rebuilt values of sample i, over those that are there. */
@@ -234,7 +231,7 @@ rb_error et_evaluate(rb_context *ctx, const rb_model *model, rb_feed *feed,
     }
     if (!err) {
         f.expected = rb_alloc(ctx, d, sizeof *f.expected);
-        f.wbar = rb_alloc(ctx, (f.coder->engine->tree.max_active + 1) * d, sizeof *f.wbar);
+        f.wbar = rb_alloc(ctx, (et_most_active(f.coder->engine) + 1) * d, sizeof *f.wbar);
         f.in_map = rb_alloc_zero(ctx, f.coder->engine->setup.units, sizeof *f.in_map);
         f.quality = rb_alloc(ctx, 4 * size, sizeof *f.quality);
         f.step = exact_step(f.coder->engine, n);

@@ -137,6 +137,8 @@ rb_error et_survey_block(rb_context *ctx, void *state, const rb_block *block);
 rb_error et_store(rb_context *ctx, void *state, rb_model *model);
 /* Candidates and active causes as they are used, within their bounds. */
 void et_limits(const rb_et_options *options, int64_t *candidates, int64_t *max_active);
+/* How far samples may be widened, once candidates and active causes are known. */
+void et_widths(const rb_et_options *options, et_setup *setup);
 /* What the engine needs to know; RB_ERROR_ARGUMENT for a selection that the model cannot have. */
 rb_error et_setup_of(rb_context *ctx, const et_model *model, const rb_et_options *options,
                      int64_t n_features, rb_type type, et_setup *setup);

@@ -1,27 +1,9 @@
 /* Log evidence and most probable state of samples. */
 #include "coder.h"
 
-/* The causes of the most probable state of sample i, ascending; how many. */
-static int64_t list_causes(const et_coder *c, int64_t i, int64_t *causes) {
-    const et_results *r = &c->results;
-    const et_tree *tree = &c->engine->tree;
-    int64_t count = 0;
-    if (r->map[i] < 0) {
-        causes[count++] = -1 - r->map[i];
-    }
-    /* From the state up, a higher index comes first. */
-    for (int64_t s = r->map[i]; s > 0; s = tree->parent[s]) {
-        count++;
-    }
-    int64_t place = count;
-    for (int64_t s = r->map[i]; s > 0; s = tree->parent[s]) {
-        causes[--place] = r->candidates[i * tree->candidates + tree->last[s]];
-    }
-    return count;
-}
-
-static rb_error each_block(rb_context *ctx, et_coder *c, rb_feed *feed, int64_t *causes,
-                           rb_et_map_fn fn, void *user) {
+static rb_error each_block(rb_context *ctx, et_coder *c, rb_feed *feed, rb_et_map_fn fn,
+                           void *user) {
+    int64_t causes[ET_MOST_ACTIVE];
     int64_t n = rb_feed_samples(feed), size = c->results.room;
     rb_error err = RB_OK;
     for (int64_t first = 0; !err && first < n; first += size) {
@@ -31,7 +13,7 @@ static rb_error each_block(rb_context *ctx, et_coder *c, rb_feed *feed, int64_t 
             err = et_code(ctx, c, &block);
         }
         for (int64_t i = 0; !err && i < block.n_samples; i++) {
-            int64_t count = list_causes(c, i, causes);
+            int64_t count = et_map_causes(c->engine, &c->results, i, causes);
             if (fn(user, first + i, c->results.evidence[i], count, causes)) {
                 err = rb_fail(ctx, RB_ERROR_INTERRUPTED, "stopped at sample %lld",
                               (long long)(first + i));
@@ -58,10 +40,7 @@ rb_error rb_et_map(rb_context *ctx, const rb_model *model, rb_source *source, rb
         err = rb_feed_new(ctx, model->preprocess, source, model->type, &feed);
     }
     if (!err) {
-        const et_coder *c = coder;
-        int64_t *causes = rb_alloc(ctx, c->engine->tree.max_active + 1, sizeof *causes);
-        err = causes ? each_block(ctx, coder, feed, causes, fn, user) : RB_ERROR_MEMORY;
-        rb_free(causes);
+        err = each_block(ctx, coder, feed, fn, user);
     }
     rb_feed_free(feed);
     et_coder_free(coder);

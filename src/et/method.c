@@ -11,6 +11,7 @@ static et_setup setup_of(const rb_problem *problem, const rb_et_options *options
     et_setup setup = {
         .n_features = problem->n_features, .units = options->units, .type = problem->type};
     et_limits(options, &setup.candidates, &setup.max_active);
+    et_widths(options, &setup);
     return setup;
 }
 
@@ -36,7 +37,7 @@ static int64_t block_samples(const rb_problem *problem, const void *options) {
 static int64_t memory(const rb_problem *problem, const void *options) {
     double h = (double)units(options), d = (double)problem->n_features;
     et_setup setup = setup_of(problem, options);
-    if (!et_tree_fits(setup.candidates, setup.max_active)) {
+    if (!et_tree_fits(setup.most_candidates, setup.most_active)) {
         return 0; /* it is not memory that is short: the fit will refuse, and say what to lower */
     }
     double block = (double)problem->block_samples * sample_bytes(problem, options);

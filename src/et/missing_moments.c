@@ -58,14 +58,13 @@ static void add_expected(et_state *st, const struct band *band, int64_t j, int64
 }
 
 static void add_sample(et_state *st, const struct band *band, int64_t i) {
-    const et_results *r = &st->results;
-    int candidates = st->engine->tree.candidates;
-    const int32_t *list = r->candidates + i * candidates;
-    const double *pairs = r->pairs + i * candidates * candidates;
+    et_look look = et_look_at(st->engine, &st->results, i);
+    const int32_t *list = look.candidates;
+    int candidates = look.tree->candidates;
     bool apart = st->moments.pairs.data != NULL;
     for (int j = 0; j < candidates; j++) {
         for (int k = j + 1; k < candidates; k++) {
-            double q = pairs[j * candidates + k];
+            double q = look.pairs[j * candidates + k];
             if (apart) {
                 add_pair(st, band, list[j], list[k], q);
             } else {

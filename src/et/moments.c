@@ -107,17 +107,16 @@ struct task {
 };
 
 /* Adds the pairs of a sample whose lower candidate is in first .. last - 1. */
-static void add_pairs(const et_results *r, int64_t i, int candidates, int64_t first, int64_t last,
-                      rb_dense second) {
-    const int32_t *list = r->candidates + i * candidates;
-    const double *pairs = r->pairs + i * candidates * candidates;
+static void add_pairs(const et_look *look, int64_t first, int64_t last, rb_dense second) {
+    const int32_t *list = look->candidates;
+    int candidates = look->tree->candidates;
     for (int j = 0; j < candidates; j++) {
         if (list[j] < first || list[j] >= last) {
             continue;
         }
         double *row = rb_dense_row(second, list[j]);
         for (int k = j + 1; k < candidates; k++) {
-            row[list[k]] += pairs[j * candidates + k];
+            row[list[k]] += look->pairs[j * candidates + k];
         }
     }
 }
@@ -132,7 +131,8 @@ static void second_task(void *arg, int64_t index, int worker) {
     last = last < second.rows ? last : second.rows;
     for (int64_t i = 0; i < task->count; i++) {
         if (r->used[i]) {
-            add_pairs(r, i, task->st->engine->tree.candidates, first, last, second);
+            et_look look = et_look_at(task->st->engine, r, i);
+            add_pairs(&look, first, last, second);
         }
     }
 }

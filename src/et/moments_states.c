@@ -102,9 +102,9 @@ static void set_causes(struct part *part, const et_tree *tree, const int32_t *li
 static void add_sample(struct part *part, int64_t i, adder add) {
     const et_state *st = part->band->st;
     const et_results *r = &st->results;
-    const et_tree *tree = &st->engine->tree;
-    const double *q = r->states + i * tree->count;
-    const int32_t *list = r->candidates + i * tree->candidates;
+    et_look look = et_look_at(st->engine, r, i);
+    const et_tree *tree = look.tree;
+    const double *q = look.states;
     const void *single = rb_dense_row(r->single, i);
     for (int64_t h = 0; !st->model->max && h < r->single.cols; h++) {
         double one = et_get(r->single.type, single, h);
@@ -116,7 +116,7 @@ static void add_sample(struct part *part, int64_t i, adder add) {
     }
     for (int64_t s = 1 + tree->candidates; s < tree->count; s++) {
         if (q[s] >= LEAST) {
-            set_causes(part, tree, list, s);
+            set_causes(part, tree, look.candidates, s);
             add(part, q[s]);
         }
     }

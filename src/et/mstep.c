@@ -61,6 +61,7 @@ static double variance(rb_context *ctx, et_state *st) {
 static void learn(rb_context *ctx, et_state *st) {
     et_parameters *p = &st->engine->parameters;
     const et_moments *m = &st->moments;
+    int64_t most = et_most_active(st->engine);
     if (st->learn_sigma && m->values > 0) {
         p->sigma = fmax(sqrt(fmax(variance(ctx, st), 0)), st->least_sigma);
     }
@@ -69,10 +70,9 @@ static void learn(rb_context *ctx, et_state *st) {
         for (int64_t h = 0; h < p->fields.rows; h++) {
             active[h] = m->sums[h] / (double)m->used;
         }
-        et_learn_priors(st->options.units, st->options.max_active, active, p->prior);
+        et_learn_priors(st->options.units, most, active, p->prior);
     } else if (st->options.learn_prior) {
-        double prior =
-            et_learn_prior(st->options.units, st->options.max_active, m->active / (double)m->used);
+        double prior = et_learn_prior(st->options.units, most, m->active / (double)m->used);
         for (int64_t h = 0; h < p->fields.rows; h++) {
             p->prior[h] = prior;
         }

@@ -19,6 +19,13 @@ const rb_option et_option_rows[] = {
      "N", "causes looked at for a sample (0: 5, or all if fewer)"},
     {"max-active", 0, RB_OPTION_INTEGER, offsetof(rb_et_options, max_active), "3", 1, 1e9, NULL,
      "N", "most causes that are active in a state"},
+    {"max-active-limit", 0, RB_OPTION_INTEGER, offsetof(rb_et_options, max_active_limit), "0", 0,
+     1e9, NULL, "N",
+     "cold, look again at a sample whose most probable state has all of --max-active, with one "
+     "more "
+     "active and two more candidates, up to N active (0: never)"},
+    {"candidates-limit", 0, RB_OPTION_INTEGER, offsetof(rb_et_options, candidates_limit), "0", 0,
+     1e9, NULL, "N", "most candidates of a sample that is looked at again (0: all units)"},
     {"prior", 0, RB_OPTION_NUMBER, offsetof(rb_et_options, prior), "0", 0, 1, NULL, "P",
      "probability that a cause is active (0: 2 in --units)"},
     {"sigma", 0, RB_OPTION_NUMBER, offsetof(rb_et_options, sigma), "0", 0, 1e150, NULL, "SD",

@@ -7,13 +7,16 @@
 /* ---- memory ---- */
 
 double et_results_bytes(const et_setup *setup, et_keep keep) {
-    double h = (double)setup->candidates, units = (double)setup->units, states = 1, of_size = 1;
-    for (int64_t k = 1; k <= setup->max_active; k++) {
+    bool wider = setup->most_active > setup->max_active;
+    double h = (double)(wider ? setup->most_candidates : setup->candidates), states = 1;
+    double units = (double)setup->units, of_size = 1;
+    int64_t active = wider ? setup->most_active : setup->max_active;
+    for (int64_t k = 1; k <= active; k++) {
         of_size *= (h - (double)k + 1) / (double)k;
         states += of_size;
     }
-    double bytes = units * (double)rb_type_size(setup->type) + 4 * h + 40;
-    bytes += keep == ET_KEEP_PAIRS && setup->max_active > 1 ? 8 * h * h : 0;
+    double bytes = units * (double)rb_type_size(setup->type) + 4 * h + 50;
+    bytes += keep == ET_KEEP_PAIRS && active > 1 ? 8 * h * h : 0;
     bytes += keep == ET_KEEP_STATES ? 8 * states + units * (double)rb_type_size(setup->type) : 0;
     return bytes;
 }
@@ -31,7 +34,10 @@ static bool room_for(rb_context *ctx, int64_t room, int64_t count, double **valu
 
 static rb_error allocate(rb_context *ctx, const et_engine *engine, int64_t room, et_keep keep,
                          et_results *r) {
-    int64_t h = engine->tree.candidates;
+    const et_tree *widest = et_tree_of(engine, engine->widths);
+    int64_t h = widest->candidates;
+    r->most_candidates = h;
+    r->most_states = widest->count;
     rb_error err = rb_dense_new(ctx, engine->setup.type, room, engine->setup.units, &r->mean);
     if (!err && keep == ET_KEEP_STATES) {
         err = rb_dense_new(ctx, engine->setup.type, room, engine->setup.units, &r->single);
@@ -44,16 +50,17 @@ static rb_error allocate(rb_context *ctx, const et_engine *engine, int64_t room,
     r->there = rb_alloc_zero(ctx, room, sizeof *r->there);
     r->active = rb_alloc_zero(ctx, room, sizeof *r->active);
     r->energy = rb_alloc_zero(ctx, room, sizeof *r->energy);
+    r->width = rb_alloc_zero(ctx, room, sizeof *r->width);
     r->candidates = rb_alloc_zero(ctx, room * h, sizeof *r->candidates);
     r->map = rb_alloc_zero(ctx, room, sizeof *r->map);
     r->used = rb_alloc_zero(ctx, room, sizeof *r->used);
-    bool all = r->evidence && r->norm && r->there && r->active && r->energy && r->candidates &&
-               r->map && r->used;
-    if (all && keep == ET_KEEP_PAIRS && engine->tree.max_active > 1) {
+    bool all = r->evidence && r->norm && r->there && r->active && r->energy && r->width &&
+               r->candidates && r->map && r->used;
+    if (all && keep == ET_KEEP_PAIRS && widest->max_active > 1) {
         all = room_for(ctx, room, h * h, &r->pairs);
     }
     if (all && keep == ET_KEEP_STATES) {
-        all = room_for(ctx, room, engine->tree.count, &r->states);
+        all = room_for(ctx, room, widest->count, &r->states);
     }
     return all ? RB_OK : RB_ERROR_MEMORY;
 }
@@ -76,12 +83,38 @@ void et_results_free(et_results *r) {
     rb_free(r->there);
     rb_free(r->active);
     rb_free(r->energy);
+    rb_free(r->width);
     rb_free(r->candidates);
     rb_free(r->map);
     rb_free(r->pairs);
     rb_free(r->states);
     rb_free(r->used);
     *r = (et_results){0};
+}
+
+et_look et_look_at(const et_engine *engine, const et_results *r, int64_t i) {
+    int64_t h = r->most_candidates;
+    return (et_look){
+        .tree = et_tree_of(engine, r->width[i]),
+        .candidates = r->candidates + i * h,
+        .pairs = r->pairs ? r->pairs + i * h * h : NULL,
+        .states = r->states ? r->states + i * r->most_states : NULL,
+    };
+}
+
+int64_t et_map_causes(const et_engine *engine, const et_results *r, int64_t i,
+                      int64_t causes[ET_MOST_ACTIVE]) {
+    et_look look = et_look_at(engine, r, i);
+    if (r->map[i] < 0) {
+        causes[0] = -1 - r->map[i];
+        return 1;
+    }
+    int64_t count = look.tree->size[r->map[i]], place = count;
+    /* From the state up, a higher index comes first. */
+    for (int64_t s = r->map[i]; s > 0; s = look.tree->parent[s]) {
+        causes[--place] = look.candidates[look.tree->last[s]];
+    }
+    return count;
 }
 
 /* ---- one sample ---- */
@@ -96,6 +129,8 @@ struct pass {
 /* Samples that are walked side by side. */
 struct group {
     et_scratch *scratch;
+    const et_tree *tree;
+    int width; /* of the tree */
     int count;
     int64_t index[ET_LANES]; /* in the block */
     et_sample samples[ET_LANES];
@@ -109,7 +144,7 @@ static void join(const struct pass *pass, struct group *group, int64_t i, et_sam
     et_scratch *scratch = group->scratch;
     et_results *r = pass->results;
     double *single = rb_dense_row(scratch->single, group->count);
-    int32_t *candidates = r->candidates + i * engine->tree.candidates;
+    int32_t *candidates = r->candidates + i * r->most_candidates;
     sample.single = single;
     sample.candidates = candidates;
     et_singles(engine, scratch, &sample, single);
@@ -119,10 +154,11 @@ static void join(const struct pass *pass, struct group *group, int64_t i, et_sam
         et_scores(engine, scratch, &sample, scratch->scores);
         scores = scratch->scores;
     }
-    et_select(engine->kernels, scores, setup->units, setup->candidates,
+    et_select(engine->kernels, scores, setup->units, group->tree->candidates,
               scratch->scores + setup->units, scratch->few, candidates);
     r->norm[i] = et_norm(engine, sample.n, sample.y);
     r->there[i] = sample.n;
+    r->width[i] = (uint8_t)group->width;
     group->index[group->count] = i;
     group->samples[group->count] = sample;
     group->count++;
@@ -137,10 +173,10 @@ static void remove_small_states(const et_engine *engine, double *energy) {
 
 /* The most probable state of lane l, among the tree's, whose best is given, and the singles that
  * are no candidates: `single` of candidates becomes -infinity. */
-static int32_t find_map(const et_engine *engine, const et_sample *sample, int64_t best,
-                        double *single, double *highest) {
+static int32_t find_map(const et_engine *engine, const et_tree *tree, const et_sample *sample,
+                        int64_t best, double *single, double *highest) {
     int32_t map = (int32_t)best;
-    for (int k = 0; k < engine->tree.candidates; k++) {
+    for (int k = 0; k < tree->candidates; k++) {
         single[sample->candidates[k]] = -HUGE_VAL;
     }
     int64_t h = engine->setup.singletons
@@ -156,12 +192,12 @@ static void normalise(const struct pass *pass, struct group *g) {
     et_results *r = pass->results;
     int64_t best[ET_LANES];
     double factor[ET_LANES] = {0};
-    kernels->largest(engine->tree.count, g->scratch->energy, g->highest, best);
+    kernels->largest(g->tree->count, g->scratch->energy, g->highest, best);
     for (int l = 0; l < g->count; l++) {
-        r->map[g->index[l]] = find_map(engine, &g->samples[l], best[l],
+        r->map[g->index[l]] = find_map(engine, g->tree, &g->samples[l], best[l],
                                        rb_dense_row(g->scratch->single, l), &g->highest[l]);
     }
-    kernels->exponentials(engine->tree.count, g->highest, g->scratch->energy, g->total, g->product);
+    kernels->exponentials(g->tree->count, g->highest, g->scratch->energy, g->total, g->product);
     for (int l = 0; l < g->count; l++) {
         double *single = rb_dense_row(g->scratch->single, l), total = 0, product = 0;
         if (engine->setup.singletons) {
@@ -179,7 +215,7 @@ static void normalise(const struct pass *pass, struct group *g) {
         }
     }
     if (!pass->rank) {
-        kernels->scale(engine->tree.count, factor, g->scratch->energy);
+        kernels->scale(g->tree->count, factor, g->scratch->energy);
     }
 }
 
@@ -195,11 +231,11 @@ static void put_row(rb_dense to, int64_t i, double *values) {
     }
 }
 
-static void keep_states(const et_engine *engine, const struct group *g, int l, et_results *r) {
-    const et_tree *tree = &engine->tree;
+static void keep_states(const struct group *g, int l, et_results *r) {
+    const et_tree *tree = g->tree;
     const double *energy = g->scratch->energy + l;
     double *single = rb_dense_row(g->scratch->single, l);
-    double *states = r->states + g->index[l] * tree->count;
+    double *states = r->states + g->index[l] * r->most_states;
     for (int64_t s = 0; s < tree->count; s++) {
         states[s] = energy[s * ET_LANES];
     }
@@ -210,8 +246,7 @@ static void keep_states(const et_engine *engine, const struct group *g, int l, e
 }
 
 static void keep_moments(const et_engine *engine, const struct group *g, int l, et_results *r) {
-    const et_tree *tree = &engine->tree;
-    int h = tree->candidates;
+    int h = g->tree->candidates;
     int64_t i = g->index[l];
     double *single = rb_dense_row(g->scratch->single, l);
     for (int k = 0; k < h; k++) {
@@ -221,7 +256,7 @@ static void keep_moments(const et_engine *engine, const struct group *g, int l, 
     r->energy[i] -= engine->kernels->dot(engine->setup.units, single, engine->logit);
     put_row(r->mean, i, single);
     for (int j = 0; r->pairs && j < h; j++) {
-        double *row = r->pairs + (i * h + j) * h;
+        double *row = r->pairs + i * r->most_candidates * r->most_candidates + (int64_t)j * h;
         for (int k = j + 1; k < h; k++) {
             row[k] = g->scratch->pairs[(int64_t)(j * h + k) * ET_LANES + l];
         }
@@ -232,14 +267,14 @@ static void compute_group(const struct pass *pass, struct group *g) {
     const et_engine *engine = pass->engine;
     et_scratch *scratch = g->scratch;
     et_results *r = pass->results;
-    engine->setup.model->energies(engine, scratch, g->samples, g->count);
+    engine->setup.model->energies(engine, g->tree, scratch, g->samples, g->count);
     remove_small_states(engine, scratch->energy);
     normalise(pass, g);
     for (int l = 0; r->states && !pass->rank && l < g->count; l++) {
-        keep_states(engine, g, l, r);
+        keep_states(g, l, r);
     }
     if (!pass->rank) {
-        engine->kernels->moments(&engine->tree, scratch->energy, scratch->work, scratch->mean,
+        engine->kernels->moments(g->tree, scratch->energy, scratch->work, scratch->mean,
                                  r->pairs ? scratch->pairs : NULL);
     }
     for (int l = 0; !pass->rank && l < g->count; l++) {
@@ -267,6 +302,31 @@ static void mask_task(const et_engine *engine, et_scratch *scratch, rb_dense y) 
     }
 }
 
+/* Is the most probable state of the sample as large as any that were looked at? */
+static bool is_full(const et_engine *engine, const et_results *r, int64_t i) {
+    int64_t causes[ET_MOST_ACTIVE];
+    return et_map_causes(engine, r, i, causes) == et_tree_of(engine, r->width[i])->max_active;
+}
+
+/* The samples first .. first + count - 1 that want a tree of the group's width. */
+static void compute_width(const struct pass *pass, struct group *group, int64_t first,
+                          int64_t count) {
+    const et_engine *engine = pass->engine;
+    const et_results *r = pass->results;
+    group->tree = et_tree_of(engine, group->width);
+    for (int64_t i = 0; i < count; i++) {
+        bool wants = r->used[first + i] &&
+                     (group->width == 0 ||
+                      (r->width[first + i] == group->width - 1 && is_full(engine, r, first + i)));
+        if (wants) {
+            join(pass, group, first + i, et_observe(engine, group->scratch, group->count, i));
+        }
+        if (group->count == ET_LANES || (group->count > 0 && i + 1 == count)) {
+            compute_group(pass, group);
+        }
+    }
+}
+
 static void compute_task(void *arg, int64_t task, int worker) {
     const struct pass *pass = arg;
     const et_engine *engine = pass->engine;
@@ -283,14 +343,12 @@ static void compute_task(void *arg, int64_t task, int worker) {
         rb_gemm(1, y, RB_PLAIN, engine->parameters.fields, RB_TRANSPOSED, 0, b);
     }
     for (int64_t i = 0; i < count; i++) {
-        if (pass->results->used[first + i]) {
-            join(pass, &group, first + i, et_observe(engine, group.scratch, group.count, i));
-        } else {
+        if (!pass->results->used[first + i]) {
             clear_sample(pass, first + i);
         }
-        if (group.count == ET_LANES || (group.count > 0 && i + 1 == count)) {
-            compute_group(pass, &group);
-        }
+    }
+    for (group.width = 0; group.width <= (engine->widens ? engine->widths : 0); group.width++) {
+        compute_width(pass, &group, first, count);
     }
 }
 

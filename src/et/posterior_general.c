@@ -5,6 +5,7 @@
 
 struct descent {
     const et_engine *engine;
+    const et_tree *tree;
     et_scratch *scratch;
     const et_sample *sample;
     rb_dense packed; /* fields of the candidates, where the sample lacks values */
@@ -53,7 +54,7 @@ static double superpose(const struct descent *d, const double *wbar, const doubl
 static void descend(const struct descent *d, int64_t s, int size, const double *wbar,
                     double prior) {
     const et_engine *engine = d->engine;
-    const et_tree *tree = &engine->tree;
+    const et_tree *tree = d->tree;
     double *out = vector_of(d, size + 1);
     for (int k = tree->last[s] + 1; k < tree->candidates; k++) {
         int64_t child = tree->child[s] + k;
@@ -81,23 +82,24 @@ static const double *empty_vector(const et_engine *engine, et_scratch *scratch) 
     return scratch->vectors;
 }
 
-static void pack_candidates(const et_engine *engine, const et_sample *sample, rb_dense packed) {
-    for (int k = 0; k < engine->tree.candidates; k++) {
-        et_field(engine, sample, sample->candidates[k], rb_dense_row(packed, k));
+static void pack_candidates(const struct descent *d) {
+    for (int k = 0; k < d->tree->candidates; k++) {
+        et_field(d->engine, d->sample, d->sample->candidates[k], rb_dense_row(d->packed, k));
     }
 }
 
-void et_general_energies(const et_engine *engine, et_scratch *scratch, const et_sample *samples,
-                         int count) {
+void et_general_energies(const et_engine *engine, const et_tree *tree, et_scratch *scratch,
+                         const et_sample *samples, int count) {
     const double *empty = empty_vector(engine, scratch);
-    for (int64_t i = 0; count < ET_LANES && i < engine->tree.count * ET_LANES; i++) {
+    for (int64_t i = 0; count < ET_LANES && i < tree->count * ET_LANES; i++) {
         scratch->energy[i] = 0;
     }
     for (int l = 0; l < count; l++) {
-        struct descent d = {.engine = engine, .scratch = scratch, .sample = &samples[l], .lane = l};
+        struct descent d = {
+            .engine = engine, .tree = tree, .scratch = scratch, .sample = &samples[l], .lane = l};
         if (samples[l].places) {
             d.packed = scratch->fields;
-            pack_candidates(engine, &samples[l], d.packed);
+            pack_candidates(&d);
         }
         scratch->energy[l] = engine->setup.model->general
                                  ? et_fit_energy(engine, samples[l].n, samples[l].y, empty)

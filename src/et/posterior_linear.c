@@ -4,10 +4,10 @@
 #include <string.h>
 
 /* The same for a sample that lacks values: its G is that of the packed fields. */
-static void place_packed(const et_engine *engine, et_scratch *scratch, const et_sample *sample,
-                         int l) {
-    int h = engine->tree.candidates;
-    bool pairs = engine->tree.max_active > 1;
+static void place_packed(const et_engine *engine, const et_tree *tree, et_scratch *scratch,
+                         const et_sample *sample, int l) {
+    int h = tree->candidates;
+    bool pairs = tree->max_active > 1;
     for (int i = 0; i < h; i++) {
         const double *field =
             et_field(engine, sample, sample->candidates[i], rb_dense_row(scratch->fields, i));
@@ -20,15 +20,15 @@ static void place_packed(const et_engine *engine, et_scratch *scratch, const et_
     }
 }
 
-void et_linear_energies(const et_engine *engine, et_scratch *scratch, const et_sample *samples,
-                        int count) {
-    int h = engine->tree.candidates;
-    bool pairs = engine->tree.max_active > 1;
+void et_linear_energies(const et_engine *engine, const et_tree *tree, et_scratch *scratch,
+                        const et_sample *samples, int count) {
+    int h = tree->candidates;
+    bool pairs = tree->max_active > 1;
     memset(scratch->start, 0, (size_t)(h * ET_LANES) * sizeof *scratch->start);
     for (int l = 0; l < count; l++) {
         const int32_t *candidates = samples[l].candidates;
         if (samples[l].places) {
-            place_packed(engine, scratch, &samples[l], l);
+            place_packed(engine, tree, scratch, &samples[l], l);
             continue;
         }
         for (int i = 0; i < h; i++) {
@@ -40,6 +40,5 @@ void et_linear_energies(const et_engine *engine, et_scratch *scratch, const et_s
             }
         }
     }
-    engine->kernels->energies(&engine->tree, scratch->start, scratch->gram, scratch->work,
-                              scratch->energy);
+    engine->kernels->energies(tree, scratch->start, scratch->gram, scratch->work, scratch->energy);
 }

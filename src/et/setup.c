@@ -16,6 +16,40 @@ void et_limits(const rb_et_options *options, int64_t *candidates, int64_t *max_a
     *max_active = options->exact && !options->count ? options->units : smaller(active, *candidates);
 }
 
+void et_widths(const rb_et_options *options, et_setup *setup) {
+    int64_t limit = options->candidates_limit ? options->candidates_limit : options->units;
+    int64_t more = options->max_active_limit - setup->max_active;
+    setup->most_active = setup->max_active;
+    setup->most_candidates = setup->candidates;
+    if (more <= 0 || options->exact || options->count) {
+        return;
+    }
+    /* Compared before anything is multiplied: more may be huge. */
+    int64_t room = smaller(limit, options->units) - setup->candidates;
+    room = room > 0 ? room : 0;
+    setup->most_candidates += more < room / 2 + room % 2 ? 2 * more : room;
+    setup->most_active = smaller(options->max_active_limit, setup->most_candidates);
+}
+
+/* What is wrong with limits that would do nothing; NULL: nothing. */
+static const char *idle_limit(const rb_et_options *o, const et_setup *setup) {
+    if (o->max_active_limit && (o->exact || o->count)) {
+        return "max-active-limit does nothing where all states or a fixed count are looked at; "
+               "leave it out";
+    }
+    if (o->max_active_limit && o->max_active_limit < o->max_active) {
+        return "max-active-limit is below max-active, where every sample begins; raise it";
+    }
+    if (o->candidates_limit && !o->max_active_limit) {
+        return "candidates-limit is given without max-active-limit, which says whether samples are "
+               "looked at again";
+    }
+    if (o->candidates_limit && o->candidates_limit < setup->candidates) {
+        return "candidates-limit is below candidates, which every sample begins with; raise it";
+    }
+    return NULL;
+}
+
 rb_error et_setup_of(rb_context *ctx, const et_model *model, const rb_et_options *options,
                      int64_t n_features, rb_type type, et_setup *setup) {
     *setup = (et_setup){.model = model,
@@ -26,6 +60,7 @@ rb_error et_setup_of(rb_context *ctx, const et_model *model, const rb_et_options
                         .singletons = options->singletons && !options->count,
                         .fixed_count = options->count > 0};
     et_limits(options, &setup->candidates, &setup->max_active);
+    et_widths(options, setup);
     if (options->as_printed) {
         setup->selection = model->non_negative ? RB_ET_SELECT_BOUND : RB_ET_SELECT_COSINE;
         setup->singletons = model->max && !options->count;
@@ -35,6 +70,10 @@ rb_error et_setup_of(rb_context *ctx, const et_model *model, const rb_et_options
             ctx, RB_ERROR_ARGUMENT,
             "count is %lld, but there are %lld units; ask for more units or fewer active",
             (long long)options->count, (long long)options->units);
+    }
+    const char *idle = idle_limit(options, setup);
+    if (idle) {
+        return rb_fail(ctx, RB_ERROR_ARGUMENT, "%s", idle);
     }
     if (setup->selection == RB_ET_SELECT_BOUND && !model->non_negative) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT,

@@ -26,14 +26,22 @@ bool et_tree_fits(int64_t candidates, int64_t max_active) {
     return count_states(candidates, max_active, &count, &inner);
 }
 
+rb_error et_tree_check(rb_context *ctx, int64_t candidates, int64_t max_active) {
+    return et_tree_fits(candidates, max_active)
+               ? RB_OK
+               : rb_fail(ctx, RB_ERROR_ARGUMENT,
+                         "%lld candidates with up to %lld active are more than %d states a sample; "
+                         "lower candidates or max-active, or their limits",
+                         (long long)candidates, (long long)max_active, (int)MOST_STATES);
+}
+
 rb_error et_tree_new(rb_context *ctx, int64_t candidates, int64_t max_active, et_tree *tree) {
     *tree = (et_tree){0};
-    if (!count_states(candidates, max_active, &tree->count, &tree->inner)) {
-        return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                       "%lld candidates with up to %lld active are more than %d states a sample; "
-                       "lower candidates or max-active",
-                       (long long)candidates, (long long)max_active, (int)MOST_STATES);
+    rb_error err = et_tree_check(ctx, candidates, max_active);
+    if (err) {
+        return err;
     }
+    count_states(candidates, max_active, &tree->count, &tree->inner);
     tree->candidates = (int)candidates;
     tree->max_active = (int)max_active;
     tree->last = rb_alloc(ctx, tree->count, sizeof *tree->last);

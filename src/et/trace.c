@@ -56,14 +56,14 @@ static void exact_task(void *arg, int64_t index, int worker) {
     const et_engine *engine = st->engine;
     et_scratch *scratch = &engine->scratch[worker];
     int64_t k = task->first + index, n = sample_at(st, k), i = n - task->block->first;
-    const int32_t *list = st->results.candidates + i * engine->tree.candidates;
+    et_look look = et_look_at(engine, &st->results, i);
     et_sample sample = et_observe_block(engine, scratch, task->block, i);
     double exact = et_exact(engine, scratch, &sample, scratch->scores);
     double evidence = st->results.evidence[i];
     st->trace.quality[st->iteration * st->trace.count + k] = exp(evidence - exact);
     task->hits[k] = 0;
-    for (int c = 0; c < engine->tree.candidates; c++) {
-        task->hits[k] += scratch->scores[list[c]];
+    for (int c = 0; c < look.tree->candidates; c++) {
+        task->hits[k] += scratch->scores[look.candidates[c]];
     }
     task->marginals[k] = engine->kernels->sum(engine->setup.units, scratch->scores);
 }

@@ -74,7 +74,7 @@ for method in linca nmf-et mca; do
          NR > 1 { for (k = 2; k <= NF; k++) if (rand() < 0.15) $k = "NA" } 1' whole.tsv >Y.tsv
     breaks "--missing omit" fit $method Y.tsv -k 10 --seed 1 -o none.h5 -q
     says "is missing (NaN)"
-    expect 0 fit $method Y.tsv -k 10 --seed 1 --missing omit -o m.h5
+    expect 0 fit $method Y.tsv -k 10 --seed 1 --missing omit --iterations 100 -o m.h5
     says "missing values are left out"
     expect 0 evaluate m.h5 Y.tsv --truth fields.npy --json -q
     [ "$(number causes_found <out)" = 10 ] || fail "$method: causes found: $(cat out)"
@@ -106,6 +106,21 @@ expect 0 fit mca Y.npy -k 2 --iterations 2 -o m.h5 -q
 [ ! -s err ] || fail "a default was warned about: $(cat err)"
 refuses "60 candidates with up to 30 active are more than" \
     fit mca Y.npy -k 100 --candidates 60 --max-active 30 -o none.h5 -q
+
+# Samples with more causes than usual: looked at again where that is asked for.
+expect 0 simulate bars --style max --noise 1 --probability 0.35 --samples 300 --seed 3 -o many.npy -q
+for limit in 3 6; do
+    expect 0 fit mca many.npy -k 10 --sigma 1 --prior 0.35 --max-active 3 --max-active-limit $limit \
+        --cut-factor 1e9 --iterations 50 --seed 1 -o m$limit.h5 -q
+    expect 0 evaluate m$limit.h5 many.npy --json -q
+    quality=$(number quality <out)
+    expect 0 encode m$limit.h5 many.npy -o codes.npy --map states$limit.tsv -q
+    holds "$(awk 'NF - 1 > most { most = NF - 1 } END { print most }' states$limit.tsv) == $limit"
+    [ $limit = 3 ] && before=$quality
+done
+holds "$quality > $before"
+refuses "max-active-limit" fit mca many.npy -k 10 --candidates-limit 7 -o none.h5 -q
+refuses "below max-active" fit mca many.npy -k 10 --max-active-limit 2 -o none.h5 -q
 
 refuses "not negative" fit linca Y.npy -k 10 --selection bound -o m.h5 -q
 refuses "temperature" fit mca Y.npy -k 10 --temperature 1:13 -o m.h5 -q

@@ -432,6 +432,8 @@ static void memory_may_be_refused(void **state) {
         rb_et_options options;
         rb_et_options_default(&options);
         options.units = 3;
+        options.max_active = 1;
+        options.max_active_limit = 2;
         options.noise = models[m].noise;
         rb_fit_options fit = fixture_fit(2, RB_FLOAT64);
         rb_error err = RB_ERROR_MEMORY;

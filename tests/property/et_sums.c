@@ -11,12 +11,12 @@ struct sums {
 };
 
 static bool looked_at(const struct setting *c, const et_state *st, int64_t i, int state) {
-    const int32_t *list = st->results.candidates + i * st->engine->tree.candidates;
+    et_look look = et_look_at(st->engine, &st->results, i);
     int size = 0, outside = 0;
     for (int h = 0; h < c->h; h++) {
         bool listed = false;
-        for (int k = 0; k < st->engine->tree.candidates; k++) {
-            listed = listed || list[k] == h;
+        for (int k = 0; k < look.tree->candidates; k++) {
+            listed = listed || look.candidates[k] == h;
         }
         size += state >> h & 1;
         outside += (state >> h & 1) && !listed;
@@ -25,7 +25,7 @@ static bool looked_at(const struct setting *c, const et_state *st, int64_t i, in
         return size == c->count && !outside;
     }
     bool single = st->engine->setup.singletons && size == 1;
-    return single || (size <= st->engine->tree.max_active && !outside);
+    return single || (size <= look.tree->max_active && !outside);
 }
 
 /* log p(s, y), annealed; Wbar into wbar. */
@@ -155,6 +155,53 @@ static void check(rb_context *ctx, const struct setting *c) {
     end_setting(&f);
 }
 
+/* A sample whose most probable state is full is done again, one more active cause and two more
+ * candidates at a time: none is full but at the limit, and the sums are still those over states. */
+static void full_samples_are_widened(void **state) {
+    (void)state;
+    rb_context *ctx = fixture_context();
+    int widened = 0, left = 0;
+    for (int m = 0; m < MODELS; m++) {
+        for (int variant = 0; variant < 4; variant++) {
+            struct setting c = {.method = models[m].method,
+                                .noise = models[m].noise,
+                                .n = 15,
+                                .d = 9,
+                                .h = 8,
+                                .candidates = 3 + variant / 2,
+                                .max_active = 1,
+                                .limit = 3,
+                                .temperature = 1,
+                                .singletons = variant % 2,
+                                .missing = variant / 2 * 0.2,
+                                .seed = (uint64_t)(10 * m + variant)};
+            struct fitted f;
+            check(ctx, &c);
+            begin_setting(ctx, &c, &f);
+            run_estep(ctx, &f);
+            const et_results *r = &f.state->results;
+            for (int i = 0; i < c.n; i++) {
+                int64_t causes[ET_MOST_ACTIVE];
+                int64_t size = et_map_causes(f.state->engine, r, i, causes);
+                et_look look = et_look_at(f.state->engine, r, i);
+                assert_int_equal(look.tree->max_active, 1 + r->width[i]);
+                assert_int_equal(look.tree->candidates, fmin(c.candidates + 2 * r->width[i], c.h));
+                assert_true(size < look.tree->max_active || r->width[i] == 2);
+                widened += r->width[i] > 0;
+                left += r->width[i] == 0;
+            }
+            f.state->schedule.iterations = 100; /* hot: nothing is widened */
+            run_estep(ctx, &f);
+            for (int i = 0; i < c.n; i++) {
+                assert_int_equal(r->width[i], 0);
+            }
+            end_setting(&f);
+        }
+    }
+    assert_true(widened > 20 && left > 20);
+    rb_context_free(ctx);
+}
+
 static void sums_are_those_over_states(void **state) {
     (void)state;
     static const char *const kernels[] = {"ref", "avx2", "avx512"};
@@ -268,6 +315,7 @@ static void more_states_never_lower_quality(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(sums_are_those_over_states),
+                                       cmocka_unit_test(full_samples_are_widened),
                                        cmocka_unit_test(exact_selection_is_the_marginal),
                                        cmocka_unit_test(more_states_never_lower_quality)};
     return cmocka_run_group_tests(tests, NULL, NULL);

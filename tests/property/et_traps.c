@@ -186,6 +186,17 @@ static void too_many_states_are_refused(void **state) {
     ctx->allocations_left = 0;
     assert_int_equal(et_tree_new(ctx, 60, 30, &tree), RB_ERROR_ARGUMENT);
     assert_int_equal(et_tree_new(ctx, 1000000000, 1000000000, &tree), RB_ERROR_ARGUMENT);
+    struct setting c = usual(0);
+    rb_et_options options;
+    et_setup setup;
+    et_engine *engine;
+    rb_et_options_default(&options);
+    options.units = 1000000000;
+    options.max_active_limit = 999999999;
+    ctx->allocations_left = 5; /* the engine and its first tree */
+    assert_ok(ctx, et_setup_of(ctx, &et_linca, &options, c.d, RB_FLOAT64, &setup));
+    assert_int_equal(et_engine_new(ctx, &setup, &engine), RB_ERROR_ARGUMENT);
+    assert_null(engine);
     ctx->allocations_left = -1;
     rb_context_free(ctx);
 }
