@@ -62,13 +62,18 @@ typedef struct rb_et_options {
     double sigma;       /* of the noise; 0: learned, from half the standard deviation of the data */
     bool learn_prior;   /* from the end temperature on */
     bool learn_sigma;   /* likewise; always when sigma is 0 */
-    const char *temperature; /* "start:end" or "start"; NULL: from the data */
-    double weight_noise;     /* sd of the noise on fields while annealing; below 0: from the data */
-    double init_mean;        /* of the fields at the start, with init_sd */
-    double init_sd;          /* below 0: both from the data */
-    int selection;           /* rb_et_selection */
-    bool singletons;         /* look at every single cause besides */
-    int anneal_prior;        /* rb_et_anneal: the temperature acts on the prior too */
+    /* "start:end" or "start", or a course over the iterations: "0=13,0.1=13,0.8=1" is 13 for a
+     * tenth of them, falls to 1 until eight tenths, and stays. NULL: from the data. */
+    const char *temperature;
+    /* Courses likewise: the sd of the noise, instead of weight_noise; and the share of the samples
+     * in use, those of largest evidence, instead of cut_factor. NULL: as those say. */
+    const char *weight_noise_schedule, *cut_schedule;
+    double weight_noise; /* sd of the noise on fields while annealing; below 0: from the data */
+    double init_mean;    /* of the fields at the start, with init_sd */
+    double init_sd;      /* below 0: both from the data */
+    int selection;       /* rb_et_selection */
+    bool singletons;     /* look at every single cause besides */
+    int anneal_prior;    /* rb_et_anneal: the temperature acts on the prior too */
     double cut_factor; /* samples explained by few causes, as a share of those expected; 0: 0.9, or
                         * 1 while prior or sigma are learned; 1e9, say: use all samples always */
     int mstep;         /* rb_et_mstep, of nmf-et only */
@@ -76,12 +81,12 @@ typedef struct rb_et_options {
     bool prior_per_cause; /* a prior for each cause; learned from the end temperature on */
     int64_t count; /* exactly this many causes in each sample, all such states equally likely; 0:
                       * any number, by the prior */
-    int64_t max_active_limit; /* at the end temperature a sample whose most probable state is full
-                               * is done again with one more active cause, up to this many; 0: never */
-    int64_t
-        candidates_limit; /* and with two more candidates, up to this many; 0: no limit but units */
-    bool exact;           /* look at all states: candidates = max_active = units */
-    bool as_printed;      /* the paper's literal settings */
+    /* At the end temperature a sample whose most probable state is full is done again with one
+     * more active cause, up to this many; 0: never. */
+    int64_t max_active_limit;
+    int64_t candidates_limit; /* and with two more candidates, up to this many; 0: units */
+    bool exact;               /* look at all states: candidates = max_active = units */
+    bool as_printed;          /* the paper's literal settings */
 } rb_et_options;
 
 /* The option table of rb_et_options for a method, "linca", "nmf-et" or "mca"; NULL for another. */

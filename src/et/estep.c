@@ -10,6 +10,10 @@
 static int64_t cut_size(const et_state *st) {
     double factor = st->options.cut_factor;
     bool learns = st->learn_sigma || st->options.learn_prior || st->options.prior_per_cause;
+    if (st->schedule.cut.count) {
+        return et_cut_size_at(&st->schedule.cut, st->schedule.iterations, st->iteration,
+                              st->problem.n_samples);
+    }
     if (st->options.count) {
         return st->problem.n_samples;
     }

@@ -9,21 +9,31 @@
 
 enum { ET_MOST_KNOTS = 16 };
 
+/* Lines between values at shares of the iterations. */
+typedef struct et_knots {
+    int count;                                         /* 0: none, the usual course */
+    double share[ET_MOST_KNOTS], value[ET_MOST_KNOTS]; /* shares ascend from 0 */
+} et_knots;
+
+/* Reads "0=13,0.1=13,0.8=1"; the sentence names the option. */
+rb_error et_knots_parse(rb_context *ctx, const char *option, const char *text, double least,
+                        double most, et_knots *knots);
+double et_knots_at(const et_knots *knots, double share);
+
 typedef struct et_schedule {
     int64_t iterations;
     double start, end; /* temperatures */
-    /* Instead of the usual schedule, lines between knots; 0 knots: none. */
-    int knots;
-    double share[ET_MOST_KNOTS], temperature[ET_MOST_KNOTS]; /* shares ascend */
+    et_knots temperature, noise, cut;
 } et_schedule;
 
-/* Reads "13:1.05" or "13", where what is not given keeps its value; or knots, share=temperature,
- * such as "0=13,0.1=13,0.8=1". */
+/* Reads "13:1.05" or "13", where what is not given keeps its value; or knots. */
 rb_error et_schedule_parse(rb_context *ctx, const char *text, et_schedule *schedule);
 double et_temperature(const et_schedule *schedule, int64_t iteration);
 /* Has the end temperature been reached? */
 bool et_schedule_ended(const et_schedule *schedule, int64_t iteration);
-/* N_cut: samples in use, n unless it is late enough to cut down to share * n. */
+/* N_cut, samples in use: by knots; else n unless it is late enough to cut down to share * n. The
+ * E-step after the last iteration uses all. */
+int64_t et_cut_size_at(const et_knots *knots, int64_t iterations, int64_t iteration, int64_t n);
 int64_t et_cut_size(int64_t iterations, int64_t iteration, int64_t n, double share);
 
 /* ---- cut.c: the samples of largest log evidence ------------------------------------------------

@@ -18,8 +18,17 @@ static void bound_fields(const et_state *st, rb_dense fields) {
     }
 }
 
+/* Standard deviation of the noise after this M-step. */
+static double noise_now(const et_state *st, bool ended) {
+    const et_knots *knots = &st->schedule.noise;
+    if (knots->count) {
+        return et_knots_at(knots, (double)st->iteration / (double)st->schedule.iterations);
+    }
+    return !ended || st->options.as_printed ? st->noise : 0;
+}
+
 /* N(0, noise^2) in the order of causes and features. */
-static void add_noise(const et_state *st, rb_dense fields) {
+static void add_noise(const et_state *st, double noise, rb_dense fields) {
     rb_stream stream = {.seed = (uint64_t)st->problem.fit->seed,
                         .purpose = RB_RANDOM_FIELD_NOISE,
                         .restart = (uint32_t)st->problem.restart};
@@ -28,7 +37,7 @@ static void add_noise(const et_state *st, rb_dense fields) {
     for (int64_t h = 0; h < fields.rows; h++) {
         double *field = rb_dense_row(fields, h);
         for (int64_t d = 0; d < fields.cols; d++) {
-            field[d] += st->noise * rb_random_normal(stream, index++);
+            field[d] += noise * rb_random_normal(stream, index++);
         }
     }
 }
@@ -109,8 +118,9 @@ rb_error et_mstep(rb_context *ctx, void *state) {
     if (ended) {
         learn(ctx, st);
     }
-    if (st->noise > 0 && (!ended || st->options.as_printed)) {
-        add_noise(st, fields);
+    double noise = noise_now(st, ended);
+    if (noise > 0) {
+        add_noise(st, noise, fields);
         bound_fields(st, fields);
     }
     st->iteration++;

@@ -46,6 +46,9 @@ const rb_option et_option_rows[] = {
      "shares of the iterations: 0=13,0.1=13,0.8=1"},
     {"weight-noise", 0, RB_OPTION_NUMBER, offsetof(rb_et_options, weight_noise), "-1", -1, 1e150,
      NULL, "SD", "noise on the fields after each M-step while annealing (-1: from the data)"},
+    {"weight-noise-schedule", 0, RB_OPTION_TEXT, offsetof(rb_et_options, weight_noise_schedule),
+     NULL, 0, 0, NULL, "COURSE",
+     "the same as lines between shares of the iterations: 0=0.05,0.6=0.05,0.8=0"},
     {"init-mean", 0, RB_OPTION_NUMBER, offsetof(rb_et_options, init_mean), "0", -1e150, 1e150, NULL,
      "MEAN", "mean of the fields at the start, with --init-sd"},
     {"init-sd", 0, RB_OPTION_NUMBER, offsetof(rb_et_options, init_sd), "-1", -1, 1e150, NULL, "SD",
@@ -63,6 +66,10 @@ const rb_option et_option_rows[] = {
      "FACTOR",
      "samples kept at the end, in those expected to have few causes (0: 0.9, or 1 while prior or "
      "sigma are learned)"},
+    {"cut-schedule", 0, RB_OPTION_TEXT, offsetof(rb_et_options, cut_schedule), NULL, 0, 0, NULL,
+     "COURSE",
+     "instead, the share of the samples kept, those explained best, as lines between shares of the "
+     "iterations: 0=1,0.7=1,0.9=0.8"},
     {"as-printed", 0, RB_OPTION_FLAG, offsetof(rb_et_options, as_printed), "false", 0, 0, NULL,
      NULL, "the paper's settings to the letter; less reliable"},
     {0},

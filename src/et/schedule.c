@@ -1,44 +1,72 @@
-/* Temperature and data cut over the iterations t = 0 .. I - 1: hot for a tenth, cooling until eight
- * tenths, cold from then on; the cut begins after two thirds. */
+/* Temperature, noise and data cut over the iterations t = 0 .. I - 1. Temperature: hot for a tenth,
+ * cooling until eight tenths, cold from then on; noise: until it is cold; the cut begins after two
+ * thirds. Or any of them as lines between knots. */
 #include "fit.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
-/* "0=13,0.1=13,0.8=1"; false unless shares ascend from 0 and temperatures are at least 1. */
-static bool parse_knots(const char *text, et_schedule *s) {
+/* "0=13,0.1=13,0.8=1"; false unless shares ascend from 0 and values are within the bounds. */
+static bool parse(const char *text, double least, double most, et_knots *knots) {
     const char *stop = text + strlen(text), *rest = text;
     double before = -1;
-    for (s->knots = 0; s->knots < ET_MOST_KNOTS; rest++) {
-        double share = 0, temperature = 0;
+    *knots = (et_knots){0};
+    for (; knots->count < ET_MOST_KNOTS; rest++) {
+        double share = 0, value = 0;
         rest = rb_number_scan(rest, stop, &share);
         if (!rest || *rest != '=' || !(share > before && share <= 1)) {
             return false;
         }
-        rest = rb_number_scan(rest + 1, stop, &temperature);
-        if (!rest || !(temperature >= 1 && temperature <= 1e150)) {
+        rest = rb_number_scan(rest + 1, stop, &value);
+        if (!rest || !(value >= least && value <= most)) {
             return false;
         }
-        s->share[s->knots] = before = share;
-        s->temperature[s->knots++] = temperature;
+        knots->share[knots->count] = before = share;
+        knots->value[knots->count++] = value;
         if (*rest != ',') {
             break;
         }
     }
-    s->start = s->temperature[0];
-    s->end = s->temperature[s->knots - 1];
-    return rest == stop && s->share[0] == 0;
+    return rest == stop && knots->share[0] == 0;
+}
+
+rb_error et_knots_parse(rb_context *ctx, const char *option, const char *text, double least,
+                        double most, et_knots *knots) {
+    if (parse(text, least, most, knots)) {
+        return RB_OK;
+    }
+    char bound[64] = "";
+    if (most < 1e100) {
+        snprintf(bound, sizeof bound, " and at most %g", most);
+    }
+    return rb_fail(ctx, RB_ERROR_ARGUMENT,
+                   "%s is '%s', but must be SHARE=VALUE,... with shares of the iterations that "
+                   "ascend from 0, values of at least %g%s, and %d pairs at most, such as "
+                   "0=%g,0.8=%g",
+                   option, text, least, bound, (int)ET_MOST_KNOTS, fmin(13, most), fmax(1, least));
+}
+
+/* Between the knots around a share of the iterations; constant after the last. */
+double et_knots_at(const et_knots *knots, double share) {
+    int last = knots->count - 1, k = 1;
+    if (share >= knots->share[last]) {
+        return knots->value[last];
+    }
+    while (k < last && share >= knots->share[k]) {
+        k++;
+    }
+    double from = knots->share[k - 1], along = (share - from) / (knots->share[k] - from);
+    return knots->value[k - 1] + (knots->value[k] - knots->value[k - 1]) * along;
 }
 
 rb_error et_schedule_parse(rb_context *ctx, const char *text, et_schedule *schedule) {
+    et_knots *knots = &schedule->temperature;
     if (strchr(text, '=')) {
-        return parse_knots(text, schedule)
-                   ? RB_OK
-                   : rb_fail(
-                         ctx, RB_ERROR_ARGUMENT,
-                         "temperature is '%s', but knots must be SHARE=TEMPERATURE from share 0 "
-                         "on, ascending, such as 0=13,0.1=13,0.8=1, %d at most",
-                         text, (int)ET_MOST_KNOTS);
+        rb_error err = et_knots_parse(ctx, "temperature", text, 1, 1e150, knots);
+        schedule->start = knots->value[0];
+        schedule->end = knots->value[knots->count ? knots->count - 1 : 0];
+        return err;
     }
     const char *stop = text + strlen(text);
     double start = 0, end = schedule->end;
@@ -58,18 +86,9 @@ rb_error et_schedule_parse(rb_context *ctx, const char *text, et_schedule *sched
 }
 
 bool et_schedule_ended(const et_schedule *s, int64_t iteration) {
-    double tenths = s->knots ? 10 * s->share[s->knots - 1] : 8;
+    const et_knots *knots = &s->temperature;
+    double tenths = knots->count ? 10 * knots->share[knots->count - 1] : 8;
     return 10 * (double)iteration >= tenths * (double)s->iterations;
-}
-
-/* Between the knots around a share of the iterations. */
-static double interpolate(const et_schedule *s, double share) {
-    int k = 1;
-    while (k < s->knots - 1 && share >= s->share[k]) {
-        k++;
-    }
-    double from = s->share[k - 1], along = (share - from) / (s->share[k] - from);
-    return s->temperature[k - 1] + (s->temperature[k] - s->temperature[k - 1]) * along;
 }
 
 double et_temperature(const et_schedule *s, int64_t iteration) {
@@ -77,8 +96,8 @@ double et_temperature(const et_schedule *s, int64_t iteration) {
     if (et_schedule_ended(s, iteration)) {
         return s->end;
     }
-    if (s->knots) {
-        return interpolate(s, t / n);
+    if (s->temperature.count) {
+        return et_knots_at(&s->temperature, t / n);
     }
     if (10 * t < n) {
         return s->start;
@@ -95,5 +114,14 @@ int64_t et_cut_size(int64_t iterations, int64_t iteration, int64_t n, double sha
     least = least > (double)n ? (double)n : least;
     double progress = (double)(iteration - begin + 1) / (double)(iterations - begin);
     int64_t size = n - (int64_t)llround(((double)n - least) * progress);
+    return size > 1 ? size : 1;
+}
+
+int64_t et_cut_size_at(const et_knots *knots, int64_t iterations, int64_t iteration, int64_t n) {
+    if (iteration >= iterations) {
+        return n;
+    }
+    double share = et_knots_at(knots, (double)iteration / (double)iterations);
+    int64_t size = (int64_t)llround(share * (double)n);
     return size > 1 ? size : 1;
 }

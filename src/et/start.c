@@ -99,6 +99,32 @@ static void warn_of_limits(rb_context *ctx, const rb_et_options *o, const et_set
     }
 }
 
+static bool given(const char *text) {
+    return text && *text;
+}
+
+/* Courses over the iterations; each says what another option says otherwise. */
+static rb_error read_schedules(rb_context *ctx, const rb_et_options *o, et_schedule *s) {
+    bool noise = given(o->weight_noise_schedule), cut = given(o->cut_schedule);
+    if (noise && o->weight_noise >= 0) {
+        return rb_fail(ctx, RB_ERROR_ARGUMENT,
+                       "weight-noise and weight-noise-schedule are both given; leave one out");
+    }
+    if (cut && o->cut_factor != 0) {
+        return rb_fail(ctx, RB_ERROR_ARGUMENT,
+                       "cut-factor and cut-schedule are both given; leave one out");
+    }
+    rb_error err = given(o->temperature) ? et_schedule_parse(ctx, o->temperature, s) : RB_OK;
+    if (!err && noise) {
+        err = et_knots_parse(ctx, "weight-noise-schedule", o->weight_noise_schedule, 0, 1e150,
+                             &s->noise);
+    }
+    if (!err && cut) {
+        err = et_knots_parse(ctx, "cut-schedule", o->cut_schedule, 0, 1, &s->cut);
+    }
+    return err;
+}
+
 static rb_error read_options(rb_context *ctx, et_state *st, et_setup *setup) {
     rb_et_options *o = &st->options;
     rb_error err = et_setup_of(ctx, st->model, o, st->problem.n_features, st->problem.type, setup);
@@ -123,8 +149,7 @@ static rb_error read_options(rb_context *ctx, et_state *st, et_setup *setup) {
     o->prior_per_cause = o->prior_per_cause && !o->count;
     st->schedule =
         (et_schedule){.iterations = st->problem.fit->iterations, .end = st->model->end_temperature};
-    return o->temperature && *o->temperature ? et_schedule_parse(ctx, o->temperature, &st->schedule)
-                                             : RB_OK;
+    return read_schedules(ctx, o, &st->schedule);
 }
 
 /* ---- parameters of a model ---- */

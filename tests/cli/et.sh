@@ -122,6 +122,16 @@ holds "$quality > $before"
 refuses "max-active-limit" fit mca many.npy -k 10 --candidates-limit 7 -o none.h5 -q
 refuses "below max-active" fit mca many.npy -k 10 --max-active-limit 2 -o none.h5 -q
 
+# Courses over the iterations, in one way of writing.
+expect 0 fit mca Y.npy -k 10 --temperature 0=13,0.1=13,0.8=1.05 --weight-noise-schedule 0=0.1,0.5=0 \
+    --cut-schedule 0=1,0.7=1,0.9=0.8 --iterations 20 --seed 1 -o m.h5 -q
+refuses "weight-noise-schedule is '0.1'" \
+    fit mca Y.npy -k 10 --weight-noise-schedule 0.1 --iterations 5 -o none.h5 -q
+refuses "at most 1" fit mca Y.npy -k 10 --cut-schedule 0=1,0.7=2 --iterations 5 -o none.h5 -q
+refuses "both given" fit mca Y.npy -k 10 --cut-schedule 0=1 --cut-factor 1 -o none.h5 -q
+refuses "both given" \
+    fit mca Y.npy -k 10 --weight-noise-schedule 0=0 --weight-noise 1 -o none.h5 -q
+
 refuses "not negative" fit linca Y.npy -k 10 --selection bound -o m.h5 -q
 refuses "temperature" fit mca Y.npy -k 10 --temperature 1:13 -o m.h5 -q
 refuses "init-mean" fit mca Y.npy -k 10 --init-mean 3 -o m.h5 -q

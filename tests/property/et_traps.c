@@ -341,6 +341,47 @@ static void schedules_are_piecewise_linear(void **state) {
     rb_context_free(ctx);
 }
 
+/* Noise and cut follow their lines too, and stay at the last value; the E-step after the last
+ * iteration uses all samples. */
+static void courses_are_followed(void **state) {
+    (void)state;
+    rb_context *ctx = fixture_context();
+    et_knots knots;
+    assert_ok(ctx, et_knots_parse(ctx, "cut-schedule", "0=1,0.5=1,0.75=0.2", 0, 1, &knots));
+    assert_int_equal(et_cut_size_at(&knots, 100, 0, 40), 40);
+    assert_int_equal(et_cut_size_at(&knots, 100, 50, 40), 40);
+    assert_int_equal(et_cut_size_at(&knots, 100, 65, 40), 21); /* 1 - 0.8 * 0.6 = 0.52 */
+    assert_int_equal(et_cut_size_at(&knots, 100, 80, 40), 8);
+    assert_int_equal(et_cut_size_at(&knots, 100, 100, 40), 40);
+    assert_ok(ctx, et_knots_parse(ctx, "cut-schedule", "0=0", 0, 1, &knots));
+    assert_int_equal(et_cut_size_at(&knots, 100, 3, 40), 1);
+    assert_int_equal(et_knots_parse(ctx, "cut-schedule", "0=1,0.5=1.1", 0, 1, &knots),
+                     RB_ERROR_ARGUMENT);
+    assert_non_null(strstr(rb_context_error(ctx), "cut-schedule is '0=1,0.5=1.1'"));
+    static const double expected[] = {0.4, 0.4, 0.3, 0.2, 0.2};
+    for (int t = 0; t < 5; t++) {
+        struct setting c = usual(0);
+        struct fitted plain, noisy;
+        begin_setting(ctx, &c, &plain);
+        begin_setting(ctx, &c, &noisy);
+        plain.state->iteration = noisy.state->iteration = t;
+        plain.state->schedule.iterations = noisy.state->schedule.iterations = 5;
+        assert_ok(ctx, et_knots_parse(ctx, "weight-noise-schedule", "0=0.4,0.2=0.4,0.6=0.2", 0, 9,
+                                      &noisy.state->schedule.noise));
+        run_estep(ctx, &plain);
+        run_estep(ctx, &noisy);
+        assert_ok(ctx, et_mstep(ctx, plain.state));
+        assert_ok(ctx, et_mstep(ctx, noisy.state));
+        rb_stream stream = {.seed = (uint64_t)noisy.fit.seed, .purpose = RB_RANDOM_FIELD_NOISE};
+        near(rb_dense_get(noisy.state->engine->parameters.fields, 2, 4) -
+                 rb_dense_get(plain.state->engine->parameters.fields, 2, 4),
+             expected[t] * rb_random_normal(stream, (uint64_t)((t * c.h + 2) * c.d + 4)), "noise");
+        end_setting(&plain);
+        end_setting(&noisy);
+    }
+    rb_context_free(ctx);
+}
+
 /* The sums after a cut are those of the samples in use alone. */
 static void cut_leaves_samples_out(void **state) {
     (void)state;
@@ -521,6 +562,7 @@ int main(void) {
         cmocka_unit_test(many_causes_are_selected_alike),
         cmocka_unit_test(cut_is_gradual),
         cmocka_unit_test(schedules_are_piecewise_linear),
+        cmocka_unit_test(courses_are_followed),
         cmocka_unit_test(cut_leaves_samples_out),
         cmocka_unit_test(noise_is_drawn_in_order),
         cmocka_unit_test(fields_without_responsibility_stay),

@@ -1,0 +1,235 @@
+/* Expectation truncation: what its options promise of a fit as a whole. */
+#include "et_fixture.h"
+
+enum { N = 600, CAUSES = 5, D = 2 * CAUSES };
+
+/* Cause h lights features 2 h and 2 h + 1; noise of sd 1. Either each with a probability of its
+ * own, or `count` of them at a time. active[i * CAUSES + h] says which. */
+static void draw(double *y, bool *active, int count) {
+    rb_draws draws = {{12, RB_RANDOM_SIMULATE, 2}, 0};
+    for (int i = 0; i < N; i++) {
+        bool *on = active + i * CAUSES;
+        for (int h = 0; h < CAUSES; h++) {
+            on[h] = !count && rb_draw_uniform(&draws) < 0.08 + 0.08 * h;
+        }
+        for (int left = count; left > 0;) {
+            int64_t h = rb_draw_integer(&draws, 0, CAUSES - 1);
+            left -= !on[h];
+            on[h] = true;
+        }
+        for (int d = 0; d < D; d++) {
+            y[i * D + d] = 10 * on[d / 2] + rb_draw_normal(&draws);
+        }
+    }
+}
+
+struct data {
+    double y[N * D];
+    bool active[N * CAUSES];
+    rb_matrix *matrix;
+    rb_source *source;
+};
+
+static struct data *make(rb_context *ctx, int count) {
+    struct data *data = calloc(1, sizeof *data);
+    draw(data->y, data->active, count);
+    data->source = fixture_source(ctx, data->y, N, D, &data->matrix);
+    return data;
+}
+
+static void discard(struct data *data) {
+    rb_source_free(data->source);
+    rb_matrix_free(data->matrix);
+    free(data);
+}
+
+static rb_et_options usual(void) {
+    rb_et_options options;
+    rb_et_options_default(&options);
+    options.units = CAUSES;
+    return options;
+}
+
+/* Which unit has the field of cause h; its values are near 10 there and near 0 elsewhere. */
+static int unit_of(const rb_model *model, int cause) {
+    const double *w = rb_model_array(model, "loadings", NULL, NULL);
+    for (int h = 0; h < CAUSES; h++) {
+        double error = 0;
+        for (int d = 0; d < D; d++) {
+            error += fabs(w[d * CAUSES + h] - 10 * (d / 2 == cause)) / D;
+        }
+        if (error < 0.5) {
+            return h;
+        }
+    }
+    fail_msg("no unit has found cause %d", cause);
+    return -1;
+}
+
+/* A prior of each cause is learned as often as it is active. */
+static void priors_per_cause_are_frequencies(void **state) {
+    (void)state;
+    rb_context *ctx = fixture_context();
+    struct data *data = make(ctx, 0);
+    for (int m = 1; m < 3; m++) {
+        rb_model *model;
+        rb_et_options options = usual();
+        rb_fit_options fit = fixture_fit(100, RB_FLOAT64);
+        options.prior_per_cause = true;
+        options.max_active = CAUSES;
+        assert_ok(ctx,
+                  rb_fit(ctx, models[m].method, &options, &fit, NULL, data->source, NULL, &model));
+        int64_t priors;
+        const double *prior = rb_model_array(model, "prior", &priors, NULL);
+        assert_int_equal(priors, CAUSES);
+        for (int h = 0; h < CAUSES; h++) {
+            double frequency = 0;
+            for (int i = 0; i < N; i++) {
+                frequency += (double)data->active[i * CAUSES + h] / N;
+            }
+            assert_close(prior[unit_of(model, h)], frequency, 0.01);
+        }
+        rb_model_free(model);
+    }
+    discard(data);
+    rb_context_free(ctx);
+}
+
+static int check_counts(void *user, int64_t first, const rb_matrix *rows) {
+    const double *wanted = user;
+    (void)first;
+    for (int64_t i = 0; i < rb_matrix_samples(rows); i++) {
+        double sum = 0;
+        for (int h = 0; h < CAUSES; h++) {
+            sum += rb_matrix_at(rows, i, h);
+        }
+        assert_close(sum, *wanted, 1e-9);
+    }
+    return 0;
+}
+
+/* With a fixed count every sample has so many causes, and they are found. */
+static void fixed_counts_are_kept(void **state) {
+    (void)state;
+    rb_context *ctx = fixture_context();
+    struct data *data = make(ctx, 2);
+    for (int m = 1; m < 3; m++) {
+        rb_model *model;
+        rb_et_options options = usual();
+        rb_fit_options fit = fixture_fit(100, RB_FLOAT64);
+        double count = 2;
+        options.count = 2;
+        assert_ok(ctx,
+                  rb_fit(ctx, models[m].method, &options, &fit, NULL, data->source, NULL, &model));
+        assert_ok(ctx, rb_encode(ctx, model, data->source, check_counts, &count));
+        for (int h = 0; h < CAUSES; h++) {
+            unit_of(model, h);
+        }
+        rb_model_free(model);
+    }
+    discard(data);
+    rb_context_free(ctx);
+}
+
+/* A settled objective ends a fit only once the end temperature is reached. */
+static void early_stops_wait_for_the_end_temperature(void **state) {
+    (void)state;
+    rb_context *ctx = fixture_context();
+    struct data *data = make(ctx, 0);
+    static const struct {
+        const char *temperature;
+        int least;
+    } cases[] = {{"13:1", 40}, {"0=13,0.5=1", 25}, {"0=1", 2}};
+    for (int k = 0; k < 3; k++) {
+        rb_model *model;
+        rb_et_options options = usual();
+        rb_fit_options fit = fixture_fit(50, RB_FLOAT64);
+        options.temperature = cases[k].temperature;
+        fit.tolerance = 0.9; /* settled at once */
+        assert_ok(ctx, rb_fit(ctx, "nmf-et", &options, &fit, NULL, data->source, NULL, &model));
+        assert_int_equal(rb_model_status(model), RB_STATUS_CONVERGED);
+        assert_int_equal(rb_model_iterations(model), cases[k].least);
+        rb_model_free(model);
+    }
+    discard(data);
+    rb_context_free(ctx);
+}
+
+/* A warm start goes on where the model stands: cold and without noise, ten iterations and ten more
+ * are twenty, bit for bit. */
+static void warm_starts_go_on(void **state) {
+    (void)state;
+    rb_context *ctx = fixture_context();
+    struct data *data = make(ctx, 0);
+    for (int m = 0; m < MODELS; m++) {
+        rb_model *half, *whole, *more;
+        rb_et_options options = usual();
+        rb_fit_options fit = fixture_fit(20, RB_FLOAT64);
+        if (models[m].noise == RB_ET_POISSON) {
+            for (int e = 0; e < N * D; e++) {
+                data->y[e] = round(fabs(data->y[e]));
+            }
+        }
+        options.noise = models[m].noise;
+        options.temperature = m == 2 || m == 4 ? "0=1.05" : "0=1";
+        options.weight_noise = 0;
+        options.cut_factor = 1e9;
+        options.learn_prior = true;
+        assert_ok(ctx,
+                  rb_fit(ctx, models[m].method, &options, &fit, NULL, data->source, NULL, &whole));
+        fit.iterations = 10;
+        assert_ok(ctx,
+                  rb_fit(ctx, models[m].method, &options, &fit, NULL, data->source, NULL, &half));
+        options.weight_noise = -1; /* a warm start has none */
+        assert_ok(ctx,
+                  rb_fit(ctx, models[m].method, &options, &fit, NULL, data->source, half, &more));
+        static const char *const arrays[] = {"loadings", "sigma", "prior"};
+        for (int a = 0; a < 3; a++) {
+            int64_t rows, columns;
+            const double *x = rb_model_array(whole, arrays[a], &rows, &columns);
+            assert_memory_equal(x, rb_model_array(more, arrays[a], NULL, NULL),
+                                sizeof *x * (size_t)(rows * columns));
+        }
+        rb_model_free(more);
+        rb_model_free(whole);
+        rb_model_free(half);
+    }
+    discard(data);
+    rb_context_free(ctx);
+}
+
+/* Left alone, a warm start is cold and without noise: the fields of a settled fit stay where they
+ * are. */
+static void warm_starts_are_cold(void **state) {
+    (void)state;
+    rb_context *ctx = fixture_context();
+    struct data *data = make(ctx, 0);
+    rb_model *first, *second;
+    rb_et_options options = usual();
+    rb_fit_options fit = fixture_fit(100, RB_FLOAT64);
+    options.sigma = 1;
+    options.cut_factor = 1e9;
+    assert_ok(ctx, rb_fit(ctx, "nmf-et", &options, &fit, NULL, data->source, NULL, &first));
+    fit.iterations = 5;
+    assert_ok(ctx, rb_fit(ctx, "nmf-et", &options, &fit, NULL, data->source, first, &second));
+    const double *a = rb_model_array(first, "loadings", NULL, NULL);
+    const double *b = rb_model_array(second, "loadings", NULL, NULL);
+    for (int e = 0; e < D * CAUSES; e++) {
+        assert_close(a[e], b[e], 1e-6);
+    }
+    rb_model_free(first);
+    rb_model_free(second);
+    discard(data);
+    rb_context_free(ctx);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(priors_per_cause_are_frequencies),
+        cmocka_unit_test(fixed_counts_are_kept),
+        cmocka_unit_test(early_stops_wait_for_the_end_temperature),
+        cmocka_unit_test(warm_starts_go_on),
+        cmocka_unit_test(warm_starts_are_cold),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
