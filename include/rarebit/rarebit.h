@@ -3,6 +3,7 @@
 #define RAREBIT_RAREBIT_H
 
 #include <rarebit/context.h>
+#include <rarebit/denoise.h>
 #include <rarebit/et.h>
 #include <rarebit/fields.h>
 #include <rarebit/fit.h>

@@ -119,6 +119,9 @@ int rb_print_list(char *buffer, size_t size, const char *format, va_list list)
  * and for more than `most`. */
 int rb_parse_shape(const char *text, int64_t *sizes, int most);
 
+/* Reads "0:10": two finite numbers, the smaller first. */
+bool rb_parse_range(const char *text, double *low, double *high);
+
 /* ---- time ---- */
 
 double rb_seconds(void); /* a monotonic clock */

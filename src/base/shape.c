@@ -1,7 +1,9 @@
-/* Shapes as text: "28x28", "32x32x3". */
+/* Shapes and ranges as text: "28x28", "32x32x3", "0:10". */
 #include "base.h"
 
+#include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 int rb_parse_shape(const char *text, int64_t *sizes, int most) {
     for (int count = 0; count < most; count++) {
@@ -23,4 +25,14 @@ int rb_parse_shape(const char *text, int64_t *sizes, int most) {
         text = end + 1;
     }
     return 0;
+}
+
+bool rb_parse_range(const char *text, double *low, double *high) {
+    const char *end = text + strlen(text);
+    const char *colon = rb_number_scan(text, end, low);
+    if (!colon || *colon != ':') {
+        return false;
+    }
+    return rb_number_scan(colon + 1, end, high) == end && isfinite(*low) && isfinite(*high) &&
+           *low < *high;
 }

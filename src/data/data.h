@@ -92,6 +92,7 @@ rb_source *rb_source_new(rb_context *ctx);
 typedef struct rb_image {
     int64_t height, width, channels;
     float *values; /* rb_free */
+    int64_t most;  /* the largest value that the picture's file can hold; 0: any */
 } rb_image;
 
 /* Several of them, each of which owns its values. */
@@ -104,6 +105,7 @@ void rb_images_clear(rb_images *images);
 typedef struct rb_patches_plan {
     int64_t height, width; /* of a patch; no image is smaller */
     int64_t count;         /* at least 1 */
+    bool all;              /* every place, in order, instead of `count` at random */
     bool scaled;           /* linearly, so that the values of all patches span low .. high */
     double low, high;
     uint64_t seed;

@@ -15,7 +15,7 @@ typedef struct patches {
     rb_patches_plan plan;
     rb_images images;
     int64_t n_features;
-    int64_t *places;    /* count: where each patch lies */
+    int64_t *places;    /* count: where each patch lies; NULL: everywhere, in order */
     double least, span; /* of the values of all patches */
 } patches;
 
@@ -106,9 +106,10 @@ static rb_error choose_places(rb_context *ctx, uint64_t seed, int64_t n_places, 
 
 /* ---- cutting ---- */
 
-/* Copies the patch at a place, values as stored. */
-static void copy_patch(const patches *p, int64_t place, float *sample) {
+/* Copies a patch, values as stored. */
+static void copy_patch(const patches *p, int64_t index, float *sample) {
     const rb_image *image = p->images.list;
+    int64_t place = p->places ? p->places[index] : index;
     while (place >= places_of(image, p->plan.height, p->plan.width)) {
         place -= places_of(image, p->plan.height, p->plan.width);
         image++;
@@ -134,7 +135,7 @@ static int fill(void *user, int64_t first, int64_t count, void *rows) {
     const patches *p = user;
     for (int64_t i = 0; i < count; i++) {
         float *sample = (float *)rows + i * p->n_features;
-        copy_patch(p, p->places[first + i], sample);
+        copy_patch(p, first + i, sample);
         if (p->plan.scaled) {
             scale(p, sample);
         }
@@ -149,7 +150,7 @@ static rb_error find_range(rb_context *ctx, patches *p) {
     }
     double least = INFINITY, most = -INFINITY;
     for (int64_t i = 0; i < p->plan.count; i++) {
-        copy_patch(p, p->places[i], sample);
+        copy_patch(p, i, sample);
         for (int64_t d = 0; d < p->n_features; d++) {
             least = fmin(least, (double)sample[d]);
             most = fmax(most, (double)sample[d]);
@@ -186,11 +187,14 @@ rb_error rb_patches_cut(rb_context *ctx, const rb_patches_plan *plan, rb_images 
     *p = (patches){.plan = *plan, .images = *images};
     *images = (rb_images){0};
     p->n_features = plan->height * plan->width * p->images.list[0].channels;
-    p->places = rb_alloc(ctx, plan->count, sizeof *p->places);
-    rb_error err = p->places ? RB_OK : RB_ERROR_MEMORY;
-    if (!err) {
-        int64_t n_places = rb_patch_places(&p->images, plan->height, plan->width);
-        err = choose_places(ctx, plan->seed, n_places, plan->count, p->places);
+    int64_t n_places = rb_patch_places(&p->images, plan->height, plan->width);
+    rb_error err = RB_OK;
+    if (plan->all) {
+        p->plan.count = n_places;
+    } else {
+        p->places = rb_alloc(ctx, plan->count, sizeof *p->places);
+        err = p->places ? choose_places(ctx, plan->seed, n_places, plan->count, p->places)
+                        : RB_ERROR_MEMORY;
     }
     if (!err && plan->scaled) {
         err = find_range(ctx, p);
@@ -199,6 +203,6 @@ rb_error rb_patches_cut(rb_context *ctx, const rb_patches_plan *plan, rb_images 
         release(p);
         return err;
     }
-    return rb_source_own_callback(ctx, RB_FLOAT32, plan->count, p->n_features, fill, p, release,
+    return rb_source_own_callback(ctx, RB_FLOAT32, p->plan.count, p->n_features, fill, p, release,
                                   source);
 }

@@ -9,6 +9,7 @@
 
 #include "data/data.h"
 #include <rarebit/io.h>
+#include <rarebit/patches.h>
 
 #include <stdio.h>
 
@@ -176,6 +177,21 @@ int64_t rb_lines_number(const rb_lines *lines); /* of the line last given, from 
 
 /* Reads a file to its end, gzip unpacked. *bytes is freed with rb_free, also on failure. */
 rb_error rb_load_bytes(rb_context *ctx, const char *path, unsigned char **bytes, int64_t *count);
+
+/* ---- pictures: PNG, PGM, PPM, or .npy of height x width (x channels) ---- */
+
+/* Reads a picture whose values are all finite. On failure image->values is NULL. */
+rb_error rb_picture_read(rb_context *ctx, const char *path, rb_image *image); /* picture.c */
+/* Can a picture with such a largest value (rb_image) be written there? By the suffix of the path;
+ * PNG, PGM and PPM need a largest value. */
+rb_error rb_picture_check(rb_context *ctx, const char *path, int64_t channels, int64_t most);
+/* Writes it: in PNG, PGM and PPM values are rounded, and those below 0 or above the largest value
+ * become these. */
+rb_error rb_picture_write(rb_context *ctx, const char *path, const rb_image *image);
+
+/* What the options of patches ask for. */
+rb_error rb_patches_plan_of(rb_context *ctx, const rb_patches_options *options,
+                            rb_patches_plan *plan); /* patches.c */
 
 /* ---- names (unique.c) ---- */
 

@@ -83,6 +83,7 @@ static void to_floats(decoder *d) {
     const rb_image *image = d->image;
     int64_t cells = image->height * image->width * image->channels;
     bool wide = png_get_bit_depth(d->png, d->info) == 16;
+    d->image->most = wide ? 65535 : 255;
     for (int64_t i = 0; i < cells; i++) {
         const png_byte *b = d->pixels + (wide ? 2 * i : i);
         image->values[i] = (float)(wide ? b[0] << 8 | b[1] : b[0]);

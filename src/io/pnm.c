@@ -138,6 +138,7 @@ rb_error rb_pnm_decode(rb_context *ctx, rb_file_bytes file, rb_image *image) {
     if (err) {
         return err;
     }
+    image->most = h.largest;
     err = read_values(ctx, file, &c, &h, image->values);
     if (err) {
         return err;

@@ -41,6 +41,8 @@ printf '\000\000\010\003\000\000\000\002\000\000\000\002\000\000\000\003abcdefgh
     printf '\140\140\144\142\340\342\346\001\000\000\130\000\045\163\022\245\107\000\000\000\000\111'
     printf '\105\116\104\256\102\140\202'
 } >in/x.png
+"$RAREBIT" patches -q in/x.pgm --size 1x2 --count 4 --seed 1 -o in/p.npy
+"$RAREBIT" fit linca -q in/p.npy -k 2 --iterations 3 --seed 1 -o patches.h5
 # A sound of four values.
 {
     printf 'RIFF\050\000\000\000WAVEfmt \020\000\000\000\001\000\001\000\100\037\000\000\100\037\000\000'
@@ -236,6 +238,7 @@ each_fault reads modules -q "$model" "$in/named.tsv" --labels "$in/labels.tsv" \
     --truth "$in/truth.json" -o "$out/modules.tsv"
 each_read evaluate -q "$work/bars.h5" "$in/bars.npy" --truth "$in/fields.npy" --json
 each_fault reads segments -q "$in/x.wav" --length 2 -o "$out/x.npy"
+each_fault reads,writes,creates denoise -q "$work/patches.h5" "$in/x.pgm" --size 1x2 -o "$out/x.png"
 each_fault writes plot history -q "$model" -o "$out/history.png"
 each_fault reads,writes plot codes -q "$model" "$in/named.tsv" --labels "$in/labels.tsv" \
     -o "$out/codes.svg"

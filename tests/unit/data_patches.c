@@ -39,7 +39,7 @@ static rb_images make_images(const int64_t (*shapes)[2], int64_t count, int64_t 
         int64_t height = shapes[i][0], width = shapes[i][1];
         float *values = rb_alloc(ctx, height * width * channels, sizeof *values);
         assert_non_null(values);
-        images.list[i] = (rb_image){height, width, channels, values};
+        images.list[i] = (rb_image){height, width, channels, values, 0};
         for (int64_t e = 0; e < height * width * channels; e++) {
             int64_t at = e / channels;
             values[e] = pixel(i, at / width, at % width, e % channels);
@@ -108,7 +108,7 @@ static void patches_are_pieces(void **state) {
 /* A sample is the same however it is asked for. */
 static void blocks_do_not_matter(void **state) {
     (void)state;
-    rb_patches_plan plan = {2, 2, 40, true, -1, 1, 5};
+    rb_patches_plan plan = {2, 2, 40, false, true, -1, 1, 5};
     rb_source *source = cut(&plan, make_images(shapes, 3, 1));
     float whole[40 * 4];
     memcpy(whole, rows_of(source, 0, 40), sizeof whole);
@@ -186,7 +186,7 @@ static void equal_values_cannot_be_scaled(void **state) {
     for (int e = 0; e < 9; e++) {
         images.list[0].values[e] = 7;
     }
-    rb_patches_plan plan = {1, 1, 9, true, 0, 10, 1};
+    rb_patches_plan plan = {1, 1, 9, false, true, 0, 10, 1};
     rb_source *source;
     assert_int_equal(rb_patches_cut(ctx, &plan, &images, &source), RB_ERROR_DATA);
     assert_null(source);
@@ -213,7 +213,7 @@ static void few_of_many(void **state) {
 
 static void no_memory(void **state) {
     (void)state;
-    rb_patches_plan plan = {2, 2, 10, true, 0, 1, 1};
+    rb_patches_plan plan = {2, 2, 10, false, true, 0, 1, 1};
     rb_error err = RB_ERROR_MEMORY;
     int64_t n;
     for (n = 0; err; n++) {

@@ -1,0 +1,55 @@
+/* rarebit denoise: a picture without its noise. */
+#include "tool.h"
+
+#include <math.h>
+
+static int run(invocation *call) {
+    const rb_denoise_options *options = options_of(call, rb_denoise_option_table());
+    const path_options *to = options_of(call, path_option_table());
+    rb_model *model = NULL;
+    rb_denoising result;
+    output out;
+    int status = output_begin(&out, to->output, "png");
+    if (status) {
+        return status;
+    }
+    rb_error err = rb_model_load(call->ctx, call->arguments[0], &model);
+    if (!err) {
+        err = rb_denoise(call->ctx, model, call->arguments[1], options, out.path, &result);
+    }
+    rb_model_free(model);
+    if (err) {
+        output_abandon(&out);
+        return report_failure(call->ctx, err);
+    }
+    status = output_end(&out);
+    if (!status) {
+        report("%lld x %lld pixels from %lld patches in %s", (long long)result.height,
+               (long long)result.width, (long long)result.patches, to->output);
+    }
+    if (!status && options->truth) {
+        report("peak signal-to-noise ratio %.2f dB, before %.2f dB", result.psnr_after,
+               result.psnr_before);
+    }
+    return status;
+}
+
+const command denoise_command = {
+    .words = "denoise",
+    .heading = "Use a model",
+    .summary = "take the noise out of a picture",
+    .description =
+        "The model, fitted to patches of the picture or of others like it, rebuilds the patch at "
+        "every place, and each pixel becomes the mean of all rebuilt patches over it. With "
+        "--truth the peak signal-to-noise ratio before and after is shown.",
+    .arguments = {{"MODEL", "a model that 'rarebit fit' wrote, of patches", false},
+                  {"PICTURE", "PNG, PGM, PPM, or .npy of height x width (x channels)", false}},
+    .output = "PICTURE",
+    .groups = {{"Denoising", rb_denoise_option_table, sizeof(rb_denoise_options), NULL},
+               {"Output", path_option_table, sizeof(path_options), NULL},
+               {"General", general_option_table, sizeof(general_options), NULL}},
+    .examples = {{"With a model of its own patches (rarebit patches photo.png --size 8x8 -o P.npy)",
+                  "denoise model.h5 photo.png --size 8x8 -o clean.png"}},
+    .reads = "truth",
+    .run = run,
+};
