@@ -1,117 +1,29 @@
-/* rarebit bench et: the bars experiments of Luecke and Eggert (2010), the paper's rate beside ours.
- */
-#include "tool.h"
+/* rarebit bench et: the experiments of Luecke and Eggert (2010), the paper's figures beside ours. */
+#include "bench_et.h"
 
-#include <math.h>
-#include <pthread.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* One experiment: how data are made, how they are fitted, what the paper has. */
-struct experiment {
-    const char *name, *method;
-    int style; /* rb_bar_style */
-    double noise;
-    int64_t samples, size, width, units;
-    double probability, prior;
-    const char *temperature;
-    int64_t iterations, restarts, trials;
-    double init_mean, init_sd;
-    int paper_successes, paper_trials;
-    const char *where; /* in the paper */
-};
-
-static const double third = 4.0 / 3;
-
-static const struct experiment *experiments(int *count) {
-    static struct experiment table[9];
-    const struct experiment bars = {.noise = 2,
-                                    .samples = 500,
-                                    .size = 5,
-                                    .width = 1,
-                                    .units = 10,
-                                    .probability = 0.2,
-                                    .prior = 0.2,
-                                    .temperature = "13:1",
-                                    .iterations = 100,
-                                    .restarts = 3,
-                                    .trials = 200,
-                                    .init_mean = 4,
-                                    .init_sd = third};
-    static const struct {
-        const char *name, *method;
-        int style;
-        double noise;
-        int successes, trials;
-        const char *where;
-    } rows[] = {
-        {"nmf-noisy", "nmf-et", RB_BARS_LINEAR, 2, 50, 50, "section 4.1.1"},
-        {"nmf-noiseless", "nmf-et", RB_BARS_LINEAR, 0, 46, 50, "section 4.1.1"},
-        {"linca-noisy", "linca", RB_BARS_SIGNED, 2, 50, 50, "section 4.3.1"},
-        {"linca-noiseless", "linca", RB_BARS_SIGNED, 0, 49, 50, "section 4.3.1"},
-        {"mca-noisy", "mca", RB_BARS_MAX, 2, 46, 50, "section 4.2.1"},
-        {"mca-noiseless", "mca", RB_BARS_MAX, 0, 41, 50, "section 4.2.1"},
-        {"mca-2000", "mca", RB_BARS_MAX, 2, 100, 100, "section 4.2.1"},
-        {"overlap-400", "mca", RB_BARS_MAX, 0, 21, 25, "section 4.2.1"},
-        {"overlap-800", "mca", RB_BARS_MAX, 0, 50, 50, "section 4.2.1"},
-    };
-    *count = (int)(sizeof rows / sizeof *rows);
-    for (int i = 0; i < *count; i++) {
-        struct experiment *e = &table[i];
-        *e = bars;
-        e->name = rows[i].name;
-        e->method = rows[i].method;
-        e->style = rows[i].style;
-        e->noise = rows[i].noise;
-        e->paper_successes = rows[i].successes;
-        e->paper_trials = rows[i].trials;
-        e->where = rows[i].where;
-        bool mca = strcmp(e->method, "mca") == 0;
-        e->temperature = mca ? "13:1.05" : "13:1";
-        e->restarts = mca ? 1 : 3;
-        if (strcmp(e->method, "linca") == 0) {
-            e->init_mean = 0;
-            e->init_sd = 2;
-        }
-        if (strcmp(e->name, "mca-2000") == 0) {
-            e->samples = 2000;
-            e->restarts = 2;
-        }
-        if (strncmp(e->name, "overlap", 7) == 0) {
-            e->samples = strcmp(e->name, "overlap-400") == 0 ? 400 : 800;
-            e->size = 9;
-            e->width = 2;
-            e->units = 32;
-            e->probability = 2.0 / 16;
-            e->prior = 2.0 / 32;
-            e->temperature = "23:1.05";
-            e->iterations = 400;
-            e->restarts = e->samples == 400 ? 2 : 1;
-            e->trials = e->samples == 400 ? 200 : 50;
-        }
-    }
-    return table;
-}
-
-typedef struct bench_options {
-    const char *experiment;
-    bool list, as_printed;
-    int64_t trials, restarts, seed;
-} bench_options;
-
 static const rb_option *bench_option_table(void) {
     static const rb_option table[] = {
         {"experiment", 0, RB_OPTION_TEXT, offsetof(bench_options, experiment), NULL, 0, 0, NULL,
-         "NAME", "the one to run (all of them if not given)"},
+         "NAME", "the one to run (all that make their own bars if not given)"},
         {"list", 0, RB_OPTION_FLAG, offsetof(bench_options, list), "false", 0, 0, NULL, NULL,
          "print the experiments with their settings and run none"},
+        {"data", 0, RB_OPTION_TEXT, offsetof(bench_options, data), NULL, 0, 0, NULL, "PATH",
+         "mnist: images, in any format that fit reads; patches: a picture; sound: a recording, "
+         "or a folder of them"},
+        {"picture", 0, RB_OPTION_TEXT, offsetof(bench_options, picture), NULL, 0, 0, NULL, "FILE",
+         "mnist, patches, sound: draw the fields; scaling: draw the times (.png or .svg)"},
         {"as-printed", 0, RB_OPTION_FLAG, offsetof(bench_options, as_printed), "false", 0, 0, NULL,
-         NULL, "fit with the paper's settings to the letter, once a trial"},
+         NULL, "fit bars with the paper's settings to the letter, once a trial"},
         {"trials", 0, RB_OPTION_INTEGER, offsetof(bench_options, trials), "0", 0, 1e6, NULL, "N",
-         "data sets of an experiment (0: as listed)"},
+         "bars: data sets of an experiment; mnist: seeds (0: as listed)"},
         {"restarts", 0, RB_OPTION_INTEGER, offsetof(bench_options, restarts), "0", 0, 1000, NULL,
-         "N", "fits of a data set, of which the most probable counts (0: as listed)"},
+         "N", "bars: fits of a data set, of which the most probable counts (0: as listed)"},
+        {"iterations", 0, RB_OPTION_INTEGER, offsetof(bench_options, iterations), "0", 0, 1e6, NULL,
+         "N", "mnist, patches, sound: iterations of a fit (0: as listed)"},
         {"seed", 0, RB_OPTION_INTEGER, offsetof(bench_options, seed), "1", 0, 1e9, NULL, "N",
          "of the first data set and its fit; the next take the next numbers"},
         {0},
@@ -119,237 +31,125 @@ static const rb_option *bench_option_table(void) {
     return table;
 }
 
-/* ---- one trial ---- */
-
-struct outcome {
-    bool success;
-    double error; /* mean absolute, of a success */
+static const struct {
+    const char *name;
+    int (*run)(invocation *call, const bench_options *options);
+} experiments[] = {
+    {"mnist", bench_mnist}, {"patches-50", bench_patches_50}, {"patches-100", bench_patches_100},
+    {"sound", bench_sound}, {"scaling", bench_scaling},
 };
+enum { EXPERIMENTS = sizeof experiments / sizeof *experiments };
 
-static rb_et_options method_options(const struct experiment *e, bool as_printed) {
-    rb_et_options options;
-    rb_et_options_default(&options);
-    options.units = e->units;
-    options.candidates = 5;
-    options.max_active = 3;
-    options.prior = e->prior;
-    options.sigma = 2;
-    options.temperature = e->temperature;
-    options.weight_noise = 0.05;
-    options.init_mean = e->init_mean;
-    options.init_sd = e->init_sd;
-    options.as_printed = as_printed;
-    return options;
+/* ---- what the experiments share ---- */
+
+bool bench_has_data(const bench_options *options, const char *what) {
+    if (!options->data) {
+        report_error("experiment '%s' needs --data: %s", options->experiment, what);
+    }
+    return options->data != NULL;
 }
 
-static rb_error fit_bars(rb_context *ctx, const struct experiment *e, const rb_et_options *options,
-                         int64_t seed, const rb_matrix *samples, rb_matrix *fields,
-                         struct outcome *outcome) {
-    rb_fit_options fit;
-    rb_source *source = NULL, *truth = NULL;
-    rb_model *model = NULL;
-    rb_field_match match = {0};
-    rb_fit_options_default(&fit);
-    fit.iterations = e->iterations;
-    fit.restarts = e->restarts;
-    fit.seed = seed;
-    rb_error err = rb_source_from_matrix(ctx, samples, &source);
-    if (!err) {
-        err = rb_source_from_matrix(ctx, fields, &truth);
-    }
-    if (!err) {
-        err = rb_fit(ctx, e->method, options, &fit, NULL, source, NULL, &model);
-    }
-    if (!err) {
-        err = rb_model_match_fields(ctx, model, truth, &match);
-    }
-    if (!err) {
-        outcome->success = match.causes_found == match.causes;
-        outcome->error = match.mean_absolute_error;
-    }
-    rb_field_match_clear(&match);
-    rb_model_free(model);
-    rb_source_free(truth);
-    rb_source_free(source);
+static int on_progress(const rb_progress *progress, void *user) {
+    (void)user;
+    report_progress(progress);
+    return interrupted();
+}
+
+rb_error bench_fit(invocation *call, const char *method, const rb_et_options *options,
+                   const rb_fit_options *fit, rb_source *source, rb_model **model) {
+    rb_context_on_progress(call->ctx, on_progress, NULL);
+    rb_error err = rb_fit(call->ctx, method, options, fit, NULL, source, NULL, model);
+    rb_context_on_progress(call->ctx, NULL, NULL);
+    report_progress_end();
     return err;
 }
 
-static rb_error run_trial(rb_context *ctx, const struct experiment *e, bool as_printed,
-                          int64_t seed, struct outcome *outcome) {
-    rb_bars_options bars;
-    rb_matrix *samples, *fields;
-    rb_et_options options = method_options(e, as_printed);
-    rb_bars_options_default(&bars);
-    bars.style = e->style;
-    bars.noise = e->noise;
-    bars.samples = e->samples;
-    bars.size = e->size;
-    bars.width = e->width;
-    bars.probability = e->probability;
-    bars.seed = seed;
-    rb_error err = rb_simulate_bars(ctx, &bars, &samples, &fields, NULL);
-    if (!err) {
-        err = fit_bars(ctx, e, &options, seed, samples, fields, outcome);
-        rb_matrix_free(samples);
-        rb_matrix_free(fields);
-    }
-    return err;
+static int ascending(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
 }
 
-/* ---- trials in parallel: each thread takes every n-th ---- */
-
-struct worker {
-    const struct experiment *experiment;
-    bool as_printed;
-    int64_t seed, first, step;
-    struct outcome *outcomes;
-    rb_error err;
-    char sentence[1024];
-    pthread_t thread;
-};
-
-static void *work(void *arg) {
-    struct worker *w = arg;
-    rb_context *ctx;
-    w->err = rb_context_new(&ctx);
-    if (w->err) {
-        snprintf(w->sentence, sizeof w->sentence, "out of memory");
-        return NULL;
+/* The seconds of the iterations, ascending; NULL: out of memory. */
+static double *sorted_seconds(const rb_model *model) {
+    int64_t count = rb_model_iterations(model);
+    double *seconds = calloc((size_t)count + 1, sizeof *seconds);
+    for (int64_t t = 0; seconds && t < count; t++) {
+        (void)rb_model_history(model, t, NULL, NULL, &seconds[t]);
     }
-    w->err = rb_context_set_threads(ctx, 1);
-    for (int64_t t = w->first; !w->err && !interrupted() && t < w->experiment->trials;
-         t += w->step) {
-        w->err = run_trial(ctx, w->experiment, w->as_printed, w->seed + t, &w->outcomes[t]);
+    if (seconds) {
+        qsort(seconds, (size_t)count, sizeof *seconds, ascending);
     }
-    snprintf(w->sentence, sizeof w->sentence, "%s", rb_context_error(ctx));
-    rb_context_free(ctx);
-    return NULL;
+    return seconds;
 }
 
-static int run_trials(const struct experiment *e, const bench_options *options, int threads,
-                      struct outcome *outcomes) {
-    struct worker *workers = calloc((size_t)threads, sizeof *workers);
-    int status = STATUS_DONE, started = 0;
-    if (!workers) {
-        report_error("out of memory");
-        return STATUS_FAILED;
-    }
-    for (; started < threads; started++) {
-        workers[started] = (struct worker){.experiment = e,
-                                           .as_printed = options->as_printed,
-                                           .seed = options->seed,
-                                           .first = started,
-                                           .step = threads,
-                                           .outcomes = outcomes};
-        if (pthread_create(&workers[started].thread, NULL, work, &workers[started])) {
-            report_error("a thread could not be started");
-            status = STATUS_FAILED;
-            break;
-        }
-    }
-    for (int t = 0; t < started; t++) {
-        pthread_join(workers[t].thread, NULL);
-        if (workers[t].err && !status) {
-            report_error("%s", workers[t].sentence);
-            status = STATUS_FAILED;
-        }
-    }
-    free(workers);
-    return interrupted() ? STATUS_INTERRUPTED : status;
+double bench_median_seconds(const rb_model *model) {
+    double *seconds = sorted_seconds(model);
+    double median = seconds ? seconds[rb_model_iterations(model) / 2] : 0;
+    free(seconds);
+    return median;
 }
 
-/* ---- tables ---- */
-
-static void print_settings(const struct experiment *e) {
-    static const char *const styles[] = {"linear", "max", "signed"};
-    printf("%s: %s of the paper, %d of %d trials found all bars\n", e->name, e->where,
-           e->paper_successes, e->paper_trials);
-    printf("    rarebit simulate bars --style %s --size %lld --width %lld --probability %.6g "
-           "--noise %g --samples %lld\n",
-           styles[e->style], (long long)e->size, (long long)e->width, e->probability, e->noise,
-           (long long)e->samples);
-    printf("    rarebit fit %s -k %lld --candidates 5 --max-active 3 --prior %.6g --sigma 2 "
-           "--temperature %s --weight-noise 0.05 --init-mean %.6g --init-sd %.6g --iterations %lld "
-           "--restarts %lld\n",
-           e->method, (long long)e->units, e->prior, e->temperature, e->init_mean, e->init_sd,
-           (long long)e->iterations, (long long)e->restarts);
-    printf("    %lld trials\n", (long long)e->trials);
+double bench_least_seconds(const rb_model *model) {
+    double *seconds = sorted_seconds(model);
+    double least = seconds ? seconds[0] : 0;
+    free(seconds);
+    return least;
 }
 
-static void print_result(const struct experiment *e, const struct outcome *outcomes) {
-    int64_t successes = 0;
-    double error = 0, low, high;
-    for (int64_t t = 0; t < e->trials; t++) {
-        successes += outcomes[t].success;
-        error += outcomes[t].success ? outcomes[t].error : 0;
+rb_error bench_picture(invocation *call, const bench_options *options, const rb_model *model,
+                       const char *shape) {
+    rb_plot_options plot;
+    if (!options->picture) {
+        return RB_OK;
     }
-    rb_success_interval(successes, e->trials, &low, &high);
-    printf("%-16s %4lld/%-4lld  %.3f [%.3f, %.3f]   %3d/%-3d  %.3f   %8.3f\n", e->name,
-           (long long)successes, (long long)e->trials, (double)successes / (double)e->trials, low,
-           high, e->paper_successes, e->paper_trials, (double)e->paper_successes / e->paper_trials,
-           successes ? error / (double)successes : NAN);
-    fflush(stdout);
+    rb_plot_options_default(&plot);
+    plot.shape = shape;
+    return rb_plot_filters(call->ctx, model, &plot, options->picture);
 }
 
-static int run_experiment(struct experiment e, const bench_options *options, int threads) {
-    e.trials = options->trials ? options->trials : e.trials;
-    e.restarts = options->restarts ? options->restarts : options->as_printed ? 1 : e.restarts;
-    if (options->list) {
-        print_settings(&e);
-        return STATUS_DONE;
-    }
-    struct outcome *outcomes = calloc((size_t)e.trials, sizeof *outcomes);
-    if (!outcomes) {
-        report_error("out of memory");
-        return STATUS_FAILED;
-    }
-    int status = run_trials(&e, options, threads, outcomes);
-    if (!status) {
-        print_result(&e, outcomes);
-    }
-    free(outcomes);
-    return status;
-}
+/* ---- the command ---- */
 
 static int run(invocation *call) {
     const bench_options *options = options_of(call, bench_option_table());
-    int count, found = 0, status = STATUS_DONE, threads = rb_context_threads(call->ctx);
-    const struct experiment *table = experiments(&count);
-    for (int i = 0; i < count; i++) {
-        found += !options->experiment || strcmp(options->experiment, table[i].name) == 0;
+    int status = STATUS_DONE;
+    bool known = bench_bars_has(options->experiment);
+    interrupt_gently();
+    if (known) {
+        status = bench_bars(call, options);
     }
-    if (!found) {
+    for (int i = 0; i < EXPERIMENTS && !status; i++) {
+        bool named = options->experiment && strcmp(options->experiment, experiments[i].name) == 0;
+        if (named || (options->list && !options->experiment)) {
+            known = true;
+            status = experiments[i].run(call, options);
+        }
+    }
+    if (!known) {
         report_error("there is no experiment '%s'; see --list", options->experiment);
         return STATUS_USAGE;
     }
-    interrupt_gently();
-    if (!options->list) {
-        printf("%-16s %9s  %-21s   %7s  %5s   %8s\n", "experiment", "all found",
-               "rate, 95 % interval", "paper", "rate", "MAE");
-    }
-    for (int i = 0; i < count && !status; i++) {
-        if (!options->experiment || strcmp(options->experiment, table[i].name) == 0) {
-            status = run_experiment(table[i], options, threads);
-        }
-    }
-    return status;
+    return interrupted() ? STATUS_INTERRUPTED : status;
 }
 
 const command bench_et_command = {
     .words = "bench et",
     .heading = "Experiments",
-    .summary = "repeat the bars experiments of the paper on expectation truncation",
+    .summary = "repeat the experiments of the paper on expectation truncation",
     .description =
-        "Each trial makes bars, fits them and counts as a success when every bar is found "
-        "(evaluate "
-        "--truth). The rate is printed with its Wilson interval beside that of Luecke and Eggert "
-        "(2010); MAE is the mean absolute error of the fields in successes. Trials run in "
-        "parallel, each on one thread.",
+        "Experiments on bars: each trial makes bars, fits them and counts as a success when every "
+        "bar is found (evaluate --truth). The rate is printed with its Wilson interval beside that "
+        "of Luecke and Eggert (2010); MAE is the mean absolute error of the fields in successes. "
+        "Trials run in parallel, each on one thread. Without --experiment all of these run; the "
+        "others, on data that --data names, and scaling, are asked for by name.",
     .arguments = {{NULL, NULL, false}},
     .groups = {{"Experiment", bench_option_table, sizeof(bench_options), NULL},
                {"General", general_option_table, sizeof(general_options), NULL}},
     .examples = {{"What there is", "bench et --list"},
                  {"One of them", "bench et --experiment mca-noisy"},
-                 {"With the settings that the paper prints", "bench et --as-printed"}},
+                 {"With the settings that the paper prints", "bench et --as-printed"},
+                 {"On photographs",
+                  "bench et --experiment patches-50 --data grass.pgm --picture fields.png"}},
+    .reads = "data",
+    .writes = "picture",
     .run = run,
 };

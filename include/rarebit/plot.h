@@ -9,9 +9,9 @@ extern "C" {
 #endif
 
 typedef struct rb_plot_options {
-    const char *shape;  /* filters: "28x28" or "32x32x3", rows x columns x channels */
-    int64_t width;      /* of the picture in pixels, from 600; the height follows */
-    const char *title;  /* NULL: a title that says what is shown */
+    const char *shape; /* filters: "28x28" or "32x32x3", rows x columns x channels; "200": curves */
+    int64_t width;     /* of the picture in pixels, from 600; the height follows */
+    const char *title; /* NULL: a title that says what is shown */
     const char *labels; /* TSV of sample name and class: samples are grouped by class; NULL: none */
 } rb_plot_options;
 
@@ -37,9 +37,20 @@ RB_API rb_error rb_plot_codes(rb_context *context, const rb_model *model, rb_sou
 
 /* Loadings as a grid of images, one a unit with its number, row by row; options->shape is needed.
  * Each is scaled to its own largest absolute value: grey is 0, or with three channels the middle of
- * each. */
+ * each. A shape of one length gives curves around a line at 0 instead. */
 RB_API rb_error rb_plot_filters(rb_context *context, const rb_model *model,
                                 const rb_plot_options *options, const char *path);
+
+/* Lines over two logarithmic axes, such as time over size; points that are not above 0 are left
+ * out. `across` and `up` name the axes. */
+typedef struct rb_plot_line {
+    const char *name;
+    int64_t count;
+    const double *x, *y;
+} rb_plot_line;
+RB_API rb_error rb_plot_growth(rb_context *context, const rb_plot_line *lines, int64_t count,
+                               const char *across, const char *up, const rb_plot_options *options,
+                               const char *path);
 
 /* Fields of a traced fit over time (trace_fields of rarebit/et.h): a row of images for each of some
  * iterations. RB_ERROR_DATA for a model without them. */

@@ -2,6 +2,7 @@
 #ifndef RAREBIT_RAREBIT_H
 #define RAREBIT_RAREBIT_H
 
+#include <rarebit/compare.h>
 #include <rarebit/context.h>
 #include <rarebit/denoise.h>
 #include <rarebit/et.h>

@@ -158,12 +158,19 @@ typedef struct rb_filters_picture {
     int64_t across; /* images in a row, numbered anew in each; 0: as many as fit well */
 } rb_filters_picture;
 
-/* rows x columns (x channels) from the option; they must multiply to n_input. */
+/* rows x columns (x channels) from the option, or one length; they must multiply to n_input. */
 rb_error rb_find_shape(rb_context *ctx, const rb_plot_options *options, int64_t n_input,
                        rb_filters_picture *picture);
 
+/* Is the shape one length: are curves asked for? */
+bool rb_shape_is_series(const rb_plot_options *options);
+
 rb_error rb_draw_filters(rb_context *ctx, const rb_filters_picture *picture,
                          const rb_plot_options *options, const char *path);
+
+/* The same for series: height and channels are 1. */
+rb_error rb_draw_curves(rb_context *ctx, const rb_filters_picture *picture,
+                        const rb_plot_options *options, const char *path); /* plot_curves.c */
 
 /* A module in the picture: rows and columns that it frames. */
 typedef struct rb_module_frame {

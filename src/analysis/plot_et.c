@@ -51,7 +51,8 @@ rb_error rb_plot_fields(rb_context *ctx, const rb_model *model, const rb_plot_op
     fields_title(at, kept, title, sizeof title);
     p.across = rb_model_units(model);
     p.title = options->title ? options->title : title;
-    return rb_draw_filters(ctx, &p, options, path);
+    return rb_shape_is_series(options) ? rb_draw_curves(ctx, &p, options, path)
+                                       : rb_draw_filters(ctx, &p, options, path);
 }
 
 rb_error rb_plot_quality(rb_context *ctx, const rb_model *model, const rb_plot_options *options,

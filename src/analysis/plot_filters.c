@@ -160,6 +160,10 @@ rb_error rb_draw_filters(rb_context *ctx, const rb_filters_picture *p,
     return err;
 }
 
+bool rb_shape_is_series(const rb_plot_options *options) {
+    return options->shape && !strchr(options->shape, 'x');
+}
+
 rb_error rb_find_shape(rb_context *ctx, const rb_plot_options *options, int64_t n_input,
                        rb_filters_picture *p) {
     int64_t sizes[3] = {0, 0, 1}, product;
@@ -174,11 +178,15 @@ rb_error rb_find_shape(rb_context *ctx, const rb_plot_options *options, int64_t 
                        (long long)n_input);
     }
     int count = rb_parse_shape(options->shape, sizes, 3);
-    if (count < 2 || (sizes[2] != 1 && sizes[2] != 3)) {
+    if (count < 1 || (sizes[2] != 1 && sizes[2] != 3)) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                       "shape is '%s', but must be rows x columns, such as 28x28, or with 1 or 3 "
-                       "channels, such as 32x32x3",
+                       "shape is '%s', but must be rows x columns, such as 28x28, with 1 or 3 "
+                       "channels, such as 32x32x3, or one length, such as 200, for curves",
                        options->shape);
+    }
+    if (count == 1) {
+        sizes[1] = sizes[0];
+        sizes[0] = 1;
     }
     if (!rb_multiply(sizes[0], sizes[1], &product) || !rb_multiply(product, sizes[2], &product) ||
         product != n_input) {
@@ -214,8 +222,15 @@ rb_error rb_plot_filters(rb_context *ctx, const rb_model *model, const rb_plot_o
         return err;
     }
     char title[128];
-    snprintf(title, sizeof title, "Filters of %lld units, %lld \xC3\x97 %lld pixels",
-             (long long)p.units, (long long)p.height, (long long)p.width);
+    bool curves = rb_shape_is_series(options);
+    if (curves) {
+        snprintf(title, sizeof title, "Filters of %lld units, %lld values", (long long)p.units,
+                 (long long)p.width);
+    } else {
+        snprintf(title, sizeof title, "Filters of %lld units, %lld \xC3\x97 %lld pixels",
+                 (long long)p.units, (long long)p.height, (long long)p.width);
+    }
     p.title = options->title ? options->title : title;
-    return rb_draw_filters(ctx, &p, options, path);
+    return curves ? rb_draw_curves(ctx, &p, options, path)
+                  : rb_draw_filters(ctx, &p, options, path);
 }

@@ -11,7 +11,7 @@ floor_of() {
         io) echo 4 ;;
         model) echo 5 ;;
         em) echo 6 ;;
-        rfn | et | analysis) echo 7 ;;
+        rfn | et | compare | analysis) echo 7 ;;
         *) echo 0 ;;
     esac
 }

@@ -188,7 +188,9 @@ static void test_what_is_wrong_is_said(void **state) {
     assert_refused(plot_filters, &o, RB_ERROR_ARGUMENT, "12 features");
     o.shape = "3x2x2";
     assert_refused(plot_filters, &o, RB_ERROR_ARGUMENT, "1 or 3 channels");
-    o.shape = "12";
+    o.shape = "13";
+    assert_refused(plot_filters, &o, RB_ERROR_ARGUMENT, "12 features");
+    o.shape = "12x";
     assert_refused(plot_filters, &o, RB_ERROR_ARGUMENT, "such as 28x28");
     o.labels = "/nowhere/labels.tsv";
     assert_refused(plot_codes, &o, RB_ERROR_FILE, "/nowhere/labels.tsv");

@@ -1,0 +1,117 @@
+/* How the time of an iteration grows with the causes (appendix C of the paper, figure 13, which
+ * counts operations; here the time is measured): D 100, N 1000, MCA, all samples in use. */
+#include "bench_et.h"
+
+enum { SAMPLES = 1000, ROUNDS = 5, MOST = 12, LINES = 6 };
+
+/* One line of the figure: ET(H', gamma), and the numbers of causes; 0: as many as there are. */
+struct line {
+    const char *name;
+    int64_t candidates, max_active;
+    int64_t causes[MOST]; /* 0 ends them */
+};
+
+static const struct line lines[LINES] = {
+    {"ET(5, 3)", 5, 3, {10, 20, 50, 100, 200, 500, 1000, 2000, 5000}},
+    {"ET(7, 5)", 7, 5, {10, 20, 50, 100, 200, 500, 1000, 2000, 5000}},
+    {"ET(9, 7)", 9, 7, {10, 20, 50, 100, 200, 500, 1000, 2000, 5000}},
+    {"ET(H, 2)", 0, 2, {10, 20, 50, 100, 200}},
+    {"ET(H, 3)", 0, 3, {10, 20, 50}},
+    {"ET(H, H)", 0, 0, {4, 6, 8, 10, 12}},
+};
+
+static void list(void) {
+    printf("scaling: appendix C of the paper, figure 13, measured\n"
+           "    rarebit simulate bars --style max --size 10 --noise 1 --probability 0.1 --samples "
+           "%d\n"
+           "    rarebit fit mca -k H --candidates H' --max-active gamma --prior 2/H --sigma 2 "
+           "--temperature 1.05 --cut-factor 1e9 --iterations %d; the fastest iteration\n",
+           SAMPLES, ROUNDS);
+}
+
+static rb_error measure(invocation *call, const struct line *line, int64_t causes,
+                        rb_source *source, double *seconds) {
+    rb_et_options method;
+    rb_fit_options fit;
+    rb_model *model = NULL;
+    rb_et_options_default(&method);
+    method.units = causes;
+    method.candidates = line->candidates ? line->candidates : causes;
+    method.max_active = line->max_active ? line->max_active : causes;
+    method.prior = 2 / (double)causes;
+    method.sigma = 2;
+    method.temperature = "1.05";
+    method.cut_factor = 1e9;
+    rb_fit_options_default(&fit);
+    fit.iterations = ROUNDS;
+    fit.seed = 1;
+    rb_error err = bench_fit(call, "mca", &method, &fit, source, &model);
+    if (!err) {
+        *seconds = bench_least_seconds(model);
+    }
+    rb_model_free(model);
+    return err;
+}
+
+/* The points of a line, printed as they come. */
+static rb_error measure_line(invocation *call, const struct line *line, rb_source *source,
+                             double *x, double *y, int64_t *count) {
+    *count = 0;
+    for (int i = 0; i < MOST && line->causes[i] && !interrupted(); i++) {
+        double seconds;
+        rb_error err = measure(call, line, line->causes[i], source, &seconds);
+        if (err) {
+            return err;
+        }
+        x[i] = (double)line->causes[i];
+        y[i] = 1e6 * seconds / SAMPLES;
+        (*count)++;
+        printf("%-9s H %5lld   %10.2f us a sample and iteration\n", line->name,
+               (long long)line->causes[i], y[i]);
+        fflush(stdout);
+    }
+    return RB_OK;
+}
+
+static rb_error measure_lines(invocation *call, const bench_options *options, rb_source *source) {
+    double x[LINES][MOST], y[LINES][MOST];
+    rb_plot_line drawn[LINES];
+    rb_error err = RB_OK;
+    for (int l = 0; l < LINES && !err; l++) {
+        drawn[l] = (rb_plot_line){lines[l].name, 0, x[l], y[l]};
+        err = measure_line(call, &lines[l], source, x[l], y[l], &drawn[l].count);
+    }
+    if (!err && options->picture) {
+        err = rb_plot_growth(call->ctx, drawn, LINES, "number of causes H",
+                             "time a sample and iteration, us", NULL, options->picture);
+    }
+    return err;
+}
+
+int bench_scaling(invocation *call, const bench_options *options) {
+    rb_bars_options bars;
+    rb_matrix *samples = NULL, *fields = NULL;
+    rb_source *source = NULL;
+    if (options->list) {
+        list();
+        return STATUS_DONE;
+    }
+    rb_bars_options_default(&bars);
+    bars.style = RB_BARS_MAX;
+    bars.size = 10;
+    bars.noise = 1;
+    bars.probability = 0.1;
+    bars.samples = SAMPLES;
+    bars.seed = options->seed;
+    rb_error err = rb_simulate_bars(call->ctx, &bars, &samples, &fields, NULL);
+    if (!err) {
+        err = rb_source_from_matrix(call->ctx, samples, &source);
+    }
+    if (!err) {
+        err = measure_lines(call, options, source);
+    }
+    rb_source_free(source);
+    rb_matrix_free(samples);
+    rb_matrix_free(fields);
+    return err ? report_failure(call->ctx, err) : STATUS_DONE;
+}
