@@ -79,7 +79,7 @@ static rb_model *sound_model(rb_context *ctx) {
     fill(ctx, model, "scale", UNITS, 1, 1);
     fill(ctx, model, "dead", UNITS, 1, 0);
     rb_model_set_attribute(ctx, model, "eta", "0.1");
-    rb_model_add_history(ctx, model, (rb_history){-1, 0, 0});
+    rb_model_add_history(ctx, model, (rb_history){-1, 0, 0, {0}});
     return model;
 }
 

@@ -24,8 +24,8 @@ static const rb_option *model_option_table(void) {
         {"init", 0, RB_OPTION_TEXT, offsetof(model_options, init), NULL, 0, 0, NULL, "MODEL",
          "go on from this model: its preprocessing and parameters are taken"},
         {"log-json", 0, RB_OPTION_TEXT, offsetof(model_options, log_json), NULL, 0, 0, NULL, "FILE",
-         "write a JSON object for each iteration: iteration, objective, estep_objective "
-         "and seconds"},
+         "write a JSON object for each iteration: iteration, objective, estep_objective, "
+         "seconds, and what else the method tells of it"},
         {"strict", 0, RB_OPTION_FLAG, offsetof(model_options, strict), "false", 0, 0, NULL, NULL,
          "fail when --tolerance is given and not reached; the model is written all the same"},
         {0},
@@ -157,6 +157,9 @@ static void summarise(const rb_model *model, const char *method_name) {
            total, endings[rb_model_status(model)], objective);
     report("%lld units of %lld features; %lld dead", (long long)rb_model_units(model),
            (long long)rb_model_features(model), (long long)count_dead(model));
+    if (rb_model_attribute(model, "estep_wins")) {
+        report("E-steps by what moved the codes: %s", rb_model_attribute(model, "estep_wins"));
+    }
 }
 
 /* The command that comes next, with the data read in the same way. */

@@ -3,6 +3,7 @@
 #include "fit_log.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -57,6 +58,11 @@ void fit_log_iteration(fit_log *log, const rb_progress *p) {
     emit_number(&j, "objective", p->objective);
     emit_number(&j, "estep_objective", p->estep_objective);
     emit_number(&j, "seconds", p->seconds);
+    for (int f = 0; p->figure_names && p->figure_names[f]; f++) {
+        if (isfinite(p->figures[f])) {
+            emit_number(&j, p->figure_names[f], p->figures[f]);
+        }
+    }
     emit_close(&j, '}');
     putc('\n', log->file);
     log->failed = fflush(log->file) != 0 || log->failed;

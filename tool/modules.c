@@ -277,7 +277,7 @@ static int run(invocation *call) {
     if (status) {
         return status;
     }
-    rb_error err = rb_model_load(call->ctx, call->arguments[0], &model);
+    rb_error err = load_model(call, &model);
     if (!err) {
         err = open_data(call, call->arguments[1], &source);
     }
@@ -310,6 +310,7 @@ const command modules_command = {
                   {"DATA", "samples x features, in any format that fit reads", false}},
     .groups = {{"Modules", rb_modules_option_table, sizeof(rb_modules_options), NULL},
                {"Output", module_output_option_table, sizeof(module_output_options), NULL},
+               {"Codes", coding_option_table, sizeof(coding_options), NULL},
                {"Reading", rb_read_option_table, sizeof(rb_read_options), NULL},
                {"General", general_option_table, sizeof(general_options), NULL}},
     .examples = {{"A look", "modules model.h5 genes.tsv --transpose --best 10"},

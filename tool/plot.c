@@ -21,7 +21,7 @@ static int draw(invocation *call, painter paint, bool needs_data) {
     if (status) {
         return status;
     }
-    rb_error err = rb_model_load(call->ctx, call->arguments[0], &scene.model);
+    rb_error err = load_model(call, &scene.model);
     if (!err && needs_data) {
         err = open_data(call, call->arguments[1], &scene.source);
     }
@@ -157,6 +157,7 @@ const command plot_codes_command = {
     .output = "PICTURE",
     .groups = {{"Picture", rb_plot_option_table, sizeof(rb_plot_options), NULL},
                {"Output", path_option_table, sizeof(path_options), NULL},
+               {"Codes", coding_option_table, sizeof(coding_options), NULL},
                {"Reading", rb_read_option_table, sizeof(rb_read_options), NULL},
                {"General", general_option_table, sizeof(general_options), NULL}},
     .examples = {{"With samples grouped by a known class",
@@ -190,6 +191,7 @@ const command plot_modules_command = {
     .groups = {{"Picture", rb_plot_option_table, sizeof(rb_plot_options), NULL},
                {"Modules", rb_modules_option_table, sizeof(rb_modules_options), NULL},
                {"Output", path_option_table, sizeof(path_options), NULL},
+               {"Codes", coding_option_table, sizeof(coding_options), NULL},
                {"Reading", rb_read_option_table, sizeof(rb_read_options), NULL},
                {"General", general_option_table, sizeof(general_options), NULL}},
     .examples = {{"The ten most informative ones",

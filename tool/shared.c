@@ -45,22 +45,32 @@ const rb_option *json_option_table(void) {
     return table;
 }
 
-const rb_option *missing_option_table(void) {
+const rb_option *coding_option_table(void) {
     static const rb_option table[] = {
-        {"missing", 0, RB_OPTION_CHOICE, offsetof(missing_options, missing), "model", 0, 0,
+        {"missing", 0, RB_OPTION_CHOICE, offsetof(coding_options, missing), "model", 0, 0,
          "model|omit", "HOW",
          "what to do with missing values: what the fit did with them, or leave them out (linca, "
          "nmf-et, mca)"},
+        {"estep-tolerance", 0, RB_OPTION_NUMBER, offsetof(coding_options, estep_tolerance), "1e-6",
+         0, 1, NULL, "T",
+         "how far codes are converged, of an rfn model of any E-step but newton; when not given, "
+         "as in the fit"},
         {0},
     };
     return table;
 }
 
 rb_error load_model(const invocation *call, rb_model **model) {
-    const missing_options *options = options_of(call, missing_option_table());
+    const coding_options *options = options_of(call, coding_option_table());
     rb_error err = rb_model_load(call->ctx, call->arguments[0], model);
-    if (!err && options->missing == MISSING_OMIT) {
+    if (!err && options && options->missing == MISSING_OMIT) {
         err = rb_model_omit_missing(call->ctx, *model);
+    }
+    if (!err && option_was_given(call, "estep-tolerance")) {
+        char value[64];
+        const rb_option *row = rb_options_find(coding_option_table(), "estep-tolerance");
+        rb_options_get(row, options, value, sizeof value);
+        err = rb_model_set_attribute(call->ctx, *model, "estep-tolerance", value);
     }
     return err;
 }

@@ -125,13 +125,14 @@ typedef struct json_options {
 } json_options;
 const rb_option *json_option_table(void);
 
-typedef struct missing_options {
+typedef struct coding_options {
     int missing; /* missing_use */
-} missing_options;
+    double estep_tolerance;
+} coding_options;
 typedef enum missing_use { MISSING_AS_FITTED = 0, MISSING_OMIT } missing_use;
-const rb_option *missing_option_table(void);
+const rb_option *coding_option_table(void);
 
-/* Loads the model of the call, which does with missing values what the call says. */
+/* Loads the model of the first argument, with the coding options that were given. */
 rb_error load_model(const invocation *call, rb_model **model);
 
 /* Opens data with the call's reading options and says "N samples x M features". */

@@ -67,6 +67,10 @@ typedef struct rb_progress {
     double seconds;         /* of this iteration */
     double elapsed;         /* seconds since the fit began */
     double remaining;       /* estimated seconds until the last iteration */
+    /* What else the method tells of an iteration: names, NULL at the end (or NULL), and as many
+     * values; NaN where there is none. */
+    const char *const *figure_names;
+    const double *figures;
 } rb_progress;
 
 /* Called after each iteration; a value other than 0 stops the fit with a usable model. */

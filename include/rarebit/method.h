@@ -52,6 +52,8 @@ typedef struct rb_kept {
 /* Takes an array to read it, or to fill it; what it returns other than RB_OK ends the list. */
 typedef rb_error (*rb_kept_fn)(void *user, const rb_kept *array);
 
+enum { RB_FIGURES_MOST = 4 };
+
 typedef struct rb_method {
     const char *name;         /* "rfn" */
     const char *title;        /* "rectified factor network" */
@@ -86,6 +88,10 @@ typedef struct rb_method {
     rb_error (*mstep)(rb_context *context, void *state);
     /* Objective after the M-step (maximised); E-step objective, NaN unless fit->trace. */
     void (*objective)(void *state, double *objective, double *estep_objective);
+    /* Further figures of an iteration, for logs and plots: their names, at most RB_FIGURES_MOST and
+     * NULL at the end, and their values, NaN where there is none. NULL: there are none. */
+    const char *const *figure_names;
+    void (*figures)(const void *state, double *values);
     /* May a settled objective end the fit now? NULL: always. A method that anneals waits. */
     bool (*may_stop)(const void *state);
     /* The next E-step is the last one: it may take the time that good codes need. NULL: nothing to

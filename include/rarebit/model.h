@@ -65,6 +65,12 @@ RB_API rb_error rb_model_history(const rb_model *model, int64_t iteration, doubl
  * values; those of rarebit/et.h do not. */
 RB_API rb_error rb_model_omit_missing(rb_context *context, rb_model *model);
 
+/* A further figure of the method for iteration t, by name: kkt_residual and estep_stage of "rfn"
+ * (rfn.h). RB_ERROR_ARGUMENT when t is out of range or the method has no such figure; NaN where
+ * it was not computed, as in models made before there were figures. */
+RB_API rb_error rb_model_figure(const rb_model *model, int64_t iteration, const char *name,
+                                double *value);
+
 /* Takes a block of rows of a result, in order: rows are samples first .. first + count - 1 and
  * valid during the call. A value other than 0 ends the call with RB_ERROR_INTERRUPTED. */
 typedef int (*rb_rows_fn)(void *user, int64_t first, const rb_matrix *rows);

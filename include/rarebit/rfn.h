@@ -39,12 +39,20 @@ typedef enum rb_rfn_psi_update { RB_RFN_PSI_OLD = 0, RB_RFN_PSI_NEW } rb_rfn_psi
 
 /* How codes are found. newton: rectify and normalise the posterior means, in one pass; the codes of
  * the paper's tables, but the objective may fall. The others go on from the codes of the iteration
- * before, which they keep in memory (2 n_samples x units values), and never raise the E-step
- * objective; they need normalize rms or none. */
+ * before, which they keep in memory with what else they need (n_samples x units values, twice for
+ * cyclic, three times for gradient, six times for cascade and five times for the others), and never
+ * raise the E-step objective; they need normalize rms or none. After the last iteration the codes
+ * are converged by cyclic sweeps. docs/estep.md compares them. */
 typedef enum rb_rfn_estep {
     RB_RFN_ESTEP_NEWTON = 0,
-    RB_RFN_ESTEP_GRADIENT, /* a projected gradient step */
-    RB_RFN_ESTEP_CYCLIC    /* exact minimisation over one unit after the other */
+    RB_RFN_ESTEP_GRADIENT,   /* a projected gradient step */
+    RB_RFN_ESTEP_CYCLIC,     /* exact minimisation over one unit after the other */
+    RB_RFN_ESTEP_ANNEALED,   /* towards the projected posterior means, as far as O falls (S9.5.3) */
+    RB_RFN_ESTEP_REDUCED,    /* Newton's step in the units of each sample that are free to move */
+    RB_RFN_ESTEP_GRG,        /* generalized reduced gradient */
+    RB_RFN_ESTEP_ROSEN,      /* Rosen's gradient projection */
+    RB_RFN_ESTEP_HAUG_ARORA, /* the same with the restoration of Haug and Arora */
+    RB_RFN_ESTEP_CASCADE     /* all of these in turn (Alg. S3), until `accept` is met */
 } rb_rfn_estep;
 
 /* Noise on the samples that codes are found from; moments with the samples have them clean. */
@@ -70,6 +78,32 @@ typedef enum rb_rfn_activation {
     RB_RFN_ACTIVATION_TANH
 } rb_rfn_activation;
 
+/* What moved the codes in an iteration of the E-steps that try candidates, from annealed to
+ * cascade: the figure estep_stage of rb_model_figure is one of these. The figure kkt_residual, of
+ * a traced fit, says how far the codes of that iteration were from a stationary point. */
+typedef enum rb_rfn_stage {
+    RB_RFN_STAGE_NONE = 0, /* no candidate was good enough: the codes stayed */
+    RB_RFN_STAGE_NEWTON,   /* P(mu_p), P the projection */
+    RB_RFN_STAGE_GAMMA,    /* P((1 - gamma) mu + gamma P(mu_p)) */
+    RB_RFN_STAGE_LAMBDA,   /* P((1 - lambda) mu + lambda mu_p) */
+    RB_RFN_STAGE_BOTH,     /* P((1 - gamma) mu + gamma P((1 - lambda) mu + lambda mu_p)) */
+    RB_RFN_STAGE_REDUCED,
+    RB_RFN_STAGE_GRG,
+    RB_RFN_STAGE_ROSEN,
+    RB_RFN_STAGE_HAUG_ARORA,
+    RB_RFN_STAGE_GRADIENT,
+    RB_RFN_STAGES
+} rb_rfn_stage;
+
+/* "newton"; NULL for what is no stage. */
+RB_API const char *rb_rfn_stage_name(int stage);
+
+/* Which candidate of the cascade is good enough. */
+typedef enum rb_rfn_accept {
+    RB_RFN_ACCEPT_GRADIENT = 0, /* lowers O at least as much as a gradient step; else that step */
+    RB_RFN_ACCEPT_ANY           /* any decrease, as the paper has it */
+} rb_rfn_accept;
+
 /* Options that belong together: what rb_rfn_use_preset sets. */
 typedef enum rb_rfn_preset {
     RB_RFN_PRESET_NONE = 0,
@@ -84,6 +118,7 @@ typedef struct rb_rfn_options {
     double eta_psi;            /* learning rate of the noise variance; 0: the same as eta */
     int normalize;             /* rb_rfn_normalize */
     int estep;                 /* rb_rfn_estep */
+    int accept;                /* rb_rfn_accept, of the cascade */
     int64_t newton_iterations; /* the first so many iterations are with newton, then comes estep */
     int64_t steer_iterations;  /* for so many iterations after these the prior mean of all units is
                                   steered to the target sparseness; 0: it stays */

@@ -113,11 +113,16 @@ void rb_tick_text(const rb_ticks *ticks, int index, char *buffer, size_t size);
  * `gap` apart; the room must be enough for all. */
 void rb_spread(double *places, int64_t count, double gap, double low, double high);
 
-/* ---- what the pictures draw, as plain numbers ---- */
-
-rb_error rb_draw_history(rb_context *ctx, const double *objective, const double *estep_objective,
-                         int64_t count, const char *title, const rb_plot_options *options,
-                         const char *path);
+/* Values over the iterations, a panel each; those without a finite value are left out.
+ * RB_ERROR_DATA when none is left. */
+enum { RB_SERIES_MOST = 4 };
+typedef struct rb_series {
+    const char *name;
+    const double *values;             /* one an iteration; NaN leaves a gap */
+    const char *(*label)(int number); /* of values that are numbers of kinds; NULL: they are not */
+} rb_series;
+rb_error rb_draw_history(rb_context *ctx, const rb_series *series, int n_series, int64_t count,
+                         const char *title, const rb_plot_options *options, const char *path);
 
 /* Lines over 0 .. count - 1, or 1 .. count, in one panel. */
 typedef struct rb_series_picture {

@@ -1,5 +1,8 @@
-/* Objective over the iterations: a line, and below it the E-step objective where it was traced. */
+/* Objective over the iterations: a line, and below it what else the fit tells of each iteration:
+ * E-step objective, KKT residual, what moved the codes. */
 #include "plot.h"
+
+#include <rarebit/rfn.h>
 
 #include <math.h>
 
@@ -39,16 +42,27 @@ static double place_y(const panel *p, double value) {
     return p->box.y + p->box.height * (1 - (value - p->low) / (p->high - p->low));
 }
 
-static void draw_axes(rb_page *page, const panel *p, const char *name) {
+/* A line and its name at each tick of the values. */
+static void draw_rows(rb_page *page, const panel *p, const rb_series *series) {
+    char text[32];
+    double left = p->box.x;
+    rb_ticks rows = rb_ticks_choose(p->low, p->high, series->label ? 20 : 7, series->label != NULL);
+    for (int i = 0; i < rows.count; i++) {
+        double value = rb_tick_value(&rows, i), y = place_y(p, value);
+        const char *name = text;
+        rb_tick_text(&rows, i, text, sizeof text);
+        if (series->label) {
+            name = series->label((int)value);
+        }
+        rb_page_line(page, left, y, left + p->box.width, y, 0.6, faint);
+        rb_page_text(page, RB_TEXT_TICK, left - 8, y, 1, 0, name ? name : "");
+    }
+}
+
+static void draw_axes(rb_page *page, const panel *p, const rb_series *series) {
     char text[32];
     double left = p->box.x, bottom = p->box.y + p->box.height;
-    rb_ticks rows = rb_ticks_choose(p->low, p->high, 7, false);
-    for (int i = 0; i < rows.count; i++) {
-        double y = place_y(p, rb_tick_value(&rows, i));
-        rb_page_line(page, left, y, left + p->box.width, y, 0.6, faint);
-        rb_tick_text(&rows, i, text, sizeof text);
-        rb_page_text(page, RB_TEXT_TICK, left - 8, y, 1, 0, text);
-    }
+    draw_rows(page, p, series);
     rb_ticks columns = rb_ticks_choose(1, (double)(p->count > 1 ? p->count : 2), 9, true);
     for (int i = 0; i < columns.count; i++) {
         double x = place_x(p, rb_tick_value(&columns, i));
@@ -58,7 +72,7 @@ static void draw_axes(rb_page *page, const panel *p, const char *name) {
     }
     rb_page_line(page, left, p->box.y, left, bottom, 0.6, ink);
     rb_page_line(page, left, bottom, left + p->box.width, bottom, 0.6, ink);
-    rb_page_text_up(page, RB_TEXT_LABEL, 22, p->box.y + p->box.height / 2, name);
+    rb_page_text_up(page, RB_TEXT_LABEL, 22, p->box.y + p->box.height / 2, series->name);
 }
 
 /* Gaps are left where a value is not finite; a value alone is a point. */
@@ -83,17 +97,27 @@ static void draw_line(rb_page *page, const panel *p, const double *values, rb_co
     cairo_stroke(page->cairo);
 }
 
-rb_error rb_draw_history(rb_context *ctx, const double *objective, const double *estep_objective,
-                         int64_t count, const char *title, const rb_plot_options *options,
-                         const char *path) {
-    const char *const names[] = {"objective", "E-step objective"};
-    const double *const series[] = {objective, estep_objective};
-    panel panels[2];
-    int shown[2], n_panels = 0;
-    for (int s = 0; s < 2; s++) {
+/* A stroke at each iteration, at the height of its kind. */
+static void draw_kinds(rb_page *page, const panel *p, const double *values, rb_colour colour) {
+    double width = p->box.width / (double)(p->count > 1 ? p->count - 1 : 1);
+    rb_page_colour(page, colour);
+    for (int64_t i = 0; i < p->count; i++) {
+        if (isfinite(values[i])) {
+            double x = place_x(p, (double)i + 1), y = place_y(p, values[i]);
+            cairo_rectangle(page->cairo, x - fmax(width, 1) / 2, y - 4, fmax(width, 1), 8);
+        }
+    }
+    cairo_fill(page->cairo);
+}
+
+rb_error rb_draw_history(rb_context *ctx, const rb_series *series, int n_series, int64_t count,
+                         const char *title, const rb_plot_options *options, const char *path) {
+    panel panels[RB_SERIES_MOST];
+    int shown[RB_SERIES_MOST], n_panels = 0;
+    for (int s = 0; s < n_series; s++) {
         panel *p = &panels[n_panels];
         *p = (panel){{96, MARGIN_TOP + n_panels * PANEL_STEP, 772, PANEL_HEIGHT}, 0, 0, count};
-        if (find_range(series[s], count, p)) {
+        if (find_range(series[s].values, count, p)) {
             shown[n_panels++] = s;
         }
     }
@@ -108,12 +132,20 @@ rb_error rb_draw_history(rb_context *ctx, const double *objective, const double 
     }
     rb_page_text(&page, RB_TEXT_TITLE, panels[0].box.x, 30, 0, panels[0].box.width, title);
     for (int i = 0; i < n_panels; i++) {
-        draw_axes(&page, &panels[i], names[shown[i]]);
-        draw_line(&page, &panels[i], series[shown[i]], rb_class_colour(shown[i] == 0 ? 0 : 3));
+        static const int colours[RB_SERIES_MOST] = {0, 3, 2, 1};
+        const rb_series *s = &series[shown[i]];
+        draw_axes(&page, &panels[i], s);
+        (s->label ? draw_kinds : draw_line)(&page, &panels[i], s->values,
+                                            rb_class_colour(colours[shown[i]]));
     }
     rb_page_text(&page, RB_TEXT_LABEL, panels[0].box.x + panels[0].box.width / 2, bottom + 38, 0.5,
                  0, "iteration");
     return rb_page_close(&page, RB_OK);
+}
+
+static double figure(const rb_model *model, int64_t iteration, const char *name) {
+    double value;
+    return rb_model_figure(model, iteration, name, &value) == RB_OK ? value : NAN;
 }
 
 rb_error rb_plot_history(rb_context *ctx, const rb_model *model, const rb_plot_options *options,
@@ -129,16 +161,22 @@ rb_error rb_plot_history(rb_context *ctx, const rb_model *model, const rb_plot_o
     int64_t count = rb_model_iterations(model);
     snprintf(title, sizeof title, "Objective over %lld iterations of %s", (long long)count,
              rb_model_method(model));
-    double *values = rb_alloc(ctx, 2 * count, sizeof *values);
+    double *values = rb_alloc(ctx, RB_SERIES_MOST * count, sizeof *values);
     if (!values) {
         return RB_ERROR_MEMORY;
     }
+    const rb_series series[RB_SERIES_MOST] = {
+        {"objective", values, NULL},
+        {"E-step objective", values + count, NULL},
+        {"log10 of KKT residual", values + 2 * count, NULL},
+        {"what moved the codes", values + 3 * count, rb_rfn_stage_name}};
     for (int64_t i = 0; i < count && !err; i++) {
-        double seconds;
-        err = rb_model_history(model, i, &values[i], &values[count + i], &seconds);
+        err = rb_model_history(model, i, &values[i], &values[count + i], NULL);
+        values[2 * count + i] = log10(figure(model, i, "kkt_residual"));
+        values[3 * count + i] = figure(model, i, "estep_stage");
     }
     if (!err) {
-        err = rb_draw_history(ctx, values, values + count, count,
+        err = rb_draw_history(ctx, series, RB_SERIES_MOST, count,
                               options->title ? options->title : title, options, path);
     }
     rb_free(values);

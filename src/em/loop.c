@@ -54,6 +54,8 @@ static bool report(rb_context *ctx, const rb_run *run, int64_t iteration, rb_his
         .seconds = entry.seconds,
         .elapsed = elapsed,
         .remaining = elapsed / (double)(done - run->skipped) * (double)(all - done),
+        .figure_names = run->method->figure_names,
+        .figures = entry.figures,
     };
     return ctx->on_progress(&progress, ctx->progress_user) != 0;
 }
@@ -69,6 +71,9 @@ static rb_error iterate(rb_context *ctx, rb_run *run, void *state, rb_history *e
         return err;
     }
     run->method->objective(state, &entry->objective, &entry->estep_objective);
+    if (run->method->figures) {
+        run->method->figures(state, entry->figures);
+    }
     entry->seconds = rb_seconds() - began;
     if (!isfinite(entry->objective)) {
         return rb_fail(
@@ -99,7 +104,7 @@ static rb_error iterations(rb_context *ctx, rb_run *run, void *state) {
     rb_model *model = run->model;
     bool stop = false;
     while (!stop && !ended(run, state)) {
-        rb_history entry;
+        rb_history entry = {0};
         rb_error err = iterate(ctx, run, state, &entry);
         if (err) {
             rb_fail_prefix(ctx, "iteration %lld: ", (long long)model->iterations + 1);

@@ -292,39 +292,40 @@ static rb_error get_attributes(const struct loading *in, rb_model *model) {
     return err;
 }
 
-static const char *const history_paths[] = {"history/objective", "history/estep_objective",
-                                            "history/seconds"};
-enum { HISTORY_COLUMNS = 3 };
-
-static rb_error get_history_columns(const struct loading *in, int64_t count, double *columns[]) {
-    rb_error err = RB_OK;
-    for (int c = 0; !err && c < HISTORY_COLUMNS; c++) {
-        char path[256];
-        snprintf(path, sizeof path, "%s%s", in->group, history_paths[c]);
-        columns[c] = rb_alloc(in->ctx, count, sizeof *columns[c]);
-        err = columns[c] ? rb_h5_get_values(in->file, path, count, columns[c]) : RB_ERROR_MEMORY;
+/* Reads one column; NaN in every entry where a figure is not there. */
+static rb_error get_history_column(const struct loading *in, const char *path, size_t offset,
+                                   rb_model *model) {
+    bool there = rb_h5_has(in->file, path);
+    double *column = rb_alloc(in->ctx, model->iterations, sizeof *column);
+    rb_error err = column ? RB_OK : RB_ERROR_MEMORY;
+    if (!err && there) {
+        err = rb_h5_get_values(in->file, path, model->iterations, column);
     }
+    for (int64_t t = 0; !err && t < model->iterations; t++) {
+        *(double *)((char *)&model->history[t] + offset) = there ? column[t] : NAN;
+    }
+    rb_free(column);
     return err;
 }
 
 static rb_error get_history(const struct loading *in, rb_model *model) {
-    double *columns[HISTORY_COLUMNS] = {NULL};
     int64_t count, none;
     char path[256];
-    snprintf(path, sizeof path, "%s%s", in->group, history_paths[0]);
+    snprintf(path, sizeof path, "%shistory/objective", in->group);
     rb_error err = rb_h5_get_shape(in->file, path, &count, &none);
     if (!err && none >= 0) {
         err = damaged(in, "the history is no vector");
     }
-    if (!err) {
-        err = get_history_columns(in, count, columns);
-    }
     for (int64_t t = 0; !err && t < count; t++) {
-        rb_history entry = {columns[0][t], columns[1][t], columns[2][t]};
-        err = rb_model_add_history(in->ctx, model, entry);
+        err = rb_model_add_history(in->ctx, model, (rb_history){0});
     }
-    for (int c = 0; c < HISTORY_COLUMNS; c++) {
-        rb_free(columns[c]);
+    rb_store_column column;
+    for (int c = 0; !err && (column = rb_store_column_of(model->method, c)).name; c++) {
+        snprintf(path, sizeof path, "%shistory/%s", in->group, column.name);
+        if (c < RB_STORE_COLUMNS && !rb_h5_has(in->file, path)) {
+            return damaged(in, "a column of the history is missing");
+        }
+        err = get_history_column(in, path, column.offset, model);
     }
     return err;
 }

@@ -241,6 +241,18 @@ rb_error rb_model_history(const rb_model *model, int64_t iteration, double *obje
     return RB_OK;
 }
 
+rb_error rb_model_figure(const rb_model *model, int64_t iteration, const char *name,
+                         double *value) {
+    const char *const *names = model->method->figure_names;
+    for (int f = 0; names && names[f]; f++) {
+        if (iteration >= 0 && iteration < model->iterations && strcmp(names[f], name) == 0) {
+            *value = model->history[iteration].figures[f];
+            return RB_OK;
+        }
+    }
+    return RB_ERROR_ARGUMENT;
+}
+
 /* ---- what a model is ---- */
 
 const char *rb_model_method(const rb_model *model) {

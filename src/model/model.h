@@ -21,6 +21,7 @@ typedef struct rb_attribute {
 
 typedef struct rb_history {
     double objective, estep_objective, seconds;
+    double figures[RB_FIGURES_MOST]; /* of the method */
 } rb_history;
 
 struct rb_model {

@@ -3,6 +3,7 @@
 #include "model.h"
 #include "store.h"
 
+#include <math.h>
 #include <stdio.h>
 
 static rb_error put_head(rb_h5 *file, const rb_model *model) {
@@ -118,19 +119,26 @@ static rb_error put_history_column(rb_context *ctx, rb_h5 *file, const rb_model 
     return err;
 }
 
+/* Was a figure computed in any iteration? */
+static bool has_values(const rb_model *model, size_t offset) {
+    bool found = false;
+    for (int64_t t = 0; !found && t < model->iterations; t++) {
+        found = isfinite(*(const double *)((const char *)&model->history[t] + offset));
+    }
+    return found;
+}
+
 static rb_error put_history(rb_context *ctx, rb_h5 *file, const char *group,
                             const rb_model *model) {
-    const struct {
-        const char *path;
-        size_t offset;
-    } columns[] = {{"history/objective", offsetof(rb_history, objective)},
-                   {"history/estep_objective", offsetof(rb_history, estep_objective)},
-                   {"history/seconds", offsetof(rb_history, seconds)}};
-    char path[256];
+    char path[256], inside[128];
     rb_error err = rb_h5_put_group(file, within(group, "history", path, sizeof path));
-    for (size_t c = 0; !err && c < sizeof columns / sizeof *columns; c++) {
-        err = put_history_column(
-            ctx, file, model, within(group, columns[c].path, path, sizeof path), columns[c].offset);
+    rb_store_column column;
+    for (int c = 0; !err && (column = rb_store_column_of(model->method, c)).name; c++) {
+        if (c < RB_STORE_COLUMNS || has_values(model, column.offset)) {
+            snprintf(inside, sizeof inside, "history/%s", column.name);
+            err = put_history_column(ctx, file, model, within(group, inside, path, sizeof path),
+                                     column.offset);
+        }
     }
     return err;
 }

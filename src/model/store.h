@@ -3,7 +3,9 @@
 #ifndef RB_STORE_H
 #define RB_STORE_H
 
-#include <stdint.h>
+#include "model.h"
+
+#include <stddef.h>
 
 #define RB_STORE_FORMAT "rarebit-model"
 enum { RB_STORE_VERSION = 1 };
@@ -11,5 +13,29 @@ enum { RB_STORE_VERSION = 1 };
 /* Words for precision and status, by their enum. */
 static const char *const rb_store_precisions[] = {"float32", "float64"};
 static const char *const rb_store_statuses[] = {"iterations", "converged", "stopped"};
+
+/* Columns of the history: three, then the figures of the method. */
+enum { RB_STORE_COLUMNS = 3 };
+typedef struct rb_store_column {
+    const char *name; /* below "history/"; NULL: there is none of that index */
+    size_t offset;    /* in an rb_history */
+} rb_store_column;
+
+static inline rb_store_column rb_store_column_of(const rb_method *method, int index) {
+    static const rb_store_column always[RB_STORE_COLUMNS] = {
+        {"objective", offsetof(rb_history, objective)},
+        {"estep_objective", offsetof(rb_history, estep_objective)},
+        {"seconds", offsetof(rb_history, seconds)}};
+    if (index < RB_STORE_COLUMNS) {
+        return always[index];
+    }
+    int figure = index - RB_STORE_COLUMNS;
+    const char *const *names = method->figure_names;
+    for (int f = 0; names && f < figure && *names; f++) {
+        names++;
+    }
+    return (rb_store_column){names ? *names : NULL, offsetof(rb_history, figures) +
+                                                        (size_t)figure * sizeof(double)};
+}
 
 #endif

@@ -17,20 +17,32 @@ rb_error rfn_keep(void *state, rb_kept_fn fn, void *user) {
     rfn_state *st = state;
     rfn_parameters *p = &st->parameters;
     int64_t m = st->problem.n_features, l = st->options.units;
-    bool held = st->options.estep != RB_RFN_ESTEP_NEWTON;
-    const rb_kept arrays[] = {
-        dense("loadings", p->loadings),
-        vector("noise", RB_KEPT_FLOAT64, m, p->noise),
-        vector("prior_mean", RB_KEPT_FLOAT64, l, p->prior.mean),
-        vector("prior_linear", RB_KEPT_FLOAT64, l, p->prior.linear),
-        vector("iteration", RB_KEPT_INTEGER, 1, &st->iteration),
-        dense("codes", st->held.codes),
-        vector("has_codes", RB_KEPT_FLAG, 1, &st->held.filled),
+    rfn_steering *steering = &st->steering;
+    rfn_cascade *cascade = &st->held.cascade;
+    bool held = st->options.estep != RB_RFN_ESTEP_NEWTON, steers = rfn_steers(&st->options);
+    bool tries = rfn_tries_candidates(st);
+    const struct {
+        bool kept;
+        rb_kept array;
+    } all[] = {
+        {true, dense("loadings", p->loadings)},
+        {true, vector("noise", RB_KEPT_FLOAT64, m, p->noise)},
+        {true, vector("prior_mean", RB_KEPT_FLOAT64, l, p->prior.mean)},
+        {true, vector("prior_linear", RB_KEPT_FLOAT64, l, p->prior.linear)},
+        {true, vector("iteration", RB_KEPT_INTEGER, 1, &st->iteration)},
+        {held, dense("codes", st->held.search.codes)},
+        {held, vector("has_codes", RB_KEPT_FLAG, 1, &st->held.filled)},
+        {tries, vector("left_out", RB_KEPT_INTEGER, RB_RFN_STAGES, cascade->left_out)},
+        {tries, vector("wait", RB_KEPT_INTEGER, RB_RFN_STAGES, cascade->wait)},
+        {steers, vector("steering_rho", RB_KEPT_FLOAT64, 1, &steering->rho)},
+        {steers, vector("steering_target", RB_KEPT_FLOAT64, 1, &steering->target)},
+        {steers, vector("steering_before", RB_KEPT_FLOAT64, 1, &steering->before)},
+        {steers, vector("steering_lonely", RB_KEPT_INTEGER, 1, &steering->lonely)},
+        {st->options.momentum > 0, dense("velocity", st->velocity)},
     };
-    int count = sizeof arrays / sizeof *arrays, of_held = 2;
     rb_error err = RB_OK;
-    for (int i = 0; !err && i < (held ? count : count - of_held); i++) {
-        err = fn(user, &arrays[i]);
+    for (size_t i = 0; !err && i < sizeof all / sizeof *all; i++) {
+        err = all[i].kept ? fn(user, &all[i].array) : RB_OK;
     }
     return err;
 }

@@ -22,10 +22,13 @@ const rb_option rfn_option_rows[] = {
      "scale of each unit's codes: mean square 1 (the paper's text), variance 1 (the authors' "
      "program), or none"},
     {"estep", 0, RB_OPTION_CHOICE, offsetof(rb_rfn_options, estep), "newton", 0, 0,
-     "newton|gradient|cyclic", "STEP",
+     "newton|gradient|cyclic|annealed|reduced|grg|rosen|haug-arora|cascade", "STEP",
      "how codes are found: newton gives the paper's codes in one pass; the others keep all codes "
-     "in "
-     "memory and never let the objective fall"},
+     "in memory and never let the objective fall; cyclic gets furthest for its cost"},
+    {"accept", 0, RB_OPTION_CHOICE, offsetof(rb_rfn_options, accept), "gradient", 0, 0,
+     "gradient|any", "WHAT",
+     "which step of --estep cascade is good enough: one that lowers its objective as much as a "
+     "gradient step does, or any decrease (the paper's)"},
     {"newton-iterations", 0, RB_OPTION_INTEGER, offsetof(rb_rfn_options, newton_iterations), "0", 0,
      1e15, NULL, "N", "begin with so many iterations of newton, then comes --estep"},
     {"steer-iterations", 0, RB_OPTION_INTEGER, offsetof(rb_rfn_options, steer_iterations), "0", 0,

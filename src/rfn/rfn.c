@@ -5,6 +5,8 @@
 #include "evaluate.h"
 #include "state.h"
 
+#include <math.h>
+
 static int64_t units(const void *options) {
     return ((const rb_rfn_options *)options)->units;
 }
@@ -36,7 +38,7 @@ static int64_t memory(const rb_problem *problem, const void *options) {
         values += 2 * l * l + (l > m ? m * l : 0);
     }
     if (rfn->estep != RB_RFN_ESTEP_NEWTON) {
-        double kept = rfn->estep == RB_RFN_ESTEP_GRADIENT ? 3 : 2;
+        double kept = (double)rfn_held_matrices((rb_rfn_estep)rfn->estep);
         values += l * l + ((double)problem->n_samples * (kept * l + 2 * RFN_UNITS_AT_ONCE));
     }
     double block = (double)problem->block_samples * (l + (problem->sparse ? 0 : m));
@@ -79,6 +81,14 @@ static void last(void *state) {
     ((rfn_state *)state)->held.last = true;
 }
 
+static const char *const figure_names[] = {"kkt_residual", "estep_stage", NULL};
+
+static void figures(const void *state, double *values) {
+    const rfn_state *st = state;
+    values[0] = st->held.filled && st->problem.fit->trace ? st->held.residual : NAN;
+    values[1] = st->held.filled && rfn_tries_candidates(st) ? (double)st->held.stage : NAN;
+}
+
 const rb_method rb_method_rfn = {
     .name = "rfn",
     .title = "rectified factor network",
@@ -99,6 +109,8 @@ const rb_method rb_method_rfn = {
     .may_stop = rfn_may_stop,
     .mstep = rfn_mstep,
     .objective = rfn_objective,
+    .figure_names = figure_names,
+    .figures = figures,
     .store = rfn_store,
     .keep = rfn_keep,
     .coder_new = rfn_coder_new,

@@ -1,6 +1,7 @@
 /* Life of a fit: memory, starting values, the survey of the data, what is stored in the model. */
 #include "state.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* Rows whole pages apart share few sets of a cache, and products with them are slow: their distance
@@ -269,6 +270,24 @@ static bool store_guarantee(rb_context *ctx, const rfn_state *st, rb_model *mode
     return certificate != NULL;
 }
 
+/* How often each stage of the E-step moved the codes, as "newton 3, gradient 96". */
+static rb_error store_wins(rb_context *ctx, rb_model *model) {
+    char text[256] = "";
+    size_t used = 0;
+    for (int stage = 0; stage < RB_RFN_STAGES; stage++) {
+        long long count = 0;
+        for (int64_t t = 0; t < model->iterations; t++) {
+            double value;
+            count += rb_model_figure(model, t, "estep_stage", &value) == RB_OK && value == stage;
+        }
+        if (count > 0) {
+            used += (size_t)snprintf(text + used, sizeof text - used, "%s%s %lld", used ? ", " : "",
+                                     rb_rfn_stage_name(stage), count);
+        }
+    }
+    return rb_model_set_attribute(ctx, model, "estep_wins", text);
+}
+
 rb_error rfn_store(rb_context *ctx, void *state, rb_model *model) {
     rfn_state *st = state;
     rb_dense w = st->parameters.loadings;
@@ -289,6 +308,9 @@ rb_error rfn_store(rb_context *ctx, void *state, rb_model *model) {
         return RB_ERROR_MEMORY;
     }
     rfn_report_steering(ctx, st);
+    if (rfn_tries_candidates(st) && store_wins(ctx, model)) {
+        return RB_ERROR_MEMORY;
+    }
     for (int64_t j = 0; j < w.cols; j++) {
         scale[j] = rfn_is_dead(st, j) ? 1 : st->units.scale[j];
         dead[j] = rfn_is_dead(st, j);

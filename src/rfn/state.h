@@ -23,19 +23,21 @@ typedef struct rfn_units {
     double *scale;             /* what codes are divided by; set at the end of the pass */
 } rfn_units;
 
-/* Codes that stay in memory, for the E-steps that go on from them: estep/held.c. */
+/* Codes that stay in memory, for the E-steps that go on from them: estep/held.c, improve.c. */
 typedef struct rfn_held {
     rfn_quadratic problem;
-    rb_dense codes, next; /* l x n; next: for the gradient E-step */
+    rfn_search search; /* with the codes */
     rfn_work work;
-    double e_max;
-    bool filled;       /* codes are there */
-    bool adds_moments; /* the pass at hand is the second */
-    bool last;         /* the E-step is to converge */
+    rfn_cascade cascade;
+    rb_rfn_stage stage; /* what moved the codes in this iteration */
+    bool filled;        /* codes are there */
+    bool adds_moments;  /* the pass at hand is the second */
+    bool last;          /* the E-step is to converge */
+    double residual;    /* KKT residual: of a traced iteration, and after the last E-step */
     /* After the last E-step. */
     bool *dead;
     double *multipliers;
-    double residual, certificate;
+    double certificate;
 } rfn_held;
 
 /* The prior mean while it is steered: steer.c. */
@@ -134,6 +136,11 @@ static inline bool rfn_is_factored(const rb_problem *problem, int64_t units, boo
 /* check.c: options that cannot be had together. */
 rb_error rfn_check(rb_context *ctx, const rb_rfn_options *options);
 
+/* Does the E-step try candidates, one stage after the other? */
+static inline bool rfn_tries_candidates(const rfn_state *state) {
+    return state->options.estep > RB_RFN_ESTEP_CYCLIC;
+}
+
 /* start.c */
 rb_error rfn_start(rb_context *ctx, const rb_problem *problem, const void *options,
                    const rb_model *start, void **state);
@@ -155,6 +162,10 @@ void rfn_held_free(rfn_held *held);
 rb_error rfn_held_begin(rb_context *ctx, rfn_state *state);
 rb_error rfn_held_block(rb_context *ctx, rfn_state *state, const rb_block *block);
 rb_error rfn_held_end(rb_context *ctx, rfn_state *state, bool *again);
+/* How many l x n matrices an E-step keeps. */
+int64_t rfn_held_matrices(rb_rfn_estep estep);
+/* estep/improve.c: from Q and the codes at hand to the codes of this iteration. */
+rb_error rfn_held_improve(rb_context *ctx, rfn_state *state);
 
 /* moments.c: sums to 0; what the tasks of a block summed; adds V'mu and mu'mu of the block whose
  * codes are in state->codes. */

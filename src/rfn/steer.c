@@ -66,7 +66,7 @@ static void count_unit(void *arg, int64_t j, int worker) {
 
 /* Sparseness of the codes at hand; *lonely: units with one sample at most. */
 static double measure(rb_context *ctx, const rfn_state *st, int64_t *lonely) {
-    struct count c = {st->held.codes, st->steering.positive};
+    struct count c = {st->held.search.codes, st->steering.positive};
     int64_t l = c.codes.rows, positive = 0;
     rb_parallel(ctx, l, count_unit, &c);
     *lonely = 0;

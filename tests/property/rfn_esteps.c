@@ -2,6 +2,7 @@
  * feasible neighbour is better; units one by one agree with the formula of their minimum. */
 #include "fixture.h"
 
+#include "quadratic.h"
 #include "rfn/estep/estep.h"
 
 enum { L = 7, N = 23 };
@@ -9,9 +10,23 @@ enum { L = 7, N = 23 };
 struct problem {
     double hessian[L * L], linear[L * N], codes[L * N], next[L * N];
     rfn_quadratic quadratic;
-    rb_dense mu, spare;
+    rfn_search search; /* with the codes */
+    rfn_cascade cascade;
     rfn_work work;
+    double room[4][L * N], sigma[L * L];
 };
+
+/* Every E-step that goes on from codes, as the stages it has. */
+enum { CYCLIC, ANNEALED, REDUCED, GRG, ROSEN, HAUG_ARORA, CASCADE, CASCADE_ANY, GRADIENT, ESTEPS };
+static const struct {
+    rb_rfn_stage first, last;
+} spans[] = {[ANNEALED] = {RB_RFN_STAGE_NEWTON, RB_RFN_STAGE_BOTH},
+             [REDUCED] = {RB_RFN_STAGE_REDUCED, RB_RFN_STAGE_REDUCED},
+             [GRG] = {RB_RFN_STAGE_GRG, RB_RFN_STAGE_GRG},
+             [ROSEN] = {RB_RFN_STAGE_ROSEN, RB_RFN_STAGE_ROSEN},
+             [HAUG_ARORA] = {RB_RFN_STAGE_HAUG_ARORA, RB_RFN_STAGE_HAUG_ARORA},
+             [CASCADE] = {RB_RFN_STAGE_NEWTON, RB_RFN_STAGE_GRADIENT},
+             [CASCADE_ANY] = {RB_RFN_STAGE_NEWTON, RB_RFN_STAGE_GRADIENT}};
 
 static rb_dense view(double *values, int64_t rows, int64_t cols) {
     return (rb_dense){values, rows, cols, cols, RB_FLOAT64};
@@ -33,9 +48,23 @@ static void make(rb_context *ctx, struct problem *p, uint64_t seed, bool normali
         }
     }
     p->quadratic = (rfn_quadratic){view(p->hessian, L, L), view(p->linear, L, N), normalized, NULL};
-    p->mu = view(p->codes, L, N);
-    p->spare = view(p->next, L, N);
+    p->cascade = (rfn_cascade){0};
+    p->search = (rfn_search){.problem = &p->quadratic,
+                             .work = &p->work,
+                             .sigma = view(p->sigma, L, L),
+                             .codes = view(p->codes, L, N),
+                             .next = view(p->next, L, N),
+                             .gradient = view(p->room[0], L, N),
+                             .direction = view(p->room[1], L, N),
+                             .gradient_step = view(p->room[2], L, N)};
     assert_ok(ctx, rfn_work_new(ctx, RB_FLOAT64, L, N, &p->work));
+    assert_ok(ctx, rfn_reduced_new(ctx, L, N, &p->search.reduced));
+    assert_ok(ctx, rb_largest_eigenvalue(ctx, p->quadratic.hessian, &p->search.e_max));
+    rb_spd *factor;
+    assert_ok(ctx, rb_spd_new(ctx, RB_FLOAT64, L, &factor));
+    assert_ok(ctx, rb_spd_factor(ctx, factor, p->quadratic.hessian));
+    rb_spd_inverse(ctx, factor, p->search.sigma);
+    rb_spd_free(factor);
     for (int j = 0; j < L; j++) {
         double row[N];
         for (int i = 0; i < N; i++) {
@@ -74,12 +103,31 @@ static void assert_feasible(const double *codes, bool normalized) {
     }
 }
 
-static double step(rb_context *ctx, struct problem *p, bool cyclic, double e_max) {
-    double change;
-    if (cyclic) {
-        rfn_cyclic(ctx, &p->quadratic, p->mu, &p->work, &change);
+static void done(struct problem *p) {
+    rfn_work_free(&p->work);
+    rfn_reduced_free(p->search.reduced);
+}
+
+static const double *codes_of(const struct problem *p) {
+    return p->search.codes.data;
+}
+
+/* Returns the largest change of a code. */
+static double step(rb_context *ctx, struct problem *p, int estep) {
+    double before[L * N], change = 0;
+    memcpy(before, codes_of(p), sizeof before);
+    if (estep == CYCLIC) {
+        rfn_cyclic(ctx, &p->quadratic, p->search.codes, &p->work, &change);
+    } else if (estep == GRADIENT) {
+        rfn_gradient(ctx, &p->quadratic, p->search.e_max, &p->search.codes, &p->search.next,
+                     &p->work, &change);
     } else {
-        rfn_gradient(ctx, &p->quadratic, e_max, &p->mu, &p->spare, &p->work, &change);
+        rfn_cascade_step(ctx, &p->cascade, &p->search, spans[estep].first, spans[estep].last,
+                         estep == CASCADE_ANY);
+    }
+    change = 0;
+    for (int e = 0; e < L * N; e++) {
+        change = fmax(change, fabs(codes_of(p)[e] - before[e]));
     }
     return change;
 }
@@ -87,24 +135,185 @@ static double step(rb_context *ctx, struct problem *p, bool cyclic, double e_max
 static void never_rise(void **state) {
     (void)state;
     rb_context *ctx = fixture_context();
-    for (uint64_t seed = 0; seed < 400; seed++) {
-        bool normalized = seed & 1, cyclic = seed & 2;
+    for (uint64_t seed = 0; seed < 100 * ESTEPS; seed++) {
+        bool normalized = seed / ESTEPS & 1;
         struct problem p;
-        double e_max;
-        make(ctx, &p, seed, normalized, seed & 4 ? -1 : 0.5);
-        assert_ok(ctx, rb_largest_eigenvalue(ctx, p.quadratic.hessian, &e_max));
-        double before = objective(&p, p.mu.data);
+        make(ctx, &p, seed / ESTEPS, normalized, seed / ESTEPS & 2 ? -1 : 0.5);
+        double before = objective(&p, codes_of(&p));
         for (int t = 0; t < 20; t++) {
-            step(ctx, &p, cyclic, e_max);
-            double now = objective(&p, p.mu.data);
-            assert_feasible(p.mu.data, normalized);
+            step(ctx, &p, (int)(seed % ESTEPS));
+            double now = objective(&p, codes_of(&p));
+            assert_feasible(codes_of(&p), normalized);
             if (!(now <= before + 1e-12 * (1 + fabs(before)))) {
-                fail_msg("seed %d, step %d: O rose from %.15g to %.15g", (int)seed, t, before, now);
+                fail_msg("E-step %d, problem %d, step %d: O rose from %.15g to %.15g",
+                         (int)(seed % ESTEPS), (int)(seed / ESTEPS), t, before, now);
             }
             before = now;
         }
-        rfn_work_free(&p.work);
+        done(&p);
     }
+    rb_context_free(ctx);
+}
+
+/* How much a candidate changes O, by the stages' own reckoning, is the difference of O. */
+static void changes_are_differences(void **state) {
+    (void)state;
+    rb_context *ctx = fixture_context();
+    for (uint64_t seed = 0; seed < 20; seed++) {
+        struct problem p;
+        make(ctx, &p, seed, seed & 1, 0.5);
+        bool (*const tries[])(rb_context *, rfn_search *) = {
+            rfn_try_newton, rfn_anneal_gamma,   rfn_try_reduced, rfn_try_grg,
+            rfn_try_rosen,  rfn_try_haug_arora, rfn_try_gradient};
+        for (size_t t = 0; t < sizeof tries / sizeof *tries; t++) {
+            rfn_search_begin(ctx, &p.search);
+            tries[t](ctx, &p.search);
+            double difference = objective(&p, p.search.next.data) - objective(&p, codes_of(&p));
+            assert_close(p.search.change, difference, 1e-9 * (1 + fabs(difference)));
+        }
+        done(&p);
+    }
+    rb_context_free(ctx);
+}
+
+/* The rule of acceptance: a step of the cascade lowers O at least as much as a gradient step. */
+static void cascade_beats_the_gradient_step(void **state) {
+    (void)state;
+    rb_context *ctx = fixture_context();
+    int won_by_others = 0;
+    for (uint64_t seed = 0; seed < 100; seed++) {
+        struct problem p;
+        make(ctx, &p, seed, seed & 1, seed & 2 ? -1 : 0.5);
+        for (int t = 0; t < 10; t++) {
+            rfn_search_begin(ctx, &p.search);
+            rfn_try_gradient(ctx, &p.search);
+            double bar = p.search.change, before = objective(&p, codes_of(&p));
+            won_by_others += rfn_cascade_step(ctx, &p.cascade, &p.search, RB_RFN_STAGE_NEWTON,
+                                              RB_RFN_STAGE_GRADIENT, false) < RB_RFN_STAGE_GRADIENT;
+            double change = objective(&p, codes_of(&p)) - before;
+            assert_true(change <= fmin(bar, 0) + 1e-10 * (1 + fabs(before)));
+        }
+        done(&p);
+    }
+    assert_true(won_by_others > 100);
+    rb_context_free(ctx);
+}
+
+/* On the rectified set, which is convex, all but annealed end at the one minimum. Newton's steps
+ * in the free units need few of them. */
+static void ends_agree(void **state) {
+    (void)state;
+    rb_context *ctx = fixture_context();
+    for (uint64_t seed = 0; seed < 4; seed++) {
+        double best[L * N];
+        for (int estep = 0; estep < ESTEPS; estep++) {
+            struct problem p;
+            make(ctx, &p, seed, false, 0.5);
+            int most = estep == REDUCED ? 25 : 20000;
+            for (int t = 0; t < most && step(ctx, &p, estep) > 0; t++) {
+            }
+            for (int e = 0; estep != ANNEALED && e < L * N; e++) {
+                best[e] = estep == CYCLIC ? codes_of(&p)[e] : best[e];
+                assert_close(codes_of(&p)[e], best[e], 1e-6);
+            }
+            done(&p);
+        }
+    }
+    rb_context_free(ctx);
+}
+
+/* On the rectified set the E-step is a quadratic program, one for each sample: where a general
+ * solver ends, the cyclic E-step ends too. */
+static void quadratic_solver_agrees(void **state) {
+    (void)state;
+    rb_context *ctx = fixture_context();
+    for (uint64_t seed = 0; seed < 20; seed++) {
+        struct problem p;
+        make(ctx, &p, seed, false, seed & 1 ? -1 : 0.5);
+        for (int t = 0; t < 20000 && step(ctx, &p, CYCLIC) > 0; t++) {
+        }
+        for (int i = 0; i < N; i++) {
+            double q[L], x[L];
+            int iterations;
+            for (int j = 0; j < L; j++) {
+                q[j] = p.linear[j * N + i];
+            }
+            assert_true(quadratic_solve(L, p.hessian, q, 1e-14, x, &iterations));
+            for (int j = 0; j < L; j++) {
+                assert_close(codes_of(&p)[j * N + i], x[j], 1e-6);
+            }
+        }
+        done(&p);
+    }
+    rb_context_free(ctx);
+}
+
+enum { FEW = 3, ANGLES = 16 };
+
+/* The code of one unit over three samples, in polar coordinates of the sphere's positive part. */
+static void point(int a, int b, double *code) {
+    double first = a * M_PI / 2 / ANGLES, second = b * M_PI / 2 / ANGLES;
+    code[0] = sqrt(FEW) * cos(first);
+    code[1] = sqrt(FEW) * sin(first) * cos(second);
+    code[2] = sqrt(FEW) * sin(first) * sin(second);
+}
+
+/* 1/2 tr mu P mu' - tr mu Q' of two units and three samples. */
+static double small_objective(const double p[4], const double q[2 * FEW], const double *a,
+                              const double *b) {
+    double sum = 0;
+    for (int i = 0; i < FEW; i++) {
+        sum += p[0] * a[i] * a[i] / 2 + p[1] * a[i] * b[i] + p[3] * b[i] * b[i] / 2 - q[i] * a[i] -
+               q[FEW + i] * b[i];
+    }
+    return sum;
+}
+
+static double least_on_grid(const double p[4], const double q[2 * FEW]) {
+    double least = INFINITY, a[FEW], b[FEW];
+    for (int e = 0; e < (ANGLES + 1) * (ANGLES + 1); e++) {
+        point(e / (ANGLES + 1), e % (ANGLES + 1), a);
+        for (int f = 0; f < (ANGLES + 1) * (ANGLES + 1); f++) {
+            point(f / (ANGLES + 1), f % (ANGLES + 1), b);
+            least = fmin(least, small_objective(p, q, a, b));
+        }
+    }
+    return least;
+}
+
+/* On the normalised set, which is not convex: with a certificate above 0 nothing on a grid over the
+ * whole set is better than where the cyclic E-step ends. */
+static void certificate_means_the_best(void **state) {
+    (void)state;
+    rb_context *ctx = fixture_context();
+    rb_draws draws = {{1, RB_RANDOM_SIMULATE, 0}, 0};
+    int certified = 0;
+    for (int problem = 0; problem < 40; problem++) {
+        double p[4] = {2, rb_draw_normal(&draws), 0, 2}, q[2 * FEW], codes[2 * FEW];
+        p[1] = p[2] = fmax(-1.8, fmin(1.8, p[1]));
+        for (int e = 0; e < 2 * FEW; e++) {
+            q[e] = 2 * rb_draw_normal(&draws) + 1;
+            codes[e] = 1;
+        }
+        rfn_quadratic small = {view(p, 2, 2), view(q, 2, FEW), true, NULL};
+        rfn_work work;
+        double change, residual, multipliers[2], smallest;
+        assert_ok(ctx, rfn_work_new(ctx, RB_FLOAT64, 2, FEW, &work));
+        for (int t = 0; t < 2000; t++) {
+            rfn_cyclic(ctx, &small, view(codes, 2, FEW), &work, &change);
+        }
+        double reached = small_objective(p, q, codes, codes + FEW);
+        rfn_optimality(ctx, &small, 4, view(codes, 2, FEW), &work, multipliers, &residual);
+        rfn_work_free(&work);
+        double least = least_on_grid(p, q);
+        rfn_add_multipliers(small.hessian, multipliers, NULL, 1);
+        assert_ok(ctx, rb_smallest_eigenvalue(ctx, small.hessian, &smallest));
+        if (smallest > 0 && residual < 1e-8) {
+            assert_true(reached <= least + 1e-9);
+            certified++;
+        }
+    }
+    assert_in_range(certified, 20, 40);
     rb_context_free(ctx);
 }
 
@@ -133,11 +342,11 @@ static void cyclic_minimises_unit_by_unit(void **state) {
         double expected[L * N];
         memcpy(expected, p.codes, sizeof expected);
         cyclic_by_formula(ctx, &p, expected);
-        step(ctx, &p, true, 0);
+        step(ctx, &p, CYCLIC);
         for (int e = 0; e < L * N; e++) {
             assert_close(p.codes[e], expected[e], 1e-10);
         }
-        rfn_work_free(&p.work);
+        done(&p);
     }
     rb_context_free(ctx);
 }
@@ -151,14 +360,15 @@ static void multipliers_separate_samples(void **state) {
     int definite = 0;
     for (uint64_t seed = 0; seed < 60; seed++) {
         struct problem p;
-        double e_max, residual, multipliers[L], smallest;
+        double residual, multipliers[L], smallest;
         make(ctx, &p, seed, seed & 1, 1);
-        assert_ok(ctx, rb_largest_eigenvalue(ctx, p.quadratic.hessian, &e_max));
-        rfn_optimality(ctx, &p.quadratic, e_max, p.mu, &p.work, multipliers, &residual);
+        rfn_optimality(ctx, &p.quadratic, p.search.e_max, p.search.codes, &p.work, multipliers,
+                       &residual);
         assert_true(residual > 1e-3);
-        for (int t = 0; t < 20000 && step(ctx, &p, seed & 2, e_max) > 0; t++) {
+        for (int t = 0; t < 20000 && step(ctx, &p, seed & 2 ? CYCLIC : GRADIENT) > 0; t++) {
         }
-        rfn_optimality(ctx, &p.quadratic, e_max, p.mu, &p.work, multipliers, &residual);
+        rfn_optimality(ctx, &p.quadratic, p.search.e_max, p.search.codes, &p.work, multipliers,
+                       &residual);
         assert_true(residual < 1e-10);
         rfn_add_multipliers(p.quadratic.hessian, multipliers, NULL, 1);
         assert_ok(ctx, rb_smallest_eigenvalue(ctx, p.quadratic.hessian, &smallest));
@@ -166,16 +376,16 @@ static void multipliers_separate_samples(void **state) {
             struct problem alone = p;
             alone.quadratic.normalized = false;
             alone.quadratic.hessian = view(alone.hessian, L, L);
-            alone.mu = view(alone.codes, L, N);
+            alone.search.codes = view(alone.codes, L, N);
             memset(alone.codes, 0, sizeof alone.codes);
-            for (int t = 0; t < 20000 && step(ctx, &alone, true, 0) > 0; t++) {
+            for (int t = 0; t < 20000 && step(ctx, &alone, CYCLIC) > 0; t++) {
             }
             for (int e = 0; e < L * N; e++) {
-                assert_close(alone.codes[e], ((double *)p.mu.data)[e], 1e-6);
+                assert_close(alone.codes[e], codes_of(&p)[e], 1e-6);
             }
             definite++;
         }
-        rfn_work_free(&p.work);
+        done(&p);
     }
     assert_true(definite > 30);
     rb_context_free(ctx);
@@ -184,6 +394,11 @@ static void multipliers_separate_samples(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(never_rise),
+        cmocka_unit_test(changes_are_differences),
+        cmocka_unit_test(cascade_beats_the_gradient_step),
+        cmocka_unit_test(ends_agree),
+        cmocka_unit_test(quadratic_solver_agrees),
+        cmocka_unit_test(certificate_means_the_best),
         cmocka_unit_test(cyclic_minimises_unit_by_unit),
         cmocka_unit_test(multipliers_separate_samples),
     };

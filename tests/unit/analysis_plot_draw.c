@@ -251,12 +251,22 @@ static void test_filters_are_grey_at_0_and_white_and_black_at_the_ends(void **st
     remove_files();
 }
 
+static const char *kind(int number) {
+    return number == 1 ? "one" : "other";
+}
+
+static rb_error draw_two(const double *first, const double *second, int64_t count,
+                         const char *title) {
+    const rb_series series[] = {{"first", first, NULL}, {"second", second, kind}};
+    return rb_draw_history(ctx, series, 2, count, title, &options, png_path);
+}
+
 static void test_history_has_a_second_panel_only_when_traced(void **state) {
     (void)state;
     const double up[] = {-30, -10, NAN, -5, -4}, none[] = {NAN, NAN, NAN, NAN, NAN};
-    assert_int_equal(rb_draw_history(ctx, up, none, 5, "One", &options, png_path), RB_OK);
+    assert_int_equal(draw_two(up, none, 5, "One"), RB_OK);
     pixels one = load();
-    assert_int_equal(rb_draw_history(ctx, up, up, 5, "Two", &options, png_path), RB_OK);
+    assert_int_equal(draw_two(up, up, 5, "Two"), RB_OK);
     pixels two = load();
     assert_true(two.height > one.height + 200);
     assert_true(count_colour(&one, rb_class_colour(0)) > 100);
@@ -265,9 +275,9 @@ static void test_history_has_a_second_panel_only_when_traced(void **state) {
     rb_matrix_free(one.matrix);
     rb_matrix_free(two.matrix);
     remove_files();
-    assert_int_equal(rb_draw_history(ctx, none, none, 5, "", &options, png_path), RB_ERROR_DATA);
-    assert_int_equal(rb_draw_history(ctx, up, up, 0, "", &options, png_path), RB_ERROR_DATA);
-    assert_int_equal(rb_draw_history(ctx, up, up, 1, "", &options, png_path), RB_OK);
+    assert_int_equal(draw_two(none, none, 5, ""), RB_ERROR_DATA);
+    assert_int_equal(draw_two(up, up, 0, ""), RB_ERROR_DATA);
+    assert_int_equal(draw_two(up, up, 1, ""), RB_OK);
     remove_files();
 }
 

@@ -129,7 +129,7 @@ static void defaults_are_pinned(void **state) {
         {rb_fit_option_table,
          "iterations=200 tolerance=0 seed=1 restarts=1 precision=float32 trace=false "},
         {rb_rfn_option_table,
-         "preset=none units=10 eta=0.1 eta-psi=0 normalize=rms estep=newton "
+         "preset=none units=10 eta=0.1 eta-psi=0 normalize=rms estep=newton accept=gradient "
          "newton-iterations=0 steer-iterations=0 target-sparseness=0 "
          "estep-tolerance=1e-06 mstep=newton "
          "psi-update=old psi-min=0.01 psi-init=0.1 "

@@ -19,8 +19,11 @@ const char *__lsan_default_suppressions(void) {
     return "leak:libhdf5";
 }
 
-static const rb_method method = {
-    .name = "test", .title = "a method for tests", .code_name = "X_test"};
+static const char *const figure_names[] = {"kkt_residual", "other", NULL};
+static const rb_method method = {.name = "test",
+                                 .title = "a method for tests",
+                                 .code_name = "X_test",
+                                 .figure_names = figure_names};
 
 /* ---- an example ---- */
 
@@ -70,7 +73,7 @@ static rb_model *example(rb_context *ctx, bool full) {
     assert_int_equal(rb_model_set_attribute(ctx, model, "eta", "0.1"), RB_OK);
     assert_int_equal(rb_model_set_attribute(ctx, model, "command_line", ""), RB_OK);
     for (int t = 0; t < 40; t++) {
-        rb_history entry = {-1.0 / (t + 1), t % 2 ? NAN : t, 0.25};
+        rb_history entry = {-1.0 / (t + 1), t % 2 ? NAN : t, 0.25, {1e-3 / (t + 1), NAN}};
         assert_int_equal(rb_model_add_history(ctx, model, entry), RB_OK);
     }
     model->status = RB_STATUS_STOPPED;
@@ -132,6 +135,8 @@ static void assert_model(const rb_model *a, const rb_model *b) {
         assert_true(same(a->history[t].objective, b->history[t].objective));
         assert_int_equal(isnan(a->history[t].estep_objective),
                          isnan(b->history[t].estep_objective));
+        assert_true(same(a->history[t].figures[0], b->history[t].figures[0]));
+        assert_true(isnan(a->history[t].figures[1]) && isnan(b->history[t].figures[1]));
     }
     assert_preprocess(a->preprocess, b->preprocess);
 }
@@ -180,6 +185,10 @@ static void test_attributes_and_history(void **state) {
     assert_int_equal(rb_model_history(model, 39, &objective, &estep, &seconds), RB_OK);
     assert_true(objective == -1.0 / 40 && isnan(estep) && seconds == 0.25);
     assert_int_equal(rb_model_history(model, 40, NULL, NULL, NULL), RB_ERROR_ARGUMENT);
+    assert_int_equal(rb_model_figure(model, 39, "kkt_residual", &estep), RB_OK);
+    assert_true(estep == 1e-3 / 40);
+    assert_int_equal(rb_model_figure(model, 39, "nothing", &estep), RB_ERROR_ARGUMENT);
+    assert_int_equal(rb_model_figure(model, 40, "kkt_residual", &estep), RB_ERROR_ARGUMENT);
     rb_model_free(model);
 }
 

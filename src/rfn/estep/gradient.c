@@ -30,8 +30,8 @@ static void one_unit(void *arg, int64_t unit, int worker) {
         memset(next, 0, (size_t)n * rb_type_size(type));
         return;
     }
-    s->work->alive[j] = rfn_feasible(s->ctx, s->problem->normalized, type, n, -s->lambda, code,
-                                     rb_dense_row(s->work->residual, unit), next);
+    rfn_feasible(s->ctx, s->problem->normalized, type, n, -s->lambda, code,
+                 rb_dense_row(s->work->residual, unit), next);
     double change = 0;
     for (int64_t i = 0; i < n; i++) {
         change = fmax(change, fabs(rfn_get(type, next, i) - rfn_get(type, code, i)));

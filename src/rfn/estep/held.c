@@ -1,5 +1,6 @@
 /* E-steps that go on from the codes of the iteration before: these stay in memory, and so does Q,
- * 2 n l values together.
+ * 2 n l values together; gradient has another n l, and E-steps that try candidates 3 more, 4 the
+ * cascade.
  *
  * Two passes over the samples: the first collects Q = V Psi^-1 W + xi; then the codes are improved;
  * the second adds up the moments. The first iteration has no codes yet and takes mu = P(mu_p).
@@ -7,11 +8,39 @@
 #include "rfn/objective.h"
 #include "rfn/state.h"
 
-#include <math.h>
-#include <string.h>
+int64_t rfn_held_matrices(rb_rfn_estep estep) {
+    switch (estep) {
+    case RB_RFN_ESTEP_NEWTON:
+        return 0;
+    case RB_RFN_ESTEP_CYCLIC:
+        return 2;
+    case RB_RFN_ESTEP_GRADIENT:
+        return 3;
+    case RB_RFN_ESTEP_CASCADE:
+        return 6;
+    default:
+        return 5;
+    }
+}
 
-/* Sweeps of the last E-step, at most; and how long the best of them may lie back. */
-enum { MOST_SWEEPS = 2000, PATIENCE = 50 };
+/* The first ones of these matrices are what the E-step has; Q is one more. */
+static rb_error search_new(rb_context *ctx, rfn_state *st) {
+    rfn_search *search = &st->held.search;
+    int64_t n = st->problem.n_samples, l = st->options.units;
+    rb_rfn_estep estep = (rb_rfn_estep)st->options.estep;
+    rb_dense *const matrices[] = {&search->codes, &search->next, &search->gradient,
+                                  &search->direction, &search->gradient_step};
+    rb_error err = RB_OK;
+    for (int64_t i = 0; !err && i < rfn_held_matrices(estep) - 1; i++) {
+        err = rb_dense_new(ctx, st->problem.type, l, n, matrices[i]);
+    }
+    if (!err && (estep == RB_RFN_ESTEP_REDUCED || estep == RB_RFN_ESTEP_CASCADE)) {
+        err = rfn_reduced_new(ctx, l, n, &search->reduced);
+    }
+    search->problem = &st->held.problem;
+    search->work = &st->held.work;
+    return err;
+}
 
 rb_error rfn_held_new(rb_context *ctx, rfn_state *st) {
     rfn_held *held = &st->held;
@@ -23,10 +52,7 @@ rb_error rfn_held_new(rb_context *ctx, rfn_state *st) {
         err = rb_dense_new(ctx, type, l, n, &held->problem.linear);
     }
     if (!err) {
-        err = rb_dense_new(ctx, type, l, n, &held->codes);
-    }
-    if (!err && st->options.estep == RB_RFN_ESTEP_GRADIENT) {
-        err = rb_dense_new(ctx, type, l, n, &held->next);
+        err = search_new(ctx, st);
     }
     if (!err) {
         err = rfn_work_new(ctx, type, l, n, &held->work);
@@ -43,8 +69,12 @@ rb_error rfn_held_new(rb_context *ctx, rfn_state *st) {
 void rfn_held_free(rfn_held *held) {
     rb_dense_free(&held->problem.hessian);
     rb_dense_free(&held->problem.linear);
-    rb_dense_free(&held->codes);
-    rb_dense_free(&held->next);
+    rb_dense_free(&held->search.codes);
+    rb_dense_free(&held->search.next);
+    rb_dense_free(&held->search.gradient);
+    rb_dense_free(&held->search.direction);
+    rb_dense_free(&held->search.gradient_step);
+    rfn_reduced_free(held->search.reduced);
     rfn_work_free(&held->work);
     rb_free(held->dead);
     rb_free(held->multipliers);
@@ -101,7 +131,7 @@ static void hand_over(void *arg, int64_t task, int worker) {
     const struct pass *pass = arg;
     rfn_state *st = pass->st;
     int64_t l = st->options.units;
-    rb_dense_transpose(columns_of(pass, st->held.codes, task), rows_of(pass, task));
+    rb_dense_transpose(columns_of(pass, st->held.search.codes, task), rows_of(pass, task));
     rb_rectify(pass->ctx, rows_of(pass, task), NULL, st->task_sum + task * l,
                st->task_largest + task * l);
 }
@@ -123,129 +153,7 @@ rb_error rfn_held_block(rb_context *ctx, rfn_state *st, const rb_block *block) {
     return rfn_add_moments(ctx, st, block);
 }
 
-/* ---- improving the codes ---- */
-
-/* mu = P(mu_p), mu_p' = Sigma Q'. */
-static void first_codes(rb_context *ctx, rfn_state *st) {
-    rfn_held *held = &st->held;
-    int64_t l = st->options.units, n = st->problem.n_samples, count;
-    for (int64_t first = 0; first < l; first += count) {
-        count = l - first < RFN_UNITS_AT_ONCE ? l - first : RFN_UNITS_AT_ONCE;
-        rb_dense means = rb_dense_rows(held->work.residual, 0, count);
-        rb_gemm_parallel(ctx, 1, rb_dense_rows(st->posterior.sigma, first, count), RB_PLAIN,
-                         held->problem.linear, RB_PLAIN, 0, means);
-        for (int64_t j = 0; j < count; j++) {
-            const void *row = rb_dense_row(means, j);
-            rfn_feasible(ctx, held->problem.normalized, means.type, n, 0, row, row,
-                         rb_dense_row(held->codes, first + j));
-        }
-    }
-    held->filled = true;
-}
-
-static double step(rb_context *ctx, rfn_state *st) {
-    rfn_held *held = &st->held;
-    double change = 0;
-    if (st->options.estep == RB_RFN_ESTEP_GRADIENT) {
-        rfn_gradient(ctx, &held->problem, held->e_max, &held->codes, &held->next, &held->work,
-                     &change);
-    } else {
-        rfn_cyclic(ctx, &held->problem, held->codes, &held->work, &change);
-    }
-    return change;
-}
-
-/* Units without a positive code die: their codes become and stay 0. */
-static void bury(rfn_state *st) {
-    rfn_held *held = &st->held;
-    rb_dense codes = held->codes;
-    for (int64_t j = 0; j < codes.rows; j++) {
-        if (held->problem.normalized && !held->work.alive[j] && !held->dead[j]) {
-            held->dead[j] = true;
-            rb_dense_zero(rb_dense_rows(codes, j, 1));
-        }
-    }
-}
-
-static double largest_code(const rfn_state *st) {
-    rb_dense codes = st->held.codes;
-    double most = 0;
-    for (int64_t j = 0; j < codes.rows; j++) {
-        const void *row = rb_dense_row(codes, j);
-        for (int64_t i = 0; i < codes.cols; i++) {
-            most = fmax(most, rfn_get(codes.type, row, i));
-        }
-    }
-    return most;
-}
-
-static void converge(rb_context *ctx, rfn_state *st) {
-    double best = INFINITY, scale = largest_code(st);
-    for (int64_t sweep = 0, at = 0; sweep < MOST_SWEEPS && sweep - at < PATIENCE; sweep++) {
-        double change = step(ctx, st);
-        bury(st);
-        if (change < best) {
-            best = change;
-            at = sweep;
-        }
-        if (change <= st->options.estep_tolerance * scale) {
-            break;
-        }
-    }
-}
-
-/* P + diag tau of the living units, the others apart from them. */
-static rb_error certify(rb_context *ctx, rfn_state *st) {
-    rfn_held *held = &st->held;
-    rb_dense p;
-    rb_error err = rb_dense_new(ctx, held->codes.type, held->codes.rows, held->codes.rows, &p);
-    if (err) {
-        return err;
-    }
-    rb_dense_copy(held->problem.hessian, p);
-    rfn_add_multipliers(p, held->multipliers, held->dead, held->e_max);
-    err = rb_smallest_eigenvalue(ctx, p, &held->certificate);
-    rb_dense_free(&p);
-    return err;
-}
-
-static rb_error finish(rb_context *ctx, rfn_state *st) {
-    rfn_held *held = &st->held;
-    converge(ctx, st);
-    rfn_optimality(ctx, &held->problem, held->e_max, held->codes, &held->work, held->multipliers,
-                   &held->residual);
-    rb_error err = certify(ctx, st);
-    double least = 1e-3;
-    if (!err && held->certificate < least) {
-        rb_log(
-            ctx, RB_LOG_WARNING,
-            "the codes of the fit may not be the best for its parameters, and codes of new samples "
-            "differ a little from them: the smallest eigenvalue of P + diag tau is %.3g",
-            held->certificate);
-        for (int64_t j = 0; j < held->codes.rows; j++) {
-            held->multipliers[j] += held->dead[j] ? 0 : least - held->certificate;
-        }
-    }
-    return err;
-}
-
-static rb_error improve(rb_context *ctx, rfn_state *st) {
-    rfn_held *held = &st->held;
-    bool first = !held->filled;
-    rb_error err = RB_OK;
-    if (st->options.estep == RB_RFN_ESTEP_GRADIENT || held->last) {
-        err = rb_largest_eigenvalue(ctx, held->problem.hessian, &held->e_max);
-    }
-    if (!err && first) {
-        first_codes(ctx, st);
-    }
-    if (!err && held->last) {
-        err = finish(ctx, st);
-    } else if (!err && !first) {
-        step(ctx, st);
-    }
-    return err;
-}
+/* ---- the end of a pass ---- */
 
 /* The part of O that no code changes: <mu_p, Q> / n = <Sigma, Q'Q> / n. */
 static double constant_part(rb_context *ctx, rfn_state *st) {
@@ -258,7 +166,7 @@ rb_error rfn_held_end(rb_context *ctx, rfn_state *st, bool *again) {
     *again = !st->held.adds_moments;
     st->held.adds_moments = *again;
     if (*again) {
-        return improve(ctx, st);
+        return rfn_held_improve(ctx, st);
     }
     rb_error err = rfn_normalize(ctx, st);
     if (!err && st->problem.fit->trace) {

@@ -1,0 +1,181 @@
+/* Does the objective ever fall with a guaranteed E-step? Counts it over the data sets D1 to D9 of
+ * Clevert et al. 2015, 50, 100 and 150 units (fewer than features, as many, more), four learning
+ * rates, both feasible sets, dense and sparse data, float64 and float32.
+ *
+ * F after an iteration must not be below F after the one before by more than rounding: 1e-10 of it
+ * in float64, 1e-4 in float32. The first iteration has no codes to go on from. Exit code 1 when F
+ * fell.
+ */
+#include "../tool/blas_choice.h"
+
+#include <rarebit/rarebit.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct estep {
+    const char *name;
+    int estep, accept;
+};
+
+static const struct estep esteps[] = {
+    {"newton", RB_RFN_ESTEP_NEWTON, 0},
+    {"gradient", RB_RFN_ESTEP_GRADIENT, 0},
+    {"cyclic", RB_RFN_ESTEP_CYCLIC, 0},
+    {"annealed", RB_RFN_ESTEP_ANNEALED, 0},
+    {"reduced", RB_RFN_ESTEP_REDUCED, 0},
+    {"grg", RB_RFN_ESTEP_GRG, 0},
+    {"rosen", RB_RFN_ESTEP_ROSEN, 0},
+    {"haug-arora", RB_RFN_ESTEP_HAUG_ARORA, 0},
+    {"cascade", RB_RFN_ESTEP_CASCADE, 0},
+    {"cascade, any decrease", RB_RFN_ESTEP_CASCADE, RB_RFN_ACCEPT_ANY},
+};
+static const int64_t units[] = {50, 100, 150};
+static const double etas[] = {0.01, 0.1, 0.5, 1};
+
+struct count {
+    int fits;
+    long long iterations, falls;
+    double largest; /* fall, as a share of F */
+};
+
+static void stop_on_error(rb_context *context, rb_error err) {
+    if (err) {
+        fprintf(stderr, "guarantee: %s\n", rb_context_error(context));
+        exit(1);
+    }
+}
+
+enum { N = 100, M = 100 };
+
+/* What a matrix of stored values looks at. */
+struct stored {
+    int64_t starts[N + 1];
+    int32_t columns[N * M];
+    double values[N * M];
+};
+
+/* The same data with small values 0, as rows of what is stored. */
+static rb_matrix *make_sparse(rb_context *context, const rb_matrix *dense, struct stored *stored) {
+    int64_t count = 0;
+    rb_matrix *sparse = NULL;
+    stored->starts[0] = 0;
+    for (int64_t i = 0; i < N; i++) {
+        for (int64_t k = 0; k < M; k++) {
+            double x = rb_matrix_at(dense, i, k);
+            if (fabs(x) > 0.4) {
+                stored->columns[count] = (int32_t)k;
+                stored->values[count++] = x;
+            }
+        }
+        stored->starts[i + 1] = count;
+    }
+    stop_on_error(context, rb_matrix_csr(context, RB_FLOAT64, N, M, stored->starts, stored->columns,
+                                         stored->values, &sparse));
+    return sparse;
+}
+
+static void count_falls(const rb_model *model, double tolerance, struct count *count) {
+    double before = NAN, now;
+    for (int64_t t = 1; t < rb_model_iterations(model); t++) {
+        rb_model_history(model, t, &now, NULL, NULL);
+        double fall = (before - now) / fabs(before);
+        count->falls += fall > tolerance;
+        count->largest = fmax(count->largest, fall);
+        before = now;
+    }
+    count->iterations += rb_model_iterations(model);
+    count->fits++;
+}
+
+static void run_fit(rb_context *context, rb_source *source, rb_rfn_options *options,
+                    int64_t iterations, int precision, struct count *count) {
+    rb_model *model = NULL;
+    rb_fit_options fit;
+    rb_fit_options_default(&fit);
+    fit.iterations = iterations;
+    fit.precision = precision;
+    options->estep_tolerance = 1; /* the last E-step is of no interest here */
+    stop_on_error(context, rb_fit(context, "rfn", options, &fit, NULL, source, NULL, &model));
+    count_falls(model, precision == RB_FLOAT64 ? 1e-10 : 1e-4, count);
+    rb_model_free(model);
+}
+
+/* One data set, in one form: all units and rates. */
+static void run_source(rb_context *context, rb_source *source, const struct estep *estep,
+                       int normalize, int64_t iterations, int precision, struct count *count) {
+    for (int u = 0; u < 3; u++) {
+        for (int e = 0; e < 4; e++) {
+            rb_rfn_options options;
+            rb_rfn_options_default(&options);
+            options.units = units[u];
+            options.eta = etas[e];
+            options.estep = estep->estep;
+            options.accept = estep->accept;
+            options.normalize = normalize;
+            run_fit(context, source, &options, iterations, precision, count);
+        }
+    }
+}
+
+static bool run_row(rb_context *context, const struct estep *estep, int normalize, bool sparse,
+                    int precision, int64_t iterations) {
+    struct count count = {0};
+    for (int d = 1; d <= 9; d++) {
+        char name[3] = {'D', (char)('0' + d), 0};
+        rb_biclusters_options data;
+        rb_biclusters_options_default(&data);
+        data.dataset = name;
+        rb_matrix *matrix;
+        rb_source *source;
+        stop_on_error(context, rb_simulate_biclusters(context, &data, &matrix, NULL));
+        if (sparse) {
+            static struct stored stored;
+            rb_matrix *dense = matrix;
+            matrix = make_sparse(context, dense, &stored);
+            rb_matrix_free(dense);
+        }
+        stop_on_error(context, rb_source_from_matrix(context, matrix, &source));
+        run_source(context, source, estep, normalize, iterations, precision, &count);
+        rb_source_free(source);
+        rb_matrix_free(matrix);
+    }
+    printf("| %s | %s | %s | %s | %d | %lld | %lld | %.1e |\n", estep->name,
+           normalize == RB_RFN_NORMALIZE_NONE ? "none" : "rms", sparse ? "sparse" : "dense",
+           precision == RB_FLOAT64 ? "float64" : "float32", count.fits, count.iterations,
+           count.falls, fmax(count.largest, 0));
+    fflush(stdout);
+    return count.falls == 0 || estep->estep == RB_RFN_ESTEP_NEWTON;
+}
+
+int main(int argc, char **argv) {
+    choose_blas_kernels(argv);
+    int iterations = argc > 1 ? atoi(argv[1]) : 1000;
+    const char *only = argc > 2 ? argv[2] : NULL;
+    if (iterations < 2) {
+        fprintf(stderr, "usage: guarantee [ITERATIONS, at least 2] [E-STEP]\n");
+        return 2;
+    }
+    rb_context *context;
+    if (rb_context_new(&context)) {
+        fprintf(stderr, "guarantee: out of memory\n");
+        return 1;
+    }
+    printf("rarebit %s\n\n| E-step | normalize | data | numbers | fits | iterations | falls of F | "
+           "largest |\n|---|---|---|---|---|---|---|---|\n",
+           rb_version());
+    bool good = true;
+    for (size_t e = 0; e < sizeof esteps / sizeof *esteps; e++) {
+        for (int form = 0; form < 4 && (!only || strcmp(only, esteps[e].name) == 0); form++) {
+            /* rms and none, dense, float64; then sparse in float64, and dense in float32 */
+            int normalize = form == 1 ? RB_RFN_NORMALIZE_NONE : RB_RFN_NORMALIZE_RMS;
+            good = run_row(context, &esteps[e], normalize, form == 2,
+                           form == 3 ? RB_FLOAT32 : RB_FLOAT64, iterations) &&
+                   good;
+        }
+    }
+    rb_context_free(context);
+    return good ? 0 : 1;
+}
