@@ -1,5 +1,5 @@
-/* Digits (section 4.1.2 of the paper): NMF with binary causes against plain NMF of Lee and Seung, by
- * the mean squared error. */
+/* Digits (section 4.1.2 of the paper): NMF with binary causes against plain NMF of Lee and Seung,
+ * by the mean squared error. */
 #include "bench_et.h"
 
 #include <math.h>

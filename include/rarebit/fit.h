@@ -68,8 +68,9 @@ RB_API void rb_fit_options_default(rb_fit_options *options);
  * Errors: RB_ERROR_ARGUMENT (an option), RB_ERROR_DATA (missing or infinite values, no samples),
  * RB_ERROR_NUMERIC (numbers became infinite; the sentence says where), RB_ERROR_MEMORY,
  * RB_ERROR_FILE (the source; a checkpoint that is there but cannot be read), RB_ERROR_FORMAT (a
- * damaged checkpoint; one of other data or options is RB_ERROR_ARGUMENT). A checkpoint that cannot be written is a
- * warning to the log: the fit goes on, and the file of before stays. A callback that stops the fit gives RB_OK and RB_STATUS_STOPPED. */
+ * damaged checkpoint; one of other data or options is RB_ERROR_ARGUMENT). A checkpoint that cannot
+ * be written is a warning to the log: the fit goes on, and the file of before stays. A callback
+ * that stops the fit gives RB_OK and RB_STATUS_STOPPED. */
 RB_API rb_error rb_fit(rb_context *context, const char *method, const void *options,
                        const rb_fit_options *fit, const rb_preprocess_options *preprocess,
                        rb_source *source, const rb_model *start, rb_model **model);

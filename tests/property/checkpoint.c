@@ -1,6 +1,6 @@
-/* A fit that is interrupted after any iteration, and goes on from its checkpoint, ends with the same
- * bits as one that never was: arrays, history, attributes. For every method and all that their
- * iterations can come to rely on. */
+/* A fit that is interrupted after any iteration, and goes on from its checkpoint, ends with the
+ * same bits as one that never was: arrays, history, attributes. For every method and all that
+ * their iterations can come to rely on. */
 #include "fixture.h"
 
 #include <stdio.h>
