@@ -3,6 +3,23 @@
 
 #include <math.h>
 
+rb_block rb_block_part(const rb_block *block, int64_t first, int64_t count) {
+    rb_block part = *block;
+    part.first += first;
+    part.n_samples = count;
+    if (!block->sparse) {
+        part.dense = rb_dense_rows(block->dense, first, count);
+        return part;
+    }
+    const rb_csr *from = &block->csr;
+    int64_t skipped = from->starts[first] - from->starts[0];
+    part.csr.rows = count;
+    part.csr.starts = from->starts + first;
+    part.csr.columns = from->columns + skipped;
+    part.csr.values = (const char *)from->values + skipped * (int64_t)rb_type_size(from->type);
+    return part;
+}
+
 static void sparse_row(const rb_block *block, int64_t i, rb_dense rows, int64_t to) {
     rb_csr v = block->csr;
     for (int64_t k = 0; k < rows.cols; k++) {

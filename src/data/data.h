@@ -158,6 +158,8 @@ typedef struct rb_block {
     const double *shift; /* n_features, or NULL: nothing is subtracted; only when sparse */
 } rb_block;
 
+/* Samples first .. first + count - 1 of a block, as a block of its own. */
+rb_block rb_block_part(const rb_block *block, int64_t first, int64_t count);
 /* Samples row .. row + rows.rows - 1 of a block as dense rows of its type. */
 void rb_block_rows(const rb_block *block, int64_t row, rb_dense rows);
 /* The sum of the squares of all values of a block that are there; *values is their number. */

@@ -1,6 +1,7 @@
 /* Encoding: the posterior probability that each cause is active, at temperature 1. */
 #include "coder.h"
 
+#include <math.h>
 #include <string.h>
 
 void et_coder_free(void *coder) {
@@ -30,7 +31,17 @@ static rb_error recorded_options(rb_context *ctx, const rb_model *model, rb_et_o
     return RB_OK;
 }
 
-rb_error et_coder_new(rb_context *ctx, const rb_model *model, int64_t block_samples, void **out) {
+/* In whole tasks. */
+static int64_t choose_room(const et_setup *setup, et_keep keep, int64_t block_samples) {
+    const double bytes = 1 << 23;
+    double values = (double)(setup->n_features * (int64_t)rb_type_size(setup->type));
+    double samples = bytes / (et_results_bytes(setup, keep) + values) / ET_TASK_SAMPLES;
+    int64_t room = (int64_t)fmax(1, fmin(samples, 1 << 10)) * ET_TASK_SAMPLES;
+    return room < block_samples ? room : block_samples;
+}
+
+rb_error et_coder_of(rb_context *ctx, const rb_model *model, int64_t block_samples, bool states,
+                     et_coder **out) {
     *out = NULL;
     et_coder *c = rb_alloc_zero(ctx, 1, sizeof *c);
     if (!c) {
@@ -52,8 +63,9 @@ rb_error et_coder_new(rb_context *ctx, const rb_model *model, int64_t block_samp
         err = et_load_parameters(ctx, model, c->engine);
     }
     if (!err) {
-        et_keep keep = table->keep == ET_KEEP_PAIRS ? ET_KEEP_MEANS : table->keep; /* to evaluate */
-        err = et_results_new(ctx, c->engine, block_samples, keep, &c->results);
+        et_keep keep = states && table->keep == ET_KEEP_STATES ? ET_KEEP_STATES : ET_KEEP_MEANS;
+        int64_t room = choose_room(&setup, keep, block_samples);
+        err = et_results_new(ctx, c->engine, room, keep, &c->results);
     }
     if (err) {
         et_coder_free(c);
@@ -63,6 +75,13 @@ rb_error et_coder_new(rb_context *ctx, const rb_model *model, int64_t block_samp
     et_prepare(ctx, c->engine, 1, 1);
     *out = c;
     return RB_OK;
+}
+
+rb_error et_coder_new(rb_context *ctx, const rb_model *model, int64_t block_samples, void **out) {
+    et_coder *coder;
+    rb_error err = et_coder_of(ctx, model, block_samples, false, &coder);
+    *out = coder;
+    return err;
 }
 
 rb_error et_code(rb_context *ctx, et_coder *c, const rb_block *block) {
@@ -81,13 +100,19 @@ rb_error et_code(rb_context *ctx, et_coder *c, const rb_block *block) {
 
 rb_error et_encode(rb_context *ctx, void *coder, const rb_block *block, void *codes) {
     et_coder *c = coder;
-    rb_error err = et_code(ctx, c, block);
-    if (err) {
-        return err;
+    int64_t n = block->n_samples, units = c->engine->setup.units, room = c->results.room;
+    rb_dense to = {codes, n, units, units, c->engine->setup.type};
+    rb_error err = RB_OK;
+    for (int64_t first = 0; !err && first < n; first += room) {
+        int64_t count = n - first < room ? n - first : room;
+        rb_block part = rb_block_part(block, first, count);
+        err = et_code(ctx, c, &part);
+        if (!err) {
+            rb_dense_copy(rb_dense_rows(c->results.mean, 0, count),
+                          rb_dense_rows(to, first, count));
+        }
     }
-    rb_dense mean = rb_dense_rows(c->results.mean, 0, block->n_samples);
-    rb_dense_copy(mean, (rb_dense){codes, mean.rows, mean.cols, mean.cols, mean.type});
-    return RB_OK;
+    return err;
 }
 
 struct decoding {

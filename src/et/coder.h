@@ -10,7 +10,11 @@ typedef struct et_coder {
     et_results results;
 } et_coder;
 
-/* Posteriors of a block into coder->results. */
+/* With room for the posteriors of so many samples as take a few megabytes, at most block_samples;
+ * their states too, or means alone. */
+rb_error et_coder_of(rb_context *ctx, const rb_model *model, int64_t block_samples, bool states,
+                     et_coder **coder);
+/* Posteriors of a block into coder->results, for which it has room. */
 rb_error et_code(rb_context *ctx, et_coder *coder, const rb_block *block);
 
 #endif

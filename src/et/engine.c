@@ -47,7 +47,9 @@ static rb_error scratch_new(rb_context *ctx, const et_engine *engine, et_scratch
         err = rb_dense_new(ctx, RB_FLOAT64, ET_TASK_SAMPLES, h, &scratch->b);
     }
     if (!err) {
-        err = rb_dense_new(ctx, RB_FLOAT64, ET_LANES, h, &scratch->single);
+        int64_t whole = (h + ET_LANES - 1) / ET_LANES * ET_LANES;
+        err = rb_dense_new(ctx, RB_FLOAT64, ET_LANES, whole, &scratch->single);
+        scratch->single.cols = h;
     }
     if (err) {
         return err;
@@ -60,7 +62,7 @@ static rb_error scratch_new(rb_context *ctx, const et_engine *engine, et_scratch
     scratch->mean = room_for(ctx, 1, candidates, ET_LANES);
     scratch->pairs = room_for(ctx, linear ? candidates : 1, candidates, ET_LANES);
     scratch->vectors = room_for(ctx, depth + 1, setup->n_features, 1);
-    scratch->few = rb_alloc(ctx, h + 1, sizeof *scratch->few);
+    scratch->few = rb_alloc(ctx, h + ET_LANES, sizeof *scratch->few);
     bool all = scratch->scores && scratch->few && scratch->energy && scratch->work &&
                scratch->gram && scratch->start && scratch->mean && scratch->pairs &&
                scratch->vectors;

@@ -134,9 +134,9 @@ typedef struct et_setup {
 /* Scratch of one thread. */
 typedef struct et_scratch {
     rb_dense y, b;   /* ET_TASK_SAMPLES x D, x H, float64 */
-    rb_dense single; /* ET_LANES x H: e, then probabilities */
+    rb_dense single; /* ET_LANES x H, rows of whole lanes: e, then probabilities */
     double *scores;  /* H, and the best of them */
-    int32_t *few;    /* H + 1: causes that may be among the best */
+    int32_t *few;    /* H + ET_LANES: causes that may be among the best */
     double *energy;  /* states, in lanes */
     double *work;    /* inner x H', in lanes; linear */
     double *gram;    /* H' x H', in lanes */

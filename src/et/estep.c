@@ -120,6 +120,8 @@ rb_error et_end(rb_context *ctx, void *state, bool *again) {
     if (st->ranking) {
         st->cut = et_cut_find(st->evidence, st->problem.n_samples, st->n_cut, st->work);
         st->ranking = false;
+    } else if (st->model->max) {
+        et_sets_finish(st);
     } else if (st->model->keep == ET_KEEP_PAIRS) {
         if (st->problem.missing) {
             et_missing_finish(st);

@@ -220,9 +220,8 @@ rb_error et_evaluate(rb_context *ctx, const rb_model *model, rb_feed *feed,
     size = size < ET_TASK_SAMPLES ? ET_TASK_SAMPLES : size;
     size = size < n ? size : n;
     struct figures f = {.ctx = ctx};
-    void *coder = NULL;
-    rb_error err = et_coder_new(ctx, model, size, &coder);
-    f.coder = coder;
+    rb_error err = et_coder_of(ctx, model, size, true, &f.coder);
+    size = err ? size : f.coder->results.room;
     if (!err) {
         err = rb_dense_new(ctx, model->type, size, d, &f.decoded);
     }
@@ -246,7 +245,7 @@ rb_error et_evaluate(rb_context *ctx, const rb_model *model, rb_feed *feed,
     if (!err) {
         fill(&f, model, n, evaluation);
     }
-    et_coder_free(coder);
+    et_coder_free(f.coder);
     rb_dense_free(&f.decoded);
     rb_dense_free(&f.given);
     rb_free(f.expected);

@@ -84,6 +84,13 @@ typedef struct et_trace {
 /* ---- the fit -----------------------------------------------------------------------------------
  */
 
+/* Sums over samples and states by sets of causes (moments_sets.c); empty unless they are few. */
+typedef struct et_sets {
+    int64_t most;               /* causes of a set: 2 to so many */
+    int64_t *choose;            /* (H + 1) x (most + 1): C(h, k) */
+    rb_dense weights, products; /* sets x D: sum q where y_d is there, sum q y */
+} et_sets;
+
 /* Sums over the samples in use. */
 typedef struct et_moments {
     int64_t used;
@@ -99,6 +106,7 @@ typedef struct et_moments {
                         * missing: sum <s_h> over the samples in which feature d is there */
     rb_dense pairs;    /* H (H - 1) / 2 x D: sum <s_j s_k>, j < k, likewise; or empty
                         * (missing_moments.c) */
+    et_sets sets;      /* max: of states of two causes and more */
     rb_dense part;     /* H x D of the type: the products of a block */
 } et_moments;
 
@@ -182,10 +190,20 @@ rb_error et_general_add(rb_context *ctx, et_state *st, const rb_block *block);
 rb_dense et_given_rows(et_state *st, const rb_block *block);
 /* The same; what is missing as 0, and st->mask filled. */
 rb_dense et_block_rows(et_state *st, const rb_block *block);
+/* sums += the rows. */
+void et_add_rows(const et_kernels *kernels, rb_dense rows, double *sums);
 /* moments->sums += <s>. */
 void et_add_sums(et_state *st, int64_t count);
 /* sums += mean' rows, H x D; through moments->part. */
 void et_add_products(rb_context *ctx, et_state *st, rb_dense mean, rb_dense rows, rb_dense sums);
+
+/* moments_sets.c */
+rb_error et_sets_new(rb_context *ctx, const et_state *st, et_sets *sets);
+void et_sets_free(et_sets *sets);
+/* Which set some causes are, given from the highest down. */
+int64_t et_set_of(const et_sets *sets, int64_t units, const int64_t *causes, int size);
+/* After the last block: what its causes have of each set, into weights and products. */
+void et_sets_finish(et_state *st);
 
 /* missing_moments.c: what linear models need besides where values are missing. */
 rb_error et_missing_moments_new(rb_context *ctx, const et_state *st, et_moments *moments);

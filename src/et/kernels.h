@@ -8,7 +8,7 @@
 
 #include "base/base.h"
 
-enum { ET_LANES = 8, ET_BAND = 64, ET_STRIDES = 32 };
+enum { ET_LANES = 8, ET_BAND = 64, ET_STRIDES = 32, ET_FEW = 32 };
 
 /* State 0 has no active cause. The children of a state have one more, of a higher index; they lie
  * side by side: that with candidate k is child[s] + k. States with few causes come first, so that
@@ -34,15 +34,17 @@ typedef struct et_kernels {
     /* energy <- exp(energy - shift), their sum, and the sum of product with the energy. */
     void (*exponentials)(int64_t count, const double *shift, double *energy, double *total,
                          double *product);
-    /* The same for n energies of one sample; scaled: energy *= factor. */
+    /* The same for n energies of one sample, with room for whole lanes: what is beyond n is
+     * overwritten. */
     void (*exponentials_one)(int64_t n, double shift, double *energy, double *total,
                              double *product);
-    void (*scale)(int64_t count, const double *factor, double *energy);
+    void (*scale)(int64_t count, const double *factor, double *energy); /* of each lane */
+    void (*scale_one)(int64_t n, double factor, double *x);
     /* From probabilities of the states to moments, by suffix sums from the leaves to the root:
      * mean[k] = <s_k>, and pairs[j * H' + k] = <s_j s_k> for j < k unless NULL. Overwrites q; work
      * has inner x H'. All in lanes. */
     void (*moments)(const et_tree *tree, double *q, double *work, double *mean, double *pairs);
-    /* out = max(a, b); returns sum_d out (2 y - out). */
+    /* out = max(a, b), unless out is NULL; returns sum_d max (2 y - max). */
     double (*maximum)(int64_t n, const double *a, const double *b, const double *y, double *out);
     /* A state of `size` causes in MCA: with sum = q (sum_k powers_k)^-a adds roots_k sum to
      * weights_k and that times y to products_k, wherever there (NULL: everywhere) is 1 and not 0. n
@@ -55,10 +57,21 @@ typedef struct et_kernels {
     double (*sum)(int64_t n, const double *x);
     /* The first of the largest values above *best, which it becomes; -1 when there is none. */
     int64_t (*above)(int64_t n, const double *x, double *best);
-    /* The largest of x[l], x[l + ET_STRIDES], ...; -1e308 where there is none above it. */
-    void (*strides)(int64_t n, const double *x, double *largest);
-    /* The indices of values of at least `least`, ascending; out has n + 1 places. */
-    int64_t (*collect)(int64_t n, const double *x, double least, int32_t *out);
+    /* The indices of values among which the `count` largest are, ascending, and mostly few more:
+     * those that reach the count-th largest of the largest of x[l], x[l + S], ... for l below S
+     * = ET_STRIDES at most. out has n + ET_LANES places; count is at most ET_STRIDES / 2, and n
+     * at least ET_STRIDES. -1: they could not be told, because values are minus infinity. */
+    int64_t (*shortlist)(int64_t n, const double *x, int64_t count, int32_t *out);
+    /* The `count` largest of x[list[0]], ... x[list[n - 1]], n at most ET_FEW, in the order of the
+     * list; of equals the first. A list of NULL: 0 .. n - 1. */
+    void (*largest_of)(int64_t n, const int32_t *list, const double *x, int64_t count,
+                       int32_t *out);
+    /* weights += q there (NULL: 1 everywhere); products += q y, y being 0 where it is not there. */
+    void (*add_weighted)(int64_t n, double q, const double *y, const double *there, double *weights,
+                         double *products);
+    void (*narrow)(int64_t n, const double *x, float *out);
+    /* sums += x */
+    void (*add)(int64_t n, const float *x, double *sums);
     /* out = scale (b - square / 2) + logit */
     void (*singles)(int64_t n, double scale, const double *b, const double *square,
                     const double *logit, double *out);

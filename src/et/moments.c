@@ -16,6 +16,9 @@ rb_error et_moments_new(rb_context *ctx, const et_state *st, et_moments *m) {
     if (!err && linear) {
         err = rb_dense_new(ctx, RB_FLOAT64, h, h, &m->second);
     }
+    if (!err && st->model->max) {
+        err = et_sets_new(ctx, st, &m->sets);
+    }
     if (!err && linear && st->problem.missing) {
         err = et_missing_moments_new(ctx, st, m);
     }
@@ -31,6 +34,7 @@ void et_moments_free(et_moments *m) {
     rb_dense_free(&m->second);
     rb_dense_free(&m->weights);
     rb_dense_free(&m->pairs);
+    et_sets_free(&m->sets);
     rb_dense_free(&m->part);
     rb_free(m->sums);
 }
@@ -42,6 +46,8 @@ void et_moments_clear(et_moments *m) {
     rb_dense_zero(m->second);
     rb_dense_zero(m->weights);
     rb_dense_zero(m->pairs);
+    rb_dense_zero(m->sets.weights);
+    rb_dense_zero(m->sets.products);
     for (int64_t h = 0; h < m->products.rows; h++) {
         m->sums[h] = 0;
     }
@@ -78,14 +84,10 @@ void et_add_products(rb_context *ctx, et_state *st, rb_dense mean, rb_dense rows
     }
 }
 
-/* Adds rows of float or double to sums. */
-static void add_rows(rb_dense rows, double *sums) {
+void et_add_rows(const et_kernels *kernels, rb_dense rows, double *sums) {
     for (int64_t i = 0; i < rows.rows; i++) {
         if (rows.type == RB_FLOAT32) {
-            const float *row = rb_dense_row(rows, i);
-            for (int64_t h = 0; h < rows.cols; h++) {
-                sums[h] += (double)row[h];
-            }
+            kernels->add(rows.cols, rb_dense_row(rows, i), sums);
         } else {
             const double *row = rb_dense_row(rows, i);
             for (int64_t h = 0; h < rows.cols; h++) {
@@ -96,7 +98,7 @@ static void add_rows(rb_dense rows, double *sums) {
 }
 
 void et_add_sums(et_state *st, int64_t count) {
-    add_rows(rb_dense_rows(st->results.mean, 0, count), st->moments.sums);
+    et_add_rows(st->engine->kernels, rb_dense_rows(st->results.mean, 0, count), st->moments.sums);
 }
 
 /* ---- linear: sum <s s'> ---- */

@@ -4,6 +4,7 @@
 #include "fit.h"
 
 #include <math.h>
+#include <string.h>
 
 enum { MOST_DEPTH = 64 };
 static const double LEAST = 1e-12;
@@ -89,6 +90,17 @@ static void add_responsibilities(const struct part *part, double q) {
                                           part->whole ? NULL : part->there, weights, products);
 }
 
+/* The same where sets of causes are few: the powers come later (moments_sets.c). */
+static void add_to_set(const struct part *part, double q) {
+    const struct band *band = part->band;
+    const et_state *st = band->st;
+    const et_sets *sets = &st->moments.sets;
+    int64_t index = et_set_of(sets, st->options.units, part->causes, part->size);
+    st->engine->kernels->add_weighted(band->count, q, part->y, part->whole ? NULL : part->there,
+                                      row_part(band, sets->weights, index),
+                                      row_part(band, sets->products, index));
+}
+
 /* ---- samples ---- */
 
 static void set_causes(struct part *part, const et_tree *tree, const int32_t *list, int64_t s) {
@@ -167,13 +179,13 @@ static void add_singles(rb_context *ctx, et_state *st, int64_t count) {
         et_add_products(ctx, st, single, rb_dense_rows(st->mask, 0, count), weights);
         return;
     }
+    double *sums = st->engine->scratch[0].scores;
+    memset(sums, 0, (size_t)weights.rows * sizeof *sums);
+    et_add_rows(st->engine->kernels, single, sums);
     for (int64_t h = 0; h < weights.rows; h++) {
-        double sum = 0, *row = rb_dense_row(weights, h);
-        for (int64_t i = 0; i < count; i++) {
-            sum += et_get(single.type, rb_dense_row(single, i), h);
-        }
+        double *row = rb_dense_row(weights, h);
         for (int64_t d = 0; d < weights.cols; d++) {
-            row[d] += sum;
+            row[d] += sums[h];
         }
     }
 }
@@ -183,6 +195,7 @@ rb_error et_max_add(rb_context *ctx, et_state *st, const rb_block *block) {
     et_add_products(ctx, st, rb_dense_rows(st->results.single, 0, block->n_samples), rows,
                     st->moments.products);
     add_singles(ctx, st, block->n_samples);
-    add_block(ctx, st, rows, block->n_samples, add_responsibilities);
+    add_block(ctx, st, rows, block->n_samples,
+              st->moments.sets.choose ? add_to_set : add_responsibilities);
     return RB_OK;
 }

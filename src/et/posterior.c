@@ -202,6 +202,8 @@ static void normalise(const struct pass *pass, struct group *g) {
         double *single = rb_dense_row(g->scratch->single, l), total = 0, product = 0;
         if (engine->setup.singletons) {
             kernels->exponentials_one(engine->setup.units, g->highest[l], single, &total, &product);
+        } else {
+            memset(single, 0, (size_t)engine->setup.units * sizeof *single);
         }
         int64_t i = g->index[l];
         total += g->total[l];
@@ -210,8 +212,8 @@ static void normalise(const struct pass *pass, struct group *g) {
         r->evidence[i] = engine->constant - missing * engine->per_value -
                          engine->scale / 2 * r->norm[i] + g->highest[l] + log(total);
         r->energy[i] = (product + g->product[l]) / total;
-        for (int64_t h = 0; !pass->rank && h < engine->setup.units; h++) {
-            single[h] = engine->setup.singletons ? single[h] * factor[l] : 0;
+        if (!pass->rank) {
+            kernels->scale_one(engine->setup.units, factor[l], single);
         }
     }
     if (!pass->rank) {
@@ -220,18 +222,15 @@ static void normalise(const struct pass *pass, struct group *g) {
 }
 
 /* Writes a row of doubles into a row of the results. */
-static void put_row(rb_dense to, int64_t i, double *values) {
+static void put_row(const et_kernels *kernels, rb_dense to, int64_t i, const double *values) {
     if (to.type == RB_FLOAT32) {
-        float *row = rb_dense_row(to, i);
-        for (int64_t h = 0; h < to.cols; h++) {
-            row[h] = (float)values[h];
-        }
+        kernels->narrow(to.cols, values, rb_dense_row(to, i));
     } else {
         memcpy(rb_dense_row(to, i), values, (size_t)to.cols * sizeof *values);
     }
 }
 
-static void keep_states(const struct group *g, int l, et_results *r) {
+static void keep_states(const et_engine *engine, const struct group *g, int l, et_results *r) {
     const et_tree *tree = g->tree;
     const double *energy = g->scratch->energy + l;
     double *single = rb_dense_row(g->scratch->single, l);
@@ -242,7 +241,7 @@ static void keep_states(const struct group *g, int l, et_results *r) {
     for (int k = 0; k < tree->candidates; k++) {
         single[g->samples[l].candidates[k]] = states[tree->child[0] + k];
     }
-    put_row(r->single, g->index[l], single);
+    put_row(engine->kernels, r->single, g->index[l], single);
 }
 
 static void keep_moments(const et_engine *engine, const struct group *g, int l, et_results *r) {
@@ -253,8 +252,10 @@ static void keep_moments(const et_engine *engine, const struct group *g, int l, 
         single[g->samples[l].candidates[k]] = g->scratch->mean[k * ET_LANES + l];
     }
     r->active[i] = engine->kernels->sum(engine->setup.units, single);
-    r->energy[i] -= engine->kernels->dot(engine->setup.units, single, engine->logit);
-    put_row(r->mean, i, single);
+    r->energy[i] -= engine->equal_prior
+                        ? engine->logit[0] * r->active[i]
+                        : engine->kernels->dot(engine->setup.units, single, engine->logit);
+    put_row(engine->kernels, r->mean, i, single);
     for (int j = 0; r->pairs && j < h; j++) {
         double *row = r->pairs + i * r->most_candidates * r->most_candidates + (int64_t)j * h;
         for (int k = j + 1; k < h; k++) {
@@ -271,7 +272,7 @@ static void compute_group(const struct pass *pass, struct group *g) {
     remove_small_states(engine, scratch->energy);
     normalise(pass, g);
     for (int l = 0; r->states && !pass->rank && l < g->count; l++) {
-        keep_states(g, l, r);
+        keep_states(engine, g, l, r);
     }
     if (!pass->rank) {
         engine->kernels->moments(g->tree, scratch->energy, scratch->work, scratch->mean,

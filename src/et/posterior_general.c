@@ -36,14 +36,16 @@ static double *vector_of(const struct descent *d, int size) {
     return d->scratch->vectors + (int64_t)size * d->engine->setup.n_features;
 }
 
-/* The superposition of `wbar` and a field into `out`, and what it adds to e. */
+/* The superposition of `wbar` and a field, and what it adds to e. Into `out` only if the state goes
+ * on. */
 static double superpose(const struct descent *d, const double *wbar, const double *field,
-                        double *out) {
+                        double *out, bool goes_on) {
     const et_engine *engine = d->engine;
     const et_model *model = engine->setup.model;
     int64_t n = d->sample->n;
     if (model->max && !model->general) {
-        return engine->scale / 2 * engine->kernels->maximum(n, wbar, field, d->sample->y, out);
+        return engine->scale / 2 *
+               engine->kernels->maximum(n, wbar, field, d->sample->y, goes_on ? out : NULL);
     }
     model->superpose(n, wbar, field, out);
     return et_fit_energy(engine, n, d->sample->y, out);
@@ -67,7 +69,8 @@ static void descend(const struct descent *d, int64_t s, int size, const double *
             *energy = d->sample->single[h]; /* and the superposition is the field */
             next = field;
         } else {
-            *energy = superpose(d, wbar, field, out) + prior + engine->logit[h];
+            *energy =
+                superpose(d, wbar, field, out, child < tree->inner) + prior + engine->logit[h];
         }
         if (child < tree->inner) {
             descend(d, child, size + 1, next, prior + engine->logit[h]);

@@ -49,42 +49,12 @@ static void sort_ascending(int32_t *list, int64_t count) {
     }
 }
 
-/* A score that at least `count` causes reach: the count-th of the largest of every ET_STRIDES-th.
- */
-static double sure_score(const et_kernels *kernels, const double *scores, int64_t units,
-                         int64_t count) {
-    double largest[ET_STRIDES];
-    kernels->strides(units, scores, largest);
-    for (int64_t i = 0; i < count; i++) {
-        int64_t best = i;
-        for (int64_t j = i + 1; j < ET_STRIDES; j++) {
-            best = largest[j] > largest[best] ? j : best;
-        }
-        double swap = largest[i];
-        largest[i] = largest[best];
-        largest[best] = swap;
-    }
-    return largest[count - 1];
-}
-
-void et_select(const et_kernels *kernels, const double *scores, int64_t units, int64_t count,
-               double *best, int32_t *few, int32_t *candidates) {
-    enum { MOST = ET_STRIDES / 2, MANY = 4 * ET_STRIDES };
-    if (count == units) {
-        for (int64_t h = 0; h < units; h++) {
-            candidates[h] = (int32_t)h;
-        }
-        return;
-    }
-    int64_t taken = 0, number = units;
-    bool listed = units >= MANY && count <= MOST;
-    if (listed) {
-        double least = sure_score(kernels, scores, units, count);
-        listed = least > -1e308;
-        number = listed ? kernels->collect(units, scores, least, few) : units;
-    }
+/* The `count` best of causes that are few, or of all when `list` is NULL, one after the other. */
+static void insert_best(const double *scores, int64_t number, const int32_t *list, int64_t count,
+                        double *best, int32_t *candidates) {
+    int64_t taken = 0;
     for (int64_t n = 0; n < number; n++) {
-        int64_t h = listed ? few[n] : n;
+        int64_t h = list ? list[n] : n;
         /* Only what is strictly better moves ahead: of equals the lower index stays. */
         if (taken == count && !(scores[h] > best[count - 1])) {
             continue;
@@ -98,4 +68,28 @@ void et_select(const et_kernels *kernels, const double *scores, int64_t units, i
         candidates[i] = (int32_t)h;
     }
     sort_ascending(candidates, count);
+}
+
+void et_select(const et_kernels *kernels, const double *scores, int64_t units, int64_t count,
+               double *best, int32_t *few, int32_t *candidates) {
+    int64_t number = -1;
+    if (count == units) {
+        for (int64_t h = 0; h < units; h++) {
+            candidates[h] = (int32_t)h;
+        }
+        return;
+    }
+    if (units <= ET_FEW) {
+        kernels->largest_of(units, NULL, scores, count, candidates);
+        return;
+    }
+    if (count <= ET_STRIDES / 2) {
+        number = kernels->shortlist(units, scores, count, few);
+    }
+    if (number >= 0 && number <= ET_FEW) {
+        kernels->largest_of(number, few, scores, count, candidates);
+    } else {
+        insert_best(scores, number < 0 ? units : number, number < 0 ? NULL : few, count, best,
+                    candidates);
+    }
 }

@@ -233,7 +233,7 @@ static void degenerate_data_run(void **state) {
  * the list ascends. */
 static void selection_is_in_order(void **state) {
     (void)state;
-    int32_t list[3], few[7];
+    int32_t list[3], few[6 + ET_LANES];
     double best[3];
     const double scores[] = {1, 5, -HUGE_VAL, 5, 5, 1}, low[] = {-HUGE_VAL, -7, -HUGE_VAL, -9};
     et_select(et_kernels_of(NULL), scores, 6, 3, best, few, list);
@@ -272,7 +272,7 @@ static void many_causes_are_selected_alike(void **state) {
     rb_draws draws = {{8, RB_RANDOM_SIMULATE, 0}, 0};
     for (int trial = 0; trial < 300; trial++) {
         double scores[MOST], best[COUNT];
-        int32_t list[COUNT], few[MOST + 1];
+        int32_t list[COUNT], few[MOST + ET_LANES];
         int64_t units = rb_draw_integer(&draws, 20, MOST),
                 count = rb_draw_integer(&draws, 1, COUNT);
         for (int64_t h = 0; h < units; h++) {

@@ -4,6 +4,9 @@
 #include "et/kernels.h"
 
 #include <string.h>
+#ifdef __AVX512VL__
+#include <immintrin.h>
+#endif
 
 #define TEXT_OF(x) #x
 #define TEXT(x) TEXT_OF(x)
@@ -91,18 +94,14 @@ static void exponentials_one(int64_t n, double shift, double *energy, double *to
             weighted[l] += e[l] * value;
         }
     }
-    if (i < n) { /* the rest, filled up with energies that count nothing */
-        double rest[L];
+    if (i < n) { /* what is beyond counts nothing */
+        double *e = energy + i;
         for (int l = 0; l < L; l++) {
-            rest[l] = i + l < n ? energy[i + l] : -1e300;
+            double value = bounded_energy(l < n - i ? e[l] : -1e300);
+            e[l] = exponential(value - shift);
+            sum[l] += e[l];
+            weighted[l] += e[l] * value;
         }
-        for (int l = 0; l < L; l++) {
-            double value = bounded_energy(rest[l]);
-            rest[l] = exponential(value - shift);
-            sum[l] += rest[l];
-            weighted[l] += rest[l] * value;
-        }
-        memcpy(energy + i, rest, (size_t)(n - i) * sizeof *rest);
     }
     *total = *product = 0;
     for (int l = 0; l < L; l++) {
@@ -132,6 +131,12 @@ static void scale(int64_t count, const double *factor, double *energy) {
         for (int l = 0; l < L; l++) {
             energy[s * L + l] *= factor[l];
         }
+    }
+}
+
+static void scale_one(int64_t n, double factor, double *x) {
+    for (int64_t i = 0; i < n; i++) {
+        x[i] *= factor;
     }
 }
 
@@ -207,25 +212,52 @@ static void moments(const et_tree *tree, double *q, double *work, double *mean, 
 
 /* ---- the largest field ---- */
 
-static double maximum(int64_t n, const double *a, const double *b, const double *y, double *out) {
+/* The last lanes of n values, those that were not in whole lanes before: 1, else 0. */
+static inline const double *rest_of(int64_t n) {
+    static const double rest[2 * ET_LANES] = {0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1};
+    return rest + n % L;
+}
+
+static inline double maximum_of(int64_t n, const double *a, const double *b, const double *y,
+                                double *out, bool keep) {
     double sum[L] = {0}, all = 0;
     int64_t d = 0;
     for (; d + L <= n; d += L) {
         for (int l = 0; l < L; l++) {
             double w = a[d + l] > b[d + l] ? a[d + l] : b[d + l];
-            out[d + l] = w;
             sum[l] += w * (2 * y[d + l] - w);
+            if (keep) {
+                out[d + l] = w;
+            }
         }
+    }
+    if (d > 0 && d < n) { /* whole lanes again, of which some were done */
+        const double *rest = rest_of(n);
+        d = n - L;
+        for (int l = 0; l < L; l++) {
+            double w = a[d + l] > b[d + l] ? a[d + l] : b[d + l];
+            sum[l] += rest[l] * w * (2 * y[d + l] - w);
+            if (keep) {
+                out[d + l] = w;
+            }
+        }
+        d = n;
     }
     for (; d < n; d++) {
         double w = a[d] > b[d] ? a[d] : b[d];
-        out[d] = w;
         all += w * (2 * y[d] - w);
+        if (keep) {
+            out[d] = w;
+        }
     }
     for (int l = 0; l < L; l++) {
         all += sum[l];
     }
     return all;
+}
+
+static double maximum(int64_t n, const double *a, const double *b, const double *y, double *out) {
+    return out ? maximum_of(n, a, b, y, out, true) : maximum_of(n, a, b, y, out, false);
 }
 
 /* log(x) of a positive normal number: its exponent, and the series of 2 atanh((m - 1) / (m + 1))
@@ -314,6 +346,11 @@ static double dot(int64_t n, const double *x, const double *y) {
             sum[l] += x[i + l] * y[i + l];
         }
     }
+    for (; i + L <= n; i += L) {
+        for (int l = 0; l < L; l++) {
+            sum[l] += x[i + l] * y[i + l];
+        }
+    }
     for (; i < n; i++) {
         all += x[i] * y[i];
     }
@@ -331,6 +368,11 @@ static double sum_of(int64_t n, const double *x) {
             sum[l] += x[i + l];
         }
     }
+    for (; i + L <= n; i += L) {
+        for (int l = 0; l < L; l++) {
+            sum[l] += x[i + l];
+        }
+    }
     for (; i < n; i++) {
         all += x[i];
     }
@@ -338,6 +380,28 @@ static double sum_of(int64_t n, const double *x) {
         all += sum[l];
     }
     return all;
+}
+
+static void add_weighted(int64_t n, double q, const double *y, const double *there, double *weights,
+                         double *products) {
+    for (int64_t d = 0; d < n; d++) {
+        products[d] += q * y[d];
+    }
+    for (int64_t d = 0; d < n; d++) {
+        weights[d] += there ? q * there[d] : q;
+    }
+}
+
+static void narrow(int64_t n, const double *x, float *out) {
+    for (int64_t i = 0; i < n; i++) {
+        out[i] = (float)x[i];
+    }
+}
+
+static void add(int64_t n, const float *x, double *sums) {
+    for (int64_t i = 0; i < n; i++) {
+        sums[i] += (double)x[i];
+    }
 }
 
 static int64_t above(int64_t n, const double *x, double *best) {
@@ -366,26 +430,53 @@ static int64_t above(int64_t n, const double *x, double *best) {
     return -1;
 }
 
-/* The largest of each ET_STRIDES-th value. */
-static void strides(int64_t n, const double *x, double *largest_of) {
+/* ---- the largest of many ---- */
+
+/* The largest of each S-th value; -1e308 where there is none above it. */
+static inline void strides(int64_t n, int s, const double *x, double *most) {
     int64_t i = 0;
-    for (int l = 0; l < ET_STRIDES; l++) {
-        largest_of[l] = -1e308;
+    for (int l = 0; l < s; l++) {
+        most[l] = -1e308;
     }
-    for (; i + ET_STRIDES <= n; i += ET_STRIDES) {
-        for (int l = 0; l < ET_STRIDES; l++) {
-            largest_of[l] = x[i + l] > largest_of[l] ? x[i + l] : largest_of[l];
+    for (; i + s <= n; i += s) {
+        for (int l = 0; l < s; l++) {
+            most[l] = x[i + l] > most[l] ? x[i + l] : most[l];
         }
     }
     for (int l = 0; i + l < n; l++) {
-        largest_of[l] = x[i + l] > largest_of[l] ? x[i + l] : largest_of[l];
+        most[l] = x[i + l] > most[l] ? x[i + l] : most[l];
     }
+}
+
+/* The count-th largest of s values: the least of those that fewer than `count` are above. */
+static inline double ranked(int s, const double *x, int64_t count) {
+    double least = 1e308;
+    for (int b = 0; b < s; b += L) {
+        int64_t above_it[L] = {0};
+        for (int j = 0; j < s; j++) {
+            for (int l = 0; l < L; l++) {
+                above_it[l] += x[j] > x[b + l];
+            }
+        }
+        for (int l = 0; l < L; l++) {
+            least = above_it[l] < count && x[b + l] < least ? x[b + l] : least;
+        }
+    }
+    return least;
 }
 
 /* Collects the indices of values of at least `least`, ascending. */
 static int64_t collect(int64_t n, const double *x, double least, int32_t *out) {
-    int64_t count = 0;
-    int64_t i = 0;
+    int64_t count = 0, i = 0;
+#ifdef __AVX512VL__
+    __m256i index = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+    for (; i + L <= n; i += L) {
+        __mmask8 reach = _mm512_cmp_pd_mask(_mm512_loadu_pd(x + i), _mm512_set1_pd(least), 29);
+        _mm256_storeu_si256((__m256i *)(out + count), _mm256_maskz_compress_epi32(reach, index));
+        index = _mm256_add_epi32(index, _mm256_set1_epi32(L));
+        count += __builtin_popcount(reach);
+    }
+#endif
     for (; i + L <= n; i += L) {
         int any = 0;
         for (int l = 0; l < L; l++) {
@@ -403,6 +494,49 @@ static int64_t collect(int64_t n, const double *x, double least, int32_t *out) {
     return count;
 }
 
+static int64_t shortlist(int64_t n, const double *x, int64_t count, int32_t *out) {
+    enum { FEWER = ET_STRIDES / 2 };
+    double most[ET_STRIDES], least;
+    if (count <= FEWER / 2) {
+        strides(n, FEWER, x, most);
+        least = ranked(FEWER, most, count);
+    } else {
+        strides(n, ET_STRIDES, x, most);
+        least = ranked(ET_STRIDES, most, count);
+    }
+    return least > -1e308 ? collect(n, x, least, out) : -1;
+}
+
+static void largest_of(int64_t n, const int32_t *list, const double *x, int64_t count,
+                       int32_t *out) {
+    double value[ET_FEW];
+    int64_t before[ET_FEW]; /* how many come first: larger, or equal and earlier */
+    int64_t padded = (n + L - 1) / L * L, taken = 0;
+    if (list) {
+        for (int64_t i = 0; i < n; i++) {
+            value[i] = x[list[i]];
+        }
+    } else {
+        memcpy(value, x, (size_t)n * sizeof *value);
+    }
+    for (int64_t i = n; i < padded; i++) {
+        value[i] = 0;
+    }
+    for (int64_t b = 0; b < padded; b += L) {
+        int64_t rank[L] = {0};
+        for (int64_t j = 0; j < n; j++) {
+            for (int l = 0; l < L; l++) {
+                rank[l] += (value[j] > value[b + l]) | ((value[j] == value[b + l]) & (j < b + l));
+            }
+        }
+        memcpy(before + b, rank, sizeof rank);
+    }
+    for (int64_t i = 0; i < n && taken < count; i++) {
+        out[taken] = list ? list[i] : (int32_t)i;
+        taken += before[i] < count;
+    }
+}
+
 static void singles(int64_t n, double factor, const double *b, const double *square,
                     const double *logit, double *out) {
     for (int64_t h = 0; h < n; h++) {
@@ -418,6 +552,7 @@ const et_kernels JOIN(et_kernels_, RB_ISA) = {
     .exponentials = exponentials,
     .exponentials_one = exponentials_one,
     .scale = scale,
+    .scale_one = scale_one,
     .moments = moments,
     .maximum = maximum,
     .responsibilities = responsibilities,
@@ -425,6 +560,9 @@ const et_kernels JOIN(et_kernels_, RB_ISA) = {
     .sum = sum_of,
     .above = above,
     .singles = singles,
-    .collect = collect,
-    .strides = strides,
+    .shortlist = shortlist,
+    .largest_of = largest_of,
+    .narrow = narrow,
+    .add = add,
+    .add_weighted = add_weighted,
 };
