@@ -1,4 +1,4 @@
-/* rarebit bench et: the experiments of Luecke and Eggert (2010), the paper's figures beside ours. */
+/* rarebit bench et: the experiments of Luecke and Eggert (2010), their figures beside ours. */
 #include "bench_et.h"
 
 #include <stddef.h>

@@ -233,6 +233,10 @@ double et_learn_prior(int64_t units, int64_t max_active, double active);
 void et_learn_priors(int64_t units, int64_t max_active, const double *active, double *prior);
 
 void et_objective(void *state, double *objective, double *estep_objective);
+/* figures.c: temperature, samples and causes in use, sigma, prior; traced also candidate hits, Q
+ * and -log Q. */
+extern const char *const et_figure_names[];
+void et_figures(const void *state, double *values);
 /* Only at the end temperature does a settled objective mean anything. */
 bool et_may_stop(const void *state);
 

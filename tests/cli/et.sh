@@ -122,6 +122,19 @@ holds "$quality > $before"
 refuses "max-active-limit" fit mca many.npy -k 10 --candidates-limit 7 -o none.h5 -q
 refuses "below max-active" fit mca many.npy -k 10 --max-active-limit 2 -o none.h5 -q
 
+# The log has what a user wants to see of each iteration.
+expect 0 fit mca Y.npy -k 10 --prior 0.2 --sigma 2 --temperature 13:1.05 --iterations 30 --seed 1 \
+    --log-json log.json -o m.h5 -q
+[ "$(wc -l <log.json)" = 30 ] || fail "the log has not a line for each iteration"
+for key in temperature samples_used causes_used sigma prior candidate_hits quality truncation; do
+    [ "$(grep -c "\"$key\": " log.json)" = 30 ] || fail "the log lacks $key: $(tail -1 log.json)"
+done
+head -1 log.json >first && tail -1 log.json >last
+holds "$(number temperature <first) == 13 && $(number temperature <last) == 1.05"
+holds "$(number samples_used <first) == 400 && $(number samples_used <last) < 400"
+holds "$(number causes_used <last) == 10 && $(number truncation <last) > 0"
+holds "$(number quality <last) <= 1 && $(number candidate_hits <last) <= 1"
+
 # Courses over the iterations, in one way of writing.
 expect 0 fit mca Y.npy -k 10 --temperature 0=13,0.1=13,0.8=1.05 --weight-noise-schedule 0=0.1,0.5=0 \
     --cut-schedule 0=1,0.7=1,0.9=0.8 --iterations 20 --seed 1 -o m.h5 -q

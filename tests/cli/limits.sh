@@ -20,15 +20,15 @@ if (ulimit -d 170000 && "$RAREBIT" version >/dev/null 2>&1); then
         ) || fail "data of 240 MB under a limit of 220 MB"
     done
     # What a fit by expectation truncation keeps of a sample are two numbers; the states of all of
-    # these would take 200 MB besides what the BLAS takes.
-    expect 0 simulate bars --style max --size 2 --samples 1000000 --seed 1 -o bars.npy -q
+    # these would take 100 MB besides what the BLAS takes.
+    expect 0 simulate bars --style max --size 2 --samples 500000 --seed 1 -o bars.npy -q
     (
         ulimit -d 220000
         expect 0 fit mca bars.npy -k 6 --iterations 1 --threads 1 --seed 1 -o m.h5 -q
         expect 0 encode m.h5 bars.npy --threads 1 -o codes.npy -q
         expect 0 evaluate m.h5 bars.npy --threads 1 --json -q
         finish
-    ) || fail "the states of a million samples under a limit of 220 MB"
+    ) || fail "the states of half a million samples under a limit of 220 MB"
     (
         ulimit -d 120000
         breaks "out of memory" fit rfn small.npy -k 3 --threads 1 --seed 1 -o none.h5 -q
