@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdio.h>
 
-enum { ITERATIONS = 1000, KINDS = 10, DRAWN = 7 };
+enum { ITERATIONS = 1000, KINDS = 11, DRAWN = 7 };
 
 static const struct kind {
     const char *name;
@@ -22,6 +22,7 @@ static const struct kind {
     {"grg", RB_RFN_ESTEP_GRG, 0, 0},
     {"rosen", RB_RFN_ESTEP_ROSEN, 0, 0},
     {"haug-arora", RB_RFN_ESTEP_HAUG_ARORA, 0, 0},
+    {"preset sparse", RB_RFN_ESTEP_CYCLIC, 0, RB_RFN_PRESET_SPARSE},
 };
 
 struct result {

@@ -2,7 +2,7 @@
 . "$SOURCE/tests/cli/lib/lib.sh"
 
 expect 0 simulate biclusters --dataset D1 --seed 1 -o X.npy -q
-long="fit rfn X.npy -k 10 --estep cyclic --restarts 2 --iterations 400 --seed 1"
+long="fit rfn X.npy -k 10 --estep cyclic --restarts 2 --iterations 100 --seed 1"
 
 # All of a log but the seconds.
 objectives() {
@@ -29,7 +29,7 @@ compare() {
 }
 
 # Killed 50 times at random moments of its life; whenever it is done before that, it begins anew.
-awk 'BEGIN { srand(7); for (i = 0; i < 2000; i++) print 0.005 + 0.1 * rand() }' >delays
+awk 'BEGIN { srand(7); for (i = 0; i < 2000; i++) print 0.005 + 0.06 * rand() }' >delays
 killed=0
 finished=0
 while [ $killed -lt 50 ] && read -r delay <&3; do

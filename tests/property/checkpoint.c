@@ -1,6 +1,6 @@
 /* A fit that is interrupted after any iteration, and goes on from its checkpoint, ends with the
- * same bits as one that never was: arrays, history, attributes. For every method and all that
- * their iterations can come to rely on. */
+ * same bits as one that never was: arrays, history, attributes. For every method and all that their
+ * iterations can come to rely on. */
 #include "fixture.h"
 
 #include <stdio.h>
@@ -139,6 +139,21 @@ static void rfn_options_go_on(void **state) {
     rfn.psi_update = RB_RFN_PSI_NEW;
     rfn.prior_mean.value = -0.5;
     interrupt_often(p, "rfn", &rfn, fit, NULL, 3);
+    rfn = fixture_rfn(UNITS, RB_RFN_NORMALIZE_RMS); /* newton, then steered, then cyclic */
+    rfn.estep = RB_RFN_ESTEP_CYCLIC;
+    rfn.newton_iterations = 4;
+    rfn.steer_iterations = 10;
+    fit.iterations = 20;
+    interrupt_often(p, "rfn", &rfn, fit, NULL, 1);
+    rfn = fixture_rfn(UNITS, RB_RFN_NORMALIZE_RMS); /* stages that are left out for a while */
+    rfn.estep = RB_RFN_ESTEP_CASCADE;
+    interrupt_often(p, "rfn", &rfn, fit, NULL, 1);
+    rfn = fixture_rfn(UNITS, RB_RFN_NORMALIZE_RMS);
+    rfn.momentum = 0.5;
+    rfn.dropout = 0.3;
+    rfn.input_noise = RB_RFN_NOISE_GAUSSIAN;
+    rfn.input_noise_level = 0.5;
+    interrupt_often(p, "rfn", &rfn, fit, NULL, 1);
 }
 
 /* Of several restarts the best is known after an interruption in a later one. */

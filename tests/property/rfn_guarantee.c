@@ -77,6 +77,40 @@ static void objective_never_falls(void **state) {
     rb_context_free(ctx);
 }
 
+/* The same of data of which only some values are stored, and with more features than samples. */
+static void neither_on_sparse_data(void **state) {
+    (void)state;
+    enum { ROWS = 40, COLUMNS = 100 };
+    rb_context *ctx = fixture_context();
+    rb_matrix *dense = data_set(ctx, "D1"), *sparse;
+    int64_t starts[ROWS + 1] = {0}, count = 0;
+    static int32_t columns[ROWS * COLUMNS];
+    static double values[ROWS * COLUMNS];
+    for (int64_t i = 0; i < ROWS; i++) {
+        for (int32_t k = 0; k < COLUMNS; k++) {
+            values[count] = rb_matrix_at(dense, i, k);
+            columns[count] = k;
+            count += fabs(values[count]) > 1;
+        }
+        starts[i + 1] = count;
+    }
+    rb_source *source;
+    assert_ok(ctx, rb_matrix_csr(ctx, RB_FLOAT64, ROWS, COLUMNS, starts, columns, values, &sparse));
+    assert_ok(ctx, rb_source_from_matrix(ctx, sparse, &source));
+    for (int estep = RB_RFN_ESTEP_GRADIENT; estep <= RB_RFN_ESTEP_CASCADE; estep++) {
+        rb_rfn_options options = fixture_rfn(30, RB_RFN_NORMALIZE_RMS);
+        options.estep = estep;
+        options.eta = 0.5;
+        rb_model *model = fit(ctx, source, &options, 100, RB_FLOAT64);
+        assert_int_equal(falls(model, 1e-10), 0);
+        rb_model_free(model);
+    }
+    rb_source_free(source);
+    rb_matrix_free(sparse);
+    rb_matrix_free(dense);
+    rb_context_free(ctx);
+}
+
 /* The newton E-step falls on these data: the test above can fail. */
 static void newton_falls(void **state) {
     (void)state;
@@ -169,9 +203,8 @@ static void sd_is_refused(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(objective_never_falls),
-        cmocka_unit_test(newton_falls),
-        cmocka_unit_test(codes_come_back),
+        cmocka_unit_test(objective_never_falls), cmocka_unit_test(neither_on_sparse_data),
+        cmocka_unit_test(newton_falls),          cmocka_unit_test(codes_come_back),
         cmocka_unit_test(sd_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
