@@ -49,6 +49,8 @@ void bench_rfn(rb_context *ctx, const char *letters, bench_peaks *peaks);
 
 /* Case h: what noise, dropout and decay add to an iteration. */
 void bench_regularisers(rb_context *ctx, const char *letters);
+/* Case i: E-steps and exact codes beside newton. */
+void bench_esteps(rb_context *ctx, const char *letters);
 
 /* Cases f (speed), g (growth with samples and causes) of expectation truncation. */
 void bench_et(rb_context *ctx, const char *letters, bench_peaks *peaks);
