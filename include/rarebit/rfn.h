@@ -7,6 +7,8 @@
  * Arrays of a model of method "rfn" (rb_model_array):
  *   loadings     n_features x units W
  *   noise        n_features         the diagonal of Psi, the noise variance
+ *   noise_covariance  n_features x n_features  Psi, where the noise is full; modules go by the
+ *                                   diagonal alone
  *   prior_mean   units              xi
  *   prior_covariance  units x units M; not there when it is I
  *   scale        units              what a rectified posterior mean is divided by; 1 without
@@ -33,6 +35,10 @@ typedef enum rb_rfn_normalize {
     RB_RFN_NORMALIZE_SD,      /* divide by sqrt(variance + 1.01e-6), as the authors' program does */
     RB_RFN_NORMALIZE_NONE     /* rectify only ("RFNn") */
 } rb_rfn_normalize;
+
+/* diagonal: each feature has noise of its own. full: the noise of features is correlated, which
+ * leaves less of the covariance for the units to explain; m^2 numbers, m^3 work an iteration. */
+typedef enum rb_rfn_psi { RB_RFN_PSI_DIAGONAL = 0, RB_RFN_PSI_FULL } rb_rfn_psi;
 
 typedef enum rb_rfn_mstep { RB_RFN_MSTEP_NEWTON = 0, RB_RFN_MSTEP_GRADIENT } rb_rfn_mstep;
 typedef enum rb_rfn_psi_update { RB_RFN_PSI_OLD = 0, RB_RFN_PSI_NEW } rb_rfn_psi_update;
@@ -120,15 +126,19 @@ typedef struct rb_rfn_options {
     int estep;                 /* rb_rfn_estep */
     int accept;                /* rb_rfn_accept, of the cascade */
     int64_t newton_iterations; /* the first so many iterations are with newton, then comes estep */
-    int64_t steer_iterations;  /* for so many iterations after these the prior mean of all units is
+    /* The figure prior_mean of rb_model_figure says what it was in an iteration: where it differs
+     * from the one before, the objective may fall. */
+    int64_t steer_iterations; /* for so many iterations after these the prior mean of all units is
                                   steered to the target sparseness; 0: it stays */
-    double target_sparseness;  /* share of codes that are to be 0; 0: that of the newton iterations
+    double target_sparseness; /* share of codes that are to be 0; 0: that of the newton iterations
                                   when estep takes over */
     double estep_tolerance; /* the last E-step goes on until no code changes by more than this times
                                the largest code; not for newton */
     int mstep;              /* rb_rfn_mstep: newton (Alg. 1) or gradient (S8.1) */
     int psi_update;         /* rb_rfn_psi_update: E from the old W (the paper's) or the new one */
-    double psi_min;         /* least noise variance */
+    int noise;              /* rb_rfn_psi */
+    double noise_decay;     /* full noise: share that its covariances lose in each M-step */
+    double psi_min;         /* least noise variance; of full noise the least eigenvalue */
     double psi_init;        /* noise variance at the start */
     double weight_max;      /* loadings are kept within [-weight_max, weight_max]; 0: no bound */
     double weight_init;     /* standard deviation of the loadings at the start */

@@ -1,5 +1,5 @@
 /* Extreme eigenvalues of symmetric matrices (LAPACK; Lanczos for the largest, which is wanted
- * often). */
+ * often), and raising small ones. */
 #include "linalg.h"
 
 #include <math.h>
@@ -11,6 +11,10 @@ void dsyevr_(const char *jobz, const char *range, const char *uplo, const int *n
              const double *abstol, int *m, double *w, double *z, const int *ldz, int *isuppz,
              double *work, const int *lwork, int *iwork, const int *liwork, int *info, size_t l1,
              size_t l2, size_t l3);
+void dsyevd_(const char *jobz, const char *uplo, const int *n, double *a, const int *lda, double *w,
+             double *work, const int *lwork, int *iwork, const int *liwork, int *info, size_t l1,
+             size_t l2);
+void dpotrf_(const char *uplo, const int *n, double *a, const int *lda, int *info, size_t l1);
 void dsterf_(const int *n, double *d, double *e, int *info);
 
 /* LAPACK's least workspace for eigenvalues alone, and its blocks. */
@@ -109,5 +113,75 @@ rb_error rb_largest_eigenvalue(rb_context *ctx, rb_dense a, double *value) {
     }
     rb_dense_free(&x);
     rb_dense_free(&y);
+    return err;
+}
+
+/* ---- raising small ones ---- */
+
+static bool is_finite(rb_dense a) {
+    double sum = 0; /* of zeros, or NaN */
+    for (int64_t i = 0; i < a.rows; i++) {
+        for (int64_t j = 0; j < a.cols; j++) {
+            sum += 0 * rb_dense_get(a, i, j);
+        }
+    }
+    return sum == 0;
+}
+
+/* Is A - least I positive definite? copy is overwritten. */
+static bool all_above(rb_dense a, double least, rb_dense copy) {
+    int n = (int)a.rows, ld = (int)copy.ld, info;
+    rb_dense_copy(a, copy);
+    for (int64_t i = 0; i < a.rows; i++) {
+        rb_dense_set(copy, i, i, rb_dense_get(copy, i, i) - least);
+    }
+    dpotrf_("U", &n, copy.data, &ld, &info, 1);
+    return info == 0;
+}
+
+/* A += sum of (least - lambda) z z' over the eigenvalues below least; rows of z are the vectors. */
+static void add_vectors(const rb_context *ctx, rb_dense a, double least, const double *values,
+                        rb_dense z) {
+    for (int64_t i = 0; i < a.rows; i++) {
+        const double *vector = rb_dense_row(z, i);
+        for (int64_t k = 0; values[i] < least && k < a.rows; k++) {
+            rb_axpy(ctx, RB_FLOAT64, a.cols, (least - values[i]) * vector[k], vector,
+                    rb_dense_row(a, k));
+        }
+    }
+    rb_dense_mirror(a);
+}
+
+rb_error rb_raise_eigenvalues(rb_context *ctx, rb_dense a, double least) {
+    rb_dense copy;
+    int n = (int)a.rows, info, lwork, liwork = 3 + 5 * n;
+    int64_t room = 1 + 6 * a.rows + 2 * a.rows * a.rows;
+    if (!is_finite(a)) {
+        return rb_fail(ctx, RB_ERROR_NUMERIC, "a matrix became infinite or NaN");
+    }
+    rb_error err = rb_dense_new(ctx, RB_FLOAT64, a.rows, a.rows, &copy);
+    if (err || all_above(a, least, copy)) {
+        rb_dense_free(&copy);
+        return err;
+    }
+    lwork = room > INT32_MAX ? INT32_MAX : (int)room;
+    double *values = rb_alloc(ctx, a.rows, sizeof *values);
+    double *work = rb_alloc(ctx, room, sizeof *work);
+    int *integers = rb_alloc(ctx, liwork, sizeof *integers);
+    if (values && work && integers) {
+        rb_dense_copy(a, copy);
+        dsyevd_("V", "U", &n, copy.data, &n, values, work, &lwork, integers, &liwork, &info, 1, 1);
+        if (info != 0) {
+            err = rb_fail(ctx, RB_ERROR_NUMERIC, "the eigenvalues of a matrix were not found");
+        } else {
+            add_vectors(ctx, a, least, values, copy);
+        }
+    } else {
+        err = RB_ERROR_MEMORY;
+    }
+    rb_free(values);
+    rb_free(work);
+    rb_free(integers);
+    rb_dense_free(&copy);
     return err;
 }

@@ -122,6 +122,10 @@ rb_error rb_smallest_eigenvalue(rb_context *ctx, rb_dense a, double *value);
  * too large: 32 steps of Lanczos with a margin, or the Frobenius norm where that is smaller. */
 rb_error rb_largest_eigenvalue(rb_context *ctx, rb_dense a, double *value);
 
+/* The nearest matrix to A (full, float64) whose eigenvalues are `least` or more, over A.
+ * RB_ERROR_NUMERIC when A is not finite. */
+rb_error rb_raise_eigenvalues(rb_context *ctx, rb_dense a, double least);
+
 /* ---- sparse rows ---- */
 
 /* Compressed rows in working precision, a view: the entries of row i are those from starts[i] -

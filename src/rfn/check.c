@@ -39,8 +39,22 @@ static rb_error check_noise(rb_context *ctx, const rb_rfn_options *options) {
     return RB_OK;
 }
 
+static rb_error check_full_noise(rb_context *ctx, const rb_rfn_options *options) {
+    if (options->noise == RB_RFN_PSI_FULL && options->mstep == RB_RFN_MSTEP_GRADIENT) {
+        return rb_fail(ctx, RB_ERROR_ARGUMENT,
+                       "the gradient form of the M-step is for diagonal noise: take mstep newton");
+    }
+    if (options->noise == RB_RFN_PSI_DIAGONAL && options->noise_decay > 0) {
+        return rb_fail(ctx, RB_ERROR_ARGUMENT,
+                       "noise-decay is %g, but diagonal noise has no covariances: take noise full",
+                       options->noise_decay);
+    }
+    return RB_OK;
+}
+
 rb_error rfn_check(rb_context *ctx, const rb_rfn_options *options) {
     rb_error err = check_noise(ctx, options);
+    err = err ? err : check_full_noise(ctx, options);
     if (err) {
         return err;
     }

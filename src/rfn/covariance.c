@@ -36,6 +36,13 @@ static rb_error add_products(struct group *g, rb_dense c) {
     return err;
 }
 
+/* Of row k of a full Psi, what is left of the diagonal. */
+static void subtract_noise(const rfn_psi *noise, int64_t k, void *row, rb_type type) {
+    for (int64_t c = 0; rfn_psi_is_full(noise) && c < k; c++) {
+        rfn_put(type, row, c, rfn_get(type, row, c) - rb_dense_get(noise->covariance, k, c));
+    }
+}
+
 /* Sum of squares of C - Psi - W S W' over the group's rows and their mirror images. */
 static double sum_of_squares(struct group *g, rb_dense c) {
     rb_dense w = g->parameters->loadings;
@@ -47,6 +54,7 @@ static double sum_of_squares(struct group *g, rb_dense c) {
     double sum = 0;
     for (int64_t i = 0; i < c.rows; i++) {
         int64_t k = g->first + i;
+        subtract_noise(&g->parameters->full, k, rb_dense_row(c, i), c.type);
         const void *row = rb_dense_row(c, i);
         double diagonal = rfn_get(c.type, row, k) - g->parameters->noise[k];
         sum += 2 * rb_dot(g->ctx, c.type, k, row, row) + diagonal * diagonal;

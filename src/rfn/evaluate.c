@@ -14,8 +14,9 @@ struct figures {
     rb_dense u, s, raw, work, p; /* moments */
     double *second, *mean;       /* m, l */
     double *cross, *quadratic;   /* m */
+    rb_dense inverse, weighted;  /* Psi^-1, m x m, and V Psi^-1 of a block: of full noise only */
     int64_t zeros;
-    double residual_squares;
+    double residual_squares, noise_squares; /* of the rows v of V: sum of v' Psi^-1 v */
 };
 
 static void figures_clear(struct figures *f) {
@@ -26,6 +27,8 @@ static void figures_clear(struct figures *f) {
     rb_dense_free(&f->raw);
     rb_dense_free(&f->work);
     rb_dense_free(&f->p);
+    rb_dense_free(&f->inverse);
+    rb_dense_free(&f->weighted);
     rb_free(f->second);
     rb_free(f->mean);
     rb_free(f->cross);
@@ -61,6 +64,13 @@ static rb_error figures_new(rb_context *ctx, const rb_model *model, struct figur
     void *coder;
     rb_error err = rfn_coder_new(ctx, model, f->block_samples, &coder);
     f->coder = coder;
+    if (!err && rfn_psi_is_full(&f->coder->parameters.full)) {
+        err = rb_dense_new(ctx, type, f->m, f->m, &f->inverse);
+        err = err ? err : rb_dense_new(ctx, type, f->block_samples, f->m, &f->weighted);
+    }
+    if (!err && f->inverse.rows > 0) {
+        rb_spd_inverse(ctx, f->coder->parameters.full.factor, f->inverse);
+    }
     return err;
 }
 
@@ -73,6 +83,15 @@ static void count_codes(struct figures *f, rb_dense codes) {
             f->zeros += code == 0;
             f->mean[j] += code;
         }
+    }
+}
+
+static void add_noise_squares(struct figures *f, rb_dense v) {
+    rb_dense weighted = rb_dense_rows(f->weighted, 0, v.rows);
+    rb_gemm_parallel(f->ctx, 1, v, RB_PLAIN, f->inverse, RB_PLAIN, 0, weighted);
+    for (int64_t i = 0; i < v.rows; i++) {
+        f->noise_squares +=
+            rb_dot(f->ctx, v.type, v.cols, rb_dense_row(v, i), rb_dense_row(weighted, i));
     }
 }
 
@@ -105,6 +124,9 @@ static rb_error add_block(struct figures *f, const rb_block *block) {
     count_codes(f, codes);
     rb_block_rows(block, 0, v);
     rb_moments_parallel(f->ctx, v, codes, f->u, f->s);
+    if (f->inverse.rows > 0) {
+        add_noise_squares(f, v);
+    }
     add_residual(f, v, codes);
     return RB_OK;
 }
@@ -157,19 +179,34 @@ static double finish_moments(struct figures *f) {
     return product;
 }
 
+/* <Psi^-1, C - U W' - W U' + W S W'>; work holds W S. */
+static double noise_product(struct figures *f) {
+    const rfn_parameters *parameters = &f->coder->parameters;
+    if (f->inverse.rows == 0) {
+        return rfn_noise_product(f->m, parameters->noise, f->second, f->cross, f->quadratic);
+    }
+    double sum = f->noise_squares / (double)f->n;
+    rfn_psi_divide(f->ctx, &parameters->full, parameters->loadings);
+    for (int64_t k = 0; k < f->m; k++) {
+        for (int64_t j = 0; j < f->l; j++) {
+            sum += rb_dense_get(parameters->full.part, k, j) *
+                   (rb_dense_get(f->work, k, j) - 2 * rb_dense_get(f->u, k, j));
+        }
+    }
+    return sum;
+}
+
 static void fill_objectives(struct figures *f, rb_evaluation *evaluation) {
     const rfn_parameters *parameters = &f->coder->parameters;
     const rfn_posterior *posterior = &f->coder->posterior;
     rfn_terms terms = {.m = f->m,
                        .l = f->l,
-                       .noise = parameters->noise,
-                       .second = f->second,
-                       .cross = f->cross,
-                       .quadratic = f->quadratic,
+                       .log_det_noise = rfn_log_det_noise(parameters),
                        .prior = &parameters->prior,
                        .mean = f->mean,
                        .log_det = posterior->log_det};
     terms.product_a = finish_moments(f);
+    terms.noise_product = noise_product(f);
     terms.product_sigma = rfn_prior_product(f->ctx, &parameters->prior, posterior->sigma);
     rfn_energies(&terms, &evaluation->energy, &evaluation->divergence);
     evaluation->objective = -evaluation->energy - evaluation->divergence;

@@ -20,13 +20,14 @@ rb_error rfn_keep(void *state, rb_kept_fn fn, void *user) {
     rfn_steering *steering = &st->steering;
     rfn_cascade *cascade = &st->held.cascade;
     bool held = st->options.estep != RB_RFN_ESTEP_NEWTON, steers = rfn_steers(&st->options);
-    bool tries = rfn_tries_candidates(st);
+    bool tries = rfn_tries_candidates(st), full = rfn_psi_is_full(&p->full);
     const struct {
         bool kept;
         rb_kept array;
     } all[] = {
         {true, dense("loadings", p->loadings)},
         {true, vector("noise", RB_KEPT_FLOAT64, m, p->noise)},
+        {full, dense("noise_covariance", p->full.covariance)},
         {true, vector("prior_mean", RB_KEPT_FLOAT64, l, p->prior.mean)},
         {true, vector("prior_linear", RB_KEPT_FLOAT64, l, p->prior.linear)},
         {true, vector("iteration", RB_KEPT_INTEGER, 1, &st->iteration)},

@@ -12,7 +12,7 @@
  *     u.w (new)  = (1 - eta) u.w + eta u.t
  *     w'Sw (new) = (1 - eta)^2 w'Sw + 2 eta (1 - eta) u.w + eta^2 u.t
  *
- * and w'Sw = 2 z.w takes half the work of the product W S.
+ * and w'Sw = 2 z.w takes half the work of the product W S. A full Psi is learned in full_noise.c.
  */
 #include "state.h"
 
@@ -23,7 +23,7 @@ struct rows {
     rb_context *ctx;
     rfn_state *st;
     struct bands strips;
-    bool shrinks, decays;
+    bool shrinks, decays, full_noise;
 };
 
 /* psi_k + rate (E_kk - psi_k), within its bounds. */
@@ -65,7 +65,7 @@ static void update_row(struct rows *r, int64_t k) {
     double cross = sums[0], quadratic = newton ? 2 * sums[1] : sums[1];
     st->cross[k] = rest * cross + eta * sums[2];
     st->quadratic[k] = rest * rest * quadratic + 2 * eta * rest * cross + eta * eta * sums[2];
-    if (st->options.psi_update == RB_RFN_PSI_OLD) {
+    if (st->options.psi_update == RB_RFN_PSI_OLD && !r->full_noise) {
         st->parameters.noise[k] = new_noise(st, k, cross, quadratic);
     }
 }
@@ -150,7 +150,12 @@ rb_error rfn_mstep(rb_context *ctx, void *state) {
         return err;
     }
     st->iteration++;
-    struct rows rows = {ctx, st, rb_cut_wide(w.rows), rfn_shrinks(st), rfn_decays(st)};
+    err = rfn_full_noise_before(ctx, st);
+    if (err) {
+        return err;
+    }
+    bool full = rfn_psi_is_full(&st->parameters.full);
+    struct rows rows = {ctx, st, rb_cut_wide(w.rows), rfn_shrinks(st), rfn_decays(st), full};
     bool shortcut = newton && !rows.shrinks && !rows.decays && !st->velocity.data &&
                     st->options.weight_max == 0;
     scale_diagonal(st->s, newton ? 0.5 : 1);
@@ -159,8 +164,9 @@ rb_error rfn_mstep(rb_context *ctx, void *state) {
     if (!shortcut) {
         recompute_forms(ctx, st);
     }
-    for (int64_t k = 0; st->options.psi_update == RB_RFN_PSI_NEW && k < w.rows; k++) {
+    for (int64_t k = 0; st->options.psi_update == RB_RFN_PSI_NEW && !full && k < w.rows; k++) {
         st->parameters.noise[k] = new_noise(st, k, st->cross[k], st->quadratic[k]);
     }
-    return check_finite(ctx, st);
+    err = check_finite(ctx, st);
+    return err ? err : rfn_full_noise_after(ctx, st);
 }

@@ -2,7 +2,7 @@
  *
  *   O  = mean_i (mu_i - mu_p,i)' P (mu_i - mu_p,i)
  *      = <P, A> - 2 (sum_kj U_kj W_kj / psi_k + xi' M^-1 mean(mu)) + <P, mu_p'mu_p> / n
- *   E  = 1/2 (m log 2 pi + log |Psi| + sum_k (C_kk - 2 u_k.w_k + w_k' S w_k) / psi_k)
+ *   E  = 1/2 (m log 2 pi + log |Psi| + <Psi^-1, C - U W' - W U' + W S W'>)
  *   KL = 1/2 (<M^-1, Sigma> + mean_i (mu_i - xi)' M^-1 (mu_i - xi) - l + log |M| - log |Sigma|)
  *   F  = -E - KL = L - O / 2, with L the mean log-likelihood
  */
@@ -11,13 +11,37 @@
 
 #include <math.h>
 
-void rfn_energies(const rfn_terms *t, double *energy, double *divergence) {
-    double sum = (double)t->m * log(2 * M_PI);
-    for (int64_t k = 0; k < t->m; k++) {
-        double error = t->second[k] - 2 * t->cross[k] + t->quadratic[k];
-        sum += log(t->noise[k]) + error / t->noise[k];
+double rfn_noise_product(int64_t m, const double *noise, const double *second, const double *cross,
+                         const double *quadratic) {
+    double sum = 0;
+    for (int64_t k = 0; k < m; k++) {
+        sum += (second[k] - 2 * cross[k] + quadratic[k]) / noise[k];
     }
-    *energy = sum / 2;
+    return sum;
+}
+
+/* <U, Psi^-1 W> */
+static double cross_product(rb_context *ctx, const rfn_parameters *parameters, rb_dense u) {
+    rb_dense w = parameters->loadings;
+    double sum = 0;
+    if (!rfn_psi_is_full(&parameters->full)) {
+        for (int64_t k = 0; k < w.rows; k++) {
+            sum += rb_dot(ctx, w.type, w.cols, rb_dense_row(u, k), rb_dense_row(w, k)) /
+                   parameters->noise[k];
+        }
+        return sum;
+    }
+    rfn_psi_divide(ctx, &parameters->full, w);
+    rb_dense_copy(u, parameters->full.wide);
+    for (int64_t k = 0; k < w.rows; k++) {
+        sum += rb_dot(ctx, RB_FLOAT64, w.cols, rb_dense_row(parameters->full.wide, k),
+                      rb_dense_row(parameters->full.part, k));
+    }
+    return sum;
+}
+
+void rfn_energies(const rfn_terms *t, double *energy, double *divergence) {
+    *energy = ((double)t->m * log(2 * M_PI) + t->log_det_noise + t->noise_product) / 2;
     double distance = t->product_a;
     for (int64_t j = 0; j < t->l; j++) {
         distance += t->prior->linear[j] * (t->prior->mean[j] - 2 * t->mean[j]);
@@ -36,13 +60,9 @@ double rfn_product_of_lower(rb_context *ctx, rb_dense a, rb_dense b) {
 
 double rfn_estep_objective(rb_context *ctx, const rfn_parameters *parameters, rb_dense p,
                            rb_dense s, rb_dense u, const double *mean, double constant) {
-    rb_dense w = parameters->loadings;
     /* A = S - Sigma, and P Sigma = I: <P, A> = <P, S> - l */
     double value = rfn_product_of_lower(ctx, p, s) - (double)p.rows + constant;
-    for (int64_t k = 0; k < w.rows; k++) {
-        value -= 2 * rb_dot(ctx, w.type, w.cols, rb_dense_row(u, k), rb_dense_row(w, k)) /
-                 parameters->noise[k];
-    }
+    value -= 2 * cross_product(ctx, parameters, u);
     for (int64_t j = 0; j < p.rows; j++) {
         value -= 2 * parameters->prior.linear[j] * mean[j];
     }
@@ -58,15 +78,16 @@ void rfn_objective(void *state, double *objective, double *estep_objective) {
     const rfn_state *st = state;
     rfn_terms terms = {.m = st->problem.n_features,
                        .l = st->options.units,
-                       .noise = st->parameters.noise,
-                       .second = st->second,
-                       .cross = st->cross,
-                       .quadratic = st->quadratic,
+                       .log_det_noise = rfn_log_det_noise(&st->parameters),
                        .prior = &st->parameters.prior,
                        .mean = st->mean,
                        .product_a = st->product_a,
                        .product_sigma = st->product_sigma,
                        .log_det = st->posterior.log_det};
+    terms.noise_product = rfn_psi_is_full(&st->parameters.full)
+                              ? st->full_noise.product
+                              : rfn_noise_product(terms.m, st->parameters.noise, st->second,
+                                                  st->cross, st->quadratic);
     double energy, divergence;
     rfn_energies(&terms, &energy, &divergence);
     *objective = -energy - divergence;

@@ -7,10 +7,8 @@
 /* What the objectives are made of; all moments are means over samples. */
 typedef struct rfn_terms {
     int64_t m, l;
-    const double *noise;     /* m */
-    const double *second;    /* m: diagonal of C */
-    const double *cross;     /* m: u_k . w_k */
-    const double *quadratic; /* m: w_k' S w_k */
+    double log_det_noise; /* ln |Psi| */
+    double noise_product; /* <Psi^-1, C - U W' - W U' + W S W'> */
     const rfn_prior *prior;
     const double *mean;   /* l: mean code */
     double product_a;     /* <M^-1, mu'mu / n> */
@@ -18,6 +16,10 @@ typedef struct rfn_terms {
     double log_det;       /* ln |Sigma| */
 } rfn_terms;
 
+/* <Psi^-1, C - U W' - W U' + W S W'> for diagonal noise, from the diagonals (m each) of C, U W' and
+ * W S W'. */
+double rfn_noise_product(int64_t m, const double *noise, const double *second, const double *cross,
+                         const double *quadratic);
 /* E and KL; F = -E - KL. */
 void rfn_energies(const rfn_terms *terms, double *energy, double *divergence);
 

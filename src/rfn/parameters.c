@@ -1,6 +1,8 @@
 /* Parameters: loadings, noise variance, prior. */
 #include "posterior.h"
 
+#include <math.h>
+
 rb_error rfn_parameters_new(rb_context *ctx, rb_type type, int64_t m, int64_t l,
                             rfn_parameters *parameters) {
     *parameters = (rfn_parameters){0};
@@ -15,6 +17,7 @@ rb_error rfn_parameters_new(rb_context *ctx, rb_type type, int64_t m, int64_t l,
 void rfn_parameters_free(rfn_parameters *parameters) {
     rb_dense_free(&parameters->loadings);
     rb_free(parameters->noise);
+    rfn_psi_free(&parameters->full);
     rfn_prior_free(&parameters->prior);
     *parameters = (rfn_parameters){0};
 }
@@ -33,6 +36,9 @@ rb_error rfn_parameters_load(rb_context *ctx, rb_type type, const rb_model *mode
     if (!err) {
         err = rfn_prior_load(ctx, type, model, &parameters->prior);
     }
+    if (!err) {
+        err = rfn_psi_load(ctx, model, &parameters->full);
+    }
     if (err) {
         return err;
     }
@@ -46,4 +52,15 @@ rb_error rfn_parameters_load(rb_context *ctx, rb_type type, const rb_model *mode
         parameters->noise[k] = noise[k];
     }
     return RB_OK;
+}
+
+double rfn_log_det_noise(const rfn_parameters *parameters) {
+    if (rfn_psi_is_full(&parameters->full)) {
+        return rb_spd_log_det(parameters->full.factor);
+    }
+    double sum = 0;
+    for (int64_t k = 0; k < parameters->loadings.rows; k++) {
+        sum += log(parameters->noise[k]);
+    }
+    return sum;
 }

@@ -73,12 +73,22 @@ static void weigh_rows(rb_context *ctx, const rfn_parameters *parameters, bool r
 }
 
 void rfn_weigh(rb_context *ctx, const rfn_parameters *parameters, rb_dense work) {
-    weigh_rows(ctx, parameters, false, work);
+    if (rfn_psi_is_full(&parameters->full)) {
+        rfn_psi_divide(ctx, &parameters->full, parameters->loadings);
+        rb_dense_copy(parameters->full.part, work);
+    } else {
+        weigh_rows(ctx, parameters, false, work);
+    }
 }
 
 void rfn_hessian(rb_context *ctx, const rfn_parameters *parameters, rb_dense work, rb_dense p) {
-    weigh_rows(ctx, parameters, true, work);
-    rb_gemm_lower(ctx, 1, work, RB_TRANSPOSED, work, RB_PLAIN, 0, p);
+    if (rfn_psi_is_full(&parameters->full)) {
+        rfn_weigh(ctx, parameters, work);
+        rb_gemm_lower(ctx, 1, work, RB_TRANSPOSED, parameters->loadings, RB_PLAIN, 0, p);
+    } else {
+        weigh_rows(ctx, parameters, true, work);
+        rb_gemm_lower(ctx, 1, work, RB_TRANSPOSED, work, RB_PLAIN, 0, p);
+    }
     rfn_prior_add_precision(ctx, &parameters->prior, p);
 }
 
@@ -93,7 +103,7 @@ static rb_error by_units(rb_context *ctx, const rfn_parameters *parameters, rb_d
     }
     posterior->log_det = -rb_spd_log_det(posterior->factor);
     rb_spd_inverse(ctx, posterior->factor, posterior->sigma);
-    weigh_rows(ctx, parameters, false, posterior->factored ? posterior->filter : work);
+    rfn_weigh(ctx, parameters, posterior->factored ? posterior->filter : work);
     if (!posterior->factored) {
         rb_gemm_parallel(ctx, 1, work, RB_PLAIN, posterior->sigma, RB_PLAIN, 0, posterior->filter);
     }
@@ -132,6 +142,17 @@ static rb_error spread(rb_context *ctx, const rfn_parameters *parameters, rfn_po
     return RB_OK;
 }
 
+/* Lower triangle of k (m x m) += Psi */
+static void add_noise(const rfn_parameters *parameters, rb_dense k) {
+    for (int64_t a = 0; a < k.rows; a++) {
+        for (int64_t b = 0; rfn_psi_is_full(&parameters->full) && b < a; b++) {
+            double noise = rb_dense_get(parameters->full.covariance, a, b);
+            rb_dense_set(k, a, b, rb_dense_get(k, a, b) + noise);
+        }
+        rb_dense_set(k, a, a, rb_dense_get(k, a, a) + parameters->noise[a]);
+    }
+}
+
 /* l > m */
 static rb_error by_features(rb_context *ctx, const rfn_parameters *parameters,
                             rfn_posterior *posterior) {
@@ -141,20 +162,15 @@ static rb_error by_features(rb_context *ctx, const rfn_parameters *parameters,
         return err;
     }
     rb_gemm_lower(ctx, 1, wm, RB_PLAIN, w, RB_TRANSPOSED, 0, posterior->small);
-    for (int64_t k = 0; k < w.rows; k++) {
-        double own = rb_dense_get(posterior->small, k, k);
-        rb_dense_set(posterior->small, k, k, own + parameters->noise[k]);
-    }
+    add_noise(parameters, posterior->small);
     err = rb_spd_factor(ctx, posterior->factor, posterior->small);
     if (err) {
         rb_fail_prefix(ctx, "the model covariance W M W' + Psi: ");
         return err;
     }
     /* ln |Sigma| = ln |M| + ln |Psi| - ln |K| */
-    posterior->log_det = parameters->prior.log_det - rb_spd_log_det(posterior->factor);
-    for (int64_t k = 0; k < w.rows; k++) {
-        posterior->log_det += log(parameters->noise[k]);
-    }
+    posterior->log_det = parameters->prior.log_det - rb_spd_log_det(posterior->factor) +
+                         rfn_log_det_noise(parameters);
     rb_spd_solve_left(ctx, posterior->factor, wm, posterior->filter);
     rb_gemm_lower(ctx, -1, wm, RB_TRANSPOSED, posterior->filter, RB_PLAIN, 0, sigma);
     add_covariance(ctx, &parameters->prior, sigma);

@@ -3,11 +3,13 @@
 #define RB_RFN_POSTERIOR_H
 
 #include "prior.h"
+#include "psi.h"
 
 /* W and Psi, which are learned, and the prior. */
 typedef struct rfn_parameters {
     rb_dense loadings; /* W, m x l */
     double *noise;     /* diagonal of Psi, m */
+    rfn_psi full;      /* Psi whole, where it is not diagonal */
     rfn_prior prior;   /* N(xi, M) */
 } rfn_parameters;
 
@@ -54,6 +56,8 @@ void rfn_linear_offset(const rb_context *ctx, const rb_block *block,
                        const rfn_parameters *parameters, rb_dense weighted, void *row);
 /* bias = Sigma M^-1 xi */
 void rfn_set_bias(const rfn_parameters *parameters, rfn_posterior *posterior);
+/* ln |Psi| */
+double rfn_log_det_noise(const rfn_parameters *parameters);
 /* work = Psi^-1 W */
 void rfn_weigh(rb_context *ctx, const rfn_parameters *parameters, rb_dense work);
 

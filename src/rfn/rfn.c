@@ -34,6 +34,10 @@ static int64_t memory(const rb_problem *problem, const void *options) {
     if (problem->fit->trace) {
         values += 2 * l * l;
     }
+    if (rfn->noise == RB_RFN_PSI_FULL) {
+        double wide = 8 / (double)rb_type_size(problem->type); /* it is in float64 */
+        values += wide * (10 * m * m + 2 * m * l);
+    }
     if (rfn->prior_covariance.matrix || rfn->prior_covariance.value != 1) {
         values += 2 * l * l + (l > m ? m * l : 0);
     }
@@ -60,6 +64,12 @@ static const char *const start_options[] = {"psi-init", "weight-init", "prior-me
 static rb_error begin(rb_context *ctx, void *state) {
     rfn_state *st = state;
     bool holds = rfn_holds_codes(st);
+    if (rfn_psi_is_full(&st->parameters.full)) { /* which may come from a checkpoint */
+        rb_error err = rfn_psi_factor(ctx, &st->parameters.full);
+        if (err) {
+            return err;
+        }
+    }
     if (!st->held.adds_moments) {
         rfn_steer(ctx, st);
         st->posterior.factored = rfn_is_factored(&st->problem, st->options.units, holds);
@@ -81,12 +91,13 @@ static void last(void *state) {
     ((rfn_state *)state)->held.last = true;
 }
 
-static const char *const figure_names[] = {"kkt_residual", "estep_stage", NULL};
+static const char *const figure_names[] = {"kkt_residual", "estep_stage", "prior_mean", NULL};
 
 static void figures(const void *state, double *values) {
     const rfn_state *st = state;
     values[0] = st->held.filled && st->problem.fit->trace ? st->held.residual : NAN;
     values[1] = st->held.filled && rfn_tries_candidates(st) ? (double)st->held.stage : NAN;
+    values[2] = rfn_steers(&st->options) ? st->parameters.prior.mean[0] : NAN;
 }
 
 const rb_method rb_method_rfn = {

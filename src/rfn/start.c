@@ -49,6 +49,9 @@ static rb_error allocate_pass(rb_context *ctx, rfn_state *st) {
     if (!err) {
         err = rfn_randomness_new(ctx, st);
     }
+    if (!err) {
+        err = rfn_full_noise_new(ctx, st);
+    }
     if (err) {
         return err;
     }
@@ -116,7 +119,20 @@ static rb_error take_parameters(rb_context *ctx, rfn_state *st, const rb_model *
                        (long long)w.cols, (long long)w.rows);
     }
     rfn_parameters_free(&st->parameters);
-    return rfn_parameters_load(ctx, st->problem.type, start, &st->parameters);
+    rb_error err = rfn_parameters_load(ctx, st->problem.type, start, &st->parameters);
+    if (!err && rfn_psi_is_full(&st->parameters.full) && st->options.noise != RB_RFN_PSI_FULL) {
+        return rb_fail(ctx, RB_ERROR_ARGUMENT,
+                       "the model to start from has full noise: give --noise full");
+    }
+    return err;
+}
+
+/* Psi of zeros, unless a model has brought one: full_noise.c fills it once C is known. */
+static rb_error make_full_noise(rb_context *ctx, rfn_state *st) {
+    if (st->options.noise != RB_RFN_PSI_FULL || rfn_psi_is_full(&st->parameters.full)) {
+        return RB_OK;
+    }
+    return rfn_psi_new(ctx, st->problem.n_features, st->options.units, &st->parameters.full);
 }
 
 rb_error rfn_start(rb_context *ctx, const rb_problem *problem, const void *options,
@@ -147,6 +163,9 @@ rb_error rfn_start(rb_context *ctx, const rb_problem *problem, const void *optio
         draw_parameters(st);
         err = rfn_prior_choose(ctx, problem->type, st->options.units, &st->options.prior_mean,
                                &st->options.prior_covariance, &st->parameters.prior);
+    }
+    if (!err) {
+        err = make_full_noise(ctx, st);
     }
     if (err) {
         rfn_finish(st);
@@ -181,6 +200,7 @@ void rfn_finish(void *state) {
     rfn_dropout_free(&st->dropout);
     rb_free(st->words);
     rb_dense_free(&st->velocity);
+    rfn_full_noise_free(&st->full_noise);
     rb_dense_free(&st->work);
     rb_dense_free(&st->codes);
     rb_dense_free(&st->linear);
@@ -231,6 +251,10 @@ static void add_squares(const rb_block *block, double *second) {
 rb_error rfn_survey(rb_context *ctx, void *state, const rb_block *block) {
     rfn_state *st = state;
     int64_t m = st->problem.n_features;
+    rb_error err = rfn_full_noise_survey(ctx, st, block);
+    if (err) {
+        return err;
+    }
     add_squares(block, st->second);
     rfn_noise_survey(st, block);
     if (block->first + block->n_samples < st->problem.n_samples) {
@@ -253,7 +277,7 @@ rb_error rfn_survey(rb_context *ctx, void *state, const rb_block *block) {
         noise = noise < st->options.psi_min ? st->options.psi_min : noise;
         st->parameters.noise[k] = noise > st->noise_max ? st->noise_max : noise;
     }
-    return RB_OK;
+    return rfn_full_noise_begin(ctx, st);
 }
 
 /* What codes of new samples need, and how good the codes of the fit are. */
@@ -301,6 +325,7 @@ rb_error rfn_store(rb_context *ctx, void *state, rb_model *model) {
     rb_dense_copy(w, (rb_dense){loadings, w.rows, w.cols, w.cols, RB_FLOAT64});
     memcpy(noise, st->parameters.noise, (size_t)w.rows * sizeof *noise);
     rb_error err = rfn_prior_store(ctx, &st->parameters.prior, w.cols, model);
+    err = err ? err : rfn_psi_store(ctx, &st->parameters.full, model);
     if (err) {
         return err;
     }

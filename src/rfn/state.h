@@ -3,6 +3,7 @@
 #define RB_RFN_STATE_H
 
 #include "activation.h"
+#include "full_noise.h"
 #include "rfn.h"
 #include "rfn/estep/estep.h"
 #include "tasks.h"
@@ -91,7 +92,8 @@ typedef struct rfn_state {
     rfn_steering steering;
     rfn_noise noise;
     rfn_dropout dropout;
-    uint32_t *words;            /* of each thread: room for a row of random words, or NULL */
+    uint32_t *words; /* of each thread: room for a row of random words, or NULL */
+    rfn_full_noise full_noise;
     int64_t *transposed_starts; /* sparse: the block by columns */
     int32_t *transposed_columns;
     void *transposed_values;
@@ -184,6 +186,15 @@ rb_error rfn_normalize(rb_context *ctx, rfn_state *state);
 /* sparse_loadings.c: does this M-step shrink loadings, and how a row is shrunk. */
 bool rfn_shrinks(const rfn_state *state);
 void rfn_shrink_row(const rfn_state *state, int64_t k);
+
+/* full_noise.c, where the noise is full: memory; C, block by block; what Psi begins with, once C is
+ * there; its part of the M-step before and after that of W. */
+rb_error rfn_full_noise_new(rb_context *ctx, rfn_state *state);
+void rfn_full_noise_free(rfn_full_noise *full);
+rb_error rfn_full_noise_survey(rb_context *ctx, rfn_state *state, const rb_block *block);
+rb_error rfn_full_noise_begin(rb_context *ctx, rfn_state *state);
+rb_error rfn_full_noise_before(rb_context *ctx, rfn_state *state);
+rb_error rfn_full_noise_after(rb_context *ctx, rfn_state *state);
 
 /* steer.c: whether the prior mean is steered; before an E-step; whether it has been for long
  * enough; what became of it. */

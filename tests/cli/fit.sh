@@ -85,6 +85,16 @@ expect 2 fit rfn X.npy -k 3 --preset sparse --prior-mean -1 -o none.h5 -q
 one_line
 says "the prior mean is either given or steered"
 
+# Noise with covariances.
+expect 0 fit rfn X.npy -k 3 --noise full --noise-decay 0.01 --estep cyclic --iterations 20 --seed 1 \
+    -o full.h5 -q
+expect 0 info full.h5 --json
+tells '"noise_covariance"'
+expect 0 evaluate full.h5 X.npy --json
+expect 2 fit rfn X.npy -k 3 --noise-decay 0.01 -o none.h5 -q
+one_line
+says "diagonal noise has no covariances"
+
 # The prior: a number, or a file with one for each unit, or a covariance matrix.
 printf '%s\n' -0.5 -0.25 0 >xi.tsv
 printf '%s\n' '1 0.2 0' '0.2 2 0.1' '0 0.1 0.5' | tr ' ' '\t' >prior.tsv

@@ -104,6 +104,18 @@ static void interrupt_often(struct problem *p, const char *method, const void *o
     unlink(p->path);
 }
 
+/* What else an iteration relies on: noise with covariances, a prior mean that is steered. */
+static void full_noise_and_steering_go_on(void **state) {
+    struct problem *p = *state;
+    rb_rfn_options rfn = fixture_rfn(UNITS, RB_RFN_NORMALIZE_RMS);
+    rb_fit_options fit = fixture_fit(20, RB_FLOAT64);
+    rfn.estep = RB_RFN_ESTEP_CYCLIC;
+    rfn.noise = RB_RFN_PSI_FULL;
+    rfn.newton_iterations = 6;
+    rfn.steer_iterations = 9;
+    interrupt_often(p, "rfn", &rfn, fit, NULL, 4);
+}
+
 static void rfn_goes_on(void **state) {
     struct problem *p = *state;
     for (int estep = RB_RFN_ESTEP_NEWTON; estep <= RB_RFN_ESTEP_CYCLIC; estep++) {
@@ -202,6 +214,7 @@ static void truncation_goes_on(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(full_noise_and_steering_go_on, setup, teardown),
         cmocka_unit_test_setup_teardown(rfn_goes_on, setup, teardown),
         cmocka_unit_test_setup_teardown(rfn_options_go_on, setup, teardown),
         cmocka_unit_test_setup_teardown(restarts_go_on, setup, teardown),

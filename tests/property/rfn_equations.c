@@ -85,7 +85,25 @@ static double prior_precision(const rfn_parameters *p, double *out) {
     return -invert(out, l);
 }
 
-static rfn_parameters draw_parameters(rb_context *ctx, int64_t m, int64_t l, enum covariance kind) {
+/* Psi_ab */
+static double noise_of(const rfn_parameters *p, int64_t a, int64_t b) {
+    if (rfn_psi_is_full(&p->full)) {
+        return rb_dense_get(p->full.covariance, a, b);
+    }
+    return a == b ? p->noise[a] : 0;
+}
+
+/* Psi^-1 into out. */
+static void noise_precision(const rfn_parameters *p, double *out) {
+    int64_t m = p->loadings.rows;
+    for (int64_t e = 0; e < m * m; e++) {
+        out[e] = noise_of(p, e / m, e % m);
+    }
+    invert(out, m);
+}
+
+static rfn_parameters draw_parameters(rb_context *ctx, int64_t m, int64_t l, enum covariance kind,
+                                      bool full_noise) {
     rb_draws draws = {{3, RB_RANDOM_SIMULATE, 0}, 0};
     rfn_parameters p;
     assert_ok(ctx, rfn_parameters_new(ctx, RB_FLOAT64, m, l, &p));
@@ -95,6 +113,18 @@ static rfn_parameters draw_parameters(rb_context *ctx, int64_t m, int64_t l, enu
             rb_dense_set(p.loadings, k, j, rb_draw_normal(&draws));
         }
     }
+    if (full_noise) {
+        assert_ok(ctx, rfn_psi_new(ctx, m, l, &p.full));
+        for (int64_t e = 0; e < m * m; e++) {
+            double near = pow(-0.5, fabs((double)(e / m - e % m)));
+            rb_dense_set(p.full.covariance, e / m, e % m,
+                         sqrt(p.noise[e / m] * p.noise[e % m]) * near);
+        }
+        for (int64_t k = 0; k < m; k++) {
+            p.noise[k] = rb_dense_get(p.full.covariance, k, k);
+        }
+        assert_ok(ctx, rfn_psi_factor(ctx, &p.full));
+    }
     struct drawn_prior prior;
     draw_prior(ctx, l, kind, &prior);
     assert_ok(ctx, rfn_prior_choose(ctx, RB_FLOAT64, l, &prior.xi, &prior.m, &p.prior));
@@ -102,27 +132,41 @@ static rfn_parameters draw_parameters(rb_context *ctx, int64_t m, int64_t l, enu
     return p;
 }
 
+/* Psi^-1 W, m x l */
+static void weighted_loadings(const rfn_parameters *p, double *out) {
+    int64_t m = p->loadings.rows, l = p->loadings.cols;
+    double *inverse = calloc((size_t)(m * m), sizeof *inverse);
+    noise_precision(p, inverse);
+    for (int64_t e = 0; e < m * l; e++) {
+        out[e] = 0;
+        for (int64_t k = 0; k < m; k++) {
+            out[e] += inverse[e / l * m + k] * rb_dense_get(p->loadings, k, e % l);
+        }
+    }
+    free(inverse);
+}
+
 /* P = M^-1 + W' Psi^-1 W, l x l */
 static void precision(const rfn_parameters *p, double *out) {
     int64_t m = p->loadings.rows, l = p->loadings.cols;
+    double *weighted = calloc((size_t)(m * l), sizeof *weighted);
     prior_precision(p, out);
-    for (int64_t a = 0; a < l; a++) {
-        for (int64_t b = 0; b < l; b++) {
-            double sum = out[a * l + b];
-            for (int64_t k = 0; k < m; k++) {
-                sum +=
-                    rb_dense_get(p->loadings, k, a) * rb_dense_get(p->loadings, k, b) / p->noise[k];
-            }
-            out[a * l + b] = sum;
+    weighted_loadings(p, weighted);
+    for (int64_t e = 0; e < l * l; e++) {
+        for (int64_t k = 0; k < m; k++) {
+            out[e] += rb_dense_get(p->loadings, k, e / l) * weighted[k * l + e % l];
         }
     }
+    free(weighted);
 }
 
 /* Sigma = P^-1, B = Psi^-1 W Sigma, bias = Sigma M^-1 xi: by definition, whichever form is taken.
  */
-static void posterior_by_definition(int64_t m, int64_t l, enum covariance kind) {
+static void posterior_by_definition(int64_t m, int64_t l, enum covariance kind, bool full_noise) {
     rb_context *ctx = fixture_context();
-    rfn_parameters p = draw_parameters(ctx, m, l, kind);
+    rfn_parameters p = draw_parameters(ctx, m, l, kind, full_noise);
+    double *weighted = calloc((size_t)(m * l), sizeof *weighted);
+    weighted_loadings(&p, weighted);
     rfn_posterior posterior;
     rb_dense work;
     double *sigma = calloc((size_t)(l * l), sizeof *sigma);
@@ -145,13 +189,14 @@ static void posterior_by_definition(int64_t m, int64_t l, enum covariance kind) 
         for (int64_t k = 0; k < m; k++) {
             double filter = 0;
             for (int64_t b = 0; b < l; b++) {
-                filter += rb_dense_get(p.loadings, k, b) / p.noise[k] * sigma[b * l + a];
+                filter += weighted[k * l + b] * sigma[b * l + a];
             }
             assert_close(rb_dense_get(posterior.filter, k, a), filter, 1e-11);
         }
     }
     free(sigma);
     free(before);
+    free(weighted);
     rb_dense_free(&work);
     rfn_posterior_free(&posterior);
     rfn_parameters_free(&p);
@@ -161,10 +206,14 @@ static void posterior_by_definition(int64_t m, int64_t l, enum covariance kind) 
 static void posterior_forms(void **state) {
     (void)state;
     for (enum covariance kind = IDENTITY; kind <= FULL; kind++) {
-        posterior_by_definition(9, 4, kind);
-        posterior_by_definition(6, 6, kind);
-        posterior_by_definition(5, 11, kind);
-        posterior_by_definition(1, 1, kind);
+        posterior_by_definition(9, 4, kind, false);
+        posterior_by_definition(9, 4, kind, true);
+        posterior_by_definition(6, 6, kind, false);
+        posterior_by_definition(6, 6, kind, true);
+        posterior_by_definition(5, 11, kind, false);
+        posterior_by_definition(5, 11, kind, true);
+        posterior_by_definition(1, 1, kind, false);
+        posterior_by_definition(1, 1, kind, true);
     }
 }
 
@@ -178,7 +227,7 @@ static double log_density(const rfn_parameters *p, const double *v) {
             d[a] -= rb_dense_get(p->loadings, a, j) * p->prior.mean[j];
         }
         for (int64_t b = 0; b < m; b++) {
-            k[a * m + b] = a == b ? p->noise[a] : 0;
+            k[a * m + b] = noise_of(p, a, b);
             for (int64_t e = 0; e < l * l; e++) {
                 k[a * m + b] += rb_dense_get(p->loadings, a, e / l) *
                                 covariance_of(p, e / l, e % l) *
@@ -198,7 +247,8 @@ static double log_density(const rfn_parameters *p, const double *v) {
 }
 
 /* Every figure of rb_evaluate against its definition, sample by sample. */
-static void figures_by_definition(int64_t m, int64_t l, int normalize, enum covariance kind) {
+static void figures_by_definition(int64_t m, int64_t l, int normalize, enum covariance kind,
+                                  int noise) {
     enum { N = 30 };
     rb_context *ctx = fixture_context();
     double *values = fixture_values(N, m, 3, 11);
@@ -209,6 +259,7 @@ static void figures_by_definition(int64_t m, int64_t l, int normalize, enum cova
     draw_prior(ctx, l, kind, &prior);
     options.prior_mean = prior.xi;
     options.prior_covariance = prior.m;
+    options.noise = noise;
     rb_fit_options fit = fixture_fit(30, RB_FLOAT64);
     rb_model *model;
     rb_evaluation e;
@@ -221,6 +272,8 @@ static void figures_by_definition(int64_t m, int64_t l, int normalize, enum cova
     double *big = calloc((size_t)(l * l), sizeof *big),
            *sigma = calloc((size_t)(l * l), sizeof *sigma),
            *before = calloc((size_t)(l * l), sizeof *before);
+    double *weighted = calloc((size_t)(m * l), sizeof *weighted);
+    weighted_loadings(&p, weighted);
     double log_det_m = -prior_precision(&p, before);
     precision(&p, big);
     memcpy(sigma, big, (size_t)(l * l) * sizeof *big);
@@ -246,7 +299,7 @@ static void figures_by_definition(int64_t m, int64_t l, int normalize, enum cova
                       (mu[i * l + b] - p.prior.mean[b]) / N;
             }
             for (int64_t k = 0; k < m; k++) {
-                q[j] += v[k] * rb_dense_get(p.loadings, k, j) / p.noise[k];
+                q[j] += v[k] * weighted[k * l + j];
             }
             zeros += mu[i * l + j] == 0;
         }
@@ -276,7 +329,7 @@ static void figures_by_definition(int64_t m, int64_t l, int normalize, enum cova
     double covariance = 0;
     for (int64_t a = 0; a < m; a++) {
         for (int64_t b = 0; b < m; b++) {
-            double difference = c[a * m + b] - (a == b ? p.noise[a] : 0);
+            double difference = c[a * m + b] - noise_of(&p, a, b);
             for (int64_t x = 0; x < l; x++) {
                 for (int64_t y = 0; y < l; y++) {
                     double s = sigma[x * l + y];
@@ -308,6 +361,7 @@ static void figures_by_definition(int64_t m, int64_t l, int normalize, enum cova
     free(sigma);
     free(before);
     clear_prior(&prior);
+    free(weighted);
     free(c);
     free(v);
     free(q);
@@ -322,10 +376,12 @@ static void figures_by_definition(int64_t m, int64_t l, int normalize, enum cova
 static void figures(void **state) {
     (void)state;
     for (enum covariance kind = IDENTITY; kind <= FULL; kind++) {
-        figures_by_definition(8, 3, RB_RFN_NORMALIZE_RMS, kind);
-        figures_by_definition(8, 3, RB_RFN_NORMALIZE_SD, kind);
-        figures_by_definition(8, 3, RB_RFN_NORMALIZE_NONE, kind);
-        figures_by_definition(5, 9, RB_RFN_NORMALIZE_RMS, kind);
+        for (int noise = RB_RFN_PSI_DIAGONAL; noise <= RB_RFN_PSI_FULL; noise++) {
+            figures_by_definition(8, 3, RB_RFN_NORMALIZE_RMS, kind, noise);
+            figures_by_definition(8, 3, RB_RFN_NORMALIZE_SD, kind, noise);
+            figures_by_definition(8, 3, RB_RFN_NORMALIZE_NONE, kind, noise);
+            figures_by_definition(5, 9, RB_RFN_NORMALIZE_RMS, kind, noise);
+        }
     }
 }
 

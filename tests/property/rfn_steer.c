@@ -86,7 +86,13 @@ static void objective_never_falls_afterwards(void **state) {
     s.fit.iterations = 300;
     s.fit.precision = RB_FLOAT64;
     rb_model *model = fit(&s, &e);
-    double before = -INFINITY, now, o, seconds;
+    double before = -INFINITY, now, o, seconds, xi[300];
+    for (int64_t t = 0; t < 300; t++) {
+        assert_ok(s.ctx, rb_model_figure(model, t, "prior_mean", &xi[t]));
+        /* The history says where it changes. */
+        assert_true((t > 100 && t <= 200) == (t > 0 && xi[t] != xi[t - 1]));
+    }
+    assert_true(xi[0] == 0 && xi[299] == rb_model_array(model, "prior_mean", NULL, NULL)[0]);
     for (int64_t t = 201; t < 300; t++) {
         rb_model_history(model, t, &now, &o, &seconds);
         if (!(now >= before - 1e-10 * fabs(before))) {

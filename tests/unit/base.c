@@ -132,7 +132,7 @@ static void defaults_are_pinned(void **state) {
          "preset=none units=10 eta=0.1 eta-psi=0 normalize=rms estep=newton accept=gradient "
          "newton-iterations=0 steer-iterations=0 target-sparseness=0 "
          "estep-tolerance=1e-06 mstep=newton "
-         "psi-update=old psi-min=0.01 psi-init=0.1 "
+         "psi-update=old noise=diagonal noise-decay=0 psi-min=0.01 psi-init=0.1 "
          "weight-max=0 weight-init=0.01 sparse-loadings=0 "
          "weight-decay=0 weight-decay-laplace=0 dropout=0 dropout-place=before "
          "input-noise=none input-noise-level=0 momentum=0 "

@@ -1,0 +1,157 @@
+/* Learning a full noise covariance (Clevert et al. 2015, S4.2 and the M-step of Alg. 1).
+ *
+ *     E = C - U W' - W U' + W S W',   Psi <- Psi + eta (E - Psi)
+ *
+ * E is (1/n) sum (v - W mu)(v - W mu)' + W Sigma W', so that Psi stays positive definite; its
+ * eigenvalues are then raised to psi_min where they are smaller.
+ *
+ * Neither raises g(Psi) = log |Psi| + <Psi^-1, E>, of which F has -1/2. Let N = Psi + t (E - Psi),
+ * N+ the same with raised eigenvalues nu_i, and k_ij in [0, 1] the divided differences of raising
+ * (1 where both eigenvalues are above the bound, 0 where both are below). In the eigenvectors of N
+ *     d g(N+) / dt = -(1 - t) / t^2 sum_ij k_ij (N+ - Psi)_ij^2 / (nu_i nu_j) <= 0
+ * since N+ - E = (1 - 1/t) (N+ - Psi) + (N+ - N) / t, whose last term is diagonal and has k_ii = 0
+ * where it is not 0.
+ *
+ * C is kept whole, and everything is in float64.
+ */
+#include "full_noise.h"
+
+#include "objective.h"
+#include "state.h"
+
+static bool is_full(const rfn_state *st) {
+    return st->options.noise == RB_RFN_PSI_FULL;
+}
+
+rb_error rfn_full_noise_new(rb_context *ctx, rfn_state *st) {
+    rfn_full_noise *full = &st->full_noise;
+    int64_t m = st->problem.n_features;
+    rb_dense *all[] = {&full->second, &full->error, &full->inverse};
+    rb_error err = RB_OK;
+    for (int i = 0; !err && is_full(st) && i < 3; i++) {
+        err = rb_dense_new(ctx, RB_FLOAT64, m, m, all[i]);
+    }
+    return err;
+}
+
+void rfn_full_noise_free(rfn_full_noise *full) {
+    rb_dense_free(&full->second);
+    rb_dense_free(&full->error);
+    rb_dense_free(&full->inverse);
+}
+
+/* ---- before the first iteration ---- */
+
+/* A sparse block becomes dense piece by piece. */
+rb_error rfn_full_noise_survey(rb_context *ctx, rfn_state *st, const rb_block *block) {
+    enum { ROWS = 256 };
+    int64_t m = st->problem.n_features;
+    rb_dense typed = {0}, wide = {0};
+    if (!is_full(st)) {
+        return RB_OK;
+    }
+    rb_error err = rb_dense_new(ctx, st->problem.type, ROWS, m, &typed);
+    err = err ? err : rb_dense_new(ctx, RB_FLOAT64, ROWS, m, &wide);
+    for (int64_t first = 0; !err && first < block->n_samples; first += ROWS) {
+        int64_t left = block->n_samples - first;
+        typed.rows = wide.rows = left < ROWS ? left : ROWS;
+        rb_block_rows(block, first, typed);
+        rb_dense_copy(typed, wide);
+        rb_gemm_lower(ctx, 1 / (double)st->problem.n_samples, wide, RB_TRANSPOSED, wide, RB_PLAIN,
+                      1, st->full_noise.second);
+    }
+    rb_dense_free(&typed);
+    rb_dense_free(&wide);
+    return err;
+}
+
+static rb_error settle(rb_context *ctx, rfn_state *st) {
+    rb_dense psi = st->parameters.full.covariance;
+    for (int64_t k = 0; k < psi.rows; k++) {
+        st->parameters.noise[k] = rb_dense_get(psi, k, k);
+    }
+    return rfn_psi_factor(ctx, &st->parameters.full);
+}
+
+rb_error rfn_full_noise_begin(rb_context *ctx, rfn_state *st) {
+    rb_dense psi = st->parameters.full.covariance;
+    if (!is_full(st)) {
+        return RB_OK;
+    }
+    rb_dense_mirror(st->full_noise.second);
+    for (int64_t k = 0; k < psi.rows; k++) {
+        if (rb_dense_get(psi, k, k) == 0) { /* not from a model */
+            rb_dense_set(psi, k, k, st->parameters.noise[k]);
+        }
+    }
+    rb_error err = rb_raise_eigenvalues(ctx, psi, st->options.psi_min);
+    return err ? err : settle(ctx, st);
+}
+
+/* ---- the M-step ---- */
+
+/* E, with W as it is: C - G W' - W G', G = U - W S / 2. */
+static void compute_error(rb_context *ctx, rfn_state *st) {
+    const rfn_psi *noise = &st->parameters.full;
+    rb_dense w = st->parameters.loadings, g = noise->part, error = st->full_noise.error;
+    rb_gemm_parallel(ctx, 1, w, RB_PLAIN, st->s, RB_PLAIN, 0, st->work);
+    rb_dense_copy(w, noise->wide);
+    for (int64_t k = 0; k < w.rows; k++) {
+        for (int64_t j = 0; j < w.cols; j++) {
+            double half = rb_dense_get(st->work, k, j) / 2;
+            rb_dense_set(g, k, j, rb_dense_get(st->u, k, j) - half);
+        }
+    }
+    rb_dense_copy(st->full_noise.second, error);
+    rb_gemm_lower(ctx, -1, g, RB_PLAIN, noise->wide, RB_TRANSPOSED, 1, error);
+    rb_gemm_lower(ctx, -1, noise->wide, RB_PLAIN, g, RB_TRANSPOSED, 1, error);
+    rb_dense_mirror(error);
+}
+
+static rb_error update(rb_context *ctx, rfn_state *st) {
+    rb_dense psi = st->parameters.full.covariance;
+    double rate = st->options.eta_psi, rest = 1 - st->options.noise_decay;
+    for (int64_t k = 0; k < psi.rows; k++) {
+        for (int64_t c = 0; c < psi.cols; c++) {
+            double before = rb_dense_get(psi, k, c);
+            double error = rb_dense_get(st->full_noise.error, k, c);
+            rb_dense_set(psi, k, c, before + rate * (error - before));
+        }
+    }
+    rb_error err = rb_raise_eigenvalues(ctx, psi, st->options.psi_min);
+    for (int64_t k = 0; !err && rest < 1 && k < psi.rows; k++) {
+        for (int64_t c = 0; c < psi.cols; c++) {
+            rb_dense_set(psi, k, c, (k == c ? 1 : rest) * rb_dense_get(psi, k, c));
+        }
+    }
+    err = err ? err : settle(ctx, st);
+    if (err == RB_ERROR_NUMERIC) {
+        rb_fail_prefix(ctx, "the M-step: ");
+    }
+    return err;
+}
+
+rb_error rfn_full_noise_before(rb_context *ctx, rfn_state *st) {
+    if (!is_full(st) || st->options.psi_update != RB_RFN_PSI_OLD) {
+        return RB_OK;
+    }
+    compute_error(ctx, st);
+    return update(ctx, st);
+}
+
+rb_error rfn_full_noise_after(rb_context *ctx, rfn_state *st) {
+    rfn_full_noise *full = &st->full_noise;
+    rb_error err = RB_OK;
+    if (!is_full(st)) {
+        return RB_OK;
+    }
+    compute_error(ctx, st);
+    if (st->options.psi_update == RB_RFN_PSI_NEW) {
+        err = update(ctx, st);
+    }
+    if (!err) {
+        rb_spd_inverse(ctx, st->parameters.full.factor, full->inverse);
+        full->product = rfn_product_of_lower(ctx, full->inverse, full->error);
+    }
+    return err;
+}

@@ -1,0 +1,87 @@
+/* Raising small eigenvalues of matrices whose eigenvalues are known. */
+#include "linalg_test.h"
+
+enum { N = 30 };
+
+/* H diag(values) H with the reflection H = I - 2 v v' / v'v, v = (1, 2, ..., n). */
+static rb_dense with_eigenvalues(rb_context *ctx, const double *values) {
+    rb_dense a = test_zeros(ctx, RB_FLOAT64, N, N);
+    double squares = N * (N + 1) * (2 * N + 1) / 6.0;
+    for (int i = 0; i < N; i++) {
+        for (int j = 0; j <= i; j++) {
+            double sum = 0;
+            for (int c = 0; c < N; c++) {
+                double left = (i == c) - 2.0 * (i + 1) * (c + 1) / squares;
+                double right = (j == c) - 2.0 * (j + 1) * (c + 1) / squares;
+                sum += left * values[c] * right;
+            }
+            rb_dense_set(a, i, j, sum);
+            rb_dense_set(a, j, i, sum);
+        }
+    }
+    return a;
+}
+
+static void small_ones_are_raised_and_no_other(void **state) {
+    (void)state;
+    rb_context *ctx = test_context(1);
+    for (int trial = 0; trial < 3; trial++) {
+        double values[N], raised[N];
+        for (int c = 0; c < N; c++) {
+            /* some negative, some at the bound, some far above; equal ones among them */
+            values[c] = trial == 0 ? c % 7 - 2 : trial == 1 ? 0.5 : pow(10, c % 9 - 4);
+            raised[c] = values[c] < 0.5 ? 0.5 : values[c];
+        }
+        rb_dense a = with_eigenvalues(ctx, values), b = with_eigenvalues(ctx, raised);
+        assert_int_equal(rb_raise_eigenvalues(ctx, a, 0.5), RB_OK);
+        for (int64_t e = 0; e < N * N; e++) {
+            assert_near(rb_dense_get(a, e / N, e % N), rb_dense_get(b, e / N, e % N), 1e-10);
+            assert_true(rb_dense_get(a, e / N, e % N) == rb_dense_get(a, e % N, e / N));
+        }
+        rb_dense_free(&a);
+        rb_dense_free(&b);
+    }
+    rb_context_free(ctx);
+}
+
+static void larger_ones_keep_their_bits(void **state) {
+    (void)state;
+    rb_context *ctx = test_context(1);
+    double values[N];
+    for (int c = 0; c < N; c++) {
+        values[c] = 1 + c;
+    }
+    rb_dense a = with_eigenvalues(ctx, values), b = with_eigenvalues(ctx, values);
+    assert_int_equal(rb_raise_eigenvalues(ctx, a, 0.9), RB_OK);
+    assert_memory_equal(a.data, b.data, N * N * sizeof(double));
+    rb_dense_free(&a);
+    rb_dense_free(&b);
+    rb_context_free(ctx);
+}
+
+static void failures(void **state) {
+    (void)state;
+    rb_context *ctx = test_context(1);
+    double values[N] = {0};
+    rb_dense a = with_eigenvalues(ctx, values);
+    rb_error err = RB_ERROR_MEMORY;
+    for (int64_t n = 0; err; n++) {
+        ctx->allocations_left = n;
+        err = rb_raise_eigenvalues(ctx, a, 1);
+        assert_true(err == RB_OK || (err == RB_ERROR_MEMORY && n < 10));
+    }
+    ctx->allocations_left = -1;
+    rb_dense_set(a, 3, 2, NAN);
+    assert_int_equal(rb_raise_eigenvalues(ctx, a, 1), RB_ERROR_NUMERIC);
+    rb_dense_free(&a);
+    rb_context_free(ctx);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(small_ones_are_raised_and_no_other),
+        cmocka_unit_test(larger_ones_keep_their_bits),
+        cmocka_unit_test(failures),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
