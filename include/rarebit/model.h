@@ -65,9 +65,9 @@ RB_API rb_error rb_model_history(const rb_model *model, int64_t iteration, doubl
  * values; those of rarebit/et.h do not. */
 RB_API rb_error rb_model_omit_missing(rb_context *context, rb_model *model);
 
-/* A further figure of the method for iteration t, by name: kkt_residual, estep_stage and prior_mean of "rfn"
- * (rfn.h). RB_ERROR_ARGUMENT when t is out of range or the method has no such figure; NaN where
- * it was not computed, as in models made before there were figures. */
+/* A further figure of the method for iteration t, by name: kkt_residual, estep_stage and prior_mean
+ * of "rfn" (rfn.h). RB_ERROR_ARGUMENT when t is out of range or the method has no such figure; NaN
+ * where it was not computed, as in models made before there were figures. */
 RB_API rb_error rb_model_figure(const rb_model *model, int64_t iteration, const char *name,
                                 double *value);
 
