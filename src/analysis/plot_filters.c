@@ -63,23 +63,33 @@ static double collect(const rb_filters_picture *p, int64_t unit, double *image) 
     return largest;
 }
 
-static uint32_t level(double value, double largest) {
+static bool has_negative(const rb_filters_picture *p) {
+    for (int64_t i = 0; i < p->n_features * p->units; i++) {
+        if (p->loadings[i] < 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* 0 is in the middle where any loading of the picture is negative, else black. */
+static uint32_t level(double value, double largest, bool middle) {
     double share = largest > 0 ? value / largest : 0;
-    return (uint32_t)lround(127.5 + 127.5 * share);
+    return (uint32_t)lround(middle ? 127.5 + 127.5 * share : 255 * share);
 }
 
 /* The colour of an image's pixel as cairo packs it. */
 static uint32_t colour_at(const rb_filters_picture *p, const double *image, double largest,
-                          int64_t row, int64_t column) {
+                          bool middle, int64_t row, int64_t column) {
     const double *pixel = image + (row * p->width + column) * p->channels;
-    uint32_t red = level(pixel[0], largest);
-    uint32_t green = p->channels == 3 ? level(pixel[1], largest) : red;
-    uint32_t blue = p->channels == 3 ? level(pixel[2], largest) : red;
+    uint32_t red = level(pixel[0], largest, middle);
+    uint32_t green = p->channels == 3 ? level(pixel[1], largest, middle) : red;
+    uint32_t blue = p->channels == 3 ? level(pixel[2], largest, middle) : red;
     return red << 16 | green << 8 | blue;
 }
 
 static void draw_image(rb_page *page, const rb_filters_picture *p, const layout *l,
-                       const double *image, double largest, double x, double y) {
+                       const double *image, double largest, bool middle, double x, double y) {
     cairo_surface_t *cell =
         cairo_image_surface_create(CAIRO_FORMAT_RGB24, (int)l->cell_width, (int)l->cell_height);
     if (cairo_surface_status(cell) == CAIRO_STATUS_SUCCESS) {
@@ -89,8 +99,9 @@ static void draw_image(rb_page *page, const rb_filters_picture *p, const layout 
         for (int64_t row = 0; row < l->cell_height; row++) {
             uint32_t *line = (uint32_t *)(void *)(bytes + row * stride);
             for (int64_t column = 0; column < l->cell_width; column++) {
-                line[column] = colour_at(p, image, largest, row * p->height / l->cell_height,
-                                         column * p->width / l->cell_width);
+                line[column] =
+                    colour_at(p, image, largest, middle, row * p->height / l->cell_height,
+                              column * p->width / l->cell_width);
             }
         }
         cairo_surface_mark_dirty(cell);
@@ -131,12 +142,13 @@ static void draw_number(rb_page *page, const layout *l, int64_t unit, double x, 
 }
 
 static void draw_grid(rb_page *page, const rb_filters_picture *p, const layout *l, double *image) {
+    bool middle = has_negative(p);
     for (int64_t unit = 0; unit < p->units; unit++) {
         double largest = collect(p, unit, image);
         double x = place_x(page, l, unit % l->across), y = place_y(page, l, unit / l->across);
         cairo_save(page->cairo);
         cairo_identity_matrix(page->cairo);
-        draw_image(page, p, l, image, largest, x, y);
+        draw_image(page, p, l, image, largest, middle, x, y);
         cairo_restore(page->cairo);
         draw_number(page, l, p->across ? unit % p->across : unit, x / page->scale, y / page->scale);
     }

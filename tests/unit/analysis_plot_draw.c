@@ -248,6 +248,15 @@ static void test_filters_are_grey_at_0_and_white_and_black_at_the_ends(void **st
     assert_true(lowest > 100);
     assert_true(llabs(count_colour(&p, grey) - 3 * lowest) < 20);
     rb_matrix_free(p.matrix);
+    /* Nothing is negative: 0 is black, and half of the largest grey. */
+    const double positive[] = {0, 1, 2};
+    rb_filters_picture n = {positive, 3, 1, NULL, 1, 3, 1, "", 0};
+    assert_int_equal(rb_draw_filters(ctx, &n, &options, png_path), RB_OK);
+    p = load();
+    lowest = count_colour(&p, black);
+    assert_true(lowest > 100);
+    assert_true(llabs(count_colour(&p, grey) - lowest) < 20);
+    rb_matrix_free(p.matrix);
     remove_files();
 }
 
