@@ -69,31 +69,18 @@ static int ascending(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* The seconds of the iterations, ascending; NULL: out of memory. */
-static double *sorted_seconds(const rb_model *model) {
+double bench_median_seconds(const rb_model *model) {
     int64_t count = rb_model_iterations(model);
-    double *seconds = calloc((size_t)count + 1, sizeof *seconds);
+    double *seconds = calloc((size_t)count + 1, sizeof *seconds), median = 0;
     for (int64_t t = 0; seconds && t < count; t++) {
         (void)rb_model_history(model, t, NULL, NULL, &seconds[t]);
     }
     if (seconds) {
         qsort(seconds, (size_t)count, sizeof *seconds, ascending);
+        median = seconds[count / 2];
     }
-    return seconds;
-}
-
-double bench_median_seconds(const rb_model *model) {
-    double *seconds = sorted_seconds(model);
-    double median = seconds ? seconds[rb_model_iterations(model) / 2] : 0;
     free(seconds);
     return median;
-}
-
-double bench_least_seconds(const rb_model *model) {
-    double *seconds = sorted_seconds(model);
-    double least = seconds ? seconds[0] : 0;
-    free(seconds);
-    return least;
 }
 
 rb_error bench_picture(invocation *call, const bench_options *options, const rb_model *model,

@@ -32,7 +32,6 @@ rb_error bench_fit(invocation *call, const char *method, const rb_et_options *op
                    const rb_fit_options *fit, rb_source *source, rb_model **model);
 /* Of the seconds of a model's iterations. */
 double bench_median_seconds(const rb_model *model);
-double bench_least_seconds(const rb_model *model);
 /* Draws the fields as images or curves of a shape into --picture, if it is given. */
 rb_error bench_picture(invocation *call, const bench_options *options, const rb_model *model,
                        const char *shape);
