@@ -2,6 +2,8 @@
  * taken as 0. It never lowers the likelihood. 0 / 0 keeps the field. */
 #include "fit.h"
 
+#include <math.h>
+
 enum { TIMES = 20 };
 
 rb_error et_mstep_multiplicative(rb_context *ctx, et_state *st) {
@@ -12,8 +14,11 @@ rb_error et_mstep_multiplicative(rb_context *ctx, et_state *st) {
             double *field = rb_dense_row(fields, h);
             const double *up = rb_dense_row(products, h), *down = rb_dense_row(st->target, h);
             for (int64_t d = 0; d < fields.cols; d++) {
-                if (down[d] > 0) {
-                    field[d] *= (up[d] > 0 ? up[d] : 0) / down[d];
+                /* In this order: a field that nearly vanished may grow again without overflow, for
+                 * field / down is at most 1 / Q_hh. */
+                double next = field[d] / down[d] * (up[d] > 0 ? up[d] : 0);
+                if (down[d] > 0 && isfinite(next)) {
+                    field[d] = next;
                 }
             }
         }

@@ -444,6 +444,30 @@ static void noise_is_drawn_in_order(void **state) {
     rb_context_free(ctx);
 }
 
+/* A field that multiplications have brought near the least number there is can grow again: P / (Q
+ * W) alone would be infinite. */
+static void vanished_fields_may_grow(void **state) {
+    (void)state;
+    rb_context *ctx = fixture_context();
+    struct setting c = usual(1);
+    struct fitted f;
+    begin_setting(ctx, &c, &f);
+    run_estep(ctx, &f);
+    rb_dense w = f.state->engine->parameters.fields;
+    for (int h = 0; h < c.h; h++) {
+        rb_dense_set(w, h, 3, 1e-310);
+    }
+    assert_ok(ctx, et_mstep_multiplicative(ctx, f.state));
+    double sum = 0;
+    for (int h = 0; h < c.h; h++) {
+        assert_true(isfinite(rb_dense_get(w, h, 3)));
+        sum += rb_dense_get(w, h, 3);
+    }
+    assert_true(sum > 0.1);
+    end_setting(&f);
+    rb_context_free(ctx);
+}
+
 /* MCA: a field without responsibility stays; so does one whose dimension no field covers. */
 static void fields_without_responsibility_stay(void **state) {
     (void)state;
@@ -566,6 +590,7 @@ int main(void) {
         cmocka_unit_test(cut_leaves_samples_out),
         cmocka_unit_test(noise_is_drawn_in_order),
         cmocka_unit_test(fields_without_responsibility_stay),
+        cmocka_unit_test(vanished_fields_may_grow),
         cmocka_unit_test(poisson_takes_counts),
         cmocka_unit_test(learned_priors_are_of_the_truncated_model),
         cmocka_unit_test(memory_may_be_refused),
