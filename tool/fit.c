@@ -27,7 +27,9 @@ static const rb_option *model_option_table(void) {
          "write a JSON object for each iteration: iteration, objective, estep_objective, "
          "seconds, and what else the method tells of it"},
         {"strict", 0, RB_OPTION_FLAG, offsetof(model_options, strict), "false", 0, 0, NULL, NULL,
-         "fail when --tolerance is given and not reached; the model is written all the same"},
+         "fail when --tolerance, --patience or --parameter-tolerance is given and not met; the "
+         "model is "
+         "written all the same"},
         {0},
     };
     return table;
@@ -144,7 +146,7 @@ static int64_t count_dead(const rb_model *model) {
 }
 
 static void summarise(const rb_model *model, const char *method_name) {
-    static const char *const endings[] = {"", ", converged", ", stopped"};
+    rb_status status = rb_model_status(model);
     int64_t iterations = rb_model_iterations(model);
     double objective = NAN, total = 0;
     for (int64_t t = 0; t < iterations; t++) {
@@ -153,8 +155,9 @@ static void summarise(const rb_model *model, const char *method_name) {
             total += seconds;
         }
     }
-    report("%s: %lld iterations in %.3g s%s; objective %.6g", method_name, (long long)iterations,
-           total, endings[rb_model_status(model)], objective);
+    bool ended = status != RB_STATUS_ITERATIONS;
+    report("%s: %lld iterations in %.3g s%s%s; objective %.6g", method_name, (long long)iterations,
+           total, ended ? ", " : "", ended ? rb_status_name(status) : "", objective);
     report("%lld units of %lld features; %lld dead", (long long)rb_model_units(model),
            (long long)rb_model_features(model), (long long)count_dead(model));
     if (rb_model_attribute(model, "estep_wins")) {
@@ -189,16 +192,26 @@ static rb_error save(const invocation *call, rb_model *model, const char *path) 
     return err ? err : rb_model_save(call->ctx, model, path);
 }
 
-/* Was a tolerance asked for and not reached? */
+/* Was a rule asked for that was not met? */
 static int check_converged(const invocation *call, const rb_model *model) {
     const rb_fit_options *fit = options_of(call, rb_fit_option_table());
     const model_options *options = options_of(call, model_option_table());
-    if (!(fit->tolerance > 0) || rb_model_status(model) != RB_STATUS_ITERATIONS) {
+    bool any = fit->tolerance > 0 || fit->patience > 0 || fit->parameter_tolerance > 0;
+    rb_status status = rb_model_status(model);
+    if (!any || (status != RB_STATUS_ITERATIONS && status != RB_STATUS_TIME)) {
         return STATUS_DONE;
     }
-    report_error("%sthe objective still changed by more than the tolerance after %lld iterations; "
-                 "raise --iterations",
-                 options->strict ? "" : "warning: ", (long long)rb_model_iterations(model));
+    const char *prefix = options->strict ? "" : "warning: ";
+    long long iterations = (long long)rb_model_iterations(model);
+    bool more_time = status == RB_STATUS_TIME;
+    if (fit->tolerance > 0 && fit->patience == 0) {
+        report_error("%sthe objective still changed by more than the tolerance after %lld "
+                     "iterations; raise --%s",
+                     prefix, iterations, more_time ? "max-time" : "iterations");
+    } else {
+        report_error("%sthe fit had not settled after %lld iterations; raise --%s", prefix,
+                     iterations, more_time ? "max-time" : "iterations");
+    }
     return options->strict ? STATUS_FAILED : STATUS_DONE;
 }
 
@@ -356,10 +369,13 @@ static int finish(const invocation *call, const rb_model *model, const char *tar
     return check_converged(call, model);
 }
 
-/* What a checkpoint was for is done once the model is there; an interrupted fit may go on. */
+/* What a checkpoint was for is done once the model is there; a fit that was interrupted, or had no
+ * more time, may go on. */
 static void remove_checkpoint(const invocation *call, const rb_model *model) {
     const char *path = checkpoint_of(call)->checkpoint;
-    if (path && rb_model_status(model) != RB_STATUS_STOPPED && unlink(path) && errno != ENOENT) {
+    rb_status status = rb_model_status(model);
+    bool goes_on = status == RB_STATUS_STOPPED || status == RB_STATUS_TIME;
+    if (path && !goes_on && unlink(path) && errno != ENOENT) {
         report_error("warning: the checkpoint '%s' is no longer needed, but cannot be removed: %s",
                      path, strerror(errno));
     }

@@ -27,7 +27,8 @@ static void describe_range(const rb_option *row, char *buffer, size_t size) {
         rest += strncmp(rest, *noun, length) == 0 ? length : 0;
         rest += *rest == ' ';
     }
-    bool silent = row->kind == RB_OPTION_TEXT || row->kind == RB_OPTION_FLAG;
+    bool silent = row->kind == RB_OPTION_TEXT || row->kind == RB_OPTION_FLAG ||
+                  row->kind == RB_OPTION_SECONDS;
     snprintf(buffer, size, "%s", silent ? "" : rest);
 }
 

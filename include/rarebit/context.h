@@ -54,8 +54,11 @@ typedef struct rb_context rb_context;
 /* How a fit ended; apart from errors, since each of these leaves a usable model. */
 typedef enum rb_status {
     RB_STATUS_ITERATIONS = 0, /* the number of iterations asked for was done */
-    RB_STATUS_CONVERGED,      /* the stopping rule was met */
-    RB_STATUS_STOPPED         /* the progress callback asked to stop */
+    RB_STATUS_CONVERGED,      /* the objective has settled: rb_fit_options.tolerance */
+    RB_STATUS_STOPPED,        /* the progress callback asked to stop */
+    RB_STATUS_PARAMETERS,     /* the parameters have: rb_fit_options.parameter_tolerance */
+    RB_STATUS_PATIENCE,       /* the objective rose no more: rb_fit_options.patience */
+    RB_STATUS_TIME            /* rb_fit_options.max_time has passed */
 } rb_status;
 
 /* Where a fit stands, after each iteration. */

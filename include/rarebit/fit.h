@@ -12,6 +12,16 @@ extern "C" {
 
 typedef struct rb_model rb_model;
 
+/* How iterations become fewer. Both move parameters and codes on along the path of the last
+ * iterations, and go back whenever that lowers the objective, so that it never falls; they need a
+ * method, and an E-step, whose iterations never lower it either. An iteration is an E-step and an
+ * M-step, whether its result is kept or not. */
+typedef enum rb_accelerate {
+    RB_ACCELERATE_NONE = 0,
+    RB_ACCELERATE_SQUAREM, /* squared extrapolation (Varadhan, Roland 2008); three more copies */
+    RB_ACCELERATE_NESTEROV /* momentum with restarts (Nesterov 1983); one more copy */
+} rb_accelerate;
+
 /* Where a fit leaves, now and then, all that it needs to go on: after the end of the program, by
  * whatever cause, the same call goes on from there and gives the same bits as a fit that was never
  * interrupted (on the same kind of processor). */
@@ -38,12 +48,19 @@ RB_API rb_error rb_checkpoint_read(rb_context *context, const char *path, bool *
                                    rb_checkpoint_info *info);
 
 typedef struct rb_fit_options {
-    int64_t iterations; /* most iterations */
-    double tolerance;   /* stop when |F - F_before| < tolerance * |F|; 0: never */
-    int64_t seed;       /* of every random number; the same seed gives the same bits */
-    int64_t restarts;   /* fit this many times from different starts and keep the best objective */
-    int precision;      /* rb_type of storage and products; objectives are float64 always */
-    bool trace;         /* compute the E-step objective in each iteration (costs a little) */
+    int64_t iterations;         /* most iterations */
+    double tolerance;           /* stop when |F - F_before| < tolerance * |F|; 0: never */
+    int64_t patience;           /* above 0 another rule in place of the last: stop when for so many
+                         * iterations F was not above its best by more than tolerance * |best| */
+    double parameter_tolerance; /* stop when each array of parameters changes by less than this
+                                 * share of its Frobenius norm; 0: never */
+    double max_time;  /* stop after so many seconds in this call, all restarts together; 0: never.
+                         * At least one iteration is made */
+    int64_t seed;     /* of every random number; the same seed gives the same bits */
+    int64_t restarts; /* fit this many times from different starts and keep the best objective */
+    int precision;    /* rb_type of storage and products; objectives are float64 always */
+    bool trace;       /* compute the E-step objective in each iteration (costs a little) */
+    int accelerate;   /* rb_accelerate */
     const rb_checkpoint_options *checkpoint; /* NULL: none. No row of the table: it says nothing
                                               * about the result */
 } rb_fit_options;

@@ -40,9 +40,19 @@ typedef enum rb_kept_type {
     RB_KEPT_FLAG     /* bool */
 } rb_kept_type;
 
+/* What an array is to those who work between iterations: checkpoints keep all of them, acceleration
+ * moves parameters and codes. */
+typedef enum rb_kept_role {
+    RB_KEPT_OTHER = 0, /* moved by nobody: counters, flags, what is given */
+    RB_KEPT_PARAMETER, /* floats, as the next two */
+    RB_KEPT_POSITIVE,  /* parameters above 0, moved in logarithms */
+    RB_KEPT_CODES      /* no parameters, but they move with them */
+} rb_kept_role;
+
 /* An array in the state of a fit, where it lies. */
 typedef struct rb_kept {
     const char *name; /* once in a state */
+    rb_kept_role role;
     rb_kept_type type;
     int64_t rows, columns;
     int64_t stride; /* values from a row to the next; `columns` but for floats */
@@ -106,6 +116,12 @@ typedef struct rb_method {
      * filling them in a state that was started and surveyed must give the same bits from there on.
      * NULL: there can be no checkpoints. */
     rb_error (*keep)(void *state, rb_kept_fn fn, void *user);
+    /* Parameters and codes were moved between iterations: back to the nearest feasible ones. NULL:
+     * fits cannot be accelerated. */
+    void (*settle)(rb_context *context, void *state);
+    /* Does the next iteration do the same as the last one, and never lower the objective?
+     * Acceleration waits while it does not. NULL: always. */
+    bool (*steady)(const void *state);
 
     /* ---- using a model ---- */
 

@@ -19,7 +19,8 @@ typedef enum rb_option_kind {
     RB_OPTION_CHOICE,  /* int: the index into choices */
     RB_OPTION_FLAG,    /* bool */
     RB_OPTION_TEXT,    /* const char *, not owned; NULL when not given */
-    RB_OPTION_VALUES   /* rb_values */
+    RB_OPTION_VALUES,  /* rb_values */
+    RB_OPTION_SECONDS  /* double; as text a number and perhaps s, m, h or d */
 } rb_option_kind;
 
 /* One number for all, or a matrix with one for each; nothing is owned. A program sets `value` or

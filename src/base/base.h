@@ -116,6 +116,9 @@ int rb_print(char *buffer, size_t size, const char *format, ...)
 int rb_print_list(char *buffer, size_t size, const char *format, va_list list)
     __attribute__((format(printf, 3, 0)));
 
+/* Reads a time: "90", "90s", "1.5m", "2h", "1d". *has_unit: a letter followed the number. */
+bool rb_parse_seconds(const char *text, double *seconds, bool *has_unit);
+
 /* Reads "28x28" or "32x32x3": sizes of 1 to INT32_MAX. How many there are, or 0 for anything else
  * and for more than `most`. */
 int rb_parse_shape(const char *text, int64_t *sizes, int most);

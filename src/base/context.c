@@ -142,6 +142,12 @@ const char *rb_status_name(rb_status status) {
         return "converged";
     case RB_STATUS_STOPPED:
         return "stopped";
+    case RB_STATUS_PARAMETERS:
+        return "converged: the parameters have settled";
+    case RB_STATUS_PATIENCE:
+        return "out of patience";
+    case RB_STATUS_TIME:
+        return "out of time";
     }
     return "unknown status";
 }

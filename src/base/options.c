@@ -109,6 +109,7 @@ static bool in_range(const rb_option *row, const void *field) {
         return (double)*(const int64_t *)field >= row->minimum &&
                (double)*(const int64_t *)field <= row->maximum;
     case RB_OPTION_NUMBER:
+    case RB_OPTION_SECONDS:
         return within(row, *(const double *)field);
     case RB_OPTION_CHOICE:
         return *(const int *)field >= 0 &&
@@ -138,6 +139,15 @@ static bool assign(const rb_option *row, void *field, const char *text) {
     case RB_OPTION_NUMBER: {
         double value;
         if (!parse_number(text, &value) || !in_range(row, &value)) {
+            return false;
+        }
+        *(double *)field = value;
+        return true;
+    }
+    case RB_OPTION_SECONDS: {
+        double value;
+        bool has_unit;
+        if (!rb_parse_seconds(text, &value, &has_unit) || !in_range(row, &value)) {
             return false;
         }
         *(double *)field = value;
@@ -219,6 +229,7 @@ void rb_options_get(const rb_option *row, const void *options, char *buffer, siz
         snprintf(buffer, size, "%lld", (long long)*(const int64_t *)field);
         return;
     case RB_OPTION_NUMBER:
+    case RB_OPTION_SECONDS:
         print_number(*(const double *)field, buffer, size);
         return;
     case RB_OPTION_CHOICE:
@@ -297,6 +308,9 @@ void rb_options_range(const rb_option *row, char *buffer, size_t size) {
         return;
     case RB_OPTION_FLAG:
         snprintf(buffer, size, "true or false");
+        return;
+    case RB_OPTION_SECONDS:
+        snprintf(buffer, size, "a time, such as 90s, 5m or 2h");
         return;
     case RB_OPTION_TEXT:
         snprintf(buffer, size, "a text");

@@ -120,7 +120,7 @@ static rb_error put_array(void *user, const rb_kept *array) {
     return RB_OK;
 }
 
-static rb_error put_all(rb_context *ctx, rb_h5 *file, const rb_run *run, void *state) {
+static rb_error put_all(rb_context *ctx, rb_h5 *file, rb_run *run, void *state) {
     struct writing out = {ctx, file};
     rb_error err = put_head(file, run);
     if (!err) {
@@ -130,14 +130,14 @@ static rb_error put_all(rb_context *ctx, rb_h5 *file, const rb_run *run, void *s
         err = rb_h5_put_group(file, "state");
     }
     if (!err) {
-        err = run->method->keep(state, put_array, &out);
+        err = rb_run_keep(run, state, put_array, &out);
     }
     return err || !run->best ? err : rb_model_put(ctx, file, "best", run->best);
 }
 
 /* ---- writing it ---- */
 
-static rb_error write_file(rb_context *ctx, const rb_run *run, void *state) {
+static rb_error write_file(rb_context *ctx, rb_run *run, void *state) {
     const char *path = run->checkpoint.path;
     rb_output output;
     rb_h5 *file;

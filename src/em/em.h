@@ -14,6 +14,63 @@ typedef struct rb_checkpoint {
     bool found;     /* the file was there when the fit began, and is yet to be gone on from */
 } rb_checkpoint;
 
+/* ---- parameters and codes as one vector (moving.c) ---- */
+
+enum { RB_MOST_MOVING = 8, RB_MOST_POINTS = 3, RB_MOVING_CHUNK = 256 };
+
+/* The arrays of a state that move, and earlier points of them. */
+typedef struct rb_moving {
+    rb_context *ctx;
+    const rb_method *method;
+    void *state;
+    int count, n_points;
+    rb_kept arrays[RB_MOST_MOVING];
+    rb_dense points[RB_MOST_MOVING][RB_MOST_POINTS];
+    char names[RB_MOST_MOVING][RB_MOST_POINTS][64];
+} rb_moving;
+
+typedef enum rb_moving_what { RB_MOVING_ALL, RB_MOVING_PARAMETERS } rb_moving_what;
+
+rb_error rb_moving_new(rb_context *ctx, const rb_method *method, void *state, rb_moving_what what,
+                       int n_points, rb_moving *moving);
+void rb_moving_free(rb_moving *moving);
+/* Point k becomes where the state is; the state goes to point k. */
+void rb_moving_save(rb_moving *moving, int k);
+void rb_moving_restore(rb_moving *moving, int k);
+/* Changes n coordinates x, given those of the points; positive arrays have their logarithms as
+ * coordinates. */
+typedef void (*rb_moving_fn)(int64_t n, double (*points)[RB_MOVING_CHUNK], double *x, double step);
+/* Moves the state. Point k becomes where it was. */
+void rb_moving_map(rb_moving *moving, rb_moving_fn to, double step, int k);
+/* The sum of squares over all coordinates of what `to` makes of them; nothing moves. */
+double rb_moving_squares(rb_moving *moving, rb_moving_fn to);
+/* How far the state is from point 0: the most of all arrays of |x - point| / |x|; 0 without
+ * arrays. */
+double rb_moving_change(rb_moving *moving);
+/* Hands the points on, as rb_method.keep does arrays. */
+rb_error rb_moving_keep(rb_moving *moving, rb_kept_fn fn, void *user);
+
+/* ---- acceleration (accelerate.c) ---- */
+
+typedef struct rb_accelerator {
+    int kind; /* rb_accelerate */
+    rb_moving moving;
+    int64_t steps;     /* in a row: see accelerate.c */
+    double longest;    /* squarem: the step may be so long */
+    bool extrapolated; /* the iteration at hand began at a point that no iteration gave */
+    bool at_longest, waits;
+    bool rejected; /* the last iteration was thrown away */
+} rb_accelerator;
+
+/* ---- stopping rules (stop.c) ---- */
+
+typedef struct rb_stopping {
+    double best;   /* objective that the patience looks at */
+    int64_t idle;  /* iterations since it rose */
+    double change; /* of the parameters in the last iteration */
+    rb_moving parameters;
+} rb_stopping;
+
 /* One fit from one start. */
 typedef struct rb_run {
     const rb_method *method;
@@ -24,7 +81,10 @@ typedef struct rb_run {
     rb_model *model;       /* gets history, status and arrays */
     const rb_model *best;  /* of the restarts before; NULL: none */
     rb_checkpoint checkpoint;
+    rb_accelerator accelerator;
+    rb_stopping stopping;
     double began;    /* rb_seconds() when the first restart began */
+    int64_t made;    /* iterations in this call */
     int64_t skipped; /* iterations that were done before that, by the checkpoint */
 } rb_run;
 
@@ -32,8 +92,23 @@ typedef struct rb_run {
  * them. */
 rb_error rb_run_loop(rb_context *ctx, rb_run *run);
 
-/* Reads a time: "90", "90s", "1.5m", "2h", "1d". *has_unit: a letter followed the number. */
-bool rb_parse_seconds(const char *text, double *seconds, bool *has_unit);
+/* Prepares the accelerator of a run, once there is a state; before and after an iteration, whose
+ * outcome `err` and `entry` are. */
+rb_error rb_accelerate_begin(rb_context *ctx, rb_run *run, void *state);
+void rb_accelerate_end(rb_run *run);
+void rb_accelerate_before(rb_context *ctx, rb_run *run, void *state);
+rb_error rb_accelerate_after(rb_context *ctx, rb_run *run, void *state, rb_error err,
+                             rb_history *entry);
+
+/* Prepares the rules, once there is a state; around each iteration; is it the end, and why? */
+rb_error rb_stopping_begin(rb_context *ctx, rb_run *run, void *state);
+void rb_stopping_end(rb_run *run);
+void rb_stopping_before(rb_run *run);
+void rb_stopping_after(rb_run *run, const void *state, double objective);
+bool rb_stopping_asks(rb_run *run, const void *state, rb_status *status);
+
+/* loop.c: all that the next iteration takes from this one, the method's arrays among it. */
+rb_error rb_run_keep(rb_run *run, void *state, rb_kept_fn fn, void *user);
 
 /* ---- checkpoints ---- */
 

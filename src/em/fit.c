@@ -161,7 +161,8 @@ static rb_error restarts(rb_context *ctx, const struct chosen *chosen, rb_run *r
             rb_model_free(run->model);
             return err;
         }
-        stopped = run->model->status == RB_STATUS_STOPPED;
+        rb_status status = run->model->status;
+        stopped = status == RB_STATUS_STOPPED || status == RB_STATUS_TIME;
         if (!*best || last_objective(run->model) > last_objective(*best)) {
             rb_model *worse = *best;
             *best = run->model;
@@ -169,7 +170,7 @@ static rb_error restarts(rb_context *ctx, const struct chosen *chosen, rb_run *r
         }
         rb_model_free(run->model);
         if (stopped) {
-            (*best)->status = RB_STATUS_STOPPED;
+            (*best)->status = status;
         }
     }
     return RB_OK;

@@ -60,9 +60,8 @@ static bool report(rb_context *ctx, const rb_run *run, int64_t iteration, rb_his
     return ctx->on_progress(&progress, ctx->progress_user) != 0;
 }
 
-/* One iteration; entry gets its objectives and seconds. */
-static rb_error iterate(rb_context *ctx, rb_run *run, void *state, rb_history *entry) {
-    double began = rb_seconds();
+/* One E-step and one M-step; entry gets the objectives. */
+static rb_error evaluate(rb_context *ctx, rb_run *run, void *state, rb_history *entry) {
     rb_error err = estep(ctx, run, state);
     if (!err) {
         err = run->method->mstep(ctx, state);
@@ -74,7 +73,6 @@ static rb_error iterate(rb_context *ctx, rb_run *run, void *state, rb_history *e
     if (run->method->figures) {
         run->method->figures(state, entry->figures);
     }
-    entry->seconds = rb_seconds() - began;
     if (!isfinite(entry->objective)) {
         return rb_fail(
             ctx, RB_ERROR_NUMERIC,
@@ -83,27 +81,20 @@ static rb_error iterate(rb_context *ctx, rb_run *run, void *state, rb_history *e
     return RB_OK;
 }
 
-/* Does a rule end the fit after the iterations that the history has? It then says so in the status.
- * The answer depends on history and state alone, so that it is the same after a checkpoint. */
-static bool ended(const rb_run *run, const void *state) {
-    const rb_fit_options *fit = run->problem.fit;
-    rb_model *model = run->model;
-    int64_t done = model->iterations;
-    bool may_stop = !run->method->may_stop || run->method->may_stop(state);
-    if (done > 1 && may_stop &&
-        rb_converged(fit->tolerance, model->history[done - 2].objective,
-                     model->history[done - 1].objective)) {
-        model->status = RB_STATUS_CONVERGED;
-        return true;
-    }
-    model->status = RB_STATUS_ITERATIONS;
-    return done >= fit->iterations;
+static rb_error iterate(rb_context *ctx, rb_run *run, void *state, rb_history *entry) {
+    double began = rb_seconds();
+    rb_stopping_before(run);
+    rb_accelerate_before(ctx, run, state);
+    rb_error err = evaluate(ctx, run, state, entry);
+    err = rb_accelerate_after(ctx, run, state, err, entry);
+    entry->seconds = rb_seconds() - began;
+    return err;
 }
 
 static rb_error iterations(rb_context *ctx, rb_run *run, void *state) {
     rb_model *model = run->model;
     bool stop = false;
-    while (!stop && !ended(run, state)) {
+    while (!stop && !rb_stopping_asks(run, state, &model->status)) {
         rb_history entry = {0};
         rb_error err = iterate(ctx, run, state, &entry);
         if (err) {
@@ -114,13 +105,38 @@ static rb_error iterations(rb_context *ctx, rb_run *run, void *state) {
         if (err) {
             return err;
         }
+        rb_stopping_after(run, state, entry.objective);
         stop = report(ctx, run, model->iterations, entry);
         rb_checkpoint_after(ctx, run, state, stop);
+    }
+    if (model->status == RB_STATUS_TIME) {
+        rb_checkpoint_after(ctx, run, state, true);
     }
     if (stop) {
         model->status = RB_STATUS_STOPPED;
     }
     return RB_OK;
+}
+
+rb_error rb_run_keep(rb_run *run, void *state, rb_kept_fn fn, void *user) {
+    rb_accelerator *a = &run->accelerator;
+    rb_stopping *s = &run->stopping;
+    const rb_kept own[] = {
+        {"steps", RB_KEPT_OTHER, RB_KEPT_INTEGER, 1, 1, 1, &a->steps},
+        {"longest_step", RB_KEPT_OTHER, RB_KEPT_FLOAT64, 1, 1, 1, &a->longest},
+        {"rejected", RB_KEPT_OTHER, RB_KEPT_FLAG, 1, 1, 1, &a->rejected},
+        {"best_objective", RB_KEPT_OTHER, RB_KEPT_FLOAT64, 1, 1, 1, &s->best},
+        {"idle_iterations", RB_KEPT_OTHER, RB_KEPT_INTEGER, 1, 1, 1, &s->idle},
+        {"last_change", RB_KEPT_OTHER, RB_KEPT_FLOAT64, 1, 1, 1, &s->change},
+    };
+    rb_error err = run->method->keep(state, fn, user);
+    if (!err) {
+        err = rb_moving_keep(&a->moving, fn, user);
+    }
+    for (size_t i = 0; !err && i < sizeof own / sizeof *own; i++) {
+        err = fn(user, &own[i]);
+    }
+    return err;
 }
 
 rb_error rb_run_loop(rb_context *ctx, rb_run *run) {
@@ -135,6 +151,12 @@ rb_error rb_run_loop(rb_context *ctx, rb_run *run) {
         err = each_block(ctx, run, state, method->survey);
     }
     if (!err) {
+        err = rb_accelerate_begin(ctx, run, state);
+    }
+    if (!err) {
+        err = rb_stopping_begin(ctx, run, state);
+    }
+    if (!err) {
         err = rb_blas_need_room(ctx, 0); /* once blocks and state have theirs */
     }
     if (!err) {
@@ -143,6 +165,8 @@ rb_error rb_run_loop(rb_context *ctx, rb_run *run) {
     if (!err) {
         err = iterations(ctx, run, state);
     }
+    rb_accelerate_end(run);
+    rb_stopping_end(run);
     if (!err) {
         /* The codes of a fit are those of its final parameters. */
         if (method->last) {

@@ -10,6 +10,14 @@ static const rb_option table[] = {
      "N", "most iterations"},
     {"tolerance", 0, RB_OPTION_NUMBER, offsetof(rb_fit_options, tolerance), "0", 0, 1, NULL,
      "SHARE", "stop when the objective changes by less than this share of itself (0: never)"},
+    {"patience", 0, RB_OPTION_INTEGER, offsetof(rb_fit_options, patience), "0", 0, 1e15, NULL, "N",
+     "stop when for N iterations the objective was not above its best by more than --tolerance of "
+     "itself (0: look at each change alone)"},
+    {"parameter-tolerance", 0, RB_OPTION_NUMBER, offsetof(rb_fit_options, parameter_tolerance), "0",
+     0, 1, NULL, "SHARE",
+     "stop when the parameters change by less than this share of themselves (0: never)"},
+    {"max-time", 0, RB_OPTION_SECONDS, offsetof(rb_fit_options, max_time), "0", 0, 1e15, NULL,
+     "TIME", "stop after this time, such as 90s, 5m or 2h (0: never)"},
     {"seed", 0, RB_OPTION_INTEGER, offsetof(rb_fit_options, seed), "1", 0, 9e18, NULL, "N",
      "seed of every random number"},
     {"restarts", 0, RB_OPTION_INTEGER, offsetof(rb_fit_options, restarts), "1", 1, 1e6, NULL, "N",
@@ -18,6 +26,10 @@ static const rb_option table[] = {
      "float32|float64", "TYPE", "numbers and products; objectives are float64 always"},
     {"trace", 0, RB_OPTION_FLAG, offsetof(rb_fit_options, trace), "false", 0, 0, NULL, NULL,
      "compute the E-step objective in every iteration"},
+    {"accelerate", 0, RB_OPTION_CHOICE, offsetof(rb_fit_options, accelerate), "none", 0, 0,
+     "none|squarem|nesterov", "HOW",
+     "reach the same objective in far fewer iterations; needs iterations that never lower it "
+     "(--estep cyclic) and is best with --eta 1"},
     {0},
 };
 

@@ -175,12 +175,15 @@ static rb_error compare_heads(rb_context *ctx, const rb_run *run, const struct h
     return RB_OK;
 }
 
-/* Every option, the checksum of the data, the version of the program. */
+/* Every option but the time that there is, the checksum of the data, the version of the program. */
 static rb_error compare_attributes(rb_context *ctx, const rb_run *run, const rb_model *before) {
     const rb_model *now = run->model;
     for (int64_t i = 0; i < now->n_attributes; i++) {
         const char *name = now->attributes[i].name, *value = now->attributes[i].value;
         const char *old = rb_model_attribute(before, name);
+        if (strcmp(name, "max-time") == 0) {
+            continue;
+        }
         if (!old || strcmp(old, value) != 0) {
             return other_fit(ctx, run, name, old, value);
         }
@@ -283,7 +286,7 @@ static rb_error read_state(rb_context *ctx, rb_h5 *file, void *user) {
                       run->checkpoint.path);
     }
     if (!err) {
-        err = run->method->keep(in->state, get_array, &filling);
+        err = rb_run_keep(run, in->state, get_array, &filling);
     }
     for (int64_t t = 0; !err && t < in->before->iterations; t++) {
         err = rb_model_add_history(ctx, run->model, in->before->history[t]);

@@ -1,12 +1,13 @@
 /* What an iteration takes from the one before: checkpoints are made of it. */
 #include "fit.h"
 
-static rb_kept numbers(const char *name, int64_t rows, int64_t columns, double *values) {
-    return (rb_kept){name, RB_KEPT_FLOAT64, rows, columns, columns, values};
+static rb_kept numbers(const char *name, rb_kept_role role, int64_t rows, int64_t columns,
+                       double *values) {
+    return (rb_kept){name, role, RB_KEPT_FLOAT64, rows, columns, columns, values};
 }
 
 static rb_kept integers(const char *name, int64_t count, int64_t *values) {
-    return (rb_kept){name, RB_KEPT_INTEGER, count, 1, 1, values};
+    return (rb_kept){name, RB_KEPT_OTHER, RB_KEPT_INTEGER, count, 1, 1, values};
 }
 
 static rb_error each(const rb_kept *arrays, size_t count, rb_kept_fn fn, void *user) {
@@ -22,9 +23,9 @@ static rb_error keep_trace(et_state *st, rb_kept_fn fn, void *user) {
     int64_t iterations = st->problem.fit->iterations;
     int64_t cells = st->options.units * st->problem.n_features;
     const rb_kept arrays[] = {
-        numbers("trace", iterations, ET_TRACE_FIGURES, t->figures),
-        numbers("trace_quality", iterations, t->count, t->quality),
-        numbers("trace_fields", ET_TRACE_FIELDS, cells, t->fields),
+        numbers("trace", RB_KEPT_OTHER, iterations, ET_TRACE_FIGURES, t->figures),
+        numbers("trace_quality", RB_KEPT_OTHER, iterations, t->count, t->quality),
+        numbers("trace_fields", RB_KEPT_OTHER, ET_TRACE_FIELDS, cells, t->fields),
         integers("trace_fields_at", ET_TRACE_FIELDS, t->at),
         integers("trace_fields_count", 1, &t->kept),
     };
@@ -35,9 +36,10 @@ rb_error et_kept_arrays(void *state, rb_kept_fn fn, void *user) {
     et_state *st = state;
     et_parameters *p = &st->engine->parameters;
     const rb_kept arrays[] = {
-        {"fields", RB_KEPT_FLOAT64, p->fields.rows, p->fields.cols, p->fields.ld, p->fields.data},
-        numbers("sigma", 1, 1, &p->sigma),
-        numbers("prior", p->fields.rows, 1, p->prior),
+        {"fields", RB_KEPT_PARAMETER, RB_KEPT_FLOAT64, p->fields.rows, p->fields.cols, p->fields.ld,
+         p->fields.data},
+        numbers("sigma", RB_KEPT_POSITIVE, 1, 1, &p->sigma),
+        numbers("prior", RB_KEPT_POSITIVE, p->fields.rows, 1, p->prior),
         integers("iteration", 1, &st->iteration),
         integers("samples_used", 1, &st->last_used),
     };

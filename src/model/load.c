@@ -344,7 +344,7 @@ static rb_error begin_model(const struct loading *in, rb_model **model) {
         err = get_word(in, "/", "precision", rb_store_precisions, 2, &type);
     }
     if (!err) {
-        err = get_word(in, "/", "status", rb_store_statuses, 3, &status);
+        err = get_word(in, "/", "status", rb_store_statuses, RB_STORE_STATUSES, &status);
     }
     if (err) {
         return err;
@@ -383,7 +383,7 @@ rb_error rb_model_get(rb_context *ctx, rb_h5 *file, const char *path, const char
     snprintf(inside, sizeof inside, "%s/", group);
     struct loading in = {ctx, file, path, inside};
     int status;
-    rb_error err = get_word(&in, group, "status", rb_store_statuses, 3, &status);
+    rb_error err = get_word(&in, group, "status", rb_store_statuses, RB_STORE_STATUSES, &status);
     if (!err) {
         model->status = (rb_status)status;
         err = get_contents(&in, model);

@@ -12,7 +12,9 @@ enum { RB_STORE_VERSION = 1 };
 
 /* Words for precision and status, by their enum. */
 static const char *const rb_store_precisions[] = {"float32", "float64"};
-static const char *const rb_store_statuses[] = {"iterations", "converged", "stopped"};
+static const char *const rb_store_statuses[] = {"iterations", "converged", "stopped",
+                                                "parameters", "patience",  "time"};
+enum { RB_STORE_STATUSES = 6 };
 
 /* Columns of the history: three, then the figures of the method. */
 enum { RB_STORE_COLUMNS = 3 };
@@ -34,8 +36,8 @@ static inline rb_store_column rb_store_column_of(const rb_method *method, int in
     for (int f = 0; names && f < figure && *names; f++) {
         names++;
     }
-    return (rb_store_column){names ? *names : NULL, offsetof(rb_history, figures) +
-                                                        (size_t)figure * sizeof(double)};
+    return (rb_store_column){names ? *names : NULL,
+                             offsetof(rb_history, figures) + (size_t)figure * sizeof(double)};
 }
 
 #endif

@@ -5,12 +5,22 @@
 #include "state.h"
 
 static rb_kept dense(const char *name, rb_dense values) {
-    return (rb_kept){name,       (rb_kept_type)values.type, values.rows, values.cols, values.ld,
-                     values.data};
+    return (rb_kept){.name = name,
+                     .type = (rb_kept_type)values.type,
+                     .rows = values.rows,
+                     .columns = values.cols,
+                     .stride = values.ld,
+                     .values = values.data};
 }
 
 static rb_kept vector(const char *name, rb_kept_type type, int64_t count, void *values) {
-    return (rb_kept){name, type, count, 1, 1, values};
+    return (rb_kept){
+        .name = name, .type = type, .rows = count, .columns = 1, .stride = 1, .values = values};
+}
+
+static rb_kept as(rb_kept_role role, rb_kept array) {
+    array.role = role;
+    return array;
 }
 
 rb_error rfn_keep(void *state, rb_kept_fn fn, void *user) {
@@ -25,13 +35,13 @@ rb_error rfn_keep(void *state, rb_kept_fn fn, void *user) {
         bool kept;
         rb_kept array;
     } all[] = {
-        {true, dense("loadings", p->loadings)},
-        {true, vector("noise", RB_KEPT_FLOAT64, m, p->noise)},
-        {full, dense("noise_covariance", p->full.covariance)},
+        {true, as(RB_KEPT_PARAMETER, dense("loadings", p->loadings))},
+        {true, as(RB_KEPT_POSITIVE, vector("noise", RB_KEPT_FLOAT64, m, p->noise))},
+        {full, as(RB_KEPT_PARAMETER, dense("noise_covariance", p->full.covariance))},
         {true, vector("prior_mean", RB_KEPT_FLOAT64, l, p->prior.mean)},
         {true, vector("prior_linear", RB_KEPT_FLOAT64, l, p->prior.linear)},
         {true, vector("iteration", RB_KEPT_INTEGER, 1, &st->iteration)},
-        {held, dense("codes", st->held.search.codes)},
+        {held, as(RB_KEPT_CODES, dense("codes", st->held.search.codes))},
         {held, vector("has_codes", RB_KEPT_FLAG, 1, &st->held.filled)},
         {tries, vector("left_out", RB_KEPT_INTEGER, RB_RFN_STAGES, cascade->left_out)},
         {tries, vector("wait", RB_KEPT_INTEGER, RB_RFN_STAGES, cascade->wait)},

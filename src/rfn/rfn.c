@@ -45,6 +45,8 @@ static int64_t memory(const rb_problem *problem, const void *options) {
         double kept = (double)rfn_held_matrices((rb_rfn_estep)rfn->estep);
         values += l * l + ((double)problem->n_samples * (kept * l + 2 * RFN_UNITS_AT_ONCE));
     }
+    static const int points[] = {0, 3, 1}; /* by rb_accelerate */
+    values += points[problem->fit->accelerate] * ((double)problem->n_samples + m) * l;
     double block = (double)problem->block_samples * (l + (problem->sparse ? 0 : m));
     if (rfn_has_newton(rfn) && rfn_is_factored(problem, rfn->units, false)) {
         block += (double)problem->block_samples * l;
@@ -124,6 +126,8 @@ const rb_method rb_method_rfn = {
     .figures = figures,
     .store = rfn_store,
     .keep = rfn_keep,
+    .settle = rfn_settle,
+    .steady = rfn_steady,
     .coder_new = rfn_coder_new,
     .coder_free = rfn_coder_free,
     .encode = rfn_encode,

@@ -150,6 +150,7 @@ rb_error rfn_start(rb_context *ctx, const rb_problem *problem, const void *optio
     st->activation = (rfn_activation){st->options.activation, st->options.activation_threshold,
                                       st->options.activation_slope};
     rb_error err = rfn_check(ctx, &st->options);
+    err = err ? err : rfn_check_acceleration(ctx, problem, &st->options);
     if (!err) {
         err = rfn_check_steering(ctx, &st->options);
     }

@@ -153,6 +153,13 @@ rb_error rfn_store(rb_context *ctx, void *state, rb_model *model);
 /* keep.c */
 rb_error rfn_keep(void *state, rb_kept_fn fn, void *user);
 
+/* settle.c */
+rb_error rfn_check_acceleration(rb_context *ctx, const rb_problem *problem,
+                                const rb_rfn_options *options);
+void rfn_settle(rb_context *ctx, void *state);
+/* Are codes held, and is the prior mean no longer steered? */
+bool rfn_steady(const void *state);
+
 /* estep/newton.c: from the data alone; nothing is kept. */
 rb_error rfn_newton_begin(rb_context *ctx, rfn_state *state);
 rb_error rfn_newton_block(rb_context *ctx, rfn_state *state, const rb_block *block);

@@ -66,6 +66,16 @@ for option in "--prior-mean -2" "--psi-init 0.2" "--weight-init 1" "--restarts 3
 done
 expect 0 fit rfn X.npy -k 2 --iterations 500 --tolerance 0.5 --seed 1 -o stop.h5
 says "converged"
+expect 0 fit rfn X.npy -k 2 --iterations 500 --parameter-tolerance 0.01 --seed 1 -o stop.h5
+says "converged: the parameters have settled"
+expect 0 fit rfn X.npy -k 2 --iterations 500 --patience 3 --tolerance 0.01 --seed 1 -o stop.h5
+says "out of patience"
+expect 0 fit rfn X.npy -k 2 --iterations 500 --max-time 1e-9s --seed 1 -o stop.h5
+says "1 iterations in"
+says "out of time"
+expect 0 info stop.h5
+tells "out of time"
+refuses "--max-time is 'soon', but must be a time, such as 90s" fit rfn X.npy --max-time soon -o no.h5
 expect 0 fit rfn X.npy -k 2 --iterations 2 --tolerance 1e-12 --seed 1 -o no.h5
 says "warning: the objective still changed"
 expect 1 fit rfn X.npy -k 2 --iterations 2 --tolerance 1e-12 --seed 1 -o strict.h5 --strict -q

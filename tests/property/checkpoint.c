@@ -168,6 +168,24 @@ static void rfn_options_go_on(void **state) {
     interrupt_often(p, "rfn", &rfn, fit, NULL, 1);
 }
 
+/* The points that acceleration remembers go on, and whether an iteration was thrown away. */
+static void acceleration_goes_on(void **state) {
+    struct problem *p = *state;
+    rb_rfn_options rfn = fixture_rfn(UNITS, RB_RFN_NORMALIZE_RMS);
+    rfn.eta = 1;
+    rfn.estep = RB_RFN_ESTEP_CYCLIC;
+    for (int precision = RB_FLOAT32; precision <= RB_FLOAT64; precision++) {
+        for (int accelerate = RB_ACCELERATE_SQUAREM; accelerate <= RB_ACCELERATE_NESTEROV;
+             accelerate++) {
+            rb_fit_options fit = fixture_fit(60, precision);
+            fit.accelerate = accelerate;
+            interrupt_often(p, "rfn", &rfn, fit, NULL, 1);
+            fit.tolerance = 1e-5;
+            interrupt_often(p, "rfn", &rfn, fit, NULL, 7);
+        }
+    }
+}
+
 /* Of several restarts the best is known after an interruption in a later one. */
 static void restarts_go_on(void **state) {
     struct problem *p = *state;
@@ -179,6 +197,33 @@ static void restarts_go_on(void **state) {
     }
     fit.tolerance = 0.02; /* ends each of them early */
     interrupt_often(p, "rfn", &rfn, fit, NULL, 1);
+    fit.patience = 3;
+    interrupt_often(p, "rfn", &rfn, fit, NULL, 1);
+    fit.parameter_tolerance = 0.05;
+    interrupt_often(p, "rfn", &rfn, fit, NULL, 1);
+}
+
+/* Each time there is time for one iteration. */
+static void the_end_of_the_time_goes_on(void **state) {
+    struct problem *p = *state;
+    rb_rfn_options rfn = fixture_rfn(UNITS, RB_RFN_NORMALIZE_RMS);
+    rb_fit_options fit = fixture_fit(5, RB_FLOAT64);
+    rb_checkpoint_options checkpoint = {p->path, "1h"};
+    rb_model *whole, *part;
+    assert_ok(p->ctx, rb_fit(p->ctx, "rfn", &rfn, &fit, NULL, p->source, NULL, &whole));
+    fit.checkpoint = &checkpoint;
+    for (int t = 1; t <= 4; t++) {
+        fit.max_time = 1e-9 * t; /* which is no option that the checkpoint insists on */
+        assert_ok(p->ctx, rb_fit(p->ctx, "rfn", &rfn, &fit, NULL, p->source, NULL, &part));
+        assert_int_equal(part->iterations, t);
+        assert_int_equal(part->status, RB_STATUS_TIME);
+        rb_model_free(part);
+    }
+    fit.max_time = 0;
+    assert_ok(p->ctx, rb_fit(p->ctx, "rfn", &rfn, &fit, NULL, p->source, NULL, &part));
+    assert_same(whole, part);
+    rb_model_free(whole);
+    rb_model_free(part);
 }
 
 static void a_warm_start_goes_on(void **state) {
@@ -217,7 +262,9 @@ int main(void) {
         cmocka_unit_test_setup_teardown(full_noise_and_steering_go_on, setup, teardown),
         cmocka_unit_test_setup_teardown(rfn_goes_on, setup, teardown),
         cmocka_unit_test_setup_teardown(rfn_options_go_on, setup, teardown),
+        cmocka_unit_test_setup_teardown(acceleration_goes_on, setup, teardown),
         cmocka_unit_test_setup_teardown(restarts_go_on, setup, teardown),
+        cmocka_unit_test_setup_teardown(the_end_of_the_time_goes_on, setup, teardown),
         cmocka_unit_test_setup_teardown(a_warm_start_goes_on, setup, teardown),
         cmocka_unit_test_setup_teardown(truncation_goes_on, setup, teardown),
     };

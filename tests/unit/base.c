@@ -127,7 +127,8 @@ static void defaults_are_pinned(void **state) {
         const char *defaults;
     } pinned[] = {
         {rb_fit_option_table,
-         "iterations=200 tolerance=0 seed=1 restarts=1 precision=float32 trace=false "},
+         "iterations=200 tolerance=0 patience=0 parameter-tolerance=0 max-time=0 seed=1 "
+         "restarts=1 precision=float32 trace=false accelerate=none "},
         {rb_rfn_option_table,
          "preset=none units=10 eta=0.1 eta-psi=0 normalize=rms estep=newton accept=gradient "
          "newton-iterations=0 steer-iterations=0 target-sparseness=0 "

@@ -1,5 +1,5 @@
 /* Times as users write them. */
-#include "em.h"
+#include "base.h"
 
 #include <math.h>
 #include <string.h>

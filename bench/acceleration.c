@@ -1,0 +1,158 @@
+/* How many evaluations (an E-step and an M-step each) acceleration saves: ./run acceleration
+ *
+ * The target of each data set is the objective of 1000 plain iterations at eta 0.1, cyclic E-step,
+ * 50 units. Printed is after how many evaluations the others reach it, and by how much they exceed
+ * it after 1000. No objective may fall: exit code 1 when one does, beyond rounding.
+ */
+#include "acceleration.h"
+#include "../tool/blas_choice.h"
+#include "bench.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { DATA_SETS = 9, MOST_INSTANCES = 100, NEVER = EVALUATIONS + 1 };
+
+static curve curves[CURVES] = {
+    {.name = "plain, eta 0.1", .eta = 0.1, .accelerate = RB_ACCELERATE_NONE},
+    {.name = "plain, eta 1", .eta = 1, .accelerate = RB_ACCELERATE_NONE},
+    {.name = "squarem, eta 1", .eta = 1, .accelerate = RB_ACCELERATE_SQUAREM},
+    {.name = "nesterov, eta 1", .eta = 1, .accelerate = RB_ACCELERATE_NESTEROV},
+};
+
+/* Of all fits with one data set, or all. */
+struct figures {
+    int count;
+    double reached[CURVES][DATA_SETS * MOST_INSTANCES], gain[CURVES];
+};
+
+static double worst_fall;
+
+static void fit(rb_context *ctx, rb_source *source, const curve *c, int64_t seed, double *f) {
+    rb_rfn_options options;
+    rb_fit_options how;
+    rb_model *model;
+    rb_rfn_options_default(&options);
+    rb_fit_options_default(&how);
+    options.units = 50;
+    options.eta = c->eta;
+    options.estep = RB_RFN_ESTEP_CYCLIC;
+    how.iterations = EVALUATIONS;
+    how.precision = RB_FLOAT64;
+    how.seed = seed;
+    how.accelerate = c->accelerate;
+    bench_check(ctx, rb_fit(ctx, "rfn", &options, &how, NULL, source, NULL, &model));
+    for (int t = 0; t < EVALUATIONS; t++) {
+        bench_check(ctx, rb_model_history(model, t, &f[t], NULL, NULL));
+        if (t > 0) {
+            worst_fall = fmax(worst_fall, (f[t - 1] - f[t]) / fabs(f[t]));
+        }
+    }
+    rb_model_free(model);
+}
+
+static double evaluations_until(const double *f, double target) {
+    for (int t = 0; t < EVALUATIONS; t++) {
+        if (f[t] >= target) {
+            return t + 1;
+        }
+    }
+    return NEVER;
+}
+
+static void run_instance(rb_context *ctx, int dataset, int64_t seed, struct figures *figures) {
+    static double f[EVALUATIONS];
+    char name[8];
+    rb_biclusters_options data;
+    rb_matrix *matrix;
+    rb_source *source;
+    snprintf(name, sizeof name, "D%d", dataset + 1);
+    rb_biclusters_options_default(&data);
+    data.dataset = name;
+    data.seed = seed;
+    bench_check(ctx, rb_simulate_biclusters(ctx, &data, &matrix, NULL));
+    bench_check(ctx, rb_source_from_matrix(ctx, matrix, &source));
+    double target = 0;
+    for (int c = 0; c < CURVES; c++) {
+        fit(ctx, source, &curves[c], seed, f);
+        target = c == 0 ? f[EVALUATIONS - 1] : target;
+        figures->reached[c][figures->count] = evaluations_until(f, target);
+        figures->gain[c] += f[EVALUATIONS - 1] - target;
+        for (int t = 0; t < EVALUATIONS; t++) {
+            curves[c].mean[t] += f[t] - target;
+        }
+    }
+    figures->count++;
+    rb_source_free(source);
+    rb_matrix_free(matrix);
+}
+
+static int ascending(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static void print_row(const char *name, struct figures *f) {
+    printf("| %-4s |", name);
+    for (int c = 1; c < CURVES; c++) {
+        double *reached = f->reached[c];
+        qsort(reached, (size_t)f->count, sizeof *reached, ascending);
+        double median = (reached[(f->count - 1) / 2] + reached[f->count / 2]) / 2;
+        printf(" %5.5g (%.0f-%.0f) %+.2f |", median, reached[0], reached[f->count - 1],
+               f->gain[c] / f->count);
+    }
+    printf("\n");
+    fflush(stdout);
+}
+
+static void add_figures(struct figures *all, const struct figures *some) {
+    for (int c = 0; c < CURVES; c++) {
+        for (int i = 0; i < some->count; i++) {
+            all->reached[c][all->count + i] = some->reached[c][i];
+        }
+        all->gain[c] += some->gain[c];
+    }
+    all->count += some->count;
+}
+
+int main(int argc, char **argv) {
+    choose_blas_kernels(argv);
+    static struct figures all, some;
+    int instances = argc > 1 ? atoi(argv[1]) : 2;
+    if (instances < 1 || instances > MOST_INSTANCES) {
+        fprintf(stderr, "usage: acceleration [INSTANCES, 1 to %d [PICTURE.png]]\n", MOST_INSTANCES);
+        return 2;
+    }
+    rb_context *ctx;
+    if (rb_context_new(&ctx)) {
+        fprintf(stderr, "acceleration: out of memory\n");
+        return 1;
+    }
+    printf(
+        "rarebit %s, %d instances a data set, 50 units, cyclic E-step; evaluations until F is "
+        "that of 1000\nplain ones at eta 0.1: median (least-most), and mean of F less that after "
+        "%d\n\n| data | plain, eta 1 | squarem, eta 1 | nesterov, eta 1 |\n| --- | --- | --- | "
+        "--- |\n",
+        rb_version(), instances, EVALUATIONS);
+    for (int dataset = 0; dataset < DATA_SETS; dataset++) {
+        char name[8];
+        some = (struct figures){0};
+        for (int64_t seed = 1; seed <= instances; seed++) {
+            run_instance(ctx, dataset, seed, &some);
+        }
+        add_figures(&all, &some);
+        snprintf(name, sizeof name, "D%d", dataset + 1);
+        print_row(name, &some);
+    }
+    print_row("all", &all);
+    printf("\nlargest fall of F in any iteration: %.2g of itself\n", worst_fall);
+    rb_context_free(ctx);
+    for (int c = 0; c < CURVES; c++) {
+        for (int t = 0; t < EVALUATIONS; t++) {
+            curves[c].mean[t] /= all.count;
+        }
+    }
+    int drawn = argc > 2 ? draw_curves(curves, argv[2]) : 0;
+    return drawn || worst_fall > 1e-10;
+}
