@@ -52,6 +52,9 @@ void bench_regularisers(rb_context *ctx, const char *letters);
 /* Case i: E-steps and exact codes beside newton. */
 void bench_esteps(rb_context *ctx, const char *letters);
 
+/* Case j: a pass in batches beside one with all samples at once. */
+void bench_batches(rb_context *ctx, const char *letters);
+
 /* Cases f (speed), g (growth with samples and causes) of expectation truncation. */
 void bench_et(rb_context *ctx, const char *letters, bench_peaks *peaks);
 

@@ -54,13 +54,16 @@ typedef struct rb_fit_options {
                          * iterations F was not above its best by more than tolerance * |best| */
     double parameter_tolerance; /* stop when each array of parameters changes by less than this
                                  * share of its Frobenius norm; 0: never */
-    double max_time;  /* stop after so many seconds in this call, all restarts together; 0: never.
+    double max_time;    /* stop after so many seconds in this call, all restarts together; 0: never.
                          * At least one iteration is made */
-    int64_t seed;     /* of every random number; the same seed gives the same bits */
-    int64_t restarts; /* fit this many times from different starts and keep the best objective */
-    int precision;    /* rb_type of storage and products; objectives are float64 always */
-    bool trace;       /* compute the E-step objective in each iteration (costs a little) */
-    int accelerate;   /* rb_accelerate */
+    int64_t seed;       /* of every random number; the same seed gives the same bits */
+    int64_t restarts;   /* fit this many times from different starts and keep the best objective */
+    int precision;      /* rb_type of storage and products; objectives are float64 always */
+    int64_t batch_size; /* samples that an M-step follows; an iteration is still a pass over all of
+                         * them. 0, or as many as there are: all */
+    bool keep_order;    /* batches take the samples as they come, instead of shuffled */
+    bool trace;         /* compute the E-step objective in each iteration (costs a little) */
+    int accelerate;     /* rb_accelerate */
     const rb_checkpoint_options *checkpoint; /* NULL: none. No row of the table: it says nothing
                                               * about the result */
 } rb_fit_options;

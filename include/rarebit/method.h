@@ -26,6 +26,7 @@ typedef struct rb_problem {
     bool sparse;
     bool missing;          /* some values are missing and stay so: NaN in blocks */
     int64_t block_samples; /* samples in a block, at most */
+    int64_t batch_samples; /* samples that an M-step follows; 0, or n_samples: all */
     const rb_fit_options *fit;
     int64_t restart; /* which of fit->restarts, from 0: part of every random stream */
     const struct rb_method *method;
@@ -74,8 +75,9 @@ typedef struct rb_method {
     /* Options of which only a fit without a model to start from makes use, by name, NULL at the
      * end: with such a model they must be left alone. NULL: there are none. */
     const char *const *start_options;
-    int centre;   /* rb_centre: what is subtracted from features unless asked otherwise */
-    bool missing; /* blocks may hold NaN, for values that are missing (RB_MISSING_OMIT) */
+    bool takes_batches; /* begin to mstep may see a part of the samples, but for the last E-step */
+    int centre;         /* rb_centre: what is subtracted from features unless asked otherwise */
+    bool missing;       /* blocks may hold NaN, for values that are missing (RB_MISSING_OMIT) */
 
     /* Units that the options ask for. */
     int64_t (*units)(const void *options);

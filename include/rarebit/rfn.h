@@ -61,6 +61,13 @@ typedef enum rb_rfn_estep {
     RB_RFN_ESTEP_CASCADE     /* all of these in turn (Alg. S3), until `accept` is met */
 } rb_rfn_estep;
 
+/* How the rates eta and eta_psi fall with t, the iterations done. */
+typedef enum rb_rfn_schedule {
+    RB_RFN_SCHEDULE_CONSTANT = 0,
+    RB_RFN_SCHEDULE_STEP,   /* times eta_factor after every eta_every iterations */
+    RB_RFN_SCHEDULE_INVERSE /* over 1 + t / eta_every; t goes on from batch to batch */
+} rb_rfn_schedule;
+
 /* Noise on the samples that codes are found from; moments with the samples have them clean. */
 typedef enum rb_rfn_noise {
     RB_RFN_NOISE_NONE = 0,
@@ -122,6 +129,10 @@ typedef struct rb_rfn_options {
     int64_t units;             /* l, the number of hidden units */
     double eta;                /* learning rate of the loadings, in (0, 1] */
     double eta_psi;            /* learning rate of the noise variance; 0: the same as eta */
+    int eta_schedule;          /* rb_rfn_schedule */
+    int64_t eta_every;         /* iterations after which the rates fall */
+    double eta_factor;         /* what they are multiplied by then; step only */
+    double moment_decay;       /* what moments of the batches before are multiplied by */
     int normalize;             /* rb_rfn_normalize */
     int estep;                 /* rb_rfn_estep */
     int accept;                /* rb_rfn_accept, of the cascade */

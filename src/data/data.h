@@ -68,6 +68,7 @@ struct rb_source {
     bool sparse;
     const rb_names *sample_names, *feature_names; /* NULL: none; owned by `state` */
     char *path;                                   /* of the file, for sentences; NULL: none */
+    bool at_random; /* views of any samples at once cost nothing: memory, mapped files */
     /* Fills a view of samples first .. first + count - 1 (0 <= first, first + count <= n_samples),
      * valid until the next read. Dense views may be strided. */
     rb_error (*read)(rb_source *source, rb_context *ctx, int64_t first, int64_t count,
@@ -85,6 +86,14 @@ rb_error rb_source_own_callback(rb_context *ctx, rb_type type, int64_t n_samples
                                 void (*release)(void *user), rb_source **source);
 /* Allocates a source with its fields zero; for formats that stream. */
 rb_source *rb_source_new(rb_context *ctx);
+
+/* A source of the same samples in an order of its own, once it is shuffled; until then and after
+ * unshuffling as they are. Where the other source is not at_random, samples are shuffled within
+ * pieces of up to 2^22 values (sparse: 2^14 samples), and the pieces. The other one must outlive
+ * it, and not be read while it is. The order depends on the stream alone. */
+rb_error rb_source_shuffled(rb_context *ctx, rb_source *source, rb_source **shuffled);
+void rb_source_shuffle(rb_source *shuffled, rb_stream stream);
+void rb_source_unshuffle(rb_source *shuffled);
 
 /* ---- samples cut out of pictures and sounds ---- */
 

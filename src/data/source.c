@@ -50,6 +50,7 @@ rb_error rb_source_from_matrix(rb_context *ctx, const rb_matrix *m, rb_source **
     source->sparse = m->sparse;
     source->sample_names = m->sample_names;
     source->feature_names = m->feature_names;
+    source->at_random = true;
     source->read = read_matrix;
     source->state = (void *)m; /* never written to: only close_owned_matrix frees it */
     *out = source;

@@ -77,6 +77,7 @@ typedef struct rb_run {
     const void *options;
     rb_problem problem;
     rb_feed *feed;
+    rb_source *shuffled; /* what the feed reads, when it is fitted in batches; NULL: all at once */
     const rb_model *start; /* NULL: anew */
     rb_model *model;       /* gets history, status and arrays */
     const rb_model *best;  /* of the restarts before; NULL: none */
@@ -130,6 +131,13 @@ rb_error rb_resume_state(rb_context *ctx, rb_run *run, void *state);
 #define RB_CHECKPOINT_FORMAT "rarebit-checkpoint"
 enum { RB_CHECKPOINT_VERSION = 1 };
 int64_t rb_start_checksum(const rb_model *start);
+
+/* batches.c: makes problem and source of a run ready for batches, if the options ask for them;
+ * refuses methods that cannot. */
+rb_error rb_batches_begin(rb_context *ctx, rb_run *run, rb_source *source);
+/* The order of the samples for an iteration, from 0; and that of the data. */
+void rb_batches_shuffle(const rb_run *run, int64_t iteration);
+void rb_batches_in_order(const rb_run *run);
 
 /* Is the objective settled? The rule of rb_fit_options.tolerance. */
 bool rb_converged(double tolerance, double before, double now);

@@ -48,6 +48,8 @@ static rb_problem describe(const struct chosen *chosen, const void *options, int
         .fit = &chosen->fit,
         .method = chosen->method,
     };
+    int64_t batch = chosen->fit.batch_size;
+    problem.batch_samples = batch > 0 && batch < n_samples ? batch : n_samples;
     problem.block_samples = chosen->method->block_samples(&problem, options);
     return problem;
 }
@@ -188,8 +190,14 @@ static rb_error fit_source(rb_context *ctx, const struct chosen *chosen, const v
                   .began = rb_seconds()};
     run.problem.missing =
         preprocess->options.missing == RB_MISSING_OMIT && preprocess->n_filled > 0;
-    rb_error err = rb_feed_new(ctx, preprocess, source, run.problem.type, &feed);
+    rb_error err = rb_batches_begin(ctx, &run, source);
     if (err) {
+        return err;
+    }
+    err =
+        rb_feed_new(ctx, preprocess, run.shuffled ? run.shuffled : source, run.problem.type, &feed);
+    if (err) {
+        rb_source_free(run.shuffled);
         return err;
     }
     if (trusted) {
@@ -201,6 +209,7 @@ static rb_error fit_source(rb_context *ctx, const struct chosen *chosen, const v
         err = restarts(ctx, chosen, &run, preprocess, model);
     }
     rb_feed_free(feed);
+    rb_source_free(run.shuffled);
     if (err) {
         rb_model_free(*model);
         *model = NULL;

@@ -7,14 +7,23 @@
 
 #include <math.h>
 
-/* Hands every block of the data to fn, in order. */
-static rb_error each_block(rb_context *ctx, rb_run *run, void *state,
+/* Consecutive samples: all of them, or a batch. */
+struct range {
+    int64_t first, count;
+};
+
+static struct range all_samples(const rb_run *run) {
+    return (struct range){0, run->problem.n_samples};
+}
+
+/* Hands every block of the samples to fn, in order. */
+static rb_error each_block(rb_context *ctx, rb_run *run, struct range samples, void *state,
                            rb_error (*fn)(rb_context *, void *, const rb_block *)) {
-    int64_t n = run->problem.n_samples, size = run->problem.block_samples;
+    int64_t end = samples.first + samples.count, size = run->problem.block_samples;
     rb_error err = RB_OK;
-    for (int64_t first = 0; !err && first < n; first += size) {
+    for (int64_t first = samples.first; !err && first < end; first += size) {
         rb_block block;
-        err = rb_feed_read(ctx, run->feed, first, n - first < size ? n - first : size, &block);
+        err = rb_feed_read(ctx, run->feed, first, end - first < size ? end - first : size, &block);
         if (!err) {
             err = fn(ctx, state, &block);
         }
@@ -22,13 +31,13 @@ static rb_error each_block(rb_context *ctx, rb_run *run, void *state,
     return err;
 }
 
-static rb_error estep(rb_context *ctx, rb_run *run, void *state) {
+static rb_error estep(rb_context *ctx, rb_run *run, struct range samples, void *state) {
     bool again = true;
     rb_error err = RB_OK;
     while (!err && again) {
         err = run->method->begin(ctx, state);
         if (!err) {
-            err = each_block(ctx, run, state, run->method->block);
+            err = each_block(ctx, run, samples, state, run->method->block);
         }
         if (!err) {
             err = run->method->end(ctx, state, &again);
@@ -60,12 +69,24 @@ static bool report(rb_context *ctx, const rb_run *run, int64_t iteration, rb_his
     return ctx->on_progress(&progress, ctx->progress_user) != 0;
 }
 
-/* One E-step and one M-step; entry gets the objectives. */
-static rb_error evaluate(rb_context *ctx, rb_run *run, void *state, rb_history *entry) {
-    rb_error err = estep(ctx, run, state);
-    if (!err) {
-        err = run->method->mstep(ctx, state);
+/* E-step and M-step on every batch; without batches there is one. */
+static rb_error pass(rb_context *ctx, rb_run *run, void *state) {
+    int64_t n = run->problem.n_samples, batch = run->problem.batch_samples;
+    int64_t size = batch > 0 ? batch : n;
+    rb_error err = RB_OK;
+    rb_batches_shuffle(run, run->model->iterations);
+    for (int64_t first = 0; !err && first < n; first += size) {
+        err = estep(ctx, run, (struct range){first, n - first < size ? n - first : size}, state);
+        if (!err) {
+            err = run->method->mstep(ctx, state);
+        }
     }
+    return err;
+}
+
+/* E-steps and M-steps of a pass; entry gets the objectives. */
+static rb_error evaluate(rb_context *ctx, rb_run *run, void *state, rb_history *entry) {
+    rb_error err = pass(ctx, run, state);
     if (err) {
         return err;
     }
@@ -147,8 +168,9 @@ rb_error rb_run_loop(rb_context *ctx, rb_run *run) {
         return err;
     }
     err = method->start(ctx, &run->problem, run->options, run->start, &state);
+    rb_batches_in_order(run);
     if (!err) {
-        err = each_block(ctx, run, state, method->survey);
+        err = each_block(ctx, run, all_samples(run), state, method->survey);
     }
     if (!err) {
         err = rb_accelerate_begin(ctx, run, state);
@@ -172,7 +194,8 @@ rb_error rb_run_loop(rb_context *ctx, rb_run *run) {
         if (method->last) {
             method->last(state);
         }
-        err = estep(ctx, run, state);
+        rb_batches_in_order(run);
+        err = estep(ctx, run, all_samples(run), state);
     }
     if (!err) {
         err = method->store(ctx, state, run->model);

@@ -101,6 +101,14 @@ void rb_cholesky_left(rb_dense factor, rb_dense x, int64_t first) {
     solve_left_transposed(l, wanted);
 }
 
+void rb_cholesky_forward(rb_dense factor, rb_dense x) {
+    solve_left(factor, x);
+}
+
+void rb_cholesky_backward(rb_dense factor, rb_dense x) {
+    solve_left_transposed(factor, x);
+}
+
 void rb_cholesky_right(rb_dense factor, rb_dense x) {
     solve_right_transposed(factor, x);
     solve_right(factor, x);
@@ -128,6 +136,15 @@ static int64_t factor_diagonal(rb_dense block, double *log_det) {
     return -1;
 }
 
+/* The same for a block of float32, by way of float64. */
+static int64_t factor_rounded(rb_dense block, double *room, double *log_det) {
+    rb_dense wide = {room, block.rows, block.rows, block.rows, RB_FLOAT64};
+    rb_dense_copy(block, wide);
+    int64_t failed = factor_diagonal(wide, log_det);
+    rb_dense_copy(wide, block);
+    return failed;
+}
+
 struct division {
     rb_dense l, rows;
     struct bands bands;
@@ -141,23 +158,23 @@ static void divide(void *arg, int64_t index, int worker) {
 }
 
 /* Rows `first` and on of the whole: for the row that failed. */
-static int64_t factor(rb_context *ctx, rb_dense a, int64_t first, double *log_det) {
+static int64_t factor(rb_context *ctx, rb_dense a, int64_t first, double *block, double *log_det) {
     if (a.rows <= BLOCK) {
-        int64_t failed = factor_diagonal(a, log_det);
+        int64_t failed = block ? factor_rounded(a, block, log_det) : factor_diagonal(a, log_det);
         return failed < 0 ? failed : first + failed;
     }
     struct halves part = halve(a);
-    int64_t failed = factor(ctx, part.first, first, log_det);
+    int64_t failed = factor(ctx, part.first, first, block, log_det);
     if (failed >= 0) {
         return failed;
     }
     struct division division = {part.first, part.below, rb_cut_wide(part.below.rows)};
     rb_parallel(ctx, division.bands.count, divide, &division);
     rb_gemm_lower(ctx, -1, part.below, RB_PLAIN, part.below, RB_TRANSPOSED, 1, part.second);
-    return factor(ctx, part.second, first + part.first.rows, log_det);
+    return factor(ctx, part.second, first + part.first.rows, block, log_det);
 }
 
-int64_t rb_cholesky_factor(rb_context *ctx, rb_dense a, double *log_det) {
+int64_t rb_cholesky_factor(rb_context *ctx, rb_dense a, double *block, double *log_det) {
     *log_det = 0;
-    return factor(ctx, a, 0, log_det);
+    return factor(ctx, a, 0, block, log_det);
 }

@@ -83,9 +83,10 @@ void rb_gemm_parallel(rb_context *ctx, double alpha, rb_dense a, rb_side op_a, r
 void rb_gemm_lower(rb_context *ctx, double alpha, rb_dense a, rb_side op_a, rb_dense b,
                    rb_side op_b, double beta, rb_dense c);
 
-/* Moments of a block of samples in one round of tasks: U += V'M (features x units) and the lower
- * triangle of S += M'M (units x units), V samples x features, M samples x units. */
-void rb_moments_parallel(rb_context *ctx, rb_dense v, rb_dense m, rb_dense u, rb_dense s);
+/* Moments of a block of samples in one round of tasks: U += alpha V'M (features x units) and the
+ * lower triangle of S += alpha M'M (units x units), V samples x features, M samples x units. */
+void rb_moments_parallel(rb_context *ctx, double alpha, rb_dense v, rb_dense m, rb_dense u,
+                         rb_dense s);
 
 /* Z = W T, T lower triangular, what is above its diagonal is not read. On the calling thread. With
  * S = T + T' symmetric, 2 <w_k, z_k> = w_k' S w_k for every row k, for half the work of W S. */
@@ -102,10 +103,18 @@ void rb_spd_free(rb_spd *f);
  * definite or not finite; the sentence says at which row. */
 rb_error rb_spd_factor(rb_context *ctx, rb_spd *f, rb_dense a);
 double rb_spd_log_det(const rb_spd *f);
+/* From now on factorises in the type of the caller, diagonal blocks apart: twice as fast in
+ * float32, where solutions are of that type anyhow, but log determinants as well. */
+void rb_spd_round(rb_spd *f);
 /* X = A^-1, full. */
 void rb_spd_inverse(rb_context *ctx, rb_spd *f, rb_dense x);
 /* X = A^-1 B (B size x k); B and X may not overlap. Parallel. */
 void rb_spd_solve_left(rb_context *ctx, rb_spd *f, rb_dense b, rb_dense x);
+/* The same in two halves, with A = L L': X = L^-1 B, then X <- L^-T X. Not of small ones, which are
+ * inverted. */
+bool rb_spd_has_halves(const rb_spd *f);
+void rb_spd_solve_half(rb_context *ctx, rb_spd *f, rb_dense b, rb_dense x);
+void rb_spd_solve_other_half(rb_context *ctx, rb_spd *f, rb_dense x);
 /* X = B A^-1 (B k x size), on the calling thread. */
 void rb_spd_solve_right(const rb_spd *f, rb_dense b, rb_dense x);
 

@@ -228,10 +228,11 @@ static void moments_task(void *arg, int64_t index, int worker) {
     compute_lower(&m->s, index - m->u_tiles);
 }
 
-void rb_moments_parallel(rb_context *ctx, rb_dense v, rb_dense m, rb_dense u, rb_dense s) {
+void rb_moments_parallel(rb_context *ctx, double alpha, rb_dense v, rb_dense m, rb_dense u,
+                         rb_dense s) {
     struct moments moments = {
-        .u = {1, 1, v, m, u, RB_TRANSPOSED, RB_PLAIN, {0}, {0}},
-        .s = {1, 1, m, m, s, RB_TRANSPOSED, RB_PLAIN, rb_cut_wide(s.rows), rb_cut_wide(s.rows)},
+        .u = {alpha, 1, v, m, u, RB_TRANSPOSED, RB_PLAIN, {0}, {0}},
+        .s = {alpha, 1, m, m, s, RB_TRANSPOSED, RB_PLAIN, rb_cut_wide(s.rows), rb_cut_wide(s.rows)},
     };
     cut_both(u.rows, u.cols, &moments.u.rows, &moments.u.cols);
     int64_t bands = moments.s.rows.count;

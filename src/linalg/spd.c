@@ -13,6 +13,7 @@ struct rb_spd {
     rb_type type;
     int64_t size, ld;
     bool small;
+    bool rounded; /* the factor was made in the type of the caller: it is in the solver alone */
     double log_det;
     double *factor;  /* ld x ld, float64: minus the inverse if small, else the Cholesky factor */
     double *work;    /* small: of the sweeps; else room for the inverse */
@@ -71,7 +72,8 @@ static void narrow_lower(const struct rb_kernels *kernels, double factor, const 
 }
 
 /* Both return -1 or the row that failed. */
-static int64_t factor_small(const struct rb_kernels *kernels, rb_spd *f) {
+static int64_t factor_small(const struct rb_kernels *kernels, rb_spd *f, rb_dense a) {
+    copy_lower(kernels, a, f->factor, f->ld);
     int64_t failed = kernels->sweep(f->size, f->factor, f->ld, f->work, &f->log_det);
     if (failed < 0) {
         narrow_lower(kernels, -1, f->factor, f->ld, f->solver);
@@ -84,8 +86,20 @@ static rb_dense factor_view(const rb_spd *f) {
     return (rb_dense){f->factor, f->size, f->size, f->ld, RB_FLOAT64};
 }
 
-static int64_t factor_large(rb_context *ctx, rb_spd *f) {
-    int64_t failed = rb_cholesky_factor(ctx, factor_view(f), &f->log_det);
+static int64_t factor_rounded(rb_context *ctx, rb_spd *f, rb_dense a) {
+    for (int64_t i = 0; i < f->size; i++) {
+        memcpy(rb_dense_row(f->solver, i), rb_dense_row(a, i),
+               (size_t)(i + 1) * rb_type_size(a.type));
+    }
+    return rb_cholesky_factor(ctx, f->solver, f->work, &f->log_det);
+}
+
+static int64_t factor_large(rb_context *ctx, rb_spd *f, rb_dense a) {
+    if (f->rounded) {
+        return factor_rounded(ctx, f, a);
+    }
+    copy_lower(rb_kernels_of(ctx), a, f->factor, f->ld);
+    int64_t failed = rb_cholesky_factor(ctx, factor_view(f), NULL, &f->log_det);
     if (failed < 0) {
         rb_dense_copy(factor_view(f), f->solver);
     }
@@ -93,15 +107,17 @@ static int64_t factor_large(rb_context *ctx, rb_spd *f) {
 }
 
 rb_error rb_spd_factor(rb_context *ctx, rb_spd *f, rb_dense a) {
-    const struct rb_kernels *kernels = rb_kernels_of(ctx);
-    copy_lower(kernels, a, f->factor, f->ld);
-    int64_t failed = f->small ? factor_small(kernels, f) : factor_large(ctx, f);
+    int64_t failed = f->small ? factor_small(rb_kernels_of(ctx), f, a) : factor_large(ctx, f, a);
     if (failed >= 0) {
         return rb_fail(ctx, RB_ERROR_NUMERIC,
                        "a matrix of %lld rows is not positive definite or not finite (at row %lld)",
                        (long long)f->size, (long long)failed);
     }
     return RB_OK;
+}
+
+void rb_spd_round(rb_spd *f) {
+    f->rounded = f->type == RB_FLOAT32 && !f->small;
 }
 
 double rb_spd_log_det(const rb_spd *f) {
@@ -146,6 +162,9 @@ void rb_spd_inverse(rb_context *ctx, rb_spd *f, rb_dense x) {
         rb_dense_copy(f->solver, x);
         return;
     }
+    if (f->rounded) {
+        rb_dense_copy(f->solver, factor_view(f));
+    }
     run_strips(ctx, f, x, x, f->size, invert_strip);
     rb_dense_mirror(x);
 }
@@ -165,6 +184,34 @@ void rb_spd_solve_left(rb_context *ctx, rb_spd *f, rb_dense b, rb_dense x) {
         return;
     }
     run_strips(ctx, f, b, x, x.cols, left_strip);
+}
+
+bool rb_spd_has_halves(const rb_spd *f) {
+    return !f->small;
+}
+
+static void half_strip(void *arg, int64_t index, int worker) {
+    (void)worker;
+    const struct strips *s = arg;
+    int64_t first = rb_band_start(s->bands, index), size = rb_band_size(s->bands, index);
+    rb_dense x = rb_dense_part(s->x, 0, s->x.rows, first, size);
+    rb_dense_copy(rb_dense_part(s->b, 0, s->b.rows, first, size), x);
+    rb_cholesky_forward(s->f->solver, x);
+}
+
+void rb_spd_solve_half(rb_context *ctx, rb_spd *f, rb_dense b, rb_dense x) {
+    run_strips(ctx, f, b, x, x.cols, half_strip);
+}
+
+static void other_half_strip(void *arg, int64_t index, int worker) {
+    (void)worker;
+    const struct strips *s = arg;
+    int64_t first = rb_band_start(s->bands, index), size = rb_band_size(s->bands, index);
+    rb_cholesky_backward(s->f->solver, rb_dense_part(s->x, 0, s->x.rows, first, size));
+}
+
+void rb_spd_solve_other_half(rb_context *ctx, rb_spd *f, rb_dense x) {
+    run_strips(ctx, f, x, x, x.cols, other_half_strip);
 }
 
 void rb_spd_solve_right(const rb_spd *f, rb_dense b, rb_dense x) {

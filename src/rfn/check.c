@@ -52,9 +52,35 @@ static rb_error check_full_noise(rb_context *ctx, const rb_rfn_options *options)
     return RB_OK;
 }
 
-rb_error rfn_check(rb_context *ctx, const rb_rfn_options *options) {
+static rb_error check_batches(rb_context *ctx, const rb_problem *problem,
+                              const rb_rfn_options *options) {
+    if (rfn_batch_samples(problem) >= problem->n_samples) {
+        return RB_OK;
+    }
+    if (options->estep != RB_RFN_ESTEP_NEWTON) {
+        return rb_fail(ctx, RB_ERROR_ARGUMENT,
+                       "a fit in batches cannot keep the codes of all samples, so that only the "
+                       "E-step newton can have it: leave out batch-size or take --estep newton");
+    }
+    if (options->noise == RB_RFN_PSI_FULL) {
+        return rb_fail(ctx, RB_ERROR_ARGUMENT,
+                       "noise full is learned from all samples at once: leave out batch-size or "
+                       "take noise diagonal");
+    }
+    if (problem->fit->trace) {
+        return rb_fail(ctx, RB_ERROR_ARGUMENT,
+                       "the E-step objective is one of all samples and cannot be traced in "
+                       "batches: leave out trace or batch-size");
+    }
+    return RB_OK;
+}
+
+rb_error rfn_check(rb_context *ctx, const rb_problem *problem, const rb_rfn_options *options) {
     rb_error err = check_noise(ctx, options);
     err = err ? err : check_full_noise(ctx, options);
+    if (!err) {
+        err = check_batches(ctx, problem, options);
+    }
     if (err) {
         return err;
     }

@@ -101,7 +101,7 @@ rb_error rfn_note_dying(rb_context *ctx, rfn_state *st, const rb_block *block,
 void rfn_place_dying(rfn_state *st) {
     int64_t m = st->problem.n_features, l = st->options.units;
     rb_type type = st->problem.type;
-    double root = sqrt((double)st->problem.n_samples);
+    double root = sqrt(st->weight / st->gain);
     for (int64_t j = 0; j < l; j++) {
         const rfn_candidate *own = &st->units.candidates[j];
         if (st->units.alive[j] || own->sample < 0) {

@@ -54,7 +54,7 @@ void rfn_dropout_sum(rfn_state *st, int64_t tasks) {
     rfn_dropout *dropout = &st->dropout;
     int64_t l = st->options.units;
     for (int64_t e = 0; e < tasks * l; e++) {
-        dropout->sum[e % l] += dropout->task_sum[e];
-        dropout->squares[e % l] += dropout->task_squares[e];
+        dropout->sum[e % l] += st->gain * dropout->task_sum[e];
+        dropout->squares[e % l] += st->gain * dropout->task_squares[e];
     }
 }

@@ -123,7 +123,7 @@ static rb_error add_block(struct figures *f, const rb_block *block) {
     }
     count_codes(f, codes);
     rb_block_rows(block, 0, v);
-    rb_moments_parallel(f->ctx, v, codes, f->u, f->s);
+    rb_moments_parallel(f->ctx, 1, v, codes, f->u, f->s);
     if (f->inverse.rows > 0) {
         add_noise_squares(f, v);
     }

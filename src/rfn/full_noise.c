@@ -110,7 +110,7 @@ static void compute_error(rb_context *ctx, rfn_state *st) {
 
 static rb_error update(rb_context *ctx, rfn_state *st) {
     rb_dense psi = st->parameters.full.covariance;
-    double rate = st->options.eta_psi, rest = 1 - st->options.noise_decay;
+    double rate = st->eta_psi, rest = 1 - st->options.noise_decay;
     for (int64_t k = 0; k < psi.rows; k++) {
         for (int64_t c = 0; c < psi.cols; c++) {
             double before = rb_dense_get(psi, k, c);

@@ -1,6 +1,7 @@
-/* What an iteration takes from the one before: parameters, and the codes of E-steps that go on from
- * them. Whatever else an iteration comes to rely on belongs into this list: checkpoints are made of
- * it, and tests/property/checkpoint.c compares fits that were interrupted with those that were not.
+/* What an iteration takes from the one before: parameters, the codes of E-steps that go on from
+ * them, and running moments of batches. Whatever else an iteration comes to rely on belongs into
+ * this list: checkpoints are made of it, and tests/property/checkpoint.c compares fits that were
+ * interrupted with those that were not.
  */
 #include "state.h"
 
@@ -31,6 +32,8 @@ rb_error rfn_keep(void *state, rb_kept_fn fn, void *user) {
     rfn_cascade *cascade = &st->held.cascade;
     bool held = st->options.estep != RB_RFN_ESTEP_NEWTON, steers = rfn_steers(&st->options);
     bool tries = rfn_tries_candidates(st), full = rfn_psi_is_full(&p->full);
+    bool batches = rfn_in_batches(st);
+    bool drops = batches && st->options.dropout > 0;
     const struct {
         bool kept;
         rb_kept array;
@@ -50,6 +53,13 @@ rb_error rfn_keep(void *state, rb_kept_fn fn, void *user) {
         {steers, vector("steering_before", RB_KEPT_FLOAT64, 1, &steering->before)},
         {steers, vector("steering_lonely", RB_KEPT_INTEGER, 1, &steering->lonely)},
         {st->options.momentum > 0, dense("velocity", st->velocity)},
+        {batches, dense("sum_u", st->sum_u)},
+        {batches, dense("sum_s", st->sum_s)},
+        {batches, vector("sum_codes", RB_KEPT_FLOAT64, l, st->units.sum)},
+        {batches, vector("weight", RB_KEPT_FLOAT64, 1, &st->weight)},
+        {batches, vector("gain", RB_KEPT_FLOAT64, 1, &st->gain)},
+        {drops, vector("dropout_sum", RB_KEPT_FLOAT64, l, st->dropout.sum)},
+        {drops, vector("dropout_squares", RB_KEPT_FLOAT64, l, st->dropout.squares)},
     };
     rb_error err = RB_OK;
     for (size_t i = 0; !err && i < sizeof all / sizeof *all; i++) {

@@ -30,7 +30,7 @@ struct rows {
 static double new_noise(const rfn_state *st, int64_t k, double cross, double quadratic) {
     double noise = st->parameters.noise[k];
     double error = st->second[k] - 2 * cross + quadratic;
-    double step = st->options.eta_psi * (error - noise);
+    double step = st->eta_psi * (error - noise);
     if (st->options.mstep == RB_RFN_MSTEP_GRADIENT) {
         step /= noise * noise;
     }
@@ -53,7 +53,7 @@ static void update_row(struct rows *r, int64_t k) {
     rfn_state *st = r->st;
     rb_dense w = st->parameters.loadings;
     bool newton = st->options.mstep == RB_RFN_MSTEP_NEWTON;
-    double eta = st->options.eta, rest = 1 - eta, sums[3];
+    double eta = st->eta, rest = 1 - eta, sums[3];
     if (!newton) {
         gradient_target(r, k);
     }
@@ -65,7 +65,7 @@ static void update_row(struct rows *r, int64_t k) {
     double cross = sums[0], quadratic = newton ? 2 * sums[1] : sums[1];
     st->cross[k] = rest * cross + eta * sums[2];
     st->quadratic[k] = rest * rest * quadratic + 2 * eta * rest * cross + eta * eta * sums[2];
-    if (st->options.psi_update == RB_RFN_PSI_OLD && !r->full_noise) {
+    if (!st->noise_waits && st->options.psi_update == RB_RFN_PSI_OLD && !r->full_noise) {
         st->parameters.noise[k] = new_noise(st, k, cross, quadratic);
     }
 }
@@ -82,7 +82,9 @@ static void prepare_rows(rfn_state *st, int64_t first, int64_t count) {
     rb_dense w = rb_dense_rows(st->parameters.loadings, first, count);
     rb_dense z = rb_dense_rows(st->work, first, count);
     if (st->options.mstep == RB_RFN_MSTEP_NEWTON) {
-        rb_half_product(w, st->s, z);
+        if (!st->noise_waits) {
+            rb_half_product(w, st->s, z);
+        }
         rb_spd_solve_right(st->factor, rb_dense_rows(st->u, first, count),
                            rb_dense_rows(st->posterior.filter, first, count));
     } else {
@@ -150,6 +152,7 @@ rb_error rfn_mstep(rb_context *ctx, void *state) {
         return err;
     }
     st->iteration++;
+    rfn_set_rates(st);
     err = rfn_full_noise_before(ctx, st);
     if (err) {
         return err;
@@ -161,6 +164,9 @@ rb_error rfn_mstep(rb_context *ctx, void *state) {
     scale_diagonal(st->s, newton ? 0.5 : 1);
     rb_parallel(ctx, rows.strips.count, update_rows, &rows);
     scale_diagonal(st->s, newton ? 2 : 1);
+    if (st->noise_waits) {
+        return RB_OK;
+    }
     if (!shortcut) {
         recompute_forms(ctx, st);
     }

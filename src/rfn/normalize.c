@@ -24,9 +24,9 @@ static double unit_scale(const rfn_state *st, int64_t j, double mean, double mea
 }
 
 static rb_error choose_scales(rb_context *ctx, rfn_state *st) {
-    double n = (double)st->problem.n_samples;
+    double n = st->weight;
     for (int64_t j = 0; j < st->options.units; j++) {
-        double mean = st->units.sum[j] / n, mean_square = rb_dense_get(st->s, j, j) / n;
+        double mean = st->units.sum[j] / n, mean_square = rb_dense_get(st->sum_s, j, j) / n;
         if (!isfinite(mean_square) || !isfinite(mean)) {
             return rb_fail(ctx, RB_ERROR_NUMERIC,
                            "the codes of unit %lld became infinite or NaN; scale the data (--scale "
@@ -49,7 +49,7 @@ static rb_error choose_scales(rb_context *ctx, rfn_state *st) {
 static void scale_u(rb_context *ctx, rfn_state *st) {
     rb_dense u = st->u;
     for (int64_t k = 0; k < u.rows; k++) {
-        rb_shift_scale(ctx, u.type, u.cols, rb_dense_row(u, k), st->zeros, st->factors,
+        rb_shift_scale(ctx, u.type, u.cols, rb_dense_row(st->sum_u, k), st->zeros, st->factors,
                        rb_dense_row(u, k));
     }
     for (int64_t j = 0; st->shift && j < u.cols; j++) {
@@ -65,7 +65,7 @@ static void scale_s(rb_context *ctx, rfn_state *st) {
     rb_dense s = st->s;
     for (int64_t j = 0; j < s.rows; j++) {
         void *row = rb_dense_row(s, j);
-        rb_shift_scale(ctx, s.type, j + 1, row, st->zeros, st->factors, row);
+        rb_shift_scale(ctx, s.type, j + 1, rb_dense_row(st->sum_s, j), st->zeros, st->factors, row);
         size_t bytes = (size_t)(j + 1) * rb_type_size(s.type);
         memset(st->offset, 0, bytes);
         rb_axpy(ctx, s.type, j + 1, 1 / st->units.scale[j], row, st->offset);

@@ -17,6 +17,16 @@ const rb_option rfn_option_rows[] = {
      "learning rate of the loadings"},
     {"eta-psi", 0, RB_OPTION_NUMBER, offsetof(rb_rfn_options, eta_psi), "0", 0, 1, NULL, "RATE",
      "learning rate of the noise variance (0: the same as --eta)"},
+    {"eta-schedule", 0, RB_OPTION_CHOICE, offsetof(rb_rfn_options, eta_schedule), "constant", 0, 0,
+     "constant|step|inverse", "HOW",
+     "how both rates fall: not at all, times --eta-factor after every --eta-every iterations, or "
+     "as 1 / (1 + t / --eta-every)"},
+    {"eta-every", 0, RB_OPTION_INTEGER, offsetof(rb_rfn_options, eta_every), "50", 1, 1e15, NULL,
+     "N", "iterations after which rates fall"},
+    {"eta-factor", 0, RB_OPTION_NUMBER, offsetof(rb_rfn_options, eta_factor), "0.5", DBL_MIN, 1,
+     NULL, "F", "what rates are multiplied by (--eta-schedule step)"},
+    {"moment-decay", 0, RB_OPTION_NUMBER, offsetof(rb_rfn_options, moment_decay), "0.9", 0, 1, NULL,
+     "D", "what the moments of the batches before are multiplied by (--batch-size)"},
     {"normalize", 0, RB_OPTION_CHOICE, offsetof(rb_rfn_options, normalize), "rms", 0, 0,
      "rms|sd|none", "HOW",
      "scale of each unit's codes: mean square 1 (the paper's text), variance 1 (the authors' "

@@ -171,8 +171,17 @@ static rb_error by_features(rb_context *ctx, const rfn_parameters *parameters,
     /* ln |Sigma| = ln |M| + ln |Psi| - ln |K| */
     posterior->log_det = parameters->prior.log_det - rb_spd_log_det(posterior->factor) +
                          rfn_log_det_noise(parameters);
-    rb_spd_solve_left(ctx, posterior->factor, wm, posterior->filter);
-    rb_gemm_lower(ctx, -1, wm, RB_TRANSPOSED, posterior->filter, RB_PLAIN, 0, sigma);
+    rb_dense filter = posterior->filter;
+    if (posterior->hurried && rb_spd_has_halves(posterior->factor) &&
+        rfn_prior_is_plain(&parameters->prior)) {
+        /* With K = L L' and Y = L^-1 W: W' K^-1 W = Y' Y, a rank-k update, and B = L^-T Y. */
+        rb_spd_solve_half(ctx, posterior->factor, w, filter);
+        rb_gemm_lower(ctx, -1, filter, RB_TRANSPOSED, filter, RB_PLAIN, 0, sigma);
+        rb_spd_solve_other_half(ctx, posterior->factor, filter);
+    } else {
+        rb_spd_solve_left(ctx, posterior->factor, wm, filter);
+        rb_gemm_lower(ctx, -1, wm, RB_TRANSPOSED, filter, RB_PLAIN, 0, sigma);
+    }
     add_covariance(ctx, &parameters->prior, sigma);
     return RB_OK;
 }

@@ -23,6 +23,7 @@ rb_error rfn_parameters_load(rb_context *ctx, rb_type type, const rb_model *mode
 /* mu_p,i = B' v_i + bias, with B = Psi^-1 W Sigma = K^-1 W M and bias = Sigma M^-1 xi (m x l and
  * l). */
 typedef struct rfn_posterior {
+    bool hurried;    /* with l > m: by fewer operations, with other rounding */
     bool factored;   /* B is kept as the factors Psi^-1 W and Sigma: less work for few samples */
     rb_dense filter; /* B, or Psi^-1 W, m x l */
     rb_dense sigma;  /* Sigma, l x l, full */

@@ -18,7 +18,7 @@ static int64_t block_samples(const rb_problem *problem, const void *options) {
     if (!problem->sparse && problem->n_features > widest) {
         widest = problem->n_features;
     }
-    int64_t n = problem->n_samples, most = CELLS / widest;
+    int64_t n = rfn_batch_samples(problem), most = CELLS / widest;
     most = most < LEAST ? LEAST : most > MOST ? MOST : most;
     return n > 0 ? rb_cut(n, (n + most - 1) / most).size : 0;
 }
@@ -28,6 +28,9 @@ static int64_t memory(const rb_problem *problem, const void *options) {
     double m = (double)problem->n_features, l = (double)units(options);
     double smaller = l < m ? l : m;
     double values = 4 * m * l + 2 * l * l + 2 * smaller * smaller;
+    if (rfn_batch_samples(problem) < problem->n_samples) {
+        values += m * l + l * l;
+    }
     if (rfn->momentum > 0) {
         values += m * l;
     }
@@ -107,6 +110,7 @@ const rb_method rb_method_rfn = {
     .title = "rectified factor network",
     .options_size = sizeof(rb_rfn_options),
     .code_name = "X_rfn",
+    .takes_batches = true,
     .options = rfn_option_rows,
     .start_options = start_options,
     .units = units,

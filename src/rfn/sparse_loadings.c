@@ -12,12 +12,13 @@
 enum { FREE_ITERATIONS = 50 };
 
 bool rfn_shrinks(const rfn_state *st) {
-    return st->options.sparse_loadings > 0 && (st->warm || st->iteration > FREE_ITERATIONS);
+    return st->options.sparse_loadings > 0 &&
+           (st->warm || st->iteration > FREE_ITERATIONS * rfn_msteps_an_iteration(st));
 }
 
 void rfn_shrink_row(const rfn_state *st, int64_t k) {
     rb_dense w = st->parameters.loadings;
     double error = sqrt(st->parameters.noise[k] / (double)st->problem.n_samples);
-    double threshold = st->options.eta * st->options.sparse_loadings * error;
+    double threshold = st->eta * st->options.sparse_loadings * error;
     rfn_soft_threshold(w, k, threshold);
 }

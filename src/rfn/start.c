@@ -44,6 +44,9 @@ static rb_error allocate_pass(rb_context *ctx, rfn_state *st) {
         err = rfn_steering_new(ctx, st);
     }
     if (!err) {
+        err = rfn_batches_new(ctx, st);
+    }
+    if (!err) {
         err = rfn_momentum_new(ctx, st);
     }
     if (!err) {
@@ -80,6 +83,11 @@ static rb_error allocate(rb_context *ctx, rfn_state *st) {
     }
     if (!err) {
         err = rb_spd_new(ctx, type, l, &st->factor);
+    }
+    if (!err && rfn_in_batches(st)) { /* factorisations would take a sixth of the time */
+        st->posterior.hurried = true;
+        rb_spd_round(st->posterior.factor);
+        rb_spd_round(st->factor);
     }
     if (!err) {
         err = allocate_pass(ctx, st);
@@ -149,7 +157,7 @@ rb_error rfn_start(rb_context *ctx, const rb_problem *problem, const void *optio
     }
     st->activation = (rfn_activation){st->options.activation, st->options.activation_threshold,
                                       st->options.activation_slope};
-    rb_error err = rfn_check(ctx, &st->options);
+    rb_error err = rfn_check(ctx, problem, &st->options);
     err = err ? err : rfn_check_acceleration(ctx, problem, &st->options);
     if (!err) {
         err = rfn_check_steering(ctx, &st->options);
@@ -158,6 +166,7 @@ rb_error rfn_start(rb_context *ctx, const rb_problem *problem, const void *optio
         err = allocate(ctx, st);
     }
     st->warm = start != NULL;
+    st->gain = 1;
     if (!err && start) {
         err = take_parameters(ctx, st, start);
     } else if (!err) {
@@ -205,6 +214,7 @@ void rfn_finish(void *state) {
     rb_dense_free(&st->work);
     rb_dense_free(&st->codes);
     rb_dense_free(&st->linear);
+    rfn_batches_free(st);
     rb_dense_free(&st->u);
     rb_dense_free(&st->s);
     rb_dense_free(&st->raw);

@@ -75,6 +75,9 @@ typedef struct rfn_state {
     rfn_posterior posterior; /* its filter holds U S^-1 during the M-step */
     double *second;          /* m: diagonal of C = V'V / n */
     double noise_max;        /* largest of second; 0 before the first pass */
+    double eta, eta_psi;     /* of the M-step at hand: schedule.c */
+    bool noise_waits;        /* it leaves the noise variance to a later one */
+    double noise_rest;       /* what the updates that wait would leave of the old one */
     int64_t iteration;       /* M-steps done or begun */
     bool warm;               /* started from a model */
     rfn_activation activation;
@@ -102,6 +105,10 @@ typedef struct rfn_state {
     /* Moments, ready after the pass. */
     rb_dense u;            /* U = V'mu / n, m x l */
     rb_dense s;            /* S = mu'mu / n + Sigma, l x l, full */
+    rb_dense sum_u, sum_s; /* V'mu and mu'mu of rectified codes, decayed from batch to batch; the
+                            * same memory as u and s when there are no batches */
+    double weight;         /* samples in the sums, decayed likewise */
+    double gain;           /* by which a sample of the pass at hand counts in sums and weight */
     rb_dense raw, hessian; /* mu_p'mu_p and P, l x l lower; only when traced */
     double *mean;          /* l: mean code */
     double product_a;      /* <M^-1, mu'mu / n> */
@@ -128,15 +135,21 @@ static inline bool rfn_has_newton(const rb_rfn_options *options) {
     return options->estep == RB_RFN_ESTEP_NEWTON || options->newton_iterations > 0;
 }
 
+/* Samples that an M-step follows. */
+static inline int64_t rfn_batch_samples(const rb_problem *problem) {
+    bool batches = problem->batch_samples > 0 && problem->batch_samples < problem->n_samples;
+    return batches ? problem->batch_samples : problem->n_samples;
+}
+
 /* Is the filter of the posterior kept as its factors? Where samples are fewer than features, and by
  * E-steps that have no use for the product. */
 static inline bool rfn_is_factored(const rb_problem *problem, int64_t units, bool holds_codes) {
     return units <= problem->n_features &&
-           (problem->n_samples < problem->n_features || holds_codes);
+           (rfn_batch_samples(problem) < problem->n_features || holds_codes);
 }
 
 /* check.c: options that cannot be had together. */
-rb_error rfn_check(rb_context *ctx, const rb_rfn_options *options);
+rb_error rfn_check(rb_context *ctx, const rb_problem *problem, const rb_rfn_options *options);
 
 /* Does the E-step try candidates, one stage after the other? */
 static inline bool rfn_tries_candidates(const rfn_state *state) {
@@ -178,9 +191,20 @@ rb_error rfn_held_improve(rb_context *ctx, rfn_state *state);
 
 /* moments.c: sums to 0; what the tasks of a block summed; adds V'mu and mu'mu of the block whose
  * codes are in state->codes. */
-void rfn_clear_moments(rfn_state *state);
+void rfn_clear_moments(rb_context *ctx, rfn_state *state);
 void rfn_sum_tasks(rfn_state *state, int64_t tasks);
 rb_error rfn_add_moments(rb_context *ctx, rfn_state *state, const rb_block *block);
+
+/* batches.c: room for running moments; by what they are decayed now. */
+rb_error rfn_batches_new(rb_context *ctx, rfn_state *state);
+void rfn_batches_free(rfn_state *state);
+bool rfn_in_batches(const rfn_state *state);
+void rfn_decay_moments(rb_context *ctx, rfn_state *state);
+
+/* schedule.c: M-steps that make an iteration; iterations begun before the M-step at hand; its
+ * rates. */
+int64_t rfn_msteps_an_iteration(const rfn_state *state);
+void rfn_set_rates(rfn_state *state);
 
 /* degenerate.c; seen: the block that posterior means came from. */
 rb_error rfn_note_dying(rb_context *ctx, rfn_state *state, const rb_block *block,

@@ -16,6 +16,7 @@ if (ulimit -d 170000 && "$RAREBIT" version >/dev/null 2>&1); then
             ulimit -d 220000
             expect 0 fit rfn "$data" -k 3 --iterations 2 --threads 1 --seed 1 -o m.h5 -q
             expect 0 evaluate m.h5 "$data" --threads 1 --json -q
+            expect 0 fit rfn "$data" -k 3 --iterations 1 --batch-size 1000 --threads 1 --seed 1 -o m.h5 -q
             finish
         ) || fail "data of 240 MB under a limit of 220 MB"
     done

@@ -186,6 +186,26 @@ static void acceleration_goes_on(void **state) {
     }
 }
 
+/* Randomness by iteration, momentum, running moments, the order of batches, rates that fall. */
+static void regularisers_and_batches_go_on(void **state) {
+    struct problem *p = *state;
+    for (int64_t batch = 0; batch <= 30; batch += 30) {
+        rb_rfn_options rfn = fixture_rfn(UNITS, RB_RFN_NORMALIZE_SD);
+        rb_fit_options fit = fixture_fit(10, RB_FLOAT32);
+        rfn.eta = 0.2;
+        rfn.eta_schedule = RB_RFN_SCHEDULE_INVERSE;
+        rfn.eta_every = 3;
+        rfn.momentum = 0.3;
+        rfn.dropout = 0.2;
+        rfn.dropout_place = RB_RFN_DROPOUT_AFTER;
+        rfn.input_noise = RB_RFN_NOISE_GAUSSIAN;
+        rfn.input_noise_level = 0.5;
+        fit.batch_size = batch;
+        interrupt_often(p, "rfn", &rfn, fit, NULL, 3);
+        interrupt_often(p, "rfn", &rfn, fit, NULL, 1);
+    }
+}
+
 /* Of several restarts the best is known after an interruption in a later one. */
 static void restarts_go_on(void **state) {
     struct problem *p = *state;
@@ -263,6 +283,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(rfn_goes_on, setup, teardown),
         cmocka_unit_test_setup_teardown(rfn_options_go_on, setup, teardown),
         cmocka_unit_test_setup_teardown(acceleration_goes_on, setup, teardown),
+        cmocka_unit_test_setup_teardown(regularisers_and_batches_go_on, setup, teardown),
         cmocka_unit_test_setup_teardown(restarts_go_on, setup, teardown),
         cmocka_unit_test_setup_teardown(the_end_of_the_time_goes_on, setup, teardown),
         cmocka_unit_test_setup_teardown(a_warm_start_goes_on, setup, teardown),

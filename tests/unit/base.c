@@ -128,10 +128,11 @@ static void defaults_are_pinned(void **state) {
     } pinned[] = {
         {rb_fit_option_table,
          "iterations=200 tolerance=0 patience=0 parameter-tolerance=0 max-time=0 seed=1 "
-         "restarts=1 precision=float32 trace=false accelerate=none "},
+         "restarts=1 precision=float32 batch-size=0 keep-order=false trace=false accelerate=none "},
         {rb_rfn_option_table,
-         "preset=none units=10 eta=0.1 eta-psi=0 normalize=rms estep=newton accept=gradient "
-         "newton-iterations=0 steer-iterations=0 target-sparseness=0 "
+         "preset=none units=10 eta=0.1 eta-psi=0 "
+         "eta-schedule=constant eta-every=50 eta-factor=0.5 moment-decay=0.9 normalize=rms "
+         "estep=newton accept=gradient newton-iterations=0 steer-iterations=0 target-sparseness=0 "
          "estep-tolerance=1e-06 mstep=newton "
          "psi-update=old noise=diagonal noise-decay=0 psi-min=0.01 psi-init=0.1 "
          "weight-max=0 weight-init=0.01 sparse-loadings=0 "

@@ -146,7 +146,7 @@ static void moments_add_to_what_is_there(void **state) {
         rb_dense u_before = test_random(ctx, (rb_type)type, LONGEST, 530, 0, 3);
         rb_dense s = test_random(ctx, (rb_type)type, 530, 530, 0, 4);
         rb_dense s_before = test_random(ctx, (rb_type)type, 530, 530, 0, 4);
-        rb_moments_parallel(ctx, v, m, u, s);
+        rb_moments_parallel(ctx, 1, v, m, u, s);
         for (int64_t i = 0; i < 530; i++) {
             for (int64_t j = 0; j < 530; j += i < LONGEST ? 1 : 7) {
                 if (i < LONGEST) {
@@ -183,7 +183,7 @@ static void threads_do_not_change_a_bit(void **state) {
         s[t] = test_zeros(ctx, RB_FLOAT32, 700, 700);
         mu[t] = test_zeros(ctx, RB_FLOAT32, 200, 700);
         k[t] = test_zeros(ctx, RB_FLOAT32, 333, 333);
-        rb_moments_parallel(ctx, v, m, u[t], s[t]);
+        rb_moments_parallel(ctx, 1, v, m, u[t], s[t]);
         rb_gemm_parallel(ctx, 1, v, RB_PLAIN, w, RB_PLAIN, 0, mu[t]);
         rb_gemm_lower(ctx, 1, w, RB_PLAIN, w, RB_TRANSPOSED, 0, k[t]);
         assert_same_bits(u[t], u[0]);

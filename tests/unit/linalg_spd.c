@@ -46,6 +46,10 @@ static void the_inverse_inverts(void **state) {
         rb_spd_inverse(ctx, f, x);
         rb_dense_mirror(a);
         assert_is_identity(a, x, type == RB_FLOAT32 ? 2e-6 : 1e-13);
+        rb_spd_round(f);
+        assert_int_equal(rb_spd_factor(ctx, f, a), RB_OK);
+        rb_spd_inverse(ctx, f, x);
+        assert_is_identity(a, x, type == RB_FLOAT32 ? 2e-5 : 1e-13);
         rb_spd_free(f);
         rb_dense_free(&a);
         rb_dense_free(&x);
@@ -80,6 +84,46 @@ static void solutions_solve(void **state) {
         rb_spd_free(f);
         rb_dense *all[] = {&a, &b, &x, &d, &y};
         for (int i = 0; i < 5; i++) {
+            rb_dense_free(all[i]);
+        }
+    }
+    rb_context_free(ctx);
+}
+
+/* Two halves make a solution; rounded factors solve and have determinants as float32 can. */
+static void halves_and_rounded_factors(void **state) {
+    (void)state;
+    rb_context *ctx = test_context(2);
+    for (int c = 0; c < 2 * SIZES; c++) {
+        rb_type type = (rb_type)(c & 1);
+        int64_t size = sizes[c >> 1], k = 11;
+        rb_dense a = definite(ctx, type, size), b = test_random(ctx, type, size, k, 2, 1);
+        rb_dense x = test_zeros(ctx, type, size, k), y = test_zeros(ctx, type, size, k);
+        rb_spd *f;
+        assert_int_equal(rb_spd_new(ctx, type, size, &f), RB_OK);
+        assert_int_equal(rb_spd_factor(ctx, f, a), RB_OK);
+        double log_det = rb_spd_log_det(f);
+        rb_spd_solve_left(ctx, f, b, x);
+        if (rb_spd_has_halves(f)) {
+            rb_spd_solve_half(ctx, f, b, y);
+            rb_spd_solve_other_half(ctx, f, y);
+            assert_same_bits(x, y);
+        }
+        rb_spd_round(f);
+        assert_int_equal(rb_spd_factor(ctx, f, a), RB_OK);
+        assert_near(rb_spd_log_det(f), log_det, type == RB_FLOAT32 ? 1e-3 : 0);
+        rb_spd_solve_left(ctx, f, b, y);
+        for (int64_t i = 0; i < size; i++) {
+            for (int64_t j = 0; j < k; j++) {
+                assert_near(rb_dense_get(y, i, j), rb_dense_get(x, i, j),
+                            type == RB_FLOAT32 ? 2e-5 : 0);
+            }
+        }
+        rb_dense_set(a, size - 1, size - 1, -1);
+        assert_int_equal(rb_spd_factor(ctx, f, a), RB_ERROR_NUMERIC);
+        rb_spd_free(f);
+        rb_dense *all[] = {&a, &b, &x, &y};
+        for (int i = 0; i < 4; i++) {
             rb_dense_free(all[i]);
         }
     }
@@ -185,6 +229,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_inverse_inverts),
         cmocka_unit_test(solutions_solve),
+        cmocka_unit_test(halves_and_rounded_factors),
         cmocka_unit_test(the_determinant_is_known),
         cmocka_unit_test(indefinite_and_infinite_matrices_are_refused),
         cmocka_unit_test(threads_do_not_change_a_bit),

@@ -82,7 +82,7 @@ void rfn_held_free(rfn_held *held) {
 
 rb_error rfn_held_begin(rb_context *ctx, rfn_state *st) {
     if (st->held.adds_moments) {
-        rfn_clear_moments(st);
+        rfn_clear_moments(ctx, st);
         return RB_OK;
     }
     rb_error err = rfn_posterior_compute(ctx, &st->parameters, st->work, &st->posterior);

@@ -16,7 +16,7 @@ rb_error rfn_newton_begin(rb_context *ctx, rfn_state *st) {
     if (err) {
         return err;
     }
-    rfn_clear_moments(st);
+    rfn_clear_moments(ctx, st);
     if (st->problem.fit->trace) {
         rb_dense_zero(st->raw);
     }
