@@ -1,0 +1,125 @@
+/* Fits with each E-step: the same bits for any number of threads, figures of every iteration, and
+ * memory that runs out at any point. */
+#include "fixture.h"
+
+enum { N = 90, M = 40, UNITS = 30, ITERATIONS = 12 };
+
+static rb_source *make_source(rb_context *ctx, rb_matrix **matrix) {
+    rb_biclusters_options options;
+    rb_source *source;
+    rb_biclusters_options_default(&options);
+    options.samples = N;
+    options.features = M;
+    assert_ok(ctx, rb_simulate_biclusters(ctx, &options, matrix, NULL));
+    assert_ok(ctx, rb_source_from_matrix(ctx, *matrix, &source));
+    return source;
+}
+
+static rb_model *fit(rb_context *ctx, rb_source *source, int estep, int precision) {
+    rb_rfn_options options = fixture_rfn(UNITS, RB_RFN_NORMALIZE_RMS);
+    rb_fit_options run = fixture_fit(ITERATIONS, precision);
+    rb_model *model;
+    options.estep = estep;
+    run.trace = true;
+    assert_ok(ctx, rb_fit(ctx, "rfn", &options, &run, NULL, source, NULL, &model));
+    return model;
+}
+
+static void same_bits_for_any_threads(void **state) {
+    (void)state;
+    rb_context *ctx = fixture_context();
+    rb_matrix *matrix;
+    rb_source *source = make_source(ctx, &matrix);
+    for (int estep = RB_RFN_ESTEP_GRADIENT; estep <= RB_RFN_ESTEP_CASCADE; estep++) {
+        assert_ok(ctx, rb_context_set_threads(ctx, 1));
+        rb_model *one = fit(ctx, source, estep, RB_FLOAT32);
+        for (int threads = 2; threads <= 8; threads *= 2) {
+            assert_ok(ctx, rb_context_set_threads(ctx, threads));
+            rb_model *many = fit(ctx, source, estep, RB_FLOAT32);
+            assert_memory_equal(rb_model_array(one, "loadings", NULL, NULL),
+                                rb_model_array(many, "loadings", NULL, NULL),
+                                M * UNITS * sizeof(double));
+            assert_memory_equal(rb_model_array(one, "multipliers", NULL, NULL),
+                                rb_model_array(many, "multipliers", NULL, NULL),
+                                UNITS * sizeof(double));
+            rb_model_free(many);
+        }
+        rb_model_free(one);
+    }
+    rb_source_free(source);
+    rb_matrix_free(matrix);
+    rb_context_free(ctx);
+}
+
+static double figure(const rb_model *model, int64_t t, const char *name) {
+    double value;
+    assert_int_equal(rb_model_figure(model, t, name, &value), RB_OK);
+    return value;
+}
+
+/* The KKT residual of a traced fit is there in every iteration, the stage where there are any, and
+ * the attribute counts the stages. */
+static void figures_of_iterations(void **state) {
+    (void)state;
+    rb_context *ctx = fixture_context();
+    rb_matrix *matrix;
+    rb_source *source = make_source(ctx, &matrix);
+    rb_model *cyclic = fit(ctx, source, RB_RFN_ESTEP_CYCLIC, RB_FLOAT64);
+    rb_model *cascade = fit(ctx, source, RB_RFN_ESTEP_CASCADE, RB_FLOAT64);
+    int counted = 0;
+    for (int64_t t = 0; t < ITERATIONS; t++) {
+        int stage = (int)figure(cascade, t, "estep_stage");
+        assert_true(isnan(figure(cyclic, t, "estep_stage")));
+        assert_true(figure(cyclic, t, "kkt_residual") > 0);
+        assert_true(figure(cascade, t, "kkt_residual") > 0);
+        assert_non_null(rb_rfn_stage_name(stage));
+        counted +=
+            strstr(rb_model_attribute(cascade, "estep_wins"), rb_rfn_stage_name(stage)) != NULL;
+    }
+    assert_int_equal(counted, ITERATIONS);
+    assert_int_equal((int)figure(cascade, 0, "estep_stage"), RB_RFN_STAGE_NEWTON);
+    assert_null(rb_model_attribute(cyclic, "estep_wins"));
+    assert_null(rb_rfn_stage_name(-1));
+    assert_null(rb_rfn_stage_name(RB_RFN_STAGES));
+    rb_model_free(cyclic);
+    rb_model_free(cascade);
+    rb_source_free(source);
+    rb_matrix_free(matrix);
+    rb_context_free(ctx);
+}
+
+static void memory_runs_out(void **state) {
+    (void)state;
+    rb_context *ctx = fixture_context();
+    rb_matrix *matrix;
+    rb_source *source = make_source(ctx, &matrix);
+    rb_rfn_options options = fixture_rfn(5, RB_RFN_NORMALIZE_RMS);
+    rb_fit_options run = fixture_fit(2, RB_FLOAT64);
+    options.estep = RB_RFN_ESTEP_CASCADE;
+    rb_error err = RB_ERROR_MEMORY;
+    for (int64_t n = 0; err; n++) {
+        rb_model *model;
+        ctx->allocations_left = n;
+        err = rb_fit(ctx, "rfn", &options, &run, NULL, source, NULL, &model);
+        ctx->allocations_left = -1;
+        if (err) {
+            assert_int_equal(err, RB_ERROR_MEMORY);
+            assert_null(model);
+        } else {
+            assert_in_range(n, 30, 2000);
+            rb_model_free(model);
+        }
+    }
+    rb_source_free(source);
+    rb_matrix_free(matrix);
+    rb_context_free(ctx);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(same_bits_for_any_threads),
+        cmocka_unit_test(figures_of_iterations),
+        cmocka_unit_test(memory_runs_out),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
