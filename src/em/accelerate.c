@@ -141,9 +141,13 @@ static void accepted(rb_accelerator *a) {
 rb_error rb_accelerate_after(rb_context *ctx, rb_run *run, void *state, rb_error err,
                              rb_history *entry) {
     rb_accelerator *a = &run->accelerator;
-    const rb_history *before = &run->model->history[run->model->iterations - 1];
     bool failed = err == RB_ERROR_NUMERIC;
-    if (!a->extrapolated || (!failed && (err || entry->objective >= before->objective))) {
+    if (!a->extrapolated) { /* as in the first iteration */
+        accepted(a);
+        return err;
+    }
+    const rb_history *before = &run->model->history[run->model->iterations - 1];
+    if (!failed && (err || entry->objective >= before->objective)) {
         accepted(a);
         return err;
     }
