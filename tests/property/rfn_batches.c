@@ -280,6 +280,7 @@ static void gets_further(void **state) {
         rb_matrix_free(matrix);
         rb_context_free(ctx);
     }
+    free(values);
     assert_true(reached[1] > reached[0] + 1);
 }
 
