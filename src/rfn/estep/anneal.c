@@ -32,13 +32,6 @@ bool rfn_try_newton(rb_context *ctx, rfn_search *s) {
     return rfn_search_try(ctx, s, s->direction, 1, 1);
 }
 
-/* Will no shorter step be better than the bar? By the parabola through 0 and the changes at twice
- * the step and at the step. */
-static bool is_hopeless(double at_twice, double at_step, double bar) {
-    double slope = (4 * at_step - at_twice) / 2, curvature = (at_twice - 2 * at_step) / 2;
-    return slope >= 0 || (curvature > 0 && -slope * slope / (4 * curvature) > bar);
-}
-
 static bool anneal(rb_context *ctx, rfn_search *s, bool lambda, bool gamma) {
     rfn_aim_at_means(ctx, s);
     double step = 1, before = NAN;
@@ -47,7 +40,7 @@ static bool anneal(rb_context *ctx, rfn_search *s, bool lambda, bool gamma) {
         if (rfn_search_try(ctx, s, s->direction, lambda ? step : 1, gamma ? step : 1)) {
             return true;
         }
-        if (is_hopeless(before, s->change, s->bar)) {
+        if (rfn_search_is_hopeless(before, s->change, s->bar)) {
             return false;
         }
         before = s->change;

@@ -30,7 +30,7 @@ static const struct {
     [RB_RFN_STAGE_GRADIENT] = {"gradient", rfn_try_gradient},
 };
 
-enum { LONGEST_WAIT = 64 };
+enum { FIRST_WAIT = 4, LONGEST_WAIT = 64 };
 
 const char *rb_rfn_stage_name(int stage) {
     return stage >= 0 && stage < RB_RFN_STAGES ? stages[stage].name : NULL;
@@ -53,7 +53,7 @@ static bool is_due(rfn_cascade *c, rb_rfn_stage stage) {
 
 static void learn(rfn_cascade *c, rb_rfn_stage stage, bool won) {
     int64_t *wait = &c->wait[stage];
-    *wait = won ? 0 : *wait == 0 ? 1 : *wait < LONGEST_WAIT ? 2 * *wait : LONGEST_WAIT;
+    *wait = won ? 0 : *wait == 0 ? FIRST_WAIT : *wait < LONGEST_WAIT ? 2 * *wait : LONGEST_WAIT;
     c->left_out[stage] = *wait;
 }
 

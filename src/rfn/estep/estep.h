@@ -82,7 +82,7 @@ typedef struct rfn_search {
     rb_dense gradient_step; /* of the cascade: the codes of that step */
     rfn_toward toward;      /* which direction that is */
     rfn_reduced *reduced;   /* NULL unless that E-step is asked for */
-    bool spares;            /* the reduced step only where it costs no more than a few products */
+    bool spares;            /* of the cascade: nothing that costs much and will hardly win */
     double change;          /* (n/2) O of the candidate less that of the codes */
     double bar;             /* candidates are taken whose change is below this; 0: any decrease */
 } rfn_search;
@@ -99,6 +99,10 @@ void rfn_search_move(rb_context *ctx, rfn_search *search, rb_dense direction, do
 void rfn_search_measure(rb_context *ctx, rfn_search *search);
 bool rfn_search_try(rb_context *ctx, rfn_search *search, rb_dense direction, double lambda,
                     double gamma);
+
+/* Will no step below `at_step` be better than the bar? By the parabola through 0 and the changes at
+ * twice the step and at the step. NaN: no step was tried before. */
+bool rfn_search_is_hopeless(double at_twice, double at_step, double bar);
 
 /* Each returns whether search->next is better than the bar.
  *

@@ -51,12 +51,17 @@ bool rfn_try_grg(rb_context *ctx, rfn_search *s) {
         return rfn_try_gradient(ctx, s);
     }
     struct reduction r = {ctx, s, 1 / s->e_max};
+    double before = NAN;
     for (int t = 0; t <= RFN_HALVINGS; t++, r.step /= 2) {
         rb_parallel(ctx, s->codes.rows, reduce_unit, &r);
         rfn_search_measure(ctx, s);
         if (s->change < s->bar) {
             return true;
         }
+        if (s->spares && rfn_search_is_hopeless(before, s->change, s->bar)) {
+            return false;
+        }
+        before = s->change;
     }
     return false;
 }

@@ -91,6 +91,11 @@ bool rfn_search_try(rb_context *ctx, rfn_search *s, rb_dense direction, double l
     return s->change < s->bar;
 }
 
+bool rfn_search_is_hopeless(double at_twice, double at_step, double bar) {
+    double slope = (4 * at_step - at_twice) / 2, curvature = (at_twice - 2 * at_step) / 2;
+    return slope >= 0 || (curvature > 0 && -slope * slope / (4 * curvature) > bar);
+}
+
 bool rfn_try_gradient(rb_context *ctx, rfn_search *s) {
     return rfn_search_try(ctx, s, s->gradient, -0.999 / s->e_max, 1);
 }
