@@ -2,7 +2,6 @@
 #include "bench.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { SAMPLES = 50000, FEATURES = 784, UNITS = 1024, ITERATIONS = 2, ROUNDS = 3 };
@@ -50,24 +49,12 @@ void bench_batches(rb_context *ctx, const char *letters) {
     if (!strchr(letters, 'j')) {
         return;
     }
-    size_t count = (size_t)SAMPLES * FEATURES;
-    float *values = bench_take(count, sizeof *values);
-    uint64_t random = 2;
-    rb_matrix *matrix;
-    rb_source *source;
-    for (size_t i = 0; i < count; i++) {
-        values[i] = (float)bench_normal(&random);
-    }
     bench_check(ctx, rb_context_set_threads(ctx, 1));
-    bench_check(ctx,
-                rb_matrix_dense(ctx, RB_FLOAT32, SAMPLES, FEATURES, values, FEATURES, 1, &matrix));
-    bench_check(ctx, rb_source_from_matrix(ctx, matrix, &source));
+    bench_noise noise = bench_make_noise(ctx, SAMPLES, FEATURES);
     printf("(j) a pass over %d x %d, k %d, 1 thread: medians of rounds\n", SAMPLES, FEATURES,
            UNITS);
     for (int i = 0; i < SIZES; i++) {
-        compare(ctx, source, sizes[i]);
+        compare(ctx, noise.source, sizes[i]);
     }
-    rb_source_free(source);
-    rb_matrix_free(matrix);
-    free(values);
+    bench_free_noise(&noise);
 }

@@ -78,3 +78,20 @@ void bench_check(const rb_context *ctx, rb_error error) {
         exit(1);
     }
 }
+
+bench_noise bench_make_noise(rb_context *ctx, int64_t n, int64_t m) {
+    bench_noise noise = {.values = bench_take((size_t)(n * m), sizeof *noise.values)};
+    uint64_t random = 2;
+    for (int64_t i = 0; i < n * m; i++) {
+        noise.values[i] = (float)bench_normal(&random);
+    }
+    bench_check(ctx, rb_matrix_dense(ctx, RB_FLOAT32, n, m, noise.values, m, 1, &noise.matrix));
+    bench_check(ctx, rb_source_from_matrix(ctx, noise.matrix, &noise.source));
+    return noise;
+}
+
+void bench_free_noise(bench_noise *noise) {
+    rb_source_free(noise->source);
+    rb_matrix_free(noise->matrix);
+    free(noise->values);
+}

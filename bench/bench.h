@@ -28,6 +28,15 @@ void *bench_take(size_t count, size_t size);
 /* Stops the program with the context's sentence when a call failed. */
 void bench_check(const rb_context *ctx, rb_error error);
 
+/* n x m normal numbers in float32, the same in each run. */
+typedef struct bench_noise {
+    float *values;
+    rb_matrix *matrix;
+    rb_source *source;
+} bench_noise;
+bench_noise bench_make_noise(rb_context *ctx, int64_t n, int64_t m);
+void bench_free_noise(bench_noise *noise);
+
 /* Threads that are compared: one, and this many. */
 enum { BENCH_THREADS = 2 };
 

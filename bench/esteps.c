@@ -3,7 +3,6 @@
 #include "bench.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { SAMPLES = 10000, FEATURES = 784, UNITS = 1024, ITERATIONS = 16, FEW = 4, ROUNDS = 3 };
@@ -109,25 +108,13 @@ void bench_esteps(rb_context *ctx, const char *letters) {
     if (!strchr(letters, 'i')) {
         return;
     }
-    size_t count = (size_t)SAMPLES * FEATURES;
-    float *values = bench_take(count, sizeof *values);
-    uint64_t random = 2;
-    rb_matrix *matrix;
-    rb_source *source;
-    for (size_t i = 0; i < count; i++) {
-        values[i] = (float)bench_normal(&random);
-    }
     bench_check(ctx, rb_context_set_threads(ctx, 1));
-    bench_check(ctx,
-                rb_matrix_dense(ctx, RB_FLOAT32, SAMPLES, FEATURES, values, FEATURES, 1, &matrix));
-    bench_check(ctx, rb_source_from_matrix(ctx, matrix, &source));
+    bench_noise noise = bench_make_noise(ctx, SAMPLES, FEATURES);
     printf("(i) %d x %d, k %d, 1 thread, each beside newton: mean of an iteration, medians of "
            "rounds\n",
            SAMPLES, FEATURES, UNITS);
-    compare_iterations(ctx, source);
+    compare_iterations(ctx, noise.source);
     printf("    encoding by multipliers, by tolerance, each beside the closed form\n");
-    compare_codes(ctx, source);
-    rb_source_free(source);
-    rb_matrix_free(matrix);
-    free(values);
+    compare_codes(ctx, noise.source);
+    bench_free_noise(&noise);
 }
