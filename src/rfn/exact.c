@@ -4,20 +4,22 @@
  *     1/2 mu' (P + diag tau) mu - Q mu   over mu >= 0,   Q = v' Psi^-1 W + xi'
  * whatever the other samples are (estep/optimality.c says why). P + diag tau is positive definite,
  * so that the minimum is one. Sweeps over the units, from the minimum without bounds, rectified,
- * until the codes change by less than the tolerance or get no nearer; then, where more than a rough
- * answer is wanted, the linear system in the units that are positive (polish.c).
+ * until what is left to go is less than the tolerance; for samples that need too many of them, the
+ * linear system in the units that are positive (polish.c).
  */
 #include "exact.h"
 
 #include "rfn.h"
 #include "state.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
-enum { MOST_SWEEPS = 1000, PATIENCE = 50 };
-/* Coarser tolerances do with the sweeps. */
-static const double POLISHED = 1e-5;
+/* After so many an active set method is cheaper. */
+enum { MOST_SWEEPS = 200 };
+/* Changes of the codes shrink by more than this from one sweep to the next only by chance. */
+static const double LEAST_RATIO = 1.0 / 3;
 
 void rfn_exact_free(rfn_exact *exact) {
     if (exact) {
@@ -30,6 +32,7 @@ void rfn_exact_free(rfn_exact *exact) {
         rb_free(exact->dead);
         rb_free(exact->samples);
         rb_free(exact->largest);
+        rb_free(exact->before);
         rb_free(exact->done);
         for (int w = 0; exact->polish && w < exact->workers; w++) {
             rfn_polish_free(&exact->polish[w]);
@@ -61,9 +64,11 @@ static rb_error allocate(rb_context *ctx, rb_type type, int64_t m, int64_t l, in
     exact->dead = rb_alloc_zero(ctx, l, sizeof *exact->dead);
     exact->samples = rb_alloc(ctx, samples, sizeof *exact->samples);
     exact->largest = rb_alloc(ctx, samples, sizeof *exact->largest);
+    exact->before = rb_alloc(ctx, samples, sizeof *exact->before);
     exact->done = rb_alloc(ctx, samples, sizeof *exact->done);
     exact->problem.dead = exact->dead;
-    bool all = exact->offset && exact->dead && exact->samples && exact->largest && exact->done;
+    bool all = exact->offset && exact->dead && exact->samples && exact->largest && exact->before &&
+               exact->done;
     return all ? RB_OK : RB_ERROR_MEMORY;
 }
 
@@ -146,7 +151,7 @@ rb_error rfn_exact_new(rb_context *ctx, const rb_model *model, int64_t block_sam
     if (!err) {
         err = read_tolerance(ctx, model, &exact->tolerance);
     }
-    if (!err && exact->tolerance <= POLISHED) {
+    if (!err) {
         err = allocate_polish(ctx, w.cols, exact);
     }
     if (!err) {
@@ -192,21 +197,34 @@ static void bring(void *arg, int64_t task, int worker) {
     rb_dense_transpose(rows, columns_of(turn, turn->exact->linear, task));
 }
 
-/* Which samples have converged; how many have not. */
-static int64_t mark_done(rfn_exact *exact, rb_dense codes, bool all) {
-    int64_t left = 0;
-    for (int64_t i = 0; i < codes.cols; i++) {
-        exact->largest[i] = 0;
-    }
+/* How far a sample's codes may be from the minimum, when a sweep has changed them by `change` and
+ * the one before by `before`: the sum of the changes to come, if they go on to shrink alike. */
+static double still_to_go(double change, double before) {
+    double ratio = fmax(change / before, LEAST_RATIO);
+    return ratio < 1 ? change * ratio / (1 - ratio) : INFINITY;
+}
+
+static void find_largest(rb_dense codes, double *largest) {
+    memset(largest, 0, (size_t)codes.cols * sizeof *largest);
     for (int64_t j = 0; j < codes.rows; j++) {
         const void *row = rb_dense_row(codes, j);
         for (int64_t i = 0; i < codes.cols; i++) {
-            exact->largest[i] = fmax(exact->largest[i], rfn_get(codes.type, row, i));
+            double code = rfn_get(codes.type, row, i);
+            largest[i] = code > largest[i] ? code : largest[i];
         }
     }
+}
+
+/* Which samples have converged, or do not get nearer for rounding; how many have not. */
+static int64_t mark_done(rfn_exact *exact, rb_dense codes, bool first) {
+    double rounding = 16 * (codes.type == RB_FLOAT64 ? DBL_EPSILON : FLT_EPSILON);
+    int64_t left = 0;
+    find_largest(codes, exact->largest);
     for (int64_t i = 0; i < codes.cols; i++) {
-        double change = rfn_get(codes.type, exact->work.changes, i);
-        exact->done[i] = all || change <= exact->tolerance * exact->largest[i];
+        double change = rfn_get(codes.type, exact->work.changes, i), largest = exact->largest[i];
+        double rest = first ? INFINITY : still_to_go(change, exact->before[i]);
+        exact->done[i] = rest <= exact->tolerance * largest || change <= rounding * largest;
+        exact->before[i] = change;
         left += !exact->done[i];
     }
     return left;
@@ -230,17 +248,15 @@ static void give_back(void *arg, int64_t j, int worker) {
 }
 
 /* Samples that have converged leave, when they are enough to be worth the copying. */
-static void let_go(struct turn *turn, bool all) {
+static void let_go(struct turn *turn, int64_t left) {
     rfn_exact *exact = turn->exact;
-    rb_dense codes = exact->codes;
-    codes.cols = turn->active;
-    int64_t left = mark_done(exact, codes, all);
     if (left > 0 && left > turn->active - turn->active / 8) {
         return;
     }
-    rb_parallel(turn->ctx, codes.rows, give_back, turn);
+    rb_parallel(turn->ctx, exact->codes.rows, give_back, turn);
     for (int64_t i = 0, at = 0; i < turn->active; i++) {
         if (!exact->done[i]) {
+            exact->before[at] = exact->before[i];
             exact->samples[at++] = exact->samples[i];
         }
     }
@@ -252,7 +268,7 @@ static void polish_sample(void *arg, int64_t i, int worker) {
     rfn_polish *polish = &turn->exact->polish[worker];
     rfn_polish_sample(turn->ctx, &turn->exact->problem, turn->exact->codes, i, polish);
     for (int64_t j = 0; j < turn->codes.cols; j++) {
-        rb_dense_set(turn->codes, i, j, polish->x[j]);
+        rb_dense_set(turn->codes, turn->exact->samples[i], j, polish->x[j]);
     }
 }
 
@@ -263,23 +279,14 @@ void rfn_exact_solve(rb_context *ctx, rfn_exact *exact, const rb_block *block, r
     for (int64_t i = 0; i < codes.rows; i++) {
         exact->samples[i] = i;
     }
-    double best = INFINITY;
-    for (int sweep = 0, at = 0; turn.active > 0; sweep++) {
+    for (int sweep = 0; turn.active > 0 && sweep < MOST_SWEEPS; sweep++) {
         rb_dense active = exact->codes;
         double change;
         active.cols = turn.active;
         exact->problem.linear = exact->linear;
         exact->problem.linear.cols = turn.active;
         rfn_cyclic(ctx, &exact->problem, active, &exact->work, &change);
-        if (change < best) {
-            best = change;
-            at = sweep;
-        }
-        let_go(&turn, sweep == MOST_SWEEPS || sweep - at == PATIENCE);
+        let_go(&turn, mark_done(exact, active, sweep == 0));
     }
-    if (exact->polish) {
-        rb_parallel(ctx, rfn_tasks(codes.rows).count, bring, &turn);
-        exact->problem.linear = exact->linear;
-        rb_parallel(ctx, codes.rows, polish_sample, &turn);
-    }
+    rb_parallel(ctx, turn.active, polish_sample, &turn);
 }

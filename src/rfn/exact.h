@@ -18,6 +18,7 @@ typedef struct rfn_exact {
     bool *dead;
     int64_t *samples; /* of the block: which sample a column is, since some have left */
     double *largest;  /* code of each column */
+    double *before;   /* by how much the sweep before the last one changed it */
     bool *done;       /* its codes have converged */
     double tolerance;
     rfn_polish *polish; /* one for each of so many workers */

@@ -1,4 +1,4 @@
-/* The last step to exact codes: an active set method.
+/* Exact codes where sweeps would take too long: an active set method.
  *
  * Sweeps over the units approach the minimum of
  *     1/2 x' H x - q' x   over x >= 0

@@ -32,7 +32,7 @@ typedef struct rfn_work {
 
 /* Units whose residuals are computed by one product; samples that are one task. Fixed: results must
  * not depend on the number of threads. */
-enum { RFN_UNITS_AT_ONCE = 64, RFN_SLICE = 2048 };
+enum { RFN_UNITS_AT_ONCE = 96, RFN_SLICE = 2048 };
 
 rb_error rfn_work_new(rb_context *ctx, rb_type type, int64_t units, int64_t samples,
                       rfn_work *work);
