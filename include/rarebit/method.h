@@ -136,6 +136,10 @@ typedef struct rb_method {
     /* Preprocessed samples from codes: rows is n_samples x n_features. */
     rb_error (*decode)(rb_context *context, void *coder, int64_t n_samples, const void *codes,
                        void *rows);
+    /* Preprocessed samples as the model expects them, from a block: rows is n_samples x n_features,
+     * and nothing is missing in it. For models of which codes do not say all. NULL: encode and
+     * decode. */
+    rb_error (*rebuild)(rb_context *context, void *coder, const struct rb_block *block, void *rows);
     /* Everything of rb_evaluation. */
     rb_error (*evaluate)(rb_context *context, const rb_model *model, struct rb_feed *feed,
                          rb_evaluation *evaluation);

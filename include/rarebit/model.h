@@ -107,7 +107,9 @@ typedef struct rb_evaluation {
     int64_t samples, features, units;
     int64_t dead_units;          /* units that no training sample activated */
     double sparseness;           /* SP: share of exact zeros in mu */
-    double reconstruction_error; /* ER: Frobenius norm of V - mu W' */
+    double reconstruction_error; /* ER: Frobenius norm of V - what rb_reconstruct makes of V: mu W',
+                                  * or where causes do not add up the mean of their superposition.
+                                  * Both preprocessed; values that are missing are left out */
     double covariance_error;     /* CO: Frobenius norm of C - Psi - W S W', 1/n */
     double objective;            /* F = log_likelihood - estep_objective / 2 */
     double log_likelihood;       /* mean over samples of log N(v; W xi, W W' + Psi) */
@@ -117,8 +119,7 @@ typedef struct rb_evaluation {
     double variance_explained;   /* 1 - n m mean_squared_error / |V|_F^2; NaN for data that are 0 */
     double kkt_residual;         /* of the codes of the fit, as the model has it (rfn.h); or NaN */
     double certificate;          /* the same */
-    double mean_squared_error;   /* mean over V of (V - what the model expects)^2: mu W', or where
-                                  * causes do not add up the mean of their superposition */
+    double mean_squared_error;   /* reconstruction_error^2 / values of V that are there */
     /* Models of rarebit/et.h; the next three for up to 20 units, over `exact_samples` samples. */
     int64_t causes_used;   /* causes in the most probable state of a sample */
     double quality;        /* mean share Q of the evidence over all states that was looked at */

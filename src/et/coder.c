@@ -40,19 +40,35 @@ static int64_t choose_room(const et_setup *setup, et_keep keep, int64_t block_sa
     return room < block_samples ? room : block_samples;
 }
 
-rb_error et_coder_of(rb_context *ctx, const rb_model *model, int64_t block_samples, bool states,
-                     et_coder **out) {
+/* Posteriors with so much of them from now on. */
+static rb_error keep_results(rb_context *ctx, et_coder *c, et_keep keep) {
+    et_results results;
+    int64_t room = choose_room(&c->engine->setup, keep, c->block_samples);
+    rb_error err = et_results_new(ctx, c->engine, room, keep, &results);
+    if (!err) {
+        et_results_free(&c->results);
+        c->results = results;
+    }
+    return err;
+}
+
+rb_error et_coder_keep_states(rb_context *ctx, et_coder *c) {
+    bool enough = c->results.states || c->engine->setup.model->superpose == et_superpose_sum;
+    return enough ? RB_OK : keep_results(ctx, c, ET_KEEP_STATES);
+}
+
+rb_error et_coder_new(rb_context *ctx, const rb_model *model, int64_t block_samples, void **out) {
     *out = NULL;
     et_coder *c = rb_alloc_zero(ctx, 1, sizeof *c);
     if (!c) {
         return RB_ERROR_MEMORY;
     }
+    c->block_samples = block_samples;
     rb_et_options options;
     et_setup setup;
-    const et_model *table = NULL;
     rb_error err = recorded_options(ctx, model, &options);
     if (!err) {
-        table = et_model_of(model->method, &options, &c->own_model);
+        const et_model *table = et_model_of(model->method, &options, &c->own_model);
         err = et_setup_of(ctx, table, &options, model->preprocess->n_features, model->type, &setup);
         setup.missing = model->preprocess->options.missing == RB_MISSING_OMIT;
     }
@@ -63,9 +79,7 @@ rb_error et_coder_of(rb_context *ctx, const rb_model *model, int64_t block_sampl
         err = et_load_parameters(ctx, model, c->engine);
     }
     if (!err) {
-        et_keep keep = states && table->keep == ET_KEEP_STATES ? ET_KEEP_STATES : ET_KEEP_MEANS;
-        int64_t room = choose_room(&setup, keep, block_samples);
-        err = et_results_new(ctx, c->engine, room, keep, &c->results);
+        err = keep_results(ctx, c, ET_KEEP_MEANS);
     }
     if (err) {
         et_coder_free(c);
@@ -75,13 +89,6 @@ rb_error et_coder_of(rb_context *ctx, const rb_model *model, int64_t block_sampl
     et_prepare(ctx, c->engine, 1, 1);
     *out = c;
     return RB_OK;
-}
-
-rb_error et_coder_new(rb_context *ctx, const rb_model *model, int64_t block_samples, void **out) {
-    et_coder *coder;
-    rb_error err = et_coder_of(ctx, model, block_samples, false, &coder);
-    *out = coder;
-    return err;
 }
 
 rb_error et_code(rb_context *ctx, et_coder *c, const rb_block *block) {

@@ -7,14 +7,17 @@
 typedef struct et_coder {
     et_model own_model; /* room for one that is made from a general table */
     et_engine *engine;
-    et_results results;
+    int64_t block_samples; /* of the blocks it is given, at most */
+    et_results results;    /* room for as many of them as take a few megabytes */
 } et_coder;
 
-/* With room for the posteriors of so many samples as take a few megabytes, at most block_samples;
- * their states too, or means alone. */
-rb_error et_coder_of(rb_context *ctx, const rb_model *model, int64_t block_samples, bool states,
-                     et_coder **coder);
+/* From now on posteriors keep what et_expect needs: their states, unless fields add up. */
+rb_error et_coder_keep_states(rb_context *ctx, et_coder *coder);
 /* Posteriors of a block into coder->results, for which it has room. */
 rb_error et_code(rb_context *ctx, et_coder *coder, const rb_block *block);
+
+/* rebuild.c: <Wbar(s)> of the first samples of coder->results into rows, of the model's type and
+ * contiguous. */
+void et_expect(rb_context *ctx, et_coder *coder, rb_dense rows);
 
 #endif

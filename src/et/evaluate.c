@@ -6,12 +6,10 @@
 struct figures {
     rb_context *ctx;
     et_coder *coder;
-    rb_dense decoded;      /* block_samples x D, of the type */
+    rb_dense rebuilt;      /* block_samples x D, of the type: as `reconstruct` gives them */
     rb_dense given;        /* likewise: the samples of a sparse block */
     int64_t zeros, values; /* values that are there */
-    double *expected;      /* D: <Wbar(s)> */
-    double *wbar;          /* (gamma + 1) x D: superpositions on the way to a state */
-    double evidence, squares, residual;
+    double evidence, squares;
     bool *in_map; /* H */
 
     /* Against all states; every `step`-th sample, 0: none. */
@@ -82,57 +80,13 @@ static void add_map(struct figures *f, int64_t count) {
     }
 }
 
-/* ---- the mean of the superposition ---- */
-
-/* Adds q Wbar(s) of the states of two causes or more below s. */
-static void add_states(const struct figures *f, const et_look *look, int64_t s) {
-    const et_engine *engine = f->coder->engine;
-    const et_tree *tree = look->tree;
-    int64_t n = engine->setup.n_features;
-    const double *wbar = f->wbar + tree->size[s] * n;
-    double *out = f->wbar + (tree->size[s] + 1) * n;
-    for (int k = tree->last[s] + 1; k < tree->candidates; k++) {
-        int64_t child = tree->child[s] + k;
-        const double *field = rb_dense_row(engine->parameters.fields, look->candidates[k]);
-        double q = tree->size[child] > 1 ? look->states[child] : 0;
-        engine->setup.model->superpose(n, wbar, field, out);
-        for (int64_t d = 0; d < n; d++) {
-            f->expected[d] += q * out[d];
-        }
-        if (child < tree->inner) {
-            add_states(f, look, child);
-        }
-    }
-}
-
-/* <Wbar(s)>; where fields add up it is what the means rebuild. */
-static void expect_sample(const struct figures *f, int64_t i) {
-    const et_engine *engine = f->coder->engine;
-    et_look look = et_look_at(engine, &f->coder->results, i);
-    int64_t n = engine->setup.n_features;
-    for (int64_t d = 0; d < n; d++) {
-        f->wbar[d] = engine->setup.model->empty;
-        f->expected[d] = look.states[0] * f->wbar[d];
-    }
-    const void *single = rb_dense_row(f->coder->results.single, i);
-    for (int64_t h = 0; h < engine->setup.units; h++) {
-        const double *field = rb_dense_row(engine->parameters.fields, h);
-        double q = et_get(f->coder->results.single.type, single, h);
-        if (q > 0) {
-            engine->setup.model->superpose(n, f->wbar, field, f->wbar + n);
-        }
-        for (int64_t d = 0; q > 0 && d < n; d++) {
-            f->expected[d] += q * f->wbar[n + d];
-        }
-    }
-    add_states(f, &look, 0);
-}
+/* ---- blocks ---- */
 
 /* The squared error of rebuilt values of sample i, over those that are there. */
-static double squared_error(rb_dense given, int64_t i, const void *rebuilt, rb_type type) {
+static double squared_error(rb_dense given, rb_dense rebuilt, int64_t i) {
     double sum = 0;
     for (int64_t d = 0; d < given.cols; d++) {
-        double value = rb_dense_get(given, i, d), difference = value - et_get(type, rebuilt, d);
+        double value = rb_dense_get(given, i, d), difference = value - rb_dense_get(rebuilt, i, d);
         sum += isnan(value) ? 0 : difference * difference;
     }
     return sum;
@@ -140,13 +94,13 @@ static double squared_error(rb_dense given, int64_t i, const void *rebuilt, rb_t
 
 static rb_error add_block(struct figures *f, const rb_block *block) {
     const et_results *r = &f->coder->results;
-    rb_dense decoded = rb_dense_rows(f->decoded, 0, block->n_samples);
+    rb_dense rebuilt = rb_dense_rows(f->rebuilt, 0, block->n_samples);
     rb_dense given = rb_dense_rows(f->given, 0, block->n_samples);
     rb_error err = et_code(f->ctx, f->coder, block);
     if (err) {
         return err;
     }
-    et_decode(f->ctx, f->coder, block->n_samples, r->mean.data, decoded.data);
+    et_expect(f->ctx, f->coder, rebuilt);
     rb_block_rows(block, 0, given);
     add_map(f, block->n_samples);
     add_exact(f, block);
@@ -157,11 +111,7 @@ static rb_error add_block(struct figures *f, const rb_block *block) {
             f->zeros += et_get(r->mean.type, mean, h) == 0;
         }
         f->values += r->there[i];
-        f->squares += squared_error(given, i, rb_dense_row(decoded, i), decoded.type);
-        if (r->states) {
-            expect_sample(f, i);
-            f->residual += squared_error(given, i, f->expected, RB_FLOAT64);
-        }
+        f->squares += squared_error(given, rebuilt, i);
     }
     return RB_OK;
 }
@@ -201,8 +151,7 @@ static void fill(const struct figures *f, const rb_model *model, int64_t n, rb_e
         .truncation = f->exact_samples ? f->kl_sum / (double)f->exact_samples : NAN,
         .candidate_hits = f->exact_samples ? f->hits_sum / f->marginal_sum : NAN,
         .exact_samples = f->exact_samples,
-        .mean_squared_error =
-            (f->coder->results.states ? f->residual : f->squares) / (double)f->values,
+        .mean_squared_error = f->squares / (double)f->values,
     };
     for (int64_t h = 0; dead && h < units; h++) {
         e->dead_units += dead[h] != 0;
@@ -220,21 +169,24 @@ rb_error et_evaluate(rb_context *ctx, const rb_model *model, rb_feed *feed,
     size = size < ET_TASK_SAMPLES ? ET_TASK_SAMPLES : size;
     size = size < n ? size : n;
     struct figures f = {.ctx = ctx};
-    rb_error err = et_coder_of(ctx, model, size, true, &f.coder);
-    size = err ? size : f.coder->results.room;
+    void *coder = NULL;
+    rb_error err = et_coder_new(ctx, model, size, &coder);
+    f.coder = coder;
     if (!err) {
-        err = rb_dense_new(ctx, model->type, size, d, &f.decoded);
+        err = et_coder_keep_states(ctx, f.coder);
+    }
+    if (!err) {
+        size = f.coder->results.room;
+        err = rb_dense_new(ctx, model->type, size, d, &f.rebuilt);
     }
     if (!err) {
         err = rb_dense_new(ctx, model->type, size, d, &f.given);
     }
     if (!err) {
-        f.expected = rb_alloc(ctx, d, sizeof *f.expected);
-        f.wbar = rb_alloc(ctx, (et_most_active(f.coder->engine) + 1) * d, sizeof *f.wbar);
         f.in_map = rb_alloc_zero(ctx, f.coder->engine->setup.units, sizeof *f.in_map);
         f.quality = rb_alloc(ctx, 4 * size, sizeof *f.quality);
         f.step = exact_step(f.coder->engine, n);
-        err = f.expected && f.wbar && f.in_map && f.quality ? RB_OK : RB_ERROR_MEMORY;
+        err = f.in_map && f.quality ? RB_OK : RB_ERROR_MEMORY;
     }
     if (!err) {
         f.kl = f.quality + size;
@@ -246,10 +198,8 @@ rb_error et_evaluate(rb_context *ctx, const rb_model *model, rb_feed *feed,
         fill(&f, model, n, evaluation);
     }
     et_coder_free(f.coder);
-    rb_dense_free(&f.decoded);
+    rb_dense_free(&f.rebuilt);
     rb_dense_free(&f.given);
-    rb_free(f.expected);
-    rb_free(f.wbar);
     rb_free(f.in_map);
     rb_free(f.quality);
     return err;

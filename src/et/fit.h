@@ -240,11 +240,12 @@ void et_figures(const void *state, double *values);
 /* Only at the end temperature does a settled objective mean anything. */
 bool et_may_stop(const void *state);
 
-/* coder.c, evaluate.c */
+/* coder.c, rebuild.c, evaluate.c */
 rb_error et_coder_new(rb_context *ctx, const rb_model *model, int64_t block_samples, void **coder);
 void et_coder_free(void *coder);
 rb_error et_encode(rb_context *ctx, void *coder, const rb_block *block, void *codes);
 rb_error et_decode(rb_context *ctx, void *coder, int64_t n_samples, const void *codes, void *rows);
+rb_error et_rebuild(rb_context *ctx, void *coder, const rb_block *block, void *rows);
 rb_error et_evaluate(rb_context *ctx, const rb_model *model, rb_feed *feed,
                      rb_evaluation *evaluation);
 

@@ -60,7 +60,8 @@ static const char *const start_options[] = {"prior", "init-mean", "init-sd", NUL
     .begin = et_begin, .block = et_block, .end = et_end, .mstep = et_mstep,                        \
     .objective = et_objective, .figure_names = et_figure_names, .figures = et_figures,             \
     .may_stop = et_may_stop, .store = et_store, .keep = et_kept_arrays, .coder_new = et_coder_new, \
-    .coder_free = et_coder_free, .encode = et_encode, .decode = et_decode, .evaluate = et_evaluate
+    .coder_free = et_coder_free, .encode = et_encode, .decode = et_decode, .rebuild = et_rebuild,  \
+    .evaluate = et_evaluate
 
 const rb_method rb_method_linca = {
     .name = "linca",

@@ -75,23 +75,37 @@ static rb_error hand_over(rb_context *ctx, const struct use *use, int64_t first,
     return RB_OK;
 }
 
+/* Samples as the model expects them, on the scale of the data. */
+static rb_error rebuild_block(rb_context *ctx, struct use *use, const rb_block *block) {
+    const rb_method *method = use->model->method;
+    rb_error err;
+    if (method->rebuild) {
+        err = method->rebuild(ctx, use->coder, block, use->rows.data);
+    } else {
+        err = method->encode(ctx, use->coder, block, use->codes.data);
+        if (!err) {
+            err =
+                method->decode(ctx, use->coder, block->n_samples, use->codes.data, use->rows.data);
+        }
+    }
+    if (!err) {
+        rb_feed_undo(use->feed, rb_dense_rows(use->rows, 0, block->n_samples));
+    }
+    return err;
+}
+
 static rb_error use_block(rb_context *ctx, struct use *use, int64_t first, int64_t count,
                           bool rebuild) {
-    const rb_method *method = use->model->method;
     rb_block block;
     rb_error err = rb_feed_read(ctx, use->feed, first, count, &block);
     if (!err) {
-        err = method->encode(ctx, use->coder, &block, use->codes.data);
+        err = rebuild ? rebuild_block(ctx, use, &block)
+                      : use->model->method->encode(ctx, use->coder, &block, use->codes.data);
     }
-    if (err || !rebuild) {
-        return err ? err : hand_over(ctx, use, first, rb_dense_rows(use->codes, 0, count));
+    if (err) {
+        return err;
     }
-    err = method->decode(ctx, use->coder, count, use->codes.data, use->rows.data);
-    if (!err) {
-        rb_feed_undo(use->feed, rb_dense_rows(use->rows, 0, count));
-        err = hand_over(ctx, use, first, rb_dense_rows(use->rows, 0, count));
-    }
-    return err;
+    return hand_over(ctx, use, first, rb_dense_rows(rebuild ? use->rows : use->codes, 0, count));
 }
 
 static rb_error walk(rb_context *ctx, const rb_model *model, rb_source *source, rb_rows_fn fn,

@@ -42,6 +42,12 @@ holds "$after > $before + 3"
 expect 0 denoise s.h5 noisy.pgm --size 6x6 --scale -1:1 --truth clean.pgm -o - -q
 cmp -s out scaled.png || fail "$command: another picture on standard output"
 
+# Where the largest field counts.
+expect 0 fit mca P.npy -k 24 --candidates 6 --iterations 40 --seed 1 -o max.h5 -q
+expect 0 denoise max.h5 noisy.pgm --size 6x6 --truth clean.pgm -o max.png
+after=$(sed -n 's/.*ratio \([0-9.]*\) dB.*/\1/p' err)
+holds "$after > $before + 2"
+
 refuses "PICTURE is missing" denoise m.h5 -o X.png
 refuses "the model was fitted to 36" denoise m.h5 noisy.pgm --size 8x8 -o X.png
 refuses "do not fit into a picture" denoise m.h5 noisy.pgm --size 1x65 -o X.png

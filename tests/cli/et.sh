@@ -22,6 +22,19 @@ expect 0 reconstruct m.h5 Y.npy -o rebuilt.npy -q
 expect 0 info rebuilt.npy --json
 tells '"samples": 400, "features": 25'
 
+# What is rebuilt is what evaluate measures, whatever the number of threads.
+expect 0 evaluate m.h5 Y.npy --json -q
+error=$(number mean_squared_error <out)
+expect 0 convert Y.npy -o Y.tsv -q
+expect 0 reconstruct m.h5 Y.tsv -o rebuilt.tsv -q
+mean=$(paste Y.tsv rebuilt.tsv | awk -F '\t' '{ for (k = 1; k <= NF / 2; k++) {
+    sum += ($k - $(k + NF / 2)) ^ 2; count++ } } END { printf "%.12g", count == 10000 ? sum / count : -1 }')
+holds "$mean - $error < 1e-4 && $error - $mean < 1e-4"
+for threads in 2 3; do
+    expect 0 reconstruct m.h5 Y.npy --threads $threads -o threads.npy -q
+    same rebuilt.npy threads.npy
+done
+
 for key in causes_used quality truncation candidate_hits; do
     expect 0 evaluate m.h5 Y.npy --json -q
     tells "\"$key\": "
