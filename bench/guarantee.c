@@ -4,8 +4,8 @@
  *
  * F after an iteration must not be below F after the one before by more than rounding: in float64
  * 1e-10 of it; in float32 1e-5 of the sum of C_kk / Psi_kk, the size of the terms that F is the
- * difference of. The first iteration has no codes to go on from. Exit code 1 when F fell or a fit broke
- * off.
+ * difference of. The first iteration has no codes to go on from. Exit code 1 when F fell or a fit
+ * broke off.
  */
 #include "../tool/blas_choice.h"
 
