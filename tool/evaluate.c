@@ -58,6 +58,7 @@ static void print_json(const rb_evaluation *e, const rb_field_match *match) {
     emit_number(&j, "mean_squared_error", e->mean_squared_error);
     if (e->causes_used) {
         emit_integer(&j, "causes_used", e->causes_used);
+        emit_number(&j, "samples_used", e->samples_used);
         emit_number(&j, "quality", e->quality);
         emit_number(&j, "truncation", e->truncation);
         emit_number(&j, "candidate_hits", e->candidate_hits);
@@ -101,6 +102,7 @@ static void print_table(const rb_evaluation *e, const rb_field_match *match) {
     if (e->causes_used) {
         printf("%-22s %12lld   in the most probable state of a sample\n", "causes used",
                (long long)e->causes_used);
+        print_number("samples used", e->samples_used, "of the training data, in the last M-step");
     }
     if (e->exact_samples) {
         print_number("quality", e->quality, "share of the evidence in the states looked at");

@@ -120,8 +120,11 @@ typedef struct rb_evaluation {
     double kkt_residual;         /* of the codes of the fit, as the model has it (rfn.h); or NaN */
     double certificate;          /* the same */
     double mean_squared_error;   /* reconstruction_error^2 / values of V that are there */
-    /* Models of rarebit/et.h; the next three for up to 20 units, over `exact_samples` samples. */
+    /* Models of rarebit/et.h; the three after samples_used for up to 20 units, over `exact_samples`
+     * samples. */
     int64_t causes_used;   /* causes in the most probable state of a sample */
+    double samples_used;   /* N_cut: training samples that the last M-step of the fit used, as the
+                            * model has it; NaN for other models */
     double quality;        /* mean share Q of the evidence over all states that was looked at */
     double truncation;     /* mean of -log Q, the KL divergence from the exact posterior */
     double candidate_hits; /* share of sum_h p(s_h = 1 | v) that is of candidates */

@@ -132,6 +132,7 @@ static void fill(const struct figures *f, const rb_model *model, int64_t n, rb_e
     const et_engine *engine = f->coder->engine;
     int64_t units = engine->setup.units;
     const double *dead = rb_model_array(model, "dead", NULL, NULL);
+    const double *used = rb_model_array(model, "used", NULL, NULL);
     double mass = et_prior_mass(engine);
     *e = (rb_evaluation){
         .samples = n,
@@ -147,6 +148,7 @@ static void fill(const struct figures *f, const rb_model *model, int64_t n, rb_e
         .divergence = NAN,
         .kkt_residual = NAN,
         .certificate = NAN,
+        .samples_used = used ? used[0] : NAN,
         .quality = f->exact_samples ? f->quality_sum / (double)f->exact_samples : NAN,
         .truncation = f->exact_samples ? f->kl_sum / (double)f->exact_samples : NAN,
         .candidate_hits = f->exact_samples ? f->hits_sum / f->marginal_sum : NAN,

@@ -247,7 +247,8 @@ rb_error rfn_evaluate(rb_context *ctx, const rb_model *model, rb_feed *feed,
                                       .units = f.l,
                                       .quality = NAN,
                                       .truncation = NAN,
-                                      .candidate_hits = NAN};
+                                      .candidate_hits = NAN,
+                                      .samples_used = NAN};
         fill_objectives(&f, evaluation);
         evaluation->kkt_residual = only_value(model, "kkt_residual");
         evaluation->certificate = only_value(model, "certificate");

@@ -28,7 +28,8 @@ error=$(number mean_squared_error <out)
 expect 0 convert Y.npy -o Y.tsv -q
 expect 0 reconstruct m.h5 Y.tsv -o rebuilt.tsv -q
 mean=$(paste Y.tsv rebuilt.tsv | awk -F '\t' '{ for (k = 1; k <= NF / 2; k++) {
-    sum += ($k - $(k + NF / 2)) ^ 2; count++ } } END { printf "%.12g", count == 10000 ? sum / count : -1 }')
+    sum += ($k - $(k + NF / 2)) ^ 2; count++ } }
+    END { printf "%.12g", count == 10000 ? sum / count : -1 }')
 holds "$mean - $error < 1e-4 && $error - $mean < 1e-4"
 for threads in 2 3; do
     expect 0 reconstruct m.h5 Y.npy --threads $threads -o threads.npy -q
@@ -146,6 +147,25 @@ head -1 log.json >first && tail -1 log.json >last
 holds "$(number temperature <first) == 13 && $(number temperature <last) == 1.05"
 holds "$(number samples_used <first) == 400 && $(number samples_used <last) < 400"
 holds "$(number causes_used <last) == 10 && $(number truncation <last) > 0"
+
+# evaluate has those of the last iteration: floor(0.9 N A), A the prior mass of states of at most 3 of
+# 10 causes. With --cut-factor 1e9 that is all samples, whatever is evaluated.
+expect 0 evaluate m.h5 Y.npy --json -q
+[ "$(number samples_used <out)" = "$(number samples_used <last)" ] || fail "samples used: $(cat out)"
+cut=$(awk 'BEGIN {
+    for (c = 1; k <= 3; k++) { A += c * 0.2 ^ k * 0.8 ^ (10 - k); c *= (10 - k) / (k + 1) }
+    print int(0.9 * 400 * A) }')
+expect 0 fit mca Y.npy -k 10 --prior 0.2 --sigma 2 --iterations 30 --seed 1 -o cut.h5 -q
+expect 0 evaluate cut.h5 Y.npy --json -q
+[ "$(number samples_used <out)" = "$cut" ] || fail "samples used: $(cat out), not $cut"
+expect 0 evaluate cut.h5 Y.npy
+tells "samples used"
+expect 0 fit mca Y.npy -k 10 --sigma 2 --cut-factor 1e9 --iterations 5 --seed 1 -o whole.h5 -q
+expect 0 simulate bars --style max --samples 50 --seed 4 -o few.npy -q
+expect 0 evaluate whole.h5 few.npy --json -q
+[ "$(number samples_used <out)" = 400 ] || fail "samples used: $(cat out)"
+expect 0 evaluate rfn.h5 whole.tsv --json -q
+! grep -q samples_used out || fail "rfn has no data cut: $(cat out)"
 holds "$(number quality <last) <= 1 && $(number candidate_hits <last) <= 1"
 
 # Courses over the iterations, in one way of writing.
