@@ -1,6 +1,7 @@
-/* rarebit plot history|codes|filters|modules: pictures of models. */
+/* rarebit plot: pictures of models. */
 #include "tool.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 
 /* What a picture is made from and of. */
@@ -74,6 +75,23 @@ static rb_error paint_quality(const struct scene *s, const char *path) {
     return rb_plot_quality(s->call->ctx, s->model, s->options, path);
 }
 
+/* ---- evidences ---- */
+
+typedef struct evidence_options {
+    const char *true_causes;
+} evidence_options;
+
+static const rb_option *evidence_option_table(void) {
+    static const rb_option table[] = {
+        {"true-causes", 0, RB_OPTION_TEXT, offsetof(evidence_options, true_causes), NULL, 0, 0,
+         NULL, "FILE",
+         "which causes were active in each sample, samples x causes (simulate bars --states): "
+         "colours say how many"},
+        {0},
+    };
+    return table;
+}
+
 static int keep_evidence(void *user, int64_t sample, double log_evidence, int64_t count,
                          const int64_t *causes) {
     double *evidence = user;
@@ -86,19 +104,30 @@ static int keep_evidence(void *user, int64_t sample, double log_evidence, int64_
 static rb_error paint_evidence(const struct scene *s, const char *path) {
     int64_t n = rb_source_samples(s->source);
     const double *used = rb_model_array(s->model, "used", NULL, NULL);
+    const evidence_options *options = options_of(s->call, evidence_option_table());
+    rb_source *states = NULL;
     double *evidence = calloc((size_t)n + 1, sizeof *evidence);
     if (!evidence) {
         return RB_ERROR_MEMORY;
     }
     interrupt_gently();
-    rb_error err = rb_et_map(s->call->ctx, s->model, s->source, keep_evidence, evidence);
-    if (!err) {
-        err = rb_plot_evidence(s->call->ctx, evidence, n, used ? (int64_t)used[0] : 0, s->options,
-                               path);
+    rb_error err = RB_OK;
+    if (options->true_causes) {
+        err = rb_open(s->call->ctx, options->true_causes, NULL, &states);
     }
+    if (!err) {
+        err = rb_et_map(s->call->ctx, s->model, s->source, keep_evidence, evidence);
+    }
+    if (!err) {
+        err = rb_plot_evidence(s->call->ctx, evidence, n, used ? (int64_t)used[0] : 0, states,
+                               s->options, path);
+    }
+    rb_source_free(states);
     free(evidence);
     return err;
 }
+
+/* ---- commands ---- */
 
 static int run_fields(invocation *call) {
     return draw(call, paint_fields, false);
@@ -236,10 +265,14 @@ const command plot_evidence_command = {
     .arguments = {MODEL_ARGUMENT, DATA_ARGUMENT},
     .output = "PICTURE",
     .groups = {{"Picture", rb_plot_option_table, sizeof(rb_plot_options), NULL},
+               {"Truth", evidence_option_table, sizeof(evidence_options), NULL},
                {"Output", path_option_table, sizeof(path_options), NULL},
                {"Reading", rb_read_option_table, sizeof(rb_read_options), NULL},
                {"General", general_option_table, sizeof(general_options), NULL}},
     .examples = {{"Which samples few causes explain",
-                  "plot evidence model.h5 Y.npy -o evidence.png"}},
+                  "plot evidence model.h5 Y.npy -o evidence.png"},
+                 {"Of bars, in the colours of how many there are",
+                  "plot evidence model.h5 Y.npy --true-causes states.npy -o evidence.png"}},
+    .reads = "true-causes",
     .run = run_evidence,
 };

@@ -64,9 +64,13 @@ RB_API rb_error rb_plot_quality(rb_context *context, const rb_model *model,
                                 const rb_plot_options *options, const char *path);
 
 /* Log evidences of n samples, sorted from the largest, and the `used` that the fit kept to the left
- * of a line (the data cut); used is 0 or n: no line. */
+ * of a line (the data cut); used is 0 or n: no line. states: which causes were active in each
+ * sample, n samples x causes, 0 where one was not (as rb_simulate_bars gives them): a sample
+ * becomes a point in the colour of how many were, and RB_ERROR_DATA says when they are of other
+ * samples; NULL: not known. */
 RB_API rb_error rb_plot_evidence(rb_context *context, const double *evidence, int64_t n,
-                                 int64_t used, const rb_plot_options *options, const char *path);
+                                 int64_t used, rb_source *states, const rb_plot_options *options,
+                                 const char *path);
 
 /* The data as a heat map, features x samples, ordered by module and the modules framed. Shown is
  * what the model sees (preprocessed), each feature at mean 0 and standard deviation 1, cut at 2.5.

@@ -131,6 +131,11 @@ typedef struct rb_series_picture {
     double low, high; /* of the vertical axis; low = high: the range of the values */
     double cut;       /* a vertical line there; NaN: none */
     const char *title, *across, *up;
+    /* Points instead of one line, in the colours of their classes. NULL: a line. */
+    const int64_t *classes; /* count */
+    int64_t n_classes;
+    const char *const *class_names;
+    const char *legend; /* what the classes are */
 } rb_series_picture;
 
 rb_error rb_draw_series(rb_context *ctx, const rb_series_picture *picture,

@@ -1,9 +1,7 @@
-/* Pictures of fits by expectation truncation: fields and quality over time, sorted evidences. */
+/* Pictures of traced fits by expectation truncation: fields and quality over time. */
 #include "plot.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 static rb_error need_trace(rb_context *ctx, const rb_model *model, const char *name, int64_t *rows,
                            int64_t *columns, const double **values) {
@@ -91,47 +89,5 @@ rb_error rb_plot_quality(rb_context *ctx, const rb_model *model, const rb_plot_o
                                  .up = "Q"};
     err = rb_draw_series(ctx, &picture, options, path);
     rb_free(values);
-    return err;
-}
-
-static int descending(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x < y) - (x > y);
-}
-
-rb_error rb_plot_evidence(rb_context *ctx, const double *evidence, int64_t n, int64_t used,
-                          const rb_plot_options *options, const char *path) {
-    rb_plot_options defaults;
-    rb_plot_options_default(&defaults);
-    options = options ? options : &defaults;
-    rb_error err = rb_page_check(ctx, options, path);
-    if (!err && n < 1) {
-        err = rb_fail(ctx, RB_ERROR_DATA, "there are no samples whose evidence could be drawn");
-    }
-    if (err) {
-        return err;
-    }
-    double *sorted = rb_alloc(ctx, n, sizeof *sorted);
-    if (!sorted) {
-        return RB_ERROR_MEMORY;
-    }
-    memcpy(sorted, evidence, (size_t)n * sizeof *sorted);
-    qsort(sorted, (size_t)n, sizeof *sorted, descending);
-    char title[128];
-    bool cut = used > 0 && used < n;
-    snprintf(title, sizeof title, "Log evidence of %lld samples, sorted", (long long)n);
-    if (cut) {
-        snprintf(title, sizeof title, "Log evidence of %lld samples, sorted; the fit used %lld",
-                 (long long)n, (long long)used);
-    }
-    rb_series_picture picture = {.values = sorted,
-                                 .lines = 1,
-                                 .count = n,
-                                 .cut = cut ? (double)used - 0.5 : NAN,
-                                 .title = options->title ? options->title : title,
-                                 .across = "sample",
-                                 .up = "log evidence"};
-    err = rb_draw_series(ctx, &picture, options, path);
-    rb_free(sorted);
     return err;
 }

@@ -1,4 +1,4 @@
-/* Lines in one panel: qualities over iterations, evidences over ranks. */
+/* Lines or points in one panel: qualities over iterations, evidences over ranks. */
 #include "plot.h"
 
 #include <math.h>
@@ -91,6 +91,44 @@ static void draw_line(rb_page *page, const struct panel *p, int64_t line) {
     cairo_stroke(page->cairo);
 }
 
+static void draw_points(rb_page *page, const struct panel *p) {
+    const rb_series_picture *s = p->picture;
+    const double whole = 6.283185307179586, radius = s->count > 2000 ? 1.2 : 2;
+    for (int64_t i = 0; i < s->count; i++) {
+        if (isfinite(s->values[i])) {
+            rb_page_colour(page, rb_class_colour(s->classes[i]));
+            cairo_new_path(page->cairo);
+            cairo_arc(page->cairo, place_x(p, (double)i), place_y(p, s->values[i]), radius, 0,
+                      whole);
+            cairo_fill(page->cairo);
+        }
+    }
+}
+
+static bool occurs(const rb_series_picture *s, int64_t class_index) {
+    for (int64_t i = 0; i < s->count; i++) {
+        if (s->classes[i] == class_index) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* In a line between title and panel. */
+static void draw_legend(rb_page *page, const rb_series_picture *s) {
+    const double y = TOP - 13;
+    double x = LEFT;
+    rb_page_text(page, RB_TEXT_TICK, x, y, 0, 0, s->legend);
+    x += rb_text_room(RB_TEXT_TICK, s->legend) + 8;
+    for (int64_t c = 0; c < s->n_classes; c++) {
+        if (occurs(s, c)) {
+            rb_page_fill(page, (rb_box){x, y - 5, 10, 10}, rb_class_colour(c));
+            rb_page_text(page, RB_TEXT_TICK, x + 15, y, 0, 0, s->class_names[c]);
+            x += rb_text_room(RB_TEXT_TICK, s->class_names[c]) + 30;
+        }
+    }
+}
+
 rb_error rb_draw_series(rb_context *ctx, const rb_series_picture *picture,
                         const rb_plot_options *options, const char *path) {
     struct panel p = {.picture = picture};
@@ -100,13 +138,18 @@ rb_error rb_draw_series(rb_context *ctx, const rb_series_picture *picture,
     if (err) {
         return err;
     }
-    rb_page_text(&page, RB_TEXT_TITLE, LEFT, 30, 0, WIDTH, picture->title);
+    rb_page_text(&page, RB_TEXT_TITLE, LEFT, picture->classes ? 24 : 30, 0, WIDTH, picture->title);
     draw_axes(&page, &p);
     if (isfinite(picture->cut)) {
         double x = place_x(&p, picture->cut);
-        rb_page_line(&page, x, TOP, x, TOP + HEIGHT, 1.2, rb_class_colour(3));
+        rb_page_line(&page, x, TOP, x, TOP + HEIGHT, 1.2,
+                     picture->classes ? ink : rb_class_colour(3));
     }
-    for (int64_t line = 0; line < picture->lines; line++) {
+    if (picture->classes) {
+        draw_points(&page, &p);
+        draw_legend(&page, picture);
+    }
+    for (int64_t line = 0; !picture->classes && line < picture->lines; line++) {
         draw_line(&page, &p, line);
     }
     return rb_page_close(&page, RB_OK);

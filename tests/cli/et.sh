@@ -64,6 +64,14 @@ done
 expect 0 plot evidence m.h5 Y.npy -o evidence.svg -q
 [ -s evidence.svg ] || fail "no picture of evidence"
 grep -q 'path\|glyph' evidence.svg || fail "evidence.svg is empty"
+expect 0 simulate bars --style max --noise 2 --samples 400 --seed 3 -o again.npy \
+    --states states.npy -q
+same Y.npy again.npy
+expect 0 plot evidence m.h5 Y.npy --true-causes states.npy -o causes.svg -q
+[ "$(wc -c <causes.svg)" -gt "$(wc -c <evidence.svg)" ] || fail "causes.svg has no point a sample"
+breaks "are of 10 samples, but there are 400" \
+    plot evidence m.h5 Y.npy --true-causes fields.npy -o none.png -q
+refuses "would write over" plot evidence m.h5 Y.npy --true-causes states.npy -o states.npy
 
 # All methods, from the data alone.
 for method in linca nmf-et; do
