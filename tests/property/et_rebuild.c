@@ -75,7 +75,7 @@ static void draw_data(enum kind kind, int64_t n, double missing, double *y) {
     }
 }
 
-/* ---- a fit in the middle, and what it rebuilds ---- */
+/* ---- a fit in the middle, of the first N of n samples, and what it rebuilds of all ---- */
 
 struct fitted {
     rb_context *ctx;
@@ -94,14 +94,18 @@ static void begin(struct fitted *f, enum kind kind, const rb_et_options *options
     f->options.sigma = 0.9; /* several states count */
     rb_et_method(&noisy_or, &f->own);
     assert_ok(f->ctx, rb_context_add_method(f->ctx, &f->own));
-    f->source = fixture_source(f->ctx, y, n, D, &f->matrix);
+    rb_matrix *matrix;
+    rb_source *first = fixture_source(f->ctx, y, N, D, &matrix);
     rb_fit_options fit = fixture_fit(2, precision);
     fit.seed = 3;
     rb_preprocess_options preprocess;
     rb_preprocess_options_default(&preprocess);
     preprocess.missing = RB_MISSING_OMIT;
-    assert_ok(f->ctx, rb_fit(f->ctx, names[kind], &f->options, &fit, &preprocess, f->source, NULL,
-                             &f->model));
+    assert_ok(f->ctx,
+              rb_fit(f->ctx, names[kind], &f->options, &fit, &preprocess, first, NULL, &f->model));
+    rb_source_free(first);
+    rb_matrix_free(matrix);
+    f->source = fixture_source(f->ctx, y, n, D, &f->matrix);
 }
 
 static void end(struct fitted *f) {
