@@ -28,6 +28,8 @@ struct rb_feed {
     double *sparse_shift; /* n_features: centre / scale, or NULL when all are 0 */
     double *scratch;      /* threads x source features */
     double *totals;       /* of the samples of the last block; NULL when not asked for */
+    rb_block last;        /* what was read last: data of one block are prepared once */
+    bool has_last;        /* it is still here, being no view */
     rb_dense rows;        /* of the last block, when it is no view */
     int64_t *starts;      /* likewise for sparse */
     int32_t *columns;
@@ -391,6 +393,11 @@ static rb_error read_sparse(rb_context *ctx, rb_feed *feed, const rb_matrix *vie
 
 rb_error rb_feed_read(rb_context *ctx, rb_feed *feed, int64_t first, int64_t count,
                       rb_block *block) {
+    if (feed->has_last && feed->last.first == first && feed->last.n_samples == count) {
+        *block = feed->last;
+        return RB_OK;
+    }
+    feed->has_last = false;
     rb_matrix view;
     rb_error err = feed->source->read(feed->source, ctx, first, count, &view);
     if (err) {
@@ -400,8 +407,12 @@ rb_error rb_feed_read(rb_context *ctx, rb_feed *feed, int64_t first, int64_t cou
                         .n_samples = count,
                         .n_features = feed->p->n_features,
                         .sparse = feed->source->sparse};
-    return block->sparse ? read_sparse(ctx, feed, &view, block)
-                         : read_dense(ctx, feed, &view, block);
+    err =
+        block->sparse ? read_sparse(ctx, feed, &view, block) : read_dense(ctx, feed, &view, block);
+    feed->has_last = !err && (block->sparse ? block->csr.values == feed->values
+                                            : block->dense.data == feed->rows.data);
+    feed->last = *block;
+    return err;
 }
 
 void rb_feed_undo(const rb_feed *feed, rb_dense rows) {
