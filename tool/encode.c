@@ -167,11 +167,28 @@ static int run_map(invocation *call, const char *target) {
     return output_end(&out);
 }
 
+/* A name that says another format would mislead those who read the file. */
+static int check_map(const char *path) {
+    static const char *const others[] = {".npy", ".csv", ".h5", ".h5ad", ".gz", NULL};
+    for (const char *const *suffix = others; path && *suffix; suffix++) {
+        if (has_suffix(path, *suffix)) {
+            report_error("--map is '%s', but states are written as text with tabs; give a name "
+                         "that ends in .tsv",
+                         path);
+            return STATUS_USAGE;
+        }
+    }
+    return STATUS_DONE;
+}
+
 /* ---- the command ---- */
 
 static int run(invocation *call) {
     const output_options *options = options_of(call, matrix_output_option_table());
     const map_options *states = options_of(call, map_option_table());
+    if (check_map(states->map)) {
+        return STATUS_USAGE;
+    }
     if (states->map) {
         int status = run_map(call, states->map);
         if (status) {
@@ -206,6 +223,7 @@ const command encode_command = {
                   "encode model.h5 genes.tsv --transpose -o codes.tsv"},
                  {"Codes and loadings into AnnData", "encode model.h5 cells.h5ad -o coded.h5ad"},
                  {"Into a pipe", "encode model.h5 X.npy -o - | head"}},
+    .writes = "output map",
     .adds_to = ".h5ad",
     .run = run,
 };

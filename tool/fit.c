@@ -35,8 +35,24 @@ static const rb_option *model_option_table(void) {
     return table;
 }
 
+/* What a running fit tells. */
+typedef struct watch {
+    fit_log log;
+    int64_t seed;
+    bool seed_said; /* once there is an iteration: a fit that is refused has used none */
+} watch;
+
+static void say_seed(watch *w) {
+    if (!w->seed_said) {
+        report("seed %lld", (long long)w->seed);
+    }
+    w->seed_said = true;
+}
+
 static int on_progress(const rb_progress *p, void *user) {
-    fit_log_iteration(user, p);
+    watch *w = user;
+    say_seed(w);
+    fit_log_iteration(&w->log, p);
     report_progress(p);
     return interrupted();
 }
@@ -163,10 +179,22 @@ static void summarise(const rb_model *model, const char *method_name) {
     if (rb_model_attribute(model, "estep_wins")) {
         report("E-steps by what moved the codes: %s", rb_model_attribute(model, "estep_wins"));
     }
+    const double *residual = rb_model_array(model, "kkt_residual", NULL, NULL);
+    const double *certificate = rb_model_array(model, "certificate", NULL, NULL);
+    if (residual && certificate) {
+        report("KKT residual %.3g, certificate %.3g", *residual, *certificate);
+    }
+}
+
+/* Modules need a noise variance for each feature. */
+static bool has_modules(const rb_model *model) {
+    int64_t features = 0, variances = -1;
+    return rb_model_array(model, "loadings", &features, NULL) &&
+           rb_model_array(model, "noise", &variances, NULL) && variances == features;
 }
 
 /* The command that comes next, with the data read in the same way. */
-static void suggest_modules(const invocation *call, const char *target) {
+static void suggest_next(const invocation *call, const rb_model *model, const char *target) {
     const rb_read_options *reading = options_of(call, rb_read_option_table());
     char options[512] = "";
     size_t used = 0;
@@ -181,8 +209,10 @@ static void suggest_modules(const invocation *call, const char *target) {
                                  off ? "no-" : "", row->name, flag ? "" : " ", flag ? "" : value);
         }
     }
-    report("model in %s; next: rarebit modules %s %s%s -o modules.tsv", target, target,
-           call->arguments[0], options);
+    const char *next = has_modules(model) ? "modules" : "encode";
+    const char *result = has_modules(model) ? "modules" : "codes";
+    report("model in %s; next: rarebit %s %s %s%s -o %s.tsv", target, next, target,
+           call->arguments[0], options, result);
 }
 
 static rb_error save(const invocation *call, rb_model *model, const char *path) {
@@ -257,16 +287,19 @@ static void free_values(const invocation *call) {
 }
 
 /* Fits, and writes the model to out->path. */
-static rb_error fit_source(const invocation *call, fit_log *log, const output *out,
-                           rb_source *source, const rb_model *start, rb_model **model) {
+static rb_error fit_source(const invocation *call, watch *w, const output *out, rb_source *source,
+                           const rb_model *start, rb_model **model) {
     const rb_method *method = call->command->method;
     interrupt_gently();
-    rb_context_on_progress(call->ctx, on_progress, log);
+    rb_context_on_progress(call->ctx, on_progress, w);
     rb_error err = rb_fit(call->ctx, method->name, options_of(call, method->options),
                           options_of(call, rb_fit_option_table()),
                           options_of(call, rb_preprocess_option_table()), source, start, model);
     rb_context_on_progress(call->ctx, NULL, NULL);
     report_progress_end();
+    if (!err) {
+        say_seed(w); /* a fit that goes on may have been at its end */
+    }
     return err ? err : save(call, *model, out->path);
 }
 
@@ -305,31 +338,32 @@ static const rb_checkpoint_options *checkpoint_of(const invocation *call) {
 }
 
 /* A fit that goes on from a checkpoint has its seed, and its log goes on too. */
-static rb_error prepare_start(const invocation *call, fit_log *log) {
+static rb_error prepare_start(const invocation *call, watch *w) {
     rb_fit_options *options = options_of(call, rb_fit_option_table());
     rb_checkpoint_info info = {0};
     rb_error err = RB_OK;
     if (checkpoint_of(call)->checkpoint) {
-        err = rb_checkpoint_read(call->ctx, checkpoint_of(call)->checkpoint, &log->goes_on, &info);
+        err =
+            rb_checkpoint_read(call->ctx, checkpoint_of(call)->checkpoint, &w->log.goes_on, &info);
     }
     if (!option_was_given(call, "seed")) {
-        options->seed = log->goes_on ? info.seed : draw_seed();
+        options->seed = w->log.goes_on ? info.seed : draw_seed();
     }
     options->checkpoint = checkpoint_of(call);
-    options->trace = options->trace || log->path;
+    options->trace = options->trace || w->log.path;
+    w->seed = options->seed;
     return err;
 }
 
 /* Reads, fits and writes the model to out->path. *model is NULL unless there is one. A status after
  * a message. */
-static int fit(const invocation *call, fit_log *log, const output *out, rb_model **model) {
-    const rb_fit_options *options = options_of(call, rb_fit_option_table());
+static int fit(const invocation *call, watch *w, const output *out, rb_model **model) {
     rb_source *source = NULL;
     rb_model *start = NULL;
     *model = NULL;
     rb_error err = apply_preset(call);
     if (!err) {
-        err = prepare_start(call, log);
+        err = prepare_start(call, w);
     }
     if (!err) {
         err = load_start(call, &start);
@@ -342,11 +376,10 @@ static int fit(const invocation *call, fit_log *log, const output *out, rb_model
     }
     int status = err ? report_failure(call->ctx, err) : check_memory(call, source);
     if (!status) {
-        status = fit_log_begin(log);
+        status = fit_log_begin(&w->log);
     }
     if (!status) {
-        report("seed %lld", (long long)options->seed);
-        err = fit_source(call, log, out, source, start, model);
+        err = fit_source(call, w, out, source, start, model);
         status = err ? report_failure(call->ctx, err) : STATUS_DONE;
     }
     free_values(call);
@@ -359,7 +392,7 @@ static int fit(const invocation *call, fit_log *log, const output *out, rb_model
 static int finish(const invocation *call, const rb_model *model, const char *target) {
     summarise(model, call->command->method->name);
     if (strcmp(target, "-") != 0) {
-        suggest_modules(call, target);
+        suggest_next(call, model, target);
     }
     if (rb_model_status(model) == RB_STATUS_STOPPED) {
         report_error("interrupted after %lld iterations; the model was written",
@@ -402,7 +435,7 @@ static int check_init(const invocation *call) {
 static int run(invocation *call) {
     const model_options *options = options_of(call, model_option_table());
     output out;
-    fit_log log = {.path = options->log_json};
+    watch w = {.log = {.path = options->log_json}};
     rb_model *model;
     if (check_init(call)) {
         return STATUS_USAGE;
@@ -411,13 +444,13 @@ static int run(invocation *call) {
     if (status) {
         return status;
     }
-    status = fit(call, &log, &out, &model);
+    status = fit(call, &w, &out, &model);
     int logged = STATUS_DONE;
     if (status) {
-        fit_log_end(&log);
+        fit_log_end(&w.log);
         output_abandon(&out);
     } else {
-        logged = fit_log_end(&log);
+        logged = fit_log_end(&w.log);
         status = output_end(&out);
         if (!status) {
             remove_checkpoint(call, model);

@@ -6,23 +6,26 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 int fit_log_begin(fit_log *log) {
     if (!log->path) {
         return STATUS_DONE;
     }
+    struct stat info;
     bool to_stdout = strcmp(log->path, "-") == 0;
-    log->file = to_stdout ? stdout : log->goes_on ? fopen(log->path, "r+") : NULL;
-    log->goes_on = log->file && !to_stdout;
-    if (!log->file) {
-        log->file = fopen(log->path, "w");
-    }
+    bool there = !to_stdout && stat(log->path, &info) == 0;
+    log->old = there && S_ISREG(info.st_mode);
+    log->made = !to_stdout && !there;
+    log->file = to_stdout ? stdout : fopen(log->path, log->old ? "r+" : "w");
     if (!log->file) {
         report_error("cannot write the log '%s': %s", log->path, strerror(errno));
         return STATUS_FAILED;
     }
-    interrupt_wrote();
+    if (log->made) {
+        interrupt_temporary(log->path, true);
+    }
     return STATUS_DONE;
 }
 
@@ -43,14 +46,25 @@ static void cut_before(fit_log *log, int64_t iteration) {
     log->failed = end < 0 || fseek(log->file, end, SEEK_SET) || ftruncate(fileno(log->file), end);
 }
 
+/* The first line is due: from here on the file stays. */
+static void begin_lines(fit_log *log, int64_t iteration) {
+    log->begun = true;
+    if (log->old) {
+        cut_before(log, log->goes_on ? iteration : 0);
+    }
+    if (log->made) {
+        interrupt_temporary(log->path, false);
+    }
+    interrupt_wrote();
+}
+
 /* Whole lines, at once: who reads along sees no half of one. */
 void fit_log_iteration(fit_log *log, const rb_progress *p) {
     if (!log->file || log->failed) {
         return;
     }
-    if (log->goes_on) {
-        log->goes_on = false;
-        cut_before(log, p->iteration);
+    if (!log->begun) {
+        begin_lines(log, p->iteration);
     }
     json j = {.file = log->file};
     emit_open(&j, NULL, '{');
@@ -76,6 +90,10 @@ int fit_log_end(fit_log *log) {
         log->failed = fclose(log->file) != 0 || log->failed;
     }
     log->file = NULL;
+    if (log->made && !log->begun) {
+        unlink(log->path);
+        interrupt_temporary(log->path, false);
+    }
     if (log->failed) {
         report_error("the log '%s' could not be written", log->path);
         return STATUS_FAILED;

@@ -89,6 +89,13 @@ static double last_objective(const rb_model *model) {
     return objective;
 }
 
+/* The value of an array of 1 x 1; NULL: it is another one. */
+static const double *only_value(const rb_model *model, const char *name) {
+    int64_t rows = 0, columns = 0;
+    const double *values = rb_model_array(model, name, &rows, &columns);
+    return rows == 1 && columns == 1 ? values : NULL;
+}
+
 static void print_model_json(const rb_model *model) {
     json j = {.file = stdout};
     emit_open(&j, NULL, '{');
@@ -112,6 +119,14 @@ static void print_model_json(const rb_model *model) {
         emit_close(&j, ']');
     }
     emit_close(&j, '}');
+    emit_open(&j, "values", '{');
+    for (int64_t i = 0; (name = rb_model_array_name(model, i)); i++) {
+        const double *value = only_value(model, name);
+        if (value) {
+            emit_number(&j, name, *value);
+        }
+    }
+    emit_close(&j, '}');
     emit_open(&j, "attributes", '{');
     for (int64_t i = 0; (name = rb_model_attribute_name(model, i)); i++) {
         emit_text(&j, name, rb_model_attribute(model, name));
@@ -122,26 +137,31 @@ static void print_model_json(const rb_model *model) {
 }
 
 static void print_model(const rb_model *model) {
-    printf("%-20smodel of method %s\n", "kind", rb_model_method(model));
-    printf("%-20s%lld\n", "features", (long long)rb_model_features(model));
-    printf("%-20s%lld\n", "units", (long long)rb_model_units(model));
+    printf("%-22smodel of method %s\n", "kind", rb_model_method(model));
+    printf("%-22s%lld\n", "features", (long long)rb_model_features(model));
+    printf("%-22s%lld\n", "units", (long long)rb_model_units(model));
     rb_status status = rb_model_status(model);
     const char *asked = rb_model_attribute(model, "iterations");
-    printf("%-20s%lld%s%s%s%s\n", "iterations", (long long)rb_model_iterations(model),
+    printf("%-22s%lld%s%s%s%s\n", "iterations", (long long)rb_model_iterations(model),
            asked ? " of " : "", asked ? asked : "", status == RB_STATUS_ITERATIONS ? "" : ", ",
            status == RB_STATUS_ITERATIONS ? "" : rb_status_name(status));
     if (rb_model_iterations(model) > 0) {
-        printf("%-20s%.10g\n", "objective", last_objective(model));
+        printf("%-22s%.10g\n", "objective", last_objective(model));
     }
     const char *name;
     for (int64_t i = 0; (name = rb_model_array_name(model, i)); i++) {
         int64_t rows = 0, columns = 0;
         rb_model_array(model, name, &rows, &columns);
-        printf("%-20s%lld x %lld\n", name, (long long)rows, (long long)columns);
+        printf("%-22s%lld x %lld", name, (long long)rows, (long long)columns);
+        const double *value = only_value(model, name);
+        if (value) {
+            printf(": %.10g", *value);
+        }
+        putchar('\n');
     }
     for (int64_t i = 0; (name = rb_model_attribute_name(model, i)); i++) {
         if (strcmp(name, "units") != 0 && strcmp(name, "iterations") != 0) { /* shown above */
-            printf("%-20s%s\n", name, rb_model_attribute(model, name));
+            printf("%-22s%s\n", name, rb_model_attribute(model, name));
         }
     }
 }

@@ -5,6 +5,10 @@ expect 0 simulate bars --style max --noise 2 --samples 400 --seed 3 -o Y.npy --t
 expect 0 fit mca Y.npy -k 10 --candidates 5 --max-active 3 --prior 0.2 --sigma 2 \
     --temperature 13:1.05 --iterations 100 --seed 1 -o m.h5
 silent
+next=$(sed -n 's/.*next: rarebit //p' err)
+[ -n "$next" ] || fail "$command: names no next command"
+# shellcheck disable=SC2086 # words
+expect 0 $next -q
 expect 0 evaluate m.h5 Y.npy --truth fields.npy --json
 for key in causes causes_found mean_absolute_error log_likelihood mean_squared_error; do
     tells "\"$key\": "
@@ -51,6 +55,13 @@ sum=$(awk '{ sum += $1 } END { printf "%.12g", sum }' states.tsv)
 holds "$sum - ($(number log_likelihood <out)) < 1e-6 && ($(number log_likelihood <out)) - ($sum) < 1e-6"
 awk '{ for (k = 2; k <= NF; k++) if ($k < 0 || $k > 9 || (k > 2 && $k <= $(k - 1))) exit 1
        if (NF > 4) exit 1 }' states.tsv || fail "states.tsv: causes out of range or order"
+
+# They are text, in a file of their own.
+refuses "would write to the same file" encode m.h5 Y.npy -o one.tsv --map one.tsv
+refuses "cannot both go to standard output" encode m.h5 Y.npy -o - --map -
+refuses "would write over 'Y.npy'" encode m.h5 Y.npy -o codes.npy --map Y.npy
+refuses "written as text" encode m.h5 Y.npy -o codes.tsv --map map.npy
+[ ! -e one.tsv ] && [ ! -e map.npy ] || fail "a refused map was written"
 
 # Pictures of a traced fit.
 expect 0 fit mca Y.npy -k 10 --prior 0.2 --sigma 2 --temperature 13:1.05 --iterations 30 --trace \

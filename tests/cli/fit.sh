@@ -191,4 +191,34 @@ echo kept >old.jsonl
 printf 'a,b\n1,x\n' >wrong.csv
 expect 1 fit rfn wrong.csv -k 1 -o never.h5 --log-json old.jsonl
 [ "$(cat old.jsonl)" = kept ] || fail "$command: the old log is gone"
+# The same where options are refused; a new one is not left behind, and no seed was used.
+rm wrong.csv
+for log in old.jsonl new.jsonl; do
+    expect 2 fit rfn X.npy -k 5 --estep cyclic --normalize sd -o never.h5 --log-json $log
+    says "normalize sd"
+    ! grep -q '^seed' err || fail "$command: says the seed of a fit that was refused"
+done
+[ "$(cat old.jsonl)" = kept ] || fail "$command: the old log is gone"
+[ ! -e new.jsonl ] || fail "$command: an empty log is left"
+expect 0 fit rfn X.npy -k 2 --iterations 3 --seed 1 -o m.h5 --log-json old.jsonl -q
+[ "$(grep -c '^{"iteration": ' old.jsonl)" -eq 3 ] && [ "$(wc -l <old.jsonl)" -eq 3 ] ||
+    fail "$command: the log is $(cat old.jsonl)"
+
+# How far the codes of a guaranteed E-step are from the best: said, and the same in info.
+expect 0 fit rfn X.npy -k 3 --estep cyclic --iterations 3 --seed 1 -o m.h5
+says "KKT residual "
+certificate=$(sed -n 's/.*, certificate \([-0-9.e]*\)$/\1/p' err)
+expect 0 info m.h5 --json
+tells '"certificate": [1, 1]'
+value=$(sed 's/.*"values"//' out | number certificate)
+holds "($certificate) - ($value) < 1e-2 && ($value) - ($certificate) < 1e-2"
+[ -n "$(sed 's/.*"values"//' out | number kkt_residual)" ] || fail "$command: $(cat out)"
+expect 0 info m.h5
+grep -q '^certificate  *1 x 1: [-0-9.]' out || fail "$command: $(grep certificate out)"
+for name in weight-decay-laplace activation-threshold; do
+    tells "$name  "
+done
+expect 0 fit rfn X.npy -k 3 --iterations 3 --seed 1 -o m.h5
+! grep -q certificate err || fail "$command: newton has none"
+says "next: rarebit modules m.h5 X.npy -o modules.tsv"
 finish
