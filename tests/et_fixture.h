@@ -98,13 +98,15 @@ static inline void begin_setting(rb_context *ctx, const struct setting *c, struc
     rb_options_default(method->options, &f->options);
     f->options.units = c->h;
     f->options.candidates = c->candidates;
-    f->options.max_active = c->max_active;
+    f->options.max_active = c->count ? f->options.max_active : c->max_active;
     f->options.count = c->count;
     f->options.max_active_limit = c->limit;
     f->options.noise = c->noise;
-    f->options.prior = 0.25;
-    f->options.sigma = 0.7;
-    f->options.learn_sigma = true;
+    f->options.prior = c->count ? 0 : 0.25;
+    if (c->noise == RB_ET_GAUSSIAN) {
+        f->options.sigma = 0.7;
+        f->options.learn_sigma = true;
+    }
     f->options.weight_noise = 0;
     f->options.cut_factor = 1e9;
     f->options.singletons = c->singletons;

@@ -34,11 +34,16 @@ static const rb_option *bench_option_table(void) {
 static const struct {
     const char *name;
     int (*run)(invocation *call, const bench_options *options);
+    const char *heeds; /* the options that do something for it */
 } experiments[] = {
-    {"mnist", bench_mnist}, {"patches-50", bench_patches_50}, {"patches-100", bench_patches_100},
-    {"sound", bench_sound}, {"scaling", bench_scaling},
+    {"mnist", bench_mnist, "data picture trials iterations seed"},
+    {"patches-50", bench_patches_50, "data picture iterations seed"},
+    {"patches-100", bench_patches_100, "data picture iterations seed"},
+    {"sound", bench_sound, "data picture iterations seed"},
+    {"scaling", bench_scaling, "picture seed"},
 };
 enum { EXPERIMENTS = sizeof experiments / sizeof *experiments };
+static const char *const bars_heed = "as-printed trials restarts seed";
 
 /* ---- what the experiments share ---- */
 
@@ -96,10 +101,31 @@ rb_error bench_picture(invocation *call, const bench_options *options, const rb_
 
 /* ---- the command ---- */
 
+/* An option that would do nothing for the experiment is refused. */
+static int check_options(const invocation *call, const bench_options *options) {
+    const char *heeds = bars_heed;
+    for (int i = 0; options->experiment && i < EXPERIMENTS; i++) {
+        heeds =
+            strcmp(options->experiment, experiments[i].name) == 0 ? experiments[i].heeds : heeds;
+    }
+    for (const rb_option *row = bench_option_table(); row->name; row++) {
+        bool which = among_words("experiment list", row->name);
+        if (!which && option_was_given(call, row->name) && !among_words(heeds, row->name)) {
+            report_error("--%s does nothing for %s; leave it out", row->name,
+                         options->experiment ? options->experiment : "experiments on bars");
+            return STATUS_USAGE;
+        }
+    }
+    return STATUS_DONE;
+}
+
 static int run(invocation *call) {
     const bench_options *options = options_of(call, bench_option_table());
-    int status = STATUS_DONE;
     bool known = bench_bars_has(options->experiment);
+    int status = check_options(call, options);
+    if (status) {
+        return status;
+    }
     interrupt_gently();
     if (known) {
         status = bench_bars(call, options);

@@ -37,7 +37,12 @@ static rb_error match_truth(const invocation *call, const rb_model *model, rb_fi
 
 /* ---- results ---- */
 
-static void print_json(const rb_evaluation *e, const rb_field_match *match) {
+/* A number that only models with binary causes have: of others NaN. */
+static double of_causes(const rb_model *model, double value) {
+    return rb_model_array(model, "used", NULL, NULL) ? value : NAN;
+}
+
+static void print_json(const rb_model *model, const rb_evaluation *e, const rb_field_match *match) {
     json j = {.file = stdout};
     emit_open(&j, NULL, '{');
     emit_integer(&j, "samples", e->samples);
@@ -56,14 +61,12 @@ static void print_json(const rb_evaluation *e, const rb_field_match *match) {
     emit_number(&j, "kkt_residual", e->kkt_residual);
     emit_number(&j, "certificate", e->certificate);
     emit_number(&j, "mean_squared_error", e->mean_squared_error);
-    if (e->causes_used) {
-        emit_integer(&j, "causes_used", e->causes_used);
-        emit_number(&j, "samples_used", e->samples_used);
-        emit_number(&j, "quality", e->quality);
-        emit_number(&j, "truncation", e->truncation);
-        emit_number(&j, "candidate_hits", e->candidate_hits);
-        emit_integer(&j, "exact_samples", e->exact_samples);
-    }
+    emit_number(&j, "causes_used", of_causes(model, (double)e->causes_used));
+    emit_number(&j, "samples_used", of_causes(model, e->samples_used));
+    emit_number(&j, "quality", of_causes(model, e->quality));
+    emit_number(&j, "truncation", of_causes(model, e->truncation));
+    emit_number(&j, "candidate_hits", of_causes(model, e->candidate_hits));
+    emit_number(&j, "exact_samples", of_causes(model, (double)e->exact_samples));
     if (match->causes) {
         emit_integer(&j, "causes", match->causes);
         emit_integer(&j, "causes_found", match->causes_found);
@@ -73,15 +76,15 @@ static void print_json(const rb_evaluation *e, const rb_field_match *match) {
     putc('\n', stdout);
 }
 
+/* Leaves out what the method does not have. */
 static void print_number(const char *name, double value, const char *meaning) {
-    if (isnan(value)) {
-        printf("%-22s %12s   %s\n", name, "-", meaning);
-    } else {
+    if (!isnan(value)) {
         printf("%-22s %12.6g   %s\n", name, value, meaning);
     }
 }
 
-static void print_table(const rb_evaluation *e, const rb_field_match *match) {
+static void print_table(const rb_model *model, const rb_evaluation *e,
+                        const rb_field_match *match) {
     printf("%-22s %12lld\n", "samples", (long long)e->samples);
     printf("%-22s %12lld\n", "features", (long long)e->features);
     printf("%-22s %12lld\n", "units", (long long)e->units);
@@ -99,16 +102,18 @@ static void print_table(const rb_evaluation *e, const rb_field_match *match) {
     print_number("KKT residual", e->kkt_residual, "of the codes of the fit");
     print_number("certificate", e->certificate, "above 0: these are the best codes there are");
     print_number("mean squared error", e->mean_squared_error, "of what the model expects");
-    if (e->causes_used) {
-        printf("%-22s %12lld   in the most probable state of a sample\n", "causes used",
-               (long long)e->causes_used);
-        print_number("samples used", e->samples_used, "of the training data, in the last M-step");
-    }
-    if (e->exact_samples) {
-        print_number("quality", e->quality, "share of the evidence in the states looked at");
-        print_number("truncation", e->truncation, "mean - log quality: KL from all states");
-        print_number("candidate hits", e->candidate_hits, "share of the causes among candidates");
-    }
+    print_number("causes used", of_causes(model, (double)e->causes_used),
+                 "in the most probable state of a sample");
+    print_number("samples used", of_causes(model, e->samples_used),
+                 "of the training data, in the last M-step");
+    print_number("quality", of_causes(model, e->quality),
+                 "share of the evidence in the states looked at");
+    print_number("truncation", of_causes(model, e->truncation),
+                 "mean - log quality: KL from all states");
+    print_number("candidate hits", of_causes(model, e->candidate_hits),
+                 "share of the causes among candidates");
+    print_number("exact samples", of_causes(model, (double)e->exact_samples),
+                 "that the last three are means of");
     if (match->causes) {
         printf("%-22s %12lld   of %lld\n", "causes found", (long long)match->causes_found,
                (long long)match->causes);
@@ -133,9 +138,9 @@ static int run(invocation *call) {
         err = match_truth(call, model, &match);
     }
     if (!err && options->json) {
-        print_json(&evaluation, &match);
+        print_json(model, &evaluation, &match);
     } else if (!err) {
-        print_table(&evaluation, &match);
+        print_table(model, &evaluation, &match);
     }
     rb_field_match_clear(&match);
     rb_source_free(source);
@@ -148,7 +153,7 @@ const command evaluate_command = {
     .heading = "Use a model",
     .summary = "measure how well a model explains data",
     .description = "Errors are of the preprocessed data. Numbers that a method does not have are "
-                   "shown as - and are null in JSON.",
+                   "left out of the table and are null in JSON.",
     .arguments = {{"MODEL", "a model that 'rarebit fit' wrote", false},
                   {"DATA", "samples x features, in any format that fit reads", false}},
     .groups = {{"Output", json_option_table, sizeof(json_options), NULL},

@@ -42,10 +42,11 @@ extern "C" {
 #endif
 
 typedef enum rb_et_selection {
-    RB_ET_SELECT_JOINT = 0, /* W_h'y - |W_h|^2 / 2: the best single causes */
-    RB_ET_SELECT_COSINE,    /* W_h'y / |W_h| (eq. 33) */
-    RB_ET_SELECT_BOUND, /* - sum_d max(0, W_dh - y_d)^2 (eq. 28): fields that are not negative */
-    RB_ET_SELECT_EXACT  /* p(s_h = 1 | y) over all states, for few units */
+    RB_ET_SELECT_AUTO = 0, /* joint; as printed: bound, or for linca cosine */
+    RB_ET_SELECT_JOINT,    /* W_h'y - |W_h|^2 / 2: the best single causes */
+    RB_ET_SELECT_COSINE,   /* W_h'y / |W_h| (eq. 33) */
+    RB_ET_SELECT_BOUND,    /* - sum_d max(0, W_dh - y_d)^2 (eq. 28): fields that are not negative */
+    RB_ET_SELECT_EXACT     /* p(s_h = 1 | y) over all states, for few units */
 } rb_et_selection;
 
 typedef enum rb_et_anneal { RB_ET_ANNEAL_AUTO = 0, RB_ET_ANNEAL_YES, RB_ET_ANNEAL_NO } rb_et_anneal;
@@ -59,18 +60,19 @@ typedef struct rb_et_options {
     int64_t candidates; /* H': causes looked at for a sample; 0: min(units, 5) */
     int64_t max_active; /* gamma: active causes in a state, at most */
     double prior;       /* pi; 0: 2 / units, or 1/2 if less */
-    double sigma;       /* of the noise; 0: learned, from half the standard deviation of the data */
-    bool learn_prior;   /* from the end temperature on */
-    bool learn_sigma;   /* likewise; always when sigma is 0 */
+    double sigma;     /* of the noise; 0: learned, from half the standard deviation of the data, or
+                         * in a warm start from that of the model */
+    bool learn_prior; /* from the end temperature on */
+    bool learn_sigma; /* likewise; always when sigma is 0 */
     /* "start:end" or "start", or a course over the iterations: "0=13,0.1=13,0.8=1" is 13 for a
      * tenth of them, falls to 1 until eight tenths, and stays. NULL: from the data. */
     const char *temperature;
     /* Courses likewise: the sd of the noise, instead of weight_noise; and the share of the samples
      * in use, those of largest evidence, instead of cut_factor. NULL: as those say. */
     const char *weight_noise_schedule, *cut_schedule;
-    double weight_noise; /* sd of the noise on fields while annealing; below 0: from the data */
+    double weight_noise; /* sd of the noise on fields while annealing; -1: from the data */
     double init_mean;    /* of the fields at the start, with init_sd */
-    double init_sd;      /* below 0: both from the data */
+    double init_sd;      /* -1: both from the data */
     int selection;       /* rb_et_selection */
     bool singletons;     /* look at every single cause besides */
     int anneal_prior;    /* rb_et_anneal: the temperature acts on the prior too */
@@ -86,7 +88,7 @@ typedef struct rb_et_options {
     int64_t max_active_limit;
     int64_t candidates_limit; /* and with two more candidates, up to this many; 0: units */
     bool exact;               /* look at all states: candidates = max_active = units */
-    bool as_printed;          /* the paper's literal settings */
+    bool as_printed;          /* the paper's literal settings, but for those that are given */
 } rb_et_options;
 
 /* The option table of rb_et_options for a method, "linca", "nmf-et" or "mca"; NULL for another. */

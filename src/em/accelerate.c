@@ -29,7 +29,7 @@ rb_error rb_accelerate_begin(rb_context *ctx, rb_run *run, void *state) {
         return RB_OK;
     }
     if (!run->method->settle || !run->method->keep) {
-        return rb_fail(ctx, RB_ERROR_UNSUPPORTED,
+        return rb_fail(ctx, RB_ERROR_ARGUMENT,
                        "the method '%s' cannot be accelerated; leave accelerate at 'none'",
                        run->method->name);
     }

@@ -14,11 +14,8 @@ static int64_t cut_size(const et_state *st) {
         return et_cut_size_at(&st->schedule.cut, st->schedule.iterations, st->iteration,
                               st->problem.n_samples);
     }
-    if (st->options.count) {
-        return st->problem.n_samples;
-    }
     if (factor == 0) {
-        factor = learns ? 1 : 0.9;
+        factor = learns || st->options.count ? 1 : 0.9;
     }
     return et_cut_size(st->schedule.iterations, st->iteration, st->problem.n_samples,
                        factor * et_prior_mass(st->engine));

@@ -46,7 +46,7 @@ static void exact_task(void *arg, int64_t index, int worker) {
     et_look look = et_look_at(engine, r, i);
     et_sample sample = et_observe_block(engine, scratch, task->block, i);
     double evidence = et_exact(engine, scratch, &sample, scratch->scores);
-    f->kl[i] = evidence - r->evidence[i];
+    f->kl[i] = fmax(0, evidence - r->evidence[i]); /* below 0 by rounding only */
     f->quality[i] = exp(-f->kl[i]);
     f->hits[i] = 0;
     for (int64_t k = 0; k < look.tree->candidates; k++) {

@@ -29,9 +29,11 @@ static void mean_quality(const et_trace *t, int64_t iteration, double *quality,
     *quality = *truncation = 0;
     for (int64_t k = 0; k < t->count; k++) {
         double q = t->quality[iteration * t->count + k];
-        *quality += q / (double)t->count;
-        *truncation -= log(q) / (double)t->count;
+        *quality += q;
+        *truncation -= log(q);
     }
+    *quality /= (double)t->count;
+    *truncation /= (double)t->count;
 }
 
 void et_figures(const void *state, double *values) {

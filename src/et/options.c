@@ -53,10 +53,10 @@ const rb_option et_option_rows[] = {
      "MEAN", "mean of the fields at the start, with --init-sd"},
     {"init-sd", 0, RB_OPTION_NUMBER, offsetof(rb_et_options, init_sd), "-1", -1, 1e150, NULL, "SD",
      "standard deviation of the fields at the start (-1: it and the mean from the data)"},
-    {"selection", 0, RB_OPTION_CHOICE, offsetof(rb_et_options, selection), "joint", 0, 0,
-     "joint|cosine|bound|exact", "SCORE",
-     "how candidates are chosen: best single causes, eq. 33, eq. 28 (not for linca), or by all "
-     "states (few units)"},
+    {"selection", 0, RB_OPTION_CHOICE, offsetof(rb_et_options, selection), "auto", 0, 0,
+     "auto|joint|cosine|bound|exact", "SCORE",
+     "how candidates are chosen: best single causes (auto), eq. 33, eq. 28 (not for linca), or by "
+     "all states (few units)"},
     {"singletons", 0, RB_OPTION_FLAG, offsetof(rb_et_options, singletons), "true", 0, 0, NULL, NULL,
      "look at the candidates alone, not at every single cause besides"},
     {"anneal-prior", 0, RB_OPTION_CHOICE, offsetof(rb_et_options, anneal_prior), "auto", 0, 0,
@@ -71,7 +71,7 @@ const rb_option et_option_rows[] = {
      "instead, the share of the samples kept, those explained best, as lines between shares of the "
      "iterations: 0=1,0.7=1,0.9=0.8"},
     {"as-printed", 0, RB_OPTION_FLAG, offsetof(rb_et_options, as_printed), "false", 0, 0, NULL,
-     NULL, "the paper's settings to the letter; less reliable"},
+     NULL, "the paper's settings to the letter, but for those that are given; less reliable"},
     {0},
 };
 

@@ -50,20 +50,30 @@ static const char *idle_limit(const rb_et_options *o, const et_setup *setup) {
     return NULL;
 }
 
+/* How candidates are chosen; the choice that is printed gives way to one that is made. */
+static int selection_of(const et_model *model, const rb_et_options *o) {
+    if (o->selection != RB_ET_SELECT_AUTO) {
+        return o->selection;
+    }
+    if (o->as_printed) {
+        return model->non_negative ? RB_ET_SELECT_BOUND : RB_ET_SELECT_COSINE;
+    }
+    return RB_ET_SELECT_JOINT;
+}
+
 rb_error et_setup_of(rb_context *ctx, const et_model *model, const rb_et_options *options,
                      int64_t n_features, rb_type type, et_setup *setup) {
     *setup = (et_setup){.model = model,
                         .n_features = n_features,
                         .units = options->units,
                         .type = type,
-                        .selection = options->selection,
+                        .selection = selection_of(model, options),
                         .singletons = options->singletons && !options->count,
                         .fixed_count = options->count > 0};
     et_limits(options, &setup->candidates, &setup->max_active);
     et_widths(options, setup);
     if (options->as_printed) {
-        setup->selection = model->non_negative ? RB_ET_SELECT_BOUND : RB_ET_SELECT_COSINE;
-        setup->singletons = model->max && !options->count;
+        setup->singletons = setup->singletons && model->max;
     }
     if (options->count > options->units) {
         return rb_fail(

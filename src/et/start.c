@@ -125,6 +125,51 @@ static rb_error read_schedules(rb_context *ctx, const rb_et_options *o, et_sched
     return err;
 }
 
+/* What is wrong with options of which others leave nothing; NULL: nothing. */
+static const char *idle_option(const rb_et_options *o) {
+    rb_et_options usual;
+    rb_et_options_default(&usual);
+    if (o->exact && o->candidates) {
+        return "candidates does nothing where exact looks at all causes; leave one of them out";
+    }
+    if (o->exact && o->selection != RB_ET_SELECT_AUTO) {
+        return "selection does nothing where exact looks at all causes; leave one of them out";
+    }
+    if ((o->exact || o->count) && o->max_active != usual.max_active) {
+        return "max-active does nothing where all states or a fixed count are looked at; leave it "
+               "out";
+    }
+    if (o->count && o->prior > 0) {
+        return "prior does nothing with a fixed count of causes; leave one of them out";
+    }
+    if (o->count && (o->learn_prior || o->prior_per_cause)) {
+        return "with a fixed count of causes there is no prior to learn; leave out count, or "
+               "learn-prior and prior-per-cause";
+    }
+    if (o->noise == RB_ET_POISSON && (o->sigma > 0 || o->learn_sigma)) {
+        return "Poisson noise has no sigma; leave out sigma and learn-sigma";
+    }
+    return NULL;
+}
+
+/* What is wrong with how fields are to begin and to be disturbed; NULL: nothing. */
+static const char *wrong_start(const rb_et_options *o, const et_model *model) {
+    if (o->weight_noise < 0 && o->weight_noise != -1) {
+        return "weight-noise must be a standard deviation of 0 or more, or -1 to take it from the "
+               "data";
+    }
+    if (o->init_sd < 0 && o->init_sd != -1) {
+        return "init-sd must be a standard deviation of 0 or more, or -1 to start from the data";
+    }
+    if (o->init_sd < 0 && o->init_mean != 0) {
+        return "init-mean is given without init-sd; give both, or neither to start from the data";
+    }
+    if (o->init_sd >= 0 && (o->init_mean < fmin(0, model->least) || o->init_mean > model->most)) {
+        return "init-mean is outside of the values that a field of this method may have";
+    }
+    return NULL;
+}
+
 static rb_error read_options(rb_context *ctx, et_state *st, et_setup *setup) {
     rb_et_options *o = &st->options;
     rb_error err = et_setup_of(ctx, st->model, o, st->problem.n_features, st->problem.type, setup);
@@ -132,21 +177,20 @@ static rb_error read_options(rb_context *ctx, et_state *st, et_setup *setup) {
         return err;
     }
     setup->missing = st->problem.missing;
+    const char *wrong = idle_option(o);
+    wrong = wrong ? wrong : wrong_start(o, st->model);
+    if (wrong) {
+        return rb_fail(ctx, RB_ERROR_ARGUMENT, "%s", wrong);
+    }
     if (st->problem.restart == 0) {
         warn_of_limits(ctx, o, setup);
     }
-    if (o->init_sd < 0 && o->init_mean != 0) {
-        return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                       "init-mean is given without init-sd; give both, or neither to start from "
-                       "the data");
-    }
     o->max_active = setup->max_active;
-    st->anneal_prior = o->anneal_prior == RB_ET_ANNEAL_YES || o->as_printed ||
-                       (o->anneal_prior == RB_ET_ANNEAL_AUTO && st->model->anneal_prior);
+    st->anneal_prior =
+        o->anneal_prior == RB_ET_ANNEAL_YES ||
+        (o->anneal_prior == RB_ET_ANNEAL_AUTO && (st->model->anneal_prior || o->as_printed));
     st->reflect = o->as_printed;
     st->learn_sigma = !st->model->general && (o->learn_sigma || o->sigma == 0);
-    o->learn_prior = o->learn_prior && !o->count;
-    o->prior_per_cause = o->prior_per_cause && !o->count;
     st->schedule =
         (et_schedule){.iterations = st->problem.fit->iterations, .end = st->model->end_temperature};
     return read_schedules(ctx, o, &st->schedule);
@@ -201,7 +245,11 @@ static rb_error take_parameters(rb_context *ctx, et_state *st, const rb_model *s
                        (long long)st->options.units, (long long)st->problem.n_features);
     }
     st->warm = true;
-    return et_load_parameters(ctx, start, st->engine);
+    rb_error err = et_load_parameters(ctx, start, st->engine);
+    if (!err && st->options.sigma > 0) {
+        st->engine->parameters.sigma = st->options.sigma;
+    }
+    return err;
 }
 
 rb_error et_start(rb_context *ctx, const rb_problem *problem, const rb_et_options *options,

@@ -60,7 +60,7 @@ static void exact_task(void *arg, int64_t index, int worker) {
     et_sample sample = et_observe_block(engine, scratch, task->block, i);
     double exact = et_exact(engine, scratch, &sample, scratch->scores);
     double evidence = st->results.evidence[i];
-    st->trace.quality[st->iteration * st->trace.count + k] = exp(evidence - exact);
+    st->trace.quality[st->iteration * st->trace.count + k] = exp(fmin(0, evidence - exact));
     task->hits[k] = 0;
     for (int c = 0; c < look.tree->candidates; c++) {
         task->hits[k] += scratch->scores[look.candidates[c]];

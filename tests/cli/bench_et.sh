@@ -49,5 +49,13 @@ tells "sound: 217 samples"
 refuses "experiment 'mnist' needs --data" bench et --experiment mnist
 refuses "would write over 'a.pgm'" bench et --experiment patches-50 --data a.pgm --picture a.pgm
 breaks "a.pgm: this is no sound" bench et --experiment sound --data a.pgm
+for option in "--picture x.png" "--iterations 5" "--data Y.npy"; do
+    # shellcheck disable=SC2086 # words
+    refuses "does nothing for mca-noisy" bench et --experiment mca-noisy --trials 1 $option
+    # shellcheck disable=SC2086 # words
+    refuses "does nothing for experiments on bars" bench et --trials 1 $option
+done
+refuses "--restarts does nothing for mnist" bench et --experiment mnist --data Y.npy --restarts 2
+refuses "--trials does nothing for scaling" bench et --experiment scaling --trials 2
 refuses "no experiment 'bars'" bench et --experiment bars
 finish

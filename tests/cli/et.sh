@@ -184,7 +184,11 @@ expect 0 simulate bars --style max --samples 50 --seed 4 -o few.npy -q
 expect 0 evaluate whole.h5 few.npy --json -q
 [ "$(number samples_used <out)" = 400 ] || fail "samples used: $(cat out)"
 expect 0 evaluate rfn.h5 whole.tsv --json -q
-! grep -q samples_used out || fail "rfn has no data cut: $(cat out)"
+for key in causes_used samples_used quality truncation candidate_hits exact_samples; do
+    tells "\"$key\": null" # rfn has none of them
+done
+expect 0 evaluate rfn.h5 whole.tsv -q
+! grep -q 'causes used\|quality\|  -  ' out || fail "rows without a number: $(cat out)"
 holds "$(number quality <last) <= 1 && $(number candidate_hits <last) <= 1"
 
 # Courses over the iterations, in one way of writing.
@@ -200,4 +204,53 @@ refuses "both given" \
 refuses "not negative" fit linca Y.npy -k 10 --selection bound -o m.h5 -q
 refuses "temperature" fit mca Y.npy -k 10 --temperature 1:13 -o m.h5 -q
 refuses "init-mean" fit mca Y.npy -k 10 --init-mean 3 -o m.h5 -q
+
+# What would do nothing is refused.
+refuses "learn-prior" fit mca Y.npy -k 10 --count 2 --learn-prior -o none.h5 -q
+refuses "prior does nothing" fit mca Y.npy -k 10 --count 2 --prior 0.2 -o none.h5 -q
+refuses "max-active does nothing" fit mca Y.npy -k 10 --count 2 --max-active 4 -o none.h5 -q
+refuses "candidates does nothing" fit mca Y.npy -k 10 --exact --candidates 5 -o none.h5 -q
+refuses "selection does nothing" fit mca Y.npy -k 10 --exact --selection bound -o none.h5 -q
+for option in "--sigma 2" --learn-sigma; do
+    # shellcheck disable=SC2086 # words
+    refuses "has no sigma" fit mca Y.npy -k 10 --noise poisson $option -o none.h5 -q
+done
+refuses "weight-noise must be" fit mca Y.npy -k 10 --weight-noise -0.5 -o none.h5 -q
+refuses "init-sd must be" fit mca Y.npy -k 10 --init-sd -0.5 -o none.h5 -q
+refuses "init-mean is outside" fit mca Y.npy -k 10 --init-mean -5 --init-sd 1 -o none.h5 -q
+expect 0 fit linca Y.npy -k 10 --init-mean -5 --init-sd 1 --iterations 2 -o m.h5 -q
+refuses "cannot be accelerated" fit mca Y.npy -k 10 --accelerate squarem -o none.h5 -q
+
+# As printed but for what is given: another selection gives another fit.
+for selection in "" bound joint; do
+    expect 0 fit mca Y.npy -k 10 --as-printed ${selection:+--selection $selection} --iterations 20 \
+        --seed 1 -o m.h5 -q
+    expect 0 evaluate m.h5 Y.npy --json -q
+    cp out "printed$selection"
+done
+same printed printedbound
+! cmp -s printed printedjoint || fail "--selection does nothing beside --as-printed"
+
+# A warm start takes a sigma that is given, and keeps it.
+expect 0 fit mca Y.npy -k 10 --sigma 2 --iterations 30 --seed 1 -o m.h5 -q
+expect 0 fit mca Y.npy -k 10 --init m.h5 --sigma 4 --iterations 3 --log-json log.json -o warm.h5 -q
+[ "$(grep -c '"sigma": 4,' log.json)" = 3 ] || fail "sigma is not 4: $(cat log.json)"
+
+# Samples that no cause explains: table and JSON have the same numbers, 0 and 1 among them.
+for i in 1 2 3 4 5 6 7 8 9 10 11 12; do echo 0,0,0,0; done >zero.csv
+expect 0 fit mca zero.csv -k 3 --seed 1 -o m.h5 -q
+expect 0 evaluate m.h5 zero.csv -q
+cp out table
+expect 0 evaluate m.h5 zero.csv --json -q
+[ "$(number causes_used <out)" = 0 ] || fail "causes used: $(cat out)"
+for key in causes_used samples_used quality truncation candidate_hits exact_samples; do
+    [ "$(sed -n "s/^$(echo $key | tr _ ' ') *\([^ ]*\) .*/\1/p" table)" = "$(number $key <out)" ] ||
+        fail "$key differs: $(cat table out)"
+done
+
+# All states looked at: rounding takes no divergence below 0 and no quality above 1.
+expect 0 fit mca Y.npy -k 5 --exact --iterations 20 --seed 1 --log-json log.json -o m.h5 -q
+! grep -q '"truncation": -' log.json || fail "a divergence below 0: $(cat log.json)"
+expect 0 evaluate m.h5 Y.npy --json -q
+holds "$(number truncation <out) >= 0 && $(number quality <out) <= 1"
 finish

@@ -57,8 +57,10 @@ static void exact_em_never_lowers_the_likelihood(void **state) {
             options.weight_noise = 0;
             options.cut_factor = 1e9;
             options.learn_prior = true;
-            options.sigma = 1;
-            options.learn_sigma = true;
+            if (kinds[k].noise == RB_ET_GAUSSIAN) {
+                options.sigma = 1;
+                options.learn_sigma = true;
+            }
             fit.seed = seed;
             rb_model *model = fit_values(ctx, c.method, &options, &fit, y, c.n, c.d);
             double before = -HUGE_VAL, now;

@@ -285,7 +285,7 @@ static rb_model *fit_bars(rb_context *ctx, int m, double *y, bool sparse, int mi
     options.units = BARS;
     options.noise = models[m].noise;
     options.prior = 0.25;
-    options.sigma = 1;
+    options.sigma = models[m].noise == RB_ET_POISSON ? 0 : 1;
     preprocess.missing = missing;
     rb_fit_options fit = fixture_fit(100, RB_FLOAT32);
     assert_ok(ctx,

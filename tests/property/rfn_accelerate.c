@@ -166,7 +166,7 @@ static void refuses_the_rest(void **state) {
     rb_et_options et;
     rb_et_options_default(&et);
     assert_int_equal(rb_fit(ctx, "linca", &et, &how, NULL, source, NULL, &model),
-                     RB_ERROR_UNSUPPORTED);
+                     RB_ERROR_ARGUMENT);
     assert_non_null(strstr(rb_context_error(ctx), "cannot be accelerated"));
     rb_source_free(source);
     rb_matrix_free(matrix);
