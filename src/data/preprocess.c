@@ -314,6 +314,24 @@ static rb_error check_variation(rb_context *ctx, const struct fitting *f) {
                    (long long)f->source->n_samples);
 }
 
+static void warn_of_empty(rb_context *ctx, const struct fitting *f) {
+    int64_t empty = 0, first = -1;
+    for (int64_t k = 0; k < f->p->n_input; k++) {
+        if (f->moments[k].count == 0) {
+            first = first < 0 ? k : first;
+            empty++;
+        }
+    }
+    if (empty > 0) {
+        const char *name = rb_source_feature_name(f->source, first);
+        rb_log(ctx, RB_LOG_WARNING,
+               "features without a single value are taken as 0, %lld of them; the first is "
+               "feature %lld%s%s%s",
+               (long long)empty, (long long)first, name ? " (" : " (counted from 0",
+               name ? name : "", ")");
+    }
+}
+
 /* Missing values count with what fills them, from here on. */
 static void fill_moments(struct fitting *f) {
     for (int64_t k = 0; k < f->p->n_input; k++) {
@@ -355,6 +373,7 @@ static rb_error run(rb_context *ctx, struct fitting *f) {
         err = find_quantiles(ctx, f);
     }
     if (!err && f->fill) {
+        warn_of_empty(ctx, f);
         fill_moments(f);
     }
     if (!err) {

@@ -70,7 +70,7 @@ static rb_error check_batches(rb_context *ctx, const rb_problem *problem,
     if (problem->fit->trace) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT,
                        "the E-step objective is one of all samples and cannot be traced in "
-                       "batches: leave out trace or batch-size");
+                       "batches: leave out batch-size, or trace and what needs it (log-json)");
     }
     return RB_OK;
 }

@@ -51,6 +51,7 @@ rb_error rfn_keep(void *state, rb_kept_fn fn, void *user) {
         {steers, vector("steering_rho", RB_KEPT_FLOAT64, 1, &steering->rho)},
         {steers, vector("steering_target", RB_KEPT_FLOAT64, 1, &steering->target)},
         {steers, vector("steering_before", RB_KEPT_FLOAT64, 1, &steering->before)},
+        {steers, vector("steering_ceiling", RB_KEPT_FLOAT64, 1, &steering->ceiling)},
         {steers, vector("steering_lonely", RB_KEPT_INTEGER, 1, &steering->lonely)},
         {st->options.momentum > 0, dense("velocity", st->velocity)},
         {batches, dense("sum_u", st->sum_u)},

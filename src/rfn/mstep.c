@@ -148,7 +148,11 @@ rb_error rfn_mstep(rb_context *ctx, void *state) {
     bool newton = st->options.mstep == RB_RFN_MSTEP_NEWTON;
     rb_error err = newton ? rb_spd_factor(ctx, st->factor, st->s) : RB_OK;
     if (err) {
-        rb_fail_prefix(ctx, "the second moment of the codes, S: ");
+        bool projects = rfn_activation_projects(&st->activation);
+        rb_fail_prefix(ctx, "%sthe second moment of the codes, S: ",
+                       projects ? ""
+                                : "nothing is promised with this activation, a smaller eta or "
+                                  "another normalize may help: ");
         return err;
     }
     st->iteration++;

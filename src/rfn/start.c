@@ -160,7 +160,7 @@ rb_error rfn_start(rb_context *ctx, const rb_problem *problem, const void *optio
     rb_error err = rfn_check(ctx, problem, &st->options);
     err = err ? err : rfn_check_acceleration(ctx, problem, &st->options);
     if (!err) {
-        err = rfn_check_steering(ctx, &st->options);
+        err = rfn_check_steering(ctx, problem->fit->iterations, &st->options);
     }
     if (!err) {
         err = allocate(ctx, st);

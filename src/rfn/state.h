@@ -46,6 +46,7 @@ typedef struct rfn_steering {
     double rho, target; /* 0 before the first turn */
     double sparseness;  /* of the codes of the last E-step, and of the one before */
     double before;
+    double ceiling;    /* rho is to stay below */
     int64_t lonely;    /* units that had one sample at most in the beginning */
     int64_t *positive; /* l: scratch */
 } rfn_steering;
@@ -230,9 +231,12 @@ rb_error rfn_full_noise_after(rb_context *ctx, rfn_state *state);
 /* steer.c: whether the prior mean is steered; before an E-step; whether it has been for long
  * enough; what became of it. */
 bool rfn_steers(const rb_rfn_options *options);
-rb_error rfn_check_steering(rb_context *ctx, const rb_rfn_options *options);
+rb_error rfn_check_steering(rb_context *ctx, int64_t iterations, const rb_rfn_options *options);
 rb_error rfn_steering_new(rb_context *ctx, rfn_state *state);
 void rfn_steer(rb_context *ctx, rfn_state *state);
+/* Is the certificate of the codes at hand wanted? Then it bounds how far the prior mean goes. */
+bool rfn_looks_at_certificate(const rfn_state *state);
+void rfn_bound_steering(rfn_state *state);
 bool rfn_may_stop(const void *state);
 void rfn_report_steering(rb_context *ctx, const rfn_state *state);
 

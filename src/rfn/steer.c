@@ -7,9 +7,13 @@
  * its change by the iteration: codes follow the prior slowly, and without the last term rho would
  * go far above where it ends. SP* is what was asked for, or MARGIN above the sparseness of the
  * projected posterior means that these E-steps begin with, for newton would still have gone on to
- * sparser ones. Iterations that follow leave rho alone, so that the objective can settle. A unit
- * that is left with one sample at most would only say which sample that is: while there are more of
- * them than in the beginning rho is not raised.
+ * sparser ones. Iterations that follow leave rho alone, so that the objective can settle.
+ *
+ * Two things are not given up for zeros. A unit that is left with one sample at most would only say
+ * which sample that is: while there are more of them than in the beginning rho steps back. And
+ * codes are to be the best for their parameters, or those of the samples one by one would be other
+ * ones: where P + diag tau is no longer positive definite (estep/optimality.c), rho steps back, and
+ * grows slowly from there.
  */
 #include "state.h"
 
@@ -17,11 +21,17 @@
 
 static const double GAIN = 0.5, DAMPING = 10, FIRST_RHO = 0.5, MARGIN = 0.01;
 
+/* The certificate costs about half an iteration: it is looked at every few, and is to be above
+ * this, since the codes go on to change. */
+enum { LOOK_EVERY = 5 };
+static const double LEAST_CERTIFICATE = 0.02, BACK = 0.95, FORTH = 1.02;
+static const double LEAST_RHO = 1e-3; /* below it the prior hardly matters */
+
 bool rfn_steers(const rb_rfn_options *options) {
     return options->steer_iterations > 0;
 }
 
-rb_error rfn_check_steering(rb_context *ctx, const rb_rfn_options *options) {
+rb_error rfn_check_steering(rb_context *ctx, int64_t iterations, const rb_rfn_options *options) {
     if (options->estep == RB_RFN_ESTEP_NEWTON && options->newton_iterations > 0) {
         return rb_fail(
             ctx, RB_ERROR_ARGUMENT,
@@ -44,6 +54,12 @@ rb_error rfn_check_steering(rb_context *ctx, const rb_rfn_options *options) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT,
                        "the prior mean is either given or steered: leave out prior-mean or "
                        "steer-iterations");
+    }
+    if (options->newton_iterations >= iterations && options->newton_iterations > 0) {
+        rb_log(ctx, RB_LOG_WARNING,
+               "no iteration is left for the other E-step: newton-iterations is %lld, and "
+               "iterations %lld",
+               (long long)options->newton_iterations, (long long)iterations);
     }
     return RB_OK;
 }
@@ -97,13 +113,32 @@ void rfn_steer(rb_context *ctx, rfn_state *st) {
         steering->target = asked > 0 ? asked : steering->sparseness + MARGIN;
         steering->lonely = lonely;
         steering->rho = mean < 0 ? -mean : FIRST_RHO;
+        steering->ceiling = INFINITY;
     } else {
         double rise = steering->sparseness - steering->before;
         double change = GAIN * (steering->target - steering->sparseness - DAMPING * rise);
-        steering->rho *= exp(lonely > steering->lonely ? fmin(change, 0) : change);
+        if (lonely > steering->lonely) {
+            steering->rho = fmin(steering->rho, fmax(BACK * steering->rho, FIRST_RHO));
+        } else {
+            steering->rho *= exp(change);
+        }
+        steering->rho = fmin(steering->rho, steering->ceiling);
     }
     steering->before = steering->sparseness;
     rfn_prior_set_mean(&st->parameters.prior, l, -steering->rho);
+}
+
+bool rfn_looks_at_certificate(const rfn_state *st) {
+    int64_t held = held_iterations(st);
+    return rfn_steers(&st->options) && st->options.normalize == RB_RFN_NORMALIZE_RMS &&
+           !st->held.last && held > 0 && held <= st->options.steer_iterations &&
+           held % LOOK_EVERY == 0;
+}
+
+void rfn_bound_steering(rfn_state *st) {
+    rfn_steering *steering = &st->steering;
+    bool below = st->held.certificate < LEAST_CERTIFICATE;
+    steering->ceiling = below ? BACK * steering->rho : FORTH * steering->ceiling;
 }
 
 bool rfn_may_stop(const void *state) {
@@ -125,14 +160,20 @@ void rfn_report_steering(rb_context *ctx, const rfn_state *st) {
     if (!rfn_steers(&st->options) || !(st->steering.target > 0)) {
         return;
     }
+    const rfn_steering *steering = &st->steering;
     double sparseness = measure(ctx, st, &lonely);
-    if (fabs(sparseness - st->steering.target) > MARGIN) {
+    const char *advice = "give more steer-iterations";
+    if (sparseness > steering->target && steering->rho < LEAST_RHO) {
+        advice = "fewer need a prior-mean above 0";
+    } else if (lonely > steering->lonely) {
+        advice = "sparser codes would leave units with a single sample; take fewer units";
+    } else if (sparseness < steering->target && isfinite(steering->ceiling)) {
+        advice = "sparser codes would not be the best for their parameters; newton's are sparser";
+    }
+    if (fabs(sparseness - steering->target) > MARGIN) {
         rb_log(ctx, RB_LOG_WARNING,
                "a share of %.3f of the codes is 0, not %.3f as wanted, with a prior mean of %.3g: "
                "%s",
-               sparseness, st->steering.target, st->parameters.prior.mean[0],
-               lonely > st->steering.lonely
-                   ? "sparser codes would leave units with a single sample; take fewer units"
-                   : "give more steer-iterations");
+               sparseness, steering->target, st->parameters.prior.mean[0], advice);
     }
 }

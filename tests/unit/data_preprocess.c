@@ -212,6 +212,31 @@ static void hear(rb_log_level level, const char *sentence, void *user) {
     strncat(heard->text, sentence, sizeof heard->text - strlen(heard->text) - 1);
 }
 
+/* What fills a feature that has no value is 0, and the user is told. */
+static void feature_without_a_value(void **state) {
+    (void)state;
+    rb_context *ctx = fixture_context();
+    struct heard heard = {.count = 0};
+    rb_context_on_log(ctx, hear, &heard);
+    double holes[N * M], out[N * M];
+    memcpy(holes, table, sizeof table);
+    for (int i = 0; i < N; i++) {
+        holes[i * M + 1] = NAN;
+    }
+    rb_matrix *matrix;
+    rb_source *source = fixture_source(ctx, holes, N, M, &matrix);
+    rb_preprocess_options o = plain();
+    o.missing = RB_MISSING_MEAN;
+    rb_preprocess *p = fit(ctx, &o, source);
+    apply(ctx, p, source, out);
+    assert_true(out[1] == 0 && out[M + 1] == 0);
+    assert_non_null(strstr(heard.text, "1 of them; the first is feature 1 (counted from 0)"));
+    rb_preprocess_free(p);
+    rb_source_free(source);
+    rb_matrix_free(matrix);
+    rb_context_free(ctx);
+}
+
 /* New data with features in another order, one extra, one lacking: matched by name, told. */
 static void matches_by_name(void **state) {
     (void)state;
@@ -604,6 +629,7 @@ int main(void) {
         cmocka_unit_test(sparse_equals_dense),
         cmocka_unit_test(selects_by_variance),
         cmocka_unit_test(fills_missing_values),
+        cmocka_unit_test(feature_without_a_value),
         cmocka_unit_test(matches_by_name),
         cmocka_unit_test(refuses_another_width),
         cmocka_unit_test(undo),

@@ -104,10 +104,12 @@ static void converge(rb_context *ctx, rfn_state *st) {
     }
 }
 
-/* P + diag tau of the living units, the others apart from them. */
+/* The smallest eigenvalue of P + diag tau of the living units, the others apart from them. */
 static rb_error certify(rb_context *ctx, rfn_state *st) {
     rfn_held *held = &st->held;
     rb_dense p;
+    rfn_optimality(ctx, &held->problem, held->search.e_max, held->search.codes, &held->work,
+                   held->multipliers, &held->residual);
     rb_error err = rb_dense_new(ctx, held->search.codes.type, held->search.codes.rows,
                                 held->search.codes.rows, &p);
     if (err) {
@@ -123,16 +125,14 @@ static rb_error certify(rb_context *ctx, rfn_state *st) {
 static rb_error finish(rb_context *ctx, rfn_state *st) {
     rfn_held *held = &st->held;
     converge(ctx, st);
-    rfn_optimality(ctx, &held->problem, held->search.e_max, held->search.codes, &held->work,
-                   held->multipliers, &held->residual);
     rb_error err = certify(ctx, st);
     double least = 1e-3;
     if (!err && held->certificate < least) {
-        rb_log(
-            ctx, RB_LOG_WARNING,
-            "the codes of the fit may not be the best for its parameters, and codes of new samples "
-            "differ a little from them: the smallest eigenvalue of P + diag tau is %.3g",
-            held->certificate);
+        rb_log(ctx, RB_LOG_WARNING,
+               "the codes of the fit may not be the best for its parameters, and those that encode "
+               "and "
+               "evaluate give differ from them: the smallest eigenvalue of P + diag tau is %.3g",
+               held->certificate);
         for (int64_t j = 0; j < held->search.codes.rows; j++) {
             held->multipliers[j] += held->dead[j] ? 0 : least - held->certificate;
         }
@@ -142,9 +142,9 @@ static rb_error finish(rb_context *ctx, rfn_state *st) {
 
 rb_error rfn_held_improve(rb_context *ctx, rfn_state *st) {
     rfn_held *held = &st->held;
-    bool first = !held->filled;
+    bool first = !held->filled, looks = rfn_looks_at_certificate(st);
     rb_error err = RB_OK;
-    if (st->options.estep != RB_RFN_ESTEP_CYCLIC || held->last || st->problem.fit->trace) {
+    if (st->options.estep != RB_RFN_ESTEP_CYCLIC || held->last || looks || st->problem.fit->trace) {
         err = rb_largest_eigenvalue(ctx, held->problem.hessian, &held->search.e_max);
     }
     if (!err && first) {
@@ -154,6 +154,10 @@ rb_error rfn_held_improve(rb_context *ctx, rfn_state *st) {
         err = finish(ctx, st);
     } else if (!err && !first) {
         step(ctx, st);
+    }
+    if (!err && looks) {
+        err = certify(ctx, st);
+        rfn_bound_steering(st);
     }
     if (!err && st->problem.fit->trace && !held->last) {
         rfn_optimality(ctx, &held->problem, held->search.e_max, held->search.codes, &held->work,
