@@ -128,11 +128,11 @@ static rb_error finish(rb_context *ctx, rfn_state *st) {
     rb_error err = certify(ctx, st);
     double least = 1e-3;
     if (!err && held->certificate < least) {
-        rb_log(ctx, RB_LOG_WARNING,
-               "the codes of the fit may not be the best for its parameters, and those that encode "
-               "and "
-               "evaluate give differ from them: the smallest eigenvalue of P + diag tau is %.3g",
-               held->certificate);
+        rb_log(
+            ctx, RB_LOG_WARNING,
+            "the codes of the fit may not be the best for its parameters, and those of encode and "
+            "evaluate differ from them: the smallest eigenvalue of P + diag tau is %.3g",
+            held->certificate);
         for (int64_t j = 0; j < held->search.codes.rows; j++) {
             held->multipliers[j] += held->dead[j] ? 0 : least - held->certificate;
         }
