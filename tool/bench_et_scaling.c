@@ -106,6 +106,9 @@ static rb_error measure_line(invocation *call, const struct line *line, rb_sourc
 static rb_error measure_lines(invocation *call, const bench_options *options, rb_source *source) {
     double x[LINES][MOST], y[LINES][MOST];
     rb_plot_line drawn[LINES];
+    rb_plot_options plot;
+    rb_plot_options_default(&plot);
+    plot.title = "Cost of an iteration as causes become more";
     rb_error err = RB_OK;
     for (int l = 0; l < LINES && !err; l++) {
         drawn[l] = (rb_plot_line){lines[l].name, 0, x[l], y[l]};
@@ -113,7 +116,7 @@ static rb_error measure_lines(invocation *call, const bench_options *options, rb
     }
     if (!err && options->picture) {
         err = rb_plot_growth(call->ctx, drawn, LINES, "number of causes H",
-                             "processor time a sample and iteration, us", NULL, options->picture);
+                             "processor time a sample and iteration, us", &plot, options->picture);
     }
     return err;
 }

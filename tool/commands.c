@@ -1,33 +1,19 @@
-/* The table of commands. A new command is a file of its own and a line here. */
+/* The table of commands. A new command is a file of its own and a name here. */
 #include "tool.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+/* Help lists them in this order: what has the same heading stands together. */
 static const command *const table[] = {
-    &fit_command,
-    &encode_command,
-    &reconstruct_command,
-    &denoise_command,
-    &evaluate_command,
-    &modules_command,
-    &plot_history_command,
-    &plot_codes_command,
-    &plot_filters_command,
-    &plot_modules_command,
-    &info_command,
-    &convert_command,
-    &simulate_biclusters_command,
-    &simulate_bars_command,
-    &bench_et_command,
-    &plot_fields_command,
-    &plot_quality_command,
-    &plot_evidence_command,
-    &patches_command,
-    &segments_command,
-    &version_command,
-    &help_command_row,
-    &generate_command,
+    &fit_command,           &encode_command,      &reconstruct_command,
+    &denoise_command,       &evaluate_command,    &modules_command,
+    &plot_history_command,  &plot_codes_command,  &plot_filters_command,
+    &plot_modules_command,  &plot_fields_command, &plot_quality_command,
+    &plot_evidence_command, &info_command,        &convert_command,
+    &patches_command,       &segments_command,    &simulate_biclusters_command,
+    &simulate_bars_command, &bench_et_command,    &version_command,
+    &help_command_row,      &generate_command,
 };
 enum { TABLE_COUNT = sizeof table / sizeof *table };
 
@@ -74,6 +60,14 @@ static bool resolve_groups(command *c) {
     return true;
 }
 
+/* Options of every fit that a method refuses whatever they say. */
+static const char *refused_options(const rb_method *method) {
+    if (method->takes_batches) {
+        return method->settle ? NULL : "accelerate";
+    }
+    return method->settle ? "batch-size keep-order" : "batch-size keep-order accelerate";
+}
+
 /* "fit" becomes "fit NAME". Owned texts: words and summary. */
 static bool add_method(command_list *list, const rb_method *method) {
     command *c = &list->entries[list->count];
@@ -89,6 +83,7 @@ static bool add_method(command_list *list, const rb_method *method) {
     c->words = text;
     c->summary = text + words;
     c->method = method;
+    c->without = refused_options(method);
     list->count++;
     return true;
 }

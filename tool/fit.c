@@ -484,8 +484,8 @@ const command fit_command = {
                {"Output", model_option_table, sizeof(model_options), NULL},
                {"General", general_option_table, sizeof(general_options), NULL}},
     .examples =
-        {{"Ten modules from a table with genes as rows and cells as columns",
-          "fit METHOD genes.tsv --transpose -k 10 -o model.h5"},
+        {{"Ten units from a table with a row for each feature and a column for each sample",
+          "fit METHOD table.tsv --transpose -k 10 -o model.h5"},
          {"Counts of single cells: equal totals, log, the 2000 most variable genes",
           "fit METHOD cells.h5ad --totals 10k --log1p --top-variance 2000 -k 20 -o model.h5"},
          {"The same numbers again, with a log for a program to read",

@@ -16,6 +16,9 @@ static void describe_range(const rb_option *row, char *buffer, size_t size) {
     if (shown.maximum >= 1e9) {
         shown.maximum = INFINITY; /* a bound that nobody meets */
     }
+    if (shown.minimum <= -1e100) {
+        shown.minimum = -DBL_MAX; /* likewise */
+    }
     rb_options_range(&shown, text, sizeof text);
     if (isfinite(shown.maximum) && row->minimum != DBL_MIN && row->minimum > -DBL_MAX &&
         (row->kind == RB_OPTION_INTEGER || row->kind == RB_OPTION_NUMBER)) {
@@ -35,9 +38,9 @@ static void describe_range(const rb_option *row, char *buffer, size_t size) {
 void describe_values(const command *c, const rb_option *row, char *buffer, size_t size) {
     char range[256];
     describe_range(row, range, sizeof range);
-    bool off = row->kind == RB_OPTION_FLAG && strcmp(row->fallback, "false") == 0;
+    bool flag = row->kind == RB_OPTION_FLAG; /* its name says what it changes */
     bool drawn = c->drawn && strcmp(row->name, c->drawn) == 0;
-    const char *fallback = drawn ? "drawn and shown" : off ? NULL : row->fallback;
+    const char *fallback = drawn ? "drawn and shown" : flag ? NULL : row->fallback;
     snprintf(buffer, size, "%s%s%s%s", range, *range && fallback ? "; " : "",
              fallback ? "default " : "", fallback ? fallback : "");
 }

@@ -101,9 +101,15 @@ static int keep_evidence(void *user, int64_t sample, double log_evidence, int64_
     return interrupted();
 }
 
+/* How many samples the fit kept; 0: these are others than it had, to which its cut means nothing. */
+static int64_t used_samples(const rb_model *model, int64_t n) {
+    const double *used = rb_model_array(model, "used", NULL, NULL);
+    const char *fitted = rb_model_attribute(model, "data_samples");
+    return used && fitted && strtoll(fitted, NULL, 10) == n ? (int64_t)*used : 0;
+}
+
 static rb_error paint_evidence(const struct scene *s, const char *path) {
     int64_t n = rb_source_samples(s->source);
-    const double *used = rb_model_array(s->model, "used", NULL, NULL);
     const evidence_options *options = options_of(s->call, evidence_option_table());
     rb_source *states = NULL;
     double *evidence = calloc((size_t)n + 1, sizeof *evidence);
@@ -119,7 +125,7 @@ static rb_error paint_evidence(const struct scene *s, const char *path) {
         err = rb_et_map(s->call->ctx, s->model, s->source, keep_evidence, evidence);
     }
     if (!err) {
-        err = rb_plot_evidence(s->call->ctx, evidence, n, used ? (int64_t)used[0] : 0, states,
+        err = rb_plot_evidence(s->call->ctx, evidence, n, used_samples(s->model, n), states,
                                s->options, path);
     }
     rb_source_free(states);
@@ -241,6 +247,7 @@ const command plot_fields_command = {
                {"General", general_option_table, sizeof(general_options), NULL}},
     .examples = {{"A row of images for each of ten iterations",
                   "plot fields model.h5 --shape 5x5 -o fields.png"}},
+    .without = "labels",
     .run = run_fields,
 };
 
@@ -255,6 +262,7 @@ const command plot_quality_command = {
                {"General", general_option_table, sizeof(general_options), NULL}},
     .examples = {{"Q of up to 40 samples over the iterations",
                   "plot quality model.h5 -o quality.png"}},
+    .without = "shape labels",
     .run = run_quality,
 };
 
@@ -274,5 +282,6 @@ const command plot_evidence_command = {
                  {"Of bars, in the colours of how many there are",
                   "plot evidence model.h5 Y.npy --true-causes states.npy -o evidence.png"}},
     .reads = "true-causes",
+    .without = "shape labels",
     .run = run_evidence,
 };

@@ -54,7 +54,7 @@ RB_API rb_error rb_plot_growth(rb_context *context, const rb_plot_line *lines, i
                                const char *path);
 
 /* Fields of a traced fit over time (trace_fields of rarebit/et.h): a row of images for each of some
- * iterations. RB_ERROR_DATA for a model without them. */
+ * iterations, whose numbers (from 1) are at the left. RB_ERROR_DATA for a model without them. */
 RB_API rb_error rb_plot_fields(rb_context *context, const rb_model *model,
                                const rb_plot_options *options, const char *path);
 
@@ -65,9 +65,9 @@ RB_API rb_error rb_plot_quality(rb_context *context, const rb_model *model,
 
 /* Log evidences of n samples, sorted from the largest, and the `used` that the fit kept to the left
  * of a line (the data cut); used is 0 or n: no line. states: which causes were active in each
- * sample, n samples x causes, 0 where one was not (as rb_simulate_bars gives them): a sample
- * becomes a point in the colour of how many were, and RB_ERROR_DATA says when they are of other
- * samples; NULL: not known. */
+ * sample, n samples x causes, 1 where one was and 0 where not (as rb_simulate_bars gives them): a
+ * sample becomes a point in the colour of how many were, and RB_ERROR_DATA says when they are of
+ * other samples or have other values; NULL: not known. */
 RB_API rb_error rb_plot_evidence(rb_context *context, const double *evidence, int64_t n,
                                  int64_t used, rb_source *states, const rb_plot_options *options,
                                  const char *path);

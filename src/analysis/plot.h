@@ -74,6 +74,8 @@ rb_colour rb_map_colour(rb_colour_map map, double position);
 /* A colour for each class; ten differ well also for colour-blind readers, then they repeat,
  * paler. */
 rb_colour rb_class_colour(int64_t index);
+/* The same ten again and again, none so light that a thin line is lost on white. */
+rb_colour rb_line_colour(int64_t index);
 void rb_page_colour(rb_page *page, rb_colour colour);
 
 /* ---- heat maps (plot_heatmap.c) ---- */
@@ -165,7 +167,8 @@ typedef struct rb_filters_picture {
     const int64_t *place; /* pixel of each feature; NULL: its own index. Other pixels are 0 */
     int64_t height, width, channels;
     const char *title;
-    int64_t across; /* images in a row, numbered anew in each; 0: as many as fit well */
+    int64_t across;     /* images in a row, their numbers above the first; 0: as many as fit well */
+    const double *rows; /* with `across`: a number for each row, at its left; NULL: none */
 } rb_filters_picture;
 
 /* rows x columns (x channels) from the option, or one length; they must multiply to n_input. */
@@ -177,6 +180,9 @@ bool rb_shape_is_series(const rb_plot_options *options);
 
 rb_error rb_draw_filters(rb_context *ctx, const rb_filters_picture *picture,
                          const rb_plot_options *options, const char *path);
+
+/* Numbers from 0 at places first, first + step, ..., as many as have room: at height y. */
+void rb_page_numbers(rb_page *page, int64_t count, double first, double step, double y);
 
 /* The same for series: height and channels are 1. */
 rb_error rb_draw_curves(rb_context *ctx, const rb_filters_picture *picture,

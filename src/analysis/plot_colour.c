@@ -56,6 +56,13 @@ rb_colour rb_class_colour(int64_t index) {
     return mix(colours[index % count], (rb_colour){1, 1, 1}, pale);
 }
 
+rb_colour rb_line_colour(int64_t index) {
+    const double most = 0.5;
+    rb_colour c = rb_class_colour(index % 10);
+    double light = 0.30 * c.red + 0.59 * c.green + 0.11 * c.blue;
+    return light > most ? mix((rb_colour){0, 0, 0}, c, most / light) : c;
+}
+
 void rb_page_colour(rb_page *page, rb_colour colour) {
     cairo_set_source_rgb(page->cairo, colour.red, colour.green, colour.blue);
 }

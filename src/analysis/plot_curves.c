@@ -5,13 +5,14 @@
 #include <math.h>
 #include <string.h>
 
-enum { MARGIN = 34, MARGIN_TOP = 56, MOST_ACROSS = 20, GAP = 7, LINE = 11 };
+enum { MARGIN = 34, MARGIN_TOP = 56, MOST_ACROSS = 20, GAP = 7, LINE = 11, ROW_ROOM = 20 };
 
 static const rb_colour ink = {0.13, 0.30, 0.55};
 static const rb_colour faint = {0.80, 0.80, 0.80};
 
 typedef struct layout {
     int64_t across;
+    double left;          /* of the first column */
     double width, height; /* of a panel */
     bool numbers;         /* one below each panel; else that of a row's first, at its left */
 } layout;
@@ -20,9 +21,10 @@ static layout arrange(const rb_filters_picture *p) {
     layout l;
     l.across = (int64_t)fmin(ceil(sqrt((double)p->units)), MOST_ACROSS);
     l.across = p->across ? p->across : l.across;
-    l.width = fmax((double)(RB_PAGE_WIDTH - 2 * MARGIN) / (double)l.across - GAP, 1);
+    l.left = MARGIN + (p->rows ? ROW_ROOM : 0);
+    l.width = fmax((RB_PAGE_WIDTH - MARGIN - l.left) / (double)l.across - GAP, 1);
     l.height = fmin(0.62 * l.width, 90);
-    l.numbers = l.width > 45;
+    l.numbers = !p->across && l.width > 45;
     return l;
 }
 
@@ -62,9 +64,13 @@ static void draw_curve(rb_page *page, const double *series, int64_t count, doubl
     cairo_stroke(page->cairo);
 }
 
-static void draw_number(rb_page *page, const layout *l, int64_t unit, rb_box box) {
+static void draw_number(rb_page *page, const rb_filters_picture *p, const layout *l, int64_t unit,
+                        rb_box box) {
     char text[32];
     snprintf(text, sizeof text, "%lld", (long long)unit);
+    if (p->rows) {
+        snprintf(text, sizeof text, "%.0f", p->rows[unit / l->across]);
+    }
     if (l->numbers) {
         rb_page_text(page, RB_TEXT_SMALL, box.x + box.width / 2, box.y + box.height + LINE / 2.0,
                      0.5, 0, text);
@@ -88,10 +94,13 @@ rb_error rb_draw_curves(rb_context *ctx, const rb_filters_picture *p,
         for (int64_t unit = 0; unit < p->units; unit++) {
             double largest = collect(p, unit, series);
             int64_t row = unit / l.across, column = unit % l.across;
-            rb_box box = {MARGIN + (double)column * (l.width + GAP),
+            rb_box box = {l.left + (double)column * (l.width + GAP),
                           MARGIN_TOP + (double)row * row_step(&l), l.width, l.height};
             draw_curve(&page, series, p->width, largest, box);
-            draw_number(&page, &l, p->across ? unit % p->across : unit, box);
+            draw_number(&page, p, &l, unit, box);
+        }
+        if (p->across) {
+            rb_page_numbers(&page, p->across, l.left + l.width / 2, l.width + GAP, MARGIN_TOP - 7);
         }
         err = rb_page_close(&page, RB_OK);
     }

@@ -14,12 +14,13 @@ static rb_error need_trace(rb_context *ctx, const rb_model *model, const char *n
                          name);
 }
 
-/* "Fields before iterations 1, 12, ..., 100" */
-static void fields_title(const double *at, int64_t kept, char *text, size_t size) {
-    int used = snprintf(text, size, "Fields before the M-step of iterations");
-    for (int64_t k = 0; k < kept && used > 0 && (size_t)used < size; k++) {
-        used += snprintf(text + used, size - (size_t)used, "%s %.0f", k > 0 ? "," : "", at[k] + 1);
+/* Iterations are counted from 1 for readers. NULL: out of memory. */
+static double *row_numbers(rb_context *ctx, const double *at, int64_t kept) {
+    double *numbers = rb_alloc(ctx, kept, sizeof *numbers);
+    for (int64_t k = 0; numbers && k < kept; k++) {
+        numbers[k] = at[k] + 1;
     }
+    return numbers;
 }
 
 rb_error rb_plot_fields(rb_context *ctx, const rb_model *model, const rb_plot_options *options,
@@ -45,12 +46,18 @@ rb_error rb_plot_fields(rb_context *ctx, const rb_model *model, const rb_plot_op
     if (err) {
         return err;
     }
-    char title[256];
-    fields_title(at, kept, title, sizeof title);
+    double *numbers = row_numbers(ctx, at, kept);
+    if (!numbers) {
+        return RB_ERROR_MEMORY;
+    }
     p.across = rb_model_units(model);
-    p.title = options->title ? options->title : title;
-    return rb_shape_is_series(options) ? rb_draw_curves(ctx, &p, options, path)
-                                       : rb_draw_filters(ctx, &p, options, path);
+    p.rows = numbers;
+    p.title = options->title ? options->title
+                             : "Fields before the M-step; columns: units, rows: iterations";
+    err = rb_shape_is_series(options) ? rb_draw_curves(ctx, &p, options, path)
+                                      : rb_draw_filters(ctx, &p, options, path);
+    rb_free(numbers);
+    return err;
 }
 
 rb_error rb_plot_quality(rb_context *ctx, const rb_model *model, const rb_plot_options *options,

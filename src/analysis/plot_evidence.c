@@ -23,7 +23,7 @@ static int descending(const void *a, const void *b) {
     return x->sample < y->sample ? -1 : 1;
 }
 
-/* Counts the values of a sample that are not 0. */
+/* Counts the causes of a sample that were active. */
 static rb_error count_causes(rb_context *ctx, const rb_matrix *states, int64_t i, int64_t sample,
                              int64_t *count) {
     *count = 0;
@@ -34,6 +34,12 @@ static rb_error count_causes(rb_context *ctx, const rb_matrix *states, int64_t i
                            "the true causes are not known of sample %lld, cause %lld: they must be "
                            "samples x causes, 0 where a cause was not active",
                            (long long)sample, (long long)c);
+        }
+        if (value != 0 && value != 1) {
+            return rb_fail(ctx, RB_ERROR_DATA,
+                           "the true causes are %.6g for sample %lld, cause %lld: they must be "
+                           "samples x causes, 1 where a cause was active and 0 where it was not",
+                           value, (long long)sample, (long long)c);
         }
         *count += value != 0;
     }
@@ -71,7 +77,8 @@ static rb_error draw(rb_context *ctx, const ranked *samples, int64_t n, int64_t 
     }
     char title[128];
     bool cut = used > 0 && used < n;
-    snprintf(title, sizeof title, "Log evidence of %lld samples, sorted", (long long)n);
+    snprintf(title, sizeof title, "Log evidence of %lld sample%s", (long long)n,
+             n > 1 ? "s, sorted" : "");
     if (cut) {
         snprintf(title, sizeof title, "Log evidence of %lld samples, sorted; the fit used %lld",
                  (long long)n, (long long)used);

@@ -1,5 +1,6 @@
 /* Loadings as images: a grid, one a unit, its number below it; where images are too small for that,
- * each row has the number of its first at the left. */
+ * each row has the number of its first at the left. Where all units stand in each row, their numbers
+ * are above the first one. */
 #include "plot.h"
 
 #include <math.h>
@@ -11,8 +12,11 @@ enum {
     MOST_CELL = 150,
     MOST_ACROSS = 128,
     NUMBER_ROOM = 28,
+    ROW_ROOM = 20, /* besides the margin, for the numbers of rows */
     LINE = 12
 };
+
+static const rb_colour edge = {0.72, 0.72, 0.72};
 
 /* How the grid is laid out, in pixels of the picture. */
 typedef struct layout {
@@ -27,7 +31,7 @@ typedef struct layout {
 static layout arrange(const rb_filters_picture *p, double scale) {
     layout l;
     double aspect = (double)p->height / (double)p->width;
-    double page = (RB_PAGE_WIDTH - 2 * MARGIN) * scale;
+    double page = (RB_PAGE_WIDTH - 2 * MARGIN - (p->rows ? ROW_ROOM : 0)) * scale;
     l.across = (int64_t)fmin(ceil(sqrt((double)p->units * aspect)), (double)p->units);
     l.across = l.across < 1 ? 1 : l.across > MOST_ACROSS ? MOST_ACROSS : l.across;
     l.across = p->across ? p->across : l.across;
@@ -46,7 +50,9 @@ static layout arrange(const rb_filters_picture *p, double scale) {
         l.across = most < p->units ? most : p->units;
     }
     l.down = (p->units + l.across - 1) / l.across;
-    l.line = (double)l.cell_width >= NUMBER_ROOM * scale ? (int64_t)round(LINE * scale) : 0;
+    l.line = !p->across && (double)l.cell_width >= NUMBER_ROOM * scale
+                 ? (int64_t)round(LINE * scale)
+                 : 0;
     return l;
 }
 
@@ -128,12 +134,29 @@ static double place_y(const rb_page *page, const layout *l, int64_t row) {
     return round(MARGIN_TOP * page->scale) + (double)(row * row_step(l));
 }
 
+void rb_page_numbers(rb_page *page, int64_t count, double first, double step, double y) {
+    static const int64_t strides[] = {1, 2, 5, 10, 20, 50};
+    int s = 0;
+    while (s < 5 && (double)strides[s] * step < NUMBER_ROOM) {
+        s++;
+    }
+    for (int64_t k = 0; k < count; k += strides[s]) {
+        char text[32];
+        snprintf(text, sizeof text, "%lld", (long long)k);
+        rb_page_text(page, RB_TEXT_SMALL, first + step * (double)k, y, 0.5, 0, text);
+    }
+}
+
 /* x, y: the upper left corner of the image. */
-static void draw_number(rb_page *page, const layout *l, int64_t unit, double x, double y) {
+static void draw_number(rb_page *page, const rb_filters_picture *p, const layout *l, int64_t unit,
+                        double x, double y) {
     char text[32];
     double width = (double)l->cell_width / page->scale,
            height = (double)l->cell_height / page->scale;
     snprintf(text, sizeof text, "%lld", (long long)unit);
+    if (p->rows) {
+        snprintf(text, sizeof text, "%.0f", p->rows[unit / l->across]);
+    }
     if (l->line > 0) {
         rb_page_text(page, RB_TEXT_SMALL, x + width / 2, y + height + LINE / 2.0, 0.5, 0, text);
     } else if (unit % l->across == 0) {
@@ -150,7 +173,17 @@ static void draw_grid(rb_page *page, const rb_filters_picture *p, const layout *
         cairo_identity_matrix(page->cairo);
         draw_image(page, p, l, image, largest, middle, x, y);
         cairo_restore(page->cairo);
-        draw_number(page, l, p->across ? unit % p->across : unit, x / page->scale, y / page->scale);
+        x /= page->scale;
+        y /= page->scale;
+        rb_box frame = {x - 0.4, y - 0.4, (double)l->cell_width / page->scale + 0.8,
+                        (double)l->cell_height / page->scale + 0.8};
+        rb_page_frame(page, frame, 0.6, edge);
+        draw_number(page, p, l, unit, x, y);
+    }
+    if (p->across) {
+        double width = (double)l->cell_width / page->scale, gap = (double)l->gap / page->scale;
+        rb_page_numbers(page, p->across, place_x(page, l, 0) / page->scale + width / 2, width + gap,
+                        MARGIN_TOP - 7);
     }
 }
 

@@ -11,11 +11,14 @@ static const rb_colour faint = {0.88, 0.88, 0.88};
 
 enum { PANEL_HEIGHT = 270, PANEL_STEP = 330, MARGIN_TOP = 60, MARGIN_BOTTOM = 60 };
 
+enum { LEFT = 112, WIDTH = 756, MOST_KINDS = 16 };
+
 /* A panel and the ranges it shows. */
 typedef struct panel {
     rb_box box;
-    double low, high; /* of the values */
-    int64_t count;    /* iterations */
+    double low, high;               /* of the values */
+    int64_t count;                  /* iterations */
+    int kinds[MOST_KINDS], n_kinds; /* of values that are numbers of kinds: those that occur */
 } panel;
 
 /* The range of the finite values, with a margin; false when there is none. */
@@ -33,6 +36,32 @@ static bool find_range(const double *values, int64_t count, panel *p) {
     return low <= high;
 }
 
+/* The row of a kind, from 0 at the bottom; n_kinds: it has none. */
+static int row_of(const panel *p, double kind) {
+    int row = 0;
+    while (row < p->n_kinds && p->kinds[row] != (int)kind) {
+        row++;
+    }
+    return row;
+}
+
+/* Kinds that occur, in the order of their numbers: a row each. */
+static bool find_kinds(const double *values, int64_t count, panel *p) {
+    for (int64_t i = 0; i < count; i++) {
+        if (!isfinite(values[i]) || p->n_kinds == MOST_KINDS || row_of(p, values[i]) < p->n_kinds) {
+            continue;
+        }
+        int k = p->n_kinds++;
+        for (; k > 0 && p->kinds[k - 1] > (int)values[i]; k--) {
+            p->kinds[k] = p->kinds[k - 1];
+        }
+        p->kinds[k] = (int)values[i];
+    }
+    p->low = -0.5;
+    p->high = p->n_kinds - 0.5;
+    return p->n_kinds > 0;
+}
+
 static double place_x(const panel *p, double iteration) {
     double steps = p->count > 1 ? (double)(p->count - 1) : 1;
     return p->box.x + p->box.width * (iteration - 1) / steps;
@@ -42,20 +71,22 @@ static double place_y(const panel *p, double value) {
     return p->box.y + p->box.height * (1 - (value - p->low) / (p->high - p->low));
 }
 
-/* A line and its name at each tick of the values. */
+static void draw_row(rb_page *page, const panel *p, double value, const char *name) {
+    double left = p->box.x, y = place_y(p, value);
+    rb_page_line(page, left, y, left + p->box.width, y, 0.6, faint);
+    rb_page_text(page, RB_TEXT_TICK, left - 8, y, 1, 0, name ? name : "");
+}
+
+/* A line and its name at each tick of the values, or at each kind. */
 static void draw_rows(rb_page *page, const panel *p, const rb_series *series) {
     char text[32];
-    double left = p->box.x;
-    rb_ticks rows = rb_ticks_choose(p->low, p->high, series->label ? 20 : 7, series->label != NULL);
-    for (int i = 0; i < rows.count; i++) {
-        double value = rb_tick_value(&rows, i), y = place_y(p, value);
-        const char *name = text;
+    rb_ticks rows = rb_ticks_choose(p->low, p->high, 7, false);
+    for (int i = 0; !series->label && i < rows.count; i++) {
         rb_tick_text(&rows, i, text, sizeof text);
-        if (series->label) {
-            name = series->label((int)value);
-        }
-        rb_page_line(page, left, y, left + p->box.width, y, 0.6, faint);
-        rb_page_text(page, RB_TEXT_TICK, left - 8, y, 1, 0, name ? name : "");
+        draw_row(page, p, rb_tick_value(&rows, i), text);
+    }
+    for (int k = 0; series->label && k < p->n_kinds; k++) {
+        draw_row(page, p, k, series->label(p->kinds[k]));
     }
 }
 
@@ -97,14 +128,17 @@ static void draw_line(rb_page *page, const panel *p, const double *values, rb_co
     cairo_stroke(page->cairo);
 }
 
-/* A stroke at each iteration, at the height of its kind. */
+/* A stroke at each iteration, at the height of its kind; half of one at the ends of the axis. */
 static void draw_kinds(rb_page *page, const panel *p, const double *values, rb_colour colour) {
     double width = p->box.width / (double)(p->count > 1 ? p->count - 1 : 1);
+    double left = p->box.x, right = left + p->box.width;
     rb_page_colour(page, colour);
     for (int64_t i = 0; i < p->count; i++) {
         if (isfinite(values[i])) {
-            double x = place_x(p, (double)i + 1), y = place_y(p, values[i]);
-            cairo_rectangle(page->cairo, x - fmax(width, 1) / 2, y - 4, fmax(width, 1), 8);
+            double x = place_x(p, (double)i + 1), y = place_y(p, row_of(p, values[i]));
+            double from = fmax(x - fmax(width, 1) / 2, left);
+            double to = fmin(x + fmax(width, 1) / 2, right);
+            cairo_rectangle(page->cairo, from, y - 4, to - from, 8);
         }
     }
     cairo_fill(page->cairo);
@@ -116,8 +150,9 @@ rb_error rb_draw_history(rb_context *ctx, const rb_series *series, int n_series,
     int shown[RB_SERIES_MOST], n_panels = 0;
     for (int s = 0; s < n_series; s++) {
         panel *p = &panels[n_panels];
-        *p = (panel){{96, MARGIN_TOP + n_panels * PANEL_STEP, 772, PANEL_HEIGHT}, 0, 0, count};
-        if (find_range(series[s].values, count, p)) {
+        *p = (panel){.box = {LEFT, MARGIN_TOP + n_panels * PANEL_STEP, WIDTH, PANEL_HEIGHT},
+                     .count = count};
+        if ((series[s].label ? find_kinds : find_range)(series[s].values, count, p)) {
             shown[n_panels++] = s;
         }
     }

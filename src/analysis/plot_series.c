@@ -72,20 +72,24 @@ static void draw_axes(rb_page *page, const struct panel *p) {
 static void draw_line(rb_page *page, const struct panel *p, int64_t line) {
     const double *values = p->picture->values + line * p->picture->count;
     bool pen_down = false;
-    rb_page_colour(page, rb_class_colour(p->picture->lines > 1 ? line : 0));
+    rb_page_colour(page, p->picture->lines > 1 ? rb_line_colour(line) : rb_class_colour(0));
     cairo_set_line_width(page->cairo, p->picture->lines > 1 ? 0.9 : 1.8);
     cairo_set_line_join(page->cairo, CAIRO_LINE_JOIN_ROUND);
+    cairo_set_line_cap(page->cairo,
+                       p->picture->count > 1 ? CAIRO_LINE_CAP_BUTT : CAIRO_LINE_CAP_ROUND);
+    if (p->picture->count == 1) {
+        cairo_set_line_width(page->cairo, 5); /* a point */
+    }
     for (int64_t i = 0; i < p->picture->count; i++) {
         if (!isfinite(values[i])) {
             pen_down = false;
             continue;
         }
         double x = place_x(p, (double)i), y = place_y(p, values[i]);
-        if (pen_down) {
-            cairo_line_to(page->cairo, x, y);
-        } else {
+        if (!pen_down) {
             cairo_move_to(page->cairo, x, y);
         }
+        cairo_line_to(page->cairo, x, y);
         pen_down = true;
     }
     cairo_stroke(page->cairo);

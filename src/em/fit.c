@@ -122,6 +122,10 @@ static rb_error record(rb_context *ctx, rb_model *model, const struct chosen *ch
         err = rb_model_set_attribute(ctx, model, "data_checksum", text);
     }
     if (!err) {
+        snprintf(text, sizeof text, "%lld", (long long)run->problem.n_samples);
+        err = rb_model_set_attribute(ctx, model, "data_samples", text);
+    }
+    if (!err) {
         snprintf(text, sizeof text, "%lld", (long long)restart);
         err = rb_model_set_attribute(ctx, model, "best_restart", text);
     }

@@ -66,12 +66,18 @@ refuses "written as text" encode m.h5 Y.npy -o codes.tsv --map map.npy
 # Pictures of a traced fit.
 expect 0 fit mca Y.npy -k 10 --prior 0.2 --sigma 2 --temperature 13:1.05 --iterations 30 --trace \
     --seed 1 -o traced.h5 -q
-for picture in fields quality; do
-    expect 0 plot $picture traced.h5 --shape 5x5 -o $picture.png -q
-    expect 0 plot $picture traced.h5 --shape 5x5 -o $picture.svg -q
-    [ -s $picture.png ] && [ -s $picture.svg ] || fail "no picture of $picture"
-    breaks "fit linca, nmf-et or mca with --trace" plot $picture m.h5 --shape 5x5 -o none.png
+for picture in "fields --shape 5x5" quality; do
+    name=${picture%% *}
+    for suffix in png svg; do
+        # shellcheck disable=SC2086 # words
+        expect 0 plot $picture traced.h5 -o "$name.$suffix" -q
+        [ -s "$name.$suffix" ] || fail "no picture of $name"
+    done
+    # shellcheck disable=SC2086 # words
+    breaks "fit linca, nmf-et or mca with --trace" plot $picture m.h5 -o none.png
 done
+refuses "has no option --shape" plot quality traced.h5 --shape 5x5 -o none.png
+refuses "has no option --labels" plot fields traced.h5 --shape 5x5 --labels l.tsv -o none.png
 expect 0 plot evidence m.h5 Y.npy -o evidence.svg -q
 [ -s evidence.svg ] || fail "no picture of evidence"
 grep -q 'path\|glyph' evidence.svg || fail "evidence.svg is empty"
@@ -80,6 +86,13 @@ expect 0 simulate bars --style max --noise 2 --samples 400 --seed 3 -o again.npy
 same Y.npy again.npy
 expect 0 plot evidence m.h5 Y.npy --true-causes states.npy -o causes.svg -q
 [ "$(wc -c <causes.svg)" -gt "$(wc -c <evidence.svg)" ] || fail "causes.svg has no point a sample"
+breaks "1 where a cause was active" plot evidence m.h5 Y.npy --true-causes Y.npy -o none.png -q
+# The cut of the fit is drawn for as many samples as it had: a path in a colour of its own.
+cut='rgb(80'
+grep -q "$cut" evidence.svg || fail "evidence.svg lacks the cut: $(grep -o 'rgb([^)]*' evidence.svg | sort -u)"
+expect 0 simulate bars --style max --noise 2 --samples 1200 --seed 4 -o other.npy -q
+expect 0 plot evidence m.h5 other.npy -o other.svg -q
+! grep -q "$cut" other.svg || fail "the cut of the fit is drawn into other data"
 breaks "are of 10 samples, but there are 400" \
     plot evidence m.h5 Y.npy --true-causes fields.npy -o none.png -q
 refuses "would write over" plot evidence m.h5 Y.npy --true-causes states.npy -o states.npy
@@ -200,6 +213,16 @@ refuses "at most 1" fit mca Y.npy -k 10 --cut-schedule 0=1,0.7=2 --iterations 5 
 refuses "both given" fit mca Y.npy -k 10 --cut-schedule 0=1 --cut-factor 1 -o none.h5 -q
 refuses "both given" \
     fit mca Y.npy -k 10 --weight-noise-schedule 0=0 --weight-noise 1 -o none.h5 -q
+
+# What no fit of the method can have is not offered.
+for method in mca linca nmf-et; do
+    for option in "batch-size 10" keep-order "accelerate squarem"; do
+        # shellcheck disable=SC2086 # words
+        refuses "has no option --${option%% *}" fit $method Y.npy -k 3 --$option -o none.h5
+    done
+    expect 0 help fit $method
+    ! grep -q 'batch-size\|1e+150\|default true' out || fail "$command: $(cat out)"
+done
 
 refuses "not negative" fit linca Y.npy -k 10 --selection bound -o m.h5 -q
 refuses "temperature" fit mca Y.npy -k 10 --temperature 1:13 -o m.h5 -q

@@ -49,7 +49,7 @@ expect 0 fit rfn --help
 tells "-k, --units N"
 tells "--seed N"
 tells "default drawn"
-tells "rarebit fit rfn genes.tsv --transpose -k 10 -o model.h5"
+tells "rarebit fit rfn table.tsv --transpose -k 10 -o model.h5"
 
 if command -v groff >/dev/null 2>&1; then
     for page in made/man/*.1; do
@@ -80,4 +80,7 @@ END
     completes "--iterations" rarebit fit rfn X.npy --iter
 fi
 breaks "cannot make the folder" generate overview
+expect 0 help
+twice=$(grep '^[A-Z]' out | sort | uniq -d)
+[ -z "$twice" ] || fail "headings stand twice: $twice"
 finish

@@ -221,7 +221,7 @@ static void test_filters_are_grey_at_0_and_white_and_black_at_the_ends(void **st
     (void)state;
     /* Two units of 1 x 3 pixels: unit 0 is (-2, 0, 2), unit 1 is dead. */
     const double loadings[] = {-2, 0, 0, 0, 2, 0};
-    rb_filters_picture f = {loadings, 3, 2, NULL, 1, 3, 1, "Filters", 0};
+    rb_filters_picture f = {loadings, 3, 2, NULL, 1, 3, 1, "Filters", 0, NULL};
     assert_int_equal(rb_draw_filters(ctx, &f, &options, png_path), RB_OK);
     pixels p = load();
     int64_t lowest = count_colour(&p, black);
@@ -233,7 +233,7 @@ static void test_filters_are_grey_at_0_and_white_and_black_at_the_ends(void **st
     rb_matrix_free(p.matrix);
     /* Three channels: one pixel of red above 0, green below, blue 0. */
     const double colour[] = {1, -1, 0};
-    rb_filters_picture c = {colour, 3, 1, NULL, 1, 1, 3, "", 0};
+    rb_filters_picture c = {colour, 3, 1, NULL, 1, 1, 3, "", 0, NULL};
     assert_int_equal(rb_draw_filters(ctx, &c, &options, png_path), RB_OK);
     p = load();
     assert_true(count_colour(&p, (rb_colour){1, 0, 0.5}) > 100);
@@ -241,7 +241,7 @@ static void test_filters_are_grey_at_0_and_white_and_black_at_the_ends(void **st
     /* Features that were selected stand at their own pixels, the others are 0. */
     const int64_t place[] = {2};
     const double one[] = {-1};
-    rb_filters_picture s = {one, 1, 1, place, 1, 4, 1, "", 0};
+    rb_filters_picture s = {one, 1, 1, place, 1, 4, 1, "", 0, NULL};
     assert_int_equal(rb_draw_filters(ctx, &s, &options, png_path), RB_OK);
     p = load();
     lowest = count_colour(&p, black);
@@ -250,7 +250,7 @@ static void test_filters_are_grey_at_0_and_white_and_black_at_the_ends(void **st
     rb_matrix_free(p.matrix);
     /* Nothing is negative: 0 is black, and half of the largest grey. */
     const double positive[] = {0, 1, 2};
-    rb_filters_picture n = {positive, 3, 1, NULL, 1, 3, 1, "", 0};
+    rb_filters_picture n = {positive, 3, 1, NULL, 1, 3, 1, "", 0, NULL};
     assert_int_equal(rb_draw_filters(ctx, &n, &options, png_path), RB_OK);
     p = load();
     lowest = count_colour(&p, black);
@@ -287,6 +287,69 @@ static void test_history_has_a_second_panel_only_when_traced(void **state) {
     assert_int_equal(draw_two(none, none, 5, ""), RB_ERROR_DATA);
     assert_int_equal(draw_two(up, up, 0, ""), RB_ERROR_DATA);
     assert_int_equal(draw_two(up, up, 1, ""), RB_OK);
+    remove_files();
+}
+
+/* Strokes of kinds stay between the ends of the axis, and kinds that do not occur have no row. */
+static void test_kinds_stay_inside_and_have_rows_where_they_occur(void **state) {
+    (void)state;
+    const double first[] = {1, 2, 3}, few[] = {1, 1, 1}, apart[] = {1, 9, 1};
+    const double share = (double)options.width / RB_PAGE_WIDTH;
+    assert_int_equal(draw_two(first, few, 3, ""), RB_OK);
+    pixels p = load();
+    int64_t left = p.width, right = 0;
+    for (int64_t y = p.height / 2; y < p.height; y++) {
+        for (int64_t x = 0; x < p.width; x++) {
+            rb_colour c = rb_class_colour(3);
+            if (near(channel(&p, x, y, 0), c.red) && near(channel(&p, x, y, 1), c.green) &&
+                near(channel(&p, x, y, 2), c.blue)) {
+                left = x < left ? x : left;
+                right = x > right ? x : right;
+            }
+        }
+    }
+    assert_true(fabs((double)left - 112 * share) <= 2 && fabs((double)right - 868 * share) <= 2);
+    rb_matrix_free(p.matrix);
+    /* Kinds 1 and 9, and as many rows: the strokes of 1 are a quarter from the bottom. */
+    assert_int_equal(draw_two(first, apart, 3, ""), RB_OK);
+    p = load();
+    int64_t y = (int64_t)((60 + 330 + 0.75 * 270) * share), x = (int64_t)(130 * share);
+    assert_true(near(channel(&p, x, y, 0), rb_class_colour(3).red));
+    rb_matrix_free(p.matrix);
+    remove_files();
+}
+
+/* Where all units stand in each row: row numbers at the left, unit numbers above, and a frame that
+ * shows where a white image ends. */
+static void test_rows_of_units_have_numbers_and_frames(void **state) {
+    (void)state;
+    const double loadings[] = {1, 1, 1, 1, 1, 1, 1, 1}, rows[] = {1, 888};
+    rb_filters_picture f = {loadings, 2, 4, NULL, 1, 2, 1, "", 2, rows};
+    assert_int_equal(rb_draw_filters(ctx, &f, &options, png_path), RB_OK);
+    pixels p = load();
+    int64_t frame = 0, above = 0, left[2] = {0, 0};
+    double scale = (double)p.width / RB_PAGE_WIDTH;
+    int64_t first = 0; /* the column of the left frame */
+    for (int64_t x = p.width - 1; x >= 0; x--) {
+        int64_t count = 0;
+        for (int64_t y = (int64_t)(60 * scale); y < (int64_t)(120 * scale); y++) {
+            double level = lightness(&p, x, y);
+            count += level > 160 && level < 240;
+        }
+        first = count > 50 ? x : first;
+        frame += count > 50;
+    }
+    for (int64_t y = 0; y < p.height; y++) {
+        for (int64_t x = 0; x < p.width; x++) {
+            bool dark = lightness(&p, x, y) < 110;
+            above += dark && (double)y < 55 * scale && (double)y > 42 * scale;
+            left[(double)y > (56 + 75) * scale] += dark && x < first;
+        }
+    }
+    assert_true(frame >= 4);
+    assert_true(above > 10);
+    assert_true(left[0] > 5 && left[1] > 2 * left[0]);
+    rb_matrix_free(p.matrix);
     remove_files();
 }
 
@@ -451,6 +514,8 @@ int main(void) {
         cmocka_unit_test(test_a_code_of_0_is_white_and_the_largest_is_dark),
         cmocka_unit_test(test_filters_are_grey_at_0_and_white_and_black_at_the_ends),
         cmocka_unit_test(test_history_has_a_second_panel_only_when_traced),
+        cmocka_unit_test(test_kinds_stay_inside_and_have_rows_where_they_occur),
+        cmocka_unit_test(test_rows_of_units_have_numbers_and_frames),
         cmocka_unit_test(test_modules_show_values_and_classes),
         cmocka_unit_test(test_the_same_picture_is_the_same_bytes),
         cmocka_unit_test(test_width_changes_the_resolution_only),

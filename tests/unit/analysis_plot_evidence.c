@@ -128,6 +128,18 @@ static void a_line_and_its_cut(void **state) {
     rb_free(image.values);
 }
 
+/* One sample is a point. */
+static void a_sample_alone(void **state) {
+    (void)state;
+    const double evidence[] = {-100};
+    check(rb_plot_evidence(ctx, evidence, 1, 0, NULL, &options, path));
+    rb_image image;
+    check(rb_picture_read(ctx, path, &image));
+    struct columns point = find(&image, rb_class_colour(0));
+    assert_true(point.first >= 0 && point.last - point.first >= 2 && point.last - point.first < 8);
+    rb_free(image.values);
+}
+
 static void what_cannot_be_drawn(void **state) {
     (void)state;
     double evidence[N], states[N * CAUSES];
@@ -139,6 +151,9 @@ static void what_cannot_be_drawn(void **state) {
     states[2 * CAUSES + 4] = NAN;
     assert_int_equal(rb_plot_evidence(ctx, evidence, N - 1, 0, source, NULL, path), RB_ERROR_DATA);
     assert_non_null(strstr(rb_context_error(ctx), "sample 2, cause 4"));
+    states[2 * CAUSES + 4] = 0.5;
+    assert_int_equal(rb_plot_evidence(ctx, evidence, N - 1, 0, source, NULL, path), RB_ERROR_DATA);
+    assert_non_null(strstr(rb_context_error(ctx), "0.5 for sample 2, cause 4"));
     assert_int_equal(rb_plot_evidence(ctx, evidence, 0, 0, NULL, NULL, path), RB_ERROR_DATA);
     rb_source_free(source);
     rb_matrix_free(matrix);
@@ -166,6 +181,7 @@ static void memory_may_be_refused(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(colours_say_how_many), cmocka_unit_test(a_line_and_its_cut),
-        cmocka_unit_test(what_cannot_be_drawn), cmocka_unit_test(memory_may_be_refused)};
+        cmocka_unit_test(a_sample_alone), cmocka_unit_test(what_cannot_be_drawn),
+        cmocka_unit_test(memory_may_be_refused)};
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
