@@ -161,7 +161,8 @@ static int64_t count_dead(const rb_model *model) {
     return count;
 }
 
-static void summarise(const rb_model *model, const char *method_name) {
+/* goes_on: from a checkpoint, whose iterations and their seconds count too. */
+static void summarise(const rb_model *model, const char *method_name, bool goes_on) {
     rb_status status = rb_model_status(model);
     int64_t iterations = rb_model_iterations(model);
     double objective = NAN, total = 0;
@@ -172,8 +173,9 @@ static void summarise(const rb_model *model, const char *method_name) {
         }
     }
     bool ended = status != RB_STATUS_ITERATIONS;
-    report("%s: %lld iterations in %.3g s%s%s; objective %.6g", method_name, (long long)iterations,
-           total, ended ? ", " : "", ended ? rb_status_name(status) : "", objective);
+    report("%s: %lld iterations in %.3g s%s%s%s; objective %.6g", method_name,
+           (long long)iterations, total, goes_on ? " over all runs" : "", ended ? ", " : "",
+           ended ? rb_status_name(status) : "", objective);
     report("%lld units of %lld features; %lld dead", (long long)rb_model_units(model),
            (long long)rb_model_features(model), (long long)count_dead(model));
     if (rb_model_attribute(model, "estep_wins")) {
@@ -362,6 +364,9 @@ static int fit(const invocation *call, watch *w, const output *out, rb_model **m
     rb_model *start = NULL;
     *model = NULL;
     rb_error err = apply_preset(call);
+    if (!err && check_conditions(call)) {
+        return STATUS_USAGE;
+    }
     if (!err) {
         err = prepare_start(call, w);
     }
@@ -389,8 +394,8 @@ static int fit(const invocation *call, watch *w, const output *out, rb_model **m
 }
 
 /* What is said and checked once the model is written. */
-static int finish(const invocation *call, const rb_model *model, const char *target) {
-    summarise(model, call->command->method->name);
+static int finish(const invocation *call, const rb_model *model, bool goes_on, const char *target) {
+    summarise(model, call->command->method->name, goes_on);
     if (strcmp(target, "-") != 0) {
         suggest_next(call, model, target);
     }
@@ -455,7 +460,7 @@ static int run(invocation *call) {
         if (!status) {
             remove_checkpoint(call, model);
         }
-        status = status ? status : finish(call, model, options->output);
+        status = status ? status : finish(call, model, w.log.goes_on, options->output);
     }
     rb_model_free(model);
     return status ? status : logged;

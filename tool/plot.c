@@ -101,7 +101,7 @@ static int keep_evidence(void *user, int64_t sample, double log_evidence, int64_
     return interrupted();
 }
 
-/* How many samples the fit kept; 0: these are others than it had, to which its cut means nothing. */
+/* How many samples the fit kept; 0: these are others than it had, its cut means nothing here. */
 static int64_t used_samples(const rb_model *model, int64_t n) {
     const double *used = rb_model_array(model, "used", NULL, NULL);
     const char *fitted = rb_model_attribute(model, "data_samples");

@@ -60,6 +60,21 @@ const rb_option *coding_option_table(void) {
     return table;
 }
 
+/* Codes of newton, and of other methods, are computed without iterations that could go further. */
+static rb_error set_estep_tolerance(const invocation *call, rb_model *model) {
+    char text[128];
+    const char *estep = rb_model_attribute(model, "estep");
+    if (!estep || strcmp(estep, "newton") == 0) {
+        snprintf(text, sizeof text,
+                 "estep-tolerance is given, but does nothing for a model of %s; leave it out",
+                 estep ? "the E-step newton" : rb_model_method(model));
+        return rb_context_fail(call->ctx, RB_ERROR_ARGUMENT, text);
+    }
+    const rb_option *row = rb_options_find(coding_option_table(), "estep-tolerance");
+    rb_options_get(row, options_of(call, coding_option_table()), text, sizeof text);
+    return rb_model_set_attribute(call->ctx, model, "estep-tolerance", text);
+}
+
 rb_error load_model(const invocation *call, rb_model **model) {
     const coding_options *options = options_of(call, coding_option_table());
     rb_error err = rb_model_load(call->ctx, call->arguments[0], model);
@@ -67,10 +82,7 @@ rb_error load_model(const invocation *call, rb_model **model) {
         err = rb_model_omit_missing(call->ctx, *model);
     }
     if (!err && option_was_given(call, "estep-tolerance")) {
-        char value[64];
-        const rb_option *row = rb_options_find(coding_option_table(), "estep-tolerance");
-        rb_options_get(row, options, value, sizeof value);
-        err = rb_model_set_attribute(call->ctx, *model, "estep-tolerance", value);
+        err = set_estep_tolerance(call, *model);
     }
     return err;
 }

@@ -101,8 +101,8 @@ RB_API void rb_et_options_default(rb_et_options *options);
 typedef int (*rb_et_map_fn)(void *user, int64_t sample, double log_evidence, int64_t count,
                             const int64_t *causes);
 
-/* The most probable states of the samples of a source, in order. RB_ERROR_ARGUMENT for a model of
- * another family; else as rb_encode. */
+/* The most probable states of the samples of a source, in order. RB_ERROR_UNSUPPORTED for a model
+ * of another family; else as rb_encode. */
 RB_API rb_error rb_et_map(rb_context *context, const rb_model *model, rb_source *source,
                           rb_et_map_fn fn, void *user);
 

@@ -1,6 +1,6 @@
 /* Loadings as images: a grid, one a unit, its number below it; where images are too small for that,
- * each row has the number of its first at the left. Where all units stand in each row, their numbers
- * are above the first one. */
+ * each row has the number of its first at the left. Where all units stand in each row, their
+ * numbers are above the first one. */
 #include "plot.h"
 
 #include <math.h>

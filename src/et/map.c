@@ -30,7 +30,7 @@ rb_error rb_et_map(rb_context *ctx, const rb_model *model, rb_source *source, rb
     rb_feed *feed = NULL;
     if (model->method->coder_new != et_coder_new) {
         return rb_fail(
-            ctx, RB_ERROR_ARGUMENT,
+            ctx, RB_ERROR_UNSUPPORTED,
             "a model of method '%s' has no most probable states; only those of expectation "
             "truncation have",
             model->method->name);

@@ -78,6 +78,7 @@ static rb_error set_covariance(rb_context *ctx, rb_type type, rb_dense m, rfn_pr
     }
     if (!err && (err = rb_spd_factor(ctx, factor, m)) != RB_OK) {
         rb_fail_prefix(ctx, "prior-covariance: ");
+        err = err == RB_ERROR_NUMERIC ? RB_ERROR_ARGUMENT : err; /* it was given, not computed */
     }
     if (!err) {
         prior->log_det = rb_spd_log_det(factor);

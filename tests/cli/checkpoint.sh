@@ -76,6 +76,7 @@ seed=$(sed -n 's/^seed \([0-9]*\)$/\1/p' err)
 expect 0 fit rfn X.npy -k 10 --iterations 4000 --checkpoint c.h5 -o stopped.h5 --log-json stopped.jsonl
 says "seed $seed"
 says "going on from the checkpoint c.h5, after iteration "
+says " s over all runs; objective "
 [ ! -e c.h5 ] || fail "$command: the checkpoint of a fit that is done is still there"
 [ "$(wc -l <stopped.jsonl)" -eq 4000 ] || fail "$command: the log has $(wc -l <stopped.jsonl) lines"
 expect 0 fit rfn X.npy -k 10 --iterations 4000 --seed "$seed" -o whole.h5 --log-json whole.jsonl -q

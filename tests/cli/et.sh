@@ -214,6 +214,14 @@ refuses "both given" fit mca Y.npy -k 10 --cut-schedule 0=1 --cut-factor 1 -o no
 refuses "both given" \
     fit mca Y.npy -k 10 --weight-noise-schedule 0=0 --weight-noise 1 -o none.h5 -q
 
+# A model of another family: the same answer from whoever asks.
+for what in "plot evidence rfn.h5 whole.tsv -o none.png" "modules m.h5 Y.npy -o none.tsv" \
+    "plot fields rfn.h5 --shape 5x5 -o none.png"; do
+    # shellcheck disable=SC2086 # words
+    breaks "" $what -q
+done
+refuses "nothing for a model of mca" encode m.h5 Y.npy --estep-tolerance 1e-3 -o codes.npy -q
+
 # What no fit of the method can have is not offered.
 for method in mca linca nmf-et; do
     for option in "batch-size 10" keep-order "accelerate squarem"; do
@@ -242,7 +250,6 @@ refuses "weight-noise must be" fit mca Y.npy -k 10 --weight-noise -0.5 -o none.h
 refuses "init-sd must be" fit mca Y.npy -k 10 --init-sd -0.5 -o none.h5 -q
 refuses "init-mean is outside" fit mca Y.npy -k 10 --init-mean -5 --init-sd 1 -o none.h5 -q
 expect 0 fit linca Y.npy -k 10 --init-mean -5 --init-sd 1 --iterations 2 -o m.h5 -q
-refuses "cannot be accelerated" fit mca Y.npy -k 10 --accelerate squarem -o none.h5 -q
 
 # As printed but for what is given: another selection gives another fit.
 for selection in "" bound joint; do

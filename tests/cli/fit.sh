@@ -128,6 +128,27 @@ one_line
 says "none.tsv"
 expect 2 fit rfn X.npy -k 3 --prior-covariance -1 -o none.h5 -q
 says "prior-covariance is '-1', but must be a number above 0, or a file of numbers"
+printf '%s\n' '1 9 0' '9 2 0' '0 0 1' | tr ' ' '\t' >indefinite.tsv
+refuses "not positive definite" fit rfn X.npy -k 3 --prior-covariance indefinite.tsv -o none.h5 -q
+rm indefinite.tsv
+
+# What does nothing without another option is refused, wherever it is given with a value of its own.
+refuses "--checkpoint-every is given, but does nothing without --checkpoint;" \
+    fit rfn X.npy -k 3 --checkpoint-every 5 -o none.h5
+refuses "nothing without --dropout;" fit rfn X.npy -k 3 --dropout-place after -o none.h5
+refuses "nothing without --activation leaky" fit rfn X.npy -k 3 --activation-slope 0.1 -o none.h5
+for steps in "" "--estep cyclic" "--preset sparse"; do
+    # shellcheck disable=SC2086 # words
+    refuses "nothing without --estep cascade" fit rfn X.npy -k 3 $steps --accept any -o none.h5
+done
+expect 0 fit rfn X.npy -k 3 --estep cascade --accept any --dropout-place before --iterations 3 \
+    -o cascade.h5 -q
+expect 0 fit rfn X.npy -k 3 --activation leaky --activation-slope 0.1 --dropout 0.5 \
+    --dropout-place after --iterations 3 -o leaky.h5 -q
+expect 0 fit rfn X.npy -k 3 --iterations 3 -o newton.h5 -q
+refuses "nothing for a model of the E-step newton" \
+    encode newton.h5 X.npy --estep-tolerance 1e-3 -o codes.npy -q
+expect 0 encode cascade.h5 X.npy --estep-tolerance 1e-3 -o codes.npy -q
 cp xi.tsv xi.h5
 expect 2 fit rfn X.npy -k 3 --prior-mean xi.h5 -o xi.h5 -q
 says "would write over 'xi.h5'"

@@ -161,7 +161,7 @@ static void no_priors(void **state) {
     s.covariance[1] = 7;
     assert_refused(&s, &options, RB_ERROR_ARGUMENT, "prior-covariance is not symmetric");
     s.covariance[1] = s.covariance[5] = 70;
-    assert_refused(&s, &options, RB_ERROR_NUMERIC, "prior-covariance: a matrix of 5 rows is not");
+    assert_refused(&s, &options, RB_ERROR_ARGUMENT, "prior-covariance: a matrix of 5 rows is not");
     s.covariance[1] = NAN;
     assert_refused(&s, &options, RB_ERROR_ARGUMENT, "missing or infinite, at row 0, column 1");
     end(&s);
