@@ -161,6 +161,26 @@ static int64_t count_dead(const rb_model *model) {
     return count;
 }
 
+/* What a model with binary causes has learned of noise and prior. */
+static void summarise_causes(const rb_model *model) {
+    int64_t last = rb_model_iterations(model) - 1;
+    double sigma = NAN, prior;
+    const char *count = rb_model_attribute(model, "count");
+    char noise[64] = "";
+    if (rb_model_figure(model, last, "prior", &prior) != RB_OK) {
+        return;
+    }
+    if (rb_model_figure(model, last, "sigma", &sigma) == RB_OK && isfinite(sigma)) {
+        snprintf(noise, sizeof noise, "sigma %.3g, ", sigma);
+    }
+    if (count && strcmp(count, "0") != 0) {
+        report("%sexactly %s causes a sample", noise, count);
+    } else {
+        report("%sprior %.3g (%.3g causes a sample)", noise, prior,
+               prior * (double)rb_model_units(model));
+    }
+}
+
 /* goes_on: from a checkpoint, whose iterations and their seconds count too. */
 static void summarise(const rb_model *model, const char *method_name, bool goes_on) {
     rb_status status = rb_model_status(model);
@@ -173,11 +193,14 @@ static void summarise(const rb_model *model, const char *method_name, bool goes_
         }
     }
     bool ended = status != RB_STATUS_ITERATIONS;
-    report("%s: %lld iterations in %.3g s%s%s%s; objective %.6g", method_name,
-           (long long)iterations, total, goes_on ? " over all runs" : "", ended ? ", " : "",
-           ended ? rb_status_name(status) : "", objective);
+    const double *likelihood = rb_model_array(model, "log_likelihood", NULL, NULL);
+    report("%s: %lld iterations in %.3g s%s%s%s; %s %.6g", method_name, (long long)iterations,
+           total, goes_on ? " over all runs" : "", ended ? ", " : "",
+           ended ? rb_status_name(status) : "", likelihood ? "log likelihood" : "objective",
+           likelihood ? *likelihood : objective);
     report("%lld units of %lld features; %lld dead", (long long)rb_model_units(model),
            (long long)rb_model_features(model), (long long)count_dead(model));
+    summarise_causes(model);
     if (rb_model_attribute(model, "estep_wins")) {
         report("E-steps by what moved the codes: %s", rb_model_attribute(model, "estep_wins"));
     }

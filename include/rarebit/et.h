@@ -21,6 +21,7 @@
  *   dead       units                1 for a cause in no training sample's most probable state,
  *                                   else 0
  *   used       1                    samples in use in the last M-step
+ *   log_likelihood  1               of the training samples, at temperature 1
  * and of a traced fit (rb_fit_options.trace)
  *   trace             iterations x 3   temperature, samples in use, candidate hits (NaN: too many
  *                                      units)
@@ -29,9 +30,21 @@
  *   trace_fields_at   k                which iterations, from 0
  *
  * The objective in the history is the sum over samples of the truncated log evidence at the
- * temperature of the iteration; the E-step objective, when traced, is the free energy of the
- * samples in use. In an rb_evaluation log_likelihood is the *sum* of log evidence at temperature 1,
- * objective that sum less n log A (A: prior mass of the states with few active causes). */
+ * temperature of the iteration; there is no E-step objective. In an rb_evaluation log_likelihood is
+ * the *sum* of log evidence at temperature 1, objective that sum less n log A (A: prior mass of the
+ * states with few active causes). Figures of an iteration (rb_model_figure, rb_progress), of the
+ * parameters that it began with but for sigma and prior, which are those that it ended with:
+ *   temperature      T
+ *   samples_used     M, after the data cut
+ *   causes_used      in the most probable state of a sample
+ *   sigma, prior     prior: the mean over causes
+ *   log_likelihood   sum over all samples of the truncated log evidence at temperature 1; NaN
+ *                    unless traced or T is 1
+ *   free_energy      sum over the samples in use of that at temperature T, less M log A (eq. 17)
+ * and, traced, of up to 40 samples
+ *   candidate_hits   p(s_h = 1 | y) of the candidates, as a share of that of all causes
+ *   quality          mean Q (eq. 21)
+ *   truncation       mean -log Q */
 #ifndef RAREBIT_ET_H
 #define RAREBIT_ET_H
 

@@ -63,7 +63,7 @@ typedef struct rb_kept {
 /* Takes an array to read it, or to fill it; what it returns other than RB_OK ends the list. */
 typedef rb_error (*rb_kept_fn)(void *user, const rb_kept *array);
 
-enum { RB_FIGURES_MOST = 8 };
+enum { RB_FIGURES_MOST = 12 };
 
 typedef struct rb_method {
     const char *name;         /* "rfn" */

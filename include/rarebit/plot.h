@@ -23,7 +23,8 @@ RB_API void rb_plot_options_default(rb_plot_options *options);
  * same PNG. RB_ERROR_ARGUMENT for another suffix or an option outside its range, RB_ERROR_FILE,
  * RB_ERROR_MEMORY, and what encoding the samples may give. */
 
-/* Objective (and E-step objective where traced) over the iterations. RB_ERROR_DATA for a model
+/* Objective (and E-step objective where traced; of rarebit/et.h log-likelihood, free energy and
+ * temperature) over the iterations. RB_ERROR_DATA for a model
  * without a history. */
 RB_API rb_error rb_plot_history(rb_context *context, const rb_model *model,
                                 const rb_plot_options *options, const char *path);

@@ -1,5 +1,6 @@
 /* Objective over the iterations: a line, and below it what else the fit tells of each iteration:
- * E-step objective, KKT residual, what moved the codes. */
+ * E-step objective, KKT residual, what moved the codes; of a fit that cools log-likelihood, free
+ * energy and temperature. */
 #include "plot.h"
 
 #include <rarebit/rfn.h>
@@ -183,6 +184,20 @@ static double figure(const rb_model *model, int64_t iteration, const char *name)
     return rb_model_figure(model, iteration, name, &value) == RB_OK ? value : NAN;
 }
 
+/* Of a fit that cools: its objective is at another temperature in each iteration. */
+static void fill_annealed(const rb_model *model, int64_t count, double *values,
+                          rb_series series[RB_SERIES_MOST]) {
+    static const char *const names[] = {"log_likelihood", "free_energy", "temperature"};
+    static const char *const labels[] = {"log-likelihood", "free energy", "temperature"};
+    series[0].name = "log evidence at the temperature";
+    for (int s = 1; s < RB_SERIES_MOST; s++) {
+        series[s] = (rb_series){labels[s - 1], values + s * count, NULL};
+        for (int64_t i = 0; i < count; i++) {
+            values[s * count + i] = figure(model, i, names[s - 1]);
+        }
+    }
+}
+
 rb_error rb_plot_history(rb_context *ctx, const rb_model *model, const rb_plot_options *options,
                          const char *path) {
     rb_plot_options defaults;
@@ -200,7 +215,7 @@ rb_error rb_plot_history(rb_context *ctx, const rb_model *model, const rb_plot_o
     if (!values) {
         return RB_ERROR_MEMORY;
     }
-    const rb_series series[RB_SERIES_MOST] = {
+    rb_series series[RB_SERIES_MOST] = {
         {"objective", values, NULL},
         {"E-step objective", values + count, NULL},
         {"log10 of KKT residual", values + 2 * count, NULL},
@@ -209,6 +224,9 @@ rb_error rb_plot_history(rb_context *ctx, const rb_model *model, const rb_plot_o
         err = rb_model_history(model, i, &values[i], &values[count + i], NULL);
         values[2 * count + i] = log10(figure(model, i, "kkt_residual"));
         values[3 * count + i] = figure(model, i, "estep_stage");
+    }
+    if (count > 0 && isfinite(figure(model, 0, "temperature"))) {
+        fill_annealed(model, count, values, series);
     }
     if (!err) {
         err = rb_draw_history(ctx, series, RB_SERIES_MOST, count,

@@ -85,6 +85,7 @@ typedef struct rb_run {
     rb_accelerator accelerator;
     rb_stopping stopping;
     double began;    /* rb_seconds() when the first restart began */
+    bool settles;    /* was the fit where its method lets it stop? (rb_method.may_stop) */
     int64_t made;    /* iterations in this call */
     int64_t skipped; /* iterations that were done before that, by the checkpoint */
 } rb_run;

@@ -169,7 +169,8 @@ static rb_error restarts(rb_context *ctx, const struct chosen *chosen, rb_run *r
         }
         rb_status status = run->model->status;
         stopped = status == RB_STATUS_STOPPED || status == RB_STATUS_TIME;
-        if (!*best || last_objective(run->model) > last_objective(*best)) {
+        bool comparable = !stopped || run->settles;
+        if (!*best || (comparable && last_objective(run->model) > last_objective(*best))) {
             rb_model *worse = *best;
             *best = run->model;
             run->model = worse;

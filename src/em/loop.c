@@ -190,6 +190,7 @@ rb_error rb_run_loop(rb_context *ctx, rb_run *run) {
     rb_accelerate_end(run);
     rb_stopping_end(run);
     if (!err) {
+        run->settles = !method->may_stop || method->may_stop(state);
         /* The codes of a fit are those of its final parameters. */
         if (method->last) {
             method->last(state);

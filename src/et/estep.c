@@ -1,6 +1,8 @@
 /* The E-step over the blocks. While all samples are in use one pass gives evidences and sums; once
  * the data are cut, a first pass gives the evidences, the least of those in use is found, and a
- * second pass adds up the samples that remain (Alg. 1). */
+ * second pass adds up the samples that remain (Alg. 1). The log-likelihood is at temperature 1: at
+ * another it takes a pass of its own, before these, in traced fits; the last E-step is that pass
+ * alone. */
 #include "fit.h"
 
 #include <math.h>
@@ -21,10 +23,28 @@ static int64_t cut_size(const et_state *st) {
                        factor * et_prior_mass(st->engine));
 }
 
+void et_last(void *state) {
+    ((et_state *)state)->last = true;
+}
+
+/* Are the evidences of the iteration those of the log-likelihood, as a coder gives them? */
+static bool is_cold(const et_state *st) {
+    bool widens = et_schedule_ended(&st->schedule, st->iteration) || st->engine->widths == 0;
+    return et_temperature(&st->schedule, st->iteration) == 1 && widens;
+}
+
 rb_error et_begin(rb_context *ctx, void *state) {
     et_state *st = state;
     et_moments_clear(&st->moments);
     if (st->cutting) { /* the second pass: the same parameters */
+        return RB_OK;
+    }
+    st->measuring = st->last || (st->problem.fit->trace && !st->measured && !is_cold(st));
+    st->all_evidence = 0;
+    memset(st->in_map, 0, (size_t)st->options.units * sizeof *st->in_map);
+    if (st->measuring) {
+        st->engine->widens = true;
+        et_prepare(ctx, st->engine, 1, 1);
         return RB_OK;
     }
     double beta = 1 / et_temperature(&st->schedule, st->iteration);
@@ -35,8 +55,6 @@ rb_error et_begin(rb_context *ctx, void *state) {
     }
     st->n_cut = cut_size(st);
     st->ranking = st->n_cut < st->problem.n_samples;
-    st->all_evidence = 0;
-    memset(st->in_map, 0, (size_t)st->options.units * sizeof *st->in_map);
     return RB_OK;
 }
 
@@ -93,10 +111,10 @@ rb_error et_block(rb_context *ctx, void *state, const rb_block *block) {
         int64_t n = block->first + i;
         st->results.used[i] = !st->cutting || et_cut_uses(st->cut, st->evidence[n], n);
     }
-    et_posteriors(ctx, st->engine, block, st->ranking, &st->results);
+    et_posteriors(ctx, st->engine, block, st->ranking || st->measuring, &st->results);
     if (!st->cutting) {
         rb_error err = note_samples(ctx, st, block);
-        if (err) {
+        if (err || st->measuring) {
             return err;
         }
         et_trace_block(ctx, st, block);
@@ -109,27 +127,41 @@ rb_error et_block(rb_context *ctx, void *state, const rb_block *block) {
     return st->model->add(ctx, st, block);
 }
 
-rb_error et_end(rb_context *ctx, void *state, bool *again) {
-    (void)ctx;
-    et_state *st = state;
-    *again = st->ranking;
-    st->cutting = st->ranking;
-    if (st->ranking) {
-        st->cut = et_cut_find(st->evidence, st->problem.n_samples, st->n_cut, st->work);
-        st->ranking = false;
-    } else if (st->model->max) {
+/* After the pass that added up the moments. */
+static void finish_moments(et_state *st) {
+    const et_moments *m = &st->moments;
+    st->log_likelihood = is_cold(st) ? st->all_evidence : st->measured ? st->log_likelihood : NAN;
+    st->free_energy = m->evidence - (double)m->used * log(et_prior_mass(st->engine));
+    st->measured = false;
+    if (st->model->max) {
         et_sets_finish(st);
     } else if (st->model->keep == ET_KEEP_PAIRS) {
         if (st->problem.missing) {
             et_missing_finish(st);
         }
-        rb_dense second = st->moments.second;
+        rb_dense second = m->second;
         for (int64_t h = 0; h < second.rows; h++) {
-            rb_dense_set(second, h, h, st->moments.sums[h]);
+            rb_dense_set(second, h, h, m->sums[h]);
             for (int64_t j = 0; j < h; j++) {
                 rb_dense_set(second, h, j, rb_dense_get(second, j, h));
             }
         }
+    }
+}
+
+rb_error et_end(rb_context *ctx, void *state, bool *again) {
+    (void)ctx;
+    et_state *st = state;
+    *again = st->ranking || (st->measuring && !st->last);
+    st->cutting = st->ranking;
+    if (st->measuring) {
+        st->log_likelihood = st->all_evidence;
+        st->measured = true;
+    } else if (st->ranking) {
+        st->cut = et_cut_find(st->evidence, st->problem.n_samples, st->n_cut, st->work);
+        st->ranking = false;
+    } else {
+        finish_moments(st);
     }
     return RB_OK;
 }

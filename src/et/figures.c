@@ -3,9 +3,9 @@
 
 #include <math.h>
 
-const char *const et_figure_names[] = {"temperature", "samples_used", "causes_used",
-                                       "sigma",       "prior",        "candidate_hits",
-                                       "quality",     "truncation",   NULL};
+const char *const et_figure_names[] = {
+    "temperature", "samples_used", "causes_used",    "sigma",       "prior", "candidate_hits",
+    "quality",     "truncation",   "log_likelihood", "free_energy", NULL};
 
 static int64_t count_used(const et_state *st) {
     int64_t count = 0;
@@ -46,6 +46,8 @@ void et_figures(const void *state, double *values) {
     values[3] = st->model->general ? NAN : st->engine->parameters.sigma;
     values[4] = mean_prior(st);
     values[5] = values[6] = values[7] = NAN;
+    values[8] = st->log_likelihood;
+    values[9] = st->free_energy;
     if (t->figures && t->count > 0) {
         values[5] = t->figures[done * ET_TRACE_FIGURES + 2];
         mean_quality(t, done, &values[6], &values[7]);

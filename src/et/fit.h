@@ -130,6 +130,10 @@ typedef struct et_state {
 
     /* The E-step: its passes and the cut. */
     bool cutting, ranking;
+    bool measuring, measured; /* a pass for the log-likelihood alone; it was made */
+    bool last;                /* no M-step follows */
+    double log_likelihood;    /* at temperature 1; NaN where no pass gave it */
+    double free_energy;       /* of the samples in use */
     int64_t n_cut, last_used; /* samples in use; of the last M-step */
     et_cut cut;
     double *evidence; /* N: what the cut orders samples by */
@@ -178,6 +182,8 @@ rb_error et_trace_store(rb_context *ctx, const et_state *st, rb_model *model);
 rb_error et_begin(rb_context *ctx, void *state);
 rb_error et_block(rb_context *ctx, void *state, const rb_block *block);
 rb_error et_end(rb_context *ctx, void *state, bool *again);
+/* From now on an E-step is one for the log-likelihood alone. */
+void et_last(void *state);
 
 /* moments.c: what models add for a block, and room for it. */
 rb_error et_moments_new(rb_context *ctx, const et_state *st, et_moments *moments);
@@ -233,8 +239,8 @@ double et_learn_prior(int64_t units, int64_t max_active, double active);
 void et_learn_priors(int64_t units, int64_t max_active, const double *active, double *prior);
 
 void et_objective(void *state, double *objective, double *estep_objective);
-/* figures.c: temperature, samples and causes in use, sigma, prior; traced also candidate hits, Q
- * and -log Q. */
+/* figures.c: temperature, samples and causes in use, sigma, prior, log-likelihood, free energy;
+ * traced also candidate hits, Q and -log Q. */
 extern const char *const et_figure_names[];
 void et_figures(const void *state, double *values);
 /* Only at the end temperature does a settled objective mean anything. */

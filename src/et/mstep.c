@@ -127,13 +127,11 @@ rb_error et_mstep(rb_context *ctx, void *state) {
     return check_finite(ctx, st);
 }
 
-/* The log evidence of all samples; the free energy of those in use. */
+/* The log evidence of all samples, at the temperature of the iteration. */
 void et_objective(void *state, double *objective, double *estep_objective) {
     const et_state *st = state;
-    double mass = et_prior_mass(st->engine);
     *objective = st->all_evidence;
-    *estep_objective =
-        st->problem.fit->trace ? st->moments.evidence - (double)st->moments.used * log(mass) : NAN;
+    *estep_objective = NAN;
 }
 
 bool et_may_stop(const void *state) {

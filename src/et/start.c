@@ -361,6 +361,18 @@ rb_error et_survey_block(rb_context *ctx, void *state, const rb_block *block) {
 
 /* ---- the model ---- */
 
+/* Fields of a fit that was stopped hot are averages of what they would have become. */
+static void warn_if_hot(rb_context *ctx, const et_state *st) {
+    const et_schedule *s = &st->schedule;
+    double reached = et_temperature(s, st->iteration > 0 ? st->iteration - 1 : 0);
+    if (st->iteration < s->iterations && reached > s->end) {
+        rb_log(ctx, RB_LOG_WARNING,
+               "the fit was stopped at temperature %.3g and never reached the end temperature, "
+               "%.3g, where causes are told apart; give it more time or fewer iterations",
+               reached, s->end);
+    }
+}
+
 rb_error et_store(rb_context *ctx, void *state, rb_model *model) {
     const et_state *st = state;
     const et_parameters *p = &st->engine->parameters;
@@ -371,9 +383,11 @@ rb_error et_store(rb_context *ctx, void *state, rb_model *model) {
     double *prior = sigma ? rb_model_add_array(ctx, model, "prior", priors, 1) : NULL;
     double *dead = prior ? rb_model_add_array(ctx, model, "dead", units, 1) : NULL;
     double *used = dead ? rb_model_add_array(ctx, model, "used", 1, 1) : NULL;
-    if (!used) {
+    double *likelihood = used ? rb_model_add_array(ctx, model, "log_likelihood", 1, 1) : NULL;
+    if (!likelihood) {
         return RB_ERROR_MEMORY;
     }
+    warn_if_hot(ctx, st);
     for (int64_t d = 0; d < features; d++) {
         for (int64_t h = 0; h < units; h++) {
             loadings[d * units + h] = rb_dense_get(p->fields, h, d);
@@ -385,5 +399,6 @@ rb_error et_store(rb_context *ctx, void *state, rb_model *model) {
         dead[h] = !st->in_map[h];
     }
     used[0] = (double)st->last_used;
+    likelihood[0] = st->log_likelihood;
     return et_trace_store(ctx, st, model);
 }

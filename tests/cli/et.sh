@@ -5,10 +5,15 @@ expect 0 simulate bars --style max --noise 2 --samples 400 --seed 3 -o Y.npy --t
 expect 0 fit mca Y.npy -k 10 --candidates 5 --max-active 3 --prior 0.2 --sigma 2 \
     --temperature 13:1.05 --iterations 100 --seed 1 -o m.h5
 silent
+cp err report
+says "sigma 2, prior 0.2 (2 causes a sample)"
 next=$(sed -n 's/.*next: rarebit //p' err)
 [ -n "$next" ] || fail "$command: names no next command"
 # shellcheck disable=SC2086 # words
 expect 0 $next -q
+expect 0 evaluate m.h5 Y.npy -q
+likelihood=$(sed -n 's/^log likelihood *\([^ ]*\) .*/\1/p' out)
+grep -q "; log likelihood $likelihood\$" report || fail "the fit said: $(cat report), not $likelihood"
 expect 0 evaluate m.h5 Y.npy --truth fields.npy --json
 for key in causes causes_found mean_absolute_error log_likelihood mean_squared_error; do
     tells "\"$key\": "
@@ -172,7 +177,8 @@ refuses "below max-active" fit mca many.npy -k 10 --max-active-limit 2 -o none.h
 expect 0 fit mca Y.npy -k 10 --prior 0.2 --sigma 2 --temperature 13:1.05 --iterations 30 --seed 1 \
     --log-json log.json -o m.h5 -q
 [ "$(wc -l <log.json)" = 30 ] || fail "the log has not a line for each iteration"
-for key in temperature samples_used causes_used sigma prior candidate_hits quality truncation; do
+for key in temperature samples_used causes_used sigma prior candidate_hits quality truncation \
+    log_likelihood free_energy; do
     [ "$(grep -c "\"$key\": " log.json)" = 30 ] || fail "the log lacks $key: $(tail -1 log.json)"
 done
 head -1 log.json >first && tail -1 log.json >last
@@ -265,6 +271,19 @@ same printed printedbound
 expect 0 fit mca Y.npy -k 10 --sigma 2 --iterations 30 --seed 1 -o m.h5 -q
 expect 0 fit mca Y.npy -k 10 --init m.h5 --sigma 4 --iterations 3 --log-json log.json -o warm.h5 -q
 [ "$(grep -c '"sigma": 4,' log.json)" = 3 ] || fail "sigma is not 4: $(cat log.json)"
+
+# What was learned is said; so is that a fit had no time to cool.
+expect 0 fit mca Y.npy -k 10 --learn-prior --seed 1 --log-json log.json -o m.h5
+says "$(tail -1 log.json | awk '{ match($0, /"sigma": [0-9.]*/); sigma = substr($0, RSTART + 9, RLENGTH - 9)
+    match($0, /"prior": [0-9.]*/); prior = substr($0, RSTART + 9, RLENGTH - 9)
+    printf "sigma %.3g, prior %.3g (%.3g causes a sample)", sigma, prior, 10 * prior }')"
+printf '%s\n' 1,2,3 3,1,2 0,4,1 >counts.csv
+expect 0 fit mca counts.csv -k 3 --count 2 --noise poisson --iterations 2 --seed 1 -o m.h5
+says "exactly 2 causes a sample"
+! grep -q sigma err || fail "Poisson noise has no sigma: $(cat err)"
+expect 0 fit mca Y.npy -k 10 --iterations 1000000 --max-time 0.2s --seed 1 -o m.h5 -q
+says "never reached the end temperature, 1.05"
+one_line
 
 # Samples that no cause explains: table and JSON have the same numbers, 0 and 1 among them.
 for i in 1 2 3 4 5 6 7 8 9 10 11 12; do echo 0,0,0,0; done >zero.csv
