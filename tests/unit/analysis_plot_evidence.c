@@ -7,8 +7,8 @@
 
 #include <cmocka.h>
 
-#include "analysis/plot.h"
 #include "io/io.h"
+#include "plot_test.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -16,33 +16,6 @@
 #include <unistd.h>
 
 enum { N = 12, CAUSES = 11 };
-
-static rb_context *ctx;
-static char path[64];
-static rb_plot_options options;
-
-static int set_up(void **state) {
-    (void)state;
-    int file;
-    strcpy(path, "/tmp/rarebit-evidence-XXXXXX.png");
-    file = mkstemps(path, 4);
-    rb_plot_options_default(&options);
-    options.width = RB_PAGE_WIDTH;
-    return file < 0 || close(file) || rb_context_create(&ctx);
-}
-
-static int tear_down(void **state) {
-    (void)state;
-    rb_context_free(ctx);
-    unlink(path);
-    return 0;
-}
-
-static void check(rb_error err) {
-    if (err) {
-        fail_msg("%s", rb_context_error(ctx));
-    }
-}
 
 /* Sample i has the (5 i mod n)-th largest evidence, and as many causes as its rank. */
 static int64_t rank_of(int64_t i) {

@@ -7,40 +7,13 @@
 
 #include <cmocka.h>
 
-#include "analysis/plot.h"
 #include "io/io.h"
+#include "plot_test.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-static rb_context *ctx;
-static char path[64];
-static rb_plot_options options;
-
-static int set_up(void **state) {
-    (void)state;
-    int file;
-    strcpy(path, "/tmp/rarebit-lines-XXXXXX.png");
-    file = mkstemps(path, 4);
-    rb_plot_options_default(&options);
-    options.width = RB_PAGE_WIDTH;
-    return file < 0 || close(file) || rb_context_create(&ctx);
-}
-
-static int tear_down(void **state) {
-    (void)state;
-    rb_context_free(ctx);
-    unlink(path);
-    return 0;
-}
-
-static void check(rb_error err) {
-    if (err) {
-        fail_msg("%s", rb_context_error(ctx));
-    }
-}
 
 /* Is a pixel of the picture of this colour? */
 static bool has_colour(const rb_image *image, int64_t x, int64_t y, rb_colour c) {
