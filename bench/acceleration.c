@@ -43,6 +43,7 @@ static void fit(rb_context *ctx, rb_source *source, const curve *c, int64_t seed
     rb_fit_options how;
     rb_model *model;
     rb_rfn_options_default(&options);
+    rb_rfn_use_preset(RB_RFN_PRESET_PAPER, &options, NULL);
     rb_fit_options_default(&how);
     options.units = 50;
     options.eta = c->eta;

@@ -21,6 +21,7 @@ static double fit(rb_context *ctx, rb_source *source, int64_t batch_size) {
     rb_model *model;
     times.count = 0;
     rb_rfn_options_default(&options);
+    rb_rfn_use_preset(RB_RFN_PRESET_PAPER, &options, NULL);
     rb_fit_options_default(&how);
     options.units = UNITS;
     how.iterations = ITERATIONS;

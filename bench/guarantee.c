@@ -138,6 +138,7 @@ static void run_source(rb_context *context, const rb_matrix *matrix, rb_source *
         for (int e = 0; e < 4; e++) {
             rb_rfn_options options;
             rb_rfn_options_default(&options);
+            rb_rfn_use_preset(RB_RFN_PRESET_PAPER, &options, NULL);
             options.units = units[u];
             options.eta = etas[e];
             options.estep = estep->estep;

@@ -101,6 +101,7 @@ static void fit(rb_context *ctx, const struct rfn_case *c, struct data *data, be
     rb_fit_options how;
     rb_model *model;
     rb_rfn_options_default(&options);
+    rb_rfn_use_preset(RB_RFN_PRESET_PAPER, &options, NULL);
     rb_fit_options_default(&how);
     options.units = c->units;
     how.iterations = c->iterations;

@@ -64,6 +64,7 @@ static rb_evaluation run_instance(rb_context *context, const struct row *row, in
     data.seed = seed;
     rb_rfn_options options;
     rb_rfn_options_default(&options);
+    rb_rfn_use_preset(RB_RFN_PRESET_PAPER, &options, NULL);
     options.units = row->units;
     options.eta = 0.1;
     options.normalize = row->normalize;

@@ -328,12 +328,24 @@ static rb_error fit_source(const invocation *call, watch *w, const output *out, 
     return err ? err : save(call, *model, out->path);
 }
 
+/* Is the option about the start of a fit, which --init brings? */
+static bool comes_with_init(const invocation *call, const char *name) {
+    const model_options *options = options_of(call, model_option_table());
+    const char *const *start = call->command->method->start_options;
+    for (; options->init && start && *start; start++) {
+        if (strcmp(*start, name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Options that are not given take the value that they have in `from`. */
 static rb_error take_others(const invocation *call, const rb_option *table, const void *from) {
     char value[64];
     rb_error err = RB_OK;
     for (const rb_option *row = table; !err && row->name; row++) {
-        if (!option_was_given(call, row->name)) {
+        if (!option_was_given(call, row->name) && !comes_with_init(call, row->name)) {
             rb_options_get(row, from, value, sizeof value);
             err = rb_options_set(call->ctx, table, options_of(call, table), row->name, value);
         }

@@ -66,6 +66,7 @@ static struct result run(rb_context *ctx, const struct kind *kind, const char *d
     data.seed = seed;
     rb_rfn_options options;
     rb_rfn_options_default(&options);
+    rb_rfn_use_preset(RB_RFN_PRESET_PAPER, &options, NULL);
     rb_fit_options fit;
     rb_fit_options_default(&fit);
     fit.iterations = ITERATIONS;

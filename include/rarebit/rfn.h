@@ -58,7 +58,9 @@ typedef enum rb_rfn_estep {
     RB_RFN_ESTEP_GRG,        /* generalized reduced gradient */
     RB_RFN_ESTEP_ROSEN,      /* Rosen's gradient projection */
     RB_RFN_ESTEP_HAUG_ARORA, /* the same with the restoration of Haug and Arora */
-    RB_RFN_ESTEP_CASCADE     /* all of these in turn (Alg. S3), until `accept` is met */
+    RB_RFN_ESTEP_CASCADE,    /* all of these in turn (Alg. S3), until `accept` is met */
+    RB_RFN_ESTEP_AUTO        /* cyclic, or newton where another option allows no other one; the
+                              * model says which (attribute estep) */
 } rb_rfn_estep;
 
 /* How the rates eta and eta_psi fall with t, the iterations done. */
@@ -120,6 +122,7 @@ typedef enum rb_rfn_accept {
 /* Options that belong together: what rb_rfn_use_preset sets. */
 typedef enum rb_rfn_preset {
     RB_RFN_PRESET_NONE = 0,
+    RB_RFN_PRESET_PAPER,        /* the method as its paper has it */
     RB_RFN_PRESET_BICLUSTERING, /* sparse loadings, so that modules are found in noise */
     RB_RFN_PRESET_SPARSE        /* codes as sparse as those of newton, at lower errors */
 } rb_rfn_preset;
@@ -149,10 +152,12 @@ typedef struct rb_rfn_options {
     int psi_update;         /* rb_rfn_psi_update: E from the old W (the paper's) or the new one */
     int noise;              /* rb_rfn_psi */
     double noise_decay;     /* full noise: share that its covariances lose in each M-step */
-    double psi_min;         /* least noise variance; of full noise the least eigenvalue */
-    double psi_init;        /* noise variance at the start */
+    double psi_min;         /* smallest noise variance, of full noise the smallest eigenvalue; 0:
+                               a thousandth of the largest variance of a feature */
+    double psi_init;        /* noise variance at the start; 0: the largest variance of a feature */
     double weight_max;      /* loadings are kept within [-weight_max, weight_max]; 0: no bound */
-    double weight_init;     /* standard deviation of the loadings at the start */
+    double weight_init;     /* standard deviation of the loadings at the start; 0: a hundredth of
+                               the largest standard deviation of a feature */
     double sparse_loadings; /* c: from iteration 51 on, shrink loadings by eta c standard errors;
                                0: no */
     double weight_decay;    /* g: after each M-step W <- W - g W (Alg. S8, Gaussian) */
@@ -176,12 +181,13 @@ typedef struct rb_rfn_options {
 RB_API const rb_option *rb_rfn_option_table(void);
 RB_API void rb_rfn_options_default(rb_rfn_options *options);
 
-/* Sets the options of a preset and leaves the others as they are. biclustering: sparse_loadings
+/* Sets the options of a preset and leaves the others as they are; fit may be NULL. paper: newton
+ * E-steps, eta 0.1, no sparse loadings, prior mean 0, 1000 iterations, numbers of its own for
+ * psi_init, psi_min and weight_init. The other two begin with these. biclustering: sparse_loadings
  * 1.5, noise variance that begins at the largest variance of a feature, 400 iterations, best of 3
- * starts. Take about twice as many units as modules are expected. sparse: 500 iterations with
- * newton, 250 with cyclic in which the prior mean is steered, 100 more in which it stays: codes are
- * as sparse as newton's, and reconstruction and covariance error lower. Set target_sparseness
- * besides for another sparseness. */
+ * starts. sparse: 500 iterations with newton, 250 with cyclic in which the prior mean is steered,
+ * 100 more in which it stays: codes are as sparse as newton's, and reconstruction and covariance
+ * error lower. Set target_sparseness besides for another sparseness. */
 RB_API void rb_rfn_use_preset(rb_rfn_preset preset, rb_rfn_options *options, rb_fit_options *fit);
 
 #ifdef __cplusplus

@@ -17,6 +17,19 @@ static const char *without_guarantee(const rb_rfn_options *options) {
     return options->momentum > 0 ? "momentum" : NULL;
 }
 
+static bool has_batches(const rb_problem *problem) {
+    return rfn_batch_samples(problem) < problem->n_samples;
+}
+
+rb_rfn_estep rfn_choose_estep(const rb_problem *problem, const rb_rfn_options *options) {
+    if (options->estep != RB_RFN_ESTEP_AUTO) {
+        return (rb_rfn_estep)options->estep;
+    }
+    bool newton_only = has_batches(problem) || options->normalize == RB_RFN_NORMALIZE_SD ||
+                       without_guarantee(options);
+    return newton_only ? RB_RFN_ESTEP_NEWTON : RB_RFN_ESTEP_CYCLIC;
+}
+
 static rb_error check_noise(rb_context *ctx, const rb_rfn_options *options) {
     bool kind = options->input_noise != RB_RFN_NOISE_NONE, level = options->input_noise_level > 0;
     if (kind && !level) {
@@ -54,7 +67,7 @@ static rb_error check_full_noise(rb_context *ctx, const rb_rfn_options *options)
 
 static rb_error check_batches(rb_context *ctx, const rb_problem *problem,
                               const rb_rfn_options *options) {
-    if (rfn_batch_samples(problem) >= problem->n_samples) {
+    if (!has_batches(problem)) {
         return RB_OK;
     }
     if (options->estep != RB_RFN_ESTEP_NEWTON) {

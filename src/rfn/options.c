@@ -6,14 +6,16 @@
 
 const rb_option rfn_option_rows[] = {
     {"preset", 0, RB_OPTION_CHOICE, offsetof(rb_rfn_options, preset), "none", 0, 0,
-     "none|biclustering|sparse", "NAME",
-     "take the options that suit a purpose, where not given: biclustering finds modules in noisy "
-     "data (--sparse-loadings 1.5, --psi-init of the largest variance, --iterations 400, "
-     "--restarts 3); sparse has codes as sparse as newton's at lower errors (--estep cyclic, "
-     "--newton-iterations 500, --steer-iterations 250, --iterations 850)"},
+     "none|paper|biclustering|sparse", "NAME",
+     "take the options that suit a purpose, where not given: paper is the method as its paper has "
+     "it (--estep newton, --sparse-loadings 0, --prior-mean 0, --eta 0.1, --iterations 1000, and "
+     "numbers for --psi-init, --psi-min, --weight-init); biclustering is that with modules that "
+     "stand out of noise (--sparse-loadings 1.5, --psi-init 0, --iterations 400, --restarts 3); "
+     "sparse is that with codes as sparse at lower errors (--estep cyclic, --newton-iterations "
+     "500, --steer-iterations 250, --iterations 850)"},
     {"units", 'k', RB_OPTION_INTEGER, offsetof(rb_rfn_options, units), "10", 1, 1e9, NULL, "N",
      "number of hidden units"},
-    {"eta", 0, RB_OPTION_NUMBER, offsetof(rb_rfn_options, eta), "0.1", DBL_MIN, 1, NULL, "RATE",
+    {"eta", 0, RB_OPTION_NUMBER, offsetof(rb_rfn_options, eta), "0.5", DBL_MIN, 1, NULL, "RATE",
      "learning rate of the loadings"},
     {"eta-psi", 0, RB_OPTION_NUMBER, offsetof(rb_rfn_options, eta_psi), "0", 0, 1, NULL, "RATE",
      "learning rate of the noise variance (0: the same as --eta)"},
@@ -31,10 +33,11 @@ const rb_option rfn_option_rows[] = {
      "rms|sd|none", "HOW",
      "scale of each unit's codes: mean square 1 (the paper's text), variance 1 (the authors' "
      "program), or none"},
-    {"estep", 0, RB_OPTION_CHOICE, offsetof(rb_rfn_options, estep), "newton", 0, 0,
-     "newton|gradient|cyclic|annealed|reduced|grg|rosen|haug-arora|cascade", "STEP",
+    {"estep", 0, RB_OPTION_CHOICE, offsetof(rb_rfn_options, estep), "auto", 0, 0,
+     "newton|gradient|cyclic|annealed|reduced|grg|rosen|haug-arora|cascade|auto", "STEP",
      "how codes are found: newton gives the paper's codes in one pass; the others keep all codes "
-     "in memory and never let the objective fall; cyclic gets furthest for its cost"},
+     "in memory and never raise the E-step objective; cyclic gets furthest for its cost; auto is "
+     "cyclic, or newton beside options that only newton can have, such as --batch-size"},
     {"accept", 0, RB_OPTION_CHOICE, offsetof(rb_rfn_options, accept), "gradient", 0, 0,
      "gradient|any", "WHAT",
      "which step of --estep cascade is good enough: one that lowers its objective as much as a "
@@ -60,18 +63,21 @@ const rb_option rfn_option_rows[] = {
      "numbers)"},
     {"noise-decay", 0, RB_OPTION_NUMBER, offsetof(rb_rfn_options, noise_decay), "0", 0, 1, NULL,
      "SHARE", "full noise: take this share off its covariances after each M-step"},
-    {"psi-min", 0, RB_OPTION_NUMBER, offsetof(rb_rfn_options, psi_min), "0.01", DBL_MIN, DBL_MAX,
-     NULL, "VARIANCE", "least noise variance (of full noise: eigenvalue)"},
-    {"psi-init", 0, RB_OPTION_NUMBER, offsetof(rb_rfn_options, psi_init), "0.1", DBL_MIN, DBL_MAX,
-     NULL, "VARIANCE", "noise variance at the start"},
+    {"psi-min", 0, RB_OPTION_NUMBER, offsetof(rb_rfn_options, psi_min), "0", 0, DBL_MAX, NULL,
+     "VARIANCE",
+     "smallest noise variance (of full noise: eigenvalue; 0: a thousandth of the largest variance "
+     "of a feature)"},
+    {"psi-init", 0, RB_OPTION_NUMBER, offsetof(rb_rfn_options, psi_init), "0", 0, DBL_MAX, NULL,
+     "VARIANCE", "noise variance at the start (0: the largest variance of a feature)"},
     {"weight-max", 0, RB_OPTION_NUMBER, offsetof(rb_rfn_options, weight_max), "0", 0, DBL_MAX, NULL,
      "BOUND", "keep loadings within this bound (0: no bound)"},
-    {"weight-init", 0, RB_OPTION_NUMBER, offsetof(rb_rfn_options, weight_init), "0.01", DBL_MIN,
-     DBL_MAX, NULL, "SD", "standard deviation of the loadings at the start"},
-    {"sparse-loadings", 0, RB_OPTION_NUMBER, offsetof(rb_rfn_options, sparse_loadings), "0", 0,
+    {"weight-init", 0, RB_OPTION_NUMBER, offsetof(rb_rfn_options, weight_init), "0", 0, DBL_MAX,
+     NULL, "SD",
+     "standard deviation of the loadings at the start (0: a hundredth of the largest standard "
+     "deviation of a feature)"},
+    {"sparse-loadings", 0, RB_OPTION_NUMBER, offsetof(rb_rfn_options, sparse_loadings), "1.5", 0,
      DBL_MAX, NULL, "C",
-     "from iteration 51 shrink loadings by C standard errors, so that most become 0; 1.5 finds "
-     "modules (0: never)"},
+     "from iteration 51 shrink loadings by C standard errors, so that most become 0 (0: never)"},
     {"weight-decay", 0, RB_OPTION_NUMBER, offsetof(rb_rfn_options, weight_decay), "0", 0, 1, NULL,
      "G", "after each M-step take this share off every loading (Gaussian decay)"},
     {"weight-decay-laplace", 0, RB_OPTION_NUMBER, offsetof(rb_rfn_options, weight_decay_laplace),
@@ -98,8 +104,9 @@ const rb_option rfn_option_rows[] = {
      "0", -DBL_MAX, DBL_MAX, NULL, "T", "rectify: means below this become this"},
     {"activation-slope", 0, RB_OPTION_NUMBER, offsetof(rb_rfn_options, activation_slope), "0.01", 0,
      1, NULL, "S", "leaky: what means below 0 are multiplied by"},
-    {"prior-mean", 0, RB_OPTION_VALUES, offsetof(rb_rfn_options, prior_mean), "0", -DBL_MAX,
-     DBL_MAX, NULL, "MEAN", "prior mean of every unit; below 0 makes codes sparser"},
+    {"prior-mean", 0, RB_OPTION_VALUES, offsetof(rb_rfn_options, prior_mean), "-0.5", -DBL_MAX,
+     DBL_MAX, NULL, "MEAN",
+     "prior mean of every unit; below 0 codes are sparser, and units that explain too little die"},
     {"prior-covariance", 0, RB_OPTION_VALUES, offsetof(rb_rfn_options, prior_covariance), "1",
      DBL_MIN, DBL_MAX, NULL, "VARIANCE",
      "prior variance of every unit; or a file of units x units covariances"},
@@ -114,19 +121,43 @@ void rb_rfn_options_default(rb_rfn_options *options) {
     rb_options_default(rfn_option_rows, options);
 }
 
+/* Clevert et al. 2015, Alg. 1, with the numbers of its experiments (supplement S11). */
+static void use_paper(rb_rfn_options *options) {
+    options->estep = RB_RFN_ESTEP_NEWTON;
+    options->eta = 0.1;
+    options->psi_init = 0.1;
+    options->psi_min = 0.01;
+    options->weight_init = 0.01;
+    options->sparse_loadings = 0;
+    options->prior_mean = (rb_values){0};
+}
+
 void rb_rfn_use_preset(rb_rfn_preset preset, rb_rfn_options *options, rb_fit_options *fit) {
+    rb_fit_options unused;
+    fit = fit ? fit : &unused;
     options->preset = (int)preset;
-    if (preset == RB_RFN_PRESET_BICLUSTERING) {
+    if (preset != RB_RFN_PRESET_NONE) {
+        use_paper(options);
+    }
+    switch (preset) {
+    case RB_RFN_PRESET_NONE:
+        break;
+    case RB_RFN_PRESET_PAPER:
+        fit->iterations = 1000;
+        break;
+    case RB_RFN_PRESET_BICLUSTERING:
         /* A standard error of loadings off the true noise lets too little through, or too much: the
-         * noise begins as large as the data allow (start.c bounds it) and comes down. */
+         * noise begins as large as the data allow and comes down. */
         options->sparse_loadings = 1.5;
-        options->psi_init = 1e9;
+        options->psi_init = 0;
         fit->iterations = 400;
         fit->restarts = 3;
-    } else if (preset == RB_RFN_PRESET_SPARSE) {
+        break;
+    case RB_RFN_PRESET_SPARSE:
         options->estep = RB_RFN_ESTEP_CYCLIC;
         options->newton_iterations = 500;
         options->steer_iterations = 250;
         fit->iterations = 850;
+        break;
     }
 }

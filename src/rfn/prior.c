@@ -163,13 +163,17 @@ rb_error rfn_prior_choose(rb_context *ctx, rb_type type, int64_t l, const rb_val
                                          : wrong_shape(ctx, "prior-mean", mean->matrix, l, "");
     }
     err = err ? err : choose_covariance(ctx, type, l, covariance, prior);
-    for (int64_t j = 0; !err && j < l; j++) {
-        prior->mean[j] = mean->matrix ? entry(mean->matrix, j) : mean->value;
-    }
     if (!err) {
-        weigh_mean(prior, l);
+        rfn_prior_take_mean(prior, l, mean);
     }
     return err;
+}
+
+void rfn_prior_take_mean(rfn_prior *prior, int64_t l, const rb_values *mean) {
+    for (int64_t j = 0; j < l; j++) {
+        prior->mean[j] = mean->matrix ? entry(mean->matrix, j) : mean->value;
+    }
+    weigh_mean(prior, l);
 }
 
 void rfn_prior_set_mean(rfn_prior *prior, int64_t l, double value) {

@@ -19,6 +19,8 @@ void rfn_prior_free(rfn_prior *prior);
  * is no covariance. */
 rb_error rfn_prior_choose(rb_context *ctx, rb_type type, int64_t l, const rb_values *mean,
                           const rb_values *covariance, rfn_prior *prior);
+/* xi as asked for, of a shape that rfn_prior_choose has checked. */
+void rfn_prior_take_mean(rfn_prior *prior, int64_t l, const rb_values *mean);
 /* xi = value for every unit. */
 void rfn_prior_set_mean(rfn_prior *prior, int64_t l, double value);
 

@@ -44,14 +44,16 @@ static int64_t memory(const rb_problem *problem, const void *options) {
     if (rfn->prior_covariance.matrix || rfn->prior_covariance.value != 1) {
         values += 2 * l * l + (l > m ? m * l : 0);
     }
-    if (rfn->estep != RB_RFN_ESTEP_NEWTON) {
-        double kept = (double)rfn_held_matrices((rb_rfn_estep)rfn->estep);
+    rb_rfn_estep estep = rfn_choose_estep(problem, rfn);
+    if (estep != RB_RFN_ESTEP_NEWTON) {
+        double kept = (double)rfn_held_matrices(estep);
         values += l * l + ((double)problem->n_samples * (kept * l + 2 * RFN_UNITS_AT_ONCE));
     }
     static const int points[] = {0, 3, 1}; /* by rb_accelerate */
     values += points[problem->fit->accelerate] * ((double)problem->n_samples + m) * l;
     double block = (double)problem->block_samples * (l + (problem->sparse ? 0 : m));
-    if (rfn_has_newton(rfn) && rfn_is_factored(problem, rfn->units, false)) {
+    bool newton = estep == RB_RFN_ESTEP_NEWTON || rfn->newton_iterations > 0;
+    if (newton && rfn_is_factored(problem, rfn->units, false)) {
         block += (double)problem->block_samples * l;
     }
     if (rfn->input_noise != RB_RFN_NOISE_NONE && !problem->sparse) {
@@ -76,6 +78,7 @@ static rb_error begin(rb_context *ctx, void *state) {
         }
     }
     if (!st->held.adds_moments) {
+        rfn_hold_prior_back(st);
         rfn_steer(ctx, st);
         st->posterior.factored = rfn_is_factored(&st->problem, st->options.units, holds);
     }

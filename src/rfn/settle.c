@@ -29,7 +29,8 @@ rb_error rfn_check_acceleration(rb_context *ctx, const rb_problem *problem,
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         if (others[i].given) {
             return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                           "a fit with %s cannot be accelerated: leave out one of the two",
+                           "a fit with %s cannot be accelerated: set it to 0 or none, or leave out "
+                           "accelerate",
                            others[i].name);
         }
     }

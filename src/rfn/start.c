@@ -1,6 +1,7 @@
 /* Life of a fit: memory, starting values, the survey of the data, what is stored in the model. */
 #include "state.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -101,8 +102,13 @@ static rb_error allocate(rb_context *ctx, rfn_state *st) {
     return st->second && st->cross && st->quadratic ? RB_OK : RB_ERROR_MEMORY;
 }
 
+/* Of the largest variance of a feature, or its root, where no number is given: fits of the same
+ * data in other units are then the same. */
+static const double PSI_MIN_SHARE = 1e-3, WEIGHT_INIT_SHARE = 0.01;
+
 /* W_0 ~ N(0, weight_init^2), Psi_0 = psi_init. */
 static void draw_parameters(rfn_state *st) {
+    double sd = st->options.weight_init > 0 ? st->options.weight_init : WEIGHT_INIT_SHARE;
     rb_dense w = st->parameters.loadings;
     rb_stream stream = {.seed = (uint64_t)st->problem.fit->seed,
                         .purpose = RB_RANDOM_LOADINGS,
@@ -111,7 +117,7 @@ static void draw_parameters(rfn_state *st) {
         st->parameters.noise[k] = st->options.psi_init;
         for (int64_t j = 0; j < w.cols; j++) {
             double draw = rb_random_normal(stream, (uint64_t)(k * w.cols + j));
-            rb_dense_set(w, k, j, st->options.weight_init * draw);
+            rb_dense_set(w, k, j, sd * draw);
         }
     }
 }
@@ -157,6 +163,7 @@ rb_error rfn_start(rb_context *ctx, const rb_problem *problem, const void *optio
     }
     st->activation = (rfn_activation){st->options.activation, st->options.activation_threshold,
                                       st->options.activation_slope};
+    st->options.estep = rfn_choose_estep(problem, &st->options);
     rb_error err = rfn_check(ctx, problem, &st->options);
     err = err ? err : rfn_check_acceleration(ctx, problem, &st->options);
     if (!err) {
@@ -259,6 +266,22 @@ static void add_squares(const rb_block *block, double *second) {
     }
 }
 
+/* Once the variances of the features are known: what draw_parameters had no unit for. */
+static void use_units_of_data(rfn_state *st) {
+    rb_dense w = st->parameters.loadings;
+    if (st->options.psi_min == 0) {
+        st->options.psi_min = PSI_MIN_SHARE * st->noise_max;
+    }
+    for (int64_t k = 0; !st->warm && k < w.rows; k++) {
+        if (st->options.psi_init == 0) {
+            st->parameters.noise[k] = st->noise_max;
+        }
+        for (int64_t j = 0; st->options.weight_init == 0 && j < w.cols; j++) {
+            rb_dense_set(w, k, j, sqrt(st->noise_max) * rb_dense_get(w, k, j));
+        }
+    }
+}
+
 rb_error rfn_survey(rb_context *ctx, void *state, const rb_block *block) {
     rfn_state *st = state;
     int64_t m = st->problem.n_features;
@@ -282,6 +305,11 @@ rb_error rfn_survey(rb_context *ctx, void *state, const rb_block *block) {
             "data (--scale sd) or take a smaller --psi-min",
             st->noise_max, st->options.psi_min);
     }
+    if (!(st->noise_max > 0)) {
+        return rb_fail(ctx, RB_ERROR_DATA,
+                       "every feature has the same value in all samples: there is nothing to fit");
+    }
+    use_units_of_data(st);
     /* Clamping the noise cannot lower the objective once it is inside its bounds. */
     for (int64_t k = 0; k < m; k++) {
         double noise = st->parameters.noise[k];
@@ -335,7 +363,11 @@ rb_error rfn_store(rb_context *ctx, void *state, rb_model *model) {
     }
     rb_dense_copy(w, (rb_dense){loadings, w.rows, w.cols, w.cols, RB_FLOAT64});
     memcpy(noise, st->parameters.noise, (size_t)w.rows * sizeof *noise);
-    rb_error err = rfn_prior_store(ctx, &st->parameters.prior, w.cols, model);
+    const rb_option *estep = rb_options_find(rfn_option_rows, "estep");
+    char name[32];
+    rb_options_get(estep, &st->options, name, sizeof name);
+    rb_error err = rb_model_set_attribute(ctx, model, "estep", name); /* where it was auto */
+    err = err ? err : rfn_prior_store(ctx, &st->parameters.prior, w.cols, model);
     err = err ? err : rfn_psi_store(ctx, &st->parameters.full, model);
     if (err) {
         return err;

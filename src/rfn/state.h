@@ -150,6 +150,8 @@ static inline bool rfn_is_factored(const rb_problem *problem, int64_t units, boo
 }
 
 /* check.c: options that cannot be had together. */
+/* The E-step that auto stands for. */
+rb_rfn_estep rfn_choose_estep(const rb_problem *problem, const rb_rfn_options *options);
 rb_error rfn_check(rb_context *ctx, const rb_problem *problem, const rb_rfn_options *options);
 
 /* Does the E-step try candidates, one stage after the other? */
@@ -215,7 +217,10 @@ void rfn_place_dying(rfn_state *state);
 /* normalize.c: from raw sums to U, S, mean and scales. */
 rb_error rfn_normalize(rb_context *ctx, rfn_state *state);
 
-/* sparse_loadings.c: does this M-step shrink loadings, and how a row is shrunk. */
+/* sparse_loadings.c: is the fit still to leave its start, without shrinking and prior mean; the
+ * prior mean of the iteration; does this M-step shrink loadings, and how a row is shrunk. */
+bool rfn_is_free(const rfn_state *state);
+void rfn_hold_prior_back(rfn_state *state);
 bool rfn_shrinks(const rfn_state *state);
 void rfn_shrink_row(const rfn_state *state, int64_t k);
 

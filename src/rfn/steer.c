@@ -50,10 +50,10 @@ rb_error rfn_check_steering(rb_context *ctx, int64_t iterations, const rb_rfn_op
                        "the prior mean is steered by E-steps that hold codes: with "
                        "steer-iterations take another estep than newton, such as cyclic");
     }
-    if (rfn_steers(options) && (options->prior_mean.matrix || options->prior_mean.value != 0)) {
+    if (rfn_steers(options) && (options->prior_mean.matrix || options->prior_mean.value > 0)) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                       "the prior mean is either given or steered: leave out prior-mean or "
-                       "steer-iterations");
+                       "the prior mean is steered from one number for all units, not above 0: give "
+                       "such a prior-mean, or leave out steer-iterations");
     }
     if (options->newton_iterations >= iterations && options->newton_iterations > 0) {
         rb_log(ctx, RB_LOG_WARNING,
@@ -143,7 +143,7 @@ void rfn_bound_steering(rfn_state *st) {
 
 bool rfn_may_stop(const void *state) {
     const rfn_state *st = state;
-    return held_iterations(st) > st->options.steer_iterations;
+    return held_iterations(st) > st->options.steer_iterations && !rfn_is_free(st);
 }
 
 rb_error rfn_steering_new(rb_context *ctx, rfn_state *st) {

@@ -91,9 +91,9 @@ tells '"newton-iterations": "20"'
 tells '"steer-iterations": "250"'
 tells '"estep": "cyclic"'
 tells '"iterations": "850"'
-expect 2 fit rfn X.npy -k 3 --preset sparse --prior-mean -1 -o none.h5 -q
+expect 2 fit rfn X.npy -k 3 --preset sparse --prior-mean 1 -o none.h5 -q
 one_line
-says "the prior mean is either given or steered"
+says "steered from one number for all units, not above 0"
 
 # Noise with covariances.
 expect 0 fit rfn X.npy -k 3 --noise full --noise-decay 0.01 --estep cyclic --iterations 20 --seed 1 \
@@ -145,7 +145,7 @@ expect 0 fit rfn X.npy -k 3 --estep cascade --accept any --dropout-place before 
     -o cascade.h5 -q
 expect 0 fit rfn X.npy -k 3 --activation leaky --activation-slope 0.1 --dropout 0.5 \
     --dropout-place after --iterations 3 -o leaky.h5 -q
-expect 0 fit rfn X.npy -k 3 --iterations 3 -o newton.h5 -q
+expect 0 fit rfn X.npy -k 3 --estep newton --iterations 3 -o newton.h5 -q
 refuses "nothing for a model of the E-step newton" \
     encode newton.h5 X.npy --estep-tolerance 1e-3 -o codes.npy -q
 expect 0 encode cascade.h5 X.npy --estep-tolerance 1e-3 -o codes.npy -q
@@ -239,7 +239,7 @@ grep -q '^certificate  *1 x 1: [-0-9.]' out || fail "$command: $(grep certificat
 for name in weight-decay-laplace activation-threshold; do
     tells "$name  "
 done
-expect 0 fit rfn X.npy -k 3 --iterations 3 --seed 1 -o m.h5
+expect 0 fit rfn X.npy -k 3 --estep newton --iterations 3 --seed 1 -o m.h5
 ! grep -q certificate err || fail "$command: newton has none"
 says "next: rarebit modules m.h5 X.npy -o modules.tsv"
 finish

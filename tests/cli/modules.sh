@@ -2,7 +2,7 @@
 . "$SOURCE/tests/cli/lib/lib.sh"
 
 expect 0 simulate biclusters --dataset D7 --seed 1 -o X.npy --truth truth.json -q
-expect 0 fit rfn X.npy -k 10 --iterations 100 --seed 1 -o model.h5 -q
+expect 0 fit rfn X.npy -k 10 --preset paper --iterations 100 --seed 1 -o model.h5 -q
 
 expect 0 modules model.h5 X.npy --best 5
 tells "information"

@@ -75,6 +75,7 @@ static void load(const char *path, struct golden *g) {
 static rb_rfn_options options_of(const struct golden *g) {
     rb_rfn_options options;
     rb_rfn_options_default(&options);
+    rb_rfn_use_preset(RB_RFN_PRESET_PAPER, &options, NULL);
     options.units = g->l;
     options.eta = number(g->root, "eta");
     options.psi_min = number(g->root, "psi_min");

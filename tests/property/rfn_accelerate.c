@@ -17,6 +17,7 @@ static rb_source *simulated(rb_context *ctx, const char *dataset, rb_matrix **ma
 static rb_rfn_options cyclic(int64_t units) {
     rb_rfn_options rfn;
     rb_rfn_options_default(&rfn);
+    rb_rfn_use_preset(RB_RFN_PRESET_PAPER, &rfn, NULL);
     rfn.units = units;
     rfn.estep = RB_RFN_ESTEP_CYCLIC;
     rfn.eta = 1;

@@ -118,6 +118,9 @@ static void prior_stays_with_the_model(void **state) {
     assert_ok(s.ctx, rb_model_load(s.ctx, path, &back));
     remove(path);
     rb_rfn_options_default(&options);
+    options.estep = RB_RFN_ESTEP_NEWTON;
+    options.sparse_loadings = 0;
+    options.psi_min = 0.01;
     options.units = 5;
     options.eta = 0.5;
     rb_model *rest = fit(&s, &options, 12, back);

@@ -114,6 +114,7 @@ static void better_than_newton(void **state) {
         begin(&s, data[d], 50);
         rb_model_free(fit(&s, &sparse));
         rb_rfn_options_default(&s.rfn);
+        rb_rfn_use_preset(RB_RFN_PRESET_PAPER, &s.rfn, NULL);
         s.rfn.units = 50;
         s.fit.iterations = 1000;
         rb_model_free(fit(&s, &newton));
@@ -198,6 +199,7 @@ static void begins_with_newton(void **state) {
     rb_model *both = fit(&s, &e);
     warned(&s, "no iteration is left for the other E-step");
     rb_rfn_options_default(&s.rfn);
+    rb_rfn_use_preset(RB_RFN_PRESET_PAPER, &s.rfn, NULL);
     s.rfn.units = 20;
     rb_model *newton = fit(&s, &e);
     assert_memory_equal(rb_model_array(both, "loadings", NULL, NULL),
@@ -237,8 +239,8 @@ static void refused(void **state) {
     (void)state;
     struct setting s;
     begin(&s, "D1", 5);
-    s.rfn.prior_mean.value = -1;
-    assert_refused(&s, "either given or steered");
+    s.rfn.prior_mean.value = 1;
+    assert_refused(&s, "steered from one number for all units, not above 0");
     s.rfn.prior_mean.value = 0;
     s.rfn.estep = RB_RFN_ESTEP_NEWTON;
     assert_refused(&s, "newton-iterations is 500");

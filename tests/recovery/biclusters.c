@@ -59,6 +59,7 @@ static void fabia_generator(void **state) {
     options.noise = 1;
     rb_rfn_options rfn;
     rb_rfn_options_default(&rfn);
+    rb_rfn_use_preset(RB_RFN_PRESET_PAPER, &rfn, NULL);
     rfn.units = 13;
     double mean = mean_score(&options, &rfn, 6);
     print_message("mean consensus score %.3f\n", mean);
@@ -74,6 +75,7 @@ static void sparse_loadings(void **state) {
     options.generator = RB_GENERATOR_FABIA;
     rb_rfn_options rfn;
     rb_rfn_options_default(&rfn);
+    rb_rfn_use_preset(RB_RFN_PRESET_PAPER, &rfn, NULL);
     rfn.units = 20;
     rfn.psi_init = 1;
     double plain = mean_score(&options, &rfn, 6);
@@ -128,6 +130,7 @@ static void disjoint_modules(void **state) {
     rb_context *ctx = fixture_context();
     rb_rfn_options rfn;
     rb_rfn_options_default(&rfn);
+    rb_rfn_use_preset(RB_RFN_PRESET_PAPER, &rfn, NULL);
     rfn.units = MODULES;
     double *values = calloc(N * M, sizeof *values), sum = 0;
     for (uint64_t seed = 1; seed <= 20; seed++) {

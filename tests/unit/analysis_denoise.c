@@ -72,6 +72,7 @@ static rb_model *fit(int64_t height, int64_t width, const char *scale) {
     rb_fit_options how;
     rb_model *model;
     rb_rfn_options_default(&options);
+    rb_rfn_use_preset(RB_RFN_PRESET_PAPER, &options, NULL);
     options.units = 3;
     rb_fit_options_default(&how);
     how.iterations = 10;

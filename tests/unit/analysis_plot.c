@@ -65,6 +65,7 @@ static int set_up(void **state) {
     }
     rb_rfn_options rfn;
     rb_rfn_options_default(&rfn);
+    rb_rfn_use_preset(RB_RFN_PRESET_PAPER, &rfn, NULL);
     rfn.units = 3;
     rb_fit_options fit;
     rb_fit_options_default(&fit);

@@ -130,16 +130,16 @@ static void defaults_are_pinned(void **state) {
          "iterations=200 tolerance=0 patience=0 parameter-tolerance=0 max-time=0 seed=1 "
          "restarts=1 precision=float32 batch-size=0 keep-order=false trace=false accelerate=none "},
         {rb_rfn_option_table,
-         "preset=none units=10 eta=0.1 eta-psi=0 "
+         "preset=none units=10 eta=0.5 eta-psi=0 "
          "eta-schedule=constant eta-every=50 eta-factor=0.5 moment-decay=0.9 normalize=rms "
-         "estep=newton accept=gradient newton-iterations=0 steer-iterations=0 target-sparseness=0 "
+         "estep=auto accept=gradient newton-iterations=0 steer-iterations=0 target-sparseness=0 "
          "estep-tolerance=1e-06 mstep=newton "
-         "psi-update=old noise=diagonal noise-decay=0 psi-min=0.01 psi-init=0.1 "
-         "weight-max=0 weight-init=0.01 sparse-loadings=0 "
+         "psi-update=old noise=diagonal noise-decay=0 psi-min=0 psi-init=0 "
+         "weight-max=0 weight-init=0 sparse-loadings=1.5 "
          "weight-decay=0 weight-decay-laplace=0 dropout=0 dropout-place=before "
          "input-noise=none input-noise-level=0 momentum=0 "
          "activation=rectify activation-threshold=0 activation-slope=0.01 "
-         "prior-mean=0 prior-covariance=1 "},
+         "prior-mean=-0.5 prior-covariance=1 "},
         {rb_preprocess_option_table,
          "missing=refuse totals=0 log1p=false top-variance=0 centre=auto scale=none "},
         {rb_read_option_table, "dataset= transpose=false header=auto row-names=auto patches= "},

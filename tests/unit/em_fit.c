@@ -196,7 +196,7 @@ static void warm_start_records_the_data_at_hand(void **state) {
                         rb_model_attribute(fresh, "data_checksum"));
     assert_int_equal(warm->preprocess->checksum, fresh->preprocess->checksum);
     /* Not given, it is recorded as the model to start from had it. */
-    p->rfn.prior_mean.value = 0;
+    p->rfn.prior_mean.value = -0.5; /* the default */
     rb_model *silent = fit(p, start);
     assert_string_equal(rb_model_attribute(silent, "prior-mean"), "-0.25");
     rb_model_free(start);

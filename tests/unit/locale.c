@@ -62,7 +62,7 @@ static void options_have_points(void **state) {
     rb_rfn_options o;
     char text[128];
     rb_rfn_options_default(&o);
-    assert_true(o.eta == 0.1 && o.psi_min == 0.01);
+    assert_true(o.eta == 0.5 && o.sparse_loadings == 1.5);
     const rb_option *rows = rb_rfn_option_table();
     assert_ok(ctx, rb_options_set(ctx, rows, &o, "eta", "2.5e-1"));
     assert_true(o.eta == 0.25);
