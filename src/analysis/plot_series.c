@@ -171,8 +171,8 @@ static double legend_height(const rb_series_picture *s) {
     if (!s->line_names) {
         return 0;
     }
-    int64_t across = arrange_names(s).across;
-    return (double)((s->lines + across - 1) / across) * ENTRY_HEIGHT + 8;
+    int64_t across = arrange_names(s).across, rows = (s->lines + across - 1) / across;
+    return (double)rows * ENTRY_HEIGHT + 8;
 }
 
 static void draw_line_names(rb_page *page, const rb_series_picture *s) {
@@ -180,8 +180,8 @@ static void draw_line_names(rb_page *page, const rb_series_picture *s) {
     line_legend l = arrange_names(s);
     rb_page_text(page, RB_TEXT_TICK, LEFT, top, 0, 0, s->legend);
     for (int64_t line = 0; line < s->lines; line++) {
-        double x = l.left + (double)(line % l.across) * l.step;
-        double y = top + (double)(line / l.across) * ENTRY_HEIGHT;
+        int64_t row = line / l.across, column = line % l.across;
+        double x = l.left + (double)column * l.step, y = top + (double)row * ENTRY_HEIGHT;
         choose_pen(page, line);
         cairo_set_line_width(page->cairo, 1.6);
         cairo_move_to(page->cairo, x, y);
