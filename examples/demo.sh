@@ -27,23 +27,24 @@ show plot modules "$out/model.h5" "$cells" -q --rule fabia --labels "$types" \
 show plot codes "$out/model.h5" "$cells" -q --labels "$types" -o "$out/codes.png"
 
 echo
-echo "What was found. A module is a set of cells and the genes that are up or down in them together; beside"
-echo "it the known cell type that is most enriched among these cells."
+echo "What was found. A unit stands for a set of cells and the genes that are up or down in them together;"
+echo "beside it the known cell type that is most enriched among these cells."
 echo
 tab=$(printf '\t')
-sed '1,/^module/d' "$out/types.txt" >"$out/types.rows"
+# The first of the two tables, which an empty line ends.
+sed -e '1,/^unit/d' -e '/^$/,$d' "$out/types.txt" >"$out/types.rows"
 
-# The first genes of a module whose weight has the sign: genes MODULE SIGN COUNT
+# The first genes of a unit whose weight has the sign: genes UNIT SIGN COUNT
 genes() {
-    awk -F "$tab" -v module="$1" -v sign="$2" -v most="$3" '
-        $1 == module && $4 == "feature" && sign * $7 > 0 && n++ < most { printf "%s ", $5 }' "$out/modules.tsv"
+    awk -F "$tab" -v unit="$1" -v sign="$2" -v most="$3" '
+        $2 == unit && $4 == "feature" && sign * $7 > 0 && n++ < most { printf "%s ", $5 }' "$out/modules.tsv"
 }
 
-printf '      %-33s%-17s%s\n' up down 'cells, and their type'
-while read -r module _ size both _ _ _ type; do
+printf '%s  %-33s%-17s%s\n' unit up down 'cells, and their type'
+while read -r unit size both _ _ _ type; do
     all=$(cut -f 2 "$types" | grep -cxF "$type")
-    printf '  %2s  %-33s%-17s%3d, %d of the %d %s\n' "$module" "$(genes "$module" 1 4)" \
-        "$(genes "$module" -1 2)" "$size" "$both" "$all" "$type"
+    printf '  %2s  %-33s%-17s%3d, %d of the %d %s\n' "$unit" "$(genes "$unit" 1 4)" \
+        "$(genes "$unit" -1 2)" "$size" "$both" "$all" "$type"
 done <"$out/types.rows"
 rm "$out/types.rows"
 
@@ -58,6 +59,6 @@ Written:
   $out/codes.png     which units are active in which cell type
   $out/modules.tsv   genes and cells of each module, with weights
   $out/codes.tsv     the 10 numbers of each cell
-  $out/types.txt     modules against cell types
+  $out/types.txt     modules against cell types, and the unit that marks each type best
   $out/model.h5      the model: encodes new cells with 'rarebit encode'
 END

@@ -27,7 +27,8 @@ static void print_genes(const rb_module *module, const rb_model *model, int up) 
 static void print_modules(const rb_modules *modules, const rb_model *model) {
     for (int64_t rank = 0; rank < rb_modules_count(modules); rank++) {
         const rb_module *module = rb_modules_get(modules, rank);
-        printf("module %lld: %lld samples; up:", (long long)rank, (long long)module->n_samples);
+        printf("unit %lld: %lld samples; up:", (long long)module->unit,
+               (long long)module->n_samples);
         print_genes(module, model, 1);
         printf("; down:");
         print_genes(module, model, 0);

@@ -115,6 +115,19 @@ static void put_table(rb_h5 *file, const char *table, struct input *in) {
     put_names(file, path, in);
 }
 
+/* Columns of observations: with categories, plain, with a mask. */
+static const char *const columns[] = {"coded", "plain", "masked"};
+
+static void put_columns(rb_h5 *file, struct input *in) {
+    rb_h5_put_group(file, "obs/coded");
+    put_numbers(file, "obs/coded/codes", in);
+    put_names(file, "obs/coded/categories", in);
+    put_names(file, "obs/plain", in);
+    rb_h5_put_group(file, "obs/masked");
+    put_names(file, "obs/masked/values", in);
+    put_numbers(file, "obs/masked/mask", in);
+}
+
 static void put_anndata(rb_h5 *file, struct input *in) {
     static const char *const formats[] = {"csr_matrix", "csc_matrix", "array"};
     int how = take(in);
@@ -127,6 +140,7 @@ static void put_anndata(rb_h5 *file, struct input *in) {
     }
     put_table(file, "obs", in);
     put_table(file, "var", in);
+    put_columns(file, in);
 }
 
 static void put_tenx(rb_h5 *file, struct input *in) {
@@ -160,6 +174,20 @@ static void put_content(rb_h5 *file, struct input *in) {
     }
 }
 
+/* A column is as many texts as names, or a sentence. */
+static void read_columns(rb_context *ctx, const char *path) {
+    for (size_t c = 0; c < sizeof columns / sizeof *columns; c++) {
+        rb_names *names, *texts;
+        rb_error err = rb_anndata_column(ctx, path, columns[c], &names, &texts);
+        bool kept = err ? !names && !texts && *rb_context_error(ctx) : names->count == texts->count;
+        if (!kept) {
+            abort();
+        }
+        rb_names_free(names);
+        rb_names_free(texts);
+    }
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct input in = {data, size};
     char path[] = "/tmp/rarebit-fuzz-XXXXXX";
@@ -171,6 +199,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     }
     put_content(file, &in);
     rb_h5_close(file);
+    read_columns(ctx, path);
     rb_context_free(ctx);
     fuzz_read_path(&rb_format_hdf5, path);
     close(name);

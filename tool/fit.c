@@ -211,13 +211,6 @@ static void summarise(const rb_model *model, const char *method_name, bool goes_
     }
 }
 
-/* Modules need a noise variance for each feature. */
-static bool has_modules(const rb_model *model) {
-    int64_t features = 0, variances = -1;
-    return rb_model_array(model, "loadings", &features, NULL) &&
-           rb_model_array(model, "noise", &variances, NULL) && variances == features;
-}
-
 /* The command that comes next, with the data read in the same way. */
 static void suggest_next(const invocation *call, const rb_model *model, const char *target) {
     const rb_read_options *reading = options_of(call, rb_read_option_table());
@@ -234,8 +227,9 @@ static void suggest_next(const invocation *call, const rb_model *model, const ch
                                  off ? "no-" : "", row->name, flag ? "" : " ", flag ? "" : value);
         }
     }
-    const char *next = has_modules(model) ? "modules" : "encode";
-    const char *result = has_modules(model) ? "modules" : "codes";
+    bool modules = rb_modules_possible(model);
+    const char *next = modules ? "modules" : "encode";
+    const char *result = modules ? "modules" : "codes";
     report("model in %s; next: rarebit %s %s %s%s -o %s.tsv", target, next, target,
            call->arguments[0], options, result);
 }

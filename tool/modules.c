@@ -24,8 +24,10 @@ static const rb_option *module_output_option_table(void) {
         {"truth", 0, RB_OPTION_TEXT, offsetof(module_output_options, truth), NULL, 0, 0, NULL,
          "FILE", "compare with true modules, as 'simulate' writes them"},
         {"labels", 0, RB_OPTION_TEXT, offsetof(module_output_options, labels), NULL, 0, 0, NULL,
-         "FILE",
-         "TSV of sample name and class, with a header: say which class each module matches"},
+         "LABELS",
+         "say which class each module matches: a TSV of sample name and class, with a header, or "
+         "of "
+         "classes alone; cells.h5ad:COLUMN; or obs:COLUMN of the data's own file"},
         {"json", 0, RB_OPTION_FLAG, offsetof(module_output_options, json), "false", 0, 0, NULL,
          NULL, "print JSON: the agreement with --truth and --labels, or else the modules"},
         {0},
@@ -101,12 +103,12 @@ static void print_modules(const rb_modules *modules, const rb_model *model) {
         int width = put_features(NULL, rb_modules_get(modules, rank), model, true);
         widest = width > widest ? width : widest;
     }
-    printf("%-6s %-6s %12s %9s %9s  %-*s  %s\n", "module", "unit", "information", "samples",
-           "features", widest, "up: largest weights", "down: below 0");
+    printf("%-6s %12s %9s %9s  %-*s  %s\n", "unit", "information", "samples", "features", widest,
+           "up: largest weights", "down: below 0");
     for (int64_t rank = 0; rank < rb_modules_count(modules); rank++) {
         const rb_module *m = rb_modules_get(modules, rank);
-        printf("%-6lld %-6lld %12.4g %9lld %9lld  ", (long long)rank, (long long)m->unit,
-               m->information, (long long)m->n_samples, (long long)m->n_features);
+        printf("%-6lld %12.4g %9lld %9lld  ", (long long)m->unit, m->information,
+               (long long)m->n_samples, (long long)m->n_features);
         int width = put_features(stdout, m, model, true);
         printf("%*s", widest - width + 2, "");
         put_features(stdout, m, model, false);
@@ -128,14 +130,30 @@ static void print_match(const rb_match *match, const rb_modules *found) {
 }
 
 static void print_classes(const rb_enrichment *classes, const rb_modules *modules) {
-    printf("%-6s %-6s %8s %9s %9s %9s %8s  %s\n", "module", "unit", "samples", "in class",
-           "precision", "recall", "log10 p", "class");
+    printf("%-6s %8s %9s %9s %9s %8s  %s\n", "unit", "samples", "in class", "precision", "recall",
+           "log10 p", "class");
     for (int64_t r = 0; r < classes->n_rows; r++) {
         const rb_enrichment_row *row = &classes->rows[r];
-        printf("%-6lld %-6lld %8lld %9lld %9.3f %9.3f %8.1f  %s\n", (long long)row->module,
+        printf("%-6lld %8lld %9lld %9.3f %9.3f %8.1f  %s\n",
                (long long)rb_modules_get(modules, row->module)->unit, (long long)row->module_size,
                (long long)row->overlap, row->precision, row->recall, row->log10_p_value_adjusted,
                row->class_name ? row->class_name : "-");
+    }
+}
+
+/* After the modules, the other way round: for each class the unit. */
+static void print_best_units(const rb_enrichment *classes) {
+    printf("\n%-9s %8s %8s %9s  %s\n", "best unit", "samples", "AUC", "overlap", "class");
+    for (int64_t c = 0; c < classes->n_classes; c++) {
+        const rb_class_unit *best = &classes->best_units[c];
+        if (best->unit < 0) {
+            printf("%-9s %8lld %8s %9s  %s\n", "-", (long long)best->class_size, "-", "-",
+                   best->class_name);
+        } else {
+            printf("%-9lld %8lld %8.4f %9lld  %s\n", (long long)best->unit,
+                   (long long)best->class_size, best->auc, (long long)best->overlap,
+                   best->class_name);
+        }
     }
 }
 
@@ -179,6 +197,21 @@ static void emit_classes(json *j, const rb_enrichment *classes, const rb_modules
     emit_close(j, ']');
 }
 
+static void emit_best_units(json *j, const rb_enrichment *classes) {
+    emit_open(j, "best_units", '[');
+    for (int64_t c = 0; c < classes->n_classes; c++) {
+        const rb_class_unit *best = &classes->best_units[c];
+        emit_open(j, NULL, '{');
+        emit_text(j, "class", best->class_name);
+        emit_integer(j, "class_size", best->class_size);
+        emit_integer(j, "unit", best->unit);
+        emit_number(j, "auc", best->auc);
+        emit_integer(j, "overlap", best->overlap);
+        emit_close(j, '}');
+    }
+    emit_close(j, ']');
+}
+
 /* ---- the command ---- */
 
 static int write_modules(invocation *call, const rb_modules *modules, const rb_model *model,
@@ -207,7 +240,8 @@ struct agreement {
 };
 
 static rb_error measure_agreement(invocation *call, const rb_modules *modules,
-                                  const rb_source *source, struct agreement *agreement) {
+                                  const rb_model *model, rb_source *source,
+                                  struct agreement *agreement) {
     const module_output_options *options = options_of(call, module_output_option_table());
     rb_modules *truth = NULL;
     rb_error err = RB_OK;
@@ -218,8 +252,8 @@ static rb_error measure_agreement(invocation *call, const rb_modules *modules,
         }
     }
     if (!err && options->labels) {
-        err =
-            rb_modules_enrichment(call->ctx, modules, source, options->labels, &agreement->classes);
+        err = rb_modules_enrichment(call->ctx, modules, model, source, options->labels,
+                                    &agreement->classes);
     }
     rb_modules_free(truth);
     return err;
@@ -230,6 +264,7 @@ static void print_agreement(const module_output_options *options, const rb_modul
     json j = {.file = stdout};
     if (options->json) {
         emit_open(&j, NULL, '{');
+        emit_text(&j, "rule", rb_modules_rule(modules));
     }
     if (options->truth && options->json) {
         emit_match(&j, &agreement->match, modules);
@@ -238,8 +273,10 @@ static void print_agreement(const module_output_options *options, const rb_modul
     }
     if (options->labels && options->json) {
         emit_classes(&j, &agreement->classes, modules);
+        emit_best_units(&j, &agreement->classes);
     } else if (options->labels) {
         print_classes(&agreement->classes, modules);
+        print_best_units(&agreement->classes);
     }
     if (options->json) {
         emit_close(&j, '}');
@@ -286,7 +323,7 @@ static int run(invocation *call) {
                               &modules);
     }
     if (!err) { /* before anything is written: a truth that cannot be read leaves all as it was */
-        err = measure_agreement(call, modules, source, &agreement);
+        err = measure_agreement(call, modules, model, source, &agreement);
     }
     status =
         err ? report_failure(call->ctx, err) : deliver(call, modules, model, source, &agreement);
@@ -315,8 +352,8 @@ const command modules_command = {
                {"General", general_option_table, sizeof(general_options), NULL}},
     .examples = {{"A look", "modules model.h5 genes.tsv --transpose --best 10"},
                  {"Gene sets for an enrichment tool", "modules model.h5 cells.h5ad -o modules.gmt"},
-                 {"Which cell type is each module?",
-                  "modules model.h5 cells.tsv --best 10 --labels types.tsv"},
+                 {"Which cell type is each module, and which unit marks each type?",
+                  "modules model.h5 cells.h5ad --labels obs:louvain"},
                  {"Agreement with what was planted",
                   "modules model.h5 X.npy --best 10 --truth truth.json --json"}},
     .reads = "truth labels",

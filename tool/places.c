@@ -91,12 +91,26 @@ static bool added_to(const invocation *call, int index) {
     return suffix && index == call->n_arguments - 1 && has_suffix(call->arguments[index], suffix);
 }
 
+/* "cells.h5ad:louvain" is a column of the file before the colon, unless there is a file of that
+ * very name. */
+static bool reads_file(const char *input, const char *target) {
+    struct stat info;
+    const char *colon = strrchr(input, ':');
+    if (!colon || stat(input, &info) == 0) {
+        return same_file(target, input);
+    }
+    char *path = strndup(input, (size_t)(colon - input));
+    bool same = path && same_file(target, path);
+    free(path);
+    return same;
+}
+
 static int check_inputs(const invocation *call, const place *target, const place *inputs,
                         int n_inputs) {
     char option[64];
     const char *taken = NULL;
     for (int i = 0; i < n_inputs && !taken; i++) {
-        taken = same_file(target->path, inputs[i].path) ? inputs[i].path : NULL;
+        taken = reads_file(inputs[i].path, target->path) ? inputs[i].path : NULL;
     }
     for (int i = 0; i < call->n_arguments && !taken; i++) {
         const char *path = call->arguments[i];

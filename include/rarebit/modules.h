@@ -9,10 +9,11 @@ extern "C" {
 #endif
 
 typedef struct rb_modules_options {
-    const char *rule; /* "nonzero", "fabia", "top:N", "mass:F"; NULL: nonzero, or fabia for codes
-                         with signs */
+    const char *rule; /* "nonzero", "fabia", "active", "top:N", "mass:F"; NULL: "active" for binary
+                         causes, "fabia" for sparse loadings and for codes with signs, else
+                         "nonzero" */
     double sample_threshold;  /* fabia rule: a sample belongs when |z| is above it */
-    double feature_threshold; /* nonzero and fabia rules: a divisor; larger admits more features */
+    double feature_threshold; /* nonzero, fabia and active rules: a divisor; larger admits more */
     int64_t best;             /* keep this many modules of largest information content; 0: all */
 } rb_modules_options;
 
@@ -41,14 +42,20 @@ typedef struct rb_modules rb_modules; /* ranked by information content, largest 
 
 /* Finds the modules of a model in the samples of a source; docs/modules.md has the rules. The
  * samples are encoded twice, so that codes need not be kept. NULL options: the defaults. A unit
- * whose codes are all 0 has no module. RB_ERROR_UNSUPPORTED for a method without loadings or noise.
- */
+ * whose codes are all 0 has no module. RB_ERROR_UNSUPPORTED for a model without loadings or noise.
+ * A rule that was not given is told in a log message. */
 RB_API rb_error rb_modules_find(rb_context *context, const rb_model *model, rb_source *source,
                                 const rb_modules_options *options, rb_modules **modules);
+/* Has the model what rb_modules_find needs: loadings, and a noise variance for each feature or one
+ * that its method gives? */
+RB_API bool rb_modules_possible(const rb_model *model);
 RB_API void rb_modules_free(rb_modules *modules);
 RB_API int64_t rb_modules_count(const rb_modules *modules);
 /* NULL when rank is not 0 .. count - 1. */
 RB_API const rb_module *rb_modules_get(const rb_modules *modules, int64_t rank);
+/* The rule that found the members, as in the options; valid as long as the modules. NULL for
+ * modules that were read. */
+RB_API const char *rb_modules_rule(const rb_modules *modules);
 
 /* Modules as JSON: {"modules":[{"samples":[0,4],"features":[1,2]},...]}, counted from 0; what
  * `simulate` writes as truth. Weights, units and names in the file are ignored: members have weight
@@ -101,20 +108,42 @@ typedef struct rb_enrichment_row {
     double log10_p_value_adjusted; /* times the number of modules and of classes (Bonferroni) */
 } rb_enrichment_row;
 
+/* The unit that marks a class best, among all units of the model. AUC: the probability that of a
+ * sample of the class and one of another class the first has the larger code in that unit; equal
+ * codes count half. Where codes have signs the AUC farthest from 1/2 is the best; below 1/2 the
+ * class has the smallest codes. */
+typedef struct rb_class_unit {
+    const char *class_name;
+    int64_t class_size; /* samples of the class */
+    int64_t unit;       /* -1: there is only one class */
+    double auc;         /* NaN: there is only one class */
+    int64_t overlap;    /* of the class_size samples with the largest codes (AUC below 1/2: the
+                           smallest), those of the class; among equal codes others come first */
+} rb_class_unit;
+
 typedef struct rb_enrichment {
     rb_enrichment_row *rows; /* one a module, in their order */
     int64_t n_rows;
     int64_t n_labelled; /* samples of the source with a class */
     int64_t n_classes;
-    void *text; /* what class_name points into */
+    void *text;                /* what class_name points into */
+    rb_class_unit *best_units; /* one a class, in alphabetical order; NULL: there was no model */
 } rb_enrichment;
 
-/* Reads classes from a text file (also .gz): a header line, then sample name, tab, class on each
- * line; further columns are ignored. Samples are found by name in the source, the one the modules
- * are of. RB_ERROR_DATA when the source has no names or none is in the file; RB_ERROR_FORMAT names
- * the line. */
+/* Compares modules with classes of the samples of the source that they are of. labels: a text file
+ * (also .gz) of a header line, then sample name, tab, class on each line, where further columns are
+ * ignored, or of the class alone on each line, with or without a header; or "FILE.h5ad:COLUMN", a
+ * column of the observations of an AnnData file, "obs:COLUMN" of the source's own file. Samples are
+ * found by name; by position, with a log message, where labels or source have no names.
+ *
+ * The model, for the best units, is the one of the modules; NULL: without them. With it the source
+ * is read once, and memory is that of a float for each labelled sample and unit.
+ *
+ * RB_ERROR_DATA when no sample has a class, where the position counts there are more or fewer
+ * classes than samples, or a module holds a sample that the source has not; RB_ERROR_FORMAT names
+ * the line; RB_ERROR_ARGUMENT: there is no such column; with a model the errors of rb_encode. */
 RB_API rb_error rb_modules_enrichment(rb_context *context, const rb_modules *modules,
-                                      const rb_source *source, const char *labels_path,
+                                      const rb_model *model, rb_source *source, const char *labels,
                                       rb_enrichment *enrichment);
 RB_API void rb_enrichment_clear(rb_enrichment *enrichment);
 

@@ -12,7 +12,8 @@ typedef struct rb_plot_options {
     const char *shape; /* filters: "28x28" or "32x32x3", rows x columns x channels; "200": curves */
     int64_t width;     /* of the picture in pixels, from 600; the height follows */
     const char *title; /* NULL: a title that says what is shown */
-    const char *labels; /* TSV of sample name and class: samples are grouped by class; NULL: none */
+    const char *labels; /* classes of samples, as for rb_modules_enrichment: samples are grouped by
+                           class; NULL: none */
 } rb_plot_options;
 
 /* The option table of rb_plot_options. */
@@ -54,13 +55,14 @@ RB_API rb_error rb_plot_growth(rb_context *context, const rb_plot_line *lines, i
                                const char *across, const char *up, const rb_plot_options *options,
                                const char *path);
 
-/* Fields of a traced fit over time (trace_fields of rarebit/et.h): a row of images for each of some
- * iterations, whose numbers (from 1) are at the left. RB_ERROR_DATA for a model without them. */
+/* Fields of a fit over time (trace_fields of rarebit/et.h): a row of images for each of some
+ * iterations, whose numbers (from 1) are at the left; without a trace the final fields alone, which
+ * a log message says. RB_ERROR_DATA for a model of another family. */
 RB_API rb_error rb_plot_fields(rb_context *context, const rb_model *model,
                                const rb_plot_options *options, const char *path);
 
-/* Q of the traced samples over the iterations (trace_quality): the share of a sample's evidence
- * that is in the states looked at. Likewise. */
+/* Q of the traced samples over the iterations (trace_quality), a line each: the share of a sample's
+ * evidence that is in the states looked at. RB_ERROR_DATA for a model without them. */
 RB_API rb_error rb_plot_quality(rb_context *context, const rb_model *model,
                                 const rb_plot_options *options, const char *path);
 

@@ -121,9 +121,9 @@ static rb_error check_samples(rb_context *ctx, const rb_modules *modules, int64_
             if (m->samples[d].index < 0 || m->samples[d].index >= n_samples) {
                 return rb_fail(
                     ctx, RB_ERROR_DATA,
-                    "module %lld holds sample %lld, but the data have %lld samples: they are "
-                    "not the data of the modules",
-                    (long long)r, (long long)m->samples[d].index, (long long)n_samples);
+                    "the module of unit %lld holds sample %lld, but the data have %lld samples: "
+                    "they are not the data of the modules",
+                    (long long)m->unit, (long long)m->samples[d].index, (long long)n_samples);
             }
         }
     }
@@ -156,8 +156,21 @@ static rb_error compare(rb_context *ctx, const rb_modules *modules, const rb_lab
     return fine ? RB_OK : RB_ERROR_MEMORY;
 }
 
-rb_error rb_modules_enrichment(rb_context *ctx, const rb_modules *modules, const rb_source *source,
-                               const char *labels_path, rb_enrichment *e) {
+static rb_error find_units(rb_context *ctx, const rb_model *model, rb_source *source,
+                           const rb_labels *labels, rb_enrichment *e) {
+    float *codes = NULL;
+    e->best_units = rb_alloc(ctx, labels->classes->count, sizeof *e->best_units);
+    rb_error err =
+        e->best_units ? rb_labelled_codes(ctx, model, source, labels, &codes) : RB_ERROR_MEMORY;
+    if (!err) {
+        err = rb_class_units(ctx, labels, rb_model_units(model), codes, e->best_units);
+    }
+    rb_free(codes);
+    return err;
+}
+
+rb_error rb_modules_enrichment(rb_context *ctx, const rb_modules *modules, const rb_model *model,
+                               rb_source *source, const char *labels_path, rb_enrichment *e) {
     rb_labels labels;
     *e = (rb_enrichment){0};
     rb_error err = check_samples(ctx, modules, rb_source_samples(source));
@@ -168,6 +181,9 @@ rb_error rb_modules_enrichment(rb_context *ctx, const rb_modules *modules, const
         return err;
     }
     err = compare(ctx, modules, &labels, e);
+    if (!err && model) {
+        err = find_units(ctx, model, source, &labels, e);
+    }
     e->n_rows = modules->count;
     e->n_labelled = labels.n_labelled;
     e->n_classes = labels.classes->count;
@@ -182,6 +198,7 @@ rb_error rb_modules_enrichment(rb_context *ctx, const rb_modules *modules, const
 
 void rb_enrichment_clear(rb_enrichment *e) {
     rb_free(e->rows);
+    rb_free(e->best_units);
     rb_names_free(e->text);
     *e = (rb_enrichment){0};
 }

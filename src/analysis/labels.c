@@ -1,123 +1,126 @@
-/* Classes of samples from a table of names. */
-#include "io/io.h"
-#include "modules.h"
+/* Classes of samples: found by name, or where names are missing by position. */
+#include "labels.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* One line of the file. */
+/* ---- by name ---- */
+
 typedef struct label {
     const char *name, *class_name;
 } label;
-
-/* The file, sorted by name. `names` and `classes` hold the text. */
-typedef struct label_table {
-    rb_names *names, *classes;
-    label *list;
-    int64_t count;
-} label_table;
-
-static void table_clear(label_table *t) {
-    rb_names_free(t->names);
-    rb_names_free(t->classes);
-    rb_free(t->list);
-}
-
-/* ---- the file ---- */
-
-/* The name and class of a line; false when it has no second column. */
-static bool split(const char *line, int64_t length, int64_t *name_length, const char **class_name,
-                  int64_t *class_length) {
-    const char *tab = memchr(line, '\t', (size_t)length);
-    if (!tab) {
-        return false;
-    }
-    const char *end = line + length;
-    const char *next = memchr(tab + 1, '\t', (size_t)(end - tab - 1));
-    *name_length = tab - line;
-    *class_name = tab + 1;
-    *class_length = (next ? next : end) - *class_name;
-    return true;
-}
-
-static rb_error read_lines(rb_context *ctx, rb_lines *lines, rb_name_list *names,
-                           rb_name_list *classes) {
-    char *line;
-    const char *class_name;
-    int64_t length, name_length, class_length;
-    rb_error err;
-    while (!(err = rb_lines_next(ctx, lines, &line, &length)) && line) {
-        if (length == 0) {
-            continue;
-        }
-        if (!split(line, length, &name_length, &class_name, &class_length)) {
-            return rb_fail(
-                ctx, RB_ERROR_FORMAT,
-                "line %lld has one column: a header line and then sample name, tab, class are "
-                "expected",
-                (long long)rb_lines_number(lines));
-        }
-        bool header = rb_lines_number(lines) == 1;
-        if (header || class_length == 0) {
-            continue;
-        }
-        err = rb_name_list_add(ctx, names, line, name_length);
-        if (!err) {
-            err = rb_name_list_add(ctx, classes, class_name, class_length);
-        }
-        if (err) {
-            return err;
-        }
-    }
-    return err;
-}
-
-static rb_error read_file(rb_context *ctx, const char *path, label_table *t) {
-    rb_lines *lines = NULL;
-    rb_name_list names = {0}, classes = {0};
-    rb_error err = rb_lines_open(ctx, path, &lines);
-    if (err) {
-        return err;
-    }
-    err = read_lines(ctx, lines, &names, &classes);
-    if (err) {
-        rb_fail_prefix(ctx, "%s: ", path);
-    } else {
-        t->names = rb_name_list_finish(ctx, &names);
-        t->classes = rb_name_list_finish(ctx, &classes);
-        err = t->names && t->classes ? RB_OK : RB_ERROR_MEMORY;
-    }
-    rb_lines_close(lines);
-    rb_name_list_clear(&names);
-    rb_name_list_clear(&classes);
-    return err;
-}
 
 static int by_name(const void *a, const void *b) {
     return strcmp(((const label *)a)->name, ((const label *)b)->name);
 }
 
-static rb_error sort_table(rb_context *ctx, const char *path, label_table *t) {
-    t->count = t->names->count;
-    t->list = rb_alloc(ctx, t->count, sizeof *t->list);
-    if (!t->list) {
-        return RB_ERROR_MEMORY;
-    }
-    for (int64_t i = 0; i < t->count; i++) {
-        t->list[i] = (label){t->names->text[i], t->classes->text[i]};
-    }
-    qsort(t->list, (size_t)t->count, sizeof *t->list, by_name);
-    for (int64_t i = 1; i < t->count; i++) {
-        const label *x = &t->list[i - 1], *y = &t->list[i];
+static rb_error check_doubles(rb_context *ctx, const char *where, const label *list,
+                              int64_t count) {
+    for (int64_t i = 1; i < count; i++) {
+        const label *x = &list[i - 1], *y = &list[i];
         if (strcmp(x->name, y->name) == 0 && strcmp(x->class_name, y->class_name) != 0) {
             return rb_fail(ctx, RB_ERROR_FORMAT, "%s: sample '%s' has two classes, '%s' and '%s'",
-                           path, x->name, x->class_name, y->class_name);
+                           where, x->name, x->class_name, y->class_name);
         }
     }
     return RB_OK;
 }
 
-/* ---- the samples ---- */
+/* class_of_sample[i]: the class in the table of each sample, or NULL. */
+static rb_error look_up(rb_context *ctx, const char *where, const rb_label_table *t,
+                        const rb_source *source, const char **class_of_sample) {
+    label *list = rb_alloc(ctx, t->names->count, sizeof *list);
+    int64_t count = 0;
+    if (!list) {
+        return RB_ERROR_MEMORY;
+    }
+    for (int64_t i = t->header; i < t->names->count; i++) {
+        if (t->classes->text[i][0]) {
+            list[count++] = (label){t->names->text[i], t->classes->text[i]};
+        }
+    }
+    qsort(list, (size_t)count, sizeof *list, by_name);
+    rb_error err = check_doubles(ctx, where, list, count);
+    bool any = false;
+    for (int64_t i = 0; !err && i < rb_source_samples(source); i++) {
+        label key = {.name = rb_source_sample_name(source, i)};
+        const label *found = bsearch(&key, list, (size_t)count, sizeof key, by_name);
+        class_of_sample[i] = found ? found->class_name : NULL;
+        any |= found != NULL;
+    }
+    if (!err && !any) {
+        err = rb_fail(
+            ctx, RB_ERROR_DATA,
+            "%s has none of the samples of the data: the first of the data is '%s', the first "
+            "of the labels '%s'",
+            where, rb_source_samples(source) > 0 ? rb_source_sample_name(source, 0) : "",
+            count > 0 ? t->names->text[t->header] : "");
+    }
+    rb_free(list);
+    return err;
+}
+
+/* ---- by position ---- */
+
+/* Are the table's samples those of the source, in their order? */
+static bool same_names(const rb_label_table *t, const rb_source *source) {
+    int64_t n = rb_source_samples(source);
+    bool same = t->names->count == n + t->header;
+    for (int64_t i = 0; same && i < n; i++) {
+        same = strcmp(t->names->text[i + t->header], rb_source_sample_name(source, i)) == 0;
+    }
+    return same;
+}
+
+static void take_in_order(const rb_label_table *t, int64_t first, int64_t n,
+                          const char **class_of_sample) {
+    for (int64_t i = 0; i < n; i++) {
+        const char *text = t->classes->text[first + i];
+        class_of_sample[i] = text[0] ? text : NULL;
+    }
+}
+
+/* Empty lines at the end, more than there are samples and a header. */
+static int64_t count_entries(const rb_label_table *t, int64_t n) {
+    int64_t count = t->classes->count;
+    while (count > n + t->header && !t->classes->text[count - 1][0]) {
+        count--;
+    }
+    return count;
+}
+
+static rb_error take_by_position(rb_context *ctx, const char *where, const rb_label_table *t,
+                                 int64_t n, const char **class_of_sample) {
+    int64_t count = count_entries(t, n);
+    bool header = t->header && count == n + 1;
+    const char *why = t->names ? "the data have no sample names" : "it has no sample names";
+    if (count != n && !header) {
+        return rb_fail(ctx, RB_ERROR_DATA,
+                       "%s has %lld %s for %lld samples, and its classes can only be taken by "
+                       "position, since %s; give a class for each sample, or names on both sides",
+                       where, (long long)count, t->header ? "lines" : "classes", (long long)n, why);
+    }
+    rb_log(ctx, RB_LOG_INFO, "the classes of %s are taken by position, since %s%s", where, why,
+           header ? "; the first line is taken as a header" : "");
+    take_in_order(t, header, n, class_of_sample);
+    return RB_OK;
+}
+
+static rb_error find_classes(rb_context *ctx, const char *where, const rb_label_table *t,
+                             const rb_source *source, const char **class_of_sample) {
+    int64_t n = rb_source_samples(source);
+    bool named = n == 0 || rb_source_sample_name(source, 0);
+    if (!t->names || !named) {
+        return take_by_position(ctx, where, t, n, class_of_sample);
+    }
+    if (n > 0 && same_names(t, source)) { /* which may stand twice */
+        take_in_order(t, t->header, n, class_of_sample);
+        return RB_OK;
+    }
+    return look_up(ctx, where, t, source, class_of_sample);
+}
+
+/* ---- numbers for classes ---- */
 
 static int by_text(const void *a, const void *b) {
     return strcmp(*(const char *const *)a, *(const char *const *)b);
@@ -146,15 +149,6 @@ static rb_names *different_classes(rb_context *ctx, const char *const *class_of_
     return names;
 }
 
-/* class_of_sample[i]: the class in the file of each sample, or NULL. */
-static void look_up(const label_table *t, const rb_source *source, const char **class_of_sample) {
-    for (int64_t i = 0; i < rb_source_samples(source); i++) {
-        label key = {.name = rb_source_sample_name(source, i)};
-        const label *found = bsearch(&key, t->list, (size_t)t->count, sizeof key, by_name);
-        class_of_sample[i] = found ? found->class_name : NULL;
-    }
-}
-
 static rb_error fill(rb_context *ctx, const char *const *class_of_sample, int64_t n,
                      rb_labels *labels) {
     labels->n_samples = n;
@@ -175,44 +169,25 @@ static rb_error fill(rb_context *ctx, const char *const *class_of_sample, int64_
     return RB_OK;
 }
 
-static rb_error assign_classes(rb_context *ctx, const char *path, const label_table *t,
-                               const rb_source *source, rb_labels *labels) {
+rb_error rb_labels_read(rb_context *ctx, const char *where, const rb_source *source,
+                        rb_labels *labels) {
+    rb_label_table t;
+    *labels = (rb_labels){0};
+    rb_error err = rb_label_table_read(ctx, where, source, &t);
+    if (err) {
+        return err;
+    }
     int64_t n = rb_source_samples(source);
     const char **class_of_sample = rb_alloc(ctx, n, sizeof *class_of_sample);
-    if (!class_of_sample) {
-        return RB_ERROR_MEMORY;
+    err = class_of_sample ? find_classes(ctx, where, &t, source, class_of_sample) : RB_ERROR_MEMORY;
+    if (!err) {
+        err = fill(ctx, class_of_sample, n, labels);
     }
-    look_up(t, source, class_of_sample);
-    rb_error err = fill(ctx, class_of_sample, n, labels);
-    rb_free(class_of_sample);
     if (!err && labels->n_labelled == 0) {
-        err = rb_fail(
-            ctx, RB_ERROR_DATA,
-            "%s has none of the samples of the data: the first of the data is '%s', the first "
-            "of the labels '%s'",
-            path, n > 0 ? rb_source_sample_name(source, 0) : "",
-            t->names->count > 0 ? t->names->text[0] : "");
+        err = rb_fail(ctx, RB_ERROR_DATA, "%s gives no sample a class", where);
     }
-    return err;
-}
-
-rb_error rb_labels_read(rb_context *ctx, const char *path, const rb_source *source,
-                        rb_labels *labels) {
-    label_table t = {0};
-    *labels = (rb_labels){0};
-    if (rb_source_samples(source) > 0 && !rb_source_sample_name(source, 0)) {
-        return rb_fail(ctx, RB_ERROR_DATA,
-                       "the data have no sample names, by which the labels of %s could be found",
-                       path);
-    }
-    rb_error err = read_file(ctx, path, &t);
-    if (!err) {
-        err = sort_table(ctx, path, &t);
-    }
-    if (!err) {
-        err = assign_classes(ctx, path, &t, source, labels);
-    }
-    table_clear(&t);
+    rb_free(class_of_sample);
+    rb_label_table_clear(&t);
     if (err) {
         rb_labels_clear(labels);
     }

@@ -33,6 +33,7 @@ void rb_modules_free(rb_modules *modules) {
     }
     rb_free(modules->list);
     rb_free(modules->column_of);
+    rb_free(modules->rule);
     rb_free(modules);
 }
 
@@ -46,4 +47,8 @@ int64_t rb_modules_count(const rb_modules *modules) {
 
 const rb_module *rb_modules_get(const rb_modules *modules, int64_t rank) {
     return rank >= 0 && rank < modules->count ? &modules->list[rank] : NULL;
+}
+
+const char *rb_modules_rule(const rb_modules *modules) {
+    return modules->rule;
 }

@@ -8,6 +8,7 @@
 struct rb_modules {
     rb_module *list;
     int64_t count;
+    char *rule;                    /* by which members were found; NULL: read from a file */
     int64_t n_samples, n_features; /* of the data they are of, before selection; 0: not known */
     int64_t *column_of; /* of each feature in use its column in the data; NULL: its own index */
 };
@@ -29,6 +30,7 @@ void rb_members_sort(rb_member *members, int64_t count);
 typedef enum rb_rule_kind {
     RB_RULE_NONZERO,
     RB_RULE_FABIA,
+    RB_RULE_ACTIVE,
     RB_RULE_TOP,
     RB_RULE_MASS
 } rb_rule_kind;
@@ -39,7 +41,7 @@ typedef struct rb_rule {
     double share; /* mass: of the sum of squares, above 0 and at most 1 */
 } rb_rule;
 
-/* "nonzero", "fabia", "top:20", "mass:0.9"; RB_ERROR_ARGUMENT for anything else. */
+/* "nonzero", "fabia", "active", "top:20", "mass:0.9"; RB_ERROR_ARGUMENT for anything else. */
 rb_error rb_rule_parse(rb_context *ctx, const char *text, rb_rule *rule);
 
 /* How many of the sorted members stay: `top` and `mass` cut, the others keep all. */
@@ -52,6 +54,8 @@ typedef struct rb_modules_input {
     int64_t n_features, n_units;
     const double *loadings; /* n_features x n_units */
     const double *noise;    /* n_features, variances */
+    bool probabilities;     /* codes are those that binary causes are active */
+    bool sparse_loadings;
     /* Hands the codes (n_samples x n_units) to fn block by block, as rb_encode does. */
     rb_error (*walk)(void *state, rb_context *ctx, rb_rows_fn fn, void *user);
     void *state;
@@ -78,12 +82,20 @@ typedef struct rb_labels {
     rb_names *classes; /* in alphabetical order */
 } rb_labels;
 
-/* Reads a TSV (or gzip) with a header line whose first column is the sample name and whose second
- * is its class; other columns, empty classes and samples that the source does not have are ignored.
- * RB_ERROR_DATA when the source has no names or none of them is in the file. */
-rb_error rb_labels_read(rb_context *ctx, const char *path, const rb_source *source,
+/* Reads what rb_modules_enrichment takes as labels. Samples are found by name, and by position
+ * where the labels or the data have no names, which a log message says. RB_ERROR_DATA when no
+ * sample has a class, or there are not as many classes as samples where the position counts. */
+rb_error rb_labels_read(rb_context *ctx, const char *where, const rb_source *source,
                         rb_labels *labels);
 void rb_labels_clear(rb_labels *labels);
+
+/* The best unit of each class, by codes of units x labelled samples; best has room for all
+ * classes. */
+rb_error rb_class_units(rb_context *ctx, const rb_labels *labels, int64_t n_units,
+                        const float *codes, rb_class_unit *best);
+/* Such codes, of a model; freed with rb_free. */
+rb_error rb_labelled_codes(rb_context *ctx, const rb_model *model, rb_source *source,
+                           const rb_labels *labels, float **codes);
 
 /* Natural logarithm of P(X >= overlap), X the number of marked ones among `drawn` of `population`,
  * of which `marked` are marked. log_factorial[0 .. population]. */

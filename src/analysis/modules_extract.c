@@ -8,6 +8,8 @@
  *   fabia rule:             sample i belongs when |z_ij| > sample_threshold, features by the
  *                           weight rule
  *   nonzero rule:           sample i belongs when z_ij is not 0, features by the weight rule
+ *   active rule:            sample i belongs when mu_ij > 1/2, the probability that a binary cause
+ *                           is active; features by the weight rule
  *   top and mass:           the largest z_ij and l_kj, cut by rb_rule_cut
  * S. Hochreiter et al., "FABIA: factor analysis for bicluster acquisition", Bioinformatics 26
  * (2010), doi:10.1093/bioinformatics/btq227 has the information content and the fabia rule.
@@ -174,13 +176,26 @@ typedef struct gathering {
     rb_error err;
 } gathering;
 
+static bool belongs(const gathering *g, double mu, double z) {
+    switch (g->rule->kind) {
+    case RB_RULE_FABIA:
+        return fabs(z) > g->sample_threshold;
+    case RB_RULE_ACTIVE:
+        return mu > 0.5;
+    case RB_RULE_NONZERO:
+    case RB_RULE_TOP:
+    case RB_RULE_MASS:
+        break;
+    }
+    return fabs(z) > 0;
+}
+
 static int gather_rows(void *user, int64_t first, const rb_matrix *rows) {
     gathering *g = user;
-    double above = g->rule->kind == RB_RULE_FABIA ? g->sample_threshold : 0;
     for (int64_t i = 0; i < rows->n_samples; i++) {
         for (int64_t r = 0; r < g->modules->count; r++) {
-            double z = code_at(rows, i, g->modules->list[r].unit) / g->rms[r];
-            if (fabs(z) > above) {
+            double mu = code_at(rows, i, g->modules->list[r].unit), z = mu / g->rms[r];
+            if (belongs(g, mu, z)) {
                 g->err = roll_add(g->ctx, g->rule, &g->rolls[r], first + i, z);
             }
             if (g->err) {
@@ -245,7 +260,7 @@ static rb_error gather(rb_context *ctx, const rb_modules_input *input, const sur
     for (int64_t r = 0; r < modules->count; r++) {
         rms[r] = sqrt(s->code[modules->list[r].unit] / (double)s->n_samples);
     }
-    bool by_threshold = rule->kind == RB_RULE_NONZERO || rule->kind == RB_RULE_FABIA;
+    bool by_threshold = rule->kind != RB_RULE_TOP && rule->kind != RB_RULE_MASS;
     double above = by_threshold ? weight_threshold(s, input, options->feature_threshold) : 0;
     rb_error err = gather_samples(ctx, input, rule, options->sample_threshold, rms, modules);
     for (int64_t r = 0; r < modules->count && !err; r++) {
@@ -257,16 +272,34 @@ static rb_error gather(rb_context *ctx, const rb_modules_input *input, const sur
 
 /* ---- all of it ---- */
 
+/* The rule that suits the codes and loadings. */
+static const char *choose_rule(rb_context *ctx, const rb_modules_input *input, const survey *s) {
+    const char *rule = "nonzero", *reason = "no code is negative";
+    if (input->probabilities) {
+        rule = "active";
+        reason = "codes are probabilities of binary causes";
+    } else if (input->sparse_loadings) {
+        rule = "fabia";
+        reason = "the loadings are sparse";
+    } else if (s->negative) {
+        rule = "fabia";
+        reason = "codes have signs";
+    }
+    rb_log(ctx, RB_LOG_INFO, "rule %s, since %s", rule, reason);
+    return rule;
+}
+
 static rb_error extract(rb_context *ctx, const rb_modules_input *input, survey *s,
                         const rb_modules_options *options, rb_modules **modules) {
     rb_rule rule;
+    const char *text = options->rule;
     rb_error err = survey_start(ctx, input, s);
     if (!err) {
         err = input->walk(input->state, ctx, survey_rows, s);
     }
     if (!err) {
-        const char *by_default = s->negative ? "fabia" : "nonzero";
-        err = rb_rule_parse(ctx, options->rule ? options->rule : by_default, &rule);
+        text = text ? text : choose_rule(ctx, input, s);
+        err = rb_rule_parse(ctx, text, &rule);
     }
     if (!err) {
         err = rank_units(ctx, s, options->best, modules);
@@ -274,7 +307,8 @@ static rb_error extract(rb_context *ctx, const rb_modules_input *input, survey *
     if (err) {
         return err;
     }
-    err = gather(ctx, input, s, options, &rule, *modules);
+    (*modules)->rule = rb_copy_text(ctx, text);
+    err = (*modules)->rule ? gather(ctx, input, s, options, &rule, *modules) : RB_ERROR_MEMORY;
     if (err) {
         rb_modules_free(*modules);
         *modules = NULL;
@@ -282,10 +316,21 @@ static rb_error extract(rb_context *ctx, const rb_modules_input *input, survey *
     return err;
 }
 
+/* The rule that was asked for, before the work. */
+static rb_error check_rule(rb_context *ctx, const rb_modules_input *input, const char *text) {
+    rb_rule rule;
+    rb_error err = text ? rb_rule_parse(ctx, text, &rule) : RB_OK;
+    if (!err && text && rule.kind == RB_RULE_ACTIVE && !input->probabilities) {
+        err = rb_fail(ctx, RB_ERROR_ARGUMENT,
+                      "rule 'active' is for models of binary causes, whose codes are "
+                      "probabilities; choose nonzero, fabia, top:N or mass:F");
+    }
+    return err;
+}
+
 rb_error rb_modules_extract(rb_context *ctx, const rb_modules_input *input,
                             const rb_modules_options *options, rb_modules **modules) {
     rb_modules_options defaults;
-    rb_rule rule;
     survey s;
     *modules = NULL;
     if (!options) {
@@ -293,8 +338,8 @@ rb_error rb_modules_extract(rb_context *ctx, const rb_modules_input *input,
         options = &defaults;
     }
     rb_error err = rb_options_check(ctx, rb_modules_option_table(), options);
-    if (!err && options->rule) {
-        err = rb_rule_parse(ctx, options->rule, &rule); /* before the work */
+    if (!err) {
+        err = check_rule(ctx, input, options->rule);
     }
     if (err) {
         return err;

@@ -1,6 +1,10 @@
 /* Modules of a model in the samples of a source. */
 #include "modules.h"
 
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
 struct encoding {
     const rb_model *model;
     rb_source *source;
@@ -27,32 +31,84 @@ static rb_error note_data(rb_context *ctx, const rb_model *model, const rb_sourc
     return modules->column_of ? RB_OK : RB_ERROR_MEMORY;
 }
 
+/* ---- noise ---- */
+
+/* A model of binary causes has one sigma for all features, or counts with Poisson noise. */
+static bool has_causes(const rb_model *model) {
+    return rb_model_array(model, "sigma", NULL, NULL) && rb_model_array(model, "prior", NULL, NULL);
+}
+
+bool rb_modules_possible(const rb_model *model) {
+    int64_t features = 0, variances = -1;
+    return rb_model_array(model, "loadings", &features, NULL) &&
+           (has_causes(model) ||
+            (rb_model_array(model, "noise", &variances, NULL) && variances == features));
+}
+
+/* The variance of a count is its expectation: sum_h prior_h W_kh. */
+static double expected_count(const rb_model *model, int64_t feature) {
+    int64_t units, priors;
+    const double *fields = rb_model_array(model, "loadings", NULL, &units);
+    const double *prior = rb_model_array(model, "prior", &priors, NULL);
+    double sum = 0;
+    for (int64_t h = 0; h < units; h++) {
+        sum += prior[priors == units ? h : 0] * fields[feature * units + h];
+    }
+    return sum;
+}
+
+/* The noise variance of each feature; free it. */
+static double *find_noise(rb_context *ctx, const rb_model *model, int64_t n_features) {
+    const double *noise = rb_model_array(model, "noise", NULL, NULL);
+    const double *sigma = rb_model_array(model, "sigma", NULL, NULL);
+    const char *kind = rb_model_attribute(model, "noise");
+    bool counts = kind && strcmp(kind, "poisson") == 0;
+    double *variances = rb_alloc(ctx, n_features, sizeof *variances);
+    for (int64_t k = 0; variances && k < n_features; k++) {
+        double variance = !has_causes(model) ? noise[k]
+                          : counts           ? expected_count(model, k)
+                                             : *sigma * *sigma;
+        variances[k] = fmax(variance, DBL_MIN);
+    }
+    return variances;
+}
+
+/* ---- all of it ---- */
+
+static bool has_sparse_loadings(const rb_model *model) {
+    const char *text = rb_model_attribute(model, "sparse-loadings");
+    double value = 0;
+    return text && rb_number_scan(text, text + strlen(text), &value) && value > 0;
+}
+
+static rb_error find(rb_context *ctx, const rb_model *model, rb_source *source, const double *noise,
+                     const rb_modules_options *options, rb_modules **modules) {
+    struct encoding state = {model, source};
+    rb_modules_input input = {
+        .noise = noise,
+        .probabilities = has_causes(model),
+        .sparse_loadings = has_sparse_loadings(model),
+        .walk = encode,
+        .state = &state,
+    };
+    input.loadings = rb_model_array(model, "loadings", &input.n_features, &input.n_units);
+    rb_error err = rb_modules_extract(ctx, &input, options, modules);
+    return err ? err : note_data(ctx, model, source, *modules);
+}
+
 rb_error rb_modules_find(rb_context *ctx, const rb_model *model, rb_source *source,
                          const rb_modules_options *options, rb_modules **modules) {
     *modules = NULL;
-    int64_t rows, columns, noises;
-    const double *loadings = rb_model_array(model, "loadings", &rows, &columns);
-    const double *noise = rb_model_array(model, "noise", &noises, NULL);
-    if (!loadings || !noise || rows != noises) {
+    if (!rb_modules_possible(model)) {
         return rb_fail(
             ctx, RB_ERROR_UNSUPPORTED,
             "modules need a model with loadings and a noise variance for each feature, which "
             "method '%s' does not give",
             rb_model_method(model));
     }
-    struct encoding state = {model, source};
-    rb_modules_input input = {
-        .n_features = rows,
-        .n_units = columns,
-        .loadings = loadings,
-        .noise = noise,
-        .walk = encode,
-        .state = &state,
-    };
-    rb_error err = rb_modules_extract(ctx, &input, options, modules);
-    if (!err) {
-        err = note_data(ctx, model, source, *modules);
-    }
+    double *noise = find_noise(ctx, model, rb_model_features(model));
+    rb_error err = noise ? find(ctx, model, source, noise, options, modules) : RB_ERROR_MEMORY;
+    rb_free(noise);
     if (err) {
         rb_modules_free(*modules);
         *modules = NULL;

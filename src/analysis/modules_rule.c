@@ -10,15 +10,16 @@
 
 static const rb_option table[] = {
     {"rule", 0, RB_OPTION_TEXT, offsetof(rb_modules_options, rule), NULL, 0, 0, NULL, "RULE",
-     "who belongs: nonzero, fabia, top:N or mass:F; not given: nonzero, or fabia for codes with "
-     "signs"},
+     "who belongs: nonzero, fabia, active, top:N or mass:F; not given: active for binary causes, "
+     "fabia for sparse loadings and for codes with signs, else nonzero"},
     {"sample-threshold", 0, RB_OPTION_NUMBER, offsetof(rb_modules_options, sample_threshold), "0.5",
      0, DBL_MAX, NULL, "T",
      "fabia: a sample belongs when its code is above this (the mean square of a unit's codes is "
      "1)"},
     {"feature-threshold", 0, RB_OPTION_NUMBER, offsetof(rb_modules_options, feature_threshold),
      "0.7", DBL_MIN, DBL_MAX, NULL, "T",
-     "nonzero and fabia: divisor of the weight above which a feature belongs; larger admits more"},
+     "nonzero, fabia and active: divisor of the weight above which a feature belongs; larger "
+     "admits more"},
     {"best", 0, RB_OPTION_INTEGER, offsetof(rb_modules_options, best), "0", 0, DBL_MAX, NULL, "N",
      "keep this many modules of largest information content; 0: all"},
     {0},
@@ -36,7 +37,7 @@ static bool parse_top(const char *text, int64_t *top) {
     char *end;
     errno = 0;
     *top = strtoll(text, &end, 10);
-    return end != text && !*end && !errno && *top > 0;
+    return *text >= '0' && *text <= '9' && !*end && !errno && *top > 0;
 }
 
 static bool parse_share(const char *text, double *share) {
@@ -51,6 +52,8 @@ rb_error rb_rule_parse(rb_context *ctx, const char *text, rb_rule *rule) {
         rule->kind = RB_RULE_NONZERO;
     } else if (strcmp(text, "fabia") == 0) {
         rule->kind = RB_RULE_FABIA;
+    } else if (strcmp(text, "active") == 0) {
+        rule->kind = RB_RULE_ACTIVE;
     } else if (strncmp(text, "top:", 4) == 0) {
         rule->kind = RB_RULE_TOP;
         known = parse_top(text + 4, &rule->top);
@@ -63,7 +66,7 @@ rb_error rb_rule_parse(rb_context *ctx, const char *text, rb_rule *rule) {
     if (!known) {
         return rb_fail(
             ctx, RB_ERROR_ARGUMENT,
-            "rule is '%s', but must be nonzero, fabia, top:N (N at least 1) or mass:F (F "
+            "rule is '%s', but must be nonzero, fabia, active, top:N (N at least 1) or mass:F (F "
             "above 0 and at most 1)",
             text);
     }
@@ -95,6 +98,7 @@ int64_t rb_rule_cut(const rb_rule *rule, const rb_member *members, int64_t count
         return cut_mass(rule->share, members, count);
     case RB_RULE_NONZERO:
     case RB_RULE_FABIA:
+    case RB_RULE_ACTIVE:
         break;
     }
     return count;

@@ -104,8 +104,8 @@ static void put_set(FILE *file, const listing *l, int64_t rank, const char *dire
             continue;
         }
         if (!started) {
-            fprintf(file, "module_%lld_%s\tunit %lld, information ", (long long)rank, direction,
-                    (long long)m->unit);
+            fprintf(file, "unit%lld_%s\trank %lld, information ", (long long)m->unit, direction,
+                    (long long)rank);
             put_number(file, 6, m->information);
             started = true;
         }
@@ -181,12 +181,18 @@ static char *module_to_json(const listing *l, int64_t rank) {
 }
 
 static rb_error write_json(rb_context *ctx, const listing *l, FILE *file) {
-    fputs("{\"modules\":[", file);
+    const char *rule = l->modules->rule; /* of plain words */
+    if (rule) {
+        fprintf(file, "{\"rule\":\"%s\",\"modules\":[", rule);
+    } else {
+        fputs("{\"modules\":[", file);
+    }
     for (int64_t r = 0; r < l->modules->count; r++) {
         char *line = module_to_json(l, r);
         if (!line) {
-            return rb_fail(ctx, RB_ERROR_MEMORY, "module %lld does not fit into memory as JSON",
-                           (long long)r);
+            return rb_fail(ctx, RB_ERROR_MEMORY,
+                           "the module of unit %lld does not fit into memory as JSON",
+                           (long long)l->modules->list[r].unit);
         }
         fprintf(file, "%s\n%s", r ? "," : "", line);
         free(line);

@@ -9,8 +9,9 @@ static const rb_option table[] = {
      "PIXELS", "width of the picture; the height follows"},
     {"title", 0, RB_OPTION_TEXT, offsetof(rb_plot_options, title), NULL, 0, 0, NULL, "TEXT",
      "title of the picture"},
-    {"labels", 0, RB_OPTION_TEXT, offsetof(rb_plot_options, labels), NULL, 0, 0, NULL, "FILE",
-     "codes and modules: TSV with a header, then sample name and class; shows the classes"},
+    {"labels", 0, RB_OPTION_TEXT, offsetof(rb_plot_options, labels), NULL, 0, 0, NULL, "LABELS",
+     "codes and modules: show the classes; a TSV with a header, then sample name and class, or of "
+     "classes alone; cells.h5ad:COLUMN; or obs:COLUMN of the data's own file"},
     {0},
 };
 

@@ -137,7 +137,8 @@ typedef struct rb_series_picture {
     const int64_t *classes; /* count */
     int64_t n_classes;
     const char *const *class_names;
-    const char *legend; /* what the classes are */
+    const char *const *line_names; /* of several lines, for a legend below them; NULL: none */
+    const char *legend;            /* what the classes or lines are */
 } rb_series_picture;
 
 rb_error rb_draw_series(rb_context *ctx, const rb_series_picture *picture,
@@ -190,7 +191,7 @@ rb_error rb_draw_curves(rb_context *ctx, const rb_filters_picture *picture,
 
 /* A module in the picture: rows and columns that it frames. */
 typedef struct rb_module_frame {
-    int64_t rank, unit;
+    int64_t unit;
     int64_t first_row, rows, first_column, columns;
 } rb_module_frame;
 

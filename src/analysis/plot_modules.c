@@ -88,7 +88,7 @@ static void move(axis *a, int64_t index, int64_t rank) {
 }
 
 /* Lets the members of a module move in where it beats their home so far. */
-static rb_error claim(rb_context *ctx, axis *a, int64_t rank, const rb_member *members,
+static rb_error claim(const gathering *g, axis *a, int64_t rank, const rb_member *members,
                       int64_t count, const char *what) {
     double squares = 0;
     for (int64_t i = 0; i < count; i++) {
@@ -98,10 +98,11 @@ static rb_error claim(rb_context *ctx, axis *a, int64_t rank, const rb_member *m
     for (int64_t i = 0; i < count; i++) {
         int64_t index = members[i].index;
         if (index < 0 || index >= a->total) {
-            return rb_fail(ctx, RB_ERROR_DATA,
-                           "module %lld has %s %lld, but the data has only %lld: are these the "
-                           "modules of this data?",
-                           (long long)rank, what, (long long)index, (long long)a->total);
+            return rb_fail(g->ctx, RB_ERROR_DATA,
+                           "the module of unit %lld has %s %lld, but the data has only %lld: are "
+                           "these the modules of this data?",
+                           (long long)rb_modules_get(g->modules, rank)->unit, what,
+                           (long long)index, (long long)a->total);
         }
         double strength = rms > 0 ? fabs(members[i].weight) / rms : 0;
         if (a->home[index] < 0 || strength > a->strength[index]) {
@@ -128,9 +129,9 @@ static rb_error claim_all(gathering *g) {
     rb_error err = RB_OK;
     for (int64_t r = 0; r < g->n_modules && !err; r++) {
         const rb_module *m = rb_modules_get(g->modules, r);
-        err = claim(g->ctx, &g->samples, r, m->samples, m->n_samples, "sample");
+        err = claim(g, &g->samples, r, m->samples, m->n_samples, "sample");
         if (!err) {
-            err = claim(g->ctx, &g->features, r, m->features, m->n_features, "feature");
+            err = claim(g, &g->features, r, m->features, m->n_features, "feature");
         }
     }
     for (int64_t r = 0; r < g->n_modules && !err; r++) {
@@ -155,10 +156,9 @@ static const char *why_not_shown(const gathering *g, int64_t rank) {
 static void note_missing(gathering *g, int64_t rank, const char *why) {
     const rb_module *m = rb_modules_get(g->modules, rank);
     size_t used = strlen(g->note);
-    snprintf(g->note + used, sizeof g->note - used, "%smodule %lld (unit %lld): %s",
-             used ? "; " : "not shown: ", (long long)rank, (long long)m->unit, why);
-    rb_log(g->ctx, RB_LOG_WARNING, "module %lld (unit %lld) is not in the picture: %s",
-           (long long)rank, (long long)m->unit, why);
+    snprintf(g->note + used, sizeof g->note - used, "%sunit %lld: %s",
+             used ? "; " : "not shown: ", (long long)m->unit, why);
+    rb_log(g->ctx, RB_LOG_WARNING, "unit %lld is not in the picture: %s", (long long)m->unit, why);
 }
 
 /* Puts the heaviest members that stand with a module at the next places; how many. */
@@ -195,10 +195,8 @@ static rb_error settle_all(gathering *g) {
             continue;
         }
         rb_module_frame *f = &g->frames[g->n_frames++];
-        *f = (rb_module_frame){.rank = r,
-                               .unit = m->unit,
-                               .first_row = g->features.count,
-                               .first_column = g->samples.count};
+        *f = (rb_module_frame){
+            .unit = m->unit, .first_row = g->features.count, .first_column = g->samples.count};
         f->rows = settle(&g->features, r, m->features, m->n_features, most_features);
         f->columns = settle(&g->samples, r, m->samples, m->n_samples, most_samples);
     }

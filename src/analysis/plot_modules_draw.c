@@ -6,9 +6,7 @@
 
 enum {
     MARGIN_LEFT = 70,
-    MARGIN_LOW = 118, /* where a frame is too low for two lines of text */
     MARGIN_TOP = 60,
-    TWO_LINES = 21,
     STRIP_HEIGHT = 12,
     LEGEND_STEP = 20,
     MOST_NAME = 150,
@@ -62,15 +60,6 @@ static void arrange_legend(const rb_modules_picture *p, layout *l) {
     l->legend_down = (l->legend_entries + l->legend_across - 1) / l->legend_across;
 }
 
-static double left_margin(const rb_modules_picture *p, double row_height) {
-    for (int64_t i = 0; i < p->n_frames; i++) {
-        if ((double)p->frames[i].rows * row_height < TWO_LINES) {
-            return MARGIN_LOW;
-        }
-    }
-    return MARGIN_LEFT;
-}
-
 static layout arrange(const rb_modules_picture *p) {
     layout l = {0};
     l.row_height = fmin(fmax(1400.0 / (double)p->rows, 2), p->rows < 30 ? 16 : 11.5);
@@ -78,7 +67,7 @@ static layout arrange(const rb_modules_picture *p) {
     double names =
         l.names ? fmin(widest(p->row_names, p->rows, RB_TEXT_SMALL), MOST_NAME) + 10 : 10;
     double top = MARGIN_TOP;
-    l.left = left_margin(p, l.row_height);
+    l.left = MARGIN_LEFT;
     double width = RB_PAGE_WIDTH - l.left - names - BAR_ROOM;
     if (p->class_of) {
         l.strip = (rb_box){l.left, top, width, STRIP_HEIGHT};
@@ -122,21 +111,11 @@ static void draw_legend(rb_page *page, const rb_modules_picture *p, const layout
     }
 }
 
-/* Module and unit, at the left of the picture beside the frame. */
-static void draw_numbers(rb_page *page, const rb_module_frame *f, rb_box box, double right) {
-    char text[80];
-    double middle = box.y + box.height / 2;
-    if (box.height < TWO_LINES) {
-        snprintf(text, sizeof text, "module %lld, unit %lld", (long long)f->rank,
-                 (long long)f->unit);
-        rb_page_text(page, RB_TEXT_SMALL, right, middle, 1, 0, text);
-        return;
-    }
-    double apart = fmin(7, box.height / 4);
-    snprintf(text, sizeof text, "module %lld", (long long)f->rank);
-    rb_page_text(page, RB_TEXT_TICK, right, middle - apart, 1, 0, text);
+/* The unit, at the left of the picture beside the frame. */
+static void draw_unit(rb_page *page, const rb_module_frame *f, rb_box box, double right) {
+    char text[32];
     snprintf(text, sizeof text, "unit %lld", (long long)f->unit);
-    rb_page_text(page, RB_TEXT_SMALL, right, middle + apart, 1, 0, text);
+    rb_page_text(page, RB_TEXT_TICK, right, box.y + box.height / 2, 1, 0, text);
 }
 
 static void draw_frames(rb_page *page, const rb_modules_picture *p, const layout *l) {
@@ -148,7 +127,7 @@ static void draw_frames(rb_page *page, const rb_modules_picture *p, const layout
                       (double)f->rows * l->row_height};
         rb_page_frame(page, box, 1.2, ink);
         if (box.height >= rb_text_size(RB_TEXT_SMALL)) {
-            draw_numbers(page, f, box, l->map.x - 8);
+            draw_unit(page, f, box, l->map.x - 8);
         }
     }
 }

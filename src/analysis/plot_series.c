@@ -7,6 +7,7 @@ static const rb_colour ink = {0.35, 0.35, 0.35};
 static const rb_colour faint = {0.88, 0.88, 0.88};
 
 enum { LEFT = 96, TOP = 60, WIDTH = 772, HEIGHT = 330, BOTTOM = 60 };
+enum { LINE_COLOURS = 10, STROKE = 22, ENTRY_HEIGHT = 16 };
 
 struct panel {
     const rb_series_picture *picture;
@@ -69,11 +70,25 @@ static void draw_axes(rb_page *page, const struct panel *p) {
                  p->picture->across);
 }
 
+/* Lines of the same colour differ in their dashes. */
+static void choose_pen(rb_page *page, int64_t line) {
+    static const double dashes[][4] = {{6, 3, 6, 3}, {1.5, 2.5, 1.5, 2.5}, {8, 2.5, 1.5, 2.5}};
+    const int64_t kinds = 1 + (int64_t)(sizeof dashes / sizeof *dashes);
+    int64_t kind = line / LINE_COLOURS % kinds;
+    rb_page_colour(page, rb_line_colour(line));
+    cairo_set_line_width(page->cairo, 0.9);
+    cairo_set_dash(page->cairo, kind > 0 ? dashes[kind - 1] : NULL, kind > 0 ? 4 : 0, 0);
+}
+
 static void draw_line(rb_page *page, const struct panel *p, int64_t line) {
     const double *values = p->picture->values + line * p->picture->count;
     bool pen_down = false;
-    rb_page_colour(page, p->picture->lines > 1 ? rb_line_colour(line) : rb_class_colour(0));
-    cairo_set_line_width(page->cairo, p->picture->lines > 1 ? 0.9 : 1.8);
+    if (p->picture->lines > 1) {
+        choose_pen(page, line);
+    } else {
+        rb_page_colour(page, rb_class_colour(0));
+        cairo_set_line_width(page->cairo, 1.8);
+    }
     cairo_set_line_join(page->cairo, CAIRO_LINE_JOIN_ROUND);
     cairo_set_line_cap(page->cairo,
                        p->picture->count > 1 ? CAIRO_LINE_CAP_BUTT : CAIRO_LINE_CAP_ROUND);
@@ -93,6 +108,7 @@ static void draw_line(rb_page *page, const struct panel *p, int64_t line) {
         pen_down = true;
     }
     cairo_stroke(page->cairo);
+    cairo_set_dash(page->cairo, NULL, 0, 0);
 }
 
 static void draw_points(rb_page *page, const struct panel *p) {
@@ -133,12 +149,56 @@ static void draw_legend(rb_page *page, const rb_series_picture *s) {
     }
 }
 
+/* Names of lines below the panel, in rows. */
+typedef struct line_legend {
+    int64_t across;
+    double left, step;
+} line_legend;
+
+static line_legend arrange_names(const rb_series_picture *s) {
+    double widest = 0;
+    for (int64_t line = 0; line < s->lines; line++) {
+        widest = fmax(widest, rb_text_room(RB_TEXT_TICK, s->line_names[line]));
+    }
+    line_legend l = {.left = LEFT + rb_text_room(RB_TEXT_TICK, s->legend) + 12,
+                     .step = STROKE + 6 + widest + 12};
+    double fitting = floor((LEFT + WIDTH - l.left) / l.step);
+    l.across = (int64_t)fmax(1, fmin(LINE_COLOURS, fitting));
+    return l;
+}
+
+static double legend_height(const rb_series_picture *s) {
+    if (!s->line_names) {
+        return 0;
+    }
+    int64_t across = arrange_names(s).across, rows = (s->lines + across - 1) / across;
+    return (double)rows * ENTRY_HEIGHT + 8;
+}
+
+static void draw_line_names(rb_page *page, const rb_series_picture *s) {
+    const double top = TOP + HEIGHT + BOTTOM + 4;
+    line_legend l = arrange_names(s);
+    rb_page_text(page, RB_TEXT_TICK, LEFT, top, 0, 0, s->legend);
+    for (int64_t line = 0; line < s->lines; line++) {
+        int64_t row = line / l.across, column = line % l.across;
+        double x = l.left + (double)column * l.step, y = top + (double)row * ENTRY_HEIGHT;
+        choose_pen(page, line);
+        cairo_set_line_width(page->cairo, 1.6);
+        cairo_move_to(page->cairo, x, y);
+        cairo_line_to(page->cairo, x + STROKE, y);
+        cairo_stroke(page->cairo);
+        cairo_set_dash(page->cairo, NULL, 0, 0);
+        rb_page_text(page, RB_TEXT_TICK, x + STROKE + 6, y, 0, 0, s->line_names[line]);
+    }
+}
+
 rb_error rb_draw_series(rb_context *ctx, const rb_series_picture *picture,
                         const rb_plot_options *options, const char *path) {
     struct panel p = {.picture = picture};
     rb_page page;
     find_range(&p);
-    rb_error err = rb_page_open(ctx, options, path, TOP + HEIGHT + BOTTOM, &page);
+    double height = TOP + HEIGHT + BOTTOM + legend_height(picture);
+    rb_error err = rb_page_open(ctx, options, path, height, &page);
     if (err) {
         return err;
     }
@@ -155,6 +215,9 @@ rb_error rb_draw_series(rb_context *ctx, const rb_series_picture *picture,
     }
     for (int64_t line = 0; !picture->classes && line < picture->lines; line++) {
         draw_line(&page, &p, line);
+    }
+    if (picture->line_names) {
+        draw_line_names(&page, picture);
     }
     return rb_page_close(&page, RB_OK);
 }

@@ -161,6 +161,14 @@ typedef struct rb_anndata_results {
 rb_error rb_anndata_add(rb_context *ctx, const char *input, const char *output,
                         const rb_anndata_results *results);
 
+/* ---- a column of AnnData (anndata_column.c) ---- */
+
+/* A column of the table of observations as texts, "" where it has no value, and the names of the
+ * observations. RB_ERROR_ARGUMENT with the columns that there are: it has none of that name, or
+ * column is NULL. */
+rb_error rb_anndata_column(rb_context *ctx, const char *path, const char *column, rb_names **names,
+                           rb_names **texts);
+
 /* ---- plain and gzip text (text.c) ---- */
 
 /* Reads lines of any length from a plain or gzip file. */

@@ -13,11 +13,59 @@ for key in labelled_samples classes module unit class module_size class_size ove
     recall f1 jaccard log10_p_value; do
     tells "\"$key\": "
 done
+for key in best_units auc; do
+    tells "\"$key\": "
+done
+tells '{"class": "CD34+", "class_size": 13, "unit": '
+# The table of classes comes after an empty line, a line each, and the unit of the natural killer cells
+# is the one whose genes are theirs.
+expect 0 modules model.h5 "$cells/expr.tsv.gz" -q --labels "$cells/labels.tsv"
+[ "$(sed -n '1,/^$/d;/^best unit/,$p' out | wc -l)" = 11 ] || fail "$command: $(cat out)"
+killers=$(sed -n '1,/^$/d;s/^\([0-9]*\) .*CD56+ NK$/\1/p' out)
+expect 0 modules model.h5 "$cells/expr.tsv.gz" -q
+grep -Eq "^$killers .* (GNLY|NKG7) " out || fail "unit $killers: $(cat out)"
 breaks "nothing.tsv" modules model.h5 "$cells/expr.tsv.gz" -q --labels nothing.tsv
 expect 0 modules model.h5 "$cells/expr.tsv.gz" -q -o sets.gmt
 grep -q "	HLA-\|	CD\|	LYZ" sets.gmt || fail "sets.gmt names no genes"
 expect 0 plot codes model.h5 "$cells/expr.tsv.gz" -q --labels "$cells/labels.tsv" -o codes.png
 exists codes.png
+
+# Classes alone are taken by position, which is said; columns of an AnnData file by name.
+cut -f 2 "$cells/labels.tsv" >alone.txt
+tail -n +2 alone.txt >bare.txt
+expect 0 modules model.h5 "$cells/expr.tsv.gz" -q --labels "$cells/labels.tsv"
+cp out by_name
+for labels in alone.txt bare.txt; do
+    expect 0 modules model.h5 "$cells/expr.tsv.gz" -q --labels $labels
+    same out by_name
+    expect 0 modules model.h5 "$cells/expr.tsv.gz" --labels $labels
+    says "the classes of $labels are taken by position, since it has no sample names"
+    expect 0 plot codes model.h5 "$cells/expr.tsv.gz" --labels $labels -o position.png
+    says "by position"
+    same position.png codes.png
+done
+head -n 100 bare.txt >short.txt
+breaks "short.txt has 100 lines for 700 samples" \
+    modules model.h5 "$cells/expr.tsv.gz" -q --labels short.txt
+breaks "short.txt has 100 lines for 700 samples" \
+    plot modules model.h5 "$cells/expr.tsv.gz" -q --labels short.txt -o none.png
+observed=$SOURCE/tests/data/hdf5/obs.h5ad
+expect 0 fit rfn "$observed" -k 2 --iterations 5 --seed 1 -o observed.h5 -q
+for labels in "$observed:louvain" obs:louvain; do
+    expect 0 modules observed.h5 "$observed" -q --labels "$labels" --json
+    tells '"labelled_samples": 4'
+    tells '"class": "CD4 T", "class_size": 2'
+    expect 0 plot codes observed.h5 "$observed" -q --labels "$labels" -o louvain.png
+done
+expect 0 modules observed.h5 "$observed" -q --labels obs:cluster --json
+tells '"class": "10", "class_size": 1'
+refuses "obs has no column 'leyden'; its columns are:" \
+    modules observed.h5 "$observed" -q --labels obs:leyden
+refuses "name a column of obs" modules observed.h5 "$observed" -q --labels "$observed"
+breaks "is no HDF5 file" modules model.h5 "$cells/expr.tsv.gz" -q --labels obs:louvain
+cp "$observed" mine.h5ad
+refuses "would write over 'mine.h5ad:louvain'" \
+    modules observed.h5 "$observed" --format tsv --labels mine.h5ad:louvain -o mine.h5ad
 
 # The hint for the next command has the reading options.
 expect 0 fit rfn "$cells/expr.tsv.gz" --transpose -k 2 --seed 1 --iterations 2 -o across.h5

@@ -78,9 +78,15 @@ for picture in "fields --shape 5x5" quality; do
         expect 0 plot $picture traced.h5 -o "$name.$suffix" -q
         [ -s "$name.$suffix" ] || fail "no picture of $name"
     done
-    # shellcheck disable=SC2086 # words
-    breaks "fit linca, nmf-et or mca with --trace" plot $picture m.h5 -o none.png
 done
+# Without a trace the final fields are drawn, which is said; the quality is known of traced fits alone.
+expect 0 plot fields m.h5 --shape 5x5 -o final.png
+says "the final fields alone are drawn"
+[ -s final.png ] || fail "no picture of the final fields"
+breaks "fit again with --trace, and with at most 20 units" plot quality m.h5 -o none.png
+expect 0 fit rfn Y.npy -k 2 --iterations 2 -o rectified.h5 -q
+breaks "'plot filters' draws the loadings of a model of method 'rfn'" \
+    plot fields rectified.h5 --shape 5x5 -o none.png
 refuses "has no option --shape" plot quality traced.h5 --shape 5x5 -o none.png
 refuses "has no option --labels" plot fields traced.h5 --shape 5x5 --labels l.tsv -o none.png
 expect 0 plot evidence m.h5 Y.npy -o evidence.svg -q
@@ -221,10 +227,33 @@ refuses "both given" \
     fit mca Y.npy -k 10 --weight-noise-schedule 0=0 --weight-noise 1 -o none.h5 -q
 
 # A model of another family: the same answer from whoever asks.
-for what in "plot evidence rfn.h5 whole.tsv -o none.png" "modules m.h5 Y.npy -o none.tsv" \
-    "plot fields rfn.h5 --shape 5x5 -o none.png"; do
+for what in "plot evidence rfn.h5 whole.tsv" "plot quality rfn.h5" "plot fields rfn.h5 --shape 5x5"; do
     # shellcheck disable=SC2086 # words
-    breaks "" $what -q
+    breaks "" $what -o none.png -q
+done
+
+# A module is a cause: the samples that more likely have it than not, and the pixels of its bar.
+for method in linca nmf-et mca; do
+    style=linear
+    [ "$method" = linca ] && style=signed
+    [ "$method" = mca ] && style=max
+    expect 0 simulate bars --style $style --noise 1 --samples 400 --seed 3 -o bars.npy \
+        --truth fields.npy -q
+    expect 0 fit $method bars.npy -k 10 --seed 1 -o bars.h5
+    says "next: rarebit modules bars.h5 bars.npy -o modules.tsv"
+    expect 0 modules bars.h5 bars.npy -o bars.tsv
+    says "rule active, since codes are probabilities of binary causes"
+    awk -F '\t' '
+        NR > 1 && $4 == "feature" { count[$2]++; row[$2, int($6 / 5)] = 1; column[$2, $6 % 5] = 1 }
+        END { for (u = 0; u < 10; u++) {
+                  rows = columns = 0
+                  for (i = 0; i < 5; i++) { rows += (u, i) in row; columns += (u, i) in column }
+                  if (count[u] != 5 || (rows != 1 && columns != 1)) exit 1 } }' bars.tsv ||
+        fail "$method: modules that are no bars: $(grep feature bars.tsv)"
+    expect 0 encode bars.h5 bars.npy -o codes.tsv -q
+    active=$(awk 'NR > 1 { for (u = 1; u <= NF; u++) n += $u > 0.5 } END { print n }' codes.tsv)
+    [ "$(grep -c '	sample	' bars.tsv)" = "$active" ] || fail "$method: not $active samples in modules"
+    expect 0 plot modules bars.h5 bars.npy -o bars.png -q
 done
 refuses "nothing for a model of mca" encode m.h5 Y.npy --estep-tolerance 1e-3 -o codes.npy -q
 

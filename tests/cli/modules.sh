@@ -6,6 +6,8 @@ expect 0 fit rfn X.npy -k 10 --preset paper --iterations 100 --seed 1 -o model.h
 
 expect 0 modules model.h5 X.npy --best 5
 tells "information"
+grep -q '^unit  *information' out || fail "modules: units do not come first: $(head -n 1 out)"
+says "rule nonzero, since no code is negative"
 [ "$(wc -l <out)" -eq 6 ] || fail "$command: not five modules: $(cat out)"
 expect 0 modules model.h5 X.npy -o modules.tsv --best 5
 silent
@@ -19,9 +21,22 @@ expect 0 modules model.h5 X.npy -o modules.txt --format gmt --best 5 -q
 same modules.txt modules.gmt
 expect 0 modules model.h5 X.npy --json --best 5 -q
 same out modules.json
+head -n 1 out | grep -qF '{"rule":"nonzero","modules":[' || fail "JSON has no rule: $(head -n 1 out)"
 for rule in nonzero fabia top:10 mass:0.9; do
     expect 0 modules model.h5 X.npy --rule $rule -o "rule.tsv" -q
     exists rule.tsv
+done
+refuses "rule 'active' is for models of binary causes" modules model.h5 X.npy --rule active -q
+# The rule follows the model: sparse loadings take that of FABIA, also through the preset.
+for options in "--sparse-loadings 1.5" "--preset biclustering"; do
+    # shellcheck disable=SC2086 # words
+    expect 0 fit rfn X.npy -k 4 $options --iterations 60 --restarts 1 --seed 1 -o sparse.h5 -q
+    expect 0 modules sparse.h5 X.npy -o sparse.json
+    says "rule fabia, since the loadings are sparse"
+    expect 0 modules sparse.h5 X.npy -o fabia.json --rule fabia -q
+    same sparse.json fabia.json
+    expect 0 modules sparse.h5 X.npy --truth truth.json --json -q
+    tells '"rule": "fabia"'
 done
 expect 0 modules model.h5 X.npy --rule top:3 --json --best 1 -q
 refuses "most" modules model.h5 X.npy --rule most -q
@@ -50,7 +65,23 @@ breaks "module 0 of the truth holds sample 100" modules model.h5 X.npy --truth l
 echo '{"modules": [{"samples": [0], "features": [100]}]}' >large.json
 breaks "module 0 of the truth holds feature 100" modules model.h5 X.npy --truth large.json -q
 
-# One number for one thing: unit, module and column are the same in the table and in every file, and
+# A unit is called by its number, whatever data it is looked at in: the sets of half the samples have
+# the names of those of all.
+expect 0 convert X.npy -o X.tsv -q
+head -n 51 X.tsv >half.tsv
+expect 0 modules model.h5 X.tsv -o all.gmt -q
+expect 0 modules model.h5 half.tsv -o half.gmt -q
+units='^unit[0-9]*_\(up\|down\)	rank [0-9]*, information'
+! grep -v "$units" all.gmt || fail "all.gmt: sets without a unit"
+[ "$(cut -f 2 all.gmt)" != "$(cut -f 2 half.gmt)" ] || fail "both data have the same ranks: no test"
+for unit in 0 1 2 3; do
+    for name in all half; do # the first features of a set are the same ones
+        grep "^unit${unit}_up	" $name.gmt | cut -f 3-5 | tr '\t' '\n' | sort >$name.set
+    done
+    [ "$(comm -12 all.set half.set | wc -l)" -ge 2 ] || fail "unit $unit is another one in half.gmt"
+done
+
+# One number for one thing: unit and column are the same in the table and in every file, and
 # the column is that of the data, also where the model uses a selection of them.
 awk 'BEGIN { for (i = 0; i < 60; i++) { line = "";
     for (k = 0; k < 30; k++) {
@@ -60,12 +91,12 @@ awk 'BEGIN { for (i = 0; i < 60; i++) { line = "";
     print line } }' >plain.tsv
 expect 0 fit rfn plain.tsv -k 1 --top-variance 3 --seed 1 -o few.h5 -q
 expect 0 modules few.h5 plain.tsv -q --rule top:5
-grep -Eq '^0 +0 .* (7 11|11 7) +23$' out || fail "modules: not the columns of the data: $(cat out)"
+grep -Eq '^0 +[0-9.]+ .* (7 11|11 7) +23$' out || fail "modules: not the columns of the data: $(cat out)"
 expect 0 modules few.h5 plain.tsv -q --rule top:5 -o few.tsv
 [ "$(awk '$4 == "feature" { print $1, $2, $5, $6 }' few.tsv | sort | tr '\n' ' ')" = \
     "0 0 11 11 0 0 23 23 0 0 7 7 " ] || fail "few.tsv: $(grep feature few.tsv)"
 expect 0 modules few.h5 plain.tsv -q --rule top:5 -o few.gmt
-grep -Eq '^module_0_down	unit 0, .*	23$' few.gmt || fail "few.gmt: $(cat few.gmt)"
+grep -Eq '^unit0_down	rank 0, .*	23$' few.gmt || fail "few.gmt: $(cat few.gmt)"
 expect 0 modules few.h5 plain.tsv -q --rule top:5 --json
 [ "$(sed -n 's/.*"features":\[\([0-9,]*\).*/\1/p' out | tr , '\n' | sort | tr '\n' ' ')" = "11 23 7 " ] ||
     fail "JSON: $(cat out)"

@@ -96,6 +96,37 @@ with make("old.h5ad") as f:
     f["var"] = np.array([(g.encode(), i) for i, g in enumerate(genes)],
                         dtype=[("index", "S8"), ("n", "i4")])
 
+# Columns of observations, in the layouts of new and of old files.
+with make("obs.h5ad") as f:
+    put_sparse(f, "X", counts, "csr", "f4")
+    put_index(f, "obs", cells)
+    put_index(f, "var", genes)
+    obs = f["obs"]
+    obs["type"] = np.array(["T", "B", "", "B", "NK"], dtype=object).astype(text)
+    obs["cluster"] = np.array([2, 0, 10, 0, -1], dtype="i4")
+    obs["doublet"] = np.array([False, True, False, False, True])
+    obs["score"] = np.linspace(0, 1, 5)
+    obs["short"] = np.arange(3)
+    obs["louvain/codes"] = np.array([1, 0, -1, 0, 1], dtype="i1")
+    obs["louvain/categories"] = np.array(["CD4 T", "B"], dtype=object).astype(text)
+    obs["batch/codes"] = np.array([0, 1, 1, 0, 0], dtype="i1")
+    obs["batch/categories"] = np.array([7, 12])
+    obs["broken/codes"] = np.array([0, 1, 2, 0, 0], dtype="i1")
+    obs["broken/categories"] = np.array([7, 12])
+    obs["masked/values"] = np.array([3, 3, 4, 4, 4])
+    obs["masked/mask"] = np.array([False, False, True, False, False])
+    obs["leiden"] = np.array([0, 0, 1, 1, -1], dtype="i1")
+    obs["__categories/leiden"] = np.array(["a", "b"], dtype=object).astype(text)
+
+with make("obs_old.h5ad") as f:
+    put_sparse(f, "X", counts, "csr", "f4", old=True)
+    f["obs"] = np.array([(c.encode(), i % 2 - (i == 4), b"even" if i % 2 == 0 else b"odd", 0.5, i)
+                         for i, c in enumerate(cells)],
+                        dtype=[("index", "S5"), ("louvain", "i1"), ("parity", "S4"), ("score", "f8"), ("number", "i4")])
+    f["var"] = np.array([(g.encode(), i) for i, g in enumerate(genes)],
+                        dtype=[("index", "S8"), ("n", "i4")])
+    f["uns/louvain_categories"] = np.array([b"B", b"T"])
+
 with make("tenx_v3.h5") as f:
     group = f.create_group("matrix")
     for key, part in zip(("data", "indices", "indptr"), compress(counts)):

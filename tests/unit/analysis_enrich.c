@@ -110,10 +110,11 @@ static void rows_are_counts(void **state) {
     const int64_t sizes[] = {4, 2, 3, 0};
     rb_modules *modules = modules_of(ctx, 4, samples, sizes);
     rb_enrichment e;
-    assert_int_equal(rb_modules_enrichment(ctx, modules, source, path, &e), RB_OK);
+    assert_int_equal(rb_modules_enrichment(ctx, modules, NULL, source, path, &e), RB_OK);
     assert_int_equal(e.n_rows, 4);
     assert_int_equal(e.n_labelled, 8);
     assert_int_equal(e.n_classes, 3);
+    assert_null(e.best_units); /* there was no model */
     const rb_enrichment_row *row = &e.rows[0];
     assert_int_equal(row->module, 0);
     assert_string_equal(row->class_name, "B");
@@ -149,7 +150,7 @@ static void everything_is_enriched_for_nothing(void **state) {
     const int64_t sizes[] = {4};
     rb_modules *modules = modules_of(ctx, 1, samples, sizes);
     rb_enrichment e;
-    assert_int_equal(rb_modules_enrichment(ctx, modules, source, path, &e), RB_OK);
+    assert_int_equal(rb_modules_enrichment(ctx, modules, NULL, source, path, &e), RB_OK);
     assert_true(e.rows[0].log10_p_value == 0 && e.rows[0].log10_p_value_adjusted == 0);
     rb_enrichment_clear(&e);
     rb_modules_free(modules);
@@ -157,64 +158,19 @@ static void everything_is_enriched_for_nothing(void **state) {
     rb_context_free(ctx);
 }
 
-static void labels_by_sample(void **state) {
+static void modules_of_other_data(void **state) {
     (void)state;
-    rb_context *ctx = new_context();
-    put_file("\xef\xbb\xbfname\tclass\nd\tT\nb\tS\nb\tS\na\tT\n");
-    rb_source *source = named_source(ctx, 4);
-    rb_labels labels;
-    const int64_t expected[] = {1, 0, -1, 1};
-    assert_int_equal(rb_labels_read(ctx, path, source, &labels), RB_OK);
-    assert_int_equal(labels.n_labelled, 3);
-    assert_int_equal(labels.classes->count, 2);
-    assert_string_equal(labels.classes->text[0], "S");
-    assert_memory_equal(labels.class_of, expected, sizeof expected);
-    rb_labels_clear(&labels);
-    rb_source_free(source);
-    rb_context_free(ctx);
-}
-
-static void what_is_wrong(void **state) {
-    (void)state;
-    static const struct {
-        const char *text;
-        rb_error error;
-        const char *sentence;
-    } cases[] = {
-        {"name,class\na,A\n", RB_ERROR_FORMAT, "line 1 has one column"},
-        {"name\tclass\na\tA\nb\n", RB_ERROR_FORMAT, "line 3 has one column"},
-        {"name\tclass\na\tA\nb\tA\na\tB\n", RB_ERROR_FORMAT, "sample 'a' has two classes"},
-        {"name\tclass\nx\tA\ny\tA\n", RB_ERROR_DATA, "the first of the labels 'x'"},
-        {"name\tclass\n", RB_ERROR_DATA, "none of the samples"},
-        {"", RB_ERROR_DATA, "none of the samples"},
-    };
     rb_context *ctx = new_context();
     rb_source *source = named_source(ctx, 3);
-    rb_labels labels;
-    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
-        put_file(cases[c].text);
-        assert_int_equal(rb_labels_read(ctx, path, source, &labels), cases[c].error);
-        assert_non_null(strstr(rb_context_error(ctx), cases[c].sentence));
-        assert_non_null(strstr(rb_context_error(ctx), path));
-        assert_null(labels.class_of);
-    }
-    assert_int_equal(rb_labels_read(ctx, "/does/not/exist", source, &labels), RB_ERROR_FILE);
-    /* The modules are of other data. */
     const int64_t samples[][4] = {{3}};
     const int64_t sizes[] = {1};
     rb_modules *modules = modules_of(ctx, 1, samples, sizes);
     rb_enrichment e;
+    modules->list[0].unit = 6;
     put_file("name\tclass\na\tA\n");
-    assert_int_equal(rb_modules_enrichment(ctx, modules, source, path, &e), RB_ERROR_DATA);
-    assert_non_null(strstr(rb_context_error(ctx), "module 0 holds sample 3"));
+    assert_int_equal(rb_modules_enrichment(ctx, modules, NULL, source, path, &e), RB_ERROR_DATA);
+    assert_non_null(strstr(rb_context_error(ctx), "the module of unit 6 holds sample 3"));
     rb_modules_free(modules);
-    rb_source_free(source);
-    /* The data have no names. */
-    rb_matrix *matrix;
-    assert_int_equal(rb_matrix_new_dense(ctx, RB_FLOAT64, 2, 1, &matrix), RB_OK);
-    assert_int_equal(rb_source_own_matrix(ctx, matrix, &source), RB_OK);
-    assert_int_equal(rb_labels_read(ctx, path, source, &labels), RB_ERROR_DATA);
-    assert_non_null(strstr(rb_context_error(ctx), "no sample names"));
     rb_source_free(source);
     rb_context_free(ctx);
 }
@@ -231,7 +187,7 @@ static void no_memory(void **state) {
     for (int64_t n = 0; err; n++) {
         rb_enrichment e;
         ctx->allocations_left = n;
-        err = rb_modules_enrichment(ctx, modules, source, path, &e);
+        err = rb_modules_enrichment(ctx, modules, NULL, source, path, &e);
         if (err) {
             assert_int_equal(err, RB_ERROR_MEMORY);
             assert_null(e.rows);
@@ -259,9 +215,11 @@ static int remove_file(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tail_by_enumeration), cmocka_unit_test(far_tail),
-        cmocka_unit_test(rows_are_counts),     cmocka_unit_test(everything_is_enriched_for_nothing),
-        cmocka_unit_test(labels_by_sample),    cmocka_unit_test(what_is_wrong),
+        cmocka_unit_test(tail_by_enumeration),
+        cmocka_unit_test(far_tail),
+        cmocka_unit_test(rows_are_counts),
+        cmocka_unit_test(everything_is_enriched_for_nothing),
+        cmocka_unit_test(modules_of_other_data),
         cmocka_unit_test(no_memory),
     };
     return cmocka_run_group_tests(tests, make_file, remove_file);

@@ -10,6 +10,7 @@
 #include "analysis/modules.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -124,6 +125,13 @@ static double feature_bound(const example *e, double threshold) {
     return sqrt(sum / ((double)N * M * L)) / threshold;
 }
 
+static void note_log(rb_log_level level, const char *sentence, void *told) {
+    (void)level;
+    if (strncmp(sentence, "rule ", 5) == 0) {
+        snprintf(told, 256, "%s", sentence);
+    }
+}
+
 static rb_modules *extract(rb_context *ctx, example *e, const char *rule, int64_t best) {
     rb_modules_options options;
     rb_modules *modules;
@@ -188,6 +196,71 @@ static void threshold_rules(void **state) {
             assert_int_equal(e.walks, 6);
         }
     }
+    rb_context_free(ctx);
+}
+
+/* The rule that is taken when none is given follows codes and loadings, is told and recorded; the
+ * one that is given is recorded. */
+static void rule_by_default(void **state) {
+    (void)state;
+    static const struct {
+        bool signs, sparse, probabilities;
+        const char *rule;
+    } cases[] = {{false, false, false, "nonzero"},
+                 {true, false, false, "fabia"},
+                 {false, true, false, "fabia"},
+                 {true, true, false, "fabia"},
+                 {false, false, true, "active"}};
+    rb_context *ctx = new_context();
+    char told[256] = "";
+    rb_context_on_log(ctx, note_log, told);
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        example e;
+        rb_modules *modules;
+        make_example(&e, 1, cases[c].signs);
+        rb_modules_input input = input_of(&e);
+        input.sparse_loadings = cases[c].sparse;
+        input.probabilities = cases[c].probabilities;
+        assert_int_equal(rb_modules_extract(ctx, &input, NULL, &modules), RB_OK);
+        assert_string_equal(rb_modules_rule(modules), cases[c].rule);
+        assert_non_null(strstr(told, cases[c].rule));
+        rb_modules_free(modules);
+        modules = extract(ctx, &e, "mass:0.5", 0);
+        assert_string_equal(rb_modules_rule(modules), "mass:0.5");
+        rb_modules_free(modules);
+    }
+    rb_context_free(ctx);
+}
+
+/* active: the codes themselves are above 1/2, whatever their scale; features as for the others. */
+static void active_rule(void **state) {
+    (void)state;
+    rb_context *ctx = new_context();
+    example e;
+    rb_modules_options options = {"active", 0.1, 0.7, 0};
+    rb_modules *modules;
+    make_example(&e, 5, false);
+    for (int64_t i = 0; i < N * L; i++) {
+        e.codes[i] = fmin(e.codes[i] / 4, 1);
+    }
+    rb_modules_input input = input_of(&e);
+    assert_int_equal(rb_modules_extract(ctx, &input, &options, &modules), RB_ERROR_ARGUMENT);
+    assert_non_null(strstr(rb_context_error(ctx), "rule 'active' is for models of binary causes"));
+    input.probabilities = true;
+    assert_int_equal(rb_modules_extract(ctx, &input, &options, &modules), RB_OK);
+    for (int64_t r = 0; r < rb_modules_count(modules); r++) {
+        const rb_module *m = rb_modules_get(modules, r);
+        int64_t active = 0;
+        for (int64_t i = 0; i < N; i++) {
+            bool is = e.codes[i * L + m->unit] > 0.5;
+            assert_int_equal(member(m->samples, m->n_samples, i) != NULL, is);
+            active += is;
+        }
+        assert_int_equal(m->n_samples, active);
+        assert_above(&e, l_of, m->unit, M, feature_bound(&e, 0.7), m->features, m->n_features);
+    }
+    assert_int_equal(rb_modules_count(modules), L - 1);
+    rb_modules_free(modules);
     rb_context_free(ctx);
 }
 
@@ -358,7 +431,7 @@ static void wrong_rules(void **state) {
     const char *const words[] = {"",          "non",       "top",    "top:",
                                  "top:0",     "top:-1",    "top:3x", "top:99999999999999999999",
                                  "mass:0",    "mass:1.01", "mass:",  "mass:nan",
-                                 "mass:0.5%", "fabia:1"};
+                                 "mass:0.5%", "fabia:1",   "top: 3", "active:1"};
     example e;
     make_example(&e, 1, false);
     rb_modules_input input = input_of(&e);
@@ -409,6 +482,8 @@ static void no_memory(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(threshold_rules),
+        cmocka_unit_test(rule_by_default),
+        cmocka_unit_test(active_rule),
         cmocka_unit_test(own_thresholds),
         cmocka_unit_test(ranked_by_information),
         cmocka_unit_test(top_rule),

@@ -90,9 +90,9 @@ static void tables_with_names(void **state) {
                 "1\t3\t0.5\tfeature\tNKG7\t0\t2\n"
                 "1\t3\t0.5\tfeature\tGNLY\t1\t-0.5\n");
     assert_int_equal(rb_modules_write(ctx, modules, NULL, source, RB_MODULES_GMT, path), RB_OK);
-    assert_file("module_0_down\tunit 7, information 12.5\tGNLY\n"
-                "module_1_up\tunit 3, information 0.5\tNKG7\n"
-                "module_1_down\tunit 3, information 0.5\tGNLY\n");
+    assert_file("unit7_down\trank 0, information 12.5\tGNLY\n"
+                "unit3_up\trank 1, information 0.5\tNKG7\n"
+                "unit3_down\trank 1, information 0.5\tGNLY\n");
     rb_source_free(source);
     rb_modules_free(modules);
 }
@@ -102,9 +102,9 @@ static void tables_without_names(void **state) {
     (void)state;
     rb_modules *modules = two_modules();
     assert_int_equal(rb_modules_write(ctx, modules, NULL, NULL, RB_MODULES_GMT, path), RB_OK);
-    assert_file("module_0_down\tunit 7, information 12.5\t1\n"
-                "module_1_up\tunit 3, information 0.5\t0\n"
-                "module_1_down\tunit 3, information 0.5\t1\n");
+    assert_file("unit7_down\trank 0, information 12.5\t1\n"
+                "unit3_up\trank 1, information 0.5\t0\n"
+                "unit3_down\trank 1, information 0.5\t1\n");
     assert_int_equal(rb_modules_write(ctx, modules, NULL, NULL, RB_MODULES_JSON, path), RB_OK);
     assert_file("{\"modules\":[\n"
                 "{\"unit\":7,\"information\":12.5,\"samples\":[2,0],\"sample_weights\":[1.5,-0.25],"

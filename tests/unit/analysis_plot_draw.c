@@ -358,7 +358,7 @@ static const char *note;
 static rb_error draw_modules(const char *path) {
     const double values[] = {2.5, 0, -2.5, 0, 2.5, 1};
     const char *const names[] = {"GNLY", "CD79A"}, *const classes[] = {"NK", "B"};
-    const rb_module_frame frames[] = {{1, 4, 0, 1, 0, 1}, {2, 0, 1, 1, 1, 2}};
+    const rb_module_frame frames[] = {{4, 0, 1, 0, 1}, {0, 1, 1, 1, 2}};
     const int64_t class_of[] = {0, 1, -1};
     rb_modules_picture p = {values, 2, 3, names, frames, 2, class_of, classes, 2, "Modules", note};
     return rb_draw_modules(ctx, &p, &options, path);

@@ -123,6 +123,74 @@ static void a_curve_shows_its_numbers(void **state) {
     rb_free(image.values);
 }
 
+/* Is a pixel a mixture of white and this colour, and half of it or more the colour? Thin lines fill
+ * no pixel. */
+static bool is_tinted(const rb_image *image, int64_t x, int64_t y, rb_colour c) {
+    const float *pixel = image->values + (y * image->width + x) * 3;
+    const double ink[] = {255 * (1 - c.red), 255 * (1 - c.green), 255 * (1 - c.blue)};
+    double missing = 0, all = 0, worst = 0;
+    for (int k = 0; k < 3; k++) {
+        missing += 255 - (double)pixel[k];
+        all += ink[k];
+    }
+    for (int k = 0; k < 3; k++) {
+        worst = fmax(worst, fabs(255 - (double)pixel[k] - missing / all * ink[k]));
+    }
+    return missing > 0.4 * all && missing < 1.05 * all && worst < 6;
+}
+
+/* Pixels of a colour between two rows. */
+static int64_t count_between(const rb_image *image, int64_t top, int64_t bottom, rb_colour c) {
+    int64_t count = 0;
+    for (int64_t y = top; y < bottom; y++) {
+        for (int64_t x = 0; x < image->width; x++) {
+            count += is_tinted(image, x, y, c);
+        }
+    }
+    return count;
+}
+
+/* Level lines, the 1st and the 11th of one colour: the second is dashed. The legend has a stroke of
+ * each below the panel, and without names there is none. */
+static void lines_have_a_legend(void **state) {
+    (void)state;
+    enum { LINES = 11, COUNT = 200, PANEL_BOTTOM = 390, OLD_HEIGHT = 450 };
+    static double values[LINES * COUNT];
+    const char *const names[LINES] = {"0",  "5",  "10", "15", "20", "25",
+                                      "30", "35", "40", "45", "50"};
+    for (int64_t i = 0; i < LINES * COUNT; i++) {
+        values[i] = 0.5 + (double)(i / COUNT);
+    }
+    rb_series_picture p = {.values = values,
+                           .lines = LINES,
+                           .count = COUNT,
+                           .low = 0,
+                           .high = LINES,
+                           .cut = NAN,
+                           .title = "",
+                           .across = "",
+                           .up = "",
+                           .legend = "sample"};
+    rb_image image;
+    for (int named = 0; named < 2; named++) {
+        p.line_names = named ? names : NULL;
+        check(rb_draw_series(ctx, &p, &options, path));
+        check(rb_picture_read(ctx, path, &image));
+        assert_int_equal(image.height > OLD_HEIGHT, named);
+        /* 11 levels in the 330 units of the panel, the first line at its bottom. */
+        int64_t solid = count_between(&image, 360, 390, rb_line_colour(0));
+        int64_t dashed = count_between(&image, 60, 90, rb_line_colour(10));
+        assert_true(solid > 500);
+        assert_true(dashed > solid / 3 && dashed < solid * 5 / 6);
+        for (int64_t line = 0; line < LINES; line++) {
+            int64_t strokes =
+                count_between(&image, PANEL_BOTTOM + 40, image.height, rb_line_colour(line));
+            assert_int_equal(strokes > 10, named);
+        }
+        rb_free(image.values);
+    }
+}
+
 static void no_memory(void **state) {
     (void)state;
     const double ones[] = {1, 2};
@@ -153,6 +221,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(power_laws_are_straight, set_up, tear_down),
         cmocka_unit_test_setup_teardown(points_without_a_logarithm, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_curve_shows_its_numbers, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(lines_have_a_legend, set_up, tear_down),
         cmocka_unit_test_setup_teardown(no_memory, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,187 @@
+/* What modules take from a model: its noise, the rule that suits it, its units. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "analysis/modules.h"
+#include <rarebit/et.h>
+#include <rarebit/rfn.h>
+#include <rarebit/simulate.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SAMPLES = 200, UNITS = 10, FEATURES = 25 };
+
+static rb_context *ctx;
+static rb_matrix *data;
+static rb_source *source;
+
+/* Bars of counts: 0 where there is none. */
+static int set_up(void **state) {
+    (void)state;
+    rb_bars_options bars;
+    rb_bars_options_default(&bars);
+    bars.samples = SAMPLES;
+    bars.noise = 0;
+    return rb_context_new(&ctx) || rb_simulate_bars(ctx, &bars, &data, NULL, NULL) ||
+           rb_source_from_matrix(ctx, data, &source);
+}
+
+static int tear_down(void **state) {
+    (void)state;
+    rb_source_free(source);
+    rb_matrix_free(data);
+    rb_context_free(ctx);
+    return 0;
+}
+
+static void check(rb_error err) {
+    if (err) {
+        fail_msg("%s", rb_context_error(ctx));
+    }
+}
+
+static rb_model *fit_causes(int noise) {
+    rb_et_options options;
+    rb_fit_options fit;
+    rb_model *model;
+    rb_et_options_default(&options);
+    rb_fit_options_default(&fit);
+    options.units = UNITS;
+    options.noise = noise;
+    fit.iterations = 60;
+    fit.seed = 1;
+    check(rb_fit(ctx, "nmf-et", &options, &fit, NULL, source, NULL, &model));
+    return model;
+}
+
+/* sum_i 1/2 log(1 + mu_ij^2 sum_k W_kj^2 / variance_k) */
+typedef struct reference {
+    double codes[SAMPLES][UNITS];
+} reference;
+
+static int keep_codes(void *user, int64_t first, const rb_matrix *rows) {
+    reference *r = user;
+    for (int64_t i = 0; i < rb_matrix_samples(rows); i++) {
+        for (int64_t u = 0; u < UNITS; u++) {
+            r->codes[first + i][u] = rb_matrix_at(rows, i, u);
+        }
+    }
+    return 0;
+}
+
+static double information_of(const rb_model *model, const reference *r, int64_t unit,
+                             const double *variances) {
+    const double *loadings = rb_model_array(model, "loadings", NULL, NULL);
+    double signal = 0, sum = 0;
+    for (int64_t k = 0; k < FEATURES; k++) {
+        double w = loadings[k * UNITS + unit];
+        signal += w * w / variances[k];
+    }
+    for (int64_t i = 0; i < SAMPLES; i++) {
+        sum += 0.5 * log1p(r->codes[i][unit] * r->codes[i][unit] * signal);
+    }
+    return sum;
+}
+
+/* Binary causes with Gaussian noise: sigma^2 for every feature; with Poisson noise: the expected
+ * count. Members are the samples in which a cause is more likely there than not. */
+static void modules_of_causes(void **state) {
+    (void)state;
+    for (int noise = RB_ET_GAUSSIAN; noise <= RB_ET_POISSON; noise++) {
+        rb_model *model = fit_causes(noise);
+        static reference r;
+        rb_modules *modules;
+        double variances[FEATURES];
+        const double *loadings = rb_model_array(model, "loadings", NULL, NULL);
+        double sigma = *rb_model_array(model, "sigma", NULL, NULL);
+        double prior = *rb_model_array(model, "prior", NULL, NULL);
+        for (int64_t k = 0; k < FEATURES; k++) {
+            double count = 0;
+            for (int64_t u = 0; u < UNITS; u++) {
+                count += prior * loadings[k * UNITS + u];
+            }
+            variances[k] = noise == RB_ET_POISSON ? count : sigma * sigma;
+        }
+        assert_true(rb_modules_possible(model));
+        check(rb_encode(ctx, model, source, keep_codes, &r));
+        check(rb_modules_find(ctx, model, source, NULL, &modules));
+        assert_string_equal(rb_modules_rule(modules), "active");
+        assert_int_equal(rb_modules_count(modules), UNITS);
+        for (int64_t rank = 0; rank < UNITS; rank++) {
+            const rb_module *m = rb_modules_get(modules, rank);
+            double expected = information_of(model, &r, m->unit, variances);
+            assert_true(expected > 0 && fabs(m->information - expected) < 1e-9 * expected);
+            int64_t active = 0;
+            for (int64_t i = 0; i < SAMPLES; i++) {
+                active += r.codes[i][m->unit] > 0.5;
+            }
+            assert_int_equal(m->n_samples, active);
+        }
+        rb_modules_free(modules);
+        rb_model_free(model);
+    }
+}
+
+/* Sparse loadings, which the model records, ask for the rule of FABIA; best units are those of the
+ * model's codes. */
+static void modules_of_sparse_loadings(void **state) {
+    (void)state;
+    static const char *const rules[] = {"nonzero", "fabia"};
+    for (int sparse = 0; sparse < 2; sparse++) {
+        rb_rfn_options options;
+        rb_fit_options fit;
+        rb_model *model;
+        rb_modules *modules;
+        rb_rfn_options_default(&options);
+        rb_fit_options_default(&fit);
+        options.units = UNITS;
+        options.sparse_loadings = sparse ? 1.5 : 0;
+        fit.iterations = 60;
+        fit.seed = 1;
+        check(rb_fit(ctx, "rfn", &options, &fit, NULL, source, NULL, &model));
+        check(rb_modules_find(ctx, model, source, NULL, &modules));
+        assert_string_equal(rb_modules_rule(modules), rules[sparse]);
+        rb_modules_free(modules);
+        rb_model_free(model);
+    }
+}
+
+/* The codes for best units: those of the samples with a class, unit after unit. */
+static void codes_of_labelled_samples(void **state) {
+    (void)state;
+    static reference r;
+    static int64_t class_of[SAMPLES];
+    rb_model *model = fit_causes(RB_ET_GAUSSIAN);
+    float *codes;
+    rb_labels labels = {.n_samples = SAMPLES, .class_of = class_of};
+    for (int64_t i = 0; i < SAMPLES; i++) {
+        class_of[i] = i % 3 == 1 ? -1 : i % 3;
+        labels.n_labelled += class_of[i] >= 0;
+    }
+    check(rb_encode(ctx, model, source, keep_codes, &r));
+    check(rb_labelled_codes(ctx, model, source, &labels, &codes));
+    for (int64_t u = 0; u < UNITS; u++) {
+        for (int64_t i = 0, at = 0; i < SAMPLES; i++) {
+            if (class_of[i] >= 0) {
+                assert_true(codes[u * labels.n_labelled + at++] == (float)r.codes[i][u]);
+            }
+        }
+    }
+    rb_free(codes);
+    rb_model_free(model);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(modules_of_causes),
+        cmocka_unit_test(modules_of_sparse_loadings),
+        cmocka_unit_test(codes_of_labelled_samples),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
