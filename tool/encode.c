@@ -75,7 +75,7 @@ static int run_annotate(invocation *call, const char *target) {
     }
     rb_error err = load_model(call, &model);
     if (!err) {
-        err = open_data(call, call->arguments[1], &source);
+        err = open_data(call, model, call->arguments[1], &source);
     }
     if (!err) {
         err = annotate(call, model, source, out.path);
@@ -128,7 +128,7 @@ static rb_error write_states(invocation *call, FILE *file) {
     rb_source *source = NULL;
     rb_error err = load_model(call, &model);
     if (!err) {
-        err = open_data(call, call->arguments[1], &source);
+        err = open_data(call, model, call->arguments[1], &source);
     }
     if (!err) {
         err = rb_et_map(call->ctx, model, source, write_state, file);
@@ -167,18 +167,10 @@ static int run_map(invocation *call, const char *target) {
     return output_end(&out);
 }
 
-/* A name that says another format would mislead those who read the file. */
-static int check_map(const char *path) {
-    static const char *const others[] = {".npy", ".csv", ".h5", ".h5ad", ".gz", NULL};
-    for (const char *const *suffix = others; path && *suffix; suffix++) {
-        if (has_suffix(path, *suffix)) {
-            report_error("--map is '%s', but states are written as text with tabs; give a name "
-                         "that ends in .tsv",
-                         path);
-            return STATUS_USAGE;
-        }
-    }
-    return STATUS_DONE;
+static int check_output(const invocation *call, const char *option, const char *path) {
+    return strcmp(option, "map") == 0
+               ? refuse_other_format("--map", path, "states are written as text with tabs", ".tsv")
+               : check_matrix_output(call, option, path);
 }
 
 /* ---- the command ---- */
@@ -186,9 +178,6 @@ static int check_map(const char *path) {
 static int run(invocation *call) {
     const output_options *options = options_of(call, matrix_output_option_table());
     const map_options *states = options_of(call, map_option_table());
-    if (check_map(states->map)) {
-        return STATUS_USAGE;
-    }
     if (states->map) {
         int status = run_map(call, states->map);
         if (status) {
@@ -207,7 +196,7 @@ const command encode_command = {
     .summary = "write the codes of samples: how active each unit is in each sample",
     .description =
         "The data may be new. They are preprocessed as the training data were; features are "
-        "matched by name where model and data have names. Columns are unit1, unit2, ...; names of "
+        "matched by name where model and data have names. Columns are unit0, unit1, ...; names of "
         "samples are kept. From AnnData to AnnData (.h5ad) the result is the input with the codes "
         "in obsm, the loadings in varm and the settings in uns; CODES may be the input itself.",
     .arguments = {{"MODEL", "a model that 'rarebit fit' wrote", false},
@@ -224,6 +213,7 @@ const command encode_command = {
                  {"Codes and loadings into AnnData", "encode model.h5 cells.h5ad -o coded.h5ad"},
                  {"Into a pipe", "encode model.h5 X.npy -o - | head"}},
     .writes = "output map",
+    .check_output = check_output,
     .adds_to = ".h5ad",
     .run = run,
 };

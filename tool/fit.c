@@ -400,7 +400,7 @@ static int fit(const invocation *call, watch *w, const output *out, rb_model **m
         err = read_values(call);
     }
     if (!err) {
-        err = open_data(call, call->arguments[0], &source);
+        err = open_data(call, NULL, call->arguments[0], &source);
     }
     int status = err ? report_failure(call->ctx, err) : check_memory(call, source);
     if (!status) {
@@ -458,6 +458,13 @@ static int check_init(const invocation *call) {
         }
     }
     return STATUS_DONE;
+}
+
+static int check_output(const invocation *call, const char *option, const char *path) {
+    (void)call;
+    return strcmp(option, "output") == 0
+               ? refuse_other_format("-o", path, "a model is written as HDF5", ".h5")
+               : STATUS_DONE;
 }
 
 static int run(invocation *call) {
@@ -521,6 +528,7 @@ const command fit_command = {
           "-o model.h5"}},
     .reads = "init prior-mean prior-covariance",
     .writes = "output log-json checkpoint",
+    .check_output = check_output,
     .drawn = "seed",
     .run = run,
 };

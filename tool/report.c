@@ -56,8 +56,29 @@ void report_quietly(bool on) {
     quiet = on;
 }
 
+/* Was the sentence said before? Some steps of a command find the same again. */
+static bool said_before(const char *sentence) {
+    enum { KEPT = 64 };
+    static uint64_t said[KEPT]; /* FNV-1a hashes of the last ones */
+    static size_t count;
+    uint64_t hash = 14695981039346656037u;
+    for (const char *c = sentence; *c; c++) {
+        hash = (hash ^ (unsigned char)*c) * 1099511628211u;
+    }
+    for (size_t i = 0; i < KEPT && i < count; i++) {
+        if (said[i] == hash) {
+            return true;
+        }
+    }
+    said[count++ % KEPT] = hash;
+    return false;
+}
+
 void report_log(rb_log_level level, const char *sentence, void *user) {
     (void)user;
+    if (said_before(sentence)) {
+        return;
+    }
     if (level == RB_LOG_WARNING) {
         report_error("warning: %s", sentence);
     } else {

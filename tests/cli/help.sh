@@ -8,8 +8,19 @@ expect 0 help
 cp out overview
 expect 0 --help
 same out overview
+expect 0 -h
+same out overview
 expect 0 --version
 tells "rarebit "
+for words in fit "fit rfn" "plot history" encode; do
+    # shellcheck disable=SC2086 # words
+    expect 0 help $words
+    cp out shown
+    # shellcheck disable=SC2086
+    expect 0 --help $words
+    same out shown
+done
+refuses "there is no command 'nothing'" --help nothing
 expect 0 fit --help
 tells "fit rfn"
 expect 0 help plot
@@ -44,6 +55,10 @@ for name in $commands; do
     grep -v '^    rarebit' shown | awk 'length($0) > 88 { exit 1 }' || fail "$words: a line is too long"
 done
 exists made/man/rarebit.1
+
+# Names of units are those of the files.
+expect 0 encode --help
+tells "unit0, unit1, ..."
 
 expect 0 fit rfn --help
 tells "-k, --units N"
