@@ -180,8 +180,8 @@ int report_failure(const rb_context *ctx, rb_error error);
 /* A line for the user on stderr, unless --quiet. */
 void report(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void report_quietly(bool quiet);
-/* Rewrites the line of progress, ten times a second at most; nothing unless stderr is a
- * terminal. */
+/* Says how far a fit is, unless --quiet: a line that is rewritten at a terminal, elsewhere a line a
+ * minute (progress.h). */
 void report_progress(const rb_progress *progress);
 void report_progress_end(void);
 /* Says that a signal ended the program: for a signal handler. */
