@@ -12,7 +12,7 @@
 #include <stdio.h>
 
 enum { STATUS_DONE = 0, STATUS_FAILED = 1, STATUS_USAGE = 2, STATUS_INTERRUPTED = 130 };
-enum { MOST_ARGUMENTS = 3, MOST_GROUPS = 8, MOST_EXAMPLES = 4, MOST_PLACES = 8 };
+enum { MOST_ARGUMENTS = 3, MOST_GROUPS = 8, MOST_EXAMPLES = 5, MOST_PLACES = 8 };
 
 /* ---- commands (commands.c) ---- */
 

@@ -74,6 +74,10 @@ static bool report(rb_context *ctx, const rb_run *run, int64_t iteration, rb_his
     int64_t done = run->problem.restart * fit->iterations + iteration;
     int64_t all = fit->restarts * fit->iterations;
     double elapsed = rb_seconds() - run->began;
+    double remaining = elapsed / (double)(done - run->skipped) * (double)(all - done);
+    if (fit->max_time > 0) {
+        remaining = fmin(remaining, fmax(0, fit->max_time - elapsed));
+    }
     rb_progress progress = {
         .iteration = done,
         .iterations = all,
@@ -81,7 +85,7 @@ static bool report(rb_context *ctx, const rb_run *run, int64_t iteration, rb_his
         .estep_objective = entry.estep_objective,
         .seconds = entry.seconds,
         .elapsed = elapsed,
-        .remaining = elapsed / (double)(done - run->skipped) * (double)(all - done),
+        .remaining = remaining,
         .figure_names = run->method->figure_names,
         .figures = entry.figures,
     };

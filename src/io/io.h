@@ -160,6 +160,8 @@ typedef struct rb_anndata_results {
  * stays. */
 rb_error rb_anndata_add(rb_context *ctx, const char *input, const char *output,
                         const rb_anndata_results *results);
+/* Are there none of that name yet? RB_ERROR_ARGUMENT says which are. */
+rb_error rb_anndata_check_new(rb_context *ctx, const char *path, const char *code_name);
 
 /* ---- plain and gzip text (text.c) ---- */
 
