@@ -19,7 +19,8 @@ typedef struct anndata_options {
 static const rb_option *anndata_option_table(void) {
     static const rb_option table[] = {
         {"key", 0, RB_OPTION_TEXT, offsetof(anndata_options, key), NULL, 0, 0, NULL, "NAME",
-         "their name in obsm, and without X_ that of the loadings in varm and the settings in uns; "
+         "name of the codes in obsm, and without X_ that of the loadings in varm and the settings "
+         "in uns; "
          "X_rfn, X_mca and so on by the method when not given"},
         {"overwrite", 0, RB_OPTION_FLAG, offsetof(anndata_options, overwrite), "false", 0, 0, NULL,
          NULL, "replace what has this name in the input instead of refusing"},

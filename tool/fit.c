@@ -20,7 +20,7 @@ typedef struct model_options {
 static const rb_option *model_option_table(void) {
     static const rb_option table[] = {
         {"output", 'o', RB_OPTION_TEXT, offsetof(model_options, output), NULL, 0, 0, NULL, "MODEL",
-         "where to write the model (HDF5)"},
+         "where to write the model (HDF5)", RB_OPTION_COMMON},
         {"init", 0, RB_OPTION_TEXT, offsetof(model_options, init), NULL, 0, 0, NULL, "MODEL",
          "go on from this model: its preprocessing and parameters are taken"},
         {"log-json", 0, RB_OPTION_TEXT, offsetof(model_options, log_json), NULL, 0, 0, NULL, "FILE",

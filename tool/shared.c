@@ -10,7 +10,7 @@ const rb_option *general_option_table(void) {
         {"threads", 0, RB_OPTION_INTEGER, offsetof(general_options, threads), "0", 0, 1024, NULL,
          "N", "threads; 0 takes one a processor; results are the same bits for any number"},
         {"quiet", 'q', RB_OPTION_FLAG, offsetof(general_options, quiet), "false", 0, 0, NULL, NULL,
-         "say nothing but warnings and errors"},
+         "say nothing but warnings and errors", RB_OPTION_COMMON},
         {0},
     };
     return table;

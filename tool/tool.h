@@ -50,8 +50,8 @@ typedef struct command {
     const char *without; /* options of shared tables that it has no use for; NULL: none */
     const char *reads;   /* options that name files to read: "truth labels"; NULL: none */
     const char *writes;  /* options that name files to write; NULL: "output" */
-    /* Can the output of this option have such a name? By its suffix, before the work; a status after
-     * a message. NULL: any name. */
+    /* Can the output of this option have such a name? By its suffix, before the work; a status
+     * after a message. NULL: any name. */
     int (*check_output)(const invocation *call, const char *option, const char *path);
     const char *adds_to; /* ".h5ad": a last argument of this suffix may be the output too */
     const char *drawn;   /* an option whose default the command draws at random; or NULL */
@@ -143,8 +143,8 @@ int check_picture_output(const invocation *call, const char *option, const char 
 /* Loads the model of the first argument, with the coding options that were given. */
 rb_error load_model(const invocation *call, rb_model **model);
 
-/* Opens data with the call's reading options and says "N samples x M features"; model: what they are
- * for, or NULL. */
+/* Opens data with the call's reading options and says "N samples x M features"; model: what they
+ * are for, or NULL. */
 rb_error open_data(const invocation *call, const rb_model *model, const char *path,
                    rb_source **source);
 /* "unit0", "unit1", ...; free with free_names. */
@@ -247,6 +247,14 @@ void emit_flag(json *j, const char *key, bool value);
 void help_overview(FILE *file, const command_list *list);
 void help_family(FILE *file, const command_list *list, const char *word);
 void help_command(FILE *file, const command *c);
+/* Walks the options in the order of help and man pages, with their headings: group by group; where
+ * there are options for research, the common ones come before, and those at the end. */
+typedef struct option_walk {
+    FILE *file;
+    void (*heading)(FILE *file, const char *title);
+    void (*option)(FILE *file, const command *c, const rb_option *row);
+} option_walk;
+void walk_options(const command *c, const option_walk *walk);
 /* "default 0.1; above 0 and at most 1"; "" when there is nothing to say. */
 void describe_values(const command *c, const rb_option *row, char *buffer, size_t size);
 /* An example's command line with the method's name put in. */
