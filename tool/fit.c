@@ -152,6 +152,31 @@ static int check_memory(const invocation *call, const rb_source *source) {
     return STATUS_DONE;
 }
 
+/* Every iteration walks over the data: what costs it time each time is said once. */
+static void tell_unpacking(const invocation *call, const rb_source *source) {
+    const double much = 1 << 26;
+    const rb_read_options *reading = options_of(call, rb_read_option_table());
+    const char *path = call->arguments[0];
+    double bytes = (double)rb_source_unpacked(source);
+    char size[32];
+    size_text(bytes, size, sizeof size);
+    if (bytes < much) {
+        return;
+    }
+    if (rb_source_sparse(source)) {
+        report(
+            "%s is compressed: each pass over the data unpacks %s; if the fit takes long, first: "
+            "h5repack -f NONE %s unpacked.h5ad",
+            path, size, path);
+    } else {
+        report(
+            "%s is compressed: each pass over the data unpacks %s; if the fit takes long, first: "
+            "rarebit convert %s%s%s -o unpacked.h5",
+            path, size, path, reading->dataset ? " --dataset " : "",
+            reading->dataset ? reading->dataset : "");
+    }
+}
+
 static int64_t count_dead(const rb_model *model) {
     int64_t rows = 0, count = 0;
     const double *dead = rb_model_array(model, "dead", &rows, NULL);
@@ -404,6 +429,7 @@ static int fit(const invocation *call, watch *w, const output *out, rb_model **m
     }
     int status = err ? report_failure(call->ctx, err) : check_memory(call, source);
     if (!status) {
+        tell_unpacking(call, source);
         status = fit_log_begin(&w->log);
     }
     if (!status) {
