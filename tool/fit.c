@@ -442,18 +442,20 @@ static int fit(const invocation *call, watch *w, const output *out, rb_model **m
     return status;
 }
 
-/* What is said and checked once the model is written. */
+/* What is said and checked once the model is written; what to do next comes last. */
 static int finish(const invocation *call, const rb_model *model, bool goes_on, const char *target) {
+    int status = STATUS_INTERRUPTED;
     summarise(model, call->command->method->name, goes_on);
-    if (strcmp(target, "-") != 0) {
-        suggest_next(call, model, target);
-    }
     if (rb_model_status(model) == RB_STATUS_STOPPED) {
         report_error("interrupted after %lld iterations; the model was written",
                      (long long)rb_model_iterations(model));
-        return STATUS_INTERRUPTED;
+    } else {
+        status = check_converged(call, model);
     }
-    return check_converged(call, model);
+    if (strcmp(target, "-") != 0) {
+        suggest_next(call, model, target);
+    }
+    return status;
 }
 
 /* What a checkpoint was for is done once the model is there; a fit that was interrupted, or had no

@@ -40,6 +40,14 @@ for method in nmf-et mca; do
     breaks "is below 0, but Poisson noise is for counts" \
         fit $method one.tsv --noise poisson -k 2 --iterations 3 --seed 1 -o p.h5 -q
     says "sample 7, feature 2 (counted from 0)"
+    # A model of counts refuses them too, dense and sparse.
+    expect 0 fit $method positive.tsv --noise poisson -k 2 --iterations 3 --seed 1 -o p.h5 -q
+    awk -F '\t' 'BEGIN { print "%%MatrixMarket matrix coordinate real general"; print "60 4 240" }
+        { for (j = 1; j <= NF; j++) print NR, j, $j }' one.tsv >one.mtx
+    for data in one.tsv one.mtx; do
+        breaks "sample 7, feature 2 (counted from 0): -0.05 is below 0" encode p.h5 $data -o c.tsv -q
+        breaks "is below 0, but Poisson noise is for counts" evaluate p.h5 $data -q
+    done
 done
 expect 0 fit linca centred.tsv -k 2 --iterations 3 --seed 1 -o m.h5
 below 0
