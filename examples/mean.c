@@ -13,7 +13,7 @@ struct mean_options {
 
 static const rb_option option_table[] = {
     {"floor", 0, RB_OPTION_NUMBER, offsetof(struct mean_options, floor), "0", 0, 1e300, NULL,
-     "SIZE", "means of a smaller size become 0"},
+     "SIZE", "means of a smaller size become 0", RB_OPTION_COMMON},
     {0},
 };
 

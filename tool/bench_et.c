@@ -164,5 +164,6 @@ const command bench_et_command = {
                   "bench et --experiment patches-50 --data grass.pgm --picture fields.png"}},
     .reads = "data",
     .writes = "picture",
+    .check_output = check_picture_output,
     .run = run,
 };

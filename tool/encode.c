@@ -11,6 +11,24 @@ static char **names_of_units(const rb_model *model, int64_t *columns) {
     return unit_names(*columns);
 }
 
+typedef struct anndata_options {
+    const char *key;
+    bool overwrite;
+} anndata_options;
+
+static const rb_option *anndata_option_table(void) {
+    static const rb_option table[] = {
+        {"key", 0, RB_OPTION_TEXT, offsetof(anndata_options, key), NULL, 0, 0, NULL, "NAME",
+         "name of the codes in obsm, and without X_ that of the loadings in varm and the settings "
+         "in uns; "
+         "X_rfn, X_mca and so on by the method when not given"},
+        {"overwrite", 0, RB_OPTION_FLAG, offsetof(anndata_options, overwrite), "false", 0, 0, NULL,
+         NULL, "replace what has this name in the input instead of refusing"},
+        {0},
+    };
+    return table;
+}
+
 /* ---- AnnData: codes are added to what is in the file ---- */
 
 /* All codes in memory, since they are added in one piece. */
@@ -50,6 +68,7 @@ static int gather_rows(void *user, int64_t first, const rb_matrix *rows) {
 
 static rb_error annotate(invocation *call, const rb_model *model, rb_source *source,
                          const char *target) {
+    const anndata_options *to = options_of(call, anndata_option_table());
     struct gathered g = {.n_samples = rb_source_samples(source), .units = rb_model_units(model)};
     rb_matrix *codes = NULL;
     rb_error err = rb_encode(call->ctx, model, source, gather_rows, &g);
@@ -58,7 +77,7 @@ static rb_error annotate(invocation *call, const rb_model *model, rb_source *sou
             rb_matrix_dense(call->ctx, g.type, g.n_samples, g.units, g.values, g.units, 1, &codes);
     }
     if (!err) {
-        err = rb_model_annotate(call->ctx, model, codes, call->arguments[1], target);
+        err = rb_model_annotate_as(call->ctx, model, codes, to->key, call->arguments[1], target);
     }
     rb_matrix_free(codes);
     free(g.values);
@@ -73,9 +92,13 @@ static int run_annotate(invocation *call, const char *target) {
     if (status) {
         return status;
     }
+    const anndata_options *to = options_of(call, anndata_option_table());
     rb_error err = load_model(call, &model);
+    if (!err && !to->overwrite) {
+        err = rb_model_annotate_check(call->ctx, model, to->key, call->arguments[1]);
+    }
     if (!err) {
-        err = open_data(call, call->arguments[1], &source);
+        err = open_data(call, model, call->arguments[1], &source);
     }
     if (!err) {
         err = annotate(call, model, source, out.path);
@@ -128,7 +151,7 @@ static rb_error write_states(invocation *call, FILE *file) {
     rb_source *source = NULL;
     rb_error err = load_model(call, &model);
     if (!err) {
-        err = open_data(call, call->arguments[1], &source);
+        err = open_data(call, model, call->arguments[1], &source);
     }
     if (!err) {
         err = rb_et_map(call->ctx, model, source, write_state, file);
@@ -167,26 +190,31 @@ static int run_map(invocation *call, const char *target) {
     return output_end(&out);
 }
 
-/* A name that says another format would mislead those who read the file. */
-static int check_map(const char *path) {
-    static const char *const others[] = {".npy", ".csv", ".h5", ".h5ad", ".gz", NULL};
-    for (const char *const *suffix = others; path && *suffix; suffix++) {
-        if (has_suffix(path, *suffix)) {
-            report_error("--map is '%s', but states are written as text with tabs; give a name "
-                         "that ends in .tsv",
-                         path);
+static int check_output(const invocation *call, const char *option, const char *path) {
+    return strcmp(option, "map") == 0
+               ? refuse_other_format("--map", path, "states are written as text with tabs", ".tsv")
+               : check_matrix_output(call, option, path);
+}
+
+/* ---- the command ---- */
+
+/* Other outputs have no names for what is in them. */
+static int refuse_anndata_options(const invocation *call) {
+    for (const rb_option *row = anndata_option_table(); row->name; row++) {
+        if (option_was_given(call, row->name)) {
+            report_error("--%s is for codes that go from AnnData to AnnData (.h5ad); leave it out",
+                         row->name);
             return STATUS_USAGE;
         }
     }
     return STATUS_DONE;
 }
 
-/* ---- the command ---- */
-
 static int run(invocation *call) {
     const output_options *options = options_of(call, matrix_output_option_table());
     const map_options *states = options_of(call, map_option_table());
-    if (check_map(states->map)) {
+    bool anndata = has_suffix(call->arguments[1], ".h5ad") && has_suffix(options->output, ".h5ad");
+    if (!anndata && refuse_anndata_options(call)) {
         return STATUS_USAGE;
     }
     if (states->map) {
@@ -195,7 +223,7 @@ static int run(invocation *call) {
             return status;
         }
     }
-    if (has_suffix(call->arguments[1], ".h5ad") && has_suffix(options->output, ".h5ad")) {
+    if (anndata) {
         return run_annotate(call, options->output);
     }
     return run_rows(call, rb_encode, names_of_units);
@@ -207,13 +235,15 @@ const command encode_command = {
     .summary = "write the codes of samples: how active each unit is in each sample",
     .description =
         "The data may be new. They are preprocessed as the training data were; features are "
-        "matched by name where model and data have names. Columns are unit1, unit2, ...; names of "
+        "matched by name where model and data have names. Columns are unit0, unit1, ...; names of "
         "samples are kept. From AnnData to AnnData (.h5ad) the result is the input with the codes "
-        "in obsm, the loadings in varm and the settings in uns; CODES may be the input itself.",
+        "in obsm, the loadings in varm and the settings in uns; CODES may be the input itself, and "
+        "what is in it under the same --key is replaced only with --overwrite.",
     .arguments = {{"MODEL", "a model that 'rarebit fit' wrote", false},
                   {"DATA", "samples x features, in any format that fit reads", false}},
     .output = "CODES",
     .groups = {{"Output", matrix_output_option_table, sizeof(output_options), NULL},
+               {"AnnData", anndata_option_table, sizeof(anndata_options), NULL},
                {"States", map_option_table, sizeof(map_options), NULL},
                {"Codes", coding_option_table, sizeof(coding_options), NULL},
                {"Reading", rb_read_option_table, sizeof(rb_read_options), NULL},
@@ -222,8 +252,11 @@ const command encode_command = {
                  {"A table with names, for R or a spreadsheet",
                   "encode model.h5 genes.tsv --transpose -o codes.tsv"},
                  {"Codes and loadings into AnnData", "encode model.h5 cells.h5ad -o coded.h5ad"},
+                 {"Beside the codes of another model",
+                  "encode other.h5 coded.h5ad --key X_other -o coded.h5ad"},
                  {"Into a pipe", "encode model.h5 X.npy -o - | head"}},
     .writes = "output map",
+    .check_output = check_output,
     .adds_to = ".h5ad",
     .run = run,
 };

@@ -129,7 +129,7 @@ static int run(invocation *call) {
     rb_field_match match = {0};
     rb_error err = load_model(call, &model);
     if (!err) {
-        err = open_data(call, call->arguments[1], &source);
+        err = open_data(call, model, call->arguments[1], &source);
     }
     if (!err) {
         err = rb_evaluate(call->ctx, model, source, &evaluation);

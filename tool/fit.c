@@ -20,7 +20,7 @@ typedef struct model_options {
 static const rb_option *model_option_table(void) {
     static const rb_option table[] = {
         {"output", 'o', RB_OPTION_TEXT, offsetof(model_options, output), NULL, 0, 0, NULL, "MODEL",
-         "where to write the model (HDF5)"},
+         "where to write the model (HDF5)", RB_OPTION_COMMON},
         {"init", 0, RB_OPTION_TEXT, offsetof(model_options, init), NULL, 0, 0, NULL, "MODEL",
          "go on from this model: its preprocessing and parameters are taken"},
         {"log-json", 0, RB_OPTION_TEXT, offsetof(model_options, log_json), NULL, 0, 0, NULL, "FILE",
@@ -150,6 +150,31 @@ static int check_memory(const invocation *call, const rb_source *source) {
         report("about %s of memory will be needed, besides %s of data", needed, given);
     }
     return STATUS_DONE;
+}
+
+/* Every iteration walks over the data: what costs it time each time is said once. */
+static void tell_unpacking(const invocation *call, const rb_source *source) {
+    const double much = 1 << 26;
+    const rb_read_options *reading = options_of(call, rb_read_option_table());
+    const char *path = call->arguments[0];
+    double bytes = (double)rb_source_unpacked(source);
+    char size[32];
+    size_text(bytes, size, sizeof size);
+    if (bytes < much) {
+        return;
+    }
+    if (rb_source_sparse(source)) {
+        report(
+            "%s is compressed: each pass over the data unpacks %s; if the fit takes long, first: "
+            "h5repack -f NONE %s unpacked.h5ad",
+            path, size, path);
+    } else {
+        report(
+            "%s is compressed: each pass over the data unpacks %s; if the fit takes long, first: "
+            "rarebit convert %s%s%s -o unpacked.h5",
+            path, size, path, reading->dataset ? " --dataset " : "",
+            reading->dataset ? reading->dataset : "");
+    }
 }
 
 static int64_t count_dead(const rb_model *model) {
@@ -406,10 +431,11 @@ static int fit(const invocation *call, watch *w, const output *out, rb_model **m
         err = read_values(call);
     }
     if (!err) {
-        err = open_data(call, call->arguments[0], &source);
+        err = open_data(call, NULL, call->arguments[0], &source);
     }
     int status = err ? report_failure(call->ctx, err) : check_memory(call, source);
     if (!status) {
+        tell_unpacking(call, source);
         status = fit_log_begin(&w->log);
     }
     if (!status) {
@@ -422,18 +448,20 @@ static int fit(const invocation *call, watch *w, const output *out, rb_model **m
     return status;
 }
 
-/* What is said and checked once the model is written. */
+/* What is said and checked once the model is written; what to do next comes last. */
 static int finish(const invocation *call, const rb_model *model, bool goes_on, const char *target) {
+    int status = STATUS_INTERRUPTED;
     summarise(model, call->command->method->name, goes_on);
-    if (strcmp(target, "-") != 0) {
-        suggest_next(call, model, target);
-    }
     if (rb_model_status(model) == RB_STATUS_STOPPED) {
         report_error("interrupted after %lld iterations; the model was written",
                      (long long)rb_model_iterations(model));
-        return STATUS_INTERRUPTED;
+    } else {
+        status = check_converged(call, model);
     }
-    return check_converged(call, model);
+    if (strcmp(target, "-") != 0) {
+        suggest_next(call, model, target);
+    }
+    return status;
 }
 
 /* What a checkpoint was for is done once the model is there; a fit that was interrupted, or had no
@@ -464,6 +492,13 @@ static int check_init(const invocation *call) {
         }
     }
     return STATUS_DONE;
+}
+
+static int check_output(const invocation *call, const char *option, const char *path) {
+    (void)call;
+    return strcmp(option, "output") == 0
+               ? refuse_other_format("-o", path, "a model is written as HDF5", ".h5")
+               : STATUS_DONE;
 }
 
 static int run(invocation *call) {
@@ -527,6 +562,7 @@ const command fit_command = {
           "-o model.h5"}},
     .reads = "init prior-mean prior-covariance",
     .writes = "output log-json checkpoint",
+    .check_output = check_output,
     .drawn = "seed",
     .run = run,
 };

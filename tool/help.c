@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { WIDTH = 88, OPTION_COLUMN = 28 };
+enum { WIDTH = 80, OPTION_COLUMN = 28 };
 
 /* "above 0 and at most 1", "rms, sd or none"; "" when every value will do. */
 static void describe_range(const rb_option *row, char *buffer, size_t size) {
@@ -30,6 +30,7 @@ static void describe_range(const rb_option *row, char *buffer, size_t size) {
         rest += strncmp(rest, *noun, length) == 0 ? length : 0;
         rest += *rest == ' ';
     }
+    rest += strncmp(rest, ", ", 2) == 0 ? 2 : 0;
     bool silent = row->kind == RB_OPTION_TEXT || row->kind == RB_OPTION_FLAG ||
                   row->kind == RB_OPTION_SECONDS;
     snprintf(buffer, size, "%s", silent ? "" : rest);
@@ -94,6 +95,57 @@ static void print_option(FILE *file, const command *c, const rb_option *row) {
     print_wrapped(file, text, OPTION_COLUMN, OPTION_COLUMN, WIDTH);
 }
 
+/* ---- the order of the options ---- */
+
+static bool has_level(const command *c, rb_option_level level) {
+    for (const option_group *group = c->groups; group->title; group++) {
+        for (const rb_option *row = group->rows; row->name; row++) {
+            if (row->level == level) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* The rows of the given levels (bits) in a group; the heading comes with the first. */
+static void walk_group(const command *c, const option_group *group, unsigned levels,
+                       const char **heading, const option_walk *walk) {
+    for (const rb_option *row = group->rows; row->name; row++) {
+        if (levels >> row->level & 1) {
+            if (*heading) {
+                walk->heading(walk->file, *heading);
+                *heading = NULL;
+            }
+            walk->option(walk->file, c, row);
+        }
+    }
+}
+
+void walk_options(const command *c, const option_walk *walk) {
+    const unsigned tuning = 1u << RB_OPTION_TUNING, common = 1u << RB_OPTION_COMMON,
+                   research = 1u << RB_OPTION_RESEARCH;
+    bool parts = has_level(c, RB_OPTION_RESEARCH);
+    const char *heading = "Common options";
+    for (const option_group *group = c->groups; parts && group->title; group++) {
+        walk_group(c, group, common, &heading, walk);
+    }
+    for (const option_group *group = c->groups; group->title; group++) {
+        heading = group->title;
+        walk_group(c, group, parts ? tuning : tuning | common, &heading, walk);
+    }
+    heading = "For research";
+    for (const option_group *group = c->groups; parts && group->title; group++) {
+        walk_group(c, group, research, &heading, walk);
+    }
+}
+
+/* ---- help ---- */
+
+static void print_heading(FILE *file, const char *title) {
+    fprintf(file, "\n%c%s\n", toupper((unsigned char)*title), title + 1);
+}
+
 static void print_examples(FILE *file, const command *c) {
     if (!c->examples[0].purpose) {
         return;
@@ -102,14 +154,17 @@ static void print_examples(FILE *file, const command *c) {
     for (const example *e = c->examples; e->purpose; e++) {
         char line[512];
         example_line(c, e->line, line, sizeof line);
-        fprintf(file, "  %s:\n    rarebit %s\n", e->purpose, line);
+        int column = fprintf(file, "  ");
+        print_wrapped(file, e->purpose, column, column, WIDTH);
+        fprintf(file, "    rarebit %s\n", line);
     }
 }
 
 void help_command(FILE *file, const command *c) {
     char usage[512];
     usage_line(c, usage, sizeof usage);
-    fprintf(file, "rarebit %s: %s\n\nUsage: rarebit %s\n", c->words, c->summary, usage);
+    print_wrapped(file, c->summary, fprintf(file, "rarebit %s: ", c->words), 0, WIDTH);
+    print_wrapped(file, usage, fprintf(file, "\nUsage: rarebit ") - 1, 0, WIDTH);
     if (c->description) {
         putc('\n', file);
         print_wrapped(file, c->description, 0, 0, WIDTH);
@@ -121,13 +176,8 @@ void help_command(FILE *file, const command *c) {
         int column = fprintf(file, "  %-10s  ", a->name);
         print_wrapped(file, a->help, column, column, WIDTH);
     }
-    for (const option_group *group = c->groups; group->title; group++) {
-        fprintf(file, "\n%c%s\n", toupper((unsigned char)*group->title), group->title + 1);
-        for (const rb_option *row = group->rows; row->name; row++) {
-            print_option(file, c, row);
-        }
-    }
     print_examples(file, c);
+    walk_options(c, &(option_walk){file, print_heading, print_option});
 }
 
 static void list_command(FILE *file, const command *c) {

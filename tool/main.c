@@ -21,7 +21,11 @@ static int second_word_missing(const command_list *list, const char *word, const
     return STATUS_USAGE;
 }
 
-/* `rarebit --help`, `rarebit --version`, and words that are no command. */
+static bool asks_help(const char *word) {
+    return strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0;
+}
+
+/* `rarebit --version`, and words that are no command. */
 static int no_command(const command_list *list, int argc, char **argv) {
     const char *word = argc > 1 ? argv[1] : NULL;
     const char *next = argc > 2 ? argv[2] : NULL;
@@ -29,16 +33,12 @@ static int no_command(const command_list *list, int argc, char **argv) {
         help_overview(stderr, list);
         return STATUS_USAGE;
     }
-    if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
-        help_overview(stdout, list);
-        return STATUS_DONE;
-    }
     if (strcmp(word, "--version") == 0) {
         printf("rarebit %s\n", rb_version());
         return STATUS_DONE;
     }
     if (commands_family(list, word) && (!next || next[0] == '-')) {
-        bool asked = next && (strcmp(next, "--help") == 0 || strcmp(next, "-h") == 0);
+        bool asked = next && asks_help(next);
         help_family(asked ? stdout : stderr, list, word);
         return asked ? STATUS_DONE : STATUS_USAGE;
     }
@@ -83,6 +83,10 @@ static int run(invocation *call) {
 
 static int dispatch(rb_context *ctx, const command_list *list, int argc, char **argv) {
     int used = 0;
+    char help[] = "help";
+    if (argc > 1 && asks_help(argv[1])) { /* `rarebit --help fit rfn` */
+        argv[1] = help;
+    }
     const command *found = commands_find(list, argc - 1, argv + 1, &used);
     if (!found) {
         return no_command(list, argc, argv);

@@ -48,6 +48,12 @@ static void put_title(FILE *file, const char *name) {
     fputs(" \\- ", file);
 }
 
+static void put_heading(FILE *file, const char *title) {
+    fputs(".SS ", file);
+    put_roff(file, title);
+    putc('\n', file);
+}
+
 static void put_option(FILE *file, const command *c, const rb_option *row) {
     char values[320];
     bool off = row->kind == RB_OPTION_FLAG && strcmp(row->fallback, "true") == 0;
@@ -139,14 +145,7 @@ void manual_command(FILE *file, const command_list *list, const command *c) {
     if (c->groups[0].title) {
         fputs(".SH OPTIONS\n", file);
     }
-    for (const option_group *group = c->groups; group->title; group++) {
-        fputs(".SS ", file);
-        put_roff(file, group->title);
-        putc('\n', file);
-        for (const rb_option *row = group->rows; row->name; row++) {
-            put_option(file, c, row);
-        }
-    }
+    walk_options(c, &(option_walk){file, put_heading, put_option});
     put_examples(file, c);
     put_status(file);
     put_see_also(file, list, c);

@@ -3,7 +3,6 @@
 
 #include <stddef.h>
 #include <string.h>
-#include <sys/stat.h>
 
 typedef enum format_choice { BY_SUFFIX = 0, AS_TSV, AS_JSON, AS_GMT } format_choice;
 
@@ -35,13 +34,12 @@ static const rb_option *module_output_option_table(void) {
     return table;
 }
 
-/* With --format auto the suffix must say it; streams and devices get a table. */
-static int check_suffix(const module_output_options *options) {
-    struct stat info;
-    const char *path = options->output;
-    bool told = !path || options->format != BY_SUFFIX || has_suffix(path, ".tsv") ||
-                has_suffix(path, ".json") || has_suffix(path, ".gmt");
-    if (told || strcmp(path, "-") == 0 || (stat(path, &info) == 0 && !S_ISREG(info.st_mode))) {
+/* With --format auto the suffix must say it. */
+static int check_output(const invocation *call, const char *option, const char *path) {
+    const module_output_options *options = options_of(call, module_output_option_table());
+    (void)option;
+    if (options->format != BY_SUFFIX || has_suffix(path, ".tsv") || has_suffix(path, ".json") ||
+        has_suffix(path, ".gmt")) {
         return STATUS_DONE;
     }
     report_error("cannot write '%s': its suffix must say the format: .tsv, .json or .gmt; or "
@@ -310,13 +308,9 @@ static int run(invocation *call) {
     rb_source *source = NULL;
     rb_modules *modules = NULL;
     struct agreement agreement = {0};
-    int status = check_suffix(options_of(call, module_output_option_table()));
-    if (status) {
-        return status;
-    }
     rb_error err = load_model(call, &model);
     if (!err) {
-        err = open_data(call, call->arguments[1], &source);
+        err = open_data(call, model, call->arguments[1], &source);
     }
     if (!err) {
         err = rb_modules_find(call->ctx, model, source, options_of(call, rb_modules_option_table()),
@@ -325,7 +319,7 @@ static int run(invocation *call) {
     if (!err) { /* before anything is written: a truth that cannot be read leaves all as it was */
         err = measure_agreement(call, modules, model, source, &agreement);
     }
-    status =
+    int status =
         err ? report_failure(call->ctx, err) : deliver(call, modules, model, source, &agreement);
     rb_match_clear(&agreement.match);
     rb_enrichment_clear(&agreement.classes);
@@ -357,5 +351,6 @@ const command modules_command = {
                  {"Agreement with what was planted",
                   "modules model.h5 X.npy --best 10 --truth truth.json --json"}},
     .reads = "truth labels",
+    .check_output = check_output,
     .run = run,
 };

@@ -69,8 +69,7 @@ static int begin_temporary(output *out, const char *suffix) {
     return STATUS_DONE;
 }
 
-/* "-", a device or a pipe: something that no file can be renamed to. */
-static bool is_stream(const char *target) {
+bool output_is_stream(const char *target) {
     struct stat info;
     return strcmp(target, "-") == 0 || (stat(target, &info) == 0 && !S_ISREG(info.st_mode));
 }
@@ -84,13 +83,13 @@ int output_check(const char *target) {
         report_error("cannot write '%s': it is a folder", target);
         return STATUS_FAILED;
     }
-    return is_stream(target) ? STATUS_DONE : check_folder(target);
+    return output_is_stream(target) ? STATUS_DONE : check_folder(target);
 }
 
 int output_begin(output *out, const char *target, const char *suffix) {
     *out = (output){.target = target, .path = target};
     int status = output_check(target);
-    return !status && is_stream(target) ? begin_temporary(out, suffix) : status;
+    return !status && output_is_stream(target) ? begin_temporary(out, suffix) : status;
 }
 
 /* Copies all bytes; false when reading or writing failed. */

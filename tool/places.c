@@ -133,6 +133,11 @@ static int check_output(const place *target) {
     return output_check(target->path);
 }
 
+static int check_suffix(const invocation *call, const place *target) {
+    bool any = !call->command->check_output || output_is_stream(target->path);
+    return any ? STATUS_DONE : call->command->check_output(call, target->row->name, target->path);
+}
+
 static int check_pair(const place *a, const place *b) {
     char first[64], second[64];
     spelled(a->row, first, sizeof first);
@@ -196,6 +201,9 @@ int check_places(const invocation *call) {
         for (int other = o + 1; other < n_outputs && !status; other++) {
             status = check_pair(&outputs[o], &outputs[other]);
         }
+    }
+    for (int o = 0; o < n_outputs && !status; o++) {
+        status = check_suffix(call, &outputs[o]);
     }
     return status;
 }

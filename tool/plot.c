@@ -24,7 +24,7 @@ static int draw(invocation *call, painter paint, bool needs_data) {
     }
     rb_error err = load_model(call, &scene.model);
     if (!err && needs_data) {
-        err = open_data(call, call->arguments[1], &scene.source);
+        err = open_data(call, scene.model, call->arguments[1], &scene.source);
     }
     if (!err) {
         err = paint(&scene, out.path);
@@ -181,6 +181,7 @@ const command plot_history_command = {
                {"General", general_option_table, sizeof(general_options), NULL}},
     .examples = {{"Has the fit come to rest?", "plot history model.h5 -o history.png"}},
     .without = "shape labels",
+    .check_output = check_picture_output,
     .run = run_history,
 };
 
@@ -199,6 +200,7 @@ const command plot_codes_command = {
                   "plot codes model.h5 cells.h5ad --labels types.tsv -o codes.png"}},
     .reads = "labels",
     .without = "shape",
+    .check_output = check_picture_output,
     .run = run_codes,
 };
 
@@ -214,6 +216,7 @@ const command plot_filters_command = {
     .examples = {{"Of digits", "plot filters model.h5 --shape 28x28 -o filters.png"},
                  {"Of colour patches", "plot filters model.h5 --shape 12x12x3 -o filters.svg"}},
     .without = "labels",
+    .check_output = check_picture_output,
     .run = run_filters,
 };
 
@@ -233,6 +236,7 @@ const command plot_modules_command = {
                   "plot modules model.h5 X.npy --best 10 -o modules.png"}},
     .reads = "labels",
     .without = "shape",
+    .check_output = check_picture_output,
     .run = run_modules,
 };
 
@@ -248,6 +252,7 @@ const command plot_fields_command = {
     .examples = {{"A row of images for each of ten iterations",
                   "plot fields model.h5 --shape 5x5 -o fields.png"}},
     .without = "labels",
+    .check_output = check_picture_output,
     .run = run_fields,
 };
 
@@ -263,6 +268,7 @@ const command plot_quality_command = {
     .examples = {{"Q of up to 40 samples over the iterations",
                   "plot quality model.h5 -o quality.png"}},
     .without = "shape labels",
+    .check_output = check_picture_output,
     .run = run_quality,
 };
 
@@ -283,5 +289,6 @@ const command plot_evidence_command = {
                   "plot evidence model.h5 Y.npy --true-causes states.npy -o evidence.png"}},
     .reads = "true-causes",
     .without = "shape labels",
+    .check_output = check_picture_output,
     .run = run_evidence,
 };

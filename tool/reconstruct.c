@@ -57,5 +57,6 @@ const command reconstruct_command = {
     .examples = {{"What the model keeps of the data", "reconstruct model.h5 X.npy -o rebuilt.npy"},
                  {"Of samples that it has not seen",
                   "reconstruct model.h5 new.tsv -o rebuilt.tsv"}},
+    .check_output = check_matrix_output,
     .run = run,
 };

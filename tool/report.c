@@ -1,7 +1,7 @@
 /* Messages to the user, all on stderr: errors, remarks, and a line of progress at a terminal. */
+#include "progress.h"
 #include "tool.h"
 
-#include <math.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <string.h>
@@ -10,7 +10,6 @@
 /* What the terminal shows: the tool is one program at one terminal. */
 static bool quiet;
 static volatile sig_atomic_t line_shown;
-static double last_shown = -1;
 
 /* One line, whatever is in it (a file name may hold a line end). */
 static void put_line(const char *prefix, const char *format, va_list list) {
@@ -56,8 +55,29 @@ void report_quietly(bool on) {
     quiet = on;
 }
 
+/* Was the sentence said before? Some steps of a command find the same again. */
+static bool said_before(const char *sentence) {
+    enum { KEPT = 64 };
+    static uint64_t said[KEPT]; /* FNV-1a hashes of the last ones */
+    static size_t count;
+    uint64_t hash = 14695981039346656037u;
+    for (const char *c = sentence; *c; c++) {
+        hash = (hash ^ (unsigned char)*c) * 1099511628211u;
+    }
+    for (size_t i = 0; i < KEPT && i < count; i++) {
+        if (said[i] == hash) {
+            return true;
+        }
+    }
+    said[count++ % KEPT] = hash;
+    return false;
+}
+
 void report_log(rb_log_level level, const char *sentence, void *user) {
     (void)user;
+    if (said_before(sentence)) {
+        return;
+    }
     if (level == RB_LOG_WARNING) {
         report_error("warning: %s", sentence);
     } else {
@@ -65,32 +85,24 @@ void report_log(rb_log_level level, const char *sentence, void *user) {
     }
 }
 
-/* "3 s", "2 min 5 s", "1 h 12 min" */
-static void duration(double seconds, char *buffer, size_t size) {
-    long whole = seconds < 1e9 ? lround(seconds) : 1000000000L;
-    if (whole < 60) {
-        snprintf(buffer, size, "%ld s", whole);
-    } else if (whole < 3600) {
-        snprintf(buffer, size, "%ld min %ld s", whole / 60, whole % 60);
-    } else {
-        snprintf(buffer, size, "%ld h %ld min", whole / 3600, whole % 3600 / 60);
-    }
-}
-
 void report_progress(const rb_progress *p) {
-    bool due = last_shown < 0 || p->elapsed < last_shown || p->elapsed - last_shown >= 0.1 ||
-               p->iteration == p->iterations;
-    if (quiet || !due || !isatty(STDERR_FILENO)) {
+    static progress_clock clock;
+    bool terminal = isatty(STDERR_FILENO);
+    if (clock.interval == 0) {
+        clock = progress_clock_of(terminal);
+    }
+    if (quiet || !progress_due(&clock, p)) {
         return;
     }
-    char left[64];
-    duration(p->remaining, left, sizeof left);
-    double rate = p->elapsed > 0 ? (double)p->iteration / p->elapsed : 0;
-    fprintf(stderr, "\riteration %lld of %lld   objective %.6g   %.3g a second   %s left\033[K",
-            (long long)p->iteration, (long long)p->iterations, p->objective, rate, left);
+    char text[256];
+    progress_text(p, text, sizeof text);
+    if (terminal) {
+        fprintf(stderr, "\r%s\033[K", text);
+        line_shown = true;
+    } else {
+        fprintf(stderr, "%s\n", text);
+    }
     fflush(stderr);
-    line_shown = true;
-    last_shown = p->elapsed;
 }
 
 void report_progress_end(void) {

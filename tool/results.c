@@ -65,7 +65,7 @@ int run_rows(invocation *call, rows_maker make, column_namer namer) {
     }
     rb_error err = load_model(call, &model);
     if (!err) {
-        err = open_data(call, call->arguments[1], &source);
+        err = open_data(call, model, call->arguments[1], &source);
     }
     if (err) {
         status = report_failure(call->ctx, err);
@@ -124,4 +124,10 @@ int write_matrix_to(invocation *call, const rb_matrix *matrix, const char *targe
 int write_matrix(invocation *call, const rb_matrix *matrix) {
     const output_options *options = options_of(call, matrix_output_option_table());
     return write_matrix_to(call, matrix, options->output);
+}
+
+int check_matrix_output(const invocation *call, const char *option, const char *path) {
+    (void)option;
+    rb_error err = rb_writer_check(call->ctx, path);
+    return err ? report_failure(call->ctx, err) : STATUS_DONE;
 }

@@ -22,4 +22,7 @@ int write_source(invocation *call, rb_source *source);
 /* Writes a matrix to another place than -o. */
 int write_matrix_to(invocation *call, const rb_matrix *matrix, const char *target);
 
+/* command.check_output where all outputs are matrices. */
+int check_matrix_output(const invocation *call, const char *option, const char *path);
+
 #endif

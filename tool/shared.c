@@ -10,7 +10,7 @@ const rb_option *general_option_table(void) {
         {"threads", 0, RB_OPTION_INTEGER, offsetof(general_options, threads), "0", 0, 1024, NULL,
          "N", "threads; 0 takes one a processor; results are the same bits for any number"},
         {"quiet", 'q', RB_OPTION_FLAG, offsetof(general_options, quiet), "false", 0, 0, NULL, NULL,
-         "say nothing but warnings and errors"},
+         "say nothing but warnings and errors", RB_OPTION_COMMON},
         {0},
     };
     return table;
@@ -87,6 +87,12 @@ rb_error load_model(const invocation *call, rb_model **model) {
     return err;
 }
 
+int check_picture_output(const invocation *call, const char *option, const char *path) {
+    (void)option;
+    rb_error err = rb_plot_check(call->ctx, path);
+    return err ? report_failure(call->ctx, err) : STATUS_DONE;
+}
+
 /* A table of text can lie either way, and nothing in it tells. */
 static bool may_lie_either_way(rb_context *ctx, const char *path) {
     const char *format = NULL;
@@ -96,13 +102,22 @@ static bool may_lie_either_way(rb_context *ctx, const char *path) {
     return strcmp(format, "delimited") == 0 || strcmp(format, "mtx") == 0;
 }
 
-rb_error open_data(const invocation *call, const char *path, rb_source **source) {
+/* A model knows the names or the number of its features, and refuses others: only a square table
+ * without names could still lie either way. */
+static bool is_told(const rb_model *model, const rb_source *source) {
+    bool named = rb_model_feature_name(model, 0) && rb_source_feature_name(source, 0);
+    return named || rb_source_samples(source) != rb_source_features(source);
+}
+
+rb_error open_data(const invocation *call, const rb_model *model, const char *path,
+                   rb_source **source) {
     const rb_read_options *options = options_of(call, rb_read_option_table());
     rb_error err = rb_open(call->ctx, path, options, source);
     if (err) {
         return err;
     }
-    bool unsure = !option_was_given(call, "transpose") && may_lie_either_way(call->ctx, path);
+    bool unsure = !option_was_given(call, "transpose") && may_lie_either_way(call->ctx, path) &&
+                  !(model && is_told(model, *source));
     report("%lld samples x %lld features%s", (long long)rb_source_samples(*source),
            (long long)rb_source_features(*source),
            unsure ? " (rows are samples; if they are features, say --transpose)" : "");

@@ -2,6 +2,7 @@
 #include "results.h"
 
 #include <stddef.h>
+#include <string.h>
 
 typedef struct truth_options {
     const char *truth;
@@ -28,6 +29,12 @@ static int write_truth(invocation *call, const rb_modules *truth, const char *pa
         return report_failure(call->ctx, err);
     }
     return output_end(&out);
+}
+
+static int check_output(const invocation *call, const char *option, const char *path) {
+    return strcmp(option, "truth") == 0
+               ? refuse_other_format("--truth", path, "modules are written as JSON", ".json")
+               : check_matrix_output(call, option, path);
 }
 
 static int run(invocation *call) {
@@ -78,5 +85,6 @@ const command simulate_biclusters_command = {
                   "modules model.h5 X.npy --best 10 --truth truth.json --json"},
                  {"FABIA's generator", "simulate biclusters --generator fabia --seed 1 -o F.npy"}},
     .writes = "output truth",
+    .check_output = check_output,
     .run = run,
 };

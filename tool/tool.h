@@ -12,7 +12,7 @@
 #include <stdio.h>
 
 enum { STATUS_DONE = 0, STATUS_FAILED = 1, STATUS_USAGE = 2, STATUS_INTERRUPTED = 130 };
-enum { MOST_ARGUMENTS = 3, MOST_GROUPS = 8, MOST_EXAMPLES = 4, MOST_PLACES = 8 };
+enum { MOST_ARGUMENTS = 3, MOST_GROUPS = 8, MOST_EXAMPLES = 5, MOST_PLACES = 8 };
 
 /* ---- commands (commands.c) ---- */
 
@@ -50,6 +50,9 @@ typedef struct command {
     const char *without; /* options of shared tables that it has no use for; NULL: none */
     const char *reads;   /* options that name files to read: "truth labels"; NULL: none */
     const char *writes;  /* options that name files to write; NULL: "output" */
+    /* Can the output of this option have such a name? By its suffix, before the work; a status
+     * after a message. NULL: any name. */
+    int (*check_output)(const invocation *call, const char *option, const char *path);
     const char *adds_to; /* ".h5ad": a last argument of this suffix may be the output too */
     const char *drawn;   /* an option whose default the command draws at random; or NULL */
     int (*run)(invocation *call); /* the status to exit with */
@@ -134,12 +137,17 @@ typedef struct coding_options {
 typedef enum missing_use { MISSING_AS_FITTED = 0, MISSING_OMIT } missing_use;
 const rb_option *coding_option_table(void);
 
+/* command.check_output where the output is a picture. */
+int check_picture_output(const invocation *call, const char *option, const char *path);
+
 /* Loads the model of the first argument, with the coding options that were given. */
 rb_error load_model(const invocation *call, rb_model **model);
 
-/* Opens data with the call's reading options and says "N samples x M features". */
-rb_error open_data(const invocation *call, const char *path, rb_source **source);
-/* "unit1", "unit2", ...; free with free_names. */
+/* Opens data with the call's reading options and says "N samples x M features"; model: what they
+ * are for, or NULL. */
+rb_error open_data(const invocation *call, const rb_model *model, const char *path,
+                   rb_source **source);
+/* "unit0", "unit1", ...; free with free_names. */
 char **unit_names(int64_t count);
 void free_names(char **names);
 
@@ -158,6 +166,10 @@ void print_wrapped(FILE *file, const char *text, int column, int indent, int wid
 /* Is the word one of "shape labels"? NULL has no words. */
 bool among_words(const char *words, const char *word);
 bool has_suffix(const char *path, const char *suffix);
+/* Refuses names that say another format than the only one that there is, which would mislead those
+ * who read the file: "--map is 'a.npy', but states are text with tabs; ... ends in .tsv". A status
+ * after a message. */
+int refuse_other_format(const char *option, const char *path, const char *what, const char *suffix);
 
 /* ---- messages (report.c) ---- */
 
@@ -168,13 +180,13 @@ int report_failure(const rb_context *ctx, rb_error error);
 /* A line for the user on stderr, unless --quiet. */
 void report(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void report_quietly(bool quiet);
-/* Rewrites the line of progress, ten times a second at most; nothing unless stderr is a
- * terminal. */
+/* Says how far a fit is, unless --quiet: a line that is rewritten at a terminal, elsewhere a line a
+ * minute (progress.h). */
 void report_progress(const rb_progress *progress);
 void report_progress_end(void);
 /* Says that a signal ended the program: for a signal handler. */
 void report_interrupted(bool written);
-/* Shows the library's log messages. */
+/* Shows the library's log messages, each sentence once. */
 void report_log(rb_log_level level, const char *sentence, void *user);
 
 /* ---- Ctrl-C (interrupt.c) ---- */
@@ -201,6 +213,8 @@ typedef struct output {
     char *temporary;    /* in the folder */
 } output;
 
+/* "-", a device or a pipe: something that no file can be renamed to. */
+bool output_is_stream(const char *target);
 /* Can the target be written? check_places asks for every output, before the work. */
 int output_check(const char *target);
 /* Begins an output. suffix ("tsv") is used for "-" and
@@ -233,6 +247,14 @@ void emit_flag(json *j, const char *key, bool value);
 void help_overview(FILE *file, const command_list *list);
 void help_family(FILE *file, const command_list *list, const char *word);
 void help_command(FILE *file, const command *c);
+/* Walks the options in the order of help and man pages, with their headings: group by group; where
+ * there are options for research, the common ones come before, and those at the end. */
+typedef struct option_walk {
+    FILE *file;
+    void (*heading)(FILE *file, const char *title);
+    void (*option)(FILE *file, const command *c, const rb_option *row);
+} option_walk;
+void walk_options(const command *c, const option_walk *walk);
 /* "default 0.1; above 0 and at most 1"; "" when there is nothing to say. */
 void describe_values(const command *c, const rb_option *row, char *buffer, size_t size);
 /* An example's command line with the method's name put in. */

@@ -69,7 +69,7 @@ typedef struct rb_progress {
     double estep_objective; /* to be minimised; NaN unless rb_fit_options.trace is set */
     double seconds;         /* of this iteration */
     double elapsed;         /* seconds since the fit began */
-    double remaining;       /* estimated seconds until the last iteration */
+    double remaining;       /* estimated seconds until the last iteration, or max_time */
     /* What else the method tells of an iteration: names, NULL at the end (or NULL), and as many
      * values; NaN where there is none. */
     const char *const *figure_names;

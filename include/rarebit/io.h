@@ -56,6 +56,9 @@ typedef struct rb_write_header {
     const char *const *feature_names;   /* names of the columns; NULL: none */
 } rb_write_header;
 
+/* Would a writer know the format of this path? RB_ERROR_ARGUMENT names the suffixes that there are.
+ * Nothing is written. */
+RB_API rb_error rb_writer_check(rb_context *context, const char *path);
 /* Starts a file of the header's shape. What the names come from must outlive the writer. Errors: no
  * format has this suffix, or the folder is not there or not writable. */
 RB_API rb_error rb_writer_open(rb_context *context, const char *path, const rb_write_header *header,

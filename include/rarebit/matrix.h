@@ -80,6 +80,9 @@ RB_API int64_t rb_source_samples(const rb_source *source);
 RB_API int64_t rb_source_features(const rb_source *source);
 RB_API bool rb_source_sparse(const rb_source *source);
 RB_API rb_type rb_source_type(const rb_source *source);
+/* Bytes that every walk over all samples unpacks anew: those of a compressed HDF5 data set; else
+ * 0. */
+RB_API int64_t rb_source_unpacked(const rb_source *source);
 RB_API const char *rb_source_sample_name(const rb_source *source, int64_t sample);
 RB_API const char *rb_source_feature_name(const rb_source *source, int64_t feature);
 

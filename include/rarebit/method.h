@@ -78,6 +78,7 @@ typedef struct rb_method {
     bool takes_batches; /* begin to mstep may see a part of the samples, but for the last E-step */
     int centre;         /* rb_centre: what is subtracted from features unless asked otherwise */
     bool missing;       /* blocks may hold NaN, for values that are missing (RB_MISSING_OMIT) */
+    bool non_negative;  /* explains no value below 0: the user is told of such data */
 
     /* Units that the options ask for. */
     int64_t (*units)(const void *options);

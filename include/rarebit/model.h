@@ -100,6 +100,16 @@ RB_API rb_error rb_reconstruct(rb_context *context, const rb_model *model, rb_so
 RB_API rb_error rb_model_annotate(rb_context *context, const rb_model *model,
                                   const rb_matrix *codes, const char *h5ad_in,
                                   const char *h5ad_out);
+/* The same under a name of the caller's: obsm `key`, and varm and uns `key` without an "X_" that it
+ * begins with. NULL: X_<method>. RB_ERROR_ARGUMENT for a name that cannot be one. */
+RB_API rb_error rb_model_annotate_as(rb_context *context, const rb_model *model,
+                                     const rb_matrix *codes, const char *key, const char *h5ad_in,
+                                     const char *h5ad_out);
+/* Would rb_model_annotate_as replace nothing? RB_ERROR_ARGUMENT names what of that name is in the
+ * file, or says that there can be no such name; RB_ERROR_FILE, RB_ERROR_FORMAT (it cannot be
+ * read). */
+RB_API rb_error rb_model_annotate_check(rb_context *context, const rb_model *model, const char *key,
+                                        const char *h5ad);
 
 /* What rb_evaluate measures; V is the preprocessed data, mu the codes. NaN where a method has
  * none. */

@@ -32,6 +32,13 @@ typedef struct rb_values {
     const char *file;        /* NULL: none */
 } rb_values;
 
+/* Whom an option is for: where a method has many, help lists them in three parts. */
+typedef enum rb_option_level {
+    RB_OPTION_TUNING = 0, /* who looks for a better result */
+    RB_OPTION_COMMON,     /* everybody */
+    RB_OPTION_RESEARCH    /* who studies the method, or repeats somebody else's work */
+} rb_option_level;
+
 typedef struct rb_option {
     const char *name; /* "eta": --eta in the tool, a key in files and bindings; NULL: the end */
     char letter;      /* 'k' for -k, or 0 */
@@ -43,6 +50,7 @@ typedef struct rb_option {
     const char *choices;  /* "rms|sd|none", in the order of the enum */
     const char *argument; /* how help names the value: "N", "RATE", "FILE" */
     const char *help;     /* one sentence, without a full stop */
+    rb_option_level level;
 } rb_option;
 
 /* Fills the struct with the defaults of the table. */

@@ -24,6 +24,10 @@ RB_API void rb_plot_options_default(rb_plot_options *options);
  * same PNG. RB_ERROR_ARGUMENT for another suffix or an option outside its range, RB_ERROR_FILE,
  * RB_ERROR_MEMORY, and what encoding the samples may give. */
 
+/* Can a picture be drawn under this name? RB_ERROR_ARGUMENT for another suffix. Nothing is
+ * written. */
+RB_API rb_error rb_plot_check(rb_context *context, const char *path);
+
 /* Objective (and E-step objective where traced; of rarebit/et.h log-likelihood, free energy and
  * temperature) over the iterations. RB_ERROR_DATA for a model
  * without a history. */

@@ -225,6 +225,9 @@ rb_error rb_denoise(rb_context *ctx, const rb_model *model, const char *picture,
     result = result ? result : &unwanted;
     rb_error err = rb_options_check(ctx, table, options);
     if (!err) {
+        err = rb_picture_check_suffix(ctx, output);
+    }
+    if (!err) {
         err = denoise(ctx, model, picture, options, output, &noisy, &truth, &clean, result);
     }
     rb_free(noisy.values);

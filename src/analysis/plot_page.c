@@ -11,16 +11,17 @@ static bool ends_with(const char *path, const char *suffix) {
     return length > tail && strcasecmp(path + length - tail, suffix) == 0;
 }
 
-rb_error rb_page_check(rb_context *ctx, const rb_plot_options *options, const char *path) {
-    rb_error err = rb_options_check(ctx, rb_plot_option_table(), options);
-    if (err) {
-        return err;
-    }
+rb_error rb_plot_check(rb_context *ctx, const char *path) {
     if (!ends_with(path, ".png") && !ends_with(path, ".svg")) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT,
                        "the name of a picture must end in .png or .svg: '%s'", path);
     }
     return RB_OK;
+}
+
+rb_error rb_page_check(rb_context *ctx, const rb_plot_options *options, const char *path) {
+    rb_error err = rb_options_check(ctx, rb_plot_option_table(), options);
+    return err ? err : rb_plot_check(ctx, path);
 }
 
 /* A sentence for what cairo says of a picture; RB_OK when all is well. */

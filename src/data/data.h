@@ -68,7 +68,8 @@ struct rb_source {
     bool sparse;
     const rb_names *sample_names, *feature_names; /* NULL: none; owned by `state` */
     char *path;                                   /* of the file, for sentences; NULL: none */
-    bool at_random; /* views of any samples at once cost nothing: memory, mapped files */
+    int64_t unpacked; /* bytes that a walk over all samples unpacks anew; 0: none */
+    bool at_random;   /* views of any samples at once cost nothing: memory, mapped files */
     /* Fills a view of samples first .. first + count - 1 (0 <= first, first + count <= n_samples),
      * valid until the next read. Dense views may be strided. */
     rb_error (*read)(rb_source *source, rb_context *ctx, int64_t first, int64_t count,
@@ -217,6 +218,21 @@ rb_error rb_feed_read(rb_context *ctx, rb_feed *feed, int64_t first, int64_t cou
 /* Undoes the preprocessing of rows (count x n_features in use, of the feed's type) in place; they
  * belong to the samples of the last block read, whose totals are restored. */
 void rb_feed_undo(const rb_feed *feed, rb_dense rows);
+
+/* ---- values below 0 (below.c) ---- */
+
+/* Of preprocessed samples; zero-initialise. */
+typedef struct rb_below {
+    int64_t count, values;       /* below 0; all that are there */
+    double squares, all_squares; /* their sums of squares */
+    int64_t sample, feature;     /* the first one */
+} rb_below;
+
+rb_error rb_below_add(rb_context *ctx, rb_below *below, const rb_block *block);
+/* Says what was found, if anything, of data of a method that takes values not to be below 0: a
+ * warning, or where they may be noise around 0 a remark. */
+void rb_below_tell(rb_context *ctx, const rb_below *below, const rb_preprocess *p,
+                   const rb_source *source, const char *method);
 
 /* ---- generators ---- */
 

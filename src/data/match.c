@@ -60,7 +60,7 @@ static rb_error report(rb_context *ctx, const rb_preprocess *p, const rb_source 
         return rb_fail(
             ctx, RB_ERROR_DATA,
             "none of the model's %lld features is in the data by name: the model's first is "
-            "'%s', the data's first is '%s'",
+            "'%s', the data's first is '%s'; is the file transposed?",
             (long long)p->n_features, p->names->text[0], source->feature_names->text[0]);
     }
     if (found < p->n_features) {

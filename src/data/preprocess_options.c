@@ -9,13 +9,15 @@ static const rb_option table[] = {
      "refuse|mean|median|omit", "HOW",
      "what to do with missing values (NaN, NA, an empty field): fill them with the mean or median "
      "of "
-     "their feature, or leave them out (linca, nmf-et, mca)"},
+     "their feature, or leave them out (linca, nmf-et, mca)",
+     RB_OPTION_COMMON},
     {"totals", 0, RB_OPTION_NUMBER, offsetof(rb_preprocess_options, totals), "0", 0, DBL_MAX, NULL,
-     "SUM", "scale every sample to this sum of values, 1e4 say; none may be below 0 (0: leave it)"},
+     "SUM", "scale every sample to this sum of values, 1e4 say; none may be below 0 (0: leave it)",
+     RB_OPTION_COMMON},
     {"log1p", 0, RB_OPTION_FLAG, offsetof(rb_preprocess_options, log1p), "false", 0, 0, NULL, NULL,
-     "take log(1 + x), after the totals"},
+     "take log(1 + x), after the totals", RB_OPTION_COMMON},
     {"top-variance", 0, RB_OPTION_INTEGER, offsetof(rb_preprocess_options, top_variance), "0", 0,
-     9e18, NULL, "N", "keep the N features of largest variance (0: all)"},
+     9e18, NULL, "N", "keep the N features of largest variance (0: all)", RB_OPTION_COMMON},
     {"centre", 0, RB_OPTION_CHOICE, offsetof(rb_preprocess_options, centre), "auto", 0, 0,
      "mean|median|none|auto", "HOW",
      "what is subtracted from each feature (auto: the mean, or nothing where the method wants data "

@@ -168,6 +168,10 @@ bool rb_source_sparse(const rb_source *source) {
     return source->sparse;
 }
 
+int64_t rb_source_unpacked(const rb_source *source) {
+    return source->unpacked;
+}
+
 rb_type rb_source_type(const rb_source *source) {
     return source->type;
 }

@@ -77,6 +77,7 @@ typedef struct rb_run {
     const void *options;
     rb_problem problem;
     rb_feed *feed;
+    rb_source *source;
     rb_source *shuffled; /* what the feed reads, when it is fitted in batches; NULL: all at once */
     const rb_model *start; /* NULL: anew */
     rb_model *model;       /* gets history, status and arrays */
@@ -86,6 +87,7 @@ typedef struct rb_run {
     rb_stopping stopping;
     double began;    /* rb_seconds() when the first restart began */
     bool settles;    /* was the fit where its method lets it stop? (rb_method.may_stop) */
+    bool below_told; /* values below 0, where the method explains none */
     int64_t made;    /* iterations in this call */
     int64_t skipped; /* iterations that were done before that, by the checkpoint */
 } rb_run;

@@ -191,6 +191,7 @@ static rb_error fit_source(rb_context *ctx, const struct chosen *chosen, const v
                   .options = options,
                   .problem = describe(chosen, options, source->n_samples, preprocess->n_features,
                                       source->sparse),
+                  .source = source,
                   .start = start,
                   .began = rb_seconds()};
     run.problem.missing =

@@ -16,6 +16,10 @@ static struct range all_samples(const rb_run *run) {
     return (struct range){0, run->problem.n_samples};
 }
 
+static rb_error add_below(rb_context *ctx, void *below, const rb_block *block) {
+    return rb_below_add(ctx, below, block);
+}
+
 /* Hands every block of the samples to fn, in order. */
 static rb_error each_block(rb_context *ctx, rb_run *run, struct range samples, void *state,
                            rb_error (*fn)(rb_context *, void *, const rb_block *)) {
@@ -26,6 +30,21 @@ static rb_error each_block(rb_context *ctx, rb_run *run, struct range samples, v
         err = rb_feed_read(ctx, run->feed, first, end - first < size ? end - first : size, &block);
         if (!err) {
             err = fn(ctx, state, &block);
+        }
+    }
+    return err;
+}
+
+/* What the method must know of the data before the first iteration. What it cannot explain is said
+ * once, not in each restart. */
+static rb_error survey(rb_context *ctx, rb_run *run, void *state) {
+    rb_error err = each_block(ctx, run, all_samples(run), state, run->method->survey);
+    if (!err && run->method->non_negative && !run->below_told) {
+        run->below_told = true;
+        rb_below below = {0};
+        err = each_block(ctx, run, all_samples(run), &below, add_below);
+        if (!err) {
+            rb_below_tell(ctx, &below, run->model->preprocess, run->source, run->method->name);
         }
     }
     return err;
@@ -55,6 +74,10 @@ static bool report(rb_context *ctx, const rb_run *run, int64_t iteration, rb_his
     int64_t done = run->problem.restart * fit->iterations + iteration;
     int64_t all = fit->restarts * fit->iterations;
     double elapsed = rb_seconds() - run->began;
+    double remaining = elapsed / (double)(done - run->skipped) * (double)(all - done);
+    if (fit->max_time > 0) {
+        remaining = fmin(remaining, fmax(0, fit->max_time - elapsed));
+    }
     rb_progress progress = {
         .iteration = done,
         .iterations = all,
@@ -62,7 +85,7 @@ static bool report(rb_context *ctx, const rb_run *run, int64_t iteration, rb_his
         .estep_objective = entry.estep_objective,
         .seconds = entry.seconds,
         .elapsed = elapsed,
-        .remaining = elapsed / (double)(done - run->skipped) * (double)(all - done),
+        .remaining = remaining,
         .figure_names = run->method->figure_names,
         .figures = entry.figures,
     };
@@ -170,7 +193,7 @@ rb_error rb_run_loop(rb_context *ctx, rb_run *run) {
     err = method->start(ctx, &run->problem, run->options, run->start, &state);
     rb_batches_in_order(run);
     if (!err) {
-        err = each_block(ctx, run, all_samples(run), state, method->survey);
+        err = survey(ctx, run, state);
     }
     if (!err) {
         err = rb_accelerate_begin(ctx, run, state);

@@ -91,14 +91,29 @@ rb_error et_coder_new(rb_context *ctx, const rb_model *model, int64_t block_samp
     return RB_OK;
 }
 
+/* Refuses values that the noise of the model cannot have. */
+static rb_error check_block(rb_context *ctx, const et_model *model, const rb_block *block) {
+    if (!model->general) {
+        return RB_OK;
+    }
+    if (!block->sparse) {
+        return et_check_values(ctx, model, block->first,
+                               rb_dense_rows(block->dense, 0, block->n_samples));
+    }
+    rb_dense row;
+    rb_error err = rb_dense_new(ctx, RB_FLOAT64, 1, block->n_features, &row);
+    for (int64_t i = 0; !err && i < block->n_samples; i++) {
+        rb_block_rows(block, i, row);
+        err = et_check_values(ctx, model, block->first + i, row);
+    }
+    rb_dense_free(&row);
+    return err;
+}
+
 rb_error et_code(rb_context *ctx, et_coder *c, const rb_block *block) {
-    const et_model *model = c->engine->setup.model;
-    if (model->general && !block->sparse) {
-        rb_error err = et_check_values(ctx, model, block->first,
-                                       rb_dense_rows(block->dense, 0, block->n_samples));
-        if (err) {
-            return err;
-        }
+    rb_error err = check_block(ctx, c->engine->setup.model, block);
+    if (err) {
+        return err;
     }
     memset(c->results.used, true, (size_t)block->n_samples * sizeof *c->results.used);
     et_posteriors(ctx, c->engine, block, false, &c->results);

@@ -75,6 +75,7 @@ const rb_method rb_method_nmf_et = {
     .name = "nmf-et",
     .title = "non-negative matrix factorisation (expectation truncation)",
     .code_name = "X_nmf_et",
+    .non_negative = true,
     .options = et_option_rows,
     SHARED,
 };
@@ -83,6 +84,7 @@ const rb_method rb_method_mca = {
     .name = "mca",
     .title = "maximal causes analysis (expectation truncation)",
     .code_name = "X_mca",
+    .non_negative = true,
     .options = et_option_rows + 1,
     SHARED,
 };

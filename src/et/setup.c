@@ -111,8 +111,9 @@ rb_error et_check_values(rb_context *ctx, const et_model *model, int64_t first, 
             double value = et_get(rows.type, row, d);
             const char *wrong = isnan(value) ? NULL : model->general->refuse(value);
             if (wrong) {
-                return rb_fail(ctx, RB_ERROR_DATA, "sample %lld, feature %lld: %.6g %s",
-                               (long long)(first + i + 1), (long long)d + 1, value, wrong);
+                return rb_fail(ctx, RB_ERROR_DATA,
+                               "sample %lld, feature %lld (counted from 0): %.6g %s",
+                               (long long)(first + i), (long long)d, value, wrong);
             }
         }
     }

@@ -253,9 +253,40 @@ static rb_error put_settings(rb_h5 *file, const rb_anndata_results *results,
     return err;
 }
 
+/* Of loadings and settings: "rfn" for codes "X_rfn". */
+static const char *shorten(const char *code_name) {
+    return code_name + (strncmp(code_name, "X_", 2) == 0 ? 2 : 0);
+}
+
+static rb_error check_new(rb_h5 *file, const char *code_name) {
+    static const char *const groups[] = {"obsm", "varm", "uns"};
+    for (int i = 0; i < 3; i++) {
+        char path[256];
+        const char *name = i == 0 ? code_name : shorten(code_name);
+        snprintf(path, sizeof path, "%s/%s", groups[i], name);
+        if (rb_h5_has(file, path)) {
+            return rb_h5_fail(file, RB_ERROR_ARGUMENT,
+                              "has %s['%s'] already; give another --key, or replace it with "
+                              "--overwrite",
+                              groups[i], name);
+        }
+    }
+    return RB_OK;
+}
+
+rb_error rb_anndata_check_new(rb_context *ctx, const char *path, const char *code_name) {
+    rb_h5 *file;
+    rb_error err = rb_h5_open(ctx, path, RB_H5_SHARED, &file);
+    if (!err) {
+        err = check_new(file, code_name);
+        rb_error unfinished = rb_h5_close(file);
+        err = err ? err : unfinished;
+    }
+    return err;
+}
+
 static rb_error add_results(rb_h5 *file, const rb_anndata_results *results) {
-    bool prefixed = strncmp(results->code_name, "X_", 2) == 0;
-    const char *short_name = results->code_name + (prefixed ? 2 : 0);
+    const char *short_name = shorten(results->code_name);
     rb_names *obs = NULL, *var = NULL;
     if (!rb_h5_is_anndata(file)) {
         return rb_h5_fail(file, RB_ERROR_FORMAT, "is no AnnData file: it has no obs and var");

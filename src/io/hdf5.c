@@ -81,6 +81,35 @@ static void close_source(rb_source *source) {
     free_stream(stream);
 }
 
+/* Is it compressed? Shuffled bytes and checksums cost little. */
+static bool is_packed(hid_t data) {
+    hid_t list = H5Dget_create_plist(data);
+    int filters = list >= 0 ? H5Pget_nfilters(list) : 0;
+    bool packed = false;
+    for (int i = 0; i < filters && !packed; i++) {
+        unsigned flags, config;
+        size_t values = 0;
+        H5Z_filter_t id =
+            H5Pget_filter2(list, (unsigned)i, &flags, &values, NULL, 0, NULL, &config);
+        packed = id >= 0 && id != H5Z_FILTER_SHUFFLE && id != H5Z_FILTER_FLETCHER32;
+    }
+    if (list >= 0) {
+        H5Pclose(list);
+    }
+    return packed;
+}
+
+/* The bytes of a data set that is compressed; else 0. */
+static int64_t packed_bytes(const rb_h5_data *data) {
+    hid_t type = data->id >= 0 && is_packed(data->id) ? H5Dget_type(data->id) : H5I_INVALID_HID;
+    double bytes = 0;
+    if (type >= 0) {
+        bytes = (double)data->shape[0] * (double)data->shape[1] * (double)H5Tget_size(type);
+        H5Tclose(type);
+    }
+    return bytes < 4e18 ? (int64_t)bytes : INT64_MAX / 2;
+}
+
 static rb_error begin_stream(rb_h5_stream *stream, const char *dataset, rb_source *source) {
     rb_error err = rb_h5_find(stream->file, dataset, &stream->place);
     if (!err) {
@@ -89,6 +118,9 @@ static rb_error begin_stream(rb_h5_stream *stream, const char *dataset, rb_sourc
     }
     if (!err) {
         err = rb_h5_check(stream->file);
+    }
+    if (!err) {
+        source->unpacked = packed_bytes(&stream->values) + packed_bytes(&stream->columns);
     }
     source->n_samples = stream->place.n_samples;
     source->n_features = stream->place.n_features;

@@ -12,7 +12,7 @@ static const rb_option table[] = {
     {"dataset", 0, RB_OPTION_TEXT, offsetof(rb_read_options, dataset), NULL, 0, 0, NULL, "PATH",
      "data set inside an HDF5 file"},
     {"transpose", 0, RB_OPTION_FLAG, offsetof(rb_read_options, transpose), "false", 0, 0, NULL,
-     NULL, "the file has features as rows and samples as columns"},
+     NULL, "the file has features as rows and samples as columns", RB_OPTION_COMMON},
     {"header", 0, RB_OPTION_CHOICE, offsetof(rb_read_options, header), "auto", 0, 0, "auto|yes|no",
      "WHETHER", "text files: the first row names the features"},
     {"row-names", 0, RB_OPTION_CHOICE, offsetof(rb_read_options, row_names), "auto", 0, 0,

@@ -160,6 +160,8 @@ typedef struct rb_anndata_results {
  * stays. */
 rb_error rb_anndata_add(rb_context *ctx, const char *input, const char *output,
                         const rb_anndata_results *results);
+/* Are there none of that name yet? RB_ERROR_ARGUMENT says which are. */
+rb_error rb_anndata_check_new(rb_context *ctx, const char *path, const char *code_name);
 
 /* ---- a column of AnnData (anndata_column.c) ---- */
 
@@ -190,6 +192,8 @@ rb_error rb_load_bytes(rb_context *ctx, const char *path, unsigned char **bytes,
 
 /* Reads a picture whose values are all finite. On failure image->values is NULL. */
 rb_error rb_picture_read(rb_context *ctx, const char *path, rb_image *image); /* picture.c */
+/* Does the path end as some picture's? RB_ERROR_ARGUMENT. */
+rb_error rb_picture_check_suffix(rb_context *ctx, const char *path);
 /* Can a picture with such a largest value (rb_image) be written there? By the suffix of the path;
  * PNG, PGM and PPM need a largest value. */
 rb_error rb_picture_check(rb_context *ctx, const char *path, int64_t channels, int64_t most);

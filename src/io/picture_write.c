@@ -17,6 +17,17 @@ static bool has_suffix(const char *path, const char *suffix) {
     return length > tail && strcasecmp(path + length - tail, suffix) == 0;
 }
 
+rb_error rb_picture_check_suffix(rb_context *ctx, const char *path) {
+    static const char *const suffixes[] = {".png", ".pgm", ".ppm", ".npy"};
+    for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
+        if (has_suffix(path, suffixes[i])) {
+            return RB_OK;
+        }
+    }
+    return rb_fail(ctx, RB_ERROR_ARGUMENT,
+                   "cannot write %s: a picture goes to .png, .pgm, .ppm or .npy", path);
+}
+
 rb_error rb_picture_check(rb_context *ctx, const char *path, int64_t channels, int64_t most) {
     if (has_suffix(path, ".npy")) {
         return RB_OK;

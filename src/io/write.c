@@ -71,6 +71,12 @@ static rb_error choose_format(rb_context *ctx, const char *path, char *suffix, s
     return RB_OK;
 }
 
+rb_error rb_writer_check(rb_context *ctx, const char *path) {
+    char suffix[16];
+    const rb_write_format *format;
+    return choose_format(ctx, path, suffix, sizeof suffix, &format);
+}
+
 rb_error rb_writer_open(rb_context *ctx, const char *path, const rb_write_header *header,
                         rb_writer **out) {
     char suffix[16];

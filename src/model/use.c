@@ -17,6 +17,7 @@ struct use {
     int64_t block_samples;
     rb_dense codes; /* block_samples x units */
     rb_dense rows;  /* block_samples x features, when samples are rebuilt */
+    rb_below below;
     rb_rows_fn fn;
     void *user;
 };
@@ -98,6 +99,9 @@ static rb_error use_block(rb_context *ctx, struct use *use, int64_t first, int64
                           bool rebuild) {
     rb_block block;
     rb_error err = rb_feed_read(ctx, use->feed, first, count, &block);
+    if (!err && use->model->method->non_negative) {
+        err = rb_below_add(ctx, &use->below, &block);
+    }
     if (!err) {
         err = rebuild ? rebuild_block(ctx, use, &block)
                       : use->model->method->encode(ctx, use->coder, &block, use->codes.data);
@@ -118,6 +122,9 @@ static rb_error walk(rb_context *ctx, const rb_model *model, rb_source *source, 
     for (int64_t first = 0; !err && first < n; first += size) {
         err = use_block(ctx, &use, first, n - first < size ? n - first : size, rebuild);
     }
+    if (!err) {
+        rb_below_tell(ctx, &use.below, model->preprocess, source, model->method->name);
+    }
     use_clear(&use);
     return err;
 }
@@ -133,7 +140,7 @@ rb_error rb_reconstruct(rb_context *ctx, const rb_model *model, rb_source *sourc
 }
 
 /* The share of the squares of the data that the model accounts for, from its mean squared error. */
-static rb_error explain(rb_context *ctx, const rb_model *model, rb_feed *feed,
+static rb_error explain(rb_context *ctx, const rb_model *model, rb_feed *feed, rb_below *below,
                         rb_evaluation *evaluation) {
     int64_t n = rb_feed_samples(feed), size = choose_block_samples(model, n);
     double squares = 0, cells = 0;
@@ -144,6 +151,9 @@ static rb_error explain(rb_context *ctx, const rb_model *model, rb_feed *feed,
         int64_t values = 0;
         squares += err ? 0 : rb_block_squares(&block, &values);
         cells += (double)values;
+        if (!err && model->method->non_negative) {
+            err = rb_below_add(ctx, below, &block);
+        }
     }
     evaluation->variance_explained =
         squares > 0 ? 1 - evaluation->mean_squared_error * cells / squares : NAN;
@@ -157,6 +167,7 @@ rb_error rb_evaluate(rb_context *ctx, const rb_model *model, rb_source *source,
         return rb_fail(ctx, RB_ERROR_DATA, "there are no samples to evaluate");
     }
     rb_feed *feed;
+    rb_below below = {0};
     rb_error err = rb_blas_need_room(ctx, BLOCK_BYTES);
     if (err) {
         return err;
@@ -165,7 +176,10 @@ rb_error rb_evaluate(rb_context *ctx, const rb_model *model, rb_source *source,
     if (!err) {
         err = model->method->evaluate(ctx, model, feed, evaluation);
         if (!err) {
-            err = explain(ctx, model, feed, evaluation);
+            err = explain(ctx, model, feed, &below, evaluation);
+        }
+        if (!err) {
+            rb_below_tell(ctx, &below, model->preprocess, source, model->method->name);
         }
         rb_feed_free(feed);
     }

@@ -8,8 +8,19 @@ expect 0 help
 cp out overview
 expect 0 --help
 same out overview
+expect 0 -h
+same out overview
 expect 0 --version
 tells "rarebit "
+for words in fit "fit rfn" "plot history" encode; do
+    # shellcheck disable=SC2086 # words
+    expect 0 help $words
+    cp out shown
+    # shellcheck disable=SC2086
+    expect 0 --help $words
+    same out shown
+done
+refuses "there is no command 'nothing'" --help nothing
 expect 0 fit --help
 tells "fit rfn"
 expect 0 help plot
@@ -41,14 +52,18 @@ for name in $commands; do
         grep -q -e "--${option}[=[]" made/completion/_rarebit || fail "zsh lacks $words --$option"
     done <options
     # Lines fit a terminal; an example may be longer, so that it can be copied.
-    grep -v '^    rarebit' shown | awk 'length($0) > 88 { exit 1 }' || fail "$words: a line is too long"
+    grep -v '^    rarebit' shown | awk 'length($0) > 80 { exit 1 }' || fail "$words: a line is too long"
 done
 exists made/man/rarebit.1
+
+# Names of units are those of the files.
+expect 0 encode --help
+tells "Columns are unit0, unit1"
 
 expect 0 fit rfn --help
 tells "-k, --units N"
 tells "--seed N"
-tells "default drawn"
+tells "drawn and shown"
 tells "rarebit fit rfn table.tsv --transpose -k 10 -o model.h5"
 
 if command -v groff >/dev/null 2>&1; then
@@ -79,6 +94,33 @@ END
     completes "rms sd none" rarebit fit rfn X.npy --normalize ""
     completes "--iterations" rarebit fit rfn X.npy --iter
 fi
+# What most people need comes first, what only research needs last, each option once.
+for method in rfn linca nmf-et mca; do
+    expect 0 help fit $method
+    cp out shown
+    twice=$(sed -n 's/^  \(-.,\|   \) --\([a-z0-9-]*\).*/\2/p' shown | sort | uniq -d)
+    [ -z "$twice" ] || fail "$command: $twice stands twice"
+    parts=$(grep -n "^Examples\|^Common options\|^Fit\|^General\|^For research" shown |
+        sed 's/.*://' | tr '\n' ' ')
+    [ "$parts" = "Examples Common options Fit General For research " ] ||
+        fail "$command: parts are '$parts'"
+    sed -n '/^Common/,/^$/p' shown >common
+    sed -n '/^For research/,$p' shown >research
+    for option in units iterations seed restarts missing top-variance transpose output quiet; do
+        grep -q -e "--$option" common || fail "$command: --$option is not among the common ones"
+    done
+    grep -q -e "--trace" research || fail "$command: --trace is not among those for research"
+    [ "$(wc -l <common)" -le 45 ] || fail "$command: the common options fill a page"
+    # The man page has the same order.
+    sed -n 's/^  \(-.,\|   \) --\([a-z0-9-]*\).*/\2/p' shown >options
+    sed -n 's/^\(\\fB\\-.\\fR, \)\{0,1\}\\fB\\-\\-\([a-z0-9\\-]*\)\\fR.*/\2/p' \
+        "made/man/rarebit-fit-$method.1" | tr -d '\\' >paged
+    same options paged
+done
+# A command with few options has them by their groups.
+expect 0 help encode
+grep -q "^Common options" out && fail "$command: few options are divided"
+
 breaks "cannot make the folder" generate overview
 expect 0 help
 twice=$(grep '^[A-Z]' out | sort | uniq -d)

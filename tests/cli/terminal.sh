@@ -1,9 +1,9 @@
-# Progress is for terminals alone: one line, rewritten, gone at the end.
+# Progress at a terminal is one line, rewritten, gone at the end; a file gets a line a minute.
 . "$SOURCE/tests/cli/lib/lib.sh"
 
 expect 0 simulate biclusters --dataset D1 --seed 1 -o X.npy -q
 expect 0 fit rfn X.npy -k 5 --iterations 300 --seed 1 -o m.h5
-grep -q "iteration 300 of 300" err && fail "progress was written into a file"
+grep -q "iteration 300 of 300" err && fail "a fit of a second wrote progress into a file"
 
 # Without pseudo-terminals, as in a bare chroot, there is none to test.
 if script -qec true /dev/null >/dev/null 2>&1 </dev/null; then

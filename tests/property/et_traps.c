@@ -498,7 +498,7 @@ static void poisson_takes_counts(void **state) {
         assert_true(isfinite(f.state->moments.evidence));
         f.y[2 * c.d + 3] = -1;
         assert_int_equal(et_survey_block(ctx, f.state, &f.block), RB_ERROR_DATA);
-        assert_non_null(strstr(rb_context_error(ctx), "sample 3, feature 4"));
+        assert_non_null(strstr(rb_context_error(ctx), "sample 2, feature 3 (counted from 0)"));
         end_setting(&f);
     }
     rb_context_free(ctx);

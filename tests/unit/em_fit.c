@@ -128,6 +128,20 @@ static void callback_stops_with_a_usable_model(void **state) {
     rb_model_free(model);
 }
 
+/* What is left ends with the time that a fit may take. */
+static void tells_what_is_left(void **state) {
+    struct problem *p = *state;
+    struct watch w = {.stop_at = 3};
+    rb_context_on_progress(p->ctx, watch, &w);
+    p->fit.iterations = 1000000000000;
+    rb_model_free(fit(p, NULL));
+    assert_true(w.last.remaining > 3600);
+    p->fit.max_time = 3600;
+    w.calls = 0;
+    rb_model_free(fit(p, NULL));
+    assert_true(w.last.remaining > 3000 && w.last.remaining < 3600);
+}
+
 struct ends {
     double objective[5]; /* of the last iteration of each restart */
 };
@@ -418,6 +432,7 @@ int main(void) {
         CASE(same_seed_same_bits),
         CASE(stops_when_settled),
         CASE(callback_stops_with_a_usable_model),
+        CASE(tells_what_is_left),
         CASE(best_of_restarts),
         CASE(warm_start_goes_on),
         CASE(warm_start_records_the_data_at_hand),

@@ -370,6 +370,26 @@ static void test_recognise(void **state) {
     assert_false(rb_format_hdf5.recognise(&probe));
 }
 
+/* A walk over a compressed data set unpacks all of it; others are read as they are. */
+static void test_unpacked(void **state) {
+    static const struct {
+        const char *file, *dataset;
+        int64_t bytes;
+    } sets[] = {
+        {"types.h5", "group/packed", 3 * 4 * 8}, {"types.h5", "f8", 0}, {"csr.h5ad", NULL, 0}};
+    for (size_t i = 0; i < sizeof sets / sizeof *sets; i++) {
+        char path[512];
+        rb_source *source;
+        rb_read_options options;
+        rb_read_options_default(&options);
+        options.dataset = sets[i].dataset;
+        snprintf(path, sizeof path, "%s%s", HDF5_DATA, sets[i].file);
+        assert_int_equal(rb_open(*state, path, &options, &source), RB_OK);
+        assert_int_equal(rb_source_unpacked(source), sets[i].bytes);
+        rb_source_free(source);
+    }
+}
+
 static int set_up(void **state) {
     *state = new_context();
     return 0;
@@ -391,6 +411,7 @@ int main(void) {
         cmocka_unit_test(test_tenx),
         cmocka_unit_test(test_unique_names),
         cmocka_unit_test(test_streams),
+        cmocka_unit_test(test_unpacked),
         cmocka_unit_test(test_columns_are_read_whole),
         cmocka_unit_test(test_source_outlives_context),
         cmocka_unit_test(test_refused),

@@ -522,6 +522,16 @@ static void test_annotate(void **state) {
     assert_true(rb_h5_has(file, "uns/test/settings/eta"));
     assert_true(rb_h5_has(file, "obsm/X_test"));
     rb_h5_close(file);
+    assert_int_equal(rb_model_annotate_check(ctx, model, NULL, path), RB_ERROR_ARGUMENT);
+    assert_non_null(strstr(rb_context_error(ctx), "obsm['X_test']"));
+    assert_int_equal(rb_model_annotate_check(ctx, model, "test", path), RB_ERROR_ARGUMENT);
+    assert_int_equal(rb_model_annotate_check(ctx, model, "X_a/b", path), RB_ERROR_ARGUMENT);
+    assert_int_equal(rb_model_annotate_check(ctx, model, "X_new", path), RB_OK);
+    assert_int_equal(rb_model_annotate_as(ctx, model, codes, "X_new", path, path), RB_OK);
+    assert_int_equal(rb_h5_open(ctx, path, RB_H5_SHARED, &file), RB_OK);
+    assert_true(rb_h5_has(file, "obsm/X_test") && rb_h5_has(file, "obsm/X_new"));
+    assert_true(rb_h5_has(file, "varm/new") && rb_h5_has(file, "uns/new/settings/eta"));
+    rb_h5_close(file);
     unlink(path);
     codes->n_features = 1;
     assert_int_equal(rb_model_annotate(ctx, model, codes, HDF5_DATA "csr.h5ad", path),

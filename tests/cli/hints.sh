@@ -1,0 +1,57 @@
+# A hint stands where there is doubt, and each sentence once.
+. "$SOURCE/tests/cli/lib/lib.sh"
+
+once() {
+    [ "$(grep -cF -e "$1" err)" -eq 1 ] || fail "$command: not once '$1': $(cat err)"
+}
+unsaid() {
+    grep -qF -e "$1" err && fail "$command: stderr has '$1': $(cat err)"
+}
+hint="if they are features, say --transpose"
+
+# 12 samples x 5 features with names, and the same without, transposed, and square.
+awk 'BEGIN { srand(1); print "\ta\tb\tc\td\te"
+    for (i = 0; i < 12; i++) { printf "s%d", i
+        for (j = 0; j < 5; j++) printf "\t%.3f", rand(); print "" } }' >named.tsv
+sed 1d named.tsv | cut -f 2- >plain.tsv
+awk -F '\t' '{ for (j = 1; j <= NF; j++) cell[NR, j] = $j }
+    END { for (j = 1; j <= NF; j++) for (i = 1; i <= NR; i++)
+        printf "%s%s", cell[i, j], i < NR ? "\t" : "\n" }' named.tsv >turned.tsv
+head -n 5 plain.tsv >square.tsv
+cut -f 1-4 named.tsv >fewer.tsv
+
+# A table alone may lie either way, unless the user has said how.
+expect 0 fit rfn named.tsv -k 2 --iterations 3 --seed 1 -o m.h5
+once "$hint"
+once "next: rarebit"
+[ "$(tail -n 1 err | grep -c "next: rarebit")" -eq 1 ] || fail "$command: the next command is not last"
+expect 0 fit rfn named.tsv -k 2 --iterations 3 --tolerance 1e-9 --seed 1 -o m.h5
+says "the objective still changed"
+[ "$(tail -n 1 err | grep -c "next: rarebit")" -eq 1 ] || fail "$command: the next command is not last"
+for said in --transpose --no-transpose; do
+    expect 0 fit rfn turned.tsv $said -k 2 --iterations 3 --seed 1 -o turned.h5
+    unsaid "$hint"
+done
+expect 0 fit rfn plain.tsv -k 2 --iterations 3 --seed 1 -o plain.h5
+
+# With a model its names, or the number of its features, tell.
+for use in "encode m.h5 named.tsv -o c.tsv" "evaluate m.h5 named.tsv" "modules m.h5 named.tsv" \
+    "reconstruct m.h5 named.tsv -o c.tsv" "plot codes m.h5 named.tsv -o c.png" \
+    "encode m.h5 turned.tsv --transpose -o c.tsv" "evaluate plain.h5 plain.tsv"; do
+    # shellcheck disable=SC2086 # words
+    expect 0 $use
+    unsaid "--transpose"
+done
+expect 0 encode plain.h5 square.tsv -o c.tsv
+once "$hint"
+expect 1 encode m.h5 turned.tsv -o c.tsv
+once "is the file transposed?"
+
+# What two passes over the data find is said once.
+for use in "modules m.h5 fewer.tsv" "plot modules m.h5 fewer.tsv -o c.png" \
+    "encode m.h5 fewer.tsv -o c.tsv" "evaluate m.h5 fewer.tsv"; do
+    # shellcheck disable=SC2086 # words
+    expect 0 $use
+    once "2 of the model's 5 features are not in the data"
+done
+finish
