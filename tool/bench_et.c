@@ -25,7 +25,7 @@ static const rb_option *bench_option_table(void) {
         {"trials", 0, RB_OPTION_INTEGER, offsetof(bench_options, trials), "0", 0, 1e6, NULL, "N",
          "bars: data sets of an experiment; mnist: seeds (0: as listed)"},
         {"restarts", 0, RB_OPTION_INTEGER, offsetof(bench_options, restarts), "0", 0, 1000, NULL,
-         "N", "bars: fits of a data set, of which the most probable counts (0: as listed)"},
+         "N", "bars: fits of a data set, of which the best counts (0: as listed; the paper has 1)"},
         {"iterations", 0, RB_OPTION_INTEGER, offsetof(bench_options, iterations), "0", 0, 1e6, NULL,
          "N", "mnist, patches, sound: iterations of a fit (0: as listed)"},
         {"seed", 0, RB_OPTION_INTEGER, offsetof(bench_options, seed), "1", 0, 1e9, NULL, "N",

@@ -76,9 +76,7 @@ const rb_option et_option_rows[] = {
      "iterations: 0=1,0.7=1,0.9=0.8"},
     {"as-printed", 0, RB_OPTION_FLAG, offsetof(rb_et_options, as_printed), "false", 0, 0, NULL,
      NULL,
-     "the paper's selection, states, annealing and noise instead of ours, where they are not "
-     "given; "
-     "less reliable"},
+     "the paper's selection, states, annealing and noise where they are not given; less reliable"},
     {0},
 };
 
