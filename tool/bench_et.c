@@ -17,11 +17,15 @@ static const rb_option *bench_option_table(void) {
         {"picture", 0, RB_OPTION_TEXT, offsetof(bench_options, picture), NULL, 0, 0, NULL, "FILE",
          "mnist, patches, sound: draw the fields; scaling: draw the times (.png or .svg)"},
         {"as-printed", 0, RB_OPTION_FLAG, offsetof(bench_options, as_printed), "false", 0, 0, NULL,
-         NULL, "fit bars with the paper's settings to the letter, once a trial"},
+         NULL, "fit bars as the paper prints it, once a trial"},
+        {"singletons", 0, RB_OPTION_CHOICE, offsetof(bench_options, singletons), "auto", 0, 0,
+         "auto|yes|no", "WHEN", "bars: as fit has it"},
+        {"negative", 0, RB_OPTION_CHOICE, offsetof(bench_options, negative), "clamp", 0, 0,
+         "clamp|reflect", "WHAT", "bars of nmf and mca: as fit has it"},
         {"trials", 0, RB_OPTION_INTEGER, offsetof(bench_options, trials), "0", 0, 1e6, NULL, "N",
          "bars: data sets of an experiment; mnist: seeds (0: as listed)"},
         {"restarts", 0, RB_OPTION_INTEGER, offsetof(bench_options, restarts), "0", 0, 1000, NULL,
-         "N", "bars: fits of a data set, of which the most probable counts (0: as listed)"},
+         "N", "bars: fits of a data set, of which the best counts (0: as listed; the paper has 1)"},
         {"iterations", 0, RB_OPTION_INTEGER, offsetof(bench_options, iterations), "0", 0, 1e6, NULL,
          "N", "mnist, patches, sound: iterations of a fit (0: as listed)"},
         {"seed", 0, RB_OPTION_INTEGER, offsetof(bench_options, seed), "1", 0, 1e9, NULL, "N",
@@ -43,7 +47,6 @@ static const struct {
     {"scaling", bench_scaling, "picture seed"},
 };
 enum { EXPERIMENTS = sizeof experiments / sizeof *experiments };
-static const char *const bars_heed = "as-printed trials restarts seed";
 
 /* ---- what the experiments share ---- */
 
@@ -103,7 +106,7 @@ rb_error bench_picture(invocation *call, const bench_options *options, const rb_
 
 /* An option that would do nothing for the experiment is refused. */
 static int check_options(const invocation *call, const bench_options *options) {
-    const char *heeds = bars_heed;
+    const char *heeds = bench_bars_heed(options->experiment);
     for (int i = 0; options->experiment && i < EXPERIMENTS; i++) {
         heeds =
             strcmp(options->experiment, experiments[i].name) == 0 ? experiments[i].heeds : heeds;

@@ -7,12 +7,15 @@
 typedef struct bench_options {
     const char *experiment;
     bool list, as_printed;
+    int singletons, negative; /* rb_et_singletons, rb_et_negative */
     int64_t trials, restarts, iterations, seed;
     const char *data, *picture;
 } bench_options;
 
 /* The bars experiments, all or the one named: lists or runs them. */
 bool bench_bars_has(const char *name);
+/* The options that do something for them. */
+const char *bench_bars_heed(const char *name);
 int bench_bars(invocation *call, const bench_options *options);
 
 /* Experiments on data of the user's; each lists its settings or runs. A status after a message. */

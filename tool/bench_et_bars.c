@@ -99,7 +99,7 @@ struct outcome {
     double error; /* mean absolute, of a success */
 };
 
-static rb_et_options method_options(const struct experiment *e, bool as_printed) {
+static rb_et_options method_options(const struct experiment *e, const bench_options *bench) {
     rb_et_options options;
     rb_et_options_default(&options);
     options.units = e->units;
@@ -111,7 +111,9 @@ static rb_et_options method_options(const struct experiment *e, bool as_printed)
     options.weight_noise = 0.05;
     options.init_mean = e->init_mean;
     options.init_sd = e->init_sd;
-    options.as_printed = as_printed;
+    options.as_printed = bench->as_printed;
+    options.singletons = bench->singletons;
+    options.negative = bench->negative;
     return options;
 }
 
@@ -147,11 +149,12 @@ static rb_error fit_bars(rb_context *ctx, const struct experiment *e, const rb_e
     return err;
 }
 
-static rb_error run_trial(rb_context *ctx, const struct experiment *e, bool as_printed,
-                          int64_t seed, struct outcome *outcome) {
+static rb_error run_trial(rb_context *ctx, const struct experiment *e, const bench_options *bench,
+                          int64_t trial, struct outcome *outcome) {
     rb_bars_options bars;
     rb_matrix *samples, *fields;
-    rb_et_options options = method_options(e, as_printed);
+    rb_et_options options = method_options(e, bench);
+    int64_t seed = bench->seed + trial;
     rb_bars_options_default(&bars);
     bars.style = e->style;
     bars.noise = e->noise;
@@ -173,8 +176,8 @@ static rb_error run_trial(rb_context *ctx, const struct experiment *e, bool as_p
 
 struct worker {
     const struct experiment *experiment;
-    bool as_printed;
-    int64_t seed, first, step;
+    const bench_options *options;
+    int64_t first, step;
     struct outcome *outcomes;
     rb_error err;
     char sentence[1024];
@@ -192,7 +195,7 @@ static void *work(void *arg) {
     w->err = rb_context_set_threads(ctx, 1);
     for (int64_t t = w->first; !w->err && !interrupted() && t < w->experiment->trials;
          t += w->step) {
-        w->err = run_trial(ctx, w->experiment, w->as_printed, w->seed + t, &w->outcomes[t]);
+        w->err = run_trial(ctx, w->experiment, w->options, t, &w->outcomes[t]);
     }
     snprintf(w->sentence, sizeof w->sentence, "%s", rb_context_error(ctx));
     rb_context_free(ctx);
@@ -209,8 +212,7 @@ static int run_trials(const struct experiment *e, const bench_options *options, 
     }
     for (; started < threads; started++) {
         workers[started] = (struct worker){.experiment = e,
-                                           .as_printed = options->as_printed,
-                                           .seed = options->seed,
+                                           .options = options,
                                            .first = started,
                                            .step = threads,
                                            .outcomes = outcomes};
@@ -233,8 +235,9 @@ static int run_trials(const struct experiment *e, const bench_options *options, 
 
 /* ---- tables ---- */
 
-static void print_settings(const struct experiment *e) {
+static void print_settings(const struct experiment *e, const bench_options *options) {
     static const char *const styles[] = {"linear", "max", "signed"};
+    static const char *const singletons[] = {"", " --singletons yes", " --singletons no"};
     printf("%s: %s of the paper, %d of %d trials found all bars\n", e->name, e->where,
            e->paper_successes, e->paper_trials);
     printf("    rarebit simulate bars --style %s --size %lld --width %lld --probability %.6g "
@@ -243,9 +246,11 @@ static void print_settings(const struct experiment *e) {
            (long long)e->samples);
     printf("    rarebit fit %s -k %lld --candidates 5 --max-active 3 --prior %.6g --sigma 2 "
            "--temperature %s --weight-noise 0.05 --init-mean %.6g --init-sd %.6g --iterations %lld "
-           "--restarts %lld\n",
+           "--restarts %lld%s%s%s\n",
            e->method, (long long)e->units, e->prior, e->temperature, e->init_mean, e->init_sd,
-           (long long)e->iterations, (long long)e->restarts);
+           (long long)e->iterations, (long long)e->restarts,
+           options->as_printed ? " --as-printed" : "", singletons[options->singletons],
+           options->negative == RB_ET_NEGATIVE_REFLECT ? " --negative reflect" : "");
     printf("    %lld trials\n", (long long)e->trials);
 }
 
@@ -268,7 +273,7 @@ static int run_experiment(struct experiment e, const bench_options *options, int
     e.trials = options->trials ? options->trials : e.trials;
     e.restarts = options->restarts ? options->restarts : options->as_printed ? 1 : e.restarts;
     if (options->list) {
-        print_settings(&e);
+        print_settings(&e, options);
         return STATUS_DONE;
     }
     struct outcome *outcomes = calloc((size_t)e.trials, sizeof *outcomes);
@@ -291,6 +296,17 @@ bool bench_bars_has(const char *name) {
         found += !name || strcmp(name, table[i].name) == 0;
     }
     return found > 0;
+}
+
+const char *bench_bars_heed(const char *name) {
+    int count;
+    const struct experiment *table = experiments(&count);
+    for (int i = 0; name && i < count; i++) {
+        if (strcmp(name, table[i].name) == 0 && strcmp(table[i].method, "linca") == 0) {
+            return "as-printed singletons trials restarts seed";
+        }
+    }
+    return "as-printed singletons negative trials restarts seed";
 }
 
 int bench_bars(invocation *call, const bench_options *options) {

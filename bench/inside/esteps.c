@@ -1,6 +1,6 @@
 /* The E-step as a problem of its own: how near each way to solve it comes to the minimum, and what
  * it costs beside a general quadratic solver, which the paper compares it with (Clevert et al.
- * 2015, section 3: projected Newton against a quadratic program of n l variables). */
+ * 2015, section 2: projected Newton against a quadratic program of n l variables). */
 #include "esteps.h"
 #include "../../tests/quadratic.h"
 #include "../../tool/blas_choice.h"

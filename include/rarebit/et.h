@@ -64,6 +64,18 @@ typedef enum rb_et_selection {
 
 typedef enum rb_et_anneal { RB_ET_ANNEAL_AUTO = 0, RB_ET_ANNEAL_YES, RB_ET_ANNEAL_NO } rb_et_anneal;
 
+typedef enum rb_et_singletons {
+    RB_ET_SINGLETONS_AUTO = 0, /* yes; as printed for mca alone */
+    RB_ET_SINGLETONS_YES,
+    RB_ET_SINGLETONS_NO
+} rb_et_singletons;
+
+/* What becomes of negative values of fields that may have none. */
+typedef enum rb_et_negative {
+    RB_ET_NEGATIVE_CLAMP = 0, /* 0; for mca 1e-4 */
+    RB_ET_NEGATIVE_REFLECT    /* the absolute value */
+} rb_et_negative;
+
 typedef enum rb_et_mstep { RB_ET_MSTEP_SOLVE = 0, RB_ET_MSTEP_MULTIPLICATIVE } rb_et_mstep;
 
 typedef enum rb_et_noise { RB_ET_GAUSSIAN = 0, RB_ET_POISSON } rb_et_noise;
@@ -87,12 +99,13 @@ typedef struct rb_et_options {
     double init_mean;    /* of the fields at the start, with init_sd */
     double init_sd;      /* -1: both from the data */
     int selection;       /* rb_et_selection */
-    bool singletons;     /* look at every single cause besides */
+    int singletons;      /* rb_et_singletons: look at every single cause besides */
     int anneal_prior;    /* rb_et_anneal: the temperature acts on the prior too */
     double cut_factor; /* samples explained by few causes, as a share of those expected; 0: 0.9, or
                         * 1 while prior or sigma are learned; 1e9, say: use all samples always */
     int mstep;         /* rb_et_mstep, of nmf-et only */
     int noise;         /* rb_et_noise, of nmf-et and mca */
+    int negative;      /* rb_et_negative, likewise: after the M-step, and after noise on fields */
     bool prior_per_cause; /* a prior for each cause; learned from the end temperature on */
     int64_t count; /* exactly this many causes in each sample, all such states equally likely; 0:
                       * any number, by the prior */
@@ -101,7 +114,9 @@ typedef struct rb_et_options {
     int64_t max_active_limit;
     int64_t candidates_limit; /* and with two more candidates, up to this many; 0: units */
     bool exact;               /* look at all states: candidates = max_active = units */
-    bool as_printed;          /* the paper's literal settings, but for those that are given */
+    /* What the paper has instead of our choices, where they are not given: selection, singletons,
+     * annealed prior, and noise on fields to the end. */
+    bool as_printed;
 } rb_et_options;
 
 /* The option table of rb_et_options for a method, "linca", "nmf-et" or "mca"; NULL for another. */

@@ -13,12 +13,20 @@ void et_coder_free(void *coder) {
     }
 }
 
+/* `singletons` was a flag in models of 0.1.0. */
+static const char *value_today(const char *name, const char *value) {
+    if (value && strcmp(name, "singletons") == 0) {
+        return strcmp(value, "true") == 0 ? "auto" : strcmp(value, "false") == 0 ? "no" : value;
+    }
+    return value;
+}
+
 /* The options of the fit, as the model records them. */
 static rb_error recorded_options(rb_context *ctx, const rb_model *model, rb_et_options *options) {
     const rb_option *table = model->method->options;
     rb_et_options_default(options);
     for (const rb_option *row = table; row->name; row++) {
-        const char *value = rb_model_attribute(model, row->name);
+        const char *value = value_today(row->name, rb_model_attribute(model, row->name));
         rb_error err = value && row->kind != RB_OPTION_TEXT
                            ? rb_options_set(ctx, table, options, row->name, value)
                            : RB_OK;

@@ -1,6 +1,6 @@
 /* The E-step over the blocks. While all samples are in use one pass gives evidences and sums; once
  * the data are cut, a first pass gives the evidences, the least of those in use is found, and a
- * second pass adds up the samples that remain (Alg. 1). The log-likelihood is at temperature 1: at
+ * second pass adds up the samples that remain (Alg. 2). The log-likelihood is at temperature 1: at
  * another it takes a pass of its own, before these, in traced fits; the last E-step is that pass
  * alone. */
 #include "fit.h"

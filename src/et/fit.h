@@ -115,7 +115,7 @@ typedef struct et_state {
     rb_et_options options; /* as they are used: nothing is left to be chosen but what data decide */
     const et_model *model;
     et_model own_model; /* room for one that is made from a general table */
-    bool anneal_prior, learn_sigma, warm, reflect;
+    bool anneal_prior, learn_sigma, warm;
     et_survey survey;
     et_schedule schedule;
     double noise; /* sd of the noise on fields */

@@ -67,7 +67,7 @@ const rb_method rb_method_linca = {
     .name = "linca",
     .title = "linear component analysis (expectation truncation)",
     .code_name = "X_linca",
-    .options = et_option_rows + 2,
+    .options = et_option_rows + ET_SHARED_OPTIONS,
     SHARED,
 };
 
@@ -95,7 +95,7 @@ void rb_et_method(const rb_et_model *model, rb_method *method) {
         .title = model->title,
         .code_name = model->code_name,
         .own = model,
-        .options = et_option_rows + 2,
+        .options = et_option_rows + ET_SHARED_OPTIONS,
         SHARED,
     };
 }

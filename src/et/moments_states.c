@@ -69,7 +69,7 @@ static void add_shares(const struct part *part, double q) {
     }
 }
 
-/* ---- MCA (eq. 40): sum <A> and sum <A> y ----
+/* ---- MCA (eqs 30, 36): sum <A> and sum <A> y ----
  *
  *   A_hd(s) = s_h R_hd^a (sum_{j in s} R_jd)^-a,   R = W^rho,  a = 1 - 1 / rho
  * is 1 for a cause alone: those samples come from a product. */

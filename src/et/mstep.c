@@ -4,9 +4,8 @@
 
 #include <math.h>
 
-/* Fields are clamped; as printed, those that are not negative are reflected. */
 static void bound_fields(const et_state *st, rb_dense fields) {
-    bool reflect = st->reflect && st->model->non_negative;
+    bool reflect = st->options.negative == RB_ET_NEGATIVE_REFLECT && st->model->non_negative;
     for (int64_t h = 0; h < fields.rows; h++) {
         double *field = rb_dense_row(fields, h);
         for (int64_t d = 0; d < fields.cols; d++) {

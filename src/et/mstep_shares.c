@@ -1,10 +1,11 @@
 /* Fields as quotients of sums over states; one without responsibility stays. MCA: W_hd = sum <A_hd>
- * y_d / sum <A_hd> (eq. 41). */
+ * y_d / sum <A_hd> (eq. 30). */
 #include "fit.h"
 
 #include <math.h>
 
-/* R = (W / max_h W)^rho and R^a, a = 1 - 1 / rho, with rho = T / (T - 1), at most 21. */
+/* R = (W / max_h W)^rho and R^a, a = 1 - 1 / rho, with rho = T / (T - 1), at most 21, which is that
+ * of the end temperature 1.05 (section 4.2.1 has no bound). */
 void et_max_powers(et_state *st) {
     enum { MOST = 21 };
     double temperature = 1 / st->engine->beta;

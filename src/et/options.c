@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <string.h>
 
-/* The first row is for nmf-et alone, the second for nmf-et and mca: other tables begin later. */
+/* The first row is for nmf-et alone, the next two for nmf-et and mca: other tables begin later. */
 const rb_option et_option_rows[] = {
     {"mstep", 0, RB_OPTION_CHOICE, offsetof(rb_et_options, mstep), "solve", 0, 0,
      "solve|multiplicative", "STEP",
@@ -15,6 +15,10 @@ const rb_option et_option_rows[] = {
     {"noise", 0, RB_OPTION_CHOICE, offsetof(rb_et_options, noise), "gaussian", 0, 0,
      "gaussian|poisson", "NOISE", "of the data: poisson for counts; it has no sigma",
      RB_OPTION_COMMON},
+    {"negative", 0, RB_OPTION_CHOICE, offsetof(rb_et_options, negative), "clamp", 0, 0,
+     "clamp|reflect", "WHAT",
+     "what the M-step and the noise on fields leave below 0 becomes 0, or changes its sign",
+     RB_OPTION_RESEARCH},
     {"units", 'k', RB_OPTION_INTEGER, offsetof(rb_et_options, units), "10", 1, 1e9, NULL, "N",
      "number of causes", RB_OPTION_COMMON},
     {"candidates", 0, RB_OPTION_INTEGER, offsetof(rb_et_options, candidates), "0", 0, 1e9, NULL,
@@ -65,8 +69,10 @@ const rb_option et_option_rows[] = {
      "how candidates are chosen: best single causes (auto), eq. 33, eq. 28 (not for linca), or by "
      "all states (few units)",
      RB_OPTION_RESEARCH},
-    {"singletons", 0, RB_OPTION_FLAG, offsetof(rb_et_options, singletons), "true", 0, 0, NULL, NULL,
-     "look at the candidates alone, not at every single cause besides", RB_OPTION_RESEARCH},
+    {"singletons", 0, RB_OPTION_CHOICE, offsetof(rb_et_options, singletons), "auto", 0, 0,
+     "auto|yes|no", "WHEN",
+     "look at every single cause besides the candidates (auto: yes; as printed for mca alone)",
+     RB_OPTION_RESEARCH},
     {"anneal-prior", 0, RB_OPTION_CHOICE, offsetof(rb_et_options, anneal_prior), "auto", 0, 0,
      "auto|yes|no", "WHEN",
      "let the temperature act on the prior too (auto: yes, but not for linca)", RB_OPTION_RESEARCH},
@@ -81,16 +87,20 @@ const rb_option et_option_rows[] = {
      "iterations: 0=1,0.7=1,0.9=0.8",
      RB_OPTION_RESEARCH},
     {"as-printed", 0, RB_OPTION_FLAG, offsetof(rb_et_options, as_printed), "false", 0, 0, NULL,
-     NULL, "the paper's settings to the letter, but for those that are given; less reliable",
+     NULL,
+     "the paper's selection, states, annealing and noise where they are not given; less reliable",
      RB_OPTION_RESEARCH},
     {0},
 };
 
 const rb_option *rb_et_option_table(const char *method) {
-    static const char *const methods[] = {"nmf-et", "mca", "linca"};
+    static const struct {
+        const char *name;
+        int first;
+    } methods[] = {{"nmf-et", 0}, {"mca", 1}, {"linca", ET_SHARED_OPTIONS}};
     for (int i = 0; i < 3; i++) {
-        if (strcmp(method, methods[i]) == 0) {
-            return et_option_rows + i;
+        if (strcmp(method, methods[i].name) == 0) {
+            return et_option_rows + methods[i].first;
         }
     }
     return NULL;

@@ -61,6 +61,15 @@ static int selection_of(const et_model *model, const rb_et_options *o) {
     return RB_ET_SELECT_JOINT;
 }
 
+/* The paper has them for MCA, and for LinCA on sounds. */
+static bool has_singletons(const et_model *model, const rb_et_options *o) {
+    if (o->count) {
+        return false;
+    }
+    bool usual = !o->as_printed || model->max;
+    return o->singletons == RB_ET_SINGLETONS_AUTO ? usual : o->singletons == RB_ET_SINGLETONS_YES;
+}
+
 rb_error et_setup_of(rb_context *ctx, const et_model *model, const rb_et_options *options,
                      int64_t n_features, rb_type type, et_setup *setup) {
     *setup = (et_setup){.model = model,
@@ -68,13 +77,10 @@ rb_error et_setup_of(rb_context *ctx, const et_model *model, const rb_et_options
                         .units = options->units,
                         .type = type,
                         .selection = selection_of(model, options),
-                        .singletons = options->singletons && !options->count,
+                        .singletons = has_singletons(model, options),
                         .fixed_count = options->count > 0};
     et_limits(options, &setup->candidates, &setup->max_active);
     et_widths(options, setup);
-    if (options->as_printed) {
-        setup->singletons = setup->singletons && model->max;
-    }
     if (options->count > options->units) {
         return rb_fail(
             ctx, RB_ERROR_ARGUMENT,

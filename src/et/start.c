@@ -139,6 +139,10 @@ static const char *idle_option(const rb_et_options *o) {
         return "max-active does nothing where all states or a fixed count are looked at; leave it "
                "out";
     }
+    if ((o->exact || o->count) && o->singletons != RB_ET_SINGLETONS_AUTO) {
+        return "singletons does nothing where all states or a fixed count are looked at; leave it "
+               "out";
+    }
     if (o->count && o->prior > 0) {
         return "prior does nothing with a fixed count of causes; leave one of them out";
     }
@@ -189,7 +193,6 @@ static rb_error read_options(rb_context *ctx, et_state *st, et_setup *setup) {
     st->anneal_prior =
         o->anneal_prior == RB_ET_ANNEAL_YES ||
         (o->anneal_prior == RB_ET_ANNEAL_AUTO && (st->model->anneal_prior || o->as_printed));
-    st->reflect = o->as_printed;
     st->learn_sigma = !st->model->general && (o->learn_sigma || o->sigma == 0);
     st->schedule =
         (et_schedule){.iterations = st->problem.fit->iterations, .end = st->model->end_temperature};

@@ -7,9 +7,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* The one lock of the library. The common build of HDF5 keeps global tables without guarding them,
- * so that calls from two threads, even on two files, must not overlap. The lock belongs to HDF5,
- * which is one in a process, and thus not to a context. */
+/* The one lock of the library. HDF5 keeps global tables, and guards them only if it was built to
+ * (--enable-threadsafe, as Debian's is): else calls from two threads, even on two files, must not
+ * overlap. The lock belongs to HDF5, which is one in a process, and thus not to a context. */
 static pthread_mutex_t hdf5_lock = PTHREAD_MUTEX_INITIALIZER;
 
 void rb_h5_hold(rb_h5 *file, rb_context *ctx) {

@@ -31,7 +31,9 @@ rb_error rfn_noise_new(rb_context *ctx, rfn_state *st) {
                        "this input-noise would fill the zeros of sparse data; take masking, which "
                        "hides stored values");
     }
-    noise->threshold = rfn_random_threshold(st->options.input_noise_level);
+    if (st->options.input_noise != RB_RFN_NOISE_GAUSSIAN) { /* whose level is no share */
+        noise->threshold = rfn_random_threshold(st->options.input_noise_level);
+    }
     rb_error err = RB_OK;
     if (!st->problem.sparse) {
         err = rb_dense_new(ctx, type, st->problem.block_samples, m, &noise->rows);

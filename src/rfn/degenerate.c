@@ -2,8 +2,9 @@
  *
  * On the rectified and normalised set the nearest feasible point of such a unit is sqrt(n) for the
  * sample of its largest posterior mean (ties: the first) and 0 elsewhere (Clevert et al. 2015,
- * Theorem 1, case (b), with the constant sqrt(n) for a mean square of 1). The sample is kept as the
- * pass goes by, so that one pass is enough.
+ * Theorem 12, eq. 175, which prints the largest unit for the largest sample; Theorem 1 prints
+ * sqrt(1/n), whose mean square is not 1). The sample is kept as the pass goes by, so that one pass
+ * is enough.
  */
 #include "state.h"
 

@@ -1,4 +1,4 @@
-/* Learning a full noise covariance (Clevert et al. 2015, S4.2 and the M-step of Alg. 1).
+/* Learning a full noise covariance (Clevert et al. 2015, S4.2 and the M-step of Alg. S2).
  *
  *     E = C - U W' - W U' + W S W',   Psi <- Psi + eta (E - Psi)
  *

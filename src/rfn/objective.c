@@ -1,4 +1,4 @@
-/* Objectives of RFN (Clevert et al. 2015, S4 and S5; P = M^-1 + W' Psi^-1 W).
+/* Objectives of RFN (Clevert et al. 2015, S5, S6 and eq. 165; P = M^-1 + W' Psi^-1 W).
  *
  *   O  = mean_i (mu_i - mu_p,i)' P (mu_i - mu_p,i)
  *      = <P, A> - 2 (sum_kj U_kj W_kj / psi_k + xi' M^-1 mean(mu)) + <P, mu_p'mu_p> / n

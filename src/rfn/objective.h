@@ -1,4 +1,4 @@
-/* The objectives of spec: F = -E - KL = L - O / 2. Private to src/rfn. */
+/* The objectives: F = -E - KL = L - O / 2. Private to src/rfn. */
 #ifndef RB_RFN_OBJECTIVE_H
 #define RB_RFN_OBJECTIVE_H
 

@@ -1,4 +1,4 @@
-/* The Gaussian posterior of the hidden units (Clevert et al. 2015, eqs 2 and S101).
+/* The Gaussian posterior of the hidden units (Clevert et al. 2015, eqs 2, 236, 237).
  *
  *   l <= m:  P = M^-1 + W' Psi^-1 W,  Sigma = P^-1,    B = Psi^-1 W Sigma
  *   l >  m:  K = W M W' + Psi,        B = K^-1 W M,    Sigma = M - M W' B

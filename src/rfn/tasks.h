@@ -5,7 +5,7 @@
 
 #include "linalg/linalg.h"
 
-/* About 1024 samples a task, for a product packs its larger operand, the filter, once a task; at
+/* Up to 2048 samples a task, for a product packs its larger operand, the filter, once a task; at
  * least 4 tasks where they are not below 512. Even, for two threads. Never falls as n grows. */
 static inline int64_t rfn_task_count(int64_t n_samples) {
     enum { SAMPLES = 2048, FEWER = 512, TASKS = 4 };

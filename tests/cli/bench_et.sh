@@ -18,8 +18,11 @@ expect 0 bench et --experiment nmf-noisy --trials 3 --restarts 1 --threads 2
 cmp -s one out || fail "threads change the result: $(cat one out)"
 tells "nmf-noisy"
 tells "/3 "
-expect 0 bench et --experiment linca-noiseless --trials 2 --as-printed
+expect 0 bench et --experiment linca-noiseless --trials 2 --as-printed --singletons yes
 tells "linca-noiseless"
+expect 0 bench et --experiment nmf-noisy --as-printed --singletons yes --negative reflect --list
+tells "--restarts 1 --as-printed --singletons yes --negative reflect"
+refuses "--negative does nothing" bench et --experiment linca-noisy --negative reflect
 
 # On data of one's own, small and for a few iterations: the settings are the paper's.
 expect 0 simulate bars --style max --noise 0 --size 5 --samples 60 --seed 1 -o Y.npy -q

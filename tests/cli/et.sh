@@ -276,6 +276,7 @@ refuses "learn-prior" fit mca Y.npy -k 10 --count 2 --learn-prior -o none.h5 -q
 refuses "prior does nothing" fit mca Y.npy -k 10 --count 2 --prior 0.2 -o none.h5 -q
 refuses "max-active does nothing" fit mca Y.npy -k 10 --count 2 --max-active 4 -o none.h5 -q
 refuses "candidates does nothing" fit mca Y.npy -k 10 --exact --candidates 5 -o none.h5 -q
+refuses "singletons does nothing" fit mca Y.npy -k 10 --exact --singletons yes -o none.h5 -q
 refuses "selection does nothing" fit mca Y.npy -k 10 --exact --selection bound -o none.h5 -q
 for option in "--sigma 2" --learn-sigma; do
     # shellcheck disable=SC2086 # words

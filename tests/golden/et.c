@@ -89,7 +89,8 @@ static rb_et_options options_of(const struct golden *g) {
     options.sigma = number(g->root, "sigma");
     options.learn_sigma = true;
     options.weight_noise = 0;
-    options.singletons = json_is_true(member(g->root, "singletons"));
+    options.singletons =
+        json_is_true(member(g->root, "singletons")) ? RB_ET_SINGLETONS_YES : RB_ET_SINGLETONS_NO;
     options.anneal_prior =
         json_is_true(member(g->root, "anneal_prior")) ? RB_ET_ANNEAL_YES : RB_ET_ANNEAL_NO;
     options.mstep =
@@ -303,7 +304,8 @@ static void check(const char *path) {
         .n_samples = g.n, .n_features = g.d, .dense = {g.y, g.n, g.d, g.d, RB_FLOAT64}};
     et_state *st = start(ctx, &g, &options, &fit, &block);
     estep(ctx, st, &block, g.n); /* all samples, since the case has moments of each */
-    assert_int_equal(st->engine->tree.count + (options.singletons ? g.h - g.candidates : 0),
+    assert_int_equal(st->engine->tree.count +
+                         (options.singletons == RB_ET_SINGLETONS_YES ? g.h - g.candidates : 0),
                      number(g.out, "n_states"));
     check_selection(&g, st);
     check_posteriors(&g, st);

@@ -1,5 +1,5 @@
-/* With a guaranteed E-step F never falls (Clevert et al. 2015, Theorem 1; the first iteration has
- * no codes to go on from); and the model gives the converged codes back, one sample or all. */
+/* With a guaranteed E-step F never falls (Clevert et al. 2015, Theorems 2, 4; the first iteration
+ * has no codes to go on from); and the model gives the converged codes back, one sample or all. */
 #include "fixture.h"
 
 static rb_model *fit(rb_context *ctx, rb_source *source, const rb_rfn_options *options,

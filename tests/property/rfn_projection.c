@@ -1,4 +1,4 @@
-/* The projection of the E-step is the nearest feasible point (Theorem 1), degenerate case
+/* The projection of the E-step is the nearest feasible point (Theorem 12), degenerate case
  * included. */
 #include "fixture.h"
 #include "rfn/state.h"

@@ -6,9 +6,13 @@
  *     lambda  P((1 - lambda) mu + lambda mu_p)
  *     both    P((1 - gamma) mu + gamma P((1 - lambda) mu + lambda mu_p))
  *
- * with gamma and lambda halved until the candidate is good enough, or plainly will not be. The
- * direction is Newton's for the problem without bounds; with them it need not lead down, however
- * short the step: where no step is good enough the codes stay as they are.
+ * with gamma and lambda halved until the candidate is good enough. The direction is Newton's for
+ * the problem without bounds; with them it need not lead down, however short the step: where no
+ * step is good enough the codes stay as they are.
+ *
+ * Alg. S3 goes on to bounds that it does not give. Here there are at most 6 halvings, to 1/64, and
+ * fewer where the parabola through O at 0 and at the last two steps has no value that is good
+ * enough below them; with --accept any too, so that a step that would lower O may be missed.
  */
 #include "estep.h"
 

@@ -43,7 +43,7 @@ void rfn_residual(rb_context *ctx, const rfn_quadratic *problem, rb_dense codes,
                   int64_t count, rfn_work *work);
 
 /* feasible.c: row <- the nearest feasible point of x + factor y; row is neither. false: nothing
- * was positive, and on the normalised set the largest value was taken (Theorem 1, case (b)). */
+ * was positive, and on the normalised set the largest value was taken (degenerate.c). */
 bool rfn_feasible(rb_context *ctx, bool normalized, rb_type type, int64_t n, double factor,
                   const void *x, const void *y, void *row);
 /* Where x + factor y is largest; the first of ties. */

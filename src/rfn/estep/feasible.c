@@ -1,5 +1,5 @@
 /* The feasible sets: mu >= 0, and for the normalised one mean square 1 in every unit. The nearest
- * feasible point is that of Theorem 1 of Clevert et al. 2015, with sqrt(n) in its case (b). */
+ * feasible point is that of Theorems 11 and 12 of Clevert et al. 2015 (but for degenerate.c). */
 #include "estep.h"
 
 #include <math.h>

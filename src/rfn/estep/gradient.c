@@ -1,8 +1,8 @@
 /* The gradient E-step: mu <- P(mu - lambda (mu P - Q)), lambda = 0.999 / e_max(P).
  *
  * On any closed set with an exact projection (n/2) O falls by at least (1/lambda - e_max)/2
- * |step|^2 (Clevert et al. 2015, S9.3, has a longer step, which is right for convex sets only: not
- * for the normalised one). Cost: 2 n l^2.
+ * |step|^2 (Clevert et al. 2015, S9.5.1, eq. 200, has a longer step, which is right for convex sets
+ * only: not for the normalised one). Cost: 2 n l^2.
  */
 #include "estep.h"
 

@@ -2,10 +2,13 @@
  * Alg. S7): P(mu + lambda D), lambda = 1, 1/2, 1/4, ...
  *
  * In sample i a unit is active when its code is at most eps_i and the gradient pushes it further
- * down; eps_i = min(1e-3, |mu_i - P(mu_p)_i|) (eq. 208 with Bertsekas' cap, without which every
- * unit is active). H is P with the rows and columns of active units replaced by unit vectors, and D
- * = -H^-1 (mu P - Q): Newton's step in the free units, the gradient in the active ones. (S9.5.2
- * prints Sigma_p for P; with that O did not fall in most problems.)
+ * down. The second condition is Bertsekas'; S9.5.2 and Alg. S3 have the first alone, with which
+ * units on their way up from 0 would take the gradient's step. eps_i = min(1e-3, |mu_i -
+ * P(mu_p)_i|) (eq. 208 with Bertsekas' cap, without which every unit is active). H is P with the
+ * rows and columns of active units replaced by unit vectors, and D = -H^-1 (mu P - Q): Newton's
+ * step in the free units, the gradient in the active ones. (S9.5.2 prints Sigma_p for P; with that
+ * O did not fall in most problems.) lambda is halved 6 times at most; the other step of Alg. S7,
+ * gamma, is 1.
  *
  * On the rectified set O falls for short steps (Theorem 14), unless the codes are stationary; on
  * the normalised one it may not. Samples with the same active units share a factorisation. Cost: at
