@@ -199,6 +199,8 @@ typedef struct output {
     const char *path;   /* where the library is to write */
     char *folder;       /* temporary; NULL: none */
     char *temporary;    /* in the folder */
+    rb_context *ctx;    /* with staged */
+    rb_staged *staged;  /* of output_begin_own; or NULL */
 } output;
 
 /* Can the target be written? check_places asks for every output, before the work. */
@@ -206,7 +208,9 @@ int output_check(const char *target);
 /* Begins an output. suffix ("tsv") is used for "-" and
  * devices without one. STATUS_DONE, or a status after a message. */
 int output_begin(output *out, const char *target, const char *suffix);
-/* Copies to the device, if it is one, and frees. */
+/* The same for a file that the command writes itself, at out->path. */
+int output_begin_own(output *out, rb_context *ctx, const char *target, const char *suffix);
+/* Copies to the device, if it is one, or lets the command's own file appear, and frees. */
 int output_end(output *out);
 /* Frees without output. */
 void output_abandon(output *out);
