@@ -106,6 +106,7 @@ int check_conditions(const invocation *call);
 
 typedef struct general_options {
     int64_t threads;
+    double max_expansion;
     bool quiet;
 } general_options;
 const rb_option *general_option_table(void);

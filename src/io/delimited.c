@@ -90,7 +90,7 @@ static rb_error make_room(rb_context *ctx, struct table *t) {
     if (t->n_rows < t->room) {
         return RB_OK;
     }
-    int64_t room = t->room ? 2 * t->room : 16, cells;
+    int64_t room = t->room ? 2 * t->room : 1, cells;
     if (!rb_multiply(room, t->n_features, &cells)) {
         return rb_fail(ctx, RB_ERROR_MEMORY, "%s is too large for memory", t->path);
     }

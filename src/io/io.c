@@ -171,6 +171,12 @@ static rb_error prepare(rb_context *ctx, const char *path, const rb_read_options
     return err ? err : check_heeded(ctx, path, *format, options);
 }
 
+/* A sparse matrix may have many more rows and columns than entries; whoever uses it needs a number
+ * for each. */
+static rb_error check_shape(rb_context *ctx, int64_t n_samples, int64_t n_features) {
+    return rb_reading_check(ctx, ((double)n_samples + (double)n_features) * sizeof(double));
+}
+
 static rb_error read_with(rb_context *ctx, const rb_format *format, const char *path,
                           const rb_read_options *options, rb_matrix **matrix) {
     rb_error err = format->read(ctx, path, options, matrix);
@@ -190,9 +196,21 @@ rb_error rb_read(rb_context *ctx, const char *path, const rb_read_options *given
                  rb_matrix **matrix) {
     rb_read_options options;
     const rb_format *format;
+    rb_reading reading;
     *matrix = NULL;
     rb_error err = prepare(ctx, path, given, &options, &format);
-    return err ? err : read_with(ctx, format, path, &options, matrix);
+    if (err) {
+        return err;
+    }
+    rb_reading_begin(ctx, &reading, path);
+    err = read_with(ctx, format, path, &options, matrix);
+    if (!err && check_shape(ctx, (*matrix)->n_samples, (*matrix)->n_features)) {
+        err = RB_ERROR_MEMORY;
+        rb_matrix_free(*matrix);
+        *matrix = NULL;
+    }
+    rb_reading_end(ctx);
+    return err;
 }
 
 static rb_error open_source(rb_context *ctx, const char *path, const rb_read_options *given,
@@ -219,15 +237,17 @@ static rb_error open_source(rb_context *ctx, const char *path, const rb_read_opt
 
 rb_error rb_open(rb_context *ctx, const char *path, const rb_read_options *given,
                  rb_source **source) {
+    rb_reading reading;
+    rb_reading_begin(ctx, &reading, path);
     rb_error err = open_source(ctx, path, given, source);
-    if (err) {
-        return err;
+    if (!err) {
+        (*source)->path = rb_copy_text(ctx, path);
+        if (!(*source)->path || check_shape(ctx, (*source)->n_samples, (*source)->n_features)) {
+            err = RB_ERROR_MEMORY;
+            rb_source_free(*source);
+            *source = NULL;
+        }
     }
-    (*source)->path = rb_copy_text(ctx, path);
-    if (!(*source)->path) {
-        rb_source_free(*source);
-        *source = NULL;
-        return RB_ERROR_MEMORY;
-    }
-    return RB_OK;
+    rb_reading_end(ctx);
+    return err;
 }

@@ -273,6 +273,40 @@ static void memory(void **state) {
     rb_context_free(ctx);
 }
 
+/* What is allocated while a file is read is compared with the file's size; a file within a file has
+ * a count of its own, and growing counts once. */
+static void memory_of_a_file(void **state) {
+    (void)state;
+    rb_context *ctx = fixture_context();
+    rb_reading outer, inner;
+    assert_int_equal(rb_context_set_max_expansion(ctx, 0), RB_ERROR_ARGUMENT);
+    assert_int_equal(rb_context_set_max_expansion(ctx, NAN), RB_ERROR_ARGUMENT);
+    assert_true(rb_context_max_expansion(ctx) == 200);
+    assert_ok(ctx, rb_context_set_max_expansion(ctx, 1));
+    rb_reading_begin(ctx, &outer, "no such file"); /* counts as 1.28 MB */
+    void *memory = rb_alloc(ctx, 1000000, 1);
+    assert_non_null(memory);
+    assert_null(rb_grow(ctx, memory, 1000000, 1100000, 1)); /* both would be there for a while */
+    assert_non_null(strstr(rb_context_error(ctx), "would take more than 1.28 MB"));
+    rb_free(memory);
+    rb_reading_begin(ctx, &inner, "another");
+    memory = rb_alloc(ctx, 400000, 1);
+    for (int64_t size = 400000; memory && size < 600000; size += 10000) {
+        memory = rb_grow(ctx, memory, size, size + 10000, 1);
+    }
+    assert_non_null(memory);
+    assert_ok(ctx, rb_reading_check(ctx, 1.28e6));
+    assert_int_equal(rb_reading_check(ctx, 1.29e6), RB_ERROR_MEMORY);
+    rb_free(memory);
+    rb_reading_end(ctx);
+    assert_null(rb_alloc(ctx, 1000000, 1));
+    rb_reading_end(ctx);
+    memory = rb_alloc(ctx, 2000000, 1);
+    assert_non_null(memory);
+    rb_free(memory);
+    rb_context_free(ctx);
+}
+
 static void sentences(void **state) {
     (void)state;
     rb_context *ctx = fixture_context();
@@ -301,7 +335,7 @@ int main(void) {
         cmocka_unit_test(refused_values),    cmocka_unit_test(defaults_are_pinned),
         cmocka_unit_test(random_numbers),    cmocka_unit_test(random_reference),
         cmocka_unit_test(every_task_once),   cmocka_unit_test(memory),
-        cmocka_unit_test(sentences),
+        cmocka_unit_test(sentences), cmocka_unit_test(memory_of_a_file),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
