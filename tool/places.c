@@ -53,6 +53,26 @@ static bool same_file(const char *a, const char *b) {
     return same_entry(a, b);
 }
 
+/* Would writing to the target change the input? A folder of 10x is its files, also those that are
+ * not there yet: each would take the place of another. */
+static bool changes(const char *target, const char *input) {
+    static const char *const names[] = {"matrix.mtx",      "matrix.mtx.gz", "barcodes.tsv",
+                                        "barcodes.tsv.gz", "features.tsv",  "features.tsv.gz",
+                                        "genes.tsv",       "genes.tsv.gz",  NULL};
+    struct stat info;
+    if (stat(input, &info) || !S_ISDIR(info.st_mode)) {
+        return same_file(target, input);
+    }
+    for (const char *const *name = names; *name; name++) {
+        char path[4096];
+        int length = snprintf(path, sizeof path, "%s/%s", input, *name);
+        if (length < (int)sizeof path && same_file(target, path)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* The file that an option names, or NULL. */
 static const char *path_of(const rb_option *row, const void *options) {
     const void *field = (const char *)options + row->offset;
@@ -96,11 +116,11 @@ static int check_inputs(const invocation *call, const place *target, const place
     char option[64];
     const char *taken = NULL;
     for (int i = 0; i < n_inputs && !taken; i++) {
-        taken = same_file(target->path, inputs[i].path) ? inputs[i].path : NULL;
+        taken = changes(target->path, inputs[i].path) ? inputs[i].path : NULL;
     }
     for (int i = 0; i < call->n_arguments && !taken; i++) {
         const char *path = call->arguments[i];
-        taken = same_file(target->path, path) && !added_to(call, i) ? path : NULL;
+        taken = changes(target->path, path) && !added_to(call, i) ? path : NULL;
     }
     if (!taken) {
         return STATUS_DONE;

@@ -205,7 +205,10 @@ rb_error rb_labels_read(rb_context *ctx, const char *path, const rb_source *sour
                        "the data have no sample names, by which the labels of %s could be found",
                        path);
     }
+    rb_reading reading;
+    rb_reading_begin(ctx, &reading, path);
     rb_error err = read_file(ctx, path, &t);
+    rb_reading_end(ctx);
     if (!err) {
         err = sort_table(ctx, path, &t);
     }

@@ -120,6 +120,17 @@ static void refused_values(void **state) {
 }
 
 /* A default that changes silently costs somebody a day: all are pinned here. */
+/* A range says both of its ends. */
+static void ranges(void **state) {
+    (void)state;
+    const rb_option large = {"sd", 0, RB_OPTION_NUMBER, 0, "0", 0, 1e150, NULL, "SD", "h"};
+    char text[128];
+    rb_options_range(&large, text, sizeof text);
+    assert_string_equal(text, "a number of at least 0 and at most 1e+150");
+    rb_options_range(&table[0], text, sizeof text); /* 9e18 stands for no limit of whole numbers */
+    assert_string_equal(text, "a whole number of at least 1");
+}
+
 static void defaults_are_pinned(void **state) {
     (void)state;
     static const struct {
@@ -335,7 +346,8 @@ int main(void) {
         cmocka_unit_test(refused_values),    cmocka_unit_test(defaults_are_pinned),
         cmocka_unit_test(random_numbers),    cmocka_unit_test(random_reference),
         cmocka_unit_test(every_task_once),   cmocka_unit_test(memory),
-        cmocka_unit_test(sentences), cmocka_unit_test(memory_of_a_file),
+        cmocka_unit_test(sentences),         cmocka_unit_test(ranges),
+        cmocka_unit_test(memory_of_a_file),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
