@@ -15,6 +15,7 @@ typedef struct rb_read_options {
     int header;          /* rb_read_choice: text has a row of feature names */
     int row_names;       /* rb_read_choice: text has a column of sample names */
     const char *patches; /* "10x10": images are cut into patches, one a sample; NULL: one row */
+    const char *missing_words; /* "n/d,-999": text that stands for missing values; NULL: none */
 } rb_read_options;
 
 typedef enum rb_read_choice { RB_READ_AUTO = 0, RB_READ_YES, RB_READ_NO } rb_read_choice;

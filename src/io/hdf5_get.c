@@ -70,8 +70,8 @@ static rb_error check_chunk(rb_h5 *file, const rb_h5_data *data, size_t number_b
     if (list >= 0) {
         H5Pclose(list);
     }
-    return chunked ? rb_reading_check(file->ctx, (double)chunk[0] * (double)chunk[1] *
-                                                     (double)number_bytes)
+    return chunked ? rb_reading_check(file->ctx,
+                                      (double)chunk[0] * (double)chunk[1] * (double)number_bytes)
                    : RB_OK;
 }
 

@@ -19,6 +19,8 @@ static const rb_option table[] = {
      "auto|yes|no", "WHETHER", "text files: the first column names the samples"},
     {"patches", 0, RB_OPTION_TEXT, offsetof(rb_read_options, patches), NULL, 0, 0, NULL, "HxW",
      "images: cut into patches of this size, one a sample"},
+    {"missing-words", 0, RB_OPTION_TEXT, offsetof(rb_read_options, missing_words), NULL, 0, 0, NULL,
+     "WORD,...", "text files: what stands for a missing value, besides NA and the like"},
     {0},
 };
 
@@ -106,6 +108,32 @@ static rb_error look_at(rb_context *ctx, const char *path, char suffix[MOST_SUFF
     return probe->folder ? RB_OK : take_bytes(ctx, probe);
 }
 
+/* What to do with a file of a kind that is often tried; NULL: it is none of them. */
+static const char *advise(const rb_probe *probe) {
+    static const struct {
+        const char *magic;
+        const char *advice;
+    } kinds[] = {
+        {"PK\x03\x04",
+         "a spreadsheet (xlsx, ods) is to be saved as CSV or TSV, and arrays of a .npz "
+         "one by one as .npy"},
+        {"\xD0\xCF\x11\xE0", "a spreadsheet (xls) is to be saved as CSV or TSV"},
+        {"RIFF", "a sound is cut into samples with: rarebit segments"},
+        {"FORM", "a sound is cut into samples with: rarebit segments"},
+        {".snd", "a sound is cut into samples with: rarebit segments"},
+        {"fLaC", "a sound is cut into samples with: rarebit segments"},
+        {"\xFF\xD8\xFF", "a picture (JPEG) is to be saved as PNG"},
+        {"PAR1", "a table (Parquet) is to be saved as CSV or TSV"},
+    };
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        size_t length = strlen(kinds[i].magic);
+        if (probe->n_bytes >= (int)length && memcmp(probe->bytes, kinds[i].magic, length) == 0) {
+            return kinds[i].advice;
+        }
+    }
+    return NULL;
+}
+
 static rb_error find_format(rb_context *ctx, const char *path, const rb_format **format) {
     char suffix[MOST_SUFFIX];
     rb_probe probe;
@@ -125,7 +153,9 @@ static rb_error find_format(rb_context *ctx, const char *path, const rb_format *
             ctx, RB_ERROR_FORMAT,
             "%s is a folder, but no 10x one: there is no matrix.mtx or matrix.mtx.gz in it", path);
     }
-    return rb_fail(ctx, RB_ERROR_FORMAT, "%s is in no format that rarebit knows", path);
+    const char *advice = advise(&probe);
+    return rb_fail(ctx, RB_ERROR_FORMAT, "%s is in no format that rarebit knows%s%s", path,
+                   advice ? ": " : "", advice ? advice : "");
 }
 
 rb_error rb_format_of(rb_context *ctx, const char *path, const char **name) {
@@ -149,6 +179,10 @@ static rb_error check_heeded(rb_context *ctx, const char *path, const rb_format 
                        "%s is no HDF5 file: --dataset names a data set inside of one", path);
     }
     bool text = format == &rb_format_delimited;
+    if (!text && options->missing_words) {
+        return rb_fail(ctx, RB_ERROR_ARGUMENT,
+                       "%s is no text table: --missing-words is for CSV and TSV", path);
+    }
     if (!text && (options->header != RB_READ_AUTO || options->row_names != RB_READ_AUTO)) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT,
                        "%s is no text table: --header and --row-names are for CSV and TSV", path);

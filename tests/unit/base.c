@@ -153,7 +153,7 @@ static void defaults_are_pinned(void **state) {
          "prior-mean=0 prior-covariance=1 "},
         {rb_preprocess_option_table,
          "missing=refuse totals=0 log1p=false top-variance=0 centre=auto scale=none "},
-        {rb_read_option_table, "dataset= transpose=false header=auto row-names=auto patches= "},
+        {rb_read_option_table, "dataset= transpose=false header=auto row-names=auto patches= missing-words= "},
     };
     for (size_t i = 0; i < sizeof pinned / sizeof *pinned; i++) {
         char text[4096] = "", value[64];
