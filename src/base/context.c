@@ -7,7 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { MOST_THREADS = 1024, DEFAULT_EXPANSION = 200 };
+enum { MOST_THREADS = 1024, DEFAULT_EXPANSION = 1000 };
 
 rb_error rb_context_create(rb_context **context) {
     *context = calloc(1, sizeof **context);

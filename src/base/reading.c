@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 
 /* A file smaller than this counts as this large: so 256 MB are always allowed by default. */
-enum { SMALL_FILE = 1280000 };
+enum { SMALL_FILE = 256000 };
 
 rb_error rb_context_set_max_expansion(rb_context *ctx, double times) {
     if (!(times > 0)) {

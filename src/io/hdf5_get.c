@@ -6,7 +6,7 @@
 
 /* What is read block by block may hold so many times more than what is read whole, which rb_alloc
  * counts. By default this is twice what compression can gain. */
-enum { STREAMED = 10, LONGEST_TEXT = 1 << 24 };
+enum { STREAMED = 2, LONGEST_TEXT = 1 << 24 };
 
 bool rb_h5_has(rb_h5 *file, const char *path) {
     hid_t object = H5Oopen(file->id, path, H5P_DEFAULT);
@@ -95,6 +95,19 @@ static bool look_at_shape(rb_h5_data *data) {
     return done;
 }
 
+/* Booleans as h5py and PyTables store them: an enumeration of FALSE and TRUE, 0 and 1. */
+static bool is_boolean(hid_t type) {
+    int8_t no = -1, yes = -1;
+    hid_t native = H5Tget_native_type(type, H5T_DIR_DEFAULT); /* the values, in our byte order */
+    bool boolean = native >= 0 && H5Tget_size(native) == 1 && H5Tget_nmembers(native) == 2 &&
+                   H5Tenum_valueof(native, "FALSE", &no) >= 0 &&
+                   H5Tenum_valueof(native, "TRUE", &yes) >= 0 && no == 0 && yes == 1;
+    if (native >= 0) {
+        H5Tclose(native);
+    }
+    return boolean;
+}
+
 /* Which numbers it holds: integers of up to 16 bits and floats of up to 32 fit into float32. */
 static bool look_at_type(rb_h5_data *data, size_t *bytes) {
     hid_t type = H5Dget_type(data->id);
@@ -102,6 +115,9 @@ static bool look_at_type(rb_h5_data *data, size_t *bytes) {
         return false;
     }
     data->kind = H5Tget_class(type);
+    if (data->kind == H5T_ENUM && is_boolean(type)) {
+        data->kind = H5T_INTEGER;
+    }
     *bytes = H5Tget_size(type);
     data->numeric = data->kind == H5T_INTEGER || data->kind == H5T_FLOAT;
     bool small = *bytes <= (data->kind == H5T_INTEGER ? 2 : 4);

@@ -153,7 +153,8 @@ static void defaults_are_pinned(void **state) {
          "prior-mean=0 prior-covariance=1 "},
         {rb_preprocess_option_table,
          "missing=refuse totals=0 log1p=false top-variance=0 centre=auto scale=none "},
-        {rb_read_option_table, "dataset= transpose=false header=auto row-names=auto patches= missing-words= "},
+        {rb_read_option_table,
+         "dataset= transpose=false header=auto row-names=auto patches= missing-words= "},
     };
     for (size_t i = 0; i < sizeof pinned / sizeof *pinned; i++) {
         char text[4096] = "", value[64];
@@ -292,9 +293,9 @@ static void memory_of_a_file(void **state) {
     rb_reading outer, inner;
     assert_int_equal(rb_context_set_max_expansion(ctx, 0), RB_ERROR_ARGUMENT);
     assert_int_equal(rb_context_set_max_expansion(ctx, NAN), RB_ERROR_ARGUMENT);
-    assert_true(rb_context_max_expansion(ctx) == 200);
-    assert_ok(ctx, rb_context_set_max_expansion(ctx, 1));
-    rb_reading_begin(ctx, &outer, "no such file"); /* counts as 1.28 MB */
+    assert_true(rb_context_max_expansion(ctx) == 1000);
+    assert_ok(ctx, rb_context_set_max_expansion(ctx, 5));
+    rb_reading_begin(ctx, &outer, "no such file"); /* allows 1.28 MB */
     void *memory = rb_alloc(ctx, 1000000, 1);
     assert_non_null(memory);
     assert_null(rb_grow(ctx, memory, 1000000, 1100000, 1)); /* both would be there for a while */
