@@ -98,6 +98,9 @@ static int read_long(struct reader *r, const char *text) {
         if (row && row->kind == RB_OPTION_FLAG) {
             return set_option(r, group, row, "false");
         }
+        if (row && row->choices && strcmp(row->choices, "auto|yes|no") == 0) {
+            return set_option(r, group, row, "no");
+        }
         row = NULL;
     }
     if (!row) {

@@ -161,33 +161,26 @@ static rb_error write_states(invocation *call, FILE *file) {
     return err;
 }
 
-static int run_map(invocation *call, const char *target) {
-    output out;
-    int status = output_begin(&out, target, "tsv");
+/* Writes the states where they are to wait for the codes; output_end lets them appear. */
+static int prepare_states(invocation *call, const char *target, output *out) {
+    int status = output_begin_own(out, call->ctx, target, "tsv");
     if (status) {
         return status;
     }
-    FILE *file = fopen(out.path, "w");
-    if (!file) {
-        report_error("cannot write '%s': %s", target, strerror(errno));
-        output_abandon(&out);
-        return STATUS_FAILED;
-    }
-    rb_error err = write_states(call, file);
-    bool failed = ferror(file);
-    failed = fclose(file) != 0 || failed;
+    FILE *file = fopen(out->path, "w");
+    rb_error err = file ? write_states(call, file) : RB_OK;
+    bool failed = !file || ferror(file);
+    failed = (file && fclose(file) != 0) || failed;
     if (failed) {
-        report_error("the states could not be written to '%s'", target);
+        report_error("cannot write '%s': %s", target, strerror(errno ? errno : EIO));
         status = STATUS_FAILED;
     } else if (err) {
         status = report_failure(call->ctx, err);
     }
     if (status) {
-        remove(out.path);
-        output_abandon(&out);
-        return status;
+        output_abandon(out);
     }
-    return output_end(&out);
+    return status;
 }
 
 static int check_output(const invocation *call, const char *option, const char *path) {
@@ -210,23 +203,34 @@ static int refuse_anndata_options(const invocation *call) {
     return STATUS_DONE;
 }
 
-static int run(invocation *call) {
+static int run_codes(invocation *call, bool anndata) {
     const output_options *options = options_of(call, matrix_output_option_table());
-    const map_options *states = options_of(call, map_option_table());
-    bool anndata = has_suffix(call->arguments[1], ".h5ad") && has_suffix(options->output, ".h5ad");
-    if (!anndata && refuse_anndata_options(call)) {
-        return STATUS_USAGE;
-    }
-    if (states->map) {
-        int status = run_map(call, states->map);
-        if (status) {
-            return status;
-        }
-    }
     if (anndata) {
         return run_annotate(call, options->output);
     }
     return run_rows(call, rb_encode, names_of_units);
+}
+
+/* States and codes appear both, or neither: the states last, when only their name is missing. */
+static int run(invocation *call) {
+    const output_options *codes = options_of(call, matrix_output_option_table());
+    const map_options *options = options_of(call, map_option_table());
+    bool anndata = has_suffix(call->arguments[1], ".h5ad") && has_suffix(codes->output, ".h5ad");
+    output states = {0};
+    int status = anndata ? STATUS_DONE : refuse_anndata_options(call);
+    if (!status && options->map) {
+        status = prepare_states(call, options->map, &states);
+    }
+    if (status) {
+        return status;
+    }
+    status = run_codes(call, anndata);
+    if (status) {
+        output_abandon(&states);
+    } else if (options->map) {
+        status = output_end(&states);
+    }
+    return status;
 }
 
 const command encode_command = {

@@ -72,6 +72,9 @@ static int run(invocation *call) {
     if (general) {
         report_quietly(general->quiet);
         rb_error err = rb_context_set_threads(call->ctx, (int)general->threads);
+        if (!err) {
+            err = rb_context_set_max_expansion(call->ctx, general->max_expansion);
+        }
         if (err) {
             return report_failure(call->ctx, err);
         }

@@ -92,6 +92,20 @@ int output_begin(output *out, const char *target, const char *suffix) {
     return !status && output_is_stream(target) ? begin_temporary(out, suffix) : status;
 }
 
+int output_begin_own(output *out, rb_context *ctx, const char *target, const char *suffix) {
+    int status = output_begin(out, target, suffix);
+    if (status || out->temporary) {
+        return status;
+    }
+    out->ctx = ctx;
+    rb_error err = rb_staged_begin(ctx, target, &out->staged);
+    if (err) {
+        return report_failure(ctx, err);
+    }
+    out->path = rb_staged_path(out->staged);
+    return STATUS_DONE;
+}
+
 /* Copies all bytes; false when reading or writing failed. */
 static bool copy_bytes(FILE *from, FILE *to) {
     char buffer[1 << 16];
@@ -104,6 +118,18 @@ static bool copy_bytes(FILE *from, FILE *to) {
     return !ferror(from);
 }
 
+/* What went wrong on stdout is told once: where it was written, or when it is closed. */
+static bool stdout_told;
+
+static int stdout_failed(void) {
+    if (!stdout_told) {
+        report_error("cannot write to standard output%s%s", errno ? ": " : "",
+                     errno ? strerror(errno) : "");
+    }
+    stdout_told = true;
+    return STATUS_FAILED;
+}
+
 static int copy_temporary(const output *out) {
     bool to_stdout = strcmp(out->target, "-") == 0;
     FILE *from = fopen(out->temporary, "rb");
@@ -113,19 +139,26 @@ static int copy_temporary(const output *out) {
     if (from) {
         fclose(from);
     }
-    if (to && !to_stdout) {
-        good = fclose(to) == 0 && good;
+    if (to) {
+        good = (to_stdout ? fflush(to) : fclose(to)) == 0 && good;
     }
-    /* What went wrong on stdout is told once, when it is closed. */
-    if (!good && !(to_stdout && ferror(stdout))) {
+    if (to_stdout && ferror(stdout)) {
+        return stdout_failed();
+    }
+    if (!good) {
         report_error("cannot write '%s': %s", out->target, strerror(errno));
-        return STATUS_FAILED;
     }
-    return STATUS_DONE;
+    return good ? STATUS_DONE : STATUS_FAILED;
+}
+
+static int commit(output *out) {
+    rb_error err = rb_staged_commit(out->ctx, out->staged);
+    out->staged = NULL;
+    return err ? report_failure(out->ctx, err) : STATUS_DONE;
 }
 
 int output_end(output *out) {
-    int status = out->temporary ? copy_temporary(out) : STATUS_DONE;
+    int status = out->temporary ? copy_temporary(out) : out->staged ? commit(out) : STATUS_DONE;
     interrupt_wrote();
     output_abandon(out);
     return status;
@@ -140,6 +173,7 @@ void output_abandon(output *out) {
         rmdir(out->folder);
         interrupt_temporary(out->folder, false);
     }
+    rb_staged_abandon(out->staged);
     free(out->temporary);
     free(out->folder);
     *out = (output){0};
@@ -148,10 +182,5 @@ void output_abandon(output *out) {
 int output_close_stdout(void) {
     errno = 0;
     bool failed = ferror(stdout) != 0;
-    if (fclose(stdout) != 0 || failed) {
-        report_error("cannot write to standard output%s%s", errno ? ": " : "",
-                     errno ? strerror(errno) : "");
-        return STATUS_FAILED;
-    }
-    return STATUS_DONE;
+    return fclose(stdout) != 0 || failed ? stdout_failed() : STATUS_DONE;
 }

@@ -53,6 +53,26 @@ static bool same_file(const char *a, const char *b) {
     return same_entry(a, b);
 }
 
+/* Would writing to the target change the input? A folder of 10x is its files, also those that are
+ * not there yet: each would take the place of another. */
+static bool changes(const char *target, const char *input) {
+    static const char *const names[] = {"matrix.mtx",      "matrix.mtx.gz", "barcodes.tsv",
+                                        "barcodes.tsv.gz", "features.tsv",  "features.tsv.gz",
+                                        "genes.tsv",       "genes.tsv.gz",  NULL};
+    struct stat info;
+    if (stat(input, &info) || !S_ISDIR(info.st_mode)) {
+        return same_file(target, input);
+    }
+    for (const char *const *name = names; *name; name++) {
+        char path[4096];
+        int length = snprintf(path, sizeof path, "%s/%s", input, *name);
+        if (length < (int)sizeof path && same_file(target, path)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* The file that an option names, or NULL. */
 static const char *path_of(const rb_option *row, const void *options) {
     const void *field = (const char *)options + row->offset;
@@ -97,10 +117,10 @@ static bool reads_file(const char *input, const char *target) {
     struct stat info;
     const char *colon = strrchr(input, ':');
     if (!colon || stat(input, &info) == 0) {
-        return same_file(target, input);
+        return changes(target, input);
     }
     char *path = strndup(input, (size_t)(colon - input));
-    bool same = path && same_file(target, path);
+    bool same = path && changes(target, path);
     free(path);
     return same;
 }
@@ -114,7 +134,7 @@ static int check_inputs(const invocation *call, const place *target, const place
     }
     for (int i = 0; i < call->n_arguments && !taken; i++) {
         const char *path = call->arguments[i];
-        taken = same_file(target->path, path) && !added_to(call, i) ? path : NULL;
+        taken = changes(target->path, path) && !added_to(call, i) ? path : NULL;
     }
     if (!taken) {
         return STATUS_DONE;

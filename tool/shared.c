@@ -1,6 +1,7 @@
 /* Options and steps that several commands share. */
 #include "tool.h"
 
+#include <float.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,10 @@ const rb_option *general_option_table(void) {
     static const rb_option table[] = {
         {"threads", 0, RB_OPTION_INTEGER, offsetof(general_options, threads), "0", 0, 1024, NULL,
          "N", "threads; 0 takes one a processor; results are the same bits for any number"},
+        {"max-expansion", 0, RB_OPTION_NUMBER, offsetof(general_options, max_expansion), "1000",
+         DBL_MIN, DBL_MAX, NULL, "TIMES",
+         "refuse files whose content takes more than this many times their size in memory; files "
+         "below 256 kB count as 256 kB"},
         {"quiet", 'q', RB_OPTION_FLAG, offsetof(general_options, quiet), "false", 0, 0, NULL, NULL,
          "say nothing but warnings and errors", RB_OPTION_COMMON},
         {0},

@@ -109,6 +109,7 @@ int check_conditions(const invocation *call);
 
 typedef struct general_options {
     int64_t threads;
+    double max_expansion;
     bool quiet;
 } general_options;
 const rb_option *general_option_table(void);
@@ -211,6 +212,8 @@ typedef struct output {
     const char *path;   /* where the library is to write */
     char *folder;       /* temporary; NULL: none */
     char *temporary;    /* in the folder */
+    rb_context *ctx;    /* with staged */
+    rb_staged *staged;  /* of output_begin_own; or NULL */
 } output;
 
 /* "-", a device or a pipe: something that no file can be renamed to. */
@@ -220,7 +223,9 @@ int output_check(const char *target);
 /* Begins an output. suffix ("tsv") is used for "-" and
  * devices without one. STATUS_DONE, or a status after a message. */
 int output_begin(output *out, const char *target, const char *suffix);
-/* Copies to the device, if it is one, and frees. */
+/* The same for a file that the command writes itself, at out->path. */
+int output_begin_own(output *out, rb_context *ctx, const char *target, const char *suffix);
+/* Copies to the device, if it is one, or lets the command's own file appear, and frees. */
 int output_end(output *out);
 /* Frees without output. */
 void output_abandon(output *out);

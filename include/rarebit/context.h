@@ -109,6 +109,16 @@ RB_API const char *rb_context_error(const rb_context *context);
 RB_API rb_error rb_context_set_threads(rb_context *context, int threads);
 RB_API int rb_context_threads(const rb_context *context);
 
+/* Sets how much memory the content of a file may take while it is read, as a multiple of the
+ * file's size (above 0, 1000 by default; INFINITY is no limit). This holds for data, models,
+ * checkpoints, pictures, sounds and labels. A file of less than 256 kB counts as 256 kB, so that
+ * 256 MB are always allowed by default; what is allocated on the way counts too. What would take
+ * more is refused with RB_ERROR_MEMORY and a sentence that names file and sizes: so a small file
+ * that somebody else made cannot fill the machine. Data that are read block by block take no
+ * memory; they may hold twice as much. RB_ERROR_ARGUMENT: not above 0. */
+RB_API rb_error rb_context_set_max_expansion(rb_context *context, double times);
+RB_API double rb_context_max_expansion(const rb_context *context);
+
 /* Sets the callbacks; NULL removes one. */
 RB_API void rb_context_on_progress(rb_context *context, rb_progress_fn fn, void *user);
 RB_API void rb_context_on_log(rb_context *context, rb_log_fn fn, void *user);

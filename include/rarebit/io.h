@@ -15,6 +15,7 @@ typedef struct rb_read_options {
     int header;          /* rb_read_choice: text has a row of feature names */
     int row_names;       /* rb_read_choice: text has a column of sample names */
     const char *patches; /* "10x10": images are cut into patches, one a sample; NULL: one row */
+    const char *missing_words; /* "n/d,-999": text that stands for missing values; NULL: none */
 } rb_read_options;
 
 typedef enum rb_read_choice { RB_READ_AUTO = 0, RB_READ_YES, RB_READ_NO } rb_read_choice;
@@ -81,6 +82,21 @@ RB_API rb_error rb_anndata_copy(rb_context *context, const char *input, const ch
                                 const char *output);
 /* Throws the unfinished file away and frees the writer; NULL is accepted. */
 RB_API void rb_writer_abandon(rb_writer *writer);
+
+/* A file that the caller writes himself, and that appears whole or not at all: rb_staged_begin
+ * makes an empty file beside the place, the caller opens rb_staged_path, writes and closes it, and
+ * rb_staged_commit flushes it to disk and renames it. What stood at the place stays until then.
+ * Pipes and devices have nothing to be renamed: there the path is the place itself. */
+typedef struct rb_staged rb_staged;
+
+/* RB_ERROR_FILE: the folder is not there or not writable. *staged is NULL on failure. */
+RB_API rb_error rb_staged_begin(rb_context *context, const char *path, rb_staged **staged);
+/* Valid until the staged file is committed or abandoned. */
+RB_API const char *rb_staged_path(const rb_staged *staged);
+/* RB_ERROR_FILE: cannot be flushed or renamed; then nothing is left behind. Frees in any case. */
+RB_API rb_error rb_staged_commit(rb_context *context, rb_staged *staged);
+/* Removes the unfinished file and frees; NULL is accepted. */
+RB_API void rb_staged_abandon(rb_staged *staged);
 
 #ifdef __cplusplus
 }

@@ -155,7 +155,10 @@ rb_error rb_label_table_read(rb_context *ctx, const char *where, const rb_source
     if (is_hdf5(ctx, where)) {
         err = rb_anndata_column(ctx, where, NULL, &t->names, &t->classes);
     } else if (stat(where, &info) == 0 || !strchr(where, ':')) {
+        rb_reading reading;
+        rb_reading_begin(ctx, &reading, where);
         err = read_text(ctx, where, t);
+        rb_reading_end(ctx);
     } else if (strncmp(where, own, sizeof own - 1) == 0) {
         err = read_own(ctx, where + sizeof own - 1, source, t);
     } else {

@@ -11,6 +11,14 @@ struct rb_pool;
 struct rb_kernels;
 struct rb_method;
 
+/* A file while it is read: what its content has taken in memory so far (reading.c). */
+typedef struct rb_reading {
+    const char *path;
+    int64_t file_bytes;
+    double taken;
+    struct rb_reading *outer; /* the file in whose reading this one is read, or NULL */
+} rb_reading;
+
 struct rb_context {
     char sentence[1024];
     struct rb_pool *pool; /* NULL: one thread */
@@ -25,7 +33,9 @@ struct rb_context {
     const struct rb_kernels *kernels;       /* src/linalg */
     const struct rb_method *const *methods; /* NULL-terminated; from src/methods.c */
     const struct rb_method **added_methods; /* by rb_context_add_method; NULL-terminated or NULL */
-    int64_t allocations_left;               /* tests: this many succeed; below 0: no limit */
+    double max_expansion;
+    rb_reading *reading;      /* the file that is being read, or NULL */
+    int64_t allocations_left; /* tests: this many succeed; below 0: no limit */
 };
 
 /* Keeps the sentence in the context and returns the code: `return rb_fail(ctx, RB_ERROR_DATA,
@@ -50,6 +60,26 @@ void *rb_alloc_zero(rb_context *ctx, int64_t count, size_t size);
 void *rb_grow(rb_context *ctx, void *old, int64_t old_count, int64_t count, size_t size);
 void rb_free(void *memory);
 char *rb_copy_text(rb_context *ctx, const char *text);
+
+/* ---- files that expand: the limit of rb_context_set_max_expansion ---- */
+
+/* Until rb_reading_end, what rb_alloc gives counts as content of the file (or of all files in the
+ * folder) at `path`; more than is allowed is out of memory, with a sentence of its own. Every
+ * public call that reads a file begins with it. Nothing has to be given back on failure but the
+ * end. */
+void rb_reading_begin(rb_context *ctx, rb_reading *reading, const char *path);
+void rb_reading_end(rb_context *ctx);
+/* RB_ERROR_MEMORY and the sentence when that many bytes would be too many for the file being read;
+ * nothing is counted. For what others will allocate: libraries, and who uses the content. */
+rb_error rb_reading_check(rb_context *ctx, double bytes);
+/* How many bytes a file of that size may take. */
+double rb_expansion_allowed(const rb_context *ctx, int64_t file_bytes);
+/* As rb_reading_check for a file that is named. */
+rb_error rb_expansion_check(rb_context *ctx, const char *path, int64_t file_bytes, double bytes);
+/* The size of a file, or of the files in a folder; 0 when there is none, or a pipe. A file with
+ * holes is as large as it says: file systems that compress show the same. */
+int64_t rb_file_size(const char *path);
+bool rb_reading_take(rb_context *ctx, int64_t bytes); /* for rb_alloc */
 
 /* a * b, or false when it does not fit into int64_t. Both at least 0. */
 bool rb_multiply(int64_t a, int64_t b, int64_t *product);

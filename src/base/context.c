@@ -7,7 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { MOST_THREADS = 1024 };
+enum { MOST_THREADS = 1024, DEFAULT_EXPANSION = 1000 };
 
 rb_error rb_context_create(rb_context **context) {
     *context = calloc(1, sizeof **context);
@@ -15,6 +15,7 @@ rb_error rb_context_create(rb_context **context) {
         return RB_ERROR_MEMORY;
     }
     (*context)->threads = 1;
+    (*context)->max_expansion = DEFAULT_EXPANSION;
     (*context)->allocations_left = -1;
     return RB_OK;
 }

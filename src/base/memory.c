@@ -18,6 +18,9 @@ void *rb_alloc(rb_context *ctx, int64_t count, size_t size) {
         return NULL;
     }
     void *memory = NULL;
+    if (!rb_reading_take(ctx, bytes)) {
+        return NULL;
+    }
     if (ctx->allocations_left != 0) {
         bytes = bytes < ALIGNMENT ? ALIGNMENT : (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
         memory = aligned_alloc(ALIGNMENT, (size_t)bytes);
@@ -45,6 +48,9 @@ void *rb_grow(rb_context *ctx, void *old, int64_t old_count, int64_t count, size
     }
     if (memory) {
         rb_free(old);
+        if (ctx->reading) { /* only the growth stays taken */
+            ctx->reading->taken -= (double)old_count * (double)size;
+        }
     }
     return memory;
 }

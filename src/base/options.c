@@ -296,7 +296,7 @@ void rb_options_range(const rb_option *row, char *buffer, size_t size) {
         } else if (row->minimum > -DBL_MAX) {
             rb_print(low, sizeof low, " of at least %.15g", row->minimum);
         }
-        if (row->maximum < 9e18) {
+        if (row->maximum < (row->kind == RB_OPTION_INTEGER ? 9e18 : DBL_MAX)) {
             rb_print(high, sizeof high, "%s at most %.15g", low[0] ? " and" : " of", row->maximum);
         }
         const char *file = row->kind == RB_OPTION_VALUES ? ", or a file of numbers" : "";

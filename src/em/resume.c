@@ -60,12 +60,15 @@ static rb_error get_head(rb_context *ctx, rb_h5 *file, const char *path, struct 
 static rb_error look_into(rb_context *ctx, const char *path,
                           rb_error (*look)(rb_context *ctx, rb_h5 *file, void *user), void *user) {
     rb_h5 *file;
+    rb_reading reading;
+    rb_reading_begin(ctx, &reading, path);
     rb_error err = rb_h5_open(ctx, path, RB_H5_OWN, &file);
     if (!err) {
         err = look(ctx, file, user);
         rb_error unread = rb_h5_close(file);
         err = unread ? unread : err;
     }
+    rb_reading_end(ctx);
     if (err == RB_ERROR_FORMAT) {
         rb_fail_prefix(ctx, "cannot go on from this checkpoint; remove it to begin anew: ");
     }

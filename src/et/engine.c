@@ -184,10 +184,10 @@ void et_engine_free(et_engine *engine) {
     rb_free(engine);
 }
 
-/* log C(H, k) */
-static double log_choose(int64_t units, int64_t count) {
+double et_log_choose(int64_t units, int64_t count) {
     double h = (double)units, k = (double)count;
-    return lgamma(h + 1) - lgamma(k + 1) - lgamma(h - k + 1);
+    int sign; /* lgamma would write it to a global variable */
+    return lgamma_r(h + 1, &sign) - lgamma_r(k + 1, &sign) - lgamma_r(h - k + 1, &sign);
 }
 
 /* The prior's terms; a fixed number of causes makes all its states equally likely. */
@@ -203,7 +203,7 @@ static double prepare_prior(et_engine *engine) {
         constant += log1p(-prior[h]);
     }
     return engine->beta_prior *
-           (setup->fixed_count ? -log_choose(setup->units, setup->max_active) : constant);
+           (setup->fixed_count ? -et_log_choose(setup->units, setup->max_active) : constant);
 }
 
 void et_prepare(rb_context *ctx, et_engine *engine, double beta, double beta_prior) {
@@ -268,7 +268,7 @@ double et_prior_mass(const et_engine *engine) {
     }
     for (int64_t k = 0; k <= et_most_active(engine); k++) {
         double size = (double)k, rest = (double)(setup->units - k);
-        sum += exp(log_choose(setup->units, k) + size * log(prior) + rest * log1p(-prior));
+        sum += exp(et_log_choose(setup->units, k) + size * log(prior) + rest * log1p(-prior));
     }
     return fmin(sum, 1);
 }

@@ -180,6 +180,7 @@ typedef struct et_engine {
 
 rb_error et_engine_new(rb_context *ctx, const et_setup *setup, et_engine **engine);
 void et_engine_free(et_engine *engine);
+double et_log_choose(int64_t units, int64_t count); /* log C(H, k) */
 /* After each change of the parameters, or to change the temperature. */
 void et_prepare(rb_context *ctx, et_engine *engine, double beta, double beta_prior);
 /* The tree of width 0, that of all samples at first, to engine->widths. */

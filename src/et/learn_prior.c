@@ -5,12 +5,12 @@
 
 /* <|s|> of a Bernoulli(pi)^H prior given at most gamma active causes: B(pi) / A(pi). */
 static double mean_active(int64_t units, int64_t max_active, double prior) {
-    double h = (double)units, odds = log(prior) - log1p(-prior), mass = 0, sum = 0;
+    double odds = log(prior) - log1p(-prior), mass = 0, sum = 0;
     double highest = -HUGE_VAL;
     for (int pass = 0; pass < 2; pass++) {
         for (int64_t k = 0; k <= max_active && k <= units; k++) {
             double size = (double)k;
-            double weight = lgamma(h + 1) - lgamma(size + 1) - lgamma(h - size + 1) + size * odds;
+            double weight = et_log_choose(units, k) + size * odds;
             if (pass == 0) {
                 highest = fmax(highest, weight);
             } else {

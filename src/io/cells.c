@@ -14,6 +14,26 @@ static bool among(const char *const *words, const char *text, int64_t length) {
     return false;
 }
 
+/* Is the text one of the words of "a,b"? */
+static bool listed(const char *words, const char *text, int64_t length) {
+    while (words && *words) {
+        size_t span = strcspn(words, ",");
+        if (span > 0 && (int64_t)span == length && strncasecmp(words, text, span) == 0) {
+            return true;
+        }
+        words += span + (words[span] == ',');
+    }
+    return false;
+}
+
+rb_cell rb_cell_read_with(const char *words, const char *text, int64_t length, double *value) {
+    if (listed(words, text, length)) {
+        *value = NAN;
+        return RB_CELL_MISSING;
+    }
+    return rb_cell_read(text, length, value);
+}
+
 rb_cell rb_cell_read(const char *text, int64_t length, double *value) {
     static const char *const missing[] = {"",     "na",   "n/a", "nan", "+nan",
                                           "-nan", "null", "?",   NULL};

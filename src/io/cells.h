@@ -8,10 +8,15 @@ typedef enum rb_cell { RB_CELL_NUMBER, RB_CELL_MISSING, RB_CELL_INFINITE, RB_CEL
 
 /* Is the text a number with a decimal comma, "-0,25e3"? */
 bool rb_decimal_comma(const char *text, int64_t length);
+/* Is it one with commas between thousands, "1,234" or "-12,345,678.9"? */
+bool rb_thousands(const char *text, int64_t length);
 
 /* What a cell holds; blanks around it do not count. Missing: nothing, NA, N/A, NaN, null, ?, in any
  * case of letters; the value is then NaN. */
 rb_cell rb_cell_read(const char *text, int64_t length, double *value);
+
+/* The same, where the words of a list ("n/d,-999"; NULL: none) are missing values too. */
+rb_cell rb_cell_read_with(const char *words, const char *text, int64_t length, double *value);
 
 /* ---- fields of a line ---- */
 

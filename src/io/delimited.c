@@ -9,6 +9,7 @@
 /* A table while it is read. */
 struct table {
     const char *path;
+    const char *words; /* that are missing values */
     rb_lines *lines;
     rb_layout layout;
     int64_t n_rows, n_features;
@@ -52,19 +53,24 @@ static void advise_cut(const struct table *t, int64_t column, char *buffer, size
 }
 
 /* What might help with a text where a number should be; "" when nothing does. */
-static void advise(const struct table *t, int64_t column, const rb_field *field, char *buffer,
-                   size_t size) {
+static void advise_text(const struct table *t, int64_t column, const rb_field *field, char *buffer,
+                        size_t size) {
     const char *text = "";
+    char shown[RB_SHOWN];
     if (t->comment) {
         text = COMMENTED;
+    } else if (rb_thousands(field->text, field->length)) {
+        text = ": write it without commas between thousands, or with a decimal point";
     } else if (rb_decimal_comma(field->text, field->length)) {
         text = ": write it with a decimal point; commas become points with: tr , .";
     } else if (t->n_rows == 0 && !t->layout.header) {
         text = "; if the first row holds names, say --header yes";
-    } else if (column == 1 && !t->layout.row_names) {
-        text = "; if the first column holds names, say --row-names yes";
     } else if (strspn(field->text, "+-0123456789.,eE") >= (size_t)field->length) {
         text = ": write it with a decimal point and without other marks";
+    } else if (t->n_rows > 0) { /* numbers stand above it */
+        snprintf(buffer, size, "; if it stands for a missing value, say --missing-words '%s'",
+                 rb_show(field->text, field->length, shown));
+        return;
     } else if (column > 1) {
         advise_cut(t, column, buffer, size);
         return;
@@ -72,9 +78,20 @@ static void advise(const struct table *t, int64_t column, const rb_field *field,
     snprintf(buffer, size, "%s", text);
 }
 
+static void advise(const struct table *t, int64_t column, const rb_field *field, char *buffer,
+                   size_t size) {
+    advise_text(t, column, field, buffer, size);
+    bool names = column == 1 && !t->layout.row_names && !t->comment;
+    if (names && (t->n_rows > 0 || t->layout.header || rb_thousands(field->text, field->length))) {
+        size_t used = strlen(buffer);
+        snprintf(buffer + used, size - used,
+                 "; if the first column holds names, say --row-names yes");
+    }
+}
+
 static rb_error refuse_cell(rb_context *ctx, const struct table *t, int64_t column,
                             const rb_field *field, rb_cell cell) {
-    char shown[RB_SHOWN], advice[128];
+    char shown[RB_SHOWN], advice[192];
     rb_show(field->text, field->length, shown);
     advise(t, column, field, advice, sizeof advice);
     long long row = rb_lines_number(t->lines);
@@ -90,7 +107,7 @@ static rb_error make_room(rb_context *ctx, struct table *t) {
     if (t->n_rows < t->room) {
         return RB_OK;
     }
-    int64_t room = t->room ? 2 * t->room : 16, cells;
+    int64_t room = t->room ? 2 * t->room : 1, cells;
     if (!rb_multiply(room, t->n_features, &cells)) {
         return rb_fail(ctx, RB_ERROR_MEMORY, "%s is too large for memory", t->path);
     }
@@ -125,7 +142,7 @@ static bool take_number(rb_fields *fields, double *value) {
 
 static rb_error read_cell(rb_context *ctx, struct table *t, rb_fields *fields, int64_t column,
                           double *value) {
-    if (take_number(fields, value)) {
+    if (!t->words && take_number(fields, value)) {
         return RB_OK;
     }
     rb_field field;
@@ -135,7 +152,7 @@ static rb_error read_cell(rb_context *ctx, struct table *t, rb_fields *fields, i
     if (field.problem) {
         return damaged_line(ctx, t, column, field.problem);
     }
-    rb_cell cell = rb_cell_read(field.text, field.length, value);
+    rb_cell cell = rb_cell_read_with(t->words, field.text, field.length, value);
     return cell <= RB_CELL_MISSING ? RB_OK : refuse_cell(ctx, t, column, &field, cell);
 }
 
@@ -265,7 +282,7 @@ static rb_error finish(rb_context *ctx, struct table *t, rb_matrix **matrix) {
 
 static rb_error read_delimited(rb_context *ctx, const char *path, const rb_read_options *options,
                                rb_matrix **matrix) {
-    struct table t = {.path = path};
+    struct table t = {.path = path, .words = options->missing_words};
     *matrix = NULL;
     rb_error err = rb_layout_find(ctx, path, options, &t.layout);
     if (err) {

@@ -139,3 +139,27 @@ bool rb_decimal_comma(const char *text, int64_t length) {
     }
     return true;
 }
+
+bool rb_thousands(const char *text, int64_t length) {
+    const char *end = text + length;
+    text += length > 0 && (*text == '-' || *text == '+');
+    int digits = 0, groups = 0;
+    for (; text < end && ((*text >= '0' && *text <= '9') || *text == ','); text++) {
+        if (*text != ',') {
+            digits++;
+        } else if (digits > 3 || digits == 0 || (groups > 0 && digits != 3)) {
+            return false;
+        } else {
+            groups++;
+            digits = 0;
+        }
+    }
+    if (groups == 0 || digits != 3) {
+        return false;
+    }
+    text += text < end && *text == '.';
+    while (text < end && *text >= '0' && *text <= '9') {
+        text++;
+    }
+    return text == end;
+}

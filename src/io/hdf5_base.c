@@ -187,16 +187,16 @@ rb_error rb_h5_edit(rb_context *ctx, const char *path, const char *shown, rb_h5_
 
 rb_error rb_h5_open(rb_context *ctx, const char *path, rb_h5_style style, rb_h5 **file) {
     struct stat status;
-    FILE *stream = fopen(path, "rb");
     *file = NULL;
+    bool there = stat(path, &status) == 0; /* opening a pipe would wait for somebody who writes */
+    if (there && !S_ISREG(status.st_mode)) {
+        return rb_fail(ctx, RB_ERROR_FILE, "%s: is no regular file, which HDF5 needs", path);
+    }
+    FILE *stream = there ? fopen(path, "rb") : NULL;
     if (!stream) {
         return rb_fail(ctx, RB_ERROR_FILE, "%s: cannot be opened: %s", path, strerror(errno));
     }
-    bool regular = fstat(fileno(stream), &status) == 0 && S_ISREG(status.st_mode);
     fclose(stream);
-    if (!regular) {
-        return rb_fail(ctx, RB_ERROR_FILE, "%s: is no regular file, which HDF5 needs", path);
-    }
     return open_file(ctx, path, path, OPEN_READ, style, file);
 }
 

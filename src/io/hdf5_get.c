@@ -4,9 +4,9 @@
 
 #include <string.h>
 
-/* A claimed size above this is compared with what is stored. Compression gains at most a factor of
- * about a thousand, so that more is a damaged or hostile file that would only eat memory. */
-enum { HARMLESS_BYTES = 1 << 28, MOST_GAIN = 2000, LONGEST_TEXT = 1 << 24 };
+/* What is read block by block may hold so many times more than what is read whole, which rb_alloc
+ * counts. By default this is twice what compression can gain. */
+enum { STREAMED = 2, LONGEST_TEXT = 1 << 24 };
 
 bool rb_h5_has(rb_h5 *file, const char *path) {
     hid_t object = H5Oopen(file->id, path, H5P_DEFAULT);
@@ -51,12 +51,28 @@ static rb_error check_stored(rb_h5 *file, const char *path, const rb_h5_data *da
         H5Pclose(list);
     }
     hsize_t stored = H5Dget_storage_size(data->id);
-    if (here && bytes > HARMLESS_BYTES && (hsize_t)bytes / MOST_GAIN > stored) {
+    if (here && (double)bytes > rb_expansion_allowed(file->ctx, 0) &&
+        (double)bytes > STREAMED * file->ctx->max_expansion * (double)stored) {
         return rb_h5_fail(file, RB_ERROR_FORMAT,
-                          "the data set '%s' claims %lld bytes, but only %lld are stored", path,
-                          (long long)bytes, (long long)stored);
+                          "the data set '%s' claims %lld bytes, but only %lld are stored; if you "
+                          "trust the file, raise --max-expansion, which is %g",
+                          path, (long long)bytes, (long long)stored, file->ctx->max_expansion);
     }
     return RB_OK;
+}
+
+/* HDF5 unpacks whole chunks, in memory of its own. */
+static rb_error check_chunk(rb_h5 *file, const rb_h5_data *data, size_t number_bytes) {
+    hsize_t chunk[2] = {1, 1};
+    hid_t list = H5Dget_create_plist(data->id);
+    bool chunked = list >= 0 && data->rank > 0 && H5Pget_layout(list) == H5D_CHUNKED &&
+                   H5Pget_chunk(list, 2, chunk) == data->rank;
+    if (list >= 0) {
+        H5Pclose(list);
+    }
+    return chunked ? rb_reading_check(file->ctx,
+                                      (double)chunk[0] * (double)chunk[1] * (double)number_bytes)
+                   : RB_OK;
 }
 
 /* The shape of the open data set. False when HDF5 fails or a size does not fit. */
@@ -79,6 +95,19 @@ static bool look_at_shape(rb_h5_data *data) {
     return done;
 }
 
+/* Booleans as h5py and PyTables store them: an enumeration of FALSE and TRUE, 0 and 1. */
+static bool is_boolean(hid_t type) {
+    int8_t no = -1, yes = -1;
+    hid_t native = H5Tget_native_type(type, H5T_DIR_DEFAULT); /* the values, in our byte order */
+    bool boolean = native >= 0 && H5Tget_size(native) == 1 && H5Tget_nmembers(native) == 2 &&
+                   H5Tenum_valueof(native, "FALSE", &no) >= 0 &&
+                   H5Tenum_valueof(native, "TRUE", &yes) >= 0 && no == 0 && yes == 1;
+    if (native >= 0) {
+        H5Tclose(native);
+    }
+    return boolean;
+}
+
 /* Which numbers it holds: integers of up to 16 bits and floats of up to 32 fit into float32. */
 static bool look_at_type(rb_h5_data *data, size_t *bytes) {
     hid_t type = H5Dget_type(data->id);
@@ -86,6 +115,9 @@ static bool look_at_type(rb_h5_data *data, size_t *bytes) {
         return false;
     }
     data->kind = H5Tget_class(type);
+    if (data->kind == H5T_ENUM && is_boolean(type)) {
+        data->kind = H5T_INTEGER;
+    }
     *bytes = H5Tget_size(type);
     data->numeric = data->kind == H5T_INTEGER || data->kind == H5T_FLOAT;
     bool small = *bytes <= (data->kind == H5T_INTEGER ? 2 : 4);
@@ -104,7 +136,8 @@ rb_error rb_h5_data_open(rb_h5 *file, const char *path, rb_h5_data *data) {
         return rb_h5_broken(file, RB_ERROR_FORMAT, "cannot read shape and type of the data set",
                             path);
     }
-    return data->rank <= 2 ? check_stored(file, path, data, bytes) : RB_OK;
+    rb_error err = data->rank <= 2 ? check_stored(file, path, data, bytes) : RB_OK;
+    return !err && data->rank <= 2 ? check_chunk(file, data, bytes) : err;
 }
 
 void rb_h5_data_close(rb_h5_data *data) {

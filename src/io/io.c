@@ -19,6 +19,8 @@ static const rb_option table[] = {
      "auto|yes|no", "WHETHER", "text files: the first column names the samples"},
     {"patches", 0, RB_OPTION_TEXT, offsetof(rb_read_options, patches), NULL, 0, 0, NULL, "HxW",
      "images: cut into patches of this size, one a sample"},
+    {"missing-words", 0, RB_OPTION_TEXT, offsetof(rb_read_options, missing_words), NULL, 0, 0, NULL,
+     "WORD,...", "text files: what stands for a missing value, besides NA and the like"},
     {0},
 };
 
@@ -106,6 +108,32 @@ static rb_error look_at(rb_context *ctx, const char *path, char suffix[MOST_SUFF
     return probe->folder ? RB_OK : take_bytes(ctx, probe);
 }
 
+/* What to do with a file of a kind that is often tried; NULL: it is none of them. */
+static const char *advise(const rb_probe *probe) {
+    static const struct {
+        const char *magic;
+        const char *advice;
+    } kinds[] = {
+        {"PK\x03\x04",
+         "a spreadsheet (xlsx, ods) is to be saved as CSV or TSV, and arrays of a .npz "
+         "one by one as .npy"},
+        {"\xD0\xCF\x11\xE0", "a spreadsheet (xls) is to be saved as CSV or TSV"},
+        {"RIFF", "a sound is cut into samples with: rarebit segments"},
+        {"FORM", "a sound is cut into samples with: rarebit segments"},
+        {".snd", "a sound is cut into samples with: rarebit segments"},
+        {"fLaC", "a sound is cut into samples with: rarebit segments"},
+        {"\xFF\xD8\xFF", "a picture (JPEG) is to be saved as PNG"},
+        {"PAR1", "a table (Parquet) is to be saved as CSV or TSV"},
+    };
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        size_t length = strlen(kinds[i].magic);
+        if (probe->n_bytes >= (int)length && memcmp(probe->bytes, kinds[i].magic, length) == 0) {
+            return kinds[i].advice;
+        }
+    }
+    return NULL;
+}
+
 static rb_error find_format(rb_context *ctx, const char *path, const rb_format **format) {
     char suffix[MOST_SUFFIX];
     rb_probe probe;
@@ -125,7 +153,9 @@ static rb_error find_format(rb_context *ctx, const char *path, const rb_format *
             ctx, RB_ERROR_FORMAT,
             "%s is a folder, but no 10x one: there is no matrix.mtx or matrix.mtx.gz in it", path);
     }
-    return rb_fail(ctx, RB_ERROR_FORMAT, "%s is in no format that rarebit knows", path);
+    const char *advice = advise(&probe);
+    return rb_fail(ctx, RB_ERROR_FORMAT, "%s is in no format that rarebit knows%s%s", path,
+                   advice ? ": " : "", advice ? advice : "");
 }
 
 rb_error rb_format_of(rb_context *ctx, const char *path, const char **name) {
@@ -149,6 +179,10 @@ static rb_error check_heeded(rb_context *ctx, const char *path, const rb_format 
                        "%s is no HDF5 file: --dataset names a data set inside of one", path);
     }
     bool text = format == &rb_format_delimited;
+    if (!text && options->missing_words) {
+        return rb_fail(ctx, RB_ERROR_ARGUMENT,
+                       "%s is no text table: --missing-words is for CSV and TSV", path);
+    }
     if (!text && (options->header != RB_READ_AUTO || options->row_names != RB_READ_AUTO)) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT,
                        "%s is no text table: --header and --row-names are for CSV and TSV", path);
@@ -171,6 +205,12 @@ static rb_error prepare(rb_context *ctx, const char *path, const rb_read_options
     return err ? err : check_heeded(ctx, path, *format, options);
 }
 
+/* A sparse matrix may have many more rows and columns than entries; whoever uses it needs a number
+ * for each. */
+static rb_error check_shape(rb_context *ctx, int64_t n_samples, int64_t n_features) {
+    return rb_reading_check(ctx, ((double)n_samples + (double)n_features) * sizeof(double));
+}
+
 static rb_error read_with(rb_context *ctx, const rb_format *format, const char *path,
                           const rb_read_options *options, rb_matrix **matrix) {
     rb_error err = format->read(ctx, path, options, matrix);
@@ -190,9 +230,21 @@ rb_error rb_read(rb_context *ctx, const char *path, const rb_read_options *given
                  rb_matrix **matrix) {
     rb_read_options options;
     const rb_format *format;
+    rb_reading reading;
     *matrix = NULL;
     rb_error err = prepare(ctx, path, given, &options, &format);
-    return err ? err : read_with(ctx, format, path, &options, matrix);
+    if (err) {
+        return err;
+    }
+    rb_reading_begin(ctx, &reading, path);
+    err = read_with(ctx, format, path, &options, matrix);
+    if (!err && check_shape(ctx, (*matrix)->n_samples, (*matrix)->n_features)) {
+        err = RB_ERROR_MEMORY;
+        rb_matrix_free(*matrix);
+        *matrix = NULL;
+    }
+    rb_reading_end(ctx);
+    return err;
 }
 
 static rb_error open_source(rb_context *ctx, const char *path, const rb_read_options *given,
@@ -219,15 +271,17 @@ static rb_error open_source(rb_context *ctx, const char *path, const rb_read_opt
 
 rb_error rb_open(rb_context *ctx, const char *path, const rb_read_options *given,
                  rb_source **source) {
+    rb_reading reading;
+    rb_reading_begin(ctx, &reading, path);
     rb_error err = open_source(ctx, path, given, source);
-    if (err) {
-        return err;
+    if (!err) {
+        (*source)->path = rb_copy_text(ctx, path);
+        if (!(*source)->path || check_shape(ctx, (*source)->n_samples, (*source)->n_features)) {
+            err = RB_ERROR_MEMORY;
+            rb_source_free(*source);
+            *source = NULL;
+        }
     }
-    (*source)->path = rb_copy_text(ctx, path);
-    if (!(*source)->path) {
-        rb_source_free(*source);
-        *source = NULL;
-        return RB_ERROR_MEMORY;
-    }
-    return RB_OK;
+    rb_reading_end(ctx);
+    return err;
 }

@@ -29,6 +29,7 @@ rb_error rb_lines_next_filled(rb_context *ctx, rb_lines *lines, char **line, int
 /* A character that may separate fields, and what the first lines would look like with it. */
 struct candidate {
     char delimiter;
+    const char *words;       /* that are missing values */
     int64_t fields[SAMPLED]; /* of each line */
     bool numbers; /* every cell but those of the first row and column is one, or missing */
 };
@@ -43,7 +44,7 @@ static void note_candidate(struct candidate *c, int row, char *line, int64_t len
     int64_t count = 0;
     for (; rb_fields_next(&fields, &field); count++) {
         if (row > 0 && count > 0 &&
-            rb_cell_read(field.text, field.length, &value) == RB_CELL_TEXT) {
+            rb_cell_read_with(c->words, field.text, field.length, &value) == RB_CELL_TEXT) {
             c->numbers = false;
         }
     }
@@ -82,7 +83,8 @@ static char choose_delimiter(const struct candidate *candidates, int lines) {
     return delimiter;
 }
 
-static rb_error find_delimiter(rb_context *ctx, const char *path, char *delimiter) {
+static rb_error find_delimiter(rb_context *ctx, const char *path, const char *words,
+                               char *delimiter) {
     struct candidate candidates[CANDIDATES] = {{.delimiter = '\t', .numbers = true},
                                                {.delimiter = ';', .numbers = true},
                                                {.delimiter = ',', .numbers = true},
@@ -98,6 +100,7 @@ static rb_error find_delimiter(rb_context *ctx, const char *path, char *delimite
             break;
         }
         for (int c = 0; c < CANDIDATES; c++) {
+            candidates[c].words = words;
             note_candidate(&candidates[c], count, line, length);
         }
         count++;
@@ -121,9 +124,11 @@ struct column {
     bool first_quoted, first_empty;
     double first_value;
     bool numbers, plain_numbers, texts, blanks, unquoted; /* among the rows below */
+    bool commas; /* among them numbers with commas, which are refused where they stand */
 };
 
 struct sample {
+    const char *words; /* that are missing values */
     struct column *columns;
     int64_t first_fields; /* of the first row */
     int64_t fields;       /* of the second row; of the first when it is alone */
@@ -131,17 +136,18 @@ struct sample {
     bool comment;         /* the first row begins with # */
 };
 
-static void note_first(struct column *column, const rb_field *field) {
-    column->first = rb_cell_read(field->text, field->length, &column->first_value);
+static void note_first(const char *words, struct column *column, const rb_field *field) {
+    column->first = rb_cell_read_with(words, field->text, field->length, &column->first_value);
     column->first_quoted = field->quoted;
     column->first_empty = field->length == 0;
 }
 
-static void note_below(struct column *column, const rb_field *field, bool may_name) {
+static void note_below(const char *words, struct column *column, const rb_field *field) {
     double value;
-    rb_cell cell = rb_cell_read(field->text, field->length, &value);
-    if (!may_name && rb_decimal_comma(field->text, field->length)) {
+    rb_cell cell = rb_cell_read_with(words, field->text, field->length, &value);
+    if (rb_decimal_comma(field->text, field->length) || rb_thousands(field->text, field->length)) {
         cell = RB_CELL_NUMBER; /* it is refused where it stands, not taken for a name */
+        column->commas = true;
     }
     column->numbers = column->numbers || cell == RB_CELL_NUMBER || cell == RB_CELL_INFINITE;
     column->plain_numbers = column->plain_numbers || (cell == RB_CELL_NUMBER && !field->quoted);
@@ -157,9 +163,9 @@ static void note_line(struct sample *sample, char *line, int64_t length, char de
     int64_t most = row == 0 ? sample->first_fields : sample->fields;
     for (int64_t j = 0; j < most && rb_fields_next(&fields, &field); j++) {
         if (row == 0) {
-            note_first(&sample->columns[j], &field);
+            note_first(sample->words, &sample->columns[j], &field);
         } else {
-            note_below(&sample->columns[j], &field, j == 0);
+            note_below(sample->words, &sample->columns[j], &field);
         }
     }
 }
@@ -243,7 +249,8 @@ static bool first_column_is_text(const struct sample *s) {
     for (int64_t j = 1; j < s->fields; j++) {
         others_unquoted = others_unquoted || s->columns[j].unquoted;
     }
-    return (first->texts && !first->plain_numbers) || (!first->unquoted && others_unquoted);
+    bool numbers = first->plain_numbers || (first->commas && !first->texts);
+    return !numbers && (first->texts || (!first->unquoted && others_unquoted));
 }
 
 /* Does the first row hold names? More of its cells above numbers must be text than numbers. */
@@ -282,9 +289,9 @@ static void find_names(const struct sample *s, const rb_read_options *options, r
 
 rb_error rb_layout_find(rb_context *ctx, const char *path, const rb_read_options *options,
                         rb_layout *layout) {
-    struct sample sample = {0};
+    struct sample sample = {.words = options->missing_words};
     *layout = (rb_layout){0};
-    rb_error err = find_delimiter(ctx, path, &layout->delimiter);
+    rb_error err = find_delimiter(ctx, path, options->missing_words, &layout->delimiter);
     if (!err) {
         err = take_sample(ctx, path, layout->delimiter, &sample);
     }

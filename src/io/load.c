@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <zlib.h>
 
 /* Reads an open file to its end; zlib reads plain files as they are. */
@@ -39,8 +40,13 @@ static rb_error read_all(rb_context *ctx, const char *path, gzFile file, unsigne
 }
 
 rb_error rb_load_bytes(rb_context *ctx, const char *path, unsigned char **bytes, int64_t *count) {
+    struct stat status;
     *bytes = NULL;
     *count = 0;
+    if (stat(path, &status) == 0 && S_ISFIFO(status.st_mode)) { /* opening it would wait */
+        return rb_fail(ctx, RB_ERROR_FILE, "%s: is a pipe; save what it gives to a file first",
+                       path);
+    }
     gzFile file = gzopen(path, "rb");
     if (!file) {
         return rb_fail(ctx, RB_ERROR_FILE, "%s: cannot be opened: %s", path, strerror(errno));

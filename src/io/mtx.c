@@ -72,15 +72,15 @@ static rb_error read_banner(rb_context *ctx, rb_mtx *m) {
     return RB_OK;
 }
 
-/* The next line with something on it; NULL at the end. Comments may stand before the sizes only. */
-static rb_error next_line(rb_context *ctx, rb_mtx *m, bool comments, char **line, int64_t *length) {
+/* The next line with something on it that is no comment; NULL at the end. */
+static rb_error next_line(rb_context *ctx, rb_mtx *m, char **line, int64_t *length) {
     int64_t blank;
     do {
         rb_error err = rb_lines_next_filled(ctx, m->lines, line, length, &blank);
         if (err) {
             return err;
         }
-    } while (comments && *line && **line == '%');
+    } while (*line && **line == '%');
     return RB_OK;
 }
 
@@ -150,7 +150,7 @@ static int64_t array_entries(const rb_mtx *m) {
 static rb_error read_sizes(rb_context *ctx, rb_mtx *m) {
     char *line;
     int64_t length;
-    rb_error err = next_line(ctx, m, true, &line, &length);
+    rb_error err = next_line(ctx, m, &line, &length);
     if (err) {
         return err;
     }
@@ -269,7 +269,7 @@ static rb_error read_entries(rb_context *ctx, rb_mtx *m) {
     char *line;
     int64_t length;
     for (int64_t count = 0;; count++) {
-        rb_error err = next_line(ctx, m, false, &line, &length);
+        rb_error err = next_line(ctx, m, &line, &length);
         if (!err && !line && count < m->entries) {
             return rb_fail(ctx, RB_ERROR_FORMAT, "%s is truncated: it has %lld of its %lld entries",
                            m->path, (long long)count, (long long)m->entries);

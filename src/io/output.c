@@ -209,3 +209,38 @@ void rb_output_abandon(rb_output *output) {
     }
     clear(output);
 }
+
+/* ---- the same for callers that write themselves ---- */
+
+struct rb_staged {
+    rb_output output;
+};
+
+rb_error rb_staged_begin(rb_context *ctx, const char *path, rb_staged **out) {
+    *out = NULL;
+    rb_staged *staged = rb_alloc_zero(ctx, 1, sizeof *staged);
+    rb_error err = staged ? rb_output_begin(ctx, path, &staged->output) : RB_ERROR_MEMORY;
+    if (err) {
+        rb_free(staged);
+        return err;
+    }
+    *out = staged;
+    return RB_OK;
+}
+
+const char *rb_staged_path(const rb_staged *staged) {
+    return staged->output.path;
+}
+
+rb_error rb_staged_commit(rb_context *ctx, rb_staged *staged) {
+    rb_error err = rb_output_commit(ctx, &staged->output);
+    rb_free(staged);
+    return err;
+}
+
+void rb_staged_abandon(rb_staged *staged) {
+    if (staged) {
+        rb_output_abandon(&staged->output);
+        rb_free(staged);
+    }
+}

@@ -79,7 +79,10 @@ static rb_error read_any(rb_context *ctx, const char *path, rb_image *image) {
 
 rb_error rb_picture_read(rb_context *ctx, const char *path, rb_image *image) {
     *image = (rb_image){0};
+    rb_reading reading;
+    rb_reading_begin(ctx, &reading, path);
     rb_error err = read_any(ctx, path, image);
+    rb_reading_end(ctx);
     if (err) {
         rb_free(image->values);
         image->values = NULL;

@@ -136,11 +136,14 @@ rb_error rb_sound_decode(rb_context *ctx, const char *path, rb_sound *sound) {
     *sound = (rb_sound){0};
     unsigned char *bytes;
     int64_t count;
+    rb_reading reading;
+    rb_reading_begin(ctx, &reading, path);
     rb_error err = rb_load_bytes(ctx, path, &bytes, &count);
     if (!err) {
         reader r = {bytes, count, 0};
         err = decode(ctx, path, &r, sound);
     }
+    rb_reading_end(ctx);
     rb_free(bytes);
     if (err) {
         rb_free(sound->values);

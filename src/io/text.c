@@ -13,6 +13,7 @@ struct rb_lines {
     char *bytes; /* what was read: given lines up to `next`, then the rest up to `used` */
     int64_t next, used, room;
     int64_t number;
+    int64_t file_bytes;
     bool ended;
 };
 
@@ -39,6 +40,7 @@ rb_error rb_lines_open(rb_context *ctx, const char *path, rb_lines **out) {
         return err;
     }
     gzbuffer(lines->file, CHUNK);
+    lines->file_bytes = rb_file_size(path);
     *out = lines;
     return RB_OK;
 }
@@ -97,7 +99,9 @@ static rb_error refill(rb_context *ctx, rb_lines *lines) {
         return read_failed(ctx, lines);
     }
     lines->used += count;
-    return RB_OK;
+    return gzdirect(lines->file) ? RB_OK
+                                 : rb_expansion_check(ctx, lines->path, lines->file_bytes,
+                                                      (double)gztell(lines->file));
 }
 
 /* Drops a UTF-8 byte order mark; says so when the file is UTF-16. */

@@ -398,14 +398,16 @@ static rb_error get_model(const struct loading *in, rb_model **model) {
 
 rb_error rb_model_load(rb_context *ctx, const char *path, rb_model **model) {
     struct loading in = {ctx, NULL, path, ""};
+    rb_reading reading;
     *model = NULL;
+    rb_reading_begin(ctx, &reading, path);
     rb_error err = rb_h5_open(ctx, path, RB_H5_OWN, &in.file);
-    if (err) {
-        return err;
+    if (!err) {
+        err = get_model(&in, model);
+        rb_error unread = rb_h5_close(in.file);
+        err = unread ? unread : err;
     }
-    err = get_model(&in, model);
-    rb_error unread = rb_h5_close(in.file);
-    err = unread ? unread : err;
+    rb_reading_end(ctx);
     if (err) {
         rb_model_free(*model);
         *model = NULL;

@@ -1,6 +1,8 @@
 /* Models in memory: named arrays, attributes, preprocessing and the history of the fit. */
 #include "model.h"
 
+#include <float.h>
+#include <math.h>
 #include <string.h>
 
 rb_error rb_model_new(rb_context *ctx, const rb_method *method, rb_type type,
@@ -99,6 +101,16 @@ rb_error rb_model_need_array(rb_context *ctx, const rb_model *model, const char 
                        name, (long long)array->rows, (long long)array->columns,
                        (long long)(rows < 0 ? array->rows : rows),
                        (long long)(columns < 0 ? array->columns : columns));
+    }
+    double most = model->type == RB_FLOAT32 ? (double)FLT_MAX : DBL_MAX;
+    for (int64_t i = 0; i < array->rows * array->columns; i++) {
+        if (!(fabs(array->values[i]) <= most)) {
+            return rb_fail(ctx, RB_ERROR_FORMAT,
+                           "the array '%s' of the model has %g at row %lld, column %lld (counted "
+                           "from 0), which is no number of the model's precision",
+                           name, array->values[i], (long long)(i / array->columns),
+                           (long long)(i % array->columns));
+        }
     }
     *values = array->values;
     return RB_OK;

@@ -50,8 +50,9 @@ rb_error rb_model_add_history(rb_context *ctx, rb_model *model, rb_history entry
 /* Every method stores its loadings, features in use x units, as the array "loadings":
  * rb_model_units and the files that carry loadings count on it. */
 
-/* An array that must be there, for methods that load one: RB_ERROR_FORMAT names what is missing or
- * of the wrong shape. rows or columns below 0: any. */
+/* An array that must be there, for methods that load one: RB_ERROR_FORMAT names what is missing, of
+ * the wrong shape, not finite or too large for the model's precision. rows or columns below 0:
+ * any. */
 rb_error rb_model_need_array(rb_context *ctx, const rb_model *model, const char *name, int64_t rows,
                              int64_t columns, const double **values);
 

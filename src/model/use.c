@@ -95,6 +95,31 @@ static rb_error rebuild_block(rb_context *ctx, struct use *use, const rb_block *
     return err;
 }
 
+static bool is_finite(rb_dense rows, int64_t i, int64_t j) {
+    const void *row = rb_dense_row(rows, i);
+    return rows.type == RB_FLOAT32 ? isfinite(((const float *)row)[j])
+                                   : isfinite(((const double *)row)[j]);
+}
+
+/* What overflows on the way must not be written without a word. */
+static rb_error check_finite(rb_context *ctx, int64_t first, rb_dense rows, const char *what) {
+    for (int64_t i = 0; i < rows.rows; i++) {
+        for (int64_t j = 0; j < rows.cols; j++) {
+            if (!is_finite(rows, i, j)) {
+                bool small = rows.type == RB_FLOAT32;
+                return rb_fail(
+                    ctx, RB_ERROR_NUMERIC,
+                    "the %s of sample %lld (counted from 0) are beyond what %s can hold, or not "
+                    "defined, in column %lld: %s",
+                    what, (long long)(first + i), small ? "float32" : "float64", (long long)j,
+                    small ? "fit with --precision float64, or divide the data by a constant"
+                          : "divide the data by a constant");
+            }
+        }
+    }
+    return RB_OK;
+}
+
 static rb_error use_block(rb_context *ctx, struct use *use, int64_t first, int64_t count,
                           bool rebuild) {
     rb_block block;
@@ -106,10 +131,11 @@ static rb_error use_block(rb_context *ctx, struct use *use, int64_t first, int64
         err = rebuild ? rebuild_block(ctx, use, &block)
                       : use->model->method->encode(ctx, use->coder, &block, use->codes.data);
     }
-    if (err) {
-        return err;
+    rb_dense rows = rb_dense_rows(rebuild ? use->rows : use->codes, 0, count);
+    if (!err) {
+        err = check_finite(ctx, first, rows, rebuild ? "rebuilt values" : "codes");
     }
-    return hand_over(ctx, use, first, rb_dense_rows(rebuild ? use->rows : use->codes, 0, count));
+    return err ? err : hand_over(ctx, use, first, rows);
 }
 
 static rb_error walk(rb_context *ctx, const rb_model *model, rb_source *source, rb_rows_fn fn,

@@ -260,6 +260,12 @@ rb_error rfn_evaluate(rb_context *ctx, const rb_model *model, rb_feed *feed,
         }
         err = rfn_covariance_error(ctx, &f.coder->parameters, f.s, feed, f.block_samples,
                                    &evaluation->covariance_error);
+        if (!err && (!isfinite(evaluation->covariance_error) || !isfinite(evaluation->objective))) {
+            rb_log(ctx, RB_LOG_WARNING,
+                   "figures are left out, since squares of the data, or of the model, are beyond "
+                   "what %s can hold",
+                   model->type == RB_FLOAT32 ? "float32" : "float64");
+        }
     }
     figures_clear(&f);
     return err;

@@ -49,6 +49,17 @@ expect 0 convert small.csv --transpose -o across.npy -q
 expect 0 info across.npy --json
 tells '"samples": 3, "features": 2'
 
+# Words that stand for missing values; kinds of files that are often tried.
+printf 'a,b\n1,2\n3,n/d\n' >words.csv
+breaks "words.csv, row 3, column 2: \"n/d\" is no number; if it stands for a missing value, say --missing-words 'n/d'" \
+    info words.csv
+expect 0 info words.csv --missing-words n/d --json
+[ "$(number missing <out)" = 1 ] || fail "$command: missing: $(cat out)"
+refuses "--missing-words is for CSV and TSV" info small.npy --missing-words n/d
+printf 'PK\003\004 and more\001' >table.xlsx
+breaks "saved as CSV or TSV" convert table.xlsx -o x.npy
+printf 'RIFF\050\000\000\000WAVEfmt ' >sound.wav
+breaks "rarebit segments" fit rfn sound.wav -k 2 -o x.h5
 breaks "nothing.csv" info nothing.csv
 breaks "nothing.csv" convert nothing.csv -o x.npy
 printf 'no format at all \001\002\003' >noise.bin

@@ -67,6 +67,20 @@ refuses "cannot both go to standard output" encode m.h5 Y.npy -o - --map -
 refuses "would write over 'Y.npy'" encode m.h5 Y.npy -o codes.npy --map Y.npy
 refuses "written as text" encode m.h5 Y.npy -o codes.tsv --map map.npy
 [ ! -e one.tsv ] && [ ! -e map.npy ] || fail "a refused map was written"
+# A file that stands at the place of the states stays when the command fails, wherever it does.
+echo precious >precious.tsv
+cp precious.tsv kept.tsv
+head -c 100 Y.npy >cut.npy
+for input in nosuch.npy cut.npy; do
+    expect 1 encode m.h5 $input -o failed.npy --map precious.tsv -q
+    same precious.tsv kept.tsv
+done
+expect 2 encode m.h5 Y.npy -o failed.unknown --map precious.tsv -q
+same precious.tsv kept.tsv
+[ -z "$(ls failed.* .*.tmp 2>/dev/null)" ] || fail "$command: left $(ls -a)"
+expect 0 encode m.h5 Y.npy -o codes2.npy --map precious.tsv -q
+same precious.tsv states.tsv
+same codes2.npy codes.npy
 
 # Pictures of a traced fit.
 expect 0 fit mca Y.npy -k 10 --prior 0.2 --sigma 2 --temperature 13:1.05 --iterations 30 --trace \

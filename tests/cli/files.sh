@@ -25,6 +25,18 @@ refuses "-o would write over" modules m.h5 X.csv -o X.csv
 refuses "-o would write over 'types.csv'" modules m.h5 X.csv --labels types.csv -o types.csv
 refuses "-o would write over 'types.csv'" modules m.h5 X.csv --truth types.csv -o types.csv
 refuses "-o would write over" convert X.csv -o X.csv
+mkdir tenx
+printf '%%%%MatrixMarket matrix coordinate integer general\n2 3 2\n1 1 5\n2 2 7\n' >tenx/matrix.mtx
+printf 'AAA\nCCC\nGGG\n' >tenx/barcodes.tsv
+printf 'one\ntwo\n' >tenx/genes.tsv
+cat tenx/* >tenx.before
+refuses "-o would write over 'tenx', which the command reads" convert tenx -o tenx/genes.tsv
+refuses "-o would write over 'tenx'" convert tenx -o tenx/../tenx/features.tsv.gz
+refuses "-o would write over 'tenx'" convert tenx -o ./tenx//barcodes.tsv
+cat tenx/* >tenx.after
+same tenx.before tenx.after
+expect 0 convert tenx -o tenx/cells.tsv -q
+rm -r tenx tenx.before tenx.after
 refuses "-o would write over" plot history m.h5 -o m.h5
 refuses "-o would write over" plot codes m.h5 X.csv -o X.csv
 refuses "-o would write over" patches X.npy -o X.npy

@@ -17,6 +17,15 @@ expect 0 encode model.h5 X.npy -o codes.h5 -q
 expect 0 info codes.h5 --json
 tells '"samples": 30, "features": 4'
 
+# What cannot be written to standard output is told, and nothing is announced.
+if [ -w /dev/full ]; then
+    command="encode -o - >/dev/full"
+    "$RAREBIT" encode model.h5 X.npy -o - >/dev/full 2>err
+    [ $? -eq 1 ] || fail "$command: $(cat err)"
+    says "cannot write to standard output: No space left on device"
+    ! grep -q "columns in" err || fail "$command: $(cat err)"
+fi
+
 # The codes are what evaluate counts: the share of zeros.
 expect 0 info codes.npy --json
 nonzeros=$(number nonzeros <out)
@@ -125,4 +134,28 @@ if [ -c /dev/full ]; then
     says "standard output"
 fi
 only X.npy model.h5 narrow.npy
+# What overflows is refused: codes and rebuilt values are never infinite without a word. A figure that
+# cannot be computed is left out with one.
+awk 'BEGIN { for (i = 0; i < 40; i++) { for (j = 0; j < 10; j++) printf "%s%.6g", j ? "," : "",
+    sin(i * 7 + j * j) + (i == 3 && j == 3 ? 1e40 : 0); print "" } }' >huge.csv
+expect 0 fit rfn huge.csv -k 3 --iterations 20 --scale sd --seed 1 -o huge.h5 -q
+breaks "the rebuilt values of sample" reconstruct huge.h5 huge.csv -o huge.npy -q
+says "fit with --precision float64"
+[ ! -e huge.npy ] || fail "$command: huge.npy was written"
+expect 0 fit rfn huge.csv -k 3 --iterations 20 --scale sd --precision float64 --seed 1 -o huge.h5 -q
+expect 0 reconstruct huge.h5 huge.csv -o huge.npy -q
+expect 0 info huge.npy --json
+holds "$(number max <out) > 1e38"
+awk 'BEGIN { for (i = 0; i < 40; i++) { for (j = 0; j < 10; j++) printf "%s%.6ge30", j ? "," : "",
+    sin(i * 7 + j * j); print "" } }' >large.csv
+sed 's/e30//g' large.csv >plain.csv
+expect 0 fit rfn plain.csv -k 3 --iterations 20 --seed 1 -o large.h5 -q
+expect 0 evaluate large.h5 large.csv --json -q
+tells '"covariance_error": null'
+says "figures are left out, since squares"
+
+# A pipe is no model, and nobody waits for one who writes to it.
+mkfifo pipe.h5
+breaks "pipe.h5: it is no regular file" info pipe.h5
+breaks "pipe.h5: is no regular file" encode pipe.h5 X.npy -o none.npy
 finish

@@ -230,6 +230,8 @@ each_fault reads,writes,creates fit rfn -q "$in/x.tsv" -k 2 --iterations 3 --see
 each_fault reads fit rfn -q "$in/x.h5" -k 2 --iterations 3 --seed 1 -o "$out/model.h5"
 each_fault all-reads,writes encode -q "$model" "$in/x.tsv" -o "$out/codes.npy"
 each_fault reads,writes,creates encode -q "$model" "$in/x.h5ad" -o "$out/codes.h5ad"
+each_fault reads,writes,creates encode -q "$work/bars.h5" "$in/bars.npy" -o "$work/log/codes.npy" \
+    --map "$out/states.tsv"
 each_fault reads,writes reconstruct -q "$model" "$in/x.csv.gz" -o "$out/again.tsv"
 for format in tsv json gmt; do
     each_fault reads,writes modules -q "$model" "$in/x.npy" -o "$out/modules.$format"

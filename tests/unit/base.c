@@ -120,6 +120,17 @@ static void refused_values(void **state) {
 }
 
 /* A default that changes silently costs somebody a day: all are pinned here. */
+/* A range says both of its ends. */
+static void ranges(void **state) {
+    (void)state;
+    const rb_option large = {"sd", 0, RB_OPTION_NUMBER, 0, "0", 0, 1e150, NULL, "SD", "h"};
+    char text[128];
+    rb_options_range(&large, text, sizeof text);
+    assert_string_equal(text, "a number of at least 0 and at most 1e+150");
+    rb_options_range(&table[0], text, sizeof text); /* 9e18 stands for no limit of whole numbers */
+    assert_string_equal(text, "a whole number of at least 1");
+}
+
 static void defaults_are_pinned(void **state) {
     (void)state;
     static const struct {
@@ -142,7 +153,8 @@ static void defaults_are_pinned(void **state) {
          "prior-mean=-0.5 prior-covariance=1 "},
         {rb_preprocess_option_table,
          "missing=refuse totals=0 log1p=false top-variance=0 centre=auto scale=none "},
-        {rb_read_option_table, "dataset= transpose=false header=auto row-names=auto patches= "},
+        {rb_read_option_table,
+         "dataset= transpose=false header=auto row-names=auto patches= missing-words= "},
     };
     for (size_t i = 0; i < sizeof pinned / sizeof *pinned; i++) {
         char text[4096] = "", value[64];
@@ -273,6 +285,40 @@ static void memory(void **state) {
     rb_context_free(ctx);
 }
 
+/* What is allocated while a file is read is compared with the file's size; a file within a file has
+ * a count of its own, and growing counts once. */
+static void memory_of_a_file(void **state) {
+    (void)state;
+    rb_context *ctx = fixture_context();
+    rb_reading outer, inner;
+    assert_int_equal(rb_context_set_max_expansion(ctx, 0), RB_ERROR_ARGUMENT);
+    assert_int_equal(rb_context_set_max_expansion(ctx, NAN), RB_ERROR_ARGUMENT);
+    assert_true(rb_context_max_expansion(ctx) == 1000);
+    assert_ok(ctx, rb_context_set_max_expansion(ctx, 5));
+    rb_reading_begin(ctx, &outer, "no such file"); /* allows 1.28 MB */
+    void *memory = rb_alloc(ctx, 1000000, 1);
+    assert_non_null(memory);
+    assert_null(rb_grow(ctx, memory, 1000000, 1100000, 1)); /* both would be there for a while */
+    assert_non_null(strstr(rb_context_error(ctx), "would take more than 1.28 MB"));
+    rb_free(memory);
+    rb_reading_begin(ctx, &inner, "another");
+    memory = rb_alloc(ctx, 400000, 1);
+    for (int64_t size = 400000; memory && size < 600000; size += 10000) {
+        memory = rb_grow(ctx, memory, size, size + 10000, 1);
+    }
+    assert_non_null(memory);
+    assert_ok(ctx, rb_reading_check(ctx, 1.28e6));
+    assert_int_equal(rb_reading_check(ctx, 1.29e6), RB_ERROR_MEMORY);
+    rb_free(memory);
+    rb_reading_end(ctx);
+    assert_null(rb_alloc(ctx, 1000000, 1));
+    rb_reading_end(ctx);
+    memory = rb_alloc(ctx, 2000000, 1);
+    assert_non_null(memory);
+    rb_free(memory);
+    rb_context_free(ctx);
+}
+
 static void sentences(void **state) {
     (void)state;
     rb_context *ctx = fixture_context();
@@ -301,7 +347,8 @@ int main(void) {
         cmocka_unit_test(refused_values),    cmocka_unit_test(defaults_are_pinned),
         cmocka_unit_test(random_numbers),    cmocka_unit_test(random_reference),
         cmocka_unit_test(every_task_once),   cmocka_unit_test(memory),
-        cmocka_unit_test(sentences),
+        cmocka_unit_test(sentences),         cmocka_unit_test(ranges),
+        cmocka_unit_test(memory_of_a_file),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

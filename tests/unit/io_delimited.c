@@ -106,6 +106,20 @@ static void transposing_swaps_values_and_names(void **state) {
         &o);
 }
 
+static void words_for_missing_values(void **state) {
+    (void)state;
+    rb_read_options o;
+    rb_read_options_default(&o);
+    o.missing_words = "n/d,-999,.";
+    expect(
+        &(struct example){
+            "a,b\n1,N/D\n-999,3\n.,-99\n", 3, 2, {1, NAN, NAN, 3, NAN, -99}, NULL, "a|b"},
+        &o);
+    expect(&(struct example){"n/d,1\nn/d,2\n", 2, 2, {NAN, 1, NAN, 2}, NULL, NULL}, &o);
+    /* Names stay names. */
+    expect(&(struct example){"id,a,b\nx,1,n/d\ny,4,5\n", 2, 2, {1, NAN, 4, 5}, "x|y", "a|b"}, &o);
+}
+
 static void gzip_reads_as_plain(void **state) {
     (void)state;
     put_gzip("a.tsv.gz", "a\tb\n1\t2\n");
@@ -127,8 +141,17 @@ static void damage_is_named_with_file_row_and_column(void **state) {
         {"a,b\n1,2\n3,4 4\n", RB_ERROR_FORMAT, "row 3, column 2|\"4 4\""},
         {"1.5;2,5\n3;4\n", RB_ERROR_FORMAT, "row 1, column 2|\"2,5\""},
         {"a;b\n1;2,5\n", RB_ERROR_FORMAT, "row 2, column 2|\"2,5\"|decimal point"},
-        {"a;b\n1,5;2,5\n3,1;4,2\n", RB_ERROR_FORMAT, "row 2, column 2|\"2,5\"|tr , ."},
-        {"1,5;2,5\n3,1;4,2\n", RB_ERROR_FORMAT, "column 2|\"4,2\"|tr , ."},
+        {"a;b\n1,5;2,5\n3,1;4,2\n", RB_ERROR_FORMAT, "row 2, column 1|\"1,5\"|tr , ."},
+        {"1,5;2,5\n3,1;4,2\n", RB_ERROR_FORMAT, "column 1|\"3,1\"|tr , ."},
+        /* Numbers with commas are never taken for names. */
+        {"a,b\n\"1,234\",2\n\"5,678\",3\n", RB_ERROR_FORMAT,
+         "row 2, column 1|\"1,234\"|commas between thousands|--row-names yes"},
+        {"\"1,234\",2\n\"5,678\",3\n", RB_ERROR_FORMAT, "column 1|\"1,234\"|between thousands"},
+        {"a,b\n2,\"1,234,567.5\"\n3,4\n", RB_ERROR_FORMAT,
+         "row 2, column 2|\"1,234,567.5\"|commas between thousands"},
+        {"a,b\n\"12,34\",2\n\"56,78\",3\n", RB_ERROR_FORMAT, "row 2, column 1|decimal point"},
+        {"a,b\n1,2\n3,n/d\n", RB_ERROR_FORMAT, "row 3, column 2|\"n/d\"|--missing-words 'n/d'"},
+        {"a,b\n1,2\nn/d,4\n", RB_ERROR_FORMAT, "row 3, column 1|--missing-words 'n/d'"},
         {"# by me\n1,2\n3,4\n", RB_ERROR_FORMAT, "row 1|1 fields|row 1 is a comment"},
         {"# by, me\na,b\n3,4\n", RB_ERROR_FORMAT, "row 2|row 1 is a comment"},
         {"#1,2\n3,4,5\n6,7\n", RB_ERROR_FORMAT, "row 1 is a comment"},
@@ -223,6 +246,7 @@ int main(void) {
         TEST(tables_are_understood),
         TEST(options_overrule_the_guess),
         TEST(transposing_swaps_values_and_names),
+        TEST(words_for_missing_values),
         TEST(gzip_reads_as_plain),
         TEST(damage_is_named_with_file_row_and_column),
         TEST(a_zero_byte_is_no_number),

@@ -268,6 +268,52 @@ static const char *const whole_files[] = {"types.h5", "csr.h5ad", "old.h5ad", "t
 
 /* A file cut off anywhere is refused or, where only unused bytes are missing, gives what it
  * holds. */
+/* A file of one data set of zeros that are not stored, in chunks of that size. */
+static void put_zeros(const char *path, hsize_t size, hsize_t chunk) {
+    hsize_t shape[2] = {size, size}, most[2] = {H5S_UNLIMITED, H5S_UNLIMITED};
+    hsize_t chunks[2] = {chunk, chunk};
+    hid_t file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+    hid_t space = H5Screate_simple(2, shape, most), list = H5Pcreate(H5P_DATASET_CREATE);
+    H5Pset_chunk(list, 2, chunks);
+    hid_t data = H5Dcreate2(file, "X", H5T_NATIVE_INT8, space, H5P_DEFAULT, list, H5P_DEFAULT);
+    assert_true(data >= 0);
+    H5Dclose(data);
+    H5Pclose(list);
+    H5Sclose(space);
+    H5Fclose(file);
+}
+
+/* A data set must not claim more than so many times what is stored, whether it is read whole or by
+ * blocks, nor have chunks that are larger. */
+static void test_expansion(void **state) {
+    (void)state;
+    rb_context *ctx = new_context();
+    const char *path = temporary("zeros.h5");
+    rb_matrix *matrix;
+    rb_source *source;
+    rb_read_options options;
+    rb_read_options_default(&options);
+    options.dataset = "X";
+    put_zeros(path, 600, 10);
+    assert_int_equal(rb_open(ctx, path, &options, &source), RB_OK);
+    rb_source_free(source);
+    assert_int_equal(rb_context_set_max_expansion(ctx, 1), RB_OK); /* 256 kB of a small file */
+    assert_int_equal(rb_open(ctx, path, &options, &source), RB_ERROR_FORMAT);
+    assert_non_null(strstr(rb_context_error(ctx), "claims 360000 bytes, but only 0 are stored"));
+    assert_non_null(strstr(rb_context_error(ctx), "--max-expansion"));
+    assert_int_equal(rb_read(ctx, path, &options, &matrix), RB_ERROR_FORMAT);
+    put_zeros(path, 300, 10); /* 90 kB, but four times as much as numbers */
+    assert_int_equal(rb_open(ctx, path, &options, &source), RB_OK);
+    rb_source_free(source);
+    assert_int_equal(rb_read(ctx, path, &options, &matrix), RB_ERROR_MEMORY);
+    assert_non_null(strstr(rb_context_error(ctx), "would take more than 256 kB of memory"));
+    put_zeros(path, 10, 600);
+    assert_int_equal(rb_open(ctx, path, &options, &source), RB_ERROR_MEMORY);
+    rb_context_free(ctx);
+    assert_hdf5_closed();
+    remove(path);
+}
+
 static void test_truncated(void **state) {
     rb_context *ctx = *state;
     for (size_t f = 0; f < sizeof whole_files / sizeof *whole_files; f++) {
@@ -415,6 +461,7 @@ int main(void) {
         cmocka_unit_test(test_columns_are_read_whole),
         cmocka_unit_test(test_source_outlives_context),
         cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_expansion),
         cmocka_unit_test(test_truncated),
         cmocka_unit_test(test_allocation_failures),
         cmocka_unit_test(test_allocation_failures_of_streams),

@@ -15,6 +15,9 @@ static void expect(const char *text, bool sparse, rb_type type, int64_t samples,
 
 static void coordinates_become_sparse_rows(void **state) {
     (void)state;
+    expect(BANNER "coordinate real general\n3 4 3\n% after the sizes\n3 4 -2e3\n\n  \n%\n1 1 1.5\n"
+                  "% at the end\n3 1 4\n\n%\n",
+           true, RB_FLOAT64, 3, 4, (double[]){1.5, 0, 0, 0, 0, 0, 0, 0, 4, 0, 0, -2000});
     expect(BANNER "coordinate real general\n% comment\n%\n\n3 4 3\n3 4 -2e3\n1 1 1.5\n\n3 1 4\n",
            true, RB_FLOAT64, 3, 4, (double[]){1.5, 0, 0, 0, 0, 0, 0, 0, 4, 0, 0, -2000});
     expect("%%matrixmarket MATRIX Coordinate Integer General\r\n2 2 2\r\n2 1 3\r\n1 2 -7\r\n", true,

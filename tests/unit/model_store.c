@@ -162,6 +162,20 @@ static void test_arrays(void **state) {
     assert_int_equal(rb_model_need_array(ctx, model, "noise", FEATURES, -1, &values), RB_OK);
     assert_int_equal(rb_model_need_array(ctx, model, "noise", 4, 1, &values), RB_ERROR_FORMAT);
     assert_non_null(strstr(rb_context_error(ctx), "'noise' of the model is 3 x 1, but 4 x 1"));
+    /* Numbers that are none, or none of float32, do no harm until a method needs the array. */
+    static const double bad[] = {NAN, INFINITY, -INFINITY, 1e39};
+    for (int i = 0; i < 4; i++) {
+        double *prior = rb_model_add_array(ctx, model, "prior_mean", 2, 1);
+        prior[1] = bad[i];
+        model->type = RB_FLOAT32;
+        assert_int_equal(rb_model_need_array(ctx, model, "prior_mean", 2, 1, &values),
+                         RB_ERROR_FORMAT);
+        assert_non_null(strstr(rb_context_error(ctx), "'prior_mean' of the model has "));
+        assert_non_null(strstr(rb_context_error(ctx), "at row 1, column 0"));
+        model->type = RB_FLOAT64;
+        assert_int_equal(rb_model_need_array(ctx, model, "prior_mean", 2, 1, &values),
+                         i == 3 ? RB_OK : RB_ERROR_FORMAT);
+    }
     assert_int_equal(rb_model_need_array(ctx, model, "scale", -1, 1, &values), RB_ERROR_FORMAT);
     assert_string_equal(rb_model_feature_name(model, 1), "NKG7");
     assert_null(rb_model_feature_name(model, FEATURES));
