@@ -13,10 +13,14 @@
 typedef struct rb_h5_disk rb_h5_disk;
 /* Makes files that are opened with these access properties go through our driver. */
 bool rb_h5_disk_use(hid_t access, rb_h5_disk **disk);
-int rb_h5_disk_error(const rb_h5_disk *disk); /* errno of the first failure; 0: none */
-void rb_h5_disk_release(rb_h5_disk *disk);    /* NULL is accepted */
+/* What went wrong first; NULL: nothing. */
+const char *rb_h5_disk_error(const rb_h5_disk *disk);
+bool rb_h5_disk_other(const rb_h5_disk *disk); /* has it refused to open another file? */
+void rb_h5_disk_release(rb_h5_disk *disk);     /* NULL is accepted */
 
 /* ---- files ---- */
+
+enum { RB_H5_REASON = 160 };
 
 struct rb_h5 {
     rb_context *ctx; /* of the call that holds HDF5; NULL in between */
@@ -26,6 +30,7 @@ struct rb_h5 {
     bool writing; /* neither: what was written is thrown away, and may be incomplete */
     rb_h5_style style;
     bool broken; /* a call of HDF5 has failed */
+    char reason[RB_H5_REASON]; /* HDF5's own, of its last call that failed; "": none has */
     rb_h5_disk *disk;
     /* The program's own printer of HDF5 errors, put back when we let go of HDF5. */
     bool old_printer;
@@ -41,8 +46,14 @@ void rb_h5_let_go(rb_h5 *file);
 /* rb_fail with the file's name before the sentence. */
 rb_error rb_h5_fail(const rb_h5 *file, rb_error code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* The sentence for a call of HDF5 that failed: its own reason is added in brackets. */
+/* The sentence for a call of HDF5 that failed: its own reason is added in brackets, whatever was
+ * closed since. */
 rb_error rb_h5_broken(rb_h5 *file, rb_error code, const char *what, const char *path);
+
+/* Forgets the reason of a failure that was none: of looking whether something is there. */
+void rb_h5_forget(rb_h5 *file);
+/* What to add to a sentence about something that is missing, if a link to another file was met. */
+const char *rb_h5_other_files(const rb_h5 *file);
 
 /* RB_ERROR_FILE if the disk has failed since the file was opened: what was read or written is then
  * worthless. To be asked before anything that was read is given away. */
@@ -60,7 +71,8 @@ typedef struct rb_h5_data {
 } rb_h5_data;
 
 /* Opens a data set and looks at it; RB_ERROR_FORMAT when it is none, or when it claims far more
- * numbers than the file can hold. Close it in any case. */
+ * numbers than the file can hold; RB_ERROR_UNSUPPORTED, with shape and type found out, when its
+ * numbers are in other files. Close it in any case. */
 rb_error rb_h5_data_open(rb_h5 *file, const char *path, rb_h5_data *data);
 void rb_h5_data_close(rb_h5_data *data);
 

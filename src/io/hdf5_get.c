@@ -11,6 +11,7 @@ enum { HARMLESS_BYTES = 1 << 28, MOST_GAIN = 2000, LONGEST_TEXT = 1 << 24 };
 bool rb_h5_has(rb_h5 *file, const char *path) {
     hid_t object = H5Oopen(file->id, path, H5P_DEFAULT);
     if (object < 0) {
+        rb_h5_forget(file);
         return false;
     }
     H5Oclose(object);
@@ -20,6 +21,7 @@ bool rb_h5_has(rb_h5 *file, const char *path) {
 bool rb_h5_is_group(rb_h5 *file, const char *path) {
     hid_t group = H5Gopen2(file->id, path, H5P_DEFAULT);
     if (group < 0) {
+        rb_h5_forget(file);
         return false;
     }
     H5Gclose(group);
@@ -27,7 +29,9 @@ bool rb_h5_is_group(rb_h5 *file, const char *path) {
 }
 
 bool rb_h5_has_attribute(rb_h5 *file, const char *path, const char *name) {
-    return H5Aexists_by_name(file->id, path, name, H5P_DEFAULT) > 0;
+    bool has = H5Aexists_by_name(file->id, path, name, H5P_DEFAULT) > 0;
+    rb_h5_forget(file);
+    return has;
 }
 
 hid_t rb_h5_native(rb_type type) {
@@ -45,18 +49,34 @@ static rb_error check_stored(rb_h5 *file, const char *path, const rb_h5_data *da
         return rb_h5_fail(file, RB_ERROR_MEMORY, "the data set '%s' of %lld x %lld is too large",
                           path, (long long)data->shape[0], (long long)data->shape[1]);
     }
-    hid_t list = H5Dget_create_plist(data->id);
-    bool here = list >= 0 && H5Pget_layout(list) != H5D_VIRTUAL && H5Pget_external_count(list) == 0;
-    if (list >= 0) {
-        H5Pclose(list);
-    }
     hsize_t stored = H5Dget_storage_size(data->id);
-    if (here && bytes > HARMLESS_BYTES && (hsize_t)bytes / MOST_GAIN > stored) {
+    if (bytes > HARMLESS_BYTES && (hsize_t)bytes / MOST_GAIN > stored) {
         return rb_h5_fail(file, RB_ERROR_FORMAT,
                           "the data set '%s' claims %lld bytes, but only %lld are stored", path,
                           (long long)bytes, (long long)stored);
     }
     return RB_OK;
+}
+
+/* Other files are not read: HDF5 takes what is missing there for zeros, and they may be anything
+ * that the user can read. */
+static rb_error check_inside(rb_h5 *file, const char *path, const rb_h5_data *data) {
+    hid_t list = H5Dget_create_plist(data->id);
+    H5D_layout_t layout = list >= 0 ? H5Pget_layout(list) : H5D_LAYOUT_ERROR;
+    int external = list >= 0 ? H5Pget_external_count(list) : -1;
+    if (list >= 0) {
+        H5Pclose(list);
+    }
+    if (layout == H5D_LAYOUT_ERROR || external < 0) {
+        return rb_h5_broken(file, RB_ERROR_FORMAT, "cannot read the layout of the data set", path);
+    }
+    return layout != H5D_VIRTUAL && external == 0
+               ? RB_OK
+               : rb_h5_fail(file, RB_ERROR_UNSUPPORTED,
+                            "the numbers of the data set '%s' are in other files (%s), which are "
+                            "not read; while these are there, make one file of all with h5repack -l "
+                            "'%s:CONTI'",
+                            path, external > 0 ? "external storage" : "a virtual data set", path);
 }
 
 /* The shape of the open data set. False when HDF5 fails or a size does not fit. */
@@ -104,7 +124,8 @@ rb_error rb_h5_data_open(rb_h5 *file, const char *path, rb_h5_data *data) {
         return rb_h5_broken(file, RB_ERROR_FORMAT, "cannot read shape and type of the data set",
                             path);
     }
-    return data->rank <= 2 ? check_stored(file, path, data, bytes) : RB_OK;
+    rb_error err = check_inside(file, path, data);
+    return err || data->rank > 2 ? err : check_stored(file, path, data, bytes);
 }
 
 void rb_h5_data_close(rb_h5_data *data) {
