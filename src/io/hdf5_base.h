@@ -29,7 +29,7 @@ struct rb_h5 {
     bool reading;
     bool writing; /* neither: what was written is thrown away, and may be incomplete */
     rb_h5_style style;
-    bool broken; /* a call of HDF5 has failed */
+    bool broken;               /* a call of HDF5 has failed */
     char reason[RB_H5_REASON]; /* HDF5's own, of its last call that failed; "": none has */
     rb_h5_disk *disk;
     /* The program's own printer of HDF5 errors, put back when we let go of HDF5. */

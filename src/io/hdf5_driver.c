@@ -23,7 +23,7 @@
 
 /* Shared by an rb_h5 and its driver; the one that lives longer frees it. */
 struct rb_h5_disk {
-    int error; /* errno of the first call that failed; 0: none */
+    int error;    /* errno of the first call that failed; 0: none */
     bool shorter; /* the file has lost bytes that it had when it was opened */
     bool other;   /* HDF5 wanted to open another file */
     int owners;

@@ -72,11 +72,12 @@ static rb_error check_inside(rb_h5 *file, const char *path, const rb_h5_data *da
     }
     return layout != H5D_VIRTUAL && external == 0
                ? RB_OK
-               : rb_h5_fail(file, RB_ERROR_UNSUPPORTED,
-                            "the numbers of the data set '%s' are in other files (%s), which are "
-                            "not read; while these are there, make one file of all with h5repack -l "
-                            "'%s:CONTI'",
-                            path, external > 0 ? "external storage" : "a virtual data set", path);
+               : rb_h5_fail(
+                     file, RB_ERROR_UNSUPPORTED,
+                     "the numbers of the data set '%s' are in other files (%s), which are "
+                     "not read; while these are there, make one file of all with h5repack -l "
+                     "'%s:CONTI'",
+                     path, external > 0 ? "external storage" : "a virtual data set", path);
 }
 
 /* The shape of the open data set. False when HDF5 fails or a size does not fit. */
