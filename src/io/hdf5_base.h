@@ -16,7 +16,9 @@ bool rb_h5_disk_use(hid_t access, rb_h5_disk **disk);
 /* What went wrong first; NULL: nothing. */
 const char *rb_h5_disk_error(const rb_h5_disk *disk);
 bool rb_h5_disk_other(const rb_h5_disk *disk); /* has it refused to open another file? */
-void rb_h5_disk_release(rb_h5_disk *disk);     /* NULL is accepted */
+/* Bytes of the file, past HDF5; false when they are not there, which is then the disk's error. */
+bool rb_h5_disk_read(rb_h5_disk *disk, int64_t address, int64_t count, void *bytes);
+void rb_h5_disk_release(rb_h5_disk *disk); /* NULL is accepted */
 
 /* ---- files ---- */
 
@@ -90,6 +92,18 @@ bool rb_h5_is_group(rb_h5 *file, const char *path);
 /* Integers of an attribute, exactly count of them. */
 rb_error rb_h5_get_attribute_integers(rb_h5 *file, const char *path, const char *name,
                                       int64_t count, int64_t *values);
+
+/* ---- texts of variable length (hdf5_heap.c) ---- */
+
+/* What their references lead to. Reading with its type gives references, a text each. */
+typedef struct rb_h5_heap rb_h5_heap;
+rb_error rb_h5_heap_open(rb_h5 *file, rb_h5_heap **heap);
+void rb_h5_heap_close(rb_h5_heap *heap); /* NULL is accepted */
+hid_t rb_h5_heap_type(const rb_h5_heap *heap);
+size_t rb_h5_heap_reference_bytes(const rb_h5_heap *heap);
+/* The text of a reference, with a 0 behind it; valid until the next one. */
+rb_error rb_h5_heap_text(rb_h5_heap *heap, const void *reference, const char **text,
+                         int64_t *length);
 
 /* A type for texts of any length in UTF-8, and creation properties without time stamps. */
 hid_t rb_h5_text_type(void);

@@ -28,6 +28,7 @@ struct rb_h5_disk {
     bool other;   /* HDF5 wanted to open another file */
     int owners;
     hid_t driver;
+    struct disk_file *open; /* NULL: none */
 };
 
 typedef struct disk_file {
@@ -98,6 +99,7 @@ static H5FD_t *disk_open(const char *name, unsigned flags, hid_t access, haddr_t
     file->end_of_file = (haddr_t)status.st_size;
     file->disk = *disk;
     file->disk->owners++;
+    file->disk->open = file;
     return &file->base;
 }
 
@@ -115,6 +117,7 @@ static herr_t disk_close(H5FD_t *base) {
     if (close(file->descriptor) != 0) {
         note(file);
     }
+    file->disk->open = NULL;
     release(file->disk);
     free(file);
     return 0;
@@ -169,6 +172,12 @@ static herr_t disk_read(H5FD_t *base, H5FD_mem_t kind, hid_t transfer, haddr_t a
         done += (size_t)got;
     }
     return 0;
+}
+
+bool rb_h5_disk_read(rb_h5_disk *disk, int64_t address, int64_t count, void *bytes) {
+    disk_read(&disk->open->base, H5FD_MEM_DRAW, H5P_DEFAULT, (haddr_t)address, (size_t)count,
+              bytes);
+    return disk->error == 0;
 }
 
 static herr_t disk_write(H5FD_t *base, H5FD_mem_t kind, hid_t transfer, haddr_t address,

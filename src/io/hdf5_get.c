@@ -198,30 +198,42 @@ rb_error rb_h5_get_integers(rb_h5 *file, const char *path, int64_t count, int64_
 
 /* ---- attributes ---- */
 
-/* The text of an open attribute; NULL when it is no single text or memory is out. */
-static char *attribute_text(rb_context *ctx, hid_t attribute, hid_t type) {
-    char *copy = NULL;
-    size_t size = H5Tget_size(type);
-    if (H5Tis_variable_str(type) > 0) {
-        char *text = NULL;
-        hid_t memory = H5Tcopy(type);
-        if (memory >= 0 && H5Aread(attribute, memory, &text) >= 0) {
-            copy = rb_copy_text(ctx, text ? text : "");
-        }
-        if (text) {
-            H5free_memory(text);
-        }
-        if (memory >= 0) {
-            H5Tclose(memory);
-        }
-    } else if (size <= LONGEST_TEXT) {
-        copy = rb_alloc_zero(ctx, (int64_t)size + 1, 1);
-        if (copy && H5Aread(attribute, type, copy) < 0) {
-            rb_free(copy);
-            copy = NULL;
-        }
+static rb_error get_variable_text(rb_h5 *file, const char *name, hid_t attribute, char **text) {
+    unsigned char reference[16] = {0};
+    rb_h5_heap *heap;
+    const char *found;
+    int64_t length;
+    rb_error err = rb_h5_heap_open(file, &heap);
+    if (err) {
+        return err;
     }
-    return copy;
+    err = H5Aread(attribute, rb_h5_heap_type(heap), reference) >= 0
+              ? rb_h5_heap_text(heap, reference, &found, &length)
+              : rb_h5_broken(file, RB_ERROR_FORMAT, "cannot read the attribute", name);
+    if (!err) {
+        *text = rb_copy_text(file->ctx, found);
+        err = *text ? RB_OK : RB_ERROR_MEMORY;
+    }
+    rb_h5_heap_close(heap);
+    return err;
+}
+
+static rb_error get_fixed_text(rb_h5 *file, const char *name, hid_t attribute, hid_t type,
+                               char **text) {
+    size_t size = H5Tget_size(type);
+    if (size > LONGEST_TEXT) {
+        return rb_h5_fail(file, RB_ERROR_FORMAT, "the attribute '%s' is too long", name);
+    }
+    char *copy = rb_alloc_zero(file->ctx, (int64_t)size + 1, 1);
+    if (!copy) {
+        return RB_ERROR_MEMORY;
+    }
+    if (H5Aread(attribute, type, copy) < 0) {
+        rb_free(copy);
+        return rb_h5_broken(file, RB_ERROR_FORMAT, "cannot read the attribute", name);
+    }
+    *text = copy;
+    return RB_OK;
 }
 
 static int64_t attribute_count(hid_t attribute) {
@@ -244,13 +256,8 @@ rb_error rb_h5_get_text(rb_h5 *file, const char *path, const char *name, char **
         err = rb_h5_fail(file, RB_ERROR_FORMAT, "'%s' has no attribute '%s' that is one text", path,
                          name);
     } else {
-        file->ctx->sentence[0] = '\0';
-        *text = attribute_text(file->ctx, attribute, type);
-        if (!*text) {
-            err = file->ctx->sentence[0]
-                      ? RB_ERROR_MEMORY
-                      : rb_h5_broken(file, RB_ERROR_FORMAT, "cannot read the attribute", name);
-        }
+        err = variable ? get_variable_text(file, name, attribute, text)
+                       : get_fixed_text(file, name, attribute, type, text);
     }
     if (type >= 0) {
         H5Tclose(type);
