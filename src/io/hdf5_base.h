@@ -70,6 +70,7 @@ typedef struct rb_h5_data {
     H5T_class_t kind;
     rb_type type; /* the type of ours that holds its numbers without loss */
     bool numeric;
+    bool lzf; /* packed with LZF, which HDF5 cannot unpack */
 } rb_h5_data;
 
 /* Opens a data set and looks at it; RB_ERROR_FORMAT when it is none, or when it claims far more
@@ -81,6 +82,11 @@ void rb_h5_data_close(rb_h5_data *data);
 /* Reads a rectangle (rank 2) or a stretch (rank 1: columns 0 and 1) as numbers of an HDF5 type. */
 rb_error rb_h5_data_read(rb_h5 *file, const char *path, const rb_h5_data *data, int64_t row,
                          int64_t rows, int64_t column, int64_t columns, hid_t type, void *values);
+
+/* The same for a data set that is packed with LZF (hdf5_lzf.c). */
+rb_error rb_h5_lzf_read(rb_h5 *file, const char *path, const rb_h5_data *data, const int64_t *start,
+                        const int64_t *count, hid_t type, void *values);
+bool rb_h5_has_lzf(hid_t properties); /* those of a data set's creation */
 
 hid_t rb_h5_native(rb_type type);
 

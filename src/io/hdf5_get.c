@@ -60,10 +60,11 @@ static rb_error check_stored(rb_h5 *file, const char *path, const rb_h5_data *da
 
 /* Other files are not read: HDF5 takes what is missing there for zeros, and they may be anything
  * that the user can read. */
-static rb_error check_inside(rb_h5 *file, const char *path, const rb_h5_data *data) {
+static rb_error check_inside(rb_h5 *file, const char *path, rb_h5_data *data) {
     hid_t list = H5Dget_create_plist(data->id);
     H5D_layout_t layout = list >= 0 ? H5Pget_layout(list) : H5D_LAYOUT_ERROR;
     int external = list >= 0 ? H5Pget_external_count(list) : -1;
+    data->lzf = layout == H5D_CHUNKED && rb_h5_has_lzf(list);
     if (list >= 0) {
         H5Pclose(list);
     }
@@ -140,6 +141,10 @@ rb_error rb_h5_data_read(rb_h5 *file, const char *path, const rb_h5_data *data, 
                          int64_t rows, int64_t column, int64_t columns, hid_t type, void *values) {
     if (rows == 0 || columns == 0) {
         return RB_OK;
+    }
+    if (data->lzf) {
+        return rb_h5_lzf_read(file, path, data, (int64_t[]){row, column},
+                              (int64_t[]){rows, columns}, type, values);
     }
     hsize_t start[2] = {(hsize_t)row, (hsize_t)column};
     hsize_t count[2] = {(hsize_t)rows, (hsize_t)columns};
