@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 /* The one lock of the library. The common build of HDF5 keeps global tables without guarding them,
  * so that calls from two threads, even on two files, must not overlap. The lock belongs to HDF5,
@@ -209,15 +210,13 @@ rb_error rb_h5_edit(rb_context *ctx, const char *path, const char *shown, rb_h5_
 
 rb_error rb_h5_open(rb_context *ctx, const char *path, rb_h5_style style, rb_h5 **file) {
     struct stat status;
-    FILE *stream = fopen(path, "rb");
     *file = NULL;
-    if (!stream) {
-        return rb_fail(ctx, RB_ERROR_FILE, "%s: cannot be opened: %s", path, strerror(errno));
-    }
-    bool regular = fstat(fileno(stream), &status) == 0 && S_ISREG(status.st_mode);
-    fclose(stream);
-    if (!regular) {
+    bool there = stat(path, &status) == 0;
+    if (there && !S_ISREG(status.st_mode)) { /* to open a pipe would wait for its other end */
         return rb_fail(ctx, RB_ERROR_FILE, "%s: is no regular file, which HDF5 needs", path);
+    }
+    if (!there || access(path, R_OK) != 0) {
+        return rb_fail(ctx, RB_ERROR_FILE, "%s: cannot be opened: %s", path, strerror(errno));
     }
     return open_file(ctx, path, path, OPEN_READ, style, file);
 }

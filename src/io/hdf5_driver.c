@@ -6,8 +6,8 @@
  * error, gives zeros for what cannot be read and drops what cannot be written. Whoever closes the
  * file asks for the error and throws away what was made of it.
  *
- * One driver opens one file: what an HDF5 file says of other files (links, virtual data sets) is not
- * followed, since it may name anything, and HDF5 gives fill values for what it cannot open. */
+ * One driver opens one file: what an HDF5 file says of other files (links, virtual data sets) is
+ * not followed, since it may name anything, and HDF5 gives fill values for what it cannot open. */
 #include "hdf5_base.h"
 
 #include <errno.h>

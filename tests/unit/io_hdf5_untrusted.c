@@ -4,6 +4,7 @@
 
 #include "io/hdf5_place.h"
 
+#include <sys/stat.h>
 #include <time.h>
 
 static rb_context *ctx;
@@ -49,6 +50,17 @@ static void numbers_in_other_files_are_refused(void **state) {
     assert_says("the data set 'X'");
     assert_int_equal(read_all(HDF5_DATA "link.h5", NULL), RB_ERROR_FORMAT);
     assert_says("links to other files are not followed");
+}
+
+/* Opening a pipe would wait for its other end. */
+static void a_pipe_is_refused(void **state) {
+    (void)state;
+    const char *path = temporary("pipe");
+    rb_h5 *file;
+    assert_int_equal(mkfifo(path, 0600), 0);
+    assert_int_equal(rb_h5_open(ctx, path, RB_H5_OWN, &file), RB_ERROR_FILE);
+    assert_says("no regular file");
+    unlink(path);
 }
 
 /* ---- bytes that are not there ---- */
@@ -246,6 +258,7 @@ static int tear_down(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(numbers_in_other_files_are_refused),
+        cmocka_unit_test(a_pipe_is_refused),
         cmocka_unit_test(a_file_that_becomes_shorter_is_reported),
         cmocka_unit_test(what_was_never_written_is_zero),
         cmocka_unit_test(the_reason_of_hdf5_is_told),
