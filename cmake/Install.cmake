@@ -39,7 +39,7 @@ install(FILES cmake/Dependencies.cmake RENAME rarebitDependencies.cmake
 # library needs is named by its flags: as packages they would add their headers' flags, which rarebit's
 # own headers do not need, and OpenBLAS would ask for the Fortran library.
 set(RAREBIT_PRIVATE_LINK ${RAREBIT_OPENBLAS_LDFLAGS} ${RAREBIT_HDF5_LDFLAGS} ${RAREBIT_CAIRO_LDFLAGS}
-  ${RAREBIT_JANSSON_LDFLAGS} ${RAREBIT_SNDFILE_LDFLAGS} -lpng -lz)
+  ${RAREBIT_JANSSON_LDFLAGS} ${RAREBIT_SNDFILE_LDFLAGS} ${RAREBIT_LZF_LDFLAGS} -lpng -lz)
 list(JOIN RAREBIT_PRIVATE_LINK " " RAREBIT_PRIVATE_LINK)
 file(RELATIVE_PATH RAREBIT_PC_PREFIX ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig
   ${CMAKE_INSTALL_PREFIX})

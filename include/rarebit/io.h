@@ -24,13 +24,14 @@ typedef enum rb_read_choice { RB_READ_AUTO = 0, RB_READ_YES, RB_READ_NO } rb_rea
 RB_API const rb_option *rb_read_option_table(void);
 RB_API void rb_read_options_default(rb_read_options *options);
 
-/* Reads a file into a matrix that owns its numbers and names; .npy is mapped where possible. NaN is
- * kept (preprocessing decides), everything else that is wrong is an error that names file, row and
- * column. options may be NULL. */
+/* Reads a file into a matrix that owns its numbers and names. NaN is kept (preprocessing decides),
+ * everything else that is wrong is an error that names file, row and column. options may be
+ * NULL. */
 RB_API rb_error rb_read(rb_context *context, const char *path, const rb_read_options *options,
                         rb_matrix **matrix);
 
-/* Opens a file as a source: .npy and HDF5 data are read block by block, others are read whole. */
+/* Opens a file as a source: HDF5 data and large .npy are read block by block, others are read
+ * whole. A block of a file that has become shorter meanwhile is RB_ERROR_FILE. */
 RB_API rb_error rb_open(rb_context *context, const char *path, const rb_read_options *options,
                         rb_source **source);
 

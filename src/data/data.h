@@ -69,7 +69,7 @@ struct rb_source {
     const rb_names *sample_names, *feature_names; /* NULL: none; owned by `state` */
     char *path;                                   /* of the file, for sentences; NULL: none */
     int64_t unpacked; /* bytes that a walk over all samples unpacks anew; 0: none */
-    bool at_random;   /* views of any samples at once cost nothing: memory, mapped files */
+    bool at_random;   /* single samples in any order cost little: memory, rows of a file */
     /* Fills a view of samples first .. first + count - 1 (0 <= first, first + count <= n_samples),
      * valid until the next read. Dense views may be strided. */
     rb_error (*read)(rb_source *source, rb_context *ctx, int64_t first, int64_t count,

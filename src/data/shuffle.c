@@ -1,7 +1,7 @@
 /* A source that gives the samples of another one in an order of its own, for fits in batches.
  *
  * Samples are shuffled within pools of consecutive ones, and the pools among each other. Where any
- * sample can be had at once (memory, mapped files) a pool is as large as its order may be in
+ * sample can be had by itself (rb_source.at_random) a pool is as large as its order may be in
  * memory, nearly always all samples; of files that are read piece by piece a pool is a piece.
  */
 #include "data.h"
@@ -20,12 +20,12 @@ struct shuffle {
     bool shuffled;
     rb_draws draws;      /* of the order at hand */
     int64_t *pool_order; /* pools */
-    int64_t at;          /* which of them is loaded; -1: none */
+    int64_t at;          /* which of them is the one at hand; -1: none */
     int64_t begins;      /* position of its first sample */
     int64_t size;        /* its samples */
     int64_t *order;      /* of its samples */
-    rb_matrix pool;
-    rb_matrix rows; /* what is given out, in arrays of our own */
+    rb_matrix pool;      /* its samples; at random: the sample at hand */
+    rb_matrix rows;      /* what is given out, in arrays of our own */
     void *values;
     int64_t *starts;
     int32_t *columns;
@@ -61,15 +61,26 @@ static void permute(struct shuffle *s, uint64_t first, int64_t count, int64_t *o
     }
 }
 
-/* Loads the pool that is the next one in the order. */
+static int64_t first_of_pool(const struct shuffle *s) {
+    return s->pool_order[s->at] * s->pool_samples;
+}
+
+/* Goes to the pool that is the next one in the order. */
 static rb_error load_next(rb_context *ctx, struct shuffle *s) {
     int64_t before = s->at >= 0 ? s->size : 0;
     s->at++;
     s->begins += before;
-    int64_t pool = s->pool_order[s->at], first = pool * s->pool_samples;
-    s->size = size_of_pool(s, pool);
+    int64_t first = first_of_pool(s);
+    s->size = size_of_pool(s, s->pool_order[s->at]);
     permute(s, (uint64_t)(s->pools + first), s->size, s->order);
-    return s->from->read(s->from, ctx, first, s->size, &s->pool);
+    return s->from->at_random ? RB_OK : s->from->read(s->from, ctx, first, s->size, &s->pool);
+}
+
+/* Which row of the pool a sample of it is. */
+static rb_error find_row(rb_context *ctx, struct shuffle *s, int64_t sample, int64_t *row) {
+    *row = s->from->at_random ? 0 : sample;
+    return s->from->at_random ? s->from->read(s->from, ctx, first_of_pool(s) + sample, 1, &s->pool)
+                              : RB_OK;
 }
 
 static rb_error make_room(rb_context *ctx, struct shuffle *s, int64_t values, int64_t samples) {
@@ -99,11 +110,11 @@ static rb_error make_room(rb_context *ctx, struct shuffle *s, int64_t values, in
     return RB_OK;
 }
 
-/* Appends a sample of the pool to the rows, which have `filled` values. */
-static void copy_dense(struct shuffle *s, int64_t sample, int64_t filled) {
+/* Appends a row of the pool to the rows, which have `filled` values. */
+static void copy_dense(struct shuffle *s, int64_t row, int64_t filled) {
     const rb_matrix *pool = &s->pool;
     size_t size = rb_type_size(pool->type);
-    const char *from = (const char *)pool->values + sample * pool->row_stride * (int64_t)size;
+    const char *from = (const char *)pool->values + row * pool->row_stride * (int64_t)size;
     char *to = (char *)s->values + filled * (int64_t)size;
     if (pool->column_stride == 1) {
         memcpy(to, from, (size_t)pool->n_features * size);
@@ -114,14 +125,11 @@ static void copy_dense(struct shuffle *s, int64_t sample, int64_t filled) {
     }
 }
 
-static int64_t stored_of(const rb_matrix *pool, int64_t sample) {
-    return pool->starts[sample + 1] - pool->starts[sample];
-}
-
-static void copy_sparse(struct shuffle *s, int64_t sample, int64_t filled) {
+static void copy_sparse(struct shuffle *s, int64_t row, int64_t filled) {
     const rb_matrix *pool = &s->pool;
-    size_t size = rb_type_size(pool->type), count = (size_t)stored_of(pool, sample);
-    int64_t first = pool->starts[sample] - pool->starts[0];
+    size_t size = rb_type_size(pool->type);
+    size_t count = (size_t)(pool->starts[row + 1] - pool->starts[row]);
+    int64_t first = pool->starts[row] - pool->starts[0];
     memcpy(s->columns + filled, pool->columns + first, count * sizeof *s->columns);
     memcpy((char *)s->values + filled * (int64_t)size,
            (const char *)pool->values + first * (int64_t)size, count * size);
@@ -147,25 +155,33 @@ static rb_error grow_sparse(rb_context *ctx, struct shuffle *s, int64_t filled, 
     return RB_OK;
 }
 
-/* The samples at positions first .. first + count - 1 that the loaded pool has. */
+static rb_error make_room_sparse(rb_context *ctx, struct shuffle *s, const int64_t *order,
+                                 int64_t count, int64_t filled) {
+    int64_t needed = filled, row;
+    rb_error err = RB_OK;
+    for (int64_t i = 0; i < count && !err; i++) {
+        err = find_row(ctx, s, order[i], &row);
+        needed += err ? 0 : s->pool.starts[row + 1] - s->pool.starts[row];
+    }
+    return err ? err : grow_sparse(ctx, s, filled, needed);
+}
+
+/* The samples at positions first .. first + count - 1 that the pool at hand has. */
 static rb_error copy_from_pool(rb_context *ctx, struct shuffle *s, int64_t first, int64_t count,
                                int64_t done, int64_t *filled) {
     const int64_t *order = s->order + (first - s->begins);
-    if (!s->from->sparse) {
-        for (int64_t i = 0; i < count; i++, *filled += s->pool.n_features) {
-            copy_dense(s, order[i], *filled);
+    rb_error err = s->from->sparse ? make_room_sparse(ctx, s, order, count, *filled) : RB_OK;
+    for (int64_t i = 0; i < count && !err; i++) {
+        int64_t row;
+        err = find_row(ctx, s, order[i], &row);
+        if (!err && s->from->sparse) {
+            copy_sparse(s, row, *filled);
+            *filled += s->pool.starts[row + 1] - s->pool.starts[row];
+            s->starts[done + i + 1] = *filled;
+        } else if (!err) {
+            copy_dense(s, row, *filled);
+            *filled += s->from->n_features;
         }
-        return RB_OK;
-    }
-    int64_t needed = *filled;
-    for (int64_t i = 0; i < count; i++) {
-        needed += stored_of(&s->pool, order[i]);
-    }
-    rb_error err = grow_sparse(ctx, s, *filled, needed);
-    for (int64_t i = 0; !err && i < count; i++) {
-        copy_sparse(s, order[i], *filled);
-        *filled += stored_of(&s->pool, order[i]);
-        s->starts[done + i + 1] = *filled;
     }
     return err;
 }

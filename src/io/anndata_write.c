@@ -14,7 +14,7 @@ rb_error rb_h5_encode(rb_h5 *file, const char *path, const char *type, const cha
     return err ? err : rb_h5_set_text(file, path, "encoding-version", version);
 }
 
-static rb_error put_dict(rb_h5 *file, const char *path) {
+rb_error rb_h5_put_dict(rb_h5 *file, const char *path) {
     rb_error err = rb_h5_put_group(file, path);
     return err ? err : rb_h5_encode(file, path, "dict", "0.1.0");
 }
@@ -69,7 +69,7 @@ rb_error rb_h5_put_anndata(rb_h5 *file, int64_t n_samples, const char *const *sa
         err = put_index(file, "var", n_features, features);
     }
     for (size_t i = 0; !err && i < sizeof dicts / sizeof *dicts; i++) {
-        err = put_dict(file, dicts[i]);
+        err = rb_h5_put_dict(file, dicts[i]);
     }
     return err;
 }
@@ -177,12 +177,9 @@ static rb_error ensure_dict(rb_h5 *file, const char *path) {
         return RB_OK;
     }
     if (rb_h5_has(file, path)) {
-        return rb_h5_fail(file, RB_ERROR_UNSUPPORTED,
-                          "'%s' is in the layout of an old anndata; read and write the file with a "
-                          "newer one first",
-                          path);
+        return rb_h5_renew_table(file, path);
     }
-    return put_dict(file, path);
+    return rb_h5_put_dict(file, path);
 }
 
 static rb_error put_codes(rb_h5 *file, const rb_anndata_results *results, int64_t n_samples) {
@@ -237,11 +234,11 @@ static rb_error put_settings(rb_h5 *file, const rb_anndata_results *results,
     snprintf(group, sizeof group, "uns/%s", short_name);
     rb_error err = rb_h5_remove(file, group);
     if (!err) {
-        err = put_dict(file, group);
+        err = rb_h5_put_dict(file, group);
     }
     snprintf(group, sizeof group, "uns/%s/settings", short_name);
     if (!err) {
-        err = put_dict(file, group);
+        err = rb_h5_put_dict(file, group);
     }
     for (int64_t i = 0; !err && i < results->n_settings; i++) {
         snprintf(path, sizeof path, "%s/%s", group, results->setting_names[i]);

@@ -134,6 +134,9 @@ static rb_error begin_stream(rb_h5_stream *stream, const char *dataset, rb_sourc
 static rb_error open_hdf5(rb_context *ctx, const char *path, const rb_read_options *options,
                           rb_source **out) {
     *out = NULL;
+    if (options && options->transpose) {
+        return rb_fail(ctx, RB_ERROR_UNSUPPORTED, "%s cannot be transposed by blocks", path);
+    }
     rb_h5_stream *stream = rb_alloc_zero(ctx, 1, sizeof *stream);
     rb_source *source = stream ? rb_source_new(ctx) : NULL;
     rb_error err = source ? rb_h5_open(ctx, path, RB_H5_SHARED, &stream->file) : RB_ERROR_MEMORY;

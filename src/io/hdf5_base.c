@@ -6,22 +6,42 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 /* The one lock of the library. HDF5 keeps global tables, and guards them only if it was built to
  * (--enable-threadsafe, as Debian's is): else calls from two threads, even on two files, must not
  * overlap. The lock belongs to HDF5, which is one in a process, and thus not to a context. */
 static pthread_mutex_t hdf5_lock = PTHREAD_MUTEX_INITIALIZER;
 
+/* Keeps the innermost reason, which comes first, and ends the walk. */
+static herr_t keep_innermost(unsigned level, const H5E_error2_t *error, void *reason) {
+    (void)level;
+    snprintf(reason, RB_H5_REASON, "%s", error->desc ? error->desc : "");
+    return 1;
+}
+
+/* Called by HDF5 when a call of ours fails, in place of printing: the next call, if only to close
+ * what is open, would wipe the reason out. */
+static herr_t keep_reason(hid_t stack, void *file) {
+    H5Ewalk2(stack, H5E_WALK_UPWARD, keep_innermost, ((rb_h5 *)file)->reason);
+    return 0;
+}
+
+void rb_h5_forget(rb_h5 *file) {
+    file->reason[0] = '\0';
+}
+
 void rb_h5_hold(rb_h5 *file, rb_context *ctx) {
     unsigned is_v2 = 1;
     pthread_mutex_lock(&hdf5_lock);
     file->ctx = ctx;
+    rb_h5_forget(file);
     /* HDF5 would print its error stack; a program that set a printer of its own gets it back. One
      * set through the interface of HDF5 1.6 cannot be asked for and stays. */
     file->old_printer = H5Eauto_is_v2(H5E_DEFAULT, &is_v2) >= 0 && is_v2 &&
                         H5Eget_auto2(H5E_DEFAULT, &file->printer, &file->printer_data) >= 0;
     if (file->old_printer) {
-        H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
+        H5Eset_auto2(H5E_DEFAULT, keep_reason, file);
     }
 }
 
@@ -41,8 +61,8 @@ static bool is_default_printer(H5E_auto2_t printer) {
  * says so on stderr when the program ends, if it has a printer. Then its own stays off. */
 void rb_h5_let_go(rb_h5 *file) {
     bool stays_off = file->broken && is_default_printer(file->printer);
-    if (file->old_printer && !stays_off) {
-        H5Eset_auto2(H5E_DEFAULT, file->printer, file->printer_data);
+    if (file->old_printer) {
+        H5Eset_auto2(H5E_DEFAULT, stays_off ? NULL : file->printer, file->printer_data);
     }
     file->ctx = NULL;
     pthread_mutex_unlock(&hdf5_lock);
@@ -58,23 +78,16 @@ rb_error rb_h5_fail(const rb_h5 *file, rb_error code, const char *format, ...) {
                           : rb_fail(file->ctx, code, "%s", text);
 }
 
-/* Keeps the innermost reason, which comes first, and ends the walk. */
-static herr_t keep_reason(unsigned level, const H5E_error2_t *error, void *reason) {
-    (void)level;
-    snprintf(reason, 200, " (HDF5: %s)", error->desc ? error->desc : "no reason given");
-    return 1;
-}
-
 rb_error rb_h5_check(rb_h5 *file) {
-    int error = rb_h5_disk_error(file->disk);
-    if (error == 0) {
+    const char *error = rb_h5_disk_error(file->disk);
+    if (!error) {
         return RB_OK;
     }
     file->broken = true;
     const char *what = file->reading    ? "cannot be read: "
                        : file->shown[0] ? "cannot be written: "
                                         : "";
-    return rb_h5_fail(file, RB_ERROR_FILE, "%s%s", what, strerror(error));
+    return rb_h5_fail(file, RB_ERROR_FILE, "%s%s", what, error);
 }
 
 rb_error rb_h5_broken(rb_h5 *file, rb_error code, const char *what, const char *path) {
@@ -82,9 +95,19 @@ rb_error rb_h5_broken(rb_h5 *file, rb_error code, const char *what, const char *
         return rb_h5_check(file);
     }
     file->broken = true;
-    char reason[200] = "";
-    H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, keep_reason, reason);
-    return rb_h5_fail(file, code, "%s '%s'%s", what, path, reason);
+    char reason[RB_H5_REASON];
+    memcpy(reason, file->reason, sizeof reason);
+    rb_h5_forget(file);
+    return reason[0] ? rb_h5_fail(file, code, "%s '%s' (HDF5: %s)%s", what, path, reason,
+                                  rb_h5_other_files(file))
+                     : rb_h5_fail(file, code, "%s '%s'%s", what, path, rb_h5_other_files(file));
+}
+
+const char *rb_h5_other_files(const rb_h5 *file) {
+    return rb_h5_disk_other(file->disk)
+               ? "; links to other files are not followed: copy what they lead to with h5copy "
+                 "-f ext"
+               : "";
 }
 
 hid_t rb_h5_properties(hid_t kind) {
@@ -164,7 +187,7 @@ static rb_error open_file(rb_context *ctx, const char *path, const char *shown, 
                   ? rb_h5_broken(file, RB_ERROR_FILE, "cannot create", path)
                   : rb_h5_broken(file, RB_ERROR_FORMAT, "is no HDF5 file, or a damaged one:", path);
     }
-    if (access >= 0) { /* only now: it would wipe out HDF5's reason */
+    if (access >= 0) {
         H5Pclose(access);
     }
     if (err) {
@@ -188,15 +211,13 @@ rb_error rb_h5_edit(rb_context *ctx, const char *path, const char *shown, rb_h5_
 rb_error rb_h5_open(rb_context *ctx, const char *path, rb_h5_style style, rb_h5 **file) {
     struct stat status;
     *file = NULL;
-    bool there = stat(path, &status) == 0; /* opening a pipe would wait for somebody who writes */
-    if (there && !S_ISREG(status.st_mode)) {
+    bool there = stat(path, &status) == 0;
+    if (there && !S_ISREG(status.st_mode)) { /* to open a pipe would wait for its other end */
         return rb_fail(ctx, RB_ERROR_FILE, "%s: is no regular file, which HDF5 needs", path);
     }
-    FILE *stream = there ? fopen(path, "rb") : NULL;
-    if (!stream) {
+    if (!there || access(path, R_OK) != 0) {
         return rb_fail(ctx, RB_ERROR_FILE, "%s: cannot be opened: %s", path, strerror(errno));
     }
-    fclose(stream);
     return open_file(ctx, path, path, OPEN_READ, style, file);
 }
 

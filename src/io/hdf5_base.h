@@ -13,10 +13,16 @@
 typedef struct rb_h5_disk rb_h5_disk;
 /* Makes files that are opened with these access properties go through our driver. */
 bool rb_h5_disk_use(hid_t access, rb_h5_disk **disk);
-int rb_h5_disk_error(const rb_h5_disk *disk); /* errno of the first failure; 0: none */
-void rb_h5_disk_release(rb_h5_disk *disk);    /* NULL is accepted */
+/* What went wrong first; NULL: nothing. */
+const char *rb_h5_disk_error(const rb_h5_disk *disk);
+bool rb_h5_disk_other(const rb_h5_disk *disk); /* has it refused to open another file? */
+/* Bytes of the file, past HDF5; false when they are not there, which is then the disk's error. */
+bool rb_h5_disk_read(rb_h5_disk *disk, int64_t address, int64_t count, void *bytes);
+void rb_h5_disk_release(rb_h5_disk *disk); /* NULL is accepted */
 
 /* ---- files ---- */
+
+enum { RB_H5_REASON = 160 };
 
 struct rb_h5 {
     rb_context *ctx; /* of the call that holds HDF5; NULL in between */
@@ -25,7 +31,8 @@ struct rb_h5 {
     bool reading;
     bool writing; /* neither: what was written is thrown away, and may be incomplete */
     rb_h5_style style;
-    bool broken; /* a call of HDF5 has failed */
+    bool broken;               /* a call of HDF5 has failed */
+    char reason[RB_H5_REASON]; /* HDF5's own, of its last call that failed; "": none has */
     rb_h5_disk *disk;
     /* The program's own printer of HDF5 errors, put back when we let go of HDF5. */
     bool old_printer;
@@ -41,8 +48,14 @@ void rb_h5_let_go(rb_h5 *file);
 /* rb_fail with the file's name before the sentence. */
 rb_error rb_h5_fail(const rb_h5 *file, rb_error code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* The sentence for a call of HDF5 that failed: its own reason is added in brackets. */
+/* The sentence for a call of HDF5 that failed: its own reason is added in brackets, whatever was
+ * closed since. */
 rb_error rb_h5_broken(rb_h5 *file, rb_error code, const char *what, const char *path);
+
+/* Forgets the reason of a failure that was none: of looking whether something is there. */
+void rb_h5_forget(rb_h5 *file);
+/* What to add to a sentence about something that is missing, if a link to another file was met. */
+const char *rb_h5_other_files(const rb_h5 *file);
 
 /* RB_ERROR_FILE if the disk has failed since the file was opened: what was read or written is then
  * worthless. To be asked before anything that was read is given away. */
@@ -57,16 +70,23 @@ typedef struct rb_h5_data {
     H5T_class_t kind;
     rb_type type; /* the type of ours that holds its numbers without loss */
     bool numeric;
+    bool lzf; /* packed with LZF, which HDF5 cannot unpack */
 } rb_h5_data;
 
 /* Opens a data set and looks at it; RB_ERROR_FORMAT when it is none, or when it claims far more
- * numbers than the file can hold. Close it in any case. */
+ * numbers than the file can hold; RB_ERROR_UNSUPPORTED, with shape and type found out, when its
+ * numbers are in other files. Close it in any case. */
 rb_error rb_h5_data_open(rb_h5 *file, const char *path, rb_h5_data *data);
 void rb_h5_data_close(rb_h5_data *data);
 
 /* Reads a rectangle (rank 2) or a stretch (rank 1: columns 0 and 1) as numbers of an HDF5 type. */
 rb_error rb_h5_data_read(rb_h5 *file, const char *path, const rb_h5_data *data, int64_t row,
                          int64_t rows, int64_t column, int64_t columns, hid_t type, void *values);
+
+/* The same for a data set that is packed with LZF (hdf5_lzf.c). */
+rb_error rb_h5_lzf_read(rb_h5 *file, const char *path, const rb_h5_data *data, const int64_t *start,
+                        const int64_t *count, hid_t type, void *values);
+bool rb_h5_has_lzf(hid_t properties); /* those of a data set's creation */
 
 hid_t rb_h5_native(rb_type type);
 
@@ -78,6 +98,18 @@ bool rb_h5_is_group(rb_h5 *file, const char *path);
 /* Integers of an attribute, exactly count of them. */
 rb_error rb_h5_get_attribute_integers(rb_h5 *file, const char *path, const char *name,
                                       int64_t count, int64_t *values);
+
+/* ---- texts of variable length (hdf5_heap.c) ---- */
+
+/* What their references lead to. Reading with its type gives references, a text each. */
+typedef struct rb_h5_heap rb_h5_heap;
+rb_error rb_h5_heap_open(rb_h5 *file, rb_h5_heap **heap);
+void rb_h5_heap_close(rb_h5_heap *heap); /* NULL is accepted */
+hid_t rb_h5_heap_type(const rb_h5_heap *heap);
+size_t rb_h5_heap_reference_bytes(const rb_h5_heap *heap);
+/* The text of a reference, with a 0 behind it; valid until the next one. */
+rb_error rb_h5_heap_text(rb_h5_heap *heap, const void *reference, const char **text,
+                         int64_t *length);
 
 /* A type for texts of any length in UTF-8, and creation properties without time stamps. */
 hid_t rb_h5_text_type(void);

@@ -4,7 +4,10 @@
  * latest when the program ends, writes again and may crash. A failed read can pass for something
  * that is not in the file. So this driver never fails once a file is open: it keeps the first
  * error, gives zeros for what cannot be read and drops what cannot be written. Whoever closes the
- * file asks for the error and throws away what was made of it. */
+ * file asks for the error and throws away what was made of it.
+ *
+ * One driver opens one file: what an HDF5 file says of other files (links, virtual data sets) is
+ * not followed, since it may name anything, and HDF5 gives fill values for what it cannot open. */
 #include "hdf5_base.h"
 
 #include <errno.h>
@@ -20,9 +23,12 @@
 
 /* Shared by an rb_h5 and its driver; the one that lives longer frees it. */
 struct rb_h5_disk {
-    int error; /* errno of the first call that failed; 0: none */
+    int error;    /* errno of the first call that failed; 0: none */
+    bool shorter; /* the file has lost bytes that it had when it was opened */
+    bool other;   /* HDF5 wanted to open another file */
     int owners;
     hid_t driver;
+    struct disk_file *open; /* NULL: none */
 };
 
 typedef struct disk_file {
@@ -49,8 +55,15 @@ void rb_h5_disk_release(rb_h5_disk *disk) {
     }
 }
 
-int rb_h5_disk_error(const rb_h5_disk *disk) {
-    return disk ? disk->error : 0;
+const char *rb_h5_disk_error(const rb_h5_disk *disk) {
+    if (!disk || disk->error == 0) {
+        return NULL;
+    }
+    return disk->shorter ? "it became shorter while it was read" : strerror(disk->error);
+}
+
+bool rb_h5_disk_other(const rb_h5_disk *disk) {
+    return disk && disk->other;
 }
 
 static void note(disk_file *file) {
@@ -62,10 +75,14 @@ static void note(disk_file *file) {
 static H5FD_t *disk_open(const char *name, unsigned flags, hid_t access, haddr_t most) {
     rb_h5_disk *const *disk = H5Pget_driver_info(access);
     disk_file *file = disk ? calloc(1, sizeof *file) : NULL;
-    if (!file) {
+    (void)most;
+    if (!file || (*disk)->owners > 1) {
+        if (file) {
+            (*disk)->other = true;
+        }
+        free(file);
         return NULL;
     }
-    (void)most;
     int mode = (flags & H5F_ACC_RDWR ? O_RDWR : O_RDONLY) | O_CLOEXEC |
                (flags & H5F_ACC_CREAT ? O_CREAT : 0) | (flags & H5F_ACC_TRUNC ? O_TRUNC : 0) |
                (flags & H5F_ACC_EXCL ? O_EXCL : 0);
@@ -82,7 +99,17 @@ static H5FD_t *disk_open(const char *name, unsigned flags, hid_t access, haddr_t
     file->end_of_file = (haddr_t)status.st_size;
     file->disk = *disk;
     file->disk->owners++;
+    file->disk->open = file;
     return &file->base;
+}
+
+/* HDF5 opens other files with the properties of the one that names them. */
+static void *disk_properties(H5FD_t *base) {
+    rb_h5_disk **copy = malloc(sizeof *copy);
+    if (copy) {
+        *copy = ((disk_file *)base)->disk;
+    }
+    return copy;
 }
 
 static herr_t disk_close(H5FD_t *base) {
@@ -90,6 +117,7 @@ static herr_t disk_close(H5FD_t *base) {
     if (close(file->descriptor) != 0) {
         note(file);
     }
+    file->disk->open = NULL;
     release(file->disk);
     free(file);
     return 0;
@@ -133,14 +161,23 @@ static herr_t disk_read(H5FD_t *base, H5FD_mem_t kind, hid_t transfer, haddr_t a
         }
         if (got < 0) {
             note(file);
+        } else if (got == 0 && address + done < file->end_of_file && file->disk->error == 0) {
+            file->disk->shorter = true;
+            file->disk->error = EIO;
         }
-        if (got <= 0) { /* behind the end of a file there are zeros */
+        if (got <= 0) { /* what HDF5 has reserved behind the end of a file is zero */
             memset((char *)buffer + done, 0, size - done);
             break;
         }
         done += (size_t)got;
     }
     return 0;
+}
+
+bool rb_h5_disk_read(rb_h5_disk *disk, int64_t address, int64_t count, void *bytes) {
+    disk_read(&disk->open->base, H5FD_MEM_DRAW, H5P_DEFAULT, (haddr_t)address, (size_t)count,
+              bytes);
+    return disk->error == 0;
 }
 
 static herr_t disk_write(H5FD_t *base, H5FD_mem_t kind, hid_t transfer, haddr_t address,
@@ -198,6 +235,7 @@ static const H5FD_class_t disk_class = {
     .maxaddr = INT64_MAX,
     .fc_degree = H5F_CLOSE_STRONG,
     .fapl_size = sizeof(rb_h5_disk *),
+    .fapl_get = disk_properties,
     .open = disk_open,
     .close = disk_close,
     .query = disk_query,

@@ -78,7 +78,8 @@ rb_error rb_h5_find_matrix(rb_h5 *file, const char *path, rb_h5_place *place) {
                           strlen(path));
     }
     if (!rb_h5_has(file, path)) {
-        return rb_h5_fail(file, RB_ERROR_FORMAT, "there is no '%s' in the file", path);
+        return rb_h5_fail(file, RB_ERROR_FORMAT, "there is no '%s' in the file%s", path,
+                          rb_h5_other_files(file));
     }
     snprintf(place->path, sizeof place->path, "%s", path);
     rb_error err =
@@ -131,7 +132,9 @@ static rb_error walk(struct search *search, const char *group, int depth) {
             continue;
         }
         rb_h5_data data;
-        if (!rb_h5_data_open(search->file, path, &data) && data.numeric && data.rank == 2) {
+        rb_error unread = rb_h5_data_open(search->file, path, &data);
+        bool there = !unread || unread == RB_ERROR_UNSUPPORTED; /* the latter is told of later */
+        if (there && data.numeric && data.rank == 2) {
             note_matrix(search, path, &data);
         }
         rb_h5_data_close(&data);
@@ -150,7 +153,8 @@ static rb_error find_only_matrix(rb_h5 *file, rb_h5_place *place) {
         return rb_h5_fail(
             file, RB_ERROR_FORMAT,
             "there is no matrix of numbers in this HDF5 file, neither AnnData nor 10x "
-            "nor a data set of two dimensions");
+            "nor a data set of two dimensions%s",
+            rb_h5_other_files(file));
     }
     if (search.matrices > 1) {
         return rb_h5_fail(file, RB_ERROR_ARGUMENT,

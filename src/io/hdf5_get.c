@@ -11,6 +11,7 @@ enum { STREAMED = 2, LONGEST_TEXT = 1 << 24 };
 bool rb_h5_has(rb_h5 *file, const char *path) {
     hid_t object = H5Oopen(file->id, path, H5P_DEFAULT);
     if (object < 0) {
+        rb_h5_forget(file);
         return false;
     }
     H5Oclose(object);
@@ -20,6 +21,7 @@ bool rb_h5_has(rb_h5 *file, const char *path) {
 bool rb_h5_is_group(rb_h5 *file, const char *path) {
     hid_t group = H5Gopen2(file->id, path, H5P_DEFAULT);
     if (group < 0) {
+        rb_h5_forget(file);
         return false;
     }
     H5Gclose(group);
@@ -27,7 +29,9 @@ bool rb_h5_is_group(rb_h5 *file, const char *path) {
 }
 
 bool rb_h5_has_attribute(rb_h5 *file, const char *path, const char *name) {
-    return H5Aexists_by_name(file->id, path, name, H5P_DEFAULT) > 0;
+    bool has = H5Aexists_by_name(file->id, path, name, H5P_DEFAULT) > 0;
+    rb_h5_forget(file);
+    return has;
 }
 
 hid_t rb_h5_native(rb_type type) {
@@ -45,13 +49,8 @@ static rb_error check_stored(rb_h5 *file, const char *path, const rb_h5_data *da
         return rb_h5_fail(file, RB_ERROR_MEMORY, "the data set '%s' of %lld x %lld is too large",
                           path, (long long)data->shape[0], (long long)data->shape[1]);
     }
-    hid_t list = H5Dget_create_plist(data->id);
-    bool here = list >= 0 && H5Pget_layout(list) != H5D_VIRTUAL && H5Pget_external_count(list) == 0;
-    if (list >= 0) {
-        H5Pclose(list);
-    }
     hsize_t stored = H5Dget_storage_size(data->id);
-    if (here && (double)bytes > rb_expansion_allowed(file->ctx, 0) &&
+    if ((double)bytes > rb_expansion_allowed(file->ctx, 0) &&
         (double)bytes > STREAMED * file->ctx->max_expansion * (double)stored) {
         return rb_h5_fail(file, RB_ERROR_FORMAT,
                           "the data set '%s' claims %lld bytes, but only %lld are stored; if you "
@@ -73,6 +72,29 @@ static rb_error check_chunk(rb_h5 *file, const rb_h5_data *data, size_t number_b
     return chunked ? rb_reading_check(file->ctx,
                                       (double)chunk[0] * (double)chunk[1] * (double)number_bytes)
                    : RB_OK;
+}
+
+/* Other files are not read: HDF5 takes what is missing there for zeros, and they may be anything
+ * that the user can read. */
+static rb_error check_inside(rb_h5 *file, const char *path, rb_h5_data *data) {
+    hid_t list = H5Dget_create_plist(data->id);
+    H5D_layout_t layout = list >= 0 ? H5Pget_layout(list) : H5D_LAYOUT_ERROR;
+    int external = list >= 0 ? H5Pget_external_count(list) : -1;
+    data->lzf = layout == H5D_CHUNKED && rb_h5_has_lzf(list);
+    if (list >= 0) {
+        H5Pclose(list);
+    }
+    if (layout == H5D_LAYOUT_ERROR || external < 0) {
+        return rb_h5_broken(file, RB_ERROR_FORMAT, "cannot read the layout of the data set", path);
+    }
+    return layout != H5D_VIRTUAL && external == 0
+               ? RB_OK
+               : rb_h5_fail(
+                     file, RB_ERROR_UNSUPPORTED,
+                     "the numbers of the data set '%s' are in other files (%s), which are "
+                     "not read; while these are there, make one file of all with h5repack -l "
+                     "'%s:CONTI'",
+                     path, external > 0 ? "external storage" : "a virtual data set", path);
 }
 
 /* The shape of the open data set. False when HDF5 fails or a size does not fit. */
@@ -136,8 +158,12 @@ rb_error rb_h5_data_open(rb_h5 *file, const char *path, rb_h5_data *data) {
         return rb_h5_broken(file, RB_ERROR_FORMAT, "cannot read shape and type of the data set",
                             path);
     }
-    rb_error err = data->rank <= 2 ? check_stored(file, path, data, bytes) : RB_OK;
-    return !err && data->rank <= 2 ? check_chunk(file, data, bytes) : err;
+    rb_error err = check_inside(file, path, data);
+    if (!err && data->rank <= 2) {
+        err = check_stored(file, path, data, bytes);
+        err = err ? err : check_chunk(file, data, bytes);
+    }
+    return err;
 }
 
 void rb_h5_data_close(rb_h5_data *data) {
@@ -151,6 +177,10 @@ rb_error rb_h5_data_read(rb_h5 *file, const char *path, const rb_h5_data *data, 
                          int64_t rows, int64_t column, int64_t columns, hid_t type, void *values) {
     if (rows == 0 || columns == 0) {
         return RB_OK;
+    }
+    if (data->lzf) {
+        return rb_h5_lzf_read(file, path, data, (int64_t[]){row, column},
+                              (int64_t[]){rows, columns}, type, values);
     }
     hsize_t start[2] = {(hsize_t)row, (hsize_t)column};
     hsize_t count[2] = {(hsize_t)rows, (hsize_t)columns};
@@ -209,30 +239,42 @@ rb_error rb_h5_get_integers(rb_h5 *file, const char *path, int64_t count, int64_
 
 /* ---- attributes ---- */
 
-/* The text of an open attribute; NULL when it is no single text or memory is out. */
-static char *attribute_text(rb_context *ctx, hid_t attribute, hid_t type) {
-    char *copy = NULL;
-    size_t size = H5Tget_size(type);
-    if (H5Tis_variable_str(type) > 0) {
-        char *text = NULL;
-        hid_t memory = H5Tcopy(type);
-        if (memory >= 0 && H5Aread(attribute, memory, &text) >= 0) {
-            copy = rb_copy_text(ctx, text ? text : "");
-        }
-        if (text) {
-            H5free_memory(text);
-        }
-        if (memory >= 0) {
-            H5Tclose(memory);
-        }
-    } else if (size <= LONGEST_TEXT) {
-        copy = rb_alloc_zero(ctx, (int64_t)size + 1, 1);
-        if (copy && H5Aread(attribute, type, copy) < 0) {
-            rb_free(copy);
-            copy = NULL;
-        }
+static rb_error get_variable_text(rb_h5 *file, const char *name, hid_t attribute, char **text) {
+    unsigned char reference[16] = {0};
+    rb_h5_heap *heap;
+    const char *found;
+    int64_t length;
+    rb_error err = rb_h5_heap_open(file, &heap);
+    if (err) {
+        return err;
     }
-    return copy;
+    err = H5Aread(attribute, rb_h5_heap_type(heap), reference) >= 0
+              ? rb_h5_heap_text(heap, reference, &found, &length)
+              : rb_h5_broken(file, RB_ERROR_FORMAT, "cannot read the attribute", name);
+    if (!err) {
+        *text = rb_copy_text(file->ctx, found);
+        err = *text ? RB_OK : RB_ERROR_MEMORY;
+    }
+    rb_h5_heap_close(heap);
+    return err;
+}
+
+static rb_error get_fixed_text(rb_h5 *file, const char *name, hid_t attribute, hid_t type,
+                               char **text) {
+    size_t size = H5Tget_size(type);
+    if (size > LONGEST_TEXT) {
+        return rb_h5_fail(file, RB_ERROR_FORMAT, "the attribute '%s' is too long", name);
+    }
+    char *copy = rb_alloc_zero(file->ctx, (int64_t)size + 1, 1);
+    if (!copy) {
+        return RB_ERROR_MEMORY;
+    }
+    if (H5Aread(attribute, type, copy) < 0) {
+        rb_free(copy);
+        return rb_h5_broken(file, RB_ERROR_FORMAT, "cannot read the attribute", name);
+    }
+    *text = copy;
+    return RB_OK;
 }
 
 static int64_t attribute_count(hid_t attribute) {
@@ -255,13 +297,8 @@ rb_error rb_h5_get_text(rb_h5 *file, const char *path, const char *name, char **
         err = rb_h5_fail(file, RB_ERROR_FORMAT, "'%s' has no attribute '%s' that is one text", path,
                          name);
     } else {
-        file->ctx->sentence[0] = '\0';
-        *text = attribute_text(file->ctx, attribute, type);
-        if (!*text) {
-            err = file->ctx->sentence[0]
-                      ? RB_ERROR_MEMORY
-                      : rb_h5_broken(file, RB_ERROR_FORMAT, "cannot read the attribute", name);
-        }
+        err = variable ? get_variable_text(file, name, attribute, text)
+                       : get_fixed_text(file, name, attribute, type, text);
     }
     if (type >= 0) {
         H5Tclose(type);

@@ -4,53 +4,15 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Texts are read this many at a time, and a batch may take this much memory: a hostile file can
- * point to one long text from everywhere. */
-enum { BATCH = 4096, BATCH_BYTES = 1 << 28, LONGEST_TEXT = 1 << 20, LONGEST_NAME = 4096 };
-
-/* Memory that HDF5 fills with texts of variable length: all freed at once, also after a failure. */
-struct arena {
-    rb_context *ctx;
-    int64_t left;
-    struct arena_block {
-        struct arena_block *next;
-    } * blocks;
-};
-
-static void *arena_take(size_t size, void *info) {
-    struct arena *arena = info;
-    if (size > (size_t)arena->left) {
-        return NULL;
-    }
-    struct arena_block *block = rb_alloc(arena->ctx, (int64_t)(size + sizeof *block), 1);
-    if (!block) {
-        return NULL;
-    }
-    arena->left -= (int64_t)size;
-    block->next = arena->blocks;
-    arena->blocks = block;
-    return block + 1;
-}
-
-static void arena_keep(void *memory, void *info) {
-    (void)memory;
-    (void)info;
-}
-
-static void arena_free(struct arena *arena) {
-    while (arena->blocks) {
-        struct arena_block *next = arena->blocks->next;
-        rb_free(arena->blocks);
-        arena->blocks = next;
-    }
-    arena->left = BATCH_BYTES;
-}
+/* Texts are read this many, or this many bytes, at a time. */
+enum { BATCH = 4096, LONGEST_TEXT = 1 << 20 };
 
 /* How the texts of a data set lie in memory. */
 struct text_layout {
     hid_t type; /* what to ask HDF5 for: the text, or a compound of it alone */
     size_t size;
-    bool variable, space_padded;
+    bool space_padded;
+    rb_h5_heap *heap; /* of texts of variable length; else NULL */
 };
 
 static bool wrap_in_member(struct text_layout *layout, const char *member) {
@@ -61,8 +23,7 @@ static bool wrap_in_member(struct text_layout *layout, const char *member) {
     return done;
 }
 
-/* False when these are no texts, or absurdly long ones. */
-static bool find_layout(hid_t data, const char *member, struct text_layout *layout) {
+static hid_t text_type_of(hid_t data, const char *member) {
     hid_t type = H5Dget_type(data);
     if (type >= 0 && member) {
         int index = H5Tget_member_index(type, member);
@@ -70,65 +31,79 @@ static bool find_layout(hid_t data, const char *member, struct text_layout *layo
         H5Tclose(type);
         type = inner;
     }
-    layout->type = type;
-    if (type < 0 || H5Tget_class(type) != H5T_STRING) {
-        return false;
+    return type;
+}
+
+static void clear_layout(struct text_layout *layout) {
+    rb_h5_heap_close(layout->heap);
+    if (layout->type >= 0) {
+        H5Tclose(layout->type);
     }
-    layout->variable = H5Tis_variable_str(type) > 0;
-    layout->space_padded = H5Tget_strpad(type) == H5T_STR_SPACEPAD;
-    layout->size = H5Tget_size(type);
+}
+
+/* The layout is to be cleared in any case. */
+static rb_error find_layout(rb_h5 *file, const char *path, hid_t data, const char *member,
+                            struct text_layout *layout) {
+    *layout = (struct text_layout){.type = text_type_of(data, member)};
+    bool texts = layout->type >= 0 && H5Tget_class(layout->type) == H5T_STRING;
+    bool variable = texts && H5Tis_variable_str(layout->type) > 0;
+    if (!texts || (variable && file->style == RB_H5_OWN)) {
+        return rb_h5_fail(file, RB_ERROR_FORMAT, "'%s' must hold texts%s", path,
+                          texts ? " of fixed length" : "");
+    }
+    layout->space_padded = H5Tget_strpad(layout->type) == H5T_STR_SPACEPAD;
+    layout->size = H5Tget_size(layout->type);
+    if (variable) {
+        rb_error err = rb_h5_heap_open(file, &layout->heap);
+        if (err) {
+            return err;
+        }
+        H5Tclose(layout->type);
+        layout->type = H5Tcopy(rb_h5_heap_type(layout->heap));
+        layout->size = rb_h5_heap_reference_bytes(layout->heap);
+    }
     if (layout->size == 0 || layout->size > LONGEST_TEXT) {
-        return false;
+        return rb_h5_fail(file, RB_ERROR_FORMAT, "the texts of '%s' are too long", path);
     }
-    return !member || wrap_in_member(layout, member);
+    return layout->type >= 0 && (!member || wrap_in_member(layout, member))
+               ? RB_OK
+               : rb_h5_broken(file, RB_ERROR_FORMAT, "cannot read the texts of", path);
 }
 
 /* Adds one text of fixed or variable length. */
 static rb_error add_text(rb_context *ctx, rb_name_list *list, const struct text_layout *layout,
                          const char *cell) {
-    if (layout->variable) {
+    int64_t length;
+    if (layout->heap) {
         const char *text;
-        memcpy(&text, cell, sizeof text);
-        return rb_name_list_add(ctx, list, text ? text : "", text ? (int64_t)strlen(text) : 0);
+        rb_error err = rb_h5_heap_text(layout->heap, cell, &text, &length);
+        return err ? err : rb_name_list_add(ctx, list, text, length);
     }
-    size_t length = strnlen(cell, layout->size);
+    length = (int64_t)strnlen(cell, layout->size);
     while (layout->space_padded && length > 0 && cell[length - 1] == ' ') {
         length--;
     }
-    return rb_name_list_add(ctx, list, cell, (int64_t)length);
+    return rb_name_list_add(ctx, list, cell, length);
 }
 
-static rb_error read_all(rb_h5 *file, const char *path, const rb_h5_data *data,
-                         const struct text_layout *layout, hid_t transfer, struct arena *arena,
-                         rb_name_list *list) {
-    rb_context *ctx = file->ctx;
-    int64_t batch = layout->variable ? BATCH : 1 + LONGEST_TEXT / (int64_t)layout->size;
-    char *cells = rb_alloc(ctx, batch, layout->size);
-    rb_error err = cells ? RB_OK : RB_ERROR_MEMORY;
+static rb_error read_texts(rb_h5 *file, const char *path, const rb_h5_data *data,
+                           const char *member, rb_name_list *list) {
+    struct text_layout layout;
+    rb_error err = find_layout(file, path, data->id, member, &layout);
+    int64_t batch = layout.heap ? BATCH : 1 + LONGEST_TEXT / (int64_t)(layout.size + 1);
+    char *cells = err ? NULL : rb_alloc(file->ctx, batch, layout.size);
+    if (!err && !cells) {
+        err = RB_ERROR_MEMORY;
+    }
     for (int64_t first = 0; !err && first < data->shape[0]; first += batch) {
-        hsize_t start = (hsize_t)first;
-        hsize_t count = (hsize_t)(data->shape[0] - first < batch ? data->shape[0] - first : batch);
-        hid_t space = H5Dget_space(data->id), memory = H5Screate_simple(1, &count, NULL);
-        ctx->sentence[0] = '\0'; /* set again when it was our memory that ran out */
-        if (space < 0 || memory < 0 ||
-            H5Sselect_hyperslab(space, H5S_SELECT_SET, &start, NULL, &count, NULL) < 0 ||
-            H5Dread(data->id, layout->type, memory, space, transfer, cells) < 0) {
-            err = ctx->sentence[0]
-                      ? RB_ERROR_MEMORY
-                      : rb_h5_broken(file, RB_ERROR_FORMAT, "cannot read the texts of", path);
-        }
-        for (hsize_t i = 0; !err && i < count; i++) {
-            err = add_text(ctx, list, layout, cells + i * layout->size);
-        }
-        arena_free(arena);
-        if (memory >= 0) {
-            H5Sclose(memory);
-        }
-        if (space >= 0) {
-            H5Sclose(space);
+        int64_t count = data->shape[0] - first < batch ? data->shape[0] - first : batch;
+        err = rb_h5_data_read(file, path, data, first, count, 0, 1, layout.type, cells);
+        for (int64_t i = 0; i < count && !err; i++) {
+            err = add_text(file->ctx, list, &layout, cells + i * (int64_t)layout.size);
         }
     }
     rb_free(cells);
+    clear_layout(&layout);
     return err;
 }
 
@@ -146,31 +121,6 @@ static rb_error read_numbers(rb_h5 *file, const char *path, const rb_h5_data *da
         err = rb_name_list_add(ctx, list, text, length);
     }
     rb_free(values);
-    return err;
-}
-
-static rb_error read_texts(rb_h5 *file, const char *path, const rb_h5_data *data,
-                           const char *member, rb_name_list *list) {
-    struct arena arena = {file->ctx, BATCH_BYTES, NULL};
-    struct text_layout layout;
-    rb_error err = RB_OK;
-    bool texts = find_layout(data->id, member, &layout);
-    hid_t transfer = H5Pcreate(H5P_DATASET_XFER);
-    if (!texts || (layout.variable && file->style == RB_H5_OWN)) {
-        err = rb_h5_fail(file, RB_ERROR_FORMAT, "'%s' must hold texts%s", path,
-                         texts ? " of fixed length" : "");
-    } else if (transfer < 0 ||
-               H5Pset_vlen_mem_manager(transfer, arena_take, &arena, arena_keep, &arena) < 0) {
-        err = rb_h5_broken(file, RB_ERROR_FORMAT, "cannot read the texts of", path);
-    } else {
-        err = read_all(file, path, data, &layout, transfer, &arena, list);
-    }
-    if (transfer >= 0) {
-        H5Pclose(transfer);
-    }
-    if (layout.type >= 0) {
-        H5Tclose(layout.type);
-    }
     return err;
 }
 
@@ -215,41 +165,43 @@ static H5_index_t link_order(hid_t group) {
     return order & H5P_CRT_ORDER_TRACKED ? H5_INDEX_CRT_ORDER : H5_INDEX_NAME;
 }
 
-rb_error rb_h5_list(rb_h5 *file, const char *path, rb_names **names) {
-    rb_name_list list = {0};
-    H5G_info_t info = {0};
-    rb_error err = RB_OK;
-    *names = NULL;
-    hid_t group = H5Gopen2(file->id, path, H5P_DEFAULT);
-    if (group < 0 || H5Gget_info(group, &info) < 0) {
-        err = rb_h5_broken(file, RB_ERROR_FORMAT, "there is no readable group", path);
-    }
-    for (hsize_t i = 0; !err && i < info.nlinks; i++) {
-        char name[LONGEST_NAME];
-        ssize_t length = H5Lget_name_by_idx(group, ".", link_order(group), H5_ITER_INC, i, name,
-                                            sizeof name, H5P_DEFAULT);
-        err = length < 0 || length >= (ssize_t)sizeof name
-                  ? rb_h5_broken(file, RB_ERROR_FORMAT, "cannot list the group", path)
-                  : rb_name_list_add(file->ctx, &list, name, length);
-    }
-    if (group >= 0) {
-        H5Gclose(group);
-    }
-    return finish_list(file->ctx, err, &list, names);
-}
-
+/* Names, as HDF5 comes to them: one by one by their number would take quadratic time. */
 struct listing {
     rb_context *ctx;
     rb_name_list list;
     rb_error err;
 };
 
-static herr_t add_attribute(hid_t object, const char *name, const H5A_info_t *info, void *user) {
-    struct listing *listing = user;
-    (void)object;
-    (void)info;
+static herr_t add_name(struct listing *listing, const char *name) {
     listing->err = rb_name_list_add(listing->ctx, &listing->list, name, (int64_t)strlen(name));
     return listing->err ? 1 : 0;
+}
+
+static herr_t add_link(hid_t group, const char *name, const H5L_info_t *info, void *listing) {
+    (void)group;
+    (void)info;
+    return add_name(listing, name);
+}
+
+static herr_t add_attribute(hid_t object, const char *name, const H5A_info_t *info, void *listing) {
+    (void)object;
+    (void)info;
+    return add_name(listing, name);
+}
+
+rb_error rb_h5_list(rb_h5 *file, const char *path, rb_names **names) {
+    struct listing listing = {file->ctx, {0}, RB_OK};
+    *names = NULL;
+    hid_t group = H5Gopen2(file->id, path, H5P_DEFAULT);
+    if (group < 0) {
+        return rb_h5_broken(file, RB_ERROR_FORMAT, "there is no readable group", path);
+    }
+    herr_t code = H5Literate(group, link_order(group), H5_ITER_INC, NULL, add_link, &listing);
+    H5Gclose(group);
+    if (code < 0) {
+        listing.err = rb_h5_broken(file, RB_ERROR_FORMAT, "cannot list the group", path);
+    }
+    return finish_list(file->ctx, listing.err, &listing.list, names);
 }
 
 rb_error rb_h5_list_attributes(rb_h5 *file, const char *path, rb_names **names) {

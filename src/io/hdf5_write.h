@@ -15,6 +15,11 @@ rb_error rb_h5_put_matrix(rb_h5 *file, const char *path, const rb_matrix *matrix
 
 /* The attributes by which AnnData knows what an object is. */
 rb_error rb_h5_encode(rb_h5 *file, const char *path, const char *type, const char *version);
+/* An empty dict. */
+rb_error rb_h5_put_dict(rb_h5 *file, const char *path);
+/* Makes a group of arrays of the compound data set that an old AnnData file has there
+ * (anndata_old.c). */
+rb_error rb_h5_renew_table(rb_h5 *file, const char *path);
 /* All of an AnnData file but X. */
 rb_error rb_h5_put_anndata(rb_h5 *file, int64_t n_samples, const char *const *samples,
                            int64_t n_features, const char *const *features);

@@ -257,9 +257,7 @@ static rb_error open_source(rb_context *ctx, const char *path, const rb_read_opt
     if (err) {
         return err;
     }
-    /* A transposed file cannot be walked row by row, unless it is mapped: then reading costs
-     * nothing. */
-    if (format->open && !options.transpose) {
+    if (format->open) {
         err = format->open(ctx, path, &options, source);
         if (err != RB_ERROR_UNSUPPORTED) {
             return err;

@@ -29,8 +29,8 @@ typedef struct rb_format {
     /* Reads all of it; transposing is done by the caller. */
     rb_error (*read)(rb_context *ctx, const char *path, const rb_read_options *options,
                      rb_matrix **matrix);
-    /* Opens it for reading block by block; NULL: it is read whole. May return RB_ERROR_UNSUPPORTED
-     * for a file that only `read` can take (another order of its numbers, say). */
+    /* Opens it for reading block by block, transposed if asked for; NULL: it is read whole. May
+     * return RB_ERROR_UNSUPPORTED for a file that only `read` can take. */
     rb_error (*open)(rb_context *ctx, const char *path, const rb_read_options *options,
                      rb_source **source);
 } rb_format;

@@ -1,4 +1,6 @@
-/* Reading .npy, the format of numpy's arrays: mapped where the numbers can be used as they are.
+/* Reading .npy, the format of numpy's arrays. The file is read and not mapped: one that becomes
+ * shorter meanwhile would end a program that looks at a mapping of it. A small one is read once and
+ * kept, which spares copies; blocks of a large one are read on all threads, a piece on each.
  *
  * An array of more than two dimensions is read as samples x everything else, as numpy's
  * X.reshape(len(X), -1) gives it.
@@ -8,60 +10,62 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { BYTES_AT_ONCE = 1 << 22 };
+enum { BYTES_AT_ONCE = 1 << 22, PIECE_BYTES = 1 << 20, KEPT_BYTES = 1 << 28 };
 
-/* An open file. Its numbers are mapped, or in memory, or (raw NULL) read as they are needed. */
+/* An open file. */
 struct npy {
     int file;
     char *path;
     rb_npy_header header;
-    const char *raw; /* the first number */
-    void *map;       /* of the whole file */
-    size_t map_bytes;
-    void *memory;
-    /* While streaming: */
-    void *rows;     /* converted */
-    char *raw_rows; /* as they stand in the file */
-    int64_t rows_room, raw_room;
+    char *raw; /* numbers as they stand in the file, to be converted */
+    int64_t raw_bytes;
+    void *block; /* while streaming: the samples that were read last */
+    int64_t block_cells;
 };
 
-static void npy_free(void *owner) {
-    struct npy *npy = owner;
+static void npy_free(struct npy *npy) {
     if (!npy) {
         return;
-    }
-    if (npy->map) {
-        munmap(npy->map, npy->map_bytes);
     }
     if (npy->file >= 0) {
         close(npy->file);
     }
-    rb_free(npy->memory);
-    rb_free(npy->rows);
-    rb_free(npy->raw_rows);
+    rb_free(npy->raw);
+    rb_free(npy->block);
     rb_free(npy->path);
     rb_free(npy);
 }
 
-/* Reads exactly `bytes` from `offset` on. */
-static rb_error read_bytes(rb_context *ctx, const struct npy *npy, void *out, int64_t offset,
-                           int64_t bytes) {
+enum { ENDED = -1 }; /* in place of an errno */
+
+/* Reads exactly `bytes` from `offset` on: 0, an errno, or ENDED. */
+static int fill(const struct npy *npy, char *out, int64_t offset, int64_t bytes) {
     for (int64_t done = 0; done < bytes;) {
-        ssize_t count = pread(npy->file, (char *)out + done, (size_t)(bytes - done), offset + done);
+        ssize_t count = pread(npy->file, out + done, (size_t)(bytes - done), offset + done);
         if (count < 0 && errno == EINTR) {
             continue;
         }
         if (count <= 0) {
-            return rb_fail(ctx, RB_ERROR_FILE, "cannot read %s: %s", npy->path,
-                           count < 0 ? strerror(errno) : "it became shorter while it was read");
+            return count < 0 ? errno : ENDED;
         }
         done += count;
     }
-    return RB_OK;
+    return 0;
+}
+
+static rb_error fail_unread(rb_context *ctx, const struct npy *npy, int code) {
+    return code == 0
+               ? RB_OK
+               : rb_fail(ctx, RB_ERROR_FILE, "cannot read %s: %s", npy->path,
+                         code == ENDED ? "it became shorter while it was read" : strerror(code));
+}
+
+static rb_error read_bytes(rb_context *ctx, const struct npy *npy, void *out, int64_t offset,
+                           int64_t bytes) {
+    return fail_unread(ctx, npy, fill(npy, out, offset, bytes));
 }
 
 /* ---- opening ---- */
@@ -112,13 +116,6 @@ static rb_error npy_open(rb_context *ctx, const char *path, struct npy **out) {
         npy_free(npy);
         return err;
     }
-    /* Where the address space is too small, blocks are read instead. */
-    void *map = mmap(NULL, (size_t)info.st_size, PROT_READ, MAP_PRIVATE, npy->file, 0);
-    if (map != MAP_FAILED) {
-        npy->map = map;
-        npy->map_bytes = (size_t)info.st_size;
-        npy->raw = (const char *)map + npy->header.data_offset;
-    }
     *out = npy;
     return RB_OK;
 }
@@ -133,55 +130,107 @@ rb_error rb_npy_look(rb_context *ctx, const char *path, rb_npy_header *header) {
     return err;
 }
 
-/* Without a mapping: the whole array into memory. */
-static rb_error load_raw(rb_context *ctx, struct npy *npy) {
-    if (npy->raw) {
+/* ---- numbers ---- */
+
+/* Can the numbers be used as they are? */
+static bool native(const rb_npy_header *h) {
+    return h->kind == 'f' && h->item_bytes >= 4 && !h->swapped;
+}
+
+/* Makes room for `count` items; the old ones are not kept. */
+static rb_error make_room(rb_context *ctx, void **memory, int64_t *room, int64_t count,
+                          size_t item_bytes) {
+    if (*memory && count <= *room) {
         return RB_OK;
     }
-    const rb_npy_header *h = &npy->header;
-    int64_t bytes =
-        h->n_samples * h->n_features * h->item_bytes; /* checked: not above the file's */
-    npy->memory = rb_alloc(ctx, bytes, 1);
-    if (!npy->memory) {
+    void *larger = rb_alloc(ctx, count, item_bytes);
+    if (!larger) {
         return RB_ERROR_MEMORY;
     }
-    npy->raw = npy->memory;
-    return read_bytes(ctx, npy, npy->memory, h->data_offset, bytes);
-}
-
-/* Can the numbers be used where they are? */
-static bool usable(const struct npy *npy) {
-    const rb_npy_header *h = &npy->header;
-    return h->kind == 'f' && h->item_bytes >= 4 && !h->swapped && !h->scattered && npy->raw &&
-           (uintptr_t)npy->raw % (uintptr_t)h->item_bytes == 0;
-}
-
-/* ---- reading whole ---- */
-
-/* A matrix on the file's own numbers, which it takes over, also on failure. */
-static rb_error view_file(rb_context *ctx, struct npy *npy, rb_matrix **matrix) {
-    const rb_npy_header *h = &npy->header;
-    rb_error err = rb_matrix_dense(ctx, h->type, h->n_samples, h->n_features, npy->raw,
-                                   h->row_stride, h->column_stride, matrix);
-    if (err) {
-        npy_free(npy);
-        return err;
-    }
-    (*matrix)->owner = npy;
-    (*matrix)->release = npy_free;
-    close(npy->file); /* the mapping stays */
-    npy->file = -1;
+    rb_free(*memory);
+    *memory = larger;
+    *room = count;
     return RB_OK;
 }
 
-static rb_error convert_file(rb_context *ctx, const struct npy *npy, rb_matrix **matrix) {
+/* Bytes that are read by pieces. */
+struct pieces {
+    const struct npy *npy;
+    char *out;
+    int64_t offset, bytes;
+    int *errors; /* one per piece */
+};
+
+static void read_piece(void *arg, int64_t index, int worker) {
+    const struct pieces *p = arg;
+    int64_t skip = index * PIECE_BYTES, left = p->bytes - skip;
+    (void)worker;
+    p->errors[index] =
+        fill(p->npy, p->out + skip, p->offset + skip, left < PIECE_BYTES ? left : PIECE_BYTES);
+}
+
+/* As read_bytes, on all threads. */
+static rb_error read_pieces(rb_context *ctx, const struct npy *npy, char *out, int64_t offset,
+                            int64_t bytes) {
+    int64_t count = (bytes + PIECE_BYTES - 1) / PIECE_BYTES;
+    if (count <= 1) {
+        return read_bytes(ctx, npy, out, offset, bytes);
+    }
+    int *errors = rb_alloc(ctx, count, sizeof *errors);
+    if (!errors) {
+        return RB_ERROR_MEMORY;
+    }
+    rb_parallel(ctx, count, read_piece, &(struct pieces){npy, out, offset, bytes, errors});
+    rb_error err = RB_OK;
+    for (int64_t i = 0; !err && i < count; i++) {
+        err = fail_unread(ctx, npy, errors[i]);
+    }
+    rb_free(errors);
+    return err;
+}
+
+/* Reads numbers that stand side by side, from number `first` of the file on. */
+static rb_error read_numbers(rb_context *ctx, struct npy *npy, int64_t first, int64_t count,
+                             char *out) {
     const rb_npy_header *h = &npy->header;
-    rb_error err = rb_matrix_new_dense(ctx, h->type, h->n_samples, h->n_features, matrix);
-    if (!err) {
-        rb_npy_convert(h, npy->raw, h->n_samples, (void *)(*matrix)->values);
+    int64_t offset = h->data_offset + first * h->item_bytes, bytes = count * h->item_bytes;
+    if (native(h)) {
+        return read_pieces(ctx, npy, out, offset, bytes);
+    }
+    void *raw = npy->raw;
+    int64_t some = bytes < BYTES_AT_ONCE ? bytes : BYTES_AT_ONCE;
+    rb_error err = make_room(ctx, &raw, &npy->raw_bytes, some, 1);
+    npy->raw = raw;
+    for (int64_t done = 0; !err && done < bytes; done += some) {
+        some = bytes - done < some ? bytes - done : some;
+        err = read_bytes(ctx, npy, npy->raw, offset + done, some);
+        if (!err) {
+            rb_npy_convert(h, npy->raw, some / h->item_bytes, out);
+        }
+        out += some / h->item_bytes * (int64_t)rb_type_size(h->type);
     }
     return err;
 }
+
+/* Reads samples into count x n_features numbers, in the order of the file. */
+static rb_error read_samples(rb_context *ctx, struct npy *npy, int64_t first, int64_t count,
+                             void *out, rb_matrix *view) {
+    const rb_npy_header *h = &npy->header;
+    rb_error err = RB_OK;
+    if (h->by_features) {
+        for (int64_t j = 0; !err && j < h->n_features; j++) {
+            err = read_numbers(ctx, npy, rb_npy_feature_offset(h, j) + first, count,
+                               (char *)out + j * count * (int64_t)rb_type_size(h->type));
+        }
+    } else {
+        err = read_numbers(ctx, npy, first * h->n_features, count * h->n_features, out);
+    }
+    view->row_stride = h->by_features ? 1 : h->n_features;
+    view->column_stride = h->by_features ? count : 1;
+    return err;
+}
+
+/* ---- reading whole ---- */
 
 static rb_error read_npy(rb_context *ctx, const char *path, const rb_read_options *options,
                          rb_matrix **matrix) {
@@ -192,12 +241,14 @@ static rb_error read_npy(rb_context *ctx, const char *path, const rb_read_option
     if (err) {
         return err;
     }
-    err = load_raw(ctx, npy);
-    if (!err && usable(npy)) {
-        return view_file(ctx, npy, matrix);
-    }
+    const rb_npy_header *h = &npy->header;
+    err = rb_matrix_new_dense(ctx, h->type, h->n_samples, h->n_features, matrix);
     if (!err) {
-        err = convert_file(ctx, npy, matrix);
+        err = read_samples(ctx, npy, 0, h->n_samples, (void *)(*matrix)->values, *matrix);
+        if (err) {
+            rb_matrix_free(*matrix);
+            *matrix = NULL;
+        }
     }
     npy_free(npy);
     return err;
@@ -205,80 +256,59 @@ static rb_error read_npy(rb_context *ctx, const char *path, const rb_read_option
 
 /* ---- reading by blocks ---- */
 
-/* Makes room for `count` rows; the old ones are not kept. */
-static rb_error make_room(rb_context *ctx, void **memory, int64_t *room, int64_t count,
-                          int64_t row_bytes) {
-    int64_t bytes;
-    if (count <= *room) {
-        return RB_OK;
-    }
-    if (!rb_multiply(count, row_bytes, &bytes)) {
-        return rb_fail(ctx, RB_ERROR_MEMORY, "a block of %lld samples is too large",
-                       (long long)count);
-    }
-    void *larger = rb_alloc(ctx, bytes, 1);
-    if (!larger) {
-        return RB_ERROR_MEMORY;
-    }
-    rb_free(*memory);
-    *memory = larger;
-    *room = count;
-    return RB_OK;
-}
-
-/* Reads and converts rows of a file in C order that is not mapped, a few megabytes at a time. */
-static rb_error read_unmapped(rb_context *ctx, struct npy *npy, int64_t first, int64_t count) {
-    const rb_npy_header *h = &npy->header;
-    int64_t row_bytes = h->n_features * h->item_bytes;
-    int64_t row_out = h->n_features * (int64_t)rb_type_size(h->type);
-    int64_t step = row_bytes < BYTES_AT_ONCE ? BYTES_AT_ONCE / row_bytes : 1;
-    void *raw = npy->raw_rows;
-    rb_error err = make_room(ctx, &raw, &npy->raw_room, count < step ? count : step, row_bytes);
-    npy->raw_rows = raw;
-    for (int64_t done = 0; !err && done < count; done += step) {
-        int64_t some = count - done < step ? count - done : step;
-        err = read_bytes(ctx, npy, npy->raw_rows, h->data_offset + (first + done) * row_bytes,
-                         some * row_bytes);
-        if (!err) {
-            rb_npy_convert(h, npy->raw_rows, some, (char *)npy->rows + done * row_out);
-        }
-    }
-    return err;
-}
-
 static rb_error read_block(rb_source *source, rb_context *ctx, int64_t first, int64_t count,
                            rb_matrix *view) {
     struct npy *npy = source->state;
     const rb_npy_header *h = &npy->header;
-    rb_error err = make_room(ctx, &npy->rows, &npy->rows_room, count,
-                             h->n_features * (int64_t)rb_type_size(h->type));
-    if (!err && npy->raw) {
-        rb_npy_convert(h, npy->raw + first * h->row_stride * h->item_bytes, count, npy->rows);
-    } else if (!err) {
-        err = read_unmapped(ctx, npy, first, count);
-    }
-    *view = (rb_matrix){.n_samples = count,
-                        .n_features = h->n_features,
-                        .type = h->type,
-                        .values = npy->rows,
-                        .row_stride = h->n_features,
-                        .column_stride = 1};
-    return err;
+    rb_error err = make_room(ctx, &npy->block, &npy->block_cells, count * h->n_features,
+                             rb_type_size(h->type));
+    *view = (rb_matrix){
+        .n_samples = count, .n_features = h->n_features, .type = h->type, .values = npy->block};
+    return err ? err : read_samples(ctx, npy, first, count, npy->block, view);
 }
 
 static void close_stream(rb_source *source) {
     npy_free(source->state);
 }
 
-static rb_error stream(rb_context *ctx, struct npy *npy, rb_source **out) {
+/* Samples become features: the numbers of a sample are then those of a feature. False where a
+ * sample would not stand side by side. */
+static bool transpose(rb_npy_header *h) {
+    if (h->by_features && h->dimensions > 2) {
+        return false;
+    }
+    int64_t n_samples = h->n_features;
+    h->n_features = h->n_samples;
+    h->n_samples = n_samples;
+    h->by_features = !h->by_features;
+    h->dimensions = 2;
+    h->shape[0] = h->n_samples;
+    h->shape[1] = h->n_features;
+    return true;
+}
+
+rb_error rb_npy_stream(rb_context *ctx, const char *path, bool transposed, rb_source **out) {
+    struct npy *npy;
+    *out = NULL;
+    rb_error err = npy_open(ctx, path, &npy);
+    if (err) {
+        return err;
+    }
+    rb_npy_header *h = &npy->header;
+    if (transposed && !transpose(h)) {
+        npy_free(npy);
+        return rb_fail(ctx, RB_ERROR_UNSUPPORTED,
+                       "%s in Fortran order cannot be transposed by blocks", path);
+    }
     rb_source *source = rb_source_new(ctx);
     if (!source) {
         npy_free(npy);
         return RB_ERROR_MEMORY;
     }
-    *source = (rb_source){.n_samples = npy->header.n_samples,
-                          .n_features = npy->header.n_features,
-                          .type = npy->header.type,
+    *source = (rb_source){.n_samples = h->n_samples,
+                          .n_features = h->n_features,
+                          .type = h->type,
+                          .at_random = !h->by_features,
                           .read = read_block,
                           .close = close_stream,
                           .state = npy};
@@ -286,27 +316,28 @@ static rb_error stream(rb_context *ctx, struct npy *npy, rb_source **out) {
     return RB_OK;
 }
 
+/* Where there is no memory for a file it is streamed. */
 static rb_error open_npy(rb_context *ctx, const char *path, const rb_read_options *options,
                          rb_source **source) {
-    (void)options;
-    struct npy *npy;
+    rb_npy_header h;
     rb_matrix *matrix;
+    bool transposed = options && options->transpose;
     *source = NULL;
-    rb_error err = npy_open(ctx, path, &npy);
+    rb_error err = rb_npy_look(ctx, path, &h);
     if (err) {
         return err;
     }
-    if (usable(npy)) {
-        err = view_file(ctx, npy, &matrix);
-        return err ? err : rb_source_own_matrix(ctx, matrix, source);
+    if (h.n_samples * h.n_features > KEPT_BYTES / (int64_t)rb_type_size(h.type)) {
+        return rb_npy_stream(ctx, path, transposed, source);
     }
-    bool by_rows = npy->header.column_stride == 1 && !npy->header.scattered;
-    if (!npy->raw && !by_rows) {
-        npy_free(npy);
-        return rb_fail(ctx, RB_ERROR_UNSUPPORTED,
-                       "%s is in Fortran order and cannot be mapped: it is read whole", path);
+    err = read_npy(ctx, path, options, &matrix);
+    if (!err && transposed) {
+        err = rb_matrix_transpose(ctx, &matrix); /* strides are swapped: nothing fails */
     }
-    return stream(ctx, npy, source);
+    if (!err) {
+        err = rb_source_own_matrix(ctx, matrix, source);
+    }
+    return err == RB_ERROR_MEMORY ? rb_npy_stream(ctx, path, transposed, source) : err;
 }
 
 /* A compressed one is taken too, so that its refusal can say what to do. */

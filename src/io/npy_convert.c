@@ -1,4 +1,4 @@
-/* Numbers of an .npy file, of any type and byte order, to rows of float32 or float64. */
+/* Numbers of an .npy file, of any type and byte order, to float32 or float64. */
 #include "npy.h"
 
 #include <math.h>
@@ -79,9 +79,8 @@ static double item_value(const rb_npy_header *h, const char *item) {
     }
 }
 
-/* Where feature `feature` stands from the start of its row, in items: the last dimension runs
- * fastest among features, the first runs fastest in a file of Fortran order. */
-static int64_t scattered_offset(const rb_npy_header *h, int64_t feature) {
+/* The last dimension runs fastest among features, the first runs fastest in the file. */
+int64_t rb_npy_feature_offset(const rb_npy_header *h, int64_t feature) {
     int64_t offset = 0, stride = h->n_samples * h->n_features;
     for (int d = h->dimensions - 1; d > 0; d--) {
         stride /= h->shape[d];
@@ -91,29 +90,15 @@ static int64_t scattered_offset(const rb_npy_header *h, int64_t feature) {
     return offset;
 }
 
-static void store(const rb_npy_header *h, const char *item, void *out, int64_t index) {
-    double value = item_value(h, item);
-    if (h->type == RB_FLOAT32) {
-        ((float *)out)[index] = (float)value;
-    } else {
-        ((double *)out)[index] = value;
-    }
-}
-
-void rb_npy_convert(const rb_npy_header *h, const char *raw, int64_t rows, void *out) {
-    if (h->scattered) {
-        for (int64_t j = 0; j < h->n_features; j++) {
-            int64_t offset = scattered_offset(h, j);
-            for (int64_t i = 0; i < rows; i++) {
-                store(h, raw + (i + offset) * h->item_bytes, out, i * h->n_features + j);
-            }
-        }
-        return;
-    }
-    for (int64_t i = 0; i < rows; i++) {
-        const char *row = raw + i * h->row_stride * h->item_bytes;
-        for (int64_t j = 0; j < h->n_features; j++) {
-            store(h, row + j * h->column_stride * h->item_bytes, out, i * h->n_features + j);
+void rb_npy_convert(const rb_npy_header *h, const char *raw, int64_t count, void *out) {
+    float *small = out;
+    double *large = out;
+    for (int64_t i = 0; i < count; i++) {
+        double value = item_value(h, raw + i * h->item_bytes);
+        if (h->type == RB_FLOAT32) {
+            small[i] = (float)value;
+        } else {
+            large[i] = value;
         }
     }
 }

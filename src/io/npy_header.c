@@ -221,9 +221,7 @@ static rb_error set_shape(rb_context *ctx, const char *path, bool fortran, int64
             (long long)h->n_samples, (long long)h->n_features, (long long)bytes,
             (long long)(file_bytes - h->data_offset));
     }
-    h->scattered = fortran && h->dimensions > 2;
-    h->row_stride = fortran ? 1 : h->n_features;
-    h->column_stride = fortran ? h->n_samples : 1;
+    h->by_features = fortran;
     return RB_OK;
 }
 

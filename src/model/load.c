@@ -245,6 +245,17 @@ static rb_error get_preprocess(const struct loading *in, rb_preprocess *p) {
 
 /* ---- arrays, attributes, history ---- */
 
+/* Far more arrays or attributes than any method has: each is compared with those before it. */
+enum { MOST_NAMES = 1000 };
+
+static rb_error check_count(const struct loading *in, const rb_names *names, const char *what) {
+    return names->count <= MOST_NAMES
+               ? RB_OK
+               : rb_fail(in->ctx, RB_ERROR_FORMAT,
+                         "%s: there are %lld %s, but a model has %d at most; the file is damaged",
+                         in->path, (long long)names->count, what, MOST_NAMES);
+}
+
 static rb_error get_array(const struct loading *in, const char *name, rb_model *model) {
     char path[4200];
     int64_t rows, columns;
@@ -268,6 +279,9 @@ static rb_error get_arrays(const struct loading *in, rb_model *model) {
     char path[256];
     snprintf(path, sizeof path, "%sarrays", in->group);
     rb_error err = rb_h5_list(in->file, path, &names);
+    if (!err) {
+        err = check_count(in, names, "arrays");
+    }
     for (int64_t i = 0; !err && i < names->count; i++) {
         err = get_array(in, names->text[i], model);
     }
@@ -280,6 +294,9 @@ static rb_error get_attributes(const struct loading *in, rb_model *model) {
     char path[256];
     snprintf(path, sizeof path, "%sattributes", in->group);
     rb_error err = rb_h5_list_attributes(in->file, path, &names);
+    if (!err) {
+        err = check_count(in, names, "attributes");
+    }
     for (int64_t i = 0; !err && i < names->count; i++) {
         char *value;
         err = rb_h5_get_text(in->file, path, names->text[i], &value);

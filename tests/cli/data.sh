@@ -89,6 +89,21 @@ breaks "there is no folder" simulate biclusters -o nowhere/Z.npy
 expect 1 simulate biclusters -o Z.npy --truth nowhere/truth.json
 [ ! -e nowhere ] || fail "a folder was made"
 
+# HDF5: numbers in other files are refused, not taken for zeros; LZF and the layout of 2018 are read.
+hdf5=$SOURCE/tests/data/hdf5
+breaks "are in other files (a virtual data set)" convert "$hdf5/virtual.h5" -o Z.csv
+breaks "links to other files are not followed" convert "$hdf5/link.h5" -o Z.csv
+[ ! -e Z.csv ] || fail "zeros were written"
+expect 0 info "$hdf5/lzf.h5ad" --json
+[ "$(number sum <out)" = 148 ] || fail "sum: $(cat out)"
+expect 0 info "$hdf5/old2018.h5ad"
+tells "cell0, cell1, cell2, ..."
+tells "CD4, CD8A, NKG7, ..."
+expect 0 fit rfn "$hdf5/old2018.h5ad" -k 2 --iterations 2 --seed 1 -o old.h5 -q
+expect 0 encode old.h5 "$hdf5/old2018.h5ad" -o old.h5ad -q
+expect 0 info old.h5ad --dataset obsm/X_pca --json
+[ "$(number sum <out)" = 30 ] || fail "sum: $(cat out)"
+
 # version says what computes.
 expect 0 version
 for word in rarebit compiler HDF5 BLAS kernels threads; do

@@ -167,3 +167,63 @@ with make("bad_shape.h5ad") as f:
     f["X"].attrs["shape"] = np.array([2**62, 4])
     put_index(f, "obs", cells)
     put_index(f, "var", genes)
+
+# Packed with LZF, alone and with what h5py puts beside it; texts of any length as well.
+with make("lzf.h5ad") as f:
+    f.attrs["encoding-type"] = "anndata"
+    f.create_dataset("X", data=counts.astype("f4"), chunks=(2, 3), compression="lzf")
+    layers = f.create_group("layers")
+    layers.create_dataset("shuffled", data=counts.astype("i2"), chunks=(2, 3), compression="lzf",
+                          shuffle=True)
+    layers.create_dataset("checked", data=counts.astype(">f8"), chunks=(5, 4), compression="lzf",
+                          shuffle=True, fletcher32=True)
+    holes = layers.create_dataset("holes", shape=(5, 4), dtype="f4", chunks=(2, 2),
+                                  compression="lzf", fillvalue=7)
+    holes[:2, :2] = 1
+    noise = np.random.default_rng(0).integers(0, 256, size=(5, 4)).astype("u1")
+    layers.create_dataset("noise", data=noise, chunks=(5, 4), compression="lzf")  # stored as it is
+    parts = compress(counts)
+    group = layers.create_group("sparse")
+    for key, part, dtype in zip(("data", "indices", "indptr"), parts, ("f4", "i4", "i4")):
+        group.create_dataset(key, data=part.astype(dtype), chunks=(3,), compression="lzf")
+    group.attrs["encoding-type"] = "csr_matrix"
+    group.attrs["shape"] = np.array(counts.shape)
+    for name, names in (("obs", cells), ("var", genes)):
+        table = f.create_group(name)
+        table.attrs["_index"] = "_index"
+        table.create_dataset("_index", data=np.array(names, dtype=object), dtype=text, chunks=(2,),
+                             compression="lzf")
+
+# As anndata 0.6 (2018) wrote: tables of one compound data set, obsm too.
+with make("old2018.h5ad") as f:
+    f["X"] = counts.astype("f4")
+    f["obs"] = np.array([(c, i % 2, 1.5) for i, c in enumerate(cells)],
+                        dtype=[("index", text), ("louvain", "i1"), ("n_counts", "f4")])
+    f["var"] = np.array([(g.encode(), i) for i, g in enumerate(genes)],
+                        dtype=[("index", "S8"), ("n_cells", "i4")])
+    f["obsm"] = np.array([((i, 2 * i), i) for i in range(5)],
+                         dtype=[("X_pca", "f4", (2,)), ("time", "f8")])
+    f.create_group("uns")["louvain_categories"] = np.array([b"a", b"b"])
+
+# Numbers in other files: some that are there, one that is not.
+with make("elsewhere.h5") as f:
+    layout = h5py.VirtualLayout(shape=(3, 4), dtype="f8")
+    layout[:] = h5py.VirtualSource("only.h5", "deep/down/matrix", shape=(3, 4))
+    f.create_virtual_dataset("virtual", layout)
+    layout = h5py.VirtualLayout(shape=(3, 4), dtype="f8")
+    layout[:] = h5py.VirtualSource("absent.h5", "x", shape=(3, 4))
+    f.create_virtual_dataset("missing", layout)
+    layout = h5py.VirtualLayout(shape=(3, 4), dtype="f8")
+    layout[:] = h5py.VirtualSource(".", "here", shape=(3, 4))
+    f.create_virtual_dataset("same_file", layout)
+    f["here"] = dense
+    properties = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+    properties.set_external(b"only.h5", 0, 96)
+    h5py.h5d.create(f.id, b"external", h5py.h5t.IEEE_F64LE, h5py.h5s.create_simple((3, 4)), properties)
+    f["link"] = h5py.ExternalLink("only.h5", "/deep/down/matrix")
+with make("virtual.h5") as f:
+    layout = h5py.VirtualLayout(shape=(3, 4), dtype="f8")
+    layout[:] = h5py.VirtualSource("only.h5", "deep/down/matrix", shape=(3, 4))
+    f.create_virtual_dataset("X", layout)
+with make("link.h5") as f:
+    f["X"] = h5py.ExternalLink("only.h5", "/deep/down/matrix")

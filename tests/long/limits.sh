@@ -1,4 +1,4 @@
-# A fit in batches, and one of all samples, of a mapped file ten times as large as the limit of memory
+# A fit in batches, and one of all samples, of a file ten times as large as the limit of memory
 # (the data segment: ulimit -d). Takes 2.3 GB of disk and some minutes; not a test of the suite.
 # RAREBIT is the tool, build/rarebit by default.
 set -eu

@@ -127,6 +127,69 @@ static void test_anndata_raw_and_obsm(void **state) {
     rb_matrix_free(m);
 }
 
+/* What h5py packs with LZF, beside other filters, in parts, and where LZF gave up. */
+static void test_lzf(void **state) {
+    rb_context *ctx = *state;
+    static const char *const datasets[] = {NULL, "layers/shuffled", "layers/checked",
+                                           "layers/sparse"};
+    for (int d = 0; d < 4; d++) {
+        rb_matrix *m = read_good(ctx, "lzf.h5ad", datasets[d]);
+        assert_cells(m, 5, 4, sparse_cell);
+        assert_cell_and_gene_names(m);
+        rb_matrix_free(m);
+    }
+    rb_matrix *m = read_good(ctx, "lzf.h5ad", "layers/holes");
+    assert_true(rb_matrix_at(m, 0, 0) == 1 && rb_matrix_at(m, 1, 1) == 1);
+    assert_true(rb_matrix_at(m, 0, 2) == 7 && rb_matrix_at(m, 4, 3) == 7); /* the fill value */
+    rb_matrix_free(m);
+    m = read_good(ctx, "lzf.h5ad", "layers/noise");
+    double sum = 0;
+    for (int i = 0; i < 20; i++) {
+        sum += rb_matrix_at(m, i / 4, i % 4) * (i + 1);
+    }
+    assert_true(sum == 32188);
+    rb_matrix_free(m);
+}
+
+/* Every byte of a packed chunk counts where it has a checksum; elsewhere nothing but an error or
+ * other numbers may come of it. */
+static void test_damaged_lzf(void **state) {
+    static const char *const datasets[] = {"layers/checked", "X"};
+    const char *copy = temporary("lzf.h5ad");
+    size_t size;
+    char *bytes = slurp(HDF5_DATA "lzf.h5ad", &size);
+    for (int d = 0; d < 2; d++) {
+        hsize_t corner[2] = {0, 0}, length;
+        haddr_t address;
+        unsigned skipped;
+        hid_t file = H5Fopen(HDF5_DATA "lzf.h5ad", H5F_ACC_RDONLY, H5P_DEFAULT);
+        hid_t data = H5Dopen2(file, datasets[d], H5P_DEFAULT);
+        assert_true(H5Dget_chunk_info_by_coord(data, corner, &skipped, &address, &length) >= 0);
+        H5Dclose(data);
+        H5Fclose(file);
+        for (hsize_t i = 0; i < length; i++) {
+            rb_matrix *m;
+            bytes[address + i] ^= (char)(1 << i % 8);
+            spit(copy, bytes, size);
+            rb_error err = read_file(*state, copy, datasets[d], &m);
+            assert_true(err == RB_ERROR_FORMAT || (d == 1 && err == RB_OK));
+            rb_matrix_free(m);
+            bytes[address + i] ^= (char)(1 << i % 8);
+        }
+    }
+    unlink(copy);
+    free(bytes);
+    assert_hdf5_closed();
+}
+
+/* The layout of anndata 0.6. */
+static void test_anndata_2018(void **state) {
+    rb_matrix *m = read_good(*state, "old2018.h5ad", NULL);
+    assert_cells(m, 5, 4, sparse_cell);
+    assert_cell_and_gene_names(m);
+    rb_matrix_free(m);
+}
+
 static void test_tenx(void **state) {
     static const char *const unique[] = {"A", "B", "A-2", "A-1"}; /* "A-1" is taken */
     rb_matrix *m = read_good(*state, "tenx_v3.h5", NULL);
@@ -160,10 +223,18 @@ static void test_unique_names(void **state) {
 
 static const struct {
     const char *name, *dataset;
-} streams[] = {
-    {"types.h5", "f2"},   {"types.h5", "group/packed"}, {"named.h5", NULL},   {"dense.h5ad", NULL},
-    {"csr.h5ad", NULL},   {"csr.h5ad", "raw/X"},        {"tenx_v3.h5", NULL}, {"only.h5", NULL},
-    {"types.h5", "be_i8"}};
+} streams[] = {{"types.h5", "f2"},
+               {"types.h5", "group/packed"},
+               {"named.h5", NULL},
+               {"dense.h5ad", NULL},
+               {"lzf.h5ad", "layers/checked"},
+               {"lzf.h5ad", "layers/sparse"},
+               {"lzf.h5ad", NULL},
+               {"csr.h5ad", NULL},
+               {"csr.h5ad", "raw/X"},
+               {"tenx_v3.h5", NULL},
+               {"only.h5", NULL},
+               {"types.h5", "be_i8"}};
 
 static bool same(double a, double b) {
     return a == b || (isnan(a) && isnan(b));
@@ -263,8 +334,8 @@ static void test_refused(void **state) {
     assert_refused(ctx, "", NULL, RB_ERROR_FILE, "no regular file");
 }
 
-static const char *const whole_files[] = {"types.h5", "csr.h5ad", "old.h5ad", "tenx_v3.h5",
-                                          "tenx_v2.h5"};
+static const char *const whole_files[] = {"types.h5",   "csr.h5ad",   "old.h5ad",
+                                          "tenx_v3.h5", "tenx_v2.h5", "lzf.h5ad"};
 
 /* A file cut off anywhere is refused or, where only unused bytes are missing, gives what it
  * holds. */
@@ -454,6 +525,9 @@ int main(void) {
         cmocka_unit_test(test_anndata_dense),
         cmocka_unit_test(test_anndata_sparse),
         cmocka_unit_test(test_anndata_raw_and_obsm),
+        cmocka_unit_test(test_lzf),
+        cmocka_unit_test(test_damaged_lzf),
+        cmocka_unit_test(test_anndata_2018),
         cmocka_unit_test(test_tenx),
         cmocka_unit_test(test_unique_names),
         cmocka_unit_test(test_streams),

@@ -229,6 +229,41 @@ static void test_add_results(void **state) {
     assert_hdf5_closed();
 }
 
+/* Where obsm is one compound data set its arrays stay, as a group that others are added to. */
+static void test_add_to_file_of_2018(void **state) {
+    rb_context *ctx = *state;
+    const char *path = temporary("added2018.h5ad");
+    rb_names *names = rb_names_copy(ctx, used, 3);
+    rb_matrix *codes = codes_of(ctx, 5, 1);
+    rb_anndata_results results = results_of(codes, names);
+    rb_error err = RB_ERROR_MEMORY;
+    for (int64_t n = 0; err; n++) {
+        ctx->allocations_left = n;
+        err = rb_anndata_add(ctx, HDF5_DATA "old2018.h5ad", path, &results);
+        assert_true(err == RB_OK || err == RB_ERROR_MEMORY);
+        assert_true(err == RB_OK || access(path, F_OK) != 0);
+        assert_hdf5_closed();
+    }
+    ctx->allocations_left = -1;
+    rb_matrix *pca = read_at(ctx, path, "obsm/X_pca"), *time = read_at(ctx, path, "obsm/time");
+    assert_int_equal(rb_matrix_features(pca), 2);
+    for (int i = 0; i < 5; i++) {
+        assert_true(rb_matrix_at(pca, i, 0) == i && rb_matrix_at(pca, i, 1) == 2 * i);
+        assert_true(rb_matrix_at(time, i, 0) == i);
+    }
+    rb_matrix *added = read_at(ctx, path, "obsm/X_rfn"), *x = read_at(ctx, path, "X");
+    assert_int_equal(rb_matrix_samples(added), 5);
+    assert_string_equal(rb_matrix_sample_name(x, 4), "cell4");
+    rb_matrix_free(pca);
+    rb_matrix_free(time);
+    rb_matrix_free(added);
+    rb_matrix_free(x);
+    rb_matrix_free(codes);
+    rb_names_free(names);
+    unlink(path);
+    assert_hdf5_closed();
+}
+
 static void assert_not_added(rb_context *ctx, const char *input, const rb_anndata_results *results,
                              rb_error code, const char *words) {
     const char *path = temporary("refused.h5ad");
@@ -323,13 +358,10 @@ static int tear_down(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_round_trips),
-        cmocka_unit_test(test_views),
-        cmocka_unit_test(test_empty),
-        cmocka_unit_test(test_write_allocation_failures),
-        cmocka_unit_test(test_add_results),
-        cmocka_unit_test(test_add_is_refused),
-        cmocka_unit_test(test_add_allocation_failures),
+        cmocka_unit_test(test_round_trips),    cmocka_unit_test(test_views),
+        cmocka_unit_test(test_empty),          cmocka_unit_test(test_write_allocation_failures),
+        cmocka_unit_test(test_add_results),    cmocka_unit_test(test_add_to_file_of_2018),
+        cmocka_unit_test(test_add_is_refused), cmocka_unit_test(test_add_allocation_failures),
         cmocka_unit_test(test_copies),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -84,6 +84,39 @@ static void test_codes(void **state) {
     rb_model_free(model);
 }
 
+/* Nobody has so many attributes or arrays, each of which would be compared with all others. */
+static void test_too_many_names(void **state) {
+    static const char *const groups[] = {"attributes", "arrays"};
+    for (int g = 0; g < 2; g++) {
+        const char *path = temporary("many.h5");
+        size_t size;
+        char *bytes = slurp(TEST_DATA "/data/model-v1.h5", &size);
+        spit(path, bytes, size);
+        free(bytes);
+        hid_t file = H5Fopen(path, H5F_ACC_RDWR, H5P_DEFAULT), space = H5Screate(H5S_SCALAR);
+        for (int i = 0; i < 1001; i++) {
+            char name[32];
+            snprintf(name, sizeof name, "a%d", i);
+            if (g == 0) {
+                hid_t id = H5Acreate_by_name(file, "attributes", name, H5T_NATIVE_INT, space,
+                                             H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+                assert_true(id >= 0 && H5Aclose(id) >= 0);
+            } else {
+                hid_t group = H5Gopen2(file, "arrays", H5P_DEFAULT);
+                assert_true(H5Lcreate_soft("/nowhere", group, name, H5P_DEFAULT, H5P_DEFAULT) >= 0);
+                H5Gclose(group);
+            }
+        }
+        H5Sclose(space);
+        assert_true(H5Fclose(file) >= 0);
+        rb_model *model;
+        assert_int_equal(rb_model_load(*state, path, &model), RB_ERROR_FORMAT);
+        const char *sentence = rb_context_error(*state);
+        assert_true(strstr(sentence, "at most") && strstr(sentence, groups[g]));
+        unlink(path);
+    }
+}
+
 static int set_up(void **state) {
     rb_context *ctx;
     if (rb_context_new(&ctx)) {
@@ -101,6 +134,7 @@ static int tear_down(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_content),
+        cmocka_unit_test(test_too_many_names),
         cmocka_unit_test(test_codes),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -1,0 +1,281 @@
+/* Texts of variable length in HDF5 files. A cell holds a reference: length, address of a heap and
+ * number of an object in it. HDF5 believes all three and copies what they say, so that a damaged
+ * byte ends the process; here HDF5 gives the references and the heap is read by us.
+ *
+ * The layouts are those of the "Global Heap" and of variable-length types in the HDF5 File Format
+ * Specification, sections III.E and VIII; all numbers are little-endian. */
+#include "hdf5_base.h"
+
+#include <string.h>
+
+enum {
+    KEPT = 32, /* heaps whose objects are known: HDF5 fills up to 16 at a time */
+    LONGEST_TEXT = 1 << 20,
+    LEAST_HEAP = 4096,
+    MARGIN = 1 << 26, /* bytes that even small files may cost */
+    MOST_REREAD = 64  /* times the size of a file that its texts may cost */
+};
+
+struct object {
+    int64_t address, size; /* of its bytes; address 0: there is none */
+};
+
+struct collection {
+    int64_t address; /* -1: none */
+    struct object *objects;
+    int64_t count;
+};
+
+struct rb_h5_heap {
+    rb_h5 *file;
+    hid_t type; /* of a reference in memory */
+    int64_t base, file_bytes;
+    size_t address_bytes, size_bytes;
+    struct collection kept[KEPT];
+    int next;     /* the one to be given up */
+    int64_t left; /* bytes that may yet be read */
+    char *text;
+    int64_t room;
+};
+
+/* ---- how references get into memory ---- */
+
+static const char conversion[] = "rarebit reference";
+
+/* A conversion of HDF5 that leaves references as they are; only for the type made below. */
+static herr_t leave(hid_t from, hid_t to, H5T_cdata_t *data, size_t count, size_t stride,
+                    size_t background_stride, void *cells, void *background, hid_t transfer) {
+    (void)count;
+    (void)stride;
+    (void)background_stride;
+    (void)cells;
+    (void)background;
+    (void)transfer;
+    if (data->command != H5T_CONV_INIT) {
+        return 0;
+    }
+    char *tag = H5Tget_tag(to);
+    bool ours = tag && strcmp(tag, conversion) == 0;
+    if (tag) {
+        H5free_memory(tag);
+    }
+    data->need_bkg = H5T_BKG_NO;
+    /* a pointer in memory has another size */
+    return ours && H5Tis_variable_str(from) > 0 && H5Tget_size(from) == H5Tget_size(to) ? 0 : -1;
+}
+
+static hid_t reference_type(const rb_h5_heap *heap) {
+    hid_t type = H5Tcreate(H5T_OPAQUE, 8 + heap->address_bytes);
+    hid_t text = rb_h5_text_type();
+    bool done = type >= 0 && text >= 0 && H5Tset_tag(type, conversion) >= 0 &&
+                H5Tregister(H5T_PERS_SOFT, conversion, text, type, leave) >= 0;
+    if (text >= 0) {
+        H5Tclose(text);
+    }
+    if (type >= 0 && !done) {
+        H5Tclose(type);
+    }
+    return done ? type : H5I_INVALID_HID;
+}
+
+/* ---- opening ---- */
+
+static bool find_sizes(rb_h5_heap *heap) {
+    hsize_t base = 0, bytes = 0;
+    hid_t list = H5Fget_create_plist(heap->file->id);
+    bool done = list >= 0 && H5Pget_userblock(list, &base) >= 0 &&
+                H5Pget_sizes(list, &heap->address_bytes, &heap->size_bytes) >= 0 &&
+                H5Fget_filesize(heap->file->id, &bytes) >= 0 && heap->address_bytes <= 8 &&
+                heap->size_bytes <= 8 && base <= INT64_MAX && bytes <= INT64_MAX;
+    /* what was just written must be where we look for it */
+    done = done && (heap->file->reading || H5Fflush(heap->file->id, H5F_SCOPE_LOCAL) >= 0);
+    if (list >= 0) {
+        H5Pclose(list);
+    }
+    heap->base = (int64_t)base;
+    heap->file_bytes = (int64_t)bytes;
+    heap->left = heap->file_bytes < INT64_MAX / MOST_REREAD - MARGIN
+                     ? heap->file_bytes * MOST_REREAD + MARGIN
+                     : INT64_MAX;
+    return done;
+}
+
+rb_error rb_h5_heap_open(rb_h5 *file, rb_h5_heap **out) {
+    *out = NULL;
+    rb_h5_heap *heap = rb_alloc_zero(file->ctx, 1, sizeof *heap);
+    if (!heap) {
+        return RB_ERROR_MEMORY;
+    }
+    heap->file = file;
+    for (int i = 0; i < KEPT; i++) {
+        heap->kept[i].address = -1;
+    }
+    heap->type = find_sizes(heap) ? reference_type(heap) : H5I_INVALID_HID;
+    if (heap->type < 0) {
+        rb_free(heap);
+        return rb_h5_broken(file, RB_ERROR_FORMAT, "cannot read texts of", file->shown);
+    }
+    *out = heap;
+    return RB_OK;
+}
+
+void rb_h5_heap_close(rb_h5_heap *heap) {
+    if (!heap) {
+        return;
+    }
+    H5Tunregister(H5T_PERS_SOFT, conversion, H5I_INVALID_HID, H5I_INVALID_HID, leave);
+    H5Tclose(heap->type);
+    for (int i = 0; i < KEPT; i++) {
+        rb_free(heap->kept[i].objects);
+    }
+    rb_free(heap->text);
+    rb_free(heap);
+}
+
+hid_t rb_h5_heap_type(const rb_h5_heap *heap) {
+    return heap->type;
+}
+
+size_t rb_h5_heap_reference_bytes(const rb_h5_heap *heap) {
+    return 8 + heap->address_bytes;
+}
+
+/* ---- collections ---- */
+
+/* -1 for what does not fit, such as the address of nothing: all bits set. */
+static int64_t number(const unsigned char *bytes, size_t count) {
+    uint64_t value = 0;
+    for (size_t i = 0; i < count; i++) {
+        value |= (uint64_t)bytes[i] << 8 * i;
+    }
+    return value <= INT64_MAX ? (int64_t)value : -1;
+}
+
+static int64_t padded(int64_t size) {
+    return (size + 7) / 8 * 8;
+}
+
+static rb_error damaged(const rb_h5_heap *heap, int64_t address) {
+    return rb_h5_fail(heap->file, RB_ERROR_FORMAT,
+                      "the heap of texts at byte %lld of the file is damaged", (long long)address);
+}
+
+/* Reads bytes of the file, no more in all than texts may cost. */
+static rb_error read_bytes(rb_h5_heap *heap, int64_t address, int64_t count, void *out) {
+    if (count > heap->left) {
+        return rb_h5_fail(heap->file, RB_ERROR_FORMAT,
+                          "its texts would take more than %d times the size of the file",
+                          MOST_REREAD);
+    }
+    heap->left -= count;
+    return rb_h5_disk_read(heap->file->disk, address, count, out) ? RB_OK : rb_h5_check(heap->file);
+}
+
+/* Goes through the objects of a collection of `size` bytes that stands at `address`; notes them
+ * unless `objects` is NULL. Gives the largest number, or -1 for a damaged one. */
+static int64_t walk(const rb_h5_heap *heap, const unsigned char *bytes, int64_t size,
+                    int64_t address, struct object *objects) {
+    int64_t head = padded(8 + (int64_t)heap->size_bytes), at = head, largest = 0;
+    while (at <= size - head) { /* the head of an object has the same size */
+        int64_t index = number(bytes + at, 2), length = number(bytes + at + 8, heap->size_bytes);
+        if (index == 0) {
+            break; /* the rest is free */
+        }
+        if (length < 0 || length > size - at - head) {
+            return -1;
+        }
+        if (objects) {
+            objects[index] = (struct object){address + at + head, length};
+        }
+        largest = index > largest ? index : largest;
+        at += head + padded(length);
+    }
+    return largest;
+}
+
+static rb_error load(rb_h5_heap *heap, int64_t address, struct collection *out) {
+    unsigned char head[16] = {0};
+    if (address < 0 || address > heap->file_bytes - heap->base - LEAST_HEAP) {
+        return damaged(heap, address);
+    }
+    int64_t place = heap->base + address;
+    rb_error err = read_bytes(heap, place, sizeof head, head);
+    int64_t size = number(head + 8, heap->size_bytes);
+    if (!err &&
+        (memcmp(head, "GCOL\1", 5) != 0 || size < LEAST_HEAP || size > heap->file_bytes - place)) {
+        err = damaged(heap, address);
+    }
+    unsigned char *bytes = err ? NULL : rb_alloc(heap->file->ctx, size, 1);
+    if (!err) {
+        err = bytes ? read_bytes(heap, place, size, bytes) : RB_ERROR_MEMORY;
+    }
+    int64_t largest = err ? 0 : walk(heap, bytes, size, place, NULL);
+    if (!err && largest < 0) {
+        err = damaged(heap, address);
+    }
+    struct object *objects =
+        err ? NULL : rb_alloc_zero(heap->file->ctx, largest + 1, sizeof *objects);
+    if (objects) {
+        walk(heap, bytes, size, place, objects);
+        *out = (struct collection){address, objects, largest + 1};
+    }
+    rb_free(bytes);
+    return err ? err : objects ? RB_OK : RB_ERROR_MEMORY;
+}
+
+static rb_error find(rb_h5_heap *heap, int64_t address, const struct collection **found) {
+    for (int i = 0; i < KEPT; i++) {
+        if (heap->kept[i].address == address && heap->kept[i].objects) {
+            *found = &heap->kept[i];
+            return RB_OK;
+        }
+    }
+    struct collection loaded;
+    rb_error err = load(heap, address, &loaded);
+    if (!err) {
+        rb_free(heap->kept[heap->next].objects);
+        heap->kept[heap->next] = loaded;
+        *found = &heap->kept[heap->next];
+        heap->next = (heap->next + 1) % KEPT;
+    }
+    return err;
+}
+
+/* ---- texts ---- */
+
+rb_error rb_h5_heap_text(rb_h5_heap *heap, const void *reference, const char **text,
+                         int64_t *length) {
+    const unsigned char *bytes = reference;
+    const struct collection *collection;
+    int64_t address = number(bytes + 4, heap->address_bytes);
+    int64_t index = number(bytes + 4 + heap->address_bytes, 4);
+    *length = number(bytes, 4);
+    *text = "";
+    if (*length == 0) {
+        return RB_OK;
+    }
+    rb_error err = find(heap, address, &collection);
+    if (err) {
+        return err;
+    }
+    if (index >= collection->count || collection->objects[index].address == 0 ||
+        *length > collection->objects[index].size) {
+        return damaged(heap, address);
+    }
+    if (*length > LONGEST_TEXT) {
+        return rb_h5_fail(heap->file, RB_ERROR_FORMAT, "a text of %lld bytes is too long",
+                          (long long)*length);
+    }
+    if (*length + 1 > heap->room) {
+        char *larger = rb_grow(heap->file->ctx, heap->text, 0, *length + 1, 1);
+        if (!larger) {
+            return RB_ERROR_MEMORY;
+        }
+        heap->text = larger;
+        heap->room = *length + 1;
+    }
+    err = read_bytes(heap, collection->objects[index].address, *length, heap->text);
+    heap->text[*length] = '\0';
+    *text = heap->text;
+    return err;
+}
