@@ -42,6 +42,10 @@ static double of_causes(const rb_model *model, double value) {
     return rb_model_array(model, "used", NULL, NULL) ? value : NAN;
 }
 
+static double share(const rb_evaluation *e, int64_t samples) {
+    return (double)samples / (double)e->codes.samples;
+}
+
 static void print_json(const rb_model *model, const rb_evaluation *e, const rb_field_match *match) {
     json j = {.file = stdout};
     emit_open(&j, NULL, '{');
@@ -67,6 +71,10 @@ static void print_json(const rb_model *model, const rb_evaluation *e, const rb_f
     emit_number(&j, "truncation", of_causes(model, e->truncation));
     emit_number(&j, "candidate_hits", of_causes(model, e->candidate_hits));
     emit_number(&j, "exact_samples", of_causes(model, (double)e->exact_samples));
+    bool checked = e->codes.samples > 0;
+    emit_number(&j, "samples_without_unit", checked ? share(e, e->codes.empty) : NAN);
+    emit_number(&j, "samples_with_nearly_all_units", checked ? share(e, e->codes.full) : NAN);
+    emit_number(&j, "duplicated_units", checked ? (double)e->codes.duplicates : NAN);
     if (match->causes) {
         emit_integer(&j, "causes", match->causes);
         emit_integer(&j, "causes_found", match->causes_found);
@@ -91,6 +99,11 @@ static void print_table(const rb_model *model, const rb_evaluation *e,
     printf("%-22s %12lld   units that no training sample activates\n", "dead units",
            (long long)e->dead_units);
     print_number("sparseness", e->sparseness, "share of zeros in the codes");
+    if (e->codes.samples > 0) {
+        print_number("samples without unit", share(e, e->codes.empty), "share of the samples");
+        print_number("samples with all units", share(e, e->codes.full),
+                     "the same, with at least 9 in 10 of the living ones");
+    }
     print_number("reconstruction error", e->reconstruction_error, "norm of data - rebuilt data");
     print_number("variance explained", e->variance_explained, "share of the squares of the data");
     print_number("covariance error", e->covariance_error, "norm of covariance - the model's");

@@ -223,8 +223,10 @@ static void summarise(const rb_model *model, const char *method_name, bool goes_
            total, goes_on ? " over all runs" : "", ended ? ", " : "",
            ended ? rb_status_name(status) : "", likelihood ? "log likelihood" : "objective",
            likelihood ? *likelihood : objective);
-    report("%lld units of %lld features; %lld dead", (long long)rb_model_units(model),
-           (long long)rb_model_features(model), (long long)count_dead(model));
+    int64_t units = rb_model_units(model), dead = count_dead(model);
+    report("%lld units of %lld features; %lld dead%s", (long long)units,
+           (long long)rb_model_features(model), (long long)dead,
+           dead > 0 && dead < units ? ": the others explain the data" : "");
     summarise_causes(model);
     if (rb_model_attribute(model, "estep_wins")) {
         report("E-steps by what moved the codes: %s", rb_model_attribute(model, "estep_wins"));

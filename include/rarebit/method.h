@@ -78,6 +78,8 @@ typedef struct rb_method {
     bool takes_batches; /* begin to mstep may see a part of the samples, but for the last E-step */
     int centre;         /* rb_centre: what is subtracted from features unless asked otherwise */
     bool missing;       /* blocks may hold NaN, for values that are missing (RB_MISSING_OMIT) */
+    bool sparse_codes;  /* codes are 0 or above, and should mostly be 0: rb_evaluate and rb_fit warn
+                         * where they are not */
     bool non_negative;  /* explains no value below 0: the user is told of such data */
 
     /* Units that the options ask for. */

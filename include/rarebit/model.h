@@ -111,6 +111,18 @@ RB_API rb_error rb_model_annotate_as(rb_context *context, const rb_model *model,
 RB_API rb_error rb_model_annotate_check(rb_context *context, const rb_model *model, const char *key,
                                         const char *h5ad);
 
+/* What may be wrong with codes that should mostly be 0, of all samples or of 20 000 spread over
+ * them. */
+typedef struct rb_code_check {
+    int64_t samples;      /* that were looked at; 0: the method promises no sparse codes */
+    int64_t empty;        /* samples without an active unit */
+    int64_t full;         /* samples with at least 9 in 10 of the living units active; 0 for fewer
+                             than 5 living units */
+    int64_t duplicates;   /* units whose codes and loadings are those of an earlier one: cosines
+                             above 0.95 */
+    int64_t duplicate[2]; /* the first such pair */
+} rb_code_check;
+
 /* What rb_evaluate measures; V is the preprocessed data, mu the codes. NaN where a method has
  * none. */
 typedef struct rb_evaluation {
@@ -139,6 +151,7 @@ typedef struct rb_evaluation {
     double truncation;     /* mean of -log Q, the KL divergence from the exact posterior */
     double candidate_hits; /* share of sum_h p(s_h = 1 | v) that is of candidates */
     int64_t exact_samples;
+    rb_code_check codes;
 } rb_evaluation;
 
 /* Measures a model on the samples of a source. The same samples as in the fit give the figures of

@@ -243,6 +243,15 @@ static rb_error take_preprocess(rb_context *ctx, const rb_model *start, rb_sourc
     return *taken ? rb_preprocess_renew(ctx, *taken, source) : RB_ERROR_MEMORY;
 }
 
+/* Says what is wrong with a fit that went to its end, to programs that listen. */
+static void look_back(rb_context *ctx, const rb_model *model, rb_source *source) {
+    rb_code_check check;
+    bool ended = model->status != RB_STATUS_STOPPED && model->status != RB_STATUS_TIME;
+    if (ctx->on_log && ended && !rb_model_check(ctx, model, source, &check)) {
+        rb_model_warn(ctx, model, source, &check);
+    }
+}
+
 rb_error rb_fit(rb_context *ctx, const char *method, const void *options, const rb_fit_options *fit,
                 const rb_preprocess_options *preprocess, rb_source *source, const rb_model *start,
                 rb_model **model) {
@@ -271,6 +280,9 @@ rb_error rb_fit(rb_context *ctx, const char *method, const void *options, const 
     }
     if (!err) {
         err = fit_source(ctx, &chosen, own, fitted, !start, source, start, model);
+    }
+    if (!err) {
+        look_back(ctx, *model, source);
     }
     rb_preprocess_free(fitted);
     rb_free(chosen.own);

@@ -56,6 +56,17 @@ rb_error rb_model_add_history(rb_context *ctx, rb_model *model, rb_history entry
 rb_error rb_model_need_array(rb_context *ctx, const rb_model *model, const char *name, int64_t rows,
                              int64_t columns, const double **values);
 
+/* rb_encode of `runs` runs of `each` samples, which begin at even distances. */
+rb_error rb_encode_runs(rb_context *ctx, const rb_model *model, rb_source *source, int64_t runs,
+                        int64_t each, rb_rows_fn fn, void *user);
+
+/* check.c: counts what is wrong with the codes of the samples, all 0 where the method does not
+ * promise sparse codes; and says in the log, in a sentence each, what is wrong with the model. */
+rb_error rb_model_check(rb_context *ctx, const rb_model *model, rb_source *source,
+                        rb_code_check *check);
+void rb_model_warn(rb_context *ctx, const rb_model *model, const rb_source *source,
+                   const rb_code_check *check);
+
 /* The method of that name: built in or added; NULL if unknown. */
 const rb_method *rb_find_method(const rb_context *ctx, const char *name);
 

@@ -138,15 +138,39 @@ static rb_error use_block(rb_context *ctx, struct use *use, int64_t first, int64
     return err ? err : hand_over(ctx, use, first, rows);
 }
 
+/* Samples first .. end - 1, block by block. */
+static rb_error use_run(rb_context *ctx, struct use *use, int64_t first, int64_t end,
+                        bool rebuild) {
+    int64_t size = use->block_samples;
+    rb_error err = RB_OK;
+    for (; !err && first < end; first += size) {
+        err = use_block(ctx, use, first, end - first < size ? end - first : size, rebuild);
+    }
+    return err;
+}
+
+rb_error rb_encode_runs(rb_context *ctx, const rb_model *model, rb_source *source, int64_t runs,
+                        int64_t each, rb_rows_fn fn, void *user) {
+    struct use use;
+    rb_error err = use_start(ctx, &use, model, source, false);
+    use.fn = fn;
+    use.user = user;
+    for (int64_t run = 0; !err && run < runs; run++) {
+        int64_t first = source->n_samples / runs * run;
+        err = use_run(ctx, &use, first, first + each, false);
+    }
+    use_clear(&use);
+    return err;
+}
+
 static rb_error walk(rb_context *ctx, const rb_model *model, rb_source *source, rb_rows_fn fn,
                      void *user, bool rebuild) {
     struct use use;
     rb_error err = use_start(ctx, &use, model, source, rebuild);
     use.fn = fn;
     use.user = user;
-    int64_t n = source->n_samples, size = use.block_samples;
-    for (int64_t first = 0; !err && first < n; first += size) {
-        err = use_block(ctx, &use, first, n - first < size ? n - first : size, rebuild);
+    if (!err) {
+        err = use_run(ctx, &use, 0, source->n_samples, rebuild);
     }
     if (!err) {
         rb_below_tell(ctx, &use.below, model->preprocess, source, model->method->name);
@@ -208,6 +232,12 @@ rb_error rb_evaluate(rb_context *ctx, const rb_model *model, rb_source *source,
             rb_below_tell(ctx, &below, model->preprocess, source, model->method->name);
         }
         rb_feed_free(feed);
+    }
+    if (!err) {
+        err = rb_model_check(ctx, model, source, &evaluation->codes);
+    }
+    if (!err) {
+        rb_model_warn(ctx, model, source, &evaluation->codes);
     }
     return err;
 }

@@ -114,6 +114,7 @@ const rb_method rb_method_rfn = {
     .options_size = sizeof(rb_rfn_options),
     .code_name = "X_rfn",
     .takes_batches = true,
+    .sparse_codes = true,
     .options = rfn_option_rows,
     .start_options = start_options,
     .units = units,

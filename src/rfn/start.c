@@ -351,6 +351,27 @@ static rb_error store_wins(rb_context *ctx, rb_model *model) {
     return rb_model_set_attribute(ctx, model, "estep_wins", text);
 }
 
+/* Objectives of different iterations compare, unless loadings are shrunk or the prior mean moves:
+ * where the last one is below the best by more than a hundredth of what the fit had gained, the
+ * model says which was the best, from 1. */
+static rb_error store_best(rb_context *ctx, const rfn_state *st, rb_model *model) {
+    const rb_history *history = model->history;
+    int64_t best = 0, last = model->iterations - 1;
+    char text[32];
+    if (st->options.sparse_loadings > 0 || rfn_steers(&st->options) || rfn_in_batches(st)) {
+        return RB_OK;
+    }
+    for (int64_t t = 1; t <= last; t++) {
+        best = history[t].objective > history[best].objective ? t : best;
+    }
+    double gained = last > 0 ? history[best].objective - history[0].objective : 0;
+    if (gained <= 0 || history[best].objective - history[last].objective < 0.01 * gained) {
+        return RB_OK;
+    }
+    snprintf(text, sizeof text, "%lld", (long long)best + 1);
+    return rb_model_set_attribute(ctx, model, "best_iteration", text);
+}
+
 rb_error rfn_store(rb_context *ctx, void *state, rb_model *model) {
     rfn_state *st = state;
     rb_dense w = st->parameters.loadings;
@@ -369,6 +390,7 @@ rb_error rfn_store(rb_context *ctx, void *state, rb_model *model) {
     rb_error err = rb_model_set_attribute(ctx, model, "estep", name); /* where it was auto */
     err = err ? err : rfn_prior_store(ctx, &st->parameters.prior, w.cols, model);
     err = err ? err : rfn_psi_store(ctx, &st->parameters.full, model);
+    err = err ? err : store_best(ctx, st, model);
     if (err) {
         return err;
     }

@@ -1,0 +1,173 @@
+/* What is wrong with the codes of a model, in one sentence each, where something is.
+ *
+ * For methods whose codes are 0 or above and should mostly be 0 (rb_method.sparse_codes). Of many
+ * samples a part is looked at, so that a check never takes long beside a fit.
+ */
+#include "model.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { MOST_SAMPLES = 20000, RUNS = 16 };
+
+/* Shares of samples, of units, and cosines above which something is said. */
+static const double MANY_SAMPLES = 0.02, NEARLY_ALL = 0.9, THE_SAME = 0.95;
+enum { FEWEST_UNITS = 5 }; /* of fewer, nearly all is nothing special */
+
+typedef struct tally {
+    int64_t units, living;
+    int64_t *active;  /* the units of a sample */
+    double *products; /* units x units: sums of mu_a mu_b, a >= b */
+    bool negative;
+    rb_code_check *check;
+} tally;
+
+static int add_samples(void *user, int64_t first, const rb_matrix *rows) {
+    tally *t = user;
+    (void)first;
+    for (int64_t i = 0; i < rb_matrix_samples(rows); i++) {
+        int64_t count = 0;
+        for (int64_t j = 0; j < t->units; j++) {
+            double code = rb_matrix_at(rows, i, j);
+            t->negative |= code < 0;
+            if (code != 0) {
+                t->active[count++] = j;
+            }
+        }
+        for (int64_t a = 0; a < count; a++) {
+            double code = rb_matrix_at(rows, i, t->active[a]);
+            double *row = t->products + t->active[a] * t->units;
+            for (int64_t b = 0; b <= a; b++) {
+                row[t->active[b]] += code * rb_matrix_at(rows, i, t->active[b]);
+            }
+        }
+        t->check->samples++;
+        t->check->empty += count == 0;
+        t->check->full += t->living >= FEWEST_UNITS && (double)count >= NEARLY_ALL * t->living;
+    }
+    return 0;
+}
+
+static int64_t count_living(const rb_model *model, int64_t units) {
+    const double *dead = rb_model_array(model, "dead", NULL, NULL);
+    int64_t living = units;
+    for (int64_t j = 0; dead && j < units; j++) {
+        living -= dead[j] != 0;
+    }
+    return living;
+}
+
+/* Cosine of the loadings of two units. */
+static double likeness(const double *w, int64_t m, int64_t l, int64_t a, int64_t b) {
+    double aa = 0, ab = 0, bb = 0;
+    for (int64_t k = 0; k < m; k++) {
+        double x = w[k * l + a], y = w[k * l + b];
+        aa += x * x;
+        ab += x * y;
+        bb += y * y;
+    }
+    return aa > 0 && bb > 0 ? ab / sqrt(aa * bb) : 0;
+}
+
+static void find_duplicates(const tally *t, const rb_model *model) {
+    int64_t m = 0, l = t->units;
+    const double *w = rb_model_array(model, "loadings", &m, NULL);
+    for (int64_t a = 0; w && a < l; a++) {
+        bool found = false;
+        for (int64_t b = 0; b < a && !found; b++) {
+            double norm = sqrt(t->products[a * l + a] * t->products[b * l + b]);
+            found = norm > 0 && t->products[a * l + b] > THE_SAME * norm &&
+                    likeness(w, m, l, a, b) > THE_SAME;
+            if (found && t->check->duplicates++ == 0) {
+                t->check->duplicate[0] = b;
+                t->check->duplicate[1] = a;
+            }
+        }
+    }
+}
+
+rb_error rb_model_check(rb_context *ctx, const rb_model *model, rb_source *source,
+                        rb_code_check *check) {
+    int64_t l = rb_model_units(model), n = rb_source_samples(source);
+    *check = (rb_code_check){0};
+    if (!model->method->sparse_codes || n == 0) {
+        return RB_OK;
+    }
+    tally t = {.units = l, .living = count_living(model, l), .check = check};
+    t.active = rb_alloc(ctx, l, sizeof *t.active);
+    t.products = rb_alloc_zero(ctx, l * l, sizeof *t.products);
+    rb_error err = t.active && t.products ? RB_OK : RB_ERROR_MEMORY;
+    bool all = n <= MOST_SAMPLES;
+    if (!err) {
+        err = rb_encode_runs(ctx, model, source, all ? 1 : RUNS, all ? n : MOST_SAMPLES / RUNS,
+                             add_samples, &t);
+    }
+    if (!err && !t.negative) {
+        find_duplicates(&t, model);
+    }
+    rb_free(t.active);
+    rb_free(t.products);
+    if (err || t.negative) {
+        *check = (rb_code_check){0};
+    }
+    return err;
+}
+
+static double percent(const rb_code_check *check, int64_t count) {
+    return 100 * (double)count / (double)check->samples;
+}
+
+static void warn_of_codes(rb_context *ctx, const rb_code_check *c) {
+    if (c->empty == c->samples) {
+        rb_log(ctx, RB_LOG_WARNING,
+               "no sample has an active unit: nothing stands out of the noise; take a smaller "
+               "sparse-loadings, or 0");
+        return;
+    }
+    if ((double)c->empty > MANY_SAMPLES * (double)c->samples) {
+        rb_log(ctx, RB_LOG_WARNING,
+               "%.2g %% of the samples have no active unit: none explains them; if these samples "
+               "are not all noise, take more units or a smaller sparse-loadings",
+               percent(c, c->empty));
+    }
+    if ((double)c->full > MANY_SAMPLES * (double)c->samples) {
+        rb_log(ctx, RB_LOG_WARNING,
+               "%.2g %% of the samples have nine in ten units active: the units tell them little "
+               "apart; take fewer units or a larger sparse-loadings",
+               percent(c, c->full));
+    }
+    if (c->duplicates > 0) {
+        rb_log(ctx, RB_LOG_WARNING,
+               "units %lld and %lld are nearly the same (of %lld such pairs the first): take fewer units",
+               (long long)c->duplicate[0], (long long)c->duplicate[1], (long long)c->duplicates);
+    }
+}
+
+/* The objective of the best iteration, where the fit has left it by more than a hundredth of what
+ * it had gained: attribute best_iteration, from 1. */
+static void warn_of_end(rb_context *ctx, const rb_model *model) {
+    const char *best = rb_model_attribute(model, "best_iteration");
+    double there, last;
+    if (best && !rb_model_history(model, strtoll(best, NULL, 10) - 1, &there, NULL, NULL) &&
+        !rb_model_history(model, rb_model_iterations(model) - 1, &last, NULL, NULL)) {
+        rb_log(ctx, RB_LOG_WARNING,
+               "the objective ended at %.6g, below the %.6g of iteration %s: stop there, take a "
+               "smaller eta, or an estep that never lowers it (cyclic)",
+               last, there, best);
+    }
+}
+
+void rb_model_warn(rb_context *ctx, const rb_model *model, const rb_source *source,
+                   const rb_code_check *check) {
+    int64_t l = rb_model_units(model), n = rb_source_samples(source);
+    int64_t m = rb_model_features(model), least = n < m ? n : m;
+    if (check->samples > 0) {
+        warn_of_codes(ctx, check);
+    }
+    if (model->method->sparse_codes && l > least) {
+        rb_log(ctx, RB_LOG_INFO,
+               "there are %lld units, more than the %lld %s: fewer could explain as much",
+               (long long)l, (long long)least, n < m ? "samples" : "features");
+    }
+    warn_of_end(ctx, model);
+}
