@@ -186,8 +186,12 @@ typedef struct rb_preprocess {
     double *fill;       /* n_features, for missing values, after log1p; NULL: none are filled */
     rb_names *names;    /* of the features in use, or NULL */
     int64_t n_filled;   /* missing values of the training data, filled or left out */
-    uint32_t checksum;  /* CRC-32 of the training data: values as float64, in order */
+    uint32_t checksum;  /* CRC-32 of the training data: values as float64, in order; sparse: of
+                         * each sample how many are stored, their features, their values */
 } rb_preprocess;
+
+/* The same checksum of a matrix. */
+rb_error rb_matrix_checksum(rb_context *ctx, const rb_matrix *matrix, uint32_t *checksum);
 
 /* Fits to a source by passes over it. NULL options: the defaults. */
 rb_error rb_preprocess_fit(rb_context *ctx, const rb_preprocess_options *options, rb_source *source,

@@ -119,18 +119,15 @@ rb_error rb_checkpoint_begin(rb_context *ctx, const rb_checkpoint_options *optio
 /* After an iteration: writes if it is due, or `now`. A failure is a warning. */
 void rb_checkpoint_after(rb_context *ctx, rb_run *run, void *state, bool now);
 
-/* resume.c: where a found checkpoint stands: the restart, and the best model of those before, with
- * a copy of the preprocessing, or NULL. */
-rb_error rb_resume_restart(rb_context *ctx, const rb_run *run, const rb_preprocess *preprocess,
-                           int64_t *restart, rb_model **best);
-/* Refuses a found checkpoint that is of another fit than the one that run->model records. */
-rb_error rb_resume_check(rb_context *ctx, rb_run *run);
-/* Fills state and history from it. */
+/* resume.c: where a found checkpoint stands: the restart, and the best model of those before, or
+ * NULL. Refuses one that is of another fit than the one that run->model records, or damaged. */
+rb_error rb_resume_restart(rb_context *ctx, rb_run *run, int64_t *restart, rb_model **best);
+/* Fills state and history from it; the same is refused. */
 rb_error rb_resume_state(rb_context *ctx, rb_run *run, void *state);
 
 /* What the file is called, and the checksum of the model that a fit starts from; 0: none. */
 #define RB_CHECKPOINT_FORMAT "rarebit-checkpoint"
-enum { RB_CHECKPOINT_VERSION = 1 };
+enum { RB_CHECKPOINT_VERSION = 2 };
 int64_t rb_start_checksum(const rb_model *start);
 
 /* batches.c: makes problem and source of a run ready for batches, if the options ask for them;

@@ -5,6 +5,7 @@
  */
 #include "em.h"
 
+#include <float.h>
 #include <math.h>
 
 /* Consecutive samples: all of them, or a batch. */
@@ -139,16 +140,29 @@ static rb_error iterations(rb_context *ctx, rb_run *run, void *state) {
     return RB_OK;
 }
 
+static rb_kept number(const char *name, double least, double most, double *value) {
+    return (rb_kept){name, RB_KEPT_OTHER, RB_KEPT_FLOAT64, 1, 1, 1, value, least, most};
+}
+
+static rb_kept counter(const char *name, int64_t *value) {
+    return (rb_kept){name, RB_KEPT_OTHER, RB_KEPT_INTEGER, 1, 1, 1, value, 0, INT32_MAX};
+}
+
 rb_error rb_run_keep(rb_run *run, void *state, rb_kept_fn fn, void *user) {
     rb_accelerator *a = &run->accelerator;
     rb_stopping *s = &run->stopping;
     const rb_kept own[] = {
-        {"steps", RB_KEPT_OTHER, RB_KEPT_INTEGER, 1, 1, 1, &a->steps},
-        {"longest_step", RB_KEPT_OTHER, RB_KEPT_FLOAT64, 1, 1, 1, &a->longest},
-        {"rejected", RB_KEPT_OTHER, RB_KEPT_FLAG, 1, 1, 1, &a->rejected},
-        {"best_objective", RB_KEPT_OTHER, RB_KEPT_FLOAT64, 1, 1, 1, &s->best},
-        {"idle_iterations", RB_KEPT_OTHER, RB_KEPT_INTEGER, 1, 1, 1, &s->idle},
-        {"last_change", RB_KEPT_OTHER, RB_KEPT_FLOAT64, 1, 1, 1, &s->change},
+        counter("steps", &a->steps),
+        number("longest_step", 1, DBL_MAX, &a->longest),
+        {.name = "rejected",
+         .type = RB_KEPT_FLAG,
+         .rows = 1,
+         .columns = 1,
+         .stride = 1,
+         .values = &a->rejected},
+        number("best_objective", -INFINITY, DBL_MAX, &s->best),
+        counter("idle_iterations", &s->idle),
+        number("last_change", 0, INFINITY, &s->change),
     };
     rb_error err = run->method->keep(state, fn, user);
     if (!err) {
@@ -163,11 +177,7 @@ rb_error rb_run_keep(rb_run *run, void *state, rb_kept_fn fn, void *user) {
 rb_error rb_run_loop(rb_context *ctx, rb_run *run) {
     const rb_method *method = run->method;
     void *state = NULL;
-    rb_error err = rb_resume_check(ctx, run);
-    if (err) {
-        return err;
-    }
-    err = method->start(ctx, &run->problem, run->options, run->start, &state);
+    rb_error err = method->start(ctx, &run->problem, run->options, run->start, &state);
     rb_batches_in_order(run);
     if (!err) {
         err = each_block(ctx, run, all_samples(run), state, method->survey);

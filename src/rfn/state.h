@@ -30,14 +30,15 @@ typedef struct rfn_held {
     rfn_search search; /* with the codes */
     rfn_work work;
     rfn_cascade cascade;
-    rb_rfn_stage stage; /* what moved the codes in this iteration */
-    bool filled;        /* codes are there */
-    bool adds_moments;  /* the pass at hand is the second */
-    bool last;          /* the E-step is to converge */
-    double residual;    /* KKT residual: of a traced iteration, and after the last E-step */
+    rb_rfn_stage stage;  /* what moved the codes in this iteration */
+    bool filled;         /* codes are there */
+    bool adds_moments;   /* the pass at hand is the second */
+    bool last;           /* the E-step is to converge */
+    double residual;     /* KKT residual: of a traced iteration, and after the last E-step */
+    double *multipliers; /* of the codes at hand */
     /* After the last E-step. */
+    bool converged;
     bool *dead;
-    double *multipliers;
     double certificate;
 } rfn_held;
 

@@ -162,6 +162,29 @@ static double constant_part(rb_context *ctx, rfn_state *st) {
     return rfn_product_of_lower(ctx, st->posterior.sigma, st->raw) / (double)st->problem.n_samples;
 }
 
+/* The multipliers of the codes at hand, from their moments: with U = V'mu / n, S = mu'mu / n + Sigma
+ * and Q = V Psi^-1 W + M^-1 xi
+ *     tau_j = mean_i mu_ij (Q - mu P)_ij = (W' Psi^-1 U)_jj + (M^-1 xi)_j mean_j - (P S)_jj + 1
+ * since P Sigma is the identity. work still holds Psi^-1 W. */
+static void find_multipliers(rfn_state *st) {
+    rb_dense weighted = st->work, u = st->u, s = st->s, p = st->held.problem.hessian;
+    double *tau = st->held.multipliers;
+    for (int64_t j = 0; j < s.rows; j++) {
+        tau[j] = 0;
+        for (int64_t k = 0; st->held.problem.normalized && k < s.rows; k++) {
+            tau[j] -= rb_dense_get(p, j, k) * rb_dense_get(s, j, k);
+        }
+        if (st->held.problem.normalized) {
+            tau[j] += 1 + st->parameters.prior.linear[j] * st->mean[j];
+        }
+    }
+    for (int64_t k = 0; st->held.problem.normalized && k < u.rows; k++) {
+        for (int64_t j = 0; j < u.cols; j++) {
+            tau[j] += rb_dense_get(weighted, k, j) * rb_dense_get(u, k, j);
+        }
+    }
+}
+
 rb_error rfn_held_end(rb_context *ctx, rfn_state *st, bool *again) {
     *again = !st->held.adds_moments;
     st->held.adds_moments = *again;
@@ -169,6 +192,10 @@ rb_error rfn_held_end(rb_context *ctx, rfn_state *st, bool *again) {
         return rfn_held_improve(ctx, st);
     }
     rb_error err = rfn_normalize(ctx, st);
+    st->held.converged = !err && st->held.last;
+    if (!err && !st->held.last) {
+        find_multipliers(st);
+    }
     if (!err && st->problem.fit->trace) {
         rfn_trace_estep(ctx, st, st->held.problem.hessian, constant_part(ctx, st));
     }
