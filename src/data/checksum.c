@@ -49,7 +49,7 @@ rb_error rb_preprocess_renew(rb_context *ctx, rb_preprocess *p, rb_source *sourc
     for (int64_t first = 0; !err && first < n; first += size) {
         int64_t count = n - first < size ? n - first : size;
         rb_matrix view;
-        err = source->read(source, ctx, first, count, &view);
+        err = rb_source_read(ctx, source, first, count, &view);
         for (int64_t i = 0; !err && i < count; i++) {
             rb_row row = {.values = values};
             rb_row_get(&view, i, &row);

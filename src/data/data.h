@@ -77,6 +77,11 @@ struct rb_source {
     void *state;
 };
 
+/* Reads a block as source->read does, unless the program has asked to stop: every walk over the
+ * samples of a source reads by it, or by a feed. */
+rb_error rb_source_read(rb_context *ctx, rb_source *source, int64_t first, int64_t count,
+                        rb_matrix *view);
+
 /* A source that owns the matrix and frees it when closed (also on failure). */
 rb_error rb_source_own_matrix(rb_context *ctx, rb_matrix *matrix, rb_source **source);
 /* As rb_source_from_callback; `release` frees what the callback needs when the source is closed

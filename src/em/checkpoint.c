@@ -168,10 +168,11 @@ static bool is_due(const rb_run *run) {
 
 void rb_checkpoint_after(rb_context *ctx, rb_run *run, void *state, bool now) {
     rb_checkpoint *checkpoint = &run->checkpoint;
-    if (!checkpoint->path || !(now || is_due(run))) {
+    if (!checkpoint->path || checkpoint->current || !(now || is_due(run))) {
         return;
     }
-    if (write_file(ctx, run, state)) {
+    checkpoint->current = !write_file(ctx, run, state);
+    if (!checkpoint->current) {
         rb_log(ctx, RB_LOG_WARNING, "no checkpoint after iteration %lld: %s; the fit goes on",
                (long long)run->model->iterations, rb_context_error(ctx));
     }

@@ -12,6 +12,7 @@ typedef struct rb_checkpoint {
     double every_seconds;
     double written; /* rb_seconds() of the last one */
     bool found;     /* the file was there when the fit began, and is yet to be gone on from */
+    bool current;   /* it is of the last iteration */
 } rb_checkpoint;
 
 /* ---- parameters and codes as one vector (moving.c) ---- */
@@ -71,6 +72,13 @@ typedef struct rb_stopping {
     rb_moving parameters;
 } rb_stopping;
 
+/* ---- the state after the last iteration (snapshot.c) ---- */
+
+typedef struct rb_snapshot {
+    char *bytes; /* NULL: of a method that does not say what it keeps */
+    bool taken;
+} rb_snapshot;
+
 /* One fit from one start. */
 typedef struct rb_run {
     const rb_method *method;
@@ -84,6 +92,7 @@ typedef struct rb_run {
     rb_checkpoint checkpoint;
     rb_accelerator accelerator;
     rb_stopping stopping;
+    rb_snapshot snapshot;
     double began;    /* rb_seconds() when the first restart began */
     bool settles;    /* was the fit where its method lets it stop? (rb_method.may_stop) */
     int64_t made;    /* iterations in this call */
@@ -91,7 +100,8 @@ typedef struct rb_run {
 } rb_run;
 
 /* Iterates until a rule stops it, then makes a last E-step with the final parameters and stores
- * them. */
+ * them. RB_ERROR_STOPPED when the program asked to stop in the first iteration, or before it;
+ * later it is the end of the fit with the last iteration that is whole. */
 rb_error rb_run_loop(rb_context *ctx, rb_run *run);
 
 /* Prepares the accelerator of a run, once there is a state; before and after an iteration, whose
@@ -108,6 +118,12 @@ void rb_stopping_end(rb_run *run);
 void rb_stopping_before(rb_run *run);
 void rb_stopping_after(rb_run *run, const void *state, double objective);
 bool rb_stopping_asks(rb_run *run, const void *state, rb_status *status);
+
+/* snapshot.c: room for it; the state is remembered; it is as it was then, if it ever was. */
+rb_error rb_snapshot_new(rb_context *ctx, rb_run *run, void *state);
+void rb_snapshot_free(rb_run *run);
+void rb_snapshot_take(rb_run *run, void *state);
+bool rb_snapshot_go_back(rb_run *run, void *state);
 
 /* loop.c: all that the next iteration takes from this one, the method's arrays among it. */
 rb_error rb_run_keep(rb_run *run, void *state, rb_kept_fn fn, void *user);

@@ -211,6 +211,12 @@ static rb_error restarts(rb_context *ctx, const struct chosen *chosen, rb_run *r
         err = rb_run_loop(ctx, run);
         if (err) {
             rb_model_free(run->model);
+        }
+        if (err == RB_ERROR_STOPPED && *best) {
+            (*best)->status = RB_STATUS_STOPPED;
+            return RB_OK;
+        }
+        if (err) {
             return err;
         }
         rb_status status = run->model->status;

@@ -128,6 +128,8 @@ static rb_error iterations(rb_context *ctx, rb_run *run, void *state) {
             return err;
         }
         rb_stopping_after(run, state, entry.objective);
+        rb_snapshot_take(run, state);
+        run->checkpoint.current = false;
         stop = report(ctx, run, model->iterations, entry);
         rb_checkpoint_after(ctx, run, state, stop);
     }
@@ -174,19 +176,18 @@ rb_error rb_run_keep(rb_run *run, void *state, rb_kept_fn fn, void *user) {
     return err;
 }
 
-rb_error rb_run_loop(rb_context *ctx, rb_run *run) {
-    const rb_method *method = run->method;
-    void *state = NULL;
-    rb_error err = method->start(ctx, &run->problem, run->options, run->start, &state);
+/* All that comes before the first iteration, or before the one that a checkpoint leads to. */
+static rb_error prepare(rb_context *ctx, rb_run *run, void *state) {
     rb_batches_in_order(run);
-    if (!err) {
-        err = each_block(ctx, run, all_samples(run), state, method->survey);
-    }
+    rb_error err = each_block(ctx, run, all_samples(run), state, run->method->survey);
     if (!err) {
         err = rb_accelerate_begin(ctx, run, state);
     }
     if (!err) {
         err = rb_stopping_begin(ctx, run, state);
+    }
+    if (!err) {
+        err = rb_snapshot_new(ctx, run, state);
     }
     if (!err) {
         err = rb_blas_need_room(ctx, 0); /* once blocks and state have theirs */
@@ -195,20 +196,55 @@ rb_error rb_run_loop(rb_context *ctx, rb_run *run) {
         err = rb_resume_state(ctx, run, state);
     }
     if (!err) {
+        rb_snapshot_take(run, state);
+    }
+    return err;
+}
+
+/* The codes of a fit are those of its final parameters. */
+static rb_error last_estep(rb_context *ctx, rb_run *run, void *state) {
+    if (run->method->last) {
+        run->method->last(state);
+    }
+    rb_batches_in_order(run);
+    return estep(ctx, run, all_samples(run), state);
+}
+
+/* Of a fit that was stopped in the middle of an iteration, or of the last E-step, the last iteration
+ * that is whole remains; before the first one of a later restart a checkpoint. */
+static rb_error go_back(rb_context *ctx, rb_run *run, void *state) {
+    bool whole = rb_snapshot_go_back(run, state) && run->model->iterations > 0;
+    if (run->snapshot.taken && (whole || run->best)) {
+        rb_checkpoint_after(ctx, run, state, true);
+    }
+    run->model->status = RB_STATUS_STOPPED;
+    return whole ? RB_OK
+                 : rb_fail(ctx, RB_ERROR_STOPPED,
+                           "stopped before the first iteration was complete: there is no model");
+}
+
+rb_error rb_run_loop(rb_context *ctx, rb_run *run) {
+    const rb_method *method = run->method;
+    void *state = NULL;
+    rb_error err = method->start(ctx, &run->problem, run->options, run->start, &state);
+    if (err) {
+        return err;
+    }
+    err = prepare(ctx, run, state);
+    if (!err) {
         err = iterations(ctx, run, state);
+    }
+    if (!err) {
+        err = last_estep(ctx, run, state);
+    }
+    if (err == RB_ERROR_STOPPED) {
+        err = go_back(ctx, run, state);
     }
     rb_accelerate_end(run);
     rb_stopping_end(run);
+    rb_snapshot_free(run);
     if (!err) {
         run->settles = !method->may_stop || method->may_stop(state);
-        /* The codes of a fit are those of its final parameters. */
-        if (method->last) {
-            method->last(state);
-        }
-        rb_batches_in_order(run);
-        err = estep(ctx, run, all_samples(run), state);
-    }
-    if (!err) {
         err = method->store(ctx, state, run->model);
     }
     method->finish(state);
