@@ -10,9 +10,10 @@ typedef struct rb_checkpoint {
     /* Due after so many iterations, or so many seconds; the other is 0. */
     int64_t every_iterations;
     double every_seconds;
-    double written; /* rb_seconds() of the last one */
-    bool found;     /* the file was there when the fit began, and is yet to be gone on from */
-    bool current;   /* it is of the last iteration */
+    double written;       /* rb_seconds() of the last one */
+    bool found;           /* the file was there when the fit began, and is yet to be gone on from */
+    bool current;         /* it is of the last iteration */
+    struct rb_lock *lock; /* nobody else writes there; NULL: who knows */
 } rb_checkpoint;
 
 /* ---- parameters and codes as one vector (moving.c) ---- */
@@ -132,7 +133,9 @@ rb_error rb_run_keep(rb_run *run, void *state, rb_kept_fn fn, void *user);
 
 /* checkpoint.c: fills the checkpoint of a run from the options; NULL: none. */
 rb_error rb_checkpoint_begin(rb_context *ctx, const rb_checkpoint_options *options, rb_run *run);
-/* After an iteration: writes if it is due, or `now`. A failure is a warning. */
+void rb_checkpoint_end(rb_run *run);
+/* After an iteration: writes if it is due, or `now`. A failure is a warning. state: NULL before the
+ * first iteration of a restart. */
 void rb_checkpoint_after(rb_context *ctx, rb_run *run, void *state, bool now);
 
 /* resume.c: where a found checkpoint stands: the restart, and the best model of those before, or

@@ -264,6 +264,7 @@ static rb_error fit_source(rb_context *ctx, const struct chosen *chosen, const v
     err = rb_checkpoint_begin(ctx, chosen->fit.checkpoint, &run);
     if (!err) {
         err = restarts(ctx, chosen, &run, preprocess, model);
+        rb_checkpoint_end(&run);
     }
     rb_feed_free(feed);
     rb_source_free(run.shuffled);

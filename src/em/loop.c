@@ -195,7 +195,7 @@ static rb_error prepare(rb_context *ctx, rb_run *run, void *state) {
     if (!err) {
         err = rb_resume_state(ctx, run, state);
     }
-    if (!err) {
+    if (!err && run->model->iterations > 0) {
         rb_snapshot_take(run, state);
     }
     return err;
@@ -211,11 +211,11 @@ static rb_error last_estep(rb_context *ctx, rb_run *run, void *state) {
 }
 
 /* Of a fit that was stopped in the middle of an iteration, or of the last E-step, the last iteration
- * that is whole remains; before the first one of a later restart a checkpoint. */
+ * that is whole remains; before the first one of a later restart the restarts before it. */
 static rb_error go_back(rb_context *ctx, rb_run *run, void *state) {
-    bool whole = rb_snapshot_go_back(run, state) && run->model->iterations > 0;
-    if (run->snapshot.taken && (whole || run->best)) {
-        rb_checkpoint_after(ctx, run, state, true);
+    bool whole = run->model->iterations > 0 && rb_snapshot_go_back(run, state);
+    if (whole || run->best) {
+        rb_checkpoint_after(ctx, run, whole ? state : NULL, true);
     }
     run->model->status = RB_STATUS_STOPPED;
     return whole ? RB_OK

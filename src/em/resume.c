@@ -393,7 +393,7 @@ static rb_error read_state(rb_context *ctx, rb_h5 *file, void *user) {
         err = damaged(ctx, run, "it was changed while it was read");
     }
     struct filling filling = {ctx, file, run, in->before->iterations};
-    if (!err) {
+    if (!err && filling.iterations > 0) {
         err = rb_run_keep(run, in->state, get_array, &filling);
     }
     for (int64_t t = 0; !err && t < in->before->iterations; t++) {

@@ -68,9 +68,6 @@ static rb_error allocate_pass(rb_context *ctx, rfn_state *st) {
     st->units.scale = rb_alloc_zero(ctx, l, sizeof *st->units.scale);
     st->units.alive = rb_alloc_zero(ctx, l, sizeof *st->units.alive);
     st->units.candidates = rb_alloc_zero(ctx, l, sizeof *st->units.candidates);
-    for (int64_t j = 0; st->units.scale && j < l; j++) {
-        st->units.scale[j] = 1;
-    }
     bool all = st->offset && st->factors && st->zeros && st->task_sum && st->task_largest &&
                st->mean && st->units.sum && st->units.scale && st->units.alive &&
                st->units.candidates;
