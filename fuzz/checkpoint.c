@@ -1,6 +1,6 @@
-/* Fuzz target: checkpoints. The input changes values, arrays and attributes of a sound one, and the fit
- * goes on from it: it is refused with a sentence, or ends with a model whose numbers are finite. A
- * damaged container is HDF5's own to survive. */
+/* Fuzz target: checkpoints. The input changes values, arrays and attributes of a sound one, and the
+ * fit goes on from it: it is refused with a sentence, or ends with a model whose numbers are
+ * finite. A damaged container is HDF5's own to survive. */
 #include "driver/read.h"
 
 #include "model/model.h"

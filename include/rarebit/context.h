@@ -13,8 +13,8 @@
  *   writer           one thread at a time
  * HDF5 has global state: calls that read or write its files wait for each other.
  *
- * Every call that gives an rb_error may give RB_ERROR_MEMORY, and every one that reads the samples of
- * a source RB_ERROR_STOPPED (rb_context_stop); headers name the others.
+ * Every call that gives an rb_error may give RB_ERROR_MEMORY, and every one that reads the samples
+ * of a source RB_ERROR_STOPPED (rb_context_stop); headers name the others.
  *
  * The library never prints, never exits, never aborts.
  */
@@ -117,9 +117,10 @@ RB_API void rb_context_on_log(rb_context *context, rb_log_fn fn, void *user);
 RB_API void rb_context_on_temporary(rb_context *context, rb_temporary_fn fn, void *user);
 
 /* Asks for the end of the call that the context is in, from a signal handler or from any thread, as
- * the only call that may be made while another one runs. It returns at once. The call ends before it
- * reads its next block of samples, which is a fraction of a second of work in nearly all problems:
- * with RB_ERROR_STOPPED, nothing written and nothing given back; a fit ends as rarebit/fit.h says.
+ * the only call that may be made while another one runs. It returns at once. The call ends before
+ * it reads its next block of samples, which is a fraction of a second of work in nearly all
+ * problems: with RB_ERROR_STOPPED, nothing written and nothing given back; a fit ends as
+ * rarebit/fit.h says.
  *
  * The request stays until rb_context_clear_stop: calls that begin later end at once too, so that a
  * piece of work of several calls is stopped between two of them as well as inside of one, and no

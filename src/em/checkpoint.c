@@ -3,8 +3,8 @@
  *
  *   /        which fit it is: format, method, shape of the data, restart, seed, start
  *   fit/     the model so far: its attributes (options, checksum of the data) and history
- *   state/   the arrays that an iteration takes from the one before (rb_method.keep); not before the
- *            first iteration of a restart
+ *   state/   the arrays that an iteration takes from the one before (rb_method.keep); none before
+ *            the first iteration of a restart
  *   best/    the best model of the restarts before, if any
  */
 #include "em.h"

@@ -210,8 +210,9 @@ static rb_error last_estep(rb_context *ctx, rb_run *run, void *state) {
     return estep(ctx, run, all_samples(run), state);
 }
 
-/* Of a fit that was stopped in the middle of an iteration, or of the last E-step, the last iteration
- * that is whole remains; before the first one of a later restart the restarts before it. */
+/* Of a fit that was stopped in the middle of an iteration, or of the last E-step, the last
+ * iteration that is whole remains; before the first one of a later restart the restarts before it.
+ */
 static rb_error go_back(rb_context *ctx, rb_run *run, void *state) {
     bool whole = run->model->iterations > 0 && rb_snapshot_go_back(run, state);
     if (whole || run->best) {

@@ -126,7 +126,8 @@ static rb_error compare_heads(rb_context *ctx, const rb_run *run, const struct h
     return RB_OK;
 }
 
-/* Every option but the time that there is, the checksums of the data, the version of the program. */
+/* Every option but the time that there is, the checksums of the data, the version of the program.
+ */
 static rb_error compare_attributes(rb_context *ctx, const rb_run *run, const rb_model *before) {
     const rb_model *now = run->model;
     for (int64_t i = 0; i < now->n_attributes; i++) {

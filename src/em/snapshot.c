@@ -1,5 +1,5 @@
-/* A copy of all that an iteration takes from the one before: a fit that is stopped in the middle of an
- * iteration, when parameters and codes belong to different ones, goes back to it. */
+/* A copy of all that an iteration takes from the one before: a fit that is stopped in the middle of
+ * an iteration, when parameters and codes belong to different ones, goes back to it. */
 #include "em.h"
 
 #include <string.h>

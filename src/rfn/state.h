@@ -190,8 +190,8 @@ rb_error rfn_held_end(rb_context *ctx, rfn_state *state, bool *again);
 int64_t rfn_held_matrices(rb_rfn_estep estep);
 /* estep/improve.c: from Q and the codes at hand to the codes of this iteration. */
 rb_error rfn_held_improve(rb_context *ctx, rfn_state *state);
-/* Of a fit that was stopped: makes the multipliers of the codes at hand such that exact codes of new
- * samples exist with the parameters as they are. */
+/* Of a fit that was stopped: makes the multipliers of the codes at hand such that exact codes of
+ * new samples exist with the parameters as they are. */
 rb_error rfn_held_settle(rb_context *ctx, rfn_state *state);
 
 /* moments.c: sums to 0; what the tasks of a block summed; adds V'mu and mu'mu of the block whose

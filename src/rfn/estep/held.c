@@ -162,8 +162,8 @@ static double constant_part(rb_context *ctx, rfn_state *st) {
     return rfn_product_of_lower(ctx, st->posterior.sigma, st->raw) / (double)st->problem.n_samples;
 }
 
-/* The multipliers of the codes at hand, from their moments: with U = V'mu / n, S = mu'mu / n + Sigma
- * and Q = V Psi^-1 W + M^-1 xi
+/* The multipliers of the codes at hand, from their moments: with U = V'mu / n, S = mu'mu / n +
+ * Sigma and Q = V Psi^-1 W + M^-1 xi
  *     tau_j = mean_i mu_ij (Q - mu P)_ij = (W' Psi^-1 U)_jj + (M^-1 xi)_j mean_j - (P S)_jj + 1
  * since P Sigma is the identity. work still holds Psi^-1 W. */
 static void find_multipliers(rfn_state *st) {
