@@ -324,6 +324,25 @@ static void so_do_all_uses_of_a_model(void **state) {
     rb_model_free(model);
 }
 
+/* Codes by multipliers take sweeps over a block: one that was left undone is not handed over. */
+static void codes_left_undone_are_not_given(void **state) {
+    struct problem *p = *state;
+    rb_evaluation evaluation;
+    int taken = 0;
+    p->rfn.estep = RB_RFN_ESTEP_CYCLIC;
+    rb_model *model = fit_for(p, 3);
+    prepare(p, 0);
+    assert_ok(p->ctx, rb_encode(p->ctx, model, p->source, take, &taken));
+    int whole = taken;
+    prepare(p, p->reads); /* the last block */
+    taken = 0;
+    assert_int_equal(rb_encode(p->ctx, model, p->source, take, &taken), RB_ERROR_STOPPED);
+    assert_int_equal(taken, whole - 1);
+    prepare(p, p->reads);
+    assert_int_equal(rb_evaluate(p->ctx, model, p->source, &evaluation), RB_ERROR_STOPPED);
+    rb_model_free(model);
+}
+
 /* A request that came while nothing ran holds until it is cleared. */
 static void a_request_stays_until_it_is_cleared(void **state) {
     struct problem *p = *state;
@@ -405,6 +424,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(an_earlier_restart_is_a_result, setup, teardown),
         cmocka_unit_test_setup_teardown(without_a_list_there_is_no_model, setup, teardown),
         cmocka_unit_test_setup_teardown(so_do_all_uses_of_a_model, setup, teardown),
+        cmocka_unit_test_setup_teardown(codes_left_undone_are_not_given, setup, teardown),
         cmocka_unit_test_setup_teardown(a_request_stays_until_it_is_cleared, setup, teardown),
         cmocka_unit_test_setup_teardown(preprocessing_stops, setup, teardown),
         cmocka_unit_test_setup_teardown(another_thread_may_ask, setup, teardown),
