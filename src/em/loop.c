@@ -215,7 +215,8 @@ static rb_error last_estep(rb_context *ctx, rb_run *run, void *state) {
  */
 static rb_error go_back(rb_context *ctx, rb_run *run, void *state) {
     bool whole = run->model->iterations > 0 && rb_snapshot_go_back(run, state);
-    if (whole || run->best) {
+    bool unread = run->checkpoint.found; /* what is there knows more */
+    if (!unread && (whole || run->best)) {
         rb_checkpoint_after(ctx, run, whole ? state : NULL, true);
     }
     run->model->status = RB_STATUS_STOPPED;

@@ -212,7 +212,7 @@ static void goes_on_to_the_same(struct problem *p, const char *method, const voi
     fit.checkpoint = &checkpoint;
     for (int64_t at = 2; at < all; at += step) {
         bool there;
-        rb_checkpoint_info info;
+        rb_checkpoint_info info, later;
         prepare(p, at);
         rb_error err = rb_fit(p->ctx, method, options, &fit, NULL, p->source, NULL, &part);
         assert_true(err == (part ? RB_OK : RB_ERROR_STOPPED));
@@ -221,9 +221,12 @@ static void goes_on_to_the_same(struct problem *p, const char *method, const voi
         assert_true(there == (part != NULL));
         assert_true(!there || info.restart > 0 || info.iteration == part->iterations);
         rb_model_free(part);
-        prepare(p, at / 2 + 1); /* and again, where it went on from */
+        prepare(p, at % 5 + 1); /* and again, before or after it went on from there */
         err = rb_fit(p->ctx, method, options, &fit, NULL, p->source, NULL, &part);
         assert_true(err == (part ? RB_OK : RB_ERROR_STOPPED));
+        assert_ok(p->ctx, rb_checkpoint_read(p->ctx, path, &there, &later));
+        assert_true(later.restart > info.restart ||
+                    (later.restart == info.restart && later.iteration >= info.iteration));
         rb_model_free(part);
         prepare(p, 0);
         assert_ok(p->ctx, rb_fit(p->ctx, method, options, &fit, NULL, p->source, NULL, &part));
