@@ -129,7 +129,7 @@ static int run(invocation *call) {
     if (status) {
         return status;
     }
-    interrupt_gently();
+    interrupt_gently(call->ctx);
     if (known) {
         status = bench_bars(call, options);
     }

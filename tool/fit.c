@@ -336,11 +336,12 @@ static void free_values(const invocation *call) {
 static rb_error fit_source(const invocation *call, watch *w, const output *out, rb_source *source,
                            const rb_model *start, rb_model **model) {
     const rb_method *method = call->command->method;
-    interrupt_gently();
+    interrupt_gently(call->ctx);
     rb_context_on_progress(call->ctx, on_progress, w);
     rb_error err = rb_fit(call->ctx, method->name, options_of(call, method->options),
                           options_of(call, rb_fit_option_table()),
                           options_of(call, rb_preprocess_option_table()), source, start, model);
+    interrupt_gently(NULL); /* what is left is to write the model */
     rb_context_on_progress(call->ctx, NULL, NULL);
     report_progress_end();
     if (!err) {
@@ -538,8 +539,9 @@ const command fit_command = {
     .summary = "fit a",
     .description =
         "Finds hidden units that explain the samples and writes them as a model. Ctrl-C "
-        "stops after "
-        "the current iteration and writes what was found; a second one ends at once. With "
+        "stops within "
+        "a block of samples and writes what was found up to the last iteration that is complete; a "
+        "second one ends at once. With "
         "--checkpoint the same command goes on after either, after a crash or a loss of "
         "power; the file is removed when the fit is done.",
     .arguments = {{"DATA",

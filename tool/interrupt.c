@@ -1,5 +1,5 @@
 /* Signals that end the program: Ctrl-C, the end of the terminal, a reader that is gone. What is
- * half written is removed. During a fit the first one asks and the second one ends. */
+ * half written is removed. During a fit the first one stops it and the second one ends all. */
 #include "tool.h"
 
 #include <signal.h>
@@ -9,6 +9,7 @@
 enum { MOST_TEMPORARIES = 8, LONGEST_PATH = 4096 + 256 };
 
 static volatile sig_atomic_t gentle, seen, written;
+static rb_context *volatile running; /* what the first signal stops; NULL: nothing runs */
 
 /* What is to be removed. A handler has no argument, so it is kept here. */
 static struct temporary {
@@ -32,7 +33,11 @@ static void remove_temporaries(void) {
 
 static void on_signal(int number) {
     if (gentle && !seen && number != SIGPIPE) {
+        rb_context *ctx = running;
         seen = 1;
+        if (ctx) {
+            rb_context_stop(ctx);
+        }
         return;
     }
     remove_temporaries();
@@ -60,7 +65,8 @@ void interrupt_install(void) {
     sigaction(SIGXFSZ, &action, NULL);
 }
 
-void interrupt_gently(void) {
+void interrupt_gently(rb_context *ctx) {
+    running = ctx;
     gentle = 1;
 }
 

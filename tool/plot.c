@@ -116,7 +116,7 @@ static rb_error paint_evidence(const struct scene *s, const char *path) {
     if (!evidence) {
         return RB_ERROR_MEMORY;
     }
-    interrupt_gently();
+    interrupt_gently(s->call->ctx);
     rb_error err = RB_OK;
     if (options->true_causes) {
         err = rb_open(s->call->ctx, options->true_causes, NULL, &states);

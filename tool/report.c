@@ -33,7 +33,7 @@ void report_error(const char *format, ...) {
 
 int report_failure(const rb_context *ctx, rb_error error) {
     const char *sentence = rb_context_error(ctx);
-    if (error == RB_ERROR_INTERRUPTED) {
+    if (error == RB_ERROR_INTERRUPTED || error == RB_ERROR_STOPPED) {
         report_error("interrupted; nothing was written");
         return STATUS_INTERRUPTED;
     }

@@ -195,8 +195,9 @@ void report_log(rb_log_level level, const char *sentence, void *user);
 /* SIGINT, SIGTERM and SIGHUP remove what is half written and end the program with
  * STATUS_INTERRUPTED; SIGPIPE does it silently. */
 void interrupt_install(void);
-/* From here on the first signal only makes interrupted() true; the second one ends the program. */
-void interrupt_gently(void);
+/* From here on the first signal only makes interrupted() true and stops what the context runs, if
+ * it is not NULL; the second one ends the program. */
+void interrupt_gently(rb_context *ctx);
 bool interrupted(void);
 /* Something was written that stays: a sentence must not say otherwise. */
 void interrupt_wrote(void);

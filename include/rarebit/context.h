@@ -13,7 +13,8 @@
  *   writer           one thread at a time
  * HDF5 has global state: calls that read or write its files wait for each other.
  *
- * Every call that gives an rb_error may give RB_ERROR_MEMORY; headers name the others.
+ * Every call that gives an rb_error may give RB_ERROR_MEMORY, and every one that reads the samples
+ * of a source RB_ERROR_STOPPED (rb_context_stop); headers name the others.
  *
  * The library never prints, never exits, never aborts.
  */
@@ -46,7 +47,8 @@ typedef enum rb_error {
     RB_ERROR_DATA,     /* the data cannot be used: missing values, infinities, wrong shape */
     RB_ERROR_NUMERIC,  /* numbers became infinite or NaN, or a matrix was not positive definite */
     RB_ERROR_UNSUPPORTED, /* legal, but not offered */
-    RB_ERROR_INTERRUPTED  /* a callback asked to stop before there was a usable result */
+    RB_ERROR_INTERRUPTED, /* a callback asked to stop before there was a usable result */
+    RB_ERROR_STOPPED      /* rb_context_stop was called before there was a usable result */
 } rb_error;
 
 typedef struct rb_context rb_context;
@@ -55,10 +57,10 @@ typedef struct rb_context rb_context;
 typedef enum rb_status {
     RB_STATUS_ITERATIONS = 0, /* the number of iterations asked for was done */
     RB_STATUS_CONVERGED,      /* the objective has settled: rb_fit_options.tolerance */
-    RB_STATUS_STOPPED,        /* the progress callback asked to stop */
-    RB_STATUS_PARAMETERS,     /* the parameters have: rb_fit_options.parameter_tolerance */
-    RB_STATUS_PATIENCE,       /* the objective rose no more: rb_fit_options.patience */
-    RB_STATUS_TIME            /* rb_fit_options.max_time has passed */
+    RB_STATUS_STOPPED,    /* the progress callback asked to stop, or rb_context_stop was called */
+    RB_STATUS_PARAMETERS, /* the parameters have: rb_fit_options.parameter_tolerance */
+    RB_STATUS_PATIENCE,   /* the objective rose no more: rb_fit_options.patience */
+    RB_STATUS_TIME        /* rb_fit_options.max_time has passed */
 } rb_status;
 
 /* Where a fit stands, after each iteration. */
@@ -123,6 +125,28 @@ RB_API double rb_context_max_expansion(const rb_context *context);
 RB_API void rb_context_on_progress(rb_context *context, rb_progress_fn fn, void *user);
 RB_API void rb_context_on_log(rb_context *context, rb_log_fn fn, void *user);
 RB_API void rb_context_on_temporary(rb_context *context, rb_temporary_fn fn, void *user);
+
+/* Asks for the end of the call that the context is in, from a signal handler or from any thread, as
+ * the only call that may be made while another one runs. It returns at once. The call ends before
+ * it reads its next block of samples, which is a fraction of a second of work in nearly all
+ * problems: with RB_ERROR_STOPPED, nothing written and nothing given back; a fit ends as
+ * rarebit/fit.h says.
+ *
+ * The request stays until rb_context_clear_stop: calls that begin later end at once too, so that a
+ * piece of work of several calls is stopped between two of them as well as inside of one, and no
+ * request is lost that comes while a call begins. A program clears it where a piece of work begins,
+ * before anything can ask for its end: then a request that came too late for the work before does
+ * not end this one.
+ *
+ *     rb_context_clear_stop(context);
+ *     old = signal(SIGINT, handler);      the handler calls rb_context_stop(context)
+ *     error = rb_fit(context, ...);
+ *     signal(SIGINT, old);
+ *
+ * The context must not be freed before the handler, or the other thread, is done with it. Reading a
+ * whole file into memory, writing a file and work that reads no samples are not stopped. */
+RB_API void rb_context_stop(rb_context *context);
+RB_API void rb_context_clear_stop(rb_context *context);
 
 /* The name of an error or status, such as "RB_ERROR_FILE"; never NULL. */
 RB_API const char *rb_error_name(rb_error error);

@@ -87,10 +87,18 @@ RB_API void rb_fit_options_default(rb_fit_options *options);
  *
  * Errors: RB_ERROR_ARGUMENT (an option), RB_ERROR_DATA (missing or infinite values, no samples),
  * RB_ERROR_NUMERIC (numbers became infinite; the sentence says where), RB_ERROR_MEMORY,
- * RB_ERROR_FILE (the source; a checkpoint that is there but cannot be read), RB_ERROR_FORMAT (a
- * damaged checkpoint; one of other data or options is RB_ERROR_ARGUMENT). A checkpoint that cannot
- * be written is a warning to the log: the fit goes on, and the file of before stays. A callback
- * that stops the fit gives RB_OK and RB_STATUS_STOPPED. */
+ * RB_ERROR_FILE (the source; a checkpoint that is there but cannot be read, or that another fit is
+ * writing), RB_ERROR_FORMAT (a damaged checkpoint; one of other data or options is
+ * RB_ERROR_ARGUMENT). A checkpoint that cannot be written is a warning to the log: the fit goes on,
+ * and the file of before stays.
+ *
+ * A callback that stops the fit gives RB_OK and RB_STATUS_STOPPED, after a last E-step. So does
+ * rb_context_stop once an iteration is complete, but at once: the iteration at hand is abandoned,
+ * and parameters, history and checkpoint are those of the last complete one. No last E-step is
+ * made: what it gives, such as `scale`, `dead` and `multipliers` of rfn, is that of the E-step
+ * before these parameters, near them in a fit that has nearly converged; `kkt_residual` and
+ * `certificate` are missing, and so may be `log_likelihood`. Before the first iteration is complete
+ * it gives RB_ERROR_STOPPED; a restart that is complete is a result. */
 RB_API rb_error rb_fit(rb_context *context, const char *method, const void *options,
                        const rb_fit_options *fit, const rb_preprocess_options *preprocess,
                        rb_source *source, const rb_model *start, rb_model **model);

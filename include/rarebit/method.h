@@ -47,10 +47,13 @@ typedef enum rb_kept_role {
     RB_KEPT_OTHER = 0, /* moved by nobody: counters, flags, what is given */
     RB_KEPT_PARAMETER, /* floats, as the next two */
     RB_KEPT_POSITIVE,  /* parameters above 0, moved in logarithms */
-    RB_KEPT_CODES      /* no parameters, but they move with them */
+    RB_KEPT_CODES,     /* no parameters, but they move with them */
+    RB_KEPT_MSTEPS,    /* one integer: M-steps made so far; moved by nobody, as the next one */
+    RB_KEPT_REPORTED   /* told to users and used by nobody: any value, NaN too */
 } rb_kept_role;
 
-/* An array in the state of a fit, where it lies. */
+/* An array in the state of a fit, where it lies. A checkpoint may be damaged: values that come from
+ * one lie between least and most, ends included, or are finite where both are 0. */
 typedef struct rb_kept {
     const char *name; /* once in a state */
     rb_kept_role role;
@@ -58,6 +61,7 @@ typedef struct rb_kept {
     int64_t rows, columns;
     int64_t stride; /* values from a row to the next; `columns` but for floats */
     void *values;
+    double least, most;
 } rb_kept;
 
 /* Takes an array to read it, or to fill it; what it returns other than RB_OK ends the list. */
@@ -113,13 +117,15 @@ typedef struct rb_method {
      * do. */
     void (*last)(void *state);
     /* Copies the parameters into the arrays of the model. Called after a last E-step with the final
-     * parameters. */
+     * parameters; or, when the fit was stopped, once the arrays of `keep` are again as they were
+     * after the last M-step that was made. */
     rb_error (*store)(rb_context *context, void *state, rb_model *model);
 
-    /* Hands every array that an iteration takes from the one before to fn, always in the same
-     * order and of shapes that follow from problem and options: a checkpoint is these arrays, and
-     * filling them in a state that was started and surveyed must give the same bits from there on.
-     * NULL: there can be no checkpoints. */
+    /* Hands every array that an iteration, or `store`, takes from the iteration before to fn,
+     * always in the same order and of shapes that follow from problem and options: a checkpoint is
+     * these arrays, and filling them in a state that was started and surveyed must give the same
+     * bits from there on. NULL: there can be no checkpoints, and a fit that is stopped in the
+     * middle of an iteration gives no model. */
     rb_error (*keep)(void *state, rb_kept_fn fn, void *user);
     /* Parameters and codes were moved between iterations: back to the nearest feasible ones. NULL:
      * fits cannot be accelerated. */

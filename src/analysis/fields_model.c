@@ -32,7 +32,7 @@ static rb_error read_all(rb_context *ctx, rb_source *source, rb_matrix **matrix)
         return err;
     }
     rb_matrix view;
-    err = source->read(source, ctx, 0, source->n_samples, &view);
+    err = rb_source_read(ctx, source, 0, source->n_samples, &view);
     double *values = (void *)(*matrix)->values;
     for (int64_t i = 0; !err && i < source->n_samples; i++) {
         for (int64_t d = 0; d < source->n_features; d++) {

@@ -59,7 +59,7 @@ static rb_error count_all(rb_context *ctx, rb_source *states, ranked *samples, i
     for (int64_t first = 0; !err && first < n; first += size) {
         rb_matrix view;
         int64_t count = n - first < size ? n - first : size;
-        err = states->read(states, ctx, first, count, &view);
+        err = rb_source_read(ctx, states, first, count, &view);
         for (int64_t i = 0; !err && i < count; i++) {
             err = count_causes(ctx, &view, i, first + i, &samples[first + i].causes);
         }

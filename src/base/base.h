@@ -6,6 +6,7 @@
 #include <rarebit/options.h>
 
 #include <stdarg.h>
+#include <stdatomic.h>
 
 struct rb_pool;
 struct rb_kernels;
@@ -36,6 +37,7 @@ struct rb_context {
     double max_expansion;
     rb_reading *reading;      /* the file that is being read, or NULL */
     int64_t allocations_left; /* tests: this many succeed; below 0: no limit */
+    atomic_bool stop;         /* rb_context_stop was called */
 };
 
 /* Keeps the sentence in the context and returns the code: `return rb_fail(ctx, RB_ERROR_DATA,
@@ -45,6 +47,11 @@ rb_error rb_fail(rb_context *ctx, rb_error code, const char *format, ...)
 
 /* Puts "prefix" before the sentence that is there: for a caller that knows the file or the step. */
 void rb_fail_prefix(rb_context *ctx, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Has the program asked to stop? RB_ERROR_STOPPED and a sentence, or RB_OK. Asked before each block
+ * of samples, and within work on all samples that takes long. */
+rb_error rb_check_stop(rb_context *ctx);
+bool rb_asked_to_stop(const rb_context *ctx);
 
 /* Hands a sentence to the log callback, if there is one. */
 void rb_log(rb_context *ctx, rb_log_level level, const char *format, ...)

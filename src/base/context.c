@@ -92,6 +92,26 @@ rb_error rb_context_set_threads(rb_context *ctx, int threads) {
     return RB_OK;
 }
 
+_Static_assert(ATOMIC_BOOL_LOCK_FREE == 2, "rb_context_stop is called by signal handlers");
+
+void rb_context_stop(rb_context *ctx) {
+    atomic_store(&ctx->stop, true);
+}
+
+void rb_context_clear_stop(rb_context *ctx) {
+    atomic_store(&ctx->stop, false);
+}
+
+bool rb_asked_to_stop(const rb_context *ctx) {
+    return atomic_load_explicit(&ctx->stop, memory_order_relaxed);
+}
+
+rb_error rb_check_stop(rb_context *ctx) {
+    return rb_asked_to_stop(ctx)
+               ? rb_fail(ctx, RB_ERROR_STOPPED, "stopped, as the program asked for")
+               : RB_OK;
+}
+
 int rb_context_threads(const rb_context *ctx) {
     return ctx->threads;
 }
@@ -131,6 +151,8 @@ const char *rb_error_name(rb_error error) {
         return "RB_ERROR_UNSUPPORTED";
     case RB_ERROR_INTERRUPTED:
         return "RB_ERROR_INTERRUPTED";
+    case RB_ERROR_STOPPED:
+        return "RB_ERROR_STOPPED";
     }
     return "unknown error";
 }

@@ -57,7 +57,7 @@ static rb_error read_samples(rb_context *ctx, rb_source *source, rb_dense y) {
     for (int64_t first = 0; first < y.rows; first += at_once) {
         rb_matrix view;
         int64_t count = y.rows - first < at_once ? y.rows - first : at_once;
-        rb_error err = source->read(source, ctx, first, count, &view);
+        rb_error err = rb_source_read(ctx, source, first, count, &view);
         if (err) {
             return err;
         }
@@ -160,11 +160,14 @@ rb_error rb_compare_nmf(rb_context *ctx, rb_source *source, int64_t units, int64
     }
     if (!err) {
         start((uint64_t)seed, mean_of(m.y), &m);
-        for (int64_t t = 0; t < iterations; t++) {
+        for (int64_t t = 0; !err && t < iterations; t++) {
+            err = rb_check_stop(ctx);
             update_codes(ctx, &m);
             find_field_quotients(ctx, &m);
             multiply(m.f, m.up_f, m.down_f);
         }
+    }
+    if (!err) {
         *mean_squared_error = error_of(ctx, &m);
     }
     clear(&m);

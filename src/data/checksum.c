@@ -5,9 +5,15 @@
 #include <math.h>
 #include <zlib.h>
 
+/* Of a sparse row also where its values stand, and how many there are: rows do not run together. */
 uint32_t rb_row_checksum(uint32_t before, const rb_row *row) {
-    return (uint32_t)crc32_z(before, (const Bytef *)row->values,
-                             (z_size_t)row->count * sizeof *row->values);
+    uLong sum = before;
+    z_size_t count = (z_size_t)row->count;
+    if (row->columns) {
+        sum = crc32_z(sum, (const Bytef *)&row->count, sizeof row->count);
+        sum = crc32_z(sum, (const Bytef *)row->columns, count * sizeof *row->columns);
+    }
+    return (uint32_t)crc32_z(sum, (const Bytef *)row->values, count * sizeof *row->values);
 }
 
 static int64_t count_missing(const rb_row *row) {
@@ -16,6 +22,21 @@ static int64_t count_missing(const rb_row *row) {
         count += isnan(row->values[e]) != 0;
     }
     return count;
+}
+
+rb_error rb_matrix_checksum(rb_context *ctx, const rb_matrix *matrix, uint32_t *checksum) {
+    double *values = rb_alloc(ctx, matrix->n_features, sizeof *values);
+    *checksum = 0;
+    if (!values) {
+        return RB_ERROR_MEMORY;
+    }
+    for (int64_t i = 0; i < matrix->n_samples; i++) {
+        rb_row row = {.values = values};
+        rb_row_get(matrix, i, &row);
+        *checksum = rb_row_checksum(*checksum, &row);
+    }
+    rb_free(values);
+    return RB_OK;
 }
 
 rb_error rb_preprocess_renew(rb_context *ctx, rb_preprocess *p, rb_source *source) {
@@ -28,7 +49,7 @@ rb_error rb_preprocess_renew(rb_context *ctx, rb_preprocess *p, rb_source *sourc
     for (int64_t first = 0; !err && first < n; first += size) {
         int64_t count = n - first < size ? n - first : size;
         rb_matrix view;
-        err = source->read(source, ctx, first, count, &view);
+        err = rb_source_read(ctx, source, first, count, &view);
         for (int64_t i = 0; !err && i < count; i++) {
             rb_row row = {.values = values};
             rb_row_get(&view, i, &row);

@@ -78,6 +78,11 @@ struct rb_source {
     void *state;
 };
 
+/* Reads a block as source->read does, unless the program has asked to stop: every walk over the
+ * samples of a source reads by it, or by a feed. */
+rb_error rb_source_read(rb_context *ctx, rb_source *source, int64_t first, int64_t count,
+                        rb_matrix *view);
+
 /* A source that owns the matrix and frees it when closed (also on failure). */
 rb_error rb_source_own_matrix(rb_context *ctx, rb_matrix *matrix, rb_source **source);
 /* As rb_source_from_callback; `release` frees what the callback needs when the source is closed
@@ -187,8 +192,12 @@ typedef struct rb_preprocess {
     double *fill;       /* n_features, for missing values, after log1p; NULL: none are filled */
     rb_names *names;    /* of the features in use, or NULL */
     int64_t n_filled;   /* missing values of the training data, filled or left out */
-    uint32_t checksum;  /* CRC-32 of the training data: values as float64, in order */
+    uint32_t checksum;  /* CRC-32 of the training data: values as float64, in order; sparse: of
+                         * each sample how many are stored, their features, their values */
 } rb_preprocess;
+
+/* The same checksum of a matrix. */
+rb_error rb_matrix_checksum(rb_context *ctx, const rb_matrix *matrix, uint32_t *checksum);
 
 /* Fits to a source by passes over it. NULL options: the defaults. */
 rb_error rb_preprocess_fit(rb_context *ctx, const rb_preprocess_options *options, rb_source *source,

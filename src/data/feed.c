@@ -393,13 +393,17 @@ static rb_error read_sparse(rb_context *ctx, rb_feed *feed, const rb_matrix *vie
 
 rb_error rb_feed_read(rb_context *ctx, rb_feed *feed, int64_t first, int64_t count,
                       rb_block *block) {
+    rb_error err = rb_check_stop(ctx); /* also where the block is still here */
+    if (err) {
+        return err;
+    }
     if (feed->has_last && feed->last.first == first && feed->last.n_samples == count) {
         *block = feed->last;
         return RB_OK;
     }
     feed->has_last = false;
     rb_matrix view;
-    rb_error err = feed->source->read(feed->source, ctx, first, count, &view);
+    err = feed->source->read(feed->source, ctx, first, count, &view);
     if (err) {
         return err;
     }

@@ -89,7 +89,7 @@ static rb_error survey(rb_context *ctx, struct fitting *f) {
     for (int64_t first = 0; first < n; first += f->block_samples) {
         int64_t count = n - first < f->block_samples ? n - first : f->block_samples;
         rb_matrix view;
-        rb_error err = f->source->read(f->source, ctx, first, count, &view);
+        rb_error err = rb_source_read(ctx, f->source, first, count, &view);
         for (int64_t i = 0; !err && i < count; i++) {
             rb_row row = {.values = f->row};
             rb_row_get(&view, i, &row);
@@ -122,7 +122,7 @@ static rb_error gather_columns(rb_context *ctx, struct fitting *f, int64_t first
     for (int64_t start = 0; start < n; start += f->block_samples) {
         int64_t count = n - start < f->block_samples ? n - start : f->block_samples;
         rb_matrix view;
-        rb_error err = f->source->read(f->source, ctx, start, count, &view);
+        rb_error err = rb_source_read(ctx, f->source, start, count, &view);
         if (err) {
             return err;
         }
@@ -176,8 +176,9 @@ static rb_error find_quantiles(rb_context *ctx, struct fitting *f) {
     for (int64_t first = 0; !err && first < m; first += width) {
         int64_t count = m - first < width ? m - first : width;
         err = gather_columns(ctx, f, first, count, columns);
-        for (int64_t k = 0; !err && k < count; k++) {
+        for (int64_t k = 0; !err && k < count; k++) { /* sorting all samples takes its time */
             column_quantiles(f, first + k, columns + k * n, n);
+            err = rb_check_stop(ctx);
         }
     }
     rb_free(columns);

@@ -15,6 +15,12 @@ void rb_source_free(rb_source *source) {
     }
 }
 
+rb_error rb_source_read(rb_context *ctx, rb_source *source, int64_t first, int64_t count,
+                        rb_matrix *view) {
+    rb_error err = rb_check_stop(ctx);
+    return err ? err : source->read(source, ctx, first, count, view);
+}
+
 /* ---- a matrix in memory ---- */
 
 static rb_error read_matrix(rb_source *source, rb_context *ctx, int64_t first, int64_t count,

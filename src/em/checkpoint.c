@@ -3,7 +3,8 @@
  *
  *   /        which fit it is: format, method, shape of the data, restart, seed, start
  *   fit/     the model so far: its attributes (options, checksum of the data) and history
- *   state/   the arrays that an iteration takes from the one before (rb_method.keep)
+ *   state/   the arrays that an iteration takes from the one before (rb_method.keep); none before
+ *            the first iteration of a restart
  *   best/    the best model of the restarts before, if any
  */
 #include "em.h"
@@ -42,11 +43,20 @@ rb_error rb_checkpoint_begin(rb_context *ctx, const rb_checkpoint_options *optio
                        run->method->name);
     }
     rb_checkpoint *checkpoint = &run->checkpoint;
+    const char *every = options->checkpoint_every;
+    rb_error err = read_every(ctx, every ? every : defaults.checkpoint_every, checkpoint);
+    err = err ? err : rb_lock_take(ctx, options->checkpoint, &checkpoint->lock);
+    if (err) {
+        return err;
+    }
     checkpoint->path = options->checkpoint;
     checkpoint->written = rb_seconds();
     checkpoint->found = access(checkpoint->path, F_OK) == 0 || errno != ENOENT;
-    const char *every = options->checkpoint_every;
-    return read_every(ctx, every ? every : defaults.checkpoint_every, checkpoint);
+    return RB_OK;
+}
+
+void rb_checkpoint_end(rb_run *run) {
+    rb_lock_release(run->checkpoint.lock);
 }
 
 /* ---- what a file holds ---- */
@@ -126,10 +136,10 @@ static rb_error put_all(rb_context *ctx, rb_h5 *file, rb_run *run, void *state) 
     if (!err) {
         err = rb_model_put(ctx, file, "fit", run->model);
     }
-    if (!err) {
+    if (!err && state) {
         err = rb_h5_put_group(file, "state");
     }
-    if (!err) {
+    if (!err && state) {
         err = rb_run_keep(run, state, put_array, &out);
     }
     return err || !run->best ? err : rb_model_put(ctx, file, "best", run->best);
@@ -141,7 +151,8 @@ static rb_error write_file(rb_context *ctx, rb_run *run, void *state) {
     const char *path = run->checkpoint.path;
     rb_output output;
     rb_h5 *file;
-    rb_error err = rb_output_begin_again(ctx, path, &output);
+    rb_error err = run->checkpoint.lock ? rb_output_begin_again(ctx, path, &output)
+                                        : rb_output_begin(ctx, path, &output);
     if (err) {
         return err;
     }
@@ -168,10 +179,11 @@ static bool is_due(const rb_run *run) {
 
 void rb_checkpoint_after(rb_context *ctx, rb_run *run, void *state, bool now) {
     rb_checkpoint *checkpoint = &run->checkpoint;
-    if (!checkpoint->path || !(now || is_due(run))) {
+    if (!checkpoint->path || checkpoint->current || !(now || is_due(run))) {
         return;
     }
-    if (write_file(ctx, run, state)) {
+    checkpoint->current = !write_file(ctx, run, state);
+    if (!checkpoint->current) {
         rb_log(ctx, RB_LOG_WARNING, "no checkpoint after iteration %lld: %s; the fit goes on",
                (long long)run->model->iterations, rb_context_error(ctx));
     }

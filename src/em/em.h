@@ -10,8 +10,10 @@ typedef struct rb_checkpoint {
     /* Due after so many iterations, or so many seconds; the other is 0. */
     int64_t every_iterations;
     double every_seconds;
-    double written; /* rb_seconds() of the last one */
-    bool found;     /* the file was there when the fit began, and is yet to be gone on from */
+    double written;       /* rb_seconds() of the last one */
+    bool found;           /* the file was there when the fit began, and is yet to be gone on from */
+    bool current;         /* it is of the last iteration */
+    struct rb_lock *lock; /* nobody else writes there; NULL: who knows */
 } rb_checkpoint;
 
 /* ---- parameters and codes as one vector (moving.c) ---- */
@@ -71,6 +73,13 @@ typedef struct rb_stopping {
     rb_moving parameters;
 } rb_stopping;
 
+/* ---- the state after the last iteration (snapshot.c) ---- */
+
+typedef struct rb_snapshot {
+    char *bytes; /* NULL: of a method that does not say what it keeps */
+    bool taken;
+} rb_snapshot;
+
 /* One fit from one start. */
 typedef struct rb_run {
     const rb_method *method;
@@ -85,6 +94,7 @@ typedef struct rb_run {
     rb_checkpoint checkpoint;
     rb_accelerator accelerator;
     rb_stopping stopping;
+    rb_snapshot snapshot;
     double began;    /* rb_seconds() when the first restart began */
     bool settles;    /* was the fit where its method lets it stop? (rb_method.may_stop) */
     bool below_told; /* values below 0, where the method explains none */
@@ -93,7 +103,8 @@ typedef struct rb_run {
 } rb_run;
 
 /* Iterates until a rule stops it, then makes a last E-step with the final parameters and stores
- * them. */
+ * them. RB_ERROR_STOPPED when the program asked to stop in the first iteration, or before it;
+ * later it is the end of the fit with the last iteration that is whole. */
 rb_error rb_run_loop(rb_context *ctx, rb_run *run);
 
 /* Prepares the accelerator of a run, once there is a state; before and after an iteration, whose
@@ -111,6 +122,12 @@ void rb_stopping_before(rb_run *run);
 void rb_stopping_after(rb_run *run, const void *state, double objective);
 bool rb_stopping_asks(rb_run *run, const void *state, rb_status *status);
 
+/* snapshot.c: room for it; the state is remembered; it is as it was then, if it ever was. */
+rb_error rb_snapshot_new(rb_context *ctx, rb_run *run, void *state);
+void rb_snapshot_free(rb_run *run);
+void rb_snapshot_take(rb_run *run, void *state);
+bool rb_snapshot_go_back(rb_run *run, void *state);
+
 /* loop.c: all that the next iteration takes from this one, the method's arrays among it. */
 rb_error rb_run_keep(rb_run *run, void *state, rb_kept_fn fn, void *user);
 
@@ -118,21 +135,20 @@ rb_error rb_run_keep(rb_run *run, void *state, rb_kept_fn fn, void *user);
 
 /* checkpoint.c: fills the checkpoint of a run from the options; NULL: none. */
 rb_error rb_checkpoint_begin(rb_context *ctx, const rb_checkpoint_options *options, rb_run *run);
-/* After an iteration: writes if it is due, or `now`. A failure is a warning. */
+void rb_checkpoint_end(rb_run *run);
+/* After an iteration: writes if it is due, or `now`. A failure is a warning. state: NULL before the
+ * first iteration of a restart. */
 void rb_checkpoint_after(rb_context *ctx, rb_run *run, void *state, bool now);
 
-/* resume.c: where a found checkpoint stands: the restart, and the best model of those before, with
- * a copy of the preprocessing, or NULL. */
-rb_error rb_resume_restart(rb_context *ctx, const rb_run *run, const rb_preprocess *preprocess,
-                           int64_t *restart, rb_model **best);
-/* Refuses a found checkpoint that is of another fit than the one that run->model records. */
-rb_error rb_resume_check(rb_context *ctx, rb_run *run);
-/* Fills state and history from it. */
+/* resume.c: where a found checkpoint stands: the restart, and the best model of those before, or
+ * NULL. Refuses one that is of another fit than the one that run->model records, or damaged. */
+rb_error rb_resume_restart(rb_context *ctx, rb_run *run, int64_t *restart, rb_model **best);
+/* Fills state and history from it; the same is refused. */
 rb_error rb_resume_state(rb_context *ctx, rb_run *run, void *state);
 
 /* What the file is called, and the checksum of the model that a fit starts from; 0: none. */
 #define RB_CHECKPOINT_FORMAT "rarebit-checkpoint"
-enum { RB_CHECKPOINT_VERSION = 1 };
+enum { RB_CHECKPOINT_VERSION = 2 };
 int64_t rb_start_checksum(const rb_model *start);
 
 /* batches.c: makes problem and source of a run ready for batches, if the options ask for them;

@@ -102,6 +102,25 @@ static rb_error record_start(rb_context *ctx, rb_model *model, const rb_model *s
     return err;
 }
 
+/* Which numbers a file held that an option names: the name alone does not say it. */
+static rb_error record_values(rb_context *ctx, rb_model *model, const rb_option *table,
+                              const void *options) {
+    rb_error err = RB_OK;
+    for (const rb_option *row = table; !err && row->name; row++) {
+        if (is_matrix(row, options)) {
+            const rb_values *values =
+                (const rb_values *)(const void *)((const char *)options + row->offset);
+            uint32_t checksum;
+            char name[64], text[16];
+            err = rb_matrix_checksum(ctx, values->matrix, &checksum);
+            snprintf(name, sizeof name, "%s_checksum", row->name);
+            snprintf(text, sizeof text, "%08x", checksum);
+            err = err ? err : rb_model_set_attribute(ctx, model, name, text);
+        }
+    }
+    return err;
+}
+
 /* Records how the model was made. */
 static rb_error record(rb_context *ctx, rb_model *model, const struct chosen *chosen,
                        const rb_run *run, int64_t restart) {
@@ -109,6 +128,9 @@ static rb_error record(rb_context *ctx, rb_model *model, const struct chosen *ch
     rb_error err = rb_model_record_options(ctx, model, rb_fit_option_table(), &chosen->fit);
     if (!err) {
         err = rb_model_record_options(ctx, model, chosen->method->options, run->options);
+    }
+    if (!err) {
+        err = record_values(ctx, model, chosen->method->options, run->options);
     }
     if (!err) {
         err = record_start(ctx, model, run->start);
@@ -139,32 +161,62 @@ static double last_objective(const rb_model *model) {
     return model->history[model->iterations - 1].objective;
 }
 
+/* The model of a restart, which records how it is made. */
+static rb_error new_model(rb_context *ctx, const struct chosen *chosen, rb_run *run,
+                          const rb_preprocess *preprocess, int64_t restart) {
+    rb_preprocess *copy = rb_preprocess_copy(ctx, preprocess);
+    if (!copy) {
+        return RB_ERROR_MEMORY;
+    }
+    run->problem.restart = restart;
+    rb_error err = rb_model_new(ctx, chosen->method, run->problem.type, copy, &run->model);
+    if (!err && (err = record(ctx, run->model, chosen, run, restart)) != RB_OK) {
+        rb_model_free(run->model);
+    }
+    return err;
+}
+
+/* Where a checkpoint that is there stands. */
+static rb_error resume(rb_context *ctx, const struct chosen *chosen, rb_run *run,
+                       const rb_preprocess *preprocess, int64_t *restart, rb_model **best) {
+    *restart = 0;
+    *best = NULL;
+    if (!run->checkpoint.found) {
+        return RB_OK;
+    }
+    rb_error err = new_model(ctx, chosen, run, preprocess, 0);
+    if (err) {
+        return err;
+    }
+    err = rb_resume_restart(ctx, run, restart, best);
+    rb_model_free(run->model);
+    return err;
+}
+
 /* Fits once for each restart; *best keeps the model of the largest objective. */
 static rb_error restarts(rb_context *ctx, const struct chosen *chosen, rb_run *run,
                          const rb_preprocess *preprocess, rb_model **best) {
     bool stopped = false;
-    int64_t first = 0;
-    rb_error unread = rb_resume_restart(ctx, run, preprocess, &first, best);
+    int64_t first;
+    rb_error unread = resume(ctx, chosen, run, preprocess, &first, best);
     if (unread) {
         return unread;
     }
     for (int64_t r = first; r < chosen->fit.restarts && !stopped; r++) {
-        rb_preprocess *copy = rb_preprocess_copy(ctx, preprocess);
-        if (!copy) {
-            return RB_ERROR_MEMORY;
-        }
-        run->problem.restart = r;
-        rb_error err = rb_model_new(ctx, chosen->method, run->problem.type, copy, &run->model);
+        rb_error err = new_model(ctx, chosen, run, preprocess, r);
         if (err) {
             return err;
         }
-        err = record(ctx, run->model, chosen, run, r);
-        if (!err) {
-            run->best = *best;
-            err = rb_run_loop(ctx, run);
-        }
+        run->best = *best;
+        err = rb_run_loop(ctx, run);
         if (err) {
             rb_model_free(run->model);
+        }
+        if (err == RB_ERROR_STOPPED && *best) {
+            (*best)->status = RB_STATUS_STOPPED;
+            return RB_OK;
+        }
+        if (err) {
             return err;
         }
         rb_status status = run->model->status;
@@ -213,6 +265,7 @@ static rb_error fit_source(rb_context *ctx, const struct chosen *chosen, const v
     err = rb_checkpoint_begin(ctx, chosen->fit.checkpoint, &run);
     if (!err) {
         err = restarts(ctx, chosen, &run, preprocess, model);
+        rb_checkpoint_end(&run);
     }
     rb_feed_free(feed);
     rb_source_free(run.shuffled);

@@ -5,6 +5,7 @@
  */
 #include "em.h"
 
+#include <float.h>
 #include <math.h>
 
 /* Consecutive samples: all of them, or a batch. */
@@ -150,6 +151,8 @@ static rb_error iterations(rb_context *ctx, rb_run *run, void *state) {
             return err;
         }
         rb_stopping_after(run, state, entry.objective);
+        rb_snapshot_take(run, state);
+        run->checkpoint.current = false;
         stop = report(ctx, run, model->iterations, entry);
         rb_checkpoint_after(ctx, run, state, stop);
     }
@@ -162,16 +165,29 @@ static rb_error iterations(rb_context *ctx, rb_run *run, void *state) {
     return RB_OK;
 }
 
+static rb_kept number(const char *name, double least, double most, double *value) {
+    return (rb_kept){name, RB_KEPT_OTHER, RB_KEPT_FLOAT64, 1, 1, 1, value, least, most};
+}
+
+static rb_kept counter(const char *name, int64_t *value) {
+    return (rb_kept){name, RB_KEPT_OTHER, RB_KEPT_INTEGER, 1, 1, 1, value, 0, INT32_MAX};
+}
+
 rb_error rb_run_keep(rb_run *run, void *state, rb_kept_fn fn, void *user) {
     rb_accelerator *a = &run->accelerator;
     rb_stopping *s = &run->stopping;
     const rb_kept own[] = {
-        {"steps", RB_KEPT_OTHER, RB_KEPT_INTEGER, 1, 1, 1, &a->steps},
-        {"longest_step", RB_KEPT_OTHER, RB_KEPT_FLOAT64, 1, 1, 1, &a->longest},
-        {"rejected", RB_KEPT_OTHER, RB_KEPT_FLAG, 1, 1, 1, &a->rejected},
-        {"best_objective", RB_KEPT_OTHER, RB_KEPT_FLOAT64, 1, 1, 1, &s->best},
-        {"idle_iterations", RB_KEPT_OTHER, RB_KEPT_INTEGER, 1, 1, 1, &s->idle},
-        {"last_change", RB_KEPT_OTHER, RB_KEPT_FLOAT64, 1, 1, 1, &s->change},
+        counter("steps", &a->steps),
+        number("longest_step", 1, DBL_MAX, &a->longest),
+        {.name = "rejected",
+         .type = RB_KEPT_FLAG,
+         .rows = 1,
+         .columns = 1,
+         .stride = 1,
+         .values = &a->rejected},
+        number("best_objective", -INFINITY, DBL_MAX, &s->best),
+        counter("idle_iterations", &s->idle),
+        number("last_change", 0, INFINITY, &s->change),
     };
     rb_error err = run->method->keep(state, fn, user);
     if (!err) {
@@ -183,18 +199,10 @@ rb_error rb_run_keep(rb_run *run, void *state, rb_kept_fn fn, void *user) {
     return err;
 }
 
-rb_error rb_run_loop(rb_context *ctx, rb_run *run) {
-    const rb_method *method = run->method;
-    void *state = NULL;
-    rb_error err = rb_resume_check(ctx, run);
-    if (err) {
-        return err;
-    }
-    err = method->start(ctx, &run->problem, run->options, run->start, &state);
+/* All that comes before the first iteration, or before the one that a checkpoint leads to. */
+static rb_error prepare(rb_context *ctx, rb_run *run, void *state) {
     rb_batches_in_order(run);
-    if (!err) {
-        err = survey(ctx, run, state);
-    }
+    rb_error err = survey(ctx, run, state);
     if (!err) {
         err = rb_accelerate_begin(ctx, run, state);
     }
@@ -202,26 +210,66 @@ rb_error rb_run_loop(rb_context *ctx, rb_run *run) {
         err = rb_stopping_begin(ctx, run, state);
     }
     if (!err) {
+        err = rb_snapshot_new(ctx, run, state);
+    }
+    if (!err) {
         err = rb_blas_need_room(ctx, 0); /* once blocks and state have theirs */
     }
     if (!err) {
         err = rb_resume_state(ctx, run, state);
     }
+    if (!err && run->model->iterations > 0) {
+        rb_snapshot_take(run, state);
+    }
+    return err;
+}
+
+/* The codes of a fit are those of its final parameters. */
+static rb_error last_estep(rb_context *ctx, rb_run *run, void *state) {
+    if (run->method->last) {
+        run->method->last(state);
+    }
+    rb_batches_in_order(run);
+    return estep(ctx, run, all_samples(run), state);
+}
+
+/* Of a fit that was stopped in the middle of an iteration, or of the last E-step, the last
+ * iteration that is whole remains; before the first one of a later restart the restarts before it.
+ */
+static rb_error go_back(rb_context *ctx, rb_run *run, void *state) {
+    bool whole = run->model->iterations > 0 && rb_snapshot_go_back(run, state);
+    bool unread = run->checkpoint.found; /* what is there knows more */
+    if (!unread && (whole || run->best)) {
+        rb_checkpoint_after(ctx, run, whole ? state : NULL, true);
+    }
+    run->model->status = RB_STATUS_STOPPED;
+    return whole ? RB_OK
+                 : rb_fail(ctx, RB_ERROR_STOPPED,
+                           "stopped before the first iteration was complete: there is no model");
+}
+
+rb_error rb_run_loop(rb_context *ctx, rb_run *run) {
+    const rb_method *method = run->method;
+    void *state = NULL;
+    rb_error err = method->start(ctx, &run->problem, run->options, run->start, &state);
+    if (err) {
+        return err;
+    }
+    err = prepare(ctx, run, state);
     if (!err) {
         err = iterations(ctx, run, state);
     }
+    if (!err) {
+        err = last_estep(ctx, run, state);
+    }
+    if (err == RB_ERROR_STOPPED) {
+        err = go_back(ctx, run, state);
+    }
     rb_accelerate_end(run);
     rb_stopping_end(run);
+    rb_snapshot_free(run);
     if (!err) {
         run->settles = !method->may_stop || method->may_stop(state);
-        /* The codes of a fit are those of its final parameters. */
-        if (method->last) {
-            method->last(state);
-        }
-        rb_batches_in_order(run);
-        err = estep(ctx, run, all_samples(run), state);
-    }
-    if (!err) {
         err = method->store(ctx, state, run->model);
     }
     method->finish(state);

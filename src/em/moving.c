@@ -19,8 +19,9 @@ struct collecting {
 static rb_error collect(void *user, const rb_kept *array) {
     const struct collecting *in = user;
     rb_moving *m = in->moving;
-    if (array->role == RB_KEPT_OTHER ||
-        (array->role == RB_KEPT_CODES && in->what == RB_MOVING_PARAMETERS)) {
+    bool moves = array->role == RB_KEPT_PARAMETER || array->role == RB_KEPT_POSITIVE ||
+                 array->role == RB_KEPT_CODES;
+    if (!moves || (array->role == RB_KEPT_CODES && in->what == RB_MOVING_PARAMETERS)) {
         return RB_OK;
     }
     if (m->count == RB_MOST_MOVING) {
@@ -229,9 +230,12 @@ rb_error rb_moving_keep(rb_moving *m, rb_kept_fn fn, void *user) {
     for (int i = 0; !err && i < m->count; i++) {
         for (int k = 0; !err && k < m->n_points; k++) {
             rb_dense point = m->points[i][k];
-            rb_kept kept = {m->names[i][k], RB_KEPT_OTHER, (rb_kept_type)point.type,
-                            point.rows,     point.cols,    point.ld,
-                            point.data};
+            rb_kept kept = {.name = m->names[i][k],
+                            .type = (rb_kept_type)point.type,
+                            .rows = point.rows,
+                            .columns = point.cols,
+                            .stride = point.ld,
+                            .values = point.data};
             err = fn(user, &kept);
         }
     }

@@ -4,6 +4,7 @@
 #include "io/io.h"
 
 #include <errno.h>
+#include <math.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -97,56 +98,6 @@ rb_error rb_checkpoint_read(rb_context *ctx, const char *path, bool *there,
     return err;
 }
 
-/* ---- which restart, and the best before it ---- */
-
-struct reading_restart {
-    const rb_run *run;
-    rb_preprocess *preprocess; /* a copy, for the best model */
-    struct head head;
-    rb_model *best;
-};
-
-static rb_error read_restart(rb_context *ctx, rb_h5 *file, void *user) {
-    struct reading_restart *in = user;
-    const rb_run *run = in->run;
-    const char *path = run->checkpoint.path;
-    rb_error err = get_head(ctx, file, path, &in->head);
-    if (err || !rb_h5_has(file, "best")) {
-        return err;
-    }
-    rb_preprocess *preprocess = in->preprocess;
-    in->preprocess = NULL;
-    err = rb_model_new(ctx, run->method, run->problem.type, preprocess, &in->best);
-    if (!err) {
-        err = rb_model_get(ctx, file, path, "best", in->best);
-    }
-    if (!err && in->best->iterations == 0) {
-        err = rb_fail(ctx, RB_ERROR_FORMAT,
-                      "%s: the best model has no history; the file is damaged", path);
-    }
-    return err;
-}
-
-rb_error rb_resume_restart(rb_context *ctx, const rb_run *run, const rb_preprocess *preprocess,
-                           int64_t *restart, rb_model **best) {
-    *restart = 0;
-    *best = NULL;
-    if (!run->checkpoint.found) {
-        return RB_OK;
-    }
-    struct reading_restart in = {.run = run, .preprocess = rb_preprocess_copy(ctx, preprocess)};
-    rb_error err =
-        in.preprocess ? look_into(ctx, run->checkpoint.path, read_restart, &in) : RB_ERROR_MEMORY;
-    rb_preprocess_free(in.preprocess);
-    if (err) {
-        rb_model_free(in.best);
-        return err;
-    }
-    *restart = in.head.restart;
-    *best = in.best;
-    return RB_OK;
-}
-
 /* ---- is it of this fit? ---- */
 
 static rb_error other_fit(rb_context *ctx, const rb_run *run, const char *what, const char *before,
@@ -178,13 +129,14 @@ static rb_error compare_heads(rb_context *ctx, const rb_run *run, const struct h
     return RB_OK;
 }
 
-/* Every option but the time that there is, the checksum of the data, the version of the program. */
+/* Every option but the time that there is, the checksums of the data, the version of the program.
+ */
 static rb_error compare_attributes(rb_context *ctx, const rb_run *run, const rb_model *before) {
     const rb_model *now = run->model;
     for (int64_t i = 0; i < now->n_attributes; i++) {
         const char *name = now->attributes[i].name, *value = now->attributes[i].value;
         const char *old = rb_model_attribute(before, name);
-        if (strcmp(name, "max-time") == 0) {
+        if (strcmp(name, "max-time") == 0 || strcmp(name, "best_restart") == 0) {
             continue;
         }
         if (!old || strcmp(old, value) != 0) {
@@ -194,18 +146,100 @@ static rb_error compare_attributes(rb_context *ctx, const rb_run *run, const rb_
     return RB_OK;
 }
 
+/* ---- is it sound? ---- */
+
+static rb_error damaged(rb_context *ctx, const rb_run *run, const char *what) {
+    return rb_fail(ctx, RB_ERROR_FORMAT, "%s: %s; the file is damaged", run->checkpoint.path, what);
+}
+
+static rb_error check_history(rb_context *ctx, const rb_run *run, const rb_model *model) {
+    if (model->iterations > run->problem.fit->iterations) {
+        return damaged(ctx, run, "there are more iterations than were asked for");
+    }
+    for (int64_t t = 0; t < model->iterations; t++) {
+        if (!isfinite(model->history[t].objective) || !isfinite(model->history[t].seconds)) {
+            return damaged(ctx, run, "an objective is not finite");
+        }
+    }
+    return RB_OK;
+}
+
+/* What traced fits report may be NaN. */
+static bool is_reported(const rb_array *array) {
+    return strncmp(array->name, "trace", 5) == 0;
+}
+
+/* A model that can be used: its arrays are finite, and its method takes them. */
+static rb_error check_model(rb_context *ctx, const rb_run *run, const rb_model *model) {
+    void *coder = NULL;
+    for (int64_t i = 0; i < model->n_arrays; i++) {
+        const rb_array *array = &model->arrays[i];
+        for (int64_t e = 0; !is_reported(array) && e < array->rows * array->columns; e++) {
+            if (!isfinite(array->values[e])) {
+                return damaged(ctx, run, "a number of the best model is not finite");
+            }
+        }
+    }
+    if (rb_model_units(model) != run->method->units(run->options)) {
+        return damaged(ctx, run, "the best model has another number of units");
+    }
+    rb_error err = run->method->coder_new(ctx, model, 1, &coder);
+    if (err) {
+        rb_fail_prefix(ctx, "%s: the best model: ", run->checkpoint.path);
+        return err == RB_ERROR_MEMORY ? err : RB_ERROR_FORMAT;
+    }
+    run->method->coder_free(coder);
+    return RB_OK;
+}
+
+/* ---- which restart, and the best before it ---- */
+
+/* An empty model like that of the run. */
+static rb_error empty_model(rb_context *ctx, const rb_run *run, rb_model **model) {
+    rb_preprocess *copy = rb_preprocess_copy(ctx, run->model->preprocess);
+    *model = NULL;
+    return copy ? rb_model_new(ctx, run->method, run->problem.type, copy, model) : RB_ERROR_MEMORY;
+}
+
 struct reading {
     rb_run *run;
+    struct head head;
     rb_model *before; /* the fit as it was: attributes and history */
+    rb_model *best;
     void *state;
 };
 
-static rb_error read_identity(rb_context *ctx, rb_h5 *file, void *user) {
-    struct reading *in = user;
+static rb_error read_best(rb_context *ctx, rb_h5 *file, struct reading *in) {
     const rb_run *run = in->run;
-    struct head head;
+    bool there = rb_h5_has(file, "best");
+    if (there != (in->head.restart > 0)) {
+        return damaged(ctx, run, "the best model is not there when it should be");
+    }
+    if (!there) {
+        return RB_OK;
+    }
+    rb_error err = empty_model(ctx, run, &in->best);
+    if (!err) {
+        err = rb_model_get(ctx, file, run->checkpoint.path, "best", in->best);
+    }
+    if (!err && in->best->iterations == 0) {
+        err = damaged(ctx, run, "the best model has no history");
+    }
+    if (!err) {
+        err = check_history(ctx, run, in->best);
+    }
+    if (!err) {
+        err = compare_attributes(ctx, run, in->best);
+    }
+    return err ? err : check_model(ctx, run, in->best);
+}
+
+/* The whole of the file but its state. */
+static rb_error read_identity(rb_context *ctx, rb_h5 *file, struct reading *in) {
+    const rb_run *run = in->run;
+    const char *path = run->checkpoint.path;
     char *method = NULL;
-    rb_error err = get_head(ctx, file, run->checkpoint.path, &head);
+    rb_error err = get_head(ctx, file, path, &in->head);
     if (!err) {
         err = rb_h5_get_text(file, "/", "method", &method);
     }
@@ -214,28 +248,51 @@ static rb_error read_identity(rb_context *ctx, rb_h5 *file, void *user) {
     }
     rb_free(method);
     if (!err) {
-        err = compare_heads(ctx, run, &head);
+        err = compare_heads(ctx, run, &in->head);
     }
     if (!err) {
-        err = rb_model_get(ctx, file, run->checkpoint.path, "fit", in->before);
+        err = rb_model_get(ctx, file, path, "fit", in->before);
     }
-    return err ? err : compare_attributes(ctx, run, in->before);
+    if (!err) {
+        err = compare_attributes(ctx, run, in->before);
+    }
+    if (!err && in->head.restart >= run->problem.fit->restarts) {
+        err = damaged(ctx, run, "there are more restarts than were asked for");
+    }
+    if (!err && in->head.iteration != in->before->iterations) {
+        err = damaged(ctx, run, "the history has another number of iterations");
+    }
+    return err ? err : check_history(ctx, run, in->before);
 }
 
 /* Calls look_into with an empty model for the fit as it was. */
-static rb_error look_at_fit(rb_context *ctx, rb_run *run, void *state,
+static rb_error look_at_fit(rb_context *ctx, struct reading *in,
                             rb_error (*look)(rb_context *ctx, rb_h5 *file, void *user)) {
-    struct reading in = {.run = run, .state = state};
-    rb_error err = rb_model_new(ctx, run->method, run->problem.type, NULL, &in.before);
+    rb_error err = empty_model(ctx, in->run, &in->before);
     if (!err) {
-        err = look_into(ctx, run->checkpoint.path, look, &in);
+        err = look_into(ctx, in->run->checkpoint.path, look, in);
     }
-    rb_model_free(in.before);
     return err;
 }
 
-rb_error rb_resume_check(rb_context *ctx, rb_run *run) {
-    return run->checkpoint.found ? look_at_fit(ctx, run, NULL, read_identity) : RB_OK;
+static rb_error read_restart(rb_context *ctx, rb_h5 *file, void *user) {
+    rb_error err = read_identity(ctx, file, user);
+    return err ? err : read_best(ctx, file, user);
+}
+
+rb_error rb_resume_restart(rb_context *ctx, rb_run *run, int64_t *restart, rb_model **best) {
+    struct reading in = {.run = run};
+    *restart = 0;
+    *best = NULL;
+    rb_error err = look_at_fit(ctx, &in, read_restart);
+    rb_model_free(in.before);
+    if (err) {
+        rb_model_free(in.best);
+        return err;
+    }
+    *restart = in.head.restart;
+    *best = in.best;
+    return RB_OK;
 }
 
 /* ---- the state ---- */
@@ -243,6 +300,8 @@ rb_error rb_resume_check(rb_context *ctx, rb_run *run) {
 struct filling {
     rb_context *ctx;
     rb_h5 *file;
+    const rb_run *run;
+    int64_t iterations;
 };
 
 static rb_error get_flags(const struct filling *in, const char *path, int64_t count, bool *flags) {
@@ -258,11 +317,8 @@ static rb_error get_flags(const struct filling *in, const char *path, int64_t co
     return err;
 }
 
-static rb_error get_array(void *user, const rb_kept *array) {
-    const struct filling *in = user;
+static rb_error get_values(const struct filling *in, const char *path, const rb_kept *array) {
     int64_t count = array->rows * array->columns;
-    char path[256];
-    snprintf(path, sizeof path, "state/%s", array->name);
     switch (array->type) {
     case RB_KEPT_FLOAT32:
     case RB_KEPT_FLOAT64:
@@ -277,18 +333,71 @@ static rb_error get_array(void *user, const rb_kept *array) {
     return RB_OK;
 }
 
+/* Acceleration goes on after an E-step that failed: there may be fewer M-steps than iterations. */
+static bool is_count_of_msteps(const struct filling *in, int64_t count) {
+    const rb_problem *problem = &in->run->problem;
+    int64_t batch = problem->batch_samples, n = problem->n_samples;
+    int64_t an_iteration = batch > 0 ? (n + batch - 1) / batch : 1;
+    int64_t all = in->iterations * an_iteration;
+    bool accelerated = problem->fit->accelerate != RB_ACCELERATE_NONE;
+    return accelerated ? count >= 0 && count <= all : count == all;
+}
+
+/* Could an iteration have given the value? */
+static bool is_sound(const struct filling *in, const rb_kept *array, double value) {
+    switch (array->role) {
+    case RB_KEPT_REPORTED:
+        return true;
+    case RB_KEPT_MSTEPS:
+        return is_count_of_msteps(in, *(const int64_t *)array->values);
+    case RB_KEPT_POSITIVE:
+        if (!(value > 0)) {
+            return false;
+        }
+        break;
+    default:
+        break;
+    }
+    return array->least == 0 && array->most == 0 ? isfinite(value)
+                                                 : value >= array->least && value <= array->most;
+}
+
+static rb_error check_values(const struct filling *in, const rb_kept *array) {
+    for (int64_t i = 0; array->type != RB_KEPT_FLAG && i < array->rows; i++) {
+        for (int64_t k = 0; k < array->columns; k++) {
+            int64_t at = i * array->stride + k;
+            double value = array->type == RB_KEPT_FLOAT32 ? ((const float *)array->values)[at]
+                           : array->type == RB_KEPT_FLOAT64
+                               ? ((const double *)array->values)[at]
+                               : (double)((const int64_t *)array->values)[at];
+            if (!is_sound(in, array, value)) {
+                return rb_fail(in->ctx, RB_ERROR_FORMAT,
+                               "%s: '%s' has the value %.6g, which no iteration gives; the file is "
+                               "damaged",
+                               in->run->checkpoint.path, array->name, value);
+            }
+        }
+    }
+    return RB_OK;
+}
+
+static rb_error get_array(void *user, const rb_kept *array) {
+    const struct filling *in = user;
+    char path[256];
+    snprintf(path, sizeof path, "state/%s", array->name);
+    rb_error err = get_values(in, path, array);
+    return err ? err : check_values(in, array);
+}
+
 static rb_error read_state(rb_context *ctx, rb_h5 *file, void *user) {
     struct reading *in = user;
     rb_run *run = in->run;
-    struct filling filling = {ctx, file};
-    rb_error err = rb_model_get(ctx, file, run->checkpoint.path, "fit", in->before);
-    if (!err && in->before->iterations > run->problem.fit->iterations) {
-        err = rb_fail(ctx, RB_ERROR_FORMAT,
-                      "%s: there are more iterations than were asked for; "
-                      "the file is damaged",
-                      run->checkpoint.path);
+    rb_error err = read_identity(ctx, file, in);
+    if (!err && in->head.restart != run->problem.restart) {
+        err = damaged(ctx, run, "it was changed while it was read");
     }
-    if (!err) {
+    struct filling filling = {ctx, file, run, in->before->iterations};
+    if (!err && filling.iterations > 0) {
         err = rb_run_keep(run, in->state, get_array, &filling);
     }
     for (int64_t t = 0; !err && t < in->before->iterations; t++) {
@@ -301,7 +410,9 @@ rb_error rb_resume_state(rb_context *ctx, rb_run *run, void *state) {
     if (!run->checkpoint.found) {
         return RB_OK;
     }
-    rb_error err = look_at_fit(ctx, run, state, read_state);
+    struct reading in = {.run = run, .state = state};
+    rb_error err = look_at_fit(ctx, &in, read_state);
+    rb_model_free(in.before);
     if (err) {
         return err;
     }

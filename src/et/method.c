@@ -41,7 +41,7 @@ static int64_t memory(const rb_problem *problem, const void *options) {
         return 0; /* it is not memory that is short: the fit will refuse, and say what to lower */
     }
     double block = (double)problem->block_samples * sample_bytes(problem, options);
-    double bytes = 8 * (6 * h * d + 6 * h * h) + block + 16 * (double)problem->n_samples;
+    double bytes = 8 * (7 * h * d + 6 * h * h) + block + 16 * (double)problem->n_samples;
     return bytes < 9e18 ? (int64_t)bytes : INT64_MAX;
 }
 

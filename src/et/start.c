@@ -386,8 +386,10 @@ rb_error et_store(rb_context *ctx, void *state, rb_model *model) {
     double *prior = sigma ? rb_model_add_array(ctx, model, "prior", priors, 1) : NULL;
     double *dead = prior ? rb_model_add_array(ctx, model, "dead", units, 1) : NULL;
     double *used = dead ? rb_model_add_array(ctx, model, "used", 1, 1) : NULL;
-    double *likelihood = used ? rb_model_add_array(ctx, model, "log_likelihood", 1, 1) : NULL;
-    if (!likelihood) {
+    bool known = isfinite(st->log_likelihood); /* by all but fits that were stopped */
+    double *likelihood =
+        used && known ? rb_model_add_array(ctx, model, "log_likelihood", 1, 1) : NULL;
+    if (!used || (known && !likelihood)) {
         return RB_ERROR_MEMORY;
     }
     warn_if_hot(ctx, st);
@@ -402,6 +404,8 @@ rb_error et_store(rb_context *ctx, void *state, rb_model *model) {
         dead[h] = !st->in_map[h];
     }
     used[0] = (double)st->last_used;
-    likelihood[0] = st->log_likelihood;
+    if (known) {
+        likelihood[0] = st->log_likelihood;
+    }
     return et_trace_store(ctx, st, model);
 }

@@ -64,7 +64,7 @@ rb_error rb_describe(rb_context *ctx, rb_source *source, rb_description *descrip
     for (int64_t first = 0; first < d.samples; first += step) {
         rb_matrix block;
         int64_t count = d.samples - first < step ? d.samples - first : step;
-        rb_error err = source->read(source, ctx, first, count, &block);
+        rb_error err = rb_source_read(ctx, source, first, count, &block);
         if (!err) {
             err = block.sparse ? add_sparse(ctx, &d, &block, first)
                                : add_dense(ctx, &d, &block, first);

@@ -73,12 +73,23 @@ typedef struct rb_output {
 } rb_output;
 /* Chooses the temporary name; checks that the folder is there and writable. */
 rb_error rb_output_begin(rb_context *ctx, const char *path, rb_output *output);
-/* The same, with a temporary name that is always the same one: for a file that one process writes
- * again and again, so that what a process leaves that is killed is written over by the next. */
+/* The same, with a temporary name that is always the same one: for a file that is written again and
+ * again by the only process that has its lock, so that what a process leaves that is killed is gone
+ * with the next. */
 rb_error rb_output_begin_again(rb_context *ctx, const char *path, rb_output *output);
 /* Flushes to disk and renames. Clears the output, also on failure (then nothing is left behind). */
 rb_error rb_output_commit(rb_context *ctx, rb_output *output);
 void rb_output_abandon(rb_output *output);
+/* Where writing to `path` ends up, as a new text: a link to a file is followed, so that the link
+ * stays. */
+char *rb_output_place(rb_context *ctx, const char *path);
+
+/* The lock of a file that will be written (lock.c). RB_ERROR_FILE when another process, or another
+ * part of this one, has it. *lock is NULL where none can be had: in a folder that takes no file, on
+ * a file system without locks. */
+typedef struct rb_lock rb_lock;
+rb_error rb_lock_take(rb_context *ctx, const char *path, rb_lock **lock);
+void rb_lock_release(rb_lock *lock); /* NULL is accepted */
 
 /* ---- HDF5 in plain terms, for what is stored there (hdf5_base.c, hdf5_put.c, hdf5_get.c) ---- */
 

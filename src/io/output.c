@@ -49,8 +49,7 @@ static char *folder_of(rb_context *ctx, const char *path) {
     return folder;
 }
 
-/* Where writing to `path` ends up: a link to a file is followed, so that the link stays. */
-static char *destination(rb_context *ctx, const char *path) {
+char *rb_output_place(rb_context *ctx, const char *path) {
     struct stat info;
     char resolved[PATH_MAX];
     bool linked = lstat(path, &info) == 0 && S_ISLNK(info.st_mode);
@@ -74,29 +73,34 @@ static rb_error check_folder(rb_context *ctx, const char *path) {
     return err;
 }
 
-/* Makes the empty temporary file. Either the name is ours alone, or it is the same each time and
- * what an earlier process left there is gone. mode: that of the file it will replace. */
-static rb_error create_temporary(rb_context *ctx, rb_output *output, bool same_name,
-                                 const mode_t *mode) {
+/* The n-th name to try: a new one each time, or the same one, where what an earlier process left is
+ * removed. */
+static void name_temporary(const rb_output *output, bool same_name, int attempt, int64_t room) {
     const char *slash = strrchr(output->final_path, '/');
     const char *name = slash ? slash + 1 : output->final_path;
     int folder = (int)(name - output->final_path);
-    int64_t room = folder + 2 * NAME_KEPT + 64;
+    if (same_name) {
+        snprintf(output->path, (size_t)room, "%.*s.%.*s.tmp", folder, output->final_path,
+                 2 * NAME_KEPT, name);
+        unlink(output->path);
+    } else {
+        snprintf(output->path, (size_t)room, "%.*s.%.*s.%ld-%d.tmp", folder, output->final_path,
+                 NAME_KEPT, name, (long)getpid(), attempt);
+    }
+}
+
+/* Makes the empty temporary file, which nobody else has. mode: that of the file it will replace. */
+static rb_error create_temporary(rb_context *ctx, rb_output *output, bool same_name,
+                                 const mode_t *mode) {
+    int64_t room = (int64_t)strlen(output->final_path) + 2 * NAME_KEPT + 64;
     output->path = rb_alloc(ctx, room, 1);
     if (!output->path) {
         return RB_ERROR_MEMORY;
     }
-    int file = -1;
-    if (same_name) {
-        snprintf(output->path, (size_t)room, "%.*s.%.*s.tmp", folder, output->final_path,
-                 2 * NAME_KEPT, name);
-        file = open(output->path, O_CREAT | O_TRUNC | O_NOFOLLOW | O_WRONLY | O_CLOEXEC, 0666);
-    } else {
-        errno = EEXIST;
-    }
-    for (int attempt = 0; file < 0 && errno == EEXIST && attempt < MOST_ATTEMPTS; attempt++) {
-        snprintf(output->path, (size_t)room, "%.*s.%.*s.%ld-%d.tmp", folder, output->final_path,
-                 NAME_KEPT, name, (long)getpid(), attempt);
+    int file = -1, attempts = same_name ? 1 : MOST_ATTEMPTS;
+    errno = EEXIST;
+    for (int attempt = 0; file < 0 && errno == EEXIST && attempt < attempts; attempt++) {
+        name_temporary(output, same_name, attempt, room);
         file = open(output->path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0666);
     }
     if (file < 0) {
@@ -120,7 +124,7 @@ static rb_error begin_direct(rb_context *ctx, const char *path, rb_output *outpu
 
 static rb_error begin_beside(rb_context *ctx, const char *path, bool same_name, const mode_t *mode,
                              rb_output *output) {
-    output->final_path = destination(ctx, path);
+    output->final_path = rb_output_place(ctx, path);
     if (!output->final_path) {
         return RB_ERROR_MEMORY;
     }

@@ -159,7 +159,7 @@ static rb_error add_source(rb_context *ctx, rb_source *source, rb_writer *writer
     for (int64_t first = 0; first < source->n_samples && !err; first += most) {
         int64_t left = source->n_samples - first;
         rb_matrix view;
-        err = source->read(source, ctx, first, left < most ? left : most, &view);
+        err = rb_source_read(ctx, source, first, left < most ? left : most, &view);
         if (!err) {
             err = rb_writer_add(ctx, writer, &view);
         }

@@ -127,10 +127,7 @@ rb_error rfn_encode(rb_context *ctx, void *coder, const rb_block *block, void *c
     rb_dense rows = {codes, block->n_samples, w.cols, w.cols, w.type};
     const rfn_posterior *posterior = c->exact ? &c->start : &c->posterior;
     encode_block(&(struct encoding){ctx, c, block, rows, posterior, true});
-    if (c->exact) {
-        rfn_exact_solve(ctx, c->exact, block, rows);
-    }
-    return RB_OK;
+    return c->exact ? rfn_exact_solve(ctx, c->exact, block, rows) : RB_OK;
 }
 
 /* V ~ mu W' */

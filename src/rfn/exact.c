@@ -272,14 +272,14 @@ static void polish_sample(void *arg, int64_t i, int worker) {
     }
 }
 
-void rfn_exact_solve(rb_context *ctx, rfn_exact *exact, const rb_block *block, rb_dense codes) {
+rb_error rfn_exact_solve(rb_context *ctx, rfn_exact *exact, const rb_block *block, rb_dense codes) {
     struct turn turn = {ctx, exact, block, codes, codes.rows};
     rfn_linear_offset(ctx, block, exact->parameters, exact->weighted, exact->offset);
     rb_parallel(ctx, rfn_tasks(codes.rows).count, bring, &turn);
     for (int64_t i = 0; i < codes.rows; i++) {
         exact->samples[i] = i;
     }
-    for (int sweep = 0; turn.active > 0 && sweep < MOST_SWEEPS; sweep++) {
+    for (int sweep = 0; turn.active > 0 && sweep < MOST_SWEEPS && !rb_asked_to_stop(ctx); sweep++) {
         rb_dense active = exact->codes;
         double change;
         active.cols = turn.active;
@@ -288,5 +288,9 @@ void rfn_exact_solve(rb_context *ctx, rfn_exact *exact, const rb_block *block, r
         rfn_cyclic(ctx, &exact->problem, active, &exact->work, &change);
         let_go(&turn, mark_done(exact, active, sweep == 0));
     }
-    rb_parallel(ctx, turn.active, polish_sample, &turn);
+    rb_error err = rb_check_stop(ctx); /* which leaves a sweep undone */
+    if (!err) {
+        rb_parallel(ctx, turn.active, polish_sample, &turn);
+    }
+    return err;
 }

@@ -31,6 +31,6 @@ rb_error rfn_exact_new(rb_context *ctx, const rb_model *model, int64_t block_sam
                        const rfn_parameters *parameters, rfn_posterior *start, rfn_exact **exact);
 void rfn_exact_free(rfn_exact *exact);
 /* Improves codes (samples x l), which are any start, until they have converged. */
-void rfn_exact_solve(rb_context *ctx, rfn_exact *exact, const rb_block *block, rb_dense codes);
+rb_error rfn_exact_solve(rb_context *ctx, rfn_exact *exact, const rb_block *block, rb_dense codes);
 
 #endif

@@ -5,6 +5,9 @@
  */
 #include "state.h"
 
+#include <float.h>
+#include <math.h>
+
 static rb_kept dense(const char *name, rb_dense values) {
     return (rb_kept){.name = name,
                      .type = (rb_kept_type)values.type,
@@ -21,6 +24,12 @@ static rb_kept vector(const char *name, rb_kept_type type, int64_t count, void *
 
 static rb_kept as(rb_kept_role role, rb_kept array) {
     array.role = role;
+    return array;
+}
+
+static rb_kept within(double least, double most, rb_kept array) {
+    array.least = least;
+    array.most = most;
     return array;
 }
 
@@ -43,16 +52,23 @@ rb_error rfn_keep(void *state, rb_kept_fn fn, void *user) {
         {full, as(RB_KEPT_PARAMETER, dense("noise_covariance", p->full.covariance))},
         {true, vector("prior_mean", RB_KEPT_FLOAT64, l, p->prior.mean)},
         {true, vector("prior_linear", RB_KEPT_FLOAT64, l, p->prior.linear)},
-        {true, vector("iteration", RB_KEPT_INTEGER, 1, &st->iteration)},
+        {true, as(RB_KEPT_MSTEPS, vector("iteration", RB_KEPT_INTEGER, 1, &st->iteration))},
+        {true, within(DBL_MIN, DBL_MAX, vector("scale", RB_KEPT_FLOAT64, l, st->units.scale))},
+        {true, vector("alive", RB_KEPT_FLAG, l, st->units.alive)},
         {held, as(RB_KEPT_CODES, dense("codes", st->held.search.codes))},
         {held, vector("has_codes", RB_KEPT_FLAG, 1, &st->held.filled)},
-        {tries, vector("left_out", RB_KEPT_INTEGER, RB_RFN_STAGES, cascade->left_out)},
-        {tries, vector("wait", RB_KEPT_INTEGER, RB_RFN_STAGES, cascade->wait)},
+        {held, vector("multipliers", RB_KEPT_FLOAT64, l, st->held.multipliers)},
+        {tries, within(0, INT32_MAX,
+                       vector("left_out", RB_KEPT_INTEGER, RB_RFN_STAGES, cascade->left_out))},
+        {tries,
+         within(0, INT32_MAX, vector("wait", RB_KEPT_INTEGER, RB_RFN_STAGES, cascade->wait))},
         {steers, vector("steering_rho", RB_KEPT_FLOAT64, 1, &steering->rho)},
         {steers, vector("steering_target", RB_KEPT_FLOAT64, 1, &steering->target)},
         {steers, vector("steering_before", RB_KEPT_FLOAT64, 1, &steering->before)},
-        {steers, vector("steering_ceiling", RB_KEPT_FLOAT64, 1, &steering->ceiling)},
-        {steers, vector("steering_lonely", RB_KEPT_INTEGER, 1, &steering->lonely)},
+        {steers,
+         within(0, INFINITY, vector("steering_ceiling", RB_KEPT_FLOAT64, 1, &steering->ceiling))},
+        {steers,
+         within(0, (double)l, vector("steering_lonely", RB_KEPT_INTEGER, 1, &steering->lonely))},
         {st->options.momentum > 0, dense("velocity", st->velocity)},
         {batches, dense("sum_u", st->sum_u)},
         {batches, dense("sum_s", st->sum_s)},

@@ -49,6 +49,13 @@ static int64_t memory(const rb_problem *problem, const void *options) {
         double kept = (double)rfn_held_matrices(estep);
         values += l * l + ((double)problem->n_samples * (kept * l + 2 * RFN_UNITS_AT_ONCE));
     }
+    values += m * l; /* as they were after the last iteration, with codes and moments of batches */
+    if (rfn->estep != RB_RFN_ESTEP_NEWTON) {
+        values += (double)problem->n_samples * l;
+    }
+    if (rfn_batch_samples(problem) < problem->n_samples) {
+        values += m * l + l * l;
+    }
     static const int points[] = {0, 3, 1}; /* by rb_accelerate */
     values += points[problem->fit->accelerate] * ((double)problem->n_samples + m) * l;
     double block = (double)problem->block_samples * (l + (problem->sparse ? 0 : m));

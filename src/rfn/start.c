@@ -319,14 +319,21 @@ rb_error rfn_survey(rb_context *ctx, void *state, const rb_block *block) {
     return rfn_full_noise_begin(ctx, st);
 }
 
-/* What codes of new samples need, and how good the codes of the fit are. */
+/* What codes of new samples need, and how good the codes of the fit are, which is not known of one
+ * that was stopped. */
 static bool store_guarantee(rb_context *ctx, const rfn_state *st, rb_model *model) {
     int64_t l = st->options.units;
     double *multipliers = rb_model_add_array(ctx, model, "multipliers", l, 1);
-    double *residual = multipliers ? rb_model_add_array(ctx, model, "kkt_residual", 1, 1) : NULL;
+    if (!multipliers) {
+        return false;
+    }
+    memcpy(multipliers, st->held.multipliers, (size_t)l * sizeof *multipliers);
+    if (!st->held.converged) {
+        return true;
+    }
+    double *residual = rb_model_add_array(ctx, model, "kkt_residual", 1, 1);
     double *certificate = residual ? rb_model_add_array(ctx, model, "certificate", 1, 1) : NULL;
     if (certificate) {
-        memcpy(multipliers, st->held.multipliers, (size_t)l * sizeof *multipliers);
         *residual = st->held.residual;
         *certificate = st->held.certificate;
     }
@@ -394,7 +401,10 @@ rb_error rfn_store(rb_context *ctx, void *state, rb_model *model) {
     if (err) {
         return err;
     }
-    if (st->options.estep != RB_RFN_ESTEP_NEWTON && !store_guarantee(ctx, st, model)) {
+    if (st->held.filled && !st->held.converged && (err = rfn_held_settle(ctx, st)) != RB_OK) {
+        return err;
+    }
+    if (st->held.filled && !store_guarantee(ctx, st, model)) {
         return RB_ERROR_MEMORY;
     }
     rfn_report_steering(ctx, st);

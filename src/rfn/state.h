@@ -30,14 +30,15 @@ typedef struct rfn_held {
     rfn_search search; /* with the codes */
     rfn_work work;
     rfn_cascade cascade;
-    rb_rfn_stage stage; /* what moved the codes in this iteration */
-    bool filled;        /* codes are there */
-    bool adds_moments;  /* the pass at hand is the second */
-    bool last;          /* the E-step is to converge */
-    double residual;    /* KKT residual: of a traced iteration, and after the last E-step */
+    rb_rfn_stage stage;  /* what moved the codes in this iteration */
+    bool filled;         /* codes are there */
+    bool adds_moments;   /* the pass at hand is the second */
+    bool last;           /* the E-step is to converge */
+    double residual;     /* KKT residual: of a traced iteration, and after the last E-step */
+    double *multipliers; /* of the codes at hand */
     /* After the last E-step. */
+    bool converged;
     bool *dead;
-    double *multipliers;
     double certificate;
 } rfn_held;
 
@@ -191,6 +192,9 @@ rb_error rfn_held_end(rb_context *ctx, rfn_state *state, bool *again);
 int64_t rfn_held_matrices(rb_rfn_estep estep);
 /* estep/improve.c: from Q and the codes at hand to the codes of this iteration. */
 rb_error rfn_held_improve(rb_context *ctx, rfn_state *state);
+/* Of a fit that was stopped: makes the multipliers of the codes at hand such that exact codes of
+ * new samples exist with the parameters as they are. */
+rb_error rfn_held_settle(rb_context *ctx, rfn_state *state);
 
 /* moments.c: sums to 0; what the tasks of a block summed; adds V'mu and mu'mu of the block whose
  * codes are in state->codes. */

@@ -85,6 +85,29 @@ expect 0 encode whole.h5 X.npy -o whole.npy -q
 same stopped.npy whole.npy
 rm -f stopped.* whole.*
 
+# One fit at a time: a second one is refused, and harms nothing; killed, the first holds nobody up.
+command="two fits with one checkpoint"
+twice="fit rfn X.npy -k 10 --iterations 2000000 --seed 1 --checkpoint c.h5 --checkpoint-every 1"
+for round in 1 2 3; do
+    # shellcheck disable=SC2086
+    "$RAREBIT" $twice --log-json one.jsonl -o one.h5 -q >first 2>&1 &
+    pid=$!
+    until [ -s c.h5 ]; do
+        kill -0 $pid 2>/dev/null || break
+    done
+    # shellcheck disable=SC2086
+    breaks "c.h5 is being written by another process" $twice --log-json one.jsonl -o two.h5 -q
+    kill -0 $pid || fail "$command: the first one is gone: $(cat first)"
+    kill -KILL $pid
+    wait $pid 2>/dev/null
+    rm -f .one.h5.*.tmp
+    # shellcheck disable=SC2086
+    expect 0 $twice --log-json one.jsonl --max-time 0.1s -o two.h5 -q
+    rm -f c.h5
+    only X.npy two.h5 first one.jsonl rows.npy
+done
+rm -f first one.jsonl two.h5
+
 # A checkpoint of another fit, or damaged: a sentence, and the file stays.
 long="fit rfn X.npy -k 3 --iterations 2000000 --seed 1 --checkpoint c.h5 --checkpoint-every 1"
 short="fit rfn X.npy -k 3 --iterations 5 --seed 1 --checkpoint c.h5"

@@ -36,6 +36,37 @@ for signal in INT TERM; do
     expect 0 encode $signal.h5 X.npy -o $signal.npy -q
 done
 
+# Before the first iteration is complete there is no model, and nobody waits for it: in the walk of the
+# preprocessing, or in the first E-step. The file is one of zeros but for a few samples.
+python3=/usr/bin/python3
+if "$python3" -c 'import numpy' 2>/dev/null; then
+    "$python3" -c "
+import numpy as np
+a = np.lib.format.open_memmap('long.npy', 'w+', 'f4', (4000000, 20))
+a[::1000] = np.random.default_rng(0).normal(size=(4000, 20)) * 30"
+    for delay in 0.1 0.4 0.8; do
+        command="fit stopped by TERM after $delay s, before its first iteration"
+        "$RAREBIT" fit rfn long.npy -k 200 --iterations 3 --seed 1 -o long.h5 --log-json long.jsonl \
+            --checkpoint long.ck >out 2>err &
+        pid=$!
+        sleep $delay
+        kill -TERM $pid
+        began=$(date +%s%N)
+        wait $pid
+        got=$?
+        waited=$((($(date +%s%N) - began) / 1000000))
+        [ $got -eq 130 ] || fail "$command: exit $got instead of 130: $(cat err)"
+        [ $waited -lt 3000 ] || fail "$command: it took $waited ms"
+        tail -n 1 err | grep -qx "rarebit: interrupted; nothing was written" ||
+            fail "$command: $(cat err)"
+        only X.npy INT.h5 INT.jsonl INT.npy TERM.h5 TERM.jsonl TERM.npy long.npy
+        echo "$command: $waited ms"
+    done
+    rm long.npy
+else
+    echo "no numpy: not tried before the first iteration"
+fi
+
 # A second signal ends at once; what is there is whole.
 command="fit stopped twice"
 expect 0 simulate biclusters --samples 1500 --features 1000 --seed 1 -o wide.npy -q

@@ -90,8 +90,8 @@ static void objective(void *state, double *f, double *o) {
 static rb_error keep(void *state, rb_kept_fn fn, void *user) {
     (void)state;
     const rb_kept arrays[] = {
-        {"x", RB_KEPT_PARAMETER, RB_KEPT_FLOAT64, SIZE - 1, 1, 1, toy.x},
-        {"positive", RB_KEPT_POSITIVE, RB_KEPT_FLOAT64, 1, 1, 1, &toy.x[SIZE - 1]},
+        {"x", RB_KEPT_PARAMETER, RB_KEPT_FLOAT64, SIZE - 1, 1, 1, toy.x, 0, 0},
+        {"positive", RB_KEPT_POSITIVE, RB_KEPT_FLOAT64, 1, 1, 1, &toy.x[SIZE - 1], 0, 0},
     };
     rb_error err = fn(user, &arrays[0]);
     return err ? err : fn(user, &arrays[1]);

@@ -2,9 +2,12 @@
 #include "fixture.h"
 
 #include "em/em.h"
+#include "io/io.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 enum { N = 40, M = 6, UNITS = 3 };
@@ -129,6 +132,249 @@ static void refuses_other_intervals(void **state) {
         p->checkpoint.checkpoint_every = bad[i];
         assert_fails(p, RB_ERROR_ARGUMENT, "checkpoint-every is '");
     }
+}
+
+/* Writes the checkpoint of a fit that is interrupted after so many iterations of all restarts. */
+static int stop_after(const rb_progress *progress, void *user) {
+    return progress->iteration == *(const int64_t *)user;
+}
+
+static void interrupt_after(struct problem *p, int64_t iterations) {
+    rb_context_on_progress(p->ctx, stop_after, &iterations);
+    assert_ok(p->ctx, try_fit(p));
+    rb_context_on_progress(p->ctx, NULL, NULL);
+}
+
+/* So it is where nothing is left to be done but to take the best of its restarts, or fewer are
+ * asked for than it has made. */
+static void refuses_another_fit_of_restarts(void **state) {
+    struct problem *p = *state;
+    p->fit.restarts = 4;
+    p->fit.seed = 3;
+    interrupt_after(p, 35);
+    p->fit.restarts = 1;
+    assert_fails(p, RB_ERROR_ARGUMENT, "where restarts is '4' instead of '1'");
+    p->fit.restarts = 4;
+    p->rfn.units = 2;
+    assert_fails(p, RB_ERROR_ARGUMENT, "where units is '3' instead of '2'");
+    p->rfn.units = UNITS;
+    p->fit.seed = 4;
+    assert_fails(p, RB_ERROR_ARGUMENT, "where seed is '3' instead of '4'");
+    p->fit.seed = 3;
+    double value = p->values[5];
+    p->values[5] += 1;
+    assert_fails(p, RB_ERROR_ARGUMENT, "where data_checksum is '");
+    p->values[5] = value;
+    rb_et_options et;
+    rb_et_options_default(&et);
+    rb_model *model;
+    assert_int_equal(rb_fit(p->ctx, "mca", &et, &p->fit, NULL, p->source, NULL, &model),
+                     RB_ERROR_ARGUMENT);
+    assert_null(model);
+    assert_ok(p->ctx, try_fit(p));
+}
+
+/* Files that options name may have another content. */
+static void refuses_other_values_of_a_file(void **state) {
+    struct problem *p = *state;
+    double mean[UNITS] = {-0.5, 0, 0.25}, variance[UNITS] = {1, 2, 0.5};
+    rb_matrix *means, *variances;
+    assert_ok(p->ctx, rb_matrix_dense(p->ctx, RB_FLOAT64, UNITS, 1, mean, 1, 1, &means));
+    assert_ok(p->ctx, rb_matrix_dense(p->ctx, RB_FLOAT64, UNITS, 1, variance, 1, 1, &variances));
+    p->rfn.prior_mean = (rb_values){.file = "mean.npy", .matrix = means};
+    p->rfn.prior_covariance = (rb_values){.file = "variance.npy", .matrix = variances};
+    interrupt_after(p, 5);
+    mean[1] = 0.125;
+    assert_fails(p, RB_ERROR_ARGUMENT, "where prior-mean_checksum is '");
+    mean[1] = 0;
+    variance[2] = 0.75;
+    assert_fails(p, RB_ERROR_ARGUMENT, "where prior-covariance_checksum is '");
+    variance[2] = 0.5;
+    assert_ok(p->ctx, try_fit(p));
+    rb_matrix_free(means);
+    rb_matrix_free(variances);
+}
+
+/* The same stored values in other columns, or in other rows, are other data. */
+static void refuses_other_sparse_data(void **state) {
+    struct problem *p = *state;
+    static const double ones[] = {1, 1, 1, 1, 1, 1, 1, 1};
+    const struct {
+        int64_t starts[7];
+        int32_t columns[8];
+    } data[] = {{{0, 2, 3, 4, 5, 7, 8}, {0, 1, 0, 2, 1, 0, 2, 1}},
+                {{0, 2, 3, 4, 5, 7, 8}, {0, 1, 0, 2, 2, 0, 2, 1}},
+                {{0, 1, 3, 4, 5, 7, 8}, {0, 0, 1, 2, 1, 0, 2, 1}}};
+    rb_error wanted[] = {RB_OK, RB_ERROR_ARGUMENT, RB_ERROR_ARGUMENT};
+    int64_t after = 5;
+    for (int d = 0; d < 6; d++) {
+        rb_matrix *matrix;
+        rb_source *source;
+        rb_model *model;
+        assert_ok(p->ctx, rb_matrix_csr(p->ctx, RB_FLOAT64, 6, 3, data[d % 3].starts,
+                                        data[d % 3].columns, ones, &matrix));
+        assert_ok(p->ctx, rb_source_from_matrix(p->ctx, matrix, &source));
+        rb_context_on_progress(p->ctx, d == 0 ? stop_after : NULL, &after);
+        assert_int_equal(rb_fit(p->ctx, "rfn", &p->rfn, &p->fit, NULL, source, NULL, &model),
+                         d == 0 ? RB_OK : wanted[d % 3]);
+        rb_model_free(model);
+        rb_source_free(source);
+        rb_matrix_free(matrix);
+    }
+}
+
+/* ---- what a file can hold ---- */
+
+/* An array of one column, or a vector in the history. */
+static void edit(struct problem *p, const char *path, bool integers, int64_t count, double value) {
+    rb_h5 *file;
+    double values[64];
+    int64_t numbers[64];
+    for (int i = 0; i < 64; i++) {
+        values[i] = value;
+        numbers[i] = integers ? (int64_t)value : 0;
+    }
+    assert_ok(p->ctx, rb_h5_edit(p->ctx, p->path, p->path, RB_H5_OWN, &file));
+    assert_ok(p->ctx, rb_h5_remove(file, path));
+    if (integers) {
+        assert_ok(p->ctx, rb_h5_put_integers(file, path, count, numbers));
+    } else {
+        assert_ok(p->ctx,
+                  rb_h5_put_values(file, path, count, strstr(path, "history") ? -1 : 1, values));
+    }
+    assert_ok(p->ctx, rb_h5_close(file));
+}
+
+static void set_head(struct problem *p, const char *name, int64_t value) {
+    rb_h5 *file;
+    assert_ok(p->ctx, rb_h5_edit(p->ctx, p->path, p->path, RB_H5_OWN, &file));
+    assert_ok(p->ctx, rb_h5_set_integer(file, "/", name, value));
+    assert_ok(p->ctx, rb_h5_close(file));
+}
+
+static char *read_all(const char *path, size_t *size);
+static void write_all(const char *path, const char *bytes, size_t size);
+
+/* Values that no iteration gives are refused, wherever they stand. */
+static void refuses_values_that_cannot_be(void **state) {
+    struct problem *p = *state;
+    static const struct {
+        const char *path, *words;
+        bool integers;
+        int64_t count;
+        double value;
+    } bad[] = {
+        {"state/noise", "'noise' has the value -1,", false, M, -1},
+        {"state/noise", "'noise' has the value nan,", false, M, NAN},
+        {"state/scale", "'scale' has the value 0,", false, UNITS, 0},
+        {"state/prior_mean", "'prior_mean' has the value inf,", false, UNITS, INFINITY},
+        {"state/iteration", "'iteration' has the value 6,", true, 1, 6},
+        {"state/iteration", "'iteration' has the value -2e+06,", true, 1, -2e6},
+        {"state/longest_step", "'longest_step' has the value 0,", false, 1, 0},
+        {"state/idle_iterations", "'idle_iterations' has the value -1,", true, 1, -1},
+        {"fit/history/objective", "an objective is not finite", false, 5, NAN},
+        {"best/arrays/noise", "a number of the best model is not finite", false, M, NAN},
+        {"best/arrays/noise", "the best model: ", false, M, -1},
+        {"best/arrays/scale", "the best model: ", false, 2, 1},
+        {"best/history/objective", "an objective is not finite", false, 10, INFINITY},
+        {"fit/arrays/loadings", "one row a feature", false, M - 1, 1},
+    };
+    static const struct {
+        const char *name;
+        int64_t value;
+    } heads[] = {{"restart", 0},   {"restart", 2},   {"restart", 9},
+                 {"iteration", 4}, {"iteration", 6}, {"iteration", -1}};
+    size_t size;
+    p->fit.restarts = 2;
+    interrupt_after(p, 15);
+    char *bytes = read_all(p->path, &size);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        write_all(p->path, bytes, size);
+        edit(p, bad[i].path, bad[i].integers, bad[i].count, bad[i].value);
+        assert_fails(p, RB_ERROR_FORMAT, bad[i].words);
+    }
+    for (size_t i = 0; i < sizeof heads / sizeof *heads; i++) {
+        write_all(p->path, bytes, size);
+        set_head(p, heads[i].name, heads[i].value);
+        assert_fails(p, RB_ERROR_FORMAT, "damaged");
+    }
+    write_all(p->path, bytes, size);
+    set_head(p, "format_version", 1);
+    assert_fails(p, RB_ERROR_FORMAT, "format version 1");
+    write_all(p->path, bytes, size);
+    assert_ok(p->ctx, try_fit(p));
+    free(bytes);
+}
+
+/* ---- one at a time ---- */
+
+struct second {
+    struct problem *p;
+    int tried;
+};
+
+static int try_a_second(const rb_progress *progress, void *user) {
+    struct second *second = user;
+    struct problem *p = second->p;
+    rb_model *model;
+    rb_context *other = fixture_context();
+    rb_matrix *matrix;
+    rb_source *source = fixture_source(other, p->values, N, M, &matrix);
+    (void)progress;
+    assert_int_equal(rb_fit(other, "rfn", &p->rfn, &p->fit, NULL, source, NULL, &model),
+                     RB_ERROR_FILE);
+    assert_null(model);
+    assert_non_null(strstr(rb_context_error(other), "is being written by another process"));
+    rb_source_free(source);
+    rb_matrix_free(matrix);
+    rb_context_free(other);
+    second->tried++;
+    return 0;
+}
+
+/* Another fit with the same checkpoint is refused, by whatever name; afterwards nothing is left. */
+static void is_of_one_fit_at_a_time(void **state) {
+    struct problem *p = *state;
+    struct second second = {p, 0};
+    char link[128], lock[160];
+    snprintf(link, sizeof link, "%s/link.h5", p->folder);
+    snprintf(lock, sizeof lock, "%s/.c.h5.lock", p->folder);
+    assert_ok(p->ctx, try_fit(p));
+    assert_int_equal(symlink("c.h5", link), 0);
+    p->checkpoint.checkpoint = link;
+    rb_context_on_progress(p->ctx, try_a_second, &second);
+    assert_ok(p->ctx, try_fit(p));
+    rb_context_on_progress(p->ctx, NULL, NULL);
+    assert_int_equal(second.tried, 2); /* from iteration 8 on */
+    unlink(link);
+    assert_int_not_equal(access(lock, F_OK), 0);
+}
+
+/* The lock of a process that was killed holds nobody up. */
+static void a_killed_process_holds_no_lock(void **state) {
+    struct problem *p = *state;
+    char path[160];
+    rb_lock *lock;
+    int ready[2];
+    assert_int_equal(pipe(ready), 0);
+    pid_t child = fork();
+    if (child == 0) {
+        char done = rb_lock_take(p->ctx, p->path, &lock) == RB_OK && lock;
+        (void)!write(ready[1], &done, 1);
+        pause();
+    }
+    char done = 0;
+    assert_int_equal(read(ready[0], &done, 1), 1);
+    assert_true(done);
+    assert_fails(p, RB_ERROR_FILE, "is being written by another process");
+    kill(child, SIGKILL);
+    assert_int_equal(waitpid(child, NULL, 0), child);
+    snprintf(path, sizeof path, "%s/.c.h5.lock", p->folder);
+    assert_int_equal(access(path, F_OK), 0);
+    assert_ok(p->ctx, try_fit(p));
+    assert_int_not_equal(access(path, F_OK), 0);
+    close(ready[0]);
+    close(ready[1]);
 }
 
 /* A checkpoint goes on with its own fit only. */
@@ -314,6 +560,12 @@ int main(void) {
         cmocka_unit_test(reads_times),
         cmocka_unit_test_setup_teardown(refuses_other_intervals, setup, teardown),
         cmocka_unit_test_setup_teardown(refuses_another_fit, setup, teardown),
+        cmocka_unit_test_setup_teardown(refuses_another_fit_of_restarts, setup, teardown),
+        cmocka_unit_test_setup_teardown(refuses_other_values_of_a_file, setup, teardown),
+        cmocka_unit_test_setup_teardown(refuses_other_sparse_data, setup, teardown),
+        cmocka_unit_test_setup_teardown(refuses_values_that_cannot_be, setup, teardown),
+        cmocka_unit_test_setup_teardown(is_of_one_fit_at_a_time, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_killed_process_holds_no_lock, setup, teardown),
         cmocka_unit_test_setup_teardown(refuses_other_files, setup, teardown),
         cmocka_unit_test_setup_teardown(survives_damage, setup, teardown),
         cmocka_unit_test_setup_teardown(goes_on_without, setup, teardown),

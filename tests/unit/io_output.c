@@ -246,6 +246,50 @@ static void every_failed_allocation_is_reported(void **state) {
     unlink("a");
 }
 
+/* What writes again and again takes the place of what a killed process left, even of a link, and
+ * follows none. */
+static void written_again_it_takes_what_was_left(void **state) {
+    (void)state;
+    rb_output output;
+    write_text("precious", "kept");
+    assert_int_equal(symlink("precious", ".file.tmp"), 0);
+    for (int times = 0; times < 2; times++) {
+        assert_int_equal(rb_output_begin_again(ctx, "file", &output), RB_OK);
+        write_text(output.path, "new");
+        assert_int_equal(rb_output_commit(ctx, &output), RB_OK);
+        assert_text("file", "new");
+        assert_text("precious", "kept");
+        write_text(".file.tmp", "left");
+    }
+    assert_int_equal(files_here(), 3);
+    unlink("file");
+    unlink("precious");
+    unlink(".file.tmp");
+}
+
+/* A lock is one's own, by whatever name; it goes when it is let go, and its file with it. */
+static void a_lock_is_of_one(void **state) {
+    (void)state;
+    rb_lock *one, *two;
+    write_text("file", "");
+    assert_int_equal(symlink("file", "link"), 0);
+    for (int times = 0; times < 2; times++) {
+        assert_int_equal(rb_lock_take(ctx, "file", &one), RB_OK);
+        assert_non_null(one);
+        assert_int_equal(rb_lock_take(ctx, "file", &two), RB_ERROR_FILE);
+        assert_int_equal(rb_lock_take(ctx, "./link", &two), RB_ERROR_FILE);
+        assert_null(two);
+        assert_non_null(strstr(rb_context_error(ctx), "is being written by another process"));
+        rb_lock_release(one);
+        assert_int_equal(files_here(), 2);
+    }
+    assert_int_equal(rb_lock_take(ctx, "none/file", &one), RB_OK); /* nor could it be written */
+    assert_null(one);
+    rb_lock_release(NULL);
+    unlink("link");
+    unlink("file");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(the_temporary_file_is_told, enter, leave),
@@ -253,6 +297,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(abandoning_leaves_nothing, enter, leave),
         cmocka_unit_test_setup_teardown(two_writers_do_not_meet, enter, leave),
         cmocka_unit_test_setup_teardown(a_link_stays_and_its_file_is_replaced, enter, leave),
+        cmocka_unit_test_setup_teardown(written_again_it_takes_what_was_left, enter, leave),
+        cmocka_unit_test_setup_teardown(a_lock_is_of_one, enter, leave),
         cmocka_unit_test_setup_teardown(long_names_fit, enter, leave),
         cmocka_unit_test_setup_teardown(places_that_take_no_file_are_refused, enter, leave),
         cmocka_unit_test_setup_teardown(an_unwritable_folder_is_refused, enter, leave),

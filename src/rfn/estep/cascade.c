@@ -69,7 +69,7 @@ rb_rfn_stage rfn_cascade_step(rb_context *ctx, rfn_cascade *c, rfn_search *s, rb
         swap(&s->next, &s->gradient_step);
         won = RB_RFN_STAGE_GRADIENT;
     }
-    for (rb_rfn_stage stage = first; stage <= last; stage++) {
+    for (rb_rfn_stage stage = first; stage <= last && !rb_asked_to_stop(ctx); stage++) {
         if (beats_gradient && (stage == RB_RFN_STAGE_GRADIENT || !is_due(c, stage))) {
             continue;
         }

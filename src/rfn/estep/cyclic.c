@@ -113,7 +113,7 @@ void rfn_cyclic(rb_context *ctx, const rfn_quadratic *problem, rb_dense codes, r
     int64_t l = codes.rows, slices = (codes.cols + RFN_SLICE - 1) / RFN_SLICE;
     struct sweep s = {.ctx = ctx, .problem = problem, .work = work, .codes = codes};
     memset(work->changes, 0, (size_t)codes.cols * rb_type_size(codes.type));
-    for (s.first = 0; s.first < l; s.first += s.count) {
+    for (s.first = 0; s.first < l && !rb_asked_to_stop(ctx); s.first += s.count) {
         s.count = l - s.first < RFN_UNITS_AT_ONCE ? l - s.first : RFN_UNITS_AT_ONCE;
         rfn_residual(ctx, problem, codes, s.first, s.count, work);
         if (!problem->normalized) {

@@ -6,6 +6,9 @@
  *
  * Here codes lie transposed, a unit a row: a unit's codes of all samples are next to each other,
  * which is what normalising them and minimising over one unit need.
+ *
+ * Once the program has asked to stop (rb_context_stop) all of these end early, with codes that are
+ * of no use: the caller looks, by rb_check_stop.
  */
 #ifndef RB_RFN_ESTEP_H
 #define RB_RFN_ESTEP_H

@@ -44,7 +44,7 @@ void rfn_gradient(rb_context *ctx, const rfn_quadratic *problem, double e_max, r
     int64_t l = codes->rows;
     struct step s = {ctx, problem, work, *codes, *next, 0, 0.999 / e_max, {0}};
     *change = 0;
-    for (int64_t count; s.first < l; s.first += count) {
+    for (int64_t count; s.first < l && !rb_asked_to_stop(ctx); s.first += count) {
         count = l - s.first < RFN_UNITS_AT_ONCE ? l - s.first : RFN_UNITS_AT_ONCE;
         rfn_residual(ctx, problem, *codes, s.first, count, work);
         memset(s.changes, 0, sizeof s.changes);

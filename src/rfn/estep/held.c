@@ -162,6 +162,42 @@ static double constant_part(rb_context *ctx, rfn_state *st) {
     return rfn_product_of_lower(ctx, st->posterior.sigma, st->raw) / (double)st->problem.n_samples;
 }
 
+/* The multipliers of the codes at hand, from their moments: with U = V'mu / n, S = mu'mu / n +
+ * Sigma and Q = V Psi^-1 W + M^-1 xi
+ *     tau_j = mean_i mu_ij (Q - mu P)_ij = (W' Psi^-1 U)_jj + (M^-1 xi)_j mean_j - (P S)_jj + 1
+ * since P Sigma is the identity. work still holds Psi^-1 W. */
+enum { MULTIPLIERS_AT_ONCE = 64 };
+
+static void multipliers_of(void *arg, int64_t task, int worker) {
+    (void)worker;
+    const struct pass *pass = arg;
+    const rfn_state *st = pass->st;
+    rb_dense weighted = st->work, u = st->u, s = st->s, p = st->held.problem.hessian;
+    int64_t first = task * MULTIPLIERS_AT_ONCE, last = first + MULTIPLIERS_AT_ONCE;
+    double *tau = st->held.multipliers;
+    last = last < s.rows ? last : s.rows;
+    for (int64_t j = first; j < last; j++) {
+        tau[j] = 1 + st->parameters.prior.linear[j] * st->mean[j] -
+                 rb_dot(pass->ctx, s.type, s.cols, rb_dense_row(p, j), rb_dense_row(s, j));
+    }
+    for (int64_t k = 0; k < u.rows; k++) {
+        const void *x = rb_dense_row(weighted, k), *y = rb_dense_row(u, k);
+        for (int64_t j = first; j < last; j++) {
+            tau[j] += rfn_get(u.type, x, j) * rfn_get(u.type, y, j);
+        }
+    }
+}
+
+/* Without normalisation there are none: they stay 0. */
+static void find_multipliers(rb_context *ctx, rfn_state *st) {
+    if (st->held.problem.normalized) {
+        struct pass pass = {ctx, st, NULL};
+        int64_t l = st->options.units;
+        rb_parallel(ctx, (l + MULTIPLIERS_AT_ONCE - 1) / MULTIPLIERS_AT_ONCE, multipliers_of,
+                    &pass);
+    }
+}
+
 rb_error rfn_held_end(rb_context *ctx, rfn_state *st, bool *again) {
     *again = !st->held.adds_moments;
     st->held.adds_moments = *again;
@@ -169,6 +205,10 @@ rb_error rfn_held_end(rb_context *ctx, rfn_state *st, bool *again) {
         return rfn_held_improve(ctx, st);
     }
     rb_error err = rfn_normalize(ctx, st);
+    st->held.converged = !err && st->held.last;
+    if (!err && !st->held.last) {
+        find_multipliers(ctx, st);
+    }
     if (!err && st->problem.fit->trace) {
         rfn_trace_estep(ctx, st, st->held.problem.hessian, constant_part(ctx, st));
     }

@@ -91,7 +91,8 @@ static double largest_code(const rfn_state *st) {
 /* By cyclic sweeps, whatever the E-step: they need by far the fewest products. */
 static void converge(rb_context *ctx, rfn_state *st) {
     double best = INFINITY, scale = largest_code(st), change;
-    for (int64_t sweep = 0, at = 0; sweep < MOST_SWEEPS && sweep - at < PATIENCE; sweep++) {
+    for (int64_t sweep = 0, at = 0;
+         sweep < MOST_SWEEPS && sweep - at < PATIENCE && !rb_asked_to_stop(ctx); sweep++) {
         rfn_cyclic(ctx, &st->held.problem, st->held.search.codes, &st->held.work, &change);
         bury(st);
         if (change < best) {
@@ -105,11 +106,9 @@ static void converge(rb_context *ctx, rfn_state *st) {
 }
 
 /* The smallest eigenvalue of P + diag tau of the living units, the others apart from them. */
-static rb_error certify(rb_context *ctx, rfn_state *st) {
+static rb_error find_certificate(rb_context *ctx, rfn_state *st) {
     rfn_held *held = &st->held;
     rb_dense p;
-    rfn_optimality(ctx, &held->problem, held->search.e_max, held->search.codes, &held->work,
-                   held->multipliers, &held->residual);
     rb_error err = rb_dense_new(ctx, held->search.codes.type, held->search.codes.rows,
                                 held->search.codes.rows, &p);
     if (err) {
@@ -122,20 +121,55 @@ static rb_error certify(rb_context *ctx, rfn_state *st) {
     return err;
 }
 
+static rb_error certify(rb_context *ctx, rfn_state *st) {
+    rfn_held *held = &st->held;
+    rfn_optimality(ctx, &held->problem, held->search.e_max, held->search.codes, &held->work,
+                   held->multipliers, &held->residual);
+    return find_certificate(ctx, st);
+}
+
+/* The least certificate with which exact codes of new samples exist. */
+static const double least_certificate = 1e-3;
+
+static void raise_multipliers(rfn_held *held) {
+    double missing = least_certificate - held->certificate;
+    for (int64_t j = 0; missing > 0 && j < held->search.codes.rows; j++) {
+        held->multipliers[j] += held->dead[j] ? 0 : missing;
+    }
+}
+
 static rb_error finish(rb_context *ctx, rfn_state *st) {
     rfn_held *held = &st->held;
     converge(ctx, st);
-    rb_error err = certify(ctx, st);
-    double least = 1e-3;
-    if (!err && held->certificate < least) {
+    rb_error err = rb_check_stop(ctx);
+    err = err ? err : certify(ctx, st);
+    if (!err && held->certificate < least_certificate) {
         rb_log(
             ctx, RB_LOG_WARNING,
             "the codes of the fit may not be the best for its parameters, and those of encode and "
             "evaluate differ from them: the smallest eigenvalue of P + diag tau is %.3g",
             held->certificate);
-        for (int64_t j = 0; j < held->search.codes.rows; j++) {
-            held->multipliers[j] += held->dead[j] ? 0 : least - held->certificate;
-        }
+        raise_multipliers(held);
+    }
+    return err;
+}
+
+rb_error rfn_held_settle(rb_context *ctx, rfn_state *st) {
+    rfn_held *held = &st->held;
+    rb_error err =
+        rfn_psi_is_full(&st->parameters.full) ? rfn_psi_factor(ctx, &st->parameters.full) : RB_OK;
+    if (err) {
+        return err;
+    }
+    for (int64_t j = 0; j < st->options.units; j++) {
+        held->dead[j] = rfn_is_dead(st, j);
+    }
+    rfn_hessian(ctx, &st->parameters, st->work, held->problem.hessian);
+    rb_dense_mirror(held->problem.hessian);
+    err = rb_largest_eigenvalue(ctx, held->problem.hessian, &held->search.e_max);
+    err = err ? err : find_certificate(ctx, st);
+    if (!err) {
+        raise_multipliers(held);
     }
     return err;
 }
@@ -155,6 +189,7 @@ rb_error rfn_held_improve(rb_context *ctx, rfn_state *st) {
     } else if (!err && !first) {
         step(ctx, st);
     }
+    err = err ? err : rb_check_stop(ctx); /* which left the step undone */
     if (!err && looks) {
         err = certify(ctx, st);
         rfn_bound_steering(st);
@@ -163,5 +198,5 @@ rb_error rfn_held_improve(rb_context *ctx, rfn_state *st) {
         rfn_optimality(ctx, &held->problem, held->search.e_max, held->search.codes, &held->work,
                        held->multipliers, &held->residual);
     }
-    return err;
+    return err ? err : rb_check_stop(ctx);
 }

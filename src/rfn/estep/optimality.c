@@ -57,7 +57,7 @@ void rfn_optimality(rb_context *ctx, const rfn_quadratic *problem, double e_max,
     int64_t l = codes.rows;
     struct look s = {ctx, problem, work, codes, 0, e_max, multipliers, {0}, {0}};
     double largest = 0, distance = 0;
-    for (int64_t count; s.first < l; s.first += count) {
+    for (int64_t count; s.first < l && !rb_asked_to_stop(ctx); s.first += count) {
         count = l - s.first < RFN_UNITS_AT_ONCE ? l - s.first : RFN_UNITS_AT_ONCE;
         rfn_residual(ctx, problem, codes, s.first, count, work);
         rb_parallel(ctx, count, one_unit, &s);

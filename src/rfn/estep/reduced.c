@@ -184,7 +184,7 @@ static void solve_task(void *arg, int64_t task, int worker) {
     const rfn_reduced *r = arg;
     int64_t first = task * SAMPLES_AT_ONCE, left = r->search->codes.cols - first, count;
     int64_t end = first + (left < SAMPLES_AT_ONCE ? left : SAMPLES_AT_ONCE);
-    for (; first < end; first += count) {
+    for (; first < end && !rb_asked_to_stop(r->ctx); first += count) {
         count = group_size(r, first);
         solve_group(r, r->order + first, count, &r->scratch[worker]);
     }

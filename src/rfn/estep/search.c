@@ -67,7 +67,7 @@ void rfn_search_measure(rb_context *ctx, rfn_search *s) {
     int64_t l = s->codes.rows;
     struct rows rows = {.ctx = ctx, .search = s};
     s->change = 0;
-    for (int64_t count; rows.first < l; rows.first += count) {
+    for (int64_t count; rows.first < l && !rb_asked_to_stop(ctx); rows.first += count) {
         count = l - rows.first < RFN_UNITS_AT_ONCE ? l - rows.first : RFN_UNITS_AT_ONCE;
         rfn_residual(ctx, s->problem, s->next, rows.first, count, s->work);
         rb_parallel(ctx, count, measure_unit, &rows);

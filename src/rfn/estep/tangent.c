@@ -47,7 +47,7 @@ double rfn_aim_along_tangent(rb_context *ctx, rfn_search *s) {
     double squares = 0, curvature = 0;
     rb_parallel(ctx, l, aim_unit, &t);
     s->toward = RFN_ELSEWHERE;
-    for (int64_t count; t.first < l; t.first += count) {
+    for (int64_t count; t.first < l && !rb_asked_to_stop(ctx); t.first += count) {
         count = l - t.first < RFN_UNITS_AT_ONCE ? l - t.first : RFN_UNITS_AT_ONCE;
         rb_gemm_parallel(ctx, 1, rb_dense_rows(s->problem->hessian, t.first, count), RB_PLAIN,
                          s->direction, RB_PLAIN, 0, rb_dense_rows(s->work->moved, 0, count));

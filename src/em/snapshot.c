@@ -1,0 +1,77 @@
+/* A copy of all that an iteration takes from the one before: a fit that is stopped in the middle of
+ * an iteration, when parameters and codes belong to different ones, goes back to it. */
+#include "em.h"
+
+#include <string.h>
+
+struct walk {
+    rb_snapshot *snapshot;
+    int64_t at; /* bytes */
+    enum { COUNT, SAVE, RESTORE } what;
+};
+
+static int64_t size_of(rb_kept_type type) {
+    switch (type) {
+    case RB_KEPT_FLOAT32:
+        return sizeof(float);
+    case RB_KEPT_FLOAT64:
+        return sizeof(double);
+    case RB_KEPT_INTEGER:
+        return sizeof(int64_t);
+    case RB_KEPT_FLAG:
+        return sizeof(bool);
+    }
+    return 0;
+}
+
+static rb_error each_array(void *user, const rb_kept *array) {
+    struct walk *walk = user;
+    int64_t size = size_of(array->type), bytes = array->columns * size;
+    for (int64_t i = 0; walk->what != COUNT && i < array->rows; i++) {
+        char *there = (char *)array->values + i * array->stride * size;
+        char *here = walk->snapshot->bytes + walk->at + i * bytes;
+        memcpy(walk->what == SAVE ? here : there, walk->what == SAVE ? there : here, (size_t)bytes);
+    }
+    walk->at += array->rows * bytes;
+    return RB_OK;
+}
+
+/* What acceleration and stopping rules remember is of use to a checkpoint only. */
+static int64_t walk_arrays(rb_run *run, void *state, struct walk walk) {
+    walk.snapshot = &run->snapshot;
+    if (run->checkpoint.path) {
+        (void)rb_run_keep(run, state, each_array, &walk);
+    } else {
+        (void)run->method->keep(state, each_array, &walk);
+    }
+    return walk.at;
+}
+
+rb_error rb_snapshot_new(rb_context *ctx, rb_run *run, void *state) {
+    run->snapshot = (rb_snapshot){0};
+    if (!run->method->keep) {
+        return RB_OK;
+    }
+    int64_t bytes = walk_arrays(run, state, (struct walk){.what = COUNT});
+    run->snapshot.bytes = rb_alloc(ctx, bytes, 1);
+    return run->snapshot.bytes ? RB_OK : RB_ERROR_MEMORY;
+}
+
+void rb_snapshot_free(rb_run *run) {
+    rb_free(run->snapshot.bytes);
+    run->snapshot = (rb_snapshot){0};
+}
+
+void rb_snapshot_take(rb_run *run, void *state) {
+    if (run->snapshot.bytes) {
+        walk_arrays(run, state, (struct walk){.what = SAVE});
+        run->snapshot.taken = true;
+    }
+}
+
+bool rb_snapshot_go_back(rb_run *run, void *state) {
+    if (run->snapshot.taken) {
+        walk_arrays(run, state, (struct walk){.what = RESTORE});
+    }
+    return run->snapshot.taken;
+}

@@ -1,0 +1,103 @@
+/* A lock on a file that is written again and again: who has it is the only one to write there.
+ *
+ * A hidden file beside it is locked (flock), since the file itself is another one after each
+ * renaming. The system lets go of the lock when a process ends, however that is; an empty file that
+ * is left then is taken over by the next, and goes when that one is done.
+ */
+#include "io.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct rb_lock {
+    int file;
+    char *path;
+    rb_temporary_fn on_temporary;
+    void *temporary_user;
+};
+
+static char *name_of_lock(rb_context *ctx, const char *path) {
+    char *place = rb_output_place(ctx, path);
+    if (!place) {
+        return NULL;
+    }
+    int64_t size = (int64_t)strlen(place) + 16;
+    char *name = rb_alloc(ctx, size, 1);
+    const char *slash = strrchr(place, '/');
+    int folder = slash ? (int)(slash + 1 - place) : 0;
+    if (name) {
+        snprintf(name, (size_t)size, "%.*s.%s.lock", folder, place, place + folder);
+    }
+    rb_free(place);
+    return name;
+}
+
+/* Has nobody removed the file since it was opened? */
+static bool is_still_there(int file, const char *path) {
+    struct stat opened, named;
+    return fstat(file, &opened) == 0 && lstat(path, &named) == 0 && opened.st_dev == named.st_dev &&
+           opened.st_ino == named.st_ino;
+}
+
+/* Below 0: no lock can be had there; *taken: since somebody else has it. */
+static int open_locked(const char *path, bool *taken) {
+    *taken = false;
+    for (;;) {
+        int file = open(path, O_CREAT | O_RDWR | O_NOFOLLOW | O_CLOEXEC, 0666);
+        if (file < 0) {
+            return -1;
+        }
+        if (flock(file, LOCK_EX | LOCK_NB)) {
+            *taken = errno == EWOULDBLOCK;
+            close(file);
+            return -1;
+        }
+        if (is_still_there(file, path)) {
+            return file;
+        }
+        close(file);
+    }
+}
+
+rb_error rb_lock_take(rb_context *ctx, const char *path, rb_lock **out) {
+    bool taken;
+    *out = NULL;
+    rb_lock *lock = rb_alloc_zero(ctx, 1, sizeof *lock);
+    char *name = lock ? name_of_lock(ctx, path) : NULL;
+    if (!name) {
+        rb_free(lock);
+        return RB_ERROR_MEMORY;
+    }
+    *lock = (rb_lock){open_locked(name, &taken), name, ctx->on_temporary, ctx->temporary_user};
+    if (lock->file < 0) {
+        rb_free(name);
+        rb_free(lock);
+        return taken ? rb_fail(ctx, RB_ERROR_FILE,
+                               "%s is being written by another process; wait until that has ended, "
+                               "or take another file",
+                               path)
+                     : RB_OK;
+    }
+    if (lock->on_temporary) {
+        lock->on_temporary(name, true, lock->temporary_user);
+    }
+    *out = lock;
+    return RB_OK;
+}
+
+void rb_lock_release(rb_lock *lock) {
+    if (!lock) {
+        return;
+    }
+    unlink(lock->path); /* before others can have it */
+    close(lock->file);
+    if (lock->on_temporary) {
+        lock->on_temporary(lock->path, false, lock->temporary_user);
+    }
+    rb_free(lock->path);
+    rb_free(lock);
+}
