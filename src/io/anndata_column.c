@@ -47,8 +47,8 @@ static rb_error read_plain(rb_h5 *file, const char *path, rb_names **texts) {
                          path);
     }
     if (!err) {
-        err = data.kind == H5T_ENUM ? read_flags(file, path, &data, texts)
-                                    : rb_h5_read_texts(file, path, &data, NULL, texts);
+        err = data.boolean ? read_flags(file, path, &data, texts)
+                           : rb_h5_read_texts(file, path, &data, NULL, texts);
     }
     rb_h5_data_close(&data);
     return err;

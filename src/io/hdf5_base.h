@@ -68,6 +68,7 @@ typedef struct rb_h5_data {
     int rank;         /* 0 to 2; larger ones are only counted */
     int64_t shape[2]; /* 1 where the rank is smaller */
     H5T_class_t kind;
+    bool boolean; /* an enumeration of FALSE and TRUE; kind is H5T_INTEGER */
     rb_type type; /* the type of ours that holds its numbers without loss */
     bool numeric;
     bool lzf; /* packed with LZF, which HDF5 cannot unpack */

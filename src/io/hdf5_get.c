@@ -137,9 +137,8 @@ static bool look_at_type(rb_h5_data *data, size_t *bytes) {
         return false;
     }
     data->kind = H5Tget_class(type);
-    if (data->kind == H5T_ENUM && is_boolean(type)) {
-        data->kind = H5T_INTEGER;
-    }
+    data->boolean = data->kind == H5T_ENUM && is_boolean(type);
+    data->kind = data->boolean ? H5T_INTEGER : data->kind;
     *bytes = H5Tget_size(type);
     data->numeric = data->kind == H5T_INTEGER || data->kind == H5T_FLOAT;
     bool small = *bytes <= (data->kind == H5T_INTEGER ? 2 : 4);

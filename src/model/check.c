@@ -138,8 +138,9 @@ static void warn_of_codes(rb_context *ctx, const rb_code_check *c) {
     }
     if (c->duplicates > 0) {
         rb_log(ctx, RB_LOG_WARNING,
-               "units %lld and %lld are nearly the same (of %lld such pairs the first): take fewer units",
-               (long long)c->duplicate[0], (long long)c->duplicate[1], (long long)c->duplicates);
+               "%lld unit%s nearly the same as another one (the first: %lld and %lld); take fewer",
+               (long long)c->duplicates, c->duplicates == 1 ? " is" : "s are",
+               (long long)c->duplicate[0], (long long)c->duplicate[1]);
     }
 }
 

@@ -25,7 +25,7 @@ expect 0 fit rfn named.tsv -k 2 --iterations 3 --seed 1 -o m.h5
 once "$hint"
 once "next: rarebit"
 [ "$(tail -n 1 err | grep -c "next: rarebit")" -eq 1 ] || fail "$command: the next command is not last"
-expect 0 fit rfn named.tsv -k 2 --iterations 3 --tolerance 1e-9 --seed 1 -o m.h5
+expect 0 fit rfn named.tsv -k 2 --preset paper --iterations 3 --tolerance 1e-9 --seed 1 -o m.h5
 says "the objective still changed"
 [ "$(tail -n 1 err | grep -c "next: rarebit")" -eq 1 ] || fail "$command: the next command is not last"
 for said in --transpose --no-transpose; do

@@ -34,6 +34,7 @@ static void fit(fitted *f, int64_t seed) {
     o.dataset = "D4";
     o.seed = seed;
     rb_rfn_options_default(&rfn);
+    rb_rfn_use_preset(RB_RFN_PRESET_PAPER, &rfn, NULL);
     rfn.units = UNITS;
     rb_fit_options_default(&options);
     options.iterations = 100;
