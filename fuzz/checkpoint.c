@@ -82,6 +82,9 @@ static void choose(struct fit *f, int kind) {
     rb_rfn_options_default(&f->rfn);
     rb_et_options_default(&f->et);
     rb_fit_options_default(&f->fit);
+    if (kind != 1) { /* which is the default */
+        rb_rfn_use_preset(RB_RFN_PRESET_PAPER, &f->rfn, NULL);
+    }
     f->rfn.units = f->et.units = UNITS;
     f->rfn.eta = 0.5;
     f->et.candidates = f->et.max_active = 2;
@@ -90,7 +93,7 @@ static void choose(struct fit *f, int kind) {
     f->fit.seed = 1;
     f->fit.precision = kind % 2 ? RB_FLOAT32 : RB_FLOAT64;
     f->fit.trace = mca;
-    if (kind == 1 || kind == 3) {
+    if (kind == 3) {
         f->rfn.estep = RB_RFN_ESTEP_CYCLIC;
     }
     if (kind == 3) {

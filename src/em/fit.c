@@ -296,10 +296,13 @@ static rb_error take_preprocess(rb_context *ctx, const rb_model *start, rb_sourc
     return *taken ? rb_preprocess_renew(ctx, *taken, source) : RB_ERROR_MEMORY;
 }
 
-/* Says what is wrong with a fit that went to its end, to programs that listen. */
+/* Says what is wrong with a fit that went to its end, to programs that listen. Codes of a fit that
+ * has hardly begun would only say that. */
 static void look_back(rb_context *ctx, const rb_model *model, rb_source *source) {
+    enum { FEWEST_ITERATIONS = 20 };
     rb_code_check check;
-    bool ended = model->status != RB_STATUS_STOPPED && model->status != RB_STATUS_TIME;
+    bool ended = model->status != RB_STATUS_STOPPED && model->status != RB_STATUS_TIME &&
+                 model->iterations >= FEWEST_ITERATIONS;
     if (ctx->on_log && ended && !rb_model_check(ctx, model, source, &check)) {
         rb_model_warn(ctx, model, source, &check);
     }

@@ -218,7 +218,9 @@ rb_error rb_evaluate(rb_context *ctx, const rb_model *model, rb_source *source,
     }
     rb_feed *feed;
     rb_below below = {0};
-    rb_error err = rb_blas_need_room(ctx, BLOCK_BYTES);
+    rb_code_check check;
+    rb_error err = rb_model_check(ctx, model, source, &check);
+    err = err ? err : rb_blas_need_room(ctx, BLOCK_BYTES);
     if (err) {
         return err;
     }
@@ -234,10 +236,8 @@ rb_error rb_evaluate(rb_context *ctx, const rb_model *model, rb_source *source,
         rb_feed_free(feed);
     }
     if (!err) {
-        err = rb_model_check(ctx, model, source, &evaluation->codes);
-    }
-    if (!err) {
-        rb_model_warn(ctx, model, source, &evaluation->codes);
+        evaluation->codes = check;
+        rb_model_warn(ctx, model, source, &check);
     }
     return err;
 }

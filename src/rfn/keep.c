@@ -42,7 +42,7 @@ rb_error rfn_keep(void *state, rb_kept_fn fn, void *user) {
     bool held = st->options.estep != RB_RFN_ESTEP_NEWTON, steers = rfn_steers(&st->options);
     bool tries = rfn_tries_candidates(st), full = rfn_psi_is_full(&p->full);
     bool batches = rfn_in_batches(st);
-    bool drops = batches && st->options.dropout > 0;
+    bool shrinks = st->options.sparse_loadings > 0, drops = batches && st->options.dropout > 0;
     const struct {
         bool kept;
         rb_kept array;
@@ -55,6 +55,8 @@ rb_error rfn_keep(void *state, rb_kept_fn fn, void *user) {
         {true, as(RB_KEPT_MSTEPS, vector("iteration", RB_KEPT_INTEGER, 1, &st->iteration))},
         {true, within(DBL_MIN, DBL_MAX, vector("scale", RB_KEPT_FLOAT64, l, st->units.scale))},
         {true, vector("alive", RB_KEPT_FLAG, l, st->units.alive)},
+        {shrinks, within(0, 1, vector("prior_share", RB_KEPT_FLOAT64, 1, &st->prior_share))},
+        {shrinks, vector("prior_stays", RB_KEPT_FLAG, 1, &st->prior_stays)},
         {held, as(RB_KEPT_CODES, dense("codes", st->held.search.codes))},
         {held, vector("has_codes", RB_KEPT_FLAG, 1, &st->held.filled)},
         {held, vector("multipliers", RB_KEPT_FLOAT64, l, st->held.multipliers)},

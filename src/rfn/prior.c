@@ -176,6 +176,13 @@ void rfn_prior_take_mean(rfn_prior *prior, int64_t l, const rb_values *mean) {
     weigh_mean(prior, l);
 }
 
+void rfn_prior_scale_mean(rfn_prior *prior, int64_t l, double factor) {
+    for (int64_t j = 0; j < l; j++) {
+        prior->mean[j] *= factor;
+    }
+    weigh_mean(prior, l);
+}
+
 void rfn_prior_set_mean(rfn_prior *prior, int64_t l, double value) {
     for (int64_t j = 0; j < l; j++) {
         prior->mean[j] = value;

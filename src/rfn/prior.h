@@ -21,6 +21,7 @@ rb_error rfn_prior_choose(rb_context *ctx, rb_type type, int64_t l, const rb_val
                           const rb_values *covariance, rfn_prior *prior);
 /* xi as asked for, of a shape that rfn_prior_choose has checked. */
 void rfn_prior_take_mean(rfn_prior *prior, int64_t l, const rb_values *mean);
+void rfn_prior_scale_mean(rfn_prior *prior, int64_t l, double factor);
 /* xi = value for every unit. */
 void rfn_prior_set_mean(rfn_prior *prior, int64_t l, double value);
 

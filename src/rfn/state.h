@@ -39,6 +39,7 @@ typedef struct rfn_held {
     /* After the last E-step. */
     bool converged;
     bool *dead;
+    bool *explains; /* scratch of sparse_loadings.c */
     double certificate;
 } rfn_held;
 
@@ -82,6 +83,8 @@ typedef struct rfn_state {
     double noise_rest;       /* what the updates that wait would leave of the old one */
     int64_t iteration;       /* M-steps done or begun */
     bool warm;               /* started from a model */
+    double prior_share;      /* of the prior mean that is there: sparse_loadings.c */
+    bool prior_stays;        /* and does it grow no more? */
     rfn_activation activation;
 
     /* One pass of the E-step. */
@@ -224,6 +227,8 @@ rb_error rfn_normalize(rb_context *ctx, rfn_state *state);
 /* sparse_loadings.c: is the fit still to leave its start, without shrinking and prior mean; the
  * prior mean of the iteration; does this M-step shrink loadings, and how a row is shrunk. */
 bool rfn_is_free(const rfn_state *state);
+/* Is it, or does the prior mean still grow? */
+bool rfn_still_begins(const rfn_state *state);
 void rfn_hold_prior_back(rfn_state *state);
 bool rfn_shrinks(const rfn_state *state);
 void rfn_shrink_row(const rfn_state *state, int64_t k);

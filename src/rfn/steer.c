@@ -143,7 +143,7 @@ void rfn_bound_steering(rfn_state *st) {
 
 bool rfn_may_stop(const void *state) {
     const rfn_state *st = state;
-    return held_iterations(st) > st->options.steer_iterations && !rfn_is_free(st);
+    return held_iterations(st) > st->options.steer_iterations && !rfn_still_begins(st);
 }
 
 rb_error rfn_steering_new(rb_context *ctx, rfn_state *st) {

@@ -61,9 +61,10 @@ rb_error rfn_held_new(rb_context *ctx, rfn_state *st) {
         return err;
     }
     held->dead = rb_alloc_zero(ctx, l, sizeof *held->dead);
+    held->explains = rb_alloc_zero(ctx, l, sizeof *held->explains);
     held->multipliers = rb_alloc_zero(ctx, l, sizeof *held->multipliers);
     held->problem.dead = held->dead;
-    return held->dead && held->multipliers ? RB_OK : RB_ERROR_MEMORY;
+    return held->dead && held->explains && held->multipliers ? RB_OK : RB_ERROR_MEMORY;
 }
 
 void rfn_held_free(rfn_held *held) {
@@ -77,6 +78,7 @@ void rfn_held_free(rfn_held *held) {
     rfn_reduced_free(held->search.reduced);
     rfn_work_free(&held->work);
     rb_free(held->dead);
+    rb_free(held->explains);
     rb_free(held->multipliers);
 }
 

@@ -1,0 +1,347 @@
+/* `./run defaults`: what a fit without options gives, beside the presets, on planted biclusters, on
+ * the cells of the demo, or on every set of a folder.
+ *
+ *   empty, full   percent of samples without an active unit, and with nine in ten of the living ones
+ *   units         that live
+ *   match         mean over pairs of seeds: units of two models paired so that the correlation of
+ *                 their codes is largest, the sum over the larger number of living units
+ *   found         planted: consensus score with the truth. Else: the area under the ROC curve of
+ *                 the unit that marks a class best, mean over classes
+ *   held out      mean log-likelihood of every fifth sample under a fit to the others
+ *
+ * Planted sets are means over 3 sets x 2 seeds, others over 4 seeds.
+ */
+#include "../../tool/blas_choice.h"
+#include "../bench.h"
+#include "analysis/modules.h"
+
+#include <dirent.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_SEEDS = 4, PLANTED_SETS = 3, HELD_OUT = 5 };
+
+/* A table of numbers and, to compare with, a truth or classes. */
+struct set {
+    const char *name;
+    int64_t units, wanted; /* of the fit; modules to compare with the truth */
+    rb_matrix *matrix;
+    rb_source *source;
+    rb_modules *truth;
+    const char *labels;
+};
+
+struct outcome {
+    double empty, full, living, match, found, held_out, seconds;
+};
+
+static void add(struct outcome *sum, const struct outcome *o, double weight) {
+    sum->empty += weight * o->empty;
+    sum->full += weight * o->full;
+    sum->living += weight * o->living;
+    sum->match += weight * o->match;
+    sum->found += weight * o->found;
+    sum->held_out += weight * o->held_out;
+    sum->seconds += weight * o->seconds;
+}
+
+static rb_model *fit(rb_context *ctx, int preset, int64_t units, int64_t seed, rb_source *source) {
+    rb_rfn_options options;
+    rb_fit_options run;
+    rb_model *model;
+    rb_rfn_options_default(&options);
+    rb_fit_options_default(&run);
+    rb_rfn_use_preset((rb_rfn_preset)preset, &options, &run);
+    options.units = units;
+    run.seed = seed;
+    bench_check(ctx, rb_fit(ctx, "rfn", &options, &run, NULL, source, NULL, &model));
+    return model;
+}
+
+/* ---- codes of two seeds ---- */
+
+struct codes {
+    double *values; /* living units x samples, each row of mean 0 and length 1 */
+    int64_t units;
+};
+
+struct rows {
+    double *values;
+    int64_t units;
+};
+
+static int take(void *user, int64_t first, const rb_matrix *rows) {
+    const struct rows *out = user;
+    for (int64_t i = 0; i < rb_matrix_samples(rows); i++) {
+        for (int64_t j = 0; j < out->units; j++) {
+            out->values[(first + i) * out->units + j] = rb_matrix_at(rows, i, j);
+        }
+    }
+    return 0;
+}
+
+static struct codes codes_of(rb_context *ctx, const rb_model *model, rb_source *source) {
+    int64_t n = rb_source_samples(source), l = rb_model_units(model);
+    struct rows all = {bench_take((size_t)(n * l), sizeof(double)), l};
+    struct codes codes = {bench_take((size_t)(n * l), sizeof(double)), 0};
+    bench_check(ctx, rb_encode(ctx, model, source, take, &all));
+    for (int64_t j = 0; j < l; j++) {
+        double *row = codes.values + codes.units * n, mean = 0, squares = 0;
+        for (int64_t i = 0; i < n; i++) {
+            row[i] = all.values[i * l + j];
+            mean += row[i] / (double)n;
+        }
+        for (int64_t i = 0; i < n; i++) {
+            row[i] -= mean;
+            squares += row[i] * row[i];
+        }
+        for (int64_t i = 0; i < n && squares > 0; i++) {
+            row[i] /= sqrt(squares);
+        }
+        codes.units += squares > 0;
+    }
+    free(all.values);
+    return codes;
+}
+
+static double match(rb_context *ctx, const struct codes *a, const struct codes *b, int64_t n) {
+    int64_t most = a->units > b->units ? a->units : b->units;
+    double *gain = bench_take((size_t)(a->units * b->units + 1), sizeof *gain), sum = 0;
+    int64_t *partner = bench_take((size_t)a->units + 1, sizeof *partner);
+    for (int64_t j = 0; j < a->units; j++) {
+        for (int64_t k = 0; k < b->units; k++) {
+            double product = 0;
+            for (int64_t i = 0; i < n; i++) {
+                product += a->values[j * n + i] * b->values[k * n + i];
+            }
+            gain[j * b->units + k] = product;
+        }
+    }
+    bench_check(ctx, rb_assign(ctx, a->units, b->units, gain, partner));
+    for (int64_t j = 0; j < a->units; j++) {
+        sum += partner[j] >= 0 ? gain[j * b->units + partner[j]] : 0;
+    }
+    free(gain);
+    free(partner);
+    return most > 0 ? sum / (double)most : 0;
+}
+
+/* ---- what a fit has found ---- */
+
+static double found(rb_context *ctx, const struct set *set, const rb_model *model) {
+    rb_modules_options options;
+    rb_modules *modules;
+    double score = 0;
+    rb_modules_options_default(&options);
+    options.best = set->truth ? set->wanted : 0;
+    options.rule = set->truth ? "fabia" : NULL;
+    bench_check(ctx, rb_modules_find(ctx, model, set->source, &options, &modules));
+    if (set->truth) {
+        rb_match agreement;
+        bench_check(ctx, rb_modules_match(ctx, modules, set->truth, &agreement));
+        score = agreement.consensus_score;
+        rb_match_clear(&agreement);
+    } else {
+        rb_enrichment classes;
+        bench_check(ctx,
+                    rb_modules_enrichment(ctx, modules, model, set->source, set->labels, &classes));
+        for (int64_t c = 0; c < classes.n_classes; c++) {
+            score += classes.best_units[c].auc / (double)classes.n_classes;
+        }
+        rb_enrichment_clear(&classes);
+    }
+    rb_modules_free(modules);
+    return score;
+}
+
+/* Every fifth sample, or the others. */
+static rb_source *part_of(rb_context *ctx, const rb_matrix *all, bool held_out, rb_matrix **part) {
+    int64_t n = rb_matrix_samples(all), m = rb_matrix_features(all), rows = 0;
+    float *values = bench_take((size_t)(n * m), sizeof *values);
+    rb_source *source;
+    for (int64_t i = 0; i < n; i++) {
+        if ((i % HELD_OUT == 0) == held_out) {
+            for (int64_t k = 0; k < m; k++) {
+                values[rows * m + k] = (float)rb_matrix_at(all, i, k);
+            }
+            rows++;
+        }
+    }
+    bench_check(ctx, rb_matrix_dense(ctx, RB_FLOAT32, rows, m, values, m, 1, part));
+    bench_check(ctx, rb_source_from_matrix(ctx, *part, &source));
+    return source;
+}
+
+static void free_part(rb_source *source, rb_matrix *part) {
+    float *values = (float *)part->values;
+    rb_source_free(source);
+    rb_matrix_free(part);
+    free(values);
+}
+
+static double held_out(rb_context *ctx, const struct set *set, int preset) {
+    rb_matrix *kept, *left;
+    rb_source *training = part_of(ctx, set->matrix, false, &kept);
+    rb_source *test = part_of(ctx, set->matrix, true, &left);
+    rb_model *model = fit(ctx, preset, set->units, 1, training);
+    rb_evaluation evaluation;
+    bench_check(ctx, rb_evaluate(ctx, model, test, &evaluation));
+    rb_model_free(model);
+    free_part(training, kept);
+    free_part(test, left);
+    return evaluation.log_likelihood;
+}
+
+static struct outcome measure(rb_context *ctx, const struct set *set, int preset, int seeds) {
+    struct codes codes[MOST_SEEDS];
+    struct outcome mean = {.held_out = held_out(ctx, set, preset)};
+    int64_t n = rb_source_samples(set->source);
+    for (int s = 0; s < seeds; s++) {
+        double began = bench_now();
+        rb_model *model = fit(ctx, preset, set->units, s + 1, set->source);
+        double seconds = bench_now() - began;
+        rb_code_check check;
+        bench_check(ctx, rb_model_check(ctx, model, set->source, &check));
+        codes[s] = codes_of(ctx, model, set->source);
+        struct outcome one = {.empty = 100 * (double)check.empty / (double)check.samples,
+                              .full = 100 * (double)check.full / (double)check.samples,
+                              .living = (double)codes[s].units,
+                              .found = found(ctx, set, model),
+                              .seconds = seconds};
+        add(&mean, &one, 1.0 / seeds);
+        rb_model_free(model);
+    }
+    for (int a = 0; a < seeds; a++) {
+        for (int b = 0; b < a; b++) {
+            mean.match += match(ctx, &codes[a], &codes[b], n) / (seeds * (seeds - 1) / 2);
+        }
+    }
+    for (int s = 0; s < seeds; s++) {
+        free(codes[s].values);
+    }
+    return mean;
+}
+
+/* ---- the table ---- */
+
+static const struct {
+    const char *name;
+    int preset;
+} kinds[] = {{"default", RB_RFN_PRESET_NONE},
+             {"paper", RB_RFN_PRESET_PAPER},
+             {"biclustering", RB_RFN_PRESET_BICLUSTERING}};
+enum { KINDS = sizeof kinds / sizeof *kinds };
+
+static void print(const char *name, int64_t n, int64_t m, int64_t units, const char *kind,
+                  const struct outcome *o) {
+    printf("| %s | %lld x %lld | %lld | %s | %.1f | %.1f | %.1f | %.2f | %.3f | %.1f | %.2f |\n",
+           name, (long long)n, (long long)m, (long long)units, kind, o->empty, o->full, o->living,
+           o->match, o->found, o->held_out, o->seconds);
+    fflush(stdout);
+}
+
+static void free_set(struct set *set) {
+    rb_source_free(set->source);
+    rb_matrix_free(set->matrix);
+    rb_modules_free(set->truth);
+}
+
+static void planted(rb_context *ctx, const char *name, const rb_biclusters_options *kind,
+                    int64_t units, int64_t wanted) {
+    struct outcome sums[KINDS] = {0};
+    int64_t n = 0, m = 0;
+    for (int i = 0; i < PLANTED_SETS; i++) {
+        struct set set = {.name = name, .units = units, .wanted = wanted};
+        rb_biclusters_options options = *kind;
+        options.seed = i + 1;
+        bench_check(ctx, rb_simulate_biclusters(ctx, &options, &set.matrix, &set.truth));
+        bench_check(ctx, rb_source_from_matrix(ctx, set.matrix, &set.source));
+        n = rb_source_samples(set.source);
+        m = rb_source_features(set.source);
+        for (int k = 0; k < KINDS; k++) {
+            struct outcome o = measure(ctx, &set, kinds[k].preset, 2);
+            add(&sums[k], &o, 1.0 / PLANTED_SETS);
+        }
+        free_set(&set);
+    }
+    for (int k = 0; k < KINDS; k++) {
+        print(name, n, m, units, kinds[k].name, &sums[k]);
+    }
+}
+
+static void with_classes(rb_context *ctx, const char *name, const char *folder) {
+    char data[4096], labels[4096];
+    struct set set = {.name = name, .units = 10, .labels = labels};
+    snprintf(data, sizeof data, "%s/expr.tsv.gz", folder);
+    snprintf(labels, sizeof labels, "%s/labels.tsv", folder);
+    bench_check(ctx, rb_read(ctx, data, NULL, &set.matrix));
+    bench_check(ctx, rb_source_from_matrix(ctx, set.matrix, &set.source));
+    for (int k = 0; k < KINDS; k++) {
+        struct outcome o = measure(ctx, &set, kinds[k].preset, MOST_SEEDS);
+        print(name, rb_source_samples(set.source), rb_source_features(set.source), set.units,
+              kinds[k].name, &o);
+    }
+    free_set(&set);
+}
+
+static int has_expression(const struct dirent *entry) {
+    return entry->d_name[0] != '.';
+}
+
+/* Every folder in the folder that has expr.tsv.gz and labels.tsv. */
+static void all_of(rb_context *ctx, const char *folder) {
+    struct dirent **entries;
+    int count = scandir(folder, &entries, has_expression, alphasort);
+    for (int i = 0; i < count; i++) {
+        char inner[2048], data[4096];
+        snprintf(inner, sizeof inner, "%s/%s", folder, entries[i]->d_name);
+        snprintf(data, sizeof data, "%s/expr.tsv.gz", inner);
+        FILE *file = fopen(data, "rb");
+        if (file) {
+            fclose(file);
+            with_classes(ctx, entries[i]->d_name, inner);
+        }
+        free(entries[i]);
+    }
+    if (count >= 0) {
+        free(entries);
+    }
+}
+
+int main(int argc, char **argv) {
+    choose_blas_kernels(argv);
+    rb_context *ctx;
+    if (argc > 2 || rb_context_new(&ctx)) {
+        fprintf(stderr, "usage: defaults [FOLDER of folders with expr.tsv.gz and labels.tsv]\n");
+        return 2;
+    }
+    printf("rarebit %s\n\n", rb_version());
+    printf(
+        "| set | samples x features | k | options | empty %% | full %% | units | match | found | "
+        "held out | s |\n|---|---|---|---|---|---|---|---|---|---|---|\n");
+    if (argc > 1) {
+        all_of(ctx, argv[1]);
+    } else {
+        rb_biclusters_options o;
+        rb_biclusters_options_default(&o);
+        o.generator = RB_GENERATOR_FABIA;
+        planted(ctx, "fabia", &o, 10, 10);
+        planted(ctx, "fabia", &o, 20, 10);
+        o.samples = o.features = 400;
+        planted(ctx, "fabia, more samples", &o, 20, 10);
+        o.noise = 1.5;
+        planted(ctx, "the same, less noise", &o, 20, 10);
+        rb_biclusters_options_default(&o);
+        o.dataset = "D1";
+        planted(ctx, "rfn D1", &o, 20, 20);
+        o.dataset = "D3";
+        planted(ctx, "rfn D3", &o, 20, 20);
+        o.dataset = "D7";
+        planted(ctx, "rfn D7", &o, 20, 20);
+        with_classes(ctx, "pbmc700", "examples/data/pbmc700");
+    }
+    rb_context_free(ctx);
+    return 0;
+}
