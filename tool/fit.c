@@ -223,10 +223,8 @@ static void summarise(const rb_model *model, const char *method_name, bool goes_
            total, goes_on ? " over all runs" : "", ended ? ", " : "",
            ended ? rb_status_name(status) : "", likelihood ? "log likelihood" : "objective",
            likelihood ? *likelihood : objective);
-    int64_t units = rb_model_units(model), dead = count_dead(model);
-    report("%lld units of %lld features; %lld dead%s", (long long)units,
-           (long long)rb_model_features(model), (long long)dead,
-           dead > 0 && dead < units ? ": the others explain the data" : "");
+    report("%lld units of %lld features; %lld dead", (long long)rb_model_units(model),
+           (long long)rb_model_features(model), (long long)count_dead(model));
     summarise_causes(model);
     if (rb_model_attribute(model, "estep_wins")) {
         report("E-steps by what moved the codes: %s", rb_model_attribute(model, "estep_wins"));
@@ -388,6 +386,10 @@ static rb_error apply_preset(const invocation *call) {
     rb_rfn_options_default(&preset);
     rb_fit_options_default(&fit);
     rb_rfn_use_preset((rb_rfn_preset)rfn->preset, &preset, &fit);
+    if (((const model_options *)options_of(call, model_option_table()))->init) {
+        report("of the preset, psi-init, weight-init and prior are those of the model that is gone "
+               "on from");
+    }
     rb_error err = take_others(call, rb_rfn_option_table(), &preset);
     return err ? err : take_others(call, rb_fit_option_table(), &fit);
 }

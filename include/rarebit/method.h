@@ -82,10 +82,14 @@ typedef struct rb_method {
     bool takes_batches; /* begin to mstep may see a part of the samples, but for the last E-step */
     int centre;         /* rb_centre: what is subtracted from features unless asked otherwise */
     bool missing;       /* blocks may hold NaN, for values that are missing (RB_MISSING_OMIT) */
-    bool sparse_codes;  /* codes are 0 or above, and should mostly be 0: rb_evaluate and rb_fit warn
-                         * where they are not */
-    bool non_negative;  /* explains no value below 0: the user is told of such data */
+    /* Codes are 0 or above and should mostly be 0: rb_evaluate and rb_fit warn where they are not,
+     * and advise this for sparser and for denser ones. NULL: no such promise. */
+    const char *sparser, *denser;
+    bool non_negative; /* explains no value below 0: the user is told of such data */
 
+    /* Settles what the options leave to the problem (all of it but block_samples is there), before
+     * anything else is asked; the model records what comes out. NULL: nothing to settle. */
+    void (*resolve)(const rb_problem *problem, void *options);
     /* Units that the options ask for. */
     int64_t (*units)(const void *options);
     /* Samples a block should have at most, from the shape alone (so that it never depends on

@@ -153,11 +153,13 @@ typedef struct rb_rfn_options {
     int noise;              /* rb_rfn_psi */
     double noise_decay;     /* full noise: share that its covariances lose in each M-step */
     double psi_min;         /* smallest noise variance, of full noise the smallest eigenvalue; 0:
-                               a thousandth of the largest variance of a feature */
-    double psi_init;        /* noise variance at the start; 0: the largest variance of a feature */
+                               a thousandth of the feature's variance, of full noise of the
+                               smallest one of a feature */
+    double psi_init;        /* noise variance at the start, at most the largest variance of a
+                               feature; 0: each feature's own */
     double weight_max;      /* loadings are kept within [-weight_max, weight_max]; 0: no bound */
     double weight_init;     /* standard deviation of the loadings at the start; 0: a hundredth of
-                               the largest standard deviation of a feature */
+                               the feature's standard deviation */
     double sparse_loadings; /* c: from iteration 51 on, shrink loadings by eta c standard errors;
                                0: no */
     double weight_decay;    /* g: after each M-step W <- W - g W (Alg. S8, Gaussian) */

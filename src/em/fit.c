@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The options as they will be used; method options go into `own`, of options_size bytes. */
+/* The options as they will be used; `own` is a copy of the method's. */
 struct chosen {
     const rb_method *method;
     rb_fit_options fit;
@@ -27,19 +27,24 @@ static rb_error choose(rb_context *ctx, const char *name, const void *options,
     if (err) {
         return err;
     }
-    if (options) {
-        return rb_options_check(ctx, chosen->method->options, options);
+    if (options && (err = rb_options_check(ctx, chosen->method->options, options)) != RB_OK) {
+        return err;
     }
     chosen->own = rb_alloc_zero(ctx, 1, chosen->method->options_size);
     if (!chosen->own) {
         return RB_ERROR_MEMORY;
     }
-    rb_options_default(chosen->method->options, chosen->own);
+    if (options) {
+        memcpy(chosen->own, options, chosen->method->options_size);
+    } else {
+        rb_options_default(chosen->method->options, chosen->own);
+    }
     return RB_OK;
 }
 
-static rb_problem describe(const struct chosen *chosen, const void *options, int64_t n_samples,
-                           int64_t n_features, bool sparse) {
+/* Also settles what options leave to the problem. */
+static rb_problem describe(struct chosen *chosen, int64_t n_samples, int64_t n_features,
+                           bool sparse) {
     rb_problem problem = {
         .n_samples = n_samples,
         .n_features = n_features,
@@ -50,7 +55,10 @@ static rb_problem describe(const struct chosen *chosen, const void *options, int
     };
     int64_t batch = chosen->fit.batch_size;
     problem.batch_samples = batch > 0 && batch < n_samples ? batch : n_samples;
-    problem.block_samples = chosen->method->block_samples(&problem, options);
+    if (chosen->method->resolve) {
+        chosen->method->resolve(&problem, chosen->own);
+    }
+    problem.block_samples = chosen->method->block_samples(&problem, chosen->own);
     return problem;
 }
 
@@ -61,8 +69,7 @@ static bool is_matrix(const rb_option *row, const void *options) {
 }
 
 /* A warm start takes its parameters from a model: what would be ignored is refused. */
-static rb_error check_start(rb_context *ctx, const struct chosen *chosen, const void *options,
-                            const rb_model *start) {
+static rb_error check_start(rb_context *ctx, const struct chosen *chosen, const rb_model *start) {
     const rb_method *method = chosen->method;
     if (start->method != method) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT,
@@ -79,8 +86,8 @@ static rb_error check_start(rb_context *ctx, const struct chosen *chosen, const 
         const rb_option *row = rb_options_find(method->options, *name);
         const char *before = rb_model_attribute(start, *name);
         char value[64];
-        rb_options_get(row, options, value, sizeof value);
-        bool same = before && strcmp(value, before) == 0 && !is_matrix(row, options);
+        rb_options_get(row, chosen->own, value, sizeof value);
+        bool same = before && strcmp(value, before) == 0 && !is_matrix(row, chosen->own);
         if (strcmp(value, row->fallback) != 0 && !same) {
             return rb_fail(ctx, RB_ERROR_ARGUMENT,
                            "%s is '%s', but is not used by a fit that starts from a model; leave "
@@ -235,14 +242,33 @@ static rb_error restarts(rb_context *ctx, const struct chosen *chosen, rb_run *r
     return RB_OK;
 }
 
-static rb_error fit_source(rb_context *ctx, const struct chosen *chosen, const void *options,
-                           const rb_preprocess *preprocess, bool trusted, rb_source *source,
-                           const rb_model *start, rb_model **model) {
+/* Says what is wrong with a fit that went to its end, to programs that listen. */
+static void look_back(rb_context *ctx, const rb_model *model, rb_source *source) {
+    rb_code_check check;
+    bool ended = model->status != RB_STATUS_STOPPED && model->status != RB_STATUS_TIME;
+    if (ctx->on_log && ended && !rb_model_check(ctx, model, source, &check)) {
+        rb_model_warn(ctx, model, &check);
+    }
+}
+
+/* Before a long fit rather than after it. */
+static void remark_on_units(rb_context *ctx, const rb_problem *problem, int64_t units) {
+    int64_t n = problem->n_samples, m = problem->n_features;
+    if (problem->method->sparser && units > (n < m ? n : m)) {
+        rb_log(ctx, RB_LOG_INFO,
+               "there are %lld units, more than the %lld %s: fewer could explain as much",
+               (long long)units, (long long)(n < m ? n : m), n < m ? "samples" : "features");
+    }
+}
+
+static rb_error fit_source(rb_context *ctx, struct chosen *chosen, const rb_preprocess *preprocess,
+                           bool trusted, rb_source *source, const rb_model *start,
+                           rb_model **model) {
     rb_feed *feed;
     rb_run run = {.method = chosen->method,
-                  .options = options,
-                  .problem = describe(chosen, options, source->n_samples, preprocess->n_features,
-                                      source->sparse),
+                  .options = chosen->own,
+                  .problem =
+                      describe(chosen, source->n_samples, preprocess->n_features, source->sparse),
                   .source = source,
                   .start = start,
                   .began = rb_seconds()};
@@ -264,11 +290,15 @@ static rb_error fit_source(rb_context *ctx, const struct chosen *chosen, const v
     run.feed = feed;
     err = rb_checkpoint_begin(ctx, chosen->fit.checkpoint, &run);
     if (!err) {
+        remark_on_units(ctx, &run.problem, chosen->method->units(chosen->own));
         err = restarts(ctx, chosen, &run, preprocess, model);
         rb_checkpoint_end(&run);
     }
     rb_feed_free(feed);
     rb_source_free(run.shuffled);
+    if (!err && run.settles) { /* codes of a fit that has hardly begun would only say that */
+        look_back(ctx, *model, source);
+    }
     if (err) {
         rb_model_free(*model);
         *model = NULL;
@@ -296,18 +326,6 @@ static rb_error take_preprocess(rb_context *ctx, const rb_model *start, rb_sourc
     return *taken ? rb_preprocess_renew(ctx, *taken, source) : RB_ERROR_MEMORY;
 }
 
-/* Says what is wrong with a fit that went to its end, to programs that listen. Codes of a fit that
- * has hardly begun would only say that. */
-static void look_back(rb_context *ctx, const rb_model *model, rb_source *source) {
-    enum { FEWEST_ITERATIONS = 20 };
-    rb_code_check check;
-    bool ended = model->status != RB_STATUS_STOPPED && model->status != RB_STATUS_TIME &&
-                 model->iterations >= FEWEST_ITERATIONS;
-    if (ctx->on_log && ended && !rb_model_check(ctx, model, source, &check)) {
-        rb_model_warn(ctx, model, source, &check);
-    }
-}
-
 rb_error rb_fit(rb_context *ctx, const char *method, const void *options, const rb_fit_options *fit,
                 const rb_preprocess_options *preprocess, rb_source *source, const rb_model *start,
                 rb_model **model) {
@@ -327,18 +345,14 @@ rb_error rb_fit(rb_context *ctx, const char *method, const void *options, const 
         wanted.centre = chosen.method->centre;
     }
     err = check_missing(ctx, chosen.method, start ? &start->preprocess->options : &wanted);
-    const void *own = options ? options : chosen.own;
     if (!err && !start) {
         err = rb_preprocess_fit(ctx, &wanted, source, &fitted);
     } else if (!err) {
-        err = check_start(ctx, &chosen, own, start);
+        err = check_start(ctx, &chosen, start);
         err = err ? err : take_preprocess(ctx, start, source, &fitted);
     }
     if (!err) {
-        err = fit_source(ctx, &chosen, own, fitted, !start, source, start, model);
-    }
-    if (!err) {
-        look_back(ctx, *model, source);
+        err = fit_source(ctx, &chosen, fitted, !start, source, start, model);
     }
     rb_preprocess_free(fitted);
     rb_free(chosen.own);
@@ -351,10 +365,9 @@ rb_error rb_fit_memory(rb_context *ctx, const char *method, const void *options,
     struct chosen chosen;
     rb_error err = choose(ctx, method, options, fit, &chosen);
     if (!err) {
-        const void *own = options ? options : chosen.own;
         rb_problem problem =
-            describe(&chosen, own, source->n_samples, source->n_features, source->sparse);
-        *bytes = chosen.method->memory(&problem, own);
+            describe(&chosen, source->n_samples, source->n_features, source->sparse);
+        *bytes = chosen.method->memory(&problem, chosen.own);
     }
     rb_free(chosen.own);
     return err;

@@ -1,6 +1,6 @@
 /* What is wrong with the codes of a model, in one sentence each, where something is.
  *
- * For methods whose codes are 0 or above and should mostly be 0 (rb_method.sparse_codes). Of many
+ * For methods whose codes are 0 or above and should mostly be 0 (rb_method.sparser). Of many
  * samples a part is looked at, so that a check never takes long beside a fit.
  */
 #include "model.h"
@@ -90,7 +90,7 @@ rb_error rb_model_check(rb_context *ctx, const rb_model *model, rb_source *sourc
                         rb_code_check *check) {
     int64_t l = rb_model_units(model), n = rb_source_samples(source);
     *check = (rb_code_check){0};
-    if (!model->method->sparse_codes || n == 0) {
+    if (!model->method->sparser || n == 0) {
         return RB_OK;
     }
     tally t = {.units = l, .living = count_living(model, l), .check = check};
@@ -117,24 +117,28 @@ static double percent(const rb_code_check *check, int64_t count) {
     return 100 * (double)count / (double)check->samples;
 }
 
-static void warn_of_codes(rb_context *ctx, const rb_code_check *c) {
+static void warn_of_codes(rb_context *ctx, const rb_model *model, const rb_code_check *c) {
+    const rb_method *method = model->method;
+    int64_t units = rb_model_units(model);
+    bool all_live = count_living(model, units) == units; /* else more of them would die */
     if (c->empty == c->samples) {
         rb_log(ctx, RB_LOG_WARNING,
-               "no sample has an active unit: nothing stands out of the noise; take a smaller "
-               "sparse-loadings, or 0");
+               "no sample has an active unit: nothing stands out of the noise; take %s, or fewer "
+               "units",
+               method->denser);
         return;
     }
     if ((double)c->empty > MANY_SAMPLES * (double)c->samples) {
         rb_log(ctx, RB_LOG_WARNING,
                "%.2g %% of the samples have no active unit: none explains them; if these samples "
-               "are not all noise, take more units or a smaller sparse-loadings",
-               percent(c, c->empty));
+               "are not all noise, take %s%s",
+               percent(c, c->empty), all_live ? "more units or " : "", method->denser);
     }
     if ((double)c->full > MANY_SAMPLES * (double)c->samples) {
         rb_log(ctx, RB_LOG_WARNING,
                "%.2g %% of the samples have nine in ten units active: the units tell them little "
-               "apart; take fewer units or a larger sparse-loadings",
-               percent(c, c->full));
+               "apart; take fewer units or %s",
+               percent(c, c->full), method->sparser);
     }
     if (c->duplicates > 0) {
         rb_log(ctx, RB_LOG_WARNING,
@@ -152,23 +156,15 @@ static void warn_of_end(rb_context *ctx, const rb_model *model) {
     if (best && !rb_model_history(model, strtoll(best, NULL, 10) - 1, &there, NULL, NULL) &&
         !rb_model_history(model, rb_model_iterations(model) - 1, &last, NULL, NULL)) {
         rb_log(ctx, RB_LOG_WARNING,
-               "the objective ended at %.6g, below the %.6g of iteration %s: stop there, take a "
-               "smaller eta, or an estep that never lowers it (cyclic)",
+               "the objective ended at %.6g, below the %.6g of iteration %s: stop there, or take a "
+               "smaller eta",
                last, there, best);
     }
 }
 
-void rb_model_warn(rb_context *ctx, const rb_model *model, const rb_source *source,
-                   const rb_code_check *check) {
-    int64_t l = rb_model_units(model), n = rb_source_samples(source);
-    int64_t m = rb_model_features(model), least = n < m ? n : m;
+void rb_model_warn(rb_context *ctx, const rb_model *model, const rb_code_check *check) {
     if (check->samples > 0) {
-        warn_of_codes(ctx, check);
-    }
-    if (model->method->sparse_codes && l > least) {
-        rb_log(ctx, RB_LOG_INFO,
-               "there are %lld units, more than the %lld %s: fewer could explain as much",
-               (long long)l, (long long)least, n < m ? "samples" : "features");
+        warn_of_codes(ctx, model, check);
     }
     warn_of_end(ctx, model);
 }

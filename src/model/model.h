@@ -64,8 +64,7 @@ rb_error rb_encode_runs(rb_context *ctx, const rb_model *model, rb_source *sourc
  * promise sparse codes; and says in the log, in a sentence each, what is wrong with the model. */
 rb_error rb_model_check(rb_context *ctx, const rb_model *model, rb_source *source,
                         rb_code_check *check);
-void rb_model_warn(rb_context *ctx, const rb_model *model, const rb_source *source,
-                   const rb_code_check *check);
+void rb_model_warn(rb_context *ctx, const rb_model *model, const rb_code_check *check);
 
 /* The method of that name: built in or added; NULL if unknown. */
 const rb_method *rb_find_method(const rb_context *ctx, const char *name);

@@ -237,7 +237,7 @@ rb_error rb_evaluate(rb_context *ctx, const rb_model *model, rb_source *source,
     }
     if (!err) {
         evaluation->codes = check;
-        rb_model_warn(ctx, model, source, &check);
+        rb_model_warn(ctx, model, &check);
     }
     return err;
 }

@@ -21,13 +21,13 @@ static bool has_batches(const rb_problem *problem) {
     return rfn_batch_samples(problem) < problem->n_samples;
 }
 
-rb_rfn_estep rfn_choose_estep(const rb_problem *problem, const rb_rfn_options *options) {
-    if (options->estep != RB_RFN_ESTEP_AUTO) {
-        return (rb_rfn_estep)options->estep;
+void rfn_resolve(const rb_problem *problem, void *options) {
+    rb_rfn_options *rfn = options;
+    bool newton_only =
+        has_batches(problem) || rfn->normalize == RB_RFN_NORMALIZE_SD || without_guarantee(rfn);
+    if (rfn->estep == RB_RFN_ESTEP_AUTO) {
+        rfn->estep = newton_only ? RB_RFN_ESTEP_NEWTON : RB_RFN_ESTEP_CYCLIC;
     }
-    bool newton_only = has_batches(problem) || options->normalize == RB_RFN_NORMALIZE_SD ||
-                       without_guarantee(options);
-    return newton_only ? RB_RFN_ESTEP_NEWTON : RB_RFN_ESTEP_CYCLIC;
 }
 
 static rb_error check_noise(rb_context *ctx, const rb_rfn_options *options) {

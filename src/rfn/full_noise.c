@@ -19,6 +19,8 @@
 #include "objective.h"
 #include "state.h"
 
+#include <math.h>
+
 static bool is_full(const rfn_state *st) {
     return st->options.noise == RB_RFN_PSI_FULL;
 }
@@ -73,6 +75,15 @@ static rb_error settle(rb_context *ctx, rfn_state *st) {
     return rfn_psi_factor(ctx, &st->parameters.full);
 }
 
+/* psi_min, or what is smallest of that of the features. */
+static double least_eigenvalue(const rfn_state *st) {
+    double least = INFINITY;
+    for (int64_t k = 0; k < st->problem.n_features; k++) {
+        least = fmin(least, rfn_noise_floor(st, k));
+    }
+    return least;
+}
+
 rb_error rfn_full_noise_begin(rb_context *ctx, rfn_state *st) {
     rb_dense psi = st->parameters.full.covariance;
     if (!is_full(st)) {
@@ -84,7 +95,7 @@ rb_error rfn_full_noise_begin(rb_context *ctx, rfn_state *st) {
             rb_dense_set(psi, k, k, st->parameters.noise[k]);
         }
     }
-    rb_error err = rb_raise_eigenvalues(ctx, psi, st->options.psi_min);
+    rb_error err = rb_raise_eigenvalues(ctx, psi, least_eigenvalue(st));
     return err ? err : settle(ctx, st);
 }
 
@@ -118,7 +129,7 @@ static rb_error update(rb_context *ctx, rfn_state *st) {
             rb_dense_set(psi, k, c, before + rate * (error - before));
         }
     }
-    rb_error err = rb_raise_eigenvalues(ctx, psi, st->options.psi_min);
+    rb_error err = rb_raise_eigenvalues(ctx, psi, least_eigenvalue(st));
     for (int64_t k = 0; !err && rest < 1 && k < psi.rows; k++) {
         for (int64_t c = 0; c < psi.cols; c++) {
             rb_dense_set(psi, k, c, (k == c ? 1 : rest) * rb_dense_get(psi, k, c));

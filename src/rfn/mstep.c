@@ -34,7 +34,7 @@ static double new_noise(const rfn_state *st, int64_t k, double cross, double qua
     if (st->options.mstep == RB_RFN_MSTEP_GRADIENT) {
         step /= noise * noise;
     }
-    noise = fmax(noise + step, st->options.psi_min);
+    noise = fmax(noise + step, rfn_noise_floor(st, k));
     return fmin(noise, st->noise_max);
 }
 

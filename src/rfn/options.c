@@ -10,7 +10,7 @@ const rb_option rfn_option_rows[] = {
      "take the options that suit a purpose, where not given: paper is the method as its paper has "
      "it (--estep newton, --sparse-loadings 0, --prior-mean 0, --eta 0.1, --iterations 1000, and "
      "numbers for --psi-init, --psi-min, --weight-init); biclustering is that with modules that "
-     "stand out of noise (--sparse-loadings 1.5, --psi-init 0, --iterations 400, --restarts 3); "
+     "stand out of noise (--sparse-loadings 1.5, --psi-init 1e9, --iterations 400, --restarts 3); "
      "sparse is that with codes as sparse at lower errors (--estep cyclic, --newton-iterations "
      "500, --steer-iterations 250, --iterations 850)",
      RB_OPTION_COMMON},
@@ -74,17 +74,18 @@ const rb_option rfn_option_rows[] = {
      RB_OPTION_RESEARCH},
     {"psi-min", 0, RB_OPTION_NUMBER, offsetof(rb_rfn_options, psi_min), "0", 0, DBL_MAX, NULL,
      "VARIANCE",
-     "smallest noise variance (of full noise: eigenvalue; 0: a thousandth of the largest variance "
-     "of a feature)"},
+     "smallest noise variance (of full noise: eigenvalue; 0: a thousandth of the feature's "
+     "variance)"},
     {"psi-init", 0, RB_OPTION_NUMBER, offsetof(rb_rfn_options, psi_init), "0", 0, DBL_MAX, NULL,
-     "VARIANCE", "noise variance at the start (0: the largest variance of a feature)",
+     "VARIANCE",
+     "noise variance at the start, up to the largest variance of a feature (0: the "
+     "feature's own)",
      RB_OPTION_RESEARCH},
     {"weight-max", 0, RB_OPTION_NUMBER, offsetof(rb_rfn_options, weight_max), "0", 0, DBL_MAX, NULL,
      "BOUND", "keep loadings within this bound (0: no bound)", RB_OPTION_RESEARCH},
     {"weight-init", 0, RB_OPTION_NUMBER, offsetof(rb_rfn_options, weight_init), "0", 0, DBL_MAX,
      NULL, "SD",
-     "standard deviation of the loadings at the start (0: a hundredth of the largest standard "
-     "deviation of a feature)",
+     "standard deviation of the loadings at the start (0: a hundredth of the feature's)",
      RB_OPTION_RESEARCH},
     {"sparse-loadings", 0, RB_OPTION_NUMBER, offsetof(rb_rfn_options, sparse_loadings), "1.5", 0,
      DBL_MAX, NULL, "C",
@@ -167,7 +168,7 @@ void rb_rfn_use_preset(rb_rfn_preset preset, rb_rfn_options *options, rb_fit_opt
         /* A standard error of loadings off the true noise lets too little through, or too much: the
          * noise begins as large as the data allow and comes down. */
         options->sparse_loadings = 1.5;
-        options->psi_init = 0;
+        options->psi_init = 1e9; /* start.c bounds it */
         fit->iterations = 400;
         fit->restarts = 3;
         break;

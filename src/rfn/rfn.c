@@ -44,9 +44,8 @@ static int64_t memory(const rb_problem *problem, const void *options) {
     if (rfn->prior_covariance.matrix || rfn->prior_covariance.value != 1) {
         values += 2 * l * l + (l > m ? m * l : 0);
     }
-    rb_rfn_estep estep = rfn_choose_estep(problem, rfn);
-    if (estep != RB_RFN_ESTEP_NEWTON) {
-        double kept = (double)rfn_held_matrices(estep);
+    if (rfn->estep != RB_RFN_ESTEP_NEWTON) {
+        double kept = (double)rfn_held_matrices((rb_rfn_estep)rfn->estep);
         values += l * l + ((double)problem->n_samples * (kept * l + 2 * RFN_UNITS_AT_ONCE));
     }
     values += m * l; /* as they were after the last iteration, with codes and moments of batches */
@@ -59,8 +58,7 @@ static int64_t memory(const rb_problem *problem, const void *options) {
     static const int points[] = {0, 3, 1}; /* by rb_accelerate */
     values += points[problem->fit->accelerate] * ((double)problem->n_samples + m) * l;
     double block = (double)problem->block_samples * (l + (problem->sparse ? 0 : m));
-    bool newton = estep == RB_RFN_ESTEP_NEWTON || rfn->newton_iterations > 0;
-    if (newton && rfn_is_factored(problem, rfn->units, false)) {
+    if (rfn_has_newton(rfn) && rfn_is_factored(problem, rfn->units, false)) {
         block += (double)problem->block_samples * l;
     }
     if (rfn->input_noise != RB_RFN_NOISE_NONE && !problem->sparse) {
@@ -121,9 +119,11 @@ const rb_method rb_method_rfn = {
     .options_size = sizeof(rb_rfn_options),
     .code_name = "X_rfn",
     .takes_batches = true,
-    .sparse_codes = true,
+    .sparser = "a larger sparse-loadings",
+    .denser = "a smaller sparse-loadings or a prior-mean nearer to 0",
     .options = rfn_option_rows,
     .start_options = start_options,
+    .resolve = rfn_resolve,
     .units = units,
     .block_samples = block_samples,
     .memory = memory,

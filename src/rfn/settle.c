@@ -28,10 +28,11 @@ rb_error rfn_check_acceleration(rb_context *ctx, const rb_problem *problem,
                   {options->activation_threshold > 0, "activation-threshold"}};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         if (others[i].given) {
-            return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                           "a fit with %s cannot be accelerated: set it to 0 or none, or leave out "
-                           "accelerate",
-                           others[i].name);
+            return rb_fail(
+                ctx, RB_ERROR_ARGUMENT,
+                "a fit with %s cannot be accelerated: leave out accelerate, or take %s 0 or "
+                "none",
+                others[i].name, others[i].name);
         }
     }
     return RB_OK;
@@ -66,7 +67,7 @@ void rfn_settle(rb_context *ctx, void *state) {
     double bound = st->options.weight_max;
     struct moved moved = {ctx, st, 0};
     for (int64_t k = 0; k < w.rows; k++) {
-        double noise = fmax(st->parameters.noise[k], st->options.psi_min);
+        double noise = fmax(st->parameters.noise[k], rfn_noise_floor(st, k));
         st->parameters.noise[k] = fmin(noise, st->noise_max);
         for (int64_t j = 0; bound > 0 && j < w.cols; j++) {
             rb_dense_set(w, k, j, fmax(-bound, fmin(bound, rb_dense_get(w, k, j))));

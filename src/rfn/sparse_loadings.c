@@ -18,6 +18,7 @@
 #include <math.h>
 
 enum { FREE_ITERATIONS = 50 };
+static const double RISE = 0.05, MOST_EMPTY = 0.01;
 
 /* With so many M-steps done, is the fit still to leave its start? */
 static bool is_free(const rfn_state *st, int64_t msteps) {
@@ -39,11 +40,9 @@ static bool holds_prior_back(const rfn_state *st) {
 }
 
 bool rfn_still_begins(const rfn_state *st) {
-    bool grows = holds_prior_back(st) && !st->prior_stays && st->prior_share < 1;
-    return rfn_is_free(st) || grows;
+    int64_t growth = holds_prior_back(st) ? (int64_t)(1 / RISE) : 0;
+    return is_free(st, st->iteration - growth * rfn_msteps_an_iteration(st));
 }
-
-static const double RISE = 0.05, MOST_EMPTY = 0.01;
 
 /* Units with one sample say only which sample that is: they do not count. */
 static bool explains(rb_dense codes, int64_t j) {

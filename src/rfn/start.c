@@ -1,6 +1,7 @@
 /* Life of a fit: memory, starting values, the survey of the data, what is stored in the model. */
 #include "state.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -102,8 +103,8 @@ static rb_error allocate(rb_context *ctx, rfn_state *st) {
     return st->second && st->cross && st->quadratic ? RB_OK : RB_ERROR_MEMORY;
 }
 
-/* Of the largest variance of a feature, or its root, where no number is given: fits of the same
- * data in other units are then the same. */
+/* Of the variance of a feature, or its root, where no number is given: fits of the same features in
+ * other units are then the same. */
 static const double PSI_MIN_SHARE = 1e-3, WEIGHT_INIT_SHARE = 0.01;
 
 /* W_0 ~ N(0, weight_init^2), Psi_0 = psi_init. */
@@ -163,7 +164,6 @@ rb_error rfn_start(rb_context *ctx, const rb_problem *problem, const void *optio
     }
     st->activation = (rfn_activation){st->options.activation, st->options.activation_threshold,
                                       st->options.activation_slope};
-    st->options.estep = rfn_choose_estep(problem, &st->options);
     rb_error err = rfn_check(ctx, problem, &st->options);
     err = err ? err : rfn_check_acceleration(ctx, problem, &st->options);
     if (!err) {
@@ -180,6 +180,9 @@ rb_error rfn_start(rb_context *ctx, const rb_problem *problem, const void *optio
         draw_parameters(st);
         err = rfn_prior_choose(ctx, problem->type, st->options.units, &st->options.prior_mean,
                                &st->options.prior_covariance, &st->parameters.prior);
+    }
+    if (!err && !start && rfn_steers(&st->options)) {
+        rfn_prior_set_mean(&st->parameters.prior, st->options.units, 0); /* steer.c goes on */
     }
     if (!err) {
         err = make_full_noise(ctx, st);
@@ -266,18 +269,20 @@ static void add_squares(const rb_block *block, double *second) {
     }
 }
 
+double rfn_noise_floor(const rfn_state *st, int64_t k) {
+    double variance = st->second[k] > 0 ? st->second[k] : st->noise_max;
+    return st->options.psi_min > 0 ? st->options.psi_min : PSI_MIN_SHARE * variance;
+}
+
 /* Once the variances of the features are known: what draw_parameters had no unit for. */
 static void use_units_of_data(rfn_state *st) {
     rb_dense w = st->parameters.loadings;
-    if (st->options.psi_min == 0) {
-        st->options.psi_min = PSI_MIN_SHARE * st->noise_max;
-    }
     for (int64_t k = 0; !st->warm && k < w.rows; k++) {
         if (st->options.psi_init == 0) {
-            st->parameters.noise[k] = st->noise_max;
+            st->parameters.noise[k] = st->second[k];
         }
         for (int64_t j = 0; st->options.weight_init == 0 && j < w.cols; j++) {
-            rb_dense_set(w, k, j, sqrt(st->noise_max) * rb_dense_get(w, k, j));
+            rb_dense_set(w, k, j, sqrt(st->second[k]) * rb_dense_get(w, k, j));
         }
     }
 }
@@ -305,6 +310,13 @@ rb_error rfn_survey(rb_context *ctx, void *state, const rb_block *block) {
             "data (--scale sd) or take a smaller --psi-min",
             st->noise_max, st->options.psi_min);
     }
+    if (st->problem.type == RB_FLOAT32 && st->noise_max > FLT_MAX) {
+        return rb_fail(
+            ctx, RB_ERROR_DATA,
+            "the largest variance of a feature, %.3g, is beyond float32: divide the data "
+            "by a constant, or fit with --precision float64",
+            st->noise_max);
+    }
     if (!(st->noise_max > 0)) {
         return rb_fail(ctx, RB_ERROR_DATA,
                        "every feature has the same value in all samples: there is nothing to fit");
@@ -312,9 +324,8 @@ rb_error rfn_survey(rb_context *ctx, void *state, const rb_block *block) {
     use_units_of_data(st);
     /* Clamping the noise cannot lower the objective once it is inside its bounds. */
     for (int64_t k = 0; k < m; k++) {
-        double noise = st->parameters.noise[k];
-        noise = noise < st->options.psi_min ? st->options.psi_min : noise;
-        st->parameters.noise[k] = noise > st->noise_max ? st->noise_max : noise;
+        double noise = fmax(st->parameters.noise[k], rfn_noise_floor(st, k));
+        st->parameters.noise[k] = fmin(noise, st->noise_max);
     }
     return rfn_full_noise_begin(ctx, st);
 }
@@ -391,11 +402,7 @@ rb_error rfn_store(rb_context *ctx, void *state, rb_model *model) {
     }
     rb_dense_copy(w, (rb_dense){loadings, w.rows, w.cols, w.cols, RB_FLOAT64});
     memcpy(noise, st->parameters.noise, (size_t)w.rows * sizeof *noise);
-    const rb_option *estep = rb_options_find(rfn_option_rows, "estep");
-    char name[32];
-    rb_options_get(estep, &st->options, name, sizeof name);
-    rb_error err = rb_model_set_attribute(ctx, model, "estep", name); /* where it was auto */
-    err = err ? err : rfn_prior_store(ctx, &st->parameters.prior, w.cols, model);
+    rb_error err = rfn_prior_store(ctx, &st->parameters.prior, w.cols, model);
     err = err ? err : rfn_psi_store(ctx, &st->parameters.full, model);
     err = err ? err : store_best(ctx, st, model);
     if (err) {
@@ -408,6 +415,11 @@ rb_error rfn_store(rb_context *ctx, void *state, rb_model *model) {
         return RB_ERROR_MEMORY;
     }
     rfn_report_steering(ctx, st);
+    if (rfn_still_begins(st)) {
+        rb_log(ctx, RB_LOG_INFO,
+               "the fit ended before loadings were shrunk and the prior mean was taken up, "
+               "iterations 51 to 70: what is sparse in a longer one is not yet sparse");
+    }
     if (rfn_tries_candidates(st) && store_wins(ctx, model)) {
         return RB_ERROR_MEMORY;
     }

@@ -154,8 +154,8 @@ static inline bool rfn_is_factored(const rb_problem *problem, int64_t units, boo
 }
 
 /* check.c: options that cannot be had together. */
-/* The E-step that auto stands for. */
-rb_rfn_estep rfn_choose_estep(const rb_problem *problem, const rb_rfn_options *options);
+/* The E-step that auto stands for (rb_method.resolve). */
+void rfn_resolve(const rb_problem *problem, void *options);
 rb_error rfn_check(rb_context *ctx, const rb_problem *problem, const rb_rfn_options *options);
 
 /* Does the E-step try candidates, one stage after the other? */
@@ -167,6 +167,8 @@ static inline bool rfn_tries_candidates(const rfn_state *state) {
 rb_error rfn_start(rb_context *ctx, const rb_problem *problem, const void *options,
                    const rb_model *start, void **state);
 void rfn_finish(void *state);
+/* The smallest noise variance of a feature, once its variance is known. */
+double rfn_noise_floor(const rfn_state *st, int64_t k);
 rb_error rfn_survey(rb_context *ctx, void *state, const rb_block *block);
 rb_error rfn_store(rb_context *ctx, void *state, rb_model *model);
 

@@ -19,6 +19,7 @@
 
 #include <math.h>
 
+static const double MOST_SPARSE = 0.9999; /* as target_sparseness */
 static const double GAIN = 0.5, DAMPING = 10, FIRST_RHO = 0.5, MARGIN = 0.01;
 
 /* The certificate costs about half an iteration: it is looked at every few, and is to be above
@@ -109,8 +110,9 @@ void rfn_steer(rb_context *ctx, rfn_state *st) {
         return;
     }
     if (held_iterations(st) == 1) {
-        double asked = st->options.target_sparseness, mean = st->parameters.prior.mean[0];
-        steering->target = asked > 0 ? asked : steering->sparseness + MARGIN;
+        double asked = st->options.target_sparseness,
+               mean = st->warm ? st->parameters.prior.mean[0] : st->options.prior_mean.value;
+        steering->target = fmin(asked > 0 ? asked : steering->sparseness + MARGIN, MOST_SPARSE);
         steering->lonely = lonely;
         steering->rho = mean < 0 ? -mean : FIRST_RHO;
         steering->ceiling = INFINITY;

@@ -143,6 +143,7 @@ static rb_error finish(rb_context *ctx, rfn_state *st) {
     converge(ctx, st);
     rb_error err = rb_check_stop(ctx);
     err = err ? err : certify(ctx, st);
+    err = err ? err : rb_check_stop(ctx);
     if (!err && held->certificate < least_certificate) {
         rb_log(
             ctx, RB_LOG_WARNING,
