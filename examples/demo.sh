@@ -17,7 +17,7 @@ show() {
 }
 
 echo "700 blood cells x 765 genes; their cell types are known, but the fit does not see them."
-show fit rfn "$cells" -k 12 --seed 1 -o "$out/model.h5"
+show fit rfn "$cells" -k 11 --seed 1 -o "$out/model.h5"
 show encode "$out/model.h5" "$cells" -q -o "$out/codes.tsv"
 show modules "$out/model.h5" "$cells" -q -o "$out/modules.tsv"
 show modules "$out/model.h5" "$cells" -q --labels "$types" >"$out/types.txt"
@@ -52,13 +52,13 @@ zeros=$(awk -F "$tab" 'NR > 1 { for (i = 2; i <= NF; i++) { n++; zero += $i == 0
     END { printf "%.0f", 100 * zero / n }' "$out/codes.tsv")
 cat <<END
 
-Each cell is now described by 12 numbers instead of 765, and $zeros % of them are zero.
+Each cell is now described by 11 numbers instead of 765, and $zeros % of them are zero.
 
 Written:
   $out/modules.png   genes and cells, ordered by module: look at this first
   $out/codes.png     which units are active in which cell type
   $out/modules.tsv   genes and cells of each module, with weights
-  $out/codes.tsv     the 12 numbers of each cell
+  $out/codes.tsv     the 11 numbers of each cell
   $out/types.txt     modules against cell types, and the unit that marks each type best
   $out/model.h5      the model: encodes new cells with 'rarebit encode'
 END

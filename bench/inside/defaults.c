@@ -1,7 +1,7 @@
 /* `./run defaults`: what a fit without options gives, beside the presets, on planted biclusters, on
  * the cells of the demo, or on every set of a folder.
  *
- *   empty, full   percent of samples without an active unit, and with nine in ten of the living ones
+ *   empty, full   percent of samples without an active unit, and with 9 in 10 of the living ones
  *   units         that live
  *   match         mean over pairs of seeds: units of two models paired so that the correlation of
  *                 their codes is largest, the sum over the larger number of living units

@@ -252,9 +252,11 @@ static void look_back(rb_context *ctx, const rb_model *model, rb_source *source)
 }
 
 /* Before a long fit rather than after it. */
-static void remark_on_units(rb_context *ctx, const rb_problem *problem, int64_t units) {
+static void remark_on_units(rb_context *ctx, const rb_problem *problem, const void *options) {
+    const rb_method *method = problem->method;
     int64_t n = problem->n_samples, m = problem->n_features;
-    if (problem->method->sparser && units > (n < m ? n : m)) {
+    int64_t units = method->sparser ? method->units(options) : 0;
+    if (units > (n < m ? n : m)) {
         rb_log(ctx, RB_LOG_INFO,
                "there are %lld units, more than the %lld %s: fewer could explain as much",
                (long long)units, (long long)(n < m ? n : m), n < m ? "samples" : "features");
@@ -290,7 +292,7 @@ static rb_error fit_source(rb_context *ctx, struct chosen *chosen, const rb_prep
     run.feed = feed;
     err = rb_checkpoint_begin(ctx, chosen->fit.checkpoint, &run);
     if (!err) {
-        remark_on_units(ctx, &run.problem, chosen->method->units(chosen->own));
+        remark_on_units(ctx, &run.problem, chosen->own);
         err = restarts(ctx, chosen, &run, preprocess, model);
         rb_checkpoint_end(&run);
     }

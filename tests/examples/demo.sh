@@ -11,7 +11,7 @@ expect() {
     cat "$work/log" >&2
     exit 1
 }
-expect 'GNLY .*CD56\+ NK'
+expect 'CLIC3 .*CD56\+ NK'
 expect 'MS4A1 .*CD19\+ B'
 expect 'LST1 .*CD14\+ Monocyte'
 expect 'FCER1A .*Dendritic'

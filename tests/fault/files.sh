@@ -19,7 +19,7 @@ export RAREBIT_BLAS_CORE= OPENBLAS_NUM_THREADS=1
 for format in tsv csv.gz h5 h5ad; do
     "$RAREBIT" convert -q in/x.npy -o in/x.$format
 done
-"$RAREBIT" fit rfn -q in/x.tsv -k 2 --iterations 3 --seed 1 -o model.h5
+"$RAREBIT" fit rfn -q in/x.tsv -k 2 --preset paper --iterations 3 --seed 1 -o model.h5
 "$RAREBIT" simulate bars -q --size 2 --samples 12 --seed 1 -o in/bars.npy --truth in/fields.npy
 "$RAREBIT" fit nmf-et -q in/bars.npy -k 4 --iterations 3 --seed 1 -o bars.h5
 

@@ -1,0 +1,170 @@
+/* What a fit without options promises (docs/defaults.md): no sample without a unit where data have
+ * structure, none left with all units, units to spare die, scales of features do not matter, and in
+ * noise units do not all die. */
+#include "../fixture.h"
+
+static rb_model *fit(rb_context *ctx, rb_source *source, int64_t units, int precision) {
+    rb_rfn_options options;
+    rb_fit_options run;
+    rb_model *model;
+    rb_rfn_options_default(&options);
+    rb_fit_options_default(&run);
+    options.units = units;
+    run.precision = precision;
+    assert_ok(ctx, rb_fit(ctx, "rfn", &options, &run, NULL, source, NULL, &model));
+    return model;
+}
+
+static rb_matrix *planted(rb_context *ctx, int generator, const char *dataset, int64_t seed) {
+    rb_biclusters_options options;
+    rb_matrix *matrix;
+    rb_biclusters_options_default(&options);
+    options.generator = generator;
+    options.dataset = dataset;
+    options.seed = seed;
+    assert_ok(ctx, rb_simulate_biclusters(ctx, &options, &matrix, NULL));
+    return matrix;
+}
+
+static int64_t living(const rb_model *model) {
+    const double *dead = rb_model_array(model, "dead", NULL, NULL);
+    int64_t count = 0;
+    for (int64_t j = 0; j < rb_model_units(model); j++) {
+        count += dead[j] == 0;
+    }
+    return count;
+}
+
+/* Ten modules are planted; with twenty units about as many live, and no sample is left out. */
+static void units_to_spare_die(void **state) {
+    (void)state;
+    rb_context *ctx = fixture_context();
+    for (int64_t seed = 1; seed <= 3; seed++) {
+        rb_matrix *matrix = planted(ctx, RB_GENERATOR_FABIA, NULL, seed);
+        rb_source *source;
+        rb_evaluation e;
+        assert_ok(ctx, rb_source_from_matrix(ctx, matrix, &source));
+        rb_model *model = fit(ctx, source, 20, RB_FLOAT32);
+        assert_in_range(living(model), 10, 13);
+        assert_ok(ctx, rb_evaluate(ctx, model, source, &e));
+        assert_int_equal(e.codes.empty, 0);
+        assert_int_equal(e.codes.full, 0);
+        rb_model_free(model);
+        rb_source_free(source);
+        rb_matrix_free(matrix);
+    }
+    rb_context_free(ctx);
+}
+
+/* Noise of sd 10 hides every module of D3: units live on all the same, and samples have them. */
+static void noise_does_not_kill_all(void **state) {
+    (void)state;
+    rb_context *ctx = fixture_context();
+    rb_matrix *matrix = planted(ctx, RB_GENERATOR_RFN, "D3", 1);
+    rb_source *source;
+    rb_evaluation e;
+    assert_ok(ctx, rb_source_from_matrix(ctx, matrix, &source));
+    rb_model *model = fit(ctx, source, 20, RB_FLOAT32);
+    assert_true(living(model) > 5);
+    assert_ok(ctx, rb_evaluate(ctx, model, source, &e));
+    assert_true(e.codes.empty <= 2);
+    rb_model_free(model);
+    rb_source_free(source);
+    rb_matrix_free(matrix);
+    rb_context_free(ctx);
+}
+
+/* Each feature times a power of 2 of its own: the codes are the same bits. */
+static void scales_of_features_do_not_matter(void **state) {
+    enum { N = 60, M = 20, UNITS = 5 };
+    (void)state;
+    rb_context *ctx = fixture_context();
+    double *values = fixture_values(N, M, 3, 1), *scaled = calloc(N * M, sizeof *scaled);
+    for (int64_t i = 0; i < N; i++) {
+        for (int64_t k = 0; k < M; k++) {
+            scaled[i * M + k] = ldexp(values[i * M + k], (int)(k % 7) * 4 - 12);
+        }
+    }
+    rb_matrix *plain_matrix, *scaled_matrix;
+    rb_source *plain = fixture_source(ctx, values, N, M, &plain_matrix);
+    rb_source *other = fixture_source(ctx, scaled, N, M, &scaled_matrix);
+    rb_model *a = fit(ctx, plain, UNITS, RB_FLOAT64), *b = fit(ctx, other, UNITS, RB_FLOAT64);
+    double *codes = fixture_codes(ctx, a, plain), *others = fixture_codes(ctx, b, other);
+    for (int64_t e = 0; e < N * UNITS; e++) {
+        assert_close(others[e], codes[e], 1e-5);
+    }
+    free(codes);
+    free(others);
+    free(values);
+    free(scaled);
+    rb_model_free(a);
+    rb_model_free(b);
+    rb_source_free(plain);
+    rb_source_free(other);
+    rb_matrix_free(plain_matrix);
+    rb_matrix_free(scaled_matrix);
+    rb_context_free(ctx);
+}
+
+/* auto: newton where only newton is allowed, cyclic else; the model says which. */
+static void the_estep_follows_other_options(void **state) {
+    (void)state;
+    rb_context *ctx = fixture_context();
+    double *values = fixture_values(40, 10, 2, 1);
+    rb_matrix *matrix;
+    rb_source *source = fixture_source(ctx, values, 40, 10, &matrix);
+    for (int kind = 0; kind < 4; kind++) {
+        rb_rfn_options options;
+        rb_fit_options run = fixture_fit(3, RB_FLOAT64);
+        rb_model *model;
+        rb_rfn_options_default(&options);
+        options.units = 3;
+        options.dropout = kind == 1 ? 0.2 : 0;
+        options.normalize = kind == 2 ? RB_RFN_NORMALIZE_SD : RB_RFN_NORMALIZE_RMS;
+        run.batch_size = kind == 3 ? 10 : 0;
+        int64_t bytes, newton;
+        assert_ok(ctx, rb_fit_memory(ctx, "rfn", &options, &run, source, &bytes));
+        assert_ok(ctx, rb_fit(ctx, "rfn", &options, &run, NULL, source, NULL, &model));
+        assert_string_equal(rb_model_attribute(model, "estep"), kind == 0 ? "cyclic" : "newton");
+        options.estep = RB_RFN_ESTEP_NEWTON;
+        assert_ok(ctx, rb_fit_memory(ctx, "rfn", &options, &run, source, &newton));
+        assert_true(kind == 0 ? bytes > newton : bytes == newton);
+        rb_model_free(model);
+    }
+    free(values);
+    rb_source_free(source);
+    rb_matrix_free(matrix);
+    rb_context_free(ctx);
+}
+
+/* A rule that stops waits until loadings are shrunk and the prior mean has grown. */
+static void stop_rules_wait(void **state) {
+    (void)state;
+    rb_context *ctx = fixture_context();
+    rb_matrix *matrix = planted(ctx, RB_GENERATOR_FABIA, NULL, 1);
+    rb_source *source;
+    assert_ok(ctx, rb_source_from_matrix(ctx, matrix, &source));
+    rb_rfn_options options;
+    rb_fit_options run;
+    rb_model *model;
+    rb_rfn_options_default(&options);
+    rb_fit_options_default(&run);
+    run.tolerance = 0.5;
+    assert_ok(ctx, rb_fit(ctx, "rfn", &options, &run, NULL, source, NULL, &model));
+    assert_true(rb_model_iterations(model) >= 70);
+    rb_model_free(model);
+    rb_source_free(source);
+    rb_matrix_free(matrix);
+    rb_context_free(ctx);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(units_to_spare_die),
+        cmocka_unit_test(noise_does_not_kill_all),
+        cmocka_unit_test(scales_of_features_do_not_matter),
+        cmocka_unit_test(the_estep_follows_other_options),
+        cmocka_unit_test(stop_rules_wait),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
