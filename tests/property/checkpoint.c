@@ -223,6 +223,18 @@ static void restarts_go_on(void **state) {
     interrupt_often(p, "rfn", &rfn, fit, NULL, 1);
 }
 
+/* Without options: the E-step is chosen by the library, the prior mean grows from iteration 51. */
+static void the_default_goes_on(void **state) {
+    struct problem *p = *state;
+    rb_rfn_options rfn;
+    rb_fit_options fit = fixture_fit(80, RB_FLOAT32);
+    rb_rfn_options_default(&rfn);
+    rfn.units = UNITS;
+    fit.restarts = 3;
+    interrupt_often(p, "rfn", &rfn, fit, NULL, 27);
+    interrupt_often(p, "rfn", &rfn, fit, NULL, 1);
+}
+
 /* Each time there is time for one iteration. */
 static void the_end_of_the_time_goes_on(void **state) {
     struct problem *p = *state;
@@ -285,6 +297,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(acceleration_goes_on, setup, teardown),
         cmocka_unit_test_setup_teardown(regularisers_and_batches_go_on, setup, teardown),
         cmocka_unit_test_setup_teardown(restarts_go_on, setup, teardown),
+        cmocka_unit_test_setup_teardown(the_default_goes_on, setup, teardown),
         cmocka_unit_test_setup_teardown(the_end_of_the_time_goes_on, setup, teardown),
         cmocka_unit_test_setup_teardown(a_warm_start_goes_on, setup, teardown),
         cmocka_unit_test_setup_teardown(truncation_goes_on, setup, teardown),
