@@ -141,6 +141,7 @@ int main(int argc, char **argv) {
     }
     int closed = output_close_stdout();
     commands_free(list);
+    interrupt_gently(NULL); /* a signal must not stop what is freed */
     rb_context_free(ctx);
     return status ? status : closed;
 }

@@ -111,16 +111,11 @@ static bool added_to(const invocation *call, int index) {
     return suffix && index == call->n_arguments - 1 && has_suffix(call->arguments[index], suffix);
 }
 
-/* "cells.h5ad:louvain" is a column of the file before the colon, unless there is a file of that
- * very name. */
+/* "cells.h5ad:louvain" is a column of a file. */
 static bool reads_file(const char *input, const char *target) {
-    struct stat info;
-    const char *colon = strrchr(input, ':');
-    if (!colon || stat(input, &info) == 0) {
-        return changes(target, input);
-    }
-    char *path = strndup(input, (size_t)(colon - input));
-    bool same = path && changes(target, path);
+    int64_t length = rb_labels_file(input);
+    char *path = strndup(input, (size_t)length);
+    bool same = path && length > 0 && changes(target, path);
     free(path);
     return same;
 }

@@ -146,6 +146,10 @@ RB_API rb_error rb_modules_enrichment(rb_context *context, const rb_modules *mod
                                       const rb_model *model, rb_source *source, const char *labels,
                                       rb_enrichment *enrichment);
 RB_API void rb_enrichment_clear(rb_enrichment *enrichment);
+/* How many characters of such labels name their file: up to the last colon that ends the name of a
+ * regular file, all of them when they are a file themselves or none does, 0 for "obs:COLUMN". Any
+ * thread. */
+RB_API int64_t rb_labels_file(const char *labels);
 
 #ifdef __cplusplus
 }

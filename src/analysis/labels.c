@@ -80,25 +80,27 @@ static void take_in_order(const rb_label_table *t, int64_t first, int64_t n,
     }
 }
 
-/* Empty lines at the end, more than there are samples and a header. */
+/* Without empty lines at the end, more than there are samples and a header. */
 static int64_t count_entries(const rb_label_table *t, int64_t n) {
     int64_t count = t->classes->count;
-    while (count > n + t->header && !t->classes->text[count - 1][0]) {
+    while (!t->names && count > n + t->header && !t->classes->text[count - 1][0]) {
         count--;
     }
     return count;
 }
 
+/* Whether classes alone have a header, their number says. */
 static rb_error take_by_position(rb_context *ctx, const char *where, const rb_label_table *t,
                                  int64_t n, const char **class_of_sample) {
     int64_t count = count_entries(t, n);
-    bool header = t->header && count == n + 1;
+    bool header = t->header && (t->names ? count > 0 : count == n + 1);
     const char *why = t->names ? "the data have no sample names" : "it has no sample names";
-    if (count != n && !header) {
+    if (count - header != n) {
         return rb_fail(ctx, RB_ERROR_DATA,
                        "%s has %lld %s for %lld samples, and its classes can only be taken by "
                        "position, since %s; give a class for each sample, or names on both sides",
-                       where, (long long)count, t->header ? "lines" : "classes", (long long)n, why);
+                       where, (long long)(count - header), t->names ? "classes" : "lines",
+                       (long long)n, why);
     }
     rb_log(ctx, RB_LOG_INFO, "the classes of %s are taken by position, since %s%s", where, why,
            header ? "; the first line is taken as a header" : "");

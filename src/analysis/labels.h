@@ -7,7 +7,7 @@
 typedef struct rb_label_table {
     rb_names *names;   /* of the samples; NULL: the file has none */
     rb_names *classes; /* one each; "": no class */
-    bool header;       /* the first entry is a header, or with classes alone may be one */
+    bool header;       /* the first entry is a header, or without names may be one */
 } rb_label_table;
 
 /* Reads what --labels takes. The table is to be cleared, also when it was not filled. */

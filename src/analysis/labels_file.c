@@ -100,25 +100,31 @@ static rb_error read_text(rb_context *ctx, const char *path, rb_label_table *t) 
 
 /* ---- AnnData ---- */
 
-static bool is_file(const char *path) {
-    struct stat info;
-    return stat(path, &info) == 0 && S_ISREG(info.st_mode);
-}
+static const char own[] = "obs:"; /* of the file of the data */
 
-/* The last colon that ends the name of a file; NULL: there is none. */
-static char *end_of_file(char *text) {
-    for (char *colon = strrchr(text, ':'); colon; colon = strrchr(text, ':')) {
+int64_t rb_labels_file(const char *labels) {
+    char path[4096];
+    struct stat info;
+    int64_t length = (int64_t)strlen(labels);
+    if (length >= (int64_t)sizeof path || stat(labels, &info) == 0) {
+        return length;
+    }
+    if (strncmp(labels, own, sizeof own - 1) == 0) {
+        return 0;
+    }
+    memcpy(path, labels, (size_t)length + 1);
+    for (char *colon = strrchr(path, ':'); colon; colon = strrchr(path, ':')) {
         *colon = '\0';
-        if (is_file(text)) {
-            return colon;
+        if (rb_is_regular(path)) {
+            return colon - path;
         }
     }
-    return NULL;
+    return length;
 }
 
 static bool is_hdf5(rb_context *ctx, const char *path) {
     const char *format = NULL;
-    return is_file(path) && rb_format_of(ctx, path, &format) == RB_OK &&
+    return rb_is_regular(path) && rb_format_of(ctx, path, &format) == RB_OK &&
            strcmp(format, "hdf5") == 0;
 }
 
@@ -134,21 +140,22 @@ static rb_error read_own(rb_context *ctx, const char *column, const rb_source *s
 }
 
 static rb_error read_column(rb_context *ctx, const char *where, rb_label_table *t) {
+    int64_t length = rb_labels_file(where);
+    if (!where[length]) {
+        return rb_fail(ctx, RB_ERROR_FILE, "cannot read %s: there is no such file", where);
+    }
     char *path = rb_copy_text(ctx, where);
     if (!path) {
         return RB_ERROR_MEMORY;
     }
-    const char *colon = end_of_file(path);
-    rb_error err =
-        colon ? rb_anndata_column(ctx, path, where + (colon - path) + 1, &t->names, &t->classes)
-              : rb_fail(ctx, RB_ERROR_FILE, "cannot read %s: there is no such file", where);
+    path[length] = '\0';
+    rb_error err = rb_anndata_column(ctx, path, where + length + 1, &t->names, &t->classes);
     rb_free(path);
     return err;
 }
 
 rb_error rb_label_table_read(rb_context *ctx, const char *where, const rb_source *source,
                              rb_label_table *t) {
-    static const char own[] = "obs:";
     struct stat info;
     rb_error err;
     *t = (rb_label_table){0};

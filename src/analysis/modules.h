@@ -25,6 +25,10 @@ rb_member *rb_members_from_indices(rb_context *ctx, const int64_t *indices, int6
 /* Largest |weight| first; of equal ones the smallest index. */
 void rb_members_sort(rb_member *members, int64_t count);
 
+/* Is it a model of binary causes, with one sigma for all features or counts with Poisson noise? Of
+ * the shapes of its arrays nothing is known. */
+bool rb_has_causes(const rb_model *model);
+
 /* ---- rules ---- */
 
 typedef enum rb_rule_kind {

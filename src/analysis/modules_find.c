@@ -33,44 +33,63 @@ static rb_error note_data(rb_context *ctx, const rb_model *model, const rb_sourc
 
 /* ---- noise ---- */
 
-/* A model of binary causes has one sigma for all features, or counts with Poisson noise. */
-static bool has_causes(const rb_model *model) {
+bool rb_has_causes(const rb_model *model) {
     return rb_model_array(model, "sigma", NULL, NULL) && rb_model_array(model, "prior", NULL, NULL);
 }
 
 bool rb_modules_possible(const rb_model *model) {
     int64_t features = 0, variances = -1;
     return rb_model_array(model, "loadings", &features, NULL) &&
-           (has_causes(model) ||
+           (rb_has_causes(model) ||
             (rb_model_array(model, "noise", &variances, NULL) && variances == features));
 }
 
 /* The variance of a count is its expectation: sum_h prior_h W_kh. */
-static double expected_count(const rb_model *model, int64_t feature) {
-    int64_t units, priors;
-    const double *fields = rb_model_array(model, "loadings", NULL, &units);
-    const double *prior = rb_model_array(model, "prior", &priors, NULL);
-    double sum = 0;
-    for (int64_t h = 0; h < units; h++) {
-        sum += prior[priors == units ? h : 0] * fields[feature * units + h];
+static rb_error find_counts(rb_context *ctx, const rb_model *model, double *variances) {
+    int64_t features = rb_model_features(model), units = rb_model_units(model), priors;
+    const double *fields, *prior = NULL;
+    rb_model_array(model, "prior", &priors, NULL);
+    priors = priors == units ? units : 1;
+    rb_error err = rb_model_need_array(ctx, model, "loadings", features, units, &fields);
+    if (!err) {
+        err = rb_model_need_array(ctx, model, "prior", priors, 1, &prior);
     }
-    return sum;
+    for (int64_t k = 0; !err && k < features; k++) {
+        variances[k] = 0;
+        for (int64_t h = 0; h < units; h++) {
+            variances[k] += prior[priors > 1 ? h : 0] * fields[k * units + h];
+        }
+    }
+    return err;
 }
 
-/* The noise variance of each feature; free it. */
-static double *find_noise(rb_context *ctx, const rb_model *model, int64_t n_features) {
-    const double *noise = rb_model_array(model, "noise", NULL, NULL);
-    const double *sigma = rb_model_array(model, "sigma", NULL, NULL);
-    const char *kind = rb_model_attribute(model, "noise");
-    bool counts = kind && strcmp(kind, "poisson") == 0;
-    double *variances = rb_alloc(ctx, n_features, sizeof *variances);
-    for (int64_t k = 0; variances && k < n_features; k++) {
-        double variance = !has_causes(model) ? noise[k]
-                          : counts           ? expected_count(model, k)
-                                             : *sigma * *sigma;
-        variances[k] = fmax(variance, DBL_MIN);
+/* One sigma for all features, or a variance for each. */
+static rb_error find_variances(rb_context *ctx, const rb_model *model, double *variances) {
+    int64_t features = rb_model_features(model);
+    const double *values;
+    bool causes = rb_has_causes(model);
+    rb_error err = causes ? rb_model_need_array(ctx, model, "sigma", 1, 1, &values)
+                          : rb_model_need_array(ctx, model, "noise", features, 1, &values);
+    for (int64_t k = 0; !err && k < features; k++) {
+        variances[k] = causes ? *values * *values : values[k];
     }
-    return variances;
+    return err;
+}
+
+/* The noise variance of each feature; free it also after a failure. */
+static rb_error find_noise(rb_context *ctx, const rb_model *model, double **noise) {
+    const char *kind = rb_model_attribute(model, "noise");
+    bool counts = rb_has_causes(model) && kind && strcmp(kind, "poisson") == 0;
+    int64_t features = rb_model_features(model);
+    *noise = rb_alloc(ctx, features, sizeof **noise);
+    if (!*noise) {
+        return RB_ERROR_MEMORY;
+    }
+    rb_error err = counts ? find_counts(ctx, model, *noise) : find_variances(ctx, model, *noise);
+    for (int64_t k = 0; !err && k < features; k++) {
+        (*noise)[k] = fmax((*noise)[k], DBL_MIN);
+    }
+    return err;
 }
 
 /* ---- all of it ---- */
@@ -86,7 +105,7 @@ static rb_error find(rb_context *ctx, const rb_model *model, rb_source *source, 
     struct encoding state = {model, source};
     rb_modules_input input = {
         .noise = noise,
-        .probabilities = has_causes(model),
+        .probabilities = rb_has_causes(model),
         .sparse_loadings = has_sparse_loadings(model),
         .walk = encode,
         .state = &state,
@@ -106,8 +125,11 @@ rb_error rb_modules_find(rb_context *ctx, const rb_model *model, rb_source *sour
             "method '%s' does not give",
             rb_model_method(model));
     }
-    double *noise = find_noise(ctx, model, rb_model_features(model));
-    rb_error err = noise ? find(ctx, model, source, noise, options, modules) : RB_ERROR_MEMORY;
+    double *noise;
+    rb_error err = find_noise(ctx, model, &noise);
+    if (!err) {
+        err = find(ctx, model, source, noise, options, modules);
+    }
     rb_free(noise);
     if (err) {
         rb_modules_free(*modules);

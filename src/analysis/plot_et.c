@@ -8,9 +8,7 @@
 
 /* Of models of other methods neither is drawn. */
 static rb_error need_causes(rb_context *ctx, const rb_model *model) {
-    bool causes = rb_model_array(model, "loadings", NULL, NULL) &&
-                  rb_model_array(model, "sigma", NULL, NULL) &&
-                  rb_model_array(model, "prior", NULL, NULL);
+    bool causes = rb_model_array(model, "loadings", NULL, NULL) && rb_has_causes(model);
     return causes ? RB_OK
                   : rb_fail(ctx, RB_ERROR_DATA,
                             "this picture is of models of linca, nmf-et and mca; 'plot filters' "

@@ -86,6 +86,7 @@ rb_error rb_expansion_check(rb_context *ctx, const char *path, int64_t file_byte
 /* The size of a file, or of the files in a folder; 0 when there is none, or a pipe. A file with
  * holes is as large as it says: file systems that compress show the same. */
 int64_t rb_file_size(const char *path);
+bool rb_is_regular(const char *path);                 /* a file, no folder, pipe or device */
 bool rb_reading_take(rb_context *ctx, int64_t bytes); /* for rb_alloc */
 
 /* a * b, or false when it does not fit into int64_t. Both at least 0. */

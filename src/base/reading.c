@@ -50,6 +50,11 @@ int64_t rb_file_size(const char *path) {
     return S_ISDIR(info.st_mode) ? folder_bytes(path) : S_ISREG(info.st_mode) ? info.st_size : 0;
 }
 
+bool rb_is_regular(const char *path) {
+    struct stat info;
+    return stat(path, &info) == 0 && S_ISREG(info.st_mode);
+}
+
 double rb_expansion_allowed(const rb_context *ctx, int64_t file_bytes) {
     return ctx->max_expansion * (double)(file_bytes > SMALL_FILE ? file_bytes : SMALL_FILE);
 }

@@ -296,13 +296,15 @@ static rb_error read_column(rb_h5 *file, const char *column, rb_names **names, r
 rb_error rb_anndata_column(rb_context *ctx, const char *path, const char *column, rb_names **names,
                            rb_names **texts) {
     rb_h5 *file;
+    rb_reading reading;
     *names = *texts = NULL;
+    rb_reading_begin(ctx, &reading, path);
     rb_error err = rb_h5_open(ctx, path, RB_H5_SHARED, &file);
-    if (err) {
-        return err;
+    if (!err) {
+        err = read_column(file, column, names, texts);
+        rb_h5_close(file);
     }
-    err = read_column(file, column, names, texts);
-    rb_h5_close(file);
+    rb_reading_end(ctx);
     if (err) {
         rb_names_free(*names);
         rb_names_free(*texts);

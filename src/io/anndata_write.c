@@ -282,16 +282,25 @@ rb_error rb_anndata_check_new(rb_context *ctx, const char *path, const char *cod
     return err;
 }
 
+static rb_error read_indices(rb_h5 *file, rb_names **obs, rb_names **var) {
+    rb_context *ctx = file->ctx;
+    rb_reading reading;
+    rb_reading_begin(ctx, &reading, file->shown);
+    rb_error err = rb_h5_anndata_index(file, "obs", obs);
+    if (!err) {
+        err = rb_h5_anndata_index(file, "var", var);
+    }
+    rb_reading_end(ctx);
+    return err;
+}
+
 static rb_error add_results(rb_h5 *file, const rb_anndata_results *results) {
     const char *short_name = shorten(results->code_name);
     rb_names *obs = NULL, *var = NULL;
     if (!rb_h5_is_anndata(file)) {
         return rb_h5_fail(file, RB_ERROR_FORMAT, "is no AnnData file: it has no obs and var");
     }
-    rb_error err = rb_h5_anndata_index(file, "obs", &obs);
-    if (!err) {
-        err = rb_h5_anndata_index(file, "var", &var);
-    }
+    rb_error err = read_indices(file, &obs, &var);
     static const char *const dicts[] = {"obsm", "varm", "uns"};
     for (int i = 0; !err && i < 3; i++) {
         err = ensure_dict(file, dicts[i]);

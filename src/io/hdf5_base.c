@@ -5,7 +5,6 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 /* The one lock of the library. HDF5 keeps global tables, and guards them only if it was built to
@@ -209,14 +208,12 @@ rb_error rb_h5_edit(rb_context *ctx, const char *path, const char *shown, rb_h5_
 }
 
 rb_error rb_h5_open(rb_context *ctx, const char *path, rb_h5_style style, rb_h5 **file) {
-    struct stat status;
     *file = NULL;
-    bool there = stat(path, &status) == 0;
-    if (there && !S_ISREG(status.st_mode)) { /* to open a pipe would wait for its other end */
-        return rb_fail(ctx, RB_ERROR_FILE, "%s: is no regular file, which HDF5 needs", path);
-    }
-    if (!there || access(path, R_OK) != 0) {
+    if (access(path, R_OK) != 0) {
         return rb_fail(ctx, RB_ERROR_FILE, "%s: cannot be opened: %s", path, strerror(errno));
+    }
+    if (!rb_is_regular(path)) { /* to open a pipe would wait for its other end */
+        return rb_fail(ctx, RB_ERROR_FILE, "%s: is no regular file, which HDF5 needs", path);
     }
     return open_file(ctx, path, path, OPEN_READ, style, file);
 }

@@ -145,7 +145,8 @@ static rb_error read_chunk(struct reader *r, const hsize_t *offset) {
     if (!read_stored(r, offset, most, &bytes, &skipped)) {
         return rb_h5_broken(r->file, RB_ERROR_FORMAT, "cannot read the data set", r->path);
     }
-    if (bytes == 0) { /* never written */
+    if (bytes == 0) { /* never written; of texts, which may be longer than `fill`, all is 0 */
+        memset(r->stored, 0, (size_t)r->cells * r->size);
         for (int64_t i = 0; i < r->cells; i++) {
             memcpy(r->stored + i * (int64_t)r->size, r->fill, r->size <= 16 ? r->size : 16);
         }

@@ -66,6 +66,9 @@ breaks "is no HDF5 file" modules model.h5 "$cells/expr.tsv.gz" -q --labels obs:l
 cp "$observed" mine.h5ad
 refuses "would write over 'mine.h5ad:louvain'" \
     modules observed.h5 "$observed" --format tsv --labels mine.h5ad:louvain -o mine.h5ad
+refuses "would write over 'mine.h5ad:a:b'" \
+    modules observed.h5 "$observed" --format tsv --labels mine.h5ad:a:b -o mine.h5ad
+same mine.h5ad "$observed"
 
 # The hint for the next command has the reading options.
 expect 0 fit rfn "$cells/expr.tsv.gz" --transpose -k 2 --seed 1 --iterations 2 -o across.h5

@@ -88,7 +88,6 @@ static void by_position(void **state) {
         {"class\nT\nS\n\nT\n", false, true, "it has no sample names"},
         {"class\nT\nS\n\nT\n\n\n", true, true, "it has no sample names"},
         {"name\tclass\nq\tT\nq\tS\nr\t\ns\tT\n", false, true, "the data have no sample names"},
-        {"q\tT\nq\tS\nr\t\ns\tT\n", false, false, "the data have no sample names"},
     };
     static const char *const expected[] = {"T", "S", "", "T"};
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
@@ -198,8 +197,18 @@ static void what_is_wrong(void **state) {
     assert_int_equal(rb_labels_read(ctx, ANNDATA ":type", source, &labels), RB_ERROR_DATA);
     assert_non_null(strstr(rb_context_error(ctx), "the first of the labels 'cell0'"));
     rb_source_free(source);
-    /* The data have no names, and are as many as there are neither lines nor observations. */
+    /* The data have no names, and are as many as there are neither lines nor observations; as many
+     * as lines of names and classes, of which the first is always a header. */
     source = source_of(2, false);
+    put_file("name\tclass\na\tA\n");
+    assert_int_equal(rb_labels_read(ctx, path, source, &labels), RB_ERROR_DATA);
+    assert_non_null(strstr(rb_context_error(ctx), "has 1 classes for 2 samples"));
+    put_file("");
+    assert_int_equal(rb_labels_read(ctx, path, source, &labels), RB_ERROR_DATA);
+    assert_non_null(strstr(rb_context_error(ctx), "has 0 classes for 2 samples"));
+    put_file("name\tclass\na\tA\nb\tA\nc\t\n");
+    assert_int_equal(rb_labels_read(ctx, path, source, &labels), RB_ERROR_DATA);
+    assert_non_null(strstr(rb_context_error(ctx), "has 3 classes for 2 samples"));
     assert_int_equal(rb_labels_read(ctx, ANNDATA ":type", source, &labels), RB_ERROR_DATA);
     assert_non_null(strstr(rb_context_error(ctx), "has 5 classes for 2 samples"));
     assert_non_null(strstr(rb_context_error(ctx), "the data have no sample names"));

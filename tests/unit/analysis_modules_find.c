@@ -14,6 +14,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 enum { SAMPLES = 200, UNITS = 10, FEATURES = 25 };
 
@@ -128,6 +129,38 @@ static void modules_of_causes(void **state) {
     }
 }
 
+/* Arrays of damaged models that have no value: none is read. */
+static void arrays_without_values(void **state) {
+    (void)state;
+    static const struct {
+        int noise;
+        const char *name;
+        int64_t rows, columns;
+    } cases[] = {
+        {RB_ET_GAUSSIAN, "sigma", 0, 1},       {RB_ET_POISSON, "prior", UNITS, 0},
+        {RB_ET_POISSON, "prior", 0, 0},        {RB_ET_POISSON, "prior", 0, 1},
+        {RB_ET_POISSON, "loadings", 0, UNITS},
+    };
+    double *forbidden = mmap(NULL, 1, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_true(forbidden != MAP_FAILED);
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        rb_model *model = fit_causes(cases[c].noise);
+        rb_modules *modules;
+        rb_array *array = model->arrays;
+        while (strcmp(array->name, cases[c].name) != 0) {
+            array++;
+        }
+        rb_free(array->values);
+        *array = (rb_array){array->name, cases[c].rows, cases[c].columns, forbidden};
+        assert_int_equal(rb_modules_find(ctx, model, source, NULL, &modules), RB_ERROR_FORMAT);
+        assert_non_null(strstr(rb_context_error(ctx), cases[c].name));
+        assert_null(modules);
+        array->values = NULL;
+        rb_model_free(model);
+    }
+    assert_int_equal(munmap(forbidden, 1), 0);
+}
+
 /* Sparse loadings, which the model records, ask for the rule of FABIA; best units are those of the
  * model's codes. */
 static void modules_of_sparse_loadings(void **state) {
@@ -180,6 +213,7 @@ static void codes_of_labelled_samples(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(modules_of_causes),
+        cmocka_unit_test(arrays_without_values),
         cmocka_unit_test(modules_of_sparse_loadings),
         cmocka_unit_test(codes_of_labelled_samples),
     };

@@ -93,6 +93,18 @@ static void no_memory(void **state) {
     }
 }
 
+/* What a column takes is counted against the size of its file. */
+static void too_large(void **state) {
+    rb_context *ctx = *state;
+    rb_names *names, *texts;
+    double usual = rb_context_max_expansion(ctx);
+    assert_int_equal(rb_context_set_max_expansion(ctx, 1e-4), RB_OK);
+    assert_int_equal(read_from(ctx, "obs.h5ad", "type", &names, &texts), RB_ERROR_MEMORY);
+    assert_non_null(strstr(rb_context_error(ctx), "--max-expansion"));
+    assert_null(ctx->reading);
+    assert_int_equal(rb_context_set_max_expansion(ctx, usual), RB_OK);
+}
+
 static int set_up(void **state) {
     *state = new_context();
     return 0;
@@ -107,6 +119,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(values_of_every_kind),
         cmocka_unit_test(what_is_refused),
+        cmocka_unit_test(too_large),
         cmocka_unit_test(no_memory),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
