@@ -103,9 +103,10 @@ static int keep_evidence(void *user, int64_t sample, double log_evidence, int64_
 
 /* How many samples the fit kept; 0: these are others than it had, its cut means nothing here. */
 static int64_t used_samples(const rb_model *model, int64_t n) {
-    const double *used = rb_model_array(model, "used", NULL, NULL);
+    int64_t values = 0;
+    const double *used = rb_model_array(model, "used", &values, NULL);
     const char *fitted = rb_model_attribute(model, "data_samples");
-    return used && fitted && strtoll(fitted, NULL, 10) == n ? (int64_t)*used : 0;
+    return used && values == 1 && fitted && strtoll(fitted, NULL, 10) == n ? (int64_t)*used : 0;
 }
 
 static rb_error paint_evidence(const struct scene *s, const char *path) {

@@ -62,6 +62,7 @@ void rb_log(rb_context *ctx, rb_log_level level, const char *format, ...)
 /* count * size bytes, aligned to 64, not initialised; NULL and a sentence when the product
  * overflows or memory is out. A count of 0 gives a valid pointer. Free with rb_free. */
 void *rb_alloc(rb_context *ctx, int64_t count, size_t size);
+/* The same, of zeros; NULL also when the program asks to stop, which rb_check_stop then says. */
 void *rb_alloc_zero(rb_context *ctx, int64_t count, size_t size);
 /* As rb_alloc, keeping the first old_count entries; on failure the old memory stays. */
 void *rb_grow(rb_context *ctx, void *old, int64_t old_count, int64_t count, size_t size);

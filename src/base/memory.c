@@ -33,10 +33,18 @@ void *rb_alloc(rb_context *ctx, int64_t count, size_t size) {
     return memory;
 }
 
+/* Gigabytes take seconds, for the system hands them out as they are written to: between pieces
+ * there is a look at whether anybody still wants them. */
 void *rb_alloc_zero(rb_context *ctx, int64_t count, size_t size) {
-    void *memory = rb_alloc(ctx, count, size);
-    if (memory) {
-        memset(memory, 0, (size_t)count * size);
+    const size_t piece = (size_t)1 << 26;
+    char *memory = rb_alloc(ctx, count, size);
+    size_t bytes = memory ? (size_t)count * size : 0;
+    for (size_t at = 0; at < bytes; at += piece) {
+        if (at > 0 && rb_check_stop(ctx)) {
+            rb_free(memory);
+            return NULL;
+        }
+        memset(memory + at, 0, bytes - at < piece ? bytes - at : piece);
     }
     return memory;
 }

@@ -358,7 +358,7 @@ rb_error rb_fit(rb_context *ctx, const char *method, const void *options, const 
     }
     rb_preprocess_free(fitted);
     rb_free(chosen.own);
-    return err;
+    return err == RB_ERROR_MEMORY && rb_asked_to_stop(ctx) ? rb_check_stop(ctx) : err;
 }
 
 rb_error rb_fit_memory(rb_context *ctx, const char *method, const void *options,

@@ -131,8 +131,9 @@ static rb_error add_blocks(struct figures *f, rb_feed *feed, int64_t n, int64_t 
 static void fill(const struct figures *f, const rb_model *model, int64_t n, rb_evaluation *e) {
     const et_engine *engine = f->coder->engine;
     int64_t units = engine->setup.units;
-    const double *dead = rb_model_array(model, "dead", NULL, NULL);
-    const double *used = rb_model_array(model, "used", NULL, NULL);
+    int64_t n_dead = 0, n_used = 0;
+    const double *dead = rb_model_array(model, "dead", &n_dead, NULL);
+    const double *used = rb_model_array(model, "used", &n_used, NULL);
     double mass = et_prior_mass(engine);
     *e = (rb_evaluation){
         .samples = n,
@@ -148,14 +149,14 @@ static void fill(const struct figures *f, const rb_model *model, int64_t n, rb_e
         .divergence = NAN,
         .kkt_residual = NAN,
         .certificate = NAN,
-        .samples_used = used ? used[0] : NAN,
+        .samples_used = used && n_used == 1 ? used[0] : NAN,
         .quality = f->exact_samples ? f->quality_sum / (double)f->exact_samples : NAN,
         .truncation = f->exact_samples ? f->kl_sum / (double)f->exact_samples : NAN,
         .candidate_hits = f->exact_samples ? f->hits_sum / f->marginal_sum : NAN,
         .exact_samples = f->exact_samples,
         .mean_squared_error = f->squares / (double)f->values,
     };
-    for (int64_t h = 0; dead && h < units; h++) {
+    for (int64_t h = 0; dead && h < units && h < n_dead; h++) {
         e->dead_units += dead[h] != 0;
     }
     for (int64_t h = 0; h < units; h++) {

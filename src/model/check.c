@@ -49,9 +49,9 @@ static int add_samples(void *user, int64_t first, const rb_matrix *rows) {
 }
 
 static int64_t count_living(const rb_model *model, int64_t units) {
-    const double *dead = rb_model_array(model, "dead", NULL, NULL);
-    int64_t living = units;
-    for (int64_t j = 0; dead && j < units; j++) {
+    int64_t known = 0, living = units;
+    const double *dead = rb_model_array(model, "dead", &known, NULL);
+    for (int64_t j = 0; dead && j < units && j < known; j++) {
         living -= dead[j] != 0;
     }
     return living;
@@ -130,13 +130,13 @@ static void warn_of_codes(rb_context *ctx, const rb_model *model, const rb_code_
     }
     if ((double)c->empty > MANY_SAMPLES * (double)c->samples) {
         rb_log(ctx, RB_LOG_WARNING,
-               "%.2g %% of the samples have no active unit: none explains them; if these samples "
+               "%.3g %% of the samples have no active unit: none explains them; if these samples "
                "are not all noise, take %s%s",
                percent(c, c->empty), all_live ? "more units or " : "", method->denser);
     }
     if ((double)c->full > MANY_SAMPLES * (double)c->samples) {
         rb_log(ctx, RB_LOG_WARNING,
-               "%.2g %% of the samples have nine in ten units active: the units tell them little "
+               "%.3g %% of the samples have nine in ten units active: the units tell them little "
                "apart; take fewer units or %s",
                percent(c, c->full), method->sparser);
     }
