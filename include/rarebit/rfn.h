@@ -9,7 +9,7 @@
  *   noise        n_features         the diagonal of Psi, the noise variance
  *   noise_covariance  n_features x n_features  Psi, where the noise is full; modules go by the
  *                                   diagonal alone
- *   prior_mean   units              xi
+ *   prior_mean   units              xi, nearer to 0 than the option where it was held back
  *   prior_covariance  units x units M; not there when it is I
  *   scale        units              what a rectified posterior mean is divided by; 1 without
  *                                   normalising and for every E-step but newton
@@ -46,9 +46,10 @@ typedef enum rb_rfn_psi_update { RB_RFN_PSI_OLD = 0, RB_RFN_PSI_NEW } rb_rfn_psi
 /* How codes are found. newton: rectify and normalise the posterior means, in one pass; the codes of
  * the paper's tables, but the objective may fall. The others go on from the codes of the iteration
  * before, which they keep in memory with what else they need (n_samples x units values, twice for
- * cyclic, three times for gradient, six times for cascade and five times for the others), and never
- * raise the E-step objective; they need normalize rms or none. After the last iteration the codes
- * are converged by cyclic sweeps. docs/estep.md compares them. */
+ * cyclic, three times for gradient, six times for cascade and five times for the others, and once
+ * more for what a stopped fit goes back to), and never raise the E-step objective; they need
+ * normalize rms or none. After the last iteration the codes are converged by cyclic sweeps.
+ * docs/estep.md compares them. */
 typedef enum rb_rfn_estep {
     RB_RFN_ESTEP_NEWTON = 0,
     RB_RFN_ESTEP_GRADIENT,   /* a projected gradient step */
@@ -85,7 +86,7 @@ typedef enum rb_rfn_dropout_place {
 } rb_rfn_dropout_place;
 
 /* What becomes of a posterior mean x before it is scaled. All but rectify at 0 are there because
- * the authors' program has them; the E-step must be newton. */
+ * the authors' program has them, and go with the E-step newton alone, which auto then takes. */
 typedef enum rb_rfn_activation {
     RB_RFN_ACTIVATION_RECTIFY = 0, /* max(activation_threshold, x) */
     RB_RFN_ACTIVATION_LEAKY,       /* x, or activation_slope x below 0 */
@@ -140,8 +141,8 @@ typedef struct rb_rfn_options {
     int estep;                 /* rb_rfn_estep */
     int accept;                /* rb_rfn_accept, of the cascade */
     int64_t newton_iterations; /* the first so many iterations are with newton, then comes estep */
-    /* The figure prior_mean of rb_model_figure says what it was in an iteration: where it differs
-     * from the one before, the objective may fall. */
+    /* While it is steered, the figure prior_mean of rb_model_figure says what the prior mean was in
+     * an iteration: where it differs from the one before, the objective may fall. */
     int64_t steer_iterations; /* for so many iterations after these the prior mean of all units is
                                   steered to the target sparseness; 0: it stays */
     double target_sparseness; /* share of codes that are to be 0; 0: that of the newton iterations
@@ -174,7 +175,9 @@ typedef struct rb_rfn_options {
     double activation_threshold; /* of rectify */
     double activation_slope;     /* of leaky, below 0 */
     rb_values prior_mean; /* xi, the mean of the hidden units before data, one number or one for
-                               each unit; negative makes codes sparser */
+                               each unit; negative makes codes sparser. With sparse_loadings it is 0
+                               for 50 iterations and grows over the next 20, as long as at most 1 %
+                               of the samples are without an active unit (E-steps but newton) */
     rb_values prior_covariance; /* M, their covariance: one variance, or one for each unit, or units
                                    x units */
 } rb_rfn_options;
