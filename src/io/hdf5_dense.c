@@ -24,13 +24,13 @@ rb_error rb_h5_read_dense(rb_h5 *file, const rb_h5_place *place, rb_matrix **mat
     return err;
 }
 
-/* Bytes of all chunks that a row touches; 0 when the data set has none. */
+/* Bytes of all chunks that a row touches; 0 when the data set has none, or none with filters. */
 static size_t row_of_chunks(hid_t data, int64_t n_features) {
     hsize_t chunk[2] = {0, 0};
     size_t bytes = 0;
     hid_t list = H5Dget_create_plist(data);
     hid_t type = H5Dget_type(data);
-    if (list >= 0 && type >= 0 && H5Pget_layout(list) == H5D_CHUNKED &&
+    if (list >= 0 && type >= 0 && H5Pget_layout(list) == H5D_CHUNKED && H5Pget_nfilters(list) > 0 &&
         H5Pget_chunk(list, 2, chunk) == 2 && chunk[1] > 0) {
         hsize_t across = ((hsize_t)n_features + chunk[1] - 1) / chunk[1];
         double all =
@@ -46,20 +46,12 @@ static size_t row_of_chunks(hid_t data, int64_t n_features) {
     return bytes;
 }
 
-/* Opens the data set again with a cache for a row of its chunks. Without one it is only slower. */
-static void enlarge_cache(rb_h5 *file, const rb_h5_place *place, rb_h5_data *data) {
-    size_t bytes = row_of_chunks(data->id, place->n_features);
-    hid_t list = bytes > 0 ? H5Pcreate(H5P_DATASET_ACCESS) : H5I_INVALID_HID;
-    if (list < 0) {
-        return;
-    }
-    if (H5Pset_chunk_cache(list, 12421, bytes, 1.0) >= 0) {
-        hid_t again;
-        H5Dclose(data->id); /* while it is open its old cache would be shared */
-        again = H5Dopen2(file->id, place->path, list);
-        data->id = again >= 0 ? again : H5Dopen2(file->id, place->path, H5P_DEFAULT);
-    }
-    H5Pclose(list);
+/* Filters that only HDF5 can undo: it keeps a row of chunks, or is slower. */
+static rb_error enlarge_cache(rb_h5 *file, const rb_h5_place *place, rb_h5_data *data) {
+    size_t bytes = data->chunks ? 0 : row_of_chunks(data->id, place->n_features);
+    return bytes == 0 || rb_h5_data_reopen(file, place->path, bytes, data)
+               ? RB_OK
+               : rb_h5_broken(file, RB_ERROR_FORMAT, "there is no readable data set", place->path);
 }
 
 static rb_error read_rows(rb_source *source, rb_context *ctx, int64_t first, int64_t count,
@@ -93,7 +85,9 @@ static rb_error read_rows(rb_source *source, rb_context *ctx, int64_t first, int
 rb_error rb_h5_stream_dense(rb_h5_stream *stream, rb_source *source) {
     rb_error err = rb_h5_data_open(stream->file, stream->place.path, &stream->values);
     if (!err) {
-        enlarge_cache(stream->file, &stream->place, &stream->values);
+        err = enlarge_cache(stream->file, &stream->place, &stream->values);
+    }
+    if (!err) {
         source->type = stream->values.type;
         source->read = read_rows;
     }
