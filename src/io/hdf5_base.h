@@ -75,6 +75,7 @@ typedef struct rb_h5_data {
     rb_type type; /* the type of ours that holds its numbers without loss */
     bool numeric;
     rb_h5_chunks *chunks; /* NULL: HDF5 reads it alone */
+    bool short_chunks;    /* chunks without filters are shorter or longer than they must be */
 } rb_h5_data;
 
 /* Opens a data set and looks at it; RB_ERROR_FORMAT when it is none, or when it claims far more

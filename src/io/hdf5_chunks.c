@@ -173,6 +173,20 @@ static bool over_the_edge(const rb_h5_chunks *c, const hsize_t *offset) {
            (int64_t)(offset[1] + c->chunk[1]) > c->shape[1];
 }
 
+static rb_error damaged(const rb_h5_chunks *c, const struct request *q, const hsize_t *offset,
+                        int64_t got) {
+    char what[96] = "cannot be unpacked";
+    if (got == RB_H5_BAD_SUM) {
+        snprintf(what, sizeof what, "does not fit its checksum");
+    } else if (got >= 0) {
+        snprintf(what, sizeof what, "has %lld bytes when unpacked, but must have %lld",
+                 (long long)got, (long long)c->whole);
+    }
+    return rb_h5_fail(q->file, RB_ERROR_FORMAT,
+                      "a chunk of the data set '%s' is damaged: that of row %lld, column %lld %s",
+                      q->path, (long long)offset[0] + 1, (long long)offset[1] + 1, what);
+}
+
 /* Unpacks the chunk at an offset, which has so many bytes, into c->bytes. */
 static rb_error load(rb_h5_chunks *c, const struct request *q, const hsize_t *offset,
                      hsize_t stored) {
@@ -186,18 +200,7 @@ static rb_error load(rb_h5_chunks *c, const struct request *q, const hsize_t *of
         got = rb_h5_filters_undo(&c->filters, &c->bytes, &c->other, (int64_t)stored, c->room,
                                  skipped);
     }
-    if (got == c->whole) {
-        return RB_OK;
-    }
-    return got < 0 ? rb_h5_fail(q->file, RB_ERROR_FORMAT,
-                                "a chunk of the data set '%s' is damaged: that of row %lld, column "
-                                "%lld cannot be unpacked",
-                                q->path, (long long)offset[0] + 1, (long long)offset[1] + 1)
-                   : rb_h5_fail(q->file, RB_ERROR_FORMAT,
-                                "a chunk of the data set '%s' is damaged: that of row %lld, column "
-                                "%lld has %lld bytes when unpacked, but must have %lld",
-                                q->path, (long long)offset[0] + 1, (long long)offset[1] + 1,
-                                (long long)got, (long long)c->whole);
+    return got == c->whole ? RB_OK : damaged(c, q, offset, got);
 }
 
 /* ---- the part of a chunk that is asked for ---- */

@@ -7,7 +7,7 @@
 
 /* ---- filters (hdf5_filters.c) ---- */
 
-enum { RB_H5_FILTERS = 8 };
+enum { RB_H5_FILTERS = 8, RB_H5_BAD_SUM = -2 };
 
 typedef struct rb_h5_filters {
     int count;
@@ -25,7 +25,8 @@ int64_t rb_h5_filters_room(int64_t whole);
 
 /* Undoes the filters of a chunk of `count` bytes; bits of `skipped` are filters that were not
  * applied. Both buffers have `room` bytes and change places as needed; the chunk ends up in
- * *bytes. Gives its length, or -1 when the chunk is damaged. */
+ * *bytes. Gives its length; -1: it cannot be unpacked, RB_H5_BAD_SUM: its
+ * checksum does not fit. */
 int64_t rb_h5_filters_undo(const rb_h5_filters *filters, unsigned char **bytes,
                            unsigned char **other, int64_t count, int64_t room, uint32_t skipped);
 

@@ -102,7 +102,7 @@ int64_t rb_h5_filters_undo(const rb_h5_filters *filters, unsigned char **bytes,
             continue;
         }
         if (filters->id[i] == H5Z_FILTER_FLETCHER32) {
-            count = count >= 4 && checksum_fits(old, count - 4) ? count - 4 : -1;
+            count = count >= 4 && checksum_fits(old, count - 4) ? count - 4 : RB_H5_BAD_SUM;
             continue;
         }
         if (filters->id[i] == H5Z_FILTER_SHUFFLE) {

@@ -116,12 +116,8 @@ static rb_error open_chunks(rb_h5 *file, const char *path, hid_t list, rb_h5_dat
     if (!rb_h5_data_reopen(file, path, 0, data)) {
         return rb_h5_broken(file, RB_ERROR_FORMAT, "there is no readable data set", path);
     }
-    return data->rank > 2 || chunks_are_full(file, list, data)
-               ? RB_OK
-               : rb_h5_fail(file, RB_ERROR_FORMAT,
-                            "a chunk of the data set '%s' is damaged: the chunks are stored with "
-                            "other sizes than they must have",
-                            path);
+    data->short_chunks = data->rank <= 2 && !chunks_are_full(file, list, data);
+    return RB_OK;
 }
 
 /* Other files are not read: HDF5 takes what is missing there for zeros, and they may be anything
@@ -235,6 +231,12 @@ rb_error rb_h5_data_read(rb_h5 *file, const char *path, const rb_h5_data *data, 
     if (data->chunks) {
         return rb_h5_chunks_read(file, path, data, (int64_t[]){row, column},
                                  (int64_t[]){rows, columns}, type, values);
+    }
+    if (data->short_chunks) {
+        return rb_h5_fail(file, RB_ERROR_FORMAT,
+                          "a chunk of the data set '%s' is damaged: not all are stored with the "
+                          "bytes that a chunk must have",
+                          path);
     }
     /* HDF5 leaves what was never written as it is */
     memset(values, 0, (size_t)rows * (size_t)columns * H5Tget_size(type));
