@@ -76,6 +76,7 @@ typedef struct rb_h5_data {
     bool numeric;
     rb_h5_chunks *chunks; /* NULL: HDF5 reads it alone */
     bool short_chunks;    /* chunks without filters are shorter or longer than they must be */
+    bool keep_no_chunks;  /* they may be: HDF5 must not keep them */
 } rb_h5_data;
 
 /* Opens a data set and looks at it; RB_ERROR_FORMAT when it is none, or when it claims far more

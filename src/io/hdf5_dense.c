@@ -24,13 +24,13 @@ rb_error rb_h5_read_dense(rb_h5 *file, const rb_h5_place *place, rb_matrix **mat
     return err;
 }
 
-/* Bytes of all chunks that a row touches; 0 when the data set has none, or none with filters. */
+/* Bytes of all chunks that a row touches; 0 when the data set has none. */
 static size_t row_of_chunks(hid_t data, int64_t n_features) {
     hsize_t chunk[2] = {0, 0};
     size_t bytes = 0;
     hid_t list = H5Dget_create_plist(data);
     hid_t type = H5Dget_type(data);
-    if (list >= 0 && type >= 0 && H5Pget_layout(list) == H5D_CHUNKED && H5Pget_nfilters(list) > 0 &&
+    if (list >= 0 && type >= 0 && H5Pget_layout(list) == H5D_CHUNKED &&
         H5Pget_chunk(list, 2, chunk) == 2 && chunk[1] > 0) {
         hsize_t across = ((hsize_t)n_features + chunk[1] - 1) / chunk[1];
         double all =
@@ -46,9 +46,10 @@ static size_t row_of_chunks(hid_t data, int64_t n_features) {
     return bytes;
 }
 
-/* Filters that only HDF5 can undo: it keeps a row of chunks, or is slower. */
+/* HDF5 keeps a row of the chunks that it reads itself; where it may not, it is only slower. */
 static rb_error enlarge_cache(rb_h5 *file, const rb_h5_place *place, rb_h5_data *data) {
-    size_t bytes = data->chunks ? 0 : row_of_chunks(data->id, place->n_features);
+    size_t bytes =
+        data->chunks || data->keep_no_chunks ? 0 : row_of_chunks(data->id, place->n_features);
     return bytes == 0 || rb_h5_data_reopen(file, place->path, bytes, data)
                ? RB_OK
                : rb_h5_broken(file, RB_ERROR_FORMAT, "there is no readable data set", place->path);

@@ -8,6 +8,9 @@
  * counts. By default this is twice what compression can gain. */
 enum { STREAMED = 2, LONGEST_TEXT = 1 << 24 };
 
+/* Of more chunks than these not each one is looked at. */
+enum { MOST_CHUNKS = 2000 };
+
 bool rb_h5_has(rb_h5 *file, const char *path) {
     hid_t object = H5Oopen(file->id, path, H5P_DEFAULT);
     if (object < 0) {
@@ -86,38 +89,54 @@ bool rb_h5_data_reopen(rb_h5 *file, const char *path, size_t bytes, rb_h5_data *
     return list >= 0 && data->id >= 0;
 }
 
-/* Do chunks without filters have all their bytes? */
+/* HDF5 reads on behind the end of a chunk that is too short, if it keeps it in memory; without that
+ * it reads the file where the chunk should be. */
 #if H5_VERSION_GE(1, 10, 5)
-static bool chunks_are_full(const rb_h5 *file, hid_t list, const rb_h5_data *data) {
+/* Looks at each chunk, in quadratic time. */
+static bool all_have(hid_t data, hid_t space, hsize_t count, hsize_t bytes) {
+    bool same = true;
+    for (hsize_t i = 0; i < count && same; i++) {
+        hsize_t offset[2], size = 0;
+        haddr_t address;
+        unsigned skipped;
+        same = H5Dget_chunk_info(data, space, i, offset, &skipped, &address, &size) >= 0 &&
+               size == bytes;
+    }
+    return same;
+}
+
+/* Do chunks without filters have all their bytes? */
+static void look_at_chunks(const rb_h5 *file, hid_t list, rb_h5_data *data) {
     hsize_t chunk[2] = {1, 1}, count = 0;
-    int64_t cell = rb_h5_cell_bytes(file, data->id);
+    hsize_t cell = (hsize_t)rb_h5_cell_bytes(file, data->id);
     hid_t space = H5Dget_space(data->id);
-    bool done = space >= 0 && H5Dget_num_chunks(data->id, space, &count) >= 0 &&
+    bool told = space >= 0 && H5Dget_num_chunks(data->id, space, &count) >= 0 &&
                 H5Pget_chunk(list, 2, chunk) > 0;
+    double all = (double)count * (double)chunk[0] * (double)chunk[1] * (double)cell;
+    data->short_chunks = !told || (cell > 0 && (double)H5Dget_storage_size(data->id) != all);
+    data->keep_no_chunks = data->short_chunks || count > MOST_CHUNKS ||
+                           !all_have(data->id, space, count, chunk[0] * chunk[1] * cell);
     if (space >= 0) {
         H5Sclose(space);
     }
-    double bytes = (double)chunk[0] * (double)chunk[1] * (double)cell;
-    return done && (cell == 0 || (double)H5Dget_storage_size(data->id) == (double)count * bytes);
 }
 #else /* HDF5 does not tell */
-static bool chunks_are_full(const rb_h5 *file, hid_t list, const rb_h5_data *data) {
-    (void)file, (void)list, (void)data;
-    return true;
+static void look_at_chunks(const rb_h5 *file, hid_t list, rb_h5_data *data) {
+    (void)file, (void)list;
+    data->keep_no_chunks = true;
 }
 #endif
 
-/* HDF5 reads on behind the end of a chunk that is too short, if it keeps it in memory: it may keep
- * those without filters no longer, and reads them where they are. */
 static rb_error open_chunks(rb_h5 *file, const char *path, hid_t list, rb_h5_data *data) {
     if (H5Pget_nfilters(list) != 0) {
         return rb_h5_chunks_open(file, list, data);
     }
-    if (!rb_h5_data_reopen(file, path, 0, data)) {
-        return rb_h5_broken(file, RB_ERROR_FORMAT, "there is no readable data set", path);
+    if (data->rank <= 2) {
+        look_at_chunks(file, list, data);
     }
-    data->short_chunks = data->rank <= 2 && !chunks_are_full(file, list, data);
-    return RB_OK;
+    return !data->keep_no_chunks || rb_h5_data_reopen(file, path, 0, data)
+               ? RB_OK
+               : rb_h5_broken(file, RB_ERROR_FORMAT, "there is no readable data set", path);
 }
 
 /* Other files are not read: HDF5 takes what is missing there for zeros, and they may be anything
