@@ -63,6 +63,9 @@ rb_error rb_h5_check(rb_h5 *file);
 
 /* ---- data sets ---- */
 
+/* Chunks of a data set whose filters we undo (hdf5_chunks.c). */
+typedef struct rb_h5_chunks rb_h5_chunks;
+
 typedef struct rb_h5_data {
     hid_t id;
     int rank;         /* 0 to 2; larger ones are only counted */
@@ -71,7 +74,9 @@ typedef struct rb_h5_data {
     bool boolean; /* an enumeration of FALSE and TRUE; kind is H5T_INTEGER */
     rb_type type; /* the type of ours that holds its numbers without loss */
     bool numeric;
-    bool lzf; /* packed with LZF, which HDF5 cannot unpack */
+    rb_h5_chunks *chunks; /* NULL: HDF5 reads it alone */
+    bool short_chunks;    /* chunks without filters are shorter or longer than they must be */
+    bool keep_no_chunks;  /* they may be: HDF5 must not keep them */
 } rb_h5_data;
 
 /* Opens a data set and looks at it; RB_ERROR_FORMAT when it is none, or when it claims far more
@@ -84,10 +89,18 @@ void rb_h5_data_close(rb_h5_data *data);
 rb_error rb_h5_data_read(rb_h5 *file, const char *path, const rb_h5_data *data, int64_t row,
                          int64_t rows, int64_t column, int64_t columns, hid_t type, void *values);
 
-/* The same for a data set that is packed with LZF (hdf5_lzf.c). */
-rb_error rb_h5_lzf_read(rb_h5 *file, const char *path, const rb_h5_data *data, const int64_t *start,
-                        const int64_t *count, hid_t type, void *values);
-bool rb_h5_has_lzf(hid_t properties); /* those of a data set's creation */
+/* Opens the data set again, with so many bytes for chunks that HDF5 has unpacked. */
+bool rb_h5_data_reopen(rb_h5 *file, const char *path, size_t bytes, rb_h5_data *data);
+
+/* For a data set in chunks with these properties of creation: makes data->chunks, if its filters
+ * are such that we can undo them. */
+rb_error rb_h5_chunks_open(rb_h5 *file, hid_t list, rb_h5_data *data);
+void rb_h5_chunks_close(rb_h5_chunks *chunks); /* NULL is accepted */
+/* Reads a rectangle of a data set that has data->chunks. */
+rb_error rb_h5_chunks_read(rb_h5 *file, const char *path, const rb_h5_data *data,
+                           const int64_t *start, const int64_t *count, hid_t type, void *values);
+/* Bytes of a cell of a data set in the file; 0: of a type that is not known. */
+int64_t rb_h5_cell_bytes(const rb_h5 *file, hid_t data);
 
 hid_t rb_h5_native(rb_type type);
 

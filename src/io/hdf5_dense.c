@@ -46,20 +46,13 @@ static size_t row_of_chunks(hid_t data, int64_t n_features) {
     return bytes;
 }
 
-/* Opens the data set again with a cache for a row of its chunks. Without one it is only slower. */
-static void enlarge_cache(rb_h5 *file, const rb_h5_place *place, rb_h5_data *data) {
-    size_t bytes = row_of_chunks(data->id, place->n_features);
-    hid_t list = bytes > 0 ? H5Pcreate(H5P_DATASET_ACCESS) : H5I_INVALID_HID;
-    if (list < 0) {
-        return;
-    }
-    if (H5Pset_chunk_cache(list, 12421, bytes, 1.0) >= 0) {
-        hid_t again;
-        H5Dclose(data->id); /* while it is open its old cache would be shared */
-        again = H5Dopen2(file->id, place->path, list);
-        data->id = again >= 0 ? again : H5Dopen2(file->id, place->path, H5P_DEFAULT);
-    }
-    H5Pclose(list);
+/* HDF5 keeps a row of the chunks that it reads itself; where it may not, it is only slower. */
+static rb_error enlarge_cache(rb_h5 *file, const rb_h5_place *place, rb_h5_data *data) {
+    size_t bytes =
+        data->chunks || data->keep_no_chunks ? 0 : row_of_chunks(data->id, place->n_features);
+    return bytes == 0 || rb_h5_data_reopen(file, place->path, bytes, data)
+               ? RB_OK
+               : rb_h5_broken(file, RB_ERROR_FORMAT, "there is no readable data set", place->path);
 }
 
 static rb_error read_rows(rb_source *source, rb_context *ctx, int64_t first, int64_t count,
@@ -93,7 +86,9 @@ static rb_error read_rows(rb_source *source, rb_context *ctx, int64_t first, int
 rb_error rb_h5_stream_dense(rb_h5_stream *stream, rb_source *source) {
     rb_error err = rb_h5_data_open(stream->file, stream->place.path, &stream->values);
     if (!err) {
-        enlarge_cache(stream->file, &stream->place, &stream->values);
+        err = enlarge_cache(stream->file, &stream->place, &stream->values);
+    }
+    if (!err) {
         source->type = stream->values.type;
         source->read = read_rows;
     }

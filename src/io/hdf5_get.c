@@ -8,6 +8,9 @@
  * counts. By default this is twice what compression can gain. */
 enum { STREAMED = 2, LONGEST_TEXT = 1 << 24 };
 
+/* Of more chunks than these not each one is looked at. */
+enum { MOST_CHUNKS = 2000 };
+
 bool rb_h5_has(rb_h5 *file, const char *path) {
     hid_t object = H5Oopen(file->id, path, H5P_DEFAULT);
     if (object < 0) {
@@ -74,15 +77,80 @@ static rb_error check_chunk(rb_h5 *file, const rb_h5_data *data, size_t number_b
                    : RB_OK;
 }
 
+bool rb_h5_data_reopen(rb_h5 *file, const char *path, size_t bytes, rb_h5_data *data) {
+    hid_t list = H5Pcreate(H5P_DATASET_ACCESS);
+    if (list >= 0 && H5Pset_chunk_cache(list, 12421, bytes, 1.0) >= 0) {
+        H5Dclose(data->id); /* while it is open its old cache would be shared */
+        data->id = H5Dopen2(file->id, path, list);
+    }
+    if (list >= 0) {
+        H5Pclose(list);
+    }
+    return list >= 0 && data->id >= 0;
+}
+
+/* HDF5 reads on behind the end of a chunk that is too short, if it keeps it in memory; without that
+ * it reads the file where the chunk should be. */
+#if H5_VERSION_GE(1, 10, 5)
+/* Looks at each chunk, in quadratic time. */
+static bool all_have(hid_t data, hid_t space, hsize_t count, hsize_t bytes) {
+    bool same = true;
+    for (hsize_t i = 0; i < count && same; i++) {
+        hsize_t offset[2], size = 0;
+        haddr_t address;
+        unsigned skipped;
+        same = H5Dget_chunk_info(data, space, i, offset, &skipped, &address, &size) >= 0 &&
+               size == bytes;
+    }
+    return same;
+}
+
+/* Do chunks without filters have all their bytes? */
+static void look_at_chunks(const rb_h5 *file, hid_t list, rb_h5_data *data) {
+    hsize_t chunk[2] = {1, 1}, count = 0;
+    hsize_t cell = (hsize_t)rb_h5_cell_bytes(file, data->id);
+    hid_t space = H5Dget_space(data->id);
+    bool told = space >= 0 && H5Dget_num_chunks(data->id, space, &count) >= 0 &&
+                H5Pget_chunk(list, 2, chunk) > 0;
+    double all = (double)count * (double)chunk[0] * (double)chunk[1] * (double)cell;
+    data->short_chunks = !told || (cell > 0 && (double)H5Dget_storage_size(data->id) != all);
+    data->keep_no_chunks = data->short_chunks || count > MOST_CHUNKS ||
+                           !all_have(data->id, space, count, chunk[0] * chunk[1] * cell);
+    if (space >= 0) {
+        H5Sclose(space);
+    }
+}
+#else /* HDF5 does not tell */
+static void look_at_chunks(const rb_h5 *file, hid_t list, rb_h5_data *data) {
+    (void)file, (void)list;
+    data->keep_no_chunks = true;
+}
+#endif
+
+static rb_error open_chunks(rb_h5 *file, const char *path, hid_t list, rb_h5_data *data) {
+    if (H5Pget_nfilters(list) != 0) {
+        return rb_h5_chunks_open(file, list, data);
+    }
+    if (data->rank <= 2) {
+        look_at_chunks(file, list, data);
+    }
+    return !data->keep_no_chunks || rb_h5_data_reopen(file, path, 0, data)
+               ? RB_OK
+               : rb_h5_broken(file, RB_ERROR_FORMAT, "there is no readable data set", path);
+}
+
 /* Other files are not read: HDF5 takes what is missing there for zeros, and they may be anything
  * that the user can read. */
 static rb_error check_inside(rb_h5 *file, const char *path, rb_h5_data *data) {
     hid_t list = H5Dget_create_plist(data->id);
     H5D_layout_t layout = list >= 0 ? H5Pget_layout(list) : H5D_LAYOUT_ERROR;
     int external = list >= 0 ? H5Pget_external_count(list) : -1;
-    data->lzf = layout == H5D_CHUNKED && rb_h5_has_lzf(list);
+    rb_error err = layout == H5D_CHUNKED ? open_chunks(file, path, list, data) : RB_OK;
     if (list >= 0) {
         H5Pclose(list);
+    }
+    if (err) {
+        return err;
     }
     if (layout == H5D_LAYOUT_ERROR || external < 0) {
         return rb_h5_broken(file, RB_ERROR_FORMAT, "cannot read the layout of the data set", path);
@@ -166,6 +234,8 @@ rb_error rb_h5_data_open(rb_h5 *file, const char *path, rb_h5_data *data) {
 }
 
 void rb_h5_data_close(rb_h5_data *data) {
+    rb_h5_chunks_close(data->chunks);
+    data->chunks = NULL;
     if (data->id > 0) {
         H5Dclose(data->id);
     }
@@ -177,10 +247,18 @@ rb_error rb_h5_data_read(rb_h5 *file, const char *path, const rb_h5_data *data, 
     if (rows == 0 || columns == 0) {
         return RB_OK;
     }
-    if (data->lzf) {
-        return rb_h5_lzf_read(file, path, data, (int64_t[]){row, column},
-                              (int64_t[]){rows, columns}, type, values);
+    if (data->chunks) {
+        return rb_h5_chunks_read(file, path, data, (int64_t[]){row, column},
+                                 (int64_t[]){rows, columns}, type, values);
     }
+    if (data->short_chunks) {
+        return rb_h5_fail(file, RB_ERROR_FORMAT,
+                          "a chunk of the data set '%s' is damaged: not all are stored with the "
+                          "bytes that a chunk must have",
+                          path);
+    }
+    /* HDF5 leaves what was never written as it is */
+    memset(values, 0, (size_t)rows * (size_t)columns * H5Tget_size(type));
     hsize_t start[2] = {(hsize_t)row, (hsize_t)column};
     hsize_t count[2] = {(hsize_t)rows, (hsize_t)columns};
     hid_t space = H5Dget_space(data->id);
