@@ -152,7 +152,7 @@ static void use_paper(rb_rfn_options *options) {
 }
 
 void rb_rfn_use_preset(rb_rfn_preset preset, rb_rfn_options *options, rb_fit_options *fit) {
-    rb_fit_options unused;
+    rb_fit_options unused = {0};
     fit = fit ? fit : &unused;
     options->preset = (int)preset;
     if (preset != RB_RFN_PRESET_NONE) {
