@@ -46,7 +46,7 @@ a = np.lib.format.open_memmap('long.npy', 'w+', 'f4', (4000000, 20))
 a[::1000] = np.random.default_rng(0).normal(size=(4000, 20)) * 30"
     for delay in 0.1 0.4 0.8; do
         command="fit stopped by TERM after $delay s, before its first iteration"
-        "$RAREBIT" fit rfn long.npy -k 200 --iterations 3 --seed 1 -o long.h5 --log-json long.jsonl \
+        "$RAREBIT" fit rfn long.npy -k 50 --iterations 3 --seed 1 -o long.h5 --log-json long.jsonl \
             --checkpoint long.ck >out 2>err &
         pid=$!
         sleep $delay
