@@ -57,6 +57,7 @@ rb_error rfn_keep(void *state, rb_kept_fn fn, void *user) {
         {true, vector("alive", RB_KEPT_FLAG, l, st->units.alive)},
         {shrinks, within(0, 1, vector("prior_share", RB_KEPT_FLOAT64, 1, &st->prior_share))},
         {shrinks, vector("prior_stays", RB_KEPT_FLAG, 1, &st->prior_stays)},
+        {shrinks, within(1, 4, vector("shrink_factor", RB_KEPT_FLOAT64, 1, &st->shrink_factor))},
         {held, as(RB_KEPT_CODES, dense("codes", st->held.search.codes))},
         {held, vector("has_codes", RB_KEPT_FLAG, 1, &st->held.filled)},
         {held, vector("multipliers", RB_KEPT_FLOAT64, l, st->held.multipliers)},

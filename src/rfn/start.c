@@ -174,6 +174,7 @@ rb_error rfn_start(rb_context *ctx, const rb_problem *problem, const void *optio
     }
     st->warm = start != NULL;
     st->gain = 1;
+    st->shrink_factor = 1;
     if (!err && start) {
         err = take_parameters(ctx, st, start);
     } else if (!err) {

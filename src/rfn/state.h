@@ -85,6 +85,7 @@ typedef struct rfn_state {
     bool warm;               /* started from a model */
     double prior_share;      /* of the prior mean that is there: sparse_loadings.c */
     bool prior_stays;        /* and does it grow no more? */
+    double shrink_factor;    /* by which loadings are shrunk more than was asked for */
     rfn_activation activation;
 
     /* One pass of the E-step. */

@@ -3,6 +3,8 @@
  * noise units do not all die. */
 #include "../fixture.h"
 
+#include <stdio.h>
+
 static rb_model *fit(rb_context *ctx, rb_source *source, int64_t units, int precision) {
     rb_rfn_options options;
     rb_fit_options run;
@@ -71,6 +73,44 @@ static void noise_does_not_kill_all(void **state) {
     rb_model_free(model);
     rb_source_free(source);
     rb_matrix_free(matrix);
+    rb_context_free(ctx);
+}
+
+/* Many samples in which every cause is at work: 26 % would have nearly all units. */
+static void dense_codes_are_shrunk(void **state) {
+    enum { N = 4000, M = 30, CAUSES = 12, UNITS = 10 };
+    (void)state;
+    rb_context *ctx = fixture_context();
+    double *values = calloc(N * M, sizeof *values),
+           *loadings = calloc(CAUSES * M, sizeof *loadings);
+    rb_draws draws = {{7, RB_RANDOM_SIMULATE, 0}, 0};
+    for (int64_t e = 0; e < CAUSES * M; e++) {
+        loadings[e] = rb_draw_normal(&draws);
+    }
+    for (int64_t i = 0; i < N; i++) {
+        for (int64_t c = 0; c < CAUSES; c++) {
+            double cause = fabs(rb_draw_normal(&draws)) + 1;
+            for (int64_t k = 0; k < M; k++) {
+                values[i * M + k] += cause * loadings[c * M + k];
+            }
+        }
+    }
+    for (int64_t e = 0; e < N * M; e++) {
+        values[e] += 0.5 * rb_draw_normal(&draws);
+    }
+    rb_matrix *matrix;
+    rb_source *source = fixture_source(ctx, values, N, M, &matrix);
+    rb_model *model = fit(ctx, source, UNITS, RB_FLOAT32);
+    rb_evaluation e;
+    assert_ok(ctx, rb_evaluate(ctx, model, source, &e));
+    printf("%lld of %lld samples have nearly all units\n", (long long)e.codes.full,
+           (long long)e.codes.samples);
+    assert_true(e.codes.full * 50 <= e.codes.samples);
+    rb_model_free(model);
+    rb_source_free(source);
+    rb_matrix_free(matrix);
+    free(values);
+    free(loadings);
     rb_context_free(ctx);
 }
 
@@ -162,6 +202,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(units_to_spare_die),
         cmocka_unit_test(noise_does_not_kill_all),
+        cmocka_unit_test(dense_codes_are_shrunk),
         cmocka_unit_test(scales_of_features_do_not_matter),
         cmocka_unit_test(the_estep_follows_other_options),
         cmocka_unit_test(stop_rules_wait),
