@@ -36,6 +36,7 @@ struct rb_context {
     const struct rb_method **added_methods; /* by rb_context_add_method; NULL-terminated or NULL */
     double max_expansion;
     rb_reading *reading;      /* the file that is being read, or NULL */
+    const char *engine;       /* tests: who works on blocks; NULL: whom the method prefers */
     int64_t allocations_left; /* tests: this many succeed; below 0: no limit */
     atomic_bool stop;         /* rb_context_stop was called */
 };

@@ -166,7 +166,9 @@ rb_error rb_segments_cut(rb_context *ctx, int64_t length, int64_t step, rb_sound
 
 /* A block of preprocessed samples in working precision: what methods see. */
 typedef struct rb_block {
-    int64_t first, n_samples, n_features;
+    int64_t first; /* its place among all samples: for random numbers and messages */
+    int64_t own;   /* and among those of this process: for what is kept per sample */
+    int64_t n_samples, n_features;
     bool sparse;
     rb_dense dense;      /* n_samples x n_features, when not sparse */
     rb_csr csr;          /* when sparse: the value is csr - shift */
