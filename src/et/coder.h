@@ -6,8 +6,10 @@
 
 typedef struct et_coder {
     et_model own_model; /* room for one that is made from a general table */
+    et_parameters parameters;
     et_engine *engine;
     int64_t block_samples; /* of the blocks it is given, at most */
+    rb_dense row;          /* 1 x D: a sample of a sparse block */
     et_results results;    /* room for as many of them as take a few megabytes */
 } et_coder;
 
@@ -16,7 +18,7 @@ rb_error et_coder_keep_states(rb_context *ctx, et_coder *coder);
 /* Posteriors of a block into coder->results, for which it has room. */
 rb_error et_code(rb_context *ctx, et_coder *coder, const rb_block *block);
 
-/* rebuild.c: <Wbar(s)> of the first samples of coder->results into rows, of the model's type and
+/* <Wbar(s)> of the first samples of coder->results into rows, of the model's type and
  * contiguous. */
 void et_expect(rb_context *ctx, et_coder *coder, rb_dense rows);
 

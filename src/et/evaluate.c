@@ -134,7 +134,7 @@ static void fill(const struct figures *f, const rb_model *model, int64_t n, rb_e
     int64_t n_dead = 0, n_used = 0;
     const double *dead = rb_model_array(model, "dead", &n_dead, NULL);
     const double *used = rb_model_array(model, "used", &n_used, NULL);
-    double mass = et_prior_mass(engine);
+    double mass = et_prior_mass(&engine->setup, engine->parameters, engine->setup.most_active);
     *e = (rb_evaluation){
         .samples = n,
         .features = engine->setup.n_features,
