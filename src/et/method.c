@@ -41,7 +41,7 @@ static int64_t memory(const rb_problem *problem, const void *options) {
 
 static const char *const start_options[] = {"prior", "init-mean", "init-sd", NULL};
 
-static const rb_engine *const engines[] = {&et_engine_cpu, NULL};
+static const rb_engine *const engines[] = {&et_engine_cpu, &et_engine_reference, NULL};
 
 /* What all methods of this room share. */
 #define SHARED                                                                                     \
