@@ -408,6 +408,7 @@ rb_error rb_feed_read(rb_context *ctx, rb_feed *feed, int64_t first, int64_t cou
         return err;
     }
     *block = (rb_block){.first = first,
+                        .own = first,
                         .n_samples = count,
                         .n_features = feed->p->n_features,
                         .sparse = feed->source->sparse};
