@@ -48,16 +48,17 @@ static bool can_fold(void) {
 }
 
 __attribute__((target("pclmul,sse4.1"))) static __m128i fold(__m128i bytes, __m128i by,
-                                                              __m128i next) {
+                                                             __m128i next) {
     __m128i low = _mm_clmulepi64_si128(bytes, by, 0x00);
     __m128i high = _mm_clmulepi64_si128(bytes, by, 0x11);
     return _mm_xor_si128(_mm_xor_si128(low, high), next);
 }
 
 /* Sixteen bytes that have the rest of `count` bytes, a multiple of 64, that `rest` goes before. */
-__attribute__((target("pclmul,sse4.1"))) static void
-fold_all(const rb_crc32 *crc, uint32_t rest, const unsigned char *bytes, size_t count,
-         unsigned char sixteen[16]) {
+__attribute__((target("pclmul,sse4.1"))) static void fold_all(const rb_crc32 *crc, uint32_t rest,
+                                                              const unsigned char *bytes,
+                                                              size_t count,
+                                                              unsigned char sixteen[16]) {
     const __m128i *in = (const __m128i *)(const void *)bytes;
     __m128i by = _mm_loadu_si128((const __m128i *)(const void *)crc->by_64);
     __m128i a = _mm_xor_si128(_mm_loadu_si128(in), _mm_cvtsi32_si128((int)rest));

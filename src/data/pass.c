@@ -55,7 +55,8 @@ static void add_checksum(struct walk *w, int64_t begin, int64_t end, struct piec
     int64_t m = w->rows.n_features;
     if (!w->rows.columns) {
         piece->bytes = (end - begin) * m * (int64_t)sizeof(double);
-        piece->checksum = rb_crc32_add(&w->crc, 0, w->rows.values + begin * m, (size_t)piece->bytes);
+        piece->checksum =
+            rb_crc32_add(&w->crc, 0, w->rows.values + begin * m, (size_t)piece->bytes);
     }
     for (int64_t i = begin; w->rows.columns && i < end; i++) {
         rb_row row = rb_rows_get(&w->rows, i);
@@ -142,8 +143,8 @@ static rb_rows rows_of(const struct walk *w, int64_t first, int64_t count) {
 static rb_error fail_at(rb_context *ctx, const struct walk *w, const struct piece *piece) {
     int64_t row = piece->bad_row;
     return rb_fail_value(ctx, w->pass->options, w->pass->source, w->rows.first + row,
-                         piece->bad_entry,
-                         rb_matrix_at(w->view, w->begin + row, piece->bad_entry), false);
+                         piece->bad_entry, rb_matrix_at(w->view, w->begin + row, piece->bad_entry),
+                         false);
 }
 
 static rb_error make_rows(rb_context *ctx, struct walk *w) {
@@ -235,8 +236,8 @@ rb_error rb_matrix_checksum(rb_context *ctx, const rb_matrix *matrix, uint32_t *
 rb_error rb_preprocess_renew(rb_context *ctx, rb_preprocess *p, rb_source *source) {
     uint32_t checksum = 0;
     int64_t missing = 0;
-    rb_error err = rb_pass_run(
-        ctx, &(rb_pass){.source = source, .checksum = &checksum, .missing = &missing});
+    rb_error err =
+        rb_pass_run(ctx, &(rb_pass){.source = source, .checksum = &checksum, .missing = &missing});
     if (!err) {
         p->checksum = checksum;
         p->n_filled = missing;

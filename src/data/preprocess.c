@@ -62,43 +62,6 @@ struct adding {
     int64_t features; /* of a task */
 };
 
-/* Welford's moments of features first .. first + count - 1, at most TILE of them. */
-static void add_tile(const struct adding *t, int64_t first, int64_t count) {
-    double n[TILE], mean[TILE], squares[TILE];
-    rb_moments *moments = t->f->moments + first;
-    for (int64_t k = 0; k < count; k++) {
-        n[k] = (double)moments[k].count;
-        mean[k] = moments[k].mean;
-        squares[k] = moments[k].squares;
-    }
-    for (int64_t i = 0; i < t->rows->count; i++) {
-        const double *row = t->rows->values + i * t->rows->n_features + first;
-        for (int64_t k = 0; k < count; k++) {
-            bool there = !isnan(row[k]);
-            double difference = row[k] - mean[k];
-            n[k] += there;
-            double next = mean[k] + difference / n[k];
-            double square = squares[k] + difference * (row[k] - next);
-            mean[k] = there ? next : mean[k];
-            squares[k] = there ? square : squares[k];
-        }
-    }
-    for (int64_t k = 0; k < count; k++) {
-        int64_t added = (int64_t)n[k] - moments[k].count;
-        moments[k].missing += t->rows->count - added;
-        moments[k].count += added;
-        moments[k].mean = mean[k];
-        moments[k].squares = squares[k];
-    }
-}
-
-static void add_dense(void *arg, int64_t index, int worker) {
-    const struct adding *t = arg;
-    int64_t end = (index + 1) * TILE, m = t->rows->n_features;
-    (void)worker;
-    add_tile(t, index * TILE, (end < m ? end : m) - index * TILE);
-}
-
 static void add_value(rb_moments *m, double value) {
     if (isnan(value)) {
         m->missing++;
@@ -108,6 +71,68 @@ static void add_value(rb_moments *m, double value) {
     double difference = value - m->mean;
     m->mean += difference / (double)m->count;
     m->squares += difference * (value - m->mean);
+}
+
+/* Moments of some features, side by side. */
+struct tile {
+    double n[TILE], mean[TILE], squares[TILE];
+};
+
+static bool all_there(const double *row, int64_t count) {
+    int64_t missing = 0;
+    for (int64_t k = 0; k < count; k++) {
+        missing |= row[k] != row[k];
+    }
+    return !missing;
+}
+
+/* As add_value, of every feature; NaN in a row are passed over. */
+static void add_tile_row(struct tile *t, const double *restrict row, int64_t count) {
+    if (!all_there(row, count)) {
+        for (int64_t k = 0; k < count; k++) {
+            double difference = row[k] - t->mean[k];
+            if (!isnan(row[k])) {
+                t->n[k] += 1;
+                t->mean[k] += difference / t->n[k];
+                t->squares[k] += difference * (row[k] - t->mean[k]);
+            }
+        }
+        return;
+    }
+    for (int64_t k = 0; k < count; k++) {
+        double difference = row[k] - t->mean[k];
+        t->n[k] += 1;
+        t->mean[k] += difference / t->n[k];
+        t->squares[k] += difference * (row[k] - t->mean[k]);
+    }
+}
+
+/* Welford's moments of features first .. first + count - 1, at most TILE of them. */
+static void add_tile(const struct adding *a, int64_t first, int64_t count) {
+    struct tile t;
+    rb_moments *moments = a->f->moments + first;
+    for (int64_t k = 0; k < count; k++) {
+        t.n[k] = (double)moments[k].count;
+        t.mean[k] = moments[k].mean;
+        t.squares[k] = moments[k].squares;
+    }
+    for (int64_t i = 0; i < a->rows->count; i++) {
+        add_tile_row(&t, a->rows->values + i * a->rows->n_features + first, count);
+    }
+    for (int64_t k = 0; k < count; k++) {
+        int64_t added = (int64_t)t.n[k] - moments[k].count;
+        moments[k].missing += a->rows->count - added;
+        moments[k].count += added;
+        moments[k].mean = t.mean[k];
+        moments[k].squares = t.squares[k];
+    }
+}
+
+static void add_dense(void *arg, int64_t index, int worker) {
+    const struct adding *t = arg;
+    int64_t end = (index + 1) * TILE, m = t->rows->n_features;
+    (void)worker;
+    add_tile(t, index * TILE, (end < m ? end : m) - index * TILE);
 }
 
 /* The first of ascending columns that is not below k. */
@@ -233,8 +258,7 @@ static rb_error find_quantiles(rb_context *ctx, struct fitting *f) {
     f->quartile_range = rb_alloc(ctx, m, sizeof *f->quartile_range);
     struct gathering g = {.f = f, .width = width, .n = n};
     g.columns = rb_alloc(ctx, width * n, sizeof *g.columns);
-    rb_pass pass = {
-        .source = f->source, .options = &f->p->options, .collect = gather, .user = &g};
+    rb_pass pass = {.source = f->source, .options = &f->p->options, .collect = gather, .user = &g};
     rb_error err = f->median && f->quartile_range && g.columns ? RB_OK : RB_ERROR_MEMORY;
     for (; !err && g.first < m; g.first += g.width) {
         g.width = m - g.first < width ? m - g.first : width;

@@ -57,7 +57,8 @@ rb_row rb_rows_get(const rb_rows *rows, int64_t i);
 /* What a pass is to do. */
 typedef struct rb_pass {
     rb_source *source;
-    const rb_preprocess_options *options; /* rows are transformed as they say; NULL: as they stand */
+    const rb_preprocess_options
+        *options;       /* rows are transformed as they say; NULL: as they stand */
     bool checks;        /* a value that the options cannot take is an error: rb_fail_value */
     uint32_t *checksum; /* becomes that of all samples, from 0; NULL: none */
     int64_t *missing;   /* grows by the number of NaN; NULL: not counted */

@@ -87,10 +87,10 @@ static void threads_do_not_change_the_fit(void **state) {
         rb_matrix *matrix;
         rb_source *source;
         rb_preprocess *fitted[3];
-        assert_ok(ctx, sparse ? rb_matrix_csr(ctx, RB_FLOAT64, ROWS, COLUMNS, starts, columns,
-                                              stored, &matrix)
-                              : rb_matrix_dense(ctx, RB_FLOAT64, ROWS, COLUMNS, values, COLUMNS, 1,
-                                                &matrix));
+        assert_ok(
+            ctx,
+            sparse ? rb_matrix_csr(ctx, RB_FLOAT64, ROWS, COLUMNS, starts, columns, stored, &matrix)
+                   : rb_matrix_dense(ctx, RB_FLOAT64, ROWS, COLUMNS, values, COLUMNS, 1, &matrix));
         assert_ok(ctx, rb_source_from_matrix(ctx, matrix, &source));
         rb_preprocess_options o;
         rb_preprocess_options_default(&o);
