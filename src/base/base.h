@@ -102,6 +102,14 @@ bool rb_multiply(int64_t a, int64_t b, int64_t *product);
 typedef void (*rb_task)(void *arg, int64_t index, int worker);
 void rb_parallel(rb_context *ctx, int64_t count, rb_task task, void *arg);
 
+/* A thread that does one job at a time while the caller goes on: for reading ahead. NULL: none can
+ * be had. Start and wait are called in turn, by one thread; free waits, and accepts NULL. */
+struct rb_background;
+struct rb_background *rb_background_new(void);
+void rb_background_start(struct rb_background *background, void (*job)(void *arg), void *arg);
+void rb_background_wait(struct rb_background *background);
+void rb_background_free(struct rb_background *background);
+
 /* ---- random numbers ---- */
 
 /* Random numbers by counter: a value depends on (seed, purpose, index) alone, never on the order of
@@ -166,6 +174,21 @@ int rb_parse_shape(const char *text, int64_t *sizes, int most);
 
 /* Reads "0:10": two finite numbers, the smaller first. */
 bool rb_parse_range(const char *text, double *low, double *high);
+
+/* ---- CRC-32, as gzip has it (crc32.c) ---- */
+
+/* Constants of the calculation, made by rb_crc32_prepare in some microseconds; then only read. */
+typedef struct rb_crc32 {
+    uint32_t tables[8][256];
+    uint64_t by_64[2], by_16[2];
+    bool folds;
+} rb_crc32;
+void rb_crc32_prepare(rb_crc32 *crc);
+/* The CRC of bytes that follow on others, whose CRC is `before`; of none it is 0. */
+uint32_t rb_crc32_add(const rb_crc32 *crc, uint32_t before, const void *bytes, size_t count);
+/* The CRC of two pieces, one after the other, from those of each; any order of joining gives the
+ * same. */
+uint32_t rb_crc32_join(uint32_t first, uint32_t second, int64_t second_bytes);
 
 /* ---- time ---- */
 

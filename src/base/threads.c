@@ -1,4 +1,4 @@
-/* Threads: a pool whose workers take task indices from one counter.
+/* Threads: a pool whose workers take task indices from one counter, and a thread in the background.
  *
  * Workers spin for a moment before they sleep: a fit hands out thousands of short rounds.
  */
@@ -134,4 +134,80 @@ void rb_parallel(rb_context *ctx, int64_t count, rb_task task, void *arg) {
     while (atomic_load_explicit(&pool->busy, memory_order_acquire) > 0) {
         sched_yield();
     }
+}
+
+/* ---- in the background ---- */
+
+struct rb_background {
+    pthread_t thread;
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    void (*job)(void *arg); /* NULL: none */
+    void *arg;
+    bool ending;
+};
+
+static void *background_main(void *arg) {
+    struct rb_background *b = arg;
+    pthread_mutex_lock(&b->lock);
+    while (!b->ending) {
+        if (!b->job) {
+            pthread_cond_wait(&b->changed, &b->lock);
+            continue;
+        }
+        pthread_mutex_unlock(&b->lock);
+        b->job(b->arg);
+        pthread_mutex_lock(&b->lock);
+        b->job = NULL;
+        pthread_cond_broadcast(&b->changed);
+    }
+    pthread_mutex_unlock(&b->lock);
+    return NULL;
+}
+
+struct rb_background *rb_background_new(void) {
+    struct rb_background *b = calloc(1, sizeof *b);
+    if (!b) {
+        return NULL;
+    }
+    pthread_mutex_init(&b->lock, NULL);
+    pthread_cond_init(&b->changed, NULL);
+    if (pthread_create(&b->thread, NULL, background_main, b)) {
+        pthread_cond_destroy(&b->changed);
+        pthread_mutex_destroy(&b->lock);
+        free(b);
+        return NULL;
+    }
+    return b;
+}
+
+void rb_background_start(struct rb_background *b, void (*job)(void *arg), void *arg) {
+    pthread_mutex_lock(&b->lock);
+    b->job = job;
+    b->arg = arg;
+    pthread_cond_broadcast(&b->changed);
+    pthread_mutex_unlock(&b->lock);
+}
+
+void rb_background_wait(struct rb_background *b) {
+    pthread_mutex_lock(&b->lock);
+    while (b->job) {
+        pthread_cond_wait(&b->changed, &b->lock);
+    }
+    pthread_mutex_unlock(&b->lock);
+}
+
+void rb_background_free(struct rb_background *b) {
+    if (!b) {
+        return;
+    }
+    rb_background_wait(b);
+    pthread_mutex_lock(&b->lock);
+    b->ending = true;
+    pthread_cond_broadcast(&b->changed);
+    pthread_mutex_unlock(&b->lock);
+    pthread_join(b->thread, NULL);
+    pthread_cond_destroy(&b->changed);
+    pthread_mutex_destroy(&b->lock);
+    free(b);
 }

@@ -181,6 +181,8 @@ rb_block rb_block_part(const rb_block *block, int64_t first, int64_t count);
 void rb_block_rows(const rb_block *block, int64_t row, rb_dense rows);
 /* The sum of the squares of all values of a block that are there; *values is their number. */
 double rb_block_squares(const rb_block *block, int64_t *values);
+/* Adds the squares of each feature to its sum, on all threads and in the order of the samples. */
+void rb_block_feature_squares(rb_context *ctx, const rb_block *block, double *sums);
 
 /* Fitted preprocessing: plain numbers, so that a model can store it. Order: samples are scaled to
  * totals, log1p, missing values filled (or kept as NaN), features selected, centred, scaled. */

@@ -4,17 +4,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-void rb_moments_add(rb_moments *m, double value) {
-    if (isnan(value)) {
-        m->missing++;
-        return;
-    }
-    m->count++;
-    double difference = value - m->mean;
-    m->mean += difference / (double)m->count;
-    m->squares += difference * (value - m->mean);
-}
-
 void rb_moments_add_copies(rb_moments *m, int64_t count, double value) {
     if (count <= 0) {
         return;
