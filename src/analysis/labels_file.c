@@ -64,10 +64,9 @@ static rb_error read_lines(rb_context *ctx, rb_lines *lines, bool *two, rb_name_
         if (!err && *two) {
             err = rb_name_list_add(ctx, names, c.first, c.first_length);
         }
-        if (!err) {
-            err = rb_name_list_add(ctx, classes, *two ? c.second : c.first,
-                                   *two ? c.second_length : c.first_length);
-        }
+        err = err ? err
+                  : rb_name_list_add(ctx, classes, *two ? c.second : c.first,
+                                     *two ? c.second_length : c.first_length);
         if (err) {
             return err;
         }

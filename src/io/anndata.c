@@ -19,9 +19,7 @@ static rb_error read_compound_index(rb_h5 *file, const char *table, rb_names **n
     if (!err) {
         hid_t type = H5Dget_type(data.id);
         bool plain = type >= 0 && H5Tget_member_index(type, "index") >= 0;
-        if (type >= 0) {
-            H5Tclose(type);
-        }
+        rb_h5_drop(type);
         err = rb_h5_read_texts(file, table, &data, plain ? "index" : "_index", names);
     }
     rb_h5_data_close(&data);
@@ -78,9 +76,7 @@ rb_error rb_h5_find_anndata(rb_h5 *file, const char *dataset, rb_h5_place *place
     bool raw = within(path, "raw/");
     bool usual = strcmp(path, "X") == 0 || within(path, "layers/") || strcmp(path, "raw/X") == 0;
     rb_error err = rb_h5_find_matrix(file, path, place);
-    if (!err) {
-        err = take_names(file, "obs", place->n_samples, usual, &place->samples);
-    }
+    err = err ? err : take_names(file, "obs", place->n_samples, usual, &place->samples);
     if (!err && usual) {
         err = take_names(file, raw ? "raw/var" : "var", place->n_features, true, &place->features);
     }

@@ -37,19 +37,16 @@ static rb_error read_flags(rb_h5 *file, const char *path, const rb_h5_data *data
 static rb_error read_plain(rb_h5 *file, const char *path, rb_names **texts) {
     rb_h5_data data;
     rb_error err = rb_h5_data_open(file, path, &data);
-    if (!err) {
-        err = check_list(file, path, &data);
-    }
+    err = err ? err : check_list(file, path, &data);
     if (!err && data.kind == H5T_FLOAT) {
         err = rb_h5_fail(file, RB_ERROR_FORMAT,
                          "'%s' holds numbers with fractions, which are no classes; give a column "
                          "that is categorical, text or whole numbers",
                          path);
     }
-    if (!err) {
-        err = data.boolean ? read_flags(file, path, &data, texts)
-                           : rb_h5_read_texts(file, path, &data, NULL, texts);
-    }
+    err = err            ? err
+          : data.boolean ? read_flags(file, path, &data, texts)
+                         : rb_h5_read_texts(file, path, &data, NULL, texts);
     rb_h5_data_close(&data);
     return err;
 }
@@ -60,9 +57,7 @@ static rb_error read_integers(rb_h5 *file, const char *path, const char *member,
     rb_h5_data data;
     hid_t type = H5T_NATIVE_INT64;
     rb_error err = rb_h5_data_open(file, path, &data);
-    if (!err) {
-        err = check_list(file, path, &data);
-    }
+    err = err ? err : check_list(file, path, &data);
     if (!err && data.shape[0] != count) {
         err = rb_h5_fail(file, RB_ERROR_FORMAT, "'%s' has %lld values, but there are %lld of them",
                          path, (long long)data.shape[0], (long long)count);
@@ -73,9 +68,7 @@ static rb_error read_integers(rb_h5 *file, const char *path, const char *member,
             err = rb_h5_broken(file, RB_ERROR_FORMAT, "cannot read the column", member);
         }
     }
-    if (!err) {
-        err = rb_h5_data_read(file, path, &data, 0, count, 0, 1, type, values);
-    }
+    err = err ? err : rb_h5_data_read(file, path, &data, 0, count, 0, 1, type, values);
     if (member && type >= 0) {
         H5Tclose(type);
     }
@@ -101,9 +94,7 @@ static rb_error spell_codes(rb_h5 *file, const char *path, const rb_names *categ
         } else if (categories) {
             text = codes[i] < 0 ? "" : categories->text[codes[i]];
         }
-        if (!err) {
-            err = rb_name_list_add(file->ctx, &list, text, (int64_t)strlen(text));
-        }
+        err = err ? err : rb_name_list_add(file->ctx, &list, text, (int64_t)strlen(text));
     }
     if (!err) {
         *texts = rb_name_list_finish(file->ctx, &list);
@@ -120,15 +111,11 @@ static rb_error read_coded(rb_h5 *file, const char *path, const char *member, co
     rb_names *categories = NULL;
     int64_t *codes = rb_alloc(file->ctx, count, sizeof *codes);
     rb_error err = codes ? RB_OK : RB_ERROR_MEMORY;
-    if (!err) {
-        err = read_integers(file, path, member, count, codes);
-    }
+    err = err ? err : read_integers(file, path, member, count, codes);
     if (!err && key) {
         err = read_plain(file, key, &categories);
     }
-    if (!err) {
-        err = spell_codes(file, path, categories, codes, count, texts);
-    }
+    err = err ? err : spell_codes(file, path, categories, codes, count, texts);
     rb_names_free(categories);
     rb_free(codes);
     return err;
@@ -182,9 +169,7 @@ static rb_error read_field(rb_h5 *file, const char *column, int64_t count, rb_na
     hid_t type = err ? H5I_INVALID_HID : H5Dget_type(data.id);
     int index = type >= 0 ? H5Tget_member_index(type, column) : -1;
     H5T_class_t kind = index >= 0 ? H5Tget_member_class(type, (unsigned)index) : H5T_NO_CLASS;
-    if (type >= 0) {
-        H5Tclose(type);
-    }
+    rb_h5_drop(type);
     snprintf(key, sizeof key, "uns/%s_categories", column);
     if (!err && kind == H5T_INTEGER) {
         err = read_coded(file, "obs", column, rb_h5_has(file, key) ? key : NULL, count, texts);
@@ -210,9 +195,7 @@ static rb_error list_fields(rb_h5 *file, rb_name_list *list) {
         err = name ? rb_name_list_add(file->ctx, list, name, (int64_t)strlen(name)) : RB_OK;
         H5free_memory(name);
     }
-    if (type >= 0) {
-        H5Tclose(type);
-    }
+    rb_h5_drop(type);
     rb_h5_data_close(&data);
     return err;
 }
@@ -278,9 +261,7 @@ static rb_error read_column(rb_h5 *file, const char *column, rb_names **names, r
                           "is no AnnData file, and only those have columns to choose from");
     }
     rb_error err = check_column(file, column);
-    if (!err) {
-        err = rb_h5_anndata_index(file, "obs", names);
-    }
+    err = err ? err : rb_h5_anndata_index(file, "obs", names);
     if (!err) {
         int64_t count = (*names)->count;
         err = rb_h5_is_group(file, "obs") ? read_member(file, column, count, texts)

@@ -26,12 +26,8 @@ static bool find_field(hid_t table, unsigned index, struct field *field) {
 }
 
 static void clear_field(struct field *field) {
-    if (field->number >= 0) {
-        H5Tclose(field->number);
-    }
-    if (field->type >= 0) {
-        H5Tclose(field->type);
-    }
+    rb_h5_drop(field->number);
+    rb_h5_drop(field->type);
     H5free_memory(field->name);
 }
 
@@ -47,15 +43,9 @@ static rb_error put_field(rb_h5 *file, const char *path, const struct field *fie
                                          : H5I_INVALID_HID;
     bool done =
         data >= 0 && H5Dwrite(data, field->number, H5S_ALL, H5S_ALL, H5P_DEFAULT, numbers) >= 0;
-    if (data >= 0) {
-        H5Dclose(data);
-    }
-    if (space >= 0) {
-        H5Sclose(space);
-    }
-    if (list >= 0) {
-        H5Pclose(list);
-    }
+    rb_h5_drop(data);
+    rb_h5_drop(space);
+    rb_h5_drop(list);
     return done ? rb_h5_encode(file, place, "array", "0.2.0")
                 : rb_h5_broken(file, RB_ERROR_FILE, "cannot write the data set", place);
 }
@@ -69,15 +59,9 @@ static rb_error move_field(rb_h5 *file, const char *path, const rb_h5_data *old,
     if (!err && (alone < 0 || H5Tinsert(alone, field->name, 0, field->type) < 0)) {
         err = rb_h5_broken(file, RB_ERROR_FORMAT, "cannot read the table", path);
     }
-    if (!err) {
-        err = rb_h5_data_read(file, path, old, 0, old->shape[0], 0, 1, alone, numbers);
-    }
-    if (!err) {
-        err = put_field(file, path, field, old->shape[0], numbers);
-    }
-    if (alone >= 0) {
-        H5Tclose(alone);
-    }
+    err = err ? err : rb_h5_data_read(file, path, old, 0, old->shape[0], 0, 1, alone, numbers);
+    err = err ? err : put_field(file, path, field, old->shape[0], numbers);
+    rb_h5_drop(alone);
     rb_free(numbers);
     return err;
 }
@@ -97,9 +81,7 @@ static rb_error move_fields(rb_h5 *file, const char *path, const rb_h5_data *old
                                path);
         clear_field(&field);
     }
-    if (table >= 0) {
-        H5Tclose(table);
-    }
+    rb_h5_drop(table);
     return err;
 }
 
@@ -112,12 +94,8 @@ rb_error rb_h5_renew_table(rb_h5 *file, const char *path) {
     if (!err) {
         err = rb_h5_remove(file, path); /* it stays readable until it is closed */
     }
-    if (!err) {
-        err = rb_h5_put_dict(file, path);
-    }
-    if (!err) {
-        err = move_fields(file, path, &old);
-    }
+    err = err ? err : rb_h5_put_dict(file, path);
+    err = err ? err : move_fields(file, path, &old);
     rb_h5_data_close(&old);
     return err;
 }

@@ -29,12 +29,8 @@ static rb_error set_no_texts(rb_h5 *file, const char *path, const char *name) {
                                       H5P_DEFAULT);
     }
     bool done = attribute >= 0 && H5Aclose(attribute) >= 0;
-    if (space >= 0) {
-        H5Sclose(space);
-    }
-    if (type >= 0) {
-        H5Tclose(type);
-    }
+    rb_h5_drop(space);
+    rb_h5_drop(type);
     return done ? RB_OK : rb_h5_broken(file, RB_ERROR_FILE, "cannot write the attribute", name);
 }
 
@@ -43,18 +39,10 @@ static rb_error put_index(rb_h5 *file, const char *table, int64_t count, const c
     char path[32];
     snprintf(path, sizeof path, "%s/_index", table);
     rb_error err = rb_h5_put_group(file, table);
-    if (!err) {
-        err = rb_h5_encode(file, table, "dataframe", "0.2.0");
-    }
-    if (!err) {
-        err = rb_h5_set_text(file, table, "_index", "_index");
-    }
-    if (!err) {
-        err = set_no_texts(file, table, "column-order");
-    }
-    if (!err) {
-        err = rb_h5_put_texts(file, path, count, names);
-    }
+    err = err ? err : rb_h5_encode(file, table, "dataframe", "0.2.0");
+    err = err ? err : rb_h5_set_text(file, table, "_index", "_index");
+    err = err ? err : set_no_texts(file, table, "column-order");
+    err = err ? err : rb_h5_put_texts(file, path, count, names);
     return err ? err : rb_h5_encode(file, path, "string-array", "0.2.0");
 }
 
@@ -62,12 +50,8 @@ rb_error rb_h5_put_anndata(rb_h5 *file, int64_t n_samples, const char *const *sa
                            int64_t n_features, const char *const *features) {
     static const char *const dicts[] = {"layers", "obsm", "obsp", "uns", "varm", "varp"};
     rb_error err = rb_h5_encode(file, "/", "anndata", "0.1.0");
-    if (!err) {
-        err = put_index(file, "obs", n_samples, samples);
-    }
-    if (!err) {
-        err = put_index(file, "var", n_features, features);
-    }
+    err = err ? err : put_index(file, "obs", n_samples, samples);
+    err = err ? err : put_index(file, "var", n_features, features);
     for (size_t i = 0; !err && i < sizeof dicts / sizeof *dicts; i++) {
         err = rb_h5_put_dict(file, dicts[i]);
     }
@@ -190,9 +174,7 @@ static rb_error put_codes(rb_h5 *file, const rb_anndata_results *results, int64_
     }
     snprintf(path, sizeof path, "obsm/%s", results->code_name);
     rb_error err = rb_h5_remove(file, path);
-    if (!err) {
-        err = rb_h5_put_matrix(file, path, results->codes);
-    }
+    err = err ? err : rb_h5_put_matrix(file, path, results->codes);
     return err ? err : rb_h5_encode(file, path, "array", "0.2.0");
 }
 
@@ -214,15 +196,9 @@ static rb_error put_loadings(rb_h5 *file, const rb_anndata_results *results, con
                    (size_t)units * sizeof *rows);
         }
     }
-    if (!err) {
-        err = rb_h5_remove(file, path);
-    }
-    if (!err) {
-        err = rb_h5_put_values(file, path, var->count, units, rows);
-    }
-    if (!err) {
-        err = rb_h5_encode(file, path, "array", "0.2.0");
-    }
+    err = err ? err : rb_h5_remove(file, path);
+    err = err ? err : rb_h5_put_values(file, path, var->count, units, rows);
+    err = err ? err : rb_h5_encode(file, path, "array", "0.2.0");
     rb_free(feature_of);
     rb_free(rows);
     return err;
@@ -233,19 +209,13 @@ static rb_error put_settings(rb_h5 *file, const rb_anndata_results *results,
     char group[128], path[512];
     snprintf(group, sizeof group, "uns/%s", short_name);
     rb_error err = rb_h5_remove(file, group);
-    if (!err) {
-        err = rb_h5_put_dict(file, group);
-    }
+    err = err ? err : rb_h5_put_dict(file, group);
     snprintf(group, sizeof group, "uns/%s/settings", short_name);
-    if (!err) {
-        err = rb_h5_put_dict(file, group);
-    }
+    err = err ? err : rb_h5_put_dict(file, group);
     for (int64_t i = 0; !err && i < results->n_settings; i++) {
         snprintf(path, sizeof path, "%s/%s", group, results->setting_names[i]);
         err = rb_h5_put_text(file, path, results->setting_values[i]);
-        if (!err) {
-            err = rb_h5_encode(file, path, "string", "0.2.0");
-        }
+        err = err ? err : rb_h5_encode(file, path, "string", "0.2.0");
     }
     return err;
 }
@@ -287,9 +257,7 @@ static rb_error read_indices(rb_h5 *file, rb_names **obs, rb_names **var) {
     rb_reading reading;
     rb_reading_begin(ctx, &reading, file->shown);
     rb_error err = rb_h5_anndata_index(file, "obs", obs);
-    if (!err) {
-        err = rb_h5_anndata_index(file, "var", var);
-    }
+    err = err ? err : rb_h5_anndata_index(file, "var", var);
     rb_reading_end(ctx);
     return err;
 }
@@ -305,15 +273,9 @@ static rb_error add_results(rb_h5 *file, const rb_anndata_results *results) {
     for (int i = 0; !err && i < 3; i++) {
         err = ensure_dict(file, dicts[i]);
     }
-    if (!err) {
-        err = put_codes(file, results, obs->count);
-    }
-    if (!err) {
-        err = put_loadings(file, results, short_name, var);
-    }
-    if (!err) {
-        err = put_settings(file, results, short_name);
-    }
+    err = err ? err : put_codes(file, results, obs->count);
+    err = err ? err : put_loadings(file, results, short_name, var);
+    err = err ? err : put_settings(file, results, short_name);
     rb_names_free(obs);
     rb_names_free(var);
     return err;
@@ -383,9 +345,7 @@ rb_error rb_anndata_copy(rb_context *ctx, const char *input, const char *dataset
         return err;
     }
     err = copy_file(ctx, input, output.path);
-    if (!err) {
-        err = rb_h5_edit(ctx, output.path, input, RB_H5_SHARED, &file);
-    }
+    err = err ? err : rb_h5_edit(ctx, output.path, input, RB_H5_SHARED, &file);
     if (!err) {
         err = replace_matrix(file, dataset);
         rb_error unfinished = rb_h5_close(file);
@@ -407,9 +367,7 @@ rb_error rb_anndata_add(rb_context *ctx, const char *input, const char *output_n
         return err;
     }
     err = copy_file(ctx, input, output.path);
-    if (!err) {
-        err = rb_h5_edit(ctx, output.path, input, RB_H5_SHARED, &file);
-    }
+    err = err ? err : rb_h5_edit(ctx, output.path, input, RB_H5_SHARED, &file);
     if (!err) {
         err = add_results(file, results);
         rb_error unfinished = rb_h5_close(file);

@@ -234,9 +234,9 @@ static rb_error read_rows(rb_context *ctx, struct table *t) {
             t->first_line = rb_lines_number(t->lines);
             t->comment = t->comment || *line == '#';
         }
-        if (!err) {
-            err = header ? read_header(ctx, t, line, length) : read_row(ctx, t, line, length);
-        }
+        err = err      ? err
+              : header ? read_header(ctx, t, line, length)
+                       : read_row(ctx, t, line, length);
         if (err) {
             return err;
         }
@@ -294,15 +294,9 @@ static rb_error read_delimited(rb_context *ctx, const char *path, const rb_read_
                        path);
     }
     err = rb_lines_open(ctx, path, &t.lines);
-    if (!err) {
-        err = read_rows(ctx, &t);
-    }
-    if (!err) {
-        err = check_shape(ctx, &t);
-    }
-    if (!err) {
-        err = finish(ctx, &t, matrix);
-    }
+    err = err ? err : read_rows(ctx, &t);
+    err = err ? err : check_shape(ctx, &t);
+    err = err ? err : finish(ctx, &t, matrix);
     rb_lines_close(t.lines);
     rb_free(t.values);
     rb_name_list_clear(&t.samples);

@@ -30,9 +30,7 @@ static rb_error read_hdf5(rb_context *ctx, const char *path, const rb_read_optio
         return err;
     }
     err = rb_h5_find(file, options ? options->dataset : NULL, &place);
-    if (!err) {
-        err = read_place(file, &place, matrix);
-    }
+    err = err ? err : read_place(file, &place, matrix);
     rb_h5_place_clear(&place);
     rb_error unread = rb_h5_close(file);
     if (!err && unread) {
@@ -93,9 +91,7 @@ static bool is_packed(hid_t data) {
             H5Pget_filter2(list, (unsigned)i, &flags, &values, NULL, 0, NULL, &config);
         packed = id >= 0 && id != H5Z_FILTER_SHUFFLE && id != H5Z_FILTER_FLETCHER32;
     }
-    if (list >= 0) {
-        H5Pclose(list);
-    }
+    rb_h5_drop(list);
     return packed;
 }
 
@@ -112,13 +108,10 @@ static int64_t packed_bytes(const rb_h5_data *data) {
 
 static rb_error begin_stream(rb_h5_stream *stream, const char *dataset, rb_source *source) {
     rb_error err = rb_h5_find(stream->file, dataset, &stream->place);
-    if (!err) {
-        err = stream->place.kind == RB_H5_DENSE ? rb_h5_stream_dense(stream, source)
-                                                : rb_h5_stream_sparse(stream, source);
-    }
-    if (!err) {
-        err = rb_h5_check(stream->file);
-    }
+    err = err                                 ? err
+          : stream->place.kind == RB_H5_DENSE ? rb_h5_stream_dense(stream, source)
+                                              : rb_h5_stream_sparse(stream, source);
+    err = err ? err : rb_h5_check(stream->file);
     if (!err) {
         source->unpacked = packed_bytes(&stream->values) + packed_bytes(&stream->columns);
     }

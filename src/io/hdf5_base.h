@@ -125,6 +125,8 @@ size_t rb_h5_heap_reference_bytes(const rb_h5_heap *heap);
 rb_error rb_h5_heap_text(rb_h5_heap *heap, const void *reference, const char **text,
                          int64_t *length);
 
+/* Closes a type, space, list, attribute, group or data set whatever comes of it; below 0: nothing. */
+void rb_h5_drop(hid_t id);
 /* A type for texts of any length in UTF-8, and creation properties without time stamps. */
 hid_t rb_h5_text_type(void);
 hid_t rb_h5_properties(hid_t kind);

@@ -32,9 +32,7 @@ rb_error rb_h5_get_dense(rb_h5 *file, const char *path, rb_dense values) {
                        path, (long long)values.rows, (long long)values.cols,
                        values.type == RB_FLOAT32 ? "float32" : "float64");
     }
-    if (!err) {
-        err = read_rows(file, path, &data, values);
-    }
+    err = err ? err : read_rows(file, path, &data, values);
     rb_h5_data_close(&data);
     return err;
 }

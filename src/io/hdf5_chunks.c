@@ -287,12 +287,8 @@ static rb_error give_fill(const rb_h5_chunks *c, const struct request *q, const 
     bool done = space >= 0 && memory >= 0 &&
                 H5Sselect_hyperslab(space, H5S_SELECT_SET, corner, NULL, one, NULL) >= 0 &&
                 H5Dread(q->data, q->type, memory, space, H5P_DEFAULT, first) >= 0;
-    if (memory >= 0) {
-        H5Sclose(memory);
-    }
-    if (space >= 0) {
-        H5Sclose(space);
-    }
+    rb_h5_drop(memory);
+    rb_h5_drop(space);
     for (int64_t i = 0; done && i < part.rows; i++) {
         char *row = place_of(q, &part, i);
         for (int64_t k = i == 0; k < part.columns; k++) {
@@ -331,9 +327,7 @@ static rb_error read_chunk(rb_h5_chunks *c, const struct request *q, const hsize
         return give_fill(c, q, offset);
     }
     rb_error err = load(c, q, offset, stored);
-    if (!err) {
-        err = give(c, q, offset, c->bytes);
-    }
+    err = err ? err : give(c, q, offset, c->bytes);
     return err ? err : keep(c, q, offset, kept);
 }
 
@@ -371,9 +365,7 @@ rb_error rb_h5_chunks_read(rb_h5 *file, const char *path, const rb_h5_data *data
     if (!err && (int64_t)(q.cell.offset + q.cell.from_bytes) > c->cell_bytes) {
         err = rb_h5_broken(file, RB_ERROR_FORMAT, "cannot read the data set", path);
     }
-    if (!err) {
-        err = read_all(c, &q);
-    }
+    err = err ? err : read_all(c, &q);
     rb_h5_cell_clear(&q.cell);
     return err;
 }

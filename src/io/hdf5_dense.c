@@ -8,10 +8,9 @@ enum { CACHE_BYTES = 1 << 28 };
 rb_error rb_h5_read_dense(rb_h5 *file, const rb_h5_place *place, rb_matrix **matrix) {
     rb_h5_data data;
     rb_error err = rb_h5_data_open(file, place->path, &data);
-    if (!err) {
-        err =
-            rb_matrix_new_dense(file->ctx, data.type, place->n_samples, place->n_features, matrix);
-    }
+    err = err ? err
+              : rb_matrix_new_dense(file->ctx, data.type, place->n_samples, place->n_features,
+                                    matrix);
     if (!err) {
         err = rb_h5_data_read(file, place->path, &data, 0, place->n_samples, 0, place->n_features,
                               rb_h5_native(data.type), (void *)(*matrix)->values);
@@ -37,12 +36,8 @@ static size_t row_of_chunks(hid_t data, int64_t n_features) {
             (double)across * (double)chunk[0] * (double)chunk[1] * (double)H5Tget_size(type);
         bytes = all < CACHE_BYTES ? (size_t)all : CACHE_BYTES;
     }
-    if (type >= 0) {
-        H5Tclose(type);
-    }
-    if (list >= 0) {
-        H5Pclose(list);
-    }
+    rb_h5_drop(type);
+    rb_h5_drop(list);
     return bytes;
 }
 
@@ -70,9 +65,7 @@ static rb_error read_rows(rb_source *source, rb_context *ctx, int64_t first, int
     rb_h5_hold(stream->file, ctx);
     err = rb_h5_data_read(stream->file, stream->place.path, &stream->values, first, count, 0,
                           source->n_features, rb_h5_native(source->type), stream->buffer);
-    if (!err) {
-        err = rb_h5_check(stream->file);
-    }
+    err = err ? err : rb_h5_check(stream->file);
     rb_h5_let_go(stream->file);
     *view = (rb_matrix){.n_samples = count,
                         .n_features = source->n_features,
@@ -85,9 +78,7 @@ static rb_error read_rows(rb_source *source, rb_context *ctx, int64_t first, int
 
 rb_error rb_h5_stream_dense(rb_h5_stream *stream, rb_source *source) {
     rb_error err = rb_h5_data_open(stream->file, stream->place.path, &stream->values);
-    if (!err) {
-        err = enlarge_cache(stream->file, &stream->place, &stream->values);
-    }
+    err = err ? err : enlarge_cache(stream->file, &stream->place, &stream->values);
     if (!err) {
         source->type = stream->values.type;
         source->read = read_rows;

@@ -206,13 +206,8 @@ static rb_error find_genome(rb_h5 *file, char genome[RB_H5_PATH]) {
 static rb_error find_plain(rb_h5 *file, const char *dataset, rb_h5_place *place) {
     rb_error err =
         dataset ? rb_h5_find_matrix(file, dataset, place) : find_only_matrix(file, place);
-    if (!err) {
-        err = find_plain_names(file, "samples", place->n_samples, &place->samples);
-    }
-    if (!err) {
-        err = find_plain_names(file, "features", place->n_features, &place->features);
-    }
-    return err;
+    err = err ? err : find_plain_names(file, "samples", place->n_samples, &place->samples);
+    return err ? err : find_plain_names(file, "features", place->n_features, &place->features);
 }
 
 static rb_error find_any(rb_h5 *file, const char *dataset, rb_h5_place *place) {

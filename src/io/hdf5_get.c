@@ -69,9 +69,7 @@ static rb_error check_chunk(rb_h5 *file, const rb_h5_data *data, size_t number_b
     hid_t list = H5Dget_create_plist(data->id);
     bool chunked = list >= 0 && data->rank > 0 && H5Pget_layout(list) == H5D_CHUNKED &&
                    H5Pget_chunk(list, 2, chunk) == data->rank;
-    if (list >= 0) {
-        H5Pclose(list);
-    }
+    rb_h5_drop(list);
     return chunked ? rb_reading_check(file->ctx,
                                       (double)chunk[0] * (double)chunk[1] * (double)number_bytes)
                    : RB_OK;
@@ -83,9 +81,7 @@ bool rb_h5_data_reopen(rb_h5 *file, const char *path, size_t bytes, rb_h5_data *
         H5Dclose(data->id); /* while it is open its old cache would be shared */
         data->id = H5Dopen2(file->id, path, list);
     }
-    if (list >= 0) {
-        H5Pclose(list);
-    }
+    rb_h5_drop(list);
     return list >= 0 && data->id >= 0;
 }
 
@@ -116,9 +112,7 @@ static void look_at_chunks(const rb_h5 *file, hid_t list, rb_h5_data *data) {
     data->short_chunks = !told || (cell > 0 && (double)H5Dget_storage_size(data->id) != all);
     data->keep_no_chunks = data->short_chunks || count > MOST_CHUNKS ||
                            !all_have(data->id, space, count, chunk[0] * chunk[1] * cell);
-    if (space >= 0) {
-        H5Sclose(space);
-    }
+    rb_h5_drop(space);
 }
 #else /* HDF5 does not tell */
 static void look_at_chunks(const rb_h5 *file, hid_t list, rb_h5_data *data) {
@@ -146,9 +140,7 @@ static rb_error check_inside(rb_h5 *file, const char *path, rb_h5_data *data) {
     H5D_layout_t layout = list >= 0 ? H5Pget_layout(list) : H5D_LAYOUT_ERROR;
     int external = list >= 0 ? H5Pget_external_count(list) : -1;
     rb_error err = layout == H5D_CHUNKED ? open_chunks(file, path, list, data) : RB_OK;
-    if (list >= 0) {
-        H5Pclose(list);
-    }
+    rb_h5_drop(list);
     if (err) {
         return err;
     }
@@ -179,9 +171,7 @@ static bool look_at_shape(rb_h5_data *data) {
             data->shape[d] = (int64_t)shape[d];
         }
     }
-    if (space >= 0) {
-        H5Sclose(space);
-    }
+    rb_h5_drop(space);
     return done;
 }
 
@@ -192,9 +182,7 @@ static bool is_boolean(hid_t type) {
     bool boolean = native >= 0 && H5Tget_size(native) == 1 && H5Tget_nmembers(native) == 2 &&
                    H5Tenum_valueof(native, "FALSE", &no) >= 0 &&
                    H5Tenum_valueof(native, "TRUE", &yes) >= 0 && no == 0 && yes == 1;
-    if (native >= 0) {
-        H5Tclose(native);
-    }
+    rb_h5_drop(native);
     return boolean;
 }
 
@@ -266,12 +254,8 @@ rb_error rb_h5_data_read(rb_h5 *file, const char *path, const rb_h5_data *data, 
     bool done = space >= 0 && memory >= 0 &&
                 H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL, count, NULL) >= 0 &&
                 H5Dread(data->id, type, memory, space, H5P_DEFAULT, values) >= 0;
-    if (memory >= 0) {
-        H5Sclose(memory);
-    }
-    if (space >= 0) {
-        H5Sclose(space);
-    }
+    rb_h5_drop(memory);
+    rb_h5_drop(space);
     return done ? RB_OK : rb_h5_broken(file, RB_ERROR_FORMAT, "cannot read the data set", path);
 }
 
@@ -299,9 +283,9 @@ static rb_error get_numbers(rb_h5 *file, const char *path, int64_t count, hid_t 
         err = rb_h5_fail(file, RB_ERROR_FORMAT, "the data set '%s' must hold %lld numbers", path,
                          (long long)count);
     }
-    if (!err) {
-        err = rb_h5_data_read(file, path, &data, 0, data.shape[0], 0, data.shape[1], type, values);
-    }
+    err =
+        err ? err
+            : rb_h5_data_read(file, path, &data, 0, data.shape[0], 0, data.shape[1], type, values);
     rb_h5_data_close(&data);
     return err;
 }
@@ -357,9 +341,7 @@ static rb_error get_fixed_text(rb_h5 *file, const char *name, hid_t attribute, h
 static int64_t attribute_count(hid_t attribute) {
     hid_t space = H5Aget_space(attribute);
     int64_t count = space >= 0 ? (int64_t)H5Sget_simple_extent_npoints(space) : -1;
-    if (space >= 0) {
-        H5Sclose(space);
-    }
+    rb_h5_drop(space);
     return count;
 }
 
@@ -377,12 +359,8 @@ rb_error rb_h5_get_text(rb_h5 *file, const char *path, const char *name, char **
         err = variable ? get_variable_text(file, name, attribute, text)
                        : get_fixed_text(file, name, attribute, type, text);
     }
-    if (type >= 0) {
-        H5Tclose(type);
-    }
-    if (attribute >= 0) {
-        H5Aclose(attribute);
-    }
+    rb_h5_drop(type);
+    rb_h5_drop(attribute);
     return err;
 }
 
@@ -393,12 +371,8 @@ rb_error rb_h5_get_attribute_integers(rb_h5 *file, const char *path, const char 
     bool done = type >= 0 && H5Tget_class(type) == H5T_INTEGER &&
                 attribute_count(attribute) == count &&
                 H5Aread(attribute, H5T_NATIVE_INT64, values) >= 0;
-    if (type >= 0) {
-        H5Tclose(type);
-    }
-    if (attribute >= 0) {
-        H5Aclose(attribute);
-    }
+    rb_h5_drop(type);
+    rb_h5_drop(attribute);
     return done ? RB_OK
                 : rb_h5_fail(file, RB_ERROR_FORMAT,
                              "'%s' has no attribute '%s' of %lld whole number(s)", path, name,

@@ -57,12 +57,8 @@ static rb_error put(rb_h5 *file, const char *path, int rank, const hsize_t *shap
     if (data >= 0 && H5Dclose(data) < 0 && !err) {
         err = rb_h5_broken(file, RB_ERROR_FILE, "cannot write the data set", path);
     }
-    if (space >= 0) {
-        H5Sclose(space);
-    }
-    if (list >= 0) {
-        H5Pclose(list);
-    }
+    rb_h5_drop(space);
+    rb_h5_drop(list);
     return err;
 }
 
@@ -74,9 +70,7 @@ rb_error rb_h5_put_group(rb_h5 *file, const char *path) {
         H5Pset_attr_creation_order(list, order) >= 0) {
         group = H5Gcreate2(file->id, path, H5P_DEFAULT, list, H5P_DEFAULT);
     }
-    if (list >= 0) {
-        H5Pclose(list);
-    }
+    rb_h5_drop(list);
     if (group < 0 || H5Gclose(group) < 0) {
         return rb_h5_broken(file, RB_ERROR_FILE, "cannot write the group", path);
     }
@@ -111,9 +105,7 @@ static rb_error put_fixed_texts(rb_h5 *file, const char *path, int64_t count,
     }
     hid_t type = text_type(size);
     rb_error err = put(file, path, 1, &shape, type, type, cells);
-    if (type >= 0) {
-        H5Tclose(type);
-    }
+    rb_h5_drop(type);
     rb_free(cells);
     return err;
 }
@@ -125,18 +117,14 @@ rb_error rb_h5_put_texts(rb_h5 *file, const char *path, int64_t count, const cha
     hsize_t shape = (hsize_t)count;
     hid_t type = rb_h5_text_type();
     rb_error err = put(file, path, 1, &shape, type, type, texts);
-    if (type >= 0) {
-        H5Tclose(type);
-    }
+    rb_h5_drop(type);
     return err;
 }
 
 rb_error rb_h5_put_text(rb_h5 *file, const char *path, const char *text) {
     hid_t type = rb_h5_text_type();
     rb_error err = put(file, path, 0, NULL, type, type, &text);
-    if (type >= 0) {
-        H5Tclose(type);
-    }
+    rb_h5_drop(type);
     return err;
 }
 
@@ -158,9 +146,7 @@ static rb_error set_attribute(rb_h5 *file, const char *path, const char *name, h
     if (attribute >= 0) {
         done = H5Aclose(attribute) >= 0 && done;
     }
-    if (space >= 0) {
-        H5Sclose(space);
-    }
+    rb_h5_drop(space);
     return done ? RB_OK : rb_h5_broken(file, RB_ERROR_FILE, "cannot write the attribute", name);
 }
 
@@ -169,9 +155,7 @@ rb_error rb_h5_set_text(rb_h5 *file, const char *path, const char *name, const c
     size_t length = strlen(text);
     hid_t type = text_type(own ? length + (length == 0) : H5T_VARIABLE);
     rb_error err = set_attribute(file, path, name, type, type, own ? text : (const void *)&text);
-    if (type >= 0) {
-        H5Tclose(type);
-    }
+    rb_h5_drop(type);
     return err;
 }
 

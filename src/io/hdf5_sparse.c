@@ -131,18 +131,13 @@ static rb_error open_group(rb_h5 *file, const rb_h5_place *place, rb_h5_data *va
                           INT32_MAX, place->kind == RB_H5_ROWS ? "features" : "samples");
     }
     rb_error err = open_vector(file, place, "data", false, values);
-    if (!err) {
-        err = open_vector(file, place, "indices", true, columns);
-    }
+    err = err ? err : open_vector(file, place, "indices", true, columns);
     if (!err && values->shape[0] != columns->shape[0]) {
         err =
             rb_h5_fail(file, RB_ERROR_FORMAT, "'%s' has %lld numbers in data, but %lld in indices",
                        place->path, (long long)values->shape[0], (long long)columns->shape[0]);
     }
-    if (!err) {
-        err = read_starts(file, place, n_rows, values->shape[0], starts);
-    }
-    return err;
+    return err ? err : read_starts(file, place, n_rows, values->shape[0], starts);
 }
 
 /* Reads entries from .. from + count - 1. Numbers that do not fit become the nearest that does,
@@ -152,11 +147,9 @@ static rb_error read_entries(rb_h5 *file, const rb_h5_place *place, const rb_h5_
                              int32_t *column_numbers, void *numbers) {
     rb_error err = rb_h5_data_read(file, place->path, columns, from, count, 0, 1, H5T_NATIVE_INT32,
                                    column_numbers);
-    if (!err) {
-        err = rb_h5_data_read(file, place->path, values, from, count, 0, 1,
-                              rb_h5_native(values->type), numbers);
-    }
-    return err;
+    return err ? err
+               : rb_h5_data_read(file, place->path, values, from, count, 0, 1,
+                                 rb_h5_native(values->type), numbers);
 }
 
 /* ---- whole ---- */
@@ -173,10 +166,9 @@ static rb_error read_rows_of(rb_h5 *file, const rb_h5_place *place, const rb_h5_
     rb_error err = column_numbers && numbers ? read_entries(file, place, values, columns, 0, stored,
                                                             column_numbers, numbers)
                                              : RB_ERROR_MEMORY;
-    if (!err) {
-        err = order_rows(file, place->path, values->type, 0, n_rows, n_columns, starts,
-                         column_numbers, numbers);
-    }
+    err = err ? err
+              : order_rows(file, place->path, values->type, 0, n_rows, n_columns, starts,
+                           column_numbers, numbers);
     if (err) {
         rb_free(column_numbers);
         rb_free(numbers);
@@ -223,13 +215,11 @@ static rb_error read_block(rb_source *source, rb_context *ctx, int64_t first, in
     rb_h5_hold(stream->file, ctx);
     err = read_entries(stream->file, &stream->place, &stream->values, &stream->columns, from,
                        stored, stream->column_buffer, stream->buffer);
-    if (!err) {
-        err = rb_h5_check(stream->file);
-    }
-    if (!err) {
-        err = order_rows(stream->file, stream->place.path, source->type, first, count,
+    err = err ? err : rb_h5_check(stream->file);
+    err =
+        err ? err
+            : order_rows(stream->file, stream->place.path, source->type, first, count,
                          source->n_features, stream->starts, stream->column_buffer, stream->buffer);
-    }
     rb_h5_let_go(stream->file);
     *view = (rb_matrix){.n_samples = count,
                         .n_features = source->n_features,

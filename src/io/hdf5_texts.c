@@ -36,9 +36,7 @@ static hid_t text_type_of(hid_t data, const char *member) {
 
 static void clear_layout(struct text_layout *layout) {
     rb_h5_heap_close(layout->heap);
-    if (layout->type >= 0) {
-        H5Tclose(layout->type);
-    }
+    rb_h5_drop(layout->type);
 }
 
 /* The layout is to be cleared in any case. */
@@ -146,9 +144,7 @@ rb_error rb_h5_get_texts(rb_h5 *file, const char *path, rb_names **names) {
     rb_h5_data data;
     *names = NULL;
     rb_error err = rb_h5_data_open(file, path, &data);
-    if (!err) {
-        err = rb_h5_read_texts(file, path, &data, NULL, names);
-    }
+    err = err ? err : rb_h5_read_texts(file, path, &data, NULL, names);
     rb_h5_data_close(&data);
     return err;
 }

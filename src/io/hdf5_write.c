@@ -21,12 +21,8 @@ rb_error rb_h5_create_matrix(rb_h5 *file, const char *path, rb_type type, int64_
     }
     rb_error err =
         *data >= 0 ? RB_OK : rb_h5_broken(file, RB_ERROR_FILE, "cannot write the data set", path);
-    if (space >= 0) {
-        H5Sclose(space);
-    }
-    if (list >= 0) {
-        H5Pclose(list);
-    }
+    rb_h5_drop(space);
+    rb_h5_drop(list);
     return err;
 }
 
@@ -67,12 +63,8 @@ static rb_error write_block(rb_h5 *file, const char *path, hid_t data, rb_type t
                 H5Dwrite(data, rb_h5_native(type), memory, space, H5P_DEFAULT, numbers) >= 0;
     rb_error err =
         done ? RB_OK : rb_h5_broken(file, RB_ERROR_FILE, "cannot write the data set", path);
-    if (memory >= 0) {
-        H5Sclose(memory);
-    }
-    if (space >= 0) {
-        H5Sclose(space);
-    }
+    rb_h5_drop(memory);
+    rb_h5_drop(space);
     return err ? err : rb_h5_check(file);
 }
 
@@ -176,10 +168,9 @@ static rb_error put_anndata(rb_h5 *file, const rb_write_header *header, struct n
     if (!names->samples || !names->features) {
         err = count_names(file->ctx, n > m ? n : m, names);
     }
-    if (!err) {
-        err = rb_h5_put_anndata(file, n, names->samples ? names->samples : names->counted, m,
-                                names->features ? names->features : names->counted);
-    }
+    err = err ? err
+              : rb_h5_put_anndata(file, n, names->samples ? names->samples : names->counted, m,
+                                  names->features ? names->features : names->counted);
     return err ? err : rb_h5_encode(file, "X", "array", "0.2.0");
 }
 
@@ -199,13 +190,10 @@ static rb_error begin(struct writing *w, const char *suffix, const rb_write_head
     struct names names = {.features = header->feature_names};
     rb_error err = rb_h5_create_matrix(w->file, "X", header->type, header->n_samples,
                                        header->n_features, false, &w->data);
-    if (!err) {
-        err = take_sample_names(w->file->ctx, header, &names);
-    }
-    if (!err) {
-        err = strcmp(suffix, ".h5ad") == 0 ? put_anndata(w->file, header, &names)
-                                           : put_plain_names(w->file, header, &names);
-    }
+    err = err ? err : take_sample_names(w->file->ctx, header, &names);
+    err = err                            ? err
+          : strcmp(suffix, ".h5ad") == 0 ? put_anndata(w->file, header, &names)
+                                         : put_plain_names(w->file, header, &names);
     free_names(&names);
     return err;
 }

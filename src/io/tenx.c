@@ -93,15 +93,9 @@ static rb_error read_tenx(rb_context *ctx, const char *folder, const rb_read_opt
         return missing_file(ctx, folder, "matrix.mtx");
     }
     rb_error err = rb_format_mtx.read(ctx, path, options, matrix);
-    if (!err) {
-        err = rb_matrix_transpose(ctx, matrix);
-    }
-    if (!err) {
-        err = name_cells(ctx, folder, *matrix);
-    }
-    if (!err) {
-        err = name_genes(ctx, folder, *matrix);
-    }
+    err = err ? err : rb_matrix_transpose(ctx, matrix);
+    err = err ? err : name_cells(ctx, folder, *matrix);
+    err = err ? err : name_genes(ctx, folder, *matrix);
     if (err) {
         rb_matrix_free(*matrix);
         *matrix = NULL;

@@ -53,8 +53,5 @@ rb_error rb_h5_find_tenx(rb_h5 *file, const char *group, rb_h5_place *place) {
         const char *genes = has(file, group, "features/name") ? "features/name" : "gene_names";
         err = get_names(file, group, genes, place->n_features, &place->features);
     }
-    if (!err) {
-        err = rb_names_make_unique(file->ctx, &place->features);
-    }
-    return err;
+    return err ? err : rb_names_make_unique(file->ctx, &place->features);
 }

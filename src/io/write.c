@@ -160,9 +160,7 @@ static rb_error add_source(rb_context *ctx, rb_source *source, rb_writer *writer
         int64_t left = source->n_samples - first;
         rb_matrix view;
         err = rb_source_read(ctx, source, first, left < most ? left : most, &view);
-        if (!err) {
-            err = rb_writer_add(ctx, writer, &view);
-        }
+        err = err ? err : rb_writer_add(ctx, writer, &view);
     }
     return err;
 }
