@@ -85,15 +85,12 @@ static rb_error read_text(rb_context *ctx, const char *path, rb_label_table *t) 
     err = read_lines(ctx, lines, &two, &names, &classes);
     if (err) {
         rb_fail_prefix(ctx, "%s: ", path);
-    } else {
-        t->names = two ? rb_name_list_finish(ctx, &names) : NULL;
-        t->classes = rb_name_list_finish(ctx, &classes);
-        t->header = true;
-        err = (t->names || !two) && t->classes ? RB_OK : RB_ERROR_MEMORY;
     }
-    rb_lines_close(lines);
+    t->header = !err;
+    err = rb_name_list_end(ctx, err, &classes, &t->classes);
+    err = two ? rb_name_list_end(ctx, err, &names, &t->names) : err;
     rb_name_list_clear(&names);
-    rb_name_list_clear(&classes);
+    rb_lines_close(lines);
     return err;
 }
 

@@ -1,6 +1,6 @@
 /* Writing AnnData: its encodings (version 0.8 of its on-disk layout), results added to a
  * file, and copies of one. */
-#include "hdf5_write.h"
+#include "hdf5_place.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -19,30 +19,17 @@ rb_error rb_h5_put_dict(rb_h5 *file, const char *path) {
     return err ? err : rb_h5_encode(file, path, "dict", "0.1.0");
 }
 
-/* An attribute that is an empty list of texts. */
-static rb_error set_no_texts(rb_h5 *file, const char *path, const char *name) {
-    hsize_t none = 0;
-    hid_t type = rb_h5_text_type(), space = H5Screate_simple(1, &none, NULL);
-    hid_t attribute = H5I_INVALID_HID;
-    if (type >= 0 && space >= 0) {
-        attribute = H5Acreate_by_name(file->id, path, name, type, space, H5P_DEFAULT, H5P_DEFAULT,
-                                      H5P_DEFAULT);
-    }
-    bool done = attribute >= 0 && H5Aclose(attribute) >= 0;
-    rb_h5_drop(space);
-    rb_h5_drop(type);
-    return done ? RB_OK : rb_h5_broken(file, RB_ERROR_FILE, "cannot write the attribute", name);
-}
-
 /* A table without columns: only its index. */
 static rb_error put_index(rb_h5 *file, const char *table, int64_t count, const char *const *names) {
     char path[32];
     snprintf(path, sizeof path, "%s/_index", table);
+    hid_t text = rb_h5_text_type();
     rb_error err = rb_h5_put_group(file, table);
     err = err ? err : rb_h5_encode(file, table, "dataframe", "0.2.0");
     err = err ? err : rb_h5_set_text(file, table, "_index", "_index");
-    err = err ? err : set_no_texts(file, table, "column-order");
+    err = err ? err : rb_h5_set_attribute(file, table, "column-order", text, text, NULL);
     err = err ? err : rb_h5_put_texts(file, path, count, names);
+    rb_h5_drop(text);
     return err ? err : rb_h5_encode(file, path, "string-array", "0.2.0");
 }
 
@@ -262,7 +249,8 @@ static rb_error read_indices(rb_h5 *file, rb_names **obs, rb_names **var) {
     return err;
 }
 
-static rb_error add_results(rb_h5 *file, const rb_anndata_results *results) {
+static rb_error add_results(rb_h5 *file, const void *arg) {
+    const rb_anndata_results *results = arg;
     const char *short_name = shorten(results->code_name);
     rb_names *obs = NULL, *var = NULL;
     if (!rb_h5_is_anndata(file)) {
@@ -315,7 +303,8 @@ static rb_error copy_file(rb_context *ctx, const char *input, const char *path) 
 }
 
 /* Puts a layer in the place of X; NULL: X stays. */
-static rb_error replace_matrix(rb_h5 *file, const char *dataset) {
+static rb_error replace_matrix(rb_h5 *file, const void *arg) {
+    const char *dataset = arg;
     if (!rb_h5_is_anndata(file)) {
         return rb_h5_fail(file, RB_ERROR_UNSUPPORTED, "is no AnnData file");
     }
@@ -336,8 +325,9 @@ static rb_error replace_matrix(rb_h5 *file, const char *dataset) {
     return err;
 }
 
-rb_error rb_anndata_copy(rb_context *ctx, const char *input, const char *dataset,
-                         const char *output_name) {
+/* Changes a copy of a file that appears whole or not at all. */
+static rb_error edit_copy(rb_context *ctx, const char *input, const char *output_name,
+                          rb_error (*edit)(rb_h5 *file, const void *arg), const void *arg) {
     rb_output output;
     rb_h5 *file;
     rb_error err = rb_output_begin(ctx, output_name, &output);
@@ -347,35 +337,19 @@ rb_error rb_anndata_copy(rb_context *ctx, const char *input, const char *dataset
     err = copy_file(ctx, input, output.path);
     err = err ? err : rb_h5_edit(ctx, output.path, input, RB_H5_SHARED, &file);
     if (!err) {
-        err = replace_matrix(file, dataset);
+        err = edit(file, arg);
         rb_error unfinished = rb_h5_close(file);
         err = err ? err : unfinished;
     }
-    if (err) {
-        rb_output_abandon(&output);
-        return err;
-    }
-    return rb_output_commit(ctx, &output);
+    return rb_output_end(ctx, err, &output);
 }
 
-rb_error rb_anndata_add(rb_context *ctx, const char *input, const char *output_name,
+rb_error rb_anndata_copy(rb_context *ctx, const char *input, const char *dataset,
+                         const char *output) {
+    return edit_copy(ctx, input, output, replace_matrix, dataset);
+}
+
+rb_error rb_anndata_add(rb_context *ctx, const char *input, const char *output,
                         const rb_anndata_results *results) {
-    rb_output output;
-    rb_h5 *file;
-    rb_error err = rb_output_begin(ctx, output_name, &output);
-    if (err) {
-        return err;
-    }
-    err = copy_file(ctx, input, output.path);
-    err = err ? err : rb_h5_edit(ctx, output.path, input, RB_H5_SHARED, &file);
-    if (!err) {
-        err = add_results(file, results);
-        rb_error unfinished = rb_h5_close(file);
-        err = err ? err : unfinished;
-    }
-    if (err) {
-        rb_output_abandon(&output);
-        return err;
-    }
-    return rb_output_commit(ctx, &output);
+    return edit_copy(ctx, input, output, add_results, results);
 }

@@ -1,6 +1,5 @@
 /* Writing CSV and TSV, plain or gzip: names in the first row and column, where there are names. */
 #include "cells.h"
-#include "rows.h"
 
 #include <errno.h>
 #include <locale.h>

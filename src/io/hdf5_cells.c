@@ -82,6 +82,16 @@ int64_t rb_h5_cell_bytes(const rb_h5 *file, hid_t data) {
     return bytes;
 }
 
+hid_t rb_h5_member(const char *name, hid_t type) {
+    size_t bytes = type >= 0 ? H5Tget_size(type) : 0;
+    hid_t alone = bytes > 0 ? H5Tcreate(H5T_COMPOUND, bytes) : H5I_INVALID_HID;
+    if (alone >= 0 && H5Tinsert(alone, name, 0, type) < 0) {
+        rb_h5_drop(alone);
+        return H5I_INVALID_HID;
+    }
+    return alone;
+}
+
 /* Replaces the two types of a cell by those of the member that is asked for. */
 static bool enter_member(const rb_h5 *file, rb_h5_cell *cell) {
     hid_t table = cell->from, wanted = cell->to;
@@ -131,9 +141,4 @@ rb_error rb_h5_cell_find(rb_h5 *file, const char *path, hid_t data, hid_t type, 
                ? RB_OK
                : rb_h5_fail(file, RB_ERROR_UNSUPPORTED,
                             "the data set '%s' holds neither numbers nor texts", path);
-}
-
-void rb_h5_cell_clear(rb_h5_cell *cell) {
-    rb_h5_drop(cell->from);
-    rb_h5_drop(cell->to);
 }

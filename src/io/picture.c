@@ -1,7 +1,6 @@
 /* A picture from any file that holds one: a picture file, or an array. */
 #include "image.h"
 #include "npy.h"
-#include "rows.h"
 
 #include <math.h>
 #include <string.h>

@@ -52,13 +52,8 @@ static rb_error read_names(rb_context *ctx, const char *path, int wanted, int64_
         err = rb_fail(ctx, RB_ERROR_FORMAT, "%s has %lld lines, but the matrix has %lld %s", path,
                       (long long)list.count, (long long)expected, what);
     }
-    if (!err) {
-        *names = rb_name_list_finish(ctx, &list);
-        err = *names ? RB_OK : RB_ERROR_MEMORY;
-    }
-    rb_name_list_clear(&list);
     rb_lines_close(lines);
-    return err;
+    return rb_name_list_end(ctx, err, &list, names);
 }
 
 static rb_error missing_file(rb_context *ctx, const char *folder, const char *names) {
