@@ -294,16 +294,12 @@ static rb_error extract(rb_context *ctx, const rb_modules_input *input, survey *
     rb_rule rule;
     const char *text = options->rule;
     rb_error err = survey_start(ctx, input, s);
-    if (!err) {
-        err = input->walk(input->state, ctx, survey_rows, s);
-    }
+    err = err ? err : input->walk(input->state, ctx, survey_rows, s);
     if (!err) {
         text = text ? text : choose_rule(ctx, input, s);
         err = rb_rule_parse(ctx, text, &rule);
     }
-    if (!err) {
-        err = rank_units(ctx, s, options->best, modules);
-    }
+    err = err ? err : rank_units(ctx, s, options->best, modules);
     if (err) {
         return err;
     }
@@ -338,9 +334,7 @@ rb_error rb_modules_extract(rb_context *ctx, const rb_modules_input *input,
         options = &defaults;
     }
     rb_error err = rb_options_check(ctx, rb_modules_option_table(), options);
-    if (!err) {
-        err = check_rule(ctx, input, options->rule);
-    }
+    err = err ? err : check_rule(ctx, input, options->rule);
     if (err) {
         return err;
     }

@@ -29,8 +29,9 @@ typedef struct rb_name_list {
     int64_t used, room, count;
 } rb_name_list;
 rb_error rb_name_list_add(rb_context *ctx, rb_name_list *list, const char *text, int64_t length);
-/* Makes names of the list; the list stays and must still be cleared. */
-rb_names *rb_name_list_finish(rb_context *ctx, const rb_name_list *list);
+/* Makes names of the list and clears it; where `err` tells that a name was not added, *names is
+ * NULL. Gives err, or its own. */
+rb_error rb_name_list_end(rb_context *ctx, rb_error err, rb_name_list *list, rb_names **names);
 void rb_name_list_clear(rb_name_list *list);
 
 /* ---- matrices ---- */
@@ -53,8 +54,10 @@ struct rb_matrix {
  * numbers: (void *)m->values. */
 rb_error rb_matrix_new_dense(rb_context *ctx, rb_type type, int64_t n_samples, int64_t n_features,
                              rb_matrix **matrix);
-/* Takes over arrays made with rb_alloc (also on failure: then they are freed) and checks them as
- * rb_matrix_csr does. */
+/* Takes over values by rows, made with rb_alloc (also on failure: then they are freed). */
+rb_error rb_matrix_own_dense(rb_context *ctx, rb_type type, int64_t n_samples, int64_t n_features,
+                             void *values, rb_matrix **matrix);
+/* The same for arrays, which are checked as rb_matrix_csr does. */
 rb_error rb_matrix_own_csr(rb_context *ctx, rb_type type, int64_t n_samples, int64_t n_features,
                            int64_t *starts, int32_t *columns, void *values, rb_matrix **matrix);
 /* Samples become features. Dense: strides are swapped in place. Sparse: the matrix is replaced. */

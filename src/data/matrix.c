@@ -56,6 +56,18 @@ rb_error rb_matrix_dense(rb_context *ctx, rb_type type, int64_t n_samples, int64
     return RB_OK;
 }
 
+rb_error rb_matrix_own_dense(rb_context *ctx, rb_type type, int64_t n_samples, int64_t n_features,
+                             void *values, rb_matrix **matrix) {
+    rb_error err = rb_matrix_dense(ctx, type, n_samples, n_features, values, n_features, 1, matrix);
+    if (err) {
+        rb_free(values);
+        return err;
+    }
+    (*matrix)->owner = values;
+    (*matrix)->release = rb_free;
+    return RB_OK;
+}
+
 rb_error rb_matrix_new_dense(rb_context *ctx, rb_type type, int64_t n_samples, int64_t n_features,
                              rb_matrix **matrix) {
     int64_t cells;
@@ -69,17 +81,8 @@ rb_error rb_matrix_new_dense(rb_context *ctx, rb_type type, int64_t n_samples, i
                        (long long)n_features);
     }
     void *values = rb_alloc_zero(ctx, cells, rb_type_size(type));
-    if (!values) {
-        return RB_ERROR_MEMORY;
-    }
-    err = rb_matrix_dense(ctx, type, n_samples, n_features, values, n_features, 1, matrix);
-    if (err) {
-        rb_free(values);
-        return err;
-    }
-    (*matrix)->owner = values;
-    (*matrix)->release = rb_free;
-    return RB_OK;
+    return values ? rb_matrix_own_dense(ctx, type, n_samples, n_features, values, matrix)
+                  : RB_ERROR_MEMORY;
 }
 
 /* Are the rows ascending, without doubles, within the columns? */
