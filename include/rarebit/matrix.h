@@ -33,8 +33,8 @@ RB_API rb_error rb_matrix_csr(rb_context *context, rb_type type, int64_t n_sampl
                               int64_t n_features, const int64_t *starts, const int32_t *columns,
                               const void *values, rb_matrix **matrix);
 
-/* The same with starts of 32 bits, as scipy and R have them: they are copied, columns and values are
- * not. */
+/* The same with starts of 32 bits, as scipy and R have them: they are copied, columns and values
+ * are not. */
 RB_API rb_error rb_matrix_csr32(rb_context *context, rb_type type, int64_t n_samples,
                                 int64_t n_features, const int32_t *starts, const int32_t *columns,
                                 const void *values, rb_matrix **matrix);
@@ -81,8 +81,8 @@ RB_API rb_error rb_source_from_matrix(rb_context *context, const rb_matrix *matr
                                       rb_source **source);
 
 /* Fills rows[count x n_features] (row-major, contiguous) with samples first .. first + count - 1.
- * What it returns other than RB_OK ends the call that reads. Every sample may be asked for many times
- * and must always be the same. */
+ * What it returns other than RB_OK ends the call that reads. Every sample may be asked for many
+ * times and must always be the same. */
 typedef rb_error (*rb_source_fn)(void *user, int64_t first, int64_t count, void *rows);
 
 /* A source of dense rows that a program makes or fetches itself. */
