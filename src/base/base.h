@@ -22,6 +22,7 @@ typedef struct rb_reading {
 
 struct rb_context {
     char sentence[1024];
+    int64_t failures;     /* error messages so far: tells whether a callback left one */
     struct rb_pool *pool; /* NULL: one thread */
     int threads;
     int blas_threads; /* for which room was seen: see rb_blas_need_room */

@@ -60,8 +60,21 @@ rb_error rb_matrix_own_dense(rb_context *ctx, rb_type type, int64_t n_samples, i
 /* The same for arrays, which are checked as rb_matrix_csr does. */
 rb_error rb_matrix_own_csr(rb_context *ctx, rb_type type, int64_t n_samples, int64_t n_features,
                            int64_t *starts, int32_t *columns, void *values, rb_matrix **matrix);
+/* Are the rows ascending, without doubles, within the columns? RB_ERROR_FORMAT. */
+rb_error rb_csr_check(rb_context *ctx, int64_t n_samples, int64_t n_features, const int64_t *starts,
+                      const int32_t *columns);
 /* Samples become features. Dense: strides are swapped in place. Sparse: the matrix is replaced. */
 rb_error rb_matrix_transpose(rb_context *ctx, rb_matrix **matrix);
+
+/* Numbers of a caller: value (i, k) is values[i * row_stride + k * column_stride]. */
+typedef struct rb_target {
+    rb_type type;
+    void *values;
+    int64_t row_stride, column_stride;
+} rb_target;
+
+/* Copies the samples of a matrix, sparse or not, into rows first, first + 1 .. of the target. */
+void rb_matrix_copy(const rb_matrix *matrix, int64_t first, const rb_target *to);
 
 /* ---- sources ---- */
 
@@ -85,6 +98,9 @@ struct rb_source {
  * samples of a source reads by it, or by a feed. */
 rb_error rb_source_read(rb_context *ctx, rb_source *source, int64_t first, int64_t count,
                         rb_matrix *view);
+
+/* Fills the fields of a source that walks a matrix. */
+void rb_source_of_matrix(const rb_matrix *matrix, rb_source *source);
 
 /* A source that owns the matrix and frees it when closed (also on failure). */
 rb_error rb_source_own_matrix(rb_context *ctx, rb_matrix *matrix, rb_source **source);

@@ -66,19 +66,6 @@ void rb_feed_trust(rb_feed *feed) {
     feed->trusted = true;
 }
 
-static void put(rb_type type, void *values, int64_t index, double value) {
-    if (type == RB_FLOAT32) {
-        ((float *)values)[index] = (float)value;
-    } else {
-        ((double *)values)[index] = value;
-    }
-}
-
-static double get(rb_type type, const void *values, int64_t index) {
-    return type == RB_FLOAT32 ? (double)((const float *)values)[index]
-                              : ((const double *)values)[index];
-}
-
 /* Arrays over the features in use. A feature that the source lacks must come out as 0. */
 static rb_error make_parameters(rb_context *ctx, rb_feed *feed) {
     const rb_preprocess *p = feed->p;
@@ -91,8 +78,8 @@ static rb_error make_parameters(rb_context *ctx, rb_feed *feed) {
     }
     for (int64_t k = 0; k < p->n_features; k++) {
         bool lacking = feed->input_of && feed->input_of[k] < 0;
-        put(feed->type, feed->shift, k, p->centre[k]);
-        put(feed->type, feed->factor, k, 1 / p->scale[k]);
+        rb_put(feed->type, feed->shift, k, p->centre[k]);
+        rb_put(feed->type, feed->factor, k, 1 / p->scale[k]);
         feed->sparse_shift[k] = lacking ? 0 : p->centre[k] / p->scale[k];
         feed->moves = feed->moves || p->centre[k] != 0 || p->scale[k] != 1;
         shifted = shifted || feed->sparse_shift[k] != 0;
@@ -189,8 +176,8 @@ static int64_t convert_row(struct dense_task *t, int64_t i, double *scratch) {
         if (isnan(x) && p->fill) {
             x = p->fill[k];
         }
-        put(feed->type, out, k, (x - p->centre[k]) / p->scale[k]);
-        if (!usable(feed, get(feed->type, out, k))) {
+        rb_put(feed->type, out, k, (x - p->centre[k]) / p->scale[k]);
+        if (!usable(feed, rb_get(feed->type, out, k))) {
             return k;
         }
     }
@@ -199,7 +186,7 @@ static int64_t convert_row(struct dense_task *t, int64_t i, double *scratch) {
 
 static int64_t first_unusable(const rb_feed *feed, const void *values, int64_t count) {
     for (int64_t k = 0; k < count; k++) {
-        if (!usable(feed, get(feed->type, values, k))) {
+        if (!usable(feed, rb_get(feed->type, values, k))) {
             return k;
         }
     }
@@ -214,11 +201,7 @@ static const void *contiguous_row(const rb_matrix *view, int64_t i, void *room) 
         return first;
     }
     for (int64_t k = 0; k < view->n_features; k++) {
-        if (view->type == RB_FLOAT32) {
-            ((float *)room)[k] = ((const float *)first)[k * stride];
-        } else {
-            ((double *)room)[k] = ((const double *)first)[k * stride];
-        }
+        rb_put(view->type, room, k, rb_get(view->type, first, k * stride));
     }
     return room;
 }
@@ -354,8 +337,8 @@ static rb_error convert_sparse_row(rb_context *ctx, rb_feed *feed, const rb_matr
         }
         double x = isnan(row.values[e]) && p->fill ? p->fill[k] : row.values[e];
         feed->columns[*entries] = k;
-        put(feed->type, feed->values, *entries, x / p->scale[k]);
-        if (!usable(feed, get(feed->type, feed->values, *entries))) {
+        rb_put(feed->type, feed->values, *entries, x / p->scale[k]);
+        if (!usable(feed, rb_get(feed->type, feed->values, *entries))) {
             return rb_fail_value(ctx, &p->options, feed->source, first + i, row.columns[e],
                                  rb_matrix_at(view, i, row.columns[e]), true);
         }
@@ -429,11 +412,11 @@ void rb_feed_undo(const rb_feed *feed, rb_dense rows) {
             factor = feed->totals[i] / p->options.totals;
         }
         for (int64_t k = 0; k < rows.cols; k++) {
-            double x = get(rows.type, row, k) * p->scale[k] + p->centre[k];
+            double x = rb_get(rows.type, row, k) * p->scale[k] + p->centre[k];
             if (p->options.log1p) {
                 x = expm1(x);
             }
-            put(rows.type, row, k, x * factor);
+            rb_put(rows.type, row, k, x * factor);
         }
     }
 }
