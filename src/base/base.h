@@ -8,9 +8,12 @@
 #include <stdarg.h>
 #include <stdatomic.h>
 
+#pragma GCC visibility push(default) /* for the libraries above: cmake/Libraries.cmake */
+
 struct rb_pool;
 struct rb_kernels;
 struct rb_method;
+struct rb_checkpoint_store;
 
 /* A file while it is read: what its content has taken in memory so far (reading.c). */
 typedef struct rb_reading {
@@ -34,6 +37,7 @@ struct rb_context {
     const struct rb_kernels *kernels;       /* src/linalg */
     const struct rb_method *const *methods; /* NULL-terminated; from src/methods.c */
     const struct rb_method **added_methods; /* by rb_context_add_method; NULL-terminated or NULL */
+    const struct rb_checkpoint_store *checkpoints; /* src/em; by rb_io_use, or NULL */
     double max_expansion;
     rb_reading *reading;      /* the file that is being read, or NULL */
     int64_t allocations_left; /* tests: this many succeed; below 0: no limit */
@@ -143,6 +147,13 @@ double rb_draw_normal(rb_draws *draws);
 int64_t rb_draw_integer(rb_draws *draws, int64_t low,
                         int64_t high); /* low .. high, ends included */
 
+/* ---- checksums ---- */
+
+/* The CRC-32 of gzip and PNG over `size` more bytes; 0 before the first. */
+uint32_t rb_crc32(uint32_t before, const void *bytes, size_t size);
+/* That of two texts one after the other, of which the second has `size` bytes. */
+uint32_t rb_crc32_combine(uint32_t first, uint32_t second, int64_t size);
+
 /* ---- text; always with a decimal point, whatever the locale ---- */
 
 /* Reads a decimal number at the start of text[0 .. end): the rounding of strtod in the "C" locale,
@@ -175,5 +186,7 @@ double rb_seconds(void); /* a monotonic clock */
 rb_error rb_context_create(rb_context **ctx);
 rb_error rb_pool_new(int threads, struct rb_pool **pool);
 void rb_pool_free(struct rb_pool *pool);
+
+#pragma GCC visibility pop
 
 #endif

@@ -3,17 +3,16 @@
 #include "statistics.h"
 
 #include <math.h>
-#include <zlib.h>
 
 /* Of a sparse row also where its values stand, and how many there are: rows do not run together. */
 uint32_t rb_row_checksum(uint32_t before, const rb_row *row) {
-    uLong sum = before;
-    z_size_t count = (z_size_t)row->count;
+    uint32_t sum = before;
+    size_t count = (size_t)row->count;
     if (row->columns) {
-        sum = crc32_z(sum, (const Bytef *)&row->count, sizeof row->count);
-        sum = crc32_z(sum, (const Bytef *)row->columns, count * sizeof *row->columns);
+        sum = rb_crc32(sum, &row->count, sizeof row->count);
+        sum = rb_crc32(sum, row->columns, count * sizeof *row->columns);
     }
-    return (uint32_t)crc32_z(sum, (const Bytef *)row->values, count * sizeof *row->values);
+    return rb_crc32(sum, row->values, count * sizeof *row->values);
 }
 
 static int64_t count_missing(const rb_row *row) {

@@ -78,10 +78,32 @@ static void a_sparse_checksum_is_of_places_too(void **state) {
     rb_context_free(ctx);
 }
 
+/* Our CRC-32 is zlib's, for any length and place, also put together of two parts. */
+static void the_crc_is_that_of_zlib(void **state) {
+    (void)state;
+    unsigned char bytes[300];
+    for (int i = 0; i < (int)sizeof bytes; i++) {
+        bytes[i] = (unsigned char)(i * i * 7 + i / 3);
+    }
+    assert_int_equal(rb_crc32(0, "123456789", 9), 0xcbf43926);
+    for (int first = 0; first < 9; first++) {
+        for (int size = 0; first + size <= (int)sizeof bytes; size++) {
+            uint32_t whole = (uint32_t)crc32(crc32(0, NULL, 0), bytes + first, (uInt)size);
+            uint32_t start = rb_crc32(0, bytes + first, (size_t)size / 3);
+            const unsigned char *rest = bytes + first + size / 3;
+            size_t left = (size_t)(size - size / 3);
+            assert_int_equal(rb_crc32(start, rest, left), whole);
+            assert_int_equal(rb_crc32_combine(start, rb_crc32(0, rest, left), (int64_t)left),
+                             whole);
+        }
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_dense_checksum_is_of_the_values),
         cmocka_unit_test(a_sparse_checksum_is_of_places_too),
+        cmocka_unit_test(the_crc_is_that_of_zlib),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
