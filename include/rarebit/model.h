@@ -1,8 +1,7 @@
-/* Models: what a fit leaves, on disk and in memory; and what is done with it.
+/* Models: what a fit leaves, and what is done with it. Files of models: rarebit/io.h.
  *
  * A model is named arrays and attributes, the preprocessing, the names of the features, the history
- * of the fit. The file is HDF5; docs/model-format.md describes it. A file written by any version
- * loads in every later one.
+ * of the fit.
  */
 #ifndef RAREBIT_MODEL_H
 #define RAREBIT_MODEL_H
@@ -15,15 +14,6 @@ extern "C" {
 
 /* Frees a model; NULL is accepted. */
 RB_API void rb_model_free(rb_model *model);
-
-/* Writes to a temporary name beside `path` and renames: there is never half a file, and on failure
- * what was there stays. RB_ERROR_FILE (cannot be written), RB_ERROR_ARGUMENT (the name
- * of an array is longer than 240 characters). */
-RB_API rb_error rb_model_save(rb_context *context, const rb_model *model, const char *path);
-
-/* RB_ERROR_FILE, RB_ERROR_FORMAT (not a model, damaged, of a newer format, of an unknown
- * method). */
-RB_API rb_error rb_model_load(rb_context *context, const char *path, rb_model **model);
 
 /* The name of its method, such as "rfn". Valid as long as the model. */
 RB_API const char *rb_model_method(const rb_model *model);
@@ -90,26 +80,6 @@ RB_API rb_error rb_encode(rb_context *context, const rb_model *model, rb_source 
  * rb_encode. */
 RB_API rb_error rb_reconstruct(rb_context *context, const rb_model *model, rb_source *source,
                                rb_rows_fn fn, void *user);
-
-/* Adds results to an AnnData file (.h5ad): copies h5ad_in to h5ad_out, which may be the same path,
- * and writes `codes` (its observations x units, from rb_encode) as obsm X_<method>, the loadings as
- * varm <method>, matched with the variables by name, else by position (zeros for variables not in
- * use), and the attributes of the model under uns <method>. Older results of the same names are
- * replaced, all else in the file stays. RB_ERROR_FORMAT (no AnnData), RB_ERROR_DATA (other
- * observations or variables), RB_ERROR_FILE. */
-RB_API rb_error rb_model_annotate(rb_context *context, const rb_model *model,
-                                  const rb_matrix *codes, const char *h5ad_in,
-                                  const char *h5ad_out);
-/* The same under a name of the caller's: obsm `key`, and varm and uns `key` without an "X_" that it
- * begins with. NULL: X_<method>. RB_ERROR_ARGUMENT for a name that cannot be one. */
-RB_API rb_error rb_model_annotate_as(rb_context *context, const rb_model *model,
-                                     const rb_matrix *codes, const char *key, const char *h5ad_in,
-                                     const char *h5ad_out);
-/* Would rb_model_annotate_as replace nothing? RB_ERROR_ARGUMENT names what of that name is in the
- * file, or says that there can be no such name; RB_ERROR_FILE, RB_ERROR_FORMAT (it cannot be
- * read). */
-RB_API rb_error rb_model_annotate_check(rb_context *context, const rb_model *model, const char *key,
-                                        const char *h5ad);
 
 /* What may be wrong with codes that should mostly be 0, of all samples or of 20 000 spread over
  * them. */

@@ -7,6 +7,8 @@
 #include <rarebit/matrix.h>
 #include <rarebit/preprocess.h>
 
+#pragma GCC visibility push(default) /* for the libraries above: cmake/Libraries.cmake */
+
 /* ---- names ---- */
 
 typedef struct rb_names {
@@ -335,5 +337,7 @@ int64_t rb_bars_count(int64_t size, int64_t width);
  * x bars, 0 or 1; the samples, samples x pixels. Nothing is left behind on failure. */
 rb_error rb_generate_bars(rb_context *ctx, const rb_bars_plan *plan, rb_matrix **matrix,
                           rb_matrix **fields, rb_matrix **states);
+
+#pragma GCC visibility pop
 
 #endif

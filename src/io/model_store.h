@@ -3,7 +3,7 @@
 #ifndef RB_STORE_H
 #define RB_STORE_H
 
-#include "model.h"
+#include "io.h"
 
 #include <stddef.h>
 
