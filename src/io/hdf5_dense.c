@@ -91,6 +91,7 @@ rb_error rb_h5_stream_dense(rb_h5_stream *stream, rb_source *source) {
     if (!err) {
         source->type = stream->values.type;
         source->read = read_rows;
+        source->reads_ahead = true;
     }
     return err;
 }

@@ -252,5 +252,6 @@ rb_error rb_h5_stream_sparse(rb_h5_stream *stream, rb_source *source) {
     source->type = stream->values.type;
     source->sparse = true;
     source->read = read_block;
+    source->reads_ahead = true;
     return err;
 }
