@@ -47,7 +47,7 @@ static bool gather_start(struct gathered *g, rb_type type) {
     return g->values != NULL;
 }
 
-static int gather_rows(void *user, int64_t first, const rb_matrix *rows) {
+static rb_error gather_rows(void *user, int64_t first, const rb_matrix *rows) {
     struct gathered *g = user;
     if (!g->values && !gather_start(g, rb_matrix_type(rows))) {
         return 1;
@@ -63,7 +63,7 @@ static int gather_rows(void *user, int64_t first, const rb_matrix *rows) {
             }
         }
     }
-    return 0;
+    return RB_OK;
 }
 
 static rb_error annotate(invocation *call, const rb_model *model, rb_source *source,
@@ -134,8 +134,8 @@ static const rb_option *map_option_table(void) {
     return table;
 }
 
-static int write_state(void *user, int64_t sample, double log_evidence, int64_t count,
-                       const int64_t *causes) {
+static rb_error write_state(void *user, int64_t sample, double log_evidence, int64_t count,
+                            const int64_t *causes) {
     FILE *file = user;
     (void)sample;
     fprintf(file, "%.17g", log_evidence);
@@ -143,7 +143,7 @@ static int write_state(void *user, int64_t sample, double log_evidence, int64_t 
         fprintf(file, "\t%lld", (long long)causes[k]);
     }
     putc('\n', file);
-    return interrupted() || ferror(file);
+    return interrupted() || ferror(file) ? RB_ERROR_INTERRUPTED : RB_OK;
 }
 
 static rb_error write_states(invocation *call, FILE *file) {

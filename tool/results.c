@@ -11,24 +11,17 @@ struct row_writer {
     rb_write_header header;
     const char *path;
     rb_writer *writer; /* opened by the first block, which tells the type */
-    rb_error err;
-    char sentence[1024]; /* of err: the one of stopping comes after it */
 };
 
-static int add_rows(void *user, int64_t first, const rb_matrix *rows) {
+static rb_error add_rows(void *user, int64_t first, const rb_matrix *rows) {
     struct row_writer *w = user;
+    rb_error err = RB_OK;
     (void)first;
     if (!w->writer) {
         w->header.type = rb_matrix_type(rows);
-        w->err = rb_writer_open(w->ctx, w->path, &w->header, &w->writer);
+        err = rb_writer_open(w->ctx, w->path, &w->header, &w->writer);
     }
-    if (!w->err) {
-        w->err = rb_writer_add(w->ctx, w->writer, rows);
-    }
-    if (w->err) {
-        snprintf(w->sentence, sizeof w->sentence, "%s", rb_context_error(w->ctx));
-    }
-    return w->err != RB_OK;
+    return err ? err : rb_writer_add(w->ctx, w->writer, rows);
 }
 
 /* Returns a status after a message. */
@@ -45,10 +38,6 @@ static int write_rows(invocation *call, const rb_model *model, rb_source *source
         return err ? report_failure(call->ctx, err) : STATUS_DONE;
     }
     rb_writer_abandon(w.writer);
-    if (w.err) {
-        report_error("%s", w.sentence);
-        return w.err == RB_ERROR_ARGUMENT ? STATUS_USAGE : STATUS_FAILED;
-    }
     return err ? report_failure(call->ctx, err) : STATUS_DONE;
 }
 

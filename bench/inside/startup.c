@@ -26,7 +26,7 @@ static void look(double now[2]) {
     now[1] = (double)clock() / CLOCKS_PER_SEC;
 }
 
-static int on_progress(const rb_progress *progress, void *user) {
+static rb_error on_progress(const rb_progress *progress, void *user) {
     struct watch *w = user;
     if (progress->iteration == 1) {
         double now[2];
@@ -35,7 +35,7 @@ static int on_progress(const rb_progress *progress, void *user) {
         w->first[1] = now[1] - w->began[1]; /* with the iteration, which `fit` takes off */
     }
     bench_add(&w->iterations, progress->seconds);
-    return 0;
+    return RB_OK;
 }
 
 /* `all` becomes the seconds of a fit, w->first those before its first iteration. */

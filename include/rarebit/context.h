@@ -47,7 +47,7 @@ typedef enum rb_error {
     RB_ERROR_DATA,     /* the data cannot be used: missing values, infinities, wrong shape */
     RB_ERROR_NUMERIC,  /* numbers became infinite or NaN, or a matrix was not positive definite */
     RB_ERROR_UNSUPPORTED, /* legal, but not offered */
-    RB_ERROR_INTERRUPTED, /* a callback asked to stop before there was a usable result */
+    RB_ERROR_INTERRUPTED, /* a callback asks to stop */
     RB_ERROR_STOPPED      /* rb_context_stop was called before there was a usable result */
 } rb_error;
 
@@ -78,8 +78,9 @@ typedef struct rb_progress {
     const double *figures;
 } rb_progress;
 
-/* Called after each iteration; a value other than 0 stops the fit with a usable model. */
-typedef int (*rb_progress_fn)(const rb_progress *progress, void *user);
+/* Called after each iteration. RB_ERROR_INTERRUPTED ends the fit with a usable model and
+ * RB_STATUS_STOPPED; another error ends it with that error and without one. */
+typedef rb_error (*rb_progress_fn)(const rb_progress *progress, void *user);
 
 typedef enum rb_log_level {
     RB_LOG_WARNING, /* the result may not be what the user wants */

@@ -72,16 +72,16 @@ RB_API rb_error rb_model_figure(const rb_model *model, int64_t iteration, const 
                                 double *value);
 
 /* Takes a block of rows of a result, in order: rows are samples first .. first + count - 1 and
- * valid during the call. A value other than 0 ends the call with RB_ERROR_INTERRUPTED. */
-typedef int (*rb_rows_fn)(void *user, int64_t first, const rb_matrix *rows);
+ * valid during the call. What it returns other than RB_OK ends the call. */
+typedef rb_error (*rb_rows_fn)(void *user, int64_t first, const rb_matrix *rows);
 
 /* Codes of new samples (units of the model, float of its precision). Features are matched by
  * name when model and source both have names; missing and extra ones are reported as a log
  * message. Reads the source once. RB_ERROR_DATA (a value is infinite, missing and neither filled
  * nor left out, or one that the preprocessing of the model cannot take; other features),
  * RB_ERROR_FORMAT (an array of the model is missing or of another shape), RB_ERROR_FILE and
- * RB_ERROR_FORMAT (the source cannot be read), RB_ERROR_INTERRUPTED (fn wants no more),
- * RB_ERROR_NUMERIC (numbers of the model that no fit gives). */
+ * RB_ERROR_FORMAT (the source cannot be read), what fn returned, RB_ERROR_NUMERIC (numbers of the
+ * model that no fit gives). */
 RB_API rb_error rb_encode(rb_context *context, const rb_model *model, rb_source *source,
                           rb_rows_fn fn, void *user);
 
@@ -157,8 +157,8 @@ typedef struct rb_evaluation {
 /* Measures a model on the samples of a source. The same samples as in the fit give the figures of
  * the fit. For rfn the source is read twice, and once more for every 2^24 / features features
  * beyond the first so many (10 000 features: 7 times), so that no matrix of features x features is
- * kept; for the methods of rarebit/et.h once. Errors are those of rb_encode but
- * RB_ERROR_INTERRUPTED, and RB_ERROR_DATA when there are no samples. */
+ * kept; for the methods of rarebit/et.h once. Errors are those of rb_encode, and
+ * RB_ERROR_DATA when there are no samples. */
 RB_API rb_error rb_evaluate(rb_context *context, const rb_model *model, rb_source *source,
                             rb_evaluation *evaluation);
 

@@ -162,9 +162,7 @@ static rb_error find_units(rb_context *ctx, const rb_model *model, rb_source *so
     e->best_units = rb_alloc(ctx, labels->classes->count, sizeof *e->best_units);
     rb_error err =
         e->best_units ? rb_labelled_codes(ctx, model, source, labels, &codes) : RB_ERROR_MEMORY;
-    if (!err) {
-        err = rb_class_units(ctx, labels, rb_model_units(model), codes, e->best_units);
-    }
+    err = err ? err : rb_class_units(ctx, labels, rb_model_units(model), codes, e->best_units);
     rb_free(codes);
     return err;
 }
@@ -174,9 +172,7 @@ rb_error rb_modules_enrichment(rb_context *ctx, const rb_modules *modules, const
     rb_labels labels;
     *e = (rb_enrichment){0};
     rb_error err = check_samples(ctx, modules, rb_source_samples(source));
-    if (!err) {
-        err = rb_labels_read(ctx, labels_path, source, &labels);
-    }
+    err = err ? err : rb_labels_read(ctx, labels_path, source, &labels);
     if (err) {
         return err;
     }

@@ -22,6 +22,7 @@ typedef struct rb_reading {
 
 struct rb_context {
     char sentence[1024];
+    int64_t failures;     /* error messages so far: tells whether a callback left one */
     struct rb_pool *pool; /* NULL: one thread */
     int threads;
     int blas_threads; /* for which room was seen: see rb_blas_need_room */
@@ -36,6 +37,7 @@ struct rb_context {
     const struct rb_method **added_methods; /* by rb_context_add_method; NULL-terminated or NULL */
     double max_expansion;
     rb_reading *reading;      /* the file that is being read, or NULL */
+    const char *engine;       /* tests: who works on blocks; NULL: whom the method prefers */
     int64_t allocations_left; /* tests: this many succeed; below 0: no limit */
     atomic_bool stop;         /* rb_context_stop was called */
 };

@@ -41,6 +41,7 @@ rb_error rb_fail(rb_context *ctx, rb_error code, const char *format, ...) {
     rb_print_list(text, sizeof text, format, list);
     va_end(list);
     memcpy(ctx->sentence, text, sizeof text);
+    ctx->failures++;
     return code;
 }
 

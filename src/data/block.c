@@ -26,8 +26,7 @@ static void sparse_row(const rb_block *block, int64_t i, rb_dense rows, int64_t 
         rb_dense_set(rows, to, k, block->shift ? -block->shift[k] : 0);
     }
     for (int64_t e = v.starts[i] - v.starts[0]; e < v.starts[i + 1] - v.starts[0]; e++) {
-        double value = v.type == RB_FLOAT32 ? (double)((const float *)v.values)[e]
-                                            : ((const double *)v.values)[e];
+        double value = rb_get(v.type, v.values, e);
         int32_t k = v.columns[e];
         rb_dense_set(rows, to, k, rb_dense_get(rows, to, k) + value);
     }
@@ -66,8 +65,7 @@ static double sparse_squares(const rb_block *block, int64_t *missing) {
         empty += block->shift[k] * block->shift[k];
     }
     for (int64_t e = 0; e < v->starts[v->rows] - v->starts[0]; e++) {
-        double value = v->type == RB_FLOAT32 ? (double)((const float *)v->values)[e]
-                                             : ((const double *)v->values)[e];
+        double value = rb_get(v->type, v->values, e);
         double shift = block->shift ? block->shift[v->columns[e]] : 0;
         if (isnan(value)) {
             (*missing)++;

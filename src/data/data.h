@@ -29,8 +29,9 @@ typedef struct rb_name_list {
     int64_t used, room, count;
 } rb_name_list;
 rb_error rb_name_list_add(rb_context *ctx, rb_name_list *list, const char *text, int64_t length);
-/* Makes names of the list; the list stays and must still be cleared. */
-rb_names *rb_name_list_finish(rb_context *ctx, const rb_name_list *list);
+/* Makes names of the list and clears it; where `err` tells that a name was not added, *names is
+ * NULL. Gives err, or its own. */
+rb_error rb_name_list_end(rb_context *ctx, rb_error err, rb_name_list *list, rb_names **names);
 void rb_name_list_clear(rb_name_list *list);
 
 /* ---- matrices ---- */
@@ -53,12 +54,27 @@ struct rb_matrix {
  * numbers: (void *)m->values. */
 rb_error rb_matrix_new_dense(rb_context *ctx, rb_type type, int64_t n_samples, int64_t n_features,
                              rb_matrix **matrix);
-/* Takes over arrays made with rb_alloc (also on failure: then they are freed) and checks them as
- * rb_matrix_csr does. */
+/* Takes over values by rows, made with rb_alloc (also on failure: then they are freed). */
+rb_error rb_matrix_own_dense(rb_context *ctx, rb_type type, int64_t n_samples, int64_t n_features,
+                             void *values, rb_matrix **matrix);
+/* The same for arrays, which are checked as rb_matrix_csr does. */
 rb_error rb_matrix_own_csr(rb_context *ctx, rb_type type, int64_t n_samples, int64_t n_features,
                            int64_t *starts, int32_t *columns, void *values, rb_matrix **matrix);
+/* Are the rows ascending, without doubles, within the columns? RB_ERROR_FORMAT. */
+rb_error rb_csr_check(rb_context *ctx, int64_t n_samples, int64_t n_features, const int64_t *starts,
+                      const int32_t *columns);
 /* Samples become features. Dense: strides are swapped in place. Sparse: the matrix is replaced. */
 rb_error rb_matrix_transpose(rb_context *ctx, rb_matrix **matrix);
+
+/* Numbers of a caller: value (i, k) is values[i * row_stride + k * column_stride]. */
+typedef struct rb_target {
+    rb_type type;
+    void *values;
+    int64_t row_stride, column_stride;
+} rb_target;
+
+/* Copies the samples of a matrix, sparse or not, into rows first, first + 1 .. of the target. */
+void rb_matrix_copy(const rb_matrix *matrix, int64_t first, const rb_target *to);
 
 /* ---- sources ---- */
 
@@ -104,6 +120,9 @@ rb_error rb_ahead_read(rb_context *ctx, rb_ahead *ahead, int64_t first, int64_t 
 /* The view that was read is no longer used: begins to read the block that is likely to come next.
  */
 void rb_ahead_start(rb_ahead *ahead, int64_t first, int64_t count);
+
+/* Fills the fields of a source that walks a matrix. */
+void rb_source_of_matrix(const rb_matrix *matrix, rb_source *source);
 
 /* A source that owns the matrix and frees it when closed (also on failure). */
 rb_error rb_source_own_matrix(rb_context *ctx, rb_matrix *matrix, rb_source **source);
@@ -188,7 +207,9 @@ rb_error rb_segments_cut(rb_context *ctx, int64_t length, int64_t step, rb_sound
 
 /* A block of preprocessed samples in working precision: what methods see. */
 typedef struct rb_block {
-    int64_t first, n_samples, n_features;
+    int64_t first; /* its place among all samples: for random numbers and messages */
+    int64_t own;   /* and among those of this process: for what is kept per sample */
+    int64_t n_samples, n_features;
     bool sparse;
     rb_dense dense;      /* n_samples x n_features, when not sparse */
     rb_csr csr;          /* when sparse: the value is csr - shift */

@@ -74,19 +74,6 @@ void rb_feed_trust(rb_feed *feed) {
     feed->trusted = true;
 }
 
-static void put(rb_type type, void *values, int64_t index, double value) {
-    if (type == RB_FLOAT32) {
-        ((float *)values)[index] = (float)value;
-    } else {
-        ((double *)values)[index] = value;
-    }
-}
-
-static double get(rb_type type, const void *values, int64_t index) {
-    return type == RB_FLOAT32 ? (double)((const float *)values)[index]
-                              : ((const double *)values)[index];
-}
-
 /* Arrays over the features in use. A feature that the source lacks must come out as 0. */
 static rb_error make_parameters(rb_context *ctx, rb_feed *feed) {
     const rb_preprocess *p = feed->p;
@@ -99,8 +86,8 @@ static rb_error make_parameters(rb_context *ctx, rb_feed *feed) {
     }
     for (int64_t k = 0; k < p->n_features; k++) {
         bool lacking = feed->input_of && feed->input_of[k] < 0;
-        put(feed->type, feed->shift, k, p->centre[k]);
-        put(feed->type, feed->factor, k, 1 / p->scale[k]);
+        rb_put(feed->type, feed->shift, k, p->centre[k]);
+        rb_put(feed->type, feed->factor, k, 1 / p->scale[k]);
         feed->sparse_shift[k] = lacking ? 0 : p->centre[k] / p->scale[k];
         feed->moves = feed->moves || p->centre[k] != 0 || p->scale[k] != 1;
         shifted = shifted || feed->sparse_shift[k] != 0;
@@ -198,8 +185,8 @@ static int64_t convert_row(struct dense_task *t, int64_t i, double *scratch) {
         if (isnan(x) && p->fill) {
             x = p->fill[k];
         }
-        put(feed->type, out, k, (x - p->centre[k]) / p->scale[k]);
-        if (!usable(feed, get(feed->type, out, k))) {
+        rb_put(feed->type, out, k, (x - p->centre[k]) / p->scale[k]);
+        if (!usable(feed, rb_get(feed->type, out, k))) {
             return k;
         }
     }
@@ -208,7 +195,7 @@ static int64_t convert_row(struct dense_task *t, int64_t i, double *scratch) {
 
 static int64_t first_unusable(const rb_feed *feed, const void *values, int64_t count) {
     for (int64_t k = 0; k < count; k++) {
-        if (!usable(feed, get(feed->type, values, k))) {
+        if (!usable(feed, rb_get(feed->type, values, k))) {
             return k;
         }
     }
@@ -223,11 +210,7 @@ static const void *contiguous_row(const rb_matrix *view, int64_t i, void *room) 
         return first;
     }
     for (int64_t k = 0; k < view->n_features; k++) {
-        if (view->type == RB_FLOAT32) {
-            ((float *)room)[k] = ((const float *)first)[k * stride];
-        } else {
-            ((double *)room)[k] = ((const double *)first)[k * stride];
-        }
+        rb_put(view->type, room, k, rb_get(view->type, first, k * stride));
     }
     return room;
 }
@@ -380,8 +363,8 @@ static int64_t convert_sparse_row(const struct sparse_task *t, int64_t i, double
         }
         double x = isnan(row.values[e]) && p->fill ? p->fill[k] : row.values[e];
         feed->columns[to] = k;
-        put(feed->type, feed->values, to, x / p->scale[k]);
-        if (!usable(feed, get(feed->type, feed->values, to++))) {
+        rb_put(feed->type, feed->values, to, x / p->scale[k]);
+        if (!usable(feed, rb_get(feed->type, feed->values, to++))) {
             return row.columns[e];
         }
     }
@@ -474,6 +457,7 @@ rb_error rb_feed_read(rb_context *ctx, rb_feed *feed, int64_t first, int64_t cou
         return err;
     }
     *block = (rb_block){.first = first,
+                        .own = first,
                         .n_samples = count,
                         .n_features = feed->p->n_features,
                         .sparse = feed->source->sparse};
@@ -497,11 +481,11 @@ void rb_feed_undo(const rb_feed *feed, rb_dense rows) {
             factor = feed->totals[i] / p->options.totals;
         }
         for (int64_t k = 0; k < rows.cols; k++) {
-            double x = get(rows.type, row, k) * p->scale[k] + p->centre[k];
+            double x = rb_get(rows.type, row, k) * p->scale[k] + p->centre[k];
             if (p->options.log1p) {
                 x = expm1(x);
             }
-            put(rows.type, row, k, x * factor);
+            rb_put(rows.type, row, k, x * factor);
         }
     }
 }

@@ -37,7 +37,7 @@ rb_error rb_checkpoint_begin(rb_context *ctx, const rb_checkpoint_options *optio
     if (!options || !options->checkpoint) {
         return RB_OK;
     }
-    if (!run->method->keep) {
+    if (!rb_method_keeps(run->method)) {
         return rb_fail(ctx, RB_ERROR_UNSUPPORTED,
                        "the method '%s' cannot go on from a checkpoint; leave it out",
                        run->method->name);
@@ -50,7 +50,7 @@ rb_error rb_checkpoint_begin(rb_context *ctx, const rb_checkpoint_options *optio
         return err;
     }
     checkpoint->path = options->checkpoint;
-    checkpoint->written = rb_seconds();
+    checkpoint->written = run->began;
     checkpoint->found = access(checkpoint->path, F_OK) == 0 || errno != ENOENT;
     return RB_OK;
 }
@@ -124,6 +124,7 @@ static rb_error put_array(void *user, const rb_kept *array) {
                                           (rb_type)array->type});
     case RB_KEPT_INTEGER:
         return rb_h5_put_integers(out->file, path, count, array->values);
+    case RB_KEPT_WORKING: /* of tables only */
     case RB_KEPT_FLAG:
         return put_flags(out, path, count, array->values);
     }
@@ -174,7 +175,7 @@ static bool is_due(const rb_run *run) {
     if (checkpoint->every_iterations > 0) {
         return run->model->iterations % checkpoint->every_iterations == 0;
     }
-    return rb_seconds() - checkpoint->written >= checkpoint->every_seconds;
+    return run->now - checkpoint->written >= checkpoint->every_seconds;
 }
 
 void rb_checkpoint_after(rb_context *ctx, rb_run *run, void *state, bool now) {

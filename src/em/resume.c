@@ -327,6 +327,7 @@ static rb_error get_values(const struct filling *in, const char *path, const rb_
                                           (rb_type)array->type});
     case RB_KEPT_INTEGER:
         return rb_h5_get_integers(in->file, path, count, array->values);
+    case RB_KEPT_WORKING: /* of tables only */
     case RB_KEPT_FLAG:
         return get_flags(in, path, count, array->values);
     }

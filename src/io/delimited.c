@@ -234,9 +234,9 @@ static rb_error read_rows(rb_context *ctx, struct table *t) {
             t->first_line = rb_lines_number(t->lines);
             t->comment = t->comment || *line == '#';
         }
-        if (!err) {
-            err = header ? read_header(ctx, t, line, length) : read_row(ctx, t, line, length);
-        }
+        err = err      ? err
+              : header ? read_header(ctx, t, line, length)
+                       : read_row(ctx, t, line, length);
         if (err) {
             return err;
         }
@@ -257,24 +257,19 @@ static rb_error check_shape(rb_context *ctx, const struct table *t) {
 
 /* Makes the matrix of what was read; the table's numbers become the matrix's. */
 static rb_error finish(rb_context *ctx, struct table *t, rb_matrix **matrix) {
-    rb_matrix *m;
-    rb_error err =
-        rb_matrix_dense(ctx, RB_FLOAT64, t->n_rows, t->n_features, t->values, t->n_features, 1, &m);
-    if (err) {
-        return err;
-    }
-    m->owner = t->values;
-    m->release = rb_free;
+    rb_matrix *m = NULL;
+    double *values = t->values;
     t->values = NULL;
-    if (t->layout.row_names) {
-        m->sample_names = rb_name_list_finish(ctx, &t->samples);
+    rb_error err = rb_matrix_own_dense(ctx, RB_FLOAT64, t->n_rows, t->n_features, values, &m);
+    if (!err && t->layout.row_names) {
+        err = rb_name_list_end(ctx, err, &t->samples, &m->sample_names);
     }
-    if (t->layout.header) {
-        m->feature_names = rb_name_list_finish(ctx, &t->features);
+    if (!err && t->layout.header) {
+        err = rb_name_list_end(ctx, err, &t->features, &m->feature_names);
     }
-    if ((t->layout.row_names && !m->sample_names) || (t->layout.header && !m->feature_names)) {
+    if (err) {
         rb_matrix_free(m);
-        return RB_ERROR_MEMORY;
+        return err;
     }
     *matrix = m;
     return RB_OK;
@@ -294,15 +289,9 @@ static rb_error read_delimited(rb_context *ctx, const char *path, const rb_read_
                        path);
     }
     err = rb_lines_open(ctx, path, &t.lines);
-    if (!err) {
-        err = read_rows(ctx, &t);
-    }
-    if (!err) {
-        err = check_shape(ctx, &t);
-    }
-    if (!err) {
-        err = finish(ctx, &t, matrix);
-    }
+    err = err ? err : read_rows(ctx, &t);
+    err = err ? err : check_shape(ctx, &t);
+    err = err ? err : finish(ctx, &t, matrix);
     rb_lines_close(t.lines);
     rb_free(t.values);
     rb_name_list_clear(&t.samples);

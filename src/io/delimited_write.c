@@ -1,6 +1,5 @@
 /* Writing CSV and TSV, plain or gzip: names in the first row and column, where there are names. */
 #include "cells.h"
-#include "rows.h"
 
 #include <errno.h>
 #include <locale.h>
@@ -103,9 +102,7 @@ static rb_error put_header(rb_context *ctx, struct text_writer *w, const rb_writ
         if (j > 0 || corner) {
             err = put(ctx, w, &w->delimiter, 1);
         }
-        if (!err) {
-            err = put_name(ctx, w, header->feature_names[j]);
-        }
+        err = err ? err : put_name(ctx, w, header->feature_names[j]);
     }
     return err ? err : put(ctx, w, "\n", 1);
 }
@@ -119,9 +116,7 @@ static rb_error put_row(rb_context *ctx, struct text_writer *w) {
         if (j > 0 || name) {
             err = put(ctx, w, &w->delimiter, 1);
         }
-        if (!err) {
-            err = put(ctx, w, text, (size_t)format_value(value_at(w, j), w->type, text));
-        }
+        err = err ? err : put(ctx, w, text, (size_t)format_value(value_at(w, j), w->type, text));
     }
     w->next++;
     return err ? err : put(ctx, w, "\n", 1);

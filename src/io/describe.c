@@ -65,10 +65,9 @@ rb_error rb_describe(rb_context *ctx, rb_source *source, rb_description *descrip
         rb_matrix block;
         int64_t count = d.samples - first < step ? d.samples - first : step;
         rb_error err = rb_source_read(ctx, source, first, count, &block);
-        if (!err) {
-            err = block.sparse ? add_sparse(ctx, &d, &block, first)
-                               : add_dense(ctx, &d, &block, first);
-        }
+        err = err            ? err
+              : block.sparse ? add_sparse(ctx, &d, &block, first)
+                             : add_dense(ctx, &d, &block, first);
         if (err) {
             return err;
         }

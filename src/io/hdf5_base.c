@@ -109,6 +109,27 @@ const char *rb_h5_other_files(const rb_h5 *file) {
                : "";
 }
 
+void rb_h5_drop(hid_t id) {
+    switch (id > 0 ? H5Iget_type(id) : H5I_BADID) {
+    case H5I_DATATYPE:
+        H5Tclose(id);
+        break;
+    case H5I_DATASPACE:
+        H5Sclose(id);
+        break;
+    case H5I_GENPROP_LST:
+        H5Pclose(id);
+        break;
+    case H5I_ATTR:
+        H5Aclose(id);
+        break;
+    case H5I_BADID:
+        break;
+    default:
+        H5Oclose(id);
+    }
+}
+
 hid_t rb_h5_properties(hid_t kind) {
     hid_t list = H5Pcreate(kind);
     if (list >= 0 && H5Pset_obj_track_times(list, false) < 0) {
@@ -151,9 +172,7 @@ static hid_t create_file(const char *path, hid_t access) {
     if (list >= 0 && H5Pset_attr_creation_order(list, order) >= 0) {
         id = H5Fcreate(path, H5F_ACC_TRUNC, list, access);
     }
-    if (list >= 0) {
-        H5Pclose(list);
-    }
+    rb_h5_drop(list);
     return id;
 }
 
@@ -186,9 +205,7 @@ static rb_error open_file(rb_context *ctx, const char *path, const char *shown, 
                   ? rb_h5_broken(file, RB_ERROR_FILE, "cannot create", path)
                   : rb_h5_broken(file, RB_ERROR_FORMAT, "is no HDF5 file, or a damaged one:", path);
     }
-    if (access >= 0) {
-        H5Pclose(access);
-    }
+    rb_h5_drop(access);
     if (err) {
         rb_h5_close(file);
         return err;

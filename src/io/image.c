@@ -73,9 +73,7 @@ static rb_error read_image(rb_context *ctx, const char *path, const rb_read_opti
         return err;
     }
     err = tile_size(ctx, path, options ? options->patches : NULL, &image, size);
-    if (!err) {
-        err = cut(ctx, &image, size[0], size[1], matrix);
-    }
+    err = err ? err : cut(ctx, &image, size[0], size[1], matrix);
     rb_free(image.values);
     return err;
 }

@@ -62,6 +62,9 @@ extern const rb_write_format rb_write_format_npy;       /* npy_write.c */
 extern const rb_write_format rb_write_format_delimited; /* delimited_write.c */
 extern const rb_write_format rb_write_format_hdf5;      /* hdf5_write.c */
 
+/* Copies one row of a matrix, dense or sparse, to n_features contiguous values of a type. */
+void rb_rows_copy(const rb_matrix *m, int64_t row, rb_type type, void *out);
+
 /* ---- files that appear whole or not at all (output.c) ---- */
 
 /* A path to write to, and where it goes when it is done. */
@@ -80,6 +83,8 @@ rb_error rb_output_begin_again(rb_context *ctx, const char *path, rb_output *out
 /* Flushes to disk and renames. Clears the output, also on failure (then nothing is left behind). */
 rb_error rb_output_commit(rb_context *ctx, rb_output *output);
 void rb_output_abandon(rb_output *output);
+/* Commits, or abandons where `err` tells that writing failed. Gives err, or its own. */
+rb_error rb_output_end(rb_context *ctx, rb_error err, rb_output *output);
 /* Where writing to `path` ends up, as a new text: a link to a file is followed, so that the link
  * stays. */
 char *rb_output_place(rb_context *ctx, const char *path);
@@ -123,7 +128,7 @@ rb_error rb_h5_put_group(rb_h5 *file, const char *path);
 rb_error rb_h5_put_values(rb_h5 *file, const char *path, int64_t rows, int64_t columns,
                           const double *values);
 /* A matrix in its own precision, and reading it back, bit by bit, into one of the same shape
- * (hdf5_bits.c). */
+ * (hdf5_write.c). */
 rb_error rb_h5_put_dense(rb_h5 *file, const char *path, rb_dense values);
 rb_error rb_h5_get_dense(rb_h5 *file, const char *path, rb_dense values);
 rb_error rb_h5_put_integers(rb_h5 *file, const char *path, int64_t count, const int64_t *values);

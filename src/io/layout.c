@@ -292,9 +292,7 @@ rb_error rb_layout_find(rb_context *ctx, const char *path, const rb_read_options
     struct sample sample = {.words = options->missing_words};
     *layout = (rb_layout){0};
     rb_error err = find_delimiter(ctx, path, options->missing_words, &layout->delimiter);
-    if (!err) {
-        err = take_sample(ctx, path, layout->delimiter, &sample);
-    }
+    err = err ? err : take_sample(ctx, path, layout->delimiter, &sample);
     if (!err) {
         find_names(&sample, options, layout);
     }

@@ -236,9 +236,7 @@ static rb_error take_coordinates(rb_context *ctx, rb_mtx *m, const char *line, c
         return damaged(ctx, m, "a pattern has no values");
     }
     rb_error err = m->pattern ? RB_OK : take_value(ctx, m, at, end, 3, &value);
-    if (!err) {
-        err = make_room(ctx, m);
-    }
+    err = err ? err : make_room(ctx, m);
     if (err) {
         return err;
     }
@@ -256,9 +254,7 @@ static rb_error take_coordinates(rb_context *ctx, rb_mtx *m, const char *line, c
 static rb_error take_array_value(rb_context *ctx, rb_mtx *m, const char *line, const char *end) {
     double value;
     rb_error err = take_value(ctx, m, line, end, 1, &value);
-    if (!err) {
-        err = make_room(ctx, m);
-    }
+    err = err ? err : make_room(ctx, m);
     if (!err) {
         m->value[m->used++] = value;
     }
@@ -294,21 +290,11 @@ static rb_error read_mtx(rb_context *ctx, const char *path, const rb_read_option
     rb_mtx m = {.path = path};
     *matrix = NULL;
     rb_error err = rb_lines_open(ctx, path, &m.lines);
-    if (!err) {
-        err = read_banner(ctx, &m);
-    }
-    if (!err) {
-        err = read_sizes(ctx, &m);
-    }
-    if (!err) {
-        err = make_room(ctx, &m);
-    }
-    if (!err) {
-        err = read_entries(ctx, &m);
-    }
-    if (!err) {
-        err = m.array ? rb_mtx_dense(ctx, &m, matrix) : rb_mtx_sparse(ctx, &m, matrix);
-    }
+    err = err ? err : read_banner(ctx, &m);
+    err = err ? err : read_sizes(ctx, &m);
+    err = err ? err : make_room(ctx, &m);
+    err = err ? err : read_entries(ctx, &m);
+    err = err ? err : m.array ? rb_mtx_dense(ctx, &m, matrix) : rb_mtx_sparse(ctx, &m, matrix);
     rb_lines_close(m.lines);
     rb_free(m.row);
     rb_free(m.column);

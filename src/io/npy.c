@@ -74,9 +74,7 @@ static rb_error read_header(rb_context *ctx, struct npy *npy, int64_t file_bytes
     char start[RB_NPY_PREFIX];
     int64_t there = file_bytes < RB_NPY_PREFIX ? file_bytes : RB_NPY_PREFIX;
     rb_error err = read_bytes(ctx, npy, start, 0, there);
-    if (!err) {
-        err = rb_npy_prefix(ctx, npy->path, start, there, file_bytes, &npy->header);
-    }
+    err = err ? err : rb_npy_prefix(ctx, npy->path, start, there, file_bytes, &npy->header);
     if (err) {
         return err;
     }
@@ -87,9 +85,7 @@ static rb_error read_header(rb_context *ctx, struct npy *npy, int64_t file_bytes
     }
     err = read_bytes(ctx, npy, text, npy->header.text_offset, length);
     text[length] = '\0';
-    if (!err) {
-        err = rb_npy_parse(ctx, npy->path, text, file_bytes, &npy->header);
-    }
+    err = err ? err : rb_npy_parse(ctx, npy->path, text, file_bytes, &npy->header);
     rb_free(text);
     return err;
 }
@@ -109,9 +105,7 @@ static rb_error npy_open(rb_context *ctx, const char *path, struct npy **out) {
             err = rb_fail(ctx, RB_ERROR_FILE, "cannot read %s: %s", path, strerror(errno));
         }
     }
-    if (!err) {
-        err = read_header(ctx, npy, info.st_size);
-    }
+    err = err ? err : read_header(ctx, npy, info.st_size);
     if (err) {
         npy_free(npy);
         return err;
@@ -334,9 +328,7 @@ static rb_error open_npy(rb_context *ctx, const char *path, const rb_read_option
     if (!err && transposed) {
         err = rb_matrix_transpose(ctx, &matrix); /* strides are swapped: nothing fails */
     }
-    if (!err) {
-        err = rb_source_own_matrix(ctx, matrix, source);
-    }
+    err = err ? err : rb_source_own_matrix(ctx, matrix, source);
     return err == RB_ERROR_MEMORY ? rb_npy_stream(ctx, path, transposed, source) : err;
 }
 

@@ -230,8 +230,6 @@ rb_error rb_npy_parse(rb_context *ctx, const char *path, const char *text, int64
     char type[32];
     bool fortran = false;
     rb_error err = parse_dictionary(ctx, path, text, type, sizeof type, &fortran, header);
-    if (!err) {
-        err = take_type(ctx, path, type, header);
-    }
+    err = err ? err : take_type(ctx, path, type, header);
     return err ? err : set_shape(ctx, path, fortran, file_bytes, header);
 }

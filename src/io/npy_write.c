@@ -1,5 +1,5 @@
 /* Writing .npy, version 1.0, in C order and the byte order of this machine. */
-#include "rows.h"
+#include "io.h"
 
 #include <errno.h>
 #include <string.h>

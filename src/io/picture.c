@@ -1,7 +1,6 @@
 /* A picture from any file that holds one: a picture file, or an array. */
 #include "image.h"
 #include "npy.h"
-#include "rows.h"
 
 #include <math.h>
 #include <string.h>
@@ -44,9 +43,7 @@ static rb_error check_values(rb_context *ctx, const char *path, const rb_image *
 static rb_error read_array(rb_context *ctx, const char *path, rb_image *image) {
     rb_matrix *matrix = NULL;
     rb_error err = find_shape(ctx, path, image);
-    if (!err) {
-        err = rb_read(ctx, path, NULL, &matrix);
-    }
+    err = err ? err : rb_read(ctx, path, NULL, &matrix);
     if (err) {
         return err;
     }

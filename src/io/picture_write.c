@@ -171,9 +171,7 @@ static rb_error write_array(rb_context *ctx, const char *path, const rb_image *i
         return err;
     }
     err = rb_source_own_matrix(ctx, matrix, &source);
-    if (!err) {
-        err = rb_write(ctx, source, path);
-    }
+    err = err ? err : rb_write(ctx, source, path);
     rb_source_free(source);
     return err;
 }
@@ -196,9 +194,7 @@ rb_error rb_picture_write(rb_context *ctx, const char *path, const rb_image *ima
             put_levels(image, 0, bytes);
         }
     }
-    if (!err) {
-        err = write_bytes(ctx, path, image, bytes, count);
-    }
+    err = err ? err : write_bytes(ctx, path, image, bytes, count);
     rb_free(bytes);
     return err;
 }

@@ -125,18 +125,10 @@ rb_error rb_segments(rb_context *ctx, const char *const *paths, int64_t n_paths,
     if (!err && n_paths < 1) {
         err = rb_fail(ctx, RB_ERROR_ARGUMENT, "there is no recording to cut segments out of");
     }
-    if (!err) {
-        err = read_sounds(ctx, paths, n_paths, options, &sounds);
-    }
-    if (!err) {
-        err = parse_time(ctx, "length", options->length, sounds.list[0].rate, &length);
-    }
-    if (!err) {
-        err = parse_time(ctx, "step", options->step, sounds.list[0].rate, &step);
-    }
-    if (!err) {
-        err = check_lengths(ctx, paths, length, &sounds);
-    }
+    err = err ? err : read_sounds(ctx, paths, n_paths, options, &sounds);
+    err = err ? err : parse_time(ctx, "length", options->length, sounds.list[0].rate, &length);
+    err = err ? err : parse_time(ctx, "step", options->step, sounds.list[0].rate, &step);
+    err = err ? err : check_lengths(ctx, paths, length, &sounds);
     if (err) {
         rb_sounds_clear(&sounds);
         return err;

@@ -125,9 +125,7 @@ static rb_error decode(rb_context *ctx, const char *path, reader *bytes, rb_soun
         err = rb_fail(ctx, RB_ERROR_FORMAT, "%s: the sound is damaged: %d channels of %d Hz", path,
                       info.channels, info.samplerate);
     }
-    if (!err) {
-        err = read_frames(ctx, path, file, info.channels, sound);
-    }
+    err = err ? err : read_frames(ctx, path, file, info.channels, sound);
     sf_close(file);
     return err ? err : check_values(ctx, path, sound);
 }

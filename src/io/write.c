@@ -138,13 +138,32 @@ rb_error rb_writer_close(rb_context *ctx, rb_writer *writer) {
         rb_fail_prefix(ctx, "cannot write %s: ", writer->output.final_path);
     }
     err = err ? err : closed;
-    if (err) {
-        rb_output_abandon(&writer->output);
-    } else {
-        err = rb_output_commit(ctx, &writer->output);
-    }
+    err = rb_output_end(ctx, err, &writer->output);
     rb_free(writer);
     return err;
+}
+
+static void put(const rb_matrix *m, int64_t from, rb_type type, void *out, int64_t to) {
+    double value = m->type == RB_FLOAT32 ? (double)((const float *)m->values)[from]
+                                         : ((const double *)m->values)[from];
+    if (type == RB_FLOAT32) {
+        ((float *)out)[to] = (float)value;
+    } else {
+        ((double *)out)[to] = value;
+    }
+}
+
+void rb_rows_copy(const rb_matrix *m, int64_t row, rb_type type, void *out) {
+    if (!m->sparse) {
+        for (int64_t j = 0; j < m->n_features; j++) {
+            put(m, row * m->row_stride + j * m->column_stride, type, out, j);
+        }
+        return;
+    }
+    memset(out, 0, (size_t)m->n_features * rb_type_size(type));
+    for (int64_t e = m->starts[row] - m->starts[0]; e < m->starts[row + 1] - m->starts[0]; e++) {
+        put(m, e, type, out, m->columns[e]);
+    }
 }
 
 /* About a megabyte of numbers at a time. */
@@ -160,9 +179,7 @@ static rb_error add_source(rb_context *ctx, rb_source *source, rb_writer *writer
         int64_t left = source->n_samples - first;
         rb_matrix view;
         err = rb_source_read(ctx, source, first, left < most ? left : most, &view);
-        if (!err) {
-            err = rb_writer_add(ctx, writer, &view);
-        }
+        err = err ? err : rb_writer_add(ctx, writer, &view);
     }
     return err;
 }

@@ -7,6 +7,8 @@
 #include <rarebit/method.h>
 #include <rarebit/model.h>
 
+#include "parts.h"
+
 /* ---- models ---- */
 
 typedef struct rb_array {

@@ -69,11 +69,12 @@ static rb_error hand_over(rb_context *ctx, const struct use *use, int64_t first,
                       .values = rows.data,
                       .row_stride = rows.ld,
                       .column_stride = 1};
-    if (use->fn(use->user, first, &view)) {
-        return rb_fail(ctx, RB_ERROR_INTERRUPTED, "the program stopped taking rows at sample %lld",
-                       (long long)first);
-    }
-    return RB_OK;
+    int64_t failures = ctx->failures;
+    rb_error err = use->fn(use->user, first, &view);
+    return err && ctx->failures == failures
+               ? rb_fail(ctx, err, "the program stopped taking rows at sample %lld",
+                         (long long)first)
+               : err;
 }
 
 /* Samples as the model expects them, on the scale of the data. */
