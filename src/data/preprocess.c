@@ -80,13 +80,25 @@ struct tile {
     double n[TILE], sum[TILE], squares[TILE], pivot[TILE];
 };
 
-static void add_tile_row(struct tile *t, const double *restrict row, int64_t count) {
+/* Without NaN: a sum becomes NaN where there is one. */
+static void add_full_row(struct tile *t, const double *restrict row, int64_t count) {
     for (int64_t k = 0; k < count; k++) {
-        bool there = row[k] == row[k];
-        double difference = there ? row[k] - t->pivot[k] : 0;
-        t->n[k] += there ? 1.0 : 0.0;
+        double difference = row[k] - t->pivot[k];
         t->sum[k] += difference;
         t->squares[k] += difference * difference;
+    }
+}
+
+/* The sums of feature k of the tile, which begins at `first`, over the values that are there. */
+static void add_column(struct tile *t, const rb_rows *rows, int64_t first, int64_t k) {
+    t->n[k] = t->sum[k] = t->squares[k] = 0;
+    for (int64_t i = 0; i < rows->count; i++) {
+        double value = rows->values[i * rows->n_features + first + k];
+        if (!isnan(value)) {
+            t->n[k] += 1;
+            t->sum[k] += value - t->pivot[k];
+            t->squares[k] += (value - t->pivot[k]) * (value - t->pivot[k]);
+        }
     }
 }
 
@@ -106,12 +118,16 @@ static void add_tile(const struct adding *a, int64_t first, int64_t count) {
     const rb_rows *rows = a->rows;
     struct tile t = {.n = {0}};
     for (int64_t k = 0; k < count; k++) {
+        t.n[k] = (double)rows->count;
         t.pivot[k] = find_pivot(rows, first + k);
     }
     for (int64_t i = 0; i < rows->count; i++) {
-        add_tile_row(&t, rows->values + i * rows->n_features + first, count);
+        add_full_row(&t, rows->values + i * rows->n_features + first, count);
     }
     for (int64_t k = 0; k < count; k++) {
+        if (isnan(t.sum[k])) {
+            add_column(&t, rows, first, k);
+        }
         rb_moments *moments = &a->f->moments[first + k];
         moments->missing += rows->count - (int64_t)t.n[k];
         if (t.n[k] > 0) {
