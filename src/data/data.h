@@ -88,6 +88,9 @@ struct rb_source {
     char *path;                                   /* of the file, for sentences; NULL: none */
     int64_t unpacked; /* bytes that a walk over all samples unpacks anew; 0: none */
     bool at_random;   /* single samples in any order cost little: memory, rows of a file */
+    /* Reading takes long, and may be done by another thread while the block before is worked on:
+     * HDF5. Not of what is in memory, nor of callbacks, which the caller's thread alone calls. */
+    bool reads_ahead;
     /* Fills a view of samples first .. first + count - 1 (0 <= first, first + count <= n_samples),
      * valid until the next read. Dense views may be strided. */
     rb_error (*read)(rb_source *source, rb_context *ctx, int64_t first, int64_t count,
@@ -100,6 +103,25 @@ struct rb_source {
  * samples of a source reads by it, or by a feed. */
 rb_error rb_source_read(rb_context *ctx, rb_source *source, int64_t first, int64_t count,
                         rb_matrix *view);
+
+/* Reads one block ahead of who walks over a source that has reads_ahead, where the context has more
+ * than one thread (ahead.c); else as rb_source_read. To be ended, also after an error. */
+typedef struct rb_ahead {
+    rb_source *source;
+    struct rb_background *thread; /* NULL: nothing is read ahead */
+    rb_context own;               /* of that thread */
+    bool begun;
+    int64_t first, count;
+    rb_matrix view;
+    rb_error err;
+} rb_ahead;
+void rb_ahead_begin(const rb_context *ctx, rb_source *source, rb_ahead *ahead);
+void rb_ahead_end(rb_ahead *ahead);
+rb_error rb_ahead_read(rb_context *ctx, rb_ahead *ahead, int64_t first, int64_t count,
+                       rb_matrix *view);
+/* The view that was read is no longer used: begins to read the block that is likely to come next.
+ */
+void rb_ahead_start(rb_ahead *ahead, int64_t first, int64_t count);
 
 /* Fills the fields of a source that walks a matrix. */
 void rb_source_of_matrix(const rb_matrix *matrix, rb_source *source);

@@ -10,7 +10,7 @@
 #include <float.h>
 #include <math.h>
 
-enum { BLOCK_CELLS = 1 << 21, STRETCH_CELLS = 1 << 19, PIECES = 16, LEAST_ROWS = 16 };
+enum { BLOCK_CELLS = 1 << 21, STRETCH_CELLS = 1 << 17, PIECES = 16, LEAST_ROWS = 16 };
 
 /* What a piece of a stretch found. */
 struct piece {

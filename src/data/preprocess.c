@@ -55,7 +55,8 @@ rb_error rb_fail_value(rb_context *ctx, const rb_preprocess_options *options,
 /* ---- the pass for means, variances, missing values and the checksum ---- */
 
 /* Features are shared out among the threads; each walks the samples in order, so that the sums do
- * not depend on how. */
+ * not depend on how. Of dense samples they are joined stretch by stretch (Chan, Golub, LeVeque
+ * 1983), of sparse ones value by value (Welford 1962). */
 struct adding {
     struct fitting *f;
     const rb_rows *rows;
@@ -73,58 +74,67 @@ static void add_value(rb_moments *m, double value) {
     m->squares += difference * (value - m->mean);
 }
 
-/* Moments of some features, side by side. */
+/* Sums of some features over a stretch of samples, side by side: of what differs from the first
+ * value of each, which is among those that are summed, so that nothing is lost by it. */
 struct tile {
-    double n[TILE], mean[TILE], squares[TILE];
+    double n[TILE], sum[TILE], squares[TILE], pivot[TILE];
 };
 
-static bool all_there(const double *row, int64_t count) {
-    int64_t missing = 0;
+/* Without NaN: a sum becomes NaN where there is one. */
+static void add_full_row(struct tile *t, const double *restrict row, int64_t count) {
     for (int64_t k = 0; k < count; k++) {
-        missing |= row[k] != row[k];
+        double difference = row[k] - t->pivot[k];
+        t->sum[k] += difference;
+        t->squares[k] += difference * difference;
     }
-    return !missing;
 }
 
-/* As add_value, of every feature; NaN in a row are passed over. */
-static void add_tile_row(struct tile *t, const double *restrict row, int64_t count) {
-    if (!all_there(row, count)) {
-        for (int64_t k = 0; k < count; k++) {
-            double difference = row[k] - t->mean[k];
-            if (!isnan(row[k])) {
-                t->n[k] += 1;
-                t->mean[k] += difference / t->n[k];
-                t->squares[k] += difference * (row[k] - t->mean[k]);
-            }
+/* The sums of feature k of the tile, which begins at `first`, over the values that are there. */
+static void add_column(struct tile *t, const rb_rows *rows, int64_t first, int64_t k) {
+    t->n[k] = t->sum[k] = t->squares[k] = 0;
+    for (int64_t i = 0; i < rows->count; i++) {
+        double value = rows->values[i * rows->n_features + first + k];
+        if (!isnan(value)) {
+            t->n[k] += 1;
+            t->sum[k] += value - t->pivot[k];
+            t->squares[k] += (value - t->pivot[k]) * (value - t->pivot[k]);
         }
-        return;
-    }
-    for (int64_t k = 0; k < count; k++) {
-        double difference = row[k] - t->mean[k];
-        t->n[k] += 1;
-        t->mean[k] += difference / t->n[k];
-        t->squares[k] += difference * (row[k] - t->mean[k]);
     }
 }
 
-/* Welford's moments of features first .. first + count - 1, at most TILE of them. */
+/* The first value of a feature that is there; 0: none. */
+static double find_pivot(const rb_rows *rows, int64_t k) {
+    for (int64_t i = 0; i < rows->count; i++) {
+        double value = rows->values[i * rows->n_features + k];
+        if (!isnan(value)) {
+            return value;
+        }
+    }
+    return 0;
+}
+
+/* Features first .. first + count - 1, at most TILE of them. */
 static void add_tile(const struct adding *a, int64_t first, int64_t count) {
-    struct tile t;
-    rb_moments *moments = a->f->moments + first;
+    const rb_rows *rows = a->rows;
+    struct tile t = {.n = {0}};
     for (int64_t k = 0; k < count; k++) {
-        t.n[k] = (double)moments[k].count;
-        t.mean[k] = moments[k].mean;
-        t.squares[k] = moments[k].squares;
+        t.n[k] = (double)rows->count;
+        t.pivot[k] = find_pivot(rows, first + k);
     }
-    for (int64_t i = 0; i < a->rows->count; i++) {
-        add_tile_row(&t, a->rows->values + i * a->rows->n_features + first, count);
+    for (int64_t i = 0; i < rows->count; i++) {
+        add_full_row(&t, rows->values + i * rows->n_features + first, count);
     }
     for (int64_t k = 0; k < count; k++) {
-        int64_t added = (int64_t)t.n[k] - moments[k].count;
-        moments[k].missing += a->rows->count - added;
-        moments[k].count += added;
-        moments[k].mean = t.mean[k];
-        moments[k].squares = t.squares[k];
+        if (isnan(t.sum[k])) {
+            add_column(&t, rows, first, k);
+        }
+        rb_moments *moments = &a->f->moments[first + k];
+        moments->missing += rows->count - (int64_t)t.n[k];
+        if (t.n[k] > 0) {
+            double squares = t.squares[k] - t.sum[k] * t.sum[k] / t.n[k];
+            rb_moments_join(moments, (int64_t)t.n[k], t.pivot[k] + t.sum[k] / t.n[k],
+                            fmax(squares, 0));
+        }
     }
 }
 

@@ -12,8 +12,9 @@ typedef struct rb_moments {
     double squares; /* sum of squared differences from the mean */
 } rb_moments;
 
-/* Adds `count` copies of a value, as for the zeros that a sparse matrix does not store (Chan et
- * al.). */
+/* Adds `count` values with this mean and sum of squared differences from it (Chan et al.). */
+void rb_moments_join(rb_moments *moments, int64_t count, double mean, double squares);
+/* Adds `count` copies of a value, as for the zeros that a sparse matrix does not store. */
 void rb_moments_add_copies(rb_moments *moments, int64_t count, double value);
 
 /* The q-quantile of sorted values, linear between neighbours as numpy has it; NaN if there are
