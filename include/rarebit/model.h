@@ -29,6 +29,7 @@ RB_API rb_error rb_model_load(rb_context *context, const char *path, rb_model **
 RB_API const char *rb_model_method(const rb_model *model);
 RB_API int64_t rb_model_features(const rb_model *model); /* after preprocessing: those in use */
 RB_API int64_t rb_model_units(const rb_model *model);
+RB_API rb_type rb_model_type(const rb_model *model); /* its precision: that of its codes */
 RB_API rb_status rb_model_status(const rb_model *model);
 
 /* The column in the training data, from 0, of feature k of those in use; -1: there is no such
@@ -90,6 +91,30 @@ RB_API rb_error rb_encode(rb_context *context, const rb_model *model, rb_source 
  * rb_encode. */
 RB_API rb_error rb_reconstruct(rb_context *context, const rb_model *model, rb_source *source,
                                rb_rows_fn fn, void *user);
+
+/* The same into the caller's memory: value (i, k) becomes codes[i * row_stride + k *
+ * column_stride], of that type, for every sample i and unit k, or feature k; strides are counted in
+ * values. What was made before an error stays there. */
+RB_API rb_error rb_encode_into(rb_context *context, const rb_model *model, rb_source *source,
+                               rb_type type, void *codes, int64_t row_stride,
+                               int64_t column_stride);
+RB_API rb_error rb_reconstruct_into(rb_context *context, const rb_model *model, rb_source *source,
+                                    rb_type type, void *rows, int64_t row_stride,
+                                    int64_t column_stride);
+
+/* Encodes samples that come one by one, or a few at a time: what is computed from the model alone
+ * is computed once. It keeps the model, which must outlive it. One thread at a time. */
+typedef struct rb_coder rb_coder;
+RB_API rb_error rb_coder_open(rb_context *context, const rb_model *model, rb_coder **coder);
+RB_API void rb_coder_free(rb_coder *coder); /* NULL is accepted */
+
+/* Codes of the samples of a matrix, as of rb_encode_into, the same bits. Features of a matrix
+ * without names are those of the model, or those of its training data, by position; of one with
+ * names they are matched in every call, which takes longer than a few samples do. Nothing is said in the log of
+ * values below 0. Errors are those of rb_encode. */
+RB_API rb_error rb_coder_encode(rb_context *context, rb_coder *coder, const rb_matrix *rows,
+                                rb_type type, void *codes, int64_t row_stride,
+                                int64_t column_stride);
 
 /* Adds results to an AnnData file (.h5ad): copies h5ad_in to h5ad_out, which may be the same path,
  * and writes `codes` (its observations x units, from rb_encode) as obsm X_<method>, the loadings as
