@@ -17,13 +17,13 @@
  * of a source RB_ERROR_STOPPED (rb_context_stop); headers name the others.
  *
  * Callbacks are called on the thread that made the call, one at a time, and while it lasts; only
- * functions of a method that it runs by rb_context_parallel, and those of an rb_et_model, are called
- * on the threads of the context as well, several at a time. A callback is given the pointer that was
- * handed over with it. One that returns an rb_error ends the call with what it returns, and with the
- * error message that it has put into the context of the call, by rb_context_fail or by a call of the
- * library that failed; else with one of the library's. A callback may use the context, but not for a
- * call that walks over the same source. It returns: neither longjmp nor an exception of C++ may pass
- * through the library, which would leak memory and hold locks for ever.
+ * functions of a method that it runs by rb_context_parallel, and those of an rb_et_model, are
+ * called on the threads of the context as well, several at a time. A callback is given the pointer
+ * that was handed over with it. One that returns an rb_error ends the call with what it returns,
+ * and with the error message that it has put into the context of the call, by rb_context_fail or by
+ * a call of the library that failed; else with one of the library's. A callback may use the
+ * context, but not for a call that walks over the same source. It returns: neither longjmp nor an
+ * exception of C++ may pass through the library, which would leak memory and hold locks for ever.
  *
  * A program may fork while no call is running in any of its threads. The child has a copy of
  * everything and may go on with it: a context starts its threads anew where it needs them. Files

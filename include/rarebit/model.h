@@ -25,6 +25,17 @@ RB_API rb_error rb_model_save(rb_context *context, const rb_model *model, const 
  * method). */
 RB_API rb_error rb_model_load(rb_context *context, const char *path, rb_model **model);
 
+/* A model as bytes, to be kept by the program in a form of its own; they say the same as the file,
+ * on any machine. rb_free_memory frees them. RB_ERROR_MEMORY. */
+RB_API rb_error rb_model_save_memory(rb_context *context, const rb_model *model, void **bytes,
+                                     size_t *size);
+RB_API void rb_free_memory(void *bytes); /* NULL is accepted */
+
+/* The model of such bytes, which are not kept and need not be aligned. They may come from anybody:
+ * RB_ERROR_FORMAT (not a model, damaged, of a newer version, of an unknown method). */
+RB_API rb_error rb_model_load_memory(rb_context *context, const void *bytes, size_t size,
+                                     rb_model **model);
+
 /* The name of its method, such as "rfn". Valid as long as the model. */
 RB_API const char *rb_model_method(const rb_model *model);
 RB_API int64_t rb_model_features(const rb_model *model); /* after preprocessing: those in use */
@@ -110,8 +121,8 @@ RB_API void rb_coder_free(rb_coder *coder); /* NULL is accepted */
 
 /* Codes of the samples of a matrix, as of rb_encode_into, the same bits. Features of a matrix
  * without names are those of the model, or those of its training data, by position; of one with
- * names they are matched in every call, which takes longer than a few samples do. Nothing is said in the log of
- * values below 0. Errors are those of rb_encode. */
+ * names they are matched in every call, which takes longer than a few samples do. Nothing is said
+ * in the log of values below 0. Errors are those of rb_encode. */
 RB_API rb_error rb_coder_encode(rb_context *context, rb_coder *coder, const rb_matrix *rows,
                                 rb_type type, void *codes, int64_t row_stride,
                                 int64_t column_stride);
