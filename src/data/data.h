@@ -267,6 +267,8 @@ bool rb_feed_sparse(const rb_feed *feed);
 /* For the source that the preprocessing was just fitted to: its values are known to be finite and
  * need not be looked at again. */
 void rb_feed_trust(rb_feed *feed);
+/* What was read last is not to be used again: the samples of the source are others now. */
+void rb_feed_forget(rb_feed *feed);
 /* Samples first .. first + count - 1, valid until the next read. RB_ERROR_DATA names sample and
  * feature of a value that is missing, unless those are left out, or infinite. */
 rb_error rb_feed_read(rb_context *ctx, rb_feed *feed, int64_t first, int64_t count,
