@@ -23,6 +23,20 @@ static inline size_t rb_type_size(rb_type type) {
     return type == RB_FLOAT32 ? sizeof(float) : sizeof(double);
 }
 
+/* One of many numbers of a type. */
+static inline double rb_number_get(const void *numbers, rb_type type, int64_t index) {
+    return type == RB_FLOAT32 ? (double)((const float *)numbers)[index]
+                              : ((const double *)numbers)[index];
+}
+
+static inline void rb_number_set(void *numbers, rb_type type, int64_t index, double value) {
+    if (type == RB_FLOAT32) {
+        ((float *)numbers)[index] = (float)value;
+    } else {
+        ((double *)numbers)[index] = value;
+    }
+}
+
 /* Zeros; free with rb_dense_free (an rb_dense of zeros is accepted). */
 rb_error rb_dense_new(rb_context *ctx, rb_type type, int64_t rows, int64_t cols, rb_dense *out);
 void rb_dense_free(rb_dense *dense);
