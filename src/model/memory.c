@@ -8,7 +8,6 @@
  * read is checked as a file is.
  */
 #include "model.h"
-#include "store.h"
 
 #include <math.h>
 #include <string.h>
@@ -213,11 +212,9 @@ static void move_names(struct stream *s, rb_preprocess *p) {
             rb_free(name);
         }
     }
-    if (s->reads && there && !s->err) {
-        p->names = rb_name_list_finish(s->ctx, &list);
-        s->err = p->names ? RB_OK : RB_ERROR_MEMORY;
+    if (s->reads && there) {
+        s->err = rb_name_list_end(s->ctx, s->err, &list, &p->names);
     }
-    rb_name_list_clear(&list);
 }
 
 static void move_preprocess(struct stream *s, rb_preprocess *p) {

@@ -41,6 +41,8 @@ struct rb_model {
     rb_status status;
 };
 
+#include "store.h"
+
 /* An empty model; it takes over the preprocessing (also on failure: then it is freed). */
 rb_error rb_model_new(rb_context *ctx, const rb_method *method, rb_type type,
                       rb_preprocess *preprocess, rb_model **model);
