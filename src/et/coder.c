@@ -152,7 +152,7 @@ static void decode(const et_engine *engine, et_scratch *scratch, const double *c
             part[d] = codes[h] * field[d];
         }
         if (codes[h] != 0) {
-            setup->model->superpose(setup->n_features, row, part, row);
+            setup->model->superpose(setup->model->user, setup->n_features, row, part, row);
         }
     }
 }
@@ -221,7 +221,7 @@ static void add_states(const struct mean *m, int64_t s) {
         const double *field = rb_dense_row(m->engine->parameters->fields, m->look.candidates[k]);
         double q = tree->size[child] > 1 ? m->look.states[child] : 0;
         if (q > 0 || child < tree->inner) {
-            setup->model->superpose(n, wbar, field, out);
+            setup->model->superpose(setup->model->user, n, wbar, field, out);
         }
         if (q > 0) {
             add(n, q, out, m->row);
@@ -245,7 +245,7 @@ static void expect_sample(const struct mean *m, rb_type type, const void *single
         double q = et_get(type, single, h);
         if (q > 0) {
             const double *field = rb_dense_row(m->engine->parameters->fields, h);
-            setup->model->superpose(n, m->vectors, field, m->vectors + n);
+            setup->model->superpose(setup->model->user, n, m->vectors, field, m->vectors + n);
             add(n, q, m->vectors + n, m->row);
         }
     }
@@ -309,9 +309,11 @@ static rb_error each_block(rb_context *ctx, et_coder *c, rb_feed *feed, rb_et_ma
         }
         for (int64_t i = 0; !err && i < block.n_samples; i++) {
             int64_t count = et_map_causes(c->engine, &c->results, i, causes);
-            if (fn(user, first + i, c->results.evidence[i], count, causes)) {
-                err = rb_fail(ctx, RB_ERROR_INTERRUPTED, "stopped at sample %lld",
-                              (long long)(first + i));
+            int64_t failures = ctx->failures;
+            err = fn(user, first + i, c->results.evidence[i], count, causes);
+            if (err && ctx->failures == failures) {
+                rb_fail(ctx, err, "the program stopped taking states at sample %lld",
+                        (long long)(first + i));
             }
         }
     }

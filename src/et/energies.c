@@ -71,13 +71,13 @@ static void prepare_functions(et_engine *engine) {
 
 static double norm_by_functions(const et_engine *engine, int64_t n, const double *y) {
     const rb_et_model *own = engine->setup.model->own;
-    return own->constant ? -2 * own->constant(n, y) : 0;
+    return own->constant ? -2 * own->constant(own->user, n, y) : 0;
 }
 
 static double energy_by_functions(const et_engine *engine, int64_t n, const double *y,
                                   const double *wbar) {
     const rb_et_model *own = engine->setup.model->own;
-    return engine->beta * own->log_likelihood(n, y, wbar, engine->parameters->sigma);
+    return engine->beta * own->log_likelihood(own->user, n, y, wbar, engine->parameters->sigma);
 }
 
 static const double *empty_vector(const et_engine *engine, et_scratch *scratch) {
@@ -94,7 +94,7 @@ static double singles_by_functions(const et_engine *engine, et_scratch *scratch,
     double *room = sample->places ? rb_dense_row(scratch->fields, 0) : NULL;
     for (int64_t h = 0; h < engine->setup.units; h++) {
         const double *field = et_field(engine, sample, h, room);
-        engine->setup.model->superpose(sample->n, empty, field, out);
+        engine->setup.model->superpose(engine->setup.model->user, sample->n, empty, field, out);
         single[h] = energy_by_functions(engine, sample->n, sample->y, out) + engine->logit[h];
     }
     return energy_by_functions(engine, sample->n, sample->y, empty);
@@ -105,7 +105,7 @@ static const double *alone_by_functions(const et_engine *engine, int64_t n, cons
     for (int64_t d = 0; d < n; d++) {
         out[d] = engine->setup.model->empty;
     }
-    engine->setup.model->superpose(n, out, field, out);
+    engine->setup.model->superpose(engine->setup.model->user, n, out, field, out);
     return out;
 }
 
@@ -171,7 +171,7 @@ void et_linear_energies(const et_engine *engine, const et_tree *tree, et_scratch
 double et_join(const et_engine *engine, const et_sample *sample, const double *wbar,
                const double *field, double *out, bool goes_on) {
     (void)goes_on;
-    engine->setup.model->superpose(sample->n, wbar, field, out);
+    engine->setup.model->superpose(engine->setup.model->user, sample->n, wbar, field, out);
     return engine->setup.model->noise->energy(engine, sample->n, sample->y, out);
 }
 

@@ -124,8 +124,9 @@ typedef struct et_model {
     bool additive;      /* the mean of superpositions is the superposition of means */
     bool anneal_prior;  /* by default */
     double end_temperature;
-    /* out = wbar with one more field; elementwise. */
-    void (*superpose)(int64_t n, const double *wbar, const double *field, double *out);
+    /* out = wbar with one more field; elementwise. `user` is that of `own`, or NULL. */
+    void (*superpose)(void *user, int64_t n, const double *wbar, const double *field, double *out);
+    void *user;
     /* What that adds to e; it is in `out` if the state goes on. */
     double (*join)(const struct et_engine *engine, const et_sample *sample, const double *wbar,
                    const double *field, double *out, bool goes_on);
@@ -137,10 +138,10 @@ typedef struct et_model {
     rb_error (*mstep)(rb_context *ctx, struct et_sums *sums, struct et_work *work,
                       et_parameters *p);
     /* RB_ERROR_DATA's reason for a value that the noise cannot have; NULL: any will do. */
-    const char *(*refuse)(double value);
+    const char *(*refuse)(void *user, double value);
 } et_model;
 
-extern const et_model et_linca, et_nmf, et_nmf_poisson, et_mca, et_mca_poisson;
+extern const et_model et_linca, et_nmf, et_mca;
 
 /* The model of a method with its options; `room` takes one that is made from a general table. */
 const et_model *et_model_of(const rb_method *method, const rb_et_options *options, et_model *room);

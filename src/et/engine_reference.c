@@ -76,7 +76,8 @@ static double distance(reference *e, uint32_t s, double *prior) {
     *prior = 0;
     for (int64_t h = 0; h < e->setup.units; h++) {
         if (s >> h & 1) {
-            e->setup.model->superpose(e->y.cols, wbar, rb_dense_row(p->fields, h), wbar);
+            e->setup.model->superpose(e->setup.model->user, e->y.cols, wbar,
+                                      rb_dense_row(p->fields, h), wbar);
             *prior += e->pass->beta_prior * log(p->prior[h] / (1 - p->prior[h]));
         }
     }

@@ -6,13 +6,17 @@
 
 /* ---- superpositions ---- */
 
-static void superpose_sum(int64_t n, const double *wbar, const double *field, double *out) {
+static void superpose_sum(void *user, int64_t n, const double *wbar, const double *field,
+                          double *out) {
+    (void)user;
     for (int64_t d = 0; d < n; d++) {
         out[d] = wbar[d] + field[d];
     }
 }
 
-static void superpose_max(int64_t n, const double *wbar, const double *field, double *out) {
+static void superpose_max(void *user, int64_t n, const double *wbar, const double *field,
+                          double *out) {
+    (void)user;
     for (int64_t d = 0; d < n; d++) {
         out[d] = wbar[d] > field[d] ? wbar[d] : field[d];
     }
@@ -20,7 +24,9 @@ static void superpose_max(int64_t n, const double *wbar, const double *field, do
 
 /* ---- Poisson noise: log p(y | wbar) = sum_d y log wbar - wbar - log y! ---- */
 
-static double poisson_log_likelihood(int64_t n, const double *y, const double *wbar, double sigma) {
+static double poisson_log_likelihood(void *user, int64_t n, const double *y, const double *wbar,
+                                     double sigma) {
+    (void)user;
     double sum = 0;
     (void)sigma;
     for (int64_t d = 0; d < n; d++) {
@@ -30,7 +36,8 @@ static double poisson_log_likelihood(int64_t n, const double *y, const double *w
     return sum;
 }
 
-static double poisson_constant(int64_t n, const double *y) {
+static double poisson_constant(void *user, int64_t n, const double *y) {
+    (void)user;
     double sum = 0;
     int sign;
     for (int64_t d = 0; d < n; d++) {
@@ -39,16 +46,18 @@ static double poisson_constant(int64_t n, const double *y) {
     return sum;
 }
 
-static const char *poisson_refuse(double value) {
+static const char *poisson_refuse(void *user, double value) {
+    (void)user;
     return value < 0 ? "is below 0, but Poisson noise is for counts" : NULL;
 }
 
 /* Poisson noise: W <- W * sum y <s / Wbar> / sum <s>, an EM step of its own. */
-static void share_poisson(int64_t n, const double *y, const double *wbar, const double *field,
-                          double q, double *up, double *down) {
+static void share_poisson(void *user, int64_t n, const double *y, const double *wbar,
+                          const double *field, double q, rb_et_shares sums) {
+    (void)user;
     for (int64_t d = 0; d < n; d++) {
-        up[d] += q * y[d] * field[d] / fmax(wbar[d], et_least_rate);
-        down[d] += q;
+        sums.up[d] += q * y[d] * field[d] / fmax(wbar[d], et_least_rate);
+        sums.down[d] += q;
     }
 }
 
@@ -56,6 +65,7 @@ static const rb_et_model poisson = {
     .log_likelihood = poisson_log_likelihood,
     .constant = poisson_constant,
     .share = share_poisson,
+    .refuse = poisson_refuse,
 };
 
 /* ---- linear component analysis: fields of either sign add up ---- */
@@ -93,24 +103,6 @@ const et_model et_nmf = {
     .mstep = et_mstep_solve, /* or et_mstep_multiplicative: setup.c */
 };
 
-const et_model et_nmf_poisson = {
-    .name = "nmf-et",
-    .own = &poisson,
-    .noise = &et_by_functions,
-    .summing = &et_sum_shares,
-    .non_negative = true,
-    .least = 0,
-    .most = HUGE_VAL,
-    .anneal_prior = true,
-    .end_temperature = 1,
-    .additive = true,
-    .superpose = superpose_sum,
-    .join = et_join,
-    .energies = et_general_energies,
-    .mstep = et_mstep_shares,
-    .refuse = poisson_refuse,
-};
-
 /* ---- maximal causes analysis: the largest of fields that are not negative counts ---- */
 
 /* The E-step uses the maximum itself, the M-step a soft one whose exponent rho = T / (T - 1)
@@ -130,23 +122,23 @@ const et_model et_mca = {
     .mstep = et_mstep_shares,
 };
 
-/* Poisson noise changes the E-step alone. */
-const et_model et_mca_poisson = {
-    .name = "mca",
-    .own = &poisson,
-    .noise = &et_by_functions,
-    .summing = &et_sum_max,
-    .non_negative = true,
-    .least = 1e-4,
-    .most = HUGE_VAL,
-    .anneal_prior = true,
-    .end_temperature = 1.05,
-    .superpose = superpose_max,
-    .join = et_join,
-    .energies = et_general_energies,
-    .mstep = et_mstep_shares,
-    .refuse = poisson_refuse,
-};
+/* ---- the model of a method ---- */
+
+/* The same with noise, and its M-step, by functions. That of MCA stays: noise changes the E-step
+ * alone. */
+static const et_model *with_functions(const et_model *model, const rb_et_model *own,
+                                      et_model *room) {
+    *room = *model;
+    room->own = own;
+    room->user = own->user;
+    room->refuse = own->refuse;
+    room->noise = &et_by_functions;
+    room->summing = model->additive || !model->summing ? &et_sum_shares : model->summing;
+    room->join = et_join;
+    room->energies = et_general_energies;
+    room->mstep = et_mstep_shares;
+    return room;
+}
 
 const et_model *et_model_of(const rb_method *method, const rb_et_options *options, et_model *room) {
     bool counts = options->noise == RB_ET_POISSON;
@@ -154,17 +146,12 @@ const et_model *et_model_of(const rb_method *method, const rb_et_options *option
     if (method == &rb_method_linca) {
         return &et_linca;
     }
-    if (method == &rb_method_nmf_et) {
-        return counts ? &et_nmf_poisson : &et_nmf;
+    if (method == &rb_method_nmf_et || method == &rb_method_mca) {
+        const et_model *model = method == &rb_method_mca ? &et_mca : &et_nmf;
+        return counts ? with_functions(model, &poisson, room) : model;
     }
-    if (method == &rb_method_mca) {
-        return counts ? &et_mca_poisson : &et_mca;
-    }
-    *room = (et_model){
+    const et_model base = {
         .name = own->name,
-        .own = own,
-        .noise = &et_by_functions,
-        .summing = &et_sum_shares,
         .non_negative = true,
         .least = own->least,
         .most = own->most,
@@ -172,10 +159,6 @@ const et_model *et_model_of(const rb_method *method, const rb_et_options *option
         .anneal_prior = own->anneal_prior,
         .end_temperature = own->end_temperature,
         .superpose = own->superpose,
-        .join = et_join,
-        .energies = et_general_energies,
-        .mstep = et_mstep_shares,
-        .refuse = own->refuse,
     };
-    return room;
+    return with_functions(&base, own, room);
 }

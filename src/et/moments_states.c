@@ -100,10 +100,10 @@ static void add_run(const struct part *part, double q, int64_t first, int64_t la
     const rb_et_model *own = band->cpu->engine->setup.model->own;
     for (int k = 0; k < part->size; k++) {
         int64_t h = part->causes[k];
-        own->share(last - first, part->y + first, wbar + first,
+        own->share(own->user, last - first, part->y + first, wbar + first,
                    row_part(band, band->cpu->pass->parameters->fields, h) + first, q,
-                   row_part(band, band->sums->products, h) + first,
-                   row_part(band, band->sums->weights, h) + first);
+                   (rb_et_shares){row_part(band, band->sums->products, h) + first,
+                                  row_part(band, band->sums->weights, h) + first});
     }
 }
 
@@ -116,7 +116,8 @@ static void add_shares(const struct part *part, double q) {
         wbar[d] = model->empty;
     }
     for (int k = 0; k < part->size; k++) {
-        model->superpose(band->count, wbar, row_part(band, fields, part->causes[k]), wbar);
+        model->superpose(model->user, band->count, wbar, row_part(band, fields, part->causes[k]),
+                         wbar);
     }
     for (int64_t first = 0, last = 0; first < band->count; first = last + 1) {
         last = part->whole ? band->count : first;
