@@ -1,5 +1,5 @@
 /* Encoding: the posterior probability that each cause is active, at temperature 1. */
-#include "coder.h"
+#include "fit.h"
 
 #include <math.h>
 #include <string.h>
@@ -82,21 +82,11 @@ rb_error et_coder_new(rb_context *ctx, const rb_model *model, int64_t block_samp
         err = et_setup_of(ctx, table, &options, model->preprocess->n_features, model->type, &setup);
         setup.missing = model->preprocess->options.missing == RB_MISSING_OMIT;
     }
-    if (!err) {
-        err = et_engine_new(ctx, &setup, &c->engine);
-    }
-    if (!err) {
-        err = et_parameters_new(ctx, setup.units, setup.n_features, &c->parameters);
-    }
-    if (!err) {
-        err = rb_dense_new(ctx, RB_FLOAT64, 1, setup.n_features, &c->row);
-    }
-    if (!err) {
-        err = et_load_parameters(ctx, model, &c->parameters);
-    }
-    if (!err) {
-        err = keep_results(ctx, c, ET_KEEP_MEANS);
-    }
+    err = err ? err : et_engine_new(ctx, &setup, &c->engine);
+    err = err ? err : et_parameters_new(ctx, setup.units, setup.n_features, &c->parameters);
+    err = err ? err : rb_dense_new(ctx, RB_FLOAT64, 1, setup.n_features, &c->row);
+    err = err ? err : et_load_parameters(ctx, model, &c->parameters);
+    err = err ? err : keep_results(ctx, c, ET_KEEP_MEANS);
     if (err) {
         et_coder_free(c);
         return err;
@@ -333,12 +323,8 @@ rb_error rb_et_map(rb_context *ctx, const rb_model *model, rb_source *source, rb
             model->method->name);
     }
     rb_error err = et_coder_new(ctx, model, SAMPLES, &coder);
-    if (!err) {
-        err = rb_feed_new(ctx, model->preprocess, source, model->type, &feed);
-    }
-    if (!err) {
-        err = each_block(ctx, coder, feed, fn, user);
-    }
+    err = err ? err : rb_feed_new(ctx, model->preprocess, source, model->type, &feed);
+    err = err ? err : each_block(ctx, coder, feed, fn, user);
     rb_feed_free(feed);
     et_coder_free(coder);
     return err;

@@ -1,8 +1,32 @@
 /* The engine of the E-step: its memory, and what is computed once for all samples. */
 #include "engine.h"
 
+#include <rarebit/version.h>
+
 #include <math.h>
 #include <stddef.h>
+#include <string.h>
+
+/* ---- kernels: those of the context's instruction set ---- */
+
+extern const et_kernels et_kernels_ref;
+#if defined(__x86_64__)
+extern const et_kernels et_kernels_avx2, et_kernels_avx512;
+#endif
+
+const et_kernels *et_kernels_of(const rb_context *ctx) {
+    rb_build build;
+    rb_build_info(ctx, &build);
+#if defined(__x86_64__)
+    if (strcmp(build.kernels, et_kernels_avx512.name) == 0) {
+        return &et_kernels_avx512;
+    }
+    if (strcmp(build.kernels, et_kernels_avx2.name) == 0) {
+        return &et_kernels_avx2;
+    }
+#endif
+    return &et_kernels_ref;
+}
 
 /* ---- memory ---- */
 
@@ -156,9 +180,7 @@ static rb_error widen(rb_context *ctx, et_engine *engine) {
 static rb_error allocate(rb_context *ctx, et_engine *engine) {
     const et_setup *setup = &engine->setup;
     rb_error err = et_tree_new(ctx, setup->candidates, setup->max_active, &engine->tree);
-    if (!err) {
-        err = widen(ctx, engine);
-    }
+    err = err ? err : widen(ctx, engine);
     if (!err) {
         engine->shape = shape_of(engine);
         err = rb_parts_new(ctx, engine_part, &engine->shape, engine);

@@ -24,18 +24,14 @@ static rb_error allocate(rb_context *ctx, et_cpu *cpu, const et_setup *setup) {
     int64_t h = setup->units, d = setup->n_features, room = cpu->problem.block_samples;
     const et_summing *summing = setup->model->summing;
     rb_error err = et_engine_new(ctx, setup, &cpu->engine);
-    if (!err) {
-        err = et_results_new(ctx, cpu->engine, room, summing->keep, &cpu->results);
-    }
+    err = err ? err : et_results_new(ctx, cpu->engine, room, summing->keep, &cpu->results);
     if (!err && (cpu->problem.sparse || setup->missing)) {
         err = rb_dense_new(ctx, setup->type, room, d, &cpu->rows);
     }
     if (!err && setup->missing) {
         err = rb_dense_new(ctx, setup->type, room, d, &cpu->mask);
     }
-    if (!err) {
-        err = rb_dense_new(ctx, setup->type, h, d, &cpu->part);
-    }
+    err = err ? err : rb_dense_new(ctx, setup->type, h, d, &cpu->part);
     if (!err && summing->prepare) {
         err = rb_dense_new(ctx, RB_FLOAT64, h, d, &cpu->powers);
         err = err ? err : rb_dense_new(ctx, RB_FLOAT64, h, d, &cpu->roots);

@@ -1,5 +1,5 @@
 /* Log-likelihood, sparseness and reconstruction error of a model on data. */
-#include "coder.h"
+#include "fit.h"
 
 #include <math.h>
 
@@ -175,16 +175,12 @@ rb_error et_evaluate(rb_context *ctx, const rb_model *model, rb_feed *feed,
     void *coder = NULL;
     rb_error err = et_coder_new(ctx, model, size, &coder);
     f.coder = coder;
-    if (!err) {
-        err = et_coder_keep_states(ctx, f.coder);
-    }
+    err = err ? err : et_coder_keep_states(ctx, f.coder);
     if (!err) {
         size = f.coder->results.room;
         err = rb_dense_new(ctx, model->type, size, d, &f.rebuilt);
     }
-    if (!err) {
-        err = rb_dense_new(ctx, model->type, size, d, &f.given);
-    }
+    err = err ? err : rb_dense_new(ctx, model->type, size, d, &f.given);
     if (!err) {
         f.in_map = rb_alloc_zero(ctx, f.coder->engine->setup.units, sizeof *f.in_map);
         f.quality = rb_alloc(ctx, 4 * size, sizeof *f.quality);

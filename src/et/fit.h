@@ -311,7 +311,26 @@ double et_learn_prior(int64_t units, int64_t max_active, double active);
  */
 void et_learn_priors(int64_t units, int64_t max_active, const double *active, double *prior);
 
-/* coder.c, evaluate.c */
+/* ---- posteriors of samples under a model, at temperature 1: coder.c, evaluate.c ---- */
+
+typedef struct et_coder {
+    et_model own_model; /* room for one that is made from a general table */
+    et_parameters parameters;
+    et_engine *engine;
+    int64_t block_samples; /* of the blocks it is given, at most */
+    rb_dense row;          /* 1 x D: a sample of a sparse block */
+    et_results results;    /* room for as many of them as take a few megabytes */
+} et_coder;
+
+/* From now on posteriors keep what et_expect needs: their states, unless fields add up. */
+rb_error et_coder_keep_states(rb_context *ctx, et_coder *coder);
+/* Posteriors of a block into coder->results, for which it has room. */
+rb_error et_code(rb_context *ctx, et_coder *coder, const rb_block *block);
+
+/* <Wbar(s)> of the first samples of coder->results into rows, of the model's type and
+ * contiguous. */
+void et_expect(rb_context *ctx, et_coder *coder, rb_dense rows);
+
 rb_error et_coder_new(rb_context *ctx, const rb_model *model, int64_t block_samples, void **coder);
 void et_coder_free(void *coder);
 rb_error et_encode(rb_context *ctx, void *coder, const rb_block *block, void *codes);

@@ -60,7 +60,7 @@ const rb_method rb_method_linca = {
     .title = "linear component analysis (expectation truncation)",
     .code_name = "X_linca",
     .parts = et_parts_any,
-    .options = et_option_rows + ET_SHARED_OPTIONS,
+    .options = &et_option_rows[ET_FIRST_OF_ALL],
     SHARED,
 };
 
@@ -70,7 +70,7 @@ const rb_method rb_method_nmf_et = {
     .code_name = "X_nmf_et",
     .parts = et_parts_not_negative,
     .non_negative = true,
-    .options = et_option_rows,
+    .options = &et_option_rows[ET_FIRST_OF_NMF],
     SHARED,
 };
 
@@ -80,7 +80,7 @@ const rb_method rb_method_mca = {
     .code_name = "X_mca",
     .parts = et_parts_positive,
     .non_negative = true,
-    .options = et_option_rows + 1,
+    .options = &et_option_rows[ET_FIRST_OF_MCA],
     SHARED,
 };
 
@@ -91,7 +91,7 @@ void rb_et_method(const rb_et_model *model, rb_method *method) {
         .code_name = model->code_name,
         .parts = et_parts_any,
         .own = model,
-        .options = et_option_rows + ET_SHARED_OPTIONS,
+        .options = &et_option_rows[ET_FIRST_OF_ALL],
         SHARED,
     };
 }

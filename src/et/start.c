@@ -11,12 +11,8 @@ rb_error et_load_parameters(rb_context *ctx, const rb_model *model, et_parameter
     priors = priors == units ? units : 1;
     rb_error err =
         rb_model_need_array(ctx, model, "loadings", p->fields.cols, p->fields.rows, &loadings);
-    if (!err) {
-        err = rb_model_need_array(ctx, model, "sigma", 1, 1, &sigma);
-    }
-    if (!err) {
-        err = rb_model_need_array(ctx, model, "prior", priors, 1, &prior);
-    }
+    err = err ? err : rb_model_need_array(ctx, model, "sigma", 1, 1, &sigma);
+    err = err ? err : rb_model_need_array(ctx, model, "prior", priors, 1, &prior);
     if (err) {
         return err;
     }
@@ -60,9 +56,7 @@ static rb_error take_parameters(rb_context *ctx, et_fit *f, const rb_model *star
 static rb_error allocate(rb_context *ctx, et_fit *f, const void *options) {
     const rb_problem *problem = &f->problem;
     rb_error err = rb_parts_new(ctx, problem->method->parts, &f->shape, f);
-    if (!err) {
-        err = problem->engine->open(ctx, problem, options, &f->engine);
-    }
+    err = err ? err : problem->engine->open(ctx, problem, options, &f->engine);
     if (!err && problem->sparse) {
         err = rb_dense_new(ctx, problem->type, 1, problem->n_features, &f->row);
     }

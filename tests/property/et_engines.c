@@ -109,7 +109,7 @@ static void engines_agree(void **state) {
     rb_context_free(ctx);
 }
 
-/* Many blocks and groups of samples, through the tree of sums, from a sparse matrix too. */
+/* Several blocks and groups of samples, through the tree of sums. */
 static void engines_agree_over_groups(void **state) {
     (void)state;
     enum { N = 20000, D = 4 };
