@@ -68,11 +68,14 @@ static int64_t set_of(const et_sets *sets, int64_t units, const int64_t *causes,
 
 /* ---- bands of features ---- */
 
+struct part;
+typedef void (*adder)(const struct part *part, double q);
+
 struct band {
     const et_cpu *cpu;
     et_sums *sums;
-    rb_dense rows;
-    int64_t samples;
+    rb_dense rows; /* the samples */
+    adder add;
     int64_t first, count; /* features */
 };
 
@@ -84,8 +87,6 @@ struct part {
     int64_t causes[MOST_DEPTH];
     int size;
 };
-
-typedef void (*adder)(const struct part *part, double q);
 
 static double *row_part(const struct band *band, rb_dense rows, int64_t h) {
     return (double *)rb_dense_row(rows, h) + band->first;
@@ -171,8 +172,9 @@ static void set_causes(struct part *part, const et_tree *tree, const int32_t *li
 }
 
 /* Single causes count here only for general shares. */
-static void add_sample(struct part *part, int64_t i, adder add) {
+static void add_sample(struct part *part, int64_t i) {
     const et_cpu *cpu = part->band->cpu;
+    adder add = part->band->add;
     const et_results *r = &cpu->results;
     et_look look = et_look_at(cpu->engine, r, i);
     const et_tree *tree = look.tree;
@@ -194,40 +196,33 @@ static void add_sample(struct part *part, int64_t i, adder add) {
     }
 }
 
-struct task {
-    const et_cpu *cpu;
-    et_sums *sums;
-    rb_dense rows;
-    int64_t samples;
-    adder add;
-};
-
 static void band_task(void *arg, int64_t index, int worker) {
     (void)worker;
-    const struct task *task = arg;
-    int64_t first = index * ET_BAND, left = task->rows.cols - first;
-    struct band band = {task->cpu,     task->sums, task->rows,
-                        task->samples, first,      left < ET_BAND ? left : ET_BAND};
+    struct band band = *(const struct band *)arg;
+    const et_results *r = &band.cpu->results;
+    int64_t first = band.first = index * ET_BAND, left = band.rows.cols - first;
+    band.count = left < ET_BAND ? left : ET_BAND;
     struct part part = {.band = &band};
-    for (int64_t i = 0; i < band.samples; i++) {
-        if (task->cpu->results.used[i]) {
-            const void *row = rb_dense_row(band.rows, i);
-            for (int64_t d = 0; d < band.count; d++) {
-                part.y[d] = et_get(band.rows.type, row, first + d);
-            }
-            part.whole = task->cpu->results.there[i] == band.rows.cols;
-            for (int64_t d = 0; !part.whole && d < band.count; d++) {
-                part.there[d] = rb_dense_get(task->cpu->mask, i, first + d);
-            }
-            add_sample(&part, i, task->add);
+    for (int64_t i = 0; i < band.rows.rows; i++) {
+        if (!r->used[i]) {
+            continue;
         }
+        const void *row = rb_dense_row(band.rows, i);
+        for (int64_t d = 0; d < band.count; d++) {
+            part.y[d] = et_get(band.rows.type, row, first + d);
+        }
+        part.whole = r->there[i] == band.rows.cols;
+        for (int64_t d = 0; !part.whole && d < band.count; d++) {
+            part.there[d] = rb_dense_get(band.cpu->mask, i, first + d);
+        }
+        add_sample(&part, i);
     }
 }
 
 static void add_states(rb_context *ctx, const et_cpu *cpu, rb_dense rows, et_sums *sums,
                        adder add) {
-    struct task task = {cpu, sums, rows, rows.rows, add};
-    rb_parallel(ctx, (rows.cols + ET_BAND - 1) / ET_BAND, band_task, &task);
+    struct band band = {cpu, sums, rows, add, 0, 0};
+    rb_parallel(ctx, (rows.cols + ET_BAND - 1) / ET_BAND, band_task, &band);
 }
 
 static void sum_shares(rb_context *ctx, et_cpu *cpu, const rb_block *block, et_sums *sums) {
