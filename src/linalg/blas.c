@@ -53,9 +53,9 @@ static const char *advice(const char *config, const char *core) {
 /* ---- threads of the BLAS ----
  *
  * Our pool hands tiles to the BLAS: threads of its own would fight with ours, and their number
- * would show in the bits. But the number belongs to the program: it is 1 while at least one of our calls
- * is in the BLAS, and as it was otherwise. OpenMP keeps a number for each thread, OpenBLAS and BLIS
- * one for the process. */
+ * would show in the bits. But the number belongs to the program: it is 1 while at least one of our
+ * calls is in the BLAS, and as it was otherwise. OpenMP keeps a number for each thread, OpenBLAS
+ * and BLIS one for the process. */
 
 static struct {
     pthread_mutex_t lock; /* around changes of `inside` from and to 0 */
