@@ -208,7 +208,7 @@ static rb_error read_idx(rb_context *ctx, const char *path, const rb_read_option
                          rb_matrix **matrix) {
     (void)options;
     *matrix = NULL;
-    reader r = {.ctx = ctx, .path = path, .file = gzopen(path, "rb")};
+    reader r = {.ctx = ctx, .path = path, .file = rb_gzip_open(ctx, path)};
     if (!r.file) {
         return rb_fail(ctx, RB_ERROR_FILE, "%s: cannot be opened: %s", path, strerror(errno));
     }

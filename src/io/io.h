@@ -12,6 +12,7 @@
 #include <rarebit/patches.h>
 
 #include <stdio.h>
+#include <zlib.h>
 
 /* What a format is recognised by. */
 typedef struct rb_probe {
@@ -188,6 +189,10 @@ rb_error rb_anndata_column(rb_context *ctx, const char *path, const char *column
                            rb_names **texts);
 
 /* ---- plain and gzip text (text.c) ---- */
+
+/* As gzopen for reading, of the file that is being read without opening it again. NULL: errno says
+ * why not, or is as it was when memory is out. */
+gzFile rb_gzip_open(rb_context *ctx, const char *path);
 
 /* Reads lines of any length from a plain or gzip file. */
 typedef struct rb_lines rb_lines;

@@ -47,7 +47,7 @@ rb_error rb_load_bytes(rb_context *ctx, const char *path, unsigned char **bytes,
         return rb_fail(ctx, RB_ERROR_FILE, "%s: is a pipe; save what it gives to a file first",
                        path);
     }
-    gzFile file = gzopen(path, "rb");
+    gzFile file = rb_gzip_open(ctx, path);
     if (!file) {
         return rb_fail(ctx, RB_ERROR_FILE, "%s: cannot be opened: %s", path, strerror(errno));
     }

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <unistd.h>
 #include <zlib.h>
 
 enum { CHUNK = 1 << 17 };
@@ -17,6 +18,15 @@ struct rb_lines {
     bool ended;
 };
 
+gzFile rb_gzip_open(rb_context *ctx, const char *path) {
+    int descriptor = rb_reading_open(ctx, path);
+    gzFile file = descriptor < 0 ? NULL : gzdopen(descriptor, "rb");
+    if (!file && descriptor >= 0) {
+        close(descriptor);
+    }
+    return file;
+}
+
 rb_error rb_lines_open(rb_context *ctx, const char *path, rb_lines **out) {
     *out = NULL;
     rb_lines *lines = rb_alloc_zero(ctx, 1, sizeof *lines);
@@ -29,7 +39,7 @@ rb_error rb_lines_open(rb_context *ctx, const char *path, rb_lines **out) {
     rb_error err = lines->bytes && lines->path ? RB_OK : RB_ERROR_MEMORY;
     if (!err) {
         errno = 0;
-        lines->file = gzopen(path, "rbe");
+        lines->file = rb_gzip_open(ctx, path);
         if (!lines->file) {
             err = rb_fail(ctx, errno ? RB_ERROR_FILE : RB_ERROR_MEMORY, "cannot read %s: %s", path,
                           errno ? strerror(errno) : "out of memory");
