@@ -1,5 +1,6 @@
 /* A method of one's own, added to the library from outside: one unit, whose loadings are the mean
  * sample. A sample's code is how often the mean is in it, by least squares. */
+#include <rarebit/io.h>
 #include <rarebit/method.h>
 #include <rarebit/rarebit.h>
 

@@ -310,6 +310,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     int name = mkstemp(path);
     expect(name >= 0);
     expect(!rb_context_new(&ctx));
+    rb_io_use(ctx);
     unlink(path);
     int kind = take(&in) % FITS;
     struct fit *f = &fits[kind];

@@ -3,6 +3,7 @@
 #include "driver/read.h"
 
 #include "model/model.h"
+#include <rarebit/io.h>
 #include <rarebit/rarebit.h>
 
 #include <math.h>

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "model/model.h"
+#include <rarebit/io.h>
 #include <rarebit/rarebit.h>
 
 #include <math.h>
@@ -19,6 +20,7 @@
 static inline rb_context *fixture_context(void) {
     rb_context *ctx;
     assert_int_equal(rb_context_new(&ctx), RB_OK);
+    rb_io_use(ctx);
     return ctx;
 }
 

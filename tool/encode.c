@@ -32,56 +32,27 @@ static const rb_option *anndata_option_table(void) {
 /* ---- AnnData: codes are added to what is in the file ---- */
 
 /* All codes in memory, since they are added in one piece. */
-struct gathered {
-    int64_t n_samples, units;
-    rb_type type;
-    void *values; /* n_samples x units; allocated by the first block, which tells the type */
-    bool out_of_memory;
-};
-
-static bool gather_start(struct gathered *g, rb_type type) {
-    g->type = type;
-    g->values = calloc((size_t)(g->n_samples * g->units) + 1,
-                       type == RB_FLOAT32 ? sizeof(float) : sizeof(double));
-    g->out_of_memory = !g->values;
-    return g->values != NULL;
-}
-
-static rb_error gather_rows(void *user, int64_t first, const rb_matrix *rows) {
-    struct gathered *g = user;
-    if (!g->values && !gather_start(g, rb_matrix_type(rows))) {
-        return 1;
-    }
-    for (int64_t i = 0; i < rb_matrix_samples(rows); i++) {
-        for (int64_t j = 0; j < g->units; j++) {
-            int64_t index = (first + i) * g->units + j;
-            double value = rb_matrix_at(rows, i, j);
-            if (g->type == RB_FLOAT32) {
-                ((float *)g->values)[index] = (float)value;
-            } else {
-                ((double *)g->values)[index] = value;
-            }
-        }
-    }
-    return RB_OK;
-}
-
 static rb_error annotate(invocation *call, const rb_model *model, rb_source *source,
                          const char *target) {
     const anndata_options *to = options_of(call, anndata_option_table());
-    struct gathered g = {.n_samples = rb_source_samples(source), .units = rb_model_units(model)};
+    int64_t n = rb_source_samples(source), units = rb_model_units(model);
+    rb_type type = rb_model_type(model);
     rb_matrix *codes = NULL;
-    rb_error err = rb_encode(call->ctx, model, source, gather_rows, &g);
+    void *values =
+        calloc((size_t)(n * units) + 1, type == RB_FLOAT32 ? sizeof(float) : sizeof(double));
+    if (!values) {
+        return rb_context_fail(call->ctx, RB_ERROR_MEMORY, "out of memory for the codes");
+    }
+    rb_error err = rb_encode_into(call->ctx, model, source, type, values, units, 1);
     if (!err) {
-        err =
-            rb_matrix_dense(call->ctx, g.type, g.n_samples, g.units, g.values, g.units, 1, &codes);
+        err = rb_matrix_dense(call->ctx, type, n, units, values, units, 1, &codes);
     }
     if (!err) {
         err = rb_model_annotate_as(call->ctx, model, codes, to->key, call->arguments[1], target);
     }
     rb_matrix_free(codes);
-    free(g.values);
-    return g.out_of_memory ? RB_ERROR_MEMORY : err;
+    free(values);
+    return err;
 }
 
 /* The result waits under a temporary name until the states are there, too. */

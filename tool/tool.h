@@ -7,7 +7,12 @@
 #ifndef TOOL_H
 #define TOOL_H
 
+#include <rarebit/denoise.h>
+#include <rarebit/io.h>
+#include <rarebit/patches.h>
+#include <rarebit/plot.h>
 #include <rarebit/rarebit.h>
+#include <rarebit/segments.h>
 
 #include <stdio.h>
 

@@ -13,7 +13,8 @@
  */
 #include "../../tool/blas_choice.h"
 #include "../bench.h"
-#include "analysis/modules.h"
+#include "analysis/analysis.h"
+#include "io/io.h"
 
 #include <dirent.h>
 #include <math.h>

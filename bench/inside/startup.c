@@ -8,6 +8,7 @@
 #include "../../tool/blas_choice.h"
 #include "../bench.h"
 #include "data/data.h"
+#include <rarebit/io.h>
 
 #include <stdio.h>
 #include <stdlib.h>

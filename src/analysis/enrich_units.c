@@ -7,7 +7,7 @@
  * the statistic of Mann and Whitney. It does not depend on the scale of the codes. Where codes
  * have signs, a unit may mark a class by either end: the distance of AUC from 1/2 decides.
  */
-#include "modules.h"
+#include "analysis.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -22,7 +22,7 @@
  * codes are never kept. `mass` keeps every non-zero code until it can cut, `top` at most twice what
  * it asks.
  */
-#include "modules.h"
+#include "analysis.h"
 
 #include <math.h>
 #include <stdlib.h>

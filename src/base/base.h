@@ -8,9 +8,12 @@
 #include <stdarg.h>
 #include <stdatomic.h>
 
+#pragma GCC visibility push(default) /* for the libraries above: cmake/Libraries.cmake */
+
 struct rb_pool;
 struct rb_kernels;
 struct rb_method;
+struct rb_checkpoint_store;
 
 /* A file while it is read: what its content has taken in memory so far (reading.c). */
 typedef struct rb_reading {
@@ -36,6 +39,7 @@ struct rb_context {
     const struct rb_kernels *kernels;       /* src/linalg */
     const struct rb_method *const *methods; /* NULL-terminated; from src/methods.c */
     const struct rb_method **added_methods; /* by rb_context_add_method; NULL-terminated or NULL */
+    const struct rb_checkpoint_store *checkpoints; /* src/em; by rb_io_use, or NULL */
     double max_expansion;
     rb_reading *reading;      /* the file that is being read, or NULL */
     const char *engine;       /* tests: who works on blocks; NULL: whom the method prefers */
@@ -205,5 +209,7 @@ double rb_seconds(void); /* a monotonic clock */
 rb_error rb_context_create(rb_context **ctx);
 rb_error rb_pool_new(int threads, struct rb_pool **pool);
 void rb_pool_free(struct rb_pool *pool);
+
+#pragma GCC visibility pop
 
 #endif

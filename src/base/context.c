@@ -45,6 +45,10 @@ rb_error rb_fail(rb_context *ctx, rb_error code, const char *format, ...) {
     return code;
 }
 
+rb_error rb_context_fail(rb_context *ctx, rb_error code, const char *message) {
+    return rb_fail(ctx, code, "%s", message);
+}
+
 void rb_fail_prefix(rb_context *ctx, const char *format, ...) {
     char text[sizeof ctx->sentence];
     va_list list;

@@ -8,10 +8,12 @@
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 enum { SPINS = 2000 };
 
 struct rb_pool {
+    pid_t process; /* that the workers are of: a child that was forked has none of them */
     int threads;
     pthread_t *workers; /* threads - 1: the caller is worker 0 */
     pthread_mutex_t lock;
@@ -77,6 +79,7 @@ rb_error rb_pool_new(int threads, struct rb_pool **out) {
         free(workers);
         return RB_ERROR_MEMORY;
     }
+    pool->process = getpid();
     pool->workers = workers;
     pool->threads = 1;
     pthread_mutex_init(&pool->lock, NULL);
@@ -100,22 +103,34 @@ void rb_pool_free(struct rb_pool *pool) {
     if (!pool) {
         return;
     }
-    pthread_mutex_lock(&pool->lock);
-    pool->ending = true;
-    pthread_cond_broadcast(&pool->wake);
-    pthread_mutex_unlock(&pool->lock);
-    for (int i = 0; i < pool->threads - 1; i++) {
-        pthread_join(pool->workers[i], NULL);
+    if (pool->process == getpid()) { /* else nobody is there, and a lock may be held for ever */
+        pthread_mutex_lock(&pool->lock);
+        pool->ending = true;
+        pthread_cond_broadcast(&pool->wake);
+        pthread_mutex_unlock(&pool->lock);
+        for (int i = 0; i < pool->threads - 1; i++) {
+            pthread_join(pool->workers[i], NULL);
+        }
+        pthread_cond_destroy(&pool->wake);
+        pthread_mutex_destroy(&pool->lock);
     }
-    pthread_cond_destroy(&pool->wake);
-    pthread_mutex_destroy(&pool->lock);
     free(pool->workers);
     free(pool);
 }
 
+/* The pool, made anew in a child that was forked. Where there is no memory for it the caller does
+ * all tasks: the results are the same. */
+static struct rb_pool *own_pool(rb_context *ctx) {
+    if (ctx->pool && ctx->pool->process != getpid()) {
+        rb_pool_free(ctx->pool);
+        rb_pool_new(ctx->threads, &ctx->pool);
+    }
+    return ctx->pool;
+}
+
 void rb_parallel(rb_context *ctx, int64_t count, rb_task task, void *arg) {
-    struct rb_pool *pool = ctx->pool;
-    if (!pool || count <= 1) {
+    struct rb_pool *pool = count > 1 ? own_pool(ctx) : NULL;
+    if (!pool) {
         for (int64_t i = 0; i < count; i++) {
             task(arg, i, 0);
         }

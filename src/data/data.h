@@ -7,6 +7,8 @@
 #include <rarebit/matrix.h>
 #include <rarebit/preprocess.h>
 
+#pragma GCC visibility push(default) /* for the libraries above: cmake/Libraries.cmake */
+
 /* ---- names ---- */
 
 typedef struct rb_names {
@@ -266,6 +268,8 @@ bool rb_feed_sparse(const rb_feed *feed);
 /* For the source that the preprocessing was just fitted to: its values are known to be finite and
  * need not be looked at again. */
 void rb_feed_trust(rb_feed *feed);
+/* What was read last is not to be used again: the samples of the source are others now. */
+void rb_feed_forget(rb_feed *feed);
 /* Samples first .. first + count - 1, valid until the next read. RB_ERROR_DATA names sample and
  * feature of a value that is missing, unless those are left out, or infinite. */
 rb_error rb_feed_read(rb_context *ctx, rb_feed *feed, int64_t first, int64_t count,
@@ -358,5 +362,7 @@ int64_t rb_bars_count(int64_t size, int64_t width);
  * x bars, 0 or 1; the samples, samples x pixels. Nothing is left behind on failure. */
 rb_error rb_generate_bars(rb_context *ctx, const rb_bars_plan *plan, rb_matrix **matrix,
                           rb_matrix **fields, rb_matrix **states);
+
+#pragma GCC visibility pop
 
 #endif

@@ -74,6 +74,10 @@ void rb_feed_trust(rb_feed *feed) {
     feed->trusted = true;
 }
 
+void rb_feed_forget(rb_feed *feed) {
+    feed->has_last = false;
+}
+
 /* Arrays over the features in use. A feature that the source lacks must come out as 0. */
 static rb_error make_parameters(rb_context *ctx, rb_feed *feed) {
     const rb_preprocess *p = feed->p;

@@ -1,11 +1,9 @@
 /* HDF5 files: who may call HDF5, its silence, opening and closing. */
 #include "hdf5_base.h"
 
-#include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 /* The one lock of the library. HDF5 keeps global tables, and guards them only if it was built to
  * (--enable-threadsafe, as Debian's is): else calls from two threads, even on two files, must not
@@ -227,13 +225,8 @@ rb_error rb_h5_edit(rb_context *ctx, const char *path, const char *shown, rb_h5_
 
 rb_error rb_h5_open(rb_context *ctx, const char *path, rb_h5_style style, rb_h5 **file) {
     *file = NULL;
-    if (access(path, R_OK) != 0) {
-        return rb_fail(ctx, RB_ERROR_FILE, "%s: cannot be opened: %s", path, strerror(errno));
-    }
-    if (!rb_is_regular(path)) { /* to open a pipe would wait for its other end */
-        return rb_fail(ctx, RB_ERROR_FILE, "%s: is no regular file, which HDF5 needs", path);
-    }
-    return open_file(ctx, path, path, OPEN_READ, style, file);
+    rb_error err = rb_file_check(ctx, path, NULL);
+    return err ? err : open_file(ctx, path, path, OPEN_READ, style, file);
 }
 
 rb_error rb_h5_close(rb_h5 *file) {
@@ -253,4 +246,11 @@ rb_error rb_h5_close(rb_h5 *file) {
     rb_free(file->shown);
     rb_free(file);
     return err;
+}
+
+#define TEXT_OF(x) #x
+#define TEXT(x) TEXT_OF(x)
+
+const char *rb_io_hdf5(void) {
+    return TEXT(H5_VERS_MAJOR) "." TEXT(H5_VERS_MINOR) "." TEXT(H5_VERS_RELEASE);
 }

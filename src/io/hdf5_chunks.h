@@ -41,8 +41,9 @@ typedef struct rb_h5_cell {
     bool convert;
 } rb_h5_cell;
 
-/* For a type that is asked for: of the whole cell, or a compound of one member of it. Drop both
- * types in any case; RB_ERROR_UNSUPPORTED for what is no number, text of fixed length or reference. */
+/* For a type that is asked for: of the whole cell, or a compound of one member of it.
+ * RB_ERROR_UNSUPPORTED for what is no number, text of fixed length or reference. Drop both types in
+ * any case. */
 rb_error rb_h5_cell_find(rb_h5 *file, const char *path, hid_t data, hid_t type, rb_h5_cell *cell);
 
 #endif

@@ -29,23 +29,17 @@ static bool ascending(const int32_t *columns, int64_t count) {
 
 static rb_error sort_row(rb_context *ctx, rb_type type, int32_t *columns, void *values,
                          int64_t count) {
-    float *small = values;
-    double *large = values;
     struct entry *row = rb_alloc(ctx, count, sizeof *row);
     if (!row) {
         return RB_ERROR_MEMORY;
     }
     for (int64_t e = 0; e < count; e++) {
-        row[e] = (struct entry){columns[e], type == RB_FLOAT32 ? (double)small[e] : large[e]};
+        row[e] = (struct entry){columns[e], rb_get(type, values, e)};
     }
     qsort(row, (size_t)count, sizeof *row, compare);
     for (int64_t e = 0; e < count; e++) {
         columns[e] = row[e].column;
-        if (type == RB_FLOAT32) {
-            small[e] = (float)row[e].value;
-        } else {
-            large[e] = row[e].value;
-        }
+        rb_put(type, values, e, row[e].value);
     }
     rb_free(row);
     return RB_OK;

@@ -553,6 +553,15 @@ static void without_memory(void **state) {
     }
 }
 
+/* The core alone knows no file; a context is told where checkpoints go. */
+static void needs_a_store(void **state) {
+    struct problem *p = *state;
+    p->ctx->checkpoints = NULL;
+    assert_fails(p, RB_ERROR_UNSUPPORTED, "rb_io_use");
+    rb_io_use(p->ctx);
+    assert_ok(p->ctx, try_fit(p));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(comes_every_so_many_iterations, setup, teardown),
@@ -571,6 +580,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(goes_on_without, setup, teardown),
         cmocka_unit_test_setup_teardown(keeps_the_old_one, setup, teardown),
         cmocka_unit_test_setup_teardown(needs_a_method_that_can, setup, teardown),
+        cmocka_unit_test_setup_teardown(needs_a_store, setup, teardown),
         cmocka_unit_test_setup_teardown(without_memory, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,6 +2,7 @@
  * of samples. tests/data/README.md says how the file was made; it is never made again. */
 #include "io_hdf5_test.h"
 
+#include <rarebit/io.h>
 #include <rarebit/rarebit.h>
 
 #include <math.h>

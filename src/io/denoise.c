@@ -1,7 +1,6 @@
 /* Pictures without their noise: a model rebuilds the patch at every place, and each pixel becomes
  * the mean of what all patches over it say. */
-#include "io/io.h"
-#include "model/model.h"
+#include "io.h"
 
 #include <rarebit/denoise.h>
 

@@ -1,5 +1,4 @@
 /* Classes as a file has them: a table of text, or a column of an AnnData file. */
-#include "io/io.h"
 #include "labels.h"
 
 #include <string.h>
