@@ -86,6 +86,7 @@ struct rb_source {
     bool sparse;
     const rb_names *sample_names, *feature_names; /* NULL: none; owned by `state` */
     char *path;                                   /* of the file, for sentences; NULL: none */
+    const char *format;                           /* of the file: "npy"; NULL: no file */
     int64_t unpacked; /* bytes that a walk over all samples unpacks anew; 0: none */
     bool at_random;   /* single samples in any order cost little: memory, rows of a file */
     /* Reading takes long, and may be done by another thread while the block before is worked on:
