@@ -1,5 +1,5 @@
 /* Classes of samples: found by name, or where names are missing by position. */
-#include "labels.h"
+#include "modules.h"
 
 #include <stdlib.h>
 #include <string.h>

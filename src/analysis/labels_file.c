@@ -1,6 +1,6 @@
 /* Classes as a file has them: a table of text, or a column of an AnnData file. */
 #include "io/io.h"
-#include "labels.h"
+#include "modules.h"
 
 #include <string.h>
 #include <sys/stat.h>

@@ -93,6 +93,18 @@ rb_error rb_labels_read(rb_context *ctx, const char *where, const rb_source *sou
                         rb_labels *labels);
 void rb_labels_clear(rb_labels *labels);
 
+/* Classes as a file has them (labels_file.c). */
+typedef struct rb_label_table {
+    rb_names *names;   /* of the samples; NULL: the file has none */
+    rb_names *classes; /* one each; "": no class */
+    bool header;       /* the first entry is a header, or without names may be one */
+} rb_label_table;
+
+/* Reads what --labels takes. The table is to be cleared, also when it was not filled. */
+rb_error rb_label_table_read(rb_context *ctx, const char *where, const rb_source *source,
+                             rb_label_table *table);
+void rb_label_table_clear(rb_label_table *table);
+
 /* The best unit of each class, by codes of units x labelled samples; best has room for all
  * classes. */
 rb_error rb_class_units(rb_context *ctx, const rb_labels *labels, int64_t n_units,
