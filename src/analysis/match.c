@@ -6,7 +6,7 @@
  * Found and true modules are paired so that the sum of the indices is largest; the consensus score
  * is that sum divided by the larger number of modules.
  */
-#include "modules.h"
+#include "analysis.h"
 
 #include <stdlib.h>
 

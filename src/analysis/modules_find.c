@@ -1,5 +1,5 @@
 /* Modules of a model in the samples of a source. */
-#include "modules.h"
+#include "analysis.h"
 
 #include <float.h>
 #include <math.h>

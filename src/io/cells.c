@@ -33,7 +33,7 @@ rb_fields rb_fields_of(char *line, int64_t length, char delimiter) {
 }
 
 /* Takes a quoted field that starts at `at`; returns where it ends, behind its closing quote. */
-static char *take_quoted(char *at, rb_fields *fields, rb_field *field) {
+static char *take_quoted(char *at, rb_fields *fields, rb_text_field *field) {
     field->quoted = true;
     field->text = at;
     char *out = at;
@@ -57,7 +57,7 @@ static char *take_quoted(char *at, rb_fields *fields, rb_field *field) {
     return at + 1;
 }
 
-static char *take_plain(char *at, rb_fields *fields, rb_field *field) {
+static char *take_plain(char *at, rb_fields *fields, rb_text_field *field) {
     field->text = at;
     if (fields->delimiter == ' ') {
         while (at < fields->end && !is_blank(*at)) {
@@ -77,11 +77,11 @@ static char *take_plain(char *at, rb_fields *fields, rb_field *field) {
     return at;
 }
 
-bool rb_fields_next(rb_fields *fields, rb_field *field) {
+bool rb_fields_next(rb_fields *fields, rb_text_field *field) {
     if (fields->done) {
         return false;
     }
-    *field = (rb_field){0};
+    *field = (rb_text_field){0};
     char *at = skip_blanks(fields->next, fields->end, fields->delimiter);
     bool quoted = at < fields->end && *at == '"';
     at = quoted ? take_quoted(at, fields, field) : take_plain(at, fields, field);
@@ -103,7 +103,7 @@ bool rb_fields_next(rb_fields *fields, rb_field *field) {
 
 int64_t rb_fields_count(char *line, int64_t length, char delimiter) {
     rb_fields fields = rb_fields_of(line, length, delimiter);
-    rb_field field;
+    rb_text_field field;
     int64_t count = 0;
     for (fields.looking = true; rb_fields_next(&fields, &field);) {
         count++;

@@ -53,8 +53,8 @@ static void advise_cut(const struct table *t, int64_t column, char *buffer, size
 }
 
 /* What might help with a text where a number should be; "" when nothing does. */
-static void advise_text(const struct table *t, int64_t column, const rb_field *field, char *buffer,
-                        size_t size) {
+static void advise_text(const struct table *t, int64_t column, const rb_text_field *field,
+                        char *buffer, size_t size) {
     const char *text = "";
     char shown[RB_SHOWN];
     if (t->comment) {
@@ -78,7 +78,7 @@ static void advise_text(const struct table *t, int64_t column, const rb_field *f
     snprintf(buffer, size, "%s", text);
 }
 
-static void advise(const struct table *t, int64_t column, const rb_field *field, char *buffer,
+static void advise(const struct table *t, int64_t column, const rb_text_field *field, char *buffer,
                    size_t size) {
     advise_text(t, column, field, buffer, size);
     bool names = column == 1 && !t->layout.row_names && !t->comment;
@@ -90,7 +90,7 @@ static void advise(const struct table *t, int64_t column, const rb_field *field,
 }
 
 static rb_error refuse_cell(rb_context *ctx, const struct table *t, int64_t column,
-                            const rb_field *field, rb_cell cell) {
+                            const rb_text_field *field, rb_cell cell) {
     char shown[RB_SHOWN], advice[192];
     rb_show(field->text, field->length, shown);
     advise(t, column, field, advice, sizeof advice);
@@ -145,7 +145,7 @@ static rb_error read_cell(rb_context *ctx, struct table *t, rb_fields *fields, i
     if (!t->words && take_number(fields, value)) {
         return RB_OK;
     }
-    rb_field field;
+    rb_text_field field;
     if (!rb_fields_next(fields, &field)) {
         return ragged(ctx, t, column - 1);
     }
@@ -158,7 +158,7 @@ static rb_error read_cell(rb_context *ctx, struct table *t, rb_fields *fields, i
 
 static rb_error read_row(rb_context *ctx, struct table *t, char *line, int64_t length) {
     rb_fields fields = rb_fields_of(line, length, t->layout.delimiter);
-    rb_field field;
+    rb_text_field field;
     rb_error err = make_room(ctx, t);
     int64_t column = 1;
     if (!err && t->layout.row_names && rb_fields_next(&fields, &field)) {
@@ -199,7 +199,7 @@ static rb_error take_blank(rb_context *ctx, struct table *t, int64_t blank) {
 
 static rb_error read_header(rb_context *ctx, struct table *t, char *line, int64_t length) {
     rb_fields fields = rb_fields_of(line, length, t->layout.delimiter);
-    rb_field field;
+    rb_text_field field;
     rb_error err = RB_OK;
     int64_t count = rb_fields_count(line, length, t->layout.delimiter);
     bool corner = t->layout.row_names && count == t->layout.columns;

@@ -114,7 +114,7 @@ static rb_error put_row(rb_context *ctx, struct text_writer *w) {
         }
         err = err ? err
                   : put(ctx, w, text,
-                        (size_t)format_value(rb_number_get(w->row, w->type, j), w->type, text));
+                        (size_t)format_value(rb_get(w->type, w->row, j), w->type, text));
     }
     w->next++;
     return err ? err : put(ctx, w, "\n", 1);

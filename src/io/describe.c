@@ -28,7 +28,7 @@ static rb_error add_dense(rb_context *ctx, rb_description *d, const rb_matrix *m
     for (int64_t i = 0; i < m->n_samples; i++) {
         for (int64_t j = 0; !err && j < m->n_features; j++) {
             err = add_value(
-                ctx, d, rb_number_get(m->values, m->type, i * m->row_stride + j * m->column_stride),
+                ctx, d, rb_get(m->type, m->values, i * m->row_stride + j * m->column_stride),
                 first + i, j);
         }
     }
@@ -40,7 +40,7 @@ static rb_error add_sparse(rb_context *ctx, rb_description *d, const rb_matrix *
     for (int64_t i = 0; i < m->n_samples; i++) {
         int64_t end = m->starts[i + 1] - m->starts[0];
         for (int64_t e = m->starts[i] - m->starts[0]; !err && e < end; e++) {
-            err = add_value(ctx, d, rb_number_get(m->values, m->type, e), first + i, m->columns[e]);
+            err = add_value(ctx, d, rb_get(m->type, m->values, e), first + i, m->columns[e]);
         }
     }
     if (rb_matrix_stored(m) < m->n_samples * m->n_features) {

@@ -219,6 +219,7 @@ static rb_error open_hdf5(rb_context *ctx, const char *path, const rb_read_optio
                     .sample_names = stream->place.samples,
                     .feature_names = stream->place.features,
                     .unpacked = packed_bytes(&stream->values) + packed_bytes(&stream->columns),
+                    .reads_ahead = true,
                     .read = read_block,
                     .close = close_source,
                     .state = stream};

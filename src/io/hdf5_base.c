@@ -246,3 +246,10 @@ rb_error rb_h5_close(rb_h5 *file) {
     rb_free(file);
     return err;
 }
+
+#define TEXT_OF(x) #x
+#define TEXT(x) TEXT_OF(x)
+
+const char *rb_io_hdf5(void) {
+    return TEXT(H5_VERS_MAJOR) "." TEXT(H5_VERS_MINOR) "." TEXT(H5_VERS_RELEASE);
+}

@@ -34,12 +34,12 @@ static rb_error sort_row(rb_context *ctx, rb_type type, int32_t *columns, void *
         return RB_ERROR_MEMORY;
     }
     for (int64_t e = 0; e < count; e++) {
-        row[e] = (struct entry){columns[e], rb_number_get(values, type, e)};
+        row[e] = (struct entry){columns[e], rb_get(type, values, e)};
     }
     qsort(row, (size_t)count, sizeof *row, compare);
     for (int64_t e = 0; e < count; e++) {
         columns[e] = row[e].column;
-        rb_number_set(values, type, e, row[e].value);
+        rb_put(type, values, e, row[e].value);
     }
     rb_free(row);
     return RB_OK;

@@ -7,11 +7,14 @@
 #ifndef RB_IO_H
 #define RB_IO_H
 
-#include "data/data.h"
+#include "analysis/analysis.h"
+#include "em/em.h"
 #include <rarebit/io.h>
 #include <rarebit/patches.h>
 
 #include <stdio.h>
+
+#pragma GCC visibility push(default) /* for the libraries above: cmake/Libraries.cmake */
 
 /* What a format is recognised by. */
 typedef struct rb_probe {
@@ -195,6 +198,22 @@ rb_error rb_anndata_check_new(rb_context *ctx, const char *path, const char *cod
 rb_error rb_anndata_column(rb_context *ctx, const char *path, const char *column, rb_names **names,
                            rb_names **texts);
 
+/* ---- a model within another file (model_save.c, model_load.c) ---- */
+
+/* Writes arrays, attributes, history and status of a model into a group, which is made. */
+rb_error rb_model_put(rb_context *ctx, rb_h5 *file, const char *group, const rb_model *model);
+/* Adds what rb_model_put wrote to an empty model; `path` is that of the file, for sentences. */
+rb_error rb_model_get(rb_context *ctx, rb_h5 *file, const char *path, const char *group,
+                      rb_model *model);
+
+/* ---- classes of samples (labels.c) ---- */
+
+/* Reads what rb_modules_enrichment takes as labels. Samples are found by name, and by position
+ * where the labels or the data have no names, which a log message says. RB_ERROR_DATA when no
+ * sample has a class, or there are not as many classes as samples where the position counts. */
+rb_error rb_labels_read(rb_context *ctx, const char *where, const rb_source *source,
+                        rb_labels *labels);
+
 /* ---- plain and gzip text (text.c) ---- */
 
 /* Reads lines of any length from a plain or gzip file. */
@@ -243,5 +262,11 @@ rb_error rb_sound_decode(rb_context *ctx, const char *path, rb_sound *sound);
 /* What the options of patches ask for. */
 rb_error rb_patches_plan_of(rb_context *ctx, const rb_patches_options *options,
                             rb_patches_plan *plan); /* patches.c */
+
+/* What a model file says of itself; docs/model-format.md explains it. */
+#define RB_STORE_FORMAT "rarebit-model"
+enum { RB_STORE_VERSION = 1 };
+
+#pragma GCC visibility pop
 
 #endif

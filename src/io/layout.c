@@ -63,7 +63,7 @@ struct candidates {
 
 static void note_candidate(struct candidate *c, int row, char *line, int64_t length) {
     rb_fields fields = rb_fields_of(line, length, c->delimiter);
-    rb_field field;
+    rb_text_field field;
     double value;
     fields.looking = true;
     int64_t count = 0;
@@ -148,13 +148,13 @@ struct sample {
     bool comment;         /* the first row begins with # */
 };
 
-static void note_first(const char *words, struct column *column, const rb_field *field) {
+static void note_first(const char *words, struct column *column, const rb_text_field *field) {
     column->first = rb_cell_read_with(words, field->text, field->length, &column->first_value);
     column->first_quoted = field->quoted;
     column->first_empty = field->length == 0;
 }
 
-static void note_below(const char *words, struct column *column, const rb_field *field) {
+static void note_below(const char *words, struct column *column, const rb_text_field *field) {
     double value;
     rb_cell cell = rb_cell_read_with(words, field->text, field->length, &value);
     if (rb_decimal_comma(field->text, field->length) || rb_thousands(field->text, field->length)) {
@@ -185,7 +185,7 @@ static rb_error reserve(rb_context *ctx, struct sample *sample, int64_t old, int
 /* Looks at the fields of one line; `row` 0 is the first. */
 static rb_error note_line(rb_context *ctx, void *arg, int row, char *line, int64_t length) {
     struct sample *sample = arg;
-    rb_field field;
+    rb_text_field field;
     rb_error err = RB_OK;
     if (row < 2) {
         int64_t count = rb_fields_count(line, length, sample->delimiter);

@@ -30,12 +30,12 @@ static rb_error damaged(rb_context *ctx, const struct mtx *m, const char *what) 
 
 /* ---- the header ---- */
 
-static bool is_word(const rb_field *field, const char *word) {
+static bool is_word(const rb_text_field *field, const char *word) {
     return field->length == (int64_t)strlen(word) &&
            strncasecmp(field->text, word, strlen(word)) == 0;
 }
 
-static rb_error refuse_kind(rb_context *ctx, const struct mtx *m, const rb_field *field,
+static rb_error refuse_kind(rb_context *ctx, const struct mtx *m, const rb_text_field *field,
                             const char *offered) {
     char shown[RB_SHOWN];
     return rb_fail(ctx, RB_ERROR_UNSUPPORTED,
@@ -47,7 +47,7 @@ static rb_error refuse_kind(rb_context *ctx, const struct mtx *m, const rb_field
 static rb_error read_banner(rb_context *ctx, struct mtx *m) {
     char *line;
     int64_t length;
-    rb_field words[5];
+    rb_text_field words[5];
     rb_error err = rb_lines_next(ctx, m->lines, &line, &length);
     if (err) {
         return err;

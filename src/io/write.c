@@ -148,15 +148,15 @@ rb_error rb_writer_close(rb_context *ctx, rb_writer *writer) {
 void rb_rows_copy(const rb_matrix *m, int64_t row, rb_type type, void *out) {
     if (!m->sparse) {
         for (int64_t j = 0; j < m->n_features; j++) {
-            rb_number_set(
-                out, type, j,
-                rb_number_get(m->values, m->type, row * m->row_stride + j * m->column_stride));
+            rb_put(type, 
+                out, j,
+                rb_get(m->type, m->values, row * m->row_stride + j * m->column_stride));
         }
         return;
     }
     memset(out, 0, (size_t)m->n_features * rb_type_size(type));
     for (int64_t e = m->starts[row] - m->starts[0]; e < m->starts[row + 1] - m->starts[0]; e++) {
-        rb_number_set(out, type, m->columns[e], rb_number_get(m->values, m->type, e));
+        rb_put(type, out, m->columns[e], rb_get(m->type, m->values, e));
     }
 }
 

@@ -12,6 +12,8 @@
 #include <rarebit/matrix.h>
 #include <rarebit/version.h>
 
+#pragma GCC visibility push(default) /* for the libraries above: cmake/Libraries.cmake */
+
 /* rows x cols, row-major, ld values from row to row. A view, unless made by rb_dense_new. */
 typedef struct rb_dense {
     void *data;
@@ -23,17 +25,17 @@ static inline size_t rb_type_size(rb_type type) {
     return type == RB_FLOAT32 ? sizeof(float) : sizeof(double);
 }
 
-/* One of many numbers of a type. */
-static inline double rb_number_get(const void *numbers, rb_type type, int64_t index) {
-    return type == RB_FLOAT32 ? (double)((const float *)numbers)[index]
-                              : ((const double *)numbers)[index];
+/* Value `index` of an array of that type. */
+static inline double rb_get(rb_type type, const void *values, int64_t index) {
+    return type == RB_FLOAT32 ? (double)((const float *)values)[index]
+                              : ((const double *)values)[index];
 }
 
-static inline void rb_number_set(void *numbers, rb_type type, int64_t index, double value) {
+static inline void rb_put(rb_type type, void *values, int64_t index, double value) {
     if (type == RB_FLOAT32) {
-        ((float *)numbers)[index] = (float)value;
+        ((float *)values)[index] = (float)value;
     } else {
-        ((double *)numbers)[index] = value;
+        ((double *)values)[index] = value;
     }
 }
 
@@ -219,5 +221,7 @@ void rb_drop_row(const rb_context *ctx, rb_type type, int64_t n, const uint32_t 
 
 /* Picks the best kernels that this processor can run; called by rb_context_new. */
 void rb_kernels_choose(rb_context *ctx);
+
+#pragma GCC visibility pop
 
 #endif

@@ -1,7 +1,6 @@
 /* Pictures without their noise: a model rebuilds the patch at every place, and each pixel becomes
  * the mean of what all patches over it say. */
-#include "io/io.h"
-#include "model/model.h"
+#include "io.h"
 
 #include <rarebit/denoise.h>
 
@@ -81,7 +80,7 @@ typedef struct mosaic {
 } mosaic;
 
 /* Adds rebuilt patches where they lie. */
-static int add_patches(void *user, int64_t first, const rb_matrix *rows) {
+static rb_error add_patches(void *user, int64_t first, const rb_matrix *rows) {
     const mosaic *m = user;
     int64_t across = m->image->width - m->plan->width + 1, channels = m->image->channels;
     int64_t line = m->plan->width * channels;
@@ -92,7 +91,7 @@ static int add_patches(void *user, int64_t first, const rb_matrix *rows) {
             m->sums[y * m->image->width * channels + x] += rb_matrix_at(rows, i, d);
         }
     }
-    return 0;
+    return RB_OK;
 }
 
 /* How many of the windows of a size, in a row of so many pixels, lie over a pixel. */

@@ -3,7 +3,7 @@
  * Other keys (names, weights) are ignored. Every index is checked: a whole number, not negative,
  * given once.
  */
-#include "modules.h"
+#include "io.h"
 
 #include <errno.h>
 #include <jansson.h>

@@ -1,5 +1,5 @@
 /* Classes of samples: found by name, or where names are missing by position. */
-#include "modules.h"
+#include "labels.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -194,8 +194,12 @@ rb_error rb_labels_read(rb_context *ctx, const char *where, const rb_source *sou
     return err;
 }
 
-void rb_labels_clear(rb_labels *labels) {
-    rb_free(labels->class_of);
-    rb_names_free(labels->classes);
-    *labels = (rb_labels){0};
+rb_error rb_modules_enrichment(rb_context *ctx, const rb_modules *modules, const rb_model *model,
+                               rb_source *source, const char *labels_path, rb_enrichment *e) {
+    rb_labels labels;
+    *e = (rb_enrichment){0};
+    rb_error err = rb_labels_read(ctx, labels_path, source, &labels);
+    err = err ? err : rb_enrichment_of(ctx, modules, model, source, &labels, e);
+    rb_labels_clear(&labels);
+    return err;
 }

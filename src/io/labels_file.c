@@ -1,6 +1,5 @@
 /* Classes as a file has them: a table of text, or a column of an AnnData file. */
-#include "io/io.h"
-#include "modules.h"
+#include "labels.h"
 
 #include <string.h>
 #include <sys/stat.h>
