@@ -190,7 +190,7 @@ rb_error rb_anndata_add(rb_context *ctx, const char *input, const char *output,
 /* Are there none of that name yet? RB_ERROR_ARGUMENT says which are. */
 rb_error rb_anndata_check_new(rb_context *ctx, const char *path, const char *code_name);
 
-/* ---- a column of AnnData (anndata_column.c) ---- */
+/* ---- a column of AnnData (anndata.c) ---- */
 
 /* A column of the table of observations as texts, "" where it has no value, and the names of the
  * observations. RB_ERROR_ARGUMENT with the columns that there are: it has none of that name, or
