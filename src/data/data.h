@@ -24,6 +24,18 @@ void rb_names_free(rb_names *names);
 rb_error rb_names_warn_repeated(rb_context *ctx, const rb_names *names, const char *what,
                                 const char *then);
 
+/* Names with their places, in alphabetical order, then by place; NULL when memory is out. */
+typedef struct rb_named {
+    const char *text;
+    int64_t index;
+} rb_named;
+rb_named *rb_names_sort(rb_context *ctx, const rb_names *names);
+/* Where the first of that name stands in such a list; -1: there is none. */
+int64_t rb_names_find(const rb_named *sorted, int64_t count, const char *text);
+/* Gives doubles among the names a number ("A", "A-1", "A-2"), as single-cell programs do, passing
+ * by names that are there already. On failure the names stay. */
+rb_error rb_names_make_unique(rb_context *ctx, rb_names **names);
+
 /* Collects names one by one, for readers. Zero-initialise; on failure nothing leaks after
  * _clear. */
 typedef struct rb_name_list {
