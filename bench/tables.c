@@ -21,7 +21,7 @@ struct row {
     double sp, er, co; /* of the paper */
 };
 
-enum { RFN = RB_RFN_NORMALIZE_SD, RFNN = RB_RFN_NORMALIZE_NONE };
+enum { RFN = 0, RFNN = 1 }; /* normalised, or not */
 static const struct row rows[] = {
     {"D1", 50, false, RFN, 74, 58, 5},      {"D3", 50, false, RFN, 75, 456, 253},
     {"D7", 50, false, RFN, 75, 53, 4},      {"D1", 50, false, RFNN, 73, 85, 13},
@@ -57,29 +57,24 @@ void stop_on_error(rb_context *context, rb_error err) {
 
 /* One instance of one row: data, fit, figures. */
 static rb_evaluation run_instance(rb_context *context, const struct row *row, int64_t seed) {
-    rb_biclusters_options data;
-    rb_biclusters_options_default(&data);
-    data.dataset = row->dataset;
-    data.rest_sd = row->rest ? 0.5 : 0.01;
-    data.seed = seed;
-    rb_rfn_options options;
-    rb_rfn_options_default(&options);
-    rb_rfn_use_preset(RB_RFN_PRESET_PAPER, &options, NULL);
-    options.units = row->units;
-    options.eta = 0.1;
-    options.normalize = row->normalize;
-    rb_fit_options fit;
-    rb_fit_options_default(&fit);
-    fit.iterations = 1000;
-    fit.seed = seed;
+    rb_options *data =
+        bench_options(context, NULL, rb_biclusters_group(), "dataset=%s rest-sd=%g seed=%lld",
+                      row->dataset, row->rest ? 0.5 : 0.01, (long long)seed);
+    rb_options *options =
+        bench_options(context, "rfn", NULL,
+                      "preset=paper units=%lld normalize=%s iterations=1000 "
+                      "seed=%lld",
+                      (long long)row->units, row->normalize ? "none" : "sd", (long long)seed);
     rb_matrix *matrix = NULL;
     rb_source *source = NULL;
     rb_model *model = NULL;
     rb_evaluation evaluation;
-    stop_on_error(context, rb_simulate_biclusters(context, &data, &matrix, NULL));
+    stop_on_error(context, rb_simulate_biclusters(context, data, &matrix, NULL));
     stop_on_error(context, rb_source_from_matrix(context, matrix, &source));
-    stop_on_error(context, rb_fit(context, "rfn", &options, &fit, NULL, source, NULL, &model));
+    stop_on_error(context, rb_fit(context, options, source, NULL, &model));
     stop_on_error(context, rb_evaluate(context, model, source, &evaluation));
+    rb_options_free(data);
+    rb_options_free(options);
     rb_model_free(model);
     rb_source_free(source);
     rb_matrix_free(matrix);
@@ -108,8 +103,8 @@ static bool run_row(rb_context *context, const struct row *row, int instances) {
         "| %s | %3s | %4lld | %-4s | %5.1f | %7.1f (%.1f) | %7.1f (%.1f) | %3.0f | %3.0f | %3.0f | "
         "%s |\n",
         row->rest ? "II" : "I ", row->dataset, (long long)row->units,
-        row->normalize == RB_RFN_NORMALIZE_NONE ? "RFNn" : "RFN", s.mean, r.mean, r.sd, c.mean,
-        c.sd, row->sp, row->er, row->co, good ? "yes" : "NO");
+        row->normalize == RFNN ? "RFNn" : "RFN", s.mean, r.mean, r.sd, c.mean, c.sd, row->sp,
+        row->er, row->co, good ? "yes" : "NO");
     fflush(stdout);
     return good;
 }

@@ -13,7 +13,7 @@ struct mean_options {
 
 static const rb_option option_table[] = {
     {"floor", 0, RB_OPTION_NUMBER, offsetof(struct mean_options, floor), "0", 0, 1e300, NULL,
-     "SIZE", "means of a smaller size become 0", RB_OPTION_COMMON},
+     "SIZE", "means of a smaller size become 0", RB_OPTION_COMMON, NULL, NULL},
     {0},
 };
 
@@ -242,6 +242,7 @@ static rb_error evaluate(rb_context *context, const rb_model *model, struct rb_f
 }
 
 static const rb_method mean_method = {
+    .size = sizeof(rb_method),
     .name = "mean",
     .title = "mean sample",
     .options = option_table,
@@ -281,12 +282,16 @@ static int print_codes(void *user, int64_t first, const rb_matrix *rows) {
 static rb_error demonstrate(rb_context *context, rb_source *source, const char *path) {
     rb_model *model = NULL, *loaded = NULL;
     rb_evaluation e = {0};
-    rb_fit_options options;
-    rb_fit_options_default(&options);
-    options.iterations = 2;
+    rb_options *options = NULL;
     rb_error err = rb_context_add_method(context, &mean_method);
     if (!err) {
-        err = rb_fit(context, "mean", NULL, &options, NULL, source, NULL, &model);
+        err = rb_options_new(context, "mean", &options);
+    }
+    if (!err) {
+        err = rb_options_set_all(context, options, "iterations=2");
+    }
+    if (!err) {
+        err = rb_fit(context, options, source, NULL, &model);
     }
     if (!err) {
         err = rb_model_save(context, model, path);
@@ -305,6 +310,7 @@ static rb_error demonstrate(rb_context *context, rb_source *source, const char *
         printf("mean: %g %g\n", mean[0], mean[1]);
         printf("mean squared error: %g\n", e.mean_squared_error);
     }
+    rb_options_free(options);
     rb_model_free(model);
     rb_model_free(loaded);
     return err;

@@ -1,5 +1,6 @@
 /* Fuzz target: model files. The input changes a sound model, object by object, and what still loads
  * is used. A damaged container is HDF5's own to survive. */
+#include "../tests/options.h"
 #include "driver/read.h"
 
 #include "model/model.h"

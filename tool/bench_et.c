@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const rb_option *bench_option_table(void) {
+static const rb_option_group *bench_group(void) {
     static const rb_option table[] = {
         {"experiment", 0, RB_OPTION_TEXT, offsetof(bench_options, experiment), NULL, 0, 0, NULL,
          "NAME", "the one to run (all that make their own bars if not given)"},
@@ -32,7 +32,9 @@ static const rb_option *bench_option_table(void) {
          "of the first data set and its fit; the next take the next numbers"},
         {0},
     };
-    return table;
+    static const rb_option_group group = {sizeof(rb_option), "Experiment", table,
+                                          sizeof(bench_options), NULL};
+    return &group;
 }
 
 static const struct {
@@ -63,10 +65,16 @@ static int on_progress(const rb_progress *progress, void *user) {
     return interrupted();
 }
 
-rb_error bench_fit(invocation *call, const char *method, const rb_et_options *options,
-                   const rb_fit_options *fit, rb_source *source, rb_model **model) {
+rb_error bench_options_new(rb_context *ctx, const char *method, const rb_option_group *group,
+                           rb_options **options) {
+    rb_error err = rb_options_new(ctx, method, options);
+    return err || !group ? err : rb_options_add(ctx, *options, group);
+}
+
+rb_error bench_fit(invocation *call, const rb_options *options, rb_source *source,
+                   rb_model **model) {
     rb_context_on_progress(call->ctx, on_progress, NULL);
-    rb_error err = rb_fit(call->ctx, method, options, fit, NULL, source, NULL, model);
+    rb_error err = rb_fit(call->ctx, options, source, NULL, model);
     rb_context_on_progress(call->ctx, NULL, NULL);
     report_progress_end();
     return err;
@@ -93,13 +101,15 @@ double bench_median_seconds(const rb_model *model) {
 
 rb_error bench_picture(invocation *call, const bench_options *options, const rb_model *model,
                        const char *shape) {
-    rb_plot_options plot;
+    rb_options *plot = NULL;
     if (!options->picture) {
         return RB_OK;
     }
-    rb_plot_options_default(&plot);
-    plot.shape = shape;
-    return rb_plot_filters(call->ctx, model, &plot, options->picture);
+    rb_error err = bench_options_new(call->ctx, NULL, rb_plot_group(), &plot);
+    err = err ? err : rb_options_set(call->ctx, plot, "shape", shape);
+    err = err ? err : rb_plot_filters(call->ctx, model, plot, options->picture);
+    rb_options_free(plot);
+    return err;
 }
 
 /* ---- the command ---- */
@@ -111,7 +121,7 @@ static int check_options(const invocation *call, const bench_options *options) {
         heeds =
             strcmp(options->experiment, experiments[i].name) == 0 ? experiments[i].heeds : heeds;
     }
-    for (const rb_option *row = bench_option_table(); row->name; row++) {
+    for (const rb_option *row = bench_group()->rows; row->name; row++) {
         bool which = among_words("experiment list", row->name);
         if (!which && option_was_given(call, row->name) && !among_words(heeds, row->name)) {
             report_error("--%s does nothing for %s; leave it out", row->name,
@@ -123,7 +133,7 @@ static int check_options(const invocation *call, const bench_options *options) {
 }
 
 static int run(invocation *call) {
-    const bench_options *options = options_of(call, bench_option_table());
+    const bench_options *options = options_of(call, bench_group());
     bool known = bench_bars_has(options->experiment);
     int status = check_options(call, options);
     if (status) {
@@ -158,8 +168,7 @@ const command bench_et_command = {
         "Trials run in parallel, each on one thread. Without --experiment all of these run; the "
         "others, on data that --data names, and scaling, are asked for by name.",
     .arguments = {{NULL, NULL, false}},
-    .groups = {{"Experiment", bench_option_table, sizeof(bench_options), NULL},
-               {"General", general_option_table, sizeof(general_options), NULL}},
+    .groups = {bench_group, general_group},
     .examples = {{"What there is", "bench et --list"},
                  {"One of them", "bench et --experiment mca-noisy"},
                  {"With the settings that the paper prints", "bench et --as-printed"},

@@ -7,7 +7,7 @@
 typedef struct bench_options {
     const char *experiment;
     bool list, as_printed;
-    int singletons, negative; /* rb_et_singletons, rb_et_negative */
+    int singletons, negative; /* as in the rows of bench_et.c */
     int64_t trials, restarts, iterations, seed;
     const char *data, *picture;
 } bench_options;
@@ -30,9 +30,12 @@ int bench_scaling(invocation *call, const bench_options *options);
 
 /* --data, or a message that says what it must be. */
 bool bench_has_data(const bench_options *options, const char *what);
+/* Options of a method, or of a group where that is NULL. */
+rb_error bench_options_new(rb_context *ctx, const char *method, const rb_option_group *group,
+                           rb_options **options);
 /* Fits with a line of progress; a fit that was interrupted stops early. */
-rb_error bench_fit(invocation *call, const char *method, const rb_et_options *options,
-                   const rb_fit_options *fit, rb_source *source, rb_model **model);
+rb_error bench_fit(invocation *call, const rb_options *options, rb_source *source,
+                   rb_model **model);
 /* Of the seconds of a model's iterations. */
 double bench_median_seconds(const rb_model *model);
 /* Draws the fields as images or curves of a shape into --picture, if it is given. */

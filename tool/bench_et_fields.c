@@ -24,17 +24,18 @@ static void list(const struct field_experiment *e) {
            (long long)e->iterations);
 }
 
-static rb_et_options method_options(const struct field_experiment *e) {
-    rb_et_options options;
-    rb_et_options_default(&options);
-    options.units = e->units;
-    options.candidates = e->candidates;
-    options.max_active = e->max_active;
-    options.prior = e->prior;
-    options.sigma = e->sigma;
-    options.temperature = e->temperature;
-    options.weight_noise = e->weight_noise;
-    return options;
+static rb_error new_options(rb_context *ctx, const struct field_experiment *e,
+                            const bench_options *bench, rb_options **options) {
+    rb_error err = bench_options_new(ctx, e->method, NULL, options);
+    long long iterations = (long long)(bench->iterations ? bench->iterations : e->iterations);
+    return err ? err
+               : rb_options_set_all(ctx, *options,
+                                    "units=%lld candidates=%lld max-active=%lld prior=%.17g "
+                                    "sigma=%.17g temperature=%s weight-noise=%.17g "
+                                    "iterations=%lld seed=%lld",
+                                    (long long)e->units, (long long)e->candidates,
+                                    (long long)e->max_active, e->prior, e->sigma, e->temperature,
+                                    e->weight_noise, iterations, (long long)bench->seed);
 }
 
 static void print_result(const struct field_experiment *e, const rb_model *model,
@@ -52,14 +53,12 @@ static void print_result(const struct field_experiment *e, const rb_model *model
 
 static rb_error fit_fields(invocation *call, const struct field_experiment *e,
                            const bench_options *options, rb_source *source) {
-    rb_et_options method = method_options(e);
-    rb_fit_options fit;
+    rb_options *how = NULL;
     rb_model *model = NULL;
     rb_evaluation evaluation;
-    rb_fit_options_default(&fit);
-    fit.iterations = options->iterations ? options->iterations : e->iterations;
-    fit.seed = options->seed;
-    rb_error err = bench_fit(call, e->method, &method, &fit, source, &model);
+    rb_error err = new_options(call->ctx, e, options, &how);
+    err = err ? err : bench_fit(call, how, source, &model);
+    rb_options_free(how);
     if (!err) {
         err = bench_picture(call, options, model, e->shape);
     }
@@ -94,11 +93,13 @@ static int run(invocation *call, const struct field_experiment *e, const bench_o
 /* ---- patches ---- */
 
 static rb_error open_patches(rb_context *ctx, const bench_options *options, rb_source **source) {
-    rb_patches_options patches;
-    rb_patches_options_default(&patches);
-    patches.scale = "0:10";
-    patches.seed = options->seed;
-    return rb_patches(ctx, &options->data, 1, &patches, source);
+    rb_options *patches = NULL;
+    rb_error err = bench_options_new(ctx, NULL, rb_patches_group(), &patches);
+    err = err ? err
+              : rb_options_set_all(ctx, patches, "scale=0:10 seed=%lld", (long long)options->seed);
+    err = err ? err : rb_patches(ctx, &options->data, 1, patches, source);
+    rb_options_free(patches);
+    return err;
 }
 
 static int run_patches(invocation *call, const bench_options *options, const char *name,
@@ -176,16 +177,16 @@ static char **list_recordings(const char *path, int *count) {
 }
 
 static rb_error open_segments(rb_context *ctx, const bench_options *options, rb_source **source) {
-    rb_segments_options segments;
+    rb_options *segments = NULL;
     int count;
     char **paths = list_recordings(options->data, &count);
     if (!paths) {
         return RB_ERROR_MEMORY;
     }
-    rb_segments_options_default(&segments);
-    segments.length = "200";
-    segments.peak = 5;
-    rb_error err = rb_segments(ctx, (const char *const *)paths, count, &segments, source);
+    rb_error err = bench_options_new(ctx, NULL, rb_segments_group(), &segments);
+    err = err ? err : rb_options_set_all(ctx, segments, "length=200 peak=5");
+    err = err ? err : rb_segments(ctx, (const char *const *)paths, count, segments, source);
+    rb_options_free(segments);
     free_paths(paths, count);
     return err;
 }

@@ -10,18 +10,20 @@ typedef struct truth_options {
     const char *truth;
 } truth_options;
 
-static const rb_option *truth_option_table(void) {
+static const rb_option_group *truth_group(void) {
     static const rb_option table[] = {
         {"truth", 0, RB_OPTION_TEXT, offsetof(truth_options, truth), NULL, 0, 0, NULL, "FILE",
          "the true causes, causes x features (simulate bars --truth): which of them units found"},
         {0},
     };
-    return table;
+    static const rb_option_group group = {sizeof(rb_option), "Truth", table, sizeof(truth_options),
+                                          NULL};
+    return &group;
 }
 
 /* Compares the fields of the units with the truth, if there is one. */
 static rb_error match_truth(const invocation *call, const rb_model *model, rb_field_match *match) {
-    const truth_options *options = options_of(call, truth_option_table());
+    const truth_options *options = options_of(call, truth_group());
     rb_source *truth = NULL;
     *match = (rb_field_match){.mean_absolute_error = NAN};
     if (!options->truth) {
@@ -135,7 +137,7 @@ static void print_table(const rb_model *model, const rb_evaluation *e,
 }
 
 static int run(invocation *call) {
-    const json_options *options = options_of(call, json_option_table());
+    const json_options *options = options_of(call, json_group());
     rb_model *model = NULL;
     rb_source *source = NULL;
     rb_evaluation evaluation;
@@ -169,11 +171,7 @@ const command evaluate_command = {
                    "left out of the table and are null in JSON.",
     .arguments = {{"MODEL", "a model that 'rarebit fit' wrote", false},
                   {"DATA", "samples x features, in any format that fit reads", false}},
-    .groups = {{"Output", json_option_table, sizeof(json_options), NULL},
-               {"Truth", truth_option_table, sizeof(truth_options), NULL},
-               {"Codes", coding_option_table, sizeof(coding_options), NULL},
-               {"Reading", rb_read_option_table, sizeof(rb_read_options), NULL},
-               {"General", general_option_table, sizeof(general_options), NULL}},
+    .groups = {json_group, truth_group, coding_group, rb_read_group, general_group},
     .examples = {{"On the data that it was fitted to", "evaluate model.h5 X.npy"},
                  {"On other data, for a program", "evaluate model.h5 test.npy --json"},
                  {"Bars whose fields are known", "evaluate bars.h5 Y.npy --truth fields.npy"}},

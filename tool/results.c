@@ -53,7 +53,7 @@ static int write_rows(invocation *call, const rb_model *model, rb_source *source
 }
 
 int run_rows(invocation *call, rows_maker make, column_namer namer) {
-    const output_options *options = options_of(call, matrix_output_option_table());
+    const output_options *options = options_of(call, matrix_output_group());
     rb_model *model = NULL;
     rb_source *source = NULL;
     char **names = NULL;
@@ -91,7 +91,7 @@ int run_rows(invocation *call, rows_maker make, column_namer namer) {
 
 /* Writes a source to a target of the user's. */
 static int write_to(invocation *call, rb_source *source, const char *target) {
-    const output_options *options = options_of(call, matrix_output_option_table());
+    const output_options *options = options_of(call, matrix_output_group());
     output out;
     int status = output_begin(&out, target, suffixes[options->format]);
     if (status) {
@@ -106,7 +106,7 @@ static int write_to(invocation *call, rb_source *source, const char *target) {
 }
 
 int write_source(invocation *call, rb_source *source) {
-    const output_options *options = options_of(call, matrix_output_option_table());
+    const output_options *options = options_of(call, matrix_output_group());
     return write_to(call, source, options->output);
 }
 
@@ -122,7 +122,7 @@ int write_matrix_to(invocation *call, const rb_matrix *matrix, const char *targe
 }
 
 int write_matrix(invocation *call, const rb_matrix *matrix) {
-    const output_options *options = options_of(call, matrix_output_option_table());
+    const output_options *options = options_of(call, matrix_output_group());
     return write_matrix_to(call, matrix, options->output);
 }
 

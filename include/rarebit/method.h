@@ -19,6 +19,28 @@ extern "C" {
 struct rb_block; /* a block of preprocessed samples */
 struct rb_feed;  /* gives the preprocessed samples of a source */
 
+typedef enum rb_accelerate {
+    RB_ACCELERATE_NONE = 0,
+    RB_ACCELERATE_SQUAREM,
+    RB_ACCELERATE_NESTEROV
+} rb_accelerate;
+
+/* The options of every fit (rarebit/fit.h), as a method gets them; new fields come at the end. */
+typedef struct rb_fit_options {
+    int64_t iterations;
+    double tolerance;
+    int64_t patience;
+    double parameter_tolerance;
+    double max_time;
+    int64_t seed;
+    int64_t restarts;
+    int precision; /* rb_type */
+    int64_t batch_size;
+    bool keep_order;
+    bool trace;
+    int accelerate; /* rb_accelerate */
+} rb_fit_options;
+
 /* The shape of a problem, and what every method is told about it. */
 typedef struct rb_problem {
     int64_t n_samples, n_features;
@@ -70,12 +92,14 @@ typedef rb_error (*rb_kept_fn)(void *user, const rb_kept *array);
 enum { RB_FIGURES_MOST = 12 };
 
 typedef struct rb_method {
-    const char *name;         /* "rfn" */
-    const char *title;        /* "rectified factor network" */
-    const rb_option *options; /* the table of its option struct */
-    size_t options_size;      /* of that struct */
-    const void *own;          /* what methods that share their functions differ in; or NULL */
-    const char *code_name;    /* of the codes in AnnData: "X_rfn" */
+    size_t size;                 /* sizeof(rb_method) */
+    const char *name;            /* "rfn" */
+    const char *title;           /* "rectified factor network" */
+    const rb_option *options;    /* the table of its option struct */
+    size_t options_size;         /* of that struct */
+    const void *own;             /* what methods that share their functions differ in; or NULL */
+    const char *code_name;       /* of the codes in AnnData: "X_rfn" */
+    const rb_option_rule *rules; /* presets; NULL: none */
     /* Options of which only a fit without a model to start from makes use, by name, NULL at the
      * end: with such a model they must be left alone. NULL: there are none. */
     const char *const *start_options;
@@ -158,8 +182,9 @@ typedef struct rb_method {
                          rb_evaluation *evaluation);
 } rb_method;
 
-/* Makes a method known to a context; the table must outlive it. RB_ERROR_ARGUMENT when the name is
- * taken. */
+/* Makes a method known to a context; the table must outlive it. RB_ERROR_ARGUMENT: the name is
+ * taken, the table is of another version of the library (size), a function is missing that is not
+ * said to be NULL at times, or its options are not sound. */
 RB_API rb_error rb_context_add_method(rb_context *context, const rb_method *method);
 
 /* ---- for the functions of a method outside of the library; examples/mean.c is one ---- */

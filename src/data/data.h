@@ -180,6 +180,20 @@ void rb_block_rows(const rb_block *block, int64_t row, rb_dense rows);
 /* The sum of the squares of all values of a block that are there; *values is their number. */
 double rb_block_squares(const rb_block *block, int64_t *values);
 
+/* The options of rarebit/preprocess.h. */
+typedef struct rb_preprocess_options {
+    int missing;   /* rb_missing: what to do with NaN; a feature's mean or median of the rest; or
+                    * leave it out */
+    double totals; /* scale each sample to this sum of values, none of which may be below 0;
+                    * 0: leave it */
+    bool log1p;    /* log(1 + x), after the totals; values must be above -1 */
+    int64_t top_variance; /* keep this many features of largest variance; 0: all */
+    int centre;           /* rb_centre: what is subtracted from each feature */
+    int scale; /* rb_scale: what each feature is divided by (1/n variance); constant: 1 */
+} rb_preprocess_options;
+
+extern const rb_option_group rb_preprocess_group;
+
 /* Fitted preprocessing: plain numbers, so that a model can store it. Order: samples are scaled to
  * totals, log1p, missing values filled (or kept as NaN), features selected, centred, scaled. */
 typedef struct rb_preprocess {

@@ -28,8 +28,7 @@ enum { ET_MOST_ACTIVE = 32 };
 /* Samples in one task of the E-step. Fixed: results must not depend on the number of threads. */
 enum { ET_TASK_SAMPLES = 128 };
 
-extern const rb_option et_option_rows[]; /* options.c */
-enum { ET_SHARED_OPTIONS = 3 };          /* the first row that is for all methods */
+enum { ET_SHARED_OPTIONS = 3 }; /* the first row that is for all methods */
 
 /* ---- states.c: the states of the candidates as a tree (kernels.h) ---- */
 

@@ -68,6 +68,8 @@ void rb_model_warn(rb_context *ctx, const rb_model *model, const rb_code_check *
 
 /* The method of that name: built in or added; NULL if unknown. */
 const rb_method *rb_find_method(const rb_context *ctx, const char *name);
+/* The options of a method as a group. */
+rb_option_group rb_method_group(const rb_method *method);
 
 /* ---- a model within another file (save.c, load.c) ---- */
 

@@ -102,7 +102,8 @@ static void begin(struct fitted *f, enum kind kind, const rb_et_options *options
     rb_preprocess_options_default(&preprocess);
     preprocess.missing = RB_MISSING_OMIT;
     assert_ok(f->ctx,
-              rb_fit(f->ctx, names[kind], &f->options, &fit, &preprocess, first, NULL, &f->model));
+              rb_fit(f->ctx, fixture_options(f->ctx, names[kind], &f->options, &fit, &preprocess),
+                     first, NULL, &f->model));
     rb_source_free(first);
     rb_matrix_free(matrix);
     f->source = fixture_source(f->ctx, y, n, D, &f->matrix);

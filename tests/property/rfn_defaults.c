@@ -13,7 +13,8 @@ static rb_model *fit(rb_context *ctx, rb_source *source, int64_t units, int prec
     rb_fit_options_default(&run);
     options.units = units;
     run.precision = precision;
-    assert_ok(ctx, rb_fit(ctx, "rfn", &options, &run, NULL, source, NULL, &model));
+    assert_ok(ctx,
+              rb_fit(ctx, fixture_options(ctx, "rfn", &options, &run, NULL), source, NULL, &model));
     return model;
 }
 
@@ -24,7 +25,8 @@ static rb_matrix *planted(rb_context *ctx, int generator, const char *dataset, i
     options.generator = generator;
     options.dataset = dataset;
     options.seed = seed;
-    assert_ok(ctx, rb_simulate_biclusters(ctx, &options, &matrix, NULL));
+    assert_ok(ctx, rb_simulate_biclusters(ctx, fixture_of(rb_biclusters_group(), &options), &matrix,
+                                          NULL));
     return matrix;
 }
 
@@ -163,11 +165,14 @@ static void the_estep_follows_other_options(void **state) {
         options.normalize = kind == 2 ? RB_RFN_NORMALIZE_SD : RB_RFN_NORMALIZE_RMS;
         run.batch_size = kind == 3 ? 10 : 0;
         int64_t bytes, newton;
-        assert_ok(ctx, rb_fit_memory(ctx, "rfn", &options, &run, source, &bytes));
-        assert_ok(ctx, rb_fit(ctx, "rfn", &options, &run, NULL, source, NULL, &model));
+        assert_ok(ctx, rb_fit_memory(ctx, fixture_options(ctx, "rfn", &options, &run, NULL), source,
+                                     &bytes));
+        assert_ok(ctx, rb_fit(ctx, fixture_options(ctx, "rfn", &options, &run, NULL), source, NULL,
+                              &model));
         assert_string_equal(rb_model_attribute(model, "estep"), kind == 0 ? "cyclic" : "newton");
         options.estep = RB_RFN_ESTEP_NEWTON;
-        assert_ok(ctx, rb_fit_memory(ctx, "rfn", &options, &run, source, &newton));
+        assert_ok(ctx, rb_fit_memory(ctx, fixture_options(ctx, "rfn", &options, &run, NULL), source,
+                                     &newton));
         assert_true(kind == 0 ? bytes > newton : bytes == newton);
         rb_model_free(model);
     }
@@ -190,7 +195,8 @@ static void stop_rules_wait(void **state) {
     rb_rfn_options_default(&options);
     rb_fit_options_default(&run);
     run.tolerance = 0.5;
-    assert_ok(ctx, rb_fit(ctx, "rfn", &options, &run, NULL, source, NULL, &model));
+    assert_ok(ctx,
+              rb_fit(ctx, fixture_options(ctx, "rfn", &options, &run, NULL), source, NULL, &model));
     assert_true(rb_model_iterations(model) >= 70);
     rb_model_free(model);
     rb_source_free(source);

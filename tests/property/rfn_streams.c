@@ -127,7 +127,8 @@ static result fit(const char *path, const rb_matrix *matrix, int threads, int pr
     rb_fit_options wanted = fixture_fit(ITERATIONS, precision);
     rb_model *model;
     result r = {.codes = 0};
-    assert_ok(ctx, rb_fit(ctx, "rfn", &options, &wanted, NULL, source, NULL, &model));
+    assert_ok(ctx, rb_fit(ctx, fixture_options(ctx, "rfn", &options, &wanted, NULL), source, NULL,
+                          &model));
     describe(ctx, model, source, &r);
     rb_model_free(model);
     rb_source_free(source);

@@ -58,7 +58,8 @@ static rb_model *plain_model(struct setting *s, int64_t units) {
     rb_model *model;
     rb_preprocess_options_default(&preprocess);
     preprocess.centre = RB_CENTRE_NONE;
-    assert_ok(s->ctx, rb_fit(s->ctx, "rfn", &options, &fit, &preprocess, s->source, NULL, &model));
+    assert_ok(s->ctx, rb_fit(s->ctx, fixture_options(s->ctx, "rfn", &options, &fit, &preprocess),
+                             s->source, NULL, &model));
     return model;
 }
 
