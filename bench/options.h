@@ -8,10 +8,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Options of a method, or of a group where that is NULL, set from a format of printf: "units=%d". */
-static inline rb_options *RB_PRINTF(4, 5)
-    bench_options(rb_context *ctx, const char *method, const rb_option_group *group,
-                  const char *format, ...) {
+/* Options of a method, or of a group where that is NULL, from a format of printf: "units=%d". */
+static inline rb_options *bench_options(rb_context *ctx, const char *method,
+                                        const rb_option_group *group, const char *format, ...)
+    RB_PRINTF(4, 5);
+static inline rb_options *bench_options(rb_context *ctx, const char *method,
+                                        const rb_option_group *group, const char *format, ...) {
     char text[1024];
     rb_options *options = NULL;
     va_list list;

@@ -56,7 +56,7 @@ void stop_on_error(rb_context *context, rb_error err) {
 }
 
 /* One instance of one row: data, fit, figures. */
-static rb_evaluation run_instance(rb_context *context, const struct row *row, int64_t seed) {
+static rb_metrics *run_instance(rb_context *context, const struct row *row, int64_t seed) {
     rb_options *data =
         bench_options(context, NULL, rb_biclusters_group(), "dataset=%s rest-sd=%g seed=%lld",
                       row->dataset, row->rest ? 0.5 : 0.01, (long long)seed);
@@ -68,17 +68,17 @@ static rb_evaluation run_instance(rb_context *context, const struct row *row, in
     rb_matrix *matrix = NULL;
     rb_source *source = NULL;
     rb_model *model = NULL;
-    rb_evaluation evaluation;
+    rb_metrics *metrics;
     stop_on_error(context, rb_simulate_biclusters(context, data, &matrix, NULL));
     stop_on_error(context, rb_source_from_matrix(context, matrix, &source));
     stop_on_error(context, rb_fit(context, options, source, NULL, &model));
-    stop_on_error(context, rb_evaluate(context, model, source, &evaluation));
+    stop_on_error(context, rb_evaluate(context, model, source, &metrics));
     rb_options_free(data);
     rb_options_free(options);
     rb_model_free(model);
     rb_source_free(source);
     rb_matrix_free(matrix);
-    return evaluation;
+    return metrics;
 }
 
 /* Is our mean close enough to a figure that may have been truncated? */
@@ -91,10 +91,11 @@ static bool near_table(struct mean ours, double table, int count) {
 static bool run_row(rb_context *context, const struct row *row, int instances) {
     double sp[MOST_INSTANCES], er[MOST_INSTANCES], co[MOST_INSTANCES];
     for (int i = 0; i < instances; i++) {
-        rb_evaluation e = run_instance(context, row, i + 1);
-        sp[i] = 100 * e.sparseness;
-        er[i] = e.reconstruction_error;
-        co[i] = e.covariance_error;
+        rb_metrics *e = run_instance(context, row, i + 1);
+        sp[i] = 100 * rb_metrics_get(e, "sparseness");
+        er[i] = rb_metrics_get(e, "reconstruction_error");
+        co[i] = rb_metrics_get(e, "covariance_error");
+        rb_metrics_free(e);
     }
     struct mean s = mean_of(sp, instances), r = mean_of(er, instances), c = mean_of(co, instances);
     bool good = fabs(s.mean - row->sp) <= 2 && near_table(r, row->er, instances) &&

@@ -145,11 +145,12 @@ static void run_instance(rb_context *context, const struct table *table, const c
     struct data data = simulate(context, name, table->rest, i + 1);
     rb_model *sparse = fit(context, &data, table->units, true, i + 1);
     rb_model *newton = fit(context, &data, table->units, false, i + 1);
-    rb_evaluation e;
+    rb_metrics *e;
     stop_on_error(context, rb_evaluate(context, sparse, data.source, &e));
-    out->sp[i] = 100 * e.sparseness;
-    out->er[i] = e.reconstruction_error;
-    out->co[i] = e.covariance_error;
+    out->sp[i] = 100 * rb_metrics_get(e, "sparseness");
+    out->er[i] = rb_metrics_get(e, "reconstruction_error");
+    out->co[i] = rb_metrics_get(e, "covariance_error");
+    rb_metrics_free(e);
     out->recovery[i] = recovery(context, &data, sparse);
     out->newton_recovery[i] = recovery(context, &data, newton);
     rb_model_free(sparse);

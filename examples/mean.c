@@ -216,7 +216,7 @@ static rb_error decode(rb_context *context, void *coder, int64_t n_samples, cons
 }
 
 static rb_error evaluate(rb_context *context, const rb_model *model, struct rb_feed *feed,
-                         rb_evaluation *e) {
+                         rb_metrics *metrics) {
     void *coder;
     double squares = 0;
     rb_error err = coder_new(context, model, 1, &coder);
@@ -232,11 +232,8 @@ static rb_error evaluate(rb_context *context, const rb_model *model, struct rb_f
             squares += (c->row[k] - code * c->mean[k]) * (c->row[k] - code * c->mean[k]);
         }
     }
-    *e = (rb_evaluation){.samples = n,
-                         .features = c->features,
-                         .units = 1,
-                         .reconstruction_error = sqrt(squares),
-                         .mean_squared_error = squares / ((double)n * (double)c->features)};
+    rb_metrics_set(metrics, "reconstruction_error", sqrt(squares));
+    rb_metrics_set(metrics, "mean_squared_error", squares / ((double)n * (double)c->features));
     coder_free(coder);
     return err;
 }
@@ -281,7 +278,7 @@ static int print_codes(void *user, int64_t first, const rb_matrix *rows) {
 /* Fits, saves, loads, encodes and measures; `path` is where the model goes. */
 static rb_error demonstrate(rb_context *context, rb_source *source, const char *path) {
     rb_model *model = NULL, *loaded = NULL;
-    rb_evaluation e = {0};
+    rb_metrics *metrics = NULL;
     rb_options *options = NULL;
     rb_error err = rb_context_add_method(context, &mean_method);
     if (!err) {
@@ -303,13 +300,14 @@ static rb_error demonstrate(rb_context *context, rb_source *source, const char *
         err = rb_encode(context, loaded, source, print_codes, NULL);
     }
     if (!err) {
-        err = rb_evaluate(context, loaded, source, &e);
+        err = rb_evaluate(context, loaded, source, &metrics);
     }
     if (!err) {
         const double *mean = rb_model_array(loaded, "loadings", NULL, NULL);
         printf("mean: %g %g\n", mean[0], mean[1]);
-        printf("mean squared error: %g\n", e.mean_squared_error);
+        printf("mean squared error: %g\n", rb_metrics_get(metrics, "mean_squared_error"));
     }
+    rb_metrics_free(metrics);
     rb_options_free(options);
     rb_model_free(model);
     rb_model_free(loaded);

@@ -125,6 +125,49 @@ static inline void fixture_row(const rb_option *row, const void *fields, char *t
     snprintf(text, size, "%s", rb_row_text(row, fields, scratch));
 }
 
+/* The metrics of a model as a struct. */
+typedef struct rb_evaluation {
+    double samples, features, units, dead_units, causes_used, exact_samples, sparseness,
+        reconstruction_error, covariance_error, objective, log_likelihood, estep_objective, energy,
+        divergence, variance_explained, kkt_residual, certificate, mean_squared_error, samples_used,
+        quality, truncation, candidate_hits;
+    rb_code_check codes;
+} rb_evaluation;
+
+static inline rb_error fixture_evaluate(rb_context *ctx, const rb_model *model, rb_source *source,
+                                        rb_evaluation *e) {
+    static const char *const names[] = {"samples",
+                                        "features",
+                                        "units",
+                                        "dead_units",
+                                        "causes_used",
+                                        "exact_samples",
+                                        "sparseness",
+                                        "reconstruction_error",
+                                        "covariance_error",
+                                        "objective",
+                                        "log_likelihood",
+                                        "estep_objective",
+                                        "energy",
+                                        "divergence",
+                                        "variance_explained",
+                                        "kkt_residual",
+                                        "certificate",
+                                        "mean_squared_error",
+                                        "samples_used",
+                                        "quality",
+                                        "truncation",
+                                        "candidate_hits"};
+    rb_metrics *metrics;
+    rb_error err = rb_evaluate(ctx, model, source, &metrics);
+    *e = (rb_evaluation){0};
+    for (size_t i = 0; !err && i < sizeof names / sizeof *names; i++) {
+        (&e->samples)[i] = rb_metrics_get(metrics, names[i]);
+    }
+    rb_metrics_free(metrics);
+    return err ? err : rb_model_check(ctx, model, source, &e->codes);
+}
+
 static inline void rb_fit_options_default(rb_fit_options *options) {
     *options = (rb_fit_options){0};
     rb_rows_default(rb_fit_group.rows, options);

@@ -39,23 +39,24 @@ static rb_error new_options(rb_context *ctx, const struct field_experiment *e,
 }
 
 static void print_result(const struct field_experiment *e, const rb_model *model,
-                         const rb_evaluation *v, double seconds) {
+                         const rb_metrics *v, double seconds) {
     printf("%s: %lld samples x %lld features, %lld causes, %lld iterations\n", e->name,
-           (long long)v->samples, (long long)v->features, (long long)e->units,
-           (long long)rb_model_iterations(model));
+           (long long)rb_metrics_get(v, "samples"), (long long)rb_metrics_get(v, "features"),
+           (long long)e->units, (long long)rb_model_iterations(model));
     printf("    an iteration              %.3g s, %.2f us a sample\n", seconds,
-           1e6 * seconds / (double)v->samples);
-    printf("    log likelihood a sample   %.4f\n", v->log_likelihood / (double)v->samples);
-    printf("    mean squared error        %.4f (variance explained %.4f)\n", v->mean_squared_error,
-           v->variance_explained);
-    printf("    causes used               %lld\n", (long long)v->causes_used);
+           1e6 * seconds / rb_metrics_get(v, "samples"));
+    printf("    log likelihood a sample   %.4f\n",
+           rb_metrics_get(v, "log_likelihood") / rb_metrics_get(v, "samples"));
+    printf("    mean squared error        %.4f (variance explained %.4f)\n",
+           rb_metrics_get(v, "mean_squared_error"), rb_metrics_get(v, "variance_explained"));
+    printf("    causes used               %lld\n", (long long)rb_metrics_get(v, "causes_used"));
 }
 
 static rb_error fit_fields(invocation *call, const struct field_experiment *e,
                            const bench_options *options, rb_source *source) {
     rb_options *how = NULL;
     rb_model *model = NULL;
-    rb_evaluation evaluation;
+    rb_metrics *metrics = NULL;
     rb_error err = new_options(call->ctx, e, options, &how);
     err = err ? err : bench_fit(call, how, source, &model);
     rb_options_free(how);
@@ -63,11 +64,12 @@ static rb_error fit_fields(invocation *call, const struct field_experiment *e,
         err = bench_picture(call, options, model, e->shape);
     }
     if (!err) {
-        err = rb_evaluate(call->ctx, model, source, &evaluation);
+        err = rb_evaluate(call->ctx, model, source, &metrics);
     }
     if (!err) {
-        print_result(e, model, &evaluation, bench_median_seconds(model));
+        print_result(e, model, metrics, bench_median_seconds(model));
     }
+    rb_metrics_free(metrics);
     rb_model_free(model);
     return err;
 }

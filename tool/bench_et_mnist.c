@@ -74,7 +74,7 @@ static rb_error run_trial(invocation *call, const bench_options *options, int64_
     rb_options *how = NULL;
     int64_t seed = options->seed + trial;
     rb_model *model = NULL;
-    rb_evaluation evaluation;
+    rb_metrics *metrics = NULL;
     char shape[64];
     int side = (int)lround(sqrt((double)rb_source_features(source)));
     snprintf(shape, sizeof shape, "%dx%d", side, side);
@@ -82,15 +82,16 @@ static rb_error run_trial(invocation *call, const bench_options *options, int64_
     err = err ? err : bench_fit(call, how, source, &model);
     rb_options_free(how);
     if (!err) {
-        err = rb_evaluate(call->ctx, model, source, &evaluation);
+        err = rb_evaluate(call->ctx, model, source, &metrics);
     }
     if (!err) {
-        result->truncated = evaluation.mean_squared_error;
+        result->truncated = rb_metrics_get(metrics, "mean_squared_error");
         err = rb_compare_nmf(call->ctx, source, UNITS, PLAIN_ITERATIONS, seed, &result->plain);
     }
     if (!err && trial == 0) {
         err = bench_picture(call, options, model, shape);
     }
+    rb_metrics_free(metrics);
     rb_model_free(model);
     return err;
 }

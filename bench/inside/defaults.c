@@ -184,12 +184,14 @@ static double held_out(rb_context *ctx, const struct set *set, const char *prese
     rb_source *training = part_of(ctx, set->matrix, false, &kept);
     rb_source *test = part_of(ctx, set->matrix, true, &left);
     rb_model *model = fit(ctx, preset, set->units, 1, training);
-    rb_evaluation evaluation;
+    rb_metrics *evaluation;
     bench_check(ctx, rb_evaluate(ctx, model, test, &evaluation));
     rb_model_free(model);
     free_part(training, kept);
     free_part(test, left);
-    return evaluation.log_likelihood;
+    double value = rb_metrics_get(evaluation, "log_likelihood");
+    rb_metrics_free(evaluation);
+    return value;
 }
 
 static struct outcome measure(rb_context *ctx, const struct set *set, const char *preset,

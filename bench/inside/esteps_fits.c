@@ -68,20 +68,19 @@ static struct result run(rb_context *ctx, const struct kind *kind, const char *d
     rb_modules *truth;
     rb_source *source;
     rb_model *model;
-    rb_evaluation e;
+    rb_metrics *e;
     bench_check(ctx, rb_simulate_biclusters(ctx, data, &matrix, &truth));
     bench_check(ctx, rb_source_from_matrix(ctx, matrix, &source));
     bench_check(ctx, rb_fit(ctx, options, source, NULL, &model));
     bench_check(ctx, rb_evaluate(ctx, model, source, &e));
-    struct result result = {e.sparseness,
-                            e.reconstruction_error,
-                            e.covariance_error,
-                            e.objective,
-                            recovery_of(ctx, model, source, truth),
-                            median_milliseconds(model)};
+    struct result result = {
+        rb_metrics_get(e, "sparseness"),        rb_metrics_get(e, "reconstruction_error"),
+        rb_metrics_get(e, "covariance_error"),  rb_metrics_get(e, "objective"),
+        recovery_of(ctx, model, source, truth), median_milliseconds(model)};
     for (int64_t t = 0; curve && t < rb_model_iterations(model); t++) {
         rb_model_history(model, t, &curve[t], NULL, NULL);
     }
+    rb_metrics_free(e);
     rb_options_free(options);
     rb_options_free(data);
     rb_model_free(model);

@@ -30,7 +30,7 @@
  *   trace_fields_at   k                which iterations, from 0
  *
  * The objective in the history is the sum over samples of the truncated log evidence at the
- * temperature of the iteration; there is no E-step objective. In an rb_evaluation log_likelihood is
+ * temperature of the iteration; there is no E-step objective. Of rb_evaluate log_likelihood is
  * the *sum* of log evidence at temperature 1, objective that sum less n log A (A: prior mass of the
  * states with few active causes). Figures of an iteration (rb_model_figure, rb_progress), of the
  * parameters that it began with but for sigma and prior, which are those that it ended with:
@@ -47,8 +47,8 @@
  *   truncation       mean -log Q
  *
  * Options, by name (rarebit/options.h, whose rows have ranges, defaults and help):
- *   units, candidates, max-active   H, H' and gamma: causes, those looked at for a sample, and those
- *                    active in a state, at most
+ *   units, candidates, max-active   H, H' and gamma: causes, those looked at for a sample, and
+ *                    those active in a state, at most
  *   prior, sigma     pi and the noise's standard deviation; prior 0: 2 / units, or 1/2 if less;
  *                    sigma 0: learned, from half the standard deviation of the data, or in a warm
  *                    start from that of the model
@@ -58,8 +58,8 @@
  *                    and stays. Not set: from the data
  *   weight-noise-schedule, cut-schedule   likewise: the standard deviation of the noise on fields,
  *                    instead of weight-noise; and the share of the samples in use, those of largest
- *                    evidence, instead of cut-factor (0: 0.9, or 1 while prior or sigma are learned;
- *                    1e9: all samples always)
+ *                    evidence, instead of cut-factor (0: 0.9, or 1 while prior or sigma are
+ *                    learned; 1e9: all samples always)
  *   selection        joint: W_h'y - |W_h|^2 / 2, the best single causes; cosine: W_h'y / |W_h|
  *                    (eq. 33); bound: - sum_d max(0, W_dh - y_d)^2 (eq. 28), of fields that are not
  *                    negative; exact: p(s_h = 1 | y) over all states, for few units
@@ -69,7 +69,8 @@
  *   exact            look at all states
  *   as-printed       what the paper has instead of our choices, where they are not set: selection,
  *                    singletons, annealed prior, and noise on fields to the end
- *   mstep (nmf-et), noise and negative (nmf-et, mca), init-mean, init-sd, singletons, anneal-prior */
+ *   mstep (nmf-et), noise and negative (nmf-et, mca), init-mean, init-sd, singletons,
+ *                    anneal-prior */
 #ifndef RAREBIT_ET_H
 #define RAREBIT_ET_H
 

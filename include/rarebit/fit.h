@@ -17,8 +17,8 @@ typedef struct rb_model rb_model;
  *
  *   iterations           at most so many
  *   tolerance            stop when |F - F_before| < tolerance * |F|; 0: never
- *   patience             above 0 another rule in place of the last: stop when for so many iterations
- *                        F was not above its best by more than tolerance * |best|
+ *   patience             above 0 another rule in place of the last: stop when for so many
+ *                        iterations F was not above its best by more than tolerance * |best|
  *   parameter-tolerance  stop when each array of parameters changes by less than this share of its
  *                        Frobenius norm; 0: never
  *   max-time             stop after so many seconds in this call, all restarts together; 0: never.
@@ -34,14 +34,14 @@ typedef struct rb_model rb_model;
  *                        copies of parameters and codes) or nesterov (momentum with restarts;
  *                        Nesterov 1983; one more copy). Both move parameters and codes on along the
  *                        path of the last iterations, and go back whenever that lowers the
- *                        objective, so that it never falls; they need a method, and an E-step, whose
- *                        iterations never lower it either. An iteration is an E-step and an M-step,
- *                        whether its result is kept or not
- *   checkpoint           a file where the fit leaves, now and then, all that it needs to go on: after
- *                        the end of the program, by whatever cause, the same call goes on from there
- *                        and gives the same bits as a fit that was never interrupted (on the same
- *                        kind of processor). When the file is there the fit goes on from it; else it
- *                        begins anew. It stays when the fit is done
+ *                        objective, so that it never falls; they need a method, and an E-step,
+ *                        whose iterations never lower it either. An iteration is an E-step and an
+ *                        M-step, whether its result is kept or not
+ *   checkpoint           a file where the fit leaves, now and then, all that it needs to go on:
+ *                        after the end of the program, by whatever cause, the same call goes on
+ *                        from there and gives the same bits as a fit that was never interrupted
+ *                        (on the same kind of processor). When the file is there the fit goes on from it; else
+ *                        it begins anew. It stays when the fit is done
  *   checkpoint-every     iterations ("100") or seconds ("60s")
  *
  * Methods that cannot have batches or acceleration have no such options. */
@@ -86,8 +86,8 @@ RB_API rb_error rb_checkpoint_read(rb_context *context, const char *path, bool *
 RB_API rb_error rb_fit(rb_context *context, const rb_options *options, rb_source *source,
                        const rb_model *start, rb_model **model);
 
-/* What rb_fit refuses before it looks at the samples: idle and contradictory options, and those that
- * a start from a model (or NULL) leaves no use for. */
+/* What rb_fit refuses before it looks at the samples: idle and contradictory options, and those
+ * that a start from a model (or NULL) leaves no use for. */
 RB_API rb_error rb_options_check(rb_context *context, const rb_options *options,
                                  const rb_model *start);
 

@@ -177,9 +177,10 @@ typedef struct rb_method {
      * and nothing is missing in it. For models of which codes do not say all. NULL: encode and
      * decode. */
     rb_error (*rebuild)(rb_context *context, void *coder, const struct rb_block *block, void *rows);
-    /* Everything of rb_evaluation. */
+    /* Sets the metrics of rb_evaluate that the method has; samples, features, units and dead_units
+     * are there, and variance_explained follows from mean_squared_error. */
     rb_error (*evaluate)(rb_context *context, const rb_model *model, struct rb_feed *feed,
-                         rb_evaluation *evaluation);
+                         rb_metrics *metrics);
 } rb_method;
 
 /* Makes a method known to a context; the table must outlive it. RB_ERROR_ARGUMENT: the name is
@@ -207,6 +208,9 @@ RB_API rb_error rb_feed_values(rb_context *context, struct rb_feed *feed, int64_
  * units: rb_model_units counts its columns. rb_model_array reads it back. */
 RB_API double *rb_model_add_array(rb_context *context, rb_model *model, const char *name,
                                   int64_t rows, int64_t columns);
+
+/* Sets a metric, for `evaluate`. The name must be there as long as the metrics: a literal. */
+RB_API void rb_metrics_set(rb_metrics *metrics, const char *name, double value);
 
 /* The precision of a model: that of the codes that `encode` and of the rows that `decode` fills. */
 RB_API rb_type rb_model_type(const rb_model *model);

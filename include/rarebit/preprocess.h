@@ -10,9 +10,10 @@
  * larger of value and centre, over the scale.
  *
  * Options of a fit, by name (rarebit/options.h):
- *   missing       refuse, mean, median, omit: what to do with NaN; a feature's mean or median of the
- *                 rest, or leave it out
- *   totals        scale each sample to this sum of values, none of which may be below 0; 0: leave it
+ *   missing       refuse, mean, median, omit: what to do with NaN; a feature's mean or median of
+ *                 the rest, or leave it out
+ *   totals        scale each sample to this sum of values, none of which may be below 0; 0: leave
+ *                 it
  *   log1p         log(1 + x), after the totals; values must be above -1
  *   top-variance  keep this many features of largest variance; 0: all
  *   centre        mean, median, none, auto: what is subtracted from each feature

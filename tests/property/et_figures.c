@@ -82,7 +82,7 @@ static void likelihoods_are_those_of_models(void **state) {
         for (int k = 0; k < 6; k++) {
             rb_evaluation e;
             rb_model *part = fit_until(ctx, m, false, source, some[k]);
-            assert_ok(ctx, rb_evaluate(ctx, part, source, &e));
+            assert_ok(ctx, fixture_evaluate(ctx, part, source, &e));
             assert_close(figure(whole, some[k], "log_likelihood"), e.log_likelihood, 1e-12);
             const double *kept = rb_model_array(part, "log_likelihood", NULL, NULL);
             assert_close(*kept, e.log_likelihood, 1e-12);

@@ -291,7 +291,7 @@ static rb_model *fit_bars(rb_context *ctx, int m, double *y, bool sparse, int mi
     assert_ok(ctx, rb_fit(ctx, fixture_options(ctx, models[m].method, &options, &fit, &preprocess),
                           source, NULL, &model));
     rb_evaluation evaluation;
-    assert_ok(ctx, rb_evaluate(ctx, model, source, &evaluation));
+    assert_ok(ctx, fixture_evaluate(ctx, model, source, &evaluation));
     double values = 0, squares = 0;
     for (int e = 0; e < CELLS; e++) {
         values += !isnan(y[e]);
@@ -450,7 +450,7 @@ static void memory_may_be_refused(void **state) {
                          NULL, &model);
             assert_true(!err == (model != NULL));
             if (!err) {
-                err = rb_evaluate(ctx, model, source, &evaluation);
+                err = fixture_evaluate(ctx, model, source, &evaluation);
             }
             assert_true(!err || err == RB_ERROR_MEMORY);
             rb_model_free(model);

@@ -224,7 +224,7 @@ static void check_evaluation(struct fitted *f, const double *y, const double *ro
         squares += isnan(y[i]) ? 0 : pow(y[i] - rows[i], 2);
         values += !isnan(y[i]);
     }
-    assert_ok(f->ctx, rb_evaluate(f->ctx, f->model, f->source, &e));
+    assert_ok(f->ctx, fixture_evaluate(f->ctx, f->model, f->source, &e));
     assert_close(e.reconstruction_error, sqrt(squares), 1e-10);
     assert_close(e.mean_squared_error, squares / values, 1e-10);
 }

@@ -562,7 +562,7 @@ static void memory_may_be_refused(void **state) {
                          NULL, &model);
             assert_true(!err == (model != NULL));
             if (!err) {
-                err = rb_evaluate(ctx, model, source, &evaluation);
+                err = fixture_evaluate(ctx, model, source, &evaluation);
             }
             assert_true(!err || err == RB_ERROR_MEMORY);
             rb_model_free(model);

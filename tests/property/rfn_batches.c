@@ -277,7 +277,7 @@ static void gets_further(void **state) {
         rb_fit_options fit = batches_of(i ? 100 : 0);
         rb_model *model = fit_values(values, MANY, &options, &fit, 1);
         rb_evaluation e;
-        assert_ok(ctx, rb_evaluate(ctx, model, source, &e));
+        assert_ok(ctx, fixture_evaluate(ctx, model, source, &e));
         reached[i] = e.objective;
         rb_model_free(model);
         rb_source_free(source);

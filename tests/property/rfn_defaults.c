@@ -50,7 +50,7 @@ static void units_to_spare_die(void **state) {
         assert_ok(ctx, rb_source_from_matrix(ctx, matrix, &source));
         rb_model *model = fit(ctx, source, 20, RB_FLOAT32);
         assert_in_range(living(model), 10, 13);
-        assert_ok(ctx, rb_evaluate(ctx, model, source, &e));
+        assert_ok(ctx, fixture_evaluate(ctx, model, source, &e));
         assert_int_equal(e.codes.empty, 0);
         assert_int_equal(e.codes.full, 0);
         rb_model_free(model);
@@ -70,7 +70,7 @@ static void noise_does_not_kill_all(void **state) {
     assert_ok(ctx, rb_source_from_matrix(ctx, matrix, &source));
     rb_model *model = fit(ctx, source, 20, RB_FLOAT32);
     assert_true(living(model) > 5);
-    assert_ok(ctx, rb_evaluate(ctx, model, source, &e));
+    assert_ok(ctx, fixture_evaluate(ctx, model, source, &e));
     assert_true(e.codes.empty <= 2);
     rb_model_free(model);
     rb_source_free(source);
@@ -104,7 +104,7 @@ static void dense_codes_are_shrunk(void **state) {
     rb_source *source = fixture_source(ctx, values, N, M, &matrix);
     rb_model *model = fit(ctx, source, UNITS, RB_FLOAT32);
     rb_evaluation e;
-    assert_ok(ctx, rb_evaluate(ctx, model, source, &e));
+    assert_ok(ctx, fixture_evaluate(ctx, model, source, &e));
     printf("%lld of %lld samples have nearly all units\n", (long long)e.codes.full,
            (long long)e.codes.samples);
     assert_true(e.codes.full * 50 <= e.codes.samples);

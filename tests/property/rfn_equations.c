@@ -265,7 +265,7 @@ static void figures_by_definition(int64_t m, int64_t l, int normalize, enum cova
     rb_evaluation e;
     assert_ok(ctx,
               rb_fit(ctx, fixture_options(ctx, "rfn", &options, &fit, NULL), source, NULL, &model));
-    assert_ok(ctx, rb_evaluate(ctx, model, source, &e));
+    assert_ok(ctx, fixture_evaluate(ctx, model, source, &e));
     double *mu = fixture_codes(ctx, model, source);
 
     rfn_parameters p = {0};

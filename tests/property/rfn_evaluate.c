@@ -7,7 +7,7 @@ static rb_evaluation evaluate(rb_context *ctx, rb_source *source, rb_model *mode
     rb_evaluation e;
     rb_type kept = model->type;
     model->type = type;
-    assert_ok(ctx, rb_evaluate(ctx, model, source, &e));
+    assert_ok(ctx, fixture_evaluate(ctx, model, source, &e));
     model->type = kept;
     return e;
 }

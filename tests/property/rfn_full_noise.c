@@ -201,7 +201,7 @@ static void theorem_6(void **state) {
         assert_close(x.psi[k] + x.wsw[k], x.c[k], 1e-6);
         assert_close(x.errors[k], x.pkp[k], 1e-6);
     }
-    assert_ok(s.ctx, rb_evaluate(s.ctx, model, s.source, &e));
+    assert_ok(s.ctx, fixture_evaluate(s.ctx, model, s.source, &e));
     assert_true(e.covariance_error < 1e-5);
     rb_model_free(model);
     end(&s);
@@ -379,7 +379,7 @@ static void memory_may_end_anywhere(void **state) {
                      &model);
         assert_true(!err || (err == RB_ERROR_MEMORY && !model));
         if (!err) {
-            err = rb_evaluate(s.ctx, model, s.source, &e);
+            err = fixture_evaluate(s.ctx, model, s.source, &e);
             assert_true(!err || err == RB_ERROR_MEMORY);
         }
         s.ctx->allocations_left = -1;

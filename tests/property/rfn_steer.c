@@ -52,7 +52,7 @@ static rb_model *fit(struct setting *s, rb_evaluation *e) {
     s->warning[0] = 0;
     assert_ok(s->ctx, rb_fit(s->ctx, fixture_options(s->ctx, "rfn", &s->rfn, &s->fit, NULL),
                              s->source, NULL, &model));
-    assert_ok(s->ctx, rb_evaluate(s->ctx, model, s->source, e));
+    assert_ok(s->ctx, fixture_evaluate(s->ctx, model, s->source, e));
     return model;
 }
 

@@ -109,7 +109,7 @@ static void describe(rb_context *ctx, const rb_model *model, rb_source *source, 
         rb_model_history(model, t, &r->objective[t], NULL, NULL);
     }
     rb_evaluation e;
-    assert_ok(ctx, rb_evaluate(ctx, model, source, &e));
+    assert_ok(ctx, fixture_evaluate(ctx, model, source, &e));
     double figures[CODED] = {e.sparseness,        e.reconstruction_error, e.covariance_error,
                              e.objective,         e.log_likelihood,       e.estep_objective,
                              e.mean_squared_error};

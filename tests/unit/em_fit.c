@@ -126,7 +126,7 @@ static void callback_stops_with_a_usable_model(void **state) {
     assert_true(w.last.objective == objective(model, 3));
     assert_true(isnan(w.last.estep_objective));
     rb_evaluation e;
-    assert_ok(p->ctx, rb_evaluate(p->ctx, model, p->source, &e));
+    assert_ok(p->ctx, fixture_evaluate(p->ctx, model, p->source, &e));
     assert_true(isfinite(e.objective));
     rb_model_free(model);
 }
@@ -263,7 +263,7 @@ static void mstep_never_lowers_the_objective(void **state) {
             rb_evaluation before;
             p->fit.iterations = iterations;
             rb_model *model = fit(p, NULL);
-            assert_ok(p->ctx, rb_evaluate(p->ctx, model, p->source, &before));
+            assert_ok(p->ctx, fixture_evaluate(p->ctx, model, p->source, &before));
             p->fit.iterations = 1;
             rb_model *next = fit(p, model);
             assert_true(objective(next, 0) >= before.objective - 1e-9);
@@ -300,7 +300,7 @@ static void bounds(void **state) {
         assert_true(noise[k] >= 0.7);
     }
     rb_evaluation e;
-    assert_ok(p->ctx, rb_evaluate(p->ctx, model, p->source, &e));
+    assert_ok(p->ctx, fixture_evaluate(p->ctx, model, p->source, &e));
     rb_model_free(model);
 }
 
@@ -389,7 +389,7 @@ static void no_memory(void **state) {
     rb_evaluation e;
     for (rb_error err = RB_ERROR_MEMORY, t = 0; err; t++) {
         p->ctx->allocations_left = t;
-        err = rb_evaluate(p->ctx, model, p->source, &e);
+        err = fixture_evaluate(p->ctx, model, p->source, &e);
         p->ctx->allocations_left = -1;
         assert_true(err == RB_OK || err == RB_ERROR_MEMORY);
     }

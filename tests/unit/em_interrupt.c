@@ -329,7 +329,7 @@ static void so_do_all_uses_of_a_model(void **state) {
     rb_description description;
     int taken = 0;
     prepare(p, 1);
-    assert_int_equal(rb_evaluate(p->ctx, model, p->source, &evaluation), RB_ERROR_STOPPED);
+    assert_int_equal(fixture_evaluate(p->ctx, model, p->source, &evaluation), RB_ERROR_STOPPED);
     assert_int_equal(p->reads, 1);
     prepare(p, 1);
     assert_int_equal(rb_describe(p->ctx, p->source, &description), RB_OK); /* in one block */
@@ -355,7 +355,7 @@ static void codes_left_undone_are_not_given(void **state) {
     assert_int_equal(rb_encode(p->ctx, model, p->source, take, &taken), RB_ERROR_STOPPED);
     assert_int_equal(taken, whole - 1);
     prepare(p, p->reads);
-    assert_int_equal(rb_evaluate(p->ctx, model, p->source, &evaluation), RB_ERROR_STOPPED);
+    assert_int_equal(fixture_evaluate(p->ctx, model, p->source, &evaluation), RB_ERROR_STOPPED);
     rb_model_free(model);
 }
 
