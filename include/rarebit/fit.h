@@ -40,8 +40,8 @@ typedef struct rb_model rb_model;
  *   checkpoint           a file where the fit leaves, now and then, all that it needs to go on:
  *                        after the end of the program, by whatever cause, the same call goes on
  *                        from there and gives the same bits as a fit that was never interrupted
- *                        (on the same kind of processor). When the file is there the fit goes on from it; else
- *                        it begins anew. It stays when the fit is done
+ *                        (on the same kind of processor). When the file is there the fit goes on
+ *                        from it; else it begins anew. It stays when the fit is done
  *   checkpoint-every     iterations ("100") or seconds ("60s")
  *
  * Methods that cannot have batches or acceleration have no such options. */
