@@ -3,13 +3,17 @@
 #define TEST_OPTIONS_H
 
 #include "analysis/options.h"
-#include "analysis/plot.h"
 #include "em/em.h"
 #include "et/et.h"
 #include "io/io.h"
+#include "plot/plot.h"
 #include "model/model.h"
 #include "rfn/options.h"
+#include <rarebit/denoise.h>
+#include <rarebit/io.h>
+#include <rarebit/patches.h>
 #include <rarebit/rarebit.h>
+#include <rarebit/segments.h>
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -80,8 +80,12 @@ static int run(invocation *call) {
         }
     }
     int status = check_places(call);
-    status = status ? status : check_kinds(call);
-    return status ? status : call->command->run(call);
+    if (!status) {
+        report_explain(call);
+        status = call->command->run(call);
+        report_explain(NULL);
+    }
+    return status;
 }
 
 static int dispatch(rb_context *ctx, const command_list *list, int argc, char **argv) {
@@ -122,6 +126,7 @@ int main(int argc, char **argv) {
         report_error("out of memory");
         return STATUS_FAILED;
     }
+    rb_io_use(ctx);
     rb_context_on_log(ctx, report_log, NULL);
     rb_context_on_temporary(ctx, on_temporary, NULL);
     command_list *list = commands_new(ctx);

@@ -7,7 +7,12 @@
 #ifndef TOOL_H
 #define TOOL_H
 
+#include <rarebit/denoise.h>
+#include <rarebit/io.h>
+#include <rarebit/patches.h>
+#include <rarebit/plot.h>
 #include <rarebit/rarebit.h>
+#include <rarebit/segments.h>
 
 #include <stdio.h>
 
@@ -99,6 +104,8 @@ int64_t option_integer(const invocation *call, const char *name);
 int check_places(const invocation *call); /* places.c */
 /* Refuses data where a model is wanted, and a model where data are. Likewise. */
 int check_kinds(const invocation *call);
+/* From here on report_failure asks that first, once. NULL: no longer. */
+void report_explain(const invocation *call);
 
 /* ---- options that commands share (shared.c) ---- */
 
@@ -200,6 +207,9 @@ bool interrupted(void);
 void interrupt_wrote(void);
 /* A temporary file or folder that a signal is to remove was made, or is gone. */
 void interrupt_temporary(const char *path, bool there);
+/* In between, signals that end the program wait: for what must happen whole or not at all. */
+void interrupt_hold(void);
+void interrupt_release(void);
 
 /* ---- output (output.c) ---- */
 
@@ -275,7 +285,7 @@ void completion_zsh(FILE *file, const command_list *list);
 extern const command fit_command, encode_command, reconstruct_command, evaluate_command,
     modules_command, plot_history_command, plot_codes_command, plot_filters_command,
     plot_modules_command, info_command, convert_command, simulate_biclusters_command,
-    simulate_bars_command, bench_et_command, plot_fields_command, plot_quality_command,
+    simulate_bars_command, plot_fields_command, plot_quality_command,
     plot_evidence_command, patches_command, segments_command, denoise_command, version_command,
     help_command_row, generate_command;
 

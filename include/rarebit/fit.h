@@ -41,22 +41,11 @@ typedef struct rb_model rb_model;
  *                        after the end of the program, by whatever cause, the same call goes on
  *                        from there and gives the same bits as a fit that was never interrupted
  *                        (on the same kind of processor). When the file is there the fit goes on
- *                        from it; else it begins anew. It stays when the fit is done
+ *                        from it; else it begins anew. It stays when the fit is done. Needs
+ *                        rb_io_use (rarebit/io.h): else the fit is RB_ERROR_UNSUPPORTED
  *   checkpoint-every     iterations ("100") or seconds ("60s")
  *
  * Methods that cannot have batches or acceleration have no such options. */
-
-/* What a checkpoint says of the fit that it belongs to. */
-typedef struct rb_checkpoint_info {
-    int64_t seed;
-    int64_t restart;   /* from 0 */
-    int64_t iteration; /* done in that restart */
-} rb_checkpoint_info;
-
-/* Looks into a checkpoint. *there is false, and nothing wrong, when there is no such file.
- * RB_ERROR_FILE, RB_ERROR_FORMAT (it is something else, or damaged). */
-RB_API rb_error rb_checkpoint_read(rb_context *context, const char *path, bool *there,
-                                   rb_checkpoint_info *info);
 
 /* Fits a method to the samples of a source.
  *

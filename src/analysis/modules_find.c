@@ -1,5 +1,5 @@
 /* Modules of a model in the samples of a source. */
-#include "modules.h"
+#include "analysis.h"
 
 #include <float.h>
 #include <math.h>
@@ -51,9 +51,7 @@ static rb_error find_counts(rb_context *ctx, const rb_model *model, double *vari
     rb_model_array(model, "prior", &priors, NULL);
     priors = priors == units ? units : 1;
     rb_error err = rb_model_need_array(ctx, model, "loadings", features, units, &fields);
-    if (!err) {
-        err = rb_model_need_array(ctx, model, "prior", priors, 1, &prior);
-    }
+    err = err ? err : rb_model_need_array(ctx, model, "prior", priors, 1, &prior);
     for (int64_t k = 0; !err && k < features; k++) {
         variances[k] = 0;
         for (int64_t h = 0; h < units; h++) {

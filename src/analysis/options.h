@@ -41,11 +41,4 @@ typedef struct rb_bars_options {
     int64_t seed;
 } rb_bars_options;
 
-typedef struct rb_denoise_options {
-    const char *size;  /* "8x8": height x width of the patches that the model was fitted to */
-    const char *scale; /* "0:10": what the picture's values are stretched to for the model, as
-                        * rb_patches_options has it; NULL: as stored */
-    const char *truth; /* path of the picture without noise, to compare with; NULL: none */
-} rb_denoise_options;
-
 #endif

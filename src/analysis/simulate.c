@@ -1,5 +1,5 @@
 /* Planted data for the public: options to plan, plan to matrix and modules. */
-#include "modules.h"
+#include "analysis.h"
 
 #include <rarebit/simulate.h>
 

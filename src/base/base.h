@@ -8,20 +8,25 @@
 #include <stdarg.h>
 #include <stdatomic.h>
 
+#pragma GCC visibility push(default) /* for the libraries above: cmake/Libraries.cmake */
+
 struct rb_pool;
 struct rb_kernels;
 struct rb_method;
+struct rb_checkpoint_store;
 
 /* A file while it is read: what its content has taken in memory so far (reading.c). */
 typedef struct rb_reading {
     const char *path;
     int64_t file_bytes;
     double taken;
+    int descriptor;           /* open since somebody looked at it; -1: not yet */
     struct rb_reading *outer; /* the file in whose reading this one is read, or NULL */
 } rb_reading;
 
 struct rb_context {
     char sentence[1024];
+    int64_t failures;     /* error messages so far: tells whether a callback left one */
     struct rb_pool *pool; /* NULL: one thread */
     int threads;
     int blas_threads; /* for which room was seen: see rb_blas_need_room */
@@ -34,8 +39,10 @@ struct rb_context {
     const struct rb_kernels *kernels;       /* src/linalg */
     const struct rb_method *const *methods; /* NULL-terminated; from src/methods.c */
     const struct rb_method **added_methods; /* by rb_context_add_method; NULL-terminated or NULL */
+    const struct rb_checkpoint_store *checkpoints; /* src/em; by rb_io_use, or NULL */
     double max_expansion;
     rb_reading *reading;      /* the file that is being read, or NULL */
+    const char *engine;       /* tests: who works on blocks; NULL: whom the method prefers */
     int64_t allocations_left; /* tests: this many succeed; below 0: no limit */
     atomic_bool stop;         /* rb_context_stop was called */
 };
@@ -77,6 +84,10 @@ char *rb_copy_text(rb_context *ctx, const char *text);
  * end. */
 void rb_reading_begin(rb_context *ctx, rb_reading *reading, const char *path);
 void rb_reading_end(rb_context *ctx);
+/* Opens a file for reading, at its beginning; below 0: errno says why not. The file that is being
+ * read is opened once, however often its format and content are looked at: who asks again gets
+ * another descriptor of it, whose place in the file is the same. */
+int rb_reading_open(rb_context *ctx, const char *path);
 /* RB_ERROR_MEMORY and the sentence when that many bytes would be too many for the file being read;
  * nothing is counted. For what others will allocate: libraries, and who uses the content. */
 rb_error rb_reading_check(rb_context *ctx, double bytes);
@@ -100,6 +111,14 @@ bool rb_multiply(int64_t a, int64_t b, int64_t *product);
  * Which worker takes which index is not fixed: a task's result must depend on its index alone. */
 typedef void (*rb_task)(void *arg, int64_t index, int worker);
 void rb_parallel(rb_context *ctx, int64_t count, rb_task task, void *arg);
+
+/* A thread that does one job at a time while the caller goes on: for reading ahead. NULL: none can
+ * be had. Start and wait are called in turn, by one thread; free waits, and accepts NULL. */
+struct rb_background;
+struct rb_background *rb_background_new(void);
+void rb_background_start(struct rb_background *background, void (*job)(void *arg), void *arg);
+void rb_background_wait(struct rb_background *background);
+void rb_background_free(struct rb_background *background);
 
 /* ---- random numbers ---- */
 
@@ -216,6 +235,21 @@ rb_error rb_options_take(rb_context *ctx, const rb_options *options, const rb_op
 rb_error rb_options_ready(rb_context *ctx, const rb_options *options, const char *const *but,
                           rb_options **ready);
 
+/* ---- CRC-32, as gzip has it (crc32.c) ---- */
+
+/* Constants of the calculation, made by rb_crc32_prepare in some microseconds; then only read. */
+typedef struct rb_crc32 {
+    uint32_t tables[8][256];
+    uint64_t by_64[2], by_16[2];
+    bool folds;
+} rb_crc32;
+void rb_crc32_prepare(rb_crc32 *crc);
+/* The CRC of bytes that follow on others, whose CRC is `before`; of none it is 0. */
+uint32_t rb_crc32_add(const rb_crc32 *crc, uint32_t before, const void *bytes, size_t count);
+/* The CRC of two pieces, one after the other, from those of each; any order of joining gives the
+ * same. */
+uint32_t rb_crc32_join(uint32_t first, uint32_t second, int64_t second_bytes);
+
 /* ---- time ---- */
 
 double rb_seconds(void); /* a monotonic clock */
@@ -225,5 +259,7 @@ double rb_seconds(void); /* a monotonic clock */
 rb_error rb_context_create(rb_context **ctx);
 rb_error rb_pool_new(int threads, struct rb_pool **pool);
 void rb_pool_free(struct rb_pool *pool);
+
+#pragma GCC visibility pop
 
 #endif

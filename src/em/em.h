@@ -4,6 +4,10 @@
 
 #include "model/model.h"
 
+typedef struct rb_run rb_run;
+
+#pragma GCC visibility push(default) /* for the libraries above: cmake/Libraries.cmake */
+
 extern const rb_option_group rb_fit_group, rb_checkpoint_group;
 
 /* The options of checkpoints; they say nothing about the result. */
@@ -18,11 +22,44 @@ typedef struct rb_checkpoint {
     /* Due after so many iterations, or so many seconds; the other is 0. */
     int64_t every_iterations;
     double every_seconds;
-    double written;       /* rb_seconds() of the last one */
-    bool found;           /* the file was there when the fit began, and is yet to be gone on from */
-    bool current;         /* it is of the last iteration */
+    double written; /* rb_seconds() of the last one */
+    bool found;     /* the file was there when the fit began, and is yet to be gone on from */
+    bool current;   /* it is of the last iteration */
+    const struct rb_checkpoint_store *store;
     struct rb_lock *lock; /* nobody else writes there; NULL: who knows */
 } rb_checkpoint;
+
+/* ---- sums over samples (sums.c) ---- */
+
+enum { RB_SUMS_DEPTH_MAX = 6 };
+
+/* The sums of a state while blocks add to them. */
+typedef struct rb_sums {
+    rb_context *ctx;
+    const rb_method *method;
+    const rb_shape *shape;
+    void *state;
+    double decay;
+    rb_part_kind kind; /* of the pass at hand */
+    int64_t groups;    /* of it, a power of two */
+    bool runs_on;      /* sums that may do so go on from what is there */
+    double *base;      /* what they were; NULL: 0, or added to in place */
+    /* Sums of 2^rank groups each, added up in a binary tree: the stack of those that wait for their
+     * neighbour. */
+    double *stack[RB_SUMS_DEPTH_MAX + 1];
+    int rank[RB_SUMS_DEPTH_MAX + 1], waiting;
+} rb_sums;
+
+/* Into how many groups so many samples fall, from the shape alone: see sums.c. */
+int64_t rb_sums_groups(const rb_sums *sums, const rb_problem *problem, rb_part_kind kind,
+                       int64_t samples);
+/* Before a pass over so many groups: sums are as if no sample had been added; fresh: those that run
+ * on, too. first: of the passes of an E-step. */
+rb_error rb_sums_begin(rb_sums *sums, rb_part_kind kind, int64_t groups, bool first, bool fresh);
+/* After the last block of a group, and of the last group. */
+rb_error rb_sums_end_group(rb_sums *sums);
+void rb_sums_end(rb_sums *sums);
+void rb_sums_free(rb_sums *sums);
 
 /* ---- parameters and codes as one vector (moving.c) ---- */
 
@@ -32,6 +69,7 @@ enum { RB_MOST_MOVING = 8, RB_MOST_POINTS = 3, RB_MOVING_CHUNK = 256 };
 typedef struct rb_moving {
     rb_context *ctx;
     const rb_method *method;
+    const rb_shape *shape;
     void *state;
     int count, n_points;
     rb_kept arrays[RB_MOST_MOVING];
@@ -41,7 +79,7 @@ typedef struct rb_moving {
 
 typedef enum rb_moving_what { RB_MOVING_ALL, RB_MOVING_PARAMETERS } rb_moving_what;
 
-rb_error rb_moving_new(rb_context *ctx, const rb_method *method, void *state, rb_moving_what what,
+rb_error rb_moving_new(rb_context *ctx, const rb_run *run, void *state, rb_moving_what what,
                        int n_points, rb_moving *moving);
 void rb_moving_free(rb_moving *moving);
 /* Point k becomes where the state is; the state goes to point k. */
@@ -89,10 +127,12 @@ typedef struct rb_snapshot {
 } rb_snapshot;
 
 /* One fit from one start. */
-typedef struct rb_run {
+struct rb_run {
     const rb_method *method;
     const void *options;
     rb_problem problem;
+    rb_shape shape;
+    rb_sums sums;
     rb_feed *feed;
     rb_source *source;
     rb_source *shuffled; /* what the feed reads, when it is fitted in batches; NULL: all at once */
@@ -104,11 +144,12 @@ typedef struct rb_run {
     rb_stopping stopping;
     rb_snapshot snapshot;
     double began;    /* rb_seconds() when the first restart began */
+    double now;      /* and after the last iteration: all decisions by the clock are made by it */
     bool settles;    /* was the fit where its method lets it stop? (rb_method.may_stop) */
     bool below_told; /* values below 0, where the method explains none */
     int64_t made;    /* iterations in this call */
     int64_t skipped; /* iterations that were done before that, by the checkpoint */
-} rb_run;
+};
 
 /* Iterates until a rule stops it, then makes a last E-step with the final parameters and stores
  * them. RB_ERROR_STOPPED when the program asked to stop in the first iteration, or before it;
@@ -141,6 +182,31 @@ rb_error rb_run_keep(rb_run *run, void *state, rb_kept_fn fn, void *user);
 
 /* ---- checkpoints ---- */
 
+/* Where checkpoints are kept: a table of functions that librarebit-io fills and rb_io_use hands
+ * to a context. Nobody is called back while a file is open. */
+typedef struct rb_checkpoint_file rb_checkpoint_file;
+typedef struct rb_checkpoint_store {
+    /* *lock is NULL where none can be had; RB_ERROR_FILE: somebody else has it. */
+    rb_error (*lock)(rb_context *ctx, const char *path, struct rb_lock **lock);
+    void (*unlock)(struct rb_lock *lock); /* NULL is accepted */
+    rb_error (*open)(rb_context *ctx, const char *path, rb_checkpoint_file **file);
+    rb_error (*create)(rb_context *ctx, const char *path, bool locked, rb_checkpoint_file **file);
+    /* What was created appears whole, or not at all where err is not RB_OK. Returns err, or what
+     * went wrong now. */
+    rb_error (*close)(rb_checkpoint_file *file, rb_error err);
+    rb_error (*put_text)(rb_checkpoint_file *file, const char *name, const char *text);
+    rb_error (*put_integer)(rb_checkpoint_file *file, const char *name, int64_t value);
+    rb_error (*put_array)(rb_checkpoint_file *file, const rb_kept *array);
+    rb_error (*put_model)(rb_checkpoint_file *file, const char *group, const rb_model *model);
+    /* *text is freed with rb_free; NULL: there is none of that name. */
+    rb_error (*get_text)(rb_checkpoint_file *file, const char *name, char **text);
+    rb_error (*get_integer)(rb_checkpoint_file *file, const char *name, int64_t *value);
+    rb_error (*get_array)(rb_checkpoint_file *file, const rb_kept *array);
+    bool (*has_model)(rb_checkpoint_file *file, const char *group);
+    /* Adds what put_model wrote to an empty model. */
+    rb_error (*get_model)(rb_checkpoint_file *file, const char *group, rb_model *model);
+} rb_checkpoint_store;
+
 /* checkpoint.c: fills the checkpoint of a run from the options; NULL: none. */
 rb_error rb_checkpoint_begin(rb_context *ctx, const rb_checkpoint_options *options, rb_run *run);
 void rb_checkpoint_end(rb_run *run);
@@ -148,7 +214,10 @@ void rb_checkpoint_end(rb_run *run);
  * first iteration of a restart. */
 void rb_checkpoint_after(rb_context *ctx, rb_run *run, void *state, bool now);
 
-/* resume.c: where a found checkpoint stands: the restart, and the best model of those before, or
+/* resume.c: what rb_checkpoint_read of rarebit/io.h gives of a file that is there. */
+rb_error rb_checkpoint_look(rb_context *ctx, const char *path, int64_t *seed, int64_t *restart,
+                            int64_t *iteration);
+/* Where a found checkpoint stands: the restart, and the best model of those before, or
  * NULL. Refuses one that is of another fit than the one that run->model records, or damaged. */
 rb_error rb_resume_restart(rb_context *ctx, rb_run *run, int64_t *restart, rb_model **best);
 /* Fills state and history from it; the same is refused. */
@@ -168,5 +237,7 @@ void rb_batches_in_order(const rb_run *run);
 
 /* Is the objective settled? The rule of rb_fit_options.tolerance. */
 bool rb_converged(double tolerance, double before, double now);
+
+#pragma GCC visibility pop
 
 #endif

@@ -10,6 +10,12 @@ rb_error rb_dense_new(rb_context *ctx, rb_type type, int64_t rows, int64_t cols,
         return rb_fail(ctx, RB_ERROR_MEMORY, "a matrix of %lld x %lld values cannot be addressed",
                        (long long)rows, (long long)cols);
     }
+    if (cols > INT32_MAX) {
+        return rb_fail(ctx, RB_ERROR_UNSUPPORTED,
+                       "a matrix of %lld x %lld values is too wide for the BLAS: take at most %d "
+                       "features and units",
+                       (long long)rows, (long long)cols, INT32_MAX);
+    }
     void *data = rb_alloc_zero(ctx, count, rb_type_size(type));
     if (!data) {
         return RB_ERROR_MEMORY;
@@ -24,18 +30,11 @@ void rb_dense_free(rb_dense *dense) {
 }
 
 double rb_dense_get(rb_dense a, int64_t row, int64_t col) {
-    const void *values = rb_dense_row(a, row);
-    return a.type == RB_FLOAT32 ? (double)((const float *)values)[col]
-                                : ((const double *)values)[col];
+    return rb_get(a.type, rb_dense_row(a, row), col);
 }
 
 void rb_dense_set(rb_dense a, int64_t row, int64_t col, double value) {
-    void *values = rb_dense_row(a, row);
-    if (a.type == RB_FLOAT32) {
-        ((float *)values)[col] = (float)value;
-    } else {
-        ((double *)values)[col] = value;
-    }
+    rb_put(a.type, rb_dense_row(a, row), col, value);
 }
 
 void rb_dense_copy(rb_dense from, rb_dense to) {

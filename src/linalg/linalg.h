@@ -12,6 +12,8 @@
 #include <rarebit/matrix.h>
 #include <rarebit/version.h>
 
+#pragma GCC visibility push(default) /* for the libraries above: cmake/Libraries.cmake */
+
 /* rows x cols, row-major, ld values from row to row. A view, unless made by rb_dense_new. */
 typedef struct rb_dense {
     void *data;
@@ -21,6 +23,20 @@ typedef struct rb_dense {
 
 static inline size_t rb_type_size(rb_type type) {
     return type == RB_FLOAT32 ? sizeof(float) : sizeof(double);
+}
+
+/* Value `index` of an array of that type. */
+static inline double rb_get(rb_type type, const void *values, int64_t index) {
+    return type == RB_FLOAT32 ? (double)((const float *)values)[index]
+                              : ((const double *)values)[index];
+}
+
+static inline void rb_put(rb_type type, void *values, int64_t index, double value) {
+    if (type == RB_FLOAT32) {
+        ((float *)values)[index] = (float)value;
+    } else {
+        ((double *)values)[index] = value;
+    }
 }
 
 /* Zeros; free with rb_dense_free (an rb_dense of zeros is accepted). */
@@ -64,11 +80,16 @@ void rb_dense_mirror(rb_dense a);
  * little, and where it gets none it tries again for ever. RB_ERROR_MEMORY. */
 rb_error rb_blas_need_room(rb_context *ctx, int64_t bytes);
 
+/* Around every call of BLAS and LAPACK: it runs on the calling thread, whatever the program has
+ * asked the BLAS for, which is then as it was. Any thread; what enter gives goes to leave. */
+int rb_blas_enter(void);
+void rb_blas_leave(int of_thread);
+
 typedef enum rb_side { RB_PLAIN = 0, RB_TRANSPOSED = 1 } rb_side;
 
-/* C = alpha op(A) op(B) + beta C, on the calling thread. All of one type. Rows and columns up to
- * 2^31 - 1. Few rows at a time cost speed: for V B with V rows x 784 and B 784 x 1024, 512 rows ran
- * at 96 % of the speed of 1024, 128 rows at 80 %, 64 rows at 67 to 79 %. */
+/* C = alpha op(A) op(B) + beta C, on the calling thread. All of one type. Few
+ * rows at a time cost speed: for V B with V rows x 784 and B 784 x 1024, 512 rows ran at 96 % of
+ * the speed of 1024, 128 rows at 80 %, 64 rows at 67 to 79 %. */
 void rb_gemm(double alpha, rb_dense a, rb_side op_a, rb_dense b, rb_side op_b, double beta,
              rb_dense c);
 /* C = alpha op(A) op(A)' + beta C, lower triangle only, on the calling thread. */
@@ -205,5 +226,7 @@ void rb_drop_row(const rb_context *ctx, rb_type type, int64_t n, const uint32_t 
 
 /* Picks the best kernels that this processor can run; called by rb_context_new. */
 void rb_kernels_choose(rb_context *ctx);
+
+#pragma GCC visibility pop
 
 #endif

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "../options.h"
-#include "analysis/modules.h"
+#include "analysis/analysis.h"
 
 #include <math.h>
 #include <stdlib.h>

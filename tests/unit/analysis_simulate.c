@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "../options.h"
-#include "analysis/modules.h"
+#include "analysis/analysis.h"
 
 #include <rarebit/simulate.h>
 

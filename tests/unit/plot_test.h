@@ -3,7 +3,7 @@
 #define PLOT_TEST_H
 
 #include "../options.h"
-#include "analysis/plot.h"
+#include "plot/plot.h"
 
 #include <stdlib.h>
 #include <string.h>

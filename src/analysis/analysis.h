@@ -1,0 +1,112 @@
+/* The face of src/analysis: modules, and how they agree with classes of samples. */
+#ifndef RB_ANALYSIS_H
+#define RB_ANALYSIS_H
+
+#include "analysis/options.h"
+#include "model/model.h"
+#include <rarebit/modules.h>
+
+#pragma GCC visibility push(default) /* for the libraries above: cmake/Libraries.cmake */
+
+struct rb_modules {
+    rb_module *list;
+    int64_t count;
+    char *rule;                    /* by which members were found; NULL: read from a file */
+    int64_t n_samples, n_features; /* of the data they are of, before selection; 0: not known */
+    int64_t *column_of; /* of each feature in use its column in the data; NULL: its own index */
+};
+
+/* A list of empty modules; their members are filled in with rb_alloc'ed arrays, which it owns. */
+rb_error rb_modules_new(rb_context *ctx, int64_t count, rb_modules **modules);
+
+/* The column in the data of a feature that a module names. */
+int64_t rb_modules_column(const rb_modules *modules, int64_t feature);
+
+/* Members of the given indices, all of weight 1; NULL and a sentence when memory is out. */
+rb_member *rb_members_from_indices(rb_context *ctx, const int64_t *indices, int64_t count);
+
+/* Largest |weight| first; of equal ones the smallest index. */
+void rb_members_sort(rb_member *members, int64_t count);
+
+/* Is it a model of binary causes, with one sigma for all features or counts with Poisson noise? Of
+ * the shapes of its arrays nothing is known. */
+bool rb_has_causes(const rb_model *model);
+
+/* ---- rules ---- */
+
+typedef enum rb_rule_kind {
+    RB_RULE_NONZERO,
+    RB_RULE_FABIA,
+    RB_RULE_ACTIVE,
+    RB_RULE_TOP,
+    RB_RULE_MASS
+} rb_rule_kind;
+
+typedef struct rb_rule {
+    rb_rule_kind kind;
+    int64_t top;  /* top: how many */
+    double share; /* mass: of the sum of squares, above 0 and at most 1 */
+} rb_rule;
+
+/* "nonzero", "fabia", "active", "top:20", "mass:0.9"; RB_ERROR_ARGUMENT for anything else. */
+rb_error rb_rule_parse(rb_context *ctx, const char *text, rb_rule *rule);
+
+/* How many of the sorted members stay: `top` and `mass` cut, the others keep all. */
+int64_t rb_rule_cut(const rb_rule *rule, const rb_member *members, int64_t count);
+
+/* ---- finding ---- */
+
+/* What modules are found in. The codes are asked for twice and never kept. */
+typedef struct rb_modules_input {
+    int64_t n_features, n_units;
+    const double *loadings; /* n_features x n_units */
+    const double *noise;    /* n_features, variances */
+    bool probabilities;     /* codes are those that binary causes are active */
+    bool sparse_loadings;
+    /* Hands the codes (n_samples x n_units) to fn block by block, as rb_encode does. */
+    rb_error (*walk)(void *state, rb_context *ctx, rb_rows_fn fn, void *user);
+    void *state;
+} rb_modules_input;
+
+rb_error rb_modules_extract(rb_context *ctx, const rb_modules_input *input,
+                            const rb_modules_options *options, rb_modules **modules);
+
+/* ---- assignment ---- */
+
+/* Gives each row a column of its own, and each column at most one row, so that the sum of
+ * gain[row * columns + column] is largest. A row that goes empty (rows > columns) gets -1. */
+rb_error rb_assign(rb_context *ctx, int64_t rows, int64_t columns, const double *gain,
+                   int64_t *column_of);
+
+/* ---- labels ---- */
+
+/* The class of each sample of a source. */
+typedef struct rb_labels {
+    int64_t n_samples;
+    int64_t n_labelled;
+    int64_t *class_of; /* n_samples, -1: none */
+    rb_names *classes; /* in alphabetical order */
+} rb_labels;
+
+void rb_labels_clear(rb_labels *labels);
+
+/* rb_modules_enrichment with labels that were read; takes over the names of the classes. */
+rb_error rb_enrichment_of(rb_context *ctx, const rb_modules *modules, const rb_model *model,
+                          rb_source *source, rb_labels *labels, rb_enrichment *enrichment);
+
+/* The best unit of each class, by codes of units x labelled samples; best has room for all
+ * classes. */
+rb_error rb_class_units(rb_context *ctx, const rb_labels *labels, int64_t n_units,
+                        const float *codes, rb_class_unit *best);
+/* Such codes, of a model; freed with rb_free. */
+rb_error rb_labelled_codes(rb_context *ctx, const rb_model *model, rb_source *source,
+                           const rb_labels *labels, float **codes);
+
+/* Natural logarithm of P(X >= overlap), X the number of marked ones among `drawn` of `population`,
+ * of which `marked` are marked. log_factorial[0 .. population]. */
+double rb_log_hypergeometric_tail(const double *log_factorial, int64_t population, int64_t marked,
+                                  int64_t drawn, int64_t overlap);
+
+#pragma GCC visibility pop
+
+#endif
