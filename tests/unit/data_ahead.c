@@ -9,9 +9,9 @@
 
 enum { N = 1000, M = 5, BLOCK = 96, FAILS_AT = 480 };
 
-/* One buffer, which is wiped before each read: a view that is used too long shows. */
+/* Two buffers, each wiped before it is read into: a view that is used too long shows. */
 struct asked {
-    float rows[BLOCK * M];
+    float buffers[2][BLOCK * M];
     atomic_int inside;
     int reads, elsewhere; /* all, and those by another thread than the caller's */
     bool fails;
@@ -22,15 +22,15 @@ static rb_error give(rb_source *source, rb_context *ctx, int64_t first, int64_t 
                      rb_matrix *view) {
     struct asked *a = source->state;
     assert_int_equal(atomic_fetch_add(&a->inside, 1), 0);
-    a->reads++;
+    float *rows = a->buffers[a->reads++ % 2];
     a->elsewhere += !pthread_equal(pthread_self(), a->caller);
     for (int64_t i = 0; i < BLOCK * M; i++) {
-        a->rows[i] = i < count * M ? (float)sin((double)(first * M + i)) : NAN;
+        rows[i] = i < count * M ? (float)sin((double)(first * M + i)) : NAN;
     }
     *view = (rb_matrix){.n_samples = count,
                         .n_features = M,
                         .type = RB_FLOAT32,
-                        .values = a->rows,
+                        .values = rows,
                         .row_stride = M,
                         .column_stride = 1};
     atomic_fetch_sub(&a->inside, 1);
@@ -51,7 +51,7 @@ static int setup(void **state) {
     struct feeding *f = calloc(1, sizeof *f);
     rb_preprocess_options o;
     rb_preprocess_options_default(&o);
-    o.centre = RB_CENTRE_NONE; /* in memory a block would be a view of the source's buffer */
+    o.centre = RB_CENTRE_NONE; /* a block is a view of the source's buffer */
     f->ctx = fixture_context();
     f->asked.caller = pthread_self();
     f->source = (rb_source){.n_samples = N,
