@@ -99,8 +99,8 @@ struct outcome {
     double error; /* mean absolute, of a success */
 };
 
-static rb_error new_options(rb_context *ctx, const struct experiment *e, const experiment_options *bench,
-                            int64_t seed, rb_options **options) {
+static rb_error new_options(rb_context *ctx, const struct experiment *e,
+                            const experiment_options *bench, int64_t seed, rb_options **options) {
     static const char *const singletons[] = {"auto", "yes", "no"};
     rb_error err = experiments_options_new(ctx, e->method, NULL, options);
     if (!err) {
@@ -145,8 +145,8 @@ static rb_error fit_bars(rb_context *ctx, const rb_options *options, const rb_ma
     return err;
 }
 
-static rb_error run_trial(rb_context *ctx, const struct experiment *e, const experiment_options *bench,
-                          int64_t trial, struct outcome *outcome) {
+static rb_error run_trial(rb_context *ctx, const struct experiment *e,
+                          const experiment_options *bench, int64_t trial, struct outcome *outcome) {
     rb_options *bars = NULL, *options = NULL;
     rb_matrix *samples, *fields;
     int64_t seed = bench->seed + trial;

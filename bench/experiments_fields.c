@@ -94,7 +94,8 @@ static int run(rb_context *ctx, const struct field_experiment *e, const experime
 
 /* ---- patches ---- */
 
-static rb_error open_patches(rb_context *ctx, const experiment_options *options, rb_source **source) {
+static rb_error open_patches(rb_context *ctx, const experiment_options *options,
+                             rb_source **source) {
     rb_options *patches = NULL;
     rb_error err = experiments_options_new(ctx, NULL, rb_patches_group(), &patches);
     err = err ? err
@@ -178,7 +179,8 @@ static char **list_recordings(const char *path, int *count) {
     return paths;
 }
 
-static rb_error open_segments(rb_context *ctx, const experiment_options *options, rb_source **source) {
+static rb_error open_segments(rb_context *ctx, const experiment_options *options,
+                              rb_source **source) {
     rb_options *segments = NULL;
     int count;
     char **paths = list_recordings(options->data, &count);

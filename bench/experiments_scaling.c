@@ -66,8 +66,8 @@ static rb_error on_progress(const rb_progress *progress, void *user) {
 }
 
 /* The fastest iteration but the first. */
-static rb_error measure(rb_context *ctx, const struct line *line, int64_t causes,
-                        rb_source *source, double *seconds) {
+static rb_error measure(rb_context *ctx, const struct line *line, int64_t causes, rb_source *source,
+                        double *seconds) {
     rb_options *how = NULL;
     rb_model *model = NULL;
     struct watch watch = {-1, -1};
@@ -108,8 +108,7 @@ static rb_error measure_lines(rb_context *ctx, const experiment_options *options
     rb_options *plot = NULL;
     rb_error err = experiments_options_new(ctx, NULL, rb_plot_group(), &plot);
     err = err ? err
-              : rb_options_set(ctx, plot, "title",
-                               "Cost of an iteration as causes become more");
+              : rb_options_set(ctx, plot, "title", "Cost of an iteration as causes become more");
     for (int l = 0; l < LINES && !err; l++) {
         drawn[l] = (rb_plot_line){lines[l].name, 0, x[l], y[l]};
         err = measure_line(ctx, &lines[l], source, x[l], y[l], &drawn[l].count);

@@ -6,8 +6,8 @@
 #include "em/em.h"
 #include "et/et.h"
 #include "io/io.h"
-#include "plot/plot.h"
 #include "model/model.h"
+#include "plot/plot.h"
 #include "rfn/options.h"
 #include <rarebit/denoise.h>
 #include <rarebit/io.h>

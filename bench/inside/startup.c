@@ -6,9 +6,9 @@
  *                                        reading alone and computing alone
  *   startup SECONDS [UNITS [THREADS]]    the same, of a source that takes so long for all samples
  */
-#include "../options.h"
 #include "../../tool/blas_choice.h"
 #include "../bench.h"
+#include "../options.h"
 #include "data/data.h"
 #include <rarebit/io.h>
 

@@ -1,6 +1,5 @@
 /* Saving a model. The same fit gives the same bytes, but for the seconds in its history. */
 #include "io.h"
-#include "io.h"
 
 #include <math.h>
 #include <stdio.h>
