@@ -103,7 +103,7 @@ static inline void begin_setting(rb_context *ctx, const struct setting *c, struc
     const rb_method *method = method_of(c->method);
     *f = (struct fitted){.fit = fixture_fit(1, RB_FLOAT64)};
     f->y = calloc((size_t)(c->n * c->d), sizeof *f->y);
-    rb_options_default(method->options, &f->options);
+    rb_rows_default(method->options, &f->options);
     f->options.units = c->h;
     f->options.candidates = c->candidates;
     f->options.max_active = c->count ? f->options.max_active : c->max_active;

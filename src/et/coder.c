@@ -26,11 +26,11 @@ static const char *value_today(const char *name, const char *value) {
 /* The options of the fit, as the model records them. */
 static rb_error recorded_options(rb_context *ctx, const rb_model *model, rb_et_options *options) {
     const rb_option *table = model->method->options;
-    rb_et_options_default(options);
+    rb_rows_default(et_option_rows, options);
     for (const rb_option *row = table; row->name; row++) {
         const char *value = value_today(row->name, rb_model_attribute(model, row->name));
         rb_error err = value && row->kind != RB_OPTION_TEXT
-                           ? rb_options_set(ctx, table, options, row->name, value)
+                           ? rb_rows_set(ctx, table, options, row->name, value)
                            : RB_OK;
         if (err) {
             rb_fail_prefix(ctx, "an option in the model: ");

@@ -28,9 +28,8 @@ enum { ET_MOST_ACTIVE = 32 };
 /* Samples in one task of the E-step. Fixed: results must not depend on the number of threads. */
 enum { ET_TASK_SAMPLES = 128 };
 
-/* options.c: the rows of all methods, those that only some have first. Where the table of a method
- * begins: */
-extern const rb_option et_option_rows[];
+/* Where in et_option_rows (options.h), which has the rows that only some methods have first, the
+ * table of a method begins. */
 enum { ET_FIRST_OF_NMF, ET_FIRST_OF_MCA = 1, ET_FIRST_OF_ALL = 3 };
 
 /* ---- states.c: the states of the candidates as a tree (kernels.h) ---- */

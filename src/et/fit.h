@@ -336,7 +336,6 @@ void et_coder_free(void *coder);
 rb_error et_encode(rb_context *ctx, void *coder, const rb_block *block, void *codes);
 rb_error et_decode(rb_context *ctx, void *coder, int64_t n_samples, const void *codes, void *rows);
 rb_error et_rebuild(rb_context *ctx, void *coder, const rb_block *block, void *rows);
-rb_error et_evaluate(rb_context *ctx, const rb_model *model, rb_feed *feed,
-                     rb_evaluation *evaluation);
+rb_error et_evaluate(rb_context *ctx, const rb_model *model, rb_feed *feed, rb_metrics *metrics);
 
 #endif

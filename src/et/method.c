@@ -45,15 +45,15 @@ static const rb_engine *const engines[] = {&et_engine_cpu, &et_engine_reference,
 
 /* What all methods of this room share. */
 #define SHARED                                                                                     \
-    .options_size = sizeof(rb_et_options), .start_options = start_options,                         \
-    .centre = RB_CENTRE_NONE, .missing = true, .units = units, .block_samples = block_samples,     \
-    .memory = memory, .shape = et_shape, .engines = engines, .start = et_start,                    \
-    .finish = et_finish, .survey = et_survey_block, .survey_end = et_survey_end,                   \
-    .begin = et_begin, .block = et_block, .end = et_end, .last = et_last, .mstep = et_mstep,       \
-    .objective = et_objective, .figure_names = et_figure_names, .figures = et_figures,             \
-    .may_stop = et_may_stop, .store = et_store, .coder_new = et_coder_new,                         \
-    .coder_free = et_coder_free, .encode = et_encode, .decode = et_decode, .rebuild = et_rebuild,  \
-    .evaluate = et_evaluate
+    .size = sizeof(rb_method), .options_size = sizeof(rb_et_options),                              \
+    .start_options = start_options, .centre = RB_CENTRE_NONE, .missing = true, .units = units,     \
+    .block_samples = block_samples, .memory = memory, .shape = et_shape, .engines = engines,       \
+    .start = et_start, .finish = et_finish, .survey = et_survey_block,                             \
+    .survey_end = et_survey_end, .begin = et_begin, .block = et_block, .end = et_end,              \
+    .last = et_last, .mstep = et_mstep, .objective = et_objective,                                 \
+    .figure_names = et_figure_names, .figures = et_figures, .may_stop = et_may_stop,               \
+    .store = et_store, .coder_new = et_coder_new, .coder_free = et_coder_free,                     \
+    .encode = et_encode, .decode = et_decode, .rebuild = et_rebuild, .evaluate = et_evaluate
 
 const rb_method rb_method_linca = {
     .name = "linca",

@@ -92,21 +92,3 @@ const rb_option et_option_rows[] = {
      RB_OPTION_RESEARCH},
     {0},
 };
-
-const rb_option *rb_et_option_table(const char *method) {
-    static const struct {
-        const char *name;
-        int first;
-    } methods[] = {
-        {"nmf-et", ET_FIRST_OF_NMF}, {"mca", ET_FIRST_OF_MCA}, {"linca", ET_FIRST_OF_ALL}};
-    for (int i = 0; i < 3; i++) {
-        if (strcmp(method, methods[i].name) == 0) {
-            return et_option_rows + methods[i].first;
-        }
-    }
-    return NULL;
-}
-
-void rb_et_options_default(rb_et_options *options) {
-    rb_options_default(et_option_rows, options);
-}

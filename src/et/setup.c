@@ -113,7 +113,7 @@ rb_error et_setup_of(rb_context *ctx, const et_model *model, const rb_et_options
 /* Says when there are fewer causes than were asked for; defaults give way in silence. */
 static void warn_of_limits(rb_context *ctx, const rb_et_options *o, const et_setup *setup) {
     rb_et_options usual;
-    rb_et_options_default(&usual);
+    rb_rows_default(et_option_rows, &usual);
     if (!o->exact && o->candidates > o->units) {
         rb_log(ctx, RB_LOG_WARNING,
                "candidates is %lld, but there are %lld units: all are looked at",
@@ -156,7 +156,7 @@ static rb_error read_schedules(rb_context *ctx, const rb_et_options *o, et_sched
 /* What is wrong with options of which others leave nothing; NULL: nothing. */
 static const char *idle_option(const rb_et_options *o) {
     rb_et_options usual;
-    rb_et_options_default(&usual);
+    rb_rows_default(et_option_rows, &usual);
     if (o->exact && o->candidates) {
         return "candidates does nothing where exact looks at all causes; leave one of them out";
     }

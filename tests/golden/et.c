@@ -105,8 +105,8 @@ static rb_et_options options_of(const struct golden *g) {
     options.mstep =
         number(g->root, "mult_iters") > 0 ? RB_ET_MSTEP_MULTIPLICATIVE : RB_ET_MSTEP_SOLVE;
     rb_context *ctx = fixture_context();
-    assert_ok(ctx, rb_options_set(ctx, et_option_rows, &options, "selection",
-                                  json_string_value(member(g->root, "selection"))));
+    assert_ok(ctx, rb_rows_set(ctx, et_option_rows, &options, "selection",
+                               json_string_value(member(g->root, "selection"))));
     rb_context_free(ctx);
     return options;
 }

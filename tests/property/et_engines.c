@@ -45,7 +45,8 @@ static rb_error fit(rb_context *ctx, const char *engine, const char *method,
     rb_fit_options how = fixture_fit(15, RB_FLOAT64);
     how.seed = 3;
     ctx->engine = engine;
-    rb_error err = rb_fit(ctx, method, options, &how, NULL, source, NULL, model);
+    rb_error err =
+        rb_fit(ctx, fixture_options(ctx, method, options, &how, NULL), source, NULL, model);
     ctx->engine = NULL;
     return err;
 }

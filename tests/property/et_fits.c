@@ -9,7 +9,8 @@ static rb_model *fit_values(rb_context *ctx, const char *method, const rb_et_opt
     rb_matrix *matrix;
     rb_model *model;
     rb_source *source = fixture_source(ctx, y, n, d, &matrix);
-    assert_ok(ctx, rb_fit(ctx, method, options, fit, NULL, source, NULL, &model));
+    assert_ok(ctx,
+              rb_fit(ctx, fixture_options(ctx, method, options, fit, NULL), source, NULL, &model));
     rb_source_free(source);
     rb_matrix_free(matrix);
     return model;

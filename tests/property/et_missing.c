@@ -295,10 +295,10 @@ static rb_model *fit_bars(rb_context *ctx, int m, double *y, bool sparse, int mi
     options.sigma = models[m].noise == RB_ET_POISSON ? 0 : 1;
     preprocess.missing = missing;
     rb_fit_options fit = fixture_fit(100, RB_FLOAT32);
-    assert_ok(ctx,
-              rb_fit(ctx, models[m].method, &options, &fit, &preprocess, source, NULL, &model));
+    assert_ok(ctx, rb_fit(ctx, fixture_options(ctx, models[m].method, &options, &fit, &preprocess),
+                          source, NULL, &model));
     rb_evaluation evaluation;
-    assert_ok(ctx, rb_evaluate(ctx, model, source, &evaluation));
+    assert_ok(ctx, fixture_evaluate(ctx, model, source, &evaluation));
     double values = 0, squares = 0;
     for (int e = 0; e < CELLS; e++) {
         values += !isnan(y[e]);
@@ -396,8 +396,9 @@ static void models_are_told(void **state) {
     rb_source *source = fixture_source(ctx, y, 8, 3, &matrix);
     rb_fit_options fit = fixture_fit(5, RB_FLOAT64);
     rb_model *model, *rfn;
-    assert_ok(ctx, rb_fit(ctx, "nmf-et", NULL, &fit, NULL, source, NULL, &model));
-    assert_ok(ctx, rb_fit(ctx, "rfn", NULL, &fit, NULL, source, NULL, &rfn));
+    assert_ok(ctx,
+              rb_fit(ctx, fixture_options(ctx, "nmf-et", NULL, &fit, NULL), source, NULL, &model));
+    assert_ok(ctx, rb_fit(ctx, fixture_options(ctx, "rfn", NULL, &fit, NULL), source, NULL, &rfn));
     y[4] = NAN;
     assert_int_equal(rb_encode(ctx, model, source, take_rows, &sum), RB_ERROR_DATA);
     assert_non_null(strstr(rb_context_error(ctx), "sample 1, feature 1"));
@@ -411,12 +412,16 @@ static void models_are_told(void **state) {
     rb_preprocess_options_default(&omit);
     omit.missing = RB_MISSING_OMIT;
     rb_model *none;
-    assert_int_equal(rb_fit(ctx, "rfn", NULL, &fit, &omit, source, NULL, &none), RB_ERROR_ARGUMENT);
+    assert_int_equal(
+        rb_fit(ctx, fixture_options(ctx, "rfn", NULL, &fit, &omit), source, NULL, &none),
+        RB_ERROR_ARGUMENT);
     assert_null(none);
     for (int i = 0; i < 24; i++) {
         y[i] = NAN;
     }
-    assert_int_equal(rb_fit(ctx, "mca", NULL, &fit, &omit, source, NULL, &none), RB_ERROR_DATA);
+    assert_int_equal(
+        rb_fit(ctx, fixture_options(ctx, "mca", NULL, &fit, &omit), source, NULL, &none),
+        RB_ERROR_DATA);
     assert_null(none);
     rb_model_free(model);
     rb_model_free(rfn);
@@ -448,10 +453,11 @@ static void memory_may_be_refused(void **state) {
             rb_model *model;
             rb_evaluation evaluation;
             ctx->allocations_left = n;
-            err = rb_fit(ctx, models[m].method, &options, &fit, &omit, source, NULL, &model);
+            err = rb_fit(ctx, fixture_options(ctx, models[m].method, &options, &fit, &omit), source,
+                         NULL, &model);
             assert_true(!err == (model != NULL));
             if (!err) {
-                err = rb_evaluate(ctx, model, source, &evaluation);
+                err = fixture_evaluate(ctx, model, source, &evaluation);
             }
             assert_true(!err || err == RB_ERROR_MEMORY);
             rb_model_free(model);

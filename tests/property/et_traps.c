@@ -217,8 +217,8 @@ static void degenerate_data_run(void **state) {
             options.units = 3;
             options.noise = models[m].noise;
             rb_fit_options fit = fixture_fit(30, RB_FLOAT64);
-            assert_ok(ctx,
-                      rb_fit(ctx, models[m].method, &options, &fit, NULL, source, NULL, &model));
+            assert_ok(ctx, rb_fit(ctx, fixture_options(ctx, models[m].method, &options, &fit, NULL),
+                                  source, NULL, &model));
             rb_model_free(model);
             rb_source_free(source);
             rb_matrix_free(matrix);
@@ -558,10 +558,11 @@ static void memory_may_be_refused(void **state) {
             rb_model *model;
             rb_evaluation evaluation;
             ctx->allocations_left = n;
-            err = rb_fit(ctx, models[m].method, &options, &fit, NULL, source, NULL, &model);
+            err = rb_fit(ctx, fixture_options(ctx, models[m].method, &options, &fit, NULL), source,
+                         NULL, &model);
             assert_true(!err == (model != NULL));
             if (!err) {
-                err = rb_evaluate(ctx, model, source, &evaluation);
+                err = fixture_evaluate(ctx, model, source, &evaluation);
             }
             assert_true(!err || err == RB_ERROR_MEMORY);
             rb_model_free(model);

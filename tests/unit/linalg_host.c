@@ -85,11 +85,12 @@ static double *use(rb_context *ctx, const double *values, const struct host *hos
     as_before(host);
     rb_context_on_progress(ctx, in_between, (void *)host);
     rb_preprocess_options_default(&preprocess);
-    assert_ok(ctx, rb_fit(ctx, "rfn", &options, &fit, &preprocess, source, NULL, &model));
+    assert_ok(ctx, rb_fit(ctx, fixture_options(ctx, "rfn", &options, &fit, &preprocess), source,
+                          NULL, &model));
     as_before(host);
     double *codes = fixture_codes(ctx, model, source);
     as_before(host);
-    assert_ok(ctx, rb_evaluate(ctx, model, source, &evaluation));
+    assert_ok(ctx, fixture_evaluate(ctx, model, source, &evaluation));
     as_before(host);
     int64_t loadings = (int64_t)FEATURES * UNITS, all = (int64_t)SAMPLES * UNITS;
     *count = loadings + all;
@@ -159,7 +160,7 @@ static void *fit_alone(void *arg) {
     if (!rb_context_set_threads(ctx, 2) &&
         !rb_matrix_dense(ctx, RB_FLOAT64, SAMPLES, FEATURES, w->values, FEATURES, 1, &matrix) &&
         !rb_source_from_matrix(ctx, matrix, &source) &&
-        !rb_fit(ctx, "rfn", &options, &fit, NULL, source, NULL, &model)) {
+        !rb_fit(ctx, fixture_options(ctx, "rfn", &options, &fit, NULL), source, NULL, &model)) {
         size_t size = (size_t)FEATURES * UNITS * sizeof *w->numbers;
         w->numbers = malloc(size);
         memcpy(w->numbers, rb_model_array(model, "loadings", NULL, NULL), size);
