@@ -5,8 +5,8 @@
 #define RB_RFN_FIT_H
 
 #include "engine.h"
-#include "rfn/estep/persistent.h"
 #include "posterior.h"
+#include "rfn/estep/persistent.h"
 
 /* The prior mean while it is adapted: adapt.c. */
 typedef struct rfn_adaptation {
