@@ -20,6 +20,6 @@ foreach(name ${RAREBIT_KERNELS})
     ${RAREBIT_KERNEL_FLAGS_${name}})
   target_include_directories(rarebit_kernels_${name} PRIVATE ${PROJECT_SOURCE_DIR}/src
     ${PROJECT_SOURCE_DIR}/include)
-  target_link_libraries(rarebit_kernels_${name} PRIVATE rarebit_flags rarebit_dependencies)
+  target_link_libraries(rarebit_kernels_${name} PRIVATE rarebit_flags rarebit_core_dependencies)
   list(APPEND RAREBIT_KERNEL_OBJECTS $<TARGET_OBJECTS:rarebit_kernels_${name}>)
 endforeach()

@@ -2,6 +2,7 @@
  *
  *   cc fit.c $(pkg-config --cflags --libs rarebit) -o fit
  */
+#include <rarebit/io.h>
 #include <rarebit/rarebit.h>
 
 #include <stdio.h>

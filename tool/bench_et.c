@@ -57,10 +57,10 @@ bool bench_has_data(const bench_options *options, const char *what) {
     return options->data != NULL;
 }
 
-static int on_progress(const rb_progress *progress, void *user) {
+static rb_error on_progress(const rb_progress *progress, void *user) {
     (void)user;
     report_progress(progress);
-    return interrupted();
+    return interrupted() ? RB_ERROR_INTERRUPTED : RB_OK;
 }
 
 rb_error bench_fit(invocation *call, const char *method, const rb_et_options *options,

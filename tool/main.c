@@ -121,6 +121,7 @@ int main(int argc, char **argv) {
         report_error("out of memory");
         return STATUS_FAILED;
     }
+    rb_io_use(ctx);
     rb_context_on_log(ctx, report_log, NULL);
     rb_context_on_temporary(ctx, on_temporary, NULL);
     command_list *list = commands_new(ctx);

@@ -7,7 +7,12 @@
 #ifndef TOOL_H
 #define TOOL_H
 
+#include <rarebit/denoise.h>
+#include <rarebit/io.h>
+#include <rarebit/patches.h>
+#include <rarebit/plot.h>
 #include <rarebit/rarebit.h>
+#include <rarebit/segments.h>
 
 #include <stdio.h>
 
@@ -203,6 +208,9 @@ bool interrupted(void);
 void interrupt_wrote(void);
 /* A temporary file or folder that a signal is to remove was made, or is gone. */
 void interrupt_temporary(const char *path, bool there);
+/* In between, signals that end the program wait: for what must happen whole or not at all. */
+void interrupt_hold(void);
+void interrupt_release(void);
 
 /* ---- output (output.c) ---- */
 

@@ -12,7 +12,7 @@ static void print_json(const rb_build *build, int threads) {
     emit_open(&j, NULL, '{');
     emit_text(&j, "version", rb_version());
     emit_text(&j, "compiler", build->compiler);
-    emit_text(&j, "hdf5", build->hdf5);
+    emit_text(&j, "hdf5", rb_io_hdf5());
     emit_text(&j, "blas", build->blas);
     emit_text(&j, "blas_kernels", build->blas_core);
     emit_text(&j, "blas_kernels_advised", build->blas_advice);
@@ -33,7 +33,7 @@ static int run(invocation *call) {
     }
     printf("rarebit       %s\n", rb_version());
     printf("compiler      %s\n", known(build.compiler));
-    printf("HDF5          %s\n", known(build.hdf5));
+    printf("HDF5          %s\n", known(rb_io_hdf5()));
     printf("BLAS          %s\n", known(build.blas));
     printf("BLAS kernels  %s", known(build.blas_core));
     if (build.blas_advice && *build.blas_advice &&

@@ -1,6 +1,6 @@
 #include "curves.h"
 
-#include "analysis/plot.h"
+#include "plot/plot.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -24,7 +24,8 @@ typedef enum rb_accelerate {
 
 /* Where a fit leaves, now and then, all that it needs to go on: after the end of the program, by
  * whatever cause, the same call goes on from there and gives the same bits as a fit that was never
- * interrupted (on the same kind of processor). */
+ * interrupted (on the same kind of processor). Needs rb_io_use (rarebit/io.h): without it a fit
+ * with a checkpoint is RB_ERROR_UNSUPPORTED. */
 typedef struct rb_checkpoint_options {
     const char *checkpoint;       /* the file. When it is there the fit goes on from it; else it
                                    * begins anew. It stays when the fit is done */
@@ -34,18 +35,6 @@ typedef struct rb_checkpoint_options {
 /* The option table of rb_checkpoint_options. */
 RB_API const rb_option *rb_checkpoint_option_table(void);
 RB_API void rb_checkpoint_options_default(rb_checkpoint_options *options);
-
-/* What a checkpoint says of the fit that it belongs to. */
-typedef struct rb_checkpoint_info {
-    int64_t seed;
-    int64_t restart;   /* from 0 */
-    int64_t iteration; /* done in that restart */
-} rb_checkpoint_info;
-
-/* Looks into a checkpoint. *there is false, and nothing wrong, when there is no such file.
- * RB_ERROR_FILE, RB_ERROR_FORMAT (it is something else, or damaged). */
-RB_API rb_error rb_checkpoint_read(rb_context *context, const char *path, bool *there,
-                                   rb_checkpoint_info *info);
 
 typedef struct rb_fit_options {
     int64_t iterations;         /* most iterations */

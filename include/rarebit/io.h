@@ -1,13 +1,18 @@
-/* Files: data in many formats, chosen by magic bytes and suffix. docs/formats.md lists them. */
+/* Files of data, models, checkpoints, modules and labels: the library librarebit-io. */
 #ifndef RAREBIT_IO_H
 #define RAREBIT_IO_H
 
-#include <rarebit/matrix.h>
-#include <rarebit/options.h>
+#include <rarebit/model.h>
+#include <rarebit/modules.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/* The HDF5 that the library was built with, such as "1.10.8". */
+RB_API const char *rb_io_hdf5(void);
+
+/* ---- data: docs/formats.md lists the formats, chosen by magic bytes and suffix ---- */
 
 typedef struct rb_read_options {
     const char *dataset; /* path inside an HDF5 file ("/x", "layers/counts"); NULL: the usual one */
@@ -98,6 +103,95 @@ RB_API const char *rb_staged_path(const rb_staged *staged);
 RB_API rb_error rb_staged_commit(rb_context *context, rb_staged *staged);
 /* Removes the unfinished file and frees; NULL is accepted. */
 RB_API void rb_staged_abandon(rb_staged *staged);
+
+/* ---- models: HDF5 (docs/model-format.md); one of any version loads in every later one ---- */
+
+/* Writes to a temporary name beside `path` and renames: there is never half a file, and on failure
+ * what was there stays. RB_ERROR_FILE (cannot be written), RB_ERROR_ARGUMENT (the name
+ * of an array is longer than 240 characters). */
+RB_API rb_error rb_model_save(rb_context *context, const rb_model *model, const char *path);
+
+/* RB_ERROR_FILE, RB_ERROR_FORMAT (not a model, damaged, of a newer format, of an unknown
+ * method). */
+RB_API rb_error rb_model_load(rb_context *context, const char *path, rb_model **model);
+
+/* Adds results to an AnnData file (.h5ad): copies h5ad_in to h5ad_out, which may be the same path,
+ * and writes `codes` (its observations x units, from rb_encode) as obsm X_<method>, the loadings as
+ * varm <method>, matched with the variables by name, else by position (zeros for variables not in
+ * use), and the attributes of the model under uns <method>. Older results of the same names are
+ * replaced, all else in the file stays. RB_ERROR_FORMAT (no AnnData), RB_ERROR_DATA (other
+ * observations or variables), RB_ERROR_FILE. */
+RB_API rb_error rb_model_annotate(rb_context *context, const rb_model *model,
+                                  const rb_matrix *codes, const char *h5ad_in,
+                                  const char *h5ad_out);
+/* The same under a name of the caller's: obsm `key`, and varm and uns `key` without an "X_" that it
+ * begins with. NULL: X_<method>. RB_ERROR_ARGUMENT for a name that cannot be one. */
+RB_API rb_error rb_model_annotate_as(rb_context *context, const rb_model *model,
+                                     const rb_matrix *codes, const char *key, const char *h5ad_in,
+                                     const char *h5ad_out);
+/* Would rb_model_annotate_as replace nothing? RB_ERROR_ARGUMENT names what of that name is in the
+ * file, or says that there can be no such name; RB_ERROR_FILE, RB_ERROR_FORMAT (it cannot be
+ * read). */
+RB_API rb_error rb_model_annotate_check(rb_context *context, const rb_model *model, const char *key,
+                                        const char *h5ad);
+
+/* ---- checkpoints ---- */
+
+/* Lets the fits of this context keep checkpoints (rarebit/fit.h). */
+RB_API void rb_io_use(rb_context *context);
+
+/* What a checkpoint says of the fit that it belongs to. */
+typedef struct rb_checkpoint_info {
+    int64_t seed;
+    int64_t restart;   /* from 0 */
+    int64_t iteration; /* done in that restart */
+} rb_checkpoint_info;
+
+/* Looks into a checkpoint. *there is false, and nothing wrong, when there is no such file.
+ * RB_ERROR_FILE, RB_ERROR_FORMAT (it is something else, or damaged). */
+RB_API rb_error rb_checkpoint_read(rb_context *context, const char *path, bool *there,
+                                   rb_checkpoint_info *info);
+
+/* ---- modules and classes of samples ---- */
+
+/* Modules as JSON: {"modules":[{"samples":[0,4],"features":[1,2]},...]}, counted from 0; what
+ * `simulate` writes as truth. Weights, units and names in the file are ignored: members have weight
+ * 1 and ascend. RB_ERROR_FORMAT names module and entry. */
+RB_API rb_error rb_modules_read(rb_context *context, const char *path, rb_modules **modules);
+
+typedef enum rb_modules_format {
+    RB_MODULES_TSV = 0,
+    RB_MODULES_JSON,
+    RB_MODULES_GMT
+} rb_modules_format;
+
+/* Writes modules; samples and features are the rows and columns of the data, from 0, also where
+ * the model uses a selection of the features. Names are taken from model and source where they have
+ * them (either may be NULL). The file appears whole or not at all. RB_ERROR_FILE (cannot be
+ * written). */
+RB_API rb_error rb_modules_write(rb_context *context, const rb_modules *modules,
+                                 const rb_model *model, const rb_source *source,
+                                 rb_modules_format format, const char *path);
+
+/* Compares modules with classes of the samples of the source that they are of. labels: a text file
+ * (also .gz) of a header line, then sample name, tab, class on each line, where further columns are
+ * ignored, or of the class alone on each line, with or without a header; or "FILE.h5ad:COLUMN", a
+ * column of the observations of an AnnData file, "obs:COLUMN" of the source's own file. Samples are
+ * found by name; by position, with a log message, where labels or source have no names.
+ *
+ * The model, for the best units, is the one of the modules; NULL: without them. With it the source
+ * is read once, and memory is that of a float for each labelled sample and unit.
+ *
+ * RB_ERROR_DATA when no sample has a class, where the position counts there are more or fewer
+ * classes than samples, or a module holds a sample that the source has not; RB_ERROR_FORMAT names
+ * the line; RB_ERROR_ARGUMENT: there is no such column; with a model the errors of rb_encode. */
+RB_API rb_error rb_modules_enrichment(rb_context *context, const rb_modules *modules,
+                                      const rb_model *model, rb_source *source, const char *labels,
+                                      rb_enrichment *enrichment);
+/* How many characters of such labels name their file: up to the last colon that ends the name of a
+ * regular file, all of them when they are a file themselves or none does, 0 for "obs:COLUMN". Any
+ * thread. */
+RB_API int64_t rb_labels_file(const char *labels);
 
 #ifdef __cplusplus
 }

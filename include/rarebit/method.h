@@ -261,12 +261,40 @@ RB_API rb_error rb_context_add_method(rb_context *context, const rb_method *meth
 
 /* ---- for the functions of a method outside of the library; examples/mean.c is one ---- */
 
-/* Where a block begins in the data, how many samples it has, and the samples row .. row + count - 1
- * of it (from 0) as count x n_features float64 values, row-major. */
+/* Where a block begins in the data, and its shape. */
 RB_API int64_t rb_block_first(const struct rb_block *block);
 RB_API int64_t rb_block_samples(const struct rb_block *block);
+RB_API int64_t rb_block_features(const struct rb_block *block);
+
+/* Samples row .. row + count - 1 of a block (from 0) as count x n_features float64 values,
+ * row-major: a copy, whatever the block is. */
 RB_API void rb_block_values(const struct rb_block *block, int64_t row, int64_t count,
                             double *values);
+
+/* The values of a block as they are, in the working type; nothing is copied, and they are valid
+ * until the next block. Dense: value (i, k) is values[i * row_stride + k]. NULL: it is sparse. */
+RB_API const void *rb_block_dense(const struct rb_block *block, rb_type *type, int64_t *row_stride);
+
+/* A sparse block: sample i stores the entries e = starts[i] .. starts[i + 1] - 1, with columns[e -
+ * starts[0]] and values[e - starts[0]]; value (i, k) is what is stored, or 0, less shift[k]. shift
+ * NULL: nothing is subtracted. */
+typedef struct rb_sparse_block {
+    rb_type type;
+    const int64_t *starts;
+    const int32_t *columns;
+    const void *values;
+    const double *shift;
+} rb_sparse_block;
+
+/* False, and nothing is filled, for a dense one. */
+RB_API bool rb_block_sparse(const struct rb_block *block, rb_sparse_block *sparse);
+
+/* Runs task(user, index, worker) for index = 0 .. count - 1 on the threads of the context, the
+ * caller among them, and returns when all are done. worker is below rb_context_threads: for scratch
+ * memory. Which worker takes which index is not fixed: so that a fit is the same for any number of
+ * threads, what a task gives must depend on its index alone. Not from within a task. */
+typedef void (*rb_task_fn)(void *user, int64_t index, int worker);
+RB_API void rb_context_parallel(rb_context *context, int64_t count, rb_task_fn task, void *user);
 
 /* How many samples a feed has, and samples first .. first + count - 1 as above. RB_ERROR_DATA names
  * a value that cannot be used; RB_ERROR_FILE, RB_ERROR_FORMAT: the source cannot be read. */
@@ -279,12 +307,6 @@ RB_API rb_error rb_feed_values(rb_context *context, struct rb_feed *feed, int64_
  * units: rb_model_units counts its columns. rb_model_array reads it back. */
 RB_API double *rb_model_add_array(rb_context *context, rb_model *model, const char *name,
                                   int64_t rows, int64_t columns);
-
-/* The precision of a model: that of the codes that `encode` and of the rows that `decode` fills. */
-RB_API rb_type rb_model_type(const rb_model *model);
-
-/* Keeps a sentence in the context (what is wrong, where, what to do) and gives the code back. */
-RB_API rb_error rb_context_fail(rb_context *context, rb_error code, const char *sentence);
 
 /* The names of the methods a context knows, by index; NULL past the last. */
 RB_API const rb_method *rb_context_method(const rb_context *context, int64_t index);

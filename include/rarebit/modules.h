@@ -57,25 +57,6 @@ RB_API const rb_module *rb_modules_get(const rb_modules *modules, int64_t rank);
  * modules that were read. */
 RB_API const char *rb_modules_rule(const rb_modules *modules);
 
-/* Modules as JSON: {"modules":[{"samples":[0,4],"features":[1,2]},...]}, counted from 0; what
- * `simulate` writes as truth. Weights, units and names in the file are ignored: members have weight
- * 1 and ascend. RB_ERROR_FORMAT names module and entry. */
-RB_API rb_error rb_modules_read(rb_context *context, const char *path, rb_modules **modules);
-
-typedef enum rb_modules_format {
-    RB_MODULES_TSV = 0,
-    RB_MODULES_JSON,
-    RB_MODULES_GMT
-} rb_modules_format;
-
-/* Writes modules; samples and features are the rows and columns of the data, from 0, also where
- * the model uses a selection of the features. Names are taken from model and source where they have
- * them (either may be NULL). The file appears whole or not at all. RB_ERROR_FILE (cannot be
- * written). */
-RB_API rb_error rb_modules_write(rb_context *context, const rb_modules *modules,
-                                 const rb_model *model, const rb_source *source,
-                                 rb_modules_format format, const char *path);
-
 /* How found modules agree with the truth: Jaccard index of the cells (sample, feature), optimal
  * one-to-one assignment, sum divided by the larger number of the two. */
 typedef struct rb_match {
@@ -130,26 +111,8 @@ typedef struct rb_enrichment {
     rb_class_unit *best_units; /* one a class, in alphabetical order; NULL: there was no model */
 } rb_enrichment;
 
-/* Compares modules with classes of the samples of the source that they are of. labels: a text file
- * (also .gz) of a header line, then sample name, tab, class on each line, where further columns are
- * ignored, or of the class alone on each line, with or without a header; or "FILE.h5ad:COLUMN", a
- * column of the observations of an AnnData file, "obs:COLUMN" of the source's own file. Samples are
- * found by name; by position, with a log message, where labels or source have no names.
- *
- * The model, for the best units, is the one of the modules; NULL: without them. With it the source
- * is read once, and memory is that of a float for each labelled sample and unit.
- *
- * RB_ERROR_DATA when no sample has a class, where the position counts there are more or fewer
- * classes than samples, or a module holds a sample that the source has not; RB_ERROR_FORMAT names
- * the line; RB_ERROR_ARGUMENT: there is no such column; with a model the errors of rb_encode. */
-RB_API rb_error rb_modules_enrichment(rb_context *context, const rb_modules *modules,
-                                      const rb_model *model, rb_source *source, const char *labels,
-                                      rb_enrichment *enrichment);
+/* Frees what rb_modules_enrichment (rarebit/io.h) filled. */
 RB_API void rb_enrichment_clear(rb_enrichment *enrichment);
-/* How many characters of such labels name their file: up to the last colon that ends the name of a
- * regular file, all of them when they are a file themselves or none does, 0 for "obs:COLUMN". Any
- * thread. */
-RB_API int64_t rb_labels_file(const char *labels);
 
 #ifdef __cplusplus
 }

@@ -19,7 +19,6 @@ RB_API const char *rb_version(void);
 /* What computes: the processor's features, our kernels and the BLAS with its own kernels. */
 typedef struct rb_build {
     const char *compiler;    /* "gcc 12.2.0" */
-    const char *hdf5;        /* "1.10.8" */
     const char *blas;        /* what the BLAS says of itself; "" when it says nothing */
     const char *blas_core;   /* the kernels the BLAS picked, such as "SkylakeX"; "" unknown */
     const char *blas_advice; /* OPENBLAS_CORETYPE that suits this processor; "": none */

@@ -9,7 +9,7 @@
  * cost 0;
  *   2. along the path that reached it, every row moves on to the next column.
  */
-#include "modules.h"
+#include "analysis.h"
 
 #include <math.h>
 

@@ -5,7 +5,7 @@
  * >= x). The class of smallest p-value is reported; it is chosen among all classes for each of all
  * modules, so the adjusted p-value is multiplied by both numbers.
  */
-#include "modules.h"
+#include "analysis.h"
 
 #include <math.h>
 #include <string.h>
@@ -162,34 +162,26 @@ static rb_error find_units(rb_context *ctx, const rb_model *model, rb_source *so
     e->best_units = rb_alloc(ctx, labels->classes->count, sizeof *e->best_units);
     rb_error err =
         e->best_units ? rb_labelled_codes(ctx, model, source, labels, &codes) : RB_ERROR_MEMORY;
-    if (!err) {
-        err = rb_class_units(ctx, labels, rb_model_units(model), codes, e->best_units);
-    }
+    err = err ? err : rb_class_units(ctx, labels, rb_model_units(model), codes, e->best_units);
     rb_free(codes);
     return err;
 }
 
-rb_error rb_modules_enrichment(rb_context *ctx, const rb_modules *modules, const rb_model *model,
-                               rb_source *source, const char *labels_path, rb_enrichment *e) {
-    rb_labels labels;
+rb_error rb_enrichment_of(rb_context *ctx, const rb_modules *modules, const rb_model *model,
+                          rb_source *source, rb_labels *labels, rb_enrichment *e) {
     *e = (rb_enrichment){0};
     rb_error err = check_samples(ctx, modules, rb_source_samples(source));
     if (!err) {
-        err = rb_labels_read(ctx, labels_path, source, &labels);
+        err = compare(ctx, modules, labels, e);
     }
-    if (err) {
-        return err;
-    }
-    err = compare(ctx, modules, &labels, e);
     if (!err && model) {
-        err = find_units(ctx, model, source, &labels, e);
+        err = find_units(ctx, model, source, labels, e);
     }
     e->n_rows = modules->count;
-    e->n_labelled = labels.n_labelled;
-    e->n_classes = labels.classes->count;
-    e->text = labels.classes;
-    labels.classes = NULL;
-    rb_labels_clear(&labels);
+    e->n_labelled = labels->n_labelled;
+    e->n_classes = labels->classes->count;
+    e->text = labels->classes;
+    labels->classes = NULL;
     if (err) {
         rb_enrichment_clear(e);
     }
@@ -201,4 +193,10 @@ void rb_enrichment_clear(rb_enrichment *e) {
     rb_free(e->best_units);
     rb_names_free(e->text);
     *e = (rb_enrichment){0};
+}
+
+void rb_labels_clear(rb_labels *labels) {
+    rb_free(labels->class_of);
+    rb_names_free(labels->classes);
+    *labels = (rb_labels){0};
 }

@@ -51,10 +51,9 @@ rb_error rb_model_match_fields(rb_context *ctx, const rb_model *model, rb_source
         return rb_model_array(model, "loadings", NULL, NULL) ? RB_ERROR_MEMORY : RB_ERROR_ARGUMENT;
     }
     rb_error err = read_all(ctx, truth, &causes);
-    if (!err) {
-        err = rb_fields_match(ctx, fields, model->preprocess->n_features, rb_model_units(model),
-                              causes, match);
-    }
+    err = err ? err
+              : rb_fields_match(ctx, fields, model->preprocess->n_features, rb_model_units(model),
+                                causes, match);
     rb_matrix_free(causes);
     rb_free(fields);
     return err;

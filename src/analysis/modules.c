@@ -1,5 +1,5 @@
 /* The list of modules. */
-#include "modules.h"
+#include "analysis.h"
 
 rb_error rb_modules_new(rb_context *ctx, int64_t count, rb_modules **out) {
     rb_modules *modules = rb_alloc(ctx, 1, sizeof *modules);

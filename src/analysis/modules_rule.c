@@ -1,5 +1,5 @@
 /* Membership rules: the options, their words, and where a sorted list is cut. */
-#include "modules.h"
+#include "analysis.h"
 
 #include <errno.h>
 #include <float.h>

@@ -8,9 +8,12 @@
 #include <stdarg.h>
 #include <stdatomic.h>
 
+#pragma GCC visibility push(default) /* for the libraries above: cmake/Libraries.cmake */
+
 struct rb_pool;
 struct rb_kernels;
 struct rb_method;
+struct rb_checkpoint_store;
 
 /* A file while it is read: what its content has taken in memory so far (reading.c). */
 typedef struct rb_reading {
@@ -22,6 +25,7 @@ typedef struct rb_reading {
 
 struct rb_context {
     char sentence[1024];
+    int64_t failures;     /* error messages so far: tells whether a callback left one */
     struct rb_pool *pool; /* NULL: one thread */
     int threads;
     int blas_threads; /* for which room was seen: see rb_blas_need_room */
@@ -34,6 +38,7 @@ struct rb_context {
     const struct rb_kernels *kernels;       /* src/linalg */
     const struct rb_method *const *methods; /* NULL-terminated; from src/methods.c */
     const struct rb_method **added_methods; /* by rb_context_add_method; NULL-terminated or NULL */
+    const struct rb_checkpoint_store *checkpoints; /* src/em; by rb_io_use, or NULL */
     double max_expansion;
     rb_reading *reading;      /* the file that is being read, or NULL */
     const char *engine;       /* tests: who works on blocks; NULL: whom the method prefers */
@@ -102,6 +107,14 @@ bool rb_multiply(int64_t a, int64_t b, int64_t *product);
 typedef void (*rb_task)(void *arg, int64_t index, int worker);
 void rb_parallel(rb_context *ctx, int64_t count, rb_task task, void *arg);
 
+/* A thread that does one job at a time while the caller goes on: for reading ahead. NULL: none can
+ * be had. Start and wait are called in turn, by one thread; free waits, and accepts NULL. */
+struct rb_background;
+struct rb_background *rb_background_new(void);
+void rb_background_start(struct rb_background *background, void (*job)(void *arg), void *arg);
+void rb_background_wait(struct rb_background *background);
+void rb_background_free(struct rb_background *background);
+
 /* ---- random numbers ---- */
 
 /* Random numbers by counter: a value depends on (seed, purpose, index) alone, never on the order of
@@ -167,6 +180,21 @@ int rb_parse_shape(const char *text, int64_t *sizes, int most);
 /* Reads "0:10": two finite numbers, the smaller first. */
 bool rb_parse_range(const char *text, double *low, double *high);
 
+/* ---- CRC-32, as gzip has it (crc32.c) ---- */
+
+/* Constants of the calculation, made by rb_crc32_prepare in some microseconds; then only read. */
+typedef struct rb_crc32 {
+    uint32_t tables[8][256];
+    uint64_t by_64[2], by_16[2];
+    bool folds;
+} rb_crc32;
+void rb_crc32_prepare(rb_crc32 *crc);
+/* The CRC of bytes that follow on others, whose CRC is `before`; of none it is 0. */
+uint32_t rb_crc32_add(const rb_crc32 *crc, uint32_t before, const void *bytes, size_t count);
+/* The CRC of two pieces, one after the other, from those of each; any order of joining gives the
+ * same. */
+uint32_t rb_crc32_join(uint32_t first, uint32_t second, int64_t second_bytes);
+
 /* ---- time ---- */
 
 double rb_seconds(void); /* a monotonic clock */
@@ -176,5 +204,7 @@ double rb_seconds(void); /* a monotonic clock */
 rb_error rb_context_create(rb_context **ctx);
 rb_error rb_pool_new(int threads, struct rb_pool **pool);
 void rb_pool_free(struct rb_pool *pool);
+
+#pragma GCC visibility pop
 
 #endif

@@ -84,19 +84,16 @@ rb_error rb_name_list_add(rb_context *ctx, rb_name_list *list, const char *text,
     return RB_OK;
 }
 
-rb_names *rb_name_list_finish(rb_context *ctx, const rb_name_list *list) {
-    const char **text = rb_alloc(ctx, list->count, sizeof *text);
-    if (!text) {
-        return NULL;
-    }
-    const char *next = list->bytes;
-    for (int64_t i = 0; i < list->count; i++) {
+rb_error rb_name_list_end(rb_context *ctx, rb_error err, rb_name_list *list, rb_names **names) {
+    const char **text = err ? NULL : rb_alloc(ctx, list->count, sizeof *text), *next = list->bytes;
+    for (int64_t i = 0; text && i < list->count; i++) {
         text[i] = next;
         next += strlen(next) + 1;
     }
-    rb_names *names = rb_names_copy(ctx, text, list->count);
+    *names = text ? rb_names_copy(ctx, text, list->count) : NULL;
     rb_free(text);
-    return names;
+    rb_name_list_clear(list);
+    return err || *names ? err : RB_ERROR_MEMORY;
 }
 
 void rb_name_list_clear(rb_name_list *list) {

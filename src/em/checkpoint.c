@@ -1,20 +1,11 @@
-/* Writing checkpoints: all that a fit needs to go on, in one HDF5 file that appears whole or not at
- * all. resume.c reads it.
- *
- *   /        which fit it is: format, method, shape of the data, restart, seed, start
- *   fit/     the model so far: its attributes (options, checksum of the data) and history
- *   state/   the arrays that an iteration takes from the one before (rb_method.keep); none before
- *            the first iteration of a restart
- *   best/    the best model of the restarts before, if any
- */
+/* Writing checkpoints: all that a fit needs to go on, in one file that appears whole or not at all.
+ * A store of the context writes it (librarebit-io: HDF5); resume.c reads it. */
 #include "em.h"
-#include "io/io.h"
 
 #include <errno.h>
 #include <math.h>
 #include <string.h>
 #include <unistd.h>
-#include <zlib.h>
 
 static rb_error read_every(rb_context *ctx, const char *text, rb_checkpoint *checkpoint) {
     double number = 0;
@@ -42,10 +33,16 @@ rb_error rb_checkpoint_begin(rb_context *ctx, const rb_checkpoint_options *optio
                        "the method '%s' cannot go on from a checkpoint; leave it out",
                        run->method->name);
     }
+    if (!ctx->checkpoints) {
+        return rb_fail(ctx, RB_ERROR_UNSUPPORTED,
+                       "a checkpoint is a file, and this context keeps none; call rb_io_use of "
+                       "librarebit-io for it first");
+    }
     rb_checkpoint *checkpoint = &run->checkpoint;
     const char *every = options->checkpoint_every;
+    checkpoint->store = ctx->checkpoints;
     rb_error err = read_every(ctx, every ? every : defaults.checkpoint_every, checkpoint);
-    err = err ? err : rb_lock_take(ctx, options->checkpoint, &checkpoint->lock);
+    err = err ? err : checkpoint->store->lock(ctx, options->checkpoint, &checkpoint->lock);
     if (err) {
         return err;
     }
@@ -56,22 +53,31 @@ rb_error rb_checkpoint_begin(rb_context *ctx, const rb_checkpoint_options *optio
 }
 
 void rb_checkpoint_end(rb_run *run) {
-    rb_lock_release(run->checkpoint.lock);
+    if (run->checkpoint.lock) {
+        run->checkpoint.store->unlock(run->checkpoint.lock);
+    }
 }
 
 /* ---- what a file holds ---- */
 
 int64_t rb_start_checksum(const rb_model *start) {
     uint32_t sum = 0;
+    rb_crc32 crc;
+    rb_crc32_prepare(&crc);
     for (int64_t i = 0; start && i < start->n_arrays; i++) {
         const rb_array *array = &start->arrays[i];
-        sum = (uint32_t)crc32_z(sum, (const Bytef *)array->values,
-                                (z_size_t)(array->rows * array->columns) * sizeof *array->values);
+        sum = rb_crc32_add(&crc, sum, array->values,
+                           (size_t)(array->rows * array->columns) * sizeof *array->values);
     }
     return start ? (int64_t)sum + 1 : 0;
 }
 
-static rb_error put_head(rb_h5 *file, const rb_run *run) {
+struct writing {
+    const rb_checkpoint_store *store;
+    rb_checkpoint_file *file;
+};
+
+static rb_error put_head(const struct writing *out, const rb_run *run) {
     const rb_problem *problem = &run->problem;
     const struct {
         const char *name;
@@ -82,92 +88,39 @@ static rb_error put_head(rb_h5 *file, const rb_run *run) {
         {"start", rb_start_checksum(run->start)},  {"restart", problem->restart},
         {"iteration", run->model->iterations},     {"seed", problem->fit->seed},
     };
-    rb_error err = rb_h5_set_text(file, "/", "format", RB_CHECKPOINT_FORMAT);
+    rb_error err = out->store->put_text(out->file, "format", RB_CHECKPOINT_FORMAT);
     if (!err) {
-        err = rb_h5_set_text(file, "/", "method", run->method->name);
+        err = out->store->put_text(out->file, "method", run->method->name);
     }
     for (size_t i = 0; !err && i < sizeof numbers / sizeof *numbers; i++) {
-        err = rb_h5_set_integer(file, "/", numbers[i].name, numbers[i].value);
+        err = out->store->put_integer(out->file, numbers[i].name, numbers[i].value);
     }
-    return err;
-}
-
-struct writing {
-    rb_context *ctx;
-    rb_h5 *file;
-};
-
-static rb_error put_flags(const struct writing *out, const char *path, int64_t count,
-                          const bool *flags) {
-    int64_t *numbers = rb_alloc(out->ctx, count, sizeof *numbers);
-    if (!numbers) {
-        return RB_ERROR_MEMORY;
-    }
-    for (int64_t i = 0; i < count; i++) {
-        numbers[i] = flags[i];
-    }
-    rb_error err = rb_h5_put_integers(out->file, path, count, numbers);
-    rb_free(numbers);
     return err;
 }
 
 static rb_error put_array(void *user, const rb_kept *array) {
     const struct writing *out = user;
-    int64_t count = array->rows * array->columns;
-    char path[256];
-    snprintf(path, sizeof path, "state/%s", array->name);
-    switch (array->type) {
-    case RB_KEPT_FLOAT32:
-    case RB_KEPT_FLOAT64:
-        return rb_h5_put_dense(out->file, path,
-                               (rb_dense){array->values, array->rows, array->columns, array->stride,
-                                          (rb_type)array->type});
-    case RB_KEPT_INTEGER:
-        return rb_h5_put_integers(out->file, path, count, array->values);
-    case RB_KEPT_WORKING: /* of tables only */
-    case RB_KEPT_FLAG:
-        return put_flags(out, path, count, array->values);
-    }
-    return RB_OK;
+    return out->store->put_array(out->file, array);
 }
 
-static rb_error put_all(rb_context *ctx, rb_h5 *file, rb_run *run, void *state) {
-    struct writing out = {ctx, file};
-    rb_error err = put_head(file, run);
+static rb_error put_all(const struct writing *out, rb_run *run, void *state) {
+    rb_error err = put_head(out, run);
     if (!err) {
-        err = rb_model_put(ctx, file, "fit", run->model);
+        err = out->store->put_model(out->file, "fit", run->model);
     }
     if (!err && state) {
-        err = rb_h5_put_group(file, "state");
+        err = rb_run_keep(run, state, put_array, (void *)out);
     }
-    if (!err && state) {
-        err = rb_run_keep(run, state, put_array, &out);
-    }
-    return err || !run->best ? err : rb_model_put(ctx, file, "best", run->best);
+    return err || !run->best ? err : out->store->put_model(out->file, "best", run->best);
 }
 
 /* ---- writing it ---- */
 
 static rb_error write_file(rb_context *ctx, rb_run *run, void *state) {
-    const char *path = run->checkpoint.path;
-    rb_output output;
-    rb_h5 *file;
-    rb_error err = run->checkpoint.lock ? rb_output_begin_again(ctx, path, &output)
-                                        : rb_output_begin(ctx, path, &output);
-    if (err) {
-        return err;
-    }
-    err = rb_h5_create(ctx, output.path, path, RB_H5_OWN, &file);
-    if (!err) {
-        err = put_all(ctx, file, run, state);
-        rb_error unfinished = rb_h5_close(file);
-        err = err ? err : unfinished;
-    }
-    if (err) {
-        rb_output_abandon(&output);
-        return err;
-    }
-    return rb_output_commit(ctx, &output);
+    struct writing out = {run->checkpoint.store, NULL};
+    bool locked = run->checkpoint.lock != NULL;
+    rb_error err = out.store->create(ctx, run->checkpoint.path, locked, &out.file);
+    return err ? err : out.store->close(out.file, put_all(&out, run, state));
 }
 
 static bool is_due(const rb_run *run) {

@@ -6,15 +6,18 @@
 
 typedef struct rb_run rb_run;
 
+#pragma GCC visibility push(default) /* for the libraries above: cmake/Libraries.cmake */
+
 /* Where a fit is written down to go on from, and when. */
 typedef struct rb_checkpoint {
     const char *path; /* NULL: nowhere */
     /* Due after so many iterations, or so many seconds; the other is 0. */
     int64_t every_iterations;
     double every_seconds;
-    double written;       /* rb_seconds() of the last one */
-    bool found;           /* the file was there when the fit began, and is yet to be gone on from */
-    bool current;         /* it is of the last iteration */
+    double written; /* rb_seconds() of the last one */
+    bool found;     /* the file was there when the fit began, and is yet to be gone on from */
+    bool current;   /* it is of the last iteration */
+    const struct rb_checkpoint_store *store;
     struct rb_lock *lock; /* nobody else writes there; NULL: who knows */
 } rb_checkpoint;
 
@@ -171,6 +174,31 @@ rb_error rb_run_keep(rb_run *run, void *state, rb_kept_fn fn, void *user);
 
 /* ---- checkpoints ---- */
 
+/* Where checkpoints are kept: a table of functions that librarebit-io fills and rb_io_use hands
+ * to a context. Nobody is called back while a file is open. */
+typedef struct rb_checkpoint_file rb_checkpoint_file;
+typedef struct rb_checkpoint_store {
+    /* *lock is NULL where none can be had; RB_ERROR_FILE: somebody else has it. */
+    rb_error (*lock)(rb_context *ctx, const char *path, struct rb_lock **lock);
+    void (*unlock)(struct rb_lock *lock); /* NULL is accepted */
+    rb_error (*open)(rb_context *ctx, const char *path, rb_checkpoint_file **file);
+    rb_error (*create)(rb_context *ctx, const char *path, bool locked, rb_checkpoint_file **file);
+    /* What was created appears whole, or not at all where err is not RB_OK. Returns err, or what
+     * went wrong now. */
+    rb_error (*close)(rb_checkpoint_file *file, rb_error err);
+    rb_error (*put_text)(rb_checkpoint_file *file, const char *name, const char *text);
+    rb_error (*put_integer)(rb_checkpoint_file *file, const char *name, int64_t value);
+    rb_error (*put_array)(rb_checkpoint_file *file, const rb_kept *array);
+    rb_error (*put_model)(rb_checkpoint_file *file, const char *group, const rb_model *model);
+    /* *text is freed with rb_free; NULL: there is none of that name. */
+    rb_error (*get_text)(rb_checkpoint_file *file, const char *name, char **text);
+    rb_error (*get_integer)(rb_checkpoint_file *file, const char *name, int64_t *value);
+    rb_error (*get_array)(rb_checkpoint_file *file, const rb_kept *array);
+    bool (*has_model)(rb_checkpoint_file *file, const char *group);
+    /* Adds what put_model wrote to an empty model. */
+    rb_error (*get_model)(rb_checkpoint_file *file, const char *group, rb_model *model);
+} rb_checkpoint_store;
+
 /* checkpoint.c: fills the checkpoint of a run from the options; NULL: none. */
 rb_error rb_checkpoint_begin(rb_context *ctx, const rb_checkpoint_options *options, rb_run *run);
 void rb_checkpoint_end(rb_run *run);
@@ -178,7 +206,10 @@ void rb_checkpoint_end(rb_run *run);
  * first iteration of a restart. */
 void rb_checkpoint_after(rb_context *ctx, rb_run *run, void *state, bool now);
 
-/* resume.c: where a found checkpoint stands: the restart, and the best model of those before, or
+/* resume.c: what rb_checkpoint_read of rarebit/io.h gives of a file that is there. */
+rb_error rb_checkpoint_look(rb_context *ctx, const char *path, int64_t *seed, int64_t *restart,
+                            int64_t *iteration);
+/* Where a found checkpoint stands: the restart, and the best model of those before, or
  * NULL. Refuses one that is of another fit than the one that run->model records, or damaged. */
 rb_error rb_resume_restart(rb_context *ctx, rb_run *run, int64_t *restart, rb_model **best);
 /* Fills state and history from it; the same is refused. */
@@ -198,5 +229,7 @@ void rb_batches_in_order(const rb_run *run);
 
 /* Is the objective settled? The rule of rb_fit_options.tolerance. */
 bool rb_converged(double tolerance, double before, double now);
+
+#pragma GCC visibility pop
 
 #endif

@@ -95,10 +95,10 @@ static rb_error estep(rb_context *ctx, rb_run *run, struct range samples, bool f
     return err;
 }
 
-/* Tells the program where the fit stands; true when it asks to stop. */
-static bool report(rb_context *ctx, const rb_run *run, int64_t iteration, rb_history entry) {
+/* Tells the program where the fit stands: RB_ERROR_INTERRUPTED when it asks to stop. */
+static rb_error report(rb_context *ctx, const rb_run *run, int64_t iteration, rb_history entry) {
     if (!ctx->on_progress) {
-        return false;
+        return RB_OK;
     }
     const rb_fit_options *fit = run->problem.fit;
     int64_t done = run->problem.restart * fit->iterations + iteration;
@@ -119,7 +119,11 @@ static bool report(rb_context *ctx, const rb_run *run, int64_t iteration, rb_his
         .figure_names = run->method->figure_names,
         .figures = entry.figures,
     };
-    return ctx->on_progress(&progress, ctx->progress_user) != 0;
+    int64_t failures = ctx->failures;
+    rb_error err = ctx->on_progress(&progress, ctx->progress_user);
+    return err && err != RB_ERROR_INTERRUPTED && ctx->failures == failures
+               ? rb_fail(ctx, err, "the progress callback gave %s", rb_error_name(err))
+               : err;
 }
 
 /* E-step and M-step on every batch; without batches there is one. */
@@ -170,7 +174,7 @@ static rb_error iterate(rb_context *ctx, rb_run *run, void *state, rb_history *e
 
 static rb_error iterations(rb_context *ctx, rb_run *run, void *state) {
     rb_model *model = run->model;
-    bool stop = false;
+    rb_error stop = RB_OK;
     while (!stop && !rb_stopping_asks(run, state, &model->status)) {
         rb_history entry = {0};
         rb_error err = iterate(ctx, run, state, &entry);
@@ -186,7 +190,7 @@ static rb_error iterations(rb_context *ctx, rb_run *run, void *state) {
         rb_snapshot_take(run, state);
         run->checkpoint.current = false;
         stop = report(ctx, run, model->iterations, entry);
-        rb_checkpoint_after(ctx, run, state, stop);
+        rb_checkpoint_after(ctx, run, state, stop != RB_OK);
     }
     if (model->status == RB_STATUS_TIME) {
         rb_checkpoint_after(ctx, run, state, true);
@@ -194,7 +198,7 @@ static rb_error iterations(rb_context *ctx, rb_run *run, void *state) {
     if (stop) {
         model->status = RB_STATUS_STOPPED;
     }
-    return RB_OK;
+    return stop == RB_ERROR_INTERRUPTED ? RB_OK : stop;
 }
 
 static rb_kept number(const char *name, double least, double most, double *value) {

@@ -1,12 +1,9 @@
 /* Going on from a checkpoint: is it of this fit, and what does it hold? A file may be damaged or
  * made by somebody else: everything is checked. checkpoint.c writes it. */
 #include "em.h"
-#include "io/io.h"
 
-#include <errno.h>
 #include <math.h>
 #include <string.h>
-#include <unistd.h>
 
 /* ---- the head ---- */
 
@@ -14,19 +11,16 @@ struct head {
     int64_t samples, features, sparse, start, restart, iteration, seed;
 };
 
-static rb_error check_format(rb_context *ctx, rb_h5 *file, const char *path) {
+static rb_error check_format(rb_context *ctx, rb_checkpoint_file *file, const char *path) {
     char *format = NULL;
     int64_t version = 0;
-    rb_error err = RB_OK;
-    if (rb_h5_has_attribute(file, "/", "format")) {
-        err = rb_h5_get_text(file, "/", "format", &format);
-    }
+    rb_error err = ctx->checkpoints->get_text(file, "format", &format);
     if (!err && (!format || strcmp(format, RB_CHECKPOINT_FORMAT) != 0)) {
         err = rb_fail(ctx, RB_ERROR_FORMAT, "%s: is no checkpoint of rarebit", path);
     }
     rb_free(format);
     if (!err) {
-        err = rb_h5_get_integer(file, "/", "format_version", &version);
+        err = ctx->checkpoints->get_integer(file, "format_version", &version);
     }
     if (!err && version != RB_CHECKPOINT_VERSION) {
         err = rb_fail(ctx, RB_ERROR_FORMAT,
@@ -37,7 +31,8 @@ static rb_error check_format(rb_context *ctx, rb_h5 *file, const char *path) {
     return err;
 }
 
-static rb_error get_head(rb_context *ctx, rb_h5 *file, const char *path, struct head *head) {
+static rb_error get_head(rb_context *ctx, rb_checkpoint_file *file, const char *path,
+                         struct head *head) {
     const struct {
         const char *name;
         int64_t *value;
@@ -48,7 +43,7 @@ static rb_error get_head(rb_context *ctx, rb_h5 *file, const char *path, struct 
     };
     rb_error err = check_format(ctx, file, path);
     for (size_t i = 0; !err && i < sizeof numbers / sizeof *numbers; i++) {
-        err = rb_h5_get_integer(file, "/", numbers[i].name, numbers[i].value);
+        err = ctx->checkpoints->get_integer(file, numbers[i].name, numbers[i].value);
     }
     if (!err && (head->restart < 0 || head->iteration < 0)) {
         err = rb_fail(ctx, RB_ERROR_FORMAT, "%s: a count is below 0; the file is damaged", path);
@@ -59,15 +54,14 @@ static rb_error get_head(rb_context *ctx, rb_h5 *file, const char *path, struct 
 /* Opens the checkpoint, hands it to `look`, closes it; a sentence about the file tells what to do.
  */
 static rb_error look_into(rb_context *ctx, const char *path,
-                          rb_error (*look)(rb_context *ctx, rb_h5 *file, void *user), void *user) {
-    rb_h5 *file;
+                          rb_error (*look)(rb_context *ctx, rb_checkpoint_file *file, void *user),
+                          void *user) {
+    rb_checkpoint_file *file;
     rb_reading reading;
     rb_reading_begin(ctx, &reading, path);
-    rb_error err = rb_h5_open(ctx, path, RB_H5_OWN, &file);
+    rb_error err = ctx->checkpoints->open(ctx, path, &file);
     if (!err) {
-        err = look(ctx, file, user);
-        rb_error unread = rb_h5_close(file);
-        err = unread ? unread : err;
+        err = ctx->checkpoints->close(file, look(ctx, file, user));
     }
     rb_reading_end(ctx);
     if (err == RB_ERROR_FORMAT) {
@@ -81,19 +75,19 @@ struct reading_head {
     struct head head;
 };
 
-static rb_error read_head(rb_context *ctx, rb_h5 *file, void *user) {
+static rb_error read_head(rb_context *ctx, rb_checkpoint_file *file, void *user) {
     struct reading_head *in = user;
     return get_head(ctx, file, in->path, &in->head);
 }
 
-rb_error rb_checkpoint_read(rb_context *ctx, const char *path, bool *there,
-                            rb_checkpoint_info *info) {
+rb_error rb_checkpoint_look(rb_context *ctx, const char *path, int64_t *seed, int64_t *restart,
+                            int64_t *iteration) {
     struct reading_head in = {.path = path};
-    *info = (rb_checkpoint_info){0};
-    *there = access(path, F_OK) == 0 || errno != ENOENT;
-    rb_error err = *there ? look_into(ctx, path, read_head, &in) : RB_OK;
-    if (!err && *there) {
-        *info = (rb_checkpoint_info){in.head.seed, in.head.restart, in.head.iteration};
+    rb_error err = look_into(ctx, path, read_head, &in);
+    if (!err) {
+        *seed = in.head.seed;
+        *restart = in.head.restart;
+        *iteration = in.head.iteration;
     }
     return err;
 }
@@ -209,9 +203,9 @@ struct reading {
     void *state;
 };
 
-static rb_error read_best(rb_context *ctx, rb_h5 *file, struct reading *in) {
+static rb_error read_best(rb_context *ctx, rb_checkpoint_file *file, struct reading *in) {
     const rb_run *run = in->run;
-    bool there = rb_h5_has(file, "best");
+    bool there = ctx->checkpoints->has_model(file, "best");
     if (there != (in->head.restart > 0)) {
         return damaged(ctx, run, "the best model is not there when it should be");
     }
@@ -220,7 +214,7 @@ static rb_error read_best(rb_context *ctx, rb_h5 *file, struct reading *in) {
     }
     rb_error err = empty_model(ctx, run, &in->best);
     if (!err) {
-        err = rb_model_get(ctx, file, run->checkpoint.path, "best", in->best);
+        err = ctx->checkpoints->get_model(file, "best", in->best);
     }
     if (!err && in->best->iterations == 0) {
         err = damaged(ctx, run, "the best model has no history");
@@ -235,15 +229,15 @@ static rb_error read_best(rb_context *ctx, rb_h5 *file, struct reading *in) {
 }
 
 /* The whole of the file but its state. */
-static rb_error read_identity(rb_context *ctx, rb_h5 *file, struct reading *in) {
+static rb_error read_identity(rb_context *ctx, rb_checkpoint_file *file, struct reading *in) {
     const rb_run *run = in->run;
     const char *path = run->checkpoint.path;
     char *method = NULL;
     rb_error err = get_head(ctx, file, path, &in->head);
     if (!err) {
-        err = rb_h5_get_text(file, "/", "method", &method);
+        err = ctx->checkpoints->get_text(file, "method", &method);
     }
-    if (!err && strcmp(method, run->method->name) != 0) {
+    if (!err && (!method || strcmp(method, run->method->name) != 0)) {
         err = other_fit(ctx, run, "the method", method, run->method->name);
     }
     rb_free(method);
@@ -251,7 +245,7 @@ static rb_error read_identity(rb_context *ctx, rb_h5 *file, struct reading *in) 
         err = compare_heads(ctx, run, &in->head);
     }
     if (!err) {
-        err = rb_model_get(ctx, file, path, "fit", in->before);
+        err = ctx->checkpoints->get_model(file, "fit", in->before);
     }
     if (!err) {
         err = compare_attributes(ctx, run, in->before);
@@ -267,7 +261,8 @@ static rb_error read_identity(rb_context *ctx, rb_h5 *file, struct reading *in) 
 
 /* Calls look_into with an empty model for the fit as it was. */
 static rb_error look_at_fit(rb_context *ctx, struct reading *in,
-                            rb_error (*look)(rb_context *ctx, rb_h5 *file, void *user)) {
+                            rb_error (*look)(rb_context *ctx, rb_checkpoint_file *file,
+                                             void *user)) {
     rb_error err = empty_model(ctx, in->run, &in->before);
     if (!err) {
         err = look_into(ctx, in->run->checkpoint.path, look, in);
@@ -275,7 +270,7 @@ static rb_error look_at_fit(rb_context *ctx, struct reading *in,
     return err;
 }
 
-static rb_error read_restart(rb_context *ctx, rb_h5 *file, void *user) {
+static rb_error read_restart(rb_context *ctx, rb_checkpoint_file *file, void *user) {
     rb_error err = read_identity(ctx, file, user);
     return err ? err : read_best(ctx, file, user);
 }
@@ -299,40 +294,10 @@ rb_error rb_resume_restart(rb_context *ctx, rb_run *run, int64_t *restart, rb_mo
 
 struct filling {
     rb_context *ctx;
-    rb_h5 *file;
+    rb_checkpoint_file *file;
     const rb_run *run;
     int64_t iterations;
 };
-
-static rb_error get_flags(const struct filling *in, const char *path, int64_t count, bool *flags) {
-    int64_t *numbers = rb_alloc(in->ctx, count, sizeof *numbers);
-    if (!numbers) {
-        return RB_ERROR_MEMORY;
-    }
-    rb_error err = rb_h5_get_integers(in->file, path, count, numbers);
-    for (int64_t i = 0; !err && i < count; i++) {
-        flags[i] = numbers[i] != 0;
-    }
-    rb_free(numbers);
-    return err;
-}
-
-static rb_error get_values(const struct filling *in, const char *path, const rb_kept *array) {
-    int64_t count = array->rows * array->columns;
-    switch (array->type) {
-    case RB_KEPT_FLOAT32:
-    case RB_KEPT_FLOAT64:
-        return rb_h5_get_dense(in->file, path,
-                               (rb_dense){array->values, array->rows, array->columns, array->stride,
-                                          (rb_type)array->type});
-    case RB_KEPT_INTEGER:
-        return rb_h5_get_integers(in->file, path, count, array->values);
-    case RB_KEPT_WORKING: /* of tables only */
-    case RB_KEPT_FLAG:
-        return get_flags(in, path, count, array->values);
-    }
-    return RB_OK;
-}
 
 /* Acceleration goes on after an E-step that failed: there may be fewer M-steps than iterations. */
 static bool is_count_of_msteps(const struct filling *in, int64_t count) {
@@ -384,13 +349,11 @@ static rb_error check_values(const struct filling *in, const rb_kept *array) {
 
 static rb_error get_array(void *user, const rb_kept *array) {
     const struct filling *in = user;
-    char path[256];
-    snprintf(path, sizeof path, "state/%s", array->name);
-    rb_error err = get_values(in, path, array);
+    rb_error err = in->ctx->checkpoints->get_array(in->file, array);
     return err ? err : check_values(in, array);
 }
 
-static rb_error read_state(rb_context *ctx, rb_h5 *file, void *user) {
+static rb_error read_state(rb_context *ctx, rb_checkpoint_file *file, void *user) {
     struct reading *in = user;
     rb_run *run = in->run;
     rb_error err = read_identity(ctx, file, in);

@@ -1,6 +1,6 @@
 /* Writing AnnData: its encodings (version 0.8 of its on-disk layout), results added to a
  * file, and copies of one. */
-#include "hdf5_write.h"
+#include "hdf5_place.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -19,42 +19,17 @@ rb_error rb_h5_put_dict(rb_h5 *file, const char *path) {
     return err ? err : rb_h5_encode(file, path, "dict", "0.1.0");
 }
 
-/* An attribute that is an empty list of texts. */
-static rb_error set_no_texts(rb_h5 *file, const char *path, const char *name) {
-    hsize_t none = 0;
-    hid_t type = rb_h5_text_type(), space = H5Screate_simple(1, &none, NULL);
-    hid_t attribute = H5I_INVALID_HID;
-    if (type >= 0 && space >= 0) {
-        attribute = H5Acreate_by_name(file->id, path, name, type, space, H5P_DEFAULT, H5P_DEFAULT,
-                                      H5P_DEFAULT);
-    }
-    bool done = attribute >= 0 && H5Aclose(attribute) >= 0;
-    if (space >= 0) {
-        H5Sclose(space);
-    }
-    if (type >= 0) {
-        H5Tclose(type);
-    }
-    return done ? RB_OK : rb_h5_broken(file, RB_ERROR_FILE, "cannot write the attribute", name);
-}
-
 /* A table without columns: only its index. */
 static rb_error put_index(rb_h5 *file, const char *table, int64_t count, const char *const *names) {
     char path[32];
     snprintf(path, sizeof path, "%s/_index", table);
+    hid_t text = rb_h5_text_type();
     rb_error err = rb_h5_put_group(file, table);
-    if (!err) {
-        err = rb_h5_encode(file, table, "dataframe", "0.2.0");
-    }
-    if (!err) {
-        err = rb_h5_set_text(file, table, "_index", "_index");
-    }
-    if (!err) {
-        err = set_no_texts(file, table, "column-order");
-    }
-    if (!err) {
-        err = rb_h5_put_texts(file, path, count, names);
-    }
+    err = err ? err : rb_h5_encode(file, table, "dataframe", "0.2.0");
+    err = err ? err : rb_h5_set_text(file, table, "_index", "_index");
+    err = err ? err : rb_h5_set_attribute(file, table, "column-order", text, text, NULL);
+    err = err ? err : rb_h5_put_texts(file, path, count, names);
+    rb_h5_drop(text);
     return err ? err : rb_h5_encode(file, path, "string-array", "0.2.0");
 }
 
@@ -62,12 +37,8 @@ rb_error rb_h5_put_anndata(rb_h5 *file, int64_t n_samples, const char *const *sa
                            int64_t n_features, const char *const *features) {
     static const char *const dicts[] = {"layers", "obsm", "obsp", "uns", "varm", "varp"};
     rb_error err = rb_h5_encode(file, "/", "anndata", "0.1.0");
-    if (!err) {
-        err = put_index(file, "obs", n_samples, samples);
-    }
-    if (!err) {
-        err = put_index(file, "var", n_features, features);
-    }
+    err = err ? err : put_index(file, "obs", n_samples, samples);
+    err = err ? err : put_index(file, "var", n_features, features);
     for (size_t i = 0; !err && i < sizeof dicts / sizeof *dicts; i++) {
         err = rb_h5_put_dict(file, dicts[i]);
     }
@@ -190,9 +161,7 @@ static rb_error put_codes(rb_h5 *file, const rb_anndata_results *results, int64_
     }
     snprintf(path, sizeof path, "obsm/%s", results->code_name);
     rb_error err = rb_h5_remove(file, path);
-    if (!err) {
-        err = rb_h5_put_matrix(file, path, results->codes);
-    }
+    err = err ? err : rb_h5_put_matrix(file, path, results->codes);
     return err ? err : rb_h5_encode(file, path, "array", "0.2.0");
 }
 
@@ -214,15 +183,9 @@ static rb_error put_loadings(rb_h5 *file, const rb_anndata_results *results, con
                    (size_t)units * sizeof *rows);
         }
     }
-    if (!err) {
-        err = rb_h5_remove(file, path);
-    }
-    if (!err) {
-        err = rb_h5_put_values(file, path, var->count, units, rows);
-    }
-    if (!err) {
-        err = rb_h5_encode(file, path, "array", "0.2.0");
-    }
+    err = err ? err : rb_h5_remove(file, path);
+    err = err ? err : rb_h5_put_values(file, path, var->count, units, rows);
+    err = err ? err : rb_h5_encode(file, path, "array", "0.2.0");
     rb_free(feature_of);
     rb_free(rows);
     return err;
@@ -233,19 +196,13 @@ static rb_error put_settings(rb_h5 *file, const rb_anndata_results *results,
     char group[128], path[512];
     snprintf(group, sizeof group, "uns/%s", short_name);
     rb_error err = rb_h5_remove(file, group);
-    if (!err) {
-        err = rb_h5_put_dict(file, group);
-    }
+    err = err ? err : rb_h5_put_dict(file, group);
     snprintf(group, sizeof group, "uns/%s/settings", short_name);
-    if (!err) {
-        err = rb_h5_put_dict(file, group);
-    }
+    err = err ? err : rb_h5_put_dict(file, group);
     for (int64_t i = 0; !err && i < results->n_settings; i++) {
         snprintf(path, sizeof path, "%s/%s", group, results->setting_names[i]);
         err = rb_h5_put_text(file, path, results->setting_values[i]);
-        if (!err) {
-            err = rb_h5_encode(file, path, "string", "0.2.0");
-        }
+        err = err ? err : rb_h5_encode(file, path, "string", "0.2.0");
     }
     return err;
 }
@@ -287,14 +244,13 @@ static rb_error read_indices(rb_h5 *file, rb_names **obs, rb_names **var) {
     rb_reading reading;
     rb_reading_begin(ctx, &reading, file->shown);
     rb_error err = rb_h5_anndata_index(file, "obs", obs);
-    if (!err) {
-        err = rb_h5_anndata_index(file, "var", var);
-    }
+    err = err ? err : rb_h5_anndata_index(file, "var", var);
     rb_reading_end(ctx);
     return err;
 }
 
-static rb_error add_results(rb_h5 *file, const rb_anndata_results *results) {
+static rb_error add_results(rb_h5 *file, const void *arg) {
+    const rb_anndata_results *results = arg;
     const char *short_name = shorten(results->code_name);
     rb_names *obs = NULL, *var = NULL;
     if (!rb_h5_is_anndata(file)) {
@@ -305,15 +261,9 @@ static rb_error add_results(rb_h5 *file, const rb_anndata_results *results) {
     for (int i = 0; !err && i < 3; i++) {
         err = ensure_dict(file, dicts[i]);
     }
-    if (!err) {
-        err = put_codes(file, results, obs->count);
-    }
-    if (!err) {
-        err = put_loadings(file, results, short_name, var);
-    }
-    if (!err) {
-        err = put_settings(file, results, short_name);
-    }
+    err = err ? err : put_codes(file, results, obs->count);
+    err = err ? err : put_loadings(file, results, short_name, var);
+    err = err ? err : put_settings(file, results, short_name);
     rb_names_free(obs);
     rb_names_free(var);
     return err;
@@ -353,7 +303,8 @@ static rb_error copy_file(rb_context *ctx, const char *input, const char *path) 
 }
 
 /* Puts a layer in the place of X; NULL: X stays. */
-static rb_error replace_matrix(rb_h5 *file, const char *dataset) {
+static rb_error replace_matrix(rb_h5 *file, const void *arg) {
+    const char *dataset = arg;
     if (!rb_h5_is_anndata(file)) {
         return rb_h5_fail(file, RB_ERROR_UNSUPPORTED, "is no AnnData file");
     }
@@ -374,8 +325,9 @@ static rb_error replace_matrix(rb_h5 *file, const char *dataset) {
     return err;
 }
 
-rb_error rb_anndata_copy(rb_context *ctx, const char *input, const char *dataset,
-                         const char *output_name) {
+/* Changes a copy of a file that appears whole or not at all. */
+static rb_error edit_copy(rb_context *ctx, const char *input, const char *output_name,
+                          rb_error (*edit)(rb_h5 *file, const void *arg), const void *arg) {
     rb_output output;
     rb_h5 *file;
     rb_error err = rb_output_begin(ctx, output_name, &output);
@@ -383,41 +335,21 @@ rb_error rb_anndata_copy(rb_context *ctx, const char *input, const char *dataset
         return err;
     }
     err = copy_file(ctx, input, output.path);
+    err = err ? err : rb_h5_edit(ctx, output.path, input, RB_H5_SHARED, &file);
     if (!err) {
-        err = rb_h5_edit(ctx, output.path, input, RB_H5_SHARED, &file);
-    }
-    if (!err) {
-        err = replace_matrix(file, dataset);
+        err = edit(file, arg);
         rb_error unfinished = rb_h5_close(file);
         err = err ? err : unfinished;
     }
-    if (err) {
-        rb_output_abandon(&output);
-        return err;
-    }
-    return rb_output_commit(ctx, &output);
+    return rb_output_end(ctx, err, &output);
 }
 
-rb_error rb_anndata_add(rb_context *ctx, const char *input, const char *output_name,
+rb_error rb_anndata_copy(rb_context *ctx, const char *input, const char *dataset,
+                         const char *output) {
+    return edit_copy(ctx, input, output, replace_matrix, dataset);
+}
+
+rb_error rb_anndata_add(rb_context *ctx, const char *input, const char *output,
                         const rb_anndata_results *results) {
-    rb_output output;
-    rb_h5 *file;
-    rb_error err = rb_output_begin(ctx, output_name, &output);
-    if (err) {
-        return err;
-    }
-    err = copy_file(ctx, input, output.path);
-    if (!err) {
-        err = rb_h5_edit(ctx, output.path, input, RB_H5_SHARED, &file);
-    }
-    if (!err) {
-        err = add_results(file, results);
-        rb_error unfinished = rb_h5_close(file);
-        err = err ? err : unfinished;
-    }
-    if (err) {
-        rb_output_abandon(&output);
-        return err;
-    }
-    return rb_output_commit(ctx, &output);
+    return edit_copy(ctx, input, output, add_results, results);
 }

@@ -38,7 +38,7 @@ enum { CANDIDATES = 4 };
 
 static void note_candidate(struct candidate *c, int row, char *line, int64_t length) {
     rb_fields fields = rb_fields_of(line, length, c->delimiter);
-    rb_field field;
+    rb_text_field field;
     double value;
     fields.looking = true;
     int64_t count = 0;
@@ -136,13 +136,13 @@ struct sample {
     bool comment;         /* the first row begins with # */
 };
 
-static void note_first(const char *words, struct column *column, const rb_field *field) {
+static void note_first(const char *words, struct column *column, const rb_text_field *field) {
     column->first = rb_cell_read_with(words, field->text, field->length, &column->first_value);
     column->first_quoted = field->quoted;
     column->first_empty = field->length == 0;
 }
 
-static void note_below(const char *words, struct column *column, const rb_field *field) {
+static void note_below(const char *words, struct column *column, const rb_text_field *field) {
     double value;
     rb_cell cell = rb_cell_read_with(words, field->text, field->length, &value);
     if (rb_decimal_comma(field->text, field->length) || rb_thousands(field->text, field->length)) {
@@ -159,7 +159,7 @@ static void note_below(const char *words, struct column *column, const rb_field 
 /* Looks at the fields of one line; `row` 0 is the first. */
 static void note_line(struct sample *sample, char *line, int64_t length, char delimiter, int row) {
     rb_fields fields = rb_fields_of(line, length, delimiter);
-    rb_field field;
+    rb_text_field field;
     int64_t most = row == 0 ? sample->first_fields : sample->fields;
     for (int64_t j = 0; j < most && rb_fields_next(&fields, &field); j++) {
         if (row == 0) {
@@ -292,9 +292,7 @@ rb_error rb_layout_find(rb_context *ctx, const char *path, const rb_read_options
     struct sample sample = {.words = options->missing_words};
     *layout = (rb_layout){0};
     rb_error err = find_delimiter(ctx, path, options->missing_words, &layout->delimiter);
-    if (!err) {
-        err = take_sample(ctx, path, layout->delimiter, &sample);
-    }
+    err = err ? err : take_sample(ctx, path, layout->delimiter, &sample);
     if (!err) {
         find_names(&sample, options, layout);
     }

@@ -122,18 +122,12 @@ static rb_error take_type(rb_context *ctx, const char *path, const char *word,
                           rb_npy_header *header) {
     static const char *const known[] = {"f2", "f4", "f8", "i1", "i2", "i4", "i8",
                                         "u1", "u2", "u4", "u8", "b1", NULL};
-    const uint16_t one = 1;
-    bool little = *(const unsigned char *)&one == 1;
     char order = word[0];
     const char *type = word + (order && strchr("<>=|", order) != NULL);
     for (const char *const *name = known; *name; name++) {
         if (strcmp(*name, type) == 0) {
-            header->kind = type[0];
-            header->item_bytes = type[1] - '0';
-            header->swapped = header->item_bytes > 1 && (order == '<' || order == '>') &&
-                              (order == '<') != little;
-            bool small = header->kind == 'f' ? header->item_bytes < 8 : header->item_bytes < 4;
-            header->type = small ? RB_FLOAT32 : RB_FLOAT64;
+            bool big = order == '>' || (order != '<' && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
+            header->item = rb_item_of(type[0], type[1] - '0', big);
             return RB_OK;
         }
     }
@@ -207,7 +201,7 @@ static rb_error set_shape(rb_context *ctx, const char *path, bool fortran, int64
     }
     int64_t cells, bytes;
     if (!rb_multiply(h->n_samples, h->n_features, &cells) ||
-        !rb_multiply(cells, h->item_bytes, &bytes)) {
+        !rb_multiply(cells, h->item.bytes, &bytes)) {
         return damaged(ctx, path, "its shape is absurdly large");
     }
     if (cells == 0) {
@@ -230,8 +224,6 @@ rb_error rb_npy_parse(rb_context *ctx, const char *path, const char *text, int64
     char type[32];
     bool fortran = false;
     rb_error err = parse_dictionary(ctx, path, text, type, sizeof type, &fortran, header);
-    if (!err) {
-        err = take_type(ctx, path, type, header);
-    }
+    err = err ? err : take_type(ctx, path, type, header);
     return err ? err : set_shape(ctx, path, fortran, file_bytes, header);
 }

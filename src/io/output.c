@@ -214,6 +214,14 @@ void rb_output_abandon(rb_output *output) {
     clear(output);
 }
 
+rb_error rb_output_end(rb_context *ctx, rb_error err, rb_output *output) {
+    if (err) {
+        rb_output_abandon(output);
+        return err;
+    }
+    return rb_output_commit(ctx, output);
+}
+
 /* ---- the same for callers that write themselves ---- */
 
 struct rb_staged {

@@ -1,13 +1,9 @@
 /* What was compiled in, and whether the BLAS knows this processor. */
 #include "kernels.h"
 
-#include <H5public.h>
 #include <cblas.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define TEXT_OF(x) #x
-#define TEXT(x) TEXT_OF(x)
 
 #if defined(__clang__)
 static const char *const compiler = "clang " __clang_version__;
@@ -65,7 +61,6 @@ rb_error rb_blas_need_room(rb_context *ctx, int64_t bytes) {
 void rb_build_info(const rb_context *ctx, rb_build *build) {
     const char *config = openblas_get_config(), *core = openblas_get_corename();
     build->compiler = compiler;
-    build->hdf5 = TEXT(H5_VERS_MAJOR) "." TEXT(H5_VERS_MINOR) "." TEXT(H5_VERS_RELEASE);
     build->blas = config ? config : "";
     build->blas_core = core ? core : "";
     build->blas_advice = advice(build->blas, build->blas_core);

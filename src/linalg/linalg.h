@@ -12,6 +12,8 @@
 #include <rarebit/matrix.h>
 #include <rarebit/version.h>
 
+#pragma GCC visibility push(default) /* for the libraries above: cmake/Libraries.cmake */
+
 /* rows x cols, row-major, ld values from row to row. A view, unless made by rb_dense_new. */
 typedef struct rb_dense {
     void *data;
@@ -219,5 +221,7 @@ void rb_drop_row(const rb_context *ctx, rb_type type, int64_t n, const uint32_t 
 
 /* Picks the best kernels that this processor can run; called by rb_context_new. */
 void rb_kernels_choose(rb_context *ctx);
+
+#pragma GCC visibility pop
 
 #endif

@@ -9,6 +9,8 @@
 
 #include "parts.h"
 
+#pragma GCC visibility push(default) /* for the libraries above: cmake/Libraries.cmake */
+
 /* ---- models ---- */
 
 typedef struct rb_array {
@@ -38,6 +40,8 @@ struct rb_model {
     int64_t iterations;
     rb_status status;
 };
+
+#include "store.h"
 
 /* An empty model; it takes over the preprocessing (also on failure: then it is freed). */
 rb_error rb_model_new(rb_context *ctx, const rb_method *method, rb_type type,
@@ -71,22 +75,13 @@ void rb_model_warn(rb_context *ctx, const rb_model *model, const rb_code_check *
 /* The method of that name: built in or added; NULL if unknown. */
 const rb_method *rb_find_method(const rb_context *ctx, const char *name);
 
-/* ---- a model within another file (save.c, load.c) ---- */
-
-struct rb_h5;
-
-/* Writes arrays, attributes, history and status of a model into a group, which is made. */
-rb_error rb_model_put(rb_context *ctx, struct rb_h5 *file, const char *group,
-                      const rb_model *model);
-/* Adds what rb_model_put wrote to an empty model; `path` is that of the file, for sentences. */
-rb_error rb_model_get(rb_context *ctx, struct rb_h5 *file, const char *path, const char *group,
-                      rb_model *model);
-
 /* Is `method` one that can do without the values that the preprocessing leaves out? */
 static inline bool rb_method_takes(const rb_method *method, const rb_preprocess_options *options) {
     return options->missing != RB_MISSING_OMIT || method->missing;
 }
 
 rb_preprocess *rb_preprocess_copy(rb_context *ctx, const rb_preprocess *p);
+
+#pragma GCC visibility pop
 
 #endif

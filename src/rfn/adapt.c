@@ -49,11 +49,9 @@ void rfn_count_positive(rb_context *ctx, rb_dense codes, int64_t *positive) {
 }
 
 /* Sparseness of the codes at hand; *singletons: units with one sample at most. */
-static double measure(rb_context *ctx, rfn_fit *fit, int64_t *singletons) {
-    rb_dense codes = fit->codes.values;
-    const int64_t *positive = fit->scratch.positive;
+static double measure(rb_context *ctx, rb_dense codes, int64_t *positive, int64_t *singletons) {
     int64_t all = 0;
-    rfn_count_positive(ctx, codes, fit->scratch.positive);
+    rfn_count_positive(ctx, codes, positive);
     *singletons = 0;
     for (int64_t j = 0; j < codes.rows; j++) {
         all += positive[j];
@@ -67,19 +65,18 @@ static int64_t iterations_of(const rfn_setup *setup, const rfn_progress *progres
     return progress->iteration - setup->options.newton_iterations;
 }
 
-void rfn_adapt_prior(rb_context *ctx, rfn_fit *fit) {
-    const rfn_setup *setup = &fit->setup;
+void rfn_adapt_prior(rb_context *ctx, const rfn_setup *setup, const rfn_codes *codes,
+                     int64_t *positive, rfn_progress *progress, rfn_prior *prior) {
     const rb_rfn_options *options = &setup->options;
-    rfn_adaptation *a = &fit->progress.adaptation;
-    int64_t singletons, done = iterations_of(setup, &fit->progress);
-    if (!rfn_adapts(options) || done < 1 || done > options->steer_iterations ||
-        fit->progress.last) {
+    rfn_adaptation *a = &progress->adaptation;
+    int64_t singletons, done = iterations_of(setup, progress);
+    if (!rfn_adapts(options) || done < 1 || done > options->steer_iterations || progress->last) {
         return;
     }
-    double sparseness = measure(ctx, fit, &singletons);
+    double sparseness = measure(ctx, codes->values, positive, &singletons);
     if (done == 1) {
         double asked = options->target_sparseness;
-        double mean = setup->warm ? fit->parameters.prior.mean[0] : options->prior_mean.value;
+        double mean = setup->warm ? prior->mean[0] : options->prior_mean.value;
         a->target = fmin(asked > 0 ? asked : sparseness + MARGIN, MOST_SPARSE);
         a->singletons = singletons;
         a->rho = mean < 0 ? -mean : FIRST_RHO;
@@ -95,7 +92,7 @@ void rfn_adapt_prior(rb_context *ctx, rfn_fit *fit) {
         a->rho = fmin(a->rho, a->ceiling);
     }
     a->before = sparseness;
-    rfn_prior_take_mean(&fit->parameters.prior, options->units, &(rb_values){.value = -a->rho}, 1);
+    rfn_prior_take_mean(prior, options->units, &(rb_values){.value = -a->rho}, 1);
 }
 
 bool rfn_looks_at_certificate(const rfn_setup *setup, const rfn_progress *progress) {
@@ -115,13 +112,15 @@ bool rfn_may_stop(const void *state) {
            !rfn_still_begins(&fit->setup, &fit->progress);
 }
 
-void rfn_report_adaptation(rb_context *ctx, rfn_fit *fit) {
-    const rfn_adaptation *a = &fit->progress.adaptation;
+void rfn_report_adaptation(rb_context *ctx, const rfn_setup *setup, const rfn_codes *codes,
+                           int64_t *positive, const rfn_progress *progress,
+                           const rfn_prior *prior) {
+    const rfn_adaptation *a = &progress->adaptation;
     int64_t singletons;
-    if (!rfn_adapts(&fit->setup.options) || !(a->target > 0)) {
+    if (!rfn_adapts(&setup->options) || !(a->target > 0)) {
         return;
     }
-    double sparseness = measure(ctx, fit, &singletons);
+    double sparseness = measure(ctx, codes->values, positive, &singletons);
     const char *advice = "give more steer-iterations";
     if (sparseness > a->target && a->rho < LEAST_RHO) {
         advice = "fewer need a prior-mean above 0";
@@ -134,6 +133,6 @@ void rfn_report_adaptation(rb_context *ctx, rfn_fit *fit) {
         rb_log(ctx, RB_LOG_WARNING,
                "a share of %.3f of the codes is 0, not %.3f as wanted, with a prior mean of %.3g: "
                "%s",
-               sparseness, a->target, fit->parameters.prior.mean[0], advice);
+               sparseness, a->target, prior->mean[0], advice);
     }
 }

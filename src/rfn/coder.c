@@ -34,9 +34,7 @@ void rfn_coder_free(void *coder) {
 
 static rb_error set_factors(rb_context *ctx, const rb_model *model, rfn_coder *c, int64_t l) {
     rb_error err = rb_model_need_array(ctx, model, "scale", l, 1, &c->scale);
-    if (!err) {
-        err = rb_model_need_array(ctx, model, "dead", l, 1, &c->dead);
-    }
+    err = err ? err : rb_model_need_array(ctx, model, "dead", l, 1, &c->dead);
     for (int64_t j = 0; !err && j < l; j++) {
         if (!(c->scale[j] > 0)) {
             return rb_fail(ctx, RB_ERROR_FORMAT, "the scale of unit %lld is not above 0",

@@ -131,9 +131,7 @@ static rb_error add_blocks(struct figures *f, rb_feed *feed) {
         rb_block block;
         err = rb_feed_read(f->ctx, feed, first, left < f->block_samples ? left : f->block_samples,
                            &block);
-        if (!err) {
-            err = add_block(f, &block);
-        }
+        err = err ? err : add_block(f, &block);
     }
     return err;
 }
@@ -323,9 +321,7 @@ rb_error rfn_evaluate(rb_context *ctx, const rb_model *model, rb_feed *feed,
                         .l = rb_model_units(model)};
     f.block_samples = choose_block(f.n, f.m, f.l);
     rb_error err = figures_new(ctx, model, &f);
-    if (!err) {
-        err = add_blocks(&f, feed);
-    }
+    err = err ? err : add_blocks(&f, feed);
     if (!err) {
         *evaluation = (rb_evaluation){.samples = f.n,
                                       .features = f.m,

@@ -88,9 +88,7 @@ static rb_error set_problem(rb_context *ctx, const rb_model *model,
     const double *multipliers, *dead;
     int64_t l = exact->codes.rows;
     rb_error err = rb_model_need_array(ctx, model, "multipliers", l, 1, &multipliers);
-    if (!err) {
-        err = rb_model_need_array(ctx, model, "dead", l, 1, &dead);
-    }
+    err = err ? err : rb_model_need_array(ctx, model, "dead", l, 1, &dead);
     if (err) {
         return err;
     }
@@ -105,9 +103,7 @@ static rb_error set_problem(rb_context *ctx, const rb_model *model,
     rfn_weigh(ctx, parameters, exact->weighted);
     rb_spd *factor;
     err = rb_spd_new(ctx, p.type, l, &factor);
-    if (!err) {
-        err = rb_spd_factor(ctx, factor, p);
-    }
+    err = err ? err : rb_spd_factor(ctx, factor, p);
     if (err) {
         rb_fail_prefix(ctx, "the matrix P + diag tau of the model: ");
     } else {
@@ -132,18 +128,10 @@ rb_error rfn_exact_new(rb_context *ctx, const rb_model *model, int64_t block_sam
         return RB_ERROR_MEMORY;
     }
     rb_error err = allocate(ctx, w, block_samples, exact);
-    if (!err) {
-        err = rfn_posterior_new(ctx, w.type, w.rows, w.cols, start);
-    }
-    if (!err) {
-        err = read_tolerance(ctx, model, &exact->tolerance);
-    }
-    if (!err) {
-        err = allocate_polish(ctx, w.cols, exact);
-    }
-    if (!err) {
-        err = set_problem(ctx, model, parameters, start, exact);
-    }
+    err = err ? err : rfn_posterior_new(ctx, w.type, w.rows, w.cols, start);
+    err = err ? err : read_tolerance(ctx, model, &exact->tolerance);
+    err = err ? err : allocate_polish(ctx, w.cols, exact);
+    err = err ? err : set_problem(ctx, model, parameters, start, exact);
     if (err) {
         rfn_exact_free(exact);
         return err;

@@ -340,30 +340,6 @@ rb_error rfn_start(rb_context *ctx, const rb_problem *problem, const void *optio
 
 /* ---- the survey ---- */
 
-/* Adds the squares of a block to `second`. */
-static void add_squares(const rb_block *block, double *second) {
-    if (block->sparse) {
-        /* (x - shift)^2 = shift^2 + x (x - 2 shift), and x is 0 where nothing is stored */
-        int64_t first = block->csr.starts[0];
-        for (int64_t e = 0; e < block->csr.starts[block->n_samples] - first; e++) {
-            int32_t k = block->csr.columns[e];
-            double x = rb_get(block->csr.type, block->csr.values, e);
-            second[k] += x * (x - (block->shift ? 2 * block->shift[k] : 0));
-        }
-        for (int64_t k = 0; block->shift && k < block->n_features; k++) {
-            second[k] += (double)block->n_samples * block->shift[k] * block->shift[k];
-        }
-        return;
-    }
-    for (int64_t i = 0; i < block->n_samples; i++) {
-        const void *row = rb_dense_row(block->dense, i);
-        for (int64_t k = 0; k < block->n_features; k++) {
-            double x = rb_get(block->dense.type, row, k);
-            second[k] += x * x;
-        }
-    }
-}
-
 static void note_range(const rb_block *block, rfn_survey *survey) {
     for (int64_t i = 0; survey->least && i < block->n_samples; i++) {
         const void *row = rb_dense_row(block->dense, i);
@@ -378,10 +354,10 @@ static void note_range(const rb_block *block, rfn_survey *survey) {
 
 rb_error rfn_survey_block(rb_context *ctx, void *state, const rb_block *block) {
     rfn_fit *fit = state;
-    add_squares(block, fit->survey.second);
+    rb_block_feature_squares(ctx, block, fit->survey.second);
     note_range(block, &fit->survey);
     fit->survey.shift = block->shift;
-    return rfn_full_noise_survey(ctx, fit, block);
+    return rfn_full_noise_survey(ctx, &fit->setup, block, &fit->survey);
 }
 
 double rfn_noise_floor(const rfn_setup *setup, const rfn_survey *survey, int64_t k) {
@@ -449,7 +425,7 @@ rb_error rfn_survey_end(rb_context *ctx, void *state) {
     }
     use_units_of_data(fit);
     clamp_noise(fit);
-    return rfn_full_noise_begin(ctx, fit);
+    return rfn_full_noise_begin(ctx, &fit->setup, survey, &fit->parameters);
 }
 
 /* ---- acceleration ---- */
@@ -563,7 +539,8 @@ rb_error rfn_store(rb_context *ctx, void *state, rb_model *model) {
     if (fit->codes.filled && !store_guarantee(ctx, fit, model)) {
         return RB_ERROR_MEMORY;
     }
-    rfn_report_adaptation(ctx, fit);
+    rfn_report_adaptation(ctx, setup, &fit->codes, fit->scratch.positive, progress,
+                          &fit->parameters.prior);
     if (rfn_still_begins(setup, progress)) {
         rb_log(ctx, RB_LOG_INFO,
                "the fit ended before loadings were shrunk and the prior mean was taken up, "

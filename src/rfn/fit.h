@@ -132,8 +132,10 @@ void rfn_soft_threshold(rb_dense w, int64_t k, double threshold);
 
 /* full_noise.c, where the noise is full: C, block by block; what Psi begins with, once C is there;
  * its part of the M-step before and after that of W. */
-rb_error rfn_full_noise_survey(rb_context *ctx, rfn_fit *fit, const rb_block *block);
-rb_error rfn_full_noise_begin(rb_context *ctx, rfn_fit *fit);
+rb_error rfn_full_noise_survey(rb_context *ctx, const rfn_setup *setup, const rb_block *block,
+                               rfn_survey *survey);
+rb_error rfn_full_noise_begin(rb_context *ctx, const rfn_setup *setup, rfn_survey *survey,
+                              rfn_parameters *parameters);
 rb_error rfn_full_noise_before(rb_context *ctx, const rfn_mstep_parts *parts);
 rb_error rfn_full_noise_after(rb_context *ctx, const rfn_mstep_parts *parts);
 
@@ -141,7 +143,8 @@ rb_error rfn_full_noise_after(rb_context *ctx, const rfn_mstep_parts *parts);
  * the prior mean still grow; the prior mean of the iteration; does the M-step at hand shrink
  * loadings, and how a row is shrunk. */
 bool rfn_still_begins(const rfn_setup *setup, const rfn_progress *progress);
-void rfn_hold_prior_back(rb_context *ctx, rfn_fit *fit);
+void rfn_hold_prior_back(rb_context *ctx, const rfn_setup *setup, const rfn_codes *codes,
+                         int64_t *positive, rfn_progress *progress, rfn_prior *prior);
 bool rfn_shrinks(const rfn_setup *setup, const rfn_progress *progress);
 void rfn_shrink_row(const rfn_mstep_parts *parts, int64_t k);
 
@@ -150,15 +153,17 @@ void rfn_shrink_row(const rfn_mstep_parts *parts, int64_t k);
 static inline bool rfn_adapts(const rb_rfn_options *options) {
     return options->steer_iterations > 0;
 }
-/* Before an E-step. */
-void rfn_adapt_prior(rb_context *ctx, rfn_fit *fit);
+/* Before an E-step; positive: l, scratch, as above and below. */
+void rfn_adapt_prior(rb_context *ctx, const rfn_setup *setup, const rfn_codes *codes,
+                     int64_t *positive, rfn_progress *progress, rfn_prior *prior);
 /* Is the certificate of the codes at hand wanted? Then it bounds how far the prior mean goes. */
 bool rfn_looks_at_certificate(const rfn_setup *setup, const rfn_progress *progress);
 void rfn_bound_adaptation(double certificate, rfn_adaptation *adaptation);
 /* Has it been adapted for long enough? */
 bool rfn_may_stop(const void *state);
 /* Says what became of it. */
-void rfn_report_adaptation(rb_context *ctx, rfn_fit *fit);
+void rfn_report_adaptation(rb_context *ctx, const rfn_setup *setup, const rfn_codes *codes,
+                           int64_t *positive, const rfn_progress *progress, const rfn_prior *prior);
 /* In how many samples each unit is active. */
 void rfn_count_positive(rb_context *ctx, rb_dense codes, int64_t *positive);
 

@@ -26,11 +26,12 @@ static bool is_full(const rfn_setup *setup) {
 /* ---- before the first iteration ---- */
 
 /* A sparse block becomes dense piece by piece. */
-rb_error rfn_full_noise_survey(rb_context *ctx, rfn_fit *fit, const rb_block *block) {
+rb_error rfn_full_noise_survey(rb_context *ctx, const rfn_setup *setup, const rb_block *block,
+                               rfn_survey *survey) {
     enum { ROWS = 256 };
-    const rb_problem *problem = &fit->setup.problem;
+    const rb_problem *problem = &setup->problem;
     rb_dense typed = {0}, wide = {0};
-    if (!is_full(&fit->setup)) {
+    if (!is_full(setup)) {
         return RB_OK;
     }
     rb_error err = rb_dense_new(ctx, problem->type, ROWS, problem->n_features, &typed);
@@ -41,7 +42,7 @@ rb_error rfn_full_noise_survey(rb_context *ctx, rfn_fit *fit, const rb_block *bl
         rb_block_rows(block, first, typed);
         rb_dense_copy(typed, wide);
         rb_gemm_lower(ctx, 1 / (double)problem->n_samples, wide, RB_TRANSPOSED, wide, RB_PLAIN, 1,
-                      fit->survey.full_second);
+                      survey->full_second);
     }
     rb_dense_free(&typed);
     rb_dense_free(&wide);
@@ -66,19 +67,20 @@ static double least_eigenvalue(const rfn_setup *setup, const rfn_survey *survey)
     return least;
 }
 
-rb_error rfn_full_noise_begin(rb_context *ctx, rfn_fit *fit) {
-    rb_dense psi = fit->parameters.full.covariance;
-    if (!is_full(&fit->setup)) {
+rb_error rfn_full_noise_begin(rb_context *ctx, const rfn_setup *setup, rfn_survey *survey,
+                              rfn_parameters *parameters) {
+    rb_dense psi = parameters->full.covariance;
+    if (!is_full(setup)) {
         return RB_OK;
     }
-    rb_dense_mirror(fit->survey.full_second);
+    rb_dense_mirror(survey->full_second);
     for (int64_t k = 0; k < psi.rows; k++) {
         if (rb_dense_get(psi, k, k) == 0) { /* not from a model */
-            rb_dense_set(psi, k, k, fit->parameters.noise[k]);
+            rb_dense_set(psi, k, k, parameters->noise[k]);
         }
     }
-    rb_error err = rb_raise_eigenvalues(ctx, psi, least_eigenvalue(&fit->setup, &fit->survey));
-    return err ? err : complete(ctx, &fit->parameters);
+    rb_error err = rb_raise_eigenvalues(ctx, psi, least_eigenvalue(setup, survey));
+    return err ? err : complete(ctx, parameters);
 }
 
 /* ---- the M-step ---- */

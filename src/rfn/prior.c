@@ -51,15 +51,9 @@ static rb_error set_covariance(rb_context *ctx, rb_type type, rb_dense m, rfn_pr
         return err;
     }
     err = rb_spd_new(ctx, RB_FLOAT64, m.rows, &factor);
-    if (!err) {
-        err = rb_dense_new(ctx, RB_FLOAT64, m.rows, m.rows, &inverse);
-    }
-    if (!err) {
-        err = rb_dense_new(ctx, type, m.rows, m.rows, &prior->covariance);
-    }
-    if (!err) {
-        err = rb_dense_new(ctx, type, m.rows, m.rows, &prior->precision);
-    }
+    err = err ? err : rb_dense_new(ctx, RB_FLOAT64, m.rows, m.rows, &inverse);
+    err = err ? err : rb_dense_new(ctx, type, m.rows, m.rows, &prior->covariance);
+    err = err ? err : rb_dense_new(ctx, type, m.rows, m.rows, &prior->precision);
     if (!err && (err = rb_spd_factor(ctx, factor, m)) != RB_OK) {
         rb_fail_prefix(ctx, "prior-covariance: ");
         err = err == RB_ERROR_NUMERIC ? RB_ERROR_ARGUMENT : err; /* it was given, not computed */

@@ -52,8 +52,10 @@ static rb_error begin(rb_context *ctx, void *state) {
             return err;
         }
     }
-    rfn_hold_prior_back(ctx, fit);
-    rfn_adapt_prior(ctx, fit);
+    rfn_prior *prior = &fit->parameters.prior;
+    int64_t *scratch = fit->scratch.positive;
+    rfn_hold_prior_back(ctx, &fit->setup, &fit->codes, scratch, &fit->progress, prior);
+    rfn_adapt_prior(ctx, &fit->setup, &fit->codes, scratch, &fit->progress, prior);
     fit->posterior.factored =
         rfn_is_factored(&fit->setup.problem, fit->setup.options.units, persists);
     err = rfn_posterior_compute(ctx, &fit->parameters, fit->scratch.work, &fit->posterior);

@@ -67,16 +67,14 @@ static extremes measure(rb_context *ctx, rb_dense codes, int64_t *positive) {
     return (extremes){(double)empty / n, (double)full / n};
 }
 
-void rfn_hold_prior_back(rb_context *ctx, rfn_fit *fit) {
-    const rfn_setup *setup = &fit->setup;
-    rfn_progress *progress = &fit->progress;
+void rfn_hold_prior_back(rb_context *ctx, const rfn_setup *setup, const rfn_codes *codes,
+                         int64_t *positive, rfn_progress *progress, rfn_prior *prior) {
     if (!holds_prior_back(setup)) {
         return;
     }
     if (!is_free(setup, progress->iteration) && !progress->last) {
         /* Only E-steps that keep codes know. */
-        extremes now = fit->codes.filled ? measure(ctx, fit->codes.values, fit->scratch.positive)
-                                         : (extremes){0, 0};
+        extremes now = codes->filled ? measure(ctx, codes->values, positive) : (extremes){0, 0};
         bool back = now.empty > MOST_EXTREME;
         progress->prior_stays = progress->prior_stays || back;
         progress->prior_share = back                    ? progress->prior_share / 2
@@ -87,7 +85,7 @@ void rfn_hold_prior_back(rb_context *ctx, rfn_fit *fit) {
             progress->shrink_factor = fmin(LARGEST_FACTOR, FACTOR_RISE * progress->shrink_factor);
         }
     }
-    rfn_prior_take_mean(&fit->parameters.prior, setup->options.units, &setup->options.prior_mean,
+    rfn_prior_take_mean(prior, setup->options.units, &setup->options.prior_mean,
                         progress->prior_share);
 }
 

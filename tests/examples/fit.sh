@@ -4,7 +4,7 @@ set -eu
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 "$CC" -std=c11 -Wall -Wextra -Werror -I"$SOURCE/include" "$SOURCE/examples/fit.c" \
-    -L"$BUILD" -lrarebit -Wl,-rpath,"$BUILD" -o "$work/fit"
+    -L"$BUILD" -lrarebit-io -lrarebit -Wl,-rpath,"$BUILD" -o "$work/fit"
 "$work/fit" "$SOURCE/examples/data/pbmc700/expr.tsv.gz" 4 >"$work/out"
 [ "$(grep -c '^unit [0-3]: [0-9]* samples; up: [A-Z].*; down:' "$work/out")" = 4 ]
 status=0

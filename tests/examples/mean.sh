@@ -4,7 +4,7 @@ set -eu
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 "$CC" -std=c11 -Wall -Wextra -Werror -I"$SOURCE/include" "$SOURCE/examples/mean.c" \
-    -L"$BUILD" -lrarebit -Wl,-rpath,"$BUILD" -lm -o "$work/mean"
+    -L"$BUILD" -lrarebit-io -lrarebit -Wl,-rpath,"$BUILD" -lm -o "$work/mean"
 "$work/mean" "$work/mean.h5" >"$work/out"
 cat >"$work/wanted" <<END
 sample 0: 0.5

@@ -25,7 +25,7 @@ done
 
 rm model.h5
 blocks c >fit.c
-"$CC" -std=c11 -Wall -Wextra -Werror -I"$SOURCE/include" fit.c -L"$BUILD" -lrarebit \
+"$CC" -std=c11 -Wall -Wextra -Werror -I"$SOURCE/include" fit.c -L"$BUILD" -lrarebit-io -lrarebit \
     -Wl,-rpath,"$BUILD" -o fit
 ./fit
 [ -s model.h5 ]

@@ -1,5 +1,6 @@
 # An outside project links against what is installed: through CMake and pkg-config, to the shared and
-# the static library. The tree is moved after installing: nothing in it knows where it was.
+# the static libraries, to the core alone and with files and plots. The tree is moved after installing:
+# nothing in it knows where it was.
 set -eu
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -12,7 +13,7 @@ libdir=$(dirname "$(find "$prefix" -name librarebit.a)")
 so=$(basename "$(readlink -f "$libdir/librarebit.so")")
 version=${so#librarebit.so.}
 
-cat >main.c <<'END'
+cat >rarebit.c <<'END'
 #include <rarebit/rarebit.h>
 #include <stdio.h>
 int main(void) {
@@ -22,6 +23,8 @@ int main(void) {
     return puts(rb_version()) < 0;
 }
 END
+sed 's|^#include <stdio.h>|#include <rarebit/io.h>\n&|; s|rb_context_free|rb_io_use(context);\n    rb_io_hdf5();\n    &|' rarebit.c >rarebit-io.c
+sed 's|^#include <stdio.h>|#include <rarebit/plot.h>\n&|; s|rb_context_free|rb_plot_option_table();\n    &|' rarebit-io.c >rarebit-plot.c
 
 # $1: what is tried, $2: the program, $3: shared or static
 check() {
@@ -39,51 +42,49 @@ check() {
     fi
 }
 
-for kind in shared static; do
-    target=rarebit::rarebit
-    [ $kind = shared ] || target=rarebit::rarebit_static
-    mkdir $kind
-    cat >$kind/CMakeLists.txt <<END
+export PKG_CONFIG_PATH="$libdir/pkgconfig"
+for name in rarebit rarebit-io rarebit-plot; do
+    for kind in shared static; do
+        target=rarebit::$name
+        [ $kind = shared ] || target=rarebit::${name}_static
+        mkdir -p $name/$kind
+        cat >$name/$kind/CMakeLists.txt <<END
 cmake_minimum_required(VERSION 3.18)
 project(outside C)
-find_package(rarebit ${version%.*} REQUIRED COMPONENTS $kind)
-add_executable(outside ../main.c)
+find_package($name ${version%.*} REQUIRED COMPONENTS $kind)
+add_executable(outside ../../$name.c)
 target_link_libraries(outside $target)
 END
-    {
-        "$CMAKE" -S $kind -B $kind/build -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_C_COMPILER="$CC" &&
-            "$CMAKE" --build $kind/build
-    } >log 2>&1 || { cat log >&2; exit 1; }
-    check "find_package, $kind" $kind/build/outside $kind
+        {
+            "$CMAKE" -S $name/$kind -B $name/$kind/build -DCMAKE_PREFIX_PATH="$prefix" \
+                -DCMAKE_C_COMPILER="$CC" && "$CMAKE" --build $name/$kind/build
+        } >log 2>&1 || { cat log >&2; exit 1; }
+        check "find_package($name), $kind" $name/$kind/build/outside $kind
+    done
+
+    [ "$(pkg-config --modversion $name)" = "$version" ]
+    flags=$(pkg-config --cflags $name | sed 's/ *$//')
+    case $flags in
+        "-I$prefix/include" | "-I$libdir/pkgconfig/"*"/include") ;;
+        *)
+            echo "pkg-config --cflags $name: '$flags': the headers need no others" >&2
+            exit 1
+            ;;
+    esac
+    # shellcheck disable=SC2046
+    "$CC" $name.c -o by_pc $(pkg-config --cflags --libs $name) -Wl,-rpath,"$libdir"
+    check "pkg-config $name" ./by_pc shared
+    # shellcheck disable=SC2046
+    "$CC" $name.c -o by_pc_static $(pkg-config --cflags $name) \
+        $(pkg-config --static --libs $name | sed 's/-l\(rarebit[a-z-]*\)/-l:lib\1.a/g')
+    check "pkg-config --static $name" ./by_pc_static static
 done
 
-export PKG_CONFIG_PATH="$libdir/pkgconfig"
-[ "$(pkg-config --modversion rarebit)" = "$version" ]
-flags=$(pkg-config --cflags rarebit | sed 's/ *$//')
-case $flags in
-    "-I$prefix/include" | "-I$libdir/pkgconfig/"*"/include") ;;
-    *)
-        echo "pkg-config --cflags: '$flags': the headers need no others" >&2
-        exit 1
-        ;;
-esac
-# shellcheck disable=SC2046
-"$CC" main.c -o by_pc $(pkg-config --cflags --libs rarebit) -Wl,-rpath,"$libdir"
-check pkg-config ./by_pc shared
-# shellcheck disable=SC2046
-"$CC" main.c -o by_pc_static $(pkg-config --cflags rarebit) \
-    $(pkg-config --static --libs rarebit | sed 's/-lrarebit/-l:librarebit.a/')
-check "pkg-config --static" ./by_pc_static static
+# The core stands alone: installed by itself, and without a name that begins with HDF5's.
+"$CMAKE" --install "$BUILD" --prefix "$work/alone" --component core >log
+[ -z "$(find alone -name '*rarebit-io*' -o -name io.h -o -name plot.h)" ]
+"$CC" rarebit.c -o alone/outside -Ialone/include -L"$(dirname "$(find alone -name librarebit.so)")" -lrarebit
 
 if [ -n "${RAREBIT:-}" ]; then
     "$prefix/bin/rarebit" version | grep -qF "$version"
 fi
-
-# `./run demo` builds all that is installed.
-demo=$(sed -n 's/^ *build --target \(.*\) #.*/ \1 /p' "$SOURCE/run")
-for target in $(sed -n 's/^ *install(TARGETS \([a-z_ ]*\) .*/\1/p' "$SOURCE/cmake/Install.cmake") rarebit_manual; do
-    case $target$demo in
-        rarebit_dependencies* | *" $target "*) ;;
-        *) echo "./run demo does not build $target, which is installed" >&2; exit 1 ;;
-    esac
-done

@@ -1,4 +1,4 @@
-# The library never exits, aborts, prints, draws from the C library's random numbers or looks into the
+# The libraries never exit, aborts, print, draw from the C library's random numbers or look into the
 # environment: its objects do not refer to what would.
 set -eu
 forbidden='exit _exit _Exit quick_exit abort __assert_fail
@@ -6,18 +6,20 @@ printf vprintf __printf_chk __vprintf_chk puts putchar perror psignal stdout std
 rand srand random srandom drand48 lrand48 srand48
 getenv secure_getenv setenv putenv unsetenv'
 
-used=$(nm -u "$BUILD/librarebit.a" | awk 'NF == 2 && $1 == "U" { print $2 }' | sort -u)
+libraries="$BUILD/librarebit.a $BUILD/librarebit-io.a $BUILD/librarebit-plot.a"
+# shellcheck disable=SC2086 # words
+used=$(nm -u $libraries | awk 'NF == 2 && $1 == "U" { print $2 }' | sort -u)
 [ "$(echo "$used" | wc -l)" -gt 50 ] # nm understood the file
 for symbol in $forbidden; do
     if echo "$used" | grep -qx "$symbol"; then
         echo "the library refers to $symbol:" >&2
-        nm -A -u "$BUILD/librarebit.a" | grep -w "$symbol" >&2
+        nm -A -u $libraries | grep -w "$symbol" >&2
         exit 1
     fi
 done
 
 # No global variable can change but the lock that guards HDF5, which has global state of its own.
-state=$(objdump -t "$BUILD/librarebit.a" |
+state=$(objdump -t $libraries |
     awk '/ O +[^ ]*/ && $0 ~ / (\.data|\.bss|\.tdata|\.tbss|\*COM\*)\t/ { print $NF }' |
     grep -vx hdf5_lock || true)
 if [ -n "$state" ]; then

@@ -8,10 +8,11 @@ floor_of() {
         base) echo 1 ;;
         linalg) echo 2 ;;
         data) echo 3 ;;
-        io) echo 4 ;;
-        model) echo 5 ;;
-        em) echo 6 ;;
-        rfn | et | compare | analysis) echo 7 ;;
+        model) echo 4 ;;
+        em) echo 5 ;;
+        rfn | et | compare | analysis) echo 6 ;;
+        io) echo 7 ;;
+        plot) echo 8 ;;
         *) echo 0 ;;
     esac
 }
@@ -22,6 +23,18 @@ wrong() {
 }
 
 failed=$(mktemp -u)
+# The core knows no file and no picture: floors 1 to 6 are one library, and use the C library and a BLAS.
+grep -rnE '^#include <' src --include='*.[ch]' --include='*.inc' |
+    grep -vE '^src/(io|plot)/' |
+    grep -vE '<(rarebit/|cblas\.h|immintrin\.h|sys/stat\.h|(assert|ctype|dirent|errno|fcntl|float|inttypes|limits|locale|math|pthread|sched|signal|std[a-z]+|string|strings|time|unistd)\.h)' |
+    sed 's/:[0-9]*:#include / /' | while read -r file include; do
+    wrong "$file" "$include" "the core needs the C library and a BLAS alone"
+done
+# shellcheck disable=SC2013 # words
+for header in $(sed -n 's/^set(RAREBIT_[a-z]*_HEADERS \(.*\))/\1/p' cmake/Libraries.cmake); do
+    grep -ln "rarebit/$header\.h>" src/*/*.[ch] include/rarebit/*.h | grep -vE "^src/(io|plot)/|^include/rarebit/(io|plot|denoise|patches|segments)\.h" |
+        while read -r file; do wrong "$file" "rarebit/$header.h" "not of the core"; done
+done
 for folder in src/*/; do
     room=$(basename "$folder")
     [ "$(floor_of "$room")" -gt 0 ] || wrong "$folder" "" "tests/lint/rooms.sh knows no such room"

@@ -6,7 +6,8 @@
 
 #include <cmocka.h>
 
-#include "analysis/modules.h"
+#include "analysis/analysis.h"
+#include "io/io.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/modules.h"
+#include "analysis/analysis.h"
 #include "io/io.h"
 
 #include <stdio.h>

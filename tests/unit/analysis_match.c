@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/modules.h"
+#include "analysis/analysis.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -7,7 +7,8 @@
 
 #include <cmocka.h>
 
-#include "analysis/modules.h"
+#include "analysis/analysis.h"
+#include "io/io.h"
 
 #include <rarebit/simulate.h>
 

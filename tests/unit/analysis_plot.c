@@ -6,8 +6,8 @@
 
 #include <cmocka.h>
 
-#include "analysis/plot.h"
 #include "io/io.h"
+#include "plot/plot.h"
 #include <rarebit/rfn.h>
 
 #include <math.h>

@@ -7,8 +7,8 @@
 
 #include <cmocka.h>
 
-#include "analysis/plot.h"
 #include "io/io.h"
+#include "plot/plot.h"
 
 #include <dirent.h>
 #include <math.h>

@@ -189,7 +189,6 @@ static void kernels_are_chosen_by_name(void **state) {
     assert_string_equal(build.kernels, "ref");
     assert_string_equal(rb_version(), RB_VERSION);
     assert_non_null(build.compiler);
-    assert_non_null(build.hdf5);
     assert_non_null(build.blas);
     assert_non_null(build.blas_core);
     assert_non_null(build.blas_advice);

@@ -2,8 +2,8 @@
 #include "et/fit.h"
 #include "fixture.h"
 
-#include "analysis/modules.h"
-#include "analysis/plot.h"
+#include "analysis/analysis.h"
+#include "plot/plot.h"
 
 #include <locale.h>
 #include <stdio.h>

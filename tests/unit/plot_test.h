@@ -2,7 +2,7 @@
 #ifndef PLOT_TEST_H
 #define PLOT_TEST_H
 
-#include "analysis/plot.h"
+#include "plot/plot.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* The quadratic problem of an E-step: scratch, the residual (mu P - Q)', and the feasible sets: mu
- * not below 0, and for the normalised one mean square 1 in every unit. The nearest feasible point is
- * that of Theorems 11 and 12 of Clevert et al. 2015 (but for dead.c). */
+ * not below 0, and for the normalised one mean square 1 in every unit. The nearest feasible point
+ * is that of Theorems 11 and 12 of Clevert et al. 2015 (but for dead.c). */
 #include "estep.h"
 
 #include <math.h>

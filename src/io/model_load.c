@@ -1,7 +1,6 @@
 /* Loading a model. A file may be damaged or made by somebody else: everything is checked. */
-#include "io/io.h"
-#include "model.h"
-#include "store.h"
+#include "io.h"
+#include "io.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /* Classes as a file has them, between what reads the file and what finds the samples. */
-#ifndef RB_ANALYSIS_LABELS_H
-#define RB_ANALYSIS_LABELS_H
+#ifndef RB_IO_LABELS_H
+#define RB_IO_LABELS_H
 
-#include "modules.h"
+#include "io.h"
 
 typedef struct rb_label_table {
     rb_names *names;   /* of the samples; NULL: the file has none */

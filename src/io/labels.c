@@ -182,9 +182,7 @@ rb_error rb_labels_read(rb_context *ctx, const char *where, const rb_source *sou
     int64_t n = rb_source_samples(source);
     const char **class_of_sample = rb_alloc(ctx, n, sizeof *class_of_sample);
     err = class_of_sample ? find_classes(ctx, where, &t, source, class_of_sample) : RB_ERROR_MEMORY;
-    if (!err) {
-        err = fill(ctx, class_of_sample, n, labels);
-    }
+    err = err ? err : fill(ctx, class_of_sample, n, labels);
     if (!err && labels->n_labelled == 0) {
         err = rb_fail(ctx, RB_ERROR_DATA, "%s gives no sample a class", where);
     }
@@ -196,8 +194,12 @@ rb_error rb_labels_read(rb_context *ctx, const char *where, const rb_source *sou
     return err;
 }
 
-void rb_labels_clear(rb_labels *labels) {
-    rb_free(labels->class_of);
-    rb_names_free(labels->classes);
-    *labels = (rb_labels){0};
+rb_error rb_modules_enrichment(rb_context *ctx, const rb_modules *modules, const rb_model *model,
+                               rb_source *source, const char *labels_path, rb_enrichment *e) {
+    rb_labels labels;
+    *e = (rb_enrichment){0};
+    rb_error err = rb_labels_read(ctx, labels_path, source, &labels);
+    err = err ? err : rb_enrichment_of(ctx, modules, model, source, &labels, e);
+    rb_labels_clear(&labels);
+    return err;
 }

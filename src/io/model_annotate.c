@@ -1,6 +1,5 @@
 /* The results of a model in an AnnData file: codes, loadings, and with which settings. */
-#include "io/io.h"
-#include "model.h"
+#include "io.h"
 
 #include <string.h>
 

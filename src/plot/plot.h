@@ -7,7 +7,6 @@
 #define RB_ANALYSIS_PLOT_H
 
 #include "io/io.h"
-#include "modules.h"
 #include <rarebit/plot.h>
 
 #include <cairo.h>

@@ -1,6 +1,5 @@
 /* Modules to files: a table for spreadsheets (TSV), JSON, and gene sets (GMT); docs/modules.md. */
-#include "io/io.h"
-#include "modules.h"
+#include "io.h"
 
 #include <errno.h>
 #include <jansson.h>

@@ -1,9 +1,11 @@
-/* The modules' part of the face of src/analysis. */
-#ifndef RB_MODULES_H
-#define RB_MODULES_H
+/* The face of src/analysis: modules, and how they agree with classes of samples. */
+#ifndef RB_ANALYSIS_H
+#define RB_ANALYSIS_H
 
 #include "model/model.h"
 #include <rarebit/modules.h>
+
+#pragma GCC visibility push(default) /* for the libraries above: cmake/Libraries.cmake */
 
 struct rb_modules {
     rb_module *list;
@@ -86,12 +88,11 @@ typedef struct rb_labels {
     rb_names *classes; /* in alphabetical order */
 } rb_labels;
 
-/* Reads what rb_modules_enrichment takes as labels. Samples are found by name, and by position
- * where the labels or the data have no names, which a log message says. RB_ERROR_DATA when no
- * sample has a class, or there are not as many classes as samples where the position counts. */
-rb_error rb_labels_read(rb_context *ctx, const char *where, const rb_source *source,
-                        rb_labels *labels);
 void rb_labels_clear(rb_labels *labels);
+
+/* rb_modules_enrichment with labels that were read; takes over the names of the classes. */
+rb_error rb_enrichment_of(rb_context *ctx, const rb_modules *modules, const rb_model *model,
+                          rb_source *source, rb_labels *labels, rb_enrichment *enrichment);
 
 /* The best unit of each class, by codes of units x labelled samples; best has room for all
  * classes. */
@@ -105,5 +106,7 @@ rb_error rb_labelled_codes(rb_context *ctx, const rb_model *model, rb_source *so
  * of which `marked` are marked. log_factorial[0 .. population]. */
 double rb_log_hypergeometric_tail(const double *log_factorial, int64_t population, int64_t marked,
                                   int64_t drawn, int64_t overlap);
+
+#pragma GCC visibility pop
 
 #endif

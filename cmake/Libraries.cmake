@@ -1,0 +1,102 @@
+# The libraries: librarebit (core), and above it librarebit-io and librarebit-plot. Each is compiled once,
+# for the static library, the shared one, and the tests that look inside.
+#
+# A shared library exports the functions of its public headers under the version RAREBIT_x.y, and what
+# the libraries above it use of its inside under RAREBIT_PRIVATE_x.y.z: these belong together.
+set(RAREBIT_VERSION_NODE ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
+set(RAREBIT_core_NAME rarebit)
+set(RAREBIT_core_SUMMARY "${PROJECT_DESCRIPTION}")
+set(RAREBIT_io_NAME rarebit-io)
+set(RAREBIT_io_SUMMARY "Files for rarebit: data, models, checkpoints")
+set(RAREBIT_plot_NAME rarebit-plot)
+set(RAREBIT_plot_SUMMARY "Plots for rarebit")
+set(RAREBIT_io_HEADERS denoise io patches segments)
+set(RAREBIT_plot_HEADERS plot)
+file(GLOB RAREBIT_core_HEADERS CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}/include/rarebit
+  include/rarebit/*.h)
+list(TRANSFORM RAREBIT_core_HEADERS REPLACE "\\.h$" "")
+list(REMOVE_ITEM RAREBIT_core_HEADERS ${RAREBIT_io_HEADERS} ${RAREBIT_plot_HEADERS})
+
+# Every file of a room belongs to it: a new format, method or plot is a new file and nothing else.
+file(GLOB_RECURSE RAREBIT_core_SOURCES CONFIGURE_DEPENDS src/*.c)
+list(FILTER RAREBIT_core_SOURCES EXCLUDE REGEX "src/([a-z]+/isa|io|plot)/")
+file(GLOB RAREBIT_io_SOURCES CONFIGURE_DEPENDS src/io/*.c)
+file(GLOB RAREBIT_plot_SOURCES CONFIGURE_DEPENDS src/plot/*.c)
+
+# rarebit_library(LIBRARY [LIBRARY BELOW]...)
+function(rarebit_library library)
+  set(objects rarebit_${library}_objects)
+  add_library(${objects} OBJECT ${RAREBIT_${library}_SOURCES})
+  target_include_directories(${objects} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
+    PRIVATE ${PROJECT_SOURCE_DIR}/src)
+  target_link_libraries(${objects} PRIVATE rarebit_flags rarebit_${library}_dependencies)
+  set(objects $<TARGET_OBJECTS:${objects}>)
+  if(library STREQUAL core)
+    list(APPEND objects ${RAREBIT_KERNEL_OBJECTS})
+  endif()
+  set(below ${ARGN})
+  foreach(kind static shared)
+    string(TOUPPER ${kind} KIND)
+    set(target rarebit_${library}_${kind})
+    add_library(${target} ${KIND} ${objects})
+    set_target_properties(${target} PROPERTIES OUTPUT_NAME ${RAREBIT_${library}_NAME})
+    target_include_directories(${target} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
+      $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+    list(TRANSFORM below REPLACE "(.+)" "rarebit_\\1_${kind}" OUTPUT_VARIABLE others)
+    target_link_libraries(${target} PUBLIC ${others})
+  endforeach()
+  target_link_libraries(rarebit_${library}_static PUBLIC rarebit_${library}_dependencies)
+  target_link_libraries(rarebit_${library}_shared PRIVATE rarebit_${library}_dependencies)
+  set_target_properties(rarebit_${library}_shared PROPERTIES VERSION ${PROJECT_VERSION}
+    SOVERSION ${RAREBIT_VERSION_NODE} INSTALL_RPATH "$ORIGIN")
+  if(RAREBIT_SANITIZERS)
+    target_link_options(rarebit_${library}_shared PRIVATE -fsanitize=${RAREBIT_SANITIZERS})
+  endif()
+endfunction()
+
+# rarebit_exports(LIBRARY [LIBRARY ABOVE]...)
+function(rarebit_exports library)
+  if(NOT CMAKE_EXECUTABLE_FORMAT STREQUAL ELF)
+    return()
+  endif()
+  set(map ${PROJECT_BINARY_DIR}/${RAREBIT_${library}_NAME}.map)
+  list(TRANSFORM RAREBIT_${library}_HEADERS REPLACE "(.+)"
+    "${PROJECT_SOURCE_DIR}/include/rarebit/\\1.h" OUTPUT_VARIABLE headers)
+  set(users)
+  foreach(above ${ARGN})
+    list(APPEND users $<TARGET_OBJECTS:rarebit_${above}_objects>)
+  endforeach()
+  set(own $<TARGET_OBJECTS:rarebit_${library}_objects>)
+  add_custom_command(OUTPUT ${map}
+    COMMAND sh ${PROJECT_SOURCE_DIR}/cmake/exports.sh ${map} ${CMAKE_NM} ${RAREBIT_VERSION_NODE}
+      ${PROJECT_VERSION} ${headers} -- ${own} -- ${users}
+    DEPENDS ${PROJECT_SOURCE_DIR}/cmake/exports.sh ${headers} ${own} ${users}
+    COMMAND_EXPAND_LISTS VERBATIM COMMENT "Listing what lib${RAREBIT_${library}_NAME} exports")
+  add_custom_target(rarebit_${library}_map DEPENDS ${map})
+  add_dependencies(rarebit_${library}_shared rarebit_${library}_map)
+  set_target_properties(rarebit_${library}_shared PROPERTIES LINK_DEPENDS ${map})
+  target_link_options(rarebit_${library}_shared PRIVATE -Wl,--version-script=${map}
+    -Wl,-Bsymbolic-functions)
+endfunction()
+
+rarebit_library(core)
+set(RAREBIT_LIBRARIES core)
+if(RAREBIT_IO)
+  rarebit_library(io core)
+  list(APPEND RAREBIT_LIBRARIES io)
+endif()
+if(RAREBIT_PLOT)
+  rarebit_library(plot io core)
+  list(APPEND RAREBIT_LIBRARIES plot)
+endif()
+set(above ${RAREBIT_LIBRARIES})
+foreach(library ${RAREBIT_LIBRARIES})
+  list(REMOVE_ITEM above ${library})
+  rarebit_exports(${library} ${above})
+endforeach()
+
+# All of them, for what is built here.
+add_library(rarebit_all INTERFACE)
+foreach(library ${RAREBIT_LIBRARIES})
+  target_link_libraries(rarebit_all INTERFACE rarebit_${library}_static)
+endforeach()
