@@ -41,6 +41,9 @@ struct work {
     double operations;
 };
 
+/* The threads are ours; NULL in a BLAS that is not OpenBLAS. */
+extern void openblas_set_num_threads(int threads) __attribute__((weak));
+
 static void *run(void *arg) {
     struct work *work = arg;
     if (work->fma) {
@@ -113,6 +116,9 @@ void bench_measure_peaks(const rb_context *ctx, bench_peaks *peaks) {
     *peaks = (bench_peaks){.numbers = bench_take(3 * count, sizeof *peaks->numbers)};
     for (size_t i = 0; i < 3 * count; i++) {
         peaks->numbers[i] = (float)bench_uniform(&random) - 0.5F;
+    }
+    if (openblas_set_num_threads) {
+        openblas_set_num_threads(1);
     }
     for (int repeat = 0; repeat < REPEATS; repeat++) {
         for (int many = 0; many < 2; many++) {

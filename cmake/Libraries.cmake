@@ -73,6 +73,9 @@ function(rarebit_exports library)
     DEPENDS ${PROJECT_SOURCE_DIR}/cmake/exports.sh ${headers} ${own} ${users}
     COMMAND_EXPAND_LISTS VERBATIM COMMENT "Listing what lib${RAREBIT_${library}_NAME} exports")
   add_custom_target(rarebit_${library}_map DEPENDS ${map})
+  foreach(other ${library} ${ARGN}) # Make knows objects of another target by its name alone
+    add_dependencies(rarebit_${library}_map rarebit_${other}_objects)
+  endforeach()
   add_dependencies(rarebit_${library}_shared rarebit_${library}_map)
   set_target_properties(rarebit_${library}_shared PROPERTIES LINK_DEPENDS ${map})
   target_link_options(rarebit_${library}_shared PRIVATE -Wl,--version-script=${map}

@@ -12,7 +12,7 @@ static const command *const table[] = {
     &plot_modules_command,  &plot_fields_command, &plot_quality_command,
     &plot_evidence_command, &info_command,        &convert_command,
     &patches_command,       &segments_command,    &simulate_biclusters_command,
-    &simulate_bars_command, &bench_et_command,    &version_command,
+    &simulate_bars_command, &version_command,
     &help_command_row,      &generate_command,
 };
 enum { TABLE_COUNT = sizeof table / sizeof *table };

@@ -107,6 +107,8 @@ bool option_was_given(const invocation *call, const char *name);
 int check_places(const invocation *call); /* places.c */
 /* Refuses data where a model is wanted, and a model where data are. Likewise. */
 int check_kinds(const invocation *call);
+/* From here on report_failure asks that first, once. NULL: no longer. */
+void report_explain(const invocation *call);
 /* Refuses options that do nothing without another one (conditions.c). Likewise. */
 int check_conditions(const invocation *call);
 
@@ -286,7 +288,7 @@ void completion_zsh(FILE *file, const command_list *list);
 extern const command fit_command, encode_command, reconstruct_command, evaluate_command,
     modules_command, plot_history_command, plot_codes_command, plot_filters_command,
     plot_modules_command, info_command, convert_command, simulate_biclusters_command,
-    simulate_bars_command, bench_et_command, plot_fields_command, plot_quality_command,
+    simulate_bars_command, plot_fields_command, plot_quality_command,
     plot_evidence_command, patches_command, segments_command, denoise_command, version_command,
     help_command_row, generate_command;
 

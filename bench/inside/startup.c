@@ -4,12 +4,14 @@
  *                                        memory, as a share of the whole
  *   startup FILE [UNITS [THREADS]]       an iteration on a file that is read block by block, beside
  *                                        reading alone and computing alone
+ *   startup SECONDS [UNITS [THREADS]]    the same, of a source that takes so long for all samples
  */
 #include "../../tool/blas_choice.h"
 #include "../bench.h"
 #include "data/data.h"
 #include <rarebit/io.h>
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -88,6 +90,19 @@ static void start_up(rb_context *ctx) {
     bench_free_noise(&noise);
 }
 
+/* Counts what is read, and takes its time over each block if asked to, as a slow disk does. */
+static rb_error (*read_block)(rb_source *, rb_context *, int64_t, int64_t, rb_matrix *);
+static _Atomic int64_t samples_read;
+static double seconds_per_sample;
+
+static rb_error slow_block(rb_source *source, rb_context *ctx, int64_t first, int64_t count,
+                           rb_matrix *view) {
+    double seconds = seconds_per_sample * (double)count;
+    samples_read += count;
+    nanosleep(&(struct timespec){(time_t)seconds, (long)(1e9 * (seconds - floor(seconds)))}, NULL);
+    return read_block(source, ctx, first, count, view);
+}
+
 static double read_all(rb_context *ctx, rb_source *source, int64_t block) {
     double began = bench_now();
     for (int64_t first = 0; first < source->n_samples; first += block) {
@@ -98,35 +113,60 @@ static double read_all(rb_context *ctx, rb_source *source, int64_t block) {
     return bench_now() - began;
 }
 
-static void streamed(rb_context *ctx, const char *path, int64_t units) {
+/* An iteration on the source, beside those on the matrix that holds the same. */
+static void beside(rb_context *ctx, rb_source *source, const rb_matrix *matrix, int64_t units) {
+    enum { ITERATIONS = 6 };
     static bench_times reading, ratios;
     static struct watch memory, stream;
-    rb_matrix *matrix;
-    rb_source *source, *kept;
-    bench_check(ctx, rb_read(ctx, path, NULL, &matrix));
+    rb_source *kept;
     bench_check(ctx, rb_source_from_matrix(ctx, matrix, &kept));
-    bench_check(ctx, rb_open(ctx, path, NULL, &source));
+    read_block = source->read;
+    source->read = slow_block;
+    ratios.count = 0;
     for (int round = 0; round < ROUNDS; round++) {
         double all[2];
         memory.iterations.count = stream.iterations.count = reading.count = 0;
         for (int again = 0; again < 3; again++) {
             bench_add(&reading, read_all(ctx, source, BLOCK_CELLS / source->n_features));
         }
-        fit(ctx, kept, units, 5, &memory, all);
-        fit(ctx, source, units, 5, &stream, all);
-        double r = bench_median(&reading), c = bench_median(&memory.iterations);
-        double both = bench_median(&stream.iterations);
-        bench_add(&ratios, both / (r > c ? r : c));
-        printf("reading %.3f s, computing %.3f s, both %.3f s: %.2f of the longer one, %.2f of "
-               "their sum\n",
-               r, c, both, both / (r > c ? r : c), both / (r + c));
+        fit(ctx, kept, units, ITERATIONS, &memory, all);
+        samples_read = 0;
+        fit(ctx, source, units, 1, &stream, all);
+        int64_t once = samples_read;
+        stream.iterations.count = 0;
+        fit(ctx, source, units, ITERATIONS, &stream, all);
+        double walks = (double)(samples_read - 2 * once) / (double)source->n_samples /
+                       (double)(ITERATIONS - 1);
+        double r = walks * bench_median(&reading), c = bench_median(&memory.iterations);
+        double both = bench_median(&stream.iterations), longer = r > c ? r : c;
+        bench_add(&ratios, both / longer);
+        printf("%.1f walks: reading %.3f s, computing %.3f s, both %.3f s: %.2f of the longer one, "
+               "%.2f of their sum\n",
+               walks, r, c, both, both / longer, both / (r + c));
         fflush(stdout);
     }
     printf("median %.2f of the longer one (least %.2f)\n", bench_median(&ratios),
            bench_least(&ratios));
-    rb_source_free(source);
+    source->read = read_block;
     rb_source_free(kept);
+}
+
+static void on_file(rb_context *ctx, const char *path, int64_t units) {
+    rb_matrix *matrix;
+    rb_source *source;
+    bench_check(ctx, rb_read(ctx, path, NULL, &matrix));
+    bench_check(ctx, rb_open(ctx, path, NULL, &source));
+    beside(ctx, source, matrix, units);
+    rb_source_free(source);
     rb_matrix_free(matrix);
+}
+
+static void on_slow_disk(rb_context *ctx, double seconds, int64_t units) {
+    bench_noise noise = bench_make_noise(ctx, 20000, 2000);
+    noise.source->reads_ahead = true;
+    seconds_per_sample = seconds / (double)noise.source->n_samples;
+    beside(ctx, noise.source, noise.matrix, units);
+    bench_free_noise(&noise);
 }
 
 int main(int argc, char **argv) {
@@ -137,7 +177,14 @@ int main(int argc, char **argv) {
     }
     if (argc > 1) {
         bench_check(ctx, rb_context_set_threads(ctx, argc > 3 ? atoi(argv[3]) : BENCH_THREADS));
-        streamed(ctx, argv[1], argc > 2 ? atoi(argv[2]) : 100);
+        int64_t units = argc > 2 ? atoi(argv[2]) : 100;
+        char *end;
+        double seconds = strtod(argv[1], &end);
+        if (*end == '\0') {
+            on_slow_disk(ctx, seconds, units);
+        } else {
+            on_file(ctx, argv[1], units);
+        }
     } else {
         start_up(ctx);
     }

@@ -20,6 +20,7 @@ typedef struct rb_reading {
     const char *path;
     int64_t file_bytes;
     double taken;
+    int descriptor;           /* open since somebody looked at it; -1: not yet */
     struct rb_reading *outer; /* the file in whose reading this one is read, or NULL */
 } rb_reading;
 
@@ -83,6 +84,10 @@ char *rb_copy_text(rb_context *ctx, const char *text);
  * end. */
 void rb_reading_begin(rb_context *ctx, rb_reading *reading, const char *path);
 void rb_reading_end(rb_context *ctx);
+/* Opens a file for reading, at its beginning; below 0: errno says why not. The file that is being
+ * read is opened once, however often its format and content are looked at: who asks again gets
+ * another descriptor of it, whose place in the file is the same. */
+int rb_reading_open(rb_context *ctx, const char *path);
 /* RB_ERROR_MEMORY and the sentence when that many bytes would be too many for the file being read;
  * nothing is counted. For what others will allocate: libraries, and who uses the content. */
 rb_error rb_reading_check(rb_context *ctx, double bytes);

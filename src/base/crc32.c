@@ -1,12 +1,12 @@
 /* CRC-32 as gzip has it (ISO 3309), also of pieces that are joined afterwards.
  *
- * A message is a polynomial over GF(2), its CRC the rest of the division by P of degree 32; here the
- * lowest power of a polynomial stands in the highest bit. Where the processor multiplies
- * polynomials, 64 bytes are folded into the next 64: with a message A x^d + B, A x^d may be replaced
- * by A (x^d mod P), which is 32 bits longer than A (V. Gopal et al., "Fast CRC computation for
- * generic polynomials using PCLMULQDQ", Intel 2009). Else eight bytes at a time go by tables
- * (M. Kounavis, F. Berry, "A systematic approach to building high performance software-based CRC
- * generators", 2005).
+ * A message is a polynomial over GF(2), its CRC the rest of the division by P of degree 32; here
+ * the lowest power of a polynomial stands in the highest bit. Where the processor multiplies
+ * polynomials, 64 bytes are folded into the next 64: with a message A x^d + B, A x^d may be
+ * replaced by A (x^d mod P), which is 32 bits longer than A (V. Gopal et al., "Fast CRC
+ * computation for generic polynomials using PCLMULQDQ", Intel 2009). Else eight bytes at a time go
+ * by tables (M. Kounavis, F. Berry, "A systematic approach to building high performance software-
+ * based CRC generators", 2005).
  */
 #include "base.h"
 

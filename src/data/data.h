@@ -24,6 +24,18 @@ void rb_names_free(rb_names *names);
 rb_error rb_names_warn_repeated(rb_context *ctx, const rb_names *names, const char *what,
                                 const char *then);
 
+/* Names with their places, in alphabetical order, then by place; NULL when memory is out. */
+typedef struct rb_named {
+    const char *text;
+    int64_t index;
+} rb_named;
+rb_named *rb_names_sort(rb_context *ctx, const rb_names *names);
+/* Where the first of that name stands in such a list; -1: there is none. */
+int64_t rb_names_find(const rb_named *sorted, int64_t count, const char *text);
+/* Gives doubles among the names a number ("A", "A-1", "A-2"), as single-cell programs do, passing
+ * by names that are there already. On failure the names stay. */
+rb_error rb_names_make_unique(rb_context *ctx, rb_names **names);
+
 /* Collects names one by one, for readers. Zero-initialise; on failure nothing leaks after
  * _clear. */
 typedef struct rb_name_list {
@@ -86,10 +98,12 @@ struct rb_source {
     bool sparse;
     const rb_names *sample_names, *feature_names; /* NULL: none; owned by `state` */
     char *path;                                   /* of the file, for sentences; NULL: none */
+    const char *format;                           /* of the file: "npy"; NULL: no file */
     int64_t unpacked; /* bytes that a walk over all samples unpacks anew; 0: none */
     bool at_random;   /* single samples in any order cost little: memory, rows of a file */
     /* Reading takes long, and may be done by another thread while the block before is worked on:
-     * HDF5. Not of what is in memory, nor of callbacks, which the caller's thread alone calls. */
+     * HDF5. A view then stays valid while the next one is read. Not of what is in memory, nor of
+     * callbacks, which the caller's thread alone calls. */
     bool reads_ahead;
     /* Fills a view of samples first .. first + count - 1 (0 <= first, first + count <= n_samples),
      * valid until the next read. Dense views may be strided. */
@@ -119,7 +133,7 @@ void rb_ahead_begin(const rb_context *ctx, rb_source *source, rb_ahead *ahead);
 void rb_ahead_end(rb_ahead *ahead);
 rb_error rb_ahead_read(rb_context *ctx, rb_ahead *ahead, int64_t first, int64_t count,
                        rb_matrix *view);
-/* The view that was read is no longer used: begins to read the block that is likely to come next.
+/* Begins to read the block that is likely to come next; the view before the last is no longer used.
  */
 void rb_ahead_start(rb_ahead *ahead, int64_t first, int64_t count);
 

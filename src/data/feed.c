@@ -6,9 +6,9 @@
  * sparse rows) goes value by value in float64 and is rounded once. The two differ by rounding: in
  * float32 by 2^-22 of the larger of |x| and |centre|, over the scale.
  *
- * A feed of a source that reads ahead has two buffers, its own and that of the source: once a block
- * is preprocessed, on all threads, the source's is free for the next one. Which that is follows from
- * the blocks before: walks go through the samples in order, and begin again.
+ * Of a source that reads ahead the next block is read while this one is preprocessed, on all threads,
+ * and worked on. Which one that is follows from the blocks before: walks go through the samples in
+ * order, and begin again.
  */
 #include "data.h"
 #include "match.h"
@@ -288,7 +288,7 @@ static rb_error make_room(rb_context *ctx, rb_feed *feed, int64_t count) {
 static rb_error read_dense(rb_context *ctx, rb_feed *feed, const rb_matrix *view, rb_block *block) {
     bool same = feed->plain && view->type == feed->type;
     bool rows = view->column_stride == 1 && view->row_stride >= view->n_features;
-    if (same && rows && !feed->moves && feed->trusted && !feed->ahead.thread) {
+    if (same && rows && !feed->moves && feed->trusted) {
         block->dense = (rb_dense){(void *)view->values, view->n_samples, view->n_features,
                                   view->row_stride, feed->type};
         return RB_OK;
@@ -395,8 +395,7 @@ static rb_error read_sparse(rb_context *ctx, rb_feed *feed, const rb_matrix *vie
                             rb_block *block) {
     block->shift = feed->sparse_shift;
     bool scales = feed->p->options.scale != RB_SCALE_NONE;
-    if (feed->plain && feed->trusted && !scales && view->type == feed->type &&
-        !feed->ahead.thread) {
+    if (feed->plain && feed->trusted && !scales && view->type == feed->type) {
         block->csr = (rb_csr){view->n_samples, view->n_features, view->starts,
                               view->columns,   view->values,     feed->type};
         return RB_OK;
@@ -460,6 +459,9 @@ rb_error rb_feed_read(rb_context *ctx, rb_feed *feed, int64_t first, int64_t cou
     if (err) {
         return err;
     }
+    if (feed->ahead.thread) {
+        read_next(feed, first, count);
+    }
     *block = (rb_block){.first = first,
                         .own = first,
                         .n_samples = count,
@@ -470,9 +472,6 @@ rb_error rb_feed_read(rb_context *ctx, rb_feed *feed, int64_t first, int64_t cou
     feed->has_last = !err && (block->sparse ? block->csr.values == feed->values
                                             : block->dense.data == feed->rows.data);
     feed->last = *block;
-    if (!err && feed->ahead.thread) {
-        read_next(feed, first, count);
-    }
     return err;
 }
 

@@ -1,9 +1,9 @@
 /* Passes over the samples of a source as they stand, on all threads, and their checksum.
  *
  * A pass walks over stretches of samples that are small enough for the cache. Of a stretch each
- * thread makes pieces: values as float64, their CRC-32, checked and transformed if the pass asks for
- * it. The pieces' checksums are joined in order, and what the pass collects of the stretch follows
- * on all threads.
+ * thread makes pieces: values as float64, their CRC-32, checked and transformed if the pass asks
+ * for it. The pieces' checksums are joined in order, and what the pass collects of the stretch
+ * follows on all threads.
  */
 #include "statistics.h"
 

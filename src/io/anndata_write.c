@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- encodings ---- */
@@ -47,16 +46,6 @@ rb_error rb_h5_put_anndata(rb_h5 *file, int64_t n_samples, const char *const *sa
 
 /* ---- which variables have loadings ---- */
 
-/* A name of the features in use, and which of them it is. */
-struct entry {
-    const char *text;
-    int64_t feature;
-};
-
-static int compare(const void *a, const void *b) {
-    return strcmp(((const struct entry *)a)->text, ((const struct entry *)b)->text);
-}
-
 /* Where feature k was in the training data. */
 static int64_t position(const rb_anndata_results *results, int64_t k) {
     return results->selected ? results->selected[k] : k;
@@ -76,20 +65,13 @@ static void match_by_place(const rb_anndata_results *results, const rb_names *va
 
 /* The other features, by their names. */
 static void match_by_name(const rb_anndata_results *results, const rb_names *var,
-                          const bool *placed, struct entry *entries, int64_t *feature_of) {
-    int64_t count = 0;
-    for (int64_t k = 0; k < results->n_features; k++) {
-        if (!placed[k]) {
-            entries[count++] = (struct entry){results->names->text[k], k};
-        }
-    }
-    qsort(entries, (size_t)count, sizeof *entries, compare);
+                          const bool *placed, const rb_named *sorted, int64_t *feature_of) {
+    int64_t n = results->n_features;
     for (int64_t v = 0; v < var->count; v++) {
-        struct entry key = {var->text[v], 0};
-        const struct entry *found =
-            feature_of[v] < 0 ? bsearch(&key, entries, (size_t)count, sizeof key, compare) : NULL;
-        if (found) {
-            feature_of[v] = found->feature;
+        const char *text = var->text[v];
+        int64_t e = feature_of[v] < 0 ? rb_names_find(sorted, n, text) : -1;
+        for (; e >= 0 && e < n && strcmp(sorted[e].text, text) == 0 && feature_of[v] < 0; e++) {
+            feature_of[v] = placed[sorted[e].index] ? -1 : sorted[e].index;
         }
     }
 }
@@ -97,14 +79,14 @@ static void match_by_name(const rb_anndata_results *results, const rb_names *var
 static rb_error match_names(rb_h5 *file, const rb_anndata_results *results, const rb_names *var,
                             int64_t *feature_of) {
     bool *placed = rb_alloc_zero(file->ctx, results->n_features, sizeof *placed);
-    struct entry *entries = rb_alloc(file->ctx, results->n_features, sizeof *entries);
-    rb_error err = placed && entries ? RB_OK : RB_ERROR_MEMORY;
+    rb_named *sorted = rb_names_sort(file->ctx, results->names);
+    rb_error err = placed && sorted ? RB_OK : RB_ERROR_MEMORY;
     if (!err) {
         match_by_place(results, var, feature_of, placed);
-        match_by_name(results, var, placed, entries, feature_of);
+        match_by_name(results, var, placed, sorted, feature_of);
     }
     rb_free(placed);
-    rb_free(entries);
+    rb_free(sorted);
     return err;
 }
 

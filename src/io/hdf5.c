@@ -28,6 +28,8 @@ static rb_error free_stream(rb_h5_stream *stream) {
     rb_free(stream->starts);
     rb_free(stream->buffer);
     rb_free(stream->column_buffer);
+    rb_free(stream->before.buffer);
+    rb_free(stream->before.column_buffer);
     rb_free(stream);
     return unread;
 }
@@ -144,9 +146,22 @@ static rb_error read_hdf5(rb_context *ctx, const char *path, const rb_read_optio
 
 /* ---- by blocks ---- */
 
+static void swap_buffers(rb_h5_stream *s) {
+    void *buffer = s->before.buffer;
+    int32_t *column_buffer = s->before.column_buffer;
+    int64_t room = s->before.room;
+    s->before.buffer = s->buffer;
+    s->before.column_buffer = s->column_buffer;
+    s->before.room = s->room;
+    s->buffer = buffer;
+    s->column_buffer = column_buffer;
+    s->room = room;
+}
+
 static rb_error read_block(rb_source *source, rb_context *ctx, int64_t first, int64_t count,
                            rb_matrix *view) {
     rb_h5_stream *stream = source->state;
+    swap_buffers(stream);
     rb_h5_hold(stream->file, ctx);
     rb_error err = read_rows(stream, first, count);
     rb_h5_let_go(stream->file);

@@ -150,9 +150,10 @@ static bool choose_layout(hid_t list, rb_h5_style style) {
 #endif
 }
 
-static hid_t access_properties(rb_h5 *file, enum opening how) {
+static hid_t access_properties(rb_h5 *file, const char *path, enum opening how) {
     hid_t list = H5Pcreate(H5P_FILE_ACCESS);
-    bool done = list >= 0 && rb_h5_disk_use(list, &file->disk);
+    int descriptor = list >= 0 && how == OPEN_READ ? rb_reading_open(file->ctx, path) : -1;
+    bool done = list >= 0 && rb_h5_disk_use(list, descriptor, &file->disk);
     if (done && how == OPEN_CREATE) {
         done = choose_layout(list, file->style);
     }
@@ -195,7 +196,7 @@ static rb_error open_file(rb_context *ctx, const char *path, const char *shown, 
     file->writing = !file->reading;
     file->style = style;
     rb_h5_hold(file, ctx);
-    hid_t access = access_properties(file, how);
+    hid_t access = access_properties(file, path, how);
     file->id = open_id(path, how, access);
     rb_error err = RB_OK;
     if (file->id < 0) {

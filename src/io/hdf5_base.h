@@ -11,8 +11,9 @@
 
 /* What became of the calls to the system for one open file. */
 typedef struct rb_h5_disk rb_h5_disk;
-/* Makes files that are opened with these access properties go through our driver. */
-bool rb_h5_disk_use(hid_t access, rb_h5_disk **disk);
+/* Makes files that are opened with these access properties go through our driver. descriptor: of
+ * the file, open already, and taken over; or -1. */
+bool rb_h5_disk_use(hid_t access, int descriptor, rb_h5_disk **disk);
 /* What went wrong first; NULL: nothing. */
 const char *rb_h5_disk_error(const rb_h5_disk *disk);
 bool rb_h5_disk_other(const rb_h5_disk *disk); /* has it refused to open another file? */

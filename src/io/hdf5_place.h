@@ -50,6 +50,11 @@ typedef struct rb_h5_stream {
     void *buffer;               /* of the block that is in use */
     int32_t *column_buffer;
     int64_t room; /* numbers that the buffers can hold */
+    struct {
+        void *buffer;
+        int32_t *column_buffer;
+        int64_t room;
+    } before; /* those of the block before, which may still be in use */
 } rb_h5_stream;
 
 /* Opens data, indices and indptr of a sparse matrix (hdf5_sparse.c). What is opened is freed by the

@@ -138,6 +138,10 @@ rb_error rb_format_of(rb_context *ctx, const char *path, const char **name) {
     return err;
 }
 
+const char *rb_source_format(const rb_source *source) {
+    return source->format;
+}
+
 /* ---- reading it ---- */
 
 /* Options that the format would not heed are refused. */
@@ -205,12 +209,9 @@ rb_error rb_read(rb_context *ctx, const char *path, const rb_read_options *given
     const rb_format *format;
     rb_reading reading;
     *matrix = NULL;
-    rb_error err = prepare(ctx, path, given, &options, &format);
-    if (err) {
-        return err;
-    }
     rb_reading_begin(ctx, &reading, path);
-    err = read_with(ctx, format, path, &options, matrix);
+    rb_error err = prepare(ctx, path, given, &options, &format);
+    err = err ? err : read_with(ctx, format, path, &options, matrix);
     if (!err && check_shape(ctx, (*matrix)->n_samples, (*matrix)->n_features)) {
         err = RB_ERROR_MEMORY;
         rb_matrix_free(*matrix);
@@ -230,14 +231,15 @@ static rb_error open_source(rb_context *ctx, const char *path, const rb_read_opt
     if (err) {
         return err;
     }
-    if (format->open) {
-        err = format->open(ctx, path, &options, source);
-        if (err != RB_ERROR_UNSUPPORTED) {
-            return err;
-        }
+    err = format->open ? format->open(ctx, path, &options, source) : RB_ERROR_UNSUPPORTED;
+    if (err == RB_ERROR_UNSUPPORTED) {
+        err = read_with(ctx, format, path, &options, &matrix);
+        err = err ? err : rb_source_own_matrix(ctx, matrix, source);
     }
-    err = read_with(ctx, format, path, &options, &matrix);
-    return err ? err : rb_source_own_matrix(ctx, matrix, source);
+    if (!err) {
+        (*source)->format = format->name;
+    }
+    return err;
 }
 
 rb_error rb_open(rb_context *ctx, const char *path, const rb_read_options *given,

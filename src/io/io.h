@@ -93,6 +93,9 @@ rb_error rb_output_commit(rb_context *ctx, rb_output *output);
 void rb_output_abandon(rb_output *output);
 /* Commits, or abandons where `err` tells that writing failed. Gives err, or its own. */
 rb_error rb_output_end(rb_context *ctx, rb_error err, rb_output *output);
+/* Makes a file of what `fill` writes. Where writing fails, `fill` may leave it at that. */
+typedef rb_error (*rb_fill_fn)(rb_context *ctx, FILE *file, void *arg);
+rb_error rb_output_file(rb_context *ctx, const char *path, rb_fill_fn fill, void *arg);
 /* Where writing to `path` ends up, as a new text: a link to a file is followed, so that the link
  * stays. */
 char *rb_output_place(rb_context *ctx, const char *path);
@@ -187,7 +190,7 @@ rb_error rb_anndata_add(rb_context *ctx, const char *input, const char *output,
 /* Are there none of that name yet? RB_ERROR_ARGUMENT says which are. */
 rb_error rb_anndata_check_new(rb_context *ctx, const char *path, const char *code_name);
 
-/* ---- a column of AnnData (anndata_column.c) ---- */
+/* ---- a column of AnnData (anndata.c) ---- */
 
 /* A column of the table of observations as texts, "" where it has no value, and the names of the
  * observations. RB_ERROR_ARGUMENT with the columns that there are: it has none of that name, or
@@ -259,12 +262,6 @@ rb_error rb_sound_decode(rb_context *ctx, const char *path, rb_sound *sound);
 /* What the options of patches ask for. */
 rb_error rb_patches_plan_of(rb_context *ctx, const rb_patches_options *options,
                             rb_patches_plan *plan); /* patches.c */
-
-/* ---- names (unique.c) ---- */
-
-/* Gives doubles among the names a number ("A", "A-1", "A-2"), as single-cell programs do. On
- * failure the names stay. */
-rb_error rb_names_make_unique(rb_context *ctx, rb_names **names);
 
 /* What a model file says of itself; docs/model-format.md explains it. */
 #define RB_STORE_FORMAT "rarebit-model"

@@ -31,7 +31,11 @@ rb_error rb_gz_open(rb_context *ctx, const char *path, struct gzFile_s **file) {
         return err;
     }
     errno = 0;
-    *file = gzopen(path, "rbe");
+    int descriptor = rb_reading_open(ctx, path);
+    *file = descriptor < 0 ? NULL : gzdopen(descriptor, "rb");
+    if (!*file && descriptor >= 0) {
+        close(descriptor);
+    }
     return *file   ? RB_OK
            : errno ? rb_fail(ctx, RB_ERROR_FILE, "cannot read %s: %s", path, strerror(errno))
                    : rb_fail(ctx, RB_ERROR_MEMORY, "cannot read %s: out of memory", path);

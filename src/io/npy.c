@@ -100,7 +100,7 @@ static rb_error npy_open(rb_context *ctx, const char *path, struct npy **out) {
     npy->path = rb_copy_text(ctx, path);
     rb_error err = npy->path ? RB_OK : RB_ERROR_MEMORY;
     if (!err) {
-        npy->file = open(path, O_RDONLY | O_CLOEXEC);
+        npy->file = rb_reading_open(ctx, path);
         if (npy->file < 0 || fstat(npy->file, &info)) {
             err = rb_fail(ctx, RB_ERROR_FILE, "cannot read %s: %s", path, strerror(errno));
         }

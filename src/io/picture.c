@@ -2,7 +2,6 @@
 #include "image.h"
 #include "npy.h"
 
-#include <errno.h>
 #include <math.h>
 #include <string.h>
 
@@ -130,46 +129,29 @@ void rb_image_levels(const rb_image *image, int64_t row, unsigned char *bytes) {
     }
 }
 
-static bool write_pnm(FILE *file, const rb_image *image, size_t row_bytes, unsigned char *row) {
-    bool written =
-        fprintf(file, "P%c\n%lld %lld\n%lld\n", image->channels == 3 ? '6' : '5',
-                (long long)image->width, (long long)image->height, (long long)image->most) > 0;
-    for (int64_t y = 0; y < image->height && written; y++) {
-        rb_image_levels(image, y, row);
-        written = fwrite(row, 1, row_bytes, file) == row_bytes;
-    }
-    return written;
-}
+struct levels {
+    const rb_image *image;
+    int64_t row_bytes;
+    bool png;
+};
 
-static rb_error write_levels(rb_context *ctx, const char *path, const rb_image *image) {
-    rb_output output;
-    int64_t row_bytes = image->width * image->channels * (image->most > 255 ? 2 : 1);
-    bool png = rb_path_suffix(path, ".png", NULL);
-    if (png && (image->width > INT32_MAX || image->height > INT32_MAX)) {
-        return rb_fail(ctx, RB_ERROR_ARGUMENT, "%lld x %lld pixels are too many for PNG",
-                       (long long)image->width, (long long)image->height);
-    }
-    unsigned char *row = rb_alloc(ctx, row_bytes, 1);
-    rb_error err = row ? rb_output_begin(ctx, path, &output) : RB_ERROR_MEMORY;
-    if (err) {
-        rb_free(row);
-        return err;
-    }
-    errno = 0;
-    FILE *file = fopen(output.path, "wbe");
-    bool written = file && (png ? rb_png_write(file, image, row)
-                                : write_pnm(file, image, (size_t)row_bytes, row));
-    int code = errno;
-    if (file && fclose(file)) {
-        code = written ? errno : code;
-        written = false;
+static rb_error write_levels(rb_context *ctx, FILE *file, void *arg) {
+    const struct levels *l = arg;
+    const rb_image *image = l->image;
+    unsigned char *row = rb_alloc(ctx, l->row_bytes, 1);
+    rb_error err = row ? RB_OK : RB_ERROR_MEMORY;
+    if (row && l->png && !rb_png_write(file, image, row)) {
+        err = rb_fail(ctx, RB_ERROR_MEMORY, "there is no memory to compress the picture");
+    } else if (row && !l->png) {
+        fprintf(file, "P%c\n%lld %lld\n%lld\n", image->channels == 3 ? '6' : '5',
+                (long long)image->width, (long long)image->height, (long long)image->most);
+        for (int64_t y = 0; y < image->height && !ferror(file); y++) {
+            rb_image_levels(image, y, row);
+            fwrite(row, 1, (size_t)l->row_bytes, file);
+        }
     }
     rb_free(row);
-    if (!written) {
-        err = rb_fail(ctx, RB_ERROR_FILE, "cannot write %s: %s", path,
-                      code ? strerror(code) : "libpng cannot pack it");
-    }
-    return rb_output_end(ctx, err, &output);
+    return err;
 }
 
 /* An array of height x (width x channels). */
@@ -189,8 +171,15 @@ static rb_error write_array(rb_context *ctx, const char *path, const rb_image *i
 }
 
 rb_error rb_picture_write(rb_context *ctx, const char *path, const rb_image *image) {
+    struct levels levels = {image, image->width * image->channels * (image->most > 255 ? 2 : 1),
+                            rb_path_suffix(path, ".png", NULL)};
     rb_error err = rb_picture_check(ctx, path, image->channels, image->most);
-    return err                                  ? err
-           : rb_path_suffix(path, ".npy", NULL) ? write_array(ctx, path, image)
-                                                : write_levels(ctx, path, image);
+    if (err || rb_path_suffix(path, ".npy", NULL)) {
+        return err ? err : write_array(ctx, path, image);
+    }
+    if (levels.png && (image->width > INT32_MAX || image->height > INT32_MAX)) {
+        return rb_fail(ctx, RB_ERROR_ARGUMENT, "%lld x %lld pixels are too many for PNG",
+                       (long long)image->width, (long long)image->height);
+    }
+    return rb_output_file(ctx, path, write_levels, &levels);
 }

@@ -1,7 +1,7 @@
-/* What was compiled in, and whether the BLAS knows this processor. */
+/* What was compiled in, whether the BLAS knows this processor, and its threads. */
 #include "kernels.h"
 
-#include <cblas.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,6 +14,17 @@ static const char *const compiler = "gcc " __VERSION__;
 const char *rb_version(void) {
     return RB_VERSION;
 }
+
+/* What some have besides BLAS and LAPACK; NULL in others. */
+#define OPTIONAL __attribute__((weak))
+OPTIONAL char *openblas_get_config(void);
+OPTIONAL char *openblas_get_corename(void);
+OPTIONAL int openblas_get_num_threads(void);
+OPTIONAL void openblas_set_num_threads(int threads);
+OPTIONAL int64_t bli_thread_get_num_threads(void);
+OPTIONAL void bli_thread_set_num_threads(int64_t threads);
+OPTIONAL int omp_get_max_threads(void);
+OPTIONAL void omp_set_num_threads(int threads);
 
 static bool one_of(const char *name, const char *const *names) {
     for (; *names; names++) {
@@ -39,6 +50,76 @@ static const char *advice(const char *config, const char *core) {
     return strcmp(best, "avx2") == 0 && !one_of(core, middle) ? "Haswell" : "";
 }
 
+/* ---- threads of the BLAS ----
+ *
+ * Our pool hands tiles to the BLAS: threads of its own would fight with ours, and their number
+ * would show in the bits. But the number belongs to the program: it is 1 while at least one of our
+ * calls is in the BLAS, and as it was otherwise. OpenMP keeps a number for each thread, OpenBLAS
+ * and BLIS one for the process. */
+
+static struct {
+    pthread_mutex_t lock; /* around changes of `inside` from and to 0 */
+    atomic_int inside;
+    int before;
+} blas_guard = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static int threads_now(void) {
+    return openblas_get_num_threads     ? openblas_get_num_threads()
+           : bli_thread_get_num_threads ? (int)bli_thread_get_num_threads()
+                                        : 1;
+}
+
+static void set_threads(int threads) {
+    if (openblas_set_num_threads) {
+        openblas_set_num_threads(threads);
+    } else if (bli_thread_set_num_threads) {
+        bli_thread_set_num_threads(threads);
+    }
+}
+
+/* Moves `inside` by `step` if it is at least `least`. */
+static bool step_inside(int least, int step) {
+    int inside = atomic_load(&blas_guard.inside);
+    while (inside >= least) {
+        if (atomic_compare_exchange_weak(&blas_guard.inside, &inside, inside + step)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+int rb_blas_enter(void) {
+    int of_thread = omp_get_max_threads && omp_set_num_threads ? omp_get_max_threads() : 1;
+    if (of_thread != 1) {
+        omp_set_num_threads(1);
+    }
+    if (!step_inside(1, 1)) {
+        pthread_mutex_lock(&blas_guard.lock);
+        if (atomic_load(&blas_guard.inside) == 0) {
+            blas_guard.before = threads_now();
+            if (blas_guard.before != 1) {
+                set_threads(1);
+            }
+        }
+        atomic_fetch_add(&blas_guard.inside, 1);
+        pthread_mutex_unlock(&blas_guard.lock);
+    }
+    return of_thread;
+}
+
+void rb_blas_leave(int of_thread) {
+    if (!step_inside(2, -1)) {
+        pthread_mutex_lock(&blas_guard.lock);
+        if (atomic_fetch_sub(&blas_guard.inside, 1) == 1 && blas_guard.before != 1) {
+            set_threads(blas_guard.before);
+        }
+        pthread_mutex_unlock(&blas_guard.lock);
+    }
+    if (of_thread != 1) {
+        omp_set_num_threads(of_thread);
+    }
+}
+
 rb_error rb_blas_need_room(rb_context *ctx, int64_t bytes) {
     enum { A_THREAD = (1 << 27) + (1 << 13) };
     int threads = rb_context_threads(ctx);
@@ -59,7 +140,8 @@ rb_error rb_blas_need_room(rb_context *ctx, int64_t bytes) {
 }
 
 void rb_build_info(const rb_context *ctx, rb_build *build) {
-    const char *config = openblas_get_config(), *core = openblas_get_corename();
+    const char *config = openblas_get_config ? openblas_get_config() : NULL;
+    const char *core = openblas_get_corename ? openblas_get_corename() : NULL;
     build->compiler = compiler;
     build->blas = config ? config : "";
     build->blas_core = core ? core : "";

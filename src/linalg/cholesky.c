@@ -119,8 +119,9 @@ void rb_cholesky_right(rb_dense factor, rb_dense x) {
 /* The diagonal block: factor, logarithms, inverse. Returns -1 or the row that failed. */
 static int64_t factor_diagonal(rb_dense block, double *log_det) {
     double *a = block.data;
-    int n = (int)block.rows, ld = (int)block.ld, info;
+    int n = (int)block.rows, ld = (int)block.ld, info, entered = rb_blas_enter();
     dpotrf_("U", &n, a, &ld, &info, 1);
+    rb_blas_leave(entered);
     if (info != 0) {
         return info > 0 ? info - 1 : 0;
     }
@@ -132,7 +133,9 @@ static int64_t factor_diagonal(rb_dense block, double *log_det) {
         *log_det += 2 * log(pivot);
         memset(a + i * ld + i + 1, 0, (size_t)(n - i - 1) * sizeof *a);
     }
+    entered = rb_blas_enter();
     dtrtri_("U", "N", &n, a, &ld, &info, 1, 1);
+    rb_blas_leave(entered);
     return -1;
 }
 

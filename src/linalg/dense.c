@@ -10,6 +10,12 @@ rb_error rb_dense_new(rb_context *ctx, rb_type type, int64_t rows, int64_t cols,
         return rb_fail(ctx, RB_ERROR_MEMORY, "a matrix of %lld x %lld values cannot be addressed",
                        (long long)rows, (long long)cols);
     }
+    if (cols > INT32_MAX) {
+        return rb_fail(ctx, RB_ERROR_UNSUPPORTED,
+                       "a matrix of %lld x %lld values is too wide for the BLAS: take at most %d "
+                       "features and units",
+                       (long long)rows, (long long)cols, INT32_MAX);
+    }
     void *data = rb_alloc_zero(ctx, count, rb_type_size(type));
     if (!data) {
         return RB_ERROR_MEMORY;

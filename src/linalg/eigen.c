@@ -25,8 +25,10 @@ static rb_error smallest_of(rb_context *ctx, rb_dense a, double *values, double 
     int n = (int)a.rows, found, info, one = 1, ld = n;
     int lwork = (WORK + BLOCK) * n, liwork = INTEGERS * n, support[2];
     double zero = 0, nothing;
+    int entered = rb_blas_enter();
     dsyevr_("N", "I", "U", &n, a.data, &ld, &zero, &zero, &one, &one, &zero, &found, values,
             &nothing, &one, support, work, &lwork, integers, &liwork, &info, 1, 1, 1);
+    rb_blas_leave(entered);
     if (info != 0 || found != 1 || !isfinite(values[0])) {
         return rb_fail(ctx, RB_ERROR_NUMERIC, "the smallest eigenvalue was not found");
     }
@@ -135,7 +137,9 @@ static bool all_above(rb_dense a, double least, rb_dense copy) {
     for (int64_t i = 0; i < a.rows; i++) {
         rb_dense_set(copy, i, i, rb_dense_get(copy, i, i) - least);
     }
+    int entered = rb_blas_enter();
     dpotrf_("U", &n, copy.data, &ld, &info, 1);
+    rb_blas_leave(entered);
     return info == 0;
 }
 
@@ -170,7 +174,9 @@ rb_error rb_raise_eigenvalues(rb_context *ctx, rb_dense a, double least) {
     int *integers = rb_alloc(ctx, liwork, sizeof *integers);
     if (values && work && integers) {
         rb_dense_copy(a, copy);
+        int entered = rb_blas_enter();
         dsyevd_("V", "U", &n, copy.data, &n, values, work, &lwork, integers, &liwork, &info, 1, 1);
+        rb_blas_leave(entered);
         if (info != 0) {
             err = rb_fail(ctx, RB_ERROR_NUMERIC, "the eigenvalues of a matrix were not found");
         } else {

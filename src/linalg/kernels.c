@@ -1,7 +1,6 @@
 /* Which kernels compute: the best that the processor can run, or those that were asked for. */
 #include "kernels.h"
 
-#include <cblas.h>
 #include <string.h>
 
 extern const struct rb_kernels rb_kernels_ref;
@@ -43,8 +42,6 @@ const struct rb_kernels *rb_kernels_of(const rb_context *ctx) {
 
 void rb_kernels_choose(rb_context *ctx) {
     ctx->kernels = rb_kernels_best();
-    /* Our pool hands tiles to the BLAS: threads of its own would fight with ours. */
-    openblas_set_num_threads(1);
 }
 
 rb_error rb_context_set_kernels(rb_context *ctx, const char *name) {

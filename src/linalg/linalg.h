@@ -80,11 +80,16 @@ void rb_dense_mirror(rb_dense a);
  * little, and where it gets none it tries again for ever. RB_ERROR_MEMORY. */
 rb_error rb_blas_need_room(rb_context *ctx, int64_t bytes);
 
+/* Around every call of BLAS and LAPACK: it runs on the calling thread, whatever the program has
+ * asked the BLAS for, which is then as it was. Any thread; what enter gives goes to leave. */
+int rb_blas_enter(void);
+void rb_blas_leave(int of_thread);
+
 typedef enum rb_side { RB_PLAIN = 0, RB_TRANSPOSED = 1 } rb_side;
 
-/* C = alpha op(A) op(B) + beta C, on the calling thread. All of one type. Rows and columns up to
- * 2^31 - 1. Few rows at a time cost speed: for V B with V rows x 784 and B 784 x 1024, 512 rows ran
- * at 96 % of the speed of 1024, 128 rows at 80 %, 64 rows at 67 to 79 %. */
+/* C = alpha op(A) op(B) + beta C, on the calling thread. All of one type. Few
+ * rows at a time cost speed: for V B with V rows x 784 and B 784 x 1024, 512 rows ran at 96 % of
+ * the speed of 1024, 128 rows at 80 %, 64 rows at 67 to 79 %. */
 void rb_gemm(double alpha, rb_dense a, rb_side op_a, rb_dense b, rb_side op_b, double beta,
              rb_dense c);
 /* C = alpha op(A) op(A)' + beta C, lower triangle only, on the calling thread. */

@@ -3,7 +3,12 @@
 
 #include <cblas.h>
 
-/* ---- on the calling thread ---- */
+/* ---- on the calling thread ----
+ *
+ * The BLAS counts in int. Rows of a matrix are shorter than 2^31 (rb_dense_new), but there may be
+ * more of them: these are taken in pieces. */
+
+enum { PIECE = 1 << 30 };
 
 static enum CBLAS_TRANSPOSE cblas_side(rb_side side) {
     return side == RB_TRANSPOSED ? CblasTrans : CblasNoTrans;
@@ -21,6 +26,13 @@ static void scale(double beta, rb_dense c) {
     }
 }
 
+/* Of op(A). */
+static rb_dense part_of(rb_dense a, rb_side op, int64_t row, int64_t rows, int64_t col,
+                        int64_t cols) {
+    return op == RB_TRANSPOSED ? rb_dense_part(a, col, cols, row, rows)
+                               : rb_dense_part(a, row, rows, col, cols);
+}
+
 void rb_gemm(double alpha, rb_dense a, rb_side op_a, rb_dense b, rb_side op_b, double beta,
              rb_dense c) {
     int64_t inner = op_a == RB_TRANSPOSED ? a.rows : a.cols;
@@ -31,7 +43,23 @@ void rb_gemm(double alpha, rb_dense a, rb_side op_a, rb_dense b, rb_side op_b, d
         scale(beta, c);
         return;
     }
-    int rows = (int)c.rows, cols = (int)c.cols, depth = (int)inner;
+    if (c.rows > PIECE) {
+        int64_t rest = c.rows - PIECE;
+        rb_gemm(alpha, part_of(a, op_a, 0, PIECE, 0, inner), op_a, b, op_b, beta,
+                rb_dense_rows(c, 0, PIECE));
+        rb_gemm(alpha, part_of(a, op_a, PIECE, rest, 0, inner), op_a, b, op_b, beta,
+                rb_dense_rows(c, PIECE, rest));
+        return;
+    }
+    if (inner > PIECE) {
+        int64_t rest = inner - PIECE;
+        rb_gemm(alpha, part_of(a, op_a, 0, c.rows, 0, PIECE), op_a,
+                part_of(b, op_b, 0, PIECE, 0, c.cols), op_b, beta, c);
+        rb_gemm(alpha, part_of(a, op_a, 0, c.rows, PIECE, rest), op_a,
+                part_of(b, op_b, PIECE, rest, 0, c.cols), op_b, 1, c);
+        return;
+    }
+    int rows = (int)c.rows, cols = (int)c.cols, depth = (int)inner, entered = rb_blas_enter();
     if (c.type == RB_FLOAT32) {
         cblas_sgemm(CblasRowMajor, cblas_side(op_a), cblas_side(op_b), rows, cols, depth,
                     (float)alpha, a.data, blas_ld(a), b.data, blas_ld(b), (float)beta, c.data,
@@ -40,12 +68,14 @@ void rb_gemm(double alpha, rb_dense a, rb_side op_a, rb_dense b, rb_side op_b, d
         cblas_dgemm(CblasRowMajor, cblas_side(op_a), cblas_side(op_b), rows, cols, depth, alpha,
                     a.data, blas_ld(a), b.data, blas_ld(b), beta, c.data, blas_ld(c));
     }
+    rb_blas_leave(entered);
 }
 
 /* X <- op(T) X or X op(T), T lower triangular. */
 static void multiply_triangle(enum CBLAS_SIDE side, enum CBLAS_TRANSPOSE op, rb_dense t,
                               rb_dense x) {
     int rows = (int)x.rows, cols = (int)x.cols, ldt = (int)t.ld, ldx = (int)x.ld;
+    int entered = rb_blas_enter();
     if (x.type == RB_FLOAT32) {
         cblas_strmm(CblasRowMajor, side, CblasLower, op, CblasNonUnit, rows, cols, 1, t.data, ldt,
                     x.data, ldx);
@@ -53,6 +83,7 @@ static void multiply_triangle(enum CBLAS_SIDE side, enum CBLAS_TRANSPOSE op, rb_
         cblas_dtrmm(CblasRowMajor, side, CblasLower, op, CblasNonUnit, rows, cols, 1, t.data, ldt,
                     x.data, ldx);
     }
+    rb_blas_leave(entered);
 }
 
 void rb_trmm_left(rb_dense t, rb_side op, rb_dense x) {
@@ -60,6 +91,9 @@ void rb_trmm_left(rb_dense t, rb_side op, rb_dense x) {
 }
 
 void rb_trmm_right(rb_dense x, rb_dense t, rb_side op) {
+    for (; x.rows > PIECE; x = rb_dense_rows(x, PIECE, x.rows - PIECE)) {
+        multiply_triangle(CblasRight, cblas_side(op), t, rb_dense_rows(x, 0, PIECE));
+    }
     multiply_triangle(CblasRight, cblas_side(op), t, x);
 }
 
@@ -78,7 +112,12 @@ void rb_syrk(double alpha, rb_dense a, rb_side op_a, double beta, rb_dense c) {
         scale_lower(beta, c);
         return;
     }
-    int rows = (int)c.rows, depth = (int)inner;
+    if (inner > PIECE) {
+        rb_syrk(alpha, part_of(a, op_a, 0, c.rows, 0, PIECE), op_a, beta, c);
+        rb_syrk(alpha, part_of(a, op_a, 0, c.rows, PIECE, inner - PIECE), op_a, 1, c);
+        return;
+    }
+    int rows = (int)c.rows, depth = (int)inner, entered = rb_blas_enter();
     if (c.type == RB_FLOAT32) {
         cblas_ssyrk(CblasRowMajor, CblasLower, cblas_side(op_a), rows, depth, (float)alpha, a.data,
                     blas_ld(a), (float)beta, c.data, blas_ld(c));
@@ -86,6 +125,7 @@ void rb_syrk(double alpha, rb_dense a, rb_side op_a, double beta, rb_dense c) {
         cblas_dsyrk(CblasRowMajor, CblasLower, cblas_side(op_a), rows, depth, alpha, a.data,
                     blas_ld(a), beta, c.data, blas_ld(c));
     }
+    rb_blas_leave(entered);
 }
 
 /* ---- tiles ---- */

@@ -2,7 +2,7 @@
 . "$SOURCE/tests/cli/lib/lib.sh"
 
 commands="fit_rfn fit_linca fit_nmf-et fit_mca encode reconstruct denoise evaluate modules info convert
-simulate_biclusters simulate_bars bench_et plot_fields plot_quality plot_evidence patches segments plot_history plot_codes plot_filters plot_modules version help"
+simulate_biclusters simulate_bars plot_fields plot_quality plot_evidence patches segments plot_history plot_codes plot_filters plot_modules version help"
 
 expect 0 help
 cp out overview

@@ -1,6 +1,6 @@
 /* Digits (section 4.1.2 of the paper): NMF with binary causes against plain NMF of Lee and Seung,
  * by the mean squared error. */
-#include "bench_et.h"
+#include "experiments.h"
 
 #include <math.h>
 
@@ -67,7 +67,7 @@ struct result {
     double truncated, plain; /* mean squared errors */
 };
 
-static rb_error run_trial(invocation *call, const bench_options *options, int64_t trial,
+static rb_error run_trial(rb_context *ctx, const experiment_options *options, int64_t trial,
                           rb_source *source, struct result *result) {
     rb_et_options method = settings();
     rb_fit_options fit;
@@ -79,16 +79,16 @@ static rb_error run_trial(invocation *call, const bench_options *options, int64_
     rb_fit_options_default(&fit);
     fit.iterations = options->iterations ? options->iterations : ITERATIONS;
     fit.seed = options->seed + trial;
-    rb_error err = bench_fit(call, "nmf-et", &method, &fit, source, &model);
+    rb_error err = experiments_fit(ctx, "nmf-et", &method, &fit, source, &model);
     if (!err) {
-        err = rb_evaluate(call->ctx, model, source, &evaluation);
+        err = rb_evaluate(ctx, model, source, &evaluation);
     }
     if (!err) {
         result->truncated = evaluation.mean_squared_error;
-        err = rb_compare_nmf(call->ctx, source, UNITS, PLAIN_ITERATIONS, fit.seed, &result->plain);
+        err = rb_compare_nmf(ctx, source, UNITS, PLAIN_ITERATIONS, fit.seed, &result->plain);
     }
     if (!err && trial == 0) {
-        err = bench_picture(call, options, model, shape);
+        err = experiments_picture(ctx, options, model, shape);
     }
     rb_model_free(model);
     return err;
@@ -100,7 +100,7 @@ static void print_result(const char *name, struct result r) {
     fflush(stdout);
 }
 
-static rb_error run_trials(invocation *call, const bench_options *options, rb_source *source) {
+static rb_error run_trials(rb_context *ctx, const experiment_options *options, rb_source *source) {
     int64_t trials = options->trials ? options->trials : TRIALS;
     struct result sum = {0, 0};
     printf("mnist: mean squared errors of %lld images; the paper says less than 5 %% more\n"
@@ -109,7 +109,7 @@ static rb_error run_trials(invocation *call, const bench_options *options, rb_so
     for (int64_t t = 0; t < trials && !interrupted(); t++) {
         struct result r;
         char name[32];
-        rb_error err = run_trial(call, options, t, source, &r);
+        rb_error err = run_trial(ctx, options, t, source, &r);
         if (err) {
             return err;
         }
@@ -124,25 +124,25 @@ static rb_error run_trials(invocation *call, const bench_options *options, rb_so
     return RB_OK;
 }
 
-int bench_mnist(invocation *call, const bench_options *options) {
+int experiments_mnist(rb_context *ctx, const experiment_options *options) {
     if (options->list) {
         list();
         return STATUS_DONE;
     }
-    if (!bench_has_data(options, "images of digits, such as train-images-idx3-ubyte.gz")) {
+    if (!experiments_has_data(options, "images of digits, such as train-images-idx3-ubyte.gz")) {
         return STATUS_USAGE;
     }
     rb_matrix *matrix = NULL;
     rb_source *source = NULL;
-    rb_error err = rb_read(call->ctx, options->data, NULL, &matrix);
+    rb_error err = rb_read(ctx, options->data, NULL, &matrix);
     struct images images = {matrix, 0};
     if (!err) {
-        err = open_images(call->ctx, &images, &source);
+        err = open_images(ctx, &images, &source);
     }
     if (!err) {
-        err = run_trials(call, options, source);
+        err = run_trials(ctx, options, source);
     }
     rb_source_free(source);
     rb_matrix_free(matrix);
-    return err ? report_failure(call->ctx, err) : STATUS_DONE;
+    return err ? report_failure(ctx, err) : STATUS_DONE;
 }

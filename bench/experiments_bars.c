@@ -1,5 +1,5 @@
 /* The bars experiments of Luecke and Eggert (2010): the paper's rate beside ours. */
-#include "bench_et.h"
+#include "experiments.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -99,7 +99,7 @@ struct outcome {
     double error; /* mean absolute, of a success */
 };
 
-static rb_et_options method_options(const struct experiment *e, const bench_options *bench) {
+static rb_et_options method_options(const struct experiment *e, const experiment_options *bench) {
     rb_et_options options;
     rb_et_options_default(&options);
     options.units = e->units;
@@ -149,8 +149,8 @@ static rb_error fit_bars(rb_context *ctx, const struct experiment *e, const rb_e
     return err;
 }
 
-static rb_error run_trial(rb_context *ctx, const struct experiment *e, const bench_options *bench,
-                          int64_t trial, struct outcome *outcome) {
+static rb_error run_trial(rb_context *ctx, const struct experiment *e,
+                          const experiment_options *bench, int64_t trial, struct outcome *outcome) {
     rb_bars_options bars;
     rb_matrix *samples, *fields;
     rb_et_options options = method_options(e, bench);
@@ -176,7 +176,7 @@ static rb_error run_trial(rb_context *ctx, const struct experiment *e, const ben
 
 struct worker {
     const struct experiment *experiment;
-    const bench_options *options;
+    const experiment_options *options;
     int64_t first, step;
     struct outcome *outcomes;
     rb_error err;
@@ -202,7 +202,7 @@ static void *work(void *arg) {
     return NULL;
 }
 
-static int run_trials(const struct experiment *e, const bench_options *options, int threads,
+static int run_trials(const struct experiment *e, const experiment_options *options, int threads,
                       struct outcome *outcomes) {
     struct worker *workers = calloc((size_t)threads, sizeof *workers);
     int status = STATUS_DONE, started = 0;
@@ -235,7 +235,7 @@ static int run_trials(const struct experiment *e, const bench_options *options, 
 
 /* ---- tables ---- */
 
-static void print_settings(const struct experiment *e, const bench_options *options) {
+static void print_settings(const struct experiment *e, const experiment_options *options) {
     static const char *const styles[] = {"linear", "max", "signed"};
     static const char *const singletons[] = {"", " --singletons yes", " --singletons no"};
     printf("%s: %s of the paper, %d of %d trials found all bars\n", e->name, e->where,
@@ -269,7 +269,7 @@ static void print_result(const struct experiment *e, const struct outcome *outco
     fflush(stdout);
 }
 
-static int run_experiment(struct experiment e, const bench_options *options, int threads) {
+static int run_experiment(struct experiment e, const experiment_options *options, int threads) {
     e.trials = options->trials ? options->trials : e.trials;
     e.restarts = options->restarts ? options->restarts : options->as_printed ? 1 : e.restarts;
     if (options->list) {
@@ -289,7 +289,7 @@ static int run_experiment(struct experiment e, const bench_options *options, int
     return status;
 }
 
-bool bench_bars_has(const char *name) {
+bool experiments_bars_has(const char *name) {
     int count, found = 0;
     const struct experiment *table = experiments(&count);
     for (int i = 0; i < count; i++) {
@@ -298,7 +298,7 @@ bool bench_bars_has(const char *name) {
     return found > 0;
 }
 
-const char *bench_bars_heed(const char *name) {
+const char *experiments_bars_heed(const char *name) {
     int count;
     const struct experiment *table = experiments(&count);
     for (int i = 0; name && i < count; i++) {
@@ -309,8 +309,8 @@ const char *bench_bars_heed(const char *name) {
     return "as-printed singletons negative trials restarts seed";
 }
 
-int bench_bars(invocation *call, const bench_options *options) {
-    int count, status = STATUS_DONE, threads = rb_context_threads(call->ctx);
+int experiments_bars(rb_context *ctx, const experiment_options *options) {
+    int count, status = STATUS_DONE, threads = rb_context_threads(ctx);
     const struct experiment *table = experiments(&count);
     if (!options->list) {
         printf("%-16s %9s  %-21s   %7s  %5s   %8s\n", "experiment", "all found",

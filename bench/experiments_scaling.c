@@ -1,7 +1,7 @@
 /* How the time of an iteration grows with the causes (appendix C of the paper, figure 13, which
  * counts operations; here the processor's time is measured): D 100, N 1000, MCA, all samples in
  * use. */
-#include "bench_et.h"
+#include "experiments.h"
 
 #include <time.h>
 
@@ -66,8 +66,8 @@ static rb_error on_progress(const rb_progress *progress, void *user) {
 }
 
 /* The fastest iteration but the first. */
-static rb_error measure(invocation *call, const struct line *line, int64_t causes,
-                        rb_source *source, double *seconds) {
+static rb_error measure(rb_context *ctx, const struct line *line, int64_t causes, rb_source *source,
+                        double *seconds) {
     rb_et_options method = method_options(line, causes);
     rb_fit_options fit;
     rb_model *model = NULL;
@@ -75,21 +75,21 @@ static rb_error measure(invocation *call, const struct line *line, int64_t cause
     rb_fit_options_default(&fit);
     fit.iterations = ITERATIONS;
     fit.seed = 1;
-    rb_context_on_progress(call->ctx, on_progress, &watch);
-    rb_error err = rb_fit(call->ctx, "mca", &method, &fit, NULL, source, NULL, &model);
-    rb_context_on_progress(call->ctx, NULL, NULL);
+    rb_context_on_progress(ctx, on_progress, &watch);
+    rb_error err = rb_fit(ctx, "mca", &method, &fit, NULL, source, NULL, &model);
+    rb_context_on_progress(ctx, NULL, NULL);
     rb_model_free(model);
     *seconds = watch.least;
     return err;
 }
 
 /* The points of a line, printed as they come. */
-static rb_error measure_line(invocation *call, const struct line *line, rb_source *source,
-                             double *x, double *y, int64_t *count) {
+static rb_error measure_line(rb_context *ctx, const struct line *line, rb_source *source, double *x,
+                             double *y, int64_t *count) {
     *count = 0;
     for (int i = 0; i < MOST && line->causes[i] && !interrupted(); i++) {
         double seconds = 0;
-        rb_error err = measure(call, line, line->causes[i], source, &seconds);
+        rb_error err = measure(ctx, line, line->causes[i], source, &seconds);
         if (err) {
             return err;
         }
@@ -103,7 +103,8 @@ static rb_error measure_line(invocation *call, const struct line *line, rb_sourc
     return RB_OK;
 }
 
-static rb_error measure_lines(invocation *call, const bench_options *options, rb_source *source) {
+static rb_error measure_lines(rb_context *ctx, const experiment_options *options,
+                              rb_source *source) {
     double x[LINES][MOST], y[LINES][MOST];
     rb_plot_line drawn[LINES];
     rb_plot_options plot;
@@ -112,16 +113,16 @@ static rb_error measure_lines(invocation *call, const bench_options *options, rb
     rb_error err = RB_OK;
     for (int l = 0; l < LINES && !err; l++) {
         drawn[l] = (rb_plot_line){lines[l].name, 0, x[l], y[l]};
-        err = measure_line(call, &lines[l], source, x[l], y[l], &drawn[l].count);
+        err = measure_line(ctx, &lines[l], source, x[l], y[l], &drawn[l].count);
     }
     if (!err && options->picture) {
-        err = rb_plot_growth(call->ctx, drawn, LINES, "number of causes H",
+        err = rb_plot_growth(ctx, drawn, LINES, "number of causes H",
                              "processor time a sample and iteration, us", &plot, options->picture);
     }
     return err;
 }
 
-int bench_scaling(invocation *call, const bench_options *options) {
+int experiments_scaling(rb_context *ctx, const experiment_options *options) {
     rb_bars_options bars;
     rb_matrix *samples = NULL, *fields = NULL;
     rb_source *source = NULL;
@@ -136,15 +137,15 @@ int bench_scaling(invocation *call, const bench_options *options) {
     bars.probability = 0.1;
     bars.samples = SAMPLES;
     bars.seed = options->seed;
-    rb_error err = rb_simulate_bars(call->ctx, &bars, &samples, &fields, NULL);
+    rb_error err = rb_simulate_bars(ctx, &bars, &samples, &fields, NULL);
     if (!err) {
-        err = rb_source_from_matrix(call->ctx, samples, &source);
+        err = rb_source_from_matrix(ctx, samples, &source);
     }
     if (!err) {
-        err = measure_lines(call, options, source);
+        err = measure_lines(ctx, options, source);
     }
     rb_source_free(source);
     rb_matrix_free(samples);
     rb_matrix_free(fields);
-    return err ? report_failure(call->ctx, err) : STATUS_DONE;
+    return err ? report_failure(ctx, err) : STATUS_DONE;
 }

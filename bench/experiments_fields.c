@@ -1,6 +1,6 @@
 /* Experiments whose result is a picture of the fields: MCA on patches of a photograph (section
  * 4.2.2 of the paper), LinCA on segments of speech (section 4.3.2). */
-#include "bench_et.h"
+#include "experiments.h"
 
 #include <dirent.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@ struct field_experiment {
     double prior, sigma, weight_noise;
     const char *temperature;
     int64_t iterations;
-    rb_error (*open)(rb_context *ctx, const bench_options *options, rb_source **source);
+    rb_error (*open)(rb_context *ctx, const experiment_options *options, rb_source **source);
 };
 
 static void list(const struct field_experiment *e) {
@@ -50,8 +50,8 @@ static void print_result(const struct field_experiment *e, const rb_model *model
     printf("    causes used               %lld\n", (long long)v->causes_used);
 }
 
-static rb_error fit_fields(invocation *call, const struct field_experiment *e,
-                           const bench_options *options, rb_source *source) {
+static rb_error fit_fields(rb_context *ctx, const struct field_experiment *e,
+                           const experiment_options *options, rb_source *source) {
     rb_et_options method = method_options(e);
     rb_fit_options fit;
     rb_model *model = NULL;
@@ -59,41 +59,42 @@ static rb_error fit_fields(invocation *call, const struct field_experiment *e,
     rb_fit_options_default(&fit);
     fit.iterations = options->iterations ? options->iterations : e->iterations;
     fit.seed = options->seed;
-    rb_error err = bench_fit(call, e->method, &method, &fit, source, &model);
+    rb_error err = experiments_fit(ctx, e->method, &method, &fit, source, &model);
     if (!err) {
-        err = bench_picture(call, options, model, e->shape);
+        err = experiments_picture(ctx, options, model, e->shape);
     }
     if (!err) {
-        err = rb_evaluate(call->ctx, model, source, &evaluation);
+        err = rb_evaluate(ctx, model, source, &evaluation);
     }
     if (!err) {
-        print_result(e, model, &evaluation, bench_median_seconds(model));
+        print_result(e, model, &evaluation, experiments_median_seconds(model));
     }
     rb_model_free(model);
     return err;
 }
 
-static int run(invocation *call, const struct field_experiment *e, const bench_options *options,
+static int run(rb_context *ctx, const struct field_experiment *e, const experiment_options *options,
                const char *what) {
     rb_source *source = NULL;
     if (options->list) {
         list(e);
         return STATUS_DONE;
     }
-    if (!bench_has_data(options, what)) {
+    if (!experiments_has_data(options, what)) {
         return STATUS_USAGE;
     }
-    rb_error err = e->open(call->ctx, options, &source);
+    rb_error err = e->open(ctx, options, &source);
     if (!err) {
-        err = fit_fields(call, e, options, source);
+        err = fit_fields(ctx, e, options, source);
     }
     rb_source_free(source);
-    return err ? report_failure(call->ctx, err) : STATUS_DONE;
+    return err ? report_failure(ctx, err) : STATUS_DONE;
 }
 
 /* ---- patches ---- */
 
-static rb_error open_patches(rb_context *ctx, const bench_options *options, rb_source **source) {
+static rb_error open_patches(rb_context *ctx, const experiment_options *options,
+                             rb_source **source) {
     rb_patches_options patches;
     rb_patches_options_default(&patches);
     patches.scale = "0:10";
@@ -101,7 +102,7 @@ static rb_error open_patches(rb_context *ctx, const bench_options *options, rb_s
     return rb_patches(ctx, &options->data, 1, &patches, source);
 }
 
-static int run_patches(invocation *call, const bench_options *options, const char *name,
+static int run_patches(rb_context *ctx, const experiment_options *options, const char *name,
                        int64_t units) {
     const struct field_experiment e = {
         .name = name,
@@ -119,15 +120,15 @@ static int run_patches(invocation *call, const bench_options *options, const cha
         .iterations = 800,
         .open = open_patches,
     };
-    return run(call, &e, options, "a photograph, PNG or PGM");
+    return run(ctx, &e, options, "a photograph, PNG or PGM");
 }
 
-int bench_patches_50(invocation *call, const bench_options *options) {
-    return run_patches(call, options, "patches-50", 50);
+int experiments_patches_50(rb_context *ctx, const experiment_options *options) {
+    return run_patches(ctx, options, "patches-50", 50);
 }
 
-int bench_patches_100(invocation *call, const bench_options *options) {
-    return run_patches(call, options, "patches-100", 100);
+int experiments_patches_100(rb_context *ctx, const experiment_options *options) {
+    return run_patches(ctx, options, "patches-100", 100);
 }
 
 /* ---- sound ---- */
@@ -175,7 +176,8 @@ static char **list_recordings(const char *path, int *count) {
     return paths;
 }
 
-static rb_error open_segments(rb_context *ctx, const bench_options *options, rb_source **source) {
+static rb_error open_segments(rb_context *ctx, const experiment_options *options,
+                              rb_source **source) {
     rb_segments_options segments;
     int count;
     char **paths = list_recordings(options->data, &count);
@@ -190,7 +192,7 @@ static rb_error open_segments(rb_context *ctx, const bench_options *options, rb_
     return err;
 }
 
-int bench_sound(invocation *call, const bench_options *options) {
+int experiments_sound(rb_context *ctx, const experiment_options *options) {
     const struct field_experiment e = {
         .name = "sound",
         .method = "linca",
@@ -207,5 +209,5 @@ int bench_sound(invocation *call, const bench_options *options) {
         .iterations = 400,
         .open = open_segments,
     };
-    return run(call, &e, options, "a recording of speech, or a folder of them");
+    return run(ctx, &e, options, "a recording of speech, or a folder of them");
 }

@@ -1,0 +1,76 @@
+# The core alone, built against the reference BLAS and LAPACK, or BLIS: it needs no library of ours for
+# files, no call that only OpenBLAS has, and fits.
+set -eu
+if pkg-config --exists blas-netlib lapack-netlib 2>/dev/null; then
+    blas="blas-netlib;lapack-netlib"
+elif [ -n "$(find /usr/lib /usr/lib64 -name libblis.so 2>/dev/null | head -1)" ]; then
+    blas="blis;lapack"
+else
+    echo "skipped: neither the reference BLAS (libblas-dev, liblapack-dev) nor BLIS is here"
+    exit 77
+fi
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+{
+    "$CMAKE" -S "$SOURCE" -B "$work/build" -DRAREBIT_IO=OFF "-DRAREBIT_BLAS=$blas" \
+        -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_COMPILER="$CC" &&
+        "$CMAKE" --build "$work/build" --parallel 2 &&
+        "$CMAKE" --install "$work/build" --prefix "$work/prefix"
+} >"$work/log" 2>&1 || { grep -iE -A3 "error|undefined" "$work/log" >&2; exit 1; }
+libdir=$(dirname "$(find "$work/prefix" -name librarebit.so)")
+if readelf -d "$libdir/librarebit.so" | grep -E 'NEEDED' | grep -vE '\[(libblas|liblapack|libblis|libm|libc|libpthread|ld-linux[^]]*)\.so'; then
+    echo "the core needs more than a BLAS and the C run-time" >&2
+    exit 1
+fi
+cat >"$work/fit.c" <<'END'
+#include <math.h>
+#include <rarebit/rarebit.h>
+#include <stdio.h>
+#include <string.h>
+
+int main(void) {
+    enum { N = 60, M = 12 };
+    static double values[N * M];
+    rb_context *context;
+    rb_matrix *matrix = NULL;
+    rb_source *source = NULL;
+    rb_model *model = NULL;
+    rb_rfn_options options;
+    for (int i = 0; i < N * M; i++) {
+        values[i] = sin(i * 0.7) * (1 + i / M % 3) + cos(0.01 * i * i);
+    }
+
+    if (rb_context_new(&context)) { return 1; }
+    rb_rfn_options_default(&options);
+    options.units = 3;
+    rb_error error = rb_matrix_dense(context, RB_FLOAT64, N, M, values, M, 1, &matrix);
+    error = error ? error : rb_source_from_matrix(context, matrix, &source);
+    error = error ? error : rb_fit(context, "rfn", &options, NULL, NULL, source, NULL, &model);
+    rb_build build;
+    rb_build_info(context, &build);
+    if (error || !isfinite(*rb_model_array(model, "loadings", NULL, NULL))) {
+        fprintf(stderr, "%s\n", rb_context_error(context));
+        return 1;
+    }
+    rb_checkpoint_options checkpoint = {"checkpoint.h5", NULL};
+    rb_fit_options fit;
+    rb_fit_options_default(&fit);
+    fit.checkpoint = &checkpoint;
+    rb_model_free(model);
+    error = rb_fit(context, "rfn", &options, &fit, NULL, source, NULL, &model);
+    printf("BLAS '%s': %s\n", build.blas, rb_context_error(context));
+    return error != RB_ERROR_UNSUPPORTED;
+}
+END
+# shellcheck disable=SC2046
+PKG_CONFIG_PATH=$libdir/pkgconfig
+export PKG_CONFIG_PATH
+"$CC" -Wall -Wextra -Werror "$work/fit.c" -o "$work/fit" $(pkg-config --cflags --libs rarebit) -lm
+# The loader may find another BLAS by the same name: once what it finds, once the reference itself.
+cd "$work"
+LD_LIBRARY_PATH=$libdir ./fit
+for folder in /usr/lib/*/blas; do
+    if [ -d "$folder" ]; then
+        LD_LIBRARY_PATH=$libdir:$folder:${folder%blas}lapack ./fit
+    fi
+done
