@@ -4,7 +4,7 @@
 #include "esteps.h"
 #include "../../tests/quadratic.h"
 #include "../../tool/blas_choice.h"
-#include "rfn/estep/estep.h"
+#include "rfn/paper/paper.h"
 
 #include <stdio.h>
 

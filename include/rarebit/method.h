@@ -197,7 +197,7 @@ typedef struct rb_method {
 
     /* Settles what the options leave to the problem (all of it but block_samples is there), before
      * anything else is asked; the model records what comes out. NULL: nothing to settle. */
-    void (*resolve)(const rb_problem *problem, void *options);
+    void (*resolve)(rb_problem *problem, void *options);
     /* Units that the options ask for. */
     int64_t (*units)(const void *options);
     /* Samples a block should have at most, from the shape alone (so that it never depends on

@@ -275,7 +275,7 @@ static rb_error push(rb_sums *sums) {
 }
 
 rb_error rb_sums_begin(rb_sums *sums, rb_part_kind kind, int64_t groups, bool first, bool fresh) {
-    if (sums->kind != kind) { /* sums of another part are of another size */
+    if (sums->kind != kind) { /* whose sums are of another size */
         rb_sums_free(sums);
     }
     sums->kind = kind;

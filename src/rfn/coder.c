@@ -4,7 +4,21 @@
 #include "coder.h"
 
 #include "exact.h"
-#include "state.h"
+#include "tasks.h"
+
+#include <stddef.h>
+
+static const rb_field fields[] = {
+    {"offset", offsetof(rfn_coder, offset), RB_FIELD_POINTER, RB_KEPT_WORKING, RFN_UNITS},
+    {"factors", offsetof(rfn_coder, factors), RB_FIELD_POINTER, RB_KEPT_WORKING, RFN_UNITS},
+    {"zeros", offsetof(rfn_coder, zeros), RB_FIELD_POINTER, RB_KEPT_WORKING, RFN_UNITS},
+    {"task_sum", offsetof(rfn_coder, task_sum), RB_FIELD_POINTER, RB_KEPT_FLOAT64, RFN_TASKS,
+     RFN_UNITS},
+    {"task_largest", offsetof(rfn_coder, task_largest), RB_FIELD_POINTER, RB_KEPT_FLOAT64,
+     RFN_TASKS, RFN_UNITS},
+    {0},
+};
+static const rb_part parts[] = {{RB_PART_SCRATCH, fields, 0}, {0}};
 
 void rfn_coder_free(void *coder) {
     rfn_coder *c = coder;
@@ -13,26 +27,20 @@ void rfn_coder_free(void *coder) {
         rfn_posterior_free(&c->posterior);
         rfn_posterior_free(&c->start);
         rfn_exact_free(c->exact);
-        rb_free(c->offset);
-        rb_free(c->factors);
-        rb_free(c->zeros);
-        rb_free(c->task_sum);
-        rb_free(c->task_largest);
+        rb_parts_free(parts, c);
         rb_free(c);
     }
 }
 
 static rb_error set_factors(rb_context *ctx, const rb_model *model, rfn_coder *c, int64_t l) {
     rb_error err = rb_model_need_array(ctx, model, "scale", l, 1, &c->scale);
-    if (!err) {
-        err = rb_model_need_array(ctx, model, "dead", l, 1, &c->dead);
-    }
+    err = err ? err : rb_model_need_array(ctx, model, "dead", l, 1, &c->dead);
     for (int64_t j = 0; !err && j < l; j++) {
         if (!(c->scale[j] > 0)) {
             return rb_fail(ctx, RB_ERROR_FORMAT, "the scale of unit %lld is not above 0",
                            (long long)j);
         }
-        rfn_put(model->type, c->factors, j, c->dead[j] ? 0 : 1 / c->scale[j]);
+        rb_put(model->type, c->factors, j, c->dead[j] ? 0 : 1 / c->scale[j]);
     }
     return err;
 }
@@ -41,39 +49,23 @@ rb_error rfn_coder_new(rb_context *ctx, const rb_model *model, int64_t block_sam
                        void **coder) {
     *coder = NULL;
     int64_t m = model->preprocess->n_features, l = rb_model_units(model);
-    int64_t tasks = rfn_task_count(block_samples);
-    size_t size = rb_type_size(model->type);
+    rb_shape shape = rfn_plain_shape(model->type, m, l);
+    shape.dims[RFN_TASKS] = rfn_task_count(block_samples);
     rb_dense work = {0};
     rfn_coder *c = rb_alloc_zero(ctx, 1, sizeof *c);
     if (!c) {
         return RB_ERROR_MEMORY;
     }
     rb_error err = rfn_activation_load(ctx, model, &c->activation);
-    if (!err) {
-        err = rfn_parameters_load(ctx, model->type, model, &c->parameters);
-    }
-    if (!err) {
-        err = rfn_posterior_new(ctx, model->type, m, l, &c->posterior);
-    }
-    if (!err) {
-        err = rb_dense_new(ctx, model->type, m, l, &work);
-    }
-    if (!err) {
-        err = rfn_posterior_compute(ctx, &c->parameters, work, &c->posterior);
-    }
+    err = err ? err : rfn_parameters_load(ctx, model->type, model, &c->parameters);
+    err = err ? err : rfn_posterior_new(ctx, model->type, m, l, &c->posterior);
+    err = err ? err : rb_dense_new(ctx, model->type, m, l, &work);
+    err = err ? err : rfn_posterior_compute(ctx, &c->parameters, work, &c->posterior);
     rb_dense_free(&work);
-    if (!err) {
-        err = rfn_exact_new(ctx, model, block_samples, &c->parameters, &c->start, &c->exact);
-    }
-    if (!err) {
-        c->offset = rb_alloc(ctx, l, size);
-        c->factors = rb_alloc(ctx, l, size);
-        c->zeros = rb_alloc_zero(ctx, l, size);
-        c->task_sum = rb_alloc(ctx, tasks * l, sizeof *c->task_sum);
-        c->task_largest = rb_alloc(ctx, tasks * l, sizeof *c->task_largest);
-        bool all = c->offset && c->factors && c->zeros && c->task_sum && c->task_largest;
-        err = all ? set_factors(ctx, model, c, l) : RB_ERROR_MEMORY;
-    }
+    err =
+        err ? err : rfn_exact_new(ctx, model, block_samples, &c->parameters, &c->start, &c->exact);
+    err = err ? err : rb_parts_new(ctx, parts, &shape, c);
+    err = err ? err : set_factors(ctx, model, c, l);
     if (err) {
         rfn_coder_free(c);
         return err;

@@ -3,7 +3,6 @@
 #ifndef RB_RFN_CODER_H
 #define RB_RFN_CODER_H
 
-#include "activation.h"
 #include "posterior.h"
 
 typedef struct rfn_coder {
@@ -25,5 +24,8 @@ rb_error rfn_encode(rb_context *ctx, void *coder, const rb_block *block, void *c
 rb_error rfn_decode(rb_context *ctx, void *coder, int64_t n_samples, const void *codes, void *rows);
 /* mu_p of a block, bias and all, into codes (n_samples x l). */
 void rfn_posterior_means(rb_context *ctx, rfn_coder *coder, const rb_block *block, rb_dense codes);
+
+/* evaluate.c: metrics of a model on data. */
+rb_error rfn_evaluate(rb_context *ctx, const rb_model *model, rb_feed *feed, rb_metrics *metrics);
 
 #endif

@@ -1,10 +1,11 @@
-/* SP, ER, CO and the objectives of a model on data, with codes as `encode` gives them. */
-#include "evaluate.h"
-
+/* SP, ER, CO (Clevert et al. 2015, section 4) and the objectives of a model on data, with codes as
+ * `encode` gives them. */
+#include "coder.h"
 #include "objective.h"
-#include "state.h"
+#include "posterior.h"
 
 #include <math.h>
+#include <stddef.h>
 
 struct figures {
     rb_context *ctx;
@@ -19,57 +20,49 @@ struct figures {
     double residual_squares, noise_squares; /* of the rows v of V: sum of v' Psi^-1 v */
 };
 
+static const rb_field fields[] = {
+    {"codes", offsetof(struct figures, codes), RB_FIELD_DENSE, RB_KEPT_WORKING, RFN_BLOCK,
+     RFN_UNITS},
+    {"residual", offsetof(struct figures, residual), RB_FIELD_DENSE, RB_KEPT_WORKING, RFN_BLOCK,
+     RFN_FEATURES},
+    {"u", offsetof(struct figures, u), RB_FIELD_DENSE, RB_KEPT_WORKING, RFN_FEATURES, RFN_UNITS},
+    {"s", offsetof(struct figures, s), RB_FIELD_DENSE, RB_KEPT_WORKING, RFN_UNITS, RFN_UNITS},
+    {"raw", offsetof(struct figures, raw), RB_FIELD_DENSE, RB_KEPT_WORKING, RFN_UNITS, RFN_UNITS},
+    {"work", offsetof(struct figures, work), RB_FIELD_DENSE, RB_KEPT_WORKING, RFN_FEATURES,
+     RFN_UNITS},
+    {"p", offsetof(struct figures, p), RB_FIELD_DENSE, RB_KEPT_WORKING, RFN_UNITS, RFN_UNITS},
+    {"second", offsetof(struct figures, second), RB_FIELD_POINTER, RB_KEPT_FLOAT64, RFN_FEATURES},
+    {"mean", offsetof(struct figures, mean), RB_FIELD_POINTER, RB_KEPT_FLOAT64, RFN_UNITS},
+    {"cross", offsetof(struct figures, cross), RB_FIELD_POINTER, RB_KEPT_FLOAT64, RFN_FEATURES},
+    {"quadratic", offsetof(struct figures, quadratic), RB_FIELD_POINTER, RB_KEPT_FLOAT64,
+     RFN_FEATURES},
+    {"inverse", offsetof(struct figures, inverse), RB_FIELD_DENSE, RB_KEPT_WORKING, RFN_FULL,
+     RFN_FULL},
+    {"weighted", offsetof(struct figures, weighted), RB_FIELD_DENSE, RB_KEPT_WORKING, RFN_BLOCK,
+     RFN_FULL},
+    {0},
+};
+static const rb_part parts[] = {{RB_PART_SCRATCH, fields, 0}, {0}};
+
 static void figures_clear(struct figures *f) {
-    rb_dense_free(&f->codes);
-    rb_dense_free(&f->residual);
-    rb_dense_free(&f->u);
-    rb_dense_free(&f->s);
-    rb_dense_free(&f->raw);
-    rb_dense_free(&f->work);
-    rb_dense_free(&f->p);
-    rb_dense_free(&f->inverse);
-    rb_dense_free(&f->weighted);
-    rb_free(f->second);
-    rb_free(f->mean);
-    rb_free(f->cross);
-    rb_free(f->quadratic);
+    rb_parts_free(parts, f);
     rfn_coder_free(f->coder);
 }
 
 static rb_error figures_new(rb_context *ctx, const rb_model *model, struct figures *f) {
-    rb_type type = model->type;
-    struct {
-        rb_dense *dense;
-        int64_t rows, cols;
-    } wanted[] = {{&f->codes, f->block_samples, f->l},
-                  {&f->residual, f->block_samples, f->m},
-                  {&f->u, f->m, f->l},
-                  {&f->s, f->l, f->l},
-                  {&f->raw, f->l, f->l},
-                  {&f->work, f->m, f->l},
-                  {&f->p, f->l, f->l}};
-    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
-        rb_error err = rb_dense_new(ctx, type, wanted[i].rows, wanted[i].cols, wanted[i].dense);
-        if (err) {
-            return err;
-        }
-    }
-    f->second = rb_alloc_zero(ctx, f->m, sizeof *f->second);
-    f->mean = rb_alloc_zero(ctx, f->l, sizeof *f->mean);
-    f->cross = rb_alloc_zero(ctx, f->m, sizeof *f->cross);
-    f->quadratic = rb_alloc_zero(ctx, f->m, sizeof *f->quadratic);
-    if (!f->second || !f->mean || !f->cross || !f->quadratic) {
-        return RB_ERROR_MEMORY;
-    }
     void *coder;
     rb_error err = rfn_coder_new(ctx, model, f->block_samples, &coder);
     f->coder = coder;
-    if (!err && rfn_psi_is_full(&f->coder->parameters.full)) {
-        err = rb_dense_new(ctx, type, f->m, f->m, &f->inverse);
-        err = err ? err : rb_dense_new(ctx, type, f->block_samples, f->m, &f->weighted);
+    if (err) {
+        return err;
     }
-    if (!err && f->inverse.rows > 0) {
-        rb_spd_inverse(ctx, f->coder->parameters.full.factor, f->inverse);
+    const rfn_psi *psi = &f->coder->parameters.full;
+    rb_shape shape = rfn_plain_shape(model->type, f->m, f->l);
+    shape.dims[RFN_BLOCK] = f->block_samples;
+    shape.dims[RFN_FULL] = psi->covariance.rows;
+    err = rb_parts_new(ctx, parts, &shape, f);
+    if (!err && rfn_psi_is_full(psi)) {
+        rb_spd_inverse(ctx, psi->factor, f->inverse);
     }
     return err;
 }
@@ -79,7 +72,7 @@ static void count_codes(struct figures *f, rb_dense codes) {
     for (int64_t i = 0; i < codes.rows; i++) {
         const void *row = rb_dense_row(codes, i);
         for (int64_t j = 0; j < codes.cols; j++) {
-            double code = rfn_get(codes.type, row, j);
+            double code = rb_get(codes.type, row, j);
             f->zeros += code == 0;
             f->mean[j] += code;
         }
@@ -100,7 +93,7 @@ static void add_residual(struct figures *f, rb_dense v, rb_dense codes) {
     for (int64_t i = 0; i < v.rows; i++) {
         const void *row = rb_dense_row(v, i);
         for (int64_t k = 0; k < v.cols; k++) {
-            double x = rfn_get(v.type, row, k);
+            double x = rb_get(v.type, row, k);
             f->second[k] += x * x;
         }
     }
@@ -138,9 +131,7 @@ static rb_error add_blocks(struct figures *f, rb_feed *feed) {
         rb_block block;
         err = rb_feed_read(f->ctx, feed, first, left < f->block_samples ? left : f->block_samples,
                            &block);
-        if (!err) {
-            err = add_block(f, &block);
-        }
+        err = err ? err : add_block(f, &block);
     }
     return err;
 }
@@ -223,6 +214,98 @@ static double fill_objectives(struct figures *f, rb_metrics *metrics) {
     return objective;
 }
 
+/* ---- the covariance error ---- */
+
+enum { GROUP_CELLS = 1 << 24 };
+
+struct group {
+    rb_context *ctx;
+    const rfn_parameters *parameters;
+    rb_dense s;
+    rb_feed *feed;
+    int64_t block_samples;
+    rb_dense rows; /* of a block */
+    rb_dense c; /* features first .. first + c.rows - 1 against 0 .. last: C, then the difference */
+    rb_dense weighted; /* those rows of W S */
+    int64_t first;
+};
+
+/* C for the features of the group, lower part: columns up to the group's last. */
+static rb_error add_products(struct group *g, rb_dense c) {
+    int64_t n = rb_feed_samples(g->feed);
+    rb_error err = RB_OK;
+    rb_dense_zero(c);
+    for (int64_t first = 0; !err && first < n; first += g->block_samples) {
+        int64_t count = n - first < g->block_samples ? n - first : g->block_samples;
+        rb_block block;
+        err = rb_feed_read(g->ctx, g->feed, first, count, &block);
+        if (!err) {
+            rb_dense v = rb_dense_rows(g->rows, 0, count);
+            rb_block_rows(&block, 0, v);
+            rb_gemm_parallel(g->ctx, 1 / (double)n, rb_dense_part(v, 0, count, g->first, c.rows),
+                             RB_TRANSPOSED, rb_dense_part(v, 0, count, 0, c.cols), RB_PLAIN, 1, c);
+        }
+    }
+    return err;
+}
+
+/* Of row k of a full Psi, what is left of the diagonal. */
+static void subtract_noise(const rfn_psi *noise, int64_t k, void *row, rb_type type) {
+    for (int64_t c = 0; rfn_psi_is_full(noise) && c < k; c++) {
+        rb_put(type, row, c, rb_get(type, row, c) - rb_dense_get(noise->covariance, k, c));
+    }
+}
+
+/* Sum of squares of C - Psi - W S W' over the group's rows and their mirror images. */
+static double sum_of_squares(struct group *g, rb_dense c) {
+    rb_dense w = g->parameters->loadings;
+    rb_dense weighted = rb_dense_rows(g->weighted, 0, c.rows);
+    rb_gemm_parallel(g->ctx, 1, rb_dense_rows(w, g->first, c.rows), RB_PLAIN, g->s, RB_PLAIN, 0,
+                     weighted);
+    rb_gemm_parallel(g->ctx, -1, weighted, RB_PLAIN, rb_dense_rows(w, 0, c.cols), RB_TRANSPOSED, 1,
+                     c);
+    double sum = 0;
+    for (int64_t i = 0; i < c.rows; i++) {
+        int64_t k = g->first + i;
+        subtract_noise(&g->parameters->full, k, rb_dense_row(c, i), c.type);
+        const void *row = rb_dense_row(c, i);
+        double diagonal = rb_get(c.type, row, k) - g->parameters->noise[k];
+        sum += 2 * rb_dot(g->ctx, c.type, k, row, row) + diagonal * diagonal;
+    }
+    return sum;
+}
+
+/* || C - Psi - W S W' ||_F with C = V'V / n (CO), by passes over the data for a group of features
+ * each, so that no m x m matrix is needed when m is large. */
+static rb_error covariance_error(rb_context *ctx, const rfn_parameters *parameters, rb_dense s,
+                                 rb_feed *feed, int64_t block_samples, double *error) {
+    int64_t m = parameters->loadings.rows;
+    rb_type type = parameters->loadings.type;
+    int64_t size = GROUP_CELLS / m < 64 ? 64 : GROUP_CELLS / m;
+    size = size < m ? size : m;
+    struct group g = {
+        .ctx = ctx, .parameters = parameters, .s = s, .feed = feed, .block_samples = block_samples};
+    rb_error err = rb_dense_new(ctx, type, block_samples, m, &g.rows);
+    err = err ? err : rb_dense_new(ctx, type, size, m, &g.c);
+    err = err ? err : rb_dense_new(ctx, type, size, parameters->loadings.cols, &g.weighted);
+    double sum = 0;
+    for (; !err && g.first < m; g.first += size) {
+        int64_t rows = m - g.first < size ? m - g.first : size;
+        rb_dense c = rb_dense_part(g.c, 0, rows, 0, g.first + rows);
+        err = add_products(&g, c);
+        if (!err) {
+            sum += sum_of_squares(&g, c);
+        }
+    }
+    rb_dense_free(&g.rows);
+    rb_dense_free(&g.c);
+    rb_dense_free(&g.weighted);
+    *error = sqrt(sum);
+    return err;
+}
+
+/* ---- all of them ---- */
+
 static double only_value(const rb_model *model, const char *name) {
     const double *value = rb_model_array(model, name, NULL, NULL);
     return value ? *value : NAN;
@@ -243,21 +326,18 @@ rb_error rfn_evaluate(rb_context *ctx, const rb_model *model, rb_feed *feed, rb_
                         .l = rb_model_units(model)};
     f.block_samples = choose_block(f.n, f.m, f.l);
     rb_error err = figures_new(ctx, model, &f);
+    err = err ? err : add_blocks(&f, feed);
     if (!err) {
-        err = add_blocks(&f, feed);
-    }
-    if (!err) {
-        double objective = fill_objectives(&f, metrics), covariance_error = NAN;
+        double objective = fill_objectives(&f, metrics), error = NAN;
         rb_metrics_set(metrics, "kkt_residual", only_value(model, "kkt_residual"));
         rb_metrics_set(metrics, "certificate", only_value(model, "certificate"));
         rb_metrics_set(metrics, "sparseness", (double)f.zeros / ((double)f.n * (double)f.l));
         rb_metrics_set(metrics, "reconstruction_error", sqrt(f.residual_squares));
         rb_metrics_set(metrics, "mean_squared_error",
                        f.residual_squares / ((double)f.n * (double)f.m));
-        err = rfn_covariance_error(ctx, &f.coder->parameters, f.s, feed, f.block_samples,
-                                   &covariance_error);
-        rb_metrics_set(metrics, "covariance_error", covariance_error);
-        if (!err && (!isfinite(covariance_error) || !isfinite(objective))) {
+        err = covariance_error(ctx, &f.coder->parameters, f.s, feed, f.block_samples, &error);
+        rb_metrics_set(metrics, "covariance_error", error);
+        if (!err && (!isfinite(error) || !isfinite(objective))) {
             rb_log(ctx, RB_LOG_WARNING,
                    "figures are left out, since squares of the data, or of the model, are beyond "
                    "what %s can hold",

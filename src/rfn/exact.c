@@ -10,10 +10,11 @@
 #include "exact.h"
 
 #include "rfn.h"
-#include "state.h"
+#include "tasks.h"
 
 #include <float.h>
 #include <math.h>
+#include <stddef.h>
 #include <string.h>
 
 /* After so many an active set method is cheaper. */
@@ -21,19 +22,27 @@ enum { MOST_SWEEPS = 200 };
 /* Changes of the codes shrink by more than this from one sweep to the next only by chance. */
 static const double LEAST_RATIO = 1.0 / 3;
 
+static const rb_field fields[] = {
+    {"hessian", offsetof(rfn_exact, problem.hessian), RB_FIELD_DENSE, RB_KEPT_WORKING, RFN_UNITS,
+     RFN_UNITS},
+    {"weighted", offsetof(rfn_exact, weighted), RB_FIELD_DENSE, RB_KEPT_WORKING, RFN_FEATURES,
+     RFN_UNITS},
+    {"codes", offsetof(rfn_exact, codes), RB_FIELD_DENSE, RB_KEPT_WORKING, RFN_UNITS, RFN_BLOCK},
+    {"linear", offsetof(rfn_exact, linear), RB_FIELD_DENSE, RB_KEPT_WORKING, RFN_UNITS, RFN_BLOCK},
+    {"offset", offsetof(rfn_exact, offset), RB_FIELD_POINTER, RB_KEPT_WORKING, RFN_UNITS},
+    {"dead", offsetof(rfn_exact, dead), RB_FIELD_POINTER, RB_KEPT_FLAG, RFN_UNITS},
+    {"samples", offsetof(rfn_exact, samples), RB_FIELD_POINTER, RB_KEPT_INTEGER, RFN_BLOCK},
+    {"largest", offsetof(rfn_exact, largest), RB_FIELD_POINTER, RB_KEPT_FLOAT64, RFN_BLOCK},
+    {"before", offsetof(rfn_exact, before), RB_FIELD_POINTER, RB_KEPT_FLOAT64, RFN_BLOCK},
+    {"done", offsetof(rfn_exact, done), RB_FIELD_POINTER, RB_KEPT_FLAG, RFN_BLOCK},
+    {0},
+};
+static const rb_part parts[] = {{RB_PART_SCRATCH, fields, 0}, {0}};
+
 void rfn_exact_free(rfn_exact *exact) {
     if (exact) {
-        rb_dense_free(&exact->problem.hessian);
-        rb_dense_free(&exact->weighted);
-        rb_dense_free(&exact->codes);
-        rb_dense_free(&exact->linear);
+        rb_parts_free(parts, exact);
         rfn_work_free(&exact->work);
-        rb_free(exact->offset);
-        rb_free(exact->dead);
-        rb_free(exact->samples);
-        rb_free(exact->largest);
-        rb_free(exact->before);
-        rb_free(exact->done);
         for (int w = 0; exact->polish && w < exact->workers; w++) {
             rfn_polish_free(&exact->polish[w]);
         }
@@ -42,34 +51,12 @@ void rfn_exact_free(rfn_exact *exact) {
     }
 }
 
-static rb_error allocate(rb_context *ctx, rb_type type, int64_t m, int64_t l, int64_t samples,
-                         rfn_exact *exact) {
-    rb_error err = rb_dense_new(ctx, type, l, l, &exact->problem.hessian);
-    if (!err) {
-        err = rb_dense_new(ctx, type, m, l, &exact->weighted);
-    }
-    if (!err) {
-        err = rb_dense_new(ctx, type, l, samples, &exact->codes);
-    }
-    if (!err) {
-        err = rb_dense_new(ctx, type, l, samples, &exact->linear);
-    }
-    if (!err) {
-        err = rfn_work_new(ctx, type, l, samples, &exact->work);
-    }
-    if (err) {
-        return err;
-    }
-    exact->offset = rb_alloc(ctx, l, rb_type_size(type));
-    exact->dead = rb_alloc_zero(ctx, l, sizeof *exact->dead);
-    exact->samples = rb_alloc(ctx, samples, sizeof *exact->samples);
-    exact->largest = rb_alloc(ctx, samples, sizeof *exact->largest);
-    exact->before = rb_alloc(ctx, samples, sizeof *exact->before);
-    exact->done = rb_alloc(ctx, samples, sizeof *exact->done);
+static rb_error allocate(rb_context *ctx, rb_dense w, int64_t samples, rfn_exact *exact) {
+    rb_shape shape = rfn_plain_shape(w.type, w.rows, w.cols);
+    shape.dims[RFN_BLOCK] = samples;
+    rb_error err = rb_parts_new(ctx, parts, &shape, exact);
     exact->problem.dead = exact->dead;
-    bool all = exact->offset && exact->dead && exact->samples && exact->largest && exact->before &&
-               exact->done;
-    return all ? RB_OK : RB_ERROR_MEMORY;
+    return err ? err : rfn_work_new(ctx, w.type, w.cols, samples, &exact->work);
 }
 
 static rb_error allocate_polish(rb_context *ctx, int64_t l, rfn_exact *exact) {
@@ -101,9 +88,7 @@ static rb_error set_problem(rb_context *ctx, const rb_model *model,
     const double *multipliers, *dead;
     int64_t l = exact->codes.rows;
     rb_error err = rb_model_need_array(ctx, model, "multipliers", l, 1, &multipliers);
-    if (!err) {
-        err = rb_model_need_array(ctx, model, "dead", l, 1, &dead);
-    }
+    err = err ? err : rb_model_need_array(ctx, model, "dead", l, 1, &dead);
     if (err) {
         return err;
     }
@@ -118,9 +103,7 @@ static rb_error set_problem(rb_context *ctx, const rb_model *model,
     rfn_weigh(ctx, parameters, exact->weighted);
     rb_spd *factor;
     err = rb_spd_new(ctx, p.type, l, &factor);
-    if (!err) {
-        err = rb_spd_factor(ctx, factor, p);
-    }
+    err = err ? err : rb_spd_factor(ctx, factor, p);
     if (err) {
         rb_fail_prefix(ctx, "the matrix P + diag tau of the model: ");
     } else {
@@ -144,19 +127,11 @@ rb_error rfn_exact_new(rb_context *ctx, const rb_model *model, int64_t block_sam
     if (!exact) {
         return RB_ERROR_MEMORY;
     }
-    rb_error err = allocate(ctx, w.type, w.rows, w.cols, block_samples, exact);
-    if (!err) {
-        err = rfn_posterior_new(ctx, w.type, w.rows, w.cols, start);
-    }
-    if (!err) {
-        err = read_tolerance(ctx, model, &exact->tolerance);
-    }
-    if (!err) {
-        err = allocate_polish(ctx, w.cols, exact);
-    }
-    if (!err) {
-        err = set_problem(ctx, model, parameters, start, exact);
-    }
+    rb_error err = allocate(ctx, w, block_samples, exact);
+    err = err ? err : rfn_posterior_new(ctx, w.type, w.rows, w.cols, start);
+    err = err ? err : read_tolerance(ctx, model, &exact->tolerance);
+    err = err ? err : allocate_polish(ctx, w.cols, exact);
+    err = err ? err : set_problem(ctx, model, parameters, start, exact);
     if (err) {
         rfn_exact_free(exact);
         return err;
@@ -209,7 +184,7 @@ static void find_largest(rb_dense codes, double *largest) {
     for (int64_t j = 0; j < codes.rows; j++) {
         const void *row = rb_dense_row(codes, j);
         for (int64_t i = 0; i < codes.cols; i++) {
-            double code = rfn_get(codes.type, row, i);
+            double code = rb_get(codes.type, row, i);
             largest[i] = code > largest[i] ? code : largest[i];
         }
     }
@@ -221,7 +196,7 @@ static int64_t mark_done(rfn_exact *exact, rb_dense codes, bool first) {
     int64_t left = 0;
     find_largest(codes, exact->largest);
     for (int64_t i = 0; i < codes.cols; i++) {
-        double change = rfn_get(codes.type, exact->work.changes, i), largest = exact->largest[i];
+        double change = rb_get(codes.type, exact->work.changes, i), largest = exact->largest[i];
         double rest = first ? INFINITY : still_to_go(change, exact->before[i]);
         exact->done[i] = rest <= exact->tolerance * largest || change <= rounding * largest;
         exact->before[i] = change;
@@ -239,10 +214,10 @@ static void give_back(void *arg, int64_t j, int worker) {
     void *row = rb_dense_row(exact->codes, j), *linear = rb_dense_row(exact->linear, j);
     for (int64_t i = 0, left = 0; i < turn->active; i++) {
         if (exact->done[i]) {
-            rb_dense_set(turn->codes, exact->samples[i], j, rfn_get(type, row, i));
+            rb_dense_set(turn->codes, exact->samples[i], j, rb_get(type, row, i));
         } else {
-            rfn_put(type, row, left, rfn_get(type, row, i));
-            rfn_put(type, linear, left++, rfn_get(type, linear, i));
+            rb_put(type, row, left, rb_get(type, row, i));
+            rb_put(type, linear, left++, rb_get(type, linear, i));
         }
     }
 }

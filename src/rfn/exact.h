@@ -3,10 +3,28 @@
 #define RB_RFN_EXACT_H
 
 #include "coder.h"
-#include "polish.h"
 #include "rfn/estep/estep.h"
 
-/* Of a block of samples at a time. */
+/* ---- codes of one sample by an active set: polish.c ---- */
+
+/* Scratch of one worker. */
+typedef struct rfn_polish {
+    int64_t most;       /* units that may be positive at once */
+    double *x, *linear; /* l */
+    double *factor;     /* most x most */
+    double *target;     /* most */
+    int64_t *support;   /* most: the positive units */
+    bool *positive;     /* l */
+} rfn_polish;
+
+rb_error rfn_polish_new(rb_context *ctx, int64_t l, rfn_polish *polish);
+void rfn_polish_free(rfn_polish *polish);
+/* Improves column i of codes (l x n) of the problem, on the rectified set, into polish->x. */
+void rfn_polish_sample(const rb_context *ctx, const rfn_quadratic *problem, rb_dense codes,
+                       int64_t i, rfn_polish *polish);
+
+/* ---- codes of a block ---- */
+
 typedef struct rfn_exact {
     rfn_quadratic problem;            /* P + diag tau, Q' of the block, the rectified set */
     rb_dense weighted;                /* Psi^-1 W, m x l: Q = V Psi^-1 W + xi */

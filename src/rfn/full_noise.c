@@ -14,155 +14,139 @@
  *
  * C is kept whole, and everything is in float64.
  */
-#include "full_noise.h"
-
+#include "fit.h"
 #include "objective.h"
-#include "state.h"
 
 #include <math.h>
 
-static bool is_full(const rfn_state *st) {
-    return st->options.noise == RB_RFN_PSI_FULL;
-}
-
-rb_error rfn_full_noise_new(rb_context *ctx, rfn_state *st) {
-    rfn_full_noise *full = &st->full_noise;
-    int64_t m = st->problem.n_features;
-    rb_dense *all[] = {&full->second, &full->error, &full->inverse};
-    rb_error err = RB_OK;
-    for (int i = 0; !err && is_full(st) && i < 3; i++) {
-        err = rb_dense_new(ctx, RB_FLOAT64, m, m, all[i]);
-    }
-    return err;
-}
-
-void rfn_full_noise_free(rfn_full_noise *full) {
-    rb_dense_free(&full->second);
-    rb_dense_free(&full->error);
-    rb_dense_free(&full->inverse);
+static bool is_full(const rfn_setup *setup) {
+    return setup->options.noise == RB_RFN_PSI_FULL;
 }
 
 /* ---- before the first iteration ---- */
 
 /* A sparse block becomes dense piece by piece. */
-rb_error rfn_full_noise_survey(rb_context *ctx, rfn_state *st, const rb_block *block) {
+rb_error rfn_full_noise_survey(rb_context *ctx, const rfn_setup *setup, const rb_block *block,
+                               rfn_survey *survey) {
     enum { ROWS = 256 };
-    int64_t m = st->problem.n_features;
+    const rb_problem *problem = &setup->problem;
     rb_dense typed = {0}, wide = {0};
-    if (!is_full(st)) {
+    if (!is_full(setup)) {
         return RB_OK;
     }
-    rb_error err = rb_dense_new(ctx, st->problem.type, ROWS, m, &typed);
-    err = err ? err : rb_dense_new(ctx, RB_FLOAT64, ROWS, m, &wide);
+    rb_error err = rb_dense_new(ctx, problem->type, ROWS, problem->n_features, &typed);
+    err = err ? err : rb_dense_new(ctx, RB_FLOAT64, ROWS, problem->n_features, &wide);
     for (int64_t first = 0; !err && first < block->n_samples; first += ROWS) {
         int64_t left = block->n_samples - first;
         typed.rows = wide.rows = left < ROWS ? left : ROWS;
         rb_block_rows(block, first, typed);
         rb_dense_copy(typed, wide);
-        rb_gemm_lower(ctx, 1 / (double)st->problem.n_samples, wide, RB_TRANSPOSED, wide, RB_PLAIN,
-                      1, st->full_noise.second);
+        rb_gemm_lower(ctx, 1 / (double)problem->n_samples, wide, RB_TRANSPOSED, wide, RB_PLAIN, 1,
+                      survey->full_second);
     }
     rb_dense_free(&typed);
     rb_dense_free(&wide);
     return err;
 }
 
-static rb_error settle(rb_context *ctx, rfn_state *st) {
-    rb_dense psi = st->parameters.full.covariance;
+/* The covariance has changed: what is made of it. */
+static rb_error complete(rb_context *ctx, rfn_parameters *parameters) {
+    rb_dense psi = parameters->full.covariance;
     for (int64_t k = 0; k < psi.rows; k++) {
-        st->parameters.noise[k] = rb_dense_get(psi, k, k);
+        parameters->noise[k] = rb_dense_get(psi, k, k);
     }
-    return rfn_psi_factor(ctx, &st->parameters.full);
+    return rfn_psi_factor(ctx, &parameters->full);
 }
 
 /* psi_min, or what is smallest of that of the features. */
-static double least_eigenvalue(const rfn_state *st) {
+static double least_eigenvalue(const rfn_setup *setup, const rfn_survey *survey) {
     double least = INFINITY;
-    for (int64_t k = 0; k < st->problem.n_features; k++) {
-        least = fmin(least, rfn_noise_floor(st, k));
+    for (int64_t k = 0; k < setup->problem.n_features; k++) {
+        least = fmin(least, rfn_noise_floor(setup, survey, k));
     }
     return least;
 }
 
-rb_error rfn_full_noise_begin(rb_context *ctx, rfn_state *st) {
-    rb_dense psi = st->parameters.full.covariance;
-    if (!is_full(st)) {
+rb_error rfn_full_noise_begin(rb_context *ctx, const rfn_setup *setup, rfn_survey *survey,
+                              rfn_parameters *parameters) {
+    rb_dense psi = parameters->full.covariance;
+    if (!is_full(setup)) {
         return RB_OK;
     }
-    rb_dense_mirror(st->full_noise.second);
+    rb_dense_mirror(survey->full_second);
     for (int64_t k = 0; k < psi.rows; k++) {
         if (rb_dense_get(psi, k, k) == 0) { /* not from a model */
-            rb_dense_set(psi, k, k, st->parameters.noise[k]);
+            rb_dense_set(psi, k, k, parameters->noise[k]);
         }
     }
-    rb_error err = rb_raise_eigenvalues(ctx, psi, least_eigenvalue(st));
-    return err ? err : settle(ctx, st);
+    rb_error err = rb_raise_eigenvalues(ctx, psi, least_eigenvalue(setup, survey));
+    return err ? err : complete(ctx, parameters);
 }
 
 /* ---- the M-step ---- */
 
 /* E, with W as it is: C - G W' - W G', G = U - W S / 2. */
-static void compute_error(rb_context *ctx, rfn_state *st) {
-    const rfn_psi *noise = &st->parameters.full;
-    rb_dense w = st->parameters.loadings, g = noise->part, error = st->full_noise.error;
-    rb_gemm_parallel(ctx, 1, w, RB_PLAIN, st->s, RB_PLAIN, 0, st->work);
+static void compute_error(rb_context *ctx, const rfn_mstep_parts *p) {
+    const rfn_psi *noise = &p->parameters->full;
+    rb_dense w = p->parameters->loadings, g = noise->part;
+    rb_dense error = p->scratch->error, work = p->scratch->work;
+    rb_gemm_parallel(ctx, 1, w, RB_PLAIN, p->moments->s, RB_PLAIN, 0, work);
     rb_dense_copy(w, noise->wide);
     for (int64_t k = 0; k < w.rows; k++) {
         for (int64_t j = 0; j < w.cols; j++) {
-            double half = rb_dense_get(st->work, k, j) / 2;
-            rb_dense_set(g, k, j, rb_dense_get(st->u, k, j) - half);
+            double half = rb_dense_get(work, k, j) / 2;
+            rb_dense_set(g, k, j, rb_dense_get(p->moments->u, k, j) - half);
         }
     }
-    rb_dense_copy(st->full_noise.second, error);
+    rb_dense_copy(p->survey->full_second, error);
     rb_gemm_lower(ctx, -1, g, RB_PLAIN, noise->wide, RB_TRANSPOSED, 1, error);
     rb_gemm_lower(ctx, -1, noise->wide, RB_PLAIN, g, RB_TRANSPOSED, 1, error);
     rb_dense_mirror(error);
 }
 
-static rb_error update(rb_context *ctx, rfn_state *st) {
-    rb_dense psi = st->parameters.full.covariance;
-    double rate = st->eta_psi, rest = 1 - st->options.noise_decay;
+static rb_error update(rb_context *ctx, const rfn_mstep_parts *p) {
+    rb_dense psi = p->parameters->full.covariance;
+    double rate = p->scratch->rates.eta_psi, rest = 1 - p->setup->options.noise_decay;
     for (int64_t k = 0; k < psi.rows; k++) {
         for (int64_t c = 0; c < psi.cols; c++) {
-            double before = rb_dense_get(psi, k, c);
-            double error = rb_dense_get(st->full_noise.error, k, c);
+            double before = rb_dense_get(psi, k, c), error = rb_dense_get(p->scratch->error, k, c);
             rb_dense_set(psi, k, c, before + rate * (error - before));
         }
     }
-    rb_error err = rb_raise_eigenvalues(ctx, psi, least_eigenvalue(st));
+    rb_error err = rb_raise_eigenvalues(ctx, psi, least_eigenvalue(p->setup, p->survey));
     for (int64_t k = 0; !err && rest < 1 && k < psi.rows; k++) {
         for (int64_t c = 0; c < psi.cols; c++) {
             rb_dense_set(psi, k, c, (k == c ? 1 : rest) * rb_dense_get(psi, k, c));
         }
     }
-    err = err ? err : settle(ctx, st);
+    err = err ? err : complete(ctx, p->parameters);
     if (err == RB_ERROR_NUMERIC) {
         rb_fail_prefix(ctx, "the M-step: ");
     }
     return err;
 }
 
-rb_error rfn_full_noise_before(rb_context *ctx, rfn_state *st) {
-    if (!is_full(st) || st->options.psi_update != RB_RFN_PSI_OLD) {
+rb_error rfn_full_noise_before(rb_context *ctx, const rfn_mstep_parts *p) {
+    if (!is_full(p->setup) || p->setup->options.psi_update != RB_RFN_PSI_OLD) {
         return RB_OK;
     }
-    compute_error(ctx, st);
-    return update(ctx, st);
+    compute_error(ctx, p);
+    return update(ctx, p);
 }
 
-rb_error rfn_full_noise_after(rb_context *ctx, rfn_state *st) {
-    rfn_full_noise *full = &st->full_noise;
+rb_error rfn_full_noise_after(rb_context *ctx, const rfn_mstep_parts *p) {
+    rfn_scratch *scratch = p->scratch;
     rb_error err = RB_OK;
-    if (!is_full(st)) {
+    if (!is_full(p->setup)) {
         return RB_OK;
     }
-    compute_error(ctx, st);
-    if (st->options.psi_update == RB_RFN_PSI_NEW) {
-        err = update(ctx, st);
+    compute_error(ctx, p);
+    if (p->setup->options.psi_update == RB_RFN_PSI_NEW) {
+        err = update(ctx, p);
     }
     if (!err) {
-        rb_spd_inverse(ctx, st->parameters.full.factor, full->inverse);
-        full->product = rfn_product_of_lower(ctx, full->inverse, full->error);
+        rb_spd_inverse(ctx, p->parameters->full.factor, scratch->inverse);
+        scratch->noise_product = rfn_product_of_lower(ctx, scratch->inverse, scratch->error);
     }
     return err;
 }

@@ -1,44 +1,56 @@
-/* Moments of a block: U += V'mu and S += mu'mu. */
-#include "state.h"
+/* Moments: sums of the rectified codes of a block, V'mu and mu'mu; and at the end of a pass, from
+ * the sums to U, S and the scale of each unit.
+ *
+ * rms: mean square 1 (Clevert et al. 2015, Theorem 1). sd: divided by sqrt(variance + 1.01e-6),
+ * variance about the mean of the rectified code, as the authors' program does; no projection.
+ *
+ * In batches sums run on and decay, so that moments are weighted means of what was seen: of the
+ * first batch its own, a smaller last batch weighs less. The scale of a unit is the root of its
+ * running mean square.
+ */
+#include "fit.h"
 
+#include <math.h>
+#include <stddef.h>
 #include <string.h>
 
 enum { TASK_FEATURES = 512 };
 
-void rfn_clear_moments(rb_context *ctx, rfn_state *st) {
-    int64_t l = st->options.units;
-    if (rfn_in_batches(st) && !rfn_is_last(st)) {
-        rfn_decay_moments(ctx, st);
-        for (int64_t j = 0; j < l; j++) { /* a unit that was active need not be in every batch */
-            st->units.alive[j] = rb_dense_get(st->sum_s, j, j) > 0;
-            st->units.candidates[j].sample = -1;
-        }
-        return;
-    }
-    st->weight = 0;
-    st->gain = 1;
-    rb_dense_zero(st->sum_u);
-    rb_dense_zero(st->sum_s);
-    memset(st->units.sum, 0, (size_t)l * sizeof *st->units.sum);
-    for (int64_t j = 0; st->dropout.sum && j < l; j++) {
-        st->dropout.sum[j] = st->dropout.squares[j] = 0;
-    }
-    memset(st->units.alive, 0, (size_t)l * sizeof *st->units.alive);
-    for (int64_t j = 0; j < l; j++) {
-        st->units.candidates[j].sample = -1;
-    }
+const rb_field rfn_block_fields[] = {
+    {"block_codes", offsetof(rfn_block_work, codes), RB_FIELD_DENSE, RB_KEPT_WORKING, RFN_BLOCK,
+     RFN_PADDED},
+    {"block_offset", offsetof(rfn_block_work, offset), RB_FIELD_POINTER, RB_KEPT_WORKING,
+     RFN_UNITS},
+    {"task_sum", offsetof(rfn_block_work, task_sum), RB_FIELD_POINTER, RB_KEPT_FLOAT64, RFN_TASKS,
+     RFN_UNITS},
+    {"task_largest", offsetof(rfn_block_work, task_largest), RB_FIELD_POINTER, RB_KEPT_FLOAT64,
+     RFN_TASKS, RFN_UNITS},
+    {0},
+};
+static const rb_part parts[] = {{RB_PART_SCRATCH, rfn_block_fields, 0}, {0}};
+
+rb_error rfn_block_work_new(rb_context *ctx, const rb_shape *shape, rfn_block_work *work) {
+    rb_error err = rb_parts_new(ctx, parts, shape, work);
+    work->codes.cols = shape->dims[RFN_UNITS];
+    return err;
 }
 
-void rfn_sum_tasks(rfn_state *st, int64_t tasks) {
-    int64_t l = st->options.units;
+void rfn_block_work_free(rfn_block_work *work) {
+    rb_parts_free(parts, work);
+    rb_free(work->starts);
+    rb_free(work->columns);
+    rb_free(work->values);
+}
+
+/* ---- a block ---- */
+
+void rfn_add_tasks(const rfn_block_work *work, int64_t tasks, rfn_sums *sums) {
+    int64_t l = work->codes.cols;
     for (int64_t t = 0; t < tasks; t++) {
         for (int64_t j = 0; j < l; j++) {
-            st->units.sum[j] += st->gain * st->task_sum[t * l + j];
-            st->units.alive[j] = st->units.alive[j] || st->task_largest[t * l + j] > 0;
+            sums->codes[j] += sums->gain * work->task_sum[t * l + j];
+            sums->active[j] = sums->active[j] || work->task_largest[t * l + j] > 0;
         }
-    }
-    if (rfn_drops(st)) {
-        rfn_dropout_sum(st, tasks);
     }
 }
 
@@ -57,57 +69,148 @@ static void sparse_rows(void *arg, int64_t task, int worker) {
                         rb_dense_rows(t->u, first, count));
 }
 
-static rb_error make_room(rb_context *ctx, rfn_state *st, int64_t entries) {
-    if (!st->transposed_starts) {
-        st->transposed_starts =
-            rb_alloc(ctx, st->problem.n_features + 1, sizeof *st->transposed_starts);
-        if (!st->transposed_starts) {
-            return RB_ERROR_MEMORY;
-        }
-    }
-    if (entries <= st->transposed_room) {
-        return RB_OK;
-    }
-    rb_free(st->transposed_columns);
-    rb_free(st->transposed_values);
-    st->transposed_room = 0;
-    st->transposed_columns = rb_alloc(ctx, entries, sizeof *st->transposed_columns);
-    st->transposed_values = rb_alloc(ctx, entries, rb_type_size(st->problem.type));
-    if (!st->transposed_columns || !st->transposed_values) {
+static rb_error reserve(rb_context *ctx, rfn_block_work *work, rb_csr v) {
+    int64_t entries = v.starts[v.rows] - v.starts[0];
+    if (!work->starts && !(work->starts = rb_alloc(ctx, v.cols + 1, sizeof *work->starts))) {
         return RB_ERROR_MEMORY;
     }
-    st->transposed_room = entries;
+    if (entries <= work->capacity) {
+        return RB_OK;
+    }
+    rb_free(work->columns);
+    rb_free(work->values);
+    work->capacity = 0;
+    work->columns = rb_alloc(ctx, entries, sizeof *work->columns);
+    work->values = rb_alloc(ctx, entries, rb_type_size(v.type));
+    if (!work->columns || !work->values) {
+        return RB_ERROR_MEMORY;
+    }
+    work->capacity = entries;
     return RB_OK;
 }
 
-/* A column of U needs the samples that have the feature: the block is turned into columns once. */
-static rb_error add_sparse(rb_context *ctx, rfn_state *st, const rb_block *block, rb_dense codes) {
-    rb_csr v = block->csr;
-    rb_error err = make_room(ctx, st, v.starts[v.rows] - v.starts[0]);
+/* A column of V'mu needs the samples that have the feature: the block is turned into columns once.
+ */
+static rb_error add_sparse(rb_context *ctx, rfn_block_work *work, rb_csr v, rb_dense codes,
+                           rfn_sums *sums) {
+    rb_error err = reserve(ctx, work, v);
     if (err) {
         return err;
     }
-    rb_csr_transpose(v, st->transposed_starts, st->transposed_columns, st->transposed_values);
-    for (int64_t e = 0; st->gain != 1 && e < v.starts[v.rows] - v.starts[0]; e++) {
-        double x = rfn_get(v.type, st->transposed_values, e);
-        rfn_put(v.type, st->transposed_values, e, st->gain * x);
+    rb_csr_transpose(v, work->starts, work->columns, work->values);
+    for (int64_t e = 0; sums->gain != 1 && e < v.starts[v.rows] - v.starts[0]; e++) {
+        rb_put(v.type, work->values, e, sums->gain * rb_get(v.type, work->values, e));
     }
-    struct sparse_task t = {ctx,
-                            {v.cols, v.rows, st->transposed_starts, st->transposed_columns,
-                             st->transposed_values, v.type},
-                            codes,
-                            st->sum_u};
+    struct sparse_task t = {
+        ctx, {v.cols, v.rows, work->starts, work->columns, work->values, v.type}, codes, sums->u};
     rb_parallel(ctx, (v.cols + TASK_FEATURES - 1) / TASK_FEATURES, sparse_rows, &t);
-    rb_gemm_lower(ctx, st->gain, codes, RB_TRANSPOSED, codes, RB_PLAIN, 1, st->sum_s);
+    rb_gemm_lower(ctx, sums->gain, codes, RB_TRANSPOSED, codes, RB_PLAIN, 1, sums->s);
     return RB_OK;
 }
 
-rb_error rfn_add_moments(rb_context *ctx, rfn_state *st, const rb_block *block) {
-    rb_dense codes = rb_dense_rows(st->codes, 0, block->n_samples);
-    st->weight += st->gain * (double)block->n_samples;
+rb_error rfn_add_moments(rb_context *ctx, rfn_block_work *work, const rb_block *block,
+                         rfn_sums *sums) {
+    rb_dense codes = rb_dense_rows(work->codes, 0, block->n_samples);
+    sums->weight += sums->gain * (double)block->n_samples;
     if (block->sparse) {
-        return add_sparse(ctx, st, block, codes);
+        return add_sparse(ctx, work, block->csr, codes, sums);
     }
-    rb_moments_parallel(ctx, st->gain, block->dense, codes, st->sum_u, st->sum_s);
+    rb_moments_parallel(ctx, sums->gain, block->dense, codes, sums->u, sums->s);
+    return RB_OK;
+}
+
+/* ---- the end of a pass ---- */
+
+static double unit_scale(const rfn_fit *fit, int64_t j, double mean, double mean_square) {
+    if (rfn_persists(&fit->setup, &fit->progress)) {
+        return 1; /* these codes are feasible as they are */
+    }
+    switch ((rb_rfn_normalize)fit->setup.options.normalize) {
+    case RB_RFN_NORMALIZE_RMS:
+        return mean_square > 0 && fit->progress.alive[j] ? sqrt(mean_square) : 1;
+    case RB_RFN_NORMALIZE_SD:
+        return sqrt(fmax(mean_square - mean * mean, 0) + 1.01e-6);
+    case RB_RFN_NORMALIZE_NONE:
+        return 1;
+    }
+    return 1;
+}
+
+static rb_error choose_scales(rb_context *ctx, rfn_fit *fit) {
+    const rfn_sums *sums = &fit->sums;
+    const rb_rfn_options *options = &fit->setup.options;
+    bool batches = rfn_in_batches(&fit->setup.problem);
+    bool of_all = options->dropout > 0 && options->dropout_place == RB_RFN_DROPOUT_AFTER &&
+                  !fit->progress.last;
+    double n = sums->weight;
+    for (int64_t j = 0; j < options->units; j++) {
+        double sum = rb_dense_get(sums->s, j, j);
+        double mean = sums->codes[j] / n, mean_square = sum / n;
+        if (!isfinite(mean_square) || !isfinite(mean)) {
+            return rb_fail(ctx, RB_ERROR_NUMERIC,
+                           "the codes of unit %lld became infinite or NaN; scale the data (--scale "
+                           "sd) or take a smaller --eta",
+                           (long long)j);
+        }
+        /* A unit that was active need not be in every batch. */
+        fit->progress.alive[j] = sums->active[j] || (batches && sum > 0);
+        double scale = of_all ? unit_scale(fit, j, sums->all_codes[j] / n, sums->all_squares[j] / n)
+                              : unit_scale(fit, j, mean, mean_square);
+        fit->progress.scale[j] = scale;
+        fit->moments.mean[j] = mean / scale;
+        rb_put(sums->s.type, fit->scratch.factors, j, 1 / (n * scale));
+    }
+    return RB_OK;
+}
+
+/* U = (V' mu - shift (sum of mu)') D^-1 / n */
+static void scale_u(rb_context *ctx, rfn_fit *fit) {
+    const double *shift = fit->survey.shift;
+    const rfn_scratch *scratch = &fit->scratch;
+    rb_dense u = fit->moments.u;
+    for (int64_t k = 0; k < u.rows; k++) {
+        rb_shift_scale(ctx, u.type, u.cols, rb_dense_row(fit->sums.u, k), scratch->zeros,
+                       scratch->factors, rb_dense_row(u, k));
+    }
+    for (int64_t j = 0; shift && j < u.cols; j++) {
+        rb_put(u.type, scratch->row, j, fit->moments.mean[j]);
+    }
+    for (int64_t k = 0; shift && k < u.rows; k++) {
+        rb_axpy(ctx, u.type, u.cols, -shift[k], scratch->row, rb_dense_row(u, k));
+    }
+}
+
+/* The lower triangle of D^-1 (mu'mu) D^-1 / n */
+static void scale_s(rb_context *ctx, rfn_fit *fit) {
+    const rfn_scratch *scratch = &fit->scratch;
+    rb_dense s = fit->moments.s;
+    for (int64_t j = 0; j < s.rows; j++) {
+        void *row = rb_dense_row(s, j);
+        rb_shift_scale(ctx, s.type, j + 1, rb_dense_row(fit->sums.s, j), scratch->zeros,
+                       scratch->factors, row);
+        size_t bytes = (size_t)(j + 1) * rb_type_size(s.type);
+        memset(scratch->row, 0, bytes);
+        rb_axpy(ctx, s.type, j + 1, 1 / fit->progress.scale[j], row, scratch->row);
+        memcpy(row, scratch->row, bytes);
+    }
+}
+
+rb_error rfn_normalize(rb_context *ctx, rfn_fit *fit) {
+    rfn_moments *moments = &fit->moments;
+    const rfn_prior *prior = &fit->parameters.prior;
+    rb_error err = choose_scales(ctx, fit);
+    if (err) {
+        return err;
+    }
+    scale_u(ctx, fit);
+    scale_s(ctx, fit);
+    rfn_place_dead(&fit->sums, &fit->progress, moments);
+    rb_dense s = moments->s, sigma = fit->posterior.sigma;
+    moments->product_a = rfn_prior_product(ctx, prior, s);
+    moments->product_sigma = rfn_prior_product(ctx, prior, sigma);
+    for (int64_t j = 0; j < s.rows; j++) {
+        rb_axpy(ctx, s.type, j + 1, 1, rb_dense_row(sigma, j), rb_dense_row(s, j));
+    }
+    rb_dense_mirror(s);
     return RB_OK;
 }

@@ -13,125 +13,214 @@
  *     w'Sw (new) = (1 - eta)^2 w'Sw + 2 eta (1 - eta) u.w + eta^2 u.t
  *
  * and w'Sw = 2 z.w takes half the work of the product W S. A full Psi is learned in full_noise.c.
+ *
+ * Rates fall by the schedule, with t the iterations before the M-step at hand; within an iteration
+ * of batches inverse goes on from batch to batch. The noise variance has the same factor.
+ *
+ *     step      eta factor^floor(t / every)
+ *     inverse   eta / (1 + t / every)
+ *
+ * Momentum: the step goes on in part in the next one. The noise variance has none.
+ *
+ *     D <- t - w + momentum D,   w <- w + eta D
+ *
+ * Weight decay, after the M-step (Alg. S8): Gaussian, w <- w - g w; Laplacian, w <- w - median(-g,
+ * w, g), the soft threshold.
  */
-#include "state.h"
+#include "fit.h"
 
 #include <math.h>
 #include <string.h>
 
+/* ---- rates ---- */
+
+int64_t rfn_msteps_an_iteration(const rfn_setup *setup) {
+    int64_t n = setup->problem.n_samples, batch = rfn_batch_samples(&setup->problem);
+    return batch > 0 ? (n + batch - 1) / batch : 1;
+}
+
+static double factor(const rfn_setup *setup, int64_t before) {
+    const rb_rfn_options *options = &setup->options;
+    int64_t msteps = rfn_msteps_an_iteration(setup);
+    int64_t falls = before / msteps / options->eta_every;
+    switch ((rb_rfn_schedule)options->eta_schedule) {
+    case RB_RFN_SCHEDULE_CONSTANT:
+        return 1;
+    case RB_RFN_SCHEDULE_STEP:
+        return pow(options->eta_factor, (double)falls);
+    case RB_RFN_SCHEDULE_INVERSE:
+        return 1 / (1 + (double)before / (double)msteps / (double)options->eta_every);
+    }
+    return 1;
+}
+
+/* In batches the noise variance follows in every fourth M-step, the last one of an iteration among
+ * them: its error needs a product that would take a tenth of the time. It then goes as far as it
+ * would have gone in the M-steps that it waited for, were their targets the same. */
+static bool noise_is_due(const rfn_setup *setup, int64_t before) {
+    enum { NOISE_EVERY = 4 };
+    int64_t msteps = rfn_msteps_an_iteration(setup), left = msteps - 1 - before % msteps;
+    return left % NOISE_EVERY == 0 || setup->options.mstep != RB_RFN_MSTEP_NEWTON;
+}
+
+static void set_rates(const rfn_setup *setup, int64_t before, rfn_rates *rates) {
+    double rate = setup->options.eta_psi * factor(setup, before);
+    bool waited = rates->noise_waits;
+    rates->eta = setup->options.eta * factor(setup, before);
+    rates->noise_rest = (waited ? rates->noise_rest : 1) * (1 - rate);
+    rates->eta_psi = waited ? 1 - rates->noise_rest : rate;
+    rates->noise_waits = !noise_is_due(setup, before);
+}
+
+/* ---- rows ---- */
+
 struct rows {
     rb_context *ctx;
-    rfn_state *st;
+    rfn_mstep_parts p;
     struct bands strips;
-    bool shrinks, decays, full_noise;
+    bool newton, shrinks, decays, full_noise;
 };
 
 /* psi_k + rate (E_kk - psi_k), within its bounds. */
-static double new_noise(const rfn_state *st, int64_t k, double cross, double quadratic) {
-    double noise = st->parameters.noise[k];
-    double error = st->second[k] - 2 * cross + quadratic;
-    double step = st->eta_psi * (error - noise);
-    if (st->options.mstep == RB_RFN_MSTEP_GRADIENT) {
+static double new_noise(const rfn_mstep_parts *p, int64_t k, double cross, double quadratic) {
+    double noise = p->parameters->noise[k];
+    double error = p->survey->second[k] - 2 * cross + quadratic;
+    double step = p->scratch->rates.eta_psi * (error - noise);
+    if (p->setup->options.mstep == RB_RFN_MSTEP_GRADIENT) {
         step /= noise * noise;
     }
-    noise = fmax(noise + step, rfn_noise_floor(st, k));
-    return fmin(noise, st->noise_max);
+    noise = fmax(noise + step, rfn_noise_floor(p->setup, p->survey, k));
+    return fmin(noise, p->survey->noise_max);
 }
 
 /* The target of a row for the gradient form: w + Psi^-1 (u - ws). */
-static void gradient_target(struct rows *r, int64_t k) {
-    rfn_state *st = r->st;
-    rb_dense w = st->parameters.loadings;
-    void *target = rb_dense_row(st->posterior.filter, k);
-    double weight = 1 / st->parameters.noise[k];
+static void gradient_target(const struct rows *r, int64_t k) {
+    const rfn_mstep_parts *p = &r->p;
+    rb_dense w = p->parameters->loadings;
+    void *target = rb_dense_row(p->target, k);
+    double weight = 1 / p->parameters->noise[k];
     memcpy(target, rb_dense_row(w, k), (size_t)w.cols * rb_type_size(w.type));
-    rb_axpy(r->ctx, w.type, w.cols, weight, rb_dense_row(st->u, k), target);
-    rb_axpy(r->ctx, w.type, w.cols, -weight, rb_dense_row(st->work, k), target);
+    rb_axpy(r->ctx, w.type, w.cols, weight, rb_dense_row(p->moments->u, k), target);
+    rb_axpy(r->ctx, w.type, w.cols, -weight, rb_dense_row(p->scratch->work, k), target);
 }
 
-static void update_row(struct rows *r, int64_t k) {
-    rfn_state *st = r->st;
-    rb_dense w = st->parameters.loadings;
-    bool newton = st->options.mstep == RB_RFN_MSTEP_NEWTON;
-    double eta = st->eta, rest = 1 - eta, sums[3];
-    if (!newton) {
+/* The target gets what is left of the steps before. */
+static void add_momentum(const struct rows *r, int64_t k) {
+    rb_dense w = r->p.parameters->loadings;
+    void *velocity = rb_dense_row(r->p.progress->velocity, k);
+    void *target = rb_dense_row(r->p.target, k);
+    rb_axpy(r->ctx, w.type, w.cols, r->p.setup->options.momentum, velocity, target);
+    rb_shift_scale(r->ctx, w.type, w.cols, target, rb_dense_row(w, k), NULL, velocity);
+}
+
+static void update_row(const struct rows *r, int64_t k) {
+    const rfn_mstep_parts *p = &r->p;
+    const rfn_rates *rates = &p->scratch->rates;
+    rb_dense w = p->parameters->loadings;
+    double eta = rates->eta, rest = 1 - eta, sums[3];
+    if (!r->newton) {
         gradient_target(r, k);
     }
-    if (st->velocity.data) {
-        rfn_add_momentum(r->ctx, st, k, rb_dense_row(st->posterior.filter, k));
+    if (p->progress->velocity.data) {
+        add_momentum(r, k);
     }
-    rb_mstep_row(r->ctx, w.type, w.cols, eta, rb_dense_row(st->u, k), rb_dense_row(st->work, k),
-                 rb_dense_row(st->posterior.filter, k), rb_dense_row(w, k), sums);
-    double cross = sums[0], quadratic = newton ? 2 * sums[1] : sums[1];
-    st->cross[k] = rest * cross + eta * sums[2];
-    st->quadratic[k] = rest * rest * quadratic + 2 * eta * rest * cross + eta * eta * sums[2];
-    if (!st->noise_waits && st->options.psi_update == RB_RFN_PSI_OLD && !r->full_noise) {
-        st->parameters.noise[k] = new_noise(st, k, cross, quadratic);
+    rb_mstep_row(r->ctx, w.type, w.cols, eta, rb_dense_row(p->moments->u, k),
+                 rb_dense_row(p->scratch->work, k), rb_dense_row(p->target, k), rb_dense_row(w, k),
+                 sums);
+    double cross = sums[0], quadratic = r->newton ? 2 * sums[1] : sums[1];
+    p->scratch->cross[k] = rest * cross + eta * sums[2];
+    p->scratch->quadratic[k] =
+        rest * rest * quadratic + 2 * eta * rest * cross + eta * eta * sums[2];
+    if (!rates->noise_waits && p->setup->options.psi_update == RB_RFN_PSI_OLD && !r->full_noise) {
+        p->parameters->noise[k] = new_noise(p, k, cross, quadratic);
+    }
+}
+
+void rfn_soft_threshold(rb_dense w, int64_t k, double threshold) {
+    void *row = rb_dense_row(w, k);
+    for (int64_t j = 0; j < w.cols; j++) {
+        double x = rb_get(w.type, row, j);
+        rb_put(w.type, row, j, copysign(fmax(fabs(x) - threshold, 0), x));
+    }
+}
+
+static void decay_row(const struct rows *r, int64_t k) {
+    const rb_rfn_options *options = &r->p.setup->options;
+    rb_dense w = r->p.parameters->loadings;
+    void *row = rb_dense_row(w, k);
+    if (options->weight_decay > 0) {
+        rb_axpy(r->ctx, w.type, w.cols, -options->weight_decay, row, row);
+    }
+    if (options->weight_decay_laplace > 0) {
+        rfn_soft_threshold(w, k, options->weight_decay_laplace);
     }
 }
 
 static void clamp_row(rb_dense w, int64_t k, double bound) {
     void *row = rb_dense_row(w, k);
     for (int64_t j = 0; j < w.cols; j++) {
-        rfn_put(w.type, row, j, fmax(-bound, fmin(bound, rfn_get(w.type, row, j))));
+        rb_put(w.type, row, j, fmax(-bound, fmin(bound, rb_get(w.type, row, j))));
     }
 }
 
 /* (Half of) W S and the target U S^-1 for some rows, while they are close by. */
-static void prepare_rows(rfn_state *st, int64_t first, int64_t count) {
-    rb_dense w = rb_dense_rows(st->parameters.loadings, first, count);
-    rb_dense z = rb_dense_rows(st->work, first, count);
-    if (st->options.mstep == RB_RFN_MSTEP_NEWTON) {
-        if (!st->noise_waits) {
-            rb_half_product(w, st->s, z);
+static void prepare_rows(const struct rows *r, int64_t first, int64_t count) {
+    const rfn_mstep_parts *p = &r->p;
+    rb_dense w = rb_dense_rows(p->parameters->loadings, first, count);
+    rb_dense z = rb_dense_rows(p->scratch->work, first, count);
+    if (r->newton) {
+        if (!p->scratch->rates.noise_waits) {
+            rb_half_product(w, p->moments->s, z);
         }
-        rb_spd_solve_right(st->factor, rb_dense_rows(st->u, first, count),
-                           rb_dense_rows(st->posterior.filter, first, count));
+        rb_spd_solve_right(p->scratch->factor, rb_dense_rows(p->moments->u, first, count),
+                           rb_dense_rows(p->target, first, count));
     } else {
-        rb_gemm(1, w, RB_PLAIN, st->s, RB_PLAIN, 0, z);
+        rb_gemm(1, w, RB_PLAIN, p->moments->s, RB_PLAIN, 0, z);
     }
 }
 
 static void update_rows(void *arg, int64_t task, int worker) {
     (void)worker;
-    struct rows *r = arg;
+    const struct rows *r = arg;
     int64_t first = rb_band_start(r->strips, task), count = rb_band_size(r->strips, task);
-    prepare_rows(r->st, first, count);
+    prepare_rows(r, first, count);
     for (int64_t k = first; k < first + count; k++) {
         update_row(r, k);
         if (r->decays) {
-            rfn_decay_row(r->ctx, r->st, k);
+            decay_row(r, k);
         }
         if (r->shrinks) {
-            rfn_shrink_row(r->st, k);
+            rfn_shrink_row(&r->p, k);
         }
-        if (r->st->options.weight_max > 0) {
-            clamp_row(r->st->parameters.loadings, k, r->st->options.weight_max);
+        if (r->p.setup->options.weight_max > 0) {
+            clamp_row(r->p.parameters->loadings, k, r->p.setup->options.weight_max);
         }
     }
 }
 
+/* ---- the whole ---- */
+
 /* u.w and w'Sw of the new W by a product: for updates that the shortcut above does not cover. */
-static void recompute_forms(rb_context *ctx, rfn_state *st) {
-    rb_dense w = st->parameters.loadings;
-    rb_gemm_parallel(ctx, 1, w, RB_PLAIN, st->s, RB_PLAIN, 0, st->work);
+static void recompute_forms(rb_context *ctx, const rfn_mstep_parts *p) {
+    rb_dense w = p->parameters->loadings, work = p->scratch->work;
+    rb_gemm_parallel(ctx, 1, w, RB_PLAIN, p->moments->s, RB_PLAIN, 0, work);
     for (int64_t k = 0; k < w.rows; k++) {
         const void *row = rb_dense_row(w, k);
-        st->cross[k] = rb_dot(ctx, w.type, w.cols, rb_dense_row(st->u, k), row);
-        st->quadratic[k] = rb_dot(ctx, w.type, w.cols, rb_dense_row(st->work, k), row);
+        p->scratch->cross[k] = rb_dot(ctx, w.type, w.cols, rb_dense_row(p->moments->u, k), row);
+        p->scratch->quadratic[k] = rb_dot(ctx, w.type, w.cols, rb_dense_row(work, k), row);
     }
 }
 
 /* With S = T + T', T is the lower triangle with half of the diagonal. */
-static void scale_diagonal(rb_dense s, double factor) {
+static void scale_diagonal(rb_dense s, double by) {
     for (int64_t j = 0; j < s.rows; j++) {
-        rb_dense_set(s, j, j, factor * rb_dense_get(s, j, j));
+        rb_dense_set(s, j, j, by * rb_dense_get(s, j, j));
     }
 }
 
-static rb_error check_finite(rb_context *ctx, const rfn_state *st) {
-    for (int64_t k = 0; k < st->problem.n_features; k++) {
-        if (!isfinite(st->parameters.noise[k]) || !isfinite(st->quadratic[k])) {
+static rb_error check_finite(rb_context *ctx, const rfn_mstep_parts *p) {
+    for (int64_t k = 0; k < p->setup->problem.n_features; k++) {
+        if (!isfinite(p->parameters->noise[k]) || !isfinite(p->scratch->quadratic[k])) {
             return rb_fail(
                 ctx, RB_ERROR_NUMERIC,
                 "the loadings or noise variance of feature %lld became infinite or NaN in "
@@ -142,41 +231,52 @@ static rb_error check_finite(rb_context *ctx, const rfn_state *st) {
     return RB_OK;
 }
 
+static rb_error update(rb_context *ctx, const rfn_mstep_parts *p) {
+    const rb_rfn_options *options = &p->setup->options;
+    rb_dense w = p->parameters->loadings, s = p->moments->s;
+    struct rows rows = {.ctx = ctx,
+                        .p = *p,
+                        .strips = rb_cut_wide(w.rows),
+                        .newton = options->mstep == RB_RFN_MSTEP_NEWTON,
+                        .shrinks = rfn_shrinks(p->setup, p->progress),
+                        .decays = options->weight_decay > 0 || options->weight_decay_laplace > 0,
+                        .full_noise = rfn_psi_is_full(&p->parameters->full)};
+    bool shortcut = rows.newton && !rows.shrinks && !rows.decays && !p->progress->velocity.data &&
+                    options->weight_max == 0;
+    scale_diagonal(s, rows.newton ? 0.5 : 1);
+    rb_parallel(ctx, rows.strips.count, update_rows, &rows);
+    scale_diagonal(s, rows.newton ? 2 : 1);
+    if (p->scratch->rates.noise_waits) {
+        return RB_OK;
+    }
+    if (!shortcut) {
+        recompute_forms(ctx, p);
+    }
+    bool renews = options->psi_update == RB_RFN_PSI_NEW && !rows.full_noise;
+    for (int64_t k = 0; renews && k < w.rows; k++) {
+        p->parameters->noise[k] = new_noise(p, k, p->scratch->cross[k], p->scratch->quadratic[k]);
+    }
+    rb_error err = check_finite(ctx, p);
+    return err ? err : rfn_full_noise_after(ctx, p);
+}
+
 rb_error rfn_mstep(rb_context *ctx, void *state) {
-    rfn_state *st = state;
-    rb_dense w = st->parameters.loadings;
-    bool newton = st->options.mstep == RB_RFN_MSTEP_NEWTON;
-    rb_error err = newton ? rb_spd_factor(ctx, st->factor, st->s) : RB_OK;
+    rfn_fit *fit = state;
+    const rfn_setup *setup = &fit->setup;
+    rfn_mstep_parts parts = {setup,          &fit->survey,     &fit->moments,
+                             &fit->progress, &fit->parameters, fit->posterior.filter,
+                             &fit->scratch};
+    bool newton = setup->options.mstep == RB_RFN_MSTEP_NEWTON;
+    rb_error err = newton ? rb_spd_factor(ctx, fit->scratch.factor, fit->moments.s) : RB_OK;
     if (err) {
-        bool projects = rfn_activation_projects(&st->activation);
+        bool projects = rfn_activation_projects(&setup->activation);
         rb_fail_prefix(ctx, "%sthe second moment of the codes, S: ",
                        projects ? ""
                                 : "nothing is promised with this activation, a smaller eta or "
                                   "another normalize may help: ");
         return err;
     }
-    st->iteration++;
-    rfn_set_rates(st);
-    err = rfn_full_noise_before(ctx, st);
-    if (err) {
-        return err;
-    }
-    bool full = rfn_psi_is_full(&st->parameters.full);
-    struct rows rows = {ctx, st, rb_cut_wide(w.rows), rfn_shrinks(st), rfn_decays(st), full};
-    bool shortcut = newton && !rows.shrinks && !rows.decays && !st->velocity.data &&
-                    st->options.weight_max == 0;
-    scale_diagonal(st->s, newton ? 0.5 : 1);
-    rb_parallel(ctx, rows.strips.count, update_rows, &rows);
-    scale_diagonal(st->s, newton ? 2 : 1);
-    if (st->noise_waits) {
-        return RB_OK;
-    }
-    if (!shortcut) {
-        recompute_forms(ctx, st);
-    }
-    for (int64_t k = 0; st->options.psi_update == RB_RFN_PSI_NEW && !full && k < w.rows; k++) {
-        st->parameters.noise[k] = new_noise(st, k, st->cross[k], st->quadratic[k]);
-    }
-    err = check_finite(ctx, st);
-    return err ? err : rfn_full_noise_after(ctx, st);
+    set_rates(setup, fit->progress.iteration++, &fit->scratch.rates);
+    err = rfn_full_noise_before(ctx, &parts);
+    return err ? err : update(ctx, &parts);
 }

@@ -7,7 +7,8 @@
  *   F  = -E - KL = L - O / 2, with L the mean log-likelihood
  */
 #include "objective.h"
-#include "state.h"
+
+#include "fit.h"
 
 #include <math.h>
 
@@ -69,27 +70,24 @@ double rfn_estep_objective(rb_context *ctx, const rfn_parameters *parameters, rb
     return value;
 }
 
-void rfn_trace_estep(rb_context *ctx, rfn_state *st, rb_dense p, double constant) {
-    st->estep_objective =
-        rfn_estep_objective(ctx, &st->parameters, p, st->s, st->u, st->mean, constant);
-}
-
 void rfn_objective(void *state, double *objective, double *estep_objective) {
-    const rfn_state *st = state;
-    rfn_terms terms = {.m = st->problem.n_features,
-                       .l = st->options.units,
-                       .log_det_noise = rfn_log_det_noise(&st->parameters),
-                       .prior = &st->parameters.prior,
-                       .mean = st->mean,
-                       .product_a = st->product_a,
-                       .product_sigma = st->product_sigma,
-                       .log_det = st->posterior.log_det};
-    terms.noise_product = rfn_psi_is_full(&st->parameters.full)
-                              ? st->full_noise.product
-                              : rfn_noise_product(terms.m, st->parameters.noise, st->second,
-                                                  st->cross, st->quadratic);
+    const rfn_fit *fit = state;
+    const rfn_parameters *parameters = &fit->parameters;
+    const rfn_scratch *scratch = &fit->scratch;
+    rfn_terms terms = {.m = fit->setup.problem.n_features,
+                       .l = fit->setup.options.units,
+                       .log_det_noise = rfn_log_det_noise(parameters),
+                       .prior = &parameters->prior,
+                       .mean = fit->moments.mean,
+                       .product_a = fit->moments.product_a,
+                       .product_sigma = fit->moments.product_sigma,
+                       .log_det = fit->posterior.log_det};
+    terms.noise_product = rfn_psi_is_full(&parameters->full)
+                              ? scratch->noise_product
+                              : rfn_noise_product(terms.m, parameters->noise, fit->survey.second,
+                                                  scratch->cross, scratch->quadratic);
     double energy, divergence;
     rfn_energies(&terms, &energy, &divergence);
     *objective = -energy - divergence;
-    *estep_objective = st->problem.fit->trace ? st->estep_objective : NAN;
+    *estep_objective = fit->setup.problem.fit->trace ? fit->moments.estep_objective : NAN;
 }

@@ -1,57 +1,47 @@
-/* Parameters: loadings, noise variance, prior. */
-#include "posterior.h"
+/* Parameters: their arrays, their way from a model, a full noise covariance. */
+#include "parameters.h"
 
 #include <math.h>
+#include <stddef.h>
+
+const rb_field rfn_parameter_fields[] = {
+    {"loadings", offsetof(rfn_parameters, loadings), RB_FIELD_DENSE, RB_KEPT_WORKING, RFN_FEATURES,
+     RFN_UNITS, RB_KEPT_PARAMETER},
+    {"noise", offsetof(rfn_parameters, noise), RB_FIELD_POINTER, RB_KEPT_FLOAT64, RFN_FEATURES, 0,
+     RB_KEPT_POSITIVE},
+    {"noise_covariance", offsetof(rfn_parameters, full.covariance), RB_FIELD_DENSE, RB_KEPT_FLOAT64,
+     RFN_FULL, RFN_FULL, RB_KEPT_PARAMETER},
+    {"prior_mean", offsetof(rfn_parameters, prior.mean), RB_FIELD_POINTER, RB_KEPT_FLOAT64,
+     RFN_UNITS},
+    {"prior_linear", offsetof(rfn_parameters, prior.linear), RB_FIELD_POINTER, RB_KEPT_FLOAT64,
+     RFN_UNITS},
+    {0},
+};
+
+static const rb_part parts[] = {{RB_PART_PARAMETERS, rfn_parameter_fields, 0}, {0}};
+
+rb_shape rfn_plain_shape(rb_type type, int64_t m, int64_t l) {
+    return (rb_shape){
+        .type = type,
+        .dims = {
+            [RB_DIM_ONE] = 1, [RFN_FEATURES] = m, [RFN_UNITS] = l, [RFN_SMALLER] = l < m ? l : m}};
+}
 
 rb_error rfn_parameters_new(rb_context *ctx, rb_type type, int64_t m, int64_t l,
                             rfn_parameters *parameters) {
+    rb_shape shape = rfn_plain_shape(type, m, l);
     *parameters = (rfn_parameters){0};
-    rb_error err = rb_dense_new(ctx, type, m, l, &parameters->loadings);
-    if (err) {
-        return err;
-    }
-    parameters->noise = rb_alloc_zero(ctx, m, sizeof *parameters->noise);
-    return parameters->noise ? rfn_prior_new(ctx, l, &parameters->prior) : RB_ERROR_MEMORY;
+    return rb_parts_new(ctx, parts, &shape, parameters);
 }
 
 void rfn_parameters_free(rfn_parameters *parameters) {
-    rb_dense_free(&parameters->loadings);
-    rb_free(parameters->noise);
-    rfn_psi_free(&parameters->full);
-    rfn_prior_free(&parameters->prior);
+    rb_parts_free(parts, parameters);
+    rb_dense_free(&parameters->full.wide);
+    rb_dense_free(&parameters->full.part);
+    rb_spd_free(parameters->full.factor);
+    rb_dense_free(&parameters->prior.covariance);
+    rb_dense_free(&parameters->prior.precision);
     *parameters = (rfn_parameters){0};
-}
-
-rb_error rfn_parameters_load(rb_context *ctx, rb_type type, const rb_model *model,
-                             rfn_parameters *parameters) {
-    int64_t m = model->preprocess->n_features, l = rb_model_units(model);
-    const double *loadings, *noise;
-    rb_error err = rb_model_need_array(ctx, model, "loadings", m, l, &loadings);
-    if (!err) {
-        err = rb_model_need_array(ctx, model, "noise", m, 1, &noise);
-    }
-    if (!err) {
-        err = rfn_parameters_new(ctx, type, m, l, parameters);
-    }
-    if (!err) {
-        err = rfn_prior_load(ctx, type, model, &parameters->prior);
-    }
-    if (!err) {
-        err = rfn_psi_load(ctx, model, &parameters->full);
-    }
-    if (err) {
-        return err;
-    }
-    rb_dense all = {(void *)loadings, m, l, l, RB_FLOAT64};
-    rb_dense_copy(all, parameters->loadings);
-    for (int64_t k = 0; k < m; k++) {
-        if (!(noise[k] > 0)) {
-            return rb_fail(ctx, RB_ERROR_FORMAT,
-                           "the noise variance of feature %lld is not above 0", (long long)k);
-        }
-        parameters->noise[k] = noise[k];
-    }
-    return RB_OK;
 }
 
 double rfn_log_det_noise(const rfn_parameters *parameters) {
@@ -63,4 +53,100 @@ double rfn_log_det_noise(const rfn_parameters *parameters) {
         sum += log(parameters->noise[k]);
     }
     return sum;
+}
+
+/* ---- full noise ---- */
+
+rb_error rfn_psi_new(rb_context *ctx, int64_t m, int64_t l, rfn_psi *noise) {
+    rb_error err = RB_OK;
+    if (!rfn_psi_is_full(noise)) {
+        err = rb_dense_new(ctx, RB_FLOAT64, m, m, &noise->covariance);
+    }
+    err = err ? err : rb_dense_new(ctx, RB_FLOAT64, m, l, &noise->wide);
+    err = err ? err : rb_dense_new(ctx, RB_FLOAT64, m, l, &noise->part);
+    return err ? err : rb_spd_new(ctx, RB_FLOAT64, m, &noise->factor);
+}
+
+rb_error rfn_psi_factor(rb_context *ctx, const rfn_psi *noise) {
+    rb_error err = rb_spd_factor(ctx, noise->factor, noise->covariance);
+    if (err) {
+        rb_fail_prefix(ctx, "the noise covariance: ");
+    }
+    return err;
+}
+
+void rfn_psi_divide(rb_context *ctx, const rfn_psi *noise, rb_dense w) {
+    rb_dense_copy(w, noise->wide);
+    rb_spd_solve_left(ctx, noise->factor, noise->wide, noise->part);
+}
+
+static rb_error check_symmetric(rb_context *ctx, rb_dense a) {
+    for (int64_t k = 0; k < a.rows; k++) {
+        for (int64_t c = 0; c < k; c++) {
+            if (rb_dense_get(a, k, c) != rb_dense_get(a, c, k)) {
+                return rb_fail(ctx, RB_ERROR_FORMAT,
+                               "the noise covariance of features %lld and %lld is not that of "
+                               "%lld and %lld",
+                               (long long)k, (long long)c, (long long)c, (long long)k);
+            }
+        }
+    }
+    return RB_OK;
+}
+
+/* ---- models ---- */
+
+static rb_error load_psi(rb_context *ctx, const rb_model *model, rfn_psi *noise) {
+    int64_t m = model->preprocess->n_features;
+    const double *values;
+    if (!rb_model_array(model, "noise_covariance", NULL, NULL)) {
+        return RB_OK;
+    }
+    rb_error err = rb_model_need_array(ctx, model, "noise_covariance", m, m, &values);
+    err = err ? err : rfn_psi_new(ctx, m, rb_model_units(model), noise);
+    if (!err) {
+        rb_dense_copy((rb_dense){(void *)values, m, m, m, RB_FLOAT64}, noise->covariance);
+        err = check_symmetric(ctx, noise->covariance);
+    }
+    if (!err) {
+        err = rfn_psi_factor(ctx, noise);
+        err = err == RB_ERROR_NUMERIC ? RB_ERROR_FORMAT : err;
+    }
+    return err;
+}
+
+rb_error rfn_psi_store(rb_context *ctx, const rfn_psi *noise, rb_model *model) {
+    int64_t m = noise->covariance.rows;
+    if (!rfn_psi_is_full(noise)) {
+        return RB_OK;
+    }
+    double *values = rb_model_add_array(ctx, model, "noise_covariance", m, m);
+    if (!values) {
+        return RB_ERROR_MEMORY;
+    }
+    rb_dense_copy(noise->covariance, (rb_dense){values, m, m, m, RB_FLOAT64});
+    return RB_OK;
+}
+
+rb_error rfn_parameters_load(rb_context *ctx, rb_type type, const rb_model *model,
+                             rfn_parameters *parameters) {
+    int64_t m = model->preprocess->n_features, l = rb_model_units(model);
+    const double *loadings, *noise;
+    rb_error err = rb_model_need_array(ctx, model, "loadings", m, l, &loadings);
+    err = err ? err : rb_model_need_array(ctx, model, "noise", m, 1, &noise);
+    err = err ? err : rfn_parameters_new(ctx, type, m, l, parameters);
+    err = err ? err : rfn_prior_load(ctx, type, model, &parameters->prior);
+    err = err ? err : load_psi(ctx, model, &parameters->full);
+    if (err) {
+        return err;
+    }
+    rb_dense_copy((rb_dense){(void *)loadings, m, l, l, RB_FLOAT64}, parameters->loadings);
+    for (int64_t k = 0; k < m; k++) {
+        if (!(noise[k] > 0)) {
+            return rb_fail(ctx, RB_ERROR_FORMAT,
+                           "the noise variance of feature %lld is not above 0", (long long)k);
+        }
+        parameters->noise[k] = noise[k];
+    }
+    return RB_OK;
 }

@@ -9,38 +9,36 @@
  * and the unit of the most negative derivative enters it, until there is none. Each step lowers the
  * objective, in float64 whatever the type of the model.
  */
-#include "polish.h"
+#include "exact.h"
 
 #include <math.h>
-#include <string.h>
+#include <stddef.h>
 
 /* A support of so many units takes 32 MB; codes with more are left as the sweeps leave them. */
 enum { MOST_POSITIVE = 2048 };
 
+enum { ONE, UNITS, MOST };
+
+static const rb_field fields[] = {
+    {"x", offsetof(rfn_polish, x), RB_FIELD_POINTER, RB_KEPT_FLOAT64, UNITS},
+    {"linear", offsetof(rfn_polish, linear), RB_FIELD_POINTER, RB_KEPT_FLOAT64, UNITS},
+    {"factor", offsetof(rfn_polish, factor), RB_FIELD_POINTER, RB_KEPT_FLOAT64, MOST, MOST},
+    {"target", offsetof(rfn_polish, target), RB_FIELD_POINTER, RB_KEPT_FLOAT64, MOST},
+    {"support", offsetof(rfn_polish, support), RB_FIELD_POINTER, RB_KEPT_INTEGER, MOST},
+    {"positive", offsetof(rfn_polish, positive), RB_FIELD_POINTER, RB_KEPT_FLAG, UNITS},
+    {0},
+};
+static const rb_part parts[] = {{RB_PART_SCRATCH, fields, 0}, {0}};
+
 rb_error rfn_polish_new(rb_context *ctx, int64_t l, rfn_polish *polish) {
     int64_t most = l < MOST_POSITIVE ? l : MOST_POSITIVE;
-    *polish = (rfn_polish){
-        .most = most,
-        .x = rb_alloc(ctx, l, sizeof *polish->x),
-        .linear = rb_alloc(ctx, l, sizeof *polish->linear),
-        .factor = rb_alloc(ctx, most * most, sizeof *polish->factor),
-        .target = rb_alloc(ctx, most, sizeof *polish->target),
-        .support = rb_alloc(ctx, most, sizeof *polish->support),
-        .positive = rb_alloc(ctx, l, sizeof *polish->positive),
-    };
-    return polish->x && polish->linear && polish->factor && polish->target && polish->support &&
-                   polish->positive
-               ? RB_OK
-               : RB_ERROR_MEMORY;
+    rb_shape shape = {.dims = {[ONE] = 1, [UNITS] = l, [MOST] = most}};
+    *polish = (rfn_polish){.most = most};
+    return rb_parts_new(ctx, parts, &shape, polish);
 }
 
 void rfn_polish_free(rfn_polish *polish) {
-    rb_free(polish->x);
-    rb_free(polish->linear);
-    rb_free(polish->factor);
-    rb_free(polish->target);
-    rb_free(polish->support);
-    rb_free(polish->positive);
+    rb_parts_free(parts, polish);
     *polish = (rfn_polish){0};
 }
 
@@ -66,7 +64,7 @@ static bool solve(const rb_context *ctx, rb_dense h, rfn_polish *p, int64_t coun
         for (int64_t b = 0; b <= a; b++) {
             const double *other = p->factor + b * count;
             double rest =
-                rfn_get(h.type, row, p->support[b]) - rb_dot(ctx, RB_FLOAT64, b, factor, other);
+                rb_get(h.type, row, p->support[b]) - rb_dot(ctx, RB_FLOAT64, b, factor, other);
             if (b == a && !(rest > 0)) {
                 return false;
             }
@@ -117,7 +115,7 @@ static int64_t steepest(rb_dense h, const bool *dead, rfn_polish *p, int64_t cou
             continue;
         }
         for (int64_t a = 0; a < count; a++) {
-            double term = rfn_get(h.type, row, p->support[a]) * p->x[p->support[a]];
+            double term = rb_get(h.type, row, p->support[a]) * p->x[p->support[a]];
             sum += term;
             size += fabs(term);
         }

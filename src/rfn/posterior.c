@@ -11,37 +11,36 @@
  */
 #include "posterior.h"
 
+#include "rfn.h"
+
 #include <math.h>
+#include <stddef.h>
 #include <string.h>
+
+static const rb_field fields[] = {
+    {"filter", offsetof(rfn_posterior, filter), RB_FIELD_DENSE, RB_KEPT_WORKING, RFN_FEATURES,
+     RFN_UNITS},
+    {"sigma", offsetof(rfn_posterior, sigma), RB_FIELD_DENSE, RB_KEPT_WORKING, RFN_UNITS,
+     RFN_UNITS},
+    {"small", offsetof(rfn_posterior, small), RB_FIELD_DENSE, RB_KEPT_WORKING, RFN_SMALLER,
+     RFN_SMALLER},
+    {"bias", offsetof(rfn_posterior, bias), RB_FIELD_POINTER, RB_KEPT_WORKING, RFN_UNITS},
+    {0},
+};
+const rb_part rfn_posterior_parts[] = {{RB_PART_SCRATCH, fields, 0}, {0}};
 
 rb_error rfn_posterior_new(rb_context *ctx, rb_type type, int64_t m, int64_t l,
                            rfn_posterior *posterior) {
+    rb_shape shape = rfn_plain_shape(type, m, l);
     *posterior = (rfn_posterior){0};
-    int64_t smaller = l <= m ? l : m;
-    rb_error err = rb_dense_new(ctx, type, m, l, &posterior->filter);
-    if (!err) {
-        err = rb_dense_new(ctx, type, l, l, &posterior->sigma);
-    }
-    if (!err) {
-        err = rb_dense_new(ctx, type, smaller, smaller, &posterior->small);
-    }
-    if (!err) {
-        err = rb_spd_new(ctx, type, smaller, &posterior->factor);
-    }
-    if (!err) {
-        posterior->bias = rb_alloc_zero(ctx, l, rb_type_size(type));
-        err = posterior->bias ? RB_OK : RB_ERROR_MEMORY;
-    }
-    return err;
+    rb_error err = rb_parts_new(ctx, rfn_posterior_parts, &shape, posterior);
+    return err ? err : rb_spd_new(ctx, type, shape.dims[RFN_SMALLER], &posterior->factor);
 }
 
 void rfn_posterior_free(rfn_posterior *posterior) {
-    rb_dense_free(&posterior->filter);
-    rb_dense_free(&posterior->sigma);
-    rb_dense_free(&posterior->small);
+    rb_parts_free(rfn_posterior_parts, posterior);
     rb_dense_free(&posterior->spread);
     rb_spd_free(posterior->factor);
-    rb_free(posterior->bias);
     *posterior = (rfn_posterior){0};
 }
 
@@ -172,7 +171,7 @@ static rb_error by_features(rb_context *ctx, const rfn_parameters *parameters,
     posterior->log_det = parameters->prior.log_det - rb_spd_log_det(posterior->factor) +
                          rfn_log_det_noise(parameters);
     rb_dense filter = posterior->filter;
-    if (posterior->hurried && rb_spd_has_halves(posterior->factor) &&
+    if (posterior->approximate && rb_spd_has_halves(posterior->factor) &&
         rfn_prior_is_plain(&parameters->prior)) {
         /* With K = L L' and Y = L^-1 W: W' K^-1 W = Y' Y, a rank-k update, and B = L^-T Y. */
         rb_spd_solve_half(ctx, posterior->factor, w, filter);
@@ -192,8 +191,8 @@ void rfn_set_bias(const rfn_parameters *parameters, rfn_posterior *posterior) {
     for (int64_t c = 0; c < sigma.cols; c++) {
         double linear = parameters->prior.linear[c];
         for (int64_t j = 0; linear != 0 && j < sigma.rows; j++) {
-            double sum = rfn_get(sigma.type, posterior->bias, j);
-            rfn_put(sigma.type, posterior->bias, j, sum + linear * rb_dense_get(sigma, j, c));
+            double sum = rb_get(sigma.type, posterior->bias, j);
+            rb_put(sigma.type, posterior->bias, j, sum + linear * rb_dense_get(sigma, j, c));
         }
     }
 }
@@ -239,7 +238,74 @@ void rfn_offset(const rb_context *ctx, const rb_block *block, rb_dense filter, c
 void rfn_linear_offset(const rb_context *ctx, const rb_block *block,
                        const rfn_parameters *parameters, rb_dense weighted, void *row) {
     for (int64_t j = 0; j < weighted.cols; j++) {
-        rfn_put(weighted.type, row, j, parameters->prior.linear[j]);
+        rb_put(weighted.type, row, j, parameters->prior.linear[j]);
     }
     subtract_shift(ctx, block, weighted, row);
+}
+
+/* ---- activations ----
+ *
+ * max(0, x), which is the projection of Clevert et al. 2015, and those that the authors' program
+ * has besides, for which the paper claims nothing.
+ *
+ *     rectify   max(threshold, x)
+ *     leaky     x, or slope x below 0
+ *     sigmoid   1 / (1 + exp(-x))
+ *     tanh      tanh(x)
+ */
+
+rfn_activation rfn_activation_of(const rb_rfn_options *options) {
+    return (rfn_activation){options->activation, options->activation_threshold,
+                            options->activation_slope};
+}
+
+rb_error rfn_activation_load(rb_context *ctx, const rb_model *model, rfn_activation *activation) {
+    static const char *const names[] = {"activation", "activation-threshold", "activation-slope"};
+    rb_rfn_options options;
+    rb_rows_default(rfn_option_rows, &options);
+    rb_error err = RB_OK;
+    for (int i = 0; !err && i < 3; i++) {
+        const char *text = rb_model_attribute(model, names[i]);
+        err = text ? rb_rows_set(ctx, rfn_option_rows, &options, names[i], text) : RB_OK;
+    }
+    *activation = rfn_activation_of(&options);
+    return err;
+}
+
+bool rfn_activation_projects(const rfn_activation *activation) {
+    return activation->kind == RB_RFN_ACTIVATION_RECTIFY && activation->threshold == 0;
+}
+
+static double activate(const rfn_activation *activation, double x) {
+    switch ((rb_rfn_activation)activation->kind) {
+    case RB_RFN_ACTIVATION_RECTIFY:
+        return x < activation->threshold ? activation->threshold : x;
+    case RB_RFN_ACTIVATION_LEAKY:
+        return x < 0 ? activation->slope * x : x;
+    case RB_RFN_ACTIVATION_SIGMOID:
+        return 1 / (1 + exp(-x));
+    case RB_RFN_ACTIVATION_TANH:
+        return tanh(x);
+    }
+    return x;
+}
+
+void rfn_activate(const rb_context *ctx, const rfn_activation *activation, rb_dense codes,
+                  const void *bias, double *sum, double *largest) {
+    if (rfn_activation_projects(activation)) {
+        rb_rectify(ctx, codes, bias, sum, largest);
+        return;
+    }
+    memset(sum, 0, (size_t)codes.cols * sizeof *sum);
+    for (int64_t j = 0; j < codes.cols; j++) {
+        largest[j] = INFINITY;
+    }
+    for (int64_t i = 0; i < codes.rows; i++) {
+        void *row = rb_dense_row(codes, i);
+        for (int64_t j = 0; j < codes.cols; j++) {
+            double mean = rb_get(codes.type, row, j) + (bias ? rb_get(codes.type, bias, j) : 0);
+            rb_put(codes.type, row, j, activate(activation, mean));
+            sum[j] += rb_get(codes.type, row, j);
+        }
+    }
 }

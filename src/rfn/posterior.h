@@ -1,38 +1,26 @@
-/* The Gaussian posterior before rectifying. Private to src/rfn. */
+/* The Gaussian posterior, and its activation. Private to src/rfn. */
 #ifndef RB_RFN_POSTERIOR_H
 #define RB_RFN_POSTERIOR_H
 
-#include "prior.h"
-#include "psi.h"
-
-/* W and Psi, which are learned, and the prior. */
-typedef struct rfn_parameters {
-    rb_dense loadings; /* W, m x l */
-    double *noise;     /* diagonal of Psi, m */
-    rfn_psi full;      /* Psi whole, where it is not diagonal */
-    rfn_prior prior;   /* N(xi, M) */
-} rfn_parameters;
-
-rb_error rfn_parameters_new(rb_context *ctx, rb_type type, int64_t m, int64_t l,
-                            rfn_parameters *parameters);
-void rfn_parameters_free(rfn_parameters *parameters);
-/* From the arrays of a model. */
-rb_error rfn_parameters_load(rb_context *ctx, rb_type type, const rb_model *model,
-                             rfn_parameters *parameters);
+#include "options.h"
+#include "parameters.h"
+#include <rarebit/rfn.h>
 
 /* mu_p,i = B' v_i + bias, with B = Psi^-1 W Sigma = K^-1 W M and bias = Sigma M^-1 xi (m x l and
  * l). */
 typedef struct rfn_posterior {
-    bool hurried;    /* with l > m: by fewer operations, with other rounding */
-    bool factored;   /* B is kept as the factors Psi^-1 W and Sigma: less work for few samples */
-    rb_dense filter; /* B, or Psi^-1 W, m x l */
-    rb_dense sigma;  /* Sigma, l x l, full */
-    void *bias;      /* l, of the type */
-    double log_det;  /* ln |Sigma| */
-    rb_dense small;  /* scratch: P, or K */
-    rb_dense spread; /* scratch: W M; of no rows unless needed */
+    bool approximate; /* with l > m: by fewer operations, with other rounding */
+    bool factored;    /* B is kept as the factors Psi^-1 W and Sigma: less work for few samples */
+    rb_dense filter;  /* B, or Psi^-1 W, m x l */
+    rb_dense sigma;   /* Sigma, l x l, full */
+    void *bias;       /* l, of the type */
+    double log_det;   /* ln |Sigma| */
+    rb_dense small;   /* scratch: P, or K */
+    rb_dense spread;  /* scratch: W M; of no rows unless needed */
     rb_spd *factor;
 } rfn_posterior;
+
+extern const rb_part rfn_posterior_parts[];
 
 rb_error rfn_posterior_new(rb_context *ctx, rb_type type, int64_t m, int64_t l,
                            rfn_posterior *posterior);
@@ -57,23 +45,26 @@ void rfn_linear_offset(const rb_context *ctx, const rb_block *block,
                        const rfn_parameters *parameters, rb_dense weighted, void *row);
 /* bias = Sigma M^-1 xi */
 void rfn_set_bias(const rfn_parameters *parameters, rfn_posterior *posterior);
-/* ln |Psi| */
-double rfn_log_det_noise(const rfn_parameters *parameters);
 /* work = Psi^-1 W */
 void rfn_weigh(rb_context *ctx, const rfn_parameters *parameters, rb_dense work);
 
-/* Reading and writing vectors of either type. */
-static inline double rfn_get(rb_type type, const void *values, int64_t index) {
-    return type == RB_FLOAT32 ? (double)((const float *)values)[index]
-                              : ((const double *)values)[index];
-}
+/* ---- what becomes of a posterior mean before it is scaled ---- */
 
-static inline void rfn_put(rb_type type, void *values, int64_t index, double value) {
-    if (type == RB_FLOAT32) {
-        ((float *)values)[index] = (float)value;
-    } else {
-        ((double *)values)[index] = value;
-    }
-}
+typedef struct rfn_activation {
+    int kind;                /* rb_rfn_activation */
+    double threshold, slope; /* of rectify; of leaky */
+} rfn_activation;
+
+rfn_activation rfn_activation_of(const rb_rfn_options *options);
+/* As the options of a model have it. */
+rb_error rfn_activation_load(rb_context *ctx, const rb_model *model, rfn_activation *activation);
+
+/* max(0, x), the projection of the paper? Nothing is promised of the others. */
+bool rfn_activation_projects(const rfn_activation *activation);
+
+/* codes <- activation(codes + bias); bias may be NULL. sum[j]: over the rows of the result.
+ * largest[j]: of codes + bias for the projection, infinite for others, under which no unit dies. */
+void rfn_activate(const rb_context *ctx, const rfn_activation *activation, rb_dense codes,
+                  const void *bias, double *sum, double *largest);
 
 #endif

@@ -1,24 +1,8 @@
 /* The prior N(xi, M): what is asked for, what a model has, and what formulas need of it. */
-#include "prior.h"
-
 #include "objective.h"
 
 #include <math.h>
 #include <string.h>
-
-rb_error rfn_prior_new(rb_context *ctx, int64_t l, rfn_prior *prior) {
-    *prior = (rfn_prior){.mean = rb_alloc_zero(ctx, l, sizeof *prior->mean)};
-    prior->linear = prior->mean ? rb_alloc_zero(ctx, l, sizeof *prior->linear) : NULL;
-    return prior->linear ? RB_OK : RB_ERROR_MEMORY;
-}
-
-void rfn_prior_free(rfn_prior *prior) {
-    rb_free(prior->mean);
-    rb_free(prior->linear);
-    rb_dense_free(&prior->covariance);
-    rb_dense_free(&prior->precision);
-    *prior = (rfn_prior){0};
-}
 
 /* linear = M^-1 xi */
 static void weigh_mean(rfn_prior *prior, int64_t l) {
@@ -67,15 +51,9 @@ static rb_error set_covariance(rb_context *ctx, rb_type type, rb_dense m, rfn_pr
         return err;
     }
     err = rb_spd_new(ctx, RB_FLOAT64, m.rows, &factor);
-    if (!err) {
-        err = rb_dense_new(ctx, RB_FLOAT64, m.rows, m.rows, &inverse);
-    }
-    if (!err) {
-        err = rb_dense_new(ctx, type, m.rows, m.rows, &prior->covariance);
-    }
-    if (!err) {
-        err = rb_dense_new(ctx, type, m.rows, m.rows, &prior->precision);
-    }
+    err = err ? err : rb_dense_new(ctx, RB_FLOAT64, m.rows, m.rows, &inverse);
+    err = err ? err : rb_dense_new(ctx, type, m.rows, m.rows, &prior->covariance);
+    err = err ? err : rb_dense_new(ctx, type, m.rows, m.rows, &prior->precision);
     if (!err && (err = rb_spd_factor(ctx, factor, m)) != RB_OK) {
         rb_fail_prefix(ctx, "prior-covariance: ");
         err = err == RB_ERROR_NUMERIC ? RB_ERROR_ARGUMENT : err; /* it was given, not computed */
@@ -164,28 +142,14 @@ rb_error rfn_prior_choose(rb_context *ctx, rb_type type, int64_t l, const rb_val
     }
     err = err ? err : choose_covariance(ctx, type, l, covariance, prior);
     if (!err) {
-        rfn_prior_take_mean(prior, l, mean);
+        rfn_prior_take_mean(prior, l, mean, 1);
     }
     return err;
 }
 
-void rfn_prior_take_mean(rfn_prior *prior, int64_t l, const rb_values *mean) {
+void rfn_prior_take_mean(rfn_prior *prior, int64_t l, const rb_values *mean, double factor) {
     for (int64_t j = 0; j < l; j++) {
-        prior->mean[j] = mean->matrix ? entry(mean->matrix, j) : mean->value;
-    }
-    weigh_mean(prior, l);
-}
-
-void rfn_prior_scale_mean(rfn_prior *prior, int64_t l, double factor) {
-    for (int64_t j = 0; j < l; j++) {
-        prior->mean[j] *= factor;
-    }
-    weigh_mean(prior, l);
-}
-
-void rfn_prior_set_mean(rfn_prior *prior, int64_t l, double value) {
-    for (int64_t j = 0; j < l; j++) {
-        prior->mean[j] = value;
+        prior->mean[j] = factor * (mean->matrix ? entry(mean->matrix, j) : mean->value);
     }
     weigh_mean(prior, l);
 }

@@ -1,34 +1,186 @@
-/* What noise and dropout share: keys and room for random words. */
-#include "state.h"
+/* What is random in a pass of the newton E-step: input noise, and dropout of codes.
+ *
+ * Input noise: the posterior means of a pass are computed from samples with noise, while the
+ * moments V'mu keep the samples as they are, so that codes learn to invert the noise (as the
+ * authors' program has it; P. Vincent et al., "Extracting and composing robust features with
+ * denoising autoencoders", ICML 2008).
+ *
+ *     masking           a value becomes 0: after centring the mean of its feature
+ *     salt-and-pepper   a value becomes the smallest or the largest one of its feature
+ *     gaussian          N(0, level^2) is added
+ *
+ * Of sparse samples masking hides stored values.
+ *
+ * Dropout: each code of each sample becomes 0 with a probability (Clevert et al. 2015, Alg. S9),
+ * between rectifying and normalising; what is left is not multiplied up. The authors' program drops
+ * after scaling: then the scale of a unit is that of all its codes.
+ *
+ * A random number depends on seed, pass, sample and feature (of sparse samples: on which of the
+ * stored values it is) or unit alone.
+ */
+#include "engine.h"
 
-static int64_t row_room(const rfn_state *st) {
-    int64_t m = st->problem.n_features, l = st->options.units, longest = l > m ? l : m;
+#include <stddef.h>
+#include <string.h>
+
+const rb_field rfn_randomness_fields[] = {
+    {"noisy_rows", offsetof(rfn_randomness, rows), RB_FIELD_DENSE, RB_KEPT_WORKING, RFN_NOISY,
+     RFN_FEATURES},
+    {"task_codes", offsetof(rfn_randomness, task_codes), RB_FIELD_POINTER, RB_KEPT_FLOAT64,
+     RFN_TASKS, RFN_DROPS},
+    {"task_squares", offsetof(rfn_randomness, task_squares), RB_FIELD_POINTER, RB_KEPT_FLOAT64,
+     RFN_TASKS, RFN_DROPS},
+    {0},
+};
+
+static int64_t row_capacity(const rfn_setup *setup) {
+    int64_t m = setup->problem.n_features, l = setup->options.units, longest = l > m ? l : m;
     return (longest + RB_RANDOM_RUN - 1) / RB_RANDOM_RUN * RB_RANDOM_RUN;
 }
 
-rb_error rfn_randomness_new(rb_context *ctx, rfn_state *st) {
-    if (st->options.input_noise == RB_RFN_NOISE_NONE && st->options.dropout == 0) {
+/* A share of all random words: those below it. */
+static uint32_t threshold_of(double share) {
+    return (uint32_t)(share * 0x1p32);
+}
+
+rb_error rfn_randomness_new(rb_context *ctx, const rfn_setup *setup, const rb_shape *shape,
+                            rfn_randomness *random) {
+    static const rb_part parts[] = {{RB_PART_SCRATCH, rfn_randomness_fields, 0}, {0}};
+    const rb_rfn_options *options = &setup->options;
+    random->setup = setup;
+    if (options->input_noise == RB_RFN_NOISE_NONE && options->dropout == 0) {
         return RB_OK;
     }
-    int64_t threads = rb_context_threads(ctx);
-    st->words = rb_alloc(ctx, threads * row_room(st), sizeof *st->words);
-    rb_error err = st->words ? rfn_noise_new(ctx, st) : RB_ERROR_MEMORY;
-    return err ? err : rfn_dropout_new(ctx, st);
+    if (options->input_noise != RB_RFN_NOISE_GAUSSIAN) { /* whose level is no share */
+        random->noise_share = threshold_of(options->input_noise_level);
+    }
+    random->dropout_share = threshold_of(options->dropout);
+    random->words =
+        rb_alloc(ctx, rb_context_threads(ctx) * row_capacity(setup), sizeof *random->words);
+    return random->words ? rb_parts_new(ctx, parts, shape, random) : RB_ERROR_MEMORY;
 }
 
-void rfn_randomness_begin(rfn_state *st) {
-    rb_stream stream = {.seed = (uint64_t)st->problem.fit->seed,
+void rfn_randomness_free(rfn_randomness *random) {
+    rb_dense_free(&random->rows);
+    rb_free(random->values);
+    rb_free(random->words);
+    rb_free(random->task_codes);
+    rb_free(random->task_squares);
+}
+
+void rfn_randomness_begin(rfn_randomness *random, const rfn_given *given) {
+    const rb_problem *problem = &random->setup->problem;
+    rb_stream stream = {.seed = (uint64_t)problem->fit->seed,
                         .purpose = RB_RANDOM_INPUT_NOISE,
-                        .restart = (uint32_t)st->problem.restart};
-    st->noise.key = rb_random_key(stream, (uint64_t)st->iteration);
+                        .restart = (uint32_t)problem->restart};
+    random->noise_key = rb_random_key(stream, (uint64_t)given->iteration);
     stream.purpose = RB_RANDOM_DROPOUT;
-    st->dropout.key = rb_random_key(stream, (uint64_t)st->iteration);
+    random->dropout_key = rb_random_key(stream, (uint64_t)given->iteration);
+    random->least = given->survey->least;
+    random->most = given->survey->most;
+    random->last = given->last;
 }
 
-uint32_t *rfn_worker_words(const rfn_state *st, int worker) {
-    return st->words + worker * row_room(st);
+static uint32_t *words_of(const rfn_randomness *random, int worker) {
+    return random->words + worker * row_capacity(random->setup);
 }
 
-uint32_t rfn_random_threshold(double share) {
-    return (uint32_t)(share * 0x1p32);
+/* ---- input noise ---- */
+
+bool rfn_has_noise(const rfn_randomness *random) {
+    return random->setup->options.input_noise != RB_RFN_NOISE_NONE && !random->last;
+}
+
+rb_error rfn_noise_block(rb_context *ctx, rfn_randomness *random, const rb_block *block,
+                         rb_block *seen) {
+    *seen = *block;
+    if (!block->sparse) {
+        seen->dense = rb_dense_rows(random->rows, 0, block->n_samples);
+        return RB_OK;
+    }
+    rb_csr v = block->csr;
+    int64_t entries = v.starts[v.rows] - v.starts[0];
+    if (entries > random->capacity) {
+        rb_free(random->values);
+        random->capacity = 0;
+        random->values = rb_alloc(ctx, entries, rb_type_size(v.type));
+        if (!random->values) {
+            return RB_ERROR_MEMORY;
+        }
+        random->capacity = entries;
+    }
+    seen->csr.values = random->values;
+    return RB_OK;
+}
+
+struct noisy_row {
+    uint64_t sample;
+    int64_t n;
+    const void *from;
+    void *to;
+};
+
+static void add_to_row(rb_context *ctx, const rfn_randomness *random, struct noisy_row row,
+                       uint32_t *words) {
+    const rfn_setup *setup = random->setup;
+    rb_type type = setup->problem.type;
+    if (setup->options.input_noise == RB_RFN_NOISE_GAUSSIAN) {
+        float *normals = (float *)words;
+        rb_normal_row(ctx, random->noise_key, row.sample, row.n, normals);
+        rb_add_floats(ctx, type, row.n, setup->options.input_noise_level, normals, row.from,
+                      row.to);
+        return;
+    }
+    rb_random_row(ctx, random->noise_key, row.sample, row.n, words);
+    rb_replace_row(ctx, type, row.n, words, random->noise_share, random->least, random->most,
+                   row.from, row.to);
+}
+
+void rfn_noise_rows(rb_context *ctx, const rfn_randomness *random, const rb_block *block,
+                    int64_t first, int64_t count, int worker) {
+    for (int64_t i = first; i < first + count; i++) {
+        struct noisy_row row = {.sample = (uint64_t)(block->first + i)};
+        if (block->sparse) {
+            rb_csr v = block->csr;
+            int64_t at = (v.starts[i] - v.starts[0]) * (int64_t)rb_type_size(v.type);
+            row.n = v.starts[i + 1] - v.starts[i];
+            row.from = (const char *)v.values + at;
+            row.to = (char *)random->values + at;
+        } else {
+            row.n = block->n_features;
+            row.from = rb_dense_row(block->dense, i);
+            row.to = rb_dense_row(random->rows, i);
+        }
+        add_to_row(ctx, random, row, words_of(random, worker));
+    }
+}
+
+/* ---- dropout ---- */
+
+bool rfn_drops(const rfn_randomness *random) {
+    return random->setup->options.dropout > 0 && !random->last;
+}
+
+void rfn_drop(rb_context *ctx, const rfn_randomness *random, rb_dense codes, int64_t sample,
+              int64_t task, int worker, double *sum) {
+    int64_t l = codes.cols;
+    size_t bytes = (size_t)l * sizeof *sum;
+    double *squares = random->task_squares + task * l;
+    uint32_t *words = words_of(random, worker);
+    memcpy(random->task_codes + task * l, sum, bytes);
+    memset(sum, 0, bytes);
+    memset(squares, 0, bytes);
+    for (int64_t i = 0; i < codes.rows; i++) {
+        rb_random_row(ctx, random->dropout_key, (uint64_t)(sample + i), l, words);
+        rb_drop_row(ctx, codes.type, l, words, random->dropout_share, rb_dense_row(codes, i), sum,
+                    squares);
+    }
+}
+
+void rfn_add_dropped(const rfn_randomness *random, int64_t tasks, rfn_sums *sums) {
+    int64_t l = random->setup->options.units;
+    for (int64_t e = 0; e < tasks * l; e++) {
+        sums->all_codes[e % l] += sums->gain * random->task_codes[e];
+        sums->all_squares[e % l] += sums->gain * random->task_squares[e];
+    }
 }

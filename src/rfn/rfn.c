@@ -2,8 +2,8 @@
 #include "rfn.h"
 
 #include "coder.h"
-#include "evaluate.h"
-#include "state.h"
+#include "fit.h"
+#include "objective.h"
 
 #include <math.h>
 
@@ -23,95 +23,117 @@ static int64_t block_samples(const rb_problem *problem, const void *options) {
     return n > 0 ? rb_cut(n, (n + most - 1) / most).size : 0;
 }
 
-static int64_t memory(const rb_problem *problem, const void *options) {
-    const rb_rfn_options *rfn = options;
-    double m = (double)problem->n_features, l = (double)units(options);
-    double smaller = l < m ? l : m;
-    double values = 4 * m * l + 2 * l * l + 2 * smaller * smaller;
-    if (rfn_batch_samples(problem) < problem->n_samples) {
-        values += m * l + l * l;
-    }
-    if (rfn->momentum > 0) {
-        values += m * l;
-    }
-    if (problem->fit->trace) {
-        values += 2 * l * l;
-    }
-    if (rfn->noise == RB_RFN_PSI_FULL) {
-        double wide = 8 / (double)rb_type_size(problem->type); /* it is in float64 */
-        values += wide * (10 * m * m + 2 * m * l);
-    }
-    if (rfn->prior_covariance.matrix || rfn->prior_covariance.value != 1) {
-        values += 2 * l * l + (l > m ? m * l : 0);
-    }
-    if (rfn->estep != RB_RFN_ESTEP_NEWTON) {
-        double kept = (double)rfn_held_matrices((rb_rfn_estep)rfn->estep);
-        values += l * l + ((double)problem->n_samples * (kept * l + 2 * RFN_UNITS_AT_ONCE));
-    }
-    values += m * l; /* as they were after the last iteration, with codes and moments of batches */
-    if (rfn->estep != RB_RFN_ESTEP_NEWTON) {
-        values += (double)problem->n_samples * l;
-    }
-    if (rfn_batch_samples(problem) < problem->n_samples) {
-        values += m * l + l * l;
-    }
-    static const int points[] = {0, 3, 1}; /* by rb_accelerate */
-    values += points[problem->fit->accelerate] * ((double)problem->n_samples + m) * l;
-    double block = (double)problem->block_samples * (l + (problem->sparse ? 0 : m));
-    if (rfn_has_newton(rfn) && rfn_is_factored(problem, rfn->units, false)) {
-        block += (double)problem->block_samples * l;
-    }
-    if (rfn->input_noise != RB_RFN_NOISE_NONE && !problem->sparse) {
-        block += (double)problem->block_samples * m;
-    }
-    /* Factorisations are in float64 whatever the type. */
-    double bytes =
-        (values + block) * (double)rb_type_size(problem->type) + 8 * (l * l + smaller * smaller);
-    return bytes < 9e18 ? (int64_t)bytes : INT64_MAX;
-}
-
 static const char *const start_options[] = {"psi-init", "weight-init", "prior-mean",
                                             "prior-covariance", NULL};
 
+/* ---- the E-step: by an engine, or from codes that persist ---- */
+
+static rb_error begin_newton(rb_context *ctx, rfn_fit *fit) {
+    rfn_sums *sums = &fit->sums;
+    bool runs_on = rfn_in_batches(&fit->setup.problem) && !fit->progress.last;
+    for (int64_t j = 0; runs_on && j < fit->setup.options.units; j++) {
+        sums->active[j] = rb_dense_get(sums->s, j, j) > 0; /* of batches before */
+    }
+    rfn_given given = {&fit->parameters, &fit->posterior, &fit->survey, fit->progress.iteration,
+                       fit->progress.last};
+    return fit->setup.problem.engine->set_parameters(ctx, fit->engine, &given);
+}
+
 static rb_error begin(rb_context *ctx, void *state) {
-    rfn_state *st = state;
-    bool holds = rfn_holds_codes(st);
-    if (rfn_psi_is_full(&st->parameters.full)) { /* which may come from a checkpoint */
-        rb_error err = rfn_psi_factor(ctx, &st->parameters.full);
+    rfn_fit *fit = state;
+    bool persists = rfn_persists(&fit->setup, &fit->progress);
+    rb_error err = RB_OK;
+    if (persists && fit->persistent.adds_moments) {
+        return RB_OK;
+    }
+    if (rfn_psi_is_full(&fit->parameters.full)) { /* which may come from a checkpoint */
+        err = rfn_psi_factor(ctx, &fit->parameters.full);
         if (err) {
             return err;
         }
     }
-    if (!st->held.adds_moments) {
-        rfn_hold_prior_back(st);
-        rfn_steer(ctx, st);
-        st->posterior.factored = rfn_is_factored(&st->problem, st->options.units, holds);
+    rfn_prior *prior = &fit->parameters.prior;
+    int64_t *scratch = fit->scratch.positive;
+    rfn_hold_prior_back(ctx, &fit->setup, &fit->codes, scratch, &fit->progress, prior);
+    rfn_adapt_prior(ctx, &fit->setup, &fit->codes, scratch, &fit->progress, prior);
+    fit->posterior.factored =
+        rfn_is_factored(&fit->setup.problem, fit->setup.options.units, persists);
+    err = rfn_posterior_compute(ctx, &fit->parameters, fit->scratch.work, &fit->posterior);
+    if (err) {
+        return err;
     }
-    return holds ? rfn_held_begin(ctx, st) : rfn_newton_begin(ctx, st);
+    return persists
+               ? rfn_persistent_begin(ctx, &fit->persistent, &fit->parameters, fit->scratch.work)
+               : begin_newton(ctx, fit);
 }
 
 static rb_error block(rb_context *ctx, void *state, const rb_block *samples) {
-    return rfn_holds_codes(state) ? rfn_held_block(ctx, state, samples)
-                                  : rfn_newton_block(ctx, state, samples);
+    rfn_fit *fit = state;
+    if (rfn_persists(&fit->setup, &fit->progress)) {
+        return rfn_persistent_block(ctx, &fit->persistent, samples, &fit->codes, &fit->sums);
+    }
+    const rb_engine *engine = fit->setup.problem.engine;
+    rb_error err = engine->block(ctx, fit->engine, samples, &fit->sums);
+    return err ? err : engine->sums(ctx, fit->engine, &fit->sums);
+}
+
+/* The E-step objective; constant: the part of it that codes do not change. */
+static void trace(rb_context *ctx, rfn_fit *fit, rb_dense hessian, double constant) {
+    rfn_moments *moments = &fit->moments;
+    moments->estep_objective = rfn_estep_objective(ctx, &fit->parameters, hessian, moments->s,
+                                                   moments->u, moments->mean, constant);
+}
+
+static rb_error end_newton(rb_context *ctx, rfn_fit *fit) {
+    rb_error err = rfn_normalize(ctx, fit);
+    if (!err && fit->setup.problem.fit->trace) {
+        rb_dense hessian = fit->scratch.hessian;
+        rfn_hessian(ctx, &fit->parameters, fit->scratch.work, hessian);
+        double product = rfn_product_of_lower(ctx, hessian, fit->sums.raw);
+        trace(ctx, fit, hessian, product / (double)fit->setup.problem.n_samples);
+    }
+    return err;
 }
 
 static rb_error end(rb_context *ctx, void *state, bool *again) {
+    rfn_fit *fit = state;
+    rfn_persistent *persistent = &fit->persistent;
     *again = false;
-    return rfn_holds_codes(state) ? rfn_held_end(ctx, state, again) : rfn_newton_end(ctx, state);
+    if (!rfn_persists(&fit->setup, &fit->progress)) {
+        return end_newton(ctx, fit);
+    }
+    persistent->adds_moments = *again = !persistent->adds_moments;
+    if (*again) {
+        return rfn_improve(ctx, persistent, &fit->posterior, &fit->codes, &fit->progress);
+    }
+    rb_error err = rfn_normalize(ctx, fit);
+    persistent->converged = !err && fit->progress.last;
+    if (!err && !fit->progress.last) {
+        rfn_find_multipliers(ctx, persistent, &fit->moments, &fit->codes);
+    }
+    if (!err && fit->setup.problem.fit->trace) {
+        trace(ctx, fit, persistent->problem.hessian,
+              rfn_constant_part(ctx, persistent, fit->posterior.sigma, fit->scratch.hessian));
+    }
+    return err;
 }
 
 static void last(void *state) {
-    ((rfn_state *)state)->held.last = true;
+    ((rfn_fit *)state)->progress.last = true;
 }
 
 static const char *const figure_names[] = {"kkt_residual", "estep_stage", "prior_mean", NULL};
 
 static void figures(const void *state, double *values) {
-    const rfn_state *st = state;
-    values[0] = st->held.filled && st->problem.fit->trace ? st->held.residual : NAN;
-    values[1] = st->held.filled && rfn_tries_candidates(st) ? (double)st->held.stage : NAN;
-    values[2] = rfn_steers(&st->options) ? st->parameters.prior.mean[0] : NAN;
+    const rfn_fit *fit = state;
+    const rb_rfn_options *options = &fit->setup.options;
+    bool filled = fit->codes.filled;
+    values[0] = filled && fit->setup.problem.fit->trace ? fit->persistent.residual : NAN;
+    values[1] = filled && rfn_tries_candidates(options) ? (double)fit->persistent.stage : NAN;
+    values[2] = rfn_adapts(options) ? fit->parameters.prior.mean[0] : NAN;
 }
+
+static const rb_engine *const engines[] = {&rfn_engine_cpu, &rfn_engine_reference, NULL};
 
 const rb_method rb_method_rfn = {
     .size = sizeof(rb_method),
@@ -128,10 +150,14 @@ const rb_method rb_method_rfn = {
     .resolve = rfn_resolve,
     .units = units,
     .block_samples = block_samples,
-    .memory = memory,
+    .memory = rfn_memory,
+    .parts = rfn_parts,
+    .shape = rfn_shape,
+    .engines = engines,
     .start = rfn_start,
     .finish = rfn_finish,
-    .survey = rfn_survey,
+    .survey = rfn_survey_block,
+    .survey_end = rfn_survey_end,
     .begin = begin,
     .block = block,
     .end = end,
@@ -142,9 +168,8 @@ const rb_method rb_method_rfn = {
     .figure_names = figure_names,
     .figures = figures,
     .store = rfn_store,
-    .keep = rfn_keep,
-    .settle = rfn_settle,
-    .steady = rfn_steady,
+    .settle = rfn_project_moved,
+    .steady = rfn_is_steady,
     .coder_new = rfn_coder_new,
     .coder_free = rfn_coder_free,
     .encode = rfn_encode,

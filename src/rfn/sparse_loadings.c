@@ -15,7 +15,7 @@
  * samples make standard errors small, too little is shrunk: as long as more than MOST_EXTREME of
  * the samples have nearly all units, the threshold grows.
  */
-#include "state.h"
+#include "fit.h"
 
 #include <math.h>
 
@@ -24,37 +24,23 @@ static const double RISE = 0.05, MOST_EXTREME = 0.01, NEARLY_ALL = 0.9;
 static const double FACTOR_RISE = 1.02, LARGEST_FACTOR = 4;
 
 /* With so many M-steps done, is the fit still to leave its start? */
-static bool is_free(const rfn_state *st, int64_t msteps) {
-    return st->options.sparse_loadings > 0 && !st->warm &&
-           msteps < FREE_ITERATIONS * rfn_msteps_an_iteration(st);
+static bool is_free(const rfn_setup *setup, int64_t msteps) {
+    return setup->options.sparse_loadings > 0 && !setup->warm &&
+           msteps < FREE_ITERATIONS * rfn_msteps_an_iteration(setup);
 }
 
-bool rfn_shrinks(const rfn_state *st) {
-    return st->options.sparse_loadings > 0 && !is_free(st, st->iteration - 1);
+bool rfn_shrinks(const rfn_setup *setup, const rfn_progress *progress) {
+    return setup->options.sparse_loadings > 0 && !is_free(setup, progress->iteration - 1);
 }
 
-bool rfn_is_free(const rfn_state *st) {
-    return is_free(st, st->iteration);
+/* A model to start from has its prior; one that is adapted has rules of its own. */
+static bool holds_prior_back(const rfn_setup *setup) {
+    return setup->options.sparse_loadings > 0 && !setup->warm && !rfn_adapts(&setup->options);
 }
 
-/* A model to start from has its prior; a steered one has rules of its own. */
-static bool holds_prior_back(const rfn_state *st) {
-    return st->options.sparse_loadings > 0 && !st->warm && !rfn_steers(&st->options);
-}
-
-bool rfn_still_begins(const rfn_state *st) {
-    int64_t growth = holds_prior_back(st) ? (int64_t)(1 / RISE) : 0;
-    return is_free(st, st->iteration - growth * rfn_msteps_an_iteration(st));
-}
-
-/* Units with one sample say only which sample that is: they do not count. */
-static bool explains(rb_dense codes, int64_t j) {
-    const void *row = rb_dense_row(codes, j);
-    int64_t positive = 0;
-    for (int64_t i = 0; i < codes.cols && positive < 2; i++) {
-        positive += rfn_get(codes.type, row, i) > 0;
-    }
-    return positive > 1;
+bool rfn_still_begins(const rfn_setup *setup, const rfn_progress *progress) {
+    int64_t growth = holds_prior_back(setup) ? (int64_t)(1 / RISE) : 0;
+    return is_free(setup, progress->iteration - growth * rfn_msteps_an_iteration(setup));
 }
 
 /* Shares of the samples: without an active unit, and with nearly all of those that explain any. */
@@ -62,18 +48,17 @@ typedef struct extremes {
     double empty, full;
 } extremes;
 
-static extremes measure(const rfn_state *st) {
-    rb_dense codes = st->held.search.codes;
-    bool *counts = st->held.explains;
+/* Units with one sample say only which sample that is: they do not count. */
+static extremes measure(rb_context *ctx, rb_dense codes, int64_t *positive) {
     int64_t units = 0, empty = 0, full = 0;
+    rfn_count_positive(ctx, codes, positive);
     for (int64_t j = 0; j < codes.rows; j++) {
-        counts[j] = explains(codes, j);
-        units += counts[j];
+        units += positive[j] > 1;
     }
     for (int64_t i = 0; i < codes.cols; i++) {
         int64_t active = 0;
         for (int64_t j = 0; j < codes.rows; j++) {
-            active += counts[j] && rfn_get(codes.type, rb_dense_row(codes, j), i) > 0;
+            active += positive[j] > 1 && rb_get(codes.type, rb_dense_row(codes, j), i) > 0;
         }
         empty += active == 0;
         full += units >= FEWEST_UNITS && (double)active >= NEARLY_ALL * (double)units;
@@ -82,31 +67,32 @@ static extremes measure(const rfn_state *st) {
     return (extremes){(double)empty / n, (double)full / n};
 }
 
-void rfn_hold_prior_back(rfn_state *st) {
-    rfn_prior *prior = &st->parameters.prior;
-    if (!holds_prior_back(st)) {
+void rfn_hold_prior_back(rb_context *ctx, const rfn_setup *setup, const rfn_codes *codes,
+                         int64_t *positive, rfn_progress *progress, rfn_prior *prior) {
+    if (!holds_prior_back(setup)) {
         return;
     }
-    if (!rfn_is_free(st) && !st->held.last) {
-        /* Only E-steps that hold codes know. */
-        extremes now = st->held.filled ? measure(st) : (extremes){0, 0};
+    if (!is_free(setup, progress->iteration) && !progress->last) {
+        /* Only E-steps that keep codes know. */
+        extremes now = codes->filled ? measure(ctx, codes->values, positive) : (extremes){0, 0};
         bool back = now.empty > MOST_EXTREME;
-        st->prior_stays = st->prior_stays || back;
-        st->prior_share = back              ? st->prior_share / 2
-                          : st->prior_stays ? st->prior_share
-                                            : fmin(1, st->prior_share + RISE);
-        bool settled = st->iteration >= SETTLED_ITERATIONS * rfn_msteps_an_iteration(st);
+        progress->prior_stays = progress->prior_stays || back;
+        progress->prior_share = back                    ? progress->prior_share / 2
+                                : progress->prior_stays ? progress->prior_share
+                                                        : fmin(1, progress->prior_share + RISE);
+        bool settled = progress->iteration >= SETTLED_ITERATIONS * rfn_msteps_an_iteration(setup);
         if (settled && now.full > MOST_EXTREME) {
-            st->shrink_factor = fmin(LARGEST_FACTOR, FACTOR_RISE * st->shrink_factor);
+            progress->shrink_factor = fmin(LARGEST_FACTOR, FACTOR_RISE * progress->shrink_factor);
         }
     }
-    rfn_prior_take_mean(prior, st->options.units, &st->options.prior_mean);
-    rfn_prior_scale_mean(prior, st->options.units, st->prior_share);
+    rfn_prior_take_mean(prior, setup->options.units, &setup->options.prior_mean,
+                        progress->prior_share);
 }
 
-void rfn_shrink_row(const rfn_state *st, int64_t k) {
-    rb_dense w = st->parameters.loadings;
-    double error = sqrt(st->parameters.noise[k] / (double)st->problem.n_samples);
-    double threshold = st->eta * st->options.sparse_loadings * st->shrink_factor * error;
-    rfn_soft_threshold(w, k, threshold);
+void rfn_shrink_row(const rfn_mstep_parts *parts, int64_t k) {
+    const rfn_setup *setup = parts->setup;
+    double error = sqrt(parts->parameters->noise[k] / (double)setup->problem.n_samples);
+    double threshold = parts->scratch->rates.eta * setup->options.sparse_loadings *
+                       parts->progress->shrink_factor * error;
+    rfn_soft_threshold(parts->parameters->loadings, k, threshold);
 }

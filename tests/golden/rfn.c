@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "../options.h"
-#include "rfn/state.h"
+#include "rfn_pass.h"
 #include <rarebit/rarebit.h>
 
 #include <glob.h>
@@ -90,38 +90,37 @@ static rb_rfn_options options_of(const struct golden *g) {
 }
 
 /* Starts a fit with the parameters of the case. */
-static rfn_state *start(rb_context *ctx, const struct golden *g, const rb_fit_options *fit,
-                        const rb_rfn_options *options) {
+static void start(rb_context *ctx, const struct golden *g, const rb_fit_options *fit,
+                  const rb_rfn_options *options, rfn_steps *steps) {
     rb_problem problem = {.n_samples = g->n,
                           .n_features = g->m,
                           .type = RB_FLOAT64,
                           .block_samples = g->n,
                           .fit = fit};
-    void *state;
-    assert_int_equal(rfn_start(ctx, &problem, options, NULL, &state), RB_OK);
-    rfn_state *st = state;
+    rfn_steps_new(ctx, problem, options, steps);
+    rfn_parameters *parameters = &steps->fit->parameters;
     for (int64_t k = 0; k < g->m; k++) {
-        st->parameters.noise[k] = g->psi0[k];
+        parameters->noise[k] = g->psi0[k];
         for (int64_t j = 0; j < g->l; j++) {
-            rb_dense_set(st->parameters.loadings, k, j, g->w0[k * g->l + j]);
+            rb_dense_set(parameters->loadings, k, j, g->w0[k * g->l + j]);
         }
     }
-    return st;
 }
 
-/* The last E-step: its codes (st->codes, before scaling), mu_p = V B + bias, and Sigma. */
-static void assert_estep(const struct golden *g, const rfn_state *st, rb_dense v) {
+/* The last E-step: its codes (of the block, before scaling), mu_p = V B + bias, and Sigma. */
+static void assert_estep(const struct golden *g, const rfn_fit *st, rb_dense v) {
+    const rfn_cpu *engine = st->engine;
     double mu[MOST], mu_p[MOST];
     for (int64_t i = 0; i < g->n; i++) {
         for (int64_t j = 0; j < g->l; j++) {
-            double sum = rfn_get(RB_FLOAT64, st->posterior.bias, j);
+            double sum = rb_get(RB_FLOAT64, st->posterior.bias, j);
             for (int64_t k = 0; k < g->m; k++) {
                 sum += rb_dense_get(v, i, k) * rb_dense_get(st->posterior.filter, k, j);
             }
             mu_p[i * g->l + j] = sum;
-            double code = rb_dense_get(st->codes, i, j) / st->units.scale[j];
-            if (rfn_is_dead(st, j) && st->options.normalize == RB_RFN_NORMALIZE_RMS) {
-                code = st->units.candidates[j].sample == i ? sqrt((double)g->n) : 0;
+            double code = rb_dense_get(engine->block.codes, i, j) / st->progress.scale[j];
+            if (!st->progress.alive[j] && st->setup.options.normalize == RB_RFN_NORMALIZE_RMS) {
+                code = st->sums.place[j] == i ? sqrt((double)g->n) : 0;
             }
             mu[i * g->l + j] = code;
         }
@@ -140,15 +139,19 @@ static void check(const char *path) {
     rb_fit_options_default(&fit);
     fit.trace = true;
     rb_rfn_options options = options_of(&g);
-    rfn_state *st = start(ctx, &g, &fit, &options);
+    rfn_steps steps;
+    start(ctx, &g, &fit, &options, &steps);
+    rfn_fit *st = steps.fit;
     rb_block block = {
         .n_samples = g.n, .n_features = g.m, .dense = {g.v, g.n, g.m, g.m, RB_FLOAT64}};
-    assert_int_equal(rfn_survey(ctx, st, &block), RB_OK);
+    rfn_steps_survey(ctx, &steps, &block);
     for (int64_t t = 0; t < g.iterations; t++) {
         double f, o;
-        assert_int_equal(rfn_newton_begin(ctx, st), RB_OK);
-        assert_int_equal(rfn_newton_block(ctx, st, &block), RB_OK);
-        assert_int_equal(rfn_newton_end(ctx, st), RB_OK);
+        bool again;
+        rfn_steps_clear(&steps, RB_PART_SUMS);
+        assert_int_equal(rb_method_rfn.begin(ctx, st), RB_OK);
+        assert_int_equal(rb_method_rfn.block(ctx, st, &block), RB_OK);
+        assert_int_equal(rb_method_rfn.end(ctx, st, &again), RB_OK);
         if (t + 1 == g.iterations) {
             assert_estep(&g, st, block.dense);
         }
@@ -161,7 +164,7 @@ static void check(const char *path) {
     }
     assert_array(g.root, "W", st->parameters.loadings);
     assert_array(g.root, "Psi", (rb_dense){st->parameters.noise, g.m, 1, 1, RB_FLOAT64});
-    rfn_finish(st);
+    rfn_steps_free(&steps);
     rb_context_free(ctx);
     json_decref(g.root);
 }

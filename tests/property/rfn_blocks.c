@@ -27,6 +27,9 @@ static rb_model *fit_in_blocks(rb_context *ctx, rb_source *source, int64_t block
     rb_run run = {.method = &rb_method_rfn,
                   .options = &options,
                   .problem = {.n_samples = source->n_samples,
+                              .own = source->n_samples,
+                              .method = &rb_method_rfn,
+                              .decay = 1,
                               .n_features = source->n_features,
                               .type = RB_FLOAT64,
                               .block_samples = block_samples,
@@ -34,6 +37,7 @@ static rb_model *fit_in_blocks(rb_context *ctx, rb_source *source, int64_t block
                   .feed = feed,
                   .start = start,
                   .model = model};
+    run.shape = rb_shape_of(&run.problem, run.options);
     assert_ok(ctx, rb_run_loop(ctx, &run));
     rb_feed_free(feed);
     rb_preprocess_free(p);

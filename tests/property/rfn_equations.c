@@ -185,7 +185,7 @@ static void posterior_by_definition(int64_t m, int64_t l, enum covariance kind, 
                 bias += sigma[a * l + b] * before[b * l + c] * p.prior.mean[c];
             }
         }
-        assert_close(rfn_get(RB_FLOAT64, posterior.bias, a), bias, 1e-11);
+        assert_close(rb_get(RB_FLOAT64, posterior.bias, a), bias, 1e-11);
         for (int64_t k = 0; k < m; k++) {
             double filter = 0;
             for (int64_t b = 0; b < l; b++) {

@@ -3,7 +3,7 @@
 #include "fixture.h"
 
 #include "quadratic.h"
-#include "rfn/estep/estep.h"
+#include "rfn/paper/paper.h"
 
 enum { L = 7, N = 23 };
 

@@ -1,7 +1,7 @@
 /* The projection of the E-step is the nearest feasible point (Theorem 12), degenerate case
  * included. */
 #include "fixture.h"
-#include "rfn/state.h"
+#include "rfn_pass.h"
 
 enum { N = 4, M = 3 };
 
@@ -13,25 +13,28 @@ static void codes_of(const double means[N], double codes[N], bool *dead, double 
     rb_rfn_options options = fixture_rfn(1, RB_RFN_NORMALIZE_RMS);
     rb_problem problem = {
         .n_samples = N, .n_features = M, .type = RB_FLOAT64, .block_samples = N, .fit = &fit};
-    void *state;
-    assert_ok(ctx, rfn_start(ctx, &problem, &options, NULL, &state));
-    rfn_state *st = state;
+    rfn_steps steps;
+    rfn_steps_new(ctx, problem, &options, &steps);
+    rfn_fit *st = steps.fit;
     double v[N * M] = {0};
     for (int i = 0; i < N; i++) {
         v[i * M] = means[i];
     }
     rb_block block = {.n_samples = N, .n_features = M, .dense = {v, N, M, M, RB_FLOAT64}};
-    assert_ok(ctx, rfn_newton_begin(ctx, st));
+    bool again;
+    rfn_steps_clear(&steps, RB_PART_SUMS);
+    assert_ok(ctx, rb_method_rfn.begin(ctx, st));
     rb_dense_zero(st->posterior.filter);
     rb_dense_set(st->posterior.filter, 0, 0, 1);
-    assert_ok(ctx, rfn_newton_block(ctx, st, &block));
-    assert_ok(ctx, rfn_newton_end(ctx, st));
-    *dead = rfn_is_dead(st, 0);
-    *scale = st->units.scale[0];
+    assert_ok(ctx, rb_method_rfn.block(ctx, st, &block));
+    assert_ok(ctx, rb_method_rfn.end(ctx, st, &again));
+    *dead = !st->progress.alive[0];
+    *scale = st->progress.scale[0];
     for (int i = 0; i < N; i++) {
-        codes[i] = rb_dense_get(st->codes, i, 0) / st->units.scale[0];
+        codes[i] =
+            rb_dense_get(((const rfn_cpu *)st->engine)->block.codes, i, 0) / st->progress.scale[0];
         if (*dead) {
-            codes[i] = st->units.candidates[0].sample == i ? sqrt(N) : 0;
+            codes[i] = st->sums.place[0] == i ? sqrt(N) : 0;
         }
     }
     /* The moments are those of these codes. */
@@ -40,9 +43,10 @@ static void codes_of(const double means[N], double codes[N], bool *dead, double 
         u += v[i * M] * codes[i] / N;
         a += codes[i] * codes[i] / N;
     }
-    assert_close(rb_dense_get(st->u, 0, 0), u, 1e-12);
-    assert_close(rb_dense_get(st->s, 0, 0) - rb_dense_get(st->posterior.sigma, 0, 0), a, 1e-12);
-    rfn_finish(st);
+    assert_close(rb_dense_get(st->moments.u, 0, 0), u, 1e-12);
+    assert_close(rb_dense_get(st->moments.s, 0, 0) - rb_dense_get(st->posterior.sigma, 0, 0), a,
+                 1e-12);
+    rfn_steps_free(&steps);
     rb_context_free(ctx);
 }
 

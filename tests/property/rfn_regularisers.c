@@ -1,7 +1,7 @@
 /* Weight decay, momentum, activations, dropout and input noise: fits against the definitions,
  * sample by sample. */
 #include "../options.h"
-#include "rfn/state.h"
+#include "rfn_pass.h"
 #include "rfn_reference.h"
 
 enum { N = 120, M = 9, UNITS = 4, ITERATIONS = 5 };
@@ -207,7 +207,6 @@ static double *by_blocks(int64_t block_samples) {
     rb_rfn_options options = base();
     rb_fit_options fit = fixture_fit(ITERATIONS, RB_FLOAT64);
     double *values = fixture_values(N, M, 3, 25), *loadings = reference_zeros(M * UNITS);
-    void *state;
     options.input_noise = RB_RFN_NOISE_GAUSSIAN;
     options.input_noise_level = 0.5;
     options.dropout = 0.3;
@@ -216,23 +215,26 @@ static double *by_blocks(int64_t block_samples) {
                           .type = RB_FLOAT64,
                           .block_samples = block_samples,
                           .fit = &fit};
-    const rb_method *rfn = rb_find_method(ctx, "rfn");
-    assert_ok(ctx, rfn->start(ctx, &problem, &options, NULL, &state));
+    const rb_method *rfn = &rb_method_rfn;
+    rfn_steps steps;
+    rfn_steps_new(ctx, problem, &options, &steps);
+    void *fit_state = steps.fit;
     for (int t = -1; t < ITERATIONS; t++) { /* -1: the survey */
         bool again;
-        assert_ok(ctx, t < 0 ? RB_OK : rfn->begin(ctx, state));
+        rfn_steps_clear(&steps, t < 0 ? RB_PART_SURVEY : RB_PART_SUMS);
+        assert_ok(ctx, t < 0 ? RB_OK : rfn->begin(ctx, fit_state));
         for (int64_t first = 0; first < N; first += block_samples) {
             int64_t left = N - first, count = left < block_samples ? left : block_samples;
-            rb_block block = {.first = first, .n_samples = count, .n_features = M};
+            rb_block block = {.first = first, .own = first, .n_samples = count, .n_features = M};
             block.dense = (rb_dense){values + first * M, count, M, M, RB_FLOAT64};
-            assert_ok(ctx, (t < 0 ? rfn->survey : rfn->block)(ctx, state, &block));
+            assert_ok(ctx, (t < 0 ? rfn->survey : rfn->block)(ctx, fit_state, &block));
         }
-        assert_ok(ctx, t < 0 ? RB_OK : rfn->end(ctx, state, &again));
-        assert_ok(ctx, t < 0 ? RB_OK : rfn->mstep(ctx, state));
+        assert_ok(ctx, t < 0 ? rfn->survey_end(ctx, fit_state) : rfn->end(ctx, fit_state, &again));
+        assert_ok(ctx, t < 0 ? RB_OK : rfn->mstep(ctx, fit_state));
     }
-    rb_dense w = ((rfn_state *)state)->parameters.loadings;
+    rb_dense w = steps.fit->parameters.loadings;
     rb_dense_copy(w, (rb_dense){loadings, M, UNITS, UNITS, RB_FLOAT64});
-    rfn->finish(state);
+    rfn_steps_free(&steps);
     free(values);
     rb_context_free(ctx);
     return loadings;

@@ -533,6 +533,7 @@ static void needs_a_method_that_can(void **state) {
     rb_method other = *rb_context_method(p->ctx, 0);
     other.name = "other";
     other.keep = NULL;
+    other.parts = NULL;
     other.survey = never;
     assert_ok(p->ctx, rb_context_add_method(p->ctx, &other));
     rb_model *model;

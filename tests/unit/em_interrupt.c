@@ -307,6 +307,7 @@ static void without_a_list_there_is_no_model(void **state) {
     rb_model *model;
     other.name = "other";
     other.keep = NULL;
+    other.parts = NULL;
     assert_ok(p->ctx, rb_context_add_method(p->ctx, &other));
     rb_model_free(fit_for(p, 4));
     prepare(p, p->reads - 1);

@@ -178,6 +178,7 @@ static void needs_to_know_the_parameters(void **state) {
     rb_method other = *rb_context_method(p->ctx, 0);
     other.name = "other";
     other.keep = NULL;
+    other.parts = NULL;
     assert_ok(p->ctx, rb_context_add_method(p->ctx, &other));
     rb_model *model;
     p->fit.parameter_tolerance = 0.1;

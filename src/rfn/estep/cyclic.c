@@ -103,7 +103,7 @@ static double scale_of(const struct sweep *s, int64_t slices) {
         int64_t largest =
             rfn_largest(s->codes.type, n, -1 / rb_dense_get(s->problem->hessian, j, j),
                         rb_dense_row(s->codes, j), rb_dense_row(s->work->residual, s->unit));
-        rfn_put(s->codes.type, s->work->target, largest, sqrt((double)n));
+        rb_put(s->codes.type, s->work->target, largest, sqrt((double)n));
     }
     return 1;
 }
@@ -127,6 +127,6 @@ void rfn_cyclic(rb_context *ctx, const rfn_quadratic *problem, rb_dense codes, r
     }
     *change = 0;
     for (int64_t i = 0; i < codes.cols; i++) {
-        *change = fmax(*change, rfn_get(codes.type, work->changes, i));
+        *change = fmax(*change, rb_get(codes.type, work->changes, i));
     }
 }

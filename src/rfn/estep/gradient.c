@@ -34,7 +34,7 @@ static void one_unit(void *arg, int64_t unit, int worker) {
                  rb_dense_row(s->work->residual, unit), next);
     double change = 0;
     for (int64_t i = 0; i < n; i++) {
-        change = fmax(change, fabs(rfn_get(type, next, i) - rfn_get(type, code, i)));
+        change = fmax(change, fabs(rb_get(type, next, i) - rb_get(type, code, i)));
     }
     s->changes[unit] = change;
 }

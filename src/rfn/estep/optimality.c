@@ -24,7 +24,7 @@ struct look {
 static double largest_difference(rb_type type, int64_t n, const void *x, const void *y) {
     double most = 0;
     for (int64_t i = 0; i < n; i++) {
-        most = fmax(most, fabs(rfn_get(type, x, i) - rfn_get(type, y, i)));
+        most = fmax(most, fabs(rb_get(type, x, i) - rb_get(type, y, i)));
     }
     return most;
 }
@@ -46,7 +46,7 @@ static void one_unit(void *arg, int64_t unit, int worker) {
         s->multipliers[j] = -rb_dot(s->ctx, type, n, code, residual) / (double)n;
     }
     for (int64_t i = 0; i < n; i++) {
-        s->largest[unit] = fmax(s->largest[unit], rfn_get(type, code, i));
+        s->largest[unit] = fmax(s->largest[unit], rb_get(type, code, i));
     }
     rfn_feasible(s->ctx, s->problem->normalized, type, n, -1 / s->e_max, code, residual, moved);
     s->distance[unit] = largest_difference(type, n, code, moved);

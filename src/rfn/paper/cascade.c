@@ -9,7 +9,7 @@
  * A stage that was not good enough is left out for a while, twice as long each time, since a
  * stage that fails costs more than it could win.
  */
-#include "estep.h"
+#include "paper.h"
 
 #include <math.h>
 #include <string.h>

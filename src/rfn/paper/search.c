@@ -1,6 +1,6 @@
 /* What E-steps that try candidates share: the double projection of S9.5.3, eq. 209, and how much a
  * candidate changes O. */
-#include "estep.h"
+#include "paper.h"
 
 #include <string.h>
 
@@ -38,7 +38,7 @@ static void move_unit(void *arg, int64_t j, int worker) {
     }
     rfn_feasible(r->ctx, normalized, type, n, r->lambda, code, rb_dense_row(r->direction, j), next);
     for (int64_t i = 0; r->gamma < 1 && i < n; i++) {
-        rfn_put(type, next, i, rfn_get(type, next, i) - rfn_get(type, code, i));
+        rb_put(type, next, i, rb_get(type, next, i) - rb_get(type, code, i));
     }
     if (r->gamma < 1) {
         rfn_feasible(r->ctx, normalized, type, n, r->gamma, code, next, next);
@@ -56,7 +56,7 @@ static void measure_unit(void *arg, int64_t unit, int worker) {
     const void *code = rb_dense_row(s->codes, j), *next = rb_dense_row(s->next, j);
     void *moved = rb_dense_row(s->work->moved, unit);
     for (int64_t i = 0; i < n; i++) {
-        rfn_put(type, moved, i, rfn_get(type, next, i) - rfn_get(type, code, i));
+        rb_put(type, moved, i, rb_get(type, next, i) - rb_get(type, code, i));
     }
     r->changes[unit] = (rb_dot(r->ctx, type, n, moved, rb_dense_row(s->work->residual, unit)) +
                         rb_dot(r->ctx, type, n, moved, rb_dense_row(s->gradient, j))) /

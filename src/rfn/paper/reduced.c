@@ -15,7 +15,7 @@
  * most n factorisations of the free units: much where many are free, and a cascade then goes
  * without.
  */
-#include "estep.h"
+#include "paper.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -87,8 +87,8 @@ static bool is_active(const rfn_reduced *r, int64_t unit, int64_t sample) {
         return true;
     }
     rb_type type = s->codes.type;
-    return rfn_get(type, rb_dense_row(s->codes, unit), sample) <= r->near[sample] &&
-           rfn_get(type, rb_dense_row(s->gradient, unit), sample) > 0;
+    return rb_get(type, rb_dense_row(s->codes, unit), sample) <= r->near[sample] &&
+           rb_get(type, rb_dense_row(s->gradient, unit), sample) > 0;
 }
 
 static int compare(const void *a, const void *b) {
@@ -108,7 +108,7 @@ static void find_near(rfn_reduced *r) {
     for (int64_t j = 0; j < l; j++) {
         const void *code = rb_dense_row(s->codes, j), *next = rb_dense_row(s->next, j);
         for (int64_t i = 0; i < n; i++) {
-            double move = rfn_get(type, next, i) - rfn_get(type, code, i);
+            double move = rb_get(type, next, i) - rb_get(type, code, i);
             r->near[i] += move * move;
         }
     }
@@ -153,18 +153,18 @@ static void solve_group(const rfn_reduced *r, const struct entry *group, int64_t
     for (int64_t a = 0; a < n_free; a++) {
         const void *row = rb_dense_row(s->problem->hessian, own->free[a]);
         for (int64_t b = 0; b <= a; b++) {
-            own->matrix[a * n_free + b] = rfn_get(type, row, own->free[b]);
+            own->matrix[a * n_free + b] = rb_get(type, row, own->free[b]);
         }
         const void *gradient = rb_dense_row(s->gradient, own->free[a]);
         for (int64_t c = 0; c < count; c++) {
-            own->sides[c * n_free + a] = -rfn_get(type, gradient, group[c].sample);
+            own->sides[c * n_free + a] = -rb_get(type, gradient, group[c].sample);
         }
     }
     rb_solve_small(n_free, own->matrix, count, own->sides);
     for (int64_t a = 0; a < n_free; a++) {
         void *direction = rb_dense_row(s->direction, own->free[a]);
         for (int64_t c = 0; c < count; c++) {
-            rfn_put(type, direction, group[c].sample, own->sides[c * n_free + a]);
+            rb_put(type, direction, group[c].sample, own->sides[c * n_free + a]);
         }
     }
 }

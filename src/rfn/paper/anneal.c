@@ -14,7 +14,7 @@
  * fewer where the parabola through O at 0 and at the last two steps has no value that is good
  * enough below them; with --accept any too, so that a step that would lower O may be missed.
  */
-#include "estep.h"
+#include "paper.h"
 
 #include <math.h>
 

@@ -7,7 +7,7 @@
  * infinite. The step begins with 1 / e_max and is halved. O falls for short steps, unless the codes
  * are stationary.
  */
-#include "estep.h"
+#include "paper.h"
 
 #include <math.h>
 #include <string.h>
@@ -31,19 +31,18 @@ static void reduce_unit(void *arg, int64_t j, int worker) {
         return;
     }
     int64_t solved = rfn_largest(type, n, 0, code, code);
-    double ratio = rfn_get(type, gradient, solved) / rfn_get(type, code, solved), squares = 0;
+    double ratio = rb_get(type, gradient, solved) / rb_get(type, code, solved), squares = 0;
     for (int64_t i = 0; i < n; i++) {
-        double x = rfn_get(type, code, i);
-        double y =
-            i == solved ? 0 : fmax(0, x - r->step * (rfn_get(type, gradient, i) - ratio * x));
-        rfn_put(type, next, i, y);
+        double x = rb_get(type, code, i);
+        double y = i == solved ? 0 : fmax(0, x - r->step * (rb_get(type, gradient, i) - ratio * x));
+        rb_put(type, next, i, y);
         squares += y * y;
     }
     double scale = squares > (double)n ? sqrt((double)n / squares) : 1;
     for (int64_t i = 0; scale < 1 && i < n; i++) {
-        rfn_put(type, next, i, scale * rfn_get(type, next, i));
+        rb_put(type, next, i, scale * rb_get(type, next, i));
     }
-    rfn_put(type, next, solved, sqrt(fmax(0, (double)n - squares)));
+    rb_put(type, next, solved, sqrt(fmax(0, (double)n - squares)));
 }
 
 bool rfn_try_grg(rb_context *ctx, rfn_search *s) {

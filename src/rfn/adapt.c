@@ -1,0 +1,138 @@
+/* Sparseness by the prior mean (Clevert et al. 2015, S10): xi = -rho for every unit, and rho is
+ * adapted until the codes are as sparse as they are to be.
+ *
+ *     rho <- rho exp(GAIN (SP* - SP - DAMPING dSP)),  rho from 0.5
+ *
+ * after each iteration with an E-step that keeps codes, SP the share of zeros among them and dSP
+ * its change by the iteration: codes follow the prior slowly, and without the last term rho would
+ * go far above where it ends. SP* is what was asked for, or MARGIN above the sparseness of the
+ * projected posterior means that these E-steps begin with, for newton would still have gone on to
+ * sparser ones. Iterations that follow leave rho alone, so that the objective can settle.
+ *
+ * Two things are not given up for zeros. A unit that is left with one sample at most would only say
+ * which sample that is: while there are more of them than in the beginning rho steps back. And
+ * codes are to be the best for their parameters, or those of the samples one by one would be other
+ * ones: where P + diag tau is no longer positive definite (estep/optimality.c), rho steps back, and
+ * grows slowly from there.
+ */
+#include "fit.h"
+
+#include <math.h>
+
+static const double MOST_SPARSE = 0.9999; /* as target_sparseness */
+static const double GAIN = 0.5, DAMPING = 10, FIRST_RHO = 0.5, MARGIN = 0.01;
+
+/* The certificate costs about half an iteration: it is looked at every few, and is to be above
+ * this, since the codes go on to change. */
+enum { LOOK_EVERY = 5 };
+static const double LEAST_CERTIFICATE = 0.02, BACK = 0.95, FORTH = 1.02;
+static const double LEAST_RHO = 1e-3; /* below it the prior hardly matters */
+
+struct count {
+    rb_dense codes;
+    int64_t *positive; /* of each unit */
+};
+
+static void count_unit(void *arg, int64_t j, int worker) {
+    (void)worker;
+    const struct count *c = arg;
+    const void *row = rb_dense_row(c->codes, j);
+    int64_t positive = 0;
+    for (int64_t i = 0; i < c->codes.cols; i++) {
+        positive += rb_get(c->codes.type, row, i) > 0;
+    }
+    c->positive[j] = positive;
+}
+
+void rfn_count_positive(rb_context *ctx, rb_dense codes, int64_t *positive) {
+    rb_parallel(ctx, codes.rows, count_unit, &(struct count){codes, positive});
+}
+
+/* Sparseness of the codes at hand; *singletons: units with one sample at most. */
+static double measure(rb_context *ctx, rb_dense codes, int64_t *positive, int64_t *singletons) {
+    int64_t all = 0;
+    rfn_count_positive(ctx, codes, positive);
+    *singletons = 0;
+    for (int64_t j = 0; j < codes.rows; j++) {
+        all += positive[j];
+        *singletons += positive[j] <= 1;
+    }
+    return 1 - (double)all / ((double)codes.rows * (double)codes.cols);
+}
+
+/* Iterations with an E-step that keeps codes, so far. */
+static int64_t iterations_of(const rfn_setup *setup, const rfn_progress *progress) {
+    return progress->iteration - setup->options.newton_iterations;
+}
+
+void rfn_adapt_prior(rb_context *ctx, const rfn_setup *setup, const rfn_codes *codes,
+                     int64_t *positive, rfn_progress *progress, rfn_prior *prior) {
+    const rb_rfn_options *options = &setup->options;
+    rfn_adaptation *a = &progress->adaptation;
+    int64_t singletons, done = iterations_of(setup, progress);
+    if (!rfn_adapts(options) || done < 1 || done > options->steer_iterations || progress->last) {
+        return;
+    }
+    double sparseness = measure(ctx, codes->values, positive, &singletons);
+    if (done == 1) {
+        double asked = options->target_sparseness;
+        double mean = setup->warm ? prior->mean[0] : options->prior_mean.value;
+        a->target = fmin(asked > 0 ? asked : sparseness + MARGIN, MOST_SPARSE);
+        a->singletons = singletons;
+        a->rho = mean < 0 ? -mean : FIRST_RHO;
+        a->ceiling = INFINITY;
+    } else {
+        double rise = sparseness - a->before;
+        double change = GAIN * (a->target - sparseness - DAMPING * rise);
+        if (singletons > a->singletons) {
+            a->rho = fmin(a->rho, fmax(BACK * a->rho, FIRST_RHO));
+        } else {
+            a->rho *= exp(change);
+        }
+        a->rho = fmin(a->rho, a->ceiling);
+    }
+    a->before = sparseness;
+    rfn_prior_take_mean(prior, options->units, &(rb_values){.value = -a->rho}, 1);
+}
+
+bool rfn_looks_at_certificate(const rfn_setup *setup, const rfn_progress *progress) {
+    int64_t done = iterations_of(setup, progress);
+    return rfn_adapts(&setup->options) && setup->options.normalize == RB_RFN_NORMALIZE_RMS &&
+           !progress->last && done > 0 && done <= setup->options.steer_iterations &&
+           done % LOOK_EVERY == 0;
+}
+
+void rfn_bound_adaptation(double certificate, rfn_adaptation *a) {
+    a->ceiling = certificate < LEAST_CERTIFICATE ? BACK * a->rho : FORTH * a->ceiling;
+}
+
+bool rfn_may_stop(const void *state) {
+    const rfn_fit *fit = state;
+    return iterations_of(&fit->setup, &fit->progress) > fit->setup.options.steer_iterations &&
+           !rfn_still_begins(&fit->setup, &fit->progress);
+}
+
+void rfn_report_adaptation(rb_context *ctx, const rfn_setup *setup, const rfn_codes *codes,
+                           int64_t *positive, const rfn_progress *progress,
+                           const rfn_prior *prior) {
+    const rfn_adaptation *a = &progress->adaptation;
+    int64_t singletons;
+    if (!rfn_adapts(&setup->options) || !(a->target > 0)) {
+        return;
+    }
+    double sparseness = measure(ctx, codes->values, positive, &singletons);
+    const char *advice = "give more steer-iterations";
+    if (sparseness > a->target && a->rho < LEAST_RHO) {
+        advice = "fewer need a prior-mean above 0";
+    } else if (singletons > a->singletons) {
+        advice = "sparser codes would leave units with a single sample; take fewer units";
+    } else if (sparseness < a->target && isfinite(a->ceiling)) {
+        advice = "sparser codes would not be the best for their parameters; newton's are sparser";
+    }
+    if (fabs(sparseness - a->target) > MARGIN) {
+        rb_log(ctx, RB_LOG_WARNING,
+               "a share of %.3f of the codes is 0, not %.3f as wanted, with a prior mean of %.3g: "
+               "%s",
+               sparseness, a->target, prior->mean[0], advice);
+    }
+}

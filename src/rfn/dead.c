@@ -1,0 +1,64 @@
+/* Dead units: no posterior mean is positive over all samples.
+ *
+ * On the rectified and normalised set the nearest feasible point of such a unit is sqrt(n) for the
+ * sample of its largest posterior mean (ties: the first) and 0 elsewhere (Clevert et al. 2015,
+ * Theorem 12, eq. 175, which prints the largest unit for the largest sample; Theorem 1 prints
+ * sqrt(1/n), whose mean square is not 1). The sample is kept as the pass goes by, so that one pass
+ * is enough.
+ */
+#include "fit.h"
+
+#include <math.h>
+#include <string.h>
+
+rb_error rfn_take_candidate(rb_context *ctx, rfn_sums *sums, int64_t j, double largest,
+                            const rb_block *block, int64_t i, const void *codes) {
+    int64_t m = block->n_features, l = sums->s.cols;
+    rb_type type = sums->s.type;
+    rfn_candidate *candidate = &sums->candidates[j];
+    if (!candidate->row) {
+        candidate->row = rb_alloc(ctx, m, rb_type_size(type));
+    }
+    if (!candidate->codes) {
+        candidate->codes = rb_alloc(ctx, l, rb_type_size(type));
+    }
+    if (!candidate->row || !candidate->codes) {
+        return RB_ERROR_MEMORY;
+    }
+    sums->place[j] = block->first + i;
+    sums->largest[j] = largest;
+    rb_block_rows(block, i, (rb_dense){candidate->row, 1, m, m, type});
+    memcpy(candidate->codes, codes, (size_t)l * rb_type_size(type));
+    return RB_OK;
+}
+
+void rfn_candidates_free(rfn_sums *sums) {
+    for (int64_t j = 0; sums->candidates && j < sums->s.cols; j++) {
+        rb_free(sums->candidates[j].row);
+        rb_free(sums->candidates[j].codes);
+    }
+    rb_free(sums->candidates);
+    sums->candidates = NULL;
+}
+
+void rfn_place_dead(const rfn_sums *sums, const rfn_progress *progress, rfn_moments *moments) {
+    rb_dense u = moments->u, s = moments->s;
+    double root = sqrt(sums->weight / sums->gain);
+    for (int64_t j = 0; j < s.cols; j++) {
+        const rfn_candidate *own = &sums->candidates[j];
+        if (progress->alive[j] || sums->place[j] < 0) {
+            continue;
+        }
+        for (int64_t k = 0; k < u.rows; k++) {
+            rb_dense_set(u, k, j, rb_get(u.type, own->row, k) / root);
+        }
+        for (int64_t c = 0; c < s.cols; c++) {
+            double code = rb_get(s.type, own->codes, c) / progress->scale[c];
+            if (!progress->alive[c]) {
+                code = sums->place[c] == sums->place[j] ? root : 0;
+            }
+            rb_dense_set(s, j > c ? j : c, j > c ? c : j, code / root);
+        }
+        moments->mean[j] = 1 / root;
+    }
+}

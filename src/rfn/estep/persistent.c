@@ -1,0 +1,207 @@
+/* E-steps that go on from the codes of the iteration before: these stay in memory, and so does Q,
+ * 2 n l values together; gradient has another n l, and E-steps that try candidates 4.
+ *
+ * Two passes over the samples: the first collects Q = V Psi^-1 W + xi; then the codes are improved;
+ * the second adds up the moments. The first iteration has no codes yet and takes mu = P(mu_p).
+ */
+#include "rfn/fit.h"
+#include "rfn/objective.h"
+
+#include <stddef.h>
+
+static const rb_field fields[] = {
+    {"quadratic", offsetof(rfn_persistent, problem.hessian), RB_FIELD_DENSE, RB_KEPT_WORKING,
+     RFN_PERSISTENT, RFN_UNITS},
+    {"linear", offsetof(rfn_persistent, problem.linear), RB_FIELD_DENSE, RB_KEPT_WORKING,
+     RFN_PERSISTENT, RFN_SAMPLES},
+    {"next", offsetof(rfn_persistent, search.next), RB_FIELD_DENSE, RB_KEPT_WORKING, RFN_PERSISTENT,
+     RFN_STEPPED},
+    {"gradient", offsetof(rfn_persistent, search.gradient), RB_FIELD_DENSE, RB_KEPT_WORKING,
+     RFN_PERSISTENT, RFN_TRIED},
+    {"direction", offsetof(rfn_persistent, search.direction), RB_FIELD_DENSE, RB_KEPT_WORKING,
+     RFN_PERSISTENT, RFN_TRIED},
+    {"gradient_step", offsetof(rfn_persistent, search.gradient_step), RB_FIELD_DENSE,
+     RB_KEPT_WORKING, RFN_PERSISTENT, RFN_TRIED},
+    {"persistent_dead", offsetof(rfn_persistent, dead), RB_FIELD_POINTER, RB_KEPT_FLAG,
+     RFN_PERSISTENT},
+    {0},
+};
+static const rb_part parts[] = {{RB_PART_SCRATCH, fields, 0}, {0}};
+
+rb_error rfn_persistent_new(rb_context *ctx, const rfn_setup *setup, const rb_shape *shape,
+                            rfn_persistent *p) {
+    int64_t l = shape->dims[RFN_UNITS], n = shape->dims[RFN_SAMPLES];
+    rb_error err = rb_parts_new(ctx, parts, shape, p);
+    err = err ? err : rfn_work_new(ctx, shape->type, l, n, &p->work);
+    err = err ? err : rfn_block_work_new(ctx, shape, &p->block);
+    if (!err && shape->dims[RFN_TRIED] > 0) {
+        err = rfn_reduced_new(ctx, l, n, &p->search.reduced);
+    }
+    p->setup = setup;
+    p->problem.normalized = setup->options.normalize == RB_RFN_NORMALIZE_RMS;
+    p->problem.dead = p->dead;
+    p->search.problem = &p->problem;
+    p->search.work = &p->work;
+    return err;
+}
+
+void rfn_persistent_free(rfn_persistent *p) {
+    rb_parts_free(parts, p);
+    rfn_work_free(&p->work);
+    rfn_block_work_free(&p->block);
+    rfn_reduced_free(p->search.reduced);
+}
+
+double rfn_persistent_bytes(const rb_shape *shape) {
+    static const rb_part block[] = {{RB_PART_SCRATCH, rfn_block_fields, 0}, {0}};
+    return rb_parts_bytes(parts, shape, 0) + rb_parts_bytes(block, shape, 0) +
+           rfn_work_bytes(shape->type, shape->dims[RFN_UNITS], shape->dims[RFN_SAMPLES]);
+}
+
+rb_error rfn_persistent_begin(rb_context *ctx, rfn_persistent *p, const rfn_parameters *parameters,
+                              rb_dense weighted) {
+    p->parameters = parameters;
+    p->weighted = weighted;
+    rfn_hessian(ctx, parameters, weighted, p->problem.hessian);
+    rb_dense_mirror(p->problem.hessian);
+    rfn_weigh(ctx, parameters, weighted);
+    p->block.has_offset = false;
+    return RB_OK;
+}
+
+/* ---- passes ---- */
+
+struct pass {
+    rb_context *ctx;
+    rfn_persistent *p;
+    const rb_block *block;
+    rb_dense codes; /* over all samples */
+};
+
+/* The samples of a task: rows of the block's codes, and the same columns of a matrix over all
+ * samples. */
+static rb_dense rows_of(const struct pass *pass, int64_t task) {
+    return rfn_task_rows(rb_dense_rows(pass->p->block.codes, 0, pass->block->n_samples), task);
+}
+
+static rb_dense columns_of(const struct pass *pass, rb_dense all, int64_t task) {
+    int64_t first = rfn_task_first(pass->block->n_samples, task);
+    return rb_dense_part(all, 0, all.rows, pass->block->own + first, rows_of(pass, task).rows);
+}
+
+static void collect(void *arg, int64_t task, int worker) {
+    (void)worker;
+    const struct pass *pass = arg;
+    rb_dense rows = rows_of(pass, task);
+    rfn_project(pass->ctx, pass->block, rfn_task_first(pass->block->n_samples, task),
+                pass->p->weighted, rows);
+    for (int64_t i = 0; i < rows.rows; i++) {
+        rb_axpy(pass->ctx, rows.type, rows.cols, 1, pass->p->block.offset, rb_dense_row(rows, i));
+    }
+    rb_dense_transpose(rows, columns_of(pass, pass->p->problem.linear, task));
+}
+
+static void hand_over(void *arg, int64_t task, int worker) {
+    (void)worker;
+    const struct pass *pass = arg;
+    rb_dense rows = rows_of(pass, task);
+    rb_dense_transpose(columns_of(pass, pass->codes, task), rows);
+    rb_rectify(pass->ctx, rows, NULL, pass->p->block.task_sum + task * rows.cols,
+               pass->p->block.task_largest + task * rows.cols);
+}
+
+rb_error rfn_persistent_block(rb_context *ctx, rfn_persistent *p, const rb_block *block,
+                              const rfn_codes *codes, rfn_sums *sums) {
+    struct pass pass = {ctx, p, block, codes->values};
+    int64_t tasks = rfn_tasks(block->n_samples).count;
+    if (p->adds_moments) {
+        rb_parallel(ctx, tasks, hand_over, &pass);
+        rfn_add_tasks(&p->block, tasks, sums);
+        return rfn_add_moments(ctx, &p->block, block, sums);
+    }
+    if (!p->block.has_offset) {
+        rfn_linear_offset(ctx, block, p->parameters, p->weighted, p->block.offset);
+        p->block.has_offset = true;
+    }
+    rb_parallel(ctx, tasks, collect, &pass);
+    return RB_OK;
+}
+
+/* ---- what follows from the moments ---- */
+
+/* <mu_p, Q> / n = <Sigma, Q'Q> / n */
+double rfn_constant_part(rb_context *ctx, const rfn_persistent *p, rb_dense sigma,
+                         rb_dense scratch) {
+    rb_dense q = p->problem.linear;
+    rb_gemm_lower(ctx, 1, q, RB_PLAIN, q, RB_TRANSPOSED, 0, scratch);
+    return rfn_product_of_lower(ctx, sigma, scratch) / (double)p->setup->problem.n_samples;
+}
+
+/* With U = V'mu / n, S = mu'mu / n + Sigma and Q = V Psi^-1 W + M^-1 xi
+ *     tau_j = mean_i mu_ij (Q - mu P)_ij = (W' Psi^-1 U)_jj + (M^-1 xi)_j mean_j - (P S)_jj + 1
+ * since P Sigma is the identity. */
+enum { MULTIPLIERS_AT_ONCE = 64 };
+
+struct multipliers {
+    rb_context *ctx;
+    const rfn_persistent *p;
+    const rfn_moments *moments;
+    double *tau;
+};
+
+static void multipliers_of(void *arg, int64_t task, int worker) {
+    (void)worker;
+    const struct multipliers *x = arg;
+    rb_dense weighted = x->p->weighted, u = x->moments->u, s = x->moments->s;
+    int64_t first = task * MULTIPLIERS_AT_ONCE, last = first + MULTIPLIERS_AT_ONCE;
+    last = last < s.rows ? last : s.rows;
+    for (int64_t j = first; j < last; j++) {
+        x->tau[j] = 1 + x->p->parameters->prior.linear[j] * x->moments->mean[j] -
+                    rb_dot(x->ctx, s.type, s.cols, rb_dense_row(x->p->problem.hessian, j),
+                           rb_dense_row(s, j));
+    }
+    for (int64_t k = 0; k < u.rows; k++) {
+        const void *a = rb_dense_row(weighted, k), *b = rb_dense_row(u, k);
+        for (int64_t j = first; j < last; j++) {
+            x->tau[j] += rb_get(u.type, a, j) * rb_get(u.type, b, j);
+        }
+    }
+}
+
+/* Without normalisation there are none: they stay 0. */
+void rfn_find_multipliers(rb_context *ctx, const rfn_persistent *p,
+                          const struct rfn_moments *moments, rfn_codes *codes) {
+    if (p->problem.normalized) {
+        struct multipliers x = {ctx, p, moments, codes->multipliers};
+        int64_t l = codes->values.rows;
+        rb_parallel(ctx, (l + MULTIPLIERS_AT_ONCE - 1) / MULTIPLIERS_AT_ONCE, multipliers_of, &x);
+    }
+}
+
+/* ---- codes that were moved ---- */
+
+struct moved {
+    rb_context *ctx;
+    rfn_persistent *p;
+    rb_dense codes;
+    int64_t first;
+};
+
+static void project_unit(void *arg, int64_t unit, int worker) {
+    (void)worker;
+    const struct moved *moved = arg;
+    rb_dense code = rb_dense_rows(moved->codes, moved->first + unit, 1);
+    rb_dense copy = rb_dense_rows(moved->p->work.residual, unit, 1);
+    rb_dense_copy(code, copy);
+    rfn_feasible(moved->ctx, moved->p->problem.normalized, code.type, code.cols, 0, copy.data,
+                 copy.data, code.data);
+}
+
+void rfn_project_codes(rb_context *ctx, rfn_persistent *p, rfn_codes *codes) {
+    struct moved moved = {ctx, p, codes->values, 0};
+    for (; moved.first < codes->values.rows; moved.first += RFN_UNITS_AT_ONCE) {
+        int64_t left = codes->values.rows - moved.first;
+        rb_parallel(ctx, left < RFN_UNITS_AT_ONCE ? left : RFN_UNITS_AT_ONCE, project_unit, &moved);
+    }
+    p->adds_moments = false; /* an E-step that failed may have ended between its passes */
+}

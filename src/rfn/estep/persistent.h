@@ -1,0 +1,68 @@
+/* Codes that persist from one iteration to the next, for the E-steps that go on from them: all but
+ * newton. Private to src/rfn. */
+#ifndef RB_RFN_PERSISTENT_H
+#define RB_RFN_PERSISTENT_H
+
+#include "rfn/engine.h"
+#include "rfn/paper/paper.h"
+
+struct rfn_moments;
+struct rfn_progress;
+
+typedef struct rfn_codes {
+    rb_dense values;     /* mu', l x n: samples of this process */
+    double *multipliers; /* l: of the codes at hand */
+    bool filled;         /* codes are there */
+} rfn_codes;
+
+/* Everything else that these E-steps need. */
+typedef struct rfn_persistent {
+    const rfn_setup *setup;
+    const rfn_parameters *parameters; /* since the begin of the pass, as the next one */
+    rb_dense weighted;                /* Psi^-1 W */
+    rfn_quadratic problem;            /* P and Q' */
+    rfn_search search;                /* `codes` is the rfn_codes' while a step is made */
+    rfn_work work;
+    rfn_block_work block;
+    bool *dead;
+    bool adds_moments; /* the pass at hand is the second */
+    /* What is told of the codes at hand. */
+    rb_rfn_stage stage; /* what moved them in this iteration */
+    double residual;    /* KKT residual: of a traced iteration, and after the last E-step */
+    double certificate;
+    bool converged; /* after the last E-step */
+} rfn_persistent;
+
+/* Does the E-step try candidates, one stage after the other? */
+static inline bool rfn_tries_candidates(const rb_rfn_options *options) {
+    return options->estep > RB_RFN_ESTEP_CYCLIC;
+}
+
+rb_error rfn_persistent_new(rb_context *ctx, const rfn_setup *setup, const rb_shape *shape,
+                            rfn_persistent *persistent);
+void rfn_persistent_free(rfn_persistent *persistent);
+double rfn_persistent_bytes(const rb_shape *shape);
+
+/* Before the pass that collects Q; weighted: m x l, holds Psi^-1 W as long as the E-step lasts. */
+rb_error rfn_persistent_begin(rb_context *ctx, rfn_persistent *persistent,
+                              const rfn_parameters *parameters, rb_dense weighted);
+rb_error rfn_persistent_block(rb_context *ctx, rfn_persistent *persistent, const rb_block *block,
+                              const rfn_codes *codes, rfn_sums *sums);
+/* improve.c: after that pass, from Q and the codes at hand to those of this iteration. */
+rb_error rfn_improve(rb_context *ctx, rfn_persistent *persistent, const rfn_posterior *posterior,
+                     rfn_codes *codes, struct rfn_progress *progress);
+/* After the pass that adds up moments: the multipliers of the codes, from their moments. */
+void rfn_find_multipliers(rb_context *ctx, const rfn_persistent *persistent,
+                          const struct rfn_moments *moments, rfn_codes *codes);
+/* The part of O that no code changes; scratch: l x l. */
+double rfn_constant_part(rb_context *ctx, const rfn_persistent *persistent, rb_dense sigma,
+                         rb_dense scratch);
+/* Of a fit that was stopped: makes the multipliers such that exact codes of new samples exist with
+ * the parameters as they are. alive: units. */
+rb_error rfn_complete_multipliers(rb_context *ctx, rfn_persistent *persistent,
+                                  const rfn_parameters *parameters, const bool *alive,
+                                  rb_dense scratch, rfn_codes *codes);
+/* Codes that were moved: the nearest feasible ones. */
+void rfn_project_codes(rb_context *ctx, rfn_persistent *persistent, rfn_codes *codes);
+
+#endif

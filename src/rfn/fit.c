@@ -1,0 +1,554 @@
+/* Life of a fit: its arrays, starting values, the survey of the data, what is stored in the model.
+ *
+ * Whatever an iteration comes to take from the one before belongs into the tables of parameters,
+ * codes, progress or, with runs_on, sums: checkpoints are made of them, and
+ * tests/property/checkpoint.c compares fits that were interrupted with those that were not.
+ */
+#include "fit.h"
+
+#include "rfn.h"
+
+#include <float.h>
+#include <math.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- arrays ---- */
+
+static const rb_field survey_fields[] = {
+    {"second", offsetof(rfn_survey, second), RB_FIELD_POINTER, RB_KEPT_FLOAT64, RFN_FEATURES},
+    {"full_second", offsetof(rfn_survey, full_second), RB_FIELD_DENSE, RB_KEPT_FLOAT64, RFN_FULL,
+     RFN_FULL},
+    {"least", offsetof(rfn_survey, least), RB_FIELD_POINTER, RB_KEPT_WORKING, RFN_REPLACED,
+     .sum = RB_SUM_MIN},
+    {"most", offsetof(rfn_survey, most), RB_FIELD_POINTER, RB_KEPT_WORKING, RFN_REPLACED,
+     .sum = RB_SUM_MAX},
+    {0},
+};
+
+static const rb_field sums_fields[] = {
+    {"sum_u", offsetof(rfn_sums, u), RB_FIELD_DENSE, RB_KEPT_WORKING, RFN_FEATURES, RFN_UNITS,
+     .runs_on = true},
+    {"sum_s", offsetof(rfn_sums, s), RB_FIELD_DENSE, RB_KEPT_WORKING, RFN_UNITS, RFN_UNITS,
+     .runs_on = true},
+    {"sum_codes", offsetof(rfn_sums, codes), RB_FIELD_POINTER, RB_KEPT_FLOAT64, RFN_UNITS,
+     .runs_on = true},
+    {"weight", offsetof(rfn_sums, weight), RB_FIELD_INLINE, RB_KEPT_FLOAT64, .runs_on = true},
+    {"gain", offsetof(rfn_sums, gain), RB_FIELD_INLINE, RB_KEPT_FLOAT64, .sum = RB_SUM_GAIN},
+    {"dropout_sum", offsetof(rfn_sums, all_codes), RB_FIELD_POINTER, RB_KEPT_FLOAT64, RFN_DROPS,
+     .runs_on = true},
+    {"dropout_squares", offsetof(rfn_sums, all_squares), RB_FIELD_POINTER, RB_KEPT_FLOAT64,
+     RFN_DROPS, .runs_on = true},
+    {"active", offsetof(rfn_sums, active), RB_FIELD_POINTER, RB_KEPT_FLAG, RFN_UNITS,
+     .sum = RB_SUM_OR},
+    {"largest_mean", offsetof(rfn_sums, largest), RB_FIELD_POINTER, RB_KEPT_FLOAT64, RFN_UNITS,
+     .sum = RB_SUM_LARGEST},
+    {"largest_at", offsetof(rfn_sums, place), RB_FIELD_POINTER, RB_KEPT_INTEGER, RFN_UNITS,
+     .sum = RB_SUM_PLACE},
+    {"raw", offsetof(rfn_sums, raw), RB_FIELD_DENSE, RB_KEPT_WORKING, RFN_TRACED, RFN_TRACED},
+    {0},
+};
+
+static const rb_field codes_fields[] = {
+    {"codes", offsetof(rfn_codes, values), RB_FIELD_DENSE, RB_KEPT_WORKING, RFN_PERSISTENT,
+     RFN_SAMPLES, RB_KEPT_CODES},
+    {"has_codes", offsetof(rfn_codes, filled), RB_FIELD_INLINE, RB_KEPT_FLAG, RFN_PERSISTS},
+    {"multipliers", offsetof(rfn_codes, multipliers), RB_FIELD_POINTER, RB_KEPT_FLOAT64,
+     RFN_PERSISTENT},
+    {0},
+};
+
+static const rb_field progress_fields[] = {
+    {"iteration", offsetof(rfn_progress, iteration), RB_FIELD_INLINE, RB_KEPT_INTEGER,
+     .role = RB_KEPT_MSTEPS},
+    {"scale", offsetof(rfn_progress, scale), RB_FIELD_POINTER, RB_KEPT_FLOAT64, RFN_UNITS,
+     .min = DBL_MIN, .max = DBL_MAX},
+    {"alive", offsetof(rfn_progress, alive), RB_FIELD_POINTER, RB_KEPT_FLAG, RFN_UNITS},
+    {"prior_share", offsetof(rfn_progress, prior_share), RB_FIELD_INLINE, RB_KEPT_FLOAT64,
+     RFN_SHRINKS, .max = 1},
+    {"prior_stays", offsetof(rfn_progress, prior_stays), RB_FIELD_INLINE, RB_KEPT_FLAG,
+     RFN_SHRINKS},
+    {"shrink_factor", offsetof(rfn_progress, shrink_factor), RB_FIELD_INLINE, RB_KEPT_FLOAT64,
+     RFN_SHRINKS, .min = 1, .max = 4},
+    {"left_out", offsetof(rfn_progress, cascade.left_out), RB_FIELD_INLINE, RB_KEPT_INTEGER,
+     RFN_STAGES, .max = INT32_MAX},
+    {"wait", offsetof(rfn_progress, cascade.wait), RB_FIELD_INLINE, RB_KEPT_INTEGER, RFN_STAGES,
+     .max = INT32_MAX},
+    {"steering_rho", offsetof(rfn_progress, adaptation.rho), RB_FIELD_INLINE, RB_KEPT_FLOAT64,
+     RFN_ADAPTS},
+    {"steering_target", offsetof(rfn_progress, adaptation.target), RB_FIELD_INLINE, RB_KEPT_FLOAT64,
+     RFN_ADAPTS},
+    {"steering_before", offsetof(rfn_progress, adaptation.before), RB_FIELD_INLINE, RB_KEPT_FLOAT64,
+     RFN_ADAPTS},
+    {"steering_ceiling", offsetof(rfn_progress, adaptation.ceiling), RB_FIELD_INLINE,
+     RB_KEPT_FLOAT64, RFN_ADAPTS, .max = INFINITY},
+    {"steering_lonely", offsetof(rfn_progress, adaptation.singletons), RB_FIELD_INLINE,
+     RB_KEPT_INTEGER, RFN_ADAPTS, .max = INT32_MAX},
+    {"velocity", offsetof(rfn_progress, velocity), RB_FIELD_DENSE, RB_KEPT_WORKING, RFN_MOMENTUM,
+     RFN_UNITS},
+    {0},
+};
+
+static const rb_field moments_fields[] = {
+    {"u", offsetof(rfn_moments, own_u), RB_FIELD_DENSE, RB_KEPT_WORKING, RFN_FEATURES, RFN_BATCHES},
+    {"s", offsetof(rfn_moments, own_s), RB_FIELD_DENSE, RB_KEPT_WORKING, RFN_UNITS, RFN_BATCHES},
+    {"mean", offsetof(rfn_moments, mean), RB_FIELD_POINTER, RB_KEPT_FLOAT64, RFN_UNITS},
+    {0},
+};
+
+static const rb_field scratch_fields[] = {
+    {"work", offsetof(rfn_scratch, work), RB_FIELD_DENSE, RB_KEPT_WORKING, RFN_FEATURES, RFN_UNITS},
+    {"hessian", offsetof(rfn_scratch, hessian), RB_FIELD_DENSE, RB_KEPT_WORKING, RFN_TRACED,
+     RFN_TRACED},
+    {"cross", offsetof(rfn_scratch, cross), RB_FIELD_POINTER, RB_KEPT_FLOAT64, RFN_FEATURES},
+    {"quadratic_forms", offsetof(rfn_scratch, quadratic), RB_FIELD_POINTER, RB_KEPT_FLOAT64,
+     RFN_FEATURES},
+    {"row", offsetof(rfn_scratch, row), RB_FIELD_POINTER, RB_KEPT_WORKING, RFN_UNITS},
+    {"factors", offsetof(rfn_scratch, factors), RB_FIELD_POINTER, RB_KEPT_WORKING, RFN_UNITS},
+    {"zeros", offsetof(rfn_scratch, zeros), RB_FIELD_POINTER, RB_KEPT_WORKING, RFN_UNITS},
+    {"positive", offsetof(rfn_scratch, positive), RB_FIELD_POINTER, RB_KEPT_INTEGER, RFN_UNITS},
+    {"error", offsetof(rfn_scratch, error), RB_FIELD_DENSE, RB_KEPT_FLOAT64, RFN_FULL, RFN_FULL},
+    {"inverse", offsetof(rfn_scratch, inverse), RB_FIELD_DENSE, RB_KEPT_FLOAT64, RFN_FULL,
+     RFN_FULL},
+    {0},
+};
+
+/* The posterior, the engine and what persistent codes need have tables of their own. */
+const rb_part rfn_parts[] = {
+    {RB_PART_PARAMETERS, rfn_parameter_fields, offsetof(rfn_fit, parameters)},
+    {RB_PART_CODES, codes_fields, offsetof(rfn_fit, codes)},
+    {RB_PART_PROGRESS, progress_fields, offsetof(rfn_fit, progress)},
+    {RB_PART_SURVEY, survey_fields, offsetof(rfn_fit, survey)},
+    {RB_PART_SUMS, sums_fields, offsetof(rfn_fit, sums)},
+    {RB_PART_SCRATCH, moments_fields, offsetof(rfn_fit, moments)},
+    {RB_PART_SCRATCH, scratch_fields, offsetof(rfn_fit, scratch)},
+    {0},
+};
+
+/* Rows whole pages apart share few sets of a cache, and products with them are slow: their distance
+ * is made another one. */
+static int64_t pad(rb_type type, int64_t columns) {
+    int64_t line = 64 / (int64_t)rb_type_size(type);
+    return columns % (16 * line) ? columns : columns + line;
+}
+
+void rfn_shape(const rb_problem *problem, const void *options, rb_shape *shape) {
+    const rb_rfn_options *rfn = options;
+    int64_t m = problem->n_features, l = rfn->units, block = problem->block_samples;
+    int64_t n = rfn->estep == RB_RFN_ESTEP_NEWTON ? 0 : problem->own;
+    bool persists = rfn->estep != RB_RFN_ESTEP_NEWTON, tries = rfn_tries_candidates(rfn);
+    bool noise = rfn->input_noise != RB_RFN_NOISE_NONE;
+    const int64_t dims[] = {
+        [RB_DIM_ONE] = 1,
+        [RFN_FEATURES] = m,
+        [RFN_UNITS] = l,
+        [RFN_SMALLER] = l < m ? l : m,
+        [RFN_FULL] = rfn->noise == RB_RFN_PSI_FULL ? m : 0,
+        [RFN_REPLACED] = rfn->input_noise == RB_RFN_NOISE_SALT_AND_PEPPER ? m : 0,
+        [RFN_MOMENTUM] = rfn->momentum > 0 ? m : 0,
+        [RFN_TRACED] = problem->fit->trace ? l : 0,
+        [RFN_DROPS] = rfn->dropout > 0 ? l : 0,
+        [RFN_BATCHES] = rfn_in_batches(problem) ? l : 0,
+        [RFN_PERSISTENT] = persists ? l : 0,
+        [RFN_PERSISTS] = persists,
+        [RFN_SAMPLES] = n,
+        [RFN_STEPPED] = tries || rfn->estep == RB_RFN_ESTEP_GRADIENT ? n : 0,
+        [RFN_TRIED] = tries ? n : 0,
+        [RFN_STAGES] = tries ? RB_RFN_STAGES : 0,
+        [RFN_SHRINKS] = rfn->sparse_loadings > 0,
+        [RFN_ADAPTS] = rfn_adapts(rfn),
+        [RFN_BLOCK] = block,
+        [RFN_PADDED] = pad(problem->type, l),
+        [RFN_TASKS] = rfn_task_count(block),
+        [RFN_FACTORED] = rfn_is_factored(problem, l, false) ? block : 0,
+        [RFN_NOISY] = noise && !problem->sparse ? block : 0,
+    };
+    memcpy(shape->dims, dims, sizeof dims);
+}
+
+int64_t rfn_memory(const rb_problem *problem, const void *options) {
+    const rb_rfn_options *rfn = options;
+    rb_shape shape = rb_shape_of(problem, options);
+    double m = (double)problem->n_features, l = (double)rfn->units, smaller = l < m ? l : m;
+    double size = (double)rb_type_size(problem->type);
+    double parameters = rb_parts_bytes(rfn_parts, &shape, RB_PART_PARAMETERS);
+    double codes = rb_parts_bytes(rfn_parts, &shape, RB_PART_CODES);
+    double sums = rb_parts_bytes(rfn_parts, &shape, RB_PART_SUMS);
+    double bytes =
+        rb_parts_bytes(rfn_parts, &shape, 0) + rb_parts_bytes(rfn_posterior_parts, &shape, 0);
+    if (rfn_has_newton(rfn)) {
+        bytes += rb_parts_bytes(rfn_cpu_parts, &shape, 0);
+    }
+    if (rfn->estep != RB_RFN_ESTEP_NEWTON) {
+        bytes += rfn_persistent_bytes(&shape);
+    }
+    if (rfn->noise == RB_RFN_PSI_FULL) {
+        bytes += 8 * (m * m + 2 * m * l);
+    }
+    if (rfn->prior_covariance.matrix || rfn->prior_covariance.value != 1) {
+        bytes += size * (2 * l * l + (l > m ? m * l : 0));
+    }
+    bytes += 8 * (l * l + smaller * smaller); /* factorisations are in float64 */
+    /* As they were after the last iteration; and points, by rb_accelerate. */
+    bytes += parameters + codes + (shape.batches ? sums : 0);
+    static const int points[] = {0, 3, 1};
+    bytes += points[problem->fit->accelerate] * (parameters + codes);
+    return bytes < 9e18 ? (int64_t)bytes : INT64_MAX;
+}
+
+void rfn_finish(void *state) {
+    rfn_fit *fit = state;
+    if (!fit) {
+        return;
+    }
+    if (fit->engine) {
+        fit->setup.problem.engine->close(fit->engine);
+    }
+    rfn_persistent_free(&fit->persistent);
+    rfn_posterior_free(&fit->posterior);
+    rfn_candidates_free(&fit->sums);
+    rb_spd_free(fit->scratch.factor);
+    rfn_parameters_free(&fit->parameters);
+    rb_parts_free(rfn_parts, fit);
+    rb_free(fit);
+}
+
+static rb_error allocate(rb_context *ctx, rfn_fit *fit) {
+    const rb_problem *problem = &fit->setup.problem;
+    const rb_rfn_options *options = &fit->setup.options;
+    rb_shape shape = rb_shape_of(problem, options);
+    bool batches = rfn_in_batches(problem);
+    rb_error err = rb_parts_new(ctx, rfn_parts, &shape, fit);
+    fit->moments.u = batches ? fit->moments.own_u : fit->sums.u;
+    fit->moments.s = batches ? fit->moments.own_s : fit->sums.s;
+    err = err ? err
+              : rfn_posterior_new(ctx, problem->type, problem->n_features, options->units,
+                                  &fit->posterior);
+    err = err ? err : rb_spd_new(ctx, problem->type, options->units, &fit->scratch.factor);
+    if (!err && batches) { /* factorisations would take a sixth of the time */
+        fit->posterior.approximate = true;
+        rb_spd_round(fit->posterior.factor);
+        rb_spd_round(fit->scratch.factor);
+    }
+    if (!err) {
+        fit->sums.candidates = rb_alloc_zero(ctx, options->units, sizeof *fit->sums.candidates);
+        err = fit->sums.candidates ? RB_OK : RB_ERROR_MEMORY;
+    }
+    if (!err && options->estep != RB_RFN_ESTEP_NEWTON) {
+        err = rfn_persistent_new(ctx, &fit->setup, &shape, &fit->persistent);
+    }
+    if (!err && rfn_has_newton(options)) {
+        err = problem->engine->open(ctx, problem, options, &fit->engine);
+    }
+    return err;
+}
+
+/* ---- the start ---- */
+
+/* Of the variance of a feature, or its root, where no number is given: fits of the same features in
+ * other units are then the same. */
+static const double PSI_MIN_SHARE = 1e-3, WEIGHT_INIT_SHARE = 0.01;
+
+/* W_0 ~ N(0, weight_init^2), Psi_0 = psi_init. */
+static void draw_parameters(const rfn_setup *setup, rfn_parameters *parameters) {
+    double sd = setup->options.weight_init > 0 ? setup->options.weight_init : WEIGHT_INIT_SHARE;
+    rb_dense w = parameters->loadings;
+    rb_stream stream = {.seed = (uint64_t)setup->problem.fit->seed,
+                        .purpose = RB_RANDOM_LOADINGS,
+                        .restart = (uint32_t)setup->problem.restart};
+    for (int64_t k = 0; k < w.rows; k++) {
+        parameters->noise[k] = setup->options.psi_init;
+        for (int64_t j = 0; j < w.cols; j++) {
+            double draw = rb_random_normal(stream, (uint64_t)(k * w.cols + j));
+            rb_dense_set(w, k, j, sd * draw);
+        }
+    }
+}
+
+/* A warm start takes the parameters of the model, which may be of another precision. */
+static rb_error take_parameters(rb_context *ctx, const rfn_setup *setup, const rb_model *start,
+                                rfn_parameters *parameters) {
+    rb_dense w = parameters->loadings;
+    if (rb_model_units(start) != w.cols || start->preprocess->n_features != w.rows) {
+        return rb_fail(ctx, RB_ERROR_ARGUMENT,
+                       "the model to start from has %lld units and %lld features, but the fit has "
+                       "%lld and %lld",
+                       (long long)rb_model_units(start), (long long)start->preprocess->n_features,
+                       (long long)w.cols, (long long)w.rows);
+    }
+    rfn_parameters_free(parameters);
+    rb_error err = rfn_parameters_load(ctx, setup->problem.type, start, parameters);
+    if (!err && rfn_psi_is_full(&parameters->full) && setup->options.noise != RB_RFN_PSI_FULL) {
+        return rb_fail(ctx, RB_ERROR_ARGUMENT,
+                       "the model to start from has full noise: give --noise full");
+    }
+    return err;
+}
+
+static rb_error choose_parameters(rb_context *ctx, const rfn_setup *setup, const rb_model *start,
+                                  rfn_parameters *parameters) {
+    const rb_rfn_options *options = &setup->options;
+    rb_error err = RB_OK;
+    if (start) {
+        err = take_parameters(ctx, setup, start, parameters);
+    } else {
+        draw_parameters(setup, parameters);
+        err = rfn_prior_choose(ctx, setup->problem.type, options->units, &options->prior_mean,
+                               &options->prior_covariance, &parameters->prior);
+    }
+    if (!err && !start && rfn_adapts(options)) { /* adapt.c goes on from there */
+        rfn_prior_take_mean(&parameters->prior, options->units, &(rb_values){0}, 1);
+    }
+    bool made = parameters->full.factor; /* by a model that has full noise */
+    if (!err && options->noise == RB_RFN_PSI_FULL && !made) {
+        err = rfn_psi_new(ctx, setup->problem.n_features, options->units, &parameters->full);
+    }
+    return err;
+}
+
+rb_error rfn_start(rb_context *ctx, const rb_problem *problem, const void *options,
+                   const rb_model *start, void **out) {
+    *out = NULL;
+    rb_error err = rfn_check(ctx, problem, options);
+    if (err) {
+        return err;
+    }
+    rfn_fit *fit = rb_alloc_zero(ctx, 1, sizeof *fit);
+    if (!fit) {
+        return RB_ERROR_MEMORY;
+    }
+    rfn_setup *setup = &fit->setup;
+    *setup = (rfn_setup){*problem, *(const rb_rfn_options *)options, {0}, start != NULL};
+    setup->problem.method = &rb_method_rfn;
+    setup->problem.engine = problem->engine ? problem->engine : &rfn_engine_cpu;
+    setup->activation = rfn_activation_of(&setup->options);
+    if (setup->options.eta_psi == 0) {
+        setup->options.eta_psi = setup->options.eta;
+    }
+    fit->sums.gain = 1;
+    fit->progress.shrink_factor = 1;
+    err = allocate(ctx, fit);
+    err = err ? err : choose_parameters(ctx, setup, start, &fit->parameters);
+    if (err) {
+        rfn_finish(fit);
+        return err;
+    }
+    *out = fit;
+    return RB_OK;
+}
+
+/* ---- the survey ---- */
+
+static void note_range(const rb_block *block, rfn_survey *survey) {
+    for (int64_t i = 0; survey->least && i < block->n_samples; i++) {
+        const void *row = rb_dense_row(block->dense, i);
+        for (int64_t k = 0; k < block->n_features; k++) {
+            rb_type type = block->dense.type;
+            double x = rb_get(type, row, k);
+            rb_put(type, survey->least, k, fmin(x, rb_get(type, survey->least, k)));
+            rb_put(type, survey->most, k, fmax(x, rb_get(type, survey->most, k)));
+        }
+    }
+}
+
+rb_error rfn_survey_block(rb_context *ctx, void *state, const rb_block *block) {
+    rfn_fit *fit = state;
+    rb_block_feature_squares(ctx, block, fit->survey.second);
+    note_range(block, &fit->survey);
+    fit->survey.shift = block->shift;
+    return rfn_full_noise_survey(ctx, &fit->setup, block, &fit->survey);
+}
+
+double rfn_noise_floor(const rfn_setup *setup, const rfn_survey *survey, int64_t k) {
+    double variance = survey->second[k] > 0 ? survey->second[k] : survey->noise_max;
+    return setup->options.psi_min > 0 ? setup->options.psi_min : PSI_MIN_SHARE * variance;
+}
+
+/* Clamping the noise cannot lower the objective once it is inside its bounds. */
+static void clamp_noise(rfn_fit *fit) {
+    const rfn_survey *survey = &fit->survey;
+    for (int64_t k = 0; k < fit->setup.problem.n_features; k++) {
+        double *noise = &fit->parameters.noise[k];
+        *noise = fmin(fmax(*noise, rfn_noise_floor(&fit->setup, survey, k)), survey->noise_max);
+    }
+}
+
+/* Once the variances of the features are known: what draw_parameters had no unit for. */
+static void use_units_of_data(rfn_fit *fit) {
+    const rb_rfn_options *options = &fit->setup.options;
+    rb_dense w = fit->parameters.loadings;
+    for (int64_t k = 0; !fit->setup.warm && k < w.rows; k++) {
+        double variance = fit->survey.second[k];
+        if (options->psi_init == 0) {
+            fit->parameters.noise[k] = variance;
+        }
+        for (int64_t j = 0; options->weight_init == 0 && j < w.cols; j++) {
+            rb_dense_set(w, k, j, sqrt(variance) * rb_dense_get(w, k, j));
+        }
+    }
+}
+
+static rb_error check_survey(rb_context *ctx, const rfn_setup *setup, double largest) {
+    if (largest < setup->options.psi_min) {
+        return rb_fail(
+            ctx, RB_ERROR_DATA,
+            "the largest variance of a feature, %.3g, is below psi-min = %.3g; scale the "
+            "data (--scale sd) or take a smaller --psi-min",
+            largest, setup->options.psi_min);
+    }
+    if (setup->problem.type == RB_FLOAT32 && largest > FLT_MAX) {
+        return rb_fail(
+            ctx, RB_ERROR_DATA,
+            "the largest variance of a feature, %.3g, is beyond float32: divide the data "
+            "by a constant, or fit with --precision float64",
+            largest);
+    }
+    if (!(largest > 0)) {
+        return rb_fail(ctx, RB_ERROR_DATA,
+                       "every feature has the same value in all samples: there is nothing to fit");
+    }
+    return RB_OK;
+}
+
+rb_error rfn_survey_end(rb_context *ctx, void *state) {
+    rfn_fit *fit = state;
+    rfn_survey *survey = &fit->survey;
+    for (int64_t k = 0; k < fit->setup.problem.n_features; k++) {
+        survey->second[k] /= (double)fit->setup.problem.n_samples;
+        survey->noise_max =
+            survey->second[k] > survey->noise_max ? survey->second[k] : survey->noise_max;
+    }
+    rb_error err = check_survey(ctx, &fit->setup, survey->noise_max);
+    if (err) {
+        return err;
+    }
+    use_units_of_data(fit);
+    clamp_noise(fit);
+    return rfn_full_noise_begin(ctx, &fit->setup, survey, &fit->parameters);
+}
+
+/* ---- acceleration ---- */
+
+/* Back to feasible parameters and codes (Clevert et al. 2015, the projection of Theorem 1). */
+void rfn_project_moved(rb_context *ctx, void *state) {
+    rfn_fit *fit = state;
+    rb_dense w = fit->parameters.loadings;
+    double bound = fit->setup.options.weight_max;
+    clamp_noise(fit);
+    for (int64_t k = 0; bound > 0 && k < w.rows; k++) {
+        for (int64_t j = 0; j < w.cols; j++) {
+            rb_dense_set(w, k, j, fmax(-bound, fmin(bound, rb_dense_get(w, k, j))));
+        }
+    }
+    rfn_project_codes(ctx, &fit->persistent, &fit->codes);
+}
+
+bool rfn_is_steady(const void *state) {
+    const rfn_fit *fit = state;
+    return rfn_persists(&fit->setup, &fit->progress) && fit->codes.filled && rfn_may_stop(fit);
+}
+
+/* ---- the model ---- */
+
+/* What codes of new samples need, and how good the codes of the fit are, which is not known of one
+ * that was stopped. */
+static bool store_guarantee(rb_context *ctx, const rfn_fit *fit, rb_model *model) {
+    int64_t l = fit->setup.options.units;
+    double *multipliers = rb_model_add_array(ctx, model, "multipliers", l, 1);
+    if (!multipliers) {
+        return false;
+    }
+    memcpy(multipliers, fit->codes.multipliers, (size_t)l * sizeof *multipliers);
+    if (!fit->persistent.converged) {
+        return true;
+    }
+    double *residual = rb_model_add_array(ctx, model, "kkt_residual", 1, 1);
+    double *certificate = residual ? rb_model_add_array(ctx, model, "certificate", 1, 1) : NULL;
+    if (certificate) {
+        *residual = fit->persistent.residual;
+        *certificate = fit->persistent.certificate;
+    }
+    return certificate != NULL;
+}
+
+/* How often each stage of the E-step moved the codes, as "newton 3, gradient 96". */
+static rb_error store_wins(rb_context *ctx, rb_model *model) {
+    char text[256] = "";
+    size_t used = 0;
+    for (int stage = 0; stage < RB_RFN_STAGES; stage++) {
+        long long count = 0;
+        for (int64_t t = 0; t < model->iterations; t++) {
+            double value;
+            count += rb_model_figure(model, t, "estep_stage", &value) == RB_OK && value == stage;
+        }
+        if (count > 0) {
+            used += (size_t)snprintf(text + used, sizeof text - used, "%s%s %lld", used ? ", " : "",
+                                     rb_rfn_stage_name(stage), count);
+        }
+    }
+    return rb_model_set_attribute(ctx, model, "estep_wins", text);
+}
+
+/* Objectives of different iterations compare, unless loadings are shrunk or the prior mean moves:
+ * where the last one is below the best by more than a hundredth of what the fit had gained, the
+ * model says which was the best, from 1. */
+static rb_error store_best(rb_context *ctx, const rfn_setup *setup, rb_model *model) {
+    const rb_history *history = model->history;
+    int64_t best = 0, last = model->iterations - 1;
+    char text[32];
+    if (setup->options.sparse_loadings > 0 || rfn_adapts(&setup->options) ||
+        rfn_in_batches(&setup->problem)) {
+        return RB_OK;
+    }
+    for (int64_t t = 1; t <= last; t++) {
+        best = history[t].objective > history[best].objective ? t : best;
+    }
+    double gained = last > 0 ? history[best].objective - history[0].objective : 0;
+    if (gained <= 0 || history[best].objective - history[last].objective < 0.01 * gained) {
+        return RB_OK;
+    }
+    snprintf(text, sizeof text, "%lld", (long long)best + 1);
+    return rb_model_set_attribute(ctx, model, "best_iteration", text);
+}
+
+rb_error rfn_store(rb_context *ctx, void *state, rb_model *model) {
+    rfn_fit *fit = state;
+    const rfn_setup *setup = &fit->setup;
+    const rfn_progress *progress = &fit->progress;
+    rb_dense w = fit->parameters.loadings;
+    double *loadings = rb_model_add_array(ctx, model, "loadings", w.rows, w.cols);
+    double *noise = loadings ? rb_model_add_array(ctx, model, "noise", w.rows, 1) : NULL;
+    double *scale = noise ? rb_model_add_array(ctx, model, "scale", w.cols, 1) : NULL;
+    double *dead = scale ? rb_model_add_array(ctx, model, "dead", w.cols, 1) : NULL;
+    if (!dead) {
+        return RB_ERROR_MEMORY;
+    }
+    rb_dense_copy(w, (rb_dense){loadings, w.rows, w.cols, w.cols, RB_FLOAT64});
+    memcpy(noise, fit->parameters.noise, (size_t)w.rows * sizeof *noise);
+    rb_error err = rfn_prior_store(ctx, &fit->parameters.prior, w.cols, model);
+    err = err ? err : rfn_psi_store(ctx, &fit->parameters.full, model);
+    err = err ? err : store_best(ctx, setup, model);
+    if (!err && fit->codes.filled && !fit->persistent.converged) {
+        err = rfn_complete_multipliers(ctx, &fit->persistent, &fit->parameters, progress->alive,
+                                       fit->scratch.work, &fit->codes);
+    }
+    if (err) {
+        return err;
+    }
+    if (fit->codes.filled && !store_guarantee(ctx, fit, model)) {
+        return RB_ERROR_MEMORY;
+    }
+    rfn_report_adaptation(ctx, setup, &fit->codes, fit->scratch.positive, progress,
+                          &fit->parameters.prior);
+    if (rfn_still_begins(setup, progress)) {
+        rb_log(ctx, RB_LOG_INFO,
+               "the fit ended before loadings were shrunk and the prior mean was taken up, "
+               "iterations 51 to 70: what is sparse in a longer one is not yet sparse");
+    }
+    for (int64_t j = 0; j < w.cols; j++) {
+        scale[j] = progress->alive[j] ? progress->scale[j] : 1;
+        dead[j] = !progress->alive[j];
+    }
+    return rfn_tries_candidates(&setup->options) ? store_wins(ctx, model) : RB_OK;
+}
