@@ -23,7 +23,7 @@ static rb_matrix *planted(rb_context *ctx, int generator, const char *dataset, i
     rb_matrix *matrix;
     rb_biclusters_options_default(&options);
     options.generator = generator;
-    options.dataset = dataset;
+    options.dataset = dataset ? dataset : options.dataset;
     options.seed = seed;
     assert_ok(ctx, rb_simulate_biclusters(ctx, fixture_of(rb_biclusters_group(), &options), &matrix,
                                           NULL));
