@@ -15,6 +15,20 @@ extern "C" {
 
 typedef enum rb_type { RB_FLOAT32 = 0, RB_FLOAT64 = 1 } rb_type;
 
+/* Value `index` of an array of that type, read and written. */
+static inline double rb_get(rb_type type, const void *values, int64_t index) {
+    return type == RB_FLOAT32 ? (double)((const float *)values)[index]
+                              : ((const double *)values)[index];
+}
+
+static inline void rb_put(rb_type type, void *values, int64_t index, double value) {
+    if (type == RB_FLOAT32) {
+        ((float *)values)[index] = (float)value;
+    } else {
+        ((double *)values)[index] = value;
+    }
+}
+
 typedef struct rb_matrix rb_matrix;
 typedef struct rb_source rb_source;
 

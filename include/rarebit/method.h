@@ -65,9 +65,10 @@ typedef struct rb_problem {
  * from the tables the library allocates and frees the arrays, adds up sums, writes checkpoints,
  * goes back to the last whole iteration, moves parameters (acceleration) and counts memory. */
 
-/* The sizes that arrays have. dims[RB_DIM_ONE] is 1; a method gives the others names of its own. An
- * array of which a size is 0 is one that this fit does not have. */
-enum { RB_DIM_ONE = 0, RB_DIMS_MAX = 24 };
+/* The sizes that arrays have. dims[RB_DIM_ONE] is 1; a method with a `shape` gives the others names
+ * of its own, one without has features and units. An array of which a size is 0 is one that this
+ * fit does not have. */
+enum { RB_DIM_ONE = 0, RB_DIM_FEATURES = 1, RB_DIM_UNITS = 2, RB_DIMS_MAX = 24 };
 typedef struct rb_shape {
     rb_type type; /* what RB_KEPT_WORKING stands for */
     bool batches; /* M-steps follow parts of the samples */
@@ -198,10 +199,11 @@ typedef struct rb_method {
     /* Settles what the options leave to the problem (all of it but block_samples is there), before
      * anything else is asked; the model records what comes out. NULL: nothing to settle. */
     void (*resolve)(rb_problem *problem, void *options);
-    /* Units that the options ask for. */
+    /* Units that the options ask for. NULL: 1. */
     int64_t (*units)(const void *options);
     /* Samples a block should have at most, from the shape alone (so that it never depends on
-     * threads or on where the data are); and bytes a fit needs, without its input. */
+     * threads or on where the data are); and bytes a fit needs, without its input. NULL: 2^20
+     * values; what the parts take. */
     int64_t (*block_samples)(const rb_problem *problem, const void *options);
     int64_t (*memory)(const rb_problem *problem, const void *options);
 
@@ -218,11 +220,16 @@ typedef struct rb_method {
      * NULL: the method itself. */
     const rb_engine *const *engines;
 
-    /* Allocates everything. start: a model to start from, or NULL. */
+    /* Bytes of the struct that is the state, which the library then makes, as zeros with the arrays
+     * of its parts, and frees; 0: `start` makes it and `finish` frees it, and both are needed. */
+    size_t state_size;
+    /* Allocates everything, or fills what is there (`start` may then be NULL, `finish` frees what
+     * else it made). start: a model to start from, or NULL. */
     rb_error (*start)(rb_context *context, const rb_problem *problem, const void *options,
                       const rb_model *start, void **state);
     void (*finish)(void *state); /* frees; NULL is accepted */
-    /* Asked for once before the first iteration: sums over the data that never change (diag C). */
+    /* Asked for once before the first iteration: sums over the data that never change (diag C). It,
+     * `begin`, `end` and `mstep` may be NULL: nothing to do, and one pass. */
     rb_error (*survey)(rb_context *context, void *state, const struct rb_block *block);
     /* After the last block of the survey. NULL: nothing to do. */
     rb_error (*survey_end)(rb_context *context, void *state);
@@ -243,7 +250,7 @@ typedef struct rb_method {
     void (*last)(void *state);
     /* Copies the parameters into the arrays of the model. Called after a last E-step with the final
      * parameters; or, when the fit was stopped, once the arrays of `keep` are again as they were
-     * after the last M-step that was made. */
+     * after the last M-step that was made. NULL: the floats among the parameters, by name. */
     rb_error (*store)(rb_context *context, void *state, rb_model *model);
 
     /* Hands every array that an iteration, or `store`, takes from the iteration before to fn,
@@ -261,13 +268,14 @@ typedef struct rb_method {
 
     /* ---- using a model ---- */
 
-    /* Prepares encoding; the coder is the method's own, freed by coder_free. */
+    /* Prepares encoding; the coder is the method's own, freed by coder_free. Both NULL: `encode`
+     * and `decode` are given the model, a const rb_model *. */
     rb_error (*coder_new)(rb_context *context, const rb_model *model, int64_t block_samples,
                           void **coder);
     void (*coder_free)(void *coder);
     /* Codes of a block: codes is n_samples x units of the model's type, row-major. */
     rb_error (*encode)(rb_context *context, void *coder, const struct rb_block *block, void *codes);
-    /* Preprocessed samples from codes: rows is n_samples x n_features. */
+    /* Preprocessed samples from codes: rows is n_samples x n_features. NULL: codes loadings'. */
     rb_error (*decode)(rb_context *context, void *coder, int64_t n_samples, const void *codes,
                        void *rows);
     /* Preprocessed samples as the model expects them, from a block: rows is n_samples x n_features,
@@ -275,7 +283,8 @@ typedef struct rb_method {
      * decode. */
     rb_error (*rebuild)(rb_context *context, void *coder, const struct rb_block *block, void *rows);
     /* Sets the metrics of rb_evaluate that the method has; samples, features, units and dead_units
-     * are there, and variance_explained follows from mean_squared_error. */
+     * are there, and variance_explained follows from mean_squared_error. NULL: what codes and
+     * rebuilt samples tell of any method. */
     rb_error (*evaluate)(rb_context *context, const rb_model *model, struct rb_feed *feed,
                          rb_metrics *metrics);
 } rb_method;
@@ -296,6 +305,9 @@ RB_API int64_t rb_block_features(const struct rb_block *block);
  * row-major: a copy, whatever the block is. */
 RB_API void rb_block_values(const struct rb_block *block, int64_t row, int64_t count,
                             double *values);
+
+/* One value of a block: for looking, and for methods that need not be fast. */
+RB_API double rb_block_at(const struct rb_block *block, int64_t sample, int64_t feature);
 
 /* The values of a block as they are, in the working type; nothing is copied, and they are valid
  * until the next block. Dense: value (i, k) is values[i * row_stride + k]. NULL: it is sparse. */

@@ -29,8 +29,7 @@
 
 static double code_at(const rb_matrix *rows, int64_t sample, int64_t unit) {
     int64_t at = sample * rows->row_stride + unit * rows->column_stride;
-    return rows->type == RB_FLOAT32 ? (double)((const float *)rows->values)[at]
-                                    : ((const double *)rows->values)[at];
+    return rb_get(rows->type, rows->values, at);
 }
 
 /* ---- 1. the first pass ---- */

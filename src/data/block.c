@@ -119,8 +119,7 @@ static void sparse_features(const rb_block *block, double *sums) {
     const rb_csr *v = &block->csr;
     for (int64_t e = 0; e < v->starts[v->rows] - v->starts[0]; e++) {
         int32_t k = v->columns[e];
-        double x = v->type == RB_FLOAT32 ? (double)((const float *)v->values)[e]
-                                         : ((const double *)v->values)[e];
+        double x = rb_get(v->type, v->values, e);
         sums[k] += x * (x - (block->shift ? 2 * block->shift[k] : 0));
     }
     for (int64_t k = 0; block->shift && k < block->n_features; k++) {

@@ -51,7 +51,7 @@ static rb_problem describe(rb_context *ctx, struct chosen *chosen, int64_t n_sam
         chosen->method->resolve(&problem, chosen->own);
     }
     problem.engine = rb_engine_find(chosen->method, ctx->engine);
-    problem.block_samples = chosen->method->block_samples(&problem, chosen->own);
+    problem.block_samples = rb_method_block_samples(&problem, chosen->own);
     return problem;
 }
 
@@ -248,7 +248,7 @@ static void look_back(rb_context *ctx, const rb_model *model, rb_source *source)
 static void remark_on_units(rb_context *ctx, const rb_problem *problem, const void *options) {
     const rb_method *method = problem->method;
     int64_t n = problem->n_samples, m = problem->n_features;
-    int64_t units = method->sparser ? method->units(options) : 0;
+    int64_t units = method->sparser ? rb_method_units(method, options) : 0;
     if (units > (n < m ? n : m)) {
         rb_log(ctx, RB_LOG_INFO,
                "there are %lld units, more than the %lld %s: fewer could explain as much",
@@ -396,7 +396,7 @@ rb_error rb_fit_memory(rb_context *ctx, const rb_options *options, const rb_sour
     if (!err) {
         rb_problem problem =
             describe(ctx, &chosen, source->n_samples, source->n_features, source->sparse);
-        *bytes = chosen.method->memory(&problem, chosen.own);
+        *bytes = rb_method_memory(&problem, chosen.own);
     }
     rb_options_free(chosen.options);
     return err;

@@ -66,7 +66,9 @@ static rb_error survey(rb_context *ctx, rb_run *run, void *state) {
     struct range all = own_samples(run);
     int64_t groups = rb_sums_groups(&run->sums, &run->problem, RB_PART_SURVEY, all.count);
     rb_error err = rb_sums_begin(&run->sums, RB_PART_SURVEY, groups, true, true);
-    err = err ? err : add_up(ctx, run, all, state, run->method->survey);
+    if (!err && run->method->survey) {
+        err = add_up(ctx, run, all, state, run->method->survey);
+    }
     if (!err && run->method->survey_end) {
         err = run->method->survey_end(ctx, state);
     }
@@ -88,9 +90,14 @@ static rb_error estep(rb_context *ctx, rb_run *run, struct range samples, bool f
     rb_error err = RB_OK;
     for (bool first = true; !err && again; first = false) {
         err = rb_sums_begin(&run->sums, RB_PART_SUMS, groups, first, fresh);
-        err = err ? err : run->method->begin(ctx, state);
+        if (!err && run->method->begin) {
+            err = run->method->begin(ctx, state);
+        }
         err = err ? err : add_up(ctx, run, samples, state, run->method->block);
-        err = err ? err : run->method->end(ctx, state, &again);
+        again = false;
+        if (!err && run->method->end) {
+            err = run->method->end(ctx, state, &again);
+        }
     }
     return err;
 }
@@ -136,7 +143,7 @@ static rb_error pass(rb_context *ctx, rb_run *run, void *state) {
         int64_t left = all.count - done;
         struct range batch = {all.first + done, left < size ? left : size};
         err = estep(ctx, run, batch, false, state);
-        if (!err) {
+        if (!err && run->method->mstep) {
             err = run->method->mstep(ctx, state);
         }
     }
@@ -287,7 +294,7 @@ static rb_error go_back(rb_context *ctx, rb_run *run, void *state) {
 rb_error rb_run_loop(rb_context *ctx, rb_run *run) {
     const rb_method *method = run->method;
     void *state = NULL;
-    rb_error err = method->start(ctx, &run->problem, run->options, run->start, &state);
+    rb_error err = rb_method_start(ctx, &run->problem, run->options, run->start, &state);
     if (err) {
         return err;
     }
@@ -313,8 +320,8 @@ rb_error rb_run_loop(rb_context *ctx, rb_run *run) {
     rb_sums_free(&run->sums);
     if (!err) {
         run->settles = !method->may_stop || method->may_stop(state);
-        err = method->store(ctx, state, run->model);
+        err = rb_method_store(ctx, &run->problem, run->options, state, run->model);
     }
-    method->finish(state);
+    rb_method_finish(method, state);
     return err;
 }

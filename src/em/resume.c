@@ -174,15 +174,15 @@ static rb_error check_model(rb_context *ctx, const rb_run *run, const rb_model *
             }
         }
     }
-    if (rb_model_units(model) != run->method->units(run->options)) {
+    if (rb_model_units(model) != rb_method_units(run->method, run->options)) {
         return damaged(ctx, run, "the best model has another number of units");
     }
-    rb_error err = run->method->coder_new(ctx, model, 1, &coder);
+    rb_error err = rb_method_coder_new(ctx, model, 1, &coder);
     if (err) {
         rb_fail_prefix(ctx, "%s: the best model: ", run->checkpoint.path);
         return err == RB_ERROR_MEMORY ? err : RB_ERROR_FORMAT;
     }
-    run->method->coder_free(coder);
+    rb_method_coder_free(run->method, coder);
     return RB_OK;
 }
 

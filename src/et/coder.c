@@ -232,7 +232,7 @@ static void expect_sample(const struct mean *m, rb_type type, const void *single
         m->row[d] = m->look.states[0] * setup->model->empty;
     }
     for (int64_t h = 0; h < setup->units; h++) {
-        double q = et_get(type, single, h);
+        double q = rb_get(type, single, h);
         if (q > 0) {
             const double *field = rb_dense_row(m->engine->parameters->fields, h);
             setup->model->superpose(setup->model->user, n, m->vectors, field, m->vectors + n);

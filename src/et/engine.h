@@ -316,9 +316,4 @@ double et_results_bytes(const et_setup *setup, et_keep keep);
 void et_posteriors(rb_context *ctx, const et_engine *engine, const rb_block *block, bool rank,
                    et_results *results);
 
-/* A value of a row of float32 or float64. */
-static inline double et_get(rb_type type, const void *row, int64_t i) {
-    return type == RB_FLOAT32 ? (double)((const float *)row)[i] : ((const double *)row)[i];
-}
-
 #endif

@@ -108,7 +108,7 @@ static rb_error add_block(struct figures *f, const rb_block *block) {
         const void *mean = rb_dense_row(r->mean, i);
         f->evidence += r->evidence[i];
         for (int64_t h = 0; h < r->mean.cols; h++) {
-            f->zeros += et_get(r->mean.type, mean, h) == 0;
+            f->zeros += rb_get(r->mean.type, mean, h) == 0;
         }
         f->values += r->there[i];
         f->squares += squared_error(given, rebuilt, i);

@@ -21,7 +21,7 @@ void et_add_products(rb_context *ctx, et_cpu *cpu, rb_dense mean, rb_dense rows,
         const void *part = rb_dense_row(cpu->part, h);
         double *sum = rb_dense_row(sums, h);
         for (int64_t d = 0; d < cpu->part.cols; d++) {
-            sum[d] += et_get(cpu->part.type, part, d);
+            sum[d] += rb_get(cpu->part.type, part, d);
         }
     }
 }

@@ -181,7 +181,7 @@ static void add_sample(struct part *part, int64_t i) {
     const double *q = look.states;
     const void *single = rb_dense_row(r->single, i);
     for (int64_t h = 0; add == add_shares && h < r->single.cols; h++) {
-        double one = et_get(r->single.type, single, h);
+        double one = rb_get(r->single.type, single, h);
         if (one >= LEAST) {
             part->causes[0] = h;
             part->size = 1;
@@ -209,7 +209,7 @@ static void band_task(void *arg, int64_t index, int worker) {
         }
         const void *row = rb_dense_row(band.rows, i);
         for (int64_t d = 0; d < band.count; d++) {
-            part.y[d] = et_get(band.rows.type, row, first + d);
+            part.y[d] = rb_get(band.rows.type, row, first + d);
         }
         part.whole = r->there[i] == band.rows.cols;
         for (int64_t d = 0; !part.whole && d < band.count; d++) {

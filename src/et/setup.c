@@ -236,7 +236,7 @@ rb_error et_plan_of(rb_context *ctx, const rb_problem *problem, const rb_et_opti
 
 static rb_error check_sample(rb_context *ctx, const et_model *model, int64_t sample, rb_dense row) {
     for (int64_t d = 0; model->refuse && d < row.cols; d++) {
-        double value = et_get(row.type, row.data, d);
+        double value = rb_get(row.type, row.data, d);
         const char *wrong = isnan(value) ? NULL : model->refuse(model->user, value);
         if (wrong) {
             return rb_fail(ctx, RB_ERROR_DATA,

@@ -26,7 +26,7 @@ static double value_of(uint32_t bin) {
 static void add_sample(void *user, rb_dense row) {
     et_survey *survey = user;
     for (int64_t d = 0; d < row.cols; d++) {
-        double value = et_get(row.type, row.data, d);
+        double value = rb_get(row.type, row.data, d);
         if (isnan(value)) { /* left out */
             continue;
         }

@@ -70,9 +70,13 @@ static void move_word(struct stream *s, uint64_t *word) {
 static void move_integer(struct stream *s, int64_t *value, int64_t min, int64_t max) {
     uint64_t word = s->reads ? 0 : (uint64_t)*value;
     move_word(s, &word);
-    if (s->reads && !s->err) {
+    if (!s->reads || s->err) {
+        return;
+    }
+    if ((int64_t)word < min || (int64_t)word > max) {
+        damaged(s, "a number is out of its range");
+    } else {
         *value = (int64_t)word;
-        check(s, *value >= min && *value <= max, "a number is out of its range");
     }
 }
 

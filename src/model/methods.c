@@ -1,4 +1,5 @@
-/* The methods that a context knows: those built in and those that the program has added. */
+/* The methods that a context knows: those built in and those that the program has added; and what
+ * a method leaves to the library. */
 #include "model.h"
 
 #include <string.h>
@@ -41,23 +42,11 @@ static const char *missing_function(const rb_method *m) {
         const char *name;
         bool there;
     } functions[] = {
-        {"units", m->units},
-        {"block_samples", m->block_samples},
-        {"memory", m->memory},
-        {"start", m->start},
-        {"finish", m->finish},
-        {"survey", m->survey},
-        {"begin", m->begin},
+        {"start", m->start || m->state_size > 0},
         {"block", m->block},
-        {"end", m->end},
         {"mstep", m->mstep},
         {"objective", m->objective},
-        {"store", m->store},
-        {"coder_new", m->coder_new},
-        {"coder_free", m->coder_free},
         {"encode", m->encode},
-        {"decode", m->decode},
-        {"evaluate", m->evaluate},
     };
     for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
         if (!functions[i].there) {
@@ -108,4 +97,101 @@ rb_error rb_context_add_method(rb_context *ctx, const rb_method *method) {
     list[count + 1] = NULL;
     ctx->added_methods = list;
     return RB_OK;
+}
+
+/* ---- what a method leaves to the library ---- */
+
+int64_t rb_method_units(const rb_method *method, const void *options) {
+    return method->units ? method->units(options) : 1;
+}
+
+int64_t rb_method_block_samples(const rb_problem *problem, const void *options) {
+    enum { BLOCK_VALUES = 1 << 20 };
+    if (problem->method->block_samples) {
+        return problem->method->block_samples(problem, options);
+    }
+    int64_t wide = problem->n_features > 0 ? problem->n_features : 1;
+    int64_t samples = wide < BLOCK_VALUES ? BLOCK_VALUES / wide : 1;
+    return samples < problem->n_samples ? samples : problem->n_samples;
+}
+
+int64_t rb_method_memory(const rb_problem *problem, const void *options) {
+    const rb_method *method = problem->method;
+    if (method->memory) {
+        return method->memory(problem, options);
+    }
+    rb_shape shape = rb_shape_of(problem, options);
+    return method->parts ? (int64_t)rb_parts_bytes(method->parts, &shape, 0) : 0;
+}
+
+rb_error rb_method_start(rb_context *ctx, const rb_problem *problem, const void *options,
+                         const rb_model *start, void **state) {
+    const rb_method *method = problem->method;
+    if (method->state_size == 0) {
+        return method->start(ctx, problem, options, start, state);
+    }
+    rb_shape shape = rb_shape_of(problem, options);
+    void *made = rb_alloc_zero(ctx, 1, method->state_size);
+    rb_error err = made ? rb_parts_new(ctx, method->parts, &shape, made) : RB_ERROR_MEMORY;
+    if (!err && method->start) {
+        err = method->start(ctx, problem, options, start, &made);
+    }
+    if (err) {
+        rb_method_finish(method, made);
+        return err;
+    }
+    *state = made;
+    return RB_OK;
+}
+
+void rb_method_finish(const rb_method *method, void *state) {
+    if (method->finish) {
+        method->finish(state);
+    }
+    if (method->state_size > 0 && state) {
+        rb_parts_free(method->parts, state);
+        rb_free(state);
+    }
+}
+
+/* Parameters become arrays of the same names. */
+rb_error rb_method_store(rb_context *ctx, const rb_problem *problem, const void *options,
+                         void *state, rb_model *model) {
+    const rb_method *method = problem->method;
+    if (method->store) {
+        return method->store(ctx, state, model);
+    }
+    rb_shape shape = rb_shape_of(problem, options);
+    for (const rb_part *part = method->parts; part->kind; part++) {
+        const rb_field *field = part->fields;
+        for (; part->kind == RB_PART_PARAMETERS && field->name; field++) {
+            rb_kept array = rb_field_array(field, &shape, (char *)state + part->offset);
+            if (array.rows == 0 || array.type > RB_KEPT_FLOAT64) {
+                continue;
+            }
+            double *to = rb_model_add_array(ctx, model, array.name, array.rows, array.columns);
+            if (!to) {
+                return RB_ERROR_MEMORY;
+            }
+            rb_dense from = {array.values, array.rows, array.columns, array.stride,
+                             (rb_type)array.type};
+            rb_dense_copy(from,
+                          (rb_dense){to, array.rows, array.columns, array.columns, RB_FLOAT64});
+        }
+    }
+    return RB_OK;
+}
+
+/* Without a coder of its own a method encodes from the model itself. */
+rb_error rb_method_coder_new(rb_context *ctx, const rb_model *model, int64_t block_samples,
+                             void **coder) {
+    *coder = (void *)model; /* only read: `encode` and `decode` know it as const */
+    return model->method->coder_new ? model->method->coder_new(ctx, model, block_samples, coder)
+                                    : RB_OK;
+}
+
+void rb_method_coder_free(const rb_method *method, void *coder) {
+    if (method->coder_free) {
+        method->coder_free(coder);
+    }
 }

@@ -84,6 +84,20 @@ rb_error rb_model_check(rb_context *ctx, const rb_model *model, rb_source *sourc
                         rb_code_check *check);
 void rb_model_warn(rb_context *ctx, const rb_model *model, const rb_code_check *check);
 
+/* ---- what a method says, or the library where it says nothing (methods.c) ---- */
+
+int64_t rb_method_units(const rb_method *method, const void *options);
+int64_t rb_method_block_samples(const rb_problem *problem, const void *options);
+int64_t rb_method_memory(const rb_problem *problem, const void *options);
+rb_error rb_method_start(rb_context *ctx, const rb_problem *problem, const void *options,
+                         const rb_model *start, void **state);
+void rb_method_finish(const rb_method *method, void *state);
+rb_error rb_method_store(rb_context *ctx, const rb_problem *problem, const void *options,
+                         void *state, rb_model *model);
+rb_error rb_method_coder_new(rb_context *ctx, const rb_model *model, int64_t block_samples,
+                             void **coder);
+void rb_method_coder_free(const rb_method *method, void *coder);
+
 /* The method of that name: built in or added; NULL if unknown. */
 const rb_method *rb_find_method(const rb_context *ctx, const char *name);
 struct rb_metrics {

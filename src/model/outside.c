@@ -13,6 +13,20 @@ int64_t rb_block_features(const rb_block *block) {
     return block->n_features;
 }
 
+double rb_block_at(const rb_block *block, int64_t sample, int64_t feature) {
+    const rb_csr *v = &block->csr;
+    if (!block->sparse) {
+        return rb_dense_get(block->dense, sample, feature);
+    }
+    double value = block->shift ? -block->shift[feature] : 0;
+    for (int64_t e = v->starts[sample]; e < v->starts[sample + 1]; e++) {
+        if (v->columns[e - v->starts[0]] == feature) {
+            value += rb_get(v->type, v->values, e - v->starts[0]);
+        }
+    }
+    return value;
+}
+
 const void *rb_block_dense(const rb_block *block, rb_type *type, int64_t *row_stride) {
     if (block->sparse) {
         return NULL;

@@ -10,6 +10,9 @@ rb_shape rb_shape_of(const rb_problem *problem, const void *options) {
     shape.dims[RB_DIM_ONE] = 1;
     if (problem->method->shape) {
         problem->method->shape(problem, options, &shape);
+    } else {
+        shape.dims[RB_DIM_FEATURES] = problem->n_features;
+        shape.dims[RB_DIM_UNITS] = rb_method_units(problem->method, options);
     }
     return shape;
 }

@@ -33,7 +33,7 @@ static int64_t choose_block_samples(const rb_model *model, int64_t n_samples) {
 
 static void clear_coder(rb_coder *coder) {
     if (coder->own) {
-        coder->model->method->coder_free(coder->own);
+        rb_method_coder_free(coder->model->method, coder->own);
     }
     rb_feed_free(coder->feed);
     rb_dense_free(&coder->codes);
@@ -49,7 +49,7 @@ static rb_error start_coder(rb_context *ctx, rb_coder *coder, const rb_model *mo
                         .block_samples = choose_block_samples(model, n_samples)};
     rb_error err = rb_blas_need_room(ctx, BLOCK_BYTES);
     if (!err) {
-        err = model->method->coder_new(ctx, model, coder->block_samples, &coder->own);
+        err = rb_method_coder_new(ctx, model, coder->block_samples, &coder->own);
     }
     if (!err) {
         err = rb_dense_new(ctx, model->type, coder->block_samples, rb_model_units(model),
@@ -62,19 +62,39 @@ static rb_error start_coder(rb_context *ctx, rb_coder *coder, const rb_model *mo
     return err;
 }
 
-/* Samples as the model expects them, on the scale of the data. */
-static rb_error rebuild_block(rb_context *ctx, rb_coder *coder, const rb_block *block) {
+/* rows = codes loadings' */
+static rb_error add_loadings(rb_context *ctx, rb_coder *coder, int64_t count) {
+    const rb_model *model = coder->model;
+    int64_t m = rb_model_features(model), units = rb_model_units(model);
+    const double *values;
+    rb_dense loadings;
+    rb_error err = rb_model_need_array(ctx, model, "loadings", m, units, &values);
+    err = err ? err : rb_dense_new(ctx, model->type, m, units, &loadings);
+    if (!err) {
+        rb_dense_copy((rb_dense){(void *)values, m, units, units, RB_FLOAT64}, loadings);
+        rb_gemm_parallel(ctx, 1, rb_dense_rows(coder->codes, 0, count), RB_PLAIN, loadings,
+                         RB_TRANSPOSED, 0, rb_dense_rows(coder->rows, 0, count));
+        rb_dense_free(&loadings);
+    }
+    return err;
+}
+
+/* Preprocessed samples as the model expects them. */
+static rb_error rebuild(rb_context *ctx, rb_coder *coder, const rb_block *block) {
     const rb_method *method = coder->model->method;
     void *codes = coder->codes.data, *rows = coder->rows.data;
-    rb_error err;
     if (method->rebuild) {
-        err = method->rebuild(ctx, coder->own, block, rows);
-    } else {
-        err = method->encode(ctx, coder->own, block, codes);
-        if (!err) {
-            err = method->decode(ctx, coder->own, block->n_samples, codes, rows);
-        }
+        return method->rebuild(ctx, coder->own, block, rows);
     }
+    rb_error err = method->encode(ctx, coder->own, block, codes);
+    return err              ? err
+           : method->decode ? method->decode(ctx, coder->own, block->n_samples, codes, rows)
+                            : add_loadings(ctx, coder, block->n_samples);
+}
+
+/* The same on the scale of the data. */
+static rb_error rebuild_block(rb_context *ctx, rb_coder *coder, const rb_block *block) {
+    rb_error err = rebuild(ctx, coder, block);
     if (!err) {
         rb_feed_undo(coder->feed, rb_dense_rows(coder->rows, 0, block->n_samples));
     }
@@ -261,6 +281,44 @@ rb_error rb_coder_encode(rb_context *ctx, rb_coder *coder, const rb_matrix *rows
     return err ? err : use_run(ctx, coder, 0, rows->n_samples, copy_rows, &to);
 }
 
+/* What is measured of any method, from codes and what is rebuilt from them. */
+static rb_error measure(rb_context *ctx, const rb_model *model, rb_feed *feed,
+                        rb_metrics *metrics) {
+    rb_coder coder;
+    rb_dense rows = {0};
+    double squares = 0, values = 0, zeros = 0;
+    int64_t n = rb_feed_samples(feed), missing = 0;
+    rb_error err = start_coder(ctx, &coder, model, n, true);
+    int64_t size = coder.block_samples, m = rb_model_features(model), units = rb_model_units(model);
+    err = err ? err : rb_dense_new(ctx, model->type, size, m, &rows);
+    for (int64_t first = 0; !err && first < n; first += size) {
+        rb_block block;
+        err = rb_feed_read(ctx, feed, first, n - first < size ? n - first : size, &block);
+        if (!err && model->method->rebuild) {
+            err = model->method->encode(ctx, coder.own, &block, coder.codes.data);
+        }
+        err = err ? err : rebuild(ctx, &coder, &block); /* encodes where it has no way of its own */
+        for (int64_t i = 0; !err && i < block.n_samples; i++) {
+            rb_block_rows(&block, i, rb_dense_rows(rows, 0, 1));
+            for (int64_t k = 0; k < m; k++) {
+                double d = rb_dense_get(rows, 0, k) - rb_dense_get(coder.rows, i, k);
+                missing += isnan(d);
+                squares += isnan(d) ? 0 : d * d;
+            }
+            for (int64_t j = 0; j < units; j++) {
+                zeros += rb_dense_get(coder.codes, i, j) == 0;
+            }
+        }
+    }
+    values = (double)n * (double)m - (double)missing;
+    rb_metrics_set(metrics, "sparseness", zeros / ((double)n * (double)units));
+    rb_metrics_set(metrics, "reconstruction_error", sqrt(squares));
+    rb_metrics_set(metrics, "mean_squared_error", squares / values);
+    clear_coder(&coder);
+    rb_dense_free(&rows);
+    return err;
+}
+
 /* The share of the squares of the data that the model accounts for, from its mean squared error. */
 static rb_error explain(rb_context *ctx, const rb_model *model, rb_feed *feed, rb_below *below,
                         rb_metrics *metrics) {
@@ -349,7 +407,7 @@ static rb_error evaluate(rb_context *ctx, const rb_model *model, rb_source *sour
         return err;
     }
     set_shape(model, source->n_samples, metrics);
-    err = model->method->evaluate(ctx, model, feed, metrics);
+    err = (model->method->evaluate ? model->method->evaluate : measure)(ctx, model, feed, metrics);
     err = err ? err : explain(ctx, model, feed, &below, metrics);
     if (!err) {
         rb_below_tell(ctx, &below, model->preprocess, source, model->method->name);

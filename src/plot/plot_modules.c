@@ -290,11 +290,6 @@ static void add_dense(gathering *g, const rb_block *block) {
     }
 }
 
-static double csr_value(const rb_csr *csr, int64_t entry) {
-    return csr->type == RB_FLOAT32 ? (double)((const float *)csr->values)[entry]
-                                   : ((const double *)csr->values)[entry];
-}
-
 /* What is subtracted from a sparse feature would be lost in standardising anyway: it is left out,
  * and the zeros need no visit. */
 static void add_sparse(gathering *g, const rb_block *block) {
@@ -304,7 +299,7 @@ static void add_sparse(gathering *g, const rb_block *block) {
         for (int64_t e = csr->starts[i] - csr->starts[0]; e < end; e++) {
             int64_t row = g->features.place[csr->columns[e]];
             if (row >= 0) {
-                add_value(g, row, block->first + i, csr_value(csr, e));
+                add_value(g, row, block->first + i, rb_get(csr->type, csr->values, e));
             }
         }
     }

@@ -7,9 +7,7 @@ trap 'rm -rf "$work"' EXIT
     -L"$BUILD" -lrarebit-io -lrarebit -Wl,-rpath,"$BUILD" -lm -o "$work/mean"
 "$work/mean" "$work/mean.h5" >"$work/out"
 cat >"$work/wanted" <<END
-sample 0: 0.5
-sample 1: 1
-sample 2: 1.5
+codes: 0.5 1 1.5
 mean: 2 4
 mean squared error: 0
 END
