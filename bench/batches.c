@@ -8,9 +8,9 @@ enum { SAMPLES = 50000, FEATURES = 784, UNITS = 1024, ITERATIONS = 2, ROUNDS = 3
 static const int64_t sizes[] = {1000, 5000};
 enum { SIZES = sizeof sizes / sizeof *sizes };
 
-static int keep_seconds(const rb_progress *progress, void *user) {
+static rb_error keep_seconds(const rb_progress *progress, void *user) {
     bench_add(user, progress->seconds);
-    return 0;
+    return RB_OK;
 }
 
 /* The median time of an iteration. */

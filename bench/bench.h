@@ -64,6 +64,9 @@ void bench_esteps(rb_context *ctx, const char *letters);
 /* Case j: a pass in batches beside one with all samples at once. */
 void bench_batches(rb_context *ctx, const char *letters);
 
+/* Case k: one sample by a coder that is open. */
+void bench_coder(rb_context *ctx, const char *letters);
+
 /* Cases f (speed), g (growth with samples and causes) of expectation truncation. */
 void bench_et(rb_context *ctx, const char *letters, bench_peaks *peaks);
 

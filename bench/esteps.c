@@ -7,11 +7,11 @@
 
 enum { SAMPLES = 10000, FEATURES = 784, UNITS = 1024, FEW = 4, SOME = 16, MANY = 64, ROUNDS = 3 };
 
-static int keep_seconds(const rb_progress *progress, void *user) {
+static rb_error keep_seconds(const rb_progress *progress, void *user) {
     if (progress->iteration > 1) { /* the first one has no codes to go on from */
         bench_add(user, progress->seconds);
     }
-    return 0;
+    return RB_OK;
 }
 
 static double mean_of(const bench_times *times) {
@@ -75,11 +75,11 @@ static void compare_iterations(rb_context *ctx, rb_source *source) {
     }
 }
 
-static int take_rows(void *user, int64_t first, const rb_matrix *rows) {
+static rb_error take_rows(void *user, int64_t first, const rb_matrix *rows) {
     (void)user;
     (void)first;
     (void)rows;
-    return 0;
+    return RB_OK;
 }
 
 static double encode(rb_context *ctx, rb_source *source, rb_model *model, const char *tolerance) {

@@ -57,9 +57,9 @@ static float *make_samples(const struct et_case *c) {
     return y;
 }
 
-static int keep_seconds(const rb_progress *progress, void *user) {
+static rb_error keep_seconds(const rb_progress *progress, void *user) {
     bench_add(user, progress->seconds);
-    return 0;
+    return RB_OK;
 }
 
 static rb_et_options options_of(const struct et_case *c) {
@@ -125,11 +125,11 @@ static void run_case(rb_context *ctx, const struct et_case *c, bench_peaks *peak
     free(y);
 }
 
-static int drop_rows(void *user, int64_t first, const rb_matrix *rows) {
+static rb_error drop_rows(void *user, int64_t first, const rb_matrix *rows) {
     (void)user;
     (void)first;
     (void)rows;
-    return 0;
+    return RB_OK;
 }
 
 /* Encodes the first `count` samples. */

@@ -96,10 +96,10 @@ bool experiments_has_data(const experiment_options *options, const char *what) {
     return options->data != NULL;
 }
 
-static int on_progress(const rb_progress *progress, void *user) {
+static rb_error on_progress(const rb_progress *progress, void *user) {
     (void)progress;
     (void)user;
-    return interrupted();
+    return interrupted() ? RB_ERROR_INTERRUPTED : RB_OK;
 }
 
 rb_error experiments_fit(rb_context *ctx, const char *method, const rb_et_options *options,

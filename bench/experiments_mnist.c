@@ -41,14 +41,14 @@ struct images {
     double largest;
 };
 
-static int fill(void *user, int64_t first, int64_t count, void *rows) {
+static rb_error fill(void *user, int64_t first, int64_t count, void *rows) {
     const struct images *images = user;
     int64_t features = rb_matrix_features(images->matrix);
     for (int64_t e = 0; e < count * features; e++) {
         double value = rb_matrix_at(images->matrix, first + e / features, e % features);
         ((float *)rows)[e] = (float)(value / images->largest);
     }
-    return 0;
+    return RB_OK;
 }
 
 static rb_error open_images(rb_context *ctx, struct images *images, rb_source **source) {

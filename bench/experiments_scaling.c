@@ -51,7 +51,7 @@ struct watch {
     double before, least; /* before: of the last end; below 0: none yet */
 };
 
-static int on_progress(const rb_progress *progress, void *user) {
+static rb_error on_progress(const rb_progress *progress, void *user) {
     struct watch *watch = user;
     struct timespec now;
     (void)progress;
@@ -62,7 +62,7 @@ static int on_progress(const rb_progress *progress, void *user) {
         watch->least = spent;
     }
     watch->before = seconds;
-    return interrupted();
+    return interrupted() ? RB_ERROR_INTERRUPTED : RB_OK;
 }
 
 /* The fastest iteration but the first. */

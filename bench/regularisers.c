@@ -19,9 +19,9 @@ static const struct variant {
 };
 enum { VARIANTS = sizeof variants / sizeof *variants };
 
-static int keep_seconds(const rb_progress *progress, void *user) {
+static rb_error keep_seconds(const rb_progress *progress, void *user) {
     bench_add(user, progress->seconds);
-    return 0;
+    return RB_OK;
 }
 
 /* The median time of an iteration; NULL: without any of them. */

@@ -91,9 +91,9 @@ static double operations(const struct rfn_case *c, int64_t stored, bool by_units
                     : products + 3 * m * m * l + m * m * m / 3 + 4 * m * l * l + l * l * l / 3;
 }
 
-static int keep_seconds(const rb_progress *progress, void *user) {
+static rb_error keep_seconds(const rb_progress *progress, void *user) {
     bench_add(user, progress->seconds);
-    return 0;
+    return RB_OK;
 }
 
 static void fit(rb_context *ctx, const struct rfn_case *c, struct data *data, bench_times *times) {

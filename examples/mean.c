@@ -270,12 +270,12 @@ static const rb_method mean_method = {
 
 /* ---- the program ---- */
 
-static int print_codes(void *user, int64_t first, const rb_matrix *rows) {
+static rb_error print_codes(void *user, int64_t first, const rb_matrix *rows) {
     (void)user;
     for (int64_t i = 0; i < rb_matrix_samples(rows); i++) {
         printf("sample %lld: %g\n", (long long)(first + i), rb_matrix_at(rows, i, 0));
     }
-    return 0;
+    return RB_OK;
 }
 
 /* Fits, saves, loads, encodes and measures; `path` is where the model goes. */

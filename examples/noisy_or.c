@@ -7,14 +7,17 @@
 #include <rarebit/rarebit.h>
 #include <stdio.h>
 
-static void superpose(int64_t n, const double *wbar, const double *field, double *out) {
+static void superpose(void *user, int64_t n, const double *wbar, const double *field, double *out) {
+    (void)user;
     for (int64_t d = 0; d < n; d++) {
         out[d] = 1 - (1 - wbar[d]) * (1 - field[d]);
     }
 }
 
-static double log_likelihood(int64_t n, const double *y, const double *wbar, double sigma) {
+static double log_likelihood(void *user, int64_t n, const double *y, const double *wbar,
+                             double sigma) {
     double sum = 0;
+    (void)user;
     (void)sigma;
     for (int64_t d = 0; d < n; d++) {
         sum += y[d] > 0 ? log(wbar[d]) : log1p(-wbar[d]);
@@ -24,15 +27,17 @@ static double log_likelihood(int64_t n, const double *y, const double *wbar, dou
 
 /* An EM step with "cause h switched feature d on" as hidden as the causes: given y_d = 1 its
  * probability is W_hd / wbar_d. */
-static void share(int64_t n, const double *y, const double *wbar, const double *field, double q,
-                  double *up, double *down) {
+static void share(void *user, int64_t n, const double *y, const double *wbar, const double *field,
+                  double q, rb_et_shares sums) {
+    (void)user;
     for (int64_t d = 0; d < n; d++) {
-        up[d] += y[d] > 0 ? q * field[d] / wbar[d] : 0;
-        down[d] += q;
+        sums.up[d] += y[d] > 0 ? q * field[d] / wbar[d] : 0;
+        sums.down[d] += q;
     }
 }
 
-static const char *refuse(double value) {
+static const char *refuse(void *user, double value) {
+    (void)user;
     return value == 0 || value == 1 ? NULL : "is neither 0 nor 1";
 }
 

@@ -135,10 +135,10 @@ static rb_error run(rb_context *ctx, struct fit *f, rb_model **model) {
 }
 
 /* In the second restart, where there is one. */
-static int stop_in_the_middle(const rb_progress *progress, void *user) {
+static rb_error stop_in_the_middle(const rb_progress *progress, void *user) {
     const struct fit *f = user;
     int64_t middle = f->fit.restarts > 1 ? ITERATIONS + 3 : 3;
-    return progress->iteration == middle;
+    return progress->iteration == middle ? RB_ERROR_INTERRUPTED : RB_OK;
 }
 
 static void make_sound(rb_context *ctx, struct fit *f, const char *path) {

@@ -144,11 +144,11 @@ static void change(rb_h5 *file, struct input *in) {
 
 /* ---- use ---- */
 
-static int take_rows(void *user, int64_t first, const rb_matrix *rows) {
+static rb_error take_rows(void *user, int64_t first, const rb_matrix *rows) {
     (void)user;
     (void)first;
     (void)rb_matrix_at(rows, 0, 0);
-    return 0;
+    return RB_OK;
 }
 
 static void use(rb_context *ctx, const rb_model *model) {

@@ -97,14 +97,14 @@ struct fixture_rows {
     int64_t columns;
 };
 
-static inline int fixture_take(void *user, int64_t first, const rb_matrix *rows) {
+static inline rb_error fixture_take(void *user, int64_t first, const rb_matrix *rows) {
     struct fixture_rows *out = user;
     for (int64_t i = 0; i < rb_matrix_samples(rows); i++) {
         for (int64_t k = 0; k < out->columns; k++) {
             out->values[(first + i) * out->columns + k] = rb_matrix_at(rows, i, k);
         }
     }
-    return 0;
+    return RB_OK;
 }
 
 static inline double *fixture_codes(rb_context *ctx, const rb_model *model, rb_source *source) {

@@ -32,66 +32,54 @@ static const rb_option *anndata_option_table(void) {
 /* ---- AnnData: codes are added to what is in the file ---- */
 
 /* All codes in memory, since they are added in one piece. */
-struct gathered {
-    int64_t n_samples, units;
-    rb_type type;
-    void *values; /* n_samples x units; allocated by the first block, which tells the type */
-    bool out_of_memory;
-};
-
-static bool gather_start(struct gathered *g, rb_type type) {
-    g->type = type;
-    g->values = calloc((size_t)(g->n_samples * g->units) + 1,
-                       type == RB_FLOAT32 ? sizeof(float) : sizeof(double));
-    g->out_of_memory = !g->values;
-    return g->values != NULL;
-}
-
-static int gather_rows(void *user, int64_t first, const rb_matrix *rows) {
-    struct gathered *g = user;
-    if (!g->values && !gather_start(g, rb_matrix_type(rows))) {
-        return 1;
-    }
-    for (int64_t i = 0; i < rb_matrix_samples(rows); i++) {
-        for (int64_t j = 0; j < g->units; j++) {
-            int64_t index = (first + i) * g->units + j;
-            double value = rb_matrix_at(rows, i, j);
-            if (g->type == RB_FLOAT32) {
-                ((float *)g->values)[index] = (float)value;
-            } else {
-                ((double *)g->values)[index] = value;
-            }
-        }
-    }
-    return 0;
-}
-
 static rb_error annotate(invocation *call, const rb_model *model, rb_source *source,
                          const char *target) {
     const anndata_options *to = options_of(call, anndata_option_table());
-    struct gathered g = {.n_samples = rb_source_samples(source), .units = rb_model_units(model)};
+    int64_t n = rb_source_samples(source), units = rb_model_units(model);
+    rb_type type = rb_model_type(model);
     rb_matrix *codes = NULL;
-    rb_error err = rb_encode(call->ctx, model, source, gather_rows, &g);
+    void *values =
+        calloc((size_t)(n * units) + 1, type == RB_FLOAT32 ? sizeof(float) : sizeof(double));
+    if (!values) {
+        return rb_context_fail(call->ctx, RB_ERROR_MEMORY, "out of memory for the codes");
+    }
+    rb_error err = rb_encode_into(call->ctx, model, source, type, values, units, 1);
     if (!err) {
-        err =
-            rb_matrix_dense(call->ctx, g.type, g.n_samples, g.units, g.values, g.units, 1, &codes);
+        err = rb_matrix_dense(call->ctx, type, n, units, values, units, 1, &codes);
     }
     if (!err) {
         err = rb_model_annotate_as(call->ctx, model, codes, to->key, call->arguments[1], target);
     }
     rb_matrix_free(codes);
-    free(g.values);
-    return g.out_of_memory ? RB_ERROR_MEMORY : err;
+    free(values);
+    return err;
 }
 
-static int run_annotate(invocation *call, const char *target) {
+/* The result waits under a temporary name until the states are there, too. */
+static int make_annotated(invocation *call, const rb_model *model, rb_source *source,
+                          const char *target, companion *second) {
+    output out = {0};
+    int status = second ? output_begin_own(&out, call->ctx, target, "h5ad")
+                        : output_begin(&out, target, "h5ad");
+    if (!status && second) {
+        status = second->prepare(call, model, source, &second->out);
+    }
+    if (!status) {
+        rb_error err = annotate(call, model, source, out.path);
+        status = err ? report_failure(call->ctx, err) : STATUS_DONE;
+        companion_hold(second);
+        if (!status) {
+            status = output_end(&out);
+        }
+        status = companion_end(second, status);
+    }
+    output_abandon(&out);
+    return status;
+}
+
+static int run_annotate(invocation *call, const char *target, companion *second) {
     rb_model *model = NULL;
     rb_source *source = NULL;
-    output out;
-    int status = output_begin(&out, target, "h5ad");
-    if (status) {
-        return status;
-    }
     const anndata_options *to = options_of(call, anndata_option_table());
     rb_error err = load_model(call, &model);
     if (!err && !to->overwrite) {
@@ -100,16 +88,9 @@ static int run_annotate(invocation *call, const char *target) {
     if (!err) {
         err = open_data(call, model, call->arguments[1], &source);
     }
-    if (!err) {
-        err = annotate(call, model, source, out.path);
-    }
+    int status =
+        err ? report_failure(call->ctx, err) : make_annotated(call, model, source, target, second);
     rb_source_free(source);
-    if (err) {
-        status = report_failure(call->ctx, err);
-        output_abandon(&out);
-    } else {
-        status = output_end(&out);
-    }
     if (!status) {
         report("%s with codes, loadings and settings added in %s", call->arguments[1], target);
     }
@@ -134,8 +115,8 @@ static const rb_option *map_option_table(void) {
     return table;
 }
 
-static int write_state(void *user, int64_t sample, double log_evidence, int64_t count,
-                       const int64_t *causes) {
+static rb_error write_state(void *user, int64_t sample, double log_evidence, int64_t count,
+                            const int64_t *causes) {
     FILE *file = user;
     (void)sample;
     fprintf(file, "%.17g", log_evidence);
@@ -143,36 +124,22 @@ static int write_state(void *user, int64_t sample, double log_evidence, int64_t 
         fprintf(file, "\t%lld", (long long)causes[k]);
     }
     putc('\n', file);
-    return interrupted() || ferror(file);
+    return interrupted() || ferror(file) ? RB_ERROR_INTERRUPTED : RB_OK;
 }
 
-static rb_error write_states(invocation *call, FILE *file) {
-    rb_model *model = NULL;
-    rb_source *source = NULL;
-    rb_error err = load_model(call, &model);
-    if (!err) {
-        err = open_data(call, model, call->arguments[1], &source);
-    }
-    if (!err) {
-        err = rb_et_map(call->ctx, model, source, write_state, file);
-    }
-    rb_source_free(source);
-    rb_model_free(model);
-    return err;
-}
-
-/* Writes the states where they are to wait for the codes; output_end lets them appear. */
-static int prepare_states(invocation *call, const char *target, output *out) {
-    int status = output_begin_own(out, call->ctx, target, "tsv");
+/* companion.prepare: the states wait for the codes. */
+static int prepare_states(invocation *call, const rb_model *model, rb_source *source, output *out) {
+    const map_options *options = options_of(call, map_option_table());
+    int status = output_begin_own(out, call->ctx, options->map, "tsv");
     if (status) {
         return status;
     }
     FILE *file = fopen(out->path, "w");
-    rb_error err = file ? write_states(call, file) : RB_OK;
+    rb_error err = file ? rb_et_map(call->ctx, model, source, write_state, file) : RB_OK;
     bool failed = !file || ferror(file);
     failed = (file && fclose(file) != 0) || failed;
     if (failed) {
-        report_error("cannot write '%s': %s", target, strerror(errno ? errno : EIO));
+        report_error("cannot write '%s': %s", options->map, strerror(errno ? errno : EIO));
         status = STATUS_FAILED;
     } else if (err) {
         status = report_failure(call->ctx, err);
@@ -203,34 +170,17 @@ static int refuse_anndata_options(const invocation *call) {
     return STATUS_DONE;
 }
 
-static int run_codes(invocation *call, bool anndata) {
-    const output_options *options = options_of(call, matrix_output_option_table());
-    if (anndata) {
-        return run_annotate(call, options->output);
-    }
-    return run_rows(call, rb_encode, names_of_units);
-}
-
-/* States and codes appear both, or neither: the states last, when only their name is missing. */
 static int run(invocation *call) {
     const output_options *codes = options_of(call, matrix_output_option_table());
     const map_options *options = options_of(call, map_option_table());
     bool anndata = has_suffix(call->arguments[1], ".h5ad") && has_suffix(codes->output, ".h5ad");
-    output states = {0};
+    companion states = {.prepare = prepare_states}, *second = options->map ? &states : NULL;
     int status = anndata ? STATUS_DONE : refuse_anndata_options(call);
-    if (!status && options->map) {
-        status = prepare_states(call, options->map, &states);
-    }
     if (status) {
         return status;
     }
-    status = run_codes(call, anndata);
-    if (status) {
-        output_abandon(&states);
-    } else if (options->map) {
-        status = output_end(&states);
-    }
-    return status;
+    return anndata ? run_annotate(call, codes->output, second)
+                   : run_rows(call, rb_encode, names_of_units, second);
 }
 
 const command encode_command = {

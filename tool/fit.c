@@ -49,12 +49,12 @@ static void say_seed(watch *w) {
     w->seed_said = true;
 }
 
-static int on_progress(const rb_progress *p, void *user) {
+static rb_error on_progress(const rb_progress *p, void *user) {
     watch *w = user;
     say_seed(w);
     fit_log_iteration(&w->log, p);
     report_progress(p);
-    return interrupted();
+    return interrupted() ? RB_ERROR_INTERRUPTED : RB_OK;
 }
 
 /* ---- what is recorded ---- */

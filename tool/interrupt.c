@@ -3,12 +3,14 @@
 #include "tool.h"
 
 #include <signal.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <unistd.h>
 
 enum { MOST_TEMPORARIES = 8, LONGEST_PATH = 4096 + 256 };
 
 static volatile sig_atomic_t gentle, seen, written;
+_Static_assert(ATOMIC_INT_LOCK_FREE == 2, "signal handlers use it");
 static rb_context *volatile running; /* what the first signal stops; NULL: nothing runs */
 
 /* What is to be removed. A handler has no argument, so it is kept here. */
@@ -16,6 +18,12 @@ static struct temporary {
     volatile sig_atomic_t there;
     char path[LONGEST_PATH];
 } temporaries[MOST_TEMPORARIES];
+
+/* Who goes on: the program as ever, the program while signals wait, or the handler that ends it.
+ * Signals reach any thread, so that blocking them in one would not do. */
+enum { FREE, HELD, ENDING };
+static atomic_int state;
+static volatile sig_atomic_t waiting; /* a signal that came while they were held */
 
 /* Only what a signal handler may call. */
 static void remove_temporaries(void) {
@@ -31,7 +39,17 @@ static void remove_temporaries(void) {
     }
 }
 
+static void end(int number) {
+    remove_temporaries();
+    if (number == SIGPIPE) {
+        _exit(128 + SIGPIPE); /* whoever closed the pipe knows */
+    }
+    report_interrupted(written);
+    _exit(STATUS_INTERRUPTED);
+}
+
 static void on_signal(int number) {
+    int before = FREE;
     if (gentle && !seen && number != SIGPIPE) {
         rb_context *ctx = running;
         seen = 1;
@@ -40,12 +58,24 @@ static void on_signal(int number) {
         }
         return;
     }
-    remove_temporaries();
-    if (number == SIGPIPE) {
-        _exit(128 + SIGPIPE); /* whoever closed the pipe knows */
+    waiting = number;
+    if (atomic_compare_exchange_strong(&state, &before, ENDING)) {
+        end(number);
     }
-    report_interrupted(written);
-    _exit(STATUS_INTERRUPTED);
+}
+
+void interrupt_hold(void) {
+    int before = FREE;
+    while (!atomic_compare_exchange_strong(&state, &before, HELD)) {
+        pause(); /* the program ends */
+    }
+}
+
+void interrupt_release(void) {
+    atomic_store(&state, FREE);
+    if (waiting) {
+        on_signal((int)waiting);
+    }
 }
 
 void interrupt_install(void) {

@@ -80,8 +80,12 @@ static int run(invocation *call) {
         }
     }
     int status = check_places(call);
-    status = status ? status : check_kinds(call);
-    return status ? status : call->command->run(call);
+    if (!status) {
+        report_explain(call);
+        status = call->command->run(call);
+        report_explain(NULL);
+    }
+    return status;
 }
 
 static int dispatch(rb_context *ctx, const command_list *list, int argc, char **argv) {

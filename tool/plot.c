@@ -92,13 +92,13 @@ static const rb_option *evidence_option_table(void) {
     return table;
 }
 
-static int keep_evidence(void *user, int64_t sample, double log_evidence, int64_t count,
-                         const int64_t *causes) {
+static rb_error keep_evidence(void *user, int64_t sample, double log_evidence, int64_t count,
+                              const int64_t *causes) {
     double *evidence = user;
     (void)count;
     (void)causes;
     evidence[sample] = log_evidence;
-    return interrupted();
+    return interrupted() ? RB_ERROR_INTERRUPTED : RB_OK;
 }
 
 /* How many samples the fit kept; 0: these are others than it had, its cut means nothing here. */

@@ -36,7 +36,7 @@ static char **names_of_features(const rb_model *model, int64_t *columns) {
 }
 
 static int run(invocation *call) {
-    return run_rows(call, rb_reconstruct, names_of_features);
+    return run_rows(call, rb_reconstruct, names_of_features, NULL);
 }
 
 const command reconstruct_command = {

@@ -31,8 +31,27 @@ void report_error(const char *format, ...) {
     va_end(list);
 }
 
+static const invocation *explained; /* NULL: none */
+
+void report_explain(const invocation *call) {
+    explained = call;
+}
+
+/* Is the reason that the arguments are not what the command takes? Then that is said. */
+static bool is_explained(rb_error error) {
+    const invocation *call = explained;
+    bool may_be = error == RB_ERROR_FILE || error == RB_ERROR_FORMAT || error == RB_ERROR_DATA ||
+                  error == RB_ERROR_ARGUMENT || error == RB_ERROR_UNSUPPORTED;
+    explained = NULL; /* once */
+    return call && may_be && check_kinds(call);
+}
+
 int report_failure(const rb_context *ctx, rb_error error) {
-    const char *sentence = rb_context_error(ctx);
+    char sentence[1024];
+    snprintf(sentence, sizeof sentence, "%s", rb_context_error(ctx));
+    if (is_explained(error)) {
+        return STATUS_FAILED;
+    }
     if (error == RB_ERROR_INTERRUPTED || error == RB_ERROR_STOPPED) {
         report_error("interrupted; nothing was written");
         return STATUS_INTERRUPTED;

@@ -11,55 +11,91 @@ struct row_writer {
     rb_write_header header;
     const char *path;
     rb_writer *writer; /* opened by the first block, which tells the type */
-    rb_error err;
-    char sentence[1024]; /* of err: the one of stopping comes after it */
 };
 
-static int add_rows(void *user, int64_t first, const rb_matrix *rows) {
+static rb_error add_rows(void *user, int64_t first, const rb_matrix *rows) {
     struct row_writer *w = user;
+    rb_error err = RB_OK;
     (void)first;
     if (!w->writer) {
         w->header.type = rb_matrix_type(rows);
-        w->err = rb_writer_open(w->ctx, w->path, &w->header, &w->writer);
+        err = rb_writer_open(w->ctx, w->path, &w->header, &w->writer);
     }
-    if (!w->err) {
-        w->err = rb_writer_add(w->ctx, w->writer, rows);
+    return err ? err : rb_writer_add(w->ctx, w->writer, rows);
+}
+
+void companion_hold(const companion *second) {
+    if (second) {
+        interrupt_hold();
     }
-    if (w->err) {
-        snprintf(w->sentence, sizeof w->sentence, "%s", rb_context_error(w->ctx));
+}
+
+int companion_end(companion *second, int status) {
+    if (second && status) {
+        output_abandon(&second->out);
+    } else if (second) {
+        status = output_end(&second->out);
     }
-    return w->err != RB_OK;
+    if (second) {
+        interrupt_release();
+    }
+    return status;
+}
+
+/* Writes the rows; with a companion signals wait from before they appear. */
+static rb_error write_rows(struct row_writer *w, const rb_model *model, rb_source *source,
+                           rows_maker make, const companion *second) {
+    rb_error err = make(w->ctx, model, source, add_rows, w);
+    companion_hold(second);
+    if (!err && w->writer) {
+        return rb_writer_close(w->ctx, w->writer);
+    }
+    rb_writer_abandon(w->writer);
+    return err;
 }
 
 /* Returns a status after a message. */
-static int write_rows(invocation *call, const rb_model *model, rb_source *source, rows_maker make,
-                      const char *const *names, int64_t columns, const char *path) {
-    struct row_writer w = {.ctx = call->ctx, .path = path};
-    w.header = (rb_write_header){.n_samples = rb_source_samples(source),
-                                 .n_features = columns,
-                                 .sample_names_from = source,
-                                 .feature_names = names};
-    rb_error err = make(call->ctx, model, source, add_rows, &w);
-    if (!err && w.writer) {
-        err = rb_writer_close(call->ctx, w.writer);
-        return err ? report_failure(call->ctx, err) : STATUS_DONE;
+static int make_rows(invocation *call, const rb_model *model, rb_source *source, rows_maker make,
+                     column_namer namer, companion *second, int64_t *columns) {
+    const output_options *options = options_of(call, matrix_output_option_table());
+    output out = {0};
+    int status = output_begin(&out, options->output, suffixes[options->format]);
+    if (!status && second) {
+        status = second->prepare(call, model, source, &second->out);
     }
-    rb_writer_abandon(w.writer);
-    if (w.err) {
-        report_error("%s", w.sentence);
-        return w.err == RB_ERROR_ARGUMENT ? STATUS_USAGE : STATUS_FAILED;
+    if (status) {
+        output_abandon(&out);
+        return status;
     }
-    return err ? report_failure(call->ctx, err) : STATUS_DONE;
+    char **names = namer(model, columns);
+    struct row_writer w = {.ctx = call->ctx,
+                           .path = out.path,
+                           .header = {.n_samples = rb_source_samples(source),
+                                      .n_features = *columns,
+                                      .sample_names_from = source,
+                                      .feature_names = (const char *const *)names}};
+    /* What is copied to a pipe may take for ever: signals wait for renames alone. */
+    companion *held = out.temporary ? NULL : second;
+    rb_error err = write_rows(&w, model, source, make, held);
+    status = err ? report_failure(call->ctx, err) : STATUS_DONE;
+    if (status) {
+        output_abandon(&out);
+    } else {
+        status = output_end(&out);
+    }
+    if (second && !held) {
+        companion_hold(second);
+    }
+    free_names(names);
+    return companion_end(second, status);
 }
 
-int run_rows(invocation *call, rows_maker make, column_namer namer) {
+int run_rows(invocation *call, rows_maker make, column_namer namer, companion *second) {
     const output_options *options = options_of(call, matrix_output_option_table());
     rb_model *model = NULL;
     rb_source *source = NULL;
-    char **names = NULL;
     int64_t columns = 0;
-    output out;
-    int status = output_begin(&out, options->output, suffixes[options->format]);
+    int status = output_check(options->output);
     if (status) {
         return status;
     }
@@ -67,23 +103,12 @@ int run_rows(invocation *call, rows_maker make, column_namer namer) {
     if (!err) {
         err = open_data(call, model, call->arguments[1], &source);
     }
-    if (err) {
-        status = report_failure(call->ctx, err);
-    } else {
-        names = namer(model, &columns);
-        status =
-            write_rows(call, model, source, make, (const char *const *)names, columns, out.path);
-    }
-    if (status) {
-        output_abandon(&out);
-    } else {
-        status = output_end(&out);
-    }
+    status = err ? report_failure(call->ctx, err)
+                 : make_rows(call, model, source, make, namer, second, &columns);
     if (!status) {
         report("%lld samples x %lld columns in %s", (long long)rb_source_samples(source),
                (long long)columns, options->output);
     }
-    free_names(names);
     rb_source_free(source);
     rb_model_free(model);
     return status;

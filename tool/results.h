@@ -11,9 +11,21 @@ typedef rb_error (*rows_maker)(rb_context *ctx, const rb_model *model, rb_source
  * free_names. */
 typedef char **(*column_namer)(const rb_model *model, int64_t *columns);
 
+/* A second file that a command makes of model and data, before the rows. It appears with them, or
+ * neither does. */
+typedef struct companion {
+    /* Begins the output and writes it; a status after a message, and then nothing is left. */
+    int (*prepare)(invocation *call, const rb_model *model, rb_source *source, output *out);
+    output out;
+} companion;
+/* From here on until companion_end signals wait, if there is a companion (NULL: none). */
+void companion_hold(const companion *second);
+/* Lets it appear, if all went well so far; the status. */
+int companion_end(companion *second, int status);
+
 /* The course of a command MODEL DATA -o FILE whose rows `make` (rb_encode, rb_reconstruct)
- * gives. */
-int run_rows(invocation *call, rows_maker make, column_namer namer);
+ * gives. second: NULL, or what is made besides. */
+int run_rows(invocation *call, rows_maker make, column_namer namer, companion *second);
 
 /* Writes a matrix with its names to -o of the call. Returns a status after a message. */
 int write_matrix(invocation *call, const rb_matrix *matrix);

@@ -99,11 +99,8 @@ int check_picture_output(const invocation *call, const char *option, const char 
 }
 
 /* A table of text can lie either way, and nothing in it tells. */
-static bool may_lie_either_way(rb_context *ctx, const char *path) {
-    const char *format = NULL;
-    if (rb_format_of(ctx, path, &format)) {
-        return false;
-    }
+static bool may_lie_either_way(const rb_source *source) {
+    const char *format = rb_source_format(source);
     return strcmp(format, "delimited") == 0 || strcmp(format, "mtx") == 0;
 }
 
@@ -121,7 +118,7 @@ rb_error open_data(const invocation *call, const rb_model *model, const char *pa
     if (err) {
         return err;
     }
-    bool unsure = !option_was_given(call, "transpose") && may_lie_either_way(call->ctx, path) &&
+    bool unsure = !option_was_given(call, "transpose") && may_lie_either_way(*source) &&
                   !(model && is_told(model, *source));
     report("%lld samples x %lld features%s", (long long)rb_source_samples(*source),
            (long long)rb_source_features(*source),

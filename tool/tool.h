@@ -107,6 +107,8 @@ bool option_was_given(const invocation *call, const char *name);
 int check_places(const invocation *call); /* places.c */
 /* Refuses data where a model is wanted, and a model where data are. Likewise. */
 int check_kinds(const invocation *call);
+/* From here on report_failure asks that first, once. NULL: no longer. */
+void report_explain(const invocation *call);
 /* Refuses options that do nothing without another one (conditions.c). Likewise. */
 int check_conditions(const invocation *call);
 
@@ -208,6 +210,9 @@ bool interrupted(void);
 void interrupt_wrote(void);
 /* A temporary file or folder that a signal is to remove was made, or is gone. */
 void interrupt_temporary(const char *path, bool there);
+/* In between, signals that end the program wait: for what must happen whole or not at all. */
+void interrupt_hold(void);
+void interrupt_release(void);
 
 /* ---- output (output.c) ---- */
 

@@ -73,14 +73,14 @@ struct rows {
     int64_t units;
 };
 
-static int take(void *user, int64_t first, const rb_matrix *rows) {
+static rb_error take(void *user, int64_t first, const rb_matrix *rows) {
     const struct rows *out = user;
     for (int64_t i = 0; i < rb_matrix_samples(rows); i++) {
         for (int64_t j = 0; j < out->units; j++) {
             out->values[(first + i) * out->units + j] = rb_matrix_at(rows, i, j);
         }
     }
-    return 0;
+    return RB_OK;
 }
 
 static struct codes codes_of(rb_context *ctx, const rb_model *model, rb_source *source) {

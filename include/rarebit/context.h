@@ -22,6 +22,20 @@
  * Every call that gives an rb_error may give RB_ERROR_MEMORY, and every one that reads the samples
  * of a source RB_ERROR_STOPPED (rb_context_stop); headers name the others.
  *
+ * Callbacks are called on the thread that made the call, one at a time, and while it lasts; only
+ * functions of a method that it runs by rb_context_parallel, and those of an rb_et_model, are
+ * called on the threads of the context as well, several at a time. A callback is given the pointer
+ * that was handed over with it. One that returns an rb_error ends the call with what it returns,
+ * and with the error message that it has put into the context of the call, by rb_context_fail or by
+ * a call of the library that failed; else with one of the library's. A callback may use the
+ * context, but not for a call that walks over the same source. It returns: neither longjmp nor an
+ * exception of C++ may pass through the library, which would leak memory and hold locks for ever.
+ *
+ * A program may fork while no call is running in any of its threads. The child has a copy of
+ * everything and may go on with it: a context starts its threads anew where it needs them. Files
+ * that are being written, and those that a source reads from, belong to the parent alone; a child
+ * opens them for itself. To fork within a callback is for programs that then call exec.
+ *
  * The library never prints, never exits, never aborts.
  */
 #ifndef RAREBIT_CONTEXT_H
@@ -53,7 +67,7 @@ typedef enum rb_error {
     RB_ERROR_DATA,     /* the data cannot be used: missing values, infinities, wrong shape */
     RB_ERROR_NUMERIC,  /* numbers became infinite or NaN, or a matrix was not positive definite */
     RB_ERROR_UNSUPPORTED, /* legal, but not offered */
-    RB_ERROR_INTERRUPTED, /* a callback asked to stop before there was a usable result */
+    RB_ERROR_INTERRUPTED, /* a callback asks to stop */
     RB_ERROR_STOPPED      /* rb_context_stop was called before there was a usable result */
 } rb_error;
 
@@ -84,8 +98,9 @@ typedef struct rb_progress {
     const double *figures;
 } rb_progress;
 
-/* Called after each iteration; a value other than 0 stops the fit with a usable model. */
-typedef int (*rb_progress_fn)(const rb_progress *progress, void *user);
+/* Called after each iteration. RB_ERROR_INTERRUPTED ends the fit with a usable model and
+ * RB_STATUS_STOPPED; another error ends it with that error and without one. */
+typedef rb_error (*rb_progress_fn)(const rb_progress *progress, void *user);
 
 typedef enum rb_log_level {
     RB_LOG_WARNING, /* the result may not be what the user wants */
@@ -111,6 +126,10 @@ RB_API void rb_context_free(rb_context *context);
 /* The sentence of the last error; "" if there was none. Valid until the next call with the
  * context. */
 RB_API const char *rb_context_error(const rb_context *context);
+
+/* Puts an error message into the context, one sentence that says what is wrong, where, and what to
+ * do, and gives the code back: for callbacks, and for methods (rarebit/method.h). */
+RB_API rb_error rb_context_fail(rb_context *context, rb_error code, const char *message);
 
 /* Sets the number of threads, 1 to 1024; 0 takes one a processor. Results are the same bits for any
  * number. RB_ERROR_ARGUMENT, RB_ERROR_MEMORY (the old number stays). */

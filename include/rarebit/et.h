@@ -125,9 +125,9 @@ RB_API const rb_option *rb_et_option_table(const char *method);
 RB_API void rb_et_options_default(rb_et_options *options);
 
 /* Takes the most probable state of a sample: its active causes, ascending from 0, and the sample's
- * log evidence at temperature 1. A value other than 0 ends the call with RB_ERROR_INTERRUPTED. */
-typedef int (*rb_et_map_fn)(void *user, int64_t sample, double log_evidence, int64_t count,
-                            const int64_t *causes);
+ * log evidence at temperature 1. What it returns other than RB_OK ends the call. */
+typedef rb_error (*rb_et_map_fn)(void *user, int64_t sample, double log_evidence, int64_t count,
+                                 const int64_t *causes);
 
 /* The most probable states of the samples of a source, in order. RB_ERROR_UNSUPPORTED for a model
  * of another family; else as rb_encode. */
@@ -142,6 +142,11 @@ RB_API rb_error rb_et_map(rb_context *context, const rb_model *model, rb_source 
 
 enum { RB_ET_MOST_EXACT = 20 }; /* units for which all states can be looked at */
 
+/* What an M-step adds up of one field: n values each. */
+typedef struct rb_et_shares {
+    double *up, *down;
+} rb_et_shares;
+
 typedef struct rb_et_model {
     const char *name;       /* of the method: "noisy-or" */
     const char *title;      /* a few words */
@@ -151,18 +156,20 @@ typedef struct rb_et_model {
     bool anneal_prior;      /* whether the temperature acts on the prior too, by default */
     double end_temperature; /* 1 unless there is a reason */
     /* out = the superposition `wbar` with one more active field; out may be wbar. */
-    void (*superpose)(int64_t n, const double *wbar, const double *field, double *out);
+    void (*superpose)(void *user, int64_t n, const double *wbar, const double *field, double *out);
     /* log p(y | wbar) less `constant`; above -infinity for samples that are not refused. */
-    double (*log_likelihood)(int64_t n, const double *y, const double *wbar, double sigma);
+    double (*log_likelihood)(void *user, int64_t n, const double *y, const double *wbar,
+                             double sigma);
     /* What log p(y | wbar) has besides that does not depend on wbar. NULL: 0. */
-    double (*constant)(int64_t n, const double *y);
+    double (*constant)(void *user, int64_t n, const double *y);
     /* The M-step. For an active field of a state of probability q and superposition wbar, adds to
-     * up and down; once all samples are done the field becomes up / down, and stays where down is
+     * the sums; once all samples are done the field becomes up / down, and stays where down is
      * 0. */
-    void (*share)(int64_t n, const double *y, const double *wbar, const double *field, double q,
-                  double *up, double *down);
+    void (*share)(void *user, int64_t n, const double *y, const double *wbar, const double *field,
+                  double q, rb_et_shares sums);
     /* NULL, or what is wrong with a value: "is below 0". May be NULL: any value will do. */
-    const char *(*refuse)(double value);
+    const char *(*refuse)(void *user, double value);
+    void *user; /* given to all of them; must outlive the contexts that know the method */
 } rb_et_model;
 
 struct rb_method;

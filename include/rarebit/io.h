@@ -52,6 +52,9 @@ RB_API rb_error rb_describe(rb_context *context, rb_source *source, rb_descripti
 /* The name of the format that rb_read would take, such as "npy"; RB_ERROR_FORMAT if none fits. */
 RB_API rb_error rb_format_of(rb_context *context, const char *path, const char **name);
 
+/* The same of a source that rb_open has opened; NULL of any other. */
+RB_API const char *rb_source_format(const rb_source *source);
+
 /* A writer takes rows in order and makes the file appear, whole, at rb_writer_close; the format is
  * chosen by the suffix: .npy, .tsv, .csv (also .gz), .h5 (data set "X"), .h5ad. */
 typedef struct rb_writer rb_writer;

@@ -18,10 +18,13 @@ extern "C" {
 
 struct rb_block; /* a block of preprocessed samples */
 struct rb_feed;  /* gives the preprocessed samples of a source */
+struct rb_engine;
 
 /* The shape of a problem, and what every method is told about it. */
 typedef struct rb_problem {
-    int64_t n_samples, n_features;
+    int64_t n_samples;  /* all of them */
+    int64_t first, own; /* those of this process: so many from the first on */
+    int64_t n_features;
     rb_type type;
     bool sparse;
     bool missing;          /* some values are missing and stay so: NaN in blocks */
@@ -29,16 +32,32 @@ typedef struct rb_problem {
     int64_t batch_samples; /* samples that an M-step follows; 0, or n_samples: all */
     const rb_fit_options *fit;
     int64_t restart; /* which of fit->restarts, from 0: part of every random stream */
+    double decay; /* of sums that run on from batch to batch; `resolve` sets it, 1 unless it does */
     const struct rb_method *method;
+    const struct rb_engine *engine; /* one of the method's; NULL: it has none */
 } rb_problem;
 
-/* ---- what an iteration takes from the one before ---- */
+/* ---- the memory of a fit, described ----
+ *
+ * A method's state is a few structs, its parts, and each part is described by a table of fields:
+ * from the tables the library allocates and frees the arrays, adds up sums, writes checkpoints,
+ * goes back to the last whole iteration, moves parameters (acceleration) and counts memory. */
+
+/* The sizes that arrays have. dims[RB_DIM_ONE] is 1; a method gives the others names of its own. An
+ * array of which a size is 0 is one that this fit does not have. */
+enum { RB_DIM_ONE = 0, RB_DIMS_MAX = 24 };
+typedef struct rb_shape {
+    rb_type type; /* what RB_KEPT_WORKING stands for */
+    bool batches; /* M-steps follow parts of the samples */
+    int64_t dims[RB_DIMS_MAX];
+} rb_shape;
 
 typedef enum rb_kept_type {
     RB_KEPT_FLOAT32 = RB_FLOAT32,
     RB_KEPT_FLOAT64 = RB_FLOAT64,
     RB_KEPT_INTEGER, /* int64_t */
-    RB_KEPT_FLAG     /* bool */
+    RB_KEPT_FLAG,    /* bool */
+    RB_KEPT_WORKING  /* the fit's type; only in tables */
 } rb_kept_type;
 
 /* What an array is to those who work between iterations: checkpoints keep all of them, acceleration
@@ -52,10 +71,58 @@ typedef enum rb_kept_role {
     RB_KEPT_REPORTED   /* told to users and used by nobody: any value, NaN too */
 } rb_kept_role;
 
-/* An array in the state of a fit, where it lies. A checkpoint may be damaged: values that come from
- * one lie between least and most, ends included, or are finite where both are 0. */
+/* How what blocks of samples give comes together. The library sets a sum to what adds nothing (0,
+ * -INFINITY and INFINITY for floats, false) before each pass; blocks only add to it. */
+typedef enum rb_sum {
+    RB_SUM_ADD = 0, /* floats and integers */
+    RB_SUM_MIN,     /* floats */
+    RB_SUM_MAX,     /* floats */
+    RB_SUM_OR,      /* flags */
+    RB_SUM_LARGEST, /* floats; the next field says at which sample: integers of as many rows, -1 at
+                     * none. The smaller sample wins where two are equal */
+    RB_SUM_PLACE,   /* that next field */
+    RB_SUM_GAIN     /* one float64, no sum: what blocks must multiply additions to sums that run on
+                     * by. The library sets it */
+} rb_sum;
+
+typedef enum rb_field_place {
+    RB_FIELD_POINTER = 0, /* a pointer to rows x columns values, row-major */
+    RB_FIELD_INLINE,      /* the values themselves, in the struct */
+    RB_FIELD_DENSE        /* an rb_dense, for methods of the library */
+} rb_field_place;
+
+typedef struct rb_field {
+    const char *name; /* once in a state; NULL: the end of the table */
+    size_t offset;    /* in the struct of the part */
+    rb_field_place place;
+    rb_kept_type type;
+    int rows, columns; /* which of the dims */
+    rb_kept_role role;
+    double min,
+        max; /* a checkpoint may be damaged: values that come from one lie between them, ends
+                      * included, or are finite where both are 0 */
+    rb_sum sum;
+    bool runs_on; /* a sum that goes on from batch to batch, times rb_problem.decay at each */
+} rb_field;
+
+typedef enum rb_part_kind {
+    RB_PART_PARAMETERS = 1, /* what a model is */
+    RB_PART_CODES,          /* codes per sample that persist from one iteration to the next */
+    RB_PART_PROGRESS,       /* whatever else an iteration takes from the one before */
+    RB_PART_SURVEY,         /* sums of the survey; a checkpoint does without */
+    RB_PART_SUMS,           /* sums of a pass of the E-step */
+    RB_PART_SCRATCH         /* may be thrown away at any time */
+} rb_part_kind;
+
+typedef struct rb_part {
+    rb_part_kind kind; /* 0: the end */
+    const rb_field *fields;
+    size_t offset; /* of the part's struct in the state */
+} rb_part;
+
+/* An array in the state of a fit, where it lies. */
 typedef struct rb_kept {
-    const char *name; /* once in a state */
+    const char *name;
     rb_kept_role role;
     rb_kept_type type;
     int64_t rows, columns;
@@ -66,6 +133,23 @@ typedef struct rb_kept {
 
 /* Takes an array to read it, or to fill it; what it returns other than RB_OK ends the list. */
 typedef rb_error (*rb_kept_fn)(void *user, const rb_kept *array);
+
+/* ---- who works on a block ---- */
+
+/* What a method does with a block, apart from the loop, the M-step and the objective, which do not
+ * know who does it: the processor by its fast kernels, a plain reference that tests compare with,
+ * or a device. `parameters` and `sums` are the method's own structs. */
+typedef struct rb_engine {
+    const char *name; /* "cpu", "reference" */
+    /* Allocates what does not depend on the parameters. RB_ERROR_UNSUPPORTED: not these options. */
+    rb_error (*open)(rb_context *context, const rb_problem *problem, const void *options,
+                     void **engine);
+    void (*close)(void *engine); /* NULL is accepted */
+    rb_error (*set_parameters)(rb_context *context, void *engine, const void *parameters);
+    /* Adds a block to the sums; they may wait in the engine until they are asked for. */
+    rb_error (*block)(rb_context *context, void *engine, const struct rb_block *block, void *sums);
+    rb_error (*sums)(rb_context *context, void *engine, void *sums);
+} rb_engine;
 
 enum { RB_FIGURES_MOST = 12 };
 
@@ -99,12 +183,25 @@ typedef struct rb_method {
 
     /* ---- fitting; `state` is the method's own ---- */
 
+    /* The parts of the state; NULL: none are described, and there can be no checkpoints, no
+     * acceleration, and no model of a fit that is stopped in the middle of an iteration. What is
+     * kept from one iteration to the next is parameters, codes, progress, and in batches the sums
+     * that run on: filling them in a state that was started and surveyed must give the same bits
+     * from there on. */
+    const rb_part *parts;
+    void (*shape)(const rb_problem *problem, const void *options, rb_shape *shape);
+    /* Who may work on blocks, NULL at the end; the first one does unless tests choose another.
+     * NULL: the method itself. */
+    const rb_engine *const *engines;
+
     /* Allocates everything. start: a model to start from, or NULL. */
     rb_error (*start)(rb_context *context, const rb_problem *problem, const void *options,
                       const rb_model *start, void **state);
     void (*finish)(void *state); /* frees; NULL is accepted */
     /* Asked for once before the first iteration: sums over the data that never change (diag C). */
     rb_error (*survey)(rb_context *context, void *state, const struct rb_block *block);
+    /* After the last block of the survey. NULL: nothing to do. */
+    rb_error (*survey_end)(rb_context *context, void *state);
     rb_error (*begin)(rb_context *context, void *state);
     rb_error (*block)(rb_context *context, void *state, const struct rb_block *block);
     rb_error (*end)(rb_context *context, void *state, bool *again);
@@ -164,12 +261,40 @@ RB_API rb_error rb_context_add_method(rb_context *context, const rb_method *meth
 
 /* ---- for the functions of a method outside of the library; examples/mean.c is one ---- */
 
-/* Where a block begins in the data, how many samples it has, and the samples row .. row + count - 1
- * of it (from 0) as count x n_features float64 values, row-major. */
+/* Where a block begins in the data, and its shape. */
 RB_API int64_t rb_block_first(const struct rb_block *block);
 RB_API int64_t rb_block_samples(const struct rb_block *block);
+RB_API int64_t rb_block_features(const struct rb_block *block);
+
+/* Samples row .. row + count - 1 of a block (from 0) as count x n_features float64 values,
+ * row-major: a copy, whatever the block is. */
 RB_API void rb_block_values(const struct rb_block *block, int64_t row, int64_t count,
                             double *values);
+
+/* The values of a block as they are, in the working type; nothing is copied, and they are valid
+ * until the next block. Dense: value (i, k) is values[i * row_stride + k]. NULL: it is sparse. */
+RB_API const void *rb_block_dense(const struct rb_block *block, rb_type *type, int64_t *row_stride);
+
+/* A sparse block: sample i stores the entries e = starts[i] .. starts[i + 1] - 1, with columns[e -
+ * starts[0]] and values[e - starts[0]]; value (i, k) is what is stored, or 0, less shift[k]. shift
+ * NULL: nothing is subtracted. */
+typedef struct rb_sparse_block {
+    rb_type type;
+    const int64_t *starts;
+    const int32_t *columns;
+    const void *values;
+    const double *shift;
+} rb_sparse_block;
+
+/* False, and nothing is filled, for a dense one. */
+RB_API bool rb_block_sparse(const struct rb_block *block, rb_sparse_block *sparse);
+
+/* Runs task(user, index, worker) for index = 0 .. count - 1 on the threads of the context, the
+ * caller among them, and returns when all are done. worker is below rb_context_threads: for scratch
+ * memory. Which worker takes which index is not fixed: so that a fit is the same for any number of
+ * threads, what a task gives must depend on its index alone. Not from within a task. */
+typedef void (*rb_task_fn)(void *user, int64_t index, int worker);
+RB_API void rb_context_parallel(rb_context *context, int64_t count, rb_task_fn task, void *user);
 
 /* How many samples a feed has, and samples first .. first + count - 1 as above. RB_ERROR_DATA names
  * a value that cannot be used; RB_ERROR_FILE, RB_ERROR_FORMAT: the source cannot be read. */
@@ -182,12 +307,6 @@ RB_API rb_error rb_feed_values(rb_context *context, struct rb_feed *feed, int64_
  * units: rb_model_units counts its columns. rb_model_array reads it back. */
 RB_API double *rb_model_add_array(rb_context *context, rb_model *model, const char *name,
                                   int64_t rows, int64_t columns);
-
-/* The precision of a model: that of the codes that `encode` and of the rows that `decode` fills. */
-RB_API rb_type rb_model_type(const rb_model *model);
-
-/* Keeps a sentence in the context (what is wrong, where, what to do) and gives the code back. */
-RB_API rb_error rb_context_fail(rb_context *context, rb_error code, const char *sentence);
 
 /* The names of the methods a context knows, by index; NULL past the last. */
 RB_API const rb_method *rb_context_method(const rb_context *context, int64_t index);

@@ -15,10 +15,22 @@ extern "C" {
 /* Frees a model; NULL is accepted. */
 RB_API void rb_model_free(rb_model *model);
 
+/* A model as bytes, to be kept by the program in a form of its own; they say the same as the file,
+ * on any machine. rb_free_memory frees them. RB_ERROR_MEMORY. */
+RB_API rb_error rb_model_save_memory(rb_context *context, const rb_model *model, void **bytes,
+                                     size_t *size);
+RB_API void rb_free_memory(void *bytes); /* NULL is accepted */
+
+/* The model of such bytes, which are not kept and need not be aligned. They may come from anybody:
+ * RB_ERROR_FORMAT (not a model, damaged, of a newer version, of an unknown method). */
+RB_API rb_error rb_model_load_memory(rb_context *context, const void *bytes, size_t size,
+                                     rb_model **model);
+
 /* The name of its method, such as "rfn". Valid as long as the model. */
 RB_API const char *rb_model_method(const rb_model *model);
 RB_API int64_t rb_model_features(const rb_model *model); /* after preprocessing: those in use */
 RB_API int64_t rb_model_units(const rb_model *model);
+RB_API rb_type rb_model_type(const rb_model *model); /* its precision: that of its codes */
 RB_API rb_status rb_model_status(const rb_model *model);
 
 /* The column in the training data, from 0, of feature k of those in use; -1: there is no such
@@ -62,16 +74,16 @@ RB_API rb_error rb_model_figure(const rb_model *model, int64_t iteration, const 
                                 double *value);
 
 /* Takes a block of rows of a result, in order: rows are samples first .. first + count - 1 and
- * valid during the call. A value other than 0 ends the call with RB_ERROR_INTERRUPTED. */
-typedef int (*rb_rows_fn)(void *user, int64_t first, const rb_matrix *rows);
+ * valid during the call. What it returns other than RB_OK ends the call. */
+typedef rb_error (*rb_rows_fn)(void *user, int64_t first, const rb_matrix *rows);
 
 /* Codes of new samples (units of the model, float of its precision). Features are matched by
  * name when model and source both have names; missing and extra ones are reported as a log
  * message. Reads the source once. RB_ERROR_DATA (a value is infinite, missing and neither filled
  * nor left out, or one that the preprocessing of the model cannot take; other features),
  * RB_ERROR_FORMAT (an array of the model is missing or of another shape), RB_ERROR_FILE and
- * RB_ERROR_FORMAT (the source cannot be read), RB_ERROR_INTERRUPTED (fn wants no more),
- * RB_ERROR_NUMERIC (numbers of the model that no fit gives). */
+ * RB_ERROR_FORMAT (the source cannot be read), what fn returned, RB_ERROR_NUMERIC (numbers of the
+ * model that no fit gives). */
 RB_API rb_error rb_encode(rb_context *context, const rb_model *model, rb_source *source,
                           rb_rows_fn fn, void *user);
 
@@ -80,6 +92,30 @@ RB_API rb_error rb_encode(rb_context *context, const rb_model *model, rb_source 
  * rb_encode. */
 RB_API rb_error rb_reconstruct(rb_context *context, const rb_model *model, rb_source *source,
                                rb_rows_fn fn, void *user);
+
+/* The same into the caller's memory: value (i, k) becomes codes[i * row_stride + k *
+ * column_stride], of that type, for every sample i and unit k, or feature k; strides are counted in
+ * values. What was made before an error stays there. */
+RB_API rb_error rb_encode_into(rb_context *context, const rb_model *model, rb_source *source,
+                               rb_type type, void *codes, int64_t row_stride,
+                               int64_t column_stride);
+RB_API rb_error rb_reconstruct_into(rb_context *context, const rb_model *model, rb_source *source,
+                                    rb_type type, void *rows, int64_t row_stride,
+                                    int64_t column_stride);
+
+/* Encodes samples that come one by one, or a few at a time: what is computed from the model alone
+ * is computed once. It keeps the model, which must outlive it. One thread at a time. */
+typedef struct rb_coder rb_coder;
+RB_API rb_error rb_coder_open(rb_context *context, const rb_model *model, rb_coder **coder);
+RB_API void rb_coder_free(rb_coder *coder); /* NULL is accepted */
+
+/* Codes of the samples of a matrix, as of rb_encode_into, the same bits. Features of a matrix
+ * without names are those of the model, or those of its training data, by position; of one with
+ * names they are matched in every call, which takes longer than a few samples do. Nothing is said
+ * in the log of values below 0. Errors are those of rb_encode. */
+RB_API rb_error rb_coder_encode(rb_context *context, rb_coder *coder, const rb_matrix *rows,
+                                rb_type type, void *codes, int64_t row_stride,
+                                int64_t column_stride);
 
 /* What may be wrong with codes that should mostly be 0, of all samples or of 20 000 spread over
  * them. */
@@ -127,8 +163,8 @@ typedef struct rb_evaluation {
 /* Measures a model on the samples of a source. The same samples as in the fit give the figures of
  * the fit. For rfn the source is read twice, and once more for every 2^24 / features features
  * beyond the first so many (10 000 features: 7 times), so that no matrix of features x features is
- * kept; for the methods of rarebit/et.h once. Errors are those of rb_encode but
- * RB_ERROR_INTERRUPTED, and RB_ERROR_DATA when there are no samples. */
+ * kept; for the methods of rarebit/et.h once. Errors are those of rb_encode, and
+ * RB_ERROR_DATA when there are no samples. */
 RB_API rb_error rb_evaluate(rb_context *context, const rb_model *model, rb_source *source,
                             rb_evaluation *evaluation);
 

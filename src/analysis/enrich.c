@@ -162,9 +162,7 @@ static rb_error find_units(rb_context *ctx, const rb_model *model, rb_source *so
     e->best_units = rb_alloc(ctx, labels->classes->count, sizeof *e->best_units);
     rb_error err =
         e->best_units ? rb_labelled_codes(ctx, model, source, labels, &codes) : RB_ERROR_MEMORY;
-    if (!err) {
-        err = rb_class_units(ctx, labels, rb_model_units(model), codes, e->best_units);
-    }
+    err = err ? err : rb_class_units(ctx, labels, rb_model_units(model), codes, e->best_units);
     rb_free(codes);
     return err;
 }

@@ -174,7 +174,7 @@ typedef struct collection {
     float *codes;
 } collection;
 
-static int collect_rows(void *user, int64_t first, const rb_matrix *rows) {
+static rb_error collect_rows(void *user, int64_t first, const rb_matrix *rows) {
     collection *c = user;
     for (int64_t i = 0; i < rows->n_samples; i++) {
         if (c->labels->class_of[first + i] < 0) {
@@ -185,7 +185,7 @@ static int collect_rows(void *user, int64_t first, const rb_matrix *rows) {
         }
         c->at++;
     }
-    return 0;
+    return RB_OK;
 }
 
 rb_error rb_labelled_codes(rb_context *ctx, const rb_model *model, rb_source *source,

@@ -127,12 +127,8 @@ rb_error rb_fields_match(rb_context *ctx, const double *fields, int64_t n_featur
     double largest;
     *match = (rb_field_match){.mean_absolute_error = NAN};
     rb_error err = check_shapes(ctx, n_features, n_units, truth);
-    if (!err) {
-        err = check_fields(ctx, fields, n_features, n_units);
-    }
-    if (!err) {
-        err = find_largest(ctx, truth, &largest);
-    }
+    err = err ? err : check_fields(ctx, fields, n_features, n_units);
+    err = err ? err : find_largest(ctx, truth, &largest);
     if (err) {
         return err;
     }

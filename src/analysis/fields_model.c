@@ -1,4 +1,4 @@
-/* Which unit of a model found which true cause. */
+/* Which unit of a model found which true cause, and how sure a rate of successes is. */
 #include "model/model.h"
 
 #include <rarebit/fields.h>
@@ -51,11 +51,25 @@ rb_error rb_model_match_fields(rb_context *ctx, const rb_model *model, rb_source
         return rb_model_array(model, "loadings", NULL, NULL) ? RB_ERROR_MEMORY : RB_ERROR_ARGUMENT;
     }
     rb_error err = read_all(ctx, truth, &causes);
-    if (!err) {
-        err = rb_fields_match(ctx, fields, model->preprocess->n_features, rb_model_units(model),
-                              causes, match);
-    }
+    err = err ? err
+              : rb_fields_match(ctx, fields, model->preprocess->n_features, rb_model_units(model),
+                                causes, match);
     rb_matrix_free(causes);
     rb_free(fields);
     return err;
+}
+
+/* E. B. Wilson, "Probable inference, the law of succession, and statistical inference", 1927. */
+void rb_success_interval(int64_t successes, int64_t trials, double *low, double *high) {
+    const double z = 1.959963984540054;
+    double n = (double)trials, p = n > 0 ? (double)successes / n : 0;
+    if (!(n > 0)) {
+        *low = 0;
+        *high = 1;
+        return;
+    }
+    double centre = p + z * z / (2 * n);
+    double half = z * sqrt(p * (1 - p) / n + z * z / (4 * n * n));
+    *low = successes == 0 ? 0 : (centre - half) / (1 + z * z / n);
+    *high = successes == trials ? 1 : (centre + half) / (1 + z * z / n);
 }

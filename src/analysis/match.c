@@ -132,9 +132,8 @@ static rb_error check_truth(rb_context *ctx, const rb_modules *found, const rb_m
     for (int64_t r = 0; r < truth->count && !err && !truth->column_of; r++) {
         const rb_module *m = &truth->list[r];
         err = check_members(ctx, r, m->samples, m->n_samples, found->n_samples, "sample");
-        if (!err) {
-            err = check_members(ctx, r, m->features, m->n_features, found->n_features, "feature");
-        }
+        err = err ? err
+                  : check_members(ctx, r, m->features, m->n_features, found->n_features, "feature");
     }
     return err;
 }
@@ -162,9 +161,7 @@ rb_error rb_modules_match(rb_context *ctx, const rb_modules *found, const rb_mod
         jaccard = rb_alloc(ctx, n_pairs, sizeof *jaccard);
         err = jaccard ? sort_sides(ctx, found, &f) : RB_ERROR_MEMORY;
     }
-    if (!err) {
-        err = sort_sides(ctx, truth, &t);
-    }
+    err = err ? err : sort_sides(ctx, truth, &t);
     if (!err) {
         compare_all(found, &f, truth, &t, jaccard);
         err = pair(ctx, jaccard, found->count, match);

@@ -72,7 +72,7 @@ static rb_error survey_start(rb_context *ctx, const rb_modules_input *input, sur
     return RB_OK;
 }
 
-static int survey_rows(void *user, int64_t first, const rb_matrix *rows) {
+static rb_error survey_rows(void *user, int64_t first, const rb_matrix *rows) {
     survey *s = user;
     for (int64_t i = 0; i < rows->n_samples; i++) {
         for (int64_t j = 0; j < s->n_units; j++) {
@@ -85,7 +85,7 @@ static int survey_rows(void *user, int64_t first, const rb_matrix *rows) {
         }
     }
     s->n_samples = first + rows->n_samples;
-    return 0;
+    return RB_OK;
 }
 
 /* ---- 2. ranks ---- */
@@ -173,7 +173,6 @@ typedef struct gathering {
     const double *rms; /* of each module's unit */
     roll *rolls;       /* the samples of each module */
     double sample_threshold;
-    rb_error err;
 } gathering;
 
 static bool belongs(const gathering *g, double mu, double z) {
@@ -190,20 +189,19 @@ static bool belongs(const gathering *g, double mu, double z) {
     return fabs(z) > 0;
 }
 
-static int gather_rows(void *user, int64_t first, const rb_matrix *rows) {
+static rb_error gather_rows(void *user, int64_t first, const rb_matrix *rows) {
     gathering *g = user;
     for (int64_t i = 0; i < rows->n_samples; i++) {
         for (int64_t r = 0; r < g->modules->count; r++) {
             double mu = code_at(rows, i, g->modules->list[r].unit), z = mu / g->rms[r];
-            if (belongs(g, mu, z)) {
-                g->err = roll_add(g->ctx, g->rule, &g->rolls[r], first + i, z);
-            }
-            if (g->err) {
-                return 1;
+            rb_error err =
+                belongs(g, mu, z) ? roll_add(g->ctx, g->rule, &g->rolls[r], first + i, z) : RB_OK;
+            if (err) {
+                return err;
             }
         }
     }
-    return 0;
+    return RB_OK;
 }
 
 static rb_error gather_samples(rb_context *ctx, const rb_modules_input *input, const rb_rule *rule,
@@ -212,13 +210,8 @@ static rb_error gather_samples(rb_context *ctx, const rb_modules_input *input, c
     if (!rolls) {
         return RB_ERROR_MEMORY;
     }
-    gathering g = {ctx, rule, modules, rms, rolls, threshold, RB_OK};
+    gathering g = {ctx, rule, modules, rms, rolls, threshold};
     rb_error err = input->walk(input->state, ctx, gather_rows, &g);
-    if (g.err) {
-        /* The walk says only that it was interrupted. */
-        err = rb_fail(ctx, g.err, "out of memory for the samples of %lld modules",
-                      (long long)modules->count);
-    }
     for (int64_t r = 0; r < modules->count; r++) {
         roll_finish(rule, &rolls[r], &modules->list[r].samples, &modules->list[r].n_samples);
     }
@@ -294,16 +287,12 @@ static rb_error extract(rb_context *ctx, const rb_modules_input *input, survey *
     rb_rule rule;
     const char *text = options->rule;
     rb_error err = survey_start(ctx, input, s);
-    if (!err) {
-        err = input->walk(input->state, ctx, survey_rows, s);
-    }
+    err = err ? err : input->walk(input->state, ctx, survey_rows, s);
     if (!err) {
         text = text ? text : choose_rule(ctx, input, s);
         err = rb_rule_parse(ctx, text, &rule);
     }
-    if (!err) {
-        err = rank_units(ctx, s, options->best, modules);
-    }
+    err = err ? err : rank_units(ctx, s, options->best, modules);
     if (err) {
         return err;
     }
@@ -338,9 +327,7 @@ rb_error rb_modules_extract(rb_context *ctx, const rb_modules_input *input,
         options = &defaults;
     }
     rb_error err = rb_options_check(ctx, rb_modules_option_table(), options);
-    if (!err) {
-        err = check_rule(ctx, input, options->rule);
-    }
+    err = err ? err : check_rule(ctx, input, options->rule);
     if (err) {
         return err;
     }

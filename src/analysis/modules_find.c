@@ -51,9 +51,7 @@ static rb_error find_counts(rb_context *ctx, const rb_model *model, double *vari
     rb_model_array(model, "prior", &priors, NULL);
     priors = priors == units ? units : 1;
     rb_error err = rb_model_need_array(ctx, model, "loadings", features, units, &fields);
-    if (!err) {
-        err = rb_model_need_array(ctx, model, "prior", priors, 1, &prior);
-    }
+    err = err ? err : rb_model_need_array(ctx, model, "prior", priors, 1, &prior);
     for (int64_t k = 0; !err && k < features; k++) {
         variances[k] = 0;
         for (int64_t h = 0; h < units; h++) {
@@ -127,9 +125,7 @@ rb_error rb_modules_find(rb_context *ctx, const rb_model *model, rb_source *sour
     }
     double *noise;
     rb_error err = find_noise(ctx, model, &noise);
-    if (!err) {
-        err = find(ctx, model, source, noise, options, modules);
-    }
+    err = err ? err : find(ctx, model, source, noise, options, modules);
     rb_free(noise);
     if (err) {
         rb_modules_free(*modules);

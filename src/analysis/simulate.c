@@ -98,9 +98,7 @@ rb_error rb_simulate_biclusters(rb_context *ctx, const rb_biclusters_options *op
         options = &defaults;
     }
     rb_error err = make_plan(ctx, options, &plan);
-    if (!err) {
-        err = rb_generate_biclusters(ctx, &plan, matrix, &planted);
-    }
+    err = err ? err : rb_generate_biclusters(ctx, &plan, matrix, &planted);
     if (err) {
         return err;
     }

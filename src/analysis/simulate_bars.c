@@ -91,9 +91,7 @@ rb_error rb_simulate_bars(rb_context *ctx, const rb_bars_options *options, rb_ma
         options = &defaults;
     }
     rb_error err = make_plan(ctx, options, &plan);
-    if (!err) {
-        err = rb_generate_bars(ctx, &plan, &samples, &bars, &present);
-    }
+    err = err ? err : rb_generate_bars(ctx, &plan, &samples, &bars, &present);
     give(samples, matrix);
     give(bars, fields);
     give(present, states);

@@ -20,11 +20,13 @@ typedef struct rb_reading {
     const char *path;
     int64_t file_bytes;
     double taken;
+    int descriptor;           /* open since somebody looked at it; -1: not yet */
     struct rb_reading *outer; /* the file in whose reading this one is read, or NULL */
 } rb_reading;
 
 struct rb_context {
     char sentence[1024];
+    int64_t failures;     /* error messages so far: tells whether a callback left one */
     struct rb_pool *pool; /* NULL: one thread */
     int threads;
     int blas_threads; /* for which room was seen: see rb_blas_need_room */
@@ -40,6 +42,7 @@ struct rb_context {
     const struct rb_checkpoint_store *checkpoints; /* src/em; by rb_io_use, or NULL */
     double max_expansion;
     rb_reading *reading;      /* the file that is being read, or NULL */
+    const char *engine;       /* tests: who works on blocks; NULL: whom the method prefers */
     int64_t allocations_left; /* tests: this many succeed; below 0: no limit */
     atomic_bool stop;         /* rb_context_stop was called */
 };
@@ -81,6 +84,10 @@ char *rb_copy_text(rb_context *ctx, const char *text);
  * end. */
 void rb_reading_begin(rb_context *ctx, rb_reading *reading, const char *path);
 void rb_reading_end(rb_context *ctx);
+/* Opens a file for reading, at its beginning; below 0: errno says why not. The file that is being
+ * read is opened once, however often its format and content are looked at: who asks again gets
+ * another descriptor of it, whose place in the file is the same. */
+int rb_reading_open(rb_context *ctx, const char *path);
 /* RB_ERROR_MEMORY and the sentence when that many bytes would be too many for the file being read;
  * nothing is counted. For what others will allocate: libraries, and who uses the content. */
 rb_error rb_reading_check(rb_context *ctx, double bytes);
@@ -104,6 +111,14 @@ bool rb_multiply(int64_t a, int64_t b, int64_t *product);
  * Which worker takes which index is not fixed: a task's result must depend on its index alone. */
 typedef void (*rb_task)(void *arg, int64_t index, int worker);
 void rb_parallel(rb_context *ctx, int64_t count, rb_task task, void *arg);
+
+/* A thread that does one job at a time while the caller goes on: for reading ahead. NULL: none can
+ * be had. Start and wait are called in turn, by one thread; free waits, and accepts NULL. */
+struct rb_background;
+struct rb_background *rb_background_new(void);
+void rb_background_start(struct rb_background *background, void (*job)(void *arg), void *arg);
+void rb_background_wait(struct rb_background *background);
+void rb_background_free(struct rb_background *background);
 
 /* ---- random numbers ---- */
 
@@ -147,13 +162,6 @@ double rb_draw_normal(rb_draws *draws);
 int64_t rb_draw_integer(rb_draws *draws, int64_t low,
                         int64_t high); /* low .. high, ends included */
 
-/* ---- checksums ---- */
-
-/* The CRC-32 of gzip and PNG over `size` more bytes; 0 before the first. */
-uint32_t rb_crc32(uint32_t before, const void *bytes, size_t size);
-/* That of two texts one after the other, of which the second has `size` bytes. */
-uint32_t rb_crc32_combine(uint32_t first, uint32_t second, int64_t size);
-
 /* ---- text; always with a decimal point, whatever the locale ---- */
 
 /* Reads a decimal number at the start of text[0 .. end): the rounding of strtod in the "C" locale,
@@ -176,6 +184,21 @@ int rb_parse_shape(const char *text, int64_t *sizes, int most);
 
 /* Reads "0:10": two finite numbers, the smaller first. */
 bool rb_parse_range(const char *text, double *low, double *high);
+
+/* ---- CRC-32, as gzip has it (crc32.c) ---- */
+
+/* Constants of the calculation, made by rb_crc32_prepare in some microseconds; then only read. */
+typedef struct rb_crc32 {
+    uint32_t tables[8][256];
+    uint64_t by_64[2], by_16[2];
+    bool folds;
+} rb_crc32;
+void rb_crc32_prepare(rb_crc32 *crc);
+/* The CRC of bytes that follow on others, whose CRC is `before`; of none it is 0. */
+uint32_t rb_crc32_add(const rb_crc32 *crc, uint32_t before, const void *bytes, size_t count);
+/* The CRC of two pieces, one after the other, from those of each; any order of joining gives the
+ * same. */
+uint32_t rb_crc32_join(uint32_t first, uint32_t second, int64_t second_bytes);
 
 /* ---- time ---- */
 

@@ -41,7 +41,12 @@ rb_error rb_fail(rb_context *ctx, rb_error code, const char *format, ...) {
     rb_print_list(text, sizeof text, format, list);
     va_end(list);
     memcpy(ctx->sentence, text, sizeof text);
+    ctx->failures++;
     return code;
+}
+
+rb_error rb_context_fail(rb_context *ctx, rb_error code, const char *message) {
+    return rb_fail(ctx, code, "%s", message);
 }
 
 void rb_fail_prefix(rb_context *ctx, const char *format, ...) {

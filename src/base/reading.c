@@ -5,8 +5,11 @@
 #include "base.h"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 /* A file smaller than this counts as this large: so 256 MB are always allowed by default. */
 enum { SMALL_FILE = 256000 };
@@ -84,12 +87,27 @@ rb_error rb_expansion_check(rb_context *ctx, const char *path, int64_t file_byte
 }
 
 void rb_reading_begin(rb_context *ctx, rb_reading *reading, const char *path) {
-    *reading = (rb_reading){path, rb_file_size(path), 0, ctx->reading};
+    *reading = (rb_reading){path, rb_file_size(path), 0, -1, ctx->reading};
     ctx->reading = reading;
 }
 
 void rb_reading_end(rb_context *ctx) {
+    if (ctx->reading->descriptor >= 0) {
+        close(ctx->reading->descriptor);
+    }
     ctx->reading = ctx->reading->outer;
+}
+
+int rb_reading_open(rb_context *ctx, const char *path) {
+    rb_reading *reading = ctx->reading;
+    if (!reading || strcmp(reading->path, path) != 0) {
+        return open(path, O_RDONLY | O_CLOEXEC);
+    }
+    if (reading->descriptor < 0) {
+        reading->descriptor = open(path, O_RDONLY | O_CLOEXEC);
+    }
+    (void)lseek(reading->descriptor, 0, SEEK_SET);
+    return reading->descriptor < 0 ? -1 : fcntl(reading->descriptor, F_DUPFD_CLOEXEC, 0);
 }
 
 rb_error rb_reading_check(rb_context *ctx, double bytes) {

@@ -1,4 +1,4 @@
-/* Threads: a pool whose workers take task indices from one counter.
+/* Threads: a pool whose workers take task indices from one counter, and a thread in the background.
  *
  * Workers spin for a moment before they sleep: a fit hands out thousands of short rounds.
  */
@@ -8,10 +8,12 @@
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 enum { SPINS = 2000 };
 
 struct rb_pool {
+    pid_t process; /* that the workers are of: a child that was forked has none of them */
     int threads;
     pthread_t *workers; /* threads - 1: the caller is worker 0 */
     pthread_mutex_t lock;
@@ -77,6 +79,7 @@ rb_error rb_pool_new(int threads, struct rb_pool **out) {
         free(workers);
         return RB_ERROR_MEMORY;
     }
+    pool->process = getpid();
     pool->workers = workers;
     pool->threads = 1;
     pthread_mutex_init(&pool->lock, NULL);
@@ -100,22 +103,34 @@ void rb_pool_free(struct rb_pool *pool) {
     if (!pool) {
         return;
     }
-    pthread_mutex_lock(&pool->lock);
-    pool->ending = true;
-    pthread_cond_broadcast(&pool->wake);
-    pthread_mutex_unlock(&pool->lock);
-    for (int i = 0; i < pool->threads - 1; i++) {
-        pthread_join(pool->workers[i], NULL);
+    if (pool->process == getpid()) { /* else nobody is there, and a lock may be held for ever */
+        pthread_mutex_lock(&pool->lock);
+        pool->ending = true;
+        pthread_cond_broadcast(&pool->wake);
+        pthread_mutex_unlock(&pool->lock);
+        for (int i = 0; i < pool->threads - 1; i++) {
+            pthread_join(pool->workers[i], NULL);
+        }
+        pthread_cond_destroy(&pool->wake);
+        pthread_mutex_destroy(&pool->lock);
     }
-    pthread_cond_destroy(&pool->wake);
-    pthread_mutex_destroy(&pool->lock);
     free(pool->workers);
     free(pool);
 }
 
+/* The pool, made anew in a child that was forked. Where there is no memory for it the caller does
+ * all tasks: the results are the same. */
+static struct rb_pool *own_pool(rb_context *ctx) {
+    if (ctx->pool && ctx->pool->process != getpid()) {
+        rb_pool_free(ctx->pool);
+        rb_pool_new(ctx->threads, &ctx->pool);
+    }
+    return ctx->pool;
+}
+
 void rb_parallel(rb_context *ctx, int64_t count, rb_task task, void *arg) {
-    struct rb_pool *pool = ctx->pool;
-    if (!pool || count <= 1) {
+    struct rb_pool *pool = count > 1 ? own_pool(ctx) : NULL;
+    if (!pool) {
         for (int64_t i = 0; i < count; i++) {
             task(arg, i, 0);
         }
@@ -134,4 +149,80 @@ void rb_parallel(rb_context *ctx, int64_t count, rb_task task, void *arg) {
     while (atomic_load_explicit(&pool->busy, memory_order_acquire) > 0) {
         sched_yield();
     }
+}
+
+/* ---- in the background ---- */
+
+struct rb_background {
+    pthread_t thread;
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    void (*job)(void *arg); /* NULL: none */
+    void *arg;
+    bool ending;
+};
+
+static void *background_main(void *arg) {
+    struct rb_background *b = arg;
+    pthread_mutex_lock(&b->lock);
+    while (!b->ending) {
+        if (!b->job) {
+            pthread_cond_wait(&b->changed, &b->lock);
+            continue;
+        }
+        pthread_mutex_unlock(&b->lock);
+        b->job(b->arg);
+        pthread_mutex_lock(&b->lock);
+        b->job = NULL;
+        pthread_cond_broadcast(&b->changed);
+    }
+    pthread_mutex_unlock(&b->lock);
+    return NULL;
+}
+
+struct rb_background *rb_background_new(void) {
+    struct rb_background *b = calloc(1, sizeof *b);
+    if (!b) {
+        return NULL;
+    }
+    pthread_mutex_init(&b->lock, NULL);
+    pthread_cond_init(&b->changed, NULL);
+    if (pthread_create(&b->thread, NULL, background_main, b)) {
+        pthread_cond_destroy(&b->changed);
+        pthread_mutex_destroy(&b->lock);
+        free(b);
+        return NULL;
+    }
+    return b;
+}
+
+void rb_background_start(struct rb_background *b, void (*job)(void *arg), void *arg) {
+    pthread_mutex_lock(&b->lock);
+    b->job = job;
+    b->arg = arg;
+    pthread_cond_broadcast(&b->changed);
+    pthread_mutex_unlock(&b->lock);
+}
+
+void rb_background_wait(struct rb_background *b) {
+    pthread_mutex_lock(&b->lock);
+    while (b->job) {
+        pthread_cond_wait(&b->changed, &b->lock);
+    }
+    pthread_mutex_unlock(&b->lock);
+}
+
+void rb_background_free(struct rb_background *b) {
+    if (!b) {
+        return;
+    }
+    rb_background_wait(b);
+    pthread_mutex_lock(&b->lock);
+    b->ending = true;
+    pthread_cond_broadcast(&b->changed);
+    pthread_mutex_unlock(&b->lock);
+    pthread_join(b->thread, NULL);
+    pthread_cond_destroy(&b->changed);
+    pthread_mutex_destroy(&b->lock);
+    free(b);
 }

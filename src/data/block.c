@@ -26,8 +26,7 @@ static void sparse_row(const rb_block *block, int64_t i, rb_dense rows, int64_t 
         rb_dense_set(rows, to, k, block->shift ? -block->shift[k] : 0);
     }
     for (int64_t e = v.starts[i] - v.starts[0]; e < v.starts[i + 1] - v.starts[0]; e++) {
-        double value = v.type == RB_FLOAT32 ? (double)((const float *)v.values)[e]
-                                            : ((const double *)v.values)[e];
+        double value = rb_get(v.type, v.values, e);
         int32_t k = v.columns[e];
         rb_dense_set(rows, to, k, rb_dense_get(rows, to, k) + value);
     }
@@ -66,8 +65,7 @@ static double sparse_squares(const rb_block *block, int64_t *missing) {
         empty += block->shift[k] * block->shift[k];
     }
     for (int64_t e = 0; e < v->starts[v->rows] - v->starts[0]; e++) {
-        double value = v->type == RB_FLOAT32 ? (double)((const float *)v->values)[e]
-                                             : ((const double *)v->values)[e];
+        double value = rb_get(v->type, v->values, e);
         double shift = block->shift ? block->shift[v->columns[e]] : 0;
         if (isnan(value)) {
             (*missing)++;
@@ -85,4 +83,56 @@ double rb_block_squares(const rb_block *block, int64_t *values) {
         block->sparse ? sparse_squares(block, &missing) : dense_squares(&block->dense, &missing);
     *values = block->n_samples * block->n_features - missing;
     return sum;
+}
+
+/* ---- sums of squares of the features ---- */
+
+enum { TASK_FEATURES = 64 };
+
+struct squares {
+    const rb_block *block;
+    double *sums;
+};
+
+static void dense_features(const rb_dense *v, int64_t first, int64_t end, double *sums) {
+    for (int64_t i = 0; i < v->rows; i++) {
+        const void *row = rb_dense_row(*v, i);
+        for (int64_t k = first; k < end && v->type == RB_FLOAT32; k++) {
+            double x = (double)((const float *)row)[k];
+            sums[k] += x * x;
+        }
+        for (int64_t k = first; k < end && v->type == RB_FLOAT64; k++) {
+            sums[k] += ((const double *)row)[k] * ((const double *)row)[k];
+        }
+    }
+}
+
+static void dense_task(void *arg, int64_t index, int worker) {
+    const struct squares *t = arg;
+    int64_t end = (index + 1) * TASK_FEATURES, m = t->block->n_features;
+    (void)worker;
+    dense_features(&t->block->dense, index * TASK_FEATURES, end < m ? end : m, t->sums);
+}
+
+/* (x - shift)^2 = shift^2 + x (x - 2 shift), and x is 0 where nothing is stored. */
+static void sparse_features(const rb_block *block, double *sums) {
+    const rb_csr *v = &block->csr;
+    for (int64_t e = 0; e < v->starts[v->rows] - v->starts[0]; e++) {
+        int32_t k = v->columns[e];
+        double x = v->type == RB_FLOAT32 ? (double)((const float *)v->values)[e]
+                                         : ((const double *)v->values)[e];
+        sums[k] += x * (x - (block->shift ? 2 * block->shift[k] : 0));
+    }
+    for (int64_t k = 0; block->shift && k < block->n_features; k++) {
+        sums[k] += (double)v->rows * block->shift[k] * block->shift[k];
+    }
+}
+
+void rb_block_feature_squares(rb_context *ctx, const rb_block *block, double *sums) {
+    if (block->sparse) {
+        sparse_features(block, sums);
+        return;
+    }
+    rb_parallel(ctx, (block->n_features + TASK_FEATURES - 1) / TASK_FEATURES, dense_task,
+                &(struct squares){block, sums});
 }

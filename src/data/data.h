@@ -24,6 +24,18 @@ void rb_names_free(rb_names *names);
 rb_error rb_names_warn_repeated(rb_context *ctx, const rb_names *names, const char *what,
                                 const char *then);
 
+/* Names with their places, in alphabetical order, then by place; NULL when memory is out. */
+typedef struct rb_named {
+    const char *text;
+    int64_t index;
+} rb_named;
+rb_named *rb_names_sort(rb_context *ctx, const rb_names *names);
+/* Where the first of that name stands in such a list; -1: there is none. */
+int64_t rb_names_find(const rb_named *sorted, int64_t count, const char *text);
+/* Gives doubles among the names a number ("A", "A-1", "A-2"), as single-cell programs do, passing
+ * by names that are there already. On failure the names stay. */
+rb_error rb_names_make_unique(rb_context *ctx, rb_names **names);
+
 /* Collects names one by one, for readers. Zero-initialise; on failure nothing leaks after
  * _clear. */
 typedef struct rb_name_list {
@@ -31,8 +43,9 @@ typedef struct rb_name_list {
     int64_t used, room, count;
 } rb_name_list;
 rb_error rb_name_list_add(rb_context *ctx, rb_name_list *list, const char *text, int64_t length);
-/* Makes names of the list; the list stays and must still be cleared. */
-rb_names *rb_name_list_finish(rb_context *ctx, const rb_name_list *list);
+/* Makes names of the list and clears it; where `err` tells that a name was not added, *names is
+ * NULL. Gives err, or its own. */
+rb_error rb_name_list_end(rb_context *ctx, rb_error err, rb_name_list *list, rb_names **names);
 void rb_name_list_clear(rb_name_list *list);
 
 /* ---- matrices ---- */
@@ -55,12 +68,27 @@ struct rb_matrix {
  * numbers: (void *)m->values. */
 rb_error rb_matrix_new_dense(rb_context *ctx, rb_type type, int64_t n_samples, int64_t n_features,
                              rb_matrix **matrix);
-/* Takes over arrays made with rb_alloc (also on failure: then they are freed) and checks them as
- * rb_matrix_csr does. */
+/* Takes over values by rows, made with rb_alloc (also on failure: then they are freed). */
+rb_error rb_matrix_own_dense(rb_context *ctx, rb_type type, int64_t n_samples, int64_t n_features,
+                             void *values, rb_matrix **matrix);
+/* The same for arrays, which are checked as rb_matrix_csr does. */
 rb_error rb_matrix_own_csr(rb_context *ctx, rb_type type, int64_t n_samples, int64_t n_features,
                            int64_t *starts, int32_t *columns, void *values, rb_matrix **matrix);
+/* Are the rows ascending, without doubles, within the columns? RB_ERROR_FORMAT. */
+rb_error rb_csr_check(rb_context *ctx, int64_t n_samples, int64_t n_features, const int64_t *starts,
+                      const int32_t *columns);
 /* Samples become features. Dense: strides are swapped in place. Sparse: the matrix is replaced. */
 rb_error rb_matrix_transpose(rb_context *ctx, rb_matrix **matrix);
+
+/* Numbers of a caller: value (i, k) is values[i * row_stride + k * column_stride]. */
+typedef struct rb_target {
+    rb_type type;
+    void *values;
+    int64_t row_stride, column_stride;
+} rb_target;
+
+/* Copies the samples of a matrix, sparse or not, into rows first, first + 1 .. of the target. */
+void rb_matrix_copy(const rb_matrix *matrix, int64_t first, const rb_target *to);
 
 /* ---- sources ---- */
 
@@ -70,8 +98,13 @@ struct rb_source {
     bool sparse;
     const rb_names *sample_names, *feature_names; /* NULL: none; owned by `state` */
     char *path;                                   /* of the file, for sentences; NULL: none */
+    const char *format;                           /* of the file: "npy"; NULL: no file */
     int64_t unpacked; /* bytes that a walk over all samples unpacks anew; 0: none */
     bool at_random;   /* single samples in any order cost little: memory, rows of a file */
+    /* Reading takes long, and may be done by another thread while the block before is worked on:
+     * HDF5. A view then stays valid while the next one is read. Not of what is in memory, nor of
+     * callbacks, which the caller's thread alone calls. */
+    bool reads_ahead;
     /* Fills a view of samples first .. first + count - 1 (0 <= first, first + count <= n_samples),
      * valid until the next read. Dense views may be strided. */
     rb_error (*read)(rb_source *source, rb_context *ctx, int64_t first, int64_t count,
@@ -84,6 +117,28 @@ struct rb_source {
  * samples of a source reads by it, or by a feed. */
 rb_error rb_source_read(rb_context *ctx, rb_source *source, int64_t first, int64_t count,
                         rb_matrix *view);
+
+/* Reads one block ahead of who walks over a source that has reads_ahead, where the context has more
+ * than one thread (ahead.c); else as rb_source_read. To be ended, also after an error. */
+typedef struct rb_ahead {
+    rb_source *source;
+    struct rb_background *thread; /* NULL: nothing is read ahead */
+    rb_context own;               /* of that thread */
+    bool begun;
+    int64_t first, count;
+    rb_matrix view;
+    rb_error err;
+} rb_ahead;
+void rb_ahead_begin(const rb_context *ctx, rb_source *source, rb_ahead *ahead);
+void rb_ahead_end(rb_ahead *ahead);
+rb_error rb_ahead_read(rb_context *ctx, rb_ahead *ahead, int64_t first, int64_t count,
+                       rb_matrix *view);
+/* Begins to read the block that is likely to come next; the view before the last is no longer used.
+ */
+void rb_ahead_start(rb_ahead *ahead, int64_t first, int64_t count);
+
+/* Fills the fields of a source that walks a matrix. */
+void rb_source_of_matrix(const rb_matrix *matrix, rb_source *source);
 
 /* A source that owns the matrix and frees it when closed (also on failure). */
 rb_error rb_source_own_matrix(rb_context *ctx, rb_matrix *matrix, rb_source **source);
@@ -168,7 +223,9 @@ rb_error rb_segments_cut(rb_context *ctx, int64_t length, int64_t step, rb_sound
 
 /* A block of preprocessed samples in working precision: what methods see. */
 typedef struct rb_block {
-    int64_t first, n_samples, n_features;
+    int64_t first; /* its place among all samples: for random numbers and messages */
+    int64_t own;   /* and among those of this process: for what is kept per sample */
+    int64_t n_samples, n_features;
     bool sparse;
     rb_dense dense;      /* n_samples x n_features, when not sparse */
     rb_csr csr;          /* when sparse: the value is csr - shift */
@@ -181,6 +238,8 @@ rb_block rb_block_part(const rb_block *block, int64_t first, int64_t count);
 void rb_block_rows(const rb_block *block, int64_t row, rb_dense rows);
 /* The sum of the squares of all values of a block that are there; *values is their number. */
 double rb_block_squares(const rb_block *block, int64_t *values);
+/* Adds the squares of each feature to its sum, on all threads and in the order of the samples. */
+void rb_block_feature_squares(rb_context *ctx, const rb_block *block, double *sums);
 
 /* Fitted preprocessing: plain numbers, so that a model can store it. Order: samples are scaled to
  * totals, log1p, missing values filled (or kept as NaN), features selected, centred, scaled. */
@@ -222,6 +281,8 @@ bool rb_feed_sparse(const rb_feed *feed);
 /* For the source that the preprocessing was just fitted to: its values are known to be finite and
  * need not be looked at again. */
 void rb_feed_trust(rb_feed *feed);
+/* What was read last is not to be used again: the samples of the source are others now. */
+void rb_feed_forget(rb_feed *feed);
 /* Samples first .. first + count - 1, valid until the next read. RB_ERROR_DATA names sample and
  * feature of a value that is missing, unless those are left out, or infinite. */
 rb_error rb_feed_read(rb_context *ctx, rb_feed *feed, int64_t first, int64_t count,

@@ -5,6 +5,10 @@
  * view of the source. Everything else (totals, log1p, filled or selected features, other types,
  * sparse rows) goes value by value in float64 and is rounded once. The two differ by rounding: in
  * float32 by 2^-22 of the larger of |x| and |centre|, over the scale.
+ *
+ * Of a source that reads ahead the next block is read while this one is preprocessed, on all threads,
+ * and worked on. Which one that is follows from the blocks before: walks go through the samples in
+ * order, and begin again.
  */
 #include "data.h"
 #include "match.h"
@@ -18,6 +22,9 @@ enum { TASK_ROWS = 256 };
 struct rb_feed {
     const rb_preprocess *p;
     rb_source *source;
+    rb_ahead ahead;
+    int64_t walk_count, walk_end; /* samples of the first block of a walk; where it is */
+    bool walked;                  /* a walk has come to its end: another one may follow */
     rb_type type;
     bool trusted;
     bool plain;        /* no totals, no log1p, nothing filled, no feature moved */
@@ -39,6 +46,7 @@ struct rb_feed {
 
 void rb_feed_free(rb_feed *feed) {
     if (feed) {
+        rb_ahead_end(&feed->ahead);
         rb_free(feed->input_of);
         rb_free(feed->used_as);
         rb_free(feed->shift);
@@ -66,17 +74,8 @@ void rb_feed_trust(rb_feed *feed) {
     feed->trusted = true;
 }
 
-static void put(rb_type type, void *values, int64_t index, double value) {
-    if (type == RB_FLOAT32) {
-        ((float *)values)[index] = (float)value;
-    } else {
-        ((double *)values)[index] = value;
-    }
-}
-
-static double get(rb_type type, const void *values, int64_t index) {
-    return type == RB_FLOAT32 ? (double)((const float *)values)[index]
-                              : ((const double *)values)[index];
+void rb_feed_forget(rb_feed *feed) {
+    feed->has_last = false;
 }
 
 /* Arrays over the features in use. A feature that the source lacks must come out as 0. */
@@ -91,8 +90,8 @@ static rb_error make_parameters(rb_context *ctx, rb_feed *feed) {
     }
     for (int64_t k = 0; k < p->n_features; k++) {
         bool lacking = feed->input_of && feed->input_of[k] < 0;
-        put(feed->type, feed->shift, k, p->centre[k]);
-        put(feed->type, feed->factor, k, 1 / p->scale[k]);
+        rb_put(feed->type, feed->shift, k, p->centre[k]);
+        rb_put(feed->type, feed->factor, k, 1 / p->scale[k]);
         feed->sparse_shift[k] = lacking ? 0 : p->centre[k] / p->scale[k];
         feed->moves = feed->moves || p->centre[k] != 0 || p->scale[k] != 1;
         shifted = shifted || feed->sparse_shift[k] != 0;
@@ -152,6 +151,7 @@ rb_error rb_feed_new(rb_context *ctx, const rb_preprocess *p, rb_source *source,
         return err;
     }
     feed->plain = !p->fill && !p->options.log1p && p->options.totals == 0 && !feed->input_of;
+    rb_ahead_begin(ctx, source, &feed->ahead);
     *out = feed;
     return RB_OK;
 }
@@ -189,8 +189,8 @@ static int64_t convert_row(struct dense_task *t, int64_t i, double *scratch) {
         if (isnan(x) && p->fill) {
             x = p->fill[k];
         }
-        put(feed->type, out, k, (x - p->centre[k]) / p->scale[k]);
-        if (!usable(feed, get(feed->type, out, k))) {
+        rb_put(feed->type, out, k, (x - p->centre[k]) / p->scale[k]);
+        if (!usable(feed, rb_get(feed->type, out, k))) {
             return k;
         }
     }
@@ -199,7 +199,7 @@ static int64_t convert_row(struct dense_task *t, int64_t i, double *scratch) {
 
 static int64_t first_unusable(const rb_feed *feed, const void *values, int64_t count) {
     for (int64_t k = 0; k < count; k++) {
-        if (!usable(feed, get(feed->type, values, k))) {
+        if (!usable(feed, rb_get(feed->type, values, k))) {
             return k;
         }
     }
@@ -214,11 +214,7 @@ static const void *contiguous_row(const rb_matrix *view, int64_t i, void *room) 
         return first;
     }
     for (int64_t k = 0; k < view->n_features; k++) {
-        if (view->type == RB_FLOAT32) {
-            ((float *)room)[k] = ((const float *)first)[k * stride];
-        } else {
-            ((double *)room)[k] = ((const double *)first)[k * stride];
-        }
+        rb_put(view->type, room, k, rb_get(view->type, first, k * stride));
     }
     return room;
 }
@@ -337,31 +333,62 @@ static rb_error make_entry_room(rb_context *ctx, rb_feed *feed, int64_t entries)
     return RB_OK;
 }
 
-/* Appends row i of the view to the buffers; `entries` is where. */
-static rb_error convert_sparse_row(rb_context *ctx, rb_feed *feed, const rb_matrix *view,
-                                   int64_t first, int64_t i, int64_t *entries) {
+struct sparse_task {
+    rb_feed *feed;
+    const rb_matrix *view;
+    int64_t *bad; /* as that of dense_task, with the feature of the source */
+};
+
+/* Entries of row i that are of features in use. */
+static int64_t count_used(const rb_feed *feed, const rb_matrix *view, int64_t i) {
+    int64_t begin = view->starts[i] - view->starts[0], end = view->starts[i + 1] - view->starts[0];
+    int64_t count = feed->used_as ? 0 : end - begin;
+    for (int64_t e = begin; feed->used_as && e < end; e++) {
+        count += feed->used_as[view->columns[e]] >= 0;
+    }
+    return count;
+}
+
+/* Row i into its place; returns the feature of the source that cannot be used, or -1. */
+static int64_t convert_sparse_row(const struct sparse_task *t, int64_t i, double *scratch) {
+    const rb_feed *feed = t->feed;
     const rb_preprocess *p = feed->p;
-    rb_row row = {.values = feed->scratch};
-    rb_row_get(view, i, &row);
+    rb_row row = {.values = scratch};
+    rb_row_get(t->view, i, &row);
     double total = rb_row_transform(&p->options, &row);
     if (feed->totals) {
         feed->totals[i] = total;
     }
+    int64_t to = feed->starts[i];
     for (int64_t e = 0; e < row.count; e++) {
         int32_t k = feed->used_as ? feed->used_as[row.columns[e]] : row.columns[e];
         if (k < 0) {
             continue;
         }
         double x = isnan(row.values[e]) && p->fill ? p->fill[k] : row.values[e];
-        feed->columns[*entries] = k;
-        put(feed->type, feed->values, *entries, x / p->scale[k]);
-        if (!usable(feed, get(feed->type, feed->values, *entries))) {
-            return rb_fail_value(ctx, &p->options, feed->source, first + i, row.columns[e],
-                                 rb_matrix_at(view, i, row.columns[e]), true);
+        feed->columns[to] = k;
+        rb_put(feed->type, feed->values, to, x / p->scale[k]);
+        if (!usable(feed, rb_get(feed->type, feed->values, to++))) {
+            return row.columns[e];
         }
-        (*entries)++;
     }
-    return RB_OK;
+    return -1;
+}
+
+static void sparse_rows(void *arg, int64_t index, int worker) {
+    const struct sparse_task *t = arg;
+    int64_t last = (index + 1) * TASK_ROWS;
+    last = last < t->view->n_samples ? last : t->view->n_samples;
+    double *scratch = t->feed->scratch + worker * (t->feed->source->n_features + 1);
+    t->bad[2 * index] = -1;
+    for (int64_t i = index * TASK_ROWS; i < last; i++) {
+        int64_t feature = convert_sparse_row(t, i, scratch);
+        if (feature >= 0) {
+            t->bad[2 * index] = i;
+            t->bad[2 * index + 1] = feature;
+            return;
+        }
+    }
 }
 
 static rb_error read_sparse(rb_context *ctx, rb_feed *feed, const rb_matrix *view,
@@ -374,21 +401,46 @@ static rb_error read_sparse(rb_context *ctx, rb_feed *feed, const rb_matrix *vie
         return RB_OK;
     }
     rb_error err = make_room(ctx, feed, view->n_samples);
-    if (!err) {
-        err = make_entry_room(ctx, feed, rb_matrix_stored(view));
+    err = err ? err : make_entry_room(ctx, feed, rb_matrix_stored(view));
+    int64_t tasks = (view->n_samples + TASK_ROWS - 1) / TASK_ROWS;
+    int64_t *bad = err ? NULL : rb_alloc(ctx, 2 * tasks, sizeof *bad);
+    if (!bad) {
+        return RB_ERROR_MEMORY;
     }
-    int64_t entries = 0;
-    for (int64_t i = 0; !err && i < view->n_samples; i++) {
-        feed->starts[i] = entries;
-        err = convert_sparse_row(ctx, feed, view, block->first, i, &entries);
+    feed->starts[0] = 0;
+    for (int64_t i = 0; i < view->n_samples; i++) {
+        feed->starts[i + 1] = feed->starts[i] + count_used(feed, view, i);
     }
-    if (err) {
-        return err;
+    rb_parallel(ctx, tasks, sparse_rows, &(struct sparse_task){feed, view, bad});
+    for (int64_t task = 0; !err && task < tasks; task++) {
+        int64_t i = bad[2 * task], feature = bad[2 * task + 1];
+        if (i >= 0) {
+            err = rb_fail_value(ctx, &feed->p->options, feed->source, block->first + i, feature,
+                                rb_matrix_at(view, i, feature), true);
+        }
     }
-    feed->starts[view->n_samples] = entries;
+    rb_free(bad);
     block->csr = (rb_csr){view->n_samples, feed->p->n_features, feed->starts,
                           feed->columns,   feed->values,        feed->type};
-    return RB_OK;
+    return err;
+}
+
+/* Begins to read the block after this one, if this one is part of a walk from the first sample. */
+static void read_next(rb_feed *feed, int64_t first, int64_t count) {
+    int64_t n = feed->source->n_samples, next = first + count;
+    bool begins = first == 0, goes_on = first == feed->walk_end && first > 0;
+    bool again = feed->walked, ends = next == n;
+    feed->walk_end = next;
+    feed->walk_count = begins ? count : feed->walk_count;
+    if (!begins && (!goes_on || (count < feed->walk_count && !ends))) {
+        return;
+    }
+    feed->walked = again || ends;
+    next = ends ? 0 : next;
+    count = n - next < feed->walk_count ? n - next : feed->walk_count;
+    if (!ends || (again && !begins)) {
+        rb_ahead_start(&feed->ahead, next, count);
+    }
 }
 
 rb_error rb_feed_read(rb_context *ctx, rb_feed *feed, int64_t first, int64_t count,
@@ -403,11 +455,15 @@ rb_error rb_feed_read(rb_context *ctx, rb_feed *feed, int64_t first, int64_t cou
     }
     feed->has_last = false;
     rb_matrix view;
-    err = feed->source->read(feed->source, ctx, first, count, &view);
+    err = rb_ahead_read(ctx, &feed->ahead, first, count, &view);
     if (err) {
         return err;
     }
+    if (feed->ahead.thread) {
+        read_next(feed, first, count);
+    }
     *block = (rb_block){.first = first,
+                        .own = first,
                         .n_samples = count,
                         .n_features = feed->p->n_features,
                         .sparse = feed->source->sparse};
@@ -428,11 +484,11 @@ void rb_feed_undo(const rb_feed *feed, rb_dense rows) {
             factor = feed->totals[i] / p->options.totals;
         }
         for (int64_t k = 0; k < rows.cols; k++) {
-            double x = get(rows.type, row, k) * p->scale[k] + p->centre[k];
+            double x = rb_get(rows.type, row, k) * p->scale[k] + p->centre[k];
             if (p->options.log1p) {
                 x = expm1(x);
             }
-            put(rows.type, row, k, x * factor);
+            rb_put(rows.type, row, k, x * factor);
         }
     }
 }

@@ -4,35 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct named {
-    const char *name;
-    int64_t index;
-};
-
-/* By name, then by index: of equal names the first feature comes first. */
-static int compare_named(const void *a, const void *b) {
-    const struct named *x = a, *y = b;
-    int order = strcmp(x->name, y->name);
-    return order ? order : (x->index > y->index) - (x->index < y->index);
-}
-
-/* Index of the first feature of that name, or -1; does the name stand more than once? */
-static int64_t find_name(const struct named *sorted, int64_t count, const char *name,
-                         bool *repeated) {
-    int64_t low = 0, high = count;
-    while (low < high) {
-        int64_t middle = low + (high - low) / 2;
-        if (strcmp(sorted[middle].name, name) < 0) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    bool found = low < count && strcmp(sorted[low].name, name) == 0;
-    *repeated = found && low + 1 < count && strcmp(sorted[low + 1].name, name) == 0;
-    return found ? sorted[low].index : -1;
-}
-
 /* "A, B, C and 4 more" of the features of p that are not in the data. */
 static void list_missing(const rb_preprocess *p, const int64_t *input_of, char *text, size_t size) {
     enum { SHOWN = 5 };
@@ -82,22 +53,19 @@ static rb_error match_names(rb_context *ctx, const rb_preprocess *p, const rb_so
                             int64_t *input_of) {
     int64_t count = source->n_features, guessed = 0;
     const char *example = NULL;
-    bool repeated = false;
-    struct named *sorted = rb_alloc(ctx, count, sizeof *sorted);
+    rb_named *sorted = rb_names_sort(ctx, source->feature_names);
     if (!sorted) {
         return RB_ERROR_MEMORY;
     }
-    for (int64_t k = 0; k < count; k++) {
-        sorted[k] = (struct named){source->feature_names->text[k], k};
-    }
-    qsort(sorted, (size_t)count, sizeof *sorted, compare_named);
     for (int64_t k = 0; k < p->n_features; k++) {
         /* A name that stands twice is taken by its place where that fits. */
         int64_t place = p->selected ? p->selected[k] : k;
         bool there =
             place < count && strcmp(source->feature_names->text[place], p->names->text[k]) == 0;
-        input_of[k] = there ? place : find_name(sorted, count, p->names->text[k], &repeated);
-        if (!there && repeated) {
+        int64_t first = there ? -1 : rb_names_find(sorted, count, p->names->text[k]);
+        input_of[k] = there ? place : first < 0 ? -1 : sorted[first].index;
+        if (first >= 0 && first + 1 < count &&
+            strcmp(sorted[first].text, sorted[first + 1].text) == 0) {
             guessed++;
             example = p->names->text[k];
         }

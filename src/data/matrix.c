@@ -56,6 +56,18 @@ rb_error rb_matrix_dense(rb_context *ctx, rb_type type, int64_t n_samples, int64
     return RB_OK;
 }
 
+rb_error rb_matrix_own_dense(rb_context *ctx, rb_type type, int64_t n_samples, int64_t n_features,
+                             void *values, rb_matrix **matrix) {
+    rb_error err = rb_matrix_dense(ctx, type, n_samples, n_features, values, n_features, 1, matrix);
+    if (err) {
+        rb_free(values);
+        return err;
+    }
+    (*matrix)->owner = values;
+    (*matrix)->release = rb_free;
+    return RB_OK;
+}
+
 rb_error rb_matrix_new_dense(rb_context *ctx, rb_type type, int64_t n_samples, int64_t n_features,
                              rb_matrix **matrix) {
     int64_t cells;
@@ -69,22 +81,12 @@ rb_error rb_matrix_new_dense(rb_context *ctx, rb_type type, int64_t n_samples, i
                        (long long)n_features);
     }
     void *values = rb_alloc_zero(ctx, cells, rb_type_size(type));
-    if (!values) {
-        return RB_ERROR_MEMORY;
-    }
-    err = rb_matrix_dense(ctx, type, n_samples, n_features, values, n_features, 1, matrix);
-    if (err) {
-        rb_free(values);
-        return err;
-    }
-    (*matrix)->owner = values;
-    (*matrix)->release = rb_free;
-    return RB_OK;
+    return values ? rb_matrix_own_dense(ctx, type, n_samples, n_features, values, matrix)
+                  : RB_ERROR_MEMORY;
 }
 
-/* Are the rows ascending, without doubles, within the columns? */
-static rb_error check_csr(rb_context *ctx, int64_t n_samples, int64_t n_features,
-                          const int64_t *starts, const int32_t *columns) {
+rb_error rb_csr_check(rb_context *ctx, int64_t n_samples, int64_t n_features, const int64_t *starts,
+                      const int32_t *columns) {
     if (n_features > INT32_MAX) {
         return rb_fail(ctx, RB_ERROR_UNSUPPORTED, "a sparse matrix may have at most %d features",
                        INT32_MAX);
@@ -118,7 +120,7 @@ rb_error rb_matrix_csr(rb_context *ctx, rb_type type, int64_t n_samples, int64_t
     *matrix = NULL;
     rb_error err = check_shape(ctx, n_samples, n_features);
     if (!err) {
-        err = check_csr(ctx, n_samples, n_features, starts, columns);
+        err = rb_csr_check(ctx, n_samples, n_features, starts, columns);
     }
     if (!err) {
         err = new_matrix(ctx, type, n_samples, n_features, matrix);
@@ -130,6 +132,31 @@ rb_error rb_matrix_csr(rb_context *ctx, rb_type type, int64_t n_samples, int64_t
     (*matrix)->starts = starts;
     (*matrix)->columns = columns;
     (*matrix)->values = values;
+    return RB_OK;
+}
+
+rb_error rb_matrix_csr32(rb_context *ctx, rb_type type, int64_t n_samples, int64_t n_features,
+                         const int32_t *starts, const int32_t *columns, const void *values,
+                         rb_matrix **matrix) {
+    *matrix = NULL;
+    rb_error err = check_shape(ctx, n_samples, n_features);
+    if (err) {
+        return err;
+    }
+    int64_t *wide = rb_alloc(ctx, n_samples + 1, sizeof *wide);
+    if (!wide) {
+        return RB_ERROR_MEMORY;
+    }
+    for (int64_t i = 0; i <= n_samples; i++) {
+        wide[i] = starts[i];
+    }
+    err = rb_matrix_csr(ctx, type, n_samples, n_features, wide, columns, values, matrix);
+    if (err) {
+        rb_free(wide);
+        return err;
+    }
+    (*matrix)->owner = wide;
+    (*matrix)->release = rb_free;
     return RB_OK;
 }
 
@@ -246,19 +273,67 @@ int64_t rb_matrix_stored(const rb_matrix *m) {
     return m->sparse ? m->starts[m->n_samples] - m->starts[0] : m->n_samples * m->n_features;
 }
 
-static double value_at(const rb_matrix *m, int64_t index) {
-    return m->type == RB_FLOAT32 ? (double)((const float *)m->values)[index]
-                                 : ((const double *)m->values)[index];
+rb_error rb_matrix_values(const rb_matrix *m, const void **values, int64_t *row_stride,
+                          int64_t *column_stride) {
+    if (m->sparse) {
+        return RB_ERROR_ARGUMENT;
+    }
+    *values = m->values;
+    *row_stride = m->row_stride;
+    *column_stride = m->column_stride;
+    return RB_OK;
+}
+
+rb_error rb_matrix_csr_values(const rb_matrix *m, const int64_t **starts, const int32_t **columns,
+                              const void **values) {
+    if (!m->sparse) {
+        return RB_ERROR_ARGUMENT;
+    }
+    *starts = m->starts;
+    *columns = m->columns;
+    *values = m->values;
+    return RB_OK;
+}
+
+/* Row i of a dense matrix, from value `at` of the target. */
+static void copy_dense(const rb_matrix *m, int64_t i, const rb_target *to, int64_t at) {
+    int64_t from = i * m->row_stride, size = (int64_t)rb_type_size(m->type);
+    if (m->type == to->type && m->column_stride == 1 && to->column_stride == 1) {
+        memcpy((char *)to->values + at * size, (const char *)m->values + from * size,
+               (size_t)(m->n_features * size));
+        return;
+    }
+    for (int64_t k = 0; k < m->n_features; k++) {
+        rb_put(to->type, to->values, at + k * to->column_stride,
+               rb_get(m->type, m->values, from + k * m->column_stride));
+    }
+}
+
+void rb_matrix_copy(const rb_matrix *m, int64_t first, const rb_target *to) {
+    for (int64_t i = 0; i < m->n_samples; i++) {
+        int64_t at = (first + i) * to->row_stride;
+        if (!m->sparse) {
+            copy_dense(m, i, to, at);
+            continue;
+        }
+        for (int64_t k = 0; k < m->n_features; k++) {
+            rb_put(to->type, to->values, at + k * to->column_stride, 0);
+        }
+        for (int64_t e = m->starts[i] - m->starts[0]; e < m->starts[i + 1] - m->starts[0]; e++) {
+            rb_put(to->type, to->values, at + m->columns[e] * to->column_stride,
+                   rb_get(m->type, m->values, e));
+        }
+    }
 }
 
 double rb_matrix_at(const rb_matrix *m, int64_t sample, int64_t feature) {
     if (!m->sparse) {
-        return value_at(m, sample * m->row_stride + feature * m->column_stride);
+        return rb_get(m->type, m->values, sample * m->row_stride + feature * m->column_stride);
     }
     for (int64_t e = m->starts[sample] - m->starts[0]; e < m->starts[sample + 1] - m->starts[0];
          e++) {
         if (m->columns[e] == feature) {
-            return value_at(m, e);
+            return rb_get(m->type, m->values, e);
         }
     }
     return 0;

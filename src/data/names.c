@@ -1,6 +1,7 @@
 /* Names of samples and features: one allocation, pointers first, then the text. */
 #include "data.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,32 +37,106 @@ void rb_names_free(rb_names *names) {
 }
 
 static int by_text(const void *a, const void *b) {
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
+    const rb_named *x = a, *y = b;
+    int order = strcmp(x->text, y->text);
+    return order ? order : (x->index > y->index) - (x->index < y->index);
+}
+
+rb_named *rb_names_sort(rb_context *ctx, const rb_names *names) {
+    rb_named *sorted = rb_alloc(ctx, names->count, sizeof *sorted);
+    for (int64_t i = 0; sorted && i < names->count; i++) {
+        sorted[i] = (rb_named){names->text[i], i};
+    }
+    if (sorted) {
+        qsort(sorted, (size_t)names->count, sizeof *sorted, by_text);
+    }
+    return sorted;
+}
+
+int64_t rb_names_find(const rb_named *sorted, int64_t count, const char *text) {
+    int64_t low = 0, high = count;
+    while (low < high) {
+        int64_t middle = low + (high - low) / 2;
+        bool before = strcmp(sorted[middle].text, text) < 0;
+        low = before ? middle + 1 : low;
+        high = before ? high : middle;
+    }
+    return low < count && strcmp(sorted[low].text, text) == 0 ? low : -1;
+}
+
+static bool alike(const rb_named *sorted, int64_t count, int64_t i) {
+    return i >= 0 && i + 1 < count && strcmp(sorted[i].text, sorted[i + 1].text) == 0;
 }
 
 rb_error rb_names_warn_repeated(rb_context *ctx, const rb_names *names, const char *what,
                                 const char *then) {
-    const char **sorted = rb_alloc(ctx, names->count, sizeof *sorted), *first = NULL;
-    int64_t repeated = 0;
+    rb_named *sorted = rb_names_sort(ctx, names);
+    const char *first = NULL;
+    int64_t repeated = 0, n = names->count;
     if (!sorted) {
         return RB_ERROR_MEMORY;
     }
-    for (int64_t i = 0; i < names->count; i++) {
-        sorted[i] = names->text[i];
-    }
-    qsort(sorted, (size_t)names->count, sizeof *sorted, by_text);
-    for (int64_t i = 0; i < names->count; i++) {
-        bool before = i > 0 && strcmp(sorted[i - 1], sorted[i]) == 0;
-        bool after = i + 1 < names->count && strcmp(sorted[i + 1], sorted[i]) == 0;
-        repeated += before || after;
-        first = (before || after) && !first ? sorted[i] : first;
+    for (int64_t i = 0; i < n; i++) {
+        if (alike(sorted, n, i - 1) || alike(sorted, n, i)) {
+            repeated++;
+            first = first ? first : sorted[i].text;
+        }
     }
     rb_free(sorted);
     if (repeated > 0) {
         rb_log(ctx, RB_LOG_WARNING, "%lld of %lld %s stand more than once ('%s' for one): %s",
-               (long long)repeated, (long long)names->count, what, first, then);
+               (long long)repeated, (long long)n, what, first, then);
     }
     return RB_OK;
+}
+
+/* The number of each name, 0 for the first of its kind. New names of different texts cannot be
+ * equal, since a number holds no "-". `buffer` takes any of them. */
+static void number_doubles(const rb_named *sorted, int64_t count, char *buffer, size_t size,
+                           int64_t *numbers) {
+    int64_t next = 1;
+    for (int64_t e = 1; e < count; e++) {
+        if (!alike(sorted, count, e - 1)) {
+            next = 1;
+            continue;
+        }
+        do {
+            numbers[sorted[e].index] = next;
+            snprintf(buffer, size, "%s-%lld", sorted[e].text, (long long)next++);
+        } while (rb_names_find(sorted, count, buffer) >= 0);
+    }
+}
+
+rb_error rb_names_make_unique(rb_context *ctx, rb_names **names) {
+    int64_t count = (*names)->count;
+    size_t size = 0;
+    for (int64_t i = 0; i < count; i++) {
+        size_t length = strlen((*names)->text[i]) + 24;
+        size = length > size ? length : size;
+    }
+    rb_name_list list = {0};
+    rb_names *unique;
+    rb_named *sorted = rb_names_sort(ctx, *names);
+    int64_t *numbers = rb_alloc_zero(ctx, count, sizeof *numbers);
+    char *buffer = rb_alloc(ctx, (int64_t)size, 1);
+    rb_error err = sorted && numbers && buffer ? RB_OK : RB_ERROR_MEMORY;
+    if (!err) {
+        number_doubles(sorted, count, buffer, size, numbers);
+    }
+    for (int64_t i = 0; !err && i < count; i++) {
+        int length = snprintf(buffer, size, numbers[i] ? "%s-%lld" : "%s", (*names)->text[i],
+                              (long long)numbers[i]);
+        err = rb_name_list_add(ctx, &list, buffer, length);
+    }
+    err = rb_name_list_end(ctx, err, &list, &unique);
+    if (!err) {
+        rb_names_free(*names);
+        *names = unique;
+    }
+    rb_free(sorted);
+    rb_free(numbers);
+    rb_free(buffer);
+    return err;
 }
 
 rb_error rb_name_list_add(rb_context *ctx, rb_name_list *list, const char *text, int64_t length) {
@@ -84,19 +159,16 @@ rb_error rb_name_list_add(rb_context *ctx, rb_name_list *list, const char *text,
     return RB_OK;
 }
 
-rb_names *rb_name_list_finish(rb_context *ctx, const rb_name_list *list) {
-    const char **text = rb_alloc(ctx, list->count, sizeof *text);
-    if (!text) {
-        return NULL;
-    }
-    const char *next = list->bytes;
-    for (int64_t i = 0; i < list->count; i++) {
+rb_error rb_name_list_end(rb_context *ctx, rb_error err, rb_name_list *list, rb_names **names) {
+    const char **text = err ? NULL : rb_alloc(ctx, list->count, sizeof *text), *next = list->bytes;
+    for (int64_t i = 0; text && i < list->count; i++) {
         text[i] = next;
         next += strlen(next) + 1;
     }
-    rb_names *names = rb_names_copy(ctx, text, list->count);
+    *names = text ? rb_names_copy(ctx, text, list->count) : NULL;
     rb_free(text);
-    return names;
+    rb_name_list_clear(list);
+    return err || *names ? err : RB_ERROR_MEMORY;
 }
 
 void rb_name_list_clear(rb_name_list *list) {

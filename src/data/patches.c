@@ -131,7 +131,7 @@ static void scale(const patches *p, float *sample) {
     }
 }
 
-static int fill(void *user, int64_t first, int64_t count, void *rows) {
+static rb_error fill(void *user, int64_t first, int64_t count, void *rows) {
     const patches *p = user;
     for (int64_t i = 0; i < count; i++) {
         float *sample = (float *)rows + i * p->n_features;
@@ -140,7 +140,7 @@ static int fill(void *user, int64_t first, int64_t count, void *rows) {
             scale(p, sample);
         }
     }
-    return 0;
+    return RB_OK;
 }
 
 static rb_error find_range(rb_context *ctx, patches *p) {

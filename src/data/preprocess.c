@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { BLOCK_CELLS = 1 << 21, COLUMN_BYTES = 1 << 26 };
+enum { COLUMN_BYTES = 1 << 26, TILE = 256, COLUMN_TASKS = 32 };
 
 /* Everything a fit needs while it runs; arrays are over the input features. */
 struct fitting {
@@ -14,8 +14,6 @@ struct fitting {
     rb_source *source;
     rb_moments *moments;
     double *fill, *median, *quartile_range; /* NULL when nobody asks for quantiles */
-    double *row;
-    int64_t block_samples;
 };
 
 void rb_preprocess_free(rb_preprocess *p) {
@@ -54,90 +52,181 @@ rb_error rb_fail_value(rb_context *ctx, const rb_preprocess_options *options,
                    feature_name ? ")" : "", name && feature_name ? "" : " (counted from 0)", what);
 }
 
-/* Refuses what no option can mend: infinities; NaN unless it is filled; what totals and log1p
- * cannot take. */
-static rb_error check_row(rb_context *ctx, const struct fitting *f, int64_t sample,
-                          const rb_row *row) {
-    const rb_preprocess_options *options = &f->p->options;
-    for (int64_t e = 0; e < row->count; e++) {
-        double x = row->values[e];
-        if (isinf(x) || (isnan(x) && options->missing == RB_MISSING_REFUSE) ||
-            !rb_value_fits(options, x)) {
-            return rb_fail_value(ctx, options, f->source, sample,
-                                 row->columns ? row->columns[e] : e, x, false);
+/* ---- the pass for means, variances, missing values and the checksum ---- */
+
+/* Features are shared out among the threads; each walks the samples in order, so that the sums do
+ * not depend on how. Of dense samples they are joined stretch by stretch (Chan, Golub, LeVeque
+ * 1983), of sparse ones value by value (Welford 1962). */
+struct adding {
+    struct fitting *f;
+    const rb_rows *rows;
+    int64_t features; /* of a task */
+};
+
+static void add_value(rb_moments *m, double value) {
+    if (isnan(value)) {
+        m->missing++;
+        return;
+    }
+    m->count++;
+    double difference = value - m->mean;
+    m->mean += difference / (double)m->count;
+    m->squares += difference * (value - m->mean);
+}
+
+/* Sums of some features over a stretch of samples, side by side: of what differs from the first
+ * value of each, which is among those that are summed, so that nothing is lost by it. */
+struct tile {
+    double n[TILE], sum[TILE], squares[TILE], pivot[TILE];
+};
+
+/* Without NaN: a sum becomes NaN where there is one. */
+static void add_full_row(struct tile *t, const double *restrict row, int64_t count) {
+    for (int64_t k = 0; k < count; k++) {
+        double difference = row[k] - t->pivot[k];
+        t->sum[k] += difference;
+        t->squares[k] += difference * difference;
+    }
+}
+
+/* The sums of feature k of the tile, which begins at `first`, over the values that are there. */
+static void add_column(struct tile *t, const rb_rows *rows, int64_t first, int64_t k) {
+    t->n[k] = t->sum[k] = t->squares[k] = 0;
+    for (int64_t i = 0; i < rows->count; i++) {
+        double value = rows->values[i * rows->n_features + first + k];
+        if (!isnan(value)) {
+            t->n[k] += 1;
+            t->sum[k] += value - t->pivot[k];
+            t->squares[k] += (value - t->pivot[k]) * (value - t->pivot[k]);
         }
+    }
+}
+
+/* The first value of a feature that is there; 0: none. */
+static double find_pivot(const rb_rows *rows, int64_t k) {
+    for (int64_t i = 0; i < rows->count; i++) {
+        double value = rows->values[i * rows->n_features + k];
+        if (!isnan(value)) {
+            return value;
+        }
+    }
+    return 0;
+}
+
+/* Features first .. first + count - 1, at most TILE of them. */
+static void add_tile(const struct adding *a, int64_t first, int64_t count) {
+    const rb_rows *rows = a->rows;
+    struct tile t = {.n = {0}};
+    for (int64_t k = 0; k < count; k++) {
+        t.n[k] = (double)rows->count;
+        t.pivot[k] = find_pivot(rows, first + k);
+    }
+    for (int64_t i = 0; i < rows->count; i++) {
+        add_full_row(&t, rows->values + i * rows->n_features + first, count);
+    }
+    for (int64_t k = 0; k < count; k++) {
+        if (isnan(t.sum[k])) {
+            add_column(&t, rows, first, k);
+        }
+        rb_moments *moments = &a->f->moments[first + k];
+        moments->missing += rows->count - (int64_t)t.n[k];
+        if (t.n[k] > 0) {
+            double squares = t.squares[k] - t.sum[k] * t.sum[k] / t.n[k];
+            rb_moments_join(moments, (int64_t)t.n[k], t.pivot[k] + t.sum[k] / t.n[k],
+                            fmax(squares, 0));
+        }
+    }
+}
+
+static void add_dense(void *arg, int64_t index, int worker) {
+    const struct adding *t = arg;
+    int64_t end = (index + 1) * TILE, m = t->rows->n_features;
+    (void)worker;
+    add_tile(t, index * TILE, (end < m ? end : m) - index * TILE);
+}
+
+/* The first of ascending columns that is not below k. */
+static int64_t entry_from(const rb_row *row, int64_t k) {
+    int64_t low = 0, high = row->count;
+    while (low < high) {
+        int64_t middle = low + (high - low) / 2;
+        if (row->columns[middle] < k) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+static void add_sparse(void *arg, int64_t index, int worker) {
+    const struct adding *t = arg;
+    int64_t first = index * t->features;
+    (void)worker;
+    for (int64_t i = 0; i < t->rows->count; i++) {
+        rb_row row = rb_rows_get(t->rows, i);
+        for (int64_t e = entry_from(&row, first);
+             e < row.count && row.columns[e] < first + t->features; e++) {
+            add_value(&t->f->moments[row.columns[e]], row.values[e]);
+        }
+    }
+}
+
+static rb_error add_rows(rb_context *ctx, void *user, const rb_rows *rows) {
+    int64_t m = rows->n_features, threads = rb_context_threads(ctx);
+    struct adding t = {user, rows, (m + threads - 1) / threads};
+    if (rows->columns) {
+        rb_parallel(ctx, threads, add_sparse, &t);
+    } else {
+        rb_parallel(ctx, (m + TILE - 1) / TILE, add_dense, &t);
     }
     return RB_OK;
 }
 
-static void add_row(struct fitting *f, const rb_row *row) {
-    if (row->columns) {
-        for (int64_t e = 0; e < row->count; e++) {
-            rb_moments_add(&f->moments[row->columns[e]], row->values[e]);
-        }
-    } else {
-        for (int64_t k = 0; k < row->count; k++) {
-            rb_moments_add(&f->moments[k], row->values[k]);
-        }
-    }
-}
-
-/* The pass for means, variances, missing values and the checksum. */
 static rb_error survey(rb_context *ctx, struct fitting *f) {
-    int64_t n = f->source->n_samples;
-    uint32_t checksum = 0;
-    for (int64_t first = 0; first < n; first += f->block_samples) {
-        int64_t count = n - first < f->block_samples ? n - first : f->block_samples;
-        rb_matrix view;
-        rb_error err = rb_source_read(ctx, f->source, first, count, &view);
-        for (int64_t i = 0; !err && i < count; i++) {
-            rb_row row = {.values = f->row};
-            rb_row_get(&view, i, &row);
-            checksum = rb_row_checksum(checksum, &row);
-            err = check_row(ctx, f, first + i, &row);
-            if (!err) {
-                rb_row_transform(&f->p->options, &row);
-                add_row(f, &row);
-            }
-        }
-        if (err) {
-            return err;
-        }
-    }
-    f->p->checksum = checksum;
-    for (int64_t k = 0; k < f->p->n_input; k++) {
+    rb_pass pass = {.source = f->source,
+                    .options = &f->p->options,
+                    .checks = true,
+                    .checksum = &f->p->checksum,
+                    .collect = add_rows,
+                    .user = f};
+    rb_error err = rb_pass_run(ctx, &pass);
+    for (int64_t k = 0; !err && k < f->p->n_input; k++) {
         rb_moments *m = &f->moments[k];
         /* What a sparse matrix does not store is 0. */
-        rb_moments_add_copies(m, n - m->count - m->missing, 0);
+        rb_moments_add_copies(m, f->source->n_samples - m->count - m->missing, 0);
         f->p->n_filled += m->missing;
     }
-    return RB_OK;
+    return err;
 }
 
-/* Columns first .. first + width - 1 over all samples: columns[width x n], NaN where missing. */
-static rb_error gather_columns(rb_context *ctx, struct fitting *f, int64_t first, int64_t width,
-                               double *columns) {
-    int64_t n = f->source->n_samples;
-    memset(columns, 0, (size_t)(width * n) * sizeof *columns);
-    for (int64_t start = 0; start < n; start += f->block_samples) {
-        int64_t count = n - start < f->block_samples ? n - start : f->block_samples;
-        rb_matrix view;
-        rb_error err = rb_source_read(ctx, f->source, start, count, &view);
-        if (err) {
-            return err;
-        }
-        for (int64_t i = 0; i < count; i++) {
-            rb_row row = {.values = f->row};
-            rb_row_get(&view, i, &row);
-            rb_row_transform(&f->p->options, &row);
-            for (int64_t e = 0; e < row.count; e++) {
-                int64_t k = (row.columns ? row.columns[e] : e) - first;
-                if (k >= 0 && k < width) {
-                    columns[k * n + start + i] = row.values[e];
-                }
-            }
+/* ---- passes for quantiles ---- */
+
+/* Some features of all samples: columns[width x n], NaN where missing. */
+struct gathering {
+    struct fitting *f;
+    const rb_rows *rows;
+    int64_t first, width, n;
+    double *columns;
+};
+
+static void gather_rows(void *arg, int64_t index, int worker) {
+    const struct gathering *g = arg;
+    int64_t share = (g->rows->count + COLUMN_TASKS - 1) / COLUMN_TASKS, end = (index + 1) * share;
+    (void)worker;
+    for (int64_t i = index * share; i < end && i < g->rows->count; i++) {
+        rb_row row = rb_rows_get(g->rows, i);
+        double *to = g->columns + g->rows->first + i;
+        int64_t e = row.columns ? entry_from(&row, g->first) : g->first;
+        for (; e < row.count && (row.columns ? row.columns[e] : e) < g->first + g->width; e++) {
+            to[((row.columns ? row.columns[e] : e) - g->first) * g->n] = row.values[e];
         }
     }
+}
+
+static rb_error gather(rb_context *ctx, void *user, const rb_rows *rows) {
+    ((struct gathering *)user)->rows = rows;
+    rb_parallel(ctx, COLUMN_TASKS, gather_rows, user);
     return RB_OK;
 }
 
@@ -165,23 +254,37 @@ static void column_quantiles(struct fitting *f, int64_t k, double *column, int64
     f->quartile_range[k] = n ? rb_quantile(column, n, 0.75) - rb_quantile(column, n, 0.25) : 0;
 }
 
+static void sort_column(void *arg, int64_t index, int worker) {
+    const struct gathering *g = arg;
+    (void)worker;
+    column_quantiles(g->f, g->first + index, g->columns + index * g->n, g->n);
+}
+
 static rb_error find_quantiles(rb_context *ctx, struct fitting *f) {
     int64_t n = f->source->n_samples, m = f->p->n_input;
     int64_t width = COLUMN_BYTES / (int64_t)sizeof(double) / n;
     width = width < 1 ? 1 : width > m ? m : width;
     f->median = rb_alloc(ctx, m, sizeof *f->median);
     f->quartile_range = rb_alloc(ctx, m, sizeof *f->quartile_range);
-    double *columns = rb_alloc(ctx, width * n, sizeof *columns);
-    rb_error err = f->median && f->quartile_range && columns ? RB_OK : RB_ERROR_MEMORY;
-    for (int64_t first = 0; !err && first < m; first += width) {
-        int64_t count = m - first < width ? m - first : width;
-        err = gather_columns(ctx, f, first, count, columns);
-        for (int64_t k = 0; !err && k < count; k++) { /* sorting all samples takes its time */
-            column_quantiles(f, first + k, columns + k * n, n);
+    struct gathering g = {.f = f, .width = width, .n = n};
+    g.columns = rb_alloc(ctx, width * n, sizeof *g.columns);
+    rb_pass pass = {.source = f->source, .options = &f->p->options, .collect = gather, .user = &g};
+    rb_error err = f->median && f->quartile_range && g.columns ? RB_OK : RB_ERROR_MEMORY;
+    for (; !err && g.first < m; g.first += g.width) {
+        g.width = m - g.first < width ? m - g.first : width;
+        memset(g.columns, 0, (size_t)(g.width * n) * sizeof *g.columns);
+        err = rb_pass_run(ctx, &pass);
+        /* Sorting all samples takes its time. */
+        for (int64_t done = 0; !err && done < g.width; done += COLUMN_TASKS) {
+            struct gathering some = g;
+            some.first += done;
+            some.columns += done * n;
+            int64_t left = g.width - done;
+            rb_parallel(ctx, left < COLUMN_TASKS ? left : COLUMN_TASKS, sort_column, &some);
             err = rb_check_stop(ctx);
         }
     }
-    rb_free(columns);
+    rb_free(g.columns);
     return err;
 }
 
@@ -354,12 +457,11 @@ static rb_error run(rb_context *ctx, struct fitting *f) {
     const rb_preprocess_options *options = &f->p->options;
     int64_t m = f->p->n_input;
     f->moments = rb_alloc_zero(ctx, m, sizeof *f->moments);
-    f->row = rb_alloc(ctx, m, sizeof *f->row);
     bool fills = options->missing == RB_MISSING_MEAN || options->missing == RB_MISSING_MEDIAN;
     if (fills) {
         f->fill = rb_alloc_zero(ctx, m, sizeof *f->fill);
     }
-    if (!f->moments || !f->row || (fills && !f->fill)) {
+    if (!f->moments || (fills && !f->fill)) {
         return RB_ERROR_MEMORY;
     }
     rb_error err = survey(ctx, f);
@@ -430,14 +532,12 @@ rb_error rb_preprocess_fit(rb_context *ctx, const rb_preprocess_options *options
     }
     p->options = chosen;
     p->n_input = source->n_features;
-    int64_t block = BLOCK_CELLS / source->n_features;
-    struct fitting f = {.p = p, .source = source, .block_samples = block < 16 ? 16 : block};
+    struct fitting f = {.p = p, .source = source};
     err = run(ctx, &f);
     rb_free(f.moments);
     rb_free(f.fill);
     rb_free(f.median);
     rb_free(f.quartile_range);
-    rb_free(f.row);
     if (err) {
         rb_preprocess_free(p);
         return err;

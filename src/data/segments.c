@@ -82,7 +82,7 @@ static int64_t sound_of(const segments *s, int64_t sample) {
     return low;
 }
 
-static int fill(void *user, int64_t first, int64_t count, void *rows) {
+static rb_error fill(void *user, int64_t first, int64_t count, void *rows) {
     const segments *s = user;
     int64_t index = sound_of(s, first);
     for (int64_t i = 0; i < count; i++) {
@@ -93,7 +93,7 @@ static int fill(void *user, int64_t first, int64_t count, void *rows) {
         memcpy((float *)rows + i * s->length, s->sounds.list[index].values + from,
                (size_t)s->length * sizeof(float));
     }
-    return 0;
+    return RB_OK;
 }
 
 static void release(void *user) {

@@ -248,6 +248,7 @@ rb_error rb_source_shuffled(rb_context *ctx, rb_source *from, rb_source **out) {
     }
     *source = *from;
     source->path = from->path ? rb_copy_text(ctx, from->path) : NULL;
+    source->reads_ahead = false; /* the order may change between two blocks */
     source->read = read_shuffled;
     source->close = close_shuffled;
     source->state = s;

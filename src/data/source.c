@@ -44,22 +44,26 @@ static void close_owned_matrix(rb_source *source) {
     rb_matrix_free(source->state);
 }
 
+void rb_source_of_matrix(const rb_matrix *m, rb_source *source) {
+    *source = (rb_source){
+        .n_samples = m->n_samples,
+        .n_features = m->n_features,
+        .type = m->type,
+        .sparse = m->sparse,
+        .sample_names = m->sample_names,
+        .feature_names = m->feature_names,
+        .at_random = true,
+        .read = read_matrix,
+        .state = (void *)m, /* never written to: only close_owned_matrix frees it */
+    };
+}
+
 rb_error rb_source_from_matrix(rb_context *ctx, const rb_matrix *m, rb_source **out) {
-    *out = NULL;
-    rb_source *source = rb_source_new(ctx);
-    if (!source) {
+    *out = rb_source_new(ctx);
+    if (!*out) {
         return RB_ERROR_MEMORY;
     }
-    source->n_samples = m->n_samples;
-    source->n_features = m->n_features;
-    source->type = m->type;
-    source->sparse = m->sparse;
-    source->sample_names = m->sample_names;
-    source->feature_names = m->feature_names;
-    source->at_random = true;
-    source->read = read_matrix;
-    source->state = (void *)m; /* never written to: only close_owned_matrix frees it */
-    *out = source;
+    rb_source_of_matrix(m, *out);
     return RB_OK;
 }
 
@@ -77,34 +81,53 @@ rb_error rb_source_own_matrix(rb_context *ctx, rb_matrix *matrix, rb_source **ou
 
 struct callback_state {
     rb_source_fn fn;
+    rb_csr_source_fn csr_fn; /* of a sparse source, instead of fn */
     void *user;
     void (*release)(void *user); /* NULL: the user's own */
     void *rows;
     int64_t room; /* samples that `rows` can hold */
 };
 
+/* The error message of the callback stays; one that left none gets ours. */
+static rb_error callback_failed(rb_context *ctx, rb_error err, int64_t failures, int64_t first,
+                                int64_t count) {
+    return ctx->failures > failures
+               ? err
+               : rb_fail(ctx, err, "the data source gave %s for samples %lld to %lld",
+                         rb_error_name(err), (long long)first + 1, (long long)(first + count));
+}
+
+static rb_error make_rows(rb_context *ctx, const rb_source *source, int64_t count) {
+    struct callback_state *state = source->state;
+    int64_t cells;
+    if (count <= state->room) {
+        return RB_OK;
+    }
+    if (!rb_multiply(count, source->n_features, &cells)) {
+        return rb_fail(ctx, RB_ERROR_MEMORY, "a block of %lld samples x %lld features is too large",
+                       (long long)count, (long long)source->n_features);
+    }
+    void *rows = rb_alloc(ctx, cells, rb_type_size(source->type));
+    if (!rows) {
+        return RB_ERROR_MEMORY;
+    }
+    rb_free(state->rows);
+    state->rows = rows;
+    state->room = count;
+    return RB_OK;
+}
+
 static rb_error read_callback(rb_source *source, rb_context *ctx, int64_t first, int64_t count,
                               rb_matrix *view) {
     struct callback_state *state = source->state;
-    if (count > state->room) {
-        int64_t cells;
-        if (!rb_multiply(count, source->n_features, &cells)) {
-            return rb_fail(ctx, RB_ERROR_MEMORY,
-                           "a block of %lld samples x %lld features is too large", (long long)count,
-                           (long long)source->n_features);
-        }
-        void *rows = rb_alloc(ctx, cells, rb_type_size(source->type));
-        if (!rows) {
-            return RB_ERROR_MEMORY;
-        }
-        rb_free(state->rows);
-        state->rows = rows;
-        state->room = count;
+    rb_error err = make_rows(ctx, source, count);
+    if (err) {
+        return err;
     }
-    int code = state->fn(state->user, first, count, state->rows);
-    if (code) {
-        return rb_fail(ctx, RB_ERROR_FILE, "the data source gave code %d for samples %lld to %lld",
-                       code, (long long)first + 1, (long long)(first + count));
+    int64_t failures = ctx->failures;
+    err = state->fn(state->user, first, count, state->rows);
+    if (err) {
+        return callback_failed(ctx, err, failures, first, count);
     }
     *view = (rb_matrix){.n_samples = count,
                         .n_features = source->n_features,
@@ -113,6 +136,25 @@ static rb_error read_callback(rb_source *source, rb_context *ctx, int64_t first,
                         .row_stride = source->n_features,
                         .column_stride = 1};
     return RB_OK;
+}
+
+static rb_error read_csr_callback(rb_source *source, rb_context *ctx, int64_t first, int64_t count,
+                                  rb_matrix *view) {
+    const struct callback_state *state = source->state;
+    *view = (rb_matrix){
+        .n_samples = count, .n_features = source->n_features, .type = source->type, .sparse = true};
+    int64_t failures = ctx->failures;
+    rb_error err =
+        state->csr_fn(state->user, first, count, &view->starts, &view->columns, &view->values);
+    if (err) {
+        return callback_failed(ctx, err, failures, first, count);
+    }
+    err = rb_csr_check(ctx, count, source->n_features, view->starts, view->columns);
+    if (err) {
+        rb_fail_prefix(ctx, "the data source, samples %lld to %lld: ", (long long)first + 1,
+                       (long long)(first + count));
+    }
+    return err;
 }
 
 static void close_callback(rb_source *source) {
@@ -124,42 +166,128 @@ static void close_callback(rb_source *source) {
     rb_free(state);
 }
 
-rb_error rb_source_from_callback(rb_context *ctx, rb_type type, int64_t n_samples,
-                                 int64_t n_features, rb_source_fn fn, void *user, rb_source **out) {
+/* A source with a copy of that state. */
+static rb_error new_callback(rb_context *ctx, rb_type type, int64_t n_samples, int64_t n_features,
+                             struct callback_state state, rb_source **out) {
     *out = NULL;
     if (n_samples < 0 || n_features < 0) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT, "a source cannot have %lld samples x %lld features",
                        (long long)n_samples, (long long)n_features);
     }
-    struct callback_state *state = rb_alloc_zero(ctx, 1, sizeof *state);
+    struct callback_state *kept = rb_alloc(ctx, 1, sizeof *kept);
     rb_source *source = rb_source_new(ctx);
-    if (!state || !source) {
-        rb_free(state);
+    if (!kept || !source) {
+        rb_free(kept);
         rb_free(source);
         return RB_ERROR_MEMORY;
     }
-    *state = (struct callback_state){.fn = fn, .user = user};
+    *kept = state;
     *source = (rb_source){.n_samples = n_samples,
                           .n_features = n_features,
                           .type = type,
-                          .read = read_callback,
+                          .sparse = state.csr_fn != NULL,
+                          .read = state.csr_fn ? read_csr_callback : read_callback,
                           .close = close_callback,
-                          .state = state};
+                          .state = kept};
     *out = source;
     return RB_OK;
+}
+
+rb_error rb_source_from_callback(rb_context *ctx, rb_type type, int64_t n_samples,
+                                 int64_t n_features, rb_source_fn fn, void *user, rb_source **out) {
+    return new_callback(ctx, type, n_samples, n_features,
+                        (struct callback_state){.fn = fn, .user = user}, out);
+}
+
+rb_error rb_source_from_csr_callback(rb_context *ctx, rb_type type, int64_t n_samples,
+                                     int64_t n_features, rb_csr_source_fn fn, void *user,
+                                     rb_source **out) {
+    return new_callback(ctx, type, n_samples, n_features,
+                        (struct callback_state){.csr_fn = fn, .user = user}, out);
 }
 
 rb_error rb_source_own_callback(rb_context *ctx, rb_type type, int64_t n_samples,
                                 int64_t n_features, rb_source_fn fn, void *user,
                                 void (*release)(void *user), rb_source **out) {
-    rb_error err = rb_source_from_callback(ctx, type, n_samples, n_features, fn, user, out);
+    rb_error err =
+        new_callback(ctx, type, n_samples, n_features,
+                     (struct callback_state){.fn = fn, .user = user, .release = release}, out);
     if (err) {
         release(user);
-        return err;
     }
-    struct callback_state *state = (*out)->state;
-    state->release = release;
+    return err;
+}
+
+/* ---- a part of another source ---- */
+
+struct slice {
+    rb_source *source;
+    int64_t first;
+    rb_names names; /* of its samples: within those of the source */
+};
+
+static rb_error read_slice(rb_source *source, rb_context *ctx, int64_t first, int64_t count,
+                           rb_matrix *view) {
+    const struct slice *slice = source->state;
+    return slice->source->read(slice->source, ctx, slice->first + first, count, view);
+}
+
+static void close_slice(rb_source *source) {
+    rb_free(source->state);
+}
+
+rb_error rb_source_slice(rb_context *ctx, rb_source *source, int64_t first, int64_t count,
+                         rb_source **out) {
+    *out = NULL;
+    if (first < 0 || count < 0 || first > source->n_samples - count) {
+        return rb_fail(ctx, RB_ERROR_ARGUMENT,
+                       "there are no %lld samples from sample %lld (counted from 0) on in a source "
+                       "of %lld",
+                       (long long)count, (long long)first, (long long)source->n_samples);
+    }
+    struct slice *slice = rb_alloc(ctx, 1, sizeof *slice);
+    rb_source *part = rb_source_new(ctx);
+    if (!slice || !part) {
+        rb_free(slice);
+        rb_free(part);
+        return RB_ERROR_MEMORY;
+    }
+    *slice = (struct slice){.source = source, .first = first};
+    *part = *source;
+    part->n_samples = count;
+    part->path = NULL; /* its samples are counted otherwise than those of the file */
+    part->unpacked =
+        source->n_samples > 0
+            ? (int64_t)((double)source->unpacked * (double)count / (double)source->n_samples)
+            : 0;
+    if (source->sample_names) {
+        slice->names = (rb_names){count, source->sample_names->text + first};
+        part->sample_names = &slice->names;
+    }
+    part->read = read_slice;
+    part->close = close_slice;
+    part->state = slice;
+    *out = part;
     return RB_OK;
+}
+
+/* ---- reading, and what a source is ---- */
+
+rb_error rb_source_read_into(rb_context *ctx, rb_source *source, rb_type type, void *values,
+                             int64_t row_stride, int64_t column_stride) {
+    enum { VALUES_AT_ONCE = 1 << 20 };
+    const rb_target to = {type, values, row_stride, column_stride};
+    int64_t wide = source->n_features > 0 ? source->n_features : 1, n = source->n_samples;
+    int64_t size = wide < VALUES_AT_ONCE ? VALUES_AT_ONCE / wide : 1;
+    rb_error err = RB_OK;
+    for (int64_t first = 0; !err && first < n; first += size) {
+        rb_matrix view;
+        err = rb_source_read(ctx, source, first, n - first < size ? n - first : size, &view);
+        if (!err) {
+            rb_matrix_copy(&view, first, &to);
+        }
+    }
+    return err;
 }
 
 int64_t rb_source_samples(const rb_source *source) {

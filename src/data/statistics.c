@@ -4,26 +4,19 @@
 #include <math.h>
 #include <stdlib.h>
 
-void rb_moments_add(rb_moments *m, double value) {
-    if (isnan(value)) {
-        m->missing++;
-        return;
-    }
-    m->count++;
-    double difference = value - m->mean;
-    m->mean += difference / (double)m->count;
-    m->squares += difference * (value - m->mean);
-}
-
-void rb_moments_add_copies(rb_moments *m, int64_t count, double value) {
+void rb_moments_join(rb_moments *m, int64_t count, double mean, double squares) {
     if (count <= 0) {
         return;
     }
     double all = (double)(m->count + count);
-    double difference = value - m->mean;
-    m->squares += difference * difference * (double)m->count * (double)count / all;
+    double difference = mean - m->mean;
+    m->squares += squares + difference * difference * (double)m->count * (double)count / all;
     m->mean += difference * (double)count / all;
     m->count += count;
+}
+
+void rb_moments_add_copies(rb_moments *m, int64_t count, double value) {
+    rb_moments_join(m, count, value, 0);
 }
 
 static int compare_doubles(const void *a, const void *b) {

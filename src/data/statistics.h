@@ -12,10 +12,9 @@ typedef struct rb_moments {
     double squares; /* sum of squared differences from the mean */
 } rb_moments;
 
-/* Adds one value (Welford); NaN counts as missing. */
-void rb_moments_add(rb_moments *moments, double value);
-/* Adds `count` copies of a value, as for the zeros that a sparse matrix does not store (Chan et
- * al.). */
+/* Adds `count` values with this mean and sum of squared differences from it (Chan et al.). */
+void rb_moments_join(rb_moments *moments, int64_t count, double mean, double squares);
+/* Adds `count` copies of a value, as for the zeros that a sparse matrix does not store. */
 void rb_moments_add_copies(rb_moments *moments, int64_t count, double value);
 
 /* The q-quantile of sorted values, linear between neighbours as numpy has it; NaN if there are
@@ -45,7 +44,29 @@ bool rb_value_fits(const rb_preprocess_options *options, double value);
  * that are there); a total of 0 leaves the row. */
 double rb_row_transform(const rb_preprocess_options *options, rb_row *row);
 
-/* CRC-32 of the rows up to this one, from that of the rows before it (0: none). */
-uint32_t rb_row_checksum(uint32_t before, const rb_row *row);
+/* ---- passes over raw samples (pass.c) ---- */
+
+/* Consecutive samples as float64, dense or with the columns of a sparse view. */
+typedef struct rb_rows {
+    int64_t first, count, n_features;
+    const int64_t *starts; /* sparse, as those of a matrix */
+    const int32_t *columns;
+    double *values;
+} rb_rows;
+rb_row rb_rows_get(const rb_rows *rows, int64_t i);
+
+/* What a pass is to do. */
+typedef struct rb_pass {
+    rb_source *source;
+    const rb_preprocess_options
+        *options;       /* rows are transformed as they say; NULL: as they stand */
+    bool checks;        /* a value that the options cannot take is an error: rb_fail_value */
+    uint32_t *checksum; /* becomes that of all samples, from 0; NULL: none */
+    int64_t *missing;   /* grows by the number of NaN; NULL: not counted */
+    /* Gets all samples, some at a time and in order; NULL: nobody does. */
+    rb_error (*collect)(rb_context *ctx, void *user, const rb_rows *rows);
+    void *user;
+} rb_pass;
+rb_error rb_pass_run(rb_context *ctx, const rb_pass *pass);
 
 #endif

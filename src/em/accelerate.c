@@ -28,13 +28,13 @@ rb_error rb_accelerate_begin(rb_context *ctx, rb_run *run, void *state) {
     if (kind == RB_ACCELERATE_NONE) {
         return RB_OK;
     }
-    if (!run->method->settle || !run->method->keep) {
+    if (!run->method->settle || !rb_method_keeps(run->method)) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT,
                        "the method '%s' cannot be accelerated; leave accelerate at 'none'",
                        run->method->name);
     }
     int points = kind == RB_ACCELERATE_SQUAREM ? 3 : 1;
-    return rb_moving_new(ctx, run->method, state, RB_MOVING_ALL, points, &a->moving);
+    return rb_moving_new(ctx, run, state, RB_MOVING_ALL, points, &a->moving);
 }
 
 void rb_accelerate_end(rb_run *run) {

@@ -28,7 +28,7 @@ rb_error rb_checkpoint_begin(rb_context *ctx, const rb_checkpoint_options *optio
     if (!options || !options->checkpoint) {
         return RB_OK;
     }
-    if (!run->method->keep) {
+    if (!rb_method_keeps(run->method)) {
         return rb_fail(ctx, RB_ERROR_UNSUPPORTED,
                        "the method '%s' cannot go on from a checkpoint; leave it out",
                        run->method->name);
@@ -47,7 +47,7 @@ rb_error rb_checkpoint_begin(rb_context *ctx, const rb_checkpoint_options *optio
         return err;
     }
     checkpoint->path = options->checkpoint;
-    checkpoint->written = rb_seconds();
+    checkpoint->written = run->began;
     checkpoint->found = access(checkpoint->path, F_OK) == 0 || errno != ENOENT;
     return RB_OK;
 }
@@ -62,10 +62,12 @@ void rb_checkpoint_end(rb_run *run) {
 
 int64_t rb_start_checksum(const rb_model *start) {
     uint32_t sum = 0;
+    rb_crc32 crc;
+    rb_crc32_prepare(&crc);
     for (int64_t i = 0; start && i < start->n_arrays; i++) {
         const rb_array *array = &start->arrays[i];
-        sum = rb_crc32(sum, array->values,
-                       (size_t)(array->rows * array->columns) * sizeof *array->values);
+        sum = rb_crc32_add(&crc, sum, array->values,
+                           (size_t)(array->rows * array->columns) * sizeof *array->values);
     }
     return start ? (int64_t)sum + 1 : 0;
 }
@@ -126,7 +128,7 @@ static bool is_due(const rb_run *run) {
     if (checkpoint->every_iterations > 0) {
         return run->model->iterations % checkpoint->every_iterations == 0;
     }
-    return rb_seconds() - checkpoint->written >= checkpoint->every_seconds;
+    return run->now - checkpoint->written >= checkpoint->every_seconds;
 }
 
 void rb_checkpoint_after(rb_context *ctx, rb_run *run, void *state, bool now) {

@@ -4,6 +4,8 @@
 
 #include "model/model.h"
 
+typedef struct rb_run rb_run;
+
 #pragma GCC visibility push(default) /* for the libraries above: cmake/Libraries.cmake */
 
 /* Where a fit is written down to go on from, and when. */
@@ -19,6 +21,38 @@ typedef struct rb_checkpoint {
     struct rb_lock *lock; /* nobody else writes there; NULL: who knows */
 } rb_checkpoint;
 
+/* ---- sums over samples (sums.c) ---- */
+
+enum { RB_SUMS_DEPTH_MAX = 6 };
+
+/* The sums of a state while blocks add to them. */
+typedef struct rb_sums {
+    rb_context *ctx;
+    const rb_method *method;
+    const rb_shape *shape;
+    void *state;
+    double decay;
+    rb_part_kind kind; /* of the pass at hand */
+    int64_t groups;    /* of it, a power of two */
+    bool runs_on;      /* sums that may do so go on from what is there */
+    double *base;      /* what they were; NULL: 0, or added to in place */
+    /* Sums of 2^rank groups each, added up in a binary tree: the stack of those that wait for their
+     * neighbour. */
+    double *stack[RB_SUMS_DEPTH_MAX + 1];
+    int rank[RB_SUMS_DEPTH_MAX + 1], waiting;
+} rb_sums;
+
+/* Into how many groups so many samples fall, from the shape alone: see sums.c. */
+int64_t rb_sums_groups(const rb_sums *sums, const rb_problem *problem, rb_part_kind kind,
+                       int64_t samples);
+/* Before a pass over so many groups: sums are as if no sample had been added; fresh: those that run
+ * on, too. first: of the passes of an E-step. */
+rb_error rb_sums_begin(rb_sums *sums, rb_part_kind kind, int64_t groups, bool first, bool fresh);
+/* After the last block of a group, and of the last group. */
+rb_error rb_sums_end_group(rb_sums *sums);
+void rb_sums_end(rb_sums *sums);
+void rb_sums_free(rb_sums *sums);
+
 /* ---- parameters and codes as one vector (moving.c) ---- */
 
 enum { RB_MOST_MOVING = 8, RB_MOST_POINTS = 3, RB_MOVING_CHUNK = 256 };
@@ -27,6 +61,7 @@ enum { RB_MOST_MOVING = 8, RB_MOST_POINTS = 3, RB_MOVING_CHUNK = 256 };
 typedef struct rb_moving {
     rb_context *ctx;
     const rb_method *method;
+    const rb_shape *shape;
     void *state;
     int count, n_points;
     rb_kept arrays[RB_MOST_MOVING];
@@ -36,7 +71,7 @@ typedef struct rb_moving {
 
 typedef enum rb_moving_what { RB_MOVING_ALL, RB_MOVING_PARAMETERS } rb_moving_what;
 
-rb_error rb_moving_new(rb_context *ctx, const rb_method *method, void *state, rb_moving_what what,
+rb_error rb_moving_new(rb_context *ctx, const rb_run *run, void *state, rb_moving_what what,
                        int n_points, rb_moving *moving);
 void rb_moving_free(rb_moving *moving);
 /* Point k becomes where the state is; the state goes to point k. */
@@ -84,10 +119,12 @@ typedef struct rb_snapshot {
 } rb_snapshot;
 
 /* One fit from one start. */
-typedef struct rb_run {
+struct rb_run {
     const rb_method *method;
     const void *options;
     rb_problem problem;
+    rb_shape shape;
+    rb_sums sums;
     rb_feed *feed;
     rb_source *source;
     rb_source *shuffled; /* what the feed reads, when it is fitted in batches; NULL: all at once */
@@ -99,11 +136,12 @@ typedef struct rb_run {
     rb_stopping stopping;
     rb_snapshot snapshot;
     double began;    /* rb_seconds() when the first restart began */
+    double now;      /* and after the last iteration: all decisions by the clock are made by it */
     bool settles;    /* was the fit where its method lets it stop? (rb_method.may_stop) */
     bool below_told; /* values below 0, where the method explains none */
     int64_t made;    /* iterations in this call */
     int64_t skipped; /* iterations that were done before that, by the checkpoint */
-} rb_run;
+};
 
 /* Iterates until a rule stops it, then makes a last E-step with the final parameters and stores
  * them. RB_ERROR_STOPPED when the program asked to stop in the first iteration, or before it;

@@ -43,11 +43,13 @@ static rb_error choose(rb_context *ctx, const char *name, const void *options,
 }
 
 /* Also settles what options leave to the problem. */
-static rb_problem describe(struct chosen *chosen, int64_t n_samples, int64_t n_features,
-                           bool sparse) {
+static rb_problem describe(rb_context *ctx, struct chosen *chosen, int64_t n_samples,
+                           int64_t n_features, bool sparse) {
     rb_problem problem = {
         .n_samples = n_samples,
+        .own = n_samples,
         .n_features = n_features,
+        .decay = 1,
         .type = (rb_type)chosen->fit.precision,
         .sparse = sparse,
         .fit = &chosen->fit,
@@ -58,6 +60,7 @@ static rb_problem describe(struct chosen *chosen, int64_t n_samples, int64_t n_f
     if (chosen->method->resolve) {
         chosen->method->resolve(&problem, chosen->own);
     }
+    problem.engine = rb_engine_find(chosen->method, ctx->engine);
     problem.block_samples = chosen->method->block_samples(&problem, chosen->own);
     return problem;
 }
@@ -267,15 +270,16 @@ static rb_error fit_source(rb_context *ctx, struct chosen *chosen, const rb_prep
                            bool trusted, rb_source *source, const rb_model *start,
                            rb_model **model) {
     rb_feed *feed;
-    rb_run run = {.method = chosen->method,
-                  .options = chosen->own,
-                  .problem =
-                      describe(chosen, source->n_samples, preprocess->n_features, source->sparse),
-                  .source = source,
-                  .start = start,
-                  .began = rb_seconds()};
+    rb_run run = {
+        .method = chosen->method,
+        .options = chosen->own,
+        .problem = describe(ctx, chosen, source->n_samples, preprocess->n_features, source->sparse),
+        .source = source,
+        .start = start,
+        .began = rb_seconds()};
     run.problem.missing =
         preprocess->options.missing == RB_MISSING_OMIT && preprocess->n_filled > 0;
+    run.shape = rb_shape_of(&run.problem, run.options);
     rb_error err = rb_batches_begin(ctx, &run, source);
     if (err) {
         return err;
@@ -368,7 +372,7 @@ rb_error rb_fit_memory(rb_context *ctx, const char *method, const void *options,
     rb_error err = choose(ctx, method, options, fit, &chosen);
     if (!err) {
         rb_problem problem =
-            describe(&chosen, source->n_samples, source->n_features, source->sparse);
+            describe(ctx, &chosen, source->n_samples, source->n_features, source->sparse);
         *bytes = chosen.method->memory(&problem, chosen.own);
     }
     rb_free(chosen.own);

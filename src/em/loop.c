@@ -8,30 +8,54 @@
 #include <float.h>
 #include <math.h>
 
-/* Consecutive samples: all of them, or a batch. */
+/* Consecutive samples: ours, or a batch. */
 struct range {
     int64_t first, count;
 };
 
-static struct range all_samples(const rb_run *run) {
-    return (struct range){0, run->problem.n_samples};
+static struct range own_samples(const rb_run *run) {
+    return (struct range){run->problem.first, run->problem.own};
 }
+
+typedef rb_error (*block_fn)(rb_context *, void *, const rb_block *);
 
 static rb_error add_below(rb_context *ctx, void *below, const rb_block *block) {
     return rb_below_add(ctx, below, block);
 }
 
-/* Hands every block of the samples to fn, in order. */
-static rb_error each_block(rb_context *ctx, rb_run *run, struct range samples, void *state,
-                           rb_error (*fn)(rb_context *, void *, const rb_block *)) {
-    int64_t end = samples.first + samples.count, size = run->problem.block_samples;
+/* Hands the blocks first .. last - 1 of the samples to fn, in order. */
+static rb_error each_block(rb_context *ctx, rb_run *run, struct range samples, int64_t first,
+                           int64_t last, void *user, block_fn fn) {
+    int64_t size = run->problem.block_samples;
     rb_error err = RB_OK;
-    for (int64_t first = samples.first; !err && first < end; first += size) {
-        rb_block block;
-        err = rb_feed_read(ctx, run->feed, first, end - first < size ? end - first : size, &block);
-        if (!err) {
-            err = fn(ctx, state, &block);
-        }
+    for (int64_t b = first; !err && b < last; b++) {
+        int64_t left = samples.count - b * size;
+        rb_block block = {0};
+        err = rb_feed_read(ctx, run->feed, samples.first + b * size, left < size ? left : size,
+                           &block);
+        block.own = block.first - run->problem.first;
+        err = err ? err : fn(ctx, user, &block);
+    }
+    return err;
+}
+
+static int64_t blocks_of(const rb_run *run, struct range samples) {
+    return (samples.count + run->problem.block_samples - 1) / run->problem.block_samples;
+}
+
+/* A pass over the samples that adds up the sums of a kind, group by group. Whatever fails in a pass
+ * comes together here. */
+static rb_error add_up(rb_context *ctx, rb_run *run, struct range samples, void *state,
+                       block_fn fn) {
+    int64_t blocks = blocks_of(run, samples), groups = run->sums.groups;
+    rb_error err = RB_OK;
+    for (int64_t g = 0; !err && g < groups; g++) {
+        err = each_block(ctx, run, samples, g * blocks / groups, (g + 1) * blocks / groups, state,
+                         fn);
+        err = err ? err : rb_sums_end_group(&run->sums);
+    }
+    if (!err) {
+        rb_sums_end(&run->sums);
     }
     return err;
 }
@@ -39,11 +63,17 @@ static rb_error each_block(rb_context *ctx, rb_run *run, struct range samples, v
 /* What the method must know of the data before the first iteration. What it cannot explain is said
  * once, not in each restart. */
 static rb_error survey(rb_context *ctx, rb_run *run, void *state) {
-    rb_error err = each_block(ctx, run, all_samples(run), state, run->method->survey);
+    struct range all = own_samples(run);
+    int64_t groups = rb_sums_groups(&run->sums, &run->problem, RB_PART_SURVEY, all.count);
+    rb_error err = rb_sums_begin(&run->sums, RB_PART_SURVEY, groups, true, true);
+    err = err ? err : add_up(ctx, run, all, state, run->method->survey);
+    if (!err && run->method->survey_end) {
+        err = run->method->survey_end(ctx, state);
+    }
     if (!err && run->method->non_negative && !run->below_told) {
         run->below_told = true;
         rb_below below = {0};
-        err = each_block(ctx, run, all_samples(run), &below, add_below);
+        err = each_block(ctx, run, all, 0, blocks_of(run, all), &below, add_below);
         if (!err) {
             rb_below_tell(ctx, &below, run->model->preprocess, run->source, run->method->name);
         }
@@ -51,30 +81,29 @@ static rb_error survey(rb_context *ctx, rb_run *run, void *state) {
     return err;
 }
 
-static rb_error estep(rb_context *ctx, rb_run *run, struct range samples, void *state) {
+/* fresh: of these samples alone, though sums run on over batches. */
+static rb_error estep(rb_context *ctx, rb_run *run, struct range samples, bool fresh, void *state) {
+    int64_t groups = rb_sums_groups(&run->sums, &run->problem, RB_PART_SUMS, samples.count);
     bool again = true;
     rb_error err = RB_OK;
-    while (!err && again) {
-        err = run->method->begin(ctx, state);
-        if (!err) {
-            err = each_block(ctx, run, samples, state, run->method->block);
-        }
-        if (!err) {
-            err = run->method->end(ctx, state, &again);
-        }
+    for (bool first = true; !err && again; first = false) {
+        err = rb_sums_begin(&run->sums, RB_PART_SUMS, groups, first, fresh);
+        err = err ? err : run->method->begin(ctx, state);
+        err = err ? err : add_up(ctx, run, samples, state, run->method->block);
+        err = err ? err : run->method->end(ctx, state, &again);
     }
     return err;
 }
 
-/* Tells the program where the fit stands; true when it asks to stop. */
-static bool report(rb_context *ctx, const rb_run *run, int64_t iteration, rb_history entry) {
+/* Tells the program where the fit stands: RB_ERROR_INTERRUPTED when it asks to stop. */
+static rb_error report(rb_context *ctx, const rb_run *run, int64_t iteration, rb_history entry) {
     if (!ctx->on_progress) {
-        return false;
+        return RB_OK;
     }
     const rb_fit_options *fit = run->problem.fit;
     int64_t done = run->problem.restart * fit->iterations + iteration;
     int64_t all = fit->restarts * fit->iterations;
-    double elapsed = rb_seconds() - run->began;
+    double elapsed = run->now - run->began;
     double remaining = elapsed / (double)(done - run->skipped) * (double)(all - done);
     if (fit->max_time > 0) {
         remaining = fmin(remaining, fmax(0, fit->max_time - elapsed));
@@ -90,17 +119,23 @@ static bool report(rb_context *ctx, const rb_run *run, int64_t iteration, rb_his
         .figure_names = run->method->figure_names,
         .figures = entry.figures,
     };
-    return ctx->on_progress(&progress, ctx->progress_user) != 0;
+    int64_t failures = ctx->failures;
+    rb_error err = ctx->on_progress(&progress, ctx->progress_user);
+    return err && err != RB_ERROR_INTERRUPTED && ctx->failures == failures
+               ? rb_fail(ctx, err, "the progress callback gave %s", rb_error_name(err))
+               : err;
 }
 
 /* E-step and M-step on every batch; without batches there is one. */
 static rb_error pass(rb_context *ctx, rb_run *run, void *state) {
-    int64_t n = run->problem.n_samples, batch = run->problem.batch_samples;
-    int64_t size = batch > 0 ? batch : n;
+    struct range all = own_samples(run);
+    int64_t size = run->shape.batches ? run->problem.batch_samples : all.count;
     rb_error err = RB_OK;
     rb_batches_shuffle(run, run->model->iterations);
-    for (int64_t first = 0; !err && first < n; first += size) {
-        err = estep(ctx, run, (struct range){first, n - first < size ? n - first : size}, state);
+    for (int64_t done = 0; !err && done < all.count; done += size) {
+        int64_t left = all.count - done;
+        struct range batch = {all.first + done, left < size ? left : size};
+        err = estep(ctx, run, batch, false, state);
         if (!err) {
             err = run->method->mstep(ctx, state);
         }
@@ -132,13 +167,14 @@ static rb_error iterate(rb_context *ctx, rb_run *run, void *state, rb_history *e
     rb_accelerate_before(ctx, run, state);
     rb_error err = evaluate(ctx, run, state, entry);
     err = rb_accelerate_after(ctx, run, state, err, entry);
-    entry->seconds = rb_seconds() - began;
+    run->now = rb_seconds();
+    entry->seconds = run->now - began;
     return err;
 }
 
 static rb_error iterations(rb_context *ctx, rb_run *run, void *state) {
     rb_model *model = run->model;
-    bool stop = false;
+    rb_error stop = RB_OK;
     while (!stop && !rb_stopping_asks(run, state, &model->status)) {
         rb_history entry = {0};
         rb_error err = iterate(ctx, run, state, &entry);
@@ -154,7 +190,7 @@ static rb_error iterations(rb_context *ctx, rb_run *run, void *state) {
         rb_snapshot_take(run, state);
         run->checkpoint.current = false;
         stop = report(ctx, run, model->iterations, entry);
-        rb_checkpoint_after(ctx, run, state, stop);
+        rb_checkpoint_after(ctx, run, state, stop != RB_OK);
     }
     if (model->status == RB_STATUS_TIME) {
         rb_checkpoint_after(ctx, run, state, true);
@@ -162,7 +198,7 @@ static rb_error iterations(rb_context *ctx, rb_run *run, void *state) {
     if (stop) {
         model->status = RB_STATUS_STOPPED;
     }
-    return RB_OK;
+    return stop == RB_ERROR_INTERRUPTED ? RB_OK : stop;
 }
 
 static rb_kept number(const char *name, double least, double most, double *value) {
@@ -189,7 +225,7 @@ rb_error rb_run_keep(rb_run *run, void *state, rb_kept_fn fn, void *user) {
         counter("idle_iterations", &s->idle),
         number("last_change", 0, INFINITY, &s->change),
     };
-    rb_error err = run->method->keep(state, fn, user);
+    rb_error err = rb_parts_keep(run->method, &run->shape, state, fn, user);
     if (!err) {
         err = rb_moving_keep(&a->moving, fn, user);
     }
@@ -230,7 +266,7 @@ static rb_error last_estep(rb_context *ctx, rb_run *run, void *state) {
         run->method->last(state);
     }
     rb_batches_in_order(run);
-    return estep(ctx, run, all_samples(run), state);
+    return estep(ctx, run, own_samples(run), true, state);
 }
 
 /* Of a fit that was stopped in the middle of an iteration, or of the last E-step, the last
@@ -255,6 +291,12 @@ rb_error rb_run_loop(rb_context *ctx, rb_run *run) {
     if (err) {
         return err;
     }
+    run->now = rb_seconds();
+    run->sums = (rb_sums){.ctx = ctx,
+                          .method = method,
+                          .shape = &run->shape,
+                          .state = state,
+                          .decay = run->problem.decay};
     err = prepare(ctx, run, state);
     if (!err) {
         err = iterations(ctx, run, state);
@@ -268,6 +310,7 @@ rb_error rb_run_loop(rb_context *ctx, rb_run *run) {
     rb_accelerate_end(run);
     rb_stopping_end(run);
     rb_snapshot_free(run);
+    rb_sums_free(&run->sums);
     if (!err) {
         run->settles = !method->may_stop || method->may_stop(state);
         err = method->store(ctx, state, run->model);

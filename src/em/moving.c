@@ -40,11 +40,15 @@ static rb_error collect(void *user, const rb_kept *array) {
     return err;
 }
 
-rb_error rb_moving_new(rb_context *ctx, const rb_method *method, void *state, rb_moving_what what,
+rb_error rb_moving_new(rb_context *ctx, const rb_run *run, void *state, rb_moving_what what,
                        int n_points, rb_moving *moving) {
     struct collecting in = {ctx, what, moving};
-    *moving = (rb_moving){.ctx = ctx, .method = method, .state = state, .n_points = n_points};
-    return method->keep(state, collect, &in);
+    *moving = (rb_moving){.ctx = ctx,
+                          .method = run->method,
+                          .shape = &run->shape,
+                          .state = state,
+                          .n_points = n_points};
+    return rb_parts_keep(run->method, &run->shape, state, collect, &in);
 }
 
 void rb_moving_free(rb_moving *m) {
@@ -69,7 +73,7 @@ static rb_error find_again(void *user, const rb_kept *array) {
 /* Methods let arrays change places: where they are now. */
 static void locate(rb_moving *m) {
     if (m->count > 0) {
-        (void)m->method->keep(m->state, find_again, m);
+        (void)rb_parts_keep(m->method, m->shape, m->state, find_again, m);
     }
 }
 

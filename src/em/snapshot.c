@@ -10,23 +10,9 @@ struct walk {
     enum { COUNT, SAVE, RESTORE } what;
 };
 
-static int64_t size_of(rb_kept_type type) {
-    switch (type) {
-    case RB_KEPT_FLOAT32:
-        return sizeof(float);
-    case RB_KEPT_FLOAT64:
-        return sizeof(double);
-    case RB_KEPT_INTEGER:
-        return sizeof(int64_t);
-    case RB_KEPT_FLAG:
-        return sizeof(bool);
-    }
-    return 0;
-}
-
 static rb_error each_array(void *user, const rb_kept *array) {
     struct walk *walk = user;
-    int64_t size = size_of(array->type), bytes = array->columns * size;
+    int64_t size = (int64_t)rb_kept_size(array->type), bytes = array->columns * size;
     for (int64_t i = 0; walk->what != COUNT && i < array->rows; i++) {
         char *there = (char *)array->values + i * array->stride * size;
         char *here = walk->snapshot->bytes + walk->at + i * bytes;
@@ -42,14 +28,14 @@ static int64_t walk_arrays(rb_run *run, void *state, struct walk walk) {
     if (run->checkpoint.path) {
         (void)rb_run_keep(run, state, each_array, &walk);
     } else {
-        (void)run->method->keep(state, each_array, &walk);
+        (void)rb_parts_keep(run->method, &run->shape, state, each_array, &walk);
     }
     return walk.at;
 }
 
 rb_error rb_snapshot_new(rb_context *ctx, rb_run *run, void *state) {
     run->snapshot = (rb_snapshot){0};
-    if (!run->method->keep) {
+    if (!rb_method_keeps(run->method)) {
         return RB_OK;
     }
     int64_t bytes = walk_arrays(run, state, (struct walk){.what = COUNT});

@@ -14,13 +14,13 @@ rb_error rb_stopping_begin(rb_context *ctx, rb_run *run, void *state) {
     if (run->problem.fit->parameter_tolerance == 0) {
         return RB_OK;
     }
-    if (!run->method->keep) {
+    if (!rb_method_keeps(run->method)) {
         return rb_fail(ctx, RB_ERROR_UNSUPPORTED,
                        "the method '%s' does not say what its parameters are; leave "
                        "parameter-tolerance at 0",
                        run->method->name);
     }
-    return rb_moving_new(ctx, run->method, state, RB_MOVING_PARAMETERS, 1, &s->parameters);
+    return rb_moving_new(ctx, run, state, RB_MOVING_PARAMETERS, 1, &s->parameters);
 }
 
 void rb_stopping_end(rb_run *run) {
@@ -68,7 +68,7 @@ bool rb_stopping_asks(rb_run *run, const void *state, rb_status *status) {
                             history[done - 1].objective)) {
         *status = RB_STATUS_CONVERGED;
     } else if (done < fit->iterations && done > 0 && run->made > 0 && fit->max_time > 0 &&
-               rb_seconds() - run->began >= fit->max_time) {
+               run->now - run->began >= fit->max_time) {
         *status = RB_STATUS_TIME;
     }
     return *status != RB_STATUS_ITERATIONS || done >= fit->iterations;

@@ -163,7 +163,7 @@ static void decode(const et_engine *engine, et_scratch *scratch, const double *c
             part[d] = codes[h] * field[d];
         }
         if (codes[h] != 0) {
-            setup->model->superpose(setup->n_features, row, part, row);
+            setup->model->superpose(setup->model->user, setup->n_features, row, part, row);
         }
     }
 }

@@ -76,8 +76,9 @@ typedef struct et_model {
     double end_temperature;
     et_keep keep;
     bool max; /* the M-step is that of MCA */
-    /* out = wbar with one more field; elementwise. */
-    void (*superpose)(int64_t n, const double *wbar, const double *field, double *out);
+    /* out = wbar with one more field; elementwise. `user` is that of `general`, or NULL. */
+    void (*superpose)(void *user, int64_t n, const double *wbar, const double *field, double *out);
+    void *user;
     /* e of every state of the tree, in lanes, for `count` samples; other lanes get what they may.
      */
     void (*energies)(const struct et_engine *engine, const et_tree *tree,
@@ -107,16 +108,17 @@ double et_fit_energy(const struct et_engine *engine, int64_t n, const double *y,
 
 /* poisson.c */
 static const double et_least_rate = 1e-4;
-double et_poisson_constant(int64_t n, const double *y);
-double et_poisson_log_likelihood(int64_t n, const double *y, const double *wbar, double sigma);
-const char *et_poisson_refuse(double value);
+double et_poisson_constant(void *user, int64_t n, const double *y);
+double et_poisson_log_likelihood(void *user, int64_t n, const double *y, const double *wbar,
+                                 double sigma);
+const char *et_poisson_refuse(void *user, double value);
 
 /* |y|^2, or minus twice the constant of a general model: evidence has constant - scale / 2 norm. */
 double et_norm(const struct et_engine *engine, int64_t n, const double *y);
 
 /* superpose.c */
-void et_superpose_sum(int64_t n, const double *wbar, const double *field, double *out);
-void et_superpose_max(int64_t n, const double *wbar, const double *field, double *out);
+void et_superpose_sum(void *user, int64_t n, const double *wbar, const double *field, double *out);
+void et_superpose_max(void *user, int64_t n, const double *wbar, const double *field, double *out);
 
 /* ---- engine.c ---- */
 

@@ -25,7 +25,7 @@ static double walk(struct walk *w, int64_t first, int64_t size, double prior) {
         sum = w->marginals ? exp(energy - w->highest) : 0;
     }
     for (int64_t h = first; h < setup->units; h++) {
-        setup->model->superpose(w->sample->n, wbar, w->fields[h],
+        setup->model->superpose(setup->model->user, w->sample->n, wbar, w->fields[h],
                                 w->vectors + (size + 1) * setup->n_features);
         double below = walk(w, h + 1, size + 1, prior + engine->logit[h]);
         if (w->marginals) {

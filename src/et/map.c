@@ -14,9 +14,11 @@ static rb_error each_block(rb_context *ctx, et_coder *c, rb_feed *feed, rb_et_ma
         }
         for (int64_t i = 0; !err && i < block.n_samples; i++) {
             int64_t count = et_map_causes(c->engine, &c->results, i, causes);
-            if (fn(user, first + i, c->results.evidence[i], count, causes)) {
-                err = rb_fail(ctx, RB_ERROR_INTERRUPTED, "stopped at sample %lld",
-                              (long long)(first + i));
+            int64_t failures = ctx->failures;
+            err = fn(user, first + i, c->results.evidence[i], count, causes);
+            if (err && ctx->failures == failures) {
+                rb_fail(ctx, err, "the program stopped taking states at sample %lld",
+                        (long long)(first + i));
             }
         }
     }

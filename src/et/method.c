@@ -123,6 +123,7 @@ const et_model *et_model_of(const rb_method *method, const rb_et_options *option
         .end_temperature = own->end_temperature,
         .keep = ET_KEEP_STATES,
         .superpose = own->superpose,
+        .user = own->user,
         .energies = et_general_energies,
         .add = et_general_add,
         .mstep = et_mstep_shares,

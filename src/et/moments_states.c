@@ -40,10 +40,10 @@ static void add_run(const struct part *part, double q, int64_t first, int64_t la
     const et_state *st = band->st;
     for (int k = 0; k < part->size; k++) {
         int64_t h = part->causes[k];
-        st->model->general->share(last - first, part->y + first, wbar + first,
+        st->model->general->share(st->model->user, last - first, part->y + first, wbar + first,
                                   row_part(band, st->engine->parameters.fields, h) + first, q,
-                                  row_part(band, st->moments.products, h) + first,
-                                  row_part(band, st->moments.weights, h) + first);
+                                  (rb_et_shares){row_part(band, st->moments.products, h) + first,
+                                                 row_part(band, st->moments.weights, h) + first});
     }
 }
 
@@ -56,7 +56,8 @@ static void add_shares(const struct part *part, double q) {
         wbar[d] = st->model->empty;
     }
     for (int k = 0; k < part->size; k++) {
-        st->model->superpose(band->count, wbar, row_part(band, fields, part->causes[k]), wbar);
+        st->model->superpose(st->model->user, band->count, wbar,
+                             row_part(band, fields, part->causes[k]), wbar);
     }
     for (int64_t first = 0, last = 0; first < band->count; first = last + 1) {
         last = part->whole ? band->count : first;

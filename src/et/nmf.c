@@ -23,11 +23,12 @@ const et_model et_nmf = {
 };
 
 /* Poisson noise: W <- W * sum y <s / Wbar> / sum <s>, an EM step of its own. */
-static void share(int64_t n, const double *y, const double *wbar, const double *field, double q,
-                  double *up, double *down) {
+static void share(void *user, int64_t n, const double *y, const double *wbar, const double *field,
+                  double q, rb_et_shares sums) {
+    (void)user;
     for (int64_t d = 0; d < n; d++) {
-        up[d] += q * y[d] * field[d] / fmax(wbar[d], et_least_rate);
-        down[d] += q;
+        sums.up[d] += q * y[d] * field[d] / fmax(wbar[d], et_least_rate);
+        sums.down[d] += q;
     }
 }
 

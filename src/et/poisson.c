@@ -3,8 +3,10 @@
 
 #include <math.h>
 
-double et_poisson_log_likelihood(int64_t n, const double *y, const double *wbar, double sigma) {
+double et_poisson_log_likelihood(void *user, int64_t n, const double *y, const double *wbar,
+                                 double sigma) {
     double sum = 0;
+    (void)user;
     (void)sigma;
     for (int64_t d = 0; d < n; d++) {
         double rate = fmax(wbar[d], et_least_rate);
@@ -13,8 +15,9 @@ double et_poisson_log_likelihood(int64_t n, const double *y, const double *wbar,
     return sum;
 }
 
-double et_poisson_constant(int64_t n, const double *y) {
+double et_poisson_constant(void *user, int64_t n, const double *y) {
     double sum = 0;
+    (void)user;
     int sign;
     for (int64_t d = 0; d < n; d++) {
         sum -= lgamma_r(y[d] + 1, &sign);
@@ -22,6 +25,7 @@ double et_poisson_constant(int64_t n, const double *y) {
     return sum;
 }
 
-const char *et_poisson_refuse(double value) {
+const char *et_poisson_refuse(void *user, double value) {
+    (void)user;
     return value < 0 ? "is below 0, but Poisson noise is for counts" : NULL;
 }

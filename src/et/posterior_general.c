@@ -15,7 +15,8 @@ struct descent {
 double et_fit_energy(const et_engine *engine, int64_t n, const double *y, const double *wbar) {
     const rb_et_model *general = engine->setup.model->general;
     if (general) {
-        return engine->beta * general->log_likelihood(n, y, wbar, engine->parameters.sigma);
+        return engine->beta *
+               general->log_likelihood(general->user, n, y, wbar, engine->parameters.sigma);
     }
     double sum = 0;
     for (int64_t d = 0; d < n; d++) {
@@ -27,7 +28,7 @@ double et_fit_energy(const et_engine *engine, int64_t n, const double *y, const 
 double et_norm(const et_engine *engine, int64_t n, const double *y) {
     const rb_et_model *general = engine->setup.model->general;
     if (general) {
-        return general->constant ? -2 * general->constant(n, y) : 0;
+        return general->constant ? -2 * general->constant(general->user, n, y) : 0;
     }
     return engine->kernels->dot(n, y, y);
 }
@@ -47,7 +48,7 @@ static double superpose(const struct descent *d, const double *wbar, const doubl
         return engine->scale / 2 *
                engine->kernels->maximum(n, wbar, field, d->sample->y, goes_on ? out : NULL);
     }
-    model->superpose(n, wbar, field, out);
+    model->superpose(model->user, n, wbar, field, out);
     return et_fit_energy(engine, n, d->sample->y, out);
 }
 
@@ -124,7 +125,7 @@ void et_singles(const et_engine *engine, et_scratch *scratch, const et_sample *s
     double *out = scratch->vectors + engine->setup.n_features;
     double *room = sample->places ? rb_dense_row(scratch->fields, 0) : NULL;
     for (int64_t h = 0; h < units; h++) {
-        model->superpose(sample->n, empty, et_field(engine, sample, h, room), out);
+        model->superpose(model->user, sample->n, empty, et_field(engine, sample, h, room), out);
         single[h] = et_fit_energy(engine, sample->n, sample->y, out) + engine->logit[h];
     }
 }

@@ -36,7 +36,7 @@ static void add_states(const struct mean *m, int64_t s) {
         const double *field = rb_dense_row(m->engine->parameters.fields, m->look.candidates[k]);
         double q = tree->size[child] > 1 ? m->look.states[child] : 0;
         if (q > 0 || child < tree->inner) {
-            setup->model->superpose(n, wbar, field, out);
+            setup->model->superpose(setup->model->user, n, wbar, field, out);
         }
         if (q > 0) {
             add(n, q, out, m->row);
@@ -60,7 +60,7 @@ static void expect_sample(const struct mean *m, rb_type type, const void *single
         double q = et_get(type, single, h);
         if (q > 0) {
             const double *field = rb_dense_row(m->engine->parameters.fields, h);
-            setup->model->superpose(n, m->vectors, field, m->vectors + n);
+            setup->model->superpose(setup->model->user, n, m->vectors, field, m->vectors + n);
             add(n, q, m->vectors + n, m->row);
         }
     }

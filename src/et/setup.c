@@ -115,7 +115,7 @@ rb_error et_check_values(rb_context *ctx, const et_model *model, int64_t first, 
         const void *row = rb_dense_row(rows, i);
         for (int64_t d = 0; d < rows.cols; d++) {
             double value = et_get(rows.type, row, d);
-            const char *wrong = isnan(value) ? NULL : model->general->refuse(value);
+            const char *wrong = isnan(value) ? NULL : model->general->refuse(model->user, value);
             if (wrong) {
                 return rb_fail(ctx, RB_ERROR_DATA,
                                "sample %lld, feature %lld (counted from 0): %.6g %s",

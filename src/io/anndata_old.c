@@ -1,6 +1,6 @@
 /* Files of anndata before 0.7 have obsm and varm as one compound data set, a field per array. To
  * add an array to them they are made into groups, as later versions have them. */
-#include "hdf5_write.h"
+#include "hdf5_place.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -26,58 +26,26 @@ static bool find_field(hid_t table, unsigned index, struct field *field) {
 }
 
 static void clear_field(struct field *field) {
-    if (field->number >= 0) {
-        H5Tclose(field->number);
-    }
-    if (field->type >= 0) {
-        H5Tclose(field->type);
-    }
+    rb_h5_drop(field->number);
+    rb_h5_drop(field->type);
     H5free_memory(field->name);
-}
-
-/* The data set path/NAME, of rows x width numbers. */
-static rb_error put_field(rb_h5 *file, const char *path, const struct field *field, int64_t rows,
-                          const void *numbers) {
-    char place[RB_H5_LONG_PATH];
-    hsize_t shape[2] = {(hsize_t)rows, field->width};
-    snprintf(place, sizeof place, "%s/%s", path, field->name);
-    hid_t list = rb_h5_properties(H5P_DATASET_CREATE), space = H5Screate_simple(2, shape, NULL);
-    hid_t data = list >= 0 && space >= 0 ? H5Dcreate2(file->id, place, field->number, space,
-                                                      H5P_DEFAULT, list, H5P_DEFAULT)
-                                         : H5I_INVALID_HID;
-    bool done =
-        data >= 0 && H5Dwrite(data, field->number, H5S_ALL, H5S_ALL, H5P_DEFAULT, numbers) >= 0;
-    if (data >= 0) {
-        H5Dclose(data);
-    }
-    if (space >= 0) {
-        H5Sclose(space);
-    }
-    if (list >= 0) {
-        H5Pclose(list);
-    }
-    return done ? rb_h5_encode(file, place, "array", "0.2.0")
-                : rb_h5_broken(file, RB_ERROR_FILE, "cannot write the data set", place);
 }
 
 static rb_error move_field(rb_h5 *file, const char *path, const rb_h5_data *old,
                            const struct field *field) {
-    size_t bytes = H5Tget_size(field->type);
-    hid_t alone = H5Tcreate(H5T_COMPOUND, bytes);
-    void *numbers = rb_alloc(file->ctx, old->shape[0], bytes);
+    char place[RB_H5_LONG_PATH];
+    int64_t shape[2] = {old->shape[0], (int64_t)field->width};
+    hid_t alone = rb_h5_member(field->name, field->type);
+    void *numbers = rb_alloc(file->ctx, shape[0], H5Tget_size(field->type));
     rb_error err = numbers ? RB_OK : RB_ERROR_MEMORY;
-    if (!err && (alone < 0 || H5Tinsert(alone, field->name, 0, field->type) < 0)) {
+    if (!err && alone < 0) {
         err = rb_h5_broken(file, RB_ERROR_FORMAT, "cannot read the table", path);
     }
-    if (!err) {
-        err = rb_h5_data_read(file, path, old, 0, old->shape[0], 0, 1, alone, numbers);
-    }
-    if (!err) {
-        err = put_field(file, path, field, old->shape[0], numbers);
-    }
-    if (alone >= 0) {
-        H5Tclose(alone);
-    }
+    err = err ? err : rb_h5_data_read(file, path, old, 0, shape[0], 0, 1, alone, numbers);
+    snprintf(place, sizeof place, "%s/%s", path, field->name);
+    err = err ? err : rb_h5_put(file, place, 2, shape, field->number, field->number, numbers);
+    err = err ? err : rb_h5_encode(file, place, "array", "0.2.0");
+    rb_h5_drop(alone);
     rb_free(numbers);
     return err;
 }
@@ -97,9 +65,7 @@ static rb_error move_fields(rb_h5 *file, const char *path, const rb_h5_data *old
                                path);
         clear_field(&field);
     }
-    if (table >= 0) {
-        H5Tclose(table);
-    }
+    rb_h5_drop(table);
     return err;
 }
 
@@ -112,12 +78,8 @@ rb_error rb_h5_renew_table(rb_h5 *file, const char *path) {
     if (!err) {
         err = rb_h5_remove(file, path); /* it stays readable until it is closed */
     }
-    if (!err) {
-        err = rb_h5_put_dict(file, path);
-    }
-    if (!err) {
-        err = move_fields(file, path, &old);
-    }
+    err = err ? err : rb_h5_put_dict(file, path);
+    err = err ? err : move_fields(file, path, &old);
     rb_h5_data_close(&old);
     return err;
 }

@@ -1,10 +1,9 @@
 /* Writing AnnData: its encodings (version 0.8 of its on-disk layout), results added to a
  * file, and copies of one. */
-#include "hdf5_write.h"
+#include "hdf5_place.h"
 
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- encodings ---- */
@@ -19,42 +18,17 @@ rb_error rb_h5_put_dict(rb_h5 *file, const char *path) {
     return err ? err : rb_h5_encode(file, path, "dict", "0.1.0");
 }
 
-/* An attribute that is an empty list of texts. */
-static rb_error set_no_texts(rb_h5 *file, const char *path, const char *name) {
-    hsize_t none = 0;
-    hid_t type = rb_h5_text_type(), space = H5Screate_simple(1, &none, NULL);
-    hid_t attribute = H5I_INVALID_HID;
-    if (type >= 0 && space >= 0) {
-        attribute = H5Acreate_by_name(file->id, path, name, type, space, H5P_DEFAULT, H5P_DEFAULT,
-                                      H5P_DEFAULT);
-    }
-    bool done = attribute >= 0 && H5Aclose(attribute) >= 0;
-    if (space >= 0) {
-        H5Sclose(space);
-    }
-    if (type >= 0) {
-        H5Tclose(type);
-    }
-    return done ? RB_OK : rb_h5_broken(file, RB_ERROR_FILE, "cannot write the attribute", name);
-}
-
 /* A table without columns: only its index. */
 static rb_error put_index(rb_h5 *file, const char *table, int64_t count, const char *const *names) {
     char path[32];
     snprintf(path, sizeof path, "%s/_index", table);
+    hid_t text = rb_h5_text_type();
     rb_error err = rb_h5_put_group(file, table);
-    if (!err) {
-        err = rb_h5_encode(file, table, "dataframe", "0.2.0");
-    }
-    if (!err) {
-        err = rb_h5_set_text(file, table, "_index", "_index");
-    }
-    if (!err) {
-        err = set_no_texts(file, table, "column-order");
-    }
-    if (!err) {
-        err = rb_h5_put_texts(file, path, count, names);
-    }
+    err = err ? err : rb_h5_encode(file, table, "dataframe", "0.2.0");
+    err = err ? err : rb_h5_set_text(file, table, "_index", "_index");
+    err = err ? err : rb_h5_set_attribute(file, table, "column-order", text, text, NULL);
+    err = err ? err : rb_h5_put_texts(file, path, count, names);
+    rb_h5_drop(text);
     return err ? err : rb_h5_encode(file, path, "string-array", "0.2.0");
 }
 
@@ -62,12 +36,8 @@ rb_error rb_h5_put_anndata(rb_h5 *file, int64_t n_samples, const char *const *sa
                            int64_t n_features, const char *const *features) {
     static const char *const dicts[] = {"layers", "obsm", "obsp", "uns", "varm", "varp"};
     rb_error err = rb_h5_encode(file, "/", "anndata", "0.1.0");
-    if (!err) {
-        err = put_index(file, "obs", n_samples, samples);
-    }
-    if (!err) {
-        err = put_index(file, "var", n_features, features);
-    }
+    err = err ? err : put_index(file, "obs", n_samples, samples);
+    err = err ? err : put_index(file, "var", n_features, features);
     for (size_t i = 0; !err && i < sizeof dicts / sizeof *dicts; i++) {
         err = rb_h5_put_dict(file, dicts[i]);
     }
@@ -75,16 +45,6 @@ rb_error rb_h5_put_anndata(rb_h5 *file, int64_t n_samples, const char *const *sa
 }
 
 /* ---- which variables have loadings ---- */
-
-/* A name of the features in use, and which of them it is. */
-struct entry {
-    const char *text;
-    int64_t feature;
-};
-
-static int compare(const void *a, const void *b) {
-    return strcmp(((const struct entry *)a)->text, ((const struct entry *)b)->text);
-}
 
 /* Where feature k was in the training data. */
 static int64_t position(const rb_anndata_results *results, int64_t k) {
@@ -105,20 +65,13 @@ static void match_by_place(const rb_anndata_results *results, const rb_names *va
 
 /* The other features, by their names. */
 static void match_by_name(const rb_anndata_results *results, const rb_names *var,
-                          const bool *placed, struct entry *entries, int64_t *feature_of) {
-    int64_t count = 0;
-    for (int64_t k = 0; k < results->n_features; k++) {
-        if (!placed[k]) {
-            entries[count++] = (struct entry){results->names->text[k], k};
-        }
-    }
-    qsort(entries, (size_t)count, sizeof *entries, compare);
+                          const bool *placed, const rb_named *sorted, int64_t *feature_of) {
+    int64_t n = results->n_features;
     for (int64_t v = 0; v < var->count; v++) {
-        struct entry key = {var->text[v], 0};
-        const struct entry *found =
-            feature_of[v] < 0 ? bsearch(&key, entries, (size_t)count, sizeof key, compare) : NULL;
-        if (found) {
-            feature_of[v] = found->feature;
+        const char *text = var->text[v];
+        int64_t e = feature_of[v] < 0 ? rb_names_find(sorted, n, text) : -1;
+        for (; e >= 0 && e < n && strcmp(sorted[e].text, text) == 0 && feature_of[v] < 0; e++) {
+            feature_of[v] = placed[sorted[e].index] ? -1 : sorted[e].index;
         }
     }
 }
@@ -126,14 +79,14 @@ static void match_by_name(const rb_anndata_results *results, const rb_names *var
 static rb_error match_names(rb_h5 *file, const rb_anndata_results *results, const rb_names *var,
                             int64_t *feature_of) {
     bool *placed = rb_alloc_zero(file->ctx, results->n_features, sizeof *placed);
-    struct entry *entries = rb_alloc(file->ctx, results->n_features, sizeof *entries);
-    rb_error err = placed && entries ? RB_OK : RB_ERROR_MEMORY;
+    rb_named *sorted = rb_names_sort(file->ctx, results->names);
+    rb_error err = placed && sorted ? RB_OK : RB_ERROR_MEMORY;
     if (!err) {
         match_by_place(results, var, feature_of, placed);
-        match_by_name(results, var, placed, entries, feature_of);
+        match_by_name(results, var, placed, sorted, feature_of);
     }
     rb_free(placed);
-    rb_free(entries);
+    rb_free(sorted);
     return err;
 }
 
@@ -190,9 +143,7 @@ static rb_error put_codes(rb_h5 *file, const rb_anndata_results *results, int64_
     }
     snprintf(path, sizeof path, "obsm/%s", results->code_name);
     rb_error err = rb_h5_remove(file, path);
-    if (!err) {
-        err = rb_h5_put_matrix(file, path, results->codes);
-    }
+    err = err ? err : rb_h5_put_matrix(file, path, results->codes);
     return err ? err : rb_h5_encode(file, path, "array", "0.2.0");
 }
 
@@ -214,15 +165,9 @@ static rb_error put_loadings(rb_h5 *file, const rb_anndata_results *results, con
                    (size_t)units * sizeof *rows);
         }
     }
-    if (!err) {
-        err = rb_h5_remove(file, path);
-    }
-    if (!err) {
-        err = rb_h5_put_values(file, path, var->count, units, rows);
-    }
-    if (!err) {
-        err = rb_h5_encode(file, path, "array", "0.2.0");
-    }
+    err = err ? err : rb_h5_remove(file, path);
+    err = err ? err : rb_h5_put_values(file, path, var->count, units, rows);
+    err = err ? err : rb_h5_encode(file, path, "array", "0.2.0");
     rb_free(feature_of);
     rb_free(rows);
     return err;
@@ -233,19 +178,13 @@ static rb_error put_settings(rb_h5 *file, const rb_anndata_results *results,
     char group[128], path[512];
     snprintf(group, sizeof group, "uns/%s", short_name);
     rb_error err = rb_h5_remove(file, group);
-    if (!err) {
-        err = rb_h5_put_dict(file, group);
-    }
+    err = err ? err : rb_h5_put_dict(file, group);
     snprintf(group, sizeof group, "uns/%s/settings", short_name);
-    if (!err) {
-        err = rb_h5_put_dict(file, group);
-    }
+    err = err ? err : rb_h5_put_dict(file, group);
     for (int64_t i = 0; !err && i < results->n_settings; i++) {
         snprintf(path, sizeof path, "%s/%s", group, results->setting_names[i]);
         err = rb_h5_put_text(file, path, results->setting_values[i]);
-        if (!err) {
-            err = rb_h5_encode(file, path, "string", "0.2.0");
-        }
+        err = err ? err : rb_h5_encode(file, path, "string", "0.2.0");
     }
     return err;
 }
@@ -287,14 +226,13 @@ static rb_error read_indices(rb_h5 *file, rb_names **obs, rb_names **var) {
     rb_reading reading;
     rb_reading_begin(ctx, &reading, file->shown);
     rb_error err = rb_h5_anndata_index(file, "obs", obs);
-    if (!err) {
-        err = rb_h5_anndata_index(file, "var", var);
-    }
+    err = err ? err : rb_h5_anndata_index(file, "var", var);
     rb_reading_end(ctx);
     return err;
 }
 
-static rb_error add_results(rb_h5 *file, const rb_anndata_results *results) {
+static rb_error add_results(rb_h5 *file, const void *arg) {
+    const rb_anndata_results *results = arg;
     const char *short_name = shorten(results->code_name);
     rb_names *obs = NULL, *var = NULL;
     if (!rb_h5_is_anndata(file)) {
@@ -305,15 +243,9 @@ static rb_error add_results(rb_h5 *file, const rb_anndata_results *results) {
     for (int i = 0; !err && i < 3; i++) {
         err = ensure_dict(file, dicts[i]);
     }
-    if (!err) {
-        err = put_codes(file, results, obs->count);
-    }
-    if (!err) {
-        err = put_loadings(file, results, short_name, var);
-    }
-    if (!err) {
-        err = put_settings(file, results, short_name);
-    }
+    err = err ? err : put_codes(file, results, obs->count);
+    err = err ? err : put_loadings(file, results, short_name, var);
+    err = err ? err : put_settings(file, results, short_name);
     rb_names_free(obs);
     rb_names_free(var);
     return err;
@@ -353,7 +285,8 @@ static rb_error copy_file(rb_context *ctx, const char *input, const char *path) 
 }
 
 /* Puts a layer in the place of X; NULL: X stays. */
-static rb_error replace_matrix(rb_h5 *file, const char *dataset) {
+static rb_error replace_matrix(rb_h5 *file, const void *arg) {
+    const char *dataset = arg;
     if (!rb_h5_is_anndata(file)) {
         return rb_h5_fail(file, RB_ERROR_UNSUPPORTED, "is no AnnData file");
     }
@@ -374,8 +307,9 @@ static rb_error replace_matrix(rb_h5 *file, const char *dataset) {
     return err;
 }
 
-rb_error rb_anndata_copy(rb_context *ctx, const char *input, const char *dataset,
-                         const char *output_name) {
+/* Changes a copy of a file that appears whole or not at all. */
+static rb_error edit_copy(rb_context *ctx, const char *input, const char *output_name,
+                          rb_error (*edit)(rb_h5 *file, const void *arg), const void *arg) {
     rb_output output;
     rb_h5 *file;
     rb_error err = rb_output_begin(ctx, output_name, &output);
@@ -383,41 +317,21 @@ rb_error rb_anndata_copy(rb_context *ctx, const char *input, const char *dataset
         return err;
     }
     err = copy_file(ctx, input, output.path);
+    err = err ? err : rb_h5_edit(ctx, output.path, input, RB_H5_SHARED, &file);
     if (!err) {
-        err = rb_h5_edit(ctx, output.path, input, RB_H5_SHARED, &file);
-    }
-    if (!err) {
-        err = replace_matrix(file, dataset);
+        err = edit(file, arg);
         rb_error unfinished = rb_h5_close(file);
         err = err ? err : unfinished;
     }
-    if (err) {
-        rb_output_abandon(&output);
-        return err;
-    }
-    return rb_output_commit(ctx, &output);
+    return rb_output_end(ctx, err, &output);
 }
 
-rb_error rb_anndata_add(rb_context *ctx, const char *input, const char *output_name,
+rb_error rb_anndata_copy(rb_context *ctx, const char *input, const char *dataset,
+                         const char *output) {
+    return edit_copy(ctx, input, output, replace_matrix, dataset);
+}
+
+rb_error rb_anndata_add(rb_context *ctx, const char *input, const char *output,
                         const rb_anndata_results *results) {
-    rb_output output;
-    rb_h5 *file;
-    rb_error err = rb_output_begin(ctx, output_name, &output);
-    if (err) {
-        return err;
-    }
-    err = copy_file(ctx, input, output.path);
-    if (!err) {
-        err = rb_h5_edit(ctx, output.path, input, RB_H5_SHARED, &file);
-    }
-    if (!err) {
-        err = add_results(file, results);
-        rb_error unfinished = rb_h5_close(file);
-        err = err ? err : unfinished;
-    }
-    if (err) {
-        rb_output_abandon(&output);
-        return err;
-    }
-    return rb_output_commit(ctx, &output);
+    return edit_copy(ctx, input, output, add_results, results);
 }

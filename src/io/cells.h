@@ -27,16 +27,16 @@ typedef struct rb_fields {
     bool done, looking; /* looking: the line is not changed, quoted text comes out wrong */
 } rb_fields;
 
-typedef struct rb_field {
+typedef struct rb_text_field {
     char *text; /* without quotes and the blanks around */
     int64_t length;
     bool quoted;
     const char *problem; /* NULL, or why the line cannot be cut */
-} rb_field;
+} rb_text_field;
 
 rb_fields rb_fields_of(char *line, int64_t length, char delimiter);
 /* The next field; quotes are resolved inside the line. False after the last one. */
-bool rb_fields_next(rb_fields *fields, rb_field *field);
+bool rb_fields_next(rb_fields *fields, rb_text_field *field);
 
 /* How many fields a line has; it is not changed. */
 int64_t rb_fields_count(char *line, int64_t length, char delimiter);

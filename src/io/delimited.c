@@ -53,8 +53,8 @@ static void advise_cut(const struct table *t, int64_t column, char *buffer, size
 }
 
 /* What might help with a text where a number should be; "" when nothing does. */
-static void advise_text(const struct table *t, int64_t column, const rb_field *field, char *buffer,
-                        size_t size) {
+static void advise_text(const struct table *t, int64_t column, const rb_text_field *field,
+                        char *buffer, size_t size) {
     const char *text = "";
     char shown[RB_SHOWN];
     if (t->comment) {
@@ -78,7 +78,7 @@ static void advise_text(const struct table *t, int64_t column, const rb_field *f
     snprintf(buffer, size, "%s", text);
 }
 
-static void advise(const struct table *t, int64_t column, const rb_field *field, char *buffer,
+static void advise(const struct table *t, int64_t column, const rb_text_field *field, char *buffer,
                    size_t size) {
     advise_text(t, column, field, buffer, size);
     bool names = column == 1 && !t->layout.row_names && !t->comment;
@@ -90,7 +90,7 @@ static void advise(const struct table *t, int64_t column, const rb_field *field,
 }
 
 static rb_error refuse_cell(rb_context *ctx, const struct table *t, int64_t column,
-                            const rb_field *field, rb_cell cell) {
+                            const rb_text_field *field, rb_cell cell) {
     char shown[RB_SHOWN], advice[192];
     rb_show(field->text, field->length, shown);
     advise(t, column, field, advice, sizeof advice);
@@ -145,7 +145,7 @@ static rb_error read_cell(rb_context *ctx, struct table *t, rb_fields *fields, i
     if (!t->words && take_number(fields, value)) {
         return RB_OK;
     }
-    rb_field field;
+    rb_text_field field;
     if (!rb_fields_next(fields, &field)) {
         return ragged(ctx, t, column - 1);
     }
@@ -158,7 +158,7 @@ static rb_error read_cell(rb_context *ctx, struct table *t, rb_fields *fields, i
 
 static rb_error read_row(rb_context *ctx, struct table *t, char *line, int64_t length) {
     rb_fields fields = rb_fields_of(line, length, t->layout.delimiter);
-    rb_field field;
+    rb_text_field field;
     rb_error err = make_room(ctx, t);
     int64_t column = 1;
     if (!err && t->layout.row_names && rb_fields_next(&fields, &field)) {
@@ -199,7 +199,7 @@ static rb_error take_blank(rb_context *ctx, struct table *t, int64_t blank) {
 
 static rb_error read_header(rb_context *ctx, struct table *t, char *line, int64_t length) {
     rb_fields fields = rb_fields_of(line, length, t->layout.delimiter);
-    rb_field field;
+    rb_text_field field;
     rb_error err = RB_OK;
     int64_t count = rb_fields_count(line, length, t->layout.delimiter);
     bool corner = t->layout.row_names && count == t->layout.columns;
@@ -234,9 +234,9 @@ static rb_error read_rows(rb_context *ctx, struct table *t) {
             t->first_line = rb_lines_number(t->lines);
             t->comment = t->comment || *line == '#';
         }
-        if (!err) {
-            err = header ? read_header(ctx, t, line, length) : read_row(ctx, t, line, length);
-        }
+        err = err      ? err
+              : header ? read_header(ctx, t, line, length)
+                       : read_row(ctx, t, line, length);
         if (err) {
             return err;
         }
@@ -257,24 +257,19 @@ static rb_error check_shape(rb_context *ctx, const struct table *t) {
 
 /* Makes the matrix of what was read; the table's numbers become the matrix's. */
 static rb_error finish(rb_context *ctx, struct table *t, rb_matrix **matrix) {
-    rb_matrix *m;
-    rb_error err =
-        rb_matrix_dense(ctx, RB_FLOAT64, t->n_rows, t->n_features, t->values, t->n_features, 1, &m);
-    if (err) {
-        return err;
-    }
-    m->owner = t->values;
-    m->release = rb_free;
+    rb_matrix *m = NULL;
+    double *values = t->values;
     t->values = NULL;
-    if (t->layout.row_names) {
-        m->sample_names = rb_name_list_finish(ctx, &t->samples);
+    rb_error err = rb_matrix_own_dense(ctx, RB_FLOAT64, t->n_rows, t->n_features, values, &m);
+    if (!err && t->layout.row_names) {
+        err = rb_name_list_end(ctx, err, &t->samples, &m->sample_names);
     }
-    if (t->layout.header) {
-        m->feature_names = rb_name_list_finish(ctx, &t->features);
+    if (!err && t->layout.header) {
+        err = rb_name_list_end(ctx, err, &t->features, &m->feature_names);
     }
-    if ((t->layout.row_names && !m->sample_names) || (t->layout.header && !m->feature_names)) {
+    if (err) {
         rb_matrix_free(m);
-        return RB_ERROR_MEMORY;
+        return err;
     }
     *matrix = m;
     return RB_OK;
@@ -294,15 +289,9 @@ static rb_error read_delimited(rb_context *ctx, const char *path, const rb_read_
                        path);
     }
     err = rb_lines_open(ctx, path, &t.lines);
-    if (!err) {
-        err = read_rows(ctx, &t);
-    }
-    if (!err) {
-        err = check_shape(ctx, &t);
-    }
-    if (!err) {
-        err = finish(ctx, &t, matrix);
-    }
+    err = err ? err : read_rows(ctx, &t);
+    err = err ? err : check_shape(ctx, &t);
+    err = err ? err : finish(ctx, &t, matrix);
     rb_lines_close(t.lines);
     rb_free(t.values);
     rb_name_list_clear(&t.samples);

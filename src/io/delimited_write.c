@@ -1,6 +1,5 @@
 /* Writing CSV and TSV, plain or gzip: names in the first row and column, where there are names. */
 #include "cells.h"
-#include "rows.h"
 
 #include <errno.h>
 #include <locale.h>
@@ -92,10 +91,6 @@ static int format_value(double value, rb_type type, char text[LONGEST_VALUE]) {
     return length;
 }
 
-static double value_at(const struct text_writer *w, int64_t j) {
-    return w->type == RB_FLOAT32 ? (double)((const float *)w->row)[j] : ((const double *)w->row)[j];
-}
-
 static rb_error put_header(rb_context *ctx, struct text_writer *w, const rb_write_header *header) {
     rb_error err = RB_OK;
     bool corner = w->sample_names_from && rb_source_sample_name(w->sample_names_from, 0);
@@ -103,9 +98,7 @@ static rb_error put_header(rb_context *ctx, struct text_writer *w, const rb_writ
         if (j > 0 || corner) {
             err = put(ctx, w, &w->delimiter, 1);
         }
-        if (!err) {
-            err = put_name(ctx, w, header->feature_names[j]);
-        }
+        err = err ? err : put_name(ctx, w, header->feature_names[j]);
     }
     return err ? err : put(ctx, w, "\n", 1);
 }
@@ -119,9 +112,9 @@ static rb_error put_row(rb_context *ctx, struct text_writer *w) {
         if (j > 0 || name) {
             err = put(ctx, w, &w->delimiter, 1);
         }
-        if (!err) {
-            err = put(ctx, w, text, (size_t)format_value(value_at(w, j), w->type, text));
-        }
+        err = err ? err
+                  : put(ctx, w, text,
+                        (size_t)format_value(rb_get(w->type, w->row, j), w->type, text));
     }
     w->next++;
     return err ? err : put(ctx, w, "\n", 1);

@@ -80,7 +80,7 @@ typedef struct mosaic {
 } mosaic;
 
 /* Adds rebuilt patches where they lie. */
-static int add_patches(void *user, int64_t first, const rb_matrix *rows) {
+static rb_error add_patches(void *user, int64_t first, const rb_matrix *rows) {
     const mosaic *m = user;
     int64_t across = m->image->width - m->plan->width + 1, channels = m->image->channels;
     int64_t line = m->plan->width * channels;
@@ -91,7 +91,7 @@ static int add_patches(void *user, int64_t first, const rb_matrix *rows) {
             m->sums[y * m->image->width * channels + x] += rb_matrix_at(rows, i, d);
         }
     }
-    return 0;
+    return RB_OK;
 }
 
 /* How many of the windows of a size, in a row of so many pixels, lie over a pixel. */
@@ -182,18 +182,10 @@ static rb_error denoise(rb_context *ctx, const rb_model *model, const char *path
     rb_patches_options patches = {options->size, 1, options->scale, 0};
     rb_error err = rb_patches_plan_of(ctx, &patches, &plan);
     plan.all = true;
-    if (!err) {
-        err = rb_picture_read(ctx, path, picture);
-    }
-    if (!err) {
-        err = rb_picture_check(ctx, output, picture->channels, picture->most);
-    }
-    if (!err) {
-        err = check_patches(ctx, model, path, &plan, picture);
-    }
-    if (!err) {
-        err = read_truth(ctx, options->truth, picture, truth);
-    }
+    err = err ? err : rb_picture_read(ctx, path, picture);
+    err = err ? err : rb_picture_check(ctx, output, picture->channels, picture->most);
+    err = err ? err : check_patches(ctx, model, path, &plan, picture);
+    err = err ? err : read_truth(ctx, options->truth, picture, truth);
     if (err) {
         return err;
     }
@@ -223,12 +215,8 @@ rb_error rb_denoise(rb_context *ctx, const rb_model *model, const char *picture,
     options = options ? options : &defaults;
     result = result ? result : &unwanted;
     rb_error err = rb_options_check(ctx, table, options);
-    if (!err) {
-        err = rb_picture_check_suffix(ctx, output);
-    }
-    if (!err) {
-        err = denoise(ctx, model, picture, options, output, &noisy, &truth, &clean, result);
-    }
+    err = err ? err : rb_picture_check_suffix(ctx, output);
+    err = err ? err : denoise(ctx, model, picture, options, output, &noisy, &truth, &clean, result);
     rb_free(noisy.values);
     rb_free(truth.values);
     rb_free(clean.values);

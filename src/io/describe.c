@@ -5,11 +5,6 @@
 
 enum { VALUES_AT_ONCE = 1 << 20 };
 
-static double value_at(const rb_matrix *m, int64_t index) {
-    return m->type == RB_FLOAT32 ? (double)((const float *)m->values)[index]
-                                 : ((const double *)m->values)[index];
-}
-
 static rb_error add_value(rb_context *ctx, rb_description *d, double value, int64_t sample,
                           int64_t feature) {
     if (isnan(value)) {
@@ -32,8 +27,9 @@ static rb_error add_dense(rb_context *ctx, rb_description *d, const rb_matrix *m
     rb_error err = RB_OK;
     for (int64_t i = 0; i < m->n_samples; i++) {
         for (int64_t j = 0; !err && j < m->n_features; j++) {
-            err = add_value(ctx, d, value_at(m, i * m->row_stride + j * m->column_stride),
-                            first + i, j);
+            err = add_value(
+                ctx, d, rb_get(m->type, m->values, i * m->row_stride + j * m->column_stride),
+                first + i, j);
         }
     }
     return err;
@@ -44,7 +40,7 @@ static rb_error add_sparse(rb_context *ctx, rb_description *d, const rb_matrix *
     for (int64_t i = 0; i < m->n_samples; i++) {
         int64_t end = m->starts[i + 1] - m->starts[0];
         for (int64_t e = m->starts[i] - m->starts[0]; !err && e < end; e++) {
-            err = add_value(ctx, d, value_at(m, e), first + i, m->columns[e]);
+            err = add_value(ctx, d, rb_get(m->type, m->values, e), first + i, m->columns[e]);
         }
     }
     if (rb_matrix_stored(m) < m->n_samples * m->n_features) {
@@ -65,10 +61,9 @@ rb_error rb_describe(rb_context *ctx, rb_source *source, rb_description *descrip
         rb_matrix block;
         int64_t count = d.samples - first < step ? d.samples - first : step;
         rb_error err = rb_source_read(ctx, source, first, count, &block);
-        if (!err) {
-            err = block.sparse ? add_sparse(ctx, &d, &block, first)
-                               : add_dense(ctx, &d, &block, first);
-        }
+        err = err            ? err
+              : block.sparse ? add_sparse(ctx, &d, &block, first)
+                             : add_dense(ctx, &d, &block, first);
         if (err) {
             return err;
         }

@@ -1,7 +1,11 @@
-/* HDF5 as a format of data: the table, reading whole, and sources that stream. */
+/* HDF5 as a format of data: the table, and streams, by which whole matrices are read as well. */
 #include "hdf5_place.h"
 
 #include <string.h>
+
+/* HDF5 keeps a row of the chunks that it reads itself up to this many bytes, so that reading by
+ * rows reads each chunk once. */
+enum { CACHE_BYTES = 1 << 28 };
 
 static bool recognise(const rb_probe *probe) {
     static const unsigned char signature[8] = {0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'};
@@ -9,49 +13,58 @@ static bool recognise(const rb_probe *probe) {
            memcmp(probe->bytes, signature, sizeof signature) == 0;
 }
 
-static rb_error read_place(rb_h5 *file, rb_h5_place *place, rb_matrix **matrix) {
-    rb_error err = place->kind == RB_H5_DENSE ? rb_h5_read_dense(file, place, matrix)
-                                              : rb_h5_read_sparse(file, place, matrix);
-    if (!err) {
-        (*matrix)->sample_names = place->samples;
-        (*matrix)->feature_names = place->features;
-        place->samples = place->features = NULL;
-    }
-    return err;
+/* ---- streams ---- */
+
+static bool is_sparse(const rb_h5_stream *stream) {
+    return stream->place.kind != RB_H5_DENSE;
 }
 
-static rb_error read_hdf5(rb_context *ctx, const char *path, const rb_read_options *options,
-                          rb_matrix **matrix) {
-    rb_h5 *file;
-    rb_h5_place place = {0};
-    *matrix = NULL;
-    rb_error err = rb_h5_open(ctx, path, RB_H5_SHARED, &file);
+/* Frees a stream whose file is held; RB_ERROR_FILE when not all could be read. */
+static rb_error free_stream(rb_h5_stream *stream) {
+    rb_h5_data_close(&stream->values);
+    rb_h5_data_close(&stream->columns);
+    rb_error unread = rb_h5_close(stream->file);
+    rb_h5_place_clear(&stream->place);
+    rb_free(stream->starts);
+    rb_free(stream->buffer);
+    rb_free(stream->column_buffer);
+    rb_free(stream->before.buffer);
+    rb_free(stream->before.column_buffer);
+    rb_free(stream);
+    return unread;
+}
+
+/* Opens a file, which stays held, and the data sets of its matrix. */
+static rb_error open_stream(rb_context *ctx, const char *path, const rb_read_options *options,
+                            rb_h5_stream **out) {
+    rb_h5_stream *stream = rb_alloc_zero(ctx, 1, sizeof *stream);
+    rb_error err = stream ? rb_h5_open(ctx, path, RB_H5_SHARED, &stream->file) : RB_ERROR_MEMORY;
     if (err) {
+        rb_free(stream);
         return err;
     }
-    err = rb_h5_find(file, options ? options->dataset : NULL, &place);
+    err = rb_h5_find(stream->file, options ? options->dataset : NULL, &stream->place);
     if (!err) {
-        err = read_place(file, &place, matrix);
+        err = is_sparse(stream)
+                  ? rb_h5_sparse_open(stream)
+                  : rb_h5_data_open(stream->file, stream->place.path, &stream->values);
     }
-    rb_h5_place_clear(&place);
-    rb_error unread = rb_h5_close(file);
-    if (!err && unread) {
-        rb_matrix_free(*matrix);
-        *matrix = NULL;
+    if (err) {
+        rb_error unread = free_stream(stream);
+        return unread ? unread : err;
     }
-    return unread ? unread : err;
+    *out = stream;
+    return RB_OK;
 }
 
-/* ---- streaming ---- */
-
-rb_error rb_h5_stream_room(rb_context *ctx, rb_h5_stream *stream, rb_type type, bool sparse,
-                           int64_t room) {
+/* Makes room for so many numbers; the old ones are not kept. */
+static rb_error make_room(rb_context *ctx, rb_h5_stream *stream, int64_t room) {
     if (room <= stream->room && stream->buffer) {
         return RB_OK;
     }
-    void *buffer = rb_alloc(ctx, room, rb_type_size(type));
-    int32_t *columns = sparse && buffer ? rb_alloc(ctx, room, sizeof *columns) : NULL;
-    if (!buffer || (sparse && !columns)) {
+    void *buffer = rb_alloc(ctx, room, rb_type_size(stream->values.type));
+    int32_t *columns = is_sparse(stream) && buffer ? rb_alloc(ctx, room, sizeof *columns) : NULL;
+    if (!buffer || (is_sparse(stream) && !columns)) {
         rb_free(buffer);
         return RB_ERROR_MEMORY;
     }
@@ -63,16 +76,105 @@ rb_error rb_h5_stream_room(rb_context *ctx, rb_h5_stream *stream, rb_type type, 
     return RB_OK;
 }
 
-/* Frees a stream whose file is held. */
-static void free_stream(rb_h5_stream *stream) {
-    rb_h5_data_close(&stream->values);
-    rb_h5_data_close(&stream->columns);
-    rb_h5_close(stream->file);
-    rb_h5_place_clear(&stream->place);
-    rb_free(stream->starts);
-    rb_free(stream->buffer);
-    rb_free(stream->column_buffer);
-    rb_free(stream);
+/* Reads rows as they are stored, which are features where a sparse matrix is compressed by them. */
+static rb_error read_rows(rb_h5_stream *stream, int64_t first, int64_t count) {
+    int64_t columns = stream->place.n_features, cells;
+    rb_context *ctx = stream->file->ctx;
+    if (is_sparse(stream)) {
+        cells = stream->starts[first + count] - stream->starts[first];
+    } else if (!rb_multiply(count, columns, &cells)) {
+        return rb_fail(ctx, RB_ERROR_MEMORY, "a block of %lld samples x %lld features is too large",
+                       (long long)count, (long long)columns);
+    }
+    rb_error err = make_room(ctx, stream, cells);
+    if (err) {
+        return err;
+    }
+    if (is_sparse(stream)) {
+        return rb_h5_sparse_read(stream, first, count);
+    }
+    err = rb_h5_data_read(stream->file, stream->place.path, &stream->values, first, count, 0,
+                          columns, rb_h5_native(stream->values.type), stream->buffer);
+    return err ? err : rb_h5_check(stream->file);
+}
+
+/* ---- whole ---- */
+
+/* The matrix of the rows that were read takes over all that the stream holds of it. */
+static rb_error take_matrix(rb_context *ctx, rb_h5_stream *s, rb_matrix **matrix) {
+    rb_error err;
+    bool turned = s->place.kind == RB_H5_COLUMNS;
+    int64_t rows = turned ? s->place.n_features : s->place.n_samples;
+    int64_t columns = turned ? s->place.n_samples : s->place.n_features;
+    if (is_sparse(s)) {
+        err = rb_matrix_own_csr(ctx, s->values.type, rows, columns, s->starts, s->column_buffer,
+                                s->buffer, matrix);
+    } else {
+        err = rb_matrix_own_dense(ctx, s->values.type, rows, columns, s->buffer, matrix);
+    }
+    s->starts = NULL;
+    s->buffer = s->column_buffer = NULL;
+    if (!err && turned) {
+        err = rb_matrix_transpose(ctx, matrix);
+    }
+    if (!err) {
+        (*matrix)->sample_names = s->place.samples;
+        (*matrix)->feature_names = s->place.features;
+        s->place.samples = s->place.features = NULL;
+    }
+    return err;
+}
+
+static rb_error read_hdf5(rb_context *ctx, const char *path, const rb_read_options *options,
+                          rb_matrix **matrix) {
+    rb_h5_stream *stream;
+    *matrix = NULL;
+    rb_error err = open_stream(ctx, path, options, &stream);
+    if (err) {
+        return err;
+    }
+    bool turned = stream->place.kind == RB_H5_COLUMNS;
+    err = read_rows(stream, 0, turned ? stream->place.n_features : stream->place.n_samples);
+    err = err ? err : take_matrix(ctx, stream, matrix);
+    rb_error unread = free_stream(stream);
+    if (err || unread) {
+        rb_matrix_free(*matrix);
+        *matrix = NULL;
+    }
+    return unread ? unread : err;
+}
+
+/* ---- by blocks ---- */
+
+static void swap_buffers(rb_h5_stream *s) {
+    void *buffer = s->before.buffer;
+    int32_t *column_buffer = s->before.column_buffer;
+    int64_t room = s->before.room;
+    s->before.buffer = s->buffer;
+    s->before.column_buffer = s->column_buffer;
+    s->before.room = s->room;
+    s->buffer = buffer;
+    s->column_buffer = column_buffer;
+    s->room = room;
+}
+
+static rb_error read_block(rb_source *source, rb_context *ctx, int64_t first, int64_t count,
+                           rb_matrix *view) {
+    rb_h5_stream *stream = source->state;
+    swap_buffers(stream);
+    rb_h5_hold(stream->file, ctx);
+    rb_error err = read_rows(stream, first, count);
+    rb_h5_let_go(stream->file);
+    *view = (rb_matrix){.n_samples = count,
+                        .n_features = source->n_features,
+                        .type = source->type,
+                        .sparse = source->sparse,
+                        .values = stream->buffer,
+                        .row_stride = source->n_features,
+                        .column_stride = 1,
+                        .starts = source->sparse ? stream->starts + first : NULL,
+                        .columns = stream->column_buffer};
+    return err;
 }
 
 static void close_source(rb_source *source) {
@@ -81,77 +183,61 @@ static void close_source(rb_source *source) {
     free_stream(stream);
 }
 
-/* Is it compressed? Shuffled bytes and checksums cost little. */
-static bool is_packed(hid_t data) {
-    hid_t list = H5Dget_create_plist(data);
-    int filters = list >= 0 ? H5Pget_nfilters(list) : 0;
-    bool packed = false;
-    for (int i = 0; i < filters && !packed; i++) {
-        unsigned flags, config;
-        size_t values = 0;
-        H5Z_filter_t id =
-            H5Pget_filter2(list, (unsigned)i, &flags, &values, NULL, 0, NULL, &config);
-        packed = id >= 0 && id != H5Z_FILTER_SHUFFLE && id != H5Z_FILTER_FLETCHER32;
-    }
-    if (list >= 0) {
-        H5Pclose(list);
-    }
-    return packed;
-}
-
 /* The bytes of a data set that is compressed; else 0. */
 static int64_t packed_bytes(const rb_h5_data *data) {
-    hid_t type = data->id >= 0 && is_packed(data->id) ? H5Dget_type(data->id) : H5I_INVALID_HID;
-    double bytes = 0;
-    if (type >= 0) {
-        bytes = (double)data->shape[0] * (double)data->shape[1] * (double)H5Tget_size(type);
-        H5Tclose(type);
-    }
-    return bytes < 4e18 ? (int64_t)bytes : INT64_MAX / 2;
+    double bytes = (double)data->shape[0] * (double)data->shape[1] * (double)data->bytes;
+    return !data->packed ? 0 : bytes < 4e18 ? (int64_t)bytes : INT64_MAX / 2;
 }
 
-static rb_error begin_stream(rb_h5_stream *stream, const char *dataset, rb_source *source) {
-    rb_error err = rb_h5_find(stream->file, dataset, &stream->place);
-    if (!err) {
-        err = stream->place.kind == RB_H5_DENSE ? rb_h5_stream_dense(stream, source)
-                                                : rb_h5_stream_sparse(stream, source);
+/* Where HDF5 may not keep a row of chunks, it is only slower. */
+static rb_error enlarge_cache(rb_h5_stream *stream) {
+    rb_h5_data *data = &stream->values;
+    if (is_sparse(stream) || data->chunks || data->keep_no_chunks || data->chunk[1] == 0) {
+        return RB_OK;
     }
-    if (!err) {
-        err = rb_h5_check(stream->file);
-    }
-    if (!err) {
-        source->unpacked = packed_bytes(&stream->values) + packed_bytes(&stream->columns);
-    }
-    source->n_samples = stream->place.n_samples;
-    source->n_features = stream->place.n_features;
-    source->sample_names = stream->place.samples;
-    source->feature_names = stream->place.features;
-    source->close = close_source;
-    source->state = stream;
-    return err;
+    int64_t across = (data->shape[1] - 1) / data->chunk[1] + 1;
+    double all =
+        (double)across * (double)data->chunk[0] * (double)data->chunk[1] * (double)data->bytes;
+    size_t bytes = all < CACHE_BYTES ? (size_t)all : CACHE_BYTES;
+    return rb_h5_data_reopen(stream->file, stream->place.path, bytes, data);
 }
 
 static rb_error open_hdf5(rb_context *ctx, const char *path, const rb_read_options *options,
                           rb_source **out) {
+    rb_h5_stream *stream;
     *out = NULL;
     if (options && options->transpose) {
         return rb_fail(ctx, RB_ERROR_UNSUPPORTED, "%s cannot be transposed by blocks", path);
     }
-    rb_h5_stream *stream = rb_alloc_zero(ctx, 1, sizeof *stream);
-    rb_source *source = stream ? rb_source_new(ctx) : NULL;
-    rb_error err = source ? rb_h5_open(ctx, path, RB_H5_SHARED, &stream->file) : RB_ERROR_MEMORY;
+    rb_error err = open_stream(ctx, path, options, &stream);
     if (err) {
-        rb_free(stream);
-        rb_free(source);
         return err;
     }
-    stream->values.id = stream->columns.id = H5I_INVALID_HID;
-    err = begin_stream(stream, options ? options->dataset : NULL, source);
+    rb_source *source = rb_source_new(ctx);
+    err = source ? enlarge_cache(stream) : RB_ERROR_MEMORY;
+    if (!err && stream->place.kind == RB_H5_COLUMNS) {
+        err = rb_h5_fail(stream->file, RB_ERROR_UNSUPPORTED,
+                         "'%s' is compressed by columns and cannot be read by rows",
+                         stream->place.path);
+    }
+    err = err ? err : rb_h5_check(stream->file);
     if (err) {
+        rb_free(source);
         free_stream(stream);
-        rb_free(source);
         return err;
     }
+    *source =
+        (rb_source){.n_samples = stream->place.n_samples,
+                    .n_features = stream->place.n_features,
+                    .type = stream->values.type,
+                    .sparse = is_sparse(stream),
+                    .sample_names = stream->place.samples,
+                    .feature_names = stream->place.features,
+                    .unpacked = packed_bytes(&stream->values) + packed_bytes(&stream->columns),
+                    .reads_ahead = true,
+                    .read = read_block,
+                    .close = close_source,
+                    .state = stream};
     rb_h5_let_go(stream->file);
     *out = source;
     return RB_OK;

@@ -1,11 +1,9 @@
 /* HDF5 files: who may call HDF5, its silence, opening and closing. */
 #include "hdf5_base.h"
 
-#include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 /* The one lock of the library. HDF5 keeps global tables, and guards them only if it was built to
  * (--enable-threadsafe, as Debian's is): else calls from two threads, even on two files, must not
@@ -109,6 +107,27 @@ const char *rb_h5_other_files(const rb_h5 *file) {
                : "";
 }
 
+void rb_h5_drop(hid_t id) {
+    switch (id > 0 ? H5Iget_type(id) : H5I_BADID) {
+    case H5I_DATATYPE:
+        H5Tclose(id);
+        break;
+    case H5I_DATASPACE:
+        H5Sclose(id);
+        break;
+    case H5I_GENPROP_LST:
+        H5Pclose(id);
+        break;
+    case H5I_ATTR:
+        H5Aclose(id);
+        break;
+    case H5I_BADID:
+        break;
+    default:
+        H5Oclose(id);
+    }
+}
+
 hid_t rb_h5_properties(hid_t kind) {
     hid_t list = H5Pcreate(kind);
     if (list >= 0 && H5Pset_obj_track_times(list, false) < 0) {
@@ -131,9 +150,10 @@ static bool choose_layout(hid_t list, rb_h5_style style) {
 #endif
 }
 
-static hid_t access_properties(rb_h5 *file, enum opening how) {
+static hid_t access_properties(rb_h5 *file, const char *path, enum opening how) {
     hid_t list = H5Pcreate(H5P_FILE_ACCESS);
-    bool done = list >= 0 && rb_h5_disk_use(list, &file->disk);
+    int descriptor = list >= 0 && how == OPEN_READ ? rb_reading_open(file->ctx, path) : -1;
+    bool done = list >= 0 && rb_h5_disk_use(list, descriptor, &file->disk);
     if (done && how == OPEN_CREATE) {
         done = choose_layout(list, file->style);
     }
@@ -151,9 +171,7 @@ static hid_t create_file(const char *path, hid_t access) {
     if (list >= 0 && H5Pset_attr_creation_order(list, order) >= 0) {
         id = H5Fcreate(path, H5F_ACC_TRUNC, list, access);
     }
-    if (list >= 0) {
-        H5Pclose(list);
-    }
+    rb_h5_drop(list);
     return id;
 }
 
@@ -178,7 +196,7 @@ static rb_error open_file(rb_context *ctx, const char *path, const char *shown, 
     file->writing = !file->reading;
     file->style = style;
     rb_h5_hold(file, ctx);
-    hid_t access = access_properties(file, how);
+    hid_t access = access_properties(file, path, how);
     file->id = open_id(path, how, access);
     rb_error err = RB_OK;
     if (file->id < 0) {
@@ -186,9 +204,7 @@ static rb_error open_file(rb_context *ctx, const char *path, const char *shown, 
                   ? rb_h5_broken(file, RB_ERROR_FILE, "cannot create", path)
                   : rb_h5_broken(file, RB_ERROR_FORMAT, "is no HDF5 file, or a damaged one:", path);
     }
-    if (access >= 0) {
-        H5Pclose(access);
-    }
+    rb_h5_drop(access);
     if (err) {
         rb_h5_close(file);
         return err;
@@ -209,13 +225,8 @@ rb_error rb_h5_edit(rb_context *ctx, const char *path, const char *shown, rb_h5_
 
 rb_error rb_h5_open(rb_context *ctx, const char *path, rb_h5_style style, rb_h5 **file) {
     *file = NULL;
-    if (access(path, R_OK) != 0) {
-        return rb_fail(ctx, RB_ERROR_FILE, "%s: cannot be opened: %s", path, strerror(errno));
-    }
-    if (!rb_is_regular(path)) { /* to open a pipe would wait for its other end */
-        return rb_fail(ctx, RB_ERROR_FILE, "%s: is no regular file, which HDF5 needs", path);
-    }
-    return open_file(ctx, path, path, OPEN_READ, style, file);
+    rb_error err = rb_file_check(ctx, path, NULL);
+    return err ? err : open_file(ctx, path, path, OPEN_READ, style, file);
 }
 
 rb_error rb_h5_close(rb_h5 *file) {

@@ -11,8 +11,9 @@
 
 /* What became of the calls to the system for one open file. */
 typedef struct rb_h5_disk rb_h5_disk;
-/* Makes files that are opened with these access properties go through our driver. */
-bool rb_h5_disk_use(hid_t access, rb_h5_disk **disk);
+/* Makes files that are opened with these access properties go through our driver. descriptor: of
+ * the file, open already, and taken over; or -1. */
+bool rb_h5_disk_use(hid_t access, int descriptor, rb_h5_disk **disk);
 /* What went wrong first; NULL: nothing. */
 const char *rb_h5_disk_error(const rb_h5_disk *disk);
 bool rb_h5_disk_other(const rb_h5_disk *disk); /* has it refused to open another file? */
@@ -70,10 +71,13 @@ typedef struct rb_h5_data {
     hid_t id;
     int rank;         /* 0 to 2; larger ones are only counted */
     int64_t shape[2]; /* 1 where the rank is smaller */
+    int64_t chunk[2]; /* likewise; 0: it is not in chunks */
     H5T_class_t kind;
+    size_t bytes; /* of a cell in memory */
     bool boolean; /* an enumeration of FALSE and TRUE; kind is H5T_INTEGER */
     rb_type type; /* the type of ours that holds its numbers without loss */
     bool numeric;
+    bool packed;          /* by more than shuffled bytes and checksums, which cost little */
     rb_h5_chunks *chunks; /* NULL: HDF5 reads it alone */
     bool short_chunks;    /* chunks without filters are shorter or longer than they must be */
     bool keep_no_chunks;  /* they may be: HDF5 must not keep them */
@@ -89,11 +93,11 @@ void rb_h5_data_close(rb_h5_data *data);
 rb_error rb_h5_data_read(rb_h5 *file, const char *path, const rb_h5_data *data, int64_t row,
                          int64_t rows, int64_t column, int64_t columns, hid_t type, void *values);
 
-/* Opens the data set again, with so many bytes for chunks that HDF5 has unpacked. */
-bool rb_h5_data_reopen(rb_h5 *file, const char *path, size_t bytes, rb_h5_data *data);
+/* Opens the data set again, with so many bytes for chunks that HDF5 has read. */
+rb_error rb_h5_data_reopen(rb_h5 *file, const char *path, size_t bytes, rb_h5_data *data);
 
-/* For a data set in chunks with these properties of creation: makes data->chunks, if its filters
- * are such that we can undo them. */
+/* For a data set in chunks with filters, and these properties of creation: makes data->chunks, and
+ * says whether it is packed. */
 rb_error rb_h5_chunks_open(rb_h5 *file, hid_t list, rb_h5_data *data);
 void rb_h5_chunks_close(rb_h5_chunks *chunks); /* NULL is accepted */
 /* Reads a rectangle of a data set that has data->chunks. */
@@ -103,6 +107,11 @@ rb_error rb_h5_chunks_read(rb_h5 *file, const char *path, const rb_h5_data *data
 int64_t rb_h5_cell_bytes(const rb_h5 *file, hid_t data);
 
 hid_t rb_h5_native(rb_type type);
+/* What to ask for to have one member of a table, of that type, alone. Drop it. */
+hid_t rb_h5_member(const char *name, hid_t type);
+/* Reads or writes (`from` is not NULL) a rectangle of one or two dimensions, or a stretch. */
+bool rb_h5_transfer(hid_t data, const int64_t start[2], const int64_t count[2], hid_t type,
+                    void *to, const void *from);
 
 /* All texts of a data set; `member` names the field of a compound type, or is NULL. */
 rb_error rb_h5_read_texts(rb_h5 *file, const char *path, const rb_h5_data *data, const char *member,
@@ -125,10 +134,36 @@ size_t rb_h5_heap_reference_bytes(const rb_h5_heap *heap);
 rb_error rb_h5_heap_text(rb_h5_heap *heap, const void *reference, const char **text,
                          int64_t *length);
 
+/* Closes a type, space, list, attribute, group or data set, whatever comes of it; 0 and below:
+ * nothing. */
+void rb_h5_drop(hid_t id);
 /* A type for texts of any length in UTF-8, and creation properties without time stamps. */
 hid_t rb_h5_text_type(void);
 hid_t rb_h5_properties(hid_t kind);
-/* Chunks with a checksum for a data set of that shape. */
-bool rb_h5_set_chunks(hid_t list, int rank, const hsize_t *shape);
+/* Makes a data set of up to two dimensions; checked: in chunks with a checksum. On failure *data is
+ * below 0. */
+rb_error rb_h5_create_data(rb_h5 *file, const char *path, int rank, const int64_t *shape,
+                           hid_t type, bool checked, hid_t *data);
+/* Closes it. Gives err, which tells how writing it went, or its own. */
+rb_error rb_h5_finish_data(rb_h5 *file, const char *path, rb_error err, hid_t data);
+/* A data set with these values. */
+rb_error rb_h5_put(rb_h5 *file, const char *path, int rank, const int64_t *shape, hid_t file_type,
+                   hid_t memory_type, const void *values);
+rb_error rb_h5_put_matrix(rb_h5 *file, const char *path, const rb_matrix *matrix);
+/* An attribute of one value; NULL: an empty list. */
+rb_error rb_h5_set_attribute(rb_h5 *file, const char *path, const char *name, hid_t file_type,
+                             hid_t memory_type, const void *value);
+
+/* ---- AnnData (anndata_write.c, anndata_old.c) ---- */
+
+/* The attributes by which AnnData knows what an object is. */
+rb_error rb_h5_encode(rb_h5 *file, const char *path, const char *type, const char *version);
+/* An empty dict. */
+rb_error rb_h5_put_dict(rb_h5 *file, const char *path);
+/* Makes a group of arrays of the compound data set that an old AnnData file has there. */
+rb_error rb_h5_renew_table(rb_h5 *file, const char *path);
+/* All of an AnnData file but X. */
+rb_error rb_h5_put_anndata(rb_h5 *file, int64_t n_samples, const char *const *samples,
+                           int64_t n_features, const char *const *features);
 
 #endif

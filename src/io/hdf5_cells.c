@@ -21,9 +21,7 @@ static bool member_bytes(hid_t type, unsigned index, int64_t address, int64_t *b
     hid_t member = H5Tget_member_type(type, index);
     *bytes = member >= 0 ? type_bytes(member, address) : 0;
     *memory = member >= 0 ? (int64_t)H5Tget_size(member) : 0;
-    if (member >= 0) {
-        H5Tclose(member);
-    }
+    rb_h5_drop(member);
     return *bytes > 0;
 }
 
@@ -58,9 +56,7 @@ static int64_t array_bytes(hid_t type, int64_t address) {
         !rb_multiply((int64_t)H5Tget_size(type) / memory, type_bytes(item, address), &bytes)) {
         bytes = 0;
     }
-    if (item >= 0) {
-        H5Tclose(item);
-    }
+    rb_h5_drop(item);
     return bytes;
 }
 
@@ -82,10 +78,18 @@ int64_t rb_h5_cell_bytes(const rb_h5 *file, hid_t data) {
     hid_t type = H5Dget_type(data);
     int64_t address = (int64_t)address_bytes(file);
     int64_t bytes = type >= 0 && address > 0 ? type_bytes(type, address) : 0;
-    if (type >= 0) {
-        H5Tclose(type);
-    }
+    rb_h5_drop(type);
     return bytes;
+}
+
+hid_t rb_h5_member(const char *name, hid_t type) {
+    size_t bytes = type >= 0 ? H5Tget_size(type) : 0;
+    hid_t alone = bytes > 0 ? H5Tcreate(H5T_COMPOUND, bytes) : H5I_INVALID_HID;
+    if (alone >= 0 && H5Tinsert(alone, name, 0, type) < 0) {
+        rb_h5_drop(alone);
+        return H5I_INVALID_HID;
+    }
+    return alone;
 }
 
 /* Replaces the two types of a cell by those of the member that is asked for. */
@@ -118,9 +122,7 @@ static bool is_plain(hid_t type) {
     }
     hid_t item = H5Tget_super(type);
     bool plain = item >= 0 && is_plain(item);
-    if (item >= 0) {
-        H5Tclose(item);
-    }
+    rb_h5_drop(item);
     return plain;
 }
 
@@ -139,13 +141,4 @@ rb_error rb_h5_cell_find(rb_h5 *file, const char *path, hid_t data, hid_t type, 
                ? RB_OK
                : rb_h5_fail(file, RB_ERROR_UNSUPPORTED,
                             "the data set '%s' holds neither numbers nor texts", path);
-}
-
-void rb_h5_cell_clear(rb_h5_cell *cell) {
-    if (cell->from >= 0) {
-        H5Tclose(cell->from);
-    }
-    if (cell->to >= 0) {
-        H5Tclose(cell->to);
-    }
 }

@@ -16,12 +16,9 @@ struct kept {
 
 struct rb_h5_chunks {
     rb_h5_filters filters;
-    int rank;
-    bool plain_edges; /* chunks over the edge have no filters */
-    hsize_t chunk[2];
-    int64_t shape[2];
-    int64_t cell_bytes, whole,
-        room; /* of a chunk: its bytes, those of a buffer; 0: not yet known */
+    bool plain_edges;          /* chunks over the edge have no filters */
+    int64_t cell_bytes, whole; /* of a chunk */
+    int64_t room;              /* of a buffer; 0: not yet known, nor the two above */
     unsigned char *bytes, *other;
     unsigned char *values; /* for converting; values_bytes of them */
     int64_t values_bytes;
@@ -33,7 +30,8 @@ struct rb_h5_chunks {
 struct request {
     rb_h5 *file;
     const char *path;
-    hid_t data, type;
+    const rb_h5_data *data;
+    hid_t type;
     rb_h5_cell cell;
     const int64_t *start, *count;
     char *out;
@@ -49,36 +47,29 @@ static int64_t smaller(int64_t a, int64_t b) {
 
 /* ---- opening ---- */
 
+/* HDF5 before 1.10.5 does not give chunks as they are stored: it unpacks what it can. */
+static bool wanted(const rb_h5_filters *filters) {
 #if H5_VERSION_GE(1, 10, 5)
-static bool wanted(const rb_h5_filters *filters) {
-    return filters->count > 0 && (filters->known || filters->lzf);
-}
-#else /* HDF5 does not give chunks as they are stored */
-static bool wanted(const rb_h5_filters *filters) {
-    return filters->lzf;
-}
+    return filters->count > 0;
+#else
+    return filters->lzf || filters->unknown[0];
 #endif
+}
 
 rb_error rb_h5_chunks_open(rb_h5 *file, hid_t list, rb_h5_data *data) {
     rb_h5_filters filters = rb_h5_filters_find(list);
     unsigned options = 0;
+    data->packed = filters.packing;
     if (!wanted(&filters)) {
         return RB_OK;
     }
-    rb_h5_chunks *c = rb_alloc_zero(file->ctx, 1, sizeof *c);
-    if (!c) {
+    data->chunks = rb_alloc_zero(file->ctx, 1, sizeof *data->chunks);
+    if (!data->chunks) {
         return RB_ERROR_MEMORY;
     }
-    c->filters = filters;
-    c->rank = data->rank;
-    c->chunk[0] = c->chunk[1] = 1;
-    c->plain_edges =
+    data->chunks->filters = filters;
+    data->chunks->plain_edges =
         H5Pget_chunk_opts(list, &options) >= 0 && (options & H5D_CHUNK_DONT_FILTER_PARTIAL_CHUNKS);
-    if (data->rank <= 2) {
-        H5Pget_chunk(list, 2, c->chunk);
-    }
-    memcpy(c->shape, data->shape, sizeof c->shape);
-    data->chunks = c;
     return RB_OK;
 }
 
@@ -98,69 +89,68 @@ void rb_h5_chunks_close(rb_h5_chunks *c) {
 
 /* Sizes and buffers, for the first reading. */
 static rb_error prepare(rb_h5_chunks *c, const struct request *q) {
+    const int64_t *chunk = q->data->chunk;
+    rb_context *ctx = q->file->ctx;
     int64_t cells;
-    if (!c->filters.known) {
+    if (c->filters.unknown[0]) {
         return rb_h5_fail(q->file, RB_ERROR_UNSUPPORTED,
-                          "the data set '%s' is packed with LZF and another filter; repack it "
-                          "with h5repack -f GZIP=4",
-                          q->path);
+                          "the data set '%s' is packed with %s, which is not checked when it is "
+                          "unpacked; repack it with h5repack -f GZIP=4",
+                          q->path, c->filters.unknown);
     }
-    c->cell_bytes = rb_h5_cell_bytes(q->file, q->data);
+    c->cell_bytes = rb_h5_cell_bytes(q->file, q->data->id);
     if (c->cell_bytes == 0) {
         return rb_h5_fail(q->file, RB_ERROR_UNSUPPORTED,
                           "the data set '%s' has cells of an unknown type", q->path);
     }
-    if (c->chunk[0] == 0 || c->chunk[1] == 0 ||
-        !rb_multiply((int64_t)c->chunk[0], (int64_t)c->chunk[1], &cells) ||
+    if (chunk[0] == 0 || chunk[1] == 0 || !rb_multiply(chunk[0], chunk[1], &cells) ||
         !rb_multiply(cells, c->cell_bytes, &c->whole) || c->whole > UINT32_MAX / 2) {
         return rb_h5_fail(q->file, RB_ERROR_UNSUPPORTED,
                           "the chunks of the data set '%s' are too "
                           "large; repack it with h5repack -l CHUNK=100x100",
                           q->path);
     }
-    int64_t across = (c->shape[1] - 1) / (int64_t)c->chunk[1] + 1;
-    c->n_kept = larger(1, smaller(across, KEPT_BYTES / rb_h5_filters_room(c->whole)));
-    c->kept = rb_alloc_zero(q->file->ctx, c->n_kept, sizeof *c->kept);
+    int64_t across = (q->data->shape[1] - 1) / chunk[1] + 1, room = rb_h5_filters_room(c->whole);
+    c->n_kept = larger(1, smaller(across, KEPT_BYTES / room));
+    c->kept = rb_alloc_zero(ctx, c->n_kept, sizeof *c->kept);
     c->n_kept = c->kept ? c->n_kept : 0;
-    c->bytes = rb_alloc_zero(q->file->ctx, rb_h5_filters_room(c->whole), 1);
-    c->other = rb_alloc_zero(q->file->ctx, rb_h5_filters_room(c->whole), 1);
+    c->bytes = rb_alloc_zero(ctx, room, 1);
+    c->other = rb_alloc_zero(ctx, room, 1);
     if (!c->kept || !c->bytes || !c->other) {
         return RB_ERROR_MEMORY;
     }
-    c->room = rb_h5_filters_room(c->whole);
+    c->room = room;
     return RB_OK;
 }
 
 /* ---- a chunk ---- */
 
 #if H5_VERSION_GE(1, 10, 5)
-/* Is there a chunk of 0 bytes, which cannot be? Asked for second, since it looks at all chunks. */
-static bool is_empty(const struct request *q, const hsize_t *offset) {
+/* Bytes of the chunk as it is stored; false when HDF5 finds none. One of 0 bytes, which cannot be,
+ * is looked for second, since that looks at all chunks. */
+static bool stored_bytes(const struct request *q, const int64_t *offset, hsize_t *bytes) {
+    hsize_t at[2] = {(hsize_t)offset[0], (hsize_t)offset[1]}, none;
     haddr_t address = HADDR_UNDEF;
-    hsize_t bytes;
     unsigned skipped;
-    return H5Dget_chunk_info_by_coord(q->data, offset, &skipped, &address, &bytes) < 0 ||
-           address != HADDR_UNDEF;
+    hid_t data = q->data->id;
+    return H5Dget_chunk_storage_size(data, at, bytes) >= 0 &&
+           (*bytes > 0 || H5Dget_chunk_info_by_coord(data, at, &skipped, &address, &none) < 0 ||
+            address != HADDR_UNDEF);
 }
 
-/* Its bytes as it is stored; false when HDF5 finds none. */
-static bool stored_bytes(const struct request *q, const hsize_t *offset, hsize_t *bytes) {
-    return H5Dget_chunk_storage_size(q->data, offset, bytes) >= 0 &&
-           (*bytes > 0 || is_empty(q, offset));
-}
-
-static bool read_stored(const rb_h5_chunks *c, const struct request *q, const hsize_t *offset,
+static bool read_stored(const rb_h5_chunks *c, const struct request *q, const int64_t *offset,
                         uint32_t *skipped) {
-    return H5Dread_chunk(q->data, H5P_DEFAULT, offset, skipped, c->bytes) >= 0;
+    hsize_t at[2] = {(hsize_t)offset[0], (hsize_t)offset[1]};
+    return H5Dread_chunk(q->data->id, H5P_DEFAULT, at, skipped, c->bytes) >= 0;
 }
 #else
-static bool stored_bytes(const struct request *q, const hsize_t *offset, hsize_t *bytes) {
+static bool stored_bytes(const struct request *q, const int64_t *offset, hsize_t *bytes) {
     (void)q, (void)offset;
     *bytes = 1;
     return true;
 }
 
-static bool read_stored(const rb_h5_chunks *c, const struct request *q, const hsize_t *offset,
+static bool read_stored(const rb_h5_chunks *c, const struct request *q, const int64_t *offset,
                         uint32_t *skipped) {
     (void)c, (void)offset, (void)skipped;
     snprintf(q->file->reason, RB_H5_REASON, "reading LZF needs HDF5 1.10.5");
@@ -168,12 +158,12 @@ static bool read_stored(const rb_h5_chunks *c, const struct request *q, const hs
 }
 #endif
 
-static bool over_the_edge(const rb_h5_chunks *c, const hsize_t *offset) {
-    return (int64_t)(offset[0] + c->chunk[0]) > c->shape[0] ||
-           (int64_t)(offset[1] + c->chunk[1]) > c->shape[1];
+static bool over_the_edge(const rb_h5_data *data, const int64_t *offset) {
+    return offset[0] + data->chunk[0] > data->shape[0] ||
+           offset[1] + data->chunk[1] > data->shape[1];
 }
 
-static rb_error damaged(const rb_h5_chunks *c, const struct request *q, const hsize_t *offset,
+static rb_error damaged(const rb_h5_chunks *c, const struct request *q, const int64_t *offset,
                         int64_t got) {
     char what[96] = "cannot be unpacked";
     if (got == RB_H5_BAD_SUM) {
@@ -188,7 +178,7 @@ static rb_error damaged(const rb_h5_chunks *c, const struct request *q, const hs
 }
 
 /* Unpacks the chunk at an offset, which has so many bytes, into c->bytes. */
-static rb_error load(rb_h5_chunks *c, const struct request *q, const hsize_t *offset,
+static rb_error load(rb_h5_chunks *c, const struct request *q, const int64_t *offset,
                      hsize_t stored) {
     uint32_t skipped = 0;
     int64_t got = -1;
@@ -196,7 +186,7 @@ static rb_error load(rb_h5_chunks *c, const struct request *q, const hsize_t *of
         if (!read_stored(c, q, offset, &skipped)) {
             return rb_h5_broken(q->file, RB_ERROR_FORMAT, "cannot read the data set", q->path);
         }
-        skipped = c->plain_edges && over_the_edge(c, offset) ? UINT32_MAX : skipped;
+        skipped = c->plain_edges && over_the_edge(q->data, offset) ? UINT32_MAX : skipped;
         got = rb_h5_filters_undo(&c->filters, &c->bytes, &c->other, (int64_t)stored, c->room,
                                  skipped);
     }
@@ -209,12 +199,11 @@ struct part {
     int64_t row, column, rows, columns; /* of the data set */
 };
 
-static struct part find_part(const rb_h5_chunks *c, const struct request *q,
-                             const hsize_t *offset) {
+static struct part find_part(const struct request *q, const int64_t *offset) {
     int64_t from[2], end[2];
     for (int d = 0; d < 2; d++) {
-        from[d] = larger((int64_t)offset[d], q->start[d]);
-        end[d] = smaller((int64_t)(offset[d] + c->chunk[d]), q->start[d] + q->count[d]);
+        from[d] = larger(offset[d], q->start[d]);
+        end[d] = smaller(offset[d] + q->data->chunk[d], q->start[d] + q->count[d]);
     }
     return (struct part){from[0], from[1], end[0] - from[0], end[1] - from[1]};
 }
@@ -237,11 +226,9 @@ static void copy_values(const rb_h5_chunks *c, const rb_h5_cell *cell, const uns
 }
 
 static rb_error need_values(rb_h5_chunks *c, const struct request *q, int64_t count) {
-    int64_t bytes = count * (int64_t)(q->cell.from_bytes > q->cell.to_bytes ? q->cell.from_bytes
-                                                                            : q->cell.to_bytes);
+    int64_t bytes = count * larger((int64_t)q->cell.from_bytes, (int64_t)q->cell.to_bytes);
     if (bytes > c->values_bytes) {
         rb_free(c->values);
-        c->values_bytes = 0;
         c->values = rb_alloc(q->file->ctx, bytes, 1);
         c->values_bytes = c->values ? bytes : 0;
     }
@@ -249,27 +236,24 @@ static rb_error need_values(rb_h5_chunks *c, const struct request *q, int64_t co
 }
 
 /* Gives what a chunk, unpacked, has of what is asked for. */
-static rb_error give(rb_h5_chunks *c, const struct request *q, const hsize_t *offset,
+static rb_error give(rb_h5_chunks *c, const struct request *q, const int64_t *offset,
                      const unsigned char *bytes) {
-    struct part part = find_part(c, q, offset);
-    int64_t first =
-        (part.row - (int64_t)offset[0]) * (int64_t)c->chunk[1] + part.column - (int64_t)offset[1];
-    const unsigned char *from = bytes + first * c->cell_bytes;
-    int64_t step = (int64_t)c->chunk[1] * c->cell_bytes;
+    struct part part = find_part(q, offset);
+    int64_t width = q->data->chunk[1], cells = part.rows * part.columns;
+    int64_t first = (part.row - offset[0]) * width + part.column - offset[1];
     int64_t row_bytes = part.columns * (int64_t)q->cell.to_bytes;
-    rb_error err = q->cell.convert ? need_values(c, q, part.rows * part.columns) : RB_OK;
+    bool convert = q->cell.convert;
+    rb_error err = convert ? need_values(c, q, cells) : RB_OK;
     for (int64_t i = 0; !err && i < part.rows; i++) {
-        char *to = q->cell.convert
-                       ? (char *)c->values + i * part.columns * (int64_t)q->cell.from_bytes
-                       : place_of(q, &part, i);
-        copy_values(c, &q->cell, from + i * step, part.columns, to);
+        void *to = convert ? (void *)(c->values + i * part.columns * (int64_t)q->cell.from_bytes)
+                           : place_of(q, &part, i);
+        copy_values(c, &q->cell, bytes + (first + i * width) * c->cell_bytes, part.columns, to);
     }
-    if (!err && q->cell.convert &&
-        H5Tconvert(q->cell.from, q->cell.to, (size_t)(part.rows * part.columns), c->values, NULL,
-                   H5P_DEFAULT) < 0) {
+    if (!err && convert &&
+        H5Tconvert(q->cell.from, q->cell.to, (size_t)cells, c->values, NULL, H5P_DEFAULT) < 0) {
         err = rb_h5_broken(q->file, RB_ERROR_FORMAT, "cannot convert the data set", q->path);
     }
-    for (int64_t i = 0; !err && q->cell.convert && i < part.rows; i++) {
+    for (int64_t i = 0; !err && convert && i < part.rows; i++) {
         memcpy(place_of(q, &part, i), c->values + i * row_bytes, (size_t)row_bytes);
     }
     return err;
@@ -277,38 +261,30 @@ static rb_error give(rb_h5_chunks *c, const struct request *q, const hsize_t *of
 
 /* The same for a chunk that HDF5 does not find: it gives the fill value if the chunk was never
  * written, and fails otherwise. */
-static rb_error give_fill(const rb_h5_chunks *c, const struct request *q, const hsize_t *offset) {
-    struct part part = find_part(c, q, offset);
-    hsize_t corner[2] = {(hsize_t)part.row, (hsize_t)part.column}, one[2] = {1, 1};
+static rb_error give_fill(const struct request *q, const int64_t *offset) {
+    struct part part = find_part(q, offset);
     char *first = place_of(q, &part, 0);
     rb_h5_forget(q->file);
-    hid_t space = H5Dget_space(q->data), memory = H5Screate_simple(c->rank, one, NULL);
     memset(first, 0, q->cell.to_bytes);
-    bool done = space >= 0 && memory >= 0 &&
-                H5Sselect_hyperslab(space, H5S_SELECT_SET, corner, NULL, one, NULL) >= 0 &&
-                H5Dread(q->data, q->type, memory, space, H5P_DEFAULT, first) >= 0;
-    if (memory >= 0) {
-        H5Sclose(memory);
+    if (!rb_h5_transfer(q->data->id, (int64_t[]){part.row, part.column}, (int64_t[]){1, 1}, q->type,
+                        first, NULL)) {
+        return rb_h5_broken(q->file, RB_ERROR_FORMAT, "cannot read the data set", q->path);
     }
-    if (space >= 0) {
-        H5Sclose(space);
-    }
-    for (int64_t i = 0; done && i < part.rows; i++) {
+    for (int64_t i = 0; i < part.rows; i++) {
         char *row = place_of(q, &part, i);
         for (int64_t k = i == 0; k < part.columns; k++) {
             memcpy(row + k * (int64_t)q->cell.to_bytes, first, q->cell.to_bytes);
         }
     }
-    return done ? RB_OK
-                : rb_h5_broken(q->file, RB_ERROR_FORMAT, "cannot read the data set", q->path);
+    return RB_OK;
 }
 
 /* ---- all chunks of a request ---- */
 
 /* Keeps the chunk in c->bytes if its rows go on behind those that are asked for. */
-static rb_error keep(rb_h5_chunks *c, const struct request *q, const hsize_t *offset,
+static rb_error keep(rb_h5_chunks *c, const struct request *q, const int64_t *offset,
                      struct kept *kept) {
-    int64_t end = smaller((int64_t)(offset[0] + c->chunk[0]), c->shape[0]);
+    int64_t end = smaller(offset[0] + q->data->chunk[0], q->data->shape[0]);
     if (end <= q->start[0] + q->count[0]) {
         return RB_OK;
     }
@@ -316,64 +292,47 @@ static rb_error keep(rb_h5_chunks *c, const struct request *q, const hsize_t *of
     if (!old) {
         return RB_ERROR_MEMORY;
     }
-    *kept = (struct kept){(int64_t)offset[0], (int64_t)offset[1], c->bytes};
+    *kept = (struct kept){offset[0], offset[1], c->bytes};
     c->bytes = old;
     return RB_OK;
 }
 
-static rb_error read_chunk(rb_h5_chunks *c, const struct request *q, const hsize_t *offset) {
+static rb_error read_chunk(rb_h5_chunks *c, const struct request *q, const int64_t *offset) {
     hsize_t stored = 0;
-    struct kept *kept = &c->kept[smaller((int64_t)(offset[1] / c->chunk[1]), c->n_kept - 1)];
-    if (kept->bytes && kept->row == (int64_t)offset[0] && kept->column == (int64_t)offset[1]) {
+    struct kept *kept = &c->kept[smaller(offset[1] / q->data->chunk[1], c->n_kept - 1)];
+    if (kept->bytes && kept->row == offset[0] && kept->column == offset[1]) {
         return give(c, q, offset, kept->bytes);
     }
     if (!stored_bytes(q, offset, &stored)) {
-        return give_fill(c, q, offset);
+        return give_fill(q, offset);
     }
     rb_error err = load(c, q, offset, stored);
-    if (!err) {
-        err = give(c, q, offset, c->bytes);
-    }
+    err = err ? err : give(c, q, offset, c->bytes);
     return err ? err : keep(c, q, offset, kept);
-}
-
-static rb_error read_all(rb_h5_chunks *c, const struct request *q) {
-    rb_error err = RB_OK;
-    hsize_t first[2], offset[2];
-    for (int d = 0; d < 2; d++) {
-        first[d] = (hsize_t)q->start[d] / c->chunk[d] * c->chunk[d];
-    }
-    for (offset[0] = first[0]; !err && (int64_t)offset[0] < q->start[0] + q->count[0];
-         offset[0] += c->chunk[0]) {
-        for (offset[1] = first[1]; !err && (int64_t)offset[1] < q->start[1] + q->count[1];
-             offset[1] += c->chunk[1]) {
-            err = read_chunk(c, q, offset);
-        }
-    }
-    return err;
 }
 
 rb_error rb_h5_chunks_read(rb_h5 *file, const char *path, const rb_h5_data *data,
                            const int64_t *start, const int64_t *count, hid_t type, void *values) {
+    struct request q = {file, path, data, type, .start = start, .count = count, .out = values};
     rb_h5_chunks *c = data->chunks;
-    struct request q = {.file = file,
-                        .path = path,
-                        .data = data->id,
-                        .type = type,
-                        .start = start,
-                        .count = count,
-                        .out = values};
+    int64_t offset[2], end[2] = {start[0] + count[0], start[1] + count[1]};
     rb_error err = c->room == 0 ? prepare(c, &q) : RB_OK;
     if (err) {
         return err;
     }
+    const int64_t *chunk = data->chunk;
     err = rb_h5_cell_find(file, path, data->id, type, &q.cell);
     if (!err && (int64_t)(q.cell.offset + q.cell.from_bytes) > c->cell_bytes) {
         err = rb_h5_broken(file, RB_ERROR_FORMAT, "cannot read the data set", path);
     }
-    if (!err) {
-        err = read_all(c, &q);
+    for (offset[0] = start[0] / chunk[0] * chunk[0]; !err && offset[0] < end[0];
+         offset[0] += chunk[0]) {
+        for (offset[1] = start[1] / chunk[1] * chunk[1]; !err && offset[1] < end[1];
+             offset[1] += chunk[1]) {
+            err = read_chunk(c, &q, offset);
+        }
     }
-    rb_h5_cell_clear(&q.cell);
+    rb_h5_drop(q.cell.from);
+    rb_h5_drop(q.cell.to);
     return err;
 }

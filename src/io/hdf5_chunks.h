@@ -11,8 +11,9 @@ enum { RB_H5_FILTERS = 8, RB_H5_BAD_SUM = -2 };
 
 typedef struct rb_h5_filters {
     int count;
-    bool known;                     /* can all of them be undone here? */
+    bool packing;                   /* is there more than shuffled bytes and checksums? */
     bool lzf;                       /* is LZF among them, which HDF5 cannot undo? */
+    char unknown[32];               /* the name of one that cannot be undone here; "": none */
     H5Z_filter_t id[RB_H5_FILTERS]; /* in the order of writing */
     unsigned number[RB_H5_FILTERS]; /* of shuffle: bytes of what is shuffled */
 } rb_h5_filters;
@@ -40,9 +41,9 @@ typedef struct rb_h5_cell {
     bool convert;
 } rb_h5_cell;
 
-/* For a type that is asked for: of the whole cell, or a compound of one member of it. Clear it in
- * any case; RB_ERROR_UNSUPPORTED for what is no number, text of fixed length or reference. */
+/* For a type that is asked for: of the whole cell, or a compound of one member of it.
+ * RB_ERROR_UNSUPPORTED for what is no number, text of fixed length or reference. Drop both types in
+ * any case. */
 rb_error rb_h5_cell_find(rb_h5 *file, const char *path, hid_t data, hid_t type, rb_h5_cell *cell);
-void rb_h5_cell_clear(rb_h5_cell *cell);
 
 #endif

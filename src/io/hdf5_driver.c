@@ -27,6 +27,7 @@ struct rb_h5_disk {
     bool shorter; /* the file has lost bytes that it had when it was opened */
     bool other;   /* HDF5 wanted to open another file */
     int owners;
+    int descriptor; /* to open the file by; -1: by its name */
     hid_t driver;
     struct disk_file *open; /* NULL: none */
 };
@@ -40,6 +41,9 @@ typedef struct disk_file {
 
 static void release(rb_h5_disk *disk) {
     if (--disk->owners == 0) {
+        if (disk->descriptor >= 0) {
+            close(disk->descriptor);
+        }
         free(disk);
     }
 }
@@ -87,7 +91,8 @@ static H5FD_t *disk_open(const char *name, unsigned flags, hid_t access, haddr_t
                (flags & H5F_ACC_CREAT ? O_CREAT : 0) | (flags & H5F_ACC_TRUNC ? O_TRUNC : 0) |
                (flags & H5F_ACC_EXCL ? O_EXCL : 0);
     struct stat status;
-    file->descriptor = open(name, mode, 0666);
+    file->descriptor = (*disk)->descriptor >= 0 ? (*disk)->descriptor : open(name, mode, 0666);
+    (*disk)->descriptor = -1;
     if (file->descriptor < 0 || fstat(file->descriptor, &status) != 0) {
         (*disk)->error = errno;
         if (file->descriptor >= 0) {
@@ -250,12 +255,16 @@ static const H5FD_class_t disk_class = {
     .fl_map = H5FD_FLMAP_DICHOTOMY,
 };
 
-bool rb_h5_disk_use(hid_t access, rb_h5_disk **disk) {
+bool rb_h5_disk_use(hid_t access, int descriptor, rb_h5_disk **disk) {
     *disk = calloc(1, sizeof **disk);
     if (!*disk) {
+        if (descriptor >= 0) {
+            close(descriptor);
+        }
         return false;
     }
     (*disk)->owners = 1;
+    (*disk)->descriptor = descriptor;
     (*disk)->driver = H5FDregister(&disk_class);
     return (*disk)->driver >= 0 && H5Pset_driver(access, (*disk)->driver, disk) >= 0;
 }

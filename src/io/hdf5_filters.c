@@ -5,24 +5,25 @@
 #include "hdf5_chunks.h"
 
 #include <lzf.h>
+#include <stdio.h>
 #include <string.h>
 #include <zlib.h>
 
 enum { LZF = 32000, WORDS = 4096 };
 
-static bool is_known(H5Z_filter_t filter) {
-    return filter == H5Z_FILTER_DEFLATE || filter == LZF || filter == H5Z_FILTER_SHUFFLE ||
-           filter == H5Z_FILTER_FLETCHER32;
-}
-
 rb_h5_filters rb_h5_filters_find(hid_t list) {
     rb_h5_filters filters = {.count = H5Pget_nfilters(list)};
-    filters.known = filters.count >= 0 && filters.count <= RB_H5_FILTERS;
     for (int i = 0; i < filters.count; i++) {
         size_t count = 1;
         unsigned flags, number = 0;
-        H5Z_filter_t id = H5Pget_filter2(list, (unsigned)i, &flags, &count, &number, 0, NULL, NULL);
-        filters.known = filters.known && is_known(id);
+        char name[sizeof filters.unknown] = "";
+        H5Z_filter_t id =
+            H5Pget_filter2(list, (unsigned)i, &flags, &count, &number, sizeof name, name, NULL);
+        bool plain = id == H5Z_FILTER_SHUFFLE || id == H5Z_FILTER_FLETCHER32;
+        if (i >= RB_H5_FILTERS || !(plain || id == H5Z_FILTER_DEFLATE || id == LZF)) {
+            snprintf(filters.unknown, sizeof filters.unknown, "%s", *name ? name : "its filters");
+        }
+        filters.packing = filters.packing || !plain;
         filters.lzf = filters.lzf || id == LZF;
         if (i < RB_H5_FILTERS) {
             filters.id[i] = id;

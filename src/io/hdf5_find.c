@@ -178,6 +178,58 @@ static rb_error find_plain_names(rb_h5 *file, const char *path, int64_t count, r
     return err;
 }
 
+/* ---- 10x ---- */
+
+rb_error rb_h5_check_names(rb_h5 *file, const char *path, int64_t count, const rb_names *names) {
+    return names->count == count
+               ? RB_OK
+               : rb_h5_fail(file, RB_ERROR_FORMAT,
+                            "'%s' has %lld names, but the matrix has %lld of them", path,
+                            (long long)names->count, (long long)count);
+}
+
+static void join(char path[RB_H5_LONG_PATH], const char *group, const char *name) {
+    snprintf(path, RB_H5_LONG_PATH, "%s/%s", group, name);
+}
+
+static bool has(rb_h5 *file, const char *group, const char *name) {
+    char path[RB_H5_LONG_PATH];
+    join(path, group, name);
+    return rb_h5_has(file, path);
+}
+
+static bool is_tenx(rb_h5 *file, const char *group) {
+    return has(file, group, "barcodes") && has(file, group, "indptr") &&
+           has(file, group, "indices") && has(file, group, "data") && has(file, group, "shape") &&
+           (has(file, group, "features/name") || has(file, group, "gene_names"));
+}
+
+/* Feature-barcode matrices of 10x Genomics have genes x cells, compressed by cell, which is cells x
+ * genes compressed by row: nothing needs turning round. */
+static rb_error find_tenx(rb_h5 *file, const char *group, rb_h5_place *place) {
+    char path[RB_H5_LONG_PATH];
+    int64_t shape[2];
+    join(path, group, "shape");
+    rb_error err = rb_h5_get_integers(file, path, 2, shape);
+    if (!err && (shape[0] < 0 || shape[1] < 0)) {
+        err = rb_h5_fail(file, RB_ERROR_FORMAT, "'%s' is negative", path);
+    }
+    if (err) {
+        return err;
+    }
+    place->kind = RB_H5_ROWS;
+    place->n_samples = shape[1];
+    place->n_features = shape[0];
+    snprintf(place->path, sizeof place->path, "%s", group);
+    join(path, group, "barcodes");
+    err = rb_h5_get_texts(file, path, &place->samples);
+    err = err ? err : rb_h5_check_names(file, path, place->n_samples, place->samples);
+    join(path, group, has(file, group, "features/name") ? "features/name" : "gene_names");
+    err = err ? err : rb_h5_get_texts(file, path, &place->features);
+    err = err ? err : rb_h5_check_names(file, path, place->n_features, place->features);
+    return err ? err : rb_names_make_unique(file->ctx, &place->features);
+}
+
 /* ---- the decision ---- */
 
 /* The only group of the root that is a 10x genome of the old layout; "" when there is none. */
@@ -187,7 +239,7 @@ static rb_error find_genome(rb_h5 *file, char genome[RB_H5_PATH]) {
     rb_error err = rb_h5_list(file, "/", &names);
     genome[0] = '\0';
     for (int64_t i = 0; !err && i < names->count && i < MOST_OBJECTS; i++) {
-        if (strlen(names->text[i]) < RB_H5_PATH && rb_h5_is_tenx(file, names->text[i])) {
+        if (strlen(names->text[i]) < RB_H5_PATH && is_tenx(file, names->text[i])) {
             snprintf(genome, RB_H5_PATH, "%s", names->text[i]);
             found++;
         }
@@ -206,13 +258,8 @@ static rb_error find_genome(rb_h5 *file, char genome[RB_H5_PATH]) {
 static rb_error find_plain(rb_h5 *file, const char *dataset, rb_h5_place *place) {
     rb_error err =
         dataset ? rb_h5_find_matrix(file, dataset, place) : find_only_matrix(file, place);
-    if (!err) {
-        err = find_plain_names(file, "samples", place->n_samples, &place->samples);
-    }
-    if (!err) {
-        err = find_plain_names(file, "features", place->n_features, &place->features);
-    }
-    return err;
+    err = err ? err : find_plain_names(file, "samples", place->n_samples, &place->samples);
+    return err ? err : find_plain_names(file, "features", place->n_features, &place->features);
 }
 
 static rb_error find_any(rb_h5 *file, const char *dataset, rb_h5_place *place) {
@@ -221,14 +268,14 @@ static rb_error find_any(rb_h5 *file, const char *dataset, rb_h5_place *place) {
         return rb_h5_find_anndata(file, dataset ? dataset : "X", place);
     }
     if (dataset) {
-        return rb_h5_is_tenx(file, dataset) ? rb_h5_find_tenx(file, dataset, place)
-                                            : find_plain(file, dataset, place);
+        return is_tenx(file, dataset) ? find_tenx(file, dataset, place)
+                                      : find_plain(file, dataset, place);
     }
     rb_error err = find_genome(file, genome);
     if (err) {
         return err;
     }
-    return genome[0] ? rb_h5_find_tenx(file, genome, place) : find_plain(file, NULL, place);
+    return genome[0] ? find_tenx(file, genome, place) : find_plain(file, NULL, place);
 }
 
 rb_error rb_h5_find(rb_h5 *file, const char *dataset, rb_h5_place *place) {

@@ -43,12 +43,27 @@ hid_t rb_h5_native(rb_type type) {
 
 /* ---- data sets ---- */
 
+bool rb_h5_transfer(hid_t data, const int64_t start[2], const int64_t count[2], hid_t type,
+                    void *to, const void *from) {
+    hsize_t first[2] = {(hsize_t)start[0], (hsize_t)start[1]};
+    hsize_t extent[2] = {(hsize_t)count[0], (hsize_t)count[1]};
+    hid_t space = H5Dget_space(data);
+    hid_t memory = space >= 0 ? H5Screate_simple(H5Sget_simple_extent_ndims(space), extent, NULL)
+                              : H5I_INVALID_HID;
+    bool done = memory >= 0 &&
+                H5Sselect_hyperslab(space, H5S_SELECT_SET, first, NULL, extent, NULL) >= 0 &&
+                (from ? H5Dwrite(data, type, memory, space, H5P_DEFAULT, from)
+                      : H5Dread(data, type, memory, space, H5P_DEFAULT, to)) >= 0;
+    rb_h5_drop(memory);
+    rb_h5_drop(space);
+    return done;
+}
+
 /* Does the data set claim far more bytes than are stored for it? */
-static rb_error check_stored(rb_h5 *file, const char *path, const rb_h5_data *data,
-                             size_t number_bytes) {
+static rb_error check_stored(rb_h5 *file, const char *path, const rb_h5_data *data) {
     int64_t cells, bytes;
     if (!rb_multiply(data->shape[0], data->shape[1], &cells) ||
-        !rb_multiply(cells, (int64_t)number_bytes, &bytes)) {
+        !rb_multiply(cells, (int64_t)data->bytes, &bytes)) {
         return rb_h5_fail(file, RB_ERROR_MEMORY, "the data set '%s' of %lld x %lld is too large",
                           path, (long long)data->shape[0], (long long)data->shape[1]);
     }
@@ -63,30 +78,16 @@ static rb_error check_stored(rb_h5 *file, const char *path, const rb_h5_data *da
     return RB_OK;
 }
 
-/* HDF5 unpacks whole chunks, in memory of its own. */
-static rb_error check_chunk(rb_h5 *file, const rb_h5_data *data, size_t number_bytes) {
-    hsize_t chunk[2] = {1, 1};
-    hid_t list = H5Dget_create_plist(data->id);
-    bool chunked = list >= 0 && data->rank > 0 && H5Pget_layout(list) == H5D_CHUNKED &&
-                   H5Pget_chunk(list, 2, chunk) == data->rank;
-    if (list >= 0) {
-        H5Pclose(list);
-    }
-    return chunked ? rb_reading_check(file->ctx,
-                                      (double)chunk[0] * (double)chunk[1] * (double)number_bytes)
-                   : RB_OK;
-}
-
-bool rb_h5_data_reopen(rb_h5 *file, const char *path, size_t bytes, rb_h5_data *data) {
+rb_error rb_h5_data_reopen(rb_h5 *file, const char *path, size_t bytes, rb_h5_data *data) {
     hid_t list = H5Pcreate(H5P_DATASET_ACCESS);
     if (list >= 0 && H5Pset_chunk_cache(list, 12421, bytes, 1.0) >= 0) {
         H5Dclose(data->id); /* while it is open its old cache would be shared */
         data->id = H5Dopen2(file->id, path, list);
     }
-    if (list >= 0) {
-        H5Pclose(list);
-    }
-    return list >= 0 && data->id >= 0;
+    rb_h5_drop(list);
+    return list >= 0 && data->id >= 0
+               ? RB_OK
+               : rb_h5_broken(file, RB_ERROR_FORMAT, "there is no readable data set", path);
 }
 
 /* HDF5 reads on behind the end of a chunk that is too short, if it keeps it in memory; without that
@@ -106,37 +107,38 @@ static bool all_have(hid_t data, hid_t space, hsize_t count, hsize_t bytes) {
 }
 
 /* Do chunks without filters have all their bytes? */
-static void look_at_chunks(const rb_h5 *file, hid_t list, rb_h5_data *data) {
-    hsize_t chunk[2] = {1, 1}, count = 0;
+static void look_at_chunks(const rb_h5 *file, rb_h5_data *data) {
+    hsize_t count = 0, cells = (hsize_t)data->chunk[0] * (hsize_t)data->chunk[1];
     hsize_t cell = (hsize_t)rb_h5_cell_bytes(file, data->id);
     hid_t space = H5Dget_space(data->id);
-    bool told = space >= 0 && H5Dget_num_chunks(data->id, space, &count) >= 0 &&
-                H5Pget_chunk(list, 2, chunk) > 0;
-    double all = (double)count * (double)chunk[0] * (double)chunk[1] * (double)cell;
+    bool told = space >= 0 && H5Dget_num_chunks(data->id, space, &count) >= 0 && cells > 0;
+    double all = (double)count * (double)cells * (double)cell;
     data->short_chunks = !told || (cell > 0 && (double)H5Dget_storage_size(data->id) != all);
     data->keep_no_chunks = data->short_chunks || count > MOST_CHUNKS ||
-                           !all_have(data->id, space, count, chunk[0] * chunk[1] * cell);
-    if (space >= 0) {
-        H5Sclose(space);
-    }
+                           !all_have(data->id, space, count, cells * cell);
+    rb_h5_drop(space);
 }
 #else /* HDF5 does not tell */
-static void look_at_chunks(const rb_h5 *file, hid_t list, rb_h5_data *data) {
-    (void)file, (void)list;
+static void look_at_chunks(const rb_h5 *file, rb_h5_data *data) {
+    (void)file;
     data->keep_no_chunks = true;
 }
 #endif
 
 static rb_error open_chunks(rb_h5 *file, const char *path, hid_t list, rb_h5_data *data) {
+    hsize_t chunk[2] = {1, 1};
+    if (data->rank == 1 || data->rank == 2) {
+        bool told = H5Pget_chunk(list, 2, chunk) == data->rank;
+        data->chunk[0] = told ? (int64_t)chunk[0] : 0;
+        data->chunk[1] = told ? (int64_t)chunk[1] : 0;
+    }
     if (H5Pget_nfilters(list) != 0) {
         return rb_h5_chunks_open(file, list, data);
     }
     if (data->rank <= 2) {
-        look_at_chunks(file, list, data);
+        look_at_chunks(file, data);
     }
-    return !data->keep_no_chunks || rb_h5_data_reopen(file, path, 0, data)
-               ? RB_OK
-               : rb_h5_broken(file, RB_ERROR_FORMAT, "there is no readable data set", path);
+    return data->keep_no_chunks ? rb_h5_data_reopen(file, path, 0, data) : RB_OK;
 }
 
 /* Other files are not read: HDF5 takes what is missing there for zeros, and they may be anything
@@ -146,9 +148,7 @@ static rb_error check_inside(rb_h5 *file, const char *path, rb_h5_data *data) {
     H5D_layout_t layout = list >= 0 ? H5Pget_layout(list) : H5D_LAYOUT_ERROR;
     int external = list >= 0 ? H5Pget_external_count(list) : -1;
     rb_error err = layout == H5D_CHUNKED ? open_chunks(file, path, list, data) : RB_OK;
-    if (list >= 0) {
-        H5Pclose(list);
-    }
+    rb_h5_drop(list);
     if (err) {
         return err;
     }
@@ -179,9 +179,7 @@ static bool look_at_shape(rb_h5_data *data) {
             data->shape[d] = (int64_t)shape[d];
         }
     }
-    if (space >= 0) {
-        H5Sclose(space);
-    }
+    rb_h5_drop(space);
     return done;
 }
 
@@ -192,14 +190,12 @@ static bool is_boolean(hid_t type) {
     bool boolean = native >= 0 && H5Tget_size(native) == 1 && H5Tget_nmembers(native) == 2 &&
                    H5Tenum_valueof(native, "FALSE", &no) >= 0 &&
                    H5Tenum_valueof(native, "TRUE", &yes) >= 0 && no == 0 && yes == 1;
-    if (native >= 0) {
-        H5Tclose(native);
-    }
+    rb_h5_drop(native);
     return boolean;
 }
 
 /* Which numbers it holds: integers of up to 16 bits and floats of up to 32 fit into float32. */
-static bool look_at_type(rb_h5_data *data, size_t *bytes) {
+static bool look_at_type(rb_h5_data *data) {
     hid_t type = H5Dget_type(data->id);
     if (type < 0) {
         return false;
@@ -207,28 +203,29 @@ static bool look_at_type(rb_h5_data *data, size_t *bytes) {
     data->kind = H5Tget_class(type);
     data->boolean = data->kind == H5T_ENUM && is_boolean(type);
     data->kind = data->boolean ? H5T_INTEGER : data->kind;
-    *bytes = H5Tget_size(type);
+    data->bytes = H5Tget_size(type);
     data->numeric = data->kind == H5T_INTEGER || data->kind == H5T_FLOAT;
-    bool small = *bytes <= (data->kind == H5T_INTEGER ? 2 : 4);
+    bool small = data->bytes <= (data->kind == H5T_INTEGER ? 2 : 4);
     data->type = small ? RB_FLOAT32 : RB_FLOAT64;
     H5Tclose(type);
-    return data->kind != H5T_NO_CLASS && *bytes > 0;
+    return data->kind != H5T_NO_CLASS && data->bytes > 0;
 }
 
 rb_error rb_h5_data_open(rb_h5 *file, const char *path, rb_h5_data *data) {
-    size_t bytes = 0;
     *data = (rb_h5_data){.id = H5Dopen2(file->id, path, H5P_DEFAULT)};
     if (data->id < 0) {
         return rb_h5_broken(file, RB_ERROR_FORMAT, "there is no readable data set", path);
     }
-    if (!look_at_shape(data) || !look_at_type(data, &bytes)) {
+    if (!look_at_shape(data) || !look_at_type(data)) {
         return rb_h5_broken(file, RB_ERROR_FORMAT, "cannot read shape and type of the data set",
                             path);
     }
     rb_error err = check_inside(file, path, data);
     if (!err && data->rank <= 2) {
-        err = check_stored(file, path, data, bytes);
-        err = err ? err : check_chunk(file, data, bytes);
+        err = check_stored(file, path, data);
+        /* HDF5 unpacks whole chunks, in memory of its own */
+        double chunk = (double)data->chunk[0] * (double)data->chunk[1] * (double)data->bytes;
+        err = err ? err : rb_reading_check(file->ctx, chunk);
     }
     return err;
 }
@@ -259,20 +256,10 @@ rb_error rb_h5_data_read(rb_h5 *file, const char *path, const rb_h5_data *data, 
     }
     /* HDF5 leaves what was never written as it is */
     memset(values, 0, (size_t)rows * (size_t)columns * H5Tget_size(type));
-    hsize_t start[2] = {(hsize_t)row, (hsize_t)column};
-    hsize_t count[2] = {(hsize_t)rows, (hsize_t)columns};
-    hid_t space = H5Dget_space(data->id);
-    hid_t memory = H5Screate_simple(data->rank, count, NULL);
-    bool done = space >= 0 && memory >= 0 &&
-                H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL, count, NULL) >= 0 &&
-                H5Dread(data->id, type, memory, space, H5P_DEFAULT, values) >= 0;
-    if (memory >= 0) {
-        H5Sclose(memory);
-    }
-    if (space >= 0) {
-        H5Sclose(space);
-    }
-    return done ? RB_OK : rb_h5_broken(file, RB_ERROR_FORMAT, "cannot read the data set", path);
+    return rb_h5_transfer(data->id, (int64_t[]){row, column}, (int64_t[]){rows, columns}, type,
+                          values, NULL)
+               ? RB_OK
+               : rb_h5_broken(file, RB_ERROR_FORMAT, "cannot read the data set", path);
 }
 
 rb_error rb_h5_get_shape(rb_h5 *file, const char *path, int64_t *rows, int64_t *columns) {
@@ -299,9 +286,9 @@ static rb_error get_numbers(rb_h5 *file, const char *path, int64_t count, hid_t 
         err = rb_h5_fail(file, RB_ERROR_FORMAT, "the data set '%s' must hold %lld numbers", path,
                          (long long)count);
     }
-    if (!err) {
-        err = rb_h5_data_read(file, path, &data, 0, data.shape[0], 0, data.shape[1], type, values);
-    }
+    err =
+        err ? err
+            : rb_h5_data_read(file, path, &data, 0, data.shape[0], 0, data.shape[1], type, values);
     rb_h5_data_close(&data);
     return err;
 }
@@ -312,6 +299,32 @@ rb_error rb_h5_get_values(rb_h5 *file, const char *path, int64_t count, double *
 
 rb_error rb_h5_get_integers(rb_h5 *file, const char *path, int64_t count, int64_t *values) {
     return get_numbers(file, path, count, H5T_NATIVE_INT64, values);
+}
+
+/* All rows at once where they lie side by side, else one by one. */
+static rb_error read_rows(rb_h5 *file, const char *path, const rb_h5_data *data, rb_dense values) {
+    int64_t step = values.ld == values.cols ? values.rows : 1;
+    rb_error err = RB_OK;
+    for (int64_t i = 0; !err && i < values.rows; i += step) {
+        err = rb_h5_data_read(file, path, data, i, step, 0, values.cols, rb_h5_native(values.type),
+                              rb_dense_row(values, i));
+    }
+    return err;
+}
+
+rb_error rb_h5_get_dense(rb_h5 *file, const char *path, rb_dense values) {
+    rb_h5_data data;
+    rb_error err = rb_h5_data_open(file, path, &data);
+    if (!err && (data.rank != 2 || data.kind != H5T_FLOAT || data.type != values.type ||
+                 data.shape[0] != values.rows || data.shape[1] != values.cols)) {
+        err =
+            rb_h5_fail(file, RB_ERROR_FORMAT, "the data set '%s' must hold %lld x %lld %s numbers",
+                       path, (long long)values.rows, (long long)values.cols,
+                       values.type == RB_FLOAT32 ? "float32" : "float64");
+    }
+    err = err ? err : read_rows(file, path, &data, values);
+    rb_h5_data_close(&data);
+    return err;
 }
 
 /* ---- attributes ---- */
@@ -357,9 +370,7 @@ static rb_error get_fixed_text(rb_h5 *file, const char *name, hid_t attribute, h
 static int64_t attribute_count(hid_t attribute) {
     hid_t space = H5Aget_space(attribute);
     int64_t count = space >= 0 ? (int64_t)H5Sget_simple_extent_npoints(space) : -1;
-    if (space >= 0) {
-        H5Sclose(space);
-    }
+    rb_h5_drop(space);
     return count;
 }
 
@@ -377,12 +388,8 @@ rb_error rb_h5_get_text(rb_h5 *file, const char *path, const char *name, char **
         err = variable ? get_variable_text(file, name, attribute, text)
                        : get_fixed_text(file, name, attribute, type, text);
     }
-    if (type >= 0) {
-        H5Tclose(type);
-    }
-    if (attribute >= 0) {
-        H5Aclose(attribute);
-    }
+    rb_h5_drop(type);
+    rb_h5_drop(attribute);
     return err;
 }
 
@@ -393,12 +400,8 @@ rb_error rb_h5_get_attribute_integers(rb_h5 *file, const char *path, const char 
     bool done = type >= 0 && H5Tget_class(type) == H5T_INTEGER &&
                 attribute_count(attribute) == count &&
                 H5Aread(attribute, H5T_NATIVE_INT64, values) >= 0;
-    if (type >= 0) {
-        H5Tclose(type);
-    }
-    if (attribute >= 0) {
-        H5Aclose(attribute);
-    }
+    rb_h5_drop(type);
+    rb_h5_drop(attribute);
     return done ? RB_OK
                 : rb_h5_fail(file, RB_ERROR_FORMAT,
                              "'%s' has no attribute '%s' of %lld whole number(s)", path, name,

@@ -69,9 +69,7 @@ static hid_t reference_type(const rb_h5_heap *heap) {
     hid_t text = rb_h5_text_type();
     bool done = type >= 0 && text >= 0 && H5Tset_tag(type, conversion) >= 0 &&
                 H5Tregister(H5T_PERS_SOFT, conversion, text, type, leave) >= 0;
-    if (text >= 0) {
-        H5Tclose(text);
-    }
+    rb_h5_drop(text);
     if (type >= 0 && !done) {
         H5Tclose(type);
     }
@@ -89,9 +87,7 @@ static bool find_sizes(rb_h5_heap *heap) {
                 heap->size_bytes <= 8 && base <= INT64_MAX && bytes <= INT64_MAX;
     /* what was just written must be where we look for it */
     done = done && (heap->file->reading || H5Fflush(heap->file->id, H5F_SCOPE_LOCAL) >= 0);
-    if (list >= 0) {
-        H5Pclose(list);
-    }
+    rb_h5_drop(list);
     heap->base = (int64_t)base;
     heap->file_bytes = (int64_t)bytes;
     heap->left = heap->file_bytes < INT64_MAX / MOST_REREAD - MARGIN
@@ -206,9 +202,7 @@ static rb_error load(rb_h5_heap *heap, int64_t address, struct collection *out) 
         err = damaged(heap, address);
     }
     unsigned char *bytes = err ? NULL : rb_alloc(heap->file->ctx, size, 1);
-    if (!err) {
-        err = bytes ? read_bytes(heap, place, size, bytes) : RB_ERROR_MEMORY;
-    }
+    err = err ? err : bytes ? read_bytes(heap, place, size, bytes) : RB_ERROR_MEMORY;
     int64_t largest = err ? 0 : walk(heap, bytes, size, place, NULL);
     if (!err && largest < 0) {
         err = damaged(heap, address);

@@ -1,5 +1,5 @@
 /* Where in an HDF5 file the matrix is, and how it is stored there: between what finds it
- * (hdf5_find.c, anndata.c, tenx_h5.c) and what reads it (hdf5_dense.c, hdf5_sparse.c). */
+ * (hdf5_find.c, anndata.c) and what reads it (hdf5.c, hdf5_sparse.c). */
 #ifndef RB_HDF5_PLACE_H
 #define RB_HDF5_PLACE_H
 
@@ -37,30 +37,30 @@ rb_error rb_h5_find_anndata(rb_h5 *file, const char *path, rb_h5_place *place);
 /* The names of a table of an AnnData file: "obs", "var" or "raw/var". */
 rb_error rb_h5_anndata_index(rb_h5 *file, const char *table, rb_names **names);
 
-bool rb_h5_is_tenx(rb_h5 *file, const char *group);
-rb_error rb_h5_find_tenx(rb_h5 *file, const char *group, rb_h5_place *place);
+/* Are there `count` names, which were read from `path`? */
+rb_error rb_h5_check_names(rb_h5 *file, const char *path, int64_t count, const rb_names *names);
 
-/* Read the matrix, without its names. */
-rb_error rb_h5_read_dense(rb_h5 *file, const rb_h5_place *place, rb_matrix **matrix);
-rb_error rb_h5_read_sparse(rb_h5 *file, const rb_h5_place *place, rb_matrix **matrix);
-
-/* What a source that streams from HDF5 keeps; its file is held only while it reads. */
+/* What is read from, block by block or whole. A file that outlives the call is held only while it
+ * reads. */
 typedef struct rb_h5_stream {
     rb_h5 *file;
     rb_h5_place place;
     rb_h5_data values, columns; /* columns: of a sparse one */
-    int64_t *starts;            /* sparse: n_samples + 1 */
+    int64_t *starts;            /* sparse: of the rows as they are stored, and one more */
     void *buffer;               /* of the block that is in use */
     int32_t *column_buffer;
     int64_t room; /* numbers that the buffers can hold */
+    struct {
+        void *buffer;
+        int32_t *column_buffer;
+        int64_t room;
+    } before; /* those of the block before, which may still be in use */
 } rb_h5_stream;
 
-/* Begin to stream: open the data sets, choose `read`, type and sparseness of the source. What they
- * leave in the stream on failure is freed by the caller. */
-rb_error rb_h5_stream_dense(rb_h5_stream *stream, rb_source *source);
-rb_error rb_h5_stream_sparse(rb_h5_stream *stream, rb_source *source);
-/* Makes room for that many numbers of the source's type, and columns where `sparse`. */
-rb_error rb_h5_stream_room(rb_context *ctx, rb_h5_stream *stream, rb_type type, bool sparse,
-                           int64_t room);
+/* Opens data, indices and indptr of a sparse matrix (hdf5_sparse.c). What is opened is freed by the
+ * caller, also on failure. */
+rb_error rb_h5_sparse_open(rb_h5_stream *stream);
+/* Reads rows as they are stored into the buffers, which are large enough. */
+rb_error rb_h5_sparse_read(rb_h5_stream *stream, int64_t first, int64_t count);
 
 #endif

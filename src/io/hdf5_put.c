@@ -27,7 +27,7 @@ static int64_t at_most(int64_t value, int64_t limit) {
 
 /* Numbers are stored in chunks with a checksum, so that a damaged file is noticed. A data set
  * without numbers has no chunks. */
-bool rb_h5_set_chunks(hid_t list, int rank, const hsize_t *shape) {
+static bool set_chunks(hid_t list, int rank, const hsize_t *shape) {
     int64_t columns = rank == 2 ? (int64_t)shape[1] : 1;
     if (rank == 0 || shape[0] == 0 || columns == 0) {
         return true;
@@ -39,31 +39,40 @@ bool rb_h5_set_chunks(hid_t list, int rank, const hsize_t *shape) {
     return H5Pset_chunk(list, rank, chunk) >= 0 && H5Pset_fletcher32(list) >= 0;
 }
 
-static rb_error put(rb_h5 *file, const char *path, int rank, const hsize_t *shape, hid_t file_type,
-                    hid_t memory_type, const void *values) {
+rb_error rb_h5_create_data(rb_h5 *file, const char *path, int rank, const int64_t *shape,
+                           hid_t type, bool checked, hid_t *data) {
+    hsize_t extent[2] = {rank > 0 ? (hsize_t)shape[0] : 1, rank > 1 ? (hsize_t)shape[1] : 1};
     hid_t list = rb_h5_properties(H5P_DATASET_CREATE);
-    hid_t space = rank == 0 ? H5Screate(H5S_SCALAR) : H5Screate_simple(rank, shape, NULL);
-    hid_t data = H5I_INVALID_HID;
-    bool unfit = H5Tis_variable_str(file_type) > 0; /* HDF5 has no checksums for them */
-    if (list >= 0 && space >= 0 && (unfit || rb_h5_set_chunks(list, rank, shape))) {
-        data = H5Dcreate2(file->id, path, file_type, space, H5P_DEFAULT, list, H5P_DEFAULT);
+    hid_t space = rank == 0 ? H5Screate(H5S_SCALAR) : H5Screate_simple(rank, extent, NULL);
+    bool unfit = H5Tis_variable_str(type) > 0; /* HDF5 has no checksums for them */
+    *data = H5I_INVALID_HID;
+    if (list >= 0 && space >= 0 && (!checked || unfit || set_chunks(list, rank, extent))) {
+        *data = H5Dcreate2(file->id, path, type, space, H5P_DEFAULT, list, H5P_DEFAULT);
     }
-    bool done = data >= 0;
-    if (done && H5Sget_simple_extent_npoints(space) > 0) {
-        done = H5Dwrite(data, memory_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) >= 0;
+    rb_h5_drop(space);
+    rb_h5_drop(list);
+    return *data >= 0 ? RB_OK
+                      : rb_h5_broken(file, RB_ERROR_FILE, "cannot write the data set", path);
+}
+
+rb_error rb_h5_finish_data(rb_h5 *file, const char *path, rb_error err, hid_t data) {
+    return H5Dclose(data) < 0 && !err
+               ? rb_h5_broken(file, RB_ERROR_FILE, "cannot write the data set", path)
+               : err;
+}
+
+rb_error rb_h5_put(rb_h5 *file, const char *path, int rank, const int64_t *shape, hid_t file_type,
+                   hid_t memory_type, const void *values) {
+    hid_t data;
+    rb_error err = rb_h5_create_data(file, path, rank, shape, file_type, true, &data);
+    if (err) {
+        return err;
     }
-    rb_error err =
-        done ? RB_OK : rb_h5_broken(file, RB_ERROR_FILE, "cannot write the data set", path);
-    if (data >= 0 && H5Dclose(data) < 0 && !err) {
+    bool empty = (rank > 0 && shape[0] == 0) || (rank > 1 && shape[1] == 0);
+    if (!empty && H5Dwrite(data, memory_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) < 0) {
         err = rb_h5_broken(file, RB_ERROR_FILE, "cannot write the data set", path);
     }
-    if (space >= 0) {
-        H5Sclose(space);
-    }
-    if (list >= 0) {
-        H5Pclose(list);
-    }
-    return err;
+    return rb_h5_finish_data(file, path, err, data);
 }
 
 rb_error rb_h5_put_group(rb_h5 *file, const char *path) {
@@ -74,9 +83,7 @@ rb_error rb_h5_put_group(rb_h5 *file, const char *path) {
         H5Pset_attr_creation_order(list, order) >= 0) {
         group = H5Gcreate2(file->id, path, H5P_DEFAULT, list, H5P_DEFAULT);
     }
-    if (list >= 0) {
-        H5Pclose(list);
-    }
+    rb_h5_drop(list);
     if (group < 0 || H5Gclose(group) < 0) {
         return rb_h5_broken(file, RB_ERROR_FILE, "cannot write the group", path);
     }
@@ -85,19 +92,17 @@ rb_error rb_h5_put_group(rb_h5 *file, const char *path) {
 
 rb_error rb_h5_put_values(rb_h5 *file, const char *path, int64_t rows, int64_t columns,
                           const double *values) {
-    hsize_t shape[2] = {(hsize_t)rows, (hsize_t)columns};
-    return put(file, path, columns < 0 ? 1 : 2, shape, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, values);
+    return rb_h5_put(file, path, columns < 0 ? 1 : 2, (int64_t[]){rows, columns}, H5T_IEEE_F64LE,
+                     H5T_NATIVE_DOUBLE, values);
 }
 
 rb_error rb_h5_put_integers(rb_h5 *file, const char *path, int64_t count, const int64_t *values) {
-    hsize_t shape = (hsize_t)count;
-    return put(file, path, 1, &shape, H5T_STD_I64LE, H5T_NATIVE_INT64, values);
+    return rb_h5_put(file, path, 1, &count, H5T_STD_I64LE, H5T_NATIVE_INT64, values);
 }
 
 /* Texts side by side, each filled up with zeros to the longest. */
 static rb_error put_fixed_texts(rb_h5 *file, const char *path, int64_t count,
                                 const char *const *texts) {
-    hsize_t shape = (hsize_t)count;
     size_t size = 1;
     for (int64_t i = 0; i < count; i++) {
         size = strlen(texts[i]) > size ? strlen(texts[i]) : size;
@@ -110,41 +115,35 @@ static rb_error put_fixed_texts(rb_h5 *file, const char *path, int64_t count,
         memcpy(cells + (size_t)i * size, texts[i], strlen(texts[i]));
     }
     hid_t type = text_type(size);
-    rb_error err = put(file, path, 1, &shape, type, type, cells);
-    if (type >= 0) {
-        H5Tclose(type);
-    }
+    rb_error err = rb_h5_put(file, path, 1, &count, type, type, cells);
+    rb_h5_drop(type);
     rb_free(cells);
     return err;
 }
 
-rb_error rb_h5_put_texts(rb_h5 *file, const char *path, int64_t count, const char *const *texts) {
-    if (file->style == RB_H5_OWN) {
-        return put_fixed_texts(file, path, count, texts);
-    }
-    hsize_t shape = (hsize_t)count;
+static rb_error put_variable_texts(rb_h5 *file, const char *path, int rank, int64_t count,
+                                   const char *const *texts) {
     hid_t type = rb_h5_text_type();
-    rb_error err = put(file, path, 1, &shape, type, type, texts);
-    if (type >= 0) {
-        H5Tclose(type);
-    }
+    rb_error err = rb_h5_put(file, path, rank, &count, type, type, texts);
+    rb_h5_drop(type);
     return err;
 }
 
+rb_error rb_h5_put_texts(rb_h5 *file, const char *path, int64_t count, const char *const *texts) {
+    return file->style == RB_H5_OWN ? put_fixed_texts(file, path, count, texts)
+                                    : put_variable_texts(file, path, 1, count, texts);
+}
+
 rb_error rb_h5_put_text(rb_h5 *file, const char *path, const char *text) {
-    hid_t type = rb_h5_text_type();
-    rb_error err = put(file, path, 0, NULL, type, type, &text);
-    if (type >= 0) {
-        H5Tclose(type);
-    }
-    return err;
+    return put_variable_texts(file, path, 0, 1, &text);
 }
 
 /* ---- attributes ---- */
 
-static rb_error set_attribute(rb_h5 *file, const char *path, const char *name, hid_t file_type,
-                              hid_t memory_type, const void *value) {
-    hid_t space = H5Screate(H5S_SCALAR);
+rb_error rb_h5_set_attribute(rb_h5 *file, const char *path, const char *name, hid_t file_type,
+                             hid_t memory_type, const void *value) {
+    hsize_t none = 0;
+    hid_t space = value ? H5Screate(H5S_SCALAR) : H5Screate_simple(1, &none, NULL);
     hid_t attribute = H5I_INVALID_HID;
     bool done = space >= 0;
     if (done && H5Aexists_by_name(file->id, path, name, H5P_DEFAULT) > 0) {
@@ -153,14 +152,12 @@ static rb_error set_attribute(rb_h5 *file, const char *path, const char *name, h
     if (done) {
         attribute = H5Acreate_by_name(file->id, path, name, file_type, space, H5P_DEFAULT,
                                       H5P_DEFAULT, H5P_DEFAULT);
-        done = attribute >= 0 && H5Awrite(attribute, memory_type, value) >= 0;
+        done = attribute >= 0 && (!value || H5Awrite(attribute, memory_type, value) >= 0);
     }
     if (attribute >= 0) {
         done = H5Aclose(attribute) >= 0 && done;
     }
-    if (space >= 0) {
-        H5Sclose(space);
-    }
+    rb_h5_drop(space);
     return done ? RB_OK : rb_h5_broken(file, RB_ERROR_FILE, "cannot write the attribute", name);
 }
 
@@ -168,15 +165,14 @@ rb_error rb_h5_set_text(rb_h5 *file, const char *path, const char *name, const c
     bool own = file->style == RB_H5_OWN;
     size_t length = strlen(text);
     hid_t type = text_type(own ? length + (length == 0) : H5T_VARIABLE);
-    rb_error err = set_attribute(file, path, name, type, type, own ? text : (const void *)&text);
-    if (type >= 0) {
-        H5Tclose(type);
-    }
+    rb_error err =
+        rb_h5_set_attribute(file, path, name, type, type, own ? text : (const void *)&text);
+    rb_h5_drop(type);
     return err;
 }
 
 rb_error rb_h5_set_integer(rb_h5 *file, const char *path, const char *name, int64_t value) {
-    return set_attribute(file, path, name, H5T_STD_I64LE, H5T_NATIVE_INT64, &value);
+    return rb_h5_set_attribute(file, path, name, H5T_STD_I64LE, H5T_NATIVE_INT64, &value);
 }
 
 rb_error rb_h5_remove(rb_h5 *file, const char *path) {

@@ -15,36 +15,21 @@ struct text_layout {
     rb_h5_heap *heap; /* of texts of variable length; else NULL */
 };
 
-static bool wrap_in_member(struct text_layout *layout, const char *member) {
-    hid_t text = layout->type;
-    layout->type = H5Tcreate(H5T_COMPOUND, layout->size);
-    bool done = layout->type >= 0 && H5Tinsert(layout->type, member, 0, text) >= 0;
-    H5Tclose(text);
-    return done;
-}
-
-static hid_t text_type_of(hid_t data, const char *member) {
-    hid_t type = H5Dget_type(data);
-    if (type >= 0 && member) {
-        int index = H5Tget_member_index(type, member);
-        hid_t inner = index >= 0 ? H5Tget_member_type(type, (unsigned)index) : H5I_INVALID_HID;
-        H5Tclose(type);
-        type = inner;
-    }
-    return type;
-}
-
 static void clear_layout(struct text_layout *layout) {
     rb_h5_heap_close(layout->heap);
-    if (layout->type >= 0) {
-        H5Tclose(layout->type);
-    }
+    rb_h5_drop(layout->type);
 }
 
 /* The layout is to be cleared in any case. */
 static rb_error find_layout(rb_h5 *file, const char *path, hid_t data, const char *member,
                             struct text_layout *layout) {
-    *layout = (struct text_layout){.type = text_type_of(data, member)};
+    *layout = (struct text_layout){.type = H5Dget_type(data)};
+    if (layout->type >= 0 && member) {
+        hid_t table = layout->type;
+        int index = H5Tget_member_index(table, member);
+        layout->type = index >= 0 ? H5Tget_member_type(table, (unsigned)index) : H5I_INVALID_HID;
+        H5Tclose(table);
+    }
     bool texts = layout->type >= 0 && H5Tget_class(layout->type) == H5T_STRING;
     bool variable = texts && H5Tis_variable_str(layout->type) > 0;
     if (!texts || (variable && file->style == RB_H5_OWN)) {
@@ -65,7 +50,12 @@ static rb_error find_layout(rb_h5 *file, const char *path, hid_t data, const cha
     if (layout->size == 0 || layout->size > LONGEST_TEXT) {
         return rb_h5_fail(file, RB_ERROR_FORMAT, "the texts of '%s' are too long", path);
     }
-    return layout->type >= 0 && (!member || wrap_in_member(layout, member))
+    if (member) {
+        hid_t text = layout->type;
+        layout->type = rb_h5_member(member, text);
+        rb_h5_drop(text);
+    }
+    return layout->type >= 0
                ? RB_OK
                : rb_h5_broken(file, RB_ERROR_FORMAT, "cannot read the texts of", path);
 }
@@ -107,7 +97,7 @@ static rb_error read_texts(rb_h5 *file, const char *path, const rb_h5_data *data
     return err;
 }
 
-/* Names that are whole numbers are written out. */
+/* Names that are whole numbers or truth values are written out. */
 static rb_error read_numbers(rb_h5 *file, const char *path, const rb_h5_data *data,
                              rb_name_list *list) {
     rb_context *ctx = file->ctx;
@@ -117,17 +107,12 @@ static rb_error read_numbers(rb_h5 *file, const char *path, const rb_h5_data *da
                           : RB_ERROR_MEMORY;
     for (int64_t i = 0; !err && i < data->shape[0]; i++) {
         char text[32];
-        int length = snprintf(text, sizeof text, "%lld", (long long)values[i]);
+        int length = data->boolean ? snprintf(text, sizeof text, "%s", values[i] ? "True" : "False")
+                                   : snprintf(text, sizeof text, "%lld", (long long)values[i]);
         err = rb_name_list_add(ctx, list, text, length);
     }
     rb_free(values);
     return err;
-}
-
-static rb_error finish_list(rb_context *ctx, rb_error err, rb_name_list *list, rb_names **names) {
-    *names = err ? NULL : rb_name_list_finish(ctx, list);
-    rb_name_list_clear(list);
-    return err ? err : *names ? RB_OK : RB_ERROR_MEMORY;
 }
 
 rb_error rb_h5_read_texts(rb_h5 *file, const char *path, const rb_h5_data *data, const char *member,
@@ -139,16 +124,14 @@ rb_error rb_h5_read_texts(rb_h5 *file, const char *path, const rb_h5_data *data,
     }
     rb_error err = data->kind == H5T_INTEGER ? read_numbers(file, path, data, &list)
                                              : read_texts(file, path, data, member, &list);
-    return finish_list(file->ctx, err, &list, names);
+    return rb_name_list_end(file->ctx, err, &list, names);
 }
 
 rb_error rb_h5_get_texts(rb_h5 *file, const char *path, rb_names **names) {
     rb_h5_data data;
     *names = NULL;
     rb_error err = rb_h5_data_open(file, path, &data);
-    if (!err) {
-        err = rb_h5_read_texts(file, path, &data, NULL, names);
-    }
+    err = err ? err : rb_h5_read_texts(file, path, &data, NULL, names);
     rb_h5_data_close(&data);
     return err;
 }
@@ -201,7 +184,7 @@ rb_error rb_h5_list(rb_h5 *file, const char *path, rb_names **names) {
     if (code < 0) {
         listing.err = rb_h5_broken(file, RB_ERROR_FORMAT, "cannot list the group", path);
     }
-    return finish_list(file->ctx, listing.err, &listing.list, names);
+    return rb_name_list_end(file->ctx, listing.err, &listing.list, names);
 }
 
 rb_error rb_h5_list_attributes(rb_h5 *file, const char *path, rb_names **names) {
@@ -222,5 +205,5 @@ rb_error rb_h5_list_attributes(rb_h5 *file, const char *path, rb_names **names) 
     if (code < 0) {
         listing.err = rb_h5_broken(file, RB_ERROR_FORMAT, "cannot list the attributes of", path);
     }
-    return finish_list(file->ctx, listing.err, &listing.list, names);
+    return rb_name_list_end(file->ctx, listing.err, &listing.list, names);
 }

@@ -1,6 +1,6 @@
 /* Writing matrices as HDF5: a data set "X" with names beside it (.h5, .hdf5), or AnnData
  * (.h5ad). */
-#include "hdf5_write.h"
+#include "hdf5_base.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -9,81 +9,28 @@ enum { BLOCK_BYTES = 1 << 20 };
 
 /* ---- matrices ---- */
 
-rb_error rb_h5_create_matrix(rb_h5 *file, const char *path, rb_type type, int64_t rows,
-                             int64_t columns, bool checked, hid_t *data) {
-    hsize_t shape[2] = {(hsize_t)rows, (hsize_t)columns};
-    hid_t list = rb_h5_properties(H5P_DATASET_CREATE);
-    hid_t space = H5Screate_simple(2, shape, NULL);
-    *data = H5I_INVALID_HID;
-    if (list >= 0 && space >= 0 && (!checked || rb_h5_set_chunks(list, 2, shape))) {
-        *data = H5Dcreate2(file->id, path, type == RB_FLOAT32 ? H5T_IEEE_F32LE : H5T_IEEE_F64LE,
-                           space, H5P_DEFAULT, list, H5P_DEFAULT);
-    }
-    rb_error err =
-        *data >= 0 ? RB_OK : rb_h5_broken(file, RB_ERROR_FILE, "cannot write the data set", path);
-    if (space >= 0) {
-        H5Sclose(space);
-    }
-    if (list >= 0) {
-        H5Pclose(list);
-    }
-    return err;
-}
-
-static void put_number(void *numbers, rb_type type, int64_t index, double value) {
-    if (type == RB_FLOAT32) {
-        ((float *)numbers)[index] = (float)value;
-    } else {
-        ((double *)numbers)[index] = value;
-    }
-}
-
-static double get_number(const void *numbers, rb_type type, int64_t index) {
-    return type == RB_FLOAT32 ? (double)((const float *)numbers)[index]
-                              : ((const double *)numbers)[index];
-}
-
-/* Row i of a matrix as dense numbers of a type. */
-static void expand_row(const rb_matrix *m, int64_t i, rb_type type, void *out) {
-    if (!m->sparse) {
-        for (int64_t k = 0; k < m->n_features; k++) {
-            int64_t index = i * m->row_stride + k * m->column_stride;
-            put_number(out, type, k, get_number(m->values, m->type, index));
-        }
-        return;
-    }
-    memset(out, 0, (size_t)m->n_features * rb_type_size(type));
-    for (int64_t e = m->starts[i] - m->starts[0]; e < m->starts[i + 1] - m->starts[0]; e++) {
-        put_number(out, type, m->columns[e], get_number(m->values, m->type, e));
-    }
+static hid_t stored_type(rb_type type) {
+    return type == RB_FLOAT32 ? H5T_IEEE_F32LE : H5T_IEEE_F64LE;
 }
 
 static rb_error write_block(rb_h5 *file, const char *path, hid_t data, rb_type type, int64_t first,
-                            int64_t rows, int64_t columns, const void *numbers) {
-    hsize_t start[2] = {(hsize_t)first, 0}, count[2] = {(hsize_t)rows, (hsize_t)columns};
-    hid_t space = H5Dget_space(data), memory = H5Screate_simple(2, count, NULL);
-    bool done = space >= 0 && memory >= 0 &&
-                H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL, count, NULL) >= 0 &&
-                H5Dwrite(data, rb_h5_native(type), memory, space, H5P_DEFAULT, numbers) >= 0;
-    rb_error err =
-        done ? RB_OK : rb_h5_broken(file, RB_ERROR_FILE, "cannot write the data set", path);
-    if (memory >= 0) {
-        H5Sclose(memory);
-    }
-    if (space >= 0) {
-        H5Sclose(space);
-    }
-    return err ? err : rb_h5_check(file);
+                            const rb_matrix *rows, const void *numbers) {
+    return rb_h5_transfer(data, (int64_t[]){first, 0},
+                          (int64_t[]){rows->n_samples, rows->n_features}, rb_h5_native(type), NULL,
+                          numbers)
+               ? rb_h5_check(file)
+               : rb_h5_broken(file, RB_ERROR_FILE, "cannot write the data set", path);
 }
 
-rb_error rb_h5_write_rows(rb_h5 *file, const char *path, hid_t data, rb_type type, int64_t first,
-                          const rb_matrix *m) {
+/* Writes rows from `first` on, dense or sparse, converted to the type of the data set. */
+static rb_error write_rows(rb_h5 *file, const char *path, hid_t data, rb_type type, int64_t first,
+                           const rb_matrix *m) {
     int64_t columns = m->n_features, room;
     if (m->n_samples == 0 || columns == 0) {
         return RB_OK;
     }
     if (!m->sparse && m->type == type && m->column_stride == 1 && m->row_stride == columns) {
-        return write_block(file, path, data, type, first, m->n_samples, columns, m->values);
+        return write_block(file, path, data, type, first, m, m->values);
     }
     int64_t row_bytes = columns * (int64_t)rb_type_size(type);
     int64_t batch = row_bytes >= BLOCK_BYTES ? 1 : BLOCK_BYTES / row_bytes;
@@ -96,9 +43,10 @@ rb_error rb_h5_write_rows(rb_h5 *file, const char *path, hid_t data, rb_type typ
     for (int64_t from = 0; !err && from < m->n_samples; from += batch) {
         int64_t count = m->n_samples - from < batch ? m->n_samples - from : batch;
         for (int64_t i = 0; i < count; i++) {
-            expand_row(m, from + i, type, numbers + i * row_bytes);
+            rb_rows_copy(m, from + i, type, numbers + i * row_bytes);
         }
-        err = write_block(file, path, data, type, first + from, count, columns, numbers);
+        rb_matrix rows = {.n_samples = count, .n_features = columns};
+        err = write_block(file, path, data, type, first + from, &rows, numbers);
     }
     rb_free(numbers);
     return err;
@@ -106,16 +54,20 @@ rb_error rb_h5_write_rows(rb_h5 *file, const char *path, hid_t data, rb_type typ
 
 rb_error rb_h5_put_matrix(rb_h5 *file, const char *path, const rb_matrix *m) {
     hid_t data;
-    rb_error err =
-        rb_h5_create_matrix(file, path, m->type, m->n_samples, m->n_features, true, &data);
-    if (err) {
-        return err;
-    }
-    err = rb_h5_write_rows(file, path, data, m->type, 0, m);
-    if (H5Dclose(data) < 0 && !err) {
-        err = rb_h5_broken(file, RB_ERROR_FILE, "cannot write the data set", path);
-    }
-    return err;
+    rb_error err = rb_h5_create_data(file, path, 2, (int64_t[]){m->n_samples, m->n_features},
+                                     stored_type(m->type), true, &data);
+    return err ? err
+               : rb_h5_finish_data(file, path, write_rows(file, path, data, m->type, 0, m), data);
+}
+
+rb_error rb_h5_put_dense(rb_h5 *file, const char *path, rb_dense values) {
+    rb_matrix view = {.n_samples = values.rows,
+                      .n_features = values.cols,
+                      .type = values.type,
+                      .values = values.data,
+                      .row_stride = values.ld,
+                      .column_stride = 1};
+    return rb_h5_put_matrix(file, path, &view);
 }
 
 /* ---- the writer ---- */
@@ -176,10 +128,9 @@ static rb_error put_anndata(rb_h5 *file, const rb_write_header *header, struct n
     if (!names->samples || !names->features) {
         err = count_names(file->ctx, n > m ? n : m, names);
     }
-    if (!err) {
-        err = rb_h5_put_anndata(file, n, names->samples ? names->samples : names->counted, m,
-                                names->features ? names->features : names->counted);
-    }
+    err = err ? err
+              : rb_h5_put_anndata(file, n, names->samples ? names->samples : names->counted, m,
+                                  names->features ? names->features : names->counted);
     return err ? err : rb_h5_encode(file, "X", "array", "0.2.0");
 }
 
@@ -197,15 +148,13 @@ static rb_error put_plain_names(rb_h5 *file, const rb_write_header *header,
 
 static rb_error begin(struct writing *w, const char *suffix, const rb_write_header *header) {
     struct names names = {.features = header->feature_names};
-    rb_error err = rb_h5_create_matrix(w->file, "X", header->type, header->n_samples,
-                                       header->n_features, false, &w->data);
-    if (!err) {
-        err = take_sample_names(w->file->ctx, header, &names);
-    }
-    if (!err) {
-        err = strcmp(suffix, ".h5ad") == 0 ? put_anndata(w->file, header, &names)
-                                           : put_plain_names(w->file, header, &names);
-    }
+    rb_error err =
+        rb_h5_create_data(w->file, "X", 2, (int64_t[]){header->n_samples, header->n_features},
+                          stored_type(header->type), false, &w->data);
+    err = err ? err : take_sample_names(w->file->ctx, header, &names);
+    err = err                            ? err
+          : strcmp(suffix, ".h5ad") == 0 ? put_anndata(w->file, header, &names)
+                                         : put_plain_names(w->file, header, &names);
     free_names(&names);
     return err;
 }
@@ -250,7 +199,7 @@ static rb_error open_hdf5(rb_context *ctx, const char *path, const char *suffix,
 static rb_error add_hdf5(rb_context *ctx, void *state, const rb_matrix *rows) {
     struct writing *w = state;
     rb_h5_hold(w->file, ctx);
-    rb_error err = rb_h5_write_rows(w->file, "X", w->data, w->type, w->next, rows);
+    rb_error err = write_rows(w->file, "X", w->data, w->type, w->next, rows);
     rb_h5_let_go(w->file);
     w->next += rows->n_samples;
     return err;

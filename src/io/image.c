@@ -13,6 +13,52 @@ static bool recognise(const rb_probe *probe) {
                               rb_png_recognise(probe->bytes, probe->n_bytes));
 }
 
+rb_error rb_image_allocate(rb_context *ctx, rb_file_bytes file, int64_t height, int64_t width,
+                           int64_t channels, bool deflated, int64_t pixel_bits, rb_image *image) {
+    int64_t pixels, cells, bits, most;
+    bool fits = rb_multiply(height, width, &pixels) && rb_multiply(pixels, channels, &cells) &&
+                rb_multiply(pixels, pixel_bits, &bits) &&
+                rb_multiply(file.count, 8 * (deflated ? RB_DEFLATE_LIMIT : 1), &most);
+    if (!fits || bits > most) {
+        return rb_fail(
+            ctx, RB_ERROR_FORMAT,
+            "%s: the header promises a picture of %lld x %lld pixels, more than the file "
+            "can hold",
+            file.path, (long long)width, (long long)height);
+    }
+    image->values = rb_alloc(ctx, cells, sizeof *image->values);
+    if (!image->values) {
+        return RB_ERROR_MEMORY;
+    }
+    image->height = height;
+    image->width = width;
+    image->channels = channels;
+    return RB_OK;
+}
+
+rb_error rb_image_decode(rb_context *ctx, const char *path, rb_image *image) {
+    *image = (rb_image){0};
+    unsigned char *bytes = NULL;
+    int64_t count = 0;
+    rb_error err = rb_load_bytes(ctx, path, &bytes, &count);
+    if (!err) {
+        rb_file_bytes file = {path, bytes, count};
+        if (rb_png_recognise(bytes, count)) {
+            err = rb_png_decode(ctx, file, image);
+        } else if (rb_pnm_recognise(bytes, count)) {
+            err = rb_pnm_decode(ctx, file, image);
+        } else {
+            err = rb_fail(ctx, RB_ERROR_FORMAT, "%s: this is no PGM, PPM or PNG picture", path);
+        }
+    }
+    rb_free(bytes);
+    if (err) {
+        rb_free(image->values);
+        image->values = NULL;
+    }
+    return err;
+}
+
 /* Copies the tile whose upper left pixel is (row, column) into one sample. */
 static void copy_tile(const rb_image *image, int64_t row, int64_t column, int64_t height,
                       int64_t width, float *sample) {
@@ -73,9 +119,7 @@ static rb_error read_image(rb_context *ctx, const char *path, const rb_read_opti
         return err;
     }
     err = tile_size(ctx, path, options ? options->patches : NULL, &image, size);
-    if (!err) {
-        err = cut(ctx, &image, size[0], size[1], matrix);
-    }
+    err = err ? err : cut(ctx, &image, size[0], size[1], matrix);
     rb_free(image.values);
     return err;
 }

@@ -1,4 +1,4 @@
-/* Pictures in memory: what the readers of picture formats give to image.c. */
+/* Pictures in memory, and the formats of their files: for image.c, picture.c, png.c and pnm.c. */
 #ifndef RB_IO_IMAGE_H
 #define RB_IO_IMAGE_H
 
@@ -21,6 +21,11 @@ rb_error rb_pnm_decode(rb_context *ctx, rb_file_bytes file, rb_image *image);
 
 bool rb_png_recognise(const unsigned char *bytes, int64_t count);
 rb_error rb_png_decode(rb_context *ctx, rb_file_bytes file, rb_image *image);
+
+/* A row of levels as bytes, the larger byte first where there are two. */
+void rb_image_levels(const rb_image *image, int64_t row, unsigned char *bytes);
+/* `row` has room for the levels of one. */
+bool rb_png_write(FILE *file, const rb_image *image, unsigned char *row);
 
 /* Reads a picture. On failure image->values is NULL. */
 rb_error rb_image_decode(rb_context *ctx, const char *path, rb_image *image);

@@ -2,10 +2,8 @@
 #include "io.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <stddef.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <zlib.h>
 
 static const rb_option table[] = {
@@ -63,49 +61,24 @@ static void take_suffix(const char *path, char suffix[MOST_SUFFIX]) {
     }
 }
 
-/* The first bytes of a file, decompressed. */
-static rb_error take_bytes(rb_context *ctx, rb_probe *probe) {
-    errno = 0;
-    gzFile file = gzopen(probe->path, "rbe");
-    if (!file) {
-        return rb_fail(ctx, errno ? RB_ERROR_FILE : RB_ERROR_MEMORY, "cannot read %s: %s",
-                       probe->path, errno ? strerror(errno) : "out of memory");
+static rb_error look_at(rb_context *ctx, const char *path, char suffix[MOST_SUFFIX],
+                        rb_probe *probe) {
+    gzFile file;
+    take_suffix(path, suffix);
+    *probe = (rb_probe){.path = path, .suffix = suffix};
+    rb_error err = rb_file_check(ctx, path, &probe->folder);
+    err = err || probe->folder ? err : rb_gz_open(ctx, path, &file);
+    if (err || probe->folder) {
+        return err;
     }
     probe->n_bytes = gzread(file, probe->bytes, sizeof probe->bytes);
     probe->gzip = !gzdirect(file);
-    rb_error err = RB_OK;
-    int code;
-    if (probe->n_bytes < 0) {
-        const char *reason = gzerror(file, &code);
-        err = code == Z_ERRNO
-                  ? rb_fail(ctx, RB_ERROR_FILE, "cannot read %s: %s", probe->path, strerror(errno))
-                  : rb_fail(ctx, RB_ERROR_FORMAT, "%s is a damaged gzip file: %s", probe->path,
-                            reason);
-    } else if (probe->n_bytes == 0) {
-        gzerror(file, &code); /* a compressed file may end before its first byte */
-        err = rb_fail(ctx, RB_ERROR_FORMAT, "%s is %s", probe->path,
-                      code == Z_OK ? "empty" : "a truncated gzip file");
+    if (probe->n_bytes <= 0) { /* a compressed file may end before its first byte */
+        err = rb_gz_check(ctx, path, file, -1);
+        err = err ? err : rb_fail(ctx, RB_ERROR_FORMAT, "%s is empty", path);
     }
     gzclose(file);
     return err;
-}
-
-static rb_error look_at(rb_context *ctx, const char *path, char suffix[MOST_SUFFIX],
-                        rb_probe *probe) {
-    struct stat info;
-    take_suffix(path, suffix);
-    *probe = (rb_probe){.path = path, .suffix = suffix};
-    if (stat(path, &info)) {
-        return rb_fail(ctx, RB_ERROR_FILE, "cannot read %s: %s", path,
-                       errno == ENOENT ? "there is no such file" : strerror(errno));
-    }
-    probe->folder = S_ISDIR(info.st_mode);
-    if (!probe->folder && !S_ISREG(info.st_mode)) {
-        return rb_fail(ctx, RB_ERROR_FILE,
-                       "cannot read %s: it is no regular file; save what it gives to a file first",
-                       path);
-    }
-    return probe->folder ? RB_OK : take_bytes(ctx, probe);
 }
 
 /* What to do with a file of a kind that is often tried; NULL: it is none of them. */
@@ -163,6 +136,10 @@ rb_error rb_format_of(rb_context *ctx, const char *path, const char **name) {
     rb_error err = find_format(ctx, path, &format);
     *name = err ? NULL : format->name;
     return err;
+}
+
+const char *rb_source_format(const rb_source *source) {
+    return source->format;
 }
 
 /* ---- reading it ---- */
@@ -232,12 +209,9 @@ rb_error rb_read(rb_context *ctx, const char *path, const rb_read_options *given
     const rb_format *format;
     rb_reading reading;
     *matrix = NULL;
-    rb_error err = prepare(ctx, path, given, &options, &format);
-    if (err) {
-        return err;
-    }
     rb_reading_begin(ctx, &reading, path);
-    err = read_with(ctx, format, path, &options, matrix);
+    rb_error err = prepare(ctx, path, given, &options, &format);
+    err = err ? err : read_with(ctx, format, path, &options, matrix);
     if (!err && check_shape(ctx, (*matrix)->n_samples, (*matrix)->n_features)) {
         err = RB_ERROR_MEMORY;
         rb_matrix_free(*matrix);
@@ -257,14 +231,15 @@ static rb_error open_source(rb_context *ctx, const char *path, const rb_read_opt
     if (err) {
         return err;
     }
-    if (format->open) {
-        err = format->open(ctx, path, &options, source);
-        if (err != RB_ERROR_UNSUPPORTED) {
-            return err;
-        }
+    err = format->open ? format->open(ctx, path, &options, source) : RB_ERROR_UNSUPPORTED;
+    if (err == RB_ERROR_UNSUPPORTED) {
+        err = read_with(ctx, format, path, &options, &matrix);
+        err = err ? err : rb_source_own_matrix(ctx, matrix, source);
     }
-    err = read_with(ctx, format, path, &options, &matrix);
-    return err ? err : rb_source_own_matrix(ctx, matrix, source);
+    if (!err) {
+        (*source)->format = format->name;
+    }
+    return err;
 }
 
 rb_error rb_open(rb_context *ctx, const char *path, const rb_read_options *given,

@@ -65,6 +65,14 @@ extern const rb_write_format rb_write_format_npy;       /* npy_write.c */
 extern const rb_write_format rb_write_format_delimited; /* delimited_write.c */
 extern const rb_write_format rb_write_format_hdf5;      /* hdf5_write.c */
 
+/* Does the path end in one of the words ".tsv .tsv.gz", in any case of letters? Gives the word,
+ * unless found is NULL. */
+enum { RB_SUFFIX = 16 };
+bool rb_path_suffix(const char *path, const char *suffixes, char found[RB_SUFFIX]);
+
+/* Copies one row of a matrix, dense or sparse, to n_features contiguous values of a type. */
+void rb_rows_copy(const rb_matrix *m, int64_t row, rb_type type, void *out);
+
 /* ---- files that appear whole or not at all (output.c) ---- */
 
 /* A path to write to, and where it goes when it is done. */
@@ -83,6 +91,11 @@ rb_error rb_output_begin_again(rb_context *ctx, const char *path, rb_output *out
 /* Flushes to disk and renames. Clears the output, also on failure (then nothing is left behind). */
 rb_error rb_output_commit(rb_context *ctx, rb_output *output);
 void rb_output_abandon(rb_output *output);
+/* Commits, or abandons where `err` tells that writing failed. Gives err, or its own. */
+rb_error rb_output_end(rb_context *ctx, rb_error err, rb_output *output);
+/* Makes a file of what `fill` writes. Where writing fails, `fill` may leave it at that. */
+typedef rb_error (*rb_fill_fn)(rb_context *ctx, FILE *file, void *arg);
+rb_error rb_output_file(rb_context *ctx, const char *path, rb_fill_fn fill, void *arg);
 /* Where writing to `path` ends up, as a new text: a link to a file is followed, so that the link
  * stays. */
 char *rb_output_place(rb_context *ctx, const char *path);
@@ -126,7 +139,7 @@ rb_error rb_h5_put_group(rb_h5 *file, const char *path);
 rb_error rb_h5_put_values(rb_h5 *file, const char *path, int64_t rows, int64_t columns,
                           const double *values);
 /* A matrix in its own precision, and reading it back, bit by bit, into one of the same shape
- * (hdf5_bits.c). */
+ * (hdf5_write.c). */
 rb_error rb_h5_put_dense(rb_h5 *file, const char *path, rb_dense values);
 rb_error rb_h5_get_dense(rb_h5 *file, const char *path, rb_dense values);
 rb_error rb_h5_put_integers(rb_h5 *file, const char *path, int64_t count, const int64_t *values);
@@ -177,7 +190,7 @@ rb_error rb_anndata_add(rb_context *ctx, const char *input, const char *output,
 /* Are there none of that name yet? RB_ERROR_ARGUMENT says which are. */
 rb_error rb_anndata_check_new(rb_context *ctx, const char *path, const char *code_name);
 
-/* ---- a column of AnnData (anndata_column.c) ---- */
+/* ---- a column of AnnData (anndata.c) ---- */
 
 /* A column of the table of observations as texts, "" where it has no value, and the names of the
  * observations. RB_ERROR_ARGUMENT with the columns that there are: it has none of that name, or
@@ -213,15 +226,26 @@ void rb_lines_close(rb_lines *lines);
 rb_error rb_lines_next(rb_context *ctx, rb_lines *lines, char **line, int64_t *length);
 int64_t rb_lines_number(const rb_lines *lines); /* of the line last given, from 1 */
 
-/* ---- whole files (load.c) ---- */
+/* ---- files as bytes (load.c) ---- */
+
+/* Can the file be read? RB_ERROR_FILE for what is no regular file, since opening a pipe would wait;
+ * a folder is taken where `folder` is not NULL. */
+rb_error rb_file_check(rb_context *ctx, const char *path, bool *folder);
+/* Opens such a file with zlib, which reads plain files as they are. */
+struct gzFile_s;
+rb_error rb_gz_open(rb_context *ctx, const char *path, struct gzFile_s **file);
+/* What became of the last reading, of `line` lines or, below 0, of bytes. */
+rb_error rb_gz_check(rb_context *ctx, const char *path, struct gzFile_s *file, int64_t line);
+/* Deflate cannot shrink data by more than this factor. */
+enum { RB_DEFLATE_LIMIT = 1032 };
 
 /* Reads a file to its end, gzip unpacked. *bytes is freed with rb_free, also on failure. */
 rb_error rb_load_bytes(rb_context *ctx, const char *path, unsigned char **bytes, int64_t *count);
 
-/* ---- pictures: PNG, PGM, PPM, or .npy of height x width (x channels) ---- */
+/* ---- pictures: PNG, PGM, PPM, or .npy of height x width (x channels) (picture.c) ---- */
 
 /* Reads a picture whose values are all finite. On failure image->values is NULL. */
-rb_error rb_picture_read(rb_context *ctx, const char *path, rb_image *image); /* picture.c */
+rb_error rb_picture_read(rb_context *ctx, const char *path, rb_image *image);
 /* Does the path end as some picture's? RB_ERROR_ARGUMENT. */
 rb_error rb_picture_check_suffix(rb_context *ctx, const char *path);
 /* Can a picture with such a largest value (rb_image) be written there? By the suffix of the path;
@@ -231,15 +255,17 @@ rb_error rb_picture_check(rb_context *ctx, const char *path, int64_t channels, i
  * become these. */
 rb_error rb_picture_write(rb_context *ctx, const char *path, const rb_image *image);
 
+/* Reads a recording; several channels become their mean. On failure sound->values is NULL
+ * (segments.c). */
+rb_error rb_sound_decode(rb_context *ctx, const char *path, rb_sound *sound);
+
 /* What the options of patches ask for. */
 rb_error rb_patches_plan_of(rb_context *ctx, const rb_patches_options *options,
                             rb_patches_plan *plan); /* patches.c */
 
-/* ---- names (unique.c) ---- */
-
-/* Gives doubles among the names a number ("A", "A-1", "A-2"), as single-cell programs do. On
- * failure the names stay. */
-rb_error rb_names_make_unique(rb_context *ctx, rb_names **names);
+/* What a model file says of itself; docs/model-format.md explains it. */
+#define RB_STORE_FORMAT "rarebit-model"
+enum { RB_STORE_VERSION = 1 };
 
 #pragma GCC visibility pop
 

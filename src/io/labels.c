@@ -182,9 +182,7 @@ rb_error rb_labels_read(rb_context *ctx, const char *where, const rb_source *sou
     int64_t n = rb_source_samples(source);
     const char **class_of_sample = rb_alloc(ctx, n, sizeof *class_of_sample);
     err = class_of_sample ? find_classes(ctx, where, &t, source, class_of_sample) : RB_ERROR_MEMORY;
-    if (!err) {
-        err = fill(ctx, class_of_sample, n, labels);
-    }
+    err = err ? err : fill(ctx, class_of_sample, n, labels);
     if (!err && labels->n_labelled == 0) {
         err = rb_fail(ctx, RB_ERROR_DATA, "%s gives no sample a class", where);
     }

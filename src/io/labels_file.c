@@ -63,10 +63,9 @@ static rb_error read_lines(rb_context *ctx, rb_lines *lines, bool *two, rb_name_
         if (!err && *two) {
             err = rb_name_list_add(ctx, names, c.first, c.first_length);
         }
-        if (!err) {
-            err = rb_name_list_add(ctx, classes, *two ? c.second : c.first,
-                                   *two ? c.second_length : c.first_length);
-        }
+        err = err ? err
+                  : rb_name_list_add(ctx, classes, *two ? c.second : c.first,
+                                     *two ? c.second_length : c.first_length);
         if (err) {
             return err;
         }
@@ -85,15 +84,12 @@ static rb_error read_text(rb_context *ctx, const char *path, rb_label_table *t) 
     err = read_lines(ctx, lines, &two, &names, &classes);
     if (err) {
         rb_fail_prefix(ctx, "%s: ", path);
-    } else {
-        t->names = two ? rb_name_list_finish(ctx, &names) : NULL;
-        t->classes = rb_name_list_finish(ctx, &classes);
-        t->header = true;
-        err = (t->names || !two) && t->classes ? RB_OK : RB_ERROR_MEMORY;
     }
-    rb_lines_close(lines);
+    t->header = !err;
+    err = rb_name_list_end(ctx, err, &classes, &t->classes);
+    err = two ? rb_name_list_end(ctx, err, &names, &t->names) : err;
     rb_name_list_clear(&names);
-    rb_name_list_clear(&classes);
+    rb_lines_close(lines);
     return err;
 }
 

@@ -24,6 +24,25 @@ rb_error rb_lines_next_filled(rb_context *ctx, rb_lines *lines, char **line, int
     }
 }
 
+/* Gives the first lines that are not blank to a function, with their number, from 0. */
+typedef rb_error (*note_fn)(rb_context *ctx, void *arg, int row, char *line, int64_t length);
+
+static rb_error walk(rb_context *ctx, const char *path, note_fn note, void *arg) {
+    rb_lines *lines;
+    char *line;
+    int64_t length, blank;
+    rb_error err = rb_lines_open(ctx, path, &lines);
+    for (int row = 0; !err && row < SAMPLED; row++) {
+        err = rb_lines_next_filled(ctx, lines, &line, &length, &blank);
+        if (err || !line) {
+            break;
+        }
+        err = note(ctx, arg, row, line, length);
+    }
+    rb_lines_close(lines);
+    return err;
+}
+
 /* ---- the delimiter ---- */
 
 /* A character that may separate fields, and what the first lines would look like with it. */
@@ -34,11 +53,17 @@ struct candidate {
     bool numbers; /* every cell but those of the first row and column is one, or missing */
 };
 
-enum { CANDIDATES = 4 };
+static const char delimiters[] = {'\t', ';', ',', ' '};
+enum { CANDIDATES = sizeof delimiters };
+
+struct candidates {
+    struct candidate list[CANDIDATES];
+    int lines;
+};
 
 static void note_candidate(struct candidate *c, int row, char *line, int64_t length) {
     rb_fields fields = rb_fields_of(line, length, c->delimiter);
-    rb_field field;
+    rb_text_field field;
     double value;
     fields.looking = true;
     int64_t count = 0;
@@ -49,6 +74,16 @@ static void note_candidate(struct candidate *c, int row, char *line, int64_t len
         }
     }
     c->fields[row] = count;
+}
+
+static rb_error note_delimiters(rb_context *ctx, void *arg, int row, char *line, int64_t length) {
+    struct candidates *candidates = arg;
+    (void)ctx;
+    for (int c = 0; c < CANDIDATES; c++) {
+        note_candidate(&candidates->list[c], row, line, length);
+    }
+    candidates->lines = row + 1;
+    return RB_OK;
 }
 
 /* How well a candidate explains the lines: 0 when it stands nowhere. A header may have one field
@@ -70,50 +105,26 @@ static int rank(const struct candidate *c, int lines) {
 }
 
 /* The best, the first among equals; none when there is one column. */
-static char choose_delimiter(const struct candidate *candidates, int lines) {
-    int best = 0;
-    char delimiter = '\0';
-    for (int i = 0; i < CANDIDATES; i++) {
-        int found = rank(&candidates[i], lines);
-        if (found > best) {
-            best = found;
-            delimiter = candidates[i].delimiter;
-        }
-    }
-    return delimiter;
-}
-
 static rb_error find_delimiter(rb_context *ctx, const char *path, const char *words,
                                char *delimiter) {
-    struct candidate candidates[CANDIDATES] = {{.delimiter = '\t', .numbers = true},
-                                               {.delimiter = ';', .numbers = true},
-                                               {.delimiter = ',', .numbers = true},
-                                               {.delimiter = ' ', .numbers = true}};
-    int64_t length, blank;
-    rb_lines *lines;
-    char *line;
-    int count = 0;
-    rb_error err = rb_lines_open(ctx, path, &lines);
-    while (!err && count < SAMPLED) {
-        err = rb_lines_next_filled(ctx, lines, &line, &length, &blank);
-        if (err || !line) {
-            break;
-        }
-        for (int c = 0; c < CANDIDATES; c++) {
-            candidates[c].words = words;
-            note_candidate(&candidates[c], count, line, length);
-        }
-        count++;
+    struct candidates candidates = {.lines = 0};
+    int best = 0;
+    for (int c = 0; c < CANDIDATES; c++) {
+        candidates.list[c] =
+            (struct candidate){.delimiter = delimiters[c], .words = words, .numbers = true};
     }
-    rb_lines_close(lines);
-    if (!err && count == 0) {
-        err =
-            rb_fail(ctx, RB_ERROR_FORMAT, "%s is empty: there is no line with a value in it", path);
+    rb_error err = walk(ctx, path, note_delimiters, &candidates);
+    if (err || candidates.lines == 0) {
+        return err ? err
+                   : rb_fail(ctx, RB_ERROR_FORMAT,
+                             "%s is empty: there is no line with a value in it", path);
     }
-    if (!err) {
-        *delimiter = choose_delimiter(candidates, count);
+    for (int c = 0; c < CANDIDATES; c++) {
+        int found = rank(&candidates.list[c], candidates.lines);
+        *delimiter = found > best ? delimiters[c] : *delimiter;
+        best = found > best ? found : best;
     }
-    return err;
+    return RB_OK;
 }
 
 /* ---- names ---- */
@@ -129,6 +140,7 @@ struct column {
 
 struct sample {
     const char *words; /* that are missing values */
+    char delimiter;
     struct column *columns;
     int64_t first_fields; /* of the first row */
     int64_t fields;       /* of the second row; of the first when it is alone */
@@ -136,13 +148,13 @@ struct sample {
     bool comment;         /* the first row begins with # */
 };
 
-static void note_first(const char *words, struct column *column, const rb_field *field) {
+static void note_first(const char *words, struct column *column, const rb_text_field *field) {
     column->first = rb_cell_read_with(words, field->text, field->length, &column->first_value);
     column->first_quoted = field->quoted;
     column->first_empty = field->length == 0;
 }
 
-static void note_below(const char *words, struct column *column, const rb_field *field) {
+static void note_below(const char *words, struct column *column, const rb_text_field *field) {
     double value;
     rb_cell cell = rb_cell_read_with(words, field->text, field->length, &value);
     if (rb_decimal_comma(field->text, field->length) || rb_thousands(field->text, field->length)) {
@@ -156,20 +168,7 @@ static void note_below(const char *words, struct column *column, const rb_field 
     column->unquoted = column->unquoted || !field->quoted;
 }
 
-/* Looks at the fields of one line; `row` 0 is the first. */
-static void note_line(struct sample *sample, char *line, int64_t length, char delimiter, int row) {
-    rb_fields fields = rb_fields_of(line, length, delimiter);
-    rb_field field;
-    int64_t most = row == 0 ? sample->first_fields : sample->fields;
-    for (int64_t j = 0; j < most && rb_fields_next(&fields, &field); j++) {
-        if (row == 0) {
-            note_first(sample->words, &sample->columns[j], &field);
-        } else {
-            note_below(sample->words, &sample->columns[j], &field);
-        }
-    }
-}
-
+/* The columns of the first two lines; the second may have more. */
 static rb_error reserve(rb_context *ctx, struct sample *sample, int64_t old, int64_t count) {
     struct column *columns = rb_alloc_zero(ctx, count, sizeof *columns);
     if (!columns) {
@@ -183,33 +182,26 @@ static rb_error reserve(rb_context *ctx, struct sample *sample, int64_t old, int
     return RB_OK;
 }
 
-static rb_error take_sample(rb_context *ctx, const char *path, char delimiter,
-                            struct sample *sample) {
-    rb_lines *lines;
-    char *line;
-    int64_t length, blank;
-    rb_error err = rb_lines_open(ctx, path, &lines);
-    for (int row = 0; !err && row < SAMPLED; row++) {
-        err = rb_lines_next_filled(ctx, lines, &line, &length, &blank);
-        if (err || !line) {
-            break;
-        }
-        int64_t count = row < 2 ? rb_fields_count(line, length, delimiter) : 0;
-        if (row == 0) {
-            sample->first_fields = sample->fields = count;
-            sample->comment = *line == '#';
-            err = reserve(ctx, sample, 0, count);
-        } else if (row == 1) {
-            sample->fields = count;
-            err = count > sample->first_fields ? reserve(ctx, sample, sample->first_fields, count)
-                                               : RB_OK;
-        }
-        if (!err) {
-            note_line(sample, line, length, delimiter, row);
-            sample->rows = row;
+/* Looks at the fields of one line; `row` 0 is the first. */
+static rb_error note_line(rb_context *ctx, void *arg, int row, char *line, int64_t length) {
+    struct sample *sample = arg;
+    rb_text_field field;
+    rb_error err = RB_OK;
+    if (row < 2) {
+        int64_t count = rb_fields_count(line, length, sample->delimiter);
+        sample->first_fields = row == 0 ? count : sample->first_fields;
+        sample->fields = count;
+        sample->comment = row == 0 ? *line == '#' : sample->comment;
+        if (row == 0 || count > sample->first_fields) {
+            err = reserve(ctx, sample, row == 0 ? 0 : sample->first_fields, count);
         }
     }
-    rb_lines_close(lines);
+    rb_fields fields = rb_fields_of(line, length, sample->delimiter);
+    int64_t most = row == 0 ? sample->first_fields : sample->fields;
+    for (int64_t j = 0; !err && j < most && rb_fields_next(&fields, &field); j++) {
+        (row == 0 ? note_first : note_below)(sample->words, &sample->columns[j], &field);
+    }
+    sample->rows = row;
     return err;
 }
 
@@ -292,9 +284,8 @@ rb_error rb_layout_find(rb_context *ctx, const char *path, const rb_read_options
     struct sample sample = {.words = options->missing_words};
     *layout = (rb_layout){0};
     rb_error err = find_delimiter(ctx, path, options->missing_words, &layout->delimiter);
-    if (!err) {
-        err = take_sample(ctx, path, layout->delimiter, &sample);
-    }
+    sample.delimiter = layout->delimiter;
+    err = err ? err : walk(ctx, path, note_line, &sample);
     if (!err) {
         find_names(&sample, options, layout);
     }

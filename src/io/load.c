@@ -1,57 +1,91 @@
-/* A whole file in memory, plain or gzip. */
+/* Files as bytes, plain or gzip. */
 #include "io.h"
 
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 #include <zlib.h>
 
-/* Reads an open file to its end; zlib reads plain files as they are. */
-static rb_error read_all(rb_context *ctx, const char *path, gzFile file, unsigned char **bytes,
-                         int64_t *count) {
-    int64_t room = 0;
-    for (;;) {
+rb_error rb_file_check(rb_context *ctx, const char *path, bool *folder) {
+    struct stat info;
+    if (stat(path, &info) || access(path, R_OK)) {
+        return rb_fail(ctx, RB_ERROR_FILE, "cannot read %s: %s", path,
+                       errno == ENOENT ? "there is no such file" : strerror(errno));
+    }
+    bool is_folder = S_ISDIR(info.st_mode);
+    if (folder) {
+        *folder = is_folder;
+    }
+    if (S_ISREG(info.st_mode) || (is_folder && folder)) {
+        return RB_OK;
+    }
+    return rb_fail(ctx, RB_ERROR_FILE, "cannot read %s: it is %s", path,
+                   is_folder ? "a folder" : "no regular file; save what it gives to a file first");
+}
+
+rb_error rb_gz_open(rb_context *ctx, const char *path, struct gzFile_s **file) {
+    *file = NULL;
+    rb_error err = rb_file_check(ctx, path, NULL);
+    if (err) {
+        return err;
+    }
+    errno = 0;
+    int descriptor = rb_reading_open(ctx, path);
+    *file = descriptor < 0 ? NULL : gzdopen(descriptor, "rb");
+    if (!*file && descriptor >= 0) {
+        close(descriptor);
+    }
+    return *file   ? RB_OK
+           : errno ? rb_fail(ctx, RB_ERROR_FILE, "cannot read %s: %s", path, strerror(errno))
+                   : rb_fail(ctx, RB_ERROR_MEMORY, "cannot read %s: out of memory", path);
+}
+
+rb_error rb_gz_check(rb_context *ctx, const char *path, struct gzFile_s *file, int64_t line) {
+    int code;
+    char after[40] = "";
+    const char *reason = gzerror(file, &code);
+    if (code == Z_OK || code == Z_STREAM_END) {
+        return RB_OK;
+    }
+    if (code == Z_ERRNO) {
+        return rb_fail(ctx, RB_ERROR_FILE, "cannot read %s: %s", path, strerror(errno));
+    }
+    if (code == Z_MEM_ERROR) {
+        return rb_fail(ctx, RB_ERROR_MEMORY, "cannot read %s: out of memory", path);
+    }
+    if (line >= 0) {
+        snprintf(after, sizeof after, " (after line %lld)", (long long)line);
+    }
+    return rb_fail(ctx, RB_ERROR_FORMAT, "%s is a damaged or truncated gzip file%s: %s", path,
+                   after, reason);
+}
+
+rb_error rb_load_bytes(rb_context *ctx, const char *path, unsigned char **bytes, int64_t *count) {
+    gzFile file;
+    int64_t room = 0, ask = 0, got = 0;
+    *bytes = NULL;
+    *count = 0;
+    rb_error err = rb_gz_open(ctx, path, &file);
+    if (err) {
+        return err;
+    }
+    do {
         if (*count == room) {
             int64_t more = room ? 2 * room : 1 << 16;
             unsigned char *grown = rb_grow(ctx, *bytes, room, more, 1);
             if (!grown) {
+                gzclose(file);
                 return RB_ERROR_MEMORY;
             }
             *bytes = grown;
             room = more;
         }
-        int64_t ask = room - *count < 1 << 30 ? room - *count : 1 << 30;
-        int got = gzread(file, *bytes + *count, (unsigned)ask);
-        if (got < ask) {
-            *count += got > 0 ? got : 0;
-            break;
-        }
-        *count += got;
-    }
-    int code;
-    const char *message = gzerror(file, &code);
-    if (code == Z_ERRNO) {
-        return rb_fail(ctx, RB_ERROR_FILE, "%s: cannot be read: %s", path, strerror(errno));
-    }
-    if (code != Z_OK && code != Z_STREAM_END) {
-        return rb_fail(ctx, RB_ERROR_FORMAT, "%s: the gzip file is damaged: %s", path, message);
-    }
-    return RB_OK;
-}
-
-rb_error rb_load_bytes(rb_context *ctx, const char *path, unsigned char **bytes, int64_t *count) {
-    struct stat status;
-    *bytes = NULL;
-    *count = 0;
-    if (stat(path, &status) == 0 && S_ISFIFO(status.st_mode)) { /* opening it would wait */
-        return rb_fail(ctx, RB_ERROR_FILE, "%s: is a pipe; save what it gives to a file first",
-                       path);
-    }
-    gzFile file = gzopen(path, "rb");
-    if (!file) {
-        return rb_fail(ctx, RB_ERROR_FILE, "%s: cannot be opened: %s", path, strerror(errno));
-    }
-    rb_error err = read_all(ctx, path, file, bytes, count);
+        ask = room - *count < 1 << 30 ? room - *count : 1 << 30;
+        got = gzread(file, *bytes + *count, (unsigned)ask);
+        *count += got > 0 ? got : 0;
+    } while (got == ask);
+    err = rb_gz_check(ctx, path, file, -1);
     gzclose(file);
     return err;
 }

@@ -1,6 +1,6 @@
 /* Loading a model. A file may be damaged or made by somebody else: everything is checked. */
 #include "io.h"
-#include "model_store.h"
+#include "io.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* Saving a model. The same fit gives the same bytes, but for the seconds in its history. */
 #include "io.h"
-#include "model_store.h"
+#include "io.h"
 
 #include <math.h>
 #include <stdio.h>

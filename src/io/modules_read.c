@@ -64,10 +64,9 @@ static rb_error read_list(rb_context *ctx, const json_t *root, rb_modules **out)
         m->unit = r;
         err = read_members(ctx, json_object_get(entry, "samples"), "samples", r, &m->samples,
                            &m->n_samples);
-        if (!err) {
-            err = read_members(ctx, json_object_get(entry, "features"), "features", r, &m->features,
-                               &m->n_features);
-        }
+        err = err ? err
+                  : read_members(ctx, json_object_get(entry, "features"), "features", r,
+                                 &m->features, &m->n_features);
     }
     if (err) {
         rb_modules_free(*out);

@@ -1,7 +1,6 @@
 /* Modules to files: a table for spreadsheets (TSV), JSON, and gene sets (GMT); docs/modules.md. */
 #include "io.h"
 
-#include <errno.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +11,7 @@ typedef struct listing {
     const rb_modules *modules;
     const rb_model *model;
     const rb_source *source;
+    rb_modules_format format;
 } listing;
 
 static const char *sample_name(const listing *l, int64_t sample) {
@@ -202,39 +202,15 @@ static rb_error write_json(rb_context *ctx, const listing *l, FILE *file) {
 
 /* ---- the file ---- */
 
-/* Writes to output->path; sentences speak of the path that the user gave. */
-static rb_error write_to(rb_context *ctx, const listing *l, rb_modules_format format,
-                         const rb_output *output) {
-    errno = 0;
-    FILE *file = fopen(output->path, "w");
-    if (!file) {
-        return rb_fail(ctx, RB_ERROR_FILE, "cannot write %s: %s", output->final_path,
-                       strerror(errno));
-    }
-    rb_error err = format == RB_MODULES_JSON  ? write_json(ctx, l, file)
-                   : format == RB_MODULES_GMT ? write_gmt(l, file)
-                                              : write_tsv(l, file);
-    bool failed = ferror(file) != 0;
-    failed |= fclose(file) != 0;
-    if (!err && failed) {
-        err = rb_fail(ctx, RB_ERROR_FILE, "cannot write %s: %s", output->final_path,
-                      strerror(errno ? errno : EIO));
-    }
-    return err;
+static rb_error fill(rb_context *ctx, FILE *file, void *arg) {
+    const listing *l = arg;
+    return l->format == RB_MODULES_JSON  ? write_json(ctx, l, file)
+           : l->format == RB_MODULES_GMT ? write_gmt(l, file)
+                                         : write_tsv(l, file);
 }
 
 rb_error rb_modules_write(rb_context *ctx, const rb_modules *modules, const rb_model *model,
                           const rb_source *source, rb_modules_format format, const char *path) {
-    listing l = {modules, model, source};
-    rb_output output;
-    rb_error err = rb_output_begin(ctx, path, &output);
-    if (err) {
-        return err;
-    }
-    err = write_to(ctx, &l, format, &output);
-    if (err) {
-        rb_output_abandon(&output);
-        return err;
-    }
-    return rb_output_commit(ctx, &output);
+    listing l = {modules, model, source, format};
+    return rb_output_file(ctx, path, fill, &l);
 }

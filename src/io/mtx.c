@@ -1,27 +1,41 @@
 /* Matrix Market: coordinate files become sparse rows, array files dense ones. */
-#include "mtx.h"
 #include "cells.h"
 
 #include <string.h>
 #include <strings.h>
 
+enum symmetry { MTX_GENERAL, MTX_SYMMETRIC, MTX_SKEW };
+
+struct mtx {
+    const char *path;
+    rb_lines *lines;
+    bool array, pattern, integer;
+    enum symmetry symmetry;
+    int64_t rows, columns;
+    int64_t entries; /* in the file */
+    /* What was read: coordinate files have rows and columns of values, from 0. */
+    int32_t *row, *column;
+    double *value;
+    int64_t used, room;
+};
+
 /* Rows and columns may be empty, but a header that names a great many with hardly an entry is
  * damaged: it must not make us ask for gigabytes. */
 enum { FREE_LINES = 1 << 24, LINES_AN_ENTRY = 64 };
 
-static rb_error damaged(rb_context *ctx, const rb_mtx *m, const char *what) {
+static rb_error damaged(rb_context *ctx, const struct mtx *m, const char *what) {
     return rb_fail(ctx, RB_ERROR_FORMAT, "%s, row %lld: %s", m->path,
                    (long long)rb_lines_number(m->lines), what);
 }
 
 /* ---- the header ---- */
 
-static bool is_word(const rb_field *field, const char *word) {
+static bool is_word(const rb_text_field *field, const char *word) {
     return field->length == (int64_t)strlen(word) &&
            strncasecmp(field->text, word, strlen(word)) == 0;
 }
 
-static rb_error refuse_kind(rb_context *ctx, const rb_mtx *m, const rb_field *field,
+static rb_error refuse_kind(rb_context *ctx, const struct mtx *m, const rb_text_field *field,
                             const char *offered) {
     char shown[RB_SHOWN];
     return rb_fail(ctx, RB_ERROR_UNSUPPORTED,
@@ -30,10 +44,10 @@ static rb_error refuse_kind(rb_context *ctx, const rb_mtx *m, const rb_field *fi
 }
 
 /* "%%MatrixMarket matrix coordinate real general" */
-static rb_error read_banner(rb_context *ctx, rb_mtx *m) {
+static rb_error read_banner(rb_context *ctx, struct mtx *m) {
     char *line;
     int64_t length;
-    rb_field words[5];
+    rb_text_field words[5];
     rb_error err = rb_lines_next(ctx, m->lines, &line, &length);
     if (err) {
         return err;
@@ -55,9 +69,9 @@ static rb_error read_banner(rb_context *ctx, rb_mtx *m) {
     m->array = is_word(&words[2], "array");
     m->integer = is_word(&words[3], "integer") || is_word(&words[3], "unsigned-integer");
     m->pattern = is_word(&words[3], "pattern");
-    m->symmetry = is_word(&words[4], "symmetric")        ? RB_MTX_SYMMETRIC
-                  : is_word(&words[4], "skew-symmetric") ? RB_MTX_SKEW
-                                                         : RB_MTX_GENERAL;
+    m->symmetry = is_word(&words[4], "symmetric")        ? MTX_SYMMETRIC
+                  : is_word(&words[4], "skew-symmetric") ? MTX_SKEW
+                                                         : MTX_GENERAL;
     if (!m->array && !is_word(&words[2], "coordinate")) {
         return refuse_kind(ctx, m, &words[2], "coordinate or array");
     }
@@ -66,14 +80,14 @@ static rb_error read_banner(rb_context *ctx, rb_mtx *m) {
         (m->array && m->pattern)) {
         return refuse_kind(ctx, m, &words[3], "real or integer, or pattern with coordinates");
     }
-    if (m->symmetry == RB_MTX_GENERAL && !is_word(&words[4], "general")) {
+    if (m->symmetry == MTX_GENERAL && !is_word(&words[4], "general")) {
         return refuse_kind(ctx, m, &words[4], "general, symmetric or skew-symmetric");
     }
     return RB_OK;
 }
 
 /* The next line with something on it that is no comment; NULL at the end. */
-static rb_error next_line(rb_context *ctx, rb_mtx *m, char **line, int64_t *length) {
+static rb_error next_line(rb_context *ctx, struct mtx *m, char **line, int64_t *length) {
     int64_t blank;
     do {
         rb_error err = rb_lines_next_filled(ctx, m->lines, line, length, &blank);
@@ -111,7 +125,7 @@ static bool at_end(const char *at, const char *end) {
     return at == end;
 }
 
-static rb_error check_sizes(rb_context *ctx, const rb_mtx *m) {
+static rb_error check_sizes(rb_context *ctx, const struct mtx *m) {
     if (m->rows == 0 || m->columns == 0) {
         return rb_fail(ctx, RB_ERROR_FORMAT, "%s is empty: it has %lld rows and %lld columns",
                        m->path, (long long)m->rows, (long long)m->columns);
@@ -121,7 +135,7 @@ static rb_error check_sizes(rb_context *ctx, const rb_mtx *m) {
                        "%s has %lld rows and %lld columns, but at most %d are possible", m->path,
                        (long long)m->rows, (long long)m->columns, INT32_MAX);
     }
-    if (m->symmetry != RB_MTX_GENERAL && m->rows != m->columns) {
+    if (m->symmetry != MTX_GENERAL && m->rows != m->columns) {
         return damaged(ctx, m, "a symmetric matrix must have as many rows as columns");
     }
     int64_t larger = m->rows > m->columns ? m->rows : m->columns;
@@ -135,19 +149,19 @@ static rb_error check_sizes(rb_context *ctx, const rb_mtx *m) {
 }
 
 /* How many numbers an array file holds. */
-static int64_t array_entries(const rb_mtx *m) {
+static int64_t array_entries(const struct mtx *m) {
     int64_t n = m->rows;
     switch (m->symmetry) {
-    case RB_MTX_SYMMETRIC:
+    case MTX_SYMMETRIC:
         return n * (n + 1) / 2;
-    case RB_MTX_SKEW:
+    case MTX_SKEW:
         return n * (n - 1) / 2;
     default:
         return n * m->columns;
     }
 }
 
-static rb_error read_sizes(rb_context *ctx, rb_mtx *m) {
+static rb_error read_sizes(rb_context *ctx, struct mtx *m) {
     char *line;
     int64_t length;
     rb_error err = next_line(ctx, m, &line, &length);
@@ -174,7 +188,7 @@ static rb_error read_sizes(rb_context *ctx, rb_mtx *m) {
 
 /* ---- entries ---- */
 
-static rb_error make_room(rb_context *ctx, rb_mtx *m) {
+static rb_error make_room(rb_context *ctx, struct mtx *m) {
     if (m->used + 2 <= m->room) { /* an entry and its mirror image */
         return RB_OK;
     }
@@ -192,7 +206,7 @@ static rb_error make_room(rb_context *ctx, rb_mtx *m) {
     return RB_OK;
 }
 
-static void add_entry(rb_mtx *m, int64_t row, int64_t column, double value) {
+static void add_entry(struct mtx *m, int64_t row, int64_t column, double value) {
     m->row[m->used] = (int32_t)row;
     m->column[m->used] = (int32_t)column;
     m->value[m->used] = value;
@@ -200,7 +214,7 @@ static void add_entry(rb_mtx *m, int64_t row, int64_t column, double value) {
 }
 
 /* A value at the end of a line, field number `column` of it. */
-static rb_error take_value(rb_context *ctx, const rb_mtx *m, const char *at, const char *end,
+static rb_error take_value(rb_context *ctx, const struct mtx *m, const char *at, const char *end,
                            int column, double *value) {
     char shown[RB_SHOWN];
     while (at < end && (*at == ' ' || *at == '\t')) {
@@ -219,7 +233,8 @@ static rb_error take_value(rb_context *ctx, const rb_mtx *m, const char *at, con
                    cell == RB_CELL_INFINITE ? "infinite" : "no number");
 }
 
-static rb_error take_coordinates(rb_context *ctx, rb_mtx *m, const char *line, const char *end) {
+static rb_error take_coordinates(rb_context *ctx, struct mtx *m, const char *line,
+                                 const char *end) {
     const char *at = line;
     int64_t row, column;
     double value = 1;
@@ -236,36 +251,33 @@ static rb_error take_coordinates(rb_context *ctx, rb_mtx *m, const char *line, c
         return damaged(ctx, m, "a pattern has no values");
     }
     rb_error err = m->pattern ? RB_OK : take_value(ctx, m, at, end, 3, &value);
-    if (!err) {
-        err = make_room(ctx, m);
-    }
+    err = err ? err : make_room(ctx, m);
     if (err) {
         return err;
     }
-    bool skew = m->symmetry == RB_MTX_SKEW;
+    bool skew = m->symmetry == MTX_SKEW;
     if (skew && row == column && value != 0) {
         return damaged(ctx, m, "the diagonal of a skew-symmetric matrix must be 0");
     }
     add_entry(m, row - 1, column - 1, value);
-    if (m->symmetry != RB_MTX_GENERAL && row != column) {
+    if (m->symmetry != MTX_GENERAL && row != column) {
         add_entry(m, column - 1, row - 1, skew ? -value : value);
     }
     return RB_OK;
 }
 
-static rb_error take_array_value(rb_context *ctx, rb_mtx *m, const char *line, const char *end) {
+static rb_error take_array_value(rb_context *ctx, struct mtx *m, const char *line,
+                                 const char *end) {
     double value;
     rb_error err = take_value(ctx, m, line, end, 1, &value);
-    if (!err) {
-        err = make_room(ctx, m);
-    }
+    err = err ? err : make_room(ctx, m);
     if (!err) {
         m->value[m->used++] = value;
     }
     return err;
 }
 
-static rb_error read_entries(rb_context *ctx, rb_mtx *m) {
+static rb_error read_entries(rb_context *ctx, struct mtx *m) {
     char *line;
     int64_t length;
     for (int64_t count = 0;; count++) {
@@ -288,27 +300,168 @@ static rb_error read_entries(rb_context *ctx, rb_mtx *m) {
     }
 }
 
+/* ---- the matrix ---- */
+
+/* Counts fit into float32 when they are whole and at most 2^24; whatever is said to be real stays
+ * float64. */
+static rb_type fitting_type(const struct mtx *m) {
+    if (!m->integer && !m->pattern) {
+        return RB_FLOAT64;
+    }
+    for (int64_t e = 0; e < m->used; e++) {
+        if (!((double)(float)m->value[e] == m->value[e])) {
+            return RB_FLOAT64;
+        }
+    }
+    return RB_FLOAT32;
+}
+
+/* The entries sorted by row, those of a row in the order of the file. */
+static void sort_by_row(const struct mtx *m, int64_t *starts, int32_t *columns, double *values) {
+    for (int64_t e = 0; e < m->used; e++) {
+        starts[m->row[e] + 1]++;
+    }
+    for (int64_t i = 0; i < m->rows; i++) {
+        starts[i + 1] += starts[i];
+    }
+    for (int64_t e = 0; e < m->used; e++) {
+        int64_t to = starts[m->row[e]]++;
+        columns[to] = m->column[e];
+        values[to] = m->value[e];
+    }
+    memmove(starts + 1, starts, (size_t)m->rows * sizeof *starts);
+    starts[0] = 0;
+}
+
+static bool ascending(const struct mtx *m, const int64_t *starts, const int32_t *columns) {
+    for (int64_t i = 0; i < m->rows; i++) {
+        for (int64_t e = starts[i] + 1; e < starts[i + 1]; e++) {
+            if (columns[e] < columns[e - 1]) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+/* Sorts the columns of every row: a matrix transposed twice has them in order. */
+static rb_error sort_columns(rb_context *ctx, const struct mtx *m, int64_t *starts,
+                             int32_t *columns, double *values) {
+    int64_t *column_starts = rb_alloc(ctx, m->columns + 1, sizeof *column_starts);
+    int32_t *rows = rb_alloc(ctx, m->used, sizeof *rows);
+    double *turned = rb_alloc(ctx, m->used, sizeof *turned);
+    rb_error err = column_starts && rows && turned ? RB_OK : RB_ERROR_MEMORY;
+    if (!err) {
+        rb_csr given = {m->rows, m->columns, starts, columns, values, RB_FLOAT64};
+        rb_csr_transpose(given, column_starts, rows, turned);
+        rb_csr by_column = {m->columns, m->rows, column_starts, rows, turned, RB_FLOAT64};
+        rb_csr_transpose(by_column, starts, columns, values);
+    }
+    rb_free(column_starts);
+    rb_free(rows);
+    rb_free(turned);
+    return err;
+}
+
+/* Entries of one place that stand side by side become their sum. */
+static void sum_duplicates(const struct mtx *m, int64_t *starts, int32_t *columns, double *values) {
+    int64_t used = 0, begin = 0;
+    for (int64_t i = 0; i < m->rows; i++) {
+        int64_t first = used, end = starts[i + 1];
+        for (int64_t e = begin; e < end; e++) {
+            if (used > first && columns[used - 1] == columns[e]) {
+                values[used - 1] += values[e];
+            } else {
+                columns[used] = columns[e];
+                values[used] = values[e];
+                used++;
+            }
+        }
+        begin = end;
+        starts[i + 1] = used;
+    }
+}
+
+/* Numbers that fit become float32, in place: one is written only after its float64 was read. */
+static void narrow(double *values, int64_t count) {
+    char *out = (char *)values;
+    for (int64_t e = 0; e < count; e++) {
+        float value = (float)values[e];
+        memcpy(out + e * (int64_t)sizeof value, &value, sizeof value);
+    }
+}
+
+static rb_error make_sparse(rb_context *ctx, struct mtx *m, rb_matrix **matrix) {
+    int64_t *starts = rb_alloc_zero(ctx, m->rows + 1, sizeof *starts);
+    int32_t *columns = rb_alloc(ctx, m->used, sizeof *columns);
+    double *values = rb_alloc(ctx, m->used, sizeof *values);
+    rb_error err = starts && columns && values ? RB_OK : RB_ERROR_MEMORY;
+    if (!err) {
+        sort_by_row(m, starts, columns, values);
+        if (!ascending(m, starts, columns)) {
+            err = sort_columns(ctx, m, starts, columns, values);
+        }
+    }
+    if (err) {
+        rb_free(starts);
+        rb_free(columns);
+        rb_free(values);
+        return err;
+    }
+    sum_duplicates(m, starts, columns, values);
+    m->used = starts[m->rows];
+    memcpy(m->value, values, (size_t)m->used * sizeof *values); /* the sums decide on the type */
+    rb_type type = fitting_type(m);
+    if (type == RB_FLOAT32) {
+        narrow(values, m->used);
+    }
+    return rb_matrix_own_csr(ctx, type, m->rows, m->columns, starts, columns, values, matrix);
+}
+
+/* The lower triangle of a symmetric array, column by column, becomes the whole. */
+static void unfold(const struct mtx *m, double *out) {
+    const double *next = m->value;
+    int64_t n = m->rows;
+    bool skew = m->symmetry == MTX_SKEW;
+    for (int64_t j = 0; j < n; j++) {
+        for (int64_t i = j + skew; i < n; i++) {
+            out[i * n + j] = *next;
+            out[j * n + i] = skew ? -*next : *next;
+            next++;
+        }
+    }
+}
+
+static rb_error make_dense(rb_context *ctx, struct mtx *m, rb_matrix **matrix) {
+    if (m->symmetry != MTX_GENERAL) {
+        rb_error err = rb_matrix_new_dense(ctx, RB_FLOAT64, m->rows, m->columns, matrix);
+        if (!err) {
+            unfold(m, (void *)(*matrix)->values);
+        }
+        return err;
+    }
+    /* The file goes column by column, and so does the matrix. */
+    rb_error err =
+        rb_matrix_dense(ctx, RB_FLOAT64, m->rows, m->columns, m->value, 1, m->rows, matrix);
+    if (!err) {
+        (*matrix)->owner = m->value;
+        (*matrix)->release = rb_free;
+        m->value = NULL;
+    }
+    return err;
+}
+
 static rb_error read_mtx(rb_context *ctx, const char *path, const rb_read_options *options,
                          rb_matrix **matrix) {
     (void)options;
-    rb_mtx m = {.path = path};
+    struct mtx m = {.path = path};
     *matrix = NULL;
     rb_error err = rb_lines_open(ctx, path, &m.lines);
-    if (!err) {
-        err = read_banner(ctx, &m);
-    }
-    if (!err) {
-        err = read_sizes(ctx, &m);
-    }
-    if (!err) {
-        err = make_room(ctx, &m);
-    }
-    if (!err) {
-        err = read_entries(ctx, &m);
-    }
-    if (!err) {
-        err = m.array ? rb_mtx_dense(ctx, &m, matrix) : rb_mtx_sparse(ctx, &m, matrix);
-    }
+    err = err ? err : read_banner(ctx, &m);
+    err = err ? err : read_sizes(ctx, &m);
+    err = err ? err : make_room(ctx, &m);
+    err = err ? err : read_entries(ctx, &m);
+    err = err ? err : m.array ? make_dense(ctx, &m, matrix) : make_sparse(ctx, &m, matrix);
     rb_lines_close(m.lines);
     rb_free(m.row);
     rb_free(m.column);

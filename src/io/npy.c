@@ -74,9 +74,7 @@ static rb_error read_header(rb_context *ctx, struct npy *npy, int64_t file_bytes
     char start[RB_NPY_PREFIX];
     int64_t there = file_bytes < RB_NPY_PREFIX ? file_bytes : RB_NPY_PREFIX;
     rb_error err = read_bytes(ctx, npy, start, 0, there);
-    if (!err) {
-        err = rb_npy_prefix(ctx, npy->path, start, there, file_bytes, &npy->header);
-    }
+    err = err ? err : rb_npy_prefix(ctx, npy->path, start, there, file_bytes, &npy->header);
     if (err) {
         return err;
     }
@@ -87,9 +85,7 @@ static rb_error read_header(rb_context *ctx, struct npy *npy, int64_t file_bytes
     }
     err = read_bytes(ctx, npy, text, npy->header.text_offset, length);
     text[length] = '\0';
-    if (!err) {
-        err = rb_npy_parse(ctx, npy->path, text, file_bytes, &npy->header);
-    }
+    err = err ? err : rb_npy_parse(ctx, npy->path, text, file_bytes, &npy->header);
     rb_free(text);
     return err;
 }
@@ -104,14 +100,12 @@ static rb_error npy_open(rb_context *ctx, const char *path, struct npy **out) {
     npy->path = rb_copy_text(ctx, path);
     rb_error err = npy->path ? RB_OK : RB_ERROR_MEMORY;
     if (!err) {
-        npy->file = open(path, O_RDONLY | O_CLOEXEC);
+        npy->file = rb_reading_open(ctx, path);
         if (npy->file < 0 || fstat(npy->file, &info)) {
             err = rb_fail(ctx, RB_ERROR_FILE, "cannot read %s: %s", path, strerror(errno));
         }
     }
-    if (!err) {
-        err = read_header(ctx, npy, info.st_size);
-    }
+    err = err ? err : read_header(ctx, npy, info.st_size);
     if (err) {
         npy_free(npy);
         return err;
@@ -134,7 +128,7 @@ rb_error rb_npy_look(rb_context *ctx, const char *path, rb_npy_header *header) {
 
 /* Can the numbers be used as they are? */
 static bool native(const rb_npy_header *h) {
-    return h->kind == 'f' && h->item_bytes >= 4 && !h->swapped;
+    return h->item.kind == 'f' && h->item.bytes >= 4 && !h->item.swapped;
 }
 
 /* Makes room for `count` items; the old ones are not kept. */
@@ -193,7 +187,7 @@ static rb_error read_pieces(rb_context *ctx, const struct npy *npy, char *out, i
 static rb_error read_numbers(rb_context *ctx, struct npy *npy, int64_t first, int64_t count,
                              char *out) {
     const rb_npy_header *h = &npy->header;
-    int64_t offset = h->data_offset + first * h->item_bytes, bytes = count * h->item_bytes;
+    int64_t offset = h->data_offset + first * h->item.bytes, bytes = count * h->item.bytes;
     if (native(h)) {
         return read_pieces(ctx, npy, out, offset, bytes);
     }
@@ -205,11 +199,23 @@ static rb_error read_numbers(rb_context *ctx, struct npy *npy, int64_t first, in
         some = bytes - done < some ? bytes - done : some;
         err = read_bytes(ctx, npy, npy->raw, offset + done, some);
         if (!err) {
-            rb_npy_convert(h, npy->raw, some / h->item_bytes, out);
+            rb_items_convert(h->item, npy->raw, some / h->item.bytes, out);
         }
-        out += some / h->item_bytes * (int64_t)rb_type_size(h->type);
+        out += some / h->item.bytes * (int64_t)rb_type_size(h->item.type);
     }
     return err;
+}
+
+/* Of a file by features: how many numbers stand before those of a feature. The last dimension runs
+ * fastest among features, the first runs fastest in the file. */
+static int64_t feature_offset(const rb_npy_header *h, int64_t feature) {
+    int64_t offset = 0, stride = h->n_samples * h->n_features;
+    for (int d = h->dimensions - 1; d > 0; d--) {
+        stride /= h->shape[d];
+        offset += feature % h->shape[d] * stride;
+        feature /= h->shape[d];
+    }
+    return offset;
 }
 
 /* Reads samples into count x n_features numbers, in the order of the file. */
@@ -219,8 +225,8 @@ static rb_error read_samples(rb_context *ctx, struct npy *npy, int64_t first, in
     rb_error err = RB_OK;
     if (h->by_features) {
         for (int64_t j = 0; !err && j < h->n_features; j++) {
-            err = read_numbers(ctx, npy, rb_npy_feature_offset(h, j) + first, count,
-                               (char *)out + j * count * (int64_t)rb_type_size(h->type));
+            err = read_numbers(ctx, npy, feature_offset(h, j) + first, count,
+                               (char *)out + j * count * (int64_t)rb_type_size(h->item.type));
         }
     } else {
         err = read_numbers(ctx, npy, first * h->n_features, count * h->n_features, out);
@@ -242,7 +248,7 @@ static rb_error read_npy(rb_context *ctx, const char *path, const rb_read_option
         return err;
     }
     const rb_npy_header *h = &npy->header;
-    err = rb_matrix_new_dense(ctx, h->type, h->n_samples, h->n_features, matrix);
+    err = rb_matrix_new_dense(ctx, h->item.type, h->n_samples, h->n_features, matrix);
     if (!err) {
         err = read_samples(ctx, npy, 0, h->n_samples, (void *)(*matrix)->values, *matrix);
         if (err) {
@@ -261,9 +267,11 @@ static rb_error read_block(rb_source *source, rb_context *ctx, int64_t first, in
     struct npy *npy = source->state;
     const rb_npy_header *h = &npy->header;
     rb_error err = make_room(ctx, &npy->block, &npy->block_cells, count * h->n_features,
-                             rb_type_size(h->type));
-    *view = (rb_matrix){
-        .n_samples = count, .n_features = h->n_features, .type = h->type, .values = npy->block};
+                             rb_type_size(h->item.type));
+    *view = (rb_matrix){.n_samples = count,
+                        .n_features = h->n_features,
+                        .type = h->item.type,
+                        .values = npy->block};
     return err ? err : read_samples(ctx, npy, first, count, npy->block, view);
 }
 
@@ -307,7 +315,7 @@ rb_error rb_npy_stream(rb_context *ctx, const char *path, bool transposed, rb_so
     }
     *source = (rb_source){.n_samples = h->n_samples,
                           .n_features = h->n_features,
-                          .type = h->type,
+                          .type = h->item.type,
                           .at_random = !h->by_features,
                           .read = read_block,
                           .close = close_stream,
@@ -327,16 +335,14 @@ static rb_error open_npy(rb_context *ctx, const char *path, const rb_read_option
     if (err) {
         return err;
     }
-    if (h.n_samples * h.n_features > KEPT_BYTES / (int64_t)rb_type_size(h.type)) {
+    if (h.n_samples * h.n_features > KEPT_BYTES / (int64_t)rb_type_size(h.item.type)) {
         return rb_npy_stream(ctx, path, transposed, source);
     }
     err = read_npy(ctx, path, options, &matrix);
     if (!err && transposed) {
         err = rb_matrix_transpose(ctx, &matrix); /* strides are swapped: nothing fails */
     }
-    if (!err) {
-        err = rb_source_own_matrix(ctx, matrix, source);
-    }
+    err = err ? err : rb_source_own_matrix(ctx, matrix, source);
     return err == RB_ERROR_MEMORY ? rb_npy_stream(ctx, path, transposed, source) : err;
 }
 

@@ -1,4 +1,4 @@
-/* The header of an .npy file and its numbers. Private to src/io. */
+/* The header of an .npy file, and its numbers, which IDX files have as well. Private to src/io. */
 #ifndef RB_IO_NPY_H
 #define RB_IO_NPY_H
 
@@ -6,13 +6,21 @@
 
 enum { RB_NPY_PREFIX = 12, RB_NPY_DIMENSIONS = 32 };
 
+/* A number as it stands in a file. */
+typedef struct rb_item {
+    char kind; /* 'f', 'i', 'u', 'b' as numpy writes them */
+    int bytes;
+    bool swapped; /* the other byte order */
+    rb_type type; /* what it becomes: float32 where it holds them all exactly */
+} rb_item;
+
+rb_item rb_item_of(char kind, int bytes, bool big);
+void rb_items_convert(rb_item item, const char *raw, int64_t count, void *out);
+
 /* What the header says. */
 typedef struct rb_npy_header {
     int64_t text_offset, data_offset; /* bytes from the start of the file */
-    char kind;                        /* 'f', 'i', 'u', 'b' as numpy writes them */
-    int item_bytes;
-    bool swapped; /* the other byte order */
-    rb_type type; /* what the numbers become: float32 where it holds them all exactly */
+    rb_item item;
     int dimensions;
     int64_t shape[RB_NPY_DIMENSIONS];
     int64_t n_samples, n_features; /* features: the product of all dimensions but the first */
@@ -30,9 +38,5 @@ rb_error rb_npy_look(rb_context *ctx, const char *path, rb_npy_header *header);
 /* A source that reads blocks of the file, which stays open; RB_ERROR_UNSUPPORTED where transposing
  * needs all of it. */
 rb_error rb_npy_stream(rb_context *ctx, const char *path, bool transposed, rb_source **source);
-/* Of a file by features: how many numbers stand before those of a feature. */
-int64_t rb_npy_feature_offset(const rb_npy_header *header, int64_t feature);
-/* Converts numbers as they stand in the file to header->type. */
-void rb_npy_convert(const rb_npy_header *header, const char *raw, int64_t count, void *out);
 
 #endif

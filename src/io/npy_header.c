@@ -40,67 +40,63 @@ rb_error rb_npy_prefix(rb_context *ctx, const char *path, const char *bytes, int
 
 /* ---- the dictionary ---- */
 
-struct parser {
-    const char *at;
-};
-
-static void skip_blanks(struct parser *p) {
-    p->at += strspn(p->at, " \t\r\n");
+static void skip_blanks(const char **p) {
+    *p += strspn(*p, " \t\r\n");
 }
 
-static bool take(struct parser *p, char c) {
+static bool take(const char **p, char c) {
     skip_blanks(p);
-    if (*p->at != c) {
+    if (**p != c) {
         return false;
     }
-    p->at++;
+    (*p)++;
     return true;
 }
 
-static bool take_word(struct parser *p, const char *word) {
+static bool take_word(const char **p, const char *word) {
     skip_blanks(p);
     size_t length = strlen(word);
-    if (strncmp(p->at, word, length) != 0) {
+    if (strncmp(*p, word, length) != 0) {
         return false;
     }
-    p->at += length;
+    *p += length;
     return true;
 }
 
 /* A text in single or double quotes, without escapes; long ones are cut. */
-static bool take_text(struct parser *p, char *text, size_t size) {
+static bool take_text(const char **p, char *text, size_t size) {
     skip_blanks(p);
-    char quote = *p->at;
+    char quote = **p;
     if (quote != '\'' && quote != '"') {
         return false;
     }
     size_t length = 0;
-    for (p->at++; *p->at && *p->at != quote; p->at++) {
+    for ((*p)++; **p && **p != quote; (*p)++) {
         if (length + 1 < size) {
-            text[length++] = *p->at;
+            text[length++] = **p;
         }
     }
     text[length] = '\0';
     return take(p, quote);
 }
 
-static bool take_size(struct parser *p, int64_t *value) {
+static bool take_size(const char **p, int64_t *value) {
     skip_blanks(p);
-    if (*p->at < '0' || *p->at > '9') {
+    if (**p < '0' || **p > '9') {
         return false;
     }
-    for (*value = 0; *p->at >= '0' && *p->at <= '9'; p->at++) {
+    for (*value = 0; **p >= '0' && **p <= '9'; (*p)++) {
         if (!rb_multiply(*value, 10, value) ||
-            __builtin_add_overflow(*value, (int64_t)(*p->at - '0'), value)) {
+            __builtin_add_overflow(*value, (int64_t)(**p - '0'), value)) {
             return false;
         }
     }
-    p->at += *p->at == 'L'; /* as Python 2 wrote long integers */
+    *p += **p == 'L'; /* as Python 2 wrote long integers */
     return true;
 }
 
 /* "(3, 4)", "(3,)", "()" */
-static bool take_shape(struct parser *p, rb_npy_header *header) {
+static bool take_shape(const char **p, rb_npy_header *header) {
     if (!take(p, '(')) {
         return false;
     }
@@ -122,18 +118,12 @@ static rb_error take_type(rb_context *ctx, const char *path, const char *word,
                           rb_npy_header *header) {
     static const char *const known[] = {"f2", "f4", "f8", "i1", "i2", "i4", "i8",
                                         "u1", "u2", "u4", "u8", "b1", NULL};
-    const uint16_t one = 1;
-    bool little = *(const unsigned char *)&one == 1;
     char order = word[0];
     const char *type = word + (order && strchr("<>=|", order) != NULL);
     for (const char *const *name = known; *name; name++) {
         if (strcmp(*name, type) == 0) {
-            header->kind = type[0];
-            header->item_bytes = type[1] - '0';
-            header->swapped = header->item_bytes > 1 && (order == '<' || order == '>') &&
-                              (order == '<') != little;
-            bool small = header->kind == 'f' ? header->item_bytes < 8 : header->item_bytes < 4;
-            header->type = small ? RB_FLOAT32 : RB_FLOAT64;
+            bool big = order == '>' || (order != '<' && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
+            header->item = rb_item_of(type[0], type[1] - '0', big);
             return RB_OK;
         }
     }
@@ -143,52 +133,48 @@ static rb_error take_type(rb_context *ctx, const char *path, const char *word,
         word);
 }
 
+/* The value of a key, which must be one of three; NULL, or what is wrong with it. */
+static const char *take_value(const char **p, const char *key, char *type, size_t size,
+                              bool *fortran, rb_npy_header *header) {
+    if (strcmp(key, "descr") == 0) {
+        return take_text(p, type, size) ? NULL : "'descr' is no type";
+    }
+    if (strcmp(key, "fortran_order") == 0) {
+        *fortran = take_word(p, "True");
+        return *fortran || take_word(p, "False") ? NULL
+                                                 : "'fortran_order' is neither True nor False";
+    }
+    if (strcmp(key, "shape") == 0) {
+        return take_shape(p, header) ? NULL : "'shape' is no list of sizes";
+    }
+    return "it has an unknown key";
+}
+
 static rb_error parse_dictionary(rb_context *ctx, const char *path, const char *text, char *type,
                                  size_t size, bool *fortran, rb_npy_header *header) {
-    struct parser p = {text};
     char key[32];
-    bool has_type = false, has_order = false, has_shape = false;
-    if (!take(&p, '{')) {
-        return damaged(ctx, path, "it is no dictionary");
-    }
-    while (!take(&p, '}')) {
+    unsigned there = 0; /* which keys */
+    const char *p = text, *problem = take(&p, '{') ? NULL : "it is no dictionary";
+    while (!problem && !take(&p, '}')) {
         if (!take_text(&p, key, sizeof key) || !take(&p, ':')) {
-            return damaged(ctx, path, "a key is missing");
+            problem = "a key is missing";
+            break;
         }
-        if (strcmp(key, "descr") == 0) {
-            has_type = take_text(&p, type, size);
-            if (!has_type && take(&p, '[')) {
-                return rb_fail(ctx, RB_ERROR_UNSUPPORTED,
-                               "%s holds records, but must hold plain numbers", path);
-            }
-            if (!has_type) {
-                return damaged(ctx, path, "'descr' is no type");
-            }
-        } else if (strcmp(key, "fortran_order") == 0) {
-            *fortran = take_word(&p, "True");
-            has_order = *fortran || take_word(&p, "False");
-            if (!has_order) {
-                return damaged(ctx, path, "'fortran_order' is neither True nor False");
-            }
-        } else if (strcmp(key, "shape") == 0) {
-            has_shape = take_shape(&p, header);
-            if (!has_shape) {
-                return damaged(ctx, path, "'shape' is no list of sizes");
-            }
-        } else {
-            return damaged(ctx, path, "it has an unknown key");
+        problem = take_value(&p, key, type, size, fortran, header);
+        if (problem && strcmp(key, "descr") == 0 && take(&p, '[')) {
+            return rb_fail(ctx, RB_ERROR_UNSUPPORTED,
+                           "%s holds records, but must hold plain numbers", path);
         }
-        if (!take(&p, ',')) {
-            if (!take(&p, '}')) {
-                return damaged(ctx, path, "it does not end");
-            }
+        there |= key[0] == 'd' ? 1 : key[0] == 'f' ? 2 : 4;
+        if (!problem && !take(&p, ',')) {
+            problem = take(&p, '}') ? NULL : "it does not end";
             break;
         }
     }
-    if (!has_type || !has_order || !has_shape) {
-        return damaged(ctx, path, "'descr', 'fortran_order' or 'shape' is missing");
+    if (!problem && there != 7) {
+        problem = "'descr', 'fortran_order' or 'shape' is missing";
     }
-    return RB_OK;
+    return problem ? damaged(ctx, path, problem) : RB_OK;
 }
 
 /* ---- what it means ---- */
@@ -207,7 +193,7 @@ static rb_error set_shape(rb_context *ctx, const char *path, bool fortran, int64
     }
     int64_t cells, bytes;
     if (!rb_multiply(h->n_samples, h->n_features, &cells) ||
-        !rb_multiply(cells, h->item_bytes, &bytes)) {
+        !rb_multiply(cells, h->item.bytes, &bytes)) {
         return damaged(ctx, path, "its shape is absurdly large");
     }
     if (cells == 0) {
@@ -230,8 +216,6 @@ rb_error rb_npy_parse(rb_context *ctx, const char *path, const char *text, int64
     char type[32];
     bool fortran = false;
     rb_error err = parse_dictionary(ctx, path, text, type, sizeof type, &fortran, header);
-    if (!err) {
-        err = take_type(ctx, path, type, header);
-    }
+    err = err ? err : take_type(ctx, path, type, header);
     return err ? err : set_shape(ctx, path, fortran, file_bytes, header);
 }

@@ -1,5 +1,5 @@
 /* Writing .npy, version 1.0, in C order and the byte order of this machine. */
-#include "rows.h"
+#include "io.h"
 
 #include <errno.h>
 #include <string.h>
@@ -17,8 +17,7 @@ static rb_error failed(rb_context *ctx) {
 
 static bool write_header(FILE *file, const rb_write_header *header) {
     enum { PREFIX = 10, BYTES = 128 };
-    const uint16_t one = 1;
-    char order = *(const unsigned char *)&one == 1 ? '<' : '>';
+    char order = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? '<' : '>';
     char text[BYTES] = "\x93NUMPY\x01";
     text[8] = BYTES - PREFIX;
     /* Blanks up to 128 bytes, so that the numbers start on a line of the cache. */

@@ -214,6 +214,36 @@ void rb_output_abandon(rb_output *output) {
     clear(output);
 }
 
+rb_error rb_output_end(rb_context *ctx, rb_error err, rb_output *output) {
+    if (err) {
+        rb_output_abandon(output);
+        return err;
+    }
+    return rb_output_commit(ctx, output);
+}
+
+rb_error rb_output_file(rb_context *ctx, const char *path, rb_fill_fn fill, void *arg) {
+    rb_output output;
+    rb_error err = rb_output_begin(ctx, path, &output);
+    if (err) {
+        return err;
+    }
+    errno = 0;
+    FILE *file = fopen(output.path, "wbe");
+    err = file ? fill(ctx, file, arg) : RB_OK;
+    bool failed = !file || ferror(file);
+    int reason = errno;
+    if (file && fclose(file) && !failed) {
+        failed = true;
+        reason = errno;
+    }
+    if (failed) {
+        err = rb_fail(ctx, RB_ERROR_FILE, "cannot write %s: %s", path,
+                      strerror(reason ? reason : EIO));
+    }
+    return rb_output_end(ctx, err, &output);
+}
+
 /* ---- the same for callers that write themselves ---- */
 
 struct rb_staged {

@@ -86,9 +86,7 @@ static rb_error read_pictures(rb_context *ctx, const char *const *paths, int64_t
     images->count = n_paths;
     for (int64_t i = 0; i < n_paths; i++) {
         rb_error err = rb_picture_read(ctx, paths[i], &images->list[i]);
-        if (!err) {
-            err = check_picture(ctx, paths, i, plan, images);
-        }
+        err = err ? err : check_picture(ctx, paths, i, plan, images);
         if (err) {
             return err;
         }
@@ -119,9 +117,7 @@ rb_error rb_patches(rb_context *ctx, const char *const *paths, int64_t n_paths,
     if (!err && n_paths < 1) {
         err = rb_fail(ctx, RB_ERROR_ARGUMENT, "there is no picture to cut patches out of");
     }
-    if (!err) {
-        err = read_pictures(ctx, paths, n_paths, &plan, &images);
-    }
+    err = err ? err : read_pictures(ctx, paths, n_paths, &plan, &images);
     if (err) {
         rb_images_clear(&images);
         return err;

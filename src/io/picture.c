@@ -1,7 +1,6 @@
-/* A picture from any file that holds one: a picture file, or an array. */
+/* Pictures as files: PNG, PGM and PPM of whole grey levels, or .npy of any values. */
 #include "image.h"
 #include "npy.h"
-#include "rows.h"
 
 #include <math.h>
 #include <string.h>
@@ -44,9 +43,7 @@ static rb_error check_values(rb_context *ctx, const char *path, const rb_image *
 static rb_error read_array(rb_context *ctx, const char *path, rb_image *image) {
     rb_matrix *matrix = NULL;
     rb_error err = find_shape(ctx, path, image);
-    if (!err) {
-        err = rb_read(ctx, path, NULL, &matrix);
-    }
+    err = err ? err : rb_read(ctx, path, NULL, &matrix);
     if (err) {
         return err;
     }
@@ -88,4 +85,101 @@ rb_error rb_picture_read(rb_context *ctx, const char *path, rb_image *image) {
         image->values = NULL;
     }
     return err;
+}
+
+/* ---- writing ---- */
+
+rb_error rb_picture_check_suffix(rb_context *ctx, const char *path) {
+    return rb_path_suffix(path, ".png .pgm .ppm .npy", NULL)
+               ? RB_OK
+               : rb_fail(ctx, RB_ERROR_ARGUMENT,
+                         "cannot write %s: a picture goes to .png, .pgm, .ppm or .npy", path);
+}
+
+rb_error rb_picture_check(rb_context *ctx, const char *path, int64_t channels, int64_t most) {
+    if (rb_path_suffix(path, ".npy", NULL)) {
+        return RB_OK;
+    }
+    const char *pnm = channels == 1 ? ".pgm" : ".ppm";
+    bool fits = rb_path_suffix(path, ".png", NULL) || rb_path_suffix(path, pnm, NULL);
+    if (!fits || (channels != 1 && channels != 3)) {
+        return rb_fail(ctx, RB_ERROR_ARGUMENT,
+                       "cannot write %s: a picture of %lld channel%s goes to %s.npy", path,
+                       (long long)channels, channels == 1 ? "" : "s",
+                       channels == 1   ? ".png, .pgm or "
+                       : channels == 3 ? ".png, .ppm or "
+                                       : "");
+    }
+    if (most < 1) {
+        return rb_fail(ctx, RB_ERROR_ARGUMENT,
+                       "cannot write %s: an array has no whole levels of grey; write .npy", path);
+    }
+    return RB_OK;
+}
+
+void rb_image_levels(const rb_image *image, int64_t row, unsigned char *bytes) {
+    int64_t line = image->width * image->channels;
+    for (int64_t x = 0; x < line; x++) {
+        double value = (double)image->values[row * line + x];
+        long level = lround(fmin(fmax(value, 0), (double)image->most));
+        if (image->most > 255) {
+            *bytes++ = (unsigned char)(level >> 8);
+        }
+        *bytes++ = (unsigned char)(level & 255);
+    }
+}
+
+struct levels {
+    const rb_image *image;
+    int64_t row_bytes;
+    bool png;
+};
+
+static rb_error write_levels(rb_context *ctx, FILE *file, void *arg) {
+    const struct levels *l = arg;
+    const rb_image *image = l->image;
+    unsigned char *row = rb_alloc(ctx, l->row_bytes, 1);
+    rb_error err = row ? RB_OK : RB_ERROR_MEMORY;
+    if (row && l->png && !rb_png_write(file, image, row)) {
+        err = rb_fail(ctx, RB_ERROR_MEMORY, "there is no memory to compress the picture");
+    } else if (row && !l->png) {
+        fprintf(file, "P%c\n%lld %lld\n%lld\n", image->channels == 3 ? '6' : '5',
+                (long long)image->width, (long long)image->height, (long long)image->most);
+        for (int64_t y = 0; y < image->height && !ferror(file); y++) {
+            rb_image_levels(image, y, row);
+            fwrite(row, 1, (size_t)l->row_bytes, file);
+        }
+    }
+    rb_free(row);
+    return err;
+}
+
+/* An array of height x (width x channels). */
+static rb_error write_array(rb_context *ctx, const char *path, const rb_image *image) {
+    rb_matrix *matrix;
+    rb_source *source = NULL;
+    int64_t line = image->width * image->channels;
+    rb_error err =
+        rb_matrix_dense(ctx, RB_FLOAT32, image->height, line, image->values, line, 1, &matrix);
+    if (err) {
+        return err;
+    }
+    err = rb_source_own_matrix(ctx, matrix, &source);
+    err = err ? err : rb_write(ctx, source, path);
+    rb_source_free(source);
+    return err;
+}
+
+rb_error rb_picture_write(rb_context *ctx, const char *path, const rb_image *image) {
+    struct levels levels = {image, image->width * image->channels * (image->most > 255 ? 2 : 1),
+                            rb_path_suffix(path, ".png", NULL)};
+    rb_error err = rb_picture_check(ctx, path, image->channels, image->most);
+    if (err || rb_path_suffix(path, ".npy", NULL)) {
+        return err ? err : write_array(ctx, path, image);
+    }
+    if (levels.png && (image->width > INT32_MAX || image->height > INT32_MAX)) {
+        return rb_fail(ctx, RB_ERROR_ARGUMENT, "%lld x %lld pixels are too many for PNG",
+                       (long long)image->width, (long long)image->height);
+    }
+    return rb_output_file(ctx, path, write_levels, &levels);
 }

@@ -1,5 +1,5 @@
-/* PNG by libpng: grey, colour or palette, 8 or 16 bits; fewer bits are spread to 0..255,
- * transparency is dropped.
+/* PNG by libpng. Read: grey, colour or palette, 8 or 16 bits; fewer bits are spread to 0..255,
+ * transparency is dropped. Written: grey or colour, 8 or 16 bits.
  *
  * libpng reports an error by a long jump out of the call. All that happens between setjmp and a
  * jump lives in a struct behind a pointer that does not change, so that nothing is lost in a
@@ -125,4 +125,40 @@ rb_error rb_png_decode(rb_context *ctx, rb_file_bytes file, rb_image *image) {
     rb_free(d.pixels);
     rb_free(d.rows);
     return d.err;
+}
+
+/* ---- writing ---- */
+
+static void on_failure(png_structp png, png_const_charp message) {
+    (void)message;
+    png_longjmp(png, 1);
+}
+
+/* Everything that may jump. */
+static bool encode(png_structp png, png_infop info, FILE *file, const rb_image *image,
+                   unsigned char *row) {
+    if (setjmp(png_jmpbuf(png))) {
+        return false;
+    }
+    png_init_io(png, file);
+    png_set_user_limits(png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);
+    png_set_IHDR(png, info, (png_uint_32)image->width, (png_uint_32)image->height,
+                 image->most > 255 ? 16 : 8,
+                 image->channels == 3 ? PNG_COLOR_TYPE_RGB : PNG_COLOR_TYPE_GRAY,
+                 PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
+    png_write_info(png, info);
+    for (int64_t y = 0; y < image->height; y++) {
+        rb_image_levels(image, y, row);
+        png_write_row(png, row);
+    }
+    png_write_end(png, NULL);
+    return true;
+}
+
+bool rb_png_write(FILE *file, const rb_image *image, unsigned char *row) {
+    png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, NULL, on_failure, on_warning);
+    png_infop info = png ? png_create_info_struct(png) : NULL;
+    bool done = info && encode(png, info, file, image, row);
+    png_destroy_write_struct(&png, &info);
+    return done;
 }

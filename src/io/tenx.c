@@ -52,13 +52,8 @@ static rb_error read_names(rb_context *ctx, const char *path, int wanted, int64_
         err = rb_fail(ctx, RB_ERROR_FORMAT, "%s has %lld lines, but the matrix has %lld %s", path,
                       (long long)list.count, (long long)expected, what);
     }
-    if (!err) {
-        *names = rb_name_list_finish(ctx, &list);
-        err = *names ? RB_OK : RB_ERROR_MEMORY;
-    }
-    rb_name_list_clear(&list);
     rb_lines_close(lines);
-    return err;
+    return rb_name_list_end(ctx, err, &list, names);
 }
 
 static rb_error missing_file(rb_context *ctx, const char *folder, const char *names) {
@@ -93,15 +88,9 @@ static rb_error read_tenx(rb_context *ctx, const char *folder, const rb_read_opt
         return missing_file(ctx, folder, "matrix.mtx");
     }
     rb_error err = rb_format_mtx.read(ctx, path, options, matrix);
-    if (!err) {
-        err = rb_matrix_transpose(ctx, matrix);
-    }
-    if (!err) {
-        err = name_cells(ctx, folder, *matrix);
-    }
-    if (!err) {
-        err = name_genes(ctx, folder, *matrix);
-    }
+    err = err ? err : rb_matrix_transpose(ctx, matrix);
+    err = err ? err : name_cells(ctx, folder, *matrix);
+    err = err ? err : name_genes(ctx, folder, *matrix);
     if (err) {
         rb_matrix_free(*matrix);
         *matrix = NULL;

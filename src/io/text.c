@@ -1,7 +1,6 @@
 /* Lines of any length from a plain or gzip file. */
 #include "io.h"
 
-#include <errno.h>
 #include <string.h>
 #include <zlib.h>
 
@@ -27,14 +26,7 @@ rb_error rb_lines_open(rb_context *ctx, const char *path, rb_lines **out) {
     lines->bytes = rb_alloc(ctx, lines->room, 1);
     lines->path = rb_copy_text(ctx, path);
     rb_error err = lines->bytes && lines->path ? RB_OK : RB_ERROR_MEMORY;
-    if (!err) {
-        errno = 0;
-        lines->file = gzopen(path, "rbe");
-        if (!lines->file) {
-            err = rb_fail(ctx, errno ? RB_ERROR_FILE : RB_ERROR_MEMORY, "cannot read %s: %s", path,
-                          errno ? strerror(errno) : "out of memory");
-        }
-    }
+    err = err ? err : rb_gz_open(ctx, path, &lines->file);
     if (err) {
         rb_lines_close(lines);
         return err;
@@ -61,20 +53,6 @@ int64_t rb_lines_number(const rb_lines *lines) {
     return lines->number;
 }
 
-static rb_error read_failed(rb_context *ctx, const rb_lines *lines) {
-    int code;
-    const char *reason = gzerror(lines->file, &code);
-    if (code == Z_ERRNO) {
-        return rb_fail(ctx, RB_ERROR_FILE, "cannot read %s: %s", lines->path, strerror(errno));
-    }
-    if (code == Z_MEM_ERROR) {
-        return rb_fail(ctx, RB_ERROR_MEMORY, "cannot read %s: out of memory", lines->path);
-    }
-    return rb_fail(ctx, RB_ERROR_FORMAT,
-                   "%s is a damaged or truncated gzip file (after line %lld): %s", lines->path,
-                   (long long)lines->number, reason);
-}
-
 /* Adds a chunk of the file to the bytes; moves the unfinished line to the front first. */
 static rb_error refill(rb_context *ctx, rb_lines *lines) {
     memmove(lines->bytes, lines->bytes + lines->next, (size_t)(lines->used - lines->next));
@@ -90,13 +68,12 @@ static rb_error refill(rb_context *ctx, rb_lines *lines) {
         lines->room = room;
     }
     int count = gzread(lines->file, lines->bytes + lines->used, CHUNK);
-    int code = Z_OK;
     if (count < CHUNK) {
-        gzerror(lines->file, &code); /* a file that ends too early is not told by the count */
+        rb_error err = rb_gz_check(ctx, lines->path, lines->file, lines->number);
+        if (err) {
+            return err;
+        }
         lines->ended = true;
-    }
-    if (count < 0 || code != Z_OK) {
-        return read_failed(ctx, lines);
     }
     lines->used += count;
     return gzdirect(lines->file) ? RB_OK

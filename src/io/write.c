@@ -18,14 +18,16 @@ struct rb_writer {
     int64_t written;
 };
 
-/* Is the path's end one of the words "a b c"? Gives the word. */
-static bool has_suffix(const char *path, const char *suffixes, char *found, size_t size) {
+bool rb_path_suffix(const char *path, const char *suffixes, char found[RB_SUFFIX]) {
     size_t length = strlen(path);
     for (const char *word = suffixes; *word;) {
         size_t span = strcspn(word, " ");
-        if (span < length && span < size && strncasecmp(path + length - span, word, span) == 0) {
-            memcpy(found, word, span);
-            found[span] = '\0';
+        if (span < length && span < RB_SUFFIX &&
+            strncasecmp(path + length - span, word, span) == 0) {
+            if (found) {
+                memcpy(found, word, span);
+                found[span] = '\0';
+            }
             return true;
         }
         word += span + (word[span] == ' ');
@@ -33,9 +35,9 @@ static bool has_suffix(const char *path, const char *suffixes, char *found, size
     return false;
 }
 
-static const rb_write_format *find_format(const char *path, char *suffix, size_t size) {
+static const rb_write_format *find_format(const char *path, char suffix[RB_SUFFIX]) {
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
-        if (has_suffix(path, formats[i]->suffixes, suffix, size)) {
+        if (rb_path_suffix(path, formats[i]->suffixes, suffix)) {
             return formats[i];
         }
     }
@@ -56,11 +58,11 @@ static void list_suffixes(char *list, size_t size) {
     }
 }
 
-static rb_error choose_format(rb_context *ctx, const char *path, char *suffix, size_t size,
+static rb_error choose_format(rb_context *ctx, const char *path, char suffix[RB_SUFFIX],
                               const rb_write_format **format) {
-    *format = find_format(path, suffix, size);
+    *format = find_format(path, suffix);
     if (!*format && strncmp(path, "/dev/", 5) == 0) { /* a stream has no suffix: it gets text */
-        *format = find_format("stream.tsv", suffix, size);
+        *format = find_format("stream.tsv", suffix);
     }
     if (!*format) {
         char list[256];
@@ -72,17 +74,17 @@ static rb_error choose_format(rb_context *ctx, const char *path, char *suffix, s
 }
 
 rb_error rb_writer_check(rb_context *ctx, const char *path) {
-    char suffix[16];
+    char suffix[RB_SUFFIX];
     const rb_write_format *format;
-    return choose_format(ctx, path, suffix, sizeof suffix, &format);
+    return choose_format(ctx, path, suffix, &format);
 }
 
 rb_error rb_writer_open(rb_context *ctx, const char *path, const rb_write_header *header,
                         rb_writer **out) {
-    char suffix[16];
+    char suffix[RB_SUFFIX];
     const rb_write_format *format;
     *out = NULL;
-    rb_error err = choose_format(ctx, path, suffix, sizeof suffix, &format);
+    rb_error err = choose_format(ctx, path, suffix, &format);
     if (err) {
         return err;
     }
@@ -138,13 +140,24 @@ rb_error rb_writer_close(rb_context *ctx, rb_writer *writer) {
         rb_fail_prefix(ctx, "cannot write %s: ", writer->output.final_path);
     }
     err = err ? err : closed;
-    if (err) {
-        rb_output_abandon(&writer->output);
-    } else {
-        err = rb_output_commit(ctx, &writer->output);
-    }
+    err = rb_output_end(ctx, err, &writer->output);
     rb_free(writer);
     return err;
+}
+
+void rb_rows_copy(const rb_matrix *m, int64_t row, rb_type type, void *out) {
+    if (!m->sparse) {
+        for (int64_t j = 0; j < m->n_features; j++) {
+            rb_put(type, 
+                out, j,
+                rb_get(m->type, m->values, row * m->row_stride + j * m->column_stride));
+        }
+        return;
+    }
+    memset(out, 0, (size_t)m->n_features * rb_type_size(type));
+    for (int64_t e = m->starts[row] - m->starts[0]; e < m->starts[row + 1] - m->starts[0]; e++) {
+        rb_put(type, out, m->columns[e], rb_get(m->type, m->values, e));
+    }
 }
 
 /* About a megabyte of numbers at a time. */
@@ -160,9 +173,7 @@ static rb_error add_source(rb_context *ctx, rb_source *source, rb_writer *writer
         int64_t left = source->n_samples - first;
         rb_matrix view;
         err = rb_source_read(ctx, source, first, left < most ? left : most, &view);
-        if (!err) {
-            err = rb_writer_add(ctx, writer, &view);
-        }
+        err = err ? err : rb_writer_add(ctx, writer, &view);
     }
     return err;
 }

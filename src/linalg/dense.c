@@ -30,18 +30,11 @@ void rb_dense_free(rb_dense *dense) {
 }
 
 double rb_dense_get(rb_dense a, int64_t row, int64_t col) {
-    const void *values = rb_dense_row(a, row);
-    return a.type == RB_FLOAT32 ? (double)((const float *)values)[col]
-                                : ((const double *)values)[col];
+    return rb_get(a.type, rb_dense_row(a, row), col);
 }
 
 void rb_dense_set(rb_dense a, int64_t row, int64_t col, double value) {
-    void *values = rb_dense_row(a, row);
-    if (a.type == RB_FLOAT32) {
-        ((float *)values)[col] = (float)value;
-    } else {
-        ((double *)values)[col] = value;
-    }
+    rb_put(a.type, rb_dense_row(a, row), col, value);
 }
 
 void rb_dense_copy(rb_dense from, rb_dense to) {

@@ -25,6 +25,20 @@ static inline size_t rb_type_size(rb_type type) {
     return type == RB_FLOAT32 ? sizeof(float) : sizeof(double);
 }
 
+/* Value `index` of an array of that type. */
+static inline double rb_get(rb_type type, const void *values, int64_t index) {
+    return type == RB_FLOAT32 ? (double)((const float *)values)[index]
+                              : ((const double *)values)[index];
+}
+
+static inline void rb_put(rb_type type, void *values, int64_t index, double value) {
+    if (type == RB_FLOAT32) {
+        ((float *)values)[index] = (float)value;
+    } else {
+        ((double *)values)[index] = value;
+    }
+}
+
 /* Zeros; free with rb_dense_free (an rb_dense of zeros is accepted). */
 rb_error rb_dense_new(rb_context *ctx, rb_type type, int64_t rows, int64_t cols, rb_dense *out);
 void rb_dense_free(rb_dense *dense);

@@ -22,7 +22,7 @@ typedef struct tally {
     rb_code_check *check;
 } tally;
 
-static int add_samples(void *user, int64_t first, const rb_matrix *rows) {
+static rb_error add_samples(void *user, int64_t first, const rb_matrix *rows) {
     tally *t = user;
     (void)first;
     for (int64_t i = 0; i < rb_matrix_samples(rows); i++) {
@@ -45,7 +45,7 @@ static int add_samples(void *user, int64_t first, const rb_matrix *rows) {
         t->check->empty += count == 0;
         t->check->full += t->living >= FEWEST_UNITS && (double)count >= NEARLY_ALL * t->living;
     }
-    return 0;
+    return RB_OK;
 }
 
 static int64_t count_living(const rb_model *model, int64_t units) {

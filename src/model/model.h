@@ -7,6 +7,8 @@
 #include <rarebit/method.h>
 #include <rarebit/model.h>
 
+#include "parts.h"
+
 #pragma GCC visibility push(default) /* for the libraries above: cmake/Libraries.cmake */
 
 /* ---- models ---- */
@@ -38,6 +40,8 @@ struct rb_model {
     int64_t iterations;
     rb_status status;
 };
+
+#include "store.h"
 
 /* An empty model; it takes over the preprocessing (also on failure: then it is freed). */
 rb_error rb_model_new(rb_context *ctx, const rb_method *method, rb_type type,

@@ -1,4 +1,4 @@
-/* What a method outside of the library needs: blocks, feeds, arrays and sentences by functions. */
+/* What a method outside of the library needs: blocks, feeds, arrays and threads by functions. */
 #include "model.h"
 
 int64_t rb_block_first(const rb_block *block) {
@@ -7,6 +7,31 @@ int64_t rb_block_first(const rb_block *block) {
 
 int64_t rb_block_samples(const rb_block *block) {
     return block->n_samples;
+}
+
+int64_t rb_block_features(const rb_block *block) {
+    return block->n_features;
+}
+
+const void *rb_block_dense(const rb_block *block, rb_type *type, int64_t *row_stride) {
+    if (block->sparse) {
+        return NULL;
+    }
+    *type = block->dense.type;
+    *row_stride = block->dense.ld;
+    return block->dense.data;
+}
+
+bool rb_block_sparse(const rb_block *block, rb_sparse_block *sparse) {
+    const rb_csr *v = &block->csr;
+    if (block->sparse) {
+        *sparse = (rb_sparse_block){v->type, v->starts, v->columns, v->values, block->shift};
+    }
+    return block->sparse;
+}
+
+void rb_context_parallel(rb_context *ctx, int64_t count, rb_task_fn task, void *user) {
+    rb_parallel(ctx, count, task, user);
 }
 
 void rb_block_values(const rb_block *block, int64_t row, int64_t count, double *values) {
@@ -26,8 +51,4 @@ rb_error rb_feed_values(rb_context *ctx, rb_feed *feed, int64_t first, int64_t c
 
 rb_type rb_model_type(const rb_model *model) {
     return model->type;
-}
-
-rb_error rb_context_fail(rb_context *ctx, rb_error code, const char *sentence) {
-    return rb_fail(ctx, code, "%s", sentence);
 }

@@ -9,17 +9,17 @@ enum { BLOCK_CELLS = 1 << 21, LEAST_SAMPLES = 64 };
 /* What blocks, as read and preprocessed, and what is made of them take, roughly. */
 enum { BLOCK_BYTES = 1 << 26 };
 
-/* What a walk over the samples needs. */
-struct use {
+/* A coder, and what a walk over samples needs besides. */
+struct rb_coder {
     const rb_model *model;
-    rb_feed *feed;
-    void *coder;
+    void *own; /* the method's coder */
+    int threads;
     int64_t block_samples;
-    rb_dense codes; /* block_samples x units */
-    rb_dense rows;  /* block_samples x features, when samples are rebuilt */
-    rb_below below;
-    rb_rows_fn fn;
-    void *user;
+    rb_dense codes;    /* block_samples x units */
+    rb_dense rows;     /* block_samples x features, when samples are rebuilt */
+    rb_feed *feed;     /* of the source that is walked */
+    rb_source samples; /* of rb_coder_encode: the matrix that it was given last */
+    rb_below *below;   /* counts values below 0 where the method explains none; NULL: nobody asks */
 };
 
 static int64_t choose_block_samples(const rb_model *model, int64_t n_samples) {
@@ -30,82 +30,61 @@ static int64_t choose_block_samples(const rb_model *model, int64_t n_samples) {
     return samples < n_samples ? samples : n_samples;
 }
 
-static void use_clear(struct use *use) {
-    if (use->coder) {
-        use->model->method->coder_free(use->coder);
+static void clear_coder(rb_coder *coder) {
+    if (coder->own) {
+        coder->model->method->coder_free(coder->own);
     }
-    rb_feed_free(use->feed);
-    rb_dense_free(&use->codes);
-    rb_dense_free(&use->rows);
+    rb_feed_free(coder->feed);
+    rb_dense_free(&coder->codes);
+    rb_dense_free(&coder->rows);
+    coder->own = coder->feed = NULL;
 }
 
-static rb_error use_start(rb_context *ctx, struct use *use, const rb_model *model,
-                          rb_source *source, bool rebuild) {
-    *use = (struct use){.model = model,
-                        .block_samples = choose_block_samples(model, source->n_samples)};
+/* Everything but the feed. */
+static rb_error start_coder(rb_context *ctx, rb_coder *coder, const rb_model *model,
+                            int64_t n_samples, bool rebuild) {
+    *coder = (rb_coder){.model = model,
+                        .threads = rb_context_threads(ctx),
+                        .block_samples = choose_block_samples(model, n_samples)};
     rb_error err = rb_blas_need_room(ctx, BLOCK_BYTES);
     if (!err) {
-        err = rb_feed_new(ctx, model->preprocess, source, model->type, &use->feed);
+        err = model->method->coder_new(ctx, model, coder->block_samples, &coder->own);
     }
     if (!err) {
-        err = model->method->coder_new(ctx, model, use->block_samples, &use->coder);
-    }
-    if (!err) {
-        err =
-            rb_dense_new(ctx, model->type, use->block_samples, rb_model_units(model), &use->codes);
+        err = rb_dense_new(ctx, model->type, coder->block_samples, rb_model_units(model),
+                           &coder->codes);
     }
     if (!err && rebuild) {
-        err = rb_dense_new(ctx, model->type, use->block_samples, rb_model_features(model),
-                           &use->rows);
+        err = rb_dense_new(ctx, model->type, coder->block_samples, rb_model_features(model),
+                           &coder->rows);
     }
     return err;
-}
-
-/* Gives rows to the program. */
-static rb_error hand_over(rb_context *ctx, const struct use *use, int64_t first, rb_dense rows) {
-    rb_matrix view = {.n_samples = rows.rows,
-                      .n_features = rows.cols,
-                      .type = rows.type,
-                      .values = rows.data,
-                      .row_stride = rows.ld,
-                      .column_stride = 1};
-    if (use->fn(use->user, first, &view)) {
-        return rb_fail(ctx, RB_ERROR_INTERRUPTED, "the program stopped taking rows at sample %lld",
-                       (long long)first);
-    }
-    return RB_OK;
 }
 
 /* Samples as the model expects them, on the scale of the data. */
-static rb_error rebuild_block(rb_context *ctx, struct use *use, const rb_block *block) {
-    const rb_method *method = use->model->method;
+static rb_error rebuild_block(rb_context *ctx, rb_coder *coder, const rb_block *block) {
+    const rb_method *method = coder->model->method;
+    void *codes = coder->codes.data, *rows = coder->rows.data;
     rb_error err;
     if (method->rebuild) {
-        err = method->rebuild(ctx, use->coder, block, use->rows.data);
+        err = method->rebuild(ctx, coder->own, block, rows);
     } else {
-        err = method->encode(ctx, use->coder, block, use->codes.data);
+        err = method->encode(ctx, coder->own, block, codes);
         if (!err) {
-            err =
-                method->decode(ctx, use->coder, block->n_samples, use->codes.data, use->rows.data);
+            err = method->decode(ctx, coder->own, block->n_samples, codes, rows);
         }
     }
     if (!err) {
-        rb_feed_undo(use->feed, rb_dense_rows(use->rows, 0, block->n_samples));
+        rb_feed_undo(coder->feed, rb_dense_rows(coder->rows, 0, block->n_samples));
     }
     return err;
-}
-
-static bool is_finite(rb_dense rows, int64_t i, int64_t j) {
-    const void *row = rb_dense_row(rows, i);
-    return rows.type == RB_FLOAT32 ? isfinite(((const float *)row)[j])
-                                   : isfinite(((const double *)row)[j]);
 }
 
 /* What overflows on the way must not be written without a word. */
 static rb_error check_finite(rb_context *ctx, int64_t first, rb_dense rows, const char *what) {
     for (int64_t i = 0; i < rows.rows; i++) {
         for (int64_t j = 0; j < rows.cols; j++) {
-            if (!is_finite(rows, i, j)) {
+            if (!isfinite(rb_get(rows.type, rb_dense_row(rows, i), j))) {
                 bool small = rows.type == RB_FLOAT32;
                 return rb_fail(
                     ctx, RB_ERROR_NUMERIC,
@@ -120,62 +99,81 @@ static rb_error check_finite(rb_context *ctx, int64_t first, rb_dense rows, cons
     return RB_OK;
 }
 
-static rb_error use_block(rb_context *ctx, struct use *use, int64_t first, int64_t count,
-                          bool rebuild) {
+/* Codes of samples of the feed, or the samples rebuilt from them where there are rows for these:
+ * valid until the next call. */
+static rb_error use_block(rb_context *ctx, rb_coder *coder, int64_t first, int64_t count,
+                          rb_matrix *view) {
+    bool rebuild = coder->rows.data != NULL;
     rb_block block;
-    rb_error err = rb_feed_read(ctx, use->feed, first, count, &block);
-    if (!err && use->model->method->non_negative) {
-        err = rb_below_add(ctx, &use->below, &block);
+    rb_error err = rb_feed_read(ctx, coder->feed, first, count, &block);
+    if (!err && coder->below && coder->model->method->non_negative) {
+        err = rb_below_add(ctx, coder->below, &block);
     }
     if (!err) {
-        err = rebuild ? rebuild_block(ctx, use, &block)
-                      : use->model->method->encode(ctx, use->coder, &block, use->codes.data);
+        err = rebuild ? rebuild_block(ctx, coder, &block)
+                      : coder->model->method->encode(ctx, coder->own, &block, coder->codes.data);
     }
-    rb_dense rows = rb_dense_rows(rebuild ? use->rows : use->codes, 0, count);
-    if (!err) {
-        err = check_finite(ctx, first, rows, rebuild ? "rebuilt values" : "codes");
-    }
-    return err ? err : hand_over(ctx, use, first, rows);
+    rb_dense rows = rb_dense_rows(rebuild ? coder->rows : coder->codes, 0, count);
+    *view = (rb_matrix){.n_samples = rows.rows,
+                        .n_features = rows.cols,
+                        .type = rows.type,
+                        .values = rows.data,
+                        .row_stride = rows.ld,
+                        .column_stride = 1};
+    return err ? err : check_finite(ctx, first, rows, rebuild ? "rebuilt values" : "codes");
 }
 
-/* Samples first .. end - 1, block by block. */
-static rb_error use_run(rb_context *ctx, struct use *use, int64_t first, int64_t end,
-                        bool rebuild) {
-    int64_t size = use->block_samples;
+/* Samples first .. end - 1, block by block, to the program. */
+static rb_error use_run(rb_context *ctx, rb_coder *coder, int64_t first, int64_t end, rb_rows_fn fn,
+                        void *user) {
+    int64_t size = coder->block_samples;
     rb_error err = RB_OK;
     for (; !err && first < end; first += size) {
-        err = use_block(ctx, use, first, end - first < size ? end - first : size, rebuild);
+        rb_matrix view;
+        err = use_block(ctx, coder, first, end - first < size ? end - first : size, &view);
+        if (err) {
+            return err;
+        }
+        int64_t failures = ctx->failures;
+        err = fn(user, first, &view);
+        if (err && ctx->failures == failures) {
+            rb_fail(ctx, err, "the program stopped taking rows at sample %lld", (long long)first);
+        }
     }
     return err;
 }
 
+static rb_error start_walk(rb_context *ctx, rb_coder *coder, const rb_model *model,
+                           rb_source *source, bool rebuild) {
+    rb_error err = start_coder(ctx, coder, model, source->n_samples, rebuild);
+    return err ? err : rb_feed_new(ctx, model->preprocess, source, model->type, &coder->feed);
+}
+
 rb_error rb_encode_runs(rb_context *ctx, const rb_model *model, rb_source *source, int64_t runs,
                         int64_t each, rb_rows_fn fn, void *user) {
-    struct use use;
-    rb_error err = use_start(ctx, &use, model, source, false);
-    use.fn = fn;
-    use.user = user;
+    rb_coder coder;
+    rb_error err = start_walk(ctx, &coder, model, source, false);
     for (int64_t run = 0; !err && run < runs; run++) {
         int64_t first = source->n_samples / runs * run;
-        err = use_run(ctx, &use, first, first + each, false);
+        err = use_run(ctx, &coder, first, first + each, fn, user);
     }
-    use_clear(&use);
+    clear_coder(&coder);
     return err;
 }
 
 static rb_error walk(rb_context *ctx, const rb_model *model, rb_source *source, rb_rows_fn fn,
                      void *user, bool rebuild) {
-    struct use use;
-    rb_error err = use_start(ctx, &use, model, source, rebuild);
-    use.fn = fn;
-    use.user = user;
+    rb_coder coder;
+    rb_below below = {0};
+    rb_error err = start_walk(ctx, &coder, model, source, rebuild);
+    coder.below = &below;
     if (!err) {
-        err = use_run(ctx, &use, 0, source->n_samples, rebuild);
+        err = use_run(ctx, &coder, 0, source->n_samples, fn, user);
     }
     if (!err) {
-        rb_below_tell(ctx, &use.below, model->preprocess, source, model->method->name);
+        rb_below_tell(ctx, &below, model->preprocess, source, model->method->name);
     }
-    use_clear(&use);
+    clear_coder(&coder);
     return err;
 }
 
@@ -187,6 +185,79 @@ rb_error rb_encode(rb_context *ctx, const rb_model *model, rb_source *source, rb
 rb_error rb_reconstruct(rb_context *ctx, const rb_model *model, rb_source *source, rb_rows_fn fn,
                         void *user) {
     return walk(ctx, model, source, fn, user, true);
+}
+
+static rb_error copy_rows(void *user, int64_t first, const rb_matrix *rows) {
+    rb_matrix_copy(rows, first, user);
+    return RB_OK;
+}
+
+rb_error rb_encode_into(rb_context *ctx, const rb_model *model, rb_source *source, rb_type type,
+                        void *codes, int64_t row_stride, int64_t column_stride) {
+    rb_target to = {type, codes, row_stride, column_stride};
+    return walk(ctx, model, source, copy_rows, &to, false);
+}
+
+rb_error rb_reconstruct_into(rb_context *ctx, const rb_model *model, rb_source *source,
+                             rb_type type, void *rows, int64_t row_stride, int64_t column_stride) {
+    rb_target to = {type, rows, row_stride, column_stride};
+    return walk(ctx, model, source, copy_rows, &to, true);
+}
+
+/* ---- coders ---- */
+
+rb_error rb_coder_open(rb_context *ctx, const rb_model *model, rb_coder **out) {
+    *out = NULL;
+    rb_coder *coder = rb_alloc(ctx, 1, sizeof *coder);
+    if (!coder) {
+        return RB_ERROR_MEMORY;
+    }
+    rb_error err = start_coder(ctx, coder, model, INT64_MAX, false);
+    if (err) {
+        rb_coder_free(coder);
+        return err;
+    }
+    *out = coder;
+    return RB_OK;
+}
+
+void rb_coder_free(rb_coder *coder) {
+    if (coder) {
+        clear_coder(coder);
+        rb_free(coder);
+    }
+}
+
+/* The feed for a matrix: the one that is there, unless names are to be matched or the shape is
+ * another. */
+static rb_error bind(rb_context *ctx, rb_coder *coder, const rb_matrix *rows) {
+    const rb_source *last = &coder->samples;
+    bool same = coder->feed && !last->feature_names && !rows->feature_names &&
+                last->n_features == rows->n_features && last->type == rows->type &&
+                last->sparse == rows->sparse;
+    rb_source_of_matrix(rows, &coder->samples);
+    if (same) {
+        rb_feed_forget(coder->feed);
+        return RB_OK;
+    }
+    rb_feed_free(coder->feed);
+    coder->feed = NULL;
+    return rb_feed_new(ctx, coder->model->preprocess, &coder->samples, coder->model->type,
+                       &coder->feed);
+}
+
+rb_error rb_coder_encode(rb_context *ctx, rb_coder *coder, const rb_matrix *rows, rb_type type,
+                         void *codes, int64_t row_stride, int64_t column_stride) {
+    rb_target to = {type, codes, row_stride, column_stride};
+    rb_error err = RB_OK;
+    if (coder->threads != rb_context_threads(ctx) || !coder->own) { /* each has memory of its own */
+        clear_coder(coder);
+        err = start_coder(ctx, coder, coder->model, INT64_MAX, false);
+    }
+    if (!err) {
+        err = bind(ctx, coder, rows);
+    }
+    return err ? err : use_run(ctx, coder, 0, rows->n_samples, copy_rows, &to);
 }
 
 /* The share of the squares of the data that the model accounts for, from its mean squared error. */

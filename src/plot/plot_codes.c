@@ -46,7 +46,7 @@ static int64_t row_of(const gathering *g, int64_t place) {
     return (int64_t)((double)place * (double)g->rows / (double)g->n_samples);
 }
 
-static int find_strongest(void *user, int64_t first, const rb_matrix *codes) {
+static rb_error find_strongest(void *user, int64_t first, const rb_matrix *codes) {
     gathering *g = user;
     for (int64_t i = 0; i < rb_matrix_samples(codes); i++) {
         sample_key *key = &g->keys[first + i];
@@ -60,7 +60,7 @@ static int find_strongest(void *user, int64_t first, const rb_matrix *codes) {
             }
         }
     }
-    return 0;
+    return RB_OK;
 }
 
 static int compare_keys(const void *a, const void *b) {
@@ -110,7 +110,7 @@ static rb_error order_by_class(gathering *g, const char *path) {
     return err;
 }
 
-static int add_rows(void *user, int64_t first, const rb_matrix *codes) {
+static rb_error add_rows(void *user, int64_t first, const rb_matrix *codes) {
     gathering *g = user;
     for (int64_t i = 0; i < rb_matrix_samples(codes); i++) {
         int64_t row = row_of(g, g->place ? g->place[first + i] : first + i);
@@ -119,7 +119,7 @@ static int add_rows(void *user, int64_t first, const rb_matrix *codes) {
             g->values[row * g->units + u] += rb_matrix_at(codes, i, u);
         }
     }
-    return 0;
+    return RB_OK;
 }
 
 static rb_error gather(gathering *g, const char *labels) {

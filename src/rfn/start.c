@@ -246,30 +246,6 @@ void rfn_finish(void *state) {
     rb_free(st);
 }
 
-/* Adds the squares of a block to `second`. */
-static void add_squares(const rb_block *block, double *second) {
-    if (block->sparse) {
-        /* (x - shift)^2 = shift^2 + x (x - 2 shift), and x is 0 where nothing is stored */
-        int64_t first = block->csr.starts[0];
-        for (int64_t e = 0; e < block->csr.starts[block->n_samples] - first; e++) {
-            int32_t k = block->csr.columns[e];
-            double x = rfn_get(block->csr.type, block->csr.values, e);
-            second[k] += x * (x - (block->shift ? 2 * block->shift[k] : 0));
-        }
-        for (int64_t k = 0; block->shift && k < block->n_features; k++) {
-            second[k] += (double)block->n_samples * block->shift[k] * block->shift[k];
-        }
-        return;
-    }
-    for (int64_t i = 0; i < block->n_samples; i++) {
-        const void *row = rb_dense_row(block->dense, i);
-        for (int64_t k = 0; k < block->n_features; k++) {
-            double x = rfn_get(block->dense.type, row, k);
-            second[k] += x * x;
-        }
-    }
-}
-
 double rfn_noise_floor(const rfn_state *st, int64_t k) {
     double variance = st->second[k] > 0 ? st->second[k] : st->noise_max;
     return st->options.psi_min > 0 ? st->options.psi_min : PSI_MIN_SHARE * variance;
@@ -295,7 +271,7 @@ rb_error rfn_survey(rb_context *ctx, void *state, const rb_block *block) {
     if (err) {
         return err;
     }
-    add_squares(block, st->second);
+    rb_block_feature_squares(ctx, block, st->second);
     rfn_noise_survey(st, block);
     if (block->first + block->n_samples < st->problem.n_samples) {
         return RB_OK;

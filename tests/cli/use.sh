@@ -157,5 +157,5 @@ says "figures are left out, since squares"
 # A pipe is no model, and nobody waits for one who writes to it.
 mkfifo pipe.h5
 breaks "pipe.h5: it is no regular file" info pipe.h5
-breaks "pipe.h5: is no regular file" encode pipe.h5 X.npy -o none.npy
+breaks "pipe.h5: it is no regular file" encode pipe.h5 X.npy -o none.npy
 finish

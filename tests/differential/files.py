@@ -111,7 +111,7 @@ def npy_case(rng, path, index):
 # ---- h5py ----
 
 
-def dataset_options(rng, shape, dtype):
+def dataset_options(rng, shape):
     options = {}
     if rng.integers(3):
         options["chunks"] = tuple(int(rng.integers(1, n + 1)) for n in shape)
@@ -120,8 +120,6 @@ def dataset_options(rng, shape, dtype):
         options["fletcher32"] = bool(rng.integers(2))
         if rng.integers(2):
             options["maxshape"] = tuple(choose(rng, [None, n, n + 9]) for n in shape)
-        if dtype.kind in "iu" and dtype.byteorder in "=|<" and rng.integers(4) == 0:
-            options.update(scaleoffset=0, fletcher32=False)
     return options
 
 
@@ -133,7 +131,7 @@ def hdf5_case(rng, path, index):
     place = choose(rng, ["X", "data", "a/b/c", "deep/er/still/x"])
     libver = choose(rng, ["earliest", ("v108", "v108"), ("v110", "v110")])
     with h5py.File(path, "w", libver=libver, track_order=bool(rng.integers(2))) as file:
-        file.create_dataset(place, data=values, **dataset_options(rng, values.shape, dtype))
+        file.create_dataset(place, data=values, **dataset_options(rng, values.shape))
         more = bool(rng.integers(2))
         if more:
             file["other"] = np.arange(6.0).reshape(2, 3)

@@ -1,10 +1,11 @@
 /* Runs a command and lets one of its calls to the system fail, as a broken disk or a full one
  * would.
  *
- *   fault read|write N FOLDER COMMAND [ARGUMENT...]
+ *   fault read|write|signal N FOLDER COMMAND [ARGUMENT...]
  *
  * The N-th call (from 1) on a regular file below FOLDER fails: a read with EIO; a write, sync,
- * truncation, renaming or opening for writing with ENOSPC. The exit status is the command's (128 +
+ * truncation, renaming or opening for writing with ENOSPC; or in place of failing SIGTERM comes with
+ * one of these. The exit status is the command's (128 +
  * the number of a signal). When the fault has come to pass, its name goes to file descriptor 3, if
  * that is open.
  *
@@ -16,6 +17,7 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -170,7 +172,8 @@ static bool opens_for_reading(const struct seccomp_notif *asked, const call *c) 
 }
 
 /* Answers every question until the command has ended. */
-static void supervise(int listener, bool reads, long n, const char *folder, int report) {
+static void supervise(int listener, const char *fault, long n, const char *folder, int report) {
+    bool reads = strcmp(fault, "read") == 0;
     struct pollfd waiting = {.fd = listener, .events = POLLIN};
     long seen = 0;
     for (;;) {
@@ -191,8 +194,12 @@ static void supervise(int listener, bool reads, long n, const char *folder, int 
         if (c && c->read == reads && !opens_for_reading(&asked, c)) {
             file_of(&asked, c, path, sizeof path);
             if (strncmp(path, folder, strlen(folder)) == 0 && !is_folder(path) && ++seen == n) {
-                answer.flags = 0;
-                answer.error = reads ? -EIO : -ENOSPC;
+                if (strcmp(fault, "signal") == 0) {
+                    kill((pid_t)asked.pid, SIGTERM);
+                } else {
+                    answer.flags = 0;
+                    answer.error = reads ? -EIO : -ENOSPC;
+                }
                 if (report >= 0) {
                     dprintf(report, "%s of %s\n", c->name, path);
                 }
@@ -204,7 +211,7 @@ static void supervise(int listener, bool reads, long n, const char *folder, int 
 
 int main(int argc, char **argv) {
     if (argc < 5) {
-        fputs("usage: fault read|write N FOLDER COMMAND [ARGUMENT...]\n", stderr);
+        fputs("usage: fault read|write|signal N FOLDER COMMAND [ARGUMENT...]\n", stderr);
         return 2;
     }
     int report = fcntl(3, F_DUPFD_CLOEXEC, 3);
@@ -229,7 +236,7 @@ int main(int argc, char **argv) {
     if (listener < 0) {
         return CANNOT;
     }
-    supervise(listener, strcmp(argv[1], "read") == 0, strtol(argv[2], NULL, 10), argv[3], report);
+    supervise(listener, argv[1], strtol(argv[2], NULL, 10), argv[3], report);
     int status = 0;
     waitpid(child, &status, 0);
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);

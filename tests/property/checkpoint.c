@@ -72,10 +72,10 @@ struct stop {
     int64_t calls, after;
 };
 
-static int stop_after(const rb_progress *progress, void *user) {
+static rb_error stop_after(const rb_progress *progress, void *user) {
     struct stop *stop = user;
     (void)progress;
-    return ++stop->calls == stop->after;
+    return ++stop->calls == stop->after ? RB_ERROR_INTERRUPTED : RB_OK;
 }
 
 /* Interrupted every `step` iterations until it is done. */

@@ -19,8 +19,8 @@ static void draw(double *y, int noise) {
     }
 }
 
-static int stop_at(const rb_progress *progress, void *user) {
-    return progress->iteration >= *(const int64_t *)user;
+static rb_error stop_at(const rb_progress *progress, void *user) {
+    return progress->iteration >= *(const int64_t *)user ? RB_ERROR_INTERRUPTED : RB_OK;
 }
 
 static rb_fit_options how(bool trace) {
@@ -126,12 +126,12 @@ static void traces_change_no_bit(void **state) {
     rb_context_free(ctx);
 }
 
-static int note_evidence(void *user, int64_t sample, double evidence, int64_t count,
-                         const int64_t *causes) {
+static rb_error note_evidence(void *user, int64_t sample, double evidence, int64_t count,
+                              const int64_t *causes) {
     (void)count;
     (void)causes;
     ((double *)user)[sample] = evidence;
-    return 0;
+    return RB_OK;
 }
 
 static int descending(const void *a, const void *b) {

@@ -365,7 +365,7 @@ static void complete_data_are_as_ever(void **state) {
 
 /* ---- refusals ---- */
 
-static int take_rows(void *user, int64_t first, const rb_matrix *rows) {
+static rb_error take_rows(void *user, int64_t first, const rb_matrix *rows) {
     double *sum = user;
     (void)first;
     for (int64_t i = 0; i < rb_matrix_samples(rows); i++) {
@@ -373,7 +373,7 @@ static int take_rows(void *user, int64_t first, const rb_matrix *rows) {
             *sum += rb_matrix_at(rows, i, k);
         }
     }
-    return 0;
+    return RB_OK;
 }
 
 /* A model of complete data refuses a missing value until it is told to leave it out; what is

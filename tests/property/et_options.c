@@ -95,7 +95,7 @@ static void priors_per_cause_are_frequencies(void **state) {
     rb_context_free(ctx);
 }
 
-static int check_counts(void *user, int64_t first, const rb_matrix *rows) {
+static rb_error check_counts(void *user, int64_t first, const rb_matrix *rows) {
     const double *wanted = user;
     (void)first;
     for (int64_t i = 0; i < rb_matrix_samples(rows); i++) {
@@ -105,7 +105,7 @@ static int check_counts(void *user, int64_t first, const rb_matrix *rows) {
         }
         assert_close(sum, *wanted, 1e-9);
     }
-    return 0;
+    return RB_OK;
 }
 
 /* With a fixed count every sample has so many causes, and they are found. */

@@ -10,14 +10,19 @@ enum { N = 24, D = 7, H = 8 };
 
 /* ---- models ---- */
 
-static void either(int64_t n, const double *wbar, const double *field, double *out) {
+/* All functions are given the model's own pointer. */
+static int users;
+
+static void either(void *user, int64_t n, const double *wbar, const double *field, double *out) {
+    assert_ptr_equal(user, &users);
     for (int64_t d = 0; d < n; d++) {
         out[d] = 1 - (1 - wbar[d]) * (1 - field[d]);
     }
 }
 
-static double on_and_off(int64_t n, const double *y, const double *wbar, double sigma) {
+static double on_and_off(void *user, int64_t n, const double *y, const double *wbar, double sigma) {
     double sum = 0;
+    assert_ptr_equal(user, &users);
     (void)sigma;
     for (int64_t d = 0; d < n; d++) {
         sum += y[d] > 0 ? log(wbar[d]) : log1p(-wbar[d]);
@@ -25,11 +30,12 @@ static double on_and_off(int64_t n, const double *y, const double *wbar, double 
     return sum;
 }
 
-static void switched(int64_t n, const double *y, const double *wbar, const double *field, double q,
-                     double *up, double *down) {
+static void switched(void *user, int64_t n, const double *y, const double *wbar,
+                     const double *field, double q, rb_et_shares sums) {
+    assert_ptr_equal(user, &users);
     for (int64_t d = 0; d < n; d++) {
-        up[d] += y[d] > 0 ? q * field[d] / wbar[d] : 0;
-        down[d] += q;
+        sums.up[d] += y[d] > 0 ? q * field[d] / wbar[d] : 0;
+        sums.down[d] += q;
     }
 }
 
@@ -42,7 +48,8 @@ static const rb_et_model noisy_or = {.name = "noisy-or",
                                      .end_temperature = 1,
                                      .superpose = either,
                                      .log_likelihood = on_and_off,
-                                     .share = switched};
+                                     .share = switched,
+                                     .user = &users};
 
 enum kind { LINCA, NMF, NMF_POISSON, MCA, MCA_POISSON, NOISY_OR, KINDS };
 
@@ -138,7 +145,7 @@ static double joint(const struct fitted *f, const double *y, int state, double w
         }
         double rate = fmax(wbar[d], 1e-4);
         sum += isnan(y[d])           ? 0
-               : f->kind == NOISY_OR ? on_and_off(1, &y[d], &wbar[d], 0)
+               : f->kind == NOISY_OR ? on_and_off(&users, 1, &y[d], &wbar[d], 0)
                : is_poisson(f->kind) ? y[d] * log(rate) - rate
                                      : -pow((y[d] - wbar[d]) / sigma[0], 2) / 2;
     }
@@ -328,10 +335,10 @@ static void samples_do_not_meet(void **state) {
 }
 
 /* Memory that is refused says so, and no row was given. */
-static int count_row(void *user, int64_t first, const rb_matrix *rows) {
+static rb_error count_row(void *user, int64_t first, const rb_matrix *rows) {
     (void)first;
     *(int64_t *)user += rb_matrix_samples(rows);
-    return 0;
+    return RB_OK;
 }
 
 static void memory_may_be_refused(void **state) {

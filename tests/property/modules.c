@@ -78,14 +78,14 @@ static void assert_same(const rb_modules *a, const rb_modules *b) {
 }
 
 /* Codes of a model as one array. */
-static int keep_rows(void *user, int64_t first, const rb_matrix *rows) {
+static rb_error keep_rows(void *user, int64_t first, const rb_matrix *rows) {
     double *codes = user;
     for (int64_t i = 0; i < rb_matrix_samples(rows); i++) {
         for (int64_t j = 0; j < UNITS; j++) {
             codes[(first + i) * UNITS + j] = rb_matrix_at(rows, i, j);
         }
     }
-    return 0;
+    return RB_OK;
 }
 
 /* The nonzero rule holds exactly the codes of rb_encode that are not 0, each on unit mean
@@ -119,12 +119,12 @@ static void members_are_active_samples(void **state) {
     clear(&f);
 }
 
-static int give_rows(void *user, int64_t first, int64_t count, void *rows) {
+static rb_error give_rows(void *user, int64_t first, int64_t count, void *rows) {
     const rb_matrix *matrix = user;
     for (int64_t c = 0; c < count * FEATURES; c++) {
         ((double *)rows)[c] = rb_matrix_at(matrix, first + c / FEATURES, c % FEATURES);
     }
-    return 0;
+    return RB_OK;
 }
 
 static void threads_and_streams(void **state) {
@@ -149,11 +149,11 @@ static void threads_and_streams(void **state) {
     clear(&f);
 }
 
-static int give_rows_backwards(void *user, int64_t first, int64_t count, void *rows) {
+static rb_error give_rows_backwards(void *user, int64_t first, int64_t count, void *rows) {
     for (int64_t i = 0; i < count; i++) {
         give_rows(user, SAMPLES - 1 - (first + i), 1, (double *)rows + i * FEATURES);
     }
-    return 0;
+    return RB_OK;
 }
 
 /* Samples in reverse order: the same modules with the samples' new numbers. */

@@ -178,9 +178,9 @@ static void batch_of_all(void **state) {
 
 /* The same bits for any number of threads, from memory and from a callback, which is one pool here;
  * another seed is another fit. */
-static int read_rows(void *user, int64_t first, int64_t count, void *rows) {
+static rb_error read_rows(void *user, int64_t first, int64_t count, void *rows) {
     memcpy(rows, (const double *)user + first * M, (size_t)(count * M) * sizeof(double));
-    return 0;
+    return RB_OK;
 }
 
 static void threads_and_streams(void **state) {

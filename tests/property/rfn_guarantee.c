@@ -129,14 +129,14 @@ static void newton_falls(void **state) {
 
 enum { N = 100, UNITS = 50 };
 
-static int take_codes(void *user, int64_t first, const rb_matrix *rows) {
+static rb_error take_codes(void *user, int64_t first, const rb_matrix *rows) {
     double *codes = user;
     for (int64_t i = 0; i < rb_matrix_samples(rows); i++) {
         for (int64_t j = 0; j < UNITS; j++) {
             codes[(first + i) * UNITS + j] = rb_matrix_at(rows, i, j);
         }
     }
-    return 0;
+    return RB_OK;
 }
 
 /* Encoding solves each sample alone: all at once, and each in a source of its own, give codes whose

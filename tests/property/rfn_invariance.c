@@ -112,9 +112,9 @@ static void threads(void **state) {
     rb_context_free(ctx);
 }
 
-static int read_rows(void *user, int64_t first, int64_t count, void *rows) {
+static rb_error read_rows(void *user, int64_t first, int64_t count, void *rows) {
     memcpy(rows, (const double *)user + first * M, (size_t)(count * M) * sizeof(double));
-    return 0;
+    return RB_OK;
 }
 
 /* Streamed or in memory, strided or not: the same bits. */

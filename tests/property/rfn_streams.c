@@ -91,14 +91,14 @@ typedef struct result {
     double codes; /* a sum that sees the order of their bits */
 } result;
 
-static int add_codes(void *user, int64_t first, const rb_matrix *rows) {
+static rb_error add_codes(void *user, int64_t first, const rb_matrix *rows) {
     double *sum = user;
     for (int64_t i = 0; i < rb_matrix_samples(rows); i++) {
         for (int64_t j = 0; j < UNITS; j++) {
             *sum += rb_matrix_at(rows, i, j) * (double)(1 + (first + i) % 1009 + j);
         }
     }
-    return 0;
+    return RB_OK;
 }
 
 static void describe(rb_context *ctx, const rb_model *model, rb_source *source, result *r) {

@@ -83,12 +83,12 @@ static rb_model *fit(int64_t height, int64_t width, const char *scale) {
     return model;
 }
 
-static int keep_row(void *user, int64_t first, const rb_matrix *rows) {
+static rb_error keep_row(void *user, int64_t first, const rb_matrix *rows) {
     (void)first;
     for (int64_t d = 0; d < rb_matrix_features(rows); d++) {
         ((double *)user)[d] = rb_matrix_at(rows, 0, d);
     }
-    return 0;
+    return RB_OK;
 }
 
 /* Rebuilds the patch at a place, one alone. */

@@ -43,10 +43,10 @@ static rb_error walk(void *state, rb_context *ctx, rb_rows_fn fn, void *user) {
         if (err) {
             return err;
         }
-        int stop = fn(user, first, rows);
+        err = fn(user, first, rows);
         rb_matrix_free(rows);
-        if (stop) {
-            return rb_fail(ctx, RB_ERROR_INTERRUPTED, "stopped");
+        if (err) {
+            return err;
         }
     }
     return RB_OK;

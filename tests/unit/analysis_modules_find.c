@@ -66,14 +66,14 @@ typedef struct reference {
     double codes[SAMPLES][UNITS];
 } reference;
 
-static int keep_codes(void *user, int64_t first, const rb_matrix *rows) {
+static rb_error keep_codes(void *user, int64_t first, const rb_matrix *rows) {
     reference *r = user;
     for (int64_t i = 0; i < rb_matrix_samples(rows); i++) {
         for (int64_t u = 0; u < UNITS; u++) {
             r->codes[first + i][u] = rb_matrix_at(rows, i, u);
         }
     }
-    return 0;
+    return RB_OK;
 }
 
 static double information_of(const rb_model *model, const reference *r, int64_t unit,

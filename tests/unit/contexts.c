@@ -1,5 +1,5 @@
-/* Two contexts in two threads, each with two threads of its own, do all that a program does with them
- * at the same time: the same bits, and no race (built with the thread sanitizer by the gate). */
+/* Two contexts in two threads, each with two threads of its own, do all that a program does with
+ * them at the same time: the same bits, and no race (built with the thread sanitizer by the gate). */
 #include "fixture.h"
 
 #include <pthread.h>

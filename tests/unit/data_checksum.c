@@ -3,6 +3,7 @@
 
 #include "data/data.h"
 
+#include <math.h>
 #include <zlib.h>
 
 enum { N = 6, M = 4 };
@@ -37,6 +38,87 @@ static void a_dense_checksum_is_of_the_values(void **state) {
     assert_int_equal(checksum_of(ctx, matrix, true), expected);
     rb_matrix_free(matrix);
     free(values);
+    rb_context_free(ctx);
+}
+
+/* With and without the processor's help, whole or in two pieces, for lengths around those at which
+ * the way of computing changes. */
+static void a_crc_is_that_of_zlib(void **state) {
+    (void)state;
+    static unsigned char bytes[1200];
+    rb_crc32 crc;
+    rb_crc32_prepare(&crc);
+    for (size_t i = 0; i < sizeof bytes; i++) {
+        bytes[i] = (unsigned char)(i * i + 31 * i / 7);
+    }
+    for (int folds = crc.folds; folds >= 0; folds--) {
+        crc.folds = folds;
+        for (size_t count = 0; count < 1100; count++) {
+            const unsigned char *from = bytes + count % 17;
+            uint32_t expected = (uint32_t)crc32_z(7, from, count);
+            assert_int_equal(rb_crc32_add(&crc, 7, from, count), expected);
+            size_t cut = count / 3;
+            uint32_t first = rb_crc32_add(&crc, 7, from, cut);
+            uint32_t second = rb_crc32_add(&crc, 0, from + cut, count - cut);
+            assert_int_equal(rb_crc32_join(first, second, (int64_t)(count - cut)), expected);
+        }
+    }
+}
+
+/* Preprocessing is fitted to the same bits by any number of threads: of dense and sparse data, with
+ * missing values, longer than a stretch of the pass. */
+static void threads_do_not_change_the_fit(void **state) {
+    (void)state;
+    enum { ROWS = 3000, COLUMNS = 700, STORED = ROWS * COLUMNS };
+    rb_context *ctx = fixture_context();
+    double *values = fixture_values(ROWS, COLUMNS, 2, 1);
+    int64_t *starts = calloc(ROWS + 1, sizeof *starts), e = 0;
+    int32_t *columns = calloc(STORED, sizeof *columns);
+    double *stored = calloc(STORED, sizeof *stored);
+    for (int64_t i = 0; i < STORED; i++) {
+        values[i] = i % 1009 == 0 ? NAN : fabs(values[i]);
+        if (i % 3 != 0) {
+            stored[e] = values[i];
+            columns[e++] = (int32_t)(i % COLUMNS);
+        }
+        starts[i / COLUMNS + 1] = e;
+    }
+    for (int sparse = 0; sparse < 2; sparse++) {
+        rb_matrix *matrix;
+        rb_source *source;
+        rb_preprocess *fitted[3];
+        assert_ok(
+            ctx,
+            sparse ? rb_matrix_csr(ctx, RB_FLOAT64, ROWS, COLUMNS, starts, columns, stored, &matrix)
+                   : rb_matrix_dense(ctx, RB_FLOAT64, ROWS, COLUMNS, values, COLUMNS, 1, &matrix));
+        assert_ok(ctx, rb_source_from_matrix(ctx, matrix, &source));
+        rb_preprocess_options o;
+        rb_preprocess_options_default(&o);
+        o.missing = RB_MISSING_MEDIAN;
+        o.totals = 1000;
+        o.log1p = true;
+        o.scale = RB_SCALE_SD;
+        for (int t = 0; t < 3; t++) {
+            assert_ok(ctx, rb_context_set_threads(ctx, 1 + 2 * t));
+            assert_ok(ctx, rb_preprocess_fit(ctx, &o, source, &fitted[t]));
+            assert_int_equal(fitted[t]->checksum, fitted[0]->checksum);
+            assert_int_equal(fitted[t]->n_filled, fitted[0]->n_filled);
+            size_t bytes = COLUMNS * sizeof(double);
+            assert_memory_equal(fitted[t]->centre, fitted[0]->centre, bytes);
+            assert_memory_equal(fitted[t]->scale, fitted[0]->scale, bytes);
+            assert_memory_equal(fitted[t]->fill, fitted[0]->fill, bytes);
+        }
+        assert_true(fitted[0]->n_filled > 1000);
+        for (int t = 0; t < 3; t++) {
+            rb_preprocess_free(fitted[t]);
+        }
+        rb_source_free(source);
+        rb_matrix_free(matrix);
+    }
+    free(values);
+    free(starts);
+    free(columns);
+    free(stored);
     rb_context_free(ctx);
 }
 
@@ -78,32 +160,12 @@ static void a_sparse_checksum_is_of_places_too(void **state) {
     rb_context_free(ctx);
 }
 
-/* Our CRC-32 is zlib's, for any length and place, also put together of two parts. */
-static void the_crc_is_that_of_zlib(void **state) {
-    (void)state;
-    unsigned char bytes[300];
-    for (int i = 0; i < (int)sizeof bytes; i++) {
-        bytes[i] = (unsigned char)(i * i * 7 + i / 3);
-    }
-    assert_int_equal(rb_crc32(0, "123456789", 9), 0xcbf43926);
-    for (int first = 0; first < 9; first++) {
-        for (int size = 0; first + size <= (int)sizeof bytes; size++) {
-            uint32_t whole = (uint32_t)crc32(crc32(0, NULL, 0), bytes + first, (uInt)size);
-            uint32_t start = rb_crc32(0, bytes + first, (size_t)size / 3);
-            const unsigned char *rest = bytes + first + size / 3;
-            size_t left = (size_t)(size - size / 3);
-            assert_int_equal(rb_crc32(start, rest, left), whole);
-            assert_int_equal(rb_crc32_combine(start, rb_crc32(0, rest, left), (int64_t)left),
-                             whole);
-        }
-    }
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_dense_checksum_is_of_the_values),
+        cmocka_unit_test(a_crc_is_that_of_zlib),
+        cmocka_unit_test(threads_do_not_change_the_fit),
         cmocka_unit_test(a_sparse_checksum_is_of_places_too),
-        cmocka_unit_test(the_crc_is_that_of_zlib),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -100,14 +100,14 @@ struct calls {
     bool fails;
 };
 
-static int read_wide(void *user, int64_t first, int64_t count, void *rows) {
+static rb_error read_wide(void *user, int64_t first, int64_t count, void *rows) {
     struct calls *calls = user;
     calls->count++;
     calls->most = count > calls->most ? count : calls->most;
     for (int64_t i = 0; i < count; i++) {
         ((float *)rows)[i * WIDE] = (float)(first + i);
     }
-    return calls->fails;
+    return calls->fails ? RB_ERROR_FILE : RB_OK;
 }
 
 /* Pieces are read whole, once each, in an order of their own, and shuffled within. */

@@ -135,8 +135,8 @@ static void refuses_other_intervals(void **state) {
 }
 
 /* Writes the checkpoint of a fit that is interrupted after so many iterations of all restarts. */
-static int stop_after(const rb_progress *progress, void *user) {
-    return progress->iteration == *(const int64_t *)user;
+static rb_error stop_after(const rb_progress *progress, void *user) {
+    return progress->iteration == *(const int64_t *)user ? RB_ERROR_INTERRUPTED : RB_OK;
 }
 
 static void interrupt_after(struct problem *p, int64_t iterations) {
@@ -313,7 +313,7 @@ struct second {
     int tried;
 };
 
-static int try_a_second(const rb_progress *progress, void *user) {
+static rb_error try_a_second(const rb_progress *progress, void *user) {
     struct second *second = user;
     struct problem *p = second->p;
     rb_model *model;
@@ -329,7 +329,7 @@ static int try_a_second(const rb_progress *progress, void *user) {
     rb_matrix_free(matrix);
     rb_context_free(other);
     second->tried++;
-    return 0;
+    return RB_OK;
 }
 
 /* Another fit with the same checkpoint is refused, by whatever name; afterwards nothing is left. */
@@ -486,12 +486,12 @@ static void goes_on_without(void **state) {
 }
 
 /* While the disk takes nothing more. */
-static int fill_disk(const rb_progress *progress, void *user) {
+static rb_error fill_disk(const rb_progress *progress, void *user) {
     char *temporary = user;
     if (progress->iteration == 5) {
         assert_int_equal(mkdir(temporary, 0700), 0); /* nothing can be written there */
     }
-    return 0;
+    return RB_OK;
 }
 
 static void keeps_the_old_one(void **state) {

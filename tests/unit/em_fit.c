@@ -105,10 +105,10 @@ struct watch {
     rb_progress last;
 };
 
-static int watch(const rb_progress *progress, void *user) {
+static rb_error watch(const rb_progress *progress, void *user) {
     struct watch *w = user;
     w->last = *progress;
-    return ++w->calls == w->stop_at;
+    return ++w->calls == w->stop_at ? RB_ERROR_INTERRUPTED : RB_OK;
 }
 
 static void callback_stops_with_a_usable_model(void **state) {
@@ -146,12 +146,12 @@ struct ends {
     double objective[5]; /* of the last iteration of each restart */
 };
 
-static int note_end(const rb_progress *progress, void *user) {
+static rb_error note_end(const rb_progress *progress, void *user) {
     struct ends *ends = user;
     if (progress->iteration % 10 == 0) {
         ends->objective[progress->iteration / 10 - 1] = progress->objective;
     }
-    return 0;
+    return RB_OK;
 }
 
 /* Of five fits that differ the best is kept, wherever it stands among them. */

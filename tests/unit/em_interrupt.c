@@ -20,7 +20,7 @@ struct problem {
     rb_fit_options fit;
 };
 
-static int give(void *user, int64_t first, int64_t count, void *rows) {
+static rb_error give(void *user, int64_t first, int64_t count, void *rows) {
     struct problem *p = user;
     p->after += p->stopped;
     if (++p->reads == p->stop_at) {
@@ -28,7 +28,7 @@ static int give(void *user, int64_t first, int64_t count, void *rows) {
         p->stopped = true;
     }
     memcpy(rows, p->values + first * M, (size_t)(count * M) * sizeof(double));
-    return 0;
+    return RB_OK;
 }
 
 static int setup(void **state) {
@@ -303,10 +303,10 @@ static void without_a_list_there_is_no_model(void **state) {
     assert_null(model);
 }
 
-static int take(void *user, int64_t first, const rb_matrix *rows) {
+static rb_error take(void *user, int64_t first, const rb_matrix *rows) {
     (void)first, (void)rows;
     ++*(int *)user;
-    return 0;
+    return RB_OK;
 }
 
 static void so_do_all_uses_of_a_model(void **state) {
@@ -363,7 +363,7 @@ static void a_request_stays_until_it_is_cleared(void **state) {
 }
 
 /* Blocks of the preprocessing are its own; a quantile needs a second walk. */
-static int give_wide(void *user, int64_t first, int64_t count, void *rows) {
+static rb_error give_wide(void *user, int64_t first, int64_t count, void *rows) {
     struct problem *p = user;
     p->after += p->stopped;
     if (++p->reads == p->stop_at) {
@@ -373,7 +373,7 @@ static int give_wide(void *user, int64_t first, int64_t count, void *rows) {
     for (int64_t i = 0; i < count * 1500; i++) {
         ((float *)rows)[i] = (float)((first + i * 7) % 11);
     }
-    return 0;
+    return RB_OK;
 }
 
 static void preprocessing_stops(void **state) {

@@ -364,8 +364,8 @@ static void test_refused(void **state) {
     assert_refused(ctx, "bad_shape.h5ad", NULL, RB_ERROR_FORMAT, "names, but");
     assert_refused(ctx, "bad_claim.h5", NULL, RB_ERROR_FORMAT, "no matrix of numbers");
     assert_refused(ctx, "bad_claim.h5", "huge", RB_ERROR_MEMORY, "too large");
-    assert_refused(ctx, "absent.h5", NULL, RB_ERROR_FILE, "No such file");
-    assert_refused(ctx, "", NULL, RB_ERROR_FILE, "no regular file");
+    assert_refused(ctx, "absent.h5", NULL, RB_ERROR_FILE, "there is no such file");
+    assert_refused(ctx, "", NULL, RB_ERROR_FILE, "it is a folder");
 }
 
 static const char *const whole_files[] = {"types.h5",   "csr.h5ad",   "old.h5ad",

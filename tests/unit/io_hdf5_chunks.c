@@ -20,6 +20,7 @@ static rb_error read_whole(const char *path, rb_matrix **matrix) {
 enum { ROWS = 100, COLUMNS = 60, BYTES = ROWS * COLUMNS * 4 };
 
 enum filters { NONE = 0, SHUFFLE = 1, DEFLATE = 2, CHECKSUM = 4, ALL = 8 };
+enum unchecked { NBIT, SCALEOFFSET, SZIP, UNCHECKED };
 
 static hid_t chunks_of(int filters, const hsize_t *chunk) {
     hid_t list = H5Pcreate(H5P_DATASET_CREATE);
@@ -65,6 +66,41 @@ static void assert_refused(const char *path) {
     assert_non_null(strstr(rb_context_error(ctx), says));
     rb_source_free(source);
     assert_hdf5_closed();
+}
+
+/* What HDF5 alone unpacks is refused, since it does not check what it unpacks. */
+static void filters_without_a_check_are_refused(void **state) {
+    static const char *const names[UNCHECKED] = {"nbit", "scaleoffset", "szip"};
+    hsize_t shape[2] = {ROWS, COLUMNS}, chunk[2] = {10, COLUMNS};
+    static int32_t zeros[ROWS * COLUMNS];
+    const char *path = temporary("unchecked.h5");
+    (void)state;
+    for (int f = 0; f < UNCHECKED; f++) {
+        unsigned able = 0; /* szip may be left out of HDF5, or its packing */
+        if (f == SZIP && (H5Zfilter_avail(H5Z_FILTER_SZIP) <= 0 ||
+                          H5Zget_filter_info(H5Z_FILTER_SZIP, &able) < 0 ||
+                          !(able & H5Z_FILTER_CONFIG_ENCODE_ENABLED))) {
+            continue;
+        }
+        hid_t file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+        hid_t list = chunks_of(SHUFFLE, chunk), space = H5Screate_simple(2, shape, NULL);
+        assert_true((f == NBIT          ? H5Pset_nbit(list)
+                     : f == SCALEOFFSET ? H5Pset_scaleoffset(list, H5Z_SO_INT, 0)
+                                        : H5Pset_szip(list, H5_SZIP_NN_OPTION_MASK, 8)) >= 0);
+        hid_t data = H5Dcreate2(file, "X", H5T_STD_I32LE, space, H5P_DEFAULT, list, H5P_DEFAULT);
+        assert_true(H5Dwrite(data, H5T_NATIVE_INT32, H5S_ALL, H5S_ALL, H5P_DEFAULT, zeros) >= 0);
+        H5Dclose(data);
+        H5Sclose(space);
+        H5Pclose(list);
+        assert_true(H5Fclose(file) >= 0);
+        rb_matrix *m;
+        assert_int_equal(read_whole(path, &m), RB_ERROR_UNSUPPORTED);
+        assert_null(m);
+        assert_non_null(strstr(rb_context_error(ctx), names[f]));
+        assert_non_null(strstr(rb_context_error(ctx), "h5repack -f GZIP=4"));
+        assert_hdf5_closed();
+    }
+    unlink(path);
 }
 
 static void chunks_of_another_length_are_refused(void **state) {
@@ -293,6 +329,7 @@ static int tear_down(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(filters_without_a_check_are_refused),
         cmocka_unit_test(chunks_of_another_length_are_refused),
         cmocka_unit_test(numbers_are_those_of_hdf5),
         cmocka_unit_test(tables_are_read_by_member),

@@ -183,8 +183,8 @@ static void refusals(void **state) {
     assert_int_equal(mkdir("folder", 0777), 0);
     rb_segments_options o = options_of("2", "1");
     refuse_segments(NULL, 0, &o, RB_ERROR_ARGUMENT, "no recording");
-    refuse_file("gone.wav", &o, RB_ERROR_FILE, "gone.wav: cannot be opened");
-    refuse_file("folder", &o, RB_ERROR_FILE, "folder: cannot be read");
+    refuse_file("gone.wav", &o, RB_ERROR_FILE, "cannot read gone.wav: there is no such file");
+    refuse_file("folder", &o, RB_ERROR_FILE, "cannot read folder: it is a folder");
     refuse_file("table.csv", &o, RB_ERROR_FORMAT, "table.csv: this is no sound");
     refuse_file("nothing", &o, RB_ERROR_FORMAT, "nothing: this is no sound");
     refuse_file("cut.wav", &o, RB_ERROR_FORMAT, "cut.wav: this is no sound, or a damaged one");

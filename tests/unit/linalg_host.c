@@ -66,7 +66,7 @@ static double product(const double *values) {
     return sum;
 }
 
-static int in_between(const rb_progress *progress, void *user) {
+static rb_error in_between(const rb_progress *progress, void *user) {
     (void)progress;
     as_before(user);
     return 0;

@@ -56,14 +56,14 @@ static void test_content(void **state) {
     rb_model_free(model);
 }
 
-static int check_codes(void *seen, int64_t first, const rb_matrix *rows) {
+static rb_error check_codes(void *seen, int64_t first, const rb_matrix *rows) {
     for (int64_t i = 0; i < rb_matrix_samples(rows); i++) {
         for (int64_t u = 0; u < UNITS; u++) {
             assert_near(rb_matrix_at(rows, i, u), codes[(first + i) * UNITS + u]);
         }
     }
     *(int64_t *)seen += rb_matrix_samples(rows);
-    return 0;
+    return RB_OK;
 }
 
 static void test_codes(void **state) {

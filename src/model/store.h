@@ -1,14 +1,8 @@
-/* The layout of a model file, shared by what saves and what loads; docs/model-format.md explains
- * it. */
+/* Words and columns that every form of a model has, file or bytes. Included by model.h. */
 #ifndef RB_STORE_H
 #define RB_STORE_H
 
-#include "io.h"
-
 #include <stddef.h>
-
-#define RB_STORE_FORMAT "rarebit-model"
-enum { RB_STORE_VERSION = 1 };
 
 /* Words for precision and status, by their enum. */
 static const char *const rb_store_precisions[] = {"float32", "float64"};

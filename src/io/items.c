@@ -1,4 +1,4 @@
-/* Numbers of an .npy file, of any type and byte order, to float32 or float64. */
+/* Numbers as they stand in .npy and IDX files, of any type and byte order. */
 #include "npy.h"
 
 #include <math.h>
@@ -65,13 +65,13 @@ static double integer_value(uint64_t bits, int bytes) {
     }
 }
 
-static double item_value(const rb_npy_header *h, const char *item) {
-    uint64_t bits = load(item, h->item_bytes, h->swapped);
-    switch (h->kind) {
+static double item_value(rb_item h, const char *item) {
+    uint64_t bits = load(item, h.bytes, h.swapped);
+    switch (h.kind) {
     case 'f':
-        return float_value(bits, h->item_bytes);
+        return float_value(bits, h.bytes);
     case 'i':
-        return integer_value(bits, h->item_bytes);
+        return integer_value(bits, h.bytes);
     case 'b':
         return bits != 0;
     default:
@@ -79,26 +79,14 @@ static double item_value(const rb_npy_header *h, const char *item) {
     }
 }
 
-/* The last dimension runs fastest among features, the first runs fastest in the file. */
-int64_t rb_npy_feature_offset(const rb_npy_header *h, int64_t feature) {
-    int64_t offset = 0, stride = h->n_samples * h->n_features;
-    for (int d = h->dimensions - 1; d > 0; d--) {
-        stride /= h->shape[d];
-        offset += feature % h->shape[d] * stride;
-        feature /= h->shape[d];
-    }
-    return offset;
+rb_item rb_item_of(char kind, int bytes, bool big) {
+    bool other = big == (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__);
+    return (rb_item){kind, bytes, bytes > 1 && other,
+                     bytes < (kind == 'f' ? 8 : 4) ? RB_FLOAT32 : RB_FLOAT64};
 }
 
-void rb_npy_convert(const rb_npy_header *h, const char *raw, int64_t count, void *out) {
-    float *small = out;
-    double *large = out;
+void rb_items_convert(rb_item item, const char *raw, int64_t count, void *out) {
     for (int64_t i = 0; i < count; i++) {
-        double value = item_value(h, raw + i * h->item_bytes);
-        if (h->type == RB_FLOAT32) {
-            small[i] = (float)value;
-        } else {
-            large[i] = value;
-        }
+        rb_put(item.type, out, i, item_value(item, raw + i * item.bytes));
     }
 }
