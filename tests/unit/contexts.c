@@ -1,5 +1,5 @@
 /* Two contexts in two threads, each with two threads of its own, do all that a program does with
- * them at the same time: the same bits, and no race (built with the thread sanitizer by the gate). */
+ * them at the same time: the same bits, and no race (the gate builds it with ThreadSanitizer). */
 #include "fixture.h"
 
 #include <pthread.h>
@@ -20,14 +20,14 @@ struct worker {
     rb_error err;
 };
 
-static int add_up(void *user, int64_t first, const rb_matrix *rows) {
+static rb_error add_up(void *user, int64_t first, const rb_matrix *rows) {
     double *sum = user;
     for (int64_t i = 0; i < rb_matrix_samples(rows); i++) {
         for (int64_t k = 0; k < rb_matrix_features(rows); k++) {
             *sum += (double)(first + i + 1) * (double)(k + 1) * rb_matrix_at(rows, i, k);
         }
     }
-    return 0;
+    return RB_OK;
 }
 
 static rb_error last_objective(rb_context *ctx, const rb_model *model, double *objective) {
