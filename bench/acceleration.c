@@ -7,6 +7,7 @@
 #include "../tool/blas_choice.h"
 #include "bench.h"
 #include "inside/curves.h"
+#include "options.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -19,15 +20,15 @@ enum { NEVER = EVALUATIONS + 1 };
 typedef struct curve {
     const char *name;
     double eta;
-    int accelerate;
+    const char *accelerate;
     double mean[EVALUATIONS];
 } curve;
 
 static curve curves[CURVES] = {
-    {.name = "plain, eta 0.1", .eta = 0.1, .accelerate = RB_ACCELERATE_NONE},
-    {.name = "plain, eta 1", .eta = 1, .accelerate = RB_ACCELERATE_NONE},
-    {.name = "squarem, eta 1", .eta = 1, .accelerate = RB_ACCELERATE_SQUAREM},
-    {.name = "nesterov, eta 1", .eta = 1, .accelerate = RB_ACCELERATE_NESTEROV},
+    {.name = "plain, eta 0.1", .eta = 0.1, .accelerate = "none"},
+    {.name = "plain, eta 1", .eta = 1, .accelerate = "none"},
+    {.name = "squarem, eta 1", .eta = 1, .accelerate = "squarem"},
+    {.name = "nesterov, eta 1", .eta = 1, .accelerate = "nesterov"},
 };
 
 /* Of all fits with one data set, or all. */
@@ -39,20 +40,14 @@ struct figures {
 static double worst_fall;
 
 static void fit(rb_context *ctx, rb_source *source, const curve *c, int64_t seed, double *f) {
-    rb_rfn_options options;
-    rb_fit_options how;
+    rb_options *options = bench_options(
+        ctx, "rfn", NULL,
+        "preset=paper units=50 eta=%.17g estep=cyclic iterations=%d precision=float64 seed=%lld "
+        "accelerate=%s",
+        c->eta, EVALUATIONS, (long long)seed, c->accelerate);
     rb_model *model;
-    rb_rfn_options_default(&options);
-    rb_rfn_use_preset(RB_RFN_PRESET_PAPER, &options, NULL);
-    rb_fit_options_default(&how);
-    options.units = 50;
-    options.eta = c->eta;
-    options.estep = RB_RFN_ESTEP_CYCLIC;
-    how.iterations = EVALUATIONS;
-    how.precision = RB_FLOAT64;
-    how.seed = seed;
-    how.accelerate = c->accelerate;
-    bench_check(ctx, rb_fit(ctx, "rfn", &options, &how, NULL, source, NULL, &model));
+    bench_check(ctx, rb_fit(ctx, options, source, NULL, &model));
+    rb_options_free(options);
     for (int t = 0; t < EVALUATIONS; t++) {
         bench_check(ctx, rb_model_history(model, t, &f[t], NULL, NULL));
         if (t > 0) {
@@ -73,15 +68,12 @@ static double evaluations_until(const double *f, double target) {
 
 static void run_instance(rb_context *ctx, int dataset, int64_t seed, struct figures *figures) {
     static double f[EVALUATIONS];
-    char name[8];
-    rb_biclusters_options data;
+    rb_options *data = bench_options(ctx, NULL, rb_biclusters_group(), "dataset=D%d seed=%lld",
+                                     dataset + 1, (long long)seed);
     rb_matrix *matrix;
     rb_source *source;
-    snprintf(name, sizeof name, "D%d", dataset + 1);
-    rb_biclusters_options_default(&data);
-    data.dataset = name;
-    data.seed = seed;
-    bench_check(ctx, rb_simulate_biclusters(ctx, &data, &matrix, NULL));
+    bench_check(ctx, rb_simulate_biclusters(ctx, data, &matrix, NULL));
+    rb_options_free(data);
     bench_check(ctx, rb_source_from_matrix(ctx, matrix, &source));
     double target = 0;
     for (int c = 0; c < CURVES; c++) {

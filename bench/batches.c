@@ -1,5 +1,6 @@
 /* What a pass in batches costs, beside an iteration with all samples at once. */
 #include "bench.h"
+#include "options.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -16,18 +17,14 @@ static rb_error keep_seconds(const rb_progress *progress, void *user) {
 /* The median time of an iteration. */
 static double fit(rb_context *ctx, rb_source *source, int64_t batch_size) {
     static bench_times times;
-    rb_rfn_options options;
-    rb_fit_options how;
+    rb_options *options =
+        bench_options(ctx, "rfn", NULL, "preset=paper units=%d iterations=%d batch-size=%lld",
+                      UNITS, ITERATIONS, (long long)batch_size);
     rb_model *model;
     times.count = 0;
-    rb_rfn_options_default(&options);
-    rb_rfn_use_preset(RB_RFN_PRESET_PAPER, &options, NULL);
-    rb_fit_options_default(&how);
-    options.units = UNITS;
-    how.iterations = ITERATIONS;
-    how.batch_size = batch_size;
     rb_context_on_progress(ctx, keep_seconds, &times);
-    bench_check(ctx, rb_fit(ctx, "rfn", &options, &how, NULL, source, NULL, &model));
+    bench_check(ctx, rb_fit(ctx, options, source, NULL, &model));
+    rb_options_free(options);
     rb_model_free(model);
     return bench_median(&times);
 }

@@ -1,5 +1,6 @@
 /* One sample at a time: what a coder that is open costs beside the product itself. */
 #include "bench.h"
+#include "options.h"
 
 #include <cblas.h>
 #include <stdio.h>
@@ -9,15 +10,11 @@
 enum { SAMPLES = 500, FEATURES = 1000, UNITS = 50, MANY = 2000, ROUNDS = 9 };
 
 static rb_model *fit(rb_context *ctx, rb_source *source) {
-    rb_rfn_options options;
-    rb_fit_options how;
+    rb_options *options =
+        bench_options(ctx, "rfn", NULL, "preset=paper units=%d iterations=10", UNITS);
     rb_model *model;
-    rb_rfn_options_default(&options);
-    rb_rfn_use_preset(RB_RFN_PRESET_PAPER, &options, NULL);
-    rb_fit_options_default(&how);
-    options.units = UNITS;
-    how.iterations = 10;
-    bench_check(ctx, rb_fit(ctx, "rfn", &options, &how, NULL, source, NULL, &model));
+    bench_check(ctx, rb_fit(ctx, options, source, NULL, &model));
+    rb_options_free(options);
     return model;
 }
 

@@ -1,6 +1,7 @@
 /* What guaranteed E-steps cost beside newton, and exact codes of new samples beside the closed
  * form. */
 #include "bench.h"
+#include "options.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -26,20 +27,14 @@ static double mean_of(const bench_times *times) {
 static double fit(rb_context *ctx, rb_source *source, const char *estep, int64_t iterations,
                   const char *tolerance, rb_model **kept) {
     static bench_times times;
-    rb_rfn_options options;
-    rb_fit_options how;
+    rb_options *options = bench_options(
+        ctx, "rfn", NULL, "preset=paper units=%d iterations=%lld estep=%s estep-tolerance=%s",
+        UNITS, (long long)iterations, estep, tolerance);
     rb_model *model;
     times.count = 0;
-    rb_rfn_options_default(&options);
-    rb_rfn_use_preset(RB_RFN_PRESET_PAPER, &options, NULL);
-    rb_fit_options_default(&how);
-    options.units = UNITS;
-    how.iterations = iterations;
-    const rb_option *table = rb_rfn_option_table();
-    bench_check(ctx, rb_options_set(ctx, table, &options, "estep", estep));
-    bench_check(ctx, rb_options_set(ctx, table, &options, "estep-tolerance", tolerance));
     rb_context_on_progress(ctx, keep_seconds, &times);
-    bench_check(ctx, rb_fit(ctx, "rfn", &options, &how, NULL, source, NULL, &model));
+    bench_check(ctx, rb_fit(ctx, options, source, NULL, &model));
+    rb_options_free(options);
     rb_context_on_progress(ctx, NULL, NULL);
     if (kept) {
         *kept = model;

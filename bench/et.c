@@ -3,6 +3,7 @@
  * the speed of a large matrix product; and how encoding, the E-step alone, grows with samples and
  * causes. */
 #include "bench.h"
+#include "options.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -62,30 +63,21 @@ static rb_error keep_seconds(const rb_progress *progress, void *user) {
     return RB_OK;
 }
 
-static rb_et_options options_of(const struct et_case *c) {
-    rb_et_options options;
-    rb_et_options_default(&options);
-    options.units = c->units;
-    options.candidates = c->candidates;
-    options.max_active = c->max_active;
-    options.prior = c->prior;
-    options.sigma = c->sigma;
-    options.temperature = c->temperature;
-    options.cut_factor = 1e9;
-    options.mstep = c->units > 2000 ? RB_ET_MSTEP_MULTIPLICATIVE : RB_ET_MSTEP_SOLVE;
-    return options;
-}
-
 static rb_model *fit(rb_context *ctx, const struct et_case *c, rb_source *source,
                      bench_times *times) {
-    rb_et_options options = options_of(c);
-    rb_fit_options how;
+    rb_options *options = bench_options(
+        ctx, c->method, NULL,
+        "units=%lld candidates=%lld max-active=%lld prior=%.17g sigma=%.17g temperature=%s "
+        "cut-factor=1e9 iterations=%lld seed=1",
+        (long long)c->units, (long long)c->candidates, (long long)c->max_active, c->prior, c->sigma,
+        c->temperature, (long long)c->iterations);
     rb_model *model;
-    rb_fit_options_default(&how);
-    how.iterations = c->iterations;
-    how.seed = 1;
+    if (c->units > 2000) {
+        bench_check(ctx, rb_options_set(ctx, options, "mstep", "multiplicative"));
+    }
     rb_context_on_progress(ctx, keep_seconds, times);
-    bench_check(ctx, rb_fit(ctx, c->method, &options, &how, NULL, source, NULL, &model));
+    bench_check(ctx, rb_fit(ctx, options, source, NULL, &model));
+    rb_options_free(options);
     rb_context_on_progress(ctx, NULL, NULL);
     return model;
 }

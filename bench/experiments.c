@@ -102,10 +102,16 @@ static rb_error on_progress(const rb_progress *progress, void *user) {
     return interrupted() ? RB_ERROR_INTERRUPTED : RB_OK;
 }
 
-rb_error experiments_fit(rb_context *ctx, const char *method, const rb_et_options *options,
-                         const rb_fit_options *fit, rb_source *source, rb_model **model) {
+rb_error experiments_options_new(rb_context *ctx, const char *method, const rb_option_group *group,
+                                 rb_options **options) {
+    rb_error err = rb_options_new(ctx, method, options);
+    return err || !group ? err : rb_options_add(ctx, *options, group);
+}
+
+rb_error experiments_fit(rb_context *ctx, const rb_options *options, rb_source *source,
+                         rb_model **model) {
     rb_context_on_progress(ctx, on_progress, NULL);
-    rb_error err = rb_fit(ctx, method, options, fit, NULL, source, NULL, model);
+    rb_error err = rb_fit(ctx, options, source, NULL, model);
     rb_context_on_progress(ctx, NULL, NULL);
     return err;
 }
@@ -131,13 +137,15 @@ double experiments_median_seconds(const rb_model *model) {
 
 rb_error experiments_picture(rb_context *ctx, const experiment_options *options,
                              const rb_model *model, const char *shape) {
-    rb_plot_options plot;
+    rb_options *plot = NULL;
     if (!options->picture) {
         return RB_OK;
     }
-    rb_plot_options_default(&plot);
-    plot.shape = shape;
-    return rb_plot_filters(ctx, model, &plot, options->picture);
+    rb_error err = experiments_options_new(ctx, NULL, rb_plot_group(), &plot);
+    err = err ? err : rb_options_set(ctx, plot, "shape", shape);
+    err = err ? err : rb_plot_filters(ctx, model, plot, options->picture);
+    rb_options_free(plot);
+    return err;
 }
 
 /* ---- the command line ---- */

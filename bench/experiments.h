@@ -15,7 +15,7 @@ enum { STATUS_DONE = 0, STATUS_FAILED = 1, STATUS_USAGE = 2, STATUS_INTERRUPTED 
 typedef struct experiment_options {
     const char *experiment;
     bool list, as_printed;
-    int singletons, negative; /* rb_et_singletons, rb_et_negative */
+    int singletons, negative; /* places among the words of the options */
     int64_t trials, restarts, iterations, seed, threads;
     const char *data, *picture;
 } experiment_options;
@@ -45,8 +45,11 @@ bool interrupted(void);
 /* --data, or a message that says what it must be. */
 bool experiments_has_data(const experiment_options *options, const char *what);
 /* Fits with a line of progress; a fit that was interrupted stops early. */
-rb_error experiments_fit(rb_context *ctx, const char *method, const rb_et_options *options,
-                         const rb_fit_options *fit, rb_source *source, rb_model **model);
+rb_error experiments_fit(rb_context *ctx, const rb_options *options, rb_source *source,
+                         rb_model **model);
+/* Options of a method, or of a group where that is NULL. */
+rb_error experiments_options_new(rb_context *ctx, const char *method, const rb_option_group *group,
+                                 rb_options **options);
 /* Of the seconds of a model's iterations. */
 double experiments_median_seconds(const rb_model *model);
 /* Draws the fields as images or curves of a shape into --picture, if it is given. */

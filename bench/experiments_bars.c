@@ -9,7 +9,7 @@
 /* One experiment: how data are made, how they are fitted, what the paper has. */
 struct experiment {
     const char *name, *method;
-    int style; /* rb_bar_style */
+    const char *style; /* of bars */
     double noise;
     int64_t samples, size, width, units;
     double probability, prior;
@@ -39,20 +39,20 @@ static const struct experiment *experiments(int *count) {
                                     .init_sd = third};
     static const struct {
         const char *name, *method;
-        int style;
+        const char *style;
         double noise;
         int successes, trials;
         const char *where;
     } rows[] = {
-        {"nmf-noisy", "nmf-et", RB_BARS_LINEAR, 2, 50, 50, "section 4.1.1"},
-        {"nmf-noiseless", "nmf-et", RB_BARS_LINEAR, 0, 46, 50, "section 4.1.1"},
-        {"linca-noisy", "linca", RB_BARS_SIGNED, 2, 50, 50, "section 4.3.1"},
-        {"linca-noiseless", "linca", RB_BARS_SIGNED, 0, 49, 50, "section 4.3.1"},
-        {"mca-noisy", "mca", RB_BARS_MAX, 2, 46, 50, "section 4.2.1"},
-        {"mca-noiseless", "mca", RB_BARS_MAX, 0, 41, 50, "section 4.2.1"},
-        {"mca-2000", "mca", RB_BARS_MAX, 2, 100, 100, "section 4.2.1"},
-        {"overlap-400", "mca", RB_BARS_MAX, 0, 21, 25, "section 4.2.1"},
-        {"overlap-800", "mca", RB_BARS_MAX, 0, 50, 50, "section 4.2.1"},
+        {"nmf-noisy", "nmf-et", "linear", 2, 50, 50, "section 4.1.1"},
+        {"nmf-noiseless", "nmf-et", "linear", 0, 46, 50, "section 4.1.1"},
+        {"linca-noisy", "linca", "signed", 2, 50, 50, "section 4.3.1"},
+        {"linca-noiseless", "linca", "signed", 0, 49, 50, "section 4.3.1"},
+        {"mca-noisy", "mca", "max", 2, 46, 50, "section 4.2.1"},
+        {"mca-noiseless", "mca", "max", 0, 41, 50, "section 4.2.1"},
+        {"mca-2000", "mca", "max", 2, 100, 100, "section 4.2.1"},
+        {"overlap-400", "mca", "max", 0, 21, 25, "section 4.2.1"},
+        {"overlap-800", "mca", "max", 0, 50, 50, "section 4.2.1"},
     };
     *count = (int)(sizeof rows / sizeof *rows);
     for (int i = 0; i < *count; i++) {
@@ -99,41 +99,37 @@ struct outcome {
     double error; /* mean absolute, of a success */
 };
 
-static rb_et_options method_options(const struct experiment *e, const experiment_options *bench) {
-    rb_et_options options;
-    rb_et_options_default(&options);
-    options.units = e->units;
-    options.candidates = 5;
-    options.max_active = 3;
-    options.prior = e->prior;
-    options.sigma = 2;
-    options.temperature = e->temperature;
-    options.weight_noise = 0.05;
-    options.init_mean = e->init_mean;
-    options.init_sd = e->init_sd;
-    options.as_printed = bench->as_printed;
-    options.singletons = bench->singletons;
-    options.negative = bench->negative;
-    return options;
+static rb_error new_options(rb_context *ctx, const struct experiment *e,
+                            const experiment_options *bench, int64_t seed, rb_options **options) {
+    static const char *const singletons[] = {"auto", "yes", "no"};
+    rb_error err = experiments_options_new(ctx, e->method, NULL, options);
+    if (!err) {
+        err = rb_options_set_all(
+            ctx, *options,
+            "units=%lld candidates=5 max-active=3 prior=%.17g sigma=2 temperature=%s "
+            "weight-noise=0.05 init-mean=%.17g init-sd=%.17g as-printed=%d singletons=%s "
+            "iterations=%lld restarts=%lld seed=%lld",
+            (long long)e->units, e->prior, e->temperature, e->init_mean, e->init_sd,
+            bench->as_printed, singletons[bench->singletons], (long long)e->iterations,
+            (long long)e->restarts, (long long)seed);
+    }
+    if (!err && bench->negative) {
+        err = rb_options_set(ctx, *options, "negative", "reflect");
+    }
+    return err;
 }
 
-static rb_error fit_bars(rb_context *ctx, const struct experiment *e, const rb_et_options *options,
-                         int64_t seed, const rb_matrix *samples, rb_matrix *fields,
-                         struct outcome *outcome) {
-    rb_fit_options fit;
+static rb_error fit_bars(rb_context *ctx, const rb_options *options, const rb_matrix *samples,
+                         rb_matrix *fields, struct outcome *outcome) {
     rb_source *source = NULL, *truth = NULL;
     rb_model *model = NULL;
     rb_field_match match = {0};
-    rb_fit_options_default(&fit);
-    fit.iterations = e->iterations;
-    fit.restarts = e->restarts;
-    fit.seed = seed;
     rb_error err = rb_source_from_matrix(ctx, samples, &source);
     if (!err) {
         err = rb_source_from_matrix(ctx, fields, &truth);
     }
     if (!err) {
-        err = rb_fit(ctx, e->method, options, &fit, NULL, source, NULL, &model);
+        err = rb_fit(ctx, options, source, NULL, &model);
     }
     if (!err) {
         err = rb_model_match_fields(ctx, model, truth, &match);
@@ -151,24 +147,27 @@ static rb_error fit_bars(rb_context *ctx, const struct experiment *e, const rb_e
 
 static rb_error run_trial(rb_context *ctx, const struct experiment *e,
                           const experiment_options *bench, int64_t trial, struct outcome *outcome) {
-    rb_bars_options bars;
+    rb_options *bars = NULL, *options = NULL;
     rb_matrix *samples, *fields;
-    rb_et_options options = method_options(e, bench);
     int64_t seed = bench->seed + trial;
-    rb_bars_options_default(&bars);
-    bars.style = e->style;
-    bars.noise = e->noise;
-    bars.samples = e->samples;
-    bars.size = e->size;
-    bars.width = e->width;
-    bars.probability = e->probability;
-    bars.seed = seed;
-    rb_error err = rb_simulate_bars(ctx, &bars, &samples, &fields, NULL);
+    rb_error err = experiments_options_new(ctx, NULL, rb_bars_group(), &bars);
     if (!err) {
-        err = fit_bars(ctx, e, &options, seed, samples, fields, outcome);
+        err = rb_options_set_all(
+            ctx, bars,
+            "style=%s noise=%.17g samples=%lld size=%lld width=%lld probability=%.17g "
+            "seed=%lld",
+            e->style, e->noise, (long long)e->samples, (long long)e->size, (long long)e->width,
+            e->probability, (long long)seed);
+    }
+    err = err ? err : new_options(ctx, e, bench, seed, &options);
+    err = err ? err : rb_simulate_bars(ctx, bars, &samples, &fields, NULL);
+    if (!err) {
+        err = fit_bars(ctx, options, samples, fields, outcome);
         rb_matrix_free(samples);
         rb_matrix_free(fields);
     }
+    rb_options_free(options);
+    rb_options_free(bars);
     return err;
 }
 
@@ -236,13 +235,12 @@ static int run_trials(const struct experiment *e, const experiment_options *opti
 /* ---- tables ---- */
 
 static void print_settings(const struct experiment *e, const experiment_options *options) {
-    static const char *const styles[] = {"linear", "max", "signed"};
     static const char *const singletons[] = {"", " --singletons yes", " --singletons no"};
     printf("%s: %s of the paper, %d of %d trials found all bars\n", e->name, e->where,
            e->paper_successes, e->paper_trials);
     printf("    rarebit simulate bars --style %s --size %lld --width %lld --probability %.6g "
            "--noise %g --samples %lld\n",
-           styles[e->style], (long long)e->size, (long long)e->width, e->probability, e->noise,
+           e->style, (long long)e->size, (long long)e->width, e->probability, e->noise,
            (long long)e->samples);
     printf("    rarebit fit %s -k %lld --candidates 5 --max-active 3 --prior %.6g --sigma 2 "
            "--temperature %s --weight-noise 0.05 --init-mean %.6g --init-sd %.6g --iterations %lld "
@@ -250,7 +248,7 @@ static void print_settings(const struct experiment *e, const experiment_options 
            e->method, (long long)e->units, e->prior, e->temperature, e->init_mean, e->init_sd,
            (long long)e->iterations, (long long)e->restarts,
            options->as_printed ? " --as-printed" : "", singletons[options->singletons],
-           options->negative == RB_ET_NEGATIVE_REFLECT ? " --negative reflect" : "");
+           options->negative ? " --negative reflect" : "");
     printf("    %lld trials\n", (long long)e->trials);
 }
 

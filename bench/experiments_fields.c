@@ -24,51 +24,52 @@ static void list(const struct field_experiment *e) {
            (long long)e->iterations);
 }
 
-static rb_et_options method_options(const struct field_experiment *e) {
-    rb_et_options options;
-    rb_et_options_default(&options);
-    options.units = e->units;
-    options.candidates = e->candidates;
-    options.max_active = e->max_active;
-    options.prior = e->prior;
-    options.sigma = e->sigma;
-    options.temperature = e->temperature;
-    options.weight_noise = e->weight_noise;
-    return options;
+static rb_error new_options(rb_context *ctx, const struct field_experiment *e,
+                            const experiment_options *bench, rb_options **options) {
+    rb_error err = experiments_options_new(ctx, e->method, NULL, options);
+    long long iterations = (long long)(bench->iterations ? bench->iterations : e->iterations);
+    return err ? err
+               : rb_options_set_all(ctx, *options,
+                                    "units=%lld candidates=%lld max-active=%lld prior=%.17g "
+                                    "sigma=%.17g temperature=%s weight-noise=%.17g "
+                                    "iterations=%lld seed=%lld",
+                                    (long long)e->units, (long long)e->candidates,
+                                    (long long)e->max_active, e->prior, e->sigma, e->temperature,
+                                    e->weight_noise, iterations, (long long)bench->seed);
 }
 
 static void print_result(const struct field_experiment *e, const rb_model *model,
-                         const rb_evaluation *v, double seconds) {
+                         const rb_metrics *v, double seconds) {
     printf("%s: %lld samples x %lld features, %lld causes, %lld iterations\n", e->name,
-           (long long)v->samples, (long long)v->features, (long long)e->units,
-           (long long)rb_model_iterations(model));
+           (long long)rb_metrics_get(v, "samples"), (long long)rb_metrics_get(v, "features"),
+           (long long)e->units, (long long)rb_model_iterations(model));
     printf("    an iteration              %.3g s, %.2f us a sample\n", seconds,
-           1e6 * seconds / (double)v->samples);
-    printf("    log likelihood a sample   %.4f\n", v->log_likelihood / (double)v->samples);
-    printf("    mean squared error        %.4f (variance explained %.4f)\n", v->mean_squared_error,
-           v->variance_explained);
-    printf("    causes used               %lld\n", (long long)v->causes_used);
+           1e6 * seconds / rb_metrics_get(v, "samples"));
+    printf("    log likelihood a sample   %.4f\n",
+           rb_metrics_get(v, "log_likelihood") / rb_metrics_get(v, "samples"));
+    printf("    mean squared error        %.4f (variance explained %.4f)\n",
+           rb_metrics_get(v, "mean_squared_error"), rb_metrics_get(v, "variance_explained"));
+    printf("    causes used               %lld\n", (long long)rb_metrics_get(v, "causes_used"));
 }
 
 static rb_error fit_fields(rb_context *ctx, const struct field_experiment *e,
                            const experiment_options *options, rb_source *source) {
-    rb_et_options method = method_options(e);
-    rb_fit_options fit;
+    rb_options *how = NULL;
     rb_model *model = NULL;
-    rb_evaluation evaluation;
-    rb_fit_options_default(&fit);
-    fit.iterations = options->iterations ? options->iterations : e->iterations;
-    fit.seed = options->seed;
-    rb_error err = experiments_fit(ctx, e->method, &method, &fit, source, &model);
+    rb_metrics *metrics = NULL;
+    rb_error err = new_options(ctx, e, options, &how);
+    err = err ? err : experiments_fit(ctx, how, source, &model);
+    rb_options_free(how);
     if (!err) {
         err = experiments_picture(ctx, options, model, e->shape);
     }
     if (!err) {
-        err = rb_evaluate(ctx, model, source, &evaluation);
+        err = rb_evaluate(ctx, model, source, &metrics);
     }
     if (!err) {
-        print_result(e, model, &evaluation, experiments_median_seconds(model));
+        print_result(e, model, metrics, experiments_median_seconds(model));
     }
+    rb_metrics_free(metrics);
     rb_model_free(model);
     return err;
 }
@@ -95,11 +96,13 @@ static int run(rb_context *ctx, const struct field_experiment *e, const experime
 
 static rb_error open_patches(rb_context *ctx, const experiment_options *options,
                              rb_source **source) {
-    rb_patches_options patches;
-    rb_patches_options_default(&patches);
-    patches.scale = "0:10";
-    patches.seed = options->seed;
-    return rb_patches(ctx, &options->data, 1, &patches, source);
+    rb_options *patches = NULL;
+    rb_error err = experiments_options_new(ctx, NULL, rb_patches_group(), &patches);
+    err = err ? err
+              : rb_options_set_all(ctx, patches, "scale=0:10 seed=%lld", (long long)options->seed);
+    err = err ? err : rb_patches(ctx, &options->data, 1, patches, source);
+    rb_options_free(patches);
+    return err;
 }
 
 static int run_patches(rb_context *ctx, const experiment_options *options, const char *name,
@@ -178,16 +181,16 @@ static char **list_recordings(const char *path, int *count) {
 
 static rb_error open_segments(rb_context *ctx, const experiment_options *options,
                               rb_source **source) {
-    rb_segments_options segments;
+    rb_options *segments = NULL;
     int count;
     char **paths = list_recordings(options->data, &count);
     if (!paths) {
         return RB_ERROR_MEMORY;
     }
-    rb_segments_options_default(&segments);
-    segments.length = "200";
-    segments.peak = 5;
-    rb_error err = rb_segments(ctx, (const char *const *)paths, count, &segments, source);
+    rb_error err = experiments_options_new(ctx, NULL, rb_segments_group(), &segments);
+    err = err ? err : rb_options_set_all(ctx, segments, "length=200 peak=5");
+    err = err ? err : rb_segments(ctx, (const char *const *)paths, count, segments, source);
+    rb_options_free(segments);
     free_paths(paths, count);
     return err;
 }

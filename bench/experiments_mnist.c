@@ -8,31 +8,33 @@ enum { SAMPLES = 1000, UNITS = 12, TRIALS = 5, ITERATIONS = 400, PLAIN_ITERATION
 
 static const char temperature[] = "20:1";
 
-static rb_et_options settings(void) {
-    rb_et_options options;
-    rb_et_options_default(&options);
-    options.units = UNITS;
-    options.candidates = 10;
-    options.max_active = 5;
-    options.prior = 0.3;
-    options.sigma = 0.73;
-    options.mstep = RB_ET_MSTEP_MULTIPLICATIVE;
-    options.temperature = temperature;
-    options.cut_factor = 1e9;
-    return options;
-}
+enum { CANDIDATES = 10, MAX_ACTIVE = 5 };
+static const double prior = 0.3, sigma = 0.73, cut_factor = 1e9;
 
 static void list(void) {
-    const rb_et_options o = settings();
     printf("mnist: section 4.1.2 of the paper, the mean squared error is less than 5 %% above that "
            "of plain NMF\n"
            "    the first %d images of --data, values divided by the largest\n"
-           "    rarebit fit nmf-et -k %lld --candidates %lld --max-active %lld --prior %g --sigma "
+           "    rarebit fit nmf-et -k %d --candidates %d --max-active %d --prior %g --sigma "
            "%g --mstep multiplicative --temperature %s --iterations %d --cut-factor %g\n"
            "    plain NMF: %d units, %d iterations of Lee and Seung's updates\n"
            "    %d trials\n",
-           SAMPLES, (long long)o.units, (long long)o.candidates, (long long)o.max_active, o.prior,
-           o.sigma, temperature, ITERATIONS, o.cut_factor, UNITS, PLAIN_ITERATIONS, TRIALS);
+           SAMPLES, UNITS, CANDIDATES, MAX_ACTIVE, prior, sigma, temperature, ITERATIONS,
+           cut_factor, UNITS, PLAIN_ITERATIONS, TRIALS);
+}
+
+static rb_error new_options(rb_context *ctx, const experiment_options *bench, int64_t seed,
+                            rb_options **options) {
+    rb_error err = experiments_options_new(ctx, "nmf-et", NULL, options);
+    return err ? err
+               : rb_options_set_all(
+                     ctx, *options,
+                     "units=%d candidates=%d max-active=%d prior=%.17g sigma=%.17g "
+                     "mstep=multiplicative temperature=%s cut-factor=%.17g iterations=%lld "
+                     "seed=%lld",
+                     UNITS, CANDIDATES, MAX_ACTIVE, prior, sigma, temperature, cut_factor,
+                     (long long)(bench->iterations ? bench->iterations : ITERATIONS),
+                     (long long)seed);
 }
 
 /* The first images of a matrix, from 0 to 1. */
@@ -69,27 +71,27 @@ struct result {
 
 static rb_error run_trial(rb_context *ctx, const experiment_options *options, int64_t trial,
                           rb_source *source, struct result *result) {
-    rb_et_options method = settings();
-    rb_fit_options fit;
+    rb_options *how = NULL;
+    int64_t seed = options->seed + trial;
     rb_model *model = NULL;
-    rb_evaluation evaluation;
+    rb_metrics *metrics = NULL;
     char shape[64];
     int side = (int)lround(sqrt((double)rb_source_features(source)));
     snprintf(shape, sizeof shape, "%dx%d", side, side);
-    rb_fit_options_default(&fit);
-    fit.iterations = options->iterations ? options->iterations : ITERATIONS;
-    fit.seed = options->seed + trial;
-    rb_error err = experiments_fit(ctx, "nmf-et", &method, &fit, source, &model);
+    rb_error err = new_options(ctx, options, seed, &how);
+    err = err ? err : experiments_fit(ctx, how, source, &model);
+    rb_options_free(how);
     if (!err) {
-        err = rb_evaluate(ctx, model, source, &evaluation);
+        err = rb_evaluate(ctx, model, source, &metrics);
     }
     if (!err) {
-        result->truncated = evaluation.mean_squared_error;
-        err = rb_compare_nmf(ctx, source, UNITS, PLAIN_ITERATIONS, fit.seed, &result->plain);
+        result->truncated = rb_metrics_get(metrics, "mean_squared_error");
+        err = rb_compare_nmf(ctx, source, UNITS, PLAIN_ITERATIONS, seed, &result->plain);
     }
     if (!err && trial == 0) {
         err = experiments_picture(ctx, options, model, shape);
     }
+    rb_metrics_free(metrics);
     rb_model_free(model);
     return err;
 }

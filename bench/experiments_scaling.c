@@ -33,17 +33,17 @@ static void list(void) {
            SAMPLES, ITERATIONS);
 }
 
-static rb_et_options method_options(const struct line *line, int64_t causes) {
-    rb_et_options method;
-    rb_et_options_default(&method);
-    method.units = causes;
-    method.candidates = line->candidates ? line->candidates : causes;
-    method.max_active = line->max_active ? line->max_active : causes;
-    method.prior = 2 / (double)causes;
-    method.sigma = 2;
-    method.temperature = "1.05";
-    method.cut_factor = 1e9;
-    return method;
+static rb_error new_options(rb_context *ctx, const struct line *line, int64_t causes,
+                            rb_options **options) {
+    rb_error err = experiments_options_new(ctx, "mca", NULL, options);
+    return err ? err
+               : rb_options_set_all(ctx, *options,
+                                    "units=%lld candidates=%lld max-active=%lld prior=%.17g "
+                                    "sigma=2 temperature=1.05 cut-factor=1e9 iterations=%d seed=1",
+                                    (long long)causes,
+                                    (long long)(line->candidates ? line->candidates : causes),
+                                    (long long)(line->max_active ? line->max_active : causes),
+                                    2 / (double)causes, ITERATIONS);
 }
 
 /* Seconds that the processor spent between one iteration's end and the next. */
@@ -68,15 +68,13 @@ static rb_error on_progress(const rb_progress *progress, void *user) {
 /* The fastest iteration but the first. */
 static rb_error measure(rb_context *ctx, const struct line *line, int64_t causes, rb_source *source,
                         double *seconds) {
-    rb_et_options method = method_options(line, causes);
-    rb_fit_options fit;
+    rb_options *how = NULL;
     rb_model *model = NULL;
     struct watch watch = {-1, -1};
-    rb_fit_options_default(&fit);
-    fit.iterations = ITERATIONS;
-    fit.seed = 1;
+    rb_error err = new_options(ctx, line, causes, &how);
     rb_context_on_progress(ctx, on_progress, &watch);
-    rb_error err = rb_fit(ctx, "mca", &method, &fit, NULL, source, NULL, &model);
+    err = err ? err : rb_fit(ctx, how, source, NULL, &model);
+    rb_options_free(how);
     rb_context_on_progress(ctx, NULL, NULL);
     rb_model_free(model);
     *seconds = watch.least;
@@ -107,37 +105,37 @@ static rb_error measure_lines(rb_context *ctx, const experiment_options *options
                               rb_source *source) {
     double x[LINES][MOST], y[LINES][MOST];
     rb_plot_line drawn[LINES];
-    rb_plot_options plot;
-    rb_plot_options_default(&plot);
-    plot.title = "Cost of an iteration as causes become more";
-    rb_error err = RB_OK;
+    rb_options *plot = NULL;
+    rb_error err = experiments_options_new(ctx, NULL, rb_plot_group(), &plot);
+    err = err ? err
+              : rb_options_set(ctx, plot, "title", "Cost of an iteration as causes become more");
     for (int l = 0; l < LINES && !err; l++) {
         drawn[l] = (rb_plot_line){lines[l].name, 0, x[l], y[l]};
         err = measure_line(ctx, &lines[l], source, x[l], y[l], &drawn[l].count);
     }
     if (!err && options->picture) {
         err = rb_plot_growth(ctx, drawn, LINES, "number of causes H",
-                             "processor time a sample and iteration, us", &plot, options->picture);
+                             "processor time a sample and iteration, us", plot, options->picture);
     }
+    rb_options_free(plot);
     return err;
 }
 
 int experiments_scaling(rb_context *ctx, const experiment_options *options) {
-    rb_bars_options bars;
+    rb_options *bars = NULL;
     rb_matrix *samples = NULL, *fields = NULL;
     rb_source *source = NULL;
     if (options->list) {
         list();
         return STATUS_DONE;
     }
-    rb_bars_options_default(&bars);
-    bars.style = RB_BARS_MAX;
-    bars.size = 10;
-    bars.noise = 1;
-    bars.probability = 0.1;
-    bars.samples = SAMPLES;
-    bars.seed = options->seed;
-    rb_error err = rb_simulate_bars(ctx, &bars, &samples, &fields, NULL);
+    rb_error err = experiments_options_new(ctx, NULL, rb_bars_group(), &bars);
+    err = err ? err
+              : rb_options_set_all(ctx, bars,
+                                   "style=max size=10 noise=1 probability=0.1 samples=%d seed=%lld",
+                                   SAMPLES, (long long)options->seed);
+    err = err ? err : rb_simulate_bars(ctx, bars, &samples, &fields, NULL);
+    rb_options_free(bars);
     if (!err) {
         err = rb_source_from_matrix(ctx, samples, &source);
     }

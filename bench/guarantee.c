@@ -9,6 +9,8 @@
  */
 #include "../tool/blas_choice.h"
 
+#include "options.h"
+
 #include <rarebit/rarebit.h>
 
 #include <math.h>
@@ -18,20 +20,15 @@
 
 struct estep {
     const char *name;
-    int estep, accept;
+    const char *options;
 };
 
 static const struct estep esteps[] = {
-    {"newton", RB_RFN_ESTEP_NEWTON, 0},
-    {"gradient", RB_RFN_ESTEP_GRADIENT, 0},
-    {"cyclic", RB_RFN_ESTEP_CYCLIC, 0},
-    {"annealed", RB_RFN_ESTEP_ANNEALED, 0},
-    {"reduced", RB_RFN_ESTEP_REDUCED, 0},
-    {"grg", RB_RFN_ESTEP_GRG, 0},
-    {"rosen", RB_RFN_ESTEP_ROSEN, 0},
-    {"haug-arora", RB_RFN_ESTEP_HAUG_ARORA, 0},
-    {"cascade", RB_RFN_ESTEP_CASCADE, 0},
-    {"cascade, any decrease", RB_RFN_ESTEP_CASCADE, RB_RFN_ACCEPT_ANY},
+    {"newton", "estep=newton"},   {"gradient", "estep=gradient"},
+    {"cyclic", "estep=cyclic"},   {"annealed", "estep=annealed"},
+    {"reduced", "estep=reduced"}, {"grg", "estep=grg"},
+    {"rosen", "estep=rosen"},     {"haug-arora", "estep=haug-arora"},
+    {"cascade", "estep=cascade"}, {"cascade, any decrease", "estep=cascade accept=any"},
 };
 static const int64_t units[] = {50, 100, 150};
 static const double etas[] = {0.01, 0.1, 0.5, 1};
@@ -110,15 +107,9 @@ static void count_falls(const rb_model *model, double relative, double absolute,
 }
 
 static void run_fit(rb_context *context, const rb_matrix *matrix, rb_source *source,
-                    rb_rfn_options *options, int64_t iterations, int precision,
-                    struct count *count) {
+                    const rb_options *options, int precision, struct count *count) {
     rb_model *model = NULL;
-    rb_fit_options fit;
-    rb_fit_options_default(&fit);
-    fit.iterations = iterations;
-    fit.precision = precision;
-    options->estep_tolerance = 1; /* the last E-step is of no interest here */
-    rb_error err = rb_fit(context, "rfn", options, &fit, NULL, source, NULL, &model);
+    rb_error err = rb_fit(context, options, source, NULL, &model);
     if (err == RB_ERROR_NUMERIC) {
         count->fits++;
         count->broken++;
@@ -132,34 +123,32 @@ static void run_fit(rb_context *context, const rb_matrix *matrix, rb_source *sou
 
 /* One data set, in one form: all units and rates. */
 static void run_source(rb_context *context, const rb_matrix *matrix, rb_source *source,
-                       const struct estep *estep, int normalize, int64_t iterations, int precision,
-                       struct count *count) {
+                       const struct estep *estep, const char *normalize, int64_t iterations,
+                       int precision, struct count *count) {
     for (int u = 0; u < 3; u++) {
         for (int e = 0; e < 4; e++) {
-            rb_rfn_options options;
-            rb_rfn_options_default(&options);
-            rb_rfn_use_preset(RB_RFN_PRESET_PAPER, &options, NULL);
-            options.units = units[u];
-            options.eta = etas[e];
-            options.estep = estep->estep;
-            options.accept = estep->accept;
-            options.normalize = normalize;
-            run_fit(context, matrix, source, &options, iterations, precision, count);
+            /* The last E-step is of no interest here. */
+            rb_options *options = bench_options(
+                context, "rfn", NULL,
+                "preset=paper units=%lld eta=%.17g %s normalize=%s iterations=%lld precision=%s "
+                "estep-tolerance=1",
+                (long long)units[u], etas[e], estep->options, normalize, (long long)iterations,
+                precision == RB_FLOAT64 ? "float64" : "float32");
+            run_fit(context, matrix, source, options, precision, count);
+            rb_options_free(options);
         }
     }
 }
 
-static bool run_row(rb_context *context, const struct estep *estep, int normalize, bool sparse,
-                    int precision, int64_t iterations) {
+static bool run_row(rb_context *context, const struct estep *estep, const char *normalize,
+                    bool sparse, int precision, int64_t iterations) {
     struct count count = {0};
     for (int d = 1; d <= 9; d++) {
-        char name[3] = {'D', (char)('0' + d), 0};
-        rb_biclusters_options data;
-        rb_biclusters_options_default(&data);
-        data.dataset = name;
+        rb_options *data = bench_options(context, NULL, rb_biclusters_group(), "dataset=D%d", d);
         rb_matrix *matrix;
         rb_source *source;
-        stop_on_error(context, rb_simulate_biclusters(context, &data, &matrix, NULL));
+        stop_on_error(context, rb_simulate_biclusters(context, data, &matrix, NULL));
+        rb_options_free(data);
         if (sparse) {
             static struct stored stored;
             rb_matrix *dense = matrix;
@@ -171,12 +160,11 @@ static bool run_row(rb_context *context, const struct estep *estep, int normaliz
         rb_source_free(source);
         rb_matrix_free(matrix);
     }
-    printf("| %s | %s | %s | %s | %d | %d | %lld | %lld | %.1e |\n", estep->name,
-           normalize == RB_RFN_NORMALIZE_NONE ? "none" : "rms", sparse ? "sparse" : "dense",
-           precision == RB_FLOAT64 ? "float64" : "float32", count.fits, count.broken,
-           count.iterations, count.falls, fmax(count.largest, 0));
+    printf("| %s | %s | %s | %s | %d | %d | %lld | %lld | %.1e |\n", estep->name, normalize,
+           sparse ? "sparse" : "dense", precision == RB_FLOAT64 ? "float64" : "float32", count.fits,
+           count.broken, count.iterations, count.falls, fmax(count.largest, 0));
     fflush(stdout);
-    return (count.falls == 0 && count.broken == 0) || estep->estep == RB_RFN_ESTEP_NEWTON;
+    return (count.falls == 0 && count.broken == 0) || strcmp(estep->name, "newton") == 0;
 }
 
 int main(int argc, char **argv) {
@@ -199,7 +187,7 @@ int main(int argc, char **argv) {
     for (size_t e = 0; e < sizeof esteps / sizeof *esteps; e++) {
         for (int form = 0; form < 4 && (!only || strcmp(only, esteps[e].name) == 0); form++) {
             /* rms and none, dense, float64; then sparse in float64, and dense in float32 */
-            int normalize = form == 1 ? RB_RFN_NORMALIZE_NONE : RB_RFN_NORMALIZE_RMS;
+            const char *normalize = form == 1 ? "none" : "rms";
             good = run_row(context, &esteps[e], normalize, form == 2,
                            form == 3 ? RB_FLOAT32 : RB_FLOAT64, iterations) &&
                    good;

@@ -1,5 +1,6 @@
 /* What noise and dropout add to an iteration: fits with each of them, paired with fits without. */
 #include "bench.h"
+#include "options.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -27,21 +28,17 @@ static rb_error keep_seconds(const rb_progress *progress, void *user) {
 /* The median time of an iteration; NULL: without any of them. */
 static double fit(rb_context *ctx, rb_source *source, const struct variant *variant) {
     static bench_times times;
-    rb_rfn_options options;
-    rb_fit_options how;
+    rb_options *options =
+        bench_options(ctx, "rfn", NULL, "preset=paper units=%d iterations=%d", UNITS, ITERATIONS);
     rb_model *model;
     times.count = 0;
-    rb_rfn_options_default(&options);
-    rb_rfn_use_preset(RB_RFN_PRESET_PAPER, &options, NULL);
-    rb_fit_options_default(&how);
-    options.units = UNITS;
-    how.iterations = ITERATIONS;
     for (int i = 0; variant && i < 4; i += 2) {
-        bench_check(ctx, rb_options_set(ctx, rb_rfn_option_table(), &options, variant->options[i],
-                                        variant->options[i + 1]));
+        bench_check(ctx,
+                    rb_options_set(ctx, options, variant->options[i], variant->options[i + 1]));
     }
     rb_context_on_progress(ctx, keep_seconds, &times);
-    bench_check(ctx, rb_fit(ctx, "rfn", &options, &how, NULL, source, NULL, &model));
+    bench_check(ctx, rb_fit(ctx, options, source, NULL, &model));
+    rb_options_free(options);
     rb_model_free(model);
     return bench_median(&times);
 }

@@ -2,6 +2,7 @@
  * against the floating point operations that the algorithm needs at the speed of a matrix product.
  */
 #include "bench.h"
+#include "options.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -97,16 +98,12 @@ static rb_error keep_seconds(const rb_progress *progress, void *user) {
 }
 
 static void fit(rb_context *ctx, const struct rfn_case *c, struct data *data, bench_times *times) {
-    rb_rfn_options options;
-    rb_fit_options how;
+    rb_options *options = bench_options(ctx, "rfn", NULL, "preset=paper units=%lld iterations=%lld",
+                                        (long long)c->units, (long long)c->iterations);
     rb_model *model;
-    rb_rfn_options_default(&options);
-    rb_rfn_use_preset(RB_RFN_PRESET_PAPER, &options, NULL);
-    rb_fit_options_default(&how);
-    options.units = c->units;
-    how.iterations = c->iterations;
     rb_context_on_progress(ctx, keep_seconds, times);
-    bench_check(ctx, rb_fit(ctx, "rfn", &options, &how, NULL, data->source, NULL, &model));
+    bench_check(ctx, rb_fit(ctx, options, data->source, NULL, &model));
+    rb_options_free(options);
     rb_model_free(model);
 }
 

@@ -21,7 +21,7 @@ struct row {
     double sp, er, co; /* of the paper */
 };
 
-enum { RFN = RB_RFN_NORMALIZE_SD, RFNN = RB_RFN_NORMALIZE_NONE };
+enum { RFN = 0, RFNN = 1 }; /* normalised, or not */
 static const struct row rows[] = {
     {"D1", 50, false, RFN, 74, 58, 5},      {"D3", 50, false, RFN, 75, 456, 253},
     {"D7", 50, false, RFN, 75, 53, 4},      {"D1", 50, false, RFNN, 73, 85, 13},
@@ -56,34 +56,29 @@ void stop_on_error(rb_context *context, rb_error err) {
 }
 
 /* One instance of one row: data, fit, figures. */
-static rb_evaluation run_instance(rb_context *context, const struct row *row, int64_t seed) {
-    rb_biclusters_options data;
-    rb_biclusters_options_default(&data);
-    data.dataset = row->dataset;
-    data.rest_sd = row->rest ? 0.5 : 0.01;
-    data.seed = seed;
-    rb_rfn_options options;
-    rb_rfn_options_default(&options);
-    rb_rfn_use_preset(RB_RFN_PRESET_PAPER, &options, NULL);
-    options.units = row->units;
-    options.eta = 0.1;
-    options.normalize = row->normalize;
-    rb_fit_options fit;
-    rb_fit_options_default(&fit);
-    fit.iterations = 1000;
-    fit.seed = seed;
+static rb_metrics *run_instance(rb_context *context, const struct row *row, int64_t seed) {
+    rb_options *data =
+        bench_options(context, NULL, rb_biclusters_group(), "dataset=%s rest-sd=%g seed=%lld",
+                      row->dataset, row->rest ? 0.5 : 0.01, (long long)seed);
+    rb_options *options =
+        bench_options(context, "rfn", NULL,
+                      "preset=paper units=%lld normalize=%s iterations=1000 "
+                      "seed=%lld",
+                      (long long)row->units, row->normalize ? "none" : "sd", (long long)seed);
     rb_matrix *matrix = NULL;
     rb_source *source = NULL;
     rb_model *model = NULL;
-    rb_evaluation evaluation;
-    stop_on_error(context, rb_simulate_biclusters(context, &data, &matrix, NULL));
+    rb_metrics *metrics;
+    stop_on_error(context, rb_simulate_biclusters(context, data, &matrix, NULL));
     stop_on_error(context, rb_source_from_matrix(context, matrix, &source));
-    stop_on_error(context, rb_fit(context, "rfn", &options, &fit, NULL, source, NULL, &model));
-    stop_on_error(context, rb_evaluate(context, model, source, &evaluation));
+    stop_on_error(context, rb_fit(context, options, source, NULL, &model));
+    stop_on_error(context, rb_evaluate(context, model, source, &metrics));
+    rb_options_free(data);
+    rb_options_free(options);
     rb_model_free(model);
     rb_source_free(source);
     rb_matrix_free(matrix);
-    return evaluation;
+    return metrics;
 }
 
 /* Is our mean close enough to a figure that may have been truncated? */
@@ -96,10 +91,11 @@ static bool near_table(struct mean ours, double table, int count) {
 static bool run_row(rb_context *context, const struct row *row, int instances) {
     double sp[MOST_INSTANCES], er[MOST_INSTANCES], co[MOST_INSTANCES];
     for (int i = 0; i < instances; i++) {
-        rb_evaluation e = run_instance(context, row, i + 1);
-        sp[i] = 100 * e.sparseness;
-        er[i] = e.reconstruction_error;
-        co[i] = e.covariance_error;
+        rb_metrics *e = run_instance(context, row, i + 1);
+        sp[i] = 100 * rb_metrics_get(e, "sparseness");
+        er[i] = rb_metrics_get(e, "reconstruction_error");
+        co[i] = rb_metrics_get(e, "covariance_error");
+        rb_metrics_free(e);
     }
     struct mean s = mean_of(sp, instances), r = mean_of(er, instances), c = mean_of(co, instances);
     bool good = fabs(s.mean - row->sp) <= 2 && near_table(r, row->er, instances) &&
@@ -108,8 +104,8 @@ static bool run_row(rb_context *context, const struct row *row, int instances) {
         "| %s | %3s | %4lld | %-4s | %5.1f | %7.1f (%.1f) | %7.1f (%.1f) | %3.0f | %3.0f | %3.0f | "
         "%s |\n",
         row->rest ? "II" : "I ", row->dataset, (long long)row->units,
-        row->normalize == RB_RFN_NORMALIZE_NONE ? "RFNn" : "RFN", s.mean, r.mean, r.sd, c.mean,
-        c.sd, row->sp, row->er, row->co, good ? "yes" : "NO");
+        row->normalize == RFNN ? "RFNn" : "RFN", s.mean, r.mean, r.sd, c.mean, c.sd, row->sp,
+        row->er, row->co, good ? "yes" : "NO");
     fflush(stdout);
     return good;
 }

@@ -2,6 +2,8 @@
 #ifndef TABLES_H
 #define TABLES_H
 
+#include "options.h"
+
 #include <rarebit/rarebit.h>
 
 enum { MOST_INSTANCES = 100 };

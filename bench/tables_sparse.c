@@ -100,12 +100,11 @@ struct data {
 
 static struct data simulate(rb_context *context, const char *name, bool rest, int64_t seed) {
     struct data data;
-    rb_biclusters_options options;
-    rb_biclusters_options_default(&options);
-    options.dataset = name;
-    options.rest_sd = rest ? 0.5 : 0.01;
-    options.seed = seed;
-    stop_on_error(context, rb_simulate_biclusters(context, &options, &data.matrix, &data.truth));
+    rb_options *options =
+        bench_options(context, NULL, rb_biclusters_group(), "dataset=%s rest-sd=%g seed=%lld", name,
+                      rest ? 0.5 : 0.01, (long long)seed);
+    stop_on_error(context, rb_simulate_biclusters(context, options, &data.matrix, &data.truth));
+    rb_options_free(options);
     stop_on_error(context, rb_source_from_matrix(context, data.matrix, &data.source));
     return data;
 }
@@ -117,13 +116,12 @@ static void free_data(struct data *data) {
 }
 
 static double recovery(rb_context *context, const struct data *data, const rb_model *model) {
-    rb_modules_options rule;
+    rb_options *rule = bench_options(context, NULL, rb_modules_group(), "rule=fabia best=%lld",
+                                     (long long)rb_modules_count(data->truth));
     rb_modules *found;
     rb_match match;
-    rb_modules_options_default(&rule);
-    rule.rule = "fabia";
-    rule.best = rb_modules_count(data->truth);
-    stop_on_error(context, rb_modules_find(context, model, data->source, &rule, &found));
+    stop_on_error(context, rb_modules_find(context, model, data->source, rule, &found));
+    rb_options_free(rule);
     stop_on_error(context, rb_modules_match(context, found, data->truth, &match));
     double score = match.consensus_score;
     rb_match_clear(&match);
@@ -133,20 +131,12 @@ static double recovery(rb_context *context, const struct data *data, const rb_mo
 
 static rb_model *fit(rb_context *context, const struct data *data, int64_t units, bool sparse,
                      int64_t seed) {
-    rb_rfn_options options;
-    rb_fit_options run;
+    rb_options *options =
+        bench_options(context, "rfn", NULL, "units=%lld seed=%lld %s", (long long)units,
+                      (long long)seed, sparse ? "preset=sparse" : "iterations=1000");
     rb_model *model;
-    rb_rfn_options_default(&options);
-    rb_fit_options_default(&run);
-    options.units = units;
-    run.seed = seed;
-    if (sparse) {
-        rb_rfn_use_preset(RB_RFN_PRESET_SPARSE, &options, &run);
-    } else {
-        run.iterations = 1000;
-    }
-    stop_on_error(context,
-                  rb_fit(context, "rfn", &options, &run, NULL, data->source, NULL, &model));
+    stop_on_error(context, rb_fit(context, options, data->source, NULL, &model));
+    rb_options_free(options);
     return model;
 }
 
@@ -155,11 +145,12 @@ static void run_instance(rb_context *context, const struct table *table, const c
     struct data data = simulate(context, name, table->rest, i + 1);
     rb_model *sparse = fit(context, &data, table->units, true, i + 1);
     rb_model *newton = fit(context, &data, table->units, false, i + 1);
-    rb_evaluation e;
+    rb_metrics *e;
     stop_on_error(context, rb_evaluate(context, sparse, data.source, &e));
-    out->sp[i] = 100 * e.sparseness;
-    out->er[i] = e.reconstruction_error;
-    out->co[i] = e.covariance_error;
+    out->sp[i] = 100 * rb_metrics_get(e, "sparseness");
+    out->er[i] = rb_metrics_get(e, "reconstruction_error");
+    out->co[i] = rb_metrics_get(e, "covariance_error");
+    rb_metrics_free(e);
     out->recovery[i] = recovery(context, &data, sparse);
     out->newton_recovery[i] = recovery(context, &data, newton);
     rb_model_free(sparse);

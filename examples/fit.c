@@ -42,13 +42,17 @@ static rb_error fit(rb_context *context, const char *path, int64_t units) {
     rb_model *model = NULL;
     rb_modules *modules = NULL;
 
-    rb_rfn_options options;
-    rb_rfn_options_default(&options);
-    options.units = units;
+    rb_options *options = NULL;
 
-    rb_error error = rb_open(context, path, NULL, &source);
+    rb_error error = rb_options_new(context, "rfn", &options);
     if (!error) {
-        error = rb_fit(context, "rfn", &options, NULL, NULL, source, NULL, &model);
+        error = rb_options_set_integer(context, options, "units", units);
+    }
+    if (!error) {
+        error = rb_open(context, path, NULL, &source);
+    }
+    if (!error) {
+        error = rb_fit(context, options, source, NULL, &model);
     }
     if (!error) {
         error = rb_modules_find(context, model, source, NULL, &modules);
@@ -56,6 +60,7 @@ static rb_error fit(rb_context *context, const char *path, int64_t units) {
     if (!error) {
         print_modules(modules, model);
     }
+    rb_options_free(options);
     rb_modules_free(modules);
     rb_model_free(model);
     rb_source_free(source);

@@ -14,7 +14,7 @@ struct mean_options {
 
 static const rb_option option_table[] = {
     {"floor", 0, RB_OPTION_NUMBER, offsetof(struct mean_options, floor), "0", 0, 1e300, NULL,
-     "SIZE", "means of a smaller size become 0", RB_OPTION_COMMON},
+     "SIZE", "means of a smaller size become 0", RB_OPTION_COMMON, NULL, NULL},
     {0},
 };
 
@@ -217,7 +217,7 @@ static rb_error decode(rb_context *context, void *coder, int64_t n_samples, cons
 }
 
 static rb_error evaluate(rb_context *context, const rb_model *model, struct rb_feed *feed,
-                         rb_evaluation *e) {
+                         rb_metrics *metrics) {
     void *coder;
     double squares = 0;
     rb_error err = coder_new(context, model, 1, &coder);
@@ -233,16 +233,14 @@ static rb_error evaluate(rb_context *context, const rb_model *model, struct rb_f
             squares += (c->row[k] - code * c->mean[k]) * (c->row[k] - code * c->mean[k]);
         }
     }
-    *e = (rb_evaluation){.samples = n,
-                         .features = c->features,
-                         .units = 1,
-                         .reconstruction_error = sqrt(squares),
-                         .mean_squared_error = squares / ((double)n * (double)c->features)};
+    rb_metrics_set(metrics, "reconstruction_error", sqrt(squares));
+    rb_metrics_set(metrics, "mean_squared_error", squares / ((double)n * (double)c->features));
     coder_free(coder);
     return err;
 }
 
 static const rb_method mean_method = {
+    .size = sizeof(rb_method),
     .name = "mean",
     .title = "mean sample",
     .options = option_table,
@@ -281,13 +279,17 @@ static rb_error print_codes(void *user, int64_t first, const rb_matrix *rows) {
 /* Fits, saves, loads, encodes and measures; `path` is where the model goes. */
 static rb_error demonstrate(rb_context *context, rb_source *source, const char *path) {
     rb_model *model = NULL, *loaded = NULL;
-    rb_evaluation e = {0};
-    rb_fit_options options;
-    rb_fit_options_default(&options);
-    options.iterations = 2;
+    rb_metrics *metrics = NULL;
+    rb_options *options = NULL;
     rb_error err = rb_context_add_method(context, &mean_method);
     if (!err) {
-        err = rb_fit(context, "mean", NULL, &options, NULL, source, NULL, &model);
+        err = rb_options_new(context, "mean", &options);
+    }
+    if (!err) {
+        err = rb_options_set_all(context, options, "iterations=2");
+    }
+    if (!err) {
+        err = rb_fit(context, options, source, NULL, &model);
     }
     if (!err) {
         err = rb_model_save(context, model, path);
@@ -299,13 +301,15 @@ static rb_error demonstrate(rb_context *context, rb_source *source, const char *
         err = rb_encode(context, loaded, source, print_codes, NULL);
     }
     if (!err) {
-        err = rb_evaluate(context, loaded, source, &e);
+        err = rb_evaluate(context, loaded, source, &metrics);
     }
     if (!err) {
         const double *mean = rb_model_array(loaded, "loadings", NULL, NULL);
         printf("mean: %g %g\n", mean[0], mean[1]);
-        printf("mean squared error: %g\n", e.mean_squared_error);
+        printf("mean squared error: %g\n", rb_metrics_get(metrics, "mean_squared_error"));
     }
+    rb_metrics_free(metrics);
+    rb_options_free(options);
     rb_model_free(model);
     rb_model_free(loaded);
     return err;

@@ -83,20 +83,19 @@ int main(void) {
     rb_source *source = NULL;
     rb_model *model = NULL;
     rb_method method;
-    rb_et_options options;
-    rb_fit_options fit;
+    rb_options *options = NULL;
     if (rb_context_new(&ctx)) {
         return 1;
     }
     make_data(values);
     rb_et_method(&noisy_or, &method);
     rb_error err = rb_context_add_method(ctx, &method);
-    rb_et_options_default(&options);
-    options.units = CAUSES;
-    options.prior = 0.4;
-    rb_fit_options_default(&fit);
-    fit.iterations = 100;
-    fit.seed = 1;
+    if (!err) {
+        err = rb_options_new(ctx, "noisy-or", &options);
+    }
+    if (!err) {
+        err = rb_options_set_all(ctx, options, "units=%d prior=0.4 iterations=100 seed=1", CAUSES);
+    }
     if (!err) {
         err = rb_matrix_dense(ctx, RB_FLOAT32, SAMPLES, FEATURES, values, FEATURES, 1, &matrix);
     }
@@ -104,7 +103,7 @@ int main(void) {
         err = rb_source_from_matrix(ctx, matrix, &source);
     }
     if (!err) {
-        err = rb_fit(ctx, "noisy-or", &options, &fit, NULL, source, NULL, &model);
+        err = rb_fit(ctx, options, source, NULL, &model);
     }
     if (!err) {
         const double *fields = rb_model_array(model, "loadings", NULL, NULL);
@@ -116,6 +115,7 @@ int main(void) {
     } else {
         fprintf(stderr, "%s\n", rb_context_error(ctx));
     }
+    rb_options_free(options);
     rb_model_free(model);
     rb_source_free(source);
     rb_matrix_free(matrix);

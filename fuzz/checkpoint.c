@@ -1,6 +1,7 @@
 /* Fuzz target: checkpoints. The input changes values, arrays and attributes of a sound one, and the
  * fit goes on from it: it is refused with a sentence, or ends with a model whose numbers are
  * finite. A damaged container is HDF5's own to survive. */
+#include "../tests/options.h"
 #include "driver/read.h"
 
 #include "model/model.h"
@@ -83,7 +84,7 @@ static void choose(struct fit *f, int kind) {
     rb_et_options_default(&f->et);
     rb_fit_options_default(&f->fit);
     if (kind != 1) { /* which is the default */
-        rb_rfn_use_preset(RB_RFN_PRESET_PAPER, &f->rfn, NULL);
+        fixture_preset("paper", &f->rfn, NULL);
     }
     f->rfn.units = f->et.units = UNITS;
     f->rfn.eta = 0.5;
@@ -126,9 +127,10 @@ static rb_error run(rb_context *ctx, struct fit *f, rb_model **model) {
     values_of(values);
     expect(!rb_matrix_dense(ctx, RB_FLOAT64, SAMPLES, FEATURES, values, FEATURES, 1, &matrix));
     expect(!rb_source_from_matrix(ctx, matrix, &source));
-    f->fit.checkpoint = &f->checkpoint;
+    fixture_checkpoint = &f->checkpoint;
     const void *options = strcmp(f->method, "rfn") == 0 ? (void *)&f->rfn : (void *)&f->et;
-    rb_error err = rb_fit(ctx, f->method, options, &f->fit, NULL, source, NULL, model);
+    rb_error err =
+        rb_fit(ctx, fixture_options(ctx, f->method, options, &f->fit, NULL), source, NULL, model);
     rb_source_free(source);
     rb_matrix_free(matrix);
     return err;

@@ -1,5 +1,6 @@
 /* Fuzz target: model files. The input changes a sound model, object by object, and what still loads
  * is used. A damaged container is HDF5's own to survive. */
+#include "../tests/options.h"
 #include "driver/read.h"
 
 #include "model/model.h"
@@ -155,14 +156,15 @@ static void use(rb_context *ctx, const rb_model *model) {
     static const double values[2 * INPUT] = {1, 0, 2, 0, 0, 3, 0, 4};
     rb_matrix *matrix;
     rb_source *source;
-    rb_evaluation evaluation;
+    rb_metrics *metrics;
     expect(!rb_matrix_dense(ctx, RB_FLOAT64, 2, INPUT, values, INPUT, 1, &matrix));
     expect(!rb_source_from_matrix(ctx, matrix, &source));
     if (rb_encode(ctx, model, source, take_rows, NULL)) {
         expect(rb_context_error(ctx)[0] != '\0');
     }
     rb_reconstruct(ctx, model, source, take_rows, NULL);
-    rb_evaluate(ctx, model, source, &evaluation);
+    rb_evaluate(ctx, model, source, &metrics);
+    rb_metrics_free(metrics);
     rb_source_free(source);
     rb_matrix_free(matrix);
 }

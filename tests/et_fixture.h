@@ -4,6 +4,7 @@
 
 #include "fixture.h"
 
+#include "em/em.h"
 #include "et/et.h"
 #include "et/fit.h"
 
@@ -35,8 +36,16 @@ struct fitted {
     rb_et_options options;
     rb_block block;
     double *y; /* n x d */
-    et_state *state;
+    et_fit *state;
 };
+
+static inline et_engine *engine_of(const et_fit *f) {
+    return ((et_cpu *)f->engine)->engine;
+}
+
+static inline et_results *results_of(const et_fit *f) {
+    return &((et_cpu *)f->engine)->results;
+}
 
 static inline void near(double got, double expected, const char *what) {
     if (!(fabs(got - expected) <= 1e-10 * fmax(1, fabs(expected)))) {
@@ -53,21 +62,20 @@ static inline const rb_method *method_of(const char *name) {
 /* Fields and samples: superpositions of about two fields with noise; counts for Poisson noise. */
 static inline void draw_setting(const struct setting *c, struct fitted *f) {
     rb_draws draws = {{c->seed, RB_RANDOM_SIMULATE, 7}, 0};
-    rb_dense w = f->state->engine->parameters.fields;
+    rb_dense w = f->state->parameters.fields;
     for (int h = 0; h < c->h; h++) {
         for (int d = 0; d < c->d; d++) {
             double value = 2 * rb_draw_normal(&draws);
-            rb_dense_set(w, h, d, f->state->model->non_negative ? 0.05 + fabs(value) : value);
+            rb_dense_set(w, h, d, f->state->plan.model->non_negative ? 0.05 + fabs(value) : value);
         }
-        f->state->engine->parameters.prior[h] =
-            c->unequal ? 0.1 + 0.4 * rb_draw_uniform(&draws) : 0.25;
+        f->state->parameters.prior[h] = c->unequal ? 0.1 + 0.4 * rb_draw_uniform(&draws) : 0.25;
     }
     for (int i = 0; i < c->n; i++) {
         for (int h = 0; h < c->h; h++) {
             bool active = rb_draw_uniform(&draws) < 2.0 / c->h;
             for (int d = 0; active && d < c->d; d++) {
                 double *y = &f->y[i * c->d + d], field = rb_dense_get(w, h, d);
-                *y = f->state->model->max ? fmax(*y, field) : *y + field;
+                *y = (f->state->plan.model->summing == &et_sum_max) ? fmax(*y, field) : *y + field;
             }
         }
         for (int d = 0; d < c->d; d++) {
@@ -95,7 +103,7 @@ static inline void begin_setting(rb_context *ctx, const struct setting *c, struc
     const rb_method *method = method_of(c->method);
     *f = (struct fitted){.fit = fixture_fit(1, RB_FLOAT64)};
     f->y = calloc((size_t)(c->n * c->d), sizeof *f->y);
-    rb_options_default(method->options, &f->options);
+    rb_rows_default(method->options, &f->options);
     f->options.units = c->h;
     f->options.candidates = c->candidates;
     f->options.max_active = c->count ? f->options.max_active : c->max_active;
@@ -114,28 +122,36 @@ static inline void begin_setting(rb_context *ctx, const struct setting *c, struc
     }
     f->options.anneal_prior = c->anneal_prior ? RB_ET_ANNEAL_YES : RB_ET_ANNEAL_NO;
     rb_problem problem = {.n_samples = c->n,
+                          .own = c->n,
                           .n_features = c->d,
                           .type = RB_FLOAT64,
                           .block_samples = c->n,
                           .missing = c->missing > 0,
                           .fit = &f->fit,
-                          .method = method};
+                          .method = method,
+                          .engine = &et_engine_cpu};
     void *state;
     assert_ok(ctx, et_start(ctx, &problem, &f->options, NULL, &state));
     f->state = state;
     f->block = (rb_block){
         .n_samples = c->n, .n_features = c->d, .dense = {f->y, c->n, c->d, c->d, RB_FLOAT64}};
     assert_ok(ctx, et_survey_block(ctx, f->state, &f->block));
+    assert_ok(ctx, et_survey_end(ctx, f->state));
     draw_setting(c, f);
     lose_values(c, f->y);
-    f->state->schedule.start = f->state->schedule.end = c->temperature;
-    f->state->iteration = 1; /* at the end temperature */
+    f->state->plan.schedule.start = f->state->plan.schedule.end = c->temperature;
+    f->state->progress.iteration = 1; /* at the end temperature */
 }
 
 /* The E-step with the parameters as they are. */
 static inline void run_estep(rb_context *ctx, struct fitted *f) {
     bool again = true;
+    rb_sums sums = {.ctx = ctx,
+                    .method = f->state->problem.method,
+                    .shape = &f->state->shape,
+                    .state = f->state};
     while (again) {
+        assert_ok(ctx, rb_sums_begin(&sums, RB_PART_SUMS, 1, true, true));
         assert_ok(ctx, et_begin(ctx, f->state));
         assert_ok(ctx, et_block(ctx, f->state, &f->block));
         assert_ok(ctx, et_end(ctx, f->state, &again));

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "model/model.h"
+#include "options.h"
 #include <rarebit/io.h>
 #include <rarebit/rarebit.h>
 
@@ -76,7 +77,7 @@ static inline rb_source *fixture_source(rb_context *ctx, const double *values, i
 static inline rb_rfn_options fixture_rfn(int64_t units, int normalize) {
     rb_rfn_options options;
     rb_rfn_options_default(&options);
-    rb_rfn_use_preset(RB_RFN_PRESET_PAPER, &options, NULL);
+    fixture_preset("paper", &options, NULL);
     options.units = units;
     options.eta = 0.5;
     options.normalize = normalize;

@@ -11,38 +11,35 @@ struct reader {
     int argc;
     char **argv;
     int next;
-    int n_given;
 };
 
-void *options_of(const invocation *call, const rb_option *rows) {
-    for (int g = 0; call->command->groups[g].title; g++) {
-        if (commands_table(call->command, &call->command->groups[g]) == rows) {
-            return call->options[g];
-        }
-    }
-    return NULL;
+const void *options_of(const invocation *call, const rb_option_group *group) {
+    return rb_options_fields(call->options, group);
 }
 
 bool option_was_given(const invocation *call, const char *name) {
-    for (const rb_option *const *row = call->given; *row; row++) {
-        if (strcmp((*row)->name, name) == 0) {
-            return true;
-        }
-    }
-    return false;
+    return rb_options_is_set(call->options, name);
+}
+
+bool option_is(const invocation *call, const char *name, const char *value) {
+    char text[64];
+    return rb_options_get(call->options, name, text, sizeof text) >= 0 && strcmp(text, value) == 0;
+}
+
+int64_t option_integer(const invocation *call, const char *name) {
+    char text[64];
+    rb_options_get(call->options, name, text, sizeof text);
+    return strtoll(text, NULL, 10);
 }
 
 /* Finds an option of the command by name, or by letter when the name is NULL. */
-static const rb_option *find_option(const command *c, const char *name, size_t length, char letter,
-                                    int *group) {
-    for (int g = 0; c->groups[g].title; g++) {
-        for (const rb_option *row = c->groups[g].rows; row->name; row++) {
-            bool same = name ? strlen(row->name) == length && !memcmp(row->name, name, length)
-                             : row->letter == letter;
-            if (same) {
-                *group = g;
-                return row;
-            }
+static const rb_option *find_option(const command *c, const char *name, size_t length,
+                                    char letter) {
+    for (const rb_option *row = c->rows; row->name; row++) {
+        bool same = name ? strlen(row->name) == length && !memcmp(row->name, name, length)
+                         : row->letter == letter;
+        if (same) {
+            return row;
         }
     }
     return NULL;
@@ -50,10 +47,8 @@ static const rb_option *find_option(const command *c, const char *name, size_t l
 
 static int unknown_option(const invocation *call, const char *typed) {
     nearest best = {.typed = typed};
-    for (const option_group *group = call->command->groups; group->title; group++) {
-        for (const rb_option *row = group->rows; row->name; row++) {
-            nearest_offer(&best, row->name);
-        }
+    for (const rb_option *row = call->command->rows; row->name; row++) {
+        nearest_offer(&best, row->name);
     }
     const char *words = call->command->words;
     if (best.word) {
@@ -64,19 +59,14 @@ static int unknown_option(const invocation *call, const char *typed) {
     return STATUS_USAGE;
 }
 
-static int set_option(struct reader *r, int group, const rb_option *row, const char *value) {
+static int set_option(struct reader *r, const rb_option *row, const char *value) {
     invocation *call = r->call;
-    if (rb_options_set(call->ctx, call->command->groups[group].rows, call->options[group],
-                       row->name, value)) {
-        report_error("--%s", rb_context_error(call->ctx));
-        return STATUS_USAGE;
-    }
-    call->given[r->n_given++] = row;
-    return STATUS_DONE;
+    rb_error err = rb_options_set(call->ctx, call->options, row->name, value);
+    return err ? report_failure(call->ctx, err) : STATUS_DONE;
 }
 
 /* Takes the next word as the value of an option; a word that looks like an option is none. */
-static int set_from_next(struct reader *r, int group, const rb_option *row) {
+static int set_from_next(struct reader *r, const rb_option *row) {
     if (r->next == r->argc || strncmp(r->argv[r->next], "--", 2) == 0) {
         char range[256];
         rb_options_range(row, range, sizeof range);
@@ -84,22 +74,21 @@ static int set_from_next(struct reader *r, int group, const rb_option *row) {
                      row->kind == RB_OPTION_TEXT ? row->argument : range);
         return STATUS_USAGE;
     }
-    return set_option(r, group, row, r->argv[r->next++]);
+    return set_option(r, row, r->argv[r->next++]);
 }
 
 static int read_long(struct reader *r, const char *text) {
     const command *c = r->call->command;
     size_t length = strcspn(text, "=");
     const char *value = text[length] == '=' ? text + length + 1 : NULL;
-    int group = 0;
-    const rb_option *row = find_option(c, text, length, 0, &group);
+    const rb_option *row = find_option(c, text, length, 0);
     if (!row && !value && strncmp(text, "no-", 3) == 0) {
-        row = find_option(c, text + 3, length - 3, 0, &group);
+        row = find_option(c, text + 3, length - 3, 0);
         if (row && row->kind == RB_OPTION_FLAG) {
-            return set_option(r, group, row, "false");
+            return set_option(r, row, "false");
         }
         if (row && row->choices && strcmp(row->choices, "auto|yes|no") == 0) {
-            return set_option(r, group, row, "no");
+            return set_option(r, row, "no");
         }
         row = NULL;
     }
@@ -109,12 +98,12 @@ static int read_long(struct reader *r, const char *text) {
         return unknown_option(r->call, typed);
     }
     if (value) {
-        return set_option(r, group, row, value);
+        return set_option(r, row, value);
     }
     if (row->kind == RB_OPTION_FLAG) {
-        return set_option(r, group, row, "true");
+        return set_option(r, row, "true");
     }
-    return set_from_next(r, group, row);
+    return set_from_next(r, row);
 }
 
 /* Letters of flags may stand together; the value of another letter follows it or is the next
@@ -122,17 +111,16 @@ static int read_long(struct reader *r, const char *text) {
 static int read_letters(struct reader *r, const char *text) {
     int status = STATUS_DONE;
     for (; *text && status == STATUS_DONE; text++) {
-        int group = 0;
-        const rb_option *row = find_option(r->call->command, NULL, 0, *text, &group);
+        const rb_option *row = find_option(r->call->command, NULL, 0, *text);
         if (!row) {
             report_error("'%s' has no option -%c; 'rarebit help %s' lists them",
                          r->call->command->words, *text, r->call->command->words);
             return STATUS_USAGE;
         }
         if (row->kind == RB_OPTION_FLAG) {
-            status = set_option(r, group, row, "true");
+            status = set_option(r, row, "true");
         } else {
-            return text[1] ? set_option(r, group, row, text + 1) : set_from_next(r, group, row);
+            return text[1] ? set_option(r, row, text + 1) : set_from_next(r, row);
         }
     }
     return status;
@@ -197,27 +185,10 @@ static int check_complete(const invocation *call) {
     return STATUS_DONE;
 }
 
-static bool new_options(invocation *call, int argc) {
-    call->given = calloc((size_t)argc + 1, sizeof *call->given);
-    call->arguments = calloc((size_t)argc + MOST_ARGUMENTS, sizeof *call->arguments);
-    for (int g = 0; call->command->groups[g].title; g++) {
-        const option_group *group = &call->command->groups[g];
-        call->options[g] = calloc(1, group->size);
-        if (!call->options[g]) {
-            return false;
-        }
-        rb_options_default(commands_table(call->command, group), call->options[g]);
-    }
-    return call->given && call->arguments;
-}
-
 int invocation_read(invocation *call, int argc, char **argv) {
-    /* Letters that stand together set one option each, so words are no bound: count characters. */
-    size_t most = 1;
-    for (int i = 0; i < argc; i++) {
-        most += strlen(argv[i]);
-    }
-    if (!new_options(call, (int)most)) {
+    call->arguments = calloc((size_t)argc + MOST_ARGUMENTS, sizeof *call->arguments);
+    rb_error err = command_options(call->ctx, call->command, &call->options);
+    if (!call->arguments || err) {
         report_error("out of memory");
         return STATUS_FAILED;
     }
@@ -230,9 +201,6 @@ int invocation_read(invocation *call, int argc, char **argv) {
 }
 
 void invocation_clear(invocation *call) {
-    for (int g = 0; g < MOST_GROUPS; g++) {
-        free(call->options[g]);
-    }
-    free(call->given);
+    rb_options_free(call->options);
     free(call->arguments);
 }

@@ -12,8 +12,8 @@ static const command *const table[] = {
     &plot_modules_command,  &plot_fields_command, &plot_quality_command,
     &plot_evidence_command, &info_command,        &convert_command,
     &patches_command,       &segments_command,    &simulate_biclusters_command,
-    &simulate_bars_command, &version_command,
-    &help_command_row,      &generate_command,
+    &simulate_bars_command, &version_command,     &help_command_row,
+    &generate_command,
 };
 enum { TABLE_COUNT = sizeof table / sizeof *table };
 
@@ -25,47 +25,33 @@ static int count_methods(const rb_context *ctx) {
     return count;
 }
 
-/* The rows of an option table but for those named in the words `without`; NULL: out of memory. */
-static rb_option *rows_without(const rb_option *all, const char *without) {
-    size_t count = 0;
-    while (all[count].name) {
+rb_error command_options(rb_context *ctx, const command *c, rb_options **options) {
+    rb_error err = rb_options_new(ctx, c->method ? c->method->name : NULL, options);
+    for (const option_group *group = c->groups; !err && *group; group++) {
+        err = rb_options_add(ctx, *options, (*group)());
+    }
+    return err;
+}
+
+/* Fills the rows of a command: its options but for those named in `without`. */
+static bool find_rows(rb_context *ctx, command *c) {
+    rb_options *options = NULL;
+    rb_option row;
+    int64_t count = 0;
+    bool found = command_options(ctx, c, &options) == RB_OK;
+    while (found && !rb_options_row(options, count, &row, sizeof row)) {
         count++;
     }
-    rb_option *rows = calloc(count + 1, sizeof *rows), *next = rows;
-    for (size_t i = 0; rows && i < count; i++) {
-        if (!among_words(without, all[i].name)) {
-            *next++ = all[i];
-        }
+    rb_option *next = c->rows = found ? calloc((size_t)count + 1, sizeof *c->rows) : NULL;
+    for (int64_t i = 0; next && i < count; i++) {
+        (void)rb_options_row(options, i, next, sizeof *next);
+        next += !among_words(c->without, next->name);
     }
-    return rows;
-}
-
-const rb_option *commands_table(const command *c, const option_group *group) {
-    return group->table ? group->table() : c->method->options;
-}
-
-/* Takes the rows of the option tables; a group without a table gets those of the method. */
-static bool resolve_groups(command *c) {
-    for (option_group *group = c->groups; group->title; group++) {
-        const rb_option *all = commands_table(c, group);
-        if (!group->table) {
-            group->title = c->method->title;
-            group->size = c->method->options_size;
-        }
-        group->rows = c->without ? rows_without(all, c->without) : all;
-        if (!group->rows) {
-            return false;
-        }
+    if (next) {
+        *next = (rb_option){0};
     }
-    return true;
-}
-
-/* Options of every fit that a method refuses whatever they say. */
-static const char *refused_options(const rb_method *method) {
-    if (method->takes_batches) {
-        return method->settle ? NULL : "accelerate";
-    }
-    return method->settle ? "batch-size keep-order" : "batch-size keep-order accelerate";
+    rb_options_free(options);
+    return c->rows != NULL;
 }
 
 /* "fit" becomes "fit NAME". Owned texts: words and summary. */
@@ -83,7 +69,6 @@ static bool add_method(command_list *list, const rb_method *method) {
     c->words = text;
     c->summary = text + words;
     c->method = method;
-    c->without = refused_options(method);
     list->count++;
     return true;
 }
@@ -108,7 +93,7 @@ command_list *commands_new(rb_context *ctx) {
         }
     }
     for (int i = 0; i < list->count; i++) {
-        if (!resolve_groups(&list->entries[i])) {
+        if (!find_rows(ctx, &list->entries[i])) {
             commands_free(list);
             return NULL;
         }
@@ -124,10 +109,7 @@ void commands_free(command_list *list) {
         if (list->entries[i].method) {
             free((char *)list->entries[i].words);
         }
-        const command *c = &list->entries[i];
-        for (const option_group *group = c->groups; c->without && group->title; group++) {
-            free((rb_option *)group->rows);
-        }
+        free(list->entries[i].rows);
     }
     free(list);
 }

@@ -7,12 +7,10 @@
 
 /* All that may stand at the place of a command's option. */
 static void bash_options(FILE *file, const command *c) {
-    for (const option_group *group = c->groups; group->title; group++) {
-        for (const rb_option *row = group->rows; row->name; row++) {
-            fprintf(file, "--%s ", row->name);
-            if (row->kind == RB_OPTION_FLAG) {
-                fprintf(file, "--no-%s ", row->name);
-            }
+    for (const rb_option *row = c->rows; row->name; row++) {
+        fprintf(file, "--%s ", row->name);
+        if (row->kind == RB_OPTION_FLAG) {
+            fprintf(file, "--no-%s ", row->name);
         }
     }
     fputs("--help", file);
@@ -27,13 +25,11 @@ static void bash_choices(FILE *file, const char *choices) {
 
 static void bash_command(FILE *file, const command *c) {
     fprintf(file, "    '%s')\n        case $before in\n", c->words);
-    for (const option_group *group = c->groups; group->title; group++) {
-        for (const rb_option *row = group->rows; row->name; row++) {
-            if (row->kind == RB_OPTION_CHOICE) {
-                fprintf(file, "        --%s) COMPREPLY=($(compgen -W '", row->name);
-                bash_choices(file, row->choices);
-                fputs("' -- \"$word\")); return ;;\n", file);
-            }
+    for (const rb_option *row = c->rows; row->name; row++) {
+        if (row->kind == RB_OPTION_CHOICE) {
+            fprintf(file, "        --%s) COMPREPLY=($(compgen -W '", row->name);
+            bash_choices(file, row->choices);
+            fputs("' -- \"$word\")); return ;;\n", file);
         }
     }
     fputs("        esac\n        options='", file);
@@ -151,10 +147,8 @@ static void zsh_option(FILE *file, const rb_option *row) {
 
 static void zsh_command(FILE *file, const command *c) {
     fprintf(file, "    '%s'*)\n        _arguments '--help[show help]'", c->words);
-    for (const option_group *group = c->groups; group->title; group++) {
-        for (const rb_option *row = group->rows; row->name; row++) {
-            zsh_option(file, row);
-        }
+    for (const rb_option *row = c->rows; row->name; row++) {
+        zsh_option(file, row);
     }
     fputs(" '*:file:_files' ;;\n", file);
 }

@@ -4,14 +4,14 @@
 /* AnnData to AnnData: a copy, with what stands beside the matrix. STATUS_DONE, or a status after a
  * message. *copied: it could be done so. */
 static int copy_anndata(invocation *call, bool *copied) {
-    const output_options *to = options_of(call, matrix_output_option_table());
-    const rb_read_options *reading = options_of(call, rb_read_option_table());
+    const output_options *to = options_of(call, matrix_output_group());
     output out;
     int status = output_begin(&out, to->output, "h5ad");
     if (status) {
         return status;
     }
-    rb_error err = rb_anndata_copy(call->ctx, call->arguments[0], reading->dataset, out.path);
+    rb_error err = rb_anndata_copy(call->ctx, call->arguments[0],
+                                   rb_options_text(call->options, "dataset"), out.path);
     *copied = err == RB_OK;
     if (!err) {
         return output_end(&out);
@@ -32,11 +32,10 @@ static void warn_of_losses(const invocation *call, const rb_source *source, bool
 }
 
 static int write_source_whole(invocation *call, rb_source *source) {
-    const output_options *to = options_of(call, matrix_output_option_table());
-    const rb_read_options *reading = options_of(call, rb_read_option_table());
+    const output_options *to = options_of(call, matrix_output_group());
     bool anndata = has_suffix(call->arguments[0], ".h5ad") && has_suffix(to->output, ".h5ad"),
          copied = false;
-    if (anndata && !reading->transpose) {
+    if (anndata && !option_is(call, "transpose", "true")) {
         int status = copy_anndata(call, &copied);
         if (status || copied) {
             return status;
@@ -47,10 +46,9 @@ static int write_source_whole(invocation *call, rb_source *source) {
 }
 
 static int run(invocation *call) {
-    const output_options *to = options_of(call, matrix_output_option_table());
+    const output_options *to = options_of(call, matrix_output_group());
     rb_source *source;
-    rb_error err =
-        rb_open(call->ctx, call->arguments[0], options_of(call, rb_read_option_table()), &source);
+    rb_error err = rb_open(call->ctx, call->arguments[0], call->options, &source);
     if (err) {
         return report_failure(call->ctx, err);
     }
@@ -74,9 +72,7 @@ const command convert_command = {
         "all that is in the input; a layer of --dataset takes the place of X.",
     .arguments = {{"DATA", "samples x features, in any format that fit reads", false}},
     .output = "FILE",
-    .groups = {{"Output", matrix_output_option_table, sizeof(output_options), NULL},
-               {"Reading", rb_read_option_table, sizeof(rb_read_options), NULL},
-               {"General", general_option_table, sizeof(general_options), NULL}},
+    .groups = {matrix_output_group, rb_read_group, general_group},
     .examples = {{"A table as an array that is read without waiting",
                   "convert genes.tsv --transpose -o cells.npy"},
                  {"A layer of an AnnData file as text",

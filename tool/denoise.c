@@ -4,8 +4,7 @@
 #include <math.h>
 
 static int run(invocation *call) {
-    const rb_denoise_options *options = options_of(call, rb_denoise_option_table());
-    const path_options *to = options_of(call, path_option_table());
+    const path_options *to = options_of(call, path_group());
     rb_model *model = NULL;
     rb_denoising result;
     output out;
@@ -15,7 +14,7 @@ static int run(invocation *call) {
     }
     rb_error err = rb_model_load(call->ctx, call->arguments[0], &model);
     if (!err) {
-        err = rb_denoise(call->ctx, model, call->arguments[1], options, out.path, &result);
+        err = rb_denoise(call->ctx, model, call->arguments[1], call->options, out.path, &result);
     }
     rb_model_free(model);
     if (err) {
@@ -27,7 +26,7 @@ static int run(invocation *call) {
         report("%lld x %lld pixels from %lld patches in %s", (long long)result.height,
                (long long)result.width, (long long)result.patches, to->output);
     }
-    if (!status && options->truth) {
+    if (!status && rb_options_text(call->options, "truth")) {
         report("peak signal-to-noise ratio %.2f dB, before %.2f dB", result.psnr_after,
                result.psnr_before);
     }
@@ -45,9 +44,7 @@ const command denoise_command = {
     .arguments = {{"MODEL", "a model that 'rarebit fit' wrote, of patches", false},
                   {"PICTURE", "PNG, PGM, PPM, or .npy of height x width (x channels)", false}},
     .output = "PICTURE",
-    .groups = {{"Denoising", rb_denoise_option_table, sizeof(rb_denoise_options), NULL},
-               {"Output", path_option_table, sizeof(path_options), NULL},
-               {"General", general_option_table, sizeof(general_options), NULL}},
+    .groups = {rb_denoise_group, path_group, general_group},
     .examples = {{"With a model of its own patches (rarebit patches photo.png --size 8x8 -o P.npy)",
                   "denoise model.h5 photo.png --size 8x8 -o clean.png"}},
     .reads = "truth",

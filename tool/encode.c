@@ -16,7 +16,7 @@ typedef struct anndata_options {
     bool overwrite;
 } anndata_options;
 
-static const rb_option *anndata_option_table(void) {
+static const rb_option_group *anndata_group(void) {
     static const rb_option table[] = {
         {"key", 0, RB_OPTION_TEXT, offsetof(anndata_options, key), NULL, 0, 0, NULL, "NAME",
          "name of the codes in obsm, and without X_ that of the loadings in varm and the settings "
@@ -26,7 +26,9 @@ static const rb_option *anndata_option_table(void) {
          NULL, "replace what has this name in the input instead of refusing"},
         {0},
     };
-    return table;
+    static const rb_option_group group = {sizeof(rb_option), "AnnData", table,
+                                          sizeof(anndata_options), NULL};
+    return &group;
 }
 
 /* ---- AnnData: codes are added to what is in the file ---- */
@@ -34,7 +36,7 @@ static const rb_option *anndata_option_table(void) {
 /* All codes in memory, since they are added in one piece. */
 static rb_error annotate(invocation *call, const rb_model *model, rb_source *source,
                          const char *target) {
-    const anndata_options *to = options_of(call, anndata_option_table());
+    const anndata_options *to = options_of(call, anndata_group());
     int64_t n = rb_source_samples(source), units = rb_model_units(model);
     rb_type type = rb_model_type(model);
     rb_matrix *codes = NULL;
@@ -80,7 +82,7 @@ static int make_annotated(invocation *call, const rb_model *model, rb_source *so
 static int run_annotate(invocation *call, const char *target, companion *second) {
     rb_model *model = NULL;
     rb_source *source = NULL;
-    const anndata_options *to = options_of(call, anndata_option_table());
+    const anndata_options *to = options_of(call, anndata_group());
     rb_error err = load_model(call, &model);
     if (!err && !to->overwrite) {
         err = rb_model_annotate_check(call->ctx, model, to->key, call->arguments[1]);
@@ -104,7 +106,7 @@ typedef struct map_options {
     const char *map;
 } map_options;
 
-static const rb_option *map_option_table(void) {
+static const rb_option_group *map_group(void) {
     static const rb_option table[] = {
         {"map", 0, RB_OPTION_TEXT, offsetof(map_options, map), NULL, 0, 0, NULL, "FILE",
          "write the most probable state of each sample (linca, nmf-et, mca): its log evidence, "
@@ -112,7 +114,9 @@ static const rb_option *map_option_table(void) {
          "the causes that are active, from 0"},
         {0},
     };
-    return table;
+    static const rb_option_group group = {sizeof(rb_option), "States", table, sizeof(map_options),
+                                          NULL};
+    return &group;
 }
 
 static rb_error write_state(void *user, int64_t sample, double log_evidence, int64_t count,
@@ -129,7 +133,7 @@ static rb_error write_state(void *user, int64_t sample, double log_evidence, int
 
 /* companion.prepare: the states wait for the codes. */
 static int prepare_states(invocation *call, const rb_model *model, rb_source *source, output *out) {
-    const map_options *options = options_of(call, map_option_table());
+    const map_options *options = options_of(call, map_group());
     int status = output_begin_own(out, call->ctx, options->map, "tsv");
     if (status) {
         return status;
@@ -160,7 +164,7 @@ static int check_output(const invocation *call, const char *option, const char *
 
 /* Other outputs have no names for what is in them. */
 static int refuse_anndata_options(const invocation *call) {
-    for (const rb_option *row = anndata_option_table(); row->name; row++) {
+    for (const rb_option *row = anndata_group()->rows; row->name; row++) {
         if (option_was_given(call, row->name)) {
             report_error("--%s is for codes that go from AnnData to AnnData (.h5ad); leave it out",
                          row->name);
@@ -171,8 +175,8 @@ static int refuse_anndata_options(const invocation *call) {
 }
 
 static int run(invocation *call) {
-    const output_options *codes = options_of(call, matrix_output_option_table());
-    const map_options *options = options_of(call, map_option_table());
+    const output_options *codes = options_of(call, matrix_output_group());
+    const map_options *options = options_of(call, map_group());
     bool anndata = has_suffix(call->arguments[1], ".h5ad") && has_suffix(codes->output, ".h5ad");
     companion states = {.prepare = prepare_states}, *second = options->map ? &states : NULL;
     int status = anndata ? STATUS_DONE : refuse_anndata_options(call);
@@ -196,12 +200,8 @@ const command encode_command = {
     .arguments = {{"MODEL", "a model that 'rarebit fit' wrote", false},
                   {"DATA", "samples x features, in any format that fit reads", false}},
     .output = "CODES",
-    .groups = {{"Output", matrix_output_option_table, sizeof(output_options), NULL},
-               {"AnnData", anndata_option_table, sizeof(anndata_options), NULL},
-               {"States", map_option_table, sizeof(map_options), NULL},
-               {"Codes", coding_option_table, sizeof(coding_options), NULL},
-               {"Reading", rb_read_option_table, sizeof(rb_read_options), NULL},
-               {"General", general_option_table, sizeof(general_options), NULL}},
+    .groups = {matrix_output_group, anndata_group, map_group, coding_group, rb_read_group,
+               general_group},
     .examples = {{"Codes for numpy", "encode model.h5 X.npy -o codes.npy"},
                  {"A table with names, for R or a spreadsheet",
                   "encode model.h5 genes.tsv --transpose -o codes.tsv"},

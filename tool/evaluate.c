@@ -10,18 +10,20 @@ typedef struct truth_options {
     const char *truth;
 } truth_options;
 
-static const rb_option *truth_option_table(void) {
+static const rb_option_group *truth_group(void) {
     static const rb_option table[] = {
         {"truth", 0, RB_OPTION_TEXT, offsetof(truth_options, truth), NULL, 0, 0, NULL, "FILE",
          "the true causes, causes x features (simulate bars --truth): which of them units found"},
         {0},
     };
-    return table;
+    static const rb_option_group group = {sizeof(rb_option), "Truth", table, sizeof(truth_options),
+                                          NULL};
+    return &group;
 }
 
 /* Compares the fields of the units with the truth, if there is one. */
 static rb_error match_truth(const invocation *call, const rb_model *model, rb_field_match *match) {
-    const truth_options *options = options_of(call, truth_option_table());
+    const truth_options *options = options_of(call, truth_group());
     rb_source *truth = NULL;
     *match = (rb_field_match){.mean_absolute_error = NAN};
     if (!options->truth) {
@@ -37,44 +39,41 @@ static rb_error match_truth(const invocation *call, const rb_model *model, rb_fi
 
 /* ---- results ---- */
 
-/* A number that only models with binary causes have: of others NaN. */
-static double of_causes(const rb_model *model, double value) {
-    return rb_model_array(model, "used", NULL, NULL) ? value : NAN;
-}
+/* The names in JSON, where a metric that a method does not have is null. */
+static const char *const names[] = {
+    "samples",
+    "features",
+    "units",
+    "dead_units",
+    "sparseness",
+    "reconstruction_error",
+    "variance_explained",
+    "covariance_error",
+    "objective",
+    "log_likelihood",
+    "estep_objective",
+    "energy",
+    "divergence",
+    "kkt_residual",
+    "certificate",
+    "mean_squared_error",
+    "causes_used",
+    "samples_used",
+    "quality",
+    "truncation",
+    "candidate_hits",
+    "exact_samples",
+    "samples_without_unit",
+    "samples_with_nearly_all_units",
+    "duplicated_units",
+};
 
-static double share(const rb_evaluation *e, int64_t samples) {
-    return (double)samples / (double)e->codes.samples;
-}
-
-static void print_json(const rb_model *model, const rb_evaluation *e, const rb_field_match *match) {
+static void print_json(const rb_metrics *metrics, const rb_field_match *match) {
     json j = {.file = stdout};
     emit_open(&j, NULL, '{');
-    emit_integer(&j, "samples", e->samples);
-    emit_integer(&j, "features", e->features);
-    emit_integer(&j, "units", e->units);
-    emit_integer(&j, "dead_units", e->dead_units);
-    emit_number(&j, "sparseness", e->sparseness);
-    emit_number(&j, "reconstruction_error", e->reconstruction_error);
-    emit_number(&j, "variance_explained", e->variance_explained);
-    emit_number(&j, "covariance_error", e->covariance_error);
-    emit_number(&j, "objective", e->objective);
-    emit_number(&j, "log_likelihood", e->log_likelihood);
-    emit_number(&j, "estep_objective", e->estep_objective);
-    emit_number(&j, "energy", e->energy);
-    emit_number(&j, "divergence", e->divergence);
-    emit_number(&j, "kkt_residual", e->kkt_residual);
-    emit_number(&j, "certificate", e->certificate);
-    emit_number(&j, "mean_squared_error", e->mean_squared_error);
-    emit_number(&j, "causes_used", of_causes(model, (double)e->causes_used));
-    emit_number(&j, "samples_used", of_causes(model, e->samples_used));
-    emit_number(&j, "quality", of_causes(model, e->quality));
-    emit_number(&j, "truncation", of_causes(model, e->truncation));
-    emit_number(&j, "candidate_hits", of_causes(model, e->candidate_hits));
-    emit_number(&j, "exact_samples", of_causes(model, (double)e->exact_samples));
-    bool checked = e->codes.samples > 0;
-    emit_number(&j, "samples_without_unit", checked ? share(e, e->codes.empty) : NAN);
-    emit_number(&j, "samples_with_nearly_all_units", checked ? share(e, e->codes.full) : NAN);
-    emit_number(&j, "duplicated_units", checked ? (double)e->codes.duplicates : NAN);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        emit_number(&j, names[i], rb_metrics_get(metrics, names[i]));
+    }
     if (match->causes) {
         emit_integer(&j, "causes", match->causes);
         emit_integer(&j, "causes_found", match->causes_found);
@@ -84,49 +83,48 @@ static void print_json(const rb_model *model, const rb_evaluation *e, const rb_f
     putc('\n', stdout);
 }
 
+static const struct {
+    const char *name, *label, *meaning;
+} lines[] = {
+    {"sparseness", "sparseness", "share of zeros in the codes"},
+    {"samples_without_unit", "samples without unit", "share of the samples"},
+    {"samples_with_nearly_all_units", "samples with all units",
+     "the same, with at least 9 in 10 of the living ones"},
+    {"reconstruction_error", "reconstruction error", "norm of data - rebuilt data"},
+    {"variance_explained", "variance explained", "share of the squares of the data"},
+    {"covariance_error", "covariance error", "norm of covariance - the model's"},
+    {"objective", "objective", "larger is better"},
+    {"log_likelihood", "log likelihood", "larger is better"},
+    {"estep_objective", "E-step objective", "0: the codes are the exact posterior"},
+    {"energy", "energy", "objective = - energy - divergence"},
+    {"divergence", "divergence", "of the codes from the prior"},
+    {"kkt_residual", "KKT residual", "of the codes of the fit"},
+    {"certificate", "certificate", "above 0: these are the best codes there are"},
+    {"mean_squared_error", "mean squared error", "of what the model expects"},
+    {"causes_used", "causes used", "in the most probable state of a sample"},
+    {"samples_used", "samples used", "of the training data, in the last M-step"},
+    {"quality", "quality", "share of the evidence in the states looked at"},
+    {"truncation", "truncation", "mean - log quality: KL from all states"},
+    {"candidate_hits", "candidate hits", "share of the causes among candidates"},
+    {"exact_samples", "exact samples", "that the last three are means of"},
+};
+
 /* Leaves out what the method does not have. */
-static void print_number(const char *name, double value, const char *meaning) {
+static void print_number(const char *label, double value, const char *meaning) {
     if (!isnan(value)) {
-        printf("%-22s %12.6g   %s\n", name, value, meaning);
+        printf("%-22s %12.6g   %s\n", label, value, meaning);
     }
 }
 
-static void print_table(const rb_model *model, const rb_evaluation *e,
-                        const rb_field_match *match) {
-    printf("%-22s %12lld\n", "samples", (long long)e->samples);
-    printf("%-22s %12lld\n", "features", (long long)e->features);
-    printf("%-22s %12lld\n", "units", (long long)e->units);
-    printf("%-22s %12lld   units that no training sample activates\n", "dead units",
-           (long long)e->dead_units);
-    print_number("sparseness", e->sparseness, "share of zeros in the codes");
-    if (e->codes.samples > 0) {
-        print_number("samples without unit", share(e, e->codes.empty), "share of the samples");
-        print_number("samples with all units", share(e, e->codes.full),
-                     "the same, with at least 9 in 10 of the living ones");
+static void print_table(const rb_metrics *metrics, const rb_field_match *match) {
+    printf("%-22s %12.0f\n", "samples", rb_metrics_get(metrics, "samples"));
+    printf("%-22s %12.0f\n", "features", rb_metrics_get(metrics, "features"));
+    printf("%-22s %12.0f\n", "units", rb_metrics_get(metrics, "units"));
+    printf("%-22s %12.0f   units that no training sample activates\n", "dead units",
+           rb_metrics_get(metrics, "dead_units"));
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        print_number(lines[i].label, rb_metrics_get(metrics, lines[i].name), lines[i].meaning);
     }
-    print_number("reconstruction error", e->reconstruction_error, "norm of data - rebuilt data");
-    print_number("variance explained", e->variance_explained, "share of the squares of the data");
-    print_number("covariance error", e->covariance_error, "norm of covariance - the model's");
-    print_number("objective", e->objective, "larger is better");
-    print_number("log likelihood", e->log_likelihood, "larger is better");
-    print_number("E-step objective", e->estep_objective, "0: the codes are the exact posterior");
-    print_number("energy", e->energy, "objective = - energy - divergence");
-    print_number("divergence", e->divergence, "of the codes from the prior");
-    print_number("KKT residual", e->kkt_residual, "of the codes of the fit");
-    print_number("certificate", e->certificate, "above 0: these are the best codes there are");
-    print_number("mean squared error", e->mean_squared_error, "of what the model expects");
-    print_number("causes used", of_causes(model, (double)e->causes_used),
-                 "in the most probable state of a sample");
-    print_number("samples used", of_causes(model, e->samples_used),
-                 "of the training data, in the last M-step");
-    print_number("quality", of_causes(model, e->quality),
-                 "share of the evidence in the states looked at");
-    print_number("truncation", of_causes(model, e->truncation),
-                 "mean - log quality: KL from all states");
-    print_number("candidate hits", of_causes(model, e->candidate_hits),
-                 "share of the causes among candidates");
-    print_number("exact samples", of_causes(model, (double)e->exact_samples),
-                 "that the last three are means of");
     if (match->causes) {
         printf("%-22s %12lld   of %lld\n", "causes found", (long long)match->causes_found,
                (long long)match->causes);
@@ -135,26 +133,27 @@ static void print_table(const rb_model *model, const rb_evaluation *e,
 }
 
 static int run(invocation *call) {
-    const json_options *options = options_of(call, json_option_table());
+    const json_options *options = options_of(call, json_group());
     rb_model *model = NULL;
     rb_source *source = NULL;
-    rb_evaluation evaluation;
+    rb_metrics *metrics = NULL;
     rb_field_match match = {0};
     rb_error err = load_model(call, &model);
     if (!err) {
         err = open_data(call, model, call->arguments[1], &source);
     }
     if (!err) {
-        err = rb_evaluate(call->ctx, model, source, &evaluation);
+        err = rb_evaluate(call->ctx, model, source, &metrics);
     }
     if (!err) {
         err = match_truth(call, model, &match);
     }
     if (!err && options->json) {
-        print_json(model, &evaluation, &match);
+        print_json(metrics, &match);
     } else if (!err) {
-        print_table(model, &evaluation, &match);
+        print_table(metrics, &match);
     }
+    rb_metrics_free(metrics);
     rb_field_match_clear(&match);
     rb_source_free(source);
     rb_model_free(model);
@@ -169,11 +168,7 @@ const command evaluate_command = {
                    "left out of the table and are null in JSON.",
     .arguments = {{"MODEL", "a model that 'rarebit fit' wrote", false},
                   {"DATA", "samples x features, in any format that fit reads", false}},
-    .groups = {{"Output", json_option_table, sizeof(json_options), NULL},
-               {"Truth", truth_option_table, sizeof(truth_options), NULL},
-               {"Codes", coding_option_table, sizeof(coding_options), NULL},
-               {"Reading", rb_read_option_table, sizeof(rb_read_options), NULL},
-               {"General", general_option_table, sizeof(general_options), NULL}},
+    .groups = {json_group, truth_group, coding_group, rb_read_group, general_group},
     .examples = {{"On the data that it was fitted to", "evaluate model.h5 X.npy"},
                  {"On other data, for a program", "evaluate model.h5 test.npy --json"},
                  {"Bars whose fields are known", "evaluate bars.h5 Y.npy --truth fields.npy"}},

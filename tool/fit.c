@@ -17,7 +17,7 @@ typedef struct model_options {
     bool strict;
 } model_options;
 
-static const rb_option *model_option_table(void) {
+static const rb_option_group *model_group(void) {
     static const rb_option table[] = {
         {"output", 'o', RB_OPTION_TEXT, offsetof(model_options, output), NULL, 0, 0, NULL, "MODEL",
          "where to write the model (HDF5)", RB_OPTION_COMMON},
@@ -32,7 +32,9 @@ static const rb_option *model_option_table(void) {
          "written all the same"},
         {0},
     };
-    return table;
+    static const rb_option_group group = {sizeof(rb_option), "Output", table, sizeof(model_options),
+                                          NULL};
+    return &group;
 }
 
 /* What a running fit tells. */
@@ -124,10 +126,8 @@ static double machine_memory(void) {
 /* Says what a large fit will need, and refuses what the machine does not have; data that are read
  * block by block count in full. A status after a message. */
 static int check_memory(const invocation *call, const rb_source *source) {
-    const rb_method *method = call->command->method;
     int64_t bytes = 0;
-    rb_error err = rb_fit_memory(call->ctx, method->name, options_of(call, method->options),
-                                 options_of(call, rb_fit_option_table()), source, &bytes);
+    rb_error err = rb_fit_memory(call->ctx, call->options, source, &bytes);
     double value = rb_source_type(source) == RB_FLOAT32 ? sizeof(float) : sizeof(double);
     double data = (double)rb_source_samples(source) * (double)rb_source_features(source) * value;
     if (rb_source_sparse(source)) {
@@ -155,7 +155,7 @@ static int check_memory(const invocation *call, const rb_source *source) {
 /* Every iteration walks over the data: what costs it time each time is said once. */
 static void tell_unpacking(const invocation *call, const rb_source *source) {
     const double much = 1 << 26;
-    const rb_read_options *reading = options_of(call, rb_read_option_table());
+    const char *dataset = rb_options_text(call->options, "dataset");
     const char *path = call->arguments[0];
     double bytes = (double)rb_source_unpacked(source);
     char size[32];
@@ -172,8 +172,7 @@ static void tell_unpacking(const invocation *call, const rb_source *source) {
         report(
             "%s is compressed: each pass over the data unpacks %s; if the fit takes long, first: "
             "rarebit convert %s%s%s -o unpacked.h5",
-            path, size, path, reading->dataset ? " --dataset " : "",
-            reading->dataset ? reading->dataset : "");
+            path, size, path, dataset ? " --dataset " : "", dataset ? dataset : "");
     }
 }
 
@@ -238,13 +237,12 @@ static void summarise(const rb_model *model, const char *method_name, bool goes_
 
 /* The command that comes next, with the data read in the same way. */
 static void suggest_next(const invocation *call, const rb_model *model, const char *target) {
-    const rb_read_options *reading = options_of(call, rb_read_option_table());
     char options[512] = "";
     size_t used = 0;
-    for (const rb_option *row = rb_read_option_table(); row->name && used < sizeof options; row++) {
-        if (option_was_given(call, row->name)) {
+    for (const rb_option *row = call->command->rows; row->name && used < sizeof options; row++) {
+        if (strcmp(row->group, rb_read_group()->title) == 0 && option_was_given(call, row->name)) {
             char value[256];
-            rb_options_get(row, reading, value, sizeof value);
+            rb_options_get(call->options, row->name, value, sizeof value);
             bool flag = row->kind == RB_OPTION_FLAG;
             bool off = flag && strcmp(value, "false") == 0;
             used +=
@@ -266,11 +264,16 @@ static rb_error save(const invocation *call, rb_model *model, const char *path) 
     return err ? err : rb_model_save(call->ctx, model, path);
 }
 
+/* Is the option set to another value than 0? */
+static bool has_value(const invocation *call, const char *name) {
+    return !option_is(call, name, "0");
+}
+
 /* Was a rule asked for that was not met? */
 static int check_converged(const invocation *call, const rb_model *model) {
-    const rb_fit_options *fit = options_of(call, rb_fit_option_table());
-    const model_options *options = options_of(call, model_option_table());
-    bool any = fit->tolerance > 0 || fit->patience > 0 || fit->parameter_tolerance > 0;
+    const model_options *options = options_of(call, model_group());
+    bool tolerance = has_value(call, "tolerance"), patience = has_value(call, "patience");
+    bool any = tolerance || patience || has_value(call, "parameter-tolerance");
     rb_status status = rb_model_status(model);
     if (!any || (status != RB_STATUS_ITERATIONS && status != RB_STATUS_TIME)) {
         return STATUS_DONE;
@@ -278,7 +281,7 @@ static int check_converged(const invocation *call, const rb_model *model) {
     const char *prefix = options->strict ? "" : "warning: ";
     long long iterations = (long long)rb_model_iterations(model);
     bool more_time = status == RB_STATUS_TIME;
-    if (fit->tolerance > 0 && fit->patience == 0) {
+    if (tolerance && !patience) {
         report_error("%sthe objective still changed by more than the tolerance after %lld "
                      "iterations; raise --%s",
                      prefix, iterations, more_time ? "max-time" : "iterations");
@@ -290,55 +293,40 @@ static int check_converged(const invocation *call, const rb_model *model) {
 }
 
 static rb_error load_start(const invocation *call, rb_model **start) {
-    const model_options *options = options_of(call, model_option_table());
-    const rb_preprocess_options *preprocess = options_of(call, rb_preprocess_option_table());
+    const model_options *options = options_of(call, model_group());
     rb_error err = options->init ? rb_model_load(call->ctx, options->init, start) : RB_OK;
-    if (!err && *start && preprocess->missing == RB_MISSING_OMIT) {
+    if (!err && *start && option_is(call, "missing", "omit")) {
         err = rb_model_omit_missing(call->ctx, *start);
     }
     return err;
 }
 
-static rb_values *values_of(const rb_option *row, void *options) {
-    return (rb_values *)((char *)options + row->offset);
-}
+enum { MOST_FILES = 8 };
 
-/* Reads the files that options name in place of a number. */
-static rb_error read_values(const invocation *call) {
-    const rb_option *table = call->command->method->options;
+/* Reads the files that options name in place of a number; free the matrices. */
+static rb_error read_values(const invocation *call, rb_matrix **matrices) {
     rb_error err = RB_OK;
-    for (const rb_option *row = table; !err && row->name; row++) {
-        rb_values *values =
-            row->kind == RB_OPTION_VALUES ? values_of(row, options_of(call, table)) : NULL;
-        if (values && values->file) {
-            rb_matrix *matrix = NULL;
-            err = rb_read(call->ctx, values->file, NULL, &matrix);
-            values->matrix = matrix;
+    int count = 0;
+    for (const rb_option *row = call->command->rows; !err && row->name; row++) {
+        const char *file = row->kind == RB_OPTION_VALUES && count < MOST_FILES
+                               ? rb_options_text(call->options, row->name)
+                               : NULL;
+        if (file) {
+            err = rb_read(call->ctx, file, NULL, &matrices[count]);
+            err =
+                err ? err
+                    : rb_options_set_matrix(call->ctx, call->options, row->name, matrices[count++]);
         }
     }
     return err;
 }
 
-static void free_values(const invocation *call) {
-    const rb_option *table = call->command->method->options;
-    for (const rb_option *row = table; row->name; row++) {
-        if (row->kind == RB_OPTION_VALUES) {
-            rb_values *values = values_of(row, options_of(call, table));
-            rb_matrix_free((rb_matrix *)values->matrix);
-            values->matrix = NULL;
-        }
-    }
-}
-
 /* Fits, and writes the model to out->path. */
 static rb_error fit_source(const invocation *call, watch *w, const output *out, rb_source *source,
                            const rb_model *start, rb_model **model) {
-    const rb_method *method = call->command->method;
     interrupt_gently(call->ctx);
     rb_context_on_progress(call->ctx, on_progress, w);
-    rb_error err = rb_fit(call->ctx, method->name, options_of(call, method->options),
-                          options_of(call, rb_fit_option_table()),
-                          options_of(call, rb_preprocess_option_table()), source, start, model);
+    rb_error err = rb_fit(call->ctx, call->options, source, start, model);
     interrupt_gently(NULL); /* what is left is to write the model */
     rb_context_on_progress(call->ctx, NULL, NULL);
     report_progress_end();
@@ -348,71 +336,22 @@ static rb_error fit_source(const invocation *call, watch *w, const output *out, 
     return err ? err : save(call, *model, out->path);
 }
 
-/* Is the option about the start of a fit, which --init brings? */
-static bool comes_with_init(const invocation *call, const char *name) {
-    const model_options *options = options_of(call, model_option_table());
-    const char *const *start = call->command->method->start_options;
-    for (; options->init && start && *start; start++) {
-        if (strcmp(*start, name) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* Options that are not given take the value that they have in `from`. */
-static rb_error take_others(const invocation *call, const rb_option *table, const void *from) {
-    char value[64];
-    rb_error err = RB_OK;
-    for (const rb_option *row = table; !err && row->name; row++) {
-        if (!option_was_given(call, row->name) && !comes_with_init(call, row->name)) {
-            rb_options_get(row, from, value, sizeof value);
-            err = rb_options_set(call->ctx, table, options_of(call, table), row->name, value);
-        }
-    }
-    return err;
-}
-
-static rb_error apply_preset(const invocation *call) {
-    rb_rfn_options *rfn = options_of(call, rb_rfn_option_table());
-    if (rfn && rfn->target_sparseness > 0 && !option_was_given(call, "preset")) {
-        rfn->preset = RB_RFN_PRESET_SPARSE;
-    }
-    if (!rfn || rfn->preset == RB_RFN_PRESET_NONE) {
-        return RB_OK;
-    }
-    rb_rfn_options preset;
-    rb_fit_options fit;
-    rb_rfn_options_default(&preset);
-    rb_fit_options_default(&fit);
-    rb_rfn_use_preset((rb_rfn_preset)rfn->preset, &preset, &fit);
-    if (((const model_options *)options_of(call, model_option_table()))->init) {
-        report("of the preset, psi-init, weight-init and prior are those of the model that is gone "
-               "on from");
-    }
-    rb_error err = take_others(call, rb_rfn_option_table(), &preset);
-    return err ? err : take_others(call, rb_fit_option_table(), &fit);
-}
-
-static const rb_checkpoint_options *checkpoint_of(const invocation *call) {
-    return options_of(call, rb_checkpoint_option_table());
-}
-
 /* A fit that goes on from a checkpoint has its seed, and its log goes on too. */
 static rb_error prepare_start(const invocation *call, watch *w) {
-    rb_fit_options *options = options_of(call, rb_fit_option_table());
+    const char *checkpoint = rb_options_text(call->options, "checkpoint");
     rb_checkpoint_info info = {0};
     rb_error err = RB_OK;
-    if (checkpoint_of(call)->checkpoint) {
-        err =
-            rb_checkpoint_read(call->ctx, checkpoint_of(call)->checkpoint, &w->log.goes_on, &info);
+    if (checkpoint) {
+        err = rb_checkpoint_read(call->ctx, checkpoint, &w->log.goes_on, &info);
     }
-    if (!option_was_given(call, "seed")) {
-        options->seed = w->log.goes_on ? info.seed : draw_seed();
+    if (!err && !option_was_given(call, "seed")) {
+        int64_t drawn = w->log.goes_on ? info.seed : draw_seed();
+        err = rb_options_set_integer(call->ctx, call->options, "seed", drawn);
     }
-    options->checkpoint = checkpoint_of(call);
-    options->trace = options->trace || w->log.path;
-    w->seed = options->seed;
+    if (!err && w->log.path) {
+        err = rb_options_set(call->ctx, call->options, "trace", "true");
+    }
+    w->seed = option_integer(call, "seed");
     return err;
 }
 
@@ -421,19 +360,17 @@ static rb_error prepare_start(const invocation *call, watch *w) {
 static int fit(const invocation *call, watch *w, const output *out, rb_model **model) {
     rb_source *source = NULL;
     rb_model *start = NULL;
+    rb_matrix *matrices[MOST_FILES] = {0};
     *model = NULL;
-    rb_error err = apply_preset(call);
-    if (!err && check_conditions(call)) {
-        return STATUS_USAGE;
-    }
-    if (!err) {
-        err = prepare_start(call, w);
-    }
+    rb_error err = prepare_start(call, w);
     if (!err) {
         err = load_start(call, &start);
     }
     if (!err) {
-        err = read_values(call);
+        err = read_values(call, matrices);
+    }
+    if (!err) {
+        err = rb_options_check(call->ctx, call->options, start);
     }
     if (!err) {
         err = open_data(call, NULL, call->arguments[0], &source);
@@ -447,7 +384,9 @@ static int fit(const invocation *call, watch *w, const output *out, rb_model **m
         err = fit_source(call, w, out, source, start, model);
         status = err ? report_failure(call->ctx, err) : STATUS_DONE;
     }
-    free_values(call);
+    for (int i = 0; i < MOST_FILES; i++) {
+        rb_matrix_free(matrices[i]);
+    }
     rb_source_free(source);
     rb_model_free(start);
     return status;
@@ -472,31 +411,13 @@ static int finish(const invocation *call, const rb_model *model, bool goes_on, c
 /* What a checkpoint was for is done once the model is there; a fit that was interrupted, or had no
  * more time, may go on. */
 static void remove_checkpoint(const invocation *call, const rb_model *model) {
-    const char *path = checkpoint_of(call)->checkpoint;
+    const char *path = rb_options_text(call->options, "checkpoint");
     rb_status status = rb_model_status(model);
     bool goes_on = status == RB_STATUS_STOPPED || status == RB_STATUS_TIME;
     if (path && !goes_on && unlink(path) && errno != ENOENT) {
         report_error("warning: the checkpoint '%s' is no longer needed, but cannot be removed: %s",
                      path, strerror(errno));
     }
-}
-
-/* With --init the preprocessing is that of the model: its options would do nothing, but that
- * missing values can be left out. */
-static int check_init(const invocation *call) {
-    const model_options *options = options_of(call, model_option_table());
-    const rb_preprocess_options *preprocess = options_of(call, rb_preprocess_option_table());
-    bool omits = preprocess->missing == RB_MISSING_OMIT;
-    for (const rb_option *row = rb_preprocess_option_table(); options->init && row->name; row++) {
-        bool heeded = omits && row->offset == offsetof(rb_preprocess_options, missing);
-        if (!heeded && option_was_given(call, row->name)) {
-            report_error("--%s cannot be given with --init: the preprocessing of the model is "
-                         "taken; leave it out",
-                         row->name);
-            return STATUS_USAGE;
-        }
-    }
-    return STATUS_DONE;
 }
 
 static int check_output(const invocation *call, const char *option, const char *path) {
@@ -507,13 +428,10 @@ static int check_output(const invocation *call, const char *option, const char *
 }
 
 static int run(invocation *call) {
-    const model_options *options = options_of(call, model_option_table());
+    const model_options *options = options_of(call, model_group());
     output out;
     watch w = {.log = {.path = options->log_json}};
     rb_model *model;
-    if (check_init(call)) {
-        return STATUS_USAGE;
-    }
     int status = output_begin(&out, options->output, "h5");
     if (status) {
         return status;
@@ -551,13 +469,7 @@ const command fit_command = {
                    "Market, IDX, PGM or PNG, most of them also gzipped",
                    false}},
     .output = "MODEL",
-    .groups = {{"Method", NULL, 0, NULL},
-               {"Fit", rb_fit_option_table, sizeof(rb_fit_options), NULL},
-               {"Checkpoints", rb_checkpoint_option_table, sizeof(rb_checkpoint_options), NULL},
-               {"Preprocessing", rb_preprocess_option_table, sizeof(rb_preprocess_options), NULL},
-               {"Reading", rb_read_option_table, sizeof(rb_read_options), NULL},
-               {"Output", model_option_table, sizeof(model_options), NULL},
-               {"General", general_option_table, sizeof(general_options), NULL}},
+    .groups = {rb_read_group, model_group, general_group},
     .examples =
         {{"Ten units from a table with a row for each feature and a column for each sample",
           "fit METHOD table.tsv --transpose -k 10 -o model.h5"},

@@ -62,23 +62,18 @@ static int write_completion(const char *folder, const command_list *list, const 
 /* How many options of a command have the name or the letter of this one. */
 static int count_like(const command *c, const rb_option *wanted) {
     int count = 0;
-    for (const option_group *group = c->groups; group->title; group++) {
-        for (const rb_option *row = group->rows; row->name; row++) {
-            bool same_letter = row->letter && row->letter == wanted->letter;
-            count += strcmp(row->name, wanted->name) == 0 || same_letter;
-        }
+    for (const rb_option *row = c->rows; row->name; row++) {
+        bool same_letter = row->letter && row->letter == wanted->letter;
+        count += strcmp(row->name, wanted->name) == 0 || same_letter;
     }
     return count;
 }
 
 static int check_options(const command *c) {
-    for (const option_group *group = c->groups; group->title; group++) {
-        for (const rb_option *row = group->rows; row->name; row++) {
-            if (count_like(c, row) > 1 || strcmp(row->name, "help") == 0 || row->letter == 'h') {
-                report_error("'%s' has two options --%s, or two of its letter", c->words,
-                             row->name);
-                return STATUS_FAILED;
-            }
+    for (const rb_option *row = c->rows; row->name; row++) {
+        if (count_like(c, row) > 1 || strcmp(row->name, "help") == 0 || row->letter == 'h') {
+            report_error("'%s' has two options --%s, or two of its letter", c->words, row->name);
+            return STATUS_FAILED;
         }
     }
     return STATUS_DONE;

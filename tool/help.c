@@ -65,7 +65,7 @@ void usage_line(const command *c, char *buffer, size_t size) {
     if (c->output && used < size) {
         used += (size_t)snprintf(buffer + used, size - used, " -o %s", c->output);
     }
-    if (c->groups[0].title && used < size) {
+    if (c->rows[0].name && used < size) {
         snprintf(buffer + used, size - used, " [OPTIONS]");
     }
 }
@@ -98,25 +98,25 @@ static void print_option(FILE *file, const command *c, const rb_option *row) {
 /* ---- the order of the options ---- */
 
 static bool has_level(const command *c, rb_option_level level) {
-    for (const option_group *group = c->groups; group->title; group++) {
-        for (const rb_option *row = group->rows; row->name; row++) {
-            if (row->level == level) {
-                return true;
-            }
+    for (const rb_option *row = c->rows; row->name; row++) {
+        if (row->level == level) {
+            return true;
         }
     }
     return false;
 }
 
-/* The rows of the given levels (bits) in a group; the heading comes with the first. */
-static void walk_group(const command *c, const option_group *group, unsigned levels,
-                       const char **heading, const option_walk *walk) {
-    for (const rb_option *row = group->rows; row->name; row++) {
+/* The rows of the given levels (bits), under one heading, or each group's under its own. */
+static void walk_levels(const command *c, unsigned levels, const char *heading,
+                        const option_walk *walk) {
+    const char *before = NULL;
+    for (const rb_option *row = c->rows; row->name; row++) {
+        const char *own = heading ? heading : row->group;
         if (levels >> row->level & 1) {
-            if (*heading) {
-                walk->heading(walk->file, *heading);
-                *heading = NULL;
+            if (!before || strcmp(own, before) != 0) {
+                walk->heading(walk->file, own);
             }
+            before = own;
             walk->option(walk->file, c, row);
         }
     }
@@ -126,17 +126,12 @@ void walk_options(const command *c, const option_walk *walk) {
     const unsigned tuning = 1u << RB_OPTION_TUNING, common = 1u << RB_OPTION_COMMON,
                    research = 1u << RB_OPTION_RESEARCH;
     bool parts = has_level(c, RB_OPTION_RESEARCH);
-    const char *heading = "Common options";
-    for (const option_group *group = c->groups; parts && group->title; group++) {
-        walk_group(c, group, common, &heading, walk);
+    if (parts) {
+        walk_levels(c, common, "Common options", walk);
     }
-    for (const option_group *group = c->groups; group->title; group++) {
-        heading = group->title;
-        walk_group(c, group, parts ? tuning : tuning | common, &heading, walk);
-    }
-    heading = "For research";
-    for (const option_group *group = c->groups; parts && group->title; group++) {
-        walk_group(c, group, research, &heading, walk);
+    walk_levels(c, parts ? tuning : tuning | common, NULL, walk);
+    if (parts) {
+        walk_levels(c, research, "For research", walk);
     }
 }
 

@@ -63,8 +63,7 @@ static void print_data(const rb_source *source, const rb_description *d, const c
 static rb_error describe_data(invocation *call, const char *format, bool as_json) {
     rb_source *source = NULL;
     rb_description description;
-    rb_error err =
-        rb_open(call->ctx, call->arguments[0], options_of(call, rb_read_option_table()), &source);
+    rb_error err = rb_open(call->ctx, call->arguments[0], call->options, &source);
     if (!err) {
         err = rb_describe(call->ctx, source, &description);
     }
@@ -181,7 +180,7 @@ static rb_error describe_model(invocation *call, bool as_json) {
 /* An HDF5 file may be either; one that is neither is told why, for both where the reasons differ.
  */
 static int run(invocation *call) {
-    const json_options *options = options_of(call, json_option_table());
+    const json_options *options = options_of(call, json_group());
     const char *format = NULL;
     char as_model[1024] = "";
 
@@ -208,9 +207,7 @@ const command info_command = {
     .heading = "Data",
     .summary = "say what is in a file of data or in a model",
     .arguments = {{"FILE", "data in any format that fit reads, or a model", false}},
-    .groups = {{"Output", json_option_table, sizeof(json_options), NULL},
-               {"Reading", rb_read_option_table, sizeof(rb_read_options), NULL},
-               {"General", general_option_table, sizeof(general_options), NULL}},
+    .groups = {json_group, rb_read_group, general_group},
     .examples = {{"Is the table read as it is meant?", "info genes.tsv --transpose"},
                  {"How a model was made", "info model.h5"},
                  {"For a program", "info X.npy --json"}},

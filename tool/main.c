@@ -68,7 +68,7 @@ static void on_temporary(const char *path, bool there, void *user) {
 }
 
 static int run(invocation *call) {
-    const general_options *general = options_of(call, general_option_table());
+    const general_options *general = options_of(call, general_group());
     if (general) {
         report_quietly(general->quiet);
         rb_error err = rb_context_set_threads(call->ctx, (int)general->threads);
@@ -99,6 +99,7 @@ static int dispatch(rb_context *ctx, const command_list *list, int argc, char **
         return no_command(list, argc, argv);
     }
     invocation call = {.ctx = ctx, .commands = list, .command = found, .argc = argc, .argv = argv};
+    report_options(found->rows);
     int status = invocation_read(&call, argc - 1 - used, argv + 1 + used);
     if (status == STATUS_DONE && call.wants_help) {
         help_command(stdout, found);

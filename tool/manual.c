@@ -142,7 +142,7 @@ void manual_command(FILE *file, const command_list *list, const command *c) {
         put_roff(file, a->help);
         putc('\n', file);
     }
-    if (c->groups[0].title) {
+    if (c->rows[0].name) {
         fputs(".SH OPTIONS\n", file);
     }
     walk_options(c, &(option_walk){file, put_heading, put_option});

@@ -14,7 +14,7 @@ typedef struct module_output_options {
     const char *labels;
 } module_output_options;
 
-static const rb_option *module_output_option_table(void) {
+static const rb_option_group *module_output_group(void) {
     static const rb_option table[] = {
         {"output", 'o', RB_OPTION_TEXT, offsetof(module_output_options, output), NULL, 0, 0, NULL,
          "FILE", "write the modules: .tsv, .json or .gmt (gene sets); - is standard output"},
@@ -31,12 +31,14 @@ static const rb_option *module_output_option_table(void) {
          NULL, "print JSON: the agreement with --truth and --labels, or else the modules"},
         {0},
     };
-    return table;
+    static const rb_option_group group = {sizeof(rb_option), "Output", table,
+                                          sizeof(module_output_options), NULL};
+    return &group;
 }
 
 /* With --format auto the suffix must say it. */
 static int check_output(const invocation *call, const char *option, const char *path) {
-    const module_output_options *options = options_of(call, module_output_option_table());
+    const module_output_options *options = options_of(call, module_output_group());
     (void)option;
     if (options->format != BY_SUFFIX || has_suffix(path, ".tsv") || has_suffix(path, ".json") ||
         has_suffix(path, ".gmt")) {
@@ -240,7 +242,7 @@ struct agreement {
 static rb_error measure_agreement(invocation *call, const rb_modules *modules,
                                   const rb_model *model, rb_source *source,
                                   struct agreement *agreement) {
-    const module_output_options *options = options_of(call, module_output_option_table());
+    const module_output_options *options = options_of(call, module_output_group());
     rb_modules *truth = NULL;
     rb_error err = RB_OK;
     if (options->truth) {
@@ -285,7 +287,7 @@ static void print_agreement(const module_output_options *options, const rb_modul
 /* Writes and prints what was asked for. */
 static int deliver(invocation *call, const rb_modules *modules, const rb_model *model,
                    const rb_source *source, const struct agreement *agreement) {
-    const module_output_options *options = options_of(call, module_output_option_table());
+    const module_output_options *options = options_of(call, module_output_group());
     int status = STATUS_DONE;
     if (options->output) {
         status = write_modules(call, modules, model, source, format_of(options), options->output);
@@ -313,8 +315,7 @@ static int run(invocation *call) {
         err = open_data(call, model, call->arguments[1], &source);
     }
     if (!err) {
-        err = rb_modules_find(call->ctx, model, source, options_of(call, rb_modules_option_table()),
-                              &modules);
+        err = rb_modules_find(call->ctx, model, source, call->options, &modules);
     }
     if (!err) { /* before anything is written: a truth that cannot be read leaves all as it was */
         err = measure_agreement(call, modules, model, source, &agreement);
@@ -339,11 +340,7 @@ const command modules_command = {
         "short table is printed.",
     .arguments = {{"MODEL", "a model that 'rarebit fit' wrote", false},
                   {"DATA", "samples x features, in any format that fit reads", false}},
-    .groups = {{"Modules", rb_modules_option_table, sizeof(rb_modules_options), NULL},
-               {"Output", module_output_option_table, sizeof(module_output_options), NULL},
-               {"Codes", coding_option_table, sizeof(coding_options), NULL},
-               {"Reading", rb_read_option_table, sizeof(rb_read_options), NULL},
-               {"General", general_option_table, sizeof(general_options), NULL}},
+    .groups = {rb_modules_group, module_output_group, coding_group, rb_read_group, general_group},
     .examples = {{"A look", "modules model.h5 genes.tsv --transpose --best 10"},
                  {"Gene sets for an enrichment tool", "modules model.h5 cells.h5ad -o modules.gmt"},
                  {"Which cell type is each module, and which unit marks each type?",

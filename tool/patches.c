@@ -2,19 +2,20 @@
 #include "results.h"
 
 static int run(invocation *call) {
-    const rb_patches_options *options = options_of(call, rb_patches_option_table());
-    const output_options *to = options_of(call, matrix_output_option_table());
+    const output_options *to = options_of(call, matrix_output_group());
     rb_source *source;
-    rb_error err = rb_patches(call->ctx, call->arguments, call->n_arguments, options, &source);
+    rb_error err =
+        rb_patches(call->ctx, call->arguments, call->n_arguments, call->options, &source);
     if (err) {
         return report_failure(call->ctx, err);
     }
     int status = write_source(call, source);
     if (!status) {
         report("%lld patches of %s pixels, %lld features, from %d picture%s in %s; seed %lld",
-               (long long)rb_source_samples(source), options->size,
+               (long long)rb_source_samples(source), rb_options_text(call->options, "size"),
                (long long)rb_source_features(source), call->n_arguments,
-               call->n_arguments == 1 ? "" : "s", to->output, (long long)options->seed);
+               call->n_arguments == 1 ? "" : "s", to->output,
+               (long long)option_integer(call, "seed"));
     }
     rb_source_free(source);
     return status;
@@ -33,9 +34,7 @@ const command patches_command = {
     .arguments = {{"IMAGE...",
                    "PNG, PGM, PPM, or .npy of height x width or height x width x channels", false}},
     .output = "FILE",
-    .groups = {{"Patches", rb_patches_option_table, sizeof(rb_patches_options), NULL},
-               {"Output", matrix_output_option_table, sizeof(output_options), NULL},
-               {"General", general_option_table, sizeof(general_options), NULL}},
+    .groups = {rb_patches_group, matrix_output_group, general_group},
     .examples = {{"40000 patches with values from 0 to 10",
                   "patches grass.pgm --size 10x10 --count 40000 --scale 0:10 --seed 1 -o P.npy"},
                  {"Of several photographs", "patches *.png --size 16x16 --count 100k -o P.npy"}},

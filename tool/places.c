@@ -73,23 +73,14 @@ static bool changes(const char *target, const char *input) {
     return false;
 }
 
-/* The file that an option names, or NULL. */
-static const char *path_of(const rb_option *row, const void *options) {
-    const void *field = (const char *)options + row->offset;
-    return row->kind == RB_OPTION_VALUES ? ((const rb_values *)field)->file
-                                         : *(const char *const *)field;
-}
-
 /* The files of the options in `words`, in the order of the tables. */
 static int places_of(const invocation *call, const char *words, place *places) {
     int count = 0;
-    for (int g = 0; call->command->groups[g].title; g++) {
-        for (const rb_option *row = call->command->groups[g].rows; row->name; row++) {
-            const char *path =
-                among_words(words, row->name) ? path_of(row, call->options[g]) : NULL;
-            if (path && count < MOST_PLACES) {
-                places[count++] = (place){row, path};
-            }
+    for (const rb_option *row = call->command->rows; row->name; row++) {
+        const char *path =
+            among_words(words, row->name) ? rb_options_text(call->options, row->name) : NULL;
+        if (path && count < MOST_PLACES) {
+            places[count++] = (place){row, path};
         }
     }
     return count;

@@ -9,14 +9,14 @@ struct scene {
     invocation *call;
     rb_model *model;
     rb_source *source; /* NULL: not given */
-    const rb_plot_options *options;
+    const rb_options *options;
 };
 
 typedef rb_error (*painter)(const struct scene *scene, const char *path);
 
 static int draw(invocation *call, painter paint, bool needs_data) {
-    const path_options *to = options_of(call, path_option_table());
-    struct scene scene = {.call = call, .options = options_of(call, rb_plot_option_table())};
+    const path_options *to = options_of(call, path_group());
+    struct scene scene = {.call = call, .options = call->options};
     output out;
     int status = output_begin(&out, to->output, "png");
     if (status) {
@@ -58,8 +58,7 @@ static rb_error paint_filters(const struct scene *s, const char *path) {
 static rb_error paint_modules(const struct scene *s, const char *path) {
     rb_modules *modules = NULL;
     rb_context *ctx = s->call->ctx;
-    rb_error err = rb_modules_find(ctx, s->model, s->source,
-                                   options_of(s->call, rb_modules_option_table()), &modules);
+    rb_error err = rb_modules_find(ctx, s->model, s->source, s->call->options, &modules);
     if (!err) {
         err = rb_plot_modules(ctx, s->model, s->source, modules, s->options, path);
     }
@@ -81,7 +80,7 @@ typedef struct evidence_options {
     const char *true_causes;
 } evidence_options;
 
-static const rb_option *evidence_option_table(void) {
+static const rb_option_group *evidence_group(void) {
     static const rb_option table[] = {
         {"true-causes", 0, RB_OPTION_TEXT, offsetof(evidence_options, true_causes), NULL, 0, 0,
          NULL, "FILE",
@@ -89,7 +88,9 @@ static const rb_option *evidence_option_table(void) {
          "colours say how many"},
         {0},
     };
-    return table;
+    static const rb_option_group group = {sizeof(rb_option), "Truth", table,
+                                          sizeof(evidence_options), NULL};
+    return &group;
 }
 
 static rb_error keep_evidence(void *user, int64_t sample, double log_evidence, int64_t count,
@@ -111,7 +112,7 @@ static int64_t used_samples(const rb_model *model, int64_t n) {
 
 static rb_error paint_evidence(const struct scene *s, const char *path) {
     int64_t n = rb_source_samples(s->source);
-    const evidence_options *options = options_of(s->call, evidence_option_table());
+    const evidence_options *options = options_of(s->call, evidence_group());
     rb_source *states = NULL;
     double *evidence = calloc((size_t)n + 1, sizeof *evidence);
     if (!evidence) {
@@ -177,9 +178,7 @@ const command plot_history_command = {
     .summary = "draw the objective over the iterations of a fit",
     .arguments = {MODEL_ARGUMENT, IGNORED_DATA_ARGUMENT},
     .output = "PICTURE",
-    .groups = {{"Picture", rb_plot_option_table, sizeof(rb_plot_options), NULL},
-               {"Output", path_option_table, sizeof(path_options), NULL},
-               {"General", general_option_table, sizeof(general_options), NULL}},
+    .groups = {rb_plot_group, path_group, general_group},
     .examples = {{"Has the fit come to rest?", "plot history model.h5 -o history.png"}},
     .without = "shape labels",
     .check_output = check_picture_output,
@@ -192,11 +191,7 @@ const command plot_codes_command = {
     .summary = "draw the codes as a heat map, samples x units",
     .arguments = {MODEL_ARGUMENT, DATA_ARGUMENT},
     .output = "PICTURE",
-    .groups = {{"Picture", rb_plot_option_table, sizeof(rb_plot_options), NULL},
-               {"Output", path_option_table, sizeof(path_options), NULL},
-               {"Codes", coding_option_table, sizeof(coding_options), NULL},
-               {"Reading", rb_read_option_table, sizeof(rb_read_options), NULL},
-               {"General", general_option_table, sizeof(general_options), NULL}},
+    .groups = {rb_plot_group, path_group, coding_group, rb_read_group, general_group},
     .examples = {{"With samples grouped by a known class",
                   "plot codes model.h5 cells.h5ad --labels types.tsv -o codes.png"}},
     .reads = "labels",
@@ -211,9 +206,7 @@ const command plot_filters_command = {
     .summary = "draw the loadings of each unit as an image",
     .arguments = {MODEL_ARGUMENT, IGNORED_DATA_ARGUMENT},
     .output = "PICTURE",
-    .groups = {{"Picture", rb_plot_option_table, sizeof(rb_plot_options), NULL},
-               {"Output", path_option_table, sizeof(path_options), NULL},
-               {"General", general_option_table, sizeof(general_options), NULL}},
+    .groups = {rb_plot_group, path_group, general_group},
     .examples = {{"Of digits", "plot filters model.h5 --shape 28x28 -o filters.png"},
                  {"Of colour patches", "plot filters model.h5 --shape 12x12x3 -o filters.svg"}},
     .without = "labels",
@@ -227,12 +220,8 @@ const command plot_modules_command = {
     .summary = "draw the data, ordered by module, with the modules framed",
     .arguments = {MODEL_ARGUMENT, DATA_ARGUMENT},
     .output = "PICTURE",
-    .groups = {{"Picture", rb_plot_option_table, sizeof(rb_plot_options), NULL},
-               {"Modules", rb_modules_option_table, sizeof(rb_modules_options), NULL},
-               {"Output", path_option_table, sizeof(path_options), NULL},
-               {"Codes", coding_option_table, sizeof(coding_options), NULL},
-               {"Reading", rb_read_option_table, sizeof(rb_read_options), NULL},
-               {"General", general_option_table, sizeof(general_options), NULL}},
+    .groups = {rb_plot_group, rb_modules_group, path_group, coding_group, rb_read_group,
+               general_group},
     .examples = {{"The ten most informative ones",
                   "plot modules model.h5 X.npy --best 10 -o modules.png"}},
     .reads = "labels",
@@ -247,9 +236,7 @@ const command plot_fields_command = {
     .summary = "draw the fields of a traced fit over time",
     .arguments = {MODEL_ARGUMENT, IGNORED_DATA_ARGUMENT},
     .output = "PICTURE",
-    .groups = {{"Picture", rb_plot_option_table, sizeof(rb_plot_options), NULL},
-               {"Output", path_option_table, sizeof(path_options), NULL},
-               {"General", general_option_table, sizeof(general_options), NULL}},
+    .groups = {rb_plot_group, path_group, general_group},
     .examples = {{"A row of images for each of ten iterations",
                   "plot fields model.h5 --shape 5x5 -o fields.png"}},
     .without = "labels",
@@ -263,9 +250,7 @@ const command plot_quality_command = {
     .summary = "draw how good the truncation of a traced fit was",
     .arguments = {MODEL_ARGUMENT, IGNORED_DATA_ARGUMENT},
     .output = "PICTURE",
-    .groups = {{"Picture", rb_plot_option_table, sizeof(rb_plot_options), NULL},
-               {"Output", path_option_table, sizeof(path_options), NULL},
-               {"General", general_option_table, sizeof(general_options), NULL}},
+    .groups = {rb_plot_group, path_group, general_group},
     .examples = {{"Q of up to 40 samples over the iterations",
                   "plot quality model.h5 -o quality.png"}},
     .without = "shape labels",
@@ -279,11 +264,7 @@ const command plot_evidence_command = {
     .summary = "draw sorted log evidences and the data cut",
     .arguments = {MODEL_ARGUMENT, DATA_ARGUMENT},
     .output = "PICTURE",
-    .groups = {{"Picture", rb_plot_option_table, sizeof(rb_plot_options), NULL},
-               {"Truth", evidence_option_table, sizeof(evidence_options), NULL},
-               {"Output", path_option_table, sizeof(path_options), NULL},
-               {"Reading", rb_read_option_table, sizeof(rb_read_options), NULL},
-               {"General", general_option_table, sizeof(general_options), NULL}},
+    .groups = {rb_plot_group, evidence_group, path_group, rb_read_group, general_group},
     .examples = {{"Which samples few causes explain",
                   "plot evidence model.h5 Y.npy -o evidence.png"},
                  {"Of bars, in the colours of how many there are",

@@ -9,6 +9,7 @@
 
 /* What the terminal shows: the tool is one program at one terminal. */
 static bool quiet;
+static const rb_option *options;
 static volatile sig_atomic_t line_shown;
 
 /* One line, whatever is in it (a file name may hold a line end). */
@@ -29,6 +30,37 @@ void report_error(const char *format, ...) {
     va_start(list, format);
     put_line("rarebit: ", format, list);
     va_end(list);
+}
+
+void report_options(const rb_option *rows) {
+    options = rows;
+}
+
+/* Does the text begin with an option, and go on with one of the words? */
+static bool names_option(const char *text, const char *const *words) {
+    size_t length = strcspn(text, " ;");
+    bool follows = false;
+    for (; *words; words++) {
+        follows |= strncmp(text + length, *words, strlen(*words)) == 0;
+    }
+    for (const rb_option *row = options; follows && row && row->name; row++) {
+        if (strlen(row->name) == length && memcmp(row->name, text, length) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* "eta is '2', but ...", "accept is given, but does nothing without estep cascade": the library
+ * names options without dashes. */
+static void report_sentence(const char *sentence) {
+    static const char *const begins[] = {" is '", " is given", " cannot be given", NULL};
+    static const char *const any[] = {"", NULL};
+    static const char without[] = "does nothing without ";
+    const char *other = strstr(sentence, without);
+    other = other ? other + strlen(without) : sentence + strlen(sentence);
+    report_error("%s%.*s%s%s", names_option(sentence, begins) ? "--" : "", (int)(other - sentence),
+                 sentence, *other && names_option(other, any) ? "--" : "", other);
 }
 
 static const invocation *explained; /* NULL: none */
@@ -56,7 +88,7 @@ int report_failure(const rb_context *ctx, rb_error error) {
         report_error("interrupted; nothing was written");
         return STATUS_INTERRUPTED;
     }
-    report_error("%s", *sentence ? sentence : rb_error_name(error));
+    report_sentence(*sentence ? sentence : rb_error_name(error));
     return error == RB_ERROR_ARGUMENT ? STATUS_USAGE : STATUS_FAILED;
 }
 

@@ -57,7 +57,7 @@ static rb_error write_rows(struct row_writer *w, const rb_model *model, rb_sourc
 /* Returns a status after a message. */
 static int make_rows(invocation *call, const rb_model *model, rb_source *source, rows_maker make,
                      column_namer namer, companion *second, int64_t *columns) {
-    const output_options *options = options_of(call, matrix_output_option_table());
+    const output_options *options = options_of(call, matrix_output_group());
     output out = {0};
     int status = output_begin(&out, options->output, suffixes[options->format]);
     if (!status && second) {
@@ -91,7 +91,7 @@ static int make_rows(invocation *call, const rb_model *model, rb_source *source,
 }
 
 int run_rows(invocation *call, rows_maker make, column_namer namer, companion *second) {
-    const output_options *options = options_of(call, matrix_output_option_table());
+    const output_options *options = options_of(call, matrix_output_group());
     rb_model *model = NULL;
     rb_source *source = NULL;
     int64_t columns = 0;
@@ -116,7 +116,7 @@ int run_rows(invocation *call, rows_maker make, column_namer namer, companion *s
 
 /* Writes a source to a target of the user's. */
 static int write_to(invocation *call, rb_source *source, const char *target) {
-    const output_options *options = options_of(call, matrix_output_option_table());
+    const output_options *options = options_of(call, matrix_output_group());
     output out;
     int status = output_begin(&out, target, suffixes[options->format]);
     if (status) {
@@ -131,7 +131,7 @@ static int write_to(invocation *call, rb_source *source, const char *target) {
 }
 
 int write_source(invocation *call, rb_source *source) {
-    const output_options *options = options_of(call, matrix_output_option_table());
+    const output_options *options = options_of(call, matrix_output_group());
     return write_to(call, source, options->output);
 }
 
@@ -147,7 +147,7 @@ int write_matrix_to(invocation *call, const rb_matrix *matrix, const char *targe
 }
 
 int write_matrix(invocation *call, const rb_matrix *matrix) {
-    const output_options *options = options_of(call, matrix_output_option_table());
+    const output_options *options = options_of(call, matrix_output_group());
     return write_matrix_to(call, matrix, options->output);
 }
 

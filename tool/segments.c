@@ -2,10 +2,10 @@
 #include "results.h"
 
 static int run(invocation *call) {
-    const rb_segments_options *options = options_of(call, rb_segments_option_table());
-    const output_options *to = options_of(call, matrix_output_option_table());
+    const output_options *to = options_of(call, matrix_output_group());
     rb_source *source;
-    rb_error err = rb_segments(call->ctx, call->arguments, call->n_arguments, options, &source);
+    rb_error err =
+        rb_segments(call->ctx, call->arguments, call->n_arguments, call->options, &source);
     if (err) {
         return report_failure(call->ctx, err);
     }
@@ -30,9 +30,7 @@ const command segments_command = {
         "a recording 40 dB below its loudest 10 ms.",
     .arguments = {{"WAV...", "WAV, AIFF, AU, FLAC and what else libsndfile reads", false}},
     .output = "FILE",
-    .groups = {{"Segments", rb_segments_option_table, sizeof(rb_segments_options), NULL},
-               {"Output", matrix_output_option_table, sizeof(output_options), NULL},
-               {"General", general_option_table, sizeof(general_options), NULL}},
+    .groups = {rb_segments_group, matrix_output_group, general_group},
     .examples = {{"All segments of 12.5 ms, recordings from -5 to 5",
                   "segments *.wav --length 12.5ms --step 1 --peak 5 --trim-silence -o S.npy"},
                  {"Every tenth of a second, without overlap",

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const rb_option *general_option_table(void) {
+const rb_option_group *general_group(void) {
     static const rb_option table[] = {
         {"threads", 0, RB_OPTION_INTEGER, offsetof(general_options, threads), "0", 0, 1024, NULL,
          "N", "threads; 0 takes one a processor; results are the same bits for any number"},
@@ -18,10 +18,12 @@ const rb_option *general_option_table(void) {
          "say nothing but warnings and errors", RB_OPTION_COMMON},
         {0},
     };
-    return table;
+    static const rb_option_group group = {sizeof(rb_option), "General", table,
+                                          sizeof(general_options), NULL};
+    return &group;
 }
 
-const rb_option *matrix_output_option_table(void) {
+const rb_option_group *matrix_output_group(void) {
     static const rb_option table[] = {
         {"output", 'o', RB_OPTION_TEXT, offsetof(output_options, output), NULL, 0, 0, NULL, "FILE",
          "where to write: .npy, .tsv, .csv (also .gz), .h5 or .h5ad; - is standard output"},
@@ -29,28 +31,34 @@ const rb_option *matrix_output_option_table(void) {
          "tsv|csv|npy", "FORMAT", "format on standard output"},
         {0},
     };
-    return table;
+    static const rb_option_group group = {sizeof(rb_option), "Output", table,
+                                          sizeof(output_options), NULL};
+    return &group;
 }
 
-const rb_option *path_option_table(void) {
+const rb_option_group *path_group(void) {
     static const rb_option table[] = {
         {"output", 'o', RB_OPTION_TEXT, offsetof(path_options, output), NULL, 0, 0, NULL, "FILE",
          "where to write"},
         {0},
     };
-    return table;
+    static const rb_option_group group = {sizeof(rb_option), "Output", table, sizeof(path_options),
+                                          NULL};
+    return &group;
 }
 
-const rb_option *json_option_table(void) {
+const rb_option_group *json_group(void) {
     static const rb_option table[] = {
         {"json", 0, RB_OPTION_FLAG, offsetof(json_options, json), "false", 0, 0, NULL, NULL,
          "print JSON instead of a table"},
         {0},
     };
-    return table;
+    static const rb_option_group group = {sizeof(rb_option), "Output", table, sizeof(json_options),
+                                          NULL};
+    return &group;
 }
 
-const rb_option *coding_option_table(void) {
+const rb_option_group *coding_group(void) {
     static const rb_option table[] = {
         {"missing", 0, RB_OPTION_CHOICE, offsetof(coding_options, missing), "model", 0, 0,
          "model|omit", "HOW",
@@ -62,7 +70,9 @@ const rb_option *coding_option_table(void) {
          "as in the fit"},
         {0},
     };
-    return table;
+    static const rb_option_group group = {sizeof(rb_option), "Codes", table, sizeof(coding_options),
+                                          NULL};
+    return &group;
 }
 
 /* Codes of newton, and of other methods, are computed without iterations that could go further. */
@@ -75,13 +85,12 @@ static rb_error set_estep_tolerance(const invocation *call, rb_model *model) {
                  estep ? "the E-step newton" : rb_model_method(model));
         return rb_context_fail(call->ctx, RB_ERROR_ARGUMENT, text);
     }
-    const rb_option *row = rb_options_find(coding_option_table(), "estep-tolerance");
-    rb_options_get(row, options_of(call, coding_option_table()), text, sizeof text);
+    rb_options_get(call->options, "estep-tolerance", text, sizeof text);
     return rb_model_set_attribute(call->ctx, model, "estep-tolerance", text);
 }
 
 rb_error load_model(const invocation *call, rb_model **model) {
-    const coding_options *options = options_of(call, coding_option_table());
+    const coding_options *options = options_of(call, coding_group());
     rb_error err = rb_model_load(call->ctx, call->arguments[0], model);
     if (!err && options && options->missing == MISSING_OMIT) {
         err = rb_model_omit_missing(call->ctx, *model);
@@ -113,8 +122,7 @@ static bool is_told(const rb_model *model, const rb_source *source) {
 
 rb_error open_data(const invocation *call, const rb_model *model, const char *path,
                    rb_source **source) {
-    const rb_read_options *options = options_of(call, rb_read_option_table());
-    rb_error err = rb_open(call->ctx, path, options, source);
+    rb_error err = rb_open(call->ctx, path, call->options, source);
     if (err) {
         return err;
     }

@@ -8,7 +8,7 @@ typedef struct truth_options {
     const char *states;
 } truth_options;
 
-static const rb_option *truth_option_table(void) {
+static const rb_option_group *truth_group(void) {
     static const rb_option table[] = {
         {"truth", 0, RB_OPTION_TEXT, offsetof(truth_options, truth), NULL, 0, 0, NULL, "FILE",
          "write each bar alone: bars x pixels, in any format that --output writes"},
@@ -16,12 +16,14 @@ static const rb_option *truth_option_table(void) {
          "write which bars are in which sample: samples x bars, 0 or 1"},
         {0},
     };
-    return table;
+    static const rb_option_group group = {sizeof(rb_option), "Truth", table, sizeof(truth_options),
+                                          NULL};
+    return &group;
 }
 
 static int write_all(invocation *call, const rb_matrix *samples, const rb_matrix *fields,
                      const rb_matrix *states) {
-    const truth_options *truth = options_of(call, truth_option_table());
+    const truth_options *truth = options_of(call, truth_group());
     int status = write_matrix(call, samples);
     if (!status && truth->truth) {
         status = write_matrix_to(call, fields, truth->truth);
@@ -33,10 +35,9 @@ static int write_all(invocation *call, const rb_matrix *samples, const rb_matrix
 }
 
 static int run(invocation *call) {
-    const rb_bars_options *options = options_of(call, rb_bars_option_table());
-    const output_options *to = options_of(call, matrix_output_option_table());
+    const output_options *to = options_of(call, matrix_output_group());
     rb_matrix *samples, *fields, *states;
-    rb_error err = rb_simulate_bars(call->ctx, options, &samples, &fields, &states);
+    rb_error err = rb_simulate_bars(call->ctx, call->options, &samples, &fields, &states);
     if (err) {
         return report_failure(call->ctx, err);
     }
@@ -44,7 +45,8 @@ static int run(invocation *call) {
     if (!status) {
         report("%lld samples x %lld pixels with %lld bars in %s; seed %lld",
                (long long)rb_matrix_samples(samples), (long long)rb_matrix_features(samples),
-               (long long)rb_matrix_samples(fields), to->output, (long long)options->seed);
+               (long long)rb_matrix_samples(fields), to->output,
+               (long long)option_integer(call, "seed"));
     }
     rb_matrix_free(samples);
     rb_matrix_free(fields);
@@ -62,10 +64,7 @@ const command simulate_bars_command = {
         "bars of --truth go from top to bottom, then from left to right. More samples go on "
         "where fewer end, and another --noise leaves the bars where they are.",
     .output = "FILE",
-    .groups = {{"Bars", rb_bars_option_table, sizeof(rb_bars_options), NULL},
-               {"Output", matrix_output_option_table, sizeof(output_options), NULL},
-               {"Truth", truth_option_table, sizeof(truth_options), NULL},
-               {"General", general_option_table, sizeof(general_options), NULL}},
+    .groups = {rb_bars_group, matrix_output_group, truth_group, general_group},
     .examples = {{"Bars that add up, with the bars themselves",
                   "simulate bars --style linear --samples 500 -o Y.npy --truth fields.npy"},
                  {"Wide bars that overlap, without noise",

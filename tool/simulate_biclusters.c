@@ -8,13 +8,15 @@ typedef struct truth_options {
     const char *truth;
 } truth_options;
 
-static const rb_option *truth_option_table(void) {
+static const rb_option_group *truth_group(void) {
     static const rb_option table[] = {
         {"truth", 0, RB_OPTION_TEXT, offsetof(truth_options, truth), NULL, 0, 0, NULL, "FILE",
          "write the planted modules as JSON, counted from 0"},
         {0},
     };
-    return table;
+    static const rb_option_group group = {sizeof(rb_option), "Truth", table, sizeof(truth_options),
+                                          NULL};
+    return &group;
 }
 
 static int write_truth(invocation *call, const rb_modules *truth, const char *path) {
@@ -38,19 +40,11 @@ static int check_output(const invocation *call, const char *option, const char *
 }
 
 static int run(invocation *call) {
-    const rb_biclusters_options *options = options_of(call, rb_biclusters_option_table());
-    const truth_options *truth_to = options_of(call, truth_option_table());
-    const output_options *to = options_of(call, matrix_output_option_table());
-    static const char *const papers[] = {"dataset", "rest-sd"};
-    for (size_t i = 0; i < sizeof papers / sizeof *papers; i++) {
-        if (options->generator == RB_GENERATOR_FABIA && option_was_given(call, papers[i])) {
-            report_error("--%s is not for --generator fabia; leave it out", papers[i]);
-            return STATUS_USAGE;
-        }
-    }
+    const truth_options *truth_to = options_of(call, truth_group());
+    const output_options *to = options_of(call, matrix_output_group());
     rb_matrix *matrix = NULL;
     rb_modules *truth = NULL;
-    rb_error err = rb_simulate_biclusters(call->ctx, options, &matrix, &truth);
+    rb_error err = rb_simulate_biclusters(call->ctx, call->options, &matrix, &truth);
     if (err) {
         return report_failure(call->ctx, err);
     }
@@ -61,7 +55,8 @@ static int run(invocation *call) {
     if (!status) {
         report("%lld samples x %lld features with %lld modules in %s; seed %lld",
                (long long)rb_matrix_samples(matrix), (long long)rb_matrix_features(matrix),
-               (long long)rb_modules_count(truth), to->output, (long long)options->seed);
+               (long long)rb_modules_count(truth), to->output,
+               (long long)option_integer(call, "seed"));
     }
     rb_modules_free(truth);
     rb_matrix_free(matrix);
@@ -75,10 +70,7 @@ const command simulate_biclusters_command = {
     .description = "The generators are those of the papers on rectified factor networks (data sets "
                    "D1 to D9) and on FABIA.",
     .output = "FILE",
-    .groups = {{"Biclusters", rb_biclusters_option_table, sizeof(rb_biclusters_options), NULL},
-               {"Output", matrix_output_option_table, sizeof(output_options), NULL},
-               {"Truth", truth_option_table, sizeof(truth_options), NULL},
-               {"General", general_option_table, sizeof(general_options), NULL}},
+    .groups = {rb_biclusters_group, matrix_output_group, truth_group, general_group},
     .examples = {{"A data set of the paper, with what was planted",
                   "simulate biclusters --dataset D1 --seed 1 -o X.npy --truth truth.json"},
                  {"How well it is found again",

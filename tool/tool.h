@@ -27,14 +27,8 @@ typedef struct argument {
     bool optional;
 } argument;
 
-/* The options of one table: a heading in the help, and the struct that the table fills. A group
- * with a title and no table stands for the options of the command's method. */
-typedef struct option_group {
-    const char *title; /* NULL ends the list */
-    const rb_option *(*table)(void);
-    size_t size;
-    const rb_option *rows; /* filled by commands_new; its own where the command leaves some out */
-} option_group;
+/* Options that stand together under a heading in the help. */
+typedef const rb_option_group *(*option_group)(void);
 
 typedef struct example {
     const char *purpose; /* NULL ends the list */
@@ -50,7 +44,7 @@ typedef struct command {
     const char *description; /* sentences */
     argument arguments[MOST_ARGUMENTS + 1];
     const char *output; /* how usage names what -o must say: "MODEL"; NULL: -o may be missing */
-    option_group groups[MOST_GROUPS + 1];
+    option_group groups[MOST_GROUPS + 1]; /* NULL at the end; those of a method come before */
     example examples[MOST_EXAMPLES + 1];
     const char *without; /* options of shared tables that it has no use for; NULL: none */
     const char *reads;   /* options that name files to read: "truth labels"; NULL: none */
@@ -62,6 +56,7 @@ typedef struct command {
     const char *drawn;   /* an option whose default the command draws at random; or NULL */
     int (*run)(invocation *call); /* the status to exit with */
     const rb_method *method;      /* fit: filled by commands_new */
+    rb_option *rows;              /* its options, filled by commands_new; the last has no name */
     bool hidden;                  /* left out of help */
 } command;
 
@@ -76,8 +71,8 @@ void commands_free(command_list *list);
 /* The command whose words begin argv; *used is how many words that were. NULL when there is
  * none. */
 const command *commands_find(const command_list *list, int argc, char **argv, int *used);
-/* The whole option table of a group, of which the command may offer less. */
-const rb_option *commands_table(const command *c, const option_group *group);
+/* A handle with the options of a command; those that it does not offer too. */
+rb_error command_options(rb_context *ctx, const command *c, rb_options **options);
 /* Is `word` the first word of commands of two words ("plot")? */
 bool commands_family(const command_list *list, const char *word);
 
@@ -91,17 +86,19 @@ struct invocation {
     char **argv;
     const char **arguments; /* n_arguments, then NULL for those not given */
     int n_arguments;
-    void *options[MOST_GROUPS]; /* the structs of the groups */
-    const rb_option **given;    /* the rows that the user set, NULL-terminated */
+    rb_options *options;
     bool wants_help;
 };
 
 /* Reads the words after the command. STATUS_DONE, or a status after a message. */
 int invocation_read(invocation *call, int argc, char **argv);
 void invocation_clear(invocation *call);
-/* The struct that a table filled. */
-void *options_of(const invocation *call, const rb_option *rows);
+/* The struct of a group, as it was set; NULL: the command has no such options. */
+const void *options_of(const invocation *call, const rb_option_group *group);
 bool option_was_given(const invocation *call, const char *name);
+/* Has the option this value? And the value of one that is a whole number. */
+bool option_is(const invocation *call, const char *name, const char *value);
+int64_t option_integer(const invocation *call, const char *name);
 
 /* Refuses outputs that are an input or another output. STATUS_DONE, or a status after a message. */
 int check_places(const invocation *call); /* places.c */
@@ -109,8 +106,6 @@ int check_places(const invocation *call); /* places.c */
 int check_kinds(const invocation *call);
 /* From here on report_failure asks that first, once. NULL: no longer. */
 void report_explain(const invocation *call);
-/* Refuses options that do nothing without another one (conditions.c). Likewise. */
-int check_conditions(const invocation *call);
 
 /* ---- options that commands share (shared.c) ---- */
 
@@ -119,31 +114,31 @@ typedef struct general_options {
     double max_expansion;
     bool quiet;
 } general_options;
-const rb_option *general_option_table(void);
+const rb_option_group *general_group(void);
 
 typedef struct output_options {
     const char *output;
     int format; /* matrix_format */
 } output_options;
 typedef enum matrix_format { FORMAT_TSV = 0, FORMAT_CSV, FORMAT_NPY } matrix_format;
-const rb_option *matrix_output_option_table(void);
+const rb_option_group *matrix_output_group(void);
 
 typedef struct path_options {
     const char *output;
 } path_options;
-const rb_option *path_option_table(void);
+const rb_option_group *path_group(void);
 
 typedef struct json_options {
     bool json;
 } json_options;
-const rb_option *json_option_table(void);
+const rb_option_group *json_group(void);
 
 typedef struct coding_options {
     int missing; /* missing_use */
     double estep_tolerance;
 } coding_options;
 typedef enum missing_use { MISSING_AS_FITTED = 0, MISSING_OMIT } missing_use;
-const rb_option *coding_option_table(void);
+const rb_option_group *coding_group(void);
 
 /* command.check_output where the output is a picture. */
 int check_picture_output(const invocation *call, const char *option, const char *path);
@@ -185,6 +180,8 @@ int refuse_other_format(const char *option, const char *path, const char *what, 
 void report_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* The context's sentence and the status for the error. */
 int report_failure(const rb_context *ctx, rb_error error);
+/* From here on sentences that begin with one of these options get its dashes. */
+void report_options(const rb_option *rows);
 /* A line for the user on stderr, unless --quiet. */
 void report(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void report_quietly(bool quiet);
@@ -288,8 +285,8 @@ void completion_zsh(FILE *file, const command_list *list);
 extern const command fit_command, encode_command, reconstruct_command, evaluate_command,
     modules_command, plot_history_command, plot_codes_command, plot_filters_command,
     plot_modules_command, info_command, convert_command, simulate_biclusters_command,
-    simulate_bars_command, plot_fields_command, plot_quality_command,
-    plot_evidence_command, patches_command, segments_command, denoise_command, version_command,
-    help_command_row, generate_command;
+    simulate_bars_command, plot_fields_command, plot_quality_command, plot_evidence_command,
+    patches_command, segments_command, denoise_command, version_command, help_command_row,
+    generate_command;
 
 #endif

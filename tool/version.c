@@ -26,7 +26,7 @@ static int run(invocation *call) {
     rb_build build;
     rb_build_info(call->ctx, &build);
     int threads = rb_context_threads(call->ctx);
-    const json_options *options = options_of(call, json_option_table());
+    const json_options *options = options_of(call, json_group());
     if (options->json) {
         print_json(&build, threads);
         return STATUS_DONE;
@@ -54,8 +54,7 @@ const command version_command = {
         "RAREBIT_BLAS_CORE forces those of OpenBLAS (Haswell, SkylakeX, Zen ...), which are "
         "otherwise "
         "chosen by what the processor can do.",
-    .groups = {{"Output", json_option_table, sizeof(json_options), NULL},
-               {"General", general_option_table, sizeof(general_options), NULL}},
+    .groups = {json_group, general_group},
     .examples = {{"What a report of a fault should say", "version"},
                  {"The same for a program", "version --json"}},
     .run = run,

@@ -96,9 +96,7 @@ bool bench_draw(const char *path, const char *title, const bench_axis *across, c
     int order[MOST_CURVES];
     rb_context *ctx;
     rb_page page;
-    rb_plot_options options;
-    rb_plot_options_default(&options);
-    options.width = 900;
+    const rb_plot_options options = {.width = 900};
     if (rb_context_new(&ctx)) {
         return false;
     }

@@ -13,6 +13,7 @@
  */
 #include "../../tool/blas_choice.h"
 #include "../bench.h"
+#include "../options.h"
 #include "analysis/analysis.h"
 #include "io/io.h"
 
@@ -48,16 +49,13 @@ static void add(struct outcome *sum, const struct outcome *o, double weight) {
     sum->seconds += weight * o->seconds;
 }
 
-static rb_model *fit(rb_context *ctx, int preset, int64_t units, int64_t seed, rb_source *source) {
-    rb_rfn_options options;
-    rb_fit_options run;
+static rb_model *fit(rb_context *ctx, const char *preset, int64_t units, int64_t seed,
+                     rb_source *source) {
+    rb_options *options = bench_options(ctx, "rfn", NULL, "preset=%s units=%lld seed=%lld", preset,
+                                        (long long)units, (long long)seed);
     rb_model *model;
-    rb_rfn_options_default(&options);
-    rb_fit_options_default(&run);
-    rb_rfn_use_preset((rb_rfn_preset)preset, &options, &run);
-    options.units = units;
-    run.seed = seed;
-    bench_check(ctx, rb_fit(ctx, "rfn", &options, &run, NULL, source, NULL, &model));
+    bench_check(ctx, rb_fit(ctx, options, source, NULL, &model));
+    rb_options_free(options);
     return model;
 }
 
@@ -132,13 +130,13 @@ static double match(rb_context *ctx, const struct codes *a, const struct codes *
 /* ---- what a fit has found ---- */
 
 static double found(rb_context *ctx, const struct set *set, const rb_model *model) {
-    rb_modules_options options;
+    rb_options *options =
+        bench_options(ctx, NULL, rb_modules_group(), "best=%lld%s",
+                      (long long)(set->truth ? set->wanted : 0), set->truth ? " rule=fabia" : "");
     rb_modules *modules;
     double score = 0;
-    rb_modules_options_default(&options);
-    options.best = set->truth ? set->wanted : 0;
-    options.rule = set->truth ? "fabia" : NULL;
-    bench_check(ctx, rb_modules_find(ctx, model, set->source, &options, &modules));
+    bench_check(ctx, rb_modules_find(ctx, model, set->source, options, &modules));
+    rb_options_free(options);
     if (set->truth) {
         rb_match agreement;
         bench_check(ctx, rb_modules_match(ctx, modules, set->truth, &agreement));
@@ -182,20 +180,23 @@ static void free_part(rb_source *source, rb_matrix *part) {
     free(values);
 }
 
-static double held_out(rb_context *ctx, const struct set *set, int preset) {
+static double held_out(rb_context *ctx, const struct set *set, const char *preset) {
     rb_matrix *kept, *left;
     rb_source *training = part_of(ctx, set->matrix, false, &kept);
     rb_source *test = part_of(ctx, set->matrix, true, &left);
     rb_model *model = fit(ctx, preset, set->units, 1, training);
-    rb_evaluation evaluation;
+    rb_metrics *evaluation;
     bench_check(ctx, rb_evaluate(ctx, model, test, &evaluation));
     rb_model_free(model);
     free_part(training, kept);
     free_part(test, left);
-    return evaluation.log_likelihood;
+    double value = rb_metrics_get(evaluation, "log_likelihood");
+    rb_metrics_free(evaluation);
+    return value;
 }
 
-static struct outcome measure(rb_context *ctx, const struct set *set, int preset, int seeds) {
+static struct outcome measure(rb_context *ctx, const struct set *set, const char *preset,
+                              int seeds) {
     struct codes codes[MOST_SEEDS];
     struct outcome mean = {.held_out = held_out(ctx, set, preset)};
     int64_t n = rb_source_samples(set->source);
@@ -229,10 +230,8 @@ static struct outcome measure(rb_context *ctx, const struct set *set, int preset
 
 static const struct {
     const char *name;
-    int preset;
-} kinds[] = {{"default", RB_RFN_PRESET_NONE},
-             {"paper", RB_RFN_PRESET_PAPER},
-             {"biclustering", RB_RFN_PRESET_BICLUSTERING}};
+    const char *preset;
+} kinds[] = {{"default", "none"}, {"paper", "paper"}, {"biclustering", "biclustering"}};
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
 static void print(const char *name, int64_t n, int64_t m, int64_t units, const char *kind,
@@ -249,15 +248,16 @@ static void free_set(struct set *set) {
     rb_modules_free(set->truth);
 }
 
-static void planted(rb_context *ctx, const char *name, const rb_biclusters_options *kind,
-                    int64_t units, int64_t wanted) {
+static void planted(rb_context *ctx, const char *name, const char *kind, int64_t units,
+                    int64_t wanted) {
     struct outcome sums[KINDS] = {0};
     int64_t n = 0, m = 0;
     for (int i = 0; i < PLANTED_SETS; i++) {
         struct set set = {.name = name, .units = units, .wanted = wanted};
-        rb_biclusters_options options = *kind;
-        options.seed = i + 1;
-        bench_check(ctx, rb_simulate_biclusters(ctx, &options, &set.matrix, &set.truth));
+        rb_options *options =
+            bench_options(ctx, NULL, rb_biclusters_group(), "%s seed=%d", kind, i + 1);
+        bench_check(ctx, rb_simulate_biclusters(ctx, options, &set.matrix, &set.truth));
+        rb_options_free(options);
         bench_check(ctx, rb_source_from_matrix(ctx, set.matrix, &set.source));
         n = rb_source_samples(set.source);
         m = rb_source_features(set.source);
@@ -325,22 +325,15 @@ int main(int argc, char **argv) {
     if (argc > 1) {
         all_of(ctx, argv[1]);
     } else {
-        rb_biclusters_options o;
-        rb_biclusters_options_default(&o);
-        o.generator = RB_GENERATOR_FABIA;
-        planted(ctx, "fabia", &o, 10, 10);
-        planted(ctx, "fabia", &o, 20, 10);
-        o.samples = o.features = 400;
-        planted(ctx, "fabia, more samples", &o, 20, 10);
-        o.noise = 1.5;
-        planted(ctx, "the same, less noise", &o, 20, 10);
-        rb_biclusters_options_default(&o);
-        o.dataset = "D1";
-        planted(ctx, "rfn D1", &o, 20, 20);
-        o.dataset = "D3";
-        planted(ctx, "rfn D3", &o, 20, 20);
-        o.dataset = "D7";
-        planted(ctx, "rfn D7", &o, 20, 20);
+        const char *fabia = "generator=fabia", *larger = "generator=fabia samples=400 features=400";
+        planted(ctx, "fabia", fabia, 10, 10);
+        planted(ctx, "fabia", fabia, 20, 10);
+        planted(ctx, "fabia, more samples", larger, 20, 10);
+        planted(ctx, "the same, less noise", "generator=fabia samples=400 features=400 noise=1.5",
+                20, 10);
+        planted(ctx, "rfn D1", "dataset=D1", 20, 20);
+        planted(ctx, "rfn D3", "dataset=D3", 20, 20);
+        planted(ctx, "rfn D7", "dataset=D7", 20, 20);
         with_classes(ctx, "pbmc700", "examples/data/pbmc700");
     }
     rb_context_free(ctx);

@@ -1,5 +1,6 @@
 /* What the E-steps make of whole fits on the data sets of Clevert et al. 2015: sparseness, errors,
  * objective, recovery of the planted modules, time; and two pictures of it. */
+#include "../options.h"
 #include "curves.h"
 #include "esteps.h"
 
@@ -10,19 +11,19 @@ enum { ITERATIONS = 1000, KINDS = 11, DRAWN = 7 };
 
 static const struct kind {
     const char *name;
-    int estep, accept, preset;
+    const char *options;
 } kinds[KINDS] = {
-    {"newton", RB_RFN_ESTEP_NEWTON, 0, 0},
-    {"preset sparse", RB_RFN_ESTEP_CYCLIC, 0, RB_RFN_PRESET_SPARSE},
-    {"gradient", RB_RFN_ESTEP_GRADIENT, 0, 0},
-    {"cyclic", RB_RFN_ESTEP_CYCLIC, 0, 0},
-    {"reduced", RB_RFN_ESTEP_REDUCED, 0, 0},
-    {"cascade", RB_RFN_ESTEP_CASCADE, 0, 0},
-    {"cascade, any", RB_RFN_ESTEP_CASCADE, RB_RFN_ACCEPT_ANY, 0},
-    {"grg", RB_RFN_ESTEP_GRG, 0, 0},
-    {"rosen", RB_RFN_ESTEP_ROSEN, 0, 0},
-    {"haug-arora", RB_RFN_ESTEP_HAUG_ARORA, 0, 0},
-    {"annealed", RB_RFN_ESTEP_ANNEALED, 0, 0},
+    {"newton", "preset=paper estep=newton"},
+    {"preset sparse", "preset=sparse"},
+    {"gradient", "preset=paper estep=gradient"},
+    {"cyclic", "preset=paper estep=cyclic"},
+    {"reduced", "preset=paper estep=reduced"},
+    {"cascade", "preset=paper estep=cascade"},
+    {"cascade, any", "preset=paper estep=cascade accept=any"},
+    {"grg", "preset=paper estep=grg"},
+    {"rosen", "preset=paper estep=rosen"},
+    {"haug-arora", "preset=paper estep=haug-arora"},
+    {"annealed", "preset=paper estep=annealed"},
 };
 
 struct result {
@@ -32,13 +33,12 @@ struct result {
 /* How well the modules of a fit agree with the planted ones. */
 static double recovery_of(rb_context *ctx, const rb_model *model, rb_source *source,
                           const rb_modules *truth) {
+    rb_options *rule = bench_options(ctx, NULL, rb_modules_group(), "rule=fabia best=%lld",
+                                     (long long)rb_modules_count(truth));
     rb_modules *found;
     rb_match match;
-    rb_modules_options rule;
-    rb_modules_options_default(&rule);
-    rule.rule = "fabia";
-    rule.best = rb_modules_count(truth);
-    bench_check(ctx, rb_modules_find(ctx, model, source, &rule, &found));
+    bench_check(ctx, rb_modules_find(ctx, model, source, rule, &found));
+    rb_options_free(rule);
     bench_check(ctx, rb_modules_match(ctx, found, truth, &match));
     double score = match.consensus_score;
     rb_match_clear(&match);
@@ -60,41 +60,29 @@ static double median_milliseconds(const rb_model *model) {
 /* One fit; the objective after each iteration into `curve` if it is not NULL. */
 static struct result run(rb_context *ctx, const struct kind *kind, const char *dataset,
                          int64_t units, int64_t seed, double *curve) {
-    rb_biclusters_options data;
-    rb_biclusters_options_default(&data);
-    data.dataset = dataset;
-    data.seed = seed;
-    rb_rfn_options options;
-    rb_rfn_options_default(&options);
-    rb_rfn_use_preset(RB_RFN_PRESET_PAPER, &options, NULL);
-    rb_fit_options fit;
-    rb_fit_options_default(&fit);
-    fit.iterations = ITERATIONS;
-    fit.seed = seed;
-    options.units = units;
-    if (kind->preset) {
-        rb_rfn_use_preset((rb_rfn_preset)kind->preset, &options, &fit);
-    }
-    options.estep = kind->estep;
-    options.accept = kind->accept;
+    rb_options *data = bench_options(ctx, NULL, rb_biclusters_group(), "dataset=%s seed=%lld",
+                                     dataset, (long long)seed);
+    rb_options *options = bench_options(ctx, "rfn", NULL, "units=%lld seed=%lld %s",
+                                        (long long)units, (long long)seed, kind->options);
     rb_matrix *matrix;
     rb_modules *truth;
     rb_source *source;
     rb_model *model;
-    rb_evaluation e;
-    bench_check(ctx, rb_simulate_biclusters(ctx, &data, &matrix, &truth));
+    rb_metrics *e;
+    bench_check(ctx, rb_simulate_biclusters(ctx, data, &matrix, &truth));
     bench_check(ctx, rb_source_from_matrix(ctx, matrix, &source));
-    bench_check(ctx, rb_fit(ctx, "rfn", &options, &fit, NULL, source, NULL, &model));
+    bench_check(ctx, rb_fit(ctx, options, source, NULL, &model));
     bench_check(ctx, rb_evaluate(ctx, model, source, &e));
-    struct result result = {e.sparseness,
-                            e.reconstruction_error,
-                            e.covariance_error,
-                            e.objective,
-                            recovery_of(ctx, model, source, truth),
-                            median_milliseconds(model)};
+    struct result result = {
+        rb_metrics_get(e, "sparseness"),        rb_metrics_get(e, "reconstruction_error"),
+        rb_metrics_get(e, "covariance_error"),  rb_metrics_get(e, "objective"),
+        recovery_of(ctx, model, source, truth), median_milliseconds(model)};
     for (int64_t t = 0; curve && t < rb_model_iterations(model); t++) {
         rb_model_history(model, t, &curve[t], NULL, NULL);
     }
+    rb_metrics_free(e);
+    rb_options_free(options);
+    rb_options_free(data);
     rb_model_free(model);
     rb_source_free(source);
     rb_modules_free(truth);

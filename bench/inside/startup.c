@@ -8,6 +8,7 @@
  */
 #include "../../tool/blas_choice.h"
 #include "../bench.h"
+#include "../options.h"
 #include "data/data.h"
 #include <rarebit/io.h>
 
@@ -44,16 +45,13 @@ static rb_error on_progress(const rb_progress *progress, void *user) {
 /* `all` becomes the seconds of a fit, w->first those before its first iteration. */
 static void fit(rb_context *ctx, rb_source *source, int64_t units, int64_t iterations,
                 struct watch *w, double all[2]) {
-    rb_rfn_options options;
-    rb_fit_options how;
+    rb_options *options = bench_options(ctx, "rfn", NULL, "units=%lld iterations=%lld",
+                                        (long long)units, (long long)iterations);
     rb_model *model;
-    rb_rfn_options_default(&options);
-    rb_fit_options_default(&how);
-    options.units = units;
-    how.iterations = iterations;
     look(w->began);
     rb_context_on_progress(ctx, on_progress, w);
-    bench_check(ctx, rb_fit(ctx, "rfn", &options, &how, NULL, source, NULL, &model));
+    bench_check(ctx, rb_fit(ctx, options, source, NULL, &model));
+    rb_options_free(options);
     rb_model_free(model);
     look(all);
     all[0] -= w->began[0];

@@ -1,5 +1,6 @@
 /* What the targets share: an input becomes a file, and a reader reads it. */
 #include "read.h"
+#include "../../tests/options.h"
 
 #include <stdlib.h>
 #include <sys/mman.h>

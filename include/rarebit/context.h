@@ -53,6 +53,12 @@
 #endif
 #endif
 
+#if defined(__GNUC__)
+#define RB_PRINTF(text, first) __attribute__((format(printf, text, first)))
+#else
+#define RB_PRINTF(text, first)
+#endif
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -76,11 +82,11 @@ typedef struct rb_context rb_context;
 /* How a fit ended; apart from errors, since each of these leaves a usable model. */
 typedef enum rb_status {
     RB_STATUS_ITERATIONS = 0, /* the number of iterations asked for was done */
-    RB_STATUS_CONVERGED,      /* the objective has settled: rb_fit_options.tolerance */
+    RB_STATUS_CONVERGED,      /* the objective has settled: option tolerance */
     RB_STATUS_STOPPED,    /* the progress callback asked to stop, or rb_context_stop was called */
-    RB_STATUS_PARAMETERS, /* the parameters have: rb_fit_options.parameter_tolerance */
-    RB_STATUS_PATIENCE,   /* the objective rose no more: rb_fit_options.patience */
-    RB_STATUS_TIME        /* rb_fit_options.max_time has passed */
+    RB_STATUS_PARAMETERS, /* the parameters have: option parameter-tolerance */
+    RB_STATUS_PATIENCE,   /* the objective rose no more: option patience */
+    RB_STATUS_TIME        /* option max-time has passed */
 } rb_status;
 
 /* Where a fit stands, after each iteration. */
@@ -88,7 +94,7 @@ typedef struct rb_progress {
     int64_t iteration;      /* from 1 */
     int64_t iterations;     /* how many were asked for */
     double objective;       /* to be maximised; see the method */
-    double estep_objective; /* to be minimised; NaN unless rb_fit_options.trace is set */
+    double estep_objective; /* to be minimised; NaN unless option trace is set */
     double seconds;         /* of this iteration */
     double elapsed;         /* seconds since the fit began */
     double remaining;       /* estimated seconds until the last iteration, or max_time */

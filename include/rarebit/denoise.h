@@ -8,16 +8,12 @@
 extern "C" {
 #endif
 
-typedef struct rb_denoise_options {
-    const char *size;  /* "8x8": height x width of the patches that the model was fitted to */
-    const char *scale; /* "0:10": what the picture's values are stretched to for the model, as
-                        * rb_patches_options has it; NULL: as stored */
-    const char *truth; /* path of the picture without noise, to compare with; NULL: none */
-} rb_denoise_options;
-
-/* The option table of rb_denoise_options. */
-RB_API const rb_option *rb_denoise_option_table(void);
-RB_API void rb_denoise_options_default(rb_denoise_options *options);
+/* The options of denoising, for rb_options_add:
+ *   size   "8x8": height x width of the patches that the model was fitted to
+ *   scale  "0:10": what the picture's values are stretched to for the model, as rb_patches
+ *          has it; not set: as stored
+ *   truth  path of the picture without noise, to compare with; not set: none */
+RB_API const rb_option_group *rb_denoise_group(void);
 
 typedef struct rb_denoising {
     int64_t height, width, channels, patches;
@@ -35,8 +31,7 @@ typedef struct rb_denoising {
  * result, and when height x width x channels of a patch are not the features of the model;
  * RB_ERROR_DATA when the truth has another shape; RB_ERROR_FILE. */
 RB_API rb_error rb_denoise(rb_context *context, const rb_model *model, const char *picture,
-                           const rb_denoise_options *options, const char *output,
-                           rb_denoising *result);
+                           const rb_options *options, const char *output, rb_denoising *result);
 
 #ifdef __cplusplus
 }

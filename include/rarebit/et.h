@@ -22,7 +22,7 @@
  *                                   else 0
  *   used       1                    samples in use in the last M-step
  *   log_likelihood  1               of the training samples, at temperature 1
- * and of a traced fit (rb_fit_options.trace)
+ * and of a traced fit (option trace)
  *   trace             iterations x 3   temperature, samples in use, candidate hits (NaN: too many
  *                                      units)
  *   trace_quality     iterations x m   Q of m samples evenly spread; up to 40, up to 20 units
@@ -30,7 +30,7 @@
  *   trace_fields_at   k                which iterations, from 0
  *
  * The objective in the history is the sum over samples of the truncated log evidence at the
- * temperature of the iteration; there is no E-step objective. In an rb_evaluation log_likelihood is
+ * temperature of the iteration; there is no E-step objective. Of rb_evaluate log_likelihood is
  * the *sum* of log evidence at temperature 1, objective that sum less n log A (A: prior mass of the
  * states with few active causes). Figures of an iteration (rb_model_figure, rb_progress), of the
  * parameters that it began with but for sigma and prior, which are those that it ended with:
@@ -44,7 +44,33 @@
  * and, traced, of up to 40 samples
  *   candidate_hits   p(s_h = 1 | y) of the candidates, as a share of that of all causes
  *   quality          mean Q (eq. 21)
- *   truncation       mean -log Q */
+ *   truncation       mean -log Q
+ *
+ * Options, by name (rarebit/options.h, whose rows have ranges, defaults and help):
+ *   units, candidates, max-active   H, H' and gamma: causes, those looked at for a sample, and
+ *                    those active in a state, at most
+ *   prior, sigma     pi and the noise's standard deviation; prior 0: 2 / units, or 1/2 if less;
+ *                    sigma 0: learned, from half the standard deviation of the data, or in a warm
+ *                    start from that of the model
+ *   learn-prior, learn-sigma, prior-per-cause   from the end temperature on
+ *   temperature      "start:end" or "start", or a schedule over the iterations:
+ *                    "0=13,0.1=13,0.8=1" is 13 for a tenth of them, falls to 1 until eight tenths,
+ *                    and stays. Not set: from the data
+ *   weight-noise-schedule, cut-schedule   likewise: the standard deviation of the noise on fields,
+ *                    instead of weight-noise; and the share of the samples in use, those of largest
+ *                    evidence, instead of cut-factor (0: 0.9, or 1 while prior or sigma are
+ *                    learned; 1e9: all samples always)
+ *   selection        joint: W_h'y - |W_h|^2 / 2, the best single causes; cosine: W_h'y / |W_h|
+ *                    (eq. 33); bound: - sum_d max(0, W_dh - y_d)^2 (eq. 28), of fields that are not
+ *                    negative; exact: p(s_h = 1 | y) over all states, for few units
+ *   count            exactly so many causes in each sample, all such states equally likely
+ *   max-active-limit, candidates-limit   at the end temperature a sample whose most probable state
+ *                    is full is done again with one more active cause and two more candidates
+ *   exact            look at all states
+ *   as-printed       what the paper has instead of our choices, where they are not set: selection,
+ *                    singletons, annealed prior, and noise on fields to the end
+ *   mstep (nmf-et), noise and negative (nmf-et, mca), init-mean, init-sd, singletons,
+ *                    anneal-prior */
 #ifndef RAREBIT_ET_H
 #define RAREBIT_ET_H
 
@@ -53,76 +79,6 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-typedef enum rb_et_selection {
-    RB_ET_SELECT_AUTO = 0, /* joint; as printed: bound, or for linca cosine */
-    RB_ET_SELECT_JOINT,    /* W_h'y - |W_h|^2 / 2: the best single causes */
-    RB_ET_SELECT_COSINE,   /* W_h'y / |W_h| (eq. 33) */
-    RB_ET_SELECT_BOUND,    /* - sum_d max(0, W_dh - y_d)^2 (eq. 28): fields that are not negative */
-    RB_ET_SELECT_EXACT     /* p(s_h = 1 | y) over all states, for few units */
-} rb_et_selection;
-
-typedef enum rb_et_anneal { RB_ET_ANNEAL_AUTO = 0, RB_ET_ANNEAL_YES, RB_ET_ANNEAL_NO } rb_et_anneal;
-
-typedef enum rb_et_singletons {
-    RB_ET_SINGLETONS_AUTO = 0, /* yes; as printed for mca alone */
-    RB_ET_SINGLETONS_YES,
-    RB_ET_SINGLETONS_NO
-} rb_et_singletons;
-
-/* What becomes of negative values of fields that may have none. */
-typedef enum rb_et_negative {
-    RB_ET_NEGATIVE_CLAMP = 0, /* 0; for mca 1e-4 */
-    RB_ET_NEGATIVE_REFLECT    /* the absolute value */
-} rb_et_negative;
-
-typedef enum rb_et_mstep { RB_ET_MSTEP_SOLVE = 0, RB_ET_MSTEP_MULTIPLICATIVE } rb_et_mstep;
-
-typedef enum rb_et_noise { RB_ET_GAUSSIAN = 0, RB_ET_POISSON } rb_et_noise;
-
-typedef struct rb_et_options {
-    int64_t units;      /* H */
-    int64_t candidates; /* H': causes looked at for a sample; 0: min(units, 5) */
-    int64_t max_active; /* gamma: active causes in a state, at most */
-    double prior;       /* pi; 0: 2 / units, or 1/2 if less */
-    double sigma;     /* of the noise; 0: learned, from half the standard deviation of the data, or
-                         * in a warm start from that of the model */
-    bool learn_prior; /* from the end temperature on */
-    bool learn_sigma; /* likewise; always when sigma is 0 */
-    /* "start:end" or "start", or a course over the iterations: "0=13,0.1=13,0.8=1" is 13 for a
-     * tenth of them, falls to 1 until eight tenths, and stays. NULL: from the data. */
-    const char *temperature;
-    /* Courses likewise: the sd of the noise, instead of weight_noise; and the share of the samples
-     * in use, those of largest evidence, instead of cut_factor. NULL: as those say. */
-    const char *weight_noise_schedule, *cut_schedule;
-    double weight_noise; /* sd of the noise on fields while annealing; -1: from the data */
-    double init_mean;    /* of the fields at the start, with init_sd */
-    double init_sd;      /* -1: both from the data */
-    int selection;       /* rb_et_selection */
-    int singletons;      /* rb_et_singletons: look at every single cause besides */
-    int anneal_prior;    /* rb_et_anneal: the temperature acts on the prior too */
-    double cut_factor; /* samples explained by few causes, as a share of those expected; 0: 0.9, or
-                        * 1 while prior or sigma are learned; 1e9, say: use all samples always */
-    int mstep;         /* rb_et_mstep, of nmf-et only */
-    int noise;         /* rb_et_noise, of nmf-et and mca */
-    int negative;      /* rb_et_negative, likewise: after the M-step, and after noise on fields */
-    bool prior_per_cause; /* a prior for each cause; learned from the end temperature on */
-    int64_t count; /* exactly this many causes in each sample, all such states equally likely; 0:
-                      * any number, by the prior */
-    /* At the end temperature a sample whose most probable state is full is done again with one
-     * more active cause, up to this many; 0: never. */
-    int64_t max_active_limit;
-    int64_t candidates_limit; /* and with two more candidates, up to this many; 0: units */
-    bool exact;               /* look at all states: candidates = max_active = units */
-    /* What the paper has instead of our choices, where they are not given: selection, singletons,
-     * annealed prior, and noise on fields to the end. */
-    bool as_printed;
-} rb_et_options;
-
-/* The option table of rb_et_options for a method, "linca", "nmf-et" or "mca"; NULL for another. */
-RB_API const rb_option *rb_et_option_table(const char *method);
-/* The defaults, the same for all methods. */
-RB_API void rb_et_options_default(rb_et_options *options);
 
 /* Takes the most probable state of a sample: its active causes, ascending from 0, and the sample's
  * log evidence at temperature 1. What it returns other than RB_OK ends the call. */
@@ -175,7 +131,7 @@ typedef struct rb_et_model {
 struct rb_method;
 
 /* Fills the table of a method for the model, to be given to rb_context_add_method. Its options are
- * rb_et_options; both tables must outlive the contexts that know them. */
+ * those above; both tables must outlive the contexts that know them. */
 RB_API void rb_et_method(const rb_et_model *model, struct rb_method *method);
 
 #ifdef __cplusplus

@@ -14,30 +14,24 @@ RB_API const char *rb_io_hdf5(void);
 
 /* ---- data: docs/formats.md lists the formats, chosen by magic bytes and suffix ---- */
 
-typedef struct rb_read_options {
-    const char *dataset; /* path inside an HDF5 file ("/x", "layers/counts"); NULL: the usual one */
-    bool transpose;      /* the file has features as rows and samples as columns */
-    int header;          /* rb_read_choice: text has a row of feature names */
-    int row_names;       /* rb_read_choice: text has a column of sample names */
-    const char *patches; /* "10x10": images are cut into patches, one a sample; NULL: one row */
-    const char *missing_words; /* "n/d,-999": text that stands for missing values; NULL: none */
-} rb_read_options;
-
-typedef enum rb_read_choice { RB_READ_AUTO = 0, RB_READ_YES, RB_READ_NO } rb_read_choice;
-
-/* The option table of rb_read_options. */
-RB_API const rb_option *rb_read_option_table(void);
-RB_API void rb_read_options_default(rb_read_options *options);
+/* The options of reading, for rb_options_add:
+ *   dataset        path inside an HDF5 file ("/x", "layers/counts"); not set: the usual one
+ *   transpose      the file has features as rows and samples as columns
+ *   header         auto, yes, no: text has a row of feature names
+ *   row-names      auto, yes, no: text has a column of sample names
+ *   patches        "10x10": images are cut into patches, one a sample; not set: one row
+ *   missing-words  "n/d,-999": text that stands for missing values; not set: none */
+RB_API const rb_option_group *rb_read_group(void);
 
 /* Reads a file into a matrix that owns its numbers and names. NaN is kept (preprocessing decides),
  * everything else that is wrong is an error that names file, row and column. options may be
  * NULL. */
-RB_API rb_error rb_read(rb_context *context, const char *path, const rb_read_options *options,
+RB_API rb_error rb_read(rb_context *context, const char *path, const rb_options *options,
                         rb_matrix **matrix);
 
 /* Opens a file as a source: HDF5 data and large .npy are read block by block, others are read
  * whole. A block of a file that has become shorter meanwhile is RB_ERROR_FILE. */
-RB_API rb_error rb_open(rb_context *context, const char *path, const rb_read_options *options,
+RB_API rb_error rb_open(rb_context *context, const char *path, const rb_options *options,
                         rb_source **source);
 
 /* What rb_describe finds in a matrix. */

@@ -20,6 +20,28 @@ struct rb_block; /* a block of preprocessed samples */
 struct rb_feed;  /* gives the preprocessed samples of a source */
 struct rb_engine;
 
+typedef enum rb_accelerate {
+    RB_ACCELERATE_NONE = 0,
+    RB_ACCELERATE_SQUAREM,
+    RB_ACCELERATE_NESTEROV
+} rb_accelerate;
+
+/* The options of every fit (rarebit/fit.h), as a method gets them; new fields come at the end. */
+typedef struct rb_fit_options {
+    int64_t iterations;
+    double tolerance;
+    int64_t patience;
+    double parameter_tolerance;
+    double max_time;
+    int64_t seed;
+    int64_t restarts;
+    int precision; /* rb_type */
+    int64_t batch_size;
+    bool keep_order;
+    bool trace;
+    int accelerate; /* rb_accelerate */
+} rb_fit_options;
+
 /* The shape of a problem, and what every method is told about it. */
 typedef struct rb_problem {
     int64_t n_samples;  /* all of them */
@@ -154,12 +176,14 @@ typedef struct rb_engine {
 enum { RB_FIGURES_MOST = 12 };
 
 typedef struct rb_method {
-    const char *name;         /* "rfn" */
-    const char *title;        /* "rectified factor network" */
-    const rb_option *options; /* the table of its option struct */
-    size_t options_size;      /* of that struct */
-    const void *own;          /* what methods that share their functions differ in; or NULL */
-    const char *code_name;    /* of the codes in AnnData: "X_rfn" */
+    size_t size;                 /* sizeof(rb_method) */
+    const char *name;            /* "rfn" */
+    const char *title;           /* "rectified factor network" */
+    const rb_option *options;    /* the table of its option struct */
+    size_t options_size;         /* of that struct */
+    const void *own;             /* what methods that share their functions differ in; or NULL */
+    const char *code_name;       /* of the codes in AnnData: "X_rfn" */
+    const rb_option_rule *rules; /* presets; NULL: none */
     /* Options of which only a fit without a model to start from makes use, by name, NULL at the
      * end: with such a model they must be left alone. NULL: there are none. */
     const char *const *start_options;
@@ -250,13 +274,15 @@ typedef struct rb_method {
      * and nothing is missing in it. For models of which codes do not say all. NULL: encode and
      * decode. */
     rb_error (*rebuild)(rb_context *context, void *coder, const struct rb_block *block, void *rows);
-    /* Everything of rb_evaluation. */
+    /* Sets the metrics of rb_evaluate that the method has; samples, features, units and dead_units
+     * are there, and variance_explained follows from mean_squared_error. */
     rb_error (*evaluate)(rb_context *context, const rb_model *model, struct rb_feed *feed,
-                         rb_evaluation *evaluation);
+                         rb_metrics *metrics);
 } rb_method;
 
-/* Makes a method known to a context; the table must outlive it. RB_ERROR_ARGUMENT when the name is
- * taken. */
+/* Makes a method known to a context; the table must outlive it. RB_ERROR_ARGUMENT: the name is
+ * taken, the table is of another version of the library (size), a function is missing that is not
+ * said to be NULL at times, or its options are not sound. */
 RB_API rb_error rb_context_add_method(rb_context *context, const rb_method *method);
 
 /* ---- for the functions of a method outside of the library; examples/mean.c is one ---- */
@@ -307,6 +333,9 @@ RB_API rb_error rb_feed_values(rb_context *context, struct rb_feed *feed, int64_
  * units: rb_model_units counts its columns. rb_model_array reads it back. */
 RB_API double *rb_model_add_array(rb_context *context, rb_model *model, const char *name,
                                   int64_t rows, int64_t columns);
+
+/* Sets a metric, for `evaluate`. The name must be there as long as the metrics: a literal. */
+RB_API void rb_metrics_set(rb_metrics *metrics, const char *name, double value);
 
 /* The names of the methods a context knows, by index; NULL past the last. */
 RB_API const rb_method *rb_context_method(const rb_context *context, int64_t index);

@@ -117,56 +117,52 @@ RB_API rb_error rb_coder_encode(rb_context *context, rb_coder *coder, const rb_m
                                 rb_type type, void *codes, int64_t row_stride,
                                 int64_t column_stride);
 
-/* What may be wrong with codes that should mostly be 0, of all samples or of 20 000 spread over
- * them. */
-typedef struct rb_code_check {
-    int64_t samples;      /* that were looked at; 0: the method promises no sparse codes */
-    int64_t empty;        /* samples without an active unit */
-    int64_t full;         /* samples with at least 9 in 10 of the living units active; 0 for fewer
-                             than 5 living units */
-    int64_t duplicates;   /* units whose codes and loadings are those of an earlier one: cosines
-                             above 0.95 */
-    int64_t duplicate[2]; /* the first such pair */
-} rb_code_check;
+/* What rb_evaluate measures: numbers by name, of which a method gives those that it has. V is the
+ * preprocessed data, mu the codes.
+ *   samples, features, units
+ *   dead_units            units that no training sample activated
+ *   sparseness            SP: share of exact zeros in mu
+ *   reconstruction_error  ER: Frobenius norm of V - what rb_reconstruct makes of V: mu W', or where
+ *                         causes do not add up the mean of their superposition. Both preprocessed;
+ *                         values that are missing are left out
+ *   covariance_error      CO: Frobenius norm of C - Psi - W S W', 1/n
+ *   objective             F = log_likelihood - estep_objective / 2
+ *   log_likelihood        mean over samples of log N(v; W xi, W W' + Psi); of rarebit/et.h see
+ *                         there
+ *   estep_objective       O
+ *   energy                E; F = -E - KL
+ *   divergence            KL of the codes' distribution from the prior
+ *   mean_squared_error    reconstruction_error^2 / values of V that are there
+ *   variance_explained    1 - n m mean_squared_error / |V|_F^2
+ *   kkt_residual, certificate   of the codes of the fit, as the model has them (rarebit/rfn.h)
+ * of methods whose codes should mostly be 0, of all samples or of 20 000 spread over them
+ *   samples_checked
+ *   samples_without_unit  share of them without an active unit
+ *   samples_with_nearly_all_units   share with at least 9 in 10 of the living units active; 0 for
+ *                         fewer than 5 living units
+ *   duplicated_units      whose codes and loadings are those of an earlier one: cosines above 0.95
+ * and of models of rarebit/et.h, the last four for up to 20 units
+ *   causes_used           causes in the most probable state of a sample
+ *   samples_used          N_cut: training samples that the last M-step of the fit used
+ *   quality               mean share Q of the evidence over all states that was looked at
+ *   truncation            mean of -log Q, the KL divergence from the exact posterior
+ *   candidate_hits        share of sum_h p(s_h = 1 | v) that is of candidates
+ *   exact_samples         over which the last three are means */
+typedef struct rb_metrics rb_metrics;
 
-/* What rb_evaluate measures; V is the preprocessed data, mu the codes. NaN where a method has
- * none. */
-typedef struct rb_evaluation {
-    int64_t samples, features, units;
-    int64_t dead_units;          /* units that no training sample activated */
-    double sparseness;           /* SP: share of exact zeros in mu */
-    double reconstruction_error; /* ER: Frobenius norm of V - what rb_reconstruct makes of V: mu W',
-                                  * or where causes do not add up the mean of their superposition.
-                                  * Both preprocessed; values that are missing are left out */
-    double covariance_error;     /* CO: Frobenius norm of C - Psi - W S W', 1/n */
-    double objective;            /* F = log_likelihood - estep_objective / 2 */
-    double log_likelihood;       /* mean over samples of log N(v; W xi, W W' + Psi) */
-    double estep_objective;      /* O */
-    double energy;               /* E; F = -E - KL */
-    double divergence;           /* KL of the codes' distribution from the prior */
-    double variance_explained;   /* 1 - n m mean_squared_error / |V|_F^2; NaN for data that are 0 */
-    double kkt_residual;         /* of the codes of the fit, as the model has it (rfn.h); or NaN */
-    double certificate;          /* the same */
-    double mean_squared_error;   /* reconstruction_error^2 / values of V that are there */
-    /* Models of rarebit/et.h; the three after samples_used for up to 20 units, over `exact_samples`
-     * samples. */
-    int64_t causes_used;   /* causes in the most probable state of a sample */
-    double samples_used;   /* N_cut: training samples that the last M-step of the fit used, as the
-                            * model has it; NaN for other models */
-    double quality;        /* mean share Q of the evidence over all states that was looked at */
-    double truncation;     /* mean of -log Q, the KL divergence from the exact posterior */
-    double candidate_hits; /* share of sum_h p(s_h = 1 | v) that is of candidates */
-    int64_t exact_samples;
-    rb_code_check codes;
-} rb_evaluation;
+/* The value of a metric; NaN where there is none of that name, or it is not defined. */
+RB_API double rb_metrics_get(const rb_metrics *metrics, const char *name);
+/* The name of the index-th metric, NULL past the last. Valid as long as the metrics. */
+RB_API const char *rb_metrics_name(const rb_metrics *metrics, int64_t index);
+RB_API void rb_metrics_free(rb_metrics *metrics); /* NULL is accepted */
 
 /* Measures a model on the samples of a source. The same samples as in the fit give the figures of
  * the fit. For rfn the source is read twice, and once more for every 2^24 / features features
  * beyond the first so many (10 000 features: 7 times), so that no matrix of features x features is
  * kept; for the methods of rarebit/et.h once. Errors are those of rb_encode, and
- * RB_ERROR_DATA when there are no samples. */
+ * RB_ERROR_DATA when there are no samples; then *metrics is NULL. Free with rb_metrics_free. */
 RB_API rb_error rb_evaluate(rb_context *context, const rb_model *model, rb_source *source,
-                            rb_evaluation *evaluation);
+                            rb_metrics **metrics);
 
 #ifdef __cplusplus
 }

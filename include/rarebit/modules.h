@@ -8,18 +8,14 @@
 extern "C" {
 #endif
 
-typedef struct rb_modules_options {
-    const char *rule; /* "nonzero", "fabia", "active", "top:N", "mass:F"; NULL: "active" for binary
-                         causes, "fabia" for sparse loadings and for codes with signs, else
-                         "nonzero" */
-    double sample_threshold;  /* fabia rule: a sample belongs when |z| is above it */
-    double feature_threshold; /* nonzero, fabia and active rules: a divisor; larger admits more */
-    int64_t best;             /* keep this many modules of largest information content; 0: all */
-} rb_modules_options;
-
-/* The option table of rb_modules_options. */
-RB_API const rb_option *rb_modules_option_table(void);
-RB_API void rb_modules_options_default(rb_modules_options *options);
+/* The options of modules, for rb_options_add:
+ *   rule               "nonzero", "fabia", "active", "top:N", "mass:F"; not set: "active" for
+ *                      binary causes, "fabia" for sparse loadings and for codes with signs, else
+ *                      "nonzero"
+ *   sample-threshold   fabia rule: a sample belongs when |z| is above it
+ *   feature-threshold  nonzero, fabia and active rules: a divisor; larger admits more
+ *   best               keep this many modules of largest information content; 0: all */
+RB_API const rb_option_group *rb_modules_group(void);
 
 /* One member of a module: index from 0, weight with its sign. Sorted by |weight|, largest first.
  * Weights of samples are codes scaled to mean square 1 over the samples, those of features the
@@ -45,7 +41,7 @@ typedef struct rb_modules rb_modules; /* ranked by information content, largest 
  * whose codes are all 0 has no module. RB_ERROR_UNSUPPORTED for a model without loadings or noise.
  * A rule that was not given is told in a log message. */
 RB_API rb_error rb_modules_find(rb_context *context, const rb_model *model, rb_source *source,
-                                const rb_modules_options *options, rb_modules **modules);
+                                const rb_options *options, rb_modules **modules);
 /* Has the model what rb_modules_find needs: loadings, and a noise variance for each feature or one
  * that its method gives? */
 RB_API bool rb_modules_possible(const rb_model *model);

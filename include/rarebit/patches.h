@@ -9,17 +9,12 @@
 extern "C" {
 #endif
 
-typedef struct rb_patches_options {
-    const char *size; /* "10x10": height x width of a patch in pixels */
-    int64_t count;    /* of patches */
-    const char
-        *scale; /* "0:10": what the range of values of all patches becomes; NULL: as stored */
-    int64_t seed;
-} rb_patches_options;
-
-/* The option table of rb_patches_options. */
-RB_API const rb_option *rb_patches_option_table(void);
-RB_API void rb_patches_options_default(rb_patches_options *options);
+/* The options of rb_patches, for rb_options_add:
+ *   size   "10x10": height x width of a patch in pixels
+ *   count  of patches
+ *   scale  "0:10": what the range of values of all patches becomes; not set: as stored
+ *   seed   of the random places */
+RB_API const rb_option_group *rb_patches_group(void);
 
 /* Cuts patches out of pictures at random places, no place twice: count samples of height x width x
  * channels features (float32; rows first, channels together), from all pictures together, a larger
@@ -29,7 +24,7 @@ RB_API void rb_patches_options_default(rb_patches_options *options);
  * patches; more of them begin with the same places. Errors: a file cannot be read, is no picture or
  * smaller than a patch; a value is missing or infinite; there are fewer places than patches. */
 RB_API rb_error rb_patches(rb_context *context, const char *const *paths, int64_t n_paths,
-                           const rb_patches_options *options, rb_source **source);
+                           const rb_options *options, rb_source **source);
 
 #ifdef __cplusplus
 }

@@ -8,12 +8,21 @@
  * Dense values of the precision of the fit that are centred and scaled, and nothing else, are so in
  * that precision; all others in float64, rounded once. In float32 the two agree to 2^-22 of the
  * larger of value and centre, over the scale.
+ *
+ * Options of a fit, by name (rarebit/options.h):
+ *   missing       refuse, mean, median, omit: what to do with NaN; a feature's mean or median of
+ *                 the rest, or leave it out
+ *   totals        scale each sample to this sum of values, none of which may be below 0; 0: leave
+ *                 it
+ *   log1p         log(1 + x), after the totals; values must be above -1
+ *   top-variance  keep this many features of largest variance; 0: all
+ *   centre        mean, median, none, auto: what is subtracted from each feature
+ *   scale         none, sd, iqr: what each feature is divided by (1/n variance); constant: 1
  */
 #ifndef RAREBIT_PREPROCESS_H
 #define RAREBIT_PREPROCESS_H
 
-#include <rarebit/matrix.h>
-#include <rarebit/options.h>
+#include <rarebit/context.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -32,21 +41,6 @@ typedef enum rb_centre {
     RB_CENTRE_AUTO /* what the method wants: the mean for rfn, nothing for those of rarebit/et.h */
 } rb_centre;
 typedef enum rb_scale { RB_SCALE_NONE = 0, RB_SCALE_SD, RB_SCALE_IQR } rb_scale;
-
-typedef struct rb_preprocess_options {
-    int missing;   /* rb_missing: what to do with NaN; a feature's mean or median of the rest; or
-                    * leave it out */
-    double totals; /* scale each sample to this sum of values, none of which may be below 0;
-                    * 0: leave it */
-    bool log1p;    /* log(1 + x), after the totals; values must be above -1 */
-    int64_t top_variance; /* keep this many features of largest variance; 0: all */
-    int centre;           /* rb_centre: what is subtracted from each feature */
-    int scale; /* rb_scale: what each feature is divided by (1/n variance); constant: 1 */
-} rb_preprocess_options;
-
-/* The option table of rb_preprocess_options. */
-RB_API const rb_option *rb_preprocess_option_table(void);
-RB_API void rb_preprocess_options_default(rb_preprocess_options *options);
 
 #ifdef __cplusplus
 }

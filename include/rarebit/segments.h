@@ -9,16 +9,12 @@
 extern "C" {
 #endif
 
-typedef struct rb_segments_options {
-    const char *length; /* of a segment: "12.5ms", "0.1s", or a number of values, "200" */
-    const char *step;   /* from the start of one segment to that of the next, likewise */
-    double peak;        /* largest absolute value that each recording gets; 0: as stored */
-    bool trim_silence;  /* of the beginning and the end of each recording */
-} rb_segments_options;
-
-/* The option table of rb_segments_options. */
-RB_API const rb_option *rb_segments_option_table(void);
-RB_API void rb_segments_options_default(rb_segments_options *options);
+/* The options of rb_segments, for rb_options_add:
+ *   length        of a segment: "12.5ms", "0.1s", or a number of values, "200"
+ *   step          from the start of one segment to that of the next, likewise
+ *   peak          largest absolute value that each recording gets; 0: as stored
+ *   trim-silence  of the beginning and the end of each recording */
+RB_API const rb_option_group *rb_segments_group(void);
 
 /* Cuts every recording into overlapping segments, one a sample (float32), recording by recording. A
  * recording is WAV, AIFF, AU, FLAC or what else libsndfile reads, plain or gzip; its values are in
@@ -28,7 +24,7 @@ RB_API void rb_segments_options_default(rb_segments_options *options);
  * cannot be read, is no sound, has another rate or is shorter than a segment; a recording that is 0
  * throughout is to be scaled or trimmed. */
 RB_API rb_error rb_segments(rb_context *context, const char *const *paths, int64_t n_paths,
-                            const rb_segments_options *options, rb_source **source);
+                            const rb_options *options, rb_source **source);
 
 #ifdef __cplusplus
 }

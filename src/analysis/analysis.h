@@ -2,6 +2,7 @@
 #ifndef RB_ANALYSIS_H
 #define RB_ANALYSIS_H
 
+#include "analysis/options.h"
 #include "model/model.h"
 #include <rarebit/modules.h>
 
@@ -67,7 +68,6 @@ typedef struct rb_modules_input {
     void *state;
 } rb_modules_input;
 
-/* NULL options: the defaults. */
 rb_error rb_modules_extract(rb_context *ctx, const rb_modules_input *input,
                             const rb_modules_options *options, rb_modules **modules);
 

@@ -319,14 +319,9 @@ static rb_error check_rule(rb_context *ctx, const rb_modules_input *input, const
 
 rb_error rb_modules_extract(rb_context *ctx, const rb_modules_input *input,
                             const rb_modules_options *options, rb_modules **modules) {
-    rb_modules_options defaults;
     survey s;
     *modules = NULL;
-    if (!options) {
-        rb_modules_options_default(&defaults);
-        options = &defaults;
-    }
-    rb_error err = rb_options_check(ctx, rb_modules_option_table(), options);
+    rb_error err = rb_rows_check(ctx, rb_modules_group()->rows, options);
     err = err ? err : check_rule(ctx, input, options->rule);
     if (err) {
         return err;

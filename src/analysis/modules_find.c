@@ -114,7 +114,8 @@ static rb_error find(rb_context *ctx, const rb_model *model, rb_source *source, 
 }
 
 rb_error rb_modules_find(rb_context *ctx, const rb_model *model, rb_source *source,
-                         const rb_modules_options *options, rb_modules **modules) {
+                         const rb_options *given, rb_modules **modules) {
+    rb_modules_options options;
     *modules = NULL;
     if (!rb_modules_possible(model)) {
         return rb_fail(
@@ -123,9 +124,12 @@ rb_error rb_modules_find(rb_context *ctx, const rb_model *model, rb_source *sour
             "method '%s' does not give",
             rb_model_method(model));
     }
-    double *noise;
-    rb_error err = find_noise(ctx, model, &noise);
-    err = err ? err : find(ctx, model, source, noise, options, modules);
+    double *noise = NULL;
+    rb_error err = rb_options_take(ctx, given, rb_modules_group(), &options);
+    err = err ? err : find_noise(ctx, model, &noise);
+    if (!err) {
+        err = find(ctx, model, source, noise, &options, modules);
+    }
     rb_free(noise);
     if (err) {
         rb_modules_free(*modules);

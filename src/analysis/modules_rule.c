@@ -25,12 +25,10 @@ static const rb_option table[] = {
     {0},
 };
 
-const rb_option *rb_modules_option_table(void) {
-    return table;
-}
-
-void rb_modules_options_default(rb_modules_options *options) {
-    rb_options_default(table, options);
+const rb_option_group *rb_modules_group(void) {
+    static const rb_option_group group = {sizeof(rb_option), "Modules", table,
+                                          sizeof(rb_modules_options), NULL};
+    return &group;
 }
 
 static bool parse_top(const char *text, int64_t *top) {

@@ -11,9 +11,11 @@ static const rb_option table[] = {
     {"generator", 0, RB_OPTION_CHOICE, offsetof(rb_biclusters_options, generator), "rfn", 0, 0,
      "rfn|fabia", "NAME", "whose data: the RFN paper's D1-D9 or FABIA's"},
     {"dataset", 0, RB_OPTION_TEXT, offsetof(rb_biclusters_options, dataset), "D1", 0, 0, NULL,
-     "D1..D9", "rfn: which data set; it fixes how many biclusters are large, and the noise"},
+     "D1..D9", "rfn: which data set; it fixes how many biclusters are large, and the noise",
+     .needs = "generator=rfn"},
     {"rest-sd", 0, RB_OPTION_NUMBER, offsetof(rb_biclusters_options, rest_sd), "0.01", 0, DBL_MAX,
-     NULL, "SD", "rfn: standard deviation outside of a bicluster: 0.01 (set I) or 0.5 (set II)"},
+     NULL, "SD", "rfn: standard deviation outside of a bicluster: 0.01 (set I) or 0.5 (set II)",
+     .needs = "generator=rfn"},
     {"samples", 0, RB_OPTION_INTEGER, offsetof(rb_biclusters_options, samples), "0", 0, INT32_MAX,
      NULL, "N", "number of samples; 0: 100"},
     {"features", 0, RB_OPTION_INTEGER, offsetof(rb_biclusters_options, features), "0", 0, INT32_MAX,
@@ -26,12 +28,10 @@ static const rb_option table[] = {
     {0},
 };
 
-const rb_option *rb_biclusters_option_table(void) {
-    return table;
-}
-
-void rb_biclusters_options_default(rb_biclusters_options *options) {
-    rb_options_default(table, options);
+const rb_option_group *rb_biclusters_group(void) {
+    static const rb_option_group group = {sizeof(rb_option), "Biclusters", table,
+                                          sizeof(rb_biclusters_options), NULL};
+    return &group;
 }
 
 /* 1 .. 9 for "D1" .. "D9", 0 for anything else. */
@@ -42,10 +42,6 @@ static int dataset_number(const char *name) {
 
 static rb_error make_plan(rb_context *ctx, const rb_biclusters_options *options,
                           rb_bicluster_plan *plan) {
-    rb_error err = rb_options_check(ctx, table, options);
-    if (err) {
-        return err;
-    }
     int64_t samples = options->samples ? options->samples : 100;
     if (options->generator == RB_GENERATOR_FABIA) {
         *plan = rb_plan_fabia(samples, options->features ? options->features : 1000);
@@ -84,21 +80,20 @@ static rb_error modules_of(rb_context *ctx, const rb_planted *planted, rb_module
     return err;
 }
 
-rb_error rb_simulate_biclusters(rb_context *ctx, const rb_biclusters_options *options,
-                                rb_matrix **matrix, rb_modules **truth) {
-    rb_biclusters_options defaults;
+rb_error rb_simulate_biclusters(rb_context *ctx, const rb_options *given, rb_matrix **matrix,
+                                rb_modules **truth) {
+    rb_biclusters_options options;
     rb_bicluster_plan plan;
     rb_planted planted;
     *matrix = NULL;
     if (truth) {
         *truth = NULL;
     }
-    if (!options) {
-        rb_biclusters_options_default(&defaults);
-        options = &defaults;
+    rb_error err = rb_options_take(ctx, given, rb_biclusters_group(), &options);
+    err = err ? err : make_plan(ctx, &options, &plan);
+    if (!err) {
+        err = rb_generate_biclusters(ctx, &plan, matrix, &planted);
     }
-    rb_error err = make_plan(ctx, options, &plan);
-    err = err ? err : rb_generate_biclusters(ctx, &plan, matrix, &planted);
     if (err) {
         return err;
     }

@@ -1,4 +1,5 @@
 /* The bars test for the public: options to plan. */
+#include "analysis/options.h"
 #include "data/data.h"
 
 #include <rarebit/simulate.h>
@@ -32,19 +33,13 @@ static const rb_option table[] = {
     {0},
 };
 
-const rb_option *rb_bars_option_table(void) {
-    return table;
-}
-
-void rb_bars_options_default(rb_bars_options *options) {
-    rb_options_default(table, options);
+const rb_option_group *rb_bars_group(void) {
+    static const rb_option_group group = {sizeof(rb_option), "Bars", table, sizeof(rb_bars_options),
+                                          NULL};
+    return &group;
 }
 
 static rb_error make_plan(rb_context *ctx, const rb_bars_options *options, rb_bars_plan *plan) {
-    rb_error err = rb_options_check(ctx, table, options);
-    if (err) {
-        return err;
-    }
     if (options->width > options->size) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT,
                        "width is %lld, but must be at most the size of the picture, %lld",
@@ -81,17 +76,16 @@ static void give(rb_matrix *matrix, rb_matrix **to) {
     }
 }
 
-rb_error rb_simulate_bars(rb_context *ctx, const rb_bars_options *options, rb_matrix **matrix,
+rb_error rb_simulate_bars(rb_context *ctx, const rb_options *given, rb_matrix **matrix,
                           rb_matrix **fields, rb_matrix **states) {
-    rb_bars_options defaults;
+    rb_bars_options options;
     rb_bars_plan plan;
     rb_matrix *samples = NULL, *bars = NULL, *present = NULL;
-    if (!options) {
-        rb_bars_options_default(&defaults);
-        options = &defaults;
+    rb_error err = rb_options_take(ctx, given, rb_bars_group(), &options);
+    err = err ? err : make_plan(ctx, &options, &plan);
+    if (!err) {
+        err = rb_generate_bars(ctx, &plan, &samples, &bars, &present);
     }
-    rb_error err = make_plan(ctx, options, &plan);
-    err = err ? err : rb_generate_bars(ctx, &plan, &samples, &bars, &present);
     give(samples, matrix);
     give(bars, fields);
     give(present, states);

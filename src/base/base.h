@@ -185,6 +185,56 @@ int rb_parse_shape(const char *text, int64_t *sizes, int most);
 /* Reads "0:10": two finite numbers, the smaller first. */
 bool rb_parse_range(const char *text, double *low, double *high);
 
+/* ---- option rows and the structs that they describe (rows.c) ---- */
+
+/* Fills the struct with the defaults of the rows. */
+void rb_rows_default(const rb_option *rows, void *fields);
+/* The row of a name ("eta") or NULL. */
+const rb_option *rb_rows_find(const rb_option *rows, const char *name);
+/* Sets one field from text, to which it may point. RB_ERROR_ARGUMENT names option, value and legal
+ * range. */
+rb_error rb_rows_set(rb_context *ctx, const rb_option *rows, void *fields, const char *name,
+                     const char *value);
+/* Checks every field against its range. */
+rb_error rb_rows_check(rb_context *ctx, const rb_option *rows, const void *fields);
+/* The value of a row as text; in scratch, of RB_ROW_TEXT bytes, unless the field has one. */
+enum { RB_ROW_TEXT = 64 };
+const char *rb_row_text(const rb_option *row, const void *fields, char *scratch);
+
+/* ---- the options handle (options.c) ---- */
+
+typedef struct rb_option_state rb_option_state;
+
+typedef struct rb_option_part {
+    const rb_option_group *key; /* who asks for the fields of this group gets these */
+    rb_option_group group;
+    void *fields;
+    rb_option_state *states; /* one per row; NULL: all are set, and nothing is owned */
+} rb_option_part;
+
+enum { RB_OPTION_PARTS = 12 };
+
+struct rb_options {
+    const struct rb_method *method; /* whose options the first part has; or NULL */
+    int n_parts;
+    rb_option_part parts[RB_OPTION_PARTS];
+};
+
+/* Are the rows sound, and their defaults legal? */
+rb_error rb_group_check(rb_context *ctx, const rb_option_group *group);
+/* As rb_options_add, of a group that is sound. */
+rb_error rb_options_add_part(rb_context *ctx, rb_options *options, const rb_option_group *group);
+/* From here on there is no such option. */
+void rb_options_hide(rb_options *options, const char *name);
+/* Fills the struct of a group from a handle, or with its defaults where that is NULL or has no such
+ * group, and checks it. */
+rb_error rb_options_take(rb_context *ctx, const rb_options *options, const rb_option_group *group,
+                         void *fields);
+/* A copy in which the rules have given their values to what was not set, but to those in `but`
+ * (NULL-terminated, or NULL), and that is checked. The original must outlive it. */
+rb_error rb_options_ready(rb_context *ctx, const rb_options *options, const char *const *but,
+                          rb_options **ready);
+
 /* ---- CRC-32, as gzip has it (crc32.c) ---- */
 
 /* Constants of the calculation, made by rb_crc32_prepare in some microseconds; then only read. */

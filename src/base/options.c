@@ -1,319 +1,408 @@
-/* Option tables: defaults, text to value and back, checks, and the words for legal ranges. */
+/* The options handle: groups of rows, the struct of each group, and which rows were set. */
 #include "base.h"
 
-#include <errno.h>
-#include <float.h>
-#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-const rb_option *rb_options_find(const rb_option *table, const char *name) {
-    for (const rb_option *row = table; row->name; row++) {
-        if (strcmp(row->name, name) == 0) {
-            return row;
+/* Whether an option was set, and the copy of its text. */
+struct rb_option_state {
+    bool set, hidden;
+    char *text;
+};
+
+/* Where an option is. */
+typedef struct place {
+    const rb_option_part *part;
+    const rb_option *row;   /* NULL: there is no such option */
+    rb_option_state *state; /* NULL: all of the part are set */
+} place;
+
+static place find(const rb_options *options, const char *name) {
+    for (int p = 0; p < options->n_parts; p++) {
+        const rb_option_part *part = &options->parts[p];
+        const rb_option *row = rb_rows_find(part->group.rows, name);
+        rb_option_state *state = row && part->states ? &part->states[row - part->group.rows] : NULL;
+        if (row && !(state && state->hidden)) {
+            return (place){part, row, state};
+        }
+    }
+    return (place){0};
+}
+
+static bool is_set(const place *at) {
+    return at->row && (!at->state || at->state->set);
+}
+
+static rb_error no_option(rb_context *ctx, const char *name) {
+    return rb_fail(ctx, RB_ERROR_ARGUMENT, "there is no option '%s'", name);
+}
+
+static int64_t count_rows(const rb_option *rows) {
+    int64_t count = 0;
+    while (rows[count].name) {
+        count++;
+    }
+    return count;
+}
+
+/* ---- groups ---- */
+
+rb_error rb_group_check(rb_context *ctx, const rb_option_group *group) {
+    static const size_t sizes[] = {sizeof(int64_t), sizeof(double),    sizeof(int),   sizeof(bool),
+                                   sizeof(char *),  sizeof(rb_values), sizeof(double)};
+    if (group->row_size != sizeof(rb_option)) {
+        return rb_fail(ctx, RB_ERROR_ARGUMENT,
+                       "the options of '%s' were built for another version of the library: a row "
+                       "has %zu bytes instead of %zu",
+                       group->title, group->row_size, sizeof(rb_option));
+    }
+    char *fields = rb_alloc_zero(ctx, 1, group->bytes);
+    rb_error err = fields ? RB_OK : RB_ERROR_MEMORY;
+    for (const rb_option *row = group->rows; !err && row->name; row++) {
+        const char *wrong = NULL;
+        if ((unsigned)row->kind >= sizeof sizes / sizeof *sizes) {
+            wrong = "has no kind that there is";
+        } else if (row->offset + sizes[row->kind] > group->bytes) {
+            wrong = "lies beyond the end of its struct";
+        } else if (row->kind == RB_OPTION_CHOICE && !row->choices) {
+            wrong = "has no choices";
+        } else if (!row->fallback && row->kind != RB_OPTION_TEXT) {
+            wrong = "has no default";
+        }
+        if (wrong) {
+            err = rb_fail(ctx, RB_ERROR_ARGUMENT, "the option '%s' of '%s' %s", row->name,
+                          group->title, wrong);
+        } else if (row->fallback) {
+            err = rb_rows_set(ctx, group->rows, fields, row->name, row->fallback);
+        }
+    }
+    rb_free(fields);
+    return err;
+}
+
+rb_error rb_options_add_part(rb_context *ctx, rb_options *options, const rb_option_group *group) {
+    int64_t count = count_rows(group->rows);
+    if (options->n_parts == RB_OPTION_PARTS) {
+        return rb_fail(ctx, RB_ERROR_ARGUMENT, "there are %d groups of options: no more can be had",
+                       RB_OPTION_PARTS);
+    }
+    for (const rb_option *row = group->rows; row->name; row++) {
+        if (find(options, row->name).row) {
+            return rb_fail(ctx, RB_ERROR_ARGUMENT, "there is an option '%s' already", row->name);
+        }
+    }
+    rb_option_part part = {.key = group,
+                           .group = *group,
+                           .fields = rb_alloc_zero(ctx, 1, group->bytes),
+                           .states = rb_alloc_zero(ctx, count, sizeof *part.states)};
+    if (!part.fields || !part.states) {
+        rb_free(part.fields);
+        rb_free(part.states);
+        return RB_ERROR_MEMORY;
+    }
+    rb_rows_default(group->rows, part.fields);
+    options->parts[options->n_parts++] = part;
+    return RB_OK;
+}
+
+rb_error rb_options_add(rb_context *ctx, rb_options *options, const rb_option_group *group) {
+    rb_error err = rb_group_check(ctx, group);
+    return err ? err : rb_options_add_part(ctx, options, group);
+}
+
+void rb_options_hide(rb_options *options, const char *name) {
+    place at = find(options, name);
+    if (at.state) {
+        at.state->hidden = true;
+    }
+}
+
+void rb_options_free(rb_options *options) {
+    for (int p = 0; options && p < options->n_parts; p++) {
+        rb_option_part *part = &options->parts[p];
+        for (int64_t i = 0; part->group.rows[i].name; i++) {
+            rb_free(part->states[i].text);
+        }
+        rb_free(part->states);
+        rb_free(part->fields);
+    }
+    rb_free(options);
+}
+
+const void *rb_options_fields(const rb_options *options, const rb_option_group *group) {
+    for (int p = 0; options && p < options->n_parts; p++) {
+        if (options->parts[p].key == group) {
+            return options->parts[p].fields;
         }
     }
     return NULL;
 }
 
-/* Index of `value` among "a|b|c", or -1. */
-static int choice_index(const char *choices, const char *value) {
-    size_t length = strlen(value);
-    int index = 0;
-    for (const char *word = choices; *word; index++) {
-        size_t span = strcspn(word, "|");
-        if (span == length && memcmp(word, value, length) == 0) {
-            return index;
-        }
-        word += span + (word[span] == '|');
-    }
-    return -1;
+/* Does "activation=leaky" hold, or "dropout": a value other than 0 and not empty? */
+static bool holds(const rb_options *options, const char *condition) {
+    char name[64], value[RB_ROW_TEXT];
+    size_t length = strcspn(condition, "=");
+    snprintf(name, sizeof name, "%.*s", (int)length, condition);
+    rb_options_get(options, name, value, sizeof value);
+    return condition[length] ? strcmp(value, condition + length + 1) == 0
+                             : *value && strcmp(value, "0") != 0;
 }
 
-/* Copies the index-th word of "a|b|c"; false when there is none. */
-static bool choice_name(const char *choices, int index, char *buffer, size_t size) {
-    const char *word = choices;
-    while (index > 0 && *word) {
-        word += strcspn(word, "|");
-        word += *word == '|';
-        index--;
-    }
-    if (index != 0 || !*word) {
-        return false;
-    }
-    snprintf(buffer, size, "%.*s", (int)strcspn(word, "|"), word);
-    return true;
-}
-
-/* A factor of a thousand by its letter; 1 for the end of the text, 0 for anything else. */
-static double suffix_factor(const char *suffix) {
-    if (*suffix && suffix[1]) {
-        return 0;
-    }
-    switch (*suffix) {
-    case '\0':
-        return 1;
-    case 'k':
-    case 'K':
-        return 1e3;
-    case 'M':
-        return 1e6;
-    case 'G':
-        return 1e9;
-    default:
-        return 0;
-    }
-}
-
-static bool parse_integer(const char *text, int64_t *value) {
-    char *end;
-    errno = 0;
-    long long whole = strtoll(text, &end, 10);
-    double factor = suffix_factor(end);
-    int64_t product;
-    if (end == text || errno || factor == 0 ||
-        __builtin_mul_overflow((int64_t)whole, (int64_t)factor, &product)) {
-        return false;
-    }
-    *value = product;
-    return true;
-}
-
-static bool parse_number(const char *text, double *value) {
-    double number = 0;
-    const char *end = rb_number_scan(text, text + strlen(text), &number);
-    double factor = end ? suffix_factor(end) : 0;
-    if (factor == 0 || !isfinite(number)) {
-        return false;
-    }
-    *value = number * factor;
-    return true;
-}
-
-static bool parse_flag(const char *text, bool *value) {
-    *value = strcmp(text, "true") == 0 || strcmp(text, "yes") == 0 || strcmp(text, "1") == 0;
-    return *value || strcmp(text, "false") == 0 || strcmp(text, "no") == 0 ||
-           strcmp(text, "0") == 0;
-}
-
-static bool within(const rb_option *row, double value) {
-    return value >= row->minimum && value <= row->maximum;
-}
-
-/* Is the value of the field legal? */
-static bool in_range(const rb_option *row, const void *field) {
-    char word[64];
-    switch (row->kind) {
-    case RB_OPTION_INTEGER:
-        return (double)*(const int64_t *)field >= row->minimum &&
-               (double)*(const int64_t *)field <= row->maximum;
-    case RB_OPTION_NUMBER:
-    case RB_OPTION_SECONDS:
-        return within(row, *(const double *)field);
-    case RB_OPTION_CHOICE:
-        return *(const int *)field >= 0 &&
-               choice_name(row->choices, *(const int *)field, word, sizeof word);
-    case RB_OPTION_FLAG:
-    case RB_OPTION_TEXT:
-        return true;
-    case RB_OPTION_VALUES: {
-        const rb_values *values = field;
-        return values->matrix || (!values->file && within(row, values->value));
-    }
-    }
-    return false;
-}
-
-/* Reads text into a field; false when the text is no legal value. */
-static bool assign(const rb_option *row, void *field, const char *text) {
-    switch (row->kind) {
-    case RB_OPTION_INTEGER: {
-        int64_t value;
-        if (!parse_integer(text, &value) || !in_range(row, &value)) {
-            return false;
-        }
-        *(int64_t *)field = value;
-        return true;
-    }
-    case RB_OPTION_NUMBER: {
-        double value;
-        if (!parse_number(text, &value) || !in_range(row, &value)) {
-            return false;
-        }
-        *(double *)field = value;
-        return true;
-    }
-    case RB_OPTION_SECONDS: {
-        double value;
-        bool has_unit;
-        if (!rb_parse_seconds(text, &value, &has_unit) || !in_range(row, &value)) {
-            return false;
-        }
-        *(double *)field = value;
-        return true;
-    }
-    case RB_OPTION_CHOICE: {
-        int index = choice_index(row->choices, text);
-        if (index < 0) {
-            return false;
-        }
-        *(int *)field = index;
-        return true;
-    }
-    case RB_OPTION_FLAG: {
-        bool value;
-        if (!parse_flag(text, &value)) {
-            return false;
-        }
-        *(bool *)field = value;
-        return true;
-    }
-    case RB_OPTION_TEXT:
-        *(const char **)field = text;
-        return true;
-    case RB_OPTION_VALUES: {
-        rb_values values = {0};
-        if (!parse_number(text, &values.value)) {
-            values.file = text;
-        }
-        if (*text == '\0' || (!values.file && !in_range(row, &values))) {
-            return false;
-        }
-        *(rb_values *)field = values;
-        return true;
-    }
-    }
-    return false;
-}
-
-void rb_options_default(const rb_option *table, void *options) {
-    for (const rb_option *row = table; row->name; row++) {
-        void *field = (char *)options + row->offset;
-        if (row->fallback) {
-            assign(row, field, row->fallback);
-        } else {
-            *(const char **)field = NULL;
+/* Options of a part that are set to another value than their default, and do nothing. */
+static rb_error check_needs(rb_context *ctx, const rb_options *options,
+                            const rb_option_part *part) {
+    for (const rb_option *row = part->group.rows; row->name; row++) {
+        char scratch[RB_ROW_TEXT];
+        const char *value = rb_row_text(row, part->fields, scratch);
+        bool other = !row->fallback || strcmp(value, row->fallback) != 0;
+        if (row->needs && other && rb_options_is_set(options, row->name) &&
+            !holds(options, row->needs)) {
+            int length = (int)strcspn(row->needs, "=");
+            const char *rest = row->needs + length;
+            return rb_fail(ctx, RB_ERROR_ARGUMENT,
+                           "%s is given, but does nothing without %.*s%s%s; leave it out, or "
+                           "give both",
+                           row->name, length, row->needs, *rest ? " " : "", *rest ? rest + 1 : "");
         }
     }
+    return RB_OK;
 }
 
-rb_error rb_options_set(rb_context *ctx, const rb_option *table, void *options, const char *name,
-                        const char *value) {
-    const rb_option *row = rb_options_find(table, name);
-    if (!row) {
-        return rb_fail(ctx, RB_ERROR_ARGUMENT, "there is no option '%s'", name);
+rb_error rb_options_take(rb_context *ctx, const rb_options *options, const rb_option_group *group,
+                         void *fields) {
+    memset(fields, 0, group->bytes);
+    rb_rows_default(group->rows, fields);
+    for (int p = 0; options && p < options->n_parts; p++) {
+        const rb_option_part *part = &options->parts[p];
+        if (part->key == group) {
+            memcpy(fields, part->fields, group->bytes);
+            rb_error err = check_needs(ctx, options, part);
+            return err ? err : rb_rows_check(ctx, group->rows, fields);
+        }
     }
-    if (!assign(row, (char *)options + row->offset, value)) {
+    return RB_OK;
+}
+
+/* ---- values ---- */
+
+/* A text stays in the handle as long as the field points to it. */
+static rb_error put(rb_context *ctx, const place *at, const char *text) {
+    bool points = at->row->kind == RB_OPTION_TEXT || at->row->kind == RB_OPTION_VALUES;
+    char *copy = points ? rb_copy_text(ctx, text) : NULL;
+    if (points && !copy) {
+        return RB_ERROR_MEMORY;
+    }
+    rb_error err =
+        rb_rows_set(ctx, at->part->group.rows, at->part->fields, at->row->name, copy ? copy : text);
+    char *gone = err ? copy : at->state->text;
+    if (!err) {
+        at->state->text = copy;
+    }
+    rb_free(gone);
+    return err;
+}
+
+rb_error rb_options_set(rb_context *ctx, rb_options *options, const char *name, const char *text) {
+    place at = find(options, name);
+    if (!at.row) {
+        return no_option(ctx, name);
+    }
+    rb_error err = put(ctx, &at, text);
+    at.state->set |= !err;
+    return err;
+}
+
+/* Numbers go the way of their text, which gives the same bits. */
+static rb_error set_number(rb_context *ctx, rb_options *options, const char *name,
+                           const char *text) {
+    place at = find(options, name);
+    if (!at.row) {
+        return no_option(ctx, name);
+    }
+    rb_option_kind kind = at.row->kind;
+    if (kind == RB_OPTION_CHOICE || kind == RB_OPTION_FLAG || kind == RB_OPTION_TEXT) {
         char range[256];
-        rb_options_range(row, range, sizeof range);
-        return rb_fail(ctx, RB_ERROR_ARGUMENT, "%s is '%s', but must be %s", name, value, range);
+        rb_options_range(at.row, range, sizeof range);
+        return rb_fail(ctx, RB_ERROR_ARGUMENT, "%s is no number, but %s", name, range);
     }
+    return rb_options_set(ctx, options, name, text);
+}
+
+rb_error rb_options_set_integer(rb_context *ctx, rb_options *options, const char *name,
+                                int64_t value) {
+    char text[32];
+    snprintf(text, sizeof text, "%lld", (long long)value);
+    return set_number(ctx, options, name, text);
+}
+
+rb_error rb_options_set_number(rb_context *ctx, rb_options *options, const char *name,
+                               double value) {
+    char text[32];
+    rb_print(text, sizeof text, "%.17g", value);
+    return set_number(ctx, options, name, text);
+}
+
+rb_error rb_options_set_matrix(rb_context *ctx, rb_options *options, const char *name,
+                               const rb_matrix *matrix) {
+    place at = find(options, name);
+    if (!at.row) {
+        return no_option(ctx, name);
+    }
+    if (at.row->kind != RB_OPTION_VALUES) {
+        return rb_fail(ctx, RB_ERROR_ARGUMENT, "%s cannot be a matrix", name);
+    }
+    ((rb_values *)((char *)at.part->fields + at.row->offset))->matrix = matrix;
+    at.state->set = true;
     return RB_OK;
 }
 
-/* The shortest of the two forms that reads back to the same bits. */
-static void print_number(double value, char *buffer, size_t size) {
-    double back = NAN;
-    rb_print(buffer, size, "%.15g", value);
-    if (!rb_number_scan(buffer, buffer + strlen(buffer), &back) || back != value) {
-        rb_print(buffer, size, "%.17g", value);
+/* Takes "name=value" off the text; false at its end. */
+static bool next_pair(char **text, char **name, char **value) {
+    *name = *text + strspn(*text, " ");
+    char *end = *name + strcspn(*name, " ");
+    *text = end + (*end == ' ');
+    *end = '\0';
+    char *equals = strchr(*name, '=');
+    *value = equals ? equals + 1 : end;
+    if (equals) {
+        *equals = '\0';
     }
+    return **name != '\0';
 }
 
-void rb_options_get(const rb_option *row, const void *options, char *buffer, size_t size) {
-    const void *field = (const char *)options + row->offset;
-    buffer[0] = '\0';
-    switch (row->kind) {
-    case RB_OPTION_INTEGER:
-        snprintf(buffer, size, "%lld", (long long)*(const int64_t *)field);
-        return;
-    case RB_OPTION_NUMBER:
-    case RB_OPTION_SECONDS:
-        print_number(*(const double *)field, buffer, size);
-        return;
-    case RB_OPTION_CHOICE:
-        choice_name(row->choices, *(const int *)field, buffer, size);
-        return;
-    case RB_OPTION_FLAG:
-        snprintf(buffer, size, "%s", *(const bool *)field ? "true" : "false");
-        return;
-    case RB_OPTION_TEXT:
-        if (*(const char *const *)field) {
-            snprintf(buffer, size, "%s", *(const char *const *)field);
-        }
-        return;
-    case RB_OPTION_VALUES: {
-        const rb_values *values = field;
-        if (values->file) {
-            snprintf(buffer, size, "%s", values->file);
-        } else if (values->matrix) {
-            snprintf(buffer, size, "matrix");
-        } else {
-            print_number(values->value, buffer, size);
-        }
-        return;
+rb_error rb_options_set_all(rb_context *ctx, rb_options *options, const char *format, ...) {
+    char text[2048], *rest = text, *name, *value;
+    va_list list;
+    va_start(list, format);
+    int length = rb_print_list(text, sizeof text, format, list);
+    va_end(list);
+    if (length < 0 || length >= (int)sizeof text) {
+        return rb_fail(ctx, RB_ERROR_ARGUMENT,
+                       "options of more than %zu characters must be set one by one", sizeof text);
     }
+    rb_error err = RB_OK;
+    while (!err && next_pair(&rest, &name, &value)) {
+        err = rb_options_set(ctx, options, name, value);
     }
+    return err;
 }
 
-rb_error rb_options_check(rb_context *ctx, const rb_option *table, const void *options) {
-    for (const rb_option *row = table; row->name; row++) {
-        if (!in_range(row, (const char *)options + row->offset)) {
-            char value[64], range[256];
-            rb_options_get(row, options, value, sizeof value);
-            rb_options_range(row, range, sizeof range);
-            return rb_fail(ctx, RB_ERROR_ARGUMENT, "%s is '%s', but must be %s", row->name, value,
-                           range);
-        }
+int64_t rb_options_get(const rb_options *options, const char *name, char *buffer, size_t size) {
+    place at = find(options, name);
+    char scratch[RB_ROW_TEXT];
+    const char *text = at.row ? rb_row_text(at.row, at.part->fields, scratch) : "";
+    if (size > 0) {
+        snprintf(buffer, size, "%s", text);
     }
-    return RB_OK;
+    return at.row ? (int64_t)strlen(text) : -1;
 }
 
-/* "rms, sd or none" */
-static void list_choices(const char *choices, char *buffer, size_t size) {
-    size_t used = 0;
-    buffer[0] = '\0';
-    for (const char *word = choices; *word && used < size;) {
-        size_t span = strcspn(word, "|");
-        bool last = word[span] == '\0';
-        bool first = word == choices;
-        const char *join = first ? "" : last ? " or " : ", ";
-        used += (size_t)snprintf(buffer + used, size - used, "%s%.*s", join, (int)span, word);
-        word += span + !last;
-    }
+bool rb_options_is_set(const rb_options *options, const char *name) {
+    place at = find(options, name);
+    return is_set(&at);
 }
 
-void rb_options_range(const rb_option *row, char *buffer, size_t size) {
-    const char *noun = row->kind == RB_OPTION_INTEGER ? "a whole number" : "a number";
-    switch (row->kind) {
-    case RB_OPTION_INTEGER:
-    case RB_OPTION_NUMBER:
-    case RB_OPTION_VALUES: {
-        char low[64] = "", high[64] = "";
-        if (row->minimum == DBL_MIN) {
-            snprintf(low, sizeof low, " above 0");
-        } else if (row->minimum > -DBL_MAX) {
-            rb_print(low, sizeof low, " of at least %.15g", row->minimum);
-        }
-        if (row->maximum < (row->kind == RB_OPTION_INTEGER ? 9e18 : DBL_MAX)) {
-            rb_print(high, sizeof high, "%s at most %.15g", low[0] ? " and" : " of", row->maximum);
-        }
-        const char *file = row->kind == RB_OPTION_VALUES ? ", or a file of numbers" : "";
-        snprintf(buffer, size, "%s%s%s%s", noun, low, high, file);
-        return;
+const char *rb_options_text(const rb_options *options, const char *name) {
+    place at = find(options, name);
+    const void *field = at.row ? (const char *)at.part->fields + at.row->offset : NULL;
+    if (at.row && at.row->kind == RB_OPTION_VALUES) {
+        return ((const rb_values *)field)->file;
     }
-    case RB_OPTION_CHOICE:
-        list_choices(row->choices, buffer, size);
-        return;
-    case RB_OPTION_FLAG:
-        snprintf(buffer, size, "true or false");
-        return;
-    case RB_OPTION_SECONDS:
-        snprintf(buffer, size, "a time, such as 90s, 5m or 2h");
-        return;
-    case RB_OPTION_TEXT:
-        snprintf(buffer, size, "a text");
-        return;
+    return at.row && at.row->kind == RB_OPTION_TEXT ? *(const char *const *)field : NULL;
+}
+
+rb_error rb_options_row(const rb_options *options, int64_t index, rb_option *row, size_t size) {
+    rb_option found = {0};
+    for (int p = 0; p < options->n_parts && !found.name; p++) {
+        const rb_option_part *part = &options->parts[p];
+        for (int64_t i = 0; part->group.rows[i].name && !found.name; i++) {
+            bool hidden = part->states && part->states[i].hidden;
+            if (!hidden && index-- == 0) {
+                found = part->group.rows[i];
+                found.group = part->group.title;
+            }
+        }
     }
+    memset(row, 0, size);
+    memcpy(row, &found, size < sizeof found ? size : sizeof found);
+    return found.name ? RB_OK : RB_ERROR_ARGUMENT;
+}
+
+/* ---- rules ---- */
+
+static bool among(const char *const *names, const char *name) {
+    for (; names && *names; names++) {
+        if (strcmp(*names, name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Gives options that are not set the values of a rule, but to those in `but`. */
+static rb_error apply(rb_context *ctx, rb_options *options, const rb_option_rule *rule,
+                      const char *const *but) {
+    char *copy = rb_copy_text(ctx, rule->then), *rest = copy, *name, *value;
+    char kept[256] = "";
+    rb_error err = copy ? RB_OK : RB_ERROR_MEMORY;
+    while (!err && next_pair(&rest, &name, &value)) {
+        place at = find(options, name);
+        if (at.row && !is_set(&at) && among(but, name)) {
+            size_t used = strlen(kept);
+            snprintf(kept + used, sizeof kept - used, "%s%s", used ? ", " : "", name);
+        } else if (at.row && !is_set(&at)) {
+            err = put(ctx, &at, value);
+        }
+    }
+    rb_free(copy);
+    if (!err && *kept) {
+        rb_log(ctx, RB_LOG_INFO, "of %s these are as the model to start from has them: %s",
+               rule->when, kept);
+    }
+    return err;
+}
+
+/* A handle of its own with the same values; texts stay where they are. */
+static rb_error copy_options(rb_context *ctx, const rb_options *from, rb_options **copy) {
+    *copy = rb_alloc_zero(ctx, 1, sizeof **copy);
+    rb_error err = *copy ? RB_OK : RB_ERROR_MEMORY;
+    for (int p = 0; !err && p < from->n_parts; p++) {
+        const rb_option_part *part = &from->parts[p];
+        err = rb_options_add_part(ctx, *copy, &part->group);
+        if (err) {
+            break;
+        }
+        rb_option_part *to = &(*copy)->parts[p];
+        to->key = part->key;
+        memcpy(to->fields, part->fields, part->group.bytes);
+        for (int64_t i = 0; part->group.rows[i].name; i++) {
+            to->states[i].set = !part->states || part->states[i].set;
+            to->states[i].hidden = part->states && part->states[i].hidden;
+        }
+    }
+    if (!err) {
+        (*copy)->method = from->method;
+    }
+    return err;
+}
+
+rb_error rb_options_ready(rb_context *ctx, const rb_options *options, const char *const *but,
+                          rb_options **ready) {
+    rb_error err = copy_options(ctx, options, ready);
+    for (int p = 0; !err && p < options->n_parts; p++) {
+        const rb_option_rule *rule = options->parts[p].group.rules;
+        for (; !err && rule && rule->when; rule++) {
+            err = holds(*ready, rule->when) ? apply(ctx, *ready, rule, but) : RB_OK;
+        }
+    }
+    for (int p = 0; !err && p < options->n_parts; p++) {
+        const rb_option_part *part = &(*ready)->parts[p];
+        err = rb_rows_check(ctx, part->group.rows, part->fields);
+        err = err ? err : check_needs(ctx, *ready, part);
+    }
+    if (err) {
+        rb_options_free(*ready);
+        *ready = NULL;
+    }
+    return err;
 }

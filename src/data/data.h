@@ -241,6 +241,20 @@ double rb_block_squares(const rb_block *block, int64_t *values);
 /* Adds the squares of each feature to its sum, on all threads and in the order of the samples. */
 void rb_block_feature_squares(rb_context *ctx, const rb_block *block, double *sums);
 
+/* The options of rarebit/preprocess.h. */
+typedef struct rb_preprocess_options {
+    int missing;   /* rb_missing: what to do with NaN; a feature's mean or median of the rest; or
+                    * leave it out */
+    double totals; /* scale each sample to this sum of values, none of which may be below 0;
+                    * 0: leave it */
+    bool log1p;    /* log(1 + x), after the totals; values must be above -1 */
+    int64_t top_variance; /* keep this many features of largest variance; 0: all */
+    int centre;           /* rb_centre: what is subtracted from each feature */
+    int scale; /* rb_scale: what each feature is divided by (1/n variance); constant: 1 */
+} rb_preprocess_options;
+
+extern const rb_option_group rb_preprocess_group;
+
 /* Fitted preprocessing: plain numbers, so that a model can store it. Order: samples are scaled to
  * totals, log1p, missing values filled (or kept as NaN), features selected, centred, scaled. */
 typedef struct rb_preprocess {

@@ -504,11 +504,11 @@ rb_error rb_preprocess_fit(rb_context *ctx, const rb_preprocess_options *options
                            rb_preprocess **out) {
     *out = NULL;
     rb_preprocess_options chosen;
-    rb_preprocess_options_default(&chosen);
+    rb_rows_default(rb_preprocess_group.rows, &chosen);
     if (options) {
         chosen = *options;
     }
-    rb_error err = rb_options_check(ctx, rb_preprocess_option_table(), &chosen);
+    rb_error err = rb_rows_check(ctx, rb_preprocess_group.rows, &chosen);
     if (err) {
         return err;
     }

@@ -28,10 +28,5 @@ static const rb_option table[] = {
     {0},
 };
 
-const rb_option *rb_preprocess_option_table(void) {
-    return table;
-}
-
-void rb_preprocess_options_default(rb_preprocess_options *options) {
-    rb_options_default(table, options);
-}
+const rb_option_group rb_preprocess_group = {sizeof(rb_option), "Preprocessing", table,
+                                             sizeof(rb_preprocess_options), NULL};

@@ -23,8 +23,6 @@ static rb_error read_every(rb_context *ctx, const char *text, rb_checkpoint *che
 }
 
 rb_error rb_checkpoint_begin(rb_context *ctx, const rb_checkpoint_options *options, rb_run *run) {
-    rb_checkpoint_options defaults;
-    rb_checkpoint_options_default(&defaults);
     if (!options || !options->checkpoint) {
         return RB_OK;
     }
@@ -39,9 +37,8 @@ rb_error rb_checkpoint_begin(rb_context *ctx, const rb_checkpoint_options *optio
                        "librarebit-io for it first");
     }
     rb_checkpoint *checkpoint = &run->checkpoint;
-    const char *every = options->checkpoint_every;
     checkpoint->store = ctx->checkpoints;
-    rb_error err = read_every(ctx, every ? every : defaults.checkpoint_every, checkpoint);
+    rb_error err = read_every(ctx, options->checkpoint_every, checkpoint);
     err = err ? err : checkpoint->store->lock(ctx, options->checkpoint, &checkpoint->lock);
     if (err) {
         return err;

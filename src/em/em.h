@@ -8,6 +8,14 @@ typedef struct rb_run rb_run;
 
 #pragma GCC visibility push(default) /* for the libraries above: cmake/Libraries.cmake */
 
+extern const rb_option_group rb_fit_group, rb_checkpoint_group;
+
+/* The options of checkpoints; they say nothing about the result. */
+typedef struct rb_checkpoint_options {
+    const char *checkpoint;
+    const char *checkpoint_every; /* iterations ("100") or seconds ("60s") */
+} rb_checkpoint_options;
+
 /* Where a fit is written down to go on from, and when. */
 typedef struct rb_checkpoint {
     const char *path; /* NULL: nowhere */

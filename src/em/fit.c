@@ -6,40 +6,30 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The options as they will be used; `own` is a copy of the method's. */
+/* The options as they will be used: in a copy, of which `own` is the method's struct. */
 struct chosen {
+    rb_options *options;
     const rb_method *method;
-    rb_fit_options fit;
     void *own;
+    const rb_fit_options *fit;
+    const rb_preprocess_options *preprocess;
 };
 
-static rb_error choose(rb_context *ctx, const char *name, const void *options,
-                       const rb_fit_options *fit, struct chosen *chosen) {
-    *chosen = (struct chosen){.method = rb_find_method(ctx, name)};
+static rb_error choose(rb_context *ctx, const rb_options *options, const rb_model *start,
+                       struct chosen *chosen) {
+    *chosen = (struct chosen){.method = options->method};
     if (!chosen->method) {
-        return rb_fail(ctx, RB_ERROR_ARGUMENT, "there is no method '%s'", name);
+        return rb_fail(ctx, RB_ERROR_ARGUMENT,
+                       "the options are those of no method; rb_options_new takes its name");
     }
-    rb_fit_options_default(&chosen->fit);
-    if (fit) {
-        chosen->fit = *fit;
+    const char *const *but = start ? chosen->method->start_options : NULL;
+    rb_error err = rb_options_ready(ctx, options, but, &chosen->options);
+    if (!err) {
+        chosen->own = chosen->options->parts[0].fields;
+        chosen->fit = rb_options_fields(chosen->options, &rb_fit_group);
+        chosen->preprocess = rb_options_fields(chosen->options, &rb_preprocess_group);
     }
-    rb_error err = rb_options_check(ctx, rb_fit_option_table(), &chosen->fit);
-    if (err) {
-        return err;
-    }
-    if (options && (err = rb_options_check(ctx, chosen->method->options, options)) != RB_OK) {
-        return err;
-    }
-    chosen->own = rb_alloc_zero(ctx, 1, chosen->method->options_size);
-    if (!chosen->own) {
-        return RB_ERROR_MEMORY;
-    }
-    if (options) {
-        memcpy(chosen->own, options, chosen->method->options_size);
-    } else {
-        rb_options_default(chosen->method->options, chosen->own);
-    }
-    return RB_OK;
+    return err;
 }
 
 /* Also settles what options leave to the problem. */
@@ -49,13 +39,13 @@ static rb_problem describe(rb_context *ctx, struct chosen *chosen, int64_t n_sam
         .n_samples = n_samples,
         .own = n_samples,
         .n_features = n_features,
+        .type = (rb_type)chosen->fit->precision,
         .decay = 1,
-        .type = (rb_type)chosen->fit.precision,
         .sparse = sparse,
-        .fit = &chosen->fit,
+        .fit = chosen->fit,
         .method = chosen->method,
     };
-    int64_t batch = chosen->fit.batch_size;
+    int64_t batch = chosen->fit->batch_size;
     problem.batch_samples = batch > 0 && batch < n_samples ? batch : n_samples;
     if (chosen->method->resolve) {
         chosen->method->resolve(&problem, chosen->own);
@@ -79,17 +69,17 @@ static rb_error check_start(rb_context *ctx, const struct chosen *chosen, const 
                        "the model to start from is of method '%s', but '%s' is to be fitted",
                        start->method->name, method->name);
     }
-    if (chosen->fit.restarts > 1) {
+    if (chosen->fit->restarts > 1) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT,
                        "restarts is %lld, but every fit that starts from a model is the same; "
                        "leave it at 1",
-                       (long long)chosen->fit.restarts);
+                       (long long)chosen->fit->restarts);
     }
     for (const char *const *name = method->start_options; name && *name; name++) {
-        const rb_option *row = rb_options_find(method->options, *name);
+        const rb_option *row = rb_rows_find(method->options, *name);
         const char *before = rb_model_attribute(start, *name);
-        char value[64];
-        rb_options_get(row, chosen->own, value, sizeof value);
+        char scratch[RB_ROW_TEXT];
+        const char *value = rb_row_text(row, chosen->own, scratch);
         bool same = before && strcmp(value, before) == 0 && !is_matrix(row, chosen->own);
         if (strcmp(value, row->fallback) != 0 && !same) {
             return rb_fail(ctx, RB_ERROR_ARGUMENT,
@@ -135,7 +125,7 @@ static rb_error record_values(rb_context *ctx, rb_model *model, const rb_option 
 static rb_error record(rb_context *ctx, rb_model *model, const struct chosen *chosen,
                        const rb_run *run, int64_t restart) {
     char text[32];
-    rb_error err = rb_model_record_options(ctx, model, rb_fit_option_table(), &chosen->fit);
+    rb_error err = rb_model_record_options(ctx, model, rb_fit_group.rows, chosen->fit);
     if (!err) {
         err = rb_model_record_options(ctx, model, chosen->method->options, run->options);
     }
@@ -146,7 +136,7 @@ static rb_error record(rb_context *ctx, rb_model *model, const struct chosen *ch
         err = record_start(ctx, model, run->start);
     }
     if (!err) {
-        err = rb_model_record_options(ctx, model, rb_preprocess_option_table(),
+        err = rb_model_record_options(ctx, model, rb_preprocess_group.rows,
                                       &model->preprocess->options);
     }
     if (!err) {
@@ -212,7 +202,7 @@ static rb_error restarts(rb_context *ctx, const struct chosen *chosen, rb_run *r
     if (unread) {
         return unread;
     }
-    for (int64_t r = first; r < chosen->fit.restarts && !stopped; r++) {
+    for (int64_t r = first; r < chosen->fit->restarts && !stopped; r++) {
         rb_error err = new_model(ctx, chosen, run, preprocess, r);
         if (err) {
             return err;
@@ -294,7 +284,7 @@ static rb_error fit_source(rb_context *ctx, struct chosen *chosen, const rb_prep
         rb_feed_trust(feed);
     }
     run.feed = feed;
-    err = rb_checkpoint_begin(ctx, chosen->fit.checkpoint, &run);
+    err = rb_checkpoint_begin(ctx, rb_options_fields(chosen->options, &rb_checkpoint_group), &run);
     if (!err) {
         remark_on_units(ctx, &run.problem, chosen->own);
         err = restarts(ctx, chosen, &run, preprocess, model);
@@ -332,49 +322,82 @@ static rb_error take_preprocess(rb_context *ctx, const rb_model *start, rb_sourc
     return *taken ? rb_preprocess_renew(ctx, *taken, source) : RB_ERROR_MEMORY;
 }
 
-rb_error rb_fit(rb_context *ctx, const char *method, const void *options, const rb_fit_options *fit,
-                const rb_preprocess_options *preprocess, rb_source *source, const rb_model *start,
-                rb_model **model) {
-    *model = NULL;
+/* With a model to start from its preprocessing is taken: options would do nothing, but that missing
+ * values can be left out. */
+static rb_error check_preprocess(rb_context *ctx, const struct chosen *chosen) {
+    const rb_option *rows = rb_preprocess_group.rows;
+    for (const rb_option *row = rows; row->name; row++) {
+        char scratch[RB_ROW_TEXT];
+        const char *value = rb_row_text(row, chosen->preprocess, scratch);
+        bool omits = strcmp(row->name, "missing") == 0 && strcmp(value, "omit") == 0;
+        bool other = strcmp(value, row->fallback) != 0;
+        if (other && !omits && rb_options_is_set(chosen->options, row->name)) {
+            return rb_fail(ctx, RB_ERROR_ARGUMENT,
+                           "%s cannot be given with a model to start from, whose preprocessing is "
+                           "taken; leave it out",
+                           row->name);
+        }
+    }
+    return RB_OK;
+}
+
+static rb_error check(rb_context *ctx, const struct chosen *chosen, const rb_model *start) {
+    rb_error err = check_missing(ctx, chosen->method,
+                                 start ? &start->preprocess->options : chosen->preprocess);
+    if (!err && start) {
+        err = check_start(ctx, chosen, start);
+        err = err ? err : check_preprocess(ctx, chosen);
+    }
+    return err;
+}
+
+rb_error rb_options_check(rb_context *ctx, const rb_options *options, const rb_model *start) {
     struct chosen chosen;
+    rb_error err = choose(ctx, options, start, &chosen);
+    err = err ? err : check(ctx, &chosen, start);
+    rb_options_free(chosen.options);
+    return err;
+}
+
+static rb_error fit_chosen(rb_context *ctx, struct chosen *chosen, rb_source *source,
+                           const rb_model *start, rb_model **model) {
     rb_preprocess *fitted = NULL;
-    rb_error err = choose(ctx, method, options, fit, &chosen);
-    if (err) {
-        return err;
-    }
-    rb_preprocess_options wanted;
-    rb_preprocess_options_default(&wanted);
-    if (preprocess) {
-        wanted = *preprocess;
-    }
+    rb_preprocess_options wanted = *chosen->preprocess;
     if (wanted.centre == RB_CENTRE_AUTO) {
-        wanted.centre = chosen.method->centre;
+        wanted.centre = chosen->method->centre;
     }
-    err = check_missing(ctx, chosen.method, start ? &start->preprocess->options : &wanted);
-    if (!err && !start) {
-        err = rb_preprocess_fit(ctx, &wanted, source, &fitted);
-    } else if (!err) {
-        err = check_start(ctx, &chosen, start);
-        err = err ? err : take_preprocess(ctx, start, source, &fitted);
+    rb_error err = check(ctx, chosen, start);
+    if (!err) {
+        err = start ? take_preprocess(ctx, start, source, &fitted)
+                    : rb_preprocess_fit(ctx, &wanted, source, &fitted);
     }
     if (!err) {
-        err = fit_source(ctx, &chosen, fitted, !start, source, start, model);
+        err = fit_source(ctx, chosen, fitted, !start, source, start, model);
     }
     rb_preprocess_free(fitted);
-    rb_free(chosen.own);
     return err == RB_ERROR_MEMORY && rb_asked_to_stop(ctx) ? rb_check_stop(ctx) : err;
 }
 
-rb_error rb_fit_memory(rb_context *ctx, const char *method, const void *options,
-                       const rb_fit_options *fit, const rb_source *source, int64_t *bytes) {
+rb_error rb_fit(rb_context *ctx, const rb_options *options, rb_source *source,
+                const rb_model *start, rb_model **model) {
+    *model = NULL;
+    struct chosen chosen;
+    rb_error err = choose(ctx, options, start, &chosen);
+    err = err ? err : fit_chosen(ctx, &chosen, source, start, model);
+    rb_options_free(chosen.options);
+    return err;
+}
+
+rb_error rb_fit_memory(rb_context *ctx, const rb_options *options, const rb_source *source,
+                       int64_t *bytes) {
     *bytes = 0;
     struct chosen chosen;
-    rb_error err = choose(ctx, method, options, fit, &chosen);
+    rb_error err = choose(ctx, options, NULL, &chosen);
     if (!err) {
         rb_problem problem =
             describe(ctx, &chosen, source->n_samples, source->n_features, source->sparse);
         *bytes = chosen.method->memory(&problem, chosen.own);
     }
-    rb_free(chosen.own);
+    rb_options_free(chosen.options);
     return err;
 }

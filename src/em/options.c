@@ -1,9 +1,8 @@
-/* The option tables of a fit and of its checkpoints. */
-#include <rarebit/fit.h>
+/* The options of a fit: those of every method, and a handle with those of one. */
+#include "em.h"
 
 #include <float.h>
 #include <stddef.h>
-#include <string.h>
 
 static const rb_option table[] = {
     {"iterations", 0, RB_OPTION_INTEGER, offsetof(rb_fit_options, iterations), "200", 1, 1e15, NULL,
@@ -38,14 +37,8 @@ static const rb_option table[] = {
     {0},
 };
 
-const rb_option *rb_fit_option_table(void) {
-    return table;
-}
-
-void rb_fit_options_default(rb_fit_options *options) {
-    memset(options, 0, sizeof *options);
-    rb_options_default(table, options);
-}
+const rb_option_group rb_fit_group = {sizeof(rb_option), "Fit", table, sizeof(rb_fit_options),
+                                      NULL};
 
 static const rb_option checkpoint_table[] = {
     {"checkpoint", 0, RB_OPTION_TEXT, offsetof(rb_checkpoint_options, checkpoint), NULL, 0, 0, NULL,
@@ -53,14 +46,50 @@ static const rb_option checkpoint_table[] = {
      "write down now and then what the fit needs to go on; if FILE is there already, go on from "
      "it, with the same result as if nothing had happened"},
     {"checkpoint-every", 0, RB_OPTION_TEXT, offsetof(rb_checkpoint_options, checkpoint_every),
-     "60s", 0, 0, NULL, "N|TIME", "how often: after 100 iterations (100), or a time (60s, 5m, 1h)"},
+     "60s", 0, 0, NULL, "N|TIME", "how often: after 100 iterations (100), or a time (60s, 5m, 1h)",
+     .needs = "checkpoint"},
     {0},
 };
 
-const rb_option *rb_checkpoint_option_table(void) {
-    return checkpoint_table;
+const rb_option_group rb_checkpoint_group = {sizeof(rb_option), "Checkpoints", checkpoint_table,
+                                             sizeof(rb_checkpoint_options), NULL};
+
+/* A method does not offer what it would refuse whatever is set. */
+static void hide_refused(rb_options *options, const rb_method *method) {
+    if (!method->takes_batches) {
+        rb_options_hide(options, "batch-size");
+        rb_options_hide(options, "keep-order");
+    }
+    if (!method->settle) {
+        rb_options_hide(options, "accelerate");
+    }
 }
 
-void rb_checkpoint_options_default(rb_checkpoint_options *options) {
-    rb_options_default(checkpoint_table, options);
+rb_error rb_options_new(rb_context *ctx, const char *name, rb_options **options) {
+    *options = NULL;
+    const rb_method *method = name ? rb_find_method(ctx, name) : NULL;
+    if (name && !method) {
+        return rb_fail(ctx, RB_ERROR_ARGUMENT, "there is no method '%s'", name);
+    }
+    rb_options *made = rb_alloc_zero(ctx, 1, sizeof *made);
+    rb_error err = made ? RB_OK : RB_ERROR_MEMORY;
+    if (!err && method) {
+        rb_option_group own = rb_method_group(method);
+        const rb_option_group *groups[] = {&own, &rb_fit_group, &rb_checkpoint_group,
+                                           &rb_preprocess_group};
+        made->method = method;
+        for (size_t g = 0; !err && g < sizeof groups / sizeof *groups; g++) {
+            err = rb_options_add_part(ctx, made, groups[g]);
+        }
+    }
+    if (err) {
+        rb_options_free(made);
+        return err;
+    }
+    if (method) {
+        made->parts[0].key = NULL;
+        hide_refused(made, method);
+    }
+    *options = made;
+    return RB_OK;
 }

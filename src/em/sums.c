@@ -275,6 +275,9 @@ static rb_error push(rb_sums *sums) {
 }
 
 rb_error rb_sums_begin(rb_sums *sums, rb_part_kind kind, int64_t groups, bool first, bool fresh) {
+    if (sums->kind != kind) { /* sums of another part are of another size */
+        rb_sums_free(sums);
+    }
     sums->kind = kind;
     sums->groups = groups;
     sums->runs_on = sums->shape->batches && !fresh && kind == RB_PART_SUMS;

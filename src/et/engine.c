@@ -1,75 +1,155 @@
 /* The engine of the E-step: its memory, and what is computed once for all samples. */
 #include "engine.h"
 
-#include <math.h>
+#include <rarebit/version.h>
 
-/* a * b * c values, or NULL with the sentence said. */
-static double *room_for(rb_context *ctx, int64_t a, int64_t b, int64_t c) {
-    int64_t count;
-    if (!rb_multiply(a, b, &count) || !rb_multiply(count, c, &count)) {
-        rb_fail(ctx, RB_ERROR_MEMORY, "%lld candidates cannot be addressed", (long long)b);
-        return NULL;
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
+/* ---- kernels: those of the context's instruction set ---- */
+
+extern const et_kernels et_kernels_ref;
+#if defined(__x86_64__)
+extern const et_kernels et_kernels_avx2, et_kernels_avx512;
+#endif
+
+const et_kernels *et_kernels_of(const rb_context *ctx) {
+    rb_build build;
+    rb_build_info(ctx, &build);
+#if defined(__x86_64__)
+    if (strcmp(build.kernels, et_kernels_avx512.name) == 0) {
+        return &et_kernels_avx512;
     }
-    return rb_alloc_zero(ctx, count, sizeof(double));
+    if (strcmp(build.kernels, et_kernels_avx2.name) == 0) {
+        return &et_kernels_avx2;
+    }
+#endif
+    return &et_kernels_ref;
 }
 
-static rb_error missing_scratch_new(rb_context *ctx, const et_setup *setup, int64_t candidates,
-                                    et_scratch *scratch) {
-    int64_t d = setup->n_features, h = setup->units;
-    int64_t packed = h <= RB_ET_MOST_EXACT ? h : candidates;
-    rb_error err = rb_dense_new(ctx, RB_FLOAT64, ET_TASK_SAMPLES, d, &scratch->mask);
-    if (!err) {
-        err = rb_dense_new(ctx, RB_FLOAT64, ET_TASK_SAMPLES, h, &scratch->square);
+/* ---- memory ---- */
+
+enum {
+    TASK = ET_FEATURES + 1, /* samples of a task, of a group of lanes */
+    LANES,
+    PADDED,  /* H in whole lanes */
+    SCORES,  /* H and H' */
+    STATES,  /* of the widest tree */
+    INNER,   /* those with children */
+    WIDE,    /* H' in lanes */
+    GRAM,    /* H' where fields add up, else 1 */
+    VECTORS, /* superpositions on the way to a state */
+    /* Where values may be missing, else 0. */
+    MISSING_TASK,
+    MISSING_LANES,
+    MISSING_UNITS,
+    MISSING_FIELDS,
+    /* Of results: samples, as many where pairs and states are kept, else 0; H'^2. */
+    ROOM,
+    ROOM_PAIRS,
+    ROOM_STATES,
+    SQUARE,
+    DIMS
+};
+
+static const rb_field engine_fields[] = {
+    {"logit", offsetof(et_engine, logit), RB_FIELD_POINTER, RB_KEPT_FLOAT64, ET_UNITS, 0},
+    {"square", offsetof(et_engine, square), RB_FIELD_POINTER, RB_KEPT_FLOAT64, ET_UNITS, 0},
+    {"gram", offsetof(et_engine, gram), RB_FIELD_DENSE, RB_KEPT_FLOAT64, ET_UNITS, ET_UNITS},
+    {"squares", offsetof(et_engine, squares), RB_FIELD_DENSE, RB_KEPT_FLOAT64, MISSING_UNITS,
+     ET_FEATURES},
+    {0},
+};
+
+static const rb_field scratch_fields[] = {
+    {"y", offsetof(et_scratch, y), RB_FIELD_DENSE, RB_KEPT_FLOAT64, TASK, ET_FEATURES},
+    {"b", offsetof(et_scratch, b), RB_FIELD_DENSE, RB_KEPT_FLOAT64, TASK, ET_UNITS},
+    {"single", offsetof(et_scratch, single), RB_FIELD_DENSE, RB_KEPT_FLOAT64, LANES, PADDED},
+    {"scores", offsetof(et_scratch, scores), RB_FIELD_POINTER, RB_KEPT_FLOAT64, SCORES, 0},
+    {"energy", offsetof(et_scratch, energy), RB_FIELD_POINTER, RB_KEPT_FLOAT64, STATES, LANES},
+    {"work", offsetof(et_scratch, work), RB_FIELD_POINTER, RB_KEPT_FLOAT64, INNER, WIDE},
+    {"gram", offsetof(et_scratch, gram), RB_FIELD_POINTER, RB_KEPT_FLOAT64, GRAM, WIDE},
+    {"start", offsetof(et_scratch, start), RB_FIELD_POINTER, RB_KEPT_FLOAT64, WIDE, 0},
+    {"mean", offsetof(et_scratch, mean), RB_FIELD_POINTER, RB_KEPT_FLOAT64, WIDE, 0},
+    {"pairs", offsetof(et_scratch, pairs), RB_FIELD_POINTER, RB_KEPT_FLOAT64, GRAM, WIDE},
+    {"vectors", offsetof(et_scratch, vectors), RB_FIELD_POINTER, RB_KEPT_FLOAT64, VECTORS,
+     ET_FEATURES},
+    {"mask", offsetof(et_scratch, mask), RB_FIELD_DENSE, RB_KEPT_FLOAT64, MISSING_TASK,
+     ET_FEATURES},
+    {"square", offsetof(et_scratch, square), RB_FIELD_DENSE, RB_KEPT_FLOAT64, MISSING_TASK,
+     ET_UNITS},
+    {"packed", offsetof(et_scratch, packed), RB_FIELD_DENSE, RB_KEPT_FLOAT64, MISSING_LANES,
+     ET_FEATURES},
+    {"fields", offsetof(et_scratch, fields), RB_FIELD_DENSE, RB_KEPT_FLOAT64, MISSING_FIELDS,
+     ET_FEATURES},
+    {0},
+};
+
+static const rb_field results_fields[] = {
+    {"mean", offsetof(et_results, mean), RB_FIELD_DENSE, RB_KEPT_WORKING, ROOM, ET_UNITS},
+    {"single", offsetof(et_results, single), RB_FIELD_DENSE, RB_KEPT_WORKING, ROOM_STATES,
+     ET_UNITS},
+    {"evidence", offsetof(et_results, evidence), RB_FIELD_POINTER, RB_KEPT_FLOAT64, ROOM, 0},
+    {"norm", offsetof(et_results, norm), RB_FIELD_POINTER, RB_KEPT_FLOAT64, ROOM, 0},
+    {"there", offsetof(et_results, there), RB_FIELD_POINTER, RB_KEPT_INTEGER, ROOM, 0},
+    {"active", offsetof(et_results, active), RB_FIELD_POINTER, RB_KEPT_FLOAT64, ROOM, 0},
+    {"energy", offsetof(et_results, energy), RB_FIELD_POINTER, RB_KEPT_FLOAT64, ROOM, 0},
+    {"used", offsetof(et_results, used), RB_FIELD_POINTER, RB_KEPT_FLAG, ROOM, 0},
+    {"pairs", offsetof(et_results, pairs), RB_FIELD_POINTER, RB_KEPT_FLOAT64, ROOM_PAIRS, SQUARE},
+    {"states", offsetof(et_results, states), RB_FIELD_POINTER, RB_KEPT_FLOAT64, ROOM_STATES,
+     STATES},
+    {0},
+};
+
+static const rb_part engine_part[] = {{RB_PART_SCRATCH, engine_fields, 0}, {0}};
+static const rb_part scratch_part[] = {{RB_PART_SCRATCH, scratch_fields, 0}, {0}};
+static const rb_part results_part[] = {{RB_PART_SCRATCH, results_fields, 0}, {0}};
+
+/* Once the trees are there. */
+static rb_shape shape_of(const et_engine *engine) {
+    const et_setup *setup = &engine->setup;
+    const et_tree *tree = et_tree_of(engine, engine->widths);
+    int64_t h = setup->units, candidates = tree->candidates;
+    bool enumerable = h <= RB_ET_MOST_EXACT, missing = setup->missing;
+    bool linear = setup->model->energies == et_linear_energies;
+    rb_shape shape = {.type = setup->type};
+    const int64_t dims[DIMS] = {
+        [RB_DIM_ONE] = 1,
+        [ET_UNITS] = h,
+        [ET_FEATURES] = setup->n_features,
+        [TASK] = ET_TASK_SAMPLES,
+        [LANES] = ET_LANES,
+        [PADDED] = (h + ET_LANES - 1) / ET_LANES * ET_LANES,
+        [SCORES] = 2 * h,
+        [STATES] = tree->count,
+        [INNER] = tree->inner,
+        [WIDE] = candidates * ET_LANES,
+        [GRAM] = linear ? candidates : 1,
+        [VECTORS] = (enumerable ? h : tree->max_active) + 1,
+        [MISSING_TASK] = missing ? ET_TASK_SAMPLES : 0,
+        [MISSING_LANES] = missing ? ET_LANES : 0,
+        [MISSING_UNITS] = missing ? h : 0,
+        [MISSING_FIELDS] = missing ? (enumerable ? h : candidates) : 0,
+        [SQUARE] = candidates * candidates,
+    };
+    for (int i = 0; i < DIMS; i++) {
+        shape.dims[i] = dims[i];
     }
-    if (!err) {
-        err = rb_dense_new(ctx, RB_FLOAT64, ET_LANES, d, &scratch->packed);
-    }
-    if (!err) {
-        err = rb_dense_new(ctx, RB_FLOAT64, packed, d, &scratch->fields);
-    }
-    if (!err) {
-        scratch->places = rb_alloc(ctx, ET_LANES * d, sizeof *scratch->places);
-        err = scratch->places ? RB_OK : RB_ERROR_MEMORY;
-    }
-    return err;
+    return shape;
 }
 
 static rb_error scratch_new(rb_context *ctx, const et_engine *engine, et_scratch *scratch) {
     const et_setup *setup = &engine->setup;
-    const et_tree *tree = et_tree_of(engine, engine->widths);
-    int64_t h = setup->units, candidates = tree->candidates, depth = tree->max_active;
-    bool linear = setup->model->energies == et_linear_energies;
-    if (h <= RB_ET_MOST_EXACT) {
-        depth = h;
-    }
-    rb_error err = rb_dense_new(ctx, RB_FLOAT64, ET_TASK_SAMPLES, setup->n_features, &scratch->y);
-    if (!err) {
-        err = rb_dense_new(ctx, RB_FLOAT64, ET_TASK_SAMPLES, h, &scratch->b);
-    }
-    if (!err) {
-        int64_t whole = (h + ET_LANES - 1) / ET_LANES * ET_LANES;
-        err = rb_dense_new(ctx, RB_FLOAT64, ET_LANES, whole, &scratch->single);
-        scratch->single.cols = h;
-    }
+    rb_error err = rb_parts_new(ctx, scratch_part, &engine->shape, scratch);
     if (err) {
         return err;
     }
-    scratch->scores = room_for(ctx, 2, h, 1);
-    scratch->energy = room_for(ctx, tree->count, 1, ET_LANES);
-    scratch->work = room_for(ctx, tree->inner, candidates, ET_LANES);
-    scratch->gram = room_for(ctx, linear ? candidates : 1, candidates, ET_LANES);
-    scratch->start = room_for(ctx, 1, candidates, ET_LANES);
-    scratch->mean = room_for(ctx, 1, candidates, ET_LANES);
-    scratch->pairs = room_for(ctx, linear ? candidates : 1, candidates, ET_LANES);
-    scratch->vectors = room_for(ctx, depth + 1, setup->n_features, 1);
-    scratch->few = rb_alloc(ctx, h + ET_LANES, sizeof *scratch->few);
-    bool all = scratch->scores && scratch->few && scratch->energy && scratch->work &&
-               scratch->gram && scratch->start && scratch->mean && scratch->pairs &&
-               scratch->vectors;
-    if (!all || !setup->missing) {
-        return all ? RB_OK : RB_ERROR_MEMORY;
+    scratch->few = rb_alloc(ctx, setup->units + ET_LANES, sizeof *scratch->few);
+    if (scratch->few && setup->missing) {
+        scratch->places = rb_alloc(ctx, ET_LANES * setup->n_features, sizeof *scratch->places);
     }
-    return missing_scratch_new(ctx, setup, candidates, scratch);
+    return scratch->few && (scratch->places || !setup->missing) ? RB_OK : RB_ERROR_MEMORY;
 }
 
 /* Trees for samples with more active causes than usual, one more each, up to the limits. */
@@ -99,28 +179,16 @@ static rb_error widen(rb_context *ctx, et_engine *engine) {
 
 static rb_error allocate(rb_context *ctx, et_engine *engine) {
     const et_setup *setup = &engine->setup;
-    et_parameters *p = &engine->parameters;
     rb_error err = et_tree_new(ctx, setup->candidates, setup->max_active, &engine->tree);
+    err = err ? err : widen(ctx, engine);
     if (!err) {
-        err = widen(ctx, engine);
+        engine->shape = shape_of(engine);
+        err = rb_parts_new(ctx, engine_part, &engine->shape, engine);
     }
     if (!err) {
-        err = rb_dense_new(ctx, RB_FLOAT64, setup->units, setup->n_features, &p->fields);
-    }
-    if (!err) {
-        err = rb_dense_new(ctx, RB_FLOAT64, setup->units, setup->units, &engine->gram);
-    }
-    if (!err && setup->missing) {
-        err = rb_dense_new(ctx, RB_FLOAT64, setup->units, setup->n_features, &engine->squares);
-    }
-    engine->workers = rb_context_threads(ctx);
-    if (!err) {
-        p->prior = rb_alloc_zero(ctx, setup->units, sizeof *p->prior);
-        engine->logit = rb_alloc_zero(ctx, setup->units, sizeof *engine->logit);
-        engine->square = rb_alloc_zero(ctx, setup->units, sizeof *engine->square);
+        engine->workers = rb_context_threads(ctx);
         engine->scratch = rb_alloc_zero(ctx, engine->workers, sizeof *engine->scratch);
-        err = p->prior && engine->logit && engine->square && engine->scratch ? RB_OK
-                                                                             : RB_ERROR_MEMORY;
+        err = engine->scratch ? RB_OK : RB_ERROR_MEMORY;
     }
     for (int i = 0; !err && i < engine->workers; i++) {
         err = scratch_new(ctx, engine, &engine->scratch[i]);
@@ -145,29 +213,14 @@ rb_error et_engine_new(rb_context *ctx, const et_setup *setup, et_engine **out) 
     return RB_OK;
 }
 
-static void scratch_free(et_scratch *scratch) {
-    rb_dense_free(&scratch->y);
-    rb_dense_free(&scratch->b);
-    rb_dense_free(&scratch->single);
-    rb_dense_free(&scratch->mask);
-    rb_dense_free(&scratch->square);
-    rb_dense_free(&scratch->packed);
-    rb_dense_free(&scratch->fields);
-    rb_free(scratch->places);
-    rb_free(scratch->few);
-    double *arrays[] = {scratch->scores, scratch->energy, scratch->work,  scratch->gram,
-                        scratch->start,  scratch->mean,   scratch->pairs, scratch->vectors};
-    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {
-        rb_free(arrays[i]);
-    }
-}
-
 void et_engine_free(et_engine *engine) {
     if (!engine) {
         return;
     }
     for (int i = 0; engine->scratch && i < engine->workers; i++) {
-        scratch_free(&engine->scratch[i]);
+        rb_parts_free(scratch_part, &engine->scratch[i]);
+        rb_free(engine->scratch[i].few);
+        rb_free(engine->scratch[i].places);
     }
     rb_free(engine->scratch);
     et_tree_free(&engine->tree);
@@ -175,25 +228,46 @@ void et_engine_free(et_engine *engine) {
         et_tree_free(&engine->wider[i]);
     }
     rb_free(engine->wider);
-    rb_dense_free(&engine->parameters.fields);
-    rb_free(engine->parameters.prior);
-    rb_free(engine->logit);
-    rb_free(engine->square);
-    rb_dense_free(&engine->gram);
-    rb_dense_free(&engine->squares);
+    rb_parts_free(engine_part, engine);
     rb_free(engine);
 }
 
-double et_log_choose(int64_t units, int64_t count) {
-    double h = (double)units, k = (double)count;
-    int sign; /* lgamma would write it to a global variable */
-    return lgamma_r(h + 1, &sign) - lgamma_r(k + 1, &sign) - lgamma_r(h - k + 1, &sign);
+rb_error et_results_new(rb_context *ctx, const et_engine *engine, int64_t room, et_keep keep,
+                        et_results *r) {
+    rb_shape shape = engine->shape;
+    const et_tree *widest = et_tree_of(engine, engine->widths);
+    *r = (et_results){
+        .room = room, .most_candidates = widest->candidates, .most_states = widest->count};
+    shape.dims[ROOM] = room;
+    shape.dims[ROOM_PAIRS] = keep == ET_KEEP_PAIRS && widest->max_active > 1 ? room : 0;
+    shape.dims[ROOM_STATES] = keep == ET_KEEP_STATES ? room : 0;
+    rb_error err = rb_parts_new(ctx, results_part, &shape, r);
+    if (!err) {
+        r->width = rb_alloc_zero(ctx, room, sizeof *r->width);
+        r->candidates = rb_alloc_zero(ctx, room * r->most_candidates, sizeof *r->candidates);
+        r->map = rb_alloc_zero(ctx, room, sizeof *r->map);
+        err = r->width && r->candidates && r->map ? RB_OK : RB_ERROR_MEMORY;
+    }
+    if (err) {
+        et_results_free(r);
+    }
+    return err;
 }
+
+void et_results_free(et_results *r) {
+    rb_parts_free(results_part, r);
+    rb_free(r->width);
+    rb_free(r->candidates);
+    rb_free(r->map);
+    *r = (et_results){0};
+}
+
+/* ---- parameters ---- */
 
 /* The prior's terms; a fixed number of causes makes all its states equally likely. */
 static double prepare_prior(et_engine *engine) {
     const et_setup *setup = &engine->setup;
-    const double *prior = engine->parameters.prior;
+    const double *prior = engine->parameters->prior;
     double constant = 0;
     engine->equal_prior = true;
     for (int64_t h = 0; h < setup->units; h++) {
@@ -206,19 +280,14 @@ static double prepare_prior(et_engine *engine) {
            (setup->fixed_count ? -et_log_choose(setup->units, setup->max_active) : constant);
 }
 
-void et_prepare(rb_context *ctx, et_engine *engine, double beta, double beta_prior) {
-    const et_parameters *p = &engine->parameters;
-    double variance = p->sigma * p->sigma;
+void et_prepare(rb_context *ctx, et_engine *engine, const et_parameters *p, double beta,
+                double beta_prior) {
+    engine->parameters = p;
     engine->beta = beta;
     engine->beta_prior = beta_prior;
-    engine->scale = beta;
     engine->constant = prepare_prior(engine);
-    engine->per_value = 0;
-    if (!engine->setup.model->general) {
-        engine->scale = beta / variance;
-        engine->per_value = -log(2 * M_PI * variance / beta) / 2;
-        engine->constant += (double)engine->setup.n_features * engine->per_value;
-    }
+    engine->by_energy = !engine->equal_prior;
+    engine->setup.model->noise->prepare(engine);
     rb_gemm_lower(ctx, 1, p->fields, RB_PLAIN, p->fields, RB_TRANSPOSED, 0, engine->gram);
     rb_dense_mirror(engine->gram);
     engine->zero_field = false;
@@ -233,42 +302,4 @@ void et_prepare(rb_context *ctx, et_engine *engine, double beta, double beta_pri
             square[d] = field[d] * field[d];
         }
     }
-}
-
-/* Of causes with priors of their own: how many are active, cause after cause. */
-static double unequal_mass(const et_engine *engine) {
-    enum { MOST = 64 };
-    double chance[MOST + 1] = {1}, sum = 0;
-    int64_t most = et_most_active(engine) < MOST ? et_most_active(engine) : MOST;
-    for (int64_t h = 0; h < engine->setup.units; h++) {
-        double prior = engine->parameters.prior[h];
-        for (int64_t k = most; k > 0; k--) {
-            chance[k] = chance[k] * (1 - prior) + chance[k - 1] * prior;
-        }
-        chance[0] *= 1 - prior;
-    }
-    for (int64_t k = 0; k <= most; k++) {
-        sum += chance[k];
-    }
-    return fmin(sum, 1);
-}
-
-int64_t et_most_active(const et_engine *engine) {
-    return et_tree_of(engine, engine->widens ? engine->widths : 0)->max_active;
-}
-
-double et_prior_mass(const et_engine *engine) {
-    const et_setup *setup = &engine->setup;
-    double prior = engine->parameters.prior[0], sum = 0;
-    if (setup->fixed_count) {
-        return 1;
-    }
-    if (!engine->equal_prior) {
-        return unequal_mass(engine);
-    }
-    for (int64_t k = 0; k <= et_most_active(engine); k++) {
-        double size = (double)k, rest = (double)(setup->units - k);
-        sum += exp(et_log_choose(setup->units, k) + size * log(prior) + rest * log1p(-prior));
-    }
-    return fmin(sum, 1);
 }

@@ -28,8 +28,9 @@ enum { ET_MOST_ACTIVE = 32 };
 /* Samples in one task of the E-step. Fixed: results must not depend on the number of threads. */
 enum { ET_TASK_SAMPLES = 128 };
 
-extern const rb_option et_option_rows[]; /* options.c */
-enum { ET_SHARED_OPTIONS = 3 };          /* the first row that is for all methods */
+/* Where in et_option_rows (options.h), which has the rows that only some methods have first, the
+ * table of a method begins. */
+enum { ET_FIRST_OF_NMF, ET_FIRST_OF_MCA = 1, ET_FIRST_OF_ALL = 3 };
 
 /* ---- states.c: the states of the candidates as a tree (kernels.h) ---- */
 
@@ -42,15 +43,24 @@ void et_tree_free(et_tree *tree);
 
 /* ---- models ---- */
 
+/* What a model is: the part of a fit that is stored. */
 typedef struct et_parameters {
     rb_dense fields; /* H x D, float64 */
     double sigma;
     double *prior; /* H */
 } et_parameters;
 
+enum { ET_UNITS = 1, ET_FEATURES }; /* dims of all shapes of this room */
+
+/* Zeros, for H causes and D features; to be freed with et_parameters_free. */
+rb_error et_parameters_new(rb_context *ctx, int64_t units, int64_t features, et_parameters *p);
+void et_parameters_free(et_parameters *p);
+
 struct et_engine;
 struct et_scratch;
-struct et_state;
+struct et_work;
+struct et_cpu;
+struct et_sums;
 
 /* A sample while its posterior is computed. */
 typedef struct et_sample {
@@ -60,79 +70,125 @@ typedef struct et_sample {
     const double *b, *square;  /* H: W'y, only with Gaussian noise, and |W_h|^2 over these values */
     const int32_t *candidates; /* H', ascending */
     const double *single;      /* H: e of each cause alone */
+    double none;               /* e of no cause: 0 with Gaussian noise */
 } et_sample;
+
+/* The noise: Gaussian, by the formulas above, or that of functions (rb_et_model). energies.c */
+typedef struct et_noise {
+    bool sigma;    /* there is one to be learned */
+    bool products; /* b is used */
+    /* The engine's scale, constant and per_value; the prior's part of the constant is there. */
+    void (*prepare)(struct et_engine *engine);
+    /* |y|^2, or minus twice the constant of y: evidence has constant - scale / 2 norm. */
+    double (*norm)(const struct et_engine *engine, int64_t n, const double *y);
+    /* What a superposition of n features adds to e: beta / (2 sigma^2) sum_d wbar (2 y - wbar), or
+     * beta times the log-likelihood. */
+    double (*energy)(const struct et_engine *engine, int64_t n, const double *y,
+                     const double *wbar);
+    /* e of every cause alone; returns that of none. */
+    double (*singles)(const struct et_engine *engine, struct et_scratch *scratch,
+                      const et_sample *sample, double *single);
+    /* The superposition of one field: itself, or in `out`. */
+    const double *(*alone)(const struct et_engine *engine, int64_t n, const double *field,
+                           double *out);
+    /* A temperature at which all states are about as likely. large: a large |y|. */
+    double (*hot)(double large, double sigma);
+} et_noise;
+
+extern const et_noise et_gaussian, et_by_functions;
 
 /* What the M-step asks of the E-step. */
 typedef enum et_keep { ET_KEEP_MEANS, ET_KEEP_PAIRS, ET_KEEP_STATES } et_keep;
 
-/* A model: how fields superpose, and all that follows from it. */
+/* The sums that an M-step needs besides <s>, and how blocks add to them. moments*.c */
+typedef struct et_summing {
+    et_keep keep;
+    bool weights, sets; /* see et_sums */
+    /* Once the parameters are known. NULL: nothing to do. */
+    void (*prepare)(struct et_cpu *cpu);
+    void (*add)(rb_context *ctx, struct et_cpu *cpu, const rb_block *block, struct et_sums *sums);
+    /* After the last block. NULL: likewise. */
+    void (*finish)(struct et_cpu *cpu, struct et_sums *sums);
+} et_summing;
+
+extern const et_summing et_sum_linear, et_sum_shares, et_sum_max;
+
+/* A model: how fields superpose, and all that follows from it. models.c */
 typedef struct et_model {
     const char *name;
-    const rb_et_model *general; /* its noise and shares; NULL: Gaussian, by the formulas above */
-    bool non_negative;          /* fields begin around the mean of the data, else around 0 */
-    double least, most;         /* fields are kept between */
-    double empty;               /* the superposition of no cause */
-    bool anneal_prior;          /* by default */
+    const rb_et_model *own; /* its functions, where noise and shares are such; else NULL */
+    const et_noise *noise;
+    const et_summing *summing;
+    bool non_negative;  /* fields begin around the mean of the data, else around 0 */
+    double least, most; /* fields are kept between */
+    double empty;       /* the superposition of no cause */
+    bool additive;      /* the mean of superpositions is the superposition of means */
+    bool anneal_prior;  /* by default */
     double end_temperature;
-    et_keep keep;
-    bool max; /* the M-step is that of MCA */
-    /* out = wbar with one more field; elementwise. `user` is that of `general`, or NULL. */
+    /* out = wbar with one more field; elementwise. `user` is that of `own`, or NULL. */
     void (*superpose)(void *user, int64_t n, const double *wbar, const double *field, double *out);
     void *user;
-    /* e of every state of the tree, in lanes, for `count` samples; other lanes get what they may.
-     */
+    /* What that adds to e; it is in `out` if the state goes on. */
+    double (*join)(const struct et_engine *engine, const et_sample *sample, const double *wbar,
+                   const double *field, double *out, bool goes_on);
+    /* e of every state of the tree, in lanes, for `count` samples; what other lanes get does not
+     * matter. */
     void (*energies)(const struct et_engine *engine, const et_tree *tree,
                      struct et_scratch *scratch, const et_sample *samples, int count);
-    /* Adds what the M-step needs of the block whose posteriors are in the results. */
-    rb_error (*add)(rb_context *ctx, struct et_state *st, const rb_block *block);
-    rb_error (*mstep)(rb_context *ctx, struct et_state *st);
+    /* New fields from the sums. */
+    rb_error (*mstep)(rb_context *ctx, struct et_sums *sums, struct et_work *work,
+                      et_parameters *p);
+    /* RB_ERROR_DATA's reason for a value that the noise cannot have; NULL: any will do. */
+    const char *(*refuse)(void *user, double value);
 } et_model;
 
-extern const et_model et_linca, et_nmf, et_nmf_poisson, et_mca, et_mca_poisson;
+extern const et_model et_linca, et_nmf, et_mca;
 
 /* The model of a method with its options; `room` takes one that is made from a general table. */
 const et_model *et_model_of(const rb_method *method, const rb_et_options *options, et_model *room);
 
-/* posterior_linear.c, posterior_general.c */
+/* What poisson noise takes for a rate below. */
+static const double et_least_rate = 1e-4;
+
+/* energies.c */
 void et_linear_energies(const struct et_engine *engine, const et_tree *tree,
                         struct et_scratch *scratch, const et_sample *samples, int count);
 void et_general_energies(const struct et_engine *engine, const et_tree *tree,
                          struct et_scratch *scratch, const et_sample *samples, int count);
-/* e of every cause alone. */
-void et_singles(const struct et_engine *engine, struct et_scratch *scratch, const et_sample *sample,
-                double *single);
-/* What a superposition of n features adds to e: Gaussian beta / (2 sigma^2) sum_d wbar (2 y -
- * wbar), else beta times the log-likelihood. */
-double et_fit_energy(const struct et_engine *engine, int64_t n, const double *y,
-                     const double *wbar);
+double et_join(const struct et_engine *engine, const et_sample *sample, const double *wbar,
+               const double *field, double *out, bool goes_on);
+double et_join_max(const struct et_engine *engine, const et_sample *sample, const double *wbar,
+                   const double *field, double *out, bool goes_on);
 
-/* poisson.c */
-static const double et_least_rate = 1e-4;
-double et_poisson_constant(void *user, int64_t n, const double *y);
-double et_poisson_log_likelihood(void *user, int64_t n, const double *y, const double *wbar,
-                                 double sigma);
-const char *et_poisson_refuse(void *user, double value);
-
-/* |y|^2, or minus twice the constant of a general model: evidence has constant - scale / 2 norm. */
-double et_norm(const struct et_engine *engine, int64_t n, const double *y);
-
-/* superpose.c */
-void et_superpose_sum(void *user, int64_t n, const double *wbar, const double *field, double *out);
-void et_superpose_max(void *user, int64_t n, const double *wbar, const double *field, double *out);
-
-/* ---- engine.c ---- */
+/* ---- setup.c: what the options come to ---- */
 
 typedef struct et_setup {
     const et_model *model;
     int64_t n_features, units;
     rb_type type; /* of samples and posterior means */
     int64_t candidates, max_active;
-    int64_t most_candidates, most_active; /* what a sample may be given; 0: no more than that */
+    int64_t most_candidates, most_active; /* what a sample may be given; else the same */
     int selection;                        /* rb_et_selection */
     bool singletons;
     bool fixed_count; /* exactly max_active causes are active */
     bool missing;     /* samples may lack values (NaN) */
 } et_setup;
+
+/* Limits and widths alone, within their bounds whatever the options. */
+et_setup et_limits(const rb_et_options *options, int64_t n_features, rb_type type);
+/* All of it; RB_ERROR_ARGUMENT for what cannot be had. */
+rb_error et_setup_of(rb_context *ctx, const et_model *model, const rb_et_options *options,
+                     int64_t n_features, rb_type type, et_setup *setup);
+/* Hands each sample of a block to fn, unless that is NULL; through `row` (1 x D) where the block is
+ * sparse. RB_ERROR_DATA when a value is one that the model refuses. */
+rb_error et_each_row(rb_context *ctx, const et_model *model, const rb_block *block, rb_dense row,
+                     void (*fn)(void *user, rb_dense row), void *user);
+
+double et_log_choose(int64_t units, int64_t count); /* log C(H, k) */
+/* A: prior probability of at most max_active active causes; of a fixed count: 1. */
+double et_prior_mass(const et_setup *setup, const et_parameters *p, int64_t max_active);
+
+/* ---- engine.c: posteriors by the processor ---- */
 
 /* Scratch of one thread. */
 typedef struct et_scratch {
@@ -158,22 +214,24 @@ typedef struct et_scratch {
 
 typedef struct et_engine {
     et_setup setup;
-    et_parameters parameters;
     et_tree tree;
     et_tree *wider; /* trees with one more active cause and two more candidates each */
     int widths;     /* how many there are */
-    bool widens;    /* samples whose most probable state is full are done again with the next */
+    rb_shape shape; /* of this struct and the scratch */
     et_scratch *scratch;
     int workers;
     const et_kernels *kernels;
 
     /* Set by et_prepare. */
+    const et_parameters *parameters;
+    bool widens; /* samples whose most probable state is full are done again with the next tree */
     double beta, beta_prior;
-    double scale;     /* beta / sigma^2; general: beta */
+    double scale;     /* beta / sigma^2; by functions: beta */
     double *logit;    /* H: beta_p logit(pi_h) */
     bool equal_prior; /* of all causes */
+    bool by_energy;   /* the best single causes are those of largest e, and of no simpler score */
     double constant;  /* const(y) without |y|^2 */
-    double per_value; /* the part of it that each feature has; general: 0 */
+    double per_value; /* the part of it that each feature has; by functions: 0 */
     rb_dense gram;    /* G, H x H */
     double *square;   /* H: its diagonal, |W_h|^2 */
     rb_dense squares; /* H x D: W_hd^2, where values may be missing */
@@ -182,17 +240,13 @@ typedef struct et_engine {
 
 rb_error et_engine_new(rb_context *ctx, const et_setup *setup, et_engine **engine);
 void et_engine_free(et_engine *engine);
-double et_log_choose(int64_t units, int64_t count); /* log C(H, k) */
-/* After each change of the parameters, or to change the temperature. */
-void et_prepare(rb_context *ctx, et_engine *engine, double beta, double beta_prior);
+/* For parameters that stay where and as they are until the next call, at a temperature. */
+void et_prepare(rb_context *ctx, et_engine *engine, const et_parameters *p, double beta,
+                double beta_prior);
 /* The tree of width 0, that of all samples at first, to engine->widths. */
 static inline const et_tree *et_tree_of(const et_engine *engine, int width) {
     return width ? &engine->wider[width - 1] : &engine->tree;
 }
-/* The most active causes that a sample may have as the engine stands. */
-int64_t et_most_active(const et_engine *engine);
-/* A: prior probability of at most so many active causes; of exactly that many: 1. */
-double et_prior_mass(const et_engine *engine);
 
 /* exact.c: the log evidence over all states, and p(s_h = 1 | y); for few units. */
 double et_exact(const et_engine *engine, et_scratch *scratch, const et_sample *sample,
@@ -218,9 +272,6 @@ void et_scores(const et_engine *engine, et_scratch *scratch, const et_sample *sa
                double *scores);
 void et_select(const et_kernels *kernels, const double *scores, int64_t units, int64_t count,
                double *best, int32_t *few, int32_t *candidates);
-
-/* RB_ERROR_DATA when a value of a block is one that the model refuses. rows: the block, dense. */
-rb_error et_check_values(rb_context *ctx, const et_model *model, int64_t first, rb_dense rows);
 
 /* ---- posterior.c ---- */
 

@@ -8,160 +8,184 @@
 #include <math.h>
 #include <string.h>
 
-/* How many samples the cut leaves: factor times those expected to have at most gamma causes. */
-static int64_t cut_size(const et_state *st) {
-    double factor = st->options.cut_factor;
-    bool learns = st->learn_sigma || st->options.learn_prior || st->options.prior_per_cause;
-    if (st->schedule.cut.count) {
-        return et_cut_size_at(&st->schedule.cut, st->schedule.iterations, st->iteration,
-                              st->problem.n_samples);
+/* ---- the cut ---- */
+
+/* The value that `rank` others of v are larger than or equal to, were they sorted from the largest:
+ * quickselect with the middle as pivot, so that the result does not depend on chance. */
+static double select_largest(double *v, int64_t n, int64_t rank) {
+    int64_t low = 0, high = n - 1;
+    while (low < high) {
+        double pivot = v[low + (high - low) / 2];
+        int64_t i = low, j = high;
+        while (i <= j) {
+            while (v[i] > pivot) {
+                i++;
+            }
+            while (v[j] < pivot) {
+                j--;
+            }
+            if (i <= j) {
+                double swap = v[i];
+                v[i++] = v[j];
+                v[j--] = swap;
+            }
+        }
+        if (rank <= j) {
+            high = j;
+        } else if (rank >= i) {
+            low = i;
+        } else {
+            break;
+        }
     }
-    if (factor == 0) {
-        factor = learns || st->options.count ? 1 : 0.9;
-    }
-    return et_cut_size(st->schedule.iterations, st->iteration, st->problem.n_samples,
-                       factor * et_prior_mass(st->engine));
+    return v[rank];
 }
 
+et_cut et_cut_find(const double *evidence, int64_t first, int64_t n, int64_t count, double *work) {
+    memcpy(work, evidence, (size_t)n * sizeof *work);
+    et_cut cut = {select_largest(work, n, count - 1), -1};
+    int64_t equal = count;
+    for (int64_t i = 0; i < n; i++) {
+        equal -= evidence[i] > cut.least;
+    }
+    for (int64_t i = 0; equal > 0; i++) {
+        if (evidence[i] == cut.least) {
+            cut.last = first + i;
+            equal--;
+        }
+    }
+    return cut;
+}
+
+/* How many samples the cut leaves: factor times those expected to have at most gamma causes. */
+static int64_t cut_size(const et_fit *f, int64_t max_active) {
+    const et_plan *plan = &f->plan;
+    const rb_et_options *o = &plan->options;
+    int64_t n = f->problem.n_samples, t = f->progress.iteration;
+    double factor = o->cut_factor;
+    if (plan->schedule.cut.count) {
+        return et_cut_size_at(&plan->schedule.cut, plan->schedule.iterations, t, n);
+    }
+    if (factor == 0) {
+        bool learns = plan->learn_sigma || o->learn_prior || o->prior_per_cause;
+        factor = learns || o->count ? 1 : 0.9;
+    }
+    return et_cut_size(plan->schedule.iterations, t, n,
+                       factor * et_prior_mass(&plan->setup, &f->parameters, max_active));
+}
+
+/* ---- passes ---- */
+
 void et_last(void *state) {
-    ((et_state *)state)->last = true;
+    ((et_fit *)state)->estep.last = true;
+}
+
+/* Are full samples done again? */
+static bool widens(const et_fit *f) {
+    return et_schedule_ended(&f->plan.schedule, f->progress.iteration);
+}
+
+/* The most active causes that a sample may have in a pass. */
+static int64_t most_active(const et_fit *f) {
+    return f->estep.pass.widens ? f->plan.setup.most_active : f->plan.setup.max_active;
 }
 
 /* Are the evidences of the iteration those of the log-likelihood, as a coder gives them? */
-static bool is_cold(const et_state *st) {
-    bool widens = et_schedule_ended(&st->schedule, st->iteration) || st->engine->widths == 0;
-    return et_temperature(&st->schedule, st->iteration) == 1 && widens;
+static bool is_cold(const et_fit *f) {
+    bool wide = widens(f) || f->plan.setup.most_active == f->plan.setup.max_active;
+    return et_temperature(&f->plan.schedule, f->progress.iteration) == 1 && wide;
+}
+
+static void choose_pass(et_fit *f) {
+    et_estep *e = &f->estep;
+    et_pass *pass = &e->pass;
+    int64_t t = f->progress.iteration;
+    bool trace = f->problem.fit->trace;
+    *pass = (et_pass){.parameters = &f->parameters,
+                      .beta = 1,
+                      .beta_prior = 1,
+                      .widens = true,
+                      .evidence = f->work.evidence};
+    if (e->last || (trace && !e->measured && !is_cold(f))) {
+        pass->kind = ET_PASS_MEASURE;
+        return;
+    }
+    pass->beta = 1 / et_temperature(&f->plan.schedule, t);
+    pass->beta_prior = f->plan.anneal_prior ? pass->beta : 1;
+    pass->widens = widens(f);
+    pass->traced = t < f->problem.fit->iterations ? f->shape.dims[ET_TRACED_SAMPLES] : 0;
+    e->n_cut = cut_size(f, most_active(f));
+    pass->kind = e->n_cut < f->problem.n_samples ? ET_PASS_RANK : ET_PASS_ALL;
 }
 
 rb_error et_begin(rb_context *ctx, void *state) {
-    et_state *st = state;
-    et_moments_clear(&st->moments);
-    if (st->cutting) { /* the second pass: the same parameters */
-        return RB_OK;
+    et_fit *f = state;
+    if (f->estep.pass.kind != ET_PASS_CUT) {
+        choose_pass(f);
     }
-    st->measuring = st->last || (st->problem.fit->trace && !st->measured && !is_cold(st));
-    st->all_evidence = 0;
-    memset(st->in_map, 0, (size_t)st->options.units * sizeof *st->in_map);
-    if (st->measuring) {
-        st->engine->widens = true;
-        et_prepare(ctx, st->engine, 1, 1);
-        return RB_OK;
-    }
-    double beta = 1 / et_temperature(&st->schedule, st->iteration);
-    st->engine->widens = et_schedule_ended(&st->schedule, st->iteration);
-    et_prepare(ctx, st->engine, beta, st->anneal_prior ? beta : 1);
-    if (st->model->max) {
-        et_max_powers(st);
-    }
-    st->n_cut = cut_size(st);
-    st->ranking = st->n_cut < st->problem.n_samples;
-    return RB_OK;
-}
-
-/* What the cut orders samples by: the log evidence, without the constant of each value where not
- * all samples have the same number of them. */
-static double rank(const et_state *st, int64_t i) {
-    double values = st->problem.missing ? (double)st->results.there[i] : 0;
-    return st->results.evidence[i] - values * st->engine->per_value;
-}
-
-/* Notes evidence and most probable state of every sample. */
-static rb_error note_samples(rb_context *ctx, et_state *st, const rb_block *block) {
-    const et_results *r = &st->results;
-    for (int64_t i = 0; i < block->n_samples; i++) {
-        if (!isfinite(r->evidence[i])) {
-            return rb_fail(ctx, RB_ERROR_NUMERIC,
-                           "the log evidence of sample %lld is not finite; scale the data",
-                           (long long)(block->first + i + 1));
-        }
-        st->evidence[block->first + i] = rank(st, i);
-        st->all_evidence += r->evidence[i];
-        int64_t causes[ET_MOST_ACTIVE], count = et_map_causes(st->engine, r, i, causes);
-        for (int64_t k = 0; k < count; k++) {
-            st->in_map[causes[k]] = true;
-        }
-    }
-    return RB_OK;
-}
-
-/* <|y - Wbar(s)|^2> from <e(s)>. */
-static double residual(const et_state *st, int64_t i) {
-    const et_results *r = &st->results;
-    return r->norm[i] - 2 / st->engine->scale * r->energy[i];
-}
-
-static void add_scalars(et_state *st, int64_t count) {
-    const et_results *r = &st->results;
-    et_moments *m = &st->moments;
-    for (int64_t i = 0; i < count; i++) {
-        if (r->used[i]) {
-            m->used++;
-            m->values += (double)r->there[i];
-            m->squares += r->norm[i];
-            m->active += r->active[i];
-            m->residual += residual(st, i);
-            m->evidence += r->evidence[i];
-        }
-    }
+    return f->problem.engine->set_parameters(ctx, f->engine, &f->estep.pass);
 }
 
 rb_error et_block(rb_context *ctx, void *state, const rb_block *block) {
-    et_state *st = state;
-    for (int64_t i = 0; i < block->n_samples; i++) {
-        int64_t n = block->first + i;
-        st->results.used[i] = !st->cutting || et_cut_uses(st->cut, st->evidence[n], n);
-    }
-    et_posteriors(ctx, st->engine, block, st->ranking || st->measuring, &st->results);
-    if (!st->cutting) {
-        rb_error err = note_samples(ctx, st, block);
-        if (err || st->measuring) {
-            return err;
-        }
-        et_trace_block(ctx, st, block);
-    }
-    if (st->ranking) {
-        return RB_OK;
-    }
-    add_scalars(st, block->n_samples);
-    et_add_sums(st, block->n_samples);
-    return st->model->add(ctx, st, block);
+    et_fit *f = state;
+    return f->problem.engine->block(ctx, f->engine, block, &f->sums);
 }
 
-/* After the pass that added up the moments. */
-static void finish_moments(et_state *st) {
-    const et_moments *m = &st->moments;
-    st->log_likelihood = is_cold(st) ? st->all_evidence : st->measured ? st->log_likelihood : NAN;
-    st->free_energy = m->evidence - (double)m->used * log(et_prior_mass(st->engine));
-    st->measured = false;
-    if (st->model->max) {
-        et_sets_finish(st);
-    } else if (st->model->keep == ET_KEEP_PAIRS) {
-        if (st->problem.missing) {
-            et_missing_finish(st);
-        }
-        rb_dense second = m->second;
-        for (int64_t h = 0; h < second.rows; h++) {
-            rb_dense_set(second, h, h, m->sums[h]);
-            for (int64_t j = 0; j < h; j++) {
-                rb_dense_set(second, h, j, rb_dense_get(second, j, h));
-            }
-        }
+/* What is known of all samples, before a pass over those in use. */
+static void take_all(et_fit *f) {
+    const et_sums *sums = &f->sums;
+    f->estep.all_evidence = sums->all_evidence;
+    memcpy(f->progress.in_map, sums->in_map, (size_t)f->plan.options.units * sizeof *sums->in_map);
+    bool iterates = f->progress.iteration < f->problem.fit->iterations;
+    if (f->trace.figures && iterates && f->estep.pass.kind != ET_PASS_MEASURE) {
+        et_trace_pass(&f->trace, sums, f->progress.iteration, f->estep.pass.traced);
     }
+}
+
+/* After the pass that added up what the M-step needs. */
+static void take_sums(et_fit *f) {
+    et_estep *e = &f->estep;
+    et_progress *p = &f->progress;
+    double mass = et_prior_mass(&f->plan.setup, &f->parameters, most_active(f));
+    p->log_likelihood = is_cold(f) ? e->all_evidence : e->measured ? p->log_likelihood : NAN;
+    e->free_energy = f->sums.evidence - (double)f->sums.used * log(mass);
+    e->measured = false;
 }
 
 rb_error et_end(rb_context *ctx, void *state, bool *again) {
-    (void)ctx;
-    et_state *st = state;
-    *again = st->ranking || (st->measuring && !st->last);
-    st->cutting = st->ranking;
-    if (st->measuring) {
-        st->log_likelihood = st->all_evidence;
-        st->measured = true;
-    } else if (st->ranking) {
-        st->cut = et_cut_find(st->evidence, st->problem.n_samples, st->n_cut, st->work);
-        st->ranking = false;
+    et_fit *f = state;
+    et_estep *e = &f->estep;
+    et_pass *pass = &e->pass;
+    rb_error err = f->problem.engine->sums(ctx, f->engine, &f->sums);
+    if (err) {
+        return err;
+    }
+    if (pass->kind != ET_PASS_CUT) {
+        take_all(f);
+    }
+    *again = pass->kind == ET_PASS_RANK || (pass->kind == ET_PASS_MEASURE && !e->last);
+    if (pass->kind == ET_PASS_MEASURE) {
+        f->progress.log_likelihood = e->all_evidence;
+        e->measured = true;
+        pass->kind = ET_PASS_NONE;
+    } else if (pass->kind == ET_PASS_RANK) {
+        pass->cut =
+            et_cut_find(pass->evidence, f->problem.first, f->problem.own, e->n_cut, f->work.sorted);
+        pass->kind = ET_PASS_CUT;
     } else {
-        finish_moments(st);
+        take_sums(f);
+        pass->kind = ET_PASS_NONE;
     }
     return RB_OK;
+}
+
+/* The log evidence of all samples, at the temperature of the iteration. */
+void et_objective(void *state, double *objective, double *estep_objective) {
+    const et_fit *f = state;
+    *objective = f->estep.all_evidence;
+    *estep_objective = NAN;
+}
+
+bool et_may_stop(const void *state) {
+    return widens(state);
 }

@@ -3,7 +3,7 @@
 #define RB_ET_INTERNAL_H
 
 #include "model/model.h"
-#include <rarebit/et.h>
+#include "options.h"
 
 extern const rb_method rb_method_linca, rb_method_mca, rb_method_nmf_et; /* method.c */
 

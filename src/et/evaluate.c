@@ -1,5 +1,5 @@
 /* Log-likelihood, sparseness and reconstruction error of a model on data. */
-#include "coder.h"
+#include "fit.h"
 
 #include <math.h>
 
@@ -128,44 +128,31 @@ static rb_error add_blocks(struct figures *f, rb_feed *feed, int64_t n, int64_t 
     return err;
 }
 
-static void fill(const struct figures *f, const rb_model *model, int64_t n, rb_evaluation *e) {
+static void fill(const struct figures *f, const rb_model *model, int64_t n, rb_metrics *metrics) {
     const et_engine *engine = f->coder->engine;
-    int64_t units = engine->setup.units;
-    int64_t n_dead = 0, n_used = 0;
-    const double *dead = rb_model_array(model, "dead", &n_dead, NULL);
+    int64_t units = engine->setup.units, n_used = 0, causes = 0;
     const double *used = rb_model_array(model, "used", &n_used, NULL);
-    double mass = et_prior_mass(engine);
-    *e = (rb_evaluation){
-        .samples = n,
-        .features = engine->setup.n_features,
-        .units = units,
-        .sparseness = (double)f->zeros / ((double)n * (double)units),
-        .reconstruction_error = sqrt(f->squares),
-        .covariance_error = NAN,
-        .objective = f->evidence - (double)n * log(mass),
-        .log_likelihood = f->evidence,
-        .estep_objective = NAN,
-        .energy = NAN,
-        .divergence = NAN,
-        .kkt_residual = NAN,
-        .certificate = NAN,
-        .samples_used = used && n_used == 1 ? used[0] : NAN,
-        .quality = f->exact_samples ? f->quality_sum / (double)f->exact_samples : NAN,
-        .truncation = f->exact_samples ? f->kl_sum / (double)f->exact_samples : NAN,
-        .candidate_hits = f->exact_samples ? f->hits_sum / f->marginal_sum : NAN,
-        .exact_samples = f->exact_samples,
-        .mean_squared_error = f->squares / (double)f->values,
-    };
-    for (int64_t h = 0; dead && h < units && h < n_dead; h++) {
-        e->dead_units += dead[h] != 0;
-    }
+    double mass = et_prior_mass(&engine->setup, engine->parameters, engine->setup.most_active);
     for (int64_t h = 0; h < units; h++) {
-        e->causes_used += f->in_map[h];
+        causes += f->in_map[h];
+    }
+    rb_metrics_set(metrics, "sparseness", (double)f->zeros / ((double)n * (double)units));
+    rb_metrics_set(metrics, "reconstruction_error", sqrt(f->squares));
+    rb_metrics_set(metrics, "objective", f->evidence - (double)n * log(mass));
+    rb_metrics_set(metrics, "log_likelihood", f->evidence);
+    rb_metrics_set(metrics, "mean_squared_error", f->squares / (double)f->values);
+    rb_metrics_set(metrics, "causes_used", (double)causes);
+    rb_metrics_set(metrics, "samples_used", used && n_used == 1 ? used[0] : NAN);
+    rb_metrics_set(metrics, "exact_samples", (double)f->exact_samples);
+    if (f->exact_samples) {
+        double count = (double)f->exact_samples;
+        rb_metrics_set(metrics, "quality", f->quality_sum / count);
+        rb_metrics_set(metrics, "truncation", f->kl_sum / count);
+        rb_metrics_set(metrics, "candidate_hits", f->hits_sum / f->marginal_sum);
     }
 }
 
-rb_error et_evaluate(rb_context *ctx, const rb_model *model, rb_feed *feed,
-                     rb_evaluation *evaluation) {
+rb_error et_evaluate(rb_context *ctx, const rb_model *model, rb_feed *feed, rb_metrics *metrics) {
     enum { CELLS = 1 << 20 };
     int64_t n = rb_feed_samples(feed), d = model->preprocess->n_features;
     int64_t size = CELLS / (d > 0 ? d : 1) / ET_TASK_SAMPLES * ET_TASK_SAMPLES;
@@ -175,16 +162,12 @@ rb_error et_evaluate(rb_context *ctx, const rb_model *model, rb_feed *feed,
     void *coder = NULL;
     rb_error err = et_coder_new(ctx, model, size, &coder);
     f.coder = coder;
-    if (!err) {
-        err = et_coder_keep_states(ctx, f.coder);
-    }
+    err = err ? err : et_coder_keep_states(ctx, f.coder);
     if (!err) {
         size = f.coder->results.room;
         err = rb_dense_new(ctx, model->type, size, d, &f.rebuilt);
     }
-    if (!err) {
-        err = rb_dense_new(ctx, model->type, size, d, &f.given);
-    }
+    err = err ? err : rb_dense_new(ctx, model->type, size, d, &f.given);
     if (!err) {
         f.in_map = rb_alloc_zero(ctx, f.coder->engine->setup.units, sizeof *f.in_map);
         f.quality = rb_alloc(ctx, 4 * size, sizeof *f.quality);
@@ -198,7 +181,7 @@ rb_error et_evaluate(rb_context *ctx, const rb_model *model, rb_feed *feed,
         err = add_blocks(&f, feed, n, size);
     }
     if (!err) {
-        fill(&f, model, n, evaluation);
+        fill(&f, model, n, metrics);
     }
     et_coder_free(f.coder);
     rb_dense_free(&f.rebuilt);

@@ -20,7 +20,8 @@ static double walk(struct walk *w, int64_t first, int64_t size, double prior) {
     const double *wbar = w->vectors + size * setup->n_features;
     double sum = 0;
     if (!setup->fixed_count || size == setup->max_active) {
-        double energy = et_fit_energy(engine, w->sample->n, w->sample->y, wbar) + prior;
+        const et_noise *noise = setup->model->noise;
+        double energy = noise->energy(engine, w->sample->n, w->sample->y, wbar) + prior;
         w->highest = w->marginals ? w->highest : fmax(w->highest, energy);
         sum = w->marginals ? exp(energy - w->highest) : 0;
     }
@@ -58,5 +59,6 @@ double et_exact(const et_engine *engine, et_scratch *scratch, const et_sample *s
         marginals[h] /= total;
     }
     return engine->constant - (double)(setup->n_features - sample->n) * engine->per_value -
-           engine->scale / 2 * et_norm(engine, sample->n, sample->y) + w.highest + log(total);
+           engine->scale / 2 * setup->model->noise->norm(engine, sample->n, sample->y) + w.highest +
+           log(total);
 }

@@ -1,11 +1,14 @@
-/* What a fit by expectation truncation keeps while it runs. Private to src/et. */
+/* What a fit by expectation truncation keeps while it runs. Private to src/et.
+ *
+ * Its parts are described by the tables of parts.c: parameters and progress are what checkpoints
+ * keep, the survey and the sums are added up over samples by the loop, scratch may be thrown away.
+ * An engine works on blocks and sees pass, parameters and sums only. */
 #ifndef RB_ET_FIT_H
 #define RB_ET_FIT_H
 
 #include "engine.h"
 
-/* ---- schedule.c: temperature and noise over the iterations t = 0 .. I - 1 ----------------------
- */
+/* ---- schedule.c: temperature and noise over the iterations t = 0 .. I - 1 ---- */
 
 enum { ET_MOST_KNOTS = 16 };
 
@@ -36,147 +39,250 @@ bool et_schedule_ended(const et_schedule *schedule, int64_t iteration);
 int64_t et_cut_size_at(const et_knots *knots, int64_t iterations, int64_t iteration, int64_t n);
 int64_t et_cut_size(int64_t iterations, int64_t iteration, int64_t n, double share);
 
-/* ---- cut.c: the samples of largest log evidence ------------------------------------------------
- */
+/* ---- the cut (estep.c): the samples of largest log evidence ---- */
 
-/* A sample is in use when its evidence is above the least, or equal and its index at most `last`.
- */
+/* A sample is in use when its evidence is above the least, or equal and its place among all samples
+ * at most `last`. */
 typedef struct et_cut {
     double least;
     int64_t last;
 } et_cut;
 
-/* work has n values. count is in 1 .. n. */
-et_cut et_cut_find(const double *evidence, int64_t n, int64_t count, double *work);
+/* Of n samples, the first of which has that place; work has n values, count is in 1 .. n. */
+et_cut et_cut_find(const double *evidence, int64_t first, int64_t n, int64_t count, double *work);
 static inline bool et_cut_uses(et_cut cut, double evidence, int64_t sample) {
     return evidence > cut.least || (evidence == cut.least && sample <= cut.last);
 }
 
-/* ---- survey.c: what the defaults need to know of the data --------------------------------------
- */
+/* ---- setup.c: what options come to ---- */
 
+typedef struct et_plan {
+    rb_et_options options;
+    const et_model *model;
+    et_model own_model; /* room for one that is made from a general table */
+    et_setup setup;
+    bool anneal_prior, learn_sigma, reflect;
+    rb_error (*mstep)(rb_context *ctx, struct et_sums *sums, struct et_work *work,
+                      et_parameters *p);
+    et_schedule schedule;
+    /* Decided by the data where options do not: survey.c. */
+    double noise; /* sd of the noise on fields */
+    double least_sigma;
+} et_plan;
+
+/* RB_ERROR_ARGUMENT for options that cannot be had or would do nothing. */
+rb_error et_plan_of(rb_context *ctx, const rb_problem *problem, const rb_et_options *options,
+                    et_plan *plan);
+
+/* ---- the parts ---- */
+
+/* Sums of the survey. */
 typedef struct et_survey {
-    double count, sum, squares;
-    double mean, sd; /* of all values; sd is above 0 */
-    double large;    /* the 99th percentile of |y|, within 1 % */
-    int64_t *bins;   /* of |y|, by the leading bits of its float32 */
+    double count, sum, squares; /* of all values that are there */
+    int64_t *bins;              /* of |y|, by the leading bits of its float32 */
 } et_survey;
 
-rb_error et_survey_new(rb_context *ctx, et_survey *survey);
-void et_survey_free(et_survey *survey);
-void et_survey_add(et_survey *survey, rb_dense rows);
-void et_survey_finish(et_survey *survey);
+/* Sums of a pass. */
+typedef struct et_sums {
+    /* Over all samples; only in a pass that ranks, or uses all. */
+    double all_evidence;
+    bool *in_map;           /* H: a cause in the most probable state of a sample */
+    double hits, marginals; /* of traced samples: p(s_h = 1 | y) of the candidates, of all causes */
+    double *quality;        /* Q of each traced sample */
 
-/* ---- trace.c: what a traced fit keeps of its iterations ---- */
-
-enum { ET_TRACE_SAMPLES = 40, ET_TRACE_FIGURES = 3, ET_TRACE_FIELDS = 10 };
-
-typedef struct et_trace {
-    double
-        *figures; /* iterations x 3: temperature, samples in use, candidate hits; NULL: no trace */
-    double *quality; /* iterations x count: Q of samples, at the temperature of the iteration */
-    int64_t count;   /* 0 for more units than can be enumerated */
-    double hits, marginals; /* sums of this iteration */
-    double *fields;         /* kept x H x D: the fields before the M-step of iterations at[] */
-    int64_t at[ET_TRACE_FIELDS], kept;
-} et_trace;
-
-/* ---- the fit -----------------------------------------------------------------------------------
- */
-
-/* Sums over samples and states by sets of causes (moments_sets.c); empty unless they are few. */
-typedef struct et_sets {
-    int64_t most;               /* causes of a set: 2 to so many */
-    int64_t *choose;            /* (H + 1) x (most + 1): C(h, k) */
-    rb_dense weights, products; /* sets x D: sum q where y_d is there, sum q y */
-} et_sets;
-
-/* Sums over the samples in use. */
-typedef struct et_moments {
+    /* Over the samples in use. */
     int64_t used;
     double values;     /* that are there in these samples */
     double squares;    /* sum |y|^2 */
     double active;     /* sum <|s|> */
-    double *sums;      /* H: sum <s_h> */
+    double *causes;    /* H: sum <s_h> */
     double residual;   /* sum <|y - Wbar(s)|^2> with the fields of the E-step */
     double evidence;   /* sum of log evidence */
-    rb_dense products; /* H x D: sum <s_h> y_d; max: sum <A_hd> y_d */
+    rb_dense products; /* H x D: sum <s_h> y_d; max: sum <A_hd> y_d; shares: up */
     rb_dense second;   /* H x H: sum <s s'>; linear */
     rb_dense weights;  /* H x D: sum <A_hd>, or of shares (down); linear only where values are
                         * missing: sum <s_h> over the samples in which feature d is there */
-    rb_dense pairs;    /* H (H - 1) / 2 x D: sum <s_j s_k>, j < k, likewise; or empty
-                        * (missing_moments.c) */
-    et_sets sets;      /* max: of states of two causes and more */
-    rb_dense part;     /* H x D of the type: the products of a block */
-} et_moments;
+    rb_dense pairs;    /* H (H - 1) / 2 x D: sum <s_j s_k>, j < k, likewise; or empty: missing.c */
+    /* max: of states of two causes and more by their sets, until the engine is asked for its sums;
+     * empty unless sets are few (moments_states.c). sets x D: sum q where y_d is there, sum q y */
+    rb_dense set_weights, set_products;
+} et_sums;
 
-typedef struct et_state {
+/* What an iteration takes from the one before, besides parameters. */
+typedef struct et_progress {
+    int64_t iteration;     /* M-steps done */
+    int64_t last_used;     /* samples in use in the last one */
+    bool *in_map;          /* H: in the last E-step */
+    double log_likelihood; /* at temperature 1; NaN where no pass gave it */
+} et_progress;
+
+/* What a traced fit reports of its iterations (trace.c). */
+enum { ET_TRACE_SAMPLES = 40, ET_TRACE_FIGURES = 3, ET_TRACE_FIELDS = 10 };
+typedef struct et_trace {
+    double
+        *figures; /* iterations x 3: temperature, samples in use, candidate hits; NULL: no trace */
+    double *quality; /* iterations x samples: Q, at the temperature of the iteration */
+    double *fields;  /* kept x H x D: the fields before the M-step of iterations at[] */
+    int64_t at[ET_TRACE_FIELDS], kept;
+} et_trace;
+
+/* Scratch of the E-step and the M-step. */
+typedef struct et_work {
+    double *evidence, *sorted; /* of our samples: what the cut orders them by */
+    double *active;            /* H */
+    rb_dense target;           /* H x D */
+    rb_dense system, inverse;  /* H x H; linear */
+    rb_spd *factor;            /* of the causes that were active; linear */
+} et_work;
+
+enum {
+    ET_TRACED = ET_FEATURES + 1, /* 1, or 0 */
+    ET_TRACED_ITERATIONS,
+    ET_TRACED_SAMPLES,
+    ET_TRACED_FIELDS,
+    ET_TRACED_CELLS, /* of the fields */
+    ET_TRACED_FIGURES,
+    ET_OWN, /* samples */
+    ET_BINS,
+    ET_SECOND,  /* H in linear models, else 0 */
+    ET_WEIGHTS, /* H where there are weights, else 0 */
+    ET_PAIRS,
+    ET_SETS
+};
+extern const rb_part et_parts_any[], et_parts_not_negative[], et_parts_positive[];
+void et_shape(const rb_problem *problem, const void *options, rb_shape *shape);
+
+/* ---- passes and engines ---- */
+
+typedef enum et_pass_kind {
+    ET_PASS_NONE,
+    ET_PASS_MEASURE, /* evidence of all samples alone */
+    ET_PASS_RANK,    /* the same, before a cut */
+    ET_PASS_CUT,     /* sums of the samples that the cut leaves; parameters as in the pass before */
+    ET_PASS_ALL      /* sums of all samples */
+} et_pass_kind;
+
+/* What engines are told as their parameters: it stays where it is during the pass. */
+typedef struct et_pass {
+    et_pass_kind kind;
+    const et_parameters *parameters;
+    double beta, beta_prior;
+    bool widens;      /* full samples are done again */
+    int64_t traced;   /* samples, evenly spread; 0: none */
+    et_cut cut;       /* what kind CUT uses */
+    double *evidence; /* of our samples: what they are ranked by; read in kind CUT, else written */
+} et_pass;
+
+static inline bool et_pass_uses(const et_pass *pass, const rb_block *block, int64_t i) {
+    return pass->kind != ET_PASS_CUT ||
+           et_cut_uses(pass->cut, pass->evidence[block->own + i], block->first + i);
+}
+
+/* The k-th traced sample of n. */
+static inline int64_t et_traced_sample(const et_pass *pass, int64_t n, int64_t k) {
+    return k * n / pass->traced;
+}
+
+/* C(h, k) for the numbers of sets of 2 to `most` causes (moments_states.c). */
+typedef struct et_sets {
+    int64_t most;
+    int64_t *choose; /* (H + 1) x (most + 1); NULL: sums by sets are not kept */
+} et_sets;
+
+/* The engine of the processor (engine_cpu.c). */
+typedef struct et_cpu {
     rb_problem problem;
-    rb_et_options options; /* as they are used: nothing is left to be chosen but what data decide */
-    const et_model *model;
-    et_model own_model; /* room for one that is made from a general table */
-    bool anneal_prior, learn_sigma, warm;
-    et_survey survey;
-    et_schedule schedule;
-    double noise; /* sd of the noise on fields */
-    double least_sigma;
+    et_model own_model;
     et_engine *engine;
     et_results results;
-    et_moments moments;
-    rb_dense rows;     /* block_samples x D of the type: a sparse block, or one whose missing values
-                        * are 0; else empty */
-    rb_dense mask;     /* the same shape: 1 where a value is there; empty unless some are missing */
-    int64_t iteration; /* M-steps done */
+    const et_pass *pass;
+    rb_dense rows; /* block_samples x D of the type: a sparse block, or one whose missing values are
+                    * 0; else empty */
+    rb_dense mask; /* the same shape: 1 where a value is there; empty unless some are missing */
+    rb_dense part; /* H x D of the type: the products of a block */
+    rb_dense powers, roots; /* H x D, max: R = W^rho, normalised, and R^a */
+    double exponent;        /* a = 1 - 1 / rho */
+    et_sets sets;
+} et_cpu;
 
-    /* The E-step: its passes and the cut. */
-    bool cutting, ranking;
-    bool measuring, measured; /* a pass for the log-likelihood alone; it was made */
-    bool last;                /* no M-step follows */
-    double log_likelihood;    /* at temperature 1; NaN where no pass gave it */
-    double free_energy;       /* of the samples in use */
-    int64_t n_cut, last_used; /* samples in use; of the last M-step */
-    et_cut cut;
-    double *evidence; /* N: what the cut orders samples by */
-    double *work;     /* N */
-    double all_evidence;
-    bool *in_map; /* H: a cause in the most probable state of a sample */
+/* Options are checked, parameters are an et_pass, sums et_sums. */
+extern const rb_engine et_engine_cpu, et_engine_reference;
 
+/* Samples of the block as dense rows of the type; what is missing as 0, and cpu->mask filled. */
+rb_dense et_block_rows(et_cpu *cpu, const rb_block *block);
+/* sums += the rows. */
+void et_add_rows(const et_kernels *kernels, rb_dense rows, double *sums);
+/* sums += mean' rows, H x D; through cpu->part. */
+void et_add_products(rb_context *ctx, et_cpu *cpu, rb_dense mean, rb_dense rows, rb_dense sums);
+
+/* How many sets of causes sums are kept for; 0: for none. */
+int64_t et_sets_count(const et_setup *setup, int64_t n_samples);
+rb_error et_sets_new(rb_context *ctx, const et_setup *setup, et_sets *sets);
+
+/* ---- missing.c: what linear models need besides where values are missing ---- */
+
+/* Pairs of causes for which sums are kept for each feature; 0 where that is too much. */
+int64_t et_missing_pairs(int64_t units, int64_t features);
+void et_missing_add(rb_context *ctx, et_cpu *cpu, const rb_block *block, et_sums *sums);
+/* After the last block. */
+void et_missing_finish(const et_parameters *p, et_sums *sums);
+/* Q of feature d into sums->second; only with sums->pairs. */
+void et_missing_second(et_sums *sums, int64_t d);
+/* out = Q W, each feature with its own Q if it has one. */
+void et_apply_second(rb_context *ctx, const et_sums *sums, rb_dense fields, rb_dense out);
+
+/* ---- the fit: what the loop holds ---- */
+
+/* The E-step at hand (estep.c). */
+typedef struct et_estep {
+    et_pass pass;
+    bool measured;       /* a pass for the log-likelihood alone was made */
+    bool last;           /* no M-step follows */
+    int64_t n_cut;       /* samples in use */
+    double all_evidence; /* of all samples */
+    double free_energy;  /* of the samples in use */
+} et_estep;
+
+typedef struct et_fit {
+    rb_problem problem;
+    et_plan plan;
+    rb_shape shape;
+    et_parameters parameters;
+    et_survey survey;
+    et_progress progress;
     et_trace trace;
-
-    /* M-step. */
-    rb_spd *factor;           /* linear: of the causes that were active */
-    rb_dense system, inverse; /* H x H */
-    rb_dense target;          /* H x D */
-    rb_dense powers, roots;   /* H x D, max: R = W^rho, normalised, and R^a */
-    double exponent;          /* a = 1 - 1 / rho */
-} et_state;
+    et_sums sums;
+    et_work work;
+    et_estep estep;
+    rb_dense row; /* 1 x D: a sample of a sparse block, in the survey */
+    bool warm;    /* parameters are those of a model */
+    void *engine; /* of problem.engine */
+} et_fit;
 
 /* start.c */
-rb_error et_start(rb_context *ctx, const rb_problem *problem, const rb_et_options *options,
+rb_error et_start(rb_context *ctx, const rb_problem *problem, const void *options,
                   const rb_model *start, void **state);
 void et_finish(void *state);
-rb_error et_survey_block(rb_context *ctx, void *state, const rb_block *block);
 rb_error et_store(rb_context *ctx, void *state, rb_model *model);
-/* Candidates and active causes as they are used, within their bounds. */
-void et_limits(const rb_et_options *options, int64_t *candidates, int64_t *max_active);
-/* How far samples may be widened, once candidates and active causes are known. */
-void et_widths(const rb_et_options *options, et_setup *setup);
-/* What the engine needs to know; RB_ERROR_ARGUMENT for a selection that the model cannot have. */
-rb_error et_setup_of(rb_context *ctx, const et_model *model, const rb_et_options *options,
-                     int64_t n_features, rb_type type, et_setup *setup);
-/* Fields, sigma and prior of a model into an engine of its shape. */
-rb_error et_load_parameters(rb_context *ctx, const rb_model *model, et_engine *engine);
+/* Fields, sigma and prior of a model into parameters of its shape. */
+rb_error et_load_parameters(rb_context *ctx, const rb_model *model, et_parameters *p);
 
-/* keep.c */
-rb_error et_kept_arrays(void *state, rb_kept_fn fn, void *user);
+/* survey.c: what the defaults need to know of the data, and what follows from it. */
+enum { ET_SURVEY_BINS = 1 << 15 };
+rb_error et_survey_block(rb_context *ctx, void *state, const rb_block *block);
+rb_error et_survey_end(rb_context *ctx, void *state);
 
-/* trace.c */
-rb_error et_trace_new(rb_context *ctx, et_state *st);
-void et_trace_free(et_trace *trace);
-/* Once the evidences of a block are known; before the M-step of an iteration; at the end. */
-void et_trace_block(rb_context *ctx, et_state *st, const rb_block *block);
-void et_trace_iteration(et_state *st);
-rb_error et_trace_store(rb_context *ctx, const et_state *st, rb_model *model);
+/* trace.c: the number of samples; what a pass found of them; before the M-step of an iteration; at
+ * the end. */
+int64_t et_trace_samples(const rb_problem *problem, int64_t units);
+void et_trace_pass(et_trace *trace, const et_sums *sums, int64_t iteration, int64_t samples);
+void et_trace_iteration(et_trace *trace, const et_schedule *schedule, const et_sums *sums,
+                        const et_parameters *p, int64_t iteration);
+rb_error et_trace_store(rb_context *ctx, const et_fit *f, rb_model *model);
+/* Temperature, samples and causes in use, sigma, prior, log-likelihood, free energy; traced also
+ * candidate hits, Q and -log Q. */
+extern const char *const et_figure_names[];
+void et_figures(const void *state, double *values);
 
 /* estep.c */
 rb_error et_begin(rb_context *ctx, void *state);
@@ -184,75 +290,52 @@ rb_error et_block(rb_context *ctx, void *state, const rb_block *block);
 rb_error et_end(rb_context *ctx, void *state, bool *again);
 /* From now on an E-step is one for the log-likelihood alone. */
 void et_last(void *state);
-
-/* moments.c: what models add for a block, and room for it. */
-rb_error et_moments_new(rb_context *ctx, const et_state *st, et_moments *moments);
-void et_moments_free(et_moments *moments);
-void et_moments_clear(et_moments *moments);
-rb_error et_linear_add(rb_context *ctx, et_state *st, const rb_block *block);
-rb_error et_max_add(rb_context *ctx, et_state *st, const rb_block *block);
-rb_error et_general_add(rb_context *ctx, et_state *st, const rb_block *block);
-/* Samples of the block as dense rows of the type; what is missing as NaN. */
-rb_dense et_given_rows(et_state *st, const rb_block *block);
-/* The same; what is missing as 0, and st->mask filled. */
-rb_dense et_block_rows(et_state *st, const rb_block *block);
-/* sums += the rows. */
-void et_add_rows(const et_kernels *kernels, rb_dense rows, double *sums);
-/* moments->sums += <s>. */
-void et_add_sums(et_state *st, int64_t count);
-/* sums += mean' rows, H x D; through moments->part. */
-void et_add_products(rb_context *ctx, et_state *st, rb_dense mean, rb_dense rows, rb_dense sums);
-
-/* moments_sets.c */
-rb_error et_sets_new(rb_context *ctx, const et_state *st, et_sets *sets);
-void et_sets_free(et_sets *sets);
-/* Which set some causes are, given from the highest down. */
-int64_t et_set_of(const et_sets *sets, int64_t units, const int64_t *causes, int size);
-/* After the last block: what its causes have of each set, into weights and products. */
-void et_sets_finish(et_state *st);
-
-/* missing_moments.c: what linear models need besides where values are missing. */
-rb_error et_missing_moments_new(rb_context *ctx, const et_state *st, et_moments *moments);
-void et_missing_add(rb_context *ctx, et_state *st, const rb_block *block);
-/* After the last block. */
-void et_missing_finish(et_state *st);
-/* Q of feature d into moments->second; only with moments->pairs. */
-void et_missing_second(et_state *st, int64_t d);
-/* st->target = Q W, each feature with its own Q if it has one. */
-void et_apply_second(rb_context *ctx, et_state *st);
+void et_objective(void *state, double *objective, double *estep_objective);
+/* Only at the end temperature does a settled objective mean anything. */
+bool et_may_stop(const void *state);
 
 /* mstep.c: fields by the model, then noise, bounds, sigma, prior. */
 rb_error et_mstep(rb_context *ctx, void *state);
-/* mstep_solve.c, mstep_multiplicative.c, mstep_shares.c: new fields from the moments. */
-rb_error et_mstep_solve(rb_context *ctx, et_state *st);
-rb_error et_mstep_multiplicative(rb_context *ctx, et_state *st);
-rb_error et_mstep_shares(rb_context *ctx, et_state *st);
-/* Powers of the fields for the A sums, once for each E-step. */
-void et_max_powers(et_state *st);
-/* (sum |y|^2 - 2 <W, P> + <W, Q W>) / (D |M|), or / values that are there, with the fields as they
- * are. */
-double et_linear_variance(rb_context *ctx, et_state *st);
-/* The prior for which states of at most max_active causes have `active` of them on average. */
+/* New fields from the sums. mstep_solve.c, mstep.c */
+rb_error et_mstep_solve(rb_context *ctx, et_sums *sums, et_work *work, et_parameters *p);
+rb_error et_mstep_multiplicative(rb_context *ctx, et_sums *sums, et_work *work, et_parameters *p);
+rb_error et_mstep_shares(rb_context *ctx, et_sums *sums, et_work *work, et_parameters *p);
+/* (sum |y|^2 - 2 <W, P> + <W, Q W>) / values that are there, with the fields as they are; target
+ * (H x D) is scratch. */
+double et_linear_variance(rb_context *ctx, const et_sums *sums, rb_dense fields, rb_dense target);
+
+/* prior.c: the prior for which states of at most max_active causes have `active` of them on
+ * average. */
 double et_learn_prior(int64_t units, int64_t max_active, double active);
 /* The priors for which each cause has active[h] on average in such states; begins from those given.
  */
 void et_learn_priors(int64_t units, int64_t max_active, const double *active, double *prior);
 
-void et_objective(void *state, double *objective, double *estep_objective);
-/* figures.c: temperature, samples and causes in use, sigma, prior, log-likelihood, free energy;
- * traced also candidate hits, Q and -log Q. */
-extern const char *const et_figure_names[];
-void et_figures(const void *state, double *values);
-/* Only at the end temperature does a settled objective mean anything. */
-bool et_may_stop(const void *state);
+/* ---- posteriors of samples under a model, at temperature 1: coder.c, evaluate.c ---- */
 
-/* coder.c, rebuild.c, evaluate.c */
+typedef struct et_coder {
+    et_model own_model; /* room for one that is made from a general table */
+    et_parameters parameters;
+    et_engine *engine;
+    int64_t block_samples; /* of the blocks it is given, at most */
+    rb_dense row;          /* 1 x D: a sample of a sparse block */
+    et_results results;    /* room for as many of them as take a few megabytes */
+} et_coder;
+
+/* From now on posteriors keep what et_expect needs: their states, unless fields add up. */
+rb_error et_coder_keep_states(rb_context *ctx, et_coder *coder);
+/* Posteriors of a block into coder->results, for which it has room. */
+rb_error et_code(rb_context *ctx, et_coder *coder, const rb_block *block);
+
+/* <Wbar(s)> of the first samples of coder->results into rows, of the model's type and
+ * contiguous. */
+void et_expect(rb_context *ctx, et_coder *coder, rb_dense rows);
+
 rb_error et_coder_new(rb_context *ctx, const rb_model *model, int64_t block_samples, void **coder);
 void et_coder_free(void *coder);
 rb_error et_encode(rb_context *ctx, void *coder, const rb_block *block, void *codes);
 rb_error et_decode(rb_context *ctx, void *coder, int64_t n_samples, const void *codes, void *rows);
 rb_error et_rebuild(rb_context *ctx, void *coder, const rb_block *block, void *rows);
-rb_error et_evaluate(rb_context *ctx, const rb_model *model, rb_feed *feed,
-                     rb_evaluation *evaluation);
+rb_error et_evaluate(rb_context *ctx, const rb_model *model, rb_feed *feed, rb_metrics *metrics);
 
 #endif

@@ -1,9 +1,17 @@
 /* Samples that lack values. They are packed: y and the fields of the candidates at the places that
  * are there, after which they are samples of fewer features. Only what concerns all causes, W'y and
- * |W_h|^2, comes from products with a mask. */
-#include "engine.h"
+ * |W_h|^2, comes from products with a mask.
+ *
+ * In the M-step of linear models each feature has sums over the samples in which it is there:
+ *   P_hd = sum <s_h> y_d,   Q^d = sum <s s'>,   and the field values W_d solve Q^d W_d = P_d.
+ * All Q^d take D H^2 / 2 numbers. Where that is too much, missing values are hidden as the causes
+ * are: what the fields of the E-step let expect, <s_h (W's)_d>, is added to P, and one Q serves all
+ * features. That is an EM step too, with the same fixed points but of smaller steps. */
+#include "fit.h"
 
 #include <math.h>
+
+/* ---- the E-step ---- */
 
 int64_t et_mask(rb_dense rows, rb_dense mask) {
     int64_t missing = 0;
@@ -57,7 +65,7 @@ et_sample et_observe_block(const et_engine *engine, et_scratch *scratch, const r
 
 const double *et_field(const et_engine *engine, const et_sample *sample, int64_t cause,
                        double *room) {
-    const double *field = rb_dense_row(engine->parameters.fields, cause);
+    const double *field = rb_dense_row(engine->parameters->fields, cause);
     if (!sample->places) {
         return field;
     }
@@ -65,4 +73,165 @@ const double *et_field(const et_engine *engine, const et_sample *sample, int64_t
         room[i] = field[sample->places[i]];
     }
     return room;
+}
+
+/* ---- moments ---- */
+
+static const double MOST_BYTES = 1 << 28;
+
+int64_t et_missing_pairs(int64_t units, int64_t features) {
+    double h = (double)units, d = (double)features;
+    if (4.0 * h * (h - 1) * d > MOST_BYTES) {
+        return 0;
+    }
+    return units > 1 ? units * (units - 1) / 2 : 1;
+}
+
+/* The place of causes j < k among all pairs. */
+static int64_t pair_of(int64_t units, int64_t j, int64_t k) {
+    return j * (2 * units - j - 1) / 2 + k - j - 1;
+}
+
+/* ---- sums of a block, in bands of features ---- */
+
+struct task {
+    const et_cpu *cpu;
+    et_sums *sums;
+    int64_t samples;
+};
+
+struct band {
+    int64_t first, count;
+    double there[ET_BAND]; /* of a sample: 1, or 0 for a value that is missing */
+};
+
+static double *band_row(const struct band *band, rb_dense rows, int64_t row) {
+    return (double *)rb_dense_row(rows, row) + band->first;
+}
+
+static void add_pair(const struct task *task, const struct band *band, int64_t j, int64_t k,
+                     double q) {
+    const et_sums *sums = task->sums;
+    double *sum = band_row(band, sums->pairs, pair_of(sums->products.rows, j, k));
+    for (int64_t d = 0; d < band->count; d++) {
+        sum[d] += q * band->there[d];
+    }
+}
+
+/* What causes j and k of a state share of its missing values. */
+static void add_expected(const struct task *task, const struct band *band, int64_t j, int64_t k,
+                         double q) {
+    rb_dense fields = task->cpu->pass->parameters->fields, products = task->sums->products;
+    const double *wj = band_row(band, fields, j), *wk = band_row(band, fields, k);
+    double *pj = band_row(band, products, j), *pk = band_row(band, products, k);
+    for (int64_t d = 0; d < band->count; d++) {
+        double missing = q * (1 - band->there[d]);
+        pj[d] += missing * wk[d];
+        pk[d] += missing * wj[d];
+    }
+}
+
+static void add_sample(const struct task *task, const struct band *band, int64_t i) {
+    et_look look = et_look_at(task->cpu->engine, &task->cpu->results, i);
+    const int32_t *list = look.candidates;
+    int candidates = look.tree->candidates;
+    bool apart = task->sums->pairs.data != NULL;
+    for (int j = 0; j < candidates; j++) {
+        for (int k = j + 1; k < candidates; k++) {
+            double q = look.pairs[j * candidates + k];
+            if (apart) {
+                add_pair(task, band, list[j], list[k], q);
+            } else {
+                add_expected(task, band, list[j], list[k], q);
+            }
+        }
+    }
+}
+
+static void band_task(void *arg, int64_t index, int worker) {
+    (void)worker;
+    const struct task *task = arg;
+    const et_results *r = &task->cpu->results;
+    rb_dense mask = task->cpu->mask;
+    struct band band = {.first = index * ET_BAND};
+    int64_t left = mask.cols - band.first;
+    band.count = left < ET_BAND ? left : ET_BAND;
+    for (int64_t i = 0; i < task->samples; i++) {
+        bool whole = r->there[i] == mask.cols;
+        if (!r->used[i] || (whole && !task->sums->pairs.data)) {
+            continue;
+        }
+        for (int64_t d = 0; d < band.count; d++) {
+            band.there[d] = rb_dense_get(mask, i, band.first + d);
+        }
+        add_sample(task, &band, i);
+    }
+}
+
+void et_missing_add(rb_context *ctx, et_cpu *cpu, const rb_block *block, et_sums *sums) {
+    struct task task = {cpu, sums, block->n_samples};
+    rb_dense mean = rb_dense_rows(cpu->results.mean, 0, block->n_samples);
+    rb_dense mask = rb_dense_rows(cpu->mask, 0, block->n_samples);
+    et_add_products(ctx, cpu, mean, mask, sums->weights);
+    if (cpu->results.pairs) {
+        rb_parallel(ctx, (mask.cols + ET_BAND - 1) / ET_BAND, band_task, &task);
+    }
+}
+
+/* Without room for all Q^d: what each cause is expected to have given missing values by itself. */
+void et_missing_finish(const et_parameters *p, et_sums *m) {
+    rb_dense fields = p->fields;
+    for (int64_t h = 0; h < fields.rows && !m->pairs.data; h++) {
+        const double *field = rb_dense_row(fields, h), *there = rb_dense_row(m->weights, h);
+        double *products = rb_dense_row(m->products, h);
+        for (int64_t d = 0; d < fields.cols; d++) {
+            products[d] += (m->causes[h] - there[d]) * field[d];
+        }
+    }
+}
+
+/* ---- the M-step ---- */
+
+void et_missing_second(et_sums *sums, int64_t d) {
+    rb_dense q = sums->second;
+    for (int64_t j = 0; j < q.rows; j++) {
+        rb_dense_set(q, j, j, rb_dense_get(sums->weights, j, d));
+        for (int64_t k = j + 1; k < q.rows; k++) {
+            double value = rb_dense_get(sums->pairs, pair_of(q.rows, j, k), d);
+            rb_dense_set(q, j, k, value);
+            rb_dense_set(q, k, j, value);
+        }
+    }
+}
+
+/* out_d = Q^d W_d */
+static void apply_pairs(const et_sums *m, rb_dense fields, rb_dense out) {
+    for (int64_t j = 0; j < fields.rows; j++) {
+        const double *wj = rb_dense_row(fields, j), *there = rb_dense_row(m->weights, j);
+        double *sum = rb_dense_row(out, j);
+        for (int64_t d = 0; d < fields.cols; d++) {
+            sum[d] = wj[d] * there[d];
+        }
+    }
+    for (int64_t j = 0; j < fields.rows; j++) {
+        const double *wj = rb_dense_row(fields, j);
+        double *sum_j = rb_dense_row(out, j);
+        for (int64_t k = j + 1; k < fields.rows; k++) {
+            const double *wk = rb_dense_row(fields, k);
+            const double *pair = rb_dense_row(m->pairs, pair_of(fields.rows, j, k));
+            double *sum_k = rb_dense_row(out, k);
+            for (int64_t d = 0; d < fields.cols; d++) {
+                sum_j[d] += pair[d] * wk[d];
+                sum_k[d] += pair[d] * wj[d];
+            }
+        }
+    }
+}
+
+void et_apply_second(rb_context *ctx, const et_sums *sums, rb_dense fields, rb_dense out) {
+    if (sums->pairs.data) {
+        apply_pairs(sums, fields, out);
+    } else {
+        rb_gemm_parallel(ctx, 1, sums->second, RB_PLAIN, fields, RB_PLAIN, 0, out);
+    }
 }

@@ -3,7 +3,7 @@
  * A cause that was active in no sample has a row of zeros in Q: it keeps its field and is left out.
  * If Q is singular beyond that (two causes that are always active together), a ridge pulls towards
  * the old fields: (Q + r I) W = P + r W_old, with r as small as will do. Where values are missing
- * each feature has a Q of its own (missing_moments.c).
+ * each feature has a Q of its own (missing.c).
  */
 #include "fit.h"
 
@@ -15,14 +15,13 @@ struct columns {
 };
 
 /* The equations of causes with responsibility; the others become W_h = W_h. */
-static void set_system(et_state *st, const struct columns *c, double ridge) {
-    rb_dense q = st->moments.second;
+static void set_system(rb_dense q, const struct columns *c, double ridge, rb_dense system) {
     for (int64_t h = 0; h < q.rows; h++) {
         bool active = rb_dense_get(q, h, h) > 0;
         for (int64_t j = 0; j < q.rows; j++) {
             bool both = active && rb_dense_get(q, j, j) > 0;
             double value = both ? rb_dense_get(q, h, j) : 0;
-            rb_dense_set(st->system, h, j, value + (h == j ? active ? ridge : 1 : 0));
+            rb_dense_set(system, h, j, value + (h == j ? active ? ridge : 1 : 0));
         }
         for (int64_t d = 0; d < c->fields.cols; d++) {
             double old = rb_dense_get(c->fields, h, d);
@@ -34,11 +33,11 @@ static void set_system(et_state *st, const struct columns *c, double ridge) {
 
 /* Is a cause a combination of others, as far as float64 can tell? Q_hh (Q^-1)_hh is by how much the
  * others inflate the variance of its field, 1 without them. */
-static bool nearly_singular(rb_context *ctx, et_state *st) {
+static bool nearly_singular(rb_context *ctx, const et_work *work) {
     const double most = 1e11;
-    rb_spd_inverse(ctx, st->factor, st->inverse);
-    for (int64_t h = 0; h < st->system.rows; h++) {
-        double inflation = rb_dense_get(st->system, h, h) * rb_dense_get(st->inverse, h, h);
+    rb_spd_inverse(ctx, work->factor, work->inverse);
+    for (int64_t h = 0; h < work->system.rows; h++) {
+        double inflation = rb_dense_get(work->system, h, h) * rb_dense_get(work->inverse, h, h);
         if (!(inflation < most)) {
             return true;
         }
@@ -54,15 +53,14 @@ static double trace(rb_dense q) {
     return sum;
 }
 
-static rb_error solve(rb_context *ctx, et_state *st, const struct columns *c) {
+static rb_error solve(rb_context *ctx, rb_dense q, const struct columns *c, const et_work *work) {
     enum { ATTEMPTS = 12 };
-    rb_dense q = st->moments.second;
     double ridge = 0, step = 1e-10 * trace(q) / (double)q.rows;
     rb_error err = RB_ERROR_NUMERIC;
     for (int attempt = 0; err && attempt < ATTEMPTS; attempt++) {
-        set_system(st, c, ridge);
-        err = rb_spd_factor(ctx, st->factor, st->system);
-        if (!err && nearly_singular(ctx, st)) {
+        set_system(q, c, ridge, work->system);
+        err = rb_spd_factor(ctx, work->factor, work->system);
+        if (!err && nearly_singular(ctx, work)) {
             err = RB_ERROR_NUMERIC;
         }
         ridge = ridge > 0 ? 10 * ridge : step;
@@ -71,7 +69,7 @@ static rb_error solve(rb_context *ctx, et_state *st, const struct columns *c) {
         return rb_fail(ctx, err,
                        "the second moments of the causes cannot be solved; scale the data");
     }
-    rb_spd_solve_left(ctx, st->factor, c->target, c->fields);
+    rb_spd_solve_left(ctx, work->factor, c->target, c->fields);
     return RB_OK;
 }
 
@@ -79,17 +77,17 @@ static rb_dense column(rb_dense a, int64_t d) {
     return (rb_dense){(double *)a.data + d, a.rows, 1, a.ld, a.type};
 }
 
-rb_error et_mstep_solve(rb_context *ctx, et_state *st) {
-    struct columns all = {st->moments.products, st->target, st->engine->parameters.fields};
+rb_error et_mstep_solve(rb_context *ctx, et_sums *sums, et_work *work, et_parameters *p) {
+    struct columns all = {sums->products, work->target, p->fields};
     rb_error err = RB_OK;
-    if (!st->moments.pairs.data) {
-        return solve(ctx, st, &all);
+    if (!sums->pairs.data) {
+        return solve(ctx, sums->second, &all, work);
     }
     for (int64_t d = 0; !err && d < all.fields.cols; d++) {
         struct columns one = {column(all.products, d), column(all.target, d),
                               column(all.fields, d)};
-        et_missing_second(st, d);
-        err = solve(ctx, st, &one);
+        et_missing_second(sums, d);
+        err = solve(ctx, sums->second, &one, work);
     }
     return err;
 }

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <string.h>
 
-/* The first row is for nmf-et alone, the next two for nmf-et and mca: other tables begin later. */
+/* The first row is for nmf-et alone, the next two for nmf-et and mca. */
 const rb_option et_option_rows[] = {
     {"mstep", 0, RB_OPTION_CHOICE, offsetof(rb_et_options, mstep), "solve", 0, 0,
      "solve|multiplicative", "STEP",
@@ -92,20 +92,3 @@ const rb_option et_option_rows[] = {
      RB_OPTION_RESEARCH},
     {0},
 };
-
-const rb_option *rb_et_option_table(const char *method) {
-    static const struct {
-        const char *name;
-        int first;
-    } methods[] = {{"nmf-et", 0}, {"mca", 1}, {"linca", ET_SHARED_OPTIONS}};
-    for (int i = 0; i < 3; i++) {
-        if (strcmp(method, methods[i].name) == 0) {
-            return et_option_rows + methods[i].first;
-        }
-    }
-    return NULL;
-}
-
-void rb_et_options_default(rb_et_options *options) {
-    rb_options_default(et_option_rows, options);
-}

@@ -21,77 +21,6 @@ double et_results_bytes(const et_setup *setup, et_keep keep) {
     return bytes;
 }
 
-/* room x count values, or false with the sentence said. */
-static bool room_for(rb_context *ctx, int64_t room, int64_t count, double **values) {
-    int64_t product;
-    if (!rb_multiply(room, count, &product)) {
-        rb_fail(ctx, RB_ERROR_MEMORY, "%lld states a sample cannot be addressed", (long long)count);
-        return false;
-    }
-    *values = rb_alloc_zero(ctx, product, sizeof **values);
-    return *values != NULL;
-}
-
-static rb_error allocate(rb_context *ctx, const et_engine *engine, int64_t room, et_keep keep,
-                         et_results *r) {
-    const et_tree *widest = et_tree_of(engine, engine->widths);
-    int64_t h = widest->candidates;
-    r->most_candidates = h;
-    r->most_states = widest->count;
-    rb_error err = rb_dense_new(ctx, engine->setup.type, room, engine->setup.units, &r->mean);
-    if (!err && keep == ET_KEEP_STATES) {
-        err = rb_dense_new(ctx, engine->setup.type, room, engine->setup.units, &r->single);
-    }
-    if (err) {
-        return err;
-    }
-    r->evidence = rb_alloc_zero(ctx, room, sizeof *r->evidence);
-    r->norm = rb_alloc_zero(ctx, room, sizeof *r->norm);
-    r->there = rb_alloc_zero(ctx, room, sizeof *r->there);
-    r->active = rb_alloc_zero(ctx, room, sizeof *r->active);
-    r->energy = rb_alloc_zero(ctx, room, sizeof *r->energy);
-    r->width = rb_alloc_zero(ctx, room, sizeof *r->width);
-    r->candidates = rb_alloc_zero(ctx, room * h, sizeof *r->candidates);
-    r->map = rb_alloc_zero(ctx, room, sizeof *r->map);
-    r->used = rb_alloc_zero(ctx, room, sizeof *r->used);
-    bool all = r->evidence && r->norm && r->there && r->active && r->energy && r->width &&
-               r->candidates && r->map && r->used;
-    if (all && keep == ET_KEEP_PAIRS && widest->max_active > 1) {
-        all = room_for(ctx, room, h * h, &r->pairs);
-    }
-    if (all && keep == ET_KEEP_STATES) {
-        all = room_for(ctx, room, widest->count, &r->states);
-    }
-    return all ? RB_OK : RB_ERROR_MEMORY;
-}
-
-rb_error et_results_new(rb_context *ctx, const et_engine *engine, int64_t room, et_keep keep,
-                        et_results *results) {
-    *results = (et_results){.room = room};
-    rb_error err = allocate(ctx, engine, room, keep, results);
-    if (err) {
-        et_results_free(results);
-    }
-    return err;
-}
-
-void et_results_free(et_results *r) {
-    rb_dense_free(&r->mean);
-    rb_dense_free(&r->single);
-    rb_free(r->evidence);
-    rb_free(r->norm);
-    rb_free(r->there);
-    rb_free(r->active);
-    rb_free(r->energy);
-    rb_free(r->width);
-    rb_free(r->candidates);
-    rb_free(r->map);
-    rb_free(r->pairs);
-    rb_free(r->states);
-    rb_free(r->used);
-    *r = (et_results){0};
-}
-
 et_look et_look_at(const et_engine *engine, const et_results *r, int64_t i) {
     int64_t h = r->most_candidates;
     return (et_look){
@@ -147,7 +76,7 @@ static void join(const struct pass *pass, struct group *group, int64_t i, et_sam
     int32_t *candidates = r->candidates + i * r->most_candidates;
     sample.single = single;
     sample.candidates = candidates;
-    et_singles(engine, scratch, &sample, single);
+    sample.none = setup->model->noise->singles(engine, scratch, &sample, single);
     /* With one prior for all the energies of single causes are in the order of the joint scores. */
     const double *scores = single;
     if (setup->selection != RB_ET_SELECT_JOINT || engine->zero_field || sample.places) {
@@ -156,7 +85,7 @@ static void join(const struct pass *pass, struct group *group, int64_t i, et_sam
     }
     et_select(engine->kernels, scores, setup->units, group->tree->candidates,
               scratch->scores + setup->units, scratch->few, candidates);
-    r->norm[i] = et_norm(engine, sample.n, sample.y);
+    r->norm[i] = setup->model->noise->norm(engine, sample.n, sample.y);
     r->there[i] = sample.n;
     r->width[i] = (uint8_t)group->width;
     group->index[group->count] = i;
@@ -340,8 +269,8 @@ static void compute_task(void *arg, int64_t task, int worker) {
     if (engine->setup.missing) {
         mask_task(engine, group.scratch, y);
     }
-    if (!engine->setup.model->general || engine->setup.selection == RB_ET_SELECT_COSINE) {
-        rb_gemm(1, y, RB_PLAIN, engine->parameters.fields, RB_TRANSPOSED, 0, b);
+    if (engine->setup.model->noise->products || engine->setup.selection == RB_ET_SELECT_COSINE) {
+        rb_gemm(1, y, RB_PLAIN, engine->parameters->fields, RB_TRANSPOSED, 0, b);
     }
     for (int64_t i = 0; i < count; i++) {
         if (!pass->results->used[first + i]) {

@@ -16,8 +16,6 @@ static double bound_score(int64_t n, const double *field, const double *y) {
 void et_scores(const et_engine *engine, et_scratch *scratch, const et_sample *sample,
                double *scores) {
     const et_setup *setup = &engine->setup;
-    /* Priors of their own, or another noise: the energy of the single cause says it all. */
-    bool by_energy = setup->model->general || !engine->equal_prior;
     if (setup->selection == RB_ET_SELECT_EXACT) {
         et_exact(engine, scratch, sample, scores);
         return;
@@ -27,7 +25,7 @@ void et_scores(const et_engine *engine, et_scratch *scratch, const et_sample *sa
         if (square == 0) {
             scores[h] = -HUGE_VAL; /* a field of zeros explains nothing */
         } else if (setup->selection == RB_ET_SELECT_JOINT) {
-            scores[h] = by_energy ? sample->single[h] : sample->b[h] - square / 2;
+            scores[h] = engine->by_energy ? sample->single[h] : sample->b[h] - square / 2;
         } else if (setup->selection == RB_ET_SELECT_COSINE) {
             scores[h] = sample->b[h] / sqrt(square);
         } else {

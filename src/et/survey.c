@@ -1,23 +1,13 @@
-/* Mean, standard deviation and a high percentile of all values, in one pass. */
+/* Mean, standard deviation and a high percentile of all values, in one pass; and what follows from
+ * them where options leave it open: starting values, noise on fields, temperature. */
 #include "fit.h"
 
 #include <math.h>
 #include <string.h>
 
 /* Sign removed, exponent and 7 bits of the mantissa of a float32: neighbours differ by 0.8 % at
- * most.
- */
-enum { BINS = 1 << 15, SHIFT = 16 };
-
-rb_error et_survey_new(rb_context *ctx, et_survey *survey) {
-    *survey = (et_survey){.bins = rb_alloc_zero(ctx, BINS, sizeof *survey->bins)};
-    return survey->bins ? RB_OK : RB_ERROR_MEMORY;
-}
-
-void et_survey_free(et_survey *survey) {
-    rb_free(survey->bins);
-    *survey = (et_survey){0};
-}
+ * most. */
+enum { SHIFT = 16 };
 
 static uint32_t bin_of(double value) {
     float magnitude = (float)fabs(value);
@@ -33,35 +23,112 @@ static double value_of(uint32_t bin) {
     return (double)magnitude;
 }
 
-void et_survey_add(et_survey *survey, rb_dense rows) {
-    for (int64_t i = 0; i < rows.rows; i++) {
-        const void *row = rb_dense_row(rows, i);
-        for (int64_t d = 0; d < rows.cols; d++) {
-            double value = et_get(rows.type, row, d);
-            if (isnan(value)) { /* left out */
-                continue;
-            }
-            survey->count++;
-            survey->sum += value;
-            survey->squares += value * value;
-            survey->bins[bin_of(value)]++;
+static void add_sample(void *user, rb_dense row) {
+    et_survey *survey = user;
+    for (int64_t d = 0; d < row.cols; d++) {
+        double value = et_get(row.type, row.data, d);
+        if (isnan(value)) { /* left out */
+            continue;
+        }
+        survey->count++;
+        survey->sum += value;
+        survey->squares += value * value;
+        survey->bins[bin_of(value)]++;
+    }
+}
+
+rb_error et_survey_block(rb_context *ctx, void *state, const rb_block *block) {
+    et_fit *f = state;
+    return et_each_row(ctx, f->plan.model, block, f->row, add_sample, &f->survey);
+}
+
+/* What is known of the values. */
+struct values {
+    double mean, sd; /* sd is above 0 */
+    double large;    /* the 99th percentile of |y|, within 1 % */
+};
+
+static struct values summarise(const et_survey *survey) {
+    struct values v = {0};
+    double seen = 0;
+    uint32_t bin = 0;
+    for (; bin + 1 < ET_SURVEY_BINS && seen + (double)survey->bins[bin] < 0.99 * survey->count;
+         bin++) {
+        seen += (double)survey->bins[bin];
+    }
+    v.large = fmin(value_of(bin), 1e30);
+    v.mean = survey->sum / survey->count;
+    double variance = survey->squares / survey->count - v.mean * v.mean;
+    v.sd = sqrt(fmax(0, variance));
+    /* Data that do not vary: any noise will do, on their scale. */
+    double scale = fabs(v.mean) > 0 ? fabs(v.mean) : 1;
+    if (!(v.sd > 1e-6 * scale)) {
+        v.sd = scale;
+    }
+    return v;
+}
+
+/* ---- what the data decide ---- */
+
+/* W ~ N(mean, sd^2), within its bounds, in the order of causes and features. */
+static void draw_fields(et_fit *f, double mean, double sd) {
+    rb_dense fields = f->parameters.fields;
+    rb_stream stream = {.seed = (uint64_t)f->problem.fit->seed,
+                        .purpose = RB_RANDOM_LOADINGS,
+                        .restart = (uint32_t)f->problem.restart};
+    uint64_t index = 0;
+    for (int64_t h = 0; h < fields.rows; h++) {
+        double *field = rb_dense_row(fields, h);
+        for (int64_t d = 0; d < fields.cols; d++) {
+            double value = mean + sd * rb_random_normal(stream, index++);
+            field[d] = fmin(fmax(value, f->plan.model->least), f->plan.model->most);
         }
     }
 }
 
-void et_survey_finish(et_survey *survey) {
-    double seen = 0;
-    uint32_t bin = 0;
-    for (; bin + 1 < BINS && seen + (double)survey->bins[bin] < 0.99 * survey->count; bin++) {
-        seen += (double)survey->bins[bin];
+/* A cold start: what was not given follows from the data. Fields of either sign begin around 0,
+ * others around the mean: by_mean. */
+static void start_anew(et_fit *f, struct values data, bool by_mean) {
+    const rb_et_options *o = &f->plan.options;
+    et_parameters *p = &f->parameters;
+    double mean = by_mean ? fabs(data.mean) : 0, sd = (by_mean ? mean : data.sd) / 3;
+    double prior = o->prior > 0 ? o->prior : fmin(0.5, 2 / (double)o->units);
+    p->sigma = o->sigma > 0 ? o->sigma : f->plan.model->noise->sigma ? data.sd / 2 : 1;
+    for (int64_t h = 0; h < o->units; h++) {
+        p->prior[h] = fmin(fmax(prior, 1e-5), 1 - 1e-5);
     }
-    survey->large = fmin(value_of(bin), 1e30);
-    survey->mean = survey->sum / survey->count;
-    double variance = survey->squares / survey->count - survey->mean * survey->mean;
-    survey->sd = sqrt(fmax(0, variance));
-    /* Data that do not vary: any noise will do, on their scale. */
-    double scale = fabs(survey->mean) > 0 ? fabs(survey->mean) : 1;
-    if (!(survey->sd > 1e-6 * scale)) {
-        survey->sd = scale;
+    if (o->init_sd >= 0) {
+        draw_fields(f, o->init_mean, o->init_sd);
+    } else {
+        draw_fields(f, mean, sd);
     }
+}
+
+/* Noise and temperature; a warm start does neither unless asked to. */
+static void choose_annealing(et_fit *f, struct values data, bool by_mean) {
+    et_plan *plan = &f->plan;
+    et_schedule *s = &plan->schedule;
+    plan->noise = plan->options.weight_noise;
+    if (plan->noise < 0) {
+        plan->noise = f->warm ? 0 : by_mean ? fabs(data.mean) / 80 : data.sd / 120;
+    }
+    if (s->start == 0) {
+        double hot = plan->model->noise->hot(data.large, f->parameters.sigma);
+        s->start = f->warm ? s->end : fmax(fmin(hot, 1e12), s->end);
+    }
+}
+
+rb_error et_survey_end(rb_context *ctx, void *state) {
+    et_fit *f = state;
+    if (f->survey.count == 0) {
+        return rb_fail(ctx, RB_ERROR_DATA, "there is nothing to fit: all values are missing");
+    }
+    struct values data = summarise(&f->survey);
+    bool by_mean = f->plan.model->non_negative && data.mean != 0;
+    f->plan.least_sigma = 1e-3 * data.sd;
+    if (!f->warm) {
+        start_anew(f, data, by_mean);
+    }
+    choose_annealing(f, data, by_mean);
+    return RB_OK;
 }

@@ -17,12 +17,10 @@ static const rb_option table[] = {
     {0},
 };
 
-const rb_option *rb_denoise_option_table(void) {
-    return table;
-}
-
-void rb_denoise_options_default(rb_denoise_options *options) {
-    rb_options_default(table, options);
+const rb_option_group *rb_denoise_group(void) {
+    static const rb_option_group group = {sizeof(rb_option), "Denoising", table,
+                                          sizeof(rb_denoise_options), NULL};
+    return &group;
 }
 
 /* ---- comparing with the truth ---- */
@@ -207,14 +205,12 @@ static rb_error denoise(rb_context *ctx, const rb_model *model, const char *path
 }
 
 rb_error rb_denoise(rb_context *ctx, const rb_model *model, const char *picture,
-                    const rb_denoise_options *options, const char *output, rb_denoising *result) {
-    rb_denoise_options defaults;
+                    const rb_options *given, const char *output, rb_denoising *result) {
+    rb_denoise_options chosen, *options = &chosen;
     rb_denoising unwanted = {0};
     rb_image noisy = {0}, truth = {0}, clean = {0};
-    rb_denoise_options_default(&defaults);
-    options = options ? options : &defaults;
     result = result ? result : &unwanted;
-    rb_error err = rb_options_check(ctx, table, options);
+    rb_error err = rb_options_take(ctx, given, rb_denoise_group(), options);
     err = err ? err : rb_picture_check_suffix(ctx, output);
     err = err ? err : denoise(ctx, model, picture, options, output, &noisy, &truth, &clean, result);
     rb_free(noisy.values);

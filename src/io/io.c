@@ -22,12 +22,10 @@ static const rb_option table[] = {
     {0},
 };
 
-const rb_option *rb_read_option_table(void) {
-    return table;
-}
-
-void rb_read_options_default(rb_read_options *options) {
-    rb_options_default(table, options);
+const rb_option_group *rb_read_group(void) {
+    static const rb_option_group group = {sizeof(rb_option), "Reading", table,
+                                          sizeof(rb_read_options), NULL};
+    return &group;
 }
 
 /* The first that recognises a file takes it; text comes last. */
@@ -167,18 +165,11 @@ static rb_error check_heeded(rb_context *ctx, const char *path, const rb_format 
     return RB_OK;
 }
 
-/* The format of a file, and options to read it with: the defaults when the caller gave none. */
-static rb_error prepare(rb_context *ctx, const char *path, const rb_read_options *given,
+/* The format of a file, and options to read it with. */
+static rb_error prepare(rb_context *ctx, const char *path, const rb_options *given,
                         rb_read_options *options, const rb_format **format) {
-    rb_read_options_default(options);
-    if (given) {
-        *options = *given;
-        rb_error err = rb_options_check(ctx, table, options);
-        if (err) {
-            return err;
-        }
-    }
-    rb_error err = find_format(ctx, path, format);
+    rb_error err = rb_options_take(ctx, given, rb_read_group(), options);
+    err = err ? err : find_format(ctx, path, format);
     return err ? err : check_heeded(ctx, path, *format, options);
 }
 
@@ -203,8 +194,7 @@ static rb_error read_with(rb_context *ctx, const rb_format *format, const char *
     return err;
 }
 
-rb_error rb_read(rb_context *ctx, const char *path, const rb_read_options *given,
-                 rb_matrix **matrix) {
+rb_error rb_read(rb_context *ctx, const char *path, const rb_options *given, rb_matrix **matrix) {
     rb_read_options options;
     const rb_format *format;
     rb_reading reading;
@@ -221,7 +211,7 @@ rb_error rb_read(rb_context *ctx, const char *path, const rb_read_options *given
     return err;
 }
 
-static rb_error open_source(rb_context *ctx, const char *path, const rb_read_options *given,
+static rb_error open_source(rb_context *ctx, const char *path, const rb_options *given,
                             rb_source **source) {
     rb_read_options options;
     const rb_format *format;
@@ -242,8 +232,7 @@ static rb_error open_source(rb_context *ctx, const char *path, const rb_read_opt
     return err;
 }
 
-rb_error rb_open(rb_context *ctx, const char *path, const rb_read_options *given,
-                 rb_source **source) {
+rb_error rb_open(rb_context *ctx, const char *path, const rb_options *given, rb_source **source) {
     rb_reading reading;
     rb_reading_begin(ctx, &reading, path);
     rb_error err = open_source(ctx, path, given, source);

@@ -1,6 +1,5 @@
 /* Loading a model. A file may be damaged or made by somebody else: everything is checked. */
 #include "io.h"
-#include "io.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -93,7 +92,7 @@ static rb_error get_preprocess_option(const struct loading *in, const rb_option 
     if (err) {
         return err;
     }
-    if (rb_options_set(in->ctx, rb_preprocess_option_table(), options, row->name, value)) {
+    if (rb_rows_set(in->ctx, rb_preprocess_group.rows, options, row->name, value)) {
         rb_fail_prefix(in->ctx, "%s: preprocessing: ", in->path);
         err = RB_ERROR_FORMAT;
     }
@@ -105,8 +104,8 @@ static rb_error get_preprocess_option(const struct loading *in, const rb_option 
  * were. */
 static rb_error get_preprocess_options(const struct loading *in, rb_preprocess_options *options) {
     rb_error err = RB_OK;
-    rb_preprocess_options_default(options);
-    for (const rb_option *row = rb_preprocess_option_table(); !err && row->name; row++) {
+    rb_rows_default(rb_preprocess_group.rows, options);
+    for (const rb_option *row = rb_preprocess_group.rows; !err && row->name; row++) {
         if (rb_h5_has_attribute(in->file, "preprocess", row->name)) {
             err = get_preprocess_option(in, row, options);
         }

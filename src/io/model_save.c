@@ -1,6 +1,5 @@
 /* Saving a model. The same fit gives the same bytes, but for the seconds in its history. */
 #include "io.h"
-#include "io.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -54,10 +53,9 @@ static rb_error put_attributes(rb_h5 *file, const char *group, const rb_model *m
 
 static rb_error put_preprocess_options(rb_h5 *file, const rb_preprocess_options *options) {
     rb_error err = RB_OK;
-    for (const rb_option *row = rb_preprocess_option_table(); !err && row->name; row++) {
-        char value[128];
-        rb_options_get(row, options, value, sizeof value);
-        err = rb_h5_set_text(file, "preprocess", row->name, value);
+    for (const rb_option *row = rb_preprocess_group.rows; !err && row->name; row++) {
+        char scratch[RB_ROW_TEXT];
+        err = rb_h5_set_text(file, "preprocess", row->name, rb_row_text(row, options, scratch));
     }
     return err;
 }

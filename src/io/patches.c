@@ -19,12 +19,10 @@ static const rb_option table[] = {
     {0},
 };
 
-const rb_option *rb_patches_option_table(void) {
-    return table;
-}
-
-void rb_patches_options_default(rb_patches_options *options) {
-    rb_options_default(table, options);
+const rb_option_group *rb_patches_group(void) {
+    static const rb_option_group group = {sizeof(rb_option), "Patches", table,
+                                          sizeof(rb_patches_options), NULL};
+    return &group;
 }
 
 /* ---- options ---- */
@@ -32,10 +30,6 @@ void rb_patches_options_default(rb_patches_options *options) {
 rb_error rb_patches_plan_of(rb_context *ctx, const rb_patches_options *options,
                             rb_patches_plan *plan) {
     int64_t sizes[2];
-    rb_error err = rb_options_check(ctx, table, options);
-    if (err) {
-        return err;
-    }
     *plan = (rb_patches_plan){.count = options->count, .seed = (uint64_t)options->seed};
     if (!options->size || rb_parse_shape(options->size, sizes, 2) != 2) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT,
@@ -104,16 +98,13 @@ static rb_error read_pictures(rb_context *ctx, const char *const *paths, int64_t
 }
 
 rb_error rb_patches(rb_context *ctx, const char *const *paths, int64_t n_paths,
-                    const rb_patches_options *options, rb_source **source) {
-    rb_patches_options defaults;
+                    const rb_options *given, rb_source **source) {
+    rb_patches_options options;
     rb_patches_plan plan;
     rb_images images = {0};
     *source = NULL;
-    if (!options) {
-        rb_patches_options_default(&defaults);
-        options = &defaults;
-    }
-    rb_error err = rb_patches_plan_of(ctx, options, &plan);
+    rb_error err = rb_options_take(ctx, given, rb_patches_group(), &options);
+    err = err ? err : rb_patches_plan_of(ctx, &options, &plan);
     if (!err && n_paths < 1) {
         err = rb_fail(ctx, RB_ERROR_ARGUMENT, "there is no picture to cut patches out of");
     }

@@ -25,12 +25,10 @@ static const rb_option table[] = {
     {0},
 };
 
-const rb_option *rb_segments_option_table(void) {
-    return table;
-}
-
-void rb_segments_options_default(rb_segments_options *options) {
-    rb_options_default(table, options);
+const rb_option_group *rb_segments_group(void) {
+    static const rb_option_group group = {sizeof(rb_option), "Segments", table,
+                                          sizeof(rb_segments_options), NULL};
+    return &group;
 }
 
 /* ---- a recording ---- */
@@ -264,14 +262,12 @@ static rb_error check_lengths(rb_context *ctx, const char *const *paths, int64_t
 }
 
 rb_error rb_segments(rb_context *ctx, const char *const *paths, int64_t n_paths,
-                     const rb_segments_options *options, rb_source **source) {
-    rb_segments_options defaults;
+                     const rb_options *given, rb_source **source) {
+    rb_segments_options chosen, *options = &chosen;
     rb_sounds sounds = {0};
     int64_t length = 0, step = 0;
     *source = NULL;
-    rb_segments_options_default(&defaults);
-    options = options ? options : &defaults;
-    rb_error err = rb_options_check(ctx, table, options);
+    rb_error err = rb_options_take(ctx, given, rb_segments_group(), options);
     if (!err && n_paths < 1) {
         err = rb_fail(ctx, RB_ERROR_ARGUMENT, "there is no recording to cut segments out of");
     }

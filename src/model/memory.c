@@ -152,25 +152,25 @@ static void move_vector(struct stream *s, int64_t count, double **values) {
 /* ---- preprocessing ---- */
 
 static void move_options(struct stream *s, rb_preprocess_options *options) {
-    const rb_option *table = rb_preprocess_option_table();
+    const rb_option *table = rb_preprocess_group.rows;
     int64_t count = 0;
     for (const rb_option *row = table; row->name; row++) {
         count++;
     }
     move_integer(s, &count, 0, NAMES_MAX);
     if (s->reads) {
-        rb_preprocess_options_default(options);
+        rb_rows_default(table, options);
     }
     for (int64_t i = 0; i < count && !s->err; i++) {
-        char buffer[128], *name = NULL, *value = buffer;
+        char scratch[RB_ROW_TEXT], *name = NULL, *value = NULL;
         if (!s->reads) {
             name = (char *)table[i].name; /* only read */
-            rb_options_get(&table[i], options, buffer, sizeof buffer);
+            value = (char *)rb_row_text(&table[i], options, scratch);
         }
         move_text(s, &name);
         move_text(s, &value);
         if (s->reads) {
-            if (!s->err && rb_options_set(s->ctx, table, options, name, value)) {
+            if (!s->err && rb_rows_set(s->ctx, table, options, name, value)) {
                 rb_fail_prefix(s->ctx, "the bytes of the model are damaged: preprocessing: ");
                 s->err = RB_ERROR_FORMAT;
             }

@@ -187,25 +187,12 @@ rb_error rb_model_set_attribute(rb_context *ctx, rb_model *model, const char *na
 
 rb_error rb_model_record_options(rb_context *ctx, rb_model *model, const rb_option *table,
                                  const void *options) {
-    for (const rb_option *row = table; row->name; row++) {
-        char buffer[128];
-        const char *value = buffer;
-        const void *field = (const char *)options + row->offset;
-        /* Texts and names of files may be longer than any buffer. */
-        if (row->kind == RB_OPTION_TEXT) {
-            const char *text = *(const char *const *)field;
-            value = text ? text : "";
-        } else if (row->kind == RB_OPTION_VALUES && ((const rb_values *)field)->file) {
-            value = ((const rb_values *)field)->file;
-        } else {
-            rb_options_get(row, options, buffer, sizeof buffer);
-        }
-        rb_error err = rb_model_set_attribute(ctx, model, row->name, value);
-        if (err) {
-            return err;
-        }
+    rb_error err = RB_OK;
+    for (const rb_option *row = table; !err && row->name; row++) {
+        char scratch[RB_ROW_TEXT];
+        err = rb_model_set_attribute(ctx, model, row->name, rb_row_text(row, options, scratch));
     }
-    return RB_OK;
+    return err;
 }
 
 /* ---- history ---- */

@@ -66,6 +66,18 @@ rb_error rb_model_need_array(rb_context *ctx, const rb_model *model, const char 
 rb_error rb_encode_runs(rb_context *ctx, const rb_model *model, rb_source *source, int64_t runs,
                         int64_t each, rb_rows_fn fn, void *user);
 
+/* What may be wrong with codes that should mostly be 0, of all samples or of 20 000 spread over
+ * them. */
+typedef struct rb_code_check {
+    int64_t samples;      /* that were looked at; 0: the method promises no sparse codes */
+    int64_t empty;        /* samples without an active unit */
+    int64_t full;         /* samples with at least 9 in 10 of the living units active; 0 for fewer
+                             than 5 living units */
+    int64_t duplicates;   /* units whose codes and loadings are those of an earlier one: cosines
+                             above 0.95 */
+    int64_t duplicate[2]; /* the first such pair */
+} rb_code_check;
+
 /* check.c: counts what is wrong with the codes of the samples, all 0 where the method does not
  * promise sparse codes; and says in the log, in a sentence each, what is wrong with the model. */
 rb_error rb_model_check(rb_context *ctx, const rb_model *model, rb_source *source,
@@ -74,6 +86,16 @@ void rb_model_warn(rb_context *ctx, const rb_model *model, const rb_code_check *
 
 /* The method of that name: built in or added; NULL if unknown. */
 const rb_method *rb_find_method(const rb_context *ctx, const char *name);
+struct rb_metrics {
+    int count;
+    struct {
+        const char *name;
+        double value;
+    } list[40];
+};
+
+/* The options of a method as a group. */
+rb_option_group rb_method_group(const rb_method *method);
 
 /* Is `method` one that can do without the values that the preprocessing leaves out? */
 static inline bool rb_method_takes(const rb_method *method, const rb_preprocess_options *options) {

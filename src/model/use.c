@@ -2,6 +2,7 @@
 #include "model.h"
 
 #include <math.h>
+#include <string.h>
 
 /* Samples in a block: large enough for fast products, whatever the shape. */
 enum { BLOCK_CELLS = 1 << 21, LEAST_SAMPLES = 64 };
@@ -262,7 +263,7 @@ rb_error rb_coder_encode(rb_context *ctx, rb_coder *coder, const rb_matrix *rows
 
 /* The share of the squares of the data that the model accounts for, from its mean squared error. */
 static rb_error explain(rb_context *ctx, const rb_model *model, rb_feed *feed, rb_below *below,
-                        rb_evaluation *evaluation) {
+                        rb_metrics *metrics) {
     int64_t n = rb_feed_samples(feed), size = choose_block_samples(model, n);
     double squares = 0, cells = 0;
     rb_error err = RB_OK;
@@ -276,39 +277,101 @@ static rb_error explain(rb_context *ctx, const rb_model *model, rb_feed *feed, r
             err = rb_below_add(ctx, below, &block);
         }
     }
-    evaluation->variance_explained =
-        squares > 0 ? 1 - evaluation->mean_squared_error * cells / squares : NAN;
+    if (squares > 0) {
+        double mean = rb_metrics_get(metrics, "mean_squared_error");
+        rb_metrics_set(metrics, "variance_explained", 1 - mean * cells / squares);
+    }
     return err;
 }
 
-rb_error rb_evaluate(rb_context *ctx, const rb_model *model, rb_source *source,
-                     rb_evaluation *evaluation) {
-    *evaluation = (rb_evaluation){0};
-    if (source->n_samples == 0) {
-        return rb_fail(ctx, RB_ERROR_DATA, "there are no samples to evaluate");
+/* ---- metrics ---- */
+
+void rb_metrics_set(rb_metrics *metrics, const char *name, double value) {
+    int i = 0;
+    while (i < metrics->count && strcmp(metrics->list[i].name, name) != 0) {
+        i++;
     }
+    if (i < (int)(sizeof metrics->list / sizeof *metrics->list)) {
+        metrics->list[i].name = name;
+        metrics->list[i].value = value;
+        metrics->count += i == metrics->count;
+    }
+}
+
+double rb_metrics_get(const rb_metrics *metrics, const char *name) {
+    for (int i = 0; i < metrics->count; i++) {
+        if (strcmp(metrics->list[i].name, name) == 0) {
+            return metrics->list[i].value;
+        }
+    }
+    return NAN;
+}
+
+const char *rb_metrics_name(const rb_metrics *metrics, int64_t index) {
+    return index >= 0 && index < metrics->count ? metrics->list[index].name : NULL;
+}
+
+void rb_metrics_free(rb_metrics *metrics) {
+    rb_free(metrics);
+}
+
+static void set_shape(const rb_model *model, int64_t n_samples, rb_metrics *metrics) {
+    int64_t known = 0, count = 0;
+    const double *dead = rb_model_array(model, "dead", &known, NULL);
+    for (int64_t j = 0; dead && j < known && j < rb_model_units(model); j++) {
+        count += dead[j] != 0;
+    }
+    rb_metrics_set(metrics, "samples", (double)n_samples);
+    rb_metrics_set(metrics, "features", (double)rb_model_features(model));
+    rb_metrics_set(metrics, "units", (double)rb_model_units(model));
+    rb_metrics_set(metrics, "dead_units", (double)count);
+}
+
+static void set_check(const rb_code_check *check, rb_metrics *metrics) {
+    double samples = (double)check->samples;
+    if (check->samples > 0) {
+        rb_metrics_set(metrics, "samples_checked", samples);
+        rb_metrics_set(metrics, "samples_without_unit", (double)check->empty / samples);
+        rb_metrics_set(metrics, "samples_with_nearly_all_units", (double)check->full / samples);
+        rb_metrics_set(metrics, "duplicated_units", (double)check->duplicates);
+    }
+}
+
+static rb_error evaluate(rb_context *ctx, const rb_model *model, rb_source *source,
+                         rb_metrics *metrics) {
     rb_feed *feed;
     rb_below below = {0};
     rb_code_check check;
     rb_error err = rb_model_check(ctx, model, source, &check);
     err = err ? err : rb_blas_need_room(ctx, BLOCK_BYTES);
+    err = err ? err : rb_feed_new(ctx, model->preprocess, source, model->type, &feed);
     if (err) {
         return err;
     }
-    err = rb_feed_new(ctx, model->preprocess, source, model->type, &feed);
+    set_shape(model, source->n_samples, metrics);
+    err = model->method->evaluate(ctx, model, feed, metrics);
+    err = err ? err : explain(ctx, model, feed, &below, metrics);
     if (!err) {
-        err = model->method->evaluate(ctx, model, feed, evaluation);
-        if (!err) {
-            err = explain(ctx, model, feed, &below, evaluation);
-        }
-        if (!err) {
-            rb_below_tell(ctx, &below, model->preprocess, source, model->method->name);
-        }
-        rb_feed_free(feed);
-    }
-    if (!err) {
-        evaluation->codes = check;
+        rb_below_tell(ctx, &below, model->preprocess, source, model->method->name);
+        set_check(&check, metrics);
         rb_model_warn(ctx, model, &check);
     }
+    rb_feed_free(feed);
+    return err;
+}
+
+rb_error rb_evaluate(rb_context *ctx, const rb_model *model, rb_source *source,
+                     rb_metrics **metrics) {
+    *metrics = NULL;
+    if (source->n_samples == 0) {
+        return rb_fail(ctx, RB_ERROR_DATA, "there are no samples to evaluate");
+    }
+    rb_metrics *measured = rb_alloc_zero(ctx, 1, sizeof *measured);
+    rb_error err = measured ? evaluate(ctx, model, source, measured) : RB_ERROR_MEMORY;
+    if (err) {
+        rb_metrics_free(measured);
+        measured = NULL;
+    }
+    *metrics = measured;
     return err;
 }

@@ -15,10 +15,8 @@ static const rb_option table[] = {
     {0},
 };
 
-const rb_option *rb_plot_option_table(void) {
-    return table;
-}
-
-void rb_plot_options_default(rb_plot_options *options) {
-    rb_options_default(table, options);
+const rb_option_group *rb_plot_group(void) {
+    static const rb_option_group group = {sizeof(rb_option), "Picture", table,
+                                          sizeof(rb_plot_options), NULL};
+    return &group;
 }

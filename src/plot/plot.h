@@ -11,6 +11,14 @@
 
 #include <cairo.h>
 
+typedef struct rb_plot_options {
+    const char *shape; /* filters: "28x28" or "32x32x3", rows x columns x channels; "200": curves */
+    int64_t width;     /* of the picture in pixels, from 600; the height follows */
+    const char *title; /* NULL: a title that says what is shown */
+    const char *labels; /* classes of samples, as for rb_modules_enrichment: samples are grouped by
+                           class; NULL: none */
+} rb_plot_options;
+
 enum { RB_PAGE_WIDTH = 900 };
 
 /* ---- page (plot_page.c) ---- */
@@ -29,8 +37,9 @@ typedef struct rb_box {
     double x, y, width, height;
 } rb_box;
 
-/* Checks options and suffix before any work is done. */
-rb_error rb_page_check(rb_context *ctx, const rb_plot_options *options, const char *path);
+/* Takes the options and checks them and the suffix, before any work is done. */
+rb_error rb_page_check(rb_context *ctx, const rb_options *given, rb_plot_options *options,
+                       const char *path);
 /* A white page. Close it in any case once it is open. */
 rb_error rb_page_open(rb_context *ctx, const rb_plot_options *options, const char *path,
                       double height, rb_page *page);

@@ -47,14 +47,12 @@ static rb_error find_fields(rb_context *ctx, const rb_model *model, rb_filters_p
     return RB_OK;
 }
 
-rb_error rb_plot_fields(rb_context *ctx, const rb_model *model, const rb_plot_options *options,
+rb_error rb_plot_fields(rb_context *ctx, const rb_model *model, const rb_options *given,
                         const char *path) {
-    rb_plot_options defaults;
-    rb_plot_options_default(&defaults);
-    options = options ? options : &defaults;
+    rb_plot_options chosen, *options = &chosen;
     rb_filters_picture p = {0};
     double *numbers = NULL;
-    rb_error err = rb_page_check(ctx, options, path);
+    rb_error err = rb_page_check(ctx, given, &chosen, path);
     if (!err) {
         err = need_causes(ctx, model);
     }
@@ -134,15 +132,13 @@ static rb_error draw_quality(rb_context *ctx, const double *quality, int64_t ite
     return err;
 }
 
-rb_error rb_plot_quality(rb_context *ctx, const rb_model *model, const rb_plot_options *options,
+rb_error rb_plot_quality(rb_context *ctx, const rb_model *model, const rb_options *given,
                          const char *path) {
-    rb_plot_options defaults;
-    rb_plot_options_default(&defaults);
-    options = options ? options : &defaults;
+    rb_plot_options chosen, *options = &chosen;
     int64_t iterations, samples;
     sample_names names = {0};
     const double *quality = rb_model_array(model, "trace_quality", &iterations, &samples);
-    rb_error err = rb_page_check(ctx, options, path);
+    rb_error err = rb_page_check(ctx, given, &chosen, path);
     if (!err) {
         err = need_causes(ctx, model);
     }

@@ -105,11 +105,9 @@ static rb_error draw(rb_context *ctx, const ranked *samples, int64_t n, int64_t 
 }
 
 rb_error rb_plot_evidence(rb_context *ctx, const double *evidence, int64_t n, int64_t used,
-                          rb_source *states, const rb_plot_options *options, const char *path) {
-    rb_plot_options defaults;
-    rb_plot_options_default(&defaults);
-    options = options ? options : &defaults;
-    rb_error err = rb_page_check(ctx, options, path);
+                          rb_source *states, const rb_options *given, const char *path) {
+    rb_plot_options chosen, *options = &chosen;
+    rb_error err = rb_page_check(ctx, given, &chosen, path);
     if (!err && n < 1) {
         err = rb_fail(ctx, RB_ERROR_DATA, "there are no samples whose evidence could be drawn");
     }

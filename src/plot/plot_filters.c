@@ -245,12 +245,10 @@ rb_error rb_find_shape(rb_context *ctx, const rb_plot_options *options, int64_t 
     return RB_OK;
 }
 
-rb_error rb_plot_filters(rb_context *ctx, const rb_model *model, const rb_plot_options *options,
+rb_error rb_plot_filters(rb_context *ctx, const rb_model *model, const rb_options *given,
                          const char *path) {
-    rb_plot_options defaults;
-    rb_plot_options_default(&defaults);
-    options = options ? options : &defaults;
-    rb_error err = rb_page_check(ctx, options, path);
+    rb_plot_options chosen, *options = &chosen;
+    rb_error err = rb_page_check(ctx, given, &chosen, path);
     if (err) {
         return err;
     }

@@ -114,13 +114,11 @@ static void draw_names(rb_page *page, const rb_plot_line *lines, int64_t count) 
 }
 
 rb_error rb_plot_growth(rb_context *ctx, const rb_plot_line *lines, int64_t count,
-                        const char *across, const char *up, const rb_plot_options *options,
+                        const char *across, const char *up, const rb_options *given,
                         const char *path) {
-    rb_plot_options defaults;
+    rb_plot_options chosen, *options = &chosen;
     rb_page page;
-    rb_plot_options_default(&defaults);
-    options = options ? options : &defaults;
-    rb_error err = rb_page_check(ctx, options, path);
+    rb_error err = rb_page_check(ctx, given, &chosen, path);
     if (!err) {
         err = rb_page_open(ctx, options, path, TOP + HEIGHT + BOTTOM, &page);
     }

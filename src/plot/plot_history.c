@@ -198,12 +198,10 @@ static void fill_annealed(const rb_model *model, int64_t count, double *values,
     }
 }
 
-rb_error rb_plot_history(rb_context *ctx, const rb_model *model, const rb_plot_options *options,
+rb_error rb_plot_history(rb_context *ctx, const rb_model *model, const rb_options *given,
                          const char *path) {
-    rb_plot_options defaults;
-    rb_plot_options_default(&defaults);
-    options = options ? options : &defaults;
-    rb_error err = rb_page_check(ctx, options, path);
+    rb_plot_options chosen, *options = &chosen;
+    rb_error err = rb_page_check(ctx, given, &chosen, path);
     if (err) {
         return err;
     }

@@ -424,12 +424,9 @@ static rb_error draw(const gathering *g, const rb_plot_options *options, const c
 }
 
 rb_error rb_plot_modules(rb_context *ctx, const rb_model *model, rb_source *source,
-                         const rb_modules *modules, const rb_plot_options *options,
-                         const char *path) {
-    rb_plot_options defaults;
-    rb_plot_options_default(&defaults);
-    options = options ? options : &defaults;
-    rb_error err = rb_page_check(ctx, options, path);
+                         const rb_modules *modules, const rb_options *given, const char *path) {
+    rb_plot_options chosen, *options = &chosen;
+    rb_error err = rb_page_check(ctx, given, &chosen, path);
     if (err) {
         return err;
     }

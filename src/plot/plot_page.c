@@ -19,8 +19,9 @@ rb_error rb_plot_check(rb_context *ctx, const char *path) {
     return RB_OK;
 }
 
-rb_error rb_page_check(rb_context *ctx, const rb_plot_options *options, const char *path) {
-    rb_error err = rb_options_check(ctx, rb_plot_option_table(), options);
+rb_error rb_page_check(rb_context *ctx, const rb_options *given, rb_plot_options *options,
+                       const char *path) {
+    rb_error err = rb_options_take(ctx, given, rb_plot_group(), options);
     return err ? err : rb_plot_check(ctx, path);
 }
 

@@ -17,11 +17,11 @@
 rb_error rfn_activation_load(rb_context *ctx, const rb_model *model, rfn_activation *activation) {
     static const char *const names[] = {"activation", "activation-threshold", "activation-slope"};
     rb_rfn_options options;
-    rb_rfn_options_default(&options);
+    rb_rows_default(rfn_option_rows, &options);
     rb_error err = RB_OK;
     for (int i = 0; !err && i < 3; i++) {
         const char *text = rb_model_attribute(model, names[i]);
-        err = text ? rb_options_set(ctx, rfn_option_rows, &options, names[i], text) : RB_OK;
+        err = text ? rb_rows_set(ctx, rfn_option_rows, &options, names[i], text) : RB_OK;
     }
     *activation = (rfn_activation){options.activation, options.activation_threshold,
                                    options.activation_slope};

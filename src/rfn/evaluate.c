@@ -196,7 +196,7 @@ static double noise_product(struct figures *f) {
     return sum;
 }
 
-static void fill_objectives(struct figures *f, rb_evaluation *evaluation) {
+static double fill_objectives(struct figures *f, rb_metrics *metrics) {
     const rfn_parameters *parameters = &f->coder->parameters;
     const rfn_posterior *posterior = &f->coder->posterior;
     rfn_terms terms = {.m = f->m,
@@ -208,13 +208,19 @@ static void fill_objectives(struct figures *f, rb_evaluation *evaluation) {
     terms.product_a = finish_moments(f);
     terms.noise_product = noise_product(f);
     terms.product_sigma = rfn_prior_product(f->ctx, &parameters->prior, posterior->sigma);
-    rfn_energies(&terms, &evaluation->energy, &evaluation->divergence);
-    evaluation->objective = -evaluation->energy - evaluation->divergence;
+    double energy, divergence;
+    rfn_energies(&terms, &energy, &divergence);
+    double objective = -energy - divergence;
     rfn_hessian(f->ctx, parameters, f->work, f->p);
-    evaluation->estep_objective =
+    double estep_objective =
         rfn_estep_objective(f->ctx, parameters, f->p, f->s, f->u, f->mean,
                             rfn_product_of_lower(f->ctx, f->p, f->raw) / (double)f->n);
-    evaluation->log_likelihood = evaluation->objective + evaluation->estep_objective / 2;
+    rb_metrics_set(metrics, "objective", objective);
+    rb_metrics_set(metrics, "log_likelihood", objective + estep_objective / 2);
+    rb_metrics_set(metrics, "estep_objective", estep_objective);
+    rb_metrics_set(metrics, "energy", energy);
+    rb_metrics_set(metrics, "divergence", divergence);
+    return objective;
 }
 
 static double only_value(const rb_model *model, const char *name) {
@@ -230,8 +236,7 @@ static int64_t choose_block(int64_t n, int64_t m, int64_t l) {
     return samples < n ? samples : n;
 }
 
-rb_error rfn_evaluate(rb_context *ctx, const rb_model *model, rb_feed *feed,
-                      rb_evaluation *evaluation) {
+rb_error rfn_evaluate(rb_context *ctx, const rb_model *model, rb_feed *feed, rb_metrics *metrics) {
     struct figures f = {.ctx = ctx,
                         .n = rb_feed_samples(feed),
                         .m = model->preprocess->n_features,
@@ -242,25 +247,17 @@ rb_error rfn_evaluate(rb_context *ctx, const rb_model *model, rb_feed *feed,
         err = add_blocks(&f, feed);
     }
     if (!err) {
-        *evaluation = (rb_evaluation){.samples = f.n,
-                                      .features = f.m,
-                                      .units = f.l,
-                                      .quality = NAN,
-                                      .truncation = NAN,
-                                      .candidate_hits = NAN,
-                                      .samples_used = NAN};
-        fill_objectives(&f, evaluation);
-        evaluation->kkt_residual = only_value(model, "kkt_residual");
-        evaluation->certificate = only_value(model, "certificate");
-        evaluation->sparseness = (double)f.zeros / ((double)f.n * (double)f.l);
-        evaluation->reconstruction_error = sqrt(f.residual_squares);
-        evaluation->mean_squared_error = f.residual_squares / ((double)f.n * (double)f.m);
-        for (int64_t j = 0; j < f.l; j++) {
-            evaluation->dead_units += f.coder->dead[j] != 0;
-        }
+        double objective = fill_objectives(&f, metrics), covariance_error = NAN;
+        rb_metrics_set(metrics, "kkt_residual", only_value(model, "kkt_residual"));
+        rb_metrics_set(metrics, "certificate", only_value(model, "certificate"));
+        rb_metrics_set(metrics, "sparseness", (double)f.zeros / ((double)f.n * (double)f.l));
+        rb_metrics_set(metrics, "reconstruction_error", sqrt(f.residual_squares));
+        rb_metrics_set(metrics, "mean_squared_error",
+                       f.residual_squares / ((double)f.n * (double)f.m));
         err = rfn_covariance_error(ctx, &f.coder->parameters, f.s, feed, f.block_samples,
-                                   &evaluation->covariance_error);
-        if (!err && (!isfinite(evaluation->covariance_error) || !isfinite(evaluation->objective))) {
+                                   &covariance_error);
+        rb_metrics_set(metrics, "covariance_error", covariance_error);
+        if (!err && (!isfinite(covariance_error) || !isfinite(objective))) {
             rb_log(ctx, RB_LOG_WARNING,
                    "figures are left out, since squares of the data, or of the model, are beyond "
                    "what %s can hold",

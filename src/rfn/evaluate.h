@@ -4,8 +4,7 @@
 
 #include "coder.h"
 
-rb_error rfn_evaluate(rb_context *ctx, const rb_model *model, rb_feed *feed,
-                      rb_evaluation *evaluation);
+rb_error rfn_evaluate(rb_context *ctx, const rb_model *model, rb_feed *feed, rb_metrics *metrics);
 
 /* || C - Psi - W S W' ||_F with C = V'V / n, by passes over the data for a group of features each,
  * so that no m x m matrix is needed when m is large. */

@@ -84,11 +84,11 @@ static rb_error allocate_polish(rb_context *ctx, int64_t l, rfn_exact *exact) {
 
 static rb_error read_tolerance(rb_context *ctx, const rb_model *model, double *tolerance) {
     rb_rfn_options options;
-    rb_rfn_options_default(&options);
+    rb_rows_default(rfn_option_rows, &options);
     const char *text = rb_model_attribute(model, "estep-tolerance");
     rb_error err = RB_OK;
     if (text) {
-        err = rb_options_set(ctx, rfn_option_rows, &options, "estep-tolerance", text);
+        err = rb_rows_set(ctx, rfn_option_rows, &options, "estep-tolerance", text);
     }
     *tolerance = options.estep_tolerance;
     return err;

@@ -1,5 +1,5 @@
 /* The option table of rectified factor networks. */
-#include "rfn.h"
+#include "options.h"
 
 #include <float.h>
 #include <stddef.h>
@@ -46,7 +46,7 @@ const rb_option rfn_option_rows[] = {
      "gradient|any", "WHAT",
      "which step of --estep cascade is good enough: one that lowers its objective as much as a "
      "gradient step does, or any decrease (the paper's)",
-     RB_OPTION_RESEARCH},
+     RB_OPTION_RESEARCH, .needs = "estep=cascade"},
     {"newton-iterations", 0, RB_OPTION_INTEGER, offsetof(rb_rfn_options, newton_iterations), "0", 0,
      1e15, NULL, "N", "begin with so many iterations of newton, then comes --estep",
      RB_OPTION_RESEARCH},
@@ -103,7 +103,7 @@ const rb_option rfn_option_rows[] = {
     {"dropout-place", 0, RB_OPTION_CHOICE, offsetof(rb_rfn_options, dropout_place), "before", 0, 0,
      "before|after", "WHEN",
      "drop codes before they are scaled (the paper) or after (the authors' program)",
-     RB_OPTION_RESEARCH},
+     RB_OPTION_RESEARCH, .needs = "dropout"},
     {"input-noise", 0, RB_OPTION_CHOICE, offsetof(rb_rfn_options, input_noise), "none", 0, 0,
      "none|masking|salt-and-pepper|gaussian", "KIND",
      "find codes from samples with noise that they learn to undo: values become 0, become the "
@@ -122,7 +122,8 @@ const rb_option rfn_option_rows[] = {
      "0", -DBL_MAX, DBL_MAX, NULL, "T", "rectify: means below this become this",
      RB_OPTION_RESEARCH},
     {"activation-slope", 0, RB_OPTION_NUMBER, offsetof(rb_rfn_options, activation_slope), "0.01", 0,
-     1, NULL, "S", "leaky: what means below 0 are multiplied by", RB_OPTION_RESEARCH},
+     1, NULL, "S", "leaky: what means below 0 are multiplied by", RB_OPTION_RESEARCH,
+     .needs = "activation=leaky"},
     {"prior-mean", 0, RB_OPTION_VALUES, offsetof(rb_rfn_options, prior_mean), "-0.5", -DBL_MAX,
      DBL_MAX, NULL, "MEAN",
      "prior mean of every unit; below 0 codes are sparser, and units that explain too little die"},
@@ -132,51 +133,19 @@ const rb_option rfn_option_rows[] = {
     {0},
 };
 
-const rb_option *rb_rfn_option_table(void) {
-    return rfn_option_rows;
-}
-
-void rb_rfn_options_default(rb_rfn_options *options) {
-    rb_options_default(rfn_option_rows, options);
-}
-
-/* Clevert et al. 2015, Alg. 1, with the numbers of its experiments (supplement S11). */
-static void use_paper(rb_rfn_options *options) {
-    options->estep = RB_RFN_ESTEP_NEWTON;
-    options->eta = 0.1;
-    options->psi_init = 0.1;
-    options->psi_min = 0.01;
-    options->weight_init = 0.01;
-    options->sparse_loadings = 0;
-    options->prior_mean = (rb_values){0};
-}
-
-void rb_rfn_use_preset(rb_rfn_preset preset, rb_rfn_options *options, rb_fit_options *fit) {
-    rb_fit_options unused = {0};
-    fit = fit ? fit : &unused;
-    options->preset = (int)preset;
-    if (preset != RB_RFN_PRESET_NONE) {
-        use_paper(options);
-    }
-    switch (preset) {
-    case RB_RFN_PRESET_NONE:
-        break;
-    case RB_RFN_PRESET_PAPER:
-        fit->iterations = 1000;
-        break;
-    case RB_RFN_PRESET_BICLUSTERING:
-        /* A standard error of loadings off the true noise lets too little through, or too much: the
-         * noise begins as large as the data allow and comes down. */
-        options->sparse_loadings = 1.5;
-        options->psi_init = 1e9; /* start.c bounds it */
-        fit->iterations = 400;
-        fit->restarts = 3;
-        break;
-    case RB_RFN_PRESET_SPARSE:
-        options->estep = RB_RFN_ESTEP_CYCLIC;
-        options->newton_iterations = 500;
-        options->steer_iterations = 250;
-        fit->iterations = 850;
-        break;
-    }
-}
+/* paper: Clevert et al. 2015, Alg. 1, with the numbers of its experiments (supplement S11).
+ *
+ * A standard error of loadings off the true noise lets too little through, or too much: for
+ * biclustering the noise begins as large as the data allow (start.c bounds it) and comes down. */
+const rb_option_rule rfn_option_rules[] = {
+    {"target-sparseness", "preset=sparse"},
+    {"preset=paper", "estep=newton eta=0.1 psi-init=0.1 psi-min=0.01 weight-init=0.01 prior-mean=0 "
+                     "sparse-loadings=0 iterations=1000"},
+    {"preset=biclustering",
+     "estep=newton eta=0.1 psi-init=1e9 psi-min=0.01 weight-init=0.01 prior-mean=0 "
+     "sparse-loadings=1.5 iterations=400 restarts=3"},
+    {"preset=sparse",
+     "estep=cyclic eta=0.1 psi-init=0.1 psi-min=0.01 weight-init=0.01 prior-mean=0 "
+     "sparse-loadings=0 newton-iterations=500 steer-iterations=250 iterations=850"},
+    {0},
+};

@@ -114,6 +114,7 @@ static void figures(const void *state, double *values) {
 }
 
 const rb_method rb_method_rfn = {
+    .size = sizeof(rb_method),
     .name = "rfn",
     .title = "rectified factor network",
     .options_size = sizeof(rb_rfn_options),
@@ -122,6 +123,7 @@ const rb_method rb_method_rfn = {
     .sparser = "a larger sparse-loadings",
     .denser = "a smaller sparse-loadings or a prior-mean nearer to 0",
     .options = rfn_option_rows,
+    .rules = rfn_option_rules,
     .start_options = start_options,
     .resolve = rfn_resolve,
     .units = units,

@@ -3,9 +3,8 @@
 #define RB_RFN_INTERNAL_H
 
 #include "model/model.h"
-#include <rarebit/rfn.h>
+#include "options.h"
 
-extern const rb_method rb_method_rfn;     /* rfn.c */
-extern const rb_option rfn_option_rows[]; /* options.c */
+extern const rb_method rb_method_rfn;
 
 #endif

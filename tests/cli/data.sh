@@ -23,7 +23,7 @@ says "small.csv is no picture"
 expect 2 info small.csv --dataset X
 says "small.csv is no HDF5 file"
 expect 2 simulate biclusters --generator fabia --dataset D5 -o F.npy
-says "not for --generator fabia"
+says "nothing without --generator rfn"
 expect 1 simulate biclusters --seed 1 -o Z.npy --truth nowhere/t.json
 says "no folder 'nowhere'"
 [ ! -e Z.npy ] || fail "$command: Z.npy was written"

@@ -56,7 +56,7 @@ expect 0 fit rfn X.npy -k 5 --iterations 5 --seed 1 --init model.h5 -o warm.h5
 exists warm.h5
 expect 2 fit rfn X.npy -k 5 --init model.h5 --scale sd -o none.h5
 one_line
-says "--scale cannot be given with --init"
+says "--scale cannot be given with a model to start from"
 for option in "--prior-mean -2" "--psi-init 0.2" "--weight-init 1" "--restarts 3"; do
     # shellcheck disable=SC2086
     expect 2 fit rfn X.npy -k 5 --iterations 5 --seed 1 --init model.h5 $option -o none.h5 -q

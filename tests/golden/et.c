@@ -2,11 +2,20 @@
  * program that enumerates states (tests/golden/et, JSON; W is D x H). Tolerance 1e-9. */
 #include "fixture.h"
 
+#include "em/em.h"
 #include "et/fit.h"
 
 #include <glob.h>
 #include <jansson.h>
 #include <stdio.h>
+
+static et_engine *engine_of(const et_fit *f) {
+    return ((et_cpu *)f->engine)->engine;
+}
+
+static et_results *results_of(const et_fit *f) {
+    return &((et_cpu *)f->engine)->results;
+}
 
 enum { MOST_N = 16, MOST_D = 8, MOST_H = 8 };
 
@@ -96,48 +105,54 @@ static rb_et_options options_of(const struct golden *g) {
     options.mstep =
         number(g->root, "mult_iters") > 0 ? RB_ET_MSTEP_MULTIPLICATIVE : RB_ET_MSTEP_SOLVE;
     rb_context *ctx = fixture_context();
-    assert_ok(ctx, rb_options_set(ctx, et_option_rows, &options, "selection",
-                                  json_string_value(member(g->root, "selection"))));
+    assert_ok(ctx, rb_rows_set(ctx, et_option_rows, &options, "selection",
+                               json_string_value(member(g->root, "selection"))));
     rb_context_free(ctx);
     return options;
 }
 
 /* A fit of one iteration at the temperature of the case, with its parameters. */
-static et_state *start(rb_context *ctx, const struct golden *g, const rb_et_options *options,
-                       const rb_fit_options *fit, const rb_block *block) {
+static et_fit *start(rb_context *ctx, const struct golden *g, const rb_et_options *options,
+                     const rb_fit_options *fit, const rb_block *block) {
     rb_problem problem = {.n_samples = block->n_samples,
+                          .own = block->n_samples,
                           .n_features = g->d,
                           .type = RB_FLOAT64,
                           .block_samples = block->n_samples,
                           .fit = fit,
-                          .method = g->method};
+                          .method = g->method,
+                          .engine = &et_engine_cpu};
     void *state;
     assert_ok(ctx, et_start(ctx, &problem, options, NULL, &state));
-    et_state *st = state;
-    st->model = st->engine->setup.model = &g->model;
+    et_fit *st = state;
+    st->plan.model = &g->model;
     assert_ok(ctx, et_survey_block(ctx, st, block));
-    st->schedule.start = st->schedule.end = 1 / g->beta;
-    st->iteration = fit->iterations; /* at the end temperature sigma is learned */
-    memcpy(st->engine->parameters.fields.data, g->w, (size_t)(g->h * g->d) * sizeof *g->w);
+    assert_ok(ctx, et_survey_end(ctx, st));
+    st->plan.schedule.start = st->plan.schedule.end = 1 / g->beta;
+    st->progress.iteration = fit->iterations; /* at the end temperature sigma is learned */
+    memcpy(st->parameters.fields.data, g->w, (size_t)(g->h * g->d) * sizeof *g->w);
     return st;
 }
 
 /* Both passes of an E-step that uses n_cut samples. */
-static void estep(rb_context *ctx, et_state *st, const rb_block *block, int64_t n_cut) {
+static void estep(rb_context *ctx, et_fit *st, const rb_block *block, int64_t n_cut) {
     bool again = true;
+    rb_sums sums = {.ctx = ctx, .method = st->problem.method, .shape = &st->shape, .state = st};
+    assert_ok(ctx, rb_sums_begin(&sums, RB_PART_SUMS, 1, true, true));
     assert_ok(ctx, et_begin(ctx, st));
-    st->n_cut = n_cut;
-    st->ranking = n_cut < block->n_samples;
+    st->estep.n_cut = n_cut;
+    st->estep.pass.kind = n_cut < block->n_samples ? ET_PASS_RANK : ET_PASS_ALL;
     while (again) {
         assert_ok(ctx, et_block(ctx, st, block));
         assert_ok(ctx, et_end(ctx, st, &again));
         if (again) {
+            assert_ok(ctx, rb_sums_begin(&sums, RB_PART_SUMS, 1, false, true));
             assert_ok(ctx, et_begin(ctx, st));
         }
     }
 }
 
-static void check_selection(const struct golden *g, et_state *st) {
+static void check_selection(const struct golden *g, et_fit *st) {
     const json_t *scores = member(g->out, "scores"), *lists = member(g->out, "candidates");
     double b[MOST_H], got[MOST_H];
     for (int64_t i = 0; i < g->n; i++) {
@@ -148,20 +163,20 @@ static void check_selection(const struct golden *g, et_state *st) {
                 b[h] += y[d] * g->w[h * g->d + d];
             }
         }
-        et_sample sample = {.n = g->d, .y = y, .b = b, .square = st->engine->square};
-        et_scores(st->engine, &st->engine->scratch[0], &sample, got);
+        et_sample sample = {.n = g->d, .y = y, .b = b, .square = engine_of(st)->square};
+        et_scores(engine_of(st), &engine_of(st)->scratch[0], &sample, got);
         for (int64_t h = 0; h < g->h; h++) {
             near(got[h], at2(scores, i, h), "score");
         }
         for (int64_t k = 0; k < g->candidates; k++) {
-            assert_int_equal(st->results.candidates[i * g->candidates + k], at2(lists, i, k));
+            assert_int_equal(results_of(st)->candidates[i * g->candidates + k], at2(lists, i, k));
         }
     }
 }
 
 /* <s s'> of sample i as a full matrix. */
-static void check_second(const struct golden *g, const et_state *st, int64_t i) {
-    const et_results *r = &st->results;
+static void check_second(const struct golden *g, const et_fit *st, int64_t i) {
+    const et_results *r = results_of(st);
     const json_t *expected = json_array_get(member(g->out, "second"), (size_t)i);
     int64_t c = g->candidates;
     double got[MOST_H * MOST_H] = {0};
@@ -181,14 +196,14 @@ static void check_second(const struct golden *g, const et_state *st, int64_t i) 
     }
 }
 
-static void check_posteriors(const struct golden *g, const et_state *st) {
+static void check_posteriors(const struct golden *g, const et_fit *st) {
     for (int64_t i = 0; i < g->n; i++) {
-        near(st->results.evidence[i], at(member(g->out, "log_evidence"), i), "log evidence");
+        near(results_of(st)->evidence[i], at(member(g->out, "log_evidence"), i), "log evidence");
         for (int64_t h = 0; h < g->h; h++) {
-            near(rb_dense_get(st->results.mean, i, h), at2(member(g->out, "mean_s"), i, h),
+            near(rb_dense_get(results_of(st)->mean, i, h), at2(member(g->out, "mean_s"), i, h),
                  "mean_s");
         }
-        if (!g->model.max) {
+        if (g->model.summing != &et_sum_max) {
             check_second(g, st, i);
         }
     }
@@ -196,50 +211,50 @@ static void check_posteriors(const struct golden *g, const et_state *st) {
 
 /* The evidence over all states, by the same engine with all causes as candidates. */
 static void check_exact(rb_context *ctx, const struct golden *g, const rb_fit_options *fit,
-                        const rb_block *block, const et_state *st) {
+                        const rb_block *block, const et_fit *st) {
     rb_et_options options = options_of(g);
     options.candidates = options.max_active = g->h;
-    et_state *all = start(ctx, g, &options, fit, block);
+    et_fit *all = start(ctx, g, &options, fit, block);
     estep(ctx, all, block, g->n);
     for (int64_t i = 0; i < g->n; i++) {
-        double kl = all->results.evidence[i] - st->results.evidence[i];
-        near(all->results.evidence[i], at(member(g->out, "log_evidence_exact"), i), "exact");
+        double kl = results_of(all)->evidence[i] - results_of(st)->evidence[i];
+        near(results_of(all)->evidence[i], at(member(g->out, "log_evidence_exact"), i), "exact");
         near(exp(-kl), at(member(g->out, "Qn"), i), "Qn");
         near(kl, at(member(g->out, "KL"), i), "KL");
     }
     et_finish(all);
 }
 
-static void check_used(const struct golden *g, const et_state *st) {
+static void check_used(const struct golden *g, const et_fit *st) {
     const json_t *used = member(g->out, "used");
     size_t next = 0;
     for (int64_t i = 0; i < g->n; i++) {
         bool expected = next < json_array_size(used) && at(used, (int64_t)next) == (double)i;
         next += expected;
-        assert_int_equal(st->results.used[i], expected);
+        assert_int_equal(results_of(st)->used[i], expected);
     }
     assert_int_equal(next, json_array_size(used));
-    assert_int_equal(st->moments.used, next);
+    assert_int_equal(st->sums.used, next);
 }
 
 /* sum <A> over the samples in use. */
-static void check_weights(const struct golden *g, const et_state *st) {
+static void check_weights(const struct golden *g, const et_fit *st) {
     for (int64_t h = 0; h < g->h; h++) {
         for (int64_t d = 0; d < g->d; d++) {
             double sum = 0;
             for (int64_t i = 0; i < g->n; i++) {
                 const json_t *sample = json_array_get(member(g->out, "A_moment"), (size_t)i);
-                sum += st->results.used[i] ? at2(sample, d, h) : 0;
+                sum += results_of(st)->used[i] ? at2(sample, d, h) : 0;
             }
-            near(rb_dense_get(st->moments.weights, h, d), sum, "A_moment");
+            near(rb_dense_get(st->sums.weights, h, d), sum, "A_moment");
         }
     }
 }
 
 /* sum q |y - Wbar(s)|^2 / (D |M|) of MCA, state by state, with the given fields. */
-static double enumerate_variance(const struct golden *g, const et_state *st, rb_dense fields) {
-    const et_results *r = &st->results;
-    const et_tree *tree = &st->engine->tree;
+static double enumerate_variance(const struct golden *g, const et_fit *st, rb_dense fields) {
+    const et_results *r = results_of(st);
+    const et_tree *tree = &engine_of(st)->tree;
     double sum = 0;
     for (int64_t i = 0; i < g->n; i++) {
         const int32_t *list = r->candidates + i * g->candidates;
@@ -264,13 +279,13 @@ static double enumerate_variance(const struct golden *g, const et_state *st, rb_
         }
         near(r->used[i] ? left : 0, 0, "what is left of the probability");
     }
-    return sum / (double)(g->d * st->moments.used);
+    return sum / (double)(g->d * st->sums.used);
 }
 
-static void check_mstep(rb_context *ctx, const struct golden *g, et_state *st) {
-    rb_dense fields = st->engine->parameters.fields;
+static void check_mstep(rb_context *ctx, const struct golden *g, et_fit *st) {
+    rb_dense fields = st->parameters.fields;
     double residual = 0;
-    if (g->model.max) {
+    if (g->model.summing == &et_sum_max) {
         check_weights(g, st);
         residual = enumerate_variance(g, st, fields);
     }
@@ -280,18 +295,19 @@ static void check_mstep(rb_context *ctx, const struct golden *g, et_state *st) {
             near(rb_dense_get(fields, h, d), at2(member(g->out, "W_new"), d, h), "W_new");
         }
     }
-    double sigma = st->engine->parameters.sigma, expected = number(g->out, "sigma2_new_with_W_new");
-    if (g->model.max) {
+    double sigma = st->parameters.sigma, expected = number(g->out, "sigma2_new_with_W_new");
+    if (g->model.summing == &et_sum_max) {
         /* Learned with the fields of the E-step; the posterior gives the golden value too. */
         near(sigma * sigma, residual, "sigma2 with the old W");
         near(enumerate_variance(g, st, fields), expected, "sigma2 with the new W");
     } else {
         near(sigma * sigma, expected, "sigma2");
     }
-    double active = st->moments.active / (double)st->moments.used;
+    double active = st->sums.active / (double)st->sums.used;
     near(active, number(g->out, "mean_abs_s"), "mean_abs_s");
     near(et_learn_prior(g->h, g->max_active, active), number(g->out, "pi_new_exact"), "pi_new");
-    near(et_prior_mass(st->engine), number(g->out, "kappa"), "A");
+    near(et_prior_mass(&st->plan.setup, &st->parameters, g->max_active), number(g->out, "kappa"),
+         "A");
 }
 
 static void check(const char *path) {
@@ -302,9 +318,9 @@ static void check(const char *path) {
     rb_et_options options = options_of(&g);
     rb_block block = {
         .n_samples = g.n, .n_features = g.d, .dense = {g.y, g.n, g.d, g.d, RB_FLOAT64}};
-    et_state *st = start(ctx, &g, &options, &fit, &block);
+    et_fit *st = start(ctx, &g, &options, &fit, &block);
     estep(ctx, st, &block, g.n); /* all samples, since the case has moments of each */
-    assert_int_equal(st->engine->tree.count +
+    assert_int_equal(engine_of(st)->tree.count +
                          (options.singletons == RB_ET_SINGLETONS_YES ? g.h - g.candidates : 0),
                      number(g.out, "n_states"));
     check_selection(&g, st);

@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "../options.h"
 #include "rfn/state.h"
 #include <rarebit/rarebit.h>
 
@@ -75,7 +76,7 @@ static void load(const char *path, struct golden *g) {
 static rb_rfn_options options_of(const struct golden *g) {
     rb_rfn_options options;
     rb_rfn_options_default(&options);
-    rb_rfn_use_preset(RB_RFN_PRESET_PAPER, &options, NULL);
+    fixture_preset("paper", &options, NULL);
     options.units = g->l;
     options.eta = number(g->root, "eta");
     options.psi_min = number(g->root, "psi_min");
@@ -83,8 +84,7 @@ static rb_rfn_options options_of(const struct golden *g) {
     rb_context *ctx;
     assert_int_equal(rb_context_new(&ctx), RB_OK);
     const char *norm = json_string_value(json_object_get(g->root, "norm"));
-    assert_int_equal(rb_options_set(ctx, rb_rfn_option_table(), &options, "normalize", norm),
-                     RB_OK);
+    assert_int_equal(rb_rows_set(ctx, rfn_option_rows, &options, "normalize", norm), RB_OK);
     rb_context_free(ctx);
     return options;
 }

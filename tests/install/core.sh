@@ -35,29 +35,26 @@ int main(void) {
     rb_matrix *matrix = NULL;
     rb_source *source = NULL;
     rb_model *model = NULL;
-    rb_rfn_options options;
+    rb_options *options = NULL;
     for (int i = 0; i < N * M; i++) {
         values[i] = sin(i * 0.7) * (1 + i / M % 3) + cos(0.01 * i * i);
     }
 
     if (rb_context_new(&context)) { return 1; }
-    rb_rfn_options_default(&options);
-    options.units = 3;
-    rb_error error = rb_matrix_dense(context, RB_FLOAT64, N, M, values, M, 1, &matrix);
+    rb_error error = rb_options_new(context, "rfn", &options);
+    error = error ? error : rb_options_set_all(context, options, "units=%d", 3);
+    error = error ? error : rb_matrix_dense(context, RB_FLOAT64, N, M, values, M, 1, &matrix);
     error = error ? error : rb_source_from_matrix(context, matrix, &source);
-    error = error ? error : rb_fit(context, "rfn", &options, NULL, NULL, source, NULL, &model);
+    error = error ? error : rb_fit(context, options, source, NULL, &model);
     rb_build build;
     rb_build_info(context, &build);
     if (error || !isfinite(*rb_model_array(model, "loadings", NULL, NULL))) {
         fprintf(stderr, "%s\n", rb_context_error(context));
         return 1;
     }
-    rb_checkpoint_options checkpoint = {"checkpoint.h5", NULL};
-    rb_fit_options fit;
-    rb_fit_options_default(&fit);
-    fit.checkpoint = &checkpoint;
+    rb_options_set(context, options, "checkpoint", "checkpoint.h5");
     rb_model_free(model);
-    error = rb_fit(context, "rfn", &options, &fit, NULL, source, NULL, &model);
+    error = rb_fit(context, options, source, NULL, &model);
     printf("BLAS '%s': %s\n", build.blas, rb_context_error(context));
     return error != RB_ERROR_UNSUPPORTED;
 }

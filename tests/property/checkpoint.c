@@ -81,10 +81,12 @@ static rb_error stop_after(const rb_progress *progress, void *user) {
 /* Interrupted every `step` iterations until it is done. */
 static void interrupt_often(struct problem *p, const char *method, const void *options,
                             rb_fit_options fit, const rb_model *start, int64_t step) {
+    fixture_checkpoint = NULL;
     rb_checkpoint_options checkpoint = {p->path, "1000000"};
     rb_model *whole, *parts = NULL;
-    assert_ok(p->ctx, rb_fit(p->ctx, method, options, &fit, NULL, p->source, start, &whole));
-    fit.checkpoint = &checkpoint;
+    assert_ok(p->ctx, rb_fit(p->ctx, fixture_options(p->ctx, method, options, &fit, NULL),
+                             p->source, start, &whole));
+    fixture_checkpoint = &checkpoint;
     int64_t most = fit.iterations * fit.restarts / step + 2;
     bool stopped = true;
     for (int64_t times = 0; stopped; times++) {
@@ -92,7 +94,8 @@ static void interrupt_often(struct problem *p, const char *method, const void *o
         assert_true(times <= most);
         rb_context_on_progress(p->ctx, stop_after, &stop);
         rb_model_free(parts);
-        assert_ok(p->ctx, rb_fit(p->ctx, method, options, &fit, NULL, p->source, start, &parts));
+        assert_ok(p->ctx, rb_fit(p->ctx, fixture_options(p->ctx, method, options, &fit, NULL),
+                                 p->source, start, &parts));
         rb_context_on_progress(p->ctx, NULL, NULL);
         assert_true(stop.calls <= step);
         stopped = parts->status == RB_STATUS_STOPPED;
@@ -102,6 +105,7 @@ static void interrupt_often(struct problem *p, const char *method, const void *o
     rb_model_free(whole);
     rb_model_free(parts);
     unlink(p->path);
+    fixture_checkpoint = NULL;
 }
 
 /* What else an iteration relies on: noise with covariances, a prior mean that is steered. */
@@ -240,22 +244,27 @@ static void the_end_of_the_time_goes_on(void **state) {
     struct problem *p = *state;
     rb_rfn_options rfn = fixture_rfn(UNITS, RB_RFN_NORMALIZE_RMS);
     rb_fit_options fit = fixture_fit(5, RB_FLOAT64);
+    fixture_checkpoint = NULL;
     rb_checkpoint_options checkpoint = {p->path, "1h"};
     rb_model *whole, *part;
-    assert_ok(p->ctx, rb_fit(p->ctx, "rfn", &rfn, &fit, NULL, p->source, NULL, &whole));
-    fit.checkpoint = &checkpoint;
+    assert_ok(p->ctx, rb_fit(p->ctx, fixture_options(p->ctx, "rfn", &rfn, &fit, NULL), p->source,
+                             NULL, &whole));
+    fixture_checkpoint = &checkpoint;
     for (int t = 1; t <= 4; t++) {
         fit.max_time = 1e-9 * t; /* which is no option that the checkpoint insists on */
-        assert_ok(p->ctx, rb_fit(p->ctx, "rfn", &rfn, &fit, NULL, p->source, NULL, &part));
+        assert_ok(p->ctx, rb_fit(p->ctx, fixture_options(p->ctx, "rfn", &rfn, &fit, NULL),
+                                 p->source, NULL, &part));
         assert_int_equal(part->iterations, t);
         assert_int_equal(part->status, RB_STATUS_TIME);
         rb_model_free(part);
     }
     fit.max_time = 0;
-    assert_ok(p->ctx, rb_fit(p->ctx, "rfn", &rfn, &fit, NULL, p->source, NULL, &part));
+    assert_ok(p->ctx, rb_fit(p->ctx, fixture_options(p->ctx, "rfn", &rfn, &fit, NULL), p->source,
+                             NULL, &part));
     assert_same(whole, part);
     rb_model_free(whole);
     rb_model_free(part);
+    fixture_checkpoint = NULL;
 }
 
 static void a_warm_start_goes_on(void **state) {
@@ -263,7 +272,8 @@ static void a_warm_start_goes_on(void **state) {
     rb_rfn_options rfn = fixture_rfn(UNITS, RB_RFN_NORMALIZE_RMS);
     rb_fit_options fit = fixture_fit(5, RB_FLOAT64);
     rb_model *start;
-    assert_ok(p->ctx, rb_fit(p->ctx, "rfn", &rfn, &fit, NULL, p->source, NULL, &start));
+    assert_ok(p->ctx, rb_fit(p->ctx, fixture_options(p->ctx, "rfn", &rfn, &fit, NULL), p->source,
+                             NULL, &start));
     rfn.estep = RB_RFN_ESTEP_CYCLIC;
     interrupt_often(p, "rfn", &rfn, fit, start, 2);
     rb_model_free(start);

@@ -46,7 +46,8 @@ static rb_model *fit_until(rb_context *ctx, int m, bool trace, rb_source *source
     rb_fit_options fit = how(trace);
     rb_model *model;
     rb_context_on_progress(ctx, stop_at, &last);
-    assert_ok(ctx, rb_fit(ctx, models[m].method, &options, &fit, NULL, source, NULL, &model));
+    assert_ok(ctx, rb_fit(ctx, fixture_options(ctx, models[m].method, &options, &fit, NULL), source,
+                          NULL, &model));
     rb_context_on_progress(ctx, NULL, NULL);
     assert_int_equal(rb_model_iterations(model), last);
     return model;
@@ -81,7 +82,7 @@ static void likelihoods_are_those_of_models(void **state) {
         for (int k = 0; k < 6; k++) {
             rb_evaluation e;
             rb_model *part = fit_until(ctx, m, false, source, some[k]);
-            assert_ok(ctx, rb_evaluate(ctx, part, source, &e));
+            assert_ok(ctx, fixture_evaluate(ctx, part, source, &e));
             assert_close(figure(whole, some[k], "log_likelihood"), e.log_likelihood, 1e-12);
             const double *kept = rb_model_array(part, "log_likelihood", NULL, NULL);
             assert_close(*kept, e.log_likelihood, 1e-12);
@@ -205,7 +206,8 @@ static void hot_fits_are_told(void **state) {
         options.sigma = 1;
         rb_context_on_log(ctx, note_warning, &warnings);
         rb_context_on_progress(ctx, stop_at, &last);
-        assert_ok(ctx, rb_fit(ctx, "mca", &options, &fit, NULL, source, NULL, &model));
+        assert_ok(ctx, rb_fit(ctx, fixture_options(ctx, "mca", &options, &fit, NULL), source, NULL,
+                              &model));
         assert_int_equal(warnings, cases[k].warnings);
         assert_string_equal(rb_model_attribute(model, "best_restart"), "0");
         if (k == 2) { /* what the restart would have to be compared with */

@@ -9,7 +9,8 @@ static rb_model *fit_values(rb_context *ctx, const char *method, const rb_et_opt
     rb_matrix *matrix;
     rb_model *model;
     rb_source *source = fixture_source(ctx, y, n, d, &matrix);
-    assert_ok(ctx, rb_fit(ctx, method, options, fit, NULL, source, NULL, &model));
+    assert_ok(ctx,
+              rb_fit(ctx, fixture_options(ctx, method, options, fit, NULL), source, NULL, &model));
     rb_source_free(source);
     rb_matrix_free(matrix);
     return model;
@@ -83,8 +84,10 @@ static void exact_em_never_lowers_the_likelihood(void **state) {
 
 static double free_energy(rb_context *ctx, struct fitted *f) {
     run_estep(ctx, f);
-    return f->state->free_energy +
-           (double)f->state->moments.used * log(et_prior_mass(f->state->engine));
+    return f->state->estep.free_energy +
+           (double)f->state->sums.used *
+               log(et_prior_mass(&f->state->plan.setup, &f->state->parameters,
+                                 f->state->plan.setup.most_active));
 }
 
 /* The derivative of the truncated free energy by differences; `value` stays what it was. */
@@ -126,26 +129,25 @@ static void gradients_are_differences(void **state) {
                             .seed = 4};
         struct fitted f;
         begin_setting(ctx, &c, &f);
-        et_engine *engine = f.state->engine;
-        et_parameters *p = &engine->parameters;
+        et_parameters *p = &f.state->parameters;
         bool poisson = c.noise == RB_ET_POISSON;
         double beta = 1 / c.temperature;
         for (int h = 0; h < c.h; h++) {
             double pi = p->prior[h], got = difference(ctx, &f, &p->prior[h]);
             run_estep(ctx, &f);
-            close_to(got, beta * (f.state->moments.sums[h] - c.n * pi) / (pi * (1 - pi)));
+            close_to(got, beta * (f.state->sums.causes[h] - c.n * pi) / (pi * (1 - pi)));
         }
         if (!poisson) {
             double sigma = p->sigma, got = difference(ctx, &f, &p->sigma);
             run_estep(ctx, &f);
-            close_to(got, beta * f.state->moments.residual / pow(sigma, 3) - c.d * c.n / sigma);
+            close_to(got, beta * f.state->sums.residual / pow(sigma, 3) - c.d * c.n / sigma);
         }
-        for (int h = 0; !f.state->model->max && h < c.h; h++) {
+        for (int h = 0; !(f.state->plan.model->summing == &et_sum_max) && h < c.h; h++) {
             for (int d = 0; d < c.d; d++) {
                 double *w = (double *)rb_dense_row(p->fields, h) + d;
                 double got = difference(ctx, &f, w), expected;
                 run_estep(ctx, &f);
-                const et_moments *moments = &f.state->moments;
+                const et_sums *moments = &f.state->sums;
                 expected = rb_dense_get(moments->products, h, d);
                 if (poisson) {
                     expected = expected / *w - rb_dense_get(moments->weights, h, d);
@@ -185,7 +187,7 @@ static void shards_add_up(void **state) {
         struct fitted f;
         begin_setting(ctx, &c, &f);
         run_estep(ctx, &f);
-        const et_moments *sums = &f.state->moments;
+        const et_sums *sums = &f.state->sums;
         double products = rb_dense_get(sums->products, 3, 4), evidence = sums->evidence;
         double active = sums->active, first_product = 0, first_evidence = 0, first_active = 0;
         rb_block whole = f.block;
@@ -215,7 +217,7 @@ static void order_and_scale_do_not_matter(void **state) {
         struct fitted a, b;
         begin_setting(ctx, &c, &a);
         begin_setting(ctx, &c, &b);
-        rb_dense from = a.state->engine->parameters.fields, to = b.state->engine->parameters.fields;
+        rb_dense from = a.state->parameters.fields, to = b.state->parameters.fields;
         for (int h = 0; h < c.h; h++) {
             memcpy(rb_dense_row(to, h), rb_dense_row(from, c.h - 1 - h),
                    sizeof(double) * (size_t)c.d);
@@ -226,13 +228,14 @@ static void order_and_scale_do_not_matter(void **state) {
         run_estep(ctx, &a);
         run_estep(ctx, &b);
         for (int i = 0; i < c.n; i++) {
-            near(b.state->results.evidence[i], a.state->results.evidence[c.n - 1 - i], "evidence");
+            near(results_of(b.state)->evidence[i], results_of(a.state)->evidence[c.n - 1 - i],
+                 "evidence");
             for (int h = 0; h < c.h; h++) {
-                near(rb_dense_get(b.state->results.mean, i, h),
-                     rb_dense_get(a.state->results.mean, c.n - 1 - i, c.h - 1 - h), "mean");
+                near(rb_dense_get(results_of(b.state)->mean, i, h),
+                     rb_dense_get(results_of(a.state)->mean, c.n - 1 - i, c.h - 1 - h), "mean");
             }
         }
-        double mean = rb_dense_get(a.state->results.mean, 2, 3);
+        double mean = rb_dense_get(results_of(a.state)->mean, 2, 3);
         assert_ok(ctx, et_mstep(ctx, a.state));
         assert_ok(ctx, et_mstep(ctx, b.state));
         for (int h = 0; h < c.h; h++) {
@@ -247,11 +250,11 @@ static void order_and_scale_do_not_matter(void **state) {
             a.y[i] *= 2;
         }
         for (int i = 0; c.noise == RB_ET_GAUSSIAN && i < c.h * c.d; i++) {
-            ((double *)a.state->engine->parameters.fields.data)[i] *= 2;
+            ((double *)a.state->parameters.fields.data)[i] *= 2;
         }
-        a.state->engine->parameters.sigma *= c.noise == RB_ET_GAUSSIAN ? 2 : 1;
+        a.state->parameters.sigma *= c.noise == RB_ET_GAUSSIAN ? 2 : 1;
         run_estep(ctx, &a);
-        near(rb_dense_get(a.state->results.mean, 2, 3), mean, "mean of scaled data");
+        near(rb_dense_get(results_of(a.state)->mean, 2, 3), mean, "mean of scaled data");
         end_setting(&a);
     }
     rb_context_free(ctx);

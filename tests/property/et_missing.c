@@ -22,7 +22,7 @@ static struct setting usual(int m) {
 
 /* A sample that lacks values is one of fewer features: the same candidates, posterior, evidence. */
 static void check_sample(rb_context *ctx, const struct setting *c, const struct fitted *f, int i) {
-    const et_engine *from = f->state->engine;
+    const et_engine *from = engine_of(f->state);
     const double *row = f->y + i * c->d;
     double y[D];
     int there[D], n = 0;
@@ -38,23 +38,25 @@ static void check_sample(rb_context *ctx, const struct setting *c, const struct 
     et_setup setup = from->setup;
     et_engine *engine;
     et_results results;
+    et_parameters p;
+    assert_ok(ctx, et_parameters_new(ctx, c->h, n, &p));
     setup.n_features = n;
     setup.missing = false;
     assert_ok(ctx, et_engine_new(ctx, &setup, &engine));
     assert_ok(ctx, et_results_new(ctx, engine, 1, ET_KEEP_MEANS, &results));
     for (int h = 0; h < c->h; h++) {
-        engine->parameters.prior[h] = from->parameters.prior[h];
+        p.prior[h] = from->parameters->prior[h];
         for (int d = 0; d < n; d++) {
-            double value = rb_dense_get(from->parameters.fields, h, there[d]);
-            rb_dense_set(engine->parameters.fields, h, d, value);
+            double value = rb_dense_get(from->parameters->fields, h, there[d]);
+            rb_dense_set(p.fields, h, d, value);
         }
     }
-    engine->parameters.sigma = from->parameters.sigma;
-    et_prepare(ctx, engine, from->beta, from->beta_prior);
+    p.sigma = from->parameters->sigma;
+    et_prepare(ctx, engine, &p, from->beta, from->beta_prior);
     rb_block block = {.n_samples = 1, .n_features = n, .dense = {y, 1, n, n, RB_FLOAT64}};
     results.used[0] = true;
     et_posteriors(ctx, engine, &block, false, &results);
-    const et_results *got = &f->state->results;
+    const et_results *got = results_of(f->state);
     near(got->evidence[i], results.evidence[0], "evidence");
     assert_int_equal(got->there[i], n);
     for (int k = 0; k < c->candidates; k++) {
@@ -65,6 +67,7 @@ static void check_sample(rb_context *ctx, const struct setting *c, const struct 
     }
     et_results_free(&results);
     et_engine_free(engine);
+    et_parameters_free(&p);
 }
 
 static void samples_are_those_of_fewer_features(void **state) {
@@ -79,7 +82,7 @@ static void samples_are_those_of_fewer_features(void **state) {
             }
             c.unequal = selection == RB_ET_SELECT_EXACT;
             begin_setting(ctx, &c, &f);
-            f.state->engine->setup.selection = selection;
+            engine_of(f.state)->setup.selection = selection;
             run_estep(ctx, &f);
             for (int i = 0; i < c.n; i++) {
                 check_sample(ctx, &c, &f, i);
@@ -98,12 +101,13 @@ static void cut_does_not_count_values(void **state) {
     struct fitted f;
     begin_setting(ctx, &c, &f);
     run_estep(ctx, &f);
-    const et_engine *engine = f.state->engine;
-    double variance = engine->parameters.sigma * engine->parameters.sigma;
+    const et_engine *engine = engine_of(f.state);
+    double variance = engine->parameters->sigma * engine->parameters->sigma;
     for (int i = 0; i < c.n; i++) {
-        double values = (double)f.state->results.there[i];
-        near(f.state->evidence[i],
-             f.state->results.evidence[i] + values / 2 * log(2 * M_PI * variance / engine->beta),
+        double values = (double)results_of(f.state)->there[i];
+        near(f.state->work.evidence[i],
+             results_of(f.state)->evidence[i] +
+                 values / 2 * log(2 * M_PI * variance / engine->beta),
              "what is ranked");
     }
     end_setting(&f);
@@ -123,19 +127,19 @@ static void fields_solve_each_feature(void **state) {
     c.n = 16;
     begin_setting(ctx, &c, &f);
     run_estep(ctx, &f);
-    et_state *st = f.state;
-    rb_dense w = st->engine->parameters.fields;
-    double kept[MOST_H], error = st->moments.squares;
+    et_fit *st = f.state;
+    rb_dense w = st->parameters.fields;
+    double kept[MOST_H], error = st->sums.squares;
     for (int h = 0; h < c.h; h++) {
         kept[h] = rb_dense_get(w, h, D - 1);
     }
-    assert_ok(ctx, et_mstep_solve(ctx, st));
+    assert_ok(ctx, et_mstep_solve(ctx, &st->sums, &st->work, &st->parameters));
     for (int d = 0; d < c.d; d++) {
-        et_missing_second(st, d);
+        et_missing_second(&st->sums, d);
         for (int h = 0; h < c.h; h++) {
-            double sum = 0, p = rb_dense_get(st->moments.products, h, d);
+            double sum = 0, p = rb_dense_get(st->sums.products, h, d);
             for (int j = 0; j < c.h; j++) {
-                sum += rb_dense_get(st->moments.second, h, j) * rb_dense_get(w, j, d);
+                sum += rb_dense_get(st->sums.second, h, j) * rb_dense_get(w, j, d);
             }
             assert_close(sum, p, 1e-8);
             error += rb_dense_get(w, h, d) * (sum - 2 * p);
@@ -148,8 +152,8 @@ static void fields_solve_each_feature(void **state) {
     for (int i = 0; i < c.n * c.d; i++) {
         values += !isnan(f.y[i]);
     }
-    assert_true(st->moments.values == values);
-    near(et_linear_variance(ctx, st), error / values, "sigma^2");
+    assert_true(st->sums.values == values);
+    near(et_linear_variance(ctx, &st->sums, w, st->work.target), error / values, "sigma^2");
     end_setting(&f);
     rb_context_free(ctx);
 }
@@ -163,28 +167,28 @@ static void expected_values_stand_in(void **state) {
     struct fitted f;
     c.candidates = c.max_active = c.h;
     begin_setting(ctx, &c, &f);
-    et_state *st = f.state;
-    rb_dense_free(&st->moments.pairs);
+    et_fit *st = f.state;
+    rb_dense_free(&st->sums.pairs);
+    st->shape.dims[ET_PAIRS] = 0;
     run_estep(ctx, &f);
     double wanted[MOST_H * D] = {0};
     for (int i = 0; i < c.n; i++) {
         for (int h = 0; h < c.h; h++) {
-            double mean = rb_dense_get(st->results.mean, i, h);
+            double mean = rb_dense_get(results_of(st)->mean, i, h);
             for (int d = 0; d < c.d; d++) {
                 double y = f.y[i * c.d + d], *sum = &wanted[h * D + d];
-                *sum +=
-                    isnan(y) ? mean * rb_dense_get(st->engine->parameters.fields, h, d) : mean * y;
+                *sum += isnan(y) ? mean * rb_dense_get(st->parameters.fields, h, d) : mean * y;
                 for (int j = 0; isnan(y) && j < c.h; j++) {
-                    const double *pairs = st->results.pairs + (int64_t)i * c.h * c.h;
+                    const double *pairs = results_of(st)->pairs + (int64_t)i * c.h * c.h;
                     double both = j < h ? pairs[j * c.h + h] : j > h ? pairs[h * c.h + j] : 0;
-                    *sum += both * rb_dense_get(st->engine->parameters.fields, j, d);
+                    *sum += both * rb_dense_get(st->parameters.fields, j, d);
                 }
             }
         }
     }
     for (int h = 0; h < c.h; h++) {
         for (int d = 0; d < c.d; d++) {
-            near(rb_dense_get(st->moments.products, h, d), wanted[h * D + d], "products");
+            near(rb_dense_get(st->sums.products, h, d), wanted[h * D + d], "products");
         }
     }
     end_setting(&f);
@@ -213,19 +217,22 @@ static void exact_em_never_lowers_the_likelihood(void **state) {
             c.h = c.candidates = c.max_active = 4;
             c.seed = (uint64_t)seed;
             begin_setting(ctx, &c, &f);
-            et_state *st = f.state;
-            st->options.mstep = kinds[k].mstep;
-            if (kinds[k].expected) {
-                rb_dense_free(&st->moments.pairs);
+            et_fit *st = f.state;
+            if (kinds[k].mstep == RB_ET_MSTEP_MULTIPLICATIVE) {
+                st->plan.mstep = et_mstep_multiplicative;
             }
-            rb_dense w = st->engine->parameters.fields;
+            if (kinds[k].expected) {
+                rb_dense_free(&st->sums.pairs);
+                st->shape.dims[ET_PAIRS] = 0;
+            }
+            rb_dense w = st->parameters.fields;
             for (int e = 0; e < c.h * c.d; e++) { /* away from where the data were made */
                 ((double *)w.data)[e] = 0.3 + e % 5;
             }
             double before = -HUGE_VAL;
             for (int t = 0; t < 30; t++) {
                 run_estep(ctx, &f);
-                double now = st->all_evidence;
+                double now = st->estep.all_evidence;
                 if (!(now >= before - 1e-9 * fabs(before))) {
                     fail_msg("kind %d, seed %d: %.12g after %.12g", k, seed, now, before);
                 }
@@ -288,10 +295,10 @@ static rb_model *fit_bars(rb_context *ctx, int m, double *y, bool sparse, int mi
     options.sigma = models[m].noise == RB_ET_POISSON ? 0 : 1;
     preprocess.missing = missing;
     rb_fit_options fit = fixture_fit(100, RB_FLOAT32);
-    assert_ok(ctx,
-              rb_fit(ctx, models[m].method, &options, &fit, &preprocess, source, NULL, &model));
+    assert_ok(ctx, rb_fit(ctx, fixture_options(ctx, models[m].method, &options, &fit, &preprocess),
+                          source, NULL, &model));
     rb_evaluation evaluation;
-    assert_ok(ctx, rb_evaluate(ctx, model, source, &evaluation));
+    assert_ok(ctx, fixture_evaluate(ctx, model, source, &evaluation));
     double values = 0, squares = 0;
     for (int e = 0; e < CELLS; e++) {
         values += !isnan(y[e]);
@@ -389,8 +396,9 @@ static void models_are_told(void **state) {
     rb_source *source = fixture_source(ctx, y, 8, 3, &matrix);
     rb_fit_options fit = fixture_fit(5, RB_FLOAT64);
     rb_model *model, *rfn;
-    assert_ok(ctx, rb_fit(ctx, "nmf-et", NULL, &fit, NULL, source, NULL, &model));
-    assert_ok(ctx, rb_fit(ctx, "rfn", NULL, &fit, NULL, source, NULL, &rfn));
+    assert_ok(ctx,
+              rb_fit(ctx, fixture_options(ctx, "nmf-et", NULL, &fit, NULL), source, NULL, &model));
+    assert_ok(ctx, rb_fit(ctx, fixture_options(ctx, "rfn", NULL, &fit, NULL), source, NULL, &rfn));
     y[4] = NAN;
     assert_int_equal(rb_encode(ctx, model, source, take_rows, &sum), RB_ERROR_DATA);
     assert_non_null(strstr(rb_context_error(ctx), "sample 1, feature 1"));
@@ -404,12 +412,16 @@ static void models_are_told(void **state) {
     rb_preprocess_options_default(&omit);
     omit.missing = RB_MISSING_OMIT;
     rb_model *none;
-    assert_int_equal(rb_fit(ctx, "rfn", NULL, &fit, &omit, source, NULL, &none), RB_ERROR_ARGUMENT);
+    assert_int_equal(
+        rb_fit(ctx, fixture_options(ctx, "rfn", NULL, &fit, &omit), source, NULL, &none),
+        RB_ERROR_ARGUMENT);
     assert_null(none);
     for (int i = 0; i < 24; i++) {
         y[i] = NAN;
     }
-    assert_int_equal(rb_fit(ctx, "mca", NULL, &fit, &omit, source, NULL, &none), RB_ERROR_DATA);
+    assert_int_equal(
+        rb_fit(ctx, fixture_options(ctx, "mca", NULL, &fit, &omit), source, NULL, &none),
+        RB_ERROR_DATA);
     assert_null(none);
     rb_model_free(model);
     rb_model_free(rfn);
@@ -441,10 +453,11 @@ static void memory_may_be_refused(void **state) {
             rb_model *model;
             rb_evaluation evaluation;
             ctx->allocations_left = n;
-            err = rb_fit(ctx, models[m].method, &options, &fit, &omit, source, NULL, &model);
+            err = rb_fit(ctx, fixture_options(ctx, models[m].method, &options, &fit, &omit), source,
+                         NULL, &model);
             assert_true(!err == (model != NULL));
             if (!err) {
-                err = rb_evaluate(ctx, model, source, &evaluation);
+                err = fixture_evaluate(ctx, model, source, &evaluation);
             }
             assert_true(!err || err == RB_ERROR_MEMORY);
             rb_model_free(model);

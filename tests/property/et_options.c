@@ -77,8 +77,8 @@ static void priors_per_cause_are_frequencies(void **state) {
         rb_fit_options fit = fixture_fit(100, RB_FLOAT64);
         options.prior_per_cause = true;
         options.max_active = CAUSES;
-        assert_ok(ctx,
-                  rb_fit(ctx, models[m].method, &options, &fit, NULL, data->source, NULL, &model));
+        assert_ok(ctx, rb_fit(ctx, fixture_options(ctx, models[m].method, &options, &fit, NULL),
+                              data->source, NULL, &model));
         int64_t priors;
         const double *prior = rb_model_array(model, "prior", &priors, NULL);
         assert_int_equal(priors, CAUSES);
@@ -119,8 +119,8 @@ static void fixed_counts_are_kept(void **state) {
         rb_fit_options fit = fixture_fit(100, RB_FLOAT64);
         double count = 2;
         options.count = 2;
-        assert_ok(ctx,
-                  rb_fit(ctx, models[m].method, &options, &fit, NULL, data->source, NULL, &model));
+        assert_ok(ctx, rb_fit(ctx, fixture_options(ctx, models[m].method, &options, &fit, NULL),
+                              data->source, NULL, &model));
         assert_ok(ctx, rb_encode(ctx, model, data->source, check_counts, &count));
         for (int h = 0; h < CAUSES; h++) {
             unit_of(model, h);
@@ -146,7 +146,8 @@ static void early_stops_wait_for_the_end_temperature(void **state) {
         rb_fit_options fit = fixture_fit(50, RB_FLOAT64);
         options.temperature = cases[k].temperature;
         fit.tolerance = 0.9; /* settled at once */
-        assert_ok(ctx, rb_fit(ctx, "nmf-et", &options, &fit, NULL, data->source, NULL, &model));
+        assert_ok(ctx, rb_fit(ctx, fixture_options(ctx, "nmf-et", &options, &fit, NULL),
+                              data->source, NULL, &model));
         assert_int_equal(rb_model_status(model), RB_STATUS_CONVERGED);
         assert_int_equal(rb_model_iterations(model), cases[k].least);
         rb_model_free(model);
@@ -175,14 +176,14 @@ static void warm_starts_go_on(void **state) {
         options.weight_noise = 0;
         options.cut_factor = 1e9;
         options.learn_prior = true;
-        assert_ok(ctx,
-                  rb_fit(ctx, models[m].method, &options, &fit, NULL, data->source, NULL, &whole));
+        assert_ok(ctx, rb_fit(ctx, fixture_options(ctx, models[m].method, &options, &fit, NULL),
+                              data->source, NULL, &whole));
         fit.iterations = 10;
-        assert_ok(ctx,
-                  rb_fit(ctx, models[m].method, &options, &fit, NULL, data->source, NULL, &half));
+        assert_ok(ctx, rb_fit(ctx, fixture_options(ctx, models[m].method, &options, &fit, NULL),
+                              data->source, NULL, &half));
         options.weight_noise = -1; /* a warm start has none */
-        assert_ok(ctx,
-                  rb_fit(ctx, models[m].method, &options, &fit, NULL, data->source, half, &more));
+        assert_ok(ctx, rb_fit(ctx, fixture_options(ctx, models[m].method, &options, &fit, NULL),
+                              data->source, half, &more));
         static const char *const arrays[] = {"loadings", "sigma", "prior"};
         for (int a = 0; a < 3; a++) {
             int64_t rows, columns;
@@ -209,9 +210,11 @@ static void warm_starts_are_cold(void **state) {
     rb_fit_options fit = fixture_fit(100, RB_FLOAT64);
     options.sigma = 1;
     options.cut_factor = 1e9;
-    assert_ok(ctx, rb_fit(ctx, "nmf-et", &options, &fit, NULL, data->source, NULL, &first));
+    assert_ok(ctx, rb_fit(ctx, fixture_options(ctx, "nmf-et", &options, &fit, NULL), data->source,
+                          NULL, &first));
     fit.iterations = 5;
-    assert_ok(ctx, rb_fit(ctx, "nmf-et", &options, &fit, NULL, data->source, first, &second));
+    assert_ok(ctx, rb_fit(ctx, fixture_options(ctx, "nmf-et", &options, &fit, NULL), data->source,
+                          first, &second));
     const double *a = rb_model_array(first, "loadings", NULL, NULL);
     const double *b = rb_model_array(second, "loadings", NULL, NULL);
     for (int e = 0; e < D * CAUSES; e++) {
@@ -234,7 +237,8 @@ static rb_model *fit_as_printed(rb_context *ctx, const struct data *data, const 
     options.max_active = 2;
     options.singletons = singletons;
     options.negative = negative;
-    assert_ok(ctx, rb_fit(ctx, method, &options, &fit, NULL, data->source, NULL, &model));
+    assert_ok(ctx, rb_fit(ctx, fixture_options(ctx, method, &options, &fit, NULL), data->source,
+                          NULL, &model));
     return model;
 }
 

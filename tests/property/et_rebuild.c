@@ -109,7 +109,8 @@ static void begin(struct fitted *f, enum kind kind, const rb_et_options *options
     rb_preprocess_options_default(&preprocess);
     preprocess.missing = RB_MISSING_OMIT;
     assert_ok(f->ctx,
-              rb_fit(f->ctx, names[kind], &f->options, &fit, &preprocess, first, NULL, &f->model));
+              rb_fit(f->ctx, fixture_options(f->ctx, names[kind], &f->options, &fit, &preprocess),
+                     first, NULL, &f->model));
     rb_source_free(first);
     rb_matrix_free(matrix);
     f->source = fixture_source(f->ctx, y, n, D, &f->matrix);
@@ -230,7 +231,7 @@ static void check_evaluation(struct fitted *f, const double *y, const double *ro
         squares += isnan(y[i]) ? 0 : pow(y[i] - rows[i], 2);
         values += !isnan(y[i]);
     }
-    assert_ok(f->ctx, rb_evaluate(f->ctx, f->model, f->source, &e));
+    assert_ok(f->ctx, fixture_evaluate(f->ctx, f->model, f->source, &e));
     assert_close(e.reconstruction_error, sqrt(squares), 1e-10);
     assert_close(e.mean_squared_error, squares / values, 1e-10);
 }

@@ -10,8 +10,8 @@ struct sums {
     double pairs[MOST_H * MOST_H * MOST_D]; /* second, of each feature where it is there */
 };
 
-static bool looked_at(const struct setting *c, const et_state *st, int64_t i, int state) {
-    et_look look = et_look_at(st->engine, &st->results, i);
+static bool looked_at(const struct setting *c, const et_fit *st, int64_t i, int state) {
+    et_look look = et_look_at(engine_of(st), results_of(st), i);
     int size = 0, outside = 0;
     for (int h = 0; h < c->h; h++) {
         bool listed = false;
@@ -24,16 +24,17 @@ static bool looked_at(const struct setting *c, const et_state *st, int64_t i, in
     if (c->count) {
         return size == c->count && !outside;
     }
-    bool single = st->engine->setup.singletons && size == 1;
+    bool single = engine_of(st)->setup.singletons && size == 1;
     return single || (size <= look.tree->max_active && !outside);
 }
 
 /* log p(s, y), annealed; Wbar into wbar. */
-static double joint(const struct setting *c, const et_state *st, const double *y, int state,
+static double joint(const struct setting *c, const et_fit *st, const double *y, int state,
                     double *wbar) {
-    const et_parameters *p = &st->engine->parameters;
-    double beta = st->engine->beta, prior = 0, likelihood = 0;
-    bool poisson = st->options.noise == RB_ET_POISSON, max = st->model->max;
+    const et_parameters *p = &st->parameters;
+    double beta = engine_of(st)->beta, prior = 0, likelihood = 0;
+    bool poisson = st->plan.options.noise == RB_ET_POISSON,
+         max = (st->plan.model->summing == &et_sum_max);
     for (int h = 0; h < c->h; h++) {
         prior += state >> h & 1 ? log(p->prior[h]) : log(1 - p->prior[h]);
     }
@@ -52,20 +53,20 @@ static double joint(const struct setting *c, const et_state *st, const double *y
                                   : -beta * pow(y[d] - wbar[d], 2) / (2 * p->sigma * p->sigma) -
                                       log(2 * M_PI * p->sigma * p->sigma / beta) / 2;
     }
-    return likelihood + st->engine->beta_prior * prior;
+    return likelihood + engine_of(st)->beta_prior * prior;
 }
 
 /* A_hd(s) of MCA, as it is defined. */
-static double responsibility(const struct setting *c, const et_state *st, int state, int h, int d) {
-    double t = 1 / st->engine->beta, rho = t > 1 ? fmin(t / (t - 1), 21) : 21, sum = 0;
-    rb_dense w = st->engine->parameters.fields;
+static double responsibility(const struct setting *c, const et_fit *st, int state, int h, int d) {
+    double t = 1 / engine_of(st)->beta, rho = t > 1 ? fmin(t / (t - 1), 21) : 21, sum = 0;
+    rb_dense w = st->parameters.fields;
     for (int j = 0; j < c->h; j++) {
         sum += state >> j & 1 ? pow(rb_dense_get(w, j, d) / rb_dense_get(w, h, d), rho) : 0;
     }
     return pow(sum, 1 / rho - 1);
 }
 
-static void add_state(const struct setting *c, const et_state *st, const double *y, int state,
+static void add_state(const struct setting *c, const et_fit *st, const double *y, int state,
                       double q, const double *wbar, struct sums *sums) {
     for (int d = 0; d < c->d; d++) {
         sums->residual += isnan(y[d]) ? 0 : q * pow(y[d] - wbar[d], 2);
@@ -84,16 +85,18 @@ static void add_state(const struct setting *c, const et_state *st, const double 
             for (int j = 0; j < c->h; j++) {
                 sums->pairs[(h * c->h + j) * c->d + d] += state >> j & 1 ? q : 0;
             }
-            double w = rb_dense_get(st->engine->parameters.fields, h, d);
-            double share = st->model->max ? responsibility(c, st, state, h, d) : 1;
-            bool poisson = !st->model->max && st->options.noise == RB_ET_POISSON;
+            double w = rb_dense_get(st->parameters.fields, h, d);
+            double share =
+                (st->plan.model->summing == &et_sum_max) ? responsibility(c, st, state, h, d) : 1;
+            bool poisson = !(st->plan.model->summing == &et_sum_max) &&
+                           st->plan.options.noise == RB_ET_POISSON;
             sums->up[h * c->d + d] += q * share * y[d] * (poisson ? w / fmax(wbar[d], 1e-4) : 1);
             sums->down[h * c->d + d] += q * share;
         }
     }
 }
 
-static double enumerate(const struct setting *c, const et_state *st, int64_t i, const double *y,
+static double enumerate(const struct setting *c, const et_fit *st, int64_t i, const double *y,
                         struct sums *sums) {
     double *log_p = calloc((size_t)1 << c->h, sizeof *log_p), wbar[MOST_D], high = -HUGE_VAL;
     double total = 0;
@@ -120,34 +123,34 @@ static void check(rb_context *ctx, const struct setting *c) {
     struct fitted f;
     struct sums sums = {0};
     begin_setting(ctx, c, &f);
-    et_state *st = f.state;
+    et_fit *st = f.state;
     run_estep(ctx, &f);
     for (int64_t i = 0; i < c->n; i++) {
-        near(st->results.evidence[i], enumerate(c, st, i, f.y + i * c->d, &sums), "evidence");
+        near(results_of(st)->evidence[i], enumerate(c, st, i, f.y + i * c->d, &sums), "evidence");
     }
-    near(st->moments.evidence, sums.evidence, "sum of evidence");
-    near(st->moments.active, sums.active, "active causes");
-    if (!st->model->general) {
-        near(st->moments.residual, sums.residual, "residual");
+    near(st->sums.evidence, sums.evidence, "sum of evidence");
+    near(st->sums.active, sums.active, "active causes");
+    if (!st->plan.model->own) {
+        near(st->sums.residual, sums.residual, "residual");
     }
     for (int h = 0; h < c->h; h++) {
-        near(st->moments.sums[h], sums.mean[h], "mean");
-        bool one_second = st->model->keep == ET_KEEP_PAIRS && !st->moments.pairs.data;
+        near(st->sums.causes[h], sums.mean[h], "mean");
+        bool one_second = st->plan.model->summing->keep == ET_KEEP_PAIRS && !st->sums.pairs.data;
         for (int j = 0; one_second && j < c->h; j++) {
-            near(rb_dense_get(st->moments.second, h, j), sums.second[h * c->h + j], "second");
+            near(rb_dense_get(st->sums.second, h, j), sums.second[h * c->h + j], "second");
         }
         for (int d = 0; d < c->d; d++) {
-            near(rb_dense_get(st->moments.products, h, d), sums.up[h * c->d + d], "products");
-            if (st->moments.weights.data) {
-                near(rb_dense_get(st->moments.weights, h, d), sums.down[h * c->d + d], "weights");
+            near(rb_dense_get(st->sums.products, h, d), sums.up[h * c->d + d], "products");
+            if (st->sums.weights.data) {
+                near(rb_dense_get(st->sums.weights, h, d), sums.down[h * c->d + d], "weights");
             }
         }
     }
-    for (int d = 0; st->moments.pairs.data && d < c->d; d++) {
-        et_missing_second(st, d);
+    for (int d = 0; st->sums.pairs.data && d < c->d; d++) {
+        et_missing_second(&st->sums, d);
         for (int h = 0; h < c->h; h++) {
             for (int j = 0; j < c->h; j++) {
-                near(rb_dense_get(st->moments.second, h, j), sums.pairs[(h * c->h + j) * c->d + d],
+                near(rb_dense_get(st->sums.second, h, j), sums.pairs[(h * c->h + j) * c->d + d],
                      "second of a feature");
             }
         }
@@ -179,18 +182,18 @@ static void full_samples_are_widened(void **state) {
             check(ctx, &c);
             begin_setting(ctx, &c, &f);
             run_estep(ctx, &f);
-            const et_results *r = &f.state->results;
+            const et_results *r = results_of(f.state);
             for (int i = 0; i < c.n; i++) {
                 int64_t causes[ET_MOST_ACTIVE];
-                int64_t size = et_map_causes(f.state->engine, r, i, causes);
-                et_look look = et_look_at(f.state->engine, r, i);
+                int64_t size = et_map_causes(engine_of(f.state), r, i, causes);
+                et_look look = et_look_at(engine_of(f.state), r, i);
                 assert_int_equal(look.tree->max_active, 1 + r->width[i]);
                 assert_int_equal(look.tree->candidates, fmin(c.candidates + 2 * r->width[i], c.h));
                 assert_true(size < look.tree->max_active || r->width[i] == 2);
                 widened += r->width[i] > 0;
                 left += r->width[i] == 0;
             }
-            f.state->schedule.iterations = 100; /* hot: nothing is widened */
+            f.state->plan.schedule.iterations = 100; /* hot: nothing is widened */
             run_estep(ctx, &f);
             for (int i = 0; i < c.n; i++) {
                 assert_int_equal(r->width[i], 0);
@@ -262,12 +265,12 @@ static void exact_selection_is_the_marginal(void **state) {
         for (int64_t i = 0; i < c.n; i++) {
             double marginals[MOST_H];
             et_sample sample =
-                et_observe_block(f.state->engine, &f.state->engine->scratch[0], &f.block, i);
+                et_observe_block(engine_of(f.state), &engine_of(f.state)->scratch[0], &f.block, i);
             double evidence =
-                et_exact(f.state->engine, &f.state->engine->scratch[0], &sample, marginals);
-            near(evidence, f.state->results.evidence[i], "exact evidence");
+                et_exact(engine_of(f.state), &engine_of(f.state)->scratch[0], &sample, marginals);
+            near(evidence, results_of(f.state)->evidence[i], "exact evidence");
             for (int h = 0; h < c.h; h++) {
-                near(marginals[h], rb_dense_get(f.state->results.mean, i, h), "marginal");
+                near(marginals[h], rb_dense_get(results_of(f.state)->mean, i, h), "marginal");
             }
         }
         end_setting(&f);
@@ -299,7 +302,7 @@ static void more_states_never_lower_quality(void **state) {
                 begin_setting(ctx, &c, &f);
                 run_estep(ctx, &f);
                 for (int64_t i = 0; i < c.n; i++) {
-                    double evidence = f.state->results.evidence[i];
+                    double evidence = results_of(f.state)->evidence[i];
                     /* Of the step before the value without singletons counts. */
                     if (step > 0 || c.singletons) {
                         assert_true(evidence >= before[i] - 1e-10);

@@ -29,9 +29,10 @@ static void far_samples_have_finite_evidence(void **state) {
         }
         run_estep(ctx, &f);
         for (int i = 0; i < c.n; i++) {
-            double sum = f.state->results.active[i];
-            assert_true(f.state->results.evidence[i] < -1e7);
-            assert_true(isfinite(f.state->results.evidence[i]) && sum >= 0 && sum <= c.max_active);
+            double sum = results_of(f.state)->active[i];
+            assert_true(results_of(f.state)->evidence[i] < -1e7);
+            assert_true(isfinite(results_of(f.state)->evidence[i]) && sum >= 0 &&
+                        sum <= c.max_active);
         }
         end_setting(&f);
     }
@@ -47,7 +48,7 @@ static void energies_are_float64(void **state) {
         struct setting c = usual(m);
         struct fitted f;
         begin_setting(ctx, &c, &f);
-        rb_dense w = f.state->engine->parameters.fields;
+        rb_dense w = f.state->parameters.fields;
         float narrow[MOST_N * MOST_D];
         for (int i = 0; i < c.n * c.d; i++) {
             narrow[i] = (float)(round(16 * f.y[i]) / 16 + 1000);
@@ -59,19 +60,16 @@ static void energies_are_float64(void **state) {
         }
         run_estep(ctx, &f);
         double wide[MOST_N];
-        memcpy(wide, f.state->results.evidence, sizeof(double) * (size_t)c.n);
+        memcpy(wide, results_of(f.state)->evidence, sizeof(double) * (size_t)c.n);
         f.block.dense = (rb_dense){narrow, c.n, c.d, c.d, RB_FLOAT32};
-        et_setup setup = f.state->engine->setup;
+        et_setup setup = engine_of(f.state)->setup;
         et_engine *engine;
         et_results results;
         setup.type = RB_FLOAT32;
         assert_ok(ctx, et_engine_new(ctx, &setup, &engine));
         assert_ok(ctx, et_results_new(ctx, engine, c.n, ET_KEEP_MEANS, &results));
-        rb_dense_copy(w, engine->parameters.fields);
-        memcpy(engine->parameters.prior, f.state->engine->parameters.prior,
-               sizeof(double) * (size_t)c.h);
-        engine->parameters.sigma = f.state->engine->parameters.sigma;
-        et_prepare(ctx, engine, f.state->engine->beta, f.state->engine->beta_prior);
+        et_prepare(ctx, engine, &f.state->parameters, engine_of(f.state)->beta,
+                   engine_of(f.state)->beta_prior);
         memset(results.used, true, (size_t)c.n);
         et_posteriors(ctx, engine, &f.block, false, &results);
         for (int i = 0; i < c.n; i++) {
@@ -93,8 +91,8 @@ static void singular_moments_solve(void **state) {
     struct fitted f;
     begin_setting(ctx, &c, &f);
     run_estep(ctx, &f);
-    et_moments *m = &f.state->moments;
-    rb_dense w = f.state->engine->parameters.fields;
+    et_sums *m = &f.state->sums;
+    rb_dense w = f.state->parameters.fields;
     double kept[MOST_D];
     memcpy(kept, rb_dense_row(w, 2), sizeof(double) * (size_t)c.d);
     for (int h = 0; h < c.h; h++) {
@@ -111,7 +109,7 @@ static void singular_moments_solve(void **state) {
     for (int h = 0; h < c.h; h++) {
         rb_dense_set(m->second, h, 4, rb_dense_get(m->second, h, 3));
     }
-    assert_ok(ctx, et_mstep_solve(ctx, f.state));
+    assert_ok(ctx, et_mstep_solve(ctx, m, &f.state->work, &f.state->parameters));
     assert_memory_equal(kept, rb_dense_row(w, 2), sizeof(double) * (size_t)c.d);
     for (int h = 0; h < c.h; h++) { /* Q W = P */
         for (int d = 0; h != 2 && d < c.d; d++) {
@@ -139,8 +137,8 @@ static void limits_are_clipped(void **state) {
     begin_setting(ctx, &whole, &all);
     run_estep(ctx, &f);
     run_estep(ctx, &all);
-    assert_int_equal(f.state->engine->tree.count, 1 << c.h);
-    assert_true(f.state->moments.evidence == all.state->moments.evidence);
+    assert_int_equal(engine_of(f.state)->tree.count, 1 << c.h);
+    assert_true(f.state->sums.evidence == all.state->sums.evidence);
     end_setting(&f);
     end_setting(&all);
     rb_context_free(ctx);
@@ -219,8 +217,8 @@ static void degenerate_data_run(void **state) {
             options.units = 3;
             options.noise = models[m].noise;
             rb_fit_options fit = fixture_fit(30, RB_FLOAT64);
-            assert_ok(ctx,
-                      rb_fit(ctx, models[m].method, &options, &fit, NULL, source, NULL, &model));
+            assert_ok(ctx, rb_fit(ctx, fixture_options(ctx, models[m].method, &options, &fit, NULL),
+                                  source, NULL, &model));
             rb_model_free(model);
             rb_source_free(source);
             rb_matrix_free(matrix);
@@ -253,11 +251,11 @@ static void selection_is_in_order(void **state) {
         struct fitted f;
         double got[MOST_H], b[MOST_H] = {0};
         begin_setting(ctx, &c, &f);
-        rb_dense_zero(rb_dense_rows(f.state->engine->parameters.fields, 2, 1));
-        et_prepare(ctx, f.state->engine, 1, 1);
-        f.state->engine->setup.selection = selection;
-        et_sample sample = {.n = c.d, .y = f.y, .b = b, .square = f.state->engine->square};
-        et_scores(f.state->engine, &f.state->engine->scratch[0], &sample, got);
+        rb_dense_zero(rb_dense_rows(f.state->parameters.fields, 2, 1));
+        et_prepare(ctx, engine_of(f.state), &f.state->parameters, 1, 1);
+        engine_of(f.state)->setup.selection = selection;
+        et_sample sample = {.n = c.d, .y = f.y, .b = b, .square = engine_of(f.state)->square};
+        et_scores(engine_of(f.state), &engine_of(f.state)->scratch[0], &sample, got);
         assert_true(got[2] == -HUGE_VAL && got[0] > -HUGE_VAL);
         end_setting(&f);
     }
@@ -305,7 +303,7 @@ static void cut_is_gradual(void **state) {
     const double evidence[] = {2, 9, 4, 4, 4, -1};
     double work[6];
     int used = 0;
-    et_cut cut = et_cut_find(evidence, 6, 3, work);
+    et_cut cut = et_cut_find(evidence, 0, 6, 3, work);
     for (int i = 0; i < 6; i++) {
         bool expected = i == 1 || i == 2 || i == 3;
         assert_int_equal(et_cut_uses(cut, evidence[i], i), expected);
@@ -364,17 +362,17 @@ static void courses_are_followed(void **state) {
         struct fitted plain, noisy;
         begin_setting(ctx, &c, &plain);
         begin_setting(ctx, &c, &noisy);
-        plain.state->iteration = noisy.state->iteration = t;
-        plain.state->schedule.iterations = noisy.state->schedule.iterations = 5;
+        plain.state->progress.iteration = noisy.state->progress.iteration = t;
+        plain.state->plan.schedule.iterations = noisy.state->plan.schedule.iterations = 5;
         assert_ok(ctx, et_knots_parse(ctx, "weight-noise-schedule", "0=0.4,0.2=0.4,0.6=0.2", 0, 9,
-                                      &noisy.state->schedule.noise));
+                                      &noisy.state->plan.schedule.noise));
         run_estep(ctx, &plain);
         run_estep(ctx, &noisy);
         assert_ok(ctx, et_mstep(ctx, plain.state));
         assert_ok(ctx, et_mstep(ctx, noisy.state));
         rb_stream stream = {.seed = (uint64_t)noisy.fit.seed, .purpose = RB_RANDOM_FIELD_NOISE};
-        near(rb_dense_get(noisy.state->engine->parameters.fields, 2, 4) -
-                 rb_dense_get(plain.state->engine->parameters.fields, 2, 4),
+        near(rb_dense_get(noisy.state->parameters.fields, 2, 4) -
+                 rb_dense_get(plain.state->parameters.fields, 2, 4),
              expected[t] * rb_random_normal(stream, (uint64_t)((t * c.h + 2) * c.d + 4)), "noise");
         end_setting(&plain);
         end_setting(&noisy);
@@ -392,24 +390,25 @@ static void cut_leaves_samples_out(void **state) {
         begin_setting(ctx, &c, &f);
         run_estep(ctx, &f);
         double evidence[MOST_N];
-        memcpy(evidence, f.state->results.evidence, sizeof(double) * (size_t)c.n);
-        f.options.cut_factor = f.state->options.cut_factor = 0.5 / et_prior_mass(f.state->engine);
-        f.state->schedule.iterations = 3; /* the last of three: all of the cut */
-        f.state->iteration = 2;
+        memcpy(evidence, results_of(f.state)->evidence, sizeof(double) * (size_t)c.n);
+        f.options.cut_factor = f.state->plan.options.cut_factor =
+            0.5 / et_prior_mass(&f.state->plan.setup, &f.state->parameters, c.max_active);
+        f.state->plan.schedule.iterations = 3; /* the last of three: all of the cut */
+        f.state->progress.iteration = 2;
         run_estep(ctx, &f);
         int n_used = 0;
         double least = HUGE_VAL, most_unused = -HUGE_VAL, sum = 0;
         for (int i = 0; i < c.n; i++) {
-            bool used = f.state->results.used[i];
+            bool used = results_of(f.state)->used[i];
             n_used += used;
             least = used ? fmin(least, evidence[i]) : least;
             most_unused = used ? most_unused : fmax(most_unused, evidence[i]);
             sum += used ? evidence[i] : 0;
         }
-        assert_int_equal(n_used, f.state->moments.used);
+        assert_int_equal(n_used, f.state->sums.used);
         assert_int_equal(n_used, c.n / 2);
         assert_true(least > most_unused);
-        near(f.state->moments.evidence, sum, "evidence of the samples in use");
+        near(f.state->sums.evidence, sum, "evidence of the samples in use");
         end_setting(&f);
     }
     rb_context_free(ctx);
@@ -423,9 +422,9 @@ static void noise_is_drawn_in_order(void **state) {
     struct fitted plain, noisy;
     begin_setting(ctx, &c, &plain);
     begin_setting(ctx, &c, &noisy);
-    plain.state->iteration = noisy.state->iteration = 3;
-    plain.state->schedule.iterations = noisy.state->schedule.iterations = 100;
-    noisy.state->noise = 0.3;
+    plain.state->progress.iteration = noisy.state->progress.iteration = 3;
+    plain.state->plan.schedule.iterations = noisy.state->plan.schedule.iterations = 100;
+    noisy.state->plan.noise = 0.3;
     run_estep(ctx, &plain);
     run_estep(ctx, &noisy);
     assert_ok(ctx, et_mstep(ctx, plain.state));
@@ -434,8 +433,8 @@ static void noise_is_drawn_in_order(void **state) {
     for (int h = 0; h < c.h; h++) {
         for (int d = 0; d < c.d; d++) {
             double draw = rb_random_normal(stream, (uint64_t)((3 * c.h + h) * c.d + d));
-            near(rb_dense_get(noisy.state->engine->parameters.fields, h, d) -
-                     rb_dense_get(plain.state->engine->parameters.fields, h, d),
+            near(rb_dense_get(noisy.state->parameters.fields, h, d) -
+                     rb_dense_get(plain.state->parameters.fields, h, d),
                  0.3 * draw, "noise");
         }
     }
@@ -453,11 +452,12 @@ static void vanished_fields_may_grow(void **state) {
     struct fitted f;
     begin_setting(ctx, &c, &f);
     run_estep(ctx, &f);
-    rb_dense w = f.state->engine->parameters.fields;
+    rb_dense w = f.state->parameters.fields;
     for (int h = 0; h < c.h; h++) {
         rb_dense_set(w, h, 3, 1e-310);
     }
-    assert_ok(ctx, et_mstep_multiplicative(ctx, f.state));
+    assert_ok(ctx,
+              et_mstep_multiplicative(ctx, &f.state->sums, &f.state->work, &f.state->parameters));
     double sum = 0;
     for (int h = 0; h < c.h; h++) {
         assert_true(isfinite(rb_dense_get(w, h, 3)));
@@ -476,10 +476,10 @@ static void fields_without_responsibility_stay(void **state) {
     struct fitted f;
     begin_setting(ctx, &c, &f);
     run_estep(ctx, &f);
-    rb_dense_zero(rb_dense_rows(f.state->moments.weights, 1, 1));
-    double kept = rb_dense_get(f.state->engine->parameters.fields, 1, 5);
-    assert_ok(ctx, et_mstep_shares(ctx, f.state));
-    assert_true(rb_dense_get(f.state->engine->parameters.fields, 1, 5) == kept);
+    rb_dense_zero(rb_dense_rows(f.state->sums.weights, 1, 1));
+    double kept = rb_dense_get(f.state->parameters.fields, 1, 5);
+    assert_ok(ctx, et_mstep_shares(ctx, &f.state->sums, &f.state->work, &f.state->parameters));
+    assert_true(rb_dense_get(f.state->parameters.fields, 1, 5) == kept);
     end_setting(&f);
     rb_context_free(ctx);
 }
@@ -493,9 +493,9 @@ static void poisson_takes_counts(void **state) {
         struct setting c = usual(m);
         struct fitted f;
         begin_setting(ctx, &c, &f);
-        rb_dense_zero(f.state->engine->parameters.fields);
+        rb_dense_zero(f.state->parameters.fields);
         run_estep(ctx, &f);
-        assert_true(isfinite(f.state->moments.evidence));
+        assert_true(isfinite(f.state->sums.evidence));
         f.y[2 * c.d + 3] = -1;
         assert_int_equal(et_survey_block(ctx, f.state, &f.block), RB_ERROR_DATA);
         assert_non_null(strstr(rb_context_error(ctx), "sample 2, feature 3 (counted from 0)"));
@@ -558,10 +558,11 @@ static void memory_may_be_refused(void **state) {
             rb_model *model;
             rb_evaluation evaluation;
             ctx->allocations_left = n;
-            err = rb_fit(ctx, models[m].method, &options, &fit, NULL, source, NULL, &model);
+            err = rb_fit(ctx, fixture_options(ctx, models[m].method, &options, &fit, NULL), source,
+                         NULL, &model);
             assert_true(!err == (model != NULL));
             if (!err) {
-                err = rb_evaluate(ctx, model, source, &evaluation);
+                err = fixture_evaluate(ctx, model, source, &evaluation);
             }
             assert_true(!err || err == RB_ERROR_MEMORY);
             rb_model_free(model);

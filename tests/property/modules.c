@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "../options.h"
 #include "analysis/analysis.h"
 
 #include <rarebit/rarebit.h>
@@ -34,16 +35,19 @@ static void fit(fitted *f, int64_t seed) {
     o.dataset = "D4";
     o.seed = seed;
     rb_rfn_options_default(&rfn);
-    rb_rfn_use_preset(RB_RFN_PRESET_PAPER, &rfn, NULL);
+    fixture_preset("paper", &rfn, NULL);
     rfn.units = UNITS;
     rb_fit_options_default(&options);
     options.iterations = 100;
     options.seed = seed;
     options.precision = RB_FLOAT64;
     assert_int_equal(rb_context_new(&f->ctx), RB_OK);
-    assert_int_equal(rb_simulate_biclusters(f->ctx, &o, &f->matrix, &f->truth), RB_OK);
+    assert_int_equal(rb_simulate_biclusters(f->ctx, fixture_of(rb_biclusters_group(), &o),
+                                            &f->matrix, &f->truth),
+                     RB_OK);
     assert_int_equal(rb_source_from_matrix(f->ctx, f->matrix, &f->source), RB_OK);
-    assert_int_equal(rb_fit(f->ctx, "rfn", &rfn, &options, NULL, f->source, NULL, &f->model),
+    assert_int_equal(rb_fit(f->ctx, fixture_options(f->ctx, "rfn", &rfn, &options, NULL), f->source,
+                            NULL, &f->model),
                      RB_OK);
 }
 
@@ -60,7 +64,9 @@ static rb_modules *find(fitted *f, rb_source *source, const char *rule) {
     rb_modules *modules;
     rb_modules_options_default(&options);
     options.rule = rule;
-    assert_int_equal(rb_modules_find(f->ctx, f->model, source, &options, &modules), RB_OK);
+    assert_int_equal(rb_modules_find(f->ctx, f->model, source,
+                                     fixture_of(rb_modules_group(), &options), &modules),
+                     RB_OK);
     return modules;
 }
 

@@ -9,7 +9,8 @@ static rb_source *simulated(rb_context *ctx, const char *dataset, rb_matrix **ma
     rb_source *source;
     rb_biclusters_options_default(&data);
     data.dataset = dataset;
-    assert_ok(ctx, rb_simulate_biclusters(ctx, &data, matrix, NULL));
+    assert_ok(ctx,
+              rb_simulate_biclusters(ctx, fixture_of(rb_biclusters_group(), &data), matrix, NULL));
     assert_ok(ctx, rb_source_from_matrix(ctx, *matrix, &source));
     return source;
 }
@@ -17,7 +18,7 @@ static rb_source *simulated(rb_context *ctx, const char *dataset, rb_matrix **ma
 static rb_rfn_options cyclic(int64_t units) {
     rb_rfn_options rfn;
     rb_rfn_options_default(&rfn);
-    rb_rfn_use_preset(RB_RFN_PRESET_PAPER, &rfn, NULL);
+    fixture_preset("paper", &rfn, NULL);
     rfn.units = units;
     rfn.estep = RB_RFN_ESTEP_CYCLIC;
     rfn.eta = 1;
@@ -27,7 +28,7 @@ static rb_rfn_options cyclic(int64_t units) {
 static rb_model *fit(rb_context *ctx, const rb_rfn_options *rfn, rb_fit_options how,
                      rb_source *source) {
     rb_model *model;
-    assert_ok(ctx, rb_fit(ctx, "rfn", rfn, &how, NULL, source, NULL, &model));
+    assert_ok(ctx, rb_fit(ctx, fixture_options(ctx, "rfn", rfn, &how, NULL), source, NULL, &model));
     return model;
 }
 
@@ -158,16 +159,21 @@ static void refuses_the_rest(void **state) {
     rb_model *model;
     how.accelerate = RB_ACCELERATE_NESTEROV;
     rfn.estep = RB_RFN_ESTEP_NEWTON;
-    assert_int_equal(rb_fit(ctx, "rfn", &rfn, &how, NULL, source, NULL, &model), RB_ERROR_ARGUMENT);
+    assert_int_equal(
+        rb_fit(ctx, fixture_options(ctx, "rfn", &rfn, &how, NULL), source, NULL, &model),
+        RB_ERROR_ARGUMENT);
     assert_non_null(strstr(rb_context_error(ctx), "take estep cyclic"));
     rfn = cyclic(5);
     rfn.sparse_loadings = 1.5;
-    assert_int_equal(rb_fit(ctx, "rfn", &rfn, &how, NULL, source, NULL, &model), RB_ERROR_ARGUMENT);
+    assert_int_equal(
+        rb_fit(ctx, fixture_options(ctx, "rfn", &rfn, &how, NULL), source, NULL, &model),
+        RB_ERROR_ARGUMENT);
     assert_non_null(strstr(rb_context_error(ctx), "sparse-loadings cannot be accelerated"));
     rb_et_options et;
     rb_et_options_default(&et);
-    assert_int_equal(rb_fit(ctx, "linca", &et, &how, NULL, source, NULL, &model),
-                     RB_ERROR_ARGUMENT);
+    assert_int_equal(
+        rb_fit(ctx, fixture_options(ctx, "linca", &et, &how, NULL), source, NULL, &model),
+        RB_ERROR_ARGUMENT);
     assert_non_null(strstr(rb_context_error(ctx), "cannot be accelerated"));
     rb_source_free(source);
     rb_matrix_free(matrix);
@@ -187,7 +193,8 @@ static void without_memory(void **state) {
         for (int64_t n = 0;; n++) {
             rb_model *model;
             ctx->allocations_left = n;
-            rb_error err = rb_fit(ctx, "rfn", &rfn, &how, NULL, source, NULL, &model);
+            rb_error err =
+                rb_fit(ctx, fixture_options(ctx, "rfn", &rfn, &how, NULL), source, NULL, &model);
             ctx->allocations_left = -1;
             rb_model_free(model);
             if (!err) {

@@ -1,5 +1,6 @@
 /* Fits in batches: running moments, the last partial batch, order and schedules against the
  * definitions; what must not change a fit, and what is refused. */
+#include "../options.h"
 #include "rfn_reference.h"
 
 enum { N = 120, M = 9, UNITS = 4, ITERATIONS = 4, BATCH = 37 };
@@ -25,7 +26,8 @@ static rb_model *fit_values(const double *values, int64_t n, const rb_rfn_option
     rb_source *source = fixture_source(ctx, values, n, M, &matrix);
     rb_model *model;
     assert_ok(ctx, rb_context_set_threads(ctx, threads));
-    assert_ok(ctx, rb_fit(ctx, "rfn", options, fit, NULL, source, NULL, &model));
+    assert_ok(ctx,
+              rb_fit(ctx, fixture_options(ctx, "rfn", options, fit, NULL), source, NULL, &model));
     rb_source_free(source);
     rb_matrix_free(matrix);
     rb_context_free(ctx);
@@ -199,7 +201,8 @@ static void threads_and_streams(void **state) {
     rb_source *source;
     rb_model *streamed;
     assert_ok(ctx, rb_source_from_callback(ctx, RB_FLOAT64, MANY, M, read_rows, values, &source));
-    assert_ok(ctx, rb_fit(ctx, "rfn", &options, &fit, NULL, source, NULL, &streamed));
+    assert_ok(ctx, rb_fit(ctx, fixture_options(ctx, "rfn", &options, &fit, NULL), source, NULL,
+                          &streamed));
     assert_same(one, streamed);
     fit.seed = 2;
     options.weight_init = 1e-9; /* the loadings begin all but equal: it is the order that differs */
@@ -242,7 +245,8 @@ static void sparse_rows(void **state) {
     rb_source *source;
     assert_ok(ctx, rb_matrix_csr(ctx, RB_FLOAT64, N, M, starts, columns, stored, &matrix));
     assert_ok(ctx, rb_source_from_matrix(ctx, matrix, &source));
-    assert_ok(ctx, rb_fit(ctx, "rfn", &options, &fit, NULL, source, NULL, &sparse));
+    assert_ok(
+        ctx, rb_fit(ctx, fixture_options(ctx, "rfn", &options, &fit, NULL), source, NULL, &sparse));
     const double *a = rb_model_array(dense, "loadings", NULL, NULL);
     const double *b = rb_model_array(sparse, "loadings", NULL, NULL);
     for (int64_t e = 0; e < M * UNITS; e++) {
@@ -273,7 +277,7 @@ static void gets_further(void **state) {
         rb_fit_options fit = batches_of(i ? 100 : 0);
         rb_model *model = fit_values(values, MANY, &options, &fit, 1);
         rb_evaluation e;
-        assert_ok(ctx, rb_evaluate(ctx, model, source, &e));
+        assert_ok(ctx, fixture_evaluate(ctx, model, source, &e));
         reached[i] = e.objective;
         rb_model_free(model);
         rb_source_free(source);
@@ -294,21 +298,25 @@ static void refusals(void **state) {
     rb_rfn_options options = base();
     rb_fit_options fit = batches_of(BATCH);
     options.estep = RB_RFN_ESTEP_CYCLIC;
-    assert_int_equal(rb_fit(ctx, "rfn", &options, &fit, NULL, source, NULL, &model),
-                     RB_ERROR_ARGUMENT);
+    assert_int_equal(
+        rb_fit(ctx, fixture_options(ctx, "rfn", &options, &fit, NULL), source, NULL, &model),
+        RB_ERROR_ARGUMENT);
     assert_non_null(strstr(rb_context_error(ctx), "newton"));
     options.estep = RB_RFN_ESTEP_NEWTON;
     fit.trace = true;
-    assert_int_equal(rb_fit(ctx, "rfn", &options, &fit, NULL, source, NULL, &model),
-                     RB_ERROR_ARGUMENT);
+    assert_int_equal(
+        rb_fit(ctx, fixture_options(ctx, "rfn", &options, &fit, NULL), source, NULL, &model),
+        RB_ERROR_ARGUMENT);
     assert_non_null(strstr(rb_context_error(ctx), "trace"));
     fit.trace = false;
     options.noise = RB_RFN_PSI_FULL;
-    assert_int_equal(rb_fit(ctx, "rfn", &options, &fit, NULL, source, NULL, &model),
-                     RB_ERROR_ARGUMENT);
+    assert_int_equal(
+        rb_fit(ctx, fixture_options(ctx, "rfn", &options, &fit, NULL), source, NULL, &model),
+        RB_ERROR_ARGUMENT);
     assert_non_null(strstr(rb_context_error(ctx), "noise full"));
-    assert_int_equal(rb_fit(ctx, "linca", NULL, &fit, NULL, source, NULL, &model),
-                     RB_ERROR_ARGUMENT);
+    assert_int_equal(
+        rb_fit(ctx, fixture_options(ctx, "linca", NULL, &fit, NULL), source, NULL, &model),
+        RB_ERROR_ARGUMENT);
     assert_non_null(strstr(rb_context_error(ctx), "batch-size"));
     rb_source_free(source);
     rb_matrix_free(matrix);
@@ -328,7 +336,8 @@ static void allocations(void **state) {
     fit.iterations = 2;
     for (int64_t n = 0; !model; n++) {
         ctx->allocations_left = n;
-        rb_error err = rb_fit(ctx, "rfn", &options, &fit, NULL, source, NULL, &model);
+        rb_error err =
+            rb_fit(ctx, fixture_options(ctx, "rfn", &options, &fit, NULL), source, NULL, &model);
         assert_true(model ? err == RB_OK : err == RB_ERROR_MEMORY);
     }
     ctx->allocations_left = -1;

@@ -103,7 +103,7 @@ static void dying_unit(void **state) {
         double dead = rb_model_array(fitted, "dead", NULL, NULL)[2];
         assert_true(dead == 1);
         rb_evaluation e;
-        assert_ok(ctx, rb_evaluate(ctx, fitted, source, &e));
+        assert_ok(ctx, fixture_evaluate(ctx, fitted, source, &e));
         assert_true(e.dead_units >= 1);
         compare(ctx, source, start);
         rb_model_free(start);

@@ -13,7 +13,8 @@ static rb_model *fit(rb_context *ctx, rb_source *source, int64_t units, int prec
     rb_fit_options_default(&run);
     options.units = units;
     run.precision = precision;
-    assert_ok(ctx, rb_fit(ctx, "rfn", &options, &run, NULL, source, NULL, &model));
+    assert_ok(ctx,
+              rb_fit(ctx, fixture_options(ctx, "rfn", &options, &run, NULL), source, NULL, &model));
     return model;
 }
 
@@ -24,7 +25,8 @@ static rb_matrix *planted(rb_context *ctx, int generator, const char *dataset, i
     options.generator = generator;
     options.dataset = dataset;
     options.seed = seed;
-    assert_ok(ctx, rb_simulate_biclusters(ctx, &options, &matrix, NULL));
+    assert_ok(ctx, rb_simulate_biclusters(ctx, fixture_of(rb_biclusters_group(), &options), &matrix,
+                                          NULL));
     return matrix;
 }
 
@@ -48,7 +50,7 @@ static void units_to_spare_die(void **state) {
         assert_ok(ctx, rb_source_from_matrix(ctx, matrix, &source));
         rb_model *model = fit(ctx, source, 20, RB_FLOAT32);
         assert_in_range(living(model), 10, 13);
-        assert_ok(ctx, rb_evaluate(ctx, model, source, &e));
+        assert_ok(ctx, fixture_evaluate(ctx, model, source, &e));
         assert_int_equal(e.codes.empty, 0);
         assert_int_equal(e.codes.full, 0);
         rb_model_free(model);
@@ -68,7 +70,7 @@ static void noise_does_not_kill_all(void **state) {
     assert_ok(ctx, rb_source_from_matrix(ctx, matrix, &source));
     rb_model *model = fit(ctx, source, 20, RB_FLOAT32);
     assert_true(living(model) > 5);
-    assert_ok(ctx, rb_evaluate(ctx, model, source, &e));
+    assert_ok(ctx, fixture_evaluate(ctx, model, source, &e));
     assert_true(e.codes.empty <= 2);
     rb_model_free(model);
     rb_source_free(source);
@@ -102,7 +104,7 @@ static void dense_codes_are_shrunk(void **state) {
     rb_source *source = fixture_source(ctx, values, N, M, &matrix);
     rb_model *model = fit(ctx, source, UNITS, RB_FLOAT32);
     rb_evaluation e;
-    assert_ok(ctx, rb_evaluate(ctx, model, source, &e));
+    assert_ok(ctx, fixture_evaluate(ctx, model, source, &e));
     printf("%lld of %lld samples have nearly all units\n", (long long)e.codes.full,
            (long long)e.codes.samples);
     assert_true(e.codes.full * 50 <= e.codes.samples);
@@ -163,11 +165,14 @@ static void the_estep_follows_other_options(void **state) {
         options.normalize = kind == 2 ? RB_RFN_NORMALIZE_SD : RB_RFN_NORMALIZE_RMS;
         run.batch_size = kind == 3 ? 10 : 0;
         int64_t bytes, newton;
-        assert_ok(ctx, rb_fit_memory(ctx, "rfn", &options, &run, source, &bytes));
-        assert_ok(ctx, rb_fit(ctx, "rfn", &options, &run, NULL, source, NULL, &model));
+        assert_ok(ctx, rb_fit_memory(ctx, fixture_options(ctx, "rfn", &options, &run, NULL), source,
+                                     &bytes));
+        assert_ok(ctx, rb_fit(ctx, fixture_options(ctx, "rfn", &options, &run, NULL), source, NULL,
+                              &model));
         assert_string_equal(rb_model_attribute(model, "estep"), kind == 0 ? "cyclic" : "newton");
         options.estep = RB_RFN_ESTEP_NEWTON;
-        assert_ok(ctx, rb_fit_memory(ctx, "rfn", &options, &run, source, &newton));
+        assert_ok(ctx, rb_fit_memory(ctx, fixture_options(ctx, "rfn", &options, &run, NULL), source,
+                                     &newton));
         assert_true(kind == 0 ? bytes > newton : bytes == newton);
         rb_model_free(model);
     }
@@ -190,7 +195,8 @@ static void stop_rules_wait(void **state) {
     rb_rfn_options_default(&options);
     rb_fit_options_default(&run);
     run.tolerance = 0.5;
-    assert_ok(ctx, rb_fit(ctx, "rfn", &options, &run, NULL, source, NULL, &model));
+    assert_ok(ctx,
+              rb_fit(ctx, fixture_options(ctx, "rfn", &options, &run, NULL), source, NULL, &model));
     assert_true(rb_model_iterations(model) >= 70);
     rb_model_free(model);
     rb_source_free(source);

@@ -263,8 +263,9 @@ static void figures_by_definition(int64_t m, int64_t l, int normalize, enum cova
     rb_fit_options fit = fixture_fit(30, RB_FLOAT64);
     rb_model *model;
     rb_evaluation e;
-    assert_ok(ctx, rb_fit(ctx, "rfn", &options, &fit, NULL, source, NULL, &model));
-    assert_ok(ctx, rb_evaluate(ctx, model, source, &e));
+    assert_ok(ctx,
+              rb_fit(ctx, fixture_options(ctx, "rfn", &options, &fit, NULL), source, NULL, &model));
+    assert_ok(ctx, fixture_evaluate(ctx, model, source, &e));
     double *mu = fixture_codes(ctx, model, source);
 
     rfn_parameters p = {0};

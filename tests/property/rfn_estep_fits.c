@@ -10,7 +10,8 @@ static rb_source *make_source(rb_context *ctx, rb_matrix **matrix) {
     rb_biclusters_options_default(&options);
     options.samples = N;
     options.features = M;
-    assert_ok(ctx, rb_simulate_biclusters(ctx, &options, matrix, NULL));
+    assert_ok(ctx, rb_simulate_biclusters(ctx, fixture_of(rb_biclusters_group(), &options), matrix,
+                                          NULL));
     assert_ok(ctx, rb_source_from_matrix(ctx, *matrix, &source));
     return source;
 }
@@ -21,7 +22,8 @@ static rb_model *fit(rb_context *ctx, rb_source *source, int estep, int precisio
     rb_model *model;
     options.estep = estep;
     run.trace = true;
-    assert_ok(ctx, rb_fit(ctx, "rfn", &options, &run, NULL, source, NULL, &model));
+    assert_ok(ctx,
+              rb_fit(ctx, fixture_options(ctx, "rfn", &options, &run, NULL), source, NULL, &model));
     return model;
 }
 
@@ -100,7 +102,7 @@ static void memory_runs_out(void **state) {
     for (int64_t n = 0; err; n++) {
         rb_model *model;
         ctx->allocations_left = n;
-        err = rb_fit(ctx, "rfn", &options, &run, NULL, source, NULL, &model);
+        err = rb_fit(ctx, fixture_options(ctx, "rfn", &options, &run, NULL), source, NULL, &model);
         ctx->allocations_left = -1;
         if (err) {
             assert_int_equal(err, RB_ERROR_MEMORY);

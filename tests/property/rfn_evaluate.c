@@ -7,7 +7,7 @@ static rb_evaluation evaluate(rb_context *ctx, rb_source *source, rb_model *mode
     rb_evaluation e;
     rb_type kept = model->type;
     model->type = type;
-    assert_ok(ctx, rb_evaluate(ctx, model, source, &e));
+    assert_ok(ctx, fixture_evaluate(ctx, model, source, &e));
     model->type = kept;
     return e;
 }
@@ -25,7 +25,8 @@ static void float32_agrees_with_float64(void **state) {
     rb_rfn_options options = fixture_rfn(UNITS, RB_RFN_NORMALIZE_RMS);
     rb_fit_options fit = fixture_fit(20, RB_FLOAT64);
     rb_model *model;
-    assert_ok(ctx, rb_fit(ctx, "rfn", &options, &fit, NULL, source, NULL, &model));
+    assert_ok(ctx,
+              rb_fit(ctx, fixture_options(ctx, "rfn", &options, &fit, NULL), source, NULL, &model));
     rb_evaluation a = evaluate(ctx, source, model, RB_FLOAT64);
     rb_evaluation b = evaluate(ctx, source, model, RB_FLOAT32);
     assert_close(b.sparseness, a.sparseness, 1e-5);

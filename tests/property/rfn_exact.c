@@ -14,7 +14,8 @@ static rb_model *fit(rb_context *ctx, rb_source *source) {
     options.newton_iterations = 300;
     options.prior_mean.value = -1;
     rb_model *model;
-    assert_ok(ctx, rb_fit(ctx, "rfn", &options, &run, NULL, source, NULL, &model));
+    assert_ok(ctx,
+              rb_fit(ctx, fixture_options(ctx, "rfn", &options, &run, NULL), source, NULL, &model));
     return model;
 }
 
@@ -89,7 +90,8 @@ static void codes_are_exact(void **state) {
     data.samples = N;
     data.features = M;
     rb_source *source;
-    assert_ok(ctx, rb_simulate_biclusters(ctx, &data, &matrix, NULL));
+    assert_ok(ctx,
+              rb_simulate_biclusters(ctx, fixture_of(rb_biclusters_group(), &data), &matrix, NULL));
     assert_ok(ctx, rb_source_from_matrix(ctx, matrix, &source));
     rb_model *model = fit(ctx, source);
     assert_true(*array(model, "certificate") > 0.01);

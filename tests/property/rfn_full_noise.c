@@ -33,7 +33,8 @@ static void end(struct setting *s) {
 
 static rb_model *fit(struct setting *s, const rb_model *start) {
     rb_model *model;
-    assert_ok(s->ctx, rb_fit(s->ctx, "rfn", &s->rfn, &s->fit, NULL, s->source, start, &model));
+    assert_ok(s->ctx, rb_fit(s->ctx, fixture_options(s->ctx, "rfn", &s->rfn, &s->fit, NULL),
+                             s->source, start, &model));
     return model;
 }
 
@@ -200,7 +201,7 @@ static void theorem_6(void **state) {
         assert_close(x.psi[k] + x.wsw[k], x.c[k], 1e-6);
         assert_close(x.errors[k], x.pkp[k], 1e-6);
     }
-    assert_ok(s.ctx, rb_evaluate(s.ctx, model, s.source, &e));
+    assert_ok(s.ctx, fixture_evaluate(s.ctx, model, s.source, &e));
     assert_true(e.covariance_error < 1e-5);
     rb_model_free(model);
     end(&s);
@@ -327,8 +328,9 @@ static void warm_starts(void **state) {
     assert_memory_equal(array(all, "noise_covariance"), array(rest, "noise_covariance"),
                         49 * sizeof(double));
     s.rfn.noise = RB_RFN_PSI_DIAGONAL;
-    assert_int_equal(rb_fit(s.ctx, "rfn", &s.rfn, &s.fit, NULL, s.source, half, &none),
-                     RB_ERROR_ARGUMENT);
+    assert_int_equal(
+        rb_fit(s.ctx, fixture_options(s.ctx, "rfn", &s.rfn, &s.fit, NULL), s.source, half, &none),
+        RB_ERROR_ARGUMENT);
     assert_non_null(strstr(rb_context_error(s.ctx), "has full noise"));
     rb_model *diagonal = fit(&s, NULL);
     s.rfn.noise = RB_RFN_PSI_FULL;
@@ -348,13 +350,15 @@ static void refused(void **state) {
     rb_model *none;
     begin(&s, 5, 2, 3);
     s.rfn.mstep = RB_RFN_MSTEP_GRADIENT;
-    assert_int_equal(rb_fit(s.ctx, "rfn", &s.rfn, &s.fit, NULL, s.source, NULL, &none),
-                     RB_ERROR_ARGUMENT);
+    assert_int_equal(
+        rb_fit(s.ctx, fixture_options(s.ctx, "rfn", &s.rfn, &s.fit, NULL), s.source, NULL, &none),
+        RB_ERROR_ARGUMENT);
     s.rfn.mstep = RB_RFN_MSTEP_NEWTON;
     s.rfn.noise = RB_RFN_PSI_DIAGONAL;
     s.rfn.noise_decay = 0.1;
-    assert_int_equal(rb_fit(s.ctx, "rfn", &s.rfn, &s.fit, NULL, s.source, NULL, &none),
-                     RB_ERROR_ARGUMENT);
+    assert_int_equal(
+        rb_fit(s.ctx, fixture_options(s.ctx, "rfn", &s.rfn, &s.fit, NULL), s.source, NULL, &none),
+        RB_ERROR_ARGUMENT);
     assert_non_null(strstr(rb_context_error(s.ctx), "noise-decay is 0.1"));
     end(&s);
 }
@@ -371,10 +375,11 @@ static void memory_may_end_anywhere(void **state) {
         rb_model *model;
         rb_evaluation e;
         s.ctx->allocations_left = n;
-        err = rb_fit(s.ctx, "rfn", &s.rfn, &s.fit, NULL, s.source, NULL, &model);
+        err = rb_fit(s.ctx, fixture_options(s.ctx, "rfn", &s.rfn, &s.fit, NULL), s.source, NULL,
+                     &model);
         assert_true(!err || (err == RB_ERROR_MEMORY && !model));
         if (!err) {
-            err = rb_evaluate(s.ctx, model, s.source, &e);
+            err = fixture_evaluate(s.ctx, model, s.source, &e);
             assert_true(!err || err == RB_ERROR_MEMORY);
         }
         s.ctx->allocations_left = -1;

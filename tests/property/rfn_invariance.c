@@ -24,7 +24,8 @@ static struct result fit_source(rb_context *ctx, rb_source *source, int precisio
     rb_rfn_options options = fixture_rfn(UNITS, RB_RFN_NORMALIZE_RMS);
     rb_fit_options fit = fixture_fit(ITERATIONS, precision);
     rb_model *model;
-    assert_ok(ctx, rb_fit(ctx, "rfn", &options, &fit, NULL, source, NULL, &model));
+    assert_ok(ctx,
+              rb_fit(ctx, fixture_options(ctx, "rfn", &options, &fit, NULL), source, NULL, &model));
     struct result r = result_of(model);
     rb_model_free(model);
     return r;
@@ -189,15 +190,18 @@ static void order_of_units(void **state) {
     rb_rfn_options options = fixture_rfn(UNITS, RB_RFN_NORMALIZE_RMS);
     rb_fit_options fit = fixture_fit(3, RB_FLOAT64);
     rb_model *start, *plain, *turned;
-    assert_ok(ctx, rb_fit(ctx, "rfn", &options, &fit, NULL, source, NULL, &start));
-    assert_ok(ctx, rb_fit(ctx, "rfn", &options, &fit, NULL, source, start, &plain));
+    assert_ok(ctx,
+              rb_fit(ctx, fixture_options(ctx, "rfn", &options, &fit, NULL), source, NULL, &start));
+    assert_ok(
+        ctx, rb_fit(ctx, fixture_options(ctx, "rfn", &options, &fit, NULL), source, start, &plain));
     double *w = (double *)rb_model_array(start, "loadings", NULL, NULL);
     for (int64_t k = 0; k < M; k++) {
         double last = w[k * UNITS + UNITS - 1];
         memmove(w + k * UNITS + 1, w + k * UNITS, (UNITS - 1) * sizeof *w);
         w[k * UNITS] = last;
     }
-    assert_ok(ctx, rb_fit(ctx, "rfn", &options, &fit, NULL, source, start, &turned));
+    assert_ok(ctx, rb_fit(ctx, fixture_options(ctx, "rfn", &options, &fit, NULL), source, start,
+                          &turned));
     const double *a = rb_model_array(plain, "loadings", NULL, NULL);
     const double *b = rb_model_array(turned, "loadings", NULL, NULL);
     for (int64_t k = 0; k < M; k++) {

@@ -52,7 +52,8 @@ static rb_model *fit(struct setting *s, const rb_rfn_options *options, int64_t i
                      const rb_model *start) {
     rb_fit_options run = fixture_fit(iterations, RB_FLOAT64);
     rb_model *model;
-    assert_ok(s->ctx, rb_fit(s->ctx, "rfn", options, &run, NULL, s->source, start, &model));
+    assert_ok(s->ctx, rb_fit(s->ctx, fixture_options(s->ctx, "rfn", options, &run, NULL), s->source,
+                             start, &model));
     return model;
 }
 
@@ -143,7 +144,8 @@ static void assert_refused(struct setting *s, const rb_rfn_options *options, rb_
                            const char *words) {
     rb_model *none;
     rb_fit_options run = fixture_fit(2, RB_FLOAT64);
-    rb_error err = rb_fit(s->ctx, "rfn", options, &run, NULL, s->source, NULL, &none);
+    rb_error err =
+        rb_fit(s->ctx, fixture_options(s->ctx, "rfn", options, &run, NULL), s->source, NULL, &none);
     assert_int_equal(err, expected);
     assert_null(none);
     if (!strstr(rb_context_error(s->ctx), words)) {
@@ -181,7 +183,8 @@ static void memory_may_end_anywhere(void **state) {
     for (int64_t n = 0; err; n++) {
         rb_model *model;
         s.ctx->allocations_left = n;
-        err = rb_fit(s.ctx, "rfn", &options, &run, NULL, s.source, NULL, &model);
+        err = rb_fit(s.ctx, fixture_options(s.ctx, "rfn", &options, &run, NULL), s.source, NULL,
+                     &model);
         s.ctx->allocations_left = -1;
         if (err) {
             assert_int_equal(err, RB_ERROR_MEMORY);

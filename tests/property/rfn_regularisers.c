@@ -1,5 +1,6 @@
 /* Weight decay, momentum, activations, dropout and input noise: fits against the definitions,
  * sample by sample. */
+#include "../options.h"
 #include "rfn/state.h"
 #include "rfn_reference.h"
 
@@ -58,7 +59,8 @@ static void agree(const rb_rfn_options *options) {
     rb_source *source = fixture_source(ctx, values, N, M, &matrix);
     rb_fit_options fit = fixture_fit(ITERATIONS, RB_FLOAT64);
     rb_model *model;
-    assert_ok(ctx, rb_fit(ctx, "rfn", options, &fit, NULL, source, NULL, &model));
+    assert_ok(ctx,
+              rb_fit(ctx, fixture_options(ctx, "rfn", options, &fit, NULL), source, NULL, &model));
     reference r = reference_new(values, N, M, options);
     for (uint64_t t = 0; t < ITERATIONS; t++) {
         set_random(&r, t);
@@ -120,7 +122,7 @@ static void activations(void **state) {
         rb_rfn_options options = base();
         options.activation = a;
         options.activation_threshold = 0.3;
-        options.activation_slope = 0.1;
+        options.activation_slope = a == RB_RFN_ACTIVATION_LEAKY ? 0.1 : options.activation_slope;
         agree(&options);
         options.normalize = RB_RFN_NORMALIZE_NONE;
         agree(&options);
@@ -171,7 +173,8 @@ static rb_model *fit_noisy(int kind, int threads, bool trace) {
     options.dropout = 0.5;
     fit.trace = trace;
     assert_ok(ctx, rb_context_set_threads(ctx, threads));
-    assert_ok(ctx, rb_fit(ctx, "rfn", &options, &fit, NULL, source, NULL, &model));
+    assert_ok(ctx,
+              rb_fit(ctx, fixture_options(ctx, "rfn", &options, &fit, NULL), source, NULL, &model));
     free(values);
     rb_source_free(source);
     rb_matrix_free(matrix);
@@ -273,7 +276,8 @@ static void sparse_masking(void **state) {
     options.input_noise_level = 0.3;
     assert_ok(ctx, rb_matrix_csr(ctx, RB_FLOAT64, N, M, starts, columns, values, &matrix));
     assert_ok(ctx, rb_source_from_matrix(ctx, matrix, &source));
-    assert_ok(ctx, rb_fit(ctx, "rfn", &options, &fit, NULL, source, NULL, &model));
+    assert_ok(ctx,
+              rb_fit(ctx, fixture_options(ctx, "rfn", &options, &fit, NULL), source, NULL, &model));
     reference r = reference_new(values, N, M, &options);
     r.scale = realloc(r.scale, (UNITS + M) * sizeof *r.scale);
     for (int64_t k = 0; k < M; k++) {
@@ -289,8 +293,9 @@ static void sparse_masking(void **state) {
     rb_model_free(model);
 
     options.input_noise = RB_RFN_NOISE_GAUSSIAN;
-    assert_int_equal(rb_fit(ctx, "rfn", &options, &fit, NULL, source, NULL, &model),
-                     RB_ERROR_ARGUMENT);
+    assert_int_equal(
+        rb_fit(ctx, fixture_options(ctx, "rfn", &options, &fit, NULL), source, NULL, &model),
+        RB_ERROR_ARGUMENT);
     assert_non_null(strstr(rb_context_error(ctx), "masking"));
     reference_free(&r);
     rb_source_free(source);
@@ -316,7 +321,8 @@ static void allocations(void **state) {
     rb_model *model = NULL;
     for (int64_t n = 0; !model; n++) {
         ctx->allocations_left = n;
-        rb_error err = rb_fit(ctx, "rfn", &options, &fit, NULL, source, NULL, &model);
+        rb_error err =
+            rb_fit(ctx, fixture_options(ctx, "rfn", &options, &fit, NULL), source, NULL, &model);
         assert_true(model ? err == RB_OK : err == RB_ERROR_MEMORY);
     }
     ctx->allocations_left = -1;
@@ -340,7 +346,8 @@ static void objective_after_decay(void **state) {
     options.weight_decay = 0.2;
     options.weight_decay_laplace = 0.05;
     options.momentum = 0.5;
-    assert_ok(ctx, rb_fit(ctx, "rfn", &options, &fit, NULL, source, NULL, &model));
+    assert_ok(ctx,
+              rb_fit(ctx, fixture_options(ctx, "rfn", &options, &fit, NULL), source, NULL, &model));
     reference r = reference_new(values, N, M, &options);
     double *sigma = reference_zeros(UNITS * UNITS), *precision = reference_zeros(UNITS * UNITS);
     reference_sigma(&r, sigma);
@@ -393,15 +400,17 @@ static void assert_refused(rb_context *ctx, rb_source *source, const char *name,
     rb_rfn_options options = base();
     rb_fit_options fit = fixture_fit(2, RB_FLOAT64);
     rb_model *model;
-    assert_ok(ctx, rb_options_set(ctx, rb_rfn_option_table(), &options, name, value));
+    assert_ok(ctx, rb_rows_set(ctx, rfn_option_rows, &options, name, value));
     options.input_noise_level = options.input_noise ? 0.2 : 0;
     options.estep = RB_RFN_ESTEP_CYCLIC;
-    assert_int_equal(rb_fit(ctx, "rfn", &options, &fit, NULL, source, NULL, &model),
-                     RB_ERROR_ARGUMENT);
+    assert_int_equal(
+        rb_fit(ctx, fixture_options(ctx, "rfn", &options, &fit, NULL), source, NULL, &model),
+        RB_ERROR_ARGUMENT);
     assert_non_null(strstr(rb_context_error(ctx), name));
     assert_null(model);
     options.estep = RB_RFN_ESTEP_NEWTON;
-    assert_ok(ctx, rb_fit(ctx, "rfn", &options, &fit, NULL, source, NULL, &model));
+    assert_ok(ctx,
+              rb_fit(ctx, fixture_options(ctx, "rfn", &options, &fit, NULL), source, NULL, &model));
     rb_model_free(model);
 }
 
@@ -424,8 +433,9 @@ static void only_newton(void **state) {
         rb_model *model;
         options.input_noise = i == 1 ? RB_RFN_NOISE_NONE : RB_RFN_NOISE_MASKING;
         options.input_noise_level = i == 0 ? 0 : 1;
-        assert_int_equal(rb_fit(ctx, "rfn", &options, NULL, NULL, source, NULL, &model),
-                         RB_ERROR_ARGUMENT);
+        assert_int_equal(
+            rb_fit(ctx, fixture_options(ctx, "rfn", &options, NULL, NULL), source, NULL, &model),
+            RB_ERROR_ARGUMENT);
     }
     free(values);
     rb_source_free(source);

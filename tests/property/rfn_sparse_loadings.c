@@ -10,7 +10,8 @@ static rb_model *fit(rb_source *source, double sparse, int64_t iterations, const
     rb_fit_options run = fixture_fit(iterations, RB_FLOAT64);
     rb_model *model;
     options.sparse_loadings = sparse;
-    assert_ok(ctx, rb_fit(ctx, "rfn", &options, &run, NULL, source, start, &model));
+    assert_ok(
+        ctx, rb_fit(ctx, fixture_options(ctx, "rfn", &options, &run, NULL), source, start, &model));
     rb_context_free(ctx);
     return model;
 }

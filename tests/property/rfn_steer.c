@@ -28,11 +28,12 @@ static void begin_with(struct setting *s, const char *data, int64_t samples, int
     options.dataset = data;
     options.samples = samples;
     rb_context_on_log(s->ctx, take_warning, s);
-    assert_ok(s->ctx, rb_simulate_biclusters(s->ctx, &options, &s->matrix, NULL));
+    assert_ok(s->ctx, rb_simulate_biclusters(s->ctx, fixture_of(rb_biclusters_group(), &options),
+                                             &s->matrix, NULL));
     assert_ok(s->ctx, rb_source_from_matrix(s->ctx, s->matrix, &s->source));
     rb_rfn_options_default(&s->rfn);
     rb_fit_options_default(&s->fit);
-    rb_rfn_use_preset(RB_RFN_PRESET_SPARSE, &s->rfn, &s->fit);
+    fixture_preset("sparse", &s->rfn, &s->fit);
     s->rfn.units = units;
 }
 
@@ -49,8 +50,9 @@ static void end(struct setting *s) {
 static rb_model *fit(struct setting *s, rb_evaluation *e) {
     rb_model *model;
     s->warning[0] = 0;
-    assert_ok(s->ctx, rb_fit(s->ctx, "rfn", &s->rfn, &s->fit, NULL, s->source, NULL, &model));
-    assert_ok(s->ctx, rb_evaluate(s->ctx, model, s->source, e));
+    assert_ok(s->ctx, rb_fit(s->ctx, fixture_options(s->ctx, "rfn", &s->rfn, &s->fit, NULL),
+                             s->source, NULL, &model));
+    assert_ok(s->ctx, fixture_evaluate(s->ctx, model, s->source, e));
     return model;
 }
 
@@ -114,7 +116,7 @@ static void better_than_newton(void **state) {
         begin(&s, data[d], 50);
         rb_model_free(fit(&s, &sparse));
         rb_rfn_options_default(&s.rfn);
-        rb_rfn_use_preset(RB_RFN_PRESET_PAPER, &s.rfn, NULL);
+        fixture_preset("paper", &s.rfn, NULL);
         s.rfn.units = 50;
         s.fit.iterations = 1000;
         rb_model_free(fit(&s, &newton));
@@ -199,7 +201,7 @@ static void begins_with_newton(void **state) {
     rb_model *both = fit(&s, &e);
     warned(&s, "no iteration is left for the other E-step");
     rb_rfn_options_default(&s.rfn);
-    rb_rfn_use_preset(RB_RFN_PRESET_PAPER, &s.rfn, NULL);
+    fixture_preset("paper", &s.rfn, NULL);
     s.rfn.units = 20;
     rb_model *newton = fit(&s, &e);
     assert_memory_equal(rb_model_array(both, "loadings", NULL, NULL),
@@ -227,7 +229,8 @@ static void does_not_stop_early(void **state) {
 
 static void assert_refused(struct setting *s, const char *words) {
     rb_model *none;
-    assert_int_equal(rb_fit(s->ctx, "rfn", &s->rfn, &s->fit, NULL, s->source, NULL, &none),
+    assert_int_equal(rb_fit(s->ctx, fixture_options(s->ctx, "rfn", &s->rfn, &s->fit, NULL),
+                            s->source, NULL, &none),
                      RB_ERROR_ARGUMENT);
     if (!strstr(rb_context_error(s->ctx), words)) {
         fail_msg("'%s' is not in: %s", words, rb_context_error(s->ctx));
@@ -263,7 +266,8 @@ static void memory_may_end_anywhere(void **state) {
     for (int64_t n = 0; err; n++) {
         rb_model *model;
         s.ctx->allocations_left = n;
-        err = rb_fit(s.ctx, "rfn", &s.rfn, &s.fit, NULL, s.source, NULL, &model);
+        err = rb_fit(s.ctx, fixture_options(s.ctx, "rfn", &s.rfn, &s.fit, NULL), s.source, NULL,
+                     &model);
         s.ctx->allocations_left = -1;
         assert_true(!err || (err == RB_ERROR_MEMORY && !model));
         rb_model_free(model);

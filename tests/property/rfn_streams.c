@@ -109,7 +109,7 @@ static void describe(rb_context *ctx, const rb_model *model, rb_source *source, 
         rb_model_history(model, t, &r->objective[t], NULL, NULL);
     }
     rb_evaluation e;
-    assert_ok(ctx, rb_evaluate(ctx, model, source, &e));
+    assert_ok(ctx, fixture_evaluate(ctx, model, source, &e));
     double figures[CODED] = {e.sparseness,        e.reconstruction_error, e.covariance_error,
                              e.objective,         e.log_likelihood,       e.estep_objective,
                              e.mean_squared_error};
@@ -127,7 +127,8 @@ static result fit(const char *path, const rb_matrix *matrix, int threads, int pr
     rb_fit_options wanted = fixture_fit(ITERATIONS, precision);
     rb_model *model;
     result r = {.codes = 0};
-    assert_ok(ctx, rb_fit(ctx, "rfn", &options, &wanted, NULL, source, NULL, &model));
+    assert_ok(ctx, rb_fit(ctx, fixture_options(ctx, "rfn", &options, &wanted, NULL), source, NULL,
+                          &model));
     describe(ctx, model, source, &r);
     rb_model_free(model);
     rb_source_free(source);

@@ -19,8 +19,9 @@ static double score(rb_context *ctx, const rb_matrix *matrix, const rb_modules *
     rule.rule = "fabia";
     rule.best = rb_modules_count(truth);
     assert_ok(ctx, rb_source_from_matrix(ctx, matrix, &source));
-    assert_ok(ctx, rb_fit(ctx, "rfn", rfn, &fit, NULL, source, NULL, &model));
-    assert_ok(ctx, rb_modules_find(ctx, model, source, &rule, &found));
+    assert_ok(ctx, rb_fit(ctx, fixture_options(ctx, "rfn", rfn, &fit, NULL), source, NULL, &model));
+    assert_ok(ctx,
+              rb_modules_find(ctx, model, source, fixture_of(rb_modules_group(), &rule), &found));
     assert_ok(ctx, rb_modules_match(ctx, found, truth, &match));
     double value = match.consensus_score;
     rb_match_clear(&match);
@@ -40,7 +41,8 @@ static double mean_score(const rb_biclusters_options *options, const rb_rfn_opti
         rb_matrix *matrix;
         rb_modules *truth;
         chosen.seed = seed;
-        assert_ok(ctx, rb_simulate_biclusters(ctx, &chosen, &matrix, &truth));
+        assert_ok(ctx, rb_simulate_biclusters(ctx, fixture_of(rb_biclusters_group(), &chosen),
+                                              &matrix, &truth));
         sum += score(ctx, matrix, truth, rfn, seed);
         rb_matrix_free(matrix);
         rb_modules_free(truth);
@@ -59,7 +61,7 @@ static void fabia_generator(void **state) {
     options.noise = 1;
     rb_rfn_options rfn;
     rb_rfn_options_default(&rfn);
-    rb_rfn_use_preset(RB_RFN_PRESET_PAPER, &rfn, NULL);
+    fixture_preset("paper", &rfn, NULL);
     rfn.units = 13;
     double mean = mean_score(&options, &rfn, 6);
     print_message("mean consensus score %.3f\n", mean);
@@ -75,14 +77,14 @@ static void sparse_loadings(void **state) {
     options.generator = RB_GENERATOR_FABIA;
     rb_rfn_options rfn;
     rb_rfn_options_default(&rfn);
-    rb_rfn_use_preset(RB_RFN_PRESET_PAPER, &rfn, NULL);
+    fixture_preset("paper", &rfn, NULL);
     rfn.units = 20;
     rfn.psi_init = 1;
     double plain = mean_score(&options, &rfn, 6);
     rfn.sparse_loadings = 1.5;
     double sparse = mean_score(&options, &rfn, 6);
     rb_fit_options unused;
-    rb_rfn_use_preset(RB_RFN_PRESET_BICLUSTERING, &rfn, &unused);
+    fixture_preset("biclustering", &rfn, &unused);
     double preset = mean_score(&options, &rfn, 6);
     print_message("mean consensus score %.3f, with sparse loadings %.3f, with the preset %.3f\n",
                   plain, sparse, preset);
@@ -130,7 +132,7 @@ static void disjoint_modules(void **state) {
     rb_context *ctx = fixture_context();
     rb_rfn_options rfn;
     rb_rfn_options_default(&rfn);
-    rb_rfn_use_preset(RB_RFN_PRESET_PAPER, &rfn, NULL);
+    fixture_preset("paper", &rfn, NULL);
     rfn.units = MODULES;
     double *values = calloc(N * M, sizeof *values), sum = 0;
     for (uint64_t seed = 1; seed <= 20; seed++) {

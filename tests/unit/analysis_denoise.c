@@ -1,4 +1,5 @@
 /* Denoising: each pixel is the mean of all rebuilt patches over it, by brute force. */
+#include "../options.h"
 #include "io/io.h"
 
 #include <rarebit/denoise.h>
@@ -63,7 +64,7 @@ static rb_source *all_patches(int64_t height, int64_t width, const char *scale) 
     o.size = size;
     o.scale = scale;
     o.count = (HEIGHT - height + 1) * (WIDTH - width + 1);
-    check(rb_patches(ctx, &path, 1, &o, &source));
+    check(rb_patches(ctx, &path, 1, fixture_of(rb_patches_group(), &o), &source));
     return source;
 }
 
@@ -72,13 +73,13 @@ static rb_model *fit(int64_t height, int64_t width, const char *scale) {
     rb_fit_options how;
     rb_model *model;
     rb_rfn_options_default(&options);
-    rb_rfn_use_preset(RB_RFN_PRESET_PAPER, &options, NULL);
+    fixture_preset("paper", &options, NULL);
     options.units = 3;
     rb_fit_options_default(&how);
     how.iterations = 10;
     how.seed = 1;
     rb_source *source = all_patches(height, width, scale);
-    check(rb_fit(ctx, "rfn", &options, &how, NULL, source, NULL, &model));
+    check(rb_fit(ctx, fixture_options(ctx, "rfn", &options, &how, NULL), source, NULL, &model));
     rb_source_free(source);
     return model;
 }
@@ -134,8 +135,8 @@ static void compare(int64_t height, int64_t width, bool scaled) {
     snprintf(size, sizeof size, "%lldx%lld", (long long)height, (long long)width);
     rb_denoise_options o = {size, scaled ? "-1:3" : NULL, "in.png"};
     rb_denoising result;
-    check(rb_denoise(ctx, model, "in.png", &o, "out.npy", &result));
-    check(rb_denoise(ctx, model, "in.png", &o, "out.png", NULL));
+    check(rb_denoise(ctx, model, "in.png", fixture_of(rb_denoise_group(), &o), "out.npy", &result));
+    check(rb_denoise(ctx, model, "in.png", fixture_of(rb_denoise_group(), &o), "out.png", NULL));
     rb_model_free(model);
     rb_matrix *out;
     rb_image levels;
@@ -174,7 +175,7 @@ static void no_memory(void **state) {
     int64_t n;
     for (n = 0; err; n++) {
         ctx->allocations_left = n;
-        err = rb_denoise(ctx, model, "in.png", &o, "out.npy", NULL);
+        err = rb_denoise(ctx, model, "in.png", fixture_of(rb_denoise_group(), &o), "out.npy", NULL);
         ctx->allocations_left = -1;
         assert_true(err == RB_OK || err == RB_ERROR_MEMORY);
         assert_int_equal(access("out.npy", F_OK) == 0, err == RB_OK);

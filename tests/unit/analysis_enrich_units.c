@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "../options.h"
 #include "analysis/analysis.h"
 
 #include <math.h>
@@ -165,7 +166,7 @@ static void a_rare_class_is_found(void **state) {
                               .walk = walk_rare,
                               .state = by_sample};
     rb_modules *modules;
-    assert_int_equal(rb_modules_extract(ctx, &input, NULL, &modules), RB_OK);
+    assert_int_equal(rb_modules_extract(ctx, &input, fixture_rule(), &modules), RB_OK);
     assert_string_equal(rb_modules_rule(modules), "nonzero");
     int64_t rare_in_module = 0, others_in_module = 0;
     for (int64_t r = 0; r < rb_modules_count(modules); r++) {

@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "../options.h"
 #include "analysis/analysis.h"
 
 #include <math.h>
@@ -221,7 +222,7 @@ static void rule_by_default(void **state) {
         rb_modules_input input = input_of(&e);
         input.sparse_loadings = cases[c].sparse;
         input.probabilities = cases[c].probabilities;
-        assert_int_equal(rb_modules_extract(ctx, &input, NULL, &modules), RB_OK);
+        assert_int_equal(rb_modules_extract(ctx, &input, fixture_rule(), &modules), RB_OK);
         assert_string_equal(rb_modules_rule(modules), cases[c].rule);
         assert_non_null(strstr(told, cases[c].rule));
         rb_modules_free(modules);

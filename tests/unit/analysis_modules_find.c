@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include "../options.h"
 #include "analysis/analysis.h"
 #include <rarebit/et.h>
 #include <rarebit/rfn.h>
@@ -29,7 +30,8 @@ static int set_up(void **state) {
     rb_bars_options_default(&bars);
     bars.samples = SAMPLES;
     bars.noise = 0;
-    return rb_context_new(&ctx) || rb_simulate_bars(ctx, &bars, &data, NULL, NULL) ||
+    return rb_context_new(&ctx) ||
+           rb_simulate_bars(ctx, fixture_of(rb_bars_group(), &bars), &data, NULL, NULL) ||
            rb_source_from_matrix(ctx, data, &source);
 }
 
@@ -57,7 +59,7 @@ static rb_model *fit_causes(int noise) {
     options.noise = noise;
     fit.iterations = 60;
     fit.seed = 1;
-    check(rb_fit(ctx, "nmf-et", &options, &fit, NULL, source, NULL, &model));
+    check(rb_fit(ctx, fixture_options(ctx, "nmf-et", &options, &fit, NULL), source, NULL, &model));
     return model;
 }
 
@@ -177,7 +179,7 @@ static void modules_of_sparse_loadings(void **state) {
         options.sparse_loadings = sparse ? 1.5 : 0;
         fit.iterations = 60;
         fit.seed = 1;
-        check(rb_fit(ctx, "rfn", &options, &fit, NULL, source, NULL, &model));
+        check(rb_fit(ctx, fixture_options(ctx, "rfn", &options, &fit, NULL), source, NULL, &model));
         check(rb_modules_find(ctx, model, source, NULL, &modules));
         assert_string_equal(rb_modules_rule(modules), rules[sparse]);
         rb_modules_free(modules);

@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include "../options.h"
 #include "io/io.h"
 #include "plot/plot.h"
 #include <rarebit/rfn.h>
@@ -65,14 +66,14 @@ static int set_up(void **state) {
     }
     rb_rfn_options rfn;
     rb_rfn_options_default(&rfn);
-    rb_rfn_use_preset(RB_RFN_PRESET_PAPER, &rfn, NULL);
+    fixture_preset("paper", &rfn, NULL);
     rfn.units = 3;
     rb_fit_options fit;
     rb_fit_options_default(&fit);
     fit.iterations = 40;
     rb_plot_options_default(&options);
     return fclose(file) || make_data() || rb_source_from_matrix(ctx, matrix, &source) ||
-           rb_fit(ctx, "rfn", &rfn, &fit, NULL, source, NULL, &model) ||
+           rb_fit(ctx, fixture_options(ctx, "rfn", &rfn, &fit, NULL), source, NULL, &model) ||
            rb_modules_find(ctx, model, source, NULL, &modules);
 }
 
@@ -89,19 +90,19 @@ static int tear_down(void **state) {
 }
 
 static rb_error plot_history(const rb_plot_options *o) {
-    return rb_plot_history(ctx, model, o, picture);
+    return rb_plot_history(ctx, model, fixture_of(rb_plot_group(), o), picture);
 }
 
 static rb_error plot_codes(const rb_plot_options *o) {
-    return rb_plot_codes(ctx, model, source, o, picture);
+    return rb_plot_codes(ctx, model, source, fixture_of(rb_plot_group(), o), picture);
 }
 
 static rb_error plot_filters(const rb_plot_options *o) {
-    return rb_plot_filters(ctx, model, o, picture);
+    return rb_plot_filters(ctx, model, fixture_of(rb_plot_group(), o), picture);
 }
 
 static rb_error plot_modules(const rb_plot_options *o) {
-    return rb_plot_modules(ctx, model, source, modules, o, picture);
+    return rb_plot_modules(ctx, model, source, modules, fixture_of(rb_plot_group(), o), picture);
 }
 
 typedef rb_error (*plot_fn)(const rb_plot_options *o);
@@ -264,17 +265,20 @@ static void test_no_module_is_left_out_in_silence(void **state) {
     assert_int_equal(rb_modules_new(ctx, 2, &two), RB_OK);
     fill_module(&two->list[0], 1, 0, 1, 6);
     fill_module(&two->list[1], 2, 1, 1, 4);
-    assert_int_equal(rb_plot_modules(ctx, model, source, two, &o, picture), RB_OK);
+    assert_int_equal(
+        rb_plot_modules(ctx, model, source, two, fixture_of(rb_plot_group(), &o), picture), RB_OK);
     assert_int_equal(warnings, 0);
     /* Both halves of the strip are there, not only the box of the legend. */
     assert_true(count_class(0) > 1000 && count_class(1) > 1000);
     two->list[1].n_features = 0;
-    assert_int_equal(rb_plot_modules(ctx, model, source, two, &o, picture), RB_OK);
+    assert_int_equal(
+        rb_plot_modules(ctx, model, source, two, fixture_of(rb_plot_group(), &o), picture), RB_OK);
     assert_int_equal(warnings, 1);
     assert_string_equal(last_log, "unit 2 is not in the picture: no feature passes the rule");
     assert_true(count_class(0) > 1000 && count_class(1) < 1000);
     two->list[0].n_features = two->list[1].n_features = 1;
-    assert_int_equal(rb_plot_modules(ctx, model, source, two, &o, picture), RB_OK);
+    assert_int_equal(
+        rb_plot_modules(ctx, model, source, two, fixture_of(rb_plot_group(), &o), picture), RB_OK);
     assert_string_equal(last_log,
                         "unit 2 is not in the picture: its features stand with other modules");
     rb_context_on_log(ctx, NULL, NULL);

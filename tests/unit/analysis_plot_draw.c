@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "../options.h"
 #include "io/io.h"
 #include "plot/plot.h"
 
@@ -450,15 +451,20 @@ static void test_svg(void **state) {
 
 static void test_options_and_suffix_are_checked(void **state) {
     (void)state;
-    assert_int_equal(rb_page_check(ctx, &options, "a.PNG"), RB_OK);
+    rb_plot_options chosen;
+    assert_int_equal(rb_page_check(ctx, fixture_of(rb_plot_group(), &options), &chosen, "a.PNG"),
+                     RB_OK);
     const char *wrong[] = {"a.pdf", "a", ".png", "png", "a.png.gz"};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-        assert_int_equal(rb_page_check(ctx, &options, wrong[i]), RB_ERROR_ARGUMENT);
+        assert_int_equal(
+            rb_page_check(ctx, fixture_of(rb_plot_group(), &options), &chosen, wrong[i]),
+            RB_ERROR_ARGUMENT);
         assert_non_null(strstr(rb_context_error(ctx), ".png or .svg"));
     }
     rb_plot_options narrow = options;
     narrow.width = 10;
-    assert_int_equal(rb_page_check(ctx, &narrow, "a.png"), RB_ERROR_ARGUMENT);
+    assert_int_equal(rb_page_check(ctx, fixture_of(rb_plot_group(), &narrow), &chosen, "a.png"),
+                     RB_ERROR_ARGUMENT);
     assert_non_null(strstr(rb_context_error(ctx), "width"));
 }
 

@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "../options.h"
 #include "io/io.h"
 #include "plot_test.h"
 
@@ -66,7 +67,8 @@ static void colours_say_how_many(void **state) {
     make(evidence, states);
     rb_matrix *matrix;
     rb_source *source = source_of(states, N, &matrix);
-    check(rb_plot_evidence(ctx, evidence, N, 0, source, &options, path));
+    check(
+        rb_plot_evidence(ctx, evidence, N, 0, source, fixture_of(rb_plot_group(), &options), path));
     rb_image image;
     check(rb_picture_read(ctx, path, &image));
     double first = find(&image, rb_class_colour(0)).middle;
@@ -90,7 +92,7 @@ static void a_line_and_its_cut(void **state) {
     (void)state;
     double evidence[N], states[N * CAUSES];
     make(evidence, states);
-    check(rb_plot_evidence(ctx, evidence, N, 9, NULL, &options, path));
+    check(rb_plot_evidence(ctx, evidence, N, 9, NULL, fixture_of(rb_plot_group(), &options), path));
     rb_image image;
     check(rb_picture_read(ctx, path, &image));
     struct columns line = find(&image, rb_class_colour(0));
@@ -105,7 +107,7 @@ static void a_line_and_its_cut(void **state) {
 static void a_sample_alone(void **state) {
     (void)state;
     const double evidence[] = {-100};
-    check(rb_plot_evidence(ctx, evidence, 1, 0, NULL, &options, path));
+    check(rb_plot_evidence(ctx, evidence, 1, 0, NULL, fixture_of(rb_plot_group(), &options), path));
     rb_image image;
     check(rb_picture_read(ctx, path, &image));
     struct columns point = find(&image, rb_class_colour(0));
@@ -142,7 +144,8 @@ static void memory_may_be_refused(void **state) {
     int refusals = 0;
     for (; err; refusals++) {
         ctx->allocations_left = refusals;
-        err = rb_plot_evidence(ctx, evidence, N, 9, source, &options, path);
+        err = rb_plot_evidence(ctx, evidence, N, 9, source, fixture_of(rb_plot_group(), &options),
+                               path);
         assert_true(!err || err == RB_ERROR_MEMORY);
     }
     ctx->allocations_left = -1;

@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "../options.h"
 #include "io/io.h"
 #include "plot_test.h"
 
@@ -35,7 +36,7 @@ static void power_laws_are_straight(void **state) {
         down[i] = 50 / x[i];
     }
     const rb_plot_line lines[] = {{"up", POINTS, x, up}, {"down", POINTS, x, down}};
-    check(rb_plot_growth(ctx, lines, 2, "x", "y", &options, path));
+    check(rb_plot_growth(ctx, lines, 2, "x", "y", fixture_of(rb_plot_group(), &options), path));
     rb_image image;
     check(rb_picture_read(ctx, path, &image));
     for (int l = 0; l < 2; l++) {
@@ -72,7 +73,7 @@ static void points_without_a_logarithm(void **state) {
     (void)state;
     const double x[] = {0, 1, 2, 3}, y[] = {1, -1, NAN, INFINITY};
     const rb_plot_line line = {"nothing", 4, x, y};
-    check(rb_plot_growth(ctx, &line, 1, "x", "y", &options, path));
+    check(rb_plot_growth(ctx, &line, 1, "x", "y", fixture_of(rb_plot_group(), &options), path));
     check(rb_plot_growth(ctx, &line, 0, "x", "y", NULL, path));
     assert_int_equal(rb_plot_growth(ctx, &line, 1, "x", "y", NULL, "a.jpg"), RB_ERROR_ARGUMENT);
 }
@@ -208,7 +209,8 @@ static void no_memory(void **state) {
         for (n = 0; err; n++) {
             ctx->allocations_left = n;
             err = which ? rb_draw_curves(ctx, &p, &options, path)
-                        : rb_plot_growth(ctx, &line, 1, "x", "y", &options, path);
+                        : rb_plot_growth(ctx, &line, 1, "x", "y",
+                                         fixture_of(rb_plot_group(), &options), path);
             ctx->allocations_left = -1;
             assert_true(err == RB_OK || err == RB_ERROR_MEMORY);
         }

@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include "../options.h"
 #include "analysis/analysis.h"
 
 #include <rarebit/simulate.h>
@@ -46,7 +47,8 @@ static void truth_is_what_was_planted(void **state) {
     rb_bicluster_plan plan = rb_plan_rfn(7, 0.5, 100, 100);
     plan.seed = 5;
     assert_int_equal(rb_generate_biclusters(ctx, &plan, &expected, &planted), RB_OK);
-    assert_int_equal(rb_simulate_biclusters(ctx, &o, &matrix, &truth), RB_OK);
+    assert_int_equal(
+        rb_simulate_biclusters(ctx, fixture_of(rb_biclusters_group(), &o), &matrix, &truth), RB_OK);
     assert_int_equal(rb_matrix_type(matrix), RB_FLOAT64);
     assert_memory_equal(matrix->values, expected->values, 10000 * sizeof(double));
     assert_int_equal(rb_modules_count(truth), 20);
@@ -83,16 +85,19 @@ static void sizes_and_noise(void **state) {
     rb_matrix_free(matrix);
     rb_biclusters_options_default(&o);
     o.generator = RB_GENERATOR_FABIA;
-    assert_int_equal(rb_simulate_biclusters(ctx, &o, &matrix, NULL), RB_OK);
+    assert_int_equal(
+        rb_simulate_biclusters(ctx, fixture_of(rb_biclusters_group(), &o), &matrix, NULL), RB_OK);
     assert_int_equal(rb_matrix_samples(matrix), 100);
     assert_int_equal(rb_matrix_features(matrix), 1000);
     rb_matrix_free(matrix);
     o.samples = 50;
     o.features = 70;
     o.noise = 0;
-    assert_int_equal(rb_simulate_biclusters(ctx, &o, &matrix, NULL), RB_OK);
+    assert_int_equal(
+        rb_simulate_biclusters(ctx, fixture_of(rb_biclusters_group(), &o), &matrix, NULL), RB_OK);
     o.noise = 2;
-    assert_int_equal(rb_simulate_biclusters(ctx, &o, &noisy, NULL), RB_OK);
+    assert_int_equal(
+        rb_simulate_biclusters(ctx, fixture_of(rb_biclusters_group(), &o), &noisy, NULL), RB_OK);
     double squares = 0;
     for (int64_t c = 0; c < 3500; c++) {
         double noise = rb_matrix_at(noisy, c / 70, c % 70) - rb_matrix_at(matrix, c / 70, c % 70);
@@ -114,14 +119,18 @@ static void wrong_options(void **state) {
     for (int d = 0; d < 6; d++) {
         rb_biclusters_options_default(&o);
         o.dataset = datasets[d];
-        assert_int_equal(rb_simulate_biclusters(ctx, &o, &matrix, &truth), RB_ERROR_ARGUMENT);
+        assert_int_equal(
+            rb_simulate_biclusters(ctx, fixture_of(rb_biclusters_group(), &o), &matrix, &truth),
+            RB_ERROR_ARGUMENT);
         assert_null(matrix);
         assert_null(truth);
         assert_non_null(strstr(rb_context_error(ctx), "D1, D2, ... or D9"));
     }
     rb_biclusters_options_default(&o);
     o.samples = -1;
-    assert_int_equal(rb_simulate_biclusters(ctx, &o, &matrix, &truth), RB_ERROR_ARGUMENT);
+    assert_int_equal(
+        rb_simulate_biclusters(ctx, fixture_of(rb_biclusters_group(), &o), &matrix, &truth),
+        RB_ERROR_ARGUMENT);
     assert_non_null(strstr(rb_context_error(ctx), "samples is '-1'"));
     rb_context_free(ctx);
 }
@@ -138,7 +147,8 @@ static void no_memory(void **state) {
             rb_matrix *matrix;
             rb_modules *truth = NULL;
             ctx->allocations_left = n;
-            err = rb_simulate_biclusters(ctx, &o, &matrix, with_truth ? &truth : NULL);
+            err = rb_simulate_biclusters(ctx, fixture_of(rb_biclusters_group(), &o), &matrix,
+                                         with_truth ? &truth : NULL);
             if (err) {
                 assert_int_equal(err, RB_ERROR_MEMORY);
                 assert_null(matrix);

@@ -25,7 +25,8 @@ static void options_become_the_plan(void **state) {
         rb_bars_options o = {styles[s], 9, 2, 16, 3, 0.125, 0.5, 40, 7};
         rb_bars_plan plan = {9, 2, 3, s == 1, s == 2, 0.125, 0.5, 40, 7};
         rb_matrix *got[3], *expected[3];
-        assert_ok(ctx, rb_simulate_bars(ctx, &o, &got[0], &got[1], &got[2]));
+        assert_ok(
+            ctx, rb_simulate_bars(ctx, fixture_of(rb_bars_group(), &o), &got[0], &got[1], &got[2]));
         assert_ok(ctx, rb_generate_bars(ctx, &plan, &expected[0], &expected[1], &expected[2]));
         for (int m = 0; m < 3; m++) {
             int64_t cells = expected[m]->n_samples * expected[m]->n_features;
@@ -53,7 +54,9 @@ static void truth_may_be_left_out(void **state) {
 
 static void refuse(rb_context *ctx, const rb_bars_options *o, const char *words) {
     rb_matrix *matrix, *fields, *states;
-    assert_int_equal(rb_simulate_bars(ctx, o, &matrix, &fields, &states), RB_ERROR_ARGUMENT);
+    assert_int_equal(
+        rb_simulate_bars(ctx, fixture_of(rb_bars_group(), o), &matrix, &fields, &states),
+        RB_ERROR_ARGUMENT);
     assert_true(!matrix && !fields && !states);
     if (!strstr(rb_context_error(ctx), words)) {
         fail_msg("the sentence lacks '%s': %s", words, rb_context_error(ctx));

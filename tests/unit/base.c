@@ -34,19 +34,19 @@ static void options_from_text(void **state) {
     (void)state;
     rb_context *ctx = fixture_context();
     struct options o;
-    rb_options_default(table, &o);
+    rb_rows_default(table, &o);
     assert_true(o.count == 10 && o.rate == 0.1 && o.kind == 1 && !o.flag && !o.text);
-    assert_ok(ctx, rb_options_set(ctx, table, &o, "count", "5k"));
-    assert_ok(ctx, rb_options_set(ctx, table, &o, "rate", "1e-3"));
-    assert_ok(ctx, rb_options_set(ctx, table, &o, "kind", "none"));
-    assert_ok(ctx, rb_options_set(ctx, table, &o, "flag", "yes"));
-    assert_ok(ctx, rb_options_set(ctx, table, &o, "text", "hello"));
+    assert_ok(ctx, rb_rows_set(ctx, table, &o, "count", "5k"));
+    assert_ok(ctx, rb_rows_set(ctx, table, &o, "rate", "1e-3"));
+    assert_ok(ctx, rb_rows_set(ctx, table, &o, "kind", "none"));
+    assert_ok(ctx, rb_rows_set(ctx, table, &o, "flag", "yes"));
+    assert_ok(ctx, rb_rows_set(ctx, table, &o, "text", "hello"));
     assert_true(o.count == 5000 && o.rate == 1e-3 && o.kind == 2 && o.flag);
     char text[64];
-    rb_options_get(rb_options_find(table, "rate"), &o, text, sizeof text);
+    fixture_row(rb_rows_find(table, "rate"), &o, text, sizeof text);
     assert_string_equal(text, "0.001");
     o.rate = 0.1 + 0.2;
-    rb_options_get(rb_options_find(table, "rate"), &o, text, sizeof text);
+    fixture_row(rb_rows_find(table, "rate"), &o, text, sizeof text);
     assert_true(strtod(text, NULL) == o.rate);
     rb_context_free(ctx);
 }
@@ -58,24 +58,24 @@ static void one_number_or_a_matrix(void **state) {
     rb_context *ctx = fixture_context();
     struct options o;
     char text[64];
-    const rb_option *row = rb_options_find(table, "values");
-    rb_options_default(table, &o);
+    const rb_option *row = rb_rows_find(table, "values");
+    rb_rows_default(table, &o);
     assert_true(o.values.value == 2 && !o.values.matrix && !o.values.file);
-    assert_ok(ctx, rb_options_set(ctx, table, &o, "values", "1e-3"));
+    assert_ok(ctx, rb_rows_set(ctx, table, &o, "values", "1e-3"));
     assert_true(o.values.value == 1e-3 && !o.values.file);
-    assert_ok(ctx, rb_options_set(ctx, table, &o, "values", "v.npy"));
-    rb_options_get(row, &o, text, sizeof text);
+    assert_ok(ctx, rb_rows_set(ctx, table, &o, "values", "v.npy"));
+    fixture_row(row, &o, text, sizeof text);
     assert_string_equal(text, "v.npy");
-    assert_int_equal(rb_options_check(ctx, table, &o), RB_ERROR_ARGUMENT);
+    assert_int_equal(rb_rows_check(ctx, table, &o), RB_ERROR_ARGUMENT);
     assert_string_equal(rb_context_error(ctx), "values is 'v.npy', but must be a number above 0 "
                                                "and at most 9, or a file of numbers");
     rb_matrix *matrix;
     double numbers[2] = {1, 2};
     assert_ok(ctx, rb_matrix_dense(ctx, RB_FLOAT64, 2, 1, numbers, 1, 1, &matrix));
     o.values.matrix = matrix;
-    assert_ok(ctx, rb_options_check(ctx, table, &o));
+    assert_ok(ctx, rb_rows_check(ctx, table, &o));
     o.values.file = NULL;
-    rb_options_get(row, &o, text, sizeof text);
+    fixture_row(row, &o, text, sizeof text);
     assert_string_equal(text, "matrix");
     rb_matrix_free(matrix);
     rb_context_free(ctx);
@@ -84,9 +84,9 @@ static void one_number_or_a_matrix(void **state) {
 static void assert_refused(rb_context *ctx, const char *name, const char *value,
                            const char *sentence) {
     struct options o, before;
-    rb_options_default(table, &o);
+    rb_rows_default(table, &o);
     before = o;
-    assert_int_equal(rb_options_set(ctx, table, &o, name, value), RB_ERROR_ARGUMENT);
+    assert_int_equal(rb_rows_set(ctx, table, &o, name, value), RB_ERROR_ARGUMENT);
     assert_string_equal(rb_context_error(ctx), sentence);
     assert_memory_equal(&o, &before, sizeof o);
 }
@@ -111,11 +111,11 @@ static void refused_values(void **state) {
                    "numbers");
     assert_refused(ctx, "size", "1", "there is no option 'size'");
     struct options o;
-    rb_options_default(table, &o);
+    rb_rows_default(table, &o);
     o.kind = 3;
-    assert_int_equal(rb_options_check(ctx, table, &o), RB_ERROR_ARGUMENT);
+    assert_int_equal(rb_rows_check(ctx, table, &o), RB_ERROR_ARGUMENT);
     o.kind = 0;
-    assert_ok(ctx, rb_options_check(ctx, table, &o));
+    assert_ok(ctx, rb_rows_check(ctx, table, &o));
     rb_context_free(ctx);
 }
 
@@ -133,14 +133,14 @@ static void ranges(void **state) {
 
 static void defaults_are_pinned(void **state) {
     (void)state;
-    static const struct {
-        const rb_option *(*table)(void);
+    const struct {
+        const rb_option *rows;
         const char *defaults;
     } pinned[] = {
-        {rb_fit_option_table,
+        {rb_fit_group.rows,
          "iterations=200 tolerance=0 patience=0 parameter-tolerance=0 max-time=0 seed=1 "
          "restarts=1 precision=float32 batch-size=0 keep-order=false trace=false accelerate=none "},
-        {rb_rfn_option_table,
+        {rfn_option_rows,
          "preset=none units=10 eta=0.5 eta-psi=0 "
          "eta-schedule=constant eta-every=50 eta-factor=0.5 moment-decay=0.9 normalize=rms "
          "estep=auto accept=gradient newton-iterations=0 steer-iterations=0 target-sparseness=0 "
@@ -151,18 +151,18 @@ static void defaults_are_pinned(void **state) {
          "input-noise=none input-noise-level=0 momentum=0 "
          "activation=rectify activation-threshold=0 activation-slope=0.01 "
          "prior-mean=-0.5 prior-covariance=1 "},
-        {rb_preprocess_option_table,
+        {rb_preprocess_group.rows,
          "missing=refuse totals=0 log1p=false top-variance=0 centre=auto scale=none "},
-        {rb_read_option_table,
+        {rb_read_group()->rows,
          "dataset= transpose=false header=auto row-names=auto patches= missing-words= "},
     };
     for (size_t i = 0; i < sizeof pinned / sizeof *pinned; i++) {
         char text[4096] = "", value[64];
         double options[64];
-        const rb_option *rows = pinned[i].table();
-        rb_options_default(rows, options);
+        const rb_option *rows = pinned[i].rows;
+        rb_rows_default(rows, options);
         for (; rows->name; rows++) {
-            rb_options_get(rows, options, value, sizeof value);
+            fixture_row(rows, options, value, sizeof value);
             sprintf(text + strlen(text), "%s=%s ", rows->name, value);
         }
         assert_string_equal(text, pinned[i].defaults);

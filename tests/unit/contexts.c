@@ -30,20 +30,25 @@ static rb_error add_up(void *user, int64_t first, const rb_matrix *rows) {
     return RB_OK;
 }
 
-static rb_error last_objective(rb_context *ctx, const rb_model *model, double *objective) {
-    (void)ctx;
-    return rb_model_history(model, rb_model_iterations(model) - 1, objective, NULL, NULL);
+/* Its model, to be freed, and its last objective. */
+static rb_error fit(rb_context *ctx, const char *method, const char *words, rb_source *source,
+                    rb_model **model, double *objective) {
+    rb_options *options = NULL;
+    *model = NULL;
+    rb_error err = rb_options_new(ctx, method, &options);
+    err = err ? err : rb_options_set_all(ctx, options, "units=%d iterations=4 %s", UNITS, words);
+    err = err ? err : rb_fit(ctx, options, source, NULL, model);
+    err = err ? err : rb_model_history(*model, 3, objective, NULL, NULL);
+    rb_options_free(options);
+    return err;
 }
 
 /* In a file of its own: fitted from a stream, saved, loaded, encoded with. */
 static rb_error stream(rb_context *ctx, struct worker *w) {
-    rb_rfn_options options = fixture_rfn(UNITS, RB_RFN_NORMALIZE_RMS);
-    rb_fit_options fit = fixture_fit(4, RB_FLOAT32);
     rb_source *source = NULL;
     rb_model *model = NULL, *loaded = NULL;
     rb_error err = rb_open(ctx, w->data, NULL, &source);
-    err = err ? err : rb_fit(ctx, "rfn", &options, &fit, NULL, source, NULL, &model);
-    err = err ? err : last_objective(ctx, model, &w->numbers[0]);
+    err = err ? err : fit(ctx, "rfn", "", source, &model, &w->numbers[0]);
     err = err ? err : rb_model_save(ctx, model, w->path);
     err = err ? err : rb_model_load(ctx, w->path, &loaded);
     err = err ? err : rb_encode(ctx, loaded, source, add_up, &w->numbers[1]);
@@ -54,20 +59,16 @@ static rb_error stream(rb_context *ctx, struct worker *w) {
 }
 
 static rb_error in_memory(rb_context *ctx, struct worker *w) {
-    rb_rfn_options options = fixture_rfn(UNITS, RB_RFN_NORMALIZE_RMS);
-    rb_fit_options fit = fixture_fit(4, RB_FLOAT64);
-    rb_evaluation evaluation;
+    rb_metrics *metrics = NULL;
     rb_source *source = NULL;
     rb_model *model = NULL, *causes = NULL;
-    options.estep = RB_RFN_ESTEP_CYCLIC;
     rb_error err = rb_source_from_matrix(ctx, w->matrix, &source);
-    err = err ? err : rb_fit(ctx, "rfn", &options, &fit, NULL, source, NULL, &model);
-    err = err ? err : last_objective(ctx, model, &w->numbers[2]);
-    err = err ? err : rb_evaluate(ctx, w->shared, source, &evaluation);
-    w->numbers[3] = err ? 0 : evaluation.objective;
+    err = err ? err : fit(ctx, "rfn", "estep=cyclic", source, &model, &w->numbers[2]);
+    err = err ? err : rb_evaluate(ctx, w->shared, source, &metrics);
+    w->numbers[3] = err ? 0 : rb_metrics_get(metrics, "objective");
     err = err ? err : rb_reconstruct(ctx, w->shared, source, add_up, &w->numbers[4]);
-    err = err ? err : rb_fit(ctx, "linca", NULL, &fit, NULL, source, NULL, &causes);
-    err = err ? err : last_objective(ctx, causes, &w->numbers[5]);
+    err = err ? err : fit(ctx, "linca", "", source, &causes, &w->numbers[5]);
+    rb_metrics_free(metrics);
     rb_model_free(model);
     rb_model_free(causes);
     rb_source_free(source);
@@ -94,15 +95,13 @@ static void two_at_once(void **state) {
     rb_matrix *matrix;
     rb_model *shared;
     rb_context *ctx = fixture_context();
-    rb_rfn_options options = fixture_rfn(UNITS, RB_RFN_NORMALIZE_RMS);
-    rb_fit_options fit = fixture_fit(4, RB_FLOAT32);
-    double *values = fixture_values(SAMPLES, FEATURES, 3, 1);
+    double objective, *values = fixture_values(SAMPLES, FEATURES, 3, 1);
     rb_source *source = fixture_source(ctx, values, SAMPLES, FEATURES, &matrix);
     struct worker workers[WORKERS];
     pthread_t threads[WORKERS];
     snprintf(data, sizeof data, "/tmp/rarebit-contexts-%d.h5", (int)getpid());
     assert_ok(ctx, rb_write(ctx, source, data));
-    assert_ok(ctx, rb_fit(ctx, "rfn", &options, &fit, NULL, source, NULL, &shared));
+    assert_ok(ctx, fit(ctx, "rfn", "", source, &shared, &objective));
     if (openblas_set_num_threads) {
         openblas_set_num_threads(2);
     }

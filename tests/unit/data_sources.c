@@ -233,7 +233,8 @@ static void a_fit_of_sparse_callbacks(void **state) {
     rb_fit_options fit = fixture_fit(5, RB_FLOAT64);
     rb_model *models[2];
     for (int s = 0; s < 2; s++) {
-        assert_ok(g.ctx, rb_fit(g.ctx, "rfn", &options, &fit, NULL, sources[s], NULL, &models[s]));
+        assert_ok(g.ctx, rb_fit(g.ctx, fixture_options(g.ctx, "rfn", &options, &fit, NULL),
+                                sources[s], NULL, &models[s]));
     }
     assert_memory_equal(rb_model_array(models[0], "loadings", NULL, NULL),
                         rb_model_array(models[1], "loadings", NULL, NULL), M * 2 * sizeof(double));
@@ -268,11 +269,13 @@ static void a_callback_s_message_stays(void **state) {
     for (int sparse = 0; sparse < 2; sparse++) {
         rb_source *source = callback_source(&g, sparse);
         g.says = "the tape broke";
-        assert_int_equal(rb_fit(g.ctx, "rfn", &options, &fit, NULL, source, NULL, &model),
+        assert_int_equal(rb_fit(g.ctx, fixture_options(g.ctx, "rfn", &options, &fit, NULL), source,
+                                NULL, &model),
                          RB_ERROR_DATA);
         assert_non_null(strstr(rb_context_error(g.ctx), "the tape broke"));
         g.says = NULL;
-        assert_int_equal(rb_fit(g.ctx, "rfn", &options, &fit, NULL, source, NULL, &model),
+        assert_int_equal(rb_fit(g.ctx, fixture_options(g.ctx, "rfn", &options, &fit, NULL), source,
+                                NULL, &model),
                          RB_ERROR_DATA);
         assert_non_null(strstr(rb_context_error(g.ctx), "the data source gave RB_ERROR_DATA"));
         rb_source_free(source);

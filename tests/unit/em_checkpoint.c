@@ -44,13 +44,14 @@ static int setup(void **state) {
     assert_non_null(mkdtemp(p->folder));
     snprintf(p->path, sizeof p->path, "%s/c.h5", p->folder);
     p->checkpoint = (rb_checkpoint_options){p->path, "4"};
-    p->fit.checkpoint = &p->checkpoint;
+    fixture_checkpoint = &p->checkpoint;
     *state = p;
     return 0;
 }
 
 static int teardown(void **state) {
     struct problem *p = *state;
+    fixture_checkpoint = NULL;
     unlink(p->path);
     assert_int_equal(rmdir(p->folder), 0);
     rb_source_free(p->source);
@@ -63,7 +64,8 @@ static int teardown(void **state) {
 
 static rb_error try_fit(struct problem *p) {
     rb_model *model;
-    rb_error err = rb_fit(p->ctx, "rfn", &p->rfn, &p->fit, NULL, p->source, NULL, &model);
+    rb_error err = rb_fit(p->ctx, fixture_options(p->ctx, "rfn", &p->rfn, &p->fit, NULL), p->source,
+                          NULL, &model);
     assert_true((model == NULL) == (err != RB_OK));
     rb_model_free(model);
     return err;
@@ -168,8 +170,9 @@ static void refuses_another_fit_of_restarts(void **state) {
     rb_et_options et;
     rb_et_options_default(&et);
     rb_model *model;
-    assert_int_equal(rb_fit(p->ctx, "mca", &et, &p->fit, NULL, p->source, NULL, &model),
-                     RB_ERROR_ARGUMENT);
+    assert_int_equal(
+        rb_fit(p->ctx, fixture_options(p->ctx, "mca", &et, &p->fit, NULL), p->source, NULL, &model),
+        RB_ERROR_ARGUMENT);
     assert_null(model);
     assert_ok(p->ctx, try_fit(p));
 }
@@ -215,7 +218,8 @@ static void refuses_other_sparse_data(void **state) {
                                         data[d % 3].columns, ones, &matrix));
         assert_ok(p->ctx, rb_source_from_matrix(p->ctx, matrix, &source));
         rb_context_on_progress(p->ctx, d == 0 ? stop_after : NULL, &after);
-        assert_int_equal(rb_fit(p->ctx, "rfn", &p->rfn, &p->fit, NULL, source, NULL, &model),
+        assert_int_equal(rb_fit(p->ctx, fixture_options(p->ctx, "rfn", &p->rfn, &p->fit, NULL),
+                                source, NULL, &model),
                          d == 0 ? RB_OK : wanted[d % 3]);
         rb_model_free(model);
         rb_source_free(source);
@@ -321,8 +325,9 @@ static rb_error try_a_second(const rb_progress *progress, void *user) {
     rb_matrix *matrix;
     rb_source *source = fixture_source(other, p->values, N, M, &matrix);
     (void)progress;
-    assert_int_equal(rb_fit(other, "rfn", &p->rfn, &p->fit, NULL, source, NULL, &model),
-                     RB_ERROR_FILE);
+    assert_int_equal(
+        rb_fit(other, fixture_options(other, "rfn", &p->rfn, &p->fit, NULL), source, NULL, &model),
+        RB_ERROR_FILE);
     assert_null(model);
     assert_non_null(strstr(rb_context_error(other), "is being written by another process"));
     rb_source_free(source);
@@ -392,16 +397,19 @@ static void refuses_another_fit(void **state) {
     assert_fails(p, RB_ERROR_ARGUMENT, "where data_checksum is '");
     p->values[5] = value;
     rb_model *model = NULL, *start = NULL;
-    rb_fit_options plain = p->fit;
-    plain.checkpoint = NULL;
-    assert_ok(p->ctx, rb_fit(p->ctx, "rfn", &p->rfn, &plain, NULL, p->source, NULL, &start));
-    assert_int_equal(rb_fit(p->ctx, "rfn", &p->rfn, &p->fit, NULL, p->source, start, &model),
+    fixture_checkpoint = NULL;
+    assert_ok(p->ctx, rb_fit(p->ctx, fixture_options(p->ctx, "rfn", &p->rfn, &p->fit, NULL),
+                             p->source, NULL, &start));
+    fixture_checkpoint = &p->checkpoint;
+    assert_int_equal(rb_fit(p->ctx, fixture_options(p->ctx, "rfn", &p->rfn, &p->fit, NULL),
+                            p->source, start, &model),
                      RB_ERROR_ARGUMENT);
     assert_non_null(strstr(rb_context_error(p->ctx), "of a fit that started from no model"));
     rb_model_free(start);
     rb_et_options et;
     rb_et_options_default(&et);
-    assert_int_equal(rb_fit(p->ctx, "linca", &et, &p->fit, NULL, p->source, NULL, &model),
+    assert_int_equal(rb_fit(p->ctx, fixture_options(p->ctx, "linca", &et, &p->fit, NULL), p->source,
+                            NULL, &model),
                      RB_ERROR_ARGUMENT);
     assert_non_null(strstr(rb_context_error(p->ctx), "where the method is 'rfn'"));
     assert_ok(p->ctx, try_fit(p));
@@ -414,9 +422,10 @@ static void refuses_other_files(void **state) {
     fclose(file);
     assert_fails(p, RB_ERROR_FORMAT, "remove it to begin anew");
     rb_model *model;
-    rb_fit_options plain = p->fit;
-    plain.checkpoint = NULL;
-    assert_ok(p->ctx, rb_fit(p->ctx, "rfn", &p->rfn, &plain, NULL, p->source, NULL, &model));
+    fixture_checkpoint = NULL;
+    assert_ok(p->ctx, rb_fit(p->ctx, fixture_options(p->ctx, "rfn", &p->rfn, &p->fit, NULL),
+                             p->source, NULL, &model));
+    fixture_checkpoint = &p->checkpoint;
     assert_ok(p->ctx, rb_model_save(p->ctx, model, p->path));
     rb_model_free(model);
     assert_fails(p, RB_ERROR_FORMAT, "is no checkpoint of rarebit");
@@ -443,9 +452,10 @@ static void write_all(const char *path, const char *bytes, size_t size) {
 static void survives_damage(void **state) {
     struct problem *p = *state;
     rb_model *whole, *model;
-    rb_fit_options plain = p->fit;
-    plain.checkpoint = NULL;
-    assert_ok(p->ctx, rb_fit(p->ctx, "rfn", &p->rfn, &plain, NULL, p->source, NULL, &whole));
+    fixture_checkpoint = NULL;
+    assert_ok(p->ctx, rb_fit(p->ctx, fixture_options(p->ctx, "rfn", &p->rfn, &p->fit, NULL),
+                             p->source, NULL, &whole));
+    fixture_checkpoint = &p->checkpoint;
     assert_ok(p->ctx, try_fit(p));
     size_t size;
     char *bytes = read_all(p->path, &size);
@@ -458,7 +468,8 @@ static void survives_damage(void **state) {
         bytes[at] ^= 0x10;
         write_all(p->path, bytes, size);
         bytes[at] ^= 0x10;
-        rb_error err = rb_fit(p->ctx, "rfn", &p->rfn, &p->fit, NULL, p->source, NULL, &model);
+        rb_error err = rb_fit(p->ctx, fixture_options(p->ctx, "rfn", &p->rfn, &p->fit, NULL),
+                              p->source, NULL, &model);
         if (!err) {
             assert_memory_equal(rb_model_array(model, "loadings", NULL, NULL),
                                 rb_model_array(whole, "loadings", NULL, NULL),
@@ -525,7 +536,8 @@ static void needs_a_method_that_can(void **state) {
     other.survey = never;
     assert_ok(p->ctx, rb_context_add_method(p->ctx, &other));
     rb_model *model;
-    assert_int_equal(rb_fit(p->ctx, "other", NULL, &p->fit, NULL, p->source, NULL, &model),
+    assert_int_equal(rb_fit(p->ctx, fixture_options(p->ctx, "other", NULL, &p->fit, NULL),
+                            p->source, NULL, &model),
                      RB_ERROR_UNSUPPORTED);
     assert_null(model);
 }

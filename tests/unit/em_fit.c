@@ -35,14 +35,17 @@ static int teardown(void **state) {
 
 static rb_model *fit(struct problem *p, const rb_model *start) {
     rb_model *model;
-    assert_ok(p->ctx, rb_fit(p->ctx, "rfn", &p->rfn, &p->fit, NULL, p->source, start, &model));
+    assert_ok(p->ctx, rb_fit(p->ctx, fixture_options(p->ctx, "rfn", &p->rfn, &p->fit, NULL),
+                             p->source, start, &model));
     return model;
 }
 
 /* The fit fails with this code and a sentence that holds these words. */
 static void assert_fails(struct problem *p, rb_error code, const char *words) {
     rb_model *model;
-    assert_int_equal(rb_fit(p->ctx, "rfn", &p->rfn, &p->fit, NULL, p->source, NULL, &model), code);
+    assert_int_equal(rb_fit(p->ctx, fixture_options(p->ctx, "rfn", &p->rfn, &p->fit, NULL),
+                            p->source, NULL, &model),
+                     code);
     assert_null(model);
     if (!strstr(rb_context_error(p->ctx), words)) {
         fail_msg("'%s' is not in: %s", words, rb_context_error(p->ctx));
@@ -123,7 +126,7 @@ static void callback_stops_with_a_usable_model(void **state) {
     assert_true(w.last.objective == objective(model, 3));
     assert_true(isnan(w.last.estep_objective));
     rb_evaluation e;
-    assert_ok(p->ctx, rb_evaluate(p->ctx, model, p->source, &e));
+    assert_ok(p->ctx, fixture_evaluate(p->ctx, model, p->source, &e));
     assert_true(isfinite(e.objective));
     rb_model_free(model);
 }
@@ -189,7 +192,8 @@ static void warm_start_goes_on(void **state) {
     assert_true(objective(all, 9) == objective(rest, 5));
     p->rfn.units = UNITS + 1;
     rb_model *none;
-    assert_int_equal(rb_fit(p->ctx, "rfn", &p->rfn, &p->fit, NULL, p->source, half, &none),
+    assert_int_equal(rb_fit(p->ctx, fixture_options(p->ctx, "rfn", &p->rfn, &p->fit, NULL),
+                            p->source, half, &none),
                      RB_ERROR_ARGUMENT);
     assert_non_null(strstr(rb_context_error(p->ctx), "has 3 units"));
     rb_model_free(all);
@@ -221,7 +225,8 @@ static void warm_start_records_the_data_at_hand(void **state) {
 
 static void assert_start_refused(struct problem *p, const rb_model *start, const char *words) {
     rb_model *none;
-    assert_int_equal(rb_fit(p->ctx, "rfn", &p->rfn, &p->fit, NULL, p->source, start, &none),
+    assert_int_equal(rb_fit(p->ctx, fixture_options(p->ctx, "rfn", &p->rfn, &p->fit, NULL),
+                            p->source, start, &none),
                      RB_ERROR_ARGUMENT);
     assert_null(none);
     if (!strstr(rb_context_error(p->ctx), words)) {
@@ -258,7 +263,7 @@ static void mstep_never_lowers_the_objective(void **state) {
             rb_evaluation before;
             p->fit.iterations = iterations;
             rb_model *model = fit(p, NULL);
-            assert_ok(p->ctx, rb_evaluate(p->ctx, model, p->source, &before));
+            assert_ok(p->ctx, fixture_evaluate(p->ctx, model, p->source, &before));
             p->fit.iterations = 1;
             rb_model *next = fit(p, model);
             assert_true(objective(next, 0) >= before.objective - 1e-9);
@@ -295,15 +300,15 @@ static void bounds(void **state) {
         assert_true(noise[k] >= 0.7);
     }
     rb_evaluation e;
-    assert_ok(p->ctx, rb_evaluate(p->ctx, model, p->source, &e));
+    assert_ok(p->ctx, fixture_evaluate(p->ctx, model, p->source, &e));
     rb_model_free(model);
 }
 
 static void wrong_use(void **state) {
     struct problem *p = *state;
-    rb_model *model;
-    assert_int_equal(rb_fit(p->ctx, "nmf", NULL, NULL, NULL, p->source, NULL, &model),
-                     RB_ERROR_ARGUMENT);
+    rb_options *options;
+    assert_int_equal(rb_options_new(p->ctx, "nmf", &options), RB_ERROR_ARGUMENT);
+    assert_null(options);
     p->rfn.eta = 2;
     assert_fails(p, RB_ERROR_ARGUMENT, "eta is '2', but must be a number above 0 and at most 1");
     p->rfn.eta = 0.5;
@@ -330,7 +335,8 @@ static void overflow_is_said(void **state) {
     }
     p->fit.precision = RB_FLOAT32;
     rb_model *model;
-    assert_int_equal(rb_fit(p->ctx, "rfn", &p->rfn, &p->fit, NULL, p->source, NULL, &model),
+    assert_int_equal(rb_fit(p->ctx, fixture_options(p->ctx, "rfn", &p->rfn, &p->fit, NULL),
+                            p->source, NULL, &model),
                      RB_ERROR_DATA);
     assert_non_null(strstr(rb_context_error(p->ctx), "beyond float32"));
     assert_null(model);
@@ -347,7 +353,8 @@ static void edges(void **state) {
         rb_source *source = fixture_source(p->ctx, p->values, shapes[s].n, shapes[s].m, &matrix);
         rb_rfn_options rfn = fixture_rfn(shapes[s].units, RB_RFN_NORMALIZE_RMS);
         rb_model *model;
-        rb_error err = rb_fit(p->ctx, "rfn", &rfn, &p->fit, NULL, source, NULL, &model);
+        rb_error err = rb_fit(p->ctx, fixture_options(p->ctx, "rfn", &rfn, &p->fit, NULL), source,
+                              NULL, &model);
         /* One sample has no variance about its mean. */
         assert_int_equal(err, shapes[s].n == 1 ? RB_ERROR_DATA : RB_OK);
         rb_model_free(model);
@@ -372,7 +379,8 @@ static void no_memory(void **state) {
     int64_t n = 0;
     for (rb_error err = RB_ERROR_MEMORY; err; n++) {
         p->ctx->allocations_left = n;
-        err = rb_fit(p->ctx, "rfn", &p->rfn, &p->fit, NULL, p->source, NULL, &model);
+        err = rb_fit(p->ctx, fixture_options(p->ctx, "rfn", &p->rfn, &p->fit, NULL), p->source,
+                     NULL, &model);
         p->ctx->allocations_left = -1;
         assert_true(err == RB_OK || err == RB_ERROR_MEMORY);
         assert_true(!err == (model != NULL));
@@ -381,7 +389,7 @@ static void no_memory(void **state) {
     rb_evaluation e;
     for (rb_error err = RB_ERROR_MEMORY, t = 0; err; t++) {
         p->ctx->allocations_left = t;
-        err = rb_evaluate(p->ctx, model, p->source, &e);
+        err = fixture_evaluate(p->ctx, model, p->source, &e);
         p->ctx->allocations_left = -1;
         assert_true(err == RB_OK || err == RB_ERROR_MEMORY);
     }
@@ -412,7 +420,8 @@ static void reconstructs_on_the_scale_of_the_data(void **state) {
     p->fit.iterations = 3000;
     p->rfn.psi_min = 1e-4;
     rb_model *model;
-    assert_ok(p->ctx, rb_fit(p->ctx, "rfn", &p->rfn, &p->fit, &pre, p->source, NULL, &model));
+    assert_ok(p->ctx, rb_fit(p->ctx, fixture_options(p->ctx, "rfn", &p->rfn, &p->fit, &pre),
+                             p->source, NULL, &model));
     struct fixture_rows rows = {calloc(N * M, sizeof(double)), M};
     assert_ok(p->ctx, rb_reconstruct(p->ctx, model, p->source, fixture_take, &rows));
     double error = 0, all = 0;

@@ -64,7 +64,8 @@ static rb_model *fit_for(struct problem *p, int64_t iterations) {
     rb_fit_options fit = p->fit;
     fit.iterations = iterations;
     prepare(p, 0);
-    assert_ok(p->ctx, rb_fit(p->ctx, "rfn", &p->rfn, &fit, NULL, p->source, NULL, &model));
+    assert_ok(p->ctx, rb_fit(p->ctx, fixture_options(p->ctx, "rfn", &p->rfn, &fit, NULL), p->source,
+                             NULL, &model));
     return model;
 }
 
@@ -97,7 +98,8 @@ static void a_fit_ends_with_whole_iterations(void **state) {
     assert_true(all > 15);
     for (int64_t at = 1; at < all; at++) {
         prepare(p, at);
-        rb_error err = rb_fit(p->ctx, "rfn", &p->rfn, &p->fit, NULL, p->source, NULL, &model);
+        rb_error err = rb_fit(p->ctx, fixture_options(p->ctx, "rfn", &p->rfn, &p->fit, NULL),
+                              p->source, NULL, &model);
         assert_true(p->stopped && p->after == 0);
         if (err) {
             assert_int_equal(err, RB_ERROR_STOPPED);
@@ -134,7 +136,8 @@ static void so_does_one_that_holds_codes(void **state) {
     int64_t all = p->reads;
     for (int64_t at = 1; at < all; at += at < 25 || at > all - 20 ? 1 : 50) {
         prepare(p, at);
-        rb_error err = rb_fit(p->ctx, "rfn", &p->rfn, &p->fit, NULL, p->source, NULL, &model);
+        rb_error err = rb_fit(p->ctx, fixture_options(p->ctx, "rfn", &p->rfn, &p->fit, NULL),
+                              p->source, NULL, &model);
         assert_true(p->stopped && p->after == 0);
         assert_true(err == (model ? RB_OK : RB_ERROR_STOPPED));
         if (!model) {
@@ -168,12 +171,14 @@ static void so_does_expectation_truncation(void **state) {
     for (int traced = 0; traced < 2; traced++) {
         p->fit.trace = traced;
         prepare(p, 0);
-        assert_ok(p->ctx, rb_fit(p->ctx, "linca", &et, &p->fit, NULL, p->source, NULL, &model));
+        assert_ok(p->ctx, rb_fit(p->ctx, fixture_options(p->ctx, "linca", &et, &p->fit, NULL),
+                                 p->source, NULL, &model));
         rb_model_free(model);
         int64_t all = p->reads, last = 0;
         for (int64_t at = 1; at < all; at++) {
             prepare(p, at);
-            rb_error err = rb_fit(p->ctx, "linca", &et, &p->fit, NULL, p->source, NULL, &model);
+            rb_error err = rb_fit(p->ctx, fixture_options(p->ctx, "linca", &et, &p->fit, NULL),
+                                  p->source, NULL, &model);
             assert_true(p->stopped && p->after == 0);
             assert_true(err == (model ? RB_OK : RB_ERROR_STOPPED));
             assert_true(model || last == 0);
@@ -203,18 +208,21 @@ static void goes_on_to_the_same(struct problem *p, const char *method, const voi
     char folder[] = "/tmp/rarebit-interrupt-XXXXXX", path[64];
     assert_non_null(mkdtemp(folder));
     snprintf(path, sizeof path, "%s/c.h5", folder);
+    fixture_checkpoint = NULL;
     rb_checkpoint_options checkpoint = {path, "1000"};
     rb_fit_options fit = p->fit;
     rb_model *whole, *part;
     prepare(p, 0);
-    assert_ok(p->ctx, rb_fit(p->ctx, method, options, &fit, NULL, p->source, NULL, &whole));
+    assert_ok(p->ctx, rb_fit(p->ctx, fixture_options(p->ctx, method, options, &fit, NULL),
+                             p->source, NULL, &whole));
     int64_t all = p->reads;
-    fit.checkpoint = &checkpoint;
+    fixture_checkpoint = &checkpoint;
     for (int64_t at = 2; at < all; at += step) {
         bool there;
         rb_checkpoint_info info, later;
         prepare(p, at);
-        rb_error err = rb_fit(p->ctx, method, options, &fit, NULL, p->source, NULL, &part);
+        rb_error err = rb_fit(p->ctx, fixture_options(p->ctx, method, options, &fit, NULL),
+                              p->source, NULL, &part);
         assert_true(err == (part ? RB_OK : RB_ERROR_STOPPED));
         assert_int_equal(p->after, 0);
         assert_ok(p->ctx, rb_checkpoint_read(p->ctx, path, &there, &info));
@@ -222,18 +230,21 @@ static void goes_on_to_the_same(struct problem *p, const char *method, const voi
         assert_true(!there || info.restart > 0 || info.iteration == part->iterations);
         rb_model_free(part);
         prepare(p, at % 5 + 1); /* and again, before or after it went on from there */
-        err = rb_fit(p->ctx, method, options, &fit, NULL, p->source, NULL, &part);
+        err = rb_fit(p->ctx, fixture_options(p->ctx, method, options, &fit, NULL), p->source, NULL,
+                     &part);
         assert_true(err == (part ? RB_OK : RB_ERROR_STOPPED));
         assert_ok(p->ctx, rb_checkpoint_read(p->ctx, path, &there, &later));
         assert_true(later.restart > info.restart ||
                     (later.restart == info.restart && later.iteration >= info.iteration));
         rb_model_free(part);
         prepare(p, 0);
-        assert_ok(p->ctx, rb_fit(p->ctx, method, options, &fit, NULL, p->source, NULL, &part));
+        assert_ok(p->ctx, rb_fit(p->ctx, fixture_options(p->ctx, method, options, &fit, NULL),
+                                 p->source, NULL, &part));
         assert_same(part, whole);
         rb_model_free(part);
         unlink(path);
     }
+    fixture_checkpoint = NULL;
     assert_int_equal(rmdir(folder), 0);
     rb_model_free(whole);
 }
@@ -280,7 +291,8 @@ static void an_earlier_restart_is_a_result(void **state) {
     int64_t all = p->reads;
     p->fit.restarts = 2;
     prepare(p, all + 2);
-    assert_ok(p->ctx, rb_fit(p->ctx, "rfn", &p->rfn, &p->fit, NULL, p->source, NULL, &model));
+    assert_ok(p->ctx, rb_fit(p->ctx, fixture_options(p->ctx, "rfn", &p->rfn, &p->fit, NULL),
+                             p->source, NULL, &model));
     assert_int_equal(p->after, 0);
     assert_int_equal(rb_model_status(model), RB_STATUS_STOPPED);
     assert_same_array(model, first, "loadings");
@@ -298,7 +310,8 @@ static void without_a_list_there_is_no_model(void **state) {
     assert_ok(p->ctx, rb_context_add_method(p->ctx, &other));
     rb_model_free(fit_for(p, 4));
     prepare(p, p->reads - 1);
-    assert_int_equal(rb_fit(p->ctx, "other", &p->rfn, &p->fit, NULL, p->source, NULL, &model),
+    assert_int_equal(rb_fit(p->ctx, fixture_options(p->ctx, "other", &p->rfn, &p->fit, NULL),
+                            p->source, NULL, &model),
                      RB_ERROR_STOPPED);
     assert_null(model);
 }
@@ -316,7 +329,7 @@ static void so_do_all_uses_of_a_model(void **state) {
     rb_description description;
     int taken = 0;
     prepare(p, 1);
-    assert_int_equal(rb_evaluate(p->ctx, model, p->source, &evaluation), RB_ERROR_STOPPED);
+    assert_int_equal(fixture_evaluate(p->ctx, model, p->source, &evaluation), RB_ERROR_STOPPED);
     assert_int_equal(p->reads, 1);
     prepare(p, 1);
     assert_int_equal(rb_describe(p->ctx, p->source, &description), RB_OK); /* in one block */
@@ -342,7 +355,7 @@ static void codes_left_undone_are_not_given(void **state) {
     assert_int_equal(rb_encode(p->ctx, model, p->source, take, &taken), RB_ERROR_STOPPED);
     assert_int_equal(taken, whole - 1);
     prepare(p, p->reads);
-    assert_int_equal(rb_evaluate(p->ctx, model, p->source, &evaluation), RB_ERROR_STOPPED);
+    assert_int_equal(fixture_evaluate(p->ctx, model, p->source, &evaluation), RB_ERROR_STOPPED);
     rb_model_free(model);
 }
 
@@ -352,7 +365,8 @@ static void a_request_stays_until_it_is_cleared(void **state) {
     rb_model *model = NULL;
     rb_context_stop(p->ctx);
     for (int times = 0; times < 2; times++) {
-        assert_int_equal(rb_fit(p->ctx, "rfn", &p->rfn, &p->fit, NULL, p->source, NULL, &model),
+        assert_int_equal(rb_fit(p->ctx, fixture_options(p->ctx, "rfn", &p->rfn, &p->fit, NULL),
+                                p->source, NULL, &model),
                          RB_ERROR_STOPPED);
         assert_null(model);
         assert_int_equal(p->reads, 0);
@@ -387,7 +401,9 @@ static void preprocessing_stops(void **state) {
               rb_source_from_callback(p->ctx, RB_FLOAT32, 5000, 1500, give_wide, p, &source));
     for (int64_t at = 1; at <= 9; at += 4) {
         prepare(p, at);
-        assert_int_equal(rb_fit(p->ctx, "rfn", &p->rfn, &p->fit, &preprocess, source, NULL, &model),
+        assert_int_equal(rb_fit(p->ctx,
+                                fixture_options(p->ctx, "rfn", &p->rfn, &p->fit, &preprocess),
+                                source, NULL, &model),
                          RB_ERROR_STOPPED);
         assert_null(model);
         assert_int_equal(p->reads, at);
@@ -412,7 +428,8 @@ static void another_thread_may_ask(void **state) {
     p->fit.iterations = 1000000;
     prepare(p, 0);
     assert_int_equal(pthread_create(&thread, NULL, ask, p), 0);
-    rb_error err = rb_fit(p->ctx, "rfn", &p->rfn, &p->fit, NULL, p->source, NULL, &model);
+    rb_error err = rb_fit(p->ctx, fixture_options(p->ctx, "rfn", &p->rfn, &p->fit, NULL), p->source,
+                          NULL, &model);
     assert_true(err == (model ? RB_OK : RB_ERROR_STOPPED));
     pthread_join(thread, NULL);
     rb_model_free(model);

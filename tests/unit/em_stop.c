@@ -38,7 +38,8 @@ static int teardown(void **state) {
 
 static rb_model *fit(struct problem *p) {
     rb_model *model;
-    assert_ok(p->ctx, rb_fit(p->ctx, "rfn", &p->rfn, &p->fit, NULL, p->source, NULL, &model));
+    assert_ok(p->ctx, rb_fit(p->ctx, fixture_options(p->ctx, "rfn", &p->rfn, &p->fit, NULL),
+                             p->source, NULL, &model));
     return model;
 }
 
@@ -141,15 +142,15 @@ static void stops_after_a_time(void **state) {
 /* A time is written with or without its unit, and read back. */
 static void times_are_options(void **state) {
     struct problem *p = *state;
-    const rb_option *table = rb_fit_option_table();
+    const rb_option *table = rb_fit_group.rows;
     char text[64];
-    assert_ok(p->ctx, rb_options_set(p->ctx, table, &p->fit, "max-time", "1.5h"));
+    assert_ok(p->ctx, rb_rows_set(p->ctx, table, &p->fit, "max-time", "1.5h"));
     assert_true(p->fit.max_time == 5400);
-    rb_options_get(rb_options_find(table, "max-time"), &p->fit, text, sizeof text);
+    fixture_row(rb_rows_find(table, "max-time"), &p->fit, text, sizeof text);
     assert_string_equal(text, "5400");
-    assert_ok(p->ctx, rb_options_set(p->ctx, table, &p->fit, "max-time", text));
+    assert_ok(p->ctx, rb_rows_set(p->ctx, table, &p->fit, "max-time", text));
     assert_true(p->fit.max_time == 5400);
-    assert_int_equal(rb_options_set(p->ctx, table, &p->fit, "max-time", "soon"), RB_ERROR_ARGUMENT);
+    assert_int_equal(rb_rows_set(p->ctx, table, &p->fit, "max-time", "soon"), RB_ERROR_ARGUMENT);
     assert_non_null(strstr(rb_context_error(p->ctx), "a time, such as 90s"));
 }
 
@@ -180,7 +181,8 @@ static void needs_to_know_the_parameters(void **state) {
     assert_ok(p->ctx, rb_context_add_method(p->ctx, &other));
     rb_model *model;
     p->fit.parameter_tolerance = 0.1;
-    assert_int_equal(rb_fit(p->ctx, "other", NULL, &p->fit, NULL, p->source, NULL, &model),
+    assert_int_equal(rb_fit(p->ctx, fixture_options(p->ctx, "other", NULL, &p->fit, NULL),
+                            p->source, NULL, &model),
                      RB_ERROR_UNSUPPORTED);
     assert_non_null(strstr(rb_context_error(p->ctx), "parameter-tolerance"));
 }
@@ -192,7 +194,8 @@ static void without_memory(void **state) {
     for (int64_t n = 0;; n++) {
         rb_model *model;
         p->ctx->allocations_left = n;
-        rb_error err = rb_fit(p->ctx, "rfn", &p->rfn, &p->fit, NULL, p->source, NULL, &model);
+        rb_error err = rb_fit(p->ctx, fixture_options(p->ctx, "rfn", &p->rfn, &p->fit, NULL),
+                              p->source, NULL, &model);
         p->ctx->allocations_left = -1;
         rb_model_free(model);
         if (!err) {

@@ -1,4 +1,5 @@
 /* Promises of the reader of CSV and TSV: what it finds out by itself, and what it refuses. */
+#include "../options.h"
 #include "io_test.h"
 
 /* What a text is read as. Values row by row; names "a|b", NULL: none. */

@@ -1,5 +1,6 @@
 /* Reading HDF5: every layout gives the matrix and names that h5py wrote; whole and streamed agree;
  * damaged files give a sentence. */
+#include "../options.h"
 #include "io_hdf5_test.h"
 
 #include "io/hdf5_place.h"
@@ -400,20 +401,24 @@ static void test_expansion(void **state) {
     rb_read_options_default(&options);
     options.dataset = "X";
     put_zeros(path, 600, 10);
-    assert_int_equal(rb_open(ctx, path, &options, &source), RB_OK);
+    assert_int_equal(rb_open(ctx, path, fixture_of(rb_read_group(), &options), &source), RB_OK);
     rb_source_free(source);
     assert_int_equal(rb_context_set_max_expansion(ctx, 1), RB_OK); /* 256 kB of a small file */
-    assert_int_equal(rb_open(ctx, path, &options, &source), RB_ERROR_FORMAT);
+    assert_int_equal(rb_open(ctx, path, fixture_of(rb_read_group(), &options), &source),
+                     RB_ERROR_FORMAT);
     assert_non_null(strstr(rb_context_error(ctx), "claims 360000 bytes, but only 0 are stored"));
     assert_non_null(strstr(rb_context_error(ctx), "--max-expansion"));
-    assert_int_equal(rb_read(ctx, path, &options, &matrix), RB_ERROR_FORMAT);
+    assert_int_equal(rb_read(ctx, path, fixture_of(rb_read_group(), &options), &matrix),
+                     RB_ERROR_FORMAT);
     put_zeros(path, 300, 10); /* 90 kB, but four times as much as numbers */
-    assert_int_equal(rb_open(ctx, path, &options, &source), RB_OK);
+    assert_int_equal(rb_open(ctx, path, fixture_of(rb_read_group(), &options), &source), RB_OK);
     rb_source_free(source);
-    assert_int_equal(rb_read(ctx, path, &options, &matrix), RB_ERROR_MEMORY);
+    assert_int_equal(rb_read(ctx, path, fixture_of(rb_read_group(), &options), &matrix),
+                     RB_ERROR_MEMORY);
     assert_non_null(strstr(rb_context_error(ctx), "would take more than 256 kB of memory"));
     put_zeros(path, 10, 600);
-    assert_int_equal(rb_open(ctx, path, &options, &source), RB_ERROR_MEMORY);
+    assert_int_equal(rb_open(ctx, path, fixture_of(rb_read_group(), &options), &source),
+                     RB_ERROR_MEMORY);
     rb_context_free(ctx);
     assert_hdf5_closed();
     remove(path);
@@ -535,7 +540,8 @@ static void test_unpacked(void **state) {
         rb_read_options_default(&options);
         options.dataset = sets[i].dataset;
         snprintf(path, sizeof path, "%s%s", HDF5_DATA, sets[i].file);
-        assert_int_equal(rb_open(*state, path, &options, &source), RB_OK);
+        assert_int_equal(rb_open(*state, path, fixture_of(rb_read_group(), &options), &source),
+                         RB_OK);
         assert_int_equal(rb_source_unpacked(source), sets[i].bytes);
         rb_source_free(source);
     }

@@ -1,5 +1,6 @@
 /* Chunks of HDF5: those that do not unpack to a whole chunk are refused, and all others give what
  * HDF5 itself gives, whatever types, shapes and filters. */
+#include "../options.h"
 #include "io_hdf5_test.h"
 
 #include "io/hdf5_base.h"
@@ -12,7 +13,7 @@ static rb_error read_whole(const char *path, rb_matrix **matrix) {
     rb_read_options options;
     rb_read_options_default(&options);
     options.dataset = "X";
-    return rb_read(ctx, path, &options, matrix);
+    return rb_read(ctx, path, fixture_of(rb_read_group(), &options), matrix);
 }
 
 /* ---- chunks of another length ---- */
@@ -61,7 +62,7 @@ static void assert_refused(const char *path) {
     assert_int_equal(read_whole(path, &m), RB_ERROR_FORMAT);
     assert_null(m);
     assert_non_null(strstr(rb_context_error(ctx), says));
-    assert_int_equal(rb_open(ctx, path, &options, &source), RB_OK);
+    assert_int_equal(rb_open(ctx, path, fixture_of(rb_read_group(), &options), &source), RB_OK);
     assert_int_equal(source->read(source, ctx, 2 * ROWS - 5, 5, &view), RB_ERROR_FORMAT);
     assert_non_null(strstr(rb_context_error(ctx), says));
     rb_source_free(source);

@@ -1,5 +1,6 @@
 /* HDF5 files that cannot be trusted: what they say of other files is not followed, bytes that are
  * not there are not taken for zeros, and damaged heaps of texts end in an error. */
+#include "../options.h"
 #include "io_hdf5_test.h"
 
 #include "io/hdf5_place.h"
@@ -14,7 +15,7 @@ static rb_error read_all(const char *path, const char *dataset) {
     rb_matrix *matrix;
     rb_read_options_default(&options);
     options.dataset = dataset;
-    rb_error err = rb_read(ctx, path, &options, &matrix);
+    rb_error err = rb_read(ctx, path, fixture_of(rb_read_group(), &options), &matrix);
     assert_int_equal(err == RB_OK, matrix != NULL);
     rb_matrix_free(matrix);
     assert_hdf5_closed();

@@ -1,5 +1,6 @@
 /* Writing HDF5: what is written is read back bit for bit with its names; results are added to an
  * AnnData file beside what was there. */
+#include "../options.h"
 #include "io_hdf5_test.h"
 
 #include "io/hdf5_base.h"
@@ -331,7 +332,8 @@ static void test_copies(void **state) {
     rb_read_options_default(&layer);
     layer.dataset = "layers/counts";
     rb_matrix *wanted, *found;
-    assert_int_equal(rb_read(ctx, HDF5_DATA "csr.h5ad", &layer, &wanted), RB_OK);
+    assert_int_equal(
+        rb_read(ctx, HDF5_DATA "csr.h5ad", fixture_of(rb_read_group(), &layer), &wanted), RB_OK);
     assert_int_equal(rb_read(ctx, path, NULL, &found), RB_OK);
     assert_true(rb_matrix_sparse(found));
     assert_same(wanted, found);

@@ -1,5 +1,6 @@
 /* Promises of the reader of .npy: every type, order and version; careful with what the header
  * says. */
+#include "../options.h"
 #include "io/npy.h"
 #include "io_test.h"
 
@@ -166,7 +167,7 @@ static void check_blocks(const char *path, int64_t step, bool transpose) {
     rb_error err = rb_npy_stream(ctx, path, transpose, &source);
     if (err == RB_ERROR_UNSUPPORTED) { /* more than two dimensions in Fortran order */
         assert_true(transpose);
-        err = rb_open(ctx, path, &options, &source);
+        err = rb_open(ctx, path, fixture_of(rb_read_group(), &options), &source);
     }
     assert_int_equal(err, RB_OK);
     assert_int_equal(source->n_samples, m->n_samples);

@@ -1,4 +1,5 @@
 /* Patches of files: formats, options, and a sentence for everything that is wrong. */
+#include "../options.h"
 #include "io_test.h"
 
 #include <rarebit/patches.h>
@@ -60,7 +61,8 @@ static void formats(void **state) {
     for (int c = 0; c < 5; c++) {
         rb_patches_options o = options_of(cases[c].size, 1);
         rb_source *source;
-        rb_error err = rb_patches(ctx, &cases[c].path, 1, &o, &source);
+        rb_error err =
+            rb_patches(ctx, &cases[c].path, 1, fixture_of(rb_patches_group(), &o), &source);
         if (err) {
             fail_msg("%s", rb_context_error(ctx));
         }
@@ -83,7 +85,7 @@ static void several_pictures(void **state) {
     rb_patches_options o = options_of("2x2", 8);
     rb_source *source;
     rb_description description;
-    assert_int_equal(rb_patches(ctx, paths, 2, &o, &source), RB_OK);
+    assert_int_equal(rb_patches(ctx, paths, 2, fixture_of(rb_patches_group(), &o), &source), RB_OK);
     assert_int_equal(rb_describe(ctx, source, &description), RB_OK);
     /* Six patches of the first: corners once, edges twice, the middle four times; two of the other.
      */
@@ -91,7 +93,7 @@ static void several_pictures(void **state) {
                                        4 * (12 + 13) + 101 + 103 + 104 + 106 + 2 * (102 + 105));
     rb_source_free(source);
     o.scale = "-1:1e1";
-    assert_int_equal(rb_patches(ctx, paths, 2, &o, &source), RB_OK);
+    assert_int_equal(rb_patches(ctx, paths, 2, fixture_of(rb_patches_group(), &o), &source), RB_OK);
     assert_int_equal(rb_describe(ctx, source, &description), RB_OK);
     assert_true(description.minimum == -1 && description.maximum == 10);
     rb_source_free(source);
@@ -113,7 +115,7 @@ static void names_are_written(void **state) {
 static void refuse_patches(const char *const *paths, int64_t count, const rb_patches_options *o,
                            rb_error code, const char *words) {
     rb_source *source = (rb_source *)&source;
-    rb_error err = rb_patches(ctx, paths, count, o, &source);
+    rb_error err = rb_patches(ctx, paths, count, fixture_of(rb_patches_group(), o), &source);
     assert_null(source);
     if (err != code || !strstr(rb_context_error(ctx), words)) {
         fail_msg("%s without '%s': %s", rb_error_name(err), words, rb_context_error(ctx));
@@ -182,7 +184,7 @@ static void no_memory(void **state) {
     for (n = 0; err; n++) {
         rb_source *source = NULL;
         ctx->allocations_left = n;
-        err = rb_patches(ctx, paths, 2, &o, &source);
+        err = rb_patches(ctx, paths, 2, fixture_of(rb_patches_group(), &o), &source);
         assert_true(err ? err == RB_ERROR_MEMORY && !source : source != NULL);
         if (!err) { /* then writing fails without leaving half a file */
             for (int64_t k = 0; (err = rb_write(ctx, source, "P.npy")) != RB_OK; k++) {

@@ -1,4 +1,5 @@
 /* Segments of files: formats, options, and a sentence for everything that is wrong. */
+#include "../options.h"
 #include "io_test.h"
 
 #include <rarebit/segments.h>
@@ -26,7 +27,7 @@ static void put_wav(const char *path, int rate) {
 /* One file, as a matrix. */
 static rb_matrix *cut(const char *path, const rb_segments_options *options) {
     rb_source *source;
-    rb_error err = rb_segments(ctx, &path, 1, options, &source);
+    rb_error err = rb_segments(ctx, &path, 1, fixture_of(rb_segments_group(), options), &source);
     if (err) {
         fail_msg("%s", rb_context_error(ctx));
     }
@@ -132,7 +133,8 @@ static void loudness(void **state) {
     o.trim_silence = true;
     rb_source *source;
     rb_description description;
-    assert_int_equal(rb_segments(ctx, paths, 2, &o, &source), RB_OK);
+    assert_int_equal(rb_segments(ctx, paths, 2, fixture_of(rb_segments_group(), &o), &source),
+                     RB_OK);
     assert_int_equal(rb_source_samples(source), 5 + 159); /* values 80 to 239 of b.wav */
     assert_int_equal(rb_describe(ctx, source, &description), RB_OK);
     assert_true(description.minimum == (double)(float)(-0.5 / 0.75 * 5) &&
@@ -157,7 +159,7 @@ static void lengths_that_lie(void **state) {
 static void refuse_segments(const char *const *paths, int64_t count, const rb_segments_options *o,
                             rb_error code, const char *words) {
     rb_source *source = (rb_source *)&source;
-    rb_error err = rb_segments(ctx, paths, count, o, &source);
+    rb_error err = rb_segments(ctx, paths, count, fixture_of(rb_segments_group(), o), &source);
     assert_null(source);
     if (err != code || !strstr(rb_context_error(ctx), words)) {
         fail_msg("%s without '%s': %s", rb_error_name(err), words, rb_context_error(ctx));
@@ -228,7 +230,7 @@ static void no_memory(void **state) {
     for (n = 0; err; n++) {
         rb_source *source = NULL;
         ctx->allocations_left = n;
-        err = rb_segments(ctx, paths, 2, &o, &source);
+        err = rb_segments(ctx, paths, 2, fixture_of(rb_segments_group(), &o), &source);
         assert_true(err ? err == RB_ERROR_MEMORY && !source : source != NULL);
         rb_source_free(source);
     }

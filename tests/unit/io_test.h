@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "../options.h"
 #include "io/io.h"
 
 #include <dirent.h>
@@ -87,7 +88,7 @@ static inline void assert_text(const char *path, const char *text) {
 
 static inline rb_matrix *read_with(const char *path, const rb_read_options *options) {
     rb_matrix *m = NULL;
-    rb_error err = rb_read(ctx, path, options, &m);
+    rb_error err = rb_read(ctx, path, fixture_of(rb_read_group(), options), &m);
     if (err) {
         print_error("%s\n", rb_context_error(ctx));
     }
@@ -116,7 +117,7 @@ static inline void assert_values(const rb_matrix *m, int64_t samples, int64_t fe
 static inline void refuse_with(const char *path, const rb_read_options *options, rb_error code,
                                const char *words) {
     rb_matrix *m = (rb_matrix *)&m; /* must become NULL */
-    rb_error err = rb_read(ctx, path, options, &m);
+    rb_error err = rb_read(ctx, path, fixture_of(rb_read_group(), options), &m);
     const char *sentence = rb_context_error(ctx);
     assert_null(m);
     if (err != code) {
@@ -132,7 +133,7 @@ static inline void refuse_with(const char *path, const rb_read_options *options,
         word += span + (word[span] == '|');
     }
     rb_source *source = (rb_source *)&source;
-    assert_int_equal(rb_open(ctx, path, options, &source), code);
+    assert_int_equal(rb_open(ctx, path, fixture_of(rb_read_group(), options), &source), code);
     assert_null(source);
 }
 

@@ -1,4 +1,5 @@
 /* Promises of the writers, of rb_describe, and of the choice of a format. */
+#include "../options.h"
 #include "io_test.h"
 
 #include <signal.h>

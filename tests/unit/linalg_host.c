@@ -84,11 +84,12 @@ static double *use(rb_context *ctx, const double *values, const struct host *hos
     as_before(host);
     rb_context_on_progress(ctx, in_between, (void *)host);
     rb_preprocess_options_default(&preprocess);
-    assert_ok(ctx, rb_fit(ctx, "rfn", &options, &fit, &preprocess, source, NULL, &model));
+    assert_ok(ctx, rb_fit(ctx, fixture_options(ctx, "rfn", &options, &fit, &preprocess), source,
+                          NULL, &model));
     as_before(host);
     double *codes = fixture_codes(ctx, model, source);
     as_before(host);
-    assert_ok(ctx, rb_evaluate(ctx, model, source, &evaluation));
+    assert_ok(ctx, fixture_evaluate(ctx, model, source, &evaluation));
     as_before(host);
     int64_t loadings = (int64_t)FEATURES * UNITS, all = (int64_t)SAMPLES * UNITS;
     *count = loadings + all;

@@ -63,16 +63,16 @@ static void options_have_points(void **state) {
     char text[128];
     rb_rfn_options_default(&o);
     assert_true(o.eta == 0.5 && o.sparse_loadings == 1.5);
-    const rb_option *rows = rb_rfn_option_table();
-    assert_ok(ctx, rb_options_set(ctx, rows, &o, "eta", "2.5e-1"));
+    const rb_option *rows = rfn_option_rows;
+    assert_ok(ctx, rb_rows_set(ctx, rows, &o, "eta", "2.5e-1"));
     assert_true(o.eta == 0.25);
-    assert_int_equal(rb_options_set(ctx, rows, &o, "eta", "0,5"), RB_ERROR_ARGUMENT);
-    assert_int_equal(rb_options_set(ctx, rows, &o, "eta", "1.5"), RB_ERROR_ARGUMENT);
+    assert_int_equal(rb_rows_set(ctx, rows, &o, "eta", "0,5"), RB_ERROR_ARGUMENT);
+    assert_int_equal(rb_rows_set(ctx, rows, &o, "eta", "1.5"), RB_ERROR_ARGUMENT);
     o.eta = 0.1 + 0.2;
-    rb_options_get(rb_options_find(rows, "eta"), &o, text, sizeof text);
+    fixture_row(rb_rows_find(rows, "eta"), &o, text, sizeof text);
     assert_string_equal(text, "0.30000000000000004");
     o.eta = 1.5;
-    assert_int_equal(rb_options_check(ctx, rows, &o), RB_ERROR_ARGUMENT);
+    assert_int_equal(rb_rows_check(ctx, rows, &o), RB_ERROR_ARGUMENT);
     assert_non_null(strstr(rb_context_error(ctx), "eta is '1.5'"));
     rb_option half = {.name = "half", .kind = RB_OPTION_NUMBER, .minimum = 0.5, .maximum = 1.25};
     rb_options_range(&half, text, sizeof text);
@@ -142,12 +142,14 @@ static void files_have_points(void **state) {
     rb_rfn_options rfn = fixture_rfn(2, RB_RFN_NORMALIZE_RMS);
     rb_fit_options fit = fixture_fit(10, RB_FLOAT64);
     rb_model *model;
-    assert_ok(ctx, rb_fit(ctx, "rfn", &rfn, &fit, NULL, source, NULL, &model));
+    assert_ok(ctx,
+              rb_fit(ctx, fixture_options(ctx, "rfn", &rfn, &fit, NULL), source, NULL, &model));
     assert_string_equal(rb_model_attribute(model, "eta"), "0.5");
     rb_modules *modules;
     rb_modules_options options;
     rb_modules_options_default(&options);
-    assert_ok(ctx, rb_modules_find(ctx, model, source, &options, &modules));
+    assert_ok(ctx, rb_modules_find(ctx, model, source, fixture_of(rb_modules_group(), &options),
+                                   &modules));
     assert_true(rb_modules_count(modules) > 0);
     static const rb_modules_format formats[] = {RB_MODULES_TSV, RB_MODULES_GMT};
     for (int f = 0; f < 2; f++) {

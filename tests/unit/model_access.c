@@ -19,7 +19,8 @@ struct fitted {
 static rb_error fit(struct fitted *f, rb_type type, rb_model **model) {
     rb_rfn_options options = fixture_rfn(UNITS, RB_RFN_NORMALIZE_RMS);
     rb_fit_options how = fixture_fit(10, type);
-    return rb_fit(f->ctx, "rfn", &options, &how, NULL, f->source, NULL, model);
+    return rb_fit(f->ctx, fixture_options(f->ctx, "rfn", &options, &how, NULL), f->source, NULL,
+                  model);
 }
 
 static int setup(void **state) {
@@ -247,7 +248,8 @@ static void models_go_through_memory(void **state) {
     assert_ok(f->ctx, rb_source_from_matrix(f->ctx, f->matrix, &source));
     rb_rfn_options options = fixture_rfn(UNITS, RB_RFN_NORMALIZE_RMS);
     rb_fit_options fitting = fixture_fit(3, RB_FLOAT64);
-    assert_ok(f->ctx, rb_fit(f->ctx, "rfn", &options, &fitting, &how, source, NULL, &model));
+    assert_ok(f->ctx, rb_fit(f->ctx, fixture_options(f->ctx, "rfn", &options, &fitting, &how),
+                             source, NULL, &model));
     assert_round_trip(f->ctx, model);
     rb_source_free(source);
     rb_model_free(model);

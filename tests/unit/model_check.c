@@ -58,7 +58,8 @@ static rb_model *plain_model(struct setting *s, int64_t units) {
     rb_model *model;
     rb_preprocess_options_default(&preprocess);
     preprocess.centre = RB_CENTRE_NONE;
-    assert_ok(s->ctx, rb_fit(s->ctx, "rfn", &options, &fit, &preprocess, s->source, NULL, &model));
+    assert_ok(s->ctx, rb_fit(s->ctx, fixture_options(s->ctx, "rfn", &options, &fit, &preprocess),
+                             s->source, NULL, &model));
     return model;
 }
 
@@ -81,7 +82,7 @@ static void set_loadings(rb_model *model, const int *unit_of, double value) {
 static rb_evaluation evaluate(struct setting *s, rb_model *model) {
     rb_evaluation e;
     s->log.text[0] = '\0';
-    assert_ok(s->ctx, rb_evaluate(s->ctx, model, s->source, &e));
+    assert_ok(s->ctx, fixture_evaluate(s->ctx, model, s->source, &e));
     return e;
 }
 
@@ -197,7 +198,7 @@ static void many_samples_are_sampled(void **state) {
     rb_matrix *matrix;
     rb_source *source = fixture_source(s.ctx, values, MANY, M, &matrix);
     rb_evaluation e;
-    assert_ok(s.ctx, rb_evaluate(s.ctx, model, source, &e));
+    assert_ok(s.ctx, fixture_evaluate(s.ctx, model, source, &e));
     assert_true(e.codes.samples <= 20000 && e.codes.samples > 15000);
     assert_close((double)e.codes.empty / (double)e.codes.samples, 0.25, 0.01);
     rb_source_free(source);

@@ -1,9 +1,11 @@
 /* Models: arrays, attributes and history in memory; saved and loaded bit for bit; the same model
  * gives the same bytes; no damaged file does harm. */
+#include "../options.h"
 #include "io_hdf5_test.h"
 
 #include "io/hdf5_base.h"
 #include "model/model.h"
+#include "rfn/rfn.h"
 
 #include <errno.h>
 #include <math.h>
@@ -191,9 +193,9 @@ static void test_attributes_and_history(void **state) {
     assert_null(rb_model_attribute(model, "absent"));
     assert_string_equal(rb_model_attribute_name(model, 1), "command_line");
     assert_null(rb_model_attribute_name(model, 2));
-    assert_int_equal(rb_model_record_options(ctx, model, rb_preprocess_option_table(),
-                                             &model->preprocess->options),
-                     RB_OK);
+    assert_int_equal(
+        rb_model_record_options(ctx, model, rb_preprocess_group.rows, &model->preprocess->options),
+        RB_OK);
     assert_string_equal(rb_model_attribute(model, "centre"), "auto");
     assert_int_equal(rb_model_iterations(model), 40);
     assert_int_equal(rb_model_history(model, 39, &objective, &estep, &seconds), RB_OK);
@@ -208,12 +210,31 @@ static void test_attributes_and_history(void **state) {
 
 static void test_methods(void **state) {
     rb_context *ctx = *state;
-    static const rb_method second = {.name = "second"};
+    rb_method second = rb_method_rfn;
+    second.name = "second";
     assert_ptr_equal(rb_find_method(ctx, "test"), &method);
     assert_null(rb_find_method(ctx, "second"));
     assert_int_equal(rb_context_add_method(ctx, &second), RB_OK);
     assert_ptr_equal(rb_find_method(ctx, "second"), &second);
-    assert_int_equal(rb_context_add_method(ctx, &method), RB_ERROR_ARGUMENT);
+    rb_method again = second;
+    assert_int_equal(rb_context_add_method(ctx, &again), RB_ERROR_ARGUMENT);
+    again.name = "third";
+    again.encode = NULL;
+    assert_int_equal(rb_context_add_method(ctx, &again), RB_ERROR_ARGUMENT);
+    assert_non_null(strstr(rb_context_error(ctx), "lacks the function 'encode'"));
+    again.encode = second.encode;
+    again.size = sizeof again - 8;
+    assert_int_equal(rb_context_add_method(ctx, &again), RB_ERROR_ARGUMENT);
+    assert_non_null(strstr(rb_context_error(ctx), "another version"));
+    again.size = sizeof again;
+    rb_option broken[] = {{"a", 0, RB_OPTION_NUMBER, 0, "2", 0, 1, NULL, "N", "a number"}, {0}};
+    again.options = broken;
+    assert_int_equal(rb_context_add_method(ctx, &again), RB_ERROR_ARGUMENT);
+    assert_non_null(strstr(rb_context_error(ctx), "a is '2'"));
+    broken[0].fallback = "1";
+    broken[0].offset = second.options_size;
+    assert_int_equal(rb_context_add_method(ctx, &again), RB_ERROR_ARGUMENT);
+    assert_non_null(strstr(rb_context_error(ctx), "beyond the end"));
     assert_ptr_equal(rb_context_method(ctx, 0), &method);
     assert_ptr_equal(rb_context_method(ctx, 1), &second);
     assert_null(rb_context_method(ctx, 2));

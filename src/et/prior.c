@@ -1,7 +1,55 @@
-/* Learning the prior: the exact update of a truncated model. */
+/* The prior of a truncated model: how much of it the states looked at have, and its exact
+ * update. */
 #include "fit.h"
 
 #include <math.h>
+
+double et_log_choose(int64_t units, int64_t count) {
+    double h = (double)units, k = (double)count;
+    int sign; /* lgamma would write it to a global variable */
+    return lgamma_r(h + 1, &sign) - lgamma_r(k + 1, &sign) - lgamma_r(h - k + 1, &sign);
+}
+
+/* ---- mass ---- */
+
+/* Of causes with priors of their own: how many are active, cause after cause. */
+static double unequal_mass(const double *priors, int64_t units, int64_t max_active) {
+    enum { MOST = 64 };
+    double chance[MOST + 1] = {1}, sum = 0;
+    int64_t most = max_active < MOST ? max_active : MOST;
+    for (int64_t h = 0; h < units; h++) {
+        double prior = priors[h];
+        for (int64_t k = most; k > 0; k--) {
+            chance[k] = chance[k] * (1 - prior) + chance[k - 1] * prior;
+        }
+        chance[0] *= 1 - prior;
+    }
+    for (int64_t k = 0; k <= most; k++) {
+        sum += chance[k];
+    }
+    return fmin(sum, 1);
+}
+
+double et_prior_mass(const et_setup *setup, const et_parameters *p, int64_t max_active) {
+    double prior = p->prior[0], sum = 0;
+    bool equal = true;
+    if (setup->fixed_count) {
+        return 1;
+    }
+    for (int64_t h = 0; h < setup->units; h++) {
+        equal = equal && p->prior[h] == prior;
+    }
+    if (!equal) {
+        return unequal_mass(p->prior, setup->units, max_active);
+    }
+    for (int64_t k = 0; k <= max_active; k++) {
+        double size = (double)k, rest = (double)(setup->units - k);
+        sum += exp(et_log_choose(setup->units, k) + size * log(prior) + rest * log1p(-prior));
+    }
+    return fmin(sum, 1);
+}
+
+/* ---- learning ---- */
 
 /* <|s|> of a Bernoulli(pi)^H prior given at most gamma active causes: B(pi) / A(pi). */
 static double mean_active(int64_t units, int64_t max_active, double prior) {

@@ -1,0 +1,156 @@
+/* The memory of a fit, described: what is here is allocated, added up, counted and kept in
+ * checkpoints by the library (include/rarebit/method.h). */
+#include "fit.h"
+
+#include <float.h>
+#include <stddef.h>
+
+/* ---- parameters: the bounds of fields depend on the model ---- */
+
+static const rb_field fields_any[] = {{"fields", offsetof(et_parameters, fields), RB_FIELD_DENSE,
+                                       RB_KEPT_FLOAT64, ET_UNITS, ET_FEATURES, RB_KEPT_PARAMETER},
+                                      {0}};
+static const rb_field fields_not_negative[] = {{"fields", offsetof(et_parameters, fields),
+                                                RB_FIELD_DENSE, RB_KEPT_FLOAT64, ET_UNITS,
+                                                ET_FEATURES, RB_KEPT_PARAMETER, 0, DBL_MAX},
+                                               {0}};
+static const rb_field fields_positive[] = {{"fields", offsetof(et_parameters, fields),
+                                            RB_FIELD_DENSE, RB_KEPT_FLOAT64, ET_UNITS, ET_FEATURES,
+                                            RB_KEPT_PARAMETER, 1e-4, DBL_MAX},
+                                           {0}};
+static const rb_field noise_and_prior[] = {
+    {"sigma", offsetof(et_parameters, sigma), RB_FIELD_INLINE, RB_KEPT_FLOAT64, 0, 0,
+     RB_KEPT_POSITIVE},
+    {"prior", offsetof(et_parameters, prior), RB_FIELD_POINTER, RB_KEPT_FLOAT64, ET_UNITS, 0,
+     RB_KEPT_POSITIVE, 0, 1},
+    {0},
+};
+
+static const rb_part parameters[] = {
+    {RB_PART_PARAMETERS, fields_any, 0}, {RB_PART_PARAMETERS, noise_and_prior, 0}, {0}};
+
+rb_error et_parameters_new(rb_context *ctx, int64_t units, int64_t features, et_parameters *p) {
+    *p = (et_parameters){0};
+    rb_shape shape = {.dims = {[RB_DIM_ONE] = 1, [ET_UNITS] = units, [ET_FEATURES] = features}};
+    return rb_parts_new(ctx, parameters, &shape, p);
+}
+
+void et_parameters_free(et_parameters *p) {
+    rb_parts_free(parameters, p);
+}
+
+/* ---- the rest ---- */
+
+static const rb_field progress[] = {
+    {"iteration", offsetof(et_progress, iteration), RB_FIELD_INLINE, RB_KEPT_INTEGER, 0, 0,
+     RB_KEPT_MSTEPS},
+    {"samples_used", offsetof(et_progress, last_used), RB_FIELD_INLINE, RB_KEPT_INTEGER, 0, 0,
+     .max = 1e18},
+    {"in_map", offsetof(et_progress, in_map), RB_FIELD_POINTER, RB_KEPT_FLAG, ET_UNITS, 0},
+    {"log_likelihood", offsetof(et_progress, log_likelihood), RB_FIELD_INLINE, RB_KEPT_FLOAT64, 0,
+     0, RB_KEPT_REPORTED},
+    {0},
+};
+
+static const rb_field trace[] = {
+    {"trace", offsetof(et_trace, figures), RB_FIELD_POINTER, RB_KEPT_FLOAT64, ET_TRACED_ITERATIONS,
+     ET_TRACED_FIGURES, RB_KEPT_REPORTED},
+    {"trace_quality", offsetof(et_trace, quality), RB_FIELD_POINTER, RB_KEPT_FLOAT64,
+     ET_TRACED_ITERATIONS, ET_TRACED_SAMPLES, RB_KEPT_REPORTED},
+    {"trace_fields", offsetof(et_trace, fields), RB_FIELD_POINTER, RB_KEPT_FLOAT64,
+     ET_TRACED_FIELDS, ET_TRACED_CELLS, RB_KEPT_REPORTED},
+    {"trace_fields_at", offsetof(et_trace, at), RB_FIELD_INLINE, RB_KEPT_INTEGER, ET_TRACED_FIELDS,
+     0, .max = 1e9},
+    {"trace_fields_count", offsetof(et_trace, kept), RB_FIELD_INLINE, RB_KEPT_INTEGER, ET_TRACED, 0,
+     .max = ET_TRACE_FIELDS},
+    {0},
+};
+
+static const rb_field survey[] = {
+    {"survey_count", offsetof(et_survey, count), RB_FIELD_INLINE, RB_KEPT_FLOAT64, 0, 0},
+    {"survey_sum", offsetof(et_survey, sum), RB_FIELD_INLINE, RB_KEPT_FLOAT64, 0, 0},
+    {"survey_squares", offsetof(et_survey, squares), RB_FIELD_INLINE, RB_KEPT_FLOAT64, 0, 0},
+    {"survey_bins", offsetof(et_survey, bins), RB_FIELD_POINTER, RB_KEPT_INTEGER, ET_BINS, 0},
+    {0},
+};
+
+static const rb_field sums[] = {
+    {"all_evidence", offsetof(et_sums, all_evidence), RB_FIELD_INLINE, RB_KEPT_FLOAT64, 0, 0},
+    {"in_map_now", offsetof(et_sums, in_map), RB_FIELD_POINTER, RB_KEPT_FLAG, ET_UNITS, 0,
+     .sum = RB_SUM_OR},
+    {"hits", offsetof(et_sums, hits), RB_FIELD_INLINE, RB_KEPT_FLOAT64, ET_TRACED, 0},
+    {"marginals", offsetof(et_sums, marginals), RB_FIELD_INLINE, RB_KEPT_FLOAT64, ET_TRACED, 0},
+    {"quality", offsetof(et_sums, quality), RB_FIELD_POINTER, RB_KEPT_FLOAT64, ET_TRACED_SAMPLES,
+     0},
+    {"used", offsetof(et_sums, used), RB_FIELD_INLINE, RB_KEPT_INTEGER, 0, 0},
+    {"values", offsetof(et_sums, values), RB_FIELD_INLINE, RB_KEPT_FLOAT64, 0, 0},
+    {"squares", offsetof(et_sums, squares), RB_FIELD_INLINE, RB_KEPT_FLOAT64, 0, 0},
+    {"active", offsetof(et_sums, active), RB_FIELD_INLINE, RB_KEPT_FLOAT64, 0, 0},
+    {"causes", offsetof(et_sums, causes), RB_FIELD_POINTER, RB_KEPT_FLOAT64, ET_UNITS, 0},
+    {"residual", offsetof(et_sums, residual), RB_FIELD_INLINE, RB_KEPT_FLOAT64, 0, 0},
+    {"evidence", offsetof(et_sums, evidence), RB_FIELD_INLINE, RB_KEPT_FLOAT64, 0, 0},
+    {"products", offsetof(et_sums, products), RB_FIELD_DENSE, RB_KEPT_FLOAT64, ET_UNITS,
+     ET_FEATURES},
+    {"second", offsetof(et_sums, second), RB_FIELD_DENSE, RB_KEPT_FLOAT64, ET_SECOND, ET_SECOND},
+    {"weights", offsetof(et_sums, weights), RB_FIELD_DENSE, RB_KEPT_FLOAT64, ET_WEIGHTS,
+     ET_FEATURES},
+    {"pairs", offsetof(et_sums, pairs), RB_FIELD_DENSE, RB_KEPT_FLOAT64, ET_PAIRS, ET_FEATURES},
+    {"set_weights", offsetof(et_sums, set_weights), RB_FIELD_DENSE, RB_KEPT_FLOAT64, ET_SETS,
+     ET_FEATURES},
+    {"set_products", offsetof(et_sums, set_products), RB_FIELD_DENSE, RB_KEPT_FLOAT64, ET_SETS,
+     ET_FEATURES},
+    {0},
+};
+
+static const rb_field work[] = {
+    {"ranks", offsetof(et_work, evidence), RB_FIELD_POINTER, RB_KEPT_FLOAT64, ET_OWN, 0},
+    {"sorted", offsetof(et_work, sorted), RB_FIELD_POINTER, RB_KEPT_FLOAT64, ET_OWN, 0},
+    {"mean_active", offsetof(et_work, active), RB_FIELD_POINTER, RB_KEPT_FLOAT64, ET_UNITS, 0},
+    {"target", offsetof(et_work, target), RB_FIELD_DENSE, RB_KEPT_FLOAT64, ET_UNITS, ET_FEATURES},
+    {"system", offsetof(et_work, system), RB_FIELD_DENSE, RB_KEPT_FLOAT64, ET_SECOND, ET_SECOND},
+    {"inverse", offsetof(et_work, inverse), RB_FIELD_DENSE, RB_KEPT_FLOAT64, ET_SECOND, ET_SECOND},
+    {0},
+};
+
+#define PARTS(fields)                                                                              \
+    {                                                                                              \
+        {RB_PART_PARAMETERS, fields, offsetof(et_fit, parameters)},                                \
+            {RB_PART_PARAMETERS, noise_and_prior, offsetof(et_fit, parameters)},                   \
+            {RB_PART_PROGRESS, progress, offsetof(et_fit, progress)},                              \
+            {RB_PART_PROGRESS, trace, offsetof(et_fit, trace)},                                    \
+            {RB_PART_SURVEY, survey, offsetof(et_fit, survey)},                                    \
+            {RB_PART_SUMS, sums, offsetof(et_fit, sums)},                                          \
+            {RB_PART_SCRATCH, work, offsetof(et_fit, work)}, {                                     \
+            0                                                                                      \
+        }                                                                                          \
+    }
+
+const rb_part et_parts_any[] = PARTS(fields_any);
+const rb_part et_parts_not_negative[] = PARTS(fields_not_negative);
+const rb_part et_parts_positive[] = PARTS(fields_positive);
+
+void et_shape(const rb_problem *problem, const void *options, rb_shape *shape) {
+    const rb_et_options *o = options;
+    et_model own;
+    et_setup setup = et_limits(o, problem->n_features, problem->type);
+    setup.model = et_model_of(problem->method, o, &own);
+    const et_summing *summing = setup.model->summing;
+    int64_t h = o->units, d = problem->n_features, *dims = shape->dims;
+    bool linear = summing->keep == ET_KEEP_PAIRS, missing = problem->missing;
+    dims[ET_UNITS] = h;
+    dims[ET_FEATURES] = d;
+    dims[ET_OWN] = problem->own;
+    dims[ET_BINS] = ET_SURVEY_BINS;
+    dims[ET_SECOND] = linear ? h : 0;
+    dims[ET_WEIGHTS] = summing->weights || missing ? h : 0;
+    dims[ET_PAIRS] = linear && missing ? et_missing_pairs(h, d) : 0;
+    dims[ET_SETS] = summing->sets ? et_sets_count(&setup, problem->n_samples) : 0;
+    if (problem->fit->trace) {
+        dims[ET_TRACED] = 1;
+        dims[ET_TRACED_ITERATIONS] = problem->fit->iterations;
+        dims[ET_TRACED_SAMPLES] = et_trace_samples(problem, h);
+        dims[ET_TRACED_FIELDS] = ET_TRACE_FIELDS;
+        dims[ET_TRACED_CELLS] = h * d;
+        dims[ET_TRACED_FIGURES] = ET_TRACE_FIGURES;
+    }
+}

@@ -1,0 +1,267 @@
+/* The options handle: every option of every method by name, presets, needs, texts, row sizes. */
+#include "../fixture.h"
+
+enum { N = 60, M = 8 };
+
+static rb_options *options_of(rb_context *ctx, const char *method) {
+    rb_options *options;
+    assert_ok(ctx, rb_options_new(ctx, method, &options));
+    return options;
+}
+
+static void refuses(rb_context *ctx, rb_error err, const char *words) {
+    assert_int_equal(err, RB_ERROR_ARGUMENT);
+    if (!strstr(rb_context_error(ctx), words)) {
+        fail_msg("'%s' lacks '%s'", rb_context_error(ctx), words);
+    }
+    assert_null(strstr(rb_context_error(ctx), "--"));
+}
+
+/* Each is set to its default, or to something, and read back. */
+static void every_option_of_every_method(void **state) {
+    rb_context *ctx = *state;
+    for (int64_t m = 0; rb_context_method(ctx, m); m++) {
+        rb_options *options = options_of(ctx, rb_context_method(ctx, m)->name);
+        rb_option row;
+        int64_t count = 0;
+        for (; !rb_options_row(options, count, &row, sizeof row); count++) {
+            char text[64];
+            const char *value = row.fallback ? row.fallback : "some-text";
+            assert_non_null(row.help);
+            assert_non_null(row.group);
+            assert_false(rb_options_is_set(options, row.name));
+            rb_options_get(options, row.name, text, sizeof text);
+            assert_ok(ctx, rb_options_set(ctx, options, row.name, value));
+            assert_true(rb_options_is_set(options, row.name));
+            int64_t length = rb_options_get(options, row.name, text, sizeof text);
+            assert_int_equal(length, strlen(text));
+            if (row.kind == RB_OPTION_NUMBER || row.kind == RB_OPTION_INTEGER) {
+                assert_ok(ctx, row.kind == RB_OPTION_NUMBER
+                                   ? rb_options_set_number(ctx, options, row.name, atof(text))
+                                   : rb_options_set_integer(ctx, options, row.name, atoll(text)));
+                assert_true(atof(value) == atof(text));
+            } else if (row.kind != RB_OPTION_VALUES && row.kind != RB_OPTION_SECONDS) {
+                assert_string_equal(text, value);
+                refuses(ctx, rb_options_set_number(ctx, options, row.name, 1), "is no number");
+            }
+        }
+        assert_true(count > 30);
+        assert_null(row.name);
+        rb_options_free(options);
+    }
+}
+
+static void wrong_names_and_values(void **state) {
+    rb_context *ctx = *state;
+    rb_options *options;
+    refuses(ctx, rb_options_new(ctx, "none", &options), "there is no method 'none'");
+    assert_null(options);
+    options = options_of(ctx, "linca");
+    char text[8];
+    assert_int_equal(rb_options_get(options, "nothing", text, sizeof text), -1);
+    refuses(ctx, rb_options_set(ctx, options, "nothing", "1"), "there is no option 'nothing'");
+    refuses(ctx, rb_options_set(ctx, options, "batch-size", "10"), "there is no option");
+    refuses(ctx, rb_options_set(ctx, options, "prior", "2"), "prior is '2', but must be");
+    refuses(ctx, rb_options_set_integer(ctx, options, "units", 0), "units is '0'");
+    refuses(ctx, rb_options_set_number(ctx, options, "units", 2.5), "units is '2.5'");
+    refuses(ctx, rb_options_set_number(ctx, options, "sigma", NAN), "sigma is 'nan'");
+    refuses(ctx, rb_options_set_matrix(ctx, options, "sigma", NULL), "cannot be a matrix");
+    refuses(ctx, rb_options_set_all(ctx, options, "units=%d sigma", 3), "sigma is ''");
+    assert_false(rb_options_is_set(options, "sigma"));
+    assert_int_equal(rb_options_get(options, "units", text, sizeof text), 1);
+    assert_string_equal(text, "3");
+    refuses(ctx, rb_options_add(ctx, options, rb_biclusters_group()), "an option 'seed' already");
+    rb_options_free(options);
+}
+
+static void texts_are_copied(void **state) {
+    rb_context *ctx = *state;
+    rb_options *options = options_of(ctx, "mca");
+    char text[16] = "13:1", back[4];
+    assert_ok(ctx, rb_options_set(ctx, options, "temperature", text));
+    memset(text, 'x', sizeof text - 1);
+    assert_string_equal(rb_options_text(options, "temperature"), "13:1");
+    assert_int_equal(rb_options_get(options, "temperature", back, sizeof back), 4);
+    assert_string_equal(back, "13:");
+    assert_ok(ctx, rb_options_set(ctx, options, "temperature", "9"));
+    assert_string_equal(rb_options_text(options, "temperature"), "9");
+    rb_options_free(options);
+}
+
+/* What a program of an earlier header asks for, and one of a later. */
+static void rows_of_other_sizes(void **state) {
+    rb_context *ctx = *state;
+    rb_options *options = options_of(ctx, "rfn");
+    struct {
+        rb_option row;
+        char canary[64];
+    } later;
+    char *bytes = (char *)&later;
+    memset(&later, 7, sizeof later);
+    size_t small = offsetof(rb_option, level);
+    assert_int_equal(rb_options_row(options, 1, &later.row, small), RB_OK);
+    assert_string_equal(later.row.name, "units");
+    assert_int_equal(bytes[small], 7);
+    assert_int_equal(rb_options_row(options, 1, &later.row, sizeof later), RB_OK);
+    assert_string_equal(later.row.group, "rectified factor network");
+    assert_int_equal(later.canary[0], 0);
+    assert_int_equal(rb_options_row(options, 1000, &later.row, small), RB_ERROR_ARGUMENT);
+    rb_options_free(options);
+}
+
+static rb_model *fit(rb_context *ctx, const char *words, const rb_model *start) {
+    double *values = fixture_values(N, M, 2, 3);
+    rb_matrix *matrix;
+    rb_source *source = fixture_source(ctx, values, N, M, &matrix);
+    rb_options *options = options_of(ctx, "rfn");
+    rb_model *model;
+    assert_ok(ctx, rb_options_set_all(ctx, options, "%s", words));
+    assert_ok(ctx, rb_fit(ctx, options, source, start, &model));
+    rb_options_free(options);
+    rb_source_free(source);
+    rb_matrix_free(matrix);
+    free(values);
+    return model;
+}
+
+static void same(const rb_model *one, const rb_model *other) {
+    int64_t rows, columns;
+    const double *a = rb_model_array(one, "loadings", &rows, &columns);
+    const double *b = rb_model_array(other, "loadings", NULL, NULL);
+    assert_memory_equal(a, b, (size_t)(rows * columns) * sizeof *a);
+}
+
+/* A preset by name gives the bits of its options one by one, and what is set stays. */
+static void presets(void **state) {
+    rb_context *ctx = *state;
+    static const struct {
+        const char *preset, *plain, *iterations;
+    } cases[] = {
+        {"preset=paper units=3 eta=0.3",
+         "estep=newton eta=0.3 psi-init=0.1 psi-min=0.01 weight-init=0.01 sparse-loadings=0 "
+         "prior-mean=0 iterations=1000 units=3",
+         "1000"},
+        {"units=3 iterations=60 preset=biclustering",
+         "estep=newton eta=0.1 psi-init=1e9 psi-min=0.01 weight-init=0.01 sparse-loadings=1.5 "
+         "prior-mean=0 iterations=60 restarts=3 units=3",
+         "60"},
+        {"units=3 target-sparseness=0.6",
+         "estep=cyclic eta=0.1 psi-init=0.1 psi-min=0.01 weight-init=0.01 sparse-loadings=0 "
+         "prior-mean=0 iterations=850 newton-iterations=500 steer-iterations=250 units=3 "
+         "target-sparseness=0.6 preset=none",
+         "850"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        rb_model *preset = fit(ctx, cases[i].preset, NULL);
+        rb_model *plain = fit(ctx, cases[i].plain, NULL);
+        same(preset, plain);
+        assert_string_equal(rb_model_attribute(preset, "iterations"), cases[i].iterations);
+        assert_string_equal(rb_model_attribute(preset, "preset"), i == 2   ? "sparse"
+                                                                  : i == 1 ? "biclustering"
+                                                                           : "paper");
+        rb_model_free(preset);
+        rb_model_free(plain);
+    }
+}
+
+static void idle_and_contradictory_options(void **state) {
+    rb_context *ctx = *state;
+    static const struct {
+        const char *words, *message;
+    } cases[] = {
+        {"accept=any", "accept is given, but does nothing without estep cascade; leave it out"},
+        {"accept=any preset=sparse", "nothing without estep cascade"},
+        {"dropout-place=after", "nothing without dropout;"},
+        {"activation-slope=0.1 activation=tanh", "nothing without activation leaky"},
+        {"checkpoint-every=5", "checkpoint-every is given, but does nothing without checkpoint;"},
+        {"missing=omit", "missing is 'omit', but rfn needs all values"},
+        {"prior-mean=values.npy", "prior-mean is 'values.npy'"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        rb_options *options = options_of(ctx, "rfn");
+        assert_ok(ctx, rb_options_set_all(ctx, options, "%s", cases[i].words));
+        refuses(ctx, rb_options_check(ctx, options, NULL), cases[i].message);
+        rb_options_free(options);
+    }
+    rb_options *options = options_of(ctx, "rfn");
+    assert_ok(ctx,
+              rb_options_set_all(ctx, options, "accept=any estep=cascade dropout-place=before"));
+    assert_ok(ctx, rb_options_check(ctx, options, NULL));
+    rb_options_free(options);
+    assert_ok(ctx, rb_options_new(ctx, NULL, &options));
+    refuses(ctx, rb_options_check(ctx, options, NULL), "options are those of no method");
+    rb_options_free(options);
+}
+
+static void a_start_from_a_model(void **state) {
+    rb_context *ctx = *state;
+    rb_model *start = fit(ctx, "units=3 iterations=5", NULL);
+    rb_options *options = options_of(ctx, "rfn");
+    assert_ok(ctx, rb_options_set_all(ctx, options, "units=3 scale=sd"));
+    refuses(ctx, rb_options_check(ctx, options, start), "scale cannot be given with a model");
+    assert_ok(ctx, rb_options_set_all(ctx, options, "scale=none psi-init=3"));
+    refuses(ctx, rb_options_check(ctx, options, start), "psi-init is '3', but is not used");
+    rb_options_free(options);
+    rb_model *model = fit(ctx, "units=3 iterations=5 preset=paper", start); /* but for the start */
+    assert_string_equal(rb_model_attribute(model, "psi-init"), "0");
+    assert_string_equal(rb_model_attribute(model, "eta"), "0.1");
+    rb_model_free(model);
+    rb_model_free(start);
+}
+
+static void values_of_a_matrix(void **state) {
+    rb_context *ctx = *state;
+    static const double means[] = {-1, 0, 0.5};
+    rb_matrix *matrix;
+    assert_ok(ctx, rb_matrix_dense(ctx, RB_FLOAT64, 1, 3, means, 3, 1, &matrix));
+    rb_options *options = options_of(ctx, "rfn");
+    char text[16];
+    assert_ok(ctx, rb_options_set_integer(ctx, options, "units", 3));
+    assert_ok(ctx, rb_options_set_matrix(ctx, options, "prior-mean", matrix));
+    assert_ok(ctx, rb_options_check(ctx, options, NULL));
+    rb_options_get(options, "prior-mean", text, sizeof text);
+    assert_string_equal(text, "matrix");
+    rb_options_free(options);
+    rb_matrix_free(matrix);
+}
+
+static void allocations(void **state) {
+    rb_context *ctx = *state;
+    rb_error err = RB_ERROR_MEMORY;
+    for (int64_t allowed = 0; err; allowed++) {
+        rb_options *options = NULL;
+        ctx->allocations_left = allowed;
+        err = rb_options_new(ctx, "mca", &options);
+        err = err ? err : rb_options_add(ctx, options, rb_read_group());
+        err = err ? err : rb_options_set_all(ctx, options, "dataset=x temperature=13:1");
+        err = err ? err : rb_options_check(ctx, options, NULL);
+        ctx->allocations_left = -1;
+        assert_true(!err || err == RB_ERROR_MEMORY);
+        rb_options_free(options);
+    }
+}
+
+static int setup(void **state) {
+    *state = fixture_context();
+    return 0;
+}
+
+static int teardown(void **state) {
+    rb_context_free(*state);
+    return 0;
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(every_option_of_every_method, setup, teardown),
+        cmocka_unit_test_setup_teardown(wrong_names_and_values, setup, teardown),
+        cmocka_unit_test_setup_teardown(texts_are_copied, setup, teardown),
+        cmocka_unit_test_setup_teardown(rows_of_other_sizes, setup, teardown),
+        cmocka_unit_test_setup_teardown(presets, setup, teardown),
+        cmocka_unit_test_setup_teardown(idle_and_contradictory_options, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_start_from_a_model, setup, teardown),
+        cmocka_unit_test_setup_teardown(values_of_a_matrix, setup, teardown),
+        cmocka_unit_test_setup_teardown(allocations, setup, teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
