@@ -24,7 +24,7 @@ int main(void) {
 }
 END
 sed 's|^#include <stdio.h>|#include <rarebit/io.h>\n&|; s|rb_context_free|rb_io_use(context);\n    rb_io_hdf5();\n    &|' rarebit.c >rarebit-io.c
-sed 's|^#include <stdio.h>|#include <rarebit/plot.h>\n&|; s|rb_context_free|rb_plot_option_table();\n    &|' rarebit-io.c >rarebit-plot.c
+sed 's|^#include <stdio.h>|#include <rarebit/plot.h>\n&|; s|rb_context_free|(void)rb_plot_check(context, "a.png");\n    &|' rarebit-io.c >rarebit-plot.c
 
 # $1: what is tried, $2: the program, $3: shared or static
 check() {
