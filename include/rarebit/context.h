@@ -1,8 +1,14 @@
 /* Context: errors, threads, progress and log messages.
  *
  * Every call of rarebit takes a context. A context holds the sentence of the last error, a pool of
- * threads, and the callbacks. There is no global state: two contexts may be used by two threads at
- * the same time; one context must be used by one thread at a time.
+ * threads, and the callbacks. There is no global state but that of the BLAS and of HDF5: two
+ * contexts may be used by two threads at the same time; one context must be used by one thread at a
+ * time.
+ *
+ * The process stays as it was found: locale, signals, environment, floating point mode. While a
+ * call is in the BLAS, the BLAS has one thread in the whole process; between, and in callbacks, as
+ * many as the program has asked it for. Results do not depend on that number. It must not be
+ * changed by another thread while a call runs.
  *
  * Other objects, unless their header says otherwise: several threads, each with a context of its
  * own, may use one object at a time for calls that take a pointer to const (one model may encode in
@@ -39,12 +45,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#if defined(_WIN32)
-#define RB_API
-#elif defined(__GNUC__)
+#ifndef RB_API /* a program that reads the headers itself may define it */
+#if defined(__GNUC__)
 #define RB_API __attribute__((visibility("default")))
 #else
 #define RB_API
+#endif
 #endif
 
 #if defined(__GNUC__)

@@ -7,7 +7,6 @@
 #include <cblas.h>
 #include <fenv.h>
 #include <locale.h>
-#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -141,65 +140,6 @@ static void the_host_stays_as_it_was(void **state) {
     free(values);
 }
 
-struct worker {
-    const double *values;
-    double *numbers;
-};
-
-static void *fit_alone(void *arg) {
-    struct worker *w = arg;
-    rb_rfn_options options = fixture_rfn(UNITS, RB_RFN_NORMALIZE_RMS);
-    rb_fit_options fit = fixture_fit(4, RB_FLOAT32);
-    rb_context *ctx;
-    rb_matrix *matrix;
-    rb_source *source;
-    rb_model *model = NULL;
-    if (rb_context_new(&ctx)) {
-        return NULL;
-    }
-    if (!rb_context_set_threads(ctx, 2) &&
-        !rb_matrix_dense(ctx, RB_FLOAT64, SAMPLES, FEATURES, w->values, FEATURES, 1, &matrix) &&
-        !rb_source_from_matrix(ctx, matrix, &source) &&
-        !rb_fit(ctx, fixture_options(ctx, "rfn", &options, &fit, NULL), source, NULL, &model)) {
-        size_t size = (size_t)FEATURES * UNITS * sizeof *w->numbers;
-        w->numbers = malloc(size);
-        memcpy(w->numbers, rb_model_array(model, "loadings", NULL, NULL), size);
-        rb_source_free(source);
-        rb_matrix_free(matrix);
-    }
-    rb_model_free(model);
-    rb_context_free(ctx);
-    return NULL;
-}
-
-/* Two fits at once, each on two threads: whoever ends last gives the host its threads back. */
-static void two_contexts_at_once(void **state) {
-    (void)state;
-    if (!openblas_set_num_threads) {
-        skip();
-    }
-    double *values = fixture_values(SAMPLES, FEATURES, 5, 1);
-    openblas_set_num_threads(2);
-    for (int round = 0; round < 5; round++) {
-        struct worker workers[2] = {{values, NULL}, {values, NULL}};
-        pthread_t threads[2];
-        for (int w = 0; w < 2; w++) {
-            assert_int_equal(pthread_create(&threads[w], NULL, fit_alone, &workers[w]), 0);
-        }
-        for (int w = 0; w < 2; w++) {
-            pthread_join(threads[w], NULL);
-        }
-        assert_int_equal(openblas_get_num_threads(), 2);
-        assert_non_null(workers[0].numbers);
-        assert_non_null(workers[1].numbers);
-        assert_memory_equal(workers[0].numbers, workers[1].numbers,
-                            (size_t)FEATURES * UNITS * sizeof(double));
-        free(workers[0].numbers);
-        free(workers[1].numbers);
-    }
-    free(values);
-}
-
 /* One call within another, and one that ends before one that began later. */
 static void calls_are_counted(void **state) {
     (void)state;
@@ -218,7 +158,6 @@ static void calls_are_counted(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_host_stays_as_it_was),
-        cmocka_unit_test(two_contexts_at_once),
         cmocka_unit_test(calls_are_counted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,6 +2,9 @@
  */
 #include "linalg_test.h"
 
+#include <string.h>
+#include <sys/mman.h>
+
 enum { LONGEST = 300 };
 
 struct shape {
@@ -203,6 +206,34 @@ static void threads_do_not_change_a_bit(void **state) {
     rb_context_free(ctx);
 }
 
+/* The BLAS counts in int: more rows than that are taken in pieces, longer rows are refused. */
+static void dimensions_beyond_int(void **state) {
+    (void)state;
+    rb_context *ctx = test_context(1);
+    rb_dense none;
+    assert_int_equal(rb_dense_new(ctx, RB_FLOAT32, 1, INT64_C(1) << 31, &none),
+                     RB_ERROR_UNSUPPORTED);
+    assert_non_null(strstr(rb_context_error(ctx), "2147483647"));
+
+    int64_t rows = (INT64_C(1) << 31) + 5;
+    size_t bytes = (size_t)rows * sizeof(float);
+    float *values = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (values != MAP_FAILED) { /* zeros take no memory */
+        float product = 0;
+        int64_t places[] = {0, (1 << 30) - 1, 1 << 30, INT64_C(1) << 31, rows - 1};
+        for (int i = 0; i < 5; i++) {
+            values[places[i]] = (float)(i + 1);
+        }
+        rb_dense a = {values, rows, 1, 1, RB_FLOAT32};
+        rb_dense c = {&product, 1, 1, 1, RB_FLOAT32};
+        rb_gemm(1, a, RB_TRANSPOSED, a, RB_PLAIN, 0, c);
+        assert_true(product == 55);
+        munmap(values, bytes);
+    }
+    rb_context_free(ctx);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(gemm_is_the_product),
@@ -211,6 +242,7 @@ int main(void) {
         cmocka_unit_test(half_products_give_quadratic_forms),
         cmocka_unit_test(moments_add_to_what_is_there),
         cmocka_unit_test(threads_do_not_change_a_bit),
+        cmocka_unit_test(dimensions_beyond_int),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
