@@ -1,7 +1,7 @@
 /* `./run startup`: what a fit of rfn does besides computing.
  *
- *   startup                              the time before the first iteration of a short fit to data in
- *                                        memory, as a share of the whole
+ *   startup                              the time before the first iteration of a short fit to data
+ *                                        in memory, as a share of the whole
  *   startup FILE [UNITS [THREADS]]       an iteration on a file that is read block by block, beside
  *                                        reading alone and computing alone
  *   startup SECONDS [UNITS [THREADS]]    the same, of a source that takes so long for all samples

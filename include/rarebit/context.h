@@ -174,8 +174,9 @@ RB_API void rb_context_on_temporary(rb_context *context, rb_temporary_fn fn, voi
  *     error = rb_fit(context, ...);
  *     signal(SIGINT, old);
  *
- * The context must not be freed before the handler, or the other thread, is done with it. Reading a
- * whole file into memory, writing a file and work that reads no samples are not stopped. */
+ * The context must not be freed before the handler, or the other thread, is done with it. Writing a
+ * file is not stopped, and what LAPACK does in one piece ends first: the eigenvalues of a full
+ * noise covariance. */
 RB_API void rb_context_stop(rb_context *context);
 RB_API void rb_context_clear_stop(rb_context *context);
 

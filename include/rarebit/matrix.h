@@ -129,9 +129,9 @@ RB_API rb_error rb_source_slice(rb_context *context, rb_source *source, int64_t 
 RB_API rb_error rb_source_read_into(rb_context *context, rb_source *source, rb_type type,
                                     void *values, int64_t row_stride, int64_t column_stride);
 
-/* A source is asked by one thread at a time. Callbacks and what is in memory are asked by the thread
- * that called the library; of HDF5 files another thread reads the next block while a call works on
- * this one, where the context has more than one thread. No call leaves it reading behind. */
+/* A source is asked by one thread at a time. Callbacks and what is in memory are asked by the
+ * thread that called the library; of HDF5 files another thread reads the next block while a call
+ * works on this one, where the context has more than one thread. No call leaves it reading behind. */
 
 /* Frees the source and closes its file. NULL is accepted. */
 RB_API void rb_source_free(rb_source *source);

@@ -249,16 +249,10 @@ typedef struct rb_method {
      * do. */
     void (*last)(void *state);
     /* Copies the parameters into the arrays of the model. Called after a last E-step with the final
-     * parameters; or, when the fit was stopped, once the arrays of `keep` are again as they were
+     * parameters; or, when the fit was stopped, once what is kept is again as it was
      * after the last M-step that was made. NULL: the floats among the parameters, by name. */
     rb_error (*store)(rb_context *context, void *state, rb_model *model);
 
-    /* Hands every array that an iteration, or `store`, takes from the iteration before to fn,
-     * always in the same order and of shapes that follow from problem and options: a checkpoint is
-     * these arrays, and filling them in a state that was started and surveyed must give the same
-     * bits from there on. NULL: there can be no checkpoints, and a fit that is stopped in the
-     * middle of an iteration gives no model. */
-    rb_error (*keep)(void *state, rb_kept_fn fn, void *user);
     /* Parameters and codes were moved between iterations: back to the nearest feasible ones. NULL:
      * fits cannot be accelerated. */
     void (*settle)(rb_context *context, void *state);

@@ -111,6 +111,9 @@ bool rb_multiply(int64_t a, int64_t b, int64_t *product);
  * Which worker takes which index is not fixed: a task's result must depend on its index alone. */
 typedef void (*rb_task)(void *arg, int64_t index, int worker);
 void rb_parallel(rb_context *ctx, int64_t count, rb_task task, void *arg);
+/* The same, without the tasks that have not begun when the program asks to stop: RB_ERROR_STOPPED
+ * then, and nothing that the tasks made is of use. */
+rb_error rb_parallel_or_stop(rb_context *ctx, int64_t count, rb_task task, void *arg);
 
 /* A thread that does one job at a time while the caller goes on: for reading ahead. NULL: none can
  * be had. Start and wait are called in turn, by one thread; free waits, and accepts NULL. */

@@ -23,6 +23,7 @@ struct rb_pool {
     rb_task task;
     void *arg;
     int64_t count;
+    const rb_context *stops; /* tasks are left out once it was asked to stop; NULL: never */
     _Atomic int64_t next;
     _Atomic int busy; /* workers that have not finished the round */
 };
@@ -32,9 +33,13 @@ struct worker_start {
     int index;
 };
 
+static bool asked(const rb_context *stops) {
+    return stops && rb_asked_to_stop(stops);
+}
+
 static void take_tasks(struct rb_pool *pool, int worker) {
     int64_t index;
-    while ((index = atomic_fetch_add(&pool->next, 1)) < pool->count) {
+    while (!asked(pool->stops) && (index = atomic_fetch_add(&pool->next, 1)) < pool->count) {
         pool->task(pool->arg, index, worker);
     }
 }
@@ -128,10 +133,10 @@ static struct rb_pool *own_pool(rb_context *ctx) {
     return ctx->pool;
 }
 
-void rb_parallel(rb_context *ctx, int64_t count, rb_task task, void *arg) {
+static void run(rb_context *ctx, int64_t count, rb_task task, void *arg, const rb_context *stops) {
     struct rb_pool *pool = count > 1 ? own_pool(ctx) : NULL;
     if (!pool) {
-        for (int64_t i = 0; i < count; i++) {
+        for (int64_t i = 0; i < count && !asked(stops); i++) {
             task(arg, i, 0);
         }
         return;
@@ -140,6 +145,7 @@ void rb_parallel(rb_context *ctx, int64_t count, rb_task task, void *arg) {
     pool->task = task;
     pool->arg = arg;
     pool->count = count;
+    pool->stops = stops;
     atomic_store(&pool->next, 0);
     atomic_store(&pool->busy, pool->threads - 1);
     atomic_fetch_add(&pool->round, 1);
@@ -149,6 +155,15 @@ void rb_parallel(rb_context *ctx, int64_t count, rb_task task, void *arg) {
     while (atomic_load_explicit(&pool->busy, memory_order_acquire) > 0) {
         sched_yield();
     }
+}
+
+void rb_parallel(rb_context *ctx, int64_t count, rb_task task, void *arg) {
+    run(ctx, count, task, arg, NULL);
+}
+
+rb_error rb_parallel_or_stop(rb_context *ctx, int64_t count, rb_task task, void *arg) {
+    run(ctx, count, task, arg, ctx);
+    return rb_check_stop(ctx);
 }
 
 /* ---- in the background ---- */

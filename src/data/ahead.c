@@ -1,8 +1,9 @@
 /* Reading ahead: the next block of a source is read by a thread in the background while the caller
  * works on the one before.
  *
- * A source is asked by one thread at a time: nothing is asked of it between start and the next read,
- * which waits. The thread has a context of its own, whose error message is handed over by that read.
+ * A source is asked by one thread at a time: nothing is asked of it between start and the next
+ * read, which waits. The thread has a context of its own, whose error message is handed over by
+ * that read.
  */
 #include "data.h"
 
@@ -15,11 +16,15 @@ void rb_ahead_begin(const rb_context *ctx, rb_source *source, rb_ahead *ahead) {
                                   .max_expansion = ctx->max_expansion,
                                   .allocations_left = -1};
         ahead->thread = rb_background_new();
+        source->ahead = ahead->thread != NULL;
     }
 }
 
 void rb_ahead_end(rb_ahead *ahead) {
     rb_background_free(ahead->thread);
+    if (ahead->thread) {
+        ahead->source->ahead = false;
+    }
 }
 
 static void read_block(void *arg) {

@@ -105,6 +105,7 @@ struct rb_source {
      * HDF5. A view then stays valid while the next one is read. Not of what is in memory, nor of
      * callbacks, which the caller's thread alone calls. */
     bool reads_ahead;
+    bool ahead; /* it is: two blocks are kept (rb_ahead_begin) */
     /* Fills a view of samples first .. first + count - 1 (0 <= first, first + count <= n_samples),
      * valid until the next read. Dense views may be strided. */
     rb_error (*read)(rb_source *source, rb_context *ctx, int64_t first, int64_t count,

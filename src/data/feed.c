@@ -6,9 +6,9 @@
  * sparse rows) goes value by value in float64 and is rounded once. The two differ by rounding: in
  * float32 by 2^-22 of the larger of |x| and |centre|, over the scale.
  *
- * Of a source that reads ahead the next block is read while this one is preprocessed, on all threads,
- * and worked on. Which one that is follows from the blocks before: walks go through the samples in
- * order, and begin again.
+ * Of a source that reads ahead the next block is read while this one is preprocessed, on all
+ * threads, and worked on. Which one that is follows from the blocks before: walks go through the
+ * samples in order, and begin again.
  */
 #include "data.h"
 #include "match.h"

@@ -14,6 +14,9 @@ struct fitting {
     rb_source *source;
     rb_moments *moments;
     double *fill, *median, *quartile_range; /* NULL when nobody asks for quantiles */
+    /* Of values that are neither scaled to totals nor logarithms: */
+    bool not_counts; /* one is below 0, or no whole number */
+    double largest, sum;
 };
 
 void rb_preprocess_free(rb_preprocess *p) {
@@ -172,15 +175,42 @@ static void add_sparse(void *arg, int64_t index, int worker) {
     }
 }
 
+static void look_for_counts(struct fitting *f, const rb_rows *rows) {
+    for (int64_t i = 0; i < rows->count && !f->not_counts; i++) {
+        rb_row row = rb_rows_get(rows, i);
+        for (int64_t e = 0; e < row.count && !f->not_counts; e++) {
+            double x = row.values[e];
+            f->not_counts = !(x >= 0 && x == floor(x));
+            f->largest = fmax(f->largest, x);
+            f->sum += x;
+        }
+    }
+}
+
 static rb_error add_rows(rb_context *ctx, void *user, const rb_rows *rows) {
     int64_t m = rows->n_features, threads = rb_context_threads(ctx);
     struct adding t = {user, rows, (m + threads - 1) / threads};
+    look_for_counts(user, rows);
     if (rows->columns) {
         rb_parallel(ctx, threads, add_sparse, &t);
     } else {
         rb_parallel(ctx, (m + TILE - 1) / TILE, add_dense, &t);
     }
     return RB_OK;
+}
+
+/* Counts of genes or words differ by orders of magnitude, and what is centred is then all theirs
+ * that are large. Pictures of 8 bits are whole numbers, too. */
+static void remark_on_counts(rb_context *ctx, const struct fitting *f) {
+    const rb_preprocess_options *o = &f->p->options;
+    double mean = f->sum / (double)f->source->n_samples / (double)f->p->n_input;
+    if (!f->not_counts && f->largest > 255 && f->largest > 5 * mean && o->totals == 0 &&
+        !o->log1p && o->centre != RB_CENTRE_NONE) {
+        rb_log(ctx, RB_LOG_INFO,
+               "all values are whole numbers from 0 to %g, %.3g on average: if they are counts, "
+               "say --totals 10k --log1p",
+               f->largest, mean);
+    }
 }
 
 static rb_error survey(rb_context *ctx, struct fitting *f) {
@@ -196,6 +226,9 @@ static rb_error survey(rb_context *ctx, struct fitting *f) {
         /* What a sparse matrix does not store is 0. */
         rb_moments_add_copies(m, f->source->n_samples - m->count - m->missing, 0);
         f->p->n_filled += m->missing;
+    }
+    if (!err) {
+        remark_on_counts(ctx, f);
     }
     return err;
 }

@@ -28,7 +28,7 @@ rb_error rb_accelerate_begin(rb_context *ctx, rb_run *run, void *state) {
     if (kind == RB_ACCELERATE_NONE) {
         return RB_OK;
     }
-    if (!run->method->settle || !rb_method_keeps(run->method)) {
+    if (!run->method->settle || !run->method->parts) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT,
                        "the method '%s' cannot be accelerated; leave accelerate at 'none'",
                        run->method->name);

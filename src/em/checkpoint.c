@@ -26,7 +26,7 @@ rb_error rb_checkpoint_begin(rb_context *ctx, const rb_checkpoint_options *optio
     if (!options || !options->checkpoint) {
         return RB_OK;
     }
-    if (!rb_method_keeps(run->method)) {
+    if (!run->method->parts) {
         return rb_fail(ctx, RB_ERROR_UNSUPPORTED,
                        "the method '%s' cannot go on from a checkpoint; leave it out",
                        run->method->name);

@@ -35,7 +35,7 @@ static int64_t walk_arrays(rb_run *run, void *state, struct walk walk) {
 
 rb_error rb_snapshot_new(rb_context *ctx, rb_run *run, void *state) {
     run->snapshot = (rb_snapshot){0};
-    if (!rb_method_keeps(run->method)) {
+    if (!run->method->parts) {
         return RB_OK;
     }
     int64_t bytes = walk_arrays(run, state, (struct walk){.what = COUNT});

@@ -14,7 +14,7 @@ rb_error rb_stopping_begin(rb_context *ctx, rb_run *run, void *state) {
     if (run->problem.fit->parameter_tolerance == 0) {
         return RB_OK;
     }
-    if (!rb_method_keeps(run->method)) {
+    if (!run->method->parts) {
         return rb_fail(ctx, RB_ERROR_UNSUPPORTED,
                        "the method '%s' does not say what its parameters are; leave "
                        "parameter-tolerance at 0",

@@ -57,7 +57,7 @@ static rb_error solve(rb_context *ctx, rb_dense q, const struct columns *c, cons
     enum { ATTEMPTS = 12 };
     double ridge = 0, step = 1e-10 * trace(q) / (double)q.rows;
     rb_error err = RB_ERROR_NUMERIC;
-    for (int attempt = 0; err && attempt < ATTEMPTS; attempt++) {
+    for (int attempt = 0; err == RB_ERROR_NUMERIC && attempt < ATTEMPTS; attempt++) {
         set_system(q, c, ridge, work->system);
         err = rb_spd_factor(ctx, work->factor, work->system);
         if (!err && nearly_singular(ctx, work)) {
@@ -65,12 +65,14 @@ static rb_error solve(rb_context *ctx, rb_dense q, const struct columns *c, cons
         }
         ridge = ridge > 0 ? 10 * ridge : step;
     }
-    if (err) {
+    if (err == RB_ERROR_NUMERIC) {
         return rb_fail(ctx, err,
                        "the second moments of the causes cannot be solved; scale the data");
     }
-    rb_spd_solve_left(ctx, work->factor, c->target, c->fields);
-    return RB_OK;
+    if (!err) {
+        rb_spd_solve_left(ctx, work->factor, c->target, c->fields);
+    }
+    return err;
 }
 
 static rb_dense column(rb_dense a, int64_t d) {

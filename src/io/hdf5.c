@@ -5,7 +5,7 @@
 
 /* HDF5 keeps a row of the chunks that it reads itself up to this many bytes, so that reading by
  * rows reads each chunk once. */
-enum { CACHE_BYTES = 1 << 28 };
+enum { CACHE_BYTES = 1 << 28, PIECE_BYTES = 1 << 26 };
 
 static bool recognise(const rb_probe *probe) {
     static const unsigned char signature[8] = {0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'};
@@ -93,8 +93,16 @@ static rb_error read_rows(rb_h5_stream *stream, int64_t first, int64_t count) {
     if (is_sparse(stream)) {
         return rb_h5_sparse_read(stream, first, count);
     }
-    err = rb_h5_data_read(stream->file, stream->place.path, &stream->values, first, count, 0,
-                          columns, rb_h5_native(stream->values.type), stream->buffer);
+    int64_t bytes = columns * (int64_t)rb_type_size(stream->values.type);
+    int64_t some = PIECE_BYTES / (bytes + 1) + 1;
+    for (int64_t i = 0; !err && i < count; i += some) { /* between which a request to stop counts */
+        err = rb_check_stop(ctx);
+        err = err ? err
+                  : rb_h5_data_read(stream->file, stream->place.path, &stream->values, first + i,
+                                    count - i < some ? count - i : some, 0, columns,
+                                    rb_h5_native(stream->values.type),
+                                    (char *)stream->buffer + i * bytes);
+    }
     return err ? err : rb_h5_check(stream->file);
 }
 
@@ -161,7 +169,9 @@ static void swap_buffers(rb_h5_stream *s) {
 static rb_error read_block(rb_source *source, rb_context *ctx, int64_t first, int64_t count,
                            rb_matrix *view) {
     rb_h5_stream *stream = source->state;
-    swap_buffers(stream);
+    if (source->ahead) {
+        swap_buffers(stream);
+    }
     rb_h5_hold(stream->file, ctx);
     rb_error err = read_rows(stream, first, count);
     rb_h5_let_go(stream->file);

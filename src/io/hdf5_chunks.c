@@ -329,7 +329,8 @@ rb_error rb_h5_chunks_read(rb_h5 *file, const char *path, const rb_h5_data *data
          offset[0] += chunk[0]) {
         for (offset[1] = start[1] / chunk[1] * chunk[1]; !err && offset[1] < end[1];
              offset[1] += chunk[1]) {
-            err = read_chunk(c, &q, offset);
+            err = rb_check_stop(file->ctx);
+            err = err ? err : read_chunk(c, &q, offset);
         }
     }
     rb_h5_drop(q.cell.from);

@@ -119,7 +119,8 @@ static rb_error read_values(reader *r, char *chunk, char *values) {
     int64_t cells = r->samples * r->features, most = CHUNK_BYTES / r->item.bytes;
     for (int64_t first = 0; first < cells; first += most) {
         int64_t count = cells - first < most ? cells - first : most;
-        rb_error err = read_bytes(r, chunk, (int)(count * r->item.bytes));
+        rb_error err = rb_check_stop(r->ctx);
+        err = err ? err : read_bytes(r, chunk, (int)(count * r->item.bytes));
         if (err) {
             return err;
         }

@@ -62,6 +62,7 @@ rb_error rb_gz_check(rb_context *ctx, const char *path, struct gzFile_s *file, i
 }
 
 rb_error rb_load_bytes(rb_context *ctx, const char *path, unsigned char **bytes, int64_t *count) {
+    enum { PIECE = 1 << 22 };
     gzFile file;
     int64_t room = 0, ask = 0, got = 0;
     *bytes = NULL;
@@ -81,11 +82,12 @@ rb_error rb_load_bytes(rb_context *ctx, const char *path, unsigned char **bytes,
             *bytes = grown;
             room = more;
         }
-        ask = room - *count < 1 << 30 ? room - *count : 1 << 30;
+        ask = room - *count < PIECE ? room - *count : PIECE;
         got = gzread(file, *bytes + *count, (unsigned)ask);
         *count += got > 0 ? got : 0;
-    } while (got == ask);
-    err = rb_gz_check(ctx, path, file, -1);
+        err = rb_check_stop(ctx);
+    } while (!err && got == ask);
+    err = err ? err : rb_gz_check(ctx, path, file, -1);
     gzclose(file);
     return err;
 }

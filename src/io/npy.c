@@ -174,8 +174,8 @@ static rb_error read_pieces(rb_context *ctx, const struct npy *npy, char *out, i
     if (!errors) {
         return RB_ERROR_MEMORY;
     }
-    rb_parallel(ctx, count, read_piece, &(struct pieces){npy, out, offset, bytes, errors});
-    rb_error err = RB_OK;
+    rb_error err = rb_parallel_or_stop(ctx, count, read_piece,
+                                       &(struct pieces){npy, out, offset, bytes, errors});
     for (int64_t i = 0; !err && i < count; i++) {
         err = fail_unread(ctx, npy, errors[i]);
     }
@@ -197,7 +197,8 @@ static rb_error read_numbers(rb_context *ctx, struct npy *npy, int64_t first, in
     npy->raw = raw;
     for (int64_t done = 0; !err && done < bytes; done += some) {
         some = bytes - done < some ? bytes - done : some;
-        err = read_bytes(ctx, npy, npy->raw, offset + done, some);
+        err = rb_check_stop(ctx);
+        err = err ? err : read_bytes(ctx, npy, npy->raw, offset + done, some);
         if (!err) {
             rb_items_convert(h->item, npy->raw, some / h->item.bytes, out);
         }

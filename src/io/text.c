@@ -55,6 +55,10 @@ int64_t rb_lines_number(const rb_lines *lines) {
 
 /* Adds a chunk of the file to the bytes; moves the unfinished line to the front first. */
 static rb_error refill(rb_context *ctx, rb_lines *lines) {
+    rb_error err = rb_check_stop(ctx);
+    if (err) {
+        return err;
+    }
     memmove(lines->bytes, lines->bytes + lines->next, (size_t)(lines->used - lines->next));
     lines->used -= lines->next;
     lines->next = 0;
@@ -69,7 +73,7 @@ static rb_error refill(rb_context *ctx, rb_lines *lines) {
     }
     int count = gzread(lines->file, lines->bytes + lines->used, CHUNK);
     if (count < CHUNK) {
-        rb_error err = rb_gz_check(ctx, lines->path, lines->file, lines->number);
+        err = rb_gz_check(ctx, lines->path, lines->file, lines->number);
         if (err) {
             return err;
         }

@@ -172,7 +172,9 @@ static int64_t factor(rb_context *ctx, rb_dense a, int64_t first, double *block,
         return failed;
     }
     struct division division = {part.first, part.below, rb_cut_wide(part.below.rows)};
-    rb_parallel(ctx, division.bands.count, divide, &division);
+    if (rb_parallel_or_stop(ctx, division.bands.count, divide, &division)) {
+        return first + part.first.rows; /* as a row that failed: the caller looks why */
+    }
     rb_gemm_lower(ctx, -1, part.below, RB_PLAIN, part.below, RB_TRANSPOSED, 1, part.second);
     return factor(ctx, part.second, first + part.first.rows, block, log_det);
 }

@@ -146,7 +146,7 @@ static bool all_above(rb_dense a, double least, rb_dense copy) {
 /* A += sum of (least - lambda) z z' over the eigenvalues below least; rows of z are the vectors. */
 static void add_vectors(const rb_context *ctx, rb_dense a, double least, const double *values,
                         rb_dense z) {
-    for (int64_t i = 0; i < a.rows; i++) {
+    for (int64_t i = 0; i < a.rows && !rb_asked_to_stop(ctx); i++) {
         const double *vector = rb_dense_row(z, i);
         for (int64_t k = 0; values[i] < least && k < a.rows; k++) {
             rb_axpy(ctx, RB_FLOAT64, a.cols, (least - values[i]) * vector[k], vector,
@@ -164,7 +164,7 @@ rb_error rb_raise_eigenvalues(rb_context *ctx, rb_dense a, double least) {
         return rb_fail(ctx, RB_ERROR_NUMERIC, "a matrix became infinite or NaN");
     }
     rb_error err = rb_dense_new(ctx, RB_FLOAT64, a.rows, a.rows, &copy);
-    if (err || all_above(a, least, copy)) {
+    if (err || all_above(a, least, copy) || (err = rb_check_stop(ctx)) != RB_OK) {
         rb_dense_free(&copy);
         return err;
     }
@@ -181,6 +181,7 @@ rb_error rb_raise_eigenvalues(rb_context *ctx, rb_dense a, double least) {
             err = rb_fail(ctx, RB_ERROR_NUMERIC, "the eigenvalues of a matrix were not found");
         } else {
             add_vectors(ctx, a, least, values, copy);
+            err = rb_check_stop(ctx); /* which leaves vectors out */
         }
     } else {
         err = RB_ERROR_MEMORY;

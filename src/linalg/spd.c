@@ -109,9 +109,12 @@ static int64_t factor_large(rb_context *ctx, rb_spd *f, rb_dense a) {
 rb_error rb_spd_factor(rb_context *ctx, rb_spd *f, rb_dense a) {
     int64_t failed = f->small ? factor_small(rb_kernels_of(ctx), f, a) : factor_large(ctx, f, a);
     if (failed >= 0) {
-        return rb_fail(ctx, RB_ERROR_NUMERIC,
-                       "a matrix of %lld rows is not positive definite or not finite (at row %lld)",
-                       (long long)f->size, (long long)failed);
+        rb_error err = rb_check_stop(ctx);
+        return err ? err
+                   : rb_fail(ctx, RB_ERROR_NUMERIC,
+                             "a matrix of %lld rows is not positive definite or not finite (at row "
+                             "%lld)",
+                             (long long)f->size, (long long)failed);
     }
     return RB_OK;
 }

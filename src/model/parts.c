@@ -125,9 +125,6 @@ static bool is_kept(const rb_part *part, const rb_field *field, const rb_shape *
 
 rb_error rb_parts_keep(const rb_method *method, const rb_shape *shape, void *state, rb_kept_fn fn,
                        void *user) {
-    if (!method->parts) {
-        return method->keep(state, fn, user);
-    }
     rb_error err = RB_OK;
     for (const rb_part *part = method->parts; !err && part->kind; part++) {
         for (const rb_field *field = part->fields; !err && field->name; field++) {

@@ -22,11 +22,6 @@ rb_kept rb_field_array(const rb_field *field, const rb_shape *shape, void *part)
 rb_error rb_parts_keep(const rb_method *method, const rb_shape *shape, void *state, rb_kept_fn fn,
                        void *user);
 
-/* Does the method say what it keeps? */
-static inline bool rb_method_keeps(const rb_method *method) {
-    return method->parts || method->keep;
-}
-
 /* The engine of that name, or the first; NULL: the method has none. */
 const rb_engine *rb_engine_find(const rb_method *method, const char *name);
 

@@ -543,8 +543,8 @@ rb_error rfn_store(rb_context *ctx, void *state, rb_model *model) {
                           &fit->parameters.prior);
     if (rfn_still_begins(setup, progress)) {
         rb_log(ctx, RB_LOG_INFO,
-               "the fit ended before loadings were shrunk and the prior mean was taken up, "
-               "iterations 51 to 70: what is sparse in a longer one is not yet sparse");
+               "the fit ended while loadings began to be shrunk and the prior mean to be taken up, "
+               "iterations 51 to 100: what is sparse in a longer one is not yet sparse");
     }
     for (int64_t j = 0; j < w.cols; j++) {
         scale[j] = progress->alive[j] ? progress->scale[j] : 1;

@@ -139,9 +139,13 @@ rb_error rfn_full_noise_begin(rb_context *ctx, const rfn_setup *setup, rfn_surve
 rb_error rfn_full_noise_before(rb_context *ctx, const rfn_mstep_parts *parts);
 rb_error rfn_full_noise_after(rb_context *ctx, const rfn_mstep_parts *parts);
 
-/* sparse_loadings.c: is the fit still to leave its start, without shrinking and prior mean, or does
- * the prior mean still grow; the prior mean of the iteration; does the M-step at hand shrink
- * loadings, and how a row is shrunk. */
+/* merge.c: before an E-step, where units may have become the same; products: l x l, scratch. */
+void rfn_merge_units(rb_context *ctx, const rfn_setup *setup, const rfn_progress *progress,
+                     rfn_codes *codes, rb_dense products, rfn_parameters *parameters);
+
+/* sparse_loadings.c: is the fit still to leave its start, without shrinking and prior mean, or are
+ * loadings only beginning to be shrunk, the prior mean to grow; the prior mean of the iteration;
+ * does the M-step at hand shrink loadings, and how a row is shrunk. */
 bool rfn_still_begins(const rfn_setup *setup, const rfn_progress *progress);
 void rfn_hold_prior_back(rb_context *ctx, const rfn_setup *setup, const rfn_codes *codes,
                          int64_t *positive, rfn_progress *progress, rfn_prior *prior);

@@ -113,7 +113,8 @@ static rb_error update(rb_context *ctx, const rfn_mstep_parts *p) {
             rb_dense_set(psi, k, c, before + rate * (error - before));
         }
     }
-    rb_error err = rb_raise_eigenvalues(ctx, psi, least_eigenvalue(p->setup, p->survey));
+    rb_error err = rb_check_stop(ctx);
+    err = err ? err : rb_raise_eigenvalues(ctx, psi, least_eigenvalue(p->setup, p->survey));
     for (int64_t k = 0; !err && rest < 1 && k < psi.rows; k++) {
         for (int64_t c = 0; c < psi.cols; c++) {
             rb_dense_set(psi, k, c, (k == c ? 1 : rest) * rb_dense_get(psi, k, c));

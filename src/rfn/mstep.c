@@ -244,10 +244,10 @@ static rb_error update(rb_context *ctx, const rfn_mstep_parts *p) {
     bool shortcut = rows.newton && !rows.shrinks && !rows.decays && !p->progress->velocity.data &&
                     options->weight_max == 0;
     scale_diagonal(s, rows.newton ? 0.5 : 1);
-    rb_parallel(ctx, rows.strips.count, update_rows, &rows);
+    rb_error err = rb_parallel_or_stop(ctx, rows.strips.count, update_rows, &rows);
     scale_diagonal(s, rows.newton ? 2 : 1);
-    if (p->scratch->rates.noise_waits) {
-        return RB_OK;
+    if (err || p->scratch->rates.noise_waits) {
+        return err;
     }
     if (!shortcut) {
         recompute_forms(ctx, p);
@@ -256,7 +256,7 @@ static rb_error update(rb_context *ctx, const rfn_mstep_parts *p) {
     for (int64_t k = 0; renews && k < w.rows; k++) {
         p->parameters->noise[k] = new_noise(p, k, p->scratch->cross[k], p->scratch->quadratic[k]);
     }
-    rb_error err = check_finite(ctx, p);
+    err = check_finite(ctx, p);
     return err ? err : rfn_full_noise_after(ctx, p);
 }
 

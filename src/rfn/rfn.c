@@ -55,6 +55,8 @@ static rb_error begin(rb_context *ctx, void *state) {
     rfn_prior *prior = &fit->parameters.prior;
     int64_t *scratch = fit->scratch.positive;
     rfn_hold_prior_back(ctx, &fit->setup, &fit->codes, scratch, &fit->progress, prior);
+    rfn_merge_units(ctx, &fit->setup, &fit->progress, &fit->codes, fit->persistent.problem.hessian,
+                    &fit->parameters);
     rfn_adapt_prior(ctx, &fit->setup, &fit->codes, scratch, &fit->progress, prior);
     fit->posterior.factored =
         rfn_is_factored(&fit->setup.problem, fit->setup.options.units, persists);

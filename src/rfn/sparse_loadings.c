@@ -39,8 +39,8 @@ static bool holds_prior_back(const rfn_setup *setup) {
 }
 
 bool rfn_still_begins(const rfn_setup *setup, const rfn_progress *progress) {
-    int64_t growth = holds_prior_back(setup) ? (int64_t)(1 / RISE) : 0;
-    return is_free(setup, progress->iteration - growth * rfn_msteps_an_iteration(setup));
+    return setup->options.sparse_loadings > 0 && !setup->warm &&
+           progress->iteration < SETTLED_ITERATIONS * rfn_msteps_an_iteration(setup);
 }
 
 /* Shares of the samples: without an active unit, and with nearly all of those that explain any. */

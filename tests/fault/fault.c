@@ -4,10 +4,9 @@
  *   fault read|write|signal N FOLDER COMMAND [ARGUMENT...]
  *
  * The N-th call (from 1) on a regular file below FOLDER fails: a read with EIO; a write, sync,
- * truncation, renaming or opening for writing with ENOSPC; or in place of failing SIGTERM comes with
- * one of these. The exit status is the command's (128 +
- * the number of a signal). When the fault has come to pass, its name goes to file descriptor 3, if
- * that is open.
+ * truncation, renaming or opening for writing with ENOSPC; or in place of failing SIGTERM comes
+ * with one of these. The exit status is the command's (128 + the number of a signal). When the
+ * fault has come to pass, its name goes to file descriptor 3, if that is open.
  *
  * The kernel asks us before each such call (seccomp's user notification), whether it comes from the
  * C library, from HDF5 or from zlib, in whatever thread. Where the kernel cannot, the exit status

@@ -1,6 +1,6 @@
 /* What a fit without options promises (docs/defaults.md): no sample without a unit where data have
- * structure, none left with all units, units to spare die, scales of features do not matter, and in
- * noise units do not all die. */
+ * structure, none left with all units, units to spare die or become one, scales of features do not
+ * matter, and in noise units do not all die. */
 #include "../fixture.h"
 
 #include <stdio.h>
@@ -53,6 +53,27 @@ static void units_to_spare_die(void **state) {
         assert_ok(ctx, fixture_evaluate(ctx, model, source, &e));
         assert_int_equal(e.codes.empty, 0);
         assert_int_equal(e.codes.full, 0);
+        rb_model_free(model);
+        rb_source_free(source);
+        rb_matrix_free(matrix);
+    }
+    rb_context_free(ctx);
+}
+
+/* Five large modules and small ones that are hardly there: no unit is left to be nearly the same as
+ * another one, and what was found is found from other starts, too. */
+static void units_that_are_the_same_become_one(void **state) {
+    (void)state;
+    rb_context *ctx = fixture_context();
+    for (int64_t seed = 1; seed <= 8; seed++) {
+        rb_matrix *matrix = planted(ctx, RB_GENERATOR_RFN, "D7", seed);
+        rb_source *source;
+        rb_code_check check;
+        assert_ok(ctx, rb_source_from_matrix(ctx, matrix, &source));
+        rb_model *model = fit(ctx, source, 20, RB_FLOAT32);
+        assert_ok(ctx, rb_model_check(ctx, model, source, &check));
+        assert_int_equal(check.duplicates, 0);
+        assert_in_range(living(model), 5, 14);
         rb_model_free(model);
         rb_source_free(source);
         rb_matrix_free(matrix);
@@ -182,23 +203,28 @@ static void the_estep_follows_other_options(void **state) {
     rb_context_free(ctx);
 }
 
-/* A rule that stops waits until loadings are shrunk and the prior mean has grown. */
+/* Rules that stop wait until loadings are shrunk, and beyond the trough in which the objective is
+ * then; patience counts from there. */
 static void stop_rules_wait(void **state) {
     (void)state;
     rb_context *ctx = fixture_context();
     rb_matrix *matrix = planted(ctx, RB_GENERATOR_FABIA, NULL, 1);
     rb_source *source;
     assert_ok(ctx, rb_source_from_matrix(ctx, matrix, &source));
-    rb_rfn_options options;
-    rb_fit_options run;
-    rb_model *model;
-    rb_rfn_options_default(&options);
-    rb_fit_options_default(&run);
-    run.tolerance = 0.5;
-    assert_ok(ctx,
-              rb_fit(ctx, fixture_options(ctx, "rfn", &options, &run, NULL), source, NULL, &model));
-    assert_true(rb_model_iterations(model) >= 70);
-    rb_model_free(model);
+    for (int patience = 0; patience <= 20; patience += 20) {
+        rb_rfn_options options;
+        rb_fit_options run;
+        rb_model *model;
+        rb_rfn_options_default(&options);
+        rb_fit_options_default(&run);
+        run.tolerance = 0.5;
+        run.patience = patience;
+        assert_ok(ctx, rb_fit(ctx, fixture_options(ctx, "rfn", &options, &run, NULL), source, NULL,
+                              &model));
+        assert_true(rb_model_iterations(model) >= 100 + patience);
+        assert_true(rb_model_iterations(model) < 200);
+        rb_model_free(model);
+    }
     rb_source_free(source);
     rb_matrix_free(matrix);
     rb_context_free(ctx);
@@ -207,6 +233,7 @@ static void stop_rules_wait(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(units_to_spare_die),
+        cmocka_unit_test(units_that_are_the_same_become_one),
         cmocka_unit_test(noise_does_not_kill_all),
         cmocka_unit_test(dense_codes_are_shrunk),
         cmocka_unit_test(scales_of_features_do_not_matter),

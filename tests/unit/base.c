@@ -257,6 +257,39 @@ static void every_task_once(void **state) {
     rb_context_free(ctx);
 }
 
+/* Tasks that have begun are done, the others left out. */
+struct stopping {
+    rb_context *ctx;
+    _Atomic int64_t done;
+};
+
+static void stop_task(void *arg, int64_t index, int worker) {
+    struct stopping *s = arg;
+    (void)index, (void)worker;
+    rb_context_stop(s->ctx);
+    atomic_fetch_add(&s->done, 1);
+}
+
+static void tasks_are_left_out(void **state) {
+    (void)state;
+    rb_context *ctx = fixture_context();
+    for (int threads = 1; threads <= 4; threads++) {
+        struct stopping s = {.ctx = ctx};
+        assert_ok(ctx, rb_context_set_threads(ctx, threads));
+        assert_int_equal(rb_parallel_or_stop(ctx, 1000, stop_task, &s), RB_ERROR_STOPPED);
+        assert_in_range(s.done, 1, threads);
+        rb_parallel(ctx, 1000, stop_task, &s); /* leaves none out */
+        assert_in_range(s.done, 1001, 1000 + threads);
+        rb_context_clear_stop(ctx);
+        struct tally t = {.threads = threads};
+        assert_ok(ctx, rb_parallel_or_stop(ctx, 1000, count_task, &t));
+        for (int64_t i = 0; i < 1000; i++) {
+            assert_int_equal(t.done[i], 1);
+        }
+    }
+    rb_context_free(ctx);
+}
+
 /* ---- memory and sentences ---- */
 
 static void memory(void **state) {
@@ -343,11 +376,17 @@ static void sentences(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(options_from_text), cmocka_unit_test(one_number_or_a_matrix),
-        cmocka_unit_test(refused_values),    cmocka_unit_test(defaults_are_pinned),
-        cmocka_unit_test(random_numbers),    cmocka_unit_test(random_reference),
-        cmocka_unit_test(every_task_once),   cmocka_unit_test(memory),
-        cmocka_unit_test(sentences),         cmocka_unit_test(ranges),
+        cmocka_unit_test(options_from_text),
+        cmocka_unit_test(one_number_or_a_matrix),
+        cmocka_unit_test(refused_values),
+        cmocka_unit_test(defaults_are_pinned),
+        cmocka_unit_test(random_numbers),
+        cmocka_unit_test(random_reference),
+        cmocka_unit_test(every_task_once),
+        cmocka_unit_test(memory),
+        cmocka_unit_test(tasks_are_left_out),
+        cmocka_unit_test(sentences),
+        cmocka_unit_test(ranges),
         cmocka_unit_test(memory_of_a_file),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

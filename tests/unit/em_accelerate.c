@@ -16,6 +16,7 @@ enum { TAKES_ALL, LOWERS, FAILS };
 struct toy {
     double rooms[2][SIZE]; /* a step goes from one to the other */
     double *x;             /* where the state is; the last one is positive */
+    double *positive;      /* that one */
     double given[SIZE];    /* where the last good step led */
     int moved;             /* one of the above */
     bool unsteady;         /* never steady */
@@ -30,10 +31,15 @@ static int64_t block_samples(const rb_problem *problem, const void *options) {
     return problem->n_samples;
 }
 
+static void go_to(int room) {
+    toy.x = toy.rooms[room];
+    toy.positive = &toy.x[SIZE - 1];
+}
+
 static rb_error start(rb_context *ctx, const rb_problem *problem, const void *options,
                       const rb_model *from, void **state) {
     (void)ctx, (void)problem, (void)options, (void)from;
-    toy.x = toy.rooms[0];
+    go_to(0);
     for (int k = 0; k < SIZE; k++) {
         toy.x[k] = k == SIZE - 1;
     }
@@ -70,7 +76,7 @@ static rb_error mstep(rb_context *ctx, void *state) {
         return rb_context_fail(ctx, RB_ERROR_NUMERIC, "too far");
     }
     const double *from = toy.x;
-    toy.x = toy.rooms[toy.x == toy.rooms[0]];
+    go_to(toy.x == toy.rooms[0]);
     toy.objective = moved ? -1000 : 0;
     for (int k = 0; k < SIZE; k++) {
         toy.x[k] = from[k] + rates[k] * (target[k] - from[k]);
@@ -88,14 +94,21 @@ static void objective(void *state, double *f, double *o) {
     *o = NAN;
 }
 
-static rb_error keep(void *state, rb_kept_fn fn, void *user) {
-    (void)state;
-    const rb_kept arrays[] = {
-        {"x", RB_KEPT_PARAMETER, RB_KEPT_FLOAT64, SIZE - 1, 1, 1, toy.x, 0, 0},
-        {"positive", RB_KEPT_POSITIVE, RB_KEPT_FLOAT64, 1, 1, 1, &toy.x[SIZE - 1], 0, 0},
-    };
-    rb_error err = fn(user, &arrays[0]);
-    return err ? err : fn(user, &arrays[1]);
+enum { DIM_FREE = 1 };
+
+static const rb_field fields[] = {
+    {"x", offsetof(struct toy, x), RB_FIELD_POINTER, RB_KEPT_FLOAT64, DIM_FREE, RB_DIM_ONE,
+     RB_KEPT_PARAMETER},
+    {"positive", offsetof(struct toy, positive), RB_FIELD_POINTER, RB_KEPT_FLOAT64, RB_DIM_ONE,
+     RB_DIM_ONE, RB_KEPT_POSITIVE},
+    {0},
+};
+
+static const rb_part parts[] = {{RB_PART_PARAMETERS, fields, 0}, {0}};
+
+static void shape_of(const rb_problem *problem, const void *options, rb_shape *shape) {
+    (void)problem, (void)options;
+    shape->dims[DIM_FREE] = SIZE - 1;
 }
 
 static void settle(rb_context *ctx, void *state) {
@@ -140,7 +153,10 @@ static rb_model *run(int accelerate, int64_t iterations, double tolerance) {
     method.end = end;
     method.mstep = mstep;
     method.objective = objective;
-    method.keep = keep;
+    method.parts = parts;
+    method.shape = shape_of;
+    method.engines = NULL;
+    method.survey_end = NULL;
     method.settle = settle;
     method.steady = steady;
     method.store = store;

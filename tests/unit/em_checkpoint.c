@@ -532,7 +532,6 @@ static void needs_a_method_that_can(void **state) {
     struct problem *p = *state;
     rb_method other = *rb_context_method(p->ctx, 0);
     other.name = "other";
-    other.keep = NULL;
     other.parts = NULL;
     other.survey = never;
     assert_ok(p->ctx, rb_context_add_method(p->ctx, &other));

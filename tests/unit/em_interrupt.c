@@ -306,7 +306,6 @@ static void without_a_list_there_is_no_model(void **state) {
     rb_method other = *rb_context_method(p->ctx, 0);
     rb_model *model;
     other.name = "other";
-    other.keep = NULL;
     other.parts = NULL;
     assert_ok(p->ctx, rb_context_add_method(p->ctx, &other));
     rb_model_free(fit_for(p, 4));
@@ -315,6 +314,41 @@ static void without_a_list_there_is_no_model(void **state) {
                             p->source, NULL, &model),
                      RB_ERROR_STOPPED);
     assert_null(model);
+}
+
+/* An M-step that is asked to stop while it is at work leaves the rest undone, and the iteration
+ * with it. */
+static rb_context *asked;
+static int64_t msteps_left;
+
+static rb_error stop_in_mstep(rb_context *ctx, void *state) {
+    if (msteps_left-- == 0) {
+        rb_context_stop(asked);
+    }
+    return rb_context_method(ctx, 0)->mstep(ctx, state);
+}
+
+static void an_mstep_is_cut(void **state) {
+    struct problem *p = *state;
+    rb_method other = *rb_context_method(p->ctx, 0);
+    other.name = "other";
+    other.mstep = stop_in_mstep;
+    asked = p->ctx;
+    assert_ok(p->ctx, rb_context_add_method(p->ctx, &other));
+    for (int full = 0; full < 2; full++) {
+        rb_model *whole = fit_for(p, 2), *model;
+        prepare(p, 0);
+        msteps_left = 2;
+        assert_ok(p->ctx, rb_fit(p->ctx, fixture_options(p->ctx, "other", &p->rfn, &p->fit, NULL),
+                                 p->source, NULL, &model));
+        assert_int_equal(model->iterations, 2);
+        assert_int_equal(rb_model_status(model), RB_STATUS_STOPPED);
+        assert_same_array(model, whole, "loadings");
+        assert_same_array(model, whole, "noise");
+        rb_model_free(model);
+        rb_model_free(whole);
+        p->rfn.noise = RB_RFN_PSI_FULL;
+    }
 }
 
 static rb_error take(void *user, int64_t first, const rb_matrix *rows) {
@@ -442,6 +476,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(so_does_one_that_holds_codes, setup, teardown),
         cmocka_unit_test_setup_teardown(so_does_expectation_truncation, setup, teardown),
         cmocka_unit_test_setup_teardown(a_checkpoint_goes_on_from_any_block, setup, teardown),
+        cmocka_unit_test_setup_teardown(an_mstep_is_cut, setup, teardown),
         cmocka_unit_test_setup_teardown(an_earlier_restart_is_a_result, setup, teardown),
         cmocka_unit_test_setup_teardown(without_a_list_there_is_no_model, setup, teardown),
         cmocka_unit_test_setup_teardown(so_do_all_uses_of_a_model, setup, teardown),

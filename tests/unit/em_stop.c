@@ -177,7 +177,6 @@ static void needs_to_know_the_parameters(void **state) {
     struct problem *p = *state;
     rb_method other = *rb_context_method(p->ctx, 0);
     other.name = "other";
-    other.keep = NULL;
     other.parts = NULL;
     assert_ok(p->ctx, rb_context_add_method(p->ctx, &other));
     rb_model *model;

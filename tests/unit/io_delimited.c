@@ -2,6 +2,8 @@
 #include "../options.h"
 #include "io_test.h"
 
+#include <pthread.h>
+
 /* What a text is read as. Values row by row; names "a|b", NULL: none. */
 struct example {
     const char *text;
@@ -240,6 +242,62 @@ static void every_failed_allocation_is_reported(void **state) {
     fail_every_allocation("a.csv");
 }
 
+/* ---- a request to stop ---- */
+
+static double asked_at;
+
+static void *ask(void *user) {
+    (void)user;
+    usleep(10000);
+    asked_at = rb_seconds();
+    rb_context_stop(ctx);
+    return NULL;
+}
+
+static void a_large_file_can_be_left(void **state) {
+    enum { ROWS = 20000, COLUMNS = 500 };
+    (void)state;
+    FILE *file = fopen("large.csv", "w");
+    assert_non_null(file);
+    for (int i = 0; i < ROWS; i++) {
+        for (int j = 0; j < COLUMNS; j++) {
+            fputs(j + 1 < COLUMNS ? "1.25," : "1.25\n", file);
+        }
+    }
+    fclose(file);
+    rb_matrix *m;
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, ask, NULL), 0);
+    assert_int_equal(rb_read(ctx, "large.csv", NULL, &m), RB_ERROR_STOPPED);
+    double left_at = rb_seconds();
+    pthread_join(thread, NULL);
+    assert_null(m);
+    assert_true(left_at - asked_at < 0.5);
+    rb_context_clear_stop(ctx);
+}
+
+/* The request is there before anything is read. */
+static void other_formats_can_be_left(void **state) {
+    static const char *const paths[] = {"a.csv", "a.csv.gz", "a.npy", "a.h5", "a.mtx"};
+    enum { N = 600, M = 600 };
+    (void)state;
+    static double values[N * M];
+    rb_matrix *m, *again;
+    rb_source *source;
+    put_text("a.mtx", "%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 1\n");
+    assert_int_equal(rb_matrix_dense(ctx, RB_FLOAT64, N, M, values, M, 1, &m), RB_OK);
+    assert_int_equal(rb_source_from_matrix(ctx, m, &source), RB_OK);
+    for (int i = 0; i < 5; i++) {
+        assert_int_equal(i < 4 ? rb_write(ctx, source, paths[i]) : RB_OK, RB_OK);
+        rb_context_stop(ctx);
+        assert_int_equal(rb_read(ctx, paths[i], NULL, &again), RB_ERROR_STOPPED);
+        assert_null(again);
+        rb_context_clear_stop(ctx);
+    }
+    rb_source_free(source);
+    rb_matrix_free(m);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, enter, leave)
 
 int main(void) {
@@ -255,6 +313,8 @@ int main(void) {
         TEST(utf16_is_named),
         TEST(long_lines_and_many_rows_are_read),
         TEST(every_failed_allocation_is_reported),
+        TEST(a_large_file_can_be_left),
+        TEST(other_formats_can_be_left),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,65 @@
+/* Units to spare that have become the same: one of them takes the loadings of both.
+ *
+ * Where there are more units than causes two may share one, with codes that are nearly proportional
+ * and loadings that are, too. Neither explains little, so that shrinking lets none of them die, and
+ * what each has differs from seed to seed. With codes that are proportional
+ *
+ *     W_a mu_a + W_b mu_b = (W_a + W_b |mu_b| / |mu_a|) mu_a
+ *
+ * so that nothing is lost. What is left of the other unit is the prior, in which it dies or finds
+ * something of its own.
+ */
+#include "fit.h"
+
+#include <math.h>
+
+enum { FIRST_ITERATION = 70, LAST_ITERATION = 100, EVERY = 10 };
+static const double THE_SAME = 0.98;
+
+static bool is_due(const rfn_setup *setup, const rfn_progress *progress, const rfn_codes *codes) {
+    int64_t iteration = progress->iteration / rfn_msteps_an_iteration(setup);
+    return setup->options.sparse_loadings > 0 && !setup->warm && codes->filled && !progress->last &&
+           iteration >= FIRST_ITERATION && iteration <= LAST_ITERATION && iteration % EVERY == 0;
+}
+
+/* The cosine of the loadings of two units, features in units of their noise. */
+static double likeness(const rfn_parameters *parameters, int64_t a, int64_t b) {
+    rb_dense w = parameters->loadings;
+    double xx = 0, xy = 0, yy = 0;
+    for (int64_t k = 0; k < w.rows; k++) {
+        double x = rb_dense_get(w, k, a), y = rb_dense_get(w, k, b);
+        double weight = 1 / parameters->noise[k];
+        xx += weight * x * x;
+        xy += weight * x * y;
+        yy += weight * y * y;
+    }
+    return xy / sqrt(xx * yy);
+}
+
+static void merge(rb_dense w, rb_dense codes, int64_t a, int64_t b, double proportion) {
+    for (int64_t k = 0; k < w.rows; k++) {
+        rb_dense_set(w, k, a, rb_dense_get(w, k, a) + proportion * rb_dense_get(w, k, b));
+        rb_dense_set(w, k, b, 0);
+    }
+    rb_dense_zero(rb_dense_rows(codes, b, 1));
+}
+
+void rfn_merge_units(rb_context *ctx, const rfn_setup *setup, const rfn_progress *progress,
+                     rfn_codes *codes, rb_dense products, rfn_parameters *parameters) {
+    if (!is_due(setup, progress, codes)) {
+        return;
+    }
+    rb_dense mu = codes->values;
+    rb_gemm_lower(ctx, 1, mu, RB_PLAIN, mu, RB_TRANSPOSED, 0, products);
+    for (int64_t b = 1; b < mu.rows; b++) {
+        double yy = rb_dense_get(products, b, b);
+        for (int64_t a = 0; a < b; a++) {
+            double xx = rb_dense_get(products, a, a);
+            if (rb_dense_get(products, b, a) > THE_SAME * sqrt(xx * yy) &&
+                likeness(parameters, a, b) > THE_SAME) {
+                merge(parameters->loadings, mu, a, b, sqrt(yy / xx));
+                break;
+            }
+        }
+    }
+}
