@@ -131,7 +131,7 @@ RB_API rb_error rb_source_read_into(rb_context *context, rb_source *source, rb_t
 
 /* A source is asked by one thread at a time. Callbacks and what is in memory are asked by the
  * thread that called the library; of HDF5 files another thread reads the next block while a call
- * works on this one, where the context has more than one thread. No call leaves it reading behind. */
+ * works on this one, where the context has more than one thread. No call leaves it reading. */
 
 /* Frees the source and closes its file. NULL is accepted. */
 RB_API void rb_source_free(rb_source *source);
