@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { DATA_SETS = 9, MOST_INSTANCES = 100, CURVES = 4, EVALUATIONS = 1000 };
+enum { DATA_SETS = 9, MAX_INSTANCES = 100, CURVES = 4, EVALUATIONS = 1000 };
 enum { NEVER = EVALUATIONS + 1 };
 
 /* What is compared, and the mean over all fits of F less that of the first one's end. */
@@ -32,9 +32,9 @@ static curve curves[CURVES] = {
 };
 
 /* Of all fits with one data set, or all. */
-struct figures {
+struct metrics {
     int count;
-    double reached[CURVES][DATA_SETS * MOST_INSTANCES], gain[CURVES];
+    double reached[CURVES][DATA_SETS * MAX_INSTANCES], gain[CURVES];
 };
 
 static double worst_fall;
@@ -66,7 +66,7 @@ static double evaluations_until(const double *f, double target) {
     return NEVER;
 }
 
-static void run_instance(rb_context *ctx, int dataset, int64_t seed, struct figures *figures) {
+static void run_instance(rb_context *ctx, int dataset, int64_t seed, struct metrics *metrics) {
     static double f[EVALUATIONS];
     rb_options *data = bench_options(ctx, NULL, rb_biclusters_group(), "dataset=D%d seed=%lld",
                                      dataset + 1, (long long)seed);
@@ -79,13 +79,13 @@ static void run_instance(rb_context *ctx, int dataset, int64_t seed, struct figu
     for (int c = 0; c < CURVES; c++) {
         fit(ctx, source, &curves[c], seed, f);
         target = c == 0 ? f[EVALUATIONS - 1] : target;
-        figures->reached[c][figures->count] = evaluations_until(f, target);
-        figures->gain[c] += f[EVALUATIONS - 1] - target;
+        metrics->reached[c][metrics->count] = evaluations_until(f, target);
+        metrics->gain[c] += f[EVALUATIONS - 1] - target;
         for (int t = 0; t < EVALUATIONS; t++) {
             curves[c].mean[t] += f[t] - target;
         }
     }
-    figures->count++;
+    metrics->count++;
     rb_source_free(source);
     rb_matrix_free(matrix);
 }
@@ -95,7 +95,7 @@ static int ascending(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-static void print_row(const char *name, struct figures *f) {
+static void print_row(const char *name, struct metrics *f) {
     printf("| %-4s |", name);
     for (int c = 1; c < CURVES; c++) {
         double *reached = f->reached[c];
@@ -108,7 +108,7 @@ static void print_row(const char *name, struct figures *f) {
     fflush(stdout);
 }
 
-static void add_figures(struct figures *all, const struct figures *some) {
+static void add_metrics(struct metrics *all, const struct metrics *some) {
     for (int c = 0; c < CURVES; c++) {
         for (int i = 0; i < some->count; i++) {
             all->reached[c][all->count + i] = some->reached[c][i];
@@ -135,10 +135,10 @@ static bool draw(const char *path) {
 
 int main(int argc, char **argv) {
     choose_blas_kernels(argv);
-    static struct figures all, some;
+    static struct metrics all, some;
     int instances = argc > 1 ? atoi(argv[1]) : 2;
-    if (instances < 1 || instances > MOST_INSTANCES) {
-        fprintf(stderr, "usage: acceleration [INSTANCES, 1 to %d [PICTURE.png]]\n", MOST_INSTANCES);
+    if (instances < 1 || instances > MAX_INSTANCES) {
+        fprintf(stderr, "usage: acceleration [INSTANCES, 1 to %d [PICTURE.png]]\n", MAX_INSTANCES);
         return 2;
     }
     rb_context *ctx;
@@ -154,11 +154,11 @@ int main(int argc, char **argv) {
         rb_version(), instances, EVALUATIONS);
     for (int dataset = 0; dataset < DATA_SETS; dataset++) {
         char name[8];
-        some = (struct figures){0};
+        some = (struct metrics){0};
         for (int64_t seed = 1; seed <= instances; seed++) {
             run_instance(ctx, dataset, seed, &some);
         }
-        add_figures(&all, &some);
+        add_metrics(&all, &some);
         snprintf(name, sizeof name, "D%d", dataset + 1);
         print_row(name, &some);
     }

@@ -40,7 +40,7 @@ static void compare(rb_context *ctx, rb_source *source, int64_t size) {
     }
     printf("    batches of %5lld  %8.0f ms, all at once %8.0f ms, ratio %.2f (%.2f to %.2f)\n",
            (long long)size, 1e3 * bench_median(&batches), 1e3 * bench_median(&full),
-           bench_median(&ratios), bench_least(&ratios), bench_most(&ratios));
+           bench_median(&ratios), bench_min(&ratios), bench_max(&ratios));
 }
 
 void bench_batches(rb_context *ctx, const char *letters) {

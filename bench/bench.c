@@ -14,7 +14,7 @@ double bench_now(void) {
 }
 
 void bench_add(bench_times *times, double seconds) {
-    if (times->count < BENCH_MOST_TIMES) {
+    if (times->count < BENCH_MAX_TIMES) {
         times->seconds[times->count++] = seconds;
     }
 }
@@ -29,13 +29,13 @@ static double quantile(const bench_times *times, double share) {
     if (times->count == 0) {
         return NAN;
     }
-    double sorted[BENCH_MOST_TIMES];
+    double sorted[BENCH_MAX_TIMES];
     memcpy(sorted, times->seconds, (size_t)times->count * sizeof *sorted);
     qsort(sorted, (size_t)times->count, sizeof *sorted, ascending);
     return sorted[(int)(share * (times->count - 1))];
 }
 
-double bench_least(const bench_times *times) {
+double bench_min(const bench_times *times) {
     return quantile(times, 0);
 }
 
@@ -43,7 +43,7 @@ double bench_median(const bench_times *times) {
     return quantile(times, 0.5);
 }
 
-double bench_most(const bench_times *times) {
+double bench_max(const bench_times *times) {
     return quantile(times, 1);
 }
 

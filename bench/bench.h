@@ -4,18 +4,18 @@
 
 #include <rarebit/rarebit.h>
 
-enum { BENCH_MOST_TIMES = 4096 };
+enum { BENCH_MAX_TIMES = 4096 };
 
 /* Times of one thing, in seconds. */
 typedef struct bench_times {
     int count;
-    double seconds[BENCH_MOST_TIMES];
+    double seconds[BENCH_MAX_TIMES];
 } bench_times;
 
 void bench_add(bench_times *times, double seconds);
-double bench_least(const bench_times *times);
+double bench_min(const bench_times *times);
 double bench_median(const bench_times *times);
-double bench_most(const bench_times *times);
+double bench_max(const bench_times *times);
 double bench_now(void);
 
 /* Uniform in [0, 1) and roughly normal (sum of four uniforms, variance 1); the same in each run. */
@@ -25,7 +25,7 @@ double bench_normal(uint64_t *state);
 /* Memory, or the end of the program. */
 void *bench_take(size_t count, size_t size);
 
-/* Stops the program with the context's sentence when a call failed. */
+/* Stops the program with the context's message when a call failed. */
 void bench_check(const rb_context *ctx, rb_error error);
 
 /* n x m normal numbers in float32, the same in each run. */

@@ -47,7 +47,7 @@ static double fit(rb_context *ctx, rb_source *source, const char *estep, int64_t
 static void print_ratio(const char *name, const bench_times *with, const bench_times *ratios,
                         const char *unit) {
     printf("    %-22s %9.1f ms %s, ratio %.2f (%.2f to %.2f)\n", name, 1e3 * bench_median(with),
-           unit, bench_median(ratios), bench_least(ratios), bench_most(ratios));
+           unit, bench_median(ratios), bench_min(ratios), bench_max(ratios));
     fflush(stdout);
 }
 

@@ -1,4 +1,4 @@
-/* Expectation truncation, through the public interface only: microseconds a sample and iteration,
+/* Expectation truncation, through the public interface only: microseconds per sample and iteration,
  * all samples in use, against its two products of samples and fields (b = W'y and sum <s> y') at
  * the speed of a large matrix product; and how encoding, the E-step alone, grows with samples and
  * causes. */
@@ -107,7 +107,7 @@ static void run_case(rb_context *ctx, const struct et_case *c, bench_peaks *peak
            "%5.2f of the products",
            c->method, (long long)c->n, (long long)c->d, (long long)c->units,
            (long long)c->candidates, (long long)c->max_active, c->temperature, 1e6 * median / n,
-           1e6 * bench_least(&times) / n, 1e6 * bench_most(&times) / n, bench_median(&ratios));
+           1e6 * bench_min(&times) / n, 1e6 * bench_max(&times) / n, bench_median(&ratios));
     if (c->limit > 0) {
         printf("; at most %g wanted", c->limit);
     }

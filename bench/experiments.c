@@ -1,4 +1,4 @@
-/* `./run experiments`: the experiments of Luecke and Eggert (2010), their figures beside ours. */
+/* `./run experiments`: the experiments of Luecke and Eggert (2010), their metrics beside ours. */
 #include "experiments.h"
 #include "../tool/blas_choice.h"
 

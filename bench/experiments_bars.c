@@ -179,7 +179,7 @@ struct worker {
     int64_t first, step;
     struct outcome *outcomes;
     rb_error err;
-    char sentence[1024];
+    char message[1024];
     pthread_t thread;
 };
 
@@ -188,7 +188,7 @@ static void *work(void *arg) {
     rb_context *ctx;
     w->err = rb_context_new(&ctx);
     if (w->err) {
-        snprintf(w->sentence, sizeof w->sentence, "out of memory");
+        snprintf(w->message, sizeof w->message, "out of memory");
         return NULL;
     }
     w->err = rb_context_set_threads(ctx, 1);
@@ -196,7 +196,7 @@ static void *work(void *arg) {
          t += w->step) {
         w->err = run_trial(ctx, w->experiment, w->options, t, &w->outcomes[t]);
     }
-    snprintf(w->sentence, sizeof w->sentence, "%s", rb_context_error(ctx));
+    snprintf(w->message, sizeof w->message, "%s", rb_context_error(ctx));
     rb_context_free(ctx);
     return NULL;
 }
@@ -224,7 +224,7 @@ static int run_trials(const struct experiment *e, const experiment_options *opti
     for (int t = 0; t < started; t++) {
         pthread_join(workers[t].thread, NULL);
         if (workers[t].err && !status) {
-            report_error("%s", workers[t].sentence);
+            report_error("%s", workers[t].message);
             status = STATUS_FAILED;
         }
     }

@@ -5,13 +5,13 @@
 
 #include <time.h>
 
-enum { SAMPLES = 1000, ITERATIONS = 6, MOST = 12, LINES = 6 };
+enum { SAMPLES = 1000, ITERATIONS = 6, MAX = 12, LINES = 6 };
 
 /* One line of the figure: ET(H', gamma), and the numbers of causes; 0: as many as there are. */
 struct line {
     const char *name;
     int64_t candidates, max_active;
-    int64_t causes[MOST]; /* 0 ends them */
+    int64_t causes[MAX]; /* 0 ends them */
 };
 
 static const struct line lines[LINES] = {
@@ -48,7 +48,7 @@ static rb_error new_options(rb_context *ctx, const struct line *line, int64_t ca
 
 /* Seconds that the processor spent between one iteration's end and the next. */
 struct watch {
-    double before, least; /* before: of the last end; below 0: none yet */
+    double before, min; /* before: of the last end; below 0: none yet */
 };
 
 static rb_error on_progress(const rb_progress *progress, void *user) {
@@ -58,8 +58,8 @@ static rb_error on_progress(const rb_progress *progress, void *user) {
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
     double seconds = (double)now.tv_sec + 1e-9 * (double)now.tv_nsec,
            spent = seconds - watch->before;
-    if (watch->before >= 0 && (watch->least < 0 || spent < watch->least)) {
-        watch->least = spent;
+    if (watch->before >= 0 && (watch->min < 0 || spent < watch->min)) {
+        watch->min = spent;
     }
     watch->before = seconds;
     return interrupted() ? RB_ERROR_INTERRUPTED : RB_OK;
@@ -77,7 +77,7 @@ static rb_error measure(rb_context *ctx, const struct line *line, int64_t causes
     rb_options_free(how);
     rb_context_on_progress(ctx, NULL, NULL);
     rb_model_free(model);
-    *seconds = watch.least;
+    *seconds = watch.min;
     return err;
 }
 
@@ -85,7 +85,7 @@ static rb_error measure(rb_context *ctx, const struct line *line, int64_t causes
 static rb_error measure_line(rb_context *ctx, const struct line *line, rb_source *source, double *x,
                              double *y, int64_t *count) {
     *count = 0;
-    for (int i = 0; i < MOST && line->causes[i] && !interrupted(); i++) {
+    for (int i = 0; i < MAX && line->causes[i] && !interrupted(); i++) {
         double seconds = 0;
         rb_error err = measure(ctx, line, line->causes[i], source, &seconds);
         if (err) {
@@ -103,7 +103,7 @@ static rb_error measure_line(rb_context *ctx, const struct line *line, rb_source
 
 static rb_error measure_lines(rb_context *ctx, const experiment_options *options,
                               rb_source *source) {
-    double x[LINES][MOST], y[LINES][MOST];
+    double x[LINES][MAX], y[LINES][MAX];
     rb_plot_line drawn[LINES];
     rb_options *plot = NULL;
     rb_error err = experiments_options_new(ctx, NULL, rb_plot_group(), &plot);

@@ -54,7 +54,7 @@ static void compare(rb_context *ctx, rb_source *source, const struct variant *va
     }
     printf("    %-26s %8.1f ms, without %8.1f ms, ratio %.3f (%.3f to %.3f)\n", variant->name,
            1e3 * bench_median(&with), 1e3 * bench_median(&plain), bench_median(&ratios),
-           bench_least(&ratios), bench_most(&ratios));
+           bench_min(&ratios), bench_max(&ratios));
 }
 
 void bench_regularisers(rb_context *ctx, const char *letters) {

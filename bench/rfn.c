@@ -47,15 +47,15 @@ static void make_dense(rb_context *ctx, const struct rfn_case *c, struct data *d
 static void make_sparse(rb_context *ctx, const struct rfn_case *c, struct data *data) {
     uint64_t random = 3;
     int64_t gap = (int64_t)(2 / c->density) - 1;
-    size_t room = (size_t)(c->n * c->m * c->density * 1.5);
-    data->values = bench_take(room, sizeof *data->values);
-    data->columns = bench_take(room, sizeof *data->columns);
+    size_t capacity = (size_t)(c->n * c->m * c->density * 1.5);
+    data->values = bench_take(capacity, sizeof *data->values);
+    data->columns = bench_take(capacity, sizeof *data->columns);
     data->starts = bench_take((size_t)c->n + 1, sizeof *data->starts);
     int64_t e = 0, column = -1;
     for (int64_t i = 0; i < c->n; i++, column -= c->m) {
         data->starts[i] = e;
         while ((column += 1 + (int64_t)(bench_uniform(&random) * (double)gap)) < c->m &&
-               e < (int64_t)room) {
+               e < (int64_t)capacity) {
             data->columns[e] = (int32_t)column;
             data->values[e++] = (float)(1 + bench_normal(&random));
         }
@@ -151,7 +151,7 @@ static void print_case(const struct rfn_case *c, const struct result *r, const b
                (long long)c->units, 1e-9 * r->by_units, c->units <= c->m ? "*" : " ",
                1e-9 * r->by_features, c->units <= c->m ? " " : "*", many ? BENCH_THREADS : 1);
         printf("%9.3f ms (%.3f to %.3f)  %6.1f GFLOP/s  time/(F/peak) %5.2f, of rounds %5.2f",
-               1e3 * seconds, 1e3 * bench_least(&r->times[many]), 1e3 * bench_most(&r->times[many]),
+               1e3 * seconds, 1e3 * bench_min(&r->times[many]), 1e3 * bench_max(&r->times[many]),
                1e-9 * r->used / seconds, seconds * 1e9 * peaks->gemm[many] / r->used,
                bench_median(&r->ratios[many]));
         if (many) {

@@ -1,7 +1,7 @@
 /* The RFN and RFNn rows of the paper's tables (Clevert et al. 2015, supplement), ours beside them.
  *
  * Sparseness must be within 2 points. Reconstruction and covariance error: the distance of our mean
- * from the interval [table, table + 1) (the published figures look truncated) may be at most the
+ * from the interval [table, table + 1) (the published metrics look truncated) may be at most the
  * largest of 6 %, 1.5 units and 3 standard errors of our mean. Exit code 1 when a row misses.
  */
 #include "tables.h"
@@ -55,7 +55,7 @@ void stop_on_error(rb_context *context, rb_error err) {
     }
 }
 
-/* One instance of one row: data, fit, figures. */
+/* One instance of one row: data, fit, metrics. */
 static rb_metrics *run_instance(rb_context *context, const struct row *row, int64_t seed) {
     rb_options *data =
         bench_options(context, NULL, rb_biclusters_group(), "dataset=%s rest-sd=%g seed=%lld",
@@ -89,7 +89,7 @@ static bool near_table(struct mean ours, double table, int count) {
 }
 
 static bool run_row(rb_context *context, const struct row *row, int instances) {
-    double sp[MOST_INSTANCES], er[MOST_INSTANCES], co[MOST_INSTANCES];
+    double sp[MAX_INSTANCES], er[MAX_INSTANCES], co[MAX_INSTANCES];
     for (int i = 0; i < instances; i++) {
         rb_metrics *e = run_instance(context, row, i + 1);
         sp[i] = 100 * rb_metrics_get(e, "sparseness");
@@ -129,8 +129,8 @@ int main(int argc, char **argv) {
     bool sparse = argc > 2 && strcmp(argv[1], "--preset") == 0 && strcmp(argv[2], "sparse") == 0;
     const char *count = argv[sparse ? 3 : 1];
     int instances = count ? atoi(count) : sparse ? 20 : 10;
-    if (instances < 1 || instances > MOST_INSTANCES) {
-        fprintf(stderr, "usage: tables [--preset sparse] [INSTANCES, 1 to %d]\n", MOST_INSTANCES);
+    if (instances < 1 || instances > MAX_INSTANCES) {
+        fprintf(stderr, "usage: tables [--preset sparse] [INSTANCES, 1 to %d]\n", MAX_INSTANCES);
         return 2;
     }
     rb_context *context;

@@ -6,14 +6,14 @@
 
 #include <rarebit/rarebit.h>
 
-enum { MOST_INSTANCES = 100 };
+enum { MAX_INSTANCES = 100 };
 
 struct mean {
     double mean, sd;
 };
 
 struct mean mean_of(const double *values, int count);
-/* Prints the context's sentence and ends the program. */
+/* Prints the context's message and ends the program. */
 void stop_on_error(rb_context *context, rb_error err);
 
 /* tables_sparse.c: the preset sparse against the paper's rows; the exit code. */

@@ -2,7 +2,7 @@
  * 2015, supplement, tables S5 to S10).
  *
  * A row is better when the sparseness is at least the paper's less 1 point, and reconstruction and
- * covariance error are both lower. The published figures look truncated: a 0 is anything below 1,
+ * covariance error are both lower. The published metrics look truncated: a 0 is anything below 1,
  * and ours is then called equal when it is below 1 too. `recovery`: consensus score of as many
  * modules, by FABIA's rule, as were planted, for the preset and for 1000 iterations of newton.
  */
@@ -88,8 +88,8 @@ static const struct table tables[] = {
 };
 
 struct outcome {
-    double sp[MOST_INSTANCES], er[MOST_INSTANCES], co[MOST_INSTANCES];
-    double recovery[MOST_INSTANCES], newton_recovery[MOST_INSTANCES];
+    double sp[MAX_INSTANCES], er[MAX_INSTANCES], co[MAX_INSTANCES];
+    double recovery[MAX_INSTANCES], newton_recovery[MAX_INSTANCES];
 };
 
 struct data {

@@ -1,5 +1,5 @@
 /* Fuzz target: checkpoints. The input changes values, arrays and attributes of a sound one, and the
- * fit goes on from it: it is refused with a sentence, or ends with a model whose numbers are
+ * fit goes on from it: it is refused with a message, or ends with a model whose numbers are
  * finite. A damaged container is HDF5's own to survive. */
 #include "../tests/options.h"
 #include "driver/read.h"
@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { SAMPLES = 12, FEATURES = 4, UNITS = 2, ITERATIONS = 6, RESTARTS = 3, MOST = 32 };
+enum { SAMPLES = 12, FEATURES = 4, UNITS = 2, ITERATIONS = 6, RESTARTS = 3, MAX = 32 };
 
 struct input {
     const uint8_t *data;
@@ -227,10 +227,10 @@ static void change_values(rb_context *ctx, rb_h5 *file, const char *path, struct
 
 /* Another array, or none. */
 static void replace(rb_h5 *file, const char *path, struct input *in) {
-    double values[MOST];
-    int64_t numbers[MOST];
-    const char *texts[MOST];
-    int kind = take(in) % 6, count = take(in) % MOST;
+    double values[MAX];
+    int64_t numbers[MAX];
+    const char *texts[MAX];
+    int kind = take(in) % 6, count = take(in) % MAX;
     for (int i = 0; i < count; i++) {
         values[i] = take_value(in);
         numbers[i] = take_number(in);

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { MOST = 32 };
+enum { MAX = 32 };
 
 /* What is left of the input; after its end there are zeros. */
 struct input {
@@ -35,9 +35,9 @@ static int64_t take_number(struct input *in) {
 static void put_numbers(rb_h5 *file, const char *path, struct input *in) {
     const hid_t types[] = {H5T_STD_I8LE,  H5T_STD_I16LE,  H5T_STD_I32LE,  H5T_STD_I64LE,
                            H5T_STD_U64BE, H5T_IEEE_F32LE, H5T_IEEE_F64BE, H5T_STD_B8LE};
-    int64_t values[MOST] = {0};
+    int64_t values[MAX] = {0};
     int how = take(in);
-    hsize_t shape[2] = {(hsize_t)(take(in) % MOST), 1};
+    hsize_t shape[2] = {(hsize_t)(take(in) % MAX), 1};
     int rank = how & 8 ? 2 : how & 16 ? 0 : 1;
     if (rank == 2 && shape[0] % 2 == 0) {
         shape[0] /= 2;
@@ -58,14 +58,14 @@ static void put_numbers(rb_h5 *file, const char *path, struct input *in) {
 
 /* Up to MOST names of two letters, many of them alike; or numbers in their place. */
 static void put_names(rb_h5 *file, const char *path, struct input *in) {
-    char text[MOST][4];
-    const char *names[MOST];
+    char text[MAX][4];
+    const char *names[MAX];
     int count = take(in);
     if (count >= 128) {
         put_numbers(file, path, in);
         return;
     }
-    for (int i = 0; i < count % MOST; i++) {
+    for (int i = 0; i < count % MAX; i++) {
         int letters = take(in);
         text[i][0] = (char)('A' + letters % 4);
         text[i][1] = letters & 64 ? '-' : '\0';
@@ -73,7 +73,7 @@ static void put_names(rb_h5 *file, const char *path, struct input *in) {
         text[i][3] = '\0';
         names[i] = text[i];
     }
-    rb_h5_put_texts(file, path, count % MOST, names);
+    rb_h5_put_texts(file, path, count % MAX, names);
 }
 
 static void set_shape(rb_h5 *file, const char *path, const char *name, struct input *in) {
@@ -174,7 +174,7 @@ static void put_content(rb_h5 *file, struct input *in) {
     }
 }
 
-/* A column is as many texts as names, or a sentence. */
+/* A column is as many texts as names, or a message. */
 static void read_columns(rb_context *ctx, const char *path) {
     for (size_t c = 0; c < sizeof columns / sizeof *columns; c++) {
         rb_names *names, *texts;

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { FEATURES = 3, UNITS = 2, INPUT = 4, MOST = 16 };
+enum { FEATURES = 3, UNITS = 2, INPUT = 4, MAX = 16 };
 
 struct input {
     const uint8_t *data;
@@ -104,9 +104,9 @@ static const char *const owners[] = {"/", "preprocess", "attributes"};
 #define PICK(list, in) (list)[(size_t)take(in) % (sizeof(list) / sizeof *(list))]
 
 static void change(rb_h5 *file, struct input *in) {
-    double values[MOST];
-    int64_t numbers[MOST];
-    const char *texts[MOST];
+    double values[MAX];
+    int64_t numbers[MAX];
+    const char *texts[MAX];
     int what = take(in);
     if (what % 3 == 0) { /* an attribute */
         const char *owner = PICK(owners, in), *name = PICK(attributes, in);
@@ -118,7 +118,7 @@ static void change(rb_h5 *file, struct input *in) {
         return;
     }
     const char *path = PICK(objects, in);
-    int count = take(in) % MOST;
+    int count = take(in) % MAX;
     for (int i = 0; i < count; i++) {
         values[i] = take_value(in);
         numbers[i] = (int64_t)take_number(in);

@@ -18,7 +18,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     snprintf(path, sizeof path, "/proc/self/fd/%d", file);
     if (rb_sound_decode(ctx, path, &sound)) {
         if (sound.values || !rb_context_error(ctx)[0]) {
-            abort(); /* a sound beside an error, or an error without a sentence */
+            abort(); /* a sound beside an error, or an error without a message */
         }
     } else {
         if (sound.rate < 1 || sound.count < 1) {

@@ -1,4 +1,4 @@
-/* The registry: the only place that knows all methods. One line a method. */
+/* The registry: the only place that knows all methods. One line per method. */
 #include "base/base.h"
 #include "et/et.h"
 #include "linalg/linalg.h"

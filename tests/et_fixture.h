@@ -8,7 +8,7 @@
 #include "et/et.h"
 #include "et/fit.h"
 
-enum { MOST_N = 16, MOST_D = 12, MOST_H = 12, MODELS = 5 };
+enum { MAX_N = 16, MAX_D = 12, MAX_H = 12, MODELS = 5 };
 
 static const struct {
     const char *method;

@@ -25,7 +25,7 @@ static inline rb_context *fixture_context(void) {
     return ctx;
 }
 
-/* Fails the test with the context's sentence. */
+/* Fails the test with the context's message. */
 static inline void assert_ok(rb_context *ctx, rb_error err) {
     if (err) {
         fail_msg("%s: %s", rb_error_name(err), rb_context_error(ctx));

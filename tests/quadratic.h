@@ -1,6 +1,6 @@
 /* A quadratic program by a general solver, to compare with: minimise 1/2 x'Hx - q'x over x >= 0, H
  * positive definite and dense, by the predictor-corrector interior point method of Mehrotra (1992).
- * Needs room for two more matrices of the size of H. */
+ * Needs memory for two more matrices of the size of H. */
 #ifndef QUADRATIC_H
 #define QUADRATIC_H
 
@@ -39,13 +39,13 @@ static inline void quadratic_step(quadratic *p) {
 }
 
 /* How far x and z can go and stay above 0. */
-static inline double quadratic_room(const quadratic *p) {
-    double room = 1;
+static inline double quadratic_capacity(const quadratic *p) {
+    double capacity = 1;
     for (int i = 0; i < p->n; i++) {
-        room = p->dx[i] < 0 ? fmin(room, -p->x[i] / p->dx[i]) : room;
-        room = p->dz[i] < 0 ? fmin(room, -p->z[i] / p->dz[i]) : room;
+        capacity = p->dx[i] < 0 ? fmin(capacity, -p->x[i] / p->dx[i]) : capacity;
+        capacity = p->dz[i] < 0 ? fmin(capacity, -p->z[i] / p->dz[i]) : capacity;
     }
-    return room;
+    return capacity;
 }
 
 static inline double quadratic_gap(const quadratic *p, double step) {
@@ -72,12 +72,12 @@ static inline double quadratic_iterate(quadratic *p) {
     }
     dpotrf_("U", &p->n, p->factor, &p->n, &info, 1);
     quadratic_step(p);
-    double centring = pow(quadratic_gap(p, quadratic_room(p)) / gap, 3);
+    double centring = pow(quadratic_gap(p, quadratic_capacity(p)) / gap, 3);
     for (int i = 0; i < p->n; i++) {
         p->to[i] = centring * gap - p->dx[i] * p->dz[i];
     }
     quadratic_step(p);
-    double step = fmin(1, 0.995 * quadratic_room(p));
+    double step = fmin(1, 0.995 * quadratic_capacity(p));
     for (int i = 0; i < p->n; i++) {
         p->x[i] += step * p->dx[i];
         p->z[i] += step * p->dz[i];
@@ -89,13 +89,13 @@ static inline double quadratic_iterate(quadratic *p) {
 static inline bool quadratic_solve(int n, const double *h, const double *q, double tolerance,
                                    double *x, int *iterations) {
     size_t size = (size_t)n;
-    double *room = calloc(size * size + 5 * size, sizeof *room);
-    if (!room) {
+    double *capacity = calloc(size * size + 5 * size, sizeof *capacity);
+    if (!capacity) {
         return false;
     }
-    double *rest = room + size * size;
+    double *rest = capacity + size * size;
     quadratic p = {
-        n, h, q, room, x, rest, rest + size, rest + 2 * size, rest + 3 * size, rest + 4 * size};
+        n, h, q, capacity, x, rest, rest + size, rest + 2 * size, rest + 3 * size, rest + 4 * size};
     for (int i = 0; i < n; i++) {
         p.x[i] = p.z[i] = 1;
     }
@@ -103,7 +103,7 @@ static inline bool quadratic_solve(int n, const double *h, const double *q, doub
     while (*iterations < 200 && quadratic_iterate(&p) > tolerance) {
         ++*iterations;
     }
-    free(room);
+    free(capacity);
     return true;
 }
 

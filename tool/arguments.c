@@ -186,7 +186,7 @@ static int check_complete(const invocation *call) {
 }
 
 int invocation_read(invocation *call, int argc, char **argv) {
-    call->arguments = calloc((size_t)argc + MOST_ARGUMENTS, sizeof *call->arguments);
+    call->arguments = calloc((size_t)argc + MAX_ARGUMENTS, sizeof *call->arguments);
     rb_error err = command_options(call->ctx, call->command, &call->options);
     if (!call->arguments || err) {
         report_error("out of memory");

@@ -74,8 +74,8 @@ static bool add_method(command_list *list, const rb_method *method) {
 }
 
 command_list *commands_new(rb_context *ctx) {
-    size_t most = (size_t)TABLE_COUNT + (size_t)count_methods(ctx);
-    command_list *list = calloc(1, sizeof *list + most * sizeof list->entries[0]);
+    size_t max = (size_t)TABLE_COUNT + (size_t)count_methods(ctx);
+    command_list *list = calloc(1, sizeof *list + max * sizeof list->entries[0]);
     if (!list) {
         return NULL;
     }

@@ -67,7 +67,8 @@ const command convert_command = {
     .summary = "turn data of one format into another",
     .description =
         "Formats are told by contents and suffix; names of samples and features are kept "
-        "where the format has room for them. From AnnData to AnnData (.h5ad) the result is a copy "
+        "where the format has a place for them. From AnnData to AnnData (.h5ad) the result is a "
+        "copy "
         "with "
         "all that is in the input; a layer of --dataset takes the place of X.",
     .arguments = {{"DATA", "samples x features, in any format that fit reads", false}},

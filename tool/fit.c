@@ -191,16 +191,16 @@ static void summarise_causes(const rb_model *model) {
     double sigma = NAN, prior;
     const char *count = rb_model_attribute(model, "count");
     char noise[64] = "";
-    if (rb_model_figure(model, last, "prior", &prior) != RB_OK) {
+    if (rb_model_metric(model, last, "prior", &prior) != RB_OK) {
         return;
     }
-    if (rb_model_figure(model, last, "sigma", &sigma) == RB_OK && isfinite(sigma)) {
+    if (rb_model_metric(model, last, "sigma", &sigma) == RB_OK && isfinite(sigma)) {
         snprintf(noise, sizeof noise, "sigma %.3g, ", sigma);
     }
     if (count && strcmp(count, "0") != 0) {
-        report("%sexactly %s causes a sample", noise, count);
+        report("%sexactly %s causes per sample", noise, count);
     } else {
-        report("%sprior %.3g (%.3g causes a sample)", noise, prior,
+        report("%sprior %.3g (%.3g causes per sample)", noise, prior,
                prior * (double)rb_model_units(model));
     }
 }
@@ -286,7 +286,7 @@ static int check_converged(const invocation *call, const rb_model *model) {
                      "iterations; raise --%s",
                      prefix, iterations, more_time ? "max-time" : "iterations");
     } else {
-        report_error("%sthe fit had not settled after %lld iterations; raise --%s", prefix,
+        report_error("%sthe fit had not converged after %lld iterations; raise --%s", prefix,
                      iterations, more_time ? "max-time" : "iterations");
     }
     return options->strict ? STATUS_FAILED : STATUS_DONE;
@@ -301,14 +301,14 @@ static rb_error load_start(const invocation *call, rb_model **start) {
     return err;
 }
 
-enum { MOST_FILES = 8 };
+enum { MAX_FILES = 8 };
 
 /* Reads the files that options name in place of a number; free the matrices. */
 static rb_error read_values(const invocation *call, rb_matrix **matrices) {
     rb_error err = RB_OK;
     int count = 0;
     for (const rb_option *row = call->command->rows; !err && row->name; row++) {
-        const char *file = row->kind == RB_OPTION_VALUES && count < MOST_FILES
+        const char *file = row->kind == RB_OPTION_VALUES && count < MAX_FILES
                                ? rb_options_text(call->options, row->name)
                                : NULL;
         if (file) {
@@ -360,7 +360,7 @@ static rb_error prepare_start(const invocation *call, watch *w) {
 static int fit(const invocation *call, watch *w, const output *out, rb_model **model) {
     rb_source *source = NULL;
     rb_model *start = NULL;
-    rb_matrix *matrices[MOST_FILES] = {0};
+    rb_matrix *matrices[MAX_FILES] = {0};
     *model = NULL;
     rb_error err = prepare_start(call, w);
     if (!err) {
@@ -384,7 +384,7 @@ static int fit(const invocation *call, watch *w, const output *out, rb_model **m
         err = fit_source(call, w, out, source, start, model);
         status = err ? report_failure(call->ctx, err) : STATUS_DONE;
     }
-    for (int i = 0; i < MOST_FILES; i++) {
+    for (int i = 0; i < MAX_FILES; i++) {
         rb_matrix_free(matrices[i]);
     }
     rb_source_free(source);

@@ -32,12 +32,12 @@ int fit_log_begin(fit_log *log) {
 /* Cuts the file before the line of an iteration, and before anything that is no line. */
 static void cut_before(fit_log *log, int64_t iteration) {
     char *line = NULL;
-    size_t room = 0;
+    size_t capacity = 0;
     long end = 0;
     bool stays = true;
     while (stays) {
         long long number = 0;
-        ssize_t length = getline(&line, &room, log->file);
+        ssize_t length = getline(&line, &capacity, log->file);
         stays = length > 0 && line[length - 1] == '\n' &&
                 sscanf(line, "{\"iteration\": %lld", &number) == 1 && number < iteration;
         end = stays ? ftell(log->file) : end;
@@ -72,9 +72,9 @@ void fit_log_iteration(fit_log *log, const rb_progress *p) {
     emit_number(&j, "objective", p->objective);
     emit_number(&j, "estep_objective", p->estep_objective);
     emit_number(&j, "seconds", p->seconds);
-    for (int f = 0; p->figure_names && p->figure_names[f]; f++) {
-        if (isfinite(p->figures[f])) {
-            emit_number(&j, p->figure_names[f], p->figures[f]);
+    for (int f = 0; p->metric_names && p->metric_names[f]; f++) {
+        if (isfinite(p->metrics[f])) {
+            emit_number(&j, p->metric_names[f], p->metrics[f]);
         }
     }
     emit_close(&j, '}');

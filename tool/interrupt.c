@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { MOST_TEMPORARIES = 8, LONGEST_PATH = 4096 + 256 };
+enum { MAX_TEMPORARIES = 8, LONGEST_PATH = 4096 + 256 };
 
 static volatile sig_atomic_t gentle, seen, written;
 _Static_assert(ATOMIC_INT_LOCK_FREE == 2, "signal handlers use it");
@@ -17,7 +17,7 @@ static rb_context *volatile running; /* what the first signal stops; NULL: nothi
 static struct temporary {
     volatile sig_atomic_t there;
     char path[LONGEST_PATH];
-} temporaries[MOST_TEMPORARIES];
+} temporaries[MAX_TEMPORARIES];
 
 /* Who goes on: the program as ever, the program while signals wait, or the handler that ends it.
  * Signals reach any thread, so that blocking them in one would not do. */
@@ -27,12 +27,12 @@ static volatile sig_atomic_t waiting; /* a signal that came while they were held
 
 /* Only what a signal handler may call. */
 static void remove_temporaries(void) {
-    for (int t = 0; t < MOST_TEMPORARIES; t++) {
+    for (int t = 0; t < MAX_TEMPORARIES; t++) {
         if (temporaries[t].there) {
             unlink(temporaries[t].path);
         }
     }
-    for (int t = 0; t < MOST_TEMPORARIES; t++) { /* folders, which are empty by now */
+    for (int t = 0; t < MAX_TEMPORARIES; t++) { /* folders, which are empty by now */
         if (temporaries[t].there) {
             rmdir(temporaries[t].path);
         }
@@ -109,7 +109,7 @@ void interrupt_wrote(void) {
 }
 
 void interrupt_temporary(const char *path, bool there) {
-    for (int t = 0; t < MOST_TEMPORARIES; t++) {
+    for (int t = 0; t < MAX_TEMPORARIES; t++) {
         struct temporary *slot = &temporaries[t];
         if (there && !slot->there && strlen(path) < sizeof slot->path) {
             memcpy(slot->path, path, strlen(path) + 1);

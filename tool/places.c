@@ -79,7 +79,7 @@ static int places_of(const invocation *call, const char *words, place *places) {
     for (const rb_option *row = call->command->rows; row->name; row++) {
         const char *path =
             among_words(words, row->name) ? rb_options_text(call->options, row->name) : NULL;
-        if (path && count < MOST_PLACES) {
+        if (path && count < MAX_PLACES) {
             places[count++] = (place){row, path};
         }
     }
@@ -194,7 +194,7 @@ int check_kinds(const invocation *call) {
 }
 
 int check_places(const invocation *call) {
-    place inputs[MOST_PLACES], outputs[MOST_PLACES];
+    place inputs[MAX_PLACES], outputs[MAX_PLACES];
     int n_inputs = places_of(call, call->command->reads, inputs);
     int n_outputs =
         places_of(call, call->command->writes ? call->command->writes : "output", outputs);

@@ -53,14 +53,14 @@ static bool names_option(const char *text, const char *const *words) {
 
 /* "eta is '2', but ...", "accept is given, but does nothing without estep cascade": the library
  * names options without dashes. */
-static void report_sentence(const char *sentence) {
+static void report_message(const char *message) {
     static const char *const begins[] = {" is '", " is given", " cannot be given", NULL};
     static const char *const any[] = {"", NULL};
     static const char without[] = "does nothing without ";
-    const char *other = strstr(sentence, without);
-    other = other ? other + strlen(without) : sentence + strlen(sentence);
-    report_error("%s%.*s%s%s", names_option(sentence, begins) ? "--" : "", (int)(other - sentence),
-                 sentence, *other && names_option(other, any) ? "--" : "", other);
+    const char *other = strstr(message, without);
+    other = other ? other + strlen(without) : message + strlen(message);
+    report_error("%s%.*s%s%s", names_option(message, begins) ? "--" : "", (int)(other - message),
+                 message, *other && names_option(other, any) ? "--" : "", other);
 }
 
 static const invocation *explained; /* NULL: none */
@@ -79,8 +79,8 @@ static bool is_explained(rb_error error) {
 }
 
 int report_failure(const rb_context *ctx, rb_error error) {
-    char sentence[1024];
-    snprintf(sentence, sizeof sentence, "%s", rb_context_error(ctx));
+    char message[1024];
+    snprintf(message, sizeof message, "%s", rb_context_error(ctx));
     if (is_explained(error)) {
         return STATUS_FAILED;
     }
@@ -88,7 +88,7 @@ int report_failure(const rb_context *ctx, rb_error error) {
         report_error("interrupted; nothing was written");
         return STATUS_INTERRUPTED;
     }
-    report_sentence(*sentence ? sentence : rb_error_name(error));
+    report_message(*message ? message : rb_error_name(error));
     return error == RB_ERROR_ARGUMENT ? STATUS_USAGE : STATUS_FAILED;
 }
 
@@ -106,13 +106,13 @@ void report_quietly(bool on) {
     quiet = on;
 }
 
-/* Was the sentence said before? Some steps of a command find the same again. */
-static bool said_before(const char *sentence) {
+/* Was the message said before? Some steps of a command find the same again. */
+static bool said_before(const char *message) {
     enum { KEPT = 64 };
     static uint64_t said[KEPT]; /* FNV-1a hashes of the last ones */
     static size_t count;
     uint64_t hash = 14695981039346656037u;
-    for (const char *c = sentence; *c; c++) {
+    for (const char *c = message; *c; c++) {
         hash = (hash ^ (unsigned char)*c) * 1099511628211u;
     }
     for (size_t i = 0; i < KEPT && i < count; i++) {
@@ -124,15 +124,15 @@ static bool said_before(const char *sentence) {
     return false;
 }
 
-void report_log(rb_log_level level, const char *sentence, void *user) {
+void report_log(rb_log_level level, const char *message, void *user) {
     (void)user;
-    if (said_before(sentence)) {
+    if (said_before(message)) {
         return;
     }
     if (level == RB_LOG_WARNING) {
-        report_error("warning: %s", sentence);
+        report_error("warning: %s", message);
     } else {
-        report("%s", sentence);
+        report("%s", message);
     }
 }
 

@@ -9,7 +9,7 @@
 const rb_option_group *general_group(void) {
     static const rb_option table[] = {
         {"threads", 0, RB_OPTION_INTEGER, offsetof(general_options, threads), "0", 0, 1024, NULL,
-         "N", "threads; 0 takes one a processor; results are the same bits for any number"},
+         "N", "threads; 0 takes one per processor; results are the same bits for any number"},
         {"max-expansion", 0, RB_OPTION_NUMBER, offsetof(general_options, max_expansion), "1000",
          DBL_MIN, DBL_MAX, NULL, "TIMES",
          "refuse files whose content takes more than this many times their size in memory; files "

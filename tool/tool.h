@@ -17,7 +17,7 @@
 #include <stdio.h>
 
 enum { STATUS_DONE = 0, STATUS_FAILED = 1, STATUS_USAGE = 2, STATUS_INTERRUPTED = 130 };
-enum { MOST_ARGUMENTS = 3, MOST_GROUPS = 8, MOST_EXAMPLES = 5, MOST_PLACES = 8 };
+enum { MAX_ARGUMENTS = 3, MAX_GROUPS = 8, MAX_EXAMPLES = 5, MAX_PLACES = 8 };
 
 /* ---- commands (commands.c) ---- */
 
@@ -41,11 +41,11 @@ typedef struct command {
     const char *words;       /* "plot history" */
     const char *heading;     /* where `rarebit help` lists it */
     const char *summary;     /* one line, without a full stop */
-    const char *description; /* sentences */
-    argument arguments[MOST_ARGUMENTS + 1];
+    const char *description; /* messages */
+    argument arguments[MAX_ARGUMENTS + 1];
     const char *output; /* how usage names what -o must say: "MODEL"; NULL: -o may be missing */
-    option_group groups[MOST_GROUPS + 1]; /* NULL at the end; those of a method come before */
-    example examples[MOST_EXAMPLES + 1];
+    option_group groups[MAX_GROUPS + 1]; /* NULL at the end; those of a method come before */
+    example examples[MAX_EXAMPLES + 1];
     const char *without; /* options of shared tables that it has no use for; NULL: none */
     const char *reads;   /* options that name files to read: "truth labels"; NULL: none */
     const char *writes;  /* options that name files to write; NULL: "output" */
@@ -176,11 +176,11 @@ int refuse_other_format(const char *option, const char *path, const char *what, 
 
 /* ---- messages (report.c) ---- */
 
-/* "rarebit: sentence" on stderr, always one line. */
+/* "rarebit: message" on stderr, always one line. */
 void report_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* The context's sentence and the status for the error. */
+/* The context's message and the status for the error. */
 int report_failure(const rb_context *ctx, rb_error error);
-/* From here on sentences that begin with one of these options get its dashes. */
+/* From here on messages that begin with one of these options get its dashes. */
 void report_options(const rb_option *rows);
 /* A line for the user on stderr, unless --quiet. */
 void report(const char *format, ...) __attribute__((format(printf, 1, 2)));
@@ -191,8 +191,8 @@ void report_progress(const rb_progress *progress);
 void report_progress_end(void);
 /* Says that a signal ended the program: for a signal handler. */
 void report_interrupted(bool written);
-/* Shows the library's log messages, each sentence once. */
-void report_log(rb_log_level level, const char *sentence, void *user);
+/* Shows the library's log messages, each message once. */
+void report_log(rb_log_level level, const char *message, void *user);
 
 /* ---- Ctrl-C (interrupt.c) ---- */
 
@@ -203,7 +203,7 @@ void interrupt_install(void);
  * it is not NULL; the second one ends the program. */
 void interrupt_gently(rb_context *ctx);
 bool interrupted(void);
-/* Something was written that stays: a sentence must not say otherwise. */
+/* Something was written that stays: a message must not say otherwise. */
 void interrupt_wrote(void);
 /* A temporary file or folder that a signal is to remove was made, or is gone. */
 void interrupt_temporary(const char *path, bool there);

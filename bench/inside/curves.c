@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 
-enum { LEFT = 90, TOP = 60, WIDTH = 640, HEIGHT = 380, BOTTOM = 60, GAP = 15, MOST_CURVES = 16 };
+enum { LEFT = 90, TOP = 60, WIDTH = 640, HEIGHT = 380, BOTTOM = 60, GAP = 15, MAX_CURVES = 16 };
 
 static const rb_colour ink = {0.35, 0.35, 0.35}, faint = {0.88, 0.88, 0.88};
 
@@ -26,19 +26,19 @@ static double at_y(const bench_axis *axis, double value) {
 }
 
 /* 1, 2, 5, 10, ... on a logarithmic axis, round steps on another: at most `room` of them. */
-static int ticks_of(const bench_axis *axis, int room, double *values) {
+static int ticks_of(const bench_axis *axis, int capacity, double *values) {
     int count = 0;
     if (!axis->logarithmic) {
-        rb_ticks ticks = rb_ticks_choose(axis->low, axis->high, room, false);
+        rb_ticks ticks = rb_ticks_choose(axis->low, axis->high, capacity, false);
         for (; count < ticks.count; count++) {
             values[count] = rb_tick_value(&ticks, count);
         }
         return count;
     }
-    for (int decade = (int)floor(log10(axis->low)); count < room; decade++) {
+    for (int decade = (int)floor(log10(axis->low)); count < capacity; decade++) {
         for (int step = 0; step < 3; step++) {
             double value = (step == 0 ? 1 : step == 1 ? 2 : 5) * pow(10, decade);
-            if (value > axis->high * 1.0001 || count == room) {
+            if (value > axis->high * 1.0001 || count == capacity) {
                 return count;
             }
             if (value >= axis->low * 0.9999) {
@@ -92,8 +92,8 @@ static void draw_curve(rb_page *page, const bench_axis *across, const bench_axis
 
 bool bench_draw(const char *path, const char *title, const bench_axis *across, const bench_axis *up,
                 const bench_curve *curves, int count) {
-    double labels[MOST_CURVES];
-    int order[MOST_CURVES];
+    double labels[MAX_CURVES];
+    int order[MAX_CURVES];
     rb_context *ctx;
     rb_page page;
     const rb_plot_options options = {.width = 900};

@@ -17,7 +17,7 @@ typedef struct bench_axis {
     bool logarithmic;
 } bench_axis;
 
-/* Writes a PNG; a sentence on stderr and false when that fails. */
+/* Writes a PNG; a message on stderr and false when that fails. */
 bool bench_draw(const char *path, const char *title, const bench_axis *across, const bench_axis *up,
                 const bench_curve *curves, int count);
 

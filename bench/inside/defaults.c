@@ -23,7 +23,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_SEEDS = 4, PLANTED_SETS = 3, HELD_OUT = 5 };
+enum { MAX_SEEDS = 4, PLANTED_SETS = 3, HELD_OUT = 5 };
 
 /* A table of numbers and, to compare with, a truth or classes. */
 struct set {
@@ -106,7 +106,7 @@ static struct codes codes_of(rb_context *ctx, const rb_model *model, rb_source *
 }
 
 static double match(rb_context *ctx, const struct codes *a, const struct codes *b, int64_t n) {
-    int64_t most = a->units > b->units ? a->units : b->units;
+    int64_t max = a->units > b->units ? a->units : b->units;
     double *gain = bench_take((size_t)(a->units * b->units + 1), sizeof *gain), sum = 0;
     int64_t *partner = bench_take((size_t)a->units + 1, sizeof *partner);
     for (int64_t j = 0; j < a->units; j++) {
@@ -124,7 +124,7 @@ static double match(rb_context *ctx, const struct codes *a, const struct codes *
     }
     free(gain);
     free(partner);
-    return most > 0 ? sum / (double)most : 0;
+    return max > 0 ? sum / (double)max : 0;
 }
 
 /* ---- what a fit has found ---- */
@@ -197,7 +197,7 @@ static double held_out(rb_context *ctx, const struct set *set, const char *prese
 
 static struct outcome measure(rb_context *ctx, const struct set *set, const char *preset,
                               int seeds) {
-    struct codes codes[MOST_SEEDS];
+    struct codes codes[MAX_SEEDS];
     struct outcome mean = {.held_out = held_out(ctx, set, preset)};
     int64_t n = rb_source_samples(set->source);
     for (int s = 0; s < seeds; s++) {
@@ -280,7 +280,7 @@ static void with_classes(rb_context *ctx, const char *name, const char *folder) 
     bench_check(ctx, rb_read(ctx, data, NULL, &set.matrix));
     bench_check(ctx, rb_source_from_matrix(ctx, set.matrix, &set.source));
     for (int k = 0; k < KINDS; k++) {
-        struct outcome o = measure(ctx, &set, kinds[k].preset, MOST_SEEDS);
+        struct outcome o = measure(ctx, &set, kinds[k].preset, MAX_SEEDS);
         print(name, rb_source_samples(set.source), rb_source_features(set.source), set.units,
               kinds[k].name, &o);
     }

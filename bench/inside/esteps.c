@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-/* A problem at random, P = I + G'G / l and Q, and room to solve it; all in float64. */
+/* A problem at random, P = I + G'G / l and Q, and space to solve it; all in float64. */
 struct problem {
     int64_t n, l;
     rfn_quadratic quadratic;
@@ -123,13 +123,13 @@ static void step(rb_context *ctx, struct problem *p, const struct estep *estep) 
 
 /* ---- how near to the minimum ---- */
 
-enum { MARKS = 4, MOST_STEPS = 20000 };
+enum { MARKS = 4, MAX_STEPS = 20000 };
 static const int marks[MARKS] = {1, 3, 10, 100};
 
-static double least(rb_context *ctx, struct problem *p) {
+static double min(rb_context *ctx, struct problem *p) {
     double change = 1;
     begin(ctx, p);
-    for (int t = 0; t < MOST_STEPS && change > 1e-14; t++) {
+    for (int t = 0; t < MAX_STEPS && change > 1e-14; t++) {
         rfn_cyclic(ctx, &p->quadratic, p->search.codes, &p->work, &change);
     }
     return objective(ctx, p);
@@ -137,7 +137,7 @@ static double least(rb_context *ctx, struct problem *p) {
 
 static void print_distances(rb_context *ctx, bool normalized) {
     struct problem p = make(ctx, 100, 50, normalized);
-    double best = least(ctx, &p);
+    double best = min(ctx, &p);
     begin(ctx, &p);
     double newton = objective(ctx, &p);
     printf("\n%s set, 100 samples, 50 units: what is left of O above its minimum, newton = 1\n\n"
@@ -219,7 +219,7 @@ static double time_cyclic(rb_context *ctx, struct problem *p) {
     for (int r = 0; r < REPEATS; r++) {
         begin(ctx, p);
         double began = bench_now(), change = 1;
-        for (int t = 0; t < MOST_STEPS && change > 1e-9; t++) {
+        for (int t = 0; t < MAX_STEPS && change > 1e-9; t++) {
             rfn_cyclic(ctx, &p->quadratic, p->search.codes, &p->work, &change);
         }
         bench_add(&times, bench_now() - began);
@@ -244,7 +244,7 @@ static double time_reduced(rb_context *ctx, struct problem *p) {
 static void print_times(rb_context *ctx) {
     static const int64_t shapes[][2] = {{10, 10}, {20, 20},    {40, 25},   {50, 40},
                                         {80, 50}, {1000, 100}, {5000, 500}};
-    const int64_t most = 8000;
+    const int64_t max = 8000;
     printf(
         "\nRectified set, one thread, float64: seconds for the minimum to 1e-9, and for newton, "
         "which is not the minimum\n\n| n x l | variables | newton | cyclic | reduced, 30 steps | "
@@ -255,7 +255,7 @@ static void print_times(rb_context *ctx) {
         double newton = time_newton(ctx, &p);
         double reduced = variables <= 100000 ? time_reduced(ctx, &p) : NAN;
         double cyclic = time_cyclic(ctx, &p), distance = NAN;
-        double general = variables <= most ? time_quadratic(&p, &distance) : NAN;
+        double general = variables <= max ? time_quadratic(&p, &distance) : NAN;
         printf("| %lld x %lld | %lld | %.2g | %.2g | %.2g | %.2g | %.2g | %.1g |\n", (long long)p.n,
                (long long)p.l, (long long)variables, newton, cyclic, reduced, general,
                general / cyclic, distance);

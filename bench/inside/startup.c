@@ -81,8 +81,8 @@ static void start_up(rb_context *ctx) {
             printf("20000 x 2000 float32, 50 units, 5 iterations, threads %d: before the first "
                    "%.3f s %s (least %.3f), %.1f %% of the fit (least %.1f %%)\n",
                    threads, bench_median(&seconds[which]), which ? "of processors" : "by the clock",
-                   bench_least(&seconds[which]), 100 * bench_median(&shares[which]),
-                   100 * bench_least(&shares[which]));
+                   bench_min(&seconds[which]), 100 * bench_median(&shares[which]),
+                   100 * bench_min(&shares[which]));
         }
     }
     bench_free_noise(&noise);
@@ -144,7 +144,7 @@ static void beside(rb_context *ctx, rb_source *source, const rb_matrix *matrix, 
         fflush(stdout);
     }
     printf("median %.2f of the longer one (least %.2f)\n", bench_median(&ratios),
-           bench_least(&ratios));
+           bench_min(&ratios));
     source->read = read_block;
     rb_source_free(kept);
 }

@@ -12,7 +12,7 @@ static void expect(bool promise) {
     }
 }
 
-/* An error comes with a sentence and without a result. */
+/* An error comes with a message and without a result. */
 static void expect_refused(const rb_context *ctx, const void *result) {
     expect(rb_context_error(ctx)[0] != '\0');
     expect(result == NULL);

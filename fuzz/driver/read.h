@@ -8,7 +8,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* Reads the input as a file of the format, whole and block by block, and walks every value. Returns
- * 0. Aborts when a reader breaks a promise: an error without a sentence, a matrix beside an error.
+ * 0. Aborts when a reader breaks a promise: an error without a message, a matrix beside an error.
  */
 int fuzz_read(const rb_format *format, const uint8_t *data, size_t size);
 

@@ -1,6 +1,6 @@
 /* Context: errors, threads, progress and log messages.
  *
- * Every call of rarebit takes a context. A context holds the sentence of the last error, a pool of
+ * Every call of rarebit takes a context. A context holds the message of the last error, a pool of
  * threads, and the callbacks. There is no global state but that of the BLAS and of HDF5: two
  * contexts may be used by two threads at the same time; one context must be used by one thread at a
  * time.
@@ -63,7 +63,7 @@
 extern "C" {
 #endif
 
-/* What a call returns: RB_OK, or why it could not be done. rb_context_error() has the sentence. */
+/* What a call returns: RB_OK, or why it could not be done. rb_context_error() has the message. */
 typedef enum rb_error {
     RB_OK = 0,
     RB_ERROR_MEMORY,   /* an allocation failed, or a size does not fit into memory */
@@ -100,8 +100,8 @@ typedef struct rb_progress {
     double remaining;       /* estimated seconds until the last iteration, or max_time */
     /* What else the method tells of an iteration: names, NULL at the end (or NULL), and as many
      * values; NaN where there is none. */
-    const char *const *figure_names;
-    const double *figures;
+    const char *const *metric_names;
+    const double *metrics;
 } rb_progress;
 
 /* Called after each iteration. RB_ERROR_INTERRUPTED ends the fit with a usable model and
@@ -113,8 +113,8 @@ typedef enum rb_log_level {
     RB_LOG_INFO     /* what was done, where a user would like to know */
 } rb_log_level;
 
-/* Called with one sentence, without a line end. */
-typedef void (*rb_log_fn)(rb_log_level level, const char *sentence, void *user);
+/* Called with one message, without a line end. */
+typedef void (*rb_log_fn)(rb_log_level level, const char *message, void *user);
 
 /* Called with the path of a file that is being written, beside the place where it will appear:
  * `there` is true once it has been made, and false when it has been renamed or removed. A program
@@ -129,15 +129,15 @@ RB_API rb_error rb_context_new(rb_context **context);
  * after it. */
 RB_API void rb_context_free(rb_context *context);
 
-/* The sentence of the last error; "" if there was none. Valid until the next call with the
+/* The message of the last error; "" if there was none. Valid until the next call with the
  * context. */
 RB_API const char *rb_context_error(const rb_context *context);
 
-/* Puts an error message into the context, one sentence that says what is wrong, where, and what to
+/* Puts an error message into the context, one message that says what is wrong, where, and what to
  * do, and gives the code back: for callbacks, and for methods (rarebit/method.h). */
 RB_API rb_error rb_context_fail(rb_context *context, rb_error code, const char *message);
 
-/* Sets the number of threads, 1 to 1024; 0 takes one a processor. Results are the same bits for any
+/* Sets the number of threads, 1 to 1024; 0 takes one per processor. Results are the same bits for any
  * number. RB_ERROR_ARGUMENT, RB_ERROR_MEMORY (the old number stays). */
 RB_API rb_error rb_context_set_threads(rb_context *context, int threads);
 RB_API int rb_context_threads(const rb_context *context);
@@ -146,7 +146,7 @@ RB_API int rb_context_threads(const rb_context *context);
  * file's size (above 0, 1000 by default; INFINITY is no limit). This holds for data, models,
  * checkpoints, pictures, sounds and labels. A file of less than 256 kB counts as 256 kB, so that
  * 256 MB are always allowed by default; what is allocated on the way counts too. What would take
- * more is refused with RB_ERROR_MEMORY and a sentence that names file and sizes: so a small file
+ * more is refused with RB_ERROR_MEMORY and a message that names file and sizes: so a small file
  * that somebody else made cannot fill the machine. Data that are read block by block take no
  * memory; they may hold twice as much. RB_ERROR_ARGUMENT: not above 0. */
 RB_API rb_error rb_context_set_max_expansion(rb_context *context, double times);

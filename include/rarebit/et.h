@@ -32,7 +32,7 @@
  * The objective in the history is the sum over samples of the truncated log evidence at the
  * temperature of the iteration; there is no E-step objective. Of rb_evaluate log_likelihood is
  * the *sum* of log evidence at temperature 1, objective that sum less n log A (A: prior mass of the
- * states with few active causes). Figures of an iteration (rb_model_figure, rb_progress), of the
+ * states with few active causes). Metrics of an iteration (rb_model_metric, rb_progress), of the
  * parameters that it began with but for sigma and prior, which are those that it ended with:
  *   temperature      T
  *   samples_used     M, after the data cut
@@ -96,7 +96,7 @@ RB_API rb_error rb_et_map(rb_context *context, const rb_model *model, rb_source 
  * functions take n features and must treat each by itself, since they are called for parts of a
  * sample, in any order and on several threads; they may not keep anything. */
 
-enum { RB_ET_MOST_EXACT = 20 }; /* units for which all states can be looked at */
+enum { RB_ET_MAX_EXACT = 20 }; /* units for which all states can be looked at */
 
 /* What an M-step adds up of one field: n values each. */
 typedef struct rb_et_shares {
@@ -107,7 +107,7 @@ typedef struct rb_et_model {
     const char *name;       /* of the method: "noisy-or" */
     const char *title;      /* a few words */
     const char *code_name;  /* of the codes in AnnData: "X_noisy_or" */
-    double least, most;     /* fields are kept between; they begin around the mean of the data */
+    double min, max;        /* fields are kept between; they begin around the mean of the data */
     double empty;           /* the superposition of no cause, for each feature */
     bool anneal_prior;      /* whether the temperature acts on the prior too, by default */
     double end_temperature; /* 1 unless there is a reason */

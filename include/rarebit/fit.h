@@ -59,7 +59,7 @@ typedef struct rb_model rb_model;
  *
  * Errors: RB_ERROR_ARGUMENT (an option: out of its range, contradicting another one, or set but
  * doing nothing without another one), RB_ERROR_DATA (missing or infinite values, no samples),
- * RB_ERROR_NUMERIC (numbers became infinite; the sentence says where), RB_ERROR_MEMORY,
+ * RB_ERROR_NUMERIC (numbers became infinite; the message says where), RB_ERROR_MEMORY,
  * RB_ERROR_FILE (the source; a checkpoint that is there but cannot be read, or that another fit is
  * writing), RB_ERROR_FORMAT (a damaged checkpoint; one of other data or options is
  * RB_ERROR_ARGUMENT). A checkpoint that cannot be written is a warning to the log: the fit goes on,

@@ -19,7 +19,7 @@ RB_API const char *rb_io_hdf5(void);
  *   transpose      the file has features as rows and samples as columns
  *   header         auto, yes, no: text has a row of feature names
  *   row-names      auto, yes, no: text has a column of sample names
- *   patches        "10x10": images are cut into patches, one a sample; not set: one row
+ *   patches        "10x10": images are cut into patches, one per sample; not set: one row
  *   missing-words  "n/d,-999": text that stands for missing values; not set: none */
 RB_API const rb_option_group *rb_read_group(void);
 
@@ -75,7 +75,7 @@ RB_API rb_error rb_writer_add(rb_context *context, rb_writer *writer, const rb_m
  * RB_ERROR_ARGUMENT (rows are lacking), RB_ERROR_FILE (cannot be written or renamed). */
 RB_API rb_error rb_writer_close(rb_context *context, rb_writer *writer);
 /* Writes all samples of a source to a file, block by block, with their names where the format has
- * room for them; sparse samples are written dense. Errors are those of rb_writer_open and
+ * memory for them; sparse samples are written dense. Errors are those of rb_writer_open and
  * rb_writer_add, and those of reading the source. */
 RB_API rb_error rb_write(rb_context *context, rb_source *source, const char *path);
 /* Copies an AnnData file (.h5ad) as it is, sparse or dense, with all that stands beside X; the

@@ -151,7 +151,7 @@ typedef struct rb_kept {
     int64_t rows, columns;
     int64_t stride; /* values from a row to the next; `columns` but for floats */
     void *values;
-    double least, most;
+    double min, max;
 } rb_kept;
 
 /* Takes an array to read it, or to fill it; what it returns other than RB_OK ends the list. */
@@ -174,7 +174,7 @@ typedef struct rb_engine {
     rb_error (*sums)(rb_context *context, void *engine, void *sums);
 } rb_engine;
 
-enum { RB_FIGURES_MOST = 12 };
+enum { RB_METRICS_MAX = 12 };
 
 typedef struct rb_method {
     size_t size;                 /* sizeof(rb_method) */
@@ -239,10 +239,10 @@ typedef struct rb_method {
     rb_error (*mstep)(rb_context *context, void *state);
     /* Objective after the M-step (maximised); E-step objective, NaN unless fit->trace. */
     void (*objective)(void *state, double *objective, double *estep_objective);
-    /* Further figures of an iteration, for logs and plots: their names, at most RB_FIGURES_MOST and
+    /* Further metrics of an iteration, for logs and plots: their names, at most RB_METRICS_MAX and
      * NULL at the end, and their values, NaN where there is none. NULL: there are none. */
-    const char *const *figure_names;
-    void (*figures)(const void *state, double *values);
+    const char *const *metric_names;
+    void (*metrics)(const void *state, double *values);
     /* May a settled objective end the fit now? NULL: always. A method that anneals waits. */
     bool (*may_stop)(const void *state);
     /* The next E-step is the last one: it may take the time that good codes need. NULL: nothing to
@@ -255,7 +255,7 @@ typedef struct rb_method {
 
     /* Parameters and codes were moved between iterations: back to the nearest feasible ones. NULL:
      * fits cannot be accelerated. */
-    void (*settle)(rb_context *context, void *state);
+    void (*project)(rb_context *context, void *state);
     /* Does the next iteration do the same as the last one, and never lower the objective?
      * Acceleration waits while it does not. NULL: always. */
     bool (*steady)(const void *state);
@@ -335,7 +335,7 @@ RB_API rb_error rb_feed_values(rb_context *context, struct rb_feed *feed, int64_
                                int64_t count, double *values);
 
 /* Adds an array of rows x columns zeros to a model, or gives the one of that name if its shape
- * agrees; NULL and a sentence otherwise. For `store`, which must add "loadings", n_features x
+ * agrees; NULL and a message otherwise. For `store`, which must add "loadings", n_features x
  * units: rb_model_units counts its columns. rb_model_array reads it back. */
 RB_API double *rb_model_add_array(rb_context *context, rb_model *model, const char *name,
                                   int64_t rows, int64_t columns);

@@ -69,8 +69,8 @@ RB_API rb_error rb_model_omit_missing(rb_context *context, rb_model *model);
 
 /* A further figure of the method for iteration t, by name: kkt_residual, estep_stage and prior_mean
  * of "rfn" (rfn.h). RB_ERROR_ARGUMENT when t is out of range or the method has no such figure; NaN
- * where it was not computed, as in models made before there were figures. */
-RB_API rb_error rb_model_figure(const rb_model *model, int64_t iteration, const char *name,
+ * where it was not computed, as in models made before there were metrics. */
+RB_API rb_error rb_model_metric(const rb_model *model, int64_t iteration, const char *name,
                                 double *value);
 
 /* Takes a block of rows of a result, in order: rows are samples first .. first + count - 1 and
@@ -156,7 +156,7 @@ RB_API double rb_metrics_get(const rb_metrics *metrics, const char *name);
 RB_API const char *rb_metrics_name(const rb_metrics *metrics, int64_t index);
 RB_API void rb_metrics_free(rb_metrics *metrics); /* NULL is accepted */
 
-/* Measures a model on the samples of a source. The same samples as in the fit give the figures of
+/* Measures a model on the samples of a source. The same samples as in the fit give the metrics of
  * the fit. For rfn the source is read twice, and once more for every 2^24 / features features
  * beyond the first so many (10 000 features: 7 times), so that no matrix of features x features is
  * kept; for the methods of rarebit/et.h once. Errors are those of rb_encode, and

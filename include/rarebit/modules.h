@@ -104,7 +104,7 @@ typedef struct rb_enrichment {
     int64_t n_labelled; /* samples of the source with a class */
     int64_t n_classes;
     void *text;                /* what class_name points into */
-    rb_class_unit *best_units; /* one a class, in alphabetical order; NULL: there was no model */
+    rb_class_unit *best_units; /* one per class, in alphabetical order; NULL: there was no model */
 } rb_enrichment;
 
 /* Frees what rb_modules_enrichment (rarebit/io.h) filled. */

@@ -37,7 +37,7 @@ RB_API rb_error rb_plot_history(rb_context *context, const rb_model *model,
 RB_API rb_error rb_plot_codes(rb_context *context, const rb_model *model, rb_source *source,
                               const rb_options *options, const char *path);
 
-/* Loadings as a grid of images, one a unit with its number, row by row; options->shape is needed.
+/* Loadings as a grid of images, one per unit with its number, row by row; options->shape is needed.
  * Each is scaled to its own largest absolute value: grey is 0, or with three channels the middle of
  * each; where no loading of the model is negative, black is 0. A shape of one length gives curves
  * around a line at 0 instead. */
@@ -61,8 +61,8 @@ RB_API rb_error rb_plot_growth(rb_context *context, const rb_plot_line *lines, i
 RB_API rb_error rb_plot_fields(rb_context *context, const rb_model *model,
                                const rb_options *options, const char *path);
 
-/* Q of the traced samples over the iterations (trace_quality), a line each: the share of a sample's
- * evidence that is in the states looked at. RB_ERROR_DATA for a model without them. */
+/* Q of the traced samples over the iterations (trace_quality), one line each: the share of a
+ * sample's evidence that is in the states looked at. RB_ERROR_DATA for a model without them. */
 RB_API rb_error rb_plot_quality(rb_context *context, const rb_model *model,
                                 const rb_options *options, const char *path);
 

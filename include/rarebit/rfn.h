@@ -55,10 +55,10 @@
  *                active unit (E-steps but newton)
  *   prior-covariance  M, their covariance: one variance, or one for each unit, or units x units
  *   target-sparseness share of codes that are to be 0; takes the preset sparse unless one is set.
- *                While the prior mean is adapted, the metric prior_mean of rb_model_figure says
+ *                While the prior mean is adapted, the metric prior_mean of rb_model_metric says
  *                what it was in an iteration: where it differs from the one before, the objective
  *                may fall
- * and accept, newton-iterations, steer-iterations, estep-tolerance, mstep, psi-update, noise-decay,
+ * and accept, newton-iterations, adapt-iterations, estep-tolerance, mstep, psi-update, noise-decay,
  * psi-min, psi-init, weight-max, weight-init, weight-decay, weight-decay-laplace, dropout,
  * dropout-place, input-noise, input-noise-level, momentum, activation, activation-threshold,
  * activation-slope, moment-decay.
@@ -73,7 +73,7 @@ extern "C" {
 #endif
 
 /* What moved the codes in an iteration of the E-steps that try candidates, from annealed to
- * cascade: the figure estep_stage of rb_model_figure is one of these. The figure kkt_residual, of
+ * cascade: the metric estep_stage of rb_model_metric is one of these. The metric kkt_residual, of
  * a traced fit, says how far the codes of that iteration were from a stationary point. */
 typedef enum rb_rfn_stage {
     RB_RFN_STAGE_NONE = 0, /* no candidate was good enough: the codes stayed */

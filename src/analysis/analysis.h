@@ -22,7 +22,7 @@ rb_error rb_modules_new(rb_context *ctx, int64_t count, rb_modules **modules);
 /* The column in the data of a feature that a module names. */
 int64_t rb_modules_column(const rb_modules *modules, int64_t feature);
 
-/* Members of the given indices, all of weight 1; NULL and a sentence when memory is out. */
+/* Members of the given indices, all of weight 1; NULL and a message when memory is out. */
 rb_member *rb_members_from_indices(rb_context *ctx, const int64_t *indices, int64_t count);
 
 /* Largest |weight| first; of equal ones the smallest index. */
@@ -94,7 +94,7 @@ void rb_labels_clear(rb_labels *labels);
 rb_error rb_enrichment_of(rb_context *ctx, const rb_modules *modules, const rb_model *model,
                           rb_source *source, rb_labels *labels, rb_enrichment *enrichment);
 
-/* The best unit of each class, by codes of units x labelled samples; best has room for all
+/* The best unit of each class, by codes of units x labelled samples; best has memory for all
  * classes. */
 rb_error rb_class_units(rb_context *ctx, const rb_labels *labels, int64_t n_units,
                         const float *codes, rb_class_unit *best);

@@ -17,12 +17,12 @@ static double log_choose(const double *log_factorial, int64_t n, int64_t k) {
 double rb_log_hypergeometric_tail(const double *log_factorial, int64_t population, int64_t marked,
                                   int64_t drawn, int64_t overlap) {
     int64_t others = population - marked;
-    int64_t least = drawn > others ? drawn - others : 0;
-    int64_t most = drawn < marked ? drawn : marked;
-    if (overlap <= least) {
+    int64_t min = drawn > others ? drawn - others : 0;
+    int64_t max = drawn < marked ? drawn : marked;
+    if (overlap <= min) {
         return 0;
     }
-    if (overlap > most) {
+    if (overlap > max) {
         return -INFINITY;
     }
     double first = log_choose(log_factorial, marked, overlap) +
@@ -30,7 +30,7 @@ double rb_log_hypergeometric_tail(const double *log_factorial, int64_t populatio
                    log_choose(log_factorial, population, drawn);
     /* sum over x of P(x) / P(overlap), by the ratio of neighbours */
     double term = 1, sum = 1;
-    for (int64_t x = overlap; x < most && term > sum * 1e-17; x++) {
+    for (int64_t x = overlap; x < max && term > sum * 1e-17; x++) {
         term *= (double)(marked - x) * (double)(drawn - x) /
                 ((double)(x + 1) * (double)(others - drawn + x + 1));
         sum += term;

@@ -93,7 +93,7 @@ static void compare_all(const rb_modules *found, const sides *f, const rb_module
     }
 }
 
-/* Pairs the modules by the table of indices; match has room for its arrays. */
+/* Pairs the modules by the table of indices; match has memory for its arrays. */
 static rb_error pair(rb_context *ctx, const double *jaccard, int64_t n_found, rb_match *match) {
     rb_error err = rb_assign(ctx, match->n_truth, n_found, jaccard, match->partner);
     if (err) {

@@ -134,7 +134,7 @@ static rb_error rank_units(rb_context *ctx, const survey *s, int64_t best, rb_mo
 /* Members of one side of a module while they are collected. */
 typedef struct roll {
     rb_member *members;
-    int64_t count, room;
+    int64_t count, capacity;
 } roll;
 
 /* Adds a member; with top:N the roll is cut to the N largest whenever it holds twice as many. */
@@ -144,14 +144,14 @@ static rb_error roll_add(rb_context *ctx, const rb_rule *rule, roll *r, int64_t 
         rb_members_sort(r->members, r->count);
         r->count = rule->top;
     }
-    if (r->count == r->room) {
-        int64_t room = r->room ? 2 * r->room : 16;
-        rb_member *members = rb_grow(ctx, r->members, r->count, room, sizeof *members);
+    if (r->count == r->capacity) {
+        int64_t capacity = r->capacity ? 2 * r->capacity : 16;
+        rb_member *members = rb_grow(ctx, r->members, r->count, capacity, sizeof *members);
         if (!members) {
             return RB_ERROR_MEMORY;
         }
         r->members = members;
-        r->room = room;
+        r->capacity = capacity;
     }
     r->members[r->count++] = (rb_member){index, weight};
     return RB_OK;

@@ -25,11 +25,11 @@ typedef struct rb_reading {
 } rb_reading;
 
 struct rb_context {
-    char sentence[1024];
+    char message[1024];
     int64_t failures;     /* error messages so far: tells whether a callback left one */
     struct rb_pool *pool; /* NULL: one thread */
     int threads;
-    int blas_threads; /* for which room was seen: see rb_blas_need_room */
+    int blas_threads; /* for which room was seen: see rb_blas_need_memory */
     rb_progress_fn on_progress;
     void *progress_user;
     rb_log_fn on_log;
@@ -47,26 +47,26 @@ struct rb_context {
     atomic_bool stop;         /* rb_context_stop was called */
 };
 
-/* Keeps the sentence in the context and returns the code: `return rb_fail(ctx, RB_ERROR_DATA,
- * ...)`. A sentence says what is wrong, where, and what to do. */
+/* Keeps the message in the context and returns the code: `return rb_fail(ctx, RB_ERROR_DATA,
+ * ...)`. A message says what is wrong, where, and what to do. */
 rb_error rb_fail(rb_context *ctx, rb_error code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Puts "prefix" before the sentence that is there: for a caller that knows the file or the step. */
+/* Puts "prefix" before the message that is there: for a caller that knows the file or the step. */
 void rb_fail_prefix(rb_context *ctx, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Has the program asked to stop? RB_ERROR_STOPPED and a sentence, or RB_OK. Asked before each block
+/* Has the program asked to stop? RB_ERROR_STOPPED and a message, or RB_OK. Asked before each block
  * of samples, and within work on all samples that takes long. */
 rb_error rb_check_stop(rb_context *ctx);
 bool rb_asked_to_stop(const rb_context *ctx);
 
-/* Hands a sentence to the log callback, if there is one. */
+/* Hands a message to the log callback, if there is one. */
 void rb_log(rb_context *ctx, rb_log_level level, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 /* ---- memory ---- */
 
-/* count * size bytes, aligned to 64, not initialised; NULL and a sentence when the product
+/* count * size bytes, aligned to 64, not initialised; NULL and a message when the product
  * overflows or memory is out. A count of 0 gives a valid pointer. Free with rb_free. */
 void *rb_alloc(rb_context *ctx, int64_t count, size_t size);
 /* The same, of zeros; NULL also when the program asks to stop, which rb_check_stop then says. */
@@ -79,7 +79,7 @@ char *rb_copy_text(rb_context *ctx, const char *text);
 /* ---- files that expand: the limit of rb_context_set_max_expansion ---- */
 
 /* Until rb_reading_end, what rb_alloc gives counts as content of the file (or of all files in the
- * folder) at `path`; more than is allowed is out of memory, with a sentence of its own. Every
+ * folder) at `path`; more than is allowed is out of memory, with a message of its own. Every
  * public call that reads a file begins with it. Nothing has to be given back on failure but the
  * end. */
 void rb_reading_begin(rb_context *ctx, rb_reading *reading, const char *path);
@@ -88,7 +88,7 @@ void rb_reading_end(rb_context *ctx);
  * read is opened once, however often its format and content are looked at: who asks again gets
  * another descriptor of it, whose place in the file is the same. */
 int rb_reading_open(rb_context *ctx, const char *path);
-/* RB_ERROR_MEMORY and the sentence when that many bytes would be too many for the file being read;
+/* RB_ERROR_MEMORY and the message when that many bytes would be too many for the file being read;
  * nothing is counted. For what others will allocate: libraries, and who uses the content. */
 rb_error rb_reading_check(rb_context *ctx, double bytes);
 /* How many bytes a file of that size may take. */
@@ -183,7 +183,7 @@ bool rb_parse_seconds(const char *text, double *seconds, bool *has_unit);
 
 /* Reads "28x28" or "32x32x3": sizes of 1 to INT32_MAX. How many there are, or 0 for anything else
  * and for more than `most`. */
-int rb_parse_shape(const char *text, int64_t *sizes, int most);
+int rb_parse_shape(const char *text, int64_t *sizes, int max);
 
 /* Reads "0:10": two finite numbers, the smaller first. */
 bool rb_parse_range(const char *text, double *low, double *high);

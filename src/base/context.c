@@ -1,4 +1,4 @@
-/* Context: the sentence of the last error, callbacks, number of threads. */
+/* Context: the message of the last error, callbacks, number of threads. */
 #include "base.h"
 
 #include <stdio.h>
@@ -7,7 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { MOST_THREADS = 1024, DEFAULT_EXPANSION = 1000 };
+enum { MAX_THREADS = 1024, DEFAULT_EXPANSION = 1000 };
 
 rb_error rb_context_create(rb_context **context) {
     *context = calloc(1, sizeof **context);
@@ -30,17 +30,17 @@ void rb_context_free(rb_context *ctx) {
 }
 
 const char *rb_context_error(const rb_context *ctx) {
-    return ctx->sentence;
+    return ctx->message;
 }
 
 rb_error rb_fail(rb_context *ctx, rb_error code, const char *format, ...) {
-    /* The arguments may point into the old sentence: write beside it first. */
-    char text[sizeof ctx->sentence];
+    /* The arguments may point into the old message: write beside it first. */
+    char text[sizeof ctx->message];
     va_list list;
     va_start(list, format);
     rb_print_list(text, sizeof text, format, list);
     va_end(list);
-    memcpy(ctx->sentence, text, sizeof text);
+    memcpy(ctx->message, text, sizeof text);
     ctx->failures++;
     return code;
 }
@@ -50,7 +50,7 @@ rb_error rb_context_fail(rb_context *ctx, rb_error code, const char *message) {
 }
 
 void rb_fail_prefix(rb_context *ctx, const char *format, ...) {
-    char text[sizeof ctx->sentence];
+    char text[sizeof ctx->message];
     va_list list;
     va_start(list, format);
     int used = rb_print_list(text, sizeof text, format, list);
@@ -58,15 +58,15 @@ void rb_fail_prefix(rb_context *ctx, const char *format, ...) {
     if (used < 0 || (size_t)used >= sizeof text) {
         return;
     }
-    snprintf(text + used, sizeof text - (size_t)used, "%s", ctx->sentence);
-    memcpy(ctx->sentence, text, sizeof text);
+    snprintf(text + used, sizeof text - (size_t)used, "%s", ctx->message);
+    memcpy(ctx->message, text, sizeof text);
 }
 
 void rb_log(rb_context *ctx, rb_log_level level, const char *format, ...) {
     if (!ctx->on_log) {
         return;
     }
-    char text[sizeof ctx->sentence];
+    char text[sizeof ctx->message];
     va_list list;
     va_start(list, format);
     rb_print_list(text, sizeof text, format, list);
@@ -75,13 +75,13 @@ void rb_log(rb_context *ctx, rb_log_level level, const char *format, ...) {
 }
 
 rb_error rb_context_set_threads(rb_context *ctx, int threads) {
-    if (threads < 0 || threads > MOST_THREADS) {
+    if (threads < 0 || threads > MAX_THREADS) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT, "threads is %d, but must be 0 to %d", threads,
-                       MOST_THREADS);
+                       MAX_THREADS);
     }
     if (threads == 0) {
         long processors = sysconf(_SC_NPROCESSORS_ONLN);
-        threads = processors < 1 ? 1 : processors > MOST_THREADS ? MOST_THREADS : (int)processors;
+        threads = processors < 1 ? 1 : processors > MAX_THREADS ? MAX_THREADS : (int)processors;
     }
     if (threads == ctx->threads) {
         return RB_OK;
@@ -171,7 +171,7 @@ const char *rb_status_name(rb_status status) {
     case RB_STATUS_STOPPED:
         return "stopped";
     case RB_STATUS_PARAMETERS:
-        return "converged: the parameters have settled";
+        return "converged: the parameters have converged";
     case RB_STATUS_PATIENCE:
         return "out of patience";
     case RB_STATUS_TIME:

@@ -8,7 +8,7 @@
 #include <string.h>
 
 enum {
-    MOST_DIGITS = 19, /* as many always fit into 64 bits */
+    MAX_DIGITS = 19,  /* as many always fit into 64 bits */
     EXACT_POWER = 22, /* 10^22 is the largest power of ten that float64 holds exactly */
     LONGEST_NUMBER = 512
 };
@@ -20,7 +20,7 @@ static const double powers[EXACT_POWER + 1] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5
 /* A number cut into its parts. */
 struct decimal {
     const char *end;
-    uint64_t digits; /* of the mantissa without its point; valid when `count` <= MOST_DIGITS */
+    uint64_t digits; /* of the mantissa without its point; valid when `count` <= MAX_DIGITS */
     int64_t count;   /* digits from the first that is not 0 */
     int64_t power;   /* of ten that the digits are multiplied by */
     bool negative;
@@ -30,13 +30,13 @@ static bool is_digit(char c) {
     return c >= '0' && c <= '9';
 }
 
-/* Digits from `at` on. A leading 0 does not count; after MOST_DIGITS they are counted only. */
+/* Digits from `at` on. A leading 0 does not count; after MAX_DIGITS they are counted only. */
 static const char *take_digits(const char *at, const char *end, struct decimal *number) {
     for (; at < end && is_digit(*at); at++) {
         if (number->count > 0 || *at != '0') {
             number->count++;
         }
-        if (number->count <= MOST_DIGITS) {
+        if (number->count <= MAX_DIGITS) {
             number->digits = number->digits * 10 + (uint64_t)(*at - '0');
         }
     }
@@ -107,7 +107,7 @@ const char *rb_number_scan(const char *text, const char *end, double *value) {
         return NULL;
     }
     /* Two exact numbers and one rounding give the nearest float64. */
-    bool exact = number.count <= MOST_DIGITS && number.digits <= UINT64_C(1) << 53 &&
+    bool exact = number.count <= MAX_DIGITS && number.digits <= UINT64_C(1) << 53 &&
                  number.power >= -EXACT_POWER && number.power <= EXACT_POWER;
     if (!exact) {
         return convert_slowly(text, number.end, value) ? number.end : NULL;

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-int rb_parse_shape(const char *text, int64_t *sizes, int most) {
-    for (int count = 0; count < most; count++) {
+int rb_parse_shape(const char *text, int64_t *sizes, int max) {
+    for (int count = 0; count < max; count++) {
         /* strtoll would take spaces and signs too. */
         if (*text < '0' || *text > '9') {
             return 0;

@@ -79,12 +79,12 @@ static rb_error read_samples(rb_context *ctx, rb_source *source, rb_dense y) {
 /* Entries uniform between 0 and twice what makes A F about as large as Y. */
 static void start(uint64_t seed, double mean, nmf *m) {
     rb_draws draws = {.stream = {.seed = seed, .purpose = RB_RANDOM_COMPARE}};
-    double most = 2 * sqrt(mean / (double)m->f.rows);
+    double max = 2 * sqrt(mean / (double)m->f.rows);
     for (int64_t i = 0; i < m->a.rows * m->a.cols; i++) {
-        row_of(m->a, i / m->a.cols)[i % m->a.cols] = most * rb_draw_uniform(&draws);
+        row_of(m->a, i / m->a.cols)[i % m->a.cols] = max * rb_draw_uniform(&draws);
     }
     for (int64_t i = 0; i < m->f.rows * m->f.cols; i++) {
-        row_of(m->f, i / m->f.cols)[i % m->f.cols] = most * rb_draw_uniform(&draws);
+        row_of(m->f, i / m->f.cols)[i % m->f.cols] = max * rb_draw_uniform(&draws);
     }
 }
 
@@ -151,7 +151,7 @@ rb_error rb_compare_nmf(rb_context *ctx, rb_source *source, int64_t units, int64
     if (n < 1 || features < 1) {
         return rb_fail(ctx, RB_ERROR_DATA, "there are no samples to factorise");
     }
-    rb_error err = rb_blas_need_room(ctx, 0);
+    rb_error err = rb_blas_need_memory(ctx, 0);
     if (!err) {
         err = allocate(ctx, n, features, units, &m);
     }

@@ -54,5 +54,5 @@ rb_error rb_ahead_read(rb_context *ctx, rb_ahead *ahead, int64_t first, int64_t 
         return ahead->source->read(ahead->source, ctx, first, count, view);
     }
     *view = ahead->view;
-    return ahead->err ? rb_fail(ctx, ahead->err, "%s", ahead->own.sentence) : RB_OK;
+    return ahead->err ? rb_fail(ctx, ahead->err, "%s", ahead->own.message) : RB_OK;
 }

@@ -16,7 +16,7 @@ typedef struct rb_names {
     char **text; /* count pointers into one allocation, which starts with them */
 } rb_names;
 
-/* Copies; NULL and a sentence when memory is out. */
+/* Copies; NULL and a message when memory is out. */
 rb_names *rb_names_copy(rb_context *ctx, const char *const *text, int64_t count);
 void rb_names_free(rb_names *names);
 /* Warns when a name stands more than once: "2 of 9 WHAT stand more than once ('A' for one):
@@ -40,7 +40,7 @@ rb_error rb_names_make_unique(rb_context *ctx, rb_names **names);
  * _clear. */
 typedef struct rb_name_list {
     char *bytes; /* the names, each with its 0 */
-    int64_t used, room, count;
+    int64_t used, capacity, count;
 } rb_name_list;
 rb_error rb_name_list_add(rb_context *ctx, rb_name_list *list, const char *text, int64_t length);
 /* Makes names of the list and clears it; where `err` tells that a name was not added, *names is
@@ -97,7 +97,7 @@ struct rb_source {
     rb_type type;
     bool sparse;
     const rb_names *sample_names, *feature_names; /* NULL: none; owned by `state` */
-    char *path;                                   /* of the file, for sentences; NULL: none */
+    char *path;                                   /* of the file, for messages; NULL: none */
     const char *format;                           /* of the file: "npy"; NULL: no file */
     int64_t unpacked; /* bytes that a walk over all samples unpacks anew; 0: none */
     bool at_random;   /* single samples in any order cost little: memory, rows of a file */
@@ -165,7 +165,7 @@ void rb_source_unshuffle(rb_source *shuffled);
 typedef struct rb_image {
     int64_t height, width, channels;
     float *values; /* rb_free */
-    int64_t most;  /* the largest value that the picture's file can hold; 0: any */
+    int64_t max;   /* the largest value that the picture's file can hold; 0: any */
 } rb_image;
 
 /* Several of them, each of which owns its values. */
@@ -187,15 +187,15 @@ typedef struct rb_patches_plan {
 /* In how many places of all images a patch can lie. */
 int64_t rb_patch_places(const rb_images *images, int64_t height, int64_t width);
 
-/* Patches at different places, one a sample, float32: height x width x channels features, as in an
- * image. Every choice and order of the places is equally likely; more patches begin with the same
- * ones, unless they are scaled. All images have the same number of channels, and at least `count`
- * places. Takes over the images (also on failure). RB_ERROR_DATA: all values are equal and cannot
- * be scaled. */
+/* Patches at different places, one per sample, float32: height x width x channels features, as
+ * in an image. Every choice and order of the places is equally likely; more patches begin with
+ * the same ones, unless they are scaled. All images have the same number of channels, and at
+ * least `count` places. Takes over the images (also on failure). RB_ERROR_DATA: all values are
+ * equal and cannot be scaled. */
 rb_error rb_patches_cut(rb_context *ctx, const rb_patches_plan *plan, rb_images *images,
                         rb_source **source);
 
-/* A recording of one channel: so many values a second, each in -1 .. 1 in most files. */
+/* A recording of one channel: so many values per second, each in -1 .. 1 in most files. */
 typedef struct rb_sound {
     int64_t rate, count;
     float *values; /* rb_free */
@@ -214,9 +214,9 @@ void rb_sound_trim(rb_sound *sound);
 /* Multiplies so that the largest absolute value becomes `peak`; false for a sound that is 0. */
 bool rb_sound_scale(rb_sound *sound, double peak);
 
-/* Every segment of `length` values, one a sample, float32, that begins a multiple of `step` values
- * behind the beginning of its sound; sound by sound. No sound is shorter than a segment. Takes over
- * the sounds (also on failure). */
+/* Every segment of `length` values, one per sample, float32, that begins a multiple of `step`
+ * values behind the beginning of its sound; sound by sound. No sound is shorter than a segment.
+ * Takes over the sounds (also on failure). */
 rb_error rb_segments_cut(rb_context *ctx, int64_t length, int64_t step, rb_sounds *sounds,
                          rb_source **source);
 
@@ -304,7 +304,7 @@ rb_error rb_feed_read(rb_context *ctx, rb_feed *feed, int64_t first, int64_t cou
                       rb_block *block);
 /* Undoes the preprocessing of rows (count x n_features in use, of the feed's type) in place; they
  * belong to the samples of the last block read, whose totals are restored. */
-void rb_feed_undo(const rb_feed *feed, rb_dense rows);
+void rb_feed_inverse(const rb_feed *feed, rb_dense rows);
 
 /* ---- values below 0 (below.c) ---- */
 
@@ -334,8 +334,8 @@ typedef struct rb_vector_law {
  * ends included. */
 typedef struct rb_bicluster_group {
     int64_t count;
-    int64_t least_samples, most_samples;
-    int64_t least_features, most_features;
+    int64_t min_samples, max_samples;
+    int64_t min_features, max_features;
 } rb_bicluster_group;
 
 /* Data as a sum over biclusters of (sample vector)(feature vector)' and noise N(0, noise_sd^2). */

@@ -41,7 +41,7 @@ struct rb_feed {
     int64_t *starts;      /* likewise for sparse */
     int32_t *columns;
     void *values;
-    int64_t room_rows, room_entries;
+    int64_t capacity_rows, capacity_entries;
 };
 
 void rb_feed_free(rb_feed *feed) {
@@ -207,16 +207,16 @@ static int64_t first_unusable(const rb_feed *feed, const void *values, int64_t c
 }
 
 /* Row i of a view with its values side by side, in `room` where they are not. */
-static const void *contiguous_row(const rb_matrix *view, int64_t i, void *room) {
+static const void *contiguous_row(const rb_matrix *view, int64_t i, void *capacity) {
     int64_t offset = i * view->row_stride, stride = view->column_stride;
     const char *first = (const char *)view->values + offset * (int64_t)rb_type_size(view->type);
     if (stride == 1) {
         return first;
     }
     for (int64_t k = 0; k < view->n_features; k++) {
-        rb_put(view->type, room, k, rb_get(view->type, first, k * stride));
+        rb_put(view->type, capacity, k, rb_get(view->type, first, k * stride));
     }
-    return room;
+    return capacity;
 }
 
 static int64_t fast_row(struct dense_task *t, int64_t i, double *scratch) {
@@ -251,9 +251,9 @@ static rb_error fail_at(rb_context *ctx, rb_feed *feed, const rb_matrix *view, i
                          rb_matrix_at(view, i, from), true);
 }
 
-/* Room for the rows of a block, and for what is kept beside them. */
-static rb_error make_room(rb_context *ctx, rb_feed *feed, int64_t count) {
-    if (count <= feed->room_rows) {
+/* Memory for the rows of a block, and for what is kept beside them. */
+static rb_error reserve(rb_context *ctx, rb_feed *feed, int64_t count) {
+    if (count <= feed->capacity_rows) {
         return RB_OK;
     }
     rb_dense rows = {0};
@@ -281,7 +281,7 @@ static rb_error make_room(rb_context *ctx, rb_feed *feed, int64_t count) {
     feed->rows = rows;
     feed->starts = starts;
     feed->totals = totals;
-    feed->room_rows = count;
+    feed->capacity_rows = count;
     return RB_OK;
 }
 
@@ -293,7 +293,7 @@ static rb_error read_dense(rb_context *ctx, rb_feed *feed, const rb_matrix *view
                                   view->row_stride, feed->type};
         return RB_OK;
     }
-    rb_error err = make_room(ctx, feed, view->n_samples);
+    rb_error err = reserve(ctx, feed, view->n_samples);
     int64_t tasks = (view->n_samples + TASK_ROWS - 1) / TASK_ROWS;
     int64_t *bad = err ? NULL : rb_alloc(ctx, 2 * tasks, sizeof *bad);
     if (!bad) {
@@ -314,8 +314,8 @@ static rb_error read_dense(rb_context *ctx, rb_feed *feed, const rb_matrix *view
 
 /* ---- sparse ---- */
 
-static rb_error make_entry_room(rb_context *ctx, rb_feed *feed, int64_t entries) {
-    if (entries <= feed->room_entries) {
+static rb_error make_entry_capacity(rb_context *ctx, rb_feed *feed, int64_t entries) {
+    if (entries <= feed->capacity_entries) {
         return RB_OK;
     }
     int32_t *columns = rb_alloc(ctx, entries, sizeof *columns);
@@ -329,7 +329,7 @@ static rb_error make_entry_room(rb_context *ctx, rb_feed *feed, int64_t entries)
     rb_free(feed->values);
     feed->columns = columns;
     feed->values = values;
-    feed->room_entries = entries;
+    feed->capacity_entries = entries;
     return RB_OK;
 }
 
@@ -400,8 +400,8 @@ static rb_error read_sparse(rb_context *ctx, rb_feed *feed, const rb_matrix *vie
                               view->columns,   view->values,     feed->type};
         return RB_OK;
     }
-    rb_error err = make_room(ctx, feed, view->n_samples);
-    err = err ? err : make_entry_room(ctx, feed, rb_matrix_stored(view));
+    rb_error err = reserve(ctx, feed, view->n_samples);
+    err = err ? err : make_entry_capacity(ctx, feed, rb_matrix_stored(view));
     int64_t tasks = (view->n_samples + TASK_ROWS - 1) / TASK_ROWS;
     int64_t *bad = err ? NULL : rb_alloc(ctx, 2 * tasks, sizeof *bad);
     if (!bad) {
@@ -475,7 +475,7 @@ rb_error rb_feed_read(rb_context *ctx, rb_feed *feed, int64_t first, int64_t cou
     return err;
 }
 
-void rb_feed_undo(const rb_feed *feed, rb_dense rows) {
+void rb_feed_inverse(const rb_feed *feed, rb_dense rows) {
     const rb_preprocess *p = feed->p;
     for (int64_t i = 0; i < rows.rows; i++) {
         void *row = rb_dense_row(rows, i);

@@ -91,9 +91,9 @@ static int64_t draw_repeated(rb_draws *draws, int64_t n, int64_t count, int64_t 
     return different;
 }
 
-static rb_error draw_members(rb_context *ctx, rb_draws *draws, int64_t n, int64_t least,
-                             int64_t most, bool replacement, int64_t **members, int64_t *count) {
-    int64_t size = rb_draw_integer(draws, least, most);
+static rb_error draw_members(rb_context *ctx, rb_draws *draws, int64_t n, int64_t min, int64_t max,
+                             bool replacement, int64_t **members, int64_t *count) {
+    int64_t size = rb_draw_integer(draws, min, max);
     *members = rb_alloc(ctx, size, sizeof **members);
     if (!*members) {
         return RB_ERROR_MEMORY;
@@ -131,11 +131,11 @@ static void add_outer_product(double *values, const double *z, int64_t n_samples
 static rb_error plant(rb_context *ctx, const rb_bicluster_plan *plan,
                       const rb_bicluster_group *group, rb_draws *draws, double *z, double *x,
                       double *values, rb_bicluster *b) {
-    rb_error err = draw_members(ctx, draws, plan->n_samples, group->least_samples,
-                                group->most_samples, plan->replacement, &b->samples, &b->n_samples);
+    rb_error err = draw_members(ctx, draws, plan->n_samples, group->min_samples, group->max_samples,
+                                plan->replacement, &b->samples, &b->n_samples);
     if (!err) {
-        err = draw_members(ctx, draws, plan->n_features, group->least_features,
-                           group->most_features, plan->replacement, &b->features, &b->n_features);
+        err = draw_members(ctx, draws, plan->n_features, group->min_features, group->max_features,
+                           plan->replacement, &b->features, &b->n_features);
     }
     if (err) {
         return err;

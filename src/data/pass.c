@@ -10,7 +10,7 @@
 #include <float.h>
 #include <math.h>
 
-enum { BLOCK_CELLS = 1 << 21, STRETCH_CELLS = 1 << 17, PIECES = 16, LEAST_ROWS = 16 };
+enum { BLOCK_CELLS = 1 << 21, STRETCH_CELLS = 1 << 17, PIECES = 16, MIN_ROWS = 16 };
 
 /* What a piece of a stretch found. */
 struct piece {
@@ -167,19 +167,19 @@ static rb_error make_rows(rb_context *ctx, struct walk *w) {
     return RB_OK;
 }
 
-/* Room for the longest stretch of a view. */
-static rb_error make_room(rb_context *ctx, struct walk *w, int64_t *room) {
+/* Memory for the longest stretch of a view. */
+static rb_error reserve(rb_context *ctx, struct walk *w, int64_t *capacity) {
     const rb_matrix *view = w->view;
     int64_t needed = view->n_features > STRETCH_CELLS ? view->n_features : STRETCH_CELLS;
     int64_t all = rb_matrix_stored(view);
     needed = needed < all ? needed : all;
-    if (needed <= *room && w->rows.values) {
+    if (needed <= *capacity && w->rows.values) {
         return RB_OK;
     }
     rb_free(w->rows.values);
-    *room = 0;
+    *capacity = 0;
     w->rows.values = rb_alloc(ctx, needed, sizeof *w->rows.values);
-    *room = w->rows.values ? needed : 0;
+    *capacity = w->rows.values ? needed : 0;
     return w->rows.values ? RB_OK : RB_ERROR_MEMORY;
 }
 
@@ -199,8 +199,8 @@ static rb_error walk_view(rb_context *ctx, struct walk *w, int64_t first) {
 
 rb_error rb_pass_run(rb_context *ctx, const rb_pass *pass) {
     rb_source *source = pass->source;
-    int64_t n = source->n_samples, size = BLOCK_CELLS / (source->n_features + 1), room = 0;
-    size = size < LEAST_ROWS ? LEAST_ROWS : size;
+    int64_t n = source->n_samples, size = BLOCK_CELLS / (source->n_features + 1), capacity = 0;
+    size = size < MIN_ROWS ? MIN_ROWS : size;
     struct walk *w = rb_alloc_zero(ctx, 1, sizeof *w);
     if (!w) {
         return RB_ERROR_MEMORY;
@@ -212,7 +212,7 @@ rb_error rb_pass_run(rb_context *ctx, const rb_pass *pass) {
         rb_matrix view;
         w->view = &view;
         err = rb_source_read(ctx, source, first, n - first < size ? n - first : size, &view);
-        err = err ? err : make_room(ctx, w, &room);
+        err = err ? err : reserve(ctx, w, &capacity);
         err = err ? err : walk_view(ctx, w, first);
     }
     rb_free(w->rows.values);

@@ -15,8 +15,8 @@ typedef struct patches {
     rb_patches_plan plan;
     rb_images images;
     int64_t n_features;
-    int64_t *places;    /* count: where each patch lies; NULL: everywhere, in order */
-    double least, span; /* of the values of all patches */
+    int64_t *places;  /* count: where each patch lies; NULL: everywhere, in order */
+    double min, span; /* of the values of all patches */
 } patches;
 
 void rb_images_clear(rb_images *images) {
@@ -47,9 +47,9 @@ typedef struct moved_list {
     int64_t mask; /* its size is a power of two, less one */
 } moved_list;
 
-static rb_error moved_list_new(rb_context *ctx, int64_t most, moved_list *list) {
+static rb_error moved_list_new(rb_context *ctx, int64_t max, moved_list *list) {
     int64_t size = 4;
-    while (size / 2 < most && size < INT64_MAX / 4) {
+    while (size / 2 < max && size < INT64_MAX / 4) {
         size *= 2;
     }
     list->mask = size - 1;
@@ -126,7 +126,7 @@ static void copy_patch(const patches *p, int64_t index, float *sample) {
 /* The ends of the range are met exactly. */
 static void scale(const patches *p, float *sample) {
     for (int64_t d = 0; d < p->n_features; d++) {
-        double share = ((double)sample[d] - p->least) / p->span;
+        double share = ((double)sample[d] - p->min) / p->span;
         sample[d] = (float)(p->plan.low * (1 - share) + p->plan.high * share);
     }
 }
@@ -148,23 +148,23 @@ static rb_error find_range(rb_context *ctx, patches *p) {
     if (!sample) {
         return RB_ERROR_MEMORY;
     }
-    double least = INFINITY, most = -INFINITY;
+    double min = INFINITY, max = -INFINITY;
     for (int64_t i = 0; i < p->plan.count; i++) {
         copy_patch(p, i, sample);
         for (int64_t d = 0; d < p->n_features; d++) {
-            least = fmin(least, (double)sample[d]);
-            most = fmax(most, (double)sample[d]);
+            min = fmin(min, (double)sample[d]);
+            max = fmax(max, (double)sample[d]);
         }
     }
     rb_free(sample);
-    if (least == most) {
+    if (min == max) {
         return rb_fail(ctx, RB_ERROR_DATA,
-                       "all values of the patches are %g: they cannot be scaled to %g .. %g", least,
+                       "all values of the patches are %g: they cannot be scaled to %g .. %g", min,
                        p->plan.low, p->plan.high);
     }
-    p->least = least;
-    p->span = most - least;
-    rb_log(ctx, RB_LOG_INFO, "values from %g to %g of the patches became %g to %g", least, most,
+    p->min = min;
+    p->span = max - min;
+    rb_log(ctx, RB_LOG_INFO, "values from %g to %g of the patches became %g to %g", min, max,
            p->plan.low, p->plan.high);
     return RB_OK;
 }

@@ -30,7 +30,7 @@ void rb_preprocess_free(rb_preprocess *p) {
     }
 }
 
-/* The sentence about a value that cannot be used; `value` is as it stood in the data. */
+/* The message about a value that cannot be used; `value` is as it stood in the data. */
 rb_error rb_fail_value(rb_context *ctx, const rb_preprocess_options *options,
                        const rb_source *source, int64_t sample, int64_t feature, double value,
                        bool fitted) {
@@ -344,14 +344,14 @@ static rb_error select_features(rb_context *ctx, struct fitting *f) {
         variances[k] = variance(f, k);
     }
     rb_sort(variances, p->n_input);
-    double least = variances[p->n_input - wanted];
+    double min = variances[p->n_input - wanted];
     int64_t above = 0, taken = 0;
     for (int64_t k = 0; k < p->n_input; k++) {
-        above += variance(f, k) > least;
+        above += variance(f, k) > min;
     }
     for (int64_t k = 0; k < p->n_input; k++) {
-        bool tie = variance(f, k) == least && above < wanted;
-        if (variance(f, k) > least || tie) {
+        bool tie = variance(f, k) == min && above < wanted;
+        if (variance(f, k) > min || tie) {
             above += tie;
             p->selected[taken++] = k;
         }

@@ -9,7 +9,7 @@
 #include <string.h>
 
 enum {
-    MOST_ORDERED = 1 << 22,       /* samples of a pool, where any can be had */
+    MAX_ORDERED = 1 << 22,        /* samples of a pool, where any can be had */
     POOL_CELLS = 1 << 22,         /* values of a pool that is read */
     POOL_SPARSE_SAMPLES = 1 << 14 /* samples of one that is sparse */
 };
@@ -29,12 +29,12 @@ struct shuffle {
     void *values;
     int64_t *starts;
     int32_t *columns;
-    int64_t room_values, room_starts;
+    int64_t capacity_values, capacity_starts;
 };
 
 static int64_t pool_samples(const rb_source *from) {
     if (from->at_random) {
-        return MOST_ORDERED;
+        return MAX_ORDERED;
     }
     if (from->sparse) {
         return POOL_SPARSE_SAMPLES;
@@ -83,9 +83,9 @@ static rb_error find_row(rb_context *ctx, struct shuffle *s, int64_t sample, int
                               : RB_OK;
 }
 
-static rb_error make_room(rb_context *ctx, struct shuffle *s, int64_t values, int64_t samples) {
-    if (values > s->room_values) {
-        s->room_values = 0;
+static rb_error reserve(rb_context *ctx, struct shuffle *s, int64_t values, int64_t samples) {
+    if (values > s->capacity_values) {
+        s->capacity_values = 0;
         rb_free(s->values);
         rb_free(s->columns);
         s->columns = NULL;
@@ -96,16 +96,16 @@ static rb_error make_room(rb_context *ctx, struct shuffle *s, int64_t values, in
         if (!s->values || (s->from->sparse && !s->columns)) {
             return RB_ERROR_MEMORY;
         }
-        s->room_values = values;
+        s->capacity_values = values;
     }
-    if (s->from->sparse && samples + 1 > s->room_starts) {
-        s->room_starts = 0;
+    if (s->from->sparse && samples + 1 > s->capacity_starts) {
+        s->capacity_starts = 0;
         rb_free(s->starts);
         s->starts = rb_alloc(ctx, samples + 1, sizeof *s->starts);
         if (!s->starts) {
             return RB_ERROR_MEMORY;
         }
-        s->room_starts = samples + 1;
+        s->capacity_starts = samples + 1;
     }
     return RB_OK;
 }
@@ -137,7 +137,7 @@ static void copy_sparse(struct shuffle *s, int64_t row, int64_t filled) {
 
 /* Of sparse rows the room grows pool by pool: what is there stays. */
 static rb_error grow_sparse(rb_context *ctx, struct shuffle *s, int64_t filled, int64_t needed) {
-    if (needed <= s->room_values) {
+    if (needed <= s->capacity_values) {
         return RB_OK;
     }
     size_t size = rb_type_size(s->from->type);
@@ -151,12 +151,12 @@ static rb_error grow_sparse(rb_context *ctx, struct shuffle *s, int64_t filled, 
         return RB_ERROR_MEMORY;
     }
     s->columns = columns;
-    s->room_values = needed;
+    s->capacity_values = needed;
     return RB_OK;
 }
 
-static rb_error make_room_sparse(rb_context *ctx, struct shuffle *s, const int64_t *order,
-                                 int64_t count, int64_t filled) {
+static rb_error make_capacity_sparse(rb_context *ctx, struct shuffle *s, const int64_t *order,
+                                     int64_t count, int64_t filled) {
     int64_t needed = filled, row;
     rb_error err = RB_OK;
     for (int64_t i = 0; i < count && !err; i++) {
@@ -170,7 +170,7 @@ static rb_error make_room_sparse(rb_context *ctx, struct shuffle *s, const int64
 static rb_error copy_from_pool(rb_context *ctx, struct shuffle *s, int64_t first, int64_t count,
                                int64_t done, int64_t *filled) {
     const int64_t *order = s->order + (first - s->begins);
-    rb_error err = s->from->sparse ? make_room_sparse(ctx, s, order, count, *filled) : RB_OK;
+    rb_error err = s->from->sparse ? make_capacity_sparse(ctx, s, order, count, *filled) : RB_OK;
     for (int64_t i = 0; i < count && !err; i++) {
         int64_t row;
         err = find_row(ctx, s, order[i], &row);
@@ -197,7 +197,7 @@ static rb_error read_shuffled(rb_source *source, rb_context *ctx, int64_t first,
         return rb_fail(ctx, RB_ERROR_MEMORY, "a batch of %lld samples x %lld features is too large",
                        (long long)count, (long long)m);
     }
-    rb_error err = make_room(ctx, s, source->sparse ? 1 : cells, count);
+    rb_error err = reserve(ctx, s, source->sparse ? 1 : cells, count);
     if (!err && first < s->begins) {
         s->at = -1;
         s->begins = s->size = 0;
@@ -255,9 +255,9 @@ rb_error rb_source_shuffled(rb_context *ctx, rb_source *from, rb_source **out) {
     s->from = from;
     s->pool_samples = pool_samples(from);
     s->pools = (from->n_samples + s->pool_samples - 1) / s->pool_samples;
-    int64_t most = from->n_samples < s->pool_samples ? from->n_samples : s->pool_samples;
+    int64_t max = from->n_samples < s->pool_samples ? from->n_samples : s->pool_samples;
     s->pool_order = rb_alloc(ctx, s->pools, sizeof *s->pool_order);
-    s->order = rb_alloc(ctx, most, sizeof *s->order);
+    s->order = rb_alloc(ctx, max, sizeof *s->order);
     if (!s->pool_order || !s->order || (from->path && !source->path)) {
         rb_source_free(source);
         return RB_ERROR_MEMORY;

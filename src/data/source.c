@@ -85,7 +85,7 @@ struct callback_state {
     void *user;
     void (*release)(void *user); /* NULL: the user's own */
     void *rows;
-    int64_t room; /* samples that `rows` can hold */
+    int64_t capacity; /* samples that `rows` can hold */
 };
 
 /* The error message of the callback stays; one that left none gets ours. */
@@ -100,7 +100,7 @@ static rb_error callback_failed(rb_context *ctx, rb_error err, int64_t failures,
 static rb_error make_rows(rb_context *ctx, const rb_source *source, int64_t count) {
     struct callback_state *state = source->state;
     int64_t cells;
-    if (count <= state->room) {
+    if (count <= state->capacity) {
         return RB_OK;
     }
     if (!rb_multiply(count, source->n_features, &cells)) {
@@ -113,7 +113,7 @@ static rb_error make_rows(rb_context *ctx, const rb_source *source, int64_t coun
     }
     rb_free(state->rows);
     state->rows = rows;
-    state->room = count;
+    state->capacity = count;
     return RB_OK;
 }
 

@@ -27,12 +27,12 @@ void rb_sort(double *values, int64_t count);
 typedef struct rb_row {
     int64_t count;          /* values */
     const int32_t *columns; /* their features; NULL: 0 .. count - 1 */
-    double *values;         /* room for n_features */
+    double *values;         /* memory for n_features */
 } rb_row;
 
 /* Row i of a matrix into row->values (of n_features), as it stands. */
 void rb_row_get(const rb_matrix *m, int64_t i, rb_row *row);
-/* The sentence about a value that cannot be used, as it stands in the data: RB_ERROR_DATA. fitted:
+/* The message about a value that cannot be used, as it stands in the data: RB_ERROR_DATA. fitted:
  * the preprocessing is that of a model already, and cannot be chosen any more. */
 rb_error rb_fail_value(rb_context *ctx, const rb_preprocess_options *options,
                        const rb_source *source, int64_t sample, int64_t feature, double value,

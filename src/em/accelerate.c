@@ -28,7 +28,7 @@ rb_error rb_accelerate_begin(rb_context *ctx, rb_run *run, void *state) {
     if (kind == RB_ACCELERATE_NONE) {
         return RB_OK;
     }
-    if (!run->method->settle || !run->method->parts) {
+    if (!run->method->project || !run->method->parts) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT,
                        "the method '%s' cannot be accelerated; leave accelerate at 'none'",
                        run->method->name);
@@ -120,7 +120,7 @@ void rb_accelerate_before(rb_context *ctx, rb_run *run, void *state) {
     a->waits = waits(run, state);
     a->extrapolated = !a->waits && (squarem ? squarem_before(a) : nesterov_before(a));
     if (a->extrapolated) {
-        run->method->settle(ctx, state);
+        run->method->project(ctx, state);
     }
     if (a->extrapolated && squarem) { /* the next x0 is where it lies after that */
         rb_moving_save(&a->moving, FIRST_POINT);
@@ -154,7 +154,7 @@ rb_error rb_accelerate_after(rb_context *ctx, rb_run *run, void *state, rb_error
     bool squarem = a->kind == RB_ACCELERATE_SQUAREM;
     rb_moving_restore(&a->moving, squarem ? GOOD_POINT : LAST);
     if (failed) { /* in the middle of something */
-        run->method->settle(ctx, state);
+        run->method->project(ctx, state);
     }
     if (squarem && a->at_longest) {
         a->longest = fmax(a->longest / growth, 1);

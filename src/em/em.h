@@ -63,7 +63,7 @@ void rb_sums_free(rb_sums *sums);
 
 /* ---- parameters and codes as one vector (moving.c) ---- */
 
-enum { RB_MOST_MOVING = 8, RB_MOST_POINTS = 3, RB_MOVING_CHUNK = 256 };
+enum { RB_MAX_MOVING = 8, RB_MAX_POINTS = 3, RB_MOVING_CHUNK = 256 };
 
 /* The arrays of a state that move, and earlier points of them. */
 typedef struct rb_moving {
@@ -72,9 +72,9 @@ typedef struct rb_moving {
     const rb_shape *shape;
     void *state;
     int count, n_points;
-    rb_kept arrays[RB_MOST_MOVING];
-    rb_dense points[RB_MOST_MOVING][RB_MOST_POINTS];
-    char names[RB_MOST_MOVING][RB_MOST_POINTS][64];
+    rb_kept arrays[RB_MAX_MOVING];
+    rb_dense points[RB_MAX_MOVING][RB_MAX_POINTS];
+    char names[RB_MAX_MOVING][RB_MAX_POINTS][64];
 } rb_moving;
 
 typedef enum rb_moving_what { RB_MOVING_ALL, RB_MOVING_PARAMETERS } rb_moving_what;
@@ -171,7 +171,7 @@ void rb_stopping_before(rb_run *run);
 void rb_stopping_after(rb_run *run, const void *state, double objective);
 bool rb_stopping_asks(rb_run *run, const void *state, rb_status *status);
 
-/* snapshot.c: room for it; the state is remembered; it is as it was then, if it ever was. */
+/* snapshot.c: memory for it; the state is remembered; it is as it was then, if it ever was. */
 rb_error rb_snapshot_new(rb_context *ctx, rb_run *run, void *state);
 void rb_snapshot_free(rb_run *run);
 void rb_snapshot_take(rb_run *run, void *state);

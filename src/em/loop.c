@@ -123,8 +123,8 @@ static rb_error report(rb_context *ctx, const rb_run *run, int64_t iteration, rb
         .seconds = entry.seconds,
         .elapsed = elapsed,
         .remaining = remaining,
-        .figure_names = run->method->figure_names,
-        .figures = entry.figures,
+        .metric_names = run->method->metric_names,
+        .metrics = entry.metrics,
     };
     int64_t failures = ctx->failures;
     rb_error err = ctx->on_progress(&progress, ctx->progress_user);
@@ -157,8 +157,8 @@ static rb_error evaluate(rb_context *ctx, rb_run *run, void *state, rb_history *
         return err;
     }
     run->method->objective(state, &entry->objective, &entry->estep_objective);
-    if (run->method->figures) {
-        run->method->figures(state, entry->figures);
+    if (run->method->metrics) {
+        run->method->metrics(state, entry->metrics);
     }
     if (!isfinite(entry->objective)) {
         return rb_fail(
@@ -208,8 +208,8 @@ static rb_error iterations(rb_context *ctx, rb_run *run, void *state) {
     return stop == RB_ERROR_INTERRUPTED ? RB_OK : stop;
 }
 
-static rb_kept number(const char *name, double least, double most, double *value) {
-    return (rb_kept){name, RB_KEPT_OTHER, RB_KEPT_FLOAT64, 1, 1, 1, value, least, most};
+static rb_kept number(const char *name, double min, double max, double *value) {
+    return (rb_kept){name, RB_KEPT_OTHER, RB_KEPT_FLOAT64, 1, 1, 1, value, min, max};
 }
 
 static rb_kept counter(const char *name, int64_t *value) {
@@ -256,7 +256,7 @@ static rb_error prepare(rb_context *ctx, rb_run *run, void *state) {
         err = rb_snapshot_new(ctx, run, state);
     }
     if (!err) {
-        err = rb_blas_need_room(ctx, 0); /* once blocks and state have theirs */
+        err = rb_blas_need_memory(ctx, 0); /* once blocks and state have theirs */
     }
     if (!err) {
         err = rb_resume_state(ctx, run, state);

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MOST_BANDS = 32 };
+enum { MAX_BANDS = 32 };
 
 struct collecting {
     rb_context *ctx;
@@ -24,10 +24,10 @@ static rb_error collect(void *user, const rb_kept *array) {
     if (!moves || (array->role == RB_KEPT_CODES && in->what == RB_MOVING_PARAMETERS)) {
         return RB_OK;
     }
-    if (m->count == RB_MOST_MOVING) {
+    if (m->count == RB_MAX_MOVING) {
         return rb_fail(in->ctx, RB_ERROR_UNSUPPORTED,
                        "more than %d arrays of parameters and codes cannot be moved together",
-                       RB_MOST_MOVING);
+                       RB_MAX_MOVING);
     }
     int at = m->count++;
     m->arrays[at] = *array;
@@ -108,7 +108,7 @@ struct pass {
     bool logs;
     int save; /* point that gets the old state; below 0: nothing moves, squares are summed up */
     int64_t band_rows;
-    double sums[MOST_BANDS];
+    double sums[MAX_BANDS];
 };
 
 /* Numbers of a row as coordinates, and back. */
@@ -145,7 +145,7 @@ static void one_chunk(const struct pass *pass, int64_t row, int64_t first, doubl
             n = left < RB_MOVING_CHUNK ? left : RB_MOVING_CHUNK;
     size_t size = rb_type_size((rb_type)type);
     void *to = rb_dense_row(place(pass->array), row);
-    double points[RB_MOST_POINTS][RB_MOVING_CHUNK], x[RB_MOVING_CHUNK];
+    double points[RB_MAX_POINTS][RB_MOVING_CHUNK], x[RB_MOVING_CHUNK];
     for (int k = 0; k < pass->n_points; k++) {
         take(type, logs, rb_dense_row(pass->points[k], row), first, n, points[k]);
     }
@@ -182,7 +182,7 @@ static double walk(rb_moving *m, int array, struct pass pass) {
     pass.points = m->points[array];
     pass.n_points = m->n_points;
     int64_t rows = pass.array->rows;
-    pass.band_rows = (rows + MOST_BANDS - 1) / MOST_BANDS;
+    pass.band_rows = (rows + MAX_BANDS - 1) / MAX_BANDS;
     int64_t bands = rows > 0 ? (rows + pass.band_rows - 1) / pass.band_rows : 0;
     rb_parallel(m->ctx, bands, one_band, &pass);
     for (int64_t band = 0; band < bands; band++) {
@@ -219,14 +219,14 @@ static void itself(int64_t n, double (*points)[RB_MOVING_CHUNK], double *x, doub
 }
 
 double rb_moving_change(rb_moving *m) {
-    double most = 0;
+    double max = 0;
     locate(m);
     for (int i = 0; i < m->count; i++) {
         double moved = walk(m, i, (struct pass){.fn = difference, .save = -1});
         double size = walk(m, i, (struct pass){.fn = itself, .save = -1});
-        most = moved > 0 ? fmax(most, sqrt(moved / size)) : most;
+        max = moved > 0 ? fmax(max, sqrt(moved / size)) : max;
     }
-    return most;
+    return max;
 }
 
 rb_error rb_moving_keep(rb_moving *m, rb_kept_fn fn, void *user) {

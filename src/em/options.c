@@ -60,7 +60,7 @@ static void hide_refused(rb_options *options, const rb_method *method) {
         rb_options_hide(options, "batch-size");
         rb_options_hide(options, "keep-order");
     }
-    if (!method->settle) {
+    if (!method->project) {
         rb_options_hide(options, "accelerate");
     }
 }

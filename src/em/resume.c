@@ -51,7 +51,7 @@ static rb_error get_head(rb_context *ctx, rb_checkpoint_file *file, const char *
     return err;
 }
 
-/* Opens the checkpoint, hands it to `look`, closes it; a sentence about the file tells what to do.
+/* Opens the checkpoint, hands it to `look`, closes it; a message about the file tells what to do.
  */
 static rb_error look_into(rb_context *ctx, const char *path,
                           rb_error (*look)(rb_context *ctx, rb_checkpoint_file *file, void *user),
@@ -324,8 +324,8 @@ static bool is_sound(const struct filling *in, const rb_kept *array, double valu
     default:
         break;
     }
-    return array->least == 0 && array->most == 0 ? isfinite(value)
-                                                 : value >= array->least && value <= array->most;
+    return array->min == 0 && array->max == 0 ? isfinite(value)
+                                              : value >= array->min && value <= array->max;
 }
 
 static rb_error check_values(const struct filling *in, const rb_kept *array) {

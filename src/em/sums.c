@@ -178,14 +178,14 @@ static void find_gain(void *user, const rb_field *field, const rb_kept *array) {
 /* Blocks weigh more and more, instead of what is there less and less: a pass over the sums is then
  * needed only now and then. */
 static void decay(rb_sums *sums) {
-    const double most = 1e6;
+    const double max = 1e6;
     double *gain = NULL;
     each_field(sums, sums->kind, sums->state, find_gain, &gain);
     if (!gain) {
         return;
     }
     *gain /= sums->decay;
-    if (!(*gain <= most)) { /* also where nothing is to remain */
+    if (!(*gain <= max)) { /* also where nothing is to remain */
         struct scaling by = {sums->ctx, isfinite(*gain) ? 1 / *gain : 0};
         each_field(sums, sums->kind, sums->state, scale, &by);
         *gain = 1;
@@ -206,13 +206,13 @@ static int64_t values_of(const rb_sums *sums, rb_part_kind kind) {
 
 int64_t rb_sums_groups(const rb_sums *sums, const rb_problem *problem, rb_part_kind kind,
                        int64_t samples) {
-    int64_t least = problem->sparse ? GROUP_SAMPLES_SPARSE : GROUP_SAMPLES;
+    int64_t min = problem->sparse ? GROUP_SAMPLES_SPARSE : GROUP_SAMPLES;
     int64_t blocks = (samples + problem->block_samples - 1) / problem->block_samples;
     double bytes = 8.0 * (double)values_of(sums, kind);
     int64_t groups = 1;
     for (int depth = 1; depth <= RB_SUMS_DEPTH_MAX; depth++) {
         bool small = (depth + 1) * bytes <= BLOCK_BYTES || depth <= DEPTH_ALWAYS;
-        if (!small || 2 * groups > blocks || samples / (2 * groups) < least) {
+        if (!small || 2 * groups > blocks || samples / (2 * groups) < min) {
             break;
         }
         groups *= 2;

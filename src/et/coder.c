@@ -42,19 +42,19 @@ static rb_error recorded_options(rb_context *ctx, const rb_model *model, rb_et_o
 }
 
 /* In whole tasks. */
-static int64_t choose_room(const et_setup *setup, et_keep keep, int64_t block_samples) {
+static int64_t choose_capacity(const et_setup *setup, et_keep keep, int64_t block_samples) {
     const double bytes = 1 << 23;
     double values = (double)(setup->n_features * (int64_t)rb_type_size(setup->type));
     double samples = bytes / (et_results_bytes(setup, keep) + values) / ET_TASK_SAMPLES;
-    int64_t room = (int64_t)fmax(1, fmin(samples, 1 << 10)) * ET_TASK_SAMPLES;
-    return room < block_samples ? room : block_samples;
+    int64_t capacity = (int64_t)fmax(1, fmin(samples, 1 << 10)) * ET_TASK_SAMPLES;
+    return capacity < block_samples ? capacity : block_samples;
 }
 
 /* Posteriors with so much of them from now on. */
 static rb_error keep_results(rb_context *ctx, et_coder *c, et_keep keep) {
     et_results results;
-    int64_t room = choose_room(&c->engine->setup, keep, c->block_samples);
-    rb_error err = et_results_new(ctx, c->engine, room, keep, &results);
+    int64_t capacity = choose_capacity(&c->engine->setup, keep, c->block_samples);
+    rb_error err = et_results_new(ctx, c->engine, capacity, keep, &results);
     if (!err) {
         et_results_free(&c->results);
         c->results = results;
@@ -109,11 +109,11 @@ rb_error et_code(rb_context *ctx, et_coder *c, const rb_block *block) {
 
 rb_error et_encode(rb_context *ctx, void *coder, const rb_block *block, void *codes) {
     et_coder *c = coder;
-    int64_t n = block->n_samples, units = c->engine->setup.units, room = c->results.room;
+    int64_t n = block->n_samples, units = c->engine->setup.units, capacity = c->results.capacity;
     rb_dense to = {codes, n, units, units, c->engine->setup.type};
     rb_error err = RB_OK;
-    for (int64_t first = 0; !err && first < n; first += room) {
-        int64_t count = n - first < room ? n - first : room;
+    for (int64_t first = 0; !err && first < n; first += capacity) {
+        int64_t count = n - first < capacity ? n - first : capacity;
         rb_block part = rb_block_part(block, first, count);
         err = et_code(ctx, c, &part);
         if (!err) {
@@ -272,9 +272,9 @@ rb_error et_rebuild(rb_context *ctx, void *coder, const rb_block *block, void *r
     int64_t n = block->n_samples, d = setup->n_features;
     rb_dense to = {rows, n, d, d, setup->type};
     rb_error err = et_coder_keep_states(ctx, c);
-    int64_t room = c->results.room;
-    for (int64_t first = 0; !err && first < n; first += room) {
-        int64_t count = n - first < room ? n - first : room;
+    int64_t capacity = c->results.capacity;
+    for (int64_t first = 0; !err && first < n; first += capacity) {
+        int64_t count = n - first < capacity ? n - first : capacity;
         rb_block part = rb_block_part(block, first, count);
         err = et_code(ctx, c, &part);
         if (!err) {
@@ -288,8 +288,8 @@ rb_error et_rebuild(rb_context *ctx, void *coder, const rb_block *block, void *r
 
 static rb_error each_block(rb_context *ctx, et_coder *c, rb_feed *feed, rb_et_map_fn fn,
                            void *user) {
-    int64_t causes[ET_MOST_ACTIVE];
-    int64_t n = rb_feed_samples(feed), size = c->results.room;
+    int64_t causes[ET_MAX_ACTIVE];
+    int64_t n = rb_feed_samples(feed), size = c->results.capacity;
     rb_error err = RB_OK;
     for (int64_t first = 0; !err && first < n; first += size) {
         rb_block block;

@@ -91,9 +91,9 @@ static double singles_by_functions(const et_engine *engine, et_scratch *scratch,
                                    const et_sample *sample, double *single) {
     const double *empty = empty_vector(engine, scratch);
     double *out = scratch->vectors + engine->setup.n_features;
-    double *room = sample->places ? rb_dense_row(scratch->fields, 0) : NULL;
+    double *capacity = sample->places ? rb_dense_row(scratch->fields, 0) : NULL;
     for (int64_t h = 0; h < engine->setup.units; h++) {
-        const double *field = et_field(engine, sample, h, room);
+        const double *field = et_field(engine, sample, h, capacity);
         engine->setup.model->superpose(engine->setup.model->user, sample->n, empty, field, out);
         single[h] = energy_by_functions(engine, sample->n, sample->y, out) + engine->logit[h];
     }

@@ -46,9 +46,9 @@ enum {
     MISSING_UNITS,
     MISSING_FIELDS,
     /* Of results: samples, as many where pairs and states are kept, else 0; H'^2. */
-    ROOM,
-    ROOM_PAIRS,
-    ROOM_STATES,
+    CAPACITY,
+    CAPACITY_PAIRS,
+    CAPACITY_STATES,
     SQUARE,
     DIMS
 };
@@ -87,17 +87,18 @@ static const rb_field scratch_fields[] = {
 };
 
 static const rb_field results_fields[] = {
-    {"mean", offsetof(et_results, mean), RB_FIELD_DENSE, RB_KEPT_WORKING, ROOM, ET_UNITS},
-    {"single", offsetof(et_results, single), RB_FIELD_DENSE, RB_KEPT_WORKING, ROOM_STATES,
+    {"mean", offsetof(et_results, mean), RB_FIELD_DENSE, RB_KEPT_WORKING, CAPACITY, ET_UNITS},
+    {"single", offsetof(et_results, single), RB_FIELD_DENSE, RB_KEPT_WORKING, CAPACITY_STATES,
      ET_UNITS},
-    {"evidence", offsetof(et_results, evidence), RB_FIELD_POINTER, RB_KEPT_FLOAT64, ROOM, 0},
-    {"norm", offsetof(et_results, norm), RB_FIELD_POINTER, RB_KEPT_FLOAT64, ROOM, 0},
-    {"there", offsetof(et_results, there), RB_FIELD_POINTER, RB_KEPT_INTEGER, ROOM, 0},
-    {"active", offsetof(et_results, active), RB_FIELD_POINTER, RB_KEPT_FLOAT64, ROOM, 0},
-    {"energy", offsetof(et_results, energy), RB_FIELD_POINTER, RB_KEPT_FLOAT64, ROOM, 0},
-    {"used", offsetof(et_results, used), RB_FIELD_POINTER, RB_KEPT_FLAG, ROOM, 0},
-    {"pairs", offsetof(et_results, pairs), RB_FIELD_POINTER, RB_KEPT_FLOAT64, ROOM_PAIRS, SQUARE},
-    {"states", offsetof(et_results, states), RB_FIELD_POINTER, RB_KEPT_FLOAT64, ROOM_STATES,
+    {"evidence", offsetof(et_results, evidence), RB_FIELD_POINTER, RB_KEPT_FLOAT64, CAPACITY, 0},
+    {"norm", offsetof(et_results, norm), RB_FIELD_POINTER, RB_KEPT_FLOAT64, CAPACITY, 0},
+    {"there", offsetof(et_results, there), RB_FIELD_POINTER, RB_KEPT_INTEGER, CAPACITY, 0},
+    {"active", offsetof(et_results, active), RB_FIELD_POINTER, RB_KEPT_FLOAT64, CAPACITY, 0},
+    {"energy", offsetof(et_results, energy), RB_FIELD_POINTER, RB_KEPT_FLOAT64, CAPACITY, 0},
+    {"used", offsetof(et_results, used), RB_FIELD_POINTER, RB_KEPT_FLAG, CAPACITY, 0},
+    {"pairs", offsetof(et_results, pairs), RB_FIELD_POINTER, RB_KEPT_FLOAT64, CAPACITY_PAIRS,
+     SQUARE},
+    {"states", offsetof(et_results, states), RB_FIELD_POINTER, RB_KEPT_FLOAT64, CAPACITY_STATES,
      STATES},
     {0},
 };
@@ -111,7 +112,7 @@ static rb_shape shape_of(const et_engine *engine) {
     const et_setup *setup = &engine->setup;
     const et_tree *tree = et_tree_of(engine, engine->widths);
     int64_t h = setup->units, candidates = tree->candidates;
-    bool enumerable = h <= RB_ET_MOST_EXACT, missing = setup->missing;
+    bool enumerable = h <= RB_ET_MAX_EXACT, missing = setup->missing;
     bool linear = setup->model->energies == et_linear_energies;
     rb_shape shape = {.type = setup->type};
     const int64_t dims[DIMS] = {
@@ -155,11 +156,11 @@ static rb_error scratch_new(rb_context *ctx, const et_engine *engine, et_scratch
 /* Trees for samples with more active causes than usual, one more each, up to the limits. */
 static rb_error widen(rb_context *ctx, et_engine *engine) {
     const et_setup *setup = &engine->setup;
-    int64_t more = setup->most_active - setup->max_active;
+    int64_t more = setup->widest_active - setup->max_active;
     if (more <= 0) {
         return RB_OK;
     }
-    rb_error err = et_tree_check(ctx, setup->most_candidates, setup->most_active);
+    rb_error err = et_tree_check(ctx, setup->max_candidates, setup->widest_active);
     if (err) {
         return err;
     }
@@ -169,7 +170,7 @@ static rb_error widen(rb_context *ctx, et_engine *engine) {
     }
     for (int64_t step = 1; !err && step <= more; step++) {
         int64_t candidates = setup->candidates + 2 * step, active = setup->max_active + step;
-        candidates = candidates < setup->most_candidates ? candidates : setup->most_candidates;
+        candidates = candidates < setup->max_candidates ? candidates : setup->max_candidates;
         active = active < candidates ? active : candidates;
         err = et_tree_new(ctx, candidates, active, &engine->wider[engine->widths]);
         engine->widths += !err;
@@ -232,20 +233,20 @@ void et_engine_free(et_engine *engine) {
     rb_free(engine);
 }
 
-rb_error et_results_new(rb_context *ctx, const et_engine *engine, int64_t room, et_keep keep,
+rb_error et_results_new(rb_context *ctx, const et_engine *engine, int64_t capacity, et_keep keep,
                         et_results *r) {
     rb_shape shape = engine->shape;
     const et_tree *widest = et_tree_of(engine, engine->widths);
     *r = (et_results){
-        .room = room, .most_candidates = widest->candidates, .most_states = widest->count};
-    shape.dims[ROOM] = room;
-    shape.dims[ROOM_PAIRS] = keep == ET_KEEP_PAIRS && widest->max_active > 1 ? room : 0;
-    shape.dims[ROOM_STATES] = keep == ET_KEEP_STATES ? room : 0;
+        .capacity = capacity, .max_candidates = widest->candidates, .max_states = widest->count};
+    shape.dims[CAPACITY] = capacity;
+    shape.dims[CAPACITY_PAIRS] = keep == ET_KEEP_PAIRS && widest->max_active > 1 ? capacity : 0;
+    shape.dims[CAPACITY_STATES] = keep == ET_KEEP_STATES ? capacity : 0;
     rb_error err = rb_parts_new(ctx, results_part, &shape, r);
     if (!err) {
-        r->width = rb_alloc_zero(ctx, room, sizeof *r->width);
-        r->candidates = rb_alloc_zero(ctx, room * r->most_candidates, sizeof *r->candidates);
-        r->map = rb_alloc_zero(ctx, room, sizeof *r->map);
+        r->width = rb_alloc_zero(ctx, capacity, sizeof *r->width);
+        r->candidates = rb_alloc_zero(ctx, capacity * r->max_candidates, sizeof *r->candidates);
+        r->map = rb_alloc_zero(ctx, capacity, sizeof *r->map);
         err = r->width && r->candidates && r->map ? RB_OK : RB_ERROR_MEMORY;
     }
     if (err) {

@@ -23,7 +23,7 @@
 #include "kernels.h"
 
 /* Active causes in a state, at most: a tree of more has too many states. */
-enum { ET_MOST_ACTIVE = 32 };
+enum { ET_MAX_ACTIVE = 32 };
 
 /* Samples in one task of the E-step. Fixed: results must not depend on the number of threads. */
 enum { ET_TASK_SAMPLES = 128 };
@@ -119,11 +119,11 @@ typedef struct et_model {
     const rb_et_model *own; /* its functions, where noise and shares are such; else NULL */
     const et_noise *noise;
     const et_summing *summing;
-    bool non_negative;  /* fields begin around the mean of the data, else around 0 */
-    double least, most; /* fields are kept between */
-    double empty;       /* the superposition of no cause */
-    bool additive;      /* the mean of superpositions is the superposition of means */
-    bool anneal_prior;  /* by default */
+    bool non_negative; /* fields begin around the mean of the data, else around 0 */
+    double min, max;   /* fields are kept between */
+    double empty;      /* the superposition of no cause */
+    bool additive;     /* the mean of superpositions is the superposition of means */
+    bool anneal_prior; /* by default */
     double end_temperature;
     /* out = wbar with one more field; elementwise. `user` is that of `own`, or NULL. */
     void (*superpose)(void *user, int64_t n, const double *wbar, const double *field, double *out);
@@ -145,10 +145,10 @@ typedef struct et_model {
 extern const et_model et_linca, et_nmf, et_mca;
 
 /* The model of a method with its options; `room` takes one that is made from a general table. */
-const et_model *et_model_of(const rb_method *method, const rb_et_options *options, et_model *room);
+const et_model *et_model_of(const rb_method *method, const rb_et_options *options, et_model *slot);
 
 /* What poisson noise takes for a rate below. */
-static const double et_least_rate = 1e-4;
+static const double et_min_rate = 1e-4;
 
 /* energies.c */
 void et_linear_energies(const struct et_engine *engine, const et_tree *tree,
@@ -167,8 +167,8 @@ typedef struct et_setup {
     int64_t n_features, units;
     rb_type type; /* of samples and posterior means */
     int64_t candidates, max_active;
-    int64_t most_candidates, most_active; /* what a sample may be given; else the same */
-    int selection;                        /* rb_et_selection */
+    int64_t max_candidates, widest_active; /* what a sample may be given; else the same */
+    int selection;                         /* rb_et_selection */
     bool singletons;
     bool fixed_count; /* exactly max_active causes are active */
     bool missing;     /* samples may lack values (NaN) */
@@ -265,7 +265,7 @@ et_sample et_observe_block(const et_engine *engine, et_scratch *scratch, const r
                            int64_t i);
 /* The field of a cause at the places of the sample: itself, or packed into room (D). */
 const double *et_field(const et_engine *engine, const et_sample *sample, int64_t cause,
-                       double *room);
+                       double *capacity);
 
 /* select.c: the H' causes of largest score, ascending in index; scores has H values. */
 void et_scores(const et_engine *engine, et_scratch *scratch, const et_sample *sample,
@@ -277,7 +277,7 @@ void et_select(const et_kernels *kernels, const double *scores, int64_t units, i
 
 /* Posteriors of the samples of a block. */
 typedef struct et_results {
-    int64_t room;     /* samples */
+    int64_t capacity; /* samples */
     rb_dense mean;    /* room x H: <s> */
     double *evidence; /* log evidence, all constants */
     double *norm;     /* |y|^2; general: minus twice the constant of y */
@@ -285,17 +285,17 @@ typedef struct et_results {
     double *active;   /* <|s|> */
     double *energy;   /* <e(s)> less its prior terms */
     /* Of a sample: et_look_at; rooms are those of the widest tree. */
-    int64_t most_candidates, most_states;
+    int64_t max_candidates, max_states;
     uint8_t *width;      /* of its tree */
-    int32_t *candidates; /* room x most_candidates */
+    int32_t *candidates; /* room x max_candidates */
     int32_t *map;        /* the most probable state: of the tree, or -1 - h for cause h alone */
-    double *pairs;       /* room x most_candidates^2; NULL unless asked for */
-    double *states;      /* room x most_states; NULL likewise */
+    double *pairs;       /* room x max_candidates^2; NULL unless asked for */
+    double *states;      /* room x max_states; NULL likewise */
     rb_dense single;     /* room x H: probability of cause h alone, with `states` */
     bool *used;          /* results of samples that are not used stay zero */
 } et_results;
 
-rb_error et_results_new(rb_context *ctx, const et_engine *engine, int64_t room, et_keep keep,
+rb_error et_results_new(rb_context *ctx, const et_engine *engine, int64_t capacity, et_keep keep,
                         et_results *results);
 void et_results_free(et_results *results);
 /* What was looked at for a sample. */
@@ -308,7 +308,7 @@ typedef struct et_look {
 et_look et_look_at(const et_engine *engine, const et_results *results, int64_t i);
 /* The causes of its most probable state, ascending; returns how many. */
 int64_t et_map_causes(const et_engine *engine, const et_results *results, int64_t i,
-                      int64_t causes[ET_MOST_ACTIVE]);
+                      int64_t causes[ET_MAX_ACTIVE]);
 /* Bytes that a sample takes in the results. */
 double et_results_bytes(const et_setup *setup, et_keep keep);
 

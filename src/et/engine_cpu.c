@@ -21,15 +21,15 @@ static void cpu_close(void *engine) {
 }
 
 static rb_error allocate(rb_context *ctx, et_cpu *cpu, const et_setup *setup) {
-    int64_t h = setup->units, d = setup->n_features, room = cpu->problem.block_samples;
+    int64_t h = setup->units, d = setup->n_features, capacity = cpu->problem.block_samples;
     const et_summing *summing = setup->model->summing;
     rb_error err = et_engine_new(ctx, setup, &cpu->engine);
-    err = err ? err : et_results_new(ctx, cpu->engine, room, summing->keep, &cpu->results);
+    err = err ? err : et_results_new(ctx, cpu->engine, capacity, summing->keep, &cpu->results);
     if (!err && (cpu->problem.sparse || setup->missing)) {
-        err = rb_dense_new(ctx, setup->type, room, d, &cpu->rows);
+        err = rb_dense_new(ctx, setup->type, capacity, d, &cpu->rows);
     }
     if (!err && setup->missing) {
-        err = rb_dense_new(ctx, setup->type, room, d, &cpu->mask);
+        err = rb_dense_new(ctx, setup->type, capacity, d, &cpu->mask);
     }
     err = err ? err : rb_dense_new(ctx, setup->type, h, d, &cpu->part);
     if (!err && summing->prepare) {
@@ -106,7 +106,7 @@ static rb_error note_samples(rb_context *ctx, const et_cpu *cpu, const rb_block 
         }
         cpu->pass->evidence[block->own + i] = rank_of(cpu, i);
         sums->all_evidence += r->evidence[i];
-        int64_t causes[ET_MOST_ACTIVE], count = et_map_causes(cpu->engine, r, i, causes);
+        int64_t causes[ET_MAX_ACTIVE], count = et_map_causes(cpu->engine, r, i, causes);
         for (int64_t k = 0; k < count; k++) {
             sums->in_map[causes[k]] = true;
         }

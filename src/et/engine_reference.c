@@ -11,7 +11,7 @@ typedef struct reference {
     const et_pass *pass;
     rb_dense y, wbar; /* 1 x D, float64 */
     double *q;        /* of all 2^H states: energies, then probabilities */
-    double single[RB_ET_MOST_EXACT];
+    double single[RB_ET_MAX_EXACT];
     uint32_t candidates;
 } reference;
 
@@ -32,12 +32,12 @@ static rb_error allocate(rb_context *ctx, const rb_problem *problem, const void 
     int64_t d = problem->n_features;
     rb_error err = et_setup_of(ctx, model, options, d, problem->type, &e->setup);
     if (!err && (model->own || problem->missing || problem->fit->trace || s->fixed_count ||
-                 s->most_active > s->max_active || s->selection != RB_ET_SELECT_JOINT ||
-                 s->units > RB_ET_MOST_EXACT)) {
+                 s->widest_active > s->max_active || s->selection != RB_ET_SELECT_JOINT ||
+                 s->units > RB_ET_MAX_EXACT)) {
         return rb_fail(ctx, RB_ERROR_UNSUPPORTED,
                        "the reference engine takes Gaussian noise, complete data, the usual "
                        "selection and at most %d units",
-                       (int)RB_ET_MOST_EXACT);
+                       (int)RB_ET_MAX_EXACT);
     }
     err = err ? err : rb_dense_new(ctx, RB_FLOAT64, 1, d, &e->y);
     err = err ? err : rb_dense_new(ctx, RB_FLOAT64, 1, d, &e->wbar);

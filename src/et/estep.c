@@ -46,10 +46,10 @@ et_cut et_cut_find(const double *evidence, int64_t first, int64_t n, int64_t cou
     et_cut cut = {select_largest(work, n, count - 1), -1};
     int64_t equal = count;
     for (int64_t i = 0; i < n; i++) {
-        equal -= evidence[i] > cut.least;
+        equal -= evidence[i] > cut.min;
     }
     for (int64_t i = 0; equal > 0; i++) {
-        if (evidence[i] == cut.least) {
+        if (evidence[i] == cut.min) {
             cut.last = first + i;
             equal--;
         }
@@ -86,13 +86,13 @@ static bool widens(const et_fit *f) {
 }
 
 /* The most active causes that a sample may have in a pass. */
-static int64_t most_active(const et_fit *f) {
-    return f->estep.pass.widens ? f->plan.setup.most_active : f->plan.setup.max_active;
+static int64_t widest_active(const et_fit *f) {
+    return f->estep.pass.widens ? f->plan.setup.widest_active : f->plan.setup.max_active;
 }
 
 /* Are the evidences of the iteration those of the log-likelihood, as a coder gives them? */
 static bool is_cold(const et_fit *f) {
-    bool wide = widens(f) || f->plan.setup.most_active == f->plan.setup.max_active;
+    bool wide = widens(f) || f->plan.setup.widest_active == f->plan.setup.max_active;
     return et_temperature(&f->plan.schedule, f->progress.iteration) == 1 && wide;
 }
 
@@ -114,7 +114,7 @@ static void choose_pass(et_fit *f) {
     pass->beta_prior = f->plan.anneal_prior ? pass->beta : 1;
     pass->widens = widens(f);
     pass->traced = t < f->problem.fit->iterations ? f->shape.dims[ET_TRACED_SAMPLES] : 0;
-    e->n_cut = cut_size(f, most_active(f));
+    e->n_cut = cut_size(f, widest_active(f));
     pass->kind = e->n_cut < f->problem.n_samples ? ET_PASS_RANK : ET_PASS_ALL;
 }
 
@@ -137,7 +137,7 @@ static void take_all(et_fit *f) {
     f->estep.all_evidence = sums->all_evidence;
     memcpy(f->progress.in_map, sums->in_map, (size_t)f->plan.options.units * sizeof *sums->in_map);
     bool iterates = f->progress.iteration < f->problem.fit->iterations;
-    if (f->trace.figures && iterates && f->estep.pass.kind != ET_PASS_MEASURE) {
+    if (f->trace.metrics && iterates && f->estep.pass.kind != ET_PASS_MEASURE) {
         et_trace_pass(&f->trace, sums, f->progress.iteration, f->estep.pass.traced);
     }
 }
@@ -146,7 +146,7 @@ static void take_all(et_fit *f) {
 static void take_sums(et_fit *f) {
     et_estep *e = &f->estep;
     et_progress *p = &f->progress;
-    double mass = et_prior_mass(&f->plan.setup, &f->parameters, most_active(f));
+    double mass = et_prior_mass(&f->plan.setup, &f->parameters, widest_active(f));
     p->log_likelihood = is_cold(f) ? e->all_evidence : e->measured ? p->log_likelihood : NAN;
     e->free_energy = f->sums.evidence - (double)f->sums.used * log(mass);
     e->measured = false;

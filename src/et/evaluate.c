@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-struct figures {
+struct metrics {
     rb_context *ctx;
     et_coder *coder;
     rb_dense rebuilt;      /* block_samples x D, of the type: as `reconstruct` gives them */
@@ -22,23 +22,23 @@ struct figures {
 
 /* How many operations the exact posteriors of a model may take. */
 static int64_t exact_step(const et_engine *engine, int64_t n) {
-    const double most = 1e10;
+    const double max = 1e10;
     const et_setup *setup = &engine->setup;
-    if (setup->units > RB_ET_MOST_EXACT) {
+    if (setup->units > RB_ET_MAX_EXACT) {
         return 0;
     }
     double work = ldexp((double)setup->n_features + 20, (int)setup->units) * (double)n;
-    return work > most ? (int64_t)ceil(work / most) : 1;
+    return work > max ? (int64_t)ceil(work / max) : 1;
 }
 
 struct exact_task {
-    struct figures *f;
+    struct metrics *f;
     const rb_block *block;
 };
 
 static void exact_task(void *arg, int64_t index, int worker) {
     const struct exact_task *task = arg;
-    struct figures *f = task->f;
+    struct metrics *f = task->f;
     const et_engine *engine = f->coder->engine;
     const et_results *r = &f->coder->results;
     et_scratch *scratch = &engine->scratch[worker];
@@ -55,7 +55,7 @@ static void exact_task(void *arg, int64_t index, int worker) {
     f->marginal[i] = engine->kernels->sum(engine->setup.units, scratch->scores);
 }
 
-static void add_exact(struct figures *f, const rb_block *block) {
+static void add_exact(struct metrics *f, const rb_block *block) {
     struct exact_task task = {f, block};
     int64_t count = f->step ? (block->n_samples + f->step - 1) / f->step : 0;
     rb_parallel(f->ctx, count, exact_task, &task);
@@ -70,9 +70,9 @@ static void add_exact(struct figures *f, const rb_block *block) {
 }
 
 /* Notes the causes of the most probable states. */
-static void add_map(struct figures *f, int64_t count) {
+static void add_map(struct metrics *f, int64_t count) {
     for (int64_t i = 0; i < count; i++) {
-        int64_t causes[ET_MOST_ACTIVE];
+        int64_t causes[ET_MAX_ACTIVE];
         int64_t active = et_map_causes(f->coder->engine, &f->coder->results, i, causes);
         for (int64_t k = 0; k < active; k++) {
             f->in_map[causes[k]] = true;
@@ -92,7 +92,7 @@ static double squared_error(rb_dense given, rb_dense rebuilt, int64_t i) {
     return sum;
 }
 
-static rb_error add_block(struct figures *f, const rb_block *block) {
+static rb_error add_block(struct metrics *f, const rb_block *block) {
     const et_results *r = &f->coder->results;
     rb_dense rebuilt = rb_dense_rows(f->rebuilt, 0, block->n_samples);
     rb_dense given = rb_dense_rows(f->given, 0, block->n_samples);
@@ -116,7 +116,7 @@ static rb_error add_block(struct figures *f, const rb_block *block) {
     return RB_OK;
 }
 
-static rb_error add_blocks(struct figures *f, rb_feed *feed, int64_t n, int64_t size) {
+static rb_error add_blocks(struct metrics *f, rb_feed *feed, int64_t n, int64_t size) {
     rb_error err = RB_OK;
     for (int64_t first = 0; !err && first < n; first += size) {
         rb_block block;
@@ -128,11 +128,11 @@ static rb_error add_blocks(struct figures *f, rb_feed *feed, int64_t n, int64_t 
     return err;
 }
 
-static void fill(const struct figures *f, const rb_model *model, int64_t n, rb_metrics *metrics) {
+static void fill(const struct metrics *f, const rb_model *model, int64_t n, rb_metrics *metrics) {
     const et_engine *engine = f->coder->engine;
     int64_t units = engine->setup.units, n_used = 0, causes = 0;
     const double *used = rb_model_array(model, "used", &n_used, NULL);
-    double mass = et_prior_mass(&engine->setup, engine->parameters, engine->setup.most_active);
+    double mass = et_prior_mass(&engine->setup, engine->parameters, engine->setup.widest_active);
     for (int64_t h = 0; h < units; h++) {
         causes += f->in_map[h];
     }
@@ -158,13 +158,13 @@ rb_error et_evaluate(rb_context *ctx, const rb_model *model, rb_feed *feed, rb_m
     int64_t size = CELLS / (d > 0 ? d : 1) / ET_TASK_SAMPLES * ET_TASK_SAMPLES;
     size = size < ET_TASK_SAMPLES ? ET_TASK_SAMPLES : size;
     size = size < n ? size : n;
-    struct figures f = {.ctx = ctx};
+    struct metrics f = {.ctx = ctx};
     void *coder = NULL;
     rb_error err = et_coder_new(ctx, model, size, &coder);
     f.coder = coder;
     err = err ? err : et_coder_keep_states(ctx, f.coder);
     if (!err) {
-        size = f.coder->results.room;
+        size = f.coder->results.capacity;
         err = rb_dense_new(ctx, model->type, size, d, &f.rebuilt);
     }
     err = err ? err : rb_dense_new(ctx, model->type, size, d, &f.given);

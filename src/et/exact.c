@@ -6,7 +6,7 @@
 struct walk {
     const et_engine *engine;
     const et_sample *sample;
-    const double *fields[RB_ET_MOST_EXACT];
+    const double *fields[RB_ET_MAX_EXACT];
     double *vectors;   /* superpositions on the way, (H + 1) x D */
     double *marginals; /* H: sums of exp(e - highest); NULL in the first walk */
     double highest;
@@ -43,8 +43,8 @@ double et_exact(const et_engine *engine, et_scratch *scratch, const et_sample *s
     struct walk w = {
         .engine = engine, .sample = sample, .vectors = scratch->vectors, .highest = -HUGE_VAL};
     for (int64_t h = 0; h < setup->units; h++) {
-        double *room = sample->places ? rb_dense_row(scratch->fields, h) : NULL;
-        w.fields[h] = et_field(engine, sample, h, room);
+        double *capacity = sample->places ? rb_dense_row(scratch->fields, h) : NULL;
+        w.fields[h] = et_field(engine, sample, h, capacity);
     }
     for (int64_t d = 0; d < setup->n_features; d++) {
         scratch->vectors[d] = setup->model->empty;

@@ -10,17 +10,17 @@
 
 /* ---- schedule.c: temperature and noise over the iterations t = 0 .. I - 1 ---- */
 
-enum { ET_MOST_KNOTS = 16 };
+enum { ET_MAX_KNOTS = 16 };
 
 /* Lines between values at shares of the iterations. */
 typedef struct et_knots {
-    int count;                                         /* 0: none, the usual course */
-    double share[ET_MOST_KNOTS], value[ET_MOST_KNOTS]; /* shares ascend from 0 */
+    int count;                                       /* 0: none, the usual course */
+    double share[ET_MAX_KNOTS], value[ET_MAX_KNOTS]; /* shares ascend from 0 */
 } et_knots;
 
-/* Reads "0=13,0.1=13,0.8=1"; the sentence names the option. */
-rb_error et_knots_parse(rb_context *ctx, const char *option, const char *text, double least,
-                        double most, et_knots *knots);
+/* Reads "0=13,0.1=13,0.8=1"; the message names the option. */
+rb_error et_knots_parse(rb_context *ctx, const char *option, const char *text, double min,
+                        double max, et_knots *knots);
 double et_knots_at(const et_knots *knots, double share);
 
 typedef struct et_schedule {
@@ -44,14 +44,14 @@ int64_t et_cut_size(int64_t iterations, int64_t iteration, int64_t n, double sha
 /* A sample is in use when its evidence is above the least, or equal and its place among all samples
  * at most `last`. */
 typedef struct et_cut {
-    double least;
+    double min;
     int64_t last;
 } et_cut;
 
 /* Of n samples, the first of which has that place; work has n values, count is in 1 .. n. */
 et_cut et_cut_find(const double *evidence, int64_t first, int64_t n, int64_t count, double *work);
 static inline bool et_cut_uses(et_cut cut, double evidence, int64_t sample) {
-    return evidence > cut.least || (evidence == cut.least && sample <= cut.last);
+    return evidence > cut.min || (evidence == cut.min && sample <= cut.last);
 }
 
 /* ---- setup.c: what options come to ---- */
@@ -59,7 +59,7 @@ static inline bool et_cut_uses(et_cut cut, double evidence, int64_t sample) {
 typedef struct et_plan {
     rb_et_options options;
     const et_model *model;
-    et_model own_model; /* room for one that is made from a general table */
+    et_model own_model; /* memory for one that is made from a general table */
     et_setup setup;
     bool anneal_prior, learn_sigma, reflect;
     rb_error (*mstep)(rb_context *ctx, struct et_sums *sums, struct et_work *work,
@@ -67,7 +67,7 @@ typedef struct et_plan {
     et_schedule schedule;
     /* Decided by the data where options do not: survey.c. */
     double noise; /* sd of the noise on fields */
-    double least_sigma;
+    double min_sigma;
 } et_plan;
 
 /* RB_ERROR_ARGUMENT for options that cannot be had or would do nothing. */
@@ -117,10 +117,10 @@ typedef struct et_progress {
 } et_progress;
 
 /* What a traced fit reports of its iterations (trace.c). */
-enum { ET_TRACE_SAMPLES = 40, ET_TRACE_FIGURES = 3, ET_TRACE_FIELDS = 10 };
+enum { ET_TRACE_SAMPLES = 40, ET_TRACE_METRICS = 3, ET_TRACE_FIELDS = 10 };
 typedef struct et_trace {
     double
-        *figures; /* iterations x 3: temperature, samples in use, candidate hits; NULL: no trace */
+        *metrics; /* iterations x 3: temperature, samples in use, candidate hits; NULL: no trace */
     double *quality; /* iterations x samples: Q, at the temperature of the iteration */
     double *fields;  /* kept x H x D: the fields before the M-step of iterations at[] */
     int64_t at[ET_TRACE_FIELDS], kept;
@@ -141,7 +141,7 @@ enum {
     ET_TRACED_SAMPLES,
     ET_TRACED_FIELDS,
     ET_TRACED_CELLS, /* of the fields */
-    ET_TRACED_FIGURES,
+    ET_TRACED_METRICS,
     ET_OWN, /* samples */
     ET_BINS,
     ET_SECOND,  /* H in linear models, else 0 */
@@ -185,7 +185,7 @@ static inline int64_t et_traced_sample(const et_pass *pass, int64_t n, int64_t k
 
 /* C(h, k) for the numbers of sets of 2 to `most` causes (moments_states.c). */
 typedef struct et_sets {
-    int64_t most;
+    int64_t max;
     int64_t *choose; /* (H + 1) x (most + 1); NULL: sums by sets are not kept */
 } et_sets;
 
@@ -281,8 +281,8 @@ void et_trace_iteration(et_trace *trace, const et_schedule *schedule, const et_s
 rb_error et_trace_store(rb_context *ctx, const et_fit *f, rb_model *model);
 /* Temperature, samples and causes in use, sigma, prior, log-likelihood, free energy; traced also
  * candidate hits, Q and -log Q. */
-extern const char *const et_figure_names[];
-void et_figures(const void *state, double *values);
+extern const char *const et_metric_names[];
+void et_metrics(const void *state, double *values);
 
 /* estep.c */
 rb_error et_begin(rb_context *ctx, void *state);
@@ -314,12 +314,12 @@ void et_learn_priors(int64_t units, int64_t max_active, const double *active, do
 /* ---- posteriors of samples under a model, at temperature 1: coder.c, evaluate.c ---- */
 
 typedef struct et_coder {
-    et_model own_model; /* room for one that is made from a general table */
+    et_model own_model; /* memory for one that is made from a general table */
     et_parameters parameters;
     et_engine *engine;
     int64_t block_samples; /* of the blocks it is given, at most */
     rb_dense row;          /* 1 x D: a sample of a sparse block */
-    et_results results;    /* room for as many of them as take a few megabytes */
+    et_results results;    /* memory for as many of them as take a few megabytes */
 } et_coder;
 
 /* From now on posteriors keep what et_expect needs: their states, unless fields add up. */

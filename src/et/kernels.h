@@ -34,7 +34,7 @@ typedef struct et_kernels {
     /* energy <- exp(energy - shift), their sum, and the sum of product with the energy. */
     void (*exponentials)(int64_t count, const double *shift, double *energy, double *total,
                          double *product);
-    /* The same for n energies of one sample, with room for whole lanes: what is beyond n is
+    /* The same for n energies of one sample, with memory for whole lanes: what is beyond n is
      * overwritten. */
     void (*exponentials_one)(int64_t n, double shift, double *energy, double *total,
                              double *product);

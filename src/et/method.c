@@ -19,16 +19,16 @@ static double sample_bytes(const rb_problem *problem, const rb_et_options *optio
 /* Blocks of about 16 MB, in whole tasks. */
 static int64_t block_samples(const rb_problem *problem, const void *options) {
     const double bytes = 1 << 24;
-    enum { LEAST = ET_TASK_SAMPLES, MOST = 1 << 14 };
-    double room = bytes / sample_bytes(problem, options);
-    int64_t samples = room > MOST ? MOST : (int64_t)room / ET_TASK_SAMPLES * ET_TASK_SAMPLES;
-    samples = samples < LEAST ? LEAST : samples;
+    enum { MIN = ET_TASK_SAMPLES, MAX = 1 << 14 };
+    double capacity = bytes / sample_bytes(problem, options);
+    int64_t samples = capacity > MAX ? MAX : (int64_t)capacity / ET_TASK_SAMPLES * ET_TASK_SAMPLES;
+    samples = samples < MIN ? MIN : samples;
     return samples < problem->n_samples ? samples : problem->n_samples;
 }
 
 static int64_t memory(const rb_problem *problem, const void *options) {
     et_setup setup = et_limits(options, problem->n_features, problem->type);
-    if (!et_tree_fits(setup.most_candidates, setup.most_active)) {
+    if (!et_tree_fits(setup.max_candidates, setup.widest_active)) {
         return 0; /* it is not memory that is short: the fit will refuse, and say what to lower */
     }
     rb_shape shape = rb_shape_of(problem, options);
@@ -51,7 +51,7 @@ static const rb_engine *const engines[] = {&et_engine_cpu, &et_engine_reference,
     .start = et_start, .finish = et_finish, .survey = et_survey_block,                             \
     .survey_end = et_survey_end, .begin = et_begin, .block = et_block, .end = et_end,              \
     .last = et_last, .mstep = et_mstep, .objective = et_objective,                                 \
-    .figure_names = et_figure_names, .figures = et_figures, .may_stop = et_may_stop,               \
+    .metric_names = et_metric_names, .metrics = et_metrics, .may_stop = et_may_stop,               \
     .store = et_store, .coder_new = et_coder_new, .coder_free = et_coder_free,                     \
     .encode = et_encode, .decode = et_decode, .rebuild = et_rebuild, .evaluate = et_evaluate
 

@@ -64,24 +64,24 @@ et_sample et_observe_block(const et_engine *engine, et_scratch *scratch, const r
 }
 
 const double *et_field(const et_engine *engine, const et_sample *sample, int64_t cause,
-                       double *room) {
+                       double *capacity) {
     const double *field = rb_dense_row(engine->parameters->fields, cause);
     if (!sample->places) {
         return field;
     }
     for (int64_t i = 0; i < sample->n; i++) {
-        room[i] = field[sample->places[i]];
+        capacity[i] = field[sample->places[i]];
     }
-    return room;
+    return capacity;
 }
 
 /* ---- moments ---- */
 
-static const double MOST_BYTES = 1 << 28;
+static const double MAX_BYTES = 1 << 28;
 
 int64_t et_missing_pairs(int64_t units, int64_t features) {
     double h = (double)units, d = (double)features;
-    if (4.0 * h * (h - 1) * d > MOST_BYTES) {
+    if (4.0 * h * (h - 1) * d > MAX_BYTES) {
         return 0;
     }
     return units > 1 ? units * (units - 1) / 2 : 1;
@@ -178,7 +178,8 @@ void et_missing_add(rb_context *ctx, et_cpu *cpu, const rb_block *block, et_sums
     }
 }
 
-/* Without room for all Q^d: what each cause is expected to have given missing values by itself. */
+/* Without memory for all Q^d: what each cause is expected to have given missing values by
+ * itself. */
 void et_missing_finish(const et_parameters *p, et_sums *m) {
     rb_dense fields = p->fields;
     for (int64_t h = 0; h < fields.rows && !m->pairs.data; h++) {

@@ -30,7 +30,7 @@ static double poisson_log_likelihood(void *user, int64_t n, const double *y, con
     double sum = 0;
     (void)sigma;
     for (int64_t d = 0; d < n; d++) {
-        double rate = fmax(wbar[d], et_least_rate);
+        double rate = fmax(wbar[d], et_min_rate);
         sum += y[d] * log(rate) - rate;
     }
     return sum;
@@ -56,7 +56,7 @@ static void share_poisson(void *user, int64_t n, const double *y, const double *
                           const double *field, double q, rb_et_shares sums) {
     (void)user;
     for (int64_t d = 0; d < n; d++) {
-        sums.up[d] += q * y[d] * field[d] / fmax(wbar[d], et_least_rate);
+        sums.up[d] += q * y[d] * field[d] / fmax(wbar[d], et_min_rate);
         sums.down[d] += q;
     }
 }
@@ -75,8 +75,8 @@ const et_model et_linca = {
     .name = "linca",
     .noise = &et_gaussian,
     .summing = &et_sum_linear,
-    .least = -HUGE_VAL,
-    .most = HUGE_VAL,
+    .min = -HUGE_VAL,
+    .max = HUGE_VAL,
     .end_temperature = 1,
     .additive = true,
     .superpose = superpose_sum,
@@ -92,8 +92,8 @@ const et_model et_nmf = {
     .noise = &et_gaussian,
     .summing = &et_sum_linear,
     .non_negative = true,
-    .least = 0,
-    .most = HUGE_VAL,
+    .min = 0,
+    .max = HUGE_VAL,
     .anneal_prior = true,
     .end_temperature = 1,
     .additive = true,
@@ -112,8 +112,8 @@ const et_model et_mca = {
     .noise = &et_gaussian,
     .summing = &et_sum_max,
     .non_negative = true,
-    .least = 1e-4,
-    .most = HUGE_VAL,
+    .min = 1e-4,
+    .max = HUGE_VAL,
     .anneal_prior = true,
     .end_temperature = 1.05,
     .superpose = superpose_max,
@@ -127,20 +127,20 @@ const et_model et_mca = {
 /* The same with noise, and its M-step, by functions. That of MCA stays: noise changes the E-step
  * alone. */
 static const et_model *with_functions(const et_model *model, const rb_et_model *own,
-                                      et_model *room) {
-    *room = *model;
-    room->own = own;
-    room->user = own->user;
-    room->refuse = own->refuse;
-    room->noise = &et_by_functions;
-    room->summing = model->additive || !model->summing ? &et_sum_shares : model->summing;
-    room->join = et_join;
-    room->energies = et_general_energies;
-    room->mstep = et_mstep_shares;
-    return room;
+                                      et_model *slot) {
+    *slot = *model;
+    slot->own = own;
+    slot->user = own->user;
+    slot->refuse = own->refuse;
+    slot->noise = &et_by_functions;
+    slot->summing = model->additive || !model->summing ? &et_sum_shares : model->summing;
+    slot->join = et_join;
+    slot->energies = et_general_energies;
+    slot->mstep = et_mstep_shares;
+    return slot;
 }
 
-const et_model *et_model_of(const rb_method *method, const rb_et_options *options, et_model *room) {
+const et_model *et_model_of(const rb_method *method, const rb_et_options *options, et_model *slot) {
     bool counts = options->noise == RB_ET_POISSON;
     const rb_et_model *own = method->own;
     if (method == &rb_method_linca) {
@@ -148,17 +148,17 @@ const et_model *et_model_of(const rb_method *method, const rb_et_options *option
     }
     if (method == &rb_method_nmf_et || method == &rb_method_mca) {
         const et_model *model = method == &rb_method_mca ? &et_mca : &et_nmf;
-        return counts ? with_functions(model, &poisson, room) : model;
+        return counts ? with_functions(model, &poisson, slot) : model;
     }
     const et_model base = {
         .name = own->name,
         .non_negative = true,
-        .least = own->least,
-        .most = own->most,
+        .min = own->min,
+        .max = own->max,
         .empty = own->empty,
         .anneal_prior = own->anneal_prior,
         .end_temperature = own->end_temperature,
         .superpose = own->superpose,
     };
-    return with_functions(&base, own, room);
+    return with_functions(&base, own, slot);
 }

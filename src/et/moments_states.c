@@ -6,8 +6,8 @@
 #include <math.h>
 #include <string.h>
 
-enum { MOST_DEPTH = 64 };
-static const double LEAST = 1e-12;
+enum { MAX_DEPTH = 64 };
+static const double MIN = 1e-12;
 
 /* ---- sets of causes: those of MCA where they are few ----
  *
@@ -17,7 +17,7 @@ static const double LEAST = 1e-12;
 
 /* C(h, k) for k <= most; they ascend without overflow, since all sets have been counted. */
 static void fill_choose(et_sets *sets, int64_t units) {
-    int64_t width = sets->most + 1;
+    int64_t width = sets->max + 1;
     for (int64_t h = 0; h <= units; h++) {
         for (int64_t k = 0; k < width; k++) {
             int64_t *c = sets->choose + h * width + k;
@@ -27,9 +27,9 @@ static void fill_choose(et_sets *sets, int64_t units) {
 }
 
 /* How many sets of 2 to most causes there are, or more than any memory when they are many. */
-static double count_sets(int64_t units, int64_t most) {
+static double count_sets(int64_t units, int64_t max) {
     double of_size = (double)units, sum = 0;
-    for (int64_t k = 2; k <= most; k++) {
+    for (int64_t k = 2; k <= max; k++) {
         of_size *= (double)(units - k + 1) / (double)k;
         sum += of_size;
     }
@@ -37,17 +37,17 @@ static double count_sets(int64_t units, int64_t most) {
 }
 
 int64_t et_sets_count(const et_setup *setup, int64_t n_samples) {
-    const double most_cells = 1 << 16, most_a_sample = 4;
-    double count = count_sets(setup->units, setup->most_active);
-    bool few = count >= 1 && count * (double)setup->n_features <= most_cells &&
-               count <= most_a_sample * (double)n_samples;
+    const double max_cells = 1 << 16, max_a_sample = 4;
+    double count = count_sets(setup->units, setup->widest_active);
+    bool few = count >= 1 && count * (double)setup->n_features <= max_cells &&
+               count <= max_a_sample * (double)n_samples;
     return few ? (int64_t)(count + 0.5) : 0;
 }
 
 rb_error et_sets_new(rb_context *ctx, const et_setup *setup, et_sets *sets) {
-    int64_t units = setup->units, most = setup->most_active;
-    sets->most = most;
-    sets->choose = rb_alloc(ctx, (units + 1) * (most + 1), sizeof *sets->choose);
+    int64_t units = setup->units, max = setup->widest_active;
+    sets->max = max;
+    sets->choose = rb_alloc(ctx, (units + 1) * (max + 1), sizeof *sets->choose);
     if (!sets->choose) {
         return RB_ERROR_MEMORY;
     }
@@ -56,7 +56,7 @@ rb_error et_sets_new(rb_context *ctx, const et_setup *setup, et_sets *sets) {
 }
 
 static int64_t set_of(const et_sets *sets, int64_t units, const int64_t *causes, int size) {
-    int64_t width = sets->most + 1, index = 0;
+    int64_t width = sets->max + 1, index = 0;
     for (int k = 2; k < size; k++) { /* all smaller sets come before */
         index += sets->choose[units * width + k];
     }
@@ -84,7 +84,7 @@ struct part {
     const struct band *band;
     double y[ET_BAND], there[ET_BAND];
     bool whole; /* all of it is there */
-    int64_t causes[MOST_DEPTH];
+    int64_t causes[MAX_DEPTH];
     int size;
 };
 
@@ -138,8 +138,8 @@ static void add_shares(const struct part *part, double q) {
 static void add_responsibilities(const struct part *part, double q) {
     const struct band *band = part->band;
     const et_cpu *cpu = band->cpu;
-    const double *powers[MOST_DEPTH], *roots[MOST_DEPTH];
-    double *weights[MOST_DEPTH], *products[MOST_DEPTH];
+    const double *powers[MAX_DEPTH], *roots[MAX_DEPTH];
+    double *weights[MAX_DEPTH], *products[MAX_DEPTH];
     for (int k = 0; k < part->size; k++) {
         int64_t h = part->causes[k];
         powers[k] = row_part(band, cpu->powers, h);
@@ -182,14 +182,14 @@ static void add_sample(struct part *part, int64_t i) {
     const void *single = rb_dense_row(r->single, i);
     for (int64_t h = 0; add == add_shares && h < r->single.cols; h++) {
         double one = rb_get(r->single.type, single, h);
-        if (one >= LEAST) {
+        if (one >= MIN) {
             part->causes[0] = h;
             part->size = 1;
             add(part, one);
         }
     }
     for (int64_t s = 1 + tree->candidates; s < tree->count; s++) {
-        if (q[s] >= LEAST) {
+        if (q[s] >= MIN) {
             set_causes(part, tree, look.candidates, s);
             add(part, q[s]);
         }
@@ -265,8 +265,8 @@ static double *part_of(rb_dense rows, int64_t row, int64_t first) {
 static void spread_band(const et_cpu *cpu, et_sums *sums, const int64_t *causes, int size,
                         int64_t index, int64_t first) {
     int64_t left = sums->set_weights.cols - first, count = left < ET_BAND ? left : ET_BAND;
-    const double *powers[ET_MOST_ACTIVE], *roots[ET_MOST_ACTIVE];
-    double *weights[ET_MOST_ACTIVE], *products[ET_MOST_ACTIVE], mean[ET_BAND];
+    const double *powers[ET_MAX_ACTIVE], *roots[ET_MAX_ACTIVE];
+    double *weights[ET_MAX_ACTIVE], *products[ET_MAX_ACTIVE], mean[ET_BAND];
     const double *q = part_of(sums->set_weights, index, first);
     const double *qy = part_of(sums->set_products, index, first);
     for (int64_t d = 0; d < count; d++) {
@@ -293,14 +293,14 @@ static void spread(const et_cpu *cpu, et_sums *sums, int64_t *causes, int size) 
             spread_band(cpu, sums, causes, size, index, first);
         }
     }
-    for (int64_t h = 0; size < sets->most && h < (size ? causes[size - 1] : units); h++) {
+    for (int64_t h = 0; size < sets->max && h < (size ? causes[size - 1] : units); h++) {
         causes[size] = h;
         spread(cpu, sums, causes, size + 1);
     }
 }
 
 static void finish_max(et_cpu *cpu, et_sums *sums) {
-    int64_t causes[ET_MOST_ACTIVE];
+    int64_t causes[ET_MAX_ACTIVE];
     if (cpu->sets.choose) {
         spread(cpu, sums, causes, 0);
     }
@@ -309,9 +309,9 @@ static void finish_max(et_cpu *cpu, et_sums *sums) {
 /* R = (W / max_h W)^rho and R^a, a = 1 - 1 / rho, with rho = T / (T - 1), at most 21, which is that
  * of the end temperature 1.05 (section 4.2.1 has no bound). */
 static void prepare_max(et_cpu *cpu) {
-    enum { MOST = 21 };
+    enum { MAX = 21 };
     double temperature = 1 / cpu->pass->beta;
-    double rho = temperature > 1 ? fmin(temperature / (temperature - 1), MOST) : MOST;
+    double rho = temperature > 1 ? fmin(temperature / (temperature - 1), MAX) : MAX;
     rb_dense fields = cpu->pass->parameters->fields;
     cpu->exponent = 1 - 1 / rho;
     for (int64_t d = 0; d < fields.cols; d++) {

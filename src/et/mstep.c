@@ -11,8 +11,8 @@ static void bound_fields(const et_plan *plan, rb_dense fields) {
         for (int64_t d = 0; d < fields.cols; d++) {
             double value = plan->reflect ? fabs(field[d]) : field[d];
             /* NaN stays: it is looked for later. */
-            value = value < model->least ? model->least : value;
-            field[d] = value > model->most ? model->most : value;
+            value = value < model->min ? model->min : value;
+            field[d] = value > model->max ? model->max : value;
         }
     }
 }
@@ -69,18 +69,18 @@ static void learn(rb_context *ctx, et_fit *f) {
     et_parameters *p = &f->parameters;
     const et_sums *m = &f->sums;
     const rb_et_options *o = &f->plan.options;
-    int64_t most = f->plan.setup.most_active;
+    int64_t max = f->plan.setup.widest_active;
     if (f->plan.learn_sigma && m->values > 0) {
-        p->sigma = fmax(sqrt(fmax(variance(ctx, f), 0)), f->plan.least_sigma);
+        p->sigma = fmax(sqrt(fmax(variance(ctx, f), 0)), f->plan.min_sigma);
     }
     if (o->prior_per_cause) {
         double *active = f->work.active;
         for (int64_t h = 0; h < o->units; h++) {
             active[h] = m->causes[h] / (double)m->used;
         }
-        et_learn_priors(o->units, most, active, p->prior);
+        et_learn_priors(o->units, max, active, p->prior);
     } else if (o->learn_prior) {
-        double prior = et_learn_prior(o->units, most, m->active / (double)m->used);
+        double prior = et_learn_prior(o->units, max, m->active / (double)m->used);
         for (int64_t h = 0; h < o->units; h++) {
             p->prior[h] = prior;
         }
@@ -152,7 +152,7 @@ rb_error et_mstep(rb_context *ctx, void *state) {
     rb_dense fields = f->parameters.fields;
     int64_t iteration = f->progress.iteration;
     bool ended = et_schedule_ended(&f->plan.schedule, iteration);
-    if (f->trace.figures) {
+    if (f->trace.metrics) {
         et_trace_iteration(&f->trace, &f->plan.schedule, &f->sums, &f->parameters, iteration);
     }
     f->progress.last_used = f->sums.used;

@@ -34,11 +34,11 @@ static void set_system(rb_dense q, const struct columns *c, double ridge, rb_den
 /* Is a cause a combination of others, as far as float64 can tell? Q_hh (Q^-1)_hh is by how much the
  * others inflate the variance of its field, 1 without them. */
 static bool nearly_singular(rb_context *ctx, const et_work *work) {
-    const double most = 1e11;
+    const double max = 1e11;
     rb_spd_inverse(ctx, work->factor, work->inverse);
     for (int64_t h = 0; h < work->system.rows; h++) {
         double inflation = rb_dense_get(work->system, h, h) * rb_dense_get(work->inverse, h, h);
-        if (!(inflation < most)) {
+        if (!(inflation < max)) {
             return true;
         }
     }

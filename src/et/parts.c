@@ -53,8 +53,8 @@ static const rb_field progress[] = {
 };
 
 static const rb_field trace[] = {
-    {"trace", offsetof(et_trace, figures), RB_FIELD_POINTER, RB_KEPT_FLOAT64, ET_TRACED_ITERATIONS,
-     ET_TRACED_FIGURES, RB_KEPT_REPORTED},
+    {"trace", offsetof(et_trace, metrics), RB_FIELD_POINTER, RB_KEPT_FLOAT64, ET_TRACED_ITERATIONS,
+     ET_TRACED_METRICS, RB_KEPT_REPORTED},
     {"trace_quality", offsetof(et_trace, quality), RB_FIELD_POINTER, RB_KEPT_FLOAT64,
      ET_TRACED_ITERATIONS, ET_TRACED_SAMPLES, RB_KEPT_REPORTED},
     {"trace_fields", offsetof(et_trace, fields), RB_FIELD_POINTER, RB_KEPT_FLOAT64,
@@ -151,6 +151,6 @@ void et_shape(const rb_problem *problem, const void *options, rb_shape *shape) {
         dims[ET_TRACED_SAMPLES] = et_trace_samples(problem, h);
         dims[ET_TRACED_FIELDS] = ET_TRACE_FIELDS;
         dims[ET_TRACED_CELLS] = h * d;
-        dims[ET_TRACED_FIGURES] = ET_TRACE_FIGURES;
+        dims[ET_TRACED_METRICS] = ET_TRACE_METRICS;
     }
 }

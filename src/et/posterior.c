@@ -7,10 +7,10 @@
 /* ---- memory ---- */
 
 double et_results_bytes(const et_setup *setup, et_keep keep) {
-    bool wider = setup->most_active > setup->max_active;
-    double h = (double)(wider ? setup->most_candidates : setup->candidates), states = 1;
+    bool wider = setup->widest_active > setup->max_active;
+    double h = (double)(wider ? setup->max_candidates : setup->candidates), states = 1;
     double units = (double)setup->units, of_size = 1;
-    int64_t active = wider ? setup->most_active : setup->max_active;
+    int64_t active = wider ? setup->widest_active : setup->max_active;
     for (int64_t k = 1; k <= active; k++) {
         of_size *= (h - (double)k + 1) / (double)k;
         states += of_size;
@@ -22,17 +22,17 @@ double et_results_bytes(const et_setup *setup, et_keep keep) {
 }
 
 et_look et_look_at(const et_engine *engine, const et_results *r, int64_t i) {
-    int64_t h = r->most_candidates;
+    int64_t h = r->max_candidates;
     return (et_look){
         .tree = et_tree_of(engine, r->width[i]),
         .candidates = r->candidates + i * h,
         .pairs = r->pairs ? r->pairs + i * h * h : NULL,
-        .states = r->states ? r->states + i * r->most_states : NULL,
+        .states = r->states ? r->states + i * r->max_states : NULL,
     };
 }
 
 int64_t et_map_causes(const et_engine *engine, const et_results *r, int64_t i,
-                      int64_t causes[ET_MOST_ACTIVE]) {
+                      int64_t causes[ET_MAX_ACTIVE]) {
     et_look look = et_look_at(engine, r, i);
     if (r->map[i] < 0) {
         causes[0] = -1 - r->map[i];
@@ -73,7 +73,7 @@ static void join(const struct pass *pass, struct group *group, int64_t i, et_sam
     et_scratch *scratch = group->scratch;
     et_results *r = pass->results;
     double *single = rb_dense_row(scratch->single, group->count);
-    int32_t *candidates = r->candidates + i * r->most_candidates;
+    int32_t *candidates = r->candidates + i * r->max_candidates;
     sample.single = single;
     sample.candidates = candidates;
     sample.none = setup->model->noise->singles(engine, scratch, &sample, single);
@@ -163,7 +163,7 @@ static void keep_states(const et_engine *engine, const struct group *g, int l, e
     const et_tree *tree = g->tree;
     const double *energy = g->scratch->energy + l;
     double *single = rb_dense_row(g->scratch->single, l);
-    double *states = r->states + g->index[l] * r->most_states;
+    double *states = r->states + g->index[l] * r->max_states;
     for (int64_t s = 0; s < tree->count; s++) {
         states[s] = energy[s * ET_LANES];
     }
@@ -186,7 +186,7 @@ static void keep_moments(const et_engine *engine, const struct group *g, int l, 
                         : engine->kernels->dot(engine->setup.units, single, engine->logit);
     put_row(engine->kernels, r->mean, i, single);
     for (int j = 0; r->pairs && j < h; j++) {
-        double *row = r->pairs + i * r->most_candidates * r->most_candidates + (int64_t)j * h;
+        double *row = r->pairs + i * r->max_candidates * r->max_candidates + (int64_t)j * h;
         for (int k = j + 1; k < h; k++) {
             row[k] = g->scratch->pairs[(int64_t)(j * h + k) * ET_LANES + l];
         }
@@ -234,7 +234,7 @@ static void mask_task(const et_engine *engine, et_scratch *scratch, rb_dense y) 
 
 /* Is the most probable state of the sample as large as any that were looked at? */
 static bool is_full(const et_engine *engine, const et_results *r, int64_t i) {
-    int64_t causes[ET_MOST_ACTIVE];
+    int64_t causes[ET_MAX_ACTIVE];
     return et_map_causes(engine, r, i, causes) == et_tree_of(engine, r->width[i])->max_active;
 }
 

@@ -14,17 +14,17 @@ double et_log_choose(int64_t units, int64_t count) {
 
 /* Of causes with priors of their own: how many are active, cause after cause. */
 static double unequal_mass(const double *priors, int64_t units, int64_t max_active) {
-    enum { MOST = 64 };
-    double chance[MOST + 1] = {1}, sum = 0;
-    int64_t most = max_active < MOST ? max_active : MOST;
+    enum { MAX = 64 };
+    double chance[MAX + 1] = {1}, sum = 0;
+    int64_t max = max_active < MAX ? max_active : MAX;
     for (int64_t h = 0; h < units; h++) {
         double prior = priors[h];
-        for (int64_t k = most; k > 0; k--) {
+        for (int64_t k = max; k > 0; k--) {
             chance[k] = chance[k] * (1 - prior) + chance[k - 1] * prior;
         }
         chance[0] *= 1 - prior;
     }
-    for (int64_t k = 0; k <= most; k++) {
+    for (int64_t k = 0; k <= max; k++) {
         sum += chance[k];
     }
     return fmin(sum, 1);
@@ -111,9 +111,9 @@ static void symmetric(int64_t units, int64_t left_out, const double *prior, int6
 /* Cause after cause, the others as they are, until nothing changes: the mean is a monotone function
  * of the odds that can be turned round. */
 void et_learn_priors(int64_t units, int64_t max_active, const double *active, double *prior) {
-    enum { STEPS = 60, MOST = 64 };
-    double sums[MOST + 1];
-    int64_t count = (max_active < MOST ? max_active : MOST) + 1;
+    enum { STEPS = 60, MAX = 64 };
+    double sums[MAX + 1];
+    int64_t count = (max_active < MAX ? max_active : MAX) + 1;
     double change = 1;
     for (int step = 0; step < STEPS && change > 1e-13; step++) {
         change = 0;

@@ -8,18 +8,18 @@
 #include <string.h>
 
 /* "0=13,0.1=13,0.8=1"; false unless shares ascend from 0 and values are within the bounds. */
-static bool parse(const char *text, double least, double most, et_knots *knots) {
+static bool parse(const char *text, double min, double max, et_knots *knots) {
     const char *stop = text + strlen(text), *rest = text;
     double before = -1;
     *knots = (et_knots){0};
-    for (; knots->count < ET_MOST_KNOTS; rest++) {
+    for (; knots->count < ET_MAX_KNOTS; rest++) {
         double share = 0, value = 0;
         rest = rb_number_scan(rest, stop, &share);
         if (!rest || *rest != '=' || !(share > before && share <= 1)) {
             return false;
         }
         rest = rb_number_scan(rest + 1, stop, &value);
-        if (!rest || !(value >= least && value <= most)) {
+        if (!rest || !(value >= min && value <= max)) {
             return false;
         }
         knots->share[knots->count] = before = share;
@@ -31,20 +31,20 @@ static bool parse(const char *text, double least, double most, et_knots *knots) 
     return rest == stop && knots->share[0] == 0;
 }
 
-rb_error et_knots_parse(rb_context *ctx, const char *option, const char *text, double least,
-                        double most, et_knots *knots) {
-    if (parse(text, least, most, knots)) {
+rb_error et_knots_parse(rb_context *ctx, const char *option, const char *text, double min,
+                        double max, et_knots *knots) {
+    if (parse(text, min, max, knots)) {
         return RB_OK;
     }
     char bound[64] = "";
-    if (most < 1e100) {
-        snprintf(bound, sizeof bound, " and at most %g", most);
+    if (max < 1e100) {
+        snprintf(bound, sizeof bound, " and at most %g", max);
     }
     return rb_fail(ctx, RB_ERROR_ARGUMENT,
                    "%s is '%s', but must be SHARE=VALUE,... with shares of the iterations that "
                    "ascend from 0, values of at least %g%s, and %d pairs at most, such as "
                    "0=%g,0.8=%g",
-                   option, text, least, bound, (int)ET_MOST_KNOTS, fmin(13, most), fmax(1, least));
+                   option, text, min, bound, (int)ET_MAX_KNOTS, fmin(13, max), fmax(1, min));
 }
 
 /* Between the knots around a share of the iterations; constant after the last. */
@@ -110,10 +110,10 @@ int64_t et_cut_size(int64_t iterations, int64_t iteration, int64_t n, double sha
     if (iteration < begin || iteration >= iterations) {
         return n;
     }
-    double least = floor(share * (double)n);
-    least = least > (double)n ? (double)n : least;
+    double min = floor(share * (double)n);
+    min = min > (double)n ? (double)n : min;
     double progress = (double)(iteration - begin + 1) / (double)(iterations - begin);
-    int64_t size = n - (int64_t)llround(((double)n - least) * progress);
+    int64_t size = n - (int64_t)llround(((double)n - min) * progress);
     return size > 1 ? size : 1;
 }
 

@@ -11,16 +11,16 @@ static int64_t smaller(int64_t a, int64_t b) {
 static void set_widths(const rb_et_options *options, et_setup *setup) {
     int64_t limit = options->candidates_limit ? options->candidates_limit : options->units;
     int64_t more = options->max_active_limit - setup->max_active;
-    setup->most_active = setup->max_active;
-    setup->most_candidates = setup->candidates;
+    setup->widest_active = setup->max_active;
+    setup->max_candidates = setup->candidates;
     if (more <= 0 || options->exact || options->count) {
         return;
     }
     /* Compared before anything is multiplied: more may be huge. */
-    int64_t room = smaller(limit, options->units) - setup->candidates;
-    room = room > 0 ? room : 0;
-    setup->most_candidates += more < room / 2 + room % 2 ? 2 * more : room;
-    setup->most_active = smaller(options->max_active_limit, setup->most_candidates);
+    int64_t capacity = smaller(limit, options->units) - setup->candidates;
+    capacity = capacity > 0 ? capacity : 0;
+    setup->max_candidates += more < capacity / 2 + capacity % 2 ? 2 * more : capacity;
+    setup->widest_active = smaller(options->max_active_limit, setup->max_candidates);
 }
 
 et_setup et_limits(const rb_et_options *options, int64_t n_features, rb_type type) {
@@ -98,12 +98,12 @@ rb_error et_setup_of(rb_context *ctx, const et_model *model, const rb_et_options
                        "joint, cosine or exact",
                        model->name);
     }
-    if (setup->selection == RB_ET_SELECT_EXACT && setup->units > RB_ET_MOST_EXACT) {
+    if (setup->selection == RB_ET_SELECT_EXACT && setup->units > RB_ET_MAX_EXACT) {
         return rb_fail(
             ctx, RB_ERROR_ARGUMENT,
             "selection is 'exact', which looks at all states and needs at most %d units, "
             "not %lld",
-            (int)RB_ET_MOST_EXACT, (long long)setup->units);
+            (int)RB_ET_MAX_EXACT, (long long)setup->units);
     }
     return RB_OK;
 }
@@ -196,7 +196,7 @@ static const char *wrong_start(const rb_et_options *o, const et_model *model) {
     if (o->init_sd < 0 && o->init_mean != 0) {
         return "init-mean is given without init-sd; give both, or neither to start from the data";
     }
-    if (o->init_sd >= 0 && (o->init_mean < fmin(0, model->least) || o->init_mean > model->most)) {
+    if (o->init_sd >= 0 && (o->init_mean < fmin(0, model->min) || o->init_mean > model->max)) {
         return "init-mean is outside of the values that a field of this method may have";
     }
     return NULL;

@@ -1,7 +1,7 @@
 /* The states of the candidates as a tree. */
 #include "engine.h"
 
-enum { MOST_STATES = 1 << 22 };
+enum { MAX_STATES = 1 << 22 };
 
 /* How many states have at most max_active of `candidates` causes, and at most max_active - 1; false
  * when they are too many. */
@@ -11,7 +11,7 @@ static bool count_states(int64_t candidates, int64_t max_active, int64_t *count,
         before = sum;
         of_size = of_size * (double)(candidates - k + 1) / (double)k;
         sum += of_size;
-        if (sum > MOST_STATES) {
+        if (sum > MAX_STATES) {
             return false;
         }
     }
@@ -29,10 +29,11 @@ bool et_tree_fits(int64_t candidates, int64_t max_active) {
 rb_error et_tree_check(rb_context *ctx, int64_t candidates, int64_t max_active) {
     return et_tree_fits(candidates, max_active)
                ? RB_OK
-               : rb_fail(ctx, RB_ERROR_ARGUMENT,
-                         "%lld candidates with up to %lld active are more than %d states a sample; "
-                         "lower candidates or max-active, or their limits",
-                         (long long)candidates, (long long)max_active, (int)MOST_STATES);
+               : rb_fail(
+                     ctx, RB_ERROR_ARGUMENT,
+                     "%lld candidates with up to %lld active are more than %d states per sample; "
+                     "lower candidates or max-active, or their limits",
+                     (long long)candidates, (long long)max_active, (int)MAX_STATES);
 }
 
 rb_error et_tree_new(rb_context *ctx, int64_t candidates, int64_t max_active, et_tree *tree) {

@@ -81,7 +81,7 @@ static void draw_fields(et_fit *f, double mean, double sd) {
         double *field = rb_dense_row(fields, h);
         for (int64_t d = 0; d < fields.cols; d++) {
             double value = mean + sd * rb_random_normal(stream, index++);
-            field[d] = fmin(fmax(value, f->plan.model->least), f->plan.model->most);
+            field[d] = fmin(fmax(value, f->plan.model->min), f->plan.model->max);
         }
     }
 }
@@ -125,7 +125,7 @@ rb_error et_survey_end(rb_context *ctx, void *state) {
     }
     struct values data = summarise(&f->survey);
     bool by_mean = f->plan.model->non_negative && data.mean != 0;
-    f->plan.least_sigma = 1e-3 * data.sd;
+    f->plan.min_sigma = 1e-3 * data.sd;
     if (!f->warm) {
         start_anew(f, data, by_mean);
     }

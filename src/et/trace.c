@@ -9,17 +9,17 @@
 
 /* Their exact posterior is computed in each iteration: none where there are too many units. */
 int64_t et_trace_samples(const rb_problem *problem, int64_t units) {
-    const double most = 4e8;
-    if (units > RB_ET_MOST_EXACT) {
+    const double max = 4e8;
+    if (units > RB_ET_MAX_EXACT) {
         return 0;
     }
     double work = ldexp((double)problem->n_features + 20, (int)units);
-    double count = fmin(fmin(ET_TRACE_SAMPLES, (double)problem->n_samples), floor(most / work));
+    double count = fmin(fmin(ET_TRACE_SAMPLES, (double)problem->n_samples), floor(max / work));
     return (int64_t)count;
 }
 
 void et_trace_pass(et_trace *t, const et_sums *sums, int64_t iteration, int64_t samples) {
-    double *hits = &t->figures[iteration * ET_TRACE_FIGURES + 2];
+    double *hits = &t->metrics[iteration * ET_TRACE_METRICS + 2];
     *hits = sums->marginals > 0 ? sums->hits / sums->marginals : NAN;
     for (int64_t k = 0; k < samples; k++) {
         t->quality[iteration * samples + k] = sums->quality[k];
@@ -28,10 +28,10 @@ void et_trace_pass(et_trace *t, const et_sums *sums, int64_t iteration, int64_t 
 
 void et_trace_iteration(et_trace *t, const et_schedule *schedule, const et_sums *sums,
                         const et_parameters *p, int64_t iteration) {
-    double *figures = t->figures + iteration * ET_TRACE_FIGURES;
+    double *metrics = t->metrics + iteration * ET_TRACE_METRICS;
     int64_t cells = p->fields.rows * p->fields.cols;
-    figures[0] = et_temperature(schedule, iteration);
-    figures[1] = (double)sums->used;
+    metrics[0] = et_temperature(schedule, iteration);
+    metrics[1] = (double)sums->used;
     /* Evenly: iterations 0, I / 9, ..., I - 1. */
     int64_t due = t->kept * (schedule->iterations - 1) / (ET_TRACE_FIELDS - 1);
     if (t->kept < ET_TRACE_FIELDS && iteration >= due) {
@@ -64,14 +64,14 @@ static rb_error store_fields(rb_context *ctx, const et_fit *f, rb_model *model) 
 rb_error et_trace_store(rb_context *ctx, const et_fit *f, rb_model *model) {
     const et_trace *t = &f->trace;
     int64_t done = f->progress.iteration, samples = f->shape.dims[ET_TRACED_SAMPLES];
-    if (!t->figures || done == 0) {
+    if (!t->metrics || done == 0) {
         return RB_OK;
     }
-    double *figures = rb_model_add_array(ctx, model, "trace", done, ET_TRACE_FIGURES);
-    if (!figures) {
+    double *metrics = rb_model_add_array(ctx, model, "trace", done, ET_TRACE_METRICS);
+    if (!metrics) {
         return RB_ERROR_MEMORY;
     }
-    memcpy(figures, t->figures, (size_t)(done * ET_TRACE_FIGURES) * sizeof *figures);
+    memcpy(metrics, t->metrics, (size_t)(done * ET_TRACE_METRICS) * sizeof *metrics);
     if (samples > 0) {
         double *quality = rb_model_add_array(ctx, model, "trace_quality", done, samples);
         if (!quality) {
@@ -82,9 +82,9 @@ rb_error et_trace_store(rb_context *ctx, const et_fit *f, rb_model *model) {
     return t->kept > 0 ? store_fields(ctx, f, model) : RB_OK;
 }
 
-/* ---- figures ---- */
+/* ---- metrics ---- */
 
-const char *const et_figure_names[] = {
+const char *const et_metric_names[] = {
     "temperature", "samples_used", "causes_used",    "sigma",       "prior", "candidate_hits",
     "quality",     "truncation",   "log_likelihood", "free_energy", NULL};
 
@@ -115,7 +115,7 @@ static void mean_quality(const double *q, int64_t samples, double *quality, doub
     *truncation /= (double)samples;
 }
 
-void et_figures(const void *state, double *values) {
+void et_metrics(const void *state, double *values) {
     const et_fit *f = state;
     const et_trace *t = &f->trace;
     int64_t done = f->progress.iteration - 1; /* the M-step has counted it already */
@@ -129,7 +129,7 @@ void et_figures(const void *state, double *values) {
     values[9] = f->estep.free_energy;
     int64_t samples = f->shape.dims[ET_TRACED_SAMPLES];
     if (samples > 0) {
-        values[5] = t->figures[done * ET_TRACE_FIGURES + 2];
+        values[5] = t->metrics[done * ET_TRACE_METRICS + 2];
         mean_quality(t->quality + done * samples, samples, &values[6], &values[7]);
     }
 }

@@ -113,8 +113,8 @@ int64_t rb_fields_count(char *line, int64_t length, char delimiter) {
 
 const char *rb_show(const char *text, int64_t length, char shown[RB_SHOWN]) {
     static const char more[] = "...";
-    int64_t room = RB_SHOWN - (int64_t)sizeof more, used = 0;
-    for (; used < length && used < room; used++) {
+    int64_t capacity = RB_SHOWN - (int64_t)sizeof more, used = 0;
+    for (; used < length && used < capacity; used++) {
         unsigned char c = (unsigned char)text[used];
         shown[used] = c < 32 || c == 127 ? '?' : (char)c;
     }

@@ -58,9 +58,9 @@ rb_error rb_layout_find(rb_context *ctx, const char *path, const rb_read_options
 rb_error rb_lines_next_filled(rb_context *ctx, rb_lines *lines, char **line, int64_t *length,
                               int64_t *blank);
 
-/* Room for a field in a sentence. */
+/* Memory for a field in a message. */
 enum { RB_SHOWN = 48 };
-/* Writes text for a sentence: cut where it is long, bytes that cannot be shown as '?'. */
+/* Writes text for a message: cut where it is long, bytes that cannot be shown as '?'. */
 const char *rb_show(const char *text, int64_t length, char shown[RB_SHOWN]);
 
 #endif

@@ -16,7 +16,7 @@ struct table {
     bool comment;       /* the first line begins with #, and may be no part of the table */
     int64_t first_line; /* of the first row of values: the one that others are compared with */
     double *values;
-    int64_t room; /* rows that `values` can hold */
+    int64_t capacity; /* rows that `values` can hold */
     rb_name_list samples, features;
 };
 
@@ -103,12 +103,12 @@ static rb_error refuse_cell(rb_context *ctx, const struct table *t, int64_t colu
                    t->path, row, (long long)column, shown, advice);
 }
 
-static rb_error make_room(rb_context *ctx, struct table *t) {
-    if (t->n_rows < t->room) {
+static rb_error reserve(rb_context *ctx, struct table *t) {
+    if (t->n_rows < t->capacity) {
         return RB_OK;
     }
-    int64_t room = t->room ? 2 * t->room : 1, cells;
-    if (!rb_multiply(room, t->n_features, &cells)) {
+    int64_t capacity = t->capacity ? 2 * t->capacity : 1, cells;
+    if (!rb_multiply(capacity, t->n_features, &cells)) {
         return rb_fail(ctx, RB_ERROR_MEMORY, "%s is too large for memory", t->path);
     }
     double *values = rb_grow(ctx, t->values, t->n_rows * t->n_features, cells, sizeof *values);
@@ -116,7 +116,7 @@ static rb_error make_room(rb_context *ctx, struct table *t) {
         return RB_ERROR_MEMORY;
     }
     t->values = values;
-    t->room = room;
+    t->capacity = capacity;
     return RB_OK;
 }
 
@@ -159,7 +159,7 @@ static rb_error read_cell(rb_context *ctx, struct table *t, rb_fields *fields, i
 static rb_error read_row(rb_context *ctx, struct table *t, char *line, int64_t length) {
     rb_fields fields = rb_fields_of(line, length, t->layout.delimiter);
     rb_text_field field;
-    rb_error err = make_room(ctx, t);
+    rb_error err = reserve(ctx, t);
     int64_t column = 1;
     if (!err && t->layout.row_names && rb_fields_next(&fields, &field)) {
         err = field.problem ? damaged_line(ctx, t, column, field.problem)
@@ -189,7 +189,7 @@ static rb_error take_blank(rb_context *ctx, struct table *t, int64_t blank) {
     }
     rb_error err = RB_OK;
     for (; !err && blank > 0; blank--) {
-        err = make_room(ctx, t);
+        err = reserve(ctx, t);
         if (!err) {
             t->values[t->n_rows++] = NAN;
         }

@@ -79,8 +79,8 @@ static int format_value(double value, rb_type type, char text[LONGEST_VALUE]) {
     if (fabs(value) < 1e6 && value == (double)(int)value && (value != 0 || !signbit(value))) {
         return snprintf(text, LONGEST_VALUE, "%d", (int)value);
     }
-    int most = type == RB_FLOAT32 ? 9 : 17, length = 0;
-    for (int digits = most - (type == RB_FLOAT32 ? 3 : 2); digits <= most; digits++) {
+    int max = type == RB_FLOAT32 ? 9 : 17, length = 0;
+    for (int digits = max - (type == RB_FLOAT32 ? 3 : 2); digits <= max; digits++) {
         double back = NAN;
         length = rb_print(text, LONGEST_VALUE, "%.*g", digits, value);
         (void)rb_number_scan(text, text + length, &back);

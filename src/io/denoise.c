@@ -29,20 +29,20 @@ static int64_t cells_of(const rb_image *image) {
     return image->height * image->width * image->channels;
 }
 
-static void find_range(const rb_image *image, double *least, double *most) {
-    *least = INFINITY;
-    *most = -INFINITY;
+static void find_range(const rb_image *image, double *min, double *max) {
+    *min = INFINITY;
+    *max = -INFINITY;
     for (int64_t i = 0; i < cells_of(image); i++) {
-        *least = fmin(*least, (double)image->values[i]);
-        *most = fmax(*most, (double)image->values[i]);
+        *min = fmin(*min, (double)image->values[i]);
+        *max = fmax(*max, (double)image->values[i]);
     }
 }
 
 static double signal_to_noise(const rb_image *image, const rb_image *truth) {
-    double least, most, squares = 0;
+    double min, max, squares = 0;
     int64_t cells = cells_of(truth);
-    find_range(truth, &least, &most);
-    double peak = truth->most ? (double)truth->most : most - least;
+    find_range(truth, &min, &max);
+    double peak = truth->max ? (double)truth->max : max - min;
     for (int64_t i = 0; i < cells; i++) {
         double error = (double)image->values[i] - (double)truth->values[i];
         squares += error * error;
@@ -100,7 +100,7 @@ static double windows_over(int64_t pixel, int64_t size, int64_t pixels) {
 }
 
 /* Sums become means, on the scale of the picture: least .. most was stretched to the plan's. */
-static void finish(const mosaic *m, double least, double most, rb_image *result) {
+static void finish(const mosaic *m, double min, double max, rb_image *result) {
     const rb_patches_plan *plan = m->plan;
     int64_t line = result->width * result->channels;
     for (int64_t i = 0; i < cells_of(result); i++) {
@@ -108,10 +108,10 @@ static void finish(const mosaic *m, double least, double most, rb_image *result)
                        windows_over(i % line / result->channels, plan->width, result->width);
         double value = m->sums[i] / count;
         if (plan->scaled) {
-            value = least + (most - least) * (value - plan->low) / (plan->high - plan->low);
+            value = min + (max - min) * (value - plan->low) / (plan->high - plan->low);
         }
-        if (result->most) {
-            value = fmin(fmax(value, 0), (double)result->most);
+        if (result->max) {
+            value = fmin(fmax(value, 0), (double)result->max);
         }
         result->values[i] = (float)value;
     }
@@ -121,13 +121,13 @@ static void finish(const mosaic *m, double least, double most, rb_image *result)
 static rb_error rebuild(rb_context *ctx, const rb_model *model, const rb_patches_plan *plan,
                         rb_image *picture, rb_image *result) {
     mosaic m = {.plan = plan, .image = result};
-    double least, most;
+    double min, max;
     rb_source *source = NULL;
     rb_images images = {rb_alloc(ctx, 1, sizeof *images.list), 1};
     if (!images.list) {
         return RB_ERROR_MEMORY;
     }
-    find_range(picture, &least, &most);
+    find_range(picture, &min, &max);
     *result = *images.list = *picture;
     picture->values = result->values = NULL;
     rb_error err = rb_patches_cut(ctx, plan, &images, &source);
@@ -138,7 +138,7 @@ static rb_error rebuild(rb_context *ctx, const rb_model *model, const rb_patches
                                        : RB_ERROR_MEMORY;
     }
     if (!err) {
-        finish(&m, least, most, result);
+        finish(&m, min, max, result);
     }
     rb_free(m.sums);
     rb_source_free(source);
@@ -181,7 +181,7 @@ static rb_error denoise(rb_context *ctx, const rb_model *model, const char *path
     rb_error err = rb_patches_plan_of(ctx, &patches, &plan);
     plan.all = true;
     err = err ? err : rb_picture_read(ctx, path, picture);
-    err = err ? err : rb_picture_check(ctx, output, picture->channels, picture->most);
+    err = err ? err : rb_picture_check(ctx, output, picture->channels, picture->max);
     err = err ? err : check_patches(ctx, model, path, &plan, picture);
     err = err ? err : read_truth(ctx, options->truth, picture, truth);
     if (err) {

@@ -57,13 +57,14 @@ static rb_error open_stream(rb_context *ctx, const char *path, const rb_read_opt
     return RB_OK;
 }
 
-/* Makes room for so many numbers; the old ones are not kept. */
-static rb_error make_room(rb_context *ctx, rb_h5_stream *stream, int64_t room) {
-    if (room <= stream->room && stream->buffer) {
+/* Makes memory for so many numbers; the old ones are not kept. */
+static rb_error reserve(rb_context *ctx, rb_h5_stream *stream, int64_t capacity) {
+    if (capacity <= stream->capacity && stream->buffer) {
         return RB_OK;
     }
-    void *buffer = rb_alloc(ctx, room, rb_type_size(stream->values.type));
-    int32_t *columns = is_sparse(stream) && buffer ? rb_alloc(ctx, room, sizeof *columns) : NULL;
+    void *buffer = rb_alloc(ctx, capacity, rb_type_size(stream->values.type));
+    int32_t *columns =
+        is_sparse(stream) && buffer ? rb_alloc(ctx, capacity, sizeof *columns) : NULL;
     if (!buffer || (is_sparse(stream) && !columns)) {
         rb_free(buffer);
         return RB_ERROR_MEMORY;
@@ -72,7 +73,7 @@ static rb_error make_room(rb_context *ctx, rb_h5_stream *stream, int64_t room) {
     rb_free(stream->column_buffer);
     stream->buffer = buffer;
     stream->column_buffer = columns;
-    stream->room = room;
+    stream->capacity = capacity;
     return RB_OK;
 }
 
@@ -86,7 +87,7 @@ static rb_error read_rows(rb_h5_stream *stream, int64_t first, int64_t count) {
         return rb_fail(ctx, RB_ERROR_MEMORY, "a block of %lld samples x %lld features is too large",
                        (long long)count, (long long)columns);
     }
-    rb_error err = make_room(ctx, stream, cells);
+    rb_error err = reserve(ctx, stream, cells);
     if (err) {
         return err;
     }
@@ -157,13 +158,13 @@ static rb_error read_hdf5(rb_context *ctx, const char *path, const rb_read_optio
 static void swap_buffers(rb_h5_stream *s) {
     void *buffer = s->before.buffer;
     int32_t *column_buffer = s->before.column_buffer;
-    int64_t room = s->before.room;
+    int64_t capacity = s->before.capacity;
     s->before.buffer = s->buffer;
     s->before.column_buffer = s->column_buffer;
-    s->before.room = s->room;
+    s->before.capacity = s->capacity;
     s->buffer = buffer;
     s->column_buffer = column_buffer;
-    s->room = room;
+    s->capacity = capacity;
 }
 
 static rb_error read_block(rb_source *source, rb_context *ctx, int64_t first, int64_t count,
@@ -189,7 +190,7 @@ static rb_error read_block(rb_source *source, rb_context *ctx, int64_t first, in
 
 static void close_source(rb_source *source) {
     rb_h5_stream *stream = source->state;
-    rb_h5_hold(stream->file, NULL); /* a file that was only read closes without a sentence */
+    rb_h5_hold(stream->file, NULL); /* a file that was only read closes without a message */
     free_stream(stream);
 }
 

@@ -27,7 +27,7 @@ enum { RB_H5_REASON = 160 };
 
 struct rb_h5 {
     rb_context *ctx; /* of the call that holds HDF5; NULL in between */
-    char *shown;     /* the path that sentences name */
+    char *shown;     /* the path that messages name */
     hid_t id;
     bool reading;
     bool writing; /* neither: what was written is thrown away, and may be incomplete */
@@ -46,16 +46,16 @@ struct rb_h5 {
 void rb_h5_hold(rb_h5 *file, rb_context *ctx);
 void rb_h5_let_go(rb_h5 *file);
 
-/* rb_fail with the file's name before the sentence. */
+/* rb_fail with the file's name before the message. */
 rb_error rb_h5_fail(const rb_h5 *file, rb_error code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* The sentence for a call of HDF5 that failed: its own reason is added in brackets, whatever was
+/* The message for a call of HDF5 that failed: its own reason is added in brackets, whatever was
  * closed since. */
 rb_error rb_h5_broken(rb_h5 *file, rb_error code, const char *what, const char *path);
 
 /* Forgets the reason of a failure that was none: of looking whether something is there. */
 void rb_h5_forget(rb_h5 *file);
-/* What to add to a sentence about something that is missing, if a link to another file was met. */
+/* What to add to a message about something that is missing, if a link to another file was met. */
 const char *rb_h5_other_files(const rb_h5 *file);
 
 /* RB_ERROR_FILE if the disk has failed since the file was opened: what was read or written is then

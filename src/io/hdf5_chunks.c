@@ -18,7 +18,7 @@ struct rb_h5_chunks {
     rb_h5_filters filters;
     bool plain_edges;          /* chunks over the edge have no filters */
     int64_t cell_bytes, whole; /* of a chunk */
-    int64_t room;              /* of a buffer; 0: not yet known, nor the two above */
+    int64_t capacity;          /* of a buffer; 0: not yet known, nor the two above */
     unsigned char *bytes, *other;
     unsigned char *values; /* for converting; values_bytes of them */
     int64_t values_bytes;
@@ -110,16 +110,17 @@ static rb_error prepare(rb_h5_chunks *c, const struct request *q) {
                           "large; repack it with h5repack -l CHUNK=100x100",
                           q->path);
     }
-    int64_t across = (q->data->shape[1] - 1) / chunk[1] + 1, room = rb_h5_filters_room(c->whole);
-    c->n_kept = larger(1, smaller(across, KEPT_BYTES / room));
+    int64_t across = (q->data->shape[1] - 1) / chunk[1] + 1,
+            capacity = rb_h5_filters_capacity(c->whole);
+    c->n_kept = larger(1, smaller(across, KEPT_BYTES / capacity));
     c->kept = rb_alloc_zero(ctx, c->n_kept, sizeof *c->kept);
     c->n_kept = c->kept ? c->n_kept : 0;
-    c->bytes = rb_alloc_zero(ctx, room, 1);
-    c->other = rb_alloc_zero(ctx, room, 1);
+    c->bytes = rb_alloc_zero(ctx, capacity, 1);
+    c->other = rb_alloc_zero(ctx, capacity, 1);
     if (!c->kept || !c->bytes || !c->other) {
         return RB_ERROR_MEMORY;
     }
-    c->room = room;
+    c->capacity = capacity;
     return RB_OK;
 }
 
@@ -182,13 +183,13 @@ static rb_error load(rb_h5_chunks *c, const struct request *q, const int64_t *of
                      hsize_t stored) {
     uint32_t skipped = 0;
     int64_t got = -1;
-    if (stored > 0 && stored <= (hsize_t)c->room) {
+    if (stored > 0 && stored <= (hsize_t)c->capacity) {
         if (!read_stored(c, q, offset, &skipped)) {
             return rb_h5_broken(q->file, RB_ERROR_FORMAT, "cannot read the data set", q->path);
         }
         skipped = c->plain_edges && over_the_edge(q->data, offset) ? UINT32_MAX : skipped;
-        got = rb_h5_filters_undo(&c->filters, &c->bytes, &c->other, (int64_t)stored, c->room,
-                                 skipped);
+        got = rb_h5_filters_inverse(&c->filters, &c->bytes, &c->other, (int64_t)stored, c->capacity,
+                                    skipped);
     }
     return got == c->whole ? RB_OK : damaged(c, q, offset, got);
 }
@@ -288,7 +289,7 @@ static rb_error keep(rb_h5_chunks *c, const struct request *q, const int64_t *of
     if (end <= q->start[0] + q->count[0]) {
         return RB_OK;
     }
-    unsigned char *old = kept->bytes ? kept->bytes : rb_alloc_zero(q->file->ctx, c->room, 1);
+    unsigned char *old = kept->bytes ? kept->bytes : rb_alloc_zero(q->file->ctx, c->capacity, 1);
     if (!old) {
         return RB_ERROR_MEMORY;
     }
@@ -316,7 +317,7 @@ rb_error rb_h5_chunks_read(rb_h5 *file, const char *path, const rb_h5_data *data
     struct request q = {file, path, data, type, .start = start, .count = count, .out = values};
     rb_h5_chunks *c = data->chunks;
     int64_t offset[2], end[2] = {start[0] + count[0], start[1] + count[1]};
-    rb_error err = c->room == 0 ? prepare(c, &q) : RB_OK;
+    rb_error err = c->capacity == 0 ? prepare(c, &q) : RB_OK;
     if (err) {
         return err;
     }

@@ -22,14 +22,15 @@ typedef struct rb_h5_filters {
 rb_h5_filters rb_h5_filters_find(hid_t list);
 
 /* What the bytes of a chunk may become on the way, if they are `whole` without filters. */
-int64_t rb_h5_filters_room(int64_t whole);
+int64_t rb_h5_filters_capacity(int64_t whole);
 
 /* Undoes the filters of a chunk of `count` bytes; bits of `skipped` are filters that were not
  * applied. Both buffers have `room` bytes and change places as needed; the chunk ends up in
  * *bytes. Gives its length; -1: it cannot be unpacked, RB_H5_BAD_SUM: its
  * checksum does not fit. */
-int64_t rb_h5_filters_undo(const rb_h5_filters *filters, unsigned char **bytes,
-                           unsigned char **other, int64_t count, int64_t room, uint32_t skipped);
+int64_t rb_h5_filters_inverse(const rb_h5_filters *filters, unsigned char **bytes,
+                              unsigned char **other, int64_t count, int64_t capacity,
+                              uint32_t skipped);
 
 /* ---- cells (hdf5_cells.c) ---- */
 

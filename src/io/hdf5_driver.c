@@ -76,10 +76,10 @@ static void note(disk_file *file) {
     }
 }
 
-static H5FD_t *disk_open(const char *name, unsigned flags, hid_t access, haddr_t most) {
+static H5FD_t *disk_open(const char *name, unsigned flags, hid_t access, haddr_t max) {
     rb_h5_disk *const *disk = H5Pget_driver_info(access);
     disk_file *file = disk ? calloc(1, sizeof *file) : NULL;
-    (void)most;
+    (void)max;
     if (!file || (*disk)->owners > 1) {
         if (file) {
             (*disk)->other = true;

@@ -34,7 +34,7 @@ rb_h5_filters rb_h5_filters_find(hid_t list) {
 }
 
 /* A checksum has 4 bytes, and what cannot be packed becomes a little larger. */
-int64_t rb_h5_filters_room(int64_t whole) {
+int64_t rb_h5_filters_capacity(int64_t whole) {
     return whole + whole / 64 + 1024;
 }
 
@@ -84,19 +84,20 @@ static bool checksum_fits(const unsigned char *bytes, int64_t count) {
 }
 
 static int64_t inflate_all(const unsigned char *bytes, int64_t count, unsigned char *out,
-                           int64_t room) {
-    uLongf length = (uLongf)room;
+                           int64_t capacity) {
+    uLongf length = (uLongf)capacity;
     return uncompress(out, &length, bytes, (uLong)count) == Z_OK ? (int64_t)length : -1;
 }
 
 static int64_t lzf_all(const unsigned char *bytes, int64_t count, unsigned char *out,
-                       int64_t room) {
-    unsigned length = lzf_decompress(bytes, (unsigned)count, out, (unsigned)room);
+                       int64_t capacity) {
+    unsigned length = lzf_decompress(bytes, (unsigned)count, out, (unsigned)capacity);
     return length > 0 ? (int64_t)length : -1;
 }
 
-int64_t rb_h5_filters_undo(const rb_h5_filters *filters, unsigned char **bytes,
-                           unsigned char **other, int64_t count, int64_t room, uint32_t skipped) {
+int64_t rb_h5_filters_inverse(const rb_h5_filters *filters, unsigned char **bytes,
+                              unsigned char **other, int64_t count, int64_t capacity,
+                              uint32_t skipped) {
     for (int i = filters->count - 1; i >= 0 && count >= 0; i--) {
         unsigned char *old = *bytes;
         if (skipped >> i & 1) {
@@ -112,9 +113,9 @@ int64_t rb_h5_filters_undo(const rb_h5_filters *filters, unsigned char **bytes,
             }
             unshuffle(old, count, filters->number[i], *other);
         } else if (filters->id[i] == LZF) {
-            count = lzf_all(old, count, *other, room);
+            count = lzf_all(old, count, *other, capacity);
         } else {
-            count = inflate_all(old, count, *other, room);
+            count = inflate_all(old, count, *other, capacity);
         }
         *bytes = *other;
         *other = old;

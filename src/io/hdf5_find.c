@@ -5,7 +5,7 @@
 #include <string.h>
 
 /* How deep and how long to look for data sets. */
-enum { DEEPEST = 8, MOST_OBJECTS = 10000, MOST_LISTED = 8 };
+enum { DEEPEST = 8, MAX_OBJECTS = 10000, MAX_LISTED = 8 };
 
 void rb_h5_place_clear(rb_h5_place *place) {
     rb_names_free(place->samples);
@@ -104,7 +104,7 @@ static void note_matrix(struct search *search, const char *path, const rb_h5_dat
     if (search->matrices == 0) {
         snprintf(search->path, sizeof search->path, "%s", path);
     }
-    if (search->matrices < MOST_LISTED) {
+    if (search->matrices < MAX_LISTED) {
         snprintf(search->listing + used, sizeof search->listing - used, "%s'%s' (%lld x %lld)",
                  search->matrices == 0 ? "" : ", ", path, (long long)data->shape[0],
                  (long long)data->shape[1]);
@@ -119,7 +119,7 @@ static rb_error walk(struct search *search, const char *group, int depth) {
     if (err) {
         return err == RB_ERROR_MEMORY ? err : RB_OK;
     }
-    for (int64_t i = 0; !err && i < names->count && search->objects < MOST_OBJECTS; i++) {
+    for (int64_t i = 0; !err && i < names->count && search->objects < MAX_OBJECTS; i++) {
         char path[RB_H5_PATH];
         int length = snprintf(path, sizeof path, "%s%s%s", depth == 0 ? "" : group,
                               depth == 0 ? "" : "/", names->text[i]);
@@ -238,7 +238,7 @@ static rb_error find_genome(rb_h5 *file, char genome[RB_H5_PATH]) {
     int64_t found = 0;
     rb_error err = rb_h5_list(file, "/", &names);
     genome[0] = '\0';
-    for (int64_t i = 0; !err && i < names->count && i < MOST_OBJECTS; i++) {
+    for (int64_t i = 0; !err && i < names->count && i < MAX_OBJECTS; i++) {
         if (strlen(names->text[i]) < RB_H5_PATH && is_tenx(file, names->text[i])) {
             snprintf(genome, RB_H5_PATH, "%s", names->text[i]);
             found++;

@@ -9,7 +9,7 @@
 enum { STREAMED = 2, LONGEST_TEXT = 1 << 24 };
 
 /* Of more chunks than these not each one is looked at. */
-enum { MOST_CHUNKS = 2000 };
+enum { MAX_CHUNKS = 2000 };
 
 bool rb_h5_has(rb_h5 *file, const char *path) {
     hid_t object = H5Oopen(file->id, path, H5P_DEFAULT);
@@ -114,8 +114,8 @@ static void look_at_chunks(const rb_h5 *file, rb_h5_data *data) {
     bool told = space >= 0 && H5Dget_num_chunks(data->id, space, &count) >= 0 && cells > 0;
     double all = (double)count * (double)cells * (double)cell;
     data->short_chunks = !told || (cell > 0 && (double)H5Dget_storage_size(data->id) != all);
-    data->keep_no_chunks = data->short_chunks || count > MOST_CHUNKS ||
-                           !all_have(data->id, space, count, cells * cell);
+    data->keep_no_chunks =
+        data->short_chunks || count > MAX_CHUNKS || !all_have(data->id, space, count, cells * cell);
     rb_h5_drop(space);
 }
 #else /* HDF5 does not tell */

@@ -11,9 +11,9 @@
 enum {
     KEPT = 32, /* heaps whose objects are known: HDF5 fills up to 16 at a time */
     LONGEST_TEXT = 1 << 20,
-    LEAST_HEAP = 4096,
+    MIN_HEAP = 4096,
     MARGIN = 1 << 26, /* bytes that even small files may cost */
-    MOST_REREAD = 64  /* times the size of a file that its texts may cost */
+    MAX_REREAD = 64   /* times the size of a file that its texts may cost */
 };
 
 struct object {
@@ -35,7 +35,7 @@ struct rb_h5_heap {
     int next;     /* the one to be given up */
     int64_t left; /* bytes that may yet be read */
     char *text;
-    int64_t room;
+    int64_t capacity;
 };
 
 /* ---- how references get into memory ---- */
@@ -90,8 +90,8 @@ static bool find_sizes(rb_h5_heap *heap) {
     rb_h5_drop(list);
     heap->base = (int64_t)base;
     heap->file_bytes = (int64_t)bytes;
-    heap->left = heap->file_bytes < INT64_MAX / MOST_REREAD - MARGIN
-                     ? heap->file_bytes * MOST_REREAD + MARGIN
+    heap->left = heap->file_bytes < INT64_MAX / MAX_REREAD - MARGIN
+                     ? heap->file_bytes * MAX_REREAD + MARGIN
                      : INT64_MAX;
     return done;
 }
@@ -161,7 +161,7 @@ static rb_error read_bytes(rb_h5_heap *heap, int64_t address, int64_t count, voi
     if (count > heap->left) {
         return rb_h5_fail(heap->file, RB_ERROR_FORMAT,
                           "its texts would take more than %d times the size of the file",
-                          MOST_REREAD);
+                          MAX_REREAD);
     }
     heap->left -= count;
     return rb_h5_disk_read(heap->file->disk, address, count, out) ? RB_OK : rb_h5_check(heap->file);
@@ -191,14 +191,14 @@ static int64_t walk(const rb_h5_heap *heap, const unsigned char *bytes, int64_t 
 
 static rb_error load(rb_h5_heap *heap, int64_t address, struct collection *out) {
     unsigned char head[16] = {0};
-    if (address < 0 || address > heap->file_bytes - heap->base - LEAST_HEAP) {
+    if (address < 0 || address > heap->file_bytes - heap->base - MIN_HEAP) {
         return damaged(heap, address);
     }
     int64_t place = heap->base + address;
     rb_error err = read_bytes(heap, place, sizeof head, head);
     int64_t size = number(head + 8, heap->size_bytes);
     if (!err &&
-        (memcmp(head, "GCOL\1", 5) != 0 || size < LEAST_HEAP || size > heap->file_bytes - place)) {
+        (memcmp(head, "GCOL\1", 5) != 0 || size < MIN_HEAP || size > heap->file_bytes - place)) {
         err = damaged(heap, address);
     }
     unsigned char *bytes = err ? NULL : rb_alloc(heap->file->ctx, size, 1);
@@ -260,13 +260,13 @@ rb_error rb_h5_heap_text(rb_h5_heap *heap, const void *reference, const char **t
         return rb_h5_fail(heap->file, RB_ERROR_FORMAT, "a text of %lld bytes is too long",
                           (long long)*length);
     }
-    if (*length + 1 > heap->room) {
+    if (*length + 1 > heap->capacity) {
         char *larger = rb_grow(heap->file->ctx, heap->text, 0, *length + 1, 1);
         if (!larger) {
             return RB_ERROR_MEMORY;
         }
         heap->text = larger;
-        heap->room = *length + 1;
+        heap->capacity = *length + 1;
     }
     err = read_bytes(heap, collection->objects[index].address, *length, heap->text);
     heap->text[*length] = '\0';

@@ -49,11 +49,11 @@ typedef struct rb_h5_stream {
     int64_t *starts;            /* sparse: of the rows as they are stored, and one more */
     void *buffer;               /* of the block that is in use */
     int32_t *column_buffer;
-    int64_t room; /* numbers that the buffers can hold */
+    int64_t capacity; /* numbers that the buffers can hold */
     struct {
         void *buffer;
         int32_t *column_buffer;
-        int64_t room;
+        int64_t capacity;
     } before; /* those of the block before, which may still be in use */
 } rb_h5_stream;
 

@@ -21,7 +21,7 @@ hid_t rb_h5_text_type(void) {
     return text_type(H5T_VARIABLE);
 }
 
-static int64_t at_most(int64_t value, int64_t limit) {
+static int64_t at_max(int64_t value, int64_t limit) {
     return value < limit ? value : limit;
 }
 
@@ -32,9 +32,9 @@ static bool set_chunks(hid_t list, int rank, const hsize_t *shape) {
     if (rank == 0 || shape[0] == 0 || columns == 0) {
         return true;
     }
-    int64_t most = CHUNK_BYTES / (int64_t)sizeof(double);
-    int64_t width = at_most(columns, most);
-    int64_t height = at_most((int64_t)shape[0], at_most(most / width, most));
+    int64_t max = CHUNK_BYTES / (int64_t)sizeof(double);
+    int64_t width = at_max(columns, max);
+    int64_t height = at_max((int64_t)shape[0], at_max(max / width, max));
     hsize_t chunk[2] = {(hsize_t)height, (hsize_t)width};
     return H5Pset_chunk(list, rank, chunk) >= 0 && H5Pset_fletcher32(list) >= 0;
 }

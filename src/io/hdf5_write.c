@@ -25,7 +25,7 @@ static rb_error write_block(rb_h5 *file, const char *path, hid_t data, rb_type t
 /* Writes rows from `first` on, dense or sparse, converted to the type of the data set. */
 static rb_error write_rows(rb_h5 *file, const char *path, hid_t data, rb_type type, int64_t first,
                            const rb_matrix *m) {
-    int64_t columns = m->n_features, room;
+    int64_t columns = m->n_features, capacity;
     if (m->n_samples == 0 || columns == 0) {
         return RB_OK;
     }
@@ -35,8 +35,9 @@ static rb_error write_rows(rb_h5 *file, const char *path, hid_t data, rb_type ty
     int64_t row_bytes = columns * (int64_t)rb_type_size(type);
     int64_t batch = row_bytes >= BLOCK_BYTES ? 1 : BLOCK_BYTES / row_bytes;
     rb_error err = RB_OK;
-    char *numbers =
-        rb_multiply(batch, columns, &room) ? rb_alloc(file->ctx, room, rb_type_size(type)) : NULL;
+    char *numbers = rb_multiply(batch, columns, &capacity)
+                        ? rb_alloc(file->ctx, capacity, rb_type_size(type))
+                        : NULL;
     if (!numbers) {
         return RB_ERROR_MEMORY;
     }

@@ -48,7 +48,7 @@ typedef struct reader {
     int64_t promised; /* bytes of the file by its header; 0: the header is not read yet */
 } reader;
 
-/* Exactly `count` bytes, or a sentence. */
+/* Exactly `count` bytes, or a message. */
 static rb_error read_bytes(reader *r, void *bytes, int count) {
     if (gzread(r->file, bytes, (unsigned)count) == count) {
         return RB_OK;
@@ -67,12 +67,12 @@ static rb_error read_bytes(reader *r, void *bytes, int count) {
 
 /* Could a file of this size hold that many values? Asked before memory is. */
 static rb_error check_size(reader *r) {
-    int64_t most, bytes, cells;
-    if (!rb_multiply(rb_file_size(r->path), gzdirect(r->file) ? 1 : RB_DEFLATE_LIMIT, &most)) {
-        most = INT64_MAX;
+    int64_t max, bytes, cells;
+    if (!rb_multiply(rb_file_size(r->path), gzdirect(r->file) ? 1 : RB_DEFLATE_LIMIT, &max)) {
+        max = INT64_MAX;
     }
     if (!rb_multiply(r->samples, r->features, &cells) ||
-        !rb_multiply(cells, r->item.bytes, &bytes) || bytes > most) {
+        !rb_multiply(cells, r->item.bytes, &bytes) || bytes > max) {
         return rb_fail(r->ctx, RB_ERROR_FORMAT,
                        "%s: the header of the IDX file promises %lld samples x %lld features, more "
                        "than the file can hold",
@@ -116,9 +116,9 @@ static rb_error read_header(reader *r) {
 }
 
 static rb_error read_values(reader *r, char *chunk, char *values) {
-    int64_t cells = r->samples * r->features, most = CHUNK_BYTES / r->item.bytes;
-    for (int64_t first = 0; first < cells; first += most) {
-        int64_t count = cells - first < most ? cells - first : most;
+    int64_t cells = r->samples * r->features, max = CHUNK_BYTES / r->item.bytes;
+    for (int64_t first = 0; first < cells; first += max) {
+        int64_t count = cells - first < max ? cells - first : max;
         rb_error err = rb_check_stop(r->ctx);
         err = err ? err : read_bytes(r, chunk, (int)(count * r->item.bytes));
         if (err) {

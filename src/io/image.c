@@ -15,11 +15,11 @@ static bool recognise(const rb_probe *probe) {
 
 rb_error rb_image_allocate(rb_context *ctx, rb_file_bytes file, int64_t height, int64_t width,
                            int64_t channels, bool deflated, int64_t pixel_bits, rb_image *image) {
-    int64_t pixels, cells, bits, most;
+    int64_t pixels, cells, bits, max;
     bool fits = rb_multiply(height, width, &pixels) && rb_multiply(pixels, channels, &cells) &&
                 rb_multiply(pixels, pixel_bits, &bits) &&
-                rb_multiply(file.count, 8 * (deflated ? RB_DEFLATE_LIMIT : 1), &most);
-    if (!fits || bits > most) {
+                rb_multiply(file.count, 8 * (deflated ? RB_DEFLATE_LIMIT : 1), &max);
+    if (!fits || bits > max) {
         return rb_fail(
             ctx, RB_ERROR_FORMAT,
             "%s: the header promises a picture of %lld x %lld pixels, more than the file "

@@ -24,7 +24,7 @@ rb_error rb_png_decode(rb_context *ctx, rb_file_bytes file, rb_image *image);
 
 /* A row of levels as bytes, the larger byte first where there are two. */
 void rb_image_levels(const rb_image *image, int64_t row, unsigned char *bytes);
-/* `row` has room for the levels of one. */
+/* `row` has memory for the levels of one. */
 bool rb_png_write(FILE *file, const rb_image *image, unsigned char *row);
 
 /* Reads a picture. On failure image->values is NULL. */

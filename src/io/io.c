@@ -16,7 +16,7 @@ static const rb_option table[] = {
     {"row-names", 0, RB_OPTION_CHOICE, offsetof(rb_read_options, row_names), "auto", 0, 0,
      "auto|yes|no", "WHETHER", "text files: the first column names the samples"},
     {"patches", 0, RB_OPTION_TEXT, offsetof(rb_read_options, patches), NULL, 0, 0, NULL, "HxW",
-     "images: cut into patches of this size, one a sample"},
+     "images: cut into patches of this size, one per sample"},
     {"missing-words", 0, RB_OPTION_TEXT, offsetof(rb_read_options, missing_words), NULL, 0, 0, NULL,
      "WORD,...", "text files: what stands for a missing value, besides NA and the like"},
     {0},
@@ -36,10 +36,10 @@ static const rb_format *const formats[] = {
 
 /* ---- looking at a file ---- */
 
-enum { MOST_SUFFIX = 16 };
+enum { MAX_SUFFIX = 16 };
 
 /* ".CSV.gz" -> ".csv"; "" when there is none, or one that no format has. */
-static void take_suffix(const char *path, char suffix[MOST_SUFFIX]) {
+static void take_suffix(const char *path, char suffix[MAX_SUFFIX]) {
     const char *slash = strrchr(path, '/');
     const char *name = slash ? slash + 1 : path;
     size_t length = strlen(name);
@@ -51,7 +51,7 @@ static void take_suffix(const char *path, char suffix[MOST_SUFFIX]) {
         start--;
     }
     suffix[0] = '\0';
-    if (start > 0 && length - start < MOST_SUFFIX) {
+    if (start > 0 && length - start < MAX_SUFFIX) {
         for (size_t i = start; i < length; i++) {
             suffix[i - start] = (char)tolower((unsigned char)name[i]);
         }
@@ -59,7 +59,7 @@ static void take_suffix(const char *path, char suffix[MOST_SUFFIX]) {
     }
 }
 
-static rb_error look_at(rb_context *ctx, const char *path, char suffix[MOST_SUFFIX],
+static rb_error look_at(rb_context *ctx, const char *path, char suffix[MAX_SUFFIX],
                         rb_probe *probe) {
     gzFile file;
     take_suffix(path, suffix);
@@ -106,7 +106,7 @@ static const char *advise(const rb_probe *probe) {
 }
 
 static rb_error find_format(rb_context *ctx, const char *path, const rb_format **format) {
-    char suffix[MOST_SUFFIX];
+    char suffix[MAX_SUFFIX];
     rb_probe probe;
     *format = NULL;
     rb_error err = look_at(ctx, path, suffix, &probe);
@@ -142,7 +142,7 @@ const char *rb_source_format(const rb_source *source) {
 
 /* ---- reading it ---- */
 
-/* Options that the format would not heed are refused. */
+/* Options that the format would not accept are refused. */
 static rb_error check_heeded(rb_context *ctx, const char *path, const rb_format *format,
                              const rb_read_options *options) {
     if (options->patches && format != &rb_format_image) {

@@ -1,7 +1,7 @@
-/* The face of src/io: one file a format, chosen by magic bytes and suffix.
+/* The face of src/io: one file per format, chosen by magic bytes and suffix.
  *
  * Every reader is careful with what it reads: sizes are checked before memory is asked for, and a
- * sentence names file, row and column of what is wrong (rows and columns counted from 1, as a text
+ * message names file, row and column of what is wrong (rows and columns counted from 1, as a text
  * editor shows them).
  */
 #ifndef RB_IO_H
@@ -21,7 +21,7 @@ typedef struct rb_read_options {
     bool transpose;      /* the file has features as rows and samples as columns */
     int header;          /* rb_read_choice: text has a row of feature names */
     int row_names;       /* rb_read_choice: text has a column of sample names */
-    const char *patches; /* "10x10": images are cut into patches, one a sample; NULL: one row */
+    const char *patches; /* "10x10": images are cut into patches, one per sample; NULL: one row */
     const char *missing_words; /* "n/d,-999": text that stands for missing values; NULL: none */
 } rb_read_options;
 
@@ -84,7 +84,7 @@ extern const rb_format rb_format_delimited; /* delimited.c: CSV and TSV */
 
 typedef struct rb_write_format {
     const char *suffixes; /* ".tsv .csv .tsv.gz .csv.gz" */
-    /* Starts a file at a temporary path; it is there, empty. Sentences of RB_ERROR_FILE need not
+    /* Starts a file at a temporary path; it is there, empty. Messages of RB_ERROR_FILE need not
      * name the file: the caller puts "cannot write PATH: " before them. The header outlives the
      * state. */
     rb_error (*open)(rb_context *ctx, const char *path, const char *suffix,
@@ -144,7 +144,7 @@ void rb_lock_release(rb_lock *lock); /* NULL is accepted */
 
 /* An open HDF5 file. HDF5 has global state, so an open file keeps other threads waiting: open, read
  * or write, close, and call nobody back in between. Paths go from the root ("arrays/loadings",
- * "/"). Every error is a sentence that begins with the file's name. */
+ * "/"). Every error is a message that begins with the file's name. */
 typedef struct rb_h5 rb_h5;
 
 /* How texts are stored. HDF5 keeps texts of variable length in a heap without checksums, where a
@@ -155,7 +155,7 @@ typedef enum rb_h5_style {
     RB_H5_SHARED /* variable length, as AnnData has it; reads both; HDF5 1.8 or later */
 } rb_h5_style;
 
-/* Makes a new file at `path`; sentences name it `shown`, or nothing when that is "". */
+/* Makes a new file at `path`; messages name it `shown`, or nothing when that is "". */
 rb_error rb_h5_create(rb_context *ctx, const char *path, const char *shown, rb_h5_style style,
                       rb_h5 **file);
 /* Opens a file for reading; RB_ERROR_FILE when it is not there, RB_ERROR_FORMAT when it is no
@@ -235,7 +235,7 @@ rb_error rb_anndata_column(rb_context *ctx, const char *path, const char *column
 
 /* Writes arrays, attributes, history and status of a model into a group, which is made. */
 rb_error rb_model_put(rb_context *ctx, rb_h5 *file, const char *group, const rb_model *model);
-/* Adds what rb_model_put wrote to an empty model; `path` is that of the file, for sentences. */
+/* Adds what rb_model_put wrote to an empty model; `path` is that of the file, for messages. */
 rb_error rb_model_get(rb_context *ctx, rb_h5 *file, const char *path, const char *group,
                       rb_model *model);
 
@@ -283,7 +283,7 @@ rb_error rb_picture_read(rb_context *ctx, const char *path, rb_image *image);
 rb_error rb_picture_check_suffix(rb_context *ctx, const char *path);
 /* Can a picture with such a largest value (rb_image) be written there? By the suffix of the path;
  * PNG, PGM and PPM need a largest value. */
-rb_error rb_picture_check(rb_context *ctx, const char *path, int64_t channels, int64_t most);
+rb_error rb_picture_check(rb_context *ctx, const char *path, int64_t channels, int64_t max);
 /* Writes it: in PNG, PGM and PPM values are rounded, and those below 0 or above the largest value
  * become these. */
 rb_error rb_picture_write(rb_context *ctx, const char *path, const rb_image *image);

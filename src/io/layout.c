@@ -101,7 +101,7 @@ static int rank(const struct candidate *c, int lines) {
     if (alike && c->fields[0] == expected - 1) {
         return c->numbers ? 3 : 2;
     }
-    return stands; /* lines of many lengths: for a sentence on ragged rows */
+    return stands; /* lines of many lengths: for a message on ragged rows */
 }
 
 /* The best, the first among equals; none when there is one column. */
@@ -197,8 +197,8 @@ static rb_error note_line(rb_context *ctx, void *arg, int row, char *line, int64
         }
     }
     rb_fields fields = rb_fields_of(line, length, sample->delimiter);
-    int64_t most = row == 0 ? sample->first_fields : sample->fields;
-    for (int64_t j = 0; !err && j < most && rb_fields_next(&fields, &field); j++) {
+    int64_t max = row == 0 ? sample->first_fields : sample->fields;
+    for (int64_t j = 0; !err && j < max && rb_fields_next(&fields, &field); j++) {
         (row == 0 ? note_first : note_below)(sample->words, &sample->columns[j], &field);
     }
     sample->rows = row;

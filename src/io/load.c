@@ -64,7 +64,7 @@ rb_error rb_gz_check(rb_context *ctx, const char *path, struct gzFile_s *file, i
 rb_error rb_load_bytes(rb_context *ctx, const char *path, unsigned char **bytes, int64_t *count) {
     enum { PIECE = 1 << 22 };
     gzFile file;
-    int64_t room = 0, ask = 0, got = 0;
+    int64_t capacity = 0, ask = 0, got = 0;
     *bytes = NULL;
     *count = 0;
     rb_error err = rb_gz_open(ctx, path, &file);
@@ -72,17 +72,17 @@ rb_error rb_load_bytes(rb_context *ctx, const char *path, unsigned char **bytes,
         return err;
     }
     do {
-        if (*count == room) {
-            int64_t more = room ? 2 * room : 1 << 16;
-            unsigned char *grown = rb_grow(ctx, *bytes, room, more, 1);
+        if (*count == capacity) {
+            int64_t more = capacity ? 2 * capacity : 1 << 16;
+            unsigned char *grown = rb_grow(ctx, *bytes, capacity, more, 1);
             if (!grown) {
                 gzclose(file);
                 return RB_ERROR_MEMORY;
             }
             *bytes = grown;
-            room = more;
+            capacity = more;
         }
-        ask = room - *count < PIECE ? room - *count : PIECE;
+        ask = capacity - *count < PIECE ? capacity - *count : PIECE;
         got = gzread(file, *bytes + *count, (unsigned)ask);
         *count += got > 0 ? got : 0;
         err = rb_check_stop(ctx);

@@ -62,7 +62,7 @@ rb_error rb_model_annotate(rb_context *ctx, const rb_model *model, const rb_matr
 rb_error rb_model_annotate_as(rb_context *ctx, const rb_model *model, const rb_matrix *codes,
                               const char *key, const char *h5ad_in, const char *h5ad_out) {
     const rb_preprocess *p = model->preprocess;
-    int64_t most_settings = OWN_SETTINGS + model->n_attributes;
+    int64_t max_settings = OWN_SETTINGS + model->n_attributes;
     rb_anndata_results results = {.codes = codes,
                                   .n_features = p->n_features,
                                   .units = rb_model_units(model),
@@ -83,8 +83,8 @@ rb_error rb_model_annotate_as(rb_context *ctx, const rb_model *model, const rb_m
     if (err) {
         return err;
     }
-    const char **names = rb_alloc(ctx, most_settings, sizeof *names);
-    const char **values = rb_alloc(ctx, most_settings, sizeof *values);
+    const char **names = rb_alloc(ctx, max_settings, sizeof *names);
+    const char **values = rb_alloc(ctx, max_settings, sizeof *values);
     if (names && values) {
         results.n_settings = list_settings(model, names, values);
         results.setting_names = names;

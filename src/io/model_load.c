@@ -178,8 +178,8 @@ static rb_error get_selected(const struct loading *in, rb_preprocess *p) {
     }
     err = rb_h5_get_integers(in->file, "preprocess/selected", rows, p->selected);
     for (int64_t k = 0; !err && k < rows; k++) {
-        int64_t least = k == 0 ? 0 : p->selected[k - 1] + 1;
-        if (p->selected[k] < least || p->selected[k] >= p->n_input) {
+        int64_t min = k == 0 ? 0 : p->selected[k - 1] + 1;
+        if (p->selected[k] < min || p->selected[k] >= p->n_input) {
             err = damaged(in, "the selected features do not ascend within the input");
         }
     }
@@ -244,14 +244,14 @@ static rb_error get_preprocess(const struct loading *in, rb_preprocess *p) {
 /* ---- arrays, attributes, history ---- */
 
 /* Far more arrays or attributes than any method has: each is compared with those before it. */
-enum { MOST_NAMES = 1000 };
+enum { MAX_NAMES = 1000 };
 
 static rb_error check_count(const struct loading *in, const rb_names *names, const char *what) {
-    return names->count <= MOST_NAMES
+    return names->count <= MAX_NAMES
                ? RB_OK
                : rb_fail(in->ctx, RB_ERROR_FORMAT,
                          "%s: there are %lld %s, but a model has %d at most; the file is damaged",
-                         in->path, (long long)names->count, what, MOST_NAMES);
+                         in->path, (long long)names->count, what, MAX_NAMES);
 }
 
 static rb_error get_array(const struct loading *in, const char *name, rb_model *model) {

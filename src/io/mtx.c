@@ -16,7 +16,7 @@ struct mtx {
     /* What was read: coordinate files have rows and columns of values, from 0. */
     int32_t *row, *column;
     double *value;
-    int64_t used, room;
+    int64_t used, capacity;
 };
 
 /* Rows and columns may be empty, but a header that names a great many with hardly an entry is
@@ -188,21 +188,21 @@ static rb_error read_sizes(rb_context *ctx, struct mtx *m) {
 
 /* ---- entries ---- */
 
-static rb_error make_room(rb_context *ctx, struct mtx *m) {
-    if (m->used + 2 <= m->room) { /* an entry and its mirror image */
+static rb_error reserve(rb_context *ctx, struct mtx *m) {
+    if (m->used + 2 <= m->capacity) { /* an entry and its mirror image */
         return RB_OK;
     }
-    int64_t room = m->room ? 2 * m->room : 1024;
-    double *value = rb_grow(ctx, m->value, m->used, room, sizeof *value);
+    int64_t capacity = m->capacity ? 2 * m->capacity : 1024;
+    double *value = rb_grow(ctx, m->value, m->used, capacity, sizeof *value);
     m->value = value ? value : m->value;
-    int32_t *row = value && !m->array ? rb_grow(ctx, m->row, m->used, room, sizeof *row) : NULL;
+    int32_t *row = value && !m->array ? rb_grow(ctx, m->row, m->used, capacity, sizeof *row) : NULL;
     m->row = row ? row : m->row;
-    int32_t *column = row ? rb_grow(ctx, m->column, m->used, room, sizeof *column) : NULL;
+    int32_t *column = row ? rb_grow(ctx, m->column, m->used, capacity, sizeof *column) : NULL;
     m->column = column ? column : m->column;
     if (!value || (!m->array && !column)) {
         return RB_ERROR_MEMORY;
     }
-    m->room = room;
+    m->capacity = capacity;
     return RB_OK;
 }
 
@@ -251,7 +251,7 @@ static rb_error take_coordinates(rb_context *ctx, struct mtx *m, const char *lin
         return damaged(ctx, m, "a pattern has no values");
     }
     rb_error err = m->pattern ? RB_OK : take_value(ctx, m, at, end, 3, &value);
-    err = err ? err : make_room(ctx, m);
+    err = err ? err : reserve(ctx, m);
     if (err) {
         return err;
     }
@@ -270,7 +270,7 @@ static rb_error take_array_value(rb_context *ctx, struct mtx *m, const char *lin
                                  const char *end) {
     double value;
     rb_error err = take_value(ctx, m, line, end, 1, &value);
-    err = err ? err : make_room(ctx, m);
+    err = err ? err : reserve(ctx, m);
     if (!err) {
         m->value[m->used++] = value;
     }
@@ -459,7 +459,7 @@ static rb_error read_mtx(rb_context *ctx, const char *path, const rb_read_option
     rb_error err = rb_lines_open(ctx, path, &m.lines);
     err = err ? err : read_banner(ctx, &m);
     err = err ? err : read_sizes(ctx, &m);
-    err = err ? err : make_room(ctx, &m);
+    err = err ? err : reserve(ctx, &m);
     err = err ? err : read_entries(ctx, &m);
     err = err ? err : m.array ? make_dense(ctx, &m, matrix) : make_sparse(ctx, &m, matrix);
     rb_lines_close(m.lines);

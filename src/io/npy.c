@@ -131,10 +131,10 @@ static bool native(const rb_npy_header *h) {
     return h->item.kind == 'f' && h->item.bytes >= 4 && !h->item.swapped;
 }
 
-/* Makes room for `count` items; the old ones are not kept. */
-static rb_error make_room(rb_context *ctx, void **memory, int64_t *room, int64_t count,
-                          size_t item_bytes) {
-    if (*memory && count <= *room) {
+/* Makes memory for `count` items; the old ones are not kept. */
+static rb_error reserve(rb_context *ctx, void **memory, int64_t *capacity, int64_t count,
+                        size_t item_bytes) {
+    if (*memory && count <= *capacity) {
         return RB_OK;
     }
     void *larger = rb_alloc(ctx, count, item_bytes);
@@ -143,7 +143,7 @@ static rb_error make_room(rb_context *ctx, void **memory, int64_t *room, int64_t
     }
     rb_free(*memory);
     *memory = larger;
-    *room = count;
+    *capacity = count;
     return RB_OK;
 }
 
@@ -193,7 +193,7 @@ static rb_error read_numbers(rb_context *ctx, struct npy *npy, int64_t first, in
     }
     void *raw = npy->raw;
     int64_t some = bytes < BYTES_AT_ONCE ? bytes : BYTES_AT_ONCE;
-    rb_error err = make_room(ctx, &raw, &npy->raw_bytes, some, 1);
+    rb_error err = reserve(ctx, &raw, &npy->raw_bytes, some, 1);
     npy->raw = raw;
     for (int64_t done = 0; !err && done < bytes; done += some) {
         some = bytes - done < some ? bytes - done : some;
@@ -267,8 +267,8 @@ static rb_error read_block(rb_source *source, rb_context *ctx, int64_t first, in
                            rb_matrix *view) {
     struct npy *npy = source->state;
     const rb_npy_header *h = &npy->header;
-    rb_error err = make_room(ctx, &npy->block, &npy->block_cells, count * h->n_features,
-                             rb_type_size(h->item.type));
+    rb_error err = reserve(ctx, &npy->block, &npy->block_cells, count * h->n_features,
+                           rb_type_size(h->item.type));
     *view = (rb_matrix){.n_samples = count,
                         .n_features = h->n_features,
                         .type = h->item.type,

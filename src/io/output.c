@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { MOST_ATTEMPTS = 1000, NAME_KEPT = 100 };
+enum { MAX_ATTEMPTS = 1000, NAME_KEPT = 100 };
 
 static bool direct(const rb_output *output) {
     return strcmp(output->path, output->final_path) == 0;
@@ -75,16 +75,16 @@ static rb_error check_folder(rb_context *ctx, const char *path) {
 
 /* The n-th name to try: a new one each time, or the same one, where what an earlier process left is
  * removed. */
-static void name_temporary(const rb_output *output, bool same_name, int attempt, int64_t room) {
+static void name_temporary(const rb_output *output, bool same_name, int attempt, int64_t capacity) {
     const char *slash = strrchr(output->final_path, '/');
     const char *name = slash ? slash + 1 : output->final_path;
     int folder = (int)(name - output->final_path);
     if (same_name) {
-        snprintf(output->path, (size_t)room, "%.*s.%.*s.tmp", folder, output->final_path,
+        snprintf(output->path, (size_t)capacity, "%.*s.%.*s.tmp", folder, output->final_path,
                  2 * NAME_KEPT, name);
         unlink(output->path);
     } else {
-        snprintf(output->path, (size_t)room, "%.*s.%.*s.%ld-%d.tmp", folder, output->final_path,
+        snprintf(output->path, (size_t)capacity, "%.*s.%.*s.%ld-%d.tmp", folder, output->final_path,
                  NAME_KEPT, name, (long)getpid(), attempt);
     }
 }
@@ -92,15 +92,15 @@ static void name_temporary(const rb_output *output, bool same_name, int attempt,
 /* Makes the empty temporary file, which nobody else has. mode: that of the file it will replace. */
 static rb_error create_temporary(rb_context *ctx, rb_output *output, bool same_name,
                                  const mode_t *mode) {
-    int64_t room = (int64_t)strlen(output->final_path) + 2 * NAME_KEPT + 64;
-    output->path = rb_alloc(ctx, room, 1);
+    int64_t capacity = (int64_t)strlen(output->final_path) + 2 * NAME_KEPT + 64;
+    output->path = rb_alloc(ctx, capacity, 1);
     if (!output->path) {
         return RB_ERROR_MEMORY;
     }
-    int file = -1, attempts = same_name ? 1 : MOST_ATTEMPTS;
+    int file = -1, attempts = same_name ? 1 : MAX_ATTEMPTS;
     errno = EEXIST;
     for (int attempt = 0; file < 0 && errno == EEXIST && attempt < attempts; attempt++) {
-        name_temporary(output, same_name, attempt, room);
+        name_temporary(output, same_name, attempt, capacity);
         file = open(output->path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0666);
     }
     if (file < 0) {

@@ -7,18 +7,18 @@
 
 /* An array of height x width, or height x width x channels. */
 static rb_error find_shape(rb_context *ctx, const char *path, rb_image *image) {
-    enum { MOST_CHANNELS = 4 };
+    enum { MAX_CHANNELS = 4 };
     rb_npy_header header;
     rb_error err = rb_npy_look(ctx, path, &header);
     if (err) {
         return err;
     }
-    bool coloured = header.dimensions == 3 && header.shape[2] <= MOST_CHANNELS;
+    bool coloured = header.dimensions == 3 && header.shape[2] <= MAX_CHANNELS;
     if (header.dimensions != 2 && !coloured) {
         return rb_fail(ctx, RB_ERROR_FORMAT,
                        "%s is no picture: an array must be height x width, or height x width x "
                        "channels with at most %d channels",
-                       path, MOST_CHANNELS);
+                       path, MAX_CHANNELS);
     }
     image->height = header.shape[0];
     image->width = header.shape[1];
@@ -96,7 +96,7 @@ rb_error rb_picture_check_suffix(rb_context *ctx, const char *path) {
                          "cannot write %s: a picture goes to .png, .pgm, .ppm or .npy", path);
 }
 
-rb_error rb_picture_check(rb_context *ctx, const char *path, int64_t channels, int64_t most) {
+rb_error rb_picture_check(rb_context *ctx, const char *path, int64_t channels, int64_t max) {
     if (rb_path_suffix(path, ".npy", NULL)) {
         return RB_OK;
     }
@@ -110,7 +110,7 @@ rb_error rb_picture_check(rb_context *ctx, const char *path, int64_t channels, i
                        : channels == 3 ? ".png, .ppm or "
                                        : "");
     }
-    if (most < 1) {
+    if (max < 1) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT,
                        "cannot write %s: an array has no whole levels of grey; write .npy", path);
     }
@@ -121,8 +121,8 @@ void rb_image_levels(const rb_image *image, int64_t row, unsigned char *bytes) {
     int64_t line = image->width * image->channels;
     for (int64_t x = 0; x < line; x++) {
         double value = (double)image->values[row * line + x];
-        long level = lround(fmin(fmax(value, 0), (double)image->most));
-        if (image->most > 255) {
+        long level = lround(fmin(fmax(value, 0), (double)image->max));
+        if (image->max > 255) {
             *bytes++ = (unsigned char)(level >> 8);
         }
         *bytes++ = (unsigned char)(level & 255);
@@ -144,7 +144,7 @@ static rb_error write_levels(rb_context *ctx, FILE *file, void *arg) {
         err = rb_fail(ctx, RB_ERROR_MEMORY, "there is no memory to compress the picture");
     } else if (row && !l->png) {
         fprintf(file, "P%c\n%lld %lld\n%lld\n", image->channels == 3 ? '6' : '5',
-                (long long)image->width, (long long)image->height, (long long)image->most);
+                (long long)image->width, (long long)image->height, (long long)image->max);
         for (int64_t y = 0; y < image->height && !ferror(file); y++) {
             rb_image_levels(image, y, row);
             fwrite(row, 1, (size_t)l->row_bytes, file);
@@ -171,9 +171,9 @@ static rb_error write_array(rb_context *ctx, const char *path, const rb_image *i
 }
 
 rb_error rb_picture_write(rb_context *ctx, const char *path, const rb_image *image) {
-    struct levels levels = {image, image->width * image->channels * (image->most > 255 ? 2 : 1),
+    struct levels levels = {image, image->width * image->channels * (image->max > 255 ? 2 : 1),
                             rb_path_suffix(path, ".png", NULL)};
-    rb_error err = rb_picture_check(ctx, path, image->channels, image->most);
+    rb_error err = rb_picture_check(ctx, path, image->channels, image->max);
     if (err || rb_path_suffix(path, ".npy", NULL)) {
         return err ? err : write_array(ctx, path, image);
     }

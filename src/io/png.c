@@ -83,7 +83,7 @@ static void to_floats(decoder *d) {
     const rb_image *image = d->image;
     int64_t cells = image->height * image->width * image->channels;
     bool wide = png_get_bit_depth(d->png, d->info) == 16;
-    d->image->most = wide ? 65535 : 255;
+    d->image->max = wide ? 65535 : 255;
     for (int64_t i = 0; i < cells; i++) {
         const png_byte *b = d->pixels + (wide ? 2 * i : i);
         image->values[i] = (float)(wide ? b[0] << 8 | b[1] : b[0]);
@@ -143,7 +143,7 @@ static bool encode(png_structp png, png_infop info, FILE *file, const rb_image *
     png_init_io(png, file);
     png_set_user_limits(png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);
     png_set_IHDR(png, info, (png_uint_32)image->width, (png_uint_32)image->height,
-                 image->most > 255 ? 16 : 8,
+                 image->max > 255 ? 16 : 8,
                  image->channels == 3 ? PNG_COLOR_TYPE_RGB : PNG_COLOR_TYPE_GRAY,
                  PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
     png_write_info(png, info);

@@ -1,6 +1,6 @@
 /* PGM and PPM: grey and colour pictures, as text (P2, P3) or bytes (P5, P6).
  *
- *   P5 WIDTH HEIGHT LARGEST, one white space, then rows from the top; above 255 two bytes a value,
+ * P5 WIDTH HEIGHT LARGEST, one white space, then rows from the top; above 255 two bytes per value,
  * the larger first. White space may hold comments, from # to the end of the line.
  */
 #include "image.h"
@@ -138,7 +138,7 @@ rb_error rb_pnm_decode(rb_context *ctx, rb_file_bytes file, rb_image *image) {
     if (err) {
         return err;
     }
-    image->most = h.largest;
+    image->max = h.largest;
     err = read_values(ctx, file, &c, &h, image->values);
     if (err) {
         return err;

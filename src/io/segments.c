@@ -80,15 +80,15 @@ static sf_count_t on_tell(void *user) {
 
 /* Appends the means of `count` frames. */
 static rb_error append(rb_context *ctx, const float *frames, int64_t count, int channels,
-                       int64_t *room, rb_sound *sound) {
-    if (sound->count + count > *room) {
-        int64_t more = 2 * *room > CHUNK ? 2 * *room : CHUNK;
+                       int64_t *capacity, rb_sound *sound) {
+    if (sound->count + count > *capacity) {
+        int64_t more = 2 * *capacity > CHUNK ? 2 * *capacity : CHUNK;
         float *grown = rb_grow(ctx, sound->values, sound->count, more, sizeof *grown);
         if (!grown) {
             return RB_ERROR_MEMORY;
         }
         sound->values = grown;
-        *room = more;
+        *capacity = more;
     }
     for (int64_t i = 0; i < count; i++) {
         double sum = 0;
@@ -103,7 +103,7 @@ static rb_error append(rb_context *ctx, const float *frames, int64_t count, int 
 
 static rb_error read_frames(rb_context *ctx, const char *path, SNDFILE *file, int channels,
                             rb_sound *sound) {
-    int64_t room = 0, at_once = CHUNK / channels > 0 ? CHUNK / channels : 1;
+    int64_t capacity = 0, at_once = CHUNK / channels > 0 ? CHUNK / channels : 1;
     rb_error err = RB_OK;
     float *frames = rb_alloc(ctx, at_once * channels, sizeof *frames);
     if (!frames) {
@@ -111,7 +111,7 @@ static rb_error read_frames(rb_context *ctx, const char *path, SNDFILE *file, in
     }
     for (sf_count_t got = 1; got > 0 && !err;) {
         got = sf_readf_float(file, frames, at_once);
-        err = got > 0 ? append(ctx, frames, got, channels, &room, sound) : RB_OK;
+        err = got > 0 ? append(ctx, frames, got, channels, &capacity, sound) : RB_OK;
     }
     rb_free(frames);
     if (!err && sf_error(file)) {

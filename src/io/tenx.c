@@ -31,7 +31,7 @@ static const char *field_of(const char *line, int64_t length, int wanted, int64_
     }
 }
 
-/* Column `wanted` of a file; the sentence names the file when it has not `expected` lines. */
+/* Column `wanted` of a file; the message names the file when it has not `expected` lines. */
 static rb_error read_names(rb_context *ctx, const char *path, int wanted, int64_t expected,
                            const char *what, rb_names **names) {
     rb_lines *lines;

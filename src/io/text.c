@@ -10,7 +10,7 @@ struct rb_lines {
     gzFile file; /* zlib gives plain files as they are */
     char *path;
     char *bytes; /* what was read: given lines up to `next`, then the rest up to `used` */
-    int64_t next, used, room;
+    int64_t next, used, capacity;
     int64_t number;
     int64_t file_bytes;
     bool ended;
@@ -22,8 +22,8 @@ rb_error rb_lines_open(rb_context *ctx, const char *path, rb_lines **out) {
     if (!lines) {
         return RB_ERROR_MEMORY;
     }
-    lines->room = 2 * CHUNK;
-    lines->bytes = rb_alloc(ctx, lines->room, 1);
+    lines->capacity = 2 * CHUNK;
+    lines->bytes = rb_alloc(ctx, lines->capacity, 1);
     lines->path = rb_copy_text(ctx, path);
     rb_error err = lines->bytes && lines->path ? RB_OK : RB_ERROR_MEMORY;
     err = err ? err : rb_gz_open(ctx, path, &lines->file);
@@ -62,14 +62,14 @@ static rb_error refill(rb_context *ctx, rb_lines *lines) {
     memmove(lines->bytes, lines->bytes + lines->next, (size_t)(lines->used - lines->next));
     lines->used -= lines->next;
     lines->next = 0;
-    if (lines->room - lines->used <= CHUNK) { /* one byte stays for the 0 after the last line */
-        int64_t room = 2 * lines->room;
-        char *bytes = rb_grow(ctx, lines->bytes, lines->used, room, 1);
+    if (lines->capacity - lines->used <= CHUNK) { /* one byte stays for the 0 after the last line */
+        int64_t capacity = 2 * lines->capacity;
+        char *bytes = rb_grow(ctx, lines->bytes, lines->used, capacity, 1);
         if (!bytes) {
             return RB_ERROR_MEMORY;
         }
         lines->bytes = bytes;
-        lines->room = room;
+        lines->capacity = capacity;
     }
     int count = gzread(lines->file, lines->bytes + lines->used, CHUNK);
     if (count < CHUNK) {

@@ -148,9 +148,8 @@ rb_error rb_writer_close(rb_context *ctx, rb_writer *writer) {
 void rb_rows_copy(const rb_matrix *m, int64_t row, rb_type type, void *out) {
     if (!m->sparse) {
         for (int64_t j = 0; j < m->n_features; j++) {
-            rb_put(type, 
-                out, j,
-                rb_get(m->type, m->values, row * m->row_stride + j * m->column_stride));
+            rb_put(type, out, j,
+                   rb_get(m->type, m->values, row * m->row_stride + j * m->column_stride));
         }
         return;
     }
@@ -168,11 +167,11 @@ static int64_t samples_at_once(const rb_source *source) {
 
 static rb_error add_source(rb_context *ctx, rb_source *source, rb_writer *writer) {
     rb_error err = RB_OK;
-    int64_t most = samples_at_once(source);
-    for (int64_t first = 0; first < source->n_samples && !err; first += most) {
+    int64_t max = samples_at_once(source);
+    for (int64_t first = 0; first < source->n_samples && !err; first += max) {
         int64_t left = source->n_samples - first;
         rb_matrix view;
-        err = rb_source_read(ctx, source, first, left < most ? left : most, &view);
+        err = rb_source_read(ctx, source, first, left < max ? left : max, &view);
         err = err ? err : rb_writer_add(ctx, writer, &view);
     }
     return err;
@@ -204,7 +203,7 @@ void rb_writer_abandon(rb_writer *writer) {
     if (!writer) {
         return;
     }
-    rb_context unheard = {.threads = 1, .allocations_left = -1}; /* the caller wants no sentence */
+    rb_context unheard = {.threads = 1, .allocations_left = -1}; /* the caller wants no message */
     (void)writer->format->close(&unheard, writer->state, true);
     rb_output_abandon(&writer->output);
     rb_free(writer);

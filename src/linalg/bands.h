@@ -20,11 +20,11 @@ static inline struct bands rb_cut(int64_t length, int64_t count) {
 
 /* For products: wide, so that packing the operands costs the BLAS little (bands of 256 cost a fifth
  * more time than bands of 400 to 512), but at least `least` where they are not too narrow then. */
-static inline int64_t rb_band_count(int64_t length, int64_t least) {
+static inline int64_t rb_band_count(int64_t length, int64_t min) {
     enum { BAND = 640, NARROW = 128 };
     int64_t count = (length + BAND / 2) / BAND;
     count = count < 1 ? 1 : count;
-    return count < least && length >= 2 * NARROW ? least : count;
+    return count < min && length >= 2 * NARROW ? min : count;
 }
 
 static inline struct bands rb_cut_wide(int64_t length) {

@@ -78,9 +78,9 @@ static void set_threads(int threads) {
 }
 
 /* Moves `inside` by `step` if it is at least `least`. */
-static bool step_inside(int least, int step) {
+static bool step_inside(int min, int step) {
     int inside = atomic_load(&blas_guard.inside);
-    while (inside >= least) {
+    while (inside >= min) {
         if (atomic_compare_exchange_weak(&blas_guard.inside, &inside, inside + step)) {
             return true;
         }
@@ -120,20 +120,22 @@ void rb_blas_leave(int of_thread) {
     }
 }
 
-rb_error rb_blas_need_room(rb_context *ctx, int64_t bytes) {
+rb_error rb_blas_need_memory(rb_context *ctx, int64_t bytes) {
     enum { A_THREAD = (1 << 27) + (1 << 13) };
     int threads = rb_context_threads(ctx);
     bool known = threads <= ctx->blas_threads;
-    int64_t most = INT64_MAX / 2, needed = bytes < most ? bytes : most;
+    int64_t max = INT64_MAX / 2, needed = bytes < max ? bytes : max;
     needed += known ? 0 : (int64_t)threads * A_THREAD;
-    void *volatile room = malloc((size_t)needed + 1); /* is not touched, and so takes no memory */
-    free(room);
-    if (!room) {
-        return rb_fail(ctx, RB_ERROR_MEMORY,
-                       "out of memory: there is no room for %lld MB; products of matrices take 128 "
-                       "MB a thread (--threads is %d); raise the limit (ulimit -v, ulimit -d) or "
-                       "take fewer threads",
-                       (long long)(needed >> 20), threads);
+    void *volatile capacity =
+        malloc((size_t)needed + 1); /* is not touched, and so takes no memory */
+    free(capacity);
+    if (!capacity) {
+        return rb_fail(
+            ctx, RB_ERROR_MEMORY,
+            "out of memory: there is no memory for %lld MB; products of matrices take 128 "
+            "MB a thread (--threads is %d); raise the limit (ulimit -v, ulimit -d) or "
+            "take fewer threads",
+            (long long)(needed >> 20), threads);
     }
     ctx->blas_threads = known ? ctx->blas_threads : threads;
     return RB_OK;

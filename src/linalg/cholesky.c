@@ -140,8 +140,8 @@ static int64_t factor_diagonal(rb_dense block, double *log_det) {
 }
 
 /* The same for a block of float32, by way of float64. */
-static int64_t factor_rounded(rb_dense block, double *room, double *log_det) {
-    rb_dense wide = {room, block.rows, block.rows, block.rows, RB_FLOAT64};
+static int64_t factor_rounded(rb_dense block, double *capacity, double *log_det) {
+    rb_dense wide = {capacity, block.rows, block.rows, block.rows, RB_FLOAT64};
     rb_dense_copy(block, wide);
     int64_t failed = factor_diagonal(wide, log_det);
     rb_dense_copy(wide, block);

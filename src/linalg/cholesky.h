@@ -4,10 +4,10 @@
 
 #include "linalg/linalg.h"
 
-/* A <- L, A = L L', lower triangle; but in place of each diagonal block of RB_CHOLESKY_BLOCK rows
- * its inverse, with zeros above the diagonal, so that solutions are products. Diagonal blocks are
- * factorised in float64; for a float32 matrix `block` has room for one, else it is NULL. Parallel.
- * Returns -1, or the first row whose pivot is not positive and finite. */
+/* A <- L, A = L L', lower triangle; but in place of each diagonal block of RB_CHOLESKY_BLOCK
+ * rows its inverse, with zeros above the diagonal, so that solutions are products. Diagonal
+ * blocks are factorised in float64; for a float32 matrix `block` has memory for one, else it is
+ * NULL. Parallel. Returns -1, or the first row whose pivot is not positive and finite. */
 enum { RB_CHOLESKY_BLOCK = 128 };
 int64_t rb_cholesky_factor(rb_context *ctx, rb_dense a, double *block, double *log_det);
 

@@ -65,11 +65,11 @@ static int lanczos(const rb_context *ctx, rb_dense a, rb_dense x, rb_dense y,
     int64_t n = a.rows;
     rb_dense before = y; /* the vector of the step before; y is written over it */
     double norm = sqrt(rb_dot(ctx, a.type, n, x.data, x.data)), beta = 0;
-    int most = n < STEPS ? (int)n : STEPS;
+    int max = n < STEPS ? (int)n : STEPS;
     for (int64_t i = 0; i < n; i++) {
         rb_dense_set(x, 0, i, rb_dense_get(x, 0, i) / norm);
     }
-    for (int step = 0; step < most; step++) {
+    for (int step = 0; step < max; step++) {
         for (int64_t i = 0; i < n; i++) {
             double next = rb_dot(ctx, a.type, n, rb_dense_row(a, i), x.data) -
                           beta * rb_dense_get(before, 0, i);
@@ -89,7 +89,7 @@ static int lanczos(const rb_context *ctx, rb_dense a, rb_dense x, rb_dense y,
         x = before;
         before = swap;
     }
-    return most;
+    return max;
 }
 
 rb_error rb_largest_eigenvalue(rb_context *ctx, rb_dense a, double *value) {
@@ -131,11 +131,11 @@ static bool is_finite(rb_dense a) {
 }
 
 /* Is A - least I positive definite? copy is overwritten. */
-static bool all_above(rb_dense a, double least, rb_dense copy) {
+static bool all_above(rb_dense a, double min, rb_dense copy) {
     int n = (int)a.rows, ld = (int)copy.ld, info;
     rb_dense_copy(a, copy);
     for (int64_t i = 0; i < a.rows; i++) {
-        rb_dense_set(copy, i, i, rb_dense_get(copy, i, i) - least);
+        rb_dense_set(copy, i, i, rb_dense_get(copy, i, i) - min);
     }
     int entered = rb_blas_enter();
     dpotrf_("U", &n, copy.data, &ld, &info, 1);
@@ -144,33 +144,33 @@ static bool all_above(rb_dense a, double least, rb_dense copy) {
 }
 
 /* A += sum of (least - lambda) z z' over the eigenvalues below least; rows of z are the vectors. */
-static void add_vectors(const rb_context *ctx, rb_dense a, double least, const double *values,
+static void add_vectors(const rb_context *ctx, rb_dense a, double min, const double *values,
                         rb_dense z) {
     for (int64_t i = 0; i < a.rows && !rb_asked_to_stop(ctx); i++) {
         const double *vector = rb_dense_row(z, i);
-        for (int64_t k = 0; values[i] < least && k < a.rows; k++) {
-            rb_axpy(ctx, RB_FLOAT64, a.cols, (least - values[i]) * vector[k], vector,
+        for (int64_t k = 0; values[i] < min && k < a.rows; k++) {
+            rb_axpy(ctx, RB_FLOAT64, a.cols, (min - values[i]) * vector[k], vector,
                     rb_dense_row(a, k));
         }
     }
     rb_dense_mirror(a);
 }
 
-rb_error rb_raise_eigenvalues(rb_context *ctx, rb_dense a, double least) {
+rb_error rb_raise_eigenvalues(rb_context *ctx, rb_dense a, double min) {
     rb_dense copy;
     int n = (int)a.rows, info, lwork, liwork = 3 + 5 * n;
-    int64_t room = 1 + 6 * a.rows + 2 * a.rows * a.rows;
+    int64_t capacity = 1 + 6 * a.rows + 2 * a.rows * a.rows;
     if (!is_finite(a)) {
         return rb_fail(ctx, RB_ERROR_NUMERIC, "a matrix became infinite or NaN");
     }
     rb_error err = rb_dense_new(ctx, RB_FLOAT64, a.rows, a.rows, &copy);
-    if (err || all_above(a, least, copy) || (err = rb_check_stop(ctx)) != RB_OK) {
+    if (err || all_above(a, min, copy) || (err = rb_check_stop(ctx)) != RB_OK) {
         rb_dense_free(&copy);
         return err;
     }
-    lwork = room > INT32_MAX ? INT32_MAX : (int)room;
+    lwork = capacity > INT32_MAX ? INT32_MAX : (int)capacity;
     double *values = rb_alloc(ctx, a.rows, sizeof *values);
-    double *work = rb_alloc(ctx, room, sizeof *work);
+    double *work = rb_alloc(ctx, capacity, sizeof *work);
     int *integers = rb_alloc(ctx, liwork, sizeof *integers);
     if (values && work && integers) {
         rb_dense_copy(a, copy);
@@ -180,7 +180,7 @@ rb_error rb_raise_eigenvalues(rb_context *ctx, rb_dense a, double least) {
         if (info != 0) {
             err = rb_fail(ctx, RB_ERROR_NUMERIC, "the eigenvalues of a matrix were not found");
         } else {
-            add_vectors(ctx, a, least, values, copy);
+            add_vectors(ctx, a, min, values, copy);
             err = rb_check_stop(ctx); /* which leaves vectors out */
         }
     } else {

@@ -61,10 +61,10 @@ void rb_dense_mirror(rb_dense a);
 
 /* ---- products (BLAS) ---- */
 
-/* Is there room for the BLAS on all threads of the context, and for so many bytes besides? To be
+/* Is there memory for the BLAS on all threads of the context, and for so many bytes besides? To be
  * asked before the first product: OpenBLAS takes 128 MB of address space a thread, of which it uses
  * little, and where it gets none it tries again for ever. RB_ERROR_MEMORY. */
-rb_error rb_blas_need_room(rb_context *ctx, int64_t bytes);
+rb_error rb_blas_need_memory(rb_context *ctx, int64_t bytes);
 
 /* Around every call of BLAS and LAPACK: it runs on the calling thread, whatever the program has
  * asked the BLAS for, which is then as it was. Any thread; what enter gives goes to leave. */
@@ -107,7 +107,7 @@ typedef struct rb_spd rb_spd;
 rb_error rb_spd_new(rb_context *ctx, rb_type type, int64_t size, rb_spd **out);
 void rb_spd_free(rb_spd *f);
 /* Factorises A (lower triangle is read, A is not changed). RB_ERROR_NUMERIC when it is not positive
- * definite or not finite; the sentence says at which row. */
+ * definite or not finite; the message says at which row. */
 rb_error rb_spd_factor(rb_context *ctx, rb_spd *f, rb_dense a);
 double rb_spd_log_det(const rb_spd *f);
 /* From now on factorises in the type of the caller, diagonal blocks apart: twice as fast in
@@ -140,7 +140,7 @@ rb_error rb_largest_eigenvalue(rb_context *ctx, rb_dense a, double *value);
 
 /* The nearest matrix to A (full, float64) whose eigenvalues are `least` or more, over A.
  * RB_ERROR_NUMERIC when A is not finite. */
-rb_error rb_raise_eigenvalues(rb_context *ctx, rb_dense a, double least);
+rb_error rb_raise_eigenvalues(rb_context *ctx, rb_dense a, double min);
 
 /* ---- sparse rows ---- */
 
@@ -192,7 +192,7 @@ void rb_mstep_row(const rb_context *ctx, rb_type type, int64_t n, double eta, co
 
 /* ---- random numbers by the row ---- */
 
-/* words[i] = rb_random_word(key, row, i) for i < n; room for n rounded up to RB_RANDOM_RUN. */
+/* words[i] = rb_random_word(key, row, i) for i < n; memory for n rounded up to RB_RANDOM_RUN. */
 void rb_random_row(const rb_context *ctx, uint64_t key, uint64_t row, int64_t n, uint32_t *words);
 /* Normal numbers, mean 0, sd 1, from the words of the row; the same room. To within 1e-5 the same
  * for all kernels. */

@@ -132,9 +132,9 @@ void rb_syrk(double alpha, rb_dense a, rb_side op_a, double beta, rb_dense c) {
 
 static void cut_both(int64_t rows, int64_t cols, struct bands *row_bands, struct bands *col_bands) {
     int64_t down = rb_band_count(rows, 1), across = rb_band_count(cols, 1);
-    int64_t least = down * across == 1 ? 2 : 1;
-    *row_bands = rb_cut(rows, rb_band_count(rows, least));
-    *col_bands = rb_cut(cols, rb_band_count(cols, least));
+    int64_t min = down * across == 1 ? 2 : 1;
+    *row_bands = rb_cut(rows, rb_band_count(rows, min));
+    *col_bands = rb_cut(cols, rb_band_count(cols, min));
 }
 
 /* Band (row, col) of a lower triangle, row by row. */

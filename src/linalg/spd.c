@@ -16,7 +16,7 @@ struct rb_spd {
     bool rounded; /* the factor was made in the type of the caller: it is in the solver alone */
     double log_det;
     double *factor;  /* ld x ld, float64: minus the inverse if small, else the Cholesky factor */
-    double *work;    /* small: of the sweeps; else room for the inverse */
+    double *work;    /* small: of the sweeps; else memory for the inverse */
     rb_dense solver; /* in the type of the caller: the full inverse if small, else the factor */
 };
 

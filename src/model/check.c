@@ -1,4 +1,4 @@
-/* What is wrong with the codes of a model, in one sentence each, where something is.
+/* What is wrong with the codes of a model, in one message each, where something is.
  *
  * For methods whose codes are 0 or above and should mostly be 0 (rb_method.sparser). Of many
  * samples a part is looked at, so that a check never takes long beside a fit.
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_SAMPLES = 20000, RUNS = 16 };
+enum { MAX_SAMPLES = 20000, RUNS = 16 };
 
 /* Shares of samples, of units, and cosines above which something is said. */
 static const double MANY_SAMPLES = 0.02, NEARLY_ALL = 0.9, THE_SAME = 0.95;
@@ -104,9 +104,9 @@ rb_error rb_model_check(rb_context *ctx, const rb_model *model, rb_source *sourc
     t.active = rb_alloc(ctx, l, sizeof *t.active);
     t.products = rb_alloc_zero(ctx, l * l, sizeof *t.products);
     rb_error err = t.active && t.products ? RB_OK : RB_ERROR_MEMORY;
-    bool all = n <= MOST_SAMPLES;
+    bool all = n <= MAX_SAMPLES;
     if (!err) {
-        err = rb_encode_runs(ctx, model, source, all ? 1 : RUNS, all ? n : MOST_SAMPLES / RUNS,
+        err = rb_encode_runs(ctx, model, source, all ? 1 : RUNS, all ? n : MAX_SAMPLES / RUNS,
                              add_samples, &t);
     }
     if (!err && !t.negative) {

@@ -330,11 +330,11 @@ static void move_history(struct stream *s, rb_model *model) {
     while (!s->reads && rb_store_column_of(model->method, (int)columns).name) {
         columns++;
     }
-    move_integer(s, &columns, 0, RB_STORE_COLUMNS + RB_FIGURES_MOST);
+    move_integer(s, &columns, 0, RB_STORE_COLUMNS + RB_METRICS_MAX);
     move_count(s, &count, 8 * (columns > 0 ? columns : 1));
     rb_history none = {NAN, NAN, NAN, {0}};
-    for (int f = 0; f < RB_FIGURES_MOST; f++) {
-        none.figures[f] = NAN;
+    for (int f = 0; f < RB_METRICS_MAX; f++) {
+        none.metrics[f] = NAN;
     }
     for (int64_t t = 0; s->reads && !s->err && t < count; t++) {
         s->err = rb_model_add_history(s->ctx, model, none);

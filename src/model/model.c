@@ -102,9 +102,9 @@ rb_error rb_model_need_array(rb_context *ctx, const rb_model *model, const char 
                        (long long)(rows < 0 ? array->rows : rows),
                        (long long)(columns < 0 ? array->columns : columns));
     }
-    double most = model->type == RB_FLOAT32 ? (double)FLT_MAX : DBL_MAX;
+    double max = model->type == RB_FLOAT32 ? (double)FLT_MAX : DBL_MAX;
     for (int64_t i = 0; i < array->rows * array->columns; i++) {
-        if (!(fabs(array->values[i]) <= most)) {
+        if (!(fabs(array->values[i]) <= max)) {
             return rb_fail(ctx, RB_ERROR_FORMAT,
                            "the array '%s' of the model has %g at row %lld, column %lld (counted "
                            "from 0), which is no number of the model's precision",
@@ -197,7 +197,7 @@ rb_error rb_model_record_options(rb_context *ctx, rb_model *model, const rb_opti
 
 /* ---- history ---- */
 
-/* The history has room for a power of two of entries, at least 16: no field needs to say how
+/* The history has memory for a power of two of entries, at least 16: no field needs to say how
  * many. */
 static bool history_is_full(int64_t count) {
     return count == 0 || (count >= 16 && (count & (count - 1)) == 0);
@@ -240,12 +240,12 @@ rb_error rb_model_history(const rb_model *model, int64_t iteration, double *obje
     return RB_OK;
 }
 
-rb_error rb_model_figure(const rb_model *model, int64_t iteration, const char *name,
+rb_error rb_model_metric(const rb_model *model, int64_t iteration, const char *name,
                          double *value) {
-    const char *const *names = model->method->figure_names;
+    const char *const *names = model->method->metric_names;
     for (int f = 0; names && names[f]; f++) {
         if (iteration >= 0 && iteration < model->iterations && strcmp(names[f], name) == 0) {
-            *value = model->history[iteration].figures[f];
+            *value = model->history[iteration].metrics[f];
             return RB_OK;
         }
     }

@@ -25,7 +25,7 @@ typedef struct rb_attribute {
 
 typedef struct rb_history {
     double objective, estep_objective, seconds;
-    double figures[RB_FIGURES_MOST]; /* of the method */
+    double metrics[RB_METRICS_MAX]; /* of the method */
 } rb_history;
 
 struct rb_model {
@@ -79,7 +79,7 @@ typedef struct rb_code_check {
 } rb_code_check;
 
 /* check.c: counts what is wrong with the codes of the samples, all 0 where the method does not
- * promise sparse codes; and says in the log, in a sentence each, what is wrong with the model. */
+ * promise sparse codes; and says in the log, in a message each, what is wrong with the model. */
 rb_error rb_model_check(rb_context *ctx, const rb_model *model, rb_source *source,
                         rb_code_check *check);
 void rb_model_warn(rb_context *ctx, const rb_model *model, const rb_code_check *check);

@@ -37,8 +37,8 @@ rb_kept rb_field_array(const rb_field *field, const rb_shape *shape, void *part)
                          field->type == RB_KEPT_WORKING ? (rb_kept_type)shape->type : field->type,
                      .rows = shape->dims[field->rows],
                      .columns = shape->dims[field->columns],
-                     .least = field->min,
-                     .most = field->max};
+                     .min = field->min,
+                     .max = field->max};
     array.stride = array.columns;
     if (array.rows == 0 || array.columns == 0) {
         array.rows = array.columns = 0;

@@ -10,7 +10,7 @@ static const char *const rb_store_statuses[] = {"iterations", "converged", "stop
                                                 "parameters", "patience",  "time"};
 enum { RB_STORE_STATUSES = 6 };
 
-/* Columns of the history: three, then the figures of the method. */
+/* Columns of the history: three, then the metrics of the method. */
 enum { RB_STORE_COLUMNS = 3 };
 typedef struct rb_store_column {
     const char *name; /* below "history/"; NULL: there is none of that index */
@@ -25,13 +25,13 @@ static inline rb_store_column rb_store_column_of(const rb_method *method, int in
     if (index < RB_STORE_COLUMNS) {
         return always[index];
     }
-    int figure = index - RB_STORE_COLUMNS;
-    const char *const *names = method->figure_names;
-    for (int f = 0; names && f < figure && *names; f++) {
+    int metric = index - RB_STORE_COLUMNS;
+    const char *const *names = method->metric_names;
+    for (int f = 0; names && f < metric && *names; f++) {
         names++;
     }
     return (rb_store_column){names ? *names : NULL,
-                             offsetof(rb_history, figures) + (size_t)figure * sizeof(double)};
+                             offsetof(rb_history, metrics) + (size_t)metric * sizeof(double)};
 }
 
 #endif

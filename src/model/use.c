@@ -1,11 +1,11 @@
-/* Using a model: codes, reconstructions and figures of samples, block by block. */
+/* Using a model: codes, reconstructions and metrics of samples, block by block. */
 #include "model.h"
 
 #include <math.h>
 #include <string.h>
 
 /* Samples in a block: large enough for fast products, whatever the shape. */
-enum { BLOCK_CELLS = 1 << 21, LEAST_SAMPLES = 64 };
+enum { BLOCK_CELLS = 1 << 21, MIN_SAMPLES = 64 };
 
 /* What blocks, as read and preprocessed, and what is made of them take, roughly. */
 enum { BLOCK_BYTES = 1 << 26 };
@@ -27,7 +27,7 @@ static int64_t choose_block_samples(const rb_model *model, int64_t n_samples) {
     int64_t widest = rb_model_features(model);
     widest = widest > rb_model_units(model) ? widest : rb_model_units(model);
     int64_t samples = BLOCK_CELLS / (widest > 0 ? widest : 1);
-    samples = samples < LEAST_SAMPLES ? LEAST_SAMPLES : samples;
+    samples = samples < MIN_SAMPLES ? MIN_SAMPLES : samples;
     return samples < n_samples ? samples : n_samples;
 }
 
@@ -47,7 +47,7 @@ static rb_error start_coder(rb_context *ctx, rb_coder *coder, const rb_model *mo
     *coder = (rb_coder){.model = model,
                         .threads = rb_context_threads(ctx),
                         .block_samples = choose_block_samples(model, n_samples)};
-    rb_error err = rb_blas_need_room(ctx, BLOCK_BYTES);
+    rb_error err = rb_blas_need_memory(ctx, BLOCK_BYTES);
     if (!err) {
         err = rb_method_coder_new(ctx, model, coder->block_samples, &coder->own);
     }
@@ -96,7 +96,7 @@ static rb_error rebuild(rb_context *ctx, rb_coder *coder, const rb_block *block)
 static rb_error rebuild_block(rb_context *ctx, rb_coder *coder, const rb_block *block) {
     rb_error err = rebuild(ctx, coder, block);
     if (!err) {
-        rb_feed_undo(coder->feed, rb_dense_rows(coder->rows, 0, block->n_samples));
+        rb_feed_inverse(coder->feed, rb_dense_rows(coder->rows, 0, block->n_samples));
     }
     return err;
 }
@@ -401,7 +401,7 @@ static rb_error evaluate(rb_context *ctx, const rb_model *model, rb_source *sour
     rb_below below = {0};
     rb_code_check check;
     rb_error err = rb_model_check(ctx, model, source, &check);
-    err = err ? err : rb_blas_need_room(ctx, BLOCK_BYTES);
+    err = err ? err : rb_blas_need_memory(ctx, BLOCK_BYTES);
     err = err ? err : rb_feed_new(ctx, model->preprocess, source, model->type, &feed);
     if (err) {
         return err;

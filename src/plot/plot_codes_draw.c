@@ -61,7 +61,7 @@ static double row_y(const rb_codes_picture *p, rb_box map, double row) {
     return map.y + map.height * row / (double)p->rows;
 }
 
-/* The groups that are labelled when there is no room for all: those of `least` rows or more. */
+/* The groups that are labelled when there is no memory for all: those of `least` rows or more. */
 static int64_t least_rows(const rb_codes_picture *p, int64_t most) {
     for (int64_t least = 0;; least++) {
         int64_t count = 0;

@@ -146,7 +146,7 @@ rb_error rb_plot_quality(rb_context *ctx, const rb_model *model, const rb_option
         err = rb_fail(ctx, RB_ERROR_DATA,
                       "the fit kept no quality of its truncation; fit again with --trace, and with "
                       "at most %d units",
-                      RB_ET_MOST_EXACT);
+                      RB_ET_MAX_EXACT);
     }
     if (!err) {
         err = name_samples(ctx, model, samples, &names);

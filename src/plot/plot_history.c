@@ -181,7 +181,7 @@ rb_error rb_draw_history(rb_context *ctx, const rb_series *series, int n_series,
 
 static double figure(const rb_model *model, int64_t iteration, const char *name) {
     double value;
-    return rb_model_figure(model, iteration, name, &value) == RB_OK ? value : NAN;
+    return rb_model_metric(model, iteration, name, &value) == RB_OK ? value : NAN;
 }
 
 /* Of a fit that cools: its objective is at another temperature in each iteration. */

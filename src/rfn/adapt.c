@@ -19,14 +19,14 @@
 
 #include <math.h>
 
-static const double MOST_SPARSE = 0.9999; /* as target_sparseness */
+static const double MAX_SPARSE = 0.9999; /* as target_sparseness */
 static const double GAIN = 0.5, DAMPING = 10, FIRST_RHO = 0.5, MARGIN = 0.01;
 
 /* The certificate costs about half an iteration: it is looked at every few, and is to be above
  * this, since the codes go on to change. */
 enum { LOOK_EVERY = 5 };
-static const double LEAST_CERTIFICATE = 0.02, BACK = 0.95, FORTH = 1.02;
-static const double LEAST_RHO = 1e-3; /* below it the prior hardly matters */
+static const double MIN_CERTIFICATE = 0.02, BACK = 0.95, FORTH = 1.02;
+static const double MIN_RHO = 1e-3; /* below it the prior hardly matters */
 
 struct count {
     rb_dense codes;
@@ -77,7 +77,7 @@ void rfn_adapt_prior(rb_context *ctx, const rfn_setup *setup, const rfn_codes *c
     if (done == 1) {
         double asked = options->target_sparseness;
         double mean = setup->warm ? prior->mean[0] : options->prior_mean.value;
-        a->target = fmin(asked > 0 ? asked : sparseness + MARGIN, MOST_SPARSE);
+        a->target = fmin(asked > 0 ? asked : sparseness + MARGIN, MAX_SPARSE);
         a->singletons = singletons;
         a->rho = mean < 0 ? -mean : FIRST_RHO;
         a->ceiling = INFINITY;
@@ -103,7 +103,7 @@ bool rfn_looks_at_certificate(const rfn_setup *setup, const rfn_progress *progre
 }
 
 void rfn_bound_adaptation(double certificate, rfn_adaptation *a) {
-    a->ceiling = certificate < LEAST_CERTIFICATE ? BACK * a->rho : FORTH * a->ceiling;
+    a->ceiling = certificate < MIN_CERTIFICATE ? BACK * a->rho : FORTH * a->ceiling;
 }
 
 bool rfn_may_stop(const void *state) {
@@ -122,7 +122,7 @@ void rfn_report_adaptation(rb_context *ctx, const rfn_setup *setup, const rfn_co
     }
     double sparseness = measure(ctx, codes->values, positive, &singletons);
     const char *advice = "give more steer-iterations";
-    if (sparseness > a->target && a->rho < LEAST_RHO) {
+    if (sparseness > a->target && a->rho < MIN_RHO) {
         advice = "fewer need a prior-mean above 0";
     } else if (singletons > a->singletons) {
         advice = "sparser codes would leave units with a single sample; take fewer units";

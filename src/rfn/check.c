@@ -136,18 +136,18 @@ static rb_error check_adaptation(rb_context *ctx, int64_t iterations,
     }
     if (options->target_sparseness > 0 && !rfn_adapts(options)) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                       "target-sparseness is %g, but the prior mean is never steered: "
+                       "target-sparseness is %g, but the prior mean is never adapted: "
                        "give steer-iterations, or take the preset sparse",
                        options->target_sparseness);
     }
     if (rfn_adapts(options) && options->estep == RB_RFN_ESTEP_NEWTON) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                       "the prior mean is steered by E-steps that hold codes: with "
+                       "the prior mean is adapted by E-steps that keep codes: with "
                        "steer-iterations take another estep than newton, such as cyclic");
     }
     if (rfn_adapts(options) && (options->prior_mean.matrix || options->prior_mean.value > 0)) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                       "the prior mean is steered from one number for all units, not above 0: give "
+                       "the prior mean is adapted from one number for all units, not above 0: give "
                        "such a prior-mean, or leave out steer-iterations");
     }
     if (options->newton_iterations >= iterations && options->newton_iterations > 0) {

@@ -20,7 +20,7 @@ typedef struct rfn_setup {
 typedef struct rfn_survey {
     double *second;       /* m: diagonal of C = V'V / n, once it has ended */
     rb_dense full_second; /* C, m x m in float64: full noise */
-    void *least, *most;   /* m of the type: the range of each feature, for input noise */
+    void *min, *max;      /* m of the type: the range of each feature, for input noise */
     double noise_max;     /* largest of second; 0 before the end */
     const double *shift;  /* of a sparse source: the value is stored - shift; NULL: dense or 0 */
 } rfn_survey;
@@ -120,7 +120,7 @@ typedef struct rfn_randomness {
     bool last;                           /* this pass has none */
     uint64_t noise_key, dropout_key;     /* of the pass */
     uint32_t noise_share, dropout_share; /* a value whose random word is below is replaced */
-    const void *least, *most;            /* of each feature: salt-and-pepper only */
+    const void *min, *max;               /* of each feature: salt-and-pepper only */
     rb_dense rows;                       /* a dense block with noise */
     void *values;                        /* those of a sparse one */
     int64_t capacity;

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stddef.h>
 
-struct figures {
+struct metrics {
     rb_context *ctx;
     rfn_coder *coder;
     int64_t n, m, l, block_samples;
@@ -21,35 +21,35 @@ struct figures {
 };
 
 static const rb_field fields[] = {
-    {"codes", offsetof(struct figures, codes), RB_FIELD_DENSE, RB_KEPT_WORKING, RFN_BLOCK,
+    {"codes", offsetof(struct metrics, codes), RB_FIELD_DENSE, RB_KEPT_WORKING, RFN_BLOCK,
      RFN_UNITS},
-    {"residual", offsetof(struct figures, residual), RB_FIELD_DENSE, RB_KEPT_WORKING, RFN_BLOCK,
+    {"residual", offsetof(struct metrics, residual), RB_FIELD_DENSE, RB_KEPT_WORKING, RFN_BLOCK,
      RFN_FEATURES},
-    {"u", offsetof(struct figures, u), RB_FIELD_DENSE, RB_KEPT_WORKING, RFN_FEATURES, RFN_UNITS},
-    {"s", offsetof(struct figures, s), RB_FIELD_DENSE, RB_KEPT_WORKING, RFN_UNITS, RFN_UNITS},
-    {"raw", offsetof(struct figures, raw), RB_FIELD_DENSE, RB_KEPT_WORKING, RFN_UNITS, RFN_UNITS},
-    {"work", offsetof(struct figures, work), RB_FIELD_DENSE, RB_KEPT_WORKING, RFN_FEATURES,
+    {"u", offsetof(struct metrics, u), RB_FIELD_DENSE, RB_KEPT_WORKING, RFN_FEATURES, RFN_UNITS},
+    {"s", offsetof(struct metrics, s), RB_FIELD_DENSE, RB_KEPT_WORKING, RFN_UNITS, RFN_UNITS},
+    {"raw", offsetof(struct metrics, raw), RB_FIELD_DENSE, RB_KEPT_WORKING, RFN_UNITS, RFN_UNITS},
+    {"work", offsetof(struct metrics, work), RB_FIELD_DENSE, RB_KEPT_WORKING, RFN_FEATURES,
      RFN_UNITS},
-    {"p", offsetof(struct figures, p), RB_FIELD_DENSE, RB_KEPT_WORKING, RFN_UNITS, RFN_UNITS},
-    {"second", offsetof(struct figures, second), RB_FIELD_POINTER, RB_KEPT_FLOAT64, RFN_FEATURES},
-    {"mean", offsetof(struct figures, mean), RB_FIELD_POINTER, RB_KEPT_FLOAT64, RFN_UNITS},
-    {"cross", offsetof(struct figures, cross), RB_FIELD_POINTER, RB_KEPT_FLOAT64, RFN_FEATURES},
-    {"quadratic", offsetof(struct figures, quadratic), RB_FIELD_POINTER, RB_KEPT_FLOAT64,
+    {"p", offsetof(struct metrics, p), RB_FIELD_DENSE, RB_KEPT_WORKING, RFN_UNITS, RFN_UNITS},
+    {"second", offsetof(struct metrics, second), RB_FIELD_POINTER, RB_KEPT_FLOAT64, RFN_FEATURES},
+    {"mean", offsetof(struct metrics, mean), RB_FIELD_POINTER, RB_KEPT_FLOAT64, RFN_UNITS},
+    {"cross", offsetof(struct metrics, cross), RB_FIELD_POINTER, RB_KEPT_FLOAT64, RFN_FEATURES},
+    {"quadratic", offsetof(struct metrics, quadratic), RB_FIELD_POINTER, RB_KEPT_FLOAT64,
      RFN_FEATURES},
-    {"inverse", offsetof(struct figures, inverse), RB_FIELD_DENSE, RB_KEPT_WORKING, RFN_FULL,
+    {"inverse", offsetof(struct metrics, inverse), RB_FIELD_DENSE, RB_KEPT_WORKING, RFN_FULL,
      RFN_FULL},
-    {"weighted", offsetof(struct figures, weighted), RB_FIELD_DENSE, RB_KEPT_WORKING, RFN_BLOCK,
+    {"weighted", offsetof(struct metrics, weighted), RB_FIELD_DENSE, RB_KEPT_WORKING, RFN_BLOCK,
      RFN_FULL},
     {0},
 };
 static const rb_part parts[] = {{RB_PART_SCRATCH, fields, 0}, {0}};
 
-static void figures_clear(struct figures *f) {
+static void metrics_clear(struct metrics *f) {
     rb_parts_free(parts, f);
     rfn_coder_free(f->coder);
 }
 
-static rb_error figures_new(rb_context *ctx, const rb_model *model, struct figures *f) {
+static rb_error metrics_new(rb_context *ctx, const rb_model *model, struct metrics *f) {
     void *coder;
     rb_error err = rfn_coder_new(ctx, model, f->block_samples, &coder);
     f->coder = coder;
@@ -68,7 +68,7 @@ static rb_error figures_new(rb_context *ctx, const rb_model *model, struct figur
 }
 
 /* Counts zeros, sums codes. */
-static void count_codes(struct figures *f, rb_dense codes) {
+static void count_codes(struct metrics *f, rb_dense codes) {
     for (int64_t i = 0; i < codes.rows; i++) {
         const void *row = rb_dense_row(codes, i);
         for (int64_t j = 0; j < codes.cols; j++) {
@@ -79,7 +79,7 @@ static void count_codes(struct figures *f, rb_dense codes) {
     }
 }
 
-static void add_noise_squares(struct figures *f, rb_dense v) {
+static void add_noise_squares(struct metrics *f, rb_dense v) {
     rb_dense weighted = rb_dense_rows(f->weighted, 0, v.rows);
     rb_gemm_parallel(f->ctx, 1, v, RB_PLAIN, f->inverse, RB_PLAIN, 0, weighted);
     for (int64_t i = 0; i < v.rows; i++) {
@@ -89,7 +89,7 @@ static void add_noise_squares(struct figures *f, rb_dense v) {
 }
 
 /* Adds the squares of the samples to `second`, those of V - mu W' to the residual. */
-static void add_residual(struct figures *f, rb_dense v, rb_dense codes) {
+static void add_residual(struct metrics *f, rb_dense v, rb_dense codes) {
     for (int64_t i = 0; i < v.rows; i++) {
         const void *row = rb_dense_row(v, i);
         for (int64_t k = 0; k < v.cols; k++) {
@@ -105,7 +105,7 @@ static void add_residual(struct figures *f, rb_dense v, rb_dense codes) {
     }
 }
 
-static rb_error add_block(struct figures *f, const rb_block *block) {
+static rb_error add_block(struct metrics *f, const rb_block *block) {
     rb_dense codes = rb_dense_rows(f->codes, 0, block->n_samples);
     rb_dense v = rb_dense_rows(f->residual, 0, block->n_samples);
     rfn_posterior_means(f->ctx, f->coder, block, codes);
@@ -124,7 +124,7 @@ static rb_error add_block(struct figures *f, const rb_block *block) {
     return RB_OK;
 }
 
-static rb_error add_blocks(struct figures *f, rb_feed *feed) {
+static rb_error add_blocks(struct metrics *f, rb_feed *feed) {
     rb_error err = RB_OK;
     for (int64_t first = 0; !err && first < f->n; first += f->block_samples) {
         int64_t left = f->n - first;
@@ -143,7 +143,7 @@ static void scale_row(rb_dense a, int64_t row, int64_t count, double factor) {
 }
 
 /* Sums become means; S gets Sigma; the forms of W. Returns <M^-1, mu'mu / n>. */
-static double finish_moments(struct figures *f) {
+static double finish_moments(struct metrics *f) {
     rb_context *ctx = f->ctx;
     const rfn_posterior *posterior = &f->coder->posterior;
     rb_dense w = f->coder->parameters.loadings;
@@ -171,7 +171,7 @@ static double finish_moments(struct figures *f) {
 }
 
 /* <Psi^-1, C - U W' - W U' + W S W'>; work holds W S. */
-static double noise_product(struct figures *f) {
+static double noise_product(struct metrics *f) {
     const rfn_parameters *parameters = &f->coder->parameters;
     if (f->inverse.rows == 0) {
         return rfn_noise_product(f->m, parameters->noise, f->second, f->cross, f->quadratic);
@@ -187,7 +187,7 @@ static double noise_product(struct figures *f) {
     return sum;
 }
 
-static double fill_objectives(struct figures *f, rb_metrics *metrics) {
+static double fill_objectives(struct metrics *f, rb_metrics *metrics) {
     const rfn_parameters *parameters = &f->coder->parameters;
     const rfn_posterior *posterior = &f->coder->posterior;
     rfn_terms terms = {.m = f->m,
@@ -320,12 +320,12 @@ static int64_t choose_block(int64_t n, int64_t m, int64_t l) {
 }
 
 rb_error rfn_evaluate(rb_context *ctx, const rb_model *model, rb_feed *feed, rb_metrics *metrics) {
-    struct figures f = {.ctx = ctx,
+    struct metrics f = {.ctx = ctx,
                         .n = rb_feed_samples(feed),
                         .m = model->preprocess->n_features,
                         .l = rb_model_units(model)};
     f.block_samples = choose_block(f.n, f.m, f.l);
-    rb_error err = figures_new(ctx, model, &f);
+    rb_error err = metrics_new(ctx, model, &f);
     err = err ? err : add_blocks(&f, feed);
     if (!err) {
         double objective = fill_objectives(&f, metrics), error = NAN;
@@ -339,11 +339,11 @@ rb_error rfn_evaluate(rb_context *ctx, const rb_model *model, rb_feed *feed, rb_
         rb_metrics_set(metrics, "covariance_error", error);
         if (!err && (!isfinite(error) || !isfinite(objective))) {
             rb_log(ctx, RB_LOG_WARNING,
-                   "figures are left out, since squares of the data, or of the model, are beyond "
+                   "metrics are left out, since squares of the data, or of the model, are beyond "
                    "what %s can hold",
                    model->type == RB_FLOAT32 ? "float32" : "float64");
         }
     }
-    figures_clear(&f);
+    metrics_clear(&f);
     return err;
 }

@@ -18,9 +18,9 @@
 #include <string.h>
 
 /* After so many an active set method is cheaper. */
-enum { MOST_SWEEPS = 200 };
+enum { MAX_SWEEPS = 200 };
 /* Changes of the codes shrink by more than this from one sweep to the next only by chance. */
-static const double LEAST_RATIO = 1.0 / 3;
+static const double MIN_RATIO = 1.0 / 3;
 
 static const rb_field fields[] = {
     {"hessian", offsetof(rfn_exact, problem.hessian), RB_FIELD_DENSE, RB_KEPT_WORKING, RFN_UNITS,
@@ -175,7 +175,7 @@ static void bring(void *arg, int64_t task, int worker) {
 /* How far a sample's codes may be from the minimum, when a sweep has changed them by `change` and
  * the one before by `before`: the sum of the changes to come, if they go on to shrink alike. */
 static double still_to_go(double change, double before) {
-    double ratio = fmax(change / before, LEAST_RATIO);
+    double ratio = fmax(change / before, MIN_RATIO);
     return ratio < 1 ? change * ratio / (1 - ratio) : INFINITY;
 }
 
@@ -254,7 +254,7 @@ rb_error rfn_exact_solve(rb_context *ctx, rfn_exact *exact, const rb_block *bloc
     for (int64_t i = 0; i < codes.rows; i++) {
         exact->samples[i] = i;
     }
-    for (int sweep = 0; turn.active > 0 && sweep < MOST_SWEEPS && !rb_asked_to_stop(ctx); sweep++) {
+    for (int sweep = 0; turn.active > 0 && sweep < MAX_SWEEPS && !rb_asked_to_stop(ctx); sweep++) {
         rb_dense active = exact->codes;
         double change;
         active.cols = turn.active;

@@ -9,7 +9,7 @@
 
 /* Scratch of one worker. */
 typedef struct rfn_polish {
-    int64_t most;       /* units that may be positive at once */
+    int64_t max;        /* units that may be positive at once */
     double *x, *linear; /* l */
     double *factor;     /* most x most */
     double *target;     /* most */
@@ -31,7 +31,7 @@ typedef struct rfn_exact {
     const rfn_parameters *parameters; /* of the coder */
     void *offset;                     /* of the block at hand */
     rb_dense codes;                   /* mu' of the block, l x block_samples */
-    rb_dense linear;                  /* room for problem.linear */
+    rb_dense linear;                  /* memory for problem.linear */
     rfn_work work;
     bool *dead;
     int64_t *samples; /* of the block: which sample a column is, since some have left */

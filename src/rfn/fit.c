@@ -20,9 +20,9 @@ static const rb_field survey_fields[] = {
     {"second", offsetof(rfn_survey, second), RB_FIELD_POINTER, RB_KEPT_FLOAT64, RFN_FEATURES},
     {"full_second", offsetof(rfn_survey, full_second), RB_FIELD_DENSE, RB_KEPT_FLOAT64, RFN_FULL,
      RFN_FULL},
-    {"least", offsetof(rfn_survey, least), RB_FIELD_POINTER, RB_KEPT_WORKING, RFN_REPLACED,
+    {"least", offsetof(rfn_survey, min), RB_FIELD_POINTER, RB_KEPT_WORKING, RFN_REPLACED,
      .sum = RB_SUM_MIN},
-    {"most", offsetof(rfn_survey, most), RB_FIELD_POINTER, RB_KEPT_WORKING, RFN_REPLACED,
+    {"most", offsetof(rfn_survey, max), RB_FIELD_POINTER, RB_KEPT_WORKING, RFN_REPLACED,
      .sum = RB_SUM_MAX},
     {0},
 };
@@ -341,13 +341,13 @@ rb_error rfn_start(rb_context *ctx, const rb_problem *problem, const void *optio
 /* ---- the survey ---- */
 
 static void note_range(const rb_block *block, rfn_survey *survey) {
-    for (int64_t i = 0; survey->least && i < block->n_samples; i++) {
+    for (int64_t i = 0; survey->min && i < block->n_samples; i++) {
         const void *row = rb_dense_row(block->dense, i);
         for (int64_t k = 0; k < block->n_features; k++) {
             rb_type type = block->dense.type;
             double x = rb_get(type, row, k);
-            rb_put(type, survey->least, k, fmin(x, rb_get(type, survey->least, k)));
-            rb_put(type, survey->most, k, fmax(x, rb_get(type, survey->most, k)));
+            rb_put(type, survey->min, k, fmin(x, rb_get(type, survey->min, k)));
+            rb_put(type, survey->max, k, fmax(x, rb_get(type, survey->max, k)));
         }
     }
 }
@@ -480,7 +480,7 @@ static rb_error store_wins(rb_context *ctx, rb_model *model) {
         long long count = 0;
         for (int64_t t = 0; t < model->iterations; t++) {
             double value;
-            count += rb_model_figure(model, t, "estep_stage", &value) == RB_OK && value == stage;
+            count += rb_model_metric(model, t, "estep_stage", &value) == RB_OK && value == stage;
         }
         if (count > 0) {
             used += (size_t)snprintf(text + used, sizeof text - used, "%s%s %lld", used ? ", " : "",

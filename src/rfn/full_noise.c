@@ -59,12 +59,12 @@ static rb_error complete(rb_context *ctx, rfn_parameters *parameters) {
 }
 
 /* psi_min, or what is smallest of that of the features. */
-static double least_eigenvalue(const rfn_setup *setup, const rfn_survey *survey) {
-    double least = INFINITY;
+static double min_eigenvalue(const rfn_setup *setup, const rfn_survey *survey) {
+    double min = INFINITY;
     for (int64_t k = 0; k < setup->problem.n_features; k++) {
-        least = fmin(least, rfn_noise_floor(setup, survey, k));
+        min = fmin(min, rfn_noise_floor(setup, survey, k));
     }
-    return least;
+    return min;
 }
 
 rb_error rfn_full_noise_begin(rb_context *ctx, const rfn_setup *setup, rfn_survey *survey,
@@ -79,7 +79,7 @@ rb_error rfn_full_noise_begin(rb_context *ctx, const rfn_setup *setup, rfn_surve
             rb_dense_set(psi, k, k, parameters->noise[k]);
         }
     }
-    rb_error err = rb_raise_eigenvalues(ctx, psi, least_eigenvalue(setup, survey));
+    rb_error err = rb_raise_eigenvalues(ctx, psi, min_eigenvalue(setup, survey));
     return err ? err : complete(ctx, parameters);
 }
 
@@ -114,7 +114,7 @@ static rb_error update(rb_context *ctx, const rfn_mstep_parts *p) {
         }
     }
     rb_error err = rb_check_stop(ctx);
-    err = err ? err : rb_raise_eigenvalues(ctx, psi, least_eigenvalue(p->setup, p->survey));
+    err = err ? err : rb_raise_eigenvalues(ctx, psi, min_eigenvalue(p->setup, p->survey));
     for (int64_t k = 0; !err && rest < 1 && k < psi.rows; k++) {
         for (int64_t c = 0; c < psi.cols; c++) {
             rb_dense_set(psi, k, c, (k == c ? 1 : rest) * rb_dense_get(psi, k, c));

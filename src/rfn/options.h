@@ -96,10 +96,10 @@ typedef struct rb_rfn_options {
     int estep;                 /* rb_rfn_estep */
     int accept;                /* rb_rfn_accept, of the cascade */
     int64_t newton_iterations; /* the first so many iterations are with newton, then comes estep */
-    /* While it is steered, the figure prior_mean of rb_model_figure says what the prior mean was in
+    /* While it is adapted, the figure prior_mean of rb_model_metric says what the prior mean was in
      * an iteration: where it differs from the one before, the objective may fall. */
     int64_t steer_iterations; /* for so many iterations after these the prior mean of all units is
-                                  steered to the target sparseness; 0: it stays */
+                                  adapted to the target sparseness; 0: it stays */
     double target_sparseness; /* share of codes that are to be 0; 0: that of the newton iterations
                                   when estep takes over */
     double estep_tolerance; /* the last E-step goes on until no code changes by more than this times

@@ -15,25 +15,25 @@
 #include <stddef.h>
 
 /* A support of so many units takes 32 MB; codes with more are left as the sweeps leave them. */
-enum { MOST_POSITIVE = 2048 };
+enum { MAX_POSITIVE = 2048 };
 
-enum { ONE, UNITS, MOST };
+enum { ONE, UNITS, MAX };
 
 static const rb_field fields[] = {
     {"x", offsetof(rfn_polish, x), RB_FIELD_POINTER, RB_KEPT_FLOAT64, UNITS},
     {"linear", offsetof(rfn_polish, linear), RB_FIELD_POINTER, RB_KEPT_FLOAT64, UNITS},
-    {"factor", offsetof(rfn_polish, factor), RB_FIELD_POINTER, RB_KEPT_FLOAT64, MOST, MOST},
-    {"target", offsetof(rfn_polish, target), RB_FIELD_POINTER, RB_KEPT_FLOAT64, MOST},
-    {"support", offsetof(rfn_polish, support), RB_FIELD_POINTER, RB_KEPT_INTEGER, MOST},
+    {"factor", offsetof(rfn_polish, factor), RB_FIELD_POINTER, RB_KEPT_FLOAT64, MAX, MAX},
+    {"target", offsetof(rfn_polish, target), RB_FIELD_POINTER, RB_KEPT_FLOAT64, MAX},
+    {"support", offsetof(rfn_polish, support), RB_FIELD_POINTER, RB_KEPT_INTEGER, MAX},
     {"positive", offsetof(rfn_polish, positive), RB_FIELD_POINTER, RB_KEPT_FLAG, UNITS},
     {0},
 };
 static const rb_part parts[] = {{RB_PART_SCRATCH, fields, 0}, {0}};
 
 rb_error rfn_polish_new(rb_context *ctx, int64_t l, rfn_polish *polish) {
-    int64_t most = l < MOST_POSITIVE ? l : MOST_POSITIVE;
-    rb_shape shape = {.dims = {[ONE] = 1, [UNITS] = l, [MOST] = most}};
-    *polish = (rfn_polish){.most = most};
+    int64_t max = l < MAX_POSITIVE ? l : MAX_POSITIVE;
+    rb_shape shape = {.dims = {[ONE] = 1, [UNITS] = l, [MAX] = max}};
+    *polish = (rfn_polish){.max = max};
     return rb_parts_new(ctx, parts, &shape, polish);
 }
 
@@ -47,7 +47,7 @@ static int64_t list_support(rfn_polish *p, int64_t l) {
     int64_t count = 0;
     for (int64_t j = 0; j < l; j++) {
         if (p->positive[j]) {
-            if (count == p->most) {
+            if (count == p->max) {
                 return -1;
             }
             p->support[count++] = j;
@@ -107,7 +107,7 @@ static bool approach(rfn_polish *p, int64_t count) {
 /* The unit whose derivative H x - q is most negative, beyond rounding, or -1. */
 static int64_t steepest(rb_dense h, const bool *dead, rfn_polish *p, int64_t count) {
     int64_t best = -1;
-    double least = 0;
+    double min = 0;
     for (int64_t j = 0; j < h.rows; j++) {
         const void *row = rb_dense_row(h, j);
         double sum = -p->linear[j], size = fabs(p->linear[j]);
@@ -119,8 +119,8 @@ static int64_t steepest(rb_dense h, const bool *dead, rfn_polish *p, int64_t cou
             sum += term;
             size += fabs(term);
         }
-        if (sum < -1e-12 * size && sum < least) {
-            least = sum;
+        if (sum < -1e-12 * size && sum < min) {
+            min = sum;
             best = j;
         }
     }

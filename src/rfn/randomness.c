@@ -76,8 +76,8 @@ void rfn_randomness_begin(rfn_randomness *random, const rfn_given *given) {
     random->noise_key = rb_random_key(stream, (uint64_t)given->iteration);
     stream.purpose = RB_RANDOM_DROPOUT;
     random->dropout_key = rb_random_key(stream, (uint64_t)given->iteration);
-    random->least = given->survey->least;
-    random->most = given->survey->most;
+    random->min = given->survey->min;
+    random->max = given->survey->max;
     random->last = given->last;
 }
 
@@ -132,8 +132,8 @@ static void add_to_row(rb_context *ctx, const rfn_randomness *random, struct noi
         return;
     }
     rb_random_row(ctx, random->noise_key, row.sample, row.n, words);
-    rb_replace_row(ctx, type, row.n, words, random->noise_share, random->least, random->most,
-                   row.from, row.to);
+    rb_replace_row(ctx, type, row.n, words, random->noise_share, random->min, random->max, row.from,
+                   row.to);
 }
 
 void rfn_noise_rows(rb_context *ctx, const rfn_randomness *random, const rb_block *block,

@@ -13,14 +13,14 @@ static int64_t units(const void *options) {
 
 /* Even blocks of up to 32 MB of float32: large products, and little beside the parameters. */
 static int64_t block_samples(const rb_problem *problem, const void *options) {
-    enum { CELLS = 1 << 22, LEAST = 1024, MOST = 1 << 14 };
+    enum { CELLS = 1 << 22, MIN = 1024, MAX = 1 << 14 };
     int64_t widest = units(options);
     if (!problem->sparse && problem->n_features > widest) {
         widest = problem->n_features;
     }
-    int64_t n = rfn_batch_samples(problem), most = CELLS / widest;
-    most = most < LEAST ? LEAST : most > MOST ? MOST : most;
-    return n > 0 ? rb_cut(n, (n + most - 1) / most).size : 0;
+    int64_t n = rfn_batch_samples(problem), max = CELLS / widest;
+    max = max < MIN ? MIN : max > MAX ? MAX : max;
+    return n > 0 ? rb_cut(n, (n + max - 1) / max).size : 0;
 }
 
 static const char *const start_options[] = {"psi-init", "weight-init", "prior-mean",
@@ -124,9 +124,9 @@ static void last(void *state) {
     ((rfn_fit *)state)->progress.last = true;
 }
 
-static const char *const figure_names[] = {"kkt_residual", "estep_stage", "prior_mean", NULL};
+static const char *const metric_names[] = {"kkt_residual", "estep_stage", "prior_mean", NULL};
 
-static void figures(const void *state, double *values) {
+static void metrics(const void *state, double *values) {
     const rfn_fit *fit = state;
     const rb_rfn_options *options = &fit->setup.options;
     bool filled = fit->codes.filled;
@@ -167,10 +167,10 @@ const rb_method rb_method_rfn = {
     .may_stop = rfn_may_stop,
     .mstep = rfn_mstep,
     .objective = rfn_objective,
-    .figure_names = figure_names,
-    .figures = figures,
+    .metric_names = metric_names,
+    .metrics = metrics,
     .store = rfn_store,
-    .settle = rfn_project_moved,
+    .project = rfn_project_moved,
     .steady = rfn_is_steady,
     .coder_new = rfn_coder_new,
     .coder_free = rfn_coder_free,

@@ -10,9 +10,9 @@
  * active. Shrunk loadings and a prior mean below 0 then let units die that explain too little.
  *
  * In noise that hides every unit all of them would die. The prior mean is therefore not there at
- * once, but grows by RISE of itself in an iteration, as long as no more than MOST_EXTREME of the
+ * once, but grows by RISE of itself in an iteration, as long as no more than MAX_EXTREME of the
  * samples are without an active unit; where they are, it halves, and grows no more. And where many
- * samples make standard errors small, too little is shrunk: as long as more than MOST_EXTREME of
+ * samples make standard errors small, too little is shrunk: as long as more than MAX_EXTREME of
  * the samples have nearly all units, the threshold grows.
  */
 #include "fit.h"
@@ -20,7 +20,7 @@
 #include <math.h>
 
 enum { FREE_ITERATIONS = 50, SETTLED_ITERATIONS = 100, FEWEST_UNITS = 5 };
-static const double RISE = 0.05, MOST_EXTREME = 0.01, NEARLY_ALL = 0.9;
+static const double RISE = 0.05, MAX_EXTREME = 0.01, NEARLY_ALL = 0.9;
 static const double FACTOR_RISE = 1.02, LARGEST_FACTOR = 4;
 
 /* With so many M-steps done, is the fit still to leave its start? */
@@ -75,13 +75,13 @@ void rfn_hold_prior_back(rb_context *ctx, const rfn_setup *setup, const rfn_code
     if (!is_free(setup, progress->iteration) && !progress->last) {
         /* Only E-steps that keep codes know. */
         extremes now = codes->filled ? measure(ctx, codes->values, positive) : (extremes){0, 0};
-        bool back = now.empty > MOST_EXTREME;
+        bool back = now.empty > MAX_EXTREME;
         progress->prior_stays = progress->prior_stays || back;
         progress->prior_share = back                    ? progress->prior_share / 2
                                 : progress->prior_stays ? progress->prior_share
                                                         : fmin(1, progress->prior_share + RISE);
         bool settled = progress->iteration >= SETTLED_ITERATIONS * rfn_msteps_an_iteration(setup);
-        if (settled && now.full > MOST_EXTREME) {
+        if (settled && now.full > MAX_EXTREME) {
             progress->shrink_factor = fmin(LARGEST_FACTOR, FACTOR_RISE * progress->shrink_factor);
         }
     }

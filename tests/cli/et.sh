@@ -6,7 +6,7 @@ expect 0 fit mca Y.npy -k 10 --candidates 5 --max-active 3 --prior 0.2 --sigma 2
     --temperature 13:1.05 --iterations 100 --seed 1 -o m.h5
 silent
 cp err report
-says "sigma 2, prior 0.2 (2 causes a sample)"
+says "sigma 2, prior 0.2 (2 causes per sample)"
 next=$(sed -n 's/.*next: rarebit //p' err)
 [ -n "$next" ] || fail "$command: names no next command"
 # shellcheck disable=SC2086 # words
@@ -320,10 +320,10 @@ expect 0 fit mca Y.npy -k 10 --init m.h5 --sigma 4 --iterations 3 --log-json log
 expect 0 fit mca Y.npy -k 10 --learn-prior --seed 1 --log-json log.json -o m.h5
 says "$(tail -1 log.json | awk '{ match($0, /"sigma": [0-9.]*/); sigma = substr($0, RSTART + 9, RLENGTH - 9)
     match($0, /"prior": [0-9.]*/); prior = substr($0, RSTART + 9, RLENGTH - 9)
-    printf "sigma %.3g, prior %.3g (%.3g causes a sample)", sigma, prior, 10 * prior }')"
+    printf "sigma %.3g, prior %.3g (%.3g causes per sample)", sigma, prior, 10 * prior }')"
 printf '%s\n' 1,2,3 3,1,2 0,4,1 >counts.csv
 expect 0 fit mca counts.csv -k 3 --count 2 --noise poisson --iterations 2 --seed 1 -o m.h5
-says "exactly 2 causes a sample"
+says "exactly 2 causes per sample"
 ! grep -q sigma err || fail "Poisson noise has no sigma: $(cat err)"
 expect 0 fit mca Y.npy -k 10 --iterations 1000000 --max-time 0.2s --seed 1 -o m.h5 -q
 says "never reached the end temperature, 1.05"

@@ -152,7 +152,7 @@ sed 's/e30//g' large.csv >plain.csv
 expect 0 fit rfn plain.csv -k 3 --iterations 20 --seed 1 -o large.h5 -q
 expect 0 evaluate large.h5 large.csv --json -q
 tells '"covariance_error": null'
-says "figures are left out, since squares"
+says "metrics are left out, since squares"
 
 # A pipe is no model, and nobody waits for one who writes to it.
 mkfifo pipe.h5

@@ -34,7 +34,7 @@
 
 #define CANNOT 77
 
-enum { MOST_SECONDS = 60 };
+enum { MAX_SECONDS = 60 };
 
 /* Which argument of a call names the file. */
 typedef enum where { DESCRIPTOR, PATH_FIRST, PATH_SECOND } where;
@@ -99,13 +99,13 @@ static void send_descriptor(int channel, int descriptor) {
     char byte = 0;
     struct iovec text = {&byte, 1};
     union {
-        char room[CMSG_SPACE(sizeof(int))];
+        char capacity[CMSG_SPACE(sizeof(int))];
         struct cmsghdr align;
     } control;
     struct msghdr message = {.msg_iov = &text, .msg_iovlen = 1};
     if (descriptor >= 0) {
-        message.msg_control = control.room;
-        message.msg_controllen = sizeof control.room;
+        message.msg_control = control.capacity;
+        message.msg_controllen = sizeof control.capacity;
         struct cmsghdr *header = CMSG_FIRSTHDR(&message);
         header->cmsg_level = SOL_SOCKET;
         header->cmsg_type = SCM_RIGHTS;
@@ -119,13 +119,13 @@ static int receive_descriptor(int channel) {
     char byte;
     struct iovec text = {&byte, 1};
     union {
-        char room[CMSG_SPACE(sizeof(int))];
+        char capacity[CMSG_SPACE(sizeof(int))];
         struct cmsghdr align;
     } control;
     struct msghdr message = {.msg_iov = &text,
                              .msg_iovlen = 1,
-                             .msg_control = control.room,
-                             .msg_controllen = sizeof control.room};
+                             .msg_control = control.capacity,
+                             .msg_controllen = sizeof control.capacity};
     int descriptor = -1;
     if (recvmsg(channel, &message, 0) == 1 && CMSG_FIRSTHDR(&message)) {
         memcpy(&descriptor, CMSG_DATA(CMSG_FIRSTHDR(&message)), sizeof descriptor);
@@ -226,7 +226,7 @@ int main(int argc, char **argv) {
             _exit(CANNOT);
         }
         close(listener);
-        alarm(MOST_SECONDS); /* a command that hangs ends by SIGALRM */
+        alarm(MAX_SECONDS); /* a command that hangs ends by SIGALRM */
         execvp(argv[4], argv + 4);
         _exit(127);
     }

@@ -17,12 +17,12 @@ static et_results *results_of(const et_fit *f) {
     return &((et_cpu *)f->engine)->results;
 }
 
-enum { MOST_N = 16, MOST_D = 8, MOST_H = 8 };
+enum { MAX_N = 16, MAX_D = 8, MAX_H = 8 };
 
 struct golden {
     json_t *root, *out;
     int64_t n, d, h, candidates, max_active, n_cut;
-    double y[MOST_N * MOST_D], w[MOST_H * MOST_D];
+    double y[MAX_N * MAX_D], w[MAX_H * MAX_D];
     double beta;
     const rb_method *method;
     et_model model; /* as built in, but for the floor of the fields: 0 in the cases */
@@ -75,7 +75,7 @@ static void load(const char *path, struct golden *g) {
                 : strcmp(name, "linca") == 0 ? &rb_method_linca
                                              : &rb_method_mca;
     g->model = *model;
-    g->model.least = model->least > 0 ? 0 : model->least;
+    g->model.min = model->min > 0 ? 0 : model->min;
     for (int64_t i = 0; i < g->n; i++) {
         for (int64_t d = 0; d < g->d; d++) {
             g->y[i * g->d + d] = at2(member(g->root, "Y"), i, d);
@@ -154,7 +154,7 @@ static void estep(rb_context *ctx, et_fit *st, const rb_block *block, int64_t n_
 
 static void check_selection(const struct golden *g, et_fit *st) {
     const json_t *scores = member(g->out, "scores"), *lists = member(g->out, "candidates");
-    double b[MOST_H], got[MOST_H];
+    double b[MAX_H], got[MAX_H];
     for (int64_t i = 0; i < g->n; i++) {
         const double *y = g->y + i * g->d;
         for (int64_t h = 0; h < g->h; h++) {
@@ -179,7 +179,7 @@ static void check_second(const struct golden *g, const et_fit *st, int64_t i) {
     const et_results *r = results_of(st);
     const json_t *expected = json_array_get(member(g->out, "second"), (size_t)i);
     int64_t c = g->candidates;
-    double got[MOST_H * MOST_H] = {0};
+    double got[MAX_H * MAX_H] = {0};
     for (int64_t j = 0; r->pairs && j < c; j++) {
         for (int64_t k = j + 1; k < c; k++) {
             int32_t low = r->candidates[i * c + j], high = r->candidates[i * c + k];
@@ -259,7 +259,7 @@ static double enumerate_variance(const struct golden *g, const et_fit *st, rb_de
     for (int64_t i = 0; i < g->n; i++) {
         const int32_t *list = r->candidates + i * g->candidates;
         double left = 1;
-        bool listed[MOST_H] = {false};
+        bool listed[MAX_H] = {false};
         for (int64_t k = 0; k < g->candidates; k++) {
             listed[list[k]] = true;
         }

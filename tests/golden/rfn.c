@@ -17,12 +17,12 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MOST = 20 * 15 };
+enum { MAX = 20 * 15 };
 
 struct golden {
     json_t *root;
     int64_t n, m, l, iterations;
-    double v[MOST], w0[MOST], psi0[MOST];
+    double v[MAX], w0[MAX], psi0[MAX];
 };
 
 static double number(const json_t *root, const char *name) {
@@ -52,7 +52,7 @@ static void assert_near(double got, double expected, const char *what) {
 }
 
 static void assert_array(const json_t *root, const char *name, rb_dense got) {
-    double expected[MOST];
+    double expected[MAX];
     assert_int_equal(flatten(json_object_get(root, name), expected), got.rows * got.cols);
     for (int64_t i = 0; i < got.rows; i++) {
         for (int64_t j = 0; j < got.cols; j++) {
@@ -110,7 +110,7 @@ static void start(rb_context *ctx, const struct golden *g, const rb_fit_options 
 /* The last E-step: its codes (of the block, before scaling), mu_p = V B + bias, and Sigma. */
 static void assert_estep(const struct golden *g, const rfn_fit *st, rb_dense v) {
     const rfn_cpu *engine = st->engine;
-    double mu[MOST], mu_p[MOST];
+    double mu[MAX], mu_p[MAX];
     for (int64_t i = 0; i < g->n; i++) {
         for (int64_t j = 0; j < g->l; j++) {
             double sum = rb_get(RB_FLOAT64, st->posterior.bias, j);

@@ -87,11 +87,11 @@ static void interrupt_often(struct problem *p, const char *method, const void *o
     assert_ok(p->ctx, rb_fit(p->ctx, fixture_options(p->ctx, method, options, &fit, NULL),
                              p->source, start, &whole));
     fixture_checkpoint = &checkpoint;
-    int64_t most = fit.iterations * fit.restarts / step + 2;
+    int64_t max = fit.iterations * fit.restarts / step + 2;
     bool stopped = true;
     for (int64_t times = 0; stopped; times++) {
         struct stop stop = {0, step};
-        assert_true(times <= most);
+        assert_true(times <= max);
         rb_context_on_progress(p->ctx, stop_after, &stop);
         rb_model_free(parts);
         assert_ok(p->ctx, rb_fit(p->ctx, fixture_options(p->ctx, method, options, &fit, NULL),
@@ -108,7 +108,7 @@ static void interrupt_often(struct problem *p, const char *method, const void *o
     fixture_checkpoint = NULL;
 }
 
-/* What else an iteration relies on: noise with covariances, a prior mean that is steered. */
+/* What else an iteration relies on: noise with covariances, a prior mean that is adapted. */
 static void full_noise_and_steering_go_on(void **state) {
     struct problem *p = *state;
     rb_rfn_options rfn = fixture_rfn(UNITS, RB_RFN_NORMALIZE_RMS);
@@ -155,7 +155,7 @@ static void rfn_options_go_on(void **state) {
     rfn.psi_update = RB_RFN_PSI_NEW;
     rfn.prior_mean.value = -0.5;
     interrupt_often(p, "rfn", &rfn, fit, NULL, 3);
-    rfn = fixture_rfn(UNITS, RB_RFN_NORMALIZE_RMS); /* newton, then steered, then cyclic */
+    rfn = fixture_rfn(UNITS, RB_RFN_NORMALIZE_RMS); /* newton, then adapted, then cyclic */
     rfn.estep = RB_RFN_ESTEP_CYCLIC;
     rfn.newton_iterations = 4;
     rfn.steer_iterations = 10;

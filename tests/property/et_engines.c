@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-enum { MOST_N = 60, MOST_D = 12 };
+enum { MAX_N = 60, MAX_D = 12 };
 
 struct shape {
     int n, d, h, candidates, max_active;
@@ -18,7 +18,7 @@ static const struct shape shapes[] = {
 /* Superpositions of about two fields with noise; a tenth of the values is 0. */
 static void draw(const struct shape *c, bool max, bool signs, double *y) {
     rb_draws draws = {{17, RB_RANDOM_SIMULATE, (uint32_t)c->n}, 0};
-    double w[14 * MOST_D];
+    double w[14 * MAX_D];
     for (int i = 0; i < c->h * c->d; i++) {
         double value = 3 * rb_draw_normal(&draws);
         w[i] = signs ? value : fabs(value);
@@ -81,7 +81,7 @@ static void engines_agree(void **state) {
         for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) {
             for (int variant = 0; variant < 4; variant++) {
                 const struct shape *c = &shapes[s];
-                double y[MOST_N * MOST_D];
+                double y[MAX_N * MAX_D];
                 draw(c, m == 2, m == 0, y);
                 rb_et_options options;
                 rb_et_options_default(&options);
@@ -142,11 +142,11 @@ static void engines_agree_over_groups(void **state) {
 static void reference_refuses(void **state) {
     (void)state;
     rb_context *ctx = fixture_context();
-    double y[MOST_N * MOST_D];
+    double y[MAX_N * MAX_D];
     rb_matrix *matrix;
     rb_model *model;
     draw(&shapes[0], false, false, y);
-    for (int i = 0; i < MOST_N * MOST_D; i++) {
+    for (int i = 0; i < MAX_N * MAX_D; i++) {
         y[i] = fabs(y[i]);
     }
     rb_source *source = fixture_source(ctx, y, 40, 8, &matrix);

@@ -53,9 +53,9 @@ static rb_model *fit_until(rb_context *ctx, int m, bool trace, rb_source *source
     return model;
 }
 
-static double figure(const rb_model *model, int64_t iteration, const char *name) {
+static double metric(const rb_model *model, int64_t iteration, const char *name) {
     double value;
-    assert_int_equal(rb_model_figure(model, iteration, name, &value), RB_OK);
+    assert_int_equal(rb_model_metric(model, iteration, name, &value), RB_OK);
     return value;
 }
 
@@ -78,12 +78,12 @@ static void likelihoods_are_those_of_models(void **state) {
         draw(y, models[m].noise);
         rb_source *source = fixture_source(ctx, y, N, D, &matrix);
         rb_model *whole = fit_until(ctx, m, true, source, ITERATIONS);
-        assert_true(figure(whole, 0, "temperature") > 2);
+        assert_true(metric(whole, 0, "temperature") > 2);
         for (int k = 0; k < 6; k++) {
             rb_evaluation e;
             rb_model *part = fit_until(ctx, m, false, source, some[k]);
             assert_ok(ctx, fixture_evaluate(ctx, part, source, &e));
-            assert_close(figure(whole, some[k], "log_likelihood"), e.log_likelihood, 1e-12);
+            assert_close(metric(whole, some[k], "log_likelihood"), e.log_likelihood, 1e-12);
             const double *kept = rb_model_array(part, "log_likelihood", NULL, NULL);
             assert_close(*kept, e.log_likelihood, 1e-12);
             rb_model_free(part);
@@ -114,10 +114,10 @@ static void traces_change_no_bit(void **state) {
                                 sizeof *x * (size_t)(rows * columns));
         }
         for (int t = 0; t < ITERATIONS; t++) {
-            double seen = figure(plain, t, "log_likelihood");
-            bool cold = figure(plain, t, "temperature") == 1;
+            double seen = metric(plain, t, "log_likelihood");
+            bool cold = metric(plain, t, "temperature") == 1;
             assert_true(objective(plain, t) == objective(traced, t));
-            assert_true(cold ? seen == figure(traced, t, "log_likelihood") : isnan(seen));
+            assert_true(cold ? seen == metric(traced, t, "log_likelihood") : isnan(seen));
         }
         rb_model_free(traced);
         rb_model_free(plain);
@@ -158,16 +158,16 @@ static void free_energy_is_of_samples_in_use(void **state) {
         rb_source *source = fixture_source(ctx, y, N, D, &matrix);
         rb_model *whole = fit_until(ctx, m, false, source, ITERATIONS);
         rb_model *part = fit_until(ctx, m, false, source, ITERATIONS - 1);
-        assert_close(figure(whole, 3, "free_energy"), objective(whole, 3) - N * log_mass(), 1e-12);
+        assert_close(metric(whole, 3, "free_energy"), objective(whole, 3) - N * log_mass(), 1e-12);
         assert_ok(ctx, rb_et_map(ctx, part, source, note_evidence, evidence));
         qsort(evidence, N, sizeof *evidence, descending);
-        int used = (int)figure(whole, ITERATIONS - 1, "samples_used");
+        int used = (int)metric(whole, ITERATIONS - 1, "samples_used");
         assert_in_range(used, N / 2, N - 1);
         for (int i = 0; i < N; i++) {
             sum += i < used ? evidence[i] : 0;
             all += evidence[i];
         }
-        assert_close(figure(whole, ITERATIONS - 1, "free_energy"), sum - used * log_mass(), 1e-10);
+        assert_close(metric(whole, ITERATIONS - 1, "free_energy"), sum - used * log_mass(), 1e-10);
         assert_close(objective(whole, ITERATIONS - 1), all, 1e-10);
         rb_model_free(part);
         rb_model_free(whole);
@@ -177,9 +177,8 @@ static void free_energy_is_of_samples_in_use(void **state) {
     rb_context_free(ctx);
 }
 
-static void note_warning(rb_log_level level, const char *sentence, void *user) {
-    *(int *)user +=
-        level == RB_LOG_WARNING && strstr(sentence, "never reached the end temperature");
+static void note_warning(rb_log_level level, const char *message, void *user) {
+    *(int *)user += level == RB_LOG_WARNING && strstr(message, "never reached the end temperature");
 }
 
 /* A fit that is stopped before it is cold says so, and does not take the place of a restart that is

@@ -87,7 +87,7 @@ static double free_energy(rb_context *ctx, struct fitted *f) {
     return f->state->estep.free_energy +
            (double)f->state->sums.used *
                log(et_prior_mass(&f->state->plan.setup, &f->state->parameters,
-                                 f->state->plan.setup.most_active));
+                                 f->state->plan.setup.widest_active));
 }
 
 /* The derivative of the truncated free energy by differences; `value` stays what it was. */

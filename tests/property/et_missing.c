@@ -129,7 +129,7 @@ static void fields_solve_each_feature(void **state) {
     run_estep(ctx, &f);
     et_fit *st = f.state;
     rb_dense w = st->parameters.fields;
-    double kept[MOST_H], error = st->sums.squares;
+    double kept[MAX_H], error = st->sums.squares;
     for (int h = 0; h < c.h; h++) {
         kept[h] = rb_dense_get(w, h, D - 1);
     }
@@ -158,7 +158,7 @@ static void fields_solve_each_feature(void **state) {
     rb_context_free(ctx);
 }
 
-/* Without room for a Q of each feature, missing values take what the fields let expect: the sums
+/* Without memory for a Q of each feature, missing values take what the fields let expect: the sums
  * are those of states in which y_d is there, and <s_h Wbar_d(s)> where it is not. */
 static void expected_values_stand_in(void **state) {
     (void)state;
@@ -171,7 +171,7 @@ static void expected_values_stand_in(void **state) {
     rb_dense_free(&st->sums.pairs);
     st->shape.dims[ET_PAIRS] = 0;
     run_estep(ctx, &f);
-    double wanted[MOST_H * D] = {0};
+    double wanted[MAX_H * D] = {0};
     for (int i = 0; i < c.n; i++) {
         for (int h = 0; h < c.h; h++) {
             double mean = rb_dense_get(results_of(st)->mean, i, h);
@@ -213,7 +213,7 @@ static void exact_em_never_lowers_the_likelihood(void **state) {
             struct setting c = usual(kinds[k].model);
             struct fitted f;
             c.temperature = 1;
-            c.n = MOST_N;
+            c.n = MAX_N;
             c.h = c.candidates = c.max_active = 4;
             c.seed = (uint64_t)seed;
             begin_setting(ctx, &c, &f);

@@ -138,7 +138,7 @@ static void early_stops_wait_for_the_end_temperature(void **state) {
     struct data *data = make(ctx, 0);
     static const struct {
         const char *temperature;
-        int least;
+        int min;
     } cases[] = {{"13:1", 40}, {"0=13,0.5=1", 25}, {"0=1", 2}};
     for (int k = 0; k < 3; k++) {
         rb_model *model;
@@ -149,7 +149,7 @@ static void early_stops_wait_for_the_end_temperature(void **state) {
         assert_ok(ctx, rb_fit(ctx, fixture_options(ctx, "nmf-et", &options, &fit, NULL),
                               data->source, NULL, &model));
         assert_int_equal(rb_model_status(model), RB_STATUS_CONVERGED);
-        assert_int_equal(rb_model_iterations(model), cases[k].least);
+        assert_int_equal(rb_model_iterations(model), cases[k].min);
         rb_model_free(model);
     }
     discard(data);
@@ -264,15 +264,15 @@ static void negative_fields_are_clamped_or_reflected(void **state) {
     struct data *data = make(ctx, 0);
     static const struct {
         const char *method;
-        double least;
+        double min;
     } cases[] = {{"nmf-et", 0}, {"mca", 1e-4}};
     for (int k = 0; k < 2; k++) {
         rb_model *clamped =
             fit_as_printed(ctx, data, cases[k].method, RB_ET_SINGLETONS_YES, RB_ET_NEGATIVE_CLAMP);
         rb_model *reflected = fit_as_printed(ctx, data, cases[k].method, RB_ET_SINGLETONS_YES,
                                              RB_ET_NEGATIVE_REFLECT);
-        assert_true(fields_at(clamped, cases[k].least) >= D * CAUSES / 10);
-        assert_int_equal(fields_at(reflected, cases[k].least), 0);
+        assert_true(fields_at(clamped, cases[k].min) >= D * CAUSES / 10);
+        assert_int_equal(fields_at(reflected, cases[k].min), 0);
         rb_model_free(clamped);
         rb_model_free(reflected);
     }

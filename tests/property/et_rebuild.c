@@ -42,8 +42,8 @@ static void switched(void *user, int64_t n, const double *y, const double *wbar,
 static const rb_et_model noisy_or = {.name = "noisy-or",
                                      .title = "noisy-OR",
                                      .code_name = "X_noisy_or",
-                                     .least = 0.02,
-                                     .most = 0.98,
+                                     .min = 0.02,
+                                     .max = 0.98,
                                      .empty = 0.02,
                                      .end_temperature = 1,
                                      .superpose = either,
@@ -288,7 +288,7 @@ static void rows_are_mean_superpositions(void **state) {
 
 enum { MANY = 150, CAUSES = 14 };
 
-/* So many states that their memory has room for 128 samples at a time. */
+/* So many states that their memory is enough for 128 samples at a time. */
 static void begin_many(struct fitted *f, enum kind kind, double *y, int precision) {
     rb_et_options options;
     rb_et_options_default(&options);

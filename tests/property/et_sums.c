@@ -5,9 +5,9 @@
 
 /* What the sums should be, by walking all 2^H states. */
 struct sums {
-    double evidence, active, residual, mean[MOST_H], second[MOST_H * MOST_H];
-    double up[MOST_H * MOST_D], down[MOST_H * MOST_D];
-    double pairs[MOST_H * MOST_H * MOST_D]; /* second, of each feature where it is there */
+    double evidence, active, residual, mean[MAX_H], second[MAX_H * MAX_H];
+    double up[MAX_H * MAX_D], down[MAX_H * MAX_D];
+    double pairs[MAX_H * MAX_H * MAX_D]; /* second, of each feature where it is there */
 };
 
 static bool looked_at(const struct setting *c, const et_fit *st, int64_t i, int state) {
@@ -98,7 +98,7 @@ static void add_state(const struct setting *c, const et_fit *st, const double *y
 
 static double enumerate(const struct setting *c, const et_fit *st, int64_t i, const double *y,
                         struct sums *sums) {
-    double *log_p = calloc((size_t)1 << c->h, sizeof *log_p), wbar[MOST_D], high = -HUGE_VAL;
+    double *log_p = calloc((size_t)1 << c->h, sizeof *log_p), wbar[MAX_D], high = -HUGE_VAL;
     double total = 0;
     for (int s = 0; s < 1 << c->h; s++) {
         log_p[s] = looked_at(c, st, i, s) ? joint(c, st, y, s, wbar) : -HUGE_VAL;
@@ -184,7 +184,7 @@ static void full_samples_are_widened(void **state) {
             run_estep(ctx, &f);
             const et_results *r = results_of(f.state);
             for (int i = 0; i < c.n; i++) {
-                int64_t causes[ET_MOST_ACTIVE];
+                int64_t causes[ET_MAX_ACTIVE];
                 int64_t size = et_map_causes(engine_of(f.state), r, i, causes);
                 et_look look = et_look_at(engine_of(f.state), r, i);
                 assert_int_equal(look.tree->max_active, 1 + r->width[i]);
@@ -263,7 +263,7 @@ static void exact_selection_is_the_marginal(void **state) {
         begin_setting(ctx, &c, &f);
         run_estep(ctx, &f);
         for (int64_t i = 0; i < c.n; i++) {
-            double marginals[MOST_H];
+            double marginals[MAX_H];
             et_sample sample =
                 et_observe_block(engine_of(f.state), &engine_of(f.state)->scratch[0], &f.block, i);
             double evidence =
@@ -283,7 +283,7 @@ static void more_states_never_lower_quality(void **state) {
     (void)state;
     rb_context *ctx = fixture_context();
     for (int m = 0; m < MODELS; m++) {
-        double before[MOST_N];
+        double before[MAX_N];
         for (int step = 0; step < 8; step++) {
             /* gamma 1 to 4 with 4 candidates, then more candidates, then singletons too */
             static const int candidates[] = {4, 4, 4, 4, 5, 6, 7, 7};

@@ -49,7 +49,7 @@ static void energies_are_float64(void **state) {
         struct fitted f;
         begin_setting(ctx, &c, &f);
         rb_dense w = f.state->parameters.fields;
-        float narrow[MOST_N * MOST_D];
+        float narrow[MAX_N * MAX_D];
         for (int i = 0; i < c.n * c.d; i++) {
             narrow[i] = (float)(round(16 * f.y[i]) / 16 + 1000);
             f.y[i] = narrow[i];
@@ -59,7 +59,7 @@ static void energies_are_float64(void **state) {
             *value = round(16 * *value) / 16 + (i < c.d ? 1000 : 0);
         }
         run_estep(ctx, &f);
-        double wide[MOST_N];
+        double wide[MAX_N];
         memcpy(wide, results_of(f.state)->evidence, sizeof(double) * (size_t)c.n);
         f.block.dense = (rb_dense){narrow, c.n, c.d, c.d, RB_FLOAT32};
         et_setup setup = engine_of(f.state)->setup;
@@ -93,7 +93,7 @@ static void singular_moments_solve(void **state) {
     run_estep(ctx, &f);
     et_sums *m = &f.state->sums;
     rb_dense w = f.state->parameters.fields;
-    double kept[MOST_D];
+    double kept[MAX_D];
     memcpy(kept, rb_dense_row(w, 2), sizeof(double) * (size_t)c.d);
     for (int h = 0; h < c.h; h++) {
         rb_dense_set(m->second, 2, h, 0);
@@ -144,9 +144,9 @@ static void limits_are_clipped(void **state) {
     rb_context_free(ctx);
 }
 
-static void note_warning(rb_log_level level, const char *sentence, void *user) {
+static void note_warning(rb_log_level level, const char *message, void *user) {
     if (level == RB_LOG_WARNING) {
-        snprintf(user, 200, "%s", sentence);
+        snprintf(user, 200, "%s", message);
     }
 }
 
@@ -249,7 +249,7 @@ static void selection_is_in_order(void **state) {
     for (int selection = RB_ET_SELECT_JOINT; selection <= RB_ET_SELECT_BOUND; selection++) {
         struct setting c = usual(1);
         struct fitted f;
-        double got[MOST_H], b[MOST_H] = {0};
+        double got[MAX_H], b[MAX_H] = {0};
         begin_setting(ctx, &c, &f);
         rb_dense_zero(rb_dense_rows(f.state->parameters.fields, 2, 1));
         et_prepare(ctx, engine_of(f.state), &f.state->parameters, 1, 1);
@@ -266,13 +266,12 @@ static void selection_is_in_order(void **state) {
  * Scores are coarse, so that many are equal. */
 static void many_causes_are_selected_alike(void **state) {
     (void)state;
-    enum { MOST = 400, COUNT = 16 };
+    enum { MAX = 400, COUNT = 16 };
     rb_draws draws = {{8, RB_RANDOM_SIMULATE, 0}, 0};
     for (int trial = 0; trial < 300; trial++) {
-        double scores[MOST], best[COUNT];
-        int32_t list[COUNT], few[MOST + ET_LANES];
-        int64_t units = rb_draw_integer(&draws, 20, MOST),
-                count = rb_draw_integer(&draws, 1, COUNT);
+        double scores[MAX], best[COUNT];
+        int32_t list[COUNT], few[MAX + ET_LANES];
+        int64_t units = rb_draw_integer(&draws, 20, MAX), count = rb_draw_integer(&draws, 1, COUNT);
         for (int64_t h = 0; h < units; h++) {
             scores[h] =
                 trial % 3 == 0 && h % 32 > 9 ? -HUGE_VAL : floor(20 * rb_draw_normal(&draws));
@@ -389,7 +388,7 @@ static void cut_leaves_samples_out(void **state) {
         struct fitted f;
         begin_setting(ctx, &c, &f);
         run_estep(ctx, &f);
-        double evidence[MOST_N];
+        double evidence[MAX_N];
         memcpy(evidence, results_of(f.state)->evidence, sizeof(double) * (size_t)c.n);
         f.options.cut_factor = f.state->plan.options.cut_factor =
             0.5 / et_prior_mass(&f.state->plan.setup, &f.state->parameters, c.max_active);
@@ -397,17 +396,17 @@ static void cut_leaves_samples_out(void **state) {
         f.state->progress.iteration = 2;
         run_estep(ctx, &f);
         int n_used = 0;
-        double least = HUGE_VAL, most_unused = -HUGE_VAL, sum = 0;
+        double min = HUGE_VAL, max_unused = -HUGE_VAL, sum = 0;
         for (int i = 0; i < c.n; i++) {
             bool used = results_of(f.state)->used[i];
             n_used += used;
-            least = used ? fmin(least, evidence[i]) : least;
-            most_unused = used ? most_unused : fmax(most_unused, evidence[i]);
+            min = used ? fmin(min, evidence[i]) : min;
+            max_unused = used ? max_unused : fmax(max_unused, evidence[i]);
             sum += used ? evidence[i] : 0;
         }
         assert_int_equal(n_used, f.state->sums.used);
         assert_int_equal(n_used, c.n / 2);
-        assert_true(least > most_unused);
+        assert_true(min > max_unused);
         near(f.state->sums.evidence, sum, "evidence of the samples in use");
         end_setting(&f);
     }

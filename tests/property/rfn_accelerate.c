@@ -94,7 +94,7 @@ static void needs_fewer_iterations(void **state) {
     rb_context_free(ctx);
 }
 
-/* While the prior mean is steered objectives cannot be compared: acceleration begins after that. */
+/* While the prior mean is adapted objectives cannot be compared: acceleration begins after that. */
 static void waits_while_steered(void **state) {
     (void)state;
     rb_context *ctx = fixture_context();

@@ -1,4 +1,4 @@
-/* Equations of RFN by brute force: posterior, objectives, figures, both inverse forms. */
+/* Equations of RFN by brute force: posterior, objectives, metrics, both inverse forms. */
 #include "fixture.h"
 #include "rfn/posterior.h"
 
@@ -247,7 +247,7 @@ static double log_density(const rfn_parameters *p, const double *v) {
 }
 
 /* Every figure of rb_evaluate against its definition, sample by sample. */
-static void figures_by_definition(int64_t m, int64_t l, int normalize, enum covariance kind,
+static void metrics_by_definition(int64_t m, int64_t l, int normalize, enum covariance kind,
                                   int noise) {
     enum { N = 30 };
     rb_context *ctx = fixture_context();
@@ -374,14 +374,14 @@ static void figures_by_definition(int64_t m, int64_t l, int normalize, enum cova
     rb_context_free(ctx);
 }
 
-static void figures(void **state) {
+static void metrics(void **state) {
     (void)state;
     for (enum covariance kind = IDENTITY; kind <= FULL; kind++) {
         for (int noise = RB_RFN_PSI_DIAGONAL; noise <= RB_RFN_PSI_FULL; noise++) {
-            figures_by_definition(8, 3, RB_RFN_NORMALIZE_RMS, kind, noise);
-            figures_by_definition(8, 3, RB_RFN_NORMALIZE_SD, kind, noise);
-            figures_by_definition(8, 3, RB_RFN_NORMALIZE_NONE, kind, noise);
-            figures_by_definition(5, 9, RB_RFN_NORMALIZE_RMS, kind, noise);
+            metrics_by_definition(8, 3, RB_RFN_NORMALIZE_RMS, kind, noise);
+            metrics_by_definition(8, 3, RB_RFN_NORMALIZE_SD, kind, noise);
+            metrics_by_definition(8, 3, RB_RFN_NORMALIZE_NONE, kind, noise);
+            metrics_by_definition(5, 9, RB_RFN_NORMALIZE_RMS, kind, noise);
         }
     }
 }
@@ -389,7 +389,7 @@ static void figures(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(posterior_forms),
-        cmocka_unit_test(figures),
+        cmocka_unit_test(metrics),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* Fits with each E-step: the same bits for any number of threads, figures of every iteration, and
+/* Fits with each E-step: the same bits for any number of threads, metrics of every iteration, and
  * memory that runs out at any point. */
 #include "fixture.h"
 
@@ -53,15 +53,15 @@ static void same_bits_for_any_threads(void **state) {
     rb_context_free(ctx);
 }
 
-static double figure(const rb_model *model, int64_t t, const char *name) {
+static double metric(const rb_model *model, int64_t t, const char *name) {
     double value;
-    assert_int_equal(rb_model_figure(model, t, name, &value), RB_OK);
+    assert_int_equal(rb_model_metric(model, t, name, &value), RB_OK);
     return value;
 }
 
 /* The KKT residual of a traced fit is there in every iteration, the stage where there are any, and
  * the attribute counts the stages. */
-static void figures_of_iterations(void **state) {
+static void metrics_of_iterations(void **state) {
     (void)state;
     rb_context *ctx = fixture_context();
     rb_matrix *matrix;
@@ -70,16 +70,16 @@ static void figures_of_iterations(void **state) {
     rb_model *cascade = fit(ctx, source, RB_RFN_ESTEP_CASCADE, RB_FLOAT64);
     int counted = 0;
     for (int64_t t = 0; t < ITERATIONS; t++) {
-        int stage = (int)figure(cascade, t, "estep_stage");
-        assert_true(isnan(figure(cyclic, t, "estep_stage")));
-        assert_true(figure(cyclic, t, "kkt_residual") > 0);
-        assert_true(figure(cascade, t, "kkt_residual") > 0);
+        int stage = (int)metric(cascade, t, "estep_stage");
+        assert_true(isnan(metric(cyclic, t, "estep_stage")));
+        assert_true(metric(cyclic, t, "kkt_residual") > 0);
+        assert_true(metric(cascade, t, "kkt_residual") > 0);
         assert_non_null(rb_rfn_stage_name(stage));
         counted +=
             strstr(rb_model_attribute(cascade, "estep_wins"), rb_rfn_stage_name(stage)) != NULL;
     }
     assert_int_equal(counted, ITERATIONS);
-    assert_int_equal((int)figure(cascade, 0, "estep_stage"), RB_RFN_STAGE_NEWTON);
+    assert_int_equal((int)metric(cascade, 0, "estep_stage"), RB_RFN_STAGE_NEWTON);
     assert_null(rb_model_attribute(cyclic, "estep_wins"));
     assert_null(rb_rfn_stage_name(-1));
     assert_null(rb_rfn_stage_name(RB_RFN_STAGES));
@@ -120,7 +120,7 @@ static void memory_runs_out(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(same_bits_for_any_threads),
-        cmocka_unit_test(figures_of_iterations),
+        cmocka_unit_test(metrics_of_iterations),
         cmocka_unit_test(memory_runs_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -13,7 +13,7 @@ struct problem {
     rfn_search search; /* with the codes */
     rfn_cascade cascade;
     rfn_work work;
-    double room[4][L * N], sigma[L * L];
+    double capacity[4][L * N], sigma[L * L];
 };
 
 /* Every E-step that goes on from codes, as the stages it has. */
@@ -54,9 +54,9 @@ static void make(rb_context *ctx, struct problem *p, uint64_t seed, bool normali
                              .sigma = view(p->sigma, L, L),
                              .codes = view(p->codes, L, N),
                              .next = view(p->next, L, N),
-                             .gradient = view(p->room[0], L, N),
-                             .direction = view(p->room[1], L, N),
-                             .gradient_step = view(p->room[2], L, N)};
+                             .gradient = view(p->capacity[0], L, N),
+                             .direction = view(p->capacity[1], L, N),
+                             .gradient_step = view(p->capacity[2], L, N)};
     assert_ok(ctx, rfn_work_new(ctx, RB_FLOAT64, L, N, &p->work));
     assert_ok(ctx, rfn_reduced_new(ctx, L, N, &p->search.reduced));
     assert_ok(ctx, rb_largest_eigenvalue(ctx, p->quadratic.hessian, &p->search.e_max));
@@ -209,8 +209,8 @@ static void ends_agree(void **state) {
         for (int estep = 0; estep < ESTEPS; estep++) {
             struct problem p;
             make(ctx, &p, seed, false, 0.5);
-            int most = estep == REDUCED ? 25 : 20000;
-            for (int t = 0; t < most && step(ctx, &p, estep) > 0; t++) {
+            int max = estep == REDUCED ? 25 : 20000;
+            for (int t = 0; t < max && step(ctx, &p, estep) > 0; t++) {
             }
             for (int e = 0; estep != ANNEALED && e < L * N; e++) {
                 best[e] = estep == CYCLIC ? codes_of(&p)[e] : best[e];
@@ -269,16 +269,16 @@ static double small_objective(const double p[4], const double q[2 * FEW], const 
     return sum;
 }
 
-static double least_on_grid(const double p[4], const double q[2 * FEW]) {
-    double least = INFINITY, a[FEW], b[FEW];
+static double min_on_grid(const double p[4], const double q[2 * FEW]) {
+    double min = INFINITY, a[FEW], b[FEW];
     for (int e = 0; e < (ANGLES + 1) * (ANGLES + 1); e++) {
         point(e / (ANGLES + 1), e % (ANGLES + 1), a);
         for (int f = 0; f < (ANGLES + 1) * (ANGLES + 1); f++) {
             point(f / (ANGLES + 1), f % (ANGLES + 1), b);
-            least = fmin(least, small_objective(p, q, a, b));
+            min = fmin(min, small_objective(p, q, a, b));
         }
     }
-    return least;
+    return min;
 }
 
 /* On the normalised set, which is not convex: with a certificate above 0 nothing on a grid over the
@@ -305,11 +305,11 @@ static void certificate_means_the_best(void **state) {
         double reached = small_objective(p, q, codes, codes + FEW);
         rfn_optimality(ctx, &small, 4, view(codes, 2, FEW), &work, multipliers, &residual);
         rfn_work_free(&work);
-        double least = least_on_grid(p, q);
+        double min = min_on_grid(p, q);
         rfn_add_multipliers(small.hessian, multipliers, NULL, 1);
         assert_ok(ctx, rb_smallest_eigenvalue(ctx, small.hessian, &smallest));
         if (smallest > 0 && residual < 1e-8) {
-            assert_true(reached <= least + 1e-9);
+            assert_true(reached <= min + 1e-9);
             certified++;
         }
     }

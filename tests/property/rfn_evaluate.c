@@ -1,4 +1,4 @@
-/* The figures of a model do not depend on the precision of its products. */
+/* The metrics of a model do not depend on the precision of its products. */
 #include "fixture.h"
 
 enum { N = 100000, M = 6, UNITS = 3 };

@@ -2,7 +2,7 @@
  * eigenvalue, decay to diagonal noise, sparse data, warm starts. */
 #include "fixture.h"
 
-enum { N = 40, MOST_M = 12, MOST_L = 16 };
+enum { N = 40, MAX_M = 12, MAX_L = 16 };
 
 struct setting {
     rb_context *ctx;
@@ -49,7 +49,7 @@ static void objective_never_falls(void **state) {
     static const double etas[] = {0.1, 0.5, 1};
     for (int index = 0; index < 48; index++) {
         struct setting s;
-        begin(&s, MOST_M, index & 1 ? MOST_L : 5, 200);
+        begin(&s, MAX_M, index & 1 ? MAX_L : 5, 200);
         s.rfn.normalize = index & 2 ? RB_RFN_NORMALIZE_NONE : RB_RFN_NORMALIZE_RMS;
         s.rfn.estep = index & 4 ? RB_RFN_ESTEP_GRADIENT : RB_RFN_ESTEP_CYCLIC;
         s.rfn.psi_update = index & 8 ? RB_RFN_PSI_NEW : RB_RFN_PSI_OLD;
@@ -72,10 +72,10 @@ static void objective_never_falls(void **state) {
 
 /* Moments of a model's own codes, by definition. */
 struct moments {
-    double c[MOST_M * MOST_M], errors[MOST_M * MOST_M]; /* C, (1/n) sum of eps eps' */
-    double s[MOST_L * MOST_L], u[MOST_M * MOST_L];
-    double sigma[MOST_L * MOST_L], psi[MOST_M * MOST_M];
-    double wsw[MOST_M * MOST_M], pkp[MOST_M * MOST_M]; /* W S W', Psi (W W' + Psi)^-1 Psi */
+    double c[MAX_M * MAX_M], errors[MAX_M * MAX_M]; /* C, (1/n) sum of eps eps' */
+    double s[MAX_L * MAX_L], u[MAX_M * MAX_L];
+    double sigma[MAX_L * MAX_L], psi[MAX_M * MAX_M];
+    double wsw[MAX_M * MAX_M], pkp[MAX_M * MAX_M]; /* W S W', Psi (W W' + Psi)^-1 Psi */
 };
 
 static void invert(double *a, int64_t n) {
@@ -109,8 +109,7 @@ static void measure(struct setting *s, const rb_model *model, struct moments *x)
     int64_t m = s->m, l = s->rfn.units;
     const double *w = array(model, "loadings"), *full = array(model, "noise_covariance");
     double *mu = fixture_codes(s->ctx, model, s->source);
-    double v[MOST_M], eps[MOST_M], inverse[MOST_M * MOST_M], ws[MOST_M * MOST_L],
-        part[MOST_M * MOST_M];
+    double v[MAX_M], eps[MAX_M], inverse[MAX_M * MAX_M], ws[MAX_M * MAX_L], part[MAX_M * MAX_M];
     memset(x, 0, sizeof *x);
     for (int64_t e = 0; e < m * m; e++) {
         x->psi[e] = full ? full[e] : e / m == e % m ? array(model, "noise")[e / m] : 0;
@@ -172,7 +171,7 @@ static void assert_fixed_point(const struct setting *s, const rb_model *model,
                                const struct moments *x, double tolerance) {
     int64_t m = s->m, l = s->rfn.units;
     const double *w = array(model, "loadings");
-    double ws[MOST_M * MOST_L], spread = 0;
+    double ws[MAX_M * MAX_L], spread = 0;
     product(w, x->s, m, l, l, ws);
     for (int64_t e = 0; e < m * l; e++) {
         assert_close(ws[e], x->u[e], tolerance);
@@ -244,15 +243,15 @@ static void theorem_5(void **state) {
 static void eigenvalues_stay_above(void **state) {
     (void)state;
     struct setting s;
-    begin(&s, MOST_M, 4, 300);
+    begin(&s, MAX_M, 4, 300);
     s.rfn.psi_min = 0.2;
     s.rfn.eta = 1;
     rb_model *model = fit(&s, NULL);
     double smallest;
-    rb_dense psi = {(double *)array(model, "noise_covariance"), MOST_M, MOST_M, MOST_M, RB_FLOAT64};
+    rb_dense psi = {(double *)array(model, "noise_covariance"), MAX_M, MAX_M, MAX_M, RB_FLOAT64};
     assert_ok(s.ctx, rb_smallest_eigenvalue(s.ctx, psi, &smallest));
     assert_close(smallest, 0.2, 1e-9);
-    for (int64_t k = 0; k < MOST_M; k++) {
+    for (int64_t k = 0; k < MAX_M; k++) {
         assert_true(array(model, "noise")[k] == rb_dense_get(psi, k, k));
     }
     rb_model_free(model);
@@ -367,7 +366,7 @@ static void refused(void **state) {
 static void memory_may_end_anywhere(void **state) {
     (void)state;
     struct setting s;
-    begin(&s, MOST_M, MOST_L, 2);
+    begin(&s, MAX_M, MAX_L, 2);
     s.rfn.psi_min = 0.3;
     s.rfn.eta = 1;
     rb_error err = RB_ERROR_MEMORY;

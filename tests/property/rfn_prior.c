@@ -3,14 +3,14 @@
 
 #include <stdio.h>
 
-enum { N = 40, M = 12, MOST = 20 };
+enum { N = 40, M = 12, MAX = 20 };
 
 struct setting {
     rb_context *ctx;
     double *values;
     rb_matrix *matrix;
     rb_source *source;
-    double mean[MOST], covariance[MOST * MOST];
+    double mean[MAX], covariance[MAX * MAX];
     rb_matrix *mean_matrix, *covariance_matrix;
 };
 
@@ -61,7 +61,7 @@ static rb_model *fit(struct setting *s, const rb_rfn_options *options, int64_t i
  * of the definition too (tests/property/rfn_equations.c). */
 static void objective_never_falls(void **state) {
     (void)state;
-    static const int64_t units[] = {5, M, MOST};
+    static const int64_t units[] = {5, M, MAX};
     for (int index = 0; index < 12; index++) {
         struct setting s;
         int64_t l = units[index % 3];
@@ -176,8 +176,8 @@ static void no_priors(void **state) {
 static void memory_may_end_anywhere(void **state) {
     (void)state;
     struct setting s;
-    begin(&s, MOST);
-    rb_rfn_options options = options_of(&s, MOST, RB_RFN_NORMALIZE_RMS);
+    begin(&s, MAX);
+    rb_rfn_options options = options_of(&s, MAX, RB_RFN_NORMALIZE_RMS);
     rb_fit_options run = fixture_fit(1, RB_FLOAT64);
     rb_error err = RB_ERROR_MEMORY;
     for (int64_t n = 0; err; n++) {

@@ -17,12 +17,12 @@ static bool below(uint64_t key, int64_t row, int64_t position, double share) {
 }
 
 /* The least (or largest) centred value of a feature. */
-static double extreme(const reference *r, int64_t feature, bool least) {
-    double most = -INFINITY;
+static double extreme(const reference *r, int64_t feature, bool min) {
+    double max = -INFINITY;
     for (int64_t i = 0; i < r->n; i++) {
-        most = fmax(most, (least ? -1 : 1) * r->v[i * r->m + feature]);
+        max = fmax(max, (min ? -1 : 1) * r->v[i * r->m + feature]);
     }
-    return least ? -most : most;
+    return min ? -max : max;
 }
 
 static double corrupt(const reference *r, int64_t sample, int64_t feature) {

@@ -13,10 +13,10 @@ struct setting {
     char warning[512];
 };
 
-static void take_warning(rb_log_level level, const char *sentence, void *user) {
+static void take_warning(rb_log_level level, const char *message, void *user) {
     struct setting *s = user;
     if (level == RB_LOG_WARNING) {
-        snprintf(s->warning, sizeof s->warning, "%s", sentence);
+        snprintf(s->warning, sizeof s->warning, "%s", message);
     }
 }
 
@@ -76,7 +76,7 @@ static void meets_the_target(void **state) {
     }
 }
 
-/* In float64, the iterations after the prior mean was steered; the first two are with the codes of
+/* In float64, the iterations after the prior mean was adapted; the first two are with the codes of
  * its last turn. */
 static void objective_never_falls_afterwards(void **state) {
     (void)state;
@@ -90,7 +90,7 @@ static void objective_never_falls_afterwards(void **state) {
     rb_model *model = fit(&s, &e);
     double before = -INFINITY, now, o, seconds, xi[300];
     for (int64_t t = 0; t < 300; t++) {
-        assert_ok(s.ctx, rb_model_figure(model, t, "prior_mean", &xi[t]));
+        assert_ok(s.ctx, rb_model_metric(model, t, "prior_mean", &xi[t]));
         /* The history says where it changes. */
         assert_true((t > 100 && t <= 200) == (t > 0 && xi[t] != xi[t - 1]));
     }
@@ -212,7 +212,7 @@ static void begins_with_newton(void **state) {
     end(&s);
 }
 
-/* A settled objective does not end the fit before the prior mean has been steered. */
+/* A settled objective does not end the fit before the prior mean has been adapted. */
 static void does_not_stop_early(void **state) {
     (void)state;
     struct setting s;

@@ -1,5 +1,5 @@
 /* Several blocks of several tasks each: a fit is the same bits for any number of threads and
- * wherever the data lie, and so are the codes and figures of its model. */
+ * wherever the data lie, and so are the codes and metrics of its model. */
 #include "fixture.h"
 
 #include <hdf5.h>
@@ -87,7 +87,7 @@ static void write_sparse(const char *path) {
 /* What a fit and the use of its model give. */
 typedef struct result {
     double loadings[M * UNITS], noise[M], scale[UNITS], objective[ITERATIONS];
-    double figures[CODED];
+    double metrics[CODED];
     double codes; /* a sum that sees the order of their bits */
 } result;
 
@@ -110,10 +110,10 @@ static void describe(rb_context *ctx, const rb_model *model, rb_source *source, 
     }
     rb_evaluation e;
     assert_ok(ctx, fixture_evaluate(ctx, model, source, &e));
-    double figures[CODED] = {e.sparseness,        e.reconstruction_error, e.covariance_error,
+    double metrics[CODED] = {e.sparseness,        e.reconstruction_error, e.covariance_error,
                              e.objective,         e.log_likelihood,       e.estep_objective,
                              e.mean_squared_error};
-    memcpy(r->figures, figures, sizeof figures);
+    memcpy(r->metrics, metrics, sizeof metrics);
     assert_ok(ctx, rb_encode(ctx, model, source, add_codes, &r->codes));
 }
 

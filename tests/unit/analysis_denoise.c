@@ -113,13 +113,13 @@ static void rebuild(const rb_model *model, const float *picture, int64_t top, in
 /* One shape of a patch, with and without scaling: out.npy, out.png and the ratio. */
 static void compare(int64_t height, int64_t width, bool scaled) {
     float picture[CELLS];
-    double sums[CELLS] = {0}, counts[CELLS] = {0}, rebuilt[CELLS], least = 1e9, most = 0;
+    double sums[CELLS] = {0}, counts[CELLS] = {0}, rebuilt[CELLS], min = 1e9, max = 0;
     make_picture(picture);
     for (int i = 0; i < CELLS; i++) {
-        least = fmin(least, (double)picture[i]);
-        most = fmax(most, (double)picture[i]);
+        min = fmin(min, (double)picture[i]);
+        max = fmax(max, (double)picture[i]);
     }
-    double stretch = scaled ? 4 / (most - least) : 1, shift = scaled ? -1 - least * stretch : 0;
+    double stretch = scaled ? 4 / (max - min) : 1, shift = scaled ? -1 - min * stretch : 0;
     rb_model *model = fit(height, width, scaled ? "-1:3" : NULL);
     for (int64_t top = 0; top + height <= HEIGHT; top++) {
         for (int64_t left = 0; left + width <= WIDTH; left++) {

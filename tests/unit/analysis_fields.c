@@ -116,7 +116,7 @@ static void agrees_with_the_definition(void **state) {
 }
 
 /* The truth in another order, with two units to spare, is found whole, and says where. */
-static void permutations_are_undone(void **state) {
+static void permutations_are_inverted(void **state) {
     (void)state;
     static const int cause[UNITS] = {7, -1, 3, 0, 9, 1, 4, -1, 8, 2, 6, 5};
     double fields[PIXELS * UNITS];
@@ -228,7 +228,7 @@ static void no_memory(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(agrees_with_the_definition),
-        cmocka_unit_test(permutations_are_undone),
+        cmocka_unit_test(permutations_are_inverted),
         cmocka_unit_test(merged_causes_are_not_found),
         cmocka_unit_test(the_limit_scales),
         cmocka_unit_test(refusals),

@@ -21,11 +21,11 @@ static char path[] = "/tmp/rarebit-labels-XXXXXX";
 static char last_log[512];
 static int logs;
 
-static void note_log(rb_log_level level, const char *sentence, void *user) {
+static void note_log(rb_log_level level, const char *message, void *user) {
     (void)level;
     (void)user;
     logs++;
-    snprintf(last_log, sizeof last_log, "%s", sentence);
+    snprintf(last_log, sizeof last_log, "%s", message);
 }
 
 static void put_file(const char *text) {
@@ -165,7 +165,7 @@ static void what_is_wrong(void **state) {
     static const struct {
         const char *text;
         rb_error error;
-        const char *sentence;
+        const char *message;
     } cases[] = {
         {"name,class\na,A\n", RB_ERROR_FORMAT, "line 1 has one column, with a comma in it"},
         {"name\tclass\na\tA\nb\n", RB_ERROR_FORMAT, "line 3 has one column"},
@@ -183,7 +183,7 @@ static void what_is_wrong(void **state) {
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
         put_file(cases[c].text);
         assert_int_equal(rb_labels_read(ctx, path, source, &labels), cases[c].error);
-        assert_non_null(strstr(rb_context_error(ctx), cases[c].sentence));
+        assert_non_null(strstr(rb_context_error(ctx), cases[c].message));
         assert_non_null(strstr(rb_context_error(ctx), path));
         assert_null(labels.class_of);
     }

@@ -126,10 +126,10 @@ static double feature_bound(const example *e, double threshold) {
     return sqrt(sum / ((double)N * M * L)) / threshold;
 }
 
-static void note_log(rb_log_level level, const char *sentence, void *told) {
+static void note_log(rb_log_level level, const char *message, void *told) {
     (void)level;
-    if (strncmp(sentence, "rule ", 5) == 0) {
-        snprintf(told, 256, "%s", sentence);
+    if (strncmp(message, "rule ", 5) == 0) {
+        snprintf(told, 256, "%s", message);
     }
 }
 

@@ -193,7 +193,7 @@ static void plain_json_is_read(void **state) {
 static void what_is_wrong(void **state) {
     (void)state;
     static const struct {
-        const char *text, *sentence;
+        const char *text, *message;
     } cases[] = {
         {"", "is not JSON: line 1"},
         {"{\"modules\":[\n{\"samples\":[1,", "is not JSON: line 2"},
@@ -218,7 +218,7 @@ static void what_is_wrong(void **state) {
         put_file(cases[c].text);
         assert_int_equal(rb_modules_read(ctx, path, &modules), RB_ERROR_FORMAT);
         assert_null(modules);
-        assert_non_null(strstr(rb_context_error(ctx), cases[c].sentence));
+        assert_non_null(strstr(rb_context_error(ctx), cases[c].message));
         assert_non_null(strstr(rb_context_error(ctx), path));
     }
     assert_int_equal(rb_modules_read(ctx, "not-there", &modules), RB_ERROR_FILE);

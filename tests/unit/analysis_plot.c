@@ -215,10 +215,10 @@ static void test_modules_of_other_data_are_refused(void **state) {
 static char last_log[512];
 static int warnings;
 
-static void note_log(rb_log_level level, const char *sentence, void *user) {
+static void note_log(rb_log_level level, const char *message, void *user) {
     (void)user;
     warnings += level == RB_LOG_WARNING;
-    snprintf(last_log, sizeof last_log, "%s", sentence);
+    snprintf(last_log, sizeof last_log, "%s", message);
 }
 
 /* Gives a module `samples` from `first` on in steps of 2 and the features 0 .. features - 1. */

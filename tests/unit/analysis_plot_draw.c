@@ -111,12 +111,12 @@ static void test_ticks_are_round_inside_and_few(void **state) {
     const double ranges[][2] = {{0, 1},   {-3, 7},       {0.1, 0.13},   {-1e9, 2e9},
                                 {5, 5.1}, {-1e-5, 3e-5}, {123.4, 567.8}};
     for (size_t r = 0; r < sizeof ranges / sizeof *ranges; r++) {
-        for (int most = 2; most <= 12; most++) {
-            rb_ticks t = rb_ticks_choose(ranges[r][0], ranges[r][1], most, false);
+        for (int max = 2; max <= 12; max++) {
+            rb_ticks t = rb_ticks_choose(ranges[r][0], ranges[r][1], max, false);
             double mantissa = t.step / pow(10, floor(log10(t.step) + 1e-9));
             assert_true(fabs(mantissa - 1) < 1e-6 || fabs(mantissa - 2) < 1e-6 ||
                         fabs(mantissa - 5) < 1e-6);
-            assert_true(t.count <= most);
+            assert_true(t.count <= max);
             double slack = 1e-6 * t.step;
             for (int i = 0; i < t.count; i++) {
                 double value = rb_tick_value(&t, i), steps = value / t.step;
@@ -402,12 +402,12 @@ static void test_modules_show_values_and_classes(void **state) {
 
 /* ---- files ---- */
 
-static size_t read_bytes(const char *path, char *bytes, size_t room) {
+static size_t read_bytes(const char *path, char *bytes, size_t capacity) {
     FILE *file = fopen(path, "rb");
     assert_non_null(file);
-    size_t count = fread(bytes, 1, room, file);
+    size_t count = fread(bytes, 1, capacity, file);
     fclose(file);
-    assert_true(count > 100 && count < room);
+    assert_true(count > 100 && count < capacity);
     return count;
 }
 

@@ -1,4 +1,4 @@
-/* The public bars test: options, what may be left out, sentences. */
+/* The public bars test: options, what may be left out, messages. */
 #include "fixture.h"
 
 #include "data/data.h"

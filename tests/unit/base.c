@@ -1,4 +1,4 @@
-/* src/base: options, random numbers, threads, memory, sentences. */
+/* src/base: options, random numbers, threads, memory, messages. */
 #include "fixture.h"
 
 #include <float.h>
@@ -82,12 +82,12 @@ static void one_number_or_a_matrix(void **state) {
 }
 
 static void assert_refused(rb_context *ctx, const char *name, const char *value,
-                           const char *sentence) {
+                           const char *message) {
     struct options o, before;
     rb_rows_default(table, &o);
     before = o;
     assert_int_equal(rb_rows_set(ctx, table, &o, name, value), RB_ERROR_ARGUMENT);
-    assert_string_equal(rb_context_error(ctx), sentence);
+    assert_string_equal(rb_context_error(ctx), message);
     assert_memory_equal(&o, &before, sizeof o);
 }
 
@@ -290,7 +290,7 @@ static void tasks_are_left_out(void **state) {
     rb_context_free(ctx);
 }
 
-/* ---- memory and sentences ---- */
+/* ---- memory and messages ---- */
 
 static void memory(void **state) {
     (void)state;

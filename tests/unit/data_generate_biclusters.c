@@ -210,8 +210,8 @@ static void fabia_sizes(void **state) {
         rb_bicluster_plan plan = rb_plan_fabia(100, 1000);
         plan.seed = seed;
         assert_true(plan.noise_sd == 3);
-        assert_int_equal(plan.groups[0].most_samples, 24);
-        assert_int_equal(plan.groups[0].most_features, 209);
+        assert_int_equal(plan.groups[0].max_samples, 24);
+        assert_int_equal(plan.groups[0].max_features, 209);
         generate(ctx, &plan, &m, &planted);
         assert_int_equal(planted.count, 10);
         for (int64_t b = 0; b < 10; b++) {

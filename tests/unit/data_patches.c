@@ -12,7 +12,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { IMAGE = 1000000, ROW = 1000, CHANNEL = 100, MOST = 4 };
+enum { IMAGE = 1000000, ROW = 1000, CHANNEL = 100, MAX = 4 };
 
 static rb_context *ctx;
 
@@ -161,18 +161,17 @@ static void scaling(void **state) {
     plan.high = 10;
     rb_source *scaled = cut(&plan, make_images(shape, 1, 1));
     const float *x = rows_of(plain, 0, 4), *y = rows_of(scaled, 0, 4);
-    double least = INFINITY, most = -INFINITY, low = INFINITY, high = -INFINITY;
+    double min = INFINITY, max = -INFINITY, low = INFINITY, high = -INFINITY;
     for (int64_t e = 0; e < 24; e++) {
-        least = fmin(least, (double)x[e]);
-        most = fmax(most, (double)x[e]);
+        min = fmin(min, (double)x[e]);
+        max = fmax(max, (double)x[e]);
         low = fmin(low, (double)y[e]);
         high = fmax(high, (double)y[e]);
     }
-    assert_true(least > 0 ||
-                most < pixel(0, 29, 29, 0)); /* of all pixels it would be another range */
+    assert_true(min > 0 || max < pixel(0, 29, 29, 0)); /* of all pixels it would be another range */
     assert_true(low == (double)-0.3F && high == 10);
     for (int64_t e = 0; e < 24; e++) {
-        double expected = -0.3 + 10.3 * ((double)x[e] - least) / (most - least);
+        double expected = -0.3 + 10.3 * ((double)x[e] - min) / (max - min);
         assert_true(fabs((double)y[e] - expected) < 1e-6);
     }
     rb_source_free(plain);

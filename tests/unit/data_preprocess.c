@@ -205,11 +205,11 @@ struct heard {
     int count;
 };
 
-static void hear(rb_log_level level, const char *sentence, void *user) {
+static void hear(rb_log_level level, const char *message, void *user) {
     (void)level;
     struct heard *heard = user;
     heard->count++;
-    strncat(heard->text, sentence, sizeof heard->text - strlen(heard->text) - 1);
+    strncat(heard->text, message, sizeof heard->text - strlen(heard->text) - 1);
 }
 
 /* What fills a feature that has no value is 0, and the user is told. */
@@ -304,7 +304,7 @@ static void refuses_another_width(void **state) {
 }
 
 /* Undoing gives back the values. */
-static void undo(void **state) {
+static void inverse(void **state) {
     (void)state;
     rb_context *ctx = fixture_context();
     rb_matrix *matrix;
@@ -319,7 +319,7 @@ static void undo(void **state) {
     rb_block block;
     assert_ok(ctx, rb_feed_new(ctx, p, source, RB_FLOAT64, &feed));
     assert_ok(ctx, rb_feed_read(ctx, feed, 2, 3, &block));
-    rb_feed_undo(feed, block.dense);
+    rb_feed_inverse(feed, block.dense);
     for (int64_t i = 0; i < 3; i++) {
         for (int64_t k = 0; k < M; k++) {
             assert_close(rb_dense_get(block.dense, i, k), table[(i + 2) * M + k], 1e-13);
@@ -334,10 +334,10 @@ static void undo(void **state) {
 
 static char logged[1024];
 
-static void note_log(rb_log_level level, const char *sentence, void *user) {
+static void note_log(rb_log_level level, const char *message, void *user) {
     (void)user;
     if (level == RB_LOG_WARNING) {
-        strcat(strcat(logged, sentence), "|");
+        strcat(strcat(logged, message), "|");
     }
 }
 
@@ -408,7 +408,7 @@ static void values_that_do_not_fit(void **state) {
         double totals;
         bool log1p;
         double value;
-        const char *sentence;
+        const char *message;
     } cases[] = {{10, false, -0.5, "is below 0: totals cannot take it"},
                  {10, true, -2, "is below 0: totals cannot take it"},
                  {0, true, -1, "is at most -1: log1p cannot take it"},
@@ -430,11 +430,11 @@ static void values_that_do_not_fit(void **state) {
         values[3 * M + 2] = cases[c].value;
         assert_int_equal(rb_preprocess_fit(ctx, &o, source, &refused), RB_ERROR_DATA);
         assert_non_null(strstr(rb_context_error(ctx), "sample 3, feature 2"));
-        assert_non_null(strstr(rb_context_error(ctx), cases[c].sentence));
+        assert_non_null(strstr(rb_context_error(ctx), cases[c].message));
         assert_ok(ctx, rb_feed_new(ctx, p, source, RB_FLOAT64, &feed));
         assert_int_equal(rb_feed_read(ctx, feed, 0, N, &block), RB_ERROR_DATA);
         assert_non_null(strstr(rb_context_error(ctx), "sample 3, feature 2"));
-        assert_non_null(strstr(rb_context_error(ctx), cases[c].sentence));
+        assert_non_null(strstr(rb_context_error(ctx), cases[c].message));
         rb_feed_free(feed);
         rb_preprocess_free(p);
         rb_source_free(source);
@@ -473,20 +473,20 @@ static void holes_in_new_data(void **state) {
 }
 
 /* A source of float32 or float64 values with rows or columns together in memory. */
-static rb_source *ordered(rb_context *ctx, rb_type type, bool by_columns, void *room,
+static rb_source *ordered(rb_context *ctx, rb_type type, bool by_columns, void *capacity,
                           rb_matrix **matrix) {
     int64_t row = by_columns ? 1 : M, column = by_columns ? N : 1;
     for (int64_t e = 0; e < N * M; e++) {
         int64_t at = e / M * row + e % M * column;
         double value = table[e] / 7 + 1000;
         if (type == RB_FLOAT32) {
-            ((float *)room)[at] = (float)value;
+            ((float *)capacity)[at] = (float)value;
         } else {
-            ((double *)room)[at] = value;
+            ((double *)capacity)[at] = value;
         }
     }
     rb_source *source;
-    assert_ok(ctx, rb_matrix_dense(ctx, type, N, M, room, row, column, matrix));
+    assert_ok(ctx, rb_matrix_dense(ctx, type, N, M, capacity, row, column, matrix));
     assert_ok(ctx, rb_source_from_matrix(ctx, *matrix, &source));
     return source;
 }
@@ -510,10 +510,10 @@ static void order_in_memory(void **state) {
     rb_context *ctx = fixture_context();
     rb_preprocess_options o = {.scale = RB_SCALE_SD};
     for (int type = RB_FLOAT32; type <= RB_FLOAT64; type++) {
-        double a_room[N * M], b_room[N * M], x[N * M], y[N * M], wide[N * M];
+        double a_capacity[N * M], b_capacity[N * M], x[N * M], y[N * M], wide[N * M];
         rb_matrix *a_matrix, *b_matrix, *wide_matrix;
-        rb_source *a = ordered(ctx, type, false, a_room, &a_matrix);
-        rb_source *b = ordered(ctx, type, true, b_room, &b_matrix);
+        rb_source *a = ordered(ctx, type, false, a_capacity, &a_matrix);
+        rb_source *b = ordered(ctx, type, true, b_capacity, &b_matrix);
         rb_preprocess *p = fit(ctx, &o, a);
         read_all(ctx, p, a, type, x);
         read_all(ctx, p, b, type, y);
@@ -632,7 +632,7 @@ int main(void) {
         cmocka_unit_test(feature_without_a_value),
         cmocka_unit_test(matches_by_name),
         cmocka_unit_test(refuses_another_width),
-        cmocka_unit_test(undo),
+        cmocka_unit_test(inverse),
         cmocka_unit_test(repeated_names),
         cmocka_unit_test(nothing_to_explain),
         cmocka_unit_test(values_that_do_not_fit),

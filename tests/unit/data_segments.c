@@ -79,7 +79,7 @@ static void segments_are_pieces(void **state) {
     }
 }
 
-/* At 1000 values a second a piece has 10: pieces before the first and behind the last that is not
+/* At 1000 values per second a piece has 10: pieces before the first and behind the last that is not
  * 40 dB below the loudest go, those between stay, however silent. */
 static void silence_is_trimmed(void **state) {
     (void)state;

@@ -96,14 +96,14 @@ static void uniform(void **state) {
 enum { WIDE = 1 << 17, PIECE = 32, SAMPLES = 3 * PIECE + 5 };
 
 struct calls {
-    int64_t count, most;
+    int64_t count, max;
     bool fails;
 };
 
 static rb_error read_wide(void *user, int64_t first, int64_t count, void *rows) {
     struct calls *calls = user;
     calls->count++;
-    calls->most = count > calls->most ? count : calls->most;
+    calls->max = count > calls->max ? count : calls->max;
     for (int64_t i = 0; i < count; i++) {
         ((float *)rows)[i * WIDE] = (float)(first + i);
     }
@@ -123,7 +123,7 @@ static void by_pieces(void **state) {
     rb_source_shuffle(shuffled, stream_of(3));
     read_all(ctx, shuffled, 10, order);
     assert_int_equal(calls.count, 4);
-    assert_int_equal(calls.most, PIECE);
+    assert_int_equal(calls.max, PIECE);
     assert_each_once(order, SAMPLES);
     int64_t changes = 0, ascending = 0;
     for (int64_t i = 1; i < SAMPLES; i++) {

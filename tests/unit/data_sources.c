@@ -50,13 +50,13 @@ static void a_matrix_gives_its_arrays(void **state) {
     const int32_t *got_columns;
     const void *got = NULL;
     int64_t row_stride = 11, column_stride = 12;
-    double room[2 * 3 * 4] = {0};
-    assert_ok(ctx, rb_matrix_dense(ctx, RB_FLOAT64, 3, 4, room + 23, -4, -1, &dense));
+    double capacity[2 * 3 * 4] = {0};
+    assert_ok(ctx, rb_matrix_dense(ctx, RB_FLOAT64, 3, 4, capacity + 23, -4, -1, &dense));
     assert_int_equal(rb_matrix_values(sparse, &got, &row_stride, &column_stride),
                      RB_ERROR_ARGUMENT);
     assert_true(!got && row_stride == 11 && column_stride == 12);
     assert_ok(ctx, rb_matrix_values(dense, &got, &row_stride, &column_stride));
-    assert_true(got == room + 23 && row_stride == -4 && column_stride == -1);
+    assert_true(got == capacity + 23 && row_stride == -4 && column_stride == -1);
     assert_int_equal(rb_matrix_csr_values(dense, &got_starts, &got_columns, &got),
                      RB_ERROR_ARGUMENT);
     assert_ok(ctx, rb_matrix_csr_values(sparse, &got_starts, &got_columns, &got));

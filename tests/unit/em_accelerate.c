@@ -14,13 +14,13 @@ enum { TAKES_ALL, LOWERS, FAILS };
 
 /* What the test sees of the fit at hand. */
 struct toy {
-    double rooms[2][SIZE]; /* a step goes from one to the other */
-    double *x;             /* where the state is; the last one is positive */
-    double *positive;      /* that one */
-    double given[SIZE];    /* where the last good step led */
-    int moved;             /* one of the above */
-    bool unsteady;         /* never steady */
-    int64_t settled;       /* calls */
+    double capacities[2][SIZE]; /* a step goes from one to the other */
+    double *x;                  /* where the state is; the last one is positive */
+    double *positive;           /* that one */
+    double given[SIZE];         /* where the last good step led */
+    int moved;                  /* one of the above */
+    bool unsteady;              /* never steady */
+    int64_t settled;            /* calls */
     double objective;
 };
 
@@ -31,8 +31,8 @@ static int64_t block_samples(const rb_problem *problem, const void *options) {
     return problem->n_samples;
 }
 
-static void go_to(int room) {
-    toy.x = toy.rooms[room];
+static void go_to(int capacity) {
+    toy.x = toy.capacities[capacity];
     toy.positive = &toy.x[SIZE - 1];
 }
 
@@ -76,7 +76,7 @@ static rb_error mstep(rb_context *ctx, void *state) {
         return rb_context_fail(ctx, RB_ERROR_NUMERIC, "too far");
     }
     const double *from = toy.x;
-    go_to(toy.x == toy.rooms[0]);
+    go_to(toy.x == toy.capacities[0]);
     toy.objective = moved ? -1000 : 0;
     for (int k = 0; k < SIZE; k++) {
         toy.x[k] = from[k] + rates[k] * (target[k] - from[k]);
@@ -111,7 +111,7 @@ static void shape_of(const rb_problem *problem, const void *options, rb_shape *s
     shape->dims[DIM_FREE] = SIZE - 1;
 }
 
-static void settle(rb_context *ctx, void *state) {
+static void project(rb_context *ctx, void *state) {
     (void)ctx, (void)state;
     assert_true(toy.x[SIZE - 1] > 0);
     toy.settled++;
@@ -141,8 +141,8 @@ static rb_model *run(int accelerate, int64_t iterations, double tolerance) {
     method.resolve = NULL;
     method.last = NULL;
     method.may_stop = NULL;
-    method.figure_names = NULL;
-    method.figures = NULL;
+    method.metric_names = NULL;
+    method.metrics = NULL;
     method.centre = RB_CENTRE_NONE;
     method.block_samples = block_samples;
     method.start = start;
@@ -157,7 +157,7 @@ static rb_model *run(int accelerate, int64_t iterations, double tolerance) {
     method.shape = shape_of;
     method.engines = NULL;
     method.survey_end = NULL;
-    method.settle = settle;
+    method.project = project;
     method.steady = steady;
     method.store = store;
     assert_ok(ctx, rb_context_add_method(ctx, &method));

@@ -24,10 +24,10 @@ struct problem {
     char warning[1024];
 };
 
-static void on_log(rb_log_level level, const char *sentence, void *user) {
+static void on_log(rb_log_level level, const char *message, void *user) {
     struct problem *p = user;
     if (level == RB_LOG_WARNING) {
-        snprintf(p->warning, sizeof p->warning, "%s", sentence);
+        snprintf(p->warning, sizeof p->warning, "%s", message);
     }
 }
 
@@ -71,7 +71,7 @@ static rb_error try_fit(struct problem *p) {
     return err;
 }
 
-/* The fit fails with this code and a sentence that holds these words. */
+/* The fit fails with this code and a message that holds these words. */
 static void assert_fails(struct problem *p, rb_error code, const char *words) {
     assert_int_equal(try_fit(p), code);
     if (!strstr(rb_context_error(p->ctx), words)) {
@@ -447,7 +447,7 @@ static void write_all(const char *path, const char *bytes, size_t size) {
     fclose(file);
 }
 
-/* Cut short anywhere, or with any byte changed, it fails with a sentence, or gives the same end: a
+/* Cut short anywhere, or with any byte changed, it fails with a message, or gives the same end: a
  * byte that nobody reads may differ. */
 static void survives_damage(void **state) {
     struct problem *p = *state;

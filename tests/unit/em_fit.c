@@ -40,7 +40,7 @@ static rb_model *fit(struct problem *p, const rb_model *start) {
     return model;
 }
 
-/* The fit fails with this code and a sentence that holds these words. */
+/* The fit fails with this code and a message that holds these words. */
 static void assert_fails(struct problem *p, rb_error code, const char *words) {
     rb_model *model;
     assert_int_equal(rb_fit(p->ctx, fixture_options(p->ctx, "rfn", &p->rfn, &p->fit, NULL),
@@ -404,7 +404,7 @@ static void no_memory(void **state) {
     rb_model_free(model);
 }
 
-/* Reconstructing undoes centring, scaling, log1p and totals: with as many units as features and
+/* Reconstructing inverts centring, scaling, log1p and totals: with as many units as features and
  * little noise the samples come back. */
 static void reconstructs_on_the_scale_of_the_data(void **state) {
     struct problem *p = *state;

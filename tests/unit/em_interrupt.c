@@ -376,7 +376,7 @@ static void so_do_all_uses_of_a_model(void **state) {
 }
 
 /* Codes by multipliers take sweeps over a block: one that was left undone is not handed over. */
-static void codes_left_undone_are_not_given(void **state) {
+static void codes_left_inverted_are_not_given(void **state) {
     struct problem *p = *state;
     rb_evaluation evaluation;
     int taken = 0;
@@ -480,7 +480,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(an_earlier_restart_is_a_result, setup, teardown),
         cmocka_unit_test_setup_teardown(without_a_list_there_is_no_model, setup, teardown),
         cmocka_unit_test_setup_teardown(so_do_all_uses_of_a_model, setup, teardown),
-        cmocka_unit_test_setup_teardown(codes_left_undone_are_not_given, setup, teardown),
+        cmocka_unit_test_setup_teardown(codes_left_inverted_are_not_given, setup, teardown),
         cmocka_unit_test_setup_teardown(a_request_stays_until_it_is_cleared, setup, teardown),
         cmocka_unit_test_setup_teardown(preprocessing_stops, setup, teardown),
         cmocka_unit_test_setup_teardown(another_thread_may_ask, setup, teardown),

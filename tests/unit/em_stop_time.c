@@ -103,7 +103,7 @@ static rb_error call_fit(struct problem *p) {
     return err;
 }
 
-static void a_stop_takes_half_a_second_at_most(void **state) {
+static void a_stop_takes_half_a_second_at_max(void **state) {
     struct problem *p = *state;
     static const struct {
         call_fn call;
@@ -130,7 +130,7 @@ static void a_stop_takes_half_a_second_at_most(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_stop_takes_half_a_second_at_most, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_stop_takes_half_a_second_at_max, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

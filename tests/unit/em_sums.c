@@ -8,7 +8,7 @@ struct sums {
     rb_dense products; /* of the fit's type */
     double *weights;
     double weight, gain;
-    double least, most;
+    double min, max;
     int64_t count;
     bool seen[SIZE];
     double largest[SIZE];
@@ -25,8 +25,8 @@ static const rb_field fields[] = {
     {"nothing", 0, RB_FIELD_POINTER, RB_KEPT_FLOAT64, DIM_NONE, DIM_SIZE},
     {"weight", offsetof(struct sums, weight), RB_FIELD_INLINE, RB_KEPT_FLOAT64, .runs_on = true},
     {"gain", offsetof(struct sums, gain), RB_FIELD_INLINE, RB_KEPT_FLOAT64, .sum = RB_SUM_GAIN},
-    {"least", offsetof(struct sums, least), RB_FIELD_INLINE, RB_KEPT_FLOAT64, .sum = RB_SUM_MIN},
-    {"most", offsetof(struct sums, most), RB_FIELD_INLINE, RB_KEPT_FLOAT64, .sum = RB_SUM_MAX},
+    {"least", offsetof(struct sums, min), RB_FIELD_INLINE, RB_KEPT_FLOAT64, .sum = RB_SUM_MIN},
+    {"most", offsetof(struct sums, max), RB_FIELD_INLINE, RB_KEPT_FLOAT64, .sum = RB_SUM_MAX},
     {"count", offsetof(struct sums, count), RB_FIELD_INLINE, RB_KEPT_INTEGER},
     {"seen", offsetof(struct sums, seen), RB_FIELD_INLINE, RB_KEPT_FLAG, DIM_SIZE, RB_DIM_ONE,
      .sum = RB_SUM_OR},
@@ -76,8 +76,8 @@ static void add_group(struct fixture *f, int g) {
     }
     s->weights[0] += of_group(g, 0);
     s->weight += s->gain;
-    s->least = fmin(s->least, g);
-    s->most = fmax(s->most, g);
+    s->min = fmin(s->min, g);
+    s->max = fmax(s->max, g);
     s->count++;
     s->seen[g % SIZE] = true;
 }
@@ -114,7 +114,7 @@ static void test_groups_are_added_in_a_tree(void **state) {
             }
             assert_true(f.state.weights[0] == tree(RB_FLOAT64, 0, GROUPS, 0));
             assert_true(f.state.weight == GROUPS && f.state.gain == 1);
-            assert_true(f.state.least == 0 && f.state.most == GROUPS - 1);
+            assert_true(f.state.min == 0 && f.state.max == GROUPS - 1);
             assert_int_equal(f.state.count, GROUPS);
             assert_true(f.state.seen[0] && f.state.seen[1] && f.state.seen[2]);
         }
@@ -129,7 +129,7 @@ static void test_a_pass_begins_with_nothing(void **state) {
     add_groups(&f, 0, 1, false);
     assert_ok(f.ctx, rb_sums_begin(&f.sums, RB_PART_SUMS, 1, true, false));
     assert_true(rb_dense_get(f.state.products, 1, 1) == 0 && f.state.weights[0] == 0);
-    assert_true(f.state.least == INFINITY && f.state.most == -INFINITY);
+    assert_true(f.state.min == INFINITY && f.state.max == -INFINITY);
     assert_true(f.state.count == 0 && !f.state.seen[0]);
     assert_true(f.state.largest[2] == -INFINITY && f.state.place[2] == -1);
     tear_down(&f);

@@ -46,7 +46,7 @@ static void values_of_every_kind(void **state) {
 
 static void what_is_refused(void **state) {
     static const struct {
-        const char *file, *column, *sentence;
+        const char *file, *column, *message;
         rb_error error;
     } cases[] = {
         {"obs.h5ad", "score", "numbers with fractions", RB_ERROR_FORMAT},
@@ -65,7 +65,7 @@ static void what_is_refused(void **state) {
         rb_names *names, *texts;
         assert_int_equal(read_from(*state, cases[c].file, cases[c].column, &names, &texts),
                          cases[c].error);
-        assert_non_null(strstr(rb_context_error(*state), cases[c].sentence));
+        assert_non_null(strstr(rb_context_error(*state), cases[c].message));
         assert_non_null(strstr(rb_context_error(*state), cases[c].file));
         assert_null(names);
         assert_null(texts);

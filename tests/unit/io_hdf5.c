@@ -1,5 +1,5 @@
 /* Reading HDF5: every layout gives the matrix and names that h5py wrote; whole and streamed agree;
- * damaged files give a sentence. */
+ * damaged files give a message. */
 #include "../options.h"
 #include "io_hdf5_test.h"
 
@@ -376,10 +376,10 @@ static const char *const whole_files[] = {"types.h5",   "csr.h5ad",   "old.h5ad"
  * holds. */
 /* A file of one data set of zeros that are not stored, in chunks of that size. */
 static void put_zeros(const char *path, hsize_t size, hsize_t chunk) {
-    hsize_t shape[2] = {size, size}, most[2] = {H5S_UNLIMITED, H5S_UNLIMITED};
+    hsize_t shape[2] = {size, size}, max[2] = {H5S_UNLIMITED, H5S_UNLIMITED};
     hsize_t chunks[2] = {chunk, chunk};
     hid_t file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
-    hid_t space = H5Screate_simple(2, shape, most), list = H5Pcreate(H5P_DATASET_CREATE);
+    hid_t space = H5Screate_simple(2, shape, max), list = H5Pcreate(H5P_DATASET_CREATE);
     H5Pset_chunk(list, 2, chunks);
     hid_t data = H5Dcreate2(file, "X", H5T_NATIVE_INT8, space, H5P_DEFAULT, list, H5P_DEFAULT);
     assert_true(data >= 0);

@@ -152,7 +152,7 @@ static void put_random(const char *path) {
     const hid_t types[] = {H5T_STD_I8LE,  H5T_STD_U16BE,  H5T_STD_I32LE,  H5T_STD_I64BE,
                            H5T_STD_U64LE, H5T_IEEE_F32LE, H5T_IEEE_F64BE, H5T_IEEE_F64LE};
     hsize_t shape[2] = {(hsize_t)draw(40) + 1, (hsize_t)draw(30) + 1}, part[2], first[2];
-    hsize_t most[2] = {H5S_UNLIMITED, shape[1]}, chunk[2];
+    hsize_t max[2] = {H5S_UNLIMITED, shape[1]}, chunk[2];
     double values[40 * 30], fill = draw(100);
     for (int d = 0; d < 2; d++) {
         chunk[d] = (hsize_t)draw((int)shape[d]) + 1;
@@ -166,7 +166,7 @@ static void put_random(const char *path) {
     assert_true(draw(2) || H5Pset_libver_bounds(access, H5F_LIBVER_LATEST, H5F_LIBVER_LATEST) >= 0);
     hid_t file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, access);
     hid_t list = chunks_of(draw(ALL), chunk);
-    hid_t space = H5Screate_simple(2, shape, draw(2) ? most : NULL);
+    hid_t space = H5Screate_simple(2, shape, draw(2) ? max : NULL);
     assert_true(draw(2) || H5Pset_fill_value(list, H5T_NATIVE_DOUBLE, &fill) >= 0);
     assert_true(draw(2) || H5Pset_fill_time(list, H5D_FILL_TIME_ALLOC) >= 0);
     assert_true(draw(2) || H5Pset_chunk_opts(list, H5D_CHUNK_DONT_FILTER_PARTIAL_CHUNKS) >= 0);

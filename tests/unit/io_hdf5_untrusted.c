@@ -124,7 +124,7 @@ static void what_was_never_written_is_zero(void **state) {
     unlink(path);
 }
 
-/* HDF5's reason stays in the sentence, whatever is closed behind a failure. */
+/* HDF5's reason stays in the message, whatever is closed behind a failure. */
 static void the_reason_of_hdf5_is_told(void **state) {
     (void)state;
     const char *path = temporary("reason.h5");

@@ -1,4 +1,4 @@
-/* IDX: values of every type by hand, shapes, gzip, and a sentence for everything that is wrong. */
+/* IDX: values of every type by hand, shapes, gzip, and a message for everything that is wrong. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -53,7 +53,7 @@ static rb_matrix *read_well(void) {
     return m;
 }
 
-/* Reading fails with a sentence that holds `part`, and names the file. */
+/* Reading fails with a message that holds `part`, and names the file. */
 static void assert_refused(const void *bytes, size_t count, rb_error error, const char *part) {
     rb_matrix *m = (rb_matrix *)&ctx;
     write_plain(bytes, count);

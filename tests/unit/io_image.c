@@ -1,4 +1,4 @@
-/* PGM, PPM and PNG: pixels by hand, tiles, and a sentence for everything that is wrong. */
+/* PGM, PPM and PNG: pixels by hand, tiles, and a message for everything that is wrong. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -85,7 +85,7 @@ static void check_bytes(const void *bytes, size_t count, int64_t features, const
     check_read(NULL, 1, features, want);
 }
 
-/* Reading fails with a sentence that holds `part` and names the file, unless it is about an
+/* Reading fails with a message that holds `part` and names the file, unless it is about an
  * option. */
 static void assert_refused(const char *patches, rb_error error, const char *part) {
     rb_read_options options = {.patches = patches};

@@ -4,8 +4,8 @@
 static const float values[12] = {0, 1, 2.4F, 2.6F, 255, 255.4F, -3, 300, 70000, 12, 65534.6F, 128};
 
 /* Written and read again: each value is the level that is nearest in 0 .. most. */
-static void check(const char *path, int64_t height, int64_t width, int64_t channels, int64_t most) {
-    rb_image image = {height, width, channels, (float *)values, most}, again;
+static void check(const char *path, int64_t height, int64_t width, int64_t channels, int64_t max) {
+    rb_image image = {height, width, channels, (float *)values, max}, again;
     rb_error err = rb_picture_write(ctx, path, &image);
     if (!err) {
         err = rb_picture_read(ctx, path, &again);
@@ -16,10 +16,10 @@ static void check(const char *path, int64_t height, int64_t width, int64_t chann
     assert_int_equal(again.height, height);
     assert_int_equal(again.width, width);
     assert_int_equal(again.channels, channels);
-    assert_int_equal(again.most, most);
+    assert_int_equal(again.max, max);
     for (int64_t i = 0; i < height * width * channels; i++) {
-        float level = fminf(fmaxf(roundf(values[i]), 0), (float)most);
-        assert_true(again.values[i] == (most ? level : values[i]));
+        float level = fminf(fmaxf(roundf(values[i]), 0), (float)max);
+        assert_true(again.values[i] == (max ? level : values[i]));
     }
     rb_free(again.values);
 }
@@ -54,7 +54,7 @@ static void refusals(void **state) {
     (void)state;
     static const struct {
         const char *path;
-        int64_t channels, most;
+        int64_t channels, max;
         rb_error code;
         const char *words;
     } cases[] = {
@@ -68,7 +68,7 @@ static void refusals(void **state) {
         {"nowhere/a.pgm", 1, 255, RB_ERROR_FILE, "folder nowhere"},
     };
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
-        rb_image image = {2, 2, cases[c].channels, (float *)values, cases[c].most};
+        rb_image image = {2, 2, cases[c].channels, (float *)values, cases[c].max};
         rb_error err = rb_picture_write(ctx, cases[c].path, &image);
         if (err != cases[c].code || !strstr(rb_context_error(ctx), cases[c].words)) {
             fail_msg("%s without '%s': %s", rb_error_name(err), cases[c].words,

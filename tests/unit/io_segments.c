@@ -1,4 +1,4 @@
-/* Segments of files: formats, options, and a sentence for everything that is wrong. */
+/* Segments of files: formats, options, and a message for everything that is wrong. */
 #include "../options.h"
 #include "io_test.h"
 

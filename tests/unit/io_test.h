@@ -113,22 +113,22 @@ static inline void assert_values(const rb_matrix *m, int64_t samples, int64_t fe
     }
 }
 
-/* Reading fails with this code, and the sentence holds all words of a list "a|b|c". */
+/* Reading fails with this code, and the message holds all words of a list "a|b|c". */
 static inline void refuse_with(const char *path, const rb_read_options *options, rb_error code,
                                const char *words) {
     rb_matrix *m = (rb_matrix *)&m; /* must become NULL */
     rb_error err = rb_read(ctx, path, fixture_of(rb_read_group(), options), &m);
-    const char *sentence = rb_context_error(ctx);
+    const char *message = rb_context_error(ctx);
     assert_null(m);
     if (err != code) {
-        fail_msg("error %s, not %s: %s", rb_error_name(err), rb_error_name(code), sentence);
+        fail_msg("error %s, not %s: %s", rb_error_name(err), rb_error_name(code), message);
     }
     for (const char *word = words; *word;) {
         char part[128];
         size_t span = strcspn(word, "|");
         snprintf(part, sizeof part, "%.*s", (int)span, word);
-        if (!strstr(sentence, part)) {
-            fail_msg("the sentence lacks '%s': %s", part, sentence);
+        if (!strstr(message, part)) {
+            fail_msg("the sentence lacks '%s': %s", part, message);
         }
         word += span + (word[span] == '|');
     }

@@ -157,7 +157,7 @@ static void wrong_use_is_refused(void **state) {
     rb_matrix_free(m);
 }
 
-/* A disk that is full after n bytes, for every n: a sentence, and no file. */
+/* A disk that is full after n bytes, for every n: a message, and no file. */
 static void every_failed_write_is_reported(void **state) {
     (void)state;
     static const char *const paths[] = {"a.npy", "a.csv", "a.tsv.gz"};

@@ -108,15 +108,15 @@ static void check_rectify(rb_context *ctx, rb_type type, int64_t n) {
         double *sum = rb_dense_row(sums, 0), *largest = rb_dense_row(sums, 1);
         rb_rectify(ctx, x, with ? bias.data : NULL, sum, largest);
         for (int64_t j = 0; j < n; j++) {
-            double total = 0, most = -INFINITY;
+            double total = 0, max = -INFINITY;
             for (int64_t i = 0; i < rows; i++) {
                 double value = rb_dense_get(old, i, j) + (with ? at(bias, j) : 0);
                 assert_near(rb_dense_get(x, i, j), value > 0 ? value : 0, test_tolerance(type, 1));
                 total += rb_dense_get(x, i, j);
-                most = value > most ? value : most;
+                max = value > max ? value : max;
             }
             assert_near(sum[j], total, 1e-12);
-            assert_near(largest[j], most, test_tolerance(type, 1));
+            assert_near(largest[j], max, test_tolerance(type, 1));
         }
         rb_dense *all[] = {&x, &old, &bias, &sums};
         for (int i = 0; i < 4; i++) {

@@ -21,11 +21,11 @@ const char *__lsan_default_suppressions(void) {
     return "leak:libhdf5";
 }
 
-static const char *const figure_names[] = {"kkt_residual", "other", NULL};
+static const char *const metric_names[] = {"kkt_residual", "other", NULL};
 static const rb_method method = {.name = "test",
                                  .title = "a method for tests",
                                  .code_name = "X_test",
-                                 .figure_names = figure_names};
+                                 .metric_names = metric_names};
 
 /* ---- an example ---- */
 
@@ -137,8 +137,8 @@ static void assert_model(const rb_model *a, const rb_model *b) {
         assert_true(same(a->history[t].objective, b->history[t].objective));
         assert_int_equal(isnan(a->history[t].estep_objective),
                          isnan(b->history[t].estep_objective));
-        assert_true(same(a->history[t].figures[0], b->history[t].figures[0]));
-        assert_true(isnan(a->history[t].figures[1]) && isnan(b->history[t].figures[1]));
+        assert_true(same(a->history[t].metrics[0], b->history[t].metrics[0]));
+        assert_true(isnan(a->history[t].metrics[1]) && isnan(b->history[t].metrics[1]));
     }
     assert_preprocess(a->preprocess, b->preprocess);
 }
@@ -201,10 +201,10 @@ static void test_attributes_and_history(void **state) {
     assert_int_equal(rb_model_history(model, 39, &objective, &estep, &seconds), RB_OK);
     assert_true(objective == -1.0 / 40 && isnan(estep) && seconds == 0.25);
     assert_int_equal(rb_model_history(model, 40, NULL, NULL, NULL), RB_ERROR_ARGUMENT);
-    assert_int_equal(rb_model_figure(model, 39, "kkt_residual", &estep), RB_OK);
+    assert_int_equal(rb_model_metric(model, 39, "kkt_residual", &estep), RB_OK);
     assert_true(estep == 1e-3 / 40);
-    assert_int_equal(rb_model_figure(model, 39, "nothing", &estep), RB_ERROR_ARGUMENT);
-    assert_int_equal(rb_model_figure(model, 40, "kkt_residual", &estep), RB_ERROR_ARGUMENT);
+    assert_int_equal(rb_model_metric(model, 39, "nothing", &estep), RB_ERROR_ARGUMENT);
+    assert_int_equal(rb_model_metric(model, 40, "kkt_residual", &estep), RB_ERROR_ARGUMENT);
     rb_model_free(model);
 }
 
@@ -326,7 +326,7 @@ static void test_save_fails(void **state) {
     assert_hdf5_closed();
 }
 
-/* The disk may be full after any number of bytes: a sentence, no file left behind, and HDF5 in
+/* The disk may be full after any number of bytes: a message, no file left behind, and HDF5 in
  * order. */
 static void test_full_disk(void **state) {
     rb_context *ctx = *state;

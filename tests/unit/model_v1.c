@@ -112,8 +112,8 @@ static void test_too_many_names(void **state) {
         assert_true(H5Fclose(file) >= 0);
         rb_model *model;
         assert_int_equal(rb_model_load(*state, path, &model), RB_ERROR_FORMAT);
-        const char *sentence = rb_context_error(*state);
-        assert_true(strstr(sentence, "at most") && strstr(sentence, groups[g]));
+        const char *message = rb_context_error(*state);
+        assert_true(strstr(message, "at most") && strstr(message, groups[g]));
         unlink(path);
     }
 }

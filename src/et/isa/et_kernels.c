@@ -55,9 +55,9 @@ static inline double exponential_within(double x, bool coarse) {
 
 /* exp(x) for x <= 0; 0 below -708. */
 static inline double exponential(double x) {
-    const double least = -708;
-    double e = exponential_within(x > least ? x : least, false);
-    return x > least ? e : 0;
+    const double min = -708;
+    double e = exponential_within(x > min ? x : min, false);
+    return x > min ? e : 0;
 }
 
 /* Energies of -infinity count as very low ones, so that they times 0 is 0. */
@@ -405,10 +405,10 @@ static void add(int64_t n, const float *x, double *sums) {
 }
 
 static int64_t above(int64_t n, const double *x, double *best) {
-    double high[L], most = *best;
+    double high[L], max = *best;
     int64_t i = 0;
     for (int l = 0; l < L; l++) {
-        high[l] = most;
+        high[l] = max;
     }
     for (; i + L <= n; i += L) {
         for (int l = 0; l < L; l++) {
@@ -416,14 +416,14 @@ static int64_t above(int64_t n, const double *x, double *best) {
         }
     }
     for (; i < n; i++) {
-        most = x[i] > most ? x[i] : most;
+        max = x[i] > max ? x[i] : max;
     }
     for (int l = 0; l < L; l++) {
-        most = high[l] > most ? high[l] : most;
+        max = high[l] > max ? high[l] : max;
     }
-    for (i = 0; most > *best && i < n; i++) {
-        if (x[i] == most) {
-            *best = most;
+    for (i = 0; max > *best && i < n; i++) {
+        if (x[i] == max) {
+            *best = max;
             return i;
         }
     }
@@ -433,24 +433,24 @@ static int64_t above(int64_t n, const double *x, double *best) {
 /* ---- the largest of many ---- */
 
 /* The largest of each S-th value; -1e308 where there is none above it. */
-static inline void strides(int64_t n, int s, const double *x, double *most) {
+static inline void strides(int64_t n, int s, const double *x, double *max) {
     int64_t i = 0;
     for (int l = 0; l < s; l++) {
-        most[l] = -1e308;
+        max[l] = -1e308;
     }
     for (; i + s <= n; i += s) {
         for (int l = 0; l < s; l++) {
-            most[l] = x[i + l] > most[l] ? x[i + l] : most[l];
+            max[l] = x[i + l] > max[l] ? x[i + l] : max[l];
         }
     }
     for (int l = 0; i + l < n; l++) {
-        most[l] = x[i + l] > most[l] ? x[i + l] : most[l];
+        max[l] = x[i + l] > max[l] ? x[i + l] : max[l];
     }
 }
 
 /* The count-th largest of s values: the least of those that fewer than `count` are above. */
 static inline double ranked(int s, const double *x, int64_t count) {
-    double least = 1e308;
+    double min = 1e308;
     for (int b = 0; b < s; b += L) {
         int64_t above_it[L] = {0};
         for (int j = 0; j < s; j++) {
@@ -459,19 +459,19 @@ static inline double ranked(int s, const double *x, int64_t count) {
             }
         }
         for (int l = 0; l < L; l++) {
-            least = above_it[l] < count && x[b + l] < least ? x[b + l] : least;
+            min = above_it[l] < count && x[b + l] < min ? x[b + l] : min;
         }
     }
-    return least;
+    return min;
 }
 
 /* Collects the indices of values of at least `least`, ascending. */
-static int64_t collect(int64_t n, const double *x, double least, int32_t *out) {
+static int64_t collect(int64_t n, const double *x, double min, int32_t *out) {
     int64_t count = 0, i = 0;
 #ifdef __AVX512VL__
     __m256i index = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
     for (; i + L <= n; i += L) {
-        __mmask8 reach = _mm512_cmp_pd_mask(_mm512_loadu_pd(x + i), _mm512_set1_pd(least), 29);
+        __mmask8 reach = _mm512_cmp_pd_mask(_mm512_loadu_pd(x + i), _mm512_set1_pd(min), 29);
         _mm256_storeu_si256((__m256i *)(out + count), _mm256_maskz_compress_epi32(reach, index));
         index = _mm256_add_epi32(index, _mm256_set1_epi32(L));
         count += __builtin_popcount(reach);
@@ -480,31 +480,31 @@ static int64_t collect(int64_t n, const double *x, double least, int32_t *out) {
     for (; i + L <= n; i += L) {
         int any = 0;
         for (int l = 0; l < L; l++) {
-            any |= x[i + l] >= least;
+            any |= x[i + l] >= min;
         }
         for (int l = 0; any && l < L; l++) {
             out[count] = (int32_t)(i + l);
-            count += x[i + l] >= least;
+            count += x[i + l] >= min;
         }
     }
     for (; i < n; i++) {
         out[count] = (int32_t)i;
-        count += x[i] >= least;
+        count += x[i] >= min;
     }
     return count;
 }
 
 static int64_t shortlist(int64_t n, const double *x, int64_t count, int32_t *out) {
     enum { FEWER = ET_STRIDES / 2 };
-    double most[ET_STRIDES], least;
+    double max[ET_STRIDES], min;
     if (count <= FEWER / 2) {
-        strides(n, FEWER, x, most);
-        least = ranked(FEWER, most, count);
+        strides(n, FEWER, x, max);
+        min = ranked(FEWER, max, count);
     } else {
-        strides(n, ET_STRIDES, x, most);
-        least = ranked(ET_STRIDES, most, count);
+        strides(n, ET_STRIDES, x, max);
+        min = ranked(ET_STRIDES, max, count);
     }
-    return least > -1e308 ? collect(n, x, least, out) : -1;
+    return min > -1e308 ? collect(n, x, min, out) : -1;
 }
 
 static void largest_of(int64_t n, const int32_t *list, const double *x, int64_t count,

@@ -53,7 +53,7 @@ static void aim(const struct sweep *s, int64_t unit, int64_t slice) {
 }
 
 /* The target becomes the codes; what changed goes into the residuals of the units that follow. */
-static void settle(const struct sweep *s, int64_t unit, double factor, int64_t slice) {
+static void project(const struct sweep *s, int64_t unit, double factor, int64_t slice) {
     int64_t j = s->first + unit, samples = samples_of(s, slice);
     rb_type type = s->codes.type;
     void *target = part(s, s->work->target, slice);
@@ -72,7 +72,7 @@ static void all_units(void *arg, int64_t slice, int worker) {
     const struct sweep *s = arg;
     for (int64_t unit = 0; unit < s->count; unit++) {
         aim(s, unit, slice);
-        settle(s, unit, 1, slice);
+        project(s, unit, 1, slice);
     }
 }
 
@@ -81,7 +81,7 @@ static void next_unit(void *arg, int64_t slice, int worker) {
     (void)worker;
     const struct sweep *s = arg;
     if (s->unit > 0) {
-        settle(s, s->unit - 1, s->factor, slice);
+        project(s, s->unit - 1, s->factor, slice);
     }
     if (s->unit < s->count) {
         aim(s, s->unit, slice);

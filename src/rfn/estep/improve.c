@@ -5,7 +5,7 @@
 #include <math.h>
 
 /* Sweeps of the last E-step, at most; and how long the best of them may lie back. */
-enum { MOST_SWEEPS = 2000, PATIENCE = 50 };
+enum { MAX_SWEEPS = 2000, PATIENCE = 50 };
 
 /* The stages of the E-steps that try candidates; none for the others. */
 static void find_stages(rb_rfn_estep estep, rb_rfn_stage *first, rb_rfn_stage *last) {
@@ -78,21 +78,21 @@ static void deactivate(rfn_persistent *p, rb_dense codes) {
 }
 
 static double largest_code(rb_dense codes) {
-    double most = 0;
+    double max = 0;
     for (int64_t j = 0; j < codes.rows; j++) {
         const void *row = rb_dense_row(codes, j);
         for (int64_t i = 0; i < codes.cols; i++) {
-            most = fmax(most, rb_get(codes.type, row, i));
+            max = fmax(max, rb_get(codes.type, row, i));
         }
     }
-    return most;
+    return max;
 }
 
 /* By cyclic sweeps, whatever the E-step: they need by far the fewest products. */
 static void converge(rb_context *ctx, rfn_persistent *p, rb_dense codes) {
     double best = INFINITY, scale = largest_code(codes), change;
     for (int64_t sweep = 0, at = 0;
-         sweep < MOST_SWEEPS && sweep - at < PATIENCE && !rb_asked_to_stop(ctx); sweep++) {
+         sweep < MAX_SWEEPS && sweep - at < PATIENCE && !rb_asked_to_stop(ctx); sweep++) {
         rfn_cyclic(ctx, &p->problem, codes, &p->work, &change);
         deactivate(p, codes);
         if (change < best) {
@@ -130,10 +130,10 @@ static rb_error certify(rb_context *ctx, rfn_persistent *p, rfn_codes *codes) {
 }
 
 /* The least certificate with which exact codes of new samples exist. */
-static const double least_certificate = 1e-3;
+static const double min_certificate = 1e-3;
 
 static void raise_multipliers(const rfn_persistent *p, rfn_codes *codes) {
-    double missing = least_certificate - p->certificate;
+    double missing = min_certificate - p->certificate;
     for (int64_t j = 0; missing > 0 && j < codes->values.rows; j++) {
         codes->multipliers[j] += p->dead[j] ? 0 : missing;
     }
@@ -144,7 +144,7 @@ static rb_error finish(rb_context *ctx, rfn_persistent *p, rfn_codes *codes) {
     rb_error err = rb_check_stop(ctx);
     err = err ? err : certify(ctx, p, codes);
     err = err ? err : rb_check_stop(ctx);
-    if (!err && p->certificate < least_certificate) {
+    if (!err && p->certificate < min_certificate) {
         rb_log(
             ctx, RB_LOG_WARNING,
             "the codes of the fit may not be the best for its parameters, and those of encode and "

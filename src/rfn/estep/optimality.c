@@ -22,11 +22,11 @@ struct look {
 };
 
 static double largest_difference(rb_type type, int64_t n, const void *x, const void *y) {
-    double most = 0;
+    double max = 0;
     for (int64_t i = 0; i < n; i++) {
-        most = fmax(most, fabs(rb_get(type, x, i) - rb_get(type, y, i)));
+        max = fmax(max, fabs(rb_get(type, x, i) - rb_get(type, y, i)));
     }
-    return most;
+    return max;
 }
 
 static void one_unit(void *arg, int64_t unit, int worker) {

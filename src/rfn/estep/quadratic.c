@@ -58,11 +58,11 @@ void rfn_residual(rb_context *ctx, const rfn_quadratic *problem, rb_dense codes,
 
 int64_t rfn_largest(rb_type type, int64_t n, double factor, const void *x, const void *y) {
     int64_t best = 0;
-    double most = -INFINITY;
+    double max = -INFINITY;
     for (int64_t i = 0; i < n; i++) {
         double value = rb_get(type, x, i) + factor * rb_get(type, y, i);
-        if (value > most) {
-            most = value;
+        if (value > max) {
+            max = value;
             best = i;
         }
     }

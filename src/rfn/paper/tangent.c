@@ -90,7 +90,7 @@ bool rfn_try_rosen(rb_context *ctx, rfn_search *s) {
 
 /* ---- Haug and Arora ---- */
 
-enum { MOST_CORRECTIONS = 30 };
+enum { MAX_CORRECTIONS = 30 };
 
 struct restoration {
     rb_context *ctx;
@@ -122,7 +122,7 @@ static void restore_unit(void *arg, int64_t j, int worker) {
     const rfn_search *s = r->search;
     double n = (double)s->codes.cols, beta = 0, slope;
     double squares = squares_at(r, j, beta, &slope);
-    for (int t = 0; t < MOST_CORRECTIONS && fabs(squares / n - 1) > 1e-14 && slope > 0; t++) {
+    for (int t = 0; t < MAX_CORRECTIONS && fabs(squares / n - 1) > 1e-14 && slope > 0; t++) {
         beta -= (squares - n) / (2 * slope);
         squares = squares_at(r, j, beta, &slope);
     }
