@@ -133,12 +133,12 @@ RB_API void rb_context_free(rb_context *context);
  * context. */
 RB_API const char *rb_context_error(const rb_context *context);
 
-/* Puts an error message into the context, one message that says what is wrong, where, and what to
+/* Puts an error message into the context, one sentence that says what is wrong, where, and what to
  * do, and gives the code back: for callbacks, and for methods (rarebit/method.h). */
 RB_API rb_error rb_context_fail(rb_context *context, rb_error code, const char *message);
 
-/* Sets the number of threads, 1 to 1024; 0 takes one per processor. Results are the same bits for any
- * number. RB_ERROR_ARGUMENT, RB_ERROR_MEMORY (the old number stays). */
+/* Sets the number of threads, 1 to 1024; 0 takes one per processor. Results are the same bits for
+ * any number. RB_ERROR_ARGUMENT, RB_ERROR_MEMORY (the old number stays). */
 RB_API rb_error rb_context_set_threads(rb_context *context, int threads);
 RB_API int rb_context_threads(const rb_context *context);
 

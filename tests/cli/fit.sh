@@ -93,7 +93,7 @@ tells '"estep": "cyclic"'
 tells '"iterations": "850"'
 expect 2 fit rfn X.npy -k 3 --preset sparse --prior-mean 1 -o none.h5 -q
 one_line
-says "steered from one number for all units, not above 0"
+says "adapted from one number for all units, not above 0"
 
 # Noise with covariances.
 expect 0 fit rfn X.npy -k 3 --noise full --noise-decay 0.01 --estep cyclic --iterations 20 --seed 1 \

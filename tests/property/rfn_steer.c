@@ -243,7 +243,7 @@ static void refused(void **state) {
     struct setting s;
     begin(&s, "D1", 5);
     s.rfn.prior_mean.value = 1;
-    assert_refused(&s, "steered from one number for all units, not above 0");
+    assert_refused(&s, "adapted from one number for all units, not above 0");
     s.rfn.prior_mean.value = 0;
     s.rfn.estep = RB_RFN_ESTEP_NEWTON;
     assert_refused(&s, "newton-iterations is 500");
