@@ -1,6 +1,6 @@
 /* Gene modules of a table, with the library: fit TABLE [UNITS]
  *
- *   cc fit.c $(pkg-config --cflags --libs rarebit) -o fit
+ *   cc fit.c $(pkg-config --cflags --libs rarebit-io) -o fit
  */
 #include <rarebit/io.h>
 #include <rarebit/rarebit.h>

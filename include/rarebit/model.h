@@ -109,10 +109,11 @@ typedef struct rb_coder rb_coder;
 RB_API rb_error rb_coder_open(rb_context *context, const rb_model *model, rb_coder **coder);
 RB_API void rb_coder_free(rb_coder *coder); /* NULL is accepted */
 
-/* Codes of the samples of a matrix, as of rb_encode_into, the same bits. Features of a matrix
- * without names are those of the model, or those of its training data, by position; of one with
- * names they are matched in every call, which takes longer than a few samples do. Nothing is said
- * in the log of values below 0. Errors are those of rb_encode. */
+/* Codes of the samples of a matrix, as of rb_encode_into: the same bits for the same samples in
+ * one call, else the same up to the rounding of products and the tolerance of the E-step.
+ * Features of a matrix without names are those of the model, or those of its training data, by
+ * position; of one with names they are matched in every call, which takes longer than a few
+ * samples do. Nothing is said in the log of values below 0. Errors are those of rb_encode. */
 RB_API rb_error rb_coder_encode(rb_context *context, rb_coder *coder, const rb_matrix *rows,
                                 rb_type type, void *codes, int64_t row_stride,
                                 int64_t column_stride);

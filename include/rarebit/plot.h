@@ -37,10 +37,10 @@ RB_API rb_error rb_plot_history(rb_context *context, const rb_model *model,
 RB_API rb_error rb_plot_codes(rb_context *context, const rb_model *model, rb_source *source,
                               const rb_options *options, const char *path);
 
-/* Loadings as a grid of images, one per unit with its number, row by row; options->shape is needed.
- * Each is scaled to its own largest absolute value: grey is 0, or with three channels the middle of
- * each; where no loading of the model is negative, black is 0. A shape of one length gives curves
- * around a line at 0 instead. */
+/* Loadings as a grid of images, one per unit with its number, row by row; the option shape is
+ * needed. Each is scaled to its own largest absolute value: grey is 0, or with three channels
+ * the middle of each; where no loading of the model is negative, black is 0. A shape of one
+ * length gives curves around a line at 0 instead. */
 RB_API rb_error rb_plot_filters(rb_context *context, const rb_model *model,
                                 const rb_options *options, const char *path);
 

@@ -94,11 +94,13 @@ rb_error rb_csr_check(rb_context *ctx, int64_t n_samples, int64_t n_features, co
     if (starts[0] != 0) {
         return rb_fail(ctx, RB_ERROR_FORMAT, "the first row of a sparse matrix must start at 0");
     }
-    for (int64_t i = 0; i < n_samples; i++) {
+    for (int64_t i = 0; i < n_samples; i++) { /* all of them: they bound the columns */
         if (starts[i + 1] < starts[i]) {
             return rb_fail(ctx, RB_ERROR_FORMAT,
                            "row %lld of a sparse matrix ends before it starts", (long long)i + 1);
         }
+    }
+    for (int64_t i = 0; i < n_samples; i++) {
         for (int64_t e = starts[i]; e < starts[i + 1]; e++) {
             bool ordered = e == starts[i] || columns[e - 1] < columns[e];
             if (columns[e] < 0 || columns[e] >= n_features || !ordered) {

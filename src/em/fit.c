@@ -17,7 +17,7 @@ struct chosen {
 
 static rb_error choose(rb_context *ctx, const rb_options *options, const rb_model *start,
                        struct chosen *chosen) {
-    *chosen = (struct chosen){.method = options->method};
+    *chosen = (struct chosen){.method = options ? options->method : NULL};
     if (!chosen->method) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT,
                        "the options are those of no method; rb_options_new takes its name");

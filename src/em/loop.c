@@ -184,8 +184,12 @@ static rb_error iterations(rb_context *ctx, rb_run *run, void *state) {
     rb_error stop = RB_OK;
     while (!stop && !rb_stopping_asks(run, state, &model->status)) {
         rb_history entry = {0};
+        ctx->message[0] = '\0'; /* a method may fail without a message of its own */
         rb_error err = iterate(ctx, run, state, &entry);
         if (err) {
+            if (!*rb_context_error(ctx)) {
+                rb_fail(ctx, err, "the method '%s' failed without saying why", run->method->name);
+            }
             rb_fail_prefix(ctx, "iteration %lld: ", (long long)model->iterations + 1);
             return err;
         }

@@ -65,7 +65,8 @@ static rb_error look_into(rb_context *ctx, const char *path,
     }
     rb_reading_end(ctx);
     if (err == RB_ERROR_FORMAT) {
-        rb_fail_prefix(ctx, "cannot go on from this checkpoint; remove it to begin anew: ");
+        rb_fail_prefix(ctx, "cannot go on from this checkpoint; take another name, or if it is "
+                            "one remove it to begin anew: ");
     }
     return err;
 }

@@ -56,6 +56,32 @@ static const char *missing_function(const rb_method *m) {
     return NULL;
 }
 
+/* A name stands once in a state, sizes are among the dims, and pointers lie in the state. */
+static rb_error check_parts(rb_context *ctx, const rb_method *method) {
+    for (const rb_part *part = method->parts; part && part->kind; part++) {
+        for (const rb_field *field = part->fields; field->name; field++) {
+            bool inside = method->state_size == 0 ||
+                          part->offset + field->offset + sizeof(void *) <= method->state_size;
+            bool dims = field->rows >= 0 && field->rows < RB_DIMS_MAX && field->columns >= 0 &&
+                        field->columns < RB_DIMS_MAX;
+            bool twice = false;
+            for (const rb_field *other = part->fields; other != field; other++) {
+                twice = twice || strcmp(other->name, field->name) == 0;
+            }
+            bool is_pointer = field->place == RB_FIELD_POINTER;
+            if (!dims || twice || (is_pointer && !inside)) {
+                return rb_fail(ctx, RB_ERROR_ARGUMENT,
+                               "the method '%s' describes its array '%s' wrongly: %s", method->name,
+                               field->name,
+                               twice   ? "there is another one of that name"
+                               : !dims ? "its sizes are not among the dims"
+                                       : "it lies outside of the state");
+            }
+        }
+    }
+    return RB_OK;
+}
+
 static rb_error check_method(rb_context *ctx, const rb_method *method) {
     if (method->size != sizeof(rb_method)) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT,
@@ -79,7 +105,8 @@ static rb_error check_method(rb_context *ctx, const rb_method *method) {
                        "there is a method '%s' already; choose another name", method->name);
     }
     rb_option_group group = rb_method_group(method);
-    return rb_group_check(ctx, &group);
+    rb_error err = check_parts(ctx, method);
+    return err ? err : rb_group_check(ctx, &group);
 }
 
 rb_error rb_context_add_method(rb_context *ctx, const rb_method *method) {

@@ -74,8 +74,9 @@ static rb_error read_tolerance(rb_context *ctx, const rb_model *model, double *t
     rb_rows_default(rfn_option_rows, &options);
     const char *text = rb_model_attribute(model, "estep-tolerance");
     rb_error err = RB_OK;
-    if (text) {
-        err = rb_rows_set(ctx, rfn_option_rows, &options, "estep-tolerance", text);
+    if (text && rb_rows_set(ctx, rfn_option_rows, &options, "estep-tolerance", text)) {
+        err = rb_fail(ctx, RB_ERROR_FORMAT,
+                      "the estep-tolerance that the model names is none; the model is damaged");
     }
     *tolerance = options.estep_tolerance;
     return err;
@@ -86,7 +87,7 @@ static rb_error set_problem(rb_context *ctx, const rb_model *model,
                             const rfn_parameters *parameters, rfn_posterior *start,
                             rfn_exact *exact) {
     const double *multipliers, *dead;
-    int64_t l = exact->codes.rows;
+    int64_t l = parameters->loadings.cols;
     rb_error err = rb_model_need_array(ctx, model, "multipliers", l, 1, &multipliers);
     err = err ? err : rb_model_need_array(ctx, model, "dead", l, 1, &dead);
     if (err) {
