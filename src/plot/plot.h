@@ -75,8 +75,7 @@ double rb_text_size(rb_text_style style);
 
 typedef enum rb_colour_map {
     RB_MAP_SEQUENTIAL, /* white to dark blue */
-    RB_MAP_DIVERGING,  /* blue, white, red */
-    RB_MAP_GREY        /* black to white */
+    RB_MAP_DIVERGING   /* blue, white, red */
 } rb_colour_map;
 
 typedef struct rb_colour {

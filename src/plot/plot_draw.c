@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { MAX_BYTES = 256, MAX_ANCHORS = 7, N_COLOURS = 10 };
+enum { MAX_BYTES = 256, N_COLOURS = 10 };
 
 /* ---- text ---- */
 
@@ -25,26 +25,21 @@ double rb_text_size(rb_text_style style) {
 
 /* Bytes of the UTF-8 character that begins here, or 0 when none does. */
 static int character_length(const unsigned char *b) {
-    static const struct {
-        unsigned char mask, lead;
-        uint32_t min;
-    } kinds[] = {{0x80, 0x00, 0}, {0xE0, 0xC0, 0x80}, {0xF0, 0xE0, 0x800}, {0xF8, 0xF0, 0x10000}};
-    int length = 1;
-    while (length <= 4 && (b[0] & kinds[length - 1].mask) != kinds[length - 1].lead) {
-        length++;
-    }
-    if (length > 4) {
-        return 0;
-    }
-    uint32_t code = b[0] & (unsigned char)~kinds[length - 1].mask;
+    static const uint32_t min[] = {0, 0, 0x80, 0x800, 0x10000};
+    int length = b[0] >> 7 == 0    ? 1
+                 : b[0] >> 5 == 6  ? 2
+                 : b[0] >> 4 == 14 ? 3
+                 : b[0] >> 3 == 30 ? 4
+                                   : 0;
+    uint32_t code = length == 1 ? b[0] : b[0] & (0x7FU >> length);
     for (int i = 1; i < length; i++) {
-        if ((b[i] & 0xC0) != 0x80) {
+        if (b[i] >> 6 != 2) {
             return 0;
         }
         code = code << 6 | (b[i] & 0x3F);
     }
-    bool surrogate = code >= 0xD800 && code <= 0xDFFF;
-    return code >= kinds[length - 1].min && code <= 0x10FFFF && !surrogate ? length : 0;
+    bool surrogate = code >> 11 == 0x1B;
+    return code >= min[length] && code <= 0x10FFFF && !surrogate ? length : 0;
 }
 
 /* Copies at most `max` characters, '?' for what cannot be drawn; how many characters there were. */
@@ -118,26 +113,12 @@ void rb_page_title(rb_page *page, double x, double y, const char *title) {
 
 /* ---- colours ---- */
 
-static const struct {
-    int count;
-    rb_colour anchors[MAX_ANCHORS]; /* equally spaced */
-} maps[] = {
-    [RB_MAP_SEQUENTIAL] = {5,
-                           {{1, 1, 1},
-                            {0.76, 0.86, 0.93},
-                            {0.39, 0.65, 0.81},
-                            {0.11, 0.38, 0.62},
-                            {0.03, 0.13, 0.31}}},
-    [RB_MAP_DIVERGING] = {7,
-                          {{0.05, 0.20, 0.45},
-                           {0.22, 0.49, 0.72},
-                           {0.68, 0.82, 0.91},
-                           {0.98, 0.98, 0.98},
-                           {0.96, 0.74, 0.66},
-                           {0.80, 0.31, 0.26},
-                           {0.45, 0.02, 0.12}}},
-    [RB_MAP_GREY] = {2, {{0, 0, 0}, {1, 1, 1}}},
-};
+/* Anchors, equally spaced. */
+static const rb_colour sequential[] = {
+    {1, 1, 1}, {0.76, 0.86, 0.93}, {0.39, 0.65, 0.81}, {0.11, 0.38, 0.62}, {0.03, 0.13, 0.31}};
+static const rb_colour diverging[] = {{0.05, 0.20, 0.45}, {0.22, 0.49, 0.72}, {0.68, 0.82, 0.91},
+                                      {0.98, 0.98, 0.98}, {0.96, 0.74, 0.66}, {0.80, 0.31, 0.26},
+                                      {0.45, 0.02, 0.12}};
 
 static rb_colour mix(rb_colour a, rb_colour b, double share) {
     return (rb_colour){a.red + share * (b.red - a.red), a.green + share * (b.green - a.green),
@@ -148,9 +129,11 @@ rb_colour rb_map_colour(rb_colour_map map, double position) {
     if (isnan(position)) {
         return (rb_colour){0.85, 0.85, 0.85};
     }
-    double place = fmin(fmax(position, 0), 1) * (maps[map].count - 1);
-    int below = (int)fmin(floor(place), maps[map].count - 2);
-    return mix(maps[map].anchors[below], maps[map].anchors[below + 1], place - below);
+    const rb_colour *anchors = map == RB_MAP_DIVERGING ? diverging : sequential;
+    int steps = map == RB_MAP_DIVERGING ? 6 : 4;
+    double place = fmin(fmax(position, 0), 1) * steps;
+    int below = (int)fmin(floor(place), steps - 1);
+    return mix(anchors[below], anchors[below + 1], place - below);
 }
 
 rb_colour rb_class_colour(int64_t index) {

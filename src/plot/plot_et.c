@@ -1,5 +1,6 @@
 /* Plots of fits by expectation truncation: quality over the iterations, and the data cut: sorted
- * log evidences, in the colours of how many causes were active (Luecke and Eggert 2010, Fig. 4D). */
+ * log evidences, in the colours of how many causes were active (Luecke and Eggert 2010, Fig. 4D).
+ */
 #include "plot.h"
 
 #include <rarebit/et.h>

@@ -196,22 +196,40 @@ rb_error rb_draw_history(rb_context *ctx, const rb_series *series, int n_series,
     return rb_page_close(&page, RB_OK);
 }
 
-/* What a panel shows: a metric of the model, or what rb_model_history gives first or second. */
+/* What a panel shows: a metric by its name, or without one the objective, or that of the E-step. */
 typedef struct metric {
     const char *label, *name;
+    bool logarithm;
+    const char *(*kind)(int number);
 } metric;
+
+static const metric metrics[RB_SERIES_MAX] = {
+    {"objective", NULL, false, NULL},
+    {"E-step objective", NULL, false, NULL},
+    {"log10 of KKT residual", "kkt_residual", true, NULL},
+    {"what moved the codes", "estep_stage", false, rb_rfn_stage_name}};
+
+/* Of a fit that cools: its objective is at another temperature in each iteration. */
+static const metric cooling[RB_SERIES_MAX] = {
+    {"log evidence at the temperature", NULL, false, NULL},
+    {"log-likelihood", "log_likelihood", false, NULL},
+    {"free energy", "free_energy", false, NULL},
+    {"temperature", "temperature", false, NULL}};
+
+static double value_of(const rb_model *model, int64_t iteration, const metric *m) {
+    double value = NAN;
+    if (m->name) {
+        rb_model_metric(model, iteration, m->name, &value);
+    } else if (m == &metrics[1]) {
+        rb_model_history(model, iteration, NULL, &value, NULL);
+    } else {
+        rb_model_history(model, iteration, &value, NULL, NULL);
+    }
+    return m->logarithm ? log10(value) : value;
+}
 
 rb_error rb_plot_history(rb_context *ctx, const rb_model *model, const rb_options *given,
                          const char *path) {
-    /* Of a fit that cools: its objective is at another temperature in each iteration. */
-    static const metric kinds[2][RB_SERIES_MAX] = {{{"objective", NULL},
-                                                    {"E-step objective", NULL},
-                                                    {"log10 of KKT residual", "kkt_residual"},
-                                                    {"what moved the codes", "estep_stage"}},
-                                                   {{"log evidence at the temperature", NULL},
-                                                    {"log-likelihood", "log_likelihood"},
-                                                    {"free energy", "free_energy"},
-                                                    {"temperature", "temperature"}}};
     rb_plot_options options;
     rb_error err = rb_page_check(ctx, given, &options, path);
     if (err) {
@@ -219,34 +237,23 @@ rb_error rb_plot_history(rb_context *ctx, const rb_model *model, const rb_option
     }
     char title[RB_TITLE_SIZE];
     int64_t count = rb_model_iterations(model);
-    snprintf(title, sizeof title, "Objective over %lld iterations of %s", (long long)count,
-             rb_model_method(model));
-    double *values = rb_alloc(ctx, RB_SERIES_MAX * count, sizeof *values), value;
+    double *values = rb_alloc(ctx, RB_SERIES_MAX * count, sizeof *values);
     if (!values) {
         return RB_ERROR_MEMORY;
     }
-    bool cools = count > 0 && !rb_model_metric(model, 0, "temperature", &value) && isfinite(value);
+    bool cools = isfinite(value_of(model, 0, &cooling[RB_SERIES_MAX - 1]));
     rb_series series[RB_SERIES_MAX];
     for (int s = 0; s < RB_SERIES_MAX; s++) {
-        const metric *m = &kinds[cools][s];
-        double *own = values + s * count;
-        series[s] = (rb_series){m->label, own, !cools && s == 3 ? rb_rfn_stage_name : NULL};
-        for (int64_t i = 0; i < count && !err; i++) {
-            own[i] = NAN;
-            if (m->name) {
-                rb_model_metric(model, i, m->name, &own[i]);
-                own[i] = !cools && s == 2 ? log10(own[i]) : own[i];
-            } else {
-                double objectives[2];
-                err = rb_model_history(model, i, &objectives[0], &objectives[1], NULL);
-                own[i] = objectives[s];
-            }
+        const metric *m = cools ? &cooling[s] : &metrics[s];
+        series[s] = (rb_series){m->label, values + s * count, m->kind};
+        for (int64_t i = 0; i < count; i++) {
+            values[s * count + i] = value_of(model, i, m);
         }
     }
-    if (!err) {
-        err = rb_draw_history(ctx, series, RB_SERIES_MAX, count,
-                              options.title ? options.title : title, &options, path);
-    }
+    snprintf(title, sizeof title, "Objective over %lld iterations of %s", (long long)count,
+             rb_model_method(model));
+    err = rb_draw_history(ctx, series, RB_SERIES_MAX, count, options.title ? options.title : title,
+                          &options, path);
     rb_free(values);
     return err;
 }
