@@ -245,10 +245,6 @@ typedef struct rb_filters_picture {
 /* RB_ERROR_DATA for models of methods without causes. */
 rb_error rb_need_causes(rb_context *ctx, const rb_model *model);
 
-/* Finds place and shape, from the option, of a model's loadings that are set; the shape is rows x
- * columns (x channels), or one length for curves, and must multiply to the input features. */
-rb_error rb_find_shape(rb_context *ctx, const rb_plot_options *options, const rb_model *model,
-                       rb_filters_picture *picture);
 rb_error rb_draw_filters(rb_context *ctx, const rb_filters_picture *picture,
                          const rb_plot_options *options, const char *path);
 

@@ -185,8 +185,10 @@ rb_error rb_draw_filters(rb_context *ctx, const rb_filters_picture *p,
 
 /* ---- what is drawn ---- */
 
-rb_error rb_find_shape(rb_context *ctx, const rb_plot_options *options, const rb_model *model,
-                       rb_filters_picture *p) {
+/* Place and shape of loadings that are set; the shape, from the option, is rows x columns (x
+ * channels), or one length for curves, and must multiply to the input features. */
+static rb_error find_shape(rb_context *ctx, const rb_plot_options *options, const rb_model *model,
+                           rb_filters_picture *p) {
     int64_t sizes[3] = {0, 0, 1}, product;
     p->place = model->preprocess->selected;
     int64_t n_input = p->place ? model->preprocess->n_input : p->n_features;
@@ -233,7 +235,7 @@ rb_error rb_plot_filters(rb_context *ctx, const rb_model *model, const rb_option
         return rb_fail(ctx, RB_ERROR_UNSUPPORTED, "a model of %s has no loadings to show",
                        rb_model_method(model));
     }
-    err = rb_find_shape(ctx, &options, model, &p);
+    err = find_shape(ctx, &options, model, &p);
     if (err) {
         return err;
     }
@@ -249,47 +251,44 @@ rb_error rb_plot_filters(rb_context *ctx, const rb_model *model, const rb_option
     return rb_draw_filters(ctx, &p, &options, path);
 }
 
-/* The fields over time, or without a trace the final ones alone; p->rows is to be freed. */
-static rb_error find_fields(rb_context *ctx, const rb_model *model, rb_filters_picture *p) {
+/* The fields over time, or without a trace the final ones alone; *numbers is to be freed. */
+static rb_error find_fields(rb_context *ctx, const rb_model *model, rb_filters_picture *p,
+                            double **numbers) {
     int64_t kept = 0;
     const double *at = rb_model_array(model, "trace_fields_at", &kept, NULL);
-    p->loadings = at ? rb_model_array(model, "trace_fields", &p->n_features, &p->units) : NULL;
-    if (!p->loadings) {
-        p->loadings = rb_model_array(model, "loadings", &p->n_features, &p->units);
-        p->title = "Final fields";
+    p->loadings = rb_model_array(model, "loadings", &p->n_features, &p->units);
+    p->title = "Final fields";
+    if (!at) {
         rb_log(ctx, RB_LOG_INFO,
                "the fit kept no trace: the final fields alone are drawn; those of "
                "earlier iterations need 'fit --trace'");
         return RB_OK;
     }
-    double *numbers = rb_alloc(ctx, kept, sizeof *numbers);
-    for (int64_t k = 0; numbers && k < kept; k++) {
-        numbers[k] = at[k] + 1; /* iterations are counted from 1 for readers */
-    }
-    p->across = rb_model_units(model);
+    p->across = p->units;
     p->title = "Fields before the M-step; columns: units, rows: iterations";
-    p->rows = numbers;
-    return numbers ? RB_OK : RB_ERROR_MEMORY;
+    p->rows = *numbers = rb_alloc(ctx, kept, sizeof **numbers);
+    for (int64_t k = 0; *numbers && k < kept; k++) {
+        (*numbers)[k] = at[k] + 1; /* iterations are counted from 1 for readers */
+    }
+    if (!*numbers || !rb_multiply(kept, p->across, &p->units)) {
+        return RB_ERROR_MEMORY;
+    }
+    return rb_model_need_array(ctx, model, "trace_fields", p->n_features, p->units, &p->loadings);
 }
 
 rb_error rb_plot_fields(rb_context *ctx, const rb_model *model, const rb_options *given,
                         const char *path) {
     rb_plot_options options;
     rb_filters_picture p = {0};
+    double *numbers = NULL;
     rb_error err = rb_page_check(ctx, given, &options, path);
-    if (!err) {
-        err = rb_need_causes(ctx, model);
-    }
-    if (!err) {
-        err = find_fields(ctx, model, &p);
-    }
-    if (!err) {
-        err = rb_find_shape(ctx, &options, model, &p);
-    }
+    err = err ? err : rb_need_causes(ctx, model);
+    err = err ? err : find_fields(ctx, model, &p, &numbers);
+    err = err ? err : find_shape(ctx, &options, model, &p);
     if (!err) {
         p.title = options.title ? options.title : p.title;
         err = rb_draw_filters(ctx, &p, &options, path);
     }
-    rb_free((void *)p.rows);
+    rb_free(numbers);
     return err;
 }
