@@ -273,9 +273,7 @@ static rb_error gather(gathering *g, const rb_model *model, rb_source *source, c
     if (labels) {
         err = order_by_class(g, model, source, labels);
     }
-    if (!err) {
-        err = rb_encode(g->ctx, model, source, add_rows, g);
-    }
+    err = err ? err : rb_encode(g->ctx, model, source, add_rows, g);
     for (int64_t i = 0; i < p->rows * p->units && !err; i++) {
         g->values[i] /= (double)g->in_row[i / p->units];
     }
@@ -301,9 +299,7 @@ rb_error rb_plot_codes(rb_context *ctx, const rb_model *model, rb_source *source
                                .n_samples = n,
                                .title = options.title ? options.title : title}};
     err = gather(&g, model, source, options.labels);
-    if (!err) {
-        err = rb_draw_codes(ctx, &g.picture, &options, path);
-    }
+    err = err ? err : rb_draw_codes(ctx, &g.picture, &options, path);
     clear(&g);
     return err;
 }

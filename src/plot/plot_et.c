@@ -56,18 +56,14 @@ rb_error rb_plot_quality(rb_context *ctx, const rb_model *model, const rb_option
     traced lines = {0};
     const double *quality = rb_model_array(model, "trace_quality", &iterations, &samples);
     rb_error err = rb_page_check(ctx, given, &options, path);
-    if (!err) {
-        err = rb_need_causes(ctx, model);
-    }
+    err = err ? err : rb_need_causes(ctx, model);
     if (!err && !quality) {
         err = rb_fail(ctx, RB_ERROR_DATA,
                       "the fit kept no quality of its truncation; fit again with --trace, and with "
                       "at most %d units",
                       RB_ET_MAX_EXACT);
     }
-    if (!err) {
-        err = collect(ctx, model, quality, iterations, samples, &lines);
-    }
+    err = err ? err : collect(ctx, model, quality, iterations, samples, &lines);
     if (!err) {
         char title[RB_TITLE_SIZE];
         snprintf(title, sizeof title, "Quality of the truncation for %lld samples",
