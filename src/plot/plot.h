@@ -30,8 +30,7 @@ typedef struct rb_page {
     cairo_t *cairo;
     rb_output output;
     bool svg;
-    double scale; /* pixels a unit */
-    double height;
+    double scale; /* pixels per unit */
 } rb_page;
 
 typedef struct rb_box {

@@ -21,7 +21,7 @@ enum {
 
 /* Where the cells stand. */
 typedef struct layout {
-    int64_t across, down;
+    int64_t across;
     double left, top, width, height, gap;
     double line; /* below a cell, for its number; 0: it has none */
 } layout;
@@ -67,10 +67,8 @@ static layout arrange_images(const rb_filters_picture *p, double scale) {
     }
     l.line = !p->across && l.width >= NUMBER_WIDTH * scale ? round(LINE * scale) : 0;
     l.left = round((RB_PAGE_WIDTH * scale - across * (l.width + l.gap) + l.gap) / 2);
-    return (layout){(int64_t)across, 0,
-                    l.left / scale,  l.top / scale,
-                    l.width / scale, l.height / scale,
-                    l.gap / scale,   l.line / scale};
+    return (layout){(int64_t)across,  l.left / scale, l.top / scale, l.width / scale,
+                    l.height / scale, l.gap / scale,  l.line / scale};
 }
 
 /* The values of a unit, channels together, 0 where there is no feature. */

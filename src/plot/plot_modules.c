@@ -39,22 +39,20 @@ static layout arrange(const rb_modules_picture *p) {
     l.height = l.map.y + l.map.height + 30;
     if (p->class_of) {
         double space = RB_PAGE_WIDTH - MARGIN_LEFT - 20;
+        double wanted = rb_text_widest(RB_TEXT_LABEL, p->class_names, p->n_classes);
+        bool all = true;
+        for (int64_t i = 0; i < p->columns; i++) {
+            all = all && p->class_of[i] >= 0;
+        }
+        wanted = all ? wanted : fmax(wanted, rb_text_width(RB_TEXT_LABEL, RB_NO_LABEL));
         rb_legend *legend = &l.legend;
         *legend = (rb_legend){.names = p->class_names,
-                              .count = p->n_classes,
+                              .count = p->n_classes + !all,
                               .n_classes = p->n_classes,
                               .left = MARGIN_LEFT,
                               .top = l.height + 14,
                               .row_height = 20};
-        for (int64_t i = 0; i < p->columns && legend->count == p->n_classes; i++) {
-            legend->count += p->class_of[i] < 0;
-        }
-        double wanted = rb_text_widest(RB_TEXT_LABEL, p->class_names, p->n_classes);
-        wanted =
-            fmax(wanted,
-                 legend->count > p->n_classes ? rb_text_width(RB_TEXT_LABEL, RB_NO_LABEL) : 0) +
-            36;
-        legend->across = (int64_t)fmax(1, floor(space / wanted));
+        legend->across = (int64_t)fmax(1, floor(space / (wanted + 36)));
         legend->step = space / (double)legend->across;
         l.height = legend->top + rb_legend_height(legend) + 10;
     }

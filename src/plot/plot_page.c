@@ -73,13 +73,15 @@ static cairo_surface_t *new_surface(const rb_page *page, double width, double he
 
 rb_error rb_page_open(rb_context *ctx, const rb_plot_options *options, const char *path,
                       double height, rb_page *page) {
-    *page = (rb_page){.ctx = ctx, .svg = ends_with(path, ".svg"), .height = height};
+    *page = (rb_page){.ctx = ctx, .svg = ends_with(path, ".svg")};
     rb_error err = rb_output_begin(ctx, path, &page->output);
     if (err) {
         return err;
     }
     page->scale = (double)options->width / RB_PAGE_WIDTH;
-    page->surface = new_surface(page, (double)options->width, ceil(height * page->scale));
+    /* What rounding adds to a whole height is no line of pixels. */
+    double lines = ceil(height * page->scale - 1e-6);
+    page->surface = new_surface(page, (double)options->width, lines);
     page->cairo = cairo_create(page->surface);
     err = check_status(page, cairo_status(page->cairo));
     if (err) {
