@@ -1,7 +1,7 @@
-/* Drawing, shared by the pictures of this room and private to it.
+/* Drawing, shared by the plots of this room and private to it.
  *
- * Pictures are laid out on a page 900 units wide, whatever their width in pixels: the option
- * `width` changes the resolution, never the layout. y grows downwards.
+ * Plots are laid out on a page 900 units wide, whatever their width in pixels: the option `width`
+ * changes the resolution, never the layout. y grows downwards.
  */
 #ifndef RB_ANALYSIS_PLOT_H
 #define RB_ANALYSIS_PLOT_H
@@ -19,7 +19,8 @@ typedef struct rb_plot_options {
                            class; NULL: none */
 } rb_plot_options;
 
-enum { RB_PAGE_WIDTH = 900 };
+enum { RB_PAGE_WIDTH = 900, RB_TITLE_SIZE = 160 };
+#define RB_NO_LABEL "(no label)" /* stands for a class */
 
 /* ---- page (plot_page.c) ---- */
 
@@ -29,8 +30,7 @@ typedef struct rb_page {
     cairo_t *cairo;
     rb_output output;
     bool svg;
-    double scale; /* pixels a unit */
-    double height;
+    double scale; /* pixels per unit */
 } rb_page;
 
 typedef struct rb_box {
@@ -46,7 +46,11 @@ rb_error rb_page_open(rb_context *ctx, const rb_plot_options *options, const cha
 /* Writes the file, or with an error so far throws it away; the error so far, or that of writing. */
 rb_error rb_page_close(rb_page *page, rb_error err);
 
-/* ---- text (plot_text.c) ---- */
+/* A row of numbers that are compared in turn, and rows sorted in ascending order. */
+typedef double rb_key[4];
+void rb_sort_keys(rb_key *keys, int64_t count);
+
+/* ---- text, colours, shapes (plot_draw.c) ---- */
 
 typedef enum rb_text_style {
     RB_TEXT_TITLE,
@@ -56,21 +60,21 @@ typedef enum rb_text_style {
 } rb_text_style;
 
 /* Text centred at height y; align 0, 0.5, 1: x is its left end, middle, right end. Bytes that are
- * no UTF-8 become '?'; what is wider than `room` (0: any) is cut and ends in dots. */
-void rb_page_text(rb_page *page, rb_text_style style, double x, double y, double align, double room,
-                  const char *text);
+ * no UTF-8 become '?'; what is wider than `limit` (0: any) is cut and ends in dots. */
+void rb_page_text(rb_page *page, rb_text_style style, double x, double y, double align,
+                  double limit, const char *text);
 /* The same, upwards along the vertical line x and centred at y. */
 void rb_page_text_up(rb_page *page, rb_text_style style, double x, double y, const char *text);
-/* Width that a text will hardly exceed, for a layout before there is a page. */
-double rb_text_room(rb_text_style style, const char *text);
+/* Of the page, from x on, centred at height y. */
+void rb_page_title(rb_page *page, double x, double y, const char *title);
+/* Width that a text will hardly exceed, for a layout before there is a page; the widest of some. */
+double rb_text_width(rb_text_style style, const char *text);
+double rb_text_widest(rb_text_style style, const char *const *texts, int64_t count);
 double rb_text_size(rb_text_style style);
-
-/* ---- colours (plot_colour.c) ---- */
 
 typedef enum rb_colour_map {
     RB_MAP_SEQUENTIAL, /* white to dark blue */
-    RB_MAP_DIVERGING,  /* blue, white, red */
-    RB_MAP_GREY        /* black to white */
+    RB_MAP_DIVERGING   /* blue, white, red */
 } rb_colour_map;
 
 typedef struct rb_colour {
@@ -80,13 +84,20 @@ typedef struct rb_colour {
 /* position in [0, 1]; outside of it the nearest end; NaN is a light grey. */
 rb_colour rb_map_colour(rb_colour_map map, double position);
 /* A colour for each class; ten differ well also for colour-blind readers, then they repeat,
- * paler. */
+ * paler. No class, -1, is a light grey. */
 rb_colour rb_class_colour(int64_t index);
 /* The same ten again and again, none so light that a thin line is lost on white. */
 rb_colour rb_line_colour(int64_t index);
 void rb_page_colour(rb_page *page, rb_colour colour);
 
-/* ---- heat maps (plot_heatmap.c) ---- */
+void rb_page_fill(rb_page *page, rb_box box, rb_colour colour);
+void rb_page_frame(rb_page *page, rb_box box, double line_width, rb_colour colour);
+void rb_page_line(rb_page *page, double x0, double y0, double x1, double y1, double line_width,
+                  rb_colour colour);
+/* Fills the pixels of a box: red << 16 | green << 8 | blue of pixel x, y of width x height. */
+typedef uint32_t (*rb_pixel_fn)(const void *user, int64_t x, int64_t y, int64_t width,
+                                int64_t height);
+void rb_page_image(rb_page *page, rb_box box, rb_pixel_fn pixel, const void *user);
 
 typedef struct rb_grid {
     const double *values; /* rows x columns */
@@ -97,15 +108,8 @@ typedef struct rb_grid {
 
 /* Fills the box; where cells are smaller than pixels, they are averaged. */
 void rb_page_heatmap(rb_page *page, rb_box box, const rb_grid *grid);
-/* A vertical bar with ticks at its right; `more`: values above `high` exist. */
-void rb_page_colour_bar(rb_page *page, rb_box box, const rb_grid *grid, bool more,
-                        const char *label);
-void rb_page_fill(rb_page *page, rb_box box, rb_colour colour);
-void rb_page_frame(rb_page *page, rb_box box, double line_width, rb_colour colour);
-void rb_page_line(rb_page *page, double x0, double y0, double x1, double y1, double line_width,
-                  rb_colour colour);
 
-/* ---- ticks (plot_ticks.c) ---- */
+/* ---- axes, lines, legends (plot_chart.c) ---- */
 
 /* Round numbers first, first + step, ...: count of them. */
 typedef struct rb_ticks {
@@ -113,40 +117,96 @@ typedef struct rb_ticks {
     int count;
 } rb_ticks;
 
-/* Steps of 1, 2 or 5 times a power of ten that put at most `most` ticks into [low, high]; whole:
+/* Steps of 1, 2 or 5 times a power of ten that put at most `max` ticks into [low, high]; whole:
  * steps of at least 1. */
-rb_ticks rb_ticks_choose(double low, double high, int most, bool whole);
+rb_ticks rb_ticks_choose(double low, double high, int max, bool whole);
 double rb_tick_value(const rb_ticks *ticks, int index);
 void rb_tick_text(const rb_ticks *ticks, int index, char *buffer, size_t size);
 
 /* Places `count` labels of one size near their places (ascending) within [low, high], at least
- * `gap` apart; the room must be enough for all. */
+ * `gap` apart; there must be space for all. */
 void rb_spread(double *places, int64_t count, double gap, double low, double high);
+
+typedef struct rb_axis {
+    const char *label; /* NULL: none */
+    double low, high;  /* logarithms to base 10 where it is logarithmic */
+    bool log;
+    const char *const *names; /* of 0, 1, ...: instead of ticks; NULL: ticks */
+    int n_names;
+} rb_axis;
+
+/* Two axes and the lines, in units of the page, between which values are drawn. */
+typedef struct rb_chart {
+    rb_box box;
+    rb_axis across, up;
+} rb_chart;
+
+/* An axis from 1 to count. */
+rb_axis rb_axis_counting(const char *label, int64_t count);
+/* Widens a range, from low = INFINITY, high = -INFINITY on, to a value that can be drawn. */
+void rb_axis_cover(rb_axis *axis, double value);
+/* Adds a share of the range at both ends; false when it covers nothing. */
+bool rb_axis_pad(rb_axis *axis, double share);
+bool rb_axis_shows(const rb_axis *axis, double value);
+double rb_chart_x(const rb_chart *chart, double value);
+double rb_chart_y(const rb_chart *chart, double value);
+void rb_chart_axes(rb_page *page, const rb_chart *chart);
+
+typedef struct rb_pen {
+    rb_colour colour;
+    double width;
+    int64_t dash; /* 0: none */
+} rb_pen;
+
+/* The pen of a line among many: lines of the same colour differ in their dashes. */
+rb_pen rb_line_pen(int64_t index, double width);
+/* Through the points; x NULL: 1, 2, ...: what cannot be drawn is a gap then, and left out where x
+ * is given. A point alone is a dot. */
+void rb_chart_line(rb_page *page, const rb_chart *chart, const double *x, const double *y,
+                   int64_t count, rb_pen pen);
+void rb_chart_dot(rb_page *page, const rb_chart *chart, double x, double y, double radius,
+                  rb_colour colour);
+
+/* Names in rows, each after the stroke of its line, or after a box in the colour of its class. */
+typedef struct rb_legend {
+    const char *const *names;
+    int64_t count, n_classes; /* n_classes 0: lines; what is beyond is no class */
+    int64_t across;           /* names in a row */
+    double left, top, step, row_height;
+} rb_legend;
+void rb_page_legend(rb_page *page, const rb_legend *legend);
+double rb_legend_height(const rb_legend *legend);
+
+/* A vertical bar with ticks at its right; `more`: values above `high` exist. */
+void rb_page_colour_bar(rb_page *page, rb_box box, const rb_grid *grid, bool more,
+                        const char *label);
+
+/* ---- plots ---- */
 
 /* Values over the iterations, a panel each; those without a finite value are left out.
  * RB_ERROR_DATA when none is left. */
-enum { RB_SERIES_MOST = 4 };
+enum { RB_SERIES_MAX = 4 };
 typedef struct rb_series {
     const char *name;
-    const double *values;             /* one an iteration; NaN leaves a gap */
+    const double *values;             /* one per iteration; NaN leaves a gap */
     const char *(*label)(int number); /* of values that are numbers of kinds; NULL: they are not */
 } rb_series;
 rb_error rb_draw_history(rb_context *ctx, const rb_series *series, int n_series, int64_t count,
                          const char *title, const rb_plot_options *options, const char *path);
 
-/* Lines over 0 .. count - 1, or 1 .. count, in one panel. */
+/* Lines over 1 .. count in one panel. */
 typedef struct rb_series_picture {
     const double *values; /* lines x count; NaN: a gap */
     int64_t lines, count;
     double low, high; /* of the vertical axis; low = high: the range of the values */
-    double cut;       /* a vertical line there; NaN: none */
+    double cut;       /* a vertical line there, the first value at 0; NaN: none */
     const char *title, *across, *up;
     /* Points instead of one line, in the colours of their classes. NULL: a line. */
     const int64_t *classes; /* count */
     int64_t n_classes;
-    const char *const *class_names;
-    const char *const *line_names; /* of several lines, for a legend below them; NULL: none */
-    const char *legend;            /* what the classes or lines are */
+    const char *const *class_names; /* for a legend above; NULL: it does not occur */
+    const char *const *line_names;  /* of several lines, for a legend below them; NULL: none */
+    const char *legend;             /* what the classes or lines are */
 } rb_series_picture;
 
 rb_error rb_draw_series(rb_context *ctx, const rb_series_picture *picture,
@@ -178,24 +238,14 @@ typedef struct rb_filters_picture {
     const char *title;
     int64_t across;     /* images in a row, their numbers above the first; 0: as many as fit well */
     const double *rows; /* with `across`: a number for each row, at its left; NULL: none */
+    bool curves;        /* height and channels are 1 */
 } rb_filters_picture;
 
-/* rows x columns (x channels) from the option, or one length; they must multiply to n_input. */
-rb_error rb_find_shape(rb_context *ctx, const rb_plot_options *options, int64_t n_input,
-                       rb_filters_picture *picture);
-
-/* Is the shape one length: are curves asked for? */
-bool rb_shape_is_series(const rb_plot_options *options);
+/* RB_ERROR_DATA for models of methods without causes. */
+rb_error rb_need_causes(rb_context *ctx, const rb_model *model);
 
 rb_error rb_draw_filters(rb_context *ctx, const rb_filters_picture *picture,
                          const rb_plot_options *options, const char *path);
-
-/* Numbers from 0 at places first, first + step, ..., as many as have room: at height y. */
-void rb_page_numbers(rb_page *page, int64_t count, double first, double step, double y);
-
-/* The same for series: height and channels are 1. */
-rb_error rb_draw_curves(rb_context *ctx, const rb_filters_picture *picture,
-                        const rb_plot_options *options, const char *path); /* plot_curves.c */
 
 /* A module in the picture: rows and columns that it frames. */
 typedef struct rb_module_frame {

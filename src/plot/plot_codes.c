@@ -1,35 +1,180 @@
-/* Gathers the codes for their picture: rows ordered by class, and averaged where they are many.
+/* Codes as a heat map, with classes at the left and a colour bar at the right.
  *
- * The codes are asked for block by block and never kept: once to find each sample's strongest unit,
- * when samples are ordered by class, and once to fill the rows.
+ * Rows are ordered by class, and averaged where they are many. The codes are asked for block by
+ * block and never kept: once to find each sample's strongest unit, when samples are ordered by
+ * class, and once to fill the rows.
  */
 #include "plot.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-enum { MOST_ROWS = 1500 };
+enum {
+    MAX_ROWS = 1500,
+    MARGIN_TOP = 62,
+    MARGIN_BOTTOM = 60,
+    MARGIN_RIGHT = 100,
+    LABEL_STEP = 14,
+    COUNT_WIDTH = 36,
+    MAX_LABEL = 230
+};
 
-/* Where a sample goes. */
-typedef struct sample_key {
-    int64_t class_index; /* INT64_MAX without a label */
-    int64_t strongest;   /* unit; the number of units for a sample without codes: it comes last */
-    double strength;
-    int64_t sample;
-} sample_key;
+static const rb_colour ink = {0.35, 0.35, 0.35};
+
+/* ---- drawing ---- */
+
+static int ascending(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* The scale: from 0 to the 99.5th percentile of what is not 0, or about 0 when there are signs. */
+static rb_error choose_scale(rb_context *ctx, const rb_codes_picture *p, rb_grid *grid,
+                             bool *more) {
+    int64_t count = 0;
+    bool negative = false;
+    double *sorted = rb_alloc(ctx, p->rows * p->units, sizeof *sorted);
+    if (!sorted) {
+        return RB_ERROR_MEMORY;
+    }
+    for (int64_t i = 0; i < p->rows * p->units; i++) {
+        if (isfinite(p->values[i]) && p->values[i] != 0) {
+            negative = negative || p->values[i] < 0;
+            sorted[count++] = fabs(p->values[i]);
+        }
+    }
+    qsort(sorted, (size_t)count, sizeof *sorted, ascending);
+    double largest = count ? sorted[count - 1] : 1;
+    double high = count ? sorted[(int64_t)(0.995 * (double)(count - 1))] : 1;
+    /* A scale that would hide next to nothing goes to the end. */
+    *more = largest > 1.1 * high;
+    grid->high = *more ? high : largest;
+    grid->low = negative ? -grid->high : 0;
+    grid->map = negative ? RB_MAP_DIVERGING : RB_MAP_SEQUENTIAL;
+    rb_free(sorted);
+    return RB_OK;
+}
+
+static double row_y(const rb_codes_picture *p, rb_box map, double row) {
+    return map.y + map.height * row / (double)p->rows;
+}
+
+static double middle_y(const rb_codes_picture *p, rb_box map, const rb_row_group *g) {
+    return row_y(p, map, (double)g->first + (double)g->count / 2);
+}
+
+/* The groups that are labelled when not all fit: those of so many rows or more. */
+static int64_t min_rows(const rb_codes_picture *p, int64_t max) {
+    for (int64_t rows = 0;; rows++) {
+        int64_t count = 0;
+        for (int64_t g = 0; g < p->n_groups; g++) {
+            count += p->groups[g].count >= rows;
+        }
+        if (count <= max) {
+            return rows;
+        }
+    }
+}
+
+static rb_error draw_groups(rb_page *page, const rb_codes_picture *p, rb_box map) {
+    const rb_row_group *end = p->groups + p->n_groups;
+    double *places = rb_alloc(page->ctx, p->n_groups, sizeof *places), *place = places;
+    int64_t count = 0, min = min_rows(p, (int64_t)(map.height / LABEL_STEP));
+    if (!places) {
+        return RB_ERROR_MEMORY;
+    }
+    for (const rb_row_group *g = p->groups; g < end; g++) {
+        if (g->count >= min) {
+            places[count++] = middle_y(p, map, g);
+        }
+        if (g > p->groups) {
+            double y = row_y(p, map, (double)g->first);
+            rb_page_line(page, map.x - 8, y, map.x + map.width, y, 0.5, ink);
+        }
+    }
+    rb_spread(places, count, LABEL_STEP, map.y + LABEL_STEP / 2.0,
+              map.y + map.height - LABEL_STEP / 2.0);
+    for (const rb_row_group *g = p->groups; g < end; g++) {
+        if (g->count >= min) {
+            char text[32];
+            double y = *place++;
+            snprintf(text, sizeof text, "%lld", (long long)g->n_samples);
+            rb_page_line(page, map.x - 8, middle_y(p, map, g), map.x - 20, y, 0.5, ink);
+            rb_page_text(page, RB_TEXT_TICK, map.x - 24, y, 1, 0, text);
+            rb_page_text(page, RB_TEXT_LABEL, map.x - 24 - COUNT_WIDTH, y, 1, MAX_LABEL, g->name);
+        }
+    }
+    rb_free(places);
+    return RB_OK;
+}
+
+/* Numbers of the units, from 0, below their columns, as many as fit. */
+static void draw_units(rb_page *page, const rb_codes_picture *p, rb_box map) {
+    double width = map.width / (double)p->units, bottom = map.y + map.height;
+    rb_ticks ticks = {0, 1, (int)p->units};
+    if (width < 24) {
+        ticks = rb_ticks_choose(0, (double)p->units - 1, (int)(map.width / 40), true);
+    }
+    for (int i = 0; i < ticks.count; i++) {
+        char text[32];
+        rb_tick_text(&ticks, i, text, sizeof text);
+        double x = map.x + (rb_tick_value(&ticks, i) + 0.5) * width;
+        rb_page_text(page, RB_TEXT_TICK, x, bottom + 12, 0.5, 0, text);
+    }
+    rb_page_text(page, RB_TEXT_LABEL, map.x + map.width / 2, bottom + 36, 0.5, 0, "unit");
+}
+
+rb_error rb_draw_codes(rb_context *ctx, const rb_codes_picture *p, const rb_plot_options *options,
+                       const char *path) {
+    rb_page page;
+    bool more;
+    rb_grid grid = {.values = p->values, .rows = p->rows, .columns = p->units};
+    rb_error err = choose_scale(ctx, p, &grid, &more);
+    if (err) {
+        return err;
+    }
+    double left = 0;
+    for (int64_t g = 0; g < p->n_groups; g++) {
+        left = fmax(left, rb_text_width(RB_TEXT_LABEL, p->groups[g].name));
+    }
+    left = p->n_groups ? fmin(left, MAX_LABEL) + COUNT_WIDTH + 34 : 56;
+    rb_box map = {left, MARGIN_TOP, RB_PAGE_WIDTH - left - MARGIN_RIGHT,
+                  fmin(fmax(12.0 * (double)p->rows, 160), 640)};
+    err = rb_page_open(ctx, options, path, map.y + map.height + MARGIN_BOTTOM, &page);
+    if (err) {
+        return err;
+    }
+    rb_page_title(&page, map.x, 30, p->title);
+    rb_page_heatmap(&page, map, &grid);
+    if (p->n_groups) {
+        err = draw_groups(&page, p, map);
+    } else {
+        char text[64];
+        snprintf(text, sizeof text, "%lld samples", (long long)p->n_samples);
+        rb_page_text_up(&page, RB_TEXT_LABEL, map.x - 18, map.y + map.height / 2, text);
+    }
+    rb_page_frame(&page, map, 0.5, ink);
+    draw_units(&page, p, map);
+    rb_box bar = {map.x + map.width + 36, map.y + 12, 12, fmin(map.height - 24, 200)};
+    rb_page_colour_bar(&page, bar, &grid, more, "code");
+    return rb_page_close(&page, err);
+}
+
+/* ---- gathering ---- */
+
+/* What the key of a sample says of it, in the order of the rows: no class is INFINITY; samples
+ * without codes come last, their unit is the number of units. */
+enum { CLASS, STRONGEST, MINUS_STRENGTH, SAMPLE };
 
 typedef struct gathering {
     rb_context *ctx;
-    const rb_model *model;
-    rb_source *source;
+    rb_codes_picture picture; /* of the values and groups below */
     rb_labels labels;
-    sample_key *keys; /* when there are labels */
-    int64_t *place;   /* of each sample in the order; NULL: its own index */
-    double *values;   /* rows x units, sums at first */
-    int64_t *in_row;  /* samples that a row averages */
+    rb_key *keys;    /* when there are labels */
+    int64_t *place;  /* of each sample in the order; NULL: its own index */
+    double *values;  /* rows x units, sums at first */
+    int64_t *in_row; /* samples that a row averages */
     rb_row_group *groups;
-    int64_t n_groups;
-    int64_t rows, units, n_samples;
 } gathering;
 
 static void clear(gathering *g) {
@@ -43,68 +188,60 @@ static void clear(gathering *g) {
 
 /* The row of a place in the order. */
 static int64_t row_of(const gathering *g, int64_t place) {
-    return (int64_t)((double)place * (double)g->rows / (double)g->n_samples);
+    return (int64_t)((double)place * (double)g->picture.rows / (double)g->picture.n_samples);
 }
 
 static rb_error find_strongest(void *user, int64_t first, const rb_matrix *codes) {
     gathering *g = user;
     for (int64_t i = 0; i < rb_matrix_samples(codes); i++) {
-        sample_key *key = &g->keys[first + i];
+        double *key = g->keys[first + i];
         int64_t class_index = g->labels.class_of[first + i];
-        *key = (sample_key){class_index < 0 ? INT64_MAX : class_index, g->units, 0, first + i};
-        for (int64_t u = 0; u < g->units; u++) {
+        key[CLASS] = class_index < 0 ? INFINITY : (double)class_index;
+        key[STRONGEST] = (double)g->picture.units;
+        key[MINUS_STRENGTH] = 0;
+        key[SAMPLE] = (double)(first + i);
+        for (int64_t u = 0; u < g->picture.units; u++) {
             double code = fabs(rb_matrix_at(codes, i, u));
-            if (code > key->strength) {
-                key->strength = code;
-                key->strongest = u;
+            if (code > -key[MINUS_STRENGTH]) {
+                key[MINUS_STRENGTH] = -code;
+                key[STRONGEST] = (double)u;
             }
         }
     }
     return RB_OK;
 }
 
-static int compare_keys(const void *a, const void *b) {
-    const sample_key *x = a, *y = b;
-    if (x->class_index != y->class_index) {
-        return x->class_index < y->class_index ? -1 : 1;
-    }
-    if (x->strongest != y->strongest) {
-        return x->strongest < y->strongest ? -1 : 1;
-    }
-    if (x->strength != y->strength) {
-        return x->strength > y->strength ? -1 : 1;
-    }
-    return x->sample < y->sample ? -1 : 1;
-}
-
 /* Neighbours in the order that share a class become a group. */
 static void find_groups(gathering *g) {
-    for (int64_t start = 0, end; start < g->n_samples; start = end) {
-        int64_t class_index = g->keys[start].class_index;
-        for (end = start; end < g->n_samples && g->keys[end].class_index == class_index; end++) {
-            g->place[g->keys[end].sample] = end;
+    int64_t n = g->picture.n_samples;
+    for (int64_t start = 0, end; start < n; start = end) {
+        double class_index = g->keys[start][CLASS];
+        for (end = start; end < n && g->keys[end][CLASS] == class_index; end++) {
+            g->place[(int64_t)g->keys[end][SAMPLE]] = end;
         }
         const char *name =
-            class_index == INT64_MAX ? "(no label)" : g->labels.classes->text[class_index];
+            isfinite(class_index) ? g->labels.classes->text[(int64_t)class_index] : RB_NO_LABEL;
         int64_t first = row_of(g, start), last = row_of(g, end - 1);
-        g->groups[g->n_groups++] = (rb_row_group){name, end - start, first, last - first + 1};
+        g->groups[g->picture.n_groups++] =
+            (rb_row_group){name, end - start, first, last - first + 1};
     }
 }
 
-static rb_error order_by_class(gathering *g, const char *path) {
-    rb_error err = rb_labels_read(g->ctx, path, g->source, &g->labels);
+static rb_error order_by_class(gathering *g, const rb_model *model, rb_source *source,
+                               const char *path) {
+    rb_error err = rb_labels_read(g->ctx, path, source, &g->labels);
     if (err) {
         return err;
     }
-    g->keys = rb_alloc(g->ctx, g->n_samples, sizeof *g->keys);
-    g->place = rb_alloc(g->ctx, g->n_samples, sizeof *g->place);
+    g->keys = rb_alloc(g->ctx, g->picture.n_samples, sizeof *g->keys);
+    g->place = rb_alloc(g->ctx, g->picture.n_samples, sizeof *g->place);
     g->groups = rb_alloc(g->ctx, g->labels.classes->count + 1, sizeof *g->groups);
     if (!g->keys || !g->place || !g->groups) {
         return RB_ERROR_MEMORY;
     }
-    err = rb_encode(g->ctx, g->model, g->source, find_strongest, g);
+    err = rb_encode(g->ctx, model, source, find_strongest, g);
     if (!err) {
-        qsort(g->keys, (size_t)g->n_samples, sizeof *g->keys, compare_keys);
+        rb_sort_keys(g->keys, g->picture.n_samples);
         find_groups(g);
     }
     return err;
@@ -115,63 +252,54 @@ static rb_error add_rows(void *user, int64_t first, const rb_matrix *codes) {
     for (int64_t i = 0; i < rb_matrix_samples(codes); i++) {
         int64_t row = row_of(g, g->place ? g->place[first + i] : first + i);
         g->in_row[row]++;
-        for (int64_t u = 0; u < g->units; u++) {
-            g->values[row * g->units + u] += rb_matrix_at(codes, i, u);
+        for (int64_t u = 0; u < g->picture.units; u++) {
+            g->values[row * g->picture.units + u] += rb_matrix_at(codes, i, u);
         }
     }
     return RB_OK;
 }
 
-static rb_error gather(gathering *g, const char *labels) {
+static rb_error gather(gathering *g, const rb_model *model, rb_source *source, const char *labels) {
+    rb_codes_picture *p = &g->picture;
     rb_error err = RB_OK;
-    if (g->n_samples == 0) {
+    if (p->n_samples == 0) {
         return rb_fail(g->ctx, RB_ERROR_DATA, "there are no samples to draw");
     }
-    g->rows = g->n_samples < MOST_ROWS ? g->n_samples : MOST_ROWS;
-    g->values = rb_alloc_zero(g->ctx, g->rows * g->units, sizeof *g->values);
-    g->in_row = rb_alloc_zero(g->ctx, g->rows, sizeof *g->in_row);
+    g->values = rb_alloc_zero(g->ctx, p->rows * p->units, sizeof *g->values);
+    g->in_row = rb_alloc_zero(g->ctx, p->rows, sizeof *g->in_row);
     if (!g->values || !g->in_row) {
         return RB_ERROR_MEMORY;
     }
     if (labels) {
-        err = order_by_class(g, labels);
+        err = order_by_class(g, model, source, labels);
     }
-    if (!err) {
-        err = rb_encode(g->ctx, g->model, g->source, add_rows, g);
+    err = err ? err : rb_encode(g->ctx, model, source, add_rows, g);
+    for (int64_t i = 0; i < p->rows * p->units && !err; i++) {
+        g->values[i] /= (double)g->in_row[i / p->units];
     }
-    for (int64_t i = 0; i < g->rows * g->units && !err; i++) {
-        int64_t row = i / g->units;
-        g->values[i] /= (double)g->in_row[row];
-    }
+    p->values = g->values;
+    p->groups = g->groups;
     return err;
 }
 
 rb_error rb_plot_codes(rb_context *ctx, const rb_model *model, rb_source *source,
                        const rb_options *given, const char *path) {
-    rb_plot_options chosen, *options = &chosen;
-    rb_error err = rb_page_check(ctx, given, &chosen, path);
+    rb_plot_options options;
+    rb_error err = rb_page_check(ctx, given, &options, path);
     if (err) {
         return err;
     }
+    char title[RB_TITLE_SIZE];
+    int64_t n = rb_source_samples(source), units = rb_model_units(model);
+    snprintf(title, sizeof title, "Codes of %lld samples, %lld units", (long long)n,
+             (long long)units);
     gathering g = {.ctx = ctx,
-                   .model = model,
-                   .source = source,
-                   .units = rb_model_units(model),
-                   .n_samples = rb_source_samples(source)};
-    err = gather(&g, options->labels);
-    if (!err) {
-        char title[128];
-        snprintf(title, sizeof title, "Codes of %lld samples, %lld units", (long long)g.n_samples,
-                 (long long)g.units);
-        rb_codes_picture picture = {g.values,
-                                    g.rows,
-                                    g.units,
-                                    g.n_samples,
-                                    g.groups,
-                                    g.n_groups,
-                                    options->title ? options->title : title};
-        err = rb_draw_codes(ctx, &picture, options, path);
-    }
+                   .picture = {.rows = n < MAX_ROWS ? n : MAX_ROWS,
+                               .units = units,
+                               .n_samples = n,
+                               .title = options.title ? options.title : title}};
+    err = gather(&g, model, source, options.labels);
+    err = err ? err : rb_draw_codes(ctx, &g.picture, &options, path);
     clear(&g);
     return err;
 }

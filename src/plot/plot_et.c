@@ -1,4 +1,6 @@
-/* Pictures of fits by expectation truncation: fields and quality over time. */
+/* Plots of fits by expectation truncation: quality over the iterations, and the data cut: sorted
+ * log evidences, in the colours of how many causes were active (Luecke and Eggert 2010, Fig. 4D).
+ */
 #include "plot.h"
 
 #include <rarebit/et.h>
@@ -6,8 +8,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Of models of other methods neither is drawn. */
-static rb_error need_causes(rb_context *ctx, const rb_model *model) {
+enum { NUMBER = 24, CLASSES = 10 }; /* as many as have colours that differ well */
+
+rb_error rb_need_causes(rb_context *ctx, const rb_model *model) {
     bool causes = rb_model_array(model, "loadings", NULL, NULL) && rb_has_causes(model);
     return causes ? RB_OK
                   : rb_fail(ctx, RB_ERROR_DATA,
@@ -16,145 +19,175 @@ static rb_error need_causes(rb_context *ctx, const rb_model *model) {
                             rb_model_method(model));
 }
 
-/* ---- fields ---- */
-
-/* Iterations are counted from 1 for readers. NULL: out of memory. */
-static double *row_numbers(rb_context *ctx, const double *at, int64_t kept) {
-    double *numbers = rb_alloc(ctx, kept, sizeof *numbers);
-    for (int64_t k = 0; numbers && k < kept; k++) {
-        numbers[k] = at[k] + 1;
-    }
-    return numbers;
-}
-
-/* The fields over time, or without a trace the final ones alone; *numbers is to be freed. */
-static rb_error find_fields(rb_context *ctx, const rb_model *model, rb_filters_picture *p,
-                            double **numbers) {
-    int64_t kept = 0;
-    const double *at = rb_model_array(model, "trace_fields_at", &kept, NULL);
-    p->loadings = at ? rb_model_array(model, "trace_fields", &p->n_features, &p->units) : NULL;
-    if (p->loadings) {
-        p->across = rb_model_units(model);
-        p->title = "Fields before the M-step; columns: units, rows: iterations";
-        p->rows = *numbers = row_numbers(ctx, at, kept);
-        return *numbers ? RB_OK : RB_ERROR_MEMORY;
-    }
-    p->loadings = rb_model_array(model, "loadings", &p->n_features, &p->units);
-    p->title = "Final fields";
-    rb_log(ctx, RB_LOG_INFO,
-           "the fit kept no trace: the final fields alone are drawn; those of "
-           "earlier iterations need 'fit --trace'");
-    return RB_OK;
-}
-
-rb_error rb_plot_fields(rb_context *ctx, const rb_model *model, const rb_options *given,
-                        const char *path) {
-    rb_plot_options chosen, *options = &chosen;
-    rb_filters_picture p = {0};
-    double *numbers = NULL;
-    rb_error err = rb_page_check(ctx, given, &chosen, path);
-    if (!err) {
-        err = need_causes(ctx, model);
-    }
-    if (!err) {
-        err = find_fields(ctx, model, &p, &numbers);
-    }
-    if (!err) {
-        const rb_preprocess *preprocess = model->preprocess;
-        p.place = preprocess->selected;
-        err = rb_find_shape(ctx, options, p.place ? preprocess->n_input : p.n_features, &p);
-    }
-    if (!err) {
-        p.title = options->title ? options->title : p.title;
-        err = rb_shape_is_series(options) ? rb_draw_curves(ctx, &p, options, path)
-                                          : rb_draw_filters(ctx, &p, options, path);
-    }
-    rb_free(numbers);
-    return err;
-}
-
 /* ---- quality ---- */
 
-enum { NUMBER = 24 };
-
-/* Which samples were traced, as texts: evenly spread ones. */
-typedef struct sample_names {
-    char (*text)[NUMBER];
-    const char **list;
-} sample_names;
-
-static rb_error name_samples(rb_context *ctx, const rb_model *model, int64_t count,
-                             sample_names *names) {
-    const char *fitted = rb_model_attribute(model, "data_samples");
-    int64_t n = fitted ? strtoll(fitted, NULL, 10) : 0;
-    n = n >= count ? n : count;
-    names->text = rb_alloc(ctx, count, sizeof *names->text);
-    names->list = rb_alloc(ctx, count, sizeof *names->list);
-    if (!names->text || !names->list) {
-        return RB_ERROR_MEMORY;
-    }
-    for (int64_t k = 0; k < count; k++) {
-        double sample = floor((double)k * (double)n / (double)count);
-        snprintf(names->text[k], NUMBER, "%.0f", sample);
-        names->list[k] = names->text[k];
-    }
-    return RB_OK;
-}
+/* A line per traced sample; they are evenly spread, and named by their indices. */
+typedef struct traced {
+    double *values; /* samples x iterations */
+    char (*texts)[NUMBER];
+    const char **names;
+} traced;
 
 /* quality: iterations x samples. */
-static rb_error draw_quality(rb_context *ctx, const double *quality, int64_t iterations,
-                             int64_t samples, const char *const *names,
-                             const rb_plot_options *options, const char *path) {
-    char title[128];
-    double *values = rb_alloc(ctx, iterations * samples, sizeof *values);
-    if (!values) {
+static rb_error collect(rb_context *ctx, const rb_model *model, const double *quality,
+                        int64_t iterations, int64_t samples, traced *lines) {
+    const char *fitted = rb_model_attribute(model, "data_samples");
+    double n = fmax((double)(fitted ? strtoll(fitted, NULL, 10) : 0), (double)samples);
+    lines->texts = rb_alloc(ctx, samples, sizeof *lines->texts);
+    lines->names = rb_alloc(ctx, samples, sizeof *lines->names);
+    lines->values = rb_alloc(ctx, iterations * samples, sizeof *lines->values);
+    if (!lines->texts || !lines->names || !lines->values) {
         return RB_ERROR_MEMORY;
     }
-    for (int64_t t = 0; t < iterations; t++) {
-        for (int64_t k = 0; k < samples; k++) {
-            values[k * iterations + t] = quality[t * samples + k];
+    for (int64_t k = 0; k < samples; k++) {
+        snprintf(lines->texts[k], NUMBER, "%.0f", floor((double)k * n / (double)samples));
+        lines->names[k] = lines->texts[k];
+        for (int64_t t = 0; t < iterations; t++) {
+            lines->values[k * iterations + t] = quality[t * samples + k];
         }
     }
-    snprintf(title, sizeof title, "Quality of the truncation for %lld samples", (long long)samples);
-    rb_series_picture picture = {.values = values,
-                                 .lines = samples,
-                                 .count = iterations,
-                                 .low = -0.02,
-                                 .high = 1.02,
-                                 .cut = NAN,
-                                 .title = options->title ? options->title : title,
-                                 .across = "iteration",
-                                 .up = "Q",
-                                 .line_names = names,
-                                 .legend = "sample"};
-    rb_error err = rb_draw_series(ctx, &picture, options, path);
-    rb_free(values);
-    return err;
+    return RB_OK;
 }
 
 rb_error rb_plot_quality(rb_context *ctx, const rb_model *model, const rb_options *given,
                          const char *path) {
-    rb_plot_options chosen, *options = &chosen;
+    rb_plot_options options;
     int64_t iterations, samples;
-    sample_names names = {0};
+    traced lines = {0};
     const double *quality = rb_model_array(model, "trace_quality", &iterations, &samples);
-    rb_error err = rb_page_check(ctx, given, &chosen, path);
-    if (!err) {
-        err = need_causes(ctx, model);
-    }
+    rb_error err = rb_page_check(ctx, given, &options, path);
+    err = err ? err : rb_need_causes(ctx, model);
     if (!err && !quality) {
         err = rb_fail(ctx, RB_ERROR_DATA,
                       "the fit kept no quality of its truncation; fit again with --trace, and with "
                       "at most %d units",
                       RB_ET_MAX_EXACT);
     }
+    err = err ? err : collect(ctx, model, quality, iterations, samples, &lines);
     if (!err) {
-        err = name_samples(ctx, model, samples, &names);
+        char title[RB_TITLE_SIZE];
+        snprintf(title, sizeof title, "Quality of the truncation for %lld samples",
+                 (long long)samples);
+        rb_series_picture picture = {.values = lines.values,
+                                     .lines = samples,
+                                     .count = iterations,
+                                     .low = -0.02,
+                                     .high = 1.02,
+                                     .cut = NAN,
+                                     .title = options.title ? options.title : title,
+                                     .across = "iteration",
+                                     .up = "Q",
+                                     .line_names = lines.names,
+                                     .legend = "sample"};
+        err = rb_draw_series(ctx, &picture, &options, path);
+    }
+    rb_free(lines.texts);
+    rb_free(lines.names);
+    rb_free(lines.values);
+    return err;
+}
+
+/* ---- evidence ---- */
+
+/* The columns of a key: samples of large evidence come first. */
+enum { MINUS_EVIDENCE, SAMPLE, N_CAUSES };
+
+/* Counts the causes of a sample that were active. */
+static rb_error count_causes(rb_context *ctx, const rb_matrix *states, int64_t i, int64_t sample,
+                             double *count) {
+    for (int64_t c = 0; c < states->n_features; c++) {
+        double value = rb_matrix_at(states, i, c);
+        if (value != 0 && value != 1) {
+            return rb_fail(ctx, RB_ERROR_DATA,
+                           "the true causes are %.6g for sample %lld, cause %lld: they must be "
+                           "samples x causes, 1 where a cause was active and 0 where it was not",
+                           value, (long long)sample, (long long)c);
+        }
+        *count += value;
+    }
+    return RB_OK;
+}
+
+static rb_error count_all(rb_context *ctx, rb_source *states, rb_key *keys, int64_t n) {
+    enum { CELLS = 1 << 20 };
+    if (states->n_samples != n) {
+        return rb_fail(ctx, RB_ERROR_DATA,
+                       "the true causes are of %lld samples, but there are %lld: they must be "
+                       "samples x causes, of the same samples",
+                       (long long)states->n_samples, (long long)n);
+    }
+    int64_t size = CELLS / (states->n_features > 0 ? states->n_features : 1) + 1;
+    rb_error err = RB_OK;
+    for (int64_t first = 0; !err && first < n; first += size) {
+        rb_matrix view;
+        int64_t count = n - first < size ? n - first : size;
+        err = rb_source_read(ctx, states, first, count, &view);
+        for (int64_t i = 0; !err && i < count; i++) {
+            err = count_causes(ctx, &view, i, first + i, &keys[first + i][N_CAUSES]);
+        }
+    }
+    return err;
+}
+
+static rb_error draw(rb_context *ctx, const rb_key *keys, int64_t n, int64_t used, bool known,
+                     const rb_plot_options *options, const char *path) {
+    static const char *const words[CLASSES] = {"0", "1", "2", "3", "4",
+                                               "5", "6", "7", "8", "9 or more"};
+    const char *names[CLASSES] = {0};
+    char title[RB_TITLE_SIZE], fit[48] = "";
+    bool cut = used > 0 && used < n;
+    double *values = rb_alloc(ctx, n, sizeof *values);
+    int64_t *classes = rb_alloc(ctx, n, sizeof *classes);
+    for (int64_t i = 0; i < n && values && classes; i++) {
+        values[i] = -keys[i][MINUS_EVIDENCE];
+        classes[i] = (int64_t)fmin(keys[i][N_CAUSES], CLASSES - 1);
+        names[classes[i]] = words[classes[i]];
+    }
+    if (cut) {
+        snprintf(fit, sizeof fit, "; the fit used %lld", (long long)used);
+    }
+    snprintf(title, sizeof title, "Log evidence of %lld sample%s%s", (long long)n,
+             n > 1 ? "s, sorted" : "", fit);
+    rb_series_picture picture = {.values = values,
+                                 .lines = 1,
+                                 .count = n,
+                                 .cut = cut ? (double)used - 0.5 : NAN,
+                                 .title = options->title ? options->title : title,
+                                 .across = "sample",
+                                 .up = "log evidence",
+                                 .classes = known ? classes : NULL,
+                                 .n_classes = CLASSES,
+                                 .class_names = names,
+                                 .legend = "active causes"};
+    rb_error err =
+        values && classes ? rb_draw_series(ctx, &picture, options, path) : RB_ERROR_MEMORY;
+    rb_free(values);
+    rb_free(classes);
+    return err;
+}
+
+rb_error rb_plot_evidence(rb_context *ctx, const double *evidence, int64_t n, int64_t used,
+                          rb_source *states, const rb_options *given, const char *path) {
+    rb_plot_options options;
+    rb_error err = rb_page_check(ctx, given, &options, path);
+    if (!err && n < 1) {
+        err = rb_fail(ctx, RB_ERROR_DATA, "there are no samples whose evidence could be drawn");
+    }
+    rb_key *keys = err ? NULL : rb_alloc_zero(ctx, n, sizeof *keys);
+    if (!keys) {
+        return err ? err : RB_ERROR_MEMORY;
+    }
+    for (int64_t i = 0; i < n; i++) {
+        keys[i][MINUS_EVIDENCE] = -evidence[i];
+        keys[i][SAMPLE] = (double)i;
+    }
+    if (states) {
+        err = count_all(ctx, states, keys, n);
     }
     if (!err) {
-        err = draw_quality(ctx, quality, iterations, samples, names.list, options, path);
+        rb_sort_keys(keys, n);
+        err = draw(ctx, keys, n, used, states != NULL, &options, path);
     }
-    rb_free(names.text);
-    rb_free(names.list);
+    rb_free(keys);
     return err;
 }

@@ -1,6 +1,7 @@
-/* Loadings as images: a grid, one a unit, its number below it; where images are too small for that,
- * each row has the number of its first at the left. Where all units stand in each row, their
- * numbers are above the first one. */
+/* Loadings as images or curves: a grid, one per unit, its number below it; where they are too small
+ * for that, each row has the number of its first at the left. Where all units stand in each row,
+ * their numbers are above the first one. Curves, for sounds and other series, are each scaled to
+ * their own largest absolute value around a line at 0. */
 #include "plot.h"
 
 #include <math.h>
@@ -8,210 +9,187 @@
 
 enum {
     MARGIN = 34,
-    MARGIN_TOP = 56,
-    MOST_CELL = 150,
-    MOST_ACROSS = 128,
-    NUMBER_ROOM = 28,
-    ROW_ROOM = 20, /* besides the margin, for the numbers of rows */
+    TOP = 56,
+    MAX_CELL = 150,
+    MAX_ACROSS = 128,
+    MAX_CURVES_ACROSS = 20,
+    NUMBER_WIDTH = 28,
+    ROW_WIDTH = 20, /* besides the margin, for the numbers of rows */
+    CURVE_GAP = 7,
     LINE = 12
 };
 
-static const rb_colour edge = {0.72, 0.72, 0.72};
-
-/* How the grid is laid out, in pixels of the picture. */
+/* Where the cells stand. */
 typedef struct layout {
-    int64_t across, down;
-    int64_t cell_width, cell_height, gap;
-    int64_t line; /* below an image, for its number; 0: it has none */
+    int64_t across;
+    double left, top, width, height, gap;
+    double line; /* below a cell, for its number; 0: it has none */
 } layout;
 
-/* Images in a row so that the grid is about as high as it is wide. A pixel of an image becomes a
- * whole number of pixels of the picture; where that leaves much of the width empty, more images go
- * into a row. */
-static layout arrange(const rb_filters_picture *p, double scale) {
-    layout l;
-    double aspect = (double)p->height / (double)p->width;
-    double page = (RB_PAGE_WIDTH - 2 * MARGIN - (p->rows ? ROW_ROOM : 0)) * scale;
-    l.across = (int64_t)fmin(ceil(sqrt((double)p->units * aspect)), (double)p->units);
-    l.across = l.across < 1 ? 1 : l.across > MOST_ACROSS ? MOST_ACROSS : l.across;
+/* An image as it is drawn. */
+typedef struct unit_image {
+    const rb_filters_picture *picture;
+    double *values; /* height x width x channels */
+    double largest; /* absolute value */
+    bool middle; /* 0 is in the middle, since some loading of the picture is negative; or black */
+} unit_image;
+
+static layout arrange_curves(const rb_filters_picture *p) {
+    layout l = {.top = TOP, .gap = CURVE_GAP, .left = MARGIN + (p->rows ? ROW_WIDTH : 0)};
+    l.across = (int64_t)fmin(ceil(sqrt((double)p->units)), MAX_CURVES_ACROSS);
     l.across = p->across ? p->across : l.across;
-    l.gap = (int64_t)fmax(1, round(3 * scale * (l.across > 20 ? 0.5 : 1)));
-    double room = fmin(page / (double)l.across - (double)l.gap, MOST_CELL * scale);
-    /* Tall images: the page must not become endless. */
-    double rows = ceil((double)p->units / (double)l.across);
-    room = fmin(room, 4 * RB_PAGE_WIDTH * scale / rows / aspect);
-    l.cell_width = (int64_t)fmax(1, floor(room));
-    if (l.cell_width > p->width) {
-        l.cell_width -= l.cell_width % p->width;
-    }
-    l.cell_height = (int64_t)fmax(1, round((double)l.cell_width * aspect));
-    if (!p->across && (double)l.cell_width < 0.85 * room && l.across < p->units) {
-        int64_t most = (int64_t)((page + (double)l.gap) / (double)(l.cell_width + l.gap));
-        l.across = most < p->units ? most : p->units;
-    }
-    l.down = (p->units + l.across - 1) / l.across;
-    l.line = !p->across && (double)l.cell_width >= NUMBER_ROOM * scale
-                 ? (int64_t)round(LINE * scale)
-                 : 0;
+    l.width = fmax((RB_PAGE_WIDTH - MARGIN - l.left) / (double)l.across - l.gap, 1);
+    l.height = fmin(0.62 * l.width, 90);
+    l.line = !p->across && l.width > 45 ? LINE - 1 : 0;
     return l;
 }
 
-/* The image of a unit, channels together, pixels without a feature 0; the largest absolute
- * value. */
-static double collect(const rb_filters_picture *p, int64_t unit, double *image) {
-    double largest = 0;
-    memset(image, 0, (size_t)(p->height * p->width * p->channels) * sizeof *image);
+/* Images in a row so that the grid is about as high as it is wide. A pixel of an image becomes a
+ * whole number of pixels of the picture; where that leaves much of the width empty, more images go
+ * into a row. Computed in pixels. */
+static layout arrange_images(const rb_filters_picture *p, double scale) {
+    layout l = {.top = round(TOP * scale)};
+    double units = (double)p->units, aspect = (double)p->height / (double)p->width;
+    double page = (RB_PAGE_WIDTH - 2 * MARGIN - (p->rows ? ROW_WIDTH : 0)) * scale;
+    double across = fmin(fmax(fmin(ceil(sqrt(units * aspect)), units), 1), MAX_ACROSS);
+    across = p->across ? (double)p->across : across;
+    l.gap = fmax(1, round(3 * scale * (across > 20 ? 0.5 : 1)));
+    double limit = fmin(page / across - l.gap, MAX_CELL * scale);
+    /* Tall images: the page must not become endless. */
+    limit = fmin(limit, 4 * RB_PAGE_WIDTH * scale / ceil(units / across) / aspect);
+    l.width = fmax(1, floor(limit));
+    if (l.width > (double)p->width) {
+        l.width -= fmod(l.width, (double)p->width);
+    }
+    l.height = fmax(1, round(l.width * aspect));
+    if (!p->across && l.width < 0.85 * limit && across < units) {
+        across = fmin(floor((page + l.gap) / (l.width + l.gap)), units);
+    }
+    l.line = !p->across && l.width >= NUMBER_WIDTH * scale ? round(LINE * scale) : 0;
+    l.left = round((RB_PAGE_WIDTH * scale - across * (l.width + l.gap) + l.gap) / 2);
+    return (layout){(int64_t)across,  l.left / scale, l.top / scale, l.width / scale,
+                    l.height / scale, l.gap / scale,  l.line / scale};
+}
+
+/* The values of a unit, channels together, 0 where there is no feature. */
+static void collect(const rb_filters_picture *p, int64_t unit, unit_image *image) {
+    image->largest = 0;
+    memset(image->values, 0, (size_t)(p->height * p->width * p->channels) * sizeof(double));
     for (int64_t k = 0; k < p->n_features; k++) {
         double value = p->loadings[k * p->units + unit];
-        image[p->place ? p->place[k] : k] = value;
-        largest = fmax(largest, fabs(value));
+        image->values[p->place ? p->place[k] : k] = value;
+        image->largest = fmax(image->largest, fabs(value));
     }
-    return largest;
 }
 
-static bool has_negative(const rb_filters_picture *p) {
-    for (int64_t i = 0; i < p->n_features * p->units; i++) {
-        if (p->loadings[i] < 0) {
-            return true;
-        }
+static uint32_t pixel(const void *user, int64_t x, int64_t y, int64_t width, int64_t height) {
+    const unit_image *image = user;
+    const rb_filters_picture *p = image->picture;
+    int64_t row = y * p->height / height, column = x * p->width / width;
+    const double *values = image->values + (row * p->width + column) * p->channels;
+    uint32_t packed = 0;
+    for (int c = 0; c < 3; c++) {
+        double share = image->largest > 0 ? values[p->channels == 3 ? c : 0] / image->largest : 0;
+        packed =
+            packed << 8 | (uint32_t)lround(image->middle ? 127.5 + 127.5 * share : 255 * share);
     }
-    return false;
+    return packed;
 }
 
-/* 0 is in the middle where any loading of the picture is negative, else black. */
-static uint32_t level(double value, double largest, bool middle) {
-    double share = largest > 0 ? value / largest : 0;
-    return (uint32_t)lround(middle ? 127.5 + 127.5 * share : 255 * share);
+static void draw_curve(rb_page *page, const unit_image *image, rb_box box) {
+    double high = image->largest > 0 ? image->largest : 1, middle = box.y + box.height / 2;
+    rb_chart c = {.box = box,
+                  .across = rb_axis_counting(NULL, image->picture->width),
+                  .up = {.low = -high, .high = high}};
+    rb_page_line(page, box.x, middle, box.x + box.width, middle, 0.5,
+                 (rb_colour){0.80, 0.80, 0.80});
+    rb_chart_line(page, &c, NULL, image->values, image->picture->width,
+                  (rb_pen){{0.13, 0.30, 0.55}, 0.7, 0});
 }
 
-/* The colour of an image's pixel as cairo packs it. */
-static uint32_t colour_at(const rb_filters_picture *p, const double *image, double largest,
-                          bool middle, int64_t row, int64_t column) {
-    const double *pixel = image + (row * p->width + column) * p->channels;
-    uint32_t red = level(pixel[0], largest, middle);
-    uint32_t green = p->channels == 3 ? level(pixel[1], largest, middle) : red;
-    uint32_t blue = p->channels == 3 ? level(pixel[2], largest, middle) : red;
-    return red << 16 | green << 8 | blue;
+static void draw_image(rb_page *page, const unit_image *image, rb_box box) {
+    rb_box frame = {box.x - 0.4, box.y - 0.4, box.width + 0.8, box.height + 0.8};
+    rb_page_image(page, box, pixel, image);
+    rb_page_frame(page, frame, 0.6, (rb_colour){0.72, 0.72, 0.72});
 }
 
-static void draw_image(rb_page *page, const rb_filters_picture *p, const layout *l,
-                       const double *image, double largest, bool middle, double x, double y) {
-    cairo_surface_t *cell =
-        cairo_image_surface_create(CAIRO_FORMAT_RGB24, (int)l->cell_width, (int)l->cell_height);
-    if (cairo_surface_status(cell) == CAIRO_STATUS_SUCCESS) {
-        cairo_surface_flush(cell);
-        unsigned char *bytes = cairo_image_surface_get_data(cell);
-        int64_t stride = cairo_image_surface_get_stride(cell);
-        for (int64_t row = 0; row < l->cell_height; row++) {
-            uint32_t *line = (uint32_t *)(void *)(bytes + row * stride);
-            for (int64_t column = 0; column < l->cell_width; column++) {
-                line[column] =
-                    colour_at(p, image, largest, middle, row * p->height / l->cell_height,
-                              column * p->width / l->cell_width);
-            }
-        }
-        cairo_surface_mark_dirty(cell);
+static void draw_number(rb_page *page, const rb_filters_picture *p, const layout *l, int64_t unit,
+                        rb_box box) {
+    char text[32];
+    double number = p->rows ? p->rows[unit / l->across] : (double)unit;
+    snprintf(text, sizeof text, "%.0f", number);
+    if (l->line > 0) {
+        rb_page_text(page, RB_TEXT_SMALL, box.x + box.width / 2, box.y + box.height + l->line / 2,
+                     0.5, 0, text);
+    } else if (unit % l->across == 0) {
+        rb_page_text(page, RB_TEXT_SMALL, box.x - (p->curves ? 5 : 6), box.y + box.height / 2, 1, 0,
+                     text);
     }
-    cairo_set_source_surface(page->cairo, cell, x, y);
-    cairo_pattern_set_filter(cairo_get_source(page->cairo), CAIRO_FILTER_NEAREST);
-    cairo_rectangle(page->cairo, x, y, (double)l->cell_width, (double)l->cell_height);
-    cairo_fill(page->cairo);
-    cairo_surface_destroy(cell);
 }
 
-/* Where the images of a column and of a row begin, in pixels. */
-static double place_x(const rb_page *page, const layout *l, int64_t column) {
-    double width = (double)(l->across * (l->cell_width + l->gap) - l->gap);
-    double left = round((RB_PAGE_WIDTH * page->scale - width) / 2);
-    return left + (double)(column * (l->cell_width + l->gap));
-}
-
-static int64_t row_step(const layout *l) {
-    return l->cell_height + l->gap + l->line;
-}
-
-static double place_y(const rb_page *page, const layout *l, int64_t row) {
-    return round(MARGIN_TOP * page->scale) + (double)(row * row_step(l));
-}
-
-void rb_page_numbers(rb_page *page, int64_t count, double first, double step, double y) {
+/* Of the units, from 0, above their columns, as many as fit. */
+static void draw_numbers_above(rb_page *page, const layout *l) {
     static const int64_t strides[] = {1, 2, 5, 10, 20, 50};
     int s = 0;
-    while (s < 5 && (double)strides[s] * step < NUMBER_ROOM) {
+    double step = l->width + l->gap;
+    while (s < 5 && (double)strides[s] * step < NUMBER_WIDTH) {
         s++;
     }
-    for (int64_t k = 0; k < count; k += strides[s]) {
+    for (int64_t k = 0; k < l->across; k += strides[s]) {
         char text[32];
         snprintf(text, sizeof text, "%lld", (long long)k);
-        rb_page_text(page, RB_TEXT_SMALL, first + step * (double)k, y, 0.5, 0, text);
+        rb_page_text(page, RB_TEXT_SMALL, l->left + l->width / 2 + step * (double)k, TOP - 7, 0.5,
+                     0, text);
     }
 }
 
-/* x, y: the upper left corner of the image. */
-static void draw_number(rb_page *page, const rb_filters_picture *p, const layout *l, int64_t unit,
-                        double x, double y) {
-    char text[32];
-    double width = (double)l->cell_width / page->scale,
-           height = (double)l->cell_height / page->scale;
-    snprintf(text, sizeof text, "%lld", (long long)unit);
-    if (p->rows) {
-        snprintf(text, sizeof text, "%.0f", p->rows[unit / l->across]);
+static void draw_grid(rb_page *page, const rb_filters_picture *p, const layout *l,
+                      unit_image *image) {
+    for (int64_t i = 0; i < p->n_features * p->units; i++) {
+        image->middle = image->middle || p->loadings[i] < 0;
     }
-    if (l->line > 0) {
-        rb_page_text(page, RB_TEXT_SMALL, x + width / 2, y + height + LINE / 2.0, 0.5, 0, text);
-    } else if (unit % l->across == 0) {
-        rb_page_text(page, RB_TEXT_SMALL, x - 6, y + height / 2, 1, 0, text);
-    }
-}
-
-static void draw_grid(rb_page *page, const rb_filters_picture *p, const layout *l, double *image) {
-    bool middle = has_negative(p);
     for (int64_t unit = 0; unit < p->units; unit++) {
-        double largest = collect(p, unit, image);
-        double x = place_x(page, l, unit % l->across), y = place_y(page, l, unit / l->across);
-        cairo_save(page->cairo);
-        cairo_identity_matrix(page->cairo);
-        draw_image(page, p, l, image, largest, middle, x, y);
-        cairo_restore(page->cairo);
-        x /= page->scale;
-        y /= page->scale;
-        rb_box frame = {x - 0.4, y - 0.4, (double)l->cell_width / page->scale + 0.8,
-                        (double)l->cell_height / page->scale + 0.8};
-        rb_page_frame(page, frame, 0.6, edge);
-        draw_number(page, p, l, unit, x, y);
+        double column = (double)(unit % l->across), row = (double)(unit / l->across);
+        rb_box box = {l->left + column * (l->width + l->gap),
+                      l->top + row * (l->height + l->gap + l->line), l->width, l->height};
+        collect(p, unit, image);
+        (p->curves ? draw_curve : draw_image)(page, image, box);
+        draw_number(page, p, l, unit, box);
     }
     if (p->across) {
-        double width = (double)l->cell_width / page->scale, gap = (double)l->gap / page->scale;
-        rb_page_numbers(page, p->across, place_x(page, l, 0) / page->scale + width / 2, width + gap,
-                        MARGIN_TOP - 7);
+        draw_numbers_above(page, l);
     }
 }
 
 rb_error rb_draw_filters(rb_context *ctx, const rb_filters_picture *p,
                          const rb_plot_options *options, const char *path) {
     double scale = (double)options->width / RB_PAGE_WIDTH;
-    layout l = arrange(p, scale);
-    double height = MARGIN_TOP + (double)(l.down * row_step(&l)) / scale + MARGIN;
+    layout l = p->curves ? arrange_curves(p) : arrange_images(p, scale);
+    double down = (double)((p->units + l.across - 1) / l.across);
+    double height = TOP + down * (l.height + l.gap + l.line) + MARGIN;
     rb_page page;
-    double *image = rb_alloc(ctx, p->height * p->width * p->channels, sizeof *image);
-    rb_error err = image ? rb_page_open(ctx, options, path, height, &page) : RB_ERROR_MEMORY;
+    unit_image image = {.picture = p};
+    image.values = rb_alloc(ctx, p->height * p->width * p->channels, sizeof *image.values);
+    rb_error err = image.values ? rb_page_open(ctx, options, path, height, &page) : RB_ERROR_MEMORY;
     if (!err) {
         rb_page_text(&page, RB_TEXT_TITLE, RB_PAGE_WIDTH / 2.0, 30, 0.5, RB_PAGE_WIDTH - 2 * MARGIN,
                      p->title);
-        draw_grid(&page, p, &l, image);
+        draw_grid(&page, p, &l, &image);
         err = rb_page_close(&page, RB_OK);
     }
-    rb_free(image);
+    rb_free(image.values);
     return err;
 }
 
-bool rb_shape_is_series(const rb_plot_options *options) {
-    return options->shape && !strchr(options->shape, 'x');
-}
+/* ---- what is drawn ---- */
 
-rb_error rb_find_shape(rb_context *ctx, const rb_plot_options *options, int64_t n_input,
-                       rb_filters_picture *p) {
+/* Place and shape of loadings that are set; the shape, from the option, is rows x columns (x
+ * channels), or one length for curves, and must multiply to the input features. */
+static rb_error find_shape(rb_context *ctx, const rb_plot_options *options, const rb_model *model,
+                           rb_filters_picture *p) {
     int64_t sizes[3] = {0, 0, 1}, product;
+    p->place = model->preprocess->selected;
+    int64_t n_input = p->place ? model->preprocess->n_input : p->n_features;
     if (!options->shape) {
         int64_t side = (int64_t)lround(sqrt((double)n_input));
         char hint[64] = "";
@@ -229,51 +207,86 @@ rb_error rb_find_shape(rb_context *ctx, const rb_plot_options *options, int64_t 
                        "channels, such as 32x32x3, or one length, such as 200, for curves",
                        options->shape);
     }
-    if (count == 1) {
-        sizes[1] = sizes[0];
-        sizes[0] = 1;
-    }
-    if (!rb_multiply(sizes[0], sizes[1], &product) || !rb_multiply(product, sizes[2], &product) ||
-        product != n_input) {
+    p->curves = count == 1;
+    p->height = p->curves ? 1 : sizes[0];
+    p->width = p->curves ? sizes[0] : sizes[1];
+    p->channels = sizes[2];
+    if (!rb_multiply(p->height, p->width, &product) ||
+        !rb_multiply(product, p->channels, &product) || product != n_input) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT,
                        "shape %s does not multiply to the %lld features of the model",
                        options->shape, (long long)n_input);
     }
-    p->height = sizes[0];
-    p->width = sizes[1];
-    p->channels = sizes[2];
     return RB_OK;
 }
 
 rb_error rb_plot_filters(rb_context *ctx, const rb_model *model, const rb_options *given,
                          const char *path) {
-    rb_plot_options chosen, *options = &chosen;
-    rb_error err = rb_page_check(ctx, given, &chosen, path);
+    rb_plot_options options;
+    rb_filters_picture p = {0};
+    rb_error err = rb_page_check(ctx, given, &options, path);
     if (err) {
         return err;
     }
-    rb_filters_picture p = {0};
     p.loadings = rb_model_array(model, "loadings", &p.n_features, &p.units);
     if (!p.loadings) {
         return rb_fail(ctx, RB_ERROR_UNSUPPORTED, "a model of %s has no loadings to show",
                        rb_model_method(model));
     }
-    const rb_preprocess *preprocess = model->preprocess;
-    p.place = preprocess->selected;
-    err = rb_find_shape(ctx, options, p.place ? preprocess->n_input : p.n_features, &p);
+    err = find_shape(ctx, &options, model, &p);
     if (err) {
         return err;
     }
-    char title[128];
-    bool curves = rb_shape_is_series(options);
-    if (curves) {
-        snprintf(title, sizeof title, "Filters of %lld units, %lld values", (long long)p.units,
-                 (long long)p.width);
+    char title[RB_TITLE_SIZE];
+    int used = snprintf(title, sizeof title, "Filters of %lld units, ", (long long)p.units);
+    if (p.curves) {
+        snprintf(title + used, sizeof title - (size_t)used, "%lld values", (long long)p.width);
     } else {
-        snprintf(title, sizeof title, "Filters of %lld units, %lld \xC3\x97 %lld pixels",
-                 (long long)p.units, (long long)p.height, (long long)p.width);
+        snprintf(title + used, sizeof title - (size_t)used, "%lld \xC3\x97 %lld pixels",
+                 (long long)p.height, (long long)p.width);
     }
-    p.title = options->title ? options->title : title;
-    return curves ? rb_draw_curves(ctx, &p, options, path)
-                  : rb_draw_filters(ctx, &p, options, path);
+    p.title = options.title ? options.title : title;
+    return rb_draw_filters(ctx, &p, &options, path);
+}
+
+/* The fields over time, or without a trace the final ones alone; *numbers is to be freed. */
+static rb_error find_fields(rb_context *ctx, const rb_model *model, rb_filters_picture *p,
+                            double **numbers) {
+    int64_t kept = 0;
+    const double *at = rb_model_array(model, "trace_fields_at", &kept, NULL);
+    p->loadings = rb_model_array(model, "loadings", &p->n_features, &p->units);
+    p->title = "Final fields";
+    if (!at) {
+        rb_log(ctx, RB_LOG_INFO,
+               "the fit kept no trace: the final fields alone are drawn; those of "
+               "earlier iterations need 'fit --trace'");
+        return RB_OK;
+    }
+    p->across = p->units;
+    p->title = "Fields before the M-step; columns: units, rows: iterations";
+    p->rows = *numbers = rb_alloc(ctx, kept, sizeof **numbers);
+    for (int64_t k = 0; *numbers && k < kept; k++) {
+        (*numbers)[k] = at[k] + 1; /* iterations are counted from 1 for readers */
+    }
+    if (!*numbers || !rb_multiply(kept, p->across, &p->units)) {
+        return RB_ERROR_MEMORY;
+    }
+    return rb_model_need_array(ctx, model, "trace_fields", p->n_features, p->units, &p->loadings);
+}
+
+rb_error rb_plot_fields(rb_context *ctx, const rb_model *model, const rb_options *given,
+                        const char *path) {
+    rb_plot_options options;
+    rb_filters_picture p = {0};
+    double *numbers = NULL;
+    rb_error err = rb_page_check(ctx, given, &options, path);
+    err = err ? err : rb_need_causes(ctx, model);
+    err = err ? err : find_fields(ctx, model, &p, &numbers);
+    err = err ? err : find_shape(ctx, &options, model, &p);
+    if (!err) {
+        p.title = options.title ? options.title : p.title;
+        err = rb_draw_filters(ctx, &p, &options, path);
+    }
+    rb_free(numbers);
+    return err;
 }

@@ -1,6 +1,6 @@
-/* Gathers what the picture of modules shows: who stands where, and their values.
+/* Modules as a heat map: features x samples in blocks along the diagonal, classes in a strip above.
  *
- * Modules overlap, a picture cannot: a sample or feature of several modules stands with the one in
+ * Modules overlap, a plot cannot: a sample or feature of several modules stands with the one in
  * which its weight is largest, relative to the root mean square of that module's weights. A module
  * that would be left with none takes its heaviest ones from modules that can spare them; where
  * there is nothing to take, the module is not shown, and that is said.
@@ -11,46 +11,153 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_MODULES = 20, ROWS = 100, COLUMNS = 600, BLOCK = 256, TAKEN = 3, NUMBER = 24 };
+enum { MAX_MODULES = 20, ROWS = 100, COLUMNS = 600, BLOCK = 256, TAKEN = 3, NUMBER = 24 };
+enum { MARGIN_LEFT = 70, MARGIN_TOP = 60, STRIP_HEIGHT = 12, MAX_NAME = 150, BAR_WIDTH = 78 };
+enum { SAMPLES, FEATURES }; /* the two axes */
 
-/* One axis of the picture: members of modules in order. */
+/* ---- drawing ---- */
+
+static const rb_colour ink = {0.15, 0.15, 0.15};
+
+/* Where everything stands. */
+typedef struct layout {
+    rb_box map, strip;
+    bool names; /* do the names of the rows fit? */
+    rb_legend legend;
+    double height;
+} layout;
+
+static layout arrange(const rb_modules_picture *p) {
+    layout l = {0};
+    double rows = (double)p->rows, top = MARGIN_TOP + (p->class_of ? STRIP_HEIGHT + 5 : 0);
+    double row_height = fmin(fmax(1400 / rows, 2), p->rows < 30 ? 16 : 11.5);
+    l.names = p->row_names && row_height >= rb_text_size(RB_TEXT_SMALL) + 1;
+    double names = l.names ? rb_text_widest(RB_TEXT_SMALL, p->row_names, p->rows) : 0;
+    double width = RB_PAGE_WIDTH - MARGIN_LEFT - BAR_WIDTH - 10 - fmin(names, MAX_NAME);
+    l.strip = (rb_box){MARGIN_LEFT, MARGIN_TOP, width, STRIP_HEIGHT};
+    l.map = (rb_box){MARGIN_LEFT, top, width, fmax(row_height * rows, 120)};
+    l.height = l.map.y + l.map.height + 30;
+    if (p->class_of) {
+        double space = RB_PAGE_WIDTH - MARGIN_LEFT - 20;
+        double wanted = rb_text_widest(RB_TEXT_LABEL, p->class_names, p->n_classes);
+        bool all = true;
+        for (int64_t i = 0; i < p->columns; i++) {
+            all = all && p->class_of[i] >= 0;
+        }
+        wanted = all ? wanted : fmax(wanted, rb_text_width(RB_TEXT_LABEL, RB_NO_LABEL));
+        rb_legend *legend = &l.legend;
+        *legend = (rb_legend){.names = p->class_names,
+                              .count = p->n_classes + !all,
+                              .n_classes = p->n_classes,
+                              .left = MARGIN_LEFT,
+                              .top = l.height + 14,
+                              .row_height = 20};
+        legend->across = (int64_t)fmax(1, floor(space / (wanted + 36)));
+        legend->step = space / (double)legend->across;
+        l.height = legend->top + rb_legend_height(legend) + 10;
+    }
+    return l;
+}
+
+/* Neighbouring samples of one class are one rectangle. */
+static void draw_strip(rb_page *page, const rb_modules_picture *p, rb_box strip) {
+    double width = strip.width / (double)p->columns;
+    for (int64_t start = 0, end; start < p->columns; start = end) {
+        for (end = start; end < p->columns && p->class_of[end] == p->class_of[start]; end++) {
+        }
+        rb_box part = {strip.x + (double)start * width, strip.y, (double)(end - start) * width,
+                       strip.height};
+        rb_page_fill(page, part, rb_class_colour(p->class_of[start]));
+    }
+    rb_page_text(page, RB_TEXT_TICK, strip.x - 8, strip.y + strip.height / 2, 1, 0, "class");
+}
+
+/* The unit stands at the left, beside its frame. */
+static void draw_frames(rb_page *page, const rb_modules_picture *p, rb_box map) {
+    double width = map.width / (double)p->columns, height = map.height / (double)p->rows;
+    for (const rb_module_frame *f = p->frames; f < p->frames + p->n_frames; f++) {
+        char text[32];
+        rb_box box = {map.x + (double)f->first_column * width,
+                      map.y + (double)f->first_row * height, (double)f->columns * width,
+                      (double)f->rows * height};
+        rb_page_frame(page, box, 1.2, ink);
+        snprintf(text, sizeof text, "unit %lld", (long long)f->unit);
+        if (box.height >= rb_text_size(RB_TEXT_SMALL)) {
+            rb_page_text(page, RB_TEXT_TICK, map.x - 8, box.y + box.height / 2, 1, 0, text);
+        }
+    }
+}
+
+rb_error rb_draw_modules(rb_context *ctx, const rb_modules_picture *p,
+                         const rb_plot_options *options, const char *path) {
+    rb_page page;
+    layout l = arrange(p);
+    rb_box map = l.map;
+    rb_error err = rb_page_open(ctx, options, path, l.height, &page);
+    if (err) {
+        return err;
+    }
+    rb_grid grid = {p->values, p->rows, p->columns, RB_MAP_DIVERGING, -2.5, 2.5};
+    rb_page_title(&page, map.x, 30, p->title);
+    rb_page_text(&page, RB_TEXT_TICK, map.x, 48, 0, RB_PAGE_WIDTH - map.x - 20,
+                 p->note ? p->note : "");
+    rb_page_heatmap(&page, map, &grid);
+    rb_page_frame(&page, map, 0.5, (rb_colour){0.6, 0.6, 0.6});
+    if (p->class_of) {
+        draw_strip(&page, p, l.strip);
+        rb_page_legend(&page, &l.legend);
+    }
+    draw_frames(&page, p, map);
+    for (int64_t i = 0; i < p->rows && l.names; i++) {
+        double y = map.y + ((double)i + 0.5) * map.height / (double)p->rows;
+        rb_page_text(&page, RB_TEXT_SMALL, map.x + map.width + 6, y, 0, MAX_NAME, p->row_names[i]);
+    }
+    rb_page_text(&page, RB_TEXT_LABEL, map.x + map.width / 2, map.y + map.height + 16, 0.5, 0,
+                 "samples");
+    rb_box bar = {RB_PAGE_WIDTH - 44, map.y + 6, 12, fmin(map.height - 12, 160)};
+    rb_page_colour_bar(&page, bar, &grid, false, "standardised value");
+    return rb_page_close(&page, RB_OK);
+}
+
+/* ---- who stands where ---- */
+
+/* A sample or a feature. */
+typedef struct member {
+    int64_t home;    /* rank of the module that it stands with; -1: none */
+    double strength; /* its relative weight there */
+    int64_t place;   /* in the picture; -1: not shown */
+} member;
+
 typedef struct axis {
     int64_t total;      /* samples or features that there are */
+    member *members;    /* total */
     int64_t *residents; /* of each module: members that stand with it */
-    int64_t *home;      /* total: rank of the module that each stands with, -1: none */
-    double *strength;   /* total: its relative weight there */
-    int64_t *place;     /* total: place in the picture, -1: not shown */
     int64_t *shown;     /* the index at each place */
-    int64_t count;
+    int64_t count;      /* places */
 } axis;
 
 typedef struct gathering {
     rb_context *ctx;
     const rb_modules *modules;
     int64_t n_modules; /* of largest information, those that may be shown */
-    axis samples, features;
+    axis axes[2];
     rb_module_frame *frames;
     int64_t n_frames;
     double *values;       /* features shown x samples shown */
     double *sum, *square; /* of each feature shown, over all samples */
     const char **row_names;
-    char *numbers;  /* what stands for the names of data without names */
-    char note[200]; /* which modules are not shown, and why; "" when all are */
+    char (*numbers)[NUMBER]; /* what stands for the names of data without names */
+    char note[200];          /* which modules are not shown, and why; "" when all are */
     rb_labels labels;
     int64_t *class_of; /* of each sample shown */
 } gathering;
 
-static void clear_axis(axis *a) {
-    rb_free(a->residents);
-    rb_free(a->home);
-    rb_free(a->strength);
-    rb_free(a->place);
-    rb_free(a->shown);
-}
-
 static void clear(gathering *g) {
-    clear_axis(&g->samples);
-    clear_axis(&g->features);
+    for (int a = 0; a < 2; a++) {
+        rb_free(g->axes[a].members);
+        rb_free(g->axes[a].residents);
+        rb_free(g->axes[a].shown);
+    }
     rb_free(g->frames);
     rb_free(g->values);
     rb_free(g->sum);
@@ -61,35 +168,41 @@ static void clear(gathering *g) {
     rb_labels_clear(&g->labels);
 }
 
-/* ---- who stands where ---- */
-
-static rb_error start_axis(rb_context *ctx, axis *a, int64_t total, int64_t n_modules) {
+static rb_error start_axis(gathering *g, int which, int64_t total) {
+    axis *a = &g->axes[which];
     a->total = total;
-    a->residents = rb_alloc_zero(ctx, n_modules, sizeof *a->residents);
-    a->home = rb_alloc(ctx, total, sizeof *a->home);
-    a->strength = rb_alloc_zero(ctx, total, sizeof *a->strength);
-    a->place = rb_alloc(ctx, total, sizeof *a->place);
-    a->shown = rb_alloc(ctx, total, sizeof *a->shown);
-    if (!a->residents || !a->home || !a->strength || !a->place || !a->shown) {
+    a->residents = rb_alloc_zero(g->ctx, g->n_modules, sizeof *a->residents);
+    a->members = rb_alloc(g->ctx, total, sizeof *a->members);
+    a->shown = rb_alloc(g->ctx, total, sizeof *a->shown);
+    if (!a->residents || !a->members || !a->shown) {
         return RB_ERROR_MEMORY;
     }
     for (int64_t i = 0; i < total; i++) {
-        a->home[i] = a->place[i] = -1;
+        a->members[i] = (member){-1, 0, -1};
     }
     return RB_OK;
 }
 
+/* The members of a module on an axis, the heaviest first. */
+static const rb_member *members_of(const gathering *g, int64_t rank, int which, int64_t *count) {
+    const rb_module *m = rb_modules_get(g->modules, rank);
+    *count = which == SAMPLES ? m->n_samples : m->n_features;
+    return which == SAMPLES ? m->samples : m->features;
+}
+
 static void move(axis *a, int64_t index, int64_t rank) {
-    if (a->home[index] >= 0) {
-        a->residents[a->home[index]]--;
+    if (a->members[index].home >= 0) {
+        a->residents[a->members[index].home]--;
     }
-    a->home[index] = rank;
+    a->members[index].home = rank;
     a->residents[rank]++;
 }
 
 /* Lets the members of a module move in where it beats their home so far. */
-static rb_error claim(const gathering *g, axis *a, int64_t rank, const rb_member *members,
-                      int64_t count, const char *what) {
+static rb_error claim(gathering *g, int64_t rank, int which) {
+    axis *a = &g->axes[which];
+    int64_t count;
+    const rb_member *members = members_of(g, rank, which, &count);
     double squares = 0;
     for (int64_t i = 0; i < count; i++) {
         squares += members[i].weight * members[i].weight;
@@ -101,153 +214,145 @@ static rb_error claim(const gathering *g, axis *a, int64_t rank, const rb_member
             return rb_fail(g->ctx, RB_ERROR_DATA,
                            "the module of unit %lld has %s %lld, but the data has only %lld: are "
                            "these the modules of this data?",
-                           (long long)rb_modules_get(g->modules, rank)->unit, what,
-                           (long long)index, (long long)a->total);
+                           (long long)rb_modules_get(g->modules, rank)->unit,
+                           which == SAMPLES ? "sample" : "feature", (long long)index,
+                           (long long)a->total);
         }
         double strength = rms > 0 ? fabs(members[i].weight) / rms : 0;
-        if (a->home[index] < 0 || strength > a->strength[index]) {
+        if (a->members[index].home < 0 || strength > a->members[index].strength) {
             move(a, index, rank);
-            a->strength[index] = strength;
+            a->members[index].strength = strength;
         }
     }
     return RB_OK;
 }
 
 /* Lets a module without residents take its heaviest members from modules that can spare them. */
-static void take(axis *a, int64_t rank, const rb_member *members, int64_t count) {
+static void take(gathering *g, int64_t rank, int which) {
+    axis *a = &g->axes[which];
+    int64_t count;
+    const rb_member *members = members_of(g, rank, which, &count);
     for (int64_t spared = TAKEN; spared >= 1 && a->residents[rank] == 0; spared--) {
         for (int64_t i = 0; i < count && a->residents[rank] < TAKEN; i++) {
-            int64_t index = members[i].index;
-            if (a->home[index] != rank && a->residents[a->home[index]] > spared) {
+            int64_t index = members[i].index, home = a->members[index].home;
+            if (home != rank && a->residents[home] > spared) {
                 move(a, index, rank);
             }
         }
     }
 }
 
-static rb_error claim_all(gathering *g) {
-    rb_error err = RB_OK;
-    for (int64_t r = 0; r < g->n_modules && !err; r++) {
-        const rb_module *m = rb_modules_get(g->modules, r);
-        err = claim(g, &g->samples, r, m->samples, m->n_samples, "sample");
-        if (!err) {
-            err = claim(g, &g->features, r, m->features, m->n_features, "feature");
-        }
-    }
-    for (int64_t r = 0; r < g->n_modules && !err; r++) {
-        const rb_module *m = rb_modules_get(g->modules, r);
-        take(&g->samples, r, m->samples, m->n_samples);
-        take(&g->features, r, m->features, m->n_features);
-    }
-    return err;
-}
-
-/* Why a module cannot be shown; NULL: it can. */
-static const char *why_not_shown(const gathering *g, int64_t rank) {
-    const rb_module *m = rb_modules_get(g->modules, rank);
-    return m->n_features == 0                 ? "no feature passes the rule"
-           : m->n_samples == 0                ? "no sample passes the rule"
-           : g->features.residents[rank] == 0 ? "its features stand with other modules"
-           : g->samples.residents[rank] == 0  ? "its samples stand with other modules"
-                                              : NULL;
-}
-
-/* Notes that a module is not shown, for the picture and as a message. */
-static void note_missing(gathering *g, int64_t rank, const char *why) {
-    const rb_module *m = rb_modules_get(g->modules, rank);
-    size_t used = strlen(g->note);
-    snprintf(g->note + used, sizeof g->note - used, "%sunit %lld: %s",
-             used ? "; " : "not shown: ", (long long)m->unit, why);
-    rb_log(g->ctx, RB_LOG_WARNING, "unit %lld is not in the picture: %s", (long long)m->unit, why);
-}
-
 /* Puts the heaviest members that stand with a module at the next places; how many. */
-static int64_t settle(axis *a, int64_t rank, const rb_member *members, int64_t count,
-                      int64_t most) {
-    int64_t before = a->count;
-    for (int64_t i = 0; i < count && a->count - before < most; i++) {
-        int64_t index = members[i].index;
-        if (a->home[index] == rank && a->place[index] < 0) {
-            a->place[index] = a->count;
-            a->shown[a->count++] = index;
+static int64_t place(gathering *g, int64_t rank, int which, int64_t max) {
+    axis *a = &g->axes[which];
+    int64_t before = a->count, count;
+    const rb_member *members = members_of(g, rank, which, &count);
+    for (int64_t i = 0; i < count && a->count - before < max; i++) {
+        member *m = &a->members[members[i].index];
+        if (m->home == rank && m->place < 0) {
+            m->place = a->count;
+            a->shown[a->count++] = members[i].index;
         }
     }
     return a->count - before;
+}
+
+/* Can a module be shown? If not, why is noted for the picture and logged. */
+static bool can_show(gathering *g, int64_t rank) {
+    const rb_module *m = rb_modules_get(g->modules, rank);
+    const char *why =
+        m->n_features == 0                       ? "no feature passes the rule"
+        : m->n_samples == 0                      ? "no sample passes the rule"
+        : g->axes[FEATURES].residents[rank] == 0 ? "its features stand with other modules"
+        : g->axes[SAMPLES].residents[rank] == 0  ? "its samples stand with other modules"
+                                                 : NULL;
+    if (why) {
+        size_t used = strlen(g->note);
+        snprintf(g->note + used, sizeof g->note - used, "%sunit %lld: %s",
+                 used ? "; " : "not shown: ", (long long)m->unit, why);
+        rb_log(g->ctx, RB_LOG_WARNING, "unit %lld is not in the picture: %s", (long long)m->unit,
+               why);
+    }
+    return !why;
 }
 
 static int64_t clamp(int64_t value, int64_t low, int64_t high) {
     return value < low ? low : value > high ? high : value;
 }
 
-static rb_error settle_all(gathering *g) {
+static rb_error place_all(gathering *g) {
+    rb_error err = RB_OK;
     int64_t shown = g->n_modules > 0 ? g->n_modules : 1;
-    int64_t most_features = clamp(ROWS / shown, 4, 12),
-            most_samples = clamp(COLUMNS / shown, 15, 80);
     g->frames = rb_alloc(g->ctx, shown, sizeof *g->frames);
     if (!g->frames) {
         return RB_ERROR_MEMORY;
     }
-    for (int64_t r = 0; r < g->n_modules; r++) {
-        const rb_module *m = rb_modules_get(g->modules, r);
-        const char *why = why_not_shown(g, r);
-        if (why) {
-            note_missing(g, r, why);
-            continue;
-        }
-        rb_module_frame *f = &g->frames[g->n_frames++];
-        *f = (rb_module_frame){
-            .unit = m->unit, .first_row = g->features.count, .first_column = g->samples.count};
-        f->rows = settle(&g->features, r, m->features, m->n_features, most_features);
-        f->columns = settle(&g->samples, r, m->samples, m->n_samples, most_samples);
+    for (int64_t r = 0; r < g->n_modules && !err; r++) {
+        err = claim(g, r, SAMPLES);
+        err = err ? err : claim(g, r, FEATURES);
     }
-    if (g->n_frames == 0) {
-        return rb_fail(g->ctx, RB_ERROR_DATA, "there are no modules to draw");
+    for (int64_t r = 0; r < g->n_modules && !err; r++) {
+        take(g, r, SAMPLES);
+        take(g, r, FEATURES);
+    }
+    for (int64_t r = 0; r < g->n_modules && !err; r++) {
+        if (can_show(g, r)) {
+            rb_module_frame *f = &g->frames[g->n_frames++];
+            f->unit = rb_modules_get(g->modules, r)->unit;
+            f->first_row = g->axes[FEATURES].count;
+            f->first_column = g->axes[SAMPLES].count;
+            f->rows = place(g, r, FEATURES, clamp(ROWS / shown, 4, 12));
+            f->columns = place(g, r, SAMPLES, clamp(COLUMNS / shown, 15, 80));
+        }
+    }
+    return err || g->n_frames ? err
+                              : rb_fail(g->ctx, RB_ERROR_DATA, "there are no modules to draw");
+}
+
+/* ---- names and classes ---- */
+
+/* Data without names: a feature is called by its column, from 0. */
+static rb_error find_names(gathering *g, const rb_model *model) {
+    const axis *a = &g->axes[FEATURES];
+    g->row_names = rb_alloc(g->ctx, a->count, sizeof *g->row_names);
+    g->numbers = rb_alloc(g->ctx, a->count, sizeof *g->numbers);
+    if (!g->row_names || !g->numbers) {
+        return RB_ERROR_MEMORY;
+    }
+    for (int64_t row = 0; row < a->count; row++) {
+        const char *name = rb_model_feature_name(model, a->shown[row]);
+        snprintf(g->numbers[row], NUMBER, "%lld",
+                 (long long)rb_model_feature_index(model, a->shown[row]));
+        g->row_names[row] = name ? name : g->numbers[row];
     }
     return RB_OK;
 }
 
-/* ---- classes ---- */
-
-/* A sample shown, and what decides its place within its module. */
-typedef struct column_key {
-    int64_t class_count; /* samples of its class shown in the module */
-    int64_t class_index;
-    int64_t place; /* by weight */
-    int64_t sample;
-} column_key;
-
-static int compare_columns(const void *a, const void *b) {
-    const column_key *x = a, *y = b;
-    if (x->class_count != y->class_count) {
-        return x->class_count > y->class_count ? -1 : 1;
+/* Within a module the samples of a class stand together, the most frequent class first, and within
+ * a class the heaviest sample. */
+static void group_by_class(gathering *g, const rb_module_frame *f, rb_key *keys, double *counts) {
+    axis *a = &g->axes[SAMPLES];
+    const int64_t *class_of = g->labels.class_of, *shown = a->shown + f->first_column;
+    memset(counts, 0, (size_t)(g->labels.classes->count + 1) * sizeof *counts);
+    for (int64_t j = 0; j < f->columns; j++) {
+        counts[class_of[shown[j]] + 1]++;
     }
-    if (x->class_index != y->class_index) {
-        return x->class_index < y->class_index ? -1 : 1;
+    for (int64_t j = 0; j < f->columns; j++) {
+        int64_t class_index = class_of[shown[j]];
+        double key[] = {-counts[class_index + 1], (double)class_index, (double)j, (double)shown[j]};
+        memcpy(keys[j], key, sizeof key);
     }
-    return x->place < y->place ? -1 : 1;
-}
-
-/* Within a module the samples of a class stand together, the most frequent class first. */
-static void group_by_class(gathering *g, const rb_module_frame *f, column_key *keys,
-                           int64_t *class_counts) {
-    int64_t end = f->first_column + f->columns;
-    memset(class_counts, 0, (size_t)(g->labels.classes->count + 1) * sizeof *class_counts);
-    for (int64_t j = f->first_column; j < end; j++) {
-        class_counts[g->labels.class_of[g->samples.shown[j]] + 1]++;
-    }
-    for (int64_t j = f->first_column; j < end; j++) {
-        int64_t sample = g->samples.shown[j], class_index = g->labels.class_of[sample];
-        keys[j] = (column_key){class_counts[class_index + 1], class_index, j, sample};
-    }
-    qsort(keys + f->first_column, (size_t)f->columns, sizeof *keys, compare_columns);
-    for (int64_t j = f->first_column; j < end; j++) {
-        g->samples.shown[j] = keys[j].sample;
-        g->samples.place[keys[j].sample] = j;
-        g->class_of[j] = keys[j].class_index;
+    rb_sort_keys(keys, f->columns);
+    for (int64_t j = 0; j < f->columns; j++) {
+        int64_t column = f->first_column + j, sample = (int64_t)keys[j][3];
+        a->shown[column] = sample;
+        a->members[sample].place = column;
+        g->class_of[column] = class_of[sample];
     }
 }
 
 static rb_error find_classes(gathering *g, const rb_source *source, const char *path) {
+    int64_t count = g->axes[SAMPLES].count;
     if (!path) {
         return RB_OK;
     }
@@ -255,12 +360,10 @@ static rb_error find_classes(gathering *g, const rb_source *source, const char *
     if (err) {
         return err;
     }
-    g->class_of = rb_alloc(g->ctx, g->samples.count, sizeof *g->class_of);
-    column_key *keys = rb_alloc(g->ctx, g->samples.count, sizeof *keys);
-    int64_t *counts = rb_alloc(g->ctx, g->labels.classes->count + 1, sizeof *counts);
-    if (!g->class_of || !keys || !counts) {
-        err = RB_ERROR_MEMORY;
-    }
+    g->class_of = rb_alloc(g->ctx, count, sizeof *g->class_of);
+    rb_key *keys = rb_alloc(g->ctx, count, sizeof *keys);
+    double *counts = rb_alloc(g->ctx, g->labels.classes->count + 1, sizeof *counts);
+    err = g->class_of && keys && counts ? RB_OK : RB_ERROR_MEMORY;
     for (int64_t i = 0; i < g->n_frames && !err; i++) {
         group_by_class(g, &g->frames[i], keys, counts);
     }
@@ -269,35 +372,31 @@ static rb_error find_classes(gathering *g, const rb_source *source, const char *
     return err;
 }
 
-/* ---- their values ---- */
+/* ---- values ---- */
 
 /* Adds a value of a feature shown, and keeps it where its sample is shown too. */
 static void add_value(gathering *g, int64_t row, int64_t sample, double value) {
-    int64_t column = g->samples.place[sample];
+    int64_t column = g->axes[SAMPLES].members[sample].place;
     g->sum[row] += value;
     g->square[row] += value * value;
     if (column >= 0) {
-        g->values[row * g->samples.count + column] = value;
-    }
-}
-
-static void add_dense(gathering *g, const rb_block *block) {
-    for (int64_t i = 0; i < block->n_samples; i++) {
-        for (int64_t row = 0; row < g->features.count; row++) {
-            double value = rb_dense_get(block->dense, i, g->features.shown[row]);
-            add_value(g, row, block->first + i, value);
-        }
+        g->values[row * g->axes[SAMPLES].count + column] = value;
     }
 }
 
 /* What is subtracted from a sparse feature would be lost in standardising anyway: it is left out,
  * and the zeros need no visit. */
-static void add_sparse(gathering *g, const rb_block *block) {
+static void add_block(gathering *g, const rb_block *block) {
     const rb_csr *csr = &block->csr;
-    for (int64_t i = 0; i < csr->rows; i++) {
-        int64_t end = csr->starts[i + 1] - csr->starts[0];
-        for (int64_t e = csr->starts[i] - csr->starts[0]; e < end; e++) {
-            int64_t row = g->features.place[csr->columns[e]];
+    const axis *features = &g->axes[FEATURES];
+    for (int64_t i = 0; i < block->n_samples; i++) {
+        for (int64_t row = 0; row < features->count && !block->sparse; row++) {
+            double value = rb_dense_get(block->dense, i, features->shown[row]);
+            add_value(g, row, block->first + i, value);
+        }
+        int64_t end = block->sparse ? csr->starts[i + 1] - csr->starts[0] : 0;
+        for (int64_t e = block->sparse ? csr->starts[i] - csr->starts[0] : 0; e < end; e++) {
+            int64_t row = features->members[csr->columns[e]].place;
             if (row >= 0) {
                 add_value(g, row, block->first + i, rb_get(csr->type, csr->values, e));
             }
@@ -306,38 +405,35 @@ static void add_sparse(gathering *g, const rb_block *block) {
 }
 
 static void standardise(gathering *g) {
-    double n = (double)g->samples.total;
-    for (int64_t row = 0; row < g->features.count; row++) {
+    double n = (double)g->axes[SAMPLES].total;
+    int64_t columns = g->axes[SAMPLES].count;
+    for (int64_t row = 0; row < g->axes[FEATURES].count; row++) {
         double mean = g->sum[row] / n;
         double sd = sqrt(fmax(g->square[row] / n - mean * mean, 0));
-        double *values = g->values + row * g->samples.count;
-        for (int64_t j = 0; j < g->samples.count; j++) {
-            double z = sd > 1e-12 * fabs(mean) ? (values[j] - mean) / sd : 0;
-            values[j] = fmin(fmax(z, -2.5), 2.5);
+        for (double *v = g->values + row * columns; v < g->values + (row + 1) * columns; v++) {
+            double z = sd > 1e-12 * fabs(mean) ? (*v - mean) / sd : 0;
+            *v = fmin(fmax(z, -2.5), 2.5);
         }
     }
 }
 
 static rb_error collect_values(gathering *g, rb_feed *feed) {
     rb_error err = RB_OK;
-    int64_t cells;
-    if (!rb_multiply(g->features.count, g->samples.count, &cells)) {
+    int64_t cells, rows = g->axes[FEATURES].count, total = g->axes[SAMPLES].total;
+    if (!rb_multiply(rows, g->axes[SAMPLES].count, &cells)) {
         return rb_fail(g->ctx, RB_ERROR_MEMORY, "the picture of the modules is too large");
     }
     g->values = rb_alloc_zero(g->ctx, cells, sizeof *g->values);
-    g->sum = rb_alloc_zero(g->ctx, g->features.count, sizeof *g->sum);
-    g->square = rb_alloc_zero(g->ctx, g->features.count, sizeof *g->square);
+    g->sum = rb_alloc_zero(g->ctx, rows, sizeof *g->sum);
+    g->square = rb_alloc_zero(g->ctx, rows, sizeof *g->square);
     if (!g->values || !g->sum || !g->square) {
         return RB_ERROR_MEMORY;
     }
-    for (int64_t first = 0; first < g->samples.total && !err; first += BLOCK) {
+    for (int64_t first = 0; first < total && !err; first += BLOCK) {
         rb_block block;
-        int64_t left = g->samples.total - first;
-        err = rb_feed_read(g->ctx, feed, first, left < BLOCK ? left : BLOCK, &block);
-        if (!err && block.sparse) {
-            add_sparse(g, &block);
-        } else if (!err) {
-            add_dense(g, &block);
+        err = rb_feed_read(g->ctx, feed, first, clamp(total - first, 0, BLOCK), &block);
+        if (!err) {
+            add_block(g, &block);
         }
     }
     if (!err) {
@@ -346,96 +442,53 @@ static rb_error collect_values(gathering *g, rb_feed *feed) {
     return err;
 }
 
-/* ---- names ---- */
-
-/* Data without names: a feature is called by its column, from 0. */
-static rb_error find_names(gathering *g, const rb_model *model) {
-    g->row_names = rb_alloc(g->ctx, g->features.count, sizeof *g->row_names);
-    g->numbers = rb_alloc(g->ctx, g->features.count, NUMBER);
-    if (!g->row_names || !g->numbers) {
-        return RB_ERROR_MEMORY;
-    }
-    for (int64_t row = 0; row < g->features.count; row++) {
-        char *number = g->numbers + row * NUMBER;
-        const char *name = rb_model_feature_name(model, g->features.shown[row]);
-        snprintf(number, NUMBER, "%lld",
-                 (long long)rb_model_feature_index(model, g->features.shown[row]));
-        g->row_names[row] = name ? name : number;
-    }
-    return RB_OK;
-}
-
 /* ---- all of it ---- */
 
-static rb_error gather(gathering *g, const rb_model *model, rb_source *source, rb_feed *feed,
-                       const char *labels) {
-    rb_error err = start_axis(g->ctx, &g->samples, rb_feed_samples(feed), g->n_modules);
-    if (!err) {
-        err = start_axis(g->ctx, &g->features, rb_model_features(model), g->n_modules);
-    }
-    if (!err) {
-        err = claim_all(g);
-    }
-    if (!err) {
-        err = settle_all(g);
-    }
-    if (!err) {
-        err = find_names(g, model);
-    }
-    if (!err) {
-        err = find_classes(g, source, labels);
-    }
-    if (!err) {
-        err = collect_values(g, feed);
-    }
-    return err;
-}
-
 static rb_error draw(const gathering *g, const rb_plot_options *options, const char *path) {
-    char title[160], of_all[32] = "";
+    const axis *samples = &g->axes[SAMPLES], *features = &g->axes[FEATURES];
+    char title[RB_TITLE_SIZE], of_all[32] = "";
     if (g->n_frames < rb_modules_count(g->modules)) {
         snprintf(of_all, sizeof of_all, " of %lld", (long long)rb_modules_count(g->modules));
     }
     snprintf(title, sizeof title, "%lld%s %s: %lld of %lld features, %lld of %lld samples",
              (long long)g->n_frames, of_all, g->n_frames == 1 ? "module" : "modules",
-             (long long)g->features.count, (long long)g->features.total,
-             (long long)g->samples.count, (long long)g->samples.total);
+             (long long)features->count, (long long)features->total, (long long)samples->count,
+             (long long)samples->total);
     rb_modules_picture picture = {
         .values = g->values,
-        .rows = g->features.count,
-        .columns = g->samples.count,
+        .rows = features->count,
+        .columns = samples->count,
         .row_names = g->row_names,
         .frames = g->frames,
         .n_frames = g->n_frames,
         .class_of = g->class_of,
+        .class_names = g->class_of ? (const char *const *)g->labels.classes->text : NULL,
+        .n_classes = g->class_of ? g->labels.classes->count : 0,
         .title = options->title ? options->title : title,
         .note = g->note,
     };
-    if (g->class_of) {
-        picture.class_names = (const char *const *)g->labels.classes->text;
-        picture.n_classes = g->labels.classes->count;
-    }
     return rb_draw_modules(g->ctx, &picture, options, path);
 }
 
 rb_error rb_plot_modules(rb_context *ctx, const rb_model *model, rb_source *source,
                          const rb_modules *modules, const rb_options *given, const char *path) {
-    rb_plot_options chosen, *options = &chosen;
-    rb_error err = rb_page_check(ctx, given, &chosen, path);
+    rb_plot_options options;
+    rb_error err = rb_page_check(ctx, given, &options, path);
     if (err) {
         return err;
     }
-    int64_t count = rb_modules_count(modules);
-    gathering g = {
-        .ctx = ctx, .modules = modules, .n_modules = count < MOST_MODULES ? count : MOST_MODULES};
+    gathering g = {.ctx = ctx,
+                   .modules = modules,
+                   .n_modules = clamp(rb_modules_count(modules), 0, MAX_MODULES)};
     rb_feed *feed = NULL;
     err = rb_feed_new(ctx, model->preprocess, source, model->type, &feed);
-    if (!err) {
-        err = gather(&g, model, source, feed, options->labels);
-    }
-    if (!err) {
-        err = draw(&g, options, path);
-    }
+    err = err ? err : start_axis(&g, SAMPLES, rb_feed_samples(feed));
+    err = err ? err : start_axis(&g, FEATURES, rb_model_features(model));
+    err = err ? err : place_all(&g);
+    err = err ? err : find_names(&g, model);
+    err = err ? err : find_classes(&g, source, options.labels);
+    err = err ? err : collect_values(&g, feed);
+    err = err ? err : draw(&g, &options, path);
     rb_feed_free(feed);
     clear(&g);
     return err;

@@ -1,10 +1,32 @@
-/* A page: opened white, drawn on, and written as PNG or SVG by its suffix. */
+/* Options of the plots, and a page: opened white, drawn on, and written as PNG or SVG by its
+ * suffix. */
 #include "plot.h"
 
 #include <cairo-svg.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+
+static const rb_option table[] = {
+    {"shape", 0, RB_OPTION_TEXT, offsetof(rb_plot_options, shape), NULL, 0, 0, NULL, "HxW[xC]",
+     "filters: rows x columns (x channels) of a feature vector seen as an image, or its length: "
+     "then each is a curve"},
+    {"width", 0, RB_OPTION_INTEGER, offsetof(rb_plot_options, width), "1200", 600, 8000, NULL,
+     "PIXELS", "width of the picture; the height follows"},
+    {"title", 0, RB_OPTION_TEXT, offsetof(rb_plot_options, title), NULL, 0, 0, NULL, "TEXT",
+     "title of the picture"},
+    {"labels", 0, RB_OPTION_TEXT, offsetof(rb_plot_options, labels), NULL, 0, 0, NULL, "LABELS",
+     "codes and modules: show the classes; a TSV with a header, then sample name and class, or of "
+     "classes alone; cells.h5ad:COLUMN; or obs:COLUMN of the data's own file"},
+    {0},
+};
+
+const rb_option_group *rb_plot_group(void) {
+    static const rb_option_group group = {sizeof(rb_option), "Picture", table,
+                                          sizeof(rb_plot_options), NULL};
+    return &group;
+}
 
 static bool ends_with(const char *path, const char *suffix) {
     size_t length = strlen(path), tail = strlen(suffix);
@@ -25,7 +47,7 @@ rb_error rb_page_check(rb_context *ctx, const rb_options *given, rb_plot_options
     return err ? err : rb_plot_check(ctx, path);
 }
 
-/* A sentence for what cairo says of a picture; RB_OK when all is well. */
+/* The error message for what cairo says of a picture; RB_OK when all is well. */
 static rb_error check_status(const rb_page *page, cairo_status_t status) {
     if (status == CAIRO_STATUS_SUCCESS) {
         return RB_OK;
@@ -51,13 +73,15 @@ static cairo_surface_t *new_surface(const rb_page *page, double width, double he
 
 rb_error rb_page_open(rb_context *ctx, const rb_plot_options *options, const char *path,
                       double height, rb_page *page) {
-    *page = (rb_page){.ctx = ctx, .svg = ends_with(path, ".svg"), .height = height};
+    *page = (rb_page){.ctx = ctx, .svg = ends_with(path, ".svg")};
     rb_error err = rb_output_begin(ctx, path, &page->output);
     if (err) {
         return err;
     }
     page->scale = (double)options->width / RB_PAGE_WIDTH;
-    page->surface = new_surface(page, (double)options->width, ceil(height * page->scale));
+    /* What rounding adds to a whole height is no line of pixels. */
+    double lines = ceil(height * page->scale - 1e-6);
+    page->surface = new_surface(page, (double)options->width, lines);
     page->cairo = cairo_create(page->surface);
     err = check_status(page, cairo_status(page->cairo));
     if (err) {
@@ -87,4 +111,17 @@ rb_error rb_page_close(rb_page *page, rb_error err) {
         return err;
     }
     return rb_output_commit(page->ctx, &page->output);
+}
+
+static int compare_keys(const void *a, const void *b) {
+    const double *x = a, *y = b;
+    int i = 0;
+    while (i < 3 && x[i] == y[i]) {
+        i++;
+    }
+    return (x[i] > y[i]) - (x[i] < y[i]);
+}
+
+void rb_sort_keys(rb_key *keys, int64_t count) {
+    qsort(keys, (size_t)count, sizeof *keys, compare_keys);
 }

@@ -308,6 +308,25 @@ static void test_memory_running_out_at_every_point(void **state) {
     }
 }
 
+/* The model becomes one with causes, and a trace that does not fit it: this is the last test. */
+static void test_a_trace_of_another_shape_is_refused(void **state) {
+    (void)state;
+    rb_plot_options o = all_options();
+    static const char *const names[] = {"sigma", "prior", "trace_fields_at", "trace_fields"};
+    for (int i = 0; i < 4; i++) {
+        int64_t rows = i < 3 ? 1 : FEATURES, columns = i < 3 ? 1 : 6;
+        double *values = rb_model_add_array(ctx, model, names[i], rows, columns);
+        assert_non_null(values);
+        for (int64_t k = 0; k < rows * columns; k++) {
+            values[k] = 1;
+        }
+    }
+    assert_int_equal(rb_plot_fields(ctx, model, fixture_of(rb_plot_group(), &o), picture),
+                     RB_ERROR_FORMAT);
+    assert_non_null(strstr(rb_context_error(ctx), "trace_fields"));
+    assert_int_not_equal(access(picture, F_OK), 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_picture_is_a_png_of_its_width),
@@ -316,6 +335,7 @@ int main(void) {
         cmocka_unit_test(test_modules_of_other_data_are_refused),
         cmocka_unit_test(test_no_module_is_left_out_in_silence),
         cmocka_unit_test(test_memory_running_out_at_every_point),
+        cmocka_unit_test(test_a_trace_of_another_shape_is_refused),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

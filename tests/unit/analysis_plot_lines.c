@@ -100,8 +100,9 @@ static void a_curve_shows_its_numbers(void **state) {
     rb_filters_picture p = {
         .loadings = series, .n_features = COUNT, .units = 1, .width = COUNT, .height = 1};
     p.channels = 1;
+    p.curves = true;
     p.title = "";
-    check(rb_draw_curves(ctx, &p, &options, path));
+    check(rb_draw_filters(ctx, &p, &options, path));
     rb_image image;
     check(rb_picture_read(ctx, path, &image));
     int64_t left = image.width, right = 0, top = image.height, peak = 0, bottom = 0;
@@ -202,13 +203,14 @@ static void no_memory(void **state) {
                             .width = 1,
                             .height = 1,
                             .channels = 1,
-                            .title = ""};
+                            .title = "",
+                            .curves = true};
     for (int which = 0; which < 2; which++) {
         rb_error err = RB_ERROR_MEMORY;
         int64_t n;
         for (n = 0; err; n++) {
             ctx->allocations_left = n;
-            err = which ? rb_draw_curves(ctx, &p, &options, path)
+            err = which ? rb_draw_filters(ctx, &p, &options, path)
                         : rb_plot_growth(ctx, &line, 1, "x", "y",
                                          fixture_of(rb_plot_group(), &options), path);
             ctx->allocations_left = -1;

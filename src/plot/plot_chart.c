@@ -1,0 +1,271 @@
+/* Charts: two axes with their ticks, the lines and dots between them, legends, colour bars, and
+ * labels that keep apart. */
+#include "plot.h"
+
+#include <math.h>
+
+static const rb_colour ink = {0.35, 0.35, 0.35};
+static const rb_colour faint = {0.88, 0.88, 0.88};
+
+/* ---- ticks ---- */
+
+/* The next step of the row 1, 2, 5, 10, 20, 50, ... that is at least `min`. */
+static double round_step(double min) {
+    double power = pow(10, floor(log10(min)));
+    const double factors[] = {1, 2, 5};
+    for (int i = 0; i < 3; i++) {
+        if (factors[i] * power >= min * (1 - 1e-9)) {
+            return factors[i] * power;
+        }
+    }
+    return 10 * power;
+}
+
+rb_ticks rb_ticks_choose(double low, double high, int max, bool whole) {
+    double range = high - low;
+    if (!(range > 0) || !isfinite(range)) {
+        return (rb_ticks){low, 1, 1};
+    }
+    double step = fmax(round_step(range / max), whole ? 1 : 0);
+    for (;; step = round_step(1.5 * step)) {
+        double first = ceil(low / step - 1e-9), last = floor(high / step + 1e-9);
+        if (last - first < max) {
+            return (rb_ticks){first * step, step, (int)(last - first) + 1};
+        }
+    }
+}
+
+double rb_tick_value(const rb_ticks *ticks, int index) {
+    double value = ticks->first + index * ticks->step;
+    /* -0, and what rounding leaves of 0 */
+    return fabs(value) < 1e-9 * ticks->step ? 0 : value;
+}
+
+void rb_tick_text(const rb_ticks *ticks, int index, char *buffer, size_t size) {
+    double value = rb_tick_value(ticks, index);
+    double largest = fmax(fabs(ticks->first), fabs(rb_tick_value(ticks, ticks->count - 1)));
+    int place = (int)floor(log10(ticks->step) + 1e-9); /* of the last digit */
+    if (largest < 1e6 && place >= -6) {
+        rb_print(buffer, size, "%.*f", place < 0 ? -place : 0, value);
+        return;
+    }
+    int digits = (int)floor(log10(fmax(largest, ticks->step))) - place + 1;
+    rb_print(buffer, size, "%.*g", digits < 15 ? digits : 15, value);
+}
+
+void rb_spread(double *places, int64_t count, double gap, double low, double high) {
+    for (int64_t i = 0; i < count; i++) {
+        places[i] = fmax(places[i], low);
+        low = places[i] + gap;
+    }
+    for (int64_t i = count - 1; i >= 0 && places[i] > high; i--) {
+        places[i] = high;
+        high -= gap;
+    }
+}
+
+/* ---- axes ---- */
+
+rb_axis rb_axis_counting(const char *label, int64_t count) {
+    return (rb_axis){.label = label, .low = 1, .high = (double)(count > 1 ? count : 2)};
+}
+
+bool rb_axis_shows(const rb_axis *axis, double value) {
+    return isfinite(value) && (!axis->log || value > 0);
+}
+
+void rb_axis_cover(rb_axis *axis, double value) {
+    if (rb_axis_shows(axis, value)) {
+        axis->low = fmin(axis->low, axis->log ? log10(value) : value);
+        axis->high = fmax(axis->high, axis->log ? log10(value) : value);
+    }
+}
+
+bool rb_axis_pad(rb_axis *axis, double share) {
+    if (axis->low > axis->high) {
+        axis->low = axis->log ? 0 : -1e-6;
+        axis->high = axis->log ? 1 : 1e-6;
+        return false;
+    }
+    double range = axis->high - axis->low, margin = share * range;
+    margin = axis->log ? margin + 0.02 : range > 0 ? margin : fmax(0.05 * fabs(axis->low), 1e-6);
+    axis->low -= margin;
+    axis->high += margin;
+    return true;
+}
+
+static double share_of(const rb_axis *axis, double value) {
+    return ((axis->log ? log10(value) : value) - axis->low) / (axis->high - axis->low);
+}
+
+double rb_chart_x(const rb_chart *c, double value) {
+    return c->box.x + c->box.width * share_of(&c->across, value);
+}
+
+double rb_chart_y(const rb_chart *c, double value) {
+    return c->box.y + c->box.height * (1 - share_of(&c->up, value));
+}
+
+/* A line through the chart, but for a stroke below it where the axis across counts. */
+static void draw_tick(rb_page *page, const rb_chart *c, bool up, double value, double width,
+                      const char *text) {
+    double right = c->box.x + c->box.width, bottom = c->box.y + c->box.height;
+    if (up) {
+        double y = rb_chart_y(c, value);
+        rb_page_line(page, c->box.x, y, right, y, width, faint);
+        rb_page_text(page, RB_TEXT_TICK, c->box.x - 8, y, 1, 0, text);
+    } else {
+        double x = rb_chart_x(c, value);
+        rb_page_line(page, x, c->across.log ? c->box.y : bottom + 4, x, bottom, width,
+                     c->across.log ? faint : ink);
+        rb_page_text(page, RB_TEXT_TICK, x, bottom + 13, 0.5, 0, text);
+    }
+}
+
+/* At 1, 2 and 5 times powers of ten; numbers at the powers, and at all where the axis has few. */
+static void draw_log_ticks(rb_page *page, const rb_chart *c, bool up) {
+    const rb_axis *axis = up ? &c->up : &c->across;
+    const double steps[] = {1, 2, 5};
+    for (int power = (int)floor(axis->low); power <= (int)floor(axis->high); power++) {
+        for (int s = 0; s < 3; s++) {
+            char text[32] = "";
+            double value = steps[s] * pow(10, power), share = share_of(axis, value);
+            if (s == 0 || axis->high - axis->low < 2.5) {
+                rb_print(text, sizeof text, "%.9g", value);
+            }
+            if (share >= 0 && share <= 1) {
+                draw_tick(page, c, up, value, s == 0 ? 0.8 : 0.4, text);
+            }
+        }
+    }
+}
+
+static void draw_ticks(rb_page *page, const rb_chart *c, bool up) {
+    const rb_axis *axis = up ? &c->up : &c->across;
+    rb_ticks ticks = rb_ticks_choose(axis->low, axis->high, up ? 7 : 9, !up);
+    if (axis->log) {
+        draw_log_ticks(page, c, up);
+        return;
+    }
+    for (int i = 0; i < axis->n_names; i++) {
+        draw_tick(page, c, up, i, 0.6, axis->names[i]);
+    }
+    for (int i = 0; i < ticks.count && !axis->names; i++) {
+        char text[32];
+        rb_tick_text(&ticks, i, text, sizeof text);
+        draw_tick(page, c, up, rb_tick_value(&ticks, i), 0.6, text);
+    }
+}
+
+void rb_chart_axes(rb_page *page, const rb_chart *c) {
+    double left = c->box.x, right = left + c->box.width;
+    double top = c->box.y, bottom = top + c->box.height;
+    draw_ticks(page, c, true);
+    draw_ticks(page, c, false);
+    rb_page_line(page, left, top, left, bottom, 0.6, ink);
+    rb_page_line(page, left, bottom, right, bottom, 0.6, ink);
+    rb_page_text_up(page, RB_TEXT_LABEL, 22, (top + bottom) / 2, c->up.label);
+    if (c->across.label) {
+        rb_page_text(page, RB_TEXT_LABEL, (left + right) / 2, bottom + 38, 0.5, 0, c->across.label);
+    }
+}
+
+/* ---- lines ---- */
+
+rb_pen rb_line_pen(int64_t index, double width) {
+    return (rb_pen){rb_line_colour(index), width, index / 10 % 4};
+}
+
+static void use_pen(rb_page *page, rb_pen pen) {
+    static const double dashes[][4] = {{0}, {6, 3, 6, 3}, {1.5, 2.5, 1.5, 2.5}, {8, 2.5, 1.5, 2.5}};
+    rb_page_colour(page, pen.colour);
+    cairo_set_line_width(page->cairo, pen.width);
+    cairo_set_line_join(page->cairo, CAIRO_LINE_JOIN_ROUND);
+    cairo_set_line_cap(page->cairo, pen.dash ? CAIRO_LINE_CAP_BUTT : CAIRO_LINE_CAP_ROUND);
+    cairo_set_dash(page->cairo, dashes[pen.dash], pen.dash ? 4 : 0, 0);
+}
+
+void rb_chart_line(rb_page *page, const rb_chart *c, const double *x, const double *y,
+                   int64_t count, rb_pen pen) {
+    bool pen_down = false;
+    cairo_save(page->cairo);
+    pen.width = count == 1 ? 5 : pen.width;
+    use_pen(page, pen);
+    for (int64_t i = 0; i < count; i++) {
+        double at = x ? x[i] : (double)i + 1;
+        if (rb_axis_shows(&c->across, at) && rb_axis_shows(&c->up, y[i])) {
+            double to_x = rb_chart_x(c, at), to_y = rb_chart_y(c, y[i]);
+            if (!pen_down) {
+                cairo_move_to(page->cairo, to_x, to_y);
+            }
+            cairo_line_to(page->cairo, to_x, to_y);
+            pen_down = true;
+        } else {
+            pen_down = pen_down && x;
+        }
+    }
+    cairo_stroke(page->cairo);
+    cairo_restore(page->cairo);
+}
+
+void rb_chart_dot(rb_page *page, const rb_chart *c, double x, double y, double radius,
+                  rb_colour colour) {
+    if (rb_axis_shows(&c->across, x) && rb_axis_shows(&c->up, y)) {
+        rb_page_colour(page, colour);
+        cairo_arc(page->cairo, rb_chart_x(c, x), rb_chart_y(c, y), radius, 0, 6.283185307179586);
+        cairo_fill(page->cairo);
+    }
+}
+
+/* ---- legends ---- */
+
+double rb_legend_height(const rb_legend *l) {
+    return (double)((l->count + l->across - 1) / l->across) * l->row_height;
+}
+
+void rb_page_legend(rb_page *page, const rb_legend *l) {
+    for (int64_t i = 0; i < l->count; i++) {
+        double x = l->left + (double)(i % l->across) * l->step;
+        double y = l->top + (double)(i / l->across) * l->row_height;
+        if (l->n_classes) {
+            bool known = i < l->n_classes;
+            rb_page_fill(page, (rb_box){x, y - 6, 12, 12}, rb_class_colour(known ? i : -1));
+            rb_page_text(page, RB_TEXT_LABEL, x + 18, y, 0, l->step - 26,
+                         known ? l->names[i] : RB_NO_LABEL);
+            continue;
+        }
+        cairo_save(page->cairo);
+        use_pen(page, rb_line_pen(i, 1.6));
+        cairo_set_line_cap(page->cairo, CAIRO_LINE_CAP_BUTT);
+        cairo_move_to(page->cairo, x, y);
+        cairo_line_to(page->cairo, x + 22, y);
+        cairo_stroke(page->cairo);
+        cairo_restore(page->cairo);
+        rb_page_text(page, RB_TEXT_TICK, x + 28, y, 0, 0, l->names[i]);
+    }
+}
+
+void rb_page_colour_bar(rb_page *page, rb_box box, const rb_grid *grid, bool more,
+                        const char *label) {
+    enum { STEPS = 256 };
+    const rb_colour grey = {0.5, 0.5, 0.5};
+    double values[STEPS], right = box.x + box.width;
+    for (int i = 0; i < STEPS; i++) {
+        values[i] = grid->high - (grid->high - grid->low) * i / (STEPS - 1);
+    }
+    rb_page_heatmap(page, box, &(rb_grid){values, STEPS, 1, grid->map, grid->low, grid->high});
+    rb_page_frame(page, box, 0.5, grey);
+    rb_ticks ticks = rb_ticks_choose(grid->low, grid->high, 6, false);
+    for (int i = 0; i < ticks.count; i++) {
+        char text[32];
+        double share = (rb_tick_value(&ticks, i) - grid->low) / (grid->high - grid->low);
+        double y = box.y + box.height * (1 - share);
+        rb_tick_text(&ticks, i, text, sizeof text);
+        rb_page_line(page, right, y, right + 4, y, 0.5, grey);
+        rb_page_text(page, RB_TEXT_TICK, right + 7, y, 0, 0, text);
+    }
+    if (more) {
+        rb_page_text(page, RB_TEXT_TICK, box.x + box.width / 2, box.y - 9, 0.5, 0, "and above");
+    }
+    rb_page_text_up(page, RB_TEXT_TICK, box.x - 10, box.y + box.height / 2, label);
+}

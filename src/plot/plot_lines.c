@@ -1,0 +1,304 @@
+/* Line charts: one panel of lines, or of points in the colours of classes; panels over the
+ * iterations of a fit; how cost grows over logarithmic axes. */
+#include "plot.h"
+
+#include <rarebit/rfn.h>
+
+#include <math.h>
+
+enum { TOP = 60, BOTTOM = 60, N_KINDS = 16 };
+
+static const rb_axis empty = {.low = INFINITY, .high = -INFINITY};
+
+/* ---- one panel ---- */
+
+/* Classes that occur, in a line between title and panel. */
+static void draw_classes(rb_page *page, const rb_series_picture *s, double x) {
+    const double y = TOP - 13;
+    rb_page_text(page, RB_TEXT_TICK, x, y, 0, 0, s->legend);
+    x += rb_text_width(RB_TEXT_TICK, s->legend) + 8;
+    for (int64_t c = 0; c < s->n_classes; c++) {
+        if (s->class_names[c]) {
+            rb_page_fill(page, (rb_box){x, y - 5, 10, 10}, rb_class_colour(c));
+            rb_page_text(page, RB_TEXT_TICK, x + 15, y, 0, 0, s->class_names[c]);
+            x += rb_text_width(RB_TEXT_TICK, s->class_names[c]) + 30;
+        }
+    }
+}
+
+static rb_legend legend_below(const rb_series_picture *s, rb_box box) {
+    rb_legend l = {.names = s->line_names, .count = s->line_names ? s->lines : 0};
+    l.left = box.x + rb_text_width(RB_TEXT_TICK, s->legend ? s->legend : "") + 12;
+    l.top = box.y + box.height + BOTTOM + 4;
+    l.step = rb_text_widest(RB_TEXT_TICK, l.names, l.count) + 40;
+    l.row_height = 16;
+    l.across = (int64_t)fmax(1, fmin(10, floor((box.x + box.width - l.left) / l.step)));
+    return l;
+}
+
+static rb_chart series_chart(const rb_series_picture *s) {
+    rb_chart c = {.box = {96, TOP, 772, 330}, .across = rb_axis_counting(s->across, s->count)};
+    c.up = (rb_axis){.low = s->low, .high = s->high};
+    if (!(s->low < s->high)) {
+        c.up = empty;
+        for (int64_t i = 0; i < s->lines * s->count; i++) {
+            rb_axis_cover(&c.up, s->values[i]);
+        }
+        rb_axis_pad(&c.up, 0.04);
+    }
+    c.up.label = s->up;
+    return c;
+}
+
+static void draw_lines(rb_page *page, const rb_series_picture *s, const rb_chart *c) {
+    for (int64_t line = 0; line < s->lines; line++) {
+        rb_pen pen = s->lines > 1 ? rb_line_pen(line, 0.9) : (rb_pen){rb_class_colour(0), 1.8, 0};
+        rb_chart_line(page, c, NULL, s->values + line * s->count, s->count, pen);
+    }
+}
+
+rb_error rb_draw_series(rb_context *ctx, const rb_series_picture *s, const rb_plot_options *options,
+                        const char *path) {
+    rb_chart c = series_chart(s);
+    rb_legend legend = legend_below(s, c.box);
+    rb_page page;
+    double bottom = TOP + c.box.height, names = rb_legend_height(&legend);
+    rb_error err =
+        rb_page_open(ctx, options, path, bottom + BOTTOM + names + (names > 0 ? 8 : 0), &page);
+    if (err) {
+        return err;
+    }
+    rb_page_title(&page, c.box.x, s->classes ? 24 : 30, s->title);
+    rb_chart_axes(&page, &c);
+    if (isfinite(s->cut)) {
+        double x = rb_chart_x(&c, s->cut + 1);
+        rb_page_line(&page, x, TOP, x, bottom, 1.2,
+                     s->classes ? (rb_colour){0.35, 0.35, 0.35} : rb_class_colour(3));
+    }
+    if (s->classes) {
+        for (int64_t i = 0; i < s->count; i++) {
+            rb_chart_dot(&page, &c, (double)i + 1, s->values[i], s->count > 2000 ? 1.2 : 2,
+                         rb_class_colour(s->classes[i]));
+        }
+        draw_classes(&page, s, c.box.x);
+    } else {
+        draw_lines(&page, s, &c);
+    }
+    if (s->line_names) {
+        rb_page_text(&page, RB_TEXT_TICK, c.box.x, legend.top, 0, 0, s->legend);
+        rb_page_legend(&page, &legend);
+    }
+    return rb_page_close(&page, RB_OK);
+}
+
+/* ---- history ---- */
+
+typedef struct panel {
+    rb_chart chart;
+    const rb_series *series;
+    rb_colour colour;
+    double kinds[N_KINDS]; /* those that occur, ascending: a row each, from 0 at the bottom */
+    const char *names[N_KINDS];
+    int n_kinds;
+} panel;
+
+/* n_kinds: it has none. */
+static int row_of(const panel *p, double kind) {
+    int row = 0;
+    while (row < p->n_kinds && p->kinds[row] != kind) {
+        row++;
+    }
+    return row;
+}
+
+static bool find_kinds(panel *p, int64_t count) {
+    const double none = 1e9;
+    for (double last = -none, next; p->n_kinds < N_KINDS; last = next) {
+        next = none;
+        for (int64_t i = 0; i < count; i++) {
+            double value = p->series->values[i];
+            next = value > last && value < next ? value : next;
+        }
+        if (next == none) {
+            break;
+        }
+        const char *name = p->series->label((int)next);
+        p->names[p->n_kinds] = name ? name : "";
+        p->kinds[p->n_kinds++] = next;
+    }
+    p->chart.up =
+        (rb_axis){.low = -0.5, .high = p->n_kinds - 0.5, .names = p->names, .n_names = p->n_kinds};
+    return p->n_kinds > 0;
+}
+
+/* What the axis upwards shows; false: nothing. */
+static bool find_range(panel *p, int64_t count) {
+    p->chart.up = empty;
+    for (int64_t i = 0; i < count && !p->series->label; i++) {
+        rb_axis_cover(&p->chart.up, p->series->values[i]);
+    }
+    bool any = p->series->label ? find_kinds(p, count) : rb_axis_pad(&p->chart.up, 0.05);
+    p->chart.up.label = p->series->name;
+    return any;
+}
+
+/* A stroke at each iteration, at the height of its kind; half of one at the ends of the axis. */
+static void draw_kinds(rb_page *page, const panel *p, int64_t count) {
+    const rb_box *box = &p->chart.box;
+    double width = fmax(box->width / (p->chart.across.high - 1), 1);
+    rb_page_colour(page, p->colour);
+    for (int64_t i = 0; i < count; i++) {
+        int row = row_of(p, p->series->values[i]);
+        if (row < p->n_kinds) {
+            double x = rb_chart_x(&p->chart, (double)i + 1);
+            double y = rb_chart_y(&p->chart, row);
+            double from = fmax(x - width / 2, box->x),
+                   to = fmin(x + width / 2, box->x + box->width);
+            cairo_rectangle(page->cairo, from, y - 4, to - from, 8);
+        }
+    }
+    cairo_fill(page->cairo);
+}
+
+rb_error rb_draw_history(rb_context *ctx, const rb_series *series, int n_series, int64_t count,
+                         const char *title, const rb_plot_options *options, const char *path) {
+    static const int colours[RB_SERIES_MAX] = {0, 3, 2, 1};
+    panel panels[RB_SERIES_MAX];
+    int n_panels = 0;
+    for (int s = 0; s < n_series; s++) {
+        panel *p = &panels[n_panels];
+        *p = (panel){.chart = {.box = {112, TOP + n_panels * 330, 756, 270}},
+                     .series = &series[s],
+                     .colour = rb_class_colour(colours[s])};
+        p->chart.across = rb_axis_counting(NULL, count);
+        n_panels += find_range(p, count);
+    }
+    if (n_panels == 0) {
+        return rb_fail(ctx, RB_ERROR_DATA, "the model has no history of its objective");
+    }
+    rb_page page;
+    rb_chart *last = &panels[n_panels - 1].chart;
+    last->across.label = "iteration";
+    rb_error err = rb_page_open(ctx, options, path, last->box.y + last->box.height + BOTTOM, &page);
+    if (err) {
+        return err;
+    }
+    rb_page_title(&page, last->box.x, 30, title);
+    for (panel *p = panels; p < panels + n_panels; p++) {
+        rb_chart_axes(&page, &p->chart);
+        if (p->series->label) {
+            draw_kinds(&page, p, count);
+        } else {
+            rb_chart_line(&page, &p->chart, NULL, p->series->values, count,
+                          (rb_pen){p->colour, 1.8, 0});
+        }
+    }
+    return rb_page_close(&page, RB_OK);
+}
+
+/* What a panel shows: a metric by its name, or without one the objective, or that of the E-step. */
+typedef struct metric {
+    const char *label, *name;
+    bool logarithm;
+    const char *(*kind)(int number);
+} metric;
+
+static const metric metrics[RB_SERIES_MAX] = {
+    {"objective", NULL, false, NULL},
+    {"E-step objective", NULL, false, NULL},
+    {"log10 of KKT residual", "kkt_residual", true, NULL},
+    {"what moved the codes", "estep_stage", false, rb_rfn_stage_name}};
+
+/* Of a fit that cools: its objective is at another temperature in each iteration. */
+static const metric cooling[RB_SERIES_MAX] = {
+    {"log evidence at the temperature", NULL, false, NULL},
+    {"log-likelihood", "log_likelihood", false, NULL},
+    {"free energy", "free_energy", false, NULL},
+    {"temperature", "temperature", false, NULL}};
+
+static double value_of(const rb_model *model, int64_t iteration, const metric *m) {
+    double value = NAN;
+    if (m->name) {
+        rb_model_metric(model, iteration, m->name, &value);
+    } else if (m == &metrics[1]) {
+        rb_model_history(model, iteration, NULL, &value, NULL);
+    } else {
+        rb_model_history(model, iteration, &value, NULL, NULL);
+    }
+    return m->logarithm ? log10(value) : value;
+}
+
+rb_error rb_plot_history(rb_context *ctx, const rb_model *model, const rb_options *given,
+                         const char *path) {
+    rb_plot_options options;
+    rb_error err = rb_page_check(ctx, given, &options, path);
+    if (err) {
+        return err;
+    }
+    char title[RB_TITLE_SIZE];
+    int64_t count = rb_model_iterations(model);
+    double *values = rb_alloc(ctx, RB_SERIES_MAX * count, sizeof *values);
+    if (!values) {
+        return RB_ERROR_MEMORY;
+    }
+    bool cools = isfinite(value_of(model, 0, &cooling[RB_SERIES_MAX - 1]));
+    rb_series series[RB_SERIES_MAX];
+    for (int s = 0; s < RB_SERIES_MAX; s++) {
+        const metric *m = cools ? &cooling[s] : &metrics[s];
+        series[s] = (rb_series){m->label, values + s * count, m->kind};
+        for (int64_t i = 0; i < count; i++) {
+            values[s * count + i] = value_of(model, i, m);
+        }
+    }
+    snprintf(title, sizeof title, "Objective over %lld iterations of %s", (long long)count,
+             rb_model_method(model));
+    err = rb_draw_history(ctx, series, RB_SERIES_MAX, count, options.title ? options.title : title,
+                          &options, path);
+    rb_free(values);
+    return err;
+}
+
+/* ---- growth ---- */
+
+rb_error rb_plot_growth(rb_context *ctx, const rb_plot_line *lines, int64_t count,
+                        const char *across, const char *up, const rb_options *given,
+                        const char *path) {
+    rb_chart c = {.box = {84, TOP, 660, 440}, .across = empty, .up = empty};
+    rb_plot_options options;
+    rb_page page;
+    rb_error err = rb_page_check(ctx, given, &options, path);
+    if (!err) {
+        err = rb_page_open(ctx, &options, path, TOP + c.box.height + BOTTOM, &page);
+    }
+    if (err) {
+        return err;
+    }
+    c.across.log = c.up.log = true;
+    for (const rb_plot_line *l = lines; l < lines + count; l++) {
+        for (int64_t i = 0; i < l->count; i++) {
+            if (rb_axis_shows(&c.across, l->x[i]) && rb_axis_shows(&c.up, l->y[i])) {
+                rb_axis_cover(&c.across, l->x[i]);
+                rb_axis_cover(&c.up, l->y[i]);
+            }
+        }
+    }
+    rb_axis_pad(&c.across, 0.03);
+    rb_axis_pad(&c.up, 0.03);
+    c.across.label = across;
+    c.up.label = up;
+    rb_page_title(&page, c.box.x, 30, options.title ? options.title : up);
+    rb_chart_axes(&page, &c);
+    for (int64_t l = 0; l < count; l++) {
+        double right = c.box.x + c.box.width, y = TOP + 10 + 15 * (double)l;
+        rb_chart_line(&page, &c, lines[l].x, lines[l].y, lines[l].count,
+                      (rb_pen){rb_class_colour(l), 1.6, 0});
+        for (int64_t i = 0; i < lines[l].count; i++) {
+            rb_chart_dot(&page, &c, lines[l].x[i], lines[l].y[i], 2.4, rb_class_colour(l));
+        }
+        /* Names at the right, each after a stroke of its line's colour. */
+        rb_page_line(&page, right + 12, y, right + 30, y, 2, rb_class_colour(l));
+        rb_page_text(&page, RB_TEXT_TICK, right + 36, y, 0, RB_PAGE_WIDTH - right - 40,
+                     lines[l].name);
+    }
+    return rb_page_close(&page, RB_OK);
+}
