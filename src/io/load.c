@@ -54,6 +54,8 @@ rb_error rb_gz_check(rb_context *ctx, const char *path, struct gzFile_s *file, i
     if (code == Z_MEM_ERROR) {
         return rb_fail(ctx, RB_ERROR_MEMORY, "cannot read %s: out of memory", path);
     }
+    const char *named = strstr(reason, ">: "); /* zlib names what it was given, "<fd:4>: " */
+    reason = *reason == '<' && named ? named + 3 : reason;
     if (line >= 0) {
         snprintf(after, sizeof after, " (after line %lld)", (long long)line);
     }

@@ -1,0 +1,39 @@
+/* Pictures without their noise: every patch rebuilt by a model, overlapping ones averaged. */
+#ifndef RAREBIT_DENOISE_H
+#define RAREBIT_DENOISE_H
+
+#include <rarebit/model.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The options of denoising, for rb_options_add:
+ *   size   "8x8": height x width of the patches that the model was fitted to
+ *   scale  "0:10": what the picture's values are stretched to for the model, as rb_patches
+ *          has it; not set: as stored
+ *   truth  path of the picture without noise, to compare with; not set: none */
+RB_API const rb_option_group *rb_denoise_group(void);
+
+typedef struct rb_denoising {
+    int64_t height, width, channels, patches;
+    /* Peak signal-to-noise ratio in dB, 10 log10(peak^2 / mean squared error), of the picture and
+     * of the result against the truth; peak is the largest value of the truth's file, or the range
+     * of an array. NaN without a truth. */
+    double psnr_before, psnr_after;
+} rb_denoising;
+
+/* Rebuilds (rb_reconstruct) the patch at every place of a picture, takes for each pixel the mean
+ * of all patches over it, and writes the result to `output`, a .png, .pgm, .ppm (values
+ * rounded and kept between 0 and the largest that the picture's file can hold) or .npy. The picture
+ * is PNG, PGM, PPM, or .npy of height x width (x channels). result may be NULL. Errors: what
+ * rb_patches and rb_reconstruct may give; RB_ERROR_ARGUMENT for an output that cannot hold the
+ * result, and when height x width x channels of a patch are not the features of the model;
+ * RB_ERROR_DATA when the truth has another shape; RB_ERROR_FILE. */
+RB_API rb_error rb_denoise(rb_context *context, const rb_model *model, const char *picture,
+                           const rb_options *options, const char *output, rb_denoising *result);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

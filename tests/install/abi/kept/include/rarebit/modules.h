@@ -1,0 +1,116 @@
+/* Modules (biclusters): per unit the samples and features that belong to it. */
+#ifndef RAREBIT_MODULES_H
+#define RAREBIT_MODULES_H
+
+#include <rarebit/model.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The options of modules, for rb_options_add:
+ *   rule               "nonzero", "fabia", "active", "top:N", "mass:F"; not set: "active" for
+ *                      binary causes, "fabia" for sparse loadings and for codes with signs, else
+ *                      "nonzero"
+ *   sample-threshold   fabia rule: a sample belongs when |z| is above it
+ *   feature-threshold  nonzero, fabia and active rules: a divisor; larger admits more
+ *   best               keep this many modules of largest information content; 0: all */
+RB_API const rb_option_group *rb_modules_group(void);
+
+/* One member of a module: index from 0, weight with its sign. Sorted by |weight|, largest first.
+ * Weights of samples are codes scaled to mean square 1 over the samples, those of features the
+ * loadings on the matching scale. */
+typedef struct rb_member {
+    int64_t index;
+    double weight;
+} rb_member;
+
+typedef struct rb_module {
+    int64_t unit;       /* the unit of the model */
+    double information; /* sum over samples of 1/2 log(1 + z^2 l' Psi^-1 l), in nats */
+    rb_member *samples;
+    int64_t n_samples;
+    rb_member *features; /* features in use; rb_model_feature_index has the column */
+    int64_t n_features;
+} rb_module;
+
+typedef struct rb_modules rb_modules; /* ranked by information content, largest first */
+
+/* Finds the modules of a model in the samples of a source; docs/modules.md has the rules. The
+ * samples are encoded twice, so that codes need not be kept. NULL options: the defaults. A unit
+ * whose codes are all 0 has no module. RB_ERROR_UNSUPPORTED for a model without loadings or noise.
+ * A rule that was not given is told in a log message. */
+RB_API rb_error rb_modules_find(rb_context *context, const rb_model *model, rb_source *source,
+                                const rb_options *options, rb_modules **modules);
+/* Has the model what rb_modules_find needs: loadings, and a noise variance for each feature or one
+ * that its method gives? */
+RB_API bool rb_modules_possible(const rb_model *model);
+RB_API void rb_modules_free(rb_modules *modules);
+RB_API int64_t rb_modules_count(const rb_modules *modules);
+/* NULL when rank is not 0 .. count - 1. */
+RB_API const rb_module *rb_modules_get(const rb_modules *modules, int64_t rank);
+/* The rule that found the members, as in the options; valid as long as the modules. NULL for
+ * modules that were read. */
+RB_API const char *rb_modules_rule(const rb_modules *modules);
+
+/* How found modules agree with the truth: Jaccard index of the cells (sample, feature), optimal
+ * one-to-one assignment, sum divided by the larger number of the two. */
+typedef struct rb_match {
+    double consensus_score;
+    double *overlap;  /* n_truth: Jaccard index of each true module with its partner */
+    int64_t *partner; /* n_truth: rank of the found module, or -1 */
+    int64_t n_truth;
+} rb_match;
+
+/* Compares; features by their column in the data. RB_ERROR_DATA when the truth holds a sample or
+ * feature that the data of the found modules do not have; no other but RB_ERROR_MEMORY. match is to
+ * be cleared with rb_match_clear, also when it was not filled. */
+RB_API rb_error rb_modules_match(rb_context *context, const rb_modules *found,
+                                 const rb_modules *truth, rb_match *match);
+RB_API void rb_match_clear(rb_match *match);
+
+/* How a module agrees with the class of samples (cell types, say) for which it is most enriched:
+ * the one of smallest p-value. Samples without a class do not count. */
+typedef struct rb_enrichment_row {
+    int64_t module;                /* rank, from 0 */
+    const char *class_name;        /* NULL when no sample of the module has a class */
+    int64_t module_size;           /* samples of the module */
+    int64_t class_size;            /* samples of the class */
+    int64_t overlap;               /* samples in both */
+    double precision;              /* overlap / module_size */
+    double recall;                 /* overlap / class_size */
+    double f1;                     /* harmonic mean of the two */
+    double jaccard;                /* overlap / samples in either */
+    double log10_p_value;          /* P(an overlap at least this large by chance), hypergeometric */
+    double log10_p_value_adjusted; /* times the number of modules and of classes (Bonferroni) */
+} rb_enrichment_row;
+
+/* The unit that marks a class best, among all units of the model. AUC: the probability that of a
+ * sample of the class and one of another class the first has the larger code in that unit; equal
+ * codes count half. Where codes have signs the AUC farthest from 1/2 is the best; below 1/2 the
+ * class has the smallest codes. */
+typedef struct rb_class_unit {
+    const char *class_name;
+    int64_t class_size; /* samples of the class */
+    int64_t unit;       /* -1: there is only one class */
+    double auc;         /* NaN: there is only one class */
+    int64_t overlap;    /* of the class_size samples with the largest codes (AUC below 1/2: the
+                           smallest), those of the class; among equal codes others come first */
+} rb_class_unit;
+
+typedef struct rb_enrichment {
+    rb_enrichment_row *rows; /* one a module, in their order */
+    int64_t n_rows;
+    int64_t n_labelled; /* samples of the source with a class */
+    int64_t n_classes;
+    void *text;                /* what class_name points into */
+    rb_class_unit *best_units; /* one per class, in alphabetical order; NULL: there was no model */
+} rb_enrichment;
+
+/* Frees what rb_modules_enrichment (rarebit/io.h) filled. */
+RB_API void rb_enrichment_clear(rb_enrichment *enrichment);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

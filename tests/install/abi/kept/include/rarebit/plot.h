@@ -1,0 +1,91 @@
+/* Pictures: .png or .svg by the suffix of the path. */
+#ifndef RAREBIT_PLOT_H
+#define RAREBIT_PLOT_H
+
+#include <rarebit/modules.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The options of plots, for rb_options_add:
+ *   shape   filters: "28x28" or "32x32x3", rows x columns x channels; "200": curves
+ *   width   of the picture in pixels, from 600; the height follows
+ *   title   not set: a title that says what is shown
+ *   labels  classes of samples, as for rb_modules_enrichment: samples are grouped by class; not
+ *           set: none */
+RB_API const rb_option_group *rb_plot_group(void);
+
+/* The pictures: options may be NULL; the file appears whole or not at all. The same input gives the
+ * same PNG. RB_ERROR_ARGUMENT for another suffix or an option outside its range, RB_ERROR_FILE,
+ * RB_ERROR_MEMORY, and what encoding the samples may give. */
+
+/* Can a picture be drawn under this name? RB_ERROR_ARGUMENT for another suffix. Nothing is
+ * written. */
+RB_API rb_error rb_plot_check(rb_context *context, const char *path);
+
+/* Objective (and E-step objective where traced; of rarebit/et.h log-likelihood, free energy and
+ * temperature) over the iterations. RB_ERROR_DATA for a model
+ * without a history. */
+RB_API rb_error rb_plot_history(rb_context *context, const rb_model *model,
+                                const rb_options *options, const char *path);
+
+/* Codes as a heat map: samples x units. With labels the samples are ordered by class, within a
+ * class by their strongest unit; without, they keep their order. More samples than rows of pixels
+ * are averaged. Codes above the 99.5th percentile of those that are not 0 share the darkest colour.
+ */
+RB_API rb_error rb_plot_codes(rb_context *context, const rb_model *model, rb_source *source,
+                              const rb_options *options, const char *path);
+
+/* Loadings as a grid of images, one per unit with its number, row by row; the option shape is
+ * needed. Each is scaled to its own largest absolute value: grey is 0, or with three channels
+ * the middle of each; where no loading of the model is negative, black is 0. A shape of one
+ * length gives curves around a line at 0 instead. */
+RB_API rb_error rb_plot_filters(rb_context *context, const rb_model *model,
+                                const rb_options *options, const char *path);
+
+/* Lines over two logarithmic axes, such as time over size; points that are not above 0 are left
+ * out. `across` and `up` name the axes. */
+typedef struct rb_plot_line {
+    const char *name;
+    int64_t count;
+    const double *x, *y;
+} rb_plot_line;
+RB_API rb_error rb_plot_growth(rb_context *context, const rb_plot_line *lines, int64_t count,
+                               const char *across, const char *up, const rb_options *options,
+                               const char *path);
+
+/* Fields of a fit over time (trace_fields of rarebit/et.h): a row of images for each of some
+ * iterations, whose numbers (from 1) are at the left; without a trace the final fields alone, which
+ * a log message says. RB_ERROR_DATA for a model of another family. */
+RB_API rb_error rb_plot_fields(rb_context *context, const rb_model *model,
+                               const rb_options *options, const char *path);
+
+/* Q of the traced samples over the iterations (trace_quality), one line each: the share of a
+ * sample's evidence that is in the states looked at. RB_ERROR_DATA for a model without them. */
+RB_API rb_error rb_plot_quality(rb_context *context, const rb_model *model,
+                                const rb_options *options, const char *path);
+
+/* Log evidences of n samples, sorted from the largest, and the `used` that the fit kept to the left
+ * of a line (the data cut); used is 0 or n: no line. states: which causes were active in each
+ * sample, n samples x causes, 1 where one was and 0 where not (as rb_simulate_bars gives them): a
+ * sample becomes a point in the colour of how many were, and RB_ERROR_DATA says when they are of
+ * other samples or have other values; NULL: not known. */
+RB_API rb_error rb_plot_evidence(rb_context *context, const double *evidence, int64_t n,
+                                 int64_t used, rb_source *states, const rb_options *options,
+                                 const char *path);
+
+/* The data as a heat map, features x samples, ordered by module and the modules framed. Shown is
+ * what the model sees (preprocessed), each feature at mean 0 and standard deviation 1, cut at 2.5.
+ * A sample or feature of several modules stands with the one in which its weight is largest,
+ * relative to the root mean square of that module's weights; a module that would be left with none
+ * takes some of its own back. Of a large module the members of largest weight are shown. A module
+ * that cannot be shown is named below the title and in a log message. */
+RB_API rb_error rb_plot_modules(rb_context *context, const rb_model *model, rb_source *source,
+                                const rb_modules *modules, const rb_options *options,
+                                const char *path);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,48 @@
+/* Preprocessing: fitted on the training data, stored in the model, replayed on new data.
+ *
+ * Order: samples are scaled to equal totals (of the values that are there), log1p, missing values
+ * filled or left out, features selected by variance, centred, scaled. It is applied to each block
+ * on its way in: the input is never copied whole, and centring never fills the zeros of a sparse
+ * one.
+ *
+ * Dense values of the precision of the fit that are centred and scaled, and nothing else, are so in
+ * that precision; all others in float64, rounded once. In float32 the two agree to 2^-22 of the
+ * larger of value and centre, over the scale.
+ *
+ * Options of a fit, by name (rarebit/options.h):
+ *   missing       refuse, mean, median, omit: what to do with NaN; a feature's mean or median of
+ *                 the rest, or leave it out
+ *   totals        scale each sample to this sum of values, none of which may be below 0; 0: leave
+ *                 it
+ *   log1p         log(1 + x), after the totals; values must be above -1
+ *   top-variance  keep this many features of largest variance; 0: all
+ *   centre        mean, median, none, auto: what is subtracted from each feature
+ *   scale         none, sd, iqr: what each feature is divided by (1/n variance); constant: 1
+ */
+#ifndef RAREBIT_PREPROCESS_H
+#define RAREBIT_PREPROCESS_H
+
+#include <rarebit/context.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum rb_missing {
+    RB_MISSING_REFUSE = 0,
+    RB_MISSING_MEAN,
+    RB_MISSING_MEDIAN,
+    RB_MISSING_OMIT /* NaN stays: for methods that leave it out of their sums (rarebit/et.h) */
+} rb_missing;
+typedef enum rb_centre {
+    RB_CENTRE_MEAN = 0,
+    RB_CENTRE_MEDIAN,
+    RB_CENTRE_NONE,
+    RB_CENTRE_AUTO /* what the method wants: the mean for rfn, nothing for those of rarebit/et.h */
+} rb_centre;
+typedef enum rb_scale { RB_SCALE_NONE = 0, RB_SCALE_SD, RB_SCALE_IQR } rb_scale;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,54 @@
+/* Data with planted causes, for experiments and tests. */
+#ifndef RAREBIT_SIMULATE_H
+#define RAREBIT_SIMULATE_H
+
+#include <rarebit/matrix.h>
+#include <rarebit/modules.h>
+#include <rarebit/options.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The options of rb_simulate_biclusters, for rb_options_add:
+ *   generator  rfn: the RFN paper's D1-D9; fabia: FABIA's makeFabiaData
+ *   dataset    "D1".."D9" (RFN generator)
+ *   rest-sd    sd of the entries outside of a bicluster: 0.01 (set I) or 0.5 (set II)
+ *   samples    0: as the generator's paper has it (100)
+ *   features   0: as the generator's paper has it (100; FABIA 1000)
+ *   noise      sd of the noise; below 0: as the data set has it
+ *   seed */
+RB_API const rb_option_group *rb_biclusters_group(void);
+
+/* Makes a float64 matrix that owns its numbers, not centred, and the planted modules, all weights 1
+ * (truth may be NULL). NULL options: the defaults. Biclusters hold the papers' shares of the
+ * samples and features, whatever their numbers. The same options give the same bits on every
+ * machine of the same kind. */
+RB_API rb_error rb_simulate_biclusters(rb_context *context, const rb_options *options,
+                                       rb_matrix **matrix, rb_modules **truth);
+
+/* The options of rb_simulate_bars, for rb_options_add:
+ *   style        linear: value each and summed; max: value each, the largest counts; signed: every
+ *                second bar (the 2nd, 4th, ...) with -value, summed
+ *   size         pictures are size x size pixels
+ *   width        of a bar, in pixels; from 2 on, neighbours overlap
+ *   bars         0, or 2 (size - width + 1): there are no others
+ *   value        of a bar's pixels; the others are 0
+ *   probability  of each bar to be in a sample, independently
+ *   noise        sd of the Gaussian noise of each pixel
+ *   samples, seed */
+RB_API const rb_option_group *rb_bars_group(void);
+
+/* Makes the data of a bars test: float64 matrices that own their numbers. matrix: samples x pixels,
+ * row by row of the picture; fields: bars x pixels, what each bar alone adds, the horizontal bars
+ * from top to bottom and then the vertical ones from left to right; states: samples x bars, 1 where
+ * the bar is in the sample. fields and states may be NULL. NULL options: the defaults. A sample
+ * depends on the seed and its number alone: more samples go on where fewer end, and another noise
+ * leaves the bars as they are. */
+RB_API rb_error rb_simulate_bars(rb_context *context, const rb_options *options, rb_matrix **matrix,
+                                 rb_matrix **fields, rb_matrix **states);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
