@@ -169,7 +169,7 @@ static void test_a_damaged_gzip_file_is_said(void **state) {
     assert_refused(bytes, count, RB_ERROR_FORMAT, "is a damaged or truncated gzip file");
     bytes[count - 6] ^= 1;
     assert_refused(bytes, count - 12, RB_ERROR_FORMAT, "truncated gzip file");
-    assert_refused(bytes, count - 4, RB_ERROR_FORMAT, "truncated gzip file: unexpected end of file");
+    assert_refused(bytes, count - 4, RB_ERROR_FORMAT, "gzip file: unexpected end of file");
 }
 
 static void test_a_missing_file_is_said(void **state) {
