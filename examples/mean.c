@@ -14,7 +14,7 @@ struct state {
 #define VALUES(field, dim)                                                                         \
     {                                                                                              \
         .name = #field, .offset = offsetof(struct state, field), .type = RB_KEPT_FLOAT64,          \
-        .rows = dim                                                                                \
+        .rows = (dim)                                                                              \
     }
 static const rb_field parameters[] = {VALUES(loadings, RB_DIM_FEATURES), {0}};
 static const rb_field sums[] = {

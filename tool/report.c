@@ -36,31 +36,59 @@ void report_options(const rb_option *rows) {
     options = rows;
 }
 
-/* Does the text begin with an option, and go on with one of the words? */
-static bool names_option(const char *text, const char *const *words) {
-    size_t length = strcspn(text, " ;");
-    bool follows = false;
-    for (; *words; words++) {
-        follows |= strncmp(text + length, *words, strlen(*words)) == 0;
-    }
-    for (const rb_option *row = options; follows && row && row->name; row++) {
-        if (strlen(row->name) == length && memcmp(row->name, text, length) == 0) {
-            return true;
+/* The option that the text begins with, on which one of the words follows; "": the end. */
+static const rb_option *named_option(const char *text, const char *const *words) {
+    for (const rb_option *row = options; row && row->name; row++) {
+        size_t length = strlen(row->name);
+        for (int w = 0; strncmp(text, row->name, length) == 0 && words[w]; w++) {
+            const char *word = words[w], *rest = text + length;
+            if (*word ? strncmp(rest, word, strlen(word)) == 0 : !*rest) {
+                return row;
+            }
         }
     }
-    return false;
+    return NULL;
 }
 
-/* "eta is '2', but ...", "accept is given, but does nothing without estep cascade": the library
- * names options without dashes. */
-static void report_message(const char *message) {
+/* The library names options without dashes: "eta is '2', but ...", "does nothing without estep",
+ * "take estep=newton", "the option dataset". What is printed is what can be typed. */
+static void spell(const char *message, char *out, size_t size) {
     static const char *const begins[] = {" is '", " is given", " cannot be given", NULL};
-    static const char *const any[] = {"", NULL};
-    static const char without[] = "does nothing without ";
-    const char *other = strstr(message, without);
-    other = other ? other + strlen(without) : message + strlen(message);
-    report_error("%s%.*s%s%s", names_option(message, begins) ? "--" : "", (int)(other - message),
-                 message, *other && names_option(other, any) ? "--" : "", other);
+    static const char *const ends[] = {" ", ",", ";", ":", "", NULL};
+    static const char *const given[] = {"=", NULL};
+    static const char *const before[] = {"without ", "the option ", "raise ",           "leave ",
+                                         "another ", "smaller ",    "replace it with ", NULL};
+    size_t used = 0;
+    for (const char *c = message; *c && used + 3 < size; c++) {
+        bool starts = c == message || c[-1] == ' ' || c[-1] == '(';
+        bool dashes = starts && named_option(c, c == message ? begins : given);
+        for (int b = 0; starts && !dashes && before[b]; b++) {
+            size_t length = strlen(before[b]);
+            dashes = (size_t)(c - message) >= length &&
+                     strncmp(c - length, before[b], length) == 0 && named_option(c, ends);
+        }
+        const rb_option *row = dashes ? named_option(c, given) : NULL;
+        if (dashes) {
+            out[used++] = '-';
+            out[used++] = '-';
+        }
+        if (row) {
+            size_t length = strlen(row->name);
+            bool flag = row->kind == RB_OPTION_FLAG && strncmp(c + length, "=true", 5) == 0;
+            used += (size_t)snprintf(out + used, size - used, "%s%s", row->name, flag ? "" : " ");
+            used = used < size ? used : size - 1;
+            c += length + (flag ? 4 : 0);
+        } else {
+            out[used++] = *c;
+        }
+    }
+    out[used] = '\0';
+}
+
+static void report_message(const char *message) {
+    char text[1200];
+    spell(message, text, sizeof text);
+    report_error("%s", text);
 }
 
 static const invocation *explained; /* NULL: none */
@@ -129,10 +157,12 @@ void report_log(rb_log_level level, const char *message, void *user) {
     if (said_before(message)) {
         return;
     }
+    char text[1200];
+    spell(message, text, sizeof text);
     if (level == RB_LOG_WARNING) {
-        report_error("warning: %s", message);
+        report_error("warning: %s", text);
     } else {
-        report("%s", message);
+        report("%s", text);
     }
 }
 

@@ -141,7 +141,7 @@ rb_error rb_names_make_unique(rb_context *ctx, rb_names **names) {
 
 rb_error rb_name_list_add(rb_context *ctx, rb_name_list *list, const char *text, int64_t length) {
     int64_t needed = list->used + length + 1;
-    if (needed > list->capacity) {
+    if (!list->bytes || needed > list->capacity) {
         int64_t capacity = needed < 4096 ? 4096 : 2 * needed;
         char *bytes = rb_grow(ctx, list->bytes, list->used, capacity, 1);
         if (!bytes) {

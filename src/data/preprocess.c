@@ -37,15 +37,16 @@ rb_error rb_fail_value(rb_context *ctx, const rb_preprocess_options *options,
     const char *name = rb_source_sample_name(source, sample);
     const char *feature_name = rb_source_feature_name(source, feature);
     const char *what =
-        isnan(value) && fitted ? "is missing (NaN), and the model fills none; fit again with "
-                                 "--missing mean or median, or leave it out with --missing omit "
-                                 "(linca, nmf-et, mca)"
-        : isnan(value)         ? "is missing (NaN); choose --missing mean or median to fill it, or "
-                                 "--missing omit to leave it out (linca, nmf-et, mca)"
-        : isinf(value)         ? "is infinite; remove it from the data"
+        isnan(value) && fitted
+            ? "is missing (NaN), and the model fills none; fit again with "
+              "missing=mean or missing=median, or leave it out with missing=omit "
+              "(linca, nmf-et, mca)"
+        : isnan(value) ? "is missing (NaN); choose missing=mean or missing=median to fill it, or "
+                         "missing=omit to leave it out (linca, nmf-et, mca)"
+        : isinf(value) ? "is infinite; remove it from the data"
         : rb_value_fits(options, value)
             ? "is too large for the precision of the fit; scale the data or choose "
-              "--precision float64"
+              "precision=float64"
         : options->totals > 0 ? "is below 0: totals cannot take it"
                               : "is at most -1: log1p cannot take it";
     return rb_fail(ctx, RB_ERROR_DATA, "%s%ssample %lld%s%s%s, feature %lld%s%s%s%s %s",
@@ -208,7 +209,7 @@ static void remark_on_counts(rb_context *ctx, const struct fitting *f) {
         !o->log1p && o->centre != RB_CENTRE_NONE) {
         rb_log(ctx, RB_LOG_INFO,
                "all values are whole numbers from 0 to %g, %.3g on average: if they are counts, "
-               "say --totals 10k --log1p",
+               "say totals=10k log1p=true",
                f->largest, mean);
     }
 }

@@ -64,11 +64,11 @@ static void advise_text(const struct table *t, int64_t column, const rb_text_fie
     } else if (rb_decimal_comma(field->text, field->length)) {
         text = ": write it with a decimal point; commas become points with: tr , .";
     } else if (t->n_rows == 0 && !t->layout.header) {
-        text = "; if the first row holds names, say --header yes";
+        text = "; if the first row holds names, say header=yes";
     } else if (strspn(field->text, "+-0123456789.,eE") >= (size_t)field->length) {
         text = ": write it with a decimal point and without other marks";
     } else if (t->n_rows > 0) { /* numbers stand above it */
-        snprintf(buffer, size, "; if it stands for a missing value, say --missing-words '%s'",
+        snprintf(buffer, size, "; if it stands for a missing value, say missing-words='%s'",
                  rb_show(field->text, field->length, shown));
         return;
     } else if (column > 1) {
@@ -85,7 +85,7 @@ static void advise(const struct table *t, int64_t column, const rb_text_field *f
     if (names && (t->n_rows > 0 || t->layout.header || rb_thousands(field->text, field->length))) {
         size_t used = strlen(buffer);
         snprintf(buffer + used, size - used,
-                 "; if the first column holds names, say --row-names yes");
+                 "; if the first column holds names, say row-names=yes");
     }
 }
 
@@ -249,7 +249,7 @@ static rb_error check_shape(rb_context *ctx, const struct table *t) {
         return rb_fail(
             ctx, RB_ERROR_FORMAT,
             "%s has a row of names, but no row of numbers; if the first row holds numbers, "
-            "say --header no",
+            "say header=no",
             t->path);
     }
     return RB_OK;

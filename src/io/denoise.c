@@ -160,7 +160,7 @@ static rb_error check_patches(rb_context *ctx, const rb_model *model, const char
     if (features != model->preprocess->n_input) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT,
                        "patches of %lldx%lld with %lld channel%s have %lld features, but the model "
-                       "was fitted to %lld: give --size as 'rarebit patches' had it",
+                       "was fitted to %lld: give size as 'rarebit patches' had it",
                        (long long)plan->height, (long long)plan->width, (long long)image->channels,
                        image->channels == 1 ? "" : "s", (long long)features,
                        (long long)model->preprocess->n_input);

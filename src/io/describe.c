@@ -27,9 +27,9 @@ static rb_error add_dense(rb_context *ctx, rb_description *d, const rb_matrix *m
     rb_error err = RB_OK;
     for (int64_t i = 0; i < m->n_samples; i++) {
         for (int64_t j = 0; !err && j < m->n_features; j++) {
-            err = add_value(
-                ctx, d, rb_get(m->type, m->values, i * m->row_stride + j * m->column_stride),
-                first + i, j);
+            err = add_value(ctx, d,
+                            rb_get(m->type, m->values, i * m->row_stride + j * m->column_stride),
+                            first + i, j);
         }
     }
     return err;

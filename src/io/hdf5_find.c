@@ -24,7 +24,8 @@ static rb_error sparse_format(rb_h5 *file, const char *path, char **format) {
         }
     }
     return rb_h5_fail(file, RB_ERROR_FORMAT,
-                      "'%s' is a group that is no sparse matrix; name one with --dataset", path);
+                      "'%s' is a group that is no sparse matrix; name one with the option dataset",
+                      path);
 }
 
 static rb_error find_sparse(rb_h5 *file, const char *path, rb_h5_place *place) {
@@ -157,9 +158,10 @@ static rb_error find_only_matrix(rb_h5 *file, rb_h5_place *place) {
             rb_h5_other_files(file));
     }
     if (search.matrices > 1) {
-        return rb_h5_fail(file, RB_ERROR_ARGUMENT,
-                          "there are %lld matrices in the file; choose one with --dataset: %s",
-                          (long long)search.matrices, search.listing);
+        return rb_h5_fail(
+            file, RB_ERROR_ARGUMENT,
+            "there are %lld matrices in the file; choose one with the option dataset: %s",
+            (long long)search.matrices, search.listing);
     }
     return rb_h5_find_matrix(file, search.path, place);
 }
@@ -248,7 +250,7 @@ static rb_error find_genome(rb_h5 *file, char genome[RB_H5_PATH]) {
     if (!err && found > 1) {
         err = rb_h5_fail(
             file, RB_ERROR_ARGUMENT,
-            "there are %lld genomes in this 10x file; choose one with --dataset, such as "
+            "there are %lld genomes in this 10x file; choose one with the option dataset, such as "
             "'%s'",
             (long long)found, genome);
     }

@@ -72,7 +72,7 @@ static rb_error check_stored(rb_h5 *file, const char *path, const rb_h5_data *da
         (double)bytes > STREAMED * file->ctx->max_expansion * (double)stored) {
         return rb_h5_fail(file, RB_ERROR_FORMAT,
                           "the data set '%s' claims %lld bytes, but only %lld are stored; if you "
-                          "trust the file, raise --max-expansion, which is %g",
+                          "trust the file, raise max-expansion, which is %g",
                           path, (long long)bytes, (long long)stored, file->ctx->max_expansion);
     }
     return RB_OK;

@@ -63,7 +63,7 @@ rb_error rb_image_decode(rb_context *ctx, const char *path, rb_image *image) {
 static void copy_tile(const rb_image *image, int64_t row, int64_t column, int64_t height,
                       int64_t width, float *sample) {
     int64_t line = width * image->channels;
-    for (int64_t y = 0; y < height; y++) {
+    for (int64_t y = 0; y < height && image->values; y++) {
         int64_t from = ((row + y) * image->width + column) * image->channels;
         memcpy(sample + y * line, image->values + from, (size_t)line * sizeof *sample);
     }

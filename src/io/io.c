@@ -147,20 +147,23 @@ static rb_error check_heeded(rb_context *ctx, const char *path, const rb_format 
                              const rb_read_options *options) {
     if (options->patches && format != &rb_format_image) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                       "%s is no picture (PGM, PPM or PNG): --patches is for pictures", path);
+                       "%s is no picture (PGM, PPM or PNG): the option patches is for pictures",
+                       path);
     }
     if (options->dataset && format != &rb_format_hdf5) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                       "%s is no HDF5 file: --dataset names a data set inside of one", path);
+                       "%s is no HDF5 file: the option dataset names a data set inside of one",
+                       path);
     }
     bool text = format == &rb_format_delimited;
     if (!text && options->missing_words) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                       "%s is no text table: --missing-words is for CSV and TSV", path);
+                       "%s is no text table: the option missing-words is for CSV and TSV", path);
     }
     if (!text && (options->header != RB_READ_AUTO || options->row_names != RB_READ_AUTO)) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                       "%s is no text table: --header and --row-names are for CSV and TSV", path);
+                       "%s is no text table: the options header and row-names are for CSV and TSV",
+                       path);
     }
     return RB_OK;
 }

@@ -16,7 +16,7 @@
 enum { MAX_ATTEMPTS = 1000, NAME_KEPT = 100 };
 
 static bool direct(const rb_output *output) {
-    return strcmp(output->path, output->final_path) == 0;
+    return !output->path || !output->final_path || strcmp(output->path, output->final_path) == 0;
 }
 
 static void clear(rb_output *output) {

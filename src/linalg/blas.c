@@ -133,7 +133,7 @@ rb_error rb_blas_need_memory(rb_context *ctx, int64_t bytes) {
         return rb_fail(
             ctx, RB_ERROR_MEMORY,
             "out of memory: there is no memory for %lld MB; products of matrices take 128 "
-            "MB a thread (--threads is %d); raise the limit (ulimit -v, ulimit -d) or "
+            "MB a thread (threads is %d); raise the limit (ulimit -v, ulimit -d) or "
             "take fewer threads",
             (long long)(needed >> 20), threads);
     }

@@ -98,7 +98,7 @@ static void move_values(struct stream *s, int64_t count, double *values) {
 
 /* A text of the caller's; one that is read is made, and NULL on failure. */
 static void move_text(struct stream *s, char **text) {
-    int64_t length = s->reads ? 0 : (int64_t)strlen(*text);
+    int64_t length = s->reads || !*text ? 0 : (int64_t)strlen(*text);
     *text = s->reads ? NULL : *text;
     move_count(s, &length, 1);
     unsigned char *bytes = take(s, s->err ? 0 : (size_t)length);
@@ -106,7 +106,7 @@ static void move_text(struct stream *s, char **text) {
         return;
     }
     if (!s->reads) {
-        memcpy(bytes, *text, (size_t)length);
+        memcpy(bytes, *text ? *text : "", (size_t)length);
         return;
     }
     if (memchr(bytes, 0, (size_t)length)) {
@@ -126,7 +126,7 @@ static void move_text(struct stream *s, char **text) {
 static void move_choice(struct stream *s, int *index, const char *const *words, int count) {
     char *text = s->reads ? NULL : (char *)words[*index]; /* only read */
     move_text(s, &text);
-    if (s->reads && !s->err) {
+    if (s->reads && text) {
         *index = -1;
         for (int i = 0; i < count; i++) {
             *index = strcmp(words[i], text) == 0 ? i : *index;
@@ -254,7 +254,10 @@ static void move_arrays(struct stream *s, rb_model *model) {
     int64_t count = model->n_arrays;
     move_integer(s, &count, 0, NAMES_MAX);
     for (int64_t i = 0; i < count && !s->err; i++) {
-        rb_array array = s->reads ? (rb_array){0} : model->arrays[i];
+        rb_array array = {0};
+        if (!s->reads) {
+            array = model->arrays[i];
+        }
         int64_t cells = 0;
         move_text(s, &array.name);
         move_count(s, &array.rows, 1);
@@ -285,7 +288,10 @@ static void move_attributes(struct stream *s, rb_model *model) {
     int64_t count = model->n_attributes;
     move_integer(s, &count, 0, NAMES_MAX);
     for (int64_t i = 0; i < count && !s->err; i++) {
-        rb_attribute attribute = s->reads ? (rb_attribute){0} : model->attributes[i];
+        rb_attribute attribute = {0};
+        if (!s->reads) {
+            attribute = model->attributes[i];
+        }
         move_text(s, &attribute.name);
         move_text(s, &attribute.value);
         if (s->reads) {

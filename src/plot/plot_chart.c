@@ -220,13 +220,14 @@ void rb_chart_dot(rb_page *page, const rb_chart *c, double x, double y, double r
 /* ---- legends ---- */
 
 double rb_legend_height(const rb_legend *l) {
-    return (double)((l->count + l->across - 1) / l->across) * l->row_height;
+    int64_t rows = (l->count + l->across - 1) / l->across;
+    return (double)rows * l->row_height;
 }
 
 void rb_page_legend(rb_page *page, const rb_legend *l) {
     for (int64_t i = 0; i < l->count; i++) {
-        double x = l->left + (double)(i % l->across) * l->step;
-        double y = l->top + (double)(i / l->across) * l->row_height;
+        int64_t row = i / l->across, column = i % l->across;
+        double x = l->left + (double)column * l->step, y = l->top + (double)row * l->row_height;
         if (l->n_classes) {
             bool known = i < l->n_classes;
             rb_page_fill(page, (rb_box){x, y - 6, 12, 12}, rb_class_colour(known ? i : -1));

@@ -275,7 +275,8 @@ static rb_error gather(gathering *g, const rb_model *model, rb_source *source, c
     }
     err = err ? err : rb_encode(g->ctx, model, source, add_rows, g);
     for (int64_t i = 0; i < p->rows * p->units && !err; i++) {
-        g->values[i] /= (double)g->in_row[i / p->units];
+        int64_t row = i / p->units;
+        g->values[i] /= (double)g->in_row[row];
     }
     p->values = g->values;
     p->groups = g->groups;

@@ -146,7 +146,8 @@ rb_colour rb_class_colour(int64_t index) {
     if (index < 0) {
         return (rb_colour){0.92, 0.92, 0.92};
     }
-    double pale = fmin(0.25 * (double)(index / N_COLOURS), 0.75);
+    int64_t round = index / N_COLOURS;
+    double pale = fmin(0.25 * (double)round, 0.75);
     return mix(colours[index % N_COLOURS], (rb_colour){1, 1, 1}, pale);
 }
 

@@ -149,7 +149,8 @@ static void draw_grid(rb_page *page, const rb_filters_picture *p, const layout *
         image->middle = image->middle || p->loadings[i] < 0;
     }
     for (int64_t unit = 0; unit < p->units; unit++) {
-        double column = (double)(unit % l->across), row = (double)(unit / l->across);
+        int64_t down = unit / l->across, right = unit % l->across;
+        double column = (double)right, row = (double)down;
         rb_box box = {l->left + column * (l->width + l->gap),
                       l->top + row * (l->height + l->gap + l->line), l->width, l->height};
         collect(p, unit, image);
@@ -165,7 +166,8 @@ rb_error rb_draw_filters(rb_context *ctx, const rb_filters_picture *p,
                          const rb_plot_options *options, const char *path) {
     double scale = (double)options->width / RB_PAGE_WIDTH;
     layout l = p->curves ? arrange_curves(p) : arrange_images(p, scale);
-    double down = (double)((p->units + l.across - 1) / l.across);
+    int64_t rows = (p->units + l.across - 1) / l.across;
+    double down = (double)rows;
     double height = TOP + down * (l.height + l.gap + l.line) + MARGIN;
     rb_page page;
     unit_image image = {.picture = p};

@@ -76,7 +76,7 @@ static rb_error check_batches(rb_context *ctx, const rb_problem *problem,
     if (options->estep != RB_RFN_ESTEP_NEWTON) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT,
                        "a fit in batches cannot keep the codes of all samples, so that only the "
-                       "E-step newton can have it: leave out batch-size or take --estep newton");
+                       "E-step newton can have it: leave out batch-size or take estep=newton");
     }
     if (options->noise == RB_RFN_PSI_FULL) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT,
@@ -173,7 +173,7 @@ static rb_error check_guarantee(rb_context *ctx, const rb_rfn_options *options) 
     if (name) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT,
                        "with %s the objective may fall, so that only the E-step newton can have "
-                       "it: leave it out or take --estep newton",
+                       "it: leave it out or take estep=newton",
                        name);
     }
     return RB_OK;

@@ -224,7 +224,7 @@ static rb_error check_finite(rb_context *ctx, const rfn_mstep_parts *p) {
             return rb_fail(
                 ctx, RB_ERROR_NUMERIC,
                 "the loadings or noise variance of feature %lld became infinite or NaN in "
-                "the M-step; scale the data (--scale sd) or take a smaller --eta",
+                "the M-step; scale the data (scale=sd) or take a smaller eta",
                 (long long)k);
         }
     }

@@ -87,9 +87,9 @@ expect 0 convert holes.csv -o holes.npy -q
 expect 0 fit rfn whole.csv -k 1 --iterations 2 --seed 1 -o refusing.h5 -q
 for holes in holes.csv holes.npy; do
     breaks "$holes: sample 1, feature 0" fit rfn $holes -o no.h5 -q
-    says "choose --missing mean or median"
+    says "choose --missing mean or --missing median"
     breaks "$holes: sample 1, feature 0" encode refusing.h5 $holes -o c.npy -q
-    says "fit again with --missing mean or median"
+    says "fit again with --missing mean or --missing median"
     breaks "$holes: sample 1, feature 0" modules refusing.h5 $holes -q
 done
 expect 0 fit rfn holes.csv --missing mean -k 1 --iterations 2 --seed 1 -o filling.h5 -q
@@ -140,7 +140,7 @@ awk 'BEGIN { for (i = 0; i < 40; i++) { for (j = 0; j < 10; j++) printf "%s%.6g"
     sin(i * 7 + j * j) + (i == 3 && j == 3 ? 1e40 : 0); print "" } }' >huge.csv
 expect 0 fit rfn huge.csv -k 3 --iterations 20 --scale sd --seed 1 -o huge.h5 -q
 breaks "the rebuilt values of sample" reconstruct huge.h5 huge.csv -o huge.npy -q
-says "fit with --precision float64"
+says "fit with precision=float64"
 [ ! -e huge.npy ] || fail "$command: huge.npy was written"
 expect 0 fit rfn huge.csv -k 3 --iterations 20 --scale sd --precision float64 --seed 1 -o huge.h5 -q
 expect 0 reconstruct huge.h5 huge.csv -o huge.npy -q

@@ -316,7 +316,7 @@ static void wrong_use(void **state) {
     assert_fails(p, RB_ERROR_ARGUMENT, "iterations is '0'");
     p->fit.iterations = 3;
     p->rfn.psi_min = 1e6;
-    assert_fails(p, RB_ERROR_DATA, "take a smaller --psi-min");
+    assert_fails(p, RB_ERROR_DATA, "take a smaller psi-min");
 }
 
 static void missing_and_infinite_values(void **state) {

@@ -139,8 +139,8 @@ static void damage_is_named_with_file_row_and_column(void **state) {
         const char *words;
     } cases[] = {
         {"1,2\n3,x\n", RB_ERROR_FORMAT, "a.csv|row 2, column 2|\"x\" is no number"},
-        {"1,2\nx,4\n5,6\n", RB_ERROR_FORMAT, "a.csv|row 2, column 1|\"x\"|--row-names yes"},
-        {"1,abc,3\n4,5,6\n", RB_ERROR_FORMAT, "row 1, column 2|\"abc\"|--header yes"},
+        {"1,2\nx,4\n5,6\n", RB_ERROR_FORMAT, "a.csv|row 2, column 1|\"x\"|row-names=yes"},
+        {"1,abc,3\n4,5,6\n", RB_ERROR_FORMAT, "row 1, column 2|\"abc\"|header=yes"},
         {"a,b\n1,2\n3,4 4\n", RB_ERROR_FORMAT, "row 3, column 2|\"4 4\""},
         {"1.5;2,5\n3;4\n", RB_ERROR_FORMAT, "row 1, column 2|\"2,5\""},
         {"a;b\n1;2,5\n", RB_ERROR_FORMAT, "row 2, column 2|\"2,5\"|decimal point"},
@@ -148,13 +148,13 @@ static void damage_is_named_with_file_row_and_column(void **state) {
         {"1,5;2,5\n3,1;4,2\n", RB_ERROR_FORMAT, "column 1|\"3,1\"|tr , ."},
         /* Numbers with commas are never taken for names. */
         {"a,b\n\"1,234\",2\n\"5,678\",3\n", RB_ERROR_FORMAT,
-         "row 2, column 1|\"1,234\"|commas between thousands|--row-names yes"},
+         "row 2, column 1|\"1,234\"|commas between thousands|row-names=yes"},
         {"\"1,234\",2\n\"5,678\",3\n", RB_ERROR_FORMAT, "column 1|\"1,234\"|between thousands"},
         {"a,b\n2,\"1,234,567.5\"\n3,4\n", RB_ERROR_FORMAT,
          "row 2, column 2|\"1,234,567.5\"|commas between thousands"},
         {"a,b\n\"12,34\",2\n\"56,78\",3\n", RB_ERROR_FORMAT, "row 2, column 1|decimal point"},
-        {"a,b\n1,2\n3,n/d\n", RB_ERROR_FORMAT, "row 3, column 2|\"n/d\"|--missing-words 'n/d'"},
-        {"a,b\n1,2\nn/d,4\n", RB_ERROR_FORMAT, "row 3, column 1|--missing-words 'n/d'"},
+        {"a,b\n1,2\n3,n/d\n", RB_ERROR_FORMAT, "row 3, column 2|\"n/d\"|missing-words='n/d'"},
+        {"a,b\n1,2\nn/d,4\n", RB_ERROR_FORMAT, "row 3, column 1|missing-words='n/d'"},
         {"# by me\n1,2\n3,4\n", RB_ERROR_FORMAT, "row 1|1 fields|row 1 is a comment"},
         {"# by, me\na,b\n3,4\n", RB_ERROR_FORMAT, "row 2|row 1 is a comment"},
         {"#1,2\n3,4,5\n6,7\n", RB_ERROR_FORMAT, "row 1 is a comment"},
