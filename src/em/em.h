@@ -182,9 +182,9 @@ rb_error rb_run_keep(rb_run *run, void *state, rb_kept_fn fn, void *user);
 
 /* ---- checkpoints ---- */
 
-/* Where checkpoints are kept: a table of functions that librarebit-io fills and rb_io_use hands
- * to a context. Nobody is called back while a file is open. */
-typedef struct rb_checkpoint_file rb_checkpoint_file;
+/* Where checkpoints are kept: HDF5 files, by a table of functions that librarebit-io fills and
+ * rb_io_use hands to a context. Nobody is called back while a file is open. */
+typedef struct rb_h5 rb_checkpoint_file;
 typedef struct rb_checkpoint_store {
     /* *lock is NULL where none can be had; RB_ERROR_FILE: somebody else has it. */
     rb_error (*lock)(rb_context *ctx, const char *path, struct rb_lock **lock);

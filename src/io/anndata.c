@@ -18,10 +18,9 @@ static rb_error read_compound_index(rb_h5 *file, const char *table, rb_names **n
         err = rb_h5_fail(file, RB_ERROR_FORMAT, "'%s' is no table", table);
     }
     if (!err) {
-        hid_t type = H5Dget_type(data.id);
-        bool plain = type >= 0 && H5Tget_member_index(type, "index") >= 0;
-        rb_h5_drop(type);
-        err = rb_h5_read_texts(file, table, &data, plain ? "index" : "_index", names);
+        hid_t plain = rb_h5_member_type(&data, "index");
+        rb_h5_drop(plain);
+        err = rb_h5_read_texts(&data, plain >= 0 ? "index" : "_index", names);
     }
     rb_h5_data_close(&data);
     return err;
@@ -99,7 +98,7 @@ static rb_error read_plain(rb_h5 *file, const char *path, rb_names **texts) {
                          "that is categorical, text or whole numbers",
                          path);
     }
-    err = err ? err : rb_h5_read_texts(file, path, &data, NULL, texts);
+    err = err ? err : rb_h5_read_texts(&data, NULL, texts);
     rb_h5_data_close(&data);
     return err;
 }
@@ -116,7 +115,7 @@ static rb_error read_integers(rb_h5 *file, const char *path, const char *member,
     }
     if (!err) {
         hid_t type = member ? rb_h5_member(member, H5T_NATIVE_INT64) : H5Tcopy(H5T_NATIVE_INT64);
-        err = type >= 0 ? rb_h5_data_read(file, path, &data, 0, count, 0, 1, type, values)
+        err = type >= 0 ? rb_h5_data_read(&data, 0, count, type, values)
                         : rb_h5_broken(file, RB_ERROR_FORMAT, "cannot read the column", member);
         rb_h5_drop(type);
     }
@@ -205,15 +204,14 @@ static rb_error read_field(rb_h5 *file, const char *column, int64_t count, rb_na
     char key[RB_H5_LONG_PATH];
     rb_h5_data data;
     rb_error err = rb_h5_data_open(file, "obs", &data);
-    hid_t type = err ? H5I_INVALID_HID : H5Dget_type(data.id);
-    int index = type >= 0 ? H5Tget_member_index(type, column) : -1;
-    H5T_class_t kind = index >= 0 ? H5Tget_member_class(type, (unsigned)index) : H5T_NO_CLASS;
+    hid_t type = err ? H5I_INVALID_HID : rb_h5_member_type(&data, column);
+    H5T_class_t kind = type >= 0 ? H5Tget_class(type) : H5T_NO_CLASS;
     rb_h5_drop(type);
     snprintf(key, sizeof key, "uns/%s_categories", column);
     if (!err && kind == H5T_INTEGER) {
         err = read_coded(file, "obs", column, rb_h5_has(file, key) ? key : NULL, count, texts);
     } else if (!err && kind == H5T_STRING) {
-        err = rb_h5_read_texts(file, "obs", &data, column, texts);
+        err = rb_h5_read_texts(&data, column, texts);
     } else if (!err) {
         err = rb_h5_fail(file, RB_ERROR_FORMAT,
                          "column '%s' of obs is neither text nor whole numbers", column);

@@ -41,7 +41,7 @@ static rb_error move_field(rb_h5 *file, const char *path, const rb_h5_data *old,
     if (!err && alone < 0) {
         err = rb_h5_broken(file, RB_ERROR_FORMAT, "cannot read the table", path);
     }
-    err = err ? err : rb_h5_data_read(file, path, old, 0, shape[0], 0, 1, alone, numbers);
+    err = err ? err : rb_h5_data_read(old, 0, shape[0], alone, numbers);
     snprintf(place, sizeof place, "%s/%s", path, field->name);
     err = err ? err : rb_h5_put(file, place, 2, shape, field->number, field->number, numbers);
     err = err ? err : rb_h5_encode(file, place, "array", "0.2.0");

@@ -6,118 +6,38 @@
  *            the first iteration of a restart
  *   best/    the best model of the restarts before, if any
  */
-#include "io.h"
+#include "hdf5_base.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <unistd.h>
 
-struct rb_checkpoint_file {
-    rb_context *ctx;
-    const char *path;
-    rb_h5 *h5;
-    rb_output output; /* of a file that is written; path NULL: it is read */
-};
-
-/* ---- opening and closing ---- */
-
-static rb_error new_file(rb_context *ctx, const char *path, rb_checkpoint_file **file) {
-    *file = rb_alloc_zero(ctx, 1, sizeof **file);
-    if (!*file) {
-        return RB_ERROR_MEMORY;
-    }
-    (*file)->ctx = ctx;
-    (*file)->path = path;
-    return RB_OK;
+static rb_error open_file(rb_context *ctx, const char *path, rb_h5 **file) {
+    return rb_h5_open(ctx, path, RB_H5_OWN, file);
 }
 
-static rb_error open_file(rb_context *ctx, const char *path, rb_checkpoint_file **file) {
-    rb_error err = new_file(ctx, path, file);
-    err = err ? err : rb_h5_open(ctx, path, RB_H5_OWN, &(*file)->h5);
-    if (err) {
-        rb_free(*file);
-    }
-    return err;
+static rb_error put_text(rb_h5 *file, const char *name, const char *text) {
+    return rb_h5_set_text(file, "/", name, text);
 }
 
-static rb_error create_file(rb_context *ctx, const char *path, bool locked,
-                            rb_checkpoint_file **file) {
-    rb_error err = new_file(ctx, path, file);
-    if (err) {
-        return err;
-    }
-    rb_output *output = &(*file)->output;
-    err = locked ? rb_output_begin_again(ctx, path, output) : rb_output_begin(ctx, path, output);
-    if (!err) {
-        err = rb_h5_create(ctx, output->path, path, RB_H5_OWN, &(*file)->h5);
-        if (err) {
-            rb_output_abandon(output);
-        }
-    }
-    if (err) {
-        rb_free(*file);
-    }
-    return err;
+static rb_error put_integer(rb_h5 *file, const char *name, int64_t value) {
+    return rb_h5_set_integer(file, "/", name, value);
 }
 
-static rb_error close_file(rb_checkpoint_file *file, rb_error err) {
-    rb_error unfinished = rb_h5_close(file->h5);
-    if (!file->output.path) {
-        err = unfinished ? unfinished : err;
-    } else if (err || unfinished) {
-        rb_output_abandon(&file->output);
-        err = err ? err : unfinished;
-    } else {
-        err = rb_output_commit(file->ctx, &file->output);
-    }
-    rb_free(file);
-    return err;
-}
-
-/* ---- what a file holds ---- */
-
-static rb_error put_text(rb_checkpoint_file *file, const char *name, const char *text) {
-    return rb_h5_set_text(file->h5, "/", name, text);
-}
-
-static rb_error put_integer(rb_checkpoint_file *file, const char *name, int64_t value) {
-    return rb_h5_set_integer(file->h5, "/", name, value);
-}
-
-static rb_error get_text(rb_checkpoint_file *file, const char *name, char **text) {
+static rb_error get_text(rb_h5 *file, const char *name, char **text) {
     *text = NULL;
-    return rb_h5_has_attribute(file->h5, "/", name) ? rb_h5_get_text(file->h5, "/", name, text)
-                                                    : RB_OK;
+    return rb_h5_has_attribute(file, "/", name) ? rb_h5_get_text(file, "/", name, text) : RB_OK;
 }
 
-static rb_error get_integer(rb_checkpoint_file *file, const char *name, int64_t *value) {
-    return rb_h5_get_integer(file->h5, "/", name, value);
-}
-
-static rb_error put_model(rb_checkpoint_file *file, const char *group, const rb_model *model) {
-    return rb_model_put(file->ctx, file->h5, group, model);
-}
-
-static bool has_model(rb_checkpoint_file *file, const char *group) {
-    return rb_h5_has(file->h5, group);
-}
-
-static rb_error get_model(rb_checkpoint_file *file, const char *group, rb_model *model) {
-    return rb_model_get(file->ctx, file->h5, file->path, group, model);
+static rb_error get_integer(rb_h5 *file, const char *name, int64_t *value) {
+    return rb_h5_get_integer(file, "/", name, value);
 }
 
 /* ---- arrays of the state ---- */
 
-static const char *place_of(const rb_kept *array, char path[256]) {
-    snprintf(path, 256, "state/%s", array->name);
-    return path;
-}
-
 /* Flags are integers in the file. */
-static rb_error as_integers(rb_checkpoint_file *file, const char *path, const rb_kept *array,
-                            bool reading) {
-    int64_t count = array->rows * array->columns;
-    bool *flags = array->values;
+static rb_error move_flags(rb_h5 *file, const char *path, bool reading, int64_t count,
+                           bool *flags) {
     int64_t *numbers = rb_alloc(file->ctx, count, sizeof *numbers);
     if (!numbers) {
         return RB_ERROR_MEMORY;
@@ -125,8 +45,8 @@ static rb_error as_integers(rb_checkpoint_file *file, const char *path, const rb
     for (int64_t i = 0; !reading && i < count; i++) {
         numbers[i] = flags[i];
     }
-    rb_error err = reading ? rb_h5_get_integers(file->h5, path, count, numbers)
-                           : rb_h5_put_integers(file->h5, path, count, numbers);
+    rb_error err = reading ? rb_h5_get_integers(file, path, count, numbers)
+                           : rb_h5_put_integers(file, path, count, numbers);
     for (int64_t i = 0; reading && !err && i < count; i++) {
         flags[i] = numbers[i] != 0;
     }
@@ -134,40 +54,29 @@ static rb_error as_integers(rb_checkpoint_file *file, const char *path, const rb
     return err;
 }
 
-static rb_dense dense_of(const rb_kept *array) {
-    return (rb_dense){array->values, array->rows, array->columns, array->stride,
-                      (rb_type)array->type};
-}
-
-static rb_error put_array(rb_checkpoint_file *file, const rb_kept *array) {
+static rb_error move_array(rb_h5 *file, const rb_kept *array, bool reading) {
     char path[256];
     int64_t count = array->rows * array->columns;
-    rb_error err = rb_h5_has(file->h5, "state") ? RB_OK : rb_h5_put_group(file->h5, "state");
-    if (err) {
-        return err;
+    snprintf(path, sizeof path, "state/%s", array->name);
+    if (array->type == RB_KEPT_FLAG) {
+        return move_flags(file, path, reading, count, array->values);
     }
-    place_of(array, path);
-    switch (array->type) {
-    case RB_KEPT_INTEGER:
-        return rb_h5_put_integers(file->h5, path, count, array->values);
-    case RB_KEPT_FLAG:
-        return as_integers(file, path, array, false);
-    default:
-        return rb_h5_put_dense(file->h5, path, dense_of(array));
+    if (array->type == RB_KEPT_INTEGER) {
+        return reading ? rb_h5_get_integers(file, path, count, array->values)
+                       : rb_h5_put_integers(file, path, count, array->values);
     }
+    rb_dense dense = {array->values, array->rows, array->columns, array->stride,
+                      (rb_type)array->type};
+    return reading ? rb_h5_get_dense(file, path, dense) : rb_h5_put_dense(file, path, dense);
 }
 
-static rb_error get_array(rb_checkpoint_file *file, const rb_kept *array) {
-    char path[256];
-    place_of(array, path);
-    switch (array->type) {
-    case RB_KEPT_INTEGER:
-        return rb_h5_get_integers(file->h5, path, array->rows * array->columns, array->values);
-    case RB_KEPT_FLAG:
-        return as_integers(file, path, array, true);
-    default:
-        return rb_h5_get_dense(file->h5, path, dense_of(array));
-    }
+static rb_error put_array(rb_h5 *file, const rb_kept *array) {
+    rb_error err = rb_h5_has(file, "state") ? RB_OK : rb_h5_put_group(file, "state");
+    return err ? err : move_array(file, array, false);
+}
+
+static rb_error get_array(rb_h5 *file, const rb_kept *array) {
+    return move_array(file, array, true);
 }
 
 /* ---- the store ---- */
@@ -176,17 +85,17 @@ static const rb_checkpoint_store store = {
     .lock = rb_lock_take,
     .unlock = rb_lock_release,
     .open = open_file,
-    .create = create_file,
-    .close = close_file,
+    .create = rb_h5_begin,
+    .close = rb_h5_end,
     .put_text = put_text,
     .put_integer = put_integer,
     .put_array = put_array,
-    .put_model = put_model,
+    .put_model = rb_model_put,
     .get_text = get_text,
     .get_integer = get_integer,
     .get_array = get_array,
-    .has_model = has_model,
-    .get_model = get_model,
+    .has_model = rb_h5_has,
+    .get_model = rb_model_get,
 };
 
 void rb_io_use(rb_context *ctx) {

@@ -3,9 +3,7 @@
 
 #include <string.h>
 
-/* HDF5 keeps a row of the chunks that it reads itself up to this many bytes, so that reading by
- * rows reads each chunk once. */
-enum { CACHE_BYTES = 1 << 28, PIECE_BYTES = 1 << 26 };
+enum { PIECE_BYTES = 1 << 26 };
 
 static bool recognise(const rb_probe *probe) {
     static const unsigned char signature[8] = {0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'};
@@ -99,8 +97,7 @@ static rb_error read_rows(rb_h5_stream *stream, int64_t first, int64_t count) {
     for (int64_t i = 0; !err && i < count; i += some) { /* between which a request to stop counts */
         err = rb_check_stop(ctx);
         err = err ? err
-                  : rb_h5_data_read(stream->file, stream->place.path, &stream->values, first + i,
-                                    count - i < some ? count - i : some, 0, columns,
+                  : rb_h5_data_read(&stream->values, first + i, count - i < some ? count - i : some,
                                     rb_h5_native(stream->values.type),
                                     (char *)stream->buffer + i * bytes);
     }
@@ -200,19 +197,6 @@ static int64_t packed_bytes(const rb_h5_data *data) {
     return !data->packed ? 0 : bytes < 4e18 ? (int64_t)bytes : INT64_MAX / 2;
 }
 
-/* Where HDF5 may not keep a row of chunks, it is only slower. */
-static rb_error enlarge_cache(rb_h5_stream *stream) {
-    rb_h5_data *data = &stream->values;
-    if (is_sparse(stream) || data->chunks || data->keep_no_chunks || data->chunk[1] == 0) {
-        return RB_OK;
-    }
-    int64_t across = (data->shape[1] - 1) / data->chunk[1] + 1;
-    double all =
-        (double)across * (double)data->chunk[0] * (double)data->chunk[1] * (double)data->bytes;
-    size_t bytes = all < CACHE_BYTES ? (size_t)all : CACHE_BYTES;
-    return rb_h5_data_reopen(stream->file, stream->place.path, bytes, data);
-}
-
 static rb_error open_hdf5(rb_context *ctx, const char *path, const rb_read_options *options,
                           rb_source **out) {
     rb_h5_stream *stream;
@@ -225,7 +209,7 @@ static rb_error open_hdf5(rb_context *ctx, const char *path, const rb_read_optio
         return err;
     }
     rb_source *source = rb_source_new(ctx);
-    err = source ? enlarge_cache(stream) : RB_ERROR_MEMORY;
+    err = source ? RB_OK : RB_ERROR_MEMORY;
     if (!err && stream->place.kind == RB_H5_COLUMNS) {
         err = rb_h5_fail(stream->file, RB_ERROR_UNSUPPORTED,
                          "'%s' is compressed by columns and cannot be read by rows",

@@ -101,43 +101,31 @@ rb_error rb_h5_broken(rb_h5 *file, rb_error code, const char *what, const char *
 }
 
 const char *rb_h5_other_files(const rb_h5 *file) {
-    return rb_h5_disk_other(file->disk)
+    return file->disk && file->disk->other
                ? "; links to other files are not followed: copy what they lead to with h5copy "
                  "-f ext"
                : "";
 }
 
 void rb_h5_drop(hid_t id) {
-    switch (id > 0 ? H5Iget_type(id) : H5I_BADID) {
-    case H5I_DATATYPE:
-        H5Tclose(id);
-        break;
-    case H5I_DATASPACE:
-        H5Sclose(id);
-        break;
-    case H5I_GENPROP_LST:
-        H5Pclose(id);
-        break;
-    case H5I_ATTR:
-        H5Aclose(id);
-        break;
-    case H5I_BADID:
-        break;
-    default:
-        H5Oclose(id);
+    if (id > 0) {
+        H5Idec_ref(id);
     }
 }
 
 hid_t rb_h5_properties(hid_t kind) {
     hid_t list = H5Pcreate(kind);
-    if (list >= 0 && H5Pset_obj_track_times(list, false) < 0) {
-        H5Pclose(list);
-        return H5I_INVALID_HID;
+    unsigned order = H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED;
+    bool done = list >= 0 && H5Pset_obj_track_times(list, false) >= 0 &&
+                (kind == H5P_DATASET_CREATE || H5Pset_attr_creation_order(list, order) >= 0);
+    if (!done) {
+        rb_h5_drop(list);
     }
-    return list;
+    return done ? list : H5I_INVALID_HID;
 }
 
-enum opening { OPEN_READ, OPEN_EDIT, OPEN_CREATE };
+/* ---- opening and closing; `how` is H5F_ACC_RDONLY, H5F_ACC_RDWR or, for a new file,
+ * H5F_ACC_TRUNC ---- */
 
 /* The layout of new files: that of HDF5 1.8 is read by every program, that of 1.10 has checksums on
  * all that is not data. */
@@ -150,39 +138,24 @@ static bool choose_layout(hid_t list, rb_h5_style style) {
 #endif
 }
 
-static hid_t access_properties(rb_h5 *file, const char *path, enum opening how) {
-    hid_t list = H5Pcreate(H5P_FILE_ACCESS);
-    int descriptor = list >= 0 && how == OPEN_READ ? rb_reading_open(file->ctx, path) : -1;
-    bool done = list >= 0 && rb_h5_disk_use(list, descriptor, &file->disk);
-    if (done && how == OPEN_CREATE) {
-        done = choose_layout(list, file->style);
+static hid_t open_id(rb_h5 *file, const char *path, unsigned how) {
+    hid_t id = H5I_INVALID_HID, create = H5P_DEFAULT, access = H5Pcreate(H5P_FILE_ACCESS);
+    int descriptor = access >= 0 && how == H5F_ACC_RDONLY ? rb_reading_open(file->ctx, path) : -1;
+    bool done = access >= 0 && rb_h5_disk_use(access, descriptor, &file->disk);
+    if (done && how == H5F_ACC_TRUNC) {
+        create = rb_h5_properties(H5P_FILE_CREATE);
+        if (create >= 0 && choose_layout(access, file->style)) {
+            id = H5Fcreate(path, how, create, access);
+        }
+    } else if (done) {
+        id = H5Fopen(path, how, access);
     }
-    if (list >= 0 && !done) {
-        H5Pclose(list);
-        return H5I_INVALID_HID;
-    }
-    return list;
-}
-
-static hid_t create_file(const char *path, hid_t access) {
-    hid_t list = rb_h5_properties(H5P_FILE_CREATE);
-    hid_t id = H5I_INVALID_HID;
-    unsigned order = H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED;
-    if (list >= 0 && H5Pset_attr_creation_order(list, order) >= 0) {
-        id = H5Fcreate(path, H5F_ACC_TRUNC, list, access);
-    }
-    rb_h5_drop(list);
+    rb_h5_drop(create);
+    rb_h5_drop(access);
     return id;
 }
 
-static hid_t open_id(const char *path, enum opening how, hid_t access) {
-    if (access < 0 || how == OPEN_CREATE) {
-        return access < 0 ? access : create_file(path, access);
-    }
-    return H5Fopen(path, how == OPEN_EDIT ? H5F_ACC_RDWR : H5F_ACC_RDONLY, access);
-}
-
-static rb_error open_file(rb_context *ctx, const char *path, const char *shown, enum opening how,
+static rb_error open_file(rb_context *ctx, const char *path, const char *shown, unsigned how,
                           rb_h5_style style, rb_h5 **out) {
     *out = NULL;
     rb_h5 *file = rb_alloc_zero(ctx, 1, sizeof *file);
@@ -191,21 +164,15 @@ static rb_error open_file(rb_context *ctx, const char *path, const char *shown, 
         rb_free(file);
         return RB_ERROR_MEMORY;
     }
-    file->shown = copy;
-    file->reading = how == OPEN_READ;
-    file->writing = !file->reading;
-    file->style = style;
+    bool reading = how == H5F_ACC_RDONLY;
+    *file = (rb_h5){.shown = copy, .reading = reading, .writing = !reading, .style = style};
     rb_h5_hold(file, ctx);
-    hid_t access = access_properties(file, path, how);
-    file->id = open_id(path, how, access);
-    rb_error err = RB_OK;
+    file->id = open_id(file, path, how);
     if (file->id < 0) {
-        err = how == OPEN_CREATE
-                  ? rb_h5_broken(file, RB_ERROR_FILE, "cannot create", path)
-                  : rb_h5_broken(file, RB_ERROR_FORMAT, "is no HDF5 file, or a damaged one:", path);
-    }
-    rb_h5_drop(access);
-    if (err) {
+        rb_error err =
+            how == H5F_ACC_TRUNC
+                ? rb_h5_broken(file, RB_ERROR_FILE, "cannot create", path)
+                : rb_h5_broken(file, RB_ERROR_FORMAT, "is no HDF5 file, or a damaged one:", path);
         rb_h5_close(file);
         return err;
     }
@@ -215,18 +182,34 @@ static rb_error open_file(rb_context *ctx, const char *path, const char *shown, 
 
 rb_error rb_h5_create(rb_context *ctx, const char *path, const char *shown, rb_h5_style style,
                       rb_h5 **file) {
-    return open_file(ctx, path, shown, OPEN_CREATE, style, file);
+    return open_file(ctx, path, shown, H5F_ACC_TRUNC, style, file);
 }
 
 rb_error rb_h5_edit(rb_context *ctx, const char *path, const char *shown, rb_h5_style style,
                     rb_h5 **file) {
-    return open_file(ctx, path, shown, OPEN_EDIT, style, file);
+    return open_file(ctx, path, shown, H5F_ACC_RDWR, style, file);
 }
 
 rb_error rb_h5_open(rb_context *ctx, const char *path, rb_h5_style style, rb_h5 **file) {
     *file = NULL;
     rb_error err = rb_file_check(ctx, path, NULL);
-    return err ? err : open_file(ctx, path, path, OPEN_READ, style, file);
+    return err ? err : open_file(ctx, path, path, H5F_ACC_RDONLY, style, file);
+}
+
+rb_error rb_h5_begin(rb_context *ctx, const char *path, bool again, rb_h5 **file) {
+    rb_output output;
+    rb_error err =
+        again ? rb_output_begin_again(ctx, path, &output) : rb_output_begin(ctx, path, &output);
+    if (err) {
+        return err;
+    }
+    err = rb_h5_create(ctx, output.path, path, RB_H5_OWN, file);
+    if (err) {
+        rb_output_abandon(&output);
+    } else {
+        (*file)->output = output;
+    }
+    return err;
 }
 
 rb_error rb_h5_close(rb_h5 *file) {
@@ -246,6 +229,14 @@ rb_error rb_h5_close(rb_h5 *file) {
     rb_free(file->shown);
     rb_free(file);
     return err;
+}
+
+rb_error rb_h5_end(rb_h5 *file, rb_error err) {
+    rb_context *ctx = file->ctx;
+    rb_output output = file->output;
+    rb_error failed = rb_h5_close(file);
+    err = failed ? failed : err;
+    return output.path ? rb_output_end(ctx, err, &output) : err;
 }
 
 #define TEXT_OF(x) #x

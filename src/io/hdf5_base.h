@@ -9,14 +9,22 @@
 
 /* ---- reading and writing (hdf5_driver.c) ---- */
 
-/* What became of the calls to the system for one open file. */
-typedef struct rb_h5_disk rb_h5_disk;
+/* What became of the calls to the system for one open file. Shared by an rb_h5 and its driver; the
+ * one that lives longer frees it. */
+typedef struct rb_h5_disk {
+    int error;    /* errno of the first call that failed; 0: none */
+    bool shorter; /* the file has lost bytes that it had when it was opened */
+    bool other;   /* HDF5 wanted to open another file */
+    int owners;
+    int descriptor; /* to open the file by; -1: by its name */
+    hid_t driver;
+    struct disk_file *open; /* NULL: none */
+} rb_h5_disk;
 /* Makes files that are opened with these access properties go through our driver. descriptor: of
  * the file, open already, and taken over; or -1. */
 bool rb_h5_disk_use(hid_t access, int descriptor, rb_h5_disk **disk);
 /* What went wrong first; NULL: nothing. */
 const char *rb_h5_disk_error(const rb_h5_disk *disk);
-bool rb_h5_disk_other(const rb_h5_disk *disk); /* has it refused to open another file? */
 /* Bytes of the file, past HDF5; false when they are not there, which is then the disk's error. */
 bool rb_h5_disk_read(rb_h5_disk *disk, int64_t address, int64_t count, void *bytes);
 void rb_h5_disk_release(rb_h5_disk *disk); /* NULL is accepted */
@@ -32,6 +40,7 @@ struct rb_h5 {
     bool reading;
     bool writing; /* neither: what was written is thrown away, and may be incomplete */
     rb_h5_style style;
+    rb_output output;          /* of rb_h5_begin; else its path is NULL */
     bool broken;               /* a call of HDF5 has failed */
     char reason[RB_H5_REASON]; /* HDF5's own, of its last call that failed; "": none has */
     rb_h5_disk *disk;
@@ -68,6 +77,8 @@ rb_error rb_h5_check(rb_h5 *file);
 typedef struct rb_h5_chunks rb_h5_chunks;
 
 typedef struct rb_h5_data {
+    rb_h5 *file;
+    const char *path; /* the caller's, who keeps it; for messages */
     hid_t id;
     int rank;         /* 0 to 2; larger ones are only counted */
     int64_t shape[2]; /* 1 where the rank is smaller */
@@ -80,7 +91,6 @@ typedef struct rb_h5_data {
     bool packed;          /* by more than shuffled bytes and checksums, which cost little */
     rb_h5_chunks *chunks; /* NULL: HDF5 reads it alone */
     bool short_chunks;    /* chunks without filters are shorter or longer than they must be */
-    bool keep_no_chunks;  /* they may be: HDF5 must not keep them */
 } rb_h5_data;
 
 /* Opens a data set and looks at it; RB_ERROR_FORMAT when it is none, or when it claims far more
@@ -89,24 +99,25 @@ typedef struct rb_h5_data {
 rb_error rb_h5_data_open(rb_h5 *file, const char *path, rb_h5_data *data);
 void rb_h5_data_close(rb_h5_data *data);
 
-/* Reads a rectangle (rank 2) or a stretch (rank 1: columns 0 and 1) as numbers of an HDF5 type. */
-rb_error rb_h5_data_read(rb_h5 *file, const char *path, const rb_h5_data *data, int64_t row,
-                         int64_t rows, int64_t column, int64_t columns, hid_t type, void *values);
+/* Reads whole rows (rank 2) or a stretch (rank 1) as numbers of an HDF5 type. */
+rb_error rb_h5_data_read(const rb_h5_data *data, int64_t first, int64_t count, hid_t type,
+                         void *values);
+/* The message for data that HDF5 cannot read. */
+rb_error rb_h5_data_broken(const rb_h5_data *data);
 
-/* Opens the data set again, with so many bytes for chunks that HDF5 has read. */
-rb_error rb_h5_data_reopen(rb_h5 *file, const char *path, size_t bytes, rb_h5_data *data);
-
-/* For a data set in chunks with filters, and these properties of creation: makes data->chunks, and
- * says whether it is packed. */
-rb_error rb_h5_chunks_open(rb_h5 *file, hid_t list, rb_h5_data *data);
+/* For a data set in chunks with filters, and these properties of creation: makes data->chunks, and says whether
+ * it is packed. */
+rb_error rb_h5_chunks_open(rb_h5_data *data, hid_t list);
 void rb_h5_chunks_close(rb_h5_chunks *chunks); /* NULL is accepted */
-/* Reads a rectangle of a data set that has data->chunks. */
-rb_error rb_h5_chunks_read(rb_h5 *file, const char *path, const rb_h5_data *data,
-                           const int64_t *start, const int64_t *count, hid_t type, void *values);
+/* As rb_h5_data_read of a data set that has data->chunks. */
+rb_error rb_h5_chunks_read(const rb_h5_data *data, int64_t first, int64_t count, hid_t type,
+                           void *values);
 /* Bytes of a cell of a data set in the file; 0: of a type that is not known. */
-int64_t rb_h5_cell_bytes(const rb_h5 *file, hid_t data);
+int64_t rb_h5_cell_bytes(const rb_h5_data *data);
 
 hid_t rb_h5_native(rb_type type);
+/* The type of a data set, or of one member of a table; below 0: there is none. Drop it. */
+hid_t rb_h5_member_type(const rb_h5_data *data, const char *member);
 /* What to ask for to have one member of a table, of that type, alone. Drop it. */
 hid_t rb_h5_member(const char *name, hid_t type);
 /* Reads or writes (`from` is not NULL) a rectangle of one or two dimensions, or a stretch. */
@@ -114,8 +125,7 @@ bool rb_h5_transfer(hid_t data, const int64_t start[2], const int64_t count[2], 
                     void *to, const void *from);
 
 /* All texts of a data set; `member` names the field of a compound type, or is NULL. */
-rb_error rb_h5_read_texts(rb_h5 *file, const char *path, const rb_h5_data *data, const char *member,
-                          rb_names **names);
+rb_error rb_h5_read_texts(const rb_h5_data *data, const char *member, rb_names **names);
 
 bool rb_h5_is_group(rb_h5 *file, const char *path);
 /* Integers of an attribute, exactly count of them. */
@@ -124,12 +134,11 @@ rb_error rb_h5_get_attribute_integers(rb_h5 *file, const char *path, const char 
 
 /* ---- texts of variable length (hdf5_heap.c) ---- */
 
-/* What their references lead to. Reading with its type gives references, a text each. */
+/* What their references lead to. Reading with *type, which the heap owns, gives references, a text
+ * each. */
 typedef struct rb_h5_heap rb_h5_heap;
-rb_error rb_h5_heap_open(rb_h5 *file, rb_h5_heap **heap);
+rb_error rb_h5_heap_open(rb_h5 *file, rb_h5_heap **heap, hid_t *type);
 void rb_h5_heap_close(rb_h5_heap *heap); /* NULL is accepted */
-hid_t rb_h5_heap_type(const rb_h5_heap *heap);
-size_t rb_h5_heap_reference_bytes(const rb_h5_heap *heap);
 /* The text of a reference, with a 0 behind it; valid until the next one. */
 rb_error rb_h5_heap_text(rb_h5_heap *heap, const void *reference, const char **text,
                          int64_t *length);
@@ -137,8 +146,9 @@ rb_error rb_h5_heap_text(rb_h5_heap *heap, const void *reference, const char **t
 /* Closes a type, space, list, attribute, group or data set, whatever comes of it; 0 and below:
  * nothing. */
 void rb_h5_drop(hid_t id);
-/* A type for texts of any length in UTF-8, and creation properties without time stamps. */
+/* A type for texts of any length in UTF-8. */
 hid_t rb_h5_text_type(void);
+/* Creation properties without time stamps; files and groups know the order of their attributes. */
 hid_t rb_h5_properties(hid_t kind);
 /* Makes a data set of up to two dimensions; checked: in chunks with a checksum. On failure *data is
  * below 0. */

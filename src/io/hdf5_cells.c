@@ -3,14 +3,12 @@
 #include "hdf5_chunks.h"
 
 /* Bytes of an address of the file; 0: HDF5 has failed. */
-static size_t address_bytes(const rb_h5 *file) {
+static int64_t address_bytes(const rb_h5 *file) {
     size_t address = 0, size;
     hid_t list = H5Fget_create_plist(file->id);
-    if (list >= 0) {
-        address = H5Pget_sizes(list, &address, &size) >= 0 ? address : 0;
-        H5Pclose(list);
-    }
-    return address;
+    bool told = list >= 0 && H5Pget_sizes(list, &address, &size) >= 0;
+    rb_h5_drop(list);
+    return told ? (int64_t)address : 0;
 }
 
 static int64_t type_bytes(hid_t type, int64_t address);
@@ -74,12 +72,23 @@ static int64_t type_bytes(hid_t type, int64_t address) {
                                  : (int64_t)H5Tget_size(type);
 }
 
-int64_t rb_h5_cell_bytes(const rb_h5 *file, hid_t data) {
-    hid_t type = H5Dget_type(data);
-    int64_t address = (int64_t)address_bytes(file);
+int64_t rb_h5_cell_bytes(const rb_h5_data *data) {
+    hid_t type = H5Dget_type(data->id);
+    int64_t address = address_bytes(data->file);
     int64_t bytes = type >= 0 && address > 0 ? type_bytes(type, address) : 0;
     rb_h5_drop(type);
     return bytes;
+}
+
+hid_t rb_h5_member_type(const rb_h5_data *data, const char *member) {
+    hid_t table = H5Dget_type(data->id);
+    if (table < 0 || !member) {
+        return table;
+    }
+    int index = H5Tget_class(table) == H5T_COMPOUND ? H5Tget_member_index(table, member) : -1;
+    hid_t type = index >= 0 ? H5Tget_member_type(table, (unsigned)index) : H5I_INVALID_HID;
+    rb_h5_drop(table);
+    return type;
 }
 
 hid_t rb_h5_member(const char *name, hid_t type) {
@@ -99,8 +108,8 @@ static bool enter_member(const rb_h5 *file, rb_h5_cell *cell) {
     int index = name && H5Tget_class(table) == H5T_COMPOUND ? H5Tget_member_index(table, name) : -1;
     int64_t place = -1;
     if (index >= 0) {
-        place = place_in_file(table, H5Tget_member_offset(table, (unsigned)index),
-                              (int64_t)address_bytes(file));
+        place =
+            place_in_file(table, H5Tget_member_offset(table, (unsigned)index), address_bytes(file));
         cell->from = H5Tget_member_type(table, (unsigned)index);
         cell->to = H5Tget_member_type(wanted, 0);
         H5Tclose(table);
@@ -126,12 +135,12 @@ static bool is_plain(hid_t type) {
     return plain;
 }
 
-rb_error rb_h5_cell_find(rb_h5 *file, const char *path, hid_t data, hid_t type, rb_h5_cell *cell) {
-    *cell = (rb_h5_cell){.from = H5Dget_type(data), .to = H5Tcopy(type)};
+rb_error rb_h5_cell_find(const rb_h5_data *data, hid_t type, rb_h5_cell *cell) {
+    *cell = (rb_h5_cell){.from = H5Dget_type(data->id), .to = H5Tcopy(type)};
     bool found = cell->from >= 0 && cell->to >= 0 &&
-                 (H5Tget_class(type) != H5T_COMPOUND || enter_member(file, cell));
+                 (H5Tget_class(type) != H5T_COMPOUND || enter_member(data->file, cell));
     if (!found) {
-        return rb_h5_broken(file, RB_ERROR_FORMAT, "cannot read the data set", path);
+        return rb_h5_data_broken(data);
     }
     bool reference = H5Tis_variable_str(cell->from) > 0 && H5Tget_class(cell->to) == H5T_OPAQUE;
     cell->from_bytes = H5Tget_size(reference ? cell->to : cell->from);
@@ -139,6 +148,6 @@ rb_error rb_h5_cell_find(rb_h5 *file, const char *path, hid_t data, hid_t type, 
     cell->convert = !reference && H5Tequal(cell->from, cell->to) <= 0;
     return reference || is_plain(cell->from)
                ? RB_OK
-               : rb_h5_fail(file, RB_ERROR_UNSUPPORTED,
-                            "the data set '%s' holds neither numbers nor texts", path);
+               : rb_h5_fail(data->file, RB_ERROR_UNSUPPORTED,
+                            "the data set '%s' holds neither numbers nor texts", data->path);
 }

@@ -1,5 +1,5 @@
-/* Data sets of HDF5 in chunks: HDF5 gives the chunks as they are stored, we undo the filters and
- * check that each becomes exactly a chunk. */
+/* Data sets of HDF5 in chunks with filters: HDF5 gives the chunks as they are stored, we undo the
+ * filters and check that each becomes exactly a chunk. */
 #include "hdf5_chunks.h"
 
 #include <stdio.h>
@@ -28,13 +28,11 @@ struct rb_h5_chunks {
 
 /* What a call of rb_h5_chunks_read is about. */
 struct request {
-    rb_h5 *file;
-    const char *path;
     const rb_h5_data *data;
+    int64_t first, count; /* rows */
     hid_t type;
-    rb_h5_cell cell;
-    const int64_t *start, *count;
     char *out;
+    rb_h5_cell cell;
 };
 
 static int64_t larger(int64_t a, int64_t b) {
@@ -56,14 +54,14 @@ static bool wanted(const rb_h5_filters *filters) {
 #endif
 }
 
-rb_error rb_h5_chunks_open(rb_h5 *file, hid_t list, rb_h5_data *data) {
+rb_error rb_h5_chunks_open(rb_h5_data *data, hid_t list) {
     rb_h5_filters filters = rb_h5_filters_find(list);
     unsigned options = 0;
     data->packed = filters.packing;
     if (!wanted(&filters)) {
         return RB_OK;
     }
-    data->chunks = rb_alloc_zero(file->ctx, 1, sizeof *data->chunks);
+    data->chunks = rb_alloc_zero(data->file->ctx, 1, sizeof *data->chunks);
     if (!data->chunks) {
         return RB_ERROR_MEMORY;
     }
@@ -88,31 +86,31 @@ void rb_h5_chunks_close(rb_h5_chunks *c) {
 }
 
 /* Sizes and buffers, for the first reading. */
-static rb_error prepare(rb_h5_chunks *c, const struct request *q) {
-    const int64_t *chunk = q->data->chunk;
-    rb_context *ctx = q->file->ctx;
+static rb_error prepare(rb_h5_chunks *c, const rb_h5_data *data) {
+    const int64_t *chunk = data->chunk;
+    rb_context *ctx = data->file->ctx;
     int64_t cells;
     if (c->filters.unknown[0]) {
-        return rb_h5_fail(q->file, RB_ERROR_UNSUPPORTED,
+        return rb_h5_fail(data->file, RB_ERROR_UNSUPPORTED,
                           "the data set '%s' is packed with %s, which is not checked when it is "
                           "unpacked; repack it with h5repack -f GZIP=4",
-                          q->path, c->filters.unknown);
+                          data->path, c->filters.unknown);
     }
-    c->cell_bytes = rb_h5_cell_bytes(q->file, q->data->id);
+    c->cell_bytes = rb_h5_cell_bytes(data);
     if (c->cell_bytes == 0) {
-        return rb_h5_fail(q->file, RB_ERROR_UNSUPPORTED,
-                          "the data set '%s' has cells of an unknown type", q->path);
+        return rb_h5_fail(data->file, RB_ERROR_UNSUPPORTED,
+                          "the data set '%s' has cells of an unknown type", data->path);
     }
     if (chunk[0] == 0 || chunk[1] == 0 || !rb_multiply(chunk[0], chunk[1], &cells) ||
-        !rb_multiply(cells, c->cell_bytes, &c->whole) || c->whole > UINT32_MAX / 2) {
-        return rb_h5_fail(q->file, RB_ERROR_UNSUPPORTED,
+        !rb_multiply(cells, c->cell_bytes, &c->whole) ||
+        rb_h5_filters_capacity(c->whole) > UINT32_MAX) {
+        return rb_h5_fail(data->file, RB_ERROR_UNSUPPORTED,
                           "the chunks of the data set '%s' are too "
                           "large; repack it with h5repack -l CHUNK=100x100",
-                          q->path);
+                          data->path);
     }
-    int64_t across = (q->data->shape[1] - 1) / chunk[1] + 1,
-            capacity = rb_h5_filters_capacity(c->whole);
-    c->n_kept = larger(1, smaller(across, KEPT_BYTES / capacity));
+    int64_t capacity = rb_h5_filters_capacity(c->whole);
+    c->n_kept = larger(1, smaller((data->shape[1] - 1) / chunk[1] + 1, KEPT_BYTES / capacity));
     c->kept = rb_alloc_zero(ctx, c->n_kept, sizeof *c->kept);
     c->n_kept = c->kept ? c->n_kept : 0;
     c->bytes = rb_alloc_zero(ctx, capacity, 1);
@@ -154,7 +152,7 @@ static bool stored_bytes(const struct request *q, const int64_t *offset, hsize_t
 static bool read_stored(const rb_h5_chunks *c, const struct request *q, const int64_t *offset,
                         uint32_t *skipped) {
     (void)c, (void)offset, (void)skipped;
-    snprintf(q->file->reason, RB_H5_REASON, "reading LZF needs HDF5 1.10.5");
+    snprintf(q->data->file->reason, RB_H5_REASON, "reading LZF needs HDF5 1.10.5");
     return false;
 }
 #endif
@@ -173,9 +171,9 @@ static rb_error damaged(const rb_h5_chunks *c, const struct request *q, const in
         snprintf(what, sizeof what, "has %lld bytes when unpacked, but must have %lld",
                  (long long)got, (long long)c->whole);
     }
-    return rb_h5_fail(q->file, RB_ERROR_FORMAT,
+    return rb_h5_fail(q->data->file, RB_ERROR_FORMAT,
                       "a chunk of the data set '%s' is damaged: that of row %lld, column %lld %s",
-                      q->path, (long long)offset[0] + 1, (long long)offset[1] + 1, what);
+                      q->data->path, (long long)offset[0] + 1, (long long)offset[1] + 1, what);
 }
 
 /* Unpacks the chunk at an offset, which has so many bytes, into c->bytes. */
@@ -185,7 +183,7 @@ static rb_error load(rb_h5_chunks *c, const struct request *q, const int64_t *of
     int64_t got = -1;
     if (stored > 0 && stored <= (hsize_t)c->capacity) {
         if (!read_stored(c, q, offset, &skipped)) {
-            return rb_h5_broken(q->file, RB_ERROR_FORMAT, "cannot read the data set", q->path);
+            return rb_h5_data_broken(q->data);
         }
         skipped = c->plain_edges && over_the_edge(q->data, offset) ? UINT32_MAX : skipped;
         got = rb_h5_filters_inverse(&c->filters, &c->bytes, &c->other, (int64_t)stored, c->capacity,
@@ -201,16 +199,15 @@ struct part {
 };
 
 static struct part find_part(const struct request *q, const int64_t *offset) {
-    int64_t from[2], end[2];
-    for (int d = 0; d < 2; d++) {
-        from[d] = larger(offset[d], q->start[d]);
-        end[d] = smaller(offset[d] + q->data->chunk[d], q->start[d] + q->count[d]);
-    }
-    return (struct part){from[0], from[1], end[0] - from[0], end[1] - from[1]};
+    const int64_t *chunk = q->data->chunk;
+    int64_t row = larger(offset[0], q->first);
+    int64_t end = smaller(offset[0] + chunk[0], q->first + q->count);
+    int64_t width = smaller(chunk[1], q->data->shape[1] - offset[1]);
+    return (struct part){row, offset[1], end - row, width};
 }
 
 static char *place_of(const struct request *q, const struct part *part, int64_t row) {
-    int64_t cell = (part->row + row - q->start[0]) * q->count[1] + part->column - q->start[1];
+    int64_t cell = (part->row + row - q->first) * q->data->shape[1] + part->column;
     return q->out + cell * (int64_t)q->cell.to_bytes;
 }
 
@@ -230,7 +227,7 @@ static rb_error need_values(rb_h5_chunks *c, const struct request *q, int64_t co
     int64_t bytes = count * larger((int64_t)q->cell.from_bytes, (int64_t)q->cell.to_bytes);
     if (bytes > c->values_bytes) {
         rb_free(c->values);
-        c->values = rb_alloc(q->file->ctx, bytes, 1);
+        c->values = rb_alloc(q->data->file->ctx, bytes, 1);
         c->values_bytes = c->values ? bytes : 0;
     }
     return c->values ? RB_OK : RB_ERROR_MEMORY;
@@ -241,7 +238,7 @@ static rb_error give(rb_h5_chunks *c, const struct request *q, const int64_t *of
                      const unsigned char *bytes) {
     struct part part = find_part(q, offset);
     int64_t width = q->data->chunk[1], cells = part.rows * part.columns;
-    int64_t first = (part.row - offset[0]) * width + part.column - offset[1];
+    int64_t first = (part.row - offset[0]) * width;
     int64_t row_bytes = part.columns * (int64_t)q->cell.to_bytes;
     bool convert = q->cell.convert;
     rb_error err = convert ? need_values(c, q, cells) : RB_OK;
@@ -252,7 +249,8 @@ static rb_error give(rb_h5_chunks *c, const struct request *q, const int64_t *of
     }
     if (!err && convert &&
         H5Tconvert(q->cell.from, q->cell.to, (size_t)cells, c->values, NULL, H5P_DEFAULT) < 0) {
-        err = rb_h5_broken(q->file, RB_ERROR_FORMAT, "cannot convert the data set", q->path);
+        err = rb_h5_broken(q->data->file, RB_ERROR_FORMAT, "cannot convert the data set",
+                           q->data->path);
     }
     for (int64_t i = 0; !err && convert && i < part.rows; i++) {
         memcpy(place_of(q, &part, i), c->values + i * row_bytes, (size_t)row_bytes);
@@ -265,11 +263,11 @@ static rb_error give(rb_h5_chunks *c, const struct request *q, const int64_t *of
 static rb_error give_fill(const struct request *q, const int64_t *offset) {
     struct part part = find_part(q, offset);
     char *first = place_of(q, &part, 0);
-    rb_h5_forget(q->file);
+    rb_h5_forget(q->data->file);
     memset(first, 0, q->cell.to_bytes);
     if (!rb_h5_transfer(q->data->id, (int64_t[]){part.row, part.column}, (int64_t[]){1, 1}, q->type,
                         first, NULL)) {
-        return rb_h5_broken(q->file, RB_ERROR_FORMAT, "cannot read the data set", q->path);
+        return rb_h5_data_broken(q->data);
     }
     for (int64_t i = 0; i < part.rows; i++) {
         char *row = place_of(q, &part, i);
@@ -286,10 +284,11 @@ static rb_error give_fill(const struct request *q, const int64_t *offset) {
 static rb_error keep(rb_h5_chunks *c, const struct request *q, const int64_t *offset,
                      struct kept *kept) {
     int64_t end = smaller(offset[0] + q->data->chunk[0], q->data->shape[0]);
-    if (end <= q->start[0] + q->count[0]) {
+    if (end <= q->first + q->count) {
         return RB_OK;
     }
-    unsigned char *old = kept->bytes ? kept->bytes : rb_alloc_zero(q->file->ctx, c->capacity, 1);
+    unsigned char *old =
+        kept->bytes ? kept->bytes : rb_alloc_zero(q->data->file->ctx, c->capacity, 1);
     if (!old) {
         return RB_ERROR_MEMORY;
     }
@@ -312,28 +311,33 @@ static rb_error read_chunk(rb_h5_chunks *c, const struct request *q, const int64
     return err ? err : keep(c, q, offset, kept);
 }
 
-rb_error rb_h5_chunks_read(rb_h5 *file, const char *path, const rb_h5_data *data,
-                           const int64_t *start, const int64_t *count, hid_t type, void *values) {
-    struct request q = {file, path, data, type, .start = start, .count = count, .out = values};
+static rb_error read_chunks(rb_h5_chunks *c, const struct request *q) {
+    const int64_t *chunk = q->data->chunk;
+    int64_t offset[2], end = q->first + q->count;
+    rb_error err = RB_OK;
+    for (offset[0] = q->first / chunk[0] * chunk[0]; !err && offset[0] < end;
+         offset[0] += chunk[0]) {
+        for (offset[1] = 0; !err && offset[1] < q->data->shape[1]; offset[1] += chunk[1]) {
+            err = rb_check_stop(q->data->file->ctx);
+            err = err ? err : read_chunk(c, q, offset);
+        }
+    }
+    return err;
+}
+
+rb_error rb_h5_chunks_read(const rb_h5_data *data, int64_t first, int64_t count, hid_t type,
+                           void *values) {
+    struct request q = {data, first, count, type, .out = values};
     rb_h5_chunks *c = data->chunks;
-    int64_t offset[2], end[2] = {start[0] + count[0], start[1] + count[1]};
-    rb_error err = c->capacity == 0 ? prepare(c, &q) : RB_OK;
+    rb_error err = c->capacity == 0 ? prepare(c, data) : RB_OK;
     if (err) {
         return err;
     }
-    const int64_t *chunk = data->chunk;
-    err = rb_h5_cell_find(file, path, data->id, type, &q.cell);
+    err = rb_h5_cell_find(data, type, &q.cell);
     if (!err && (int64_t)(q.cell.offset + q.cell.from_bytes) > c->cell_bytes) {
-        err = rb_h5_broken(file, RB_ERROR_FORMAT, "cannot read the data set", path);
+        err = rb_h5_data_broken(data);
     }
-    for (offset[0] = start[0] / chunk[0] * chunk[0]; !err && offset[0] < end[0];
-         offset[0] += chunk[0]) {
-        for (offset[1] = start[1] / chunk[1] * chunk[1]; !err && offset[1] < end[1];
-             offset[1] += chunk[1]) {
-            err = rb_check_stop(file->ctx);
-            err = err ? err : read_chunk(c, &q, offset);
-        }
-    }
+    err = err ? err : read_chunks(c, &q);
     rb_h5_drop(q.cell.from);
     rb_h5_drop(q.cell.to);
     return err;

@@ -45,6 +45,6 @@ typedef struct rb_h5_cell {
 /* For a type that is asked for: of the whole cell, or a compound of one member of it.
  * RB_ERROR_UNSUPPORTED for what is no number, text of fixed length or reference. Drop both types in
  * any case. */
-rb_error rb_h5_cell_find(rb_h5 *file, const char *path, hid_t data, hid_t type, rb_h5_cell *cell);
+rb_error rb_h5_cell_find(const rb_h5_data *data, hid_t type, rb_h5_cell *cell);
 
 #endif

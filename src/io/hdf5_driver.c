@@ -21,17 +21,6 @@
 #include <H5FDdevelop.h>
 #endif
 
-/* Shared by an rb_h5 and its driver; the one that lives longer frees it. */
-struct rb_h5_disk {
-    int error;    /* errno of the first call that failed; 0: none */
-    bool shorter; /* the file has lost bytes that it had when it was opened */
-    bool other;   /* HDF5 wanted to open another file */
-    int owners;
-    int descriptor; /* to open the file by; -1: by its name */
-    hid_t driver;
-    struct disk_file *open; /* NULL: none */
-};
-
 typedef struct disk_file {
     H5FD_t base; /* HDF5's part, first */
     rb_h5_disk *disk;
@@ -51,12 +40,13 @@ static void release(rb_h5_disk *disk) {
 /* The driver is let go of after the file is closed: HDF5 1.10 closes a file by a driver that it has
  * freed when nobody else holds it. */
 void rb_h5_disk_release(rb_h5_disk *disk) {
-    if (disk && disk->driver >= 0) {
+    if (!disk) {
+        return;
+    }
+    if (disk->driver >= 0) {
         H5FDunregister(disk->driver);
     }
-    if (disk) {
-        release(disk);
-    }
+    release(disk);
 }
 
 const char *rb_h5_disk_error(const rb_h5_disk *disk) {
@@ -64,10 +54,6 @@ const char *rb_h5_disk_error(const rb_h5_disk *disk) {
         return NULL;
     }
     return disk->shorter ? "it became shorter while it was read" : strerror(disk->error);
-}
-
-bool rb_h5_disk_other(const rb_h5_disk *disk) {
-    return disk && disk->other;
 }
 
 static void note(disk_file *file) {

@@ -174,7 +174,7 @@ static rb_error find_plain_names(rb_h5 *file, const char *path, int64_t count, r
     }
     rb_error err = rb_h5_data_open(file, path, &data);
     if (!err && data.rank == 1 && data.shape[0] == count && data.kind == H5T_STRING) {
-        err = rb_h5_read_texts(file, path, &data, NULL, names);
+        err = rb_h5_read_texts(&data, NULL, names);
     }
     rb_h5_data_close(&data);
     return err;

@@ -8,27 +8,20 @@
  * counts. By default this is twice what compression can gain. */
 enum { STREAMED = 2, LONGEST_TEXT = 1 << 24 };
 
-/* Of more chunks than these not each one is looked at. */
-enum { MAX_CHUNKS = 2000 };
-
-bool rb_h5_has(rb_h5 *file, const char *path) {
-    hid_t object = H5Oopen(file->id, path, H5P_DEFAULT);
+static bool found(rb_h5 *file, hid_t object) {
     if (object < 0) {
         rb_h5_forget(file);
-        return false;
     }
-    H5Oclose(object);
-    return true;
+    rb_h5_drop(object);
+    return object >= 0;
+}
+
+bool rb_h5_has(rb_h5 *file, const char *path) {
+    return found(file, H5Oopen(file->id, path, H5P_DEFAULT));
 }
 
 bool rb_h5_is_group(rb_h5 *file, const char *path) {
-    hid_t group = H5Gopen2(file->id, path, H5P_DEFAULT);
-    if (group < 0) {
-        rb_h5_forget(file);
-        return false;
-    }
-    H5Gclose(group);
-    return true;
+    return found(file, H5Gopen2(file->id, path, H5P_DEFAULT));
 }
 
 bool rb_h5_has_attribute(rb_h5 *file, const char *path, const char *name) {
@@ -60,109 +53,87 @@ bool rb_h5_transfer(hid_t data, const int64_t start[2], const int64_t count[2], 
 }
 
 /* Does the data set claim far more bytes than are stored for it? */
-static rb_error check_stored(rb_h5 *file, const char *path, const rb_h5_data *data) {
+static rb_error check_stored(const rb_h5_data *data) {
+    const rb_context *ctx = data->file->ctx;
     int64_t cells, bytes;
     if (!rb_multiply(data->shape[0], data->shape[1], &cells) ||
         !rb_multiply(cells, (int64_t)data->bytes, &bytes)) {
-        return rb_h5_fail(file, RB_ERROR_MEMORY, "the data set '%s' of %lld x %lld is too large",
-                          path, (long long)data->shape[0], (long long)data->shape[1]);
+        return rb_h5_fail(data->file, RB_ERROR_MEMORY,
+                          "the data set '%s' of %lld x %lld is too large", data->path,
+                          (long long)data->shape[0], (long long)data->shape[1]);
     }
     hsize_t stored = H5Dget_storage_size(data->id);
-    if ((double)bytes > rb_expansion_allowed(file->ctx, 0) &&
-        (double)bytes > STREAMED * file->ctx->max_expansion * (double)stored) {
-        return rb_h5_fail(file, RB_ERROR_FORMAT,
+    if ((double)bytes > rb_expansion_allowed(ctx, 0) &&
+        (double)bytes > STREAMED * ctx->max_expansion * (double)stored) {
+        return rb_h5_fail(data->file, RB_ERROR_FORMAT,
                           "the data set '%s' claims %lld bytes, but only %lld are stored; if you "
                           "trust the file, raise max-expansion, which is %g",
-                          path, (long long)bytes, (long long)stored, file->ctx->max_expansion);
+                          data->path, (long long)bytes, (long long)stored, ctx->max_expansion);
     }
     return RB_OK;
 }
 
-rb_error rb_h5_data_reopen(rb_h5 *file, const char *path, size_t bytes, rb_h5_data *data) {
+rb_error rb_h5_data_broken(const rb_h5_data *data) {
+    return rb_h5_broken(data->file, RB_ERROR_FORMAT, "cannot read the data set", data->path);
+}
+
+static rb_error not_there(const rb_h5_data *data) {
+    return rb_h5_broken(data->file, RB_ERROR_FORMAT, "there is no readable data set", data->path);
+}
+
+/* Have chunks without filters all their bytes? HDF5 reads on behind the end of one that is too
+ * short, if it keeps it in memory: without that it reads the file where the chunk should be. */
+static rb_error open_plain_chunks(rb_h5_data *data) {
     hid_t list = H5Pcreate(H5P_DATASET_ACCESS);
-    if (list >= 0 && H5Pset_chunk_cache(list, 12421, bytes, 1.0) >= 0) {
-        H5Dclose(data->id); /* while it is open its old cache would be shared */
-        data->id = H5Dopen2(file->id, path, list);
-    }
-    rb_h5_drop(list);
-    return list >= 0 && data->id >= 0
-               ? RB_OK
-               : rb_h5_broken(file, RB_ERROR_FORMAT, "there is no readable data set", path);
-}
-
-/* HDF5 reads on behind the end of a chunk that is too short, if it keeps it in memory; without that
- * it reads the file where the chunk should be. */
+    bool done = list >= 0 && H5Pset_chunk_cache(list, 1, 0, 1.0) >= 0;
 #if H5_VERSION_GE(1, 10, 5)
-/* Looks at each chunk, in quadratic time. */
-static bool all_have(hid_t data, hid_t space, hsize_t count, hsize_t bytes) {
-    bool same = true;
-    for (hsize_t i = 0; i < count && same; i++) {
-        hsize_t offset[2], size = 0;
-        haddr_t address;
-        unsigned skipped;
-        same = H5Dget_chunk_info(data, space, i, offset, &skipped, &address, &size) >= 0 &&
-               size == bytes;
-    }
-    return same;
-}
-
-/* Do chunks without filters have all their bytes? */
-static void look_at_chunks(const rb_h5 *file, rb_h5_data *data) {
-    hsize_t count = 0, cells = (hsize_t)data->chunk[0] * (hsize_t)data->chunk[1];
-    hsize_t cell = (hsize_t)rb_h5_cell_bytes(file, data->id);
+    hsize_t count = 0;
     hid_t space = H5Dget_space(data->id);
-    bool told = space >= 0 && H5Dget_num_chunks(data->id, space, &count) >= 0 && cells > 0;
-    double all = (double)count * (double)cells * (double)cell;
-    data->short_chunks = !told || (cell > 0 && (double)H5Dget_storage_size(data->id) != all);
-    data->keep_no_chunks =
-        data->short_chunks || count > MAX_CHUNKS || !all_have(data->id, space, count, cells * cell);
+    bool told = space >= 0 && H5Dget_num_chunks(data->id, space, &count) >= 0;
+    double bytes = (double)data->chunk[0] * (double)data->chunk[1] * (double)rb_h5_cell_bytes(data);
+    data->short_chunks =
+        !told || (bytes > 0 && (double)H5Dget_storage_size(data->id) != (double)count * bytes);
     rb_h5_drop(space);
-}
-#else /* HDF5 does not tell */
-static void look_at_chunks(const rb_h5 *file, rb_h5_data *data) {
-    (void)file;
-    data->keep_no_chunks = true;
-}
 #endif
+    H5Dclose(data->id); /* while it is open its old cache would be shared */
+    data->id = done ? H5Dopen2(data->file->id, data->path, list) : H5I_INVALID_HID;
+    rb_h5_drop(list);
+    return data->id >= 0 ? RB_OK : not_there(data);
+}
 
-static rb_error open_chunks(rb_h5 *file, const char *path, hid_t list, rb_h5_data *data) {
+static rb_error open_chunks(rb_h5_data *data, hid_t list) {
     hsize_t chunk[2] = {1, 1};
-    if (data->rank == 1 || data->rank == 2) {
-        bool told = H5Pget_chunk(list, 2, chunk) == data->rank;
-        data->chunk[0] = told ? (int64_t)chunk[0] : 0;
-        data->chunk[1] = told ? (int64_t)chunk[1] : 0;
+    if ((data->rank == 1 || data->rank == 2) && H5Pget_chunk(list, 2, chunk) == data->rank) {
+        data->chunk[0] = (int64_t)chunk[0];
+        data->chunk[1] = (int64_t)chunk[1];
     }
-    if (H5Pget_nfilters(list) != 0) {
-        return rb_h5_chunks_open(file, list, data);
-    }
-    if (data->rank <= 2) {
-        look_at_chunks(file, data);
-    }
-    return data->keep_no_chunks ? rb_h5_data_reopen(file, path, 0, data) : RB_OK;
+    return H5Pget_nfilters(list) == 0 ? open_plain_chunks(data) : rb_h5_chunks_open(data, list);
 }
 
 /* Other files are not read: HDF5 takes what is missing there for zeros, and they may be anything
  * that the user can read. */
-static rb_error check_inside(rb_h5 *file, const char *path, rb_h5_data *data) {
+static rb_error check_inside(rb_h5_data *data) {
     hid_t list = H5Dget_create_plist(data->id);
     H5D_layout_t layout = list >= 0 ? H5Pget_layout(list) : H5D_LAYOUT_ERROR;
     int external = list >= 0 ? H5Pget_external_count(list) : -1;
-    rb_error err = layout == H5D_CHUNKED ? open_chunks(file, path, list, data) : RB_OK;
+    rb_error err = layout == H5D_CHUNKED ? open_chunks(data, list) : RB_OK;
     rb_h5_drop(list);
     if (err) {
         return err;
     }
     if (layout == H5D_LAYOUT_ERROR || external < 0) {
-        return rb_h5_broken(file, RB_ERROR_FORMAT, "cannot read the layout of the data set", path);
+        return rb_h5_broken(data->file, RB_ERROR_FORMAT, "cannot read the layout of the data set",
+                            data->path);
     }
     return layout != H5D_VIRTUAL && external == 0
                ? RB_OK
                : rb_h5_fail(
-                     file, RB_ERROR_UNSUPPORTED,
+                     data->file, RB_ERROR_UNSUPPORTED,
                      "the numbers of the data set '%s' are in other files (%s), which are "
                      "not read; while these are there, make one file of all with h5repack -l "
                      "'%s:CONTI'",
-                     path, external > 0 ? "external storage" : "a virtual data set", path);
+                     data->path, external > 0 ? "external storage" : "a virtual data set",
+                     data->path);
 }
 
 /* The shape of the open data set. False when HDF5 fails or a size does not fit. */
@@ -212,60 +183,62 @@ static bool look_at_type(rb_h5_data *data) {
 }
 
 rb_error rb_h5_data_open(rb_h5 *file, const char *path, rb_h5_data *data) {
-    *data = (rb_h5_data){.id = H5Dopen2(file->id, path, H5P_DEFAULT)};
+    *data = (rb_h5_data){file, path, .id = H5Dopen2(file->id, path, H5P_DEFAULT)};
     if (data->id < 0) {
-        return rb_h5_broken(file, RB_ERROR_FORMAT, "there is no readable data set", path);
+        return not_there(data);
     }
     if (!look_at_shape(data) || !look_at_type(data)) {
         return rb_h5_broken(file, RB_ERROR_FORMAT, "cannot read shape and type of the data set",
                             path);
     }
-    rb_error err = check_inside(file, path, data);
-    if (!err && data->rank <= 2) {
-        err = check_stored(file, path, data);
-        /* HDF5 unpacks whole chunks, in memory of its own */
-        double chunk = (double)data->chunk[0] * (double)data->chunk[1] * (double)data->bytes;
-        err = err ? err : rb_reading_check(file->ctx, chunk);
+    rb_error err = check_inside(data);
+    if (err || data->rank > 2) {
+        return err;
     }
-    return err;
+    err = check_stored(data);
+    /* HDF5 unpacks whole chunks, in memory of its own */
+    double chunk = (double)data->chunk[0] * (double)data->chunk[1] * (double)data->bytes;
+    return err ? err : rb_reading_check(file->ctx, chunk);
 }
 
 void rb_h5_data_close(rb_h5_data *data) {
     rb_h5_chunks_close(data->chunks);
+    rb_h5_drop(data->id);
     data->chunks = NULL;
-    if (data->id > 0) {
-        H5Dclose(data->id);
-    }
     data->id = H5I_INVALID_HID;
 }
 
-rb_error rb_h5_data_read(rb_h5 *file, const char *path, const rb_h5_data *data, int64_t row,
-                         int64_t rows, int64_t column, int64_t columns, hid_t type, void *values) {
-    if (rows == 0 || columns == 0) {
+rb_error rb_h5_data_read(const rb_h5_data *data, int64_t first, int64_t count, hid_t type,
+                         void *values) {
+    int64_t columns = data->shape[1];
+    if (count == 0 || columns == 0) {
         return RB_OK;
     }
     if (data->chunks) {
-        return rb_h5_chunks_read(file, path, data, (int64_t[]){row, column},
-                                 (int64_t[]){rows, columns}, type, values);
+        return rb_h5_chunks_read(data, first, count, type, values);
     }
     if (data->short_chunks) {
-        return rb_h5_fail(file, RB_ERROR_FORMAT,
+        return rb_h5_fail(data->file, RB_ERROR_FORMAT,
                           "a chunk of the data set '%s' is damaged: not all are stored with the "
                           "bytes that a chunk must have",
-                          path);
+                          data->path);
     }
     /* HDF5 leaves what was never written as it is */
-    memset(values, 0, (size_t)rows * (size_t)columns * H5Tget_size(type));
-    return rb_h5_transfer(data->id, (int64_t[]){row, column}, (int64_t[]){rows, columns}, type,
+    memset(values, 0, (size_t)count * (size_t)columns * H5Tget_size(type));
+    return rb_h5_transfer(data->id, (int64_t[]){first, 0}, (int64_t[]){count, columns}, type,
                           values, NULL)
                ? RB_OK
-               : rb_h5_broken(file, RB_ERROR_FORMAT, "cannot read the data set", path);
+               : rb_h5_data_broken(data);
+}
+
+static bool is_numbers(const rb_h5_data *data) {
+    return data->numeric && (data->rank == 1 || data->rank == 2);
 }
 
 rb_error rb_h5_get_shape(rb_h5 *file, const char *path, int64_t *rows, int64_t *columns) {
     rb_h5_data data;
     rb_error err = rb_h5_data_open(file, path, &data);
-    if (!err && (!data.numeric || data.rank < 1 || data.rank > 2)) {
+    if (!err && !is_numbers(&data)) {
         err = rb_h5_fail(file, RB_ERROR_FORMAT,
                          "the data set '%s' is no vector or matrix of numbers", path);
     }
@@ -279,16 +252,14 @@ rb_error rb_h5_get_shape(rb_h5 *file, const char *path, int64_t *rows, int64_t *
 static rb_error get_numbers(rb_h5 *file, const char *path, int64_t count, hid_t type,
                             void *values) {
     rb_h5_data data;
+    int64_t cells;
     rb_error err = rb_h5_data_open(file, path, &data);
-    int64_t cells = 0;
-    if (!err && (!data.numeric || data.rank < 1 || data.rank > 2 ||
-                 !rb_multiply(data.shape[0], data.shape[1], &cells) || cells != count)) {
+    if (!err && (!is_numbers(&data) || !rb_multiply(data.shape[0], data.shape[1], &cells) ||
+                 cells != count)) {
         err = rb_h5_fail(file, RB_ERROR_FORMAT, "the data set '%s' must hold %lld numbers", path,
                          (long long)count);
     }
-    err =
-        err ? err
-            : rb_h5_data_read(file, path, &data, 0, data.shape[0], 0, data.shape[1], type, values);
+    err = err ? err : rb_h5_data_read(&data, 0, data.shape[0], type, values);
     rb_h5_data_close(&data);
     return err;
 }
@@ -301,17 +272,6 @@ rb_error rb_h5_get_integers(rb_h5 *file, const char *path, int64_t count, int64_
     return get_numbers(file, path, count, H5T_NATIVE_INT64, values);
 }
 
-/* All rows at once where they lie side by side, else one by one. */
-static rb_error read_rows(rb_h5 *file, const char *path, const rb_h5_data *data, rb_dense values) {
-    int64_t step = values.ld == values.cols ? values.rows : 1;
-    rb_error err = RB_OK;
-    for (int64_t i = 0; !err && i < values.rows; i += step) {
-        err = rb_h5_data_read(file, path, data, i, step, 0, values.cols, rb_h5_native(values.type),
-                              rb_dense_row(values, i));
-    }
-    return err;
-}
-
 rb_error rb_h5_get_dense(rb_h5 *file, const char *path, rb_dense values) {
     rb_h5_data data;
     rb_error err = rb_h5_data_open(file, path, &data);
@@ -322,25 +282,32 @@ rb_error rb_h5_get_dense(rb_h5 *file, const char *path, rb_dense values) {
                        path, (long long)values.rows, (long long)values.cols,
                        values.type == RB_FLOAT32 ? "float32" : "float64");
     }
-    err = err ? err : read_rows(file, path, &data, values);
+    /* all rows at once where they lie side by side, else one by one */
+    int64_t step = values.ld == values.cols ? values.rows : 1;
+    for (int64_t i = 0; !err && i < values.rows; i += step) {
+        err = rb_h5_data_read(&data, i, step, rb_h5_native(values.type), rb_dense_row(values, i));
+    }
     rb_h5_data_close(&data);
     return err;
 }
 
 /* ---- attributes ---- */
 
+static rb_error attribute_broken(rb_h5 *file, const char *name) {
+    return rb_h5_broken(file, RB_ERROR_FORMAT, "cannot read the attribute", name);
+}
+
 static rb_error get_variable_text(rb_h5 *file, const char *name, hid_t attribute, char **text) {
     unsigned char reference[16] = {0};
     rb_h5_heap *heap;
+    hid_t type;
     const char *found;
     int64_t length;
-    rb_error err = rb_h5_heap_open(file, &heap);
-    if (err) {
-        return err;
+    rb_error err = rb_h5_heap_open(file, &heap, &type);
+    if (!err && H5Aread(attribute, type, reference) < 0) {
+        err = attribute_broken(file, name);
     }
-    err = H5Aread(attribute, rb_h5_heap_type(heap), reference) >= 0
-              ? rb_h5_heap_text(heap, reference, &found, &length)
-              : rb_h5_broken(file, RB_ERROR_FORMAT, "cannot read the attribute", name);
+    err = err ? err : rb_h5_heap_text(heap, reference, &found, &length);
     if (!err) {
         *text = rb_copy_text(file->ctx, found);
         err = *text ? RB_OK : RB_ERROR_MEMORY;
@@ -356,32 +323,31 @@ static rb_error get_fixed_text(rb_h5 *file, const char *name, hid_t attribute, h
         return rb_h5_fail(file, RB_ERROR_FORMAT, "the attribute '%s' is too long", name);
     }
     char *copy = rb_alloc_zero(file->ctx, (int64_t)size + 1, 1);
-    if (!copy) {
-        return RB_ERROR_MEMORY;
-    }
-    if (H5Aread(attribute, type, copy) < 0) {
+    if (copy && H5Aread(attribute, type, copy) < 0) {
         rb_free(copy);
-        return rb_h5_broken(file, RB_ERROR_FORMAT, "cannot read the attribute", name);
+        return attribute_broken(file, name);
     }
     *text = copy;
-    return RB_OK;
+    return copy ? RB_OK : RB_ERROR_MEMORY;
 }
 
-static int64_t attribute_count(hid_t attribute) {
-    hid_t space = H5Aget_space(attribute);
-    int64_t count = space >= 0 ? (int64_t)H5Sget_simple_extent_npoints(space) : -1;
+/* Opens an attribute of `count` values, and gives its type; below 0: there is none such. */
+static hid_t open_attribute(rb_h5 *file, const char *path, const char *name, int64_t count,
+                            hid_t *type) {
+    hid_t attribute = H5Aopen_by_name(file->id, path, name, H5P_DEFAULT, H5P_DEFAULT);
+    hid_t space = attribute >= 0 ? H5Aget_space(attribute) : H5I_INVALID_HID;
+    bool fits = space >= 0 && H5Sget_simple_extent_npoints(space) == count;
+    *type = fits ? H5Aget_type(attribute) : H5I_INVALID_HID;
     rb_h5_drop(space);
-    return count;
+    return attribute;
 }
 
 rb_error rb_h5_get_text(rb_h5 *file, const char *path, const char *name, char **text) {
-    rb_error err = RB_OK;
-    *text = NULL;
-    hid_t attribute = H5Aopen_by_name(file->id, path, name, H5P_DEFAULT, H5P_DEFAULT);
-    hid_t type = attribute >= 0 ? H5Aget_type(attribute) : H5I_INVALID_HID;
+    hid_t type, attribute = open_attribute(file, path, name, 1, &type);
     bool variable = type >= 0 && H5Tis_variable_str(type) > 0;
-    if (type < 0 || H5Tget_class(type) != H5T_STRING || attribute_count(attribute) != 1 ||
-        (variable && file->style == RB_H5_OWN)) {
+    rb_error err;
+    *text = NULL;
+    if (type < 0 || H5Tget_class(type) != H5T_STRING || (variable && file->style == RB_H5_OWN)) {
         err = rb_h5_fail(file, RB_ERROR_FORMAT, "'%s' has no attribute '%s' that is one text", path,
                          name);
     } else {
@@ -395,10 +361,8 @@ rb_error rb_h5_get_text(rb_h5 *file, const char *path, const char *name, char **
 
 rb_error rb_h5_get_attribute_integers(rb_h5 *file, const char *path, const char *name,
                                       int64_t count, int64_t *values) {
-    hid_t attribute = H5Aopen_by_name(file->id, path, name, H5P_DEFAULT, H5P_DEFAULT);
-    hid_t type = attribute >= 0 ? H5Aget_type(attribute) : H5I_INVALID_HID;
+    hid_t type, attribute = open_attribute(file, path, name, count, &type);
     bool done = type >= 0 && H5Tget_class(type) == H5T_INTEGER &&
-                attribute_count(attribute) == count &&
                 H5Aread(attribute, H5T_NATIVE_INT64, values) >= 0;
     rb_h5_drop(type);
     rb_h5_drop(attribute);

@@ -70,8 +70,8 @@ static hid_t reference_type(const rb_h5_heap *heap) {
     bool done = type >= 0 && text >= 0 && H5Tset_tag(type, conversion) >= 0 &&
                 H5Tregister(H5T_PERS_SOFT, conversion, text, type, leave) >= 0;
     rb_h5_drop(text);
-    if (type >= 0 && !done) {
-        H5Tclose(type);
+    if (!done) {
+        rb_h5_drop(type);
     }
     return done ? type : H5I_INVALID_HID;
 }
@@ -96,7 +96,7 @@ static bool find_sizes(rb_h5_heap *heap) {
     return done;
 }
 
-rb_error rb_h5_heap_open(rb_h5 *file, rb_h5_heap **out) {
+rb_error rb_h5_heap_open(rb_h5 *file, rb_h5_heap **out, hid_t *type) {
     *out = NULL;
     rb_h5_heap *heap = rb_alloc_zero(file->ctx, 1, sizeof *heap);
     if (!heap) {
@@ -111,6 +111,7 @@ rb_error rb_h5_heap_open(rb_h5 *file, rb_h5_heap **out) {
         rb_free(heap);
         return rb_h5_broken(file, RB_ERROR_FORMAT, "cannot read texts of", file->shown);
     }
+    *type = heap->type;
     *out = heap;
     return RB_OK;
 }
@@ -126,14 +127,6 @@ void rb_h5_heap_close(rb_h5_heap *heap) {
     }
     rb_free(heap->text);
     rb_free(heap);
-}
-
-hid_t rb_h5_heap_type(const rb_h5_heap *heap) {
-    return heap->type;
-}
-
-size_t rb_h5_heap_reference_bytes(const rb_h5_heap *heap) {
-    return 8 + heap->address_bytes;
 }
 
 /* ---- collections ---- */

@@ -79,6 +79,7 @@ static rb_error open_vector(rb_h5_stream *s, const char *name, bool whole, rb_h5
         err = rb_h5_fail(s->file, RB_ERROR_FORMAT, "'%s' must be a vector of %s", path,
                          whole ? "whole numbers" : "numbers");
     }
+    data->path = s->place.path;
     return err;
 }
 
@@ -94,8 +95,7 @@ static rb_error read_starts(rb_h5_stream *s, int64_t n_rows) {
     }
     if (!err) {
         s->starts = rb_alloc(s->file->ctx, n_rows + 1, sizeof *s->starts);
-        err = s->starts ? rb_h5_data_read(s->file, s->place.path, &data, 0, n_rows + 1, 0, 1,
-                                          H5T_NATIVE_INT64, s->starts)
+        err = s->starts ? rb_h5_data_read(&data, 0, n_rows + 1, H5T_NATIVE_INT64, s->starts)
                         : RB_ERROR_MEMORY;
     }
     rb_h5_data_close(&data);
@@ -129,11 +129,9 @@ rb_error rb_h5_sparse_open(rb_h5_stream *s) {
 rb_error rb_h5_sparse_read(rb_h5_stream *s, int64_t first, int64_t count) {
     bool by_rows = s->place.kind == RB_H5_ROWS;
     int64_t from = s->starts[first], stored = s->starts[first + count] - from;
-    rb_error err = rb_h5_data_read(s->file, s->place.path, &s->columns, from, stored, 0, 1,
-                                   H5T_NATIVE_INT32, s->column_buffer);
-    err = err ? err
-              : rb_h5_data_read(s->file, s->place.path, &s->values, from, stored, 0, 1,
-                                rb_h5_native(s->values.type), s->buffer);
+    hid_t type = rb_h5_native(s->values.type);
+    rb_error err = rb_h5_data_read(&s->columns, from, stored, H5T_NATIVE_INT32, s->column_buffer);
+    err = err ? err : rb_h5_data_read(&s->values, from, stored, type, s->buffer);
     err = err ? err : rb_h5_check(s->file);
     return err ? err
                : order_rows(s, first, count, by_rows ? s->place.n_features : s->place.n_samples);

@@ -15,49 +15,39 @@ struct text_layout {
     rb_h5_heap *heap; /* of texts of variable length; else NULL */
 };
 
-static void clear_layout(struct text_layout *layout) {
-    rb_h5_heap_close(layout->heap);
-    rb_h5_drop(layout->type);
-}
-
 /* The layout is to be cleared in any case. */
-static rb_error find_layout(rb_h5 *file, const char *path, hid_t data, const char *member,
+static rb_error find_layout(const rb_h5_data *data, const char *member,
                             struct text_layout *layout) {
-    *layout = (struct text_layout){.type = H5Dget_type(data)};
-    if (layout->type >= 0 && member) {
-        hid_t table = layout->type;
-        int index = H5Tget_member_index(table, member);
-        layout->type = index >= 0 ? H5Tget_member_type(table, (unsigned)index) : H5I_INVALID_HID;
-        H5Tclose(table);
-    }
-    bool texts = layout->type >= 0 && H5Tget_class(layout->type) == H5T_STRING;
-    bool variable = texts && H5Tis_variable_str(layout->type) > 0;
-    if (!texts || (variable && file->style == RB_H5_OWN)) {
-        return rb_h5_fail(file, RB_ERROR_FORMAT, "'%s' must hold texts%s", path,
+    hid_t type = rb_h5_member_type(data, member);
+    bool texts = type >= 0 && H5Tget_class(type) == H5T_STRING;
+    bool variable = texts && H5Tis_variable_str(type) > 0;
+    *layout = (struct text_layout){.type = type};
+    if (!texts || (variable && data->file->style == RB_H5_OWN)) {
+        return rb_h5_fail(data->file, RB_ERROR_FORMAT, "'%s' must hold texts%s", data->path,
                           texts ? " of fixed length" : "");
     }
-    layout->space_padded = H5Tget_strpad(layout->type) == H5T_STR_SPACEPAD;
-    layout->size = H5Tget_size(layout->type);
+    layout->space_padded = H5Tget_strpad(type) == H5T_STR_SPACEPAD;
     if (variable) {
-        rb_error err = rb_h5_heap_open(file, &layout->heap);
+        rb_error err = rb_h5_heap_open(data->file, &layout->heap, &type);
         if (err) {
             return err;
         }
-        H5Tclose(layout->type);
-        layout->type = H5Tcopy(rb_h5_heap_type(layout->heap));
-        layout->size = rb_h5_heap_reference_bytes(layout->heap);
+        rb_h5_drop(layout->type);
+        layout->type = H5Tcopy(type);
     }
+    layout->size = H5Tget_size(layout->type);
     if (layout->size == 0 || layout->size > LONGEST_TEXT) {
-        return rb_h5_fail(file, RB_ERROR_FORMAT, "the texts of '%s' are too long", path);
+        return rb_h5_fail(data->file, RB_ERROR_FORMAT, "the texts of '%s' are too long",
+                          data->path);
     }
     if (member) {
-        hid_t text = layout->type;
-        layout->type = rb_h5_member(member, text);
-        rb_h5_drop(text);
+        type = layout->type;
+        layout->type = rb_h5_member(member, type);
+        rb_h5_drop(type);
     }
     return layout->type >= 0
                ? RB_OK
-               : rb_h5_broken(file, RB_ERROR_FORMAT, "cannot read the texts of", path);
+               : rb_h5_broken(data->file, RB_ERROR_FORMAT, "cannot read the texts of", data->path);
 }
 
 /* Adds one text of fixed or variable length. */
@@ -76,36 +66,33 @@ static rb_error add_text(rb_context *ctx, rb_name_list *list, const struct text_
     return rb_name_list_add(ctx, list, cell, length);
 }
 
-static rb_error read_texts(rb_h5 *file, const char *path, const rb_h5_data *data,
-                           const char *member, rb_name_list *list) {
+static rb_error read_texts(const rb_h5_data *data, const char *member, rb_name_list *list) {
     struct text_layout layout;
-    rb_error err = find_layout(file, path, data->id, member, &layout);
+    rb_context *ctx = data->file->ctx;
+    int64_t n = data->shape[0];
+    rb_error err = find_layout(data, member, &layout);
     int64_t batch = layout.heap ? BATCH : 1 + LONGEST_TEXT / (int64_t)(layout.size + 1);
-    char *cells = err ? NULL : rb_alloc(file->ctx, batch, layout.size);
-    if (!err && !cells) {
-        err = RB_ERROR_MEMORY;
-    }
-    for (int64_t first = 0; !err && first < data->shape[0]; first += batch) {
-        int64_t count = data->shape[0] - first < batch ? data->shape[0] - first : batch;
-        err = rb_h5_data_read(file, path, data, first, count, 0, 1, layout.type, cells);
+    char *cells = err ? NULL : rb_alloc(ctx, batch, layout.size);
+    err = err || cells ? err : RB_ERROR_MEMORY;
+    for (int64_t first = 0; !err && first < n; first += batch) {
+        int64_t count = n - first < batch ? n - first : batch;
+        err = rb_h5_data_read(data, first, count, layout.type, cells);
         for (int64_t i = 0; i < count && !err; i++) {
-            err = add_text(file->ctx, list, &layout, cells + i * (int64_t)layout.size);
+            err = add_text(ctx, list, &layout, cells + i * (int64_t)layout.size);
         }
     }
     rb_free(cells);
-    clear_layout(&layout);
+    rb_h5_heap_close(layout.heap);
+    rb_h5_drop(layout.type);
     return err;
 }
 
 /* Names that are whole numbers or truth values are written out. */
-static rb_error read_numbers(rb_h5 *file, const char *path, const rb_h5_data *data,
-                             rb_name_list *list) {
-    rb_context *ctx = file->ctx;
-    int64_t *values = rb_alloc(ctx, data->shape[0], sizeof *values);
-    rb_error err = values ? rb_h5_data_read(file, path, data, 0, data->shape[0], 0, 1,
-                                            H5T_NATIVE_INT64, values)
-                          : RB_ERROR_MEMORY;
-    for (int64_t i = 0; !err && i < data->shape[0]; i++) {
+static rb_error read_numbers(const rb_h5_data *data, rb_name_list *list) {
+    rb_context *ctx = data->file->ctx;
+    int64_t n = data->shape[0], *values = rb_alloc(ctx, n, sizeof *values);
+    rb_error err = values ? rb_h5_data_read(data, 0, n, H5T_NATIVE_INT64, values) : RB_ERROR_MEMORY;
+    for (int64_t i = 0; !err && i < n; i++) {
         char text[32];
         int length = data->boolean ? snprintf(text, sizeof text, "%s", values[i] ? "True" : "False")
                                    : snprintf(text, sizeof text, "%lld", (long long)values[i]);
@@ -115,38 +102,28 @@ static rb_error read_numbers(rb_h5 *file, const char *path, const rb_h5_data *da
     return err;
 }
 
-rb_error rb_h5_read_texts(rb_h5 *file, const char *path, const rb_h5_data *data, const char *member,
-                          rb_names **names) {
+rb_error rb_h5_read_texts(const rb_h5_data *data, const char *member, rb_names **names) {
     rb_name_list list = {0};
     *names = NULL;
     if (data->rank != 1) {
-        return rb_h5_fail(file, RB_ERROR_FORMAT, "'%s' must hold a list of texts", path);
+        return rb_h5_fail(data->file, RB_ERROR_FORMAT, "'%s' must hold a list of texts",
+                          data->path);
     }
-    rb_error err = data->kind == H5T_INTEGER ? read_numbers(file, path, data, &list)
-                                             : read_texts(file, path, data, member, &list);
-    return rb_name_list_end(file->ctx, err, &list, names);
+    rb_error err =
+        data->kind == H5T_INTEGER ? read_numbers(data, &list) : read_texts(data, member, &list);
+    return rb_name_list_end(data->file->ctx, err, &list, names);
 }
 
 rb_error rb_h5_get_texts(rb_h5 *file, const char *path, rb_names **names) {
     rb_h5_data data;
     *names = NULL;
     rb_error err = rb_h5_data_open(file, path, &data);
-    err = err ? err : rb_h5_read_texts(file, path, &data, NULL, names);
+    err = err ? err : rb_h5_read_texts(&data, NULL, names);
     rb_h5_data_close(&data);
     return err;
 }
 
 /* ---- what is in a group, what an object has ---- */
-
-static H5_index_t link_order(hid_t group) {
-    unsigned order = 0;
-    hid_t list = H5Gget_create_plist(group);
-    if (list >= 0) {
-        H5Pget_link_creation_order(list, &order);
-        H5Pclose(list);
-    }
-    return order & H5P_CRT_ORDER_TRACKED ? H5_INDEX_CRT_ORDER : H5_INDEX_NAME;
-}
 
 /* Names, as HDF5 comes to them: one by one by their number would take quadratic time. */
 struct listing {
@@ -172,38 +149,34 @@ static herr_t add_attribute(hid_t object, const char *name, const H5A_info_t *in
     return add_name(listing, name);
 }
 
-rb_error rb_h5_list(rb_h5 *file, const char *path, rb_names **names) {
+/* Links or attributes of an object, which is closed. */
+static rb_error list_names(rb_h5 *file, const char *path, hid_t object, bool links,
+                           rb_names **names) {
+    static const H5_index_t orders[] = {H5_INDEX_CRT_ORDER, H5_INDEX_NAME};
     struct listing listing = {file->ctx, {0}, RB_OK};
-    *names = NULL;
-    hid_t group = H5Gopen2(file->id, path, H5P_DEFAULT);
-    if (group < 0) {
-        return rb_h5_broken(file, RB_ERROR_FORMAT, "there is no readable group", path);
+    herr_t code = -1;
+    for (int i = 0; i < 2 && object >= 0 && code < 0; i++) { /* the former may not be recorded */
+        rb_name_list_clear(&listing.list);
+        rb_h5_forget(file);
+        code = links ? H5Literate(object, orders[i], H5_ITER_INC, NULL, add_link, &listing)
+                     : H5Aiterate2(object, orders[i], H5_ITER_INC, NULL, add_attribute, &listing);
     }
-    herr_t code = H5Literate(group, link_order(group), H5_ITER_INC, NULL, add_link, &listing);
-    H5Gclose(group);
+    rb_h5_drop(object);
     if (code < 0) {
-        listing.err = rb_h5_broken(file, RB_ERROR_FORMAT, "cannot list the group", path);
+        listing.err =
+            rb_h5_broken(file, RB_ERROR_FORMAT,
+                         links ? "cannot list the group" : "cannot list the attributes of", path);
     }
     return rb_name_list_end(file->ctx, listing.err, &listing.list, names);
 }
 
-rb_error rb_h5_list_attributes(rb_h5 *file, const char *path, rb_names **names) {
-    struct listing listing = {file->ctx, {0}, RB_OK};
+rb_error rb_h5_list(rb_h5 *file, const char *path, rb_names **names) {
+    hid_t group = H5Gopen2(file->id, path, H5P_DEFAULT);
     *names = NULL;
-    hid_t object = H5Oopen(file->id, path, H5P_DEFAULT);
-    herr_t code = -1;
-    if (object >= 0) {
-        code = H5Aiterate2(object, H5_INDEX_CRT_ORDER, H5_ITER_INC, NULL, add_attribute, &listing);
-    }
-    if (object >= 0 && code < 0 && !listing.err) { /* the order of creation was not recorded */
-        rb_name_list_clear(&listing.list);
-        code = H5Aiterate2(object, H5_INDEX_NAME, H5_ITER_INC, NULL, add_attribute, &listing);
-    }
-    if (object >= 0) {
-        H5Oclose(object);
-    }
-    if (code < 0) {
-        listing.err = rb_h5_broken(file, RB_ERROR_FORMAT, "cannot list the attributes of", path);
-    }
-    return rb_name_list_end(file->ctx, listing.err, &listing.list, names);
+    return group >= 0 ? list_names(file, path, group, true, names)
+                      : rb_h5_broken(file, RB_ERROR_FORMAT, "there is no readable group", path);
+}
+
+rb_error rb_h5_list_attributes(rb_h5 *file, const char *path, rb_names **names) {
+    return list_names(file, path, H5Oopen(file->id, path, H5P_DEFAULT), false, names);
 }

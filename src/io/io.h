@@ -166,6 +166,12 @@ rb_error rb_h5_edit(rb_context *ctx, const char *path, const char *shown, rb_h5_
                     rb_h5 **file);
 /* Closes; for a file that was written RB_ERROR_FILE when not all of it reached the disk. */
 rb_error rb_h5_close(rb_h5 *file);
+/* Makes a file of the style RB_H5_OWN that appears whole or not at all, `again` as
+ * rb_output_begin_again. */
+rb_error rb_h5_begin(rb_context *ctx, const char *path, bool again, rb_h5 **file);
+/* Closes any file; one that was begun appears, unless `err` tells that filling it failed. Gives what
+ * the disk says, or err. */
+rb_error rb_h5_end(rb_h5 *file, rb_error err);
 
 rb_error rb_h5_put_group(rb_h5 *file, const char *path);
 /* columns below 0: a vector. */
@@ -234,10 +240,9 @@ rb_error rb_anndata_column(rb_context *ctx, const char *path, const char *column
 /* ---- a model within another file (model_save.c, model_load.c) ---- */
 
 /* Writes arrays, attributes, history and status of a model into a group, which is made. */
-rb_error rb_model_put(rb_context *ctx, rb_h5 *file, const char *group, const rb_model *model);
-/* Adds what rb_model_put wrote to an empty model; `path` is that of the file, for messages. */
-rb_error rb_model_get(rb_context *ctx, rb_h5 *file, const char *path, const char *group,
-                      rb_model *model);
+rb_error rb_model_put(rb_h5 *file, const char *group, const rb_model *model);
+/* Adds what rb_model_put wrote to an empty model. */
+rb_error rb_model_get(rb_h5 *file, const char *group, rb_model *model);
 
 /* ---- classes of samples (labels.c) ---- */
 

@@ -187,8 +187,6 @@ static void move_options(struct stream *s, rb_preprocess_options *options) {
 static void move_selected(struct stream *s, rb_preprocess *p) {
     int64_t there = p->selected != NULL;
     move_integer(s, &there, 0, 1);
-    check(s, !s->reads || there || p->n_features == p->n_input,
-          "the selection of features is missing");
     if (!there || s->err) {
         return;
     }
@@ -198,7 +196,7 @@ static void move_selected(struct stream *s, rb_preprocess *p) {
         s->err = s->err || p->selected ? s->err : RB_ERROR_MEMORY;
     }
     for (int64_t k = 0; k < p->n_features && !s->err; k++) {
-        move_integer(s, &p->selected[k], k == 0 ? 0 : p->selected[k - 1] + 1, p->n_input - 1);
+        move_integer(s, &p->selected[k], 0, INT64_MAX);
     }
 }
 
@@ -232,16 +230,7 @@ static void move_preprocess(struct stream *s, rb_preprocess *p) {
     move_selected(s, p);
     move_vector(s, p->n_features, &p->centre);
     move_vector(s, p->n_features, &p->scale);
-    for (int64_t k = 0; s->reads && !s->err && k < p->n_features; k++) {
-        check(s, p->scale[k] > 0, "a scale of the preprocessing is not above 0");
-    }
     move_integer(s, &fills, 0, 1);
-    if (s->reads) {
-        bool fill_needed =
-            p->options.missing == RB_MISSING_MEAN || p->options.missing == RB_MISSING_MEDIAN;
-        check(s, fills ? p->options.missing != RB_MISSING_OMIT : !fill_needed,
-              "what missing values are filled with does not fit the options");
-    }
     if (fills) {
         move_vector(s, p->n_features, &p->fill);
     }
@@ -338,12 +327,8 @@ static void move_history(struct stream *s, rb_model *model) {
     }
     move_integer(s, &columns, 0, RB_STORE_COLUMNS + RB_METRICS_MAX);
     move_count(s, &count, 8 * (columns > 0 ? columns : 1));
-    rb_history none = {NAN, NAN, NAN, {0}};
-    for (int f = 0; f < RB_METRICS_MAX; f++) {
-        none.metrics[f] = NAN;
-    }
-    for (int64_t t = 0; s->reads && !s->err && t < count; t++) {
-        s->err = rb_model_add_history(s->ctx, model, none);
+    if (s->reads && !s->err) {
+        s->err = rb_model_empty_history(s->ctx, model, count);
     }
     for (int c = 0; c < columns && !s->err; c++) {
         move_column(s, model, c);
@@ -405,25 +390,12 @@ rb_error rb_model_save_memory(rb_context *ctx, const rb_model *model, void **byt
 static rb_error begin_model(struct stream *s, rb_model **model) {
     char *name = NULL;
     int type = 0, status = 0;
-    const rb_method *method = NULL;
     move_head(s, &name, &type, &status);
     if (!s->err) {
-        method = rb_find_method(s->ctx, name);
-    }
-    if (!s->err && !method) {
-        s->err = rb_fail(s->ctx, RB_ERROR_FORMAT,
-                         "the model is of method '%s', which this program does not have", name);
+        s->err = rb_model_begin(s->ctx, name, type, status, model);
     }
     rb_free(name);
-    if (s->err) {
-        return s->err;
-    }
-    rb_preprocess *p = rb_alloc_zero(s->ctx, 1, sizeof *p);
-    rb_error err = p ? rb_model_new(s->ctx, method, (rb_type)type, p, model) : RB_ERROR_MEMORY;
-    if (!err) {
-        (*model)->status = (rb_status)status;
-    }
-    return err;
+    return s->err;
 }
 
 rb_error rb_model_load_memory(rb_context *ctx, const void *bytes, size_t size, rb_model **out) {
@@ -435,8 +407,8 @@ rb_error rb_model_load_memory(rb_context *ctx, const void *bytes, size_t size, r
     if (!err) {
         move_contents(&s, model);
         check(&s, s.err || s.at == s.size, "there are more than a model has");
-        check(&s, s.err || rb_method_takes(model->method, &model->preprocess->options),
-              "missing values are left out, but its method needs all values");
+        const char *flaw = s.err ? NULL : rb_model_preprocess_flaw(model);
+        check(&s, !flaw, flaw);
         err = s.err;
     }
     if (err) {

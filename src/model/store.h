@@ -34,4 +34,13 @@ static inline rb_store_column rb_store_column_of(const rb_method *method, int in
                              offsetof(rb_history, metrics) + (size_t)metric * sizeof(double)};
 }
 
+/* For readers of models (restore.c). An empty model of a method that the context knows, with empty
+ * preprocessing; type and status are indices of the words above. */
+rb_error rb_model_begin(rb_context *ctx, const char *method, int type, int status,
+                        rb_model **model);
+/* Adds entries without values: NaN. */
+rb_error rb_model_empty_history(rb_context *ctx, rb_model *model, int64_t count);
+/* What cannot be in the preprocessing that was read, whose arrays have their lengths; or NULL. */
+const char *rb_model_preprocess_flaw(const rb_model *model);
+
 #endif

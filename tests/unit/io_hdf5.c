@@ -176,7 +176,7 @@ static void test_lzf_long_texts(void **state) {
     rb_h5_data data;
     assert_int_equal(rb_h5_open(*state, path, RB_H5_SHARED, &h5), RB_OK);
     assert_int_equal(rb_h5_data_open(h5, "x", &data), RB_OK);
-    assert_int_equal(rb_h5_data_read(h5, "x", &data, 0, 4, 0, 1, text, values), RB_OK);
+    assert_int_equal(rb_h5_data_read(&data, 0, 4, text, values), RB_OK);
     rb_h5_data_close(&data);
     rb_h5_close(h5);
     H5Tclose(text);

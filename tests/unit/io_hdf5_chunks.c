@@ -269,15 +269,15 @@ static void put_table(const char *path, int filters) {
     H5Tclose(any);
 }
 
-static void assert_numbers(rb_h5 *file, const rb_h5_data *data) {
+static void assert_numbers(const rb_h5_data *data) {
     int64_t counts[TABLE];
     double values[TABLE];
     hid_t count = H5Tcreate(H5T_COMPOUND, sizeof *counts);
     hid_t value = H5Tcreate(H5T_COMPOUND, sizeof *values);
     H5Tinsert(count, "count", 0, H5T_NATIVE_INT64);
     H5Tinsert(value, "value", 0, H5T_NATIVE_DOUBLE);
-    assert_int_equal(rb_h5_data_read(file, "t", data, 0, TABLE, 0, 1, count, counts), RB_OK);
-    assert_int_equal(rb_h5_data_read(file, "t", data, 0, TABLE, 0, 1, value, values), RB_OK);
+    assert_int_equal(rb_h5_data_read(data, 0, TABLE, count, counts), RB_OK);
+    assert_int_equal(rb_h5_data_read(data, 0, TABLE, value, values), RB_OK);
     H5Tclose(count);
     H5Tclose(value);
     for (int i = 0; i < TABLE; i++) {
@@ -298,7 +298,7 @@ static void tables_are_read_by_member(void **state) {
         assert_int_equal(rb_h5_data_open(file, "t", &data), RB_OK);
         for (int m = 0; m < 3; m++) {
             rb_names *names;
-            if (rb_h5_read_texts(file, "t", &data, members[m], &names)) {
+            if (rb_h5_read_texts(&data, members[m], &names)) {
                 fail_msg("%s", rb_context_error(ctx));
             }
             for (int i = 0; i < TABLE; i++) {
@@ -308,7 +308,7 @@ static void tables_are_read_by_member(void **state) {
             }
             rb_names_free(names);
         }
-        assert_numbers(file, &data);
+        assert_numbers(&data);
         rb_h5_data_close(&data);
         assert_int_equal(rb_h5_close(file), RB_OK);
     }
