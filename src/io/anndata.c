@@ -296,7 +296,7 @@ static rb_error read_column(rb_h5 *file, const char *column, rb_names **names, r
                              column, (long long)(*texts)->count, (long long)count);
         }
     }
-    return err ? err : rb_h5_check(file);
+    return err;
 }
 
 rb_error rb_anndata_column(rb_context *ctx, const char *path, const char *column, rb_names **names,
@@ -306,10 +306,7 @@ rb_error rb_anndata_column(rb_context *ctx, const char *path, const char *column
     *names = *texts = NULL;
     rb_reading_begin(ctx, &reading, path);
     rb_error err = rb_h5_open(ctx, path, RB_H5_SHARED, &file);
-    if (!err) {
-        err = read_column(file, column, names, texts);
-        rb_h5_close(file);
-    }
+    err = err ? err : rb_h5_end(file, read_column(file, column, names, texts));
     rb_reading_end(ctx);
     if (err) {
         rb_names_free(*names);

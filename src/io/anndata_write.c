@@ -19,7 +19,7 @@ rb_error rb_h5_put_dict(rb_h5 *file, const char *path) {
 }
 
 /* A table without columns: only its index. */
-static rb_error put_index(rb_h5 *file, const char *table, int64_t count, const char *const *names) {
+static rb_error put_index(rb_h5 *file, const char *table, const rb_names *names) {
     char path[32];
     snprintf(path, sizeof path, "%s/_index", table);
     hid_t text = rb_h5_text_type();
@@ -27,17 +27,16 @@ static rb_error put_index(rb_h5 *file, const char *table, int64_t count, const c
     err = err ? err : rb_h5_encode(file, table, "dataframe", "0.2.0");
     err = err ? err : rb_h5_set_text(file, table, "_index", "_index");
     err = err ? err : rb_h5_set_attribute(file, table, "column-order", text, text, NULL);
-    err = err ? err : rb_h5_put_texts(file, path, count, names);
+    err = err ? err : rb_h5_put_names(file, path, names);
     rb_h5_drop(text);
     return err ? err : rb_h5_encode(file, path, "string-array", "0.2.0");
 }
 
-rb_error rb_h5_put_anndata(rb_h5 *file, int64_t n_samples, const char *const *samples,
-                           int64_t n_features, const char *const *features) {
+rb_error rb_h5_put_anndata(rb_h5 *file, const rb_names *samples, const rb_names *features) {
     static const char *const dicts[] = {"layers", "obsm", "obsp", "uns", "varm", "varp"};
     rb_error err = rb_h5_encode(file, "/", "anndata", "0.1.0");
-    err = err ? err : put_index(file, "obs", n_samples, samples);
-    err = err ? err : put_index(file, "var", n_features, features);
+    err = err ? err : put_index(file, "obs", samples);
+    err = err ? err : put_index(file, "var", features);
     for (size_t i = 0; !err && i < sizeof dicts / sizeof *dicts; i++) {
         err = rb_h5_put_dict(file, dicts[i]);
     }
@@ -51,43 +50,31 @@ static int64_t position(const rb_anndata_results *results, int64_t k) {
     return results->selected ? results->selected[k] : k;
 }
 
-/* Features whose name stands where it stood in the training data. */
-static void match_by_place(const rb_anndata_results *results, const rb_names *var,
-                           int64_t *feature_of, bool *placed) {
-    for (int64_t k = 0; k < results->n_features; k++) {
+/* First the features whose name stands where it stood in the training data, then the others, by
+ * their names. */
+static rb_error match_names(rb_h5 *file, const rb_anndata_results *results, const rb_names *var,
+                            int64_t *feature_of) {
+    int64_t n = results->n_features;
+    bool *placed = rb_alloc_zero(file->ctx, n, sizeof *placed);
+    rb_named *sorted = rb_names_sort(file->ctx, results->names);
+    bool done = placed && sorted;
+    for (int64_t k = 0; done && k < n; k++) {
         int64_t v = position(results, k);
         placed[k] = v < var->count && strcmp(var->text[v], results->names->text[k]) == 0;
         if (placed[k]) {
             feature_of[v] = k;
         }
     }
-}
-
-/* The other features, by their names. */
-static void match_by_name(const rb_anndata_results *results, const rb_names *var,
-                          const bool *placed, const rb_named *sorted, int64_t *feature_of) {
-    int64_t n = results->n_features;
-    for (int64_t v = 0; v < var->count; v++) {
+    for (int64_t v = 0; done && v < var->count; v++) {
         const char *text = var->text[v];
         int64_t e = feature_of[v] < 0 ? rb_names_find(sorted, n, text) : -1;
         for (; e >= 0 && e < n && strcmp(sorted[e].text, text) == 0 && feature_of[v] < 0; e++) {
             feature_of[v] = placed[sorted[e].index] ? -1 : sorted[e].index;
         }
     }
-}
-
-static rb_error match_names(rb_h5 *file, const rb_anndata_results *results, const rb_names *var,
-                            int64_t *feature_of) {
-    bool *placed = rb_alloc_zero(file->ctx, results->n_features, sizeof *placed);
-    rb_named *sorted = rb_names_sort(file->ctx, results->names);
-    rb_error err = placed && sorted ? RB_OK : RB_ERROR_MEMORY;
-    if (!err) {
-        match_by_place(results, var, feature_of, placed);
-        match_by_name(results, var, placed, sorted, feature_of);
-    }
     rb_free(placed);
     rb_free(sorted);
-    return err;
+    return done ? RB_OK : RB_ERROR_MEMORY;
 }
 
 /* Without names the variables must be those of the training data, or those in use. */
@@ -194,8 +181,10 @@ static const char *shorten(const char *code_name) {
     return code_name + (strncmp(code_name, "X_", 2) == 0 ? 2 : 0);
 }
 
+/* Where codes, loadings and settings go. */
+static const char *const groups[] = {"obsm", "varm", "uns"};
+
 static rb_error check_new(rb_h5 *file, const char *code_name) {
-    static const char *const groups[] = {"obsm", "varm", "uns"};
     for (int i = 0; i < 3; i++) {
         char path[256];
         const char *name = i == 0 ? code_name : shorten(code_name);
@@ -213,35 +202,24 @@ static rb_error check_new(rb_h5 *file, const char *code_name) {
 rb_error rb_anndata_check_new(rb_context *ctx, const char *path, const char *code_name) {
     rb_h5 *file;
     rb_error err = rb_h5_open(ctx, path, RB_H5_SHARED, &file);
-    if (!err) {
-        err = check_new(file, code_name);
-        rb_error unfinished = rb_h5_close(file);
-        err = err ? err : unfinished;
-    }
-    return err;
-}
-
-static rb_error read_indices(rb_h5 *file, rb_names **obs, rb_names **var) {
-    rb_context *ctx = file->ctx;
-    rb_reading reading;
-    rb_reading_begin(ctx, &reading, file->shown);
-    rb_error err = rb_h5_anndata_index(file, "obs", obs);
-    err = err ? err : rb_h5_anndata_index(file, "var", var);
-    rb_reading_end(ctx);
-    return err;
+    return err ? err : rb_h5_end(file, check_new(file, code_name));
 }
 
 static rb_error add_results(rb_h5 *file, const void *arg) {
     const rb_anndata_results *results = arg;
     const char *short_name = shorten(results->code_name);
     rb_names *obs = NULL, *var = NULL;
+    rb_context *ctx = file->ctx;
+    rb_reading reading;
     if (!rb_h5_is_anndata(file)) {
         return rb_h5_fail(file, RB_ERROR_FORMAT, "is no AnnData file: it has no obs and var");
     }
-    rb_error err = read_indices(file, &obs, &var);
-    static const char *const dicts[] = {"obsm", "varm", "uns"};
+    rb_reading_begin(ctx, &reading, file->shown);
+    rb_error err = rb_h5_anndata_index(file, "obs", &obs);
+    err = err ? err : rb_h5_anndata_index(file, "var", &var);
+    rb_reading_end(ctx);
     for (int i = 0; !err && i < 3; i++) {
-        err = ensure_dict(file, dicts[i]);
+        err = ensure_dict(file, groups[i]);
     }
     err = err ? err : put_codes(file, results, obs->count);
     err = err ? err : put_loadings(file, results, short_name, var);
@@ -253,35 +231,25 @@ static rb_error add_results(rb_h5 *file, const void *arg) {
 
 /* ---- the copy ---- */
 
-enum { COPY_BYTES = 1 << 20 };
-
-static rb_error copy_bytes(rb_context *ctx, FILE *from, FILE *to) {
-    char *bytes = rb_alloc(ctx, COPY_BYTES, 1);
-    size_t count = 0;
-    if (!bytes) {
-        return RB_ERROR_MEMORY;
-    }
-    do {
-        count = fread(bytes, 1, COPY_BYTES, from);
-    } while (count > 0 && fwrite(bytes, 1, count, to) == count);
-    rb_free(bytes);
-    return count == 0 && !ferror(from) ? RB_OK : rb_fail(ctx, RB_ERROR_FILE, "%s", strerror(errno));
-}
-
 static rb_error copy_file(rb_context *ctx, const char *input, const char *path) {
+    char bytes[1 << 16];
     FILE *from = fopen(input, "rb"), *to = from ? fopen(path, "wb") : NULL;
-    rb_error err =
-        to ? copy_bytes(ctx, from, to) : rb_fail(ctx, RB_ERROR_FILE, "%s", strerror(errno));
+    size_t count = 1;
+    bool done = to != NULL;
+    while (done && count > 0) {
+        count = fread(bytes, 1, sizeof bytes, from);
+        done = !ferror(from) && fwrite(bytes, 1, count, to) == count;
+    }
+    int reason = errno;
     if (from) {
         fclose(from);
     }
-    if (to && fclose(to) != 0 && !err) {
-        err = rb_fail(ctx, RB_ERROR_FILE, "%s", strerror(errno));
+    if (to && fclose(to) != 0 && done) {
+        done = false;
+        reason = errno;
     }
-    if (err == RB_ERROR_FILE) {
-        rb_fail_prefix(ctx, "%s: cannot be copied: ", input);
-    }
-    return err;
+    return done ? RB_OK
+                : rb_fail(ctx, RB_ERROR_FILE, "%s: cannot be copied: %s", input, strerror(reason));
 }
 
 /* Puts a layer in the place of X; NULL: X stays. */
@@ -318,11 +286,7 @@ static rb_error edit_copy(rb_context *ctx, const char *input, const char *output
     }
     err = copy_file(ctx, input, output.path);
     err = err ? err : rb_h5_edit(ctx, output.path, input, RB_H5_SHARED, &file);
-    if (!err) {
-        err = edit(file, arg);
-        rb_error unfinished = rb_h5_close(file);
-        err = err ? err : unfinished;
-    }
+    err = err ? err : rb_h5_end(file, edit(file, arg));
     return rb_output_end(ctx, err, &output);
 }
 

@@ -17,19 +17,19 @@ static bool is_sparse(const rb_h5_stream *stream) {
     return stream->place.kind != RB_H5_DENSE;
 }
 
-/* Frees a stream whose file is held; RB_ERROR_FILE when not all could be read. */
-static rb_error free_stream(rb_h5_stream *stream) {
+/* Frees a stream whose file is held. Gives err, or RB_ERROR_FILE when not all could be read. */
+static rb_error free_stream(rb_h5_stream *stream, rb_error err) {
     rb_h5_data_close(&stream->values);
     rb_h5_data_close(&stream->columns);
-    rb_error unread = rb_h5_close(stream->file);
+    err = rb_h5_end(stream->file, err);
     rb_h5_place_clear(&stream->place);
     rb_free(stream->starts);
-    rb_free(stream->buffer);
-    rb_free(stream->column_buffer);
-    rb_free(stream->before.buffer);
-    rb_free(stream->before.column_buffer);
+    rb_free(stream->block.values);
+    rb_free(stream->block.columns);
+    rb_free(stream->before.values);
+    rb_free(stream->before.columns);
     rb_free(stream);
-    return unread;
+    return err;
 }
 
 /* Opens a file, which stays held, and the data sets of its matrix. */
@@ -47,31 +47,27 @@ static rb_error open_stream(rb_context *ctx, const char *path, const rb_read_opt
                   ? rb_h5_sparse_open(stream)
                   : rb_h5_data_open(stream->file, stream->place.path, &stream->values);
     }
-    if (err) {
-        rb_error unread = free_stream(stream);
-        return unread ? unread : err;
-    }
     *out = stream;
-    return RB_OK;
+    return err ? free_stream(stream, err) : RB_OK;
 }
 
 /* Makes memory for so many numbers; the old ones are not kept. */
 static rb_error reserve(rb_context *ctx, rb_h5_stream *stream, int64_t capacity) {
-    if (capacity <= stream->capacity && stream->buffer) {
+    rb_h5_block *block = &stream->block;
+    if (capacity <= block->capacity && block->values) {
         return RB_OK;
     }
-    void *buffer = rb_alloc(ctx, capacity, rb_type_size(stream->values.type));
-    int32_t *columns =
-        is_sparse(stream) && buffer ? rb_alloc(ctx, capacity, sizeof *columns) : NULL;
-    if (!buffer || (is_sparse(stream) && !columns)) {
-        rb_free(buffer);
+    rb_free(block->values);
+    rb_free(block->columns);
+    *block = (rb_h5_block){.capacity = -1};
+    block->values = rb_alloc(ctx, capacity, rb_type_size(stream->values.type));
+    if (block->values && is_sparse(stream)) {
+        block->columns = rb_alloc(ctx, capacity, sizeof *block->columns);
+    }
+    if (!block->values || (is_sparse(stream) && !block->columns)) {
         return RB_ERROR_MEMORY;
     }
-    rb_free(stream->buffer);
-    rb_free(stream->column_buffer);
-    stream->buffer = buffer;
-    stream->column_buffer = columns;
-    stream->capacity = capacity;
+    block->capacity = capacity;
     return RB_OK;
 }
 
@@ -99,7 +95,7 @@ static rb_error read_rows(rb_h5_stream *stream, int64_t first, int64_t count) {
         err = err ? err
                   : rb_h5_data_read(&stream->values, first + i, count - i < some ? count - i : some,
                                     rb_h5_native(stream->values.type),
-                                    (char *)stream->buffer + i * bytes);
+                                    (char *)stream->block.values + i * bytes);
     }
     return err ? err : rb_h5_check(stream->file);
 }
@@ -108,18 +104,15 @@ static rb_error read_rows(rb_h5_stream *stream, int64_t first, int64_t count) {
 
 /* The matrix of the rows that were read takes over all that the stream holds of it. */
 static rb_error take_matrix(rb_context *ctx, rb_h5_stream *s, rb_matrix **matrix) {
-    rb_error err;
     bool turned = s->place.kind == RB_H5_COLUMNS;
     int64_t rows = turned ? s->place.n_features : s->place.n_samples;
     int64_t columns = turned ? s->place.n_samples : s->place.n_features;
-    if (is_sparse(s)) {
-        err = rb_matrix_own_csr(ctx, s->values.type, rows, columns, s->starts, s->column_buffer,
-                                s->buffer, matrix);
-    } else {
-        err = rb_matrix_own_dense(ctx, s->values.type, rows, columns, s->buffer, matrix);
-    }
+    rb_error err = is_sparse(s) ? rb_matrix_own_csr(ctx, s->values.type, rows, columns, s->starts,
+                                                    s->block.columns, s->block.values, matrix)
+                                : rb_matrix_own_dense(ctx, s->values.type, rows, columns,
+                                                      s->block.values, matrix);
     s->starts = NULL;
-    s->buffer = s->column_buffer = NULL;
+    s->block = (rb_h5_block){0};
     if (!err && turned) {
         err = rb_matrix_transpose(ctx, matrix);
     }
@@ -142,33 +135,23 @@ static rb_error read_hdf5(rb_context *ctx, const char *path, const rb_read_optio
     bool turned = stream->place.kind == RB_H5_COLUMNS;
     err = read_rows(stream, 0, turned ? stream->place.n_features : stream->place.n_samples);
     err = err ? err : take_matrix(ctx, stream, matrix);
-    rb_error unread = free_stream(stream);
-    if (err || unread) {
+    err = free_stream(stream, err);
+    if (err) {
         rb_matrix_free(*matrix);
         *matrix = NULL;
     }
-    return unread ? unread : err;
+    return err;
 }
 
 /* ---- by blocks ---- */
-
-static void swap_buffers(rb_h5_stream *s) {
-    void *buffer = s->before.buffer;
-    int32_t *column_buffer = s->before.column_buffer;
-    int64_t capacity = s->before.capacity;
-    s->before.buffer = s->buffer;
-    s->before.column_buffer = s->column_buffer;
-    s->before.capacity = s->capacity;
-    s->buffer = buffer;
-    s->column_buffer = column_buffer;
-    s->capacity = capacity;
-}
 
 static rb_error read_block(rb_source *source, rb_context *ctx, int64_t first, int64_t count,
                            rb_matrix *view) {
     rb_h5_stream *stream = source->state;
     if (source->ahead) {
-        swap_buffers(stream);
+        rb_h5_block block = stream->before;
+        stream->before = stream->block;
+        stream->block = block;
     }
     rb_h5_hold(stream->file, ctx);
     rb_error err = read_rows(stream, first, count);
@@ -177,18 +160,18 @@ static rb_error read_block(rb_source *source, rb_context *ctx, int64_t first, in
                         .n_features = source->n_features,
                         .type = source->type,
                         .sparse = source->sparse,
-                        .values = stream->buffer,
+                        .values = stream->block.values,
                         .row_stride = source->n_features,
                         .column_stride = 1,
                         .starts = source->sparse ? stream->starts + first : NULL,
-                        .columns = stream->column_buffer};
+                        .columns = stream->block.columns};
     return err;
 }
 
 static void close_source(rb_source *source) {
     rb_h5_stream *stream = source->state;
     rb_h5_hold(stream->file, NULL); /* a file that was only read closes without a message */
-    free_stream(stream);
+    free_stream(stream, RB_OK);
 }
 
 /* The bytes of a data set that is compressed; else 0. */
@@ -218,7 +201,7 @@ static rb_error open_hdf5(rb_context *ctx, const char *path, const rb_read_optio
     err = err ? err : rb_h5_check(stream->file);
     if (err) {
         rb_free(source);
-        free_stream(stream);
+        free_stream(stream, err);
         return err;
     }
     *source =

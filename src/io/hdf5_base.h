@@ -173,7 +173,6 @@ rb_error rb_h5_put_dict(rb_h5 *file, const char *path);
 /* Makes a group of arrays of the compound data set that an old AnnData file has there. */
 rb_error rb_h5_renew_table(rb_h5 *file, const char *path);
 /* All of an AnnData file but X. */
-rb_error rb_h5_put_anndata(rb_h5 *file, int64_t n_samples, const char *const *samples,
-                           int64_t n_features, const char *const *features);
+rb_error rb_h5_put_anndata(rb_h5 *file, const rb_names *samples, const rb_names *features);
 
 #endif

@@ -13,45 +13,37 @@ void rb_h5_place_clear(rb_h5_place *place) {
     place->samples = place->features = NULL;
 }
 
-/* The format of a sparse group, "csr_matrix" or "csc", by the attributes of new and old AnnData
- * files. */
-static rb_error sparse_format(rb_h5 *file, const char *path, char **format) {
-    static const char *const attributes[] = {"encoding-type", "h5sparse_format"};
-    *format = NULL;
-    for (int i = 0; i < 2; i++) {
-        if (rb_h5_has_attribute(file, path, attributes[i])) {
-            return rb_h5_get_text(file, path, attributes[i], format);
-        }
-    }
-    return rb_h5_fail(file, RB_ERROR_FORMAT,
-                      "'%s' is a group that is no sparse matrix; name one with the option dataset",
-                      path);
-}
-
+/* A sparse group, by the attributes of new and old AnnData files: its format, "csr_matrix" or
+ * "csc", and its shape. */
 static rb_error find_sparse(rb_h5 *file, const char *path, rb_h5_place *place) {
+    const char *encoding = "encoding-type", *dimensions = "shape";
     char *format;
     int64_t shape[2];
-    rb_error err = sparse_format(file, path, &format);
+    if (!rb_h5_has_attribute(file, path, encoding)) {
+        encoding = "h5sparse_format";
+    }
+    if (!rb_h5_has_attribute(file, path, encoding)) {
+        return rb_h5_fail(
+            file, RB_ERROR_FORMAT,
+            "'%s' is a group that is no sparse matrix; name one with the option dataset", path);
+    }
+    rb_error err = rb_h5_get_text(file, path, encoding, &format);
     if (err) {
         return err;
     }
-    if (strncmp(format, "csr", 3) == 0) {
-        place->kind = RB_H5_ROWS;
-    } else if (strncmp(format, "csc", 3) == 0) {
-        place->kind = RB_H5_COLUMNS;
-    } else {
+    bool rows = strncmp(format, "csr", 3) == 0;
+    if (!rows && strncmp(format, "csc", 3) != 0) {
         err = rb_h5_fail(file, RB_ERROR_UNSUPPORTED,
-                         "the group '%s' holds a '%s', but must hold a "
-                         "csr_matrix or csc_matrix",
+                         "the group '%s' holds a '%s', but must hold a csr_matrix or csc_matrix",
                          path, format);
     }
     rb_free(format);
-    if (!err) {
-        bool new_style = rb_h5_has_attribute(file, path, "shape");
-        err = rb_h5_get_attribute_integers(file, path, new_style ? "shape" : "h5sparse_shape", 2,
-                                           shape);
+    if (!rb_h5_has_attribute(file, path, dimensions)) {
+        dimensions = "h5sparse_shape";
     }
+    err = err ? err : rb_h5_get_attribute_integers(file, path, dimensions, 2, shape);
     if (!err) {
+        place->kind = rows ? RB_H5_ROWS : RB_H5_COLUMNS;
         place->n_samples = shape[0];
         place->n_features = shape[1];
     }
@@ -147,23 +139,19 @@ static rb_error walk(struct search *search, const char *group, int depth) {
 static rb_error find_only_matrix(rb_h5 *file, rb_h5_place *place) {
     struct search search = {.file = file};
     rb_error err = walk(&search, "/", 0);
-    if (err) {
-        return err;
+    if (!err && search.matrices == 0) {
+        err = rb_h5_fail(file, RB_ERROR_FORMAT,
+                         "there is no matrix of numbers in this HDF5 file, neither AnnData nor 10x "
+                         "nor a data set of two dimensions%s",
+                         rb_h5_other_files(file));
     }
-    if (search.matrices == 0) {
-        return rb_h5_fail(
-            file, RB_ERROR_FORMAT,
-            "there is no matrix of numbers in this HDF5 file, neither AnnData nor 10x "
-            "nor a data set of two dimensions%s",
-            rb_h5_other_files(file));
-    }
-    if (search.matrices > 1) {
-        return rb_h5_fail(
+    if (!err && search.matrices > 1) {
+        err = rb_h5_fail(
             file, RB_ERROR_ARGUMENT,
             "there are %lld matrices in the file; choose one with the option dataset: %s",
             (long long)search.matrices, search.listing);
     }
-    return rb_h5_find_matrix(file, search.path, place);
+    return err ? err : rb_h5_find_matrix(file, search.path, place);
 }
 
 /* Names beside a matrix, as our own .h5 files have them: taken where their number fits. */
@@ -190,14 +178,14 @@ rb_error rb_h5_check_names(rb_h5 *file, const char *path, int64_t count, const r
                             (long long)names->count, (long long)count);
 }
 
-static void join(char path[RB_H5_LONG_PATH], const char *group, const char *name) {
+static const char *within(const char *group, const char *name, char path[RB_H5_LONG_PATH]) {
     snprintf(path, RB_H5_LONG_PATH, "%s/%s", group, name);
+    return path;
 }
 
 static bool has(rb_h5 *file, const char *group, const char *name) {
     char path[RB_H5_LONG_PATH];
-    join(path, group, name);
-    return rb_h5_has(file, path);
+    return rb_h5_has(file, within(group, name, path));
 }
 
 static bool is_tenx(rb_h5 *file, const char *group) {
@@ -206,29 +194,25 @@ static bool is_tenx(rb_h5 *file, const char *group) {
            (has(file, group, "features/name") || has(file, group, "gene_names"));
 }
 
+static rb_error get_names(rb_h5 *file, const char *path, int64_t count, rb_names **names) {
+    rb_error err = rb_h5_get_texts(file, path, names);
+    return err ? err : rb_h5_check_names(file, path, count, *names);
+}
+
 /* Feature-barcode matrices of 10x Genomics have genes x cells, compressed by cell, which is cells x
  * genes compressed by row: nothing needs turning round. */
 static rb_error find_tenx(rb_h5 *file, const char *group, rb_h5_place *place) {
     char path[RB_H5_LONG_PATH];
+    const char *genes = has(file, group, "features/name") ? "features/name" : "gene_names";
     int64_t shape[2];
-    join(path, group, "shape");
-    rb_error err = rb_h5_get_integers(file, path, 2, shape);
-    if (!err && (shape[0] < 0 || shape[1] < 0)) {
-        err = rb_h5_fail(file, RB_ERROR_FORMAT, "'%s' is negative", path);
+    rb_error err = rb_h5_get_integers(file, within(group, "shape", path), 2, shape);
+    if (err || shape[0] < 0 || shape[1] < 0) {
+        return err ? err : rb_h5_fail(file, RB_ERROR_FORMAT, "'%s' is negative", path);
     }
-    if (err) {
-        return err;
-    }
-    place->kind = RB_H5_ROWS;
-    place->n_samples = shape[1];
-    place->n_features = shape[0];
+    *place = (rb_h5_place){.kind = RB_H5_ROWS, .n_samples = shape[1], .n_features = shape[0]};
     snprintf(place->path, sizeof place->path, "%s", group);
-    join(path, group, "barcodes");
-    err = rb_h5_get_texts(file, path, &place->samples);
-    err = err ? err : rb_h5_check_names(file, path, place->n_samples, place->samples);
-    join(path, group, has(file, group, "features/name") ? "features/name" : "gene_names");
-    err = err ? err : rb_h5_get_texts(file, path, &place->features);
-    err = err ? err : rb_h5_check_names(file, path, place->n_features, place->features);
+    err = get_names(file, within(group, "barcodes", path), shape[1], &place->samples);
+    err = err ? err : get_names(file, within(group, genes, path), shape[0], &place->features);
     return err ? err : rb_names_make_unique(file->ctx, &place->features);
 }
 
@@ -269,15 +253,12 @@ static rb_error find_any(rb_h5 *file, const char *dataset, rb_h5_place *place) {
     if (rb_h5_is_anndata(file)) {
         return rb_h5_find_anndata(file, dataset ? dataset : "X", place);
     }
-    if (dataset) {
-        return is_tenx(file, dataset) ? find_tenx(file, dataset, place)
-                                      : find_plain(file, dataset, place);
+    if (!dataset) {
+        rb_error err = find_genome(file, genome);
+        return err ? err : *genome ? find_tenx(file, genome, place) : find_plain(file, NULL, place);
     }
-    rb_error err = find_genome(file, genome);
-    if (err) {
-        return err;
-    }
-    return genome[0] ? find_tenx(file, genome, place) : find_plain(file, NULL, place);
+    return is_tenx(file, dataset) ? find_tenx(file, dataset, place)
+                                  : find_plain(file, dataset, place);
 }
 
 rb_error rb_h5_find(rb_h5 *file, const char *dataset, rb_h5_place *place) {

@@ -8,6 +8,9 @@
  * counts. By default this is twice what compression can gain. */
 enum { STREAMED = 2, LONGEST_TEXT = 1 << 24 };
 
+/* Of more chunks than these not each one is looked at. */
+enum { MAX_CHUNKS = 2000, CACHE_BYTES = 1 << 28 };
+
 static bool found(rb_h5 *file, hid_t object) {
     if (object < 0) {
         rb_h5_forget(file);
@@ -81,20 +84,46 @@ static rb_error not_there(const rb_h5_data *data) {
     return rb_h5_broken(data->file, RB_ERROR_FORMAT, "there is no readable data set", data->path);
 }
 
-/* Have chunks without filters all their bytes? HDF5 reads on behind the end of one that is too
- * short, if it keeps it in memory: without that it reads the file where the chunk should be. */
-static rb_error open_plain_chunks(rb_h5_data *data) {
-    hid_t list = H5Pcreate(H5P_DATASET_ACCESS);
-    bool done = list >= 0 && H5Pset_chunk_cache(list, 1, 0, 1.0) >= 0;
+/* HDF5 reads on behind the end of a chunk without filters that is too short, if it keeps it in
+ * memory; without that it reads the file where the chunk should be. */
 #if H5_VERSION_GE(1, 10, 5)
+/* Looks at each chunk, in quadratic time. */
+static bool all_have(const rb_h5_data *data, hid_t space, hsize_t count, double bytes) {
+    bool same = count <= MAX_CHUNKS;
+    for (hsize_t i = 0; i < count && same; i++) {
+        hsize_t offset[2], size = 0;
+        haddr_t address;
+        unsigned skipped;
+        same = H5Dget_chunk_info(data->id, space, i, offset, &skipped, &address, &size) >= 0 &&
+               (double)size == bytes;
+    }
+    return same;
+}
+
+/* Are the chunks as long as they must be? Gives how many bytes of them HDF5 may keep: a row of
+ * chunks, so that reading by rows reads each chunk once. */
+static size_t look_at_chunks(rb_h5_data *data) {
     hsize_t count = 0;
     hid_t space = H5Dget_space(data->id);
     bool told = space >= 0 && H5Dget_num_chunks(data->id, space, &count) >= 0;
     double bytes = (double)data->chunk[0] * (double)data->chunk[1] * (double)rb_h5_cell_bytes(data);
     data->short_chunks =
         !told || (bytes > 0 && (double)H5Dget_storage_size(data->id) != (double)count * bytes);
+    bool keep = !data->short_chunks && bytes > 0 && all_have(data, space, count, bytes);
+    double row = keep ? bytes * (double)((data->shape[1] - 1) / data->chunk[1] + 1) : 0;
     rb_h5_drop(space);
+    return row < CACHE_BYTES ? (size_t)row : CACHE_BYTES;
+}
+#else /* HDF5 does not tell */
+static size_t look_at_chunks(rb_h5_data *data) {
+    (void)data;
+    return 0;
+}
 #endif
+
+static rb_error open_plain_chunks(rb_h5_data *data) {
+    hid_t list = H5Pcreate(H5P_DATASET_ACCESS);
+    bool done = list >= 0 && H5Pset_chunk_cache(list, 12421, look_at_chunks(data), 1.0) >= 0;
     H5Dclose(data->id); /* while it is open its old cache would be shared */
     data->id = done ? H5Dopen2(data->file->id, data->path, list) : H5I_INVALID_HID;
     rb_h5_drop(list);

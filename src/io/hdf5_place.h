@@ -40,6 +40,12 @@ rb_error rb_h5_anndata_index(rb_h5 *file, const char *table, rb_names **names);
 /* Are there `count` names, which were read from `path`? */
 rb_error rb_h5_check_names(rb_h5 *file, const char *path, int64_t count, const rb_names *names);
 
+typedef struct rb_h5_block {
+    void *values;
+    int32_t *columns; /* of a sparse matrix */
+    int64_t capacity; /* numbers */
+} rb_h5_block;
+
 /* What is read from, block by block or whole. A file that outlives the call is held only while it
  * reads. */
 typedef struct rb_h5_stream {
@@ -47,14 +53,8 @@ typedef struct rb_h5_stream {
     rb_h5_place place;
     rb_h5_data values, columns; /* columns: of a sparse one */
     int64_t *starts;            /* sparse: of the rows as they are stored, and one more */
-    void *buffer;               /* of the block that is in use */
-    int32_t *column_buffer;
-    int64_t capacity; /* numbers that the buffers can hold */
-    struct {
-        void *buffer;
-        int32_t *column_buffer;
-        int64_t capacity;
-    } before; /* those of the block before, which may still be in use */
+    rb_h5_block block;          /* that is in use */
+    rb_h5_block before;         /* it may still be in use */
 } rb_h5_stream;
 
 /* Opens data, indices and indptr of a sparse matrix (hdf5_sparse.c). What is opened is freed by the

@@ -21,21 +21,15 @@ hid_t rb_h5_text_type(void) {
     return text_type(H5T_VARIABLE);
 }
 
-static int64_t at_max(int64_t value, int64_t limit) {
-    return value < limit ? value : limit;
-}
-
 /* Numbers are stored in chunks with a checksum, so that a damaged file is noticed. A data set
  * without numbers has no chunks. */
 static bool set_chunks(hid_t list, int rank, const hsize_t *shape) {
-    int64_t columns = rank == 2 ? (int64_t)shape[1] : 1;
-    if (rank == 0 || shape[0] == 0 || columns == 0) {
+    hsize_t max = CHUNK_BYTES / sizeof(double), width = rank == 2 ? shape[1] : 1;
+    if (rank == 0 || shape[0] == 0 || width == 0) {
         return true;
     }
-    int64_t max = CHUNK_BYTES / (int64_t)sizeof(double);
-    int64_t width = at_max(columns, max);
-    int64_t height = at_max((int64_t)shape[0], at_max(max / width, max));
-    hsize_t chunk[2] = {(hsize_t)height, (hsize_t)width};
+    width = width < max ? width : max;
+    hsize_t chunk[2] = {shape[0] < max / width ? shape[0] : max / width, width};
     return H5Pset_chunk(list, rank, chunk) >= 0 && H5Pset_fletcher32(list) >= 0;
 }
 
@@ -79,15 +73,13 @@ rb_error rb_h5_put_group(rb_h5 *file, const char *path) {
     hid_t list = rb_h5_properties(H5P_GROUP_CREATE);
     hid_t group = H5I_INVALID_HID;
     unsigned order = H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED;
-    if (list >= 0 && H5Pset_link_creation_order(list, order) >= 0 &&
-        H5Pset_attr_creation_order(list, order) >= 0) {
+    if (list >= 0 && H5Pset_link_creation_order(list, order) >= 0) {
         group = H5Gcreate2(file->id, path, H5P_DEFAULT, list, H5P_DEFAULT);
     }
     rb_h5_drop(list);
-    if (group < 0 || H5Gclose(group) < 0) {
-        return rb_h5_broken(file, RB_ERROR_FILE, "cannot write the group", path);
-    }
-    return RB_OK;
+    return group >= 0 && H5Gclose(group) >= 0
+               ? RB_OK
+               : rb_h5_broken(file, RB_ERROR_FILE, "cannot write the group", path);
 }
 
 rb_error rb_h5_put_values(rb_h5 *file, const char *path, int64_t rows, int64_t columns,
@@ -98,6 +90,14 @@ rb_error rb_h5_put_values(rb_h5 *file, const char *path, int64_t rows, int64_t c
 
 rb_error rb_h5_put_integers(rb_h5 *file, const char *path, int64_t count, const int64_t *values) {
     return rb_h5_put(file, path, 1, &count, H5T_STD_I64LE, H5T_NATIVE_INT64, values);
+}
+
+static rb_error put_cells(rb_h5 *file, const char *path, int rank, int64_t count, size_t size,
+                          const void *cells) {
+    hid_t type = text_type(size);
+    rb_error err = rb_h5_put(file, path, rank, &count, type, type, cells);
+    rb_h5_drop(type);
+    return err;
 }
 
 /* Texts side by side, each filled up with zeros to the longest. */
@@ -114,28 +114,22 @@ static rb_error put_fixed_texts(rb_h5 *file, const char *path, int64_t count,
     for (int64_t i = 0; i < count; i++) {
         memcpy(cells + (size_t)i * size, texts[i], strlen(texts[i]));
     }
-    hid_t type = text_type(size);
-    rb_error err = rb_h5_put(file, path, 1, &count, type, type, cells);
-    rb_h5_drop(type);
+    rb_error err = put_cells(file, path, 1, count, size, cells);
     rb_free(cells);
-    return err;
-}
-
-static rb_error put_variable_texts(rb_h5 *file, const char *path, int rank, int64_t count,
-                                   const char *const *texts) {
-    hid_t type = rb_h5_text_type();
-    rb_error err = rb_h5_put(file, path, rank, &count, type, type, texts);
-    rb_h5_drop(type);
     return err;
 }
 
 rb_error rb_h5_put_texts(rb_h5 *file, const char *path, int64_t count, const char *const *texts) {
     return file->style == RB_H5_OWN ? put_fixed_texts(file, path, count, texts)
-                                    : put_variable_texts(file, path, 1, count, texts);
+                                    : put_cells(file, path, 1, count, H5T_VARIABLE, texts);
+}
+
+rb_error rb_h5_put_names(rb_h5 *file, const char *path, const rb_names *names) {
+    return rb_h5_put_texts(file, path, names->count, (const char *const *)names->text);
 }
 
 rb_error rb_h5_put_text(rb_h5 *file, const char *path, const char *text) {
-    return put_variable_texts(file, path, 0, 1, &text);
+    return put_cells(file, path, 0, 1, H5T_VARIABLE, &text);
 }
 
 /* ---- attributes ---- */

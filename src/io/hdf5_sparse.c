@@ -50,10 +50,11 @@ static rb_error order_rows(rb_h5_stream *s, int64_t first, int64_t count, int64_
     rb_type type = s->values.type;
     for (int64_t i = first; i < first + count; i++) {
         int64_t skip = s->starts[i] - s->starts[first], length = s->starts[i + 1] - s->starts[i];
-        int32_t *row = s->column_buffer + skip;
+        int32_t *row = s->block.columns + skip;
         if (!ascending(row, length)) {
-            rb_error err = sort_row(s->file->ctx, type, row,
-                                    (char *)s->buffer + skip * (int64_t)rb_type_size(type), length);
+            rb_error err =
+                sort_row(s->file->ctx, type, row,
+                         (char *)s->block.values + skip * (int64_t)rb_type_size(type), length);
             if (err) {
                 return err;
             }
@@ -130,8 +131,8 @@ rb_error rb_h5_sparse_read(rb_h5_stream *s, int64_t first, int64_t count) {
     bool by_rows = s->place.kind == RB_H5_ROWS;
     int64_t from = s->starts[first], stored = s->starts[first + count] - from;
     hid_t type = rb_h5_native(s->values.type);
-    rb_error err = rb_h5_data_read(&s->columns, from, stored, H5T_NATIVE_INT32, s->column_buffer);
-    err = err ? err : rb_h5_data_read(&s->values, from, stored, type, s->buffer);
+    rb_error err = rb_h5_data_read(&s->columns, from, stored, H5T_NATIVE_INT32, s->block.columns);
+    err = err ? err : rb_h5_data_read(&s->values, from, stored, type, s->block.values);
     err = err ? err : rb_h5_check(s->file);
     return err ? err
                : order_rows(s, first, count, by_rows ? s->place.n_features : s->place.n_samples);

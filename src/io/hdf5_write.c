@@ -7,58 +7,59 @@
 
 enum { BLOCK_BYTES = 1 << 20 };
 
-/* ---- matrices ---- */
+/* A data set that is written row by row. */
+struct writing {
+    rb_h5 *file;
+    const char *path;
+    rb_type type;
+    hid_t data;
+    int64_t next; /* row */
+};
 
-static hid_t stored_type(rb_type type) {
-    return type == RB_FLOAT32 ? H5T_IEEE_F32LE : H5T_IEEE_F64LE;
+static rb_error create(struct writing *w, int64_t rows, int64_t columns, bool checked) {
+    hid_t stored = w->type == RB_FLOAT32 ? H5T_IEEE_F32LE : H5T_IEEE_F64LE;
+    return rb_h5_create_data(w->file, w->path, 2, (int64_t[]){rows, columns}, stored, checked,
+                             &w->data);
 }
 
-static rb_error write_block(rb_h5 *file, const char *path, hid_t data, rb_type type, int64_t first,
-                            const rb_matrix *rows, const void *numbers) {
-    return rb_h5_transfer(data, (int64_t[]){first, 0},
-                          (int64_t[]){rows->n_samples, rows->n_features}, rb_h5_native(type), NULL,
-                          numbers)
-               ? rb_h5_check(file)
-               : rb_h5_broken(file, RB_ERROR_FILE, "cannot write the data set", path);
+static rb_error write_block(struct writing *w, int64_t count, int64_t columns,
+                            const void *numbers) {
+    int64_t first = w->next;
+    w->next += count;
+    return rb_h5_transfer(w->data, (int64_t[]){first, 0}, (int64_t[]){count, columns},
+                          rb_h5_native(w->type), NULL, numbers)
+               ? rb_h5_check(w->file)
+               : rb_h5_broken(w->file, RB_ERROR_FILE, "cannot write the data set", w->path);
 }
 
-/* Writes rows from `first` on, dense or sparse, converted to the type of the data set. */
-static rb_error write_rows(rb_h5 *file, const char *path, hid_t data, rb_type type, int64_t first,
-                           const rb_matrix *m) {
-    int64_t columns = m->n_features, capacity;
-    if (m->n_samples == 0 || columns == 0) {
+/* Writes rows, dense or sparse, converted to the type of the data set. */
+static rb_error write_rows(struct writing *w, const rb_matrix *m) {
+    int64_t columns = m->n_features, n = m->n_samples;
+    if (n == 0 || columns == 0) {
         return RB_OK;
     }
-    if (!m->sparse && m->type == type && m->column_stride == 1 && m->row_stride == columns) {
-        return write_block(file, path, data, type, first, m, m->values);
+    if (!m->sparse && m->type == w->type && m->column_stride == 1 && m->row_stride == columns) {
+        return write_block(w, n, columns, m->values);
     }
-    int64_t row_bytes = columns * (int64_t)rb_type_size(type);
+    int64_t row_bytes = columns * (int64_t)rb_type_size(w->type);
     int64_t batch = row_bytes >= BLOCK_BYTES ? 1 : BLOCK_BYTES / row_bytes;
-    rb_error err = RB_OK;
-    char *numbers = rb_multiply(batch, columns, &capacity)
-                        ? rb_alloc(file->ctx, capacity, rb_type_size(type))
-                        : NULL;
-    if (!numbers) {
-        return RB_ERROR_MEMORY;
-    }
-    for (int64_t from = 0; !err && from < m->n_samples; from += batch) {
-        int64_t count = m->n_samples - from < batch ? m->n_samples - from : batch;
+    char *numbers = rb_alloc(w->file->ctx, batch, (size_t)row_bytes);
+    rb_error err = numbers ? RB_OK : RB_ERROR_MEMORY;
+    for (int64_t from = 0; !err && from < n; from += batch) {
+        int64_t count = n - from < batch ? n - from : batch;
         for (int64_t i = 0; i < count; i++) {
-            rb_rows_copy(m, from + i, type, numbers + i * row_bytes);
+            rb_rows_copy(m, from + i, w->type, numbers + i * row_bytes);
         }
-        rb_matrix rows = {.n_samples = count, .n_features = columns};
-        err = write_block(file, path, data, type, first + from, &rows, numbers);
+        err = write_block(w, count, columns, numbers);
     }
     rb_free(numbers);
     return err;
 }
 
 rb_error rb_h5_put_matrix(rb_h5 *file, const char *path, const rb_matrix *m) {
-    hid_t data;
-    rb_error err = rb_h5_create_data(file, path, 2, (int64_t[]){m->n_samples, m->n_features},
-                                     stored_type(m->type), true, &data);
-    return err ? err
-               : rb_h5_finish_data(file, path, write_rows(file, path, data, m->type, 0, m), data);
+    struct writing w = {file, path, m->type, H5I_INVALID_HID, 0};
+    rb_error err = create(&w, m->n_samples, m->n_features, true);
+    return err ? err : rb_h5_finish_data(file, path, write_rows(&w, m), w.data);
 }
 
 rb_error rb_h5_put_dense(rb_h5 *file, const char *path, rb_dense values) {
@@ -73,123 +74,78 @@ rb_error rb_h5_put_dense(rb_h5 *file, const char *path, rb_dense values) {
 
 /* ---- the writer ---- */
 
-struct writing {
-    rb_h5 *file;
-    hid_t data;
-    rb_type type;
-    int64_t next; /* row */
-};
-
-/* Names of samples and features as plain lists; NULL where there are none. */
-struct names {
-    const char **samples;
-    const char *const *features;
-    char *numbers;        /* text of the numbers that stand for names in AnnData */
-    const char **counted; /* pointers to them */
-};
-
-static void free_names(struct names *names) {
-    rb_free(names->samples);
-    rb_free(names->numbers);
-    rb_free(names->counted);
-}
-
-static rb_error take_sample_names(rb_context *ctx, const rb_write_header *header,
-                                  struct names *names) {
+/* Names of samples or features. Where there are none: NULL, or if they are needed "0", "1", ... */
+static rb_error list_names(rb_context *ctx, const rb_write_header *header, bool samples,
+                           bool needed, rb_names **names) {
     const rb_source *source = header->sample_names_from;
-    if (!source || !source->sample_names || source->n_samples < header->n_samples) {
+    bool there = samples ? source && source->sample_names && source->n_samples >= header->n_samples
+                         : header->feature_names != NULL;
+    rb_name_list list = {0};
+    rb_error err = RB_OK;
+    *names = NULL;
+    if (!there && !needed) {
         return RB_OK;
     }
-    names->samples = rb_alloc(ctx, header->n_samples, sizeof *names->samples);
-    for (int64_t i = 0; names->samples && i < header->n_samples; i++) {
-        names->samples[i] = rb_source_sample_name(source, i);
+    for (int64_t i = 0; !err && i < (samples ? header->n_samples : header->n_features); i++) {
+        char number[24];
+        snprintf(number, sizeof number, "%lld", (long long)i);
+        const char *text = !there    ? number
+                           : samples ? rb_source_sample_name(source, i)
+                                     : header->feature_names[i];
+        err = rb_name_list_add(ctx, &list, text, (int64_t)strlen(text));
     }
-    return names->samples ? RB_OK : RB_ERROR_MEMORY;
+    return rb_name_list_end(ctx, err, &list, names);
 }
 
-/* "0", "1", ... for what has no names, as AnnData demands an index. */
-static rb_error count_names(rb_context *ctx, int64_t count, struct names *names) {
-    enum { LENGTH = 24 };
-    names->numbers = rb_alloc(ctx, count, LENGTH);
-    names->counted = rb_alloc(ctx, count, sizeof *names->counted);
-    if (!names->numbers || !names->counted) {
-        return RB_ERROR_MEMORY;
-    }
-    for (int64_t i = 0; i < count; i++) {
-        char *text = names->numbers + i * LENGTH;
-        snprintf(text, LENGTH, "%lld", (long long)i);
-        names->counted[i] = text;
-    }
-    return RB_OK;
-}
-
-static rb_error put_anndata(rb_h5 *file, const rb_write_header *header, struct names *names) {
-    int64_t n = header->n_samples, m = header->n_features;
+static rb_error put_names(rb_h5 *file, bool anndata, const rb_names *samples,
+                          const rb_names *features) {
     rb_error err = RB_OK;
-    if (!names->samples || !names->features) {
-        err = count_names(file->ctx, n > m ? n : m, names);
+    if (anndata) {
+        err = rb_h5_put_anndata(file, samples, features);
+        return err ? err : rb_h5_encode(file, "X", "array", "0.2.0");
     }
-    err = err ? err
-              : rb_h5_put_anndata(file, n, names->samples ? names->samples : names->counted, m,
-                                  names->features ? names->features : names->counted);
-    return err ? err : rb_h5_encode(file, "X", "array", "0.2.0");
+    err = samples ? rb_h5_put_names(file, "samples", samples) : RB_OK;
+    return err || !features ? err : rb_h5_put_names(file, "features", features);
 }
 
-static rb_error put_plain_names(rb_h5 *file, const rb_write_header *header,
-                                const struct names *names) {
-    rb_error err = RB_OK;
-    if (names->samples) {
-        err = rb_h5_put_texts(file, "samples", header->n_samples, names->samples);
-    }
-    if (!err && names->features) {
-        err = rb_h5_put_texts(file, "features", header->n_features, names->features);
-    }
-    return err;
-}
-
-static rb_error begin(struct writing *w, const char *suffix, const rb_write_header *header) {
-    struct names names = {.features = header->feature_names};
-    rb_error err =
-        rb_h5_create_data(w->file, "X", 2, (int64_t[]){header->n_samples, header->n_features},
-                          stored_type(header->type), false, &w->data);
-    err = err ? err : take_sample_names(w->file->ctx, header, &names);
-    err = err                            ? err
-          : strcmp(suffix, ".h5ad") == 0 ? put_anndata(w->file, header, &names)
-                                         : put_plain_names(w->file, header, &names);
-    free_names(&names);
+static rb_error begin(struct writing *w, bool anndata, const rb_write_header *header) {
+    rb_names *samples = NULL, *features = NULL;
+    rb_error err = create(w, header->n_samples, header->n_features, false);
+    err = err ? err : list_names(w->file->ctx, header, true, anndata, &samples);
+    err = err ? err : list_names(w->file->ctx, header, false, anndata, &features);
+    err = err ? err : put_names(w->file, anndata, samples, features);
+    rb_names_free(samples);
+    rb_names_free(features);
     return err;
 }
 
 /* Closes what is open; the file is held. */
-static rb_error end(struct writing *w) {
+static rb_error end(struct writing *w, bool abandon) {
     rb_error err = RB_OK;
-    if (w->data >= 0 && H5Dclose(w->data) < 0 && w->file->writing) {
-        err = rb_h5_broken(w->file, RB_ERROR_FILE, "cannot finish the data set", "X");
+    w->file->writing = !abandon; /* what is thrown away may be incomplete */
+    if (w->data >= 0 && H5Dclose(w->data) < 0 && !abandon) {
+        err = rb_h5_broken(w->file, RB_ERROR_FILE, "cannot finish the data set", w->path);
     }
-    rb_error unfinished = rb_h5_close(w->file);
+    err = rb_h5_end(w->file, err);
     rb_free(w);
-    return err ? err : unfinished;
+    return err;
 }
 
 static rb_error open_hdf5(rb_context *ctx, const char *path, const char *suffix,
                           const rb_write_header *header, void **state) {
-    *state = NULL;
     struct writing *w = rb_alloc_zero(ctx, 1, sizeof *w);
-    if (!w) {
-        return RB_ERROR_MEMORY;
-    }
-    w->data = H5I_INVALID_HID;
-    w->type = header->type;
-    rb_error err =
-        rb_h5_create(ctx, path, "", RB_H5_SHARED, &w->file); /* the caller names the file */
+    rb_error err = w ? RB_OK : RB_ERROR_MEMORY;
+    *state = NULL;
+    /* the caller names the file */
+    err = err ? err : rb_h5_create(ctx, path, "", RB_H5_SHARED, &w->file);
     if (err) {
         rb_free(w);
         return err;
     }
-    err = begin(w, suffix, header);
+    *w = (struct writing){w->file, "X", header->type, H5I_INVALID_HID, 0};
+    err = begin(w, strcmp(suffix, ".h5ad") == 0, header);
     if (err) {
-        w->file->writing = false; /* it is thrown away, and may be incomplete */
-        end(w);
+        end(w, true);
         return err;
     }
     rb_h5_let_go(w->file);
@@ -200,17 +156,15 @@ static rb_error open_hdf5(rb_context *ctx, const char *path, const char *suffix,
 static rb_error add_hdf5(rb_context *ctx, void *state, const rb_matrix *rows) {
     struct writing *w = state;
     rb_h5_hold(w->file, ctx);
-    rb_error err = write_rows(w->file, "X", w->data, w->type, w->next, rows);
+    rb_error err = write_rows(w, rows);
     rb_h5_let_go(w->file);
-    w->next += rows->n_samples;
     return err;
 }
 
 static rb_error close_hdf5(rb_context *ctx, void *state, bool abandon) {
     struct writing *w = state;
     rb_h5_hold(w->file, ctx);
-    w->file->writing = !abandon; /* what is thrown away may be incomplete */
-    return end(w);
+    return end(w, abandon);
 }
 
 const rb_write_format rb_write_format_hdf5 = {".h5 .hdf5 .h5ad", open_hdf5, add_hdf5, close_hdf5};

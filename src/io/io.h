@@ -183,6 +183,7 @@ rb_error rb_h5_put_dense(rb_h5 *file, const char *path, rb_dense values);
 rb_error rb_h5_get_dense(rb_h5 *file, const char *path, rb_dense values);
 rb_error rb_h5_put_integers(rb_h5 *file, const char *path, int64_t count, const int64_t *values);
 rb_error rb_h5_put_texts(rb_h5 *file, const char *path, int64_t count, const char *const *texts);
+rb_error rb_h5_put_names(rb_h5 *file, const char *path, const rb_names *names);
 /* One text as a data set of its own. */
 rb_error rb_h5_put_text(rb_h5 *file, const char *path, const char *text);
 /* Attributes of the object at `path`. */
