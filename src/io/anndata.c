@@ -49,36 +49,26 @@ rb_error rb_h5_anndata_index(rb_h5 *file, const char *table, rb_names **names) {
                                        : read_compound_index(file, table, names);
 }
 
-/* Does the path (without leading slashes) begin with a folder? */
-static bool within(const char *path, const char *folder) {
-    return strncmp(path, folder, strlen(folder)) == 0;
-}
-
-/* Reads names and keeps them where their number fits; where they must fit, another number is an
- * error. */
-static rb_error take_names(rb_h5 *file, const char *table, int64_t count, bool must,
-                           rb_names **names) {
-    rb_error err = rb_h5_anndata_index(file, table, names);
-    if (err || must) {
-        return err ? err : rb_h5_check_names(file, table, count, *names);
-    }
-    if ((*names)->count != count) {
-        rb_names_free(*names);
-        *names = NULL;
-    }
-    return RB_OK;
-}
-
 rb_error rb_h5_find_anndata(rb_h5 *file, const char *dataset, rb_h5_place *place) {
     const char *path = dataset + strspn(dataset, "/");
-    bool raw = within(path, "raw/");
-    bool usual = strcmp(path, "X") == 0 || within(path, "layers/") || strcmp(path, "raw/X") == 0;
+    const char *variables = strncmp(path, "raw/", 4) == 0 ? "raw/var" : "var";
+    bool usual =
+        strcmp(path, "X") == 0 || strncmp(path, "layers/", 7) == 0 || strcmp(path, "raw/X") == 0;
     rb_error err = rb_h5_find_matrix(file, path, place);
-    err = err ? err : take_names(file, "obs", place->n_samples, usual, &place->samples);
-    if (!err && usual) {
-        err = take_names(file, raw ? "raw/var" : "var", place->n_features, true, &place->features);
+    err = err ? err : rb_h5_anndata_index(file, "obs", &place->samples);
+    if (err) {
+        return err;
     }
-    return err;
+    if (!usual) { /* names where their number fits */
+        if (place->samples->count != place->n_samples) {
+            rb_names_free(place->samples);
+            place->samples = NULL;
+        }
+        return RB_OK;
+    }
+    err = rb_h5_check_names(file, "obs", place->n_samples, place->samples);
+    err = err ? err : rb_h5_anndata_index(file, variables, &place->features);
+    return err ? err : rb_h5_check_names(file, variables, place->n_features, place->features);
 }
 
 /* ---- a column of observations: categorical, text, whole numbers or truth values ---- */
@@ -106,20 +96,19 @@ static rb_error read_plain(rb_h5 *file, const char *path, rb_names **texts) {
 /* Exactly `count` whole numbers of a list, or of the field `member` of a table. */
 static rb_error read_integers(rb_h5 *file, const char *path, const char *member, int64_t count,
                               int64_t *values) {
-    rb_h5_data data;
-    rb_error err = rb_h5_data_open(file, path, &data);
+    rb_h5_data data = {0};
+    hid_t whole = H5T_NATIVE_INT64, type = member ? rb_h5_member(member, whole) : H5Tcopy(whole);
+    rb_error err =
+        type >= 0 ? RB_OK : rb_h5_broken(file, RB_ERROR_FORMAT, "cannot read the column", member);
+    err = err ? err : rb_h5_data_open(file, path, &data);
     err = err ? err : check_list(file, path, &data);
     if (!err && data.shape[0] != count) {
         err = rb_h5_fail(file, RB_ERROR_FORMAT, "'%s' has %lld values, but there are %lld of them",
                          path, (long long)data.shape[0], (long long)count);
     }
-    if (!err) {
-        hid_t type = member ? rb_h5_member(member, H5T_NATIVE_INT64) : H5Tcopy(H5T_NATIVE_INT64);
-        err = type >= 0 ? rb_h5_data_read(&data, 0, count, type, values)
-                        : rb_h5_broken(file, RB_ERROR_FORMAT, "cannot read the column", member);
-        rb_h5_drop(type);
-    }
+    err = err ? err : rb_h5_data_read(&data, 0, count, type, values);
     rb_h5_data_close(&data);
+    rb_h5_drop(type);
     return err;
 }
 
@@ -150,8 +139,7 @@ static rb_error read_coded(rb_h5 *file, const char *path, const char *member, co
                            int64_t count, rb_names **texts) {
     rb_names *categories = NULL;
     int64_t *codes = rb_alloc(file->ctx, count, sizeof *codes);
-    rb_error err = codes ? RB_OK : RB_ERROR_MEMORY;
-    err = err ? err : read_integers(file, path, member, count, codes);
+    rb_error err = codes ? read_integers(file, path, member, count, codes) : RB_ERROR_MEMORY;
     if (!err && key) {
         err = read_plain(file, key, &categories);
     }
@@ -239,19 +227,10 @@ static rb_error list_columns(rb_h5 *file, rb_names **columns) {
     return rb_name_list_end(file->ctx, err, &list, columns);
 }
 
-static bool among(const rb_names *columns, const char *column) {
-    for (int64_t i = 0; i < columns->count; i++) {
-        if (strcmp(columns->text[i], column) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* "louvain, n_genes, ..."; what serves the file's own order is left out. */
 static void join_columns(const rb_names *columns, char *buffer, size_t size) {
     size_t used = 0;
-    buffer[0] = '\0';
+    snprintf(buffer, size, "(none)");
     for (int64_t i = 0; i < columns->count; i++) {
         const char *name = columns->text[i];
         if (name[0] == '_' || strcmp(name, "index") == 0) {
@@ -268,16 +247,19 @@ static void join_columns(const rb_names *columns, char *buffer, size_t size) {
 static rb_error check_column(rb_h5 *file, const char *column) {
     char there[240];
     rb_names *columns = NULL;
+    bool found = false;
     rb_error err = list_columns(file, &columns);
-    if (err || (column && among(columns, column))) {
-        rb_names_free(columns);
-        return err;
+    for (int64_t i = 0; !err && column && i < columns->count; i++) {
+        found = found || strcmp(columns->text[i], column) == 0;
     }
-    join_columns(columns, there, sizeof there);
+    if (!err && !found) {
+        join_columns(columns, there, sizeof there);
+        err = rb_h5_fail(file, RB_ERROR_ARGUMENT, "%s%s%s; its columns are: %s",
+                         column ? "obs has no column '" : "name a column of obs, after a colon",
+                         column ? column : "", column ? "'" : "", there);
+    }
     rb_names_free(columns);
-    return rb_h5_fail(file, RB_ERROR_ARGUMENT, "%s%s%s; its columns are: %s",
-                      column ? "obs has no column '" : "name a column of obs, after a colon",
-                      column ? column : "", column ? "'" : "", *there ? there : "(none)");
+    return err;
 }
 
 static rb_error read_column(rb_h5 *file, const char *column, rb_names **names, rb_names **texts) {

@@ -46,21 +46,21 @@ rb_error rb_h5_put_anndata(rb_h5 *file, const rb_names *samples, const rb_names 
 /* ---- which variables have loadings ---- */
 
 /* Where feature k was in the training data. */
-static int64_t position(const rb_anndata_results *results, int64_t k) {
-    return results->selected ? results->selected[k] : k;
+static int64_t position(const rb_preprocess *p, int64_t k) {
+    return p->selected ? p->selected[k] : k;
 }
 
 /* First the features whose name stands where it stood in the training data, then the others, by
  * their names. */
-static rb_error match_names(rb_h5 *file, const rb_anndata_results *results, const rb_names *var,
+static rb_error match_names(rb_h5 *file, const rb_preprocess *p, const rb_names *var,
                             int64_t *feature_of) {
-    int64_t n = results->n_features;
+    int64_t n = p->n_features;
     bool *placed = rb_alloc_zero(file->ctx, n, sizeof *placed);
-    rb_named *sorted = rb_names_sort(file->ctx, results->names);
+    rb_named *sorted = rb_names_sort(file->ctx, p->names);
     bool done = placed && sorted;
     for (int64_t k = 0; done && k < n; k++) {
-        int64_t v = position(results, k);
-        placed[k] = v < var->count && strcmp(var->text[v], results->names->text[k]) == 0;
+        int64_t v = position(p, k);
+        placed[k] = v < var->count && strcmp(var->text[v], p->names->text[k]) == 0;
         if (placed[k]) {
             feature_of[v] = k;
         }
@@ -78,30 +78,30 @@ static rb_error match_names(rb_h5 *file, const rb_anndata_results *results, cons
 }
 
 /* Without names the variables must be those of the training data, or those in use. */
-static rb_error match_positions(rb_h5 *file, const rb_anndata_results *results, int64_t n_var,
+static rb_error match_positions(rb_h5 *file, const rb_preprocess *p, int64_t n_var,
                                 int64_t *feature_of) {
-    bool in_use = n_var == results->n_features;
-    if (!in_use && n_var != results->n_input) {
+    bool in_use = n_var == p->n_features;
+    if (!in_use && n_var != p->n_input) {
         return rb_h5_fail(file, RB_ERROR_DATA,
                           "has %lld variables, but the model, which knows no names, was fitted to "
                           "%lld",
-                          (long long)n_var, (long long)results->n_input);
+                          (long long)n_var, (long long)p->n_input);
     }
-    for (int64_t k = 0; k < results->n_features; k++) {
-        feature_of[in_use ? k : position(results, k)] = k;
+    for (int64_t k = 0; k < p->n_features; k++) {
+        feature_of[in_use ? k : position(p, k)] = k;
     }
     return RB_OK;
 }
 
 /* feature_of[v]: the feature that variable v is, or -1. */
-static rb_error match_features(rb_h5 *file, const rb_anndata_results *results, const rb_names *var,
+static rb_error match_features(rb_h5 *file, const rb_preprocess *p, const rb_names *var,
                                int64_t *feature_of) {
     for (int64_t v = 0; v < var->count; v++) {
         feature_of[v] = -1;
     }
-    rb_error err = results->names ? match_names(file, results, var, feature_of)
-                                  : match_positions(file, results, var->count, feature_of);
-    bool any = results->n_features == 0;
+    rb_error err = p->names ? match_names(file, p, var, feature_of)
+                            : match_positions(file, p, var->count, feature_of);
+    bool any = p->n_features == 0;
     for (int64_t v = 0; v < var->count; v++) {
         any = any || feature_of[v] >= 0;
     }
@@ -113,13 +113,9 @@ static rb_error match_features(rb_h5 *file, const rb_anndata_results *results, c
 /* ---- adding results ---- */
 
 static rb_error ensure_dict(rb_h5 *file, const char *path) {
-    if (rb_h5_is_group(file, path)) {
-        return RB_OK;
-    }
-    if (rb_h5_has(file, path)) {
-        return rb_h5_renew_table(file, path);
-    }
-    return rb_h5_put_dict(file, path);
+    return rb_h5_is_group(file, path) ? RB_OK
+           : rb_h5_has(file, path)    ? rb_h5_renew_table(file, path)
+                                      : rb_h5_put_dict(file, path);
 }
 
 static rb_error put_codes(rb_h5 *file, const rb_anndata_results *results, int64_t n_samples) {
@@ -128,7 +124,7 @@ static rb_error put_codes(rb_h5 *file, const rb_anndata_results *results, int64_
         return rb_h5_fail(file, RB_ERROR_DATA, "has %lld observations, but there are codes of %lld",
                           (long long)n_samples, (long long)results->codes->n_samples);
     }
-    snprintf(path, sizeof path, "obsm/%s", results->code_name);
+    snprintf(path, sizeof path, "obsm/%s", results->key);
     rb_error err = rb_h5_remove(file, path);
     err = err ? err : rb_h5_put_matrix(file, path, results->codes);
     return err ? err : rb_h5_encode(file, path, "array", "0.2.0");
@@ -137,15 +133,13 @@ static rb_error put_codes(rb_h5 *file, const rb_anndata_results *results, int64_
 static rb_error put_loadings(rb_h5 *file, const rb_anndata_results *results, const char *short_name,
                              const rb_names *var) {
     char path[256];
-    int64_t cells, units = results->units;
+    int64_t units = results->units;
     snprintf(path, sizeof path, "varm/%s", short_name);
-    if (!rb_multiply(var->count, units, &cells)) {
-        return rb_h5_fail(file, RB_ERROR_MEMORY, "has too many variables");
-    }
     int64_t *feature_of = rb_alloc(file->ctx, var->count, sizeof *feature_of);
-    double *rows = rb_alloc_zero(file->ctx, cells, sizeof *rows);
-    rb_error err =
-        feature_of && rows ? match_features(file, results, var, feature_of) : RB_ERROR_MEMORY;
+    double *rows = rb_alloc_zero(file->ctx, var->count, (size_t)units * sizeof *rows);
+    rb_error err = feature_of && rows
+                       ? match_features(file, results->model->preprocess, var, feature_of)
+                       : RB_ERROR_MEMORY;
     for (int64_t v = 0; !err && v < var->count; v++) {
         if (feature_of[v] >= 0) {
             memcpy(rows + v * units, results->loadings + feature_of[v] * units,
@@ -160,34 +154,45 @@ static rb_error put_loadings(rb_h5 *file, const rb_anndata_results *results, con
     return err;
 }
 
-static rb_error put_settings(rb_h5 *file, const rb_anndata_results *results,
-                             const char *short_name) {
-    char group[128], path[512];
+static rb_error put_setting(rb_h5 *file, const char *group, const char *name, const char *value) {
+    char path[512];
+    snprintf(path, sizeof path, "%s/%s", group, name);
+    rb_error err = rb_h5_put_text(file, path, value);
+    return err ? err : rb_h5_encode(file, path, "string", "0.2.0");
+}
+
+/* What the model itself knows, then the attributes; each name once, since a fit records its
+ * precision too. */
+static rb_error put_settings(rb_h5 *file, const rb_model *model, const char *short_name) {
+    char group[512];
     snprintf(group, sizeof group, "uns/%s", short_name);
     rb_error err = rb_h5_remove(file, group);
     err = err ? err : rb_h5_put_dict(file, group);
     snprintf(group, sizeof group, "uns/%s/settings", short_name);
     err = err ? err : rb_h5_put_dict(file, group);
-    for (int64_t i = 0; !err && i < results->n_settings; i++) {
-        snprintf(path, sizeof path, "%s/%s", group, results->setting_names[i]);
-        err = rb_h5_put_text(file, path, results->setting_values[i]);
-        err = err ? err : rb_h5_encode(file, path, "string", "0.2.0");
+    err = err ? err : put_setting(file, group, "method", model->method->name);
+    err = err ? err : put_setting(file, group, "precision", rb_store_precisions[model->type]);
+    for (int64_t i = 0; !err && i < model->n_attributes; i++) {
+        const rb_attribute *attribute = &model->attributes[i];
+        if (strcmp(attribute->name, "method") != 0 && strcmp(attribute->name, "precision") != 0) {
+            err = put_setting(file, group, attribute->name, attribute->value);
+        }
     }
     return err;
 }
 
 /* Of loadings and settings: "rfn" for codes "X_rfn". */
-static const char *shorten(const char *code_name) {
-    return code_name + (strncmp(code_name, "X_", 2) == 0 ? 2 : 0);
+static const char *shorten(const char *key) {
+    return key + (strncmp(key, "X_", 2) == 0 ? 2 : 0);
 }
 
 /* Where codes, loadings and settings go. */
 static const char *const groups[] = {"obsm", "varm", "uns"};
 
-static rb_error check_new(rb_h5 *file, const char *code_name) {
+static rb_error check_new(rb_h5 *file, const char *key) {
     for (int i = 0; i < 3; i++) {
         char path[256];
-        const char *name = i == 0 ? code_name : shorten(code_name);
+        const char *name = i == 0 ? key : shorten(key);
         snprintf(path, sizeof path, "%s/%s", groups[i], name);
         if (rb_h5_has(file, path)) {
             return rb_h5_fail(file, RB_ERROR_ARGUMENT,
@@ -199,15 +204,15 @@ static rb_error check_new(rb_h5 *file, const char *code_name) {
     return RB_OK;
 }
 
-rb_error rb_anndata_check_new(rb_context *ctx, const char *path, const char *code_name) {
+rb_error rb_anndata_check_new(rb_context *ctx, const char *path, const char *key) {
     rb_h5 *file;
     rb_error err = rb_h5_open(ctx, path, RB_H5_SHARED, &file);
-    return err ? err : rb_h5_end(file, check_new(file, code_name));
+    return err ? err : rb_h5_end(file, check_new(file, key));
 }
 
 static rb_error add_results(rb_h5 *file, const void *arg) {
     const rb_anndata_results *results = arg;
-    const char *short_name = shorten(results->code_name);
+    const char *short_name = shorten(results->key);
     rb_names *obs = NULL, *var = NULL;
     rb_context *ctx = file->ctx;
     rb_reading reading;
@@ -223,7 +228,7 @@ static rb_error add_results(rb_h5 *file, const void *arg) {
     }
     err = err ? err : put_codes(file, results, obs->count);
     err = err ? err : put_loadings(file, results, short_name, var);
-    err = err ? err : put_settings(file, results, short_name);
+    err = err ? err : put_settings(file, results->model, short_name);
     rb_names_free(obs);
     rb_names_free(var);
     return err;

@@ -211,15 +211,11 @@ rb_error rb_h5_get_integer(rb_h5 *file, const char *path, const char *name, int6
 /* ---- results in AnnData (anndata_write.c) ---- */
 
 typedef struct rb_anndata_results {
-    const char *code_name;  /* "X_rfn": obsm/X_rfn, varm/rfn, uns/rfn */
+    const rb_model *model;
+    const char *key;        /* "X_rfn": obsm/X_rfn, varm/rfn, uns/rfn */
     const rb_matrix *codes; /* observations x units */
     const double *loadings; /* n_features x units */
-    int64_t n_features, units;
-    const rb_names *names;   /* of the features, matched with the variables; NULL: by position */
-    int64_t n_input;         /* features of the training data */
-    const int64_t *selected; /* which of them the features are; NULL: all */
-    const char *const *setting_names, *const *setting_values;
-    int64_t n_settings;
+    int64_t units;
 } rb_anndata_results;
 
 /* Copies the file `input` to `output` (which may be the same) and adds the results, in place of
@@ -228,7 +224,7 @@ typedef struct rb_anndata_results {
 rb_error rb_anndata_add(rb_context *ctx, const char *input, const char *output,
                         const rb_anndata_results *results);
 /* Are there none of that name yet? RB_ERROR_ARGUMENT says which are. */
-rb_error rb_anndata_check_new(rb_context *ctx, const char *path, const char *code_name);
+rb_error rb_anndata_check_new(rb_context *ctx, const char *path, const char *key);
 
 /* ---- a column of AnnData (anndata.c) ---- */
 

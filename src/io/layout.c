@@ -25,7 +25,7 @@ rb_error rb_lines_next_filled(rb_context *ctx, rb_lines *lines, char **line, int
 }
 
 /* Gives the first lines that are not blank to a function, with their number, from 0. */
-typedef rb_error (*note_fn)(rb_context *ctx, void *arg, int row, char *line, int64_t length);
+typedef void (*note_fn)(void *arg, int row, char *line, int64_t length);
 
 static rb_error walk(rb_context *ctx, const char *path, note_fn note, void *arg) {
     rb_lines *lines;
@@ -37,7 +37,7 @@ static rb_error walk(rb_context *ctx, const char *path, note_fn note, void *arg)
         if (err || !line) {
             break;
         }
-        err = note(ctx, arg, row, line, length);
+        note(arg, row, line, length);
     }
     rb_lines_close(lines);
     return err;
@@ -53,7 +53,8 @@ struct candidate {
     bool numbers; /* every cell but those of the first row and column is one, or missing */
 };
 
-static const char delimiters[] = {'\t', ';', ',', ' '};
+/* The last is for one column. */
+static const char delimiters[] = {'\t', ';', ',', ' ', '\0'};
 enum { CANDIDATES = sizeof delimiters };
 
 struct candidates {
@@ -76,14 +77,12 @@ static void note_candidate(struct candidate *c, int row, char *line, int64_t len
     c->fields[row] = count;
 }
 
-static rb_error note_delimiters(rb_context *ctx, void *arg, int row, char *line, int64_t length) {
+static void note_delimiters(void *arg, int row, char *line, int64_t length) {
     struct candidates *candidates = arg;
-    (void)ctx;
     for (int c = 0; c < CANDIDATES; c++) {
         note_candidate(&candidates->list[c], row, line, length);
     }
     candidates->lines = row + 1;
-    return RB_OK;
 }
 
 /* How well a candidate explains the lines: 0 when it stands nowhere. A header may have one field
@@ -104,9 +103,9 @@ static int rank(const struct candidate *c, int lines) {
     return stands; /* lines of many lengths: for a message on ragged rows */
 }
 
-/* The best, the first among equals; none when there is one column. */
+/* The best, the first among equals; one column when none stands anywhere. */
 static rb_error find_delimiter(rb_context *ctx, const char *path, const char *words,
-                               char *delimiter) {
+                               struct candidate *found) {
     struct candidates candidates = {.lines = 0};
     int best = 0;
     for (int c = 0; c < CANDIDATES; c++) {
@@ -119,10 +118,11 @@ static rb_error find_delimiter(rb_context *ctx, const char *path, const char *wo
                    : rb_fail(ctx, RB_ERROR_FORMAT,
                              "%s is empty: there is no line with a value in it", path);
     }
+    *found = candidates.list[CANDIDATES - 1];
     for (int c = 0; c < CANDIDATES; c++) {
-        int found = rank(&candidates.list[c], candidates.lines);
-        *delimiter = found > best ? delimiters[c] : *delimiter;
-        best = found > best ? found : best;
+        int fits = rank(&candidates.list[c], candidates.lines);
+        *found = fits > best ? candidates.list[c] : *found;
+        best = fits > best ? fits : best;
     }
     return RB_OK;
 }
@@ -168,45 +168,17 @@ static void note_below(const char *words, struct column *column, const rb_text_f
     column->unquoted = column->unquoted || !field->quoted;
 }
 
-/* The columns of the first two lines; the second may have more. */
-static rb_error reserve(rb_context *ctx, struct sample *sample, int64_t old, int64_t count) {
-    struct column *columns = rb_alloc_zero(ctx, count, sizeof *columns);
-    if (!columns) {
-        return RB_ERROR_MEMORY;
-    }
-    if (old > 0) {
-        memcpy(columns, sample->columns, (size_t)old * sizeof *columns);
-    }
-    rb_free(sample->columns);
-    sample->columns = columns;
-    return RB_OK;
-}
-
 /* Looks at the fields of one line; `row` 0 is the first. */
-static rb_error note_line(rb_context *ctx, void *arg, int row, char *line, int64_t length) {
-    struct sample *sample = arg;
+static void note_line(void *arg, int row, char *line, int64_t length) {
+    struct sample *s = arg;
     rb_text_field field;
-    rb_error err = RB_OK;
-    if (row < 2) {
-        int64_t count = rb_fields_count(line, length, sample->delimiter);
-        sample->first_fields = row == 0 ? count : sample->first_fields;
-        sample->fields = count;
-        sample->comment = row == 0 ? *line == '#' : sample->comment;
-        if (row == 0 || count > sample->first_fields) {
-            err = reserve(ctx, sample, row == 0 ? 0 : sample->first_fields, count);
-        }
+    rb_fields fields = rb_fields_of(line, length, s->delimiter);
+    int64_t max = row == 0 ? s->first_fields : s->fields;
+    s->comment = row == 0 ? *line == '#' : s->comment;
+    for (int64_t j = 0; j < max && rb_fields_next(&fields, &field); j++) {
+        (row == 0 ? note_first : note_below)(s->words, &s->columns[j], &field);
     }
-    rb_fields fields = rb_fields_of(line, length, sample->delimiter);
-    int64_t max = row == 0 ? sample->first_fields : sample->fields;
-    for (int64_t j = 0; !err && j < max && rb_fields_next(&fields, &field); j++) {
-        (row == 0 ? note_first : note_below)(sample->words, &sample->columns[j], &field);
-    }
-    sample->rows = row;
-    return err;
-}
-
-static bool is_name(rb_cell cell) {
-    return cell == RB_CELL_TEXT;
+    s->rows = row;
 }
 
 /* Does the first row count 0, 1, 2, ... or 1, 2, 3, ... from its second cell on? So a table is
@@ -235,7 +207,7 @@ static bool first_column_is_text(const struct sample *s) {
         return false;
     }
     if (s->rows == 0) {
-        return is_name(first->first);
+        return first->first == RB_CELL_TEXT;
     }
     bool others_unquoted = false;
     for (int64_t j = 1; j < s->fields; j++) {
@@ -253,7 +225,7 @@ static bool first_row_is_text(const struct sample *s, bool row_names) {
         const struct column *below = &s->columns[j + shorter < s->fields ? j + shorter : j];
         const struct column *column = &s->columns[j];
         bool quoted = column->first_quoted && below->unquoted;
-        if (quoted || (is_name(column->first) && (below->numbers || !below->texts))) {
+        if (quoted || (column->first == RB_CELL_TEXT && (below->numbers || !below->texts))) {
             names++;
         } else if (column->first == RB_CELL_NUMBER || column->first == RB_CELL_INFINITE) {
             values++;
@@ -281,12 +253,18 @@ static void find_names(const struct sample *s, const rb_read_options *options, r
 
 rb_error rb_layout_find(rb_context *ctx, const char *path, const rb_read_options *options,
                         rb_layout *layout) {
-    struct sample sample = {.words = options->missing_words};
+    struct candidate found = {0};
     *layout = (rb_layout){0};
-    rb_error err = find_delimiter(ctx, path, options->missing_words, &layout->delimiter);
-    sample.delimiter = layout->delimiter;
-    err = err ? err : walk(ctx, path, note_line, &sample);
+    rb_error err = find_delimiter(ctx, path, options->missing_words, &found);
+    if (err) {
+        return err;
+    }
+    int64_t first = found.fields[0], second = found.fields[1] > 0 ? found.fields[1] : first;
+    struct sample sample = {found.words, found.delimiter, .first_fields = first, .fields = second};
+    sample.columns = rb_alloc_zero(ctx, first > second ? first : second, sizeof *sample.columns);
+    err = sample.columns ? walk(ctx, path, note_line, &sample) : RB_ERROR_MEMORY;
     if (!err) {
+        layout->delimiter = found.delimiter;
         find_names(&sample, options, layout);
     }
     rb_free(sample.columns);

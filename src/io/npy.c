@@ -8,28 +8,25 @@
 #include "npy.h"
 
 #include <errno.h>
-#include <fcntl.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { BYTES_AT_ONCE = 1 << 22, PIECE_BYTES = 1 << 20, KEPT_BYTES = 1 << 28 };
+enum { PIECE_BYTES = 1 << 20, KEPT_BYTES = 1 << 28 };
 
 /* An open file. */
 struct npy {
     int file;
     char *path;
     rb_npy_header header;
-    char *raw; /* numbers as they stand in the file, to be converted */
+    void *raw; /* numbers as they stand in the file, to be converted; a piece per worker */
     int64_t raw_bytes;
     void *block; /* while streaming: the samples that were read last */
     int64_t block_cells;
 };
 
 static void npy_free(struct npy *npy) {
-    if (!npy) {
-        return;
-    }
     if (npy->file >= 0) {
         close(npy->file);
     }
@@ -98,14 +95,12 @@ static rb_error npy_open(rb_context *ctx, const char *path, struct npy **out) {
     }
     npy->file = -1;
     npy->path = rb_copy_text(ctx, path);
-    rb_error err = npy->path ? RB_OK : RB_ERROR_MEMORY;
-    if (!err) {
+    rb_error err = RB_ERROR_MEMORY;
+    if (npy->path) {
         npy->file = rb_reading_open(ctx, path);
-        if (npy->file < 0 || fstat(npy->file, &info)) {
-            err = rb_fail(ctx, RB_ERROR_FILE, "cannot read %s: %s", path, strerror(errno));
-        }
+        err = npy->file < 0 || fstat(npy->file, &info) ? fail_unread(ctx, npy, errno)
+                                                       : read_header(ctx, npy, info.st_size);
     }
-    err = err ? err : read_header(ctx, npy, info.st_size);
     if (err) {
         npy_free(npy);
         return err;
@@ -147,64 +142,43 @@ static rb_error reserve(rb_context *ctx, void **memory, int64_t *capacity, int64
     return RB_OK;
 }
 
-/* Bytes that are read by pieces. */
+/* Numbers that are read by pieces. */
 struct pieces {
     const struct npy *npy;
     char *out;
-    int64_t offset, bytes;
-    int *errors; /* one per piece */
+    int64_t offset, count;
+    int64_t each;     /* numbers of a piece */
+    atomic_int error; /* as of fill */
 };
 
 static void read_piece(void *arg, int64_t index, int worker) {
-    const struct pieces *p = arg;
-    int64_t skip = index * PIECE_BYTES, left = p->bytes - skip;
-    (void)worker;
-    p->errors[index] =
-        fill(p->npy, p->out + skip, p->offset + skip, left < PIECE_BYTES ? left : PIECE_BYTES);
+    struct pieces *p = arg;
+    rb_item item = p->npy->header.item;
+    int64_t skip = index * p->each, left = p->count - skip;
+    int64_t count = left < p->each ? left : p->each;
+    char *out = p->out + skip * (int64_t)rb_type_size(item.type);
+    bool plain = native(&p->npy->header);
+    char *raw = plain ? out : (char *)p->npy->raw + worker * p->each * item.bytes;
+    int error = fill(p->npy, raw, p->offset + skip * item.bytes, count * item.bytes);
+    if (error) {
+        atomic_store(&p->error, error);
+    } else if (!plain) {
+        rb_items_convert(item, raw, count, out);
+    }
 }
 
-/* As read_bytes, on all threads. */
-static rb_error read_pieces(rb_context *ctx, const struct npy *npy, char *out, int64_t offset,
-                            int64_t bytes) {
-    int64_t count = (bytes + PIECE_BYTES - 1) / PIECE_BYTES;
-    if (count <= 1) {
-        return read_bytes(ctx, npy, out, offset, bytes);
-    }
-    int *errors = rb_alloc(ctx, count, sizeof *errors);
-    if (!errors) {
-        return RB_ERROR_MEMORY;
-    }
-    rb_error err = rb_parallel_or_stop(ctx, count, read_piece,
-                                       &(struct pieces){npy, out, offset, bytes, errors});
-    for (int64_t i = 0; !err && i < count; i++) {
-        err = fail_unread(ctx, npy, errors[i]);
-    }
-    rb_free(errors);
-    return err;
-}
-
-/* Reads numbers that stand side by side, from number `first` of the file on. */
+/* Reads numbers that stand side by side, from number `first` of the file on, on all threads. */
 static rb_error read_numbers(rb_context *ctx, struct npy *npy, int64_t first, int64_t count,
                              char *out) {
     const rb_npy_header *h = &npy->header;
-    int64_t offset = h->data_offset + first * h->item.bytes, bytes = count * h->item.bytes;
-    if (native(h)) {
-        return read_pieces(ctx, npy, out, offset, bytes);
-    }
-    void *raw = npy->raw;
-    int64_t some = bytes < BYTES_AT_ONCE ? bytes : BYTES_AT_ONCE;
-    rb_error err = reserve(ctx, &raw, &npy->raw_bytes, some, 1);
-    npy->raw = raw;
-    for (int64_t done = 0; !err && done < bytes; done += some) {
-        some = bytes - done < some ? bytes - done : some;
-        err = rb_check_stop(ctx);
-        err = err ? err : read_bytes(ctx, npy, npy->raw, offset + done, some);
-        if (!err) {
-            rb_items_convert(h->item, npy->raw, some / h->item.bytes, out);
-        }
-        out += some / h->item.bytes * (int64_t)rb_type_size(h->item.type);
-    }
-    return err;
+    int64_t bytes = h->item.bytes, each = PIECE_BYTES / bytes;
+    each = count > 0 && count < each ? count : each;
+    struct pieces pieces = {npy, out, h->data_offset + first * bytes, count, each, 0};
+    rb_error err = native(h) ? RB_OK
+                             : reserve(ctx, &npy->raw, &npy->raw_bytes,
+                                       rb_context_threads(ctx) * each * bytes, 1);
+    err = err ? err : rb_parallel_or_stop(ctx, (count + each - 1) / each, read_piece, &pieces);
+    return err ? err : fail_unread(ctx, npy, pieces.error);
 }
 
 /* Of a file by features: how many numbers stand before those of a feature. The last dimension runs
@@ -224,16 +198,15 @@ static rb_error read_samples(rb_context *ctx, struct npy *npy, int64_t first, in
                              void *out, rb_matrix *view) {
     const rb_npy_header *h = &npy->header;
     rb_error err = RB_OK;
-    if (h->by_features) {
-        for (int64_t j = 0; !err && j < h->n_features; j++) {
-            err = read_numbers(ctx, npy, feature_offset(h, j) + first, count,
-                               (char *)out + j * count * (int64_t)rb_type_size(h->item.type));
-        }
-    } else {
-        err = read_numbers(ctx, npy, first * h->n_features, count * h->n_features, out);
-    }
     view->row_stride = h->by_features ? 1 : h->n_features;
     view->column_stride = h->by_features ? count : 1;
+    if (!h->by_features) {
+        return read_numbers(ctx, npy, first * h->n_features, count * h->n_features, out);
+    }
+    for (int64_t j = 0; !err && j < h->n_features; j++) {
+        err = read_numbers(ctx, npy, feature_offset(h, j) + first, count,
+                           (char *)out + j * count * (int64_t)rb_type_size(h->item.type));
+    }
     return err;
 }
 
@@ -250,12 +223,10 @@ static rb_error read_npy(rb_context *ctx, const char *path, const rb_read_option
     }
     const rb_npy_header *h = &npy->header;
     err = rb_matrix_new_dense(ctx, h->item.type, h->n_samples, h->n_features, matrix);
-    if (!err) {
-        err = read_samples(ctx, npy, 0, h->n_samples, (void *)(*matrix)->values, *matrix);
-        if (err) {
-            rb_matrix_free(*matrix);
-            *matrix = NULL;
-        }
+    err = err ? err : read_samples(ctx, npy, 0, h->n_samples, (void *)(*matrix)->values, *matrix);
+    if (err) {
+        rb_matrix_free(*matrix);
+        *matrix = NULL;
     }
     npy_free(npy);
     return err;
@@ -305,14 +276,13 @@ rb_error rb_npy_stream(rb_context *ctx, const char *path, bool transposed, rb_so
     }
     rb_npy_header *h = &npy->header;
     if (transposed && !transpose(h)) {
-        npy_free(npy);
-        return rb_fail(ctx, RB_ERROR_UNSUPPORTED,
-                       "%s in Fortran order cannot be transposed by blocks", path);
+        err = rb_fail(ctx, RB_ERROR_UNSUPPORTED,
+                      "%s in Fortran order cannot be transposed by blocks", path);
     }
-    rb_source *source = rb_source_new(ctx);
+    rb_source *source = err ? NULL : rb_source_new(ctx);
     if (!source) {
         npy_free(npy);
-        return RB_ERROR_MEMORY;
+        return err ? err : RB_ERROR_MEMORY;
     }
     *source = (rb_source){.n_samples = h->n_samples,
                           .n_features = h->n_features,

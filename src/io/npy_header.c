@@ -40,6 +40,8 @@ rb_error rb_npy_prefix(rb_context *ctx, const char *path, const char *bytes, int
 
 /* ---- the dictionary ---- */
 
+enum { TYPE = 32 }; /* bytes for the text of one */
+
 static void skip_blanks(const char **p) {
     *p += strspn(*p, " \t\r\n");
 }
@@ -134,15 +136,16 @@ static rb_error take_type(rb_context *ctx, const char *path, const char *word,
 }
 
 /* The value of a key, which must be one of three; NULL, or what is wrong with it. */
-static const char *take_value(const char **p, const char *key, char *type, size_t size,
-                              bool *fortran, rb_npy_header *header) {
+static const char *take_value(const char **p, const char *key, char type[TYPE],
+                              rb_npy_header *header) {
     if (strcmp(key, "descr") == 0) {
-        return take_text(p, type, size) ? NULL : "'descr' is no type";
+        return take_text(p, type, TYPE) ? NULL : "'descr' is no type";
     }
     if (strcmp(key, "fortran_order") == 0) {
-        *fortran = take_word(p, "True");
-        return *fortran || take_word(p, "False") ? NULL
-                                                 : "'fortran_order' is neither True nor False";
+        header->by_features = take_word(p, "True");
+        return header->by_features || take_word(p, "False")
+                   ? NULL
+                   : "'fortran_order' is neither True nor False";
     }
     if (strcmp(key, "shape") == 0) {
         return take_shape(p, header) ? NULL : "'shape' is no list of sizes";
@@ -150,17 +153,16 @@ static const char *take_value(const char **p, const char *key, char *type, size_
     return "it has an unknown key";
 }
 
-static rb_error parse_dictionary(rb_context *ctx, const char *path, const char *text, char *type,
-                                 size_t size, bool *fortran, rb_npy_header *header) {
+static rb_error parse_dictionary(rb_context *ctx, const char *path, const char *text,
+                                 char type[TYPE], rb_npy_header *header) {
     char key[32];
     unsigned there = 0; /* which keys */
     const char *p = text, *problem = take(&p, '{') ? NULL : "it is no dictionary";
     while (!problem && !take(&p, '}')) {
         if (!take_text(&p, key, sizeof key) || !take(&p, ':')) {
-            problem = "a key is missing";
-            break;
+            return damaged(ctx, path, "a key is missing");
         }
-        problem = take_value(&p, key, type, size, fortran, header);
+        problem = take_value(&p, key, type, header);
         if (problem && strcmp(key, "descr") == 0 && take(&p, '[')) {
             return rb_fail(ctx, RB_ERROR_UNSUPPORTED,
                            "%s holds records, but must hold plain numbers", path);
@@ -179,20 +181,18 @@ static rb_error parse_dictionary(rb_context *ctx, const char *path, const char *
 
 /* ---- what it means ---- */
 
-static rb_error set_shape(rb_context *ctx, const char *path, bool fortran, int64_t file_bytes,
-                          rb_npy_header *h) {
+static rb_error set_shape(rb_context *ctx, const char *path, int64_t file_bytes, rb_npy_header *h) {
+    int64_t cells, bytes, there = file_bytes - h->data_offset;
     if (h->dimensions == 0) {
         return rb_fail(ctx, RB_ERROR_FORMAT, "%s holds a single number, not an array", path);
     }
+    bool fits = true;
     h->n_samples = h->shape[0];
     h->n_features = 1;
     for (int i = 1; i < h->dimensions; i++) {
-        if (!rb_multiply(h->n_features, h->shape[i], &h->n_features)) {
-            return damaged(ctx, path, "its shape is absurdly large");
-        }
+        fits = fits && rb_multiply(h->n_features, h->shape[i], &h->n_features);
     }
-    int64_t cells, bytes;
-    if (!rb_multiply(h->n_samples, h->n_features, &cells) ||
+    if (!fits || !rb_multiply(h->n_samples, h->n_features, &cells) ||
         !rb_multiply(cells, h->item.bytes, &bytes)) {
         return damaged(ctx, path, "its shape is absurdly large");
     }
@@ -200,22 +200,19 @@ static rb_error set_shape(rb_context *ctx, const char *path, bool fortran, int64
         return rb_fail(ctx, RB_ERROR_FORMAT, "%s is empty: its shape is %lld x %lld", path,
                        (long long)h->n_samples, (long long)h->n_features);
     }
-    if (bytes > file_bytes - h->data_offset) {
-        return rb_fail(
-            ctx, RB_ERROR_FORMAT,
-            "%s is truncated: its shape %lld x %lld needs %lld bytes, but %lld are there", path,
-            (long long)h->n_samples, (long long)h->n_features, (long long)bytes,
-            (long long)(file_bytes - h->data_offset));
-    }
-    h->by_features = fortran;
-    return RB_OK;
+    return bytes <= there
+               ? RB_OK
+               : rb_fail(ctx, RB_ERROR_FORMAT,
+                         "%s is truncated: its shape %lld x %lld needs %lld bytes, but %lld are "
+                         "there",
+                         path, (long long)h->n_samples, (long long)h->n_features, (long long)bytes,
+                         (long long)there);
 }
 
 rb_error rb_npy_parse(rb_context *ctx, const char *path, const char *text, int64_t file_bytes,
                       rb_npy_header *header) {
-    char type[32];
-    bool fortran = false;
-    rb_error err = parse_dictionary(ctx, path, text, type, sizeof type, &fortran, header);
+    char type[TYPE];
+    rb_error err = parse_dictionary(ctx, path, text, type, header);
     err = err ? err : take_type(ctx, path, type, header);
-    return err ? err : set_shape(ctx, path, fortran, file_bytes, header);
+    return err ? err : set_shape(ctx, path, file_bytes, header);
 }

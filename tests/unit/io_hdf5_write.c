@@ -156,20 +156,18 @@ static void test_write_allocation_failures(void **state) {
 /* Features in use: genes 2 and 0 of another data set, and one that the file does not have. */
 static const char *const used[] = {"NKG7", "CD4", "ABSENT"};
 static const double loadings[] = {1, 2, 3, 4, 5, 6};
-static const char *const setting_names[] = {"eta", "seed"};
-static const char *const setting_values[] = {"0.1", "7"};
 
 static rb_anndata_results results_of(const rb_matrix *codes, const rb_names *names) {
-    return (rb_anndata_results){.code_name = "X_rfn",
-                                .codes = codes,
-                                .loadings = loadings,
-                                .n_features = 3,
-                                .units = UNITS,
-                                .names = names,
-                                .n_input = 3,
-                                .setting_names = setting_names,
-                                .setting_values = setting_values,
-                                .n_settings = 2};
+    static const rb_method method = {.name = "rfn"};
+    static rb_attribute settings[] = {{"eta", "0.1"}, {"seed", "7"}};
+    static rb_preprocess preprocess[2]; /* without names, and with them */
+    static rb_model models[2];
+    rb_preprocess *p = &preprocess[names != NULL];
+    rb_model *model = &models[names != NULL];
+    *p = (rb_preprocess){.n_features = 3, .names = (rb_names *)names, .n_input = 3};
+    *model =
+        (rb_model){.method = &method, .attributes = settings, .n_attributes = 2, .preprocess = p};
+    return (rb_anndata_results){model, "X_rfn", codes, loadings, UNITS};
 }
 
 static rb_matrix *codes_of(rb_context *ctx, int64_t n, float first) {
