@@ -14,21 +14,8 @@
 
 enum { SAMPLES = 12, FEATURES = 4, UNITS = 2, ITERATIONS = 6, RESTARTS = 3, MAX = 32 };
 
-struct input {
-    const uint8_t *data;
-    size_t left;
-};
-
-static int take(struct input *in) {
-    if (in->left == 0) {
-        return 0;
-    }
-    in->left--;
-    return *in->data++;
-}
-
-static int64_t take_number(struct input *in) {
-    int value = (int8_t)take(in);
+static int64_t take_number(fuzz_input *in) {
+    int value = (int8_t)fuzz_take(in);
     switch (value) {
     case 127:
         return INT64_MAX;
@@ -49,17 +36,11 @@ static int64_t take_number(struct input *in) {
     }
 }
 
-static double take_value(struct input *in) {
+static double take_value(fuzz_input *in) {
     static const double odd[] = {NAN,    INFINITY, -INFINITY, 1e308, -1e308,
                                  1e-308, 1e38,     -1e30,     1e-40, 5e-324};
-    int value = (int8_t)take(in);
+    int value = (int8_t)fuzz_take(in);
     return value > 117 ? odd[value - 118] : value / 8.0;
-}
-
-static void expect(bool promise) {
-    if (!promise) {
-        abort();
-    }
 }
 
 /* ---- fits ---- */
@@ -125,8 +106,8 @@ static rb_error run(rb_context *ctx, struct fit *f, rb_model **model) {
     rb_matrix *matrix;
     rb_source *source;
     values_of(values);
-    expect(!rb_matrix_dense(ctx, RB_FLOAT64, SAMPLES, FEATURES, values, FEATURES, 1, &matrix));
-    expect(!rb_source_from_matrix(ctx, matrix, &source));
+    fuzz_expect(!rb_matrix_dense(ctx, RB_FLOAT64, SAMPLES, FEATURES, values, FEATURES, 1, &matrix));
+    fuzz_expect(!rb_source_from_matrix(ctx, matrix, &source));
     fixture_checkpoint = &f->checkpoint;
     const void *options = strcmp(f->method, "rfn") == 0 ? (void *)&f->rfn : (void *)&f->et;
     rb_error err =
@@ -147,22 +128,22 @@ static void make_sound(rb_context *ctx, struct fit *f, const char *path) {
     rb_model *model;
     f->checkpoint = (rb_checkpoint_options){path, "1000"};
     rb_context_on_progress(ctx, stop_in_the_middle, f);
-    expect(!run(ctx, f, &model));
+    fuzz_expect(!run(ctx, f, &model));
     rb_context_on_progress(ctx, NULL, NULL);
     rb_model_free(model);
     FILE *file = fopen(path, "rb");
-    expect(file && fseek(file, 0, SEEK_END) == 0);
+    fuzz_expect(file && fseek(file, 0, SEEK_END) == 0);
     f->size = (size_t)ftell(file);
     f->bytes = malloc(f->size);
     rewind(file);
-    expect(f->bytes && fread(f->bytes, 1, f->size, file) == f->size);
+    fuzz_expect(f->bytes && fread(f->bytes, 1, f->size, file) == f->size);
     fclose(file);
     unlink(path);
 }
 
 static void write_file(const char *path, const uint8_t *bytes, size_t size) {
     FILE *file = fopen(path, "wb");
-    expect(file && fwrite(bytes, 1, size, file) == size && fclose(file) == 0);
+    fuzz_expect(file && fwrite(bytes, 1, size, file) == size && fclose(file) == 0);
 }
 
 /* ---- changes ---- */
@@ -176,13 +157,13 @@ static const char *const words[] = {
 static const char *const owners[] = {"fit/attributes", "best/attributes"};
 static const char *const names[] = {"loadings", "objective", "new", "scale", "codes"};
 
-#define PICK(list, in) (list)[(size_t)take(in) % (sizeof(list) / sizeof *(list))]
+#define PICK(list, in) (list)[(size_t)fuzz_take(in) % (sizeof(list) / sizeof *(list))]
 
 /* The path of an object of the file, or of one that is not there. */
-static void pick_object(rb_context *ctx, rb_h5 *file, struct input *in, char *path, size_t size) {
+static void pick_object(rb_context *ctx, rb_h5 *file, fuzz_input *in, char *path, size_t size) {
     rb_names *found = NULL;
     const char *group = PICK(groups, in);
-    int which = take(in);
+    int which = fuzz_take(in);
     if (which < 250 && rb_h5_has(file, group) && !rb_h5_list(file, group, &found) &&
         found->count > 0) {
         snprintf(path, size, "%s/%s", group, found->text[which % found->count]);
@@ -194,7 +175,7 @@ static void pick_object(rb_context *ctx, rb_h5 *file, struct input *in, char *pa
 }
 
 /* Some values of an array are others; its shape stays. */
-static void change_values(rb_context *ctx, rb_h5 *file, const char *path, struct input *in) {
+static void change_values(rb_context *ctx, rb_h5 *file, const char *path, fuzz_input *in) {
     int64_t rows, columns;
     if (rb_h5_get_shape(file, path, &rows, &columns) || rows * (columns < 0 ? 1 : columns) > 4096) {
         return;
@@ -202,12 +183,12 @@ static void change_values(rb_context *ctx, rb_h5 *file, const char *path, struct
     int64_t count = rows * (columns < 0 ? 1 : columns);
     double *values = rb_alloc_zero(ctx, count + 1, sizeof *values);
     int64_t *numbers = rb_alloc_zero(ctx, count + 1, sizeof *numbers);
-    expect(values && numbers);
-    bool whole = take(in) % 2;
+    fuzz_expect(values && numbers);
+    bool whole = fuzz_take(in) % 2;
     rb_error err = whole ? rb_h5_get_integers(file, path, count, numbers)
                          : rb_h5_get_values(file, path, count, values);
-    for (int times = 1 + take(in) % 3; !err && count > 0 && times > 0; times--) {
-        int64_t at = take(in) % count;
+    for (int times = 1 + fuzz_take(in) % 3; !err && count > 0 && times > 0; times--) {
+        int64_t at = fuzz_take(in) % count;
         if (whole) {
             numbers[at] = take_number(in);
         } else {
@@ -226,11 +207,11 @@ static void change_values(rb_context *ctx, rb_h5 *file, const char *path, struct
 }
 
 /* Another array, or none. */
-static void replace(rb_h5 *file, const char *path, struct input *in) {
+static void replace(rb_h5 *file, const char *path, fuzz_input *in) {
     double values[MAX];
     int64_t numbers[MAX];
     const char *texts[MAX];
-    int kind = take(in) % 6, count = take(in) % MAX;
+    int kind = fuzz_take(in) % 6, count = fuzz_take(in) % MAX;
     for (int i = 0; i < count; i++) {
         values[i] = take_value(in);
         numbers[i] = take_number(in);
@@ -250,8 +231,8 @@ static void replace(rb_h5 *file, const char *path, struct input *in) {
     } /* or it stays away */
 }
 
-static void change_attribute(rb_h5 *file, struct input *in) {
-    int what = take(in);
+static void change_attribute(rb_h5 *file, fuzz_input *in) {
+    int what = fuzz_take(in);
     rb_names *found = NULL;
     if (what % 2) {
         rb_h5_set_integer(file, "/", PICK(attributes, in), take_number(in));
@@ -259,14 +240,14 @@ static void change_attribute(rb_h5 *file, struct input *in) {
     }
     const char *owner = PICK(owners, in);
     if (rb_h5_has(file, owner) && !rb_h5_list_attributes(file, owner, &found) && found->count > 0) {
-        rb_h5_set_text(file, owner, found->text[take(in) % found->count], PICK(words, in));
+        rb_h5_set_text(file, owner, found->text[fuzz_take(in) % found->count], PICK(words, in));
     }
     rb_names_free(found);
 }
 
-static void change(rb_context *ctx, rb_h5 *file, struct input *in) {
+static void change(rb_context *ctx, rb_h5 *file, fuzz_input *in) {
     char path[512];
-    int what = take(in) % 8;
+    int what = fuzz_take(in) % 8;
     if (what == 0) {
         change_attribute(file, in);
         return;
@@ -279,11 +260,10 @@ static void change(rb_context *ctx, rb_h5 *file, struct input *in) {
     }
 }
 
-static void change_objects(rb_context *ctx, const struct fit *f, const char *path,
-                           struct input *in) {
+static void change_objects(rb_context *ctx, const struct fit *f, const char *path, fuzz_input *in) {
     rb_h5 *file;
     write_file(path, f->bytes, f->size);
-    expect(!rb_h5_edit(ctx, path, path, RB_H5_OWN, &file));
+    fuzz_expect(!rb_h5_edit(ctx, path, path, RB_H5_OWN, &file));
     while (in->left > 0) {
         change(ctx, file, in);
     }
@@ -293,28 +273,27 @@ static void change_objects(rb_context *ctx, const struct fit *f, const char *pat
 /* ---- what comes of it ---- */
 
 static void expect_sound(const rb_model *model) {
-    expect(model->iterations > 0 && model->iterations <= ITERATIONS);
+    fuzz_expect(model->iterations > 0 && model->iterations <= ITERATIONS);
     for (int64_t i = 0; i < model->n_arrays; i++) {
         const rb_array *array = &model->arrays[i];
         bool reported = strncmp(array->name, "trace", 5) == 0;
         for (int64_t e = 0; !reported && e < array->rows * array->columns; e++) {
-            expect(isfinite(array->values[e]));
+            fuzz_expect(isfinite(array->values[e]));
         }
     }
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     static struct fit fits[FITS];
-    struct input in = {data, size};
-    char path[] = "/tmp/rarebit-fuzz-XXXXXX";
+    fuzz_input in = {data, size};
+    char path[FUZZ_PATH];
     rb_context *ctx;
     rb_model *model;
-    int name = mkstemp(path);
-    expect(name >= 0);
-    expect(!rb_context_new(&ctx));
+    fuzz_temporary(path);
+    fuzz_expect(!rb_context_new(&ctx));
     rb_io_use(ctx);
     unlink(path);
-    int kind = take(&in) % FITS;
+    int kind = fuzz_take(&in) % FITS;
     struct fit *f = &fits[kind];
     if (!f->bytes) {
         choose(f, kind);
@@ -323,13 +302,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     f->checkpoint = (rb_checkpoint_options){path, "1000"}; /* flushing takes its time */
     change_objects(ctx, f, path, &in);
     if (run(ctx, f, &model)) {
-        expect(!model && rb_context_error(ctx)[0] != '\0');
+        fuzz_expect(!model && rb_context_error(ctx)[0] != '\0');
     } else {
         expect_sound(model);
     }
     rb_model_free(model);
     rb_context_free(ctx);
-    close(name);
     unlink(path);
     return 0;
 }

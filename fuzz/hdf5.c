@@ -5,39 +5,24 @@
 
 #include "io/hdf5_base.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 enum { MAX = 32 };
 
-/* What is left of the input; after its end there are zeros. */
-struct input {
-    const uint8_t *data;
-    size_t left;
-};
-
-static int take(struct input *in) {
-    if (in->left == 0) {
-        return 0;
-    }
-    in->left--;
-    return *in->data++;
-}
-
 /* Mostly small numbers, now and then the extremes. */
-static int64_t take_number(struct input *in) {
-    int value = (int8_t)take(in);
+static int64_t take_number(fuzz_input *in) {
+    int value = (int8_t)fuzz_take(in);
     return value == 127 ? INT64_MAX : value == -128 ? INT64_MIN : value == 126 ? INT32_MAX : value;
 }
 
 /* A data set of up to two dimensions, of any type. */
-static void put_numbers(rb_h5 *file, const char *path, struct input *in) {
+static void put_numbers(rb_h5 *file, const char *path, fuzz_input *in) {
     const hid_t types[] = {H5T_STD_I8LE,  H5T_STD_I16LE,  H5T_STD_I32LE,  H5T_STD_I64LE,
                            H5T_STD_U64BE, H5T_IEEE_F32LE, H5T_IEEE_F64BE, H5T_STD_B8LE};
     int64_t values[MAX] = {0};
-    int how = take(in);
-    hsize_t shape[2] = {(hsize_t)(take(in) % MAX), 1};
+    int how = fuzz_take(in);
+    hsize_t shape[2] = {(hsize_t)(fuzz_take(in) % MAX), 1};
     int rank = how & 8 ? 2 : how & 16 ? 0 : 1;
     if (rank == 2 && shape[0] % 2 == 0) {
         shape[0] /= 2;
@@ -57,16 +42,16 @@ static void put_numbers(rb_h5 *file, const char *path, struct input *in) {
 }
 
 /* Up to MOST names of two letters, many of them alike; or numbers in their place. */
-static void put_names(rb_h5 *file, const char *path, struct input *in) {
+static void put_names(rb_h5 *file, const char *path, fuzz_input *in) {
     char text[MAX][4];
     const char *names[MAX];
-    int count = take(in);
+    int count = fuzz_take(in);
     if (count >= 128) {
         put_numbers(file, path, in);
         return;
     }
     for (int i = 0; i < count % MAX; i++) {
-        int letters = take(in);
+        int letters = fuzz_take(in);
         text[i][0] = (char)('A' + letters % 4);
         text[i][1] = letters & 64 ? '-' : '\0';
         text[i][2] = (char)('1' + letters % 3);
@@ -76,7 +61,7 @@ static void put_names(rb_h5 *file, const char *path, struct input *in) {
     rb_h5_put_texts(file, path, count % MAX, names);
 }
 
-static void set_shape(rb_h5 *file, const char *path, const char *name, struct input *in) {
+static void set_shape(rb_h5 *file, const char *path, const char *name, fuzz_input *in) {
     int64_t shape[2] = {take_number(in), take_number(in)};
     hsize_t two = 2;
     hid_t space = H5Screate_simple(1, &two, NULL);
@@ -89,7 +74,7 @@ static void set_shape(rb_h5 *file, const char *path, const char *name, struct in
     H5Sclose(space);
 }
 
-static void put_sparse(rb_h5 *file, const char *group, struct input *in) {
+static void put_sparse(rb_h5 *file, const char *group, fuzz_input *in) {
     static const char *const parts[] = {"data", "indices", "indptr"};
     rb_h5_put_group(file, group);
     for (int i = 0; i < 3; i++) {
@@ -99,10 +84,10 @@ static void put_sparse(rb_h5 *file, const char *group, struct input *in) {
     }
 }
 
-static void put_table(rb_h5 *file, const char *table, struct input *in) {
+static void put_table(rb_h5 *file, const char *table, fuzz_input *in) {
     static const char *const indices[] = {"_index", "", ".", "index"};
     char path[64];
-    int how = take(in);
+    int how = fuzz_take(in);
     if (how == 255) { /* a table that is no group */
         put_numbers(file, table, in);
         return;
@@ -118,7 +103,7 @@ static void put_table(rb_h5 *file, const char *table, struct input *in) {
 /* Columns of observations: with categories, plain, with a mask. */
 static const char *const columns[] = {"coded", "plain", "masked"};
 
-static void put_columns(rb_h5 *file, struct input *in) {
+static void put_columns(rb_h5 *file, fuzz_input *in) {
     rb_h5_put_group(file, "obs/coded");
     put_numbers(file, "obs/coded/codes", in);
     put_names(file, "obs/coded/categories", in);
@@ -128,9 +113,9 @@ static void put_columns(rb_h5 *file, struct input *in) {
     put_numbers(file, "obs/masked/mask", in);
 }
 
-static void put_anndata(rb_h5 *file, struct input *in) {
+static void put_anndata(rb_h5 *file, fuzz_input *in) {
     static const char *const formats[] = {"csr_matrix", "csc_matrix", "array"};
-    int how = take(in);
+    int how = fuzz_take(in);
     if (how % 4 == 3) {
         put_numbers(file, "X", in);
     } else {
@@ -143,8 +128,8 @@ static void put_anndata(rb_h5 *file, struct input *in) {
     put_columns(file, in);
 }
 
-static void put_tenx(rb_h5 *file, struct input *in) {
-    bool old = take(in) & 1;
+static void put_tenx(rb_h5 *file, fuzz_input *in) {
+    bool old = fuzz_take(in) & 1;
     put_sparse(file, "matrix", in);
     put_numbers(file, "matrix/shape", in);
     put_names(file, "matrix/barcodes", in);
@@ -154,14 +139,14 @@ static void put_tenx(rb_h5 *file, struct input *in) {
     put_names(file, old ? "matrix/gene_names" : "matrix/features/name", in);
 }
 
-static void put_plain(rb_h5 *file, struct input *in) {
+static void put_plain(rb_h5 *file, fuzz_input *in) {
     put_numbers(file, "X", in);
     put_names(file, "samples", in);
     put_names(file, "features", in);
 }
 
-static void put_content(rb_h5 *file, struct input *in) {
-    switch (take(in) % 3) {
+static void put_content(rb_h5 *file, fuzz_input *in) {
+    switch (fuzz_take(in) % 3) {
     case 0:
         put_anndata(file, in);
         return;
@@ -180,29 +165,25 @@ static void read_columns(rb_context *ctx, const char *path) {
         rb_names *names, *texts;
         rb_error err = rb_anndata_column(ctx, path, columns[c], &names, &texts);
         bool kept = err ? !names && !texts && *rb_context_error(ctx) : names->count == texts->count;
-        if (!kept) {
-            abort();
-        }
+        fuzz_expect(kept);
         rb_names_free(names);
         rb_names_free(texts);
     }
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    struct input in = {data, size};
-    char path[] = "/tmp/rarebit-fuzz-XXXXXX";
+    fuzz_input in = {data, size};
+    char path[FUZZ_PATH];
     rb_context *ctx;
     rb_h5 *file;
-    int name = mkstemp(path); /* HDF5 makes no file behind a descriptor */
-    if (name < 0 || rb_context_create(&ctx) || rb_h5_create(ctx, path, path, RB_H5_SHARED, &file)) {
-        abort();
-    }
+    fuzz_temporary(path);
+    fuzz_expect(!rb_context_create(&ctx));
+    fuzz_expect(!rb_h5_create(ctx, path, path, RB_H5_SHARED, &file));
     put_content(file, &in);
     rb_h5_close(file);
     read_columns(ctx, path);
     rb_context_free(ctx);
     fuzz_read_path(&rb_format_hdf5, path);
-    close(name);
     unlink(path);
     return 0;
 }

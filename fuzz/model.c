@@ -8,39 +8,19 @@
 #include <rarebit/rarebit.h>
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 enum { FEATURES = 3, UNITS = 2, INPUT = 4, MAX = 16 };
 
-struct input {
-    const uint8_t *data;
-    size_t left;
-};
-
-static int take(struct input *in) {
-    if (in->left == 0) {
-        return 0;
-    }
-    in->left--;
-    return *in->data++;
-}
-
-static double take_value(struct input *in) {
-    int value = (int8_t)take(in);
+static double take_value(fuzz_input *in) {
+    int value = (int8_t)fuzz_take(in);
     return value == 127 ? NAN : value == 126 ? INFINITY : value == 125 ? 1e308 : value / 8.0;
 }
 
-static int64_t take_number(struct input *in) {
-    int value = (int8_t)take(in);
+static int64_t take_number(fuzz_input *in) {
+    int value = (int8_t)fuzz_take(in);
     return value == 127 ? INT64_MAX : value == -128 ? INT64_MIN : value;
-}
-
-static void expect(bool promise) {
-    if (!promise) {
-        abort();
-    }
 }
 
 /* ---- a sound model ---- */
@@ -48,7 +28,7 @@ static void expect(bool promise) {
 static rb_preprocess *sound_preprocess(rb_context *ctx) {
     static const char *const names[FEATURES] = {"a", "b", "c"};
     rb_preprocess *p = rb_alloc_zero(ctx, 1, sizeof *p);
-    expect(p != NULL);
+    fuzz_expect(p != NULL);
     rb_preprocess_options_default(&p->options);
     p->n_input = INPUT;
     p->n_features = FEATURES;
@@ -74,7 +54,7 @@ static void fill(rb_context *ctx, rb_model *model, const char *name, int64_t row
 static rb_model *sound_model(rb_context *ctx) {
     rb_model *model;
     const rb_method *rfn = rb_find_method(ctx, "rfn");
-    expect(!rb_model_new(ctx, rfn, RB_FLOAT32, sound_preprocess(ctx), &model));
+    fuzz_expect(!rb_model_new(ctx, rfn, RB_FLOAT32, sound_preprocess(ctx), &model));
     fill(ctx, model, "loadings", FEATURES, UNITS, 0.5);
     fill(ctx, model, "noise", FEATURES, 1, 0.1);
     fill(ctx, model, "prior_mean", UNITS, 1, 0);
@@ -101,13 +81,13 @@ static const char *const words[] = {"",    "rfn",           "float64", "stopped"
                                     "1e4", "rarebit-model", "iqr",     "none",    "-1",     "nan"};
 static const char *const owners[] = {"/", "preprocess", "attributes"};
 
-#define PICK(list, in) (list)[(size_t)take(in) % (sizeof(list) / sizeof *(list))]
+#define PICK(list, in) (list)[(size_t)fuzz_take(in) % (sizeof(list) / sizeof *(list))]
 
-static void change(rb_h5 *file, struct input *in) {
+static void change(rb_h5 *file, fuzz_input *in) {
     double values[MAX];
     int64_t numbers[MAX];
     const char *texts[MAX];
-    int what = take(in);
+    int what = fuzz_take(in);
     if (what % 3 == 0) { /* an attribute */
         const char *owner = PICK(owners, in), *name = PICK(attributes, in);
         if (what & 64) {
@@ -118,7 +98,7 @@ static void change(rb_h5 *file, struct input *in) {
         return;
     }
     const char *path = PICK(objects, in);
-    int count = take(in) % MAX;
+    int count = fuzz_take(in) % MAX;
     for (int i = 0; i < count; i++) {
         values[i] = take_value(in);
         numbers[i] = (int64_t)take_number(in);
@@ -157,10 +137,10 @@ static void use(rb_context *ctx, const rb_model *model) {
     rb_matrix *matrix;
     rb_source *source;
     rb_metrics *metrics;
-    expect(!rb_matrix_dense(ctx, RB_FLOAT64, 2, INPUT, values, INPUT, 1, &matrix));
-    expect(!rb_source_from_matrix(ctx, matrix, &source));
+    fuzz_expect(!rb_matrix_dense(ctx, RB_FLOAT64, 2, INPUT, values, INPUT, 1, &matrix));
+    fuzz_expect(!rb_source_from_matrix(ctx, matrix, &source));
     if (rb_encode(ctx, model, source, take_rows, NULL)) {
-        expect(rb_context_error(ctx)[0] != '\0');
+        fuzz_expect(rb_context_error(ctx)[0] != '\0');
     }
     rb_reconstruct(ctx, model, source, take_rows, NULL);
     rb_evaluate(ctx, model, source, &metrics);
@@ -170,30 +150,28 @@ static void use(rb_context *ctx, const rb_model *model) {
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    struct input in = {data, size};
-    char path[] = "/tmp/rarebit-fuzz-XXXXXX";
+    fuzz_input in = {data, size};
+    char path[FUZZ_PATH];
     rb_context *ctx;
     rb_h5 *file;
     rb_model *loaded;
-    int name = mkstemp(path); /* HDF5 makes no file behind a descriptor */
-    expect(name >= 0);
-    expect(!rb_context_new(&ctx));
+    fuzz_temporary(path);
+    fuzz_expect(!rb_context_new(&ctx));
     rb_model *model = sound_model(ctx);
-    expect(!rb_model_save(ctx, model, path));
+    fuzz_expect(!rb_model_save(ctx, model, path));
     rb_model_free(model);
-    expect(!rb_h5_edit(ctx, path, path, RB_H5_OWN, &file));
+    fuzz_expect(!rb_h5_edit(ctx, path, path, RB_H5_OWN, &file));
     while (in.left > 0) {
         change(file, &in);
     }
     rb_h5_close(file);
     if (rb_model_load(ctx, path, &loaded)) {
-        expect(!loaded && rb_context_error(ctx)[0] != '\0');
+        fuzz_expect(!loaded && rb_context_error(ctx)[0] != '\0');
     } else {
         use(ctx, loaded);
     }
     rb_model_free(loaded);
     rb_context_free(ctx);
-    close(name);
     unlink(path);
     return 0;
 }

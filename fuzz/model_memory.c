@@ -3,14 +3,7 @@
 
 #include <rarebit/rarebit.h>
 
-#include <stdlib.h>
 #include <string.h>
-
-static void expect(bool promise) {
-    if (!promise) {
-        abort();
-    }
-}
 
 /* One sample of zeros, as wide as the model wants it, unless it wants very much. */
 static void use(rb_context *ctx, const rb_model *model) {
@@ -24,8 +17,8 @@ static void use(rb_context *ctx, const rb_model *model) {
     if (features > WIDE || units > WIDE) {
         return;
     }
-    expect(!rb_matrix_dense(ctx, RB_FLOAT64, 1, features, values, features, 1, &matrix));
-    expect(!rb_source_from_matrix(ctx, matrix, &source));
+    fuzz_expect(!rb_matrix_dense(ctx, RB_FLOAT64, 1, features, values, features, 1, &matrix));
+    fuzz_expect(!rb_source_from_matrix(ctx, matrix, &source));
     if (!rb_coder_open(ctx, model, &coder)) {
         rb_coder_encode(ctx, coder, matrix, RB_FLOAT64, codes, units, 1);
         rb_coder_free(coder);
@@ -39,10 +32,10 @@ static void write_again(rb_context *ctx, const rb_model *model) {
     void *once, *twice;
     size_t size, size_twice;
     rb_model *copy;
-    expect(!rb_model_save_memory(ctx, model, &once, &size));
-    expect(!rb_model_load_memory(ctx, once, size, &copy));
-    expect(!rb_model_save_memory(ctx, copy, &twice, &size_twice));
-    expect(size == size_twice && memcmp(once, twice, size) == 0);
+    fuzz_expect(!rb_model_save_memory(ctx, model, &once, &size));
+    fuzz_expect(!rb_model_load_memory(ctx, once, size, &copy));
+    fuzz_expect(!rb_model_save_memory(ctx, copy, &twice, &size_twice));
+    fuzz_expect(size == size_twice && memcmp(once, twice, size) == 0);
     rb_free_memory(once);
     rb_free_memory(twice);
     rb_model_free(copy);
@@ -51,9 +44,9 @@ static void write_again(rb_context *ctx, const rb_model *model) {
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     rb_context *ctx;
     rb_model *model;
-    expect(!rb_context_new(&ctx));
+    fuzz_expect(!rb_context_new(&ctx));
     if (rb_model_load_memory(ctx, data, size, &model)) {
-        expect(!model && rb_context_error(ctx)[0] != '\0');
+        fuzz_expect(!model && rb_context_error(ctx)[0] != '\0');
     } else {
         use(ctx, model);
         write_again(ctx, model);

@@ -6,23 +6,38 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-static void expect(bool promise) {
+void fuzz_expect(bool promise) {
     if (!promise) {
         abort();
     }
 }
 
+int fuzz_take(fuzz_input *in) {
+    if (in->left == 0) {
+        return 0;
+    }
+    in->left--;
+    return *in->data++;
+}
+
+void fuzz_temporary(char path[FUZZ_PATH]) {
+    snprintf(path, FUZZ_PATH, "/tmp/rarebit-fuzz-XXXXXX");
+    int file = mkstemp(path);
+    fuzz_expect(file >= 0);
+    close(file);
+}
+
 /* An error comes with a message and without a result. */
 static void expect_refused(const rb_context *ctx, const void *result) {
-    expect(rb_context_error(ctx)[0] != '\0');
-    expect(result == NULL);
+    fuzz_expect(rb_context_error(ctx)[0] != '\0');
+    fuzz_expect(result == NULL);
 }
 
 static void walk(rb_context *ctx, rb_source *source) {
     rb_description description;
-    expect(source->n_samples > 0 && source->n_features > 0);
+    fuzz_expect(source->n_samples > 0 && source->n_features > 0);
     rb_error err = rb_describe(ctx, source, &description);
-    expect(err == RB_OK || rb_context_error(ctx)[0] != '\0');
+    fuzz_expect(err == RB_OK || rb_context_error(ctx)[0] != '\0');
     rb_source_free(source);
 }
 
