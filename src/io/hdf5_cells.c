@@ -13,28 +13,20 @@ static int64_t address_bytes(const rb_h5 *file) {
 
 static int64_t type_bytes(hid_t type, int64_t address);
 
-/* Bytes that a member takes, and those that it would take in memory. */
-static bool member_bytes(hid_t type, unsigned index, int64_t address, int64_t *bytes,
-                         int64_t *memory) {
-    hid_t member = H5Tget_member_type(type, index);
-    *bytes = member >= 0 ? type_bytes(member, address) : 0;
-    *memory = member >= 0 ? (int64_t)H5Tget_size(member) : 0;
-    rb_h5_drop(member);
-    return *bytes > 0;
-}
-
 /* Where in the file `place` of a compound type in memory is: behind members of another size.
  * -1: a type is not known. */
 static int64_t place_in_file(hid_t type, size_t place, int64_t address) {
     int64_t result = (int64_t)place;
     int count = H5Tget_nmembers(type);
     for (int m = 0; m < count; m++) {
-        int64_t bytes, memory;
-        if (!member_bytes(type, (unsigned)m, address, &bytes, &memory)) {
-            return -1;
+        hid_t member = H5Tget_member_type(type, (unsigned)m);
+        int64_t bytes = member >= 0 ? type_bytes(member, address) : 0;
+        if (bytes > 0 && H5Tget_member_offset(type, (unsigned)m) < place) {
+            result += bytes - (int64_t)H5Tget_size(member);
         }
-        if (H5Tget_member_offset(type, (unsigned)m) < place) {
-            result += bytes - memory;
+        rb_h5_drop(member);
+        if (bytes <= 0) {
+            return -1;
         }
     }
     return result;
@@ -106,19 +98,17 @@ static bool enter_member(const rb_h5 *file, rb_h5_cell *cell) {
     hid_t table = cell->from, wanted = cell->to;
     char *name = H5Tget_nmembers(wanted) == 1 ? H5Tget_member_name(wanted, 0) : NULL;
     int index = name && H5Tget_class(table) == H5T_COMPOUND ? H5Tget_member_index(table, name) : -1;
-    int64_t place = -1;
-    if (index >= 0) {
-        place =
-            place_in_file(table, H5Tget_member_offset(table, (unsigned)index), address_bytes(file));
-        cell->from = H5Tget_member_type(table, (unsigned)index);
-        cell->to = H5Tget_member_type(wanted, 0);
-        H5Tclose(table);
-        H5Tclose(wanted);
-        cell->offset = (size_t)place;
+    H5free_memory(name);
+    if (index < 0) {
+        return false;
     }
-    if (name) {
-        H5free_memory(name);
-    }
+    int64_t place =
+        place_in_file(table, H5Tget_member_offset(table, (unsigned)index), address_bytes(file));
+    cell->from = H5Tget_member_type(table, (unsigned)index);
+    cell->to = H5Tget_member_type(wanted, 0);
+    cell->offset = (size_t)place;
+    H5Tclose(table);
+    H5Tclose(wanted);
     return place >= 0 && cell->from >= 0 && cell->to >= 0;
 }
 

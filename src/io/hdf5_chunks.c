@@ -19,11 +19,12 @@ struct rb_h5_chunks {
     bool plain_edges;          /* chunks over the edge have no filters */
     int64_t cell_bytes, whole; /* of a chunk */
     int64_t capacity;          /* of a buffer; 0: not yet known, nor the two above */
-    unsigned char *bytes, *other;
-    unsigned char *values; /* for converting; values_bytes of them */
+    unsigned char *other;      /* for undoing filters */
+    unsigned char *values;     /* for converting; values_bytes of them */
     int64_t values_bytes;
     struct kept *kept; /* by columns of chunks */
     int64_t n_kept;
+    struct kept done; /* one whose rows have all been asked for */
 };
 
 /* What a call of rb_h5_chunks_read is about. */
@@ -79,7 +80,7 @@ void rb_h5_chunks_close(rb_h5_chunks *c) {
         rb_free(c->kept[i].bytes);
     }
     rb_free(c->kept);
-    rb_free(c->bytes);
+    rb_free(c->done.bytes);
     rb_free(c->other);
     rb_free(c->values);
     rb_free(c);
@@ -102,24 +103,19 @@ static rb_error prepare(rb_h5_chunks *c, const rb_h5_data *data) {
                           "the data set '%s' has cells of an unknown type", data->path);
     }
     if (chunk[0] == 0 || chunk[1] == 0 || !rb_multiply(chunk[0], chunk[1], &cells) ||
-        !rb_multiply(cells, c->cell_bytes, &c->whole) ||
-        rb_h5_filters_capacity(c->whole) > UINT32_MAX) {
+        !rb_multiply(cells, c->cell_bytes, &c->whole) || c->whole > UINT32_MAX / 2) {
         return rb_h5_fail(data->file, RB_ERROR_UNSUPPORTED,
-                          "the chunks of the data set '%s' are too "
-                          "large; repack it with h5repack -l CHUNK=100x100",
+                          "the chunks of the data set '%s' are too large; repack it with "
+                          "h5repack -l CHUNK=100x100",
                           data->path);
     }
     int64_t capacity = rb_h5_filters_capacity(c->whole);
     c->n_kept = larger(1, smaller((data->shape[1] - 1) / chunk[1] + 1, KEPT_BYTES / capacity));
     c->kept = rb_alloc_zero(ctx, c->n_kept, sizeof *c->kept);
     c->n_kept = c->kept ? c->n_kept : 0;
-    c->bytes = rb_alloc_zero(ctx, capacity, 1);
     c->other = rb_alloc_zero(ctx, capacity, 1);
-    if (!c->kept || !c->bytes || !c->other) {
-        return RB_ERROR_MEMORY;
-    }
-    c->capacity = capacity;
-    return RB_OK;
+    c->capacity = c->kept && c->other ? capacity : 0;
+    return c->capacity > 0 ? RB_OK : RB_ERROR_MEMORY;
 }
 
 /* ---- a chunk ---- */
@@ -137,10 +133,10 @@ static bool stored_bytes(const struct request *q, const int64_t *offset, hsize_t
             address != HADDR_UNDEF);
 }
 
-static bool read_stored(const rb_h5_chunks *c, const struct request *q, const int64_t *offset,
-                        uint32_t *skipped) {
+static bool read_stored(const struct request *q, const int64_t *offset, uint32_t *skipped,
+                        void *bytes) {
     hsize_t at[2] = {(hsize_t)offset[0], (hsize_t)offset[1]};
-    return H5Dread_chunk(q->data->id, H5P_DEFAULT, at, skipped, c->bytes) >= 0;
+    return H5Dread_chunk(q->data->id, H5P_DEFAULT, at, skipped, bytes) >= 0;
 }
 #else
 static bool stored_bytes(const struct request *q, const int64_t *offset, hsize_t *bytes) {
@@ -149,9 +145,9 @@ static bool stored_bytes(const struct request *q, const int64_t *offset, hsize_t
     return true;
 }
 
-static bool read_stored(const rb_h5_chunks *c, const struct request *q, const int64_t *offset,
-                        uint32_t *skipped) {
-    (void)c, (void)offset, (void)skipped;
+static bool read_stored(const struct request *q, const int64_t *offset, uint32_t *skipped,
+                        void *bytes) {
+    (void)offset, (void)skipped, (void)bytes;
     snprintf(q->data->file->reason, RB_H5_REASON, "reading LZF needs HDF5 1.10.5");
     return false;
 }
@@ -176,20 +172,30 @@ static rb_error damaged(const rb_h5_chunks *c, const struct request *q, const in
                       q->data->path, (long long)offset[0] + 1, (long long)offset[1] + 1, what);
 }
 
-/* Unpacks the chunk at an offset, which has so many bytes, into c->bytes. */
+/* Unpacks the chunk at an offset, which has so many bytes. */
 static rb_error load(rb_h5_chunks *c, const struct request *q, const int64_t *offset,
-                     hsize_t stored) {
+                     hsize_t stored, struct kept *to) {
     uint32_t skipped = 0;
     int64_t got = -1;
+    to->row = -1;
+    to->bytes = to->bytes ? to->bytes : rb_alloc_zero(q->data->file->ctx, c->capacity, 1);
+    if (!to->bytes) {
+        return RB_ERROR_MEMORY;
+    }
     if (stored > 0 && stored <= (hsize_t)c->capacity) {
-        if (!read_stored(c, q, offset, &skipped)) {
+        if (!read_stored(q, offset, &skipped, to->bytes)) {
             return rb_h5_data_broken(q->data);
         }
         skipped = c->plain_edges && over_the_edge(q->data, offset) ? UINT32_MAX : skipped;
-        got = rb_h5_filters_inverse(&c->filters, &c->bytes, &c->other, (int64_t)stored, c->capacity,
-                                    skipped);
+        got = rb_h5_filters_inverse(&c->filters, &to->bytes, &c->other, (int64_t)stored,
+                                    c->capacity, skipped);
     }
-    return got == c->whole ? RB_OK : damaged(c, q, offset, got);
+    if (got != c->whole) {
+        return damaged(c, q, offset, got);
+    }
+    to->row = offset[0];
+    to->column = offset[1];
+    return RB_OK;
 }
 
 /* ---- the part of a chunk that is asked for ---- */
@@ -280,35 +286,20 @@ static rb_error give_fill(const struct request *q, const int64_t *offset) {
 
 /* ---- all chunks of a request ---- */
 
-/* Keeps the chunk in c->bytes if its rows go on behind those that are asked for. */
-static rb_error keep(rb_h5_chunks *c, const struct request *q, const int64_t *offset,
-                     struct kept *kept) {
-    int64_t end = smaller(offset[0] + q->data->chunk[0], q->data->shape[0]);
-    if (end <= q->first + q->count) {
-        return RB_OK;
-    }
-    unsigned char *old =
-        kept->bytes ? kept->bytes : rb_alloc_zero(q->data->file->ctx, c->capacity, 1);
-    if (!old) {
-        return RB_ERROR_MEMORY;
-    }
-    *kept = (struct kept){offset[0], offset[1], c->bytes};
-    c->bytes = old;
-    return RB_OK;
-}
-
 static rb_error read_chunk(rb_h5_chunks *c, const struct request *q, const int64_t *offset) {
+    const rb_h5_data *data = q->data;
     hsize_t stored = 0;
-    struct kept *kept = &c->kept[smaller(offset[1] / q->data->chunk[1], c->n_kept - 1)];
+    struct kept *kept = &c->kept[smaller(offset[1] / data->chunk[1], c->n_kept - 1)];
     if (kept->bytes && kept->row == offset[0] && kept->column == offset[1]) {
         return give(c, q, offset, kept->bytes);
     }
     if (!stored_bytes(q, offset, &stored)) {
         return give_fill(q, offset);
     }
-    rb_error err = load(c, q, offset, stored);
-    err = err ? err : give(c, q, offset, c->bytes);
-    return err ? err : keep(c, q, offset, kept);
+    bool done = smaller(offset[0] + data->chunk[0], data->shape[0]) <= q->first + q->count;
+    kept = done ? &c->done : kept;
+    rb_error err = load(c, q, offset, stored, kept);
+    return err ? err : give(c, q, offset, kept->bytes);
 }
 
 static rb_error read_chunks(rb_h5_chunks *c, const struct request *q) {

@@ -57,40 +57,36 @@ const char *rb_h5_disk_error(const rb_h5_disk *disk) {
 }
 
 static void note(disk_file *file) {
-    if (file->disk->error == 0) {
-        file->disk->error = errno;
-    }
+    file->disk->error = file->disk->error ? file->disk->error : errno;
 }
 
 static H5FD_t *disk_open(const char *name, unsigned flags, hid_t access, haddr_t max) {
-    rb_h5_disk *const *disk = H5Pget_driver_info(access);
-    disk_file *file = disk ? calloc(1, sizeof *file) : NULL;
+    rb_h5_disk *const *found = H5Pget_driver_info(access);
+    rb_h5_disk *disk = found ? *found : NULL;
     (void)max;
-    if (!file || (*disk)->owners > 1) {
-        if (file) {
-            (*disk)->other = true;
+    if (!disk || disk->owners > 1) {
+        if (disk) {
+            disk->other = true;
         }
-        free(file);
         return NULL;
     }
     int mode = (flags & H5F_ACC_RDWR ? O_RDWR : O_RDONLY) | O_CLOEXEC |
-               (flags & H5F_ACC_CREAT ? O_CREAT : 0) | (flags & H5F_ACC_TRUNC ? O_TRUNC : 0) |
-               (flags & H5F_ACC_EXCL ? O_EXCL : 0);
+               (flags & H5F_ACC_CREAT ? O_CREAT : 0) | (flags & H5F_ACC_TRUNC ? O_TRUNC : 0);
     struct stat status;
-    file->descriptor = (*disk)->descriptor >= 0 ? (*disk)->descriptor : open(name, mode, 0666);
-    (*disk)->descriptor = -1;
-    if (file->descriptor < 0 || fstat(file->descriptor, &status) != 0) {
-        (*disk)->error = errno;
-        if (file->descriptor >= 0) {
-            close(file->descriptor);
-        }
+    int descriptor = disk->descriptor >= 0 ? disk->descriptor : open(name, mode, 0666);
+    disk->descriptor = descriptor; /* closed with the disk, if this fails */
+    disk_file *file = descriptor >= 0 ? calloc(1, sizeof *file) : NULL;
+    if (!file || fstat(descriptor, &status) != 0) {
+        disk->error = errno;
         free(file);
         return NULL;
     }
+    file->descriptor = descriptor;
     file->end_of_file = (haddr_t)status.st_size;
-    file->disk = *disk;
-    file->disk->owners++;
-    file->disk->open = file;
+    file->disk = disk;
+    disk->descriptor = -1;
+    disk->owners++;
+    disk->open = file;
     return &file->base;
 }
 
@@ -249,8 +245,7 @@ bool rb_h5_disk_use(hid_t access, int descriptor, rb_h5_disk **disk) {
         }
         return false;
     }
-    (*disk)->owners = 1;
-    (*disk)->descriptor = descriptor;
+    **disk = (rb_h5_disk){.owners = 1, .descriptor = descriptor};
     (*disk)->driver = H5FDregister(&disk_class);
     return (*disk)->driver >= 0 && H5Pset_driver(access, (*disk)->driver, disk) >= 0;
 }

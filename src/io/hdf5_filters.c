@@ -83,16 +83,15 @@ static bool checksum_fits(const unsigned char *bytes, int64_t count) {
     return sum == stored || ((sum & 0xff00ff) << 8 | (sum >> 8 & 0xff00ff)) == stored;
 }
 
-static int64_t inflate_all(const unsigned char *bytes, int64_t count, unsigned char *out,
-                           int64_t capacity) {
+/* Undoes deflate or LZF; below 0: that cannot be done. */
+static int64_t unpack(H5Z_filter_t id, const unsigned char *bytes, int64_t count,
+                      unsigned char *out, int64_t capacity) {
     uLongf length = (uLongf)capacity;
+    if (id == LZF) {
+        length = lzf_decompress(bytes, (unsigned)count, out, (unsigned)capacity);
+        return length > 0 ? (int64_t)length : -1;
+    }
     return uncompress(out, &length, bytes, (uLong)count) == Z_OK ? (int64_t)length : -1;
-}
-
-static int64_t lzf_all(const unsigned char *bytes, int64_t count, unsigned char *out,
-                       int64_t capacity) {
-    unsigned length = lzf_decompress(bytes, (unsigned)count, out, (unsigned)capacity);
-    return length > 0 ? (int64_t)length : -1;
 }
 
 int64_t rb_h5_filters_inverse(const rb_h5_filters *filters, unsigned char **bytes,
@@ -107,15 +106,12 @@ int64_t rb_h5_filters_inverse(const rb_h5_filters *filters, unsigned char **byte
             count = count >= 4 && checksum_fits(old, count - 4) ? count - 4 : RB_H5_BAD_SUM;
             continue;
         }
-        if (filters->id[i] == H5Z_FILTER_SHUFFLE) {
-            if (filters->number[i] == 0) {
-                return -1;
-            }
+        if (filters->id[i] != H5Z_FILTER_SHUFFLE) {
+            count = unpack(filters->id[i], old, count, *other, capacity);
+        } else if (filters->number[i] > 0) {
             unshuffle(old, count, filters->number[i], *other);
-        } else if (filters->id[i] == LZF) {
-            count = lzf_all(old, count, *other, capacity);
         } else {
-            count = inflate_all(old, count, *other, capacity);
+            return -1;
         }
         *bytes = *other;
         *other = old;

@@ -21,8 +21,8 @@ struct object {
 };
 
 struct collection {
-    int64_t address; /* -1: none */
-    struct object *objects;
+    int64_t address;
+    struct object *objects; /* NULL: none */
     int64_t count;
 };
 
@@ -56,9 +56,7 @@ static herr_t leave(hid_t from, hid_t to, H5T_cdata_t *data, size_t count, size_
     }
     char *tag = H5Tget_tag(to);
     bool ours = tag && strcmp(tag, conversion) == 0;
-    if (tag) {
-        H5free_memory(tag);
-    }
+    H5free_memory(tag);
     data->need_bkg = H5T_BKG_NO;
     /* a pointer in memory has another size */
     return ours && H5Tis_variable_str(from) > 0 && H5Tget_size(from) == H5Tget_size(to) ? 0 : -1;
@@ -103,9 +101,6 @@ rb_error rb_h5_heap_open(rb_h5 *file, rb_h5_heap **out, hid_t *type) {
         return RB_ERROR_MEMORY;
     }
     heap->file = file;
-    for (int i = 0; i < KEPT; i++) {
-        heap->kept[i].address = -1;
-    }
     heap->type = find_sizes(heap) ? reference_type(heap) : H5I_INVALID_HID;
     if (heap->type < 0) {
         rb_free(heap);
@@ -182,47 +177,50 @@ static int64_t walk(const rb_h5_heap *heap, const unsigned char *bytes, int64_t 
     return largest;
 }
 
-static rb_error load(rb_h5_heap *heap, int64_t address, struct collection *out) {
-    unsigned char head[16] = {0};
-    if (address < 0 || address > heap->file_bytes - heap->base - MIN_HEAP) {
-        return damaged(heap, address);
-    }
+/* Reads a collection of so many bytes. */
+static rb_error load(rb_h5_heap *heap, int64_t address, int64_t size, struct collection *out) {
     int64_t place = heap->base + address;
-    rb_error err = read_bytes(heap, place, sizeof head, head);
-    int64_t size = number(head + 8, heap->size_bytes);
-    if (!err &&
-        (memcmp(head, "GCOL\1", 5) != 0 || size < MIN_HEAP || size > heap->file_bytes - place)) {
-        err = damaged(heap, address);
-    }
-    unsigned char *bytes = err ? NULL : rb_alloc(heap->file->ctx, size, 1);
-    err = err ? err : bytes ? read_bytes(heap, place, size, bytes) : RB_ERROR_MEMORY;
+    unsigned char *bytes = rb_alloc(heap->file->ctx, size, 1);
+    rb_error err = bytes ? read_bytes(heap, place, size, bytes) : RB_ERROR_MEMORY;
     int64_t largest = err ? 0 : walk(heap, bytes, size, place, NULL);
     if (!err && largest < 0) {
         err = damaged(heap, address);
     }
-    struct object *objects =
-        err ? NULL : rb_alloc_zero(heap->file->ctx, largest + 1, sizeof *objects);
-    if (objects) {
-        walk(heap, bytes, size, place, objects);
-        *out = (struct collection){address, objects, largest + 1};
+    if (!err) {
+        *out = (struct collection){address, NULL, largest + 1};
+        out->objects = rb_alloc_zero(heap->file->ctx, largest + 1, sizeof *out->objects);
+        err = out->objects ? RB_OK : RB_ERROR_MEMORY;
+    }
+    if (!err) {
+        walk(heap, bytes, size, place, out->objects);
     }
     rb_free(bytes);
-    return err ? err : objects ? RB_OK : RB_ERROR_MEMORY;
+    return err;
 }
 
 static rb_error find(rb_h5_heap *heap, int64_t address, const struct collection **found) {
+    unsigned char head[16] = {0};
+    struct collection loaded, *kept = heap->kept;
     for (int i = 0; i < KEPT; i++) {
-        if (heap->kept[i].address == address && heap->kept[i].objects) {
-            *found = &heap->kept[i];
+        if (kept[i].address == address && kept[i].objects) {
+            *found = &kept[i];
             return RB_OK;
         }
     }
-    struct collection loaded;
-    rb_error err = load(heap, address, &loaded);
+    int64_t left = heap->file_bytes - heap->base - address;
+    if (address < 0 || left < MIN_HEAP) {
+        return damaged(heap, address);
+    }
+    rb_error err = read_bytes(heap, heap->base + address, sizeof head, head);
+    int64_t size = number(head + 8, heap->size_bytes);
+    if (!err && (memcmp(head, "GCOL\1", 5) != 0 || size < MIN_HEAP || size > left)) {
+        err = damaged(heap, address);
+    }
+    err = err ? err : load(heap, address, size, &loaded);
     if (!err) {
-        rb_free(heap->kept[heap->next].objects);
-        heap->kept[heap->next] = loaded;
-        *found = &heap->kept[heap->next];
+        rb_free(kept[heap->next].objects);
+        kept[heap->next] = loaded;
+        *found = &kept[heap->next];
         heap->next = (heap->next + 1) % KEPT;
     }
     return err;
@@ -254,12 +252,12 @@ rb_error rb_h5_heap_text(rb_h5_heap *heap, const void *reference, const char **t
                           (long long)*length);
     }
     if (*length + 1 > heap->capacity) {
-        char *larger = rb_grow(heap->file->ctx, heap->text, 0, *length + 1, 1);
-        if (!larger) {
-            return RB_ERROR_MEMORY;
-        }
-        heap->text = larger;
-        heap->capacity = *length + 1;
+        rb_free(heap->text);
+        heap->text = rb_alloc(heap->file->ctx, *length + 1, 1);
+        heap->capacity = heap->text ? *length + 1 : 0;
+    }
+    if (!heap->text) {
+        return RB_ERROR_MEMORY;
     }
     err = read_bytes(heap, collection->objects[index].address, *length, heap->text);
     heap->text[*length] = '\0';
