@@ -231,7 +231,7 @@ static rb_error find(rb_h5_heap *heap, int64_t address, const struct collection 
 rb_error rb_h5_heap_text(rb_h5_heap *heap, const void *reference, const char **text,
                          int64_t *length) {
     const unsigned char *bytes = reference;
-    const struct collection *collection;
+    const struct collection *collection = NULL;
     int64_t address = number(bytes + 4, heap->address_bytes);
     int64_t index = number(bytes + 4 + heap->address_bytes, 4);
     *length = number(bytes, 4);

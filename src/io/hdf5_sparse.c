@@ -27,11 +27,10 @@ static bool ascending(const int32_t *columns, int64_t count) {
     return true;
 }
 
-static rb_error sort_row(rb_context *ctx, rb_type type, int32_t *columns, void *values,
-                         int64_t count) {
+static bool sort_row(rb_context *ctx, rb_type type, int32_t *columns, void *values, int64_t count) {
     struct entry *row = rb_alloc(ctx, count, sizeof *row);
     if (!row) {
-        return RB_ERROR_MEMORY;
+        return false;
     }
     for (int64_t e = 0; e < count; e++) {
         row[e] = (struct entry){columns[e], rb_get(type, values, e)};
@@ -42,7 +41,7 @@ static rb_error sort_row(rb_context *ctx, rb_type type, int32_t *columns, void *
         rb_put(type, values, e, row[e].value);
     }
     rb_free(row);
-    return RB_OK;
+    return true;
 }
 
 /* Sorts rows first .. first + count - 1, which are in the buffers, and checks their columns. */
@@ -51,13 +50,9 @@ static rb_error order_rows(rb_h5_stream *s, int64_t first, int64_t count, int64_
     for (int64_t i = first; i < first + count; i++) {
         int64_t skip = s->starts[i] - s->starts[first], length = s->starts[i + 1] - s->starts[i];
         int32_t *row = s->block.columns + skip;
-        if (!ascending(row, length)) {
-            rb_error err =
-                sort_row(s->file->ctx, type, row,
-                         (char *)s->block.values + skip * (int64_t)rb_type_size(type), length);
-            if (err) {
-                return err;
-            }
+        char *values = (char *)s->block.values + skip * (int64_t)rb_type_size(type);
+        if (!ascending(row, length) && !sort_row(s->file->ctx, type, row, values, length)) {
+            return RB_ERROR_MEMORY;
         }
         if (length > 0 && (row[0] < 0 || row[length - 1] >= n_columns || !ascending(row, length))) {
             return rb_h5_fail(s->file, RB_ERROR_FORMAT,
@@ -94,11 +89,9 @@ static rb_error read_starts(rb_h5_stream *s, int64_t n_rows) {
             rb_h5_fail(s->file, RB_ERROR_FORMAT, "'%s/indptr' has %lld numbers, but must have %lld",
                        s->place.path, (long long)data.shape[0], (long long)n_rows + 1);
     }
-    if (!err) {
-        s->starts = rb_alloc(s->file->ctx, n_rows + 1, sizeof *s->starts);
-        err = s->starts ? rb_h5_data_read(&data, 0, n_rows + 1, H5T_NATIVE_INT64, s->starts)
-                        : RB_ERROR_MEMORY;
-    }
+    s->starts = err ? NULL : rb_alloc(s->file->ctx, n_rows + 1, sizeof *s->starts);
+    err = err || s->starts ? err : RB_ERROR_MEMORY;
+    err = err ? err : rb_h5_data_read(&data, 0, n_rows + 1, H5T_NATIVE_INT64, s->starts);
     rb_h5_data_close(&data);
     bool good = !err && s->starts[0] == 0 && s->starts[n_rows] == stored;
     for (int64_t i = 0; good && i < n_rows; i++) {

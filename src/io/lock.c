@@ -45,43 +45,39 @@ static bool is_still_there(int file, const char *path) {
 
 /* Below 0: no lock can be had there; *taken: since somebody else has it. */
 static int open_locked(const char *path, bool *taken) {
-    *taken = false;
     for (;;) {
         int file = open(path, O_CREAT | O_RDWR | O_NOFOLLOW | O_CLOEXEC, 0666);
-        if (file < 0) {
-            return -1;
-        }
-        if (flock(file, LOCK_EX | LOCK_NB)) {
-            *taken = errno == EWOULDBLOCK;
-            close(file);
-            return -1;
-        }
-        if (is_still_there(file, path)) {
+        bool locked = file >= 0 && flock(file, LOCK_EX | LOCK_NB) == 0;
+        *taken = file >= 0 && !locked && errno == EWOULDBLOCK;
+        if (locked && is_still_there(file, path)) {
             return file;
         }
-        close(file);
+        if (file >= 0) {
+            close(file);
+        }
+        if (!locked) {
+            return -1;
+        }
     }
 }
 
 rb_error rb_lock_take(rb_context *ctx, const char *path, rb_lock **out) {
-    bool taken;
+    bool taken = false;
     *out = NULL;
     rb_lock *lock = rb_alloc_zero(ctx, 1, sizeof *lock);
     char *name = lock ? name_of_lock(ctx, path) : NULL;
-    if (!name) {
-        rb_free(lock);
-        return RB_ERROR_MEMORY;
-    }
-    *lock = (rb_lock){open_locked(name, &taken), name, ctx->on_temporary, ctx->temporary_user};
-    if (lock->file < 0) {
+    int file = name ? open_locked(name, &taken) : -1;
+    if (file < 0) {
+        rb_error err = name ? RB_OK : RB_ERROR_MEMORY;
         rb_free(name);
         rb_free(lock);
         return taken ? rb_fail(ctx, RB_ERROR_FILE,
                                "%s is being written by another process; wait until that has ended, "
                                "or take another file",
                                path)
-                     : RB_OK;
+                     : err;
     }
+    *lock = (rb_lock){file, name, ctx->on_temporary, ctx->temporary_user};
     if (lock->on_temporary) {
         lock->on_temporary(name, true, lock->temporary_user);
     }

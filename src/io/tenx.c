@@ -36,18 +36,16 @@ static rb_error read_names(rb_context *ctx, const char *path, int wanted, int64_
                            const char *what, rb_names **names) {
     rb_lines *lines;
     rb_name_list list = {0};
-    char *line;
+    char *line = NULL;
     int64_t length;
     rb_error err = rb_lines_open(ctx, path, &lines);
-    while (!err) {
-        err = rb_lines_next(ctx, lines, &line, &length);
-        if (err || !line) {
-            break;
+    do {
+        err = err ? err : rb_lines_next(ctx, lines, &line, &length);
+        if (!err && line) {
+            const char *field = field_of(line, length, wanted, &length);
+            err = rb_name_list_add(ctx, &list, field, length);
         }
-        int64_t field_length;
-        const char *field = field_of(line, length, wanted, &field_length);
-        err = rb_name_list_add(ctx, &list, field, field_length);
-    }
+    } while (!err && line);
     if (!err && list.count != expected) {
         err = rb_fail(ctx, RB_ERROR_FORMAT, "%s has %lld lines, but the matrix has %lld %s", path,
                       (long long)list.count, (long long)expected, what);
@@ -61,22 +59,18 @@ static rb_error missing_file(rb_context *ctx, const char *folder, const char *na
                    names);
 }
 
-static rb_error name_cells(rb_context *ctx, const char *folder, rb_matrix *m) {
+/* Names of genes stand in the second column; the first, their identifiers, where that is
+ * missing. */
+static rb_error name_both(rb_context *ctx, const char *folder, rb_matrix *m) {
     char path[PATH_MAX];
     if (!find_file(folder, "barcodes.tsv", path)) {
         return missing_file(ctx, folder, "barcodes.tsv");
     }
-    return read_names(ctx, path, 0, m->n_samples, "cells", &m->sample_names);
-}
-
-/* Names of genes stand in the second column; the first, their identifiers, where that is
- * missing. */
-static rb_error name_genes(rb_context *ctx, const char *folder, rb_matrix *m) {
-    char path[PATH_MAX];
-    if (!find_file(folder, "features.tsv", path) && !find_file(folder, "genes.tsv", path)) {
-        return missing_file(ctx, folder, "features.tsv or genes.tsv");
+    rb_error err = read_names(ctx, path, 0, m->n_samples, "cells", &m->sample_names);
+    if (!err && !find_file(folder, "features.tsv", path) && !find_file(folder, "genes.tsv", path)) {
+        err = missing_file(ctx, folder, "features.tsv or genes.tsv");
     }
-    rb_error err = read_names(ctx, path, 1, m->n_features, "genes", &m->feature_names);
+    err = err ? err : read_names(ctx, path, 1, m->n_features, "genes", &m->feature_names);
     return err ? err : rb_names_make_unique(ctx, &m->feature_names);
 }
 
@@ -89,8 +83,7 @@ static rb_error read_tenx(rb_context *ctx, const char *folder, const rb_read_opt
     }
     rb_error err = rb_format_mtx.read(ctx, path, options, matrix);
     err = err ? err : rb_matrix_transpose(ctx, matrix);
-    err = err ? err : name_cells(ctx, folder, *matrix);
-    err = err ? err : name_genes(ctx, folder, *matrix);
+    err = err ? err : name_both(ctx, folder, *matrix);
     if (err) {
         rb_matrix_free(*matrix);
         *matrix = NULL;
