@@ -1,12 +1,12 @@
-/* HDF5 in plain terms: reading shapes, numbers and attributes. Nothing in the file is believed
- * before it is checked. */
+/* HDF5 in plain terms: reading shapes and numbers. Nothing in the file is believed before it is
+ * checked. */
 #include "hdf5_base.h"
 
 #include <string.h>
 
 /* What is read block by block may hold so many times more than what is read whole, which rb_alloc
  * counts. By default this is twice what compression can gain. */
-enum { STREAMED = 2, LONGEST_TEXT = 1 << 24 };
+enum { STREAMED = 2 };
 
 /* Of more chunks than these not each one is looked at. */
 enum { MAX_CHUNKS = 2000, CACHE_BYTES = 1 << 28 };
@@ -318,89 +318,4 @@ rb_error rb_h5_get_dense(rb_h5 *file, const char *path, rb_dense values) {
     }
     rb_h5_data_close(&data);
     return err;
-}
-
-/* ---- attributes ---- */
-
-static rb_error attribute_broken(rb_h5 *file, const char *name) {
-    return rb_h5_broken(file, RB_ERROR_FORMAT, "cannot read the attribute", name);
-}
-
-static rb_error get_variable_text(rb_h5 *file, const char *name, hid_t attribute, char **text) {
-    unsigned char reference[16] = {0};
-    rb_h5_heap *heap;
-    hid_t type;
-    const char *found;
-    int64_t length;
-    rb_error err = rb_h5_heap_open(file, &heap, &type);
-    if (!err && H5Aread(attribute, type, reference) < 0) {
-        err = attribute_broken(file, name);
-    }
-    err = err ? err : rb_h5_heap_text(heap, reference, &found, &length);
-    if (!err) {
-        *text = rb_copy_text(file->ctx, found);
-        err = *text ? RB_OK : RB_ERROR_MEMORY;
-    }
-    rb_h5_heap_close(heap);
-    return err;
-}
-
-static rb_error get_fixed_text(rb_h5 *file, const char *name, hid_t attribute, hid_t type,
-                               char **text) {
-    size_t size = H5Tget_size(type);
-    if (size > LONGEST_TEXT) {
-        return rb_h5_fail(file, RB_ERROR_FORMAT, "the attribute '%s' is too long", name);
-    }
-    char *copy = rb_alloc_zero(file->ctx, (int64_t)size + 1, 1);
-    if (copy && H5Aread(attribute, type, copy) < 0) {
-        rb_free(copy);
-        return attribute_broken(file, name);
-    }
-    *text = copy;
-    return copy ? RB_OK : RB_ERROR_MEMORY;
-}
-
-/* Opens an attribute of `count` values, and gives its type; below 0: there is none such. */
-static hid_t open_attribute(rb_h5 *file, const char *path, const char *name, int64_t count,
-                            hid_t *type) {
-    hid_t attribute = H5Aopen_by_name(file->id, path, name, H5P_DEFAULT, H5P_DEFAULT);
-    hid_t space = attribute >= 0 ? H5Aget_space(attribute) : H5I_INVALID_HID;
-    bool fits = space >= 0 && H5Sget_simple_extent_npoints(space) == count;
-    *type = fits ? H5Aget_type(attribute) : H5I_INVALID_HID;
-    rb_h5_drop(space);
-    return attribute;
-}
-
-rb_error rb_h5_get_text(rb_h5 *file, const char *path, const char *name, char **text) {
-    hid_t type, attribute = open_attribute(file, path, name, 1, &type);
-    bool variable = type >= 0 && H5Tis_variable_str(type) > 0;
-    rb_error err;
-    *text = NULL;
-    if (type < 0 || H5Tget_class(type) != H5T_STRING || (variable && file->style == RB_H5_OWN)) {
-        err = rb_h5_fail(file, RB_ERROR_FORMAT, "'%s' has no attribute '%s' that is one text", path,
-                         name);
-    } else {
-        err = variable ? get_variable_text(file, name, attribute, text)
-                       : get_fixed_text(file, name, attribute, type, text);
-    }
-    rb_h5_drop(type);
-    rb_h5_drop(attribute);
-    return err;
-}
-
-rb_error rb_h5_get_attribute_integers(rb_h5 *file, const char *path, const char *name,
-                                      int64_t count, int64_t *values) {
-    hid_t type, attribute = open_attribute(file, path, name, count, &type);
-    bool done = type >= 0 && H5Tget_class(type) == H5T_INTEGER &&
-                H5Aread(attribute, H5T_NATIVE_INT64, values) >= 0;
-    rb_h5_drop(type);
-    rb_h5_drop(attribute);
-    return done ? RB_OK
-                : rb_h5_fail(file, RB_ERROR_FORMAT,
-                             "'%s' has no attribute '%s' of %lld whole number(s)", path, name,
-                             (long long)count);
-}
-
-rb_error rb_h5_get_integer(rb_h5 *file, const char *path, const char *name, int64_t *value) {
-    return rb_h5_get_attribute_integers(file, path, name, 1, value);
 }

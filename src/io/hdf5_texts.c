@@ -1,11 +1,11 @@
-/* HDF5 in plain terms: reading many texts, and the names of what is in a file. */
+/* HDF5 in plain terms: reading texts and attributes, and the names of what is in a file. */
 #include "hdf5_base.h"
 
 #include <stdio.h>
 #include <string.h>
 
 /* Texts are read this many, or this many bytes, at a time. */
-enum { BATCH = 4096, LONGEST_TEXT = 1 << 20 };
+enum { BATCH = 4096, LONGEST_TEXT = 1 << 20, LONGEST_ATTRIBUTE = 1 << 24 };
 
 /* How the texts of a data set lie in memory. */
 struct text_layout {
@@ -15,62 +15,78 @@ struct text_layout {
     rb_h5_heap *heap; /* of texts of variable length; else NULL */
 };
 
-/* The layout is to be cleared in any case. */
-static rb_error find_layout(const rb_h5_data *data, const char *member,
-                            struct text_layout *layout) {
-    hid_t type = rb_h5_member_type(data, member);
-    bool texts = type >= 0 && H5Tget_class(type) == H5T_STRING;
-    bool variable = texts && H5Tis_variable_str(type) > 0;
+static void clear_layout(struct text_layout *layout) {
+    rb_h5_heap_close(layout->heap);
+    rb_h5_drop(layout->type);
+}
+
+static bool is_text(const rb_h5 *file, hid_t type) {
+    return type >= 0 && H5Tget_class(type) == H5T_STRING &&
+           !(file->style == RB_H5_OWN && H5Tis_variable_str(type) > 0);
+}
+
+/* The layout of texts of this type, which is taken over. It is to be cleared in any case. */
+static rb_error find_layout(rb_h5 *file, hid_t type, struct text_layout *layout) {
+    rb_error err = RB_OK;
     *layout = (struct text_layout){.type = type};
-    if (!texts || (variable && data->file->style == RB_H5_OWN)) {
-        return rb_h5_fail(data->file, RB_ERROR_FORMAT, "'%s' must hold texts%s", data->path,
-                          texts ? " of fixed length" : "");
-    }
     layout->space_padded = H5Tget_strpad(type) == H5T_STR_SPACEPAD;
-    if (variable) {
-        rb_error err = rb_h5_heap_open(data->file, &layout->heap, &type);
-        if (err) {
-            return err;
+    if (H5Tis_variable_str(type) > 0) {
+        err = rb_h5_heap_open(file, &layout->heap, &type);
+        if (!err) {
+            rb_h5_drop(layout->type);
+            layout->type = H5Tcopy(type);
         }
-        rb_h5_drop(layout->type);
-        layout->type = H5Tcopy(type);
     }
     layout->size = H5Tget_size(layout->type);
-    if (layout->size == 0 || layout->size > LONGEST_TEXT) {
-        return rb_h5_fail(data->file, RB_ERROR_FORMAT, "the texts of '%s' are too long",
-                          data->path);
+    return err;
+}
+
+/* The text in a cell, of fixed or variable length; it ends with a 0 where the cell does. */
+static rb_error text_of(const struct text_layout *layout, const char *cell, const char **text,
+                        int64_t *length) {
+    if (layout->heap) {
+        return rb_h5_heap_text(layout->heap, cell, text, length);
     }
-    if (member) {
+    *text = cell;
+    *length = (int64_t)strnlen(cell, layout->size);
+    while (layout->space_padded && *length > 0 && cell[*length - 1] == ' ') {
+        --*length;
+    }
+    return RB_OK;
+}
+
+/* ---- data sets of texts ---- */
+
+/* As find_layout, for all texts of a data set or one member of it. */
+static rb_error find_member_layout(const rb_h5_data *data, const char *member,
+                                   struct text_layout *layout) {
+    rb_h5 *file = data->file;
+    hid_t type = rb_h5_member_type(data, member);
+    *layout = (struct text_layout){.type = type};
+    if (!is_text(file, type)) {
+        bool variable = type >= 0 && H5Tget_class(type) == H5T_STRING;
+        return rb_h5_fail(file, RB_ERROR_FORMAT, "'%s' must hold texts%s", data->path,
+                          variable ? " of fixed length" : "");
+    }
+    rb_error err = find_layout(file, type, layout);
+    if (!err && (layout->size == 0 || layout->size > LONGEST_TEXT)) {
+        err = rb_h5_fail(file, RB_ERROR_FORMAT, "the texts of '%s' are too long", data->path);
+    }
+    if (!err && member) {
         type = layout->type;
         layout->type = rb_h5_member(member, type);
         rb_h5_drop(type);
     }
-    return layout->type >= 0
-               ? RB_OK
-               : rb_h5_broken(data->file, RB_ERROR_FORMAT, "cannot read the texts of", data->path);
-}
-
-/* Adds one text of fixed or variable length. */
-static rb_error add_text(rb_context *ctx, rb_name_list *list, const struct text_layout *layout,
-                         const char *cell) {
-    int64_t length;
-    if (layout->heap) {
-        const char *text;
-        rb_error err = rb_h5_heap_text(layout->heap, cell, &text, &length);
-        return err ? err : rb_name_list_add(ctx, list, text, length);
-    }
-    length = (int64_t)strnlen(cell, layout->size);
-    while (layout->space_padded && length > 0 && cell[length - 1] == ' ') {
-        length--;
-    }
-    return rb_name_list_add(ctx, list, cell, length);
+    return err || layout->type >= 0
+               ? err
+               : rb_h5_broken(file, RB_ERROR_FORMAT, "cannot read the texts of", data->path);
 }
 
 static rb_error read_texts(const rb_h5_data *data, const char *member, rb_name_list *list) {
     struct text_layout layout;
     rb_context *ctx = data->file->ctx;
     int64_t n = data->shape[0];
-    rb_error err = find_layout(data, member, &layout);
+    rb_error err = find_member_layout(data, member, &layout);
     int64_t batch = layout.heap ? BATCH : 1 + LONGEST_TEXT / (int64_t)(layout.size + 1);
     char *cells = err ? NULL : rb_alloc(ctx, batch, layout.size);
     err = err || cells ? err : RB_ERROR_MEMORY;
@@ -78,12 +94,14 @@ static rb_error read_texts(const rb_h5_data *data, const char *member, rb_name_l
         int64_t count = n - first < batch ? n - first : batch;
         err = rb_h5_data_read(data, first, count, layout.type, cells);
         for (int64_t i = 0; i < count && !err; i++) {
-            err = add_text(ctx, list, &layout, cells + i * (int64_t)layout.size);
+            const char *text;
+            int64_t length;
+            err = text_of(&layout, cells + i * (int64_t)layout.size, &text, &length);
+            err = err ? err : rb_name_list_add(ctx, list, text, length);
         }
     }
     rb_free(cells);
-    rb_h5_heap_close(layout.heap);
-    rb_h5_drop(layout.type);
+    clear_layout(&layout);
     return err;
 }
 
@@ -121,6 +139,65 @@ rb_error rb_h5_get_texts(rb_h5 *file, const char *path, rb_names **names) {
     err = err ? err : rb_h5_read_texts(&data, NULL, names);
     rb_h5_data_close(&data);
     return err;
+}
+
+/* ---- attributes ---- */
+
+/* Opens an attribute of `count` values, and gives its type; below 0: there is none such. */
+static hid_t open_attribute(rb_h5 *file, const char *path, const char *name, int64_t count,
+                            hid_t *type) {
+    hid_t attribute = H5Aopen_by_name(file->id, path, name, H5P_DEFAULT, H5P_DEFAULT);
+    hid_t space = attribute >= 0 ? H5Aget_space(attribute) : H5I_INVALID_HID;
+    bool fits = space >= 0 && H5Sget_simple_extent_npoints(space) == count;
+    *type = fits ? H5Aget_type(attribute) : H5I_INVALID_HID;
+    rb_h5_drop(space);
+    return attribute;
+}
+
+rb_error rb_h5_get_text(rb_h5 *file, const char *path, const char *name, char **text) {
+    hid_t type, attribute = open_attribute(file, path, name, 1, &type);
+    struct text_layout layout = {.type = type};
+    const char *found = NULL;
+    int64_t length = 0;
+    *text = NULL;
+    rb_error err = is_text(file, type)
+                       ? find_layout(file, type, &layout)
+                       : rb_h5_fail(file, RB_ERROR_FORMAT,
+                                    "'%s' has no attribute '%s' that is one text", path, name);
+    if (!err && layout.size > LONGEST_ATTRIBUTE) {
+        err = rb_h5_fail(file, RB_ERROR_FORMAT, "the attribute '%s' is too long", name);
+    }
+    char *cell = err ? NULL : rb_alloc_zero(file->ctx, (int64_t)layout.size + 1, 1);
+    err = err || cell ? err : RB_ERROR_MEMORY;
+    if (!err && H5Aread(attribute, layout.type, cell) < 0) {
+        err = rb_h5_broken(file, RB_ERROR_FORMAT, "cannot read the attribute", name);
+    }
+    err = err ? err : text_of(&layout, cell, &found, &length);
+    if (!err) {
+        *text = rb_copy_text(file->ctx, found);
+        err = *text ? RB_OK : RB_ERROR_MEMORY;
+    }
+    rb_free(cell);
+    clear_layout(&layout);
+    rb_h5_drop(attribute);
+    return err;
+}
+
+rb_error rb_h5_get_attribute_integers(rb_h5 *file, const char *path, const char *name,
+                                      int64_t count, int64_t *values) {
+    hid_t type, attribute = open_attribute(file, path, name, count, &type);
+    bool done = type >= 0 && H5Tget_class(type) == H5T_INTEGER &&
+                H5Aread(attribute, H5T_NATIVE_INT64, values) >= 0;
+    rb_h5_drop(type);
+    rb_h5_drop(attribute);
+    return done ? RB_OK
+                : rb_h5_fail(file, RB_ERROR_FORMAT,
+                             "'%s' has no attribute '%s' of %lld whole number(s)", path, name,
+                             (long long)count);
+}
+
+rb_error rb_h5_get_integer(rb_h5 *file, const char *path, const char *name, int64_t *value) {
+    return rb_h5_get_attribute_integers(file, path, name, 1, value);
 }
 
 /* ---- what is in a group, what an object has ---- */
