@@ -95,9 +95,8 @@ rb_error rb_h5_broken(rb_h5 *file, rb_error code, const char *what, const char *
     char reason[RB_H5_REASON];
     memcpy(reason, file->reason, sizeof reason);
     rb_h5_forget(file);
-    return reason[0] ? rb_h5_fail(file, code, "%s '%s' (HDF5: %s)%s", what, path, reason,
-                                  rb_h5_other_files(file))
-                     : rb_h5_fail(file, code, "%s '%s'%s", what, path, rb_h5_other_files(file));
+    return rb_h5_fail(file, code, reason[0] ? "%s '%s' (HDF5: %s)%s" : "%s '%s'%s%s", what, path,
+                      reason, rb_h5_other_files(file));
 }
 
 const char *rb_h5_other_files(const rb_h5 *file) {

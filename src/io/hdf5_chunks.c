@@ -34,6 +34,8 @@ struct request {
     hid_t type;
     char *out;
     rb_h5_cell cell;
+    int64_t offset[2];          /* of the chunk that it is at */
+    int64_t row, rows, columns; /* what it wants of that; of the data set */
 };
 
 static int64_t larger(int64_t a, int64_t b) {
@@ -123,8 +125,8 @@ static rb_error prepare(rb_h5_chunks *c, const rb_h5_data *data) {
 #if H5_VERSION_GE(1, 10, 5)
 /* Bytes of the chunk as it is stored; false when HDF5 finds none. One of 0 bytes, which cannot be,
  * is looked for second, since that looks at all chunks. */
-static bool stored_bytes(const struct request *q, const int64_t *offset, hsize_t *bytes) {
-    hsize_t at[2] = {(hsize_t)offset[0], (hsize_t)offset[1]}, none;
+static bool stored_bytes(const struct request *q, hsize_t *bytes) {
+    hsize_t at[2] = {(hsize_t)q->offset[0], (hsize_t)q->offset[1]}, none;
     haddr_t address = HADDR_UNDEF;
     unsigned skipped;
     hid_t data = q->data->id;
@@ -133,33 +135,25 @@ static bool stored_bytes(const struct request *q, const int64_t *offset, hsize_t
             address != HADDR_UNDEF);
 }
 
-static bool read_stored(const struct request *q, const int64_t *offset, uint32_t *skipped,
-                        void *bytes) {
-    hsize_t at[2] = {(hsize_t)offset[0], (hsize_t)offset[1]};
+static bool read_stored(const struct request *q, uint32_t *skipped, void *bytes) {
+    hsize_t at[2] = {(hsize_t)q->offset[0], (hsize_t)q->offset[1]};
     return H5Dread_chunk(q->data->id, H5P_DEFAULT, at, skipped, bytes) >= 0;
 }
 #else
-static bool stored_bytes(const struct request *q, const int64_t *offset, hsize_t *bytes) {
-    (void)q, (void)offset;
+static bool stored_bytes(const struct request *q, hsize_t *bytes) {
+    (void)q;
     *bytes = 1;
     return true;
 }
 
-static bool read_stored(const struct request *q, const int64_t *offset, uint32_t *skipped,
-                        void *bytes) {
-    (void)offset, (void)skipped, (void)bytes;
+static bool read_stored(const struct request *q, uint32_t *skipped, void *bytes) {
+    (void)skipped, (void)bytes;
     snprintf(q->data->file->reason, RB_H5_REASON, "reading LZF needs HDF5 1.10.5");
     return false;
 }
 #endif
 
-static bool over_the_edge(const rb_h5_data *data, const int64_t *offset) {
-    return offset[0] + data->chunk[0] > data->shape[0] ||
-           offset[1] + data->chunk[1] > data->shape[1];
-}
-
-static rb_error damaged(const rb_h5_chunks *c, const struct request *q, const int64_t *offset,
-                        int64_t got) {
+static rb_error damaged(const rb_h5_chunks *c, const struct request *q, int64_t got) {
     char what[96] = "cannot be unpacked";
     if (got == RB_H5_BAD_SUM) {
         snprintf(what, sizeof what, "does not fit its checksum");
@@ -169,12 +163,13 @@ static rb_error damaged(const rb_h5_chunks *c, const struct request *q, const in
     }
     return rb_h5_fail(q->data->file, RB_ERROR_FORMAT,
                       "a chunk of the data set '%s' is damaged: that of row %lld, column %lld %s",
-                      q->data->path, (long long)offset[0] + 1, (long long)offset[1] + 1, what);
+                      q->data->path, (long long)q->offset[0] + 1, (long long)q->offset[1] + 1,
+                      what);
 }
 
-/* Unpacks the chunk at an offset, which has so many bytes. */
-static rb_error load(rb_h5_chunks *c, const struct request *q, const int64_t *offset,
-                     hsize_t stored, struct kept *to) {
+/* Unpacks the chunk, which has so many bytes. */
+static rb_error load(rb_h5_chunks *c, const struct request *q, hsize_t stored, struct kept *to) {
+    const int64_t *offset = q->offset, *chunk = q->data->chunk, *shape = q->data->shape;
     uint32_t skipped = 0;
     int64_t got = -1;
     to->row = -1;
@@ -183,15 +178,16 @@ static rb_error load(rb_h5_chunks *c, const struct request *q, const int64_t *of
         return RB_ERROR_MEMORY;
     }
     if (stored > 0 && stored <= (hsize_t)c->capacity) {
-        if (!read_stored(q, offset, &skipped, to->bytes)) {
+        if (!read_stored(q, &skipped, to->bytes)) {
             return rb_h5_data_broken(q->data);
         }
-        skipped = c->plain_edges && over_the_edge(q->data, offset) ? UINT32_MAX : skipped;
+        bool edge = offset[0] + chunk[0] > shape[0] || offset[1] + chunk[1] > shape[1];
+        skipped = c->plain_edges && edge ? UINT32_MAX : skipped;
         got = rb_h5_filters_inverse(&c->filters, &to->bytes, &c->other, (int64_t)stored,
                                     c->capacity, skipped);
     }
     if (got != c->whole) {
-        return damaged(c, q, offset, got);
+        return damaged(c, q, got);
     }
     to->row = offset[0];
     to->column = offset[1];
@@ -200,20 +196,9 @@ static rb_error load(rb_h5_chunks *c, const struct request *q, const int64_t *of
 
 /* ---- the part of a chunk that is asked for ---- */
 
-struct part {
-    int64_t row, column, rows, columns; /* of the data set */
-};
-
-static struct part find_part(const struct request *q, const int64_t *offset) {
-    const int64_t *chunk = q->data->chunk;
-    int64_t row = larger(offset[0], q->first);
-    int64_t end = smaller(offset[0] + chunk[0], q->first + q->count);
-    int64_t width = smaller(chunk[1], q->data->shape[1] - offset[1]);
-    return (struct part){row, offset[1], end - row, width};
-}
-
-static char *place_of(const struct request *q, const struct part *part, int64_t row) {
-    int64_t cell = (part->row + row - q->first) * q->data->shape[1] + part->column;
+/* Where row `row` of that part goes. */
+static char *place_of(const struct request *q, int64_t row) {
+    int64_t cell = (q->row + row - q->first) * q->data->shape[1] + q->offset[1];
     return q->out + cell * (int64_t)q->cell.to_bytes;
 }
 
@@ -229,8 +214,9 @@ static void copy_values(const rb_h5_chunks *c, const rb_h5_cell *cell, const uns
     }
 }
 
-static rb_error need_values(rb_h5_chunks *c, const struct request *q, int64_t count) {
-    int64_t bytes = count * larger((int64_t)q->cell.from_bytes, (int64_t)q->cell.to_bytes);
+static rb_error need_values(rb_h5_chunks *c, const struct request *q) {
+    int64_t bytes =
+        q->rows * q->columns * larger((int64_t)q->cell.from_bytes, (int64_t)q->cell.to_bytes);
     if (bytes > c->values_bytes) {
         rb_free(c->values);
         c->values = rb_alloc(q->data->file->ctx, bytes, 1);
@@ -240,45 +226,43 @@ static rb_error need_values(rb_h5_chunks *c, const struct request *q, int64_t co
 }
 
 /* Gives what a chunk, unpacked, has of what is asked for. */
-static rb_error give(rb_h5_chunks *c, const struct request *q, const int64_t *offset,
-                     const unsigned char *bytes) {
-    struct part part = find_part(q, offset);
-    int64_t width = q->data->chunk[1], cells = part.rows * part.columns;
-    int64_t first = (part.row - offset[0]) * width;
-    int64_t row_bytes = part.columns * (int64_t)q->cell.to_bytes;
+static rb_error give(rb_h5_chunks *c, const struct request *q, const unsigned char *bytes) {
+    int64_t chunk_row = q->data->chunk[1] * c->cell_bytes;
+    int64_t from_row = q->columns * (int64_t)q->cell.from_bytes;
+    int64_t to_row = q->columns * (int64_t)q->cell.to_bytes;
     bool convert = q->cell.convert;
-    rb_error err = convert ? need_values(c, q, cells) : RB_OK;
-    for (int64_t i = 0; !err && i < part.rows; i++) {
-        void *to = convert ? (void *)(c->values + i * part.columns * (int64_t)q->cell.from_bytes)
-                           : place_of(q, &part, i);
-        copy_values(c, &q->cell, bytes + (first + i * width) * c->cell_bytes, part.columns, to);
+    rb_error err = convert ? need_values(c, q) : RB_OK;
+    bytes += (q->row - q->offset[0]) * chunk_row;
+    for (int64_t i = 0; !err && i < q->rows; i++) {
+        void *to = convert ? (void *)(c->values + i * from_row) : place_of(q, i);
+        copy_values(c, &q->cell, bytes + i * chunk_row, q->columns, to);
     }
     if (!err && convert &&
-        H5Tconvert(q->cell.from, q->cell.to, (size_t)cells, c->values, NULL, H5P_DEFAULT) < 0) {
+        H5Tconvert(q->cell.from, q->cell.to, (size_t)(q->rows * q->columns), c->values, NULL,
+                   H5P_DEFAULT) < 0) {
         err = rb_h5_broken(q->data->file, RB_ERROR_FORMAT, "cannot convert the data set",
                            q->data->path);
     }
-    for (int64_t i = 0; !err && convert && i < part.rows; i++) {
-        memcpy(place_of(q, &part, i), c->values + i * row_bytes, (size_t)row_bytes);
+    for (int64_t i = 0; !err && convert && i < q->rows; i++) {
+        memcpy(place_of(q, i), c->values + i * to_row, (size_t)to_row);
     }
     return err;
 }
 
 /* The same for a chunk that HDF5 does not find: it gives the fill value if the chunk was never
  * written, and fails otherwise. */
-static rb_error give_fill(const struct request *q, const int64_t *offset) {
-    struct part part = find_part(q, offset);
-    char *first = place_of(q, &part, 0);
+static rb_error give_fill(const struct request *q) {
+    size_t bytes = q->cell.to_bytes;
+    char *first = place_of(q, 0);
     rb_h5_forget(q->data->file);
-    memset(first, 0, q->cell.to_bytes);
-    if (!rb_h5_transfer(q->data->id, (int64_t[]){part.row, part.column}, (int64_t[]){1, 1}, q->type,
+    memset(first, 0, bytes);
+    if (!rb_h5_transfer(q->data->id, (int64_t[]){q->row, q->offset[1]}, (int64_t[]){1, 1}, q->type,
                         first, NULL)) {
         return rb_h5_data_broken(q->data);
     }
-    for (int64_t i = 0; i < part.rows; i++) {
-        char *row = place_of(q, &part, i);
-        for (int64_t k = i == 0; k < part.columns; k++) {
-            memcpy(row + k * (int64_t)q->cell.to_bytes, first, q->cell.to_bytes);
+    for (int64_t i = 0; i < q->rows; i++) {
+        for (int64_t k = i == 0; k < q->columns; k++) {
+            memcpy(place_of(q, i) + k * (int64_t)bytes, first, bytes);
         }
     }
     return RB_OK;
@@ -286,38 +270,28 @@ static rb_error give_fill(const struct request *q, const int64_t *offset) {
 
 /* ---- all chunks of a request ---- */
 
-static rb_error read_chunk(rb_h5_chunks *c, const struct request *q, const int64_t *offset) {
-    const rb_h5_data *data = q->data;
+static rb_error read_chunk(rb_h5_chunks *c, struct request *q) {
+    const int64_t *offset = q->offset, *chunk = q->data->chunk, *shape = q->data->shape;
+    int64_t end = smaller(offset[0] + chunk[0], shape[0]), asked = q->first + q->count;
     hsize_t stored = 0;
-    struct kept *kept = &c->kept[smaller(offset[1] / data->chunk[1], c->n_kept - 1)];
+    struct kept *kept = &c->kept[smaller(offset[1] / chunk[1], c->n_kept - 1)];
+    q->row = larger(offset[0], q->first);
+    q->rows = smaller(end, asked) - q->row;
+    q->columns = smaller(chunk[1], shape[1] - offset[1]);
     if (kept->bytes && kept->row == offset[0] && kept->column == offset[1]) {
-        return give(c, q, offset, kept->bytes);
+        return give(c, q, kept->bytes);
     }
-    if (!stored_bytes(q, offset, &stored)) {
-        return give_fill(q, offset);
+    if (!stored_bytes(q, &stored)) {
+        return give_fill(q);
     }
-    bool done = smaller(offset[0] + data->chunk[0], data->shape[0]) <= q->first + q->count;
-    kept = done ? &c->done : kept;
-    rb_error err = load(c, q, offset, stored, kept);
-    return err ? err : give(c, q, offset, kept->bytes);
-}
-
-static rb_error read_chunks(rb_h5_chunks *c, const struct request *q) {
-    const int64_t *chunk = q->data->chunk;
-    int64_t offset[2], end = q->first + q->count;
-    rb_error err = RB_OK;
-    for (offset[0] = q->first / chunk[0] * chunk[0]; !err && offset[0] < end;
-         offset[0] += chunk[0]) {
-        for (offset[1] = 0; !err && offset[1] < q->data->shape[1]; offset[1] += chunk[1]) {
-            err = rb_check_stop(q->data->file->ctx);
-            err = err ? err : read_chunk(c, q, offset);
-        }
-    }
-    return err;
+    kept = end <= asked ? &c->done : kept;
+    rb_error err = load(c, q, stored, kept);
+    return err ? err : give(c, q, kept->bytes);
 }
 
 rb_error rb_h5_chunks_read(const rb_h5_data *data, int64_t first, int64_t count, hid_t type,
                            void *values) {
+    const int64_t *chunk = data->chunk;
     struct request q = {data, first, count, type, .out = values};
     rb_h5_chunks *c = data->chunks;
     rb_error err = c->capacity == 0 ? prepare(c, data) : RB_OK;
@@ -328,7 +302,14 @@ rb_error rb_h5_chunks_read(const rb_h5_data *data, int64_t first, int64_t count,
     if (!err && (int64_t)(q.cell.offset + q.cell.from_bytes) > c->cell_bytes) {
         err = rb_h5_data_broken(data);
     }
-    err = err ? err : read_chunks(c, &q);
+    for (int64_t i = first / chunk[0]; !err && i * chunk[0] < first + count; i++) {
+        for (int64_t k = 0; !err && k * chunk[1] < data->shape[1]; k++) {
+            q.offset[0] = i * chunk[0];
+            q.offset[1] = k * chunk[1];
+            err = rb_check_stop(data->file->ctx);
+            err = err ? err : read_chunk(c, &q);
+        }
+    }
     rb_h5_drop(q.cell.from);
     rb_h5_drop(q.cell.to);
     return err;

@@ -163,14 +163,6 @@ static rb_error get_preprocess(rb_h5 *file, rb_preprocess *p) {
 /* Far more arrays or attributes than any method has: each is compared with those before it. */
 enum { MAX_NAMES = 1000 };
 
-static rb_error check_count(rb_h5 *file, const rb_names *names, const char *what) {
-    return names->count <= MAX_NAMES
-               ? RB_OK
-               : rb_h5_fail(file, RB_ERROR_FORMAT,
-                            "there are %lld %s, but a model has %d at most; the file is damaged",
-                            (long long)names->count, what, MAX_NAMES);
-}
-
 static rb_error get_array(rb_h5 *file, const char *group, const char *name, rb_model *model) {
     char path[4200];
     int64_t rows, columns;
@@ -189,30 +181,28 @@ static rb_error get_array(rb_h5 *file, const char *group, const char *name, rb_m
     return values ? rb_h5_get_values(file, path, rows * columns, values) : RB_ERROR_MEMORY;
 }
 
-static rb_error get_arrays(rb_h5 *file, const char *group, rb_model *model) {
-    rb_names *names;
-    char path[256];
-    snprintf(path, sizeof path, "%sarrays", group);
-    rb_error err = rb_h5_list(file, path, &names);
-    err = err ? err : check_count(file, names, "arrays");
-    for (int64_t i = 0; !err && i < names->count; i++) {
-        err = get_array(file, path, names->text[i], model);
-    }
-    rb_names_free(names);
+static rb_error get_attribute(rb_h5 *file, const char *group, const char *name, rb_model *model) {
+    char *value;
+    rb_error err = rb_h5_get_text(file, group, name, &value);
+    err = err ? err : rb_model_set_attribute(file->ctx, model, name, value);
+    rb_free(value);
     return err;
 }
 
-static rb_error get_attributes(rb_h5 *file, const char *group, rb_model *model) {
+/* All arrays or all attributes. */
+static rb_error get_all(rb_h5 *file, const char *group, bool arrays, rb_model *model) {
     rb_names *names;
     char path[256];
-    snprintf(path, sizeof path, "%sattributes", group);
-    rb_error err = rb_h5_list_attributes(file, path, &names);
-    err = err ? err : check_count(file, names, "attributes");
+    const char *what = arrays ? "arrays" : "attributes";
+    snprintf(path, sizeof path, "%s%s", group, what);
+    rb_error err = (arrays ? rb_h5_list : rb_h5_list_attributes)(file, path, &names);
+    if (!err && names->count > MAX_NAMES) {
+        err = rb_h5_fail(file, RB_ERROR_FORMAT,
+                         "there are %lld %s, but a model has %d at most; the file is damaged",
+                         (long long)names->count, what, MAX_NAMES);
+    }
     for (int64_t i = 0; !err && i < names->count; i++) {
-        char *value;
-        err = rb_h5_get_text(file, path, names->text[i], &value);
-        err = err ? err : rb_model_set_attribute(file->ctx, model, names->text[i], value);
-        rb_free(value);
+        err = (arrays ? get_array : get_attribute)(file, path, names->text[i], model);
     }
     rb_names_free(names);
     return err;
@@ -251,8 +241,8 @@ static rb_error get_history(rb_h5 *file, const char *group, rb_model *model) {
 }
 
 static rb_error get_contents(rb_h5 *file, const char *group, rb_model *model) {
-    rb_error err = get_arrays(file, group, model);
-    err = err ? err : get_attributes(file, group, model);
+    rb_error err = get_all(file, group, true, model);
+    err = err ? err : get_all(file, group, false, model);
     return err ? err : get_history(file, group, model);
 }
 

@@ -51,14 +51,9 @@ static rb_error open_npy(rb_context *ctx, const char *path, const char *suffix,
     writer->type = header->type;
     writer->n_features = header->n_features;
     writer->row = rb_alloc(ctx, header->n_features, rb_type_size(header->type));
-    rb_error err = writer->row ? RB_OK : RB_ERROR_MEMORY;
-    if (!err) {
-        writer->file = fopen(path, "wbe");
-        if (!writer->file || !write_header(writer->file, header)) {
-            err = failed(ctx);
-        }
-    }
-    if (err) {
+    writer->file = writer->row ? fopen(path, "wbe") : NULL;
+    if (!writer->file || !write_header(writer->file, header)) {
+        rb_error err = writer->row ? failed(ctx) : RB_ERROR_MEMORY;
         (void)close_npy(ctx, writer, true);
         return err;
     }
