@@ -4,6 +4,7 @@
 #include "hdf5_place.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 bool rb_h5_is_anndata(rb_h5 *file) {
@@ -73,15 +74,13 @@ rb_error rb_h5_find_anndata(rb_h5 *file, const char *dataset, rb_h5_place *place
 
 /* ---- a column of observations: categorical, text, whole numbers or truth values ---- */
 
-static rb_error check_list(rb_h5 *file, const char *path, const rb_h5_data *data) {
-    return data->rank == 1 ? RB_OK : rb_h5_fail(file, RB_ERROR_FORMAT, "'%s' must be a list", path);
-}
-
 /* The values of a data set as texts. */
 static rb_error read_plain(rb_h5 *file, const char *path, rb_names **texts) {
     rb_h5_data data;
     rb_error err = rb_h5_data_open(file, path, &data);
-    err = err ? err : check_list(file, path, &data);
+    if (!err && data.rank != 1) {
+        err = rb_h5_fail(file, RB_ERROR_FORMAT, "'%s' must be a list", path);
+    }
     if (!err && data.kind == H5T_FLOAT) {
         err = rb_h5_fail(file, RB_ERROR_FORMAT,
                          "'%s' holds numbers with fractions, which are no classes; give a column "
@@ -93,60 +92,28 @@ static rb_error read_plain(rb_h5 *file, const char *path, rb_names **texts) {
     return err;
 }
 
-/* Exactly `count` whole numbers of a list, or of the field `member` of a table. */
-static rb_error read_integers(rb_h5 *file, const char *path, const char *member, int64_t count,
-                              int64_t *values) {
-    rb_h5_data data = {0};
-    hid_t whole = H5T_NATIVE_INT64, type = member ? rb_h5_member(member, whole) : H5Tcopy(whole);
-    rb_error err =
-        type >= 0 ? RB_OK : rb_h5_broken(file, RB_ERROR_FORMAT, "cannot read the column", member);
-    err = err ? err : rb_h5_data_open(file, path, &data);
-    err = err ? err : check_list(file, path, &data);
-    if (!err && data.shape[0] != count) {
-        err = rb_h5_fail(file, RB_ERROR_FORMAT, "'%s' has %lld values, but there are %lld of them",
-                         path, (long long)data.shape[0], (long long)count);
-    }
-    err = err ? err : rb_h5_data_read(&data, 0, count, type, values);
-    rb_h5_data_close(&data);
-    rb_h5_drop(type);
-    return err;
-}
-
-/* The text of each code; a code below 0 has none. NULL categories: the codes themselves. */
-static rb_error spell_codes(rb_h5 *file, const char *path, const rb_names *categories,
-                            const int64_t *codes, int64_t count, rb_names **texts) {
+/* Replaces codes, which were read from `path`, by the texts at `key` that they stand for; a code
+ * below 0 has none. */
+static rb_error spell_codes(rb_h5 *file, const char *path, const char *key, rb_names **texts) {
+    rb_names *categories = NULL, *codes = *texts;
     rb_name_list list = {0};
-    rb_error err = RB_OK;
-    for (int64_t i = 0; !err && i < count; i++) {
-        char number[32];
-        snprintf(number, sizeof number, "%lld", (long long)codes[i]);
-        const char *text = number;
-        if (categories && codes[i] >= categories->count) {
-            err = rb_h5_fail(file, RB_ERROR_FORMAT,
-                             "'%s' has code %lld, but there are %lld categories", path,
-                             (long long)codes[i], (long long)categories->count);
-        } else if (categories) {
-            text = codes[i] < 0 ? "" : categories->text[codes[i]];
+    *texts = NULL;
+    rb_error err = read_plain(file, key, &categories);
+    for (int64_t i = 0; !err && i < codes->count; i++) {
+        char *end;
+        long long code = strtoll(codes->text[i], &end, 10);
+        if (*end || code >= categories->count) {
+            err =
+                rb_h5_fail(file, RB_ERROR_FORMAT, "'%s' has code %s, but there are %lld categories",
+                           path, codes->text[i], (long long)categories->count);
+            break;
         }
-        err = err ? err : rb_name_list_add(file->ctx, &list, text, (int64_t)strlen(text));
+        const char *text = code < 0 ? "" : categories->text[code];
+        err = rb_name_list_add(file->ctx, &list, text, (int64_t)strlen(text));
     }
-    return rb_name_list_end(file->ctx, err, &list, texts);
-}
-
-/* Codes at `path` (field `member` of a table, or NULL) and the texts they stand for at `key`, or
- * NULL. */
-static rb_error read_coded(rb_h5 *file, const char *path, const char *member, const char *key,
-                           int64_t count, rb_names **texts) {
-    rb_names *categories = NULL;
-    int64_t *codes = rb_alloc(file->ctx, count, sizeof *codes);
-    rb_error err = codes ? read_integers(file, path, member, count, codes) : RB_ERROR_MEMORY;
-    if (!err && key) {
-        err = read_plain(file, key, &categories);
-    }
-    err = err ? err : spell_codes(file, path, categories, codes, count, texts);
+    rb_names_free(codes);
     rb_names_free(categories);
-    rb_free(codes);
-    return err;
+    return rb_name_list_end(file->ctx, err, &list, texts);
 }
 
 /* Values that may be missing: those where the mask is set have no text. */
@@ -174,38 +141,36 @@ static rb_error read_masked(rb_h5 *file, const char *column, int64_t count, rb_n
 
 /* New files keep a table as a group with a member for each column. */
 static rb_error read_member(rb_h5 *file, const char *column, int64_t count, rb_names **texts) {
-    char path[RB_H5_LONG_PATH], codes[RB_H5_LONG_PATH], key[RB_H5_LONG_PATH];
+    char path[RB_H5_LONG_PATH], key[RB_H5_LONG_PATH];
     snprintf(path, sizeof path, "obs/%s", column);
-    if (!rb_h5_is_group(file, path)) {
-        snprintf(key, sizeof key, "obs/__categories/%s", column);
-        return rb_h5_has(file, key) ? read_coded(file, path, NULL, key, count, texts)
-                                    : read_plain(file, path, texts);
+    bool group = rb_h5_is_group(file, path);
+    snprintf(path, sizeof path, group ? "obs/%s/codes" : "obs/%s", column);
+    snprintf(key, sizeof key, group ? "obs/%s/categories" : "obs/__categories/%s", column);
+    if (group && !rb_h5_has(file, path)) {
+        return read_masked(file, column, count, texts);
     }
-    snprintf(codes, sizeof codes, "obs/%s/codes", column);
-    snprintf(key, sizeof key, "obs/%s/categories", column);
-    return rb_h5_has(file, codes) ? read_coded(file, codes, NULL, key, count, texts)
-                                  : read_masked(file, column, count, texts);
+    rb_error err = read_plain(file, path, texts);
+    bool coded = !err && (group || rb_h5_has(file, key));
+    return coded ? spell_codes(file, path, key, texts) : err;
 }
 
 /* Old ones as one compound data set; the texts of a coded field lie beside it. */
-static rb_error read_field(rb_h5 *file, const char *column, int64_t count, rb_names **texts) {
+static rb_error read_field(rb_h5 *file, const char *column, rb_names **texts) {
     char key[RB_H5_LONG_PATH];
     rb_h5_data data;
     rb_error err = rb_h5_data_open(file, "obs", &data);
     hid_t type = err ? H5I_INVALID_HID : rb_h5_member_type(&data, column);
     H5T_class_t kind = type >= 0 ? H5Tget_class(type) : H5T_NO_CLASS;
     rb_h5_drop(type);
-    snprintf(key, sizeof key, "uns/%s_categories", column);
-    if (!err && kind == H5T_INTEGER) {
-        err = read_coded(file, "obs", column, rb_h5_has(file, key) ? key : NULL, count, texts);
-    } else if (!err && kind == H5T_STRING) {
-        err = rb_h5_read_texts(&data, column, texts);
-    } else if (!err) {
+    if (!err && kind != H5T_INTEGER && kind != H5T_STRING) {
         err = rb_h5_fail(file, RB_ERROR_FORMAT,
                          "column '%s' of obs is neither text nor whole numbers", column);
     }
+    err = err ? err : rb_h5_read_texts(&data, column, texts);
     rb_h5_data_close(&data);
-    return err;
+    snprintf(key, sizeof key, "uns/%s_categories", column);
+    bool coded = !err && kind == H5T_INTEGER && rb_h5_has(file, key);
+    return coded ? spell_codes(file, "obs", key, texts) : err;
 }
 
 static rb_error list_columns(rb_h5 *file, rb_names **columns) {
@@ -272,7 +237,7 @@ static rb_error read_column(rb_h5 *file, const char *column, rb_names **names, r
     if (!err) {
         int64_t count = (*names)->count;
         err = rb_h5_is_group(file, "obs") ? read_member(file, column, count, texts)
-                                          : read_field(file, column, count, texts);
+                                          : read_field(file, column, texts);
         if (!err && (*texts)->count != count) {
             err = rb_h5_fail(file, RB_ERROR_FORMAT, "'%s' has %lld values for %lld observations",
                              column, (long long)(*texts)->count, (long long)count);

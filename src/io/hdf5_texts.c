@@ -106,10 +106,13 @@ static rb_error read_texts(const rb_h5_data *data, const char *member, rb_name_l
 }
 
 /* Names that are whole numbers or truth values are written out. */
-static rb_error read_numbers(const rb_h5_data *data, rb_name_list *list) {
+static rb_error read_numbers(const rb_h5_data *data, const char *member, rb_name_list *list) {
     rb_context *ctx = data->file->ctx;
+    hid_t whole = H5T_NATIVE_INT64, type = member ? rb_h5_member(member, whole) : H5Tcopy(whole);
     int64_t n = data->shape[0], *values = rb_alloc(ctx, n, sizeof *values);
-    rb_error err = values ? rb_h5_data_read(data, 0, n, H5T_NATIVE_INT64, values) : RB_ERROR_MEMORY;
+    rb_error err = !values    ? RB_ERROR_MEMORY
+                   : type < 0 ? rb_h5_data_broken(data)
+                              : rb_h5_data_read(data, 0, n, type, values);
     for (int64_t i = 0; !err && i < n; i++) {
         char text[32];
         int length = data->boolean ? snprintf(text, sizeof text, "%s", values[i] ? "True" : "False")
@@ -117,6 +120,7 @@ static rb_error read_numbers(const rb_h5_data *data, rb_name_list *list) {
         err = rb_name_list_add(ctx, list, text, length);
     }
     rb_free(values);
+    rb_h5_drop(type);
     return err;
 }
 
@@ -127,8 +131,10 @@ rb_error rb_h5_read_texts(const rb_h5_data *data, const char *member, rb_names *
         return rb_h5_fail(data->file, RB_ERROR_FORMAT, "'%s' must hold a list of texts",
                           data->path);
     }
-    rb_error err =
-        data->kind == H5T_INTEGER ? read_numbers(data, &list) : read_texts(data, member, &list);
+    hid_t type = rb_h5_member_type(data, member);
+    bool whole = data->boolean || (type >= 0 && H5Tget_class(type) == H5T_INTEGER);
+    rb_h5_drop(type);
+    rb_error err = whole ? read_numbers(data, member, &list) : read_texts(data, member, &list);
     return rb_name_list_end(data->file->ctx, err, &list, names);
 }
 
