@@ -35,35 +35,14 @@ static rb_error get_integer(rb_h5 *file, const char *name, int64_t *value) {
 
 /* ---- arrays of the state ---- */
 
-/* Flags are integers in the file. */
-static rb_error move_flags(rb_h5 *file, const char *path, bool reading, int64_t count,
-                           bool *flags) {
-    int64_t *numbers = rb_alloc(file->ctx, count, sizeof *numbers);
-    if (!numbers) {
-        return RB_ERROR_MEMORY;
-    }
-    for (int64_t i = 0; !reading && i < count; i++) {
-        numbers[i] = flags[i];
-    }
-    rb_error err = reading ? rb_h5_get_integers(file, path, count, numbers)
-                           : rb_h5_put_integers(file, path, count, numbers);
-    for (int64_t i = 0; reading && !err && i < count; i++) {
-        flags[i] = numbers[i] != 0;
-    }
-    rb_free(numbers);
-    return err;
-}
-
 static rb_error move_array(rb_h5 *file, const rb_kept *array, bool reading) {
     char path[256];
     int64_t count = array->rows * array->columns;
     snprintf(path, sizeof path, "state/%s", array->name);
-    if (array->type == RB_KEPT_FLAG) {
-        return move_flags(file, path, reading, count, array->values);
-    }
-    if (array->type == RB_KEPT_INTEGER) {
-        return reading ? rb_h5_get_integers(file, path, count, array->values)
-                       : rb_h5_put_integers(file, path, count, array->values);
+    if (array->type == RB_KEPT_INTEGER || array->type == RB_KEPT_FLAG) { /* a flag is a byte */
+        hid_t type = array->type == RB_KEPT_FLAG ? H5T_NATIVE_INT8 : H5T_NATIVE_INT64;
+        return reading ? rb_h5_get_numbers(file, path, count, type, array->values)
+                       : rb_h5_put(file, path, 1, &count, H5T_STD_I64LE, type, array->values);
     }
     rb_dense dense = {array->values, array->rows, array->columns, array->stride,
                       (rb_type)array->type};
@@ -76,7 +55,12 @@ static rb_error put_array(rb_h5 *file, const rb_kept *array) {
 }
 
 static rb_error get_array(rb_h5 *file, const rb_kept *array) {
-    return move_array(file, array, true);
+    rb_error err = move_array(file, array, true);
+    signed char *flags = array->type == RB_KEPT_FLAG ? array->values : NULL;
+    for (int64_t i = 0; !err && flags && i < array->rows * array->columns; i++) {
+        flags[i] = flags[i] != 0;
+    }
+    return err;
 }
 
 /* ---- the store ---- */

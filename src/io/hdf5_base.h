@@ -102,6 +102,8 @@ void rb_h5_data_close(rb_h5_data *data);
 /* Reads whole rows (rank 2) or a stretch (rank 1) as numbers of an HDF5 type. */
 rb_error rb_h5_data_read(const rb_h5_data *data, int64_t first, int64_t count, hid_t type,
                          void *values);
+/* All numbers of a data set that must have exactly count of them. */
+rb_error rb_h5_get_numbers(rb_h5 *file, const char *path, int64_t count, hid_t type, void *values);
 /* The message for data that HDF5 cannot read. */
 rb_error rb_h5_data_broken(const rb_h5_data *data);
 

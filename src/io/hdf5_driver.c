@@ -29,24 +29,24 @@ typedef struct disk_file {
 } disk_file;
 
 static void release(rb_h5_disk *disk) {
-    if (--disk->owners == 0) {
-        if (disk->descriptor >= 0) {
-            close(disk->descriptor);
-        }
-        free(disk);
+    if (--disk->owners > 0) {
+        return;
     }
+    if (disk->descriptor >= 0) {
+        close(disk->descriptor);
+    }
+    free(disk);
 }
 
 /* The driver is let go of after the file is closed: HDF5 1.10 closes a file by a driver that it has
  * freed when nobody else holds it. */
 void rb_h5_disk_release(rb_h5_disk *disk) {
-    if (!disk) {
-        return;
-    }
-    if (disk->driver >= 0) {
+    if (disk && disk->driver >= 0) {
         H5FDunregister(disk->driver);
     }
-    release(disk);
+    if (disk) {
+        release(disk);
+    }
 }
 
 const char *rb_h5_disk_error(const rb_h5_disk *disk) {

@@ -277,9 +277,7 @@ rb_error rb_h5_get_shape(rb_h5 *file, const char *path, int64_t *rows, int64_t *
     return err;
 }
 
-/* Reads all numbers of a data set that must have exactly count of them. */
-static rb_error get_numbers(rb_h5 *file, const char *path, int64_t count, hid_t type,
-                            void *values) {
+rb_error rb_h5_get_numbers(rb_h5 *file, const char *path, int64_t count, hid_t type, void *values) {
     rb_h5_data data;
     int64_t cells;
     rb_error err = rb_h5_data_open(file, path, &data);
@@ -294,11 +292,11 @@ static rb_error get_numbers(rb_h5 *file, const char *path, int64_t count, hid_t 
 }
 
 rb_error rb_h5_get_values(rb_h5 *file, const char *path, int64_t count, double *values) {
-    return get_numbers(file, path, count, H5T_NATIVE_DOUBLE, values);
+    return rb_h5_get_numbers(file, path, count, H5T_NATIVE_DOUBLE, values);
 }
 
 rb_error rb_h5_get_integers(rb_h5 *file, const char *path, int64_t count, int64_t *values) {
-    return get_numbers(file, path, count, H5T_NATIVE_INT64, values);
+    return rb_h5_get_numbers(file, path, count, H5T_NATIVE_INT64, values);
 }
 
 rb_error rb_h5_get_dense(rb_h5 *file, const char *path, rb_dense values) {

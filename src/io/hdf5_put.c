@@ -137,20 +137,15 @@ rb_error rb_h5_put_text(rb_h5 *file, const char *path, const char *text) {
 rb_error rb_h5_set_attribute(rb_h5 *file, const char *path, const char *name, hid_t file_type,
                              hid_t memory_type, const void *value) {
     hsize_t none = 0;
-    hid_t space = value ? H5Screate(H5S_SCALAR) : H5Screate_simple(1, &none, NULL);
     hid_t attribute = H5I_INVALID_HID;
-    bool done = space >= 0;
-    if (done && H5Aexists_by_name(file->id, path, name, H5P_DEFAULT) > 0) {
-        done = H5Adelete_by_name(file->id, path, name, H5P_DEFAULT) >= 0;
-    }
-    if (done) {
+    hid_t space = value ? H5Screate(H5S_SCALAR) : H5Screate_simple(1, &none, NULL);
+    bool old = space >= 0 && H5Aexists_by_name(file->id, path, name, H5P_DEFAULT) > 0;
+    if (space >= 0 && (!old || H5Adelete_by_name(file->id, path, name, H5P_DEFAULT) >= 0)) {
         attribute = H5Acreate_by_name(file->id, path, name, file_type, space, H5P_DEFAULT,
                                       H5P_DEFAULT, H5P_DEFAULT);
-        done = attribute >= 0 && (!value || H5Awrite(attribute, memory_type, value) >= 0);
     }
-    if (attribute >= 0) {
-        done = H5Aclose(attribute) >= 0 && done;
-    }
+    bool done = attribute >= 0 && (!value || H5Awrite(attribute, memory_type, value) >= 0);
+    done = attribute >= 0 && H5Aclose(attribute) >= 0 && done;
     rb_h5_drop(space);
     return done ? RB_OK : rb_h5_broken(file, RB_ERROR_FILE, "cannot write the attribute", name);
 }
