@@ -107,8 +107,8 @@ rb_error rb_h5_get_numbers(rb_h5 *file, const char *path, int64_t count, hid_t t
 /* The message for data that HDF5 cannot read. */
 rb_error rb_h5_data_broken(const rb_h5_data *data);
 
-/* For a data set in chunks with filters, and these properties of creation: makes data->chunks, and says whether
- * it is packed. */
+/* For a data set in chunks with filters, and these properties of creation: makes data->chunks, and
+ * says whether it is packed. */
 rb_error rb_h5_chunks_open(rb_h5_data *data, hid_t list);
 void rb_h5_chunks_close(rb_h5_chunks *chunks); /* NULL is accepted */
 /* As rb_h5_data_read of a data set that has data->chunks. */

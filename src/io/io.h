@@ -140,7 +140,8 @@ typedef struct rb_lock rb_lock;
 rb_error rb_lock_take(rb_context *ctx, const char *path, rb_lock **lock);
 void rb_lock_release(rb_lock *lock); /* NULL is accepted */
 
-/* ---- HDF5 in plain terms, for what is stored there (hdf5_base.c, hdf5_put.c, hdf5_get.c) ---- */
+/* ---- HDF5 in plain terms, for what is stored there (hdf5_base.c, hdf5_put.c, hdf5_get.c,
+ * hdf5_texts.c) ---- */
 
 /* An open HDF5 file. HDF5 has global state, so an open file keeps other threads waiting: open, read
  * or write, close, and call nobody back in between. Paths go from the root ("arrays/loadings",
@@ -169,8 +170,8 @@ rb_error rb_h5_close(rb_h5 *file);
 /* Makes a file of the style RB_H5_OWN that appears whole or not at all, `again` as
  * rb_output_begin_again. */
 rb_error rb_h5_begin(rb_context *ctx, const char *path, bool again, rb_h5 **file);
-/* Closes any file; one that was begun appears, unless `err` tells that filling it failed. Gives what
- * the disk says, or err. */
+/* Closes any file; one that was begun appears, unless `err` tells that filling it failed. Gives
+ * what the disk says, or err. */
 rb_error rb_h5_end(rb_h5 *file, rb_error err);
 
 rb_error rb_h5_put_group(rb_h5 *file, const char *path);
