@@ -201,8 +201,7 @@ static rb_error open_hdf5(rb_context *ctx, const char *path, const rb_read_optio
     err = err ? err : rb_h5_check(stream->file);
     if (err) {
         rb_free(source);
-        free_stream(stream, err);
-        return err;
+        return free_stream(stream, err);
     }
     *source =
         (rb_source){.n_samples = stream->place.n_samples,
