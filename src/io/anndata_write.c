@@ -22,7 +22,7 @@ rb_error rb_h5_put_dict(rb_h5 *file, const char *path) {
 static rb_error put_index(rb_h5 *file, const char *table, const rb_names *names) {
     char path[32];
     snprintf(path, sizeof path, "%s/_index", table);
-    hid_t text = rb_h5_text_type();
+    hid_t text = rb_h5_text_type(H5T_VARIABLE);
     rb_error err = rb_h5_put_group(file, table);
     err = err ? err : rb_h5_encode(file, table, "dataframe", "0.2.0");
     err = err ? err : rb_h5_set_text(file, table, "_index", "_index");

@@ -66,7 +66,7 @@ void rb_h5_let_go(rb_h5 *file) {
 }
 
 rb_error rb_h5_fail(const rb_h5 *file, rb_error code, const char *format, ...) {
-    char text[512];
+    char text[1024];
     va_list list;
     va_start(list, format);
     vsnprintf(text, sizeof text, format, list);

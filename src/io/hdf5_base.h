@@ -148,8 +148,8 @@ rb_error rb_h5_heap_text(rb_h5_heap *heap, const void *reference, const char **t
 /* Closes a type, space, list, attribute, group or data set, whatever comes of it; 0 and below:
  * nothing. */
 void rb_h5_drop(hid_t id);
-/* A type for texts of any length in UTF-8. */
-hid_t rb_h5_text_type(void);
+/* A type for texts of up to `size` bytes, or H5T_VARIABLE, in UTF-8. */
+hid_t rb_h5_text_type(size_t size);
 /* Creation properties without time stamps; files and groups know the order of their attributes. */
 hid_t rb_h5_properties(hid_t kind);
 /* Makes a data set of up to two dimensions; checked: in chunks with a checksum. On failure *data is

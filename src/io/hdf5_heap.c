@@ -64,7 +64,7 @@ static herr_t leave(hid_t from, hid_t to, H5T_cdata_t *data, size_t count, size_
 
 static hid_t reference_type(const rb_h5_heap *heap) {
     hid_t type = H5Tcreate(H5T_OPAQUE, 8 + heap->address_bytes);
-    hid_t text = rb_h5_text_type();
+    hid_t text = rb_h5_text_type(H5T_VARIABLE);
     bool done = type >= 0 && text >= 0 && H5Tset_tag(type, conversion) >= 0 &&
                 H5Tregister(H5T_PERS_SOFT, conversion, text, type, leave) >= 0;
     rb_h5_drop(text);

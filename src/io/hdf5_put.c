@@ -6,19 +6,15 @@
 
 enum { CHUNK_BYTES = 1 << 20 };
 
-/* A type for texts of up to `size` bytes, or of any length, in UTF-8. */
-static hid_t text_type(size_t size) {
+hid_t rb_h5_text_type(size_t size) {
     hid_t type = H5Tcopy(H5T_C_S1);
-    if (type >= 0 && (H5Tset_size(type, size) < 0 || H5Tset_cset(type, H5T_CSET_UTF8) < 0 ||
-                      (size != H5T_VARIABLE && H5Tset_strpad(type, H5T_STR_NULLPAD) < 0))) {
-        H5Tclose(type);
-        return H5I_INVALID_HID;
+    bool done = type >= 0 && H5Tset_size(type, size) >= 0 &&
+                H5Tset_cset(type, H5T_CSET_UTF8) >= 0 &&
+                (size == H5T_VARIABLE || H5Tset_strpad(type, H5T_STR_NULLPAD) >= 0);
+    if (!done) {
+        rb_h5_drop(type);
     }
-    return type;
-}
-
-hid_t rb_h5_text_type(void) {
-    return text_type(H5T_VARIABLE);
+    return done ? type : H5I_INVALID_HID;
 }
 
 /* Numbers are stored in chunks with a checksum, so that a damaged file is noticed. A data set
@@ -94,7 +90,7 @@ rb_error rb_h5_put_integers(rb_h5 *file, const char *path, int64_t count, const 
 
 static rb_error put_cells(rb_h5 *file, const char *path, int rank, int64_t count, size_t size,
                           const void *cells) {
-    hid_t type = text_type(size);
+    hid_t type = rb_h5_text_type(size);
     rb_error err = rb_h5_put(file, path, rank, &count, type, type, cells);
     rb_h5_drop(type);
     return err;
@@ -153,7 +149,7 @@ rb_error rb_h5_set_attribute(rb_h5 *file, const char *path, const char *name, hi
 rb_error rb_h5_set_text(rb_h5 *file, const char *path, const char *name, const char *text) {
     bool own = file->style == RB_H5_OWN;
     size_t length = strlen(text);
-    hid_t type = text_type(own ? length + (length == 0) : H5T_VARIABLE);
+    hid_t type = rb_h5_text_type(own ? length + (length == 0) : H5T_VARIABLE);
     rb_error err =
         rb_h5_set_attribute(file, path, name, type, type, own ? text : (const void *)&text);
     rb_h5_drop(type);
