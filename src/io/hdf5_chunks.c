@@ -113,6 +113,8 @@ static rb_error prepare(rb_h5_chunks *c, const rb_h5_data *data) {
     }
     int64_t capacity = rb_h5_filters_capacity(c->whole);
     c->n_kept = larger(1, smaller((data->shape[1] - 1) / chunk[1] + 1, KEPT_BYTES / capacity));
+    rb_free(c->kept); /* of a preparation without success */
+    rb_free(c->other);
     c->kept = rb_alloc_zero(ctx, c->n_kept, sizeof *c->kept);
     c->n_kept = c->kept ? c->n_kept : 0;
     c->other = rb_alloc_zero(ctx, capacity, 1);
