@@ -149,7 +149,7 @@ double rb_random_uniform(rb_stream stream, uint64_t index); /* in [0, 1) */
 double rb_random_normal(rb_stream stream, uint64_t index);  /* mean 0, sd 1 */
 
 /* Bits by the million, for passes over samples: each pass has a key of its own, and a word depends
- * on key, row and position alone. rb_random_row (src/linalg) gives a row of them fast. */
+ * on key, row and position alone. the kernel random_row (src/linalg) gives a row of them fast. */
 enum { RB_RANDOM_RUN = 64 }; /* positions that share a run of counters */
 uint64_t rb_random_key(rb_stream stream, uint64_t index);
 uint32_t rb_random_word(uint64_t key, uint64_t row, uint64_t position);

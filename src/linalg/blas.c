@@ -1,5 +1,5 @@
 /* What was compiled in, whether the BLAS knows this processor, and its threads. */
-#include "kernels.h"
+#include "linalg.h"
 
 #include <pthread.h>
 #include <stdlib.h>

@@ -13,19 +13,14 @@ void dtrtri_(const char *uplo, const char *diag, const int *n, double *a, const 
 
 enum { BLOCK = RB_CHOLESKY_BLOCK };
 
-/* Where to halve so that the first part is whole blocks. */
-static int64_t half_of(int64_t size) {
-    int64_t blocks = (size + BLOCK - 1) / BLOCK;
-    return (blocks + 1) / 2 * BLOCK;
-}
-
-/* L = [first 0; below second] */
+/* L = [first 0; below second], the first part of whole blocks. */
 struct halves {
     rb_dense first, below, second;
 };
 
 static struct halves halve(rb_dense l) {
-    int64_t half = half_of(l.rows), rest = l.rows - half;
+    int64_t blocks = (l.rows + BLOCK - 1) / BLOCK;
+    int64_t half = (blocks + 1) / 2 * BLOCK, rest = l.rows - half;
     return (struct halves){rb_dense_part(l, 0, half, 0, half),
                            rb_dense_part(l, half, rest, 0, half),
                            rb_dense_part(l, half, rest, half, rest)};
@@ -33,85 +28,34 @@ static struct halves halve(rb_dense l) {
 
 /* ---- solutions, by halves, so that the products are as large as can be ---- */
 
-/* X <- L^-1 X */
-static void solve_left(rb_dense l, rb_dense x) {
+void rb_cholesky_left(rb_dense l, rb_side op, rb_dense x) {
     if (l.rows <= BLOCK) {
-        rb_trmm_left(l, RB_PLAIN, x);
+        rb_trmm_left(l, op, x);
         return;
     }
     struct halves part = halve(l);
     rb_dense top = rb_dense_rows(x, 0, part.first.rows);
     rb_dense bottom = rb_dense_rows(x, top.rows, x.rows - top.rows);
-    solve_left(part.first, top);
-    rb_gemm(-1, part.below, RB_PLAIN, top, RB_PLAIN, 1, bottom);
-    solve_left(part.second, bottom);
+    bool down = op == RB_PLAIN; /* from the first row to the last */
+    rb_dense known = down ? top : bottom, next = down ? bottom : top;
+    rb_cholesky_left(down ? part.first : part.second, op, known);
+    rb_gemm(-1, part.below, op, known, RB_PLAIN, 1, next);
+    rb_cholesky_left(down ? part.second : part.first, op, next);
 }
 
-/* X <- L^-T X */
-static void solve_left_transposed(rb_dense l, rb_dense x) {
+void rb_cholesky_right(rb_dense x, rb_dense l, rb_side op) {
     if (l.rows <= BLOCK) {
-        rb_trmm_left(l, RB_TRANSPOSED, x);
+        rb_trmm_right(x, l, op);
         return;
     }
     struct halves part = halve(l);
-    rb_dense top = rb_dense_rows(x, 0, part.first.rows);
-    rb_dense bottom = rb_dense_rows(x, top.rows, x.rows - top.rows);
-    solve_left_transposed(part.second, bottom);
-    rb_gemm(-1, part.below, RB_TRANSPOSED, bottom, RB_PLAIN, 1, top);
-    solve_left_transposed(part.first, top);
-}
-
-static rb_dense columns(rb_dense x, int64_t first, int64_t size) {
-    return rb_dense_part(x, 0, x.rows, first, size);
-}
-
-/* X <- X L^-T */
-static void solve_right_transposed(rb_dense l, rb_dense x) {
-    if (l.rows <= BLOCK) {
-        rb_trmm_right(x, l, RB_TRANSPOSED);
-        return;
-    }
-    struct halves part = halve(l);
-    rb_dense left = columns(x, 0, part.first.rows);
-    rb_dense right = columns(x, left.cols, x.cols - left.cols);
-    solve_right_transposed(part.first, left);
-    rb_gemm(-1, left, RB_PLAIN, part.below, RB_TRANSPOSED, 1, right);
-    solve_right_transposed(part.second, right);
-}
-
-/* X <- X L^-1 */
-static void solve_right(rb_dense l, rb_dense x) {
-    if (l.rows <= BLOCK) {
-        rb_trmm_right(x, l, RB_PLAIN);
-        return;
-    }
-    struct halves part = halve(l);
-    rb_dense left = columns(x, 0, part.first.rows);
-    rb_dense right = columns(x, left.cols, x.cols - left.cols);
-    solve_right(part.second, right);
-    rb_gemm(-1, right, RB_PLAIN, part.below, RB_PLAIN, 1, left);
-    solve_right(part.first, left);
-}
-
-void rb_cholesky_left(rb_dense factor, rb_dense x, int64_t first) {
-    int64_t rest = factor.rows - first;
-    rb_dense l = rb_dense_part(factor, first, rest, first, rest),
-             wanted = rb_dense_rows(x, first, rest);
-    solve_left(l, wanted);
-    solve_left_transposed(l, wanted);
-}
-
-void rb_cholesky_forward(rb_dense factor, rb_dense x) {
-    solve_left(factor, x);
-}
-
-void rb_cholesky_backward(rb_dense factor, rb_dense x) {
-    solve_left_transposed(factor, x);
-}
-
-void rb_cholesky_right(rb_dense factor, rb_dense x) {
-    solve_right_transposed(factor, x);
-    solve_right(factor, x);
+    rb_dense left = rb_dense_part(x, 0, x.rows, 0, part.first.rows);
+    rb_dense right = rb_dense_part(x, 0, x.rows, left.cols, x.cols - left.cols);
+    bool up = op == RB_TRANSPOSED; /* from the first column to the last */
+    rb_dense known = up ? left : right, next = up ? right : left;
+    rb_cholesky_right(known, up ? part.first : part.second, op);
+    rb_gemm(-1, known, RB_PLAIN, part.below, op, 1, next);
+    rb_cholesky_right(next, up ? part.second : part.first, op);
 }
 
 /* ---- factorisation ---- */
@@ -139,9 +83,9 @@ static int64_t factor_diagonal(rb_dense block, double *log_det) {
     return -1;
 }
 
-/* The same for a block of float32, by way of float64. */
-static int64_t factor_rounded(rb_dense block, double *capacity, double *log_det) {
-    rb_dense wide = {capacity, block.rows, block.rows, block.rows, RB_FLOAT64};
+/* The same for a block of float32, by way of float64 in `memory`. */
+static int64_t factor_rounded(rb_dense block, double *memory, double *log_det) {
+    rb_dense wide = {memory, block.rows, block.rows, block.rows, RB_FLOAT64};
     rb_dense_copy(block, wide);
     int64_t failed = factor_diagonal(wide, log_det);
     rb_dense_copy(wide, block);
@@ -156,8 +100,9 @@ struct division {
 static void divide(void *arg, int64_t index, int worker) {
     (void)worker;
     const struct division *d = arg;
-    solve_right_transposed(d->l, rb_dense_rows(d->rows, rb_band_start(d->bands, index),
-                                               rb_band_size(d->bands, index)));
+    rb_cholesky_right(
+        rb_dense_rows(d->rows, rb_band_start(d->bands, index), rb_band_size(d->bands, index)), d->l,
+        RB_TRANSPOSED);
 }
 
 /* Rows `first` and on of the whole: for the row that failed. */

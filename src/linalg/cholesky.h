@@ -11,12 +11,9 @@
 enum { RB_CHOLESKY_BLOCK = 128 };
 int64_t rb_cholesky_factor(rb_context *ctx, rb_dense a, double *block, double *log_det);
 
-/* X <- A^-1 X and X <- X A^-1, on the calling thread. factor: what rb_cholesky_factor left, in the
- * type of X. first: a multiple of the block; rows of X before it are zero and are not wanted. */
-void rb_cholesky_left(rb_dense factor, rb_dense x, int64_t first);
-/* X <- L^-1 X and X <- L^-T X: one after the other, with first = 0, are rb_cholesky_left. */
-void rb_cholesky_forward(rb_dense factor, rb_dense x);
-void rb_cholesky_backward(rb_dense factor, rb_dense x);
-void rb_cholesky_right(rb_dense factor, rb_dense x);
+/* X <- op(L)^-1 X and X <- X op(L)^-1, on the calling thread; L: what rb_cholesky_factor left, in
+ * the type of X. */
+void rb_cholesky_left(rb_dense l, rb_side op, rb_dense x);
+void rb_cholesky_right(rb_dense x, rb_dense l, rb_side op);
 
 #endif

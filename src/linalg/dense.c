@@ -1,5 +1,5 @@
 /* Dense matrices: memory, views, copies. */
-#include "kernels.h"
+#include "linalg.h"
 
 #include <string.h>
 

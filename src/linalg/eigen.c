@@ -17,41 +17,53 @@ void dsyevd_(const char *jobz, const char *uplo, const int *n, double *a, const 
 void dpotrf_(const char *uplo, const int *n, double *a, const int *lda, int *info, size_t l1);
 void dsterf_(const int *n, double *d, double *e, int *info);
 
-/* LAPACK's least workspace for eigenvalues alone, and its blocks. */
-enum { WORK = 26, INTEGERS = 10, BLOCK = 32 };
+/* What LAPACK works in: a copy of the matrix in float64, eigenvalues, and its own memory. */
+struct workspace {
+    rb_dense copy;
+    double *values, *work;
+    int *integers;
+};
 
-static rb_error smallest_of(rb_context *ctx, rb_dense a, double *values, double *work,
-                            int *integers, double *value) {
-    int n = (int)a.rows, found, info, one = 1, ld = n;
-    int lwork = (WORK + BLOCK) * n, liwork = INTEGERS * n, support[2];
-    double zero = 0, nothing;
-    int entered = rb_blas_enter();
-    dsyevr_("N", "I", "U", &n, a.data, &ld, &zero, &zero, &one, &one, &zero, &found, values,
-            &nothing, &one, support, work, &lwork, integers, &liwork, &info, 1, 1, 1);
-    rb_blas_leave(entered);
-    if (info != 0 || found != 1 || !isfinite(values[0])) {
-        return rb_fail(ctx, RB_ERROR_NUMERIC, "the smallest eigenvalue was not found");
-    }
-    *value = values[0];
-    return RB_OK;
+static void workspace_free(struct workspace *w) {
+    rb_dense_free(&w->copy);
+    rb_free(w->values);
+    rb_free(w->work);
+    rb_free(w->integers);
 }
 
-rb_error rb_smallest_eigenvalue(rb_context *ctx, rb_dense a, double *value) {
-    rb_dense copy;
-    rb_error err = rb_dense_new(ctx, RB_FLOAT64, a.rows, a.rows, &copy);
+static rb_error workspace_new(rb_context *ctx, rb_dense a, int64_t work, int64_t integers,
+                              struct workspace *w) {
+    *w = (struct workspace){0};
+    rb_error err = rb_dense_new(ctx, RB_FLOAT64, a.rows, a.rows, &w->copy);
     if (err) {
         return err;
     }
-    rb_dense_copy(a, copy);
-    double *values = rb_alloc(ctx, a.rows, sizeof *values);
-    double *work = rb_alloc(ctx, (WORK + BLOCK) * a.rows, sizeof *work);
-    int *integers = rb_alloc(ctx, INTEGERS * a.rows, sizeof *integers);
-    err = values && work && integers ? smallest_of(ctx, copy, values, work, integers, value)
-                                     : RB_ERROR_MEMORY;
-    rb_free(values);
-    rb_free(work);
-    rb_free(integers);
-    rb_dense_free(&copy);
+    rb_dense_copy(a, w->copy);
+    w->values = rb_alloc(ctx, a.rows, sizeof *w->values);
+    w->work = rb_alloc(ctx, work, sizeof *w->work);
+    w->integers = rb_alloc(ctx, integers, sizeof *w->integers);
+    return w->values && w->work && w->integers ? RB_OK : RB_ERROR_MEMORY;
+}
+
+rb_error rb_smallest_eigenvalue(rb_context *ctx, rb_dense a, double *value) {
+    enum { WORK = 26, INTEGERS = 10, BLOCK = 32 }; /* LAPACK's least without vectors; its blocks */
+    struct workspace w;
+    rb_error err = workspace_new(ctx, a, (WORK + BLOCK) * a.rows, INTEGERS * a.rows, &w);
+    if (!err) {
+        int n = (int)a.rows, found, info, one = 1, support[2];
+        int lwork = (WORK + BLOCK) * n, liwork = INTEGERS * n;
+        double zero = 0, nothing;
+        int entered = rb_blas_enter();
+        dsyevr_("N", "I", "U", &n, w.copy.data, &n, &zero, &zero, &one, &one, &zero, &found,
+                w.values, &nothing, &one, support, w.work, &lwork, w.integers, &liwork, &info, 1, 1,
+                1);
+        rb_blas_leave(entered);
+        *value = w.values[0];
+        if (info != 0 || found != 1 || !isfinite(*value)) {
+            err = rb_fail(ctx, RB_ERROR_NUMERIC, "the smallest eigenvalue was not found");
+        }
+    }
+    workspace_free(&w);
     return err;
 }
 
@@ -96,9 +108,7 @@ rb_error rb_largest_eigenvalue(rb_context *ctx, rb_dense a, double *value) {
     double diagonal[STEPS], beside[STEPS], squares = 0;
     rb_dense x, y = {0};
     rb_error err = rb_dense_new(ctx, a.type, 1, a.rows, &x);
-    if (!err) {
-        err = rb_dense_new(ctx, a.type, 1, a.rows, &y);
-    }
+    err = err ? err : rb_dense_new(ctx, a.type, 1, a.rows, &y);
     if (!err) {
         rb_stream stream = {.purpose = RB_RANDOM_LANCZOS};
         for (int64_t i = 0; i < a.rows; i++) {
@@ -130,20 +140,19 @@ static bool is_finite(rb_dense a) {
     return sum == 0;
 }
 
-/* Is A - least I positive definite? copy is overwritten. */
-static bool all_above(rb_dense a, double min, rb_dense copy) {
-    int n = (int)a.rows, ld = (int)copy.ld, info;
-    rb_dense_copy(a, copy);
+/* Is A - min I positive definite? A is overwritten. */
+static bool all_above(rb_dense a, double min) {
+    int n = (int)a.rows, info;
     for (int64_t i = 0; i < a.rows; i++) {
-        rb_dense_set(copy, i, i, rb_dense_get(copy, i, i) - min);
+        rb_dense_set(a, i, i, rb_dense_get(a, i, i) - min);
     }
     int entered = rb_blas_enter();
-    dpotrf_("U", &n, copy.data, &ld, &info, 1);
+    dpotrf_("U", &n, a.data, &n, &info, 1);
     rb_blas_leave(entered);
     return info == 0;
 }
 
-/* A += sum of (least - lambda) z z' over the eigenvalues below least; rows of z are the vectors. */
+/* A += sum of (min - lambda) z z' over the eigenvalues below min; rows of z are the vectors. */
 static void add_vectors(const rb_context *ctx, rb_dense a, double min, const double *values,
                         rb_dense z) {
     for (int64_t i = 0; i < a.rows && !rb_asked_to_stop(ctx); i++) {
@@ -156,39 +165,36 @@ static void add_vectors(const rb_context *ctx, rb_dense a, double min, const dou
     rb_dense_mirror(a);
 }
 
+static rb_error raise_small(rb_context *ctx, rb_dense a, double min, int64_t capacity,
+                            const struct workspace *w) {
+    int n = (int)a.rows, info, liwork = 3 + 5 * n;
+    int lwork = capacity > INT32_MAX ? INT32_MAX : (int)capacity;
+    rb_error err = rb_check_stop(ctx);
+    if (err) {
+        return err;
+    }
+    rb_dense_copy(a, w->copy);
+    int entered = rb_blas_enter();
+    dsyevd_("V", "U", &n, w->copy.data, &n, w->values, w->work, &lwork, w->integers, &liwork, &info,
+            1, 1);
+    rb_blas_leave(entered);
+    if (info != 0) {
+        return rb_fail(ctx, RB_ERROR_NUMERIC, "the eigenvalues of a matrix were not found");
+    }
+    add_vectors(ctx, a, min, w->values, w->copy);
+    return rb_check_stop(ctx); /* which leaves vectors out */
+}
+
 rb_error rb_raise_eigenvalues(rb_context *ctx, rb_dense a, double min) {
-    rb_dense copy;
-    int n = (int)a.rows, info, lwork, liwork = 3 + 5 * n;
+    struct workspace w;
     int64_t capacity = 1 + 6 * a.rows + 2 * a.rows * a.rows;
     if (!is_finite(a)) {
         return rb_fail(ctx, RB_ERROR_NUMERIC, "a matrix became infinite or NaN");
     }
-    rb_error err = rb_dense_new(ctx, RB_FLOAT64, a.rows, a.rows, &copy);
-    if (err || all_above(a, min, copy) || (err = rb_check_stop(ctx)) != RB_OK) {
-        rb_dense_free(&copy);
-        return err;
+    rb_error err = workspace_new(ctx, a, capacity, 3 + 5 * a.rows, &w);
+    if (!err && !all_above(w.copy, min)) {
+        err = raise_small(ctx, a, min, capacity, &w);
     }
-    lwork = capacity > INT32_MAX ? INT32_MAX : (int)capacity;
-    double *values = rb_alloc(ctx, a.rows, sizeof *values);
-    double *work = rb_alloc(ctx, capacity, sizeof *work);
-    int *integers = rb_alloc(ctx, liwork, sizeof *integers);
-    if (values && work && integers) {
-        rb_dense_copy(a, copy);
-        int entered = rb_blas_enter();
-        dsyevd_("V", "U", &n, copy.data, &n, values, work, &lwork, integers, &liwork, &info, 1, 1);
-        rb_blas_leave(entered);
-        if (info != 0) {
-            err = rb_fail(ctx, RB_ERROR_NUMERIC, "the eigenvalues of a matrix were not found");
-        } else {
-            add_vectors(ctx, a, min, values, copy);
-            err = rb_check_stop(ctx); /* which leaves vectors out */
-        }
-    } else {
-        err = RB_ERROR_MEMORY;
-    }
-    rb_free(values);
-    rb_free(work);
-    rb_free(integers);
-    rb_dense_free(&copy);
+    workspace_free(&w);
     return err;
 }

@@ -1,5 +1,5 @@
 /* Which kernels compute: the best that the processor can run, or those that were asked for. */
-#include "kernels.h"
+#include "linalg.h"
 
 #include <string.h>
 
@@ -73,43 +73,4 @@ void rb_shift_scale(const rb_context *ctx, rb_type type, int64_t n, const void *
 
 void rb_rectify(const rb_context *ctx, rb_dense x, const void *bias, double *sum, double *largest) {
     rb_kernels_of(ctx)->of[x.type].rectify(x.rows, x.cols, x.ld, x.data, bias, sum, largest);
-}
-
-double rb_step_row(const rb_context *ctx, rb_type type, int64_t n, double factor, const void *x,
-                   const void *y, void *out) {
-    return rb_kernels_of(ctx)->of[type].step_row(n, factor, x, y, out);
-}
-
-bool rb_settle_row(const rb_context *ctx, rb_type type, int64_t n, double factor, void *target,
-                   void *codes, void *largest) {
-    return rb_kernels_of(ctx)->of[type].settle_row(n, factor, target, codes, largest);
-}
-
-void rb_random_row(const rb_context *ctx, uint64_t key, uint64_t row, int64_t n, uint32_t *words) {
-    rb_kernels_of(ctx)->random_row(key, row, n, words);
-}
-
-void rb_normal_row(const rb_context *ctx, uint64_t key, uint64_t row, int64_t n, float *values) {
-    rb_kernels_of(ctx)->normal_row(key, row, n, values);
-}
-
-void rb_replace_row(const rb_context *ctx, rb_type type, int64_t n, const uint32_t *words,
-                    uint32_t threshold, const void *low, const void *high, const void *x,
-                    void *out) {
-    rb_kernels_of(ctx)->of[type].replace_row(n, words, threshold, low, high, x, out);
-}
-
-void rb_add_floats(const rb_context *ctx, rb_type type, int64_t n, double factor,
-                   const float *floats, const void *x, void *out) {
-    rb_kernels_of(ctx)->of[type].add_floats(n, factor, floats, x, out);
-}
-
-void rb_drop_row(const rb_context *ctx, rb_type type, int64_t n, const uint32_t *words,
-                 uint32_t threshold, void *x, double *sum, double *squares) {
-    rb_kernels_of(ctx)->of[type].drop_row(n, words, threshold, x, sum, squares);
-}
-
-void rb_mstep_row(const rb_context *ctx, rb_type type, int64_t n, double eta, const void *u,
-                  const void *z, const void *t, void *w, double sums[3]) {
-    rb_kernels_of(ctx)->of[type].mstep_row(n, eta, u, z, t, w, sums);
 }

@@ -154,61 +154,81 @@ typedef struct rb_csr {
     rb_type type;
 } rb_csr;
 
-/* OUT = V B for rows first .. first + count - 1 of V, on the calling thread; OUT has count rows. */
+/* OUT = V B, or with `add` OUT += V B, for rows first .. first + count - 1 of V, on the calling
+ * thread; OUT has count rows. */
 void rb_csr_multiply(const rb_context *ctx, rb_csr v, int64_t first, int64_t count, rb_dense b,
-                     rb_dense out);
-/* OUT += V B, same rows. */
-void rb_csr_multiply_add(const rb_context *ctx, rb_csr v, int64_t first, int64_t count, rb_dense b,
-                         rb_dense out);
+                     bool add, rb_dense out);
 /* V' as compressed rows, samples ascending in each: into arrays the caller provides, starts[cols +
  * 1], columns and values as long as the entries of V. */
 void rb_csr_transpose(rb_csr v, int64_t *starts, int32_t *columns, void *values);
 
-/* ---- kernels: one source (kernels.inc), compiled once for each instruction set and type ---- */
+/* ---- kernels: one source (isa/), compiled once for each instruction set and type ---- */
 
-/* sum of x_i y_i, accumulated in the type in fixed lanes, summed in float64. */
+/* Of one type: every pointer is to n values of that type unless it says otherwise. NaN stays NaN. */
+struct rb_type_kernels {
+    /* sum of x_i y_i, accumulated in the type in fixed lanes, summed in float64 */
+    double (*dot)(int64_t n, const void *x, const void *y);
+    /* y += alpha x */
+    void (*axpy)(int64_t n, double alpha, const void *x, void *y);
+    /* out = (x - shift) * factor; factor NULL: 1 */
+    void (*shift_scale)(int64_t n, const void *x, const void *shift, const void *factor, void *out);
+    /* as rb_rectify */
+    void (*rectify)(int64_t rows, int64_t cols, int64_t ld, void *x, const void *bias, double *sum,
+                    double *largest);
+    /* out = max(0, x + factor y); the sum of its squares. out may be x or y */
+    double (*step_row)(int64_t n, double factor, const void *x, const void *y, void *out);
+    /* codes <- factor target, and target <- what that changed; largest_i <- max(largest_i,
+     * |change_i|). Did anything change? */
+    bool (*settle_row)(int64_t n, double factor, void *target, void *codes, void *largest);
+    /* sums <- u.w, z.w, u.t, and then w <- w + share (t - w) */
+    void (*move_row)(int64_t n, double share, const void *u, const void *z, const void *t, void *w,
+                     double sums[3]);
+    /* as rb_csr_multiply */
+    void (*csr)(rb_csr v, int64_t first, int64_t count, rb_dense b, bool add, rb_dense out);
+    /* upper triangle <- lower triangle */
+    void (*mirror)(int64_t n, void *a, int64_t ld);
+    void (*widen)(int64_t n, const void *x, double *out);
+    void (*narrow)(int64_t n, double factor, const double *x, void *out);
+    /* out_i = x_i where words_i is at least the threshold; else low_i for its lower half, high_i
+     * for the upper one. low and high NULL: 0. out may be x */
+    void (*replace_row)(int64_t n, const uint32_t *words, uint32_t threshold, const void *low,
+                        const void *high, const void *x, void *out);
+    /* out = x + factor * floats. out may be x */
+    void (*add_floats)(int64_t n, double factor, const float *floats, const void *x, void *out);
+    /* squares_i += x_i^2; then x_i <- 0 where words_i is below the threshold; then sum_i += x_i */
+    void (*drop_row)(int64_t n, const uint32_t *words, uint32_t threshold, void *x, double *sum,
+                     double *squares);
+};
+
+enum { RB_SWEEP_PAD = 8 };
+
+struct rb_kernels {
+    const char *name;
+    struct rb_type_kernels of[2]; /* by rb_type */
+    /* Turns the lower triangle of a positive definite matrix into that of minus its inverse, in
+     * place. a has rows and ld rounded up to RB_SWEEP_PAD, zeros in the padding; the upper triangle
+     * is overwritten with nothing of use. work: 2 * RB_SWEEP_PAD * ld values. Returns -1, or the
+     * first row whose pivot is not positive and finite. */
+    int64_t (*sweep)(int64_t n, double *a, int64_t ld, double *work, double *log_det);
+    /* words[i] = rb_random_word(key, row, i); memory for n rounded up to RB_RANDOM_RUN */
+    void (*random_row)(uint64_t key, uint64_t row, int64_t n, uint32_t *words);
+    /* Normal numbers, mean 0, sd 1, from the words of the row; memory likewise. To within 1e-5 the
+     * same for all kernels. */
+    void (*normal_row)(uint64_t key, uint64_t row, int64_t n, float *values);
+};
+
+/* The best that this processor can run; and those of a context, or the best where it is NULL. */
+const struct rb_kernels *rb_kernels_best(void);
+const struct rb_kernels *rb_kernels_of(const rb_context *ctx);
+
+/* Those that much is written with. */
 double rb_dot(const rb_context *ctx, rb_type type, int64_t n, const void *x, const void *y);
-/* y += alpha x */
 void rb_axpy(const rb_context *ctx, rb_type type, int64_t n, double alpha, const void *x, void *y);
-/* out = (x - shift) * factor, elementwise; shift and factor of the type; factor NULL: 1. */
 void rb_shift_scale(const rb_context *ctx, rb_type type, int64_t n, const void *x,
                     const void *shift, const void *factor, void *out);
-/* X <- max(0, X + bias_j); bias (of the type, X.cols values) may be NULL. sum[j] = sum over rows of
- * the result, largest[j] = maximum over rows of X + bias before rectifying. NaN stays NaN. */
+/* X <- max(0, X + bias_j); bias (X.cols values) may be NULL. sum[j] = sum over rows of the result,
+ * largest[j] = maximum over rows of X + bias before rectifying. */
 void rb_rectify(const rb_context *ctx, rb_dense x, const void *bias, double *sum, double *largest);
-
-/* out = max(0, x + factor y); the sum of its squares. out may be x or y. NaN stays NaN. */
-double rb_step_row(const rb_context *ctx, rb_type type, int64_t n, double factor, const void *x,
-                   const void *y, void *out);
-/* codes <- factor target, and target <- what that changed; largest_i <- max(largest_i, |change_i|).
- * Did anything change? */
-bool rb_settle_row(const rb_context *ctx, rb_type type, int64_t n, double factor, void *target,
-                   void *codes, void *largest);
-
-/* One row of the M-step of RFN, all vectors of length n and one type: sums [0] u.w, [1] z.w, [2]
- * u.t, and w <- w + eta (t - w). */
-void rb_mstep_row(const rb_context *ctx, rb_type type, int64_t n, double eta, const void *u,
-                  const void *z, const void *t, void *w, double sums[3]);
-
-/* ---- random numbers by the row ---- */
-
-/* words[i] = rb_random_word(key, row, i) for i < n; memory for n rounded up to RB_RANDOM_RUN. */
-void rb_random_row(const rb_context *ctx, uint64_t key, uint64_t row, int64_t n, uint32_t *words);
-/* Normal numbers, mean 0, sd 1, from the words of the row; the same room. To within 1e-5 the same
- * for all kernels. */
-void rb_normal_row(const rb_context *ctx, uint64_t key, uint64_t row, int64_t n, float *values);
-
-/* out_i = x_i where words_i is at least the threshold; else low_i for its lower half, high_i for
- * the upper one. low and high NULL: 0. out may be x. */
-void rb_replace_row(const rb_context *ctx, rb_type type, int64_t n, const uint32_t *words,
-                    uint32_t threshold, const void *low, const void *high, const void *x,
-                    void *out);
-/* out = x + factor * floats. out may be x. */
-void rb_add_floats(const rb_context *ctx, rb_type type, int64_t n, double factor,
-                   const float *floats, const void *x, void *out);
-/* squares_i += x_i^2; then x_i <- 0 where words_i is below the threshold; then sum_i += x_i. */
-void rb_drop_row(const rb_context *ctx, rb_type type, int64_t n, const uint32_t *words,
-                 uint32_t threshold, void *x, double *sum, double *squares);
 
 /* Picks the best kernels that this processor can run; called by rb_context_new. */
 void rb_kernels_choose(rb_context *ctx);

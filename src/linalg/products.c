@@ -18,19 +18,22 @@ static int blas_ld(rb_dense a) {
     return a.ld > 0 ? (int)a.ld : 1;
 }
 
-static void scale(double beta, rb_dense c) {
+static void scale(double beta, rb_dense c, bool lower) {
     for (int64_t i = 0; beta != 1 && i < c.rows; i++) {
-        for (int64_t j = 0; j < c.cols; j++) {
+        for (int64_t j = 0; j < (lower ? i + 1 : c.cols); j++) {
             rb_dense_set(c, i, j, beta == 0 ? 0 : beta * rb_dense_get(c, i, j));
         }
     }
 }
 
-/* Of op(A). */
-static rb_dense part_of(rb_dense a, rb_side op, int64_t row, int64_t rows, int64_t col,
-                        int64_t cols) {
-    return op == RB_TRANSPOSED ? rb_dense_part(a, col, cols, row, rows)
-                               : rb_dense_part(a, row, rows, col, cols);
+/* Columns of op(X), and rows of it. */
+static rb_dense cols_of(rb_dense x, rb_side op, int64_t first, int64_t count) {
+    return op == RB_TRANSPOSED ? rb_dense_rows(x, first, count)
+                               : rb_dense_part(x, 0, x.rows, first, count);
+}
+
+static rb_dense rows_of(rb_dense x, rb_side op, int64_t first, int64_t count) {
+    return cols_of(x, op == RB_TRANSPOSED ? RB_PLAIN : RB_TRANSPOSED, first, count);
 }
 
 void rb_gemm(double alpha, rb_dense a, rb_side op_a, rb_dense b, rb_side op_b, double beta,
@@ -40,23 +43,21 @@ void rb_gemm(double alpha, rb_dense a, rb_side op_a, rb_dense b, rb_side op_b, d
         return;
     }
     if (inner == 0) {
-        scale(beta, c);
+        scale(beta, c, false);
         return;
     }
     if (c.rows > PIECE) {
         int64_t rest = c.rows - PIECE;
-        rb_gemm(alpha, part_of(a, op_a, 0, PIECE, 0, inner), op_a, b, op_b, beta,
-                rb_dense_rows(c, 0, PIECE));
-        rb_gemm(alpha, part_of(a, op_a, PIECE, rest, 0, inner), op_a, b, op_b, beta,
+        rb_gemm(alpha, rows_of(a, op_a, 0, PIECE), op_a, b, op_b, beta, rb_dense_rows(c, 0, PIECE));
+        rb_gemm(alpha, rows_of(a, op_a, PIECE, rest), op_a, b, op_b, beta,
                 rb_dense_rows(c, PIECE, rest));
         return;
     }
     if (inner > PIECE) {
         int64_t rest = inner - PIECE;
-        rb_gemm(alpha, part_of(a, op_a, 0, c.rows, 0, PIECE), op_a,
-                part_of(b, op_b, 0, PIECE, 0, c.cols), op_b, beta, c);
-        rb_gemm(alpha, part_of(a, op_a, 0, c.rows, PIECE, rest), op_a,
-                part_of(b, op_b, PIECE, rest, 0, c.cols), op_b, 1, c);
+        rb_gemm(alpha, cols_of(a, op_a, 0, PIECE), op_a, rows_of(b, op_b, 0, PIECE), op_b, beta, c);
+        rb_gemm(alpha, cols_of(a, op_a, PIECE, rest), op_a, rows_of(b, op_b, PIECE, rest), op_b, 1,
+                c);
         return;
     }
     int rows = (int)c.rows, cols = (int)c.cols, depth = (int)inner, entered = rb_blas_enter();
@@ -97,24 +98,18 @@ void rb_trmm_right(rb_dense x, rb_dense t, rb_side op) {
     multiply_triangle(CblasRight, cblas_side(op), t, x);
 }
 
-static void scale_lower(double beta, rb_dense c) {
-    for (int64_t i = 0; i < c.rows; i++) {
-        scale(beta, rb_dense_part(c, i, 1, 0, i + 1));
-    }
-}
-
 void rb_syrk(double alpha, rb_dense a, rb_side op_a, double beta, rb_dense c) {
     int64_t inner = op_a == RB_TRANSPOSED ? a.rows : a.cols;
     if (c.rows == 0) {
         return;
     }
     if (inner == 0) {
-        scale_lower(beta, c);
+        scale(beta, c, true);
         return;
     }
     if (inner > PIECE) {
-        rb_syrk(alpha, part_of(a, op_a, 0, c.rows, 0, PIECE), op_a, beta, c);
-        rb_syrk(alpha, part_of(a, op_a, 0, c.rows, PIECE, inner - PIECE), op_a, 1, c);
+        rb_syrk(alpha, cols_of(a, op_a, 0, PIECE), op_a, beta, c);
+        rb_syrk(alpha, cols_of(a, op_a, PIECE, inner - PIECE), op_a, 1, c);
         return;
     }
     int rows = (int)c.rows, depth = (int)inner, entered = rb_blas_enter();
@@ -130,56 +125,32 @@ void rb_syrk(double alpha, rb_dense a, rb_side op_a, double beta, rb_dense c) {
 
 /* ---- tiles ---- */
 
-static void cut_both(int64_t rows, int64_t cols, struct bands *row_bands, struct bands *col_bands) {
-    int64_t down = rb_band_count(rows, 1), across = rb_band_count(cols, 1);
-    int64_t min = down * across == 1 ? 2 : 1;
-    *row_bands = rb_cut(rows, rb_band_count(rows, min));
-    *col_bands = rb_cut(cols, rb_band_count(cols, min));
-}
-
-/* Band (row, col) of a lower triangle, row by row. */
-static void lower_band(int64_t index, int64_t *row, int64_t *col) {
-    *row = 0;
-    while (index > *row) {
-        index -= ++*row;
-    }
-    *col = index;
-}
-
 struct product {
     double alpha, beta;
     rb_dense a, b, c;
     rb_side op_a, op_b;
+    bool lower; /* only tiles that touch the lower triangle of C */
     struct bands rows, cols;
+    int64_t tiles;
 };
 
-/* The part of op(X) that gives `size` rows of the product from `first`; columns of op(B) likewise.
- */
-static rb_dense left_part(rb_dense a, rb_side op, int64_t first, int64_t size) {
-    return op == RB_TRANSPOSED ? rb_dense_part(a, 0, a.rows, first, size)
-                               : rb_dense_rows(a, first, size);
-}
-
-static rb_dense right_part(rb_dense b, rb_side op, int64_t first, int64_t size) {
-    return left_part(b, op == RB_TRANSPOSED ? RB_PLAIN : RB_TRANSPOSED, first, size);
+static void cut(struct product *p) {
+    if (p->lower) {
+        p->rows = p->cols = rb_cut_wide(p->c.rows);
+        p->tiles = p->rows.count * (p->rows.count + 1) / 2;
+        return;
+    }
+    int64_t rows = rb_band_count(p->c.rows, 1), cols = rb_band_count(p->c.cols, 1);
+    int64_t min = rows * cols == 1 ? 2 : 1;
+    p->rows = rb_cut(p->c.rows, rb_band_count(p->c.rows, min));
+    p->cols = rb_cut(p->c.cols, rb_band_count(p->c.cols, min));
+    p->tiles = p->rows.count * p->cols.count;
 }
 
 static void compute_part(const struct product *p, int64_t row, int64_t rows, int64_t col,
                          int64_t cols) {
-    rb_gemm(p->alpha, left_part(p->a, p->op_a, row, rows), p->op_a,
-            right_part(p->b, p->op_b, col, cols), p->op_b, p->beta,
-            rb_dense_part(p->c, row, rows, col, cols));
-}
-
-static void compute_tile(const struct product *p, int64_t row, int64_t col) {
-    compute_part(p, rb_band_start(p->rows, row), rb_band_size(p->rows, row),
-                 rb_band_start(p->cols, col), rb_band_size(p->cols, col));
-}
-
-static void full_task(void *arg, int64_t index, int worker) {
-    (void)worker;
-    const struct product *p = arg;
-    compute_tile(p, index / p->cols.count, index % p->cols.count);
+    rb_gemm(p->alpha, rows_of(p->a, p->op_a, row, rows), p->op_a, cols_of(p->b, p->op_b, col, cols),
+            p->op_b, p->beta, rb_dense_part(p->c, row, rows, col, cols));
 }
 
 /* The lower triangle of the square on the diagonal at `first`: a rank-k update where both operands
@@ -188,7 +159,7 @@ enum { DIAGONAL = 128 };
 
 static void compute_diagonal(const struct product *p, int64_t first, int64_t size) {
     if (p->a.data == p->b.data && p->a.ld == p->b.ld && p->op_a != p->op_b) {
-        rb_syrk(p->alpha, left_part(p->a, p->op_a, first, size), p->op_a, p->beta,
+        rb_syrk(p->alpha, rows_of(p->a, p->op_a, first, size), p->op_a, p->beta,
                 rb_dense_part(p->c, first, size, first, size));
     } else if (size <= DIAGONAL) {
         compute_part(p, first, size, first, size);
@@ -200,33 +171,54 @@ static void compute_diagonal(const struct product *p, int64_t first, int64_t siz
     }
 }
 
-static void compute_lower(const struct product *p, int64_t index) {
-    int64_t row, col;
-    lower_band(index, &row, &col);
-    if (row == col) {
-        compute_diagonal(p, rb_band_start(p->rows, row), rb_band_size(p->rows, row));
+/* Tiles of products that follow each other; of a lower triangle row by row. */
+static void compute_tile(void *arg, int64_t index, int worker) {
+    (void)worker;
+    const struct product *p = arg;
+    for (; index >= p->tiles; p++) {
+        index -= p->tiles;
+    }
+    int64_t row = 0, length = p->lower ? 1 : p->cols.count; /* tiles of the row */
+    for (; index >= length; row++) {
+        index -= length;
+        length += p->lower;
+    }
+    int64_t first = rb_band_start(p->rows, row), rows = rb_band_size(p->rows, row);
+    if (p->lower && index == row) {
+        compute_diagonal(p, first, rows);
     } else {
-        compute_tile(p, row, col);
+        compute_part(p, first, rows, rb_band_start(p->cols, index), rb_band_size(p->cols, index));
     }
 }
 
-static void lower_task(void *arg, int64_t index, int worker) {
-    (void)worker;
-    compute_lower(arg, index);
+/* All tiles in one round of tasks. */
+static void compute(rb_context *ctx, struct product *products, int count) {
+    int64_t tiles = 0;
+    for (int i = 0; i < count; i++) {
+        cut(&products[i]);
+        tiles += products[i].tiles;
+    }
+    rb_parallel(ctx, tiles, compute_tile, products);
 }
 
 void rb_gemm_parallel(rb_context *ctx, double alpha, rb_dense a, rb_side op_a, rb_dense b,
                       rb_side op_b, double beta, rb_dense c) {
     struct product p = {
         .alpha = alpha, .beta = beta, .a = a, .b = b, .c = c, .op_a = op_a, .op_b = op_b};
-    cut_both(c.rows, c.cols, &p.rows, &p.cols);
-    rb_parallel(ctx, p.rows.count * p.cols.count, full_task, &p);
+    compute(ctx, &p, 1);
 }
 
 void rb_gemm_lower(rb_context *ctx, double alpha, rb_dense a, rb_side op_a, rb_dense b,
                    rb_side op_b, double beta, rb_dense c) {
-    struct product p = {alpha, beta, a, b, c, op_a, op_b, rb_cut_wide(c.rows), rb_cut_wide(c.rows)};
-    rb_parallel(ctx, p.rows.count * (p.rows.count + 1) / 2, lower_task, &p);
+    struct product p = {alpha, beta, a, b, c, op_a, op_b, true, {0}, {0}, 0};
+    compute(ctx, &p, 1);
+}
+
+void rb_moments_parallel(rb_context *ctx, double alpha, rb_dense v, rb_dense m, rb_dense u,
+                         rb_dense s) {
+    struct product both[] = {{alpha, 1, v, m, u, RB_TRANSPOSED, RB_PLAIN, false, {0}, {0}, 0},
+                             {alpha, 1, m, m, s, RB_TRANSPOSED, RB_PLAIN, true, {0}, {0}, 0}};
+    compute(ctx, both, 2);
 }
 
 /* ---- triangular ---- */
@@ -249,33 +241,4 @@ void rb_half_product(rb_dense w, rb_dense t, rb_dense z) {
     rb_gemm(1, right, RB_PLAIN, rb_dense_part(t, half, rest, 0, half), RB_PLAIN, 1, z_left);
     rb_half_product(right, rb_dense_part(t, half, rest, half, rest),
                     rb_dense_part(z, 0, z.rows, half, rest));
-}
-
-/* ---- moments ---- */
-
-struct moments {
-    struct product u, s;
-    int64_t u_tiles;
-};
-
-static void moments_task(void *arg, int64_t index, int worker) {
-    (void)worker;
-    const struct moments *m = arg;
-    if (index < m->u_tiles) {
-        compute_tile(&m->u, index / m->u.cols.count, index % m->u.cols.count);
-        return;
-    }
-    compute_lower(&m->s, index - m->u_tiles);
-}
-
-void rb_moments_parallel(rb_context *ctx, double alpha, rb_dense v, rb_dense m, rb_dense u,
-                         rb_dense s) {
-    struct moments moments = {
-        .u = {alpha, 1, v, m, u, RB_TRANSPOSED, RB_PLAIN, {0}, {0}},
-        .s = {alpha, 1, m, m, s, RB_TRANSPOSED, RB_PLAIN, rb_cut_wide(s.rows), rb_cut_wide(s.rows)},
-    };
-    cut_both(u.rows, u.cols, &moments.u.rows, &moments.u.cols);
-    int64_t bands = moments.s.rows.count;
-    moments.u_tiles = moments.u.rows.count * moments.u.cols.count;
-    rb_parallel(ctx, moments.u_tiles + bands * (bands + 1) / 2, moments_task, &moments);
 }

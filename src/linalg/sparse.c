@@ -1,16 +1,11 @@
 /* Compressed sparse rows times a dense matrix, and their transpose. */
-#include "kernels.h"
+#include "linalg.h"
 
 #include <string.h>
 
 void rb_csr_multiply(const rb_context *ctx, rb_csr v, int64_t first, int64_t count, rb_dense b,
-                     rb_dense out) {
-    rb_kernels_of(ctx)->of[v.type].csr(v, first, count, b, false, out);
-}
-
-void rb_csr_multiply_add(const rb_context *ctx, rb_csr v, int64_t first, int64_t count, rb_dense b,
-                         rb_dense out) {
-    rb_kernels_of(ctx)->of[v.type].csr(v, first, count, b, true, out);
+                     bool add, rb_dense out) {
+    rb_kernels_of(ctx)->of[v.type].csr(v, first, count, b, add, out);
 }
 
 /* Counts the entries of each column into starts[column + 1], then sums them up. */

@@ -124,9 +124,9 @@ static void update_row(const struct rows *r, int64_t k) {
     if (p->progress->velocity.data) {
         add_momentum(r, k);
     }
-    rb_mstep_row(r->ctx, w.type, w.cols, eta, rb_dense_row(p->moments->u, k),
-                 rb_dense_row(p->scratch->work, k), rb_dense_row(p->target, k), rb_dense_row(w, k),
-                 sums);
+    rb_kernels_of(r->ctx)->of[w.type].move_row(
+        w.cols, eta, rb_dense_row(p->moments->u, k), rb_dense_row(p->scratch->work, k),
+        rb_dense_row(p->target, k), rb_dense_row(w, k), sums);
     double cross = sums[0], quadratic = r->newton ? 2 * sums[1] : sums[1];
     p->scratch->cross[k] = rest * cross + eta * sums[2];
     p->scratch->quadratic[k] =

@@ -123,17 +123,17 @@ struct noisy_row {
 static void add_to_row(rb_context *ctx, const rfn_randomness *random, struct noisy_row row,
                        uint32_t *words) {
     const rfn_setup *setup = random->setup;
-    rb_type type = setup->problem.type;
+    const struct rb_kernels *kernels = rb_kernels_of(ctx);
+    const struct rb_type_kernels *typed = &kernels->of[setup->problem.type];
     if (setup->options.input_noise == RB_RFN_NOISE_GAUSSIAN) {
         float *normals = (float *)words;
-        rb_normal_row(ctx, random->noise_key, row.sample, row.n, normals);
-        rb_add_floats(ctx, type, row.n, setup->options.input_noise_level, normals, row.from,
-                      row.to);
+        kernels->normal_row(random->noise_key, row.sample, row.n, normals);
+        typed->add_floats(row.n, setup->options.input_noise_level, normals, row.from, row.to);
         return;
     }
-    rb_random_row(ctx, random->noise_key, row.sample, row.n, words);
-    rb_replace_row(ctx, type, row.n, words, random->noise_share, random->min, random->max, row.from,
-                   row.to);
+    kernels->random_row(random->noise_key, row.sample, row.n, words);
+    typed->replace_row(row.n, words, random->noise_share, random->min, random->max, row.from,
+                       row.to);
 }
 
 void rfn_noise_rows(rb_context *ctx, const rfn_randomness *random, const rb_block *block,
@@ -167,13 +167,14 @@ void rfn_drop(rb_context *ctx, const rfn_randomness *random, rb_dense codes, int
     size_t bytes = (size_t)l * sizeof *sum;
     double *squares = random->task_squares + task * l;
     uint32_t *words = words_of(random, worker);
+    const struct rb_kernels *kernels = rb_kernels_of(ctx);
     memcpy(random->task_codes + task * l, sum, bytes);
     memset(sum, 0, bytes);
     memset(squares, 0, bytes);
     for (int64_t i = 0; i < codes.rows; i++) {
-        rb_random_row(ctx, random->dropout_key, (uint64_t)(sample + i), l, words);
-        rb_drop_row(ctx, codes.type, l, words, random->dropout_share, rb_dense_row(codes, i), sum,
-                    squares);
+        kernels->random_row(random->dropout_key, (uint64_t)(sample + i), l, words);
+        kernels->of[codes.type].drop_row(l, words, random->dropout_share, rb_dense_row(codes, i),
+                                         sum, squares);
     }
 }
 

@@ -29,7 +29,7 @@ static double corrupt(const reference *r, int64_t sample, int64_t feature) {
     double x = r->v[sample * r->m + feature], level = r->options.input_noise_level;
     if (r->options.input_noise == RB_RFN_NOISE_GAUSSIAN) {
         float normals[RB_RANDOM_RUN]; /* M is below */
-        rb_normal_row(NULL, r->noise_key, (uint64_t)sample, r->m, normals);
+        rb_kernels_best()->normal_row(r->noise_key, (uint64_t)sample, r->m, normals);
         return x + level * (double)normals[feature];
     }
     if (!below(r->noise_key, sample, feature, level)) {

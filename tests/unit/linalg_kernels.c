@@ -149,12 +149,12 @@ static void rectify_does_not_hide_nan(void **state) {
     everywhere(check_nan);
 }
 
-static void check_mstep(rb_context *ctx, rb_type type, int64_t n) {
+static void check_move(rb_context *ctx, rb_type type, int64_t n) {
     rb_dense u = test_random(ctx, type, 1, n, 1, 1), z = test_random(ctx, type, 1, n, 1, 2);
     rb_dense t = test_random(ctx, type, 1, n, 1, 3), w = test_random(ctx, type, 1, n, 1, 4);
     rb_dense old = test_random(ctx, type, 1, n, 1, 4);
     double sums[3], expected[3] = {0};
-    rb_mstep_row(ctx, type, n, 0.1, u.data, z.data, t.data, w.data, sums);
+    rb_kernels_of(ctx)->of[type].move_row(n, 0.1, u.data, z.data, t.data, w.data, sums);
     for (int64_t j = 0; j < n; j++) {
         expected[0] += at(u, j) * at(old, j);
         expected[1] += at(z, j) * at(old, j);
@@ -171,9 +171,9 @@ static void check_mstep(rb_context *ctx, rb_type type, int64_t n) {
     }
 }
 
-static void mstep_row_steps_and_sums(void **state) {
+static void move_row_moves_and_sums(void **state) {
     (void)state;
-    everywhere(check_mstep);
+    everywhere(check_move);
 }
 
 static void kernels_are_chosen_by_name(void **state) {
@@ -200,7 +200,7 @@ static void check_random_row(rb_context *ctx, rb_type type, int64_t n) {
     (void)type;
     uint64_t row = UINT64_C(0x100000000) * 5 + (uint64_t)n, key = UINT64_C(0x123456789abcdef0);
     uint32_t *words = rb_alloc(ctx, n + RB_RANDOM_RUN, sizeof *words);
-    rb_random_row(ctx, key, row, n, words);
+    rb_kernels_of(ctx)->random_row(key, row, n, words);
     for (int64_t i = 0; i < n; i++) {
         assert_int_equal(words[i], rb_random_word(key, row, (uint64_t)i));
     }
@@ -227,7 +227,7 @@ static double normal_of(uint64_t key, uint64_t row, int64_t position) {
 static void check_normal_row(rb_context *ctx, rb_type type, int64_t n) {
     (void)type;
     float *values = rb_alloc(ctx, n + RB_RANDOM_RUN, sizeof *values);
-    rb_normal_row(ctx, 77, (uint64_t)n, n, values);
+    rb_kernels_of(ctx)->normal_row(77, (uint64_t)n, n, values);
     for (int64_t i = 0; i < n; i++) {
         assert_near((double)values[i], normal_of(77, (uint64_t)n, i), 2e-5);
     }
@@ -244,7 +244,7 @@ static void normal_rows(void **state) {
     float *rows = rb_alloc(ctx, (ROWS + 1) * (COLUMNS + RB_RANDOM_RUN), sizeof *rows);
     double sum[6] = {0};
     for (int64_t i = 0; i <= ROWS; i++) {
-        rb_normal_row(ctx, 5, (uint64_t)i, COLUMNS, rows + i * COLUMNS);
+        rb_kernels_of(ctx)->normal_row(5, (uint64_t)i, COLUMNS, rows + i * COLUMNS);
     }
     for (int64_t e = 0; e < ROWS * COLUMNS; e++) {
         double x = (double)rows[e];
@@ -271,24 +271,25 @@ static void check_noise_rows(rb_context *ctx, rb_type type, int64_t n) {
     uint32_t *words = rb_alloc(ctx, n + RB_RANDOM_RUN, sizeof *words);
     float *floats = rb_alloc(ctx, n + RB_RANDOM_RUN, sizeof *floats);
     double *sum = rb_alloc_zero(ctx, n, sizeof *sum), *squares = rb_alloc_zero(ctx, n, sizeof *sum);
-    rb_random_row(ctx, 3, 4, n, words);
-    rb_normal_row(ctx, 3, 4, n, floats);
-    rb_replace_row(ctx, type, n, words, threshold, low.data, high.data, x.data, out.data);
+    rb_kernels_of(ctx)->random_row(3, 4, n, words);
+    rb_kernels_of(ctx)->normal_row(3, 4, n, floats);
+    rb_kernels_of(ctx)->of[type].replace_row(n, words, threshold, low.data, high.data, x.data,
+                                             out.data);
     for (int64_t i = 0; i < n; i++) {
         double other = at(words[i] < threshold / 2 ? low : high, i);
         assert_true(at(out, i) == (words[i] < threshold ? other : at(x, i)));
     }
-    rb_replace_row(ctx, type, n, words, threshold, NULL, NULL, x.data, out.data);
+    rb_kernels_of(ctx)->of[type].replace_row(n, words, threshold, NULL, NULL, x.data, out.data);
     for (int64_t i = 0; i < n; i++) {
         assert_true(at(out, i) == (words[i] < threshold ? 0 : at(x, i)));
     }
-    rb_add_floats(ctx, type, n, 0.75, floats, x.data, out.data);
+    rb_kernels_of(ctx)->of[type].add_floats(n, 0.75, floats, x.data, out.data);
     for (int64_t i = 0; i < n; i++) {
         assert_near(at(out, i), at(x, i) + 0.75 * (double)floats[i], test_tolerance(type, 1));
     }
     assert_true(at(out, n) == 0);
     rb_dense_copy(x, rb_dense_part(out, 0, 1, 0, n));
-    rb_drop_row(ctx, type, n, words, threshold, out.data, sum, squares);
+    rb_kernels_of(ctx)->of[type].drop_row(n, words, threshold, out.data, sum, squares);
     for (int64_t i = 0; i < n; i++) {
         assert_true(at(out, i) == (words[i] < threshold ? 0 : at(x, i)));
         assert_true(sum[i] == at(out, i));
@@ -320,7 +321,7 @@ int main(void) {
         cmocka_unit_test(shift_scale_centres_and_scales),
         cmocka_unit_test(rectify_keeps_what_is_positive),
         cmocka_unit_test(rectify_does_not_hide_nan),
-        cmocka_unit_test(mstep_row_steps_and_sums),
+        cmocka_unit_test(move_row_moves_and_sums),
         cmocka_unit_test(kernels_are_chosen_by_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

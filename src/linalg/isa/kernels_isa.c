@@ -1,7 +1,7 @@
 /* The kernels of one instruction set. This file is compiled once for each (cmake/Kernels.cmake)
  * with RB_ISA = ref, avx2 or avx512. Sums run in lanes of a vector in a fixed order: the compiler
  * is never allowed to reorder them, so a kernel gives the same bits wherever it runs. */
-#include "linalg/kernels.h"
+#include "linalg/linalg.h"
 
 #include <math.h>
 #include <string.h>
@@ -45,10 +45,10 @@ extern const struct rb_kernels JOIN(rb_kernels_, RB_ISA);
 const struct rb_kernels JOIN(rb_kernels_, RB_ISA) = {
     .name = TEXT(RB_ISA),
     .of = {{dot_float, axpy_float, shift_scale_float, rectify_float, step_row_float,
-            settle_row_float, mstep_row_float, csr_float, mirror_float, widen_float, narrow_float,
+            settle_row_float, move_row_float, csr_float, mirror_float, widen_float, narrow_float,
             replace_row_float, add_floats_float, drop_row_float},
            {dot_double, axpy_double, shift_scale_double, rectify_double, step_row_double,
-            settle_row_double, mstep_row_double, csr_double, mirror_double, widen_double,
+            settle_row_double, move_row_double, csr_double, mirror_double, widen_double,
             narrow_double, replace_row_double, add_floats_double, drop_row_double}},
     .sweep = sweep,
     .random_row = random_row,

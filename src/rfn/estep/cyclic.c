@@ -46,8 +46,8 @@ static void aim(const struct sweep *s, int64_t unit, int64_t slice) {
         s->work->squares[slice] = 0;
         return;
     }
-    s->work->squares[slice] = rb_step_row(
-        s->ctx, type, samples_of(s, slice), -1 / rb_dense_get(s->problem->hessian, j, j),
+    s->work->squares[slice] = rb_kernels_of(s->ctx)->of[type].step_row(
+        samples_of(s, slice), -1 / rb_dense_get(s->problem->hessian, j, j),
         part(s, rb_dense_row(s->codes, j), slice),
         part(s, rb_dense_row(s->work->residual, unit), slice), target);
 }
@@ -57,9 +57,9 @@ static void project(const struct sweep *s, int64_t unit, double factor, int64_t 
     int64_t j = s->first + unit, samples = samples_of(s, slice);
     rb_type type = s->codes.type;
     void *target = part(s, s->work->target, slice);
-    bool changed =
-        rb_settle_row(s->ctx, type, samples, factor, target,
-                      part(s, rb_dense_row(s->codes, j), slice), part(s, s->work->changes, slice));
+    bool changed = rb_kernels_of(s->ctx)->of[type].settle_row(
+        samples, factor, target, part(s, rb_dense_row(s->codes, j), slice),
+        part(s, s->work->changes, slice));
     for (int64_t k = unit + 1; changed && k < s->count; k++) {
         rb_axpy(s->ctx, type, samples, rb_dense_get(s->problem->hessian, s->first + k, j), target,
                 part(s, rb_dense_row(s->work->residual, k), slice));

@@ -73,12 +73,13 @@ int64_t rfn_largest(rb_type type, int64_t n, double factor, const void *x, const
 static double step(rb_context *ctx, rb_type type, int64_t n, double factor, const void *x,
                    const void *y, void *row) {
     size_t size = rb_type_size(type);
+    const struct rb_type_kernels *kernels = &rb_kernels_of(ctx)->of[type];
     double squares = 0;
     for (int64_t first = 0; first < n; first += RFN_SLICE) {
         int64_t count = n - first < RFN_SLICE ? n - first : RFN_SLICE;
         size_t at = (size_t)first * size;
-        squares += rb_step_row(ctx, type, count, factor, (const char *)x + at, (const char *)y + at,
-                               (char *)row + at);
+        squares += kernels->step_row(count, factor, (const char *)x + at, (const char *)y + at,
+                                     (char *)row + at);
     }
     return squares;
 }
