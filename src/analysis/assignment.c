@@ -12,6 +12,7 @@
 #include "analysis.h"
 
 #include <math.h>
+#include <string.h>
 
 /* The problem, turned so that there are no more rows than columns, and the state of the search.
  * Column `columns` is the root: it stands for the row that is being placed. */
@@ -65,9 +66,7 @@ static void shift_potentials(assignment *a, double step) {
 static void place(assignment *a, int64_t row) {
     int64_t root = a->columns, column = root;
     a->row_of[root] = row;
-    for (int64_t c = 0; c <= a->columns; c++) {
-        a->in_tree[c] = false;
-    }
+    memset(a->in_tree, 0, (size_t)(root + 1) * sizeof *a->in_tree);
     for (int64_t c = 0; c < a->columns; c++) {
         a->distance[c] = INFINITY;
     }
@@ -82,28 +81,6 @@ static void place(assignment *a, int64_t row) {
     }
 }
 
-/* Places all rows; row_of then holds the answer. */
-static rb_error solve(rb_context *ctx, assignment *a) {
-    a->u = rb_alloc_zero(ctx, a->rows, sizeof *a->u);
-    a->v = rb_alloc_zero(ctx, a->columns + 1, sizeof *a->v);
-    a->distance = rb_alloc(ctx, a->columns, sizeof *a->distance);
-    a->before = rb_alloc(ctx, a->columns, sizeof *a->before);
-    a->in_tree = rb_alloc(ctx, a->columns + 1, sizeof *a->in_tree);
-    bool fine = a->u && a->v && a->distance && a->before && a->in_tree;
-    for (int64_t c = 0; c <= a->columns; c++) {
-        a->row_of[c] = -1;
-    }
-    for (int64_t r = 0; r < a->rows && fine; r++) {
-        place(a, r);
-    }
-    rb_free(a->u);
-    rb_free(a->v);
-    rb_free(a->distance);
-    rb_free(a->before);
-    rb_free(a->in_tree);
-    return fine ? RB_OK : RB_ERROR_MEMORY;
-}
-
 rb_error rb_assign(rb_context *ctx, int64_t rows, int64_t columns, const double *gain,
                    int64_t *column_of) {
     bool turned = rows > columns;
@@ -114,15 +91,25 @@ rb_error rb_assign(rb_context *ctx, int64_t rows, int64_t columns, const double 
         .row_stride = turned ? 1 : columns,
         .column_stride = turned ? columns : 1,
     };
-    a.row_of = rb_alloc(ctx, a.columns + 1, sizeof *a.row_of);
-    rb_error err = a.row_of ? solve(ctx, &a) : RB_ERROR_MEMORY;
-    for (int64_t c = 0; c < a.columns && !err; c++) {
+    rb_scratch scratch = {.ctx = ctx};
+    a.u = rb_take(&scratch, a.rows, sizeof *a.u);
+    a.v = rb_take(&scratch, a.columns + 1, sizeof *a.v);
+    a.distance = rb_take(&scratch, a.columns, sizeof *a.distance);
+    a.before = rb_take(&scratch, a.columns, sizeof *a.before);
+    a.in_tree = rb_take(&scratch, a.columns + 1, sizeof *a.in_tree);
+    a.row_of = rb_take(&scratch, a.columns + 1, sizeof *a.row_of);
+    for (int64_t c = 0; c <= a.columns && !scratch.err; c++) {
+        a.row_of[c] = -1;
+    }
+    for (int64_t r = 0; r < a.rows && !scratch.err; r++) {
+        place(&a, r);
+    }
+    for (int64_t c = 0; c < a.columns && !scratch.err; c++) {
         if (turned) {
             column_of[c] = a.row_of[c];
         } else if (a.row_of[c] >= 0) {
             column_of[a.row_of[c]] = c;
         }
     }
-    rb_free(a.row_of);
-    return err;
+    return rb_scratch_end(&scratch);
 }

@@ -5,6 +5,7 @@
 #include <rarebit/context.h>
 #include <rarebit/options.h>
 
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 
@@ -76,6 +77,23 @@ void *rb_grow(rb_context *ctx, void *old, int64_t old_count, int64_t count, size
 void rb_free(void *memory);
 char *rb_copy_text(rb_context *ctx, const char *text);
 
+/* Arrays of one function, freed together. `err` is why one of them, and all after it, could not be
+ * had; what follows may put its own there.
+ *
+ *     rb_scratch scratch = {.ctx = ctx};
+ *     double *sums = rb_take(&scratch, count, sizeof *sums);
+ *     ...
+ *     return rb_scratch_end(&scratch); */
+enum { RB_SCRATCH_ARRAYS = 8 };
+typedef struct rb_scratch {
+    rb_context *ctx;
+    rb_error err;
+    int count;
+    void *arrays[RB_SCRATCH_ARRAYS];
+} rb_scratch;
+void *rb_take(rb_scratch *scratch, int64_t count, size_t size); /* zeros, or NULL */
+rb_error rb_scratch_end(rb_scratch *scratch);                   /* gives err */
+
 /* ---- files that expand: the limit of rb_context_set_max_expansion ---- */
 
 /* Until rb_reading_end, what rb_alloc gives counts as content of the file (or of all files in the
@@ -115,13 +133,16 @@ void rb_parallel(rb_context *ctx, int64_t count, rb_task task, void *arg);
  * then, and nothing that the tasks made is of use. */
 rb_error rb_parallel_or_stop(rb_context *ctx, int64_t count, rb_task task, void *arg);
 
-/* A thread that does one job at a time while the caller goes on: for reading ahead. NULL: none can
- * be had. Start and wait are called in turn, by one thread; free waits, and accepts NULL. */
-struct rb_background;
-struct rb_background *rb_background_new(void);
-void rb_background_start(struct rb_background *background, void (*job)(void *arg), void *arg);
-void rb_background_wait(struct rb_background *background);
-void rb_background_free(struct rb_background *background);
+/* A job that a thread does while the caller goes on: for reading ahead. Zeros at first; start and
+ * wait are called in turn. Where no thread can be had, start does the job itself. */
+typedef struct rb_background {
+    pthread_t thread;
+    bool running;
+    void (*job)(void *arg);
+    void *arg;
+} rb_background;
+void rb_background_start(rb_background *background, void (*job)(void *arg), void *arg);
+void rb_background_wait(rb_background *background);
 
 /* ---- random numbers ---- */
 
@@ -192,6 +213,8 @@ bool rb_parse_range(const char *text, double *low, double *high);
 
 /* Fills the struct with the defaults of the rows. */
 void rb_rows_default(const rb_option *rows, void *fields);
+/* Bytes of a field by its kind; 0: there is no such kind. */
+size_t rb_row_bytes(const rb_option *row);
 /* The row of a name ("eta") or NULL. */
 const rb_option *rb_rows_find(const rb_option *rows, const char *name);
 /* Sets one field from text, to which it may point. RB_ERROR_ARGUMENT names option, value and legal

@@ -137,47 +137,31 @@ void rb_context_on_temporary(rb_context *ctx, rb_temporary_fn fn, void *user) {
 }
 
 const char *rb_error_name(rb_error error) {
-    switch (error) {
-    case RB_OK:
-        return "RB_OK";
-    case RB_ERROR_MEMORY:
-        return "RB_ERROR_MEMORY";
-    case RB_ERROR_ARGUMENT:
-        return "RB_ERROR_ARGUMENT";
-    case RB_ERROR_FILE:
-        return "RB_ERROR_FILE";
-    case RB_ERROR_FORMAT:
-        return "RB_ERROR_FORMAT";
-    case RB_ERROR_DATA:
-        return "RB_ERROR_DATA";
-    case RB_ERROR_NUMERIC:
-        return "RB_ERROR_NUMERIC";
-    case RB_ERROR_UNSUPPORTED:
-        return "RB_ERROR_UNSUPPORTED";
-    case RB_ERROR_INTERRUPTED:
-        return "RB_ERROR_INTERRUPTED";
-    case RB_ERROR_STOPPED:
-        return "RB_ERROR_STOPPED";
-    }
-    return "unknown error";
+    static const char *const names[] = {
+        [RB_OK] = "RB_OK",
+        [RB_ERROR_MEMORY] = "RB_ERROR_MEMORY",
+        [RB_ERROR_ARGUMENT] = "RB_ERROR_ARGUMENT",
+        [RB_ERROR_FILE] = "RB_ERROR_FILE",
+        [RB_ERROR_FORMAT] = "RB_ERROR_FORMAT",
+        [RB_ERROR_DATA] = "RB_ERROR_DATA",
+        [RB_ERROR_NUMERIC] = "RB_ERROR_NUMERIC",
+        [RB_ERROR_UNSUPPORTED] = "RB_ERROR_UNSUPPORTED",
+        [RB_ERROR_INTERRUPTED] = "RB_ERROR_INTERRUPTED",
+        [RB_ERROR_STOPPED] = "RB_ERROR_STOPPED",
+    };
+    return (unsigned)error < sizeof names / sizeof *names ? names[error] : "unknown error";
 }
 
 const char *rb_status_name(rb_status status) {
-    switch (status) {
-    case RB_STATUS_ITERATIONS:
-        return "iterations done";
-    case RB_STATUS_CONVERGED:
-        return "converged";
-    case RB_STATUS_STOPPED:
-        return "stopped";
-    case RB_STATUS_PARAMETERS:
-        return "converged: the parameters have converged";
-    case RB_STATUS_PATIENCE:
-        return "out of patience";
-    case RB_STATUS_TIME:
-        return "out of time";
-    }
-    return "unknown status";
+    static const char *const names[] = {
+        [RB_STATUS_ITERATIONS] = "iterations done",
+        [RB_STATUS_CONVERGED] = "converged",
+        [RB_STATUS_STOPPED] = "stopped",
+        [RB_STATUS_PARAMETERS] = "converged: the parameters have converged",
+        [RB_STATUS_PATIENCE] = "out of patience",
+        [RB_STATUS_TIME] = "out of time",
+    };
+    return (unsigned)status < sizeof names / sizeof *names ? names[status] : "unknown status";
 }
 
 double rb_seconds(void) {

@@ -75,3 +75,20 @@ char *rb_copy_text(rb_context *ctx, const char *text) {
     }
     return copy;
 }
+
+void *rb_take(rb_scratch *s, int64_t count, size_t size) {
+    void *memory = s->err ? NULL : rb_alloc_zero(s->ctx, count, size);
+    if (!memory && !s->err) {
+        rb_error stopped = rb_check_stop(s->ctx);
+        s->err = stopped ? stopped : RB_ERROR_MEMORY;
+    }
+    s->arrays[s->count++] = memory;
+    return memory;
+}
+
+rb_error rb_scratch_end(rb_scratch *s) {
+    for (int i = 0; i < s->count; i++) {
+        rb_free(s->arrays[i]);
+    }
+    return s->err;
+}

@@ -1,8 +1,10 @@
 /* Numbers from text and to text with a decimal point, whatever the locale of the program is. From
- * text: fast and exact where few digits allow it, else by strtod in the "C" locale. */
+ * text: fast and exact where few digits allow it, else by strtod in the "C" locale. Times, shapes
+ * and ranges are made of numbers: "90s", "28x28", "0:10". */
 #include "base.h"
 
 #include <locale.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -136,4 +138,56 @@ int rb_print(char *buffer, size_t size, const char *format, ...) {
     int length = rb_print_list(buffer, size, format, list);
     va_end(list);
     return length;
+}
+
+bool rb_parse_seconds(const char *text, double *seconds, bool *has_unit) {
+    static const struct {
+        const char *name;
+        double seconds;
+    } units[] = {{"", 1}, {"s", 1}, {"m", 60}, {"min", 60}, {"h", 3600}, {"d", 86400}};
+    double number = 0;
+    const char *end = rb_number_scan(text, text + strlen(text), &number);
+    if (!end || !(number >= 0) || !isfinite(number)) {
+        return false;
+    }
+    for (size_t u = 0; u < sizeof units / sizeof *units; u++) {
+        if (strcmp(end, units[u].name) == 0) {
+            *seconds = number * units[u].seconds;
+            *has_unit = *end != '\0';
+            return true;
+        }
+    }
+    return false;
+}
+
+int rb_parse_shape(const char *text, int64_t *sizes, int max) {
+    for (int count = 0; count < max; count++) {
+        /* strtoll would take spaces and signs too. */
+        if (*text < '0' || *text > '9') {
+            return 0;
+        }
+        char *end;
+        sizes[count] = strtoll(text, &end, 10);
+        if (sizes[count] < 1 || sizes[count] > INT32_MAX) {
+            return 0;
+        }
+        if (*end == '\0') {
+            return count + 1;
+        }
+        if (*end != 'x') {
+            return 0;
+        }
+        text = end + 1;
+    }
+    return 0;
+}
+
+bool rb_parse_range(const char *text, double *low, double *high) {
+    const char *end = text + strlen(text);
+    const char *colon = rb_number_scan(text, end, low);
+    if (!colon || *colon != ':') {
+        return false;
+    }
+    return rb_number_scan(colon + 1, end, high) == end && isfinite(*low) && isfinite(*high) &&
+           *low < *high;
 }

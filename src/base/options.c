@@ -48,8 +48,6 @@ static int64_t count_rows(const rb_option *rows) {
 /* ---- groups ---- */
 
 rb_error rb_group_check(rb_context *ctx, const rb_option_group *group) {
-    static const size_t sizes[] = {sizeof(int64_t), sizeof(double),    sizeof(int),   sizeof(bool),
-                                   sizeof(char *),  sizeof(rb_values), sizeof(double)};
     if (group->row_size != sizeof(rb_option)) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT,
                        "the options of '%s' were built for another version of the library: a row "
@@ -60,9 +58,9 @@ rb_error rb_group_check(rb_context *ctx, const rb_option_group *group) {
     rb_error err = fields ? RB_OK : RB_ERROR_MEMORY;
     for (const rb_option *row = group->rows; !err && row->name; row++) {
         const char *wrong = NULL;
-        if ((unsigned)row->kind >= sizeof sizes / sizeof *sizes) {
+        if (!rb_row_bytes(row)) {
             wrong = "has no kind that there is";
-        } else if (row->offset + sizes[row->kind] > group->bytes) {
+        } else if (row->offset + rb_row_bytes(row) > group->bytes) {
             wrong = "lies beyond the end of its struct";
         } else if (row->kind == RB_OPTION_CHOICE && !row->choices) {
             wrong = "has no choices";

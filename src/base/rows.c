@@ -17,53 +17,36 @@ const rb_option *rb_rows_find(const rb_option *table, const char *name) {
     return NULL;
 }
 
+/* The index-th word of "a|b|c" and its length; NULL when there is none. */
+static const char *choice(const char *choices, int index, int *length) {
+    for (const char *word = choices; *word; index--) {
+        *length = (int)strcspn(word, "|");
+        if (index == 0) {
+            return word;
+        }
+        word += *length + (word[*length] == '|');
+    }
+    return NULL;
+}
+
 /* Index of `value` among "a|b|c", or -1. */
 static int choice_index(const char *choices, const char *value) {
-    size_t length = strlen(value);
-    int index = 0;
-    for (const char *word = choices; *word; index++) {
-        size_t span = strcspn(word, "|");
-        if (span == length && memcmp(word, value, length) == 0) {
+    const char *word;
+    int length;
+    for (int index = 0; (word = choice(choices, index, &length)); index++) {
+        if ((size_t)length == strlen(value) && strncmp(word, value, (size_t)length) == 0) {
             return index;
         }
-        word += span + (word[span] == '|');
     }
     return -1;
 }
 
-/* Copies the index-th word of "a|b|c"; false when there is none. */
-static bool choice_name(const char *choices, int index, char *buffer, size_t size) {
-    const char *word = choices;
-    while (index > 0 && *word) {
-        word += strcspn(word, "|");
-        word += *word == '|';
-        index--;
-    }
-    if (index != 0 || !*word) {
-        return false;
-    }
-    snprintf(buffer, size, "%.*s", (int)strcspn(word, "|"), word);
-    return true;
-}
-
 /* A factor of a thousand by its letter; 1 for the end of the text, 0 for anything else. */
 static double suffix_factor(const char *suffix) {
-    if (*suffix && suffix[1]) {
-        return 0;
-    }
-    switch (*suffix) {
-    case '\0':
-        return 1;
-    case 'k':
-    case 'K':
-        return 1e3;
-    case 'M':
-        return 1e6;
-    case 'G':
-        return 1e9;
-    default:
-        return 0;
-    }
+    static const char letters[] = "kKMG";
+    static const double factors[] = {1e3, 1e3, 1e6, 1e9};
+    const char *letter = *suffix ? strchr(letters, *suffix) : NULL;
+    return !*suffix ? 1 : letter && !suffix[1] ? factors[letter - letters] : 0;
 }
 
 static bool parse_integer(const char *text, int64_t *value) {
@@ -101,99 +84,92 @@ static bool within(const rb_option *row, double value) {
     return value >= row->minimum && value <= row->maximum;
 }
 
-/* Is the value of the field legal? */
-static bool in_range(const rb_option *row, const void *field) {
-    char word[64];
+/* A value of any kind, laid out as its field. */
+typedef union any {
+    int64_t integer;
+    double number;
+    int choice;
+    bool flag;
+    const char *text;
+    rb_values values;
+} any;
+
+size_t rb_row_bytes(const rb_option *row) {
+    static const size_t bytes[] = {sizeof(int64_t), sizeof(double),    sizeof(int),   sizeof(bool),
+                                   sizeof(char *),  sizeof(rb_values), sizeof(double)};
+    return (unsigned)row->kind < sizeof bytes / sizeof *bytes ? bytes[row->kind] : 0;
+}
+
+static any value_of(const rb_option *row, const void *fields) {
+    any value;
+    memcpy(&value, (const char *)fields + row->offset, rb_row_bytes(row));
+    return value;
+}
+
+static bool in_range(const rb_option *row, const any *value) {
+    int length;
     switch (row->kind) {
     case RB_OPTION_INTEGER:
-        return (double)*(const int64_t *)field >= row->minimum &&
-               (double)*(const int64_t *)field <= row->maximum;
+        return within(row, (double)value->integer);
     case RB_OPTION_NUMBER:
     case RB_OPTION_SECONDS:
-        return within(row, *(const double *)field);
+        return within(row, value->number);
     case RB_OPTION_CHOICE:
-        return *(const int *)field >= 0 &&
-               choice_name(row->choices, *(const int *)field, word, sizeof word);
+        return choice(row->choices, value->choice, &length) != NULL;
     case RB_OPTION_FLAG:
     case RB_OPTION_TEXT:
         return true;
-    case RB_OPTION_VALUES: {
-        const rb_values *values = field;
-        return values->matrix || (!values->file && within(row, values->value));
+    case RB_OPTION_VALUES:
+        return value->values.matrix || (!value->values.file && within(row, value->values.value));
     }
+    return false;
+}
+
+static bool parse(const rb_option *row, const char *text, any *value) {
+    bool has_unit;
+    switch (row->kind) {
+    case RB_OPTION_INTEGER:
+        return parse_integer(text, &value->integer);
+    case RB_OPTION_NUMBER:
+        return parse_number(text, &value->number);
+    case RB_OPTION_SECONDS:
+        return rb_parse_seconds(text, &value->number, &has_unit);
+    case RB_OPTION_CHOICE:
+        value->choice = choice_index(row->choices, text);
+        return true;
+    case RB_OPTION_FLAG:
+        return parse_flag(text, &value->flag);
+    case RB_OPTION_TEXT:
+        value->text = text;
+        return true;
+    case RB_OPTION_VALUES:
+        value->values = (rb_values){0};
+        value->values.file = parse_number(text, &value->values.value) ? NULL : text;
+        return *text != '\0';
     }
     return false;
 }
 
 /* Reads text into a field; false when the text is no legal value. */
-static bool assign(const rb_option *row, void *field, const char *text) {
-    switch (row->kind) {
-    case RB_OPTION_INTEGER: {
-        int64_t value;
-        if (!parse_integer(text, &value) || !in_range(row, &value)) {
-            return false;
-        }
-        *(int64_t *)field = value;
-        return true;
+static bool assign(const rb_option *row, void *fields, const char *text) {
+    any value;
+    if (!parse(row, text, &value)) {
+        return false;
     }
-    case RB_OPTION_NUMBER: {
-        double value;
-        if (!parse_number(text, &value) || !in_range(row, &value)) {
-            return false;
-        }
-        *(double *)field = value;
-        return true;
+    bool to_read = row->kind == RB_OPTION_VALUES && value.values.file;
+    if (!to_read && !in_range(row, &value)) {
+        return false;
     }
-    case RB_OPTION_SECONDS: {
-        double value;
-        bool has_unit;
-        if (!rb_parse_seconds(text, &value, &has_unit) || !in_range(row, &value)) {
-            return false;
-        }
-        *(double *)field = value;
-        return true;
-    }
-    case RB_OPTION_CHOICE: {
-        int index = choice_index(row->choices, text);
-        if (index < 0) {
-            return false;
-        }
-        *(int *)field = index;
-        return true;
-    }
-    case RB_OPTION_FLAG: {
-        bool value;
-        if (!parse_flag(text, &value)) {
-            return false;
-        }
-        *(bool *)field = value;
-        return true;
-    }
-    case RB_OPTION_TEXT:
-        *(const char **)field = text;
-        return true;
-    case RB_OPTION_VALUES: {
-        rb_values values = {0};
-        if (!parse_number(text, &values.value)) {
-            values.file = text;
-        }
-        if (*text == '\0' || (!values.file && !in_range(row, &values))) {
-            return false;
-        }
-        *(rb_values *)field = values;
-        return true;
-    }
-    }
-    return false;
+    memcpy((char *)fields + row->offset, &value, rb_row_bytes(row));
+    return true;
 }
 
-void rb_rows_default(const rb_option *table, void *options) {
+void rb_rows_default(const rb_option *table, void *fields) {
     for (const rb_option *row = table; row->name; row++) {
-        void *field = (char *)options + row->offset;
         if (row->fallback) {
-            assign(row, field, row->fallback);
+            assign(row, fields, row->fallback);
         } else {
-            *(const char **)field = NULL;
+            *(const char **)((char *)fields + row->offset) = NULL;
         }
     }
 }
@@ -204,14 +180,13 @@ static rb_error refuse_value(rb_context *ctx, const rb_option *row, const char *
     return rb_fail(ctx, RB_ERROR_ARGUMENT, "%s is '%s', but must be %s", row->name, value, range);
 }
 
-rb_error rb_rows_set(rb_context *ctx, const rb_option *table, void *options, const char *name,
+rb_error rb_rows_set(rb_context *ctx, const rb_option *table, void *fields, const char *name,
                      const char *value) {
     const rb_option *row = rb_rows_find(table, name);
     if (!row) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT, "there is no option '%s'", name);
     }
-    bool legal = assign(row, (char *)options + row->offset, value);
-    return legal ? RB_OK : refuse_value(ctx, row, value);
+    return assign(row, fields, value) ? RB_OK : refuse_value(ctx, row, value);
 }
 
 /* The shortest of the two forms that reads back to the same bits. */
@@ -224,42 +199,42 @@ static void print_number(double value, char *buffer, size_t size) {
 }
 
 const char *rb_row_text(const rb_option *row, const void *fields, char *scratch) {
-    const void *field = (const char *)fields + row->offset;
+    any value = value_of(row, fields);
+    const char *word;
+    int length;
     scratch[0] = '\0';
     switch (row->kind) {
     case RB_OPTION_INTEGER:
-        snprintf(scratch, RB_ROW_TEXT, "%lld", (long long)*(const int64_t *)field);
+        snprintf(scratch, RB_ROW_TEXT, "%lld", (long long)value.integer);
         break;
     case RB_OPTION_NUMBER:
     case RB_OPTION_SECONDS:
-        print_number(*(const double *)field, scratch, RB_ROW_TEXT);
+        print_number(value.number, scratch, RB_ROW_TEXT);
         break;
     case RB_OPTION_CHOICE:
-        choice_name(row->choices, *(const int *)field, scratch, RB_ROW_TEXT);
+        word = choice(row->choices, value.choice, &length);
+        snprintf(scratch, RB_ROW_TEXT, "%.*s", word ? length : 0, word ? word : "");
         break;
     case RB_OPTION_FLAG:
-        return *(const bool *)field ? "true" : "false";
-    case RB_OPTION_TEXT: {
-        const char *text = *(const char *const *)field;
-        return text ? text : "";
-    }
-    case RB_OPTION_VALUES: {
-        const rb_values *values = field;
-        if (values->file || values->matrix) {
-            return values->file ? values->file : "matrix";
+        return value.flag ? "true" : "false";
+    case RB_OPTION_TEXT:
+        return value.text ? value.text : "";
+    case RB_OPTION_VALUES:
+        if (value.values.file || value.values.matrix) {
+            return value.values.file ? value.values.file : "matrix";
         }
-        print_number(values->value, scratch, RB_ROW_TEXT);
+        print_number(value.values.value, scratch, RB_ROW_TEXT);
         break;
-    }
     }
     return scratch;
 }
 
-rb_error rb_rows_check(rb_context *ctx, const rb_option *table, const void *options) {
+rb_error rb_rows_check(rb_context *ctx, const rb_option *table, const void *fields) {
     for (const rb_option *row = table; row->name; row++) {
-        if (!in_range(row, (const char *)options + row->offset)) {
+        any value = value_of(row, fields);
+        if (!in_range(row, &value)) {
             char scratch[RB_ROW_TEXT];
-            return refuse_value(ctx, row, rb_row_text(row, options, scratch));
+            return refuse_value(ctx, row, rb_row_text(row, fields, scratch));
         }
     }
     return RB_OK;
@@ -267,48 +242,42 @@ rb_error rb_rows_check(rb_context *ctx, const rb_option *table, const void *opti
 
 /* "rms, sd or none" */
 static void list_choices(const char *choices, char *buffer, size_t size) {
+    const char *word, *join = "";
+    int length, next;
     size_t used = 0;
     buffer[0] = '\0';
-    for (const char *word = choices; *word && used < size;) {
-        size_t span = strcspn(word, "|");
-        bool last = word[span] == '\0';
-        bool first = word == choices;
-        const char *join = first ? "" : last ? " or " : ", ";
-        used += (size_t)snprintf(buffer + used, size - used, "%s%.*s", join, (int)span, word);
-        word += span + !last;
+    for (int i = 0; used < size && (word = choice(choices, i, &length)); i++) {
+        used += (size_t)snprintf(buffer + used, size - used, "%s%.*s", join, length, word);
+        join = choice(choices, i + 2, &next) ? ", " : " or ";
     }
 }
 
-void rb_options_range(const rb_option *row, char *buffer, size_t size) {
-    const char *noun = row->kind == RB_OPTION_INTEGER ? "a whole number" : "a number";
-    switch (row->kind) {
-    case RB_OPTION_INTEGER:
-    case RB_OPTION_NUMBER:
-    case RB_OPTION_VALUES: {
-        char low[64] = "", high[64] = "";
-        if (row->minimum == DBL_MIN) {
-            snprintf(low, sizeof low, " above 0");
-        } else if (row->minimum > -DBL_MAX) {
-            rb_print(low, sizeof low, " of at least %.15g", row->minimum);
-        }
-        if (row->maximum < (row->kind == RB_OPTION_INTEGER ? 9e18 : DBL_MAX)) {
-            rb_print(high, sizeof high, "%s at most %.15g", low[0] ? " and" : " of", row->maximum);
-        }
-        const char *file = row->kind == RB_OPTION_VALUES ? ", or a file of numbers" : "";
-        snprintf(buffer, size, "%s%s%s%s", noun, low, high, file);
-        return;
+/* "a number above 0 and at most 1" */
+static void describe_numbers(const rb_option *row, char *buffer, size_t size) {
+    bool whole = row->kind == RB_OPTION_INTEGER;
+    char low[64] = "", high[64] = "";
+    if (row->minimum == DBL_MIN) {
+        snprintf(low, sizeof low, " above 0");
+    } else if (row->minimum > -DBL_MAX) {
+        rb_print(low, sizeof low, " of at least %.15g", row->minimum);
     }
-    case RB_OPTION_CHOICE:
+    if (row->maximum < (whole ? 9e18 : DBL_MAX)) {
+        rb_print(high, sizeof high, "%s at most %.15g", low[0] ? " and" : " of", row->maximum);
+    }
+    snprintf(buffer, size, "%s%s%s%s", whole ? "a whole number" : "a number", low, high,
+             row->kind == RB_OPTION_VALUES ? ", or a file of numbers" : "");
+}
+
+void rb_options_range(const rb_option *row, char *buffer, size_t size) {
+    const char *words = row->kind == RB_OPTION_FLAG      ? "true or false"
+                        : row->kind == RB_OPTION_TEXT    ? "a text"
+                        : row->kind == RB_OPTION_SECONDS ? "a time, such as 90s, 5m or 2h"
+                                                         : NULL;
+    if (row->kind == RB_OPTION_CHOICE) {
         list_choices(row->choices, buffer, size);
-        return;
-    case RB_OPTION_FLAG:
-        snprintf(buffer, size, "true or false");
-        return;
-    case RB_OPTION_SECONDS:
-        snprintf(buffer, size, "a time, such as 90s, 5m or 2h");
-        return;
-    case RB_OPTION_TEXT:
-        snprintf(buffer, size, "a text");
-        return;
+    } else if (words) {
+        snprintf(buffer, size, "%s", words);
+    } else {
+        describe_numbers(row, buffer, size);
     }
 }

@@ -1,4 +1,4 @@
-/* Threads: a pool whose workers take task indices from one counter, and a thread in the background.
+/* Threads: a pool whose workers take task indices from one counter, and a job in the background.
  *
  * Workers spin for a moment before they sleep: a fit hands out thousands of short rounds.
  */
@@ -12,10 +12,16 @@
 
 enum { SPINS = 2000 };
 
+struct worker {
+    struct rb_pool *pool;
+    int index; /* from 1: the caller is worker 0 */
+    pthread_t thread;
+};
+
 struct rb_pool {
     pid_t process; /* that the workers are of: a child that was forked has none of them */
-    int threads;
-    pthread_t *workers; /* threads - 1: the caller is worker 0 */
+    int threads;   /* workers that run, and the caller */
+    struct worker *workers;
     pthread_mutex_t lock;
     pthread_cond_t wake;
     _Atomic uint64_t round; /* grows by 1 with each rb_parallel */
@@ -26,11 +32,6 @@ struct rb_pool {
     const rb_context *stops; /* tasks are left out once it was asked to stop; NULL: never */
     _Atomic int64_t next;
     _Atomic int busy; /* workers that have not finished the round */
-};
-
-struct worker_start {
-    struct rb_pool *pool;
-    int index;
 };
 
 static bool asked(const rb_context *stops) {
@@ -64,13 +65,13 @@ static bool wait_for_round(struct rb_pool *pool, uint64_t seen) {
 }
 
 static void *worker_main(void *arg) {
-    struct worker_start start = *(struct worker_start *)arg;
-    free(arg);
+    const struct worker *worker = arg;
+    struct rb_pool *pool = worker->pool;
     uint64_t seen = 0;
-    while (wait_for_round(start.pool, seen)) {
+    while (wait_for_round(pool, seen)) {
         seen++;
-        take_tasks(start.pool, start.index);
-        atomic_fetch_sub(&start.pool->busy, 1);
+        take_tasks(pool, worker->index);
+        atomic_fetch_sub(&pool->busy, 1);
     }
     return NULL;
 }
@@ -78,7 +79,7 @@ static void *worker_main(void *arg) {
 rb_error rb_pool_new(int threads, struct rb_pool **out) {
     *out = NULL;
     struct rb_pool *pool = calloc(1, sizeof *pool);
-    pthread_t *workers = calloc((size_t)threads, sizeof *workers);
+    struct worker *workers = calloc((size_t)threads, sizeof *workers);
     if (!pool || !workers) {
         free(pool);
         free(workers);
@@ -86,16 +87,12 @@ rb_error rb_pool_new(int threads, struct rb_pool **out) {
     }
     pool->process = getpid();
     pool->workers = workers;
-    pool->threads = 1;
     pthread_mutex_init(&pool->lock, NULL);
     pthread_cond_init(&pool->wake, NULL);
-    for (; pool->threads < threads; pool->threads++) {
-        struct worker_start *start = malloc(sizeof *start);
-        if (start) {
-            *start = (struct worker_start){pool, pool->threads};
-        }
-        if (!start || pthread_create(&workers[pool->threads - 1], NULL, worker_main, start)) {
-            free(start);
+    for (pool->threads = 1; pool->threads < threads; pool->threads++) {
+        struct worker *worker = &workers[pool->threads - 1];
+        *worker = (struct worker){.pool = pool, .index = pool->threads};
+        if (pthread_create(&worker->thread, NULL, worker_main, worker)) {
             rb_pool_free(pool);
             return RB_ERROR_MEMORY;
         }
@@ -114,7 +111,7 @@ void rb_pool_free(struct rb_pool *pool) {
         pthread_cond_broadcast(&pool->wake);
         pthread_mutex_unlock(&pool->lock);
         for (int i = 0; i < pool->threads - 1; i++) {
-            pthread_join(pool->workers[i], NULL);
+            pthread_join(pool->workers[i].thread, NULL);
         }
         pthread_cond_destroy(&pool->wake);
         pthread_mutex_destroy(&pool->lock);
@@ -168,76 +165,24 @@ rb_error rb_parallel_or_stop(rb_context *ctx, int64_t count, rb_task task, void 
 
 /* ---- in the background ---- */
 
-struct rb_background {
-    pthread_t thread;
-    pthread_mutex_t lock;
-    pthread_cond_t changed;
-    void (*job)(void *arg); /* NULL: none */
-    void *arg;
-    bool ending;
-};
-
 static void *background_main(void *arg) {
-    struct rb_background *b = arg;
-    pthread_mutex_lock(&b->lock);
-    while (!b->ending) {
-        if (!b->job) {
-            pthread_cond_wait(&b->changed, &b->lock);
-            continue;
-        }
-        pthread_mutex_unlock(&b->lock);
-        b->job(b->arg);
-        pthread_mutex_lock(&b->lock);
-        b->job = NULL;
-        pthread_cond_broadcast(&b->changed);
-    }
-    pthread_mutex_unlock(&b->lock);
+    const rb_background *b = arg;
+    b->job(b->arg);
     return NULL;
 }
 
-struct rb_background *rb_background_new(void) {
-    struct rb_background *b = calloc(1, sizeof *b);
-    if (!b) {
-        return NULL;
-    }
-    pthread_mutex_init(&b->lock, NULL);
-    pthread_cond_init(&b->changed, NULL);
-    if (pthread_create(&b->thread, NULL, background_main, b)) {
-        pthread_cond_destroy(&b->changed);
-        pthread_mutex_destroy(&b->lock);
-        free(b);
-        return NULL;
-    }
-    return b;
-}
-
-void rb_background_start(struct rb_background *b, void (*job)(void *arg), void *arg) {
-    pthread_mutex_lock(&b->lock);
+void rb_background_start(rb_background *b, void (*job)(void *arg), void *arg) {
     b->job = job;
     b->arg = arg;
-    pthread_cond_broadcast(&b->changed);
-    pthread_mutex_unlock(&b->lock);
+    b->running = pthread_create(&b->thread, NULL, background_main, b) == 0;
+    if (!b->running) {
+        job(arg);
+    }
 }
 
-void rb_background_wait(struct rb_background *b) {
-    pthread_mutex_lock(&b->lock);
-    while (b->job) {
-        pthread_cond_wait(&b->changed, &b->lock);
+void rb_background_wait(rb_background *b) {
+    if (b->running) {
+        pthread_join(b->thread, NULL);
+        b->running = false;
     }
-    pthread_mutex_unlock(&b->lock);
-}
-
-void rb_background_free(struct rb_background *b) {
-    if (!b) {
-        return;
-    }
-    rb_background_wait(b);
-    pthread_mutex_lock(&b->lock);
-    b->ending = true;
-    pthread_cond_broadcast(&b->changed);
-    pthread_mutex_unlock(&b->lock);
-    pthread_join(b->thread, NULL);
-    pthread_cond_destroy(&b->changed);
-    pthread_mutex_destroy(&b->lock);
-    free(b);
 }

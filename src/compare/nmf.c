@@ -39,61 +39,56 @@ static rb_error allocate(rb_context *ctx, int64_t n, int64_t features, int64_t u
                {&m->f, units, features},    {&m->gram, units, units},
                {&m->up_a, n, units},        {&m->down_a, n, units},
                {&m->up_f, units, features}, {&m->down_f, units, features}};
-    for (int i = 0; i < 8; i++) {
-        rb_error err = rb_dense_new(ctx, RB_FLOAT64, all[i].rows, all[i].columns, all[i].matrix);
-        if (err) {
-            return err;
-        }
+    rb_error err = RB_OK;
+    for (int i = 0; i < 8 && !err; i++) {
+        err = rb_dense_new(ctx, RB_FLOAT64, all[i].rows, all[i].columns, all[i].matrix);
     }
-    return RB_OK;
+    return err;
 }
 
-static double *row_of(rb_dense m, int64_t row) {
-    return (double *)m.data + row * m.ld;
+/* All values of a matrix lie one after the other. */
+static int64_t count_of(rb_dense m) {
+    return m.rows * m.cols;
 }
 
 static rb_error read_samples(rb_context *ctx, rb_source *source, rb_dense y) {
-    const int64_t at_once = 256;
-    for (int64_t first = 0; first < y.rows; first += at_once) {
-        rb_matrix view;
-        int64_t count = y.rows - first < at_once ? y.rows - first : at_once;
-        rb_error err = rb_source_read(ctx, source, first, count, &view);
-        if (err) {
-            return err;
-        }
-        for (int64_t e = 0; e < count * y.cols; e++) {
-            int64_t i = e / y.cols, d = e % y.cols;
-            double value = rb_matrix_at(&view, i, d);
-            if (!(value >= 0) || !isfinite(value)) {
-                return rb_fail(ctx, RB_ERROR_DATA,
-                               "the value of sample %lld, feature %lld is below 0, missing or "
-                               "infinite: it cannot be a sum of what is not negative",
-                               (long long)(first + i) + 1, (long long)d + 1);
-            }
-            row_of(y, first + i)[d] = value;
+    const double *values = y.data;
+    rb_error err = rb_source_read_into(ctx, source, RB_FLOAT64, y.data, y.cols, 1);
+    for (int64_t e = 0; e < count_of(y) && !err; e++) {
+        if (!(values[e] >= 0) || !isfinite(values[e])) {
+            err = rb_fail(ctx, RB_ERROR_DATA,
+                          "the value of sample %lld, feature %lld is below 0, missing or "
+                          "infinite: it cannot be a sum of what is not negative",
+                          (long long)(e / y.cols) + 1, (long long)(e % y.cols) + 1);
         }
     }
-    return RB_OK;
+    return err;
+}
+
+static void fill(rb_dense m, double max, rb_draws *draws) {
+    for (int64_t e = 0; e < count_of(m); e++) {
+        ((double *)m.data)[e] = max * rb_draw_uniform(draws);
+    }
 }
 
 /* Entries uniform between 0 and twice what makes A F about as large as Y. */
-static void start(uint64_t seed, double mean, nmf *m) {
+static void start(uint64_t seed, nmf *m) {
     rb_draws draws = {.stream = {.seed = seed, .purpose = RB_RANDOM_COMPARE}};
+    double sum = 0;
+    for (int64_t e = 0; e < count_of(m->y); e++) {
+        sum += ((const double *)m->y.data)[e];
+    }
+    double mean = sum / ((double)m->y.rows * (double)m->y.cols);
     double max = 2 * sqrt(mean / (double)m->f.rows);
-    for (int64_t i = 0; i < m->a.rows * m->a.cols; i++) {
-        row_of(m->a, i / m->a.cols)[i % m->a.cols] = max * rb_draw_uniform(&draws);
-    }
-    for (int64_t i = 0; i < m->f.rows * m->f.cols; i++) {
-        row_of(m->f, i / m->f.cols)[i % m->f.cols] = max * rb_draw_uniform(&draws);
-    }
+    fill(m->a, max, &draws);
+    fill(m->f, max, &draws);
 }
 
 static void multiply(rb_dense m, rb_dense up, rb_dense down) {
-    for (int64_t i = 0; i < m.rows; i++) {
-        double *x = row_of(m, i), *u = row_of(up, i), *v = row_of(down, i);
-        for (int64_t j = 0; j < m.cols; j++) {
-            x[j] *= v[j] > 0 ? u[j] / v[j] : 1;
-        }
+    double *x = m.data;
+    const double *u = up.data, *v = down.data;
+    for (int64_t e = 0; e < count_of(m); e++) {
+        x[e] *= v[e] > 0 ? u[e] / v[e] : 1;
     }
 }
 
@@ -112,12 +107,10 @@ static void find_field_quotients(rb_context *ctx, nmf *m) {
 }
 
 static double sum_of_products(rb_dense a, rb_dense b) {
+    const double *x = a.data, *y = b.data;
     double sum = 0;
-    for (int64_t i = 0; i < a.rows; i++) {
-        const double *x = row_of(a, i), *y = row_of(b, i);
-        for (int64_t j = 0; j < a.cols; j++) {
-            sum += x[j] * y[j];
-        }
+    for (int64_t e = 0; e < count_of(a); e++) {
+        sum += x[e] * y[e];
     }
     return sum;
 }
@@ -127,16 +120,6 @@ static double error_of(rb_context *ctx, nmf *m) {
     double squares = sum_of_products(m->y, m->y) - 2 * sum_of_products(m->up_f, m->f) +
                      sum_of_products(m->down_f, m->f);
     return fmax(squares, 0) / ((double)m->y.rows * (double)m->y.cols);
-}
-
-static double mean_of(rb_dense y) {
-    double sum = 0;
-    for (int64_t i = 0; i < y.rows; i++) {
-        for (int64_t d = 0; d < y.cols; d++) {
-            sum += row_of(y, i)[d];
-        }
-    }
-    return sum / ((double)y.rows * (double)y.cols);
 }
 
 rb_error rb_compare_nmf(rb_context *ctx, rb_source *source, int64_t units, int64_t iterations,
@@ -152,20 +135,16 @@ rb_error rb_compare_nmf(rb_context *ctx, rb_source *source, int64_t units, int64
         return rb_fail(ctx, RB_ERROR_DATA, "there are no samples to factorise");
     }
     rb_error err = rb_blas_need_memory(ctx, 0);
+    err = err ? err : allocate(ctx, n, features, units, &m);
+    err = err ? err : read_samples(ctx, source, m.y);
     if (!err) {
-        err = allocate(ctx, n, features, units, &m);
+        start((uint64_t)seed, &m);
     }
-    if (!err) {
-        err = read_samples(ctx, source, m.y);
-    }
-    if (!err) {
-        start((uint64_t)seed, mean_of(m.y), &m);
-        for (int64_t t = 0; !err && t < iterations; t++) {
-            err = rb_check_stop(ctx);
-            update_codes(ctx, &m);
-            find_field_quotients(ctx, &m);
-            multiply(m.f, m.up_f, m.down_f);
-        }
+    for (int64_t t = 0; !err && t < iterations; t++) {
+        update_codes(ctx, &m);
+        find_field_quotients(ctx, &m);
+        multiply(m.f, m.up_f, m.down_f);
+        err = rb_check_stop(ctx);
     }
     if (!err) {
         *mean_squared_error = error_of(ctx, &m);

@@ -15,14 +15,13 @@ void rb_ahead_begin(const rb_context *ctx, rb_source *source, rb_ahead *ahead) {
                                   .kernels = ctx->kernels,
                                   .max_expansion = ctx->max_expansion,
                                   .allocations_left = -1};
-        ahead->thread = rb_background_new();
-        source->ahead = ahead->thread != NULL;
+        ahead->active = source->ahead = true;
     }
 }
 
 void rb_ahead_end(rb_ahead *ahead) {
-    rb_background_free(ahead->thread);
-    if (ahead->thread) {
+    rb_background_wait(&ahead->thread);
+    if (ahead->active) {
         ahead->source->ahead = false;
     }
 }
@@ -34,11 +33,11 @@ static void read_block(void *arg) {
 }
 
 void rb_ahead_start(rb_ahead *ahead, int64_t first, int64_t count) {
-    if (ahead->thread) {
+    if (ahead->active) {
         ahead->first = first;
         ahead->count = count;
         ahead->begun = true;
-        rb_background_start(ahead->thread, read_block, ahead);
+        rb_background_start(&ahead->thread, read_block, ahead);
     }
 }
 
@@ -48,7 +47,7 @@ rb_error rb_ahead_read(rb_context *ctx, rb_ahead *ahead, int64_t first, int64_t 
     if (err || !ahead->begun) {
         return err ? err : ahead->source->read(ahead->source, ctx, first, count, view);
     }
-    rb_background_wait(ahead->thread);
+    rb_background_wait(&ahead->thread);
     ahead->begun = false;
     if (ahead->first != first || ahead->count != count) {
         return ahead->source->read(ahead->source, ctx, first, count, view);

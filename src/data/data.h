@@ -123,8 +123,9 @@ rb_error rb_source_read(rb_context *ctx, rb_source *source, int64_t first, int64
  * than one thread (ahead.c); else as rb_source_read. To be ended, also after an error. */
 typedef struct rb_ahead {
     rb_source *source;
-    struct rb_background *thread; /* NULL: nothing is read ahead */
-    rb_context own;               /* of that thread */
+    bool active; /* else nothing is read ahead */
+    rb_background thread;
+    rb_context own; /* of that thread */
     bool begun;
     int64_t first, count;
     rb_matrix view;

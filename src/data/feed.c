@@ -459,7 +459,7 @@ rb_error rb_feed_read(rb_context *ctx, rb_feed *feed, int64_t first, int64_t cou
     if (err) {
         return err;
     }
-    if (feed->ahead.thread) {
+    if (feed->ahead.active) {
         read_next(feed, first, count);
     }
     *block = (rb_block){.first = first,
