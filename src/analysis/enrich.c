@@ -39,24 +39,12 @@ double rb_log_hypergeometric_tail(const double *log_factorial, int64_t populatio
     return tail < 0 ? tail : 0;
 }
 
-/* log 0! .. log n! */
-static double *log_factorials(rb_context *ctx, int64_t n) {
-    double *table = rb_alloc(ctx, n + 1, sizeof *table);
-    if (table) {
-        table[0] = 0;
-    }
-    for (int64_t i = 1; table && i <= n; i++) {
-        table[i] = table[i - 1] + log((double)i);
-    }
-    return table;
-}
-
 /* What every module is compared with, and scratch for one. */
 typedef struct comparison {
     const rb_labels *labels;
-    const double *log_factorial;
-    int64_t *class_size; /* labelled samples of each class */
-    int64_t *overlap;    /* of these, in the module at hand */
+    double *log_factorial; /* log 0! .. log n! of as many as are labelled */
+    int64_t *class_size;   /* labelled samples of each class */
+    int64_t *overlap;      /* of these, in the module at hand */
     double log_tests;
 } comparison;
 
@@ -81,10 +69,8 @@ static rb_enrichment_row row_of(const comparison *c, int64_t module, int64_t mod
 }
 
 static bool is_better(const rb_enrichment_row *a, const rb_enrichment_row *b) {
-    if (a->log10_p_value != b->log10_p_value) {
-        return a->log10_p_value < b->log10_p_value;
-    }
-    return a->f1 > b->f1;
+    return a->log10_p_value < b->log10_p_value ||
+           (a->log10_p_value == b->log10_p_value && a->f1 > b->f1);
 }
 
 /* Counts the module's samples by class; returns how many have one. */
@@ -130,30 +116,29 @@ static rb_error check_samples(rb_context *ctx, const rb_modules *modules, int64_
     return RB_OK;
 }
 
-/* Compares all modules; `e` takes the labels' class names over when it is done. */
 static rb_error compare(rb_context *ctx, const rb_modules *modules, const rb_labels *labels,
                         rb_enrichment *e) {
     int64_t n_classes = labels->classes->count;
+    rb_scratch scratch = {.ctx = ctx};
     comparison c = {.labels = labels,
                     .log_tests = log((double)n_classes * fmax(1, (double)modules->count))};
-    double *log_factorial = log_factorials(ctx, labels->n_labelled);
-    c.log_factorial = log_factorial;
-    c.class_size = rb_alloc_zero(ctx, n_classes, sizeof *c.class_size);
-    c.overlap = rb_alloc(ctx, n_classes, sizeof *c.overlap);
+    c.log_factorial = rb_take(&scratch, labels->n_labelled + 1, sizeof *c.log_factorial);
+    c.class_size = rb_take(&scratch, n_classes, sizeof *c.class_size);
+    c.overlap = rb_take(&scratch, n_classes, sizeof *c.overlap);
     e->rows = rb_alloc(ctx, modules->count, sizeof *e->rows);
-    bool fine = log_factorial && c.class_size && c.overlap && e->rows;
-    for (int64_t i = 0; i < labels->n_samples && fine; i++) {
+    scratch.err = scratch.err || e->rows ? scratch.err : RB_ERROR_MEMORY;
+    for (int64_t i = 1; i <= labels->n_labelled && !scratch.err; i++) {
+        c.log_factorial[i] = c.log_factorial[i - 1] + log((double)i);
+    }
+    for (int64_t i = 0; i < labels->n_samples && !scratch.err; i++) {
         if (labels->class_of[i] >= 0) {
             c.class_size[labels->class_of[i]]++;
         }
     }
-    for (int64_t r = 0; r < modules->count && fine; r++) {
+    for (int64_t r = 0; r < modules->count && !scratch.err; r++) {
         e->rows[r] = best_row(&c, &modules->list[r], r);
     }
-    rb_free(log_factorial);
-    rb_free(c.class_size);
-    rb_free(c.overlap);
-    return fine ? RB_OK : RB_ERROR_MEMORY;
+    return rb_scratch_end(&scratch);
 }
 
 static rb_error find_units(rb_context *ctx, const rb_model *model, rb_source *source,
@@ -171,9 +156,7 @@ rb_error rb_enrichment_of(rb_context *ctx, const rb_modules *modules, const rb_m
                           rb_source *source, rb_labels *labels, rb_enrichment *e) {
     *e = (rb_enrichment){0};
     rb_error err = check_samples(ctx, modules, rb_source_samples(source));
-    if (!err) {
-        err = compare(ctx, modules, labels, e);
-    }
+    err = err ? err : compare(ctx, modules, labels, e);
     if (!err && model) {
         err = find_units(ctx, model, source, labels, e);
     }

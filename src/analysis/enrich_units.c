@@ -129,41 +129,31 @@ static void count_classes(ranking *r) {
     }
 }
 
-static bool any_negative(const float *codes, int64_t count) {
-    for (int64_t i = 0; i < count; i++) {
-        if (codes[i] < 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 rb_error rb_class_units(rb_context *ctx, const rb_labels *labels, int64_t n_units,
                         const float *codes, rb_class_unit *best) {
     int64_t n = labels->n_labelled, n_classes = labels->classes->count;
-    ranking r = {.labels = labels, .codes = codes, .signs = any_negative(codes, n_units * n)};
-    r.class_of = rb_alloc(ctx, n, sizeof *r.class_of);
-    r.class_size = rb_alloc_zero(ctx, n_classes, sizeof *r.class_size);
-    r.rank_sum = rb_alloc(ctx, n_classes, sizeof *r.rank_sum);
-    r.order = rb_alloc(ctx, n, sizeof *r.order);
-    bool fine = r.class_of && r.class_size && r.rank_sum && r.order;
-    if (fine) {
+    rb_scratch scratch = {.ctx = ctx};
+    ranking r = {.labels = labels, .codes = codes};
+    r.class_of = rb_take(&scratch, n, sizeof *r.class_of);
+    r.class_size = rb_take(&scratch, n_classes, sizeof *r.class_size);
+    r.rank_sum = rb_take(&scratch, n_classes, sizeof *r.rank_sum);
+    r.order = rb_take(&scratch, n, sizeof *r.order);
+    if (!scratch.err) {
+        for (int64_t e = 0; e < n_units * n && !r.signs; e++) {
+            r.signs = codes[e] < 0;
+        }
         count_classes(&r);
+        for (int64_t c = 0; c < n_classes; c++) {
+            best[c] = (rb_class_unit){labels->classes->text[c], r.class_size[c], -1, NAN, 0};
+        }
+        for (int64_t u = 0; u < n_units; u++) {
+            offer_unit(&r, u, best);
+        }
+        for (int64_t u = 0; u < n_units; u++) {
+            fill_overlaps(&r, u, best);
+        }
     }
-    for (int64_t c = 0; c < n_classes && fine; c++) {
-        best[c] = (rb_class_unit){labels->classes->text[c], r.class_size[c], -1, NAN, 0};
-    }
-    for (int64_t u = 0; u < n_units && fine; u++) {
-        offer_unit(&r, u, best);
-    }
-    for (int64_t u = 0; u < n_units && fine; u++) {
-        fill_overlaps(&r, u, best);
-    }
-    rb_free(r.class_of);
-    rb_free(r.class_size);
-    rb_free(r.rank_sum);
-    rb_free(r.order);
-    return fine ? RB_OK : RB_ERROR_MEMORY;
+    return rb_scratch_end(&scratch);
 }
 
 /* ---- the codes of a model ---- */
@@ -201,8 +191,8 @@ rb_error rb_labelled_codes(rb_context *ctx, const rb_model *model, rb_source *so
     rb_error err = c.codes ? rb_encode(ctx, model, source, collect_rows, &c) : RB_ERROR_MEMORY;
     if (err) {
         rb_free(c.codes);
-        return err;
+    } else {
+        *codes = c.codes;
     }
-    *codes = c.codes;
-    return RB_OK;
+    return err;
 }

@@ -1,4 +1,4 @@
-/* Which unit found which true cause.
+/* Which unit found which true cause, and how sure a rate of successes is.
  *
  * J. Luecke, J. Eggert, "Expectation truncation and the benefits of preselection in training
  * generative models", JMLR 11 (2010), appendix E: the unit h that represents cause c is the one
@@ -7,11 +7,12 @@
  * is the nearest field, whatever sigma. Each cause needs a unit of its own, with a mean |y_c - W_h|
  * below 1 where bars have 10.
  */
-#include "data/data.h"
+#include "model/model.h"
 
 #include <rarebit/fields.h>
 
 #include <math.h>
+#include <string.h>
 
 static const double tolerance = 0.1; /* of the largest |value| in the truth */
 
@@ -75,9 +76,7 @@ static rb_error find_largest(rb_context *ctx, const rb_matrix *truth, double *la
 static void find_nearest(const double *fields, int64_t n_units, const rb_matrix *truth,
                          double *distance, nearest *near, double *error) {
     for (int64_t c = 0; c < truth->n_samples; c++) {
-        for (int64_t h = 0; h < n_units; h++) {
-            distance[h] = 0;
-        }
+        memset(distance, 0, (size_t)n_units * sizeof *distance);
         for (int64_t d = 0; d < truth->n_features; d++) {
             double value = rb_matrix_at(truth, c, d);
             for (int64_t h = 0; h < n_units; h++) {
@@ -132,27 +131,77 @@ rb_error rb_fields_match(rb_context *ctx, const double *fields, int64_t n_featur
     if (err) {
         return err;
     }
+    rb_scratch scratch = {.ctx = ctx};
+    nearest *near = rb_take(&scratch, truth->n_samples, sizeof *near);
+    double *distance = rb_take(&scratch, n_units, sizeof *distance);
+    int64_t *cause_of = rb_take(&scratch, n_units, sizeof *cause_of);
     match->causes = truth->n_samples;
     match->error = rb_alloc(ctx, match->causes, sizeof *match->error);
     match->unit = rb_alloc(ctx, match->causes, sizeof *match->unit);
-    nearest *near = rb_alloc(ctx, match->causes, sizeof *near);
-    double *distance = rb_alloc(ctx, n_units, sizeof *distance);
-    int64_t *cause_of = rb_alloc(ctx, n_units, sizeof *cause_of);
-    if (match->error && match->unit && near && distance && cause_of) {
+    if (!scratch.err && match->error && match->unit) {
         find_nearest(fields, n_units, truth, distance, near, match->error);
         represent(near, n_units, tolerance * largest, cause_of, match);
-    } else {
-        err = RB_ERROR_MEMORY;
-        rb_field_match_clear(match);
+        return rb_scratch_end(&scratch);
     }
-    rb_free(near);
-    rb_free(distance);
-    rb_free(cause_of);
-    return err;
+    rb_field_match_clear(match);
+    err = rb_scratch_end(&scratch);
+    return err ? err : RB_ERROR_MEMORY;
 }
 
 void rb_field_match_clear(rb_field_match *match) {
     rb_free(match->error);
     rb_free(match->unit);
     *match = (rb_field_match){.mean_absolute_error = NAN};
+}
+
+/* ---- of a model ---- */
+
+/* The loadings on the scale of the data; free them, also after an error. */
+static rb_error scaled_loadings(rb_context *ctx, const rb_model *model, double **fields) {
+    int64_t features, units;
+    const double *loadings = rb_model_array(model, "loadings", &features, &units);
+    *fields = NULL;
+    if (!loadings || features != model->preprocess->n_features) {
+        return rb_fail(ctx, RB_ERROR_ARGUMENT, "a model of method '%s' has no fields to compare",
+                       model->method->name);
+    }
+    int64_t cells = features * units; /* of an array that is in memory */
+    *fields = rb_alloc(ctx, cells, sizeof **fields);
+    for (int64_t e = 0; *fields && e < cells; e++) {
+        (*fields)[e] = loadings[e] * model->preprocess->scale[e / units];
+    }
+    return *fields ? RB_OK : RB_ERROR_MEMORY;
+}
+
+rb_error rb_model_match_fields(rb_context *ctx, const rb_model *model, rb_source *truth,
+                               rb_field_match *match) {
+    int64_t n = rb_source_samples(truth), features = rb_source_features(truth);
+    rb_matrix *causes = NULL;
+    *match = (rb_field_match){.mean_absolute_error = NAN};
+    double *fields;
+    rb_error err = scaled_loadings(ctx, model, &fields);
+    err = err ? err : rb_matrix_new_dense(ctx, RB_FLOAT64, n, features, &causes);
+    err = err ? err
+              : rb_source_read_into(ctx, truth, RB_FLOAT64, (void *)causes->values, features, 1);
+    err = err ? err
+              : rb_fields_match(ctx, fields, rb_model_features(model), rb_model_units(model),
+                                causes, match);
+    rb_matrix_free(causes);
+    rb_free(fields);
+    return err;
+}
+
+/* E. B. Wilson, "Probable inference, the law of succession, and statistical inference", 1927. */
+void rb_success_interval(int64_t successes, int64_t trials, double *low, double *high) {
+    const double z = 1.959963984540054;
+    double n = (double)trials, p = n > 0 ? (double)successes / n : 0;
+    if (!(n > 0)) {
+        *low = 0;
+        *high = 1;
+        return;
+    }
+    double centre = p + z * z / (2 * n);
+    double half = z * sqrt(p * (1 - p) / n + z * z / (4 * n * n));
+    *low = successes == 0 ? 0 : (centre - half) / (1 + z * z / n);
+    *high = successes == trials ? 1 : (centre + half) / (1 + z * z / n);
 }

@@ -10,65 +10,50 @@
 
 #include <stdlib.h>
 
-/* Ascending indices of one side of every module. */
-typedef struct sides {
-    int64_t **samples, **features;
-} sides;
-
-static void sides_clear(sides *s, int64_t count) {
-    for (int64_t r = 0; r < count; r++) {
-        if (s->samples) {
-            rb_free(s->samples[r]);
-        }
-        if (s->features) {
-            rb_free(s->features[r]);
-        }
-    }
-    rb_free(s->samples);
-    rb_free(s->features);
-}
-
 static int ascending(const void *a, const void *b) {
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
+    const rb_member *x = a, *y = b;
+    return (x->index > y->index) - (x->index < y->index);
 }
 
 /* columns_of: the modules whose features the members are; NULL: they are samples. */
-static int64_t *sorted_indices(rb_context *ctx, const rb_modules *columns_of,
-                               const rb_member *members, int64_t count) {
-    int64_t *indices = rb_alloc(ctx, count, sizeof *indices);
-    if (!indices) {
-        return NULL;
+static rb_member *sorted(rb_context *ctx, const rb_modules *columns_of, const rb_member *members,
+                         int64_t count) {
+    rb_member *copy = rb_alloc(ctx, count, sizeof *copy);
+    for (int64_t d = 0; copy && d < count; d++) {
+        copy[d] = members[d];
+        if (columns_of) {
+            copy[d].index = rb_modules_column(columns_of, members[d].index);
+        }
     }
-    for (int64_t d = 0; d < count; d++) {
-        int64_t index = members[d].index;
-        indices[d] = columns_of ? rb_modules_column(columns_of, index) : index;
+    if (copy) {
+        qsort(copy, (size_t)count, sizeof *copy, ascending);
     }
-    qsort(indices, (size_t)count, sizeof *indices, ascending);
-    return indices;
+    return copy;
 }
 
-static rb_error sort_sides(rb_context *ctx, const rb_modules *modules, sides *s) {
-    s->samples = rb_alloc_zero(ctx, modules->count, sizeof *s->samples);
-    s->features = rb_alloc_zero(ctx, modules->count, sizeof *s->features);
-    bool fine = s->samples && s->features;
-    for (int64_t r = 0; r < modules->count && fine; r++) {
-        const rb_module *m = &modules->list[r];
-        s->samples[r] = sorted_indices(ctx, NULL, m->samples, m->n_samples);
-        s->features[r] = sorted_indices(ctx, modules, m->features, m->n_features);
-        fine = s->samples[r] && s->features[r];
+/* A copy in which members ascend, features by their column in the data. */
+static rb_error sort_all(rb_context *ctx, const rb_modules *modules, rb_modules **copy) {
+    rb_error err = rb_modules_new(ctx, modules->count, copy);
+    for (int64_t r = 0; r < modules->count && !err; r++) {
+        const rb_module *from = &modules->list[r];
+        rb_module *to = &(*copy)->list[r];
+        to->n_samples = from->n_samples;
+        to->n_features = from->n_features;
+        to->samples = sorted(ctx, NULL, from->samples, from->n_samples);
+        to->features = sorted(ctx, modules, from->features, from->n_features);
+        err = to->samples && to->features ? RB_OK : RB_ERROR_MEMORY;
     }
-    return fine ? RB_OK : RB_ERROR_MEMORY;
+    return err;
 }
 
-/* How many numbers two ascending lists share. */
-static double count_common(const int64_t *a, int64_t n_a, const int64_t *b, int64_t n_b) {
+/* How many indices two ascending lists share. */
+static double count_common(const rb_member *a, int64_t n_a, const rb_member *b, int64_t n_b) {
     int64_t common = 0;
     for (int64_t i = 0, j = 0; i < n_a && j < n_b;) {
-        common += a[i] == b[j];
-        int64_t low = a[i] < b[j] ? a[i] : b[j];
-        i += a[i] == low;
-        j += b[j] == low;
+        int64_t x = a[i].index, y = b[j].index;
+        common += x == y;
+        i += x <= y;
+        j += y <= x;
     }
     return (double)common;
 }
@@ -77,19 +62,14 @@ static double cells(const rb_module *m) {
     return (double)m->n_samples * (double)m->n_features;
 }
 
-/* jaccard[truth x found] */
-static void compare_all(const rb_modules *found, const sides *f, const rb_modules *truth,
-                        const sides *t, double *jaccard) {
-    for (int64_t a = 0; a < truth->count; a++) {
-        for (int64_t b = 0; b < found->count; b++) {
-            const rb_module *x = &truth->list[a], *y = &found->list[b];
-            double samples = count_common(t->samples[a], x->n_samples, f->samples[b], y->n_samples);
-            double features =
-                count_common(t->features[a], x->n_features, f->features[b], y->n_features);
-            double common = samples * features;
-            double all = cells(x) + cells(y) - common;
-            jaccard[a * found->count + b] = all > 0 ? common / all : 0;
-        }
+/* jaccard[truth x found], of sorted modules */
+static void compare_all(const rb_modules *found, const rb_modules *truth, double *jaccard) {
+    for (int64_t e = 0; e < truth->count * found->count; e++) {
+        const rb_module *x = &truth->list[e / found->count], *y = &found->list[e % found->count];
+        double common = count_common(x->samples, x->n_samples, y->samples, y->n_samples) *
+                        count_common(x->features, x->n_features, y->features, y->n_features);
+        double all = cells(x) + cells(y) - common;
+        jaccard[e] = all > 0 ? common / all : 0;
     }
 }
 
@@ -140,34 +120,32 @@ static rb_error check_truth(rb_context *ctx, const rb_modules *found, const rb_m
 
 rb_error rb_modules_match(rb_context *ctx, const rb_modules *found, const rb_modules *truth,
                           rb_match *match) {
-    sides f = {0}, t = {0};
+    rb_modules *f = NULL, *t = NULL;
     double *jaccard = NULL;
     int64_t n_pairs;
     *match = (rb_match){0};
     rb_error err = check_truth(ctx, found, truth);
+    if (!err && !rb_multiply(found->count, truth->count, &n_pairs)) {
+        err = rb_fail(ctx, RB_ERROR_MEMORY,
+                      "%lld found and %lld true modules are too many to compare",
+                      (long long)found->count, (long long)truth->count);
+    }
     if (err) {
         return err;
     }
     match->n_truth = truth->count;
     match->overlap = rb_alloc(ctx, truth->count, sizeof *match->overlap);
     match->partner = rb_alloc(ctx, truth->count, sizeof *match->partner);
-    err = match->overlap && match->partner ? RB_OK : RB_ERROR_MEMORY;
-    if (!err && !rb_multiply(found->count, truth->count, &n_pairs)) {
-        err = rb_fail(ctx, RB_ERROR_MEMORY,
-                      "%lld found and %lld true modules are too many to compare",
-                      (long long)found->count, (long long)truth->count);
-    }
+    jaccard = rb_alloc(ctx, n_pairs, sizeof *jaccard);
+    err = match->overlap && match->partner && jaccard ? RB_OK : RB_ERROR_MEMORY;
+    err = err ? err : sort_all(ctx, found, &f);
+    err = err ? err : sort_all(ctx, truth, &t);
     if (!err) {
-        jaccard = rb_alloc(ctx, n_pairs, sizeof *jaccard);
-        err = jaccard ? sort_sides(ctx, found, &f) : RB_ERROR_MEMORY;
-    }
-    err = err ? err : sort_sides(ctx, truth, &t);
-    if (!err) {
-        compare_all(found, &f, truth, &t, jaccard);
+        compare_all(f, t, jaccard);
         err = pair(ctx, jaccard, found->count, match);
     }
-    sides_clear(&f, found->count);
-    sides_clear(&t, truth->count);
+    rb_modules_free(f);
+    rb_modules_free(t);
     rb_free(jaccard);
     if (err) {
         rb_match_clear(match);

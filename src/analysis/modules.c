@@ -2,16 +2,14 @@
 #include "analysis.h"
 
 rb_error rb_modules_new(rb_context *ctx, int64_t count, rb_modules **out) {
-    rb_modules *modules = rb_alloc(ctx, 1, sizeof *modules);
-    rb_module *list = rb_alloc_zero(ctx, count, sizeof *list);
-    *out = NULL;
-    if (!modules || !list) {
-        rb_free(modules);
-        rb_free(list);
+    *out = rb_alloc_zero(ctx, 1, sizeof **out);
+    rb_module *list = *out ? rb_alloc_zero(ctx, count, sizeof *list) : NULL;
+    if (!list) {
+        rb_free(*out);
+        *out = NULL;
         return RB_ERROR_MEMORY;
     }
-    *modules = (rb_modules){.list = list, .count = count};
-    *out = modules;
+    **out = (rb_modules){.list = list, .count = count};
     return RB_OK;
 }
 

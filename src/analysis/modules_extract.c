@@ -32,104 +32,15 @@ static double code_at(const rb_matrix *rows, int64_t sample, int64_t unit) {
     return rb_get(rows->type, rows->values, at);
 }
 
-/* ---- 1. the first pass ---- */
-
-/* One value of each array a unit. */
-typedef struct survey {
-    int64_t n_samples, n_units;
-    double *signal; /* W_j' Psi^-1 W_j */
-    double *weight; /* |W_j|^2 */
-    double *code;   /* |mu_j|^2 */
-    double *information;
-    bool negative; /* is any code below 0? */
-} survey;
-
-static void survey_clear(survey *s) {
-    rb_free(s->signal);
-    rb_free(s->weight);
-    rb_free(s->code);
-    rb_free(s->information);
-}
-
-static rb_error survey_start(rb_context *ctx, const rb_modules_input *input, survey *s) {
-    int64_t l = input->n_units;
-    *s = (survey){.n_units = l};
-    s->signal = rb_alloc_zero(ctx, l, sizeof(double));
-    s->weight = rb_alloc_zero(ctx, l, sizeof(double));
-    s->code = rb_alloc_zero(ctx, l, sizeof(double));
-    s->information = rb_alloc_zero(ctx, l, sizeof(double));
-    if (!s->signal || !s->weight || !s->code || !s->information) {
-        return RB_ERROR_MEMORY;
-    }
-    for (int64_t k = 0; k < input->n_features; k++) {
-        for (int64_t j = 0; j < l; j++) {
-            double w = input->loadings[k * l + j];
-            s->weight[j] += w * w;
-            s->signal[j] += w * w / input->noise[k];
-        }
-    }
-    return RB_OK;
-}
-
-static rb_error survey_rows(void *user, int64_t first, const rb_matrix *rows) {
-    survey *s = user;
-    for (int64_t i = 0; i < rows->n_samples; i++) {
-        for (int64_t j = 0; j < s->n_units; j++) {
-            double mu = code_at(rows, i, j);
-            if (mu != 0) {
-                s->code[j] += mu * mu;
-                s->information[j] += 0.5 * log1p(mu * mu * s->signal[j]);
-                s->negative |= mu < 0;
-            }
-        }
-    }
-    s->n_samples = first + rows->n_samples;
-    return RB_OK;
-}
-
-/* ---- 2. ranks ---- */
-
-typedef struct ranked {
+/* What is known of a unit after the first pass. */
+typedef struct unit {
+    int64_t index;
+    double signal; /* W_j' Psi^-1 W_j */
+    double weight; /* |W_j|^2 */
+    double code;   /* |mu_j|^2 */
+    double rms;    /* of its codes */
     double information;
-    int64_t unit;
-} ranked;
-
-static int by_information(const void *a, const void *b) {
-    const ranked *x = a, *y = b;
-    if (x->information != y->information) {
-        return x->information > y->information ? -1 : 1;
-    }
-    return (x->unit > y->unit) - (x->unit < y->unit);
-}
-
-/* Empty modules of the best units with any code, ranked. */
-static rb_error rank_units(rb_context *ctx, const survey *s, int64_t best, rb_modules **modules) {
-    ranked *order = rb_alloc(ctx, s->n_units, sizeof *order);
-    if (!order) {
-        return RB_ERROR_MEMORY;
-    }
-    int64_t count = 0;
-    for (int64_t j = 0; j < s->n_units; j++) {
-        if (s->code[j] > 0) {
-            order[count++] = (ranked){s->information[j], j};
-        }
-    }
-    if (count < s->n_units) {
-        rb_log(ctx, RB_LOG_INFO, "%lld of %lld units are active in no sample and have no module",
-               (long long)(s->n_units - count), (long long)s->n_units);
-    }
-    qsort(order, (size_t)count, sizeof *order, by_information);
-    count = best > 0 && best < count ? best : count;
-    rb_error err = rb_modules_new(ctx, count, modules);
-    for (int64_t r = 0; r < count && !err; r++) {
-        (*modules)->list[r].unit = order[r].unit;
-        (*modules)->list[r].information = order[r].information;
-    }
-    rb_free(order);
-    return err;
-}
-
-/* ---- 3. members ---- */
+} unit;
 
 /* Members of one side of a module while they are collected. */
 typedef struct roll {
@@ -137,16 +48,101 @@ typedef struct roll {
     int64_t count, capacity;
 } roll;
 
+typedef struct extraction {
+    rb_context *ctx;
+    const rb_modules_input *input;
+    const rb_modules_options *options;
+    rb_rule rule;
+    unit *units; /* ranked once the first pass is done */
+    int64_t n_samples;
+    bool negative; /* is any code below 0? */
+    double above;  /* the weight rule: the loading above which a feature belongs */
+    rb_modules *modules;
+    roll *rolls; /* the samples of each module */
+} extraction;
+
+/* ---- 1. the first pass ---- */
+
+static void start_units(extraction *e) {
+    const rb_modules_input *input = e->input;
+    for (int64_t k = 0; k < input->n_features; k++) {
+        for (int64_t j = 0; j < input->n_units; j++) {
+            double w = input->loadings[k * input->n_units + j];
+            e->units[j].weight += w * w;
+            e->units[j].signal += w * w / input->noise[k];
+        }
+    }
+}
+
+static rb_error survey_rows(void *user, int64_t first, const rb_matrix *rows) {
+    extraction *e = user;
+    for (int64_t i = 0; i < rows->n_samples; i++) {
+        for (int64_t j = 0; j < e->input->n_units; j++) {
+            unit *u = &e->units[j];
+            double mu = code_at(rows, i, j);
+            if (mu != 0) {
+                u->code += mu * mu;
+                u->information += 0.5 * log1p(mu * mu * u->signal);
+                e->negative |= mu < 0;
+            }
+        }
+    }
+    e->n_samples = first + rows->n_samples;
+    return RB_OK;
+}
+
+/* ---- 2. ranks ---- */
+
+/* Units without any code come last. */
+static int by_information(const void *a, const void *b) {
+    const unit *x = a, *y = b;
+    if ((x->code > 0) != (y->code > 0)) {
+        return x->code > 0 ? -1 : 1;
+    }
+    if (x->information != y->information) {
+        return x->information > y->information ? -1 : 1;
+    }
+    return (x->index > y->index) - (x->index < y->index);
+}
+
+/* Empty modules of the best units with any code. */
+static rb_error rank_units(extraction *e) {
+    int64_t n = e->input->n_units, count = 0, best = e->options->best;
+    double sum = 0, cells = (double)e->n_samples * (double)e->input->n_features * (double)n;
+    for (int64_t j = 0; j < n; j++) {
+        unit *u = &e->units[j];
+        u->index = j;
+        u->rms = sqrt(u->code / (double)e->n_samples);
+        sum += u->weight * u->code;
+        count += u->code > 0;
+    }
+    bool by_threshold = e->rule.kind != RB_RULE_TOP && e->rule.kind != RB_RULE_MASS;
+    e->above = by_threshold ? sqrt(sum / cells) / e->options->feature_threshold : 0;
+    if (count < n) {
+        rb_log(e->ctx, RB_LOG_INFO, "%lld of %lld units are active in no sample and have no module",
+               (long long)(n - count), (long long)n);
+    }
+    qsort(e->units, (size_t)n, sizeof *e->units, by_information);
+    count = best > 0 && best < count ? best : count;
+    rb_error err = rb_modules_new(e->ctx, count, &e->modules);
+    for (int64_t r = 0; r < count && !err; r++) {
+        e->modules->list[r].unit = e->units[r].index;
+        e->modules->list[r].information = e->units[r].information;
+    }
+    return err;
+}
+
+/* ---- 3. members ---- */
+
 /* Adds a member; with top:N the roll is cut to the N largest whenever it holds twice as many. */
-static rb_error roll_add(rb_context *ctx, const rb_rule *rule, roll *r, int64_t index,
-                         double weight) {
-    if (rule->kind == RB_RULE_TOP && r->count / 2 >= rule->top) {
+static rb_error roll_add(const extraction *e, roll *r, int64_t index, double weight) {
+    if (e->rule.kind == RB_RULE_TOP && r->count / 2 >= e->rule.top) {
         rb_members_sort(r->members, r->count);
-        r->count = rule->top;
+        r->count = e->rule.top;
     }
     if (r->count == r->capacity) {
         int64_t capacity = r->capacity ? 2 * r->capacity : 16;
-        rb_member *members = rb_grow(ctx, r->members, r->count, capacity, sizeof *members);
+        rb_member *members = rb_grow(e->ctx, r->members, r->count, capacity, sizeof *members);
         if (!members) {
             return RB_ERROR_MEMORY;
         }
@@ -158,150 +154,90 @@ static rb_error roll_add(rb_context *ctx, const rb_rule *rule, roll *r, int64_t 
 }
 
 /* Hands the members over, sorted and cut. */
-static void roll_finish(const rb_rule *rule, roll *r, rb_member **members, int64_t *count) {
+static void roll_finish(const extraction *e, const roll *r, rb_member **members, int64_t *count) {
     rb_members_sort(r->members, r->count);
     *members = r->members;
-    *count = rb_rule_cut(rule, r->members, r->count);
-    *r = (roll){0};
+    *count = rb_rule_cut(&e->rule, r->members, r->count);
 }
 
-typedef struct gathering {
-    rb_context *ctx;
-    const rb_rule *rule;
-    const rb_modules *modules;
-    const double *rms; /* of each module's unit */
-    roll *rolls;       /* the samples of each module */
-    double sample_threshold;
-} gathering;
-
-static bool belongs(const gathering *g, double mu, double z) {
-    switch (g->rule->kind) {
-    case RB_RULE_FABIA:
-        return fabs(z) > g->sample_threshold;
-    case RB_RULE_ACTIVE:
-        return mu > 0.5;
-    case RB_RULE_NONZERO:
-    case RB_RULE_TOP:
-    case RB_RULE_MASS:
-        break;
-    }
-    return fabs(z) > 0;
+static bool belongs(const extraction *e, double mu, double z) {
+    return e->rule.kind == RB_RULE_ACTIVE  ? mu > 0.5
+           : e->rule.kind == RB_RULE_FABIA ? fabs(z) > e->options->sample_threshold
+                                           : fabs(z) > 0;
 }
 
 static rb_error gather_rows(void *user, int64_t first, const rb_matrix *rows) {
-    gathering *g = user;
+    const extraction *e = user;
+    rb_error err = RB_OK;
     for (int64_t i = 0; i < rows->n_samples; i++) {
-        for (int64_t r = 0; r < g->modules->count; r++) {
-            double mu = code_at(rows, i, g->modules->list[r].unit), z = mu / g->rms[r];
-            rb_error err =
-                belongs(g, mu, z) ? roll_add(g->ctx, g->rule, &g->rolls[r], first + i, z) : RB_OK;
-            if (err) {
-                return err;
-            }
+        for (int64_t r = 0; r < e->modules->count && !err; r++) {
+            const unit *u = &e->units[r];
+            double mu = code_at(rows, i, u->index), z = mu / u->rms;
+            err = belongs(e, mu, z) ? roll_add(e, &e->rolls[r], first + i, z) : RB_OK;
         }
     }
-    return RB_OK;
-}
-
-static rb_error gather_samples(rb_context *ctx, const rb_modules_input *input, const rb_rule *rule,
-                               double threshold, const double *rms, rb_modules *modules) {
-    roll *rolls = rb_alloc_zero(ctx, modules->count, sizeof *rolls);
-    if (!rolls) {
-        return RB_ERROR_MEMORY;
-    }
-    gathering g = {ctx, rule, modules, rms, rolls, threshold};
-    rb_error err = input->walk(input->state, ctx, gather_rows, &g);
-    for (int64_t r = 0; r < modules->count; r++) {
-        roll_finish(rule, &rolls[r], &modules->list[r].samples, &modules->list[r].n_samples);
-    }
-    rb_free(rolls);
     return err;
 }
 
-/* The loading above which a feature belongs. */
-static double weight_threshold(const survey *s, const rb_modules_input *input, double divisor) {
-    double sum = 0;
-    for (int64_t j = 0; j < s->n_units; j++) {
-        sum += s->weight[j] * s->code[j];
-    }
-    double cells = (double)s->n_samples * (double)input->n_features * (double)s->n_units;
-    return sqrt(sum / cells) / divisor;
-}
-
-static rb_error gather_features(rb_context *ctx, const rb_modules_input *input, const rb_rule *rule,
-                                double above, double rms, rb_module *m) {
+static rb_error gather_features(const extraction *e, int64_t rank) {
+    const rb_modules_input *input = e->input;
+    rb_module *m = &e->modules->list[rank];
     roll r = {0};
     rb_error err = RB_OK;
     for (int64_t k = 0; k < input->n_features && !err; k++) {
-        double l = input->loadings[k * input->n_units + m->unit] * rms;
-        if (fabs(l) > above) {
-            err = roll_add(ctx, rule, &r, k, l);
-        }
+        double l = input->loadings[k * input->n_units + m->unit] * e->units[rank].rms;
+        err = fabs(l) > e->above ? roll_add(e, &r, k, l) : RB_OK;
     }
-    roll_finish(rule, &r, &m->features, &m->n_features);
+    roll_finish(e, &r, &m->features, &m->n_features);
     return err;
 }
 
-static rb_error gather(rb_context *ctx, const rb_modules_input *input, const survey *s,
-                       const rb_modules_options *options, const rb_rule *rule,
-                       rb_modules *modules) {
-    double *rms = rb_alloc(ctx, modules->count, sizeof *rms);
-    if (!rms) {
-        return RB_ERROR_MEMORY;
+static rb_error gather(extraction *e) {
+    e->rolls = rb_alloc_zero(e->ctx, e->modules->count, sizeof *e->rolls);
+    rb_error err = RB_ERROR_MEMORY;
+    if (e->rolls) {
+        err = e->input->walk(e->input->state, e->ctx, gather_rows, e);
     }
-    for (int64_t r = 0; r < modules->count; r++) {
-        rms[r] = sqrt(s->code[modules->list[r].unit] / (double)s->n_samples);
+    for (int64_t r = 0; e->rolls && r < e->modules->count; r++) {
+        rb_module *m = &e->modules->list[r];
+        roll_finish(e, &e->rolls[r], &m->samples, &m->n_samples);
+        err = err ? err : gather_features(e, r);
     }
-    bool by_threshold = rule->kind != RB_RULE_TOP && rule->kind != RB_RULE_MASS;
-    double above = by_threshold ? weight_threshold(s, input, options->feature_threshold) : 0;
-    rb_error err = gather_samples(ctx, input, rule, options->sample_threshold, rms, modules);
-    for (int64_t r = 0; r < modules->count && !err; r++) {
-        err = gather_features(ctx, input, rule, above, rms[r], &modules->list[r]);
-    }
-    rb_free(rms);
+    rb_free(e->rolls);
     return err;
 }
 
 /* ---- all of it ---- */
 
 /* The rule that suits the codes and loadings. */
-static const char *choose_rule(rb_context *ctx, const rb_modules_input *input, const survey *s) {
+static const char *choose_rule(const extraction *e) {
     const char *rule = "nonzero", *reason = "no code is negative";
-    if (input->probabilities) {
+    if (e->input->probabilities) {
         rule = "active";
         reason = "codes are probabilities of binary causes";
-    } else if (input->sparse_loadings) {
+    } else if (e->input->sparse_loadings || e->negative) {
         rule = "fabia";
-        reason = "the loadings are sparse";
-    } else if (s->negative) {
-        rule = "fabia";
-        reason = "codes have signs";
+        reason = e->input->sparse_loadings ? "the loadings are sparse" : "codes have signs";
     }
-    rb_log(ctx, RB_LOG_INFO, "rule %s, since %s", rule, reason);
+    rb_log(e->ctx, RB_LOG_INFO, "rule %s, since %s", rule, reason);
     return rule;
 }
 
-static rb_error extract(rb_context *ctx, const rb_modules_input *input, survey *s,
-                        const rb_modules_options *options, rb_modules **modules) {
-    rb_rule rule;
-    const char *text = options->rule;
-    rb_error err = survey_start(ctx, input, s);
-    err = err ? err : input->walk(input->state, ctx, survey_rows, s);
-    if (!err) {
-        text = text ? text : choose_rule(ctx, input, s);
-        err = rb_rule_parse(ctx, text, &rule);
-    }
-    err = err ? err : rank_units(ctx, s, options->best, modules);
+static rb_error extract(extraction *e) {
+    const char *text = e->options->rule;
+    start_units(e);
+    rb_error err = e->input->walk(e->input->state, e->ctx, survey_rows, e);
     if (err) {
         return err;
     }
-    (*modules)->rule = rb_copy_text(ctx, text);
-    err = (*modules)->rule ? gather(ctx, input, s, options, &rule, *modules) : RB_ERROR_MEMORY;
+    text = text ? text : choose_rule(e);
+    err = rb_rule_parse(e->ctx, text, &e->rule);
+    err = err ? err : rank_units(e);
     if (err) {
-        rb_modules_free(*modules);
-        *modules = NULL;
+        return err;
     }
-    return err;
+    e->modules->rule = rb_copy_text(e->ctx, text);
+    return e->modules->rule ? gather(e) : RB_ERROR_MEMORY;
 }
 
 /* The rule that was asked for, before the work. */
@@ -318,14 +254,20 @@ static rb_error check_rule(rb_context *ctx, const rb_modules_input *input, const
 
 rb_error rb_modules_extract(rb_context *ctx, const rb_modules_input *input,
                             const rb_modules_options *options, rb_modules **modules) {
-    survey s;
+    extraction e = {.ctx = ctx, .input = input, .options = options};
     *modules = NULL;
     rb_error err = rb_rows_check(ctx, rb_modules_group()->rows, options);
     err = err ? err : check_rule(ctx, input, options->rule);
     if (err) {
         return err;
     }
-    err = extract(ctx, input, &s, options, modules);
-    survey_clear(&s);
-    return err;
+    e.units = rb_alloc_zero(ctx, input->n_units, sizeof *e.units);
+    err = e.units ? extract(&e) : RB_ERROR_MEMORY;
+    rb_free(e.units);
+    if (err) {
+        rb_modules_free(e.modules);
+        return err;
+    }
+    *modules = e.modules;
+    return RB_OK;
 }

@@ -44,62 +44,45 @@ static bool parse_share(const char *text, double *share) {
 }
 
 rb_error rb_rule_parse(rb_context *ctx, const char *text, rb_rule *rule) {
-    *rule = (rb_rule){0};
-    bool known = true;
-    if (strcmp(text, "nonzero") == 0) {
-        rule->kind = RB_RULE_NONZERO;
-    } else if (strcmp(text, "fabia") == 0) {
-        rule->kind = RB_RULE_FABIA;
-    } else if (strcmp(text, "active") == 0) {
-        rule->kind = RB_RULE_ACTIVE;
-    } else if (strncmp(text, "top:", 4) == 0) {
-        rule->kind = RB_RULE_TOP;
-        known = parse_top(text + 4, &rule->top);
-    } else if (strncmp(text, "mass:", 5) == 0) {
-        rule->kind = RB_RULE_MASS;
-        known = parse_share(text + 5, &rule->share);
-    } else {
-        known = false;
+    static const char *const words[] = {
+        [RB_RULE_NONZERO] = "nonzero", [RB_RULE_FABIA] = "fabia", [RB_RULE_ACTIVE] = "active",
+        [RB_RULE_TOP] = "top:",        [RB_RULE_MASS] = "mass:",
+    };
+    for (size_t k = 0; k < sizeof words / sizeof *words; k++) {
+        if (strncmp(text, words[k], strlen(words[k])) == 0) {
+            const char *rest = text + strlen(words[k]);
+            *rule = (rb_rule){.kind = (rb_rule_kind)k};
+            if (k == RB_RULE_TOP    ? parse_top(rest, &rule->top)
+                : k == RB_RULE_MASS ? parse_share(rest, &rule->share)
+                                    : *rest == '\0') {
+                return RB_OK;
+            }
+        }
     }
-    if (!known) {
-        return rb_fail(
-            ctx, RB_ERROR_ARGUMENT,
-            "rule is '%s', but must be nonzero, fabia, active, top:N (N at least 1) or mass:F (F "
-            "above 0 and at most 1)",
-            text);
-    }
-    return RB_OK;
-}
-
-static double square(double x) {
-    return x * x;
+    return rb_fail(
+        ctx, RB_ERROR_ARGUMENT,
+        "rule is '%s', but must be nonzero, fabia, active, top:N (N at least 1) or mass:F (F "
+        "above 0 and at most 1)",
+        text);
 }
 
 /* The fewest of the largest whose squares sum to `share` of all. */
 static int64_t cut_mass(double share, const rb_member *members, int64_t count) {
     double total = 0, sum = 0;
     for (int64_t d = 0; d < count; d++) {
-        total += square(members[d].weight);
+        total += members[d].weight * members[d].weight;
     }
     int64_t kept = 0;
-    while (kept < count && sum < share * total) {
-        sum += square(members[kept++].weight);
+    for (; kept < count && sum < share * total; kept++) {
+        sum += members[kept].weight * members[kept].weight;
     }
     return kept;
 }
 
 int64_t rb_rule_cut(const rb_rule *rule, const rb_member *members, int64_t count) {
-    switch (rule->kind) {
-    case RB_RULE_TOP:
-        return rule->top < count ? rule->top : count;
-    case RB_RULE_MASS:
-        return cut_mass(rule->share, members, count);
-    case RB_RULE_NONZERO:
-    case RB_RULE_FABIA:
-    case RB_RULE_ACTIVE:
-        break;
-    }
-    return count;
+    return rule->kind == RB_RULE_TOP && rule->top < count ? rule->top
+           : rule->kind == RB_RULE_MASS                   ? cut_mass(rule->share, members, count)
+                                                          : count;
 }
 
 static int by_weight(const void *a, const void *b) {
