@@ -2,7 +2,7 @@
 #ifndef TEST_OPTIONS_H
 #define TEST_OPTIONS_H
 
-#include "analysis/options.h"
+#include "analysis/analysis.h"
 #include "em/em.h"
 #include "et/et.h"
 #include "io/io.h"

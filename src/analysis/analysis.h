@@ -2,11 +2,39 @@
 #ifndef RB_ANALYSIS_H
 #define RB_ANALYSIS_H
 
-#include "analysis/options.h"
 #include "model/model.h"
 #include <rarebit/modules.h>
 
 #pragma GCC visibility push(default) /* for the libraries above: cmake/Libraries.cmake */
+
+/* ---- the structs behind the option groups of modules and simulations: the rows say more ---- */
+
+typedef struct rb_modules_options {
+    const char *rule;                           /* NULL: the one that suits the model */
+    double sample_threshold, feature_threshold; /* of the rules that have them */
+    int64_t best;                               /* 0: all */
+} rb_modules_options;
+
+typedef enum rb_generator { RB_GENERATOR_RFN = 0, RB_GENERATOR_FABIA } rb_generator;
+
+typedef struct rb_biclusters_options {
+    int generator; /* rb_generator */
+    const char *dataset;
+    double rest_sd;
+    int64_t samples, features; /* 0: as the generator's paper has it */
+    double noise;              /* below 0: as the data set has it */
+    int64_t seed;
+} rb_biclusters_options;
+
+typedef enum rb_bar_style { RB_BARS_LINEAR = 0, RB_BARS_MAX, RB_BARS_SIGNED } rb_bar_style;
+
+typedef struct rb_bars_options {
+    rb_bars_plan plan; /* but maximum and signs, which the style says */
+    int style;         /* rb_bar_style */
+    int64_t bars;      /* 0, or 2 (size - width + 1): there are no others */
+} rb_bars_options;
+
+/* ---- modules ---- */
 
 struct rb_modules {
     rb_module *list;

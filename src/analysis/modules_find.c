@@ -74,18 +74,13 @@ static rb_error find_variances(rb_context *ctx, const rb_model *model, double *v
     return err;
 }
 
-/* The noise variance of each feature; free it also after a failure. */
-static rb_error find_noise(rb_context *ctx, const rb_model *model, double **noise) {
+/* The noise variance of each feature. */
+static rb_error find_noise(rb_context *ctx, const rb_model *model, double *noise) {
     const char *kind = rb_model_attribute(model, "noise");
     bool counts = rb_has_causes(model) && kind && strcmp(kind, "poisson") == 0;
-    int64_t features = rb_model_features(model);
-    *noise = rb_alloc(ctx, features, sizeof **noise);
-    if (!*noise) {
-        return RB_ERROR_MEMORY;
-    }
-    rb_error err = counts ? find_counts(ctx, model, *noise) : find_variances(ctx, model, *noise);
-    for (int64_t k = 0; !err && k < features; k++) {
-        (*noise)[k] = fmax((*noise)[k], DBL_MIN);
+    rb_error err = counts ? find_counts(ctx, model, noise) : find_variances(ctx, model, noise);
+    for (int64_t k = 0; !err && k < rb_model_features(model); k++) {
+        noise[k] = fmax(noise[k], DBL_MIN);
     }
     return err;
 }
@@ -124,12 +119,11 @@ rb_error rb_modules_find(rb_context *ctx, const rb_model *model, rb_source *sour
             "method '%s' does not give",
             rb_model_method(model));
     }
-    double *noise = NULL;
     rb_error err = rb_options_take(ctx, given, rb_modules_group(), &options);
-    err = err ? err : find_noise(ctx, model, &noise);
-    if (!err) {
-        err = find(ctx, model, source, noise, &options, modules);
-    }
+    double *noise = err ? NULL : rb_alloc(ctx, rb_model_features(model), sizeof *noise);
+    err = err || noise ? err : RB_ERROR_MEMORY;
+    err = err ? err : find_noise(ctx, model, noise);
+    err = err ? err : find(ctx, model, source, noise, &options, modules);
     rb_free(noise);
     if (err) {
         rb_modules_free(*modules);

@@ -5,7 +5,6 @@
 
 #include <float.h>
 #include <stddef.h>
-#include <string.h>
 
 static const rb_option table[] = {
     {"generator", 0, RB_OPTION_CHOICE, offsetof(rb_biclusters_options, generator), "rfn", 0, 0,
@@ -34,30 +33,22 @@ const rb_option_group *rb_biclusters_group(void) {
     return &group;
 }
 
-/* 1 .. 9 for "D1" .. "D9", 0 for anything else. */
-static int dataset_number(const char *name) {
-    bool known = name && name[0] == 'D' && name[1] >= '1' && name[1] <= '9' && name[2] == '\0';
-    return known ? name[1] - '0' : 0;
-}
-
 static rb_error make_plan(rb_context *ctx, const rb_biclusters_options *options,
                           rb_bicluster_plan *plan) {
+    bool fabia = options->generator == RB_GENERATOR_FABIA;
     int64_t samples = options->samples ? options->samples : 100;
-    if (options->generator == RB_GENERATOR_FABIA) {
-        *plan = rb_plan_fabia(samples, options->features ? options->features : 1000);
+    int64_t features = options->features ? options->features : fabia ? 1000 : 100;
+    const char *name = options->dataset ? options->dataset : "";
+    if (fabia) {
+        *plan = rb_plan_fabia(samples, features);
+    } else if (name[0] == 'D' && name[1] >= '1' && name[1] <= '9' && !name[2]) {
+        *plan = rb_plan_rfn(name[1] - '0', options->rest_sd, samples, features);
     } else {
-        int dataset = dataset_number(options->dataset);
-        if (!dataset) {
-            return rb_fail(ctx, RB_ERROR_ARGUMENT, "dataset is '%s', but must be D1, D2, ... or D9",
-                           options->dataset ? options->dataset : "");
-        }
-        *plan = rb_plan_rfn(dataset, options->rest_sd, samples,
-                            options->features ? options->features : 100);
+        return rb_fail(ctx, RB_ERROR_ARGUMENT, "dataset is '%s', but must be D1, D2, ... or D9",
+                       name);
     }
     plan->seed = (uint64_t)options->seed;
-    if (options->noise >= 0) {
-        plan->noise_sd = options->noise;
-    }
+    plan->noise_sd = options->noise >= 0 ? options->noise : plan->noise_sd;
     return RB_OK;
 }
 
@@ -91,9 +82,7 @@ rb_error rb_simulate_biclusters(rb_context *ctx, const rb_options *given, rb_mat
     }
     rb_error err = rb_options_take(ctx, given, rb_biclusters_group(), &options);
     err = err ? err : make_plan(ctx, &options, &plan);
-    if (!err) {
-        err = rb_generate_biclusters(ctx, &plan, matrix, &planted);
-    }
+    err = err ? err : rb_generate_biclusters(ctx, &plan, matrix, &planted);
     if (err) {
         return err;
     }

@@ -28,8 +28,8 @@ static int set_up(void **state) {
     (void)state;
     rb_bars_options bars;
     rb_bars_options_default(&bars);
-    bars.samples = SAMPLES;
-    bars.noise = 0;
+    bars.plan.n_samples = SAMPLES;
+    bars.plan.noise_sd = 0;
     return rb_context_new(&ctx) ||
            rb_simulate_bars(ctx, fixture_of(rb_bars_group(), &bars), &data, NULL, NULL) ||
            rb_source_from_matrix(ctx, data, &source);

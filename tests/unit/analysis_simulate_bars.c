@@ -8,12 +8,12 @@ static void defaults_are_pinned(void **state) {
     rb_bars_options o;
     rb_bars_options_default(&o);
     assert_int_equal(o.style, RB_BARS_LINEAR);
-    assert_int_equal(o.size, 5);
-    assert_int_equal(o.width, 1);
+    assert_int_equal(o.plan.size, 5);
+    assert_int_equal(o.plan.width, 1);
     assert_int_equal(o.bars, 0);
-    assert_true(o.value == 10 && o.probability == 0.2 && o.noise == 2);
-    assert_int_equal(o.samples, 500);
-    assert_int_equal(o.seed, 1);
+    assert_true(o.plan.value == 10 && o.plan.probability == 0.2 && o.plan.noise_sd == 2);
+    assert_int_equal(o.plan.n_samples, 500);
+    assert_int_equal(o.plan.seed, 1);
 }
 
 /* Options reach the generator: the matrices are those of the plan. */
@@ -22,7 +22,7 @@ static void options_become_the_plan(void **state) {
     rb_context *ctx = fixture_context();
     static const int styles[] = {RB_BARS_LINEAR, RB_BARS_MAX, RB_BARS_SIGNED};
     for (int s = 0; s < 3; s++) {
-        rb_bars_options o = {styles[s], 9, 2, 16, 3, 0.125, 0.5, 40, 7};
+        rb_bars_options o = {{9, 2, 3, false, false, 0.125, 0.5, 40, 7}, styles[s], 16};
         rb_bars_plan plan = {9, 2, 3, s == 1, s == 2, 0.125, 0.5, 40, 7};
         rb_matrix *got[3], *expected[3];
         assert_ok(
@@ -68,18 +68,18 @@ static void wrong_options(void **state) {
     rb_context *ctx = fixture_context();
     rb_bars_options o;
     rb_bars_options_default(&o);
-    o.width = 6;
+    o.plan.width = 6;
     refuse(ctx, &o, "width is 6, but must be at most the size of the picture, 5");
-    o.width = 2;
+    o.plan.width = 2;
     o.bars = 10;
     refuse(ctx, &o, "bars is 10, but a picture of 5 x 5 pixels has 8 bars of width 2");
     rb_bars_options_default(&o);
-    o.probability = 1.5;
+    o.plan.probability = 1.5;
     refuse(ctx, &o, "probability is '1.5'");
     rb_bars_options_default(&o);
-    o.noise = -1;
+    o.plan.noise_sd = -1;
     refuse(ctx, &o, "noise is '-1'");
-    o.noise = NAN;
+    o.plan.noise_sd = NAN;
     refuse(ctx, &o, "noise is 'nan'");
     rb_context_free(ctx);
 }
