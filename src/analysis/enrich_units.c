@@ -43,23 +43,17 @@ static void sort_unit(ranking *r, int64_t unit) {
     qsort(r->order, (size_t)n, sizeof *r->order, by_code);
 }
 
-/* The end of the run of equal codes that begins at `start`. */
-static int64_t end_of_ties(const ranking *r, int64_t start) {
-    int64_t end = start + 1;
-    while (end < r->labels->n_labelled && r->order[end].code == r->order[start].code) {
-        end++;
-    }
-    return end;
-}
-
+/* Of equal codes each has the mean of their ranks. */
 static void sum_ranks(ranking *r) {
     int64_t n = r->labels->n_labelled;
     memset(r->rank_sum, 0, (size_t)r->labels->classes->count * sizeof *r->rank_sum);
     for (int64_t start = 0, end; start < n; start = end) {
-        end = end_of_ties(r, start);
-        double midrank = 0.5 * (double)(start + 1 + end);
+        end = start + 1;
+        while (end < n && r->order[end].code == r->order[start].code) {
+            end++;
+        }
         for (int64_t i = start; i < end; i++) {
-            r->rank_sum[r->order[i].class_index] += midrank;
+            r->rank_sum[r->order[i].class_index] += 0.5 * (double)(start + 1 + end);
         }
     }
 }
@@ -72,19 +66,6 @@ static double auc_of(const ranking *r, int64_t class_index) {
 /* How well an AUC marks a class; largest is best. */
 static double merit(const ranking *r, double auc) {
     return r->signs ? fabs(auc - 0.5) : auc - 0.5;
-}
-
-/* Lets a unit take the classes that it marks better than those before it. */
-static void offer_unit(ranking *r, int64_t unit, rb_class_unit *best) {
-    sort_unit(r, unit);
-    sum_ranks(r);
-    for (int64_t c = 0; c < r->labels->classes->count; c++) {
-        double auc = r->class_size[c] < r->labels->n_labelled ? auc_of(r, c) : NAN;
-        if (isfinite(auc) && (best[c].unit < 0 || merit(r, auc) > merit(r, best[c].auc))) {
-            best[c].unit = unit;
-            best[c].auc = auc;
-        }
-    }
 }
 
 /* Of as many samples at the marking end as the class has, those of the class; among equal codes
@@ -105,15 +86,16 @@ static int64_t count_overlap(const ranking *r, int64_t class_index, bool lowest)
     return members_beyond + (left > 0 ? left : 0);
 }
 
-static void fill_overlaps(ranking *r, int64_t unit, rb_class_unit *best) {
-    bool sorted = false;
+/* Lets a unit take the classes that it marks better than those before it. */
+static void offer_unit(ranking *r, int64_t unit, rb_class_unit *best) {
+    sort_unit(r, unit);
+    sum_ranks(r);
     for (int64_t c = 0; c < r->labels->classes->count; c++) {
-        if (best[c].unit == unit) {
-            if (!sorted) {
-                sort_unit(r, unit);
-            }
-            sorted = true;
-            best[c].overlap = count_overlap(r, c, best[c].auc < 0.5);
+        double auc = r->class_size[c] < r->labels->n_labelled ? auc_of(r, c) : NAN;
+        if (isfinite(auc) && (best[c].unit < 0 || merit(r, auc) > merit(r, best[c].auc))) {
+            best[c].unit = unit;
+            best[c].auc = auc;
+            best[c].overlap = count_overlap(r, c, auc < 0.5);
         }
     }
 }
@@ -148,9 +130,6 @@ rb_error rb_class_units(rb_context *ctx, const rb_labels *labels, int64_t n_unit
         }
         for (int64_t u = 0; u < n_units; u++) {
             offer_unit(&r, u, best);
-        }
-        for (int64_t u = 0; u < n_units; u++) {
-            fill_overlaps(&r, u, best);
         }
     }
     return rb_scratch_end(&scratch);

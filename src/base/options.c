@@ -33,16 +33,9 @@ static bool is_set(const place *at) {
     return at->row && (!at->state || at->state->set);
 }
 
-static rb_error no_option(rb_context *ctx, const char *name) {
-    return rb_fail(ctx, RB_ERROR_ARGUMENT, "there is no option '%s'", name);
-}
-
-static int64_t count_rows(const rb_option *rows) {
-    int64_t count = 0;
-    while (rows[count].name) {
-        count++;
-    }
-    return count;
+static rb_error look_up(rb_context *ctx, const rb_options *options, const char *name, place *at) {
+    *at = find(options, name);
+    return at->row ? RB_OK : rb_fail(ctx, RB_ERROR_ARGUMENT, "there is no option '%s'", name);
 }
 
 /* ---- groups ---- */
@@ -79,14 +72,15 @@ rb_error rb_group_check(rb_context *ctx, const rb_option_group *group) {
 }
 
 rb_error rb_options_add_part(rb_context *ctx, rb_options *options, const rb_option_group *group) {
-    int64_t count = count_rows(group->rows);
+    int64_t count = 0;
     if (options->n_parts == RB_OPTION_PARTS) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT, "there are %d groups of options: no more can be had",
                        RB_OPTION_PARTS);
     }
-    for (const rb_option *row = group->rows; row->name; row++) {
-        if (find(options, row->name).row) {
-            return rb_fail(ctx, RB_ERROR_ARGUMENT, "there is an option '%s' already", row->name);
+    for (; group->rows[count].name; count++) {
+        const char *name = group->rows[count].name;
+        if (find(options, name).row) {
+            return rb_fail(ctx, RB_ERROR_ARGUMENT, "there is an option '%s' already", name);
         }
     }
     rb_option_part part = {.key = group,
@@ -127,13 +121,18 @@ void rb_options_free(rb_options *options) {
     rb_free(options);
 }
 
-const void *rb_options_fields(const rb_options *options, const rb_option_group *group) {
+static const rb_option_part *part_of(const rb_options *options, const rb_option_group *group) {
     for (int p = 0; options && p < options->n_parts; p++) {
         if (options->parts[p].key == group) {
-            return options->parts[p].fields;
+            return &options->parts[p];
         }
     }
     return NULL;
+}
+
+const void *rb_options_fields(const rb_options *options, const rb_option_group *group) {
+    const rb_option_part *part = part_of(options, group);
+    return part ? part->fields : NULL;
 }
 
 /* Does "activation=leaky" hold, or "dropout": a value other than 0 and not empty? */
@@ -168,16 +167,14 @@ static rb_error check_needs(rb_context *ctx, const rb_options *options,
 
 rb_error rb_options_take(rb_context *ctx, const rb_options *options, const rb_option_group *group,
                          void *fields) {
+    const rb_option_part *part = part_of(options, group);
+    if (part) {
+        memcpy(fields, part->fields, group->bytes);
+        rb_error err = check_needs(ctx, options, part);
+        return err ? err : rb_rows_check(ctx, group->rows, fields);
+    }
     memset(fields, 0, group->bytes);
     rb_rows_default(group->rows, fields);
-    for (int p = 0; options && p < options->n_parts; p++) {
-        const rb_option_part *part = &options->parts[p];
-        if (part->key == group) {
-            memcpy(fields, part->fields, group->bytes);
-            rb_error err = check_needs(ctx, options, part);
-            return err ? err : rb_rows_check(ctx, group->rows, fields);
-        }
-    }
     return RB_OK;
 }
 
@@ -201,29 +198,27 @@ static rb_error put(rb_context *ctx, const place *at, const char *text) {
 }
 
 rb_error rb_options_set(rb_context *ctx, rb_options *options, const char *name, const char *text) {
-    place at = find(options, name);
-    if (!at.row) {
-        return no_option(ctx, name);
+    place at;
+    rb_error err = look_up(ctx, options, name, &at);
+    err = err ? err : put(ctx, &at, text);
+    if (!err) {
+        at.state->set = true;
     }
-    rb_error err = put(ctx, &at, text);
-    at.state->set |= !err;
     return err;
 }
 
 /* Numbers go the way of their text, which gives the same bits. */
 static rb_error set_number(rb_context *ctx, rb_options *options, const char *name,
                            const char *text) {
-    place at = find(options, name);
-    if (!at.row) {
-        return no_option(ctx, name);
-    }
-    rb_option_kind kind = at.row->kind;
-    if (kind == RB_OPTION_CHOICE || kind == RB_OPTION_FLAG || kind == RB_OPTION_TEXT) {
+    place at;
+    rb_error err = look_up(ctx, options, name, &at);
+    if (!err && (at.row->kind == RB_OPTION_CHOICE || at.row->kind == RB_OPTION_FLAG ||
+                 at.row->kind == RB_OPTION_TEXT)) {
         char range[256];
         rb_options_range(at.row, range, sizeof range);
         return rb_fail(ctx, RB_ERROR_ARGUMENT, "%s is no number, but %s", name, range);
     }
-    return rb_options_set(ctx, options, name, text);
+    return err ? err : rb_options_set(ctx, options, name, text);
 }
 
 rb_error rb_options_set_integer(rb_context *ctx, rb_options *options, const char *name,
@@ -242,12 +237,10 @@ rb_error rb_options_set_number(rb_context *ctx, rb_options *options, const char 
 
 rb_error rb_options_set_matrix(rb_context *ctx, rb_options *options, const char *name,
                                const rb_matrix *matrix) {
-    place at = find(options, name);
-    if (!at.row) {
-        return no_option(ctx, name);
-    }
-    if (at.row->kind != RB_OPTION_VALUES) {
-        return rb_fail(ctx, RB_ERROR_ARGUMENT, "%s cannot be a matrix", name);
+    place at;
+    rb_error err = look_up(ctx, options, name, &at);
+    if (err || at.row->kind != RB_OPTION_VALUES) {
+        return err ? err : rb_fail(ctx, RB_ERROR_ARGUMENT, "%s cannot be a matrix", name);
     }
     ((rb_values *)((char *)at.part->fields + at.row->offset))->matrix = matrix;
     at.state->set = true;
