@@ -56,6 +56,9 @@ rb_error rb_fail(rb_context *ctx, rb_error code, const char *format, ...)
 /* Puts "prefix" before the message that is there: for a caller that knows the file or the step. */
 void rb_fail_prefix(rb_context *ctx, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* RB_ERROR_ARGUMENT for a type that is none: what every public function that is given one asks. */
+rb_error rb_check_type(rb_context *ctx, rb_type type);
+
 /* Has the program asked to stop? RB_ERROR_STOPPED and a message, or RB_OK. Asked before each block
  * of samples, and within work on all samples that takes long. */
 rb_error rb_check_stop(rb_context *ctx);

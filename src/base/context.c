@@ -49,6 +49,14 @@ rb_error rb_context_fail(rb_context *ctx, rb_error code, const char *message) {
     return rb_fail(ctx, code, "%s", message);
 }
 
+rb_error rb_check_type(rb_context *ctx, rb_type type) {
+    if (type == RB_FLOAT32 || type == RB_FLOAT64) {
+        return RB_OK;
+    }
+    return rb_fail(ctx, RB_ERROR_ARGUMENT, "the type is %d, but must be RB_FLOAT32 or RB_FLOAT64",
+                   (int)type);
+}
+
 void rb_fail_prefix(rb_context *ctx, const char *format, ...) {
     char text[sizeof ctx->message];
     va_list list;

@@ -18,6 +18,7 @@ static rb_error new_matrix(rb_context *ctx, rb_type type, int64_t n_samples, int
                            rb_matrix **matrix) {
     *matrix = NULL;
     rb_error err = check_shape(ctx, n_samples, n_features);
+    err = err ? err : rb_check_type(ctx, type);
     if (err) {
         return err;
     }

@@ -174,6 +174,10 @@ static rb_error new_callback(rb_context *ctx, rb_type type, int64_t n_samples, i
         return rb_fail(ctx, RB_ERROR_ARGUMENT, "a source cannot have %lld samples x %lld features",
                        (long long)n_samples, (long long)n_features);
     }
+    rb_error err = rb_check_type(ctx, type);
+    if (err) {
+        return err;
+    }
     struct callback_state *kept = rb_alloc(ctx, 1, sizeof *kept);
     rb_source *source = rb_source_new(ctx);
     if (!kept || !source) {
@@ -279,7 +283,7 @@ rb_error rb_source_read_into(rb_context *ctx, rb_source *source, rb_type type, v
     const rb_target to = {type, values, row_stride, column_stride};
     int64_t wide = source->n_features > 0 ? source->n_features : 1, n = source->n_samples;
     int64_t size = wide < VALUES_AT_ONCE ? VALUES_AT_ONCE / wide : 1;
-    rb_error err = RB_OK;
+    rb_error err = rb_check_type(ctx, type);
     for (int64_t first = 0; !err && first < n; first += size) {
         rb_matrix view;
         err = rb_source_read(ctx, source, first, n - first < size ? n - first : size, &view);

@@ -85,6 +85,7 @@ rb_error rb_writer_open(rb_context *ctx, const char *path, const rb_write_header
     const rb_write_format *format;
     *out = NULL;
     rb_error err = choose_format(ctx, path, suffix, &format);
+    err = err ? err : rb_check_type(ctx, header->type);
     if (err) {
         return err;
     }

@@ -216,13 +216,15 @@ static rb_error copy_rows(void *user, int64_t first, const rb_matrix *rows) {
 rb_error rb_encode_into(rb_context *ctx, const rb_model *model, rb_source *source, rb_type type,
                         void *codes, int64_t row_stride, int64_t column_stride) {
     rb_target to = {type, codes, row_stride, column_stride};
-    return walk(ctx, model, source, copy_rows, &to, false);
+    rb_error err = rb_check_type(ctx, type);
+    return err ? err : walk(ctx, model, source, copy_rows, &to, false);
 }
 
 rb_error rb_reconstruct_into(rb_context *ctx, const rb_model *model, rb_source *source,
                              rb_type type, void *rows, int64_t row_stride, int64_t column_stride) {
     rb_target to = {type, rows, row_stride, column_stride};
-    return walk(ctx, model, source, copy_rows, &to, true);
+    rb_error err = rb_check_type(ctx, type);
+    return err ? err : walk(ctx, model, source, copy_rows, &to, true);
 }
 
 /* ---- coders ---- */
@@ -270,7 +272,10 @@ static rb_error bind(rb_context *ctx, rb_coder *coder, const rb_matrix *rows) {
 rb_error rb_coder_encode(rb_context *ctx, rb_coder *coder, const rb_matrix *rows, rb_type type,
                          void *codes, int64_t row_stride, int64_t column_stride) {
     rb_target to = {type, codes, row_stride, column_stride};
-    rb_error err = RB_OK;
+    rb_error err = rb_check_type(ctx, type);
+    if (err) {
+        return err;
+    }
     if (coder->threads != rb_context_threads(ctx) || !coder->own) { /* each has memory of its own */
         clear_coder(coder);
         err = start_coder(ctx, coder, coder->model, INT64_MAX, false);
