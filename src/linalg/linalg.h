@@ -201,7 +201,7 @@ void rb_csr_transpose(rb_csr v, int64_t *starts, int32_t *columns, void *values)
 
 /* ---- kernels: one source (isa/), compiled once for each instruction set and type ---- */
 
-/* Of one type: every pointer is to n values of that type unless it says otherwise. NaN stays NaN. */
+/* Of one type: every pointer is to n values of it unless it says otherwise. NaN stays NaN. */
 struct rb_type_kernels {
     /* sum of x_i y_i, accumulated in the type in fixed lanes, summed in float64 */
     double (*dot)(int64_t n, const void *x, const void *y);

@@ -1,11 +1,138 @@
 /* Symmetric positive definite matrices. Small ones are inverted at once by our own kernel, and
- * solving is a product; larger ones keep a Cholesky factor. */
-#include "cholesky.h"
+ * solving is a product; larger ones keep a Cholesky factor in blocks. Almost all of its work, and
+ * of the solutions, is matrix products, which is where the BLAS is fast: its own triangular solver
+ * ran at half the speed of its products. */
+#include "linalg.h"
 
-/* LAPACK, which stores by columns: its upper triangle is our lower one, and a right side is one of
- * our rows. */
+#include <math.h>
+#include <string.h>
+
+/* LAPACK, which stores by columns: its upper triangle is our lower one. */
+void dpotrf_(const char *uplo, const int *n, double *a, const int *lda, int *info, size_t length);
+void dtrtri_(const char *uplo, const char *diag, const int *n, double *a, const int *lda, int *info,
+             size_t uplo_length, size_t diag_length);
 void dposv_(const char *uplo, const int *n, const int *sides, double *a, const int *lda, double *b,
             const int *ldb, int *info, size_t length);
+
+/* ---- the Cholesky factor A = L L', lower triangle, in blocks of BLOCK rows: in place of each block
+ * on the diagonal its inverse, with zeros above the diagonal, so that solutions are products ---- */
+
+enum { BLOCK = 128 };
+
+/* L = [first 0; below second], the first part of whole blocks. */
+struct halves {
+    rb_dense first, below, second;
+};
+
+static struct halves halve(rb_dense l) {
+    int64_t blocks = (l.rows + BLOCK - 1) / BLOCK;
+    int64_t half = (blocks + 1) / 2 * BLOCK, rest = l.rows - half;
+    return (struct halves){rb_dense_part(l, 0, half, 0, half),
+                           rb_dense_part(l, half, rest, 0, half),
+                           rb_dense_part(l, half, rest, half, rest)};
+}
+
+/* Solutions on the calling thread, by halves, so that the products are as large as can be. */
+
+/* X <- op(L)^-1 X */
+static void cholesky_left(rb_dense l, rb_side op, rb_dense x) {
+    if (l.rows <= BLOCK) {
+        rb_trmm_left(l, op, x);
+        return;
+    }
+    struct halves part = halve(l);
+    rb_dense top = rb_dense_rows(x, 0, part.first.rows);
+    rb_dense bottom = rb_dense_rows(x, top.rows, x.rows - top.rows);
+    bool down = op == RB_PLAIN; /* from the first row to the last */
+    rb_dense known = down ? top : bottom, next = down ? bottom : top;
+    cholesky_left(down ? part.first : part.second, op, known);
+    rb_gemm(-1, part.below, op, known, RB_PLAIN, 1, next);
+    cholesky_left(down ? part.second : part.first, op, next);
+}
+
+/* X <- X op(L)^-1 */
+static void cholesky_right(rb_dense x, rb_dense l, rb_side op) {
+    if (l.rows <= BLOCK) {
+        rb_trmm_right(x, l, op);
+        return;
+    }
+    struct halves part = halve(l);
+    rb_dense left = rb_dense_part(x, 0, x.rows, 0, part.first.rows);
+    rb_dense right = rb_dense_part(x, 0, x.rows, left.cols, x.cols - left.cols);
+    bool up = op == RB_TRANSPOSED; /* from the first column to the last */
+    rb_dense known = up ? left : right, next = up ? right : left;
+    cholesky_right(known, up ? part.first : part.second, op);
+    rb_gemm(-1, known, RB_PLAIN, part.below, op, 1, next);
+    cholesky_right(next, up ? part.second : part.first, op);
+}
+
+/* The diagonal block: factor, logarithms, inverse. Returns -1 or the row that failed. */
+static int64_t factor_diagonal(rb_dense block, double *log_det) {
+    double *a = block.data;
+    int n = (int)block.rows, ld = (int)block.ld, info, entered = rb_blas_enter();
+    dpotrf_("U", &n, a, &ld, &info, 1);
+    rb_blas_leave(entered);
+    if (info != 0) {
+        return info > 0 ? info - 1 : 0;
+    }
+    for (int64_t i = 0; i < n; i++) {
+        double pivot = a[i * ld + i];
+        if (!(pivot > 0) || !isfinite(pivot)) {
+            return i;
+        }
+        *log_det += 2 * log(pivot);
+        memset(a + i * ld + i + 1, 0, (size_t)(n - i - 1) * sizeof *a);
+    }
+    entered = rb_blas_enter();
+    dtrtri_("U", "N", &n, a, &ld, &info, 1, 1);
+    rb_blas_leave(entered);
+    return -1;
+}
+
+/* The same for a block of float32, by way of float64 in `memory`. */
+static int64_t factor_rounded(rb_dense block, double *memory, double *log_det) {
+    rb_dense wide = {memory, block.rows, block.rows, block.rows, RB_FLOAT64};
+    rb_dense_copy(block, wide);
+    int64_t failed = factor_diagonal(wide, log_det);
+    rb_dense_copy(wide, block);
+    return failed;
+}
+
+struct division {
+    rb_dense l, rows;
+    struct bands bands;
+};
+
+static void divide(void *arg, int64_t index, int worker) {
+    (void)worker;
+    const struct division *d = arg;
+    cholesky_right(
+        rb_dense_rows(d->rows, rb_band_start(d->bands, index), rb_band_size(d->bands, index)), d->l,
+        RB_TRANSPOSED);
+}
+
+/* A <- L, in parallel; rows `first` and on of the whole. Blocks are factorised in float64; for a
+ * float32 matrix `block` has memory for one, else it is NULL. Returns -1, or the first row whose
+ * pivot is not positive and finite. */
+static int64_t factor(rb_context *ctx, rb_dense a, int64_t first, double *block, double *log_det) {
+    if (a.rows <= BLOCK) {
+        int64_t failed = block ? factor_rounded(a, block, log_det) : factor_diagonal(a, log_det);
+        return failed < 0 ? failed : first + failed;
+    }
+    struct halves part = halve(a);
+    int64_t failed = factor(ctx, part.first, first, block, log_det);
+    if (failed >= 0) {
+        return failed;
+    }
+    struct division division = {part.first, part.below, rb_cut_wide(part.below.rows)};
+    if (rb_parallel_or_stop(ctx, division.bands.count, divide, &division)) {
+        return first + part.first.rows; /* as a row that failed: the caller looks why */
+    }
+    rb_gemm_lower(ctx, -1, part.below, RB_PLAIN, part.below, RB_TRANSPOSED, 1, part.second);
+    return factor(ctx, part.second, first + part.first.rows, block, log_det);
+}
+
+/* ---- either ---- */
 
 /* Up to this size the inverse by sweeps and a product cost less than a factor and solutions with
  * it. */
@@ -79,7 +206,8 @@ static int64_t factor_small(const struct rb_kernels *kernels, rb_spd *f, rb_dens
 static int64_t factor_large(rb_context *ctx, rb_spd *f, rb_dense a) {
     rb_dense l = f->rounded ? f->solver : square_of(f, f->factor);
     copy_lower(a, l);
-    int64_t failed = rb_cholesky_factor(ctx, l, f->rounded ? f->work.data : NULL, &f->log_det);
+    f->log_det = 0;
+    int64_t failed = factor(ctx, l, 0, f->rounded ? f->work.data : NULL, &f->log_det);
     if (failed < 0 && !f->rounded) {
         rb_dense_copy(l, f->solver);
     }
@@ -132,15 +260,15 @@ static void invert_strip(void *arg, int64_t index, int worker) {
     const struct strips *s = arg;
     rb_spd *f = s->f;
     int64_t first = rb_band_start(s->bands, index), rest = f->size - first;
-    int64_t start = first / RB_CHOLESKY_BLOCK * RB_CHOLESKY_BLOCK, below = f->size - start;
+    int64_t start = first / BLOCK * BLOCK, below = f->size - start;
     rb_dense columns = rb_dense_rows(strip_of(s, f->work, index), start, below);
     rb_dense l = rb_dense_part(f->factor, start, below, start, below);
     rb_dense_zero(columns);
     for (int64_t j = 0; j < columns.cols; j++) {
         rb_dense_set(columns, first - start + j, j, 1);
     }
-    rb_cholesky_left(l, RB_PLAIN, columns);
-    rb_cholesky_left(l, RB_TRANSPOSED, columns);
+    cholesky_left(l, RB_PLAIN, columns);
+    cholesky_left(l, RB_TRANSPOSED, columns);
     rb_dense_copy(rb_dense_rows(columns, first - start, rest),
                   rb_dense_rows(strip_of(s, s->x, index), first, rest));
 }
@@ -163,10 +291,10 @@ static void solve_strip(void *arg, int64_t index, int worker) {
     rb_dense x = strip_of(s, s->x, index);
     if (s->forward) {
         rb_dense_copy(strip_of(s, s->b, index), x);
-        rb_cholesky_left(s->f->solver, RB_PLAIN, x);
+        cholesky_left(s->f->solver, RB_PLAIN, x);
     }
     if (s->backward) {
-        rb_cholesky_left(s->f->solver, RB_TRANSPOSED, x);
+        cholesky_left(s->f->solver, RB_TRANSPOSED, x);
     }
 }
 
@@ -196,8 +324,8 @@ void rb_spd_solve_right(const rb_spd *f, rb_dense b, rb_dense x) {
         return;
     }
     rb_dense_copy(b, x);
-    rb_cholesky_right(x, f->solver, RB_TRANSPOSED);
-    rb_cholesky_right(x, f->solver, RB_PLAIN);
+    cholesky_right(x, f->solver, RB_TRANSPOSED);
+    cholesky_right(x, f->solver, RB_PLAIN);
 }
 
 void rb_solve_small(int64_t size, double *a, int64_t count, double *b) {
