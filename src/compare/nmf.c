@@ -23,29 +23,6 @@ typedef struct nmf {
     rb_dense up_f, down_f; /* H x D */
 } nmf;
 
-static void clear(nmf *m) {
-    rb_dense *const all[] = {&m->y,    &m->a,      &m->f,    &m->gram,
-                             &m->up_a, &m->down_a, &m->up_f, &m->down_f};
-    for (int i = 0; i < 8; i++) {
-        rb_free(all[i]->data);
-    }
-}
-
-static rb_error allocate(rb_context *ctx, int64_t n, int64_t features, int64_t units, nmf *m) {
-    const struct {
-        rb_dense *matrix;
-        int64_t rows, columns;
-    } all[] = {{&m->y, n, features},        {&m->a, n, units},
-               {&m->f, units, features},    {&m->gram, units, units},
-               {&m->up_a, n, units},        {&m->down_a, n, units},
-               {&m->up_f, units, features}, {&m->down_f, units, features}};
-    rb_error err = RB_OK;
-    for (int i = 0; i < 8 && !err; i++) {
-        err = rb_dense_new(ctx, RB_FLOAT64, all[i].rows, all[i].columns, all[i].matrix);
-    }
-    return err;
-}
-
 /* All values of a matrix lie one after the other. */
 static int64_t count_of(rb_dense m) {
     return m.rows * m.cols;
@@ -134,21 +111,27 @@ rb_error rb_compare_nmf(rb_context *ctx, rb_source *source, int64_t units, int64
     if (n < 1 || features < 1) {
         return rb_fail(ctx, RB_ERROR_DATA, "there are no samples to factorise");
     }
-    rb_error err = rb_blas_need_memory(ctx, 0);
-    err = err ? err : allocate(ctx, n, features, units, &m);
-    err = err ? err : read_samples(ctx, source, m.y);
-    if (!err) {
+    rb_scratch scratch = {.ctx = ctx, .err = rb_blas_need_memory(ctx, 0)};
+    rb_dense_take(&scratch, RB_FLOAT64, n, features, &m.y);
+    rb_dense_take(&scratch, RB_FLOAT64, n, units, &m.a);
+    rb_dense_take(&scratch, RB_FLOAT64, units, features, &m.f);
+    rb_dense_take(&scratch, RB_FLOAT64, units, units, &m.gram);
+    rb_dense_take(&scratch, RB_FLOAT64, n, units, &m.up_a);
+    rb_dense_take(&scratch, RB_FLOAT64, n, units, &m.down_a);
+    rb_dense_take(&scratch, RB_FLOAT64, units, features, &m.up_f);
+    rb_dense_take(&scratch, RB_FLOAT64, units, features, &m.down_f);
+    scratch.err = scratch.err ? scratch.err : read_samples(ctx, source, m.y);
+    if (!scratch.err) {
         start((uint64_t)seed, &m);
     }
-    for (int64_t t = 0; !err && t < iterations; t++) {
+    for (int64_t t = 0; !scratch.err && t < iterations; t++) {
         update_codes(ctx, &m);
         find_field_quotients(ctx, &m);
         multiply(m.f, m.up_f, m.down_f);
-        err = rb_check_stop(ctx);
+        scratch.err = rb_check_stop(ctx);
     }
-    if (!err) {
+    if (!scratch.err) {
         *mean_squared_error = error_of(ctx, &m);
     }
-    clear(&m);
-    return err;
+    return rb_scratch_end(&scratch);
 }

@@ -24,6 +24,13 @@ rb_error rb_dense_new(rb_context *ctx, rb_type type, int64_t rows, int64_t cols,
     return RB_OK;
 }
 
+void rb_dense_take(rb_scratch *s, rb_type type, int64_t rows, int64_t cols, rb_dense *out) {
+    s->err = s->err ? s->err : rb_dense_new(s->ctx, type, rows, cols, out);
+    if (!s->err) {
+        s->arrays[s->count++] = out->data;
+    }
+}
+
 void rb_dense_free(rb_dense *dense) {
     rb_free(dense->data);
     *dense = (rb_dense){0};

@@ -106,10 +106,11 @@ static int lanczos(const rb_context *ctx, rb_dense a, rb_dense x, rb_dense y,
 
 rb_error rb_largest_eigenvalue(rb_context *ctx, rb_dense a, double *value) {
     double diagonal[STEPS], beside[STEPS], squares = 0;
-    rb_dense x, y = {0};
-    rb_error err = rb_dense_new(ctx, a.type, 1, a.rows, &x);
-    err = err ? err : rb_dense_new(ctx, a.type, 1, a.rows, &y);
-    if (!err) {
+    rb_scratch scratch = {.ctx = ctx};
+    rb_dense x = {0}, y = {0};
+    rb_dense_take(&scratch, a.type, 1, a.rows, &x);
+    rb_dense_take(&scratch, a.type, 1, a.rows, &y);
+    if (!scratch.err) {
         rb_stream stream = {.purpose = RB_RANDOM_LANCZOS};
         for (int64_t i = 0; i < a.rows; i++) {
             rb_dense_set(x, 0, i, rb_random_normal(stream, (uint64_t)i));
@@ -120,12 +121,10 @@ rb_error rb_largest_eigenvalue(rb_context *ctx, rb_dense a, double *value) {
         /* The largest Ritz value is a little too small; the Frobenius norm never is. */
         *value = info == 0 ? fmin(1.02 * diagonal[steps - 1], sqrt(squares)) : sqrt(squares);
         if (!isfinite(*value)) {
-            err = rb_fail(ctx, RB_ERROR_NUMERIC, "the largest eigenvalue was not found");
+            scratch.err = rb_fail(ctx, RB_ERROR_NUMERIC, "the largest eigenvalue was not found");
         }
     }
-    rb_dense_free(&x);
-    rb_dense_free(&y);
-    return err;
+    return rb_scratch_end(&scratch);
 }
 
 /* ---- raising small ones ---- */

@@ -27,6 +27,8 @@ static inline size_t rb_type_size(rb_type type) {
 /* Zeros; free with rb_dense_free (an rb_dense of zeros is accepted). */
 rb_error rb_dense_new(rb_context *ctx, rb_type type, int64_t rows, int64_t cols, rb_dense *out);
 void rb_dense_free(rb_dense *dense);
+/* The same, freed with the scratch, whose err it sets; `out` is zeros before. */
+void rb_dense_take(rb_scratch *scratch, rb_type type, int64_t rows, int64_t cols, rb_dense *out);
 /* Pointer to the start of a row. */
 static inline void *rb_dense_row(rb_dense a, int64_t row) {
     return (char *)a.data + row * a.ld * (int64_t)rb_type_size(a.type);
