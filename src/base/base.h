@@ -30,7 +30,7 @@ struct rb_context {
     int64_t failures;     /* error messages so far: tells whether a callback left one */
     struct rb_pool *pool; /* NULL: one thread */
     int threads;
-    int blas_threads; /* for which room was seen: see rb_blas_need_memory */
+    int blas_threads; /* for which there was memory: rb_blas_need_memory */
     rb_progress_fn on_progress;
     void *progress_user;
     rb_log_fn on_log;
@@ -173,7 +173,7 @@ double rb_random_uniform(rb_stream stream, uint64_t index); /* in [0, 1) */
 double rb_random_normal(rb_stream stream, uint64_t index);  /* mean 0, sd 1 */
 
 /* Bits by the million, for passes over samples: each pass has a key of its own, and a word depends
- * on key, row and position alone. the kernel random_row (src/linalg) gives a row of them fast. */
+ * on key, row and position alone. The kernel random_row (src/linalg) gives a row of them fast. */
 enum { RB_RANDOM_RUN = 64 }; /* positions that share a run of counters */
 uint64_t rb_random_key(rb_stream stream, uint64_t index);
 uint32_t rb_random_word(uint64_t key, uint64_t row, uint64_t position);
@@ -206,11 +206,14 @@ int rb_print_list(char *buffer, size_t size, const char *format, va_list list)
 bool rb_parse_seconds(const char *text, double *seconds, bool *has_unit);
 
 /* Reads "28x28" or "32x32x3": sizes of 1 to INT32_MAX. How many there are, or 0 for anything else
- * and for more than `most`. */
+ * and for more than `max`. */
 int rb_parse_shape(const char *text, int64_t *sizes, int max);
 
 /* Reads "0:10": two finite numbers, the smaller first. */
 bool rb_parse_range(const char *text, double *low, double *high);
+
+/* Is it one of the names? NULL-terminated, or NULL. */
+bool rb_among(const char *const *names, const char *name);
 
 /* ---- option rows and the structs that they describe (rows.c) ---- */
 

@@ -61,13 +61,9 @@ void rb_fail_prefix(rb_context *ctx, const char *format, ...) {
     char text[sizeof ctx->message];
     va_list list;
     va_start(list, format);
-    int used = rb_print_list(text, sizeof text, format, list);
+    rb_print_list(text, sizeof text, format, list);
     va_end(list);
-    if (used < 0 || (size_t)used >= sizeof text) {
-        return;
-    }
-    snprintf(text + used, sizeof text - (size_t)used, "%s", ctx->message);
-    memcpy(ctx->message, text, sizeof text);
+    rb_fail(ctx, RB_OK, "%s%s", text, ctx->message);
 }
 
 void rb_log(rb_context *ctx, rb_log_level level, const char *format, ...) {

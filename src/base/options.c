@@ -321,15 +321,6 @@ rb_error rb_options_row(const rb_options *options, int64_t index, rb_option *row
 
 /* ---- rules ---- */
 
-static bool among(const char *const *names, const char *name) {
-    for (; names && *names; names++) {
-        if (strcmp(*names, name) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* Gives options that are not set the values of a rule, but to those in `but`. */
 static rb_error apply(rb_context *ctx, rb_options *options, const rb_option_rule *rule,
                       const char *const *but) {
@@ -338,7 +329,7 @@ static rb_error apply(rb_context *ctx, rb_options *options, const rb_option_rule
     rb_error err = copy ? RB_OK : RB_ERROR_MEMORY;
     while (!err && next_pair(&rest, &name, &value)) {
         place at = find(options, name);
-        if (at.row && !is_set(&at) && among(but, name)) {
+        if (at.row && !is_set(&at) && rb_among(but, name)) {
             size_t used = strlen(kept);
             snprintf(kept + used, sizeof kept - used, "%s%s", used ? ", " : "", name);
         } else if (at.row && !is_set(&at)) {

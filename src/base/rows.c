@@ -8,6 +8,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+bool rb_among(const char *const *names, const char *name) {
+    for (; names && *names; names++) {
+        if (strcmp(*names, name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 const rb_option *rb_rows_find(const rb_option *table, const char *name) {
     for (const rb_option *row = table; row->name; row++) {
         if (strcmp(row->name, name) == 0) {

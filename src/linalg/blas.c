@@ -26,28 +26,19 @@ OPTIONAL void bli_thread_set_num_threads(int64_t threads);
 OPTIONAL int omp_get_max_threads(void);
 OPTIONAL void omp_set_num_threads(int threads);
 
-static bool one_of(const char *name, const char *const *names) {
-    for (; *names; names++) {
-        if (strcmp(name, *names) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* OpenBLAS falls back to narrower kernels on processors younger than itself: half the speed or
  * less. */
 static const char *advice(const char *config, const char *core) {
     static const char *const wide[] = {"SkylakeX", "Cooperlake", "SapphireRapids", NULL};
     static const char *const middle[] = {"Haswell", "Zen", "Excavator", NULL};
     const char *best = rb_kernels_best()->name;
-    if (!strstr(config, "DYNAMIC_ARCH") || one_of(core, wide)) {
+    if (!strstr(config, "DYNAMIC_ARCH") || rb_among(wide, core)) {
         return "";
     }
     if (strcmp(best, "avx512") == 0) {
         return "SkylakeX";
     }
-    return strcmp(best, "avx2") == 0 && !one_of(core, middle) ? "Haswell" : "";
+    return strcmp(best, "avx2") == 0 && !rb_among(middle, core) ? "Haswell" : "";
 }
 
 /* ---- threads of the BLAS ----

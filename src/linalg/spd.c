@@ -14,8 +14,10 @@ void dtrtri_(const char *uplo, const char *diag, const int *n, double *a, const 
 void dposv_(const char *uplo, const int *n, const int *sides, double *a, const int *lda, double *b,
             const int *ldb, int *info, size_t length);
 
-/* ---- the Cholesky factor A = L L', lower triangle, in blocks of BLOCK rows: in place of each block
- * on the diagonal its inverse, with zeros above the diagonal, so that solutions are products ---- */
+/* ---- the Cholesky factor ----
+ *
+ * A = L L', lower triangle, in blocks of BLOCK rows: in place of each block on the diagonal its
+ * inverse, with zeros above the diagonal, so that solutions are products. */
 
 enum { BLOCK = 128 };
 
