@@ -12,7 +12,7 @@ rb_error rb_context_new(rb_context **context) {
     rb_error err = rb_context_create(context);
     if (!err) {
         (*context)->methods = built_in;
-        rb_kernels_choose(*context);
+        (*context)->kernels = rb_kernels_best();
     }
     return err;
 }

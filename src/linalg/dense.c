@@ -36,14 +36,6 @@ void rb_dense_free(rb_dense *dense) {
     *dense = (rb_dense){0};
 }
 
-double rb_dense_get(rb_dense a, int64_t row, int64_t col) {
-    return rb_get(a.type, rb_dense_row(a, row), col);
-}
-
-void rb_dense_set(rb_dense a, int64_t row, int64_t col, double value) {
-    rb_put(a.type, rb_dense_row(a, row), col, value);
-}
-
 void rb_dense_copy(rb_dense from, rb_dense to) {
     const struct rb_kernels *kernels = rb_kernels_best();
     for (int64_t i = 0; i < from.rows; i++) {

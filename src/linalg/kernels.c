@@ -40,10 +40,6 @@ const struct rb_kernels *rb_kernels_of(const rb_context *ctx) {
     return ctx && ctx->kernels ? ctx->kernels : rb_kernels_best();
 }
 
-void rb_kernels_choose(rb_context *ctx) {
-    ctx->kernels = rb_kernels_best();
-}
-
 rb_error rb_context_set_kernels(rb_context *ctx, const char *name) {
     const struct rb_kernels *kinds[KINDS];
     runnable(kinds);

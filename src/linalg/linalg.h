@@ -50,8 +50,14 @@ static inline rb_dense rb_dense_part(rb_dense a, int64_t row, int64_t rows, int6
 }
 
 /* One value: for corners and diagonals, not for loops over whole matrices. */
-double rb_dense_get(rb_dense a, int64_t row, int64_t col);
-void rb_dense_set(rb_dense a, int64_t row, int64_t col, double value);
+static inline double rb_dense_get(rb_dense a, int64_t row, int64_t col) {
+    return rb_get(a.type, rb_dense_row(a, row), col);
+}
+
+static inline void rb_dense_set(rb_dense a, int64_t row, int64_t col, double value) {
+    rb_put(a.type, rb_dense_row(a, row), col, value);
+}
+
 /* Copies, converting the type where it differs; shapes must agree. */
 void rb_dense_copy(rb_dense from, rb_dense to);
 void rb_dense_zero(rb_dense a);
@@ -193,10 +199,6 @@ typedef struct rb_csr {
     rb_type type;
 } rb_csr;
 
-/* OUT = V B, or with `add` OUT += V B, for rows first .. first + count - 1 of V, on the calling
- * thread; OUT has count rows. */
-void rb_csr_multiply(const rb_context *ctx, rb_csr v, int64_t first, int64_t count, rb_dense b,
-                     bool add, rb_dense out);
 /* V' as compressed rows, samples ascending in each: into arrays the caller provides, starts[cols +
  * 1], columns and values as long as the entries of V. */
 void rb_csr_transpose(rb_csr v, int64_t *starts, int32_t *columns, void *values);
@@ -222,7 +224,8 @@ struct rb_type_kernels {
     /* sums <- u.w, z.w, u.t, and then w <- w + share (t - w) */
     void (*move_row)(int64_t n, double share, const void *u, const void *z, const void *t, void *w,
                      double sums[3]);
-    /* as rb_csr_multiply */
+    /* OUT = V B, or with `add` OUT += V B, for rows first .. first + count - 1 of V; OUT has count
+     * rows */
     void (*csr)(rb_csr v, int64_t first, int64_t count, rb_dense b, bool add, rb_dense out);
     /* upper triangle <- lower triangle */
     void (*mirror)(int64_t n, void *a, int64_t ld);
@@ -268,9 +271,6 @@ void rb_shift_scale(const rb_context *ctx, rb_type type, int64_t n, const void *
 /* X <- max(0, X + bias_j); bias (X.cols values) may be NULL. sum[j] = sum over rows of the result,
  * largest[j] = maximum over rows of X + bias before rectifying. */
 void rb_rectify(const rb_context *ctx, rb_dense x, const void *bias, double *sum, double *largest);
-
-/* Picks the best kernels that this processor can run; called by rb_context_new. */
-void rb_kernels_choose(rb_context *ctx);
 
 #pragma GCC visibility pop
 

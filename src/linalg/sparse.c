@@ -1,12 +1,7 @@
-/* Compressed sparse rows times a dense matrix, and their transpose. */
+/* The transpose of compressed sparse rows. */
 #include "linalg.h"
 
 #include <string.h>
-
-void rb_csr_multiply(const rb_context *ctx, rb_csr v, int64_t first, int64_t count, rb_dense b,
-                     bool add, rb_dense out) {
-    rb_kernels_of(ctx)->of[v.type].csr(v, first, count, b, add, out);
-}
 
 /* Counts the entries of each column into starts[column + 1], then sums them up. */
 static void column_starts(rb_csr v, int64_t *starts) {

@@ -65,8 +65,8 @@ static void sparse_rows(void *arg, int64_t task, int worker) {
     const struct sparse_task *t = arg;
     int64_t first = task * TASK_FEATURES, left = t->transposed.rows - first;
     int64_t count = left < TASK_FEATURES ? left : TASK_FEATURES;
-    rb_csr_multiply(t->ctx, t->transposed, first, count, t->codes, true,
-                    rb_dense_rows(t->u, first, count));
+    rb_kernels_of(t->ctx)->of[t->transposed.type].csr(t->transposed, first, count, t->codes, true,
+                                                      rb_dense_rows(t->u, first, count));
 }
 
 static rb_error reserve(rb_context *ctx, rfn_block_work *work, rb_csr v) {

@@ -73,11 +73,11 @@ static void products_equal_dense_ones(void **state) {
         rb_dense b = test_random(ctx, type, COLS, width, 3, 1);
         rb_dense out = test_random(ctx, type, 40, width, 1, 2);
         rb_dense before = test_random(ctx, type, 40, width, 1, 2);
-        rb_csr_multiply(ctx, s.csr, 2, 40, b, true, out);
+        rb_kernels_of(ctx)->of[type].csr(s.csr, 2, 40, b, true, out);
         check(out, before, s.dense, 2, b);
-        rb_csr_multiply(ctx, s.csr, 20, 40, b, false, out);
+        rb_kernels_of(ctx)->of[type].csr(s.csr, 20, 40, b, false, out);
         check(out, (rb_dense){0}, s.dense, 20, b);
-        rb_csr_multiply(ctx, slice(s.csr, 10, 45), 3, 40, b, false, out);
+        rb_kernels_of(ctx)->of[type].csr(slice(s.csr, 10, 45), 3, 40, b, false, out);
         check(out, (rb_dense){0}, s.dense, 13, b);
         rb_dense *all[] = {&s.dense, &b, &out, &before};
         for (int i = 0; i < 4; i++) {

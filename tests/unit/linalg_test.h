@@ -17,7 +17,7 @@
 static inline rb_context *test_context(int threads) {
     rb_context *ctx;
     assert_int_equal(rb_context_create(&ctx), RB_OK);
-    rb_kernels_choose(ctx);
+    ctx->kernels = rb_kernels_best();
     assert_int_equal(rb_context_set_threads(ctx, threads), RB_OK);
     return ctx;
 }
