@@ -330,11 +330,12 @@ void rb_spd_solve_right(const rb_spd *f, rb_dense b, rb_dense x) {
     cholesky_right(x, f->solver, RB_PLAIN);
 }
 
-void rb_solve_small(int64_t size, double *a, int64_t count, double *b) {
-    int n = (int)size, sides = (int)count, info;
+bool rb_solve_small(int64_t size, double *a, int64_t count, double *b) {
+    int n = (int)size, sides = (int)count, info = 0;
     if (n > 0 && sides > 0) {
         int entered = rb_blas_enter();
         dposv_("U", &n, &sides, a, &n, b, &n, &info, 1);
         rb_blas_leave(entered);
     }
+    return info == 0;
 }
