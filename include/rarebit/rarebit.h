@@ -9,10 +9,10 @@
  * be what a function frees or abandons, the `user` of a callback, which is handed on, and the
  * options of a call that takes defaults (rarebit/options.h).
  *
- * Structs. Those that the library makes, such as rb_progress, and those that carry a size, which the
- * program sets to that of its header (rb_method, rb_option_group), get new fields at their end. All
- * others that a program fills, that are filled in its memory, or that stand in an array keep their
- * layout: what is to be added comes as another function. */
+ * Structs. Those that the library makes, such as rb_progress, and those that carry a size, which
+ * the program sets to that of its header (rb_method, rb_option_group), get new fields at their end.
+ * All others that a program fills, that are filled in its memory, or that stand in an array keep
+ * their layout: what is to be added comes as another function. */
 #ifndef RAREBIT_RAREBIT_H
 #define RAREBIT_RAREBIT_H
 
