@@ -243,8 +243,8 @@ rb_error rb_options_ready(rb_context *ctx, const rb_options *options, const char
 /* Constants of the calculation, made by rb_crc32_prepare in some microseconds; then only read. */
 typedef struct rb_crc32 {
     uint32_t tables[8][256];
-    uint64_t by_64[2], by_16[2];
-    bool folds;
+    uint64_t by_wide[2], by_64[2], by_16[2];
+    int folds; /* 64 bytes (1) or 256 (2) at a time; 0: by tables alone */
 } rb_crc32;
 void rb_crc32_prepare(rb_crc32 *crc);
 /* The CRC of bytes that follow on others, whose CRC is `before`; of none it is 0. */

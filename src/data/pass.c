@@ -7,10 +7,15 @@
  */
 #include "statistics.h"
 
-#include <float.h>
 #include <math.h>
 
-enum { BLOCK_CELLS = 1 << 21, STRETCH_CELLS = 1 << 17, PIECES = 16, MIN_ROWS = 16 };
+enum {
+    BLOCK_CELLS = 1 << 21,
+    STRETCH_CELLS = 1 << 17,
+    PIECES = 16,
+    MIN_ROWS = 16,
+    CHUNK_CELLS = 1 << 11 /* of a piece, that stay in the nearest cache */
+};
 
 /* What a piece of a stretch found. */
 struct piece {
@@ -20,6 +25,7 @@ struct piece {
 };
 
 struct walk {
+    const rb_context *ctx;
     const rb_pass *pass;
     const rb_matrix *view;
     int64_t begin; /* the stretch: row of the view */
@@ -33,13 +39,11 @@ struct walk {
 
 /* Infinities cannot be used; NaN unless it is filled or left out; what totals and log1p cannot
  * take. The first such entry, or -1. */
-static int64_t find_bad(const rb_preprocess_options *options, int64_t count, const double *values) {
-    bool all_finite = true;
-    for (int64_t e = 0; e < count; e++) {
-        all_finite &= fabs(values[e]) <= DBL_MAX;
-    }
-    if (all_finite && options->totals == 0 && !options->log1p) {
-        return -1;
+static int64_t find_bad(const struct walk *w, int64_t count, const double *values) {
+    const rb_preprocess_options *options = w->pass->options;
+    double squares = rb_dot(w->ctx, RB_FLOAT64, count, values, values);
+    if (isfinite(squares) && options->totals == 0 && !options->log1p) {
+        return -1; /* else one is not finite, or some are very large */
     }
     for (int64_t e = 0; e < count; e++) {
         bool refused = isnan(values[e]) && options->missing == RB_MISSING_REFUSE;
@@ -54,9 +58,10 @@ static int64_t find_bad(const rb_preprocess_options *options, int64_t count, con
 static void add_checksum(struct walk *w, int64_t begin, int64_t end, struct piece *piece) {
     int64_t m = w->rows.n_features;
     if (!w->rows.columns) {
-        piece->bytes = (end - begin) * m * (int64_t)sizeof(double);
+        int64_t bytes = (end - begin) * m * (int64_t)sizeof(double);
         piece->checksum =
-            rb_crc32_add(&w->crc, 0, w->rows.values + begin * m, (size_t)piece->bytes);
+            rb_crc32_add(&w->crc, piece->checksum, w->rows.values + begin * m, (size_t)bytes);
+        piece->bytes += bytes;
     }
     for (int64_t i = begin; w->rows.columns && i < end; i++) {
         rb_row row = rb_rows_get(&w->rows, i);
@@ -86,14 +91,8 @@ rb_row rb_rows_get(const rb_rows *rows, int64_t i) {
                     rows->values + skip};
 }
 
-static void make_piece(void *arg, int64_t index, int worker) {
-    struct walk *w = arg;
+static void make_chunk(struct walk *w, int64_t begin, int64_t end, struct piece *piece) {
     const rb_pass *pass = w->pass;
-    struct piece *piece = &w->pieces[index];
-    int64_t begin = index * w->piece_rows, end = begin + w->piece_rows;
-    end = end < w->rows.count ? end : w->rows.count;
-    (void)worker;
-    *piece = (struct piece){.bad_row = -1};
     for (int64_t i = begin; i < end; i++) {
         rb_row row = rb_rows_get(&w->rows, i);
         rb_row_get(w->view, w->begin + i, &row);
@@ -104,13 +103,26 @@ static void make_piece(void *arg, int64_t index, int worker) {
     }
     for (int64_t i = begin; pass->options && i < end; i++) {
         rb_row row = rb_rows_get(&w->rows, i);
-        int64_t bad = pass->checks ? find_bad(pass->options, row.count, row.values) : -1;
+        int64_t bad = pass->checks ? find_bad(w, row.count, row.values) : -1;
         if (bad >= 0) {
             piece->bad_row = i;
             piece->bad_entry = row.columns ? row.columns[bad] : bad;
             return;
         }
         rb_row_transform(pass->options, &row);
+    }
+}
+
+static void make_piece(void *arg, int64_t index, int worker) {
+    struct walk *w = arg;
+    struct piece *piece = &w->pieces[index];
+    int64_t begin = index * w->piece_rows, end = begin + w->piece_rows;
+    int64_t some = CHUNK_CELLS / (w->rows.n_features + 1) + 1;
+    end = end < w->rows.count ? end : w->rows.count;
+    (void)worker;
+    *piece = (struct piece){.bad_row = -1};
+    for (int64_t i = begin; i < end && piece->bad_row < 0; i += some) {
+        make_chunk(w, i, end - i < some ? end : i + some, piece);
     }
 }
 
@@ -205,6 +217,7 @@ rb_error rb_pass_run(rb_context *ctx, const rb_pass *pass) {
     if (!w) {
         return RB_ERROR_MEMORY;
     }
+    w->ctx = ctx;
     w->pass = pass;
     rb_crc32_prepare(&w->crc);
     rb_error err = RB_OK;

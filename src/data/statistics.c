@@ -41,27 +41,18 @@ double rb_quantile(const double *sorted, int64_t count, double q) {
 }
 
 void rb_row_get(const rb_matrix *m, int64_t i, rb_row *row) {
-    int64_t stride = 1, offset;
-    if (m->sparse) {
-        offset = m->starts[i] - m->starts[0];
-        row->count = m->starts[i + 1] - m->starts[i];
-        row->columns = m->columns + offset;
-    } else {
-        offset = i * m->row_stride;
-        stride = m->column_stride;
-        row->count = m->n_features;
-        row->columns = NULL;
+    int64_t first = m->sparse ? m->starts[i] - m->starts[0] : i * m->row_stride;
+    int64_t stride = m->sparse ? 1 : m->column_stride;
+    row->count = m->sparse ? m->starts[i + 1] - m->starts[i] : m->n_features;
+    row->columns = m->sparse ? m->columns + first : NULL;
+    if (stride == 1) {
+        const char *values = (const char *)m->values + first * (int64_t)rb_type_size(m->type);
+        rb_dense_copy((rb_dense){(void *)values, 1, row->count, row->count, m->type},
+                      (rb_dense){row->values, 1, row->count, row->count, RB_FLOAT64});
+        return;
     }
-    if (m->type == RB_FLOAT32) {
-        const float *values = (const float *)m->values + offset;
-        for (int64_t e = 0; e < row->count; e++) {
-            row->values[e] = (double)values[e * stride];
-        }
-    } else {
-        const double *values = (const double *)m->values + offset;
-        for (int64_t e = 0; e < row->count; e++) {
-            row->values[e] = values[e * stride];
-        }
+    for (int64_t e = 0; e < row->count; e++) {
+        row->values[e] = rb_get(m->type, m->values, first + e * stride);
     }
 }
 
