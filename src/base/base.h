@@ -74,6 +74,13 @@ void *rb_alloc_zero(rb_context *ctx, int64_t count, size_t size);
 /* As rb_alloc, keeping the first old_count entries; on failure the old memory stays. */
 void *rb_grow(rb_context *ctx, void *old, int64_t old_count, int64_t count, size_t size);
 void rb_free(void *memory);
+/* Memory that is used again and again; zero-initialise, and free `data`. */
+typedef struct rb_buffer {
+    void *data;
+    int64_t capacity; /* values, all of one size */
+} rb_buffer;
+/* Makes it hold `count` values of `size` bytes at least, with those that are in it. */
+rb_error rb_buffer_hold(rb_context *ctx, rb_buffer *buffer, int64_t count, size_t size);
 char *rb_copy_text(rb_context *ctx, const char *text);
 
 /* ---- files that expand: the limit of rb_context_set_max_expansion ---- */

@@ -71,7 +71,8 @@ rb_error rb_matrix_new_dense(rb_context *ctx, rb_type type, int64_t n_samples, i
 /* Takes over values by rows, made with rb_alloc (also on failure: then they are freed). */
 rb_error rb_matrix_own_dense(rb_context *ctx, rb_type type, int64_t n_samples, int64_t n_features,
                              void *values, rb_matrix **matrix);
-/* The same for arrays, which are checked as rb_matrix_csr does. */
+/* The same for arrays, which are checked as rb_matrix_csr does; one that is NULL is out of memory.
+ */
 rb_error rb_matrix_own_csr(rb_context *ctx, rb_type type, int64_t n_samples, int64_t n_features,
                            int64_t *starts, int32_t *columns, void *values, rb_matrix **matrix);
 /* Are the rows ascending, without doubles, within the columns? RB_ERROR_FORMAT. */
@@ -79,6 +80,9 @@ rb_error rb_csr_check(rb_context *ctx, int64_t n_samples, int64_t n_features, co
                       const int32_t *columns);
 /* Samples become features. Dense: strides are swapped in place. Sparse: the matrix is replaced. */
 rb_error rb_matrix_transpose(rb_context *ctx, rb_matrix **matrix);
+
+/* Samples first .. first + count - 1, without names; a view. */
+rb_matrix rb_matrix_part(const rb_matrix *matrix, int64_t first, int64_t count);
 
 /* Numbers of a caller: value (i, k) is values[i * row_stride + k * column_stride]. */
 typedef struct rb_target {
@@ -292,7 +296,6 @@ rb_error rb_feed_new(rb_context *ctx, const rb_preprocess *p, rb_source *source,
                      rb_feed **out);
 void rb_feed_free(rb_feed *feed);
 RB_API int64_t rb_feed_samples(const rb_feed *feed); /* as rarebit/method.h has it */
-bool rb_feed_sparse(const rb_feed *feed);
 /* For the source that the preprocessing was just fitted to: its values are known to be finite and
  * need not be looked at again. */
 void rb_feed_trust(rb_feed *feed);

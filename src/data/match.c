@@ -1,7 +1,7 @@
 /* Matching the features of new data to those of a model, by name or by position. */
-#include "match.h"
+#include "statistics.h"
 
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
 /* "A, B, C and 4 more" of the features of p that are not in the data. */

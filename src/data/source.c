@@ -26,17 +26,7 @@ rb_error rb_source_read(rb_context *ctx, rb_source *source, int64_t first, int64
 static rb_error read_matrix(rb_source *source, rb_context *ctx, int64_t first, int64_t count,
                             rb_matrix *view) {
     (void)ctx;
-    const rb_matrix *m = source->state;
-    *view = *m;
-    view->n_samples = count;
-    view->sample_names = view->feature_names = NULL;
-    view->release = NULL;
-    int64_t skip = m->sparse ? m->starts[first] - m->starts[0] : first * m->row_stride;
-    view->values = (const char *)m->values + skip * (int64_t)rb_type_size(m->type);
-    if (m->sparse) {
-        view->starts = m->starts + first;
-        view->columns = m->columns + skip;
-    }
+    *view = rb_matrix_part(source->state, first, count);
     return RB_OK;
 }
 

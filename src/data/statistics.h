@@ -1,4 +1,4 @@
-/* Statistics of features, over blocks of samples. Private to src/data. */
+/* Private to src/data: statistics of features, raw rows and passes over them, matching. */
 #ifndef RB_STATISTICS_H
 #define RB_STATISTICS_H
 
@@ -43,6 +43,12 @@ bool rb_value_fits(const rb_preprocess_options *options, double value);
 /* Scales the row to its total and takes log1p, as the options say. Returns the total (over values
  * that are there); a total of 0 leaves the row. */
 double rb_row_transform(const rb_preprocess_options *options, rb_row *row);
+
+/* For each feature in use the feature of the source that it is, -1 when the source lacks it; NULL
+ * when all stand in the same order (nothing to map). By name when both have names, else by
+ * position. Reports missing and extra features. Free with rb_free. */
+rb_error rb_match_features(rb_context *ctx, const rb_preprocess *p, const rb_source *source,
+                           int64_t **input_of);
 
 /* ---- passes over raw samples (pass.c) ---- */
 
