@@ -39,8 +39,8 @@ rb_error rb_names_make_unique(rb_context *ctx, rb_names **names);
 /* Collects names one by one, for readers. Zero-initialise; on failure nothing leaks after
  * _clear. */
 typedef struct rb_name_list {
-    char *bytes; /* the names, each with its 0 */
-    int64_t used, capacity, count;
+    int64_t used, count;
+    rb_buffer bytes; /* the names, each with its 0 */
 } rb_name_list;
 rb_error rb_name_list_add(rb_context *ctx, rb_name_list *list, const char *text, int64_t length);
 /* Makes names of the list and clears it; where `err` tells that a name was not added, *names is
@@ -154,6 +154,9 @@ rb_error rb_source_own_callback(rb_context *ctx, rb_type type, int64_t n_samples
                                 void (*release)(void *user), rb_source **source);
 /* Allocates a source with its fields zero; for formats that stream. */
 rb_source *rb_source_new(rb_context *ctx);
+/* Copies a source and gives it a copy of the state, of `size` bytes, which its `close` frees. */
+rb_error rb_source_make(rb_context *ctx, const rb_source *like, const void *state, size_t size,
+                        rb_source **source);
 
 /* A source of the same samples in an order of its own, once it is shuffled; until then and after
  * unshuffling as they are. Where the other source is not at_random, samples are shuffled within

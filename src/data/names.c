@@ -140,27 +140,24 @@ rb_error rb_names_make_unique(rb_context *ctx, rb_names **names) {
 }
 
 rb_error rb_name_list_add(rb_context *ctx, rb_name_list *list, const char *text, int64_t length) {
-    int64_t needed = list->used + length + 1;
-    if (!list->bytes || needed > list->capacity) {
-        int64_t capacity = needed < 4096 ? 4096 : 2 * needed;
-        char *bytes = rb_grow(ctx, list->bytes, list->used, capacity, 1);
-        if (!bytes) {
-            return RB_ERROR_MEMORY;
-        }
-        list->bytes = bytes;
-        list->capacity = capacity;
-    }
-    /* A name ends at its first 0 byte, or the walk in _finish would lose count. */
+    /* A name ends at its first 0 byte, or the walk in _end would lose count. */
     length = (int64_t)strnlen(text, (size_t)length);
-    memcpy(list->bytes + list->used, text, (size_t)length);
-    list->bytes[list->used + length] = '\0';
-    list->used += length + 1;
+    int64_t needed = list->used + length + 1;
+    bool fits = needed <= list->bytes.capacity;
+    if (rb_buffer_hold(ctx, &list->bytes, fits || needed < 4096 ? 4096 : 2 * needed, 1)) {
+        return RB_ERROR_MEMORY;
+    }
+    char *to = (char *)list->bytes.data + list->used;
+    memcpy(to, text, (size_t)length);
+    to[length] = '\0';
+    list->used = needed;
     list->count++;
     return RB_OK;
 }
 
 rb_error rb_name_list_end(rb_context *ctx, rb_error err, rb_name_list *list, rb_names **names) {
-    const char **text = err ? NULL : rb_alloc(ctx, list->count, sizeof *text), *next = list->bytes;
+    const char **text = err ? NULL : rb_alloc(ctx, list->count, sizeof *text),
+               *next = list->bytes.data;
     for (int64_t i = 0; text && i < list->count; i++) {
         text[i] = next;
         next += strlen(next) + 1;
@@ -172,6 +169,6 @@ rb_error rb_name_list_end(rb_context *ctx, rb_error err, rb_name_list *list, rb_
 }
 
 void rb_name_list_clear(rb_name_list *list) {
-    rb_free(list->bytes);
+    rb_free(list->bytes.data);
     *list = (rb_name_list){0};
 }

@@ -160,31 +160,26 @@ static void close_shuffled(rb_source *source) {
 }
 
 rb_error rb_source_shuffled(rb_context *ctx, rb_source *from, rb_source **out) {
-    *out = NULL;
-    rb_source *source = rb_source_new(ctx);
-    struct shuffle *s = rb_alloc_zero(ctx, 1, sizeof *s);
-    if (!source || !s) {
-        rb_free(source);
-        rb_free(s);
-        return RB_ERROR_MEMORY;
+    int64_t n = from->n_samples, size = pool_samples(from), max = n < size ? n : size;
+    struct shuffle state = {.from = from, .pool_samples = size, .pools = (n + size - 1) / size};
+    rb_source like = *from;
+    like.path = NULL;
+    like.reads_ahead = false; /* the order may change between two blocks */
+    like.read = read_shuffled;
+    like.close = close_shuffled;
+    rb_error err = rb_source_make(ctx, &like, &state, sizeof state, out);
+    if (err) {
+        return err;
     }
-    *source = *from;
-    source->path = from->path ? rb_copy_text(ctx, from->path) : NULL;
-    source->reads_ahead = false; /* the order may change between two blocks */
-    source->read = read_shuffled;
-    source->close = close_shuffled;
-    source->state = s;
-    s->from = from;
-    s->pool_samples = pool_samples(from);
-    s->pools = (from->n_samples + s->pool_samples - 1) / s->pool_samples;
-    int64_t max = from->n_samples < s->pool_samples ? from->n_samples : s->pool_samples;
+    struct shuffle *s = (*out)->state;
     s->pool_order = rb_alloc(ctx, s->pools, sizeof *s->pool_order);
     s->order = rb_alloc(ctx, max, sizeof *s->order);
-    if (!s->pool_order || !s->order || (from->path && !source->path)) {
-        rb_source_free(source);
+    (*out)->path = from->path ? rb_copy_text(ctx, from->path) : NULL;
+    if (!s->pool_order || !s->order || (from->path && !(*out)->path)) {
+        rb_source_free(*out);
+        *out = NULL;
         return RB_ERROR_MEMORY;
     }
-    *out = source;
     return RB_OK;
 }
 

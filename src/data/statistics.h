@@ -52,25 +52,19 @@ rb_error rb_match_features(rb_context *ctx, const rb_preprocess *p, const rb_sou
 
 /* ---- passes over raw samples (pass.c) ---- */
 
-/* Consecutive samples as float64, dense or with the columns of a sparse view. */
-typedef struct rb_rows {
-    int64_t first, count, n_features;
-    const int64_t *starts; /* sparse, as those of a matrix */
-    const int32_t *columns;
-    double *values;
-} rb_rows;
-rb_row rb_rows_get(const rb_rows *rows, int64_t i);
+/* Row i of a matrix of float64 whose rows lie side by side: its own numbers. */
+rb_row rb_row_of(const rb_matrix *rows, int64_t i);
 
 /* What a pass is to do. */
 typedef struct rb_pass {
     rb_source *source;
-    const rb_preprocess_options
-        *options;       /* rows are transformed as they say; NULL: as they stand */
-    bool checks;        /* a value that the options cannot take is an error: rb_fail_value */
+    /* Rows are transformed as they say, and a value that they cannot take is an error; NULL: rows
+     * are as they stand. */
+    const rb_preprocess_options *options;
     uint32_t *checksum; /* becomes that of all samples, from 0; NULL: none */
-    int64_t *missing;   /* grows by the number of NaN; NULL: not counted */
-    /* Gets all samples, some at a time and in order; NULL: nobody does. */
-    rb_error (*collect)(rb_context *ctx, void *user, const rb_rows *rows);
+    /* Gets all samples as float64, some at a time and in order, the first of them sample `first`;
+     * NULL: nobody does. */
+    void (*collect)(rb_context *ctx, void *user, const rb_matrix *rows, int64_t first);
     void *user;
 } rb_pass;
 rb_error rb_pass_run(rb_context *ctx, const rb_pass *pass);
