@@ -10,7 +10,7 @@
  * threads, and worked on. Which one that is follows from the blocks before: walks go through the
  * samples in order, and begin again.
  */
-#include "statistics.h"
+#include "rows.h"
 
 #include <math.h>
 

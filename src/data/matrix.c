@@ -1,8 +1,6 @@
 /* Matrices: views of dense and compressed sparse numbers. */
 #include "data.h"
 
-#include <string.h>
-
 /* Can there be a matrix like that? */
 static rb_error check_shape(rb_context *ctx, const rb_matrix *like) {
     int64_t n = like->n_samples, m = like->n_features, cells, bytes;
@@ -275,33 +273,24 @@ rb_matrix rb_matrix_part(const rb_matrix *m, int64_t first, int64_t count) {
     return part;
 }
 
-/* Row i of a dense matrix, from value `at` of the target. */
-static void copy_dense(const rb_matrix *m, int64_t i, const rb_target *to, int64_t at) {
-    int64_t from = i * m->row_stride, size = (int64_t)rb_type_size(m->type);
-    if (m->type == to->type && m->column_stride == 1 && to->column_stride == 1) {
-        memcpy((char *)to->values + at * size, (const char *)m->values + from * size,
-               (size_t)(m->n_features * size));
+void rb_matrix_copy(const rb_matrix *m, int64_t first, const rb_target *to) {
+    if (!m->sparse && m->column_stride == 1 && to->column_stride == 1) {
+        rb_dense rows = {to->values, m->n_samples, m->n_features, to->row_stride, to->type};
+        rows.data = rb_dense_row(rows, first);
+        rb_dense_copy((rb_dense){(void *)m->values, rows.rows, rows.cols, m->row_stride, m->type},
+                      rows);
         return;
     }
-    for (int64_t k = 0; k < m->n_features; k++) {
-        rb_put(to->type, to->values, at + k * to->column_stride,
-               rb_get(m->type, m->values, from + k * m->column_stride));
-    }
-}
-
-void rb_matrix_copy(const rb_matrix *m, int64_t first, const rb_target *to) {
     for (int64_t i = 0; i < m->n_samples; i++) {
-        int64_t at = (first + i) * to->row_stride;
-        if (!m->sparse) {
-            copy_dense(m, i, to, at);
-            continue;
-        }
+        int64_t at = (first + i) * to->row_stride, from = i * m->row_stride;
         for (int64_t k = 0; k < m->n_features; k++) {
-            rb_put(to->type, to->values, at + k * to->column_stride, 0);
+            rb_put(to->type, to->values, at + k * to->column_stride,
+                   m->sparse ? 0 : rb_get(m->type, m->values, from + k * m->column_stride));
         }
-        for (int64_t e = m->starts[i] - m->starts[0]; e < m->starts[i + 1] - m->starts[0]; e++) {
-            rb_put(to->type, to->values, at + m->columns[e] * to->column_stride,
-                   rb_get(m->type, m->values, e));
+        for (int64_t e = 0; m->sparse && e < m->starts[i + 1] - m->starts[i]; e++) {
+            int64_t entry = m->starts[i] - m->starts[0] + e;
+            rb_put(to->type, to->values, at + m->columns[entry] * to->column_stride,
+                   rb_get(m->type, m->values, entry));
         }
     }
 }

@@ -5,7 +5,7 @@
  * for it. The pieces' checksums are joined in order, and what the pass collects of the stretch
  * follows on all threads.
  */
-#include "statistics.h"
+#include "rows.h"
 
 #include <math.h>
 

@@ -1,21 +1,32 @@
 /* Fitting the preprocessing: a pass for means and variances, and passes over groups of features
  * where a median or quartile is wanted. */
 #include "data.h"
-#include "statistics.h"
+#include "rows.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { COLUMN_BYTES = 1 << 26, TILE = 256, GATHER_TASKS = 32 };
+
+/* Running moments of one feature. */
+struct moments {
+    int64_t count;   /* values that are there */
+    int64_t missing; /* NaN */
+    double mean;
+    double squares; /* sum of squared differences from the mean */
+};
+
+struct feature {
+    struct moments moments;
+    double fill, median, quartile_range;
+};
 
 /* Everything a fit needs while it runs. */
 struct fitting {
     rb_preprocess *p;
     rb_source *source;
-    struct feature {
-        rb_moments moments;
-        double fill, median, quartile_range;
-    } * features; /* of the input */
+    struct feature *features; /* of the input */
     bool fills;
     /* Of values that are neither scaled to totals nor logarithms: */
     bool not_counts; /* one is below 0, or no whole number */
@@ -70,7 +81,19 @@ struct adding {
     int64_t features; /* of a task */
 };
 
-static void add_value(rb_moments *m, double value) {
+/* Adds `count` values with this mean and sum of squared differences from it (Chan et al.). */
+static void add_moments(struct moments *m, int64_t count, double mean, double squares) {
+    if (count <= 0) {
+        return;
+    }
+    double all = (double)(m->count + count);
+    double difference = mean - m->mean;
+    m->squares += squares + difference * difference * (double)m->count * (double)count / all;
+    m->mean += difference * (double)count / all;
+    m->count += count;
+}
+
+static void add_value(struct moments *m, double value) {
     if (isnan(value)) {
         m->missing++;
         return;
@@ -81,75 +104,60 @@ static void add_value(rb_moments *m, double value) {
     m->squares += difference * (value - m->mean);
 }
 
-/* Sums of some features over a stretch of samples, side by side: of what differs from the first
- * value of each, which is among those that are summed, so that nothing is lost by it. */
-struct tile {
-    double n[TILE], sum[TILE], squares[TILE], pivot[TILE];
-};
-
-/* Without NaN: a sum becomes NaN where there is one. */
-static void add_full_row(struct tile *t, const double *restrict row, int64_t count) {
-    for (int64_t k = 0; k < count; k++) {
-        double difference = row[k] - t->pivot[k];
-        t->sum[k] += difference;
-        t->squares[k] += difference * difference;
+/* Sums over a stretch of samples: of what differs from one value of the feature, which is among
+ * those that are summed, so that nothing is lost by it. */
+static void add_sums(struct moments *m, int64_t n, double pivot, double sum, double squares) {
+    if (n > 0) {
+        add_moments(m, n, pivot + sum / (double)n, fmax(squares - sum * sum / (double)n, 0));
     }
 }
 
-/* The sums of feature k of the tile, which begins at `first`, over the values that are there. */
-static void add_column(struct tile *t, const rb_matrix *rows, int64_t first, int64_t k) {
-    t->n[k] = t->sum[k] = t->squares[k] = 0;
-    for (int64_t i = 0; i < rows->n_samples; i++) {
-        double value = rb_row_of(rows, i).values[first + k];
-        if (!isnan(value)) {
-            t->n[k] += 1;
-            t->sum[k] += value - t->pivot[k];
-            t->squares[k] += (value - t->pivot[k]) * (value - t->pivot[k]);
-        }
-    }
-}
-
-/* The first value of a feature that is there; 0: none. */
-static double find_pivot(const rb_matrix *rows, int64_t k) {
+/* The values of feature k that are there. */
+static void add_column(struct moments *m, const rb_matrix *rows, int64_t k) {
+    double pivot = 0, sum = 0, squares = 0;
+    int64_t n = 0;
     for (int64_t i = 0; i < rows->n_samples; i++) {
         double value = rb_row_of(rows, i).values[k];
         if (!isnan(value)) {
-            return value;
+            pivot = n++ == 0 ? value : pivot;
+            sum += value - pivot;
+            squares += (value - pivot) * (value - pivot);
         }
     }
-    return 0;
+    m->missing += rows->n_samples - n;
+    add_sums(m, n, pivot, sum, squares);
 }
 
-/* Features first .. first + count - 1, at most TILE of them. */
-static void add_tile(const struct adding *a, int64_t first, int64_t count) {
-    const rb_matrix *rows = a->rows;
-    struct tile t = {.n = {0}};
+/* A sum becomes NaN where there is one. */
+static void add_row(int64_t count, const double *restrict row, const double *restrict pivot,
+                    double *restrict sum, double *restrict squares) {
     for (int64_t k = 0; k < count; k++) {
-        t.n[k] = (double)rows->n_samples;
-        t.pivot[k] = find_pivot(rows, first + k);
-    }
-    for (int64_t i = 0; i < rows->n_samples; i++) {
-        add_full_row(&t, rb_row_of(rows, i).values + first, count);
-    }
-    for (int64_t k = 0; k < count; k++) {
-        if (isnan(t.sum[k])) {
-            add_column(&t, rows, first, k);
-        }
-        rb_moments *moments = &a->f->features[first + k].moments;
-        moments->missing += rows->n_samples - (int64_t)t.n[k];
-        if (t.n[k] > 0) {
-            double squares = t.squares[k] - t.sum[k] * t.sum[k] / t.n[k];
-            rb_moments_join(moments, (int64_t)t.n[k], t.pivot[k] + t.sum[k] / t.n[k],
-                            fmax(squares, 0));
-        }
+        double difference = row[k] - pivot[k];
+        sum[k] += difference;
+        squares[k] += difference * difference;
     }
 }
 
+/* The features of a tile side by side. */
 static void add_dense(void *arg, int64_t index, int worker) {
     const struct adding *t = arg;
-    int64_t end = (index + 1) * TILE, m = t->rows->n_features;
+    const rb_matrix *rows = t->rows;
+    int64_t first = index * TILE, left = rows->n_features - first,
+            count = left < TILE ? left : TILE;
+    double sum[TILE] = {0}, squares[TILE] = {0};
+    const double *pivot = rb_row_of(rows, 0).values + first;
     (void)worker;
-    add_tile(t, index * TILE, (end < m ? end : m) - index * TILE);
+    for (int64_t i = 1; i < rows->n_samples; i++) {
+        add_row(count, rb_row_of(rows, i).values + first, pivot, sum, squares);
+    }
+    for (int64_t k = 0; k < count; k++) {
+        struct moments *moments = &t->f->features[first + k].moments;
+        if (isnan(sum[k]) || isnan(pivot[k])) {
+            add_column(moments, rows, first + k);
+        } else {
+            add_sums(moments, rows->n_samples, pivot[k], sum[k], squares[k]);
+        }
+    }
 }
 
 /* The first entry whose column is not below k. */
@@ -223,9 +231,9 @@ static rb_error survey(rb_context *ctx, struct fitting *f) {
                     .user = f};
     rb_error err = rb_pass_run(ctx, &pass);
     for (int64_t k = 0; !err && k < f->p->n_input; k++) {
-        rb_moments *m = &f->features[k].moments;
+        struct moments *m = &f->features[k].moments;
         /* What a sparse matrix does not store is 0. */
-        rb_moments_add_copies(m, f->source->n_samples - m->count - m->missing, 0);
+        add_moments(m, f->source->n_samples - m->count - m->missing, 0, 0);
         f->p->n_filled += m->missing;
     }
     if (!err) {
@@ -269,6 +277,25 @@ static void gather(rb_context *ctx, void *user, const rb_matrix *rows, int64_t f
     rb_parallel(ctx, GATHER_TASKS, gather_some, g);
 }
 
+static int compare_doubles(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static void sort(double *values, int64_t count) {
+    qsort(values, (size_t)count, sizeof *values, compare_doubles);
+}
+
+/* The q-quantile of sorted values, at least one, linear between neighbours as numpy has it. */
+static double quantile(const double *sorted, int64_t count, double q) {
+    double place = q * (double)(count - 1);
+    int64_t below = (int64_t)place;
+    if (below + 1 >= count) {
+        return sorted[count - 1];
+    }
+    return sorted[below] + (place - (double)below) * (sorted[below + 1] - sorted[below]);
+}
+
 /* Median and quartiles of one feature; missing values are filled on the way, or left out. */
 static void column_quantiles(const struct fitting *f, struct feature *feature, double *column,
                              int64_t n) {
@@ -278,19 +305,19 @@ static void column_quantiles(const struct fitting *f, struct feature *feature, d
             column[there++] = column[i];
         }
     }
-    rb_sort(column, there);
+    sort(column, there);
     if (f->p->options.missing == RB_MISSING_MEDIAN) {
-        feature->fill = there ? rb_quantile(column, there, 0.5) : 0;
+        feature->fill = there ? quantile(column, there, 0.5) : 0;
     }
     if (f->fills && there < n) {
         for (; there < n; there++) {
             column[there] = feature->fill;
         }
-        rb_sort(column, there);
+        sort(column, there);
     }
-    feature->median = there ? rb_quantile(column, there, 0.5) : 0;
+    feature->median = there ? quantile(column, there, 0.5) : 0;
     feature->quartile_range =
-        there ? rb_quantile(column, there, 0.75) - rb_quantile(column, there, 0.25) : 0;
+        there ? quantile(column, there, 0.75) - quantile(column, there, 0.25) : 0;
 }
 
 static void sort_column(void *arg, int64_t index, int worker) {
@@ -319,7 +346,7 @@ static rb_error find_quantiles(rb_context *ctx, struct fitting *f) {
 }
 
 static double variance(const struct fitting *f, int64_t k) {
-    const rb_moments *m = &f->features[k].moments;
+    const struct moments *m = &f->features[k].moments;
     return m->count ? m->squares / (double)m->count : 0;
 }
 
@@ -340,16 +367,14 @@ static rb_error select_features(rb_context *ctx, struct fitting *f) {
     for (int64_t k = 0; k < p->n_input; k++) {
         variances[k] = variance(f, k);
     }
-    rb_sort(variances, p->n_input);
+    sort(variances, p->n_input);
     double min = variances[p->n_input - wanted];
-    int64_t above = 0, taken = 0;
-    for (int64_t k = 0; k < p->n_input; k++) {
-        above += variance(f, k) > min;
+    int64_t ties = 0, taken = 0;
+    for (int64_t i = p->n_input - wanted; i < p->n_input && variances[i] == min; i++) {
+        ties++;
     }
     for (int64_t k = 0; k < p->n_input; k++) {
-        bool tie = variance(f, k) == min && above < wanted;
-        if (variance(f, k) > min || tie) {
-            above += tie;
+        if (variance(f, k) > min || (variance(f, k) == min && ties-- > 0)) {
             p->selected[taken++] = k;
         }
     }
@@ -409,17 +434,12 @@ static rb_error keep_names(rb_context *ctx, struct fitting *f) {
 
 /* Names are what new data and labels are matched by. */
 static rb_error check_names(rb_context *ctx, const rb_source *source) {
-    rb_error err = RB_OK;
-    if (source->feature_names) {
-        err = rb_names_warn_repeated(ctx, source->feature_names, "feature names",
-                                     "in new data whose columns stand otherwise the first of each "
-                                     "will be taken");
-    }
-    if (!err && source->sample_names) {
-        err = rb_names_warn_repeated(ctx, source->sample_names, "sample names",
-                                     "a label goes to all samples of its name");
-    }
-    return err;
+    rb_error err = rb_names_warn_repeated(ctx, source->feature_names, "feature names",
+                                          "in new data whose columns stand otherwise the first of "
+                                          "each will be taken");
+    return err ? err
+               : rb_names_warn_repeated(ctx, source->sample_names, "sample names",
+                                        "a label goes to all samples of its name");
 }
 
 /* Of samples that do not differ centring leaves nothing. */
@@ -482,8 +502,8 @@ static rb_error run(rb_context *ctx, struct fitting *f) {
         warn_of_empty(ctx, f);
     }
     for (int64_t k = 0; !err && f->fills && k < m; k++) {
-        rb_moments *moments = &f->features[k].moments;
-        rb_moments_add_copies(moments, moments->missing, f->features[k].fill);
+        struct moments *moments = &f->features[k].moments;
+        add_moments(moments, moments->missing, f->features[k].fill, 0);
     }
     err = err ? err : check_variation(ctx, f);
     err = err ? err : select_features(ctx, f);

@@ -1,44 +1,7 @@
-/* Statistics of features: running moments, quantiles, rows as float64. */
-#include "statistics.h"
+/* Raw rows as float64, scaled to totals and as logarithms. */
+#include "rows.h"
 
 #include <math.h>
-#include <stdlib.h>
-
-void rb_moments_join(rb_moments *m, int64_t count, double mean, double squares) {
-    if (count <= 0) {
-        return;
-    }
-    double all = (double)(m->count + count);
-    double difference = mean - m->mean;
-    m->squares += squares + difference * difference * (double)m->count * (double)count / all;
-    m->mean += difference * (double)count / all;
-    m->count += count;
-}
-
-void rb_moments_add_copies(rb_moments *m, int64_t count, double value) {
-    rb_moments_join(m, count, value, 0);
-}
-
-static int compare_doubles(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-void rb_sort(double *values, int64_t count) {
-    qsort(values, (size_t)count, sizeof *values, compare_doubles);
-}
-
-double rb_quantile(const double *sorted, int64_t count, double q) {
-    if (count == 0) {
-        return NAN;
-    }
-    double place = q * (double)(count - 1);
-    int64_t below = (int64_t)place;
-    if (below + 1 >= count) {
-        return sorted[count - 1];
-    }
-    return sorted[below] + (place - (double)below) * (sorted[below + 1] - sorted[below]);
-}
 
 void rb_row_get(const rb_matrix *m, int64_t i, rb_row *row) {
     int64_t first = m->sparse ? m->starts[i] - m->starts[0] : i * m->row_stride;

@@ -1,27 +1,8 @@
-/* Private to src/data: statistics of features, raw rows and passes over them, matching. */
-#ifndef RB_STATISTICS_H
-#define RB_STATISTICS_H
+/* Raw rows, passes over them, matching; private to src/data. */
+#ifndef RB_ROWS_H
+#define RB_ROWS_H
 
 #include "data.h"
-
-/* Running moments of one feature. */
-typedef struct rb_moments {
-    int64_t count;   /* values that are there */
-    int64_t missing; /* NaN */
-    double mean;
-    double squares; /* sum of squared differences from the mean */
-} rb_moments;
-
-/* Adds `count` values with this mean and sum of squared differences from it (Chan et al.). */
-void rb_moments_join(rb_moments *moments, int64_t count, double mean, double squares);
-/* Adds `count` copies of a value, as for the zeros that a sparse matrix does not store. */
-void rb_moments_add_copies(rb_moments *moments, int64_t count, double value);
-
-/* The q-quantile of sorted values, linear between neighbours as numpy has it; NaN if there are
- * none. */
-double rb_quantile(const double *sorted, int64_t count, double q);
-
-void rb_sort(double *values, int64_t count);
 
 /* Walks the raw rows of a view as float64. */
 typedef struct rb_row {
