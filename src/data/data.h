@@ -129,7 +129,9 @@ typedef struct rb_ahead {
     rb_source *source;
     struct rb_background *thread; /* NULL: nothing is read ahead */
     rb_context own;               /* of that thread */
-    bool begun;
+    int64_t walk_count, walk_end; /* samples of the first block of a walk; where it is */
+    bool walked;                  /* a walk has come to its end: another one may follow */
+    bool begun;                   /* these samples are being read: */
     int64_t first, count;
     rb_matrix view;
     rb_error err;
@@ -138,9 +140,6 @@ void rb_ahead_begin(const rb_context *ctx, rb_source *source, rb_ahead *ahead);
 void rb_ahead_end(rb_ahead *ahead);
 rb_error rb_ahead_read(rb_context *ctx, rb_ahead *ahead, int64_t first, int64_t count,
                        rb_matrix *view);
-/* Begins to read the block that is likely to come next; the view before the last is no longer used.
- */
-void rb_ahead_start(rb_ahead *ahead, int64_t first, int64_t count);
 
 /* Fills the fields of a source that walks a matrix. */
 void rb_source_of_matrix(const rb_matrix *matrix, rb_source *source);

@@ -7,8 +7,7 @@
  * float32 by 2^-22 of the larger of |x| and |centre|, over the scale.
  *
  * Of a source that reads ahead the next block is read while this one is preprocessed, on all
- * threads, and worked on. Which one that is follows from the blocks before: walks go through the
- * samples in order, and begin again.
+ * threads, and worked on.
  */
 #include "rows.h"
 
@@ -20,8 +19,6 @@ struct rb_feed {
     const rb_preprocess *p;
     rb_source *source;
     rb_ahead ahead;
-    int64_t walk_count, walk_end; /* samples of the first block of a walk; where it is */
-    bool walked;                  /* a walk has come to its end: another one may follow */
     rb_type type;
     bool trusted;
     bool plain;        /* no totals, no log1p, nothing filled, no feature moved */
@@ -313,24 +310,6 @@ static rb_error read_sparse(rb_context *ctx, rb_feed *feed, const rb_matrix *vie
     return make_rows(&(struct making){.ctx = ctx, .feed = feed, .view = view}, block->first);
 }
 
-/* Begins to read the block after this one, if this one is part of a walk from the first sample. */
-static void read_next(rb_feed *feed, int64_t first, int64_t count) {
-    int64_t n = feed->source->n_samples, next = first + count;
-    bool begins = first == 0, goes_on = first == feed->walk_end && first > 0;
-    bool again = feed->walked, ends = next == n;
-    feed->walk_end = next;
-    feed->walk_count = begins ? count : feed->walk_count;
-    if (!begins && (!goes_on || (count < feed->walk_count && !ends))) {
-        return;
-    }
-    feed->walked = again || ends;
-    next = ends ? 0 : next;
-    count = n - next < feed->walk_count ? n - next : feed->walk_count;
-    if (!ends || (again && !begins)) {
-        rb_ahead_start(&feed->ahead, next, count);
-    }
-}
-
 rb_error rb_feed_read(rb_context *ctx, rb_feed *feed, int64_t first, int64_t count,
                       rb_block *block) {
     rb_error err = rb_check_stop(ctx); /* also where the block is still here */
@@ -346,9 +325,6 @@ rb_error rb_feed_read(rb_context *ctx, rb_feed *feed, int64_t first, int64_t cou
     err = rb_ahead_read(ctx, &feed->ahead, first, count, &view);
     if (err) {
         return err;
-    }
-    if (feed->ahead.thread) {
-        read_next(feed, first, count);
     }
     *block = (rb_block){.first = first,
                         .own = first,

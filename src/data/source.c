@@ -95,52 +95,28 @@ struct callback_state {
     rb_buffer rows;
 };
 
-/* The error message of the callback stays; one that left none gets ours. */
-static rb_error callback_failed(rb_context *ctx, rb_error err, int64_t failures, int64_t first,
-                                int64_t count) {
-    return ctx->failures > failures
-               ? err
-               : rb_fail(ctx, err, "the data source gave %s for samples %lld to %lld",
-                         rb_error_name(err), (long long)first + 1, (long long)(first + count));
-}
-
 static rb_error read_callback(rb_source *source, rb_context *ctx, int64_t first, int64_t count,
                               rb_matrix *view) {
     struct callback_state *state = source->state;
-    size_t size = (size_t)source->n_features * rb_type_size(source->type);
-    rb_error err = rb_buffer_hold(ctx, &state->rows, count, size);
-    if (err) {
-        return err;
+    int64_t failures = ctx->failures, m = source->n_features;
+    size_t size = (size_t)m * rb_type_size(source->type);
+    if (!source->sparse && rb_buffer_hold(ctx, &state->rows, count, size)) {
+        return RB_ERROR_MEMORY;
     }
-    int64_t failures = ctx->failures;
-    err = state->fn(state->user, first, count, state->rows.data);
-    if (err) {
-        return callback_failed(ctx, err, failures, first, count);
+    *view = (rb_matrix){count, m, source->type, source->sparse, state->rows.data, m, 1};
+    rb_error err = source->sparse ? state->csr_fn(state->user, first, count, &view->starts,
+                                                  &view->columns, &view->values)
+                                  : state->fn(state->user, first, count, state->rows.data);
+    if (err && ctx->failures == failures) { /* a message that the callback left stays */
+        rb_fail(ctx, err, "the data source gave %s for samples %lld to %lld", rb_error_name(err),
+                (long long)first + 1, (long long)(first + count));
     }
-    *view = (rb_matrix){.n_samples = count,
-                        .n_features = source->n_features,
-                        .type = source->type,
-                        .values = state->rows.data,
-                        .row_stride = source->n_features,
-                        .column_stride = 1};
-    return RB_OK;
-}
-
-static rb_error read_csr_callback(rb_source *source, rb_context *ctx, int64_t first, int64_t count,
-                                  rb_matrix *view) {
-    const struct callback_state *state = source->state;
-    *view = (rb_matrix){
-        .n_samples = count, .n_features = source->n_features, .type = source->type, .sparse = true};
-    int64_t failures = ctx->failures;
-    rb_error err =
-        state->csr_fn(state->user, first, count, &view->starts, &view->columns, &view->values);
-    if (err) {
-        return callback_failed(ctx, err, failures, first, count);
-    }
-    err = rb_csr_check(ctx, count, source->n_features, view->starts, view->columns);
-    if (err) {
-        rb_fail_prefix(ctx, "the data source, samples %lld to %lld: ", (long long)first + 1,
-                       (long long)(first + count));
+    if (!err && source->sparse) {
+        err = rb_csr_check(ctx, count, m, view->starts, view->columns);
+        if (err) {
+            rb_fail_prefix(ctx, "the data source, samples %lld to %lld: ", (long long)first + 1,
+                           (long long)(first + count));
+        }
     }
     return err;
 }
@@ -166,7 +142,7 @@ static rb_error new_callback(rb_context *ctx, rb_type type, int64_t n_samples, i
                       .n_features = n_features,
                       .type = type,
                       .sparse = state.csr_fn != NULL,
-                      .read = state.csr_fn ? read_csr_callback : read_callback,
+                      .read = read_callback,
                       .close = close_callback};
     return rb_source_make(ctx, &like, &state, sizeof state, out);
 }
