@@ -78,6 +78,13 @@ void *rb_alloc_zero(rb_context *ctx, int64_t count, size_t size);
 /* As rb_alloc, keeping the first old_count entries; on failure the old memory stays. */
 void *rb_grow(rb_context *ctx, void *old, int64_t old_count, int64_t count, size_t size);
 void rb_free(void *memory);
+/* Memory that is used again and again; zero-initialise, and free `data`. */
+typedef struct rb_buffer {
+    void *data;
+    int64_t capacity; /* values, all of one size */
+} rb_buffer;
+/* Makes it hold `count` values of `size` bytes at least, with those that are in it. */
+rb_error rb_buffer_hold(rb_context *ctx, rb_buffer *buffer, int64_t count, size_t size);
 char *rb_copy_text(rb_context *ctx, const char *text);
 
 /* Arrays of one function, freed together. `err` is why one of them, and all after it, could not be
@@ -272,8 +279,8 @@ rb_error rb_options_ready(rb_context *ctx, const rb_options *options, const char
 /* Constants of the calculation, made by rb_crc32_prepare in some microseconds; then only read. */
 typedef struct rb_crc32 {
     uint32_t tables[8][256];
-    uint64_t by_64[2], by_16[2];
-    bool folds;
+    uint64_t by_wide[2], by_64[2], by_16[2];
+    int folds; /* 64 bytes (1) or 256 (2) at a time; 0: by tables alone */
 } rb_crc32;
 void rb_crc32_prepare(rb_crc32 *crc);
 /* The CRC of bytes that follow on others, whose CRC is `before`; of none it is 0. */

@@ -2,8 +2,8 @@
  *
  * A message is a polynomial over GF(2), its CRC the rest of the division by P of degree 32; here
  * the lowest power of a polynomial stands in the highest bit. Where the processor multiplies
- * polynomials, 64 bytes are folded into the next 64: with a message A x^d + B, A x^d may be
- * replaced by A (x^d mod P), which is 32 bits longer than A (V. Gopal et al., "Fast CRC
+ * polynomials, 64 or 256 bytes are folded into as many that follow: with a message A x^d + B, A x^d
+ * may be replaced by A (x^d mod P), which is 32 bits longer than A (V. Gopal et al., "Fast CRC
  * computation for generic polynomials using PCLMULQDQ", Intel 2009). Else eight bytes at a time go
  * by tables (M. Kounavis, F. Berry, "A systematic approach to building high performance software-
  * based CRC generators", 2005).
@@ -12,6 +12,7 @@
 
 #include <string.h>
 
+enum { WIDE = 256 };
 static const uint32_t POLYNOMIAL = 0xEDB88320U;
 
 static uint32_t times_x(uint32_t a) {
@@ -43,8 +44,10 @@ uint32_t rb_crc32_join(uint32_t first, uint32_t second, int64_t second_bytes) {
 #if defined __x86_64__ && defined __GNUC__
 #include <immintrin.h>
 
-static bool can_fold(void) {
-    return __builtin_cpu_supports("pclmul") && __builtin_cpu_supports("sse4.1");
+static int choose_folds(void) {
+    bool folds = __builtin_cpu_supports("pclmul") && __builtin_cpu_supports("sse4.1");
+    bool wide = __builtin_cpu_supports("vpclmulqdq") && __builtin_cpu_supports("avx512f");
+    return folds ? 1 + wide : 0;
 }
 
 __attribute__((target("pclmul,sse4.1"))) static __m128i fold(__m128i bytes, __m128i by,
@@ -73,14 +76,43 @@ __attribute__((target("pclmul,sse4.1"))) static void fold_all(const rb_crc32 *cr
     a = fold(fold(fold(a, by, b), by, c), by, d);
     _mm_storeu_si128((__m128i *)(void *)sixteen, a);
 }
+
+/* The same of a multiple of WIDE bytes. */
+__attribute__((target("avx512f,vpclmulqdq"))) static void
+fold_wide(const rb_crc32 *crc, uint32_t rest, const unsigned char *bytes, size_t count,
+          unsigned char sixteen[16]) {
+    unsigned char wide[WIDE];
+    __m512i by = _mm512_set4_epi64((int64_t)crc->by_wide[1], (int64_t)crc->by_wide[0],
+                                   (int64_t)crc->by_wide[1], (int64_t)crc->by_wide[0]);
+    __m512i first = _mm512_zextsi128_si512(_mm_cvtsi32_si128((int)rest)), sums[WIDE / 64];
+    for (int part = 0; part < WIDE / 64; part++) {
+        sums[part] = _mm512_xor_si512(_mm512_loadu_si512(bytes + part * 64), first);
+        first = _mm512_setzero_si512();
+    }
+    for (size_t at = WIDE; at < count; at += WIDE) {
+        for (int part = 0; part < WIDE / 64; part++) {
+            __m512i low = _mm512_clmulepi64_epi128(sums[part], by, 0x00);
+            __m512i high = _mm512_clmulepi64_epi128(sums[part], by, 0x11);
+            __m512i next = _mm512_loadu_si512(bytes + at + part * 64);
+            sums[part] = _mm512_ternarylogic_epi64(low, high, next, 0x96); /* all three by xor */
+        }
+    }
+    memcpy(wide, sums, WIDE);
+    fold_all(crc, 0, wide, WIDE, sixteen);
+}
 #else
-static bool can_fold(void) {
-    return false;
+static int choose_folds(void) {
+    return 0;
 }
 
 static void fold_all(const rb_crc32 *crc, uint32_t rest, const unsigned char *bytes, size_t count,
                      unsigned char sixteen[16]) {
     (void)crc, (void)rest, (void)bytes, (void)count, (void)sixteen;
+}
+
+static void fold_wide(const rb_crc32 *crc, uint32_t rest, const unsigned char *bytes, size_t count,
+                      unsigned char sixteen[16]) {
+    fold_all(crc, rest, bytes, count, sixteen);
 }
 #endif
 
@@ -104,9 +136,10 @@ void rb_crc32_prepare(rb_crc32 *crc) {
             crc->tables[t][byte] = (rest >> 8) ^ crc->tables[0][rest & 0xFF];
         }
     }
+    distance(8 * WIDE, crc->by_wide);
     distance(512, crc->by_64);
     distance(128, crc->by_16);
-    crc->folds = can_fold();
+    crc->folds = choose_folds();
 }
 
 static uint32_t add_by_tables(const rb_crc32 *crc, uint32_t rest, const unsigned char *bytes,
@@ -127,14 +160,16 @@ static uint32_t add_by_tables(const rb_crc32 *crc, uint32_t rest, const unsigned
 
 uint32_t rb_crc32_add(const rb_crc32 *crc, uint32_t before, const void *bytes, size_t count) {
     const unsigned char *at = bytes;
+    unsigned char sixteen[16];
     uint32_t rest = ~before;
-    if (crc->folds && count >= 128) {
-        unsigned char sixteen[16];
-        size_t folded = count / 64 * 64;
-        fold_all(crc, rest, at, folded, sixteen);
-        rest = add_by_tables(crc, 0, sixteen, sizeof sixteen);
-        at += folded;
-        count -= folded;
+    for (int folds = crc->folds; folds > 0; folds--) {
+        size_t size = folds == 2 ? WIDE : 64, folded = count / size * size;
+        if (folded > size) {
+            (folds == 2 ? fold_wide : fold_all)(crc, rest, at, folded, sixteen);
+            rest = add_by_tables(crc, 0, sixteen, sizeof sixteen);
+            at += folded;
+            count -= folded;
+        }
     }
     return ~add_by_tables(crc, rest, at, count);
 }

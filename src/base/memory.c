@@ -67,6 +67,17 @@ void rb_free(void *memory) {
     free(memory);
 }
 
+rb_error rb_buffer_hold(rb_context *ctx, rb_buffer *buffer, int64_t count, size_t size) {
+    if (!buffer->data || count > buffer->capacity) {
+        void *data = rb_grow(ctx, buffer->data, buffer->capacity, count, size);
+        if (!data) {
+            return RB_ERROR_MEMORY;
+        }
+        *buffer = (rb_buffer){data, count};
+    }
+    return RB_OK;
+}
+
 char *rb_copy_text(rb_context *ctx, const char *text) {
     size_t length = strlen(text) + 1;
     char *copy = rb_alloc(ctx, (int64_t)length, 1);

@@ -1,5 +1,6 @@
 /* Reading ahead: the next block of a source is read by a thread in the background while the caller
- * works on the one before.
+ * works on the one before. Which one that is follows from the blocks before: walks go through the
+ * samples in order, and begin again.
  *
  * A source is asked by one thread at a time: nothing is asked of it between start and the next
  * read, which waits. The thread has a context of its own, whose error message is handed over by
@@ -32,10 +33,20 @@ static void read_block(void *arg) {
         ahead->source->read(ahead->source, &ahead->own, ahead->first, ahead->count, &ahead->view);
 }
 
-void rb_ahead_start(rb_ahead *ahead, int64_t first, int64_t count) {
-    if (ahead->active) {
-        ahead->first = first;
-        ahead->count = count;
+/* Begins to read the block after this one, if this one is part of a walk from the first sample. */
+static void read_next(rb_ahead *ahead, int64_t first, int64_t count) {
+    int64_t n = ahead->source->n_samples, next = first + count;
+    bool begins = first == 0, goes_on = first == ahead->walk_end && first > 0;
+    bool again = ahead->walked, ends = next == n;
+    ahead->walk_end = next;
+    ahead->walk_count = begins ? count : ahead->walk_count;
+    if (!begins && (!goes_on || (count < ahead->walk_count && !ends))) {
+        return;
+    }
+    ahead->walked = again || ends;
+    if (!ends || (again && !begins)) {
+        ahead->first = ends ? 0 : next;
+        ahead->count = n - ahead->first < ahead->walk_count ? n - ahead->first : ahead->walk_count;
         ahead->begun = true;
         rb_background_start(&ahead->thread, read_block, ahead);
     }
@@ -44,14 +55,19 @@ void rb_ahead_start(rb_ahead *ahead, int64_t first, int64_t count) {
 rb_error rb_ahead_read(rb_context *ctx, rb_ahead *ahead, int64_t first, int64_t count,
                        rb_matrix *view) {
     rb_error err = rb_check_stop(ctx);
-    if (err || !ahead->begun) {
-        return err ? err : ahead->source->read(ahead->source, ctx, first, count, view);
+    if (err) {
+        return err;
     }
     rb_background_wait(&ahead->thread);
-    ahead->begun = false;
-    if (ahead->first != first || ahead->count != count) {
-        return ahead->source->read(ahead->source, ctx, first, count, view);
+    if (ahead->begun && ahead->first == first && ahead->count == count) {
+        *view = ahead->view;
+        err = ahead->err ? rb_fail(ctx, ahead->err, "%s", ahead->own.message) : RB_OK;
+    } else {
+        err = ahead->source->read(ahead->source, ctx, first, count, view);
     }
-    *view = ahead->view;
-    return ahead->err ? rb_fail(ctx, ahead->err, "%s", ahead->own.message) : RB_OK;
+    ahead->begun = false;
+    if (!err && ahead->active) {
+        read_next(ahead, first, count);
+    }
+    return err;
 }

@@ -94,24 +94,31 @@ struct squares {
     double *sums;
 };
 
-static void dense_features(const rb_dense *v, int64_t first, int64_t end, double *sums) {
-    for (int64_t i = 0; i < v->rows; i++) {
-        const void *row = rb_dense_row(*v, i);
-        for (int64_t k = first; k < end && v->type == RB_FLOAT32; k++) {
-            double x = (double)((const float *)row)[k];
-            sums[k] += x * x;
-        }
-        for (int64_t k = first; k < end && v->type == RB_FLOAT64; k++) {
-            sums[k] += ((const double *)row)[k] * ((const double *)row)[k];
-        }
+static void add_floats(int64_t count, const float *restrict row, double *restrict sums) {
+    for (int64_t k = 0; k < count; k++) {
+        sums[k] += (double)row[k] * (double)row[k];
+    }
+}
+
+static void add_doubles(int64_t count, const double *restrict row, double *restrict sums) {
+    for (int64_t k = 0; k < count; k++) {
+        sums[k] += row[k] * row[k];
     }
 }
 
 static void dense_task(void *arg, int64_t index, int worker) {
     const struct squares *t = arg;
-    int64_t end = (index + 1) * TASK_FEATURES, m = t->block->n_features;
+    int64_t first = index * TASK_FEATURES, left = t->block->n_features - first;
+    int64_t count = left < TASK_FEATURES ? left : TASK_FEATURES;
+    rb_dense part = rb_dense_part(t->block->dense, 0, t->block->n_samples, first, count);
     (void)worker;
-    dense_features(&t->block->dense, index * TASK_FEATURES, end < m ? end : m, t->sums);
+    for (int64_t i = 0; i < part.rows; i++) {
+        if (part.type == RB_FLOAT32) {
+            add_floats(count, rb_dense_row(part, i), t->sums + first);
+        } else {
+            add_doubles(count, rb_dense_row(part, i), t->sums + first);
+        }
+    }
 }
 
 /* (x - shift)^2 = shift^2 + x (x - 2 shift), and x is 0 where nothing is stored. */

@@ -19,7 +19,7 @@ typedef struct rb_names {
 /* Copies; NULL and a message when memory is out. */
 rb_names *rb_names_copy(rb_context *ctx, const char *const *text, int64_t count);
 void rb_names_free(rb_names *names);
-/* Warns when a name stands more than once: "2 of 9 WHAT stand more than once ('A' for one):
+/* Warns when a name stands more than once (NULL: there are none): "2 of 9 WHAT stand more than once ('A' for one):
  * THEN". */
 rb_error rb_names_warn_repeated(rb_context *ctx, const rb_names *names, const char *what,
                                 const char *then);
@@ -39,8 +39,8 @@ rb_error rb_names_make_unique(rb_context *ctx, rb_names **names);
 /* Collects names one by one, for readers. Zero-initialise; on failure nothing leaks after
  * _clear. */
 typedef struct rb_name_list {
-    char *bytes; /* the names, each with its 0 */
-    int64_t used, capacity, count;
+    int64_t used, count;
+    rb_buffer bytes; /* the names, each with its 0 */
 } rb_name_list;
 rb_error rb_name_list_add(rb_context *ctx, rb_name_list *list, const char *text, int64_t length);
 /* Makes names of the list and clears it; where `err` tells that a name was not added, *names is
@@ -71,7 +71,8 @@ rb_error rb_matrix_new_dense(rb_context *ctx, rb_type type, int64_t n_samples, i
 /* Takes over values by rows, made with rb_alloc (also on failure: then they are freed). */
 rb_error rb_matrix_own_dense(rb_context *ctx, rb_type type, int64_t n_samples, int64_t n_features,
                              void *values, rb_matrix **matrix);
-/* The same for arrays, which are checked as rb_matrix_csr does. */
+/* The same for arrays, which are checked as rb_matrix_csr does; one that is NULL is out of memory.
+ */
 rb_error rb_matrix_own_csr(rb_context *ctx, rb_type type, int64_t n_samples, int64_t n_features,
                            int64_t *starts, int32_t *columns, void *values, rb_matrix **matrix);
 /* Are the rows ascending, without doubles, within the columns? RB_ERROR_FORMAT. */
@@ -79,6 +80,9 @@ rb_error rb_csr_check(rb_context *ctx, int64_t n_samples, int64_t n_features, co
                       const int32_t *columns);
 /* Samples become features. Dense: strides are swapped in place. Sparse: the matrix is replaced. */
 rb_error rb_matrix_transpose(rb_context *ctx, rb_matrix **matrix);
+
+/* Samples first .. first + count - 1, without names; a view. */
+rb_matrix rb_matrix_part(const rb_matrix *matrix, int64_t first, int64_t count);
 
 /* Numbers of a caller: value (i, k) is values[i * row_stride + k * column_stride]. */
 typedef struct rb_target {
@@ -125,8 +129,10 @@ typedef struct rb_ahead {
     rb_source *source;
     bool active; /* else nothing is read ahead */
     rb_background thread;
-    rb_context own; /* of that thread */
-    bool begun;
+    rb_context own;               /* of that thread */
+    int64_t walk_count, walk_end; /* samples of the first block of a walk; where it is */
+    bool walked;                  /* a walk has come to its end: another one may follow */
+    bool begun;                   /* these samples are being read: */
     int64_t first, count;
     rb_matrix view;
     rb_error err;
@@ -135,9 +141,6 @@ void rb_ahead_begin(const rb_context *ctx, rb_source *source, rb_ahead *ahead);
 void rb_ahead_end(rb_ahead *ahead);
 rb_error rb_ahead_read(rb_context *ctx, rb_ahead *ahead, int64_t first, int64_t count,
                        rb_matrix *view);
-/* Begins to read the block that is likely to come next; the view before the last is no longer used.
- */
-void rb_ahead_start(rb_ahead *ahead, int64_t first, int64_t count);
 
 /* Fills the fields of a source that walks a matrix. */
 void rb_source_of_matrix(const rb_matrix *matrix, rb_source *source);
@@ -151,6 +154,9 @@ rb_error rb_source_own_callback(rb_context *ctx, rb_type type, int64_t n_samples
                                 void (*release)(void *user), rb_source **source);
 /* Allocates a source with its fields zero; for formats that stream. */
 rb_source *rb_source_new(rb_context *ctx);
+/* Copies a source and gives it a copy of the state, of `size` bytes, which its `close` frees. */
+rb_error rb_source_make(rb_context *ctx, const rb_source *like, const void *state, size_t size,
+                        rb_source **source);
 
 /* A source of the same samples in an order of its own, once it is shuffled; until then and after
  * unshuffling as they are. Where the other source is not at_random, samples are shuffled within
@@ -293,7 +299,6 @@ rb_error rb_feed_new(rb_context *ctx, const rb_preprocess *p, rb_source *source,
                      rb_feed **out);
 void rb_feed_free(rb_feed *feed);
 RB_API int64_t rb_feed_samples(const rb_feed *feed); /* as rarebit/method.h has it */
-bool rb_feed_sparse(const rb_feed *feed);
 /* For the source that the preprocessing was just fitted to: its values are known to be finite and
  * need not be looked at again. */
 void rb_feed_trust(rb_feed *feed);

@@ -60,12 +60,8 @@ rb_error rb_generate_bars(rb_context *ctx, const rb_bars_plan *plan, rb_matrix *
     int64_t n_pixels = plan->size * plan->size;
     *matrix = *fields = *states = NULL;
     rb_error err = rb_matrix_new_dense(ctx, RB_FLOAT64, bars, n_pixels, fields);
-    if (!err) {
-        err = rb_matrix_new_dense(ctx, RB_FLOAT64, plan->n_samples, bars, states);
-    }
-    if (!err) {
-        err = rb_matrix_new_dense(ctx, RB_FLOAT64, plan->n_samples, n_pixels, matrix);
-    }
+    err = err ? err : rb_matrix_new_dense(ctx, RB_FLOAT64, plan->n_samples, bars, states);
+    err = err ? err : rb_matrix_new_dense(ctx, RB_FLOAT64, plan->n_samples, n_pixels, matrix);
     if (err) {
         rb_matrix_free(*fields);
         rb_matrix_free(*states);

@@ -91,16 +91,16 @@ static int64_t draw_repeated(rb_draws *draws, int64_t n, int64_t count, int64_t 
     return different;
 }
 
-static rb_error draw_members(rb_context *ctx, rb_draws *draws, int64_t n, int64_t min, int64_t max,
-                             bool replacement, int64_t **members, int64_t *count) {
+/* Draws how many members there are, and which; NULL: out of memory. */
+static int64_t *draw_members(rb_context *ctx, rb_draws *draws, int64_t n, int64_t min, int64_t max,
+                             bool replacement, int64_t *count) {
     int64_t size = rb_draw_integer(draws, min, max);
-    *members = rb_alloc(ctx, size, sizeof **members);
-    if (!*members) {
-        return RB_ERROR_MEMORY;
+    int64_t *members = rb_alloc(ctx, size, sizeof *members);
+    if (members) {
+        *count = replacement ? draw_repeated(draws, n, size, members)
+                             : draw_distinct(draws, n, size, members);
     }
-    *count = replacement ? draw_repeated(draws, n, size, *members)
-                         : draw_distinct(draws, n, size, *members);
-    return RB_OK;
+    return members;
 }
 
 /* ---- the matrix ---- */
@@ -117,49 +117,49 @@ static void draw_vector(rb_draws *draws, const rb_vector_law *law, const int64_t
     }
 }
 
-/* V += z x' */
-static void add_outer_product(double *values, const double *z, int64_t n_samples, const double *x,
-                              int64_t n_features) {
-    for (int64_t i = 0; i < n_samples; i++) {
-        for (int64_t k = 0; k < n_features; k++) {
-            values[i * n_features + k] += z[i] * x[k];
+/* A matrix while biclusters are added to it; z and x are scratch. */
+struct planting {
+    const rb_bicluster_plan *plan;
+    rb_draws draws;
+    double *z, *x, *values;
+};
+
+/* Draws one bicluster and adds it: V += z x'. */
+static rb_error plant(rb_context *ctx, struct planting *p, const rb_bicluster_group *group,
+                      rb_bicluster *b) {
+    const rb_bicluster_plan *plan = p->plan;
+    int64_t n = plan->n_samples, m = plan->n_features;
+    b->samples = draw_members(ctx, &p->draws, n, group->min_samples, group->max_samples,
+                              plan->replacement, &b->n_samples);
+    b->features = b->samples ? draw_members(ctx, &p->draws, m, group->min_features,
+                                            group->max_features, plan->replacement, &b->n_features)
+                             : NULL;
+    if (!b->features) {
+        return RB_ERROR_MEMORY;
+    }
+    draw_vector(&p->draws, &plan->sample_law, b->samples, b->n_samples, p->z, n);
+    draw_vector(&p->draws, &plan->feature_law, b->features, b->n_features, p->x, m);
+    for (int64_t i = 0; i < n; i++) {
+        for (int64_t k = 0; k < m; k++) {
+            p->values[i * m + k] += p->z[i] * p->x[k];
         }
     }
-}
-
-/* Draws one bicluster and adds it; z and x are scratch. */
-static rb_error plant(rb_context *ctx, const rb_bicluster_plan *plan,
-                      const rb_bicluster_group *group, rb_draws *draws, double *z, double *x,
-                      double *values, rb_bicluster *b) {
-    rb_error err = draw_members(ctx, draws, plan->n_samples, group->min_samples, group->max_samples,
-                                plan->replacement, &b->samples, &b->n_samples);
-    if (!err) {
-        err = draw_members(ctx, draws, plan->n_features, group->min_features, group->max_features,
-                           plan->replacement, &b->features, &b->n_features);
-    }
-    if (err) {
-        return err;
-    }
-    draw_vector(draws, &plan->sample_law, b->samples, b->n_samples, z, plan->n_samples);
-    draw_vector(draws, &plan->feature_law, b->features, b->n_features, x, plan->n_features);
-    add_outer_product(values, z, plan->n_samples, x, plan->n_features);
     return RB_OK;
 }
 
-static rb_error plant_all(rb_context *ctx, const rb_bicluster_plan *plan, rb_draws *draws,
-                          double *values, rb_planted *planted) {
-    double *z = rb_alloc(ctx, plan->n_samples, sizeof *z);
-    double *x = rb_alloc(ctx, plan->n_features, sizeof *x);
-    rb_error err = z && x ? RB_OK : RB_ERROR_MEMORY;
-    int64_t next = 0;
-    for (int g = 0; g < 2; g++) {
-        for (int64_t b = 0; b < plan->groups[g].count && !err; b++) {
-            err = plant(ctx, plan, &plan->groups[g], draws, z, x, values,
-                        &planted->biclusters[next++]);
-        }
+static rb_error plant_all(rb_context *ctx, struct planting *p, rb_planted *planted) {
+    const rb_bicluster_plan *plan = p->plan;
+    int64_t first = plan->groups[0].count, count = first + plan->groups[1].count;
+    p->z = rb_alloc(ctx, plan->n_samples, sizeof *p->z);
+    p->x = rb_alloc(ctx, plan->n_features, sizeof *p->x);
+    planted->biclusters = rb_alloc_zero(ctx, count, sizeof *planted->biclusters);
+    planted->count = planted->biclusters ? count : 0;
+    rb_error err = p->z && p->x && planted->biclusters ? RB_OK : RB_ERROR_MEMORY;
+    for (int64_t b = 0; b < count && !err; b++) {
+        err = plant(ctx, p, &plan->groups[b >= first], &planted->biclusters[b]);
     }
-    rb_free(z);
-    rb_free(x);
+    rb_free(p->z);
+    rb_free(p->x);
     return err;
 }
 
@@ -170,12 +170,10 @@ rb_error rb_generate_biclusters(rb_context *ctx, const rb_bicluster_plan *plan, 
     if (err) {
         return err;
     }
-    rb_draws draws = {.stream = {.seed = plan->seed, .purpose = RB_RANDOM_SIMULATE}};
-    double *values = (double *)(*matrix)->values;
-    int64_t count = plan->groups[0].count + plan->groups[1].count;
-    planted->biclusters = rb_alloc_zero(ctx, count, sizeof *planted->biclusters);
-    planted->count = planted->biclusters ? count : 0;
-    err = planted->biclusters ? plant_all(ctx, plan, &draws, values, planted) : RB_ERROR_MEMORY;
+    struct planting p = {.plan = plan,
+                         .draws.stream = {.seed = plan->seed, .purpose = RB_RANDOM_SIMULATE},
+                         .values = (double *)(*matrix)->values};
+    err = plant_all(ctx, &p, planted);
     if (err) {
         rb_planted_clear(planted);
         rb_matrix_free(*matrix);
@@ -183,7 +181,7 @@ rb_error rb_generate_biclusters(rb_context *ctx, const rb_bicluster_plan *plan, 
         return err;
     }
     for (int64_t c = 0; c < plan->n_samples * plan->n_features; c++) {
-        values[c] += plan->noise_sd * rb_draw_normal(&draws);
+        p.values[c] += plan->noise_sd * rb_draw_normal(&p.draws);
     }
     return RB_OK;
 }

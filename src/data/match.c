@@ -1,50 +1,42 @@
 /* Matching the features of new data to those of a model, by name or by position. */
-#include "match.h"
+#include "rows.h"
 
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
-/* "A, B, C and 4 more" of the features of p that are not in the data. */
-static void list_missing(const rb_preprocess *p, const int64_t *input_of, char *text, size_t size) {
-    enum { SHOWN = 5 };
-    size_t used = 0;
-    int64_t missing = 0;
-    text[0] = '\0';
-    for (int64_t k = 0; k < p->n_features; k++) {
-        if (input_of[k] < 0 && missing++ < SHOWN && used < size) {
-            used += (size_t)snprintf(text + used, size - used, "%s%s", missing > 1 ? ", " : "",
-                                     p->names->text[k]);
-        }
-    }
-    if (missing > SHOWN && used < size) {
-        snprintf(text + used, size - used, " and %lld more", (long long)(missing - SHOWN));
-    }
-}
-
+/* Tells which features are not in the data, "A, B, C and 4 more", and how many are there for
+ * nothing. */
 static rb_error report(rb_context *ctx, const rb_preprocess *p, const rb_source *source,
                        const int64_t *input_of) {
-    int64_t found = 0;
+    enum { SHOWN = 5 };
+    char text[512] = "", more[40] = "";
+    int64_t missing = 0;
     for (int64_t k = 0; k < p->n_features; k++) {
-        found += input_of[k] >= 0;
+        if (input_of[k] < 0 && missing++ < SHOWN) {
+            size_t used = strlen(text);
+            snprintf(text + used, sizeof text - used, "%s%s", used ? ", " : "", p->names->text[k]);
+        }
     }
-    if (found == 0) {
+    if (missing == p->n_features) {
         return rb_fail(
             ctx, RB_ERROR_DATA,
             "none of the model's %lld features is in the data by name: the model's first is "
             "'%s', the data's first is '%s'; is the file transposed?",
-            (long long)p->n_features, p->names->text[0], source->feature_names->text[0]);
+            (long long)missing, p->names->text[0], source->feature_names->text[0]);
     }
-    if (found < p->n_features) {
-        char missing[512];
-        list_missing(p, input_of, missing, sizeof missing);
+    if (missing > SHOWN) {
+        snprintf(more, sizeof more, " and %lld more", (long long)(missing - SHOWN));
+    }
+    if (missing > 0) {
         rb_log(ctx, RB_LOG_WARNING,
                "%lld of the model's %lld features are not in the data and take their training "
-               "centre: %s",
-               (long long)(p->n_features - found), (long long)p->n_features, missing);
+               "centre: %s%s",
+               (long long)missing, (long long)p->n_features, text, more);
     }
-    if (!p->selected && source->n_features > found) {
+    int64_t extra = source->n_features - (p->n_features - missing);
+    if (!p->selected && extra > 0) {
         rb_log(ctx, RB_LOG_INFO, "%lld features of the data are not in the model and are not used",
-               (long long)(source->n_features - found));
+               (long long)extra);
     }
     return RB_OK;
 }
@@ -84,9 +76,9 @@ rb_error rb_match_features(rb_context *ctx, const rb_preprocess *p, const rb_sou
                            int64_t **out) {
     *out = NULL;
     int64_t *input_of = rb_alloc(ctx, p->n_features, sizeof *input_of);
-    rb_error err = input_of ? RB_OK : RB_ERROR_MEMORY;
-    if (err) {
-        return err;
+    rb_error err = RB_OK;
+    if (!input_of) {
+        return RB_ERROR_MEMORY;
     }
     if (p->names && source->feature_names) {
         err = match_names(ctx, p, source, input_of);

@@ -1,60 +1,46 @@
 /* Matrices: views of dense and compressed sparse numbers. */
 #include "data.h"
 
-#include <string.h>
-
-static const char *const too_large = "a matrix of %lld samples x %lld features cannot be addressed";
-
-static rb_error check_shape(rb_context *ctx, int64_t n_samples, int64_t n_features) {
-    if (n_samples < 0 || n_features < 0) {
+/* Can there be a matrix like that? */
+static rb_error check_shape(rb_context *ctx, const rb_matrix *like) {
+    int64_t n = like->n_samples, m = like->n_features, cells, bytes;
+    if (n < 0 || m < 0) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT, "a matrix cannot have %lld samples x %lld features",
-                       (long long)n_samples, (long long)n_features);
+                       (long long)n, (long long)m);
+    }
+    if (!like->sparse && (!rb_multiply(n, m, &cells) ||
+                          !rb_multiply(cells, (int64_t)rb_type_size(like->type), &bytes))) {
+        return rb_fail(ctx, RB_ERROR_MEMORY,
+                       "a matrix of %lld samples x %lld features cannot be addressed", (long long)n,
+                       (long long)m);
     }
     return RB_OK;
 }
 
-/* An empty matrix of that shape. */
-static rb_error new_matrix(rb_context *ctx, rb_type type, int64_t n_samples, int64_t n_features,
-                           rb_matrix **matrix) {
+/* A copy in memory of its own, once the shape was checked. */
+static rb_error new_matrix(rb_context *ctx, rb_matrix like, rb_matrix **matrix) {
     *matrix = NULL;
-    rb_error err = check_shape(ctx, n_samples, n_features);
-    err = err ? err : rb_check_type(ctx, type);
-    if (err) {
-        return err;
+    rb_error err = rb_check_type(ctx, like.type);
+    err = err ? err : check_shape(ctx, &like);
+    rb_matrix *m = err ? NULL : rb_alloc(ctx, 1, sizeof *m);
+    if (m) {
+        *m = like;
+        *matrix = m;
     }
-    rb_matrix *m = rb_alloc_zero(ctx, 1, sizeof *m);
-    if (!m) {
-        return RB_ERROR_MEMORY;
-    }
-    m->n_samples = n_samples;
-    m->n_features = n_features;
-    m->type = type;
-    *matrix = m;
-    return RB_OK;
+    return err || m ? err : RB_ERROR_MEMORY;
 }
 
 rb_error rb_matrix_dense(rb_context *ctx, rb_type type, int64_t n_samples, int64_t n_features,
                          const void *values, int64_t row_stride, int64_t column_stride,
                          rb_matrix **matrix) {
-    int64_t cells, bytes;
-    *matrix = NULL;
-    rb_error err = check_shape(ctx, n_samples, n_features);
-    if (err) {
-        return err;
-    }
-    if (!rb_multiply(n_samples, n_features, &cells) ||
-        !rb_multiply(cells, (int64_t)rb_type_size(type), &bytes)) {
-        return rb_fail(ctx, RB_ERROR_MEMORY, too_large, (long long)n_samples,
-                       (long long)n_features);
-    }
-    err = new_matrix(ctx, type, n_samples, n_features, matrix);
-    if (err) {
-        return err;
-    }
-    (*matrix)->values = values;
-    (*matrix)->row_stride = row_stride;
-    (*matrix)->column_stride = column_stride;
-    return RB_OK;
+    return new_matrix(ctx,
+                      (rb_matrix){.n_samples = n_samples,
+                                  .n_features = n_features,
+                                  .type = type,
+                                  .values = values,
+                                  .row_stride = row_stride,
+                                  .column_stride = column_stride},
+                      matrix);
 }
 
 rb_error rb_matrix_own_dense(rb_context *ctx, rb_type type, int64_t n_samples, int64_t n_features,
@@ -71,18 +57,11 @@ rb_error rb_matrix_own_dense(rb_context *ctx, rb_type type, int64_t n_samples, i
 
 rb_error rb_matrix_new_dense(rb_context *ctx, rb_type type, int64_t n_samples, int64_t n_features,
                              rb_matrix **matrix) {
-    int64_t cells;
     *matrix = NULL;
-    rb_error err = check_shape(ctx, n_samples, n_features);
-    if (err) {
-        return err;
-    }
-    if (!rb_multiply(n_samples, n_features, &cells)) {
-        return rb_fail(ctx, RB_ERROR_MEMORY, too_large, (long long)n_samples,
-                       (long long)n_features);
-    }
-    void *values = rb_alloc_zero(ctx, cells, rb_type_size(type));
+    rb_error err = check_shape(ctx, &(rb_matrix){n_samples, n_features, type});
+    void *values = err ? NULL : rb_alloc_zero(ctx, n_samples * n_features, rb_type_size(type));
     return values ? rb_matrix_own_dense(ctx, type, n_samples, n_features, values, matrix)
+           : err  ? err
                   : RB_ERROR_MEMORY;
 }
 
@@ -120,35 +99,22 @@ rb_error rb_csr_check(rb_context *ctx, int64_t n_samples, int64_t n_features, co
 rb_error rb_matrix_csr(rb_context *ctx, rb_type type, int64_t n_samples, int64_t n_features,
                        const int64_t *starts, const int32_t *columns, const void *values,
                        rb_matrix **matrix) {
+    rb_matrix like = {n_samples,        n_features,        type, true, values,
+                      .starts = starts, .columns = columns};
     *matrix = NULL;
-    rb_error err = check_shape(ctx, n_samples, n_features);
-    if (!err) {
-        err = rb_csr_check(ctx, n_samples, n_features, starts, columns);
-    }
-    if (!err) {
-        err = new_matrix(ctx, type, n_samples, n_features, matrix);
-    }
-    if (err) {
-        return err;
-    }
-    (*matrix)->sparse = true;
-    (*matrix)->starts = starts;
-    (*matrix)->columns = columns;
-    (*matrix)->values = values;
-    return RB_OK;
+    rb_error err = check_shape(ctx, &like);
+    err = err ? err : rb_csr_check(ctx, n_samples, n_features, starts, columns);
+    return err ? err : new_matrix(ctx, like, matrix);
 }
 
 rb_error rb_matrix_csr32(rb_context *ctx, rb_type type, int64_t n_samples, int64_t n_features,
                          const int32_t *starts, const int32_t *columns, const void *values,
                          rb_matrix **matrix) {
     *matrix = NULL;
-    rb_error err = check_shape(ctx, n_samples, n_features);
-    if (err) {
-        return err;
-    }
-    int64_t *wide = rb_alloc(ctx, n_samples + 1, sizeof *wide);
+    rb_error err = check_shape(ctx, &(rb_matrix){n_samples, n_features, type, true});
+    int64_t *wide = err ? NULL : rb_alloc(ctx, n_samples + 1, sizeof *wide);
     if (!wide) {
-        return RB_ERROR_MEMORY;
+        return err ? err : RB_ERROR_MEMORY;
     }
     for (int64_t i = 0; i <= n_samples; i++) {
         wide[i] = starts[i];
@@ -177,12 +143,11 @@ static void release_csr(void *owner) {
 
 rb_error rb_matrix_own_csr(rb_context *ctx, rb_type type, int64_t n_samples, int64_t n_features,
                            int64_t *starts, int32_t *columns, void *values, rb_matrix **matrix) {
+    struct csr_owner arrays = {starts, columns, values}, *owner = rb_alloc(ctx, 1, sizeof *owner);
     *matrix = NULL;
-    struct csr_owner *owner = rb_alloc(ctx, 1, sizeof *owner);
-    rb_error err = owner ? RB_OK : RB_ERROR_MEMORY;
-    if (!err) {
-        err = rb_matrix_csr(ctx, type, n_samples, n_features, starts, columns, values, matrix);
-    }
+    rb_error err = owner && starts && columns && values ? RB_OK : RB_ERROR_MEMORY;
+    err = err ? err
+              : rb_matrix_csr(ctx, type, n_samples, n_features, starts, columns, values, matrix);
     if (err) {
         rb_free(owner);
         rb_free(starts);
@@ -190,7 +155,7 @@ rb_error rb_matrix_own_csr(rb_context *ctx, rb_type type, int64_t n_samples, int
         rb_free(values);
         return err;
     }
-    *owner = (struct csr_owner){starts, columns, values};
+    *owner = arrays;
     (*matrix)->owner = owner;
     (*matrix)->release = release_csr;
     return RB_OK;
@@ -207,14 +172,11 @@ static rb_error transpose_csr(rb_context *ctx, rb_matrix **matrix) {
     int64_t *starts = rb_alloc(ctx, old->n_features + 1, sizeof *starts);
     int32_t *columns = rb_alloc(ctx, stored, sizeof *columns);
     void *values = rb_alloc(ctx, stored, rb_type_size(old->type));
-    if (!starts || !columns || !values) {
-        rb_free(starts);
-        rb_free(columns);
-        rb_free(values);
-        return RB_ERROR_MEMORY;
+    if (starts && columns && values) {
+        rb_csr v = {old->n_samples, old->n_features, old->starts,
+                    old->columns,   old->values,     old->type};
+        rb_csr_transpose(v, starts, columns, values);
     }
-    rb_csr v = {old->n_samples, old->n_features, old->starts, old->columns, old->values, old->type};
-    rb_csr_transpose(v, starts, columns, values);
     rb_error err = rb_matrix_own_csr(ctx, old->type, old->n_features, old->n_samples, starts,
                                      columns, values, &new);
     if (err) {
@@ -298,33 +260,38 @@ rb_error rb_matrix_csr_values(const rb_matrix *m, const int64_t **starts, const 
     return RB_OK;
 }
 
-/* Row i of a dense matrix, from value `at` of the target. */
-static void copy_dense(const rb_matrix *m, int64_t i, const rb_target *to, int64_t at) {
-    int64_t from = i * m->row_stride, size = (int64_t)rb_type_size(m->type);
-    if (m->type == to->type && m->column_stride == 1 && to->column_stride == 1) {
-        memcpy((char *)to->values + at * size, (const char *)m->values + from * size,
-               (size_t)(m->n_features * size));
-        return;
+rb_matrix rb_matrix_part(const rb_matrix *m, int64_t first, int64_t count) {
+    rb_matrix part = *m;
+    int64_t skip = m->sparse ? m->starts[first] - m->starts[0] : first * m->row_stride;
+    part.n_samples = count;
+    part.sample_names = part.feature_names = NULL;
+    part.release = NULL;
+    part.values = (const char *)m->values + skip * (int64_t)rb_type_size(m->type);
+    if (m->sparse) {
+        part.starts = m->starts + first;
+        part.columns = m->columns + skip;
     }
-    for (int64_t k = 0; k < m->n_features; k++) {
-        rb_put(to->type, to->values, at + k * to->column_stride,
-               rb_get(m->type, m->values, from + k * m->column_stride));
-    }
+    return part;
 }
 
 void rb_matrix_copy(const rb_matrix *m, int64_t first, const rb_target *to) {
+    if (!m->sparse && m->column_stride == 1 && to->column_stride == 1) {
+        rb_dense rows = {to->values, m->n_samples, m->n_features, to->row_stride, to->type};
+        rows.data = rb_dense_row(rows, first);
+        rb_dense_copy((rb_dense){(void *)m->values, rows.rows, rows.cols, m->row_stride, m->type},
+                      rows);
+        return;
+    }
     for (int64_t i = 0; i < m->n_samples; i++) {
-        int64_t at = (first + i) * to->row_stride;
-        if (!m->sparse) {
-            copy_dense(m, i, to, at);
-            continue;
-        }
+        int64_t at = (first + i) * to->row_stride, from = i * m->row_stride;
         for (int64_t k = 0; k < m->n_features; k++) {
-            rb_put(to->type, to->values, at + k * to->column_stride, 0);
+            rb_put(to->type, to->values, at + k * to->column_stride,
+                   m->sparse ? 0 : rb_get(m->type, m->values, from + k * m->column_stride));
         }
-        for (int64_t e = m->starts[i] - m->starts[0]; e < m->starts[i + 1] - m->starts[0]; e++) {
-            rb_put(to->type, to->values, at + m->columns[e] * to->column_stride,
-                   rb_get(m->type, m->values, e));
+        for (int64_t e = 0; m->sparse && e < m->starts[i + 1] - m->starts[i]; e++) {
+            int64_t entry = m->starts[i] - m->starts[0] + e;
+            rb_put(to->type, to->values, at + m->columns[entry] * to->column_stride,
+                   rb_get(m->type, m->values, entry));
         }
     }
 }

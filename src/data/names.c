@@ -70,11 +70,11 @@ static bool alike(const rb_named *sorted, int64_t count, int64_t i) {
 
 rb_error rb_names_warn_repeated(rb_context *ctx, const rb_names *names, const char *what,
                                 const char *then) {
-    rb_named *sorted = rb_names_sort(ctx, names);
+    rb_named *sorted = names ? rb_names_sort(ctx, names) : NULL;
     const char *first = NULL;
-    int64_t repeated = 0, n = names->count;
+    int64_t repeated = 0, n = names ? names->count : 0;
     if (!sorted) {
-        return RB_ERROR_MEMORY;
+        return names ? RB_ERROR_MEMORY : RB_OK;
     }
     for (int64_t i = 0; i < n; i++) {
         if (alike(sorted, n, i - 1) || alike(sorted, n, i)) {
@@ -90,77 +90,60 @@ rb_error rb_names_warn_repeated(rb_context *ctx, const rb_names *names, const ch
     return RB_OK;
 }
 
-/* The number of each name, 0 for the first of its kind. New names of different texts cannot be
- * equal, since a number holds no "-". `buffer` takes any of them. */
-static void number_doubles(const rb_named *sorted, int64_t count, char *buffer, size_t size,
-                           int64_t *numbers) {
-    int64_t next = 1;
-    for (int64_t e = 1; e < count; e++) {
-        if (!alike(sorted, count, e - 1)) {
-            next = 1;
-            continue;
-        }
-        do {
-            numbers[sorted[e].index] = next;
-            snprintf(buffer, size, "%s-%lld", sorted[e].text, (long long)next++);
-        } while (rb_names_find(sorted, count, buffer) >= 0);
-    }
-}
-
+/* New names of different texts cannot be equal, since a number holds no "-". */
 rb_error rb_names_make_unique(rb_context *ctx, rb_names **names) {
-    int64_t count = (*names)->count;
-    size_t size = 0;
+    enum { NUMBER = 24 };
+    int64_t count = (*names)->count, bytes = 0, next = 1;
     for (int64_t i = 0; i < count; i++) {
-        size_t length = strlen((*names)->text[i]) + 24;
-        size = length > size ? length : size;
+        bytes += (int64_t)strlen((*names)->text[i]) + NUMBER;
     }
-    rb_name_list list = {0};
-    rb_names *unique;
     rb_named *sorted = rb_names_sort(ctx, *names);
-    int64_t *numbers = rb_alloc_zero(ctx, count, sizeof *numbers);
-    char *buffer = rb_alloc(ctx, (int64_t)size, 1);
-    rb_error err = sorted && numbers && buffer ? RB_OK : RB_ERROR_MEMORY;
-    if (!err) {
-        number_doubles(sorted, count, buffer, size, numbers);
+    const char **text = rb_alloc(ctx, count, sizeof *text);
+    char *numbered = rb_alloc(ctx, bytes, 1), *to = numbered;
+    rb_names *unique = NULL;
+    for (int64_t e = 0; sorted && text && numbered && e < count; e++) {
+        const char **chosen = &text[sorted[e].index];
+        *chosen = sorted[e].text;
+        next = alike(sorted, count, e - 1) ? next : 1;
+        while (alike(sorted, count, e - 1) && rb_names_find(sorted, count, *chosen) >= 0) {
+            snprintf(to, strlen(sorted[e].text) + NUMBER, "%s-%lld", sorted[e].text,
+                     (long long)next++);
+            *chosen = to;
+        }
+        to += *chosen == to ? strlen(to) + 1 : 0;
     }
-    for (int64_t i = 0; !err && i < count; i++) {
-        int length = snprintf(buffer, size, numbers[i] ? "%s-%lld" : "%s", (*names)->text[i],
-                              (long long)numbers[i]);
-        err = rb_name_list_add(ctx, &list, buffer, length);
+    if (sorted && text && numbered) {
+        unique = rb_names_copy(ctx, text, count);
     }
-    err = rb_name_list_end(ctx, err, &list, &unique);
-    if (!err) {
+    rb_free(sorted);
+    rb_free(text);
+    rb_free(numbered);
+    if (unique) {
         rb_names_free(*names);
         *names = unique;
     }
-    rb_free(sorted);
-    rb_free(numbers);
-    rb_free(buffer);
-    return err;
+    return unique ? RB_OK : RB_ERROR_MEMORY;
 }
 
 rb_error rb_name_list_add(rb_context *ctx, rb_name_list *list, const char *text, int64_t length) {
-    int64_t needed = list->used + length + 1;
-    if (!list->bytes || needed > list->capacity) {
-        int64_t capacity = needed < 4096 ? 4096 : 2 * needed;
-        char *bytes = rb_grow(ctx, list->bytes, list->used, capacity, 1);
-        if (!bytes) {
-            return RB_ERROR_MEMORY;
-        }
-        list->bytes = bytes;
-        list->capacity = capacity;
-    }
-    /* A name ends at its first 0 byte, or the walk in _finish would lose count. */
+    /* A name ends at its first 0 byte, or the walk in _end would lose count. */
     length = (int64_t)strnlen(text, (size_t)length);
-    memcpy(list->bytes + list->used, text, (size_t)length);
-    list->bytes[list->used + length] = '\0';
-    list->used += length + 1;
+    int64_t needed = list->used + length + 1;
+    bool fits = needed <= list->bytes.capacity;
+    if (rb_buffer_hold(ctx, &list->bytes, fits || needed < 4096 ? 4096 : 2 * needed, 1)) {
+        return RB_ERROR_MEMORY;
+    }
+    char *to = (char *)list->bytes.data + list->used;
+    memcpy(to, text, (size_t)length);
+    to[length] = '\0';
+    list->used = needed;
     list->count++;
     return RB_OK;
 }
 
 rb_error rb_name_list_end(rb_context *ctx, rb_error err, rb_name_list *list, rb_names **names) {
-    const char **text = err ? NULL : rb_alloc(ctx, list->count, sizeof *text), *next = list->bytes;
+    const char **text = err ? NULL : rb_alloc(ctx, list->count, sizeof *text),
+               *next = list->bytes.data;
     for (int64_t i = 0; text && i < list->count; i++) {
         text[i] = next;
         next += strlen(next) + 1;
@@ -172,6 +155,6 @@ rb_error rb_name_list_end(rb_context *ctx, rb_error err, rb_name_list *list, rb_
 }
 
 void rb_name_list_clear(rb_name_list *list) {
-    rb_free(list->bytes);
+    rb_free(list->bytes.data);
     *list = (rb_name_list){0};
 }

@@ -5,25 +5,32 @@
  * for it. The pieces' checksums are joined in order, and what the pass collects of the stretch
  * follows on all threads.
  */
-#include "statistics.h"
+#include "rows.h"
 
-#include <float.h>
 #include <math.h>
 
-enum { BLOCK_CELLS = 1 << 21, STRETCH_CELLS = 1 << 17, PIECES = 16, MIN_ROWS = 16 };
+enum {
+    BLOCK_CELLS = 1 << 21,
+    STRETCH_CELLS = 1 << 17,
+    PIECES = 16,
+    MIN_ROWS = 16,
+    CHUNK_CELLS = 1 << 11 /* of a piece, that stay in the nearest cache */
+};
 
 /* What a piece of a stretch found. */
 struct piece {
     uint32_t checksum;
-    int64_t bytes, missing;
+    int64_t bytes;
     int64_t bad_row, bad_entry; /* the first value that cannot be used; bad_row -1: none */
 };
 
 struct walk {
+    const rb_context *ctx;
     const rb_pass *pass;
     const rb_matrix *view;
-    int64_t begin; /* the stretch: row of the view */
-    rb_rows rows;
+    int64_t begin;  /* the stretch: row of the view */
+    rb_matrix rows; /* the same as float64, transformed */
+    rb_buffer values;
     int64_t piece_rows;
     struct piece pieces[PIECES];
     rb_crc32 crc;
@@ -33,13 +40,11 @@ struct walk {
 
 /* Infinities cannot be used; NaN unless it is filled or left out; what totals and log1p cannot
  * take. The first such entry, or -1. */
-static int64_t find_bad(const rb_preprocess_options *options, int64_t count, const double *values) {
-    bool all_finite = true;
-    for (int64_t e = 0; e < count; e++) {
-        all_finite &= fabs(values[e]) <= DBL_MAX;
-    }
-    if (all_finite && options->totals == 0 && !options->log1p) {
-        return -1;
+static int64_t find_bad(const struct walk *w, int64_t count, const double *values) {
+    const rb_preprocess_options *options = w->pass->options;
+    double squares = rb_dot(w->ctx, RB_FLOAT64, count, values, values);
+    if (isfinite(squares) && options->totals == 0 && !options->log1p) {
+        return -1; /* else one is not finite, or some are very large */
     }
     for (int64_t e = 0; e < count; e++) {
         bool refused = isnan(values[e]) && options->missing == RB_MISSING_REFUSE;
@@ -52,14 +57,14 @@ static int64_t find_bad(const rb_preprocess_options *options, int64_t count, con
 
 /* Of a sparse row also where its values stand, and how many there are: rows do not run together. */
 static void add_checksum(struct walk *w, int64_t begin, int64_t end, struct piece *piece) {
-    int64_t m = w->rows.n_features;
-    if (!w->rows.columns) {
-        piece->bytes = (end - begin) * m * (int64_t)sizeof(double);
-        piece->checksum =
-            rb_crc32_add(&w->crc, 0, w->rows.values + begin * m, (size_t)piece->bytes);
+    if (!w->rows.sparse) {
+        int64_t bytes = (end - begin) * w->rows.n_features * (int64_t)sizeof(double);
+        const double *values = rb_row_of(&w->rows, begin).values;
+        piece->checksum = rb_crc32_add(&w->crc, piece->checksum, values, (size_t)bytes);
+        piece->bytes += bytes;
     }
-    for (int64_t i = begin; w->rows.columns && i < end; i++) {
-        rb_row row = rb_rows_get(&w->rows, i);
+    for (int64_t i = begin; w->rows.sparse && i < end; i++) {
+        rb_row row = rb_row_of(&w->rows, i);
         size_t places = (size_t)row.count * sizeof *row.columns;
         size_t values = (size_t)row.count * sizeof *row.values;
         uint32_t sum = rb_crc32_add(&w->crc, piece->checksum, &row.count, sizeof row.count);
@@ -69,48 +74,44 @@ static void add_checksum(struct walk *w, int64_t begin, int64_t end, struct piec
     }
 }
 
-static int64_t count_missing(const rb_row *row) {
-    int64_t count = 0;
-    for (int64_t e = 0; e < row->count; e++) {
-        count += isnan(row->values[e]) != 0;
-    }
-    return count;
+rb_row rb_row_of(const rb_matrix *rows, int64_t i) {
+    const double *values = rows->values;
+    int64_t skip = rows->sparse ? rows->starts[i] - rows->starts[0] : i * rows->n_features;
+    return (rb_row){rows->sparse ? rows->starts[i + 1] - rows->starts[i] : rows->n_features,
+                    rows->sparse ? rows->columns + skip : NULL, (double *)values + skip};
 }
 
-rb_row rb_rows_get(const rb_rows *rows, int64_t i) {
-    if (!rows->columns) {
-        return (rb_row){rows->n_features, NULL, rows->values + i * rows->n_features};
-    }
-    int64_t skip = rows->starts[i] - rows->starts[0];
-    return (rb_row){rows->starts[i + 1] - rows->starts[i], rows->columns + skip,
-                    rows->values + skip};
-}
-
-static void make_piece(void *arg, int64_t index, int worker) {
-    struct walk *w = arg;
+static void make_chunk(struct walk *w, int64_t begin, int64_t end, struct piece *piece) {
     const rb_pass *pass = w->pass;
-    struct piece *piece = &w->pieces[index];
-    int64_t begin = index * w->piece_rows, end = begin + w->piece_rows;
-    end = end < w->rows.count ? end : w->rows.count;
-    (void)worker;
-    *piece = (struct piece){.bad_row = -1};
     for (int64_t i = begin; i < end; i++) {
-        rb_row row = rb_rows_get(&w->rows, i);
+        rb_row row = rb_row_of(&w->rows, i);
         rb_row_get(w->view, w->begin + i, &row);
-        piece->missing += pass->missing ? count_missing(&row) : 0;
     }
     if (pass->checksum) {
         add_checksum(w, begin, end, piece);
     }
     for (int64_t i = begin; pass->options && i < end; i++) {
-        rb_row row = rb_rows_get(&w->rows, i);
-        int64_t bad = pass->checks ? find_bad(pass->options, row.count, row.values) : -1;
+        rb_row row = rb_row_of(&w->rows, i);
+        int64_t bad = find_bad(w, row.count, row.values);
         if (bad >= 0) {
             piece->bad_row = i;
             piece->bad_entry = row.columns ? row.columns[bad] : bad;
             return;
         }
         rb_row_transform(pass->options, &row);
+    }
+}
+
+static void make_piece(void *arg, int64_t index, int worker) {
+    struct walk *w = arg;
+    struct piece *piece = &w->pieces[index];
+    int64_t begin = index * w->piece_rows, end = begin + w->piece_rows;
+    int64_t some = CHUNK_CELLS / (w->rows.n_features + 1) + 1;
+    end = end < w->rows.n_samples ? end : w->rows.n_samples;
+    (void)worker;
+    *piece = (struct piece){.bad_row = -1};
+    for (int64_t i = begin; i < end && piece->bad_row < 0; i += some) {
+        make_chunk(w, i, end - i < some ? end : i + some, piece);
     }
 }
 
@@ -129,69 +130,39 @@ static int64_t stretch_rows(const rb_matrix *view, int64_t begin) {
     return rows < 1 ? 1 : rows < left ? rows : left;
 }
 
-/* Both kinds of views: where the stretch lies. */
-static rb_rows rows_of(const struct walk *w, int64_t first, int64_t count) {
-    const rb_matrix *view = w->view;
-    rb_rows rows = {first + w->begin, count, view->n_features, NULL, NULL, w->rows.values};
-    if (view->sparse) {
-        rows.starts = view->starts + w->begin;
-        rows.columns = view->columns + (rows.starts[0] - view->starts[0]);
-    }
-    return rows;
-}
-
-static rb_error fail_at(rb_context *ctx, const struct walk *w, const struct piece *piece) {
-    int64_t row = piece->bad_row;
-    return rb_fail_value(ctx, w->pass->options, w->pass->source, w->rows.first + row,
-                         piece->bad_entry, rb_matrix_at(w->view, w->begin + row, piece->bad_entry),
-                         false);
-}
-
-static rb_error make_rows(rb_context *ctx, struct walk *w) {
+static rb_error make_rows(rb_context *ctx, struct walk *w, int64_t first) {
     const rb_pass *pass = w->pass;
-    w->piece_rows = (w->rows.count + PIECES - 1) / PIECES;
-    int64_t pieces = (w->rows.count + w->piece_rows - 1) / w->piece_rows;
+    w->piece_rows = (w->rows.n_samples + PIECES - 1) / PIECES;
+    int64_t pieces = (w->rows.n_samples + w->piece_rows - 1) / w->piece_rows;
     rb_parallel(ctx, pieces, make_piece, w);
     for (int64_t k = 0; k < pieces; k++) {
         const struct piece *piece = &w->pieces[k];
         if (piece->bad_row >= 0) {
-            return fail_at(ctx, w, piece);
+            double value = rb_matrix_at(w->view, w->begin + piece->bad_row, piece->bad_entry);
+            return rb_fail_value(ctx, pass->options, pass->source, first + piece->bad_row,
+                                 piece->bad_entry, value, false);
         }
         if (pass->checksum) {
             *pass->checksum = rb_crc32_join(*pass->checksum, piece->checksum, piece->bytes);
-        }
-        if (pass->missing) {
-            *pass->missing += piece->missing;
         }
     }
     return RB_OK;
 }
 
-/* Memory for the longest stretch of a view. */
-static rb_error reserve(rb_context *ctx, struct walk *w, int64_t *capacity) {
-    const rb_matrix *view = w->view;
-    int64_t needed = view->n_features > STRETCH_CELLS ? view->n_features : STRETCH_CELLS;
-    int64_t all = rb_matrix_stored(view);
-    needed = needed < all ? needed : all;
-    if (needed <= *capacity && w->rows.values) {
-        return RB_OK;
-    }
-    rb_free(w->rows.values);
-    *capacity = 0;
-    w->rows.values = rb_alloc(ctx, needed, sizeof *w->rows.values);
-    *capacity = w->rows.values ? needed : 0;
-    return w->rows.values ? RB_OK : RB_ERROR_MEMORY;
-}
-
+/* A view whose first sample is `first`, stretch by stretch. */
 static rb_error walk_view(rb_context *ctx, struct walk *w, int64_t first) {
+    const rb_matrix *view = w->view;
     rb_error err = RB_OK;
-    int64_t count;
-    for (w->begin = 0; !err && w->begin < w->view->n_samples; w->begin += count) {
-        count = stretch_rows(w->view, w->begin);
-        w->rows = rows_of(w, first, count);
-        err = make_rows(ctx, w);
+    for (w->begin = 0; !err && w->begin < view->n_samples; w->begin += w->rows.n_samples) {
+        w->rows = rb_matrix_part(view, w->begin, stretch_rows(view, w->begin));
+        err = rb_buffer_hold(ctx, &w->values, rb_matrix_stored(&w->rows), sizeof(double));
+        w->rows.type = RB_FLOAT64;
+        w->rows.values = w->values.data;
+        w->rows.row_stride = view->n_features;
+        w->rows.column_stride = 1;
+        err = err ? err : make_rows(ctx, w, first + w->begin);
         if (!err && w->pass->collect) {
-            err = w->pass->collect(ctx, w->pass->user, &w->rows);
+            w->pass->collect(ctx, w->pass->user, &w->rows, first + w->begin);
         }
     }
     return err;
@@ -199,45 +170,44 @@ static rb_error walk_view(rb_context *ctx, struct walk *w, int64_t first) {
 
 rb_error rb_pass_run(rb_context *ctx, const rb_pass *pass) {
     rb_source *source = pass->source;
-    int64_t n = source->n_samples, size = BLOCK_CELLS / (source->n_features + 1), capacity = 0;
+    int64_t n = source->n_samples, size = BLOCK_CELLS / (source->n_features + 1);
     size = size < MIN_ROWS ? MIN_ROWS : size;
-    struct walk *w = rb_alloc_zero(ctx, 1, sizeof *w);
-    if (!w) {
-        return RB_ERROR_MEMORY;
-    }
-    w->pass = pass;
-    rb_crc32_prepare(&w->crc);
+    rb_matrix view;
+    struct walk w = {.ctx = ctx, .pass = pass, .view = &view};
+    rb_crc32_prepare(&w.crc);
     rb_error err = RB_OK;
     for (int64_t first = 0; !err && first < n; first += size) {
-        rb_matrix view;
-        w->view = &view;
         err = rb_source_read(ctx, source, first, n - first < size ? n - first : size, &view);
-        err = err ? err : reserve(ctx, w, &capacity);
-        err = err ? err : walk_view(ctx, w, first);
+        err = err ? err : walk_view(ctx, &w, first);
     }
-    rb_free(w->rows.values);
-    rb_free(w);
+    rb_free(w.values.data);
     return err;
 }
 
 /* ---- checksums ---- */
 
 rb_error rb_matrix_checksum(rb_context *ctx, const rb_matrix *matrix, uint32_t *checksum) {
-    rb_source *source;
+    rb_source source;
     *checksum = 0;
-    rb_error err = rb_source_from_matrix(ctx, matrix, &source);
-    if (!err) {
-        err = rb_pass_run(ctx, &(rb_pass){.source = source, .checksum = checksum});
-        rb_source_free(source);
+    rb_source_of_matrix(matrix, &source);
+    return rb_pass_run(ctx, &(rb_pass){.source = &source, .checksum = checksum});
+}
+
+static void count_missing(rb_context *ctx, void *user, const rb_matrix *rows, int64_t first) {
+    const double *values = rows->values;
+    (void)ctx, (void)first;
+    for (int64_t e = 0; e < rb_matrix_stored(rows); e++) {
+        *(int64_t *)user += isnan(values[e]) != 0;
     }
-    return err;
 }
 
 rb_error rb_preprocess_renew(rb_context *ctx, rb_preprocess *p, rb_source *source) {
     uint32_t checksum = 0;
     int64_t missing = 0;
-    rb_error err =
-        rb_pass_run(ctx, &(rb_pass){.source = source, .checksum = &checksum, .missing = &missing});
+    rb_error err = rb_pass_run(ctx, &(rb_pass){.source = source,
+                                               .checksum = &checksum,
+                                               .collect = count_missing,
+                                               .user = &missing});
     if (!err) {
         p->checksum = checksum;
         p->n_filled = missing;

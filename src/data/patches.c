@@ -41,67 +41,38 @@ int64_t rb_patch_places(const rb_images *images, int64_t height, int64_t width) 
 
 /* ---- choosing places ---- */
 
-/* A list 0, 1, 2, ... in which some numbers have moved: a hash table from place to number. */
-typedef struct moved_list {
-    int64_t *place, *number;
-    int64_t mask; /* its size is a power of two, less one */
-} moved_list;
+/* A number that has moved in a list 0, 1, 2, ..., in a hash table by its place. */
+struct moved {
+    bool taken;
+    int64_t place, number;
+};
 
-static rb_error moved_list_new(rb_context *ctx, int64_t max, moved_list *list) {
-    int64_t size = 4;
-    while (size / 2 < max && size < INT64_MAX / 4) {
-        size *= 2;
-    }
-    list->mask = size - 1;
-    list->place = rb_alloc(ctx, size, sizeof *list->place);
-    list->number = rb_alloc(ctx, size, sizeof *list->number);
-    if (!list->place || !list->number) {
-        return RB_ERROR_MEMORY;
-    }
-    for (int64_t slot = 0; slot < size; slot++) {
-        list->place[slot] = -1;
-    }
-    return RB_OK;
-}
-
-static void moved_list_clear(moved_list *list) {
-    rb_free(list->place);
-    rb_free(list->number);
-}
-
-/* Where the number at a place is kept, or would be. */
-static int64_t find_slot(const moved_list *list, int64_t place) {
+/* The slot of a place, or the one that it would take; the table has a power of two of them. */
+static struct moved *find_slot(struct moved *table, int64_t size, int64_t place) {
     uint64_t hash = (uint64_t)place * 0x9E3779B97F4A7C15U;
-    int64_t slot = (int64_t)(hash >> 20) & list->mask;
-    while (list->place[slot] >= 0 && list->place[slot] != place) {
-        slot = (slot + 1) & list->mask;
+    int64_t slot = (int64_t)(hash >> 20) & (size - 1);
+    while (table[slot].taken && table[slot].place != place) {
+        slot = (slot + 1) & (size - 1);
     }
-    return slot;
-}
-
-static int64_t number_at(const moved_list *list, int64_t place) {
-    int64_t slot = find_slot(list, place);
-    return list->place[slot] < 0 ? place : list->number[slot];
-}
-
-static void put_number(moved_list *list, int64_t place, int64_t number) {
-    int64_t slot = find_slot(list, place);
-    list->place[slot] = place;
-    list->number[slot] = number;
+    return &table[slot];
 }
 
 static rb_error choose_places(rb_context *ctx, uint64_t seed, int64_t n_places, int64_t count,
                               int64_t *places) {
     rb_draws draws = {.stream = {.seed = seed, .purpose = RB_RANDOM_PATCHES}};
-    moved_list list = {0};
-    rb_error err = moved_list_new(ctx, count, &list);
-    for (int64_t i = 0; i < count && !err; i++) {
-        int64_t other = rb_draw_integer(&draws, i, n_places - 1);
-        places[i] = number_at(&list, other);
-        put_number(&list, other, number_at(&list, i));
+    int64_t size = 4;
+    while (size / 2 < count && size < INT64_MAX / 4) {
+        size *= 2;
     }
-    moved_list_clear(&list);
-    return err;
+    struct moved *table = rb_alloc_zero(ctx, size, sizeof *table);
+    for (int64_t i = 0; table && i < count; i++) {
+        int64_t other = rb_draw_integer(&draws, i, n_places - 1);
+        struct moved *there = find_slot(table, size, other), *here = find_slot(table, size, i);
+        places[i] = there->taken ? there->number : other;
+        *there = (struct moved){true, other, here->taken ? here->number : i};
+    }
+    rb_free(table);
+    return table ? RB_OK : RB_ERROR_MEMORY;
 }
 
 /* ---- cutting ---- */
@@ -123,21 +94,15 @@ static void copy_patch(const patches *p, int64_t index, float *sample) {
     }
 }
 
-/* The ends of the range are met exactly. */
-static void scale(const patches *p, float *sample) {
-    for (int64_t d = 0; d < p->n_features; d++) {
-        double share = ((double)sample[d] - p->min) / p->span;
-        sample[d] = (float)(p->plan.low * (1 - share) + p->plan.high * share);
-    }
-}
-
 static rb_error fill(void *user, int64_t first, int64_t count, void *rows) {
     const patches *p = user;
     for (int64_t i = 0; i < count; i++) {
         float *sample = (float *)rows + i * p->n_features;
         copy_patch(p, first + i, sample);
-        if (p->plan.scaled) {
-            scale(p, sample);
+        for (int64_t d = 0; p->plan.scaled && d < p->n_features; d++) {
+            double share = ((double)sample[d] - p->min) / p->span;
+            /* so that the ends of the range are met exactly */
+            sample[d] = (float)(p->plan.low * (1 - share) + p->plan.high * share);
         }
     }
     return RB_OK;

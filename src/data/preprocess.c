@@ -1,19 +1,33 @@
 /* Fitting the preprocessing: a pass for means and variances, and passes over groups of features
  * where a median or quartile is wanted. */
 #include "data.h"
-#include "statistics.h"
+#include "rows.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
-enum { COLUMN_BYTES = 1 << 26, TILE = 256, COLUMN_TASKS = 32 };
+enum { COLUMN_BYTES = 1 << 26, TILE = 256, GATHER_TASKS = 32 };
 
-/* Everything a fit needs while it runs; arrays are over the input features. */
+/* Running moments of one feature. */
+struct moments {
+    int64_t count;   /* values that are there */
+    int64_t missing; /* NaN */
+    double mean;
+    double squares; /* sum of squared differences from the mean */
+};
+
+struct feature {
+    struct moments moments;
+    double fill, median, quartile_range;
+};
+
+/* Everything a fit needs while it runs. */
 struct fitting {
     rb_preprocess *p;
     rb_source *source;
-    rb_moments *moments;
-    double *fill, *median, *quartile_range; /* NULL when nobody asks for quantiles */
+    struct feature *features; /* of the input */
+    bool fills;
     /* Of values that are neither scaled to totals nor logarithms: */
     bool not_counts; /* one is below 0, or no whole number */
     double largest, sum;
@@ -63,11 +77,23 @@ rb_error rb_fail_value(rb_context *ctx, const rb_preprocess_options *options,
  * 1983), of sparse ones value by value (Welford 1962). */
 struct adding {
     struct fitting *f;
-    const rb_rows *rows;
+    const rb_matrix *rows;
     int64_t features; /* of a task */
 };
 
-static void add_value(rb_moments *m, double value) {
+/* Adds `count` values with this mean and sum of squared differences from it (Chan et al.). */
+static void add_moments(struct moments *m, int64_t count, double mean, double squares) {
+    if (count <= 0) {
+        return;
+    }
+    double all = (double)(m->count + count);
+    double difference = mean - m->mean;
+    m->squares += squares + difference * difference * (double)m->count * (double)count / all;
+    m->mean += difference * (double)count / all;
+    m->count += count;
+}
+
+static void add_value(struct moments *m, double value) {
     if (isnan(value)) {
         m->missing++;
         return;
@@ -78,80 +104,65 @@ static void add_value(rb_moments *m, double value) {
     m->squares += difference * (value - m->mean);
 }
 
-/* Sums of some features over a stretch of samples, side by side: of what differs from the first
- * value of each, which is among those that are summed, so that nothing is lost by it. */
-struct tile {
-    double n[TILE], sum[TILE], squares[TILE], pivot[TILE];
-};
-
-/* Without NaN: a sum becomes NaN where there is one. */
-static void add_full_row(struct tile *t, const double *restrict row, int64_t count) {
-    for (int64_t k = 0; k < count; k++) {
-        double difference = row[k] - t->pivot[k];
-        t->sum[k] += difference;
-        t->squares[k] += difference * difference;
+/* Sums over a stretch of samples: of what differs from one value of the feature, which is among
+ * those that are summed, so that nothing is lost by it. */
+static void add_sums(struct moments *m, int64_t n, double pivot, double sum, double squares) {
+    if (n > 0) {
+        add_moments(m, n, pivot + sum / (double)n, fmax(squares - sum * sum / (double)n, 0));
     }
 }
 
-/* The sums of feature k of the tile, which begins at `first`, over the values that are there. */
-static void add_column(struct tile *t, const rb_rows *rows, int64_t first, int64_t k) {
-    t->n[k] = t->sum[k] = t->squares[k] = 0;
-    for (int64_t i = 0; i < rows->count; i++) {
-        double value = rows->values[i * rows->n_features + first + k];
+/* The values of feature k that are there. */
+static void add_column(struct moments *m, const rb_matrix *rows, int64_t k) {
+    double pivot = 0, sum = 0, squares = 0;
+    int64_t n = 0;
+    for (int64_t i = 0; i < rows->n_samples; i++) {
+        double value = rb_row_of(rows, i).values[k];
         if (!isnan(value)) {
-            t->n[k] += 1;
-            t->sum[k] += value - t->pivot[k];
-            t->squares[k] += (value - t->pivot[k]) * (value - t->pivot[k]);
+            pivot = n++ == 0 ? value : pivot;
+            sum += value - pivot;
+            squares += (value - pivot) * (value - pivot);
         }
     }
+    m->missing += rows->n_samples - n;
+    add_sums(m, n, pivot, sum, squares);
 }
 
-/* The first value of a feature that is there; 0: none. */
-static double find_pivot(const rb_rows *rows, int64_t k) {
-    for (int64_t i = 0; i < rows->count; i++) {
-        double value = rows->values[i * rows->n_features + k];
-        if (!isnan(value)) {
-            return value;
-        }
-    }
-    return 0;
-}
-
-/* Features first .. first + count - 1, at most TILE of them. */
-static void add_tile(const struct adding *a, int64_t first, int64_t count) {
-    const rb_rows *rows = a->rows;
-    struct tile t = {.n = {0}};
+/* A sum becomes NaN where there is one. */
+static void add_row(int64_t count, const double *restrict row, const double *restrict pivot,
+                    double *restrict sum, double *restrict squares) {
     for (int64_t k = 0; k < count; k++) {
-        t.n[k] = (double)rows->count;
-        t.pivot[k] = find_pivot(rows, first + k);
-    }
-    for (int64_t i = 0; i < rows->count; i++) {
-        add_full_row(&t, rows->values + i * rows->n_features + first, count);
-    }
-    for (int64_t k = 0; k < count; k++) {
-        if (isnan(t.sum[k])) {
-            add_column(&t, rows, first, k);
-        }
-        rb_moments *moments = &a->f->moments[first + k];
-        moments->missing += rows->count - (int64_t)t.n[k];
-        if (t.n[k] > 0) {
-            double squares = t.squares[k] - t.sum[k] * t.sum[k] / t.n[k];
-            rb_moments_join(moments, (int64_t)t.n[k], t.pivot[k] + t.sum[k] / t.n[k],
-                            fmax(squares, 0));
-        }
+        double difference = row[k] - pivot[k];
+        sum[k] += difference;
+        squares[k] += difference * difference;
     }
 }
 
+/* The features of a tile side by side. */
 static void add_dense(void *arg, int64_t index, int worker) {
     const struct adding *t = arg;
-    int64_t end = (index + 1) * TILE, m = t->rows->n_features;
+    const rb_matrix *rows = t->rows;
+    int64_t first = index * TILE, left = rows->n_features - first,
+            count = left < TILE ? left : TILE;
+    double sum[TILE] = {0}, squares[TILE] = {0};
+    const double *pivot = rb_row_of(rows, 0).values + first;
     (void)worker;
-    add_tile(t, index * TILE, (end < m ? end : m) - index * TILE);
+    for (int64_t i = 1; i < rows->n_samples; i++) {
+        add_row(count, rb_row_of(rows, i).values + first, pivot, sum, squares);
+    }
+    for (int64_t k = 0; k < count; k++) {
+        struct moments *moments = &t->f->features[first + k].moments;
+        if (isnan(sum[k]) || isnan(pivot[k])) {
+            add_column(moments, rows, first + k);
+        } else {
+            add_sums(moments, rows->n_samples, pivot[k], sum[k], squares[k]);
+        }
+    }
 }
 
-/* The first of ascending columns that is not below k. */
+/* The first entry whose column is not below k. */
 static int64_t entry_from(const rb_row *row, int64_t k) {
-    int64_t low = 0, high = row->count;
+    int64_t low = row->columns ? 0 : k, high = row->columns ? row->count : k;
     while (low < high) {
         int64_t middle = low + (high - low) / 2;
         if (row->columns[middle] < k) {
@@ -167,37 +178,35 @@ static void add_sparse(void *arg, int64_t index, int worker) {
     const struct adding *t = arg;
     int64_t first = index * t->features;
     (void)worker;
-    for (int64_t i = 0; i < t->rows->count; i++) {
-        rb_row row = rb_rows_get(t->rows, i);
+    for (int64_t i = 0; i < t->rows->n_samples; i++) {
+        rb_row row = rb_row_of(t->rows, i);
         for (int64_t e = entry_from(&row, first);
              e < row.count && row.columns[e] < first + t->features; e++) {
-            add_value(&t->f->moments[row.columns[e]], row.values[e]);
+            add_value(&t->f->features[row.columns[e]].moments, row.values[e]);
         }
     }
 }
 
-static void look_for_counts(struct fitting *f, const rb_rows *rows) {
-    for (int64_t i = 0; i < rows->count && !f->not_counts; i++) {
-        rb_row row = rb_rows_get(rows, i);
-        for (int64_t e = 0; e < row.count && !f->not_counts; e++) {
-            double x = row.values[e];
-            f->not_counts = !(x >= 0 && x == floor(x));
-            f->largest = fmax(f->largest, x);
-            f->sum += x;
-        }
+static void look_for_counts(struct fitting *f, const rb_matrix *rows) {
+    const double *values = rows->values;
+    for (int64_t e = 0; e < rb_matrix_stored(rows) && !f->not_counts; e++) {
+        double x = values[e];
+        f->not_counts = !(x >= 0 && x == floor(x));
+        f->largest = fmax(f->largest, x);
+        f->sum += x;
     }
 }
 
-static rb_error add_rows(rb_context *ctx, void *user, const rb_rows *rows) {
+static void add_rows(rb_context *ctx, void *user, const rb_matrix *rows, int64_t first) {
     int64_t m = rows->n_features, threads = rb_context_threads(ctx);
     struct adding t = {user, rows, (m + threads - 1) / threads};
+    (void)first;
     look_for_counts(user, rows);
-    if (rows->columns) {
+    if (rows->sparse) {
         rb_parallel(ctx, threads, add_sparse, &t);
     } else {
         rb_parallel(ctx, (m + TILE - 1) / TILE, add_dense, &t);
     }
-    return RB_OK;
 }
 
 /* Counts of genes or words differ by orders of magnitude, and what is centred is then all theirs
@@ -217,15 +226,14 @@ static void remark_on_counts(rb_context *ctx, const struct fitting *f) {
 static rb_error survey(rb_context *ctx, struct fitting *f) {
     rb_pass pass = {.source = f->source,
                     .options = &f->p->options,
-                    .checks = true,
                     .checksum = &f->p->checksum,
                     .collect = add_rows,
                     .user = f};
     rb_error err = rb_pass_run(ctx, &pass);
     for (int64_t k = 0; !err && k < f->p->n_input; k++) {
-        rb_moments *m = &f->moments[k];
+        struct moments *m = &f->features[k].moments;
         /* What a sparse matrix does not store is 0. */
-        rb_moments_add_copies(m, f->source->n_samples - m->count - m->missing, 0);
+        add_moments(m, f->source->n_samples - m->count - m->missing, 0, 0);
         f->p->n_filled += m->missing;
     }
     if (!err) {
@@ -239,91 +247,106 @@ static rb_error survey(rb_context *ctx, struct fitting *f) {
 /* Some features of all samples: columns[width x n], NaN where missing. */
 struct gathering {
     struct fitting *f;
-    const rb_rows *rows;
-    int64_t first, width, n;
+    const rb_matrix *rows;
+    int64_t first_row, first, width, n;
     double *columns;
 };
 
-static void gather_rows(void *arg, int64_t index, int worker) {
+static void gather_some(void *arg, int64_t index, int worker) {
     const struct gathering *g = arg;
-    int64_t share = (g->rows->count + COLUMN_TASKS - 1) / COLUMN_TASKS, end = (index + 1) * share;
+    int64_t share = (g->rows->n_samples + GATHER_TASKS - 1) / GATHER_TASKS;
+    int64_t end = (index + 1) * share;
     (void)worker;
-    for (int64_t i = index * share; i < end && i < g->rows->count; i++) {
-        rb_row row = rb_rows_get(g->rows, i);
-        double *to = g->columns + g->rows->first + i;
-        int64_t e = row.columns ? entry_from(&row, g->first) : g->first;
-        for (; e < row.count && (row.columns ? row.columns[e] : e) < g->first + g->width; e++) {
-            to[((row.columns ? row.columns[e] : e) - g->first) * g->n] = row.values[e];
+    for (int64_t i = index * share; i < end && i < g->rows->n_samples; i++) {
+        rb_row row = rb_row_of(g->rows, i);
+        double *to = g->columns + g->first_row + i;
+        for (int64_t e = entry_from(&row, g->first); e < row.count; e++) {
+            int64_t k = (row.columns ? row.columns[e] : e) - g->first;
+            if (k >= g->width) {
+                break;
+            }
+            to[k * g->n] = row.values[e];
         }
     }
 }
 
-static rb_error gather(rb_context *ctx, void *user, const rb_rows *rows) {
-    ((struct gathering *)user)->rows = rows;
-    rb_parallel(ctx, COLUMN_TASKS, gather_rows, user);
-    return RB_OK;
+static void gather(rb_context *ctx, void *user, const rb_matrix *rows, int64_t first) {
+    struct gathering *g = user;
+    g->rows = rows;
+    g->first_row = first;
+    rb_parallel(ctx, GATHER_TASKS, gather_some, g);
+}
+
+static int compare_doubles(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static void sort(double *values, int64_t count) {
+    qsort(values, (size_t)count, sizeof *values, compare_doubles);
+}
+
+/* The q-quantile of sorted values, at least one, linear between neighbours as numpy has it. */
+static double quantile(const double *sorted, int64_t count, double q) {
+    double place = q * (double)(count - 1);
+    int64_t below = (int64_t)place;
+    if (below + 1 >= count) {
+        return sorted[count - 1];
+    }
+    return sorted[below] + (place - (double)below) * (sorted[below + 1] - sorted[below]);
 }
 
 /* Median and quartiles of one feature; missing values are filled on the way, or left out. */
-static void column_quantiles(struct fitting *f, int64_t k, double *column, int64_t n) {
+static void column_quantiles(const struct fitting *f, struct feature *feature, double *column,
+                             int64_t n) {
     int64_t there = 0;
     for (int64_t i = 0; i < n; i++) {
         if (!isnan(column[i])) {
             column[there++] = column[i];
         }
     }
-    rb_sort(column, there);
+    sort(column, there);
     if (f->p->options.missing == RB_MISSING_MEDIAN) {
-        f->fill[k] = there ? rb_quantile(column, there, 0.5) : 0;
+        feature->fill = there ? quantile(column, there, 0.5) : 0;
     }
-    if (there < n && !f->fill) {
-        n = there;
-    } else if (there < n) {
-        for (int64_t i = there; i < n; i++) {
-            column[i] = f->fill[k];
+    if (f->fills && there < n) {
+        for (; there < n; there++) {
+            column[there] = feature->fill;
         }
-        rb_sort(column, n);
+        sort(column, there);
     }
-    f->median[k] = n ? rb_quantile(column, n, 0.5) : 0;
-    f->quartile_range[k] = n ? rb_quantile(column, n, 0.75) - rb_quantile(column, n, 0.25) : 0;
+    feature->median = there ? quantile(column, there, 0.5) : 0;
+    feature->quartile_range =
+        there ? quantile(column, there, 0.75) - quantile(column, there, 0.25) : 0;
 }
 
 static void sort_column(void *arg, int64_t index, int worker) {
     const struct gathering *g = arg;
     (void)worker;
-    column_quantiles(g->f, g->first + index, g->columns + index * g->n, g->n);
+    column_quantiles(g->f, &g->f->features[g->first + index], g->columns + index * g->n, g->n);
 }
 
 static rb_error find_quantiles(rb_context *ctx, struct fitting *f) {
     int64_t n = f->source->n_samples, m = f->p->n_input;
     int64_t width = COLUMN_BYTES / (int64_t)sizeof(double) / n;
     width = width < 1 ? 1 : width > m ? m : width;
-    f->median = rb_alloc(ctx, m, sizeof *f->median);
-    f->quartile_range = rb_alloc(ctx, m, sizeof *f->quartile_range);
     struct gathering g = {.f = f, .width = width, .n = n};
     g.columns = rb_alloc(ctx, width * n, sizeof *g.columns);
     rb_pass pass = {.source = f->source, .options = &f->p->options, .collect = gather, .user = &g};
-    rb_error err = f->median && f->quartile_range && g.columns ? RB_OK : RB_ERROR_MEMORY;
+    rb_error err = g.columns ? RB_OK : RB_ERROR_MEMORY;
     for (; !err && g.first < m; g.first += g.width) {
         g.width = m - g.first < width ? m - g.first : width;
         memset(g.columns, 0, (size_t)(g.width * n) * sizeof *g.columns);
         err = rb_pass_run(ctx, &pass);
         /* Sorting all samples takes its time. */
-        for (int64_t done = 0; !err && done < g.width; done += COLUMN_TASKS) {
-            struct gathering some = g;
-            some.first += done;
-            some.columns += done * n;
-            int64_t left = g.width - done;
-            rb_parallel(ctx, left < COLUMN_TASKS ? left : COLUMN_TASKS, sort_column, &some);
-            err = rb_check_stop(ctx);
-        }
+        err = err ? err : rb_parallel_or_stop(ctx, g.width, sort_column, &g);
     }
     rb_free(g.columns);
     return err;
 }
 
 static double variance(const struct fitting *f, int64_t k) {
-    const rb_moments *m = &f->moments[k];
+    const struct moments *m = &f->features[k].moments;
     return m->count ? m->squares / (double)m->count : 0;
 }
 
@@ -344,16 +367,14 @@ static rb_error select_features(rb_context *ctx, struct fitting *f) {
     for (int64_t k = 0; k < p->n_input; k++) {
         variances[k] = variance(f, k);
     }
-    rb_sort(variances, p->n_input);
+    sort(variances, p->n_input);
     double min = variances[p->n_input - wanted];
-    int64_t above = 0, taken = 0;
-    for (int64_t k = 0; k < p->n_input; k++) {
-        above += variance(f, k) > min;
+    int64_t ties = 0, taken = 0;
+    for (int64_t i = p->n_input - wanted; i < p->n_input && variances[i] == min; i++) {
+        ties++;
     }
     for (int64_t k = 0; k < p->n_input; k++) {
-        bool tie = variance(f, k) == min && above < wanted;
-        if (variance(f, k) > min || tie) {
-            above += tie;
+        if (variance(f, k) > min || (variance(f, k) == min && ties-- > 0)) {
             p->selected[taken++] = k;
         }
     }
@@ -362,44 +383,33 @@ static rb_error select_features(rb_context *ctx, struct fitting *f) {
     return RB_OK;
 }
 
-static double chosen_centre(const struct fitting *f, int64_t k) {
-    switch ((rb_centre)f->p->options.centre) {
-    case RB_CENTRE_MEAN:
-        return f->moments[k].mean;
-    case RB_CENTRE_MEDIAN:
-        return f->median[k];
-    case RB_CENTRE_NONE:
-    case RB_CENTRE_AUTO:
-        return 0;
-    }
-    return 0;
-}
-
 static double chosen_scale(const struct fitting *f, int64_t k) {
-    double scale = 1;
-    if (f->p->options.scale == RB_SCALE_SD) {
-        scale = sqrt(variance(f, k));
-    } else if (f->p->options.scale == RB_SCALE_IQR) {
-        scale = f->quartile_range[k];
-    }
-    return scale > 0 ? scale : 1;
+    int scale = f->p->options.scale;
+    double chosen = scale == RB_SCALE_SD    ? sqrt(variance(f, k))
+                    : scale == RB_SCALE_IQR ? f->features[k].quartile_range
+                                            : 1;
+    return chosen > 0 ? chosen : 1;
 }
 
 /* Fills the arrays of the features in use. */
 static rb_error choose_parameters(rb_context *ctx, struct fitting *f) {
     rb_preprocess *p = f->p;
-    p->centre = rb_alloc(ctx, p->n_features, sizeof *p->centre);
+    p->centre = rb_alloc_zero(ctx, p->n_features, sizeof *p->centre);
     p->scale = rb_alloc(ctx, p->n_features, sizeof *p->scale);
-    p->fill = f->fill ? rb_alloc(ctx, p->n_features, sizeof *p->fill) : NULL;
-    if (!p->centre || !p->scale || (f->fill && !p->fill)) {
+    p->fill = f->fills ? rb_alloc(ctx, p->n_features, sizeof *p->fill) : NULL;
+    if (!p->centre || !p->scale || (f->fills && !p->fill)) {
         return RB_ERROR_MEMORY;
     }
     for (int64_t j = 0; j < p->n_features; j++) {
         int64_t k = p->selected ? p->selected[j] : j;
-        p->centre[j] = chosen_centre(f, k);
+        const struct feature *feature = &f->features[k];
         p->scale[j] = chosen_scale(f, k);
+        if (p->options.centre != RB_CENTRE_NONE) {
+            p->centre[j] =
+                p->options.centre == RB_CENTRE_MEDIAN ? feature->median : feature->moments.mean;
+        }
         if (p->fill) {
-            p->fill[j] = f->fill[k];
+            p->fill[j] = feature->fill;
         }
     }
     return RB_OK;
@@ -424,17 +434,12 @@ static rb_error keep_names(rb_context *ctx, struct fitting *f) {
 
 /* Names are what new data and labels are matched by. */
 static rb_error check_names(rb_context *ctx, const rb_source *source) {
-    rb_error err = RB_OK;
-    if (source->feature_names) {
-        err = rb_names_warn_repeated(ctx, source->feature_names, "feature names",
-                                     "in new data whose columns stand otherwise the first of each "
-                                     "will be taken");
-    }
-    if (!err && source->sample_names) {
-        err = rb_names_warn_repeated(ctx, source->sample_names, "sample names",
-                                     "a label goes to all samples of its name");
-    }
-    return err;
+    rb_error err = rb_names_warn_repeated(ctx, source->feature_names, "feature names",
+                                          "in new data whose columns stand otherwise the first of "
+                                          "each will be taken");
+    return err ? err
+               : rb_names_warn_repeated(ctx, source->sample_names, "sample names",
+                                        "a label goes to all samples of its name");
 }
 
 /* Of samples that do not differ centring leaves nothing. */
@@ -455,7 +460,7 @@ static rb_error check_variation(rb_context *ctx, const struct fitting *f) {
 static void warn_of_empty(rb_context *ctx, const struct fitting *f) {
     int64_t empty = 0, first = -1;
     for (int64_t k = 0; k < f->p->n_input; k++) {
-        if (f->moments[k].count == 0) {
+        if (f->features[k].moments.count == 0) {
             first = first < 0 ? k : first;
             empty++;
         }
@@ -467,13 +472,6 @@ static void warn_of_empty(rb_context *ctx, const struct fitting *f) {
                "feature %lld%s%s%s",
                (long long)empty, (long long)first, name ? " (" : " (counted from 0",
                name ? name : "", ")");
-    }
-}
-
-/* Missing values count with what fills them, from here on. */
-static void fill_moments(struct fitting *f) {
-    for (int64_t k = 0; k < f->p->n_input; k++) {
-        rb_moments_add_copies(&f->moments[k], f->moments[k].missing, f->fill[k]);
     }
 }
 
@@ -490,44 +488,28 @@ static void tell_missing(rb_context *ctx, const rb_preprocess *p) {
 static rb_error run(rb_context *ctx, struct fitting *f) {
     const rb_preprocess_options *options = &f->p->options;
     int64_t m = f->p->n_input;
-    f->moments = rb_alloc_zero(ctx, m, sizeof *f->moments);
-    bool fills = options->missing == RB_MISSING_MEAN || options->missing == RB_MISSING_MEDIAN;
-    if (fills) {
-        f->fill = rb_alloc_zero(ctx, m, sizeof *f->fill);
+    f->fills = options->missing == RB_MISSING_MEAN || options->missing == RB_MISSING_MEDIAN;
+    f->features = rb_alloc_zero(ctx, m, sizeof *f->features);
+    rb_error err = f->features ? survey(ctx, f) : RB_ERROR_MEMORY;
+    for (int64_t k = 0; !err && k < m; k++) {
+        f->features[k].fill = f->features[k].moments.mean;
     }
-    if (!f->moments || (fills && !f->fill)) {
-        return RB_ERROR_MEMORY;
-    }
-    rb_error err = survey(ctx, f);
-    if (err) {
-        return err;
-    }
-    for (int64_t k = 0; f->fill && k < m; k++) {
-        f->fill[k] = f->moments[k].mean;
-    }
-    if (options->centre == RB_CENTRE_MEDIAN || options->scale == RB_SCALE_IQR ||
-        options->missing == RB_MISSING_MEDIAN) {
+    if (!err && (options->centre == RB_CENTRE_MEDIAN || options->scale == RB_SCALE_IQR ||
+                 options->missing == RB_MISSING_MEDIAN)) {
         err = find_quantiles(ctx, f);
     }
-    if (!err && f->fill) {
+    if (!err && f->fills) {
         warn_of_empty(ctx, f);
-        fill_moments(f);
     }
-    if (!err) {
-        err = check_variation(ctx, f);
+    for (int64_t k = 0; !err && f->fills && k < m; k++) {
+        struct moments *moments = &f->features[k].moments;
+        add_moments(moments, moments->missing, f->features[k].fill, 0);
     }
-    if (!err) {
-        err = select_features(ctx, f);
-    }
-    if (!err) {
-        err = choose_parameters(ctx, f);
-    }
-    if (!err) {
-        err = keep_names(ctx, f);
-    }
-    if (!err) {
-        err = check_names(ctx, f->source);
-    }
+    err = err ? err : check_variation(ctx, f);
+    err = err ? err : select_features(ctx, f);
+    err = err ? err : choose_parameters(ctx, f);
+    err = err ? err : keep_names(ctx, f);
+    err = err ? err : check_names(ctx, f->source);
     if (!err) {
         tell_missing(ctx, f->p);
     }
@@ -561,17 +543,12 @@ rb_error rb_preprocess_fit(rb_context *ctx, const rb_preprocess_options *options
     if (!p) {
         return RB_ERROR_MEMORY;
     }
-    if (chosen.centre == RB_CENTRE_AUTO) {
-        chosen.centre = RB_CENTRE_MEAN;
-    }
     p->options = chosen;
+    p->options.centre = chosen.centre == RB_CENTRE_AUTO ? RB_CENTRE_MEAN : chosen.centre;
     p->n_input = source->n_features;
     struct fitting f = {.p = p, .source = source};
     err = run(ctx, &f);
-    rb_free(f.moments);
-    rb_free(f.fill);
-    rb_free(f.median);
-    rb_free(f.quartile_range);
+    rb_free(f.features);
     if (err) {
         rb_preprocess_free(p);
         return err;

@@ -68,23 +68,9 @@ bool rb_sound_scale(rb_sound *sound, double peak) {
 
 /* ---- cutting ---- */
 
-/* The sound that a sample is cut out of. */
-static int64_t sound_of(const segments *s, int64_t sample) {
-    int64_t low = 0, high = s->sounds.count;
-    while (high - low > 1) {
-        int64_t middle = low + (high - low) / 2;
-        if (s->first[middle] <= sample) {
-            low = middle;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
-}
-
 static rb_error fill(void *user, int64_t first, int64_t count, void *rows) {
     const segments *s = user;
-    int64_t index = sound_of(s, first);
+    int64_t index = 0; /* of the sound that a sample is cut out of */
     for (int64_t i = 0; i < count; i++) {
         while (first + i >= s->first[index + 1]) {
             index++;

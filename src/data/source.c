@@ -1,6 +1,8 @@
 /* Sources: blocks of samples from a matrix or from a program's callback. */
 #include "data.h"
 
+#include <string.h>
+
 rb_source *rb_source_new(rb_context *ctx) {
     return rb_alloc_zero(ctx, 1, sizeof(rb_source));
 }
@@ -15,6 +17,22 @@ void rb_source_free(rb_source *source) {
     }
 }
 
+rb_error rb_source_make(rb_context *ctx, const rb_source *like, const void *state, size_t size,
+                        rb_source **out) {
+    *out = rb_source_new(ctx);
+    void *kept = rb_alloc(ctx, 1, size);
+    if (!*out || !kept) {
+        rb_free(*out);
+        rb_free(kept);
+        *out = NULL;
+        return RB_ERROR_MEMORY;
+    }
+    memcpy(kept, state, size);
+    **out = *like;
+    (*out)->state = kept;
+    return RB_OK;
+}
+
 rb_error rb_source_read(rb_context *ctx, rb_source *source, int64_t first, int64_t count,
                         rb_matrix *view) {
     rb_error err = rb_check_stop(ctx);
@@ -26,17 +44,7 @@ rb_error rb_source_read(rb_context *ctx, rb_source *source, int64_t first, int64
 static rb_error read_matrix(rb_source *source, rb_context *ctx, int64_t first, int64_t count,
                             rb_matrix *view) {
     (void)ctx;
-    const rb_matrix *m = source->state;
-    *view = *m;
-    view->n_samples = count;
-    view->sample_names = view->feature_names = NULL;
-    view->release = NULL;
-    int64_t skip = m->sparse ? m->starts[first] - m->starts[0] : first * m->row_stride;
-    view->values = (const char *)m->values + skip * (int64_t)rb_type_size(m->type);
-    if (m->sparse) {
-        view->starts = m->starts + first;
-        view->columns = m->columns + skip;
-    }
+    *view = rb_matrix_part(source->state, first, count);
     return RB_OK;
 }
 
@@ -84,75 +92,31 @@ struct callback_state {
     rb_csr_source_fn csr_fn; /* of a sparse source, instead of fn */
     void *user;
     void (*release)(void *user); /* NULL: the user's own */
-    void *rows;
-    int64_t capacity; /* samples that `rows` can hold */
+    rb_buffer rows;
 };
-
-/* The error message of the callback stays; one that left none gets ours. */
-static rb_error callback_failed(rb_context *ctx, rb_error err, int64_t failures, int64_t first,
-                                int64_t count) {
-    return ctx->failures > failures
-               ? err
-               : rb_fail(ctx, err, "the data source gave %s for samples %lld to %lld",
-                         rb_error_name(err), (long long)first + 1, (long long)(first + count));
-}
-
-static rb_error make_rows(rb_context *ctx, const rb_source *source, int64_t count) {
-    struct callback_state *state = source->state;
-    int64_t cells;
-    if (count <= state->capacity) {
-        return RB_OK;
-    }
-    if (!rb_multiply(count, source->n_features, &cells)) {
-        return rb_fail(ctx, RB_ERROR_MEMORY, "a block of %lld samples x %lld features is too large",
-                       (long long)count, (long long)source->n_features);
-    }
-    void *rows = rb_alloc(ctx, cells, rb_type_size(source->type));
-    if (!rows) {
-        return RB_ERROR_MEMORY;
-    }
-    rb_free(state->rows);
-    state->rows = rows;
-    state->capacity = count;
-    return RB_OK;
-}
 
 static rb_error read_callback(rb_source *source, rb_context *ctx, int64_t first, int64_t count,
                               rb_matrix *view) {
     struct callback_state *state = source->state;
-    rb_error err = make_rows(ctx, source, count);
-    if (err) {
-        return err;
+    int64_t failures = ctx->failures, m = source->n_features;
+    size_t size = (size_t)m * rb_type_size(source->type);
+    if (!source->sparse && rb_buffer_hold(ctx, &state->rows, count, size)) {
+        return RB_ERROR_MEMORY;
     }
-    int64_t failures = ctx->failures;
-    err = state->fn(state->user, first, count, state->rows);
-    if (err) {
-        return callback_failed(ctx, err, failures, first, count);
+    *view = (rb_matrix){count, m, source->type, source->sparse, state->rows.data, m, 1};
+    rb_error err = source->sparse ? state->csr_fn(state->user, first, count, &view->starts,
+                                                  &view->columns, &view->values)
+                                  : state->fn(state->user, first, count, state->rows.data);
+    if (err && ctx->failures == failures) { /* a message that the callback left stays */
+        rb_fail(ctx, err, "the data source gave %s for samples %lld to %lld", rb_error_name(err),
+                (long long)first + 1, (long long)(first + count));
     }
-    *view = (rb_matrix){.n_samples = count,
-                        .n_features = source->n_features,
-                        .type = source->type,
-                        .values = state->rows,
-                        .row_stride = source->n_features,
-                        .column_stride = 1};
-    return RB_OK;
-}
-
-static rb_error read_csr_callback(rb_source *source, rb_context *ctx, int64_t first, int64_t count,
-                                  rb_matrix *view) {
-    const struct callback_state *state = source->state;
-    *view = (rb_matrix){
-        .n_samples = count, .n_features = source->n_features, .type = source->type, .sparse = true};
-    int64_t failures = ctx->failures;
-    rb_error err =
-        state->csr_fn(state->user, first, count, &view->starts, &view->columns, &view->values);
-    if (err) {
-        return callback_failed(ctx, err, failures, first, count);
-    }
-    err = rb_csr_check(ctx, count, source->n_features, view->starts, view->columns);
-    if (err) {
-        rb_fail_prefix(ctx, "the data source, samples %lld to %lld: ", (long long)first + 1,
-                       (long long)(first + count));
+    if (!err && source->sparse) {
+        err = rb_csr_check(ctx, count, m, view->starts, view->columns);
+        if (err) {
+            rb_fail_prefix(ctx, "the data source, samples %lld to %lld: ", (long long)first + 1,
+                           (long long)(first + count));
+        }
     }
     return err;
 }
@@ -162,7 +126,7 @@ static void close_callback(rb_source *source) {
     if (state->release) {
         state->release(state->user);
     }
-    rb_free(state->rows);
+    rb_free(state->rows.data);
     rb_free(state);
 }
 
@@ -174,27 +138,14 @@ static rb_error new_callback(rb_context *ctx, rb_type type, int64_t n_samples, i
         return rb_fail(ctx, RB_ERROR_ARGUMENT, "a source cannot have %lld samples x %lld features",
                        (long long)n_samples, (long long)n_features);
     }
+    rb_source like = {.n_samples = n_samples,
+                      .n_features = n_features,
+                      .type = type,
+                      .sparse = state.csr_fn != NULL,
+                      .read = read_callback,
+                      .close = close_callback};
     rb_error err = rb_check_type(ctx, type);
-    if (err) {
-        return err;
-    }
-    struct callback_state *kept = rb_alloc(ctx, 1, sizeof *kept);
-    rb_source *source = rb_source_new(ctx);
-    if (!kept || !source) {
-        rb_free(kept);
-        rb_free(source);
-        return RB_ERROR_MEMORY;
-    }
-    *kept = state;
-    *source = (rb_source){.n_samples = n_samples,
-                          .n_features = n_features,
-                          .type = type,
-                          .sparse = state.csr_fn != NULL,
-                          .read = state.csr_fn ? read_csr_callback : read_callback,
-                          .close = close_callback,
-                          .state = kept};
-    *out = source;
-    return RB_OK;
+    return err ? err : rb_source_make(ctx, &like, &state, sizeof state, out);
 }
 
 rb_error rb_source_from_callback(rb_context *ctx, rb_type type, int64_t n_samples,
@@ -249,30 +200,21 @@ rb_error rb_source_slice(rb_context *ctx, rb_source *source, int64_t first, int6
                        "of %lld",
                        (long long)count, (long long)first, (long long)source->n_samples);
     }
-    struct slice *slice = rb_alloc(ctx, 1, sizeof *slice);
-    rb_source *part = rb_source_new(ctx);
-    if (!slice || !part) {
-        rb_free(slice);
-        rb_free(part);
-        return RB_ERROR_MEMORY;
-    }
-    *slice = (struct slice){.source = source, .first = first};
-    *part = *source;
-    part->n_samples = count;
-    part->path = NULL; /* its samples are counted otherwise than those of the file */
-    part->unpacked =
-        source->n_samples > 0
-            ? (int64_t)((double)source->unpacked * (double)count / (double)source->n_samples)
-            : 0;
-    if (source->sample_names) {
+    struct slice state = {.source = source, .first = first};
+    rb_source like = *source;
+    double share = source->n_samples > 0 ? (double)count / (double)source->n_samples : 0;
+    like.n_samples = count;
+    like.path = NULL; /* its samples are counted otherwise than those of the file */
+    like.unpacked = (int64_t)((double)source->unpacked * share);
+    like.read = read_slice;
+    like.close = close_slice;
+    rb_error err = rb_source_make(ctx, &like, &state, sizeof state, out);
+    if (!err && source->sample_names) {
+        struct slice *slice = (*out)->state;
         slice->names = (rb_names){count, source->sample_names->text + first};
-        part->sample_names = &slice->names;
+        (*out)->sample_names = &slice->names;
     }
-    part->read = read_slice;
-    part->close = close_slice;
-    part->state = slice;
-    *out = part;
-    return RB_OK;
+    return err;
 }
 
 /* ---- reading, and what a source is ---- */
