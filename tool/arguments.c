@@ -13,17 +13,21 @@ struct reader {
     int next;
 };
 
-const void *options_of(const invocation *call, const rb_option_group *group) {
-    return rb_options_fields(call->options, group);
-}
-
 bool option_was_given(const invocation *call, const char *name) {
     return rb_options_is_set(call->options, name);
+}
+
+const char *option_text(const invocation *call, const char *name) {
+    return rb_options_text(call->options, name);
 }
 
 bool option_is(const invocation *call, const char *name, const char *value) {
     char text[64];
     return rb_options_get(call->options, name, text, sizeof text) >= 0 && strcmp(text, value) == 0;
+}
+
+bool option_flag(const invocation *call, const char *name) {
+    return option_is(call, name, "true");
 }
 
 int64_t option_integer(const invocation *call, const char *name) {
@@ -60,9 +64,8 @@ static int unknown_option(const invocation *call, const char *typed) {
 }
 
 static int set_option(struct reader *r, const rb_option *row, const char *value) {
-    invocation *call = r->call;
-    rb_error err = rb_options_set(call->ctx, call->options, row->name, value);
-    return err ? report_failure(call->ctx, err) : STATUS_DONE;
+    rb_error err = rb_options_set(r->call->ctx, r->call->options, row->name, value);
+    return err ? report_failure(r->call->ctx, err) : STATUS_DONE;
 }
 
 /* Takes the next word as the value of an option; a word that looks like an option is none. */

@@ -11,23 +11,21 @@ static char **names_of_units(const rb_model *model, int64_t *columns) {
     return unit_names(*columns);
 }
 
-typedef struct anndata_options {
-    const char *key;
-    bool overwrite;
-} anndata_options;
-
 static const rb_option_group *anndata_group(void) {
+    struct fields {
+        const char *key;
+        bool overwrite;
+    };
     static const rb_option table[] = {
-        {"key", 0, RB_OPTION_TEXT, offsetof(anndata_options, key), NULL, 0, 0, NULL, "NAME",
+        {"key", 0, RB_OPTION_TEXT, offsetof(struct fields, key), NULL, 0, 0, NULL, "NAME",
          "name of the codes in obsm, and without X_ that of the loadings in varm and the settings "
-         "in uns; "
-         "X_rfn, X_mca and so on by the method when not given"},
-        {"overwrite", 0, RB_OPTION_FLAG, offsetof(anndata_options, overwrite), "false", 0, 0, NULL,
+         "in uns; X_rfn, X_mca and so on by the method when not given"},
+        {"overwrite", 0, RB_OPTION_FLAG, offsetof(struct fields, overwrite), "false", 0, 0, NULL,
          NULL, "replace what has this name in the input instead of refusing"},
         {0},
     };
     static const rb_option_group group = {sizeof(rb_option), "AnnData", table,
-                                          sizeof(anndata_options), NULL};
+                                          sizeof(struct fields)};
     return &group;
 }
 
@@ -36,7 +34,6 @@ static const rb_option_group *anndata_group(void) {
 /* All codes in memory, since they are added in one piece. */
 static rb_error annotate(invocation *call, const rb_model *model, rb_source *source,
                          const char *target) {
-    const anndata_options *to = options_of(call, anndata_group());
     int64_t n = rb_source_samples(source), units = rb_model_units(model);
     rb_type type = rb_model_type(model);
     rb_matrix *codes = NULL;
@@ -46,12 +43,10 @@ static rb_error annotate(invocation *call, const rb_model *model, rb_source *sou
         return rb_context_fail(call->ctx, RB_ERROR_MEMORY, "out of memory for the codes");
     }
     rb_error err = rb_encode_into(call->ctx, model, source, type, values, units, 1);
-    if (!err) {
-        err = rb_matrix_dense(call->ctx, type, n, units, values, units, 1, &codes);
-    }
-    if (!err) {
-        err = rb_model_annotate_as(call->ctx, model, codes, to->key, call->arguments[1], target);
-    }
+    err = err ? err : rb_matrix_dense(call->ctx, type, n, units, values, units, 1, &codes);
+    err = err ? err
+              : rb_model_annotate_as(call->ctx, model, codes, option_text(call, "key"),
+                                     call->arguments[1], target);
     rb_matrix_free(codes);
     free(values);
     return err;
@@ -59,63 +54,52 @@ static rb_error annotate(invocation *call, const rb_model *model, rb_source *sou
 
 /* The result waits under a temporary name until the states are there, too. */
 static int make_annotated(invocation *call, const rb_model *model, rb_source *source,
-                          const char *target, companion *second) {
+                          companion *second) {
+    const char *target = option_text(call, "output");
     output out = {0};
     int status = second ? output_begin_own(&out, call->ctx, target, "h5ad")
                         : output_begin(&out, target, "h5ad");
     if (!status && second) {
         status = second->prepare(call, model, source, &second->out);
     }
-    if (!status) {
-        rb_error err = annotate(call, model, source, out.path);
-        status = err ? report_failure(call->ctx, err) : STATUS_DONE;
-        companion_hold(second);
-        if (!status) {
-            status = output_end(&out);
-        }
-        status = companion_end(second, status);
+    if (status) {
+        output_abandon(&out);
+        return status;
     }
-    output_abandon(&out);
-    return status;
-}
-
-static int run_annotate(invocation *call, const char *target, companion *second) {
-    rb_model *model = NULL;
-    rb_source *source = NULL;
-    const anndata_options *to = options_of(call, anndata_group());
-    rb_error err = load_model(call, &model);
-    if (!err && !to->overwrite) {
-        err = rb_model_annotate_check(call->ctx, model, to->key, call->arguments[1]);
-    }
-    if (!err) {
-        err = open_data(call, model, call->arguments[1], &source);
-    }
-    int status =
-        err ? report_failure(call->ctx, err) : make_annotated(call, model, source, target, second);
-    rb_source_free(source);
+    rb_error err = annotate(call, model, source, out.path);
+    companion_hold(second);
+    status = companion_end(second, finish_output(call, &out, err));
     if (!status) {
         report("%s with codes, loadings and settings added in %s", call->arguments[1], target);
     }
+    return status;
+}
+
+static int run_annotate(invocation *call, companion *second) {
+    rb_model *model = NULL;
+    rb_source *source = NULL;
+    rb_error err = load_model(call, &model);
+    if (!err && !option_flag(call, "overwrite")) {
+        err =
+            rb_model_annotate_check(call->ctx, model, option_text(call, "key"), call->arguments[1]);
+    }
+    err = err ? err : open_data(call, model, call->arguments[1], &source);
+    int status = err ? report_failure(call->ctx, err) : make_annotated(call, model, source, second);
+    rb_source_free(source);
     rb_model_free(model);
     return status;
 }
 
 /* ---- most probable states ---- */
 
-typedef struct map_options {
-    const char *map;
-} map_options;
-
 static const rb_option_group *map_group(void) {
     static const rb_option table[] = {
-        {"map", 0, RB_OPTION_TEXT, offsetof(map_options, map), NULL, 0, 0, NULL, "FILE",
+        {"map", 0, RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "FILE",
          "write the most probable state of each sample (linca, nmf-et, mca): its log evidence, "
-         "then "
-         "the causes that are active, from 0"},
+         "then the causes that are active, from 0"},
         {0},
     };
-    static const rb_option_group group = {sizeof(rb_option), "States", table, sizeof(map_options),
-                                          NULL};
+    static const rb_option_group group = {sizeof(rb_option), "States", table, sizeof(char *)};
     return &group;
 }
 
@@ -133,8 +117,8 @@ static rb_error write_state(void *user, int64_t sample, double log_evidence, int
 
 /* companion.prepare: the states wait for the codes. */
 static int prepare_states(invocation *call, const rb_model *model, rb_source *source, output *out) {
-    const map_options *options = options_of(call, map_group());
-    int status = output_begin_own(out, call->ctx, options->map, "tsv");
+    const char *target = option_text(call, "map");
+    int status = output_begin_own(out, call->ctx, target, "tsv");
     if (status) {
         return status;
     }
@@ -143,7 +127,7 @@ static int prepare_states(invocation *call, const rb_model *model, rb_source *so
     bool failed = !file || ferror(file);
     failed = (file && fclose(file) != 0) || failed;
     if (failed) {
-        report_error("cannot write '%s': %s", options->map, strerror(errno ? errno : EIO));
+        report_error("cannot write '%s': %s", target, strerror(errno ? errno : EIO));
         status = STATUS_FAILED;
     } else if (err) {
         status = report_failure(call->ctx, err);
@@ -175,16 +159,15 @@ static int refuse_anndata_options(const invocation *call) {
 }
 
 static int run(invocation *call) {
-    const output_options *codes = options_of(call, matrix_output_group());
-    const map_options *options = options_of(call, map_group());
-    bool anndata = has_suffix(call->arguments[1], ".h5ad") && has_suffix(codes->output, ".h5ad");
-    companion states = {.prepare = prepare_states}, *second = options->map ? &states : NULL;
+    bool anndata =
+        has_suffix(call->arguments[1], ".h5ad") && has_suffix(option_text(call, "output"), ".h5ad");
+    companion states = {.prepare = prepare_states};
+    companion *second = option_text(call, "map") ? &states : NULL;
     int status = anndata ? STATUS_DONE : refuse_anndata_options(call);
     if (status) {
         return status;
     }
-    return anndata ? run_annotate(call, codes->output, second)
-                   : run_rows(call, rb_encode, names_of_units, second);
+    return anndata ? run_annotate(call, second) : run_rows(call, rb_encode, names_of_units, second);
 }
 
 const command encode_command = {

@@ -28,8 +28,7 @@ static const rb_option_group *model_group(void) {
          "seconds, and what else the method tells of it"},
         {"strict", 0, RB_OPTION_FLAG, offsetof(model_options, strict), "false", 0, 0, NULL, NULL,
          "fail when --tolerance, --patience or --parameter-tolerance is given and not met; the "
-         "model is "
-         "written all the same"},
+         "model is written all the same"},
         {0},
     };
     static const rb_option_group group = {sizeof(rb_option), "Output", table, sizeof(model_options),
@@ -154,26 +153,19 @@ static int check_memory(const invocation *call, const rb_source *source) {
 
 /* Every iteration walks over the data: what costs it time each time is said once. */
 static void tell_unpacking(const invocation *call, const rb_source *source) {
-    const double much = 1 << 26;
-    const char *dataset = rb_options_text(call->options, "dataset");
-    const char *path = call->arguments[0];
-    double bytes = (double)rb_source_unpacked(source);
+    const double much = 1 << 26, bytes = (double)rb_source_unpacked(source);
+    const char *dataset = option_text(call, "dataset"), *path = call->arguments[0];
     char size[32];
-    size_text(bytes, size, sizeof size);
     if (bytes < much) {
         return;
     }
-    if (rb_source_sparse(source)) {
-        report(
-            "%s is compressed: each pass over the data unpacks %s; if the fit takes long, first: "
-            "h5repack -f NONE %s unpacked.h5ad",
-            path, size, path);
-    } else {
-        report(
-            "%s is compressed: each pass over the data unpacks %s; if the fit takes long, first: "
-            "rarebit convert %s%s%s -o unpacked.h5",
-            path, size, path, dataset ? " --dataset " : "", dataset ? dataset : "");
-    }
+    size_text(bytes, size, sizeof size);
+    bool sparse = rb_source_sparse(source), named = dataset && !sparse;
+    report("%s is compressed: each pass over the data unpacks %s; if the fit takes long, first: "
+           "%s %s%s%s %sunpacked.%s",
+           path, size, sparse ? "h5repack -f NONE" : "rarebit convert", path,
+           named ? " --dataset " : "", named ? dataset : "", sparse ? "" : "-o ",
+           sparse ? "h5ad" : "h5");
 }
 
 static int64_t count_dead(const rb_model *model) {
@@ -185,23 +177,46 @@ static int64_t count_dead(const rb_model *model) {
     return count;
 }
 
-/* What a model with binary causes has learned of noise and prior. */
-static void summarise_causes(const rb_model *model) {
-    int64_t last = rb_model_iterations(model) - 1;
-    double sigma = NAN, prior;
+/* What the model has under this name: an array of one value, or else a metric of the last
+ * iteration; NaN: neither. */
+static double value_of(const rb_model *model, const char *name) {
+    int64_t rows = 0, columns = 0;
+    const double *array = rb_model_array(model, name, &rows, &columns);
+    double metric = NAN;
+    if (array && rows == 1 && columns == 1) {
+        return *array;
+    }
+    rb_model_metric(model, rb_model_iterations(model) - 1, name, &metric);
+    return metric;
+}
+
+/* One line of what there is of noise, prior and convergence. */
+static void summarise_values(const rb_model *model) {
+    static const char *const shown[][2] = {{"sigma", "sigma"},
+                                           {"prior", "prior"},
+                                           {"kkt_residual", "KKT residual"},
+                                           {"certificate", "certificate"}};
     const char *count = rb_model_attribute(model, "count");
-    char noise[64] = "";
-    if (rb_model_metric(model, last, "prior", &prior) != RB_OK) {
-        return;
+    char line[256] = "";
+    for (size_t i = 0; i < sizeof shown / sizeof *shown; i++) {
+        size_t used = strlen(line), left = sizeof line - used;
+        double value = value_of(model, shown[i][0]);
+        bool prior = strcmp(shown[i][0], "prior") == 0;
+        const char *comma = used ? ", " : "";
+        if (!isfinite(value)) {
+            continue;
+        }
+        if (prior && count && strcmp(count, "0") != 0) {
+            snprintf(line + used, left, "%sexactly %s causes per sample", comma, count);
+        } else if (prior) {
+            snprintf(line + used, left, "%sprior %.3g (%.3g causes per sample)", comma, value,
+                     value * (double)rb_model_units(model));
+        } else {
+            snprintf(line + used, left, "%s%s %.3g", comma, shown[i][1], value);
+        }
     }
-    if (rb_model_metric(model, last, "sigma", &sigma) == RB_OK && isfinite(sigma)) {
-        snprintf(noise, sizeof noise, "sigma %.3g, ", sigma);
-    }
-    if (count && strcmp(count, "0") != 0) {
-        report("%sexactly %s causes per sample", noise, count);
-    } else {
-        report("%sprior %.3g (%.3g causes per sample)", noise, prior,
-               prior * (double)rb_model_units(model));
+    if (*line) {
+        report("%s", line);
     }
 }
 
@@ -209,30 +224,25 @@ static void summarise_causes(const rb_model *model) {
 static void summarise(const rb_model *model, const char *method_name, bool goes_on) {
     rb_status status = rb_model_status(model);
     int64_t iterations = rb_model_iterations(model);
-    double objective = NAN, total = 0;
+    double objective = NAN, seconds = 0, total = 0;
     for (int64_t t = 0; t < iterations; t++) {
-        double estep, seconds;
-        if (rb_model_history(model, t, &objective, &estep, &seconds) == RB_OK) {
-            total += seconds;
-        }
+        rb_model_history(model, t, &objective, NULL, &seconds);
+        total += seconds;
     }
     bool ended = status != RB_STATUS_ITERATIONS;
-    const double *likelihood = rb_model_array(model, "log_likelihood", NULL, NULL);
+    double likelihood = value_of(model, "log_likelihood");
+    bool likely = isfinite(likelihood);
+    const char *moves = rb_model_attribute(model, "estep_wins");
     report("%s: %lld iterations in %.3g s%s%s%s; %s %.6g", method_name, (long long)iterations,
            total, goes_on ? " over all runs" : "", ended ? ", " : "",
-           ended ? rb_status_name(status) : "", likelihood ? "log likelihood" : "objective",
-           likelihood ? *likelihood : objective);
+           ended ? rb_status_name(status) : "", likely ? "log likelihood" : "objective",
+           likely ? likelihood : objective);
     report("%lld units of %lld features; %lld dead", (long long)rb_model_units(model),
            (long long)rb_model_features(model), (long long)count_dead(model));
-    summarise_causes(model);
-    if (rb_model_attribute(model, "estep_wins")) {
-        report("E-steps by what moved the codes: %s", rb_model_attribute(model, "estep_wins"));
+    if (moves) {
+        report("E-steps by what moved the codes: %s", moves);
     }
-    const double *residual = rb_model_array(model, "kkt_residual", NULL, NULL);
-    const double *certificate = rb_model_array(model, "certificate", NULL, NULL);
-    if (residual && certificate) {
-        report("KKT residual %.3g, certificate %.3g", *residual, *certificate);
-    }
+    summarise_values(model);
 }
 
 /* The command that comes next, with the data read in the same way. */
@@ -271,30 +281,24 @@ static bool has_value(const invocation *call, const char *name) {
 
 /* Was a rule asked for that was not met? */
 static int check_converged(const invocation *call, const rb_model *model) {
-    const model_options *options = options_of(call, model_group());
     bool tolerance = has_value(call, "tolerance"), patience = has_value(call, "patience");
+    bool strict = option_flag(call, "strict");
     bool any = tolerance || patience || has_value(call, "parameter-tolerance");
     rb_status status = rb_model_status(model);
     if (!any || (status != RB_STATUS_ITERATIONS && status != RB_STATUS_TIME)) {
         return STATUS_DONE;
     }
-    const char *prefix = options->strict ? "" : "warning: ";
-    long long iterations = (long long)rb_model_iterations(model);
-    bool more_time = status == RB_STATUS_TIME;
-    if (tolerance && !patience) {
-        report_error("%sthe objective still changed by more than the tolerance after %lld "
-                     "iterations; raise --%s",
-                     prefix, iterations, more_time ? "max-time" : "iterations");
-    } else {
-        report_error("%sthe fit had not converged after %lld iterations; raise --%s", prefix,
-                     iterations, more_time ? "max-time" : "iterations");
-    }
-    return options->strict ? STATUS_FAILED : STATUS_DONE;
+    report_error("%sthe %s after %lld iterations; raise --%s", strict ? "" : "warning: ",
+                 tolerance && !patience ? "objective still changed by more than the tolerance"
+                                        : "fit had not converged",
+                 (long long)rb_model_iterations(model),
+                 status == RB_STATUS_TIME ? "max-time" : "iterations");
+    return strict ? STATUS_FAILED : STATUS_DONE;
 }
 
 static rb_error load_start(const invocation *call, rb_model **start) {
-    const model_options *options = options_of(call, model_group());
-    rb_error err = options->init ? rb_model_load(call->ctx, options->init, start) : RB_OK;
+    const char *init = option_text(call, "init");
+    rb_error err = init ? rb_model_load(call->ctx, init, start) : RB_OK;
     if (!err && *start && option_is(call, "missing", "omit")) {
         err = rb_model_omit_missing(call->ctx, *start);
     }
@@ -309,7 +313,7 @@ static rb_error read_values(const invocation *call, rb_matrix **matrices) {
     int count = 0;
     for (const rb_option *row = call->command->rows; !err && row->name; row++) {
         const char *file = row->kind == RB_OPTION_VALUES && count < MAX_FILES
-                               ? rb_options_text(call->options, row->name)
+                               ? option_text(call, row->name)
                                : NULL;
         if (file) {
             err = rb_read(call->ctx, file, NULL, &matrices[count]);
@@ -338,7 +342,7 @@ static rb_error fit_source(const invocation *call, watch *w, const output *out, 
 
 /* A fit that goes on from a checkpoint has its seed, and its log goes on too. */
 static rb_error prepare_start(const invocation *call, watch *w) {
-    const char *checkpoint = rb_options_text(call->options, "checkpoint");
+    const char *checkpoint = option_text(call, "checkpoint");
     rb_checkpoint_info info = {0};
     rb_error err = RB_OK;
     if (checkpoint) {
@@ -363,18 +367,10 @@ static int fit(const invocation *call, watch *w, const output *out, rb_model **m
     rb_matrix *matrices[MAX_FILES] = {0};
     *model = NULL;
     rb_error err = prepare_start(call, w);
-    if (!err) {
-        err = load_start(call, &start);
-    }
-    if (!err) {
-        err = read_values(call, matrices);
-    }
-    if (!err) {
-        err = rb_options_check(call->ctx, call->options, start);
-    }
-    if (!err) {
-        err = open_data(call, NULL, call->arguments[0], &source);
-    }
+    err = err ? err : load_start(call, &start);
+    err = err ? err : read_values(call, matrices);
+    err = err ? err : rb_options_check(call->ctx, call->options, start);
+    err = err ? err : open_data(call, NULL, call->arguments[0], &source);
     int status = err ? report_failure(call->ctx, err) : check_memory(call, source);
     if (!status) {
         tell_unpacking(call, source);
@@ -411,7 +407,7 @@ static int finish(const invocation *call, const rb_model *model, bool goes_on, c
 /* What a checkpoint was for is done once the model is there; a fit that was interrupted, or had no
  * more time, may go on. */
 static void remove_checkpoint(const invocation *call, const rb_model *model) {
-    const char *path = rb_options_text(call->options, "checkpoint");
+    const char *path = option_text(call, "checkpoint");
     rb_status status = rb_model_status(model);
     bool goes_on = status == RB_STATUS_STOPPED || status == RB_STATUS_TIME;
     if (path && !goes_on && unlink(path) && errno != ENOENT) {
@@ -428,29 +424,28 @@ static int check_output(const invocation *call, const char *option, const char *
 }
 
 static int run(invocation *call) {
-    const model_options *options = options_of(call, model_group());
+    const char *target = option_text(call, "output");
     output out;
-    watch w = {.log = {.path = options->log_json}};
+    watch w = {.log = {.path = option_text(call, "log-json")}};
     rb_model *model;
-    int status = output_begin(&out, options->output, "h5");
+    int status = output_begin(&out, target, "h5");
     if (status) {
         return status;
     }
     status = fit(call, &w, &out, &model);
-    int logged = STATUS_DONE;
+    int logged = fit_log_end(&w.log);
     if (status) {
-        fit_log_end(&w.log);
         output_abandon(&out);
     } else {
-        logged = fit_log_end(&w.log);
         status = output_end(&out);
         if (!status) {
             remove_checkpoint(call, model);
         }
-        status = status ? status : finish(call, model, w.log.goes_on, options->output);
+        status = status ? status : finish(call, model, w.log.goes_on, target);
+        status = status ? status : logged;
     }
     rb_model_free(model);
-    return status ? status : logged;
+    return status;
 }
 
 const command fit_command = {
@@ -458,11 +453,10 @@ const command fit_command = {
     .heading = "Fit",
     .summary = "fit a",
     .description =
-        "Finds hidden units that explain the samples and writes them as a model. Ctrl-C "
-        "stops within "
-        "a block of samples and writes what was found up to the last iteration that is complete; a "
-        "second one ends at once. With "
-        "--checkpoint the same command goes on after either, after a crash or a loss of "
+        "Finds hidden units that explain the samples and writes them as a model. Ctrl-C stops "
+        "within a block of samples and writes what was found up to the last iteration that is "
+        "complete; a second one ends at once. With --checkpoint the same command goes on after "
+        "either, after a crash or a loss of "
         "power; the file is removed when the fit is done.",
     .arguments = {{"DATA",
                    "samples x features: .npy, CSV or TSV, HDF5, AnnData .h5ad, 10x, Matrix "

@@ -33,10 +33,8 @@ static int closed(FILE *file, const char *name) {
 
 static int write_page(const char *folder, const command_list *list, const command *c) {
     char name[160];
-    snprintf(name, sizeof name, "rarebit%s%s.1", c ? "-" : "", c ? c->words : "");
-    for (char *letter = name; *letter; letter++) {
-        *letter = *letter == ' ' ? '-' : *letter;
-    }
+    manual_name(c, name, sizeof name - 2);
+    strcat(name, ".1");
     FILE *file = open_in(folder, "man", name);
     if (!file) {
         return STATUS_FAILED;
@@ -85,7 +83,7 @@ static int run(invocation *call) {
     int status = write_page(folder, list, NULL);
     for (int i = 0; i < list->count && !status; i++) {
         status = check_options(&list->entries[i]);
-        if (!status && !list->entries[i].hidden) {
+        if (!status && i < list->listed) {
             status = write_page(folder, list, &list->entries[i]);
         }
     }
@@ -101,5 +99,4 @@ const command generate_command = {
     .summary = "write man pages and shell completion into a folder",
     .arguments = {{"FOLDER", "where man/ and completion/ are made", false}},
     .run = run,
-    .hidden = true,
 };

@@ -185,11 +185,8 @@ void help_overview(FILE *file, const command_list *list) {
           "\nUsage: rarebit COMMAND [ARGUMENTS] [OPTIONS]\n",
           file);
     const char *heading = "";
-    for (int i = 0; i < list->count; i++) {
+    for (int i = 0; i < list->listed; i++) {
         const command *c = &list->entries[i];
-        if (c->hidden) {
-            continue;
-        }
         if (strcmp(c->heading, heading) != 0) {
             heading = c->heading;
             fprintf(file, "\n%s\n", heading);

@@ -49,16 +49,11 @@ static int no_command(const command_list *list, int argc, char **argv) {
     char typed[256];
     snprintf(typed, sizeof typed, "%s%s%s", word, family ? " " : "", family ? next : "");
     nearest best = {.typed = typed};
-    for (int i = 0; i < list->count; i++) {
-        if (!list->entries[i].hidden) {
-            nearest_offer(&best, list->entries[i].words);
-        }
+    for (int i = 0; i < list->listed; i++) {
+        nearest_offer(&best, list->entries[i].words);
     }
-    if (best.word) {
-        report_error("there is no command '%s'; did you mean '%s'?", typed, best.word);
-    } else {
-        report_error("there is no command '%s'; 'rarebit help' lists them", typed);
-    }
+    report_error("there is no command '%s'; %s%s%s", typed, best.word ? "did you mean '" : "",
+                 best.word ? best.word : "'rarebit help' lists them", best.word ? "'?" : "");
     return STATUS_USAGE;
 }
 
@@ -68,18 +63,8 @@ static void on_temporary(const char *path, bool there, void *user) {
 }
 
 static int run(invocation *call) {
-    const general_options *general = options_of(call, general_group());
-    if (general) {
-        report_quietly(general->quiet);
-        rb_error err = rb_context_set_threads(call->ctx, (int)general->threads);
-        if (!err) {
-            err = rb_context_set_max_expansion(call->ctx, general->max_expansion);
-        }
-        if (err) {
-            return report_failure(call->ctx, err);
-        }
-    }
-    int status = check_places(call);
+    rb_error err = apply_general_options(call);
+    int status = err ? report_failure(call->ctx, err) : check_places(call);
     if (!status) {
         report_explain(call);
         status = call->command->run(call);

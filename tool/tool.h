@@ -14,6 +14,7 @@
 #include <rarebit/rarebit.h>
 #include <rarebit/segments.h>
 
+#include <jansson.h>
 #include <stdio.h>
 
 enum { STATUS_DONE = 0, STATUS_FAILED = 1, STATUS_USAGE = 2, STATUS_INTERRUPTED = 130 };
@@ -54,15 +55,17 @@ typedef struct command {
     int (*check_output)(const invocation *call, const char *option, const char *path);
     const char *adds_to; /* ".h5ad": a last argument of this suffix may be the output too */
     const char *drawn;   /* an option whose default the command draws at random; or NULL */
+    /* What draws the model, of a plot that needs nothing else. */
+    rb_error (*plot)(rb_context *ctx, const rb_model *model, const rb_options *options,
+                     const char *path);
     int (*run)(invocation *call); /* the status to exit with */
     const rb_method *method;      /* fit: filled by commands_new */
     rb_option *rows;              /* its options, filled by commands_new; the last has no name */
-    bool hidden;                  /* left out of help */
 } command;
 
 /* All commands; one "fit NAME" for each method that the context knows. NULL: out of memory. */
 typedef struct command_list {
-    int count;
+    int count, listed; /* the first `listed` are in help, man pages and completion */
     command entries[];
 } command_list;
 
@@ -93,11 +96,12 @@ struct invocation {
 /* Reads the words after the command. STATUS_DONE, or a status after a message. */
 int invocation_read(invocation *call, int argc, char **argv);
 void invocation_clear(invocation *call);
-/* The struct of a group, as it was set; NULL: the command has no such options. */
-const void *options_of(const invocation *call, const rb_option_group *group);
 bool option_was_given(const invocation *call, const char *name);
-/* Has the option this value? And the value of one that is a whole number. */
+/* The value of an option: a text, or NULL when it is not set; has it this value; a flag; a whole
+ * number. */
+const char *option_text(const invocation *call, const char *name);
 bool option_is(const invocation *call, const char *name, const char *value);
+bool option_flag(const invocation *call, const char *name);
 int64_t option_integer(const invocation *call, const char *name);
 
 /* Refuses outputs that are an input or another output. STATUS_DONE, or a status after a message. */
@@ -107,41 +111,44 @@ int check_kinds(const invocation *call);
 /* From here on report_failure asks that first, once. NULL: no longer. */
 void report_explain(const invocation *call);
 
+/* ---- output (output.c) ---- */
+
+/* A file to be written by the library. "-" and devices (/dev/null, a named pipe) are written to a
+ * temporary file first and copied, since the library makes files appear by renaming. */
+typedef struct output {
+    const char *target; /* as the user has it */
+    const char *path;   /* where the library is to write */
+    char *folder;       /* temporary; NULL: none */
+    char *temporary;    /* in the folder */
+    rb_context *ctx;    /* with staged */
+    rb_staged *staged;  /* of output_begin_own; or NULL */
+} output;
+
+/* "-", a device or a pipe: something that no file can be renamed to. */
+bool output_is_stream(const char *target);
+/* Can the target be written? check_places asks for every output, before the work. */
+int output_check(const char *target);
+/* Begins an output. suffix ("tsv") is used for "-" and
+ * devices without one. STATUS_DONE, or a status after a message. */
+int output_begin(output *out, const char *target, const char *suffix);
+/* The same for a file that the command writes itself, at out->path. */
+int output_begin_own(output *out, rb_context *ctx, const char *target, const char *suffix);
+/* Copies to the device, if it is one, or lets the command's own file appear, and frees. */
+int output_end(output *out);
+/* Frees without output. */
+void output_abandon(output *out);
+/* Did everything reach stdout? STATUS_DONE, or a status after a message. */
+int output_close_stdout(void);
+
 /* ---- options that commands share (shared.c) ---- */
 
-typedef struct general_options {
-    int64_t threads;
-    double max_expansion;
-    bool quiet;
-} general_options;
 const rb_option_group *general_group(void);
-
-typedef struct output_options {
-    const char *output;
-    int format; /* matrix_format */
-} output_options;
-typedef enum matrix_format { FORMAT_TSV = 0, FORMAT_CSV, FORMAT_NPY } matrix_format;
-const rb_option_group *matrix_output_group(void);
-
-typedef struct path_options {
-    const char *output;
-} path_options;
-const rb_option_group *path_group(void);
-
-typedef struct json_options {
-    bool json;
-} json_options;
+const rb_option_group *matrix_output_group(void); /* of matrices */
+const rb_option_group *path_group(void);          /* of anything else */
 const rb_option_group *json_group(void);
-
-typedef struct coding_options {
-    int missing; /* missing_use */
-    double estep_tolerance;
-} coding_options;
-typedef enum missing_use { MISSING_AS_FITTED = 0, MISSING_OMIT } missing_use;
 const rb_option_group *coding_group(void);
-
-/* command.check_output where the output is a picture. */
-int check_picture_output(const invocation *call, const char *option, const char *path);
+/* Does what the general options say, if the command has them. */
+rb_error apply_general_options(const invocation *call);
 
 /* Loads the model of the first argument, with the coding options that were given. */
 rb_error load_model(const invocation *call, rb_model **model);
@@ -153,6 +160,8 @@ rb_error open_data(const invocation *call, const rb_model *model, const char *pa
 /* "unit0", "unit1", ...; free with free_names. */
 char **unit_names(int64_t count);
 void free_names(char **names);
+/* Ends an output, or with an error abandons it. STATUS_DONE, or a status after a message. */
+int finish_output(const invocation *call, output *out, rb_error err);
 
 /* ---- words (words.c) ---- */
 
@@ -211,49 +220,16 @@ void interrupt_temporary(const char *path, bool there);
 void interrupt_hold(void);
 void interrupt_release(void);
 
-/* ---- output (output.c) ---- */
-
-/* A file to be written by the library. "-" and devices (/dev/null, a named pipe) are written to a
- * temporary file first and copied, since the library makes files appear by renaming. */
-typedef struct output {
-    const char *target; /* as the user has it */
-    const char *path;   /* where the library is to write */
-    char *folder;       /* temporary; NULL: none */
-    char *temporary;    /* in the folder */
-    rb_context *ctx;    /* with staged */
-    rb_staged *staged;  /* of output_begin_own; or NULL */
-} output;
-
-/* "-", a device or a pipe: something that no file can be renamed to. */
-bool output_is_stream(const char *target);
-/* Can the target be written? check_places asks for every output, before the work. */
-int output_check(const char *target);
-/* Begins an output. suffix ("tsv") is used for "-" and
- * devices without one. STATUS_DONE, or a status after a message. */
-int output_begin(output *out, const char *target, const char *suffix);
-/* The same for a file that the command writes itself, at out->path. */
-int output_begin_own(output *out, rb_context *ctx, const char *target, const char *suffix);
-/* Copies to the device, if it is one, or lets the command's own file appear, and frees. */
-int output_end(output *out);
-/* Frees without output. */
-void output_abandon(output *out);
-/* Did everything reach stdout? STATUS_DONE, or a status after a message. */
-int output_close_stdout(void);
-
 /* ---- JSON (json.c) ---- */
 
-/* Writes JSON on one line. key is NULL within arrays and outermost. (The JSON library that rarebit
- * reads with has names that begin with json_.) */
-typedef struct json {
-    FILE *file;
-    bool follows; /* a comma is due */
-} json;
-void emit_open(json *j, const char *key, char bracket);     /* '{' or '[' */
-void emit_close(json *j, char bracket);                     /* '}' or ']' */
-void emit_text(json *j, const char *key, const char *text); /* NULL becomes null */
-void emit_integer(json *j, const char *key, int64_t value);
-void emit_number(json *j, const char *key, double value); /* NaN and infinities become null */
-void emit_flag(json *j, const char *key, bool value);
+/* NULL becomes null; in what is not UTF-8 other bytes than ASCII become '?'. */
+json_t *json_of_text(const char *text);
+json_t *json_of_number(double value); /* NaN and infinities become null */
+/* Adds to an object, or without a key to an array; when that fails *to is freed and becomes NULL,
+ * to which nothing can be added. */
+void json_add(json_t **to, const char *key, json_t *value);
+/* Writes it on one line and frees it. STATUS_DONE, or a status after a message. */
+int json_put(FILE *file, json_t *json);
 
 /* ---- help, man pages, completion ---- */
 
@@ -275,6 +251,8 @@ void example_line(const command *c, const char *line, char *buffer, size_t size)
 /* Usage without "rarebit": "fit rfn DATA -o MODEL [OPTIONS]". */
 void usage_line(const command *c, char *buffer, size_t size);
 
+/* "rarebit-fit-rfn"; c NULL: "rarebit" */
+void manual_name(const command *c, char *buffer, size_t size);
 void manual_overview(FILE *file, const command_list *list);
 void manual_command(FILE *file, const command_list *list, const command *c);
 void completion_bash(FILE *file, const command_list *list);
