@@ -178,16 +178,13 @@ static int64_t count_dead(const rb_model *model) {
 }
 
 /* What the model has under this name: an array of one value, or else a metric of the last
- * iteration; NaN: neither. */
+ * iteration; NaN: neither, or a metric that has no meaning for this model. */
 static double value_of(const rb_model *model, const char *name) {
-    int64_t rows = 0, columns = 0;
+    int64_t rows = 0, columns = 0, last = rb_model_iterations(model) - 1;
     const double *array = rb_model_array(model, name, &rows, &columns);
     double metric = NAN;
-    if (array && rows == 1 && columns == 1) {
-        return *array;
-    }
-    rb_model_metric(model, rb_model_iterations(model) - 1, name, &metric);
-    return metric;
+    bool undefined = rb_model_metric(model, last, name, &metric) == RB_OK && isnan(metric);
+    return array && rows == 1 && columns == 1 && !undefined ? *array : metric;
 }
 
 /* One line of what there is of noise, prior and convergence. */

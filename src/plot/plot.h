@@ -195,7 +195,7 @@ rb_error rb_draw_history(rb_context *ctx, const rb_series *series, int n_series,
                          const char *title, const rb_plot_options *options, const char *path);
 
 /* Lines over 1 .. count in one panel. */
-typedef struct rb_series_picture {
+typedef struct rb_series_plot {
     const double *values; /* lines x count; NaN: a gap */
     int64_t lines, count;
     double low, high; /* of the vertical axis; low = high: the range of the values */
@@ -207,9 +207,9 @@ typedef struct rb_series_picture {
     const char *const *class_names; /* for a legend above; NULL: it does not occur */
     const char *const *line_names;  /* of several lines, for a legend below them; NULL: none */
     const char *legend;             /* what the classes or lines are */
-} rb_series_picture;
+} rb_series_plot;
 
-rb_error rb_draw_series(rb_context *ctx, const rb_series_picture *picture,
+rb_error rb_draw_series(rb_context *ctx, const rb_series_plot *picture,
                         const rb_plot_options *options, const char *path);
 
 /* A group of rows next to each other. */
@@ -219,18 +219,18 @@ typedef struct rb_row_group {
     int64_t first, count; /* rows of the picture */
 } rb_row_group;
 
-typedef struct rb_codes_picture {
+typedef struct rb_codes_plot {
     const double *values; /* rows x units */
     int64_t rows, units, n_samples;
     const rb_row_group *groups; /* NULL: none */
     int64_t n_groups;
     const char *title;
-} rb_codes_picture;
+} rb_codes_plot;
 
-rb_error rb_draw_codes(rb_context *ctx, const rb_codes_picture *picture,
+rb_error rb_draw_codes(rb_context *ctx, const rb_codes_plot *picture,
                        const rb_plot_options *options, const char *path);
 
-typedef struct rb_filters_picture {
+typedef struct rb_filters_plot {
     const double *loadings; /* n_features x units */
     int64_t n_features, units;
     const int64_t *place; /* pixel of each feature; NULL: its own index. Other pixels are 0 */
@@ -239,12 +239,12 @@ typedef struct rb_filters_picture {
     int64_t across;     /* images in a row, their numbers above the first; 0: as many as fit well */
     const double *rows; /* with `across`: a number for each row, at its left; NULL: none */
     bool curves;        /* height and channels are 1 */
-} rb_filters_picture;
+} rb_filters_plot;
 
 /* RB_ERROR_DATA for models of methods without causes. */
 rb_error rb_need_causes(rb_context *ctx, const rb_model *model);
 
-rb_error rb_draw_filters(rb_context *ctx, const rb_filters_picture *picture,
+rb_error rb_draw_filters(rb_context *ctx, const rb_filters_plot *picture,
                          const rb_plot_options *options, const char *path);
 
 /* A module in the picture: rows and columns that it frames. */
@@ -253,7 +253,7 @@ typedef struct rb_module_frame {
     int64_t first_row, rows, first_column, columns;
 } rb_module_frame;
 
-typedef struct rb_modules_picture {
+typedef struct rb_modules_plot {
     const double *values; /* rows (features) x columns (samples), standardised */
     int64_t rows, columns;
     const char *const *row_names; /* NULL: none */
@@ -264,9 +264,9 @@ typedef struct rb_modules_picture {
     int64_t n_classes;
     const char *title;
     const char *note; /* below the title; NULL: none */
-} rb_modules_picture;
+} rb_modules_plot;
 
-rb_error rb_draw_modules(rb_context *ctx, const rb_modules_picture *picture,
+rb_error rb_draw_modules(rb_context *ctx, const rb_modules_plot *picture,
                          const rb_plot_options *options, const char *path);
 
 #endif

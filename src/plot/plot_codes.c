@@ -29,7 +29,7 @@ static int ascending(const void *a, const void *b) {
 }
 
 /* The scale: from 0 to the 99.5th percentile of what is not 0, or about 0 when there are signs. */
-static rb_error choose_scale(rb_context *ctx, const rb_codes_picture *p, rb_grid *grid,
+static rb_error choose_scale(rb_context *ctx, const rb_codes_plot *p, rb_grid *grid,
                              bool *more) {
     int64_t count = 0;
     bool negative = false;
@@ -55,16 +55,16 @@ static rb_error choose_scale(rb_context *ctx, const rb_codes_picture *p, rb_grid
     return RB_OK;
 }
 
-static double row_y(const rb_codes_picture *p, rb_box map, double row) {
+static double row_y(const rb_codes_plot *p, rb_box map, double row) {
     return map.y + map.height * row / (double)p->rows;
 }
 
-static double middle_y(const rb_codes_picture *p, rb_box map, const rb_row_group *g) {
+static double middle_y(const rb_codes_plot *p, rb_box map, const rb_row_group *g) {
     return row_y(p, map, (double)g->first + (double)g->count / 2);
 }
 
 /* The groups that are labelled when not all fit: those of so many rows or more. */
-static int64_t min_rows(const rb_codes_picture *p, int64_t max) {
+static int64_t min_rows(const rb_codes_plot *p, int64_t max) {
     for (int64_t rows = 0;; rows++) {
         int64_t count = 0;
         for (int64_t g = 0; g < p->n_groups; g++) {
@@ -76,7 +76,7 @@ static int64_t min_rows(const rb_codes_picture *p, int64_t max) {
     }
 }
 
-static rb_error draw_groups(rb_page *page, const rb_codes_picture *p, rb_box map) {
+static rb_error draw_groups(rb_page *page, const rb_codes_plot *p, rb_box map) {
     const rb_row_group *end = p->groups + p->n_groups;
     double *places = rb_alloc(page->ctx, p->n_groups, sizeof *places), *place = places;
     int64_t count = 0, min = min_rows(p, (int64_t)(map.height / LABEL_STEP));
@@ -109,7 +109,7 @@ static rb_error draw_groups(rb_page *page, const rb_codes_picture *p, rb_box map
 }
 
 /* Numbers of the units, from 0, below their columns, as many as fit. */
-static void draw_units(rb_page *page, const rb_codes_picture *p, rb_box map) {
+static void draw_units(rb_page *page, const rb_codes_plot *p, rb_box map) {
     double width = map.width / (double)p->units, bottom = map.y + map.height;
     rb_ticks ticks = {0, 1, (int)p->units};
     if (width < 24) {
@@ -124,7 +124,7 @@ static void draw_units(rb_page *page, const rb_codes_picture *p, rb_box map) {
     rb_page_text(page, RB_TEXT_LABEL, map.x + map.width / 2, bottom + 36, 0.5, 0, "unit");
 }
 
-rb_error rb_draw_codes(rb_context *ctx, const rb_codes_picture *p, const rb_plot_options *options,
+rb_error rb_draw_codes(rb_context *ctx, const rb_codes_plot *p, const rb_plot_options *options,
                        const char *path) {
     rb_page page;
     bool more;
@@ -168,7 +168,7 @@ enum { CLASS, STRONGEST, MINUS_STRENGTH, SAMPLE };
 
 typedef struct gathering {
     rb_context *ctx;
-    rb_codes_picture picture; /* of the values and groups below */
+    rb_codes_plot picture; /* of the values and groups below */
     rb_labels labels;
     rb_key *keys;    /* when there are labels */
     int64_t *place;  /* of each sample in the order; NULL: its own index */
@@ -260,7 +260,7 @@ static rb_error add_rows(void *user, int64_t first, const rb_matrix *codes) {
 }
 
 static rb_error gather(gathering *g, const rb_model *model, rb_source *source, const char *labels) {
-    rb_codes_picture *p = &g->picture;
+    rb_codes_plot *p = &g->picture;
     rb_error err = RB_OK;
     if (p->n_samples == 0) {
         return rb_fail(g->ctx, RB_ERROR_DATA, "there are no samples to draw");

@@ -68,7 +68,7 @@ rb_error rb_plot_quality(rb_context *ctx, const rb_model *model, const rb_option
         char title[RB_TITLE_SIZE];
         snprintf(title, sizeof title, "Quality of the truncation for %lld samples",
                  (long long)samples);
-        rb_series_picture picture = {.values = lines.values,
+        rb_series_plot picture = {.values = lines.values,
                                      .lines = samples,
                                      .count = iterations,
                                      .low = -0.02,
@@ -148,7 +148,7 @@ static rb_error draw(rb_context *ctx, const rb_key *keys, int64_t n, int64_t use
     }
     snprintf(title, sizeof title, "Log evidence of %lld sample%s%s", (long long)n,
              n > 1 ? "s, sorted" : "", fit);
-    rb_series_picture picture = {.values = values,
+    rb_series_plot picture = {.values = values,
                                  .lines = 1,
                                  .count = n,
                                  .cut = cut ? (double)used - 0.5 : NAN,

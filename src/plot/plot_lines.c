@@ -13,7 +13,7 @@ static const rb_axis empty = {.low = INFINITY, .high = -INFINITY};
 /* ---- one panel ---- */
 
 /* Classes that occur, in a line between title and panel. */
-static void draw_classes(rb_page *page, const rb_series_picture *s, double x) {
+static void draw_classes(rb_page *page, const rb_series_plot *s, double x) {
     const double y = TOP - 13;
     rb_page_text(page, RB_TEXT_TICK, x, y, 0, 0, s->legend);
     x += rb_text_width(RB_TEXT_TICK, s->legend) + 8;
@@ -26,7 +26,7 @@ static void draw_classes(rb_page *page, const rb_series_picture *s, double x) {
     }
 }
 
-static rb_legend legend_below(const rb_series_picture *s, rb_box box) {
+static rb_legend legend_below(const rb_series_plot *s, rb_box box) {
     rb_legend l = {.names = s->line_names, .count = s->line_names ? s->lines : 0};
     l.left = box.x + rb_text_width(RB_TEXT_TICK, s->legend ? s->legend : "") + 12;
     l.top = box.y + box.height + BOTTOM + 4;
@@ -36,7 +36,7 @@ static rb_legend legend_below(const rb_series_picture *s, rb_box box) {
     return l;
 }
 
-static rb_chart series_chart(const rb_series_picture *s) {
+static rb_chart series_chart(const rb_series_plot *s) {
     rb_chart c = {.box = {96, TOP, 772, 330}, .across = rb_axis_counting(s->across, s->count)};
     c.up = (rb_axis){.low = s->low, .high = s->high};
     if (!(s->low < s->high)) {
@@ -50,14 +50,14 @@ static rb_chart series_chart(const rb_series_picture *s) {
     return c;
 }
 
-static void draw_lines(rb_page *page, const rb_series_picture *s, const rb_chart *c) {
+static void draw_lines(rb_page *page, const rb_series_plot *s, const rb_chart *c) {
     for (int64_t line = 0; line < s->lines; line++) {
         rb_pen pen = s->lines > 1 ? rb_line_pen(line, 0.9) : (rb_pen){rb_class_colour(0), 1.8, 0};
         rb_chart_line(page, c, NULL, s->values + line * s->count, s->count, pen);
     }
 }
 
-rb_error rb_draw_series(rb_context *ctx, const rb_series_picture *s, const rb_plot_options *options,
+rb_error rb_draw_series(rb_context *ctx, const rb_series_plot *s, const rb_plot_options *options,
                         const char *path) {
     rb_chart c = series_chart(s);
     rb_legend legend = legend_below(s, c.box);

@@ -27,7 +27,7 @@ typedef struct layout {
     double height;
 } layout;
 
-static layout arrange(const rb_modules_picture *p) {
+static layout arrange(const rb_modules_plot *p) {
     layout l = {0};
     double rows = (double)p->rows, top = MARGIN_TOP + (p->class_of ? STRIP_HEIGHT + 5 : 0);
     double row_height = fmin(fmax(1400 / rows, 2), p->rows < 30 ? 16 : 11.5);
@@ -60,7 +60,7 @@ static layout arrange(const rb_modules_picture *p) {
 }
 
 /* Neighbouring samples of one class are one rectangle. */
-static void draw_strip(rb_page *page, const rb_modules_picture *p, rb_box strip) {
+static void draw_strip(rb_page *page, const rb_modules_plot *p, rb_box strip) {
     double width = strip.width / (double)p->columns;
     for (int64_t start = 0, end; start < p->columns; start = end) {
         for (end = start; end < p->columns && p->class_of[end] == p->class_of[start]; end++) {
@@ -73,7 +73,7 @@ static void draw_strip(rb_page *page, const rb_modules_picture *p, rb_box strip)
 }
 
 /* The unit stands at the left, beside its frame. */
-static void draw_frames(rb_page *page, const rb_modules_picture *p, rb_box map) {
+static void draw_frames(rb_page *page, const rb_modules_plot *p, rb_box map) {
     double width = map.width / (double)p->columns, height = map.height / (double)p->rows;
     for (const rb_module_frame *f = p->frames; f < p->frames + p->n_frames; f++) {
         char text[32];
@@ -88,7 +88,7 @@ static void draw_frames(rb_page *page, const rb_modules_picture *p, rb_box map) 
     }
 }
 
-rb_error rb_draw_modules(rb_context *ctx, const rb_modules_picture *p,
+rb_error rb_draw_modules(rb_context *ctx, const rb_modules_plot *p,
                          const rb_plot_options *options, const char *path) {
     rb_page page;
     layout l = arrange(p);
@@ -454,7 +454,7 @@ static rb_error draw(const gathering *g, const rb_plot_options *options, const c
              (long long)g->n_frames, of_all, g->n_frames == 1 ? "module" : "modules",
              (long long)features->count, (long long)features->total, (long long)samples->count,
              (long long)samples->total);
-    rb_modules_picture picture = {
+    rb_modules_plot picture = {
         .values = g->values,
         .rows = features->count,
         .columns = samples->count,
