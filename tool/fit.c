@@ -177,28 +177,35 @@ static int64_t count_dead(const rb_model *model) {
     return count;
 }
 
-/* What the model has under this name: an array of one value, or else a metric of the last
- * iteration; NaN: neither, or a metric that has no meaning for this model. */
+/* An array of one value; NaN: there is none of that name. */
 static double value_of(const rb_model *model, const char *name) {
-    int64_t rows = 0, columns = 0, last = rb_model_iterations(model) - 1;
+    int64_t rows = 0, columns = 0;
     const double *array = rb_model_array(model, name, &rows, &columns);
+    return array && rows == 1 && columns == 1 ? *array : NAN;
+}
+
+/* Likewise of the last iteration. */
+static double metric_of(const rb_model *model, const char *name) {
     double metric = NAN;
-    bool undefined = rb_model_metric(model, last, name, &metric) == RB_OK && isnan(metric);
-    return array && rows == 1 && columns == 1 && !undefined ? *array : metric;
+    rb_model_metric(model, rb_model_iterations(model) - 1, name, &metric);
+    return metric;
 }
 
 /* One line of what there is of noise, prior and convergence. */
 static void summarise_values(const rb_model *model) {
-    static const char *const shown[][2] = {{"sigma", "sigma"},
-                                           {"prior", "prior"},
-                                           {"kkt_residual", "KKT residual"},
-                                           {"certificate", "certificate"}};
+    static const struct {
+        const char *name, *label;
+        double (*find)(const rb_model *model, const char *name);
+    } shown[] = {{"sigma", "sigma", metric_of},
+                 {"prior", "prior", metric_of},
+                 {"kkt_residual", "KKT residual", value_of},
+                 {"certificate", "certificate", value_of}};
     const char *count = rb_model_attribute(model, "count");
     char line[256] = "";
     for (size_t i = 0; i < sizeof shown / sizeof *shown; i++) {
         size_t used = strlen(line), left = sizeof line - used;
-        double value = value_of(model, shown[i][0]);
-        bool prior = strcmp(shown[i][0], "prior") == 0;
+        double value = shown[i].find(model, shown[i].name);
+        bool prior = strcmp(shown[i].name, "prior") == 0;
         const char *comma = used ? ", " : "";
         if (!isfinite(value)) {
             continue;
@@ -209,7 +216,7 @@ static void summarise_values(const rb_model *model) {
             snprintf(line + used, left, "%sprior %.3g (%.3g causes per sample)", comma, value,
                      value * (double)rb_model_units(model));
         } else {
-            snprintf(line + used, left, "%s%s %.3g", comma, shown[i][1], value);
+            snprintf(line + used, left, "%s%s %.3g", comma, shown[i].label, value);
         }
     }
     if (*line) {

@@ -29,8 +29,7 @@ static int ascending(const void *a, const void *b) {
 }
 
 /* The scale: from 0 to the 99.5th percentile of what is not 0, or about 0 when there are signs. */
-static rb_error choose_scale(rb_context *ctx, const rb_codes_plot *p, rb_grid *grid,
-                             bool *more) {
+static rb_error choose_scale(rb_context *ctx, const rb_codes_plot *p, rb_grid *grid, bool *more) {
     int64_t count = 0;
     bool negative = false;
     double *sorted = rb_alloc(ctx, p->rows * p->units, sizeof *sorted);

@@ -69,16 +69,16 @@ rb_error rb_plot_quality(rb_context *ctx, const rb_model *model, const rb_option
         snprintf(title, sizeof title, "Quality of the truncation for %lld samples",
                  (long long)samples);
         rb_series_plot picture = {.values = lines.values,
-                                     .lines = samples,
-                                     .count = iterations,
-                                     .low = -0.02,
-                                     .high = 1.02,
-                                     .cut = NAN,
-                                     .title = options.title ? options.title : title,
-                                     .across = "iteration",
-                                     .up = "Q",
-                                     .line_names = lines.names,
-                                     .legend = "sample"};
+                                  .lines = samples,
+                                  .count = iterations,
+                                  .low = -0.02,
+                                  .high = 1.02,
+                                  .cut = NAN,
+                                  .title = options.title ? options.title : title,
+                                  .across = "iteration",
+                                  .up = "Q",
+                                  .line_names = lines.names,
+                                  .legend = "sample"};
         err = rb_draw_series(ctx, &picture, &options, path);
     }
     rb_free(lines.texts);
@@ -149,16 +149,16 @@ static rb_error draw(rb_context *ctx, const rb_key *keys, int64_t n, int64_t use
     snprintf(title, sizeof title, "Log evidence of %lld sample%s%s", (long long)n,
              n > 1 ? "s, sorted" : "", fit);
     rb_series_plot picture = {.values = values,
-                                 .lines = 1,
-                                 .count = n,
-                                 .cut = cut ? (double)used - 0.5 : NAN,
-                                 .title = options->title ? options->title : title,
-                                 .across = "sample",
-                                 .up = "log evidence",
-                                 .classes = known ? classes : NULL,
-                                 .n_classes = CLASSES,
-                                 .class_names = names,
-                                 .legend = "active causes"};
+                              .lines = 1,
+                              .count = n,
+                              .cut = cut ? (double)used - 0.5 : NAN,
+                              .title = options->title ? options->title : title,
+                              .across = "sample",
+                              .up = "log evidence",
+                              .classes = known ? classes : NULL,
+                              .n_classes = CLASSES,
+                              .class_names = names,
+                              .legend = "active causes"};
     rb_error err =
         values && classes ? rb_draw_series(ctx, &picture, options, path) : RB_ERROR_MEMORY;
     rb_free(values);

@@ -143,8 +143,7 @@ static void draw_numbers_above(rb_page *page, const layout *l) {
     }
 }
 
-static void draw_grid(rb_page *page, const rb_filters_plot *p, const layout *l,
-                      unit_image *image) {
+static void draw_grid(rb_page *page, const rb_filters_plot *p, const layout *l, unit_image *image) {
     for (int64_t i = 0; i < p->n_features * p->units; i++) {
         image->middle = image->middle || p->loadings[i] < 0;
     }
@@ -162,8 +161,8 @@ static void draw_grid(rb_page *page, const rb_filters_plot *p, const layout *l,
     }
 }
 
-rb_error rb_draw_filters(rb_context *ctx, const rb_filters_plot *p,
-                         const rb_plot_options *options, const char *path) {
+rb_error rb_draw_filters(rb_context *ctx, const rb_filters_plot *p, const rb_plot_options *options,
+                         const char *path) {
     double scale = (double)options->width / RB_PAGE_WIDTH;
     layout l = p->curves ? arrange_curves(p) : arrange_images(p, scale);
     int64_t rows = (p->units + l.across - 1) / l.across;

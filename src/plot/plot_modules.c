@@ -88,8 +88,8 @@ static void draw_frames(rb_page *page, const rb_modules_plot *p, rb_box map) {
     }
 }
 
-rb_error rb_draw_modules(rb_context *ctx, const rb_modules_plot *p,
-                         const rb_plot_options *options, const char *path) {
+rb_error rb_draw_modules(rb_context *ctx, const rb_modules_plot *p, const rb_plot_options *options,
+                         const char *path) {
     rb_page page;
     layout l = arrange(p);
     rb_box map = l.map;

@@ -164,15 +164,15 @@ static void lines_have_a_legend(void **state) {
         values[i] = 0.5 + (double)(i / COUNT);
     }
     rb_series_plot p = {.values = values,
-                           .lines = LINES,
-                           .count = COUNT,
-                           .low = 0,
-                           .high = LINES,
-                           .cut = NAN,
-                           .title = "",
-                           .across = "",
-                           .up = "",
-                           .legend = "sample"};
+                        .lines = LINES,
+                        .count = COUNT,
+                        .low = 0,
+                        .high = LINES,
+                        .cut = NAN,
+                        .title = "",
+                        .across = "",
+                        .up = "",
+                        .legend = "sample"};
     rb_image image;
     for (int named = 0; named < 2; named++) {
         p.line_names = named ? names : NULL;
@@ -198,13 +198,13 @@ static void no_memory(void **state) {
     const double ones[] = {1, 2};
     const rb_plot_line line = {"line", 2, ones, ones};
     rb_filters_plot p = {.loadings = ones,
-                            .n_features = 1,
-                            .units = 2,
-                            .width = 1,
-                            .height = 1,
-                            .channels = 1,
-                            .title = "",
-                            .curves = true};
+                         .n_features = 1,
+                         .units = 2,
+                         .width = 1,
+                         .height = 1,
+                         .channels = 1,
+                         .title = "",
+                         .curves = true};
     for (int which = 0; which < 2; which++) {
         rb_error err = RB_ERROR_MEMORY;
         int64_t n;
