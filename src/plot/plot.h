@@ -29,6 +29,7 @@ typedef struct rb_page {
     cairo_surface_t *surface;
     cairo_t *cairo;
     rb_output output;
+    const char *title; /* the user's, or NULL */
     bool svg;
     double scale; /* pixels per unit */
 } rb_page;
@@ -65,8 +66,11 @@ void rb_page_text(rb_page *page, rb_text_style style, double x, double y, double
                   double limit, const char *text);
 /* The same, upwards along the vertical line x and centred at y. */
 void rb_page_text_up(rb_page *page, rb_text_style style, double x, double y, const char *text);
-/* Of the page, from x on, centred at height y. */
-void rb_page_title(rb_page *page, double x, double y, const char *title);
+/* The title of the page, unless the user has another; align 0 or 0.5. */
+void rb_page_title(rb_page *page, double x, double y, double align, const char *title);
+/* 0, 1, ... below or above the middles of `count` columns from x on, as many as fit. */
+void rb_page_numbers(rb_page *page, rb_text_style style, double x, double y, double step,
+                     int64_t count);
 /* Width that a text will hardly exceed, for a layout before there is a page; the widest of some. */
 double rb_text_width(rb_text_style style, const char *text);
 double rb_text_widest(rb_text_style style, const char *const *texts, int64_t count);
@@ -254,12 +258,12 @@ typedef struct rb_module_frame {
 } rb_module_frame;
 
 typedef struct rb_modules_plot {
-    const double *values; /* rows (features) x columns (samples), standardised */
+    double *values; /* rows (features) x columns (samples), standardised */
     int64_t rows, columns;
-    const char *const *row_names; /* NULL: none */
-    const rb_module_frame *frames;
+    const char **row_names; /* NULL: none */
+    rb_module_frame *frames;
     int64_t n_frames;
-    const int64_t *class_of; /* of each column, -1: none; NULL: no strip */
+    int64_t *class_of; /* of each column, -1: none; NULL: no strip */
     const char *const *class_names;
     int64_t n_classes;
     const char *title;

@@ -107,22 +107,6 @@ static rb_error draw_groups(rb_page *page, const rb_codes_plot *p, rb_box map) {
     return RB_OK;
 }
 
-/* Numbers of the units, from 0, below their columns, as many as fit. */
-static void draw_units(rb_page *page, const rb_codes_plot *p, rb_box map) {
-    double width = map.width / (double)p->units, bottom = map.y + map.height;
-    rb_ticks ticks = {0, 1, (int)p->units};
-    if (width < 24) {
-        ticks = rb_ticks_choose(0, (double)p->units - 1, (int)(map.width / 40), true);
-    }
-    for (int i = 0; i < ticks.count; i++) {
-        char text[32];
-        rb_tick_text(&ticks, i, text, sizeof text);
-        double x = map.x + (rb_tick_value(&ticks, i) + 0.5) * width;
-        rb_page_text(page, RB_TEXT_TICK, x, bottom + 12, 0.5, 0, text);
-    }
-    rb_page_text(page, RB_TEXT_LABEL, map.x + map.width / 2, bottom + 36, 0.5, 0, "unit");
-}
-
 rb_error rb_draw_codes(rb_context *ctx, const rb_codes_plot *p, const rb_plot_options *options,
                        const char *path) {
     rb_page page;
@@ -143,7 +127,7 @@ rb_error rb_draw_codes(rb_context *ctx, const rb_codes_plot *p, const rb_plot_op
     if (err) {
         return err;
     }
-    rb_page_title(&page, map.x, 30, p->title);
+    rb_page_title(&page, map.x, 30, 0, p->title);
     rb_page_heatmap(&page, map, &grid);
     if (p->n_groups) {
         err = draw_groups(&page, p, map);
@@ -153,7 +137,10 @@ rb_error rb_draw_codes(rb_context *ctx, const rb_codes_plot *p, const rb_plot_op
         rb_page_text_up(&page, RB_TEXT_LABEL, map.x - 18, map.y + map.height / 2, text);
     }
     rb_page_frame(&page, map, 0.5, ink);
-    draw_units(&page, p, map);
+    rb_page_numbers(&page, RB_TEXT_TICK, map.x, map.y + map.height + 12,
+                    map.width / (double)p->units, p->units);
+    rb_page_text(&page, RB_TEXT_LABEL, map.x + map.width / 2, map.y + map.height + 36, 0.5, 0,
+                 "unit");
     rb_box bar = {map.x + map.width + 36, map.y + 12, 12, fmin(map.height - 24, 200)};
     rb_page_colour_bar(&page, bar, &grid, more, "code");
     return rb_page_close(&page, err);
@@ -293,11 +280,10 @@ rb_error rb_plot_codes(rb_context *ctx, const rb_model *model, rb_source *source
     int64_t n = rb_source_samples(source), units = rb_model_units(model);
     snprintf(title, sizeof title, "Codes of %lld samples, %lld units", (long long)n,
              (long long)units);
-    gathering g = {.ctx = ctx,
-                   .picture = {.rows = n < MAX_ROWS ? n : MAX_ROWS,
-                               .units = units,
-                               .n_samples = n,
-                               .title = options.title ? options.title : title}};
+    gathering g = {
+        .ctx = ctx,
+        .picture = {
+            .rows = n < MAX_ROWS ? n : MAX_ROWS, .units = units, .n_samples = n, .title = title}};
     err = gather(&g, model, source, options.labels);
     err = err ? err : rb_draw_codes(ctx, &g.picture, &options, path);
     clear(&g);

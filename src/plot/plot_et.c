@@ -14,8 +14,8 @@ rb_error rb_need_causes(rb_context *ctx, const rb_model *model) {
     bool causes = rb_model_array(model, "loadings", NULL, NULL) && rb_has_causes(model);
     return causes ? RB_OK
                   : rb_fail(ctx, RB_ERROR_DATA,
-                            "this picture is of models of linca, nmf-et and mca; 'plot filters' "
-                            "draws the loadings of a model of method '%s'",
+                            "this picture is of models with binary causes; 'plot filters' draws "
+                            "the loadings of a model of method '%s'",
                             rb_model_method(model));
 }
 
@@ -74,7 +74,7 @@ rb_error rb_plot_quality(rb_context *ctx, const rb_model *model, const rb_option
                                   .low = -0.02,
                                   .high = 1.02,
                                   .cut = NAN,
-                                  .title = options.title ? options.title : title,
+                                  .title = title,
                                   .across = "iteration",
                                   .up = "Q",
                                   .line_names = lines.names,
@@ -152,7 +152,7 @@ static rb_error draw(rb_context *ctx, const rb_key *keys, int64_t n, int64_t use
                               .lines = 1,
                               .count = n,
                               .cut = cut ? (double)used - 0.5 : NAN,
-                              .title = options->title ? options->title : title,
+                              .title = title,
                               .across = "sample",
                               .up = "log evidence",
                               .classes = known ? classes : NULL,

@@ -127,22 +127,6 @@ static void draw_number(rb_page *page, const rb_filters_plot *p, const layout *l
     }
 }
 
-/* Of the units, from 0, above their columns, as many as fit. */
-static void draw_numbers_above(rb_page *page, const layout *l) {
-    static const int64_t strides[] = {1, 2, 5, 10, 20, 50};
-    int s = 0;
-    double step = l->width + l->gap;
-    while (s < 5 && (double)strides[s] * step < NUMBER_WIDTH) {
-        s++;
-    }
-    for (int64_t k = 0; k < l->across; k += strides[s]) {
-        char text[32];
-        snprintf(text, sizeof text, "%lld", (long long)k);
-        rb_page_text(page, RB_TEXT_SMALL, l->left + l->width / 2 + step * (double)k, TOP - 7, 0.5,
-                     0, text);
-    }
-}
-
 static void draw_grid(rb_page *page, const rb_filters_plot *p, const layout *l, unit_image *image) {
     for (int64_t i = 0; i < p->n_features * p->units; i++) {
         image->middle = image->middle || p->loadings[i] < 0;
@@ -157,7 +141,8 @@ static void draw_grid(rb_page *page, const rb_filters_plot *p, const layout *l, 
         draw_number(page, p, l, unit, box);
     }
     if (p->across) {
-        draw_numbers_above(page, l);
+        rb_page_numbers(page, RB_TEXT_SMALL, l->left - l->gap / 2, TOP - 7, l->width + l->gap,
+                        l->across);
     }
 }
 
@@ -173,8 +158,7 @@ rb_error rb_draw_filters(rb_context *ctx, const rb_filters_plot *p, const rb_plo
     image.values = rb_alloc(ctx, p->height * p->width * p->channels, sizeof *image.values);
     rb_error err = image.values ? rb_page_open(ctx, options, path, height, &page) : RB_ERROR_MEMORY;
     if (!err) {
-        rb_page_text(&page, RB_TEXT_TITLE, RB_PAGE_WIDTH / 2.0, 30, 0.5, RB_PAGE_WIDTH - 2 * MARGIN,
-                     p->title);
+        rb_page_title(&page, RB_PAGE_WIDTH / 2.0, 30, 0.5, p->title);
         draw_grid(&page, p, &l, &image);
         err = rb_page_close(&page, RB_OK);
     }
@@ -246,7 +230,7 @@ rb_error rb_plot_filters(rb_context *ctx, const rb_model *model, const rb_option
         snprintf(title + used, sizeof title - (size_t)used, "%lld \xC3\x97 %lld pixels",
                  (long long)p.height, (long long)p.width);
     }
-    p.title = options.title ? options.title : title;
+    p.title = title;
     return rb_draw_filters(ctx, &p, &options, path);
 }
 
@@ -284,10 +268,7 @@ rb_error rb_plot_fields(rb_context *ctx, const rb_model *model, const rb_options
     err = err ? err : rb_need_causes(ctx, model);
     err = err ? err : find_fields(ctx, model, &p, &numbers);
     err = err ? err : find_shape(ctx, &options, model, &p);
-    if (!err) {
-        p.title = options.title ? options.title : p.title;
-        err = rb_draw_filters(ctx, &p, &options, path);
-    }
+    err = err ? err : rb_draw_filters(ctx, &p, &options, path);
     rb_free(numbers);
     return err;
 }

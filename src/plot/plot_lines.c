@@ -5,6 +5,7 @@
 #include <rarebit/rfn.h>
 
 #include <math.h>
+#include <string.h>
 
 enum { TOP = 60, BOTTOM = 60, N_KINDS = 16 };
 
@@ -68,7 +69,7 @@ rb_error rb_draw_series(rb_context *ctx, const rb_series_plot *s, const rb_plot_
     if (err) {
         return err;
     }
-    rb_page_title(&page, c.box.x, s->classes ? 24 : 30, s->title);
+    rb_page_title(&page, c.box.x, s->classes ? 24 : 30, 0, s->title);
     rb_chart_axes(&page, &c);
     if (isfinite(s->cut)) {
         double x = rb_chart_x(&c, s->cut + 1);
@@ -183,7 +184,7 @@ rb_error rb_draw_history(rb_context *ctx, const rb_series *series, int n_series,
     if (err) {
         return err;
     }
-    rb_page_title(&page, last->box.x, 30, title);
+    rb_page_title(&page, last->box.x, 30, 0, title);
     for (panel *p = panels; p < panels + n_panels; p++) {
         rb_chart_axes(&page, &p->chart);
         if (p->series->label) {
@@ -196,7 +197,7 @@ rb_error rb_draw_history(rb_context *ctx, const rb_series *series, int n_series,
     return rb_page_close(&page, RB_OK);
 }
 
-/* What a panel shows: a metric by its name, or without one the objective, or that of the E-step. */
+/* What a panel shows: a metric by its name; the objectives are in the history itself. */
 typedef struct metric {
     const char *label, *name;
     bool logarithm;
@@ -204,26 +205,25 @@ typedef struct metric {
 } metric;
 
 static const metric metrics[RB_SERIES_MAX] = {
-    {"objective", NULL, false, NULL},
-    {"E-step objective", NULL, false, NULL},
+    {"objective", "objective", false, NULL},
+    {"E-step objective", "estep_objective", false, NULL},
     {"log10 of KKT residual", "kkt_residual", true, NULL},
     {"what moved the codes", "estep_stage", false, rb_rfn_stage_name}};
 
 /* Of a fit that cools: its objective is at another temperature in each iteration. */
 static const metric cooling[RB_SERIES_MAX] = {
-    {"log evidence at the temperature", NULL, false, NULL},
+    {"log evidence at the temperature", "objective", false, NULL},
     {"log-likelihood", "log_likelihood", false, NULL},
     {"free energy", "free_energy", false, NULL},
     {"temperature", "temperature", false, NULL}};
 
 static double value_of(const rb_model *model, int64_t iteration, const metric *m) {
-    double value = NAN;
-    if (m->name) {
-        rb_model_metric(model, iteration, m->name, &value);
-    } else if (m == &metrics[1]) {
-        rb_model_history(model, iteration, NULL, &value, NULL);
-    } else {
-        rb_model_history(model, iteration, &value, NULL, NULL);
+    double value = NAN, objective = NAN, estep_objective = NAN;
+    if (rb_model_metric(model, iteration, m->name, &value)) {
+        rb_model_history(model, iteration, &objective, &estep_objective, NULL);
+        value = strcmp(m->name, "objective") == 0         ? objective
+                : strcmp(m->name, "estep_objective") == 0 ? estep_objective
+                                                          : NAN;
     }
     return m->logarithm ? log10(value) : value;
 }
@@ -231,15 +231,12 @@ static double value_of(const rb_model *model, int64_t iteration, const metric *m
 rb_error rb_plot_history(rb_context *ctx, const rb_model *model, const rb_options *given,
                          const char *path) {
     rb_plot_options options;
-    rb_error err = rb_page_check(ctx, given, &options, path);
-    if (err) {
-        return err;
-    }
     char title[RB_TITLE_SIZE];
     int64_t count = rb_model_iterations(model);
-    double *values = rb_alloc(ctx, RB_SERIES_MAX * count, sizeof *values);
+    rb_error err = rb_page_check(ctx, given, &options, path);
+    double *values = err ? NULL : rb_alloc(ctx, RB_SERIES_MAX * count, sizeof *values);
     if (!values) {
-        return RB_ERROR_MEMORY;
+        return err ? err : RB_ERROR_MEMORY;
     }
     bool cools = isfinite(value_of(model, 0, &cooling[RB_SERIES_MAX - 1]));
     rb_series series[RB_SERIES_MAX];
@@ -252,8 +249,7 @@ rb_error rb_plot_history(rb_context *ctx, const rb_model *model, const rb_option
     }
     snprintf(title, sizeof title, "Objective over %lld iterations of %s", (long long)count,
              rb_model_method(model));
-    err = rb_draw_history(ctx, series, RB_SERIES_MAX, count, options.title ? options.title : title,
-                          &options, path);
+    err = rb_draw_history(ctx, series, RB_SERIES_MAX, count, title, &options, path);
     rb_free(values);
     return err;
 }
@@ -286,7 +282,7 @@ rb_error rb_plot_growth(rb_context *ctx, const rb_plot_line *lines, int64_t coun
     rb_axis_pad(&c.up, 0.03);
     c.across.label = across;
     c.up.label = up;
-    rb_page_title(&page, c.box.x, 30, options.title ? options.title : up);
+    rb_page_title(&page, c.box.x, 30, 0, up);
     rb_chart_axes(&page, &c);
     for (int64_t l = 0; l < count; l++) {
         double right = c.box.x + c.box.width, y = TOP + 10 + 15 * (double)l;

@@ -358,10 +358,10 @@ static void test_rows_of_units_have_numbers_and_frames(void **state) {
 static const char *note;
 
 static rb_error draw_modules(const char *path) {
-    const double values[] = {2.5, 0, -2.5, 0, 2.5, 1};
-    const char *const names[] = {"GNLY", "CD79A"}, *const classes[] = {"NK", "B"};
-    const rb_module_frame frames[] = {{4, 0, 1, 0, 1}, {0, 1, 1, 1, 2}};
-    const int64_t class_of[] = {0, 1, -1};
+    double values[] = {2.5, 0, -2.5, 0, 2.5, 1};
+    const char *names[] = {"GNLY", "CD79A"}, *const classes[] = {"NK", "B"};
+    rb_module_frame frames[] = {{4, 0, 1, 0, 1}, {0, 1, 1, 1, 2}};
+    int64_t class_of[] = {0, 1, -1};
     rb_modules_plot p = {values, 2, 3, names, frames, 2, class_of, classes, 2, "Modules", note};
     return rb_draw_modules(ctx, &p, &options, path);
 }
