@@ -55,11 +55,9 @@ static int unknown_option(const invocation *call, const char *typed) {
         nearest_offer(&best, row->name);
     }
     const char *words = call->command->words;
-    if (best.word) {
-        report_error("'%s' has no option --%s; did you mean --%s?", words, typed, best.word);
-    } else {
-        report_error("'%s' has no option --%s; 'rarebit help %s' lists them", words, typed, words);
-    }
+    report_error(best.word ? "'%s' has no option --%s; did you mean --%s?"
+                           : "'%s' has no option --%s; 'rarebit help %s' lists them",
+                 words, typed, best.word ? best.word : words);
     return STATUS_USAGE;
 }
 
@@ -87,26 +85,20 @@ static int read_long(struct reader *r, const char *text) {
     const rb_option *row = find_option(c, text, length, 0);
     if (!row && !value && strncmp(text, "no-", 3) == 0) {
         row = find_option(c, text + 3, length - 3, 0);
-        if (row && row->kind == RB_OPTION_FLAG) {
-            return set_option(r, row, "false");
-        }
-        if (row && row->choices && strcmp(row->choices, "auto|yes|no") == 0) {
-            return set_option(r, row, "no");
-        }
-        row = NULL;
+        bool flag = row && row->kind == RB_OPTION_FLAG;
+        bool choice = row && row->choices && strcmp(row->choices, "auto|yes|no") == 0;
+        value = flag ? "false" : "no";
+        row = flag || choice ? row : NULL;
     }
     if (!row) {
         char typed[128];
         snprintf(typed, sizeof typed, "%.*s", (int)length, text);
         return unknown_option(r->call, typed);
     }
-    if (value) {
-        return set_option(r, row, value);
+    if (!value && row->kind == RB_OPTION_FLAG) {
+        value = "true";
     }
-    if (row->kind == RB_OPTION_FLAG) {
-        return set_option(r, row, "true");
-    }
-    return set_from_next(r, row);
+    return value ? set_option(r, row, value) : set_from_next(r, row);
 }
 
 /* Letters of flags may stand together; the value of another letter follows it or is the next
@@ -120,11 +112,10 @@ static int read_letters(struct reader *r, const char *text) {
                          r->call->command->words, *text, r->call->command->words);
             return STATUS_USAGE;
         }
-        if (row->kind == RB_OPTION_FLAG) {
-            status = set_option(r, row, "true");
-        } else {
+        if (row->kind != RB_OPTION_FLAG) {
             return text[1] ? set_option(r, row, text + 1) : set_from_next(r, row);
         }
+        status = set_option(r, row, "true");
     }
     return status;
 }

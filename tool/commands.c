@@ -143,13 +143,13 @@ const command *commands_find(const command_list *list, int argc, char **argv, in
     return NULL;
 }
 
-bool commands_family(const command_list *list, const char *word) {
+const command *commands_family(const command_list *list, const char *word) {
     size_t length = strlen(word);
     for (int i = 0; i < list->count; i++) {
         const char *words = list->entries[i].words;
         if (strncmp(words, word, length) == 0 && words[length] == ' ') {
-            return true;
+            return &list->entries[i];
         }
     }
-    return false;
+    return NULL;
 }

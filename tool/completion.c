@@ -41,7 +41,8 @@ static void bash_command(FILE *file, const command *c) {
     fputs("' ;;\n", file);
 }
 
-void completion_bash(FILE *file, const command_list *list) {
+void completion_bash(FILE *file, const command_list *list, const command *c) {
+    (void)c;
     fputs("# bash completion for rarebit\n"
           "_rarebit() {\n"
           "    local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]}\n"
@@ -158,7 +159,8 @@ static void zsh_command(FILE *file, const command *c) {
     fputs(" '*:file:_files' ;;\n", file);
 }
 
-void completion_zsh(FILE *file, const command_list *list) {
+void completion_zsh(FILE *file, const command_list *list, const command *c) {
+    (void)c;
     fputs("#compdef rarebit\n"
           "# zsh completion for rarebit\n"
           "_rarebit() {\n"

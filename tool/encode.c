@@ -6,9 +6,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* "unit0", "unit1", ... */
 static char **names_of_units(const rb_model *model, int64_t *columns) {
     *columns = rb_model_units(model);
-    return unit_names(*columns);
+    char **names = calloc((size_t)*columns + 1, sizeof *names);
+    for (int64_t j = 0; names && j < *columns; j++) {
+        if (asprintf(&names[j], "unit%lld", (long long)j) < 0) {
+            names[j] = NULL;
+            free_names(names);
+            return NULL;
+        }
+    }
+    return names;
 }
 
 static const rb_option_group *anndata_group(void) {
@@ -52,42 +61,37 @@ static rb_error annotate(invocation *call, const rb_model *model, rb_source *sou
     return err;
 }
 
-/* The result waits under a temporary name until the states are there, too. */
-static int make_annotated(invocation *call, const rb_model *model, rb_source *source,
-                          companion *second) {
+/* The result waits under a temporary name where there are states, too. */
+static int write_annotated(invocation *call, const rb_model *model, rb_source *source,
+                           output *second) {
     const char *target = option_text(call, "output");
     output out = {0};
-    int status = second ? output_begin_own(&out, call->ctx, target, "h5ad")
-                        : output_begin(&out, target, "h5ad");
-    if (!status && second) {
-        status = second->prepare(call, model, source, &second->out);
-    }
+    int status = second->target ? output_begin_own(&out, call->ctx, target, "h5ad")
+                                : output_begin(&out, target, "h5ad");
     if (status) {
-        output_abandon(&out);
+        output_abandon(second);
         return status;
     }
     rb_error err = annotate(call, model, source, out.path);
-    companion_hold(second);
-    status = companion_end(second, finish_output(call, &out, err));
+    pair_hold(second);
+    status = pair_end(second, finish_output(call, &out, err));
     if (!status) {
         report("%s with codes, loadings and settings added in %s", call->arguments[1], target);
     }
     return status;
 }
 
-static int run_annotate(invocation *call, companion *second) {
-    rb_model *model = NULL;
-    rb_source *source = NULL;
-    rb_error err = load_model(call, &model);
-    if (!err && !option_flag(call, "overwrite")) {
-        err =
-            rb_model_annotate_check(call->ctx, model, option_text(call, "key"), call->arguments[1]);
-    }
-    err = err ? err : open_data(call, model, call->arguments[1], &source);
-    int status = err ? report_failure(call->ctx, err) : make_annotated(call, model, source, second);
-    rb_source_free(source);
-    rb_model_free(model);
-    return status;
+static bool is_annotated(const invocation *call) {
+    return has_suffix(call->arguments[1], ".h5ad") &&
+           has_suffix(option_text(call, "output"), ".h5ad");
+}
+
+/* Is the name free, or may it be replaced? */
+static rb_error check_key(const invocation *call, const rb_model *model) {
+    bool any = !is_annotated(call) || option_flag(call, "overwrite");
+    return any ? RB_OK
+               : rb_model_annotate_check(call->ctx, model, option_text(call, "key"),
+                                         call->arguments[1]);
 }
 
 /* ---- most probable states ---- */
@@ -115,8 +119,8 @@ static rb_error write_state(void *user, int64_t sample, double log_evidence, int
     return interrupted() || ferror(file) ? RB_ERROR_INTERRUPTED : RB_OK;
 }
 
-/* companion.prepare: the states wait for the codes. */
-static int prepare_states(invocation *call, const rb_model *model, rb_source *source, output *out) {
+/* The states wait for the codes. */
+static int write_states(invocation *call, const rb_model *model, rb_source *source, output *out) {
     const char *target = option_text(call, "map");
     int status = output_begin_own(out, call->ctx, target, "tsv");
     if (status) {
@@ -138,12 +142,6 @@ static int prepare_states(invocation *call, const rb_model *model, rb_source *so
     return status;
 }
 
-static int check_output(const invocation *call, const char *option, const char *path) {
-    return strcmp(option, "map") == 0
-               ? refuse_other_format("--map", path, "states are written as text with tabs", ".tsv")
-               : check_matrix_output(call, option, path);
-}
-
 /* ---- the command ---- */
 
 /* Other outputs have no names for what is in them. */
@@ -158,16 +156,20 @@ static int refuse_anndata_options(const invocation *call) {
     return STATUS_DONE;
 }
 
-static int run(invocation *call) {
-    bool anndata =
-        has_suffix(call->arguments[1], ".h5ad") && has_suffix(option_text(call, "output"), ".h5ad");
-    companion states = {.prepare = prepare_states};
-    companion *second = option_text(call, "map") ? &states : NULL;
-    int status = anndata ? STATUS_DONE : refuse_anndata_options(call);
+static int encode(invocation *call, rb_model *model, rb_source *source) {
+    output states = {0};
+    int status =
+        option_text(call, "map") ? write_states(call, model, source, &states) : STATUS_DONE;
     if (status) {
         return status;
     }
-    return anndata ? run_annotate(call, second) : run_rows(call, rb_encode, names_of_units, second);
+    return is_annotated(call) ? write_annotated(call, model, source, &states)
+                              : write_rows(call, model, source, rb_encode, names_of_units, &states);
+}
+
+static int run(invocation *call) {
+    int status = is_annotated(call) ? STATUS_DONE : refuse_anndata_options(call);
+    return status ? status : with_model_and_data(call, check_key, encode);
 }
 
 const command encode_command = {
@@ -193,7 +195,8 @@ const command encode_command = {
                   "encode other.h5 coded.h5ad --key X_other -o coded.h5ad"},
                  {"Into a pipe", "encode model.h5 X.npy -o - | head"}},
     .writes = "output map",
-    .check_output = check_output,
+    .fixed = {"map", "states are written as text with tabs", ".tsv"},
+    .check_output = check_matrix_output,
     .adds_to = ".h5ad",
     .run = run,
 };

@@ -100,23 +100,21 @@ static int print_table(const rb_metrics *metrics, const rb_field_match *match) {
     return STATUS_DONE;
 }
 
-static int run(invocation *call) {
-    rb_model *model = NULL;
-    rb_source *source = NULL;
+static int evaluate(invocation *call, rb_model *model, rb_source *source) {
     rb_metrics *metrics = NULL;
     rb_field_match match = {0};
-    rb_error err = load_model(call, &model);
-    err = err ? err : open_data(call, model, call->arguments[1], &source);
-    err = err ? err : rb_evaluate(call->ctx, model, source, &metrics);
+    rb_error err = rb_evaluate(call->ctx, model, source, &metrics);
     err = err ? err : match_truth(call, model, &match);
     int status = err                         ? report_failure(call->ctx, err)
                  : option_flag(call, "json") ? print_json(metrics, &match)
                                              : print_table(metrics, &match);
     rb_metrics_free(metrics);
     rb_field_match_clear(&match);
-    rb_source_free(source);
-    rb_model_free(model);
     return status;
+}
+
+static int run(invocation *call) {
+    return with_model_and_data(call, NULL, evaluate);
 }
 
 const command evaluate_command = {

@@ -86,16 +86,12 @@ static char *command_line(int argc, char **argv) {
     fputs("rarebit", file);
     for (int i = 1; i < argc; i++) {
         putc(' ', file);
-        bool plain = plain_word(argv[i]);
-        fputs(plain ? "" : "'", file);
+        const char *quote = plain_word(argv[i]) ? "" : "'";
+        fputs(quote, file);
         for (const char *c = argv[i]; *c; c++) {
-            if (*c == '\'') {
-                fputs("'\\''", file);
-            } else {
-                putc(*c, file);
-            }
+            fprintf(file, *c == '\'' ? "'\\''" : "%c", *c);
         }
-        fputs(plain ? "" : "'", file);
+        fputs(quote, file);
     }
     fclose(file);
     return text;
@@ -118,35 +114,30 @@ static void size_text(double bytes, char *buffer, size_t size) {
     }
 }
 
-static double machine_memory(void) {
-    return (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
-}
-
 /* Says what a large fit will need, and refuses what the machine does not have; data that are read
- * block by block count in full. A status after a message. */
+ * block by block count in full, sparse ones as nothing. A status after a message. */
 static int check_memory(const invocation *call, const rb_source *source) {
     int64_t bytes = 0;
-    rb_error err = rb_fit_memory(call->ctx, call->options, source, &bytes);
     double value = rb_source_type(source) == RB_FLOAT32 ? sizeof(float) : sizeof(double);
-    double data = (double)rb_source_samples(source) * (double)rb_source_features(source) * value;
-    if (rb_source_sparse(source)) {
-        data = 0; /* as little as the file says */
-    }
-    char needed[32], given[32], there[32];
-    size_text((double)bytes, needed, sizeof needed);
-    size_text(data, given, sizeof given);
-    size_text(machine_memory(), there, sizeof there);
+    double values = (double)rb_source_samples(source) * (double)rb_source_features(source);
+    double data = rb_source_sparse(source) ? 0 : values * value;
+    double machine = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+    char needed[32], other[32];
+    rb_error err = rb_fit_memory(call->ctx, call->options, source, &bytes);
     if (err) {
         return report_failure(call->ctx, err);
     }
-    if ((double)bytes > machine_memory()) {
+    bool fits = (double)bytes <= machine;
+    size_text((double)bytes, needed, sizeof needed);
+    size_text(fits ? data : machine, other, sizeof other);
+    if (!fits) {
         report_error("the fit would need %s of memory, and this machine has %s; ask for fewer "
                      "--units",
-                     needed, there);
+                     needed, other);
         return STATUS_FAILED;
     }
     if ((double)bytes + data > 1e9) {
-        report("about %s of memory will be needed, besides %s of data", needed, given);
+        report("about %s of memory will be needed, besides %s of data", needed, other);
     }
     return STATUS_DONE;
 }
@@ -265,10 +256,9 @@ static void suggest_next(const invocation *call, const rb_model *model, const ch
         }
     }
     bool modules = rb_modules_possible(model);
-    const char *next = modules ? "modules" : "encode";
-    const char *result = modules ? "modules" : "codes";
-    report("model in %s; next: rarebit %s %s %s%s -o %s.tsv", target, next, target,
-           call->arguments[0], options, result);
+    report("model in %s; next: rarebit %s %s %s%s -o %s.tsv", target,
+           modules ? "modules" : "encode", target, call->arguments[0], options,
+           modules ? "modules" : "codes");
 }
 
 static rb_error save(const invocation *call, rb_model *model, const char *path) {
@@ -278,16 +268,11 @@ static rb_error save(const invocation *call, rb_model *model, const char *path) 
     return err ? err : rb_model_save(call->ctx, model, path);
 }
 
-/* Is the option set to another value than 0? */
-static bool has_value(const invocation *call, const char *name) {
-    return !option_is(call, name, "0");
-}
-
 /* Was a rule asked for that was not met? */
 static int check_converged(const invocation *call, const rb_model *model) {
-    bool tolerance = has_value(call, "tolerance"), patience = has_value(call, "patience");
-    bool strict = option_flag(call, "strict");
-    bool any = tolerance || patience || has_value(call, "parameter-tolerance");
+    bool tolerance = !option_is(call, "tolerance", "0"), strict = option_flag(call, "strict");
+    bool patience = !option_is(call, "patience", "0");
+    bool any = tolerance || patience || !option_is(call, "parameter-tolerance", "0");
     rb_status status = rb_model_status(model);
     if (!any || (status != RB_STATUS_ITERATIONS && status != RB_STATUS_TIME)) {
         return STATUS_DONE;
@@ -316,14 +301,12 @@ static rb_error read_values(const invocation *call, rb_matrix **matrices) {
     rb_error err = RB_OK;
     int count = 0;
     for (const rb_option *row = call->command->rows; !err && row->name; row++) {
-        const char *file = row->kind == RB_OPTION_VALUES && count < MAX_FILES
-                               ? option_text(call, row->name)
-                               : NULL;
+        bool values = row->kind == RB_OPTION_VALUES && count < MAX_FILES;
+        const char *file = values ? option_text(call, row->name) : NULL;
         if (file) {
-            err = rb_read(call->ctx, file, NULL, &matrices[count]);
-            err =
-                err ? err
-                    : rb_options_set_matrix(call->ctx, call->options, row->name, matrices[count++]);
+            rb_matrix **next = &matrices[count++];
+            err = rb_read(call->ctx, file, NULL, next);
+            err = err ? err : rb_options_set_matrix(call->ctx, call->options, row->name, *next);
         }
     }
     return err;
@@ -420,13 +403,6 @@ static void remove_checkpoint(const invocation *call, const rb_model *model) {
     }
 }
 
-static int check_output(const invocation *call, const char *option, const char *path) {
-    (void)call;
-    return strcmp(option, "output") == 0
-               ? refuse_other_format("-o", path, "a model is written as HDF5", ".h5")
-               : STATUS_DONE;
-}
-
 static int run(invocation *call) {
     const char *target = option_text(call, "output");
     output out;
@@ -478,7 +454,7 @@ const command fit_command = {
           "-o model.h5"}},
     .reads = "init prior-mean prior-covariance",
     .writes = "output log-json checkpoint",
-    .check_output = check_output,
+    .fixed = {"output", "a model is written as HDF5", ".h5"},
     .drawn = "seed",
     .run = run,
 };

@@ -6,21 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* `rarebit fit table.csv`: names the first command that begins so. */
-static int second_word_missing(const command_list *list, const char *word, const char *file) {
-    size_t length = strlen(word);
-    for (int i = 0; i < list->count; i++) {
-        const char *words = list->entries[i].words;
-        if (strncmp(words, word, length) == 0 && words[length] == ' ') {
-            report_error(
-                "'%s' needs a second word, such as: rarebit %s %s; 'rarebit %s' lists them", word,
-                words, file, word);
-            return STATUS_USAGE;
-        }
-    }
-    return STATUS_USAGE;
-}
-
 static bool asks_help(const char *word) {
     return strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0;
 }
@@ -37,14 +22,16 @@ static int no_command(const command_list *list, int argc, char **argv) {
         printf("rarebit %s\n", rb_version());
         return STATUS_DONE;
     }
-    if (commands_family(list, word) && (!next || next[0] == '-')) {
+    const command *family = commands_family(list, word);
+    if (family && (!next || next[0] == '-')) {
         bool asked = next && asks_help(next);
         help_family(asked ? stdout : stderr, list, word);
         return asked ? STATUS_DONE : STATUS_USAGE;
     }
-    bool family = commands_family(list, word);
-    if (family && next && strpbrk(next, "./")) { /* a file, no second word */
-        return second_word_missing(list, word, next);
+    if (family && strpbrk(next, "./")) { /* `rarebit fit table.csv`: a file, no second word */
+        report_error("'%s' needs a second word, such as: rarebit %s %s; 'rarebit %s' lists them",
+                     word, family->words, next, word);
+        return STATUS_USAGE;
     }
     char typed[256];
     snprintf(typed, sizeof typed, "%s%s%s", word, family ? " " : "", family ? next : "");
@@ -52,8 +39,11 @@ static int no_command(const command_list *list, int argc, char **argv) {
     for (int i = 0; i < list->listed; i++) {
         nearest_offer(&best, list->entries[i].words);
     }
-    report_error("there is no command '%s'; %s%s%s", typed, best.word ? "did you mean '" : "",
-                 best.word ? best.word : "'rarebit help' lists them", best.word ? "'?" : "");
+    if (best.word) {
+        report_error("there is no command '%s'; did you mean '%s'?", typed, best.word);
+    } else {
+        report_error("there is no command '%s'; 'rarebit help' lists them", typed);
+    }
     return STATUS_USAGE;
 }
 

@@ -124,7 +124,7 @@ static void put_see_also(FILE *file, const command_list *list, const command *se
     putc('\n', file);
 }
 
-void manual_command(FILE *file, const command_list *list, const command *c) {
+static void put_command(FILE *file, const command_list *list, const command *c) {
     char name[128], usage[512];
     manual_name(c, name, sizeof name);
     usage_line(c, usage, sizeof usage);
@@ -149,7 +149,7 @@ void manual_command(FILE *file, const command_list *list, const command *c) {
     put_see_also(file, list, c);
 }
 
-void manual_overview(FILE *file, const command_list *list) {
+static void put_overview(FILE *file, const command_list *list) {
     put_title(file, "rarebit");
     fputs("find the few hidden causes behind data\n"
           ".SH SYNOPSIS\n.B rarebit\n.I COMMAND\n[\\fIARGUMENTS\\fR] [\\fIOPTIONS\\fR]\n"
@@ -177,4 +177,12 @@ void manual_overview(FILE *file, const command_list *list) {
           file);
     put_status(file);
     put_see_also(file, list, NULL);
+}
+
+void manual_page(FILE *file, const command_list *list, const command *c) {
+    if (c) {
+        put_command(file, list, c);
+    } else {
+        put_overview(file, list);
+    }
 }

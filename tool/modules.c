@@ -48,9 +48,8 @@ static bool find_format(const invocation *call, const char *path, rb_modules_for
     return f < count;
 }
 
-static int check_output(const invocation *call, const char *option, const char *path) {
+static int check_output(const invocation *call, const char *path) {
     rb_modules_format format;
-    (void)option;
     if (find_format(call, path, &format)) {
         return STATUS_DONE;
     }
@@ -113,12 +112,13 @@ static void print_match(const rb_match *match, const rb_modules *found) {
     printf("consensus score  %.6g\n", match->consensus_score);
     printf("%-12s %-12s %s\n", "true module", "found unit", "overlap");
     for (int64_t t = 0; t < match->n_truth; t++) {
-        if (match->partner[t] < 0) {
-            printf("%-12lld %-12s %.4f\n", (long long)t, "-", match->overlap[t]);
-        } else {
-            const rb_module *m = rb_modules_get(found, match->partner[t]);
-            printf("%-12lld %-12lld %.4f\n", (long long)t, (long long)m->unit, match->overlap[t]);
+        const rb_module *m =
+            match->partner[t] < 0 ? NULL : rb_modules_get(found, match->partner[t]);
+        char unit[32] = "-";
+        if (m) {
+            snprintf(unit, sizeof unit, "%lld", (long long)m->unit);
         }
+        printf("%-12lld %-12s %.4f\n", (long long)t, unit, match->overlap[t]);
     }
 }
 
@@ -139,14 +139,14 @@ static void print_best_units(const rb_enrichment *classes) {
     printf("\n%-9s %8s %8s %9s  %s\n", "best unit", "samples", "AUC", "overlap", "class");
     for (int64_t c = 0; c < classes->n_classes; c++) {
         const rb_class_unit *best = &classes->best_units[c];
-        if (best->unit < 0) {
-            printf("%-9s %8lld %8s %9s  %s\n", "-", (long long)best->class_size, "-", "-",
-                   best->class_name);
-        } else {
-            printf("%-9lld %8lld %8.4f %9lld  %s\n", (long long)best->unit,
-                   (long long)best->class_size, best->auc, (long long)best->overlap,
-                   best->class_name);
+        char unit[32] = "-", auc[32] = "-", overlap[32] = "-";
+        if (best->unit >= 0) {
+            snprintf(unit, sizeof unit, "%lld", (long long)best->unit);
+            snprintf(auc, sizeof auc, "%.4f", best->auc);
+            snprintf(overlap, sizeof overlap, "%lld", (long long)best->overlap);
         }
+        printf("%-9s %8lld %8s %9s  %s\n", unit, (long long)best->class_size, auc, overlap,
+               best->class_name);
     }
 }
 
@@ -284,20 +284,20 @@ static int deliver(invocation *call, const findings *f) {
     return STATUS_DONE;
 }
 
-static int run(invocation *call) {
-    findings f = {0};
-    rb_error err = load_model(call, &f.model);
-    err = err ? err : open_data(call, f.model, call->arguments[1], &f.source);
-    err = err ? err : rb_modules_find(call->ctx, f.model, f.source, call->options, &f.modules);
+static int find(invocation *call, rb_model *model, rb_source *source) {
+    findings f = {.model = model, .source = source};
+    rb_error err = rb_modules_find(call->ctx, model, source, call->options, &f.modules);
     /* Before anything is written: a truth that cannot be read leaves all as it was. */
     err = err ? err : measure_agreement(call, &f);
     int status = err ? report_failure(call->ctx, err) : deliver(call, &f);
     rb_match_clear(&f.match);
     rb_enrichment_clear(&f.classes);
     rb_modules_free(f.modules);
-    rb_source_free(f.source);
-    rb_model_free(f.model);
     return status;
+}
+
+static int run(invocation *call) {
+    return with_model_and_data(call, NULL, find);
 }
 
 const command modules_command = {

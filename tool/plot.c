@@ -97,8 +97,7 @@ static rb_error paint_evidence(const invocation *call, const rb_model *model, rb
 
 /* ---- commands ---- */
 
-static int check_output(const invocation *call, const char *option, const char *path) {
-    (void)option;
+static int check_output(const invocation *call, const char *path) {
     rb_error err = rb_plot_check(call->ctx, path);
     return err ? report_failure(call->ctx, err) : STATUS_DONE;
 }

@@ -28,47 +28,31 @@ static rb_error add_rows(void *user, int64_t first, const rb_matrix *rows) {
     return err ? err : rb_writer_add(w->ctx, w->writer, rows);
 }
 
-void companion_hold(const companion *second) {
-    if (second) {
+void pair_hold(const output *second) {
+    if (second->target) {
         interrupt_hold();
     }
 }
 
-int companion_end(companion *second, int status) {
-    if (!second) {
-        return status;
-    }
+int pair_end(output *second, int status) {
+    bool held = second->target != NULL;
     if (status) {
-        output_abandon(&second->out);
-    } else {
-        status = output_end(&second->out);
+        output_abandon(second);
+    } else if (held) {
+        status = output_end(second);
     }
-    interrupt_release();
+    if (held) {
+        interrupt_release();
+    }
     return status;
 }
 
-/* Writes the rows; with a companion signals wait from before they appear. */
-static rb_error write_rows(struct row_writer *w, const rb_model *model, rb_source *source,
-                           rows_maker make, const companion *second) {
-    rb_error err = make(w->ctx, model, source, add_rows, w);
-    companion_hold(second);
-    if (!err && w->writer) {
-        return rb_writer_close(w->ctx, w->writer);
-    }
-    rb_writer_abandon(w->writer);
-    return err;
-}
-
-/* Returns a status after a message. */
-static int make_rows(invocation *call, const rb_model *model, rb_source *source, rows_maker make,
-                     column_namer namer, companion *second) {
+int write_rows(invocation *call, const rb_model *model, rb_source *source, rows_maker make,
+               column_namer namer, output *second) {
     output out = {0};
     int status = begin_matrix(call, &out, option_text(call, "output"));
-    if (!status && second) {
-        status = second->prepare(call, model, source, &second->out);
-    }
     if (status) {
-        output_abandon(&out);
+        output_abandon(second);
         return status;
     }
     struct row_writer w = {
@@ -77,30 +61,27 @@ static int make_rows(invocation *call, const rb_model *model, rb_source *source,
         .header = {.n_samples = rb_source_samples(source), .sample_names_from = source}};
     char **names = namer(model, &w.header.n_features);
     w.header.feature_names = (const char *const *)names;
+    rb_error err = make(call->ctx, model, source, add_rows, &w);
     /* What is copied to a pipe may take for ever: signals wait for renames alone. */
-    companion *held = out.temporary ? NULL : second;
-    status = finish_output(call, &out, write_rows(&w, model, source, make, held));
-    if (second && !held) {
-        companion_hold(second);
+    bool pipe = out.temporary != NULL;
+    if (!pipe) {
+        pair_hold(second);
+    }
+    if (!err && w.writer) {
+        err = rb_writer_close(call->ctx, w.writer);
+    } else {
+        rb_writer_abandon(w.writer);
+    }
+    status = finish_output(call, &out, err);
+    if (pipe) {
+        pair_hold(second);
     }
     free_names(names);
-    status = companion_end(second, status);
+    status = pair_end(second, status);
     if (!status) {
         report("%lld samples x %lld columns in %s", (long long)w.header.n_samples,
                (long long)w.header.n_features, option_text(call, "output"));
     }
-    return status;
-}
-
-int run_rows(invocation *call, rows_maker make, column_namer namer, companion *second) {
-    rb_model *model = NULL;
-    rb_source *source = NULL;
-    rb_error err = load_model(call, &model);
-    err = err ? err : open_data(call, model, call->arguments[1], &source);
-    int status =
-        err ? report_failure(call->ctx, err) : make_rows(call, model, source, make, namer, second);
-    rb_source_free(source);
-    rb_model_free(model);
     return status;
 }
 
@@ -118,8 +99,7 @@ int write_matrix(invocation *call, const rb_matrix *matrix, const char *target) 
     return status;
 }
 
-int check_matrix_output(const invocation *call, const char *option, const char *path) {
-    (void)option;
+int check_matrix_output(const invocation *call, const char *path) {
     rb_error err = rb_writer_check(call->ctx, path);
     return err ? report_failure(call->ctx, err) : STATUS_DONE;
 }

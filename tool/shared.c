@@ -119,17 +119,15 @@ rb_error load_model(const invocation *call, rb_model **model) {
     return err;
 }
 
-/* A table of text can lie either way, and nothing in it tells. */
-static bool may_lie_either_way(const rb_source *source) {
+/* A table of text can lie either way, and nothing in it tells. A model knows the names or number of
+ * its features, and refuses others: only a square table without names could still lie either way.
+ */
+static bool may_lie_either_way(const rb_model *model, const rb_source *source) {
     const char *format = rb_source_format(source);
-    return strcmp(format, "delimited") == 0 || strcmp(format, "mtx") == 0;
-}
-
-/* A model knows the names or the number of its features, and refuses others: only a square table
- * without names could still lie either way. */
-static bool is_told(const rb_model *model, const rb_source *source) {
-    bool named = rb_model_feature_name(model, 0) && rb_source_feature_name(source, 0);
-    return named || rb_source_samples(source) != rb_source_features(source);
+    bool text = strcmp(format, "delimited") == 0 || strcmp(format, "mtx") == 0;
+    bool named = model && rb_model_feature_name(model, 0) && rb_source_feature_name(source, 0);
+    bool square = rb_source_samples(source) == rb_source_features(source);
+    return text && (!model || (square && !named));
 }
 
 rb_error open_data(const invocation *call, const rb_model *model, const char *path,
@@ -138,12 +136,25 @@ rb_error open_data(const invocation *call, const rb_model *model, const char *pa
     if (err) {
         return err;
     }
-    bool unsure = !option_was_given(call, "transpose") && may_lie_either_way(*source) &&
-                  !(model && is_told(model, *source));
+    bool unsure = !option_was_given(call, "transpose") && may_lie_either_way(model, *source);
     report("%lld samples x %lld features%s", (long long)rb_source_samples(*source),
            (long long)rb_source_features(*source),
            unsure ? " (rows are samples; if they are features, say --transpose)" : "");
     return RB_OK;
+}
+
+int with_model_and_data(invocation *call,
+                        rb_error (*check)(const invocation *call, const rb_model *model),
+                        int (*work)(invocation *call, rb_model *model, rb_source *source)) {
+    rb_model *model = NULL;
+    rb_source *source = NULL;
+    rb_error err = load_model(call, &model);
+    err = err || !check ? err : check(call, model);
+    err = err ? err : open_data(call, model, call->arguments[1], &source);
+    int status = err ? report_failure(call->ctx, err) : work(call, model, source);
+    rb_source_free(source);
+    rb_model_free(model);
+    return status;
 }
 
 void free_names(char **names) {
@@ -151,19 +162,6 @@ void free_names(char **names) {
         free(names[i]);
     }
     free(names);
-}
-
-char **unit_names(int64_t count) {
-    char **names = calloc((size_t)count + 1, sizeof *names);
-    for (int64_t j = 0; names && j < count; j++) {
-        names[j] = malloc(32);
-        if (!names[j]) {
-            free_names(names);
-            return NULL;
-        }
-        snprintf(names[j], 32, "unit%lld", (long long)j);
-    }
-    return names;
 }
 
 int finish_output(const invocation *call, output *out, rb_error err) {

@@ -1,8 +1,6 @@
 /* rarebit simulate biclusters: data with planted modules. */
 #include "results.h"
 
-#include <string.h>
-
 static const rb_option_group *truth_group(void) {
     static const rb_option table[] = {
         {"truth", 0, RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "FILE",
@@ -20,12 +18,6 @@ static int write_truth(invocation *call, const rb_modules *truth, const char *ta
                   : finish_output(
                         call, &out,
                         rb_modules_write(call->ctx, truth, NULL, NULL, RB_MODULES_JSON, out.path));
-}
-
-static int check_output(const invocation *call, const char *option, const char *path) {
-    return strcmp(option, "truth") == 0
-               ? refuse_other_format("--truth", path, "modules are written as JSON", ".json")
-               : check_matrix_output(call, option, path);
 }
 
 static int run(invocation *call) {
@@ -61,6 +53,7 @@ const command simulate_biclusters_command = {
                   "modules model.h5 X.npy --best 10 --truth truth.json --json"},
                  {"FABIA's generator", "simulate biclusters --generator fabia --seed 1 -o F.npy"}},
     .writes = "output truth",
-    .check_output = check_output,
+    .fixed = {"truth", "modules are written as JSON", ".json"},
+    .check_output = check_matrix_output,
     .run = run,
 };

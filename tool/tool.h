@@ -38,6 +38,11 @@ typedef struct example {
 
 typedef struct invocation invocation;
 
+/* An output that has only one format: names that say another one would mislead who reads it. */
+typedef struct fixed_format {
+    const char *option, *what, *suffix; /* "map", "states are written as text with tabs", ".tsv" */
+} fixed_format;
+
 typedef struct command {
     const char *words;       /* "plot history" */
     const char *heading;     /* where `rarebit help` lists it */
@@ -50,9 +55,10 @@ typedef struct command {
     const char *without; /* options of shared tables that it has no use for; NULL: none */
     const char *reads;   /* options that name files to read: "truth labels"; NULL: none */
     const char *writes;  /* options that name files to write; NULL: "output" */
-    /* Can the output of this option have such a name? By its suffix, before the work; a status
-     * after a message. NULL: any name. */
-    int (*check_output)(const invocation *call, const char *option, const char *path);
+    fixed_format fixed;  /* of one of them; option NULL: of none */
+    /* Can another output have such a name? By its suffix, before the work; a status after a
+     * message. NULL: any name. */
+    int (*check_output)(const invocation *call, const char *path);
     const char *adds_to; /* ".h5ad": a last argument of this suffix may be the output too */
     const char *drawn;   /* an option whose default the command draws at random; or NULL */
     /* What draws the model, of a plot that needs nothing else. */
@@ -76,8 +82,8 @@ void commands_free(command_list *list);
 const command *commands_find(const command_list *list, int argc, char **argv, int *used);
 /* A handle with the options of a command; those that it does not offer too. */
 rb_error command_options(rb_context *ctx, const command *c, rb_options **options);
-/* Is `word` the first word of commands of two words ("plot")? */
-bool commands_family(const command_list *list, const char *word);
+/* The first of the commands of two words of which `word` is the first ("plot"), or NULL. */
+const command *commands_family(const command_list *list, const char *word);
 
 /* ---- a command line that was read (arguments.c) ---- */
 
@@ -157,8 +163,12 @@ rb_error load_model(const invocation *call, rb_model **model);
  * are for, or NULL. */
 rb_error open_data(const invocation *call, const rb_model *model, const char *path,
                    rb_source **source);
-/* "unit0", "unit1", ...; free with free_names. */
-char **unit_names(int64_t count);
+/* Does the work of a command MODEL DATA with both; check: of the model, before the data are opened,
+ * or NULL. STATUS_DONE, or a status after a message. */
+int with_model_and_data(invocation *call,
+                        rb_error (*check)(const invocation *call, const rb_model *model),
+                        int (*work)(invocation *call, rb_model *model, rb_source *source));
+/* A list of texts that ends in NULL, and the texts. */
 void free_names(char **names);
 /* Ends an output, or with an error abandons it. STATUS_DONE, or a status after a message. */
 int finish_output(const invocation *call, output *out, rb_error err);
@@ -178,10 +188,6 @@ void print_wrapped(FILE *file, const char *text, int column, int indent, int wid
 /* Is the word one of "shape labels"? NULL has no words. */
 bool among_words(const char *words, const char *word);
 bool has_suffix(const char *path, const char *suffix);
-/* Refuses names that say another format than the only one that there is, which would mislead those
- * who read the file: "--map is 'a.npy', but states are text with tabs; ... ends in .tsv". A status
- * after a message. */
-int refuse_other_format(const char *option, const char *path, const char *what, const char *suffix);
 
 /* ---- messages (report.c) ---- */
 
@@ -251,12 +257,12 @@ void example_line(const command *c, const char *line, char *buffer, size_t size)
 /* Usage without "rarebit": "fit rfn DATA -o MODEL [OPTIONS]". */
 void usage_line(const command *c, char *buffer, size_t size);
 
-/* "rarebit-fit-rfn"; c NULL: "rarebit" */
+/* "rarebit-fit-rfn" and its page; c NULL: "rarebit" */
 void manual_name(const command *c, char *buffer, size_t size);
-void manual_overview(FILE *file, const command_list *list);
-void manual_command(FILE *file, const command_list *list, const command *c);
-void completion_bash(FILE *file, const command_list *list);
-void completion_zsh(FILE *file, const command_list *list);
+void manual_page(FILE *file, const command_list *list, const command *c);
+void completion_bash(FILE *file, const command_list *list,
+                     const command *c); /* c is not looked at */
+void completion_zsh(FILE *file, const command_list *list, const command *c);
 
 /* ---- the commands: one file each ---- */
 

@@ -213,8 +213,8 @@ typedef struct rb_series_plot {
     const char *legend;             /* what the classes or lines are */
 } rb_series_plot;
 
-rb_error rb_draw_series(rb_context *ctx, const rb_series_plot *picture,
-                        const rb_plot_options *options, const char *path);
+rb_error rb_draw_series(rb_context *ctx, const rb_series_plot *plot, const rb_plot_options *options,
+                        const char *path);
 
 /* A group of rows next to each other. */
 typedef struct rb_row_group {
@@ -231,8 +231,8 @@ typedef struct rb_codes_plot {
     const char *title;
 } rb_codes_plot;
 
-rb_error rb_draw_codes(rb_context *ctx, const rb_codes_plot *picture,
-                       const rb_plot_options *options, const char *path);
+rb_error rb_draw_codes(rb_context *ctx, const rb_codes_plot *plot, const rb_plot_options *options,
+                       const char *path);
 
 typedef struct rb_filters_plot {
     const double *loadings; /* n_features x units */
@@ -248,7 +248,7 @@ typedef struct rb_filters_plot {
 /* RB_ERROR_DATA for models of methods without causes. */
 rb_error rb_need_causes(rb_context *ctx, const rb_model *model);
 
-rb_error rb_draw_filters(rb_context *ctx, const rb_filters_plot *picture,
+rb_error rb_draw_filters(rb_context *ctx, const rb_filters_plot *plot,
                          const rb_plot_options *options, const char *path);
 
 /* A module in the picture: rows and columns that it frames. */
@@ -270,7 +270,7 @@ typedef struct rb_modules_plot {
     const char *note; /* below the title; NULL: none */
 } rb_modules_plot;
 
-rb_error rb_draw_modules(rb_context *ctx, const rb_modules_plot *picture,
+rb_error rb_draw_modules(rb_context *ctx, const rb_modules_plot *plot,
                          const rb_plot_options *options, const char *path);
 
 #endif

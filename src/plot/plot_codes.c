@@ -154,7 +154,7 @@ enum { CLASS, STRONGEST, MINUS_STRENGTH, SAMPLE };
 
 typedef struct gathering {
     rb_context *ctx;
-    rb_codes_plot picture; /* of the values and groups below */
+    rb_codes_plot plot; /* of the values and groups below */
     rb_labels labels;
     rb_key *keys;    /* when there are labels */
     int64_t *place;  /* of each sample in the order; NULL: its own index */
@@ -174,7 +174,7 @@ static void clear(gathering *g) {
 
 /* The row of a place in the order. */
 static int64_t row_of(const gathering *g, int64_t place) {
-    return (int64_t)((double)place * (double)g->picture.rows / (double)g->picture.n_samples);
+    return (int64_t)((double)place * (double)g->plot.rows / (double)g->plot.n_samples);
 }
 
 static rb_error find_strongest(void *user, int64_t first, const rb_matrix *codes) {
@@ -183,10 +183,10 @@ static rb_error find_strongest(void *user, int64_t first, const rb_matrix *codes
         double *key = g->keys[first + i];
         int64_t class_index = g->labels.class_of[first + i];
         key[CLASS] = class_index < 0 ? INFINITY : (double)class_index;
-        key[STRONGEST] = (double)g->picture.units;
+        key[STRONGEST] = (double)g->plot.units;
         key[MINUS_STRENGTH] = 0;
         key[SAMPLE] = (double)(first + i);
-        for (int64_t u = 0; u < g->picture.units; u++) {
+        for (int64_t u = 0; u < g->plot.units; u++) {
             double code = fabs(rb_matrix_at(codes, i, u));
             if (code > -key[MINUS_STRENGTH]) {
                 key[MINUS_STRENGTH] = -code;
@@ -199,7 +199,7 @@ static rb_error find_strongest(void *user, int64_t first, const rb_matrix *codes
 
 /* Neighbours in the order that share a class become a group. */
 static void find_groups(gathering *g) {
-    int64_t n = g->picture.n_samples;
+    int64_t n = g->plot.n_samples;
     for (int64_t start = 0, end; start < n; start = end) {
         double class_index = g->keys[start][CLASS];
         for (end = start; end < n && g->keys[end][CLASS] == class_index; end++) {
@@ -208,8 +208,7 @@ static void find_groups(gathering *g) {
         const char *name =
             isfinite(class_index) ? g->labels.classes->text[(int64_t)class_index] : RB_NO_LABEL;
         int64_t first = row_of(g, start), last = row_of(g, end - 1);
-        g->groups[g->picture.n_groups++] =
-            (rb_row_group){name, end - start, first, last - first + 1};
+        g->groups[g->plot.n_groups++] = (rb_row_group){name, end - start, first, last - first + 1};
     }
 }
 
@@ -219,15 +218,15 @@ static rb_error order_by_class(gathering *g, const rb_model *model, rb_source *s
     if (err) {
         return err;
     }
-    g->keys = rb_alloc(g->ctx, g->picture.n_samples, sizeof *g->keys);
-    g->place = rb_alloc(g->ctx, g->picture.n_samples, sizeof *g->place);
+    g->keys = rb_alloc(g->ctx, g->plot.n_samples, sizeof *g->keys);
+    g->place = rb_alloc(g->ctx, g->plot.n_samples, sizeof *g->place);
     g->groups = rb_alloc(g->ctx, g->labels.classes->count + 1, sizeof *g->groups);
     if (!g->keys || !g->place || !g->groups) {
         return RB_ERROR_MEMORY;
     }
     err = rb_encode(g->ctx, model, source, find_strongest, g);
     if (!err) {
-        rb_sort_keys(g->keys, g->picture.n_samples);
+        rb_sort_keys(g->keys, g->plot.n_samples);
         find_groups(g);
     }
     return err;
@@ -238,15 +237,15 @@ static rb_error add_rows(void *user, int64_t first, const rb_matrix *codes) {
     for (int64_t i = 0; i < rb_matrix_samples(codes); i++) {
         int64_t row = row_of(g, g->place ? g->place[first + i] : first + i);
         g->in_row[row]++;
-        for (int64_t u = 0; u < g->picture.units; u++) {
-            g->values[row * g->picture.units + u] += rb_matrix_at(codes, i, u);
+        for (int64_t u = 0; u < g->plot.units; u++) {
+            g->values[row * g->plot.units + u] += rb_matrix_at(codes, i, u);
         }
     }
     return RB_OK;
 }
 
 static rb_error gather(gathering *g, const rb_model *model, rb_source *source, const char *labels) {
-    rb_codes_plot *p = &g->picture;
+    rb_codes_plot *p = &g->plot;
     rb_error err = RB_OK;
     if (p->n_samples == 0) {
         return rb_fail(g->ctx, RB_ERROR_DATA, "there are no samples to draw");
@@ -282,10 +281,10 @@ rb_error rb_plot_codes(rb_context *ctx, const rb_model *model, rb_source *source
              (long long)units);
     gathering g = {
         .ctx = ctx,
-        .picture = {
+        .plot = {
             .rows = n < MAX_ROWS ? n : MAX_ROWS, .units = units, .n_samples = n, .title = title}};
     err = gather(&g, model, source, options.labels);
-    err = err ? err : rb_draw_codes(ctx, &g.picture, &options, path);
+    err = err ? err : rb_draw_codes(ctx, &g.plot, &options, path);
     clear(&g);
     return err;
 }

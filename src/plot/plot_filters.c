@@ -28,7 +28,7 @@ typedef struct layout {
 
 /* An image as it is drawn. */
 typedef struct unit_image {
-    const rb_filters_plot *picture;
+    const rb_filters_plot *plot;
     double *values; /* height x width x channels */
     double largest; /* absolute value */
     bool middle; /* 0 is in the middle, since some loading of the picture is negative; or black */
@@ -84,7 +84,7 @@ static void collect(const rb_filters_plot *p, int64_t unit, unit_image *image) {
 
 static uint32_t pixel(const void *user, int64_t x, int64_t y, int64_t width, int64_t height) {
     const unit_image *image = user;
-    const rb_filters_plot *p = image->picture;
+    const rb_filters_plot *p = image->plot;
     int64_t row = y * p->height / height, column = x * p->width / width;
     const double *values = image->values + (row * p->width + column) * p->channels;
     uint32_t packed = 0;
@@ -99,11 +99,11 @@ static uint32_t pixel(const void *user, int64_t x, int64_t y, int64_t width, int
 static void draw_curve(rb_page *page, const unit_image *image, rb_box box) {
     double high = image->largest > 0 ? image->largest : 1, middle = box.y + box.height / 2;
     rb_chart c = {.box = box,
-                  .across = rb_axis_counting(NULL, image->picture->width),
+                  .across = rb_axis_counting(NULL, image->plot->width),
                   .up = {.low = -high, .high = high}};
     rb_page_line(page, box.x, middle, box.x + box.width, middle, 0.5,
                  (rb_colour){0.80, 0.80, 0.80});
-    rb_chart_line(page, &c, NULL, image->values, image->picture->width,
+    rb_chart_line(page, &c, NULL, image->values, image->plot->width,
                   (rb_pen){{0.13, 0.30, 0.55}, 0.7, 0});
 }
 
@@ -154,7 +154,7 @@ rb_error rb_draw_filters(rb_context *ctx, const rb_filters_plot *p, const rb_plo
     double down = (double)rows;
     double height = TOP + down * (l.height + l.gap + l.line) + MARGIN;
     rb_page page;
-    unit_image image = {.picture = p};
+    unit_image image = {.plot = p};
     image.values = rb_alloc(ctx, p->height * p->width * p->channels, sizeof *image.values);
     rb_error err = image.values ? rb_page_open(ctx, options, path, height, &page) : RB_ERROR_MEMORY;
     if (!err) {

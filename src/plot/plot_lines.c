@@ -98,34 +98,26 @@ typedef struct panel {
     rb_chart chart;
     const rb_series *series;
     rb_colour colour;
-    double kinds[N_KINDS]; /* those that occur, ascending: a row each, from 0 at the bottom */
-    const char *names[N_KINDS];
-    int n_kinds;
+    const char *names[N_KINDS]; /* of the kinds that occur, ascending: a row each, from 0 */
+    int row_of[N_KINDS], n_kinds;
 } panel;
 
-/* n_kinds: it has none. */
-static int row_of(const panel *p, double kind) {
-    int row = 0;
-    while (row < p->n_kinds && p->kinds[row] != kind) {
-        row++;
-    }
-    return row;
+static bool is_kind(double value) {
+    return value >= 0 && value < N_KINDS;
 }
 
 static bool find_kinds(panel *p, int64_t count) {
-    const double none = 1e9;
-    for (double last = -none, next; p->n_kinds < N_KINDS; last = next) {
-        next = none;
-        for (int64_t i = 0; i < count; i++) {
-            double value = p->series->values[i];
-            next = value > last && value < next ? value : next;
+    bool occurs[N_KINDS] = {false};
+    for (int64_t i = 0; i < count; i++) {
+        if (is_kind(p->series->values[i])) {
+            occurs[(int)p->series->values[i]] = true;
         }
-        if (next == none) {
-            break;
-        }
-        const char *name = p->series->label((int)next);
+    }
+    for (int kind = 0; kind < N_KINDS; kind++) {
+        const char *name = occurs[kind] ? p->series->label(kind) : NULL;
+        p->row_of[kind] = p->n_kinds;
         p->names[p->n_kinds] = name ? name : "";
-        p->kinds[p->n_kinds++] = next;
+        p->n_kinds += occurs[kind];
     }
     p->chart.up =
         (rb_axis){.low = -0.5, .high = p->n_kinds - 0.5, .names = p->names, .n_names = p->n_kinds};
@@ -149,12 +141,12 @@ static void draw_kinds(rb_page *page, const panel *p, int64_t count) {
     double width = fmax(box->width / (p->chart.across.high - 1), 1);
     rb_page_colour(page, p->colour);
     for (int64_t i = 0; i < count; i++) {
-        int row = row_of(p, p->series->values[i]);
-        if (row < p->n_kinds) {
+        double kind = p->series->values[i];
+        if (is_kind(kind)) {
             double x = rb_chart_x(&p->chart, (double)i + 1);
-            double y = rb_chart_y(&p->chart, row);
-            double from = fmax(x - width / 2, box->x),
-                   to = fmin(x + width / 2, box->x + box->width);
+            double y = rb_chart_y(&p->chart, p->row_of[(int)kind]);
+            double from = fmax(x - width / 2, box->x);
+            double to = fmin(x + width / 2, box->x + box->width);
             cairo_rectangle(page->cairo, from, y - 4, to - from, 8);
         }
     }
@@ -263,9 +255,7 @@ rb_error rb_plot_growth(rb_context *ctx, const rb_plot_line *lines, int64_t coun
     rb_plot_options options;
     rb_page page;
     rb_error err = rb_page_check(ctx, given, &options, path);
-    if (!err) {
-        err = rb_page_open(ctx, &options, path, TOP + c.box.height + BOTTOM, &page);
-    }
+    err = err ? err : rb_page_open(ctx, &options, path, TOP + c.box.height + BOTTOM, &page);
     if (err) {
         return err;
     }

@@ -275,9 +275,10 @@ static rb_error draw_two(const double *first, const double *second, int64_t coun
 static void test_history_has_a_second_panel_only_when_traced(void **state) {
     (void)state;
     const double up[] = {-30, -10, NAN, -5, -4}, none[] = {NAN, NAN, NAN, NAN, NAN};
+    const double kinds[] = {3, 1, NAN, 0, 7};
     assert_int_equal(draw_two(up, none, 5, "One"), RB_OK);
     pixels one = load();
-    assert_int_equal(draw_two(up, up, 5, "Two"), RB_OK);
+    assert_int_equal(draw_two(up, kinds, 5, "Two"), RB_OK);
     pixels two = load();
     assert_true(two.height > one.height + 200);
     assert_true(count_colour(&one, rb_class_colour(0)) > 100);
