@@ -64,7 +64,8 @@ static const struct {
 };
 enum { N_SHOWN = sizeof metrics_shown / sizeof *metrics_shown };
 
-static int print_json(const rb_metrics *metrics, const rb_field_match *match) {
+static rb_error print_json(rb_context *ctx, const rb_metrics *metrics,
+                           const rb_field_match *match) {
     json_t *json = json_object();
     for (int i = 0; i < N_SHOWN; i++) {
         const char *name = metrics_shown[i].name;
@@ -75,7 +76,7 @@ static int print_json(const rb_metrics *metrics, const rb_field_match *match) {
         json_add(&json, "causes_found", json_integer(match->causes_found));
         json_add(&json, "mean_absolute_error", json_of_number(match->mean_absolute_error));
     }
-    return json_put(stdout, json);
+    return json_put(ctx, stdout, json);
 }
 
 static void print_number(const char *label, double value, const char *meaning) {
@@ -85,7 +86,7 @@ static void print_number(const char *label, double value, const char *meaning) {
     }
 }
 
-static int print_table(const rb_metrics *metrics, const rb_field_match *match) {
+static void print_table(const rb_metrics *metrics, const rb_field_match *match) {
     for (int i = 0; i < N_SHOWN; i++) {
         if (metrics_shown[i].label) {
             print_number(metrics_shown[i].label, rb_metrics_get(metrics, metrics_shown[i].name),
@@ -97,7 +98,6 @@ static int print_table(const rb_metrics *metrics, const rb_field_match *match) {
                (long long)match->causes);
         print_number("mean absolute error", match->mean_absolute_error, "of the causes found");
     }
-    return STATUS_DONE;
 }
 
 static int evaluate(invocation *call, rb_model *model, rb_source *source) {
@@ -105,12 +105,14 @@ static int evaluate(invocation *call, rb_model *model, rb_source *source) {
     rb_field_match match = {0};
     rb_error err = rb_evaluate(call->ctx, model, source, &metrics);
     err = err ? err : match_truth(call, model, &match);
-    int status = err                         ? report_failure(call->ctx, err)
-                 : option_flag(call, "json") ? print_json(metrics, &match)
-                                             : print_table(metrics, &match);
+    if (!err && option_flag(call, "json")) {
+        err = print_json(call->ctx, metrics, &match);
+    } else if (!err) {
+        print_table(metrics, &match);
+    }
     rb_metrics_free(metrics);
     rb_field_match_clear(&match);
-    return status;
+    return err ? report_failure(call->ctx, err) : STATUS_DONE;
 }
 
 static int run(invocation *call) {

@@ -38,6 +38,7 @@ static const rb_option_group *model_group(void) {
 
 /* What a running fit tells. */
 typedef struct watch {
+    rb_context *ctx;
     fit_log log;
     int64_t seed;
     bool seed_said; /* once there is an iteration: a fit that is refused has used none */
@@ -53,7 +54,7 @@ static void say_seed(watch *w) {
 static rb_error on_progress(const rb_progress *p, void *user) {
     watch *w = user;
     say_seed(w);
-    fit_log_iteration(&w->log, p);
+    fit_log_iteration(w->ctx, &w->log, p);
     report_progress(p);
     return interrupted() ? RB_ERROR_INTERRUPTED : RB_OK;
 }
@@ -406,7 +407,7 @@ static void remove_checkpoint(const invocation *call, const rb_model *model) {
 static int run(invocation *call) {
     const char *target = option_text(call, "output");
     output out;
-    watch w = {.log = {.path = option_text(call, "log-json")}};
+    watch w = {.ctx = call->ctx, .log = {.path = option_text(call, "log-json")}};
     rb_model *model;
     int status = output_begin(&out, target, "h5");
     if (status) {

@@ -59,7 +59,7 @@ static void begin_lines(fit_log *log, int64_t iteration) {
 }
 
 /* Whole lines, at once: who reads along sees no half of one. */
-void fit_log_iteration(fit_log *log, const rb_progress *p) {
+void fit_log_iteration(rb_context *ctx, fit_log *log, const rb_progress *p) {
     if (!log->file || log->failed) {
         return;
     }
@@ -75,8 +75,7 @@ void fit_log_iteration(fit_log *log, const rb_progress *p) {
             json_add(&json, p->metric_names[f], json_of_number(p->metrics[f]));
         }
     }
-    int status = json_put(log->file, json);
-    log->failed = status || fflush(log->file) != 0;
+    log->failed = json_put(ctx, log->file, json) || fflush(log->file) != 0;
 }
 
 int fit_log_end(fit_log *log) {

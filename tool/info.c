@@ -9,11 +9,12 @@ static const char *type_name(rb_type type) {
     return type == RB_FLOAT32 ? "float32" : "float64";
 }
 
-static int print_data_json(const rb_source *source, const rb_description *d, const char *format) {
+static rb_error print_data_json(rb_context *ctx, const rb_source *source, const rb_description *d,
+                                const char *format) {
     bool sample_names = d->samples > 0 && rb_source_sample_name(source, 0);
     bool feature_names = d->features > 0 && rb_source_feature_name(source, 0);
     return json_put(
-        stdout,
+        ctx, stdout,
         json_pack("{ss ss sI sI ss sb sI so so so so sI sb sb}", "kind", "data", "format", format,
                   "samples", (json_int_t)d->samples, "features", (json_int_t)d->features, "type",
                   type_name(rb_source_type(source)), "sparse", rb_source_sparse(source), "nonzeros",
@@ -38,7 +39,7 @@ static void print_names(const char *what, const rb_source *source, int64_t count
     printf("%s\n", count > SHOWN ? ", ..." : "");
 }
 
-static int print_data(const rb_source *source, const rb_description *d, const char *format) {
+static void print_data(const rb_source *source, const rb_description *d, const char *format) {
     printf("%-15sdata (%s)\n", "kind", format);
     printf("%-15s%lld\n", "samples", (long long)d->samples);
     printf("%-15s%lld\n", "features", (long long)d->features);
@@ -51,18 +52,17 @@ static int print_data(const rb_source *source, const rb_description *d, const ch
     printf("%-15s%.10g to %.10g\n", "range", d->minimum, d->maximum);
     print_names("sample names", source, d->samples, rb_source_sample_name);
     print_names("feature names", source, d->features, rb_source_feature_name);
-    return STATUS_DONE;
 }
 
-/* Without a message: it may be about a model. *status: that of printing. */
-static rb_error describe_data(invocation *call, const char *format, int *status) {
+static rb_error describe_data(invocation *call, const char *format) {
     rb_source *source = NULL;
     rb_description description;
     rb_error err = rb_open(call->ctx, call->arguments[0], call->options, &source);
     err = err ? err : rb_describe(call->ctx, source, &description);
-    if (!err) {
-        *status = (option_flag(call, "json") ? print_data_json : print_data)(source, &description,
-                                                                             format);
+    if (!err && option_flag(call, "json")) {
+        err = print_data_json(call->ctx, source, &description, format);
+    } else if (!err) {
+        print_data(source, &description, format);
     }
     rb_source_free(source);
     return err;
@@ -83,7 +83,7 @@ static void describe_array(const rb_model *model, const char *name, int64_t shap
     *value = shape[0] == 1 && shape[1] == 1 ? values : NULL;
 }
 
-static int print_model_json(const rb_model *model) {
+static rb_error print_model_json(rb_context *ctx, const rb_model *model) {
     json_t *arrays = json_object(), *values = json_object(), *attributes = json_object();
     const char *name;
     for (int64_t i = 0; (name = rb_model_array_name(model, i)); i++) {
@@ -109,10 +109,10 @@ static int print_model_json(const rb_model *model) {
     json_add(&json, "arrays", arrays);
     json_add(&json, "values", values);
     json_add(&json, "attributes", attributes);
-    return json_put(stdout, json);
+    return json_put(ctx, stdout, json);
 }
 
-static int print_model(const rb_model *model) {
+static void print_model(const rb_model *model) {
     printf("%-22smodel of method %s\n", "kind", rb_model_method(model));
     printf("%-22s%lld\n", "features", (long long)rb_model_features(model));
     printf("%-22s%lld\n", "units", (long long)rb_model_units(model));
@@ -139,14 +139,15 @@ static int print_model(const rb_model *model) {
             printf("%-22s%s\n", name, rb_model_attribute(model, name));
         }
     }
-    return STATUS_DONE;
 }
 
-static rb_error describe_model(invocation *call, int *status) {
+static rb_error describe_model(invocation *call) {
     rb_model *model = NULL;
     rb_error err = rb_model_load(call->ctx, call->arguments[0], &model);
-    if (!err) {
-        *status = (option_flag(call, "json") ? print_model_json : print_model)(model);
+    if (!err && option_flag(call, "json")) {
+        err = print_model_json(call->ctx, model);
+    } else if (!err) {
+        print_model(model);
     }
     rb_model_free(model);
     return err;
@@ -157,23 +158,22 @@ static rb_error describe_model(invocation *call, int *status) {
 static int run(invocation *call) {
     const char *format = NULL;
     char as_model[1024] = "";
-    int status = STATUS_FAILED;
     rb_error err = rb_format_of(call->ctx, call->arguments[0], &format);
     if (err) {
         return report_failure(call->ctx, err);
     }
     if (strcmp(format, "hdf5") == 0 && !option_was_given(call, "dataset")) {
-        if (!describe_model(call, &status)) {
-            return status;
+        if (!describe_model(call)) {
+            return STATUS_DONE;
         }
         snprintf(as_model, sizeof as_model, "%s", rb_context_error(call->ctx));
     }
-    err = describe_data(call, format, &status);
+    err = describe_data(call, format);
     if (err && *as_model && strcmp(as_model, rb_context_error(call->ctx)) != 0) {
         report_error("%s; as data: %s", as_model, rb_context_error(call->ctx));
         return STATUS_FAILED;
     }
-    return err ? report_failure(call->ctx, err) : status;
+    return err ? report_failure(call->ctx, err) : STATUS_DONE;
 }
 
 const command info_command = {

@@ -34,14 +34,13 @@ void json_add(json_t **to, const char *key, json_t *value) {
     }
 }
 
-int json_put(FILE *file, json_t *json) {
+rb_error json_put(rb_context *ctx, FILE *file, json_t *json) {
     char *text = json ? json_dumps(json, 0) : NULL;
     json_decref(json);
     if (!text) {
-        report_error("out of memory");
-        return STATUS_FAILED;
+        return rb_context_fail(ctx, RB_ERROR_MEMORY, "out of memory");
     }
     fprintf(file, "%s\n", text);
     free(text);
-    return STATUS_DONE;
+    return RB_OK;
 }

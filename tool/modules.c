@@ -165,7 +165,7 @@ static void add_match(json_t **to, const rb_match *match, const rb_modules *foun
 }
 
 static void add_classes(json_t **to, const rb_enrichment *classes, const rb_modules *modules) {
-    json_t *rows = json_array();
+    json_t *rows = json_array(), *units = json_array();
     for (const rb_enrichment_row *r = classes->rows; r < classes->rows + classes->n_rows; r++) {
         json_int_t unit = rb_modules_get(modules, r->module)->unit;
         json_add(&rows, NULL,
@@ -178,20 +178,16 @@ static void add_classes(json_t **to, const rb_enrichment *classes, const rb_modu
                            "log10_p_value", json_of_number(r->log10_p_value),
                            "log10_p_value_adjusted", json_of_number(r->log10_p_value_adjusted)));
     }
-    json_add(to, "labelled_samples", json_integer(classes->n_labelled));
-    json_add(to, "classes", rows);
-}
-
-static void add_best_units(json_t **to, const rb_enrichment *classes) {
-    json_t *units = json_array();
-    for (int64_t c = 0; c < classes->n_classes; c++) {
-        const rb_class_unit *best = &classes->best_units[c];
+    const rb_class_unit *best = classes->best_units;
+    for (int64_t c = 0; c < classes->n_classes; c++, best++) {
         json_add(&units, NULL,
                  json_pack("{so sI sI so sI}", "class", json_of_text(best->class_name),
                            "class_size", (json_int_t)best->class_size, "unit",
                            (json_int_t)best->unit, "auc", json_of_number(best->auc), "overlap",
                            (json_int_t)best->overlap));
     }
+    json_add(to, "labelled_samples", json_integer(classes->n_labelled));
+    json_add(to, "classes", rows);
     json_add(to, "best_units", units);
 }
 
@@ -236,27 +232,26 @@ static rb_error measure_agreement(invocation *call, findings *f) {
     return err;
 }
 
-static int print_agreement_json(const invocation *call, const findings *f) {
-    json_t *json = json_pack("{so}", "rule", json_of_text(rb_modules_rule(f->modules)));
-    if (option_text(call, "truth")) {
-        add_match(&json, &f->match, f->modules);
+static rb_error print_agreement(invocation *call, const findings *f) {
+    bool truth = option_text(call, "truth"), labels = option_text(call, "labels");
+    if (option_flag(call, "json")) {
+        json_t *json = json_pack("{so}", "rule", json_of_text(rb_modules_rule(f->modules)));
+        if (truth) {
+            add_match(&json, &f->match, f->modules);
+        }
+        if (labels) {
+            add_classes(&json, &f->classes, f->modules);
+        }
+        return json_put(call->ctx, stdout, json);
     }
-    if (option_text(call, "labels")) {
-        add_classes(&json, &f->classes, f->modules);
-        add_best_units(&json, &f->classes);
-    }
-    return json_put(stdout, json);
-}
-
-static int print_agreement(const invocation *call, const findings *f) {
-    if (option_text(call, "truth")) {
+    if (truth) {
         print_match(&f->match, f->modules);
     }
-    if (option_text(call, "labels")) {
+    if (labels) {
         print_classes(&f->classes, f->modules);
         print_best_units(&f->classes);
     }
-    return STATUS_DONE;
+    return RB_OK;
 }
 
 /* Writes and prints what was asked for. */
@@ -273,7 +268,8 @@ static int deliver(invocation *call, const findings *f) {
         return status;
     }
     if (option_text(call, "truth") || option_text(call, "labels")) {
-        return (json ? print_agreement_json : print_agreement)(call, f);
+        rb_error err = print_agreement(call, f);
+        return err ? report_failure(call->ctx, err) : STATUS_DONE;
     }
     if (json) {
         return write_modules(call, f, RB_MODULES_JSON, "-");

@@ -234,8 +234,8 @@ json_t *json_of_number(double value); /* NaN and infinities become null */
 /* Adds to an object, or without a key to an array; when that fails *to is freed and becomes NULL,
  * to which nothing can be added. */
 void json_add(json_t **to, const char *key, json_t *value);
-/* Writes it on one line and frees it. STATUS_DONE, or a status after a message. */
-int json_put(FILE *file, json_t *json);
+/* Writes it on one line and frees it; RB_ERROR_MEMORY when it could not be made. */
+rb_error json_put(rb_context *ctx, FILE *file, json_t *json);
 
 /* ---- help, man pages, completion ---- */
 

@@ -7,8 +7,8 @@ static const char *known(const char *text) {
     return text && *text ? text : "unknown";
 }
 
-static int print_json(const rb_build *build, int threads) {
-    return json_put(stdout,
+static rb_error print_json(rb_context *ctx, const rb_build *build, int threads) {
+    return json_put(ctx, stdout,
                     json_pack("{ss ss? ss? ss? ss? ss? ss? si}", "version", rb_version(),
                               "compiler", build->compiler, "hdf5", rb_io_hdf5(), "blas",
                               build->blas, "blas_kernels", build->blas_core, "blas_kernels_advised",
@@ -20,7 +20,8 @@ static int run(invocation *call) {
     rb_build_info(call->ctx, &build);
     int threads = rb_context_threads(call->ctx);
     if (option_flag(call, "json")) {
-        return print_json(&build, threads);
+        rb_error err = print_json(call->ctx, &build, threads);
+        return err ? report_failure(call->ctx, err) : STATUS_DONE;
     }
     printf("rarebit       %s\n", rb_version());
     printf("compiler      %s\n", known(build.compiler));

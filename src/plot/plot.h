@@ -224,9 +224,9 @@ typedef struct rb_row_group {
 } rb_row_group;
 
 typedef struct rb_codes_plot {
-    const double *values; /* rows x units */
+    double *values; /* rows x units */
     int64_t rows, units, n_samples;
-    const rb_row_group *groups; /* NULL: none */
+    rb_row_group *groups; /* NULL: none */
     int64_t n_groups;
     const char *title;
 } rb_codes_plot;

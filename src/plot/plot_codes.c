@@ -154,22 +154,20 @@ enum { CLASS, STRONGEST, MINUS_STRENGTH, SAMPLE };
 
 typedef struct gathering {
     rb_context *ctx;
-    rb_codes_plot plot; /* of the values and groups below */
+    rb_codes_plot plot; /* owns its values, sums at first, and its groups */
     rb_labels labels;
     rb_key *keys;    /* when there are labels */
     int64_t *place;  /* of each sample in the order; NULL: its own index */
-    double *values;  /* rows x units, sums at first */
     int64_t *in_row; /* samples that a row averages */
-    rb_row_group *groups;
 } gathering;
 
 static void clear(gathering *g) {
     rb_labels_clear(&g->labels);
     rb_free(g->keys);
     rb_free(g->place);
-    rb_free(g->values);
+    rb_free(g->plot.values);
     rb_free(g->in_row);
-    rb_free(g->groups);
+    rb_free(g->plot.groups);
 }
 
 /* The row of a place in the order. */
@@ -208,7 +206,8 @@ static void find_groups(gathering *g) {
         const char *name =
             isfinite(class_index) ? g->labels.classes->text[(int64_t)class_index] : RB_NO_LABEL;
         int64_t first = row_of(g, start), last = row_of(g, end - 1);
-        g->groups[g->plot.n_groups++] = (rb_row_group){name, end - start, first, last - first + 1};
+        g->plot.groups[g->plot.n_groups++] =
+            (rb_row_group){name, end - start, first, last - first + 1};
     }
 }
 
@@ -220,8 +219,8 @@ static rb_error order_by_class(gathering *g, const rb_model *model, rb_source *s
     }
     g->keys = rb_alloc(g->ctx, g->plot.n_samples, sizeof *g->keys);
     g->place = rb_alloc(g->ctx, g->plot.n_samples, sizeof *g->place);
-    g->groups = rb_alloc(g->ctx, g->labels.classes->count + 1, sizeof *g->groups);
-    if (!g->keys || !g->place || !g->groups) {
+    g->plot.groups = rb_alloc(g->ctx, g->labels.classes->count + 1, sizeof *g->plot.groups);
+    if (!g->keys || !g->place || !g->plot.groups) {
         return RB_ERROR_MEMORY;
     }
     err = rb_encode(g->ctx, model, source, find_strongest, g);
@@ -238,7 +237,7 @@ static rb_error add_rows(void *user, int64_t first, const rb_matrix *codes) {
         int64_t row = row_of(g, g->place ? g->place[first + i] : first + i);
         g->in_row[row]++;
         for (int64_t u = 0; u < g->plot.units; u++) {
-            g->values[row * g->plot.units + u] += rb_matrix_at(codes, i, u);
+            g->plot.values[row * g->plot.units + u] += rb_matrix_at(codes, i, u);
         }
     }
     return RB_OK;
@@ -250,9 +249,9 @@ static rb_error gather(gathering *g, const rb_model *model, rb_source *source, c
     if (p->n_samples == 0) {
         return rb_fail(g->ctx, RB_ERROR_DATA, "there are no samples to draw");
     }
-    g->values = rb_alloc_zero(g->ctx, p->rows * p->units, sizeof *g->values);
+    p->values = rb_alloc_zero(g->ctx, p->rows * p->units, sizeof *p->values);
     g->in_row = rb_alloc_zero(g->ctx, p->rows, sizeof *g->in_row);
-    if (!g->values || !g->in_row) {
+    if (!p->values || !g->in_row) {
         return RB_ERROR_MEMORY;
     }
     if (labels) {
@@ -260,11 +259,8 @@ static rb_error gather(gathering *g, const rb_model *model, rb_source *source, c
     }
     err = err ? err : rb_encode(g->ctx, model, source, add_rows, g);
     for (int64_t i = 0; i < p->rows * p->units && !err; i++) {
-        int64_t row = i / p->units;
-        g->values[i] /= (double)g->in_row[row];
+        p->values[i] /= (double)g->in_row[i / p->units];
     }
-    p->values = g->values;
-    p->groups = g->groups;
     return err;
 }
 

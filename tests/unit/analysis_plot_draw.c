@@ -177,7 +177,7 @@ static void test_maps_go_from_light_to_dark(void **state) {
 /* ---- pictures ---- */
 
 /* Codes of two rows and three units: one 0, one 1, one the largest. */
-static const double codes[] = {0, 1, 4, 4, 1, 0};
+static double codes[] = {0, 1, 4, 4, 1, 0};
 
 static rb_error draw_codes(const char *path) {
     rb_codes_plot p = {codes, 2, 3, 2, NULL, 0, "Codes \xCE\xBC \xFF"};
@@ -501,7 +501,7 @@ static void check_allocations(rb_error (*draw)(const char *path)) {
 }
 
 static rb_error draw_groups(const char *path) {
-    const rb_row_group groups[] = {{"NK", 1, 0, 1}, {"B", 1, 1, 1}};
+    rb_row_group groups[] = {{"NK", 1, 0, 1}, {"B", 1, 1, 1}};
     rb_codes_plot p = {codes, 2, 3, 2, groups, 2, "Codes"};
     return rb_draw_codes(ctx, &p, &options, path);
 }
