@@ -13,17 +13,21 @@ struct reader {
     int next;
 };
 
-const void *options_of(const invocation *call, const rb_option_group *group) {
-    return rb_options_fields(call->options, group);
-}
-
 bool option_was_given(const invocation *call, const char *name) {
     return rb_options_is_set(call->options, name);
+}
+
+const char *option_text(const invocation *call, const char *name) {
+    return rb_options_text(call->options, name);
 }
 
 bool option_is(const invocation *call, const char *name, const char *value) {
     char text[64];
     return rb_options_get(call->options, name, text, sizeof text) >= 0 && strcmp(text, value) == 0;
+}
+
+bool option_flag(const invocation *call, const char *name) {
+    return option_is(call, name, "true");
 }
 
 int64_t option_integer(const invocation *call, const char *name) {
@@ -51,18 +55,15 @@ static int unknown_option(const invocation *call, const char *typed) {
         nearest_offer(&best, row->name);
     }
     const char *words = call->command->words;
-    if (best.word) {
-        report_error("'%s' has no option --%s; did you mean --%s?", words, typed, best.word);
-    } else {
-        report_error("'%s' has no option --%s; 'rarebit help %s' lists them", words, typed, words);
-    }
+    report_error(best.word ? "'%s' has no option --%s; did you mean --%s?"
+                           : "'%s' has no option --%s; 'rarebit help %s' lists them",
+                 words, typed, best.word ? best.word : words);
     return STATUS_USAGE;
 }
 
 static int set_option(struct reader *r, const rb_option *row, const char *value) {
-    invocation *call = r->call;
-    rb_error err = rb_options_set(call->ctx, call->options, row->name, value);
-    return err ? report_failure(call->ctx, err) : STATUS_DONE;
+    rb_error err = rb_options_set(r->call->ctx, r->call->options, row->name, value);
+    return err ? report_failure(r->call->ctx, err) : STATUS_DONE;
 }
 
 /* Takes the next word as the value of an option; a word that looks like an option is none. */
@@ -84,26 +85,20 @@ static int read_long(struct reader *r, const char *text) {
     const rb_option *row = find_option(c, text, length, 0);
     if (!row && !value && strncmp(text, "no-", 3) == 0) {
         row = find_option(c, text + 3, length - 3, 0);
-        if (row && row->kind == RB_OPTION_FLAG) {
-            return set_option(r, row, "false");
-        }
-        if (row && row->choices && strcmp(row->choices, "auto|yes|no") == 0) {
-            return set_option(r, row, "no");
-        }
-        row = NULL;
+        bool flag = row && row->kind == RB_OPTION_FLAG;
+        bool choice = row && row->choices && strcmp(row->choices, "auto|yes|no") == 0;
+        value = flag ? "false" : "no";
+        row = flag || choice ? row : NULL;
     }
     if (!row) {
         char typed[128];
         snprintf(typed, sizeof typed, "%.*s", (int)length, text);
         return unknown_option(r->call, typed);
     }
-    if (value) {
-        return set_option(r, row, value);
+    if (!value && row->kind == RB_OPTION_FLAG) {
+        value = "true";
     }
-    if (row->kind == RB_OPTION_FLAG) {
-        return set_option(r, row, "true");
-    }
-    return set_from_next(r, row);
+    return value ? set_option(r, row, value) : set_from_next(r, row);
 }
 
 /* Letters of flags may stand together; the value of another letter follows it or is the next
@@ -117,11 +112,10 @@ static int read_letters(struct reader *r, const char *text) {
                          r->call->command->words, *text, r->call->command->words);
             return STATUS_USAGE;
         }
-        if (row->kind == RB_OPTION_FLAG) {
-            status = set_option(r, row, "true");
-        } else {
+        if (row->kind != RB_OPTION_FLAG) {
             return text[1] ? set_option(r, row, text + 1) : set_from_next(r, row);
         }
+        status = set_option(r, row, "true");
     }
     return status;
 }

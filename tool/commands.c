@@ -4,26 +4,32 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Help lists them in this order: what has the same heading stands together. */
+/* Help lists them in this order, after those of the methods: what has the same heading stands
+ * together. The last one is for the build. */
 static const command *const table[] = {
-    &fit_command,           &encode_command,      &reconstruct_command,
-    &denoise_command,       &evaluate_command,    &modules_command,
-    &plot_history_command,  &plot_codes_command,  &plot_filters_command,
-    &plot_modules_command,  &plot_fields_command, &plot_quality_command,
-    &plot_evidence_command, &info_command,        &convert_command,
-    &patches_command,       &segments_command,    &simulate_biclusters_command,
-    &simulate_bars_command, &version_command,     &help_command_row,
+    &encode_command,
+    &reconstruct_command,
+    &denoise_command,
+    &evaluate_command,
+    &modules_command,
+    &plot_history_command,
+    &plot_codes_command,
+    &plot_filters_command,
+    &plot_modules_command,
+    &plot_fields_command,
+    &plot_quality_command,
+    &plot_evidence_command,
+    &info_command,
+    &convert_command,
+    &patches_command,
+    &segments_command,
+    &simulate_biclusters_command,
+    &simulate_bars_command,
+    &version_command,
+    &help_command_row,
     &generate_command,
 };
 enum { TABLE_COUNT = sizeof table / sizeof *table };
-
-static int count_methods(const rb_context *ctx) {
-    int count = 0;
-    while (rb_context_method(ctx, count)) {
-        count++;
-    }
-    return count;
-}
 
 rb_error command_options(rb_context *ctx, const command *c, rb_options **options) {
     rb_error err = rb_options_new(ctx, c->method ? c->method->name : NULL, options);
@@ -57,7 +63,6 @@ static bool find_rows(rb_context *ctx, command *c) {
 /* "fit" becomes "fit NAME". Owned texts: words and summary. */
 static bool add_method(command_list *list, const rb_method *method) {
     command *c = &list->entries[list->count];
-    *c = fit_command;
     size_t words = strlen(fit_command.words) + strlen(method->name) + 2;
     size_t summary = strlen(fit_command.summary) + strlen(method->title) + 2;
     char *text = malloc(words + summary);
@@ -66,6 +71,7 @@ static bool add_method(command_list *list, const rb_method *method) {
     }
     snprintf(text, words, "%s %s", fit_command.words, method->name);
     snprintf(text + words, summary, "%s %s", fit_command.summary, method->title);
+    *c = fit_command;
     c->words = text;
     c->summary = text + words;
     c->method = method;
@@ -73,39 +79,38 @@ static bool add_method(command_list *list, const rb_method *method) {
     return true;
 }
 
+static bool add_methods(rb_context *ctx, command_list *list) {
+    const rb_method *method;
+    bool added = true;
+    for (int64_t m = 0; added && (method = rb_context_method(ctx, m)); m++) {
+        added = add_method(list, method);
+    }
+    return added;
+}
+
 command_list *commands_new(rb_context *ctx) {
-    size_t max = (size_t)TABLE_COUNT + (size_t)count_methods(ctx);
+    size_t max = TABLE_COUNT;
+    for (int64_t m = 0; rb_context_method(ctx, m); m++) {
+        max++;
+    }
     command_list *list = calloc(1, sizeof *list + max * sizeof list->entries[0]);
-    if (!list) {
+    bool complete = list && add_methods(ctx, list);
+    for (int i = 0; complete && i < TABLE_COUNT; i++) {
+        list->entries[list->count++] = *table[i];
+    }
+    for (int i = 0; complete && i < list->count; i++) {
+        complete = find_rows(ctx, &list->entries[i]);
+    }
+    if (!complete) {
+        commands_free(list);
         return NULL;
     }
-    for (int i = 0; i < TABLE_COUNT; i++) {
-        if (table[i] != &fit_command) {
-            list->entries[list->count++] = *table[i];
-            continue;
-        }
-        const rb_method *method;
-        for (int64_t m = 0; (method = rb_context_method(ctx, m)); m++) {
-            if (!add_method(list, method)) {
-                commands_free(list);
-                return NULL;
-            }
-        }
-    }
-    for (int i = 0; i < list->count; i++) {
-        if (!find_rows(ctx, &list->entries[i])) {
-            commands_free(list);
-            return NULL;
-        }
-    }
+    list->listed = list->count - 1;
     return list;
 }
 
 void commands_free(command_list *list) {
-    if (!list) {
-        return;
-    }
-    for (int i = 0; i < list->count; i++) {
+    for (int i = 0; list && i < list->count; i++) {
         if (list->entries[i].method) {
             free((char *)list->entries[i].words);
         }
@@ -138,13 +143,13 @@ const command *commands_find(const command_list *list, int argc, char **argv, in
     return NULL;
 }
 
-bool commands_family(const command_list *list, const char *word) {
+const command *commands_family(const command_list *list, const char *word) {
     size_t length = strlen(word);
     for (int i = 0; i < list->count; i++) {
         const char *words = list->entries[i].words;
         if (strncmp(words, word, length) == 0 && words[length] == ' ') {
-            return true;
+            return &list->entries[i];
         }
     }
-    return false;
+    return NULL;
 }

@@ -23,7 +23,11 @@ static void bash_choices(FILE *file, const char *choices) {
     }
 }
 
+/* After "help" stand commands. */
 static void bash_command(FILE *file, const command *c) {
+    if (strcmp(c->words, "help") == 0) {
+        return;
+    }
     fprintf(file, "    '%s')\n        case $before in\n", c->words);
     for (const rb_option *row = c->rows; row->name; row++) {
         if (row->kind == RB_OPTION_CHOICE) {
@@ -37,7 +41,8 @@ static void bash_command(FILE *file, const command *c) {
     fputs("' ;;\n", file);
 }
 
-void completion_bash(FILE *file, const command_list *list) {
+void completion_bash(FILE *file, const command_list *list, const command *c) {
+    (void)c;
     fputs("# bash completion for rarebit\n"
           "_rarebit() {\n"
           "    local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]}\n"
@@ -46,18 +51,15 @@ void completion_bash(FILE *file, const command_list *list) {
           "    case \"$typed\" in\n",
           file);
     /* Longer words first: "plot modules" is not "plot". */
-    for (int i = 0; i < list->count; i++) {
-        const command *c = &list->entries[i];
-        if (!c->hidden && strcmp(c->words, "help") != 0) {
-            fprintf(file, "    '%s'|'%s '*) typed='%s' ;;\n", c->words, c->words, c->words);
+    for (int i = 0; i < list->listed; i++) {
+        const char *words = list->entries[i].words;
+        if (strcmp(words, "help") != 0) {
+            fprintf(file, "    '%s'|'%s '*) typed='%s' ;;\n", words, words, words);
         }
     }
     fputs("    esac\n    case \"$typed\" in\n", file);
-    for (int i = 0; i < list->count; i++) {
-        const command *c = &list->entries[i];
-        if (!c->hidden && strcmp(c->words, "help") != 0) {
-            bash_command(file, c);
-        }
+    for (int i = 0; i < list->listed; i++) {
+        bash_command(file, &list->entries[i]);
     }
     fputs("    esac\n"
           "    if [ -n \"$options\" ]; then\n"
@@ -72,19 +74,18 @@ void completion_bash(FILE *file, const command_list *list) {
           file);
     fputs("    '') next='", file);
     const char *before = "";
-    for (int i = 0; i < list->count; i++) {
+    for (int i = 0; i < list->listed; i++) {
         const char *words = list->entries[i].words;
         size_t span = strcspn(words, " ");
-        bool repeated = strlen(before) >= span && strncmp(before, words, span) == 0;
-        if (!list->entries[i].hidden && !repeated) {
+        if (strlen(before) < span || strncmp(before, words, span) != 0) {
             fprintf(file, "%.*s ", (int)span, words);
         }
         before = words;
     }
     fputs("' ;;\n", file);
-    for (int i = 0; i < list->count; i++) {
+    for (int i = 0; i < list->listed; i++) {
         const char *words = list->entries[i].words, *second = strchr(words, ' ');
-        if (second && !list->entries[i].hidden) {
+        if (second) {
             fprintf(file, "    '%.*s') next=\"$next %s\" ;;&\n", (int)(second - words), words,
                     second + 1);
         }
@@ -127,25 +128,30 @@ static void zsh_value(FILE *file, const rb_option *row) {
     }
 }
 
-static void zsh_option(FILE *file, const rb_option *row) {
-    const char *sign = row->kind == RB_OPTION_FLAG ? "" : "=";
-    bool off = row->kind == RB_OPTION_FLAG && strcmp(row->fallback, "true") == 0;
-    fprintf(file, " \\\n            '--%s%s%s[", off ? "no-" : "", row->name, sign);
+/* "'--eta=[help]:RATE:'", "'-k+[help]:N:'" */
+static void zsh_spelling(FILE *file, const rb_option *row, const char *spelling, const char *sign) {
+    fprintf(file, " \\\n            '%s%s[", spelling, row->kind == RB_OPTION_FLAG ? "" : sign);
     put_zsh(file, row->help);
     putc(']', file);
     zsh_value(file, row);
     putc('\'', file);
+}
+
+static void zsh_option(FILE *file, const rb_option *row) {
+    char spelling[64];
+    bool off = row->kind == RB_OPTION_FLAG && strcmp(row->fallback, "true") == 0;
+    snprintf(spelling, sizeof spelling, "--%s%s", off ? "no-" : "", row->name);
+    zsh_spelling(file, row, spelling, "=");
+    snprintf(spelling, sizeof spelling, "-%c", row->letter);
     if (row->letter) {
-        fprintf(file, " \\\n            '-%c%s[", row->letter,
-                row->kind == RB_OPTION_FLAG ? "" : "+");
-        put_zsh(file, row->help);
-        putc(']', file);
-        zsh_value(file, row);
-        putc('\'', file);
+        zsh_spelling(file, row, spelling, "+");
     }
 }
 
 static void zsh_command(FILE *file, const command *c) {
+    if (strcmp(c->words, "help") == 0) {
+        return;
+    }
     fprintf(file, "    '%s'*)\n        _arguments '--help[show help]'", c->words);
     for (const rb_option *row = c->rows; row->name; row++) {
         zsh_option(file, row);
@@ -153,29 +159,24 @@ static void zsh_command(FILE *file, const command *c) {
     fputs(" '*:file:_files' ;;\n", file);
 }
 
-void completion_zsh(FILE *file, const command_list *list) {
+void completion_zsh(FILE *file, const command_list *list, const command *c) {
+    (void)c;
     fputs("#compdef rarebit\n"
           "# zsh completion for rarebit\n"
           "_rarebit() {\n"
           "    local typed=\"${(j: :)words[2,CURRENT-1]}\"\n"
           "    case \"$typed\" in\n",
           file);
-    for (int i = 0; i < list->count; i++) {
-        const command *c = &list->entries[i];
-        if (!c->hidden && strcmp(c->words, "help") != 0) {
-            zsh_command(file, c);
-        }
+    for (int i = 0; i < list->listed; i++) {
+        zsh_command(file, &list->entries[i]);
     }
     fputs("    *)\n        local -a commands\n        commands=(\n", file);
-    for (int i = 0; i < list->count; i++) {
-        const command *c = &list->entries[i];
-        if (!c->hidden) {
-            fputs("            '", file);
-            put_zsh(file, c->words);
-            putc(':', file);
-            put_zsh(file, c->summary);
-            fputs("'\n", file);
-        }
+    for (int i = 0; i < list->listed; i++) {
+        fputs("            '", file);
+        put_zsh(file, list->entries[i].words);
+        putc(':', file);
+        put_zsh(file, list->entries[i].summary);
+        fputs("'\n", file);
     }
     fputs("        )\n"
           "        if (( CURRENT > 2 )); then\n"

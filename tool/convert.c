@@ -4,20 +4,19 @@
 /* AnnData to AnnData: a copy, with what stands beside the matrix. STATUS_DONE, or a status after a
  * message. *copied: it could be done so. */
 static int copy_anndata(invocation *call, bool *copied) {
-    const output_options *to = options_of(call, matrix_output_group());
     output out;
-    int status = output_begin(&out, to->output, "h5ad");
+    int status = output_begin(&out, option_text(call, "output"), "h5ad");
     if (status) {
         return status;
     }
-    rb_error err = rb_anndata_copy(call->ctx, call->arguments[0],
-                                   rb_options_text(call->options, "dataset"), out.path);
+    rb_error err =
+        rb_anndata_copy(call->ctx, call->arguments[0], option_text(call, "dataset"), out.path);
     *copied = err == RB_OK;
-    if (!err) {
-        return output_end(&out);
+    if (err == RB_ERROR_UNSUPPORTED) {
+        output_abandon(&out);
+        return STATUS_DONE;
     }
-    output_abandon(&out);
-    return err == RB_ERROR_UNSUPPORTED ? STATUS_DONE : report_failure(call->ctx, err);
+    return finish_output(call, &out, err);
 }
 
 /* What the new file lacks is said. */
@@ -32,21 +31,21 @@ static void warn_of_losses(const invocation *call, const rb_source *source, bool
 }
 
 static int write_source_whole(invocation *call, rb_source *source) {
-    const output_options *to = options_of(call, matrix_output_group());
-    bool anndata = has_suffix(call->arguments[0], ".h5ad") && has_suffix(to->output, ".h5ad"),
-         copied = false;
-    if (anndata && !option_is(call, "transpose", "true")) {
-        int status = copy_anndata(call, &copied);
-        if (status || copied) {
-            return status;
-        }
+    const char *target = option_text(call, "output");
+    bool anndata = has_suffix(call->arguments[0], ".h5ad") && has_suffix(target, ".h5ad");
+    bool copied = false;
+    int status = STATUS_DONE;
+    if (anndata && !option_flag(call, "transpose")) {
+        status = copy_anndata(call, &copied);
+    }
+    if (status || copied) {
+        return status;
     }
     warn_of_losses(call, source, anndata);
-    return write_source(call, source);
+    return write_source(call, source, target);
 }
 
 static int run(invocation *call) {
-    const output_options *to = options_of(call, matrix_output_group());
     rb_source *source;
     rb_error err = rb_open(call->ctx, call->arguments[0], call->options, &source);
     if (err) {
@@ -55,7 +54,7 @@ static int run(invocation *call) {
     int status = write_source_whole(call, source);
     if (!status) {
         report("%lld samples x %lld features in %s", (long long)rb_source_samples(source),
-               (long long)rb_source_features(source), to->output);
+               (long long)rb_source_features(source), option_text(call, "output"));
     }
     rb_source_free(source);
     return status;
@@ -68,9 +67,7 @@ const command convert_command = {
     .description =
         "Formats are told by contents and suffix; names of samples and features are kept "
         "where the format has a place for them. From AnnData to AnnData (.h5ad) the result is a "
-        "copy "
-        "with "
-        "all that is in the input; a layer of --dataset takes the place of X.",
+        "copy with all that is in the input; a layer of --dataset takes the place of X.",
     .arguments = {{"DATA", "samples x features, in any format that fit reads", false}},
     .output = "FILE",
     .groups = {matrix_output_group, rb_read_group, general_group},

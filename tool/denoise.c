@@ -4,29 +4,24 @@
 #include <math.h>
 
 static int run(invocation *call) {
-    const path_options *to = options_of(call, path_group());
+    const char *target = option_text(call, "output");
     rb_model *model = NULL;
     rb_denoising result;
     output out;
-    int status = output_begin(&out, to->output, "png");
+    int status = output_begin(&out, target, "png");
     if (status) {
         return status;
     }
     rb_error err = rb_model_load(call->ctx, call->arguments[0], &model);
-    if (!err) {
-        err = rb_denoise(call->ctx, model, call->arguments[1], call->options, out.path, &result);
-    }
+    err = err ? err
+              : rb_denoise(call->ctx, model, call->arguments[1], call->options, out.path, &result);
     rb_model_free(model);
-    if (err) {
-        output_abandon(&out);
-        return report_failure(call->ctx, err);
-    }
-    status = output_end(&out);
+    status = finish_output(call, &out, err);
     if (!status) {
         report("%lld x %lld pixels from %lld patches in %s", (long long)result.height,
-               (long long)result.width, (long long)result.patches, to->output);
+               (long long)result.width, (long long)result.patches, target);
     }
-    if (!status && rb_options_text(call->options, "truth")) {
+    if (!status && option_text(call, "truth")) {
         report("peak signal-to-noise ratio %.2f dB, before %.2f dB", result.psnr_after,
                result.psnr_before);
     }

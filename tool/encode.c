@@ -6,28 +6,35 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* "unit0", "unit1", ... */
 static char **names_of_units(const rb_model *model, int64_t *columns) {
     *columns = rb_model_units(model);
-    return unit_names(*columns);
+    char **names = calloc((size_t)*columns + 1, sizeof *names);
+    for (int64_t j = 0; names && j < *columns; j++) {
+        if (asprintf(&names[j], "unit%lld", (long long)j) < 0) {
+            names[j] = NULL;
+            free_names(names);
+            return NULL;
+        }
+    }
+    return names;
 }
 
-typedef struct anndata_options {
-    const char *key;
-    bool overwrite;
-} anndata_options;
-
 static const rb_option_group *anndata_group(void) {
+    struct fields {
+        const char *key;
+        bool overwrite;
+    };
     static const rb_option table[] = {
-        {"key", 0, RB_OPTION_TEXT, offsetof(anndata_options, key), NULL, 0, 0, NULL, "NAME",
+        {"key", 0, RB_OPTION_TEXT, offsetof(struct fields, key), NULL, 0, 0, NULL, "NAME",
          "name of the codes in obsm, and without X_ that of the loadings in varm and the settings "
-         "in uns; "
-         "X_rfn, X_mca and so on by the method when not given"},
-        {"overwrite", 0, RB_OPTION_FLAG, offsetof(anndata_options, overwrite), "false", 0, 0, NULL,
+         "in uns; X_rfn, X_mca and so on by the method when not given"},
+        {"overwrite", 0, RB_OPTION_FLAG, offsetof(struct fields, overwrite), "false", 0, 0, NULL,
          NULL, "replace what has this name in the input instead of refusing"},
         {0},
     };
     static const rb_option_group group = {sizeof(rb_option), "AnnData", table,
-                                          sizeof(anndata_options), NULL};
+                                          sizeof(struct fields)};
     return &group;
 }
 
@@ -36,7 +43,6 @@ static const rb_option_group *anndata_group(void) {
 /* All codes in memory, since they are added in one piece. */
 static rb_error annotate(invocation *call, const rb_model *model, rb_source *source,
                          const char *target) {
-    const anndata_options *to = options_of(call, anndata_group());
     int64_t n = rb_source_samples(source), units = rb_model_units(model);
     rb_type type = rb_model_type(model);
     rb_matrix *codes = NULL;
@@ -46,76 +52,58 @@ static rb_error annotate(invocation *call, const rb_model *model, rb_source *sou
         return rb_context_fail(call->ctx, RB_ERROR_MEMORY, "out of memory for the codes");
     }
     rb_error err = rb_encode_into(call->ctx, model, source, type, values, units, 1);
-    if (!err) {
-        err = rb_matrix_dense(call->ctx, type, n, units, values, units, 1, &codes);
-    }
-    if (!err) {
-        err = rb_model_annotate_as(call->ctx, model, codes, to->key, call->arguments[1], target);
-    }
+    err = err ? err : rb_matrix_dense(call->ctx, type, n, units, values, units, 1, &codes);
+    err = err ? err
+              : rb_model_annotate_as(call->ctx, model, codes, option_text(call, "key"),
+                                     call->arguments[1], target);
     rb_matrix_free(codes);
     free(values);
     return err;
 }
 
-/* The result waits under a temporary name until the states are there, too. */
-static int make_annotated(invocation *call, const rb_model *model, rb_source *source,
-                          const char *target, companion *second) {
+/* The result waits under a temporary name where there are states, too. */
+static int write_annotated(invocation *call, const rb_model *model, rb_source *source,
+                           output *second) {
+    const char *target = option_text(call, "output");
     output out = {0};
-    int status = second ? output_begin_own(&out, call->ctx, target, "h5ad")
-                        : output_begin(&out, target, "h5ad");
-    if (!status && second) {
-        status = second->prepare(call, model, source, &second->out);
+    int status = second->target ? output_begin_own(&out, call->ctx, target, "h5ad")
+                                : output_begin(&out, target, "h5ad");
+    if (status) {
+        output_abandon(second);
+        return status;
     }
-    if (!status) {
-        rb_error err = annotate(call, model, source, out.path);
-        status = err ? report_failure(call->ctx, err) : STATUS_DONE;
-        companion_hold(second);
-        if (!status) {
-            status = output_end(&out);
-        }
-        status = companion_end(second, status);
-    }
-    output_abandon(&out);
-    return status;
-}
-
-static int run_annotate(invocation *call, const char *target, companion *second) {
-    rb_model *model = NULL;
-    rb_source *source = NULL;
-    const anndata_options *to = options_of(call, anndata_group());
-    rb_error err = load_model(call, &model);
-    if (!err && !to->overwrite) {
-        err = rb_model_annotate_check(call->ctx, model, to->key, call->arguments[1]);
-    }
-    if (!err) {
-        err = open_data(call, model, call->arguments[1], &source);
-    }
-    int status =
-        err ? report_failure(call->ctx, err) : make_annotated(call, model, source, target, second);
-    rb_source_free(source);
+    rb_error err = annotate(call, model, source, out.path);
+    pair_hold(second);
+    status = pair_end(second, finish_output(call, &out, err));
     if (!status) {
         report("%s with codes, loadings and settings added in %s", call->arguments[1], target);
     }
-    rb_model_free(model);
     return status;
+}
+
+static bool is_annotated(const invocation *call) {
+    return has_suffix(call->arguments[1], ".h5ad") &&
+           has_suffix(option_text(call, "output"), ".h5ad");
+}
+
+/* Is the name free, or may it be replaced? */
+static rb_error check_key(const invocation *call, const rb_model *model) {
+    bool any = !is_annotated(call) || option_flag(call, "overwrite");
+    return any ? RB_OK
+               : rb_model_annotate_check(call->ctx, model, option_text(call, "key"),
+                                         call->arguments[1]);
 }
 
 /* ---- most probable states ---- */
 
-typedef struct map_options {
-    const char *map;
-} map_options;
-
 static const rb_option_group *map_group(void) {
     static const rb_option table[] = {
-        {"map", 0, RB_OPTION_TEXT, offsetof(map_options, map), NULL, 0, 0, NULL, "FILE",
+        {"map", 0, RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "FILE",
          "write the most probable state of each sample (linca, nmf-et, mca): its log evidence, "
-         "then "
-         "the causes that are active, from 0"},
+         "then the causes that are active, from 0"},
         {0},
     };
-    static const rb_option_group group = {sizeof(rb_option), "States", table, sizeof(map_options),
-                                          NULL};
+    static const rb_option_group group = {sizeof(rb_option), "States", table, sizeof(char *)};
     return &group;
 }
 
@@ -131,10 +119,10 @@ static rb_error write_state(void *user, int64_t sample, double log_evidence, int
     return interrupted() || ferror(file) ? RB_ERROR_INTERRUPTED : RB_OK;
 }
 
-/* companion.prepare: the states wait for the codes. */
-static int prepare_states(invocation *call, const rb_model *model, rb_source *source, output *out) {
-    const map_options *options = options_of(call, map_group());
-    int status = output_begin_own(out, call->ctx, options->map, "tsv");
+/* The states wait for the codes. */
+static int write_states(invocation *call, const rb_model *model, rb_source *source, output *out) {
+    const char *target = option_text(call, "map");
+    int status = output_begin_own(out, call->ctx, target, "tsv");
     if (status) {
         return status;
     }
@@ -143,7 +131,7 @@ static int prepare_states(invocation *call, const rb_model *model, rb_source *so
     bool failed = !file || ferror(file);
     failed = (file && fclose(file) != 0) || failed;
     if (failed) {
-        report_error("cannot write '%s': %s", options->map, strerror(errno ? errno : EIO));
+        report_error("cannot write '%s': %s", target, strerror(errno ? errno : EIO));
         status = STATUS_FAILED;
     } else if (err) {
         status = report_failure(call->ctx, err);
@@ -152,12 +140,6 @@ static int prepare_states(invocation *call, const rb_model *model, rb_source *so
         output_abandon(out);
     }
     return status;
-}
-
-static int check_output(const invocation *call, const char *option, const char *path) {
-    return strcmp(option, "map") == 0
-               ? refuse_other_format("--map", path, "states are written as text with tabs", ".tsv")
-               : check_matrix_output(call, option, path);
 }
 
 /* ---- the command ---- */
@@ -174,17 +156,20 @@ static int refuse_anndata_options(const invocation *call) {
     return STATUS_DONE;
 }
 
-static int run(invocation *call) {
-    const output_options *codes = options_of(call, matrix_output_group());
-    const map_options *options = options_of(call, map_group());
-    bool anndata = has_suffix(call->arguments[1], ".h5ad") && has_suffix(codes->output, ".h5ad");
-    companion states = {.prepare = prepare_states}, *second = options->map ? &states : NULL;
-    int status = anndata ? STATUS_DONE : refuse_anndata_options(call);
+static int encode(invocation *call, rb_model *model, rb_source *source) {
+    output states = {0};
+    int status =
+        option_text(call, "map") ? write_states(call, model, source, &states) : STATUS_DONE;
     if (status) {
         return status;
     }
-    return anndata ? run_annotate(call, codes->output, second)
-                   : run_rows(call, rb_encode, names_of_units, second);
+    return is_annotated(call) ? write_annotated(call, model, source, &states)
+                              : write_rows(call, model, source, rb_encode, names_of_units, &states);
+}
+
+static int run(invocation *call) {
+    int status = is_annotated(call) ? STATUS_DONE : refuse_anndata_options(call);
+    return status ? status : with_model_and_data(call, check_key, encode);
 }
 
 const command encode_command = {
@@ -210,7 +195,8 @@ const command encode_command = {
                   "encode other.h5 coded.h5ad --key X_other -o coded.h5ad"},
                  {"Into a pipe", "encode model.h5 X.npy -o - | head"}},
     .writes = "output map",
-    .check_output = check_output,
+    .fixed = {"map", "states are written as text with tabs", ".tsv"},
+    .check_output = check_matrix_output,
     .adds_to = ".h5ad",
     .run = run,
 };

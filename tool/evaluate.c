@@ -2,35 +2,26 @@
 #include "tool.h"
 
 #include <math.h>
-#include <stddef.h>
 
 /* ---- known causes ---- */
 
-typedef struct truth_options {
-    const char *truth;
-} truth_options;
-
 static const rb_option_group *truth_group(void) {
     static const rb_option table[] = {
-        {"truth", 0, RB_OPTION_TEXT, offsetof(truth_options, truth), NULL, 0, 0, NULL, "FILE",
+        {"truth", 0, RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "FILE",
          "the true causes, causes x features (simulate bars --truth): which of them units found"},
         {0},
     };
-    static const rb_option_group group = {sizeof(rb_option), "Truth", table, sizeof(truth_options),
-                                          NULL};
+    static const rb_option_group group = {sizeof(rb_option), "Truth", table, sizeof(char *)};
     return &group;
 }
 
 /* Compares the fields of the units with the truth, if there is one. */
 static rb_error match_truth(const invocation *call, const rb_model *model, rb_field_match *match) {
-    const truth_options *options = options_of(call, truth_group());
+    const char *path = option_text(call, "truth");
     rb_source *truth = NULL;
     *match = (rb_field_match){.mean_absolute_error = NAN};
-    if (!options->truth) {
-        return RB_OK;
-    }
-    rb_error err = rb_open(call->ctx, options->truth, NULL, &truth);
-    if (!err) {
+    rb_error err = path ? rb_open(call->ctx, path, NULL, &truth) : RB_OK;
+    if (truth) {
         err = rb_model_match_fields(call->ctx, model, truth, match);
     }
     rb_source_free(truth);
@@ -39,57 +30,20 @@ static rb_error match_truth(const invocation *call, const rb_model *model, rb_fi
 
 /* ---- results ---- */
 
-/* The names in JSON, where a metric that a method does not have is null. */
-static const char *const names[] = {
-    "samples",
-    "features",
-    "units",
-    "dead_units",
-    "sparseness",
-    "reconstruction_error",
-    "variance_explained",
-    "covariance_error",
-    "objective",
-    "log_likelihood",
-    "estep_objective",
-    "energy",
-    "divergence",
-    "kkt_residual",
-    "certificate",
-    "mean_squared_error",
-    "causes_used",
-    "samples_used",
-    "quality",
-    "truncation",
-    "candidate_hits",
-    "exact_samples",
-    "samples_without_unit",
-    "samples_with_nearly_all_units",
-    "duplicated_units",
-};
-
-static void print_json(const rb_metrics *metrics, const rb_field_match *match) {
-    json j = {.file = stdout};
-    emit_open(&j, NULL, '{');
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        emit_number(&j, names[i], rb_metrics_get(metrics, names[i]));
-    }
-    if (match->causes) {
-        emit_integer(&j, "causes", match->causes);
-        emit_integer(&j, "causes_found", match->causes_found);
-        emit_number(&j, "mean_absolute_error", match->mean_absolute_error);
-    }
-    emit_close(&j, '}');
-    putc('\n', stdout);
-}
-
+/* A metric that a method does not have is null in JSON and left out of the table; one without a
+ * label is in JSON alone. */
 static const struct {
     const char *name, *label, *meaning;
-} lines[] = {
+} metrics_shown[] = {
+    {"samples", "samples", ""},
+    {"features", "features", ""},
+    {"units", "units", ""},
+    {"dead_units", "dead units", "units that no training sample activates"},
     {"sparseness", "sparseness", "share of zeros in the codes"},
     {"samples_without_unit", "samples without unit", "share of the samples"},
     {"samples_with_nearly_all_units", "samples with all units",
      "the same, with at least 9 in 10 of the living ones"},
+    {"duplicated_units", NULL, NULL},
     {"reconstruction_error", "reconstruction error", "norm of data - rebuilt data"},
     {"variance_explained", "variance explained", "share of the squares of the data"},
     {"covariance_error", "covariance error", "norm of covariance - the model's"},
@@ -108,22 +62,36 @@ static const struct {
     {"candidate_hits", "candidate hits", "share of the causes among candidates"},
     {"exact_samples", "exact samples", "that the last three are means of"},
 };
+enum { N_SHOWN = sizeof metrics_shown / sizeof *metrics_shown };
 
-/* Leaves out what the method does not have. */
+static rb_error print_json(rb_context *ctx, const rb_metrics *metrics,
+                           const rb_field_match *match) {
+    json_t *json = json_object();
+    for (int i = 0; i < N_SHOWN; i++) {
+        const char *name = metrics_shown[i].name;
+        json_add(&json, name, json_of_number(rb_metrics_get(metrics, name)));
+    }
+    if (match->causes) {
+        json_add(&json, "causes", json_integer(match->causes));
+        json_add(&json, "causes_found", json_integer(match->causes_found));
+        json_add(&json, "mean_absolute_error", json_of_number(match->mean_absolute_error));
+    }
+    return json_put(ctx, stdout, json);
+}
+
 static void print_number(const char *label, double value, const char *meaning) {
     if (!isnan(value)) {
-        printf("%-22s %12.6g   %s\n", label, value, meaning);
+        printf("%-22s %12.*g%s%s\n", label, value == floor(value) ? 12 : 6, value,
+               *meaning ? "   " : "", meaning);
     }
 }
 
 static void print_table(const rb_metrics *metrics, const rb_field_match *match) {
-    printf("%-22s %12.0f\n", "samples", rb_metrics_get(metrics, "samples"));
-    printf("%-22s %12.0f\n", "features", rb_metrics_get(metrics, "features"));
-    printf("%-22s %12.0f\n", "units", rb_metrics_get(metrics, "units"));
-    printf("%-22s %12.0f   units that no training sample activates\n", "dead units",
-           rb_metrics_get(metrics, "dead_units"));
-    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
-        print_number(lines[i].label, rb_metrics_get(metrics, lines[i].name), lines[i].meaning);
+    for (int i = 0; i < N_SHOWN; i++) {
+        if (metrics_shown[i].label) {
+            print_number(metrics_shown[i].label, rb_metrics_get(metrics, metrics_shown[i].name),
+                         metrics_shown[i].meaning);
+        }
     }
     if (match->causes) {
         printf("%-22s %12lld   of %lld\n", "causes found", (long long)match->causes_found,
@@ -132,32 +100,23 @@ static void print_table(const rb_metrics *metrics, const rb_field_match *match) 
     }
 }
 
-static int run(invocation *call) {
-    const json_options *options = options_of(call, json_group());
-    rb_model *model = NULL;
-    rb_source *source = NULL;
+static int evaluate(invocation *call, rb_model *model, rb_source *source) {
     rb_metrics *metrics = NULL;
     rb_field_match match = {0};
-    rb_error err = load_model(call, &model);
-    if (!err) {
-        err = open_data(call, model, call->arguments[1], &source);
-    }
-    if (!err) {
-        err = rb_evaluate(call->ctx, model, source, &metrics);
-    }
-    if (!err) {
-        err = match_truth(call, model, &match);
-    }
-    if (!err && options->json) {
-        print_json(metrics, &match);
+    rb_error err = rb_evaluate(call->ctx, model, source, &metrics);
+    err = err ? err : match_truth(call, model, &match);
+    if (!err && option_flag(call, "json")) {
+        err = print_json(call->ctx, metrics, &match);
     } else if (!err) {
         print_table(metrics, &match);
     }
     rb_metrics_free(metrics);
     rb_field_match_clear(&match);
-    rb_source_free(source);
-    rb_model_free(model);
     return err ? report_failure(call->ctx, err) : STATUS_DONE;
+}
+
+static int run(invocation *call) {
+    return with_model_and_data(call, NULL, evaluate);
 }
 
 const command evaluate_command = {

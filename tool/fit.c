@@ -28,8 +28,7 @@ static const rb_option_group *model_group(void) {
          "seconds, and what else the method tells of it"},
         {"strict", 0, RB_OPTION_FLAG, offsetof(model_options, strict), "false", 0, 0, NULL, NULL,
          "fail when --tolerance, --patience or --parameter-tolerance is given and not met; the "
-         "model is "
-         "written all the same"},
+         "model is written all the same"},
         {0},
     };
     static const rb_option_group group = {sizeof(rb_option), "Output", table, sizeof(model_options),
@@ -39,6 +38,7 @@ static const rb_option_group *model_group(void) {
 
 /* What a running fit tells. */
 typedef struct watch {
+    rb_context *ctx;
     fit_log log;
     int64_t seed;
     bool seed_said; /* once there is an iteration: a fit that is refused has used none */
@@ -54,7 +54,7 @@ static void say_seed(watch *w) {
 static rb_error on_progress(const rb_progress *p, void *user) {
     watch *w = user;
     say_seed(w);
-    fit_log_iteration(&w->log, p);
+    fit_log_iteration(w->ctx, &w->log, p);
     report_progress(p);
     return interrupted() ? RB_ERROR_INTERRUPTED : RB_OK;
 }
@@ -87,16 +87,12 @@ static char *command_line(int argc, char **argv) {
     fputs("rarebit", file);
     for (int i = 1; i < argc; i++) {
         putc(' ', file);
-        bool plain = plain_word(argv[i]);
-        fputs(plain ? "" : "'", file);
+        const char *quote = plain_word(argv[i]) ? "" : "'";
+        fputs(quote, file);
         for (const char *c = argv[i]; *c; c++) {
-            if (*c == '\'') {
-                fputs("'\\''", file);
-            } else {
-                putc(*c, file);
-            }
+            fprintf(file, *c == '\'' ? "'\\''" : "%c", *c);
         }
-        fputs(plain ? "" : "'", file);
+        fputs(quote, file);
     }
     fclose(file);
     return text;
@@ -119,61 +115,49 @@ static void size_text(double bytes, char *buffer, size_t size) {
     }
 }
 
-static double machine_memory(void) {
-    return (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
-}
-
 /* Says what a large fit will need, and refuses what the machine does not have; data that are read
- * block by block count in full. A status after a message. */
+ * block by block count in full, sparse ones as nothing. A status after a message. */
 static int check_memory(const invocation *call, const rb_source *source) {
     int64_t bytes = 0;
-    rb_error err = rb_fit_memory(call->ctx, call->options, source, &bytes);
     double value = rb_source_type(source) == RB_FLOAT32 ? sizeof(float) : sizeof(double);
-    double data = (double)rb_source_samples(source) * (double)rb_source_features(source) * value;
-    if (rb_source_sparse(source)) {
-        data = 0; /* as little as the file says */
-    }
-    char needed[32], given[32], there[32];
-    size_text((double)bytes, needed, sizeof needed);
-    size_text(data, given, sizeof given);
-    size_text(machine_memory(), there, sizeof there);
+    double values = (double)rb_source_samples(source) * (double)rb_source_features(source);
+    double data = rb_source_sparse(source) ? 0 : values * value;
+    double machine = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+    char needed[32], other[32];
+    rb_error err = rb_fit_memory(call->ctx, call->options, source, &bytes);
     if (err) {
         return report_failure(call->ctx, err);
     }
-    if ((double)bytes > machine_memory()) {
+    bool fits = (double)bytes <= machine;
+    size_text((double)bytes, needed, sizeof needed);
+    size_text(fits ? data : machine, other, sizeof other);
+    if (!fits) {
         report_error("the fit would need %s of memory, and this machine has %s; ask for fewer "
                      "--units",
-                     needed, there);
+                     needed, other);
         return STATUS_FAILED;
     }
     if ((double)bytes + data > 1e9) {
-        report("about %s of memory will be needed, besides %s of data", needed, given);
+        report("about %s of memory will be needed, besides %s of data", needed, other);
     }
     return STATUS_DONE;
 }
 
 /* Every iteration walks over the data: what costs it time each time is said once. */
 static void tell_unpacking(const invocation *call, const rb_source *source) {
-    const double much = 1 << 26;
-    const char *dataset = rb_options_text(call->options, "dataset");
-    const char *path = call->arguments[0];
-    double bytes = (double)rb_source_unpacked(source);
+    const double much = 1 << 26, bytes = (double)rb_source_unpacked(source);
+    const char *dataset = option_text(call, "dataset"), *path = call->arguments[0];
     char size[32];
-    size_text(bytes, size, sizeof size);
     if (bytes < much) {
         return;
     }
-    if (rb_source_sparse(source)) {
-        report(
-            "%s is compressed: each pass over the data unpacks %s; if the fit takes long, first: "
-            "h5repack -f NONE %s unpacked.h5ad",
-            path, size, path);
-    } else {
-        report(
-            "%s is compressed: each pass over the data unpacks %s; if the fit takes long, first: "
-            "rarebit convert %s%s%s -o unpacked.h5",
-            path, size, path, dataset ? " --dataset " : "", dataset ? dataset : "");
-    }
+    size_text(bytes, size, sizeof size);
+    bool sparse = rb_source_sparse(source), named = dataset && !sparse;
+    report("%s is compressed: each pass over the data unpacks %s; if the fit takes long, first: "
+           "%s %s%s%s %sunpacked.%s",
+           path, size, sparse ? "h5repack -f NONE" : "rarebit convert", path,
+           named ? " --dataset " : "", named ? dataset : "", sparse ? "" : "-o ",
+           sparse ? "h5ad" : "h5");
 }
 
 static int64_t count_dead(const rb_model *model) {
@@ -185,23 +169,50 @@ static int64_t count_dead(const rb_model *model) {
     return count;
 }
 
-/* What a model with binary causes has learned of noise and prior. */
-static void summarise_causes(const rb_model *model) {
-    int64_t last = rb_model_iterations(model) - 1;
-    double sigma = NAN, prior;
+/* An array of one value; NaN: there is none of that name. */
+static double value_of(const rb_model *model, const char *name) {
+    int64_t rows = 0, columns = 0;
+    const double *array = rb_model_array(model, name, &rows, &columns);
+    return array && rows == 1 && columns == 1 ? *array : NAN;
+}
+
+/* Likewise of the last iteration. */
+static double metric_of(const rb_model *model, const char *name) {
+    double metric = NAN;
+    rb_model_metric(model, rb_model_iterations(model) - 1, name, &metric);
+    return metric;
+}
+
+/* One line of what there is of noise, prior and convergence. */
+static void summarise_values(const rb_model *model) {
+    static const struct {
+        const char *name, *label;
+        double (*find)(const rb_model *model, const char *name);
+    } shown[] = {{"sigma", "sigma", metric_of},
+                 {"prior", "prior", metric_of},
+                 {"kkt_residual", "KKT residual", value_of},
+                 {"certificate", "certificate", value_of}};
     const char *count = rb_model_attribute(model, "count");
-    char noise[64] = "";
-    if (rb_model_metric(model, last, "prior", &prior) != RB_OK) {
-        return;
+    char line[256] = "";
+    for (size_t i = 0; i < sizeof shown / sizeof *shown; i++) {
+        size_t used = strlen(line), left = sizeof line - used;
+        double value = shown[i].find(model, shown[i].name);
+        bool prior = strcmp(shown[i].name, "prior") == 0;
+        const char *comma = used ? ", " : "";
+        if (!isfinite(value)) {
+            continue;
+        }
+        if (prior && count && strcmp(count, "0") != 0) {
+            snprintf(line + used, left, "%sexactly %s causes per sample", comma, count);
+        } else if (prior) {
+            snprintf(line + used, left, "%sprior %.3g (%.3g causes per sample)", comma, value,
+                     value * (double)rb_model_units(model));
+        } else {
+            snprintf(line + used, left, "%s%s %.3g", comma, shown[i].label, value);
+        }
     }
-    if (rb_model_metric(model, last, "sigma", &sigma) == RB_OK && isfinite(sigma)) {
-        snprintf(noise, sizeof noise, "sigma %.3g, ", sigma);
-    }
-    if (count && strcmp(count, "0") != 0) {
-        report("%sexactly %s causes per sample", noise, count);
-    } else {
-        report("%sprior %.3g (%.3g causes per sample)", noise, prior,
-               prior * (double)rb_model_units(model));
+    if (*line) {
+        report("%s", line);
     }
 }
 
@@ -209,30 +220,25 @@ static void summarise_causes(const rb_model *model) {
 static void summarise(const rb_model *model, const char *method_name, bool goes_on) {
     rb_status status = rb_model_status(model);
     int64_t iterations = rb_model_iterations(model);
-    double objective = NAN, total = 0;
+    double objective = NAN, seconds = 0, total = 0;
     for (int64_t t = 0; t < iterations; t++) {
-        double estep, seconds;
-        if (rb_model_history(model, t, &objective, &estep, &seconds) == RB_OK) {
-            total += seconds;
-        }
+        rb_model_history(model, t, &objective, NULL, &seconds);
+        total += seconds;
     }
     bool ended = status != RB_STATUS_ITERATIONS;
-    const double *likelihood = rb_model_array(model, "log_likelihood", NULL, NULL);
+    double likelihood = value_of(model, "log_likelihood");
+    bool likely = isfinite(likelihood);
+    const char *moves = rb_model_attribute(model, "estep_wins");
     report("%s: %lld iterations in %.3g s%s%s%s; %s %.6g", method_name, (long long)iterations,
            total, goes_on ? " over all runs" : "", ended ? ", " : "",
-           ended ? rb_status_name(status) : "", likelihood ? "log likelihood" : "objective",
-           likelihood ? *likelihood : objective);
+           ended ? rb_status_name(status) : "", likely ? "log likelihood" : "objective",
+           likely ? likelihood : objective);
     report("%lld units of %lld features; %lld dead", (long long)rb_model_units(model),
            (long long)rb_model_features(model), (long long)count_dead(model));
-    summarise_causes(model);
-    if (rb_model_attribute(model, "estep_wins")) {
-        report("E-steps by what moved the codes: %s", rb_model_attribute(model, "estep_wins"));
+    if (moves) {
+        report("E-steps by what moved the codes: %s", moves);
     }
-    const double *residual = rb_model_array(model, "kkt_residual", NULL, NULL);
-    const double *certificate = rb_model_array(model, "certificate", NULL, NULL);
-    if (residual && certificate) {
-        report("KKT residual %.3g, certificate %.3g", *residual, *certificate);
-    }
+    summarise_values(model);
 }
 
 /* The command that comes next, with the data read in the same way. */
@@ -251,10 +257,9 @@ static void suggest_next(const invocation *call, const rb_model *model, const ch
         }
     }
     bool modules = rb_modules_possible(model);
-    const char *next = modules ? "modules" : "encode";
-    const char *result = modules ? "modules" : "codes";
-    report("model in %s; next: rarebit %s %s %s%s -o %s.tsv", target, next, target,
-           call->arguments[0], options, result);
+    report("model in %s; next: rarebit %s %s %s%s -o %s.tsv", target,
+           modules ? "modules" : "encode", target, call->arguments[0], options,
+           modules ? "modules" : "codes");
 }
 
 static rb_error save(const invocation *call, rb_model *model, const char *path) {
@@ -264,37 +269,26 @@ static rb_error save(const invocation *call, rb_model *model, const char *path) 
     return err ? err : rb_model_save(call->ctx, model, path);
 }
 
-/* Is the option set to another value than 0? */
-static bool has_value(const invocation *call, const char *name) {
-    return !option_is(call, name, "0");
-}
-
 /* Was a rule asked for that was not met? */
 static int check_converged(const invocation *call, const rb_model *model) {
-    const model_options *options = options_of(call, model_group());
-    bool tolerance = has_value(call, "tolerance"), patience = has_value(call, "patience");
-    bool any = tolerance || patience || has_value(call, "parameter-tolerance");
+    bool tolerance = !option_is(call, "tolerance", "0"), strict = option_flag(call, "strict");
+    bool patience = !option_is(call, "patience", "0");
+    bool any = tolerance || patience || !option_is(call, "parameter-tolerance", "0");
     rb_status status = rb_model_status(model);
     if (!any || (status != RB_STATUS_ITERATIONS && status != RB_STATUS_TIME)) {
         return STATUS_DONE;
     }
-    const char *prefix = options->strict ? "" : "warning: ";
-    long long iterations = (long long)rb_model_iterations(model);
-    bool more_time = status == RB_STATUS_TIME;
-    if (tolerance && !patience) {
-        report_error("%sthe objective still changed by more than the tolerance after %lld "
-                     "iterations; raise --%s",
-                     prefix, iterations, more_time ? "max-time" : "iterations");
-    } else {
-        report_error("%sthe fit had not converged after %lld iterations; raise --%s", prefix,
-                     iterations, more_time ? "max-time" : "iterations");
-    }
-    return options->strict ? STATUS_FAILED : STATUS_DONE;
+    report_error("%sthe %s after %lld iterations; raise --%s", strict ? "" : "warning: ",
+                 tolerance && !patience ? "objective still changed by more than the tolerance"
+                                        : "fit had not converged",
+                 (long long)rb_model_iterations(model),
+                 status == RB_STATUS_TIME ? "max-time" : "iterations");
+    return strict ? STATUS_FAILED : STATUS_DONE;
 }
 
 static rb_error load_start(const invocation *call, rb_model **start) {
-    const model_options *options = options_of(call, model_group());
-    rb_error err = options->init ? rb_model_load(call->ctx, options->init, start) : RB_OK;
+    const char *init = option_text(call, "init");
+    rb_error err = init ? rb_model_load(call->ctx, init, start) : RB_OK;
     if (!err && *start && option_is(call, "missing", "omit")) {
         err = rb_model_omit_missing(call->ctx, *start);
     }
@@ -308,14 +302,12 @@ static rb_error read_values(const invocation *call, rb_matrix **matrices) {
     rb_error err = RB_OK;
     int count = 0;
     for (const rb_option *row = call->command->rows; !err && row->name; row++) {
-        const char *file = row->kind == RB_OPTION_VALUES && count < MAX_FILES
-                               ? rb_options_text(call->options, row->name)
-                               : NULL;
+        bool values = row->kind == RB_OPTION_VALUES && count < MAX_FILES;
+        const char *file = values ? option_text(call, row->name) : NULL;
         if (file) {
-            err = rb_read(call->ctx, file, NULL, &matrices[count]);
-            err =
-                err ? err
-                    : rb_options_set_matrix(call->ctx, call->options, row->name, matrices[count++]);
+            rb_matrix **next = &matrices[count++];
+            err = rb_read(call->ctx, file, NULL, next);
+            err = err ? err : rb_options_set_matrix(call->ctx, call->options, row->name, *next);
         }
     }
     return err;
@@ -338,7 +330,7 @@ static rb_error fit_source(const invocation *call, watch *w, const output *out, 
 
 /* A fit that goes on from a checkpoint has its seed, and its log goes on too. */
 static rb_error prepare_start(const invocation *call, watch *w) {
-    const char *checkpoint = rb_options_text(call->options, "checkpoint");
+    const char *checkpoint = option_text(call, "checkpoint");
     rb_checkpoint_info info = {0};
     rb_error err = RB_OK;
     if (checkpoint) {
@@ -363,18 +355,10 @@ static int fit(const invocation *call, watch *w, const output *out, rb_model **m
     rb_matrix *matrices[MAX_FILES] = {0};
     *model = NULL;
     rb_error err = prepare_start(call, w);
-    if (!err) {
-        err = load_start(call, &start);
-    }
-    if (!err) {
-        err = read_values(call, matrices);
-    }
-    if (!err) {
-        err = rb_options_check(call->ctx, call->options, start);
-    }
-    if (!err) {
-        err = open_data(call, NULL, call->arguments[0], &source);
-    }
+    err = err ? err : load_start(call, &start);
+    err = err ? err : read_values(call, matrices);
+    err = err ? err : rb_options_check(call->ctx, call->options, start);
+    err = err ? err : open_data(call, NULL, call->arguments[0], &source);
     int status = err ? report_failure(call->ctx, err) : check_memory(call, source);
     if (!status) {
         tell_unpacking(call, source);
@@ -411,7 +395,7 @@ static int finish(const invocation *call, const rb_model *model, bool goes_on, c
 /* What a checkpoint was for is done once the model is there; a fit that was interrupted, or had no
  * more time, may go on. */
 static void remove_checkpoint(const invocation *call, const rb_model *model) {
-    const char *path = rb_options_text(call->options, "checkpoint");
+    const char *path = option_text(call, "checkpoint");
     rb_status status = rb_model_status(model);
     bool goes_on = status == RB_STATUS_STOPPED || status == RB_STATUS_TIME;
     if (path && !goes_on && unlink(path) && errno != ENOENT) {
@@ -420,37 +404,29 @@ static void remove_checkpoint(const invocation *call, const rb_model *model) {
     }
 }
 
-static int check_output(const invocation *call, const char *option, const char *path) {
-    (void)call;
-    return strcmp(option, "output") == 0
-               ? refuse_other_format("-o", path, "a model is written as HDF5", ".h5")
-               : STATUS_DONE;
-}
-
 static int run(invocation *call) {
-    const model_options *options = options_of(call, model_group());
+    const char *target = option_text(call, "output");
     output out;
-    watch w = {.log = {.path = options->log_json}};
+    watch w = {.ctx = call->ctx, .log = {.path = option_text(call, "log-json")}};
     rb_model *model;
-    int status = output_begin(&out, options->output, "h5");
+    int status = output_begin(&out, target, "h5");
     if (status) {
         return status;
     }
     status = fit(call, &w, &out, &model);
-    int logged = STATUS_DONE;
+    int logged = fit_log_end(&w.log);
     if (status) {
-        fit_log_end(&w.log);
         output_abandon(&out);
     } else {
-        logged = fit_log_end(&w.log);
         status = output_end(&out);
         if (!status) {
             remove_checkpoint(call, model);
         }
-        status = status ? status : finish(call, model, w.log.goes_on, options->output);
+        status = status ? status : finish(call, model, w.log.goes_on, target);
+        status = status ? status : logged;
     }
     rb_model_free(model);
-    return status ? status : logged;
+    return status;
 }
 
 const command fit_command = {
@@ -458,11 +434,10 @@ const command fit_command = {
     .heading = "Fit",
     .summary = "fit a",
     .description =
-        "Finds hidden units that explain the samples and writes them as a model. Ctrl-C "
-        "stops within "
-        "a block of samples and writes what was found up to the last iteration that is complete; a "
-        "second one ends at once. With "
-        "--checkpoint the same command goes on after either, after a crash or a loss of "
+        "Finds hidden units that explain the samples and writes them as a model. Ctrl-C stops "
+        "within a block of samples and writes what was found up to the last iteration that is "
+        "complete; a second one ends at once. With --checkpoint the same command goes on after "
+        "either, after a crash or a loss of "
         "power; the file is removed when the fit is done.",
     .arguments = {{"DATA",
                    "samples x features: .npy, CSV or TSV, HDF5, AnnData .h5ad, 10x, Matrix "
@@ -480,7 +455,7 @@ const command fit_command = {
           "-o model.h5"}},
     .reads = "init prior-mean prior-covariance",
     .writes = "output log-json checkpoint",
-    .check_output = check_output,
+    .fixed = {"output", "a model is written as HDF5", ".h5"},
     .drawn = "seed",
     .run = run,
 };

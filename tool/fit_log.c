@@ -59,27 +59,23 @@ static void begin_lines(fit_log *log, int64_t iteration) {
 }
 
 /* Whole lines, at once: who reads along sees no half of one. */
-void fit_log_iteration(fit_log *log, const rb_progress *p) {
+void fit_log_iteration(rb_context *ctx, fit_log *log, const rb_progress *p) {
     if (!log->file || log->failed) {
         return;
     }
     if (!log->begun) {
         begin_lines(log, p->iteration);
     }
-    json j = {.file = log->file};
-    emit_open(&j, NULL, '{');
-    emit_integer(&j, "iteration", p->iteration);
-    emit_number(&j, "objective", p->objective);
-    emit_number(&j, "estep_objective", p->estep_objective);
-    emit_number(&j, "seconds", p->seconds);
+    json_t *json =
+        json_pack("{sI so so so}", "iteration", (json_int_t)p->iteration, "objective",
+                  json_of_number(p->objective), "estep_objective",
+                  json_of_number(p->estep_objective), "seconds", json_of_number(p->seconds));
     for (int f = 0; p->metric_names && p->metric_names[f]; f++) {
         if (isfinite(p->metrics[f])) {
-            emit_number(&j, p->metric_names[f], p->metrics[f]);
+            json_add(&json, p->metric_names[f], json_of_number(p->metrics[f]));
         }
     }
-    emit_close(&j, '}');
-    putc('\n', log->file);
-    log->failed = fflush(log->file) != 0 || log->failed;
+    log->failed = json_put(ctx, log->file, json) || fflush(log->file) != 0;
 }
 
 int fit_log_end(fit_log *log) {

@@ -18,7 +18,7 @@ typedef struct fit_log {
  * until an iteration is done, for a fit that is refused has nothing to write. A status after a
  * message. */
 int fit_log_begin(fit_log *log);
-void fit_log_iteration(fit_log *log, const rb_progress *progress);
+void fit_log_iteration(rb_context *ctx, fit_log *log, const rb_progress *progress);
 int fit_log_end(fit_log *log);
 
 #endif

@@ -7,56 +7,38 @@
 #include <string.h>
 #include <sys/stat.h>
 
-static FILE *open_in(const char *folder, const char *below, const char *name) {
+static int write_file(const char *folder, const char *name, const command_list *list,
+                      const command *c,
+                      void (*write)(FILE *file, const command_list *list, const command *c)) {
     char path[4096];
-    snprintf(path, sizeof path, "%s/%s", folder, below);
-    if (mkdir(path, 0777) && errno != EEXIST) {
-        report_error("cannot make the folder '%s': %s", path, strerror(errno));
-        return NULL;
-    }
-    snprintf(path, sizeof path, "%s/%s/%s", folder, below, name);
+    snprintf(path, sizeof path, "%s/%s", folder, name);
     FILE *file = fopen(path, "w");
-    if (!file) {
-        report_error("cannot write '%s': %s", path, strerror(errno));
+    if (file) {
+        write(file, list, c);
     }
-    return file;
-}
-
-static int closed(FILE *file, const char *name) {
-    bool failed = ferror(file) != 0;
-    if (fclose(file) || failed) {
-        report_error("cannot write '%s'", name);
+    bool failed = !file || ferror(file);
+    if ((file && fclose(file)) || failed) {
+        report_error("cannot write '%s': %s", path, strerror(errno));
         return STATUS_FAILED;
     }
     return STATUS_DONE;
 }
 
-static int write_page(const char *folder, const command_list *list, const command *c) {
-    char name[160];
-    snprintf(name, sizeof name, "rarebit%s%s.1", c ? "-" : "", c ? c->words : "");
-    for (char *letter = name; *letter; letter++) {
-        *letter = *letter == ' ' ? '-' : *letter;
-    }
-    FILE *file = open_in(folder, "man", name);
-    if (!file) {
-        return STATUS_FAILED;
-    }
-    if (c) {
-        manual_command(file, list, c);
-    } else {
-        manual_overview(file, list);
-    }
-    return closed(file, name);
+static int write_manual(const char *folder, const command_list *list, const command *c) {
+    char page[128], name[160];
+    manual_name(c, page, sizeof page);
+    snprintf(name, sizeof name, "man/%s.1", page);
+    return write_file(folder, name, list, c, manual_page);
 }
 
-static int write_completion(const char *folder, const command_list *list, const char *name,
-                            void (*write)(FILE *file, const command_list *list)) {
-    FILE *file = open_in(folder, "completion", name);
-    if (!file) {
+static int make_folder(const char *folder, const char *below) {
+    char path[4096];
+    snprintf(path, sizeof path, "%s/%s", folder, below);
+    if (mkdir(path, 0777) && errno != EEXIST) {
+        report_error("cannot make the folder '%s': %s", path, strerror(errno));
         return STATUS_FAILED;
     }
-    write(file, list);
-    return closed(file, name);
+    return STATUS_DONE;
 }
 
 /* How many options of a command have the name or the letter of this one. */
@@ -82,17 +64,18 @@ static int check_options(const command *c) {
 static int run(invocation *call) {
     const char *folder = call->arguments[0];
     const command_list *list = call->commands;
-    int status = write_page(folder, list, NULL);
+    int status = make_folder(folder, "man");
+    status = status ? status : make_folder(folder, "completion");
+    status = status ? status : write_manual(folder, list, NULL);
     for (int i = 0; i < list->count && !status; i++) {
         status = check_options(&list->entries[i]);
-        if (!status && !list->entries[i].hidden) {
-            status = write_page(folder, list, &list->entries[i]);
+        if (!status && i < list->listed) {
+            status = write_manual(folder, list, &list->entries[i]);
         }
     }
-    if (!status) {
-        status = write_completion(folder, list, "rarebit.bash", completion_bash);
-    }
-    return status ? status : write_completion(folder, list, "_rarebit", completion_zsh);
+    status = status ? status
+                    : write_file(folder, "completion/rarebit.bash", list, NULL, completion_bash);
+    return status ? status : write_file(folder, "completion/_rarebit", list, NULL, completion_zsh);
 }
 
 const command generate_command = {
@@ -101,5 +84,4 @@ const command generate_command = {
     .summary = "write man pages and shell completion into a folder",
     .arguments = {{"FOLDER", "where man/ and completion/ are made", false}},
     .run = run,
-    .hidden = true,
 };

@@ -47,13 +47,10 @@ void describe_values(const command *c, const rb_option *row, char *buffer, size_
 }
 
 void example_line(const command *c, const char *line, char *buffer, size_t size) {
-    const char *mark = strstr(line, "METHOD");
-    if (mark && c->method) {
-        snprintf(buffer, size, "%.*s%s%s", (int)(mark - line), line, c->method->name,
-                 mark + strlen("METHOD"));
-    } else {
-        snprintf(buffer, size, "%s", line);
-    }
+    const char *mark = c->method ? strstr(line, "METHOD") : NULL;
+    int before = mark ? (int)(mark - line) : (int)strlen(line);
+    snprintf(buffer, size, "%.*s%s%s", before, line, mark ? c->method->name : "",
+             mark ? mark + strlen("METHOD") : "");
 }
 
 void usage_line(const command *c, char *buffer, size_t size) {
@@ -62,11 +59,9 @@ void usage_line(const command *c, char *buffer, size_t size) {
         used +=
             (size_t)snprintf(buffer + used, size - used, a->optional ? " [%s]" : " %s", a->name);
     }
-    if (c->output && used < size) {
-        used += (size_t)snprintf(buffer + used, size - used, " -o %s", c->output);
-    }
-    if (c->rows[0].name && used < size) {
-        snprintf(buffer + used, size - used, " [OPTIONS]");
+    if (used < size) {
+        snprintf(buffer + used, size - used, "%s%s%s", c->output ? " -o " : "",
+                 c->output ? c->output : "", c->rows[0].name ? " [OPTIONS]" : "");
     }
 }
 
@@ -97,15 +92,6 @@ static void print_option(FILE *file, const command *c, const rb_option *row) {
 
 /* ---- the order of the options ---- */
 
-static bool has_level(const command *c, rb_option_level level) {
-    for (const rb_option *row = c->rows; row->name; row++) {
-        if (row->level == level) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* The rows of the given levels (bits), under one heading, or each group's under its own. */
 static void walk_levels(const command *c, unsigned levels, const char *heading,
                         const option_walk *walk) {
@@ -123,16 +109,16 @@ static void walk_levels(const command *c, unsigned levels, const char *heading,
 }
 
 void walk_options(const command *c, const option_walk *walk) {
-    const unsigned tuning = 1u << RB_OPTION_TUNING, common = 1u << RB_OPTION_COMMON,
-                   research = 1u << RB_OPTION_RESEARCH;
-    bool parts = has_level(c, RB_OPTION_RESEARCH);
+    const unsigned tuning = 1u << RB_OPTION_TUNING, common = 1u << RB_OPTION_COMMON;
+    bool parts = false;
+    for (const rb_option *row = c->rows; row->name; row++) {
+        parts = parts || row->level == RB_OPTION_RESEARCH;
+    }
     if (parts) {
         walk_levels(c, common, "Common options", walk);
     }
     walk_levels(c, parts ? tuning : tuning | common, NULL, walk);
-    if (parts) {
-        walk_levels(c, research, "For research", walk);
-    }
+    walk_levels(c, 1u << RB_OPTION_RESEARCH, "For research", walk);
 }
 
 /* ---- help ---- */
@@ -185,11 +171,8 @@ void help_overview(FILE *file, const command_list *list) {
           "\nUsage: rarebit COMMAND [ARGUMENTS] [OPTIONS]\n",
           file);
     const char *heading = "";
-    for (int i = 0; i < list->count; i++) {
+    for (int i = 0; i < list->listed; i++) {
         const command *c = &list->entries[i];
-        if (c->hidden) {
-            continue;
-        }
         if (strcmp(c->heading, heading) != 0) {
             heading = c->heading;
             fprintf(file, "\n%s\n", heading);

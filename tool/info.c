@@ -9,25 +9,19 @@ static const char *type_name(rb_type type) {
     return type == RB_FLOAT32 ? "float32" : "float64";
 }
 
-static void print_data_json(const rb_source *source, const rb_description *d, const char *format) {
-    json j = {.file = stdout};
-    emit_open(&j, NULL, '{');
-    emit_text(&j, "kind", "data");
-    emit_text(&j, "format", format);
-    emit_integer(&j, "samples", d->samples);
-    emit_integer(&j, "features", d->features);
-    emit_text(&j, "type", type_name(rb_source_type(source)));
-    emit_flag(&j, "sparse", rb_source_sparse(source));
-    emit_integer(&j, "nonzeros", d->nonzeros);
-    emit_number(&j, "sum", d->sum);
-    emit_number(&j, "sum_of_squares", d->sum_of_squares);
-    emit_number(&j, "min", d->minimum);
-    emit_number(&j, "max", d->maximum);
-    emit_integer(&j, "missing", d->missing);
-    emit_flag(&j, "sample_names", d->samples > 0 && rb_source_sample_name(source, 0));
-    emit_flag(&j, "feature_names", d->features > 0 && rb_source_feature_name(source, 0));
-    emit_close(&j, '}');
-    putchar('\n');
+static rb_error print_data_json(rb_context *ctx, const rb_source *source, const rb_description *d,
+                                const char *format) {
+    bool sample_names = d->samples > 0 && rb_source_sample_name(source, 0);
+    bool feature_names = d->features > 0 && rb_source_feature_name(source, 0);
+    return json_put(
+        ctx, stdout,
+        json_pack("{ss ss sI sI ss sb sI so so so so sI sb sb}", "kind", "data", "format", format,
+                  "samples", (json_int_t)d->samples, "features", (json_int_t)d->features, "type",
+                  type_name(rb_source_type(source)), "sparse", rb_source_sparse(source), "nonzeros",
+                  (json_int_t)d->nonzeros, "sum", json_of_number(d->sum), "sum_of_squares",
+                  json_of_number(d->sum_of_squares), "min", json_of_number(d->minimum), "max",
+                  json_of_number(d->maximum), "missing", (json_int_t)d->missing, "sample_names",
+                  sample_names, "feature_names", feature_names));
 }
 
 /* "AAACCTG, AAACGGG, ..." */
@@ -60,15 +54,13 @@ static void print_data(const rb_source *source, const rb_description *d, const c
     print_names("feature names", source, d->features, rb_source_feature_name);
 }
 
-static rb_error describe_data(invocation *call, const char *format, bool as_json) {
+static rb_error describe_data(invocation *call, const char *format) {
     rb_source *source = NULL;
     rb_description description;
     rb_error err = rb_open(call->ctx, call->arguments[0], call->options, &source);
-    if (!err) {
-        err = rb_describe(call->ctx, source, &description);
-    }
-    if (!err && as_json) {
-        print_data_json(source, &description, format);
+    err = err ? err : rb_describe(call->ctx, source, &description);
+    if (!err && option_flag(call, "json")) {
+        err = print_data_json(call->ctx, source, &description, format);
     } else if (!err) {
         print_data(source, &description, format);
     }
@@ -79,60 +71,45 @@ static rb_error describe_data(invocation *call, const char *format, bool as_json
 /* ---- models ---- */
 
 static double last_objective(const rb_model *model) {
-    double objective = 0, estep, seconds;
-    int64_t iterations = rb_model_iterations(model);
-    if (iterations == 0 ||
-        rb_model_history(model, iterations - 1, &objective, &estep, &seconds) != RB_OK) {
-        return 0;
-    }
+    double objective = 0;
+    rb_model_history(model, rb_model_iterations(model) - 1, &objective, NULL, NULL);
     return objective;
 }
 
-/* The value of an array of 1 x 1; NULL: it is another one. */
-static const double *only_value(const rb_model *model, const char *name) {
-    int64_t rows = 0, columns = 0;
-    const double *values = rb_model_array(model, name, &rows, &columns);
-    return rows == 1 && columns == 1 ? values : NULL;
+/* An array; *value: its only value, or NULL when it has another number of them. */
+static void describe_array(const rb_model *model, const char *name, int64_t shape[2],
+                           const double **value) {
+    const double *values = rb_model_array(model, name, &shape[0], &shape[1]);
+    *value = shape[0] == 1 && shape[1] == 1 ? values : NULL;
 }
 
-static void print_model_json(const rb_model *model) {
-    json j = {.file = stdout};
-    emit_open(&j, NULL, '{');
-    emit_text(&j, "kind", "model");
-    emit_text(&j, "method", rb_model_method(model));
-    emit_integer(&j, "features", rb_model_features(model));
-    emit_integer(&j, "units", rb_model_units(model));
-    emit_integer(&j, "iterations", rb_model_iterations(model));
-    emit_text(&j, "status", rb_status_name(rb_model_status(model)));
-    if (rb_model_iterations(model) > 0) {
-        emit_number(&j, "objective", last_objective(model));
-    }
-    emit_open(&j, "arrays", '{');
+static rb_error print_model_json(rb_context *ctx, const rb_model *model) {
+    json_t *arrays = json_object(), *values = json_object(), *attributes = json_object();
     const char *name;
     for (int64_t i = 0; (name = rb_model_array_name(model, i)); i++) {
-        int64_t rows = 0, columns = 0;
-        rb_model_array(model, name, &rows, &columns);
-        emit_open(&j, name, '[');
-        emit_integer(&j, NULL, rows);
-        emit_integer(&j, NULL, columns);
-        emit_close(&j, ']');
-    }
-    emit_close(&j, '}');
-    emit_open(&j, "values", '{');
-    for (int64_t i = 0; (name = rb_model_array_name(model, i)); i++) {
-        const double *value = only_value(model, name);
+        int64_t shape[2];
+        const double *value;
+        describe_array(model, name, shape, &value);
+        json_add(&arrays, name, json_pack("[II]", (json_int_t)shape[0], (json_int_t)shape[1]));
         if (value) {
-            emit_number(&j, name, *value);
+            json_add(&values, name, json_of_number(*value));
         }
     }
-    emit_close(&j, '}');
-    emit_open(&j, "attributes", '{');
     for (int64_t i = 0; (name = rb_model_attribute_name(model, i)); i++) {
-        emit_text(&j, name, rb_model_attribute(model, name));
+        json_add(&attributes, name, json_of_text(rb_model_attribute(model, name)));
     }
-    emit_close(&j, '}');
-    emit_close(&j, '}');
-    putchar('\n');
+    json_t *json = json_pack(
+        "{ss so sI sI sI ss}", "kind", "model", "method", json_of_text(rb_model_method(model)),
+        "features", (json_int_t)rb_model_features(model), "units",
+        (json_int_t)rb_model_units(model), "iterations", (json_int_t)rb_model_iterations(model),
+        "status", rb_status_name(rb_model_status(model)));
+    if (rb_model_iterations(model) > 0) {
+        json_add(&json, "objective", json_of_number(last_objective(model)));
+    }
+    json_add(&json, "arrays", arrays);
+    json_add(&json, "values", values);
+    json_add(&json, "attributes", attributes);
+    return json_put(ctx, stdout, json);
 }
 
 static void print_model(const rb_model *model) {
@@ -140,19 +117,18 @@ static void print_model(const rb_model *model) {
     printf("%-22s%lld\n", "features", (long long)rb_model_features(model));
     printf("%-22s%lld\n", "units", (long long)rb_model_units(model));
     rb_status status = rb_model_status(model);
-    const char *asked = rb_model_attribute(model, "iterations");
+    const char *asked = rb_model_attribute(model, "iterations"), *name;
     printf("%-22s%lld%s%s%s%s\n", "iterations", (long long)rb_model_iterations(model),
            asked ? " of " : "", asked ? asked : "", status == RB_STATUS_ITERATIONS ? "" : ", ",
            status == RB_STATUS_ITERATIONS ? "" : rb_status_name(status));
     if (rb_model_iterations(model) > 0) {
         printf("%-22s%.10g\n", "objective", last_objective(model));
     }
-    const char *name;
     for (int64_t i = 0; (name = rb_model_array_name(model, i)); i++) {
-        int64_t rows = 0, columns = 0;
-        rb_model_array(model, name, &rows, &columns);
-        printf("%-22s%lld x %lld", name, (long long)rows, (long long)columns);
-        const double *value = only_value(model, name);
+        int64_t shape[2];
+        const double *value;
+        describe_array(model, name, shape, &value);
+        printf("%-22s%lld x %lld", name, (long long)shape[0], (long long)shape[1]);
         if (value) {
             printf(": %.10g", *value);
         }
@@ -165,11 +141,11 @@ static void print_model(const rb_model *model) {
     }
 }
 
-static rb_error describe_model(invocation *call, bool as_json) {
+static rb_error describe_model(invocation *call) {
     rb_model *model = NULL;
     rb_error err = rb_model_load(call->ctx, call->arguments[0], &model);
-    if (!err && as_json) {
-        print_model_json(model);
+    if (!err && option_flag(call, "json")) {
+        err = print_model_json(call->ctx, model);
     } else if (!err) {
         print_model(model);
     }
@@ -180,21 +156,19 @@ static rb_error describe_model(invocation *call, bool as_json) {
 /* An HDF5 file may be either; one that is neither is told why, for both where the reasons differ.
  */
 static int run(invocation *call) {
-    const json_options *options = options_of(call, json_group());
     const char *format = NULL;
     char as_model[1024] = "";
-
     rb_error err = rb_format_of(call->ctx, call->arguments[0], &format);
     if (err) {
         return report_failure(call->ctx, err);
     }
     if (strcmp(format, "hdf5") == 0 && !option_was_given(call, "dataset")) {
-        if (!describe_model(call, options->json)) {
+        if (!describe_model(call)) {
             return STATUS_DONE;
         }
         snprintf(as_model, sizeof as_model, "%s", rb_context_error(call->ctx));
     }
-    err = describe_data(call, format, options->json);
+    err = describe_data(call, format);
     if (err && *as_model && strcmp(as_model, rb_context_error(call->ctx)) != 0) {
         report_error("%s; as data: %s", as_model, rb_context_error(call->ctx));
         return STATUS_FAILED;

@@ -6,21 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* `rarebit fit table.csv`: names the first command that begins so. */
-static int second_word_missing(const command_list *list, const char *word, const char *file) {
-    size_t length = strlen(word);
-    for (int i = 0; i < list->count; i++) {
-        const char *words = list->entries[i].words;
-        if (strncmp(words, word, length) == 0 && words[length] == ' ') {
-            report_error(
-                "'%s' needs a second word, such as: rarebit %s %s; 'rarebit %s' lists them", word,
-                words, file, word);
-            return STATUS_USAGE;
-        }
-    }
-    return STATUS_USAGE;
-}
-
 static bool asks_help(const char *word) {
     return strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0;
 }
@@ -37,22 +22,22 @@ static int no_command(const command_list *list, int argc, char **argv) {
         printf("rarebit %s\n", rb_version());
         return STATUS_DONE;
     }
-    if (commands_family(list, word) && (!next || next[0] == '-')) {
+    const command *family = commands_family(list, word);
+    if (family && (!next || next[0] == '-')) {
         bool asked = next && asks_help(next);
         help_family(asked ? stdout : stderr, list, word);
         return asked ? STATUS_DONE : STATUS_USAGE;
     }
-    bool family = commands_family(list, word);
-    if (family && next && strpbrk(next, "./")) { /* a file, no second word */
-        return second_word_missing(list, word, next);
+    if (family && strpbrk(next, "./")) { /* `rarebit fit table.csv`: a file, no second word */
+        report_error("'%s' needs a second word, such as: rarebit %s %s; 'rarebit %s' lists them",
+                     word, family->words, next, word);
+        return STATUS_USAGE;
     }
     char typed[256];
     snprintf(typed, sizeof typed, "%s%s%s", word, family ? " " : "", family ? next : "");
     nearest best = {.typed = typed};
-    for (int i = 0; i < list->count; i++) {
-        if (!list->entries[i].hidden) {
-            nearest_offer(&best, list->entries[i].words);
-        }
+    for (int i = 0; i < list->listed; i++) {
+        nearest_offer(&best, list->entries[i].words);
     }
     if (best.word) {
         report_error("there is no command '%s'; did you mean '%s'?", typed, best.word);
@@ -68,18 +53,8 @@ static void on_temporary(const char *path, bool there, void *user) {
 }
 
 static int run(invocation *call) {
-    const general_options *general = options_of(call, general_group());
-    if (general) {
-        report_quietly(general->quiet);
-        rb_error err = rb_context_set_threads(call->ctx, (int)general->threads);
-        if (!err) {
-            err = rb_context_set_max_expansion(call->ctx, general->max_expansion);
-        }
-        if (err) {
-            return report_failure(call->ctx, err);
-        }
-    }
-    int status = check_places(call);
+    rb_error err = apply_general_options(call);
+    int status = err ? report_failure(call->ctx, err) : check_places(call);
     if (!status) {
         report_explain(call);
         status = call->command->run(call);

@@ -26,9 +26,8 @@ static void put_roff(FILE *file, const char *text) {
     }
 }
 
-/* "rarebit-fit-rfn" */
-static void page_name(const command *c, char *buffer, size_t size) {
-    snprintf(buffer, size, "rarebit-%s", c->words);
+void manual_name(const command *c, char *buffer, size_t size) {
+    snprintf(buffer, size, "rarebit%s%s", c ? "-" : "", c ? c->words : "");
     for (char *letter = buffer; *letter; letter++) {
         *letter = *letter == ' ' ? '-' : *letter;
     }
@@ -111,12 +110,11 @@ static void put_see_also(FILE *file, const command_list *list, const command *se
         fputs(".BR rarebit (1)", file);
         first = false;
     }
-    for (int i = 0; i < list->count; i++) {
+    for (int i = 0; i < list->listed; i++) {
         const command *c = &list->entries[i];
-        bool listed = !c->hidden && c != self && (!self || strcmp(c->heading, self->heading) == 0);
-        if (listed) {
+        if (c != self && (!self || strcmp(c->heading, self->heading) == 0)) {
             char name[128];
-            page_name(c, name, sizeof name);
+            manual_name(c, name, sizeof name);
             fputs(first ? ".BR " : ",\n.BR ", file);
             put_roff(file, name);
             fputs(" (1)", file);
@@ -126,9 +124,9 @@ static void put_see_also(FILE *file, const command_list *list, const command *se
     putc('\n', file);
 }
 
-void manual_command(FILE *file, const command_list *list, const command *c) {
+static void put_command(FILE *file, const command_list *list, const command *c) {
     char name[128], usage[512];
-    page_name(c, name, sizeof name);
+    manual_name(c, name, sizeof name);
     usage_line(c, usage, sizeof usage);
     put_title(file, name);
     put_roff(file, c->summary);
@@ -151,7 +149,7 @@ void manual_command(FILE *file, const command_list *list, const command *c) {
     put_see_also(file, list, c);
 }
 
-void manual_overview(FILE *file, const command_list *list) {
+static void put_overview(FILE *file, const command_list *list) {
     put_title(file, "rarebit");
     fputs("find the few hidden causes behind data\n"
           ".SH SYNOPSIS\n.B rarebit\n.I COMMAND\n[\\fIARGUMENTS\\fR] [\\fIOPTIONS\\fR]\n"
@@ -164,23 +162,27 @@ void manual_overview(FILE *file, const command_list *list) {
           "Numbers may end in k, M or G: a thousand, a million, a billion.\n"
           ".SH COMMANDS\n",
           file);
-    for (int i = 0; i < list->count; i++) {
-        const command *c = &list->entries[i];
-        if (!c->hidden) {
-            fputs(".TP\n\\fB", file);
-            put_roff(file, c->words);
-            fputs("\\fR\n", file);
-            put_roff(file, c->summary);
-            putc('\n', file);
-        }
+    for (int i = 0; i < list->listed; i++) {
+        fputs(".TP\n\\fB", file);
+        put_roff(file, list->entries[i].words);
+        fputs("\\fR\n", file);
+        put_roff(file, list->entries[i].summary);
+        putc('\n', file);
     }
     fputs(".SH ENVIRONMENT\n"
           ".TP\n.B RAREBIT_KERNEL\nforces rarebit's own kernels: ref, avx2 or avx512\n"
           ".TP\n.B RAREBIT_BLAS_CORE\nforces the kernels of OpenBLAS: Haswell, SkylakeX, Zen ...; "
-          "otherwise "
-          "the best that the processor can run are taken\n"
+          "otherwise the best that the processor can run are taken\n"
           ".TP\n.B TMPDIR\nwhere output for pipes and devices is kept until it is whole\n",
           file);
     put_status(file);
     put_see_also(file, list, NULL);
+}
+
+void manual_page(FILE *file, const command_list *list, const command *c) {
+    if (c) {
+        put_command(file, list, c);
+    } else {
+        put_overview(file, list);
+    }
 }

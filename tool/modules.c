@@ -4,14 +4,14 @@
 #include <stddef.h>
 #include <string.h>
 
-typedef enum format_choice { BY_SUFFIX = 0, AS_TSV, AS_JSON, AS_GMT } format_choice;
+/* "auto" comes first; the others are rb_modules_format, one later. */
+static const char *const suffixes[] = {".tsv", ".json", ".gmt"};
 
 typedef struct module_output_options {
     const char *output;
-    int format; /* format_choice */
+    int format;
     bool json;
-    const char *truth;
-    const char *labels;
+    const char *truth, *labels;
 } module_output_options;
 
 static const rb_option_group *module_output_group(void) {
@@ -25,46 +25,38 @@ static const rb_option_group *module_output_group(void) {
         {"labels", 0, RB_OPTION_TEXT, offsetof(module_output_options, labels), NULL, 0, 0, NULL,
          "LABELS",
          "say which class each module matches: a TSV of sample name and class, with a header, or "
-         "of "
-         "classes alone; cells.h5ad:COLUMN; or obs:COLUMN of the data's own file"},
+         "of classes alone; cells.h5ad:COLUMN; or obs:COLUMN of the data's own file"},
         {"json", 0, RB_OPTION_FLAG, offsetof(module_output_options, json), "false", 0, 0, NULL,
          NULL, "print JSON: the agreement with --truth and --labels, or else the modules"},
         {0},
     };
     static const rb_option_group group = {sizeof(rb_option), "Output", table,
-                                          sizeof(module_output_options), NULL};
+                                          sizeof(module_output_options)};
     return &group;
 }
 
-/* With --format auto the suffix must say it. */
-static int check_output(const invocation *call, const char *option, const char *path) {
-    const module_output_options *options = options_of(call, module_output_group());
-    (void)option;
-    if (options->format != BY_SUFFIX || has_suffix(path, ".tsv") || has_suffix(path, ".json") ||
-        has_suffix(path, ".gmt")) {
+/* The format that --format says, or with auto the suffix; false: neither does. */
+static bool find_format(const invocation *call, const char *path, rb_modules_format *format) {
+    int count = sizeof suffixes / sizeof *suffixes, f = 0;
+    while (f < count && !option_is(call, "format", suffixes[f] + 1)) {
+        f++;
+    }
+    for (int s = 0; s < count && option_is(call, "format", "auto"); s++) {
+        f = has_suffix(path, suffixes[s]) ? s : f;
+    }
+    *format = f < count ? (rb_modules_format)f : RB_MODULES_TSV;
+    return f < count;
+}
+
+static int check_output(const invocation *call, const char *path) {
+    rb_modules_format format;
+    if (find_format(call, path, &format)) {
         return STATUS_DONE;
     }
     report_error("cannot write '%s': its suffix must say the format: .tsv, .json or .gmt; or "
                  "choose --format",
                  path);
     return STATUS_USAGE;
-}
-
-static rb_modules_format format_of(const module_output_options *options) {
-    const char *path = options->output ? options->output : "";
-    switch ((format_choice)options->format) {
-    case AS_TSV:
-        return RB_MODULES_TSV;
-    case AS_JSON:
-        return RB_MODULES_JSON;
-    case AS_GMT:
-        return RB_MODULES_GMT;
-    case BY_SUFFIX:
-        break;
-    }
-    return has_suffix(path, ".json")  ? RB_MODULES_JSON
-           : has_suffix(path, ".gmt") ? RB_MODULES_GMT
-                                      : RB_MODULES_TSV;
 }
 
 /* ---- tables on stdout ---- */
@@ -120,12 +112,13 @@ static void print_match(const rb_match *match, const rb_modules *found) {
     printf("consensus score  %.6g\n", match->consensus_score);
     printf("%-12s %-12s %s\n", "true module", "found unit", "overlap");
     for (int64_t t = 0; t < match->n_truth; t++) {
-        if (match->partner[t] < 0) {
-            printf("%-12lld %-12s %.4f\n", (long long)t, "-", match->overlap[t]);
-        } else {
-            const rb_module *m = rb_modules_get(found, match->partner[t]);
-            printf("%-12lld %-12lld %.4f\n", (long long)t, (long long)m->unit, match->overlap[t]);
+        const rb_module *m =
+            match->partner[t] < 0 ? NULL : rb_modules_get(found, match->partner[t]);
+        char unit[32] = "-";
+        if (m) {
+            snprintf(unit, sizeof unit, "%lld", (long long)m->unit);
         }
+        printf("%-12lld %-12s %.4f\n", (long long)t, unit, match->overlap[t]);
     }
 }
 
@@ -146,188 +139,161 @@ static void print_best_units(const rb_enrichment *classes) {
     printf("\n%-9s %8s %8s %9s  %s\n", "best unit", "samples", "AUC", "overlap", "class");
     for (int64_t c = 0; c < classes->n_classes; c++) {
         const rb_class_unit *best = &classes->best_units[c];
-        if (best->unit < 0) {
-            printf("%-9s %8lld %8s %9s  %s\n", "-", (long long)best->class_size, "-", "-",
-                   best->class_name);
-        } else {
-            printf("%-9lld %8lld %8.4f %9lld  %s\n", (long long)best->unit,
-                   (long long)best->class_size, best->auc, (long long)best->overlap,
-                   best->class_name);
+        char unit[32] = "-", auc[32] = "-", overlap[32] = "-";
+        if (best->unit >= 0) {
+            snprintf(unit, sizeof unit, "%lld", (long long)best->unit);
+            snprintf(auc, sizeof auc, "%.4f", best->auc);
+            snprintf(overlap, sizeof overlap, "%lld", (long long)best->overlap);
         }
+        printf("%-9s %8lld %8s %9s  %s\n", unit, (long long)best->class_size, auc, overlap,
+               best->class_name);
     }
 }
 
-/* The same as JSON, within an object. */
-static void emit_match(json *j, const rb_match *match, const rb_modules *found) {
-    emit_number(j, "consensus_score", match->consensus_score);
-    emit_integer(j, "modules", rb_modules_count(found));
-    emit_integer(j, "true_modules", match->n_truth);
-    emit_open(j, "overlaps", '[');
+/* The same as JSON, added to an object. */
+static void add_match(json_t **to, const rb_match *match, const rb_modules *found) {
+    json_t *overlaps = json_array(), *partners = json_array();
     for (int64_t t = 0; t < match->n_truth; t++) {
-        emit_number(j, NULL, match->overlap[t]);
+        json_add(&overlaps, NULL, json_of_number(match->overlap[t]));
+        json_add(&partners, NULL, json_integer(match->partner[t]));
     }
-    emit_close(j, ']');
-    emit_open(j, "partners", '[');
-    for (int64_t t = 0; t < match->n_truth; t++) {
-        emit_integer(j, NULL, match->partner[t]);
-    }
-    emit_close(j, ']');
+    json_add(to, "consensus_score", json_of_number(match->consensus_score));
+    json_add(to, "modules", json_integer(rb_modules_count(found)));
+    json_add(to, "true_modules", json_integer(match->n_truth));
+    json_add(to, "overlaps", overlaps);
+    json_add(to, "partners", partners);
 }
 
-static void emit_classes(json *j, const rb_enrichment *classes, const rb_modules *modules) {
-    emit_integer(j, "labelled_samples", classes->n_labelled);
-    emit_open(j, "classes", '[');
-    for (int64_t r = 0; r < classes->n_rows; r++) {
-        const rb_enrichment_row *row = &classes->rows[r];
-        emit_open(j, NULL, '{');
-        emit_integer(j, "module", row->module);
-        emit_integer(j, "unit", rb_modules_get(modules, row->module)->unit);
-        emit_text(j, "class", row->class_name);
-        emit_integer(j, "module_size", row->module_size);
-        emit_integer(j, "class_size", row->class_size);
-        emit_integer(j, "overlap", row->overlap);
-        emit_number(j, "precision", row->precision);
-        emit_number(j, "recall", row->recall);
-        emit_number(j, "f1", row->f1);
-        emit_number(j, "jaccard", row->jaccard);
-        emit_number(j, "log10_p_value", row->log10_p_value);
-        emit_number(j, "log10_p_value_adjusted", row->log10_p_value_adjusted);
-        emit_close(j, '}');
+static void add_classes(json_t **to, const rb_enrichment *classes, const rb_modules *modules) {
+    json_t *rows = json_array(), *units = json_array();
+    for (const rb_enrichment_row *r = classes->rows; r < classes->rows + classes->n_rows; r++) {
+        json_int_t unit = rb_modules_get(modules, r->module)->unit;
+        json_add(&rows, NULL,
+                 json_pack("{sI sI so sI sI sI so so so so so so}", "module", (json_int_t)r->module,
+                           "unit", unit, "class", json_of_text(r->class_name), "module_size",
+                           (json_int_t)r->module_size, "class_size", (json_int_t)r->class_size,
+                           "overlap", (json_int_t)r->overlap, "precision",
+                           json_of_number(r->precision), "recall", json_of_number(r->recall), "f1",
+                           json_of_number(r->f1), "jaccard", json_of_number(r->jaccard),
+                           "log10_p_value", json_of_number(r->log10_p_value),
+                           "log10_p_value_adjusted", json_of_number(r->log10_p_value_adjusted)));
     }
-    emit_close(j, ']');
-}
-
-static void emit_best_units(json *j, const rb_enrichment *classes) {
-    emit_open(j, "best_units", '[');
-    for (int64_t c = 0; c < classes->n_classes; c++) {
-        const rb_class_unit *best = &classes->best_units[c];
-        emit_open(j, NULL, '{');
-        emit_text(j, "class", best->class_name);
-        emit_integer(j, "class_size", best->class_size);
-        emit_integer(j, "unit", best->unit);
-        emit_number(j, "auc", best->auc);
-        emit_integer(j, "overlap", best->overlap);
-        emit_close(j, '}');
+    const rb_class_unit *best = classes->best_units;
+    for (int64_t c = 0; c < classes->n_classes; c++, best++) {
+        json_add(&units, NULL,
+                 json_pack("{so sI sI so sI}", "class", json_of_text(best->class_name),
+                           "class_size", (json_int_t)best->class_size, "unit",
+                           (json_int_t)best->unit, "auc", json_of_number(best->auc), "overlap",
+                           (json_int_t)best->overlap));
     }
-    emit_close(j, ']');
+    json_add(to, "labelled_samples", json_integer(classes->n_labelled));
+    json_add(to, "classes", rows);
+    json_add(to, "best_units", units);
 }
 
 /* ---- the command ---- */
 
-static int write_modules(invocation *call, const rb_modules *modules, const rb_model *model,
-                         const rb_source *source, rb_modules_format format, const char *target) {
+/* What modules are of and agree with; what was not asked for stays empty. */
+typedef struct findings {
+    rb_model *model;
+    rb_source *source;
+    rb_modules *modules;
+    rb_match match;
+    rb_enrichment classes;
+} findings;
+
+static int write_modules(invocation *call, const findings *f, rb_modules_format format,
+                         const char *target) {
     output out;
     int status = output_begin(&out, target, "txt");
-    if (status) {
-        return status;
-    }
-    rb_error err = rb_modules_write(call->ctx, modules, model, source, format, out.path);
-    if (err) {
-        output_abandon(&out);
-        return report_failure(call->ctx, err);
-    }
-    status = output_end(&out);
     if (!status) {
-        report("%lld modules in %s", (long long)rb_modules_count(modules), target);
+        rb_error err =
+            rb_modules_write(call->ctx, f->modules, f->model, f->source, format, out.path);
+        status = finish_output(call, &out, err);
+    }
+    if (!status) {
+        report("%lld modules in %s", (long long)rb_modules_count(f->modules), target);
     }
     return status;
 }
 
-/* What modules agree with; parts that were not asked for stay empty. */
-struct agreement {
-    rb_match match;
-    rb_enrichment classes;
-};
-
-static rb_error measure_agreement(invocation *call, const rb_modules *modules,
-                                  const rb_model *model, rb_source *source,
-                                  struct agreement *agreement) {
-    const module_output_options *options = options_of(call, module_output_group());
+static rb_error measure_agreement(invocation *call, findings *f) {
+    const char *truth_at = option_text(call, "truth"), *labels = option_text(call, "labels");
     rb_modules *truth = NULL;
-    rb_error err = RB_OK;
-    if (options->truth) {
-        err = rb_modules_read(call->ctx, options->truth, &truth);
-        if (!err) {
-            err = rb_modules_match(call->ctx, modules, truth, &agreement->match);
-        }
+    rb_error err = truth_at ? rb_modules_read(call->ctx, truth_at, &truth) : RB_OK;
+    if (truth) {
+        err = rb_modules_match(call->ctx, f->modules, truth, &f->match);
     }
-    if (!err && options->labels) {
-        err = rb_modules_enrichment(call->ctx, modules, model, source, options->labels,
-                                    &agreement->classes);
+    if (!err && labels) {
+        err =
+            rb_modules_enrichment(call->ctx, f->modules, f->model, f->source, labels, &f->classes);
     }
     rb_modules_free(truth);
     return err;
 }
 
-static void print_agreement(const module_output_options *options, const rb_modules *modules,
-                            const struct agreement *agreement) {
-    json j = {.file = stdout};
-    if (options->json) {
-        emit_open(&j, NULL, '{');
-        emit_text(&j, "rule", rb_modules_rule(modules));
+static rb_error print_agreement(invocation *call, const findings *f) {
+    bool truth = option_text(call, "truth"), labels = option_text(call, "labels");
+    if (option_flag(call, "json")) {
+        json_t *json = json_pack("{so}", "rule", json_of_text(rb_modules_rule(f->modules)));
+        if (truth) {
+            add_match(&json, &f->match, f->modules);
+        }
+        if (labels) {
+            add_classes(&json, &f->classes, f->modules);
+        }
+        return json_put(call->ctx, stdout, json);
     }
-    if (options->truth && options->json) {
-        emit_match(&j, &agreement->match, modules);
-    } else if (options->truth) {
-        print_match(&agreement->match, modules);
+    if (truth) {
+        print_match(&f->match, f->modules);
     }
-    if (options->labels && options->json) {
-        emit_classes(&j, &agreement->classes, modules);
-        emit_best_units(&j, &agreement->classes);
-    } else if (options->labels) {
-        print_classes(&agreement->classes, modules);
-        print_best_units(&agreement->classes);
+    if (labels) {
+        print_classes(&f->classes, f->modules);
+        print_best_units(&f->classes);
     }
-    if (options->json) {
-        emit_close(&j, '}');
-        putchar('\n');
-    }
+    return RB_OK;
 }
 
 /* Writes and prints what was asked for. */
-static int deliver(invocation *call, const rb_modules *modules, const rb_model *model,
-                   const rb_source *source, const struct agreement *agreement) {
-    const module_output_options *options = options_of(call, module_output_group());
+static int deliver(invocation *call, const findings *f) {
+    const char *target = option_text(call, "output");
+    bool json = option_flag(call, "json");
+    rb_modules_format format;
     int status = STATUS_DONE;
-    if (options->output) {
-        status = write_modules(call, modules, model, source, format_of(options), options->output);
+    if (target) {
+        find_format(call, target, &format);
+        status = write_modules(call, f, format, target);
     }
     if (status) {
         return status;
     }
-    if (options->truth || options->labels) {
-        print_agreement(options, modules, agreement);
-    } else if (options->json) {
-        return write_modules(call, modules, model, source, RB_MODULES_JSON, "-");
-    } else if (!options->output) {
-        print_modules(modules, model);
+    if (option_text(call, "truth") || option_text(call, "labels")) {
+        rb_error err = print_agreement(call, f);
+        return err ? report_failure(call->ctx, err) : STATUS_DONE;
+    }
+    if (json) {
+        return write_modules(call, f, RB_MODULES_JSON, "-");
+    }
+    if (!target) {
+        print_modules(f->modules, f->model);
     }
     return STATUS_DONE;
 }
 
-static int run(invocation *call) {
-    rb_model *model = NULL;
-    rb_source *source = NULL;
-    rb_modules *modules = NULL;
-    struct agreement agreement = {0};
-    rb_error err = load_model(call, &model);
-    if (!err) {
-        err = open_data(call, model, call->arguments[1], &source);
-    }
-    if (!err) {
-        err = rb_modules_find(call->ctx, model, source, call->options, &modules);
-    }
-    if (!err) { /* before anything is written: a truth that cannot be read leaves all as it was */
-        err = measure_agreement(call, modules, model, source, &agreement);
-    }
-    int status =
-        err ? report_failure(call->ctx, err) : deliver(call, modules, model, source, &agreement);
-    rb_match_clear(&agreement.match);
-    rb_enrichment_clear(&agreement.classes);
-    rb_modules_free(modules);
-    rb_source_free(source);
-    rb_model_free(model);
+static int find(invocation *call, rb_model *model, rb_source *source) {
+    findings f = {.model = model, .source = source};
+    rb_error err = rb_modules_find(call->ctx, model, source, call->options, &f.modules);
+    /* Before anything is written: a truth that cannot be read leaves all as it was. */
+    err = err ? err : measure_agreement(call, &f);
+    int status = err ? report_failure(call->ctx, err) : deliver(call, &f);
+    rb_match_clear(&f.match);
+    rb_enrichment_clear(&f.classes);
+    rb_modules_free(f.modules);
     return status;
+}
+
+static int run(invocation *call) {
+    return with_model_and_data(call, NULL, find);
 }
 
 const command modules_command = {

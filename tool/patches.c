@@ -2,19 +2,18 @@
 #include "results.h"
 
 static int run(invocation *call) {
-    const output_options *to = options_of(call, matrix_output_group());
     rb_source *source;
     rb_error err =
         rb_patches(call->ctx, call->arguments, call->n_arguments, call->options, &source);
     if (err) {
         return report_failure(call->ctx, err);
     }
-    int status = write_source(call, source);
+    int status = write_source(call, source, option_text(call, "output"));
     if (!status) {
         report("%lld patches of %s pixels, %lld features, from %d picture%s in %s; seed %lld",
-               (long long)rb_source_samples(source), rb_options_text(call->options, "size"),
+               (long long)rb_source_samples(source), option_text(call, "size"),
                (long long)rb_source_features(source), call->n_arguments,
-               call->n_arguments == 1 ? "" : "s", to->output,
+               call->n_arguments == 1 ? "" : "s", option_text(call, "output"),
                (long long)option_integer(call, "seed"));
     }
     rb_source_free(source);
@@ -27,8 +26,8 @@ const command patches_command = {
     .summary = "cut random patches out of pictures",
     .description =
         "Patches lie anywhere in the pictures and may overlap, but no place is taken twice. One "
-        "patch "
-        "is one sample: its pixels row by row, the channels of a pixel together. All places of "
+        "patch is one sample: its pixels row by row, the channels of a pixel together. All places "
+        "of "
         "all pictures are equally likely, so a larger picture gives more patches. For "
         "tiles that do not overlap there is 'rarebit convert --patches'.",
     .arguments = {{"IMAGE...",

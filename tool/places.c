@@ -7,10 +7,11 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* A file that the command line names, and by which option; NULL: as an argument. */
+/* A file that the command line names, and by which option. */
 typedef struct place {
     const rb_option *row;
     const char *path;
+    char option[64]; /* "-o", "--truth" */
 } place;
 
 /* "a/b" of "a/b/c", "." of "c"; free it. */
@@ -76,24 +77,16 @@ static bool changes(const char *target, const char *input) {
 /* The files of the options in `words`, in the order of the tables. */
 static int places_of(const invocation *call, const char *words, place *places) {
     int count = 0;
-    for (const rb_option *row = call->command->rows; row->name; row++) {
-        const char *path =
-            among_words(words, row->name) ? rb_options_text(call->options, row->name) : NULL;
-        if (path && count < MAX_PLACES) {
-            places[count++] = (place){row, path};
+    for (const rb_option *row = call->command->rows; row->name && count < MAX_PLACES; row++) {
+        const char *path = among_words(words, row->name) ? option_text(call, row->name) : NULL;
+        if (path) {
+            place *p = &places[count++];
+            *p = (place){.row = row, .path = path};
+            snprintf(p->option, sizeof p->option, row->letter ? "-%.1s" : "--%s",
+                     row->letter ? &row->letter : row->name);
         }
     }
     return count;
-}
-
-/* "-o", "--truth" */
-static const char *spelled(const rb_option *row, char *buffer, size_t size) {
-    if (row->letter) {
-        snprintf(buffer, size, "-%c", row->letter);
-    } else {
-        snprintf(buffer, size, "--%s", row->name);
-    }
-    return buffer;
 }
 
 /* Does the command keep what is in this argument, and add to it? */
@@ -113,7 +106,6 @@ static bool reads_file(const char *input, const char *target) {
 
 static int check_inputs(const invocation *call, const place *target, const place *inputs,
                         int n_inputs) {
-    char option[64];
     const char *taken = NULL;
     for (int i = 0; i < n_inputs && !taken; i++) {
         taken = reads_file(inputs[i].path, target->path) ? inputs[i].path : NULL;
@@ -126,35 +118,51 @@ static int check_inputs(const invocation *call, const place *target, const place
         return STATUS_DONE;
     }
     report_error("%s would write over '%s', which the command reads; give another file",
-                 spelled(target->row, option, sizeof option), taken);
+                 target->option, taken);
     return STATUS_USAGE;
 }
 
 static int check_output(const place *target) {
-    char option[64];
     if (*target->path == '\0') {
-        report_error("%s needs the name of a file", spelled(target->row, option, sizeof option));
+        report_error("%s needs the name of a file", target->option);
         return STATUS_USAGE;
     }
     return output_check(target->path);
 }
 
+/* Only suffixes of other formats mislead; others are the user's to choose. */
+static int check_fixed(const fixed_format *fixed, const place *target) {
+    static const char *const others[] = {".npy", ".csv", ".tsv",  ".h5",  ".h5ad", ".gz",  ".png",
+                                         ".svg", ".jpg", ".jpeg", ".pdf", ".json", ".gmt", NULL};
+    for (const char *const *other = others; *other; other++) {
+        if (has_suffix(target->path, *other) && strcmp(*other, fixed->suffix) != 0) {
+            report_error("%s is '%s', but %s; give a name that ends in %s", target->option,
+                         target->path, fixed->what, fixed->suffix);
+            return STATUS_USAGE;
+        }
+    }
+    return STATUS_DONE;
+}
+
 static int check_suffix(const invocation *call, const place *target) {
-    bool any = !call->command->check_output || output_is_stream(target->path);
-    return any ? STATUS_DONE : call->command->check_output(call, target->row->name, target->path);
+    const command *c = call->command;
+    if (output_is_stream(target->path)) {
+        return STATUS_DONE;
+    }
+    if (c->fixed.option && strcmp(c->fixed.option, target->row->name) == 0) {
+        return check_fixed(&c->fixed, target);
+    }
+    return c->check_output ? c->check_output(call, target->path) : STATUS_DONE;
 }
 
 static int check_pair(const place *a, const place *b) {
-    char first[64], second[64];
-    spelled(a->row, first, sizeof first);
-    spelled(b->row, second, sizeof second);
     bool to_stdout = strcmp(a->path, "-") == 0;
     if (to_stdout && strcmp(b->path, "-") == 0) {
-        report_error("%s and %s cannot both go to standard output", first, second);
+        report_error("%s and %s cannot both go to standard output", a->option, b->option);
         return STATUS_USAGE;
     }
     if (!to_stdout && same_file(a->path, b->path)) {
-        report_error("%s and %s would write to the same file '%s'; give two", first, second,
+        report_error("%s and %s would write to the same file '%s'; give two", a->option, b->option,
                      a->path);
         return STATUS_USAGE;
     }

@@ -1,95 +1,60 @@
-/* rarebit plot: pictures of models. */
+/* rarebit plot: plots of models. */
 #include "tool.h"
 
-#include <stddef.h>
 #include <stdlib.h>
 
-/* What a picture is made from and of. */
-struct scene {
-    invocation *call;
-    rb_model *model;
-    rb_source *source; /* NULL: not given */
-    const rb_options *options;
-};
+typedef rb_error (*painter)(const invocation *call, const rb_model *model, rb_source *source,
+                            const char *path);
 
-typedef rb_error (*painter)(const struct scene *scene, const char *path);
-
-static int draw(invocation *call, painter paint, bool needs_data) {
-    const path_options *to = options_of(call, path_group());
-    struct scene scene = {.call = call, .options = call->options};
+/* paint NULL: the command's `plot` draws the model, without data. */
+static int draw(invocation *call, painter paint) {
+    rb_model *model = NULL;
+    rb_source *source = NULL;
     output out;
-    int status = output_begin(&out, to->output, "png");
+    int status = output_begin(&out, option_text(call, "output"), "png");
     if (status) {
         return status;
     }
-    rb_error err = load_model(call, &scene.model);
-    if (!err && needs_data) {
-        err = open_data(call, scene.model, call->arguments[1], &scene.source);
+    rb_error err = load_model(call, &model);
+    if (!err && paint) {
+        err = open_data(call, model, call->arguments[1], &source);
+        err = err ? err : paint(call, model, source, out.path);
+    } else if (!err) {
+        err = call->command->plot(call->ctx, model, call->options, out.path);
     }
-    if (!err) {
-        err = paint(&scene, out.path);
-    }
-    if (err) {
-        status = report_failure(call->ctx, err);
-        output_abandon(&out);
-    } else {
-        status = output_end(&out);
-    }
+    status = finish_output(call, &out, err);
     if (!status) {
-        report("picture in %s", to->output);
+        report("picture in %s", option_text(call, "output"));
     }
-    rb_source_free(scene.source);
-    rb_model_free(scene.model);
+    rb_source_free(source);
+    rb_model_free(model);
     return status;
 }
 
-static rb_error paint_history(const struct scene *s, const char *path) {
-    return rb_plot_history(s->call->ctx, s->model, s->options, path);
+static rb_error paint_codes(const invocation *call, const rb_model *model, rb_source *source,
+                            const char *path) {
+    return rb_plot_codes(call->ctx, model, source, call->options, path);
 }
 
-static rb_error paint_codes(const struct scene *s, const char *path) {
-    return rb_plot_codes(s->call->ctx, s->model, s->source, s->options, path);
-}
-
-static rb_error paint_filters(const struct scene *s, const char *path) {
-    return rb_plot_filters(s->call->ctx, s->model, s->options, path);
-}
-
-static rb_error paint_modules(const struct scene *s, const char *path) {
+static rb_error paint_modules(const invocation *call, const rb_model *model, rb_source *source,
+                              const char *path) {
     rb_modules *modules = NULL;
-    rb_context *ctx = s->call->ctx;
-    rb_error err = rb_modules_find(ctx, s->model, s->source, s->call->options, &modules);
-    if (!err) {
-        err = rb_plot_modules(ctx, s->model, s->source, modules, s->options, path);
-    }
+    rb_error err = rb_modules_find(call->ctx, model, source, call->options, &modules);
+    err = err ? err : rb_plot_modules(call->ctx, model, source, modules, call->options, path);
     rb_modules_free(modules);
     return err;
 }
 
-static rb_error paint_fields(const struct scene *s, const char *path) {
-    return rb_plot_fields(s->call->ctx, s->model, s->options, path);
-}
-
-static rb_error paint_quality(const struct scene *s, const char *path) {
-    return rb_plot_quality(s->call->ctx, s->model, s->options, path);
-}
-
 /* ---- evidences ---- */
-
-typedef struct evidence_options {
-    const char *true_causes;
-} evidence_options;
 
 static const rb_option_group *evidence_group(void) {
     static const rb_option table[] = {
-        {"true-causes", 0, RB_OPTION_TEXT, offsetof(evidence_options, true_causes), NULL, 0, 0,
-         NULL, "FILE",
+        {"true-causes", 0, RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "FILE",
          "which causes were active in each sample, samples x causes (simulate bars --states): "
          "colours say how many"},
         {0},
     };
-    static const rb_option_group group = {sizeof(rb_option), "Truth", table,
-                                          sizeof(evidence_options), NULL};
+    static const rb_option_group group = {sizeof(rb_option), "Truth", table, sizeof(char *)};
     return &group;
 }
 
@@ -110,26 +75,21 @@ static int64_t used_samples(const rb_model *model, int64_t n) {
     return used && values == 1 && fitted && strtoll(fitted, NULL, 10) == n ? (int64_t)*used : 0;
 }
 
-static rb_error paint_evidence(const struct scene *s, const char *path) {
-    int64_t n = rb_source_samples(s->source);
-    const evidence_options *options = options_of(s->call, evidence_group());
+static rb_error paint_evidence(const invocation *call, const rb_model *model, rb_source *source,
+                               const char *path) {
+    int64_t n = rb_source_samples(source);
+    const char *causes = option_text(call, "true-causes");
     rb_source *states = NULL;
     double *evidence = calloc((size_t)n + 1, sizeof *evidence);
     if (!evidence) {
         return RB_ERROR_MEMORY;
     }
-    interrupt_gently(s->call->ctx);
-    rb_error err = RB_OK;
-    if (options->true_causes) {
-        err = rb_open(s->call->ctx, options->true_causes, NULL, &states);
-    }
-    if (!err) {
-        err = rb_et_map(s->call->ctx, s->model, s->source, keep_evidence, evidence);
-    }
-    if (!err) {
-        err = rb_plot_evidence(s->call->ctx, evidence, n, used_samples(s->model, n), states,
-                               s->options, path);
-    }
+    interrupt_gently(call->ctx);
+    rb_error err = causes ? rb_open(call->ctx, causes, NULL, &states) : RB_OK;
+    err = err ? err : rb_et_map(call->ctx, model, source, keep_evidence, evidence);
+    err = err ? err
+              : rb_plot_evidence(call->ctx, evidence, n, used_samples(model, n), states,
+                                 call->options, path);
     rb_source_free(states);
     free(evidence);
     return err;
@@ -137,32 +97,25 @@ static rb_error paint_evidence(const struct scene *s, const char *path) {
 
 /* ---- commands ---- */
 
-static int run_fields(invocation *call) {
-    return draw(call, paint_fields, false);
+static int check_output(const invocation *call, const char *path) {
+    rb_error err = rb_plot_check(call->ctx, path);
+    return err ? report_failure(call->ctx, err) : STATUS_DONE;
 }
 
-static int run_quality(invocation *call) {
-    return draw(call, paint_quality, false);
-}
-
-static int run_evidence(invocation *call) {
-    return draw(call, paint_evidence, true);
-}
-
-static int run_history(invocation *call) {
-    return draw(call, paint_history, false);
+static int run_model(invocation *call) {
+    return draw(call, NULL);
 }
 
 static int run_codes(invocation *call) {
-    return draw(call, paint_codes, true);
-}
-
-static int run_filters(invocation *call) {
-    return draw(call, paint_filters, false);
+    return draw(call, paint_codes);
 }
 
 static int run_modules(invocation *call) {
-    return draw(call, paint_modules, true);
+    return draw(call, paint_modules);
+}
+
+static int run_evidence(invocation *call) {
+    return draw(call, paint_evidence);
 }
 
 #define MODEL_ARGUMENT                                                                             \
@@ -181,8 +134,9 @@ const command plot_history_command = {
     .groups = {rb_plot_group, path_group, general_group},
     .examples = {{"Has the fit come to rest?", "plot history model.h5 -o history.png"}},
     .without = "shape labels",
-    .check_output = check_picture_output,
-    .run = run_history,
+    .check_output = check_output,
+    .plot = rb_plot_history,
+    .run = run_model,
 };
 
 const command plot_codes_command = {
@@ -196,7 +150,7 @@ const command plot_codes_command = {
                   "plot codes model.h5 cells.h5ad --labels types.tsv -o codes.png"}},
     .reads = "labels",
     .without = "shape",
-    .check_output = check_picture_output,
+    .check_output = check_output,
     .run = run_codes,
 };
 
@@ -210,8 +164,9 @@ const command plot_filters_command = {
     .examples = {{"Of digits", "plot filters model.h5 --shape 28x28 -o filters.png"},
                  {"Of colour patches", "plot filters model.h5 --shape 12x12x3 -o filters.svg"}},
     .without = "labels",
-    .check_output = check_picture_output,
-    .run = run_filters,
+    .check_output = check_output,
+    .plot = rb_plot_filters,
+    .run = run_model,
 };
 
 const command plot_modules_command = {
@@ -226,7 +181,7 @@ const command plot_modules_command = {
                   "plot modules model.h5 X.npy --best 10 -o modules.png"}},
     .reads = "labels",
     .without = "shape",
-    .check_output = check_picture_output,
+    .check_output = check_output,
     .run = run_modules,
 };
 
@@ -240,8 +195,9 @@ const command plot_fields_command = {
     .examples = {{"A row of images for each of ten iterations",
                   "plot fields model.h5 --shape 5x5 -o fields.png"}},
     .without = "labels",
-    .check_output = check_picture_output,
-    .run = run_fields,
+    .check_output = check_output,
+    .plot = rb_plot_fields,
+    .run = run_model,
 };
 
 const command plot_quality_command = {
@@ -254,8 +210,9 @@ const command plot_quality_command = {
     .examples = {{"Q of up to 40 samples over the iterations",
                   "plot quality model.h5 -o quality.png"}},
     .without = "shape labels",
-    .check_output = check_picture_output,
-    .run = run_quality,
+    .check_output = check_output,
+    .plot = rb_plot_quality,
+    .run = run_model,
 };
 
 const command plot_evidence_command = {
@@ -271,6 +228,6 @@ const command plot_evidence_command = {
                   "plot evidence model.h5 Y.npy --true-causes states.npy -o evidence.png"}},
     .reads = "true-causes",
     .without = "shape labels",
-    .check_output = check_picture_output,
+    .check_output = check_output,
     .run = run_evidence,
 };

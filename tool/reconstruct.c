@@ -35,8 +35,12 @@ static char **names_of_features(const rb_model *model, int64_t *columns) {
     return names;
 }
 
+static int reconstruct(invocation *call, rb_model *model, rb_source *source) {
+    return write_rows(call, model, source, rb_reconstruct, names_of_features, &(output){0});
+}
+
 static int run(invocation *call) {
-    return run_rows(call, rb_reconstruct, names_of_features, NULL);
+    return with_model_and_data(call, NULL, reconstruct);
 }
 
 const command reconstruct_command = {

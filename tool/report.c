@@ -85,12 +85,6 @@ static void spell(const char *message, char *out, size_t size) {
     out[used] = '\0';
 }
 
-static void report_message(const char *message) {
-    char text[1200];
-    spell(message, text, sizeof text);
-    report_error("%s", text);
-}
-
 static const invocation *explained; /* NULL: none */
 
 void report_explain(const invocation *call) {
@@ -107,7 +101,7 @@ static bool is_explained(rb_error error) {
 }
 
 int report_failure(const rb_context *ctx, rb_error error) {
-    char message[1024];
+    char message[1024], text[1200];
     snprintf(message, sizeof message, "%s", rb_context_error(ctx));
     if (is_explained(error)) {
         return STATUS_FAILED;
@@ -116,7 +110,8 @@ int report_failure(const rb_context *ctx, rb_error error) {
         report_error("interrupted; nothing was written");
         return STATUS_INTERRUPTED;
     }
-    report_message(*message ? message : rb_error_name(error));
+    spell(*message ? message : rb_error_name(error), text, sizeof text);
+    report_error("%s", text);
     return error == RB_ERROR_ARGUMENT ? STATUS_USAGE : STATUS_FAILED;
 }
 

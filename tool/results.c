@@ -3,8 +3,12 @@
 
 #include <stdlib.h>
 
-/* What -o - gives without a suffix that tells: in the order of matrix_format. */
-static const char *const suffixes[] = {"tsv", "csv", "npy"};
+/* --format says what -o - gives, without a suffix that tells. */
+static int begin_matrix(const invocation *call, output *out, const char *target) {
+    char format[8];
+    rb_options_get(call->options, "format", format, sizeof format);
+    return output_begin(out, target, format);
+}
 
 struct row_writer {
     rb_context *ctx;
@@ -24,135 +28,78 @@ static rb_error add_rows(void *user, int64_t first, const rb_matrix *rows) {
     return err ? err : rb_writer_add(w->ctx, w->writer, rows);
 }
 
-void companion_hold(const companion *second) {
-    if (second) {
+void pair_hold(const output *second) {
+    if (second->target) {
         interrupt_hold();
     }
 }
 
-int companion_end(companion *second, int status) {
-    if (second && status) {
-        output_abandon(&second->out);
-    } else if (second) {
-        status = output_end(&second->out);
+int pair_end(output *second, int status) {
+    bool held = second->target != NULL;
+    if (status) {
+        output_abandon(second);
+    } else if (held) {
+        status = output_end(second);
     }
-    if (second) {
+    if (held) {
         interrupt_release();
     }
     return status;
 }
 
-/* Writes the rows; with a companion signals wait from before they appear. */
-static rb_error write_rows(struct row_writer *w, const rb_model *model, rb_source *source,
-                           rows_maker make, const companion *second) {
-    rb_error err = make(w->ctx, model, source, add_rows, w);
-    companion_hold(second);
-    if (!err && w->writer) {
-        return rb_writer_close(w->ctx, w->writer);
-    }
-    rb_writer_abandon(w->writer);
-    return err;
-}
-
-/* Returns a status after a message. */
-static int make_rows(invocation *call, const rb_model *model, rb_source *source, rows_maker make,
-                     column_namer namer, companion *second, int64_t *columns) {
-    const output_options *options = options_of(call, matrix_output_group());
+int write_rows(invocation *call, const rb_model *model, rb_source *source, rows_maker make,
+               column_namer namer, output *second) {
     output out = {0};
-    int status = output_begin(&out, options->output, suffixes[options->format]);
-    if (!status && second) {
-        status = second->prepare(call, model, source, &second->out);
-    }
+    int status = begin_matrix(call, &out, option_text(call, "output"));
     if (status) {
-        output_abandon(&out);
+        output_abandon(second);
         return status;
     }
-    char **names = namer(model, columns);
-    struct row_writer w = {.ctx = call->ctx,
-                           .path = out.path,
-                           .header = {.n_samples = rb_source_samples(source),
-                                      .n_features = *columns,
-                                      .sample_names_from = source,
-                                      .feature_names = (const char *const *)names}};
+    struct row_writer w = {
+        .ctx = call->ctx,
+        .path = out.path,
+        .header = {.n_samples = rb_source_samples(source), .sample_names_from = source}};
+    char **names = namer(model, &w.header.n_features);
+    w.header.feature_names = (const char *const *)names;
+    rb_error err = make(call->ctx, model, source, add_rows, &w);
     /* What is copied to a pipe may take for ever: signals wait for renames alone. */
-    companion *held = out.temporary ? NULL : second;
-    rb_error err = write_rows(&w, model, source, make, held);
-    status = err ? report_failure(call->ctx, err) : STATUS_DONE;
-    if (status) {
-        output_abandon(&out);
-    } else {
-        status = output_end(&out);
+    bool pipe = out.temporary != NULL;
+    if (!pipe) {
+        pair_hold(second);
     }
-    if (second && !held) {
-        companion_hold(second);
+    if (!err && w.writer) {
+        err = rb_writer_close(call->ctx, w.writer);
+    } else {
+        rb_writer_abandon(w.writer);
+    }
+    status = finish_output(call, &out, err);
+    if (pipe) {
+        pair_hold(second);
     }
     free_names(names);
-    return companion_end(second, status);
-}
-
-int run_rows(invocation *call, rows_maker make, column_namer namer, companion *second) {
-    const output_options *options = options_of(call, matrix_output_group());
-    rb_model *model = NULL;
-    rb_source *source = NULL;
-    int64_t columns = 0;
-    int status = output_check(options->output);
-    if (status) {
-        return status;
-    }
-    rb_error err = load_model(call, &model);
-    if (!err) {
-        err = open_data(call, model, call->arguments[1], &source);
-    }
-    status = err ? report_failure(call->ctx, err)
-                 : make_rows(call, model, source, make, namer, second, &columns);
+    status = pair_end(second, status);
     if (!status) {
-        report("%lld samples x %lld columns in %s", (long long)rb_source_samples(source),
-               (long long)columns, options->output);
+        report("%lld samples x %lld columns in %s", (long long)w.header.n_samples,
+               (long long)w.header.n_features, option_text(call, "output"));
     }
-    rb_source_free(source);
-    rb_model_free(model);
     return status;
 }
 
-/* Writes a source to a target of the user's. */
-static int write_to(invocation *call, rb_source *source, const char *target) {
-    const output_options *options = options_of(call, matrix_output_group());
+int write_source(invocation *call, rb_source *source, const char *target) {
     output out;
-    int status = output_begin(&out, target, suffixes[options->format]);
-    if (status) {
-        return status;
-    }
-    rb_error err = rb_write(call->ctx, source, out.path);
-    if (err) {
-        output_abandon(&out);
-        return report_failure(call->ctx, err);
-    }
-    return output_end(&out);
+    int status = begin_matrix(call, &out, target);
+    return status ? status : finish_output(call, &out, rb_write(call->ctx, source, out.path));
 }
 
-int write_source(invocation *call, rb_source *source) {
-    const output_options *options = options_of(call, matrix_output_group());
-    return write_to(call, source, options->output);
-}
-
-int write_matrix_to(invocation *call, const rb_matrix *matrix, const char *target) {
-    rb_source *source;
+int write_matrix(invocation *call, const rb_matrix *matrix, const char *target) {
+    rb_source *source = NULL;
     rb_error err = rb_source_from_matrix(call->ctx, matrix, &source);
-    if (err) {
-        return report_failure(call->ctx, err);
-    }
-    int status = write_to(call, source, target);
+    int status = err ? report_failure(call->ctx, err) : write_source(call, source, target);
     rb_source_free(source);
     return status;
 }
 
-int write_matrix(invocation *call, const rb_matrix *matrix) {
-    const output_options *options = options_of(call, matrix_output_group());
-    return write_matrix_to(call, matrix, options->output);
-}
-
-int check_matrix_output(const invocation *call, const char *option, const char *path) {
-    (void)option;
+int check_matrix_output(const invocation *call, const char *path) {
     rb_error err = rb_writer_check(call->ctx, path);
     return err ? report_failure(call->ctx, err) : STATUS_DONE;
 }

@@ -11,30 +11,23 @@ typedef rb_error (*rows_maker)(rb_context *ctx, const rb_model *model, rb_source
  * free_names. */
 typedef char **(*column_namer)(const rb_model *model, int64_t *columns);
 
-/* A second file that a command makes of model and data, before the rows. It appears with them, or
- * neither does. */
-typedef struct companion {
-    /* Begins the output and writes it; a status after a message, and then nothing is left. */
-    int (*prepare)(invocation *call, const rb_model *model, rb_source *source, output *out);
-    output out;
-} companion;
-/* From here on until companion_end signals wait, if there is a companion (NULL: none). */
-void companion_hold(const companion *second);
+/* A second output that is written already, and appears with the first or not at all; empty: there
+ * is none. From before the first one appears until pair_end, signals wait. */
+void pair_hold(const output *second);
 /* Lets it appear, if all went well so far; the status. */
-int companion_end(companion *second, int status);
+int pair_end(output *second, int status);
 
-/* The course of a command MODEL DATA -o FILE whose rows `make` (rb_encode, rb_reconstruct)
- * gives. second: NULL, or what is made besides. */
-int run_rows(invocation *call, rows_maker make, column_namer namer, companion *second);
+/* Writes to -o of the call what `make` (rb_encode, rb_reconstruct) makes of the data. A status
+ * after a message. */
+int write_rows(invocation *call, const rb_model *model, rb_source *source, rows_maker make,
+               column_namer namer, output *second);
 
-/* Writes a matrix with its names to -o of the call. Returns a status after a message. */
-int write_matrix(invocation *call, const rb_matrix *matrix);
-/* Writes a source, block by block, likewise. */
-int write_source(invocation *call, rb_source *source);
-/* Writes a matrix to another place than -o. */
-int write_matrix_to(invocation *call, const rb_matrix *matrix, const char *target);
+/* Writes a source or a matrix, with names, to -o of the call or to another target. A status after
+ * a message. */
+int write_source(invocation *call, rb_source *source, const char *target);
+int write_matrix(invocation *call, const rb_matrix *matrix, const char *target);
 
 /* command.check_output where all outputs are matrices. */
-int check_matrix_output(const invocation *call, const char *option, const char *path);
+int check_matrix_output(const invocation *call, const char *path);
 
 #endif

@@ -2,18 +2,17 @@
 #include "results.h"
 
 static int run(invocation *call) {
-    const output_options *to = options_of(call, matrix_output_group());
     rb_source *source;
     rb_error err =
         rb_segments(call->ctx, call->arguments, call->n_arguments, call->options, &source);
     if (err) {
         return report_failure(call->ctx, err);
     }
-    int status = write_source(call, source);
+    int status = write_source(call, source, option_text(call, "output"));
     if (!status) {
         report("%lld segments of %lld values, from %d recording%s in %s",
                (long long)rb_source_samples(source), (long long)rb_source_features(source),
-               call->n_arguments, call->n_arguments == 1 ? "" : "s", to->output);
+               call->n_arguments, call->n_arguments == 1 ? "" : "s", option_text(call, "output"));
     }
     rb_source_free(source);
     return status;

@@ -6,6 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+typedef struct general_options {
+    int64_t threads;
+    double max_expansion;
+    bool quiet;
+} general_options;
+
 const rb_option_group *general_group(void) {
     static const rb_option table[] = {
         {"threads", 0, RB_OPTION_INTEGER, offsetof(general_options, threads), "0", 0, 1024, NULL,
@@ -19,59 +25,72 @@ const rb_option_group *general_group(void) {
         {0},
     };
     static const rb_option_group group = {sizeof(rb_option), "General", table,
-                                          sizeof(general_options), NULL};
+                                          sizeof(general_options)};
     return &group;
 }
 
+rb_error apply_general_options(const invocation *call) {
+    const general_options *general = rb_options_fields(call->options, general_group());
+    if (!general) {
+        return RB_OK;
+    }
+    report_quietly(general->quiet);
+    rb_error err = rb_context_set_threads(call->ctx, (int)general->threads);
+    return err ? err : rb_context_set_max_expansion(call->ctx, general->max_expansion);
+}
+
 const rb_option_group *matrix_output_group(void) {
+    struct fields {
+        const char *output;
+        int format;
+    };
     static const rb_option table[] = {
-        {"output", 'o', RB_OPTION_TEXT, offsetof(output_options, output), NULL, 0, 0, NULL, "FILE",
+        {"output", 'o', RB_OPTION_TEXT, offsetof(struct fields, output), NULL, 0, 0, NULL, "FILE",
          "where to write: .npy, .tsv, .csv (also .gz), .h5 or .h5ad; - is standard output"},
-        {"format", 0, RB_OPTION_CHOICE, offsetof(output_options, format), "tsv", 0, 0,
-         "tsv|csv|npy", "FORMAT", "format on standard output"},
+        {"format", 0, RB_OPTION_CHOICE, offsetof(struct fields, format), "tsv", 0, 0, "tsv|csv|npy",
+         "FORMAT", "format on standard output"},
         {0},
     };
     static const rb_option_group group = {sizeof(rb_option), "Output", table,
-                                          sizeof(output_options), NULL};
+                                          sizeof(struct fields)};
     return &group;
 }
 
 const rb_option_group *path_group(void) {
     static const rb_option table[] = {
-        {"output", 'o', RB_OPTION_TEXT, offsetof(path_options, output), NULL, 0, 0, NULL, "FILE",
-         "where to write"},
+        {"output", 'o', RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "FILE", "where to write"},
         {0},
     };
-    static const rb_option_group group = {sizeof(rb_option), "Output", table, sizeof(path_options),
-                                          NULL};
+    static const rb_option_group group = {sizeof(rb_option), "Output", table, sizeof(char *)};
     return &group;
 }
 
 const rb_option_group *json_group(void) {
     static const rb_option table[] = {
-        {"json", 0, RB_OPTION_FLAG, offsetof(json_options, json), "false", 0, 0, NULL, NULL,
-         "print JSON instead of a table"},
+        {"json", 0, RB_OPTION_FLAG, 0, "false", 0, 0, NULL, NULL, "print JSON instead of a table"},
         {0},
     };
-    static const rb_option_group group = {sizeof(rb_option), "Output", table, sizeof(json_options),
-                                          NULL};
+    static const rb_option_group group = {sizeof(rb_option), "Output", table, sizeof(bool)};
     return &group;
 }
 
 const rb_option_group *coding_group(void) {
+    struct fields {
+        int missing;
+        double estep_tolerance;
+    };
     static const rb_option table[] = {
-        {"missing", 0, RB_OPTION_CHOICE, offsetof(coding_options, missing), "model", 0, 0,
+        {"missing", 0, RB_OPTION_CHOICE, offsetof(struct fields, missing), "model", 0, 0,
          "model|omit", "HOW",
          "what to do with missing values: what the fit did with them, or leave them out (linca, "
          "nmf-et, mca)"},
-        {"estep-tolerance", 0, RB_OPTION_NUMBER, offsetof(coding_options, estep_tolerance), "1e-6",
+        {"estep-tolerance", 0, RB_OPTION_NUMBER, offsetof(struct fields, estep_tolerance), "1e-6",
          0, 1, NULL, "T",
          "how far codes are converged, of an rfn model of any E-step but newton; when not given, "
          "as in the fit"},
         {0},
     };
-    static const rb_option_group group = {sizeof(rb_option), "Codes", table, sizeof(coding_options),
-                                          NULL};
+    static const rb_option_group group = {sizeof(rb_option), "Codes", table, sizeof(struct fields)};
     return &group;
 }
 
@@ -90,9 +109,8 @@ static rb_error set_estep_tolerance(const invocation *call, rb_model *model) {
 }
 
 rb_error load_model(const invocation *call, rb_model **model) {
-    const coding_options *options = options_of(call, coding_group());
     rb_error err = rb_model_load(call->ctx, call->arguments[0], model);
-    if (!err && options && options->missing == MISSING_OMIT) {
+    if (!err && option_is(call, "missing", "omit")) {
         err = rb_model_omit_missing(call->ctx, *model);
     }
     if (!err && option_was_given(call, "estep-tolerance")) {
@@ -101,23 +119,15 @@ rb_error load_model(const invocation *call, rb_model **model) {
     return err;
 }
 
-int check_picture_output(const invocation *call, const char *option, const char *path) {
-    (void)option;
-    rb_error err = rb_plot_check(call->ctx, path);
-    return err ? report_failure(call->ctx, err) : STATUS_DONE;
-}
-
-/* A table of text can lie either way, and nothing in it tells. */
-static bool may_lie_either_way(const rb_source *source) {
+/* A table of text can lie either way, and nothing in it tells. A model knows the names or number of
+ * its features, and refuses others: only a square table without names could still lie either way.
+ */
+static bool may_lie_either_way(const rb_model *model, const rb_source *source) {
     const char *format = rb_source_format(source);
-    return strcmp(format, "delimited") == 0 || strcmp(format, "mtx") == 0;
-}
-
-/* A model knows the names or the number of its features, and refuses others: only a square table
- * without names could still lie either way. */
-static bool is_told(const rb_model *model, const rb_source *source) {
-    bool named = rb_model_feature_name(model, 0) && rb_source_feature_name(source, 0);
-    return named || rb_source_samples(source) != rb_source_features(source);
+    bool text = strcmp(format, "delimited") == 0 || strcmp(format, "mtx") == 0;
+    bool named = model && rb_model_feature_name(model, 0) && rb_source_feature_name(source, 0);
+    bool square = rb_source_samples(source) == rb_source_features(source);
+    return text && (!model || (square && !named));
 }
 
 rb_error open_data(const invocation *call, const rb_model *model, const char *path,
@@ -126,12 +136,25 @@ rb_error open_data(const invocation *call, const rb_model *model, const char *pa
     if (err) {
         return err;
     }
-    bool unsure = !option_was_given(call, "transpose") && may_lie_either_way(*source) &&
-                  !(model && is_told(model, *source));
+    bool unsure = !option_was_given(call, "transpose") && may_lie_either_way(model, *source);
     report("%lld samples x %lld features%s", (long long)rb_source_samples(*source),
            (long long)rb_source_features(*source),
            unsure ? " (rows are samples; if they are features, say --transpose)" : "");
     return RB_OK;
+}
+
+int with_model_and_data(invocation *call,
+                        rb_error (*check)(const invocation *call, const rb_model *model),
+                        int (*work)(invocation *call, rb_model *model, rb_source *source)) {
+    rb_model *model = NULL;
+    rb_source *source = NULL;
+    rb_error err = load_model(call, &model);
+    err = err || !check ? err : check(call, model);
+    err = err ? err : open_data(call, model, call->arguments[1], &source);
+    int status = err ? report_failure(call->ctx, err) : work(call, model, source);
+    rb_source_free(source);
+    rb_model_free(model);
+    return status;
 }
 
 void free_names(char **names) {
@@ -141,15 +164,10 @@ void free_names(char **names) {
     free(names);
 }
 
-char **unit_names(int64_t count) {
-    char **names = calloc((size_t)count + 1, sizeof *names);
-    for (int64_t j = 0; names && j < count; j++) {
-        names[j] = malloc(32);
-        if (!names[j]) {
-            free_names(names);
-            return NULL;
-        }
-        snprintf(names[j], 32, "unit%lld", (long long)j);
+int finish_output(const invocation *call, output *out, rb_error err) {
+    if (err) {
+        output_abandon(out);
+        return report_failure(call->ctx, err);
     }
-    return names;
+    return output_end(out);
 }

@@ -1,56 +1,36 @@
 /* rarebit simulate bars: the data of a bars test. */
 #include "results.h"
 
-#include <stddef.h>
-
-typedef struct truth_options {
-    const char *truth;
-    const char *states;
-} truth_options;
-
 static const rb_option_group *truth_group(void) {
     static const rb_option table[] = {
-        {"truth", 0, RB_OPTION_TEXT, offsetof(truth_options, truth), NULL, 0, 0, NULL, "FILE",
+        {"truth", 0, RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "FILE",
          "write each bar alone: bars x pixels, in any format that --output writes"},
-        {"states", 0, RB_OPTION_TEXT, offsetof(truth_options, states), NULL, 0, 0, NULL, "FILE",
+        {"states", 0, RB_OPTION_TEXT, sizeof(char *), NULL, 0, 0, NULL, "FILE",
          "write which bars are in which sample: samples x bars, 0 or 1"},
         {0},
     };
-    static const rb_option_group group = {sizeof(rb_option), "Truth", table, sizeof(truth_options),
-                                          NULL};
+    static const rb_option_group group = {sizeof(rb_option), "Truth", table, 2 * sizeof(char *)};
     return &group;
 }
 
-static int write_all(invocation *call, const rb_matrix *samples, const rb_matrix *fields,
-                     const rb_matrix *states) {
-    const truth_options *truth = options_of(call, truth_group());
-    int status = write_matrix(call, samples);
-    if (!status && truth->truth) {
-        status = write_matrix_to(call, fields, truth->truth);
-    }
-    if (!status && truth->states) {
-        status = write_matrix_to(call, states, truth->states);
-    }
-    return status;
-}
-
 static int run(invocation *call) {
-    const output_options *to = options_of(call, matrix_output_group());
-    rb_matrix *samples, *fields, *states;
-    rb_error err = rb_simulate_bars(call->ctx, call->options, &samples, &fields, &states);
-    if (err) {
-        return report_failure(call->ctx, err);
+    static const char *const options[] = {"output", "truth", "states"};
+    rb_matrix *made[3] = {0}; /* samples, bars, states */
+    rb_error err = rb_simulate_bars(call->ctx, call->options, &made[0], &made[1], &made[2]);
+    int status = err ? report_failure(call->ctx, err) : STATUS_DONE;
+    for (int i = 0; i < 3 && !status; i++) {
+        const char *target = option_text(call, options[i]);
+        status = target ? write_matrix(call, made[i], target) : STATUS_DONE;
     }
-    int status = write_all(call, samples, fields, states);
     if (!status) {
         report("%lld samples x %lld pixels with %lld bars in %s; seed %lld",
-               (long long)rb_matrix_samples(samples), (long long)rb_matrix_features(samples),
-               (long long)rb_matrix_samples(fields), to->output,
+               (long long)rb_matrix_samples(made[0]), (long long)rb_matrix_features(made[0]),
+               (long long)rb_matrix_samples(made[1]), option_text(call, "output"),
                (long long)option_integer(call, "seed"));
     }
-    rb_matrix_free(samples);
-    rb_matrix_free(fields);
-    rb_matrix_free(states);
+    for (int i = 0; i < 3; i++) {
+        rb_matrix_free(made[i]);
+    }
     return status;
 }
 

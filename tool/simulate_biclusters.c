@@ -1,62 +1,38 @@
 /* rarebit simulate biclusters: data with planted modules. */
 #include "results.h"
 
-#include <stddef.h>
-#include <string.h>
-
-typedef struct truth_options {
-    const char *truth;
-} truth_options;
-
 static const rb_option_group *truth_group(void) {
     static const rb_option table[] = {
-        {"truth", 0, RB_OPTION_TEXT, offsetof(truth_options, truth), NULL, 0, 0, NULL, "FILE",
+        {"truth", 0, RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "FILE",
          "write the planted modules as JSON, counted from 0"},
         {0},
     };
-    static const rb_option_group group = {sizeof(rb_option), "Truth", table, sizeof(truth_options),
-                                          NULL};
+    static const rb_option_group group = {sizeof(rb_option), "Truth", table, sizeof(char *)};
     return &group;
 }
 
-static int write_truth(invocation *call, const rb_modules *truth, const char *path) {
+static int write_truth(invocation *call, const rb_modules *truth, const char *target) {
     output out;
-    int status = output_begin(&out, path, "json");
-    if (status) {
-        return status;
-    }
-    rb_error err = rb_modules_write(call->ctx, truth, NULL, NULL, RB_MODULES_JSON, out.path);
-    if (err) {
-        output_abandon(&out);
-        return report_failure(call->ctx, err);
-    }
-    return output_end(&out);
-}
-
-static int check_output(const invocation *call, const char *option, const char *path) {
-    return strcmp(option, "truth") == 0
-               ? refuse_other_format("--truth", path, "modules are written as JSON", ".json")
-               : check_matrix_output(call, option, path);
+    int status = output_begin(&out, target, "json");
+    return status ? status
+                  : finish_output(
+                        call, &out,
+                        rb_modules_write(call->ctx, truth, NULL, NULL, RB_MODULES_JSON, out.path));
 }
 
 static int run(invocation *call) {
-    const truth_options *truth_to = options_of(call, truth_group());
-    const output_options *to = options_of(call, matrix_output_group());
+    const char *target = option_text(call, "output"), *truth_to = option_text(call, "truth");
     rb_matrix *matrix = NULL;
     rb_modules *truth = NULL;
     rb_error err = rb_simulate_biclusters(call->ctx, call->options, &matrix, &truth);
-    if (err) {
-        return report_failure(call->ctx, err);
-    }
-    int status = write_matrix(call, matrix);
-    if (!status && truth_to->truth) {
-        status = write_truth(call, truth, truth_to->truth);
+    int status = err ? report_failure(call->ctx, err) : write_matrix(call, matrix, target);
+    if (!status && truth_to) {
+        status = write_truth(call, truth, truth_to);
     }
     if (!status) {
         report("%lld samples x %lld features with %lld modules in %s; seed %lld",
                (long long)rb_matrix_samples(matrix), (long long)rb_matrix_features(matrix),
-               (long long)rb_modules_count(truth), to->output,
-               (long long)option_integer(call, "seed"));
+               (long long)rb_modules_count(truth), target, (long long)option_integer(call, "seed"));
     }
     rb_modules_free(truth);
     rb_matrix_free(matrix);
@@ -77,6 +53,7 @@ const command simulate_biclusters_command = {
                   "modules model.h5 X.npy --best 10 --truth truth.json --json"},
                  {"FABIA's generator", "simulate biclusters --generator fabia --seed 1 -o F.npy"}},
     .writes = "output truth",
-    .check_output = check_output,
+    .fixed = {"truth", "modules are written as JSON", ".json"},
+    .check_output = check_matrix_output,
     .run = run,
 };

@@ -14,6 +14,7 @@
 #include <rarebit/rarebit.h>
 #include <rarebit/segments.h>
 
+#include <jansson.h>
 #include <stdio.h>
 
 enum { STATUS_DONE = 0, STATUS_FAILED = 1, STATUS_USAGE = 2, STATUS_INTERRUPTED = 130 };
@@ -37,6 +38,11 @@ typedef struct example {
 
 typedef struct invocation invocation;
 
+/* An output that has only one format: names that say another one would mislead who reads it. */
+typedef struct fixed_format {
+    const char *option, *what, *suffix; /* "map", "states are written as text with tabs", ".tsv" */
+} fixed_format;
+
 typedef struct command {
     const char *words;       /* "plot history" */
     const char *heading;     /* where `rarebit help` lists it */
@@ -49,20 +55,23 @@ typedef struct command {
     const char *without; /* options of shared tables that it has no use for; NULL: none */
     const char *reads;   /* options that name files to read: "truth labels"; NULL: none */
     const char *writes;  /* options that name files to write; NULL: "output" */
-    /* Can the output of this option have such a name? By its suffix, before the work; a status
-     * after a message. NULL: any name. */
-    int (*check_output)(const invocation *call, const char *option, const char *path);
+    fixed_format fixed;  /* of one of them; option NULL: of none */
+    /* Can another output have such a name? By its suffix, before the work; a status after a
+     * message. NULL: any name. */
+    int (*check_output)(const invocation *call, const char *path);
     const char *adds_to; /* ".h5ad": a last argument of this suffix may be the output too */
     const char *drawn;   /* an option whose default the command draws at random; or NULL */
+    /* What draws the model, of a plot that needs nothing else. */
+    rb_error (*plot)(rb_context *ctx, const rb_model *model, const rb_options *options,
+                     const char *path);
     int (*run)(invocation *call); /* the status to exit with */
     const rb_method *method;      /* fit: filled by commands_new */
     rb_option *rows;              /* its options, filled by commands_new; the last has no name */
-    bool hidden;                  /* left out of help */
 } command;
 
 /* All commands; one "fit NAME" for each method that the context knows. NULL: out of memory. */
 typedef struct command_list {
-    int count;
+    int count, listed; /* the first `listed` are in help, man pages and completion */
     command entries[];
 } command_list;
 
@@ -73,8 +82,8 @@ void commands_free(command_list *list);
 const command *commands_find(const command_list *list, int argc, char **argv, int *used);
 /* A handle with the options of a command; those that it does not offer too. */
 rb_error command_options(rb_context *ctx, const command *c, rb_options **options);
-/* Is `word` the first word of commands of two words ("plot")? */
-bool commands_family(const command_list *list, const char *word);
+/* The first of the commands of two words of which `word` is the first ("plot"), or NULL. */
+const command *commands_family(const command_list *list, const char *word);
 
 /* ---- a command line that was read (arguments.c) ---- */
 
@@ -93,11 +102,12 @@ struct invocation {
 /* Reads the words after the command. STATUS_DONE, or a status after a message. */
 int invocation_read(invocation *call, int argc, char **argv);
 void invocation_clear(invocation *call);
-/* The struct of a group, as it was set; NULL: the command has no such options. */
-const void *options_of(const invocation *call, const rb_option_group *group);
 bool option_was_given(const invocation *call, const char *name);
-/* Has the option this value? And the value of one that is a whole number. */
+/* The value of an option: a text, or NULL when it is not set; has it this value; a flag; a whole
+ * number. */
+const char *option_text(const invocation *call, const char *name);
 bool option_is(const invocation *call, const char *name, const char *value);
+bool option_flag(const invocation *call, const char *name);
 int64_t option_integer(const invocation *call, const char *name);
 
 /* Refuses outputs that are an input or another output. STATUS_DONE, or a status after a message. */
@@ -107,41 +117,44 @@ int check_kinds(const invocation *call);
 /* From here on report_failure asks that first, once. NULL: no longer. */
 void report_explain(const invocation *call);
 
+/* ---- output (output.c) ---- */
+
+/* A file to be written by the library. "-" and devices (/dev/null, a named pipe) are written to a
+ * temporary file first and copied, since the library makes files appear by renaming. */
+typedef struct output {
+    const char *target; /* as the user has it */
+    const char *path;   /* where the library is to write */
+    char *folder;       /* temporary; NULL: none */
+    char *temporary;    /* in the folder */
+    rb_context *ctx;    /* with staged */
+    rb_staged *staged;  /* of output_begin_own; or NULL */
+} output;
+
+/* "-", a device or a pipe: something that no file can be renamed to. */
+bool output_is_stream(const char *target);
+/* Can the target be written? check_places asks for every output, before the work. */
+int output_check(const char *target);
+/* Begins an output. suffix ("tsv") is used for "-" and
+ * devices without one. STATUS_DONE, or a status after a message. */
+int output_begin(output *out, const char *target, const char *suffix);
+/* The same for a file that the command writes itself, at out->path. */
+int output_begin_own(output *out, rb_context *ctx, const char *target, const char *suffix);
+/* Copies to the device, if it is one, or lets the command's own file appear, and frees. */
+int output_end(output *out);
+/* Frees without output. */
+void output_abandon(output *out);
+/* Did everything reach stdout? STATUS_DONE, or a status after a message. */
+int output_close_stdout(void);
+
 /* ---- options that commands share (shared.c) ---- */
 
-typedef struct general_options {
-    int64_t threads;
-    double max_expansion;
-    bool quiet;
-} general_options;
 const rb_option_group *general_group(void);
-
-typedef struct output_options {
-    const char *output;
-    int format; /* matrix_format */
-} output_options;
-typedef enum matrix_format { FORMAT_TSV = 0, FORMAT_CSV, FORMAT_NPY } matrix_format;
-const rb_option_group *matrix_output_group(void);
-
-typedef struct path_options {
-    const char *output;
-} path_options;
-const rb_option_group *path_group(void);
-
-typedef struct json_options {
-    bool json;
-} json_options;
+const rb_option_group *matrix_output_group(void); /* of matrices */
+const rb_option_group *path_group(void);          /* of anything else */
 const rb_option_group *json_group(void);
-
-typedef struct coding_options {
-    int missing; /* missing_use */
-    double estep_tolerance;
-} coding_options;
-typedef enum missing_use { MISSING_AS_FITTED = 0, MISSING_OMIT } missing_use;
 const rb_option_group *coding_group(void);
-
-/* command.check_output where the output is a picture. */
-int check_picture_output(const invocation *call, const char *option, const char *path);
+/* Does what the general options say, if the command has them. */
+rb_error apply_general_options(const invocation *call);
 
 /* Loads the model of the first argument, with the coding options that were given. */
 rb_error load_model(const invocation *call, rb_model **model);
@@ -150,9 +163,15 @@ rb_error load_model(const invocation *call, rb_model **model);
  * are for, or NULL. */
 rb_error open_data(const invocation *call, const rb_model *model, const char *path,
                    rb_source **source);
-/* "unit0", "unit1", ...; free with free_names. */
-char **unit_names(int64_t count);
+/* Does the work of a command MODEL DATA with both; check: of the model, before the data are opened,
+ * or NULL. STATUS_DONE, or a status after a message. */
+int with_model_and_data(invocation *call,
+                        rb_error (*check)(const invocation *call, const rb_model *model),
+                        int (*work)(invocation *call, rb_model *model, rb_source *source));
+/* A list of texts that ends in NULL, and the texts. */
 void free_names(char **names);
+/* Ends an output, or with an error abandons it. STATUS_DONE, or a status after a message. */
+int finish_output(const invocation *call, output *out, rb_error err);
 
 /* ---- words (words.c) ---- */
 
@@ -169,10 +188,6 @@ void print_wrapped(FILE *file, const char *text, int column, int indent, int wid
 /* Is the word one of "shape labels"? NULL has no words. */
 bool among_words(const char *words, const char *word);
 bool has_suffix(const char *path, const char *suffix);
-/* Refuses names that say another format than the only one that there is, which would mislead those
- * who read the file: "--map is 'a.npy', but states are text with tabs; ... ends in .tsv". A status
- * after a message. */
-int refuse_other_format(const char *option, const char *path, const char *what, const char *suffix);
 
 /* ---- messages (report.c) ---- */
 
@@ -211,49 +226,16 @@ void interrupt_temporary(const char *path, bool there);
 void interrupt_hold(void);
 void interrupt_release(void);
 
-/* ---- output (output.c) ---- */
-
-/* A file to be written by the library. "-" and devices (/dev/null, a named pipe) are written to a
- * temporary file first and copied, since the library makes files appear by renaming. */
-typedef struct output {
-    const char *target; /* as the user has it */
-    const char *path;   /* where the library is to write */
-    char *folder;       /* temporary; NULL: none */
-    char *temporary;    /* in the folder */
-    rb_context *ctx;    /* with staged */
-    rb_staged *staged;  /* of output_begin_own; or NULL */
-} output;
-
-/* "-", a device or a pipe: something that no file can be renamed to. */
-bool output_is_stream(const char *target);
-/* Can the target be written? check_places asks for every output, before the work. */
-int output_check(const char *target);
-/* Begins an output. suffix ("tsv") is used for "-" and
- * devices without one. STATUS_DONE, or a status after a message. */
-int output_begin(output *out, const char *target, const char *suffix);
-/* The same for a file that the command writes itself, at out->path. */
-int output_begin_own(output *out, rb_context *ctx, const char *target, const char *suffix);
-/* Copies to the device, if it is one, or lets the command's own file appear, and frees. */
-int output_end(output *out);
-/* Frees without output. */
-void output_abandon(output *out);
-/* Did everything reach stdout? STATUS_DONE, or a status after a message. */
-int output_close_stdout(void);
-
 /* ---- JSON (json.c) ---- */
 
-/* Writes JSON on one line. key is NULL within arrays and outermost. (The JSON library that rarebit
- * reads with has names that begin with json_.) */
-typedef struct json {
-    FILE *file;
-    bool follows; /* a comma is due */
-} json;
-void emit_open(json *j, const char *key, char bracket);     /* '{' or '[' */
-void emit_close(json *j, char bracket);                     /* '}' or ']' */
-void emit_text(json *j, const char *key, const char *text); /* NULL becomes null */
-void emit_integer(json *j, const char *key, int64_t value);
-void emit_number(json *j, const char *key, double value); /* NaN and infinities become null */
-void emit_flag(json *j, const char *key, bool value);
+/* NULL becomes null; in what is not UTF-8 other bytes than ASCII become '?'. */
+json_t *json_of_text(const char *text);
+json_t *json_of_number(double value); /* NaN and infinities become null */
+/* Adds to an object, or without a key to an array; when that fails *to is freed and becomes NULL,
+ * to which nothing can be added. */
+void json_add(json_t **to, const char *key, json_t *value);
+/* Writes it on one line and frees it; RB_ERROR_MEMORY when it could not be made. */
+rb_error json_put(rb_context *ctx, FILE *file, json_t *json);
 
 /* ---- help, man pages, completion ---- */
 
@@ -275,10 +257,12 @@ void example_line(const command *c, const char *line, char *buffer, size_t size)
 /* Usage without "rarebit": "fit rfn DATA -o MODEL [OPTIONS]". */
 void usage_line(const command *c, char *buffer, size_t size);
 
-void manual_overview(FILE *file, const command_list *list);
-void manual_command(FILE *file, const command_list *list, const command *c);
-void completion_bash(FILE *file, const command_list *list);
-void completion_zsh(FILE *file, const command_list *list);
+/* "rarebit-fit-rfn" and its page; c NULL: "rarebit" */
+void manual_name(const command *c, char *buffer, size_t size);
+void manual_page(FILE *file, const command_list *list, const command *c);
+void completion_bash(FILE *file, const command_list *list,
+                     const command *c); /* c is not looked at */
+void completion_zsh(FILE *file, const command_list *list, const command *c);
 
 /* ---- the commands: one file each ---- */
 

@@ -7,29 +7,21 @@ static const char *known(const char *text) {
     return text && *text ? text : "unknown";
 }
 
-static void print_json(const rb_build *build, int threads) {
-    json j = {.file = stdout};
-    emit_open(&j, NULL, '{');
-    emit_text(&j, "version", rb_version());
-    emit_text(&j, "compiler", build->compiler);
-    emit_text(&j, "hdf5", rb_io_hdf5());
-    emit_text(&j, "blas", build->blas);
-    emit_text(&j, "blas_kernels", build->blas_core);
-    emit_text(&j, "blas_kernels_advised", build->blas_advice);
-    emit_text(&j, "kernels", build->kernels);
-    emit_integer(&j, "threads", threads);
-    emit_close(&j, '}');
-    putc('\n', stdout);
+static rb_error print_json(rb_context *ctx, const rb_build *build, int threads) {
+    return json_put(ctx, stdout,
+                    json_pack("{ss ss? ss? ss? ss? ss? ss? si}", "version", rb_version(),
+                              "compiler", build->compiler, "hdf5", rb_io_hdf5(), "blas",
+                              build->blas, "blas_kernels", build->blas_core, "blas_kernels_advised",
+                              build->blas_advice, "kernels", build->kernels, "threads", threads));
 }
 
 static int run(invocation *call) {
     rb_build build;
     rb_build_info(call->ctx, &build);
     int threads = rb_context_threads(call->ctx);
-    const json_options *options = options_of(call, json_group());
-    if (options->json) {
-        print_json(&build, threads);
-        return STATUS_DONE;
+    if (option_flag(call, "json")) {
+        rb_error err = print_json(call->ctx, &build, threads);
+        return err ? report_failure(call->ctx, err) : STATUS_DONE;
     }
     printf("rarebit       %s\n", rb_version());
     printf("compiler      %s\n", known(build.compiler));
@@ -52,8 +44,7 @@ const command version_command = {
     .description =
         "The environment variable RAREBIT_KERNEL=ref|avx2|avx512 forces rarebit's own kernels; "
         "RAREBIT_BLAS_CORE forces those of OpenBLAS (Haswell, SkylakeX, Zen ...), which are "
-        "otherwise "
-        "chosen by what the processor can do.",
+        "otherwise chosen by what the processor can do.",
     .groups = {json_group, general_group},
     .examples = {{"What a report of a fault should say", "version"},
                  {"The same for a program", "version --json"}},

@@ -71,20 +71,6 @@ bool has_suffix(const char *path, const char *suffix) {
     return length >= tail && strcasecmp(path + length - tail, suffix) == 0;
 }
 
-int refuse_other_format(const char *option, const char *path, const char *what,
-                        const char *suffix) {
-    static const char *const others[] = {".npy", ".csv", ".tsv",  ".h5",  ".h5ad", ".gz",  ".png",
-                                         ".svg", ".jpg", ".jpeg", ".pdf", ".json", ".gmt", NULL};
-    for (const char *const *other = others; *other; other++) {
-        if (has_suffix(path, *other) && strcmp(*other, suffix) != 0) {
-            report_error("%s is '%s', but %s; give a name that ends in %s", option, path, what,
-                         suffix);
-            return STATUS_USAGE;
-        }
-    }
-    return STATUS_DONE;
-}
-
 bool among_words(const char *words, const char *word) {
     size_t length = strlen(word);
     while (words && *words) {

@@ -29,6 +29,7 @@ typedef struct rb_page {
     cairo_surface_t *surface;
     cairo_t *cairo;
     rb_output output;
+    const char *title; /* the user's, or NULL */
     bool svg;
     double scale; /* pixels per unit */
 } rb_page;
@@ -65,8 +66,11 @@ void rb_page_text(rb_page *page, rb_text_style style, double x, double y, double
                   double limit, const char *text);
 /* The same, upwards along the vertical line x and centred at y. */
 void rb_page_text_up(rb_page *page, rb_text_style style, double x, double y, const char *text);
-/* Of the page, from x on, centred at height y. */
-void rb_page_title(rb_page *page, double x, double y, const char *title);
+/* The title of the page, unless the user has another; align 0 or 0.5. */
+void rb_page_title(rb_page *page, double x, double y, double align, const char *title);
+/* 0, 1, ... below or above the middles of `count` columns from x on, as many as fit. */
+void rb_page_numbers(rb_page *page, rb_text_style style, double x, double y, double step,
+                     int64_t count);
 /* Width that a text will hardly exceed, for a layout before there is a page; the widest of some. */
 double rb_text_width(rb_text_style style, const char *text);
 double rb_text_widest(rb_text_style style, const char *const *texts, int64_t count);
@@ -195,7 +199,7 @@ rb_error rb_draw_history(rb_context *ctx, const rb_series *series, int n_series,
                          const char *title, const rb_plot_options *options, const char *path);
 
 /* Lines over 1 .. count in one panel. */
-typedef struct rb_series_picture {
+typedef struct rb_series_plot {
     const double *values; /* lines x count; NaN: a gap */
     int64_t lines, count;
     double low, high; /* of the vertical axis; low = high: the range of the values */
@@ -207,10 +211,10 @@ typedef struct rb_series_picture {
     const char *const *class_names; /* for a legend above; NULL: it does not occur */
     const char *const *line_names;  /* of several lines, for a legend below them; NULL: none */
     const char *legend;             /* what the classes or lines are */
-} rb_series_picture;
+} rb_series_plot;
 
-rb_error rb_draw_series(rb_context *ctx, const rb_series_picture *picture,
-                        const rb_plot_options *options, const char *path);
+rb_error rb_draw_series(rb_context *ctx, const rb_series_plot *plot, const rb_plot_options *options,
+                        const char *path);
 
 /* A group of rows next to each other. */
 typedef struct rb_row_group {
@@ -219,18 +223,18 @@ typedef struct rb_row_group {
     int64_t first, count; /* rows of the picture */
 } rb_row_group;
 
-typedef struct rb_codes_picture {
-    const double *values; /* rows x units */
+typedef struct rb_codes_plot {
+    double *values; /* rows x units */
     int64_t rows, units, n_samples;
-    const rb_row_group *groups; /* NULL: none */
+    rb_row_group *groups; /* NULL: none */
     int64_t n_groups;
     const char *title;
-} rb_codes_picture;
+} rb_codes_plot;
 
-rb_error rb_draw_codes(rb_context *ctx, const rb_codes_picture *picture,
-                       const rb_plot_options *options, const char *path);
+rb_error rb_draw_codes(rb_context *ctx, const rb_codes_plot *plot, const rb_plot_options *options,
+                       const char *path);
 
-typedef struct rb_filters_picture {
+typedef struct rb_filters_plot {
     const double *loadings; /* n_features x units */
     int64_t n_features, units;
     const int64_t *place; /* pixel of each feature; NULL: its own index. Other pixels are 0 */
@@ -239,12 +243,12 @@ typedef struct rb_filters_picture {
     int64_t across;     /* images in a row, their numbers above the first; 0: as many as fit well */
     const double *rows; /* with `across`: a number for each row, at its left; NULL: none */
     bool curves;        /* height and channels are 1 */
-} rb_filters_picture;
+} rb_filters_plot;
 
 /* RB_ERROR_DATA for models of methods without causes. */
 rb_error rb_need_causes(rb_context *ctx, const rb_model *model);
 
-rb_error rb_draw_filters(rb_context *ctx, const rb_filters_picture *picture,
+rb_error rb_draw_filters(rb_context *ctx, const rb_filters_plot *plot,
                          const rb_plot_options *options, const char *path);
 
 /* A module in the picture: rows and columns that it frames. */
@@ -253,20 +257,20 @@ typedef struct rb_module_frame {
     int64_t first_row, rows, first_column, columns;
 } rb_module_frame;
 
-typedef struct rb_modules_picture {
-    const double *values; /* rows (features) x columns (samples), standardised */
+typedef struct rb_modules_plot {
+    double *values; /* rows (features) x columns (samples), standardised */
     int64_t rows, columns;
-    const char *const *row_names; /* NULL: none */
-    const rb_module_frame *frames;
+    const char **row_names; /* NULL: none */
+    rb_module_frame *frames;
     int64_t n_frames;
-    const int64_t *class_of; /* of each column, -1: none; NULL: no strip */
+    int64_t *class_of; /* of each column, -1: none; NULL: no strip */
     const char *const *class_names;
     int64_t n_classes;
     const char *title;
     const char *note; /* below the title; NULL: none */
-} rb_modules_picture;
+} rb_modules_plot;
 
-rb_error rb_draw_modules(rb_context *ctx, const rb_modules_picture *picture,
+rb_error rb_draw_modules(rb_context *ctx, const rb_modules_plot *plot,
                          const rb_plot_options *options, const char *path);
 
 #endif

@@ -53,6 +53,21 @@ void rb_tick_text(const rb_ticks *ticks, int index, char *buffer, size_t size) {
     rb_print(buffer, size, "%.*g", digits < 15 ? digits : 15, value);
 }
 
+void rb_page_numbers(rb_page *page, rb_text_style style, double x, double y, double step,
+                     int64_t count) {
+    const double min_step = 24, sparse_step = 40;
+    rb_ticks ticks = {0, 1, (int)count};
+    if (step < min_step) {
+        ticks = rb_ticks_choose(0, (double)count - 1,
+                                (int)fmax(1, (double)count * step / sparse_step), true);
+    }
+    for (int i = 0; i < ticks.count; i++) {
+        char text[32];
+        rb_tick_text(&ticks, i, text, sizeof text);
+        rb_page_text(page, style, x + (rb_tick_value(&ticks, i) + 0.5) * step, y, 0.5, 0, text);
+    }
+}
+
 void rb_spread(double *places, int64_t count, double gap, double low, double high) {
     for (int64_t i = 0; i < count; i++) {
         places[i] = fmax(places[i], low);

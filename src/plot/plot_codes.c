@@ -29,8 +29,7 @@ static int ascending(const void *a, const void *b) {
 }
 
 /* The scale: from 0 to the 99.5th percentile of what is not 0, or about 0 when there are signs. */
-static rb_error choose_scale(rb_context *ctx, const rb_codes_picture *p, rb_grid *grid,
-                             bool *more) {
+static rb_error choose_scale(rb_context *ctx, const rb_codes_plot *p, rb_grid *grid, bool *more) {
     int64_t count = 0;
     bool negative = false;
     double *sorted = rb_alloc(ctx, p->rows * p->units, sizeof *sorted);
@@ -55,16 +54,16 @@ static rb_error choose_scale(rb_context *ctx, const rb_codes_picture *p, rb_grid
     return RB_OK;
 }
 
-static double row_y(const rb_codes_picture *p, rb_box map, double row) {
+static double row_y(const rb_codes_plot *p, rb_box map, double row) {
     return map.y + map.height * row / (double)p->rows;
 }
 
-static double middle_y(const rb_codes_picture *p, rb_box map, const rb_row_group *g) {
+static double middle_y(const rb_codes_plot *p, rb_box map, const rb_row_group *g) {
     return row_y(p, map, (double)g->first + (double)g->count / 2);
 }
 
 /* The groups that are labelled when not all fit: those of so many rows or more. */
-static int64_t min_rows(const rb_codes_picture *p, int64_t max) {
+static int64_t min_rows(const rb_codes_plot *p, int64_t max) {
     for (int64_t rows = 0;; rows++) {
         int64_t count = 0;
         for (int64_t g = 0; g < p->n_groups; g++) {
@@ -76,7 +75,7 @@ static int64_t min_rows(const rb_codes_picture *p, int64_t max) {
     }
 }
 
-static rb_error draw_groups(rb_page *page, const rb_codes_picture *p, rb_box map) {
+static rb_error draw_groups(rb_page *page, const rb_codes_plot *p, rb_box map) {
     const rb_row_group *end = p->groups + p->n_groups;
     double *places = rb_alloc(page->ctx, p->n_groups, sizeof *places), *place = places;
     int64_t count = 0, min = min_rows(p, (int64_t)(map.height / LABEL_STEP));
@@ -108,23 +107,7 @@ static rb_error draw_groups(rb_page *page, const rb_codes_picture *p, rb_box map
     return RB_OK;
 }
 
-/* Numbers of the units, from 0, below their columns, as many as fit. */
-static void draw_units(rb_page *page, const rb_codes_picture *p, rb_box map) {
-    double width = map.width / (double)p->units, bottom = map.y + map.height;
-    rb_ticks ticks = {0, 1, (int)p->units};
-    if (width < 24) {
-        ticks = rb_ticks_choose(0, (double)p->units - 1, (int)(map.width / 40), true);
-    }
-    for (int i = 0; i < ticks.count; i++) {
-        char text[32];
-        rb_tick_text(&ticks, i, text, sizeof text);
-        double x = map.x + (rb_tick_value(&ticks, i) + 0.5) * width;
-        rb_page_text(page, RB_TEXT_TICK, x, bottom + 12, 0.5, 0, text);
-    }
-    rb_page_text(page, RB_TEXT_LABEL, map.x + map.width / 2, bottom + 36, 0.5, 0, "unit");
-}
-
-rb_error rb_draw_codes(rb_context *ctx, const rb_codes_picture *p, const rb_plot_options *options,
+rb_error rb_draw_codes(rb_context *ctx, const rb_codes_plot *p, const rb_plot_options *options,
                        const char *path) {
     rb_page page;
     bool more;
@@ -144,7 +127,7 @@ rb_error rb_draw_codes(rb_context *ctx, const rb_codes_picture *p, const rb_plot
     if (err) {
         return err;
     }
-    rb_page_title(&page, map.x, 30, p->title);
+    rb_page_title(&page, map.x, 30, 0, p->title);
     rb_page_heatmap(&page, map, &grid);
     if (p->n_groups) {
         err = draw_groups(&page, p, map);
@@ -154,7 +137,10 @@ rb_error rb_draw_codes(rb_context *ctx, const rb_codes_picture *p, const rb_plot
         rb_page_text_up(&page, RB_TEXT_LABEL, map.x - 18, map.y + map.height / 2, text);
     }
     rb_page_frame(&page, map, 0.5, ink);
-    draw_units(&page, p, map);
+    rb_page_numbers(&page, RB_TEXT_TICK, map.x, map.y + map.height + 12,
+                    map.width / (double)p->units, p->units);
+    rb_page_text(&page, RB_TEXT_LABEL, map.x + map.width / 2, map.y + map.height + 36, 0.5, 0,
+                 "unit");
     rb_box bar = {map.x + map.width + 36, map.y + 12, 12, fmin(map.height - 24, 200)};
     rb_page_colour_bar(&page, bar, &grid, more, "code");
     return rb_page_close(&page, err);
@@ -168,27 +154,25 @@ enum { CLASS, STRONGEST, MINUS_STRENGTH, SAMPLE };
 
 typedef struct gathering {
     rb_context *ctx;
-    rb_codes_picture picture; /* of the values and groups below */
+    rb_codes_plot plot; /* owns its values, sums at first, and its groups */
     rb_labels labels;
     rb_key *keys;    /* when there are labels */
     int64_t *place;  /* of each sample in the order; NULL: its own index */
-    double *values;  /* rows x units, sums at first */
     int64_t *in_row; /* samples that a row averages */
-    rb_row_group *groups;
 } gathering;
 
 static void clear(gathering *g) {
     rb_labels_clear(&g->labels);
     rb_free(g->keys);
     rb_free(g->place);
-    rb_free(g->values);
+    rb_free(g->plot.values);
     rb_free(g->in_row);
-    rb_free(g->groups);
+    rb_free(g->plot.groups);
 }
 
 /* The row of a place in the order. */
 static int64_t row_of(const gathering *g, int64_t place) {
-    return (int64_t)((double)place * (double)g->picture.rows / (double)g->picture.n_samples);
+    return (int64_t)((double)place * (double)g->plot.rows / (double)g->plot.n_samples);
 }
 
 static rb_error find_strongest(void *user, int64_t first, const rb_matrix *codes) {
@@ -197,10 +181,10 @@ static rb_error find_strongest(void *user, int64_t first, const rb_matrix *codes
         double *key = g->keys[first + i];
         int64_t class_index = g->labels.class_of[first + i];
         key[CLASS] = class_index < 0 ? INFINITY : (double)class_index;
-        key[STRONGEST] = (double)g->picture.units;
+        key[STRONGEST] = (double)g->plot.units;
         key[MINUS_STRENGTH] = 0;
         key[SAMPLE] = (double)(first + i);
-        for (int64_t u = 0; u < g->picture.units; u++) {
+        for (int64_t u = 0; u < g->plot.units; u++) {
             double code = fabs(rb_matrix_at(codes, i, u));
             if (code > -key[MINUS_STRENGTH]) {
                 key[MINUS_STRENGTH] = -code;
@@ -213,7 +197,7 @@ static rb_error find_strongest(void *user, int64_t first, const rb_matrix *codes
 
 /* Neighbours in the order that share a class become a group. */
 static void find_groups(gathering *g) {
-    int64_t n = g->picture.n_samples;
+    int64_t n = g->plot.n_samples;
     for (int64_t start = 0, end; start < n; start = end) {
         double class_index = g->keys[start][CLASS];
         for (end = start; end < n && g->keys[end][CLASS] == class_index; end++) {
@@ -222,7 +206,7 @@ static void find_groups(gathering *g) {
         const char *name =
             isfinite(class_index) ? g->labels.classes->text[(int64_t)class_index] : RB_NO_LABEL;
         int64_t first = row_of(g, start), last = row_of(g, end - 1);
-        g->groups[g->picture.n_groups++] =
+        g->plot.groups[g->plot.n_groups++] =
             (rb_row_group){name, end - start, first, last - first + 1};
     }
 }
@@ -233,15 +217,15 @@ static rb_error order_by_class(gathering *g, const rb_model *model, rb_source *s
     if (err) {
         return err;
     }
-    g->keys = rb_alloc(g->ctx, g->picture.n_samples, sizeof *g->keys);
-    g->place = rb_alloc(g->ctx, g->picture.n_samples, sizeof *g->place);
-    g->groups = rb_alloc(g->ctx, g->labels.classes->count + 1, sizeof *g->groups);
-    if (!g->keys || !g->place || !g->groups) {
+    g->keys = rb_alloc(g->ctx, g->plot.n_samples, sizeof *g->keys);
+    g->place = rb_alloc(g->ctx, g->plot.n_samples, sizeof *g->place);
+    g->plot.groups = rb_alloc(g->ctx, g->labels.classes->count + 1, sizeof *g->plot.groups);
+    if (!g->keys || !g->place || !g->plot.groups) {
         return RB_ERROR_MEMORY;
     }
     err = rb_encode(g->ctx, model, source, find_strongest, g);
     if (!err) {
-        rb_sort_keys(g->keys, g->picture.n_samples);
+        rb_sort_keys(g->keys, g->plot.n_samples);
         find_groups(g);
     }
     return err;
@@ -252,22 +236,22 @@ static rb_error add_rows(void *user, int64_t first, const rb_matrix *codes) {
     for (int64_t i = 0; i < rb_matrix_samples(codes); i++) {
         int64_t row = row_of(g, g->place ? g->place[first + i] : first + i);
         g->in_row[row]++;
-        for (int64_t u = 0; u < g->picture.units; u++) {
-            g->values[row * g->picture.units + u] += rb_matrix_at(codes, i, u);
+        for (int64_t u = 0; u < g->plot.units; u++) {
+            g->plot.values[row * g->plot.units + u] += rb_matrix_at(codes, i, u);
         }
     }
     return RB_OK;
 }
 
 static rb_error gather(gathering *g, const rb_model *model, rb_source *source, const char *labels) {
-    rb_codes_picture *p = &g->picture;
+    rb_codes_plot *p = &g->plot;
     rb_error err = RB_OK;
     if (p->n_samples == 0) {
         return rb_fail(g->ctx, RB_ERROR_DATA, "there are no samples to draw");
     }
-    g->values = rb_alloc_zero(g->ctx, p->rows * p->units, sizeof *g->values);
+    p->values = rb_alloc_zero(g->ctx, p->rows * p->units, sizeof *p->values);
     g->in_row = rb_alloc_zero(g->ctx, p->rows, sizeof *g->in_row);
-    if (!g->values || !g->in_row) {
+    if (!p->values || !g->in_row) {
         return RB_ERROR_MEMORY;
     }
     if (labels) {
@@ -275,11 +259,8 @@ static rb_error gather(gathering *g, const rb_model *model, rb_source *source, c
     }
     err = err ? err : rb_encode(g->ctx, model, source, add_rows, g);
     for (int64_t i = 0; i < p->rows * p->units && !err; i++) {
-        int64_t row = i / p->units;
-        g->values[i] /= (double)g->in_row[row];
+        p->values[i] /= (double)g->in_row[i / p->units];
     }
-    p->values = g->values;
-    p->groups = g->groups;
     return err;
 }
 
@@ -294,13 +275,12 @@ rb_error rb_plot_codes(rb_context *ctx, const rb_model *model, rb_source *source
     int64_t n = rb_source_samples(source), units = rb_model_units(model);
     snprintf(title, sizeof title, "Codes of %lld samples, %lld units", (long long)n,
              (long long)units);
-    gathering g = {.ctx = ctx,
-                   .picture = {.rows = n < MAX_ROWS ? n : MAX_ROWS,
-                               .units = units,
-                               .n_samples = n,
-                               .title = options.title ? options.title : title}};
+    gathering g = {
+        .ctx = ctx,
+        .plot = {
+            .rows = n < MAX_ROWS ? n : MAX_ROWS, .units = units, .n_samples = n, .title = title}};
     err = gather(&g, model, source, options.labels);
-    err = err ? err : rb_draw_codes(ctx, &g.picture, &options, path);
+    err = err ? err : rb_draw_codes(ctx, &g.plot, &options, path);
     clear(&g);
     return err;
 }

@@ -107,8 +107,9 @@ void rb_page_text_up(rb_page *page, rb_text_style style, double x, double y, con
     cairo_restore(page->cairo);
 }
 
-void rb_page_title(rb_page *page, double x, double y, const char *title) {
-    rb_page_text(page, RB_TEXT_TITLE, x, y, 0, RB_PAGE_WIDTH - x - 20, title);
+void rb_page_title(rb_page *page, double x, double y, double align, const char *title) {
+    double limit = align > 0 ? RB_PAGE_WIDTH - 60 : RB_PAGE_WIDTH - x - 20;
+    rb_page_text(page, RB_TEXT_TITLE, x, y, align, limit, page->title ? page->title : title);
 }
 
 /* ---- colours ---- */

@@ -14,47 +14,51 @@ rb_error rb_need_causes(rb_context *ctx, const rb_model *model) {
     bool causes = rb_model_array(model, "loadings", NULL, NULL) && rb_has_causes(model);
     return causes ? RB_OK
                   : rb_fail(ctx, RB_ERROR_DATA,
-                            "this picture is of models of linca, nmf-et and mca; 'plot filters' "
-                            "draws the loadings of a model of method '%s'",
+                            "this picture is of models with binary causes; 'plot filters' draws "
+                            "the loadings of a model of method '%s'",
                             rb_model_method(model));
 }
 
 /* ---- quality ---- */
 
-/* A line per traced sample; they are evenly spread, and named by their indices. */
-typedef struct traced {
-    double *values; /* samples x iterations */
-    char (*texts)[NUMBER];
-    const char **names;
-} traced;
-
-/* quality: iterations x samples. */
-static rb_error collect(rb_context *ctx, const rb_model *model, const double *quality,
-                        int64_t iterations, int64_t samples, traced *lines) {
+/* A line per traced sample; they are evenly spread, and named by their indices. quality: iterations
+ * x samples. */
+static rb_error draw_quality(rb_context *ctx, const rb_model *model, rb_series_plot *plot,
+                             const double *quality, const rb_plot_options *options,
+                             const char *path) {
     const char *fitted = rb_model_attribute(model, "data_samples");
+    int64_t samples = plot->lines, iterations = plot->count;
     double n = fmax((double)(fitted ? strtoll(fitted, NULL, 10) : 0), (double)samples);
-    lines->texts = rb_alloc(ctx, samples, sizeof *lines->texts);
-    lines->names = rb_alloc(ctx, samples, sizeof *lines->names);
-    lines->values = rb_alloc(ctx, iterations * samples, sizeof *lines->values);
-    if (!lines->texts || !lines->names || !lines->values) {
-        return RB_ERROR_MEMORY;
-    }
-    for (int64_t k = 0; k < samples; k++) {
-        snprintf(lines->texts[k], NUMBER, "%.0f", floor((double)k * n / (double)samples));
-        lines->names[k] = lines->texts[k];
+    char(*texts)[NUMBER] = rb_alloc(ctx, samples, sizeof *texts), title[RB_TITLE_SIZE];
+    const char **names = rb_alloc(ctx, samples, sizeof *names);
+    double *values = rb_alloc(ctx, iterations * samples, sizeof *values);
+    bool fits = texts && names && values;
+    for (int64_t k = 0; k < samples && fits; k++) {
+        snprintf(texts[k], NUMBER, "%.0f", floor((double)k * n / (double)samples));
+        names[k] = texts[k];
         for (int64_t t = 0; t < iterations; t++) {
-            lines->values[k * iterations + t] = quality[t * samples + k];
+            values[k * iterations + t] = quality[t * samples + k];
         }
     }
-    return RB_OK;
+    snprintf(title, sizeof title, "Quality of the truncation for %lld samples", (long long)samples);
+    plot->title = title;
+    plot->values = values;
+    plot->line_names = names;
+    rb_error err = fits ? rb_draw_series(ctx, plot, options, path) : RB_ERROR_MEMORY;
+    rb_free(texts);
+    rb_free(names);
+    rb_free(values);
+    return err;
 }
 
 rb_error rb_plot_quality(rb_context *ctx, const rb_model *model, const rb_options *given,
                          const char *path) {
     rb_plot_options options;
-    int64_t iterations, samples;
-    traced lines = {0};
-    const double *quality = rb_model_array(model, "trace_quality", &iterations, &samples);
+    rb_series_plot plot = {.low = -0.02, .high = 1.02, .cut = NAN};
+    plot.across = "iteration";
+    plot.up = "Q";
+    plot.legend = "sample";
+    const double *quality = rb_model_array(model, "trace_quality", &plot.count, &plot.lines);
     rb_error err = rb_page_check(ctx, given, &options, path);
     err = err ? err : rb_need_causes(ctx, model);
     if (!err && !quality) {
@@ -63,28 +67,7 @@ rb_error rb_plot_quality(rb_context *ctx, const rb_model *model, const rb_option
                       "at most %d units",
                       RB_ET_MAX_EXACT);
     }
-    err = err ? err : collect(ctx, model, quality, iterations, samples, &lines);
-    if (!err) {
-        char title[RB_TITLE_SIZE];
-        snprintf(title, sizeof title, "Quality of the truncation for %lld samples",
-                 (long long)samples);
-        rb_series_picture picture = {.values = lines.values,
-                                     .lines = samples,
-                                     .count = iterations,
-                                     .low = -0.02,
-                                     .high = 1.02,
-                                     .cut = NAN,
-                                     .title = options.title ? options.title : title,
-                                     .across = "iteration",
-                                     .up = "Q",
-                                     .line_names = lines.names,
-                                     .legend = "sample"};
-        err = rb_draw_series(ctx, &picture, &options, path);
-    }
-    rb_free(lines.texts);
-    rb_free(lines.names);
-    rb_free(lines.values);
-    return err;
+    return err ? err : draw_quality(ctx, model, &plot, quality, &options, path);
 }
 
 /* ---- evidence ---- */
@@ -92,41 +75,36 @@ rb_error rb_plot_quality(rb_context *ctx, const rb_model *model, const rb_option
 /* The columns of a key: samples of large evidence come first. */
 enum { MINUS_EVIDENCE, SAMPLE, N_CAUSES };
 
-/* Counts the causes of a sample that were active. */
-static rb_error count_causes(rb_context *ctx, const rb_matrix *states, int64_t i, int64_t sample,
-                             double *count) {
-    for (int64_t c = 0; c < states->n_features; c++) {
-        double value = rb_matrix_at(states, i, c);
-        if (value != 0 && value != 1) {
-            return rb_fail(ctx, RB_ERROR_DATA,
-                           "the true causes are %.6g for sample %lld, cause %lld: they must be "
-                           "samples x causes, 1 where a cause was active and 0 where it was not",
-                           value, (long long)sample, (long long)c);
-        }
-        *count += value;
-    }
-    return RB_OK;
-}
-
-static rb_error count_all(rb_context *ctx, rb_source *states, rb_key *keys, int64_t n) {
+/* Counts the causes of each sample that were active. */
+static rb_error count_causes(rb_context *ctx, rb_source *states, rb_key *keys, int64_t n) {
     enum { CELLS = 1 << 20 };
+    int64_t causes = states->n_features, size = CELLS / (causes > 0 ? causes : 1) + 1;
     if (states->n_samples != n) {
         return rb_fail(ctx, RB_ERROR_DATA,
                        "the true causes are of %lld samples, but there are %lld: they must be "
                        "samples x causes, of the same samples",
                        (long long)states->n_samples, (long long)n);
     }
-    int64_t size = CELLS / (states->n_features > 0 ? states->n_features : 1) + 1;
-    rb_error err = RB_OK;
-    for (int64_t first = 0; !err && first < n; first += size) {
+    for (int64_t first = 0; first < n; first += size) {
         rb_matrix view;
         int64_t count = n - first < size ? n - first : size;
-        err = rb_source_read(ctx, states, first, count, &view);
-        for (int64_t i = 0; !err && i < count; i++) {
-            err = count_causes(ctx, &view, i, first + i, &keys[first + i][N_CAUSES]);
+        rb_error err = rb_source_read(ctx, states, first, count, &view);
+        for (int64_t i = 0; !err && i < count * causes; i++) {
+            int64_t sample = first + i / causes, c = i % causes;
+            double value = rb_matrix_at(&view, i / causes, c);
+            keys[sample][N_CAUSES] += value;
+            if (value != 0 && value != 1) {
+                err = rb_fail(ctx, RB_ERROR_DATA,
+                              "the true causes are %.6g for sample %lld, cause %lld: they must be "
+                              "samples x causes, 1 where a cause was active and 0 where it was not",
+                              value, (long long)sample, (long long)c);
+            }
+        }
+        if (err) {
+            return err;
         }
     }
-    return err;
+    return RB_OK;
 }
 
 static rb_error draw(rb_context *ctx, const rb_key *keys, int64_t n, int64_t used, bool known,
@@ -148,19 +126,18 @@ static rb_error draw(rb_context *ctx, const rb_key *keys, int64_t n, int64_t use
     }
     snprintf(title, sizeof title, "Log evidence of %lld sample%s%s", (long long)n,
              n > 1 ? "s, sorted" : "", fit);
-    rb_series_picture picture = {.values = values,
-                                 .lines = 1,
-                                 .count = n,
-                                 .cut = cut ? (double)used - 0.5 : NAN,
-                                 .title = options->title ? options->title : title,
-                                 .across = "sample",
-                                 .up = "log evidence",
-                                 .classes = known ? classes : NULL,
-                                 .n_classes = CLASSES,
-                                 .class_names = names,
-                                 .legend = "active causes"};
-    rb_error err =
-        values && classes ? rb_draw_series(ctx, &picture, options, path) : RB_ERROR_MEMORY;
+    rb_series_plot plot = {.values = values,
+                           .lines = 1,
+                           .count = n,
+                           .cut = cut ? (double)used - 0.5 : NAN,
+                           .title = title,
+                           .across = "sample",
+                           .up = "log evidence",
+                           .classes = known ? classes : NULL,
+                           .n_classes = CLASSES,
+                           .class_names = names,
+                           .legend = "active causes"};
+    rb_error err = values && classes ? rb_draw_series(ctx, &plot, options, path) : RB_ERROR_MEMORY;
     rb_free(values);
     rb_free(classes);
     return err;
@@ -182,7 +159,7 @@ rb_error rb_plot_evidence(rb_context *ctx, const double *evidence, int64_t n, in
         keys[i][SAMPLE] = (double)i;
     }
     if (states) {
-        err = count_all(ctx, states, keys, n);
+        err = count_causes(ctx, states, keys, n);
     }
     if (!err) {
         rb_sort_keys(keys, n);

@@ -28,13 +28,13 @@ typedef struct layout {
 
 /* An image as it is drawn. */
 typedef struct unit_image {
-    const rb_filters_picture *picture;
+    const rb_filters_plot *plot;
     double *values; /* height x width x channels */
     double largest; /* absolute value */
     bool middle; /* 0 is in the middle, since some loading of the picture is negative; or black */
 } unit_image;
 
-static layout arrange_curves(const rb_filters_picture *p) {
+static layout arrange_curves(const rb_filters_plot *p) {
     layout l = {.top = TOP, .gap = CURVE_GAP, .left = MARGIN + (p->rows ? ROW_WIDTH : 0)};
     l.across = (int64_t)fmin(ceil(sqrt((double)p->units)), MAX_CURVES_ACROSS);
     l.across = p->across ? p->across : l.across;
@@ -47,7 +47,7 @@ static layout arrange_curves(const rb_filters_picture *p) {
 /* Images in a row so that the grid is about as high as it is wide. A pixel of an image becomes a
  * whole number of pixels of the picture; where that leaves much of the width empty, more images go
  * into a row. Computed in pixels. */
-static layout arrange_images(const rb_filters_picture *p, double scale) {
+static layout arrange_images(const rb_filters_plot *p, double scale) {
     layout l = {.top = round(TOP * scale)};
     double units = (double)p->units, aspect = (double)p->height / (double)p->width;
     double page = (RB_PAGE_WIDTH - 2 * MARGIN - (p->rows ? ROW_WIDTH : 0)) * scale;
@@ -72,7 +72,7 @@ static layout arrange_images(const rb_filters_picture *p, double scale) {
 }
 
 /* The values of a unit, channels together, 0 where there is no feature. */
-static void collect(const rb_filters_picture *p, int64_t unit, unit_image *image) {
+static void collect(const rb_filters_plot *p, int64_t unit, unit_image *image) {
     image->largest = 0;
     memset(image->values, 0, (size_t)(p->height * p->width * p->channels) * sizeof(double));
     for (int64_t k = 0; k < p->n_features; k++) {
@@ -84,7 +84,7 @@ static void collect(const rb_filters_picture *p, int64_t unit, unit_image *image
 
 static uint32_t pixel(const void *user, int64_t x, int64_t y, int64_t width, int64_t height) {
     const unit_image *image = user;
-    const rb_filters_picture *p = image->picture;
+    const rb_filters_plot *p = image->plot;
     int64_t row = y * p->height / height, column = x * p->width / width;
     const double *values = image->values + (row * p->width + column) * p->channels;
     uint32_t packed = 0;
@@ -99,11 +99,11 @@ static uint32_t pixel(const void *user, int64_t x, int64_t y, int64_t width, int
 static void draw_curve(rb_page *page, const unit_image *image, rb_box box) {
     double high = image->largest > 0 ? image->largest : 1, middle = box.y + box.height / 2;
     rb_chart c = {.box = box,
-                  .across = rb_axis_counting(NULL, image->picture->width),
+                  .across = rb_axis_counting(NULL, image->plot->width),
                   .up = {.low = -high, .high = high}};
     rb_page_line(page, box.x, middle, box.x + box.width, middle, 0.5,
                  (rb_colour){0.80, 0.80, 0.80});
-    rb_chart_line(page, &c, NULL, image->values, image->picture->width,
+    rb_chart_line(page, &c, NULL, image->values, image->plot->width,
                   (rb_pen){{0.13, 0.30, 0.55}, 0.7, 0});
 }
 
@@ -113,7 +113,7 @@ static void draw_image(rb_page *page, const unit_image *image, rb_box box) {
     rb_page_frame(page, frame, 0.6, (rb_colour){0.72, 0.72, 0.72});
 }
 
-static void draw_number(rb_page *page, const rb_filters_picture *p, const layout *l, int64_t unit,
+static void draw_number(rb_page *page, const rb_filters_plot *p, const layout *l, int64_t unit,
                         rb_box box) {
     char text[32];
     double number = p->rows ? p->rows[unit / l->across] : (double)unit;
@@ -127,24 +127,7 @@ static void draw_number(rb_page *page, const rb_filters_picture *p, const layout
     }
 }
 
-/* Of the units, from 0, above their columns, as many as fit. */
-static void draw_numbers_above(rb_page *page, const layout *l) {
-    static const int64_t strides[] = {1, 2, 5, 10, 20, 50};
-    int s = 0;
-    double step = l->width + l->gap;
-    while (s < 5 && (double)strides[s] * step < NUMBER_WIDTH) {
-        s++;
-    }
-    for (int64_t k = 0; k < l->across; k += strides[s]) {
-        char text[32];
-        snprintf(text, sizeof text, "%lld", (long long)k);
-        rb_page_text(page, RB_TEXT_SMALL, l->left + l->width / 2 + step * (double)k, TOP - 7, 0.5,
-                     0, text);
-    }
-}
-
-static void draw_grid(rb_page *page, const rb_filters_picture *p, const layout *l,
-                      unit_image *image) {
+static void draw_grid(rb_page *page, const rb_filters_plot *p, const layout *l, unit_image *image) {
     for (int64_t i = 0; i < p->n_features * p->units; i++) {
         image->middle = image->middle || p->loadings[i] < 0;
     }
@@ -158,24 +141,24 @@ static void draw_grid(rb_page *page, const rb_filters_picture *p, const layout *
         draw_number(page, p, l, unit, box);
     }
     if (p->across) {
-        draw_numbers_above(page, l);
+        rb_page_numbers(page, RB_TEXT_SMALL, l->left - l->gap / 2, TOP - 7, l->width + l->gap,
+                        l->across);
     }
 }
 
-rb_error rb_draw_filters(rb_context *ctx, const rb_filters_picture *p,
-                         const rb_plot_options *options, const char *path) {
+rb_error rb_draw_filters(rb_context *ctx, const rb_filters_plot *p, const rb_plot_options *options,
+                         const char *path) {
     double scale = (double)options->width / RB_PAGE_WIDTH;
     layout l = p->curves ? arrange_curves(p) : arrange_images(p, scale);
     int64_t rows = (p->units + l.across - 1) / l.across;
     double down = (double)rows;
     double height = TOP + down * (l.height + l.gap + l.line) + MARGIN;
     rb_page page;
-    unit_image image = {.picture = p};
+    unit_image image = {.plot = p};
     image.values = rb_alloc(ctx, p->height * p->width * p->channels, sizeof *image.values);
     rb_error err = image.values ? rb_page_open(ctx, options, path, height, &page) : RB_ERROR_MEMORY;
     if (!err) {
-        rb_page_text(&page, RB_TEXT_TITLE, RB_PAGE_WIDTH / 2.0, 30, 0.5, RB_PAGE_WIDTH - 2 * MARGIN,
-                     p->title);
+        rb_page_title(&page, RB_PAGE_WIDTH / 2.0, 30, 0.5, p->title);
         draw_grid(&page, p, &l, &image);
         err = rb_page_close(&page, RB_OK);
     }
@@ -188,7 +171,7 @@ rb_error rb_draw_filters(rb_context *ctx, const rb_filters_picture *p,
 /* Place and shape of loadings that are set; the shape, from the option, is rows x columns (x
  * channels), or one length for curves, and must multiply to the input features. */
 static rb_error find_shape(rb_context *ctx, const rb_plot_options *options, const rb_model *model,
-                           rb_filters_picture *p) {
+                           rb_filters_plot *p) {
     int64_t sizes[3] = {0, 0, 1}, product;
     p->place = model->preprocess->selected;
     int64_t n_input = p->place ? model->preprocess->n_input : p->n_features;
@@ -225,7 +208,7 @@ static rb_error find_shape(rb_context *ctx, const rb_plot_options *options, cons
 rb_error rb_plot_filters(rb_context *ctx, const rb_model *model, const rb_options *given,
                          const char *path) {
     rb_plot_options options;
-    rb_filters_picture p = {0};
+    rb_filters_plot p = {0};
     rb_error err = rb_page_check(ctx, given, &options, path);
     if (err) {
         return err;
@@ -247,12 +230,12 @@ rb_error rb_plot_filters(rb_context *ctx, const rb_model *model, const rb_option
         snprintf(title + used, sizeof title - (size_t)used, "%lld \xC3\x97 %lld pixels",
                  (long long)p.height, (long long)p.width);
     }
-    p.title = options.title ? options.title : title;
+    p.title = title;
     return rb_draw_filters(ctx, &p, &options, path);
 }
 
 /* The fields over time, or without a trace the final ones alone; *numbers is to be freed. */
-static rb_error find_fields(rb_context *ctx, const rb_model *model, rb_filters_picture *p,
+static rb_error find_fields(rb_context *ctx, const rb_model *model, rb_filters_plot *p,
                             double **numbers) {
     int64_t kept = 0;
     const double *at = rb_model_array(model, "trace_fields_at", &kept, NULL);
@@ -279,16 +262,13 @@ static rb_error find_fields(rb_context *ctx, const rb_model *model, rb_filters_p
 rb_error rb_plot_fields(rb_context *ctx, const rb_model *model, const rb_options *given,
                         const char *path) {
     rb_plot_options options;
-    rb_filters_picture p = {0};
+    rb_filters_plot p = {0};
     double *numbers = NULL;
     rb_error err = rb_page_check(ctx, given, &options, path);
     err = err ? err : rb_need_causes(ctx, model);
     err = err ? err : find_fields(ctx, model, &p, &numbers);
     err = err ? err : find_shape(ctx, &options, model, &p);
-    if (!err) {
-        p.title = options.title ? options.title : p.title;
-        err = rb_draw_filters(ctx, &p, &options, path);
-    }
+    err = err ? err : rb_draw_filters(ctx, &p, &options, path);
     rb_free(numbers);
     return err;
 }

@@ -5,6 +5,7 @@
 #include <rarebit/rfn.h>
 
 #include <math.h>
+#include <string.h>
 
 enum { TOP = 60, BOTTOM = 60, N_KINDS = 16 };
 
@@ -13,7 +14,7 @@ static const rb_axis empty = {.low = INFINITY, .high = -INFINITY};
 /* ---- one panel ---- */
 
 /* Classes that occur, in a line between title and panel. */
-static void draw_classes(rb_page *page, const rb_series_picture *s, double x) {
+static void draw_classes(rb_page *page, const rb_series_plot *s, double x) {
     const double y = TOP - 13;
     rb_page_text(page, RB_TEXT_TICK, x, y, 0, 0, s->legend);
     x += rb_text_width(RB_TEXT_TICK, s->legend) + 8;
@@ -26,7 +27,7 @@ static void draw_classes(rb_page *page, const rb_series_picture *s, double x) {
     }
 }
 
-static rb_legend legend_below(const rb_series_picture *s, rb_box box) {
+static rb_legend legend_below(const rb_series_plot *s, rb_box box) {
     rb_legend l = {.names = s->line_names, .count = s->line_names ? s->lines : 0};
     l.left = box.x + rb_text_width(RB_TEXT_TICK, s->legend ? s->legend : "") + 12;
     l.top = box.y + box.height + BOTTOM + 4;
@@ -36,7 +37,7 @@ static rb_legend legend_below(const rb_series_picture *s, rb_box box) {
     return l;
 }
 
-static rb_chart series_chart(const rb_series_picture *s) {
+static rb_chart series_chart(const rb_series_plot *s) {
     rb_chart c = {.box = {96, TOP, 772, 330}, .across = rb_axis_counting(s->across, s->count)};
     c.up = (rb_axis){.low = s->low, .high = s->high};
     if (!(s->low < s->high)) {
@@ -50,14 +51,14 @@ static rb_chart series_chart(const rb_series_picture *s) {
     return c;
 }
 
-static void draw_lines(rb_page *page, const rb_series_picture *s, const rb_chart *c) {
+static void draw_lines(rb_page *page, const rb_series_plot *s, const rb_chart *c) {
     for (int64_t line = 0; line < s->lines; line++) {
         rb_pen pen = s->lines > 1 ? rb_line_pen(line, 0.9) : (rb_pen){rb_class_colour(0), 1.8, 0};
         rb_chart_line(page, c, NULL, s->values + line * s->count, s->count, pen);
     }
 }
 
-rb_error rb_draw_series(rb_context *ctx, const rb_series_picture *s, const rb_plot_options *options,
+rb_error rb_draw_series(rb_context *ctx, const rb_series_plot *s, const rb_plot_options *options,
                         const char *path) {
     rb_chart c = series_chart(s);
     rb_legend legend = legend_below(s, c.box);
@@ -68,7 +69,7 @@ rb_error rb_draw_series(rb_context *ctx, const rb_series_picture *s, const rb_pl
     if (err) {
         return err;
     }
-    rb_page_title(&page, c.box.x, s->classes ? 24 : 30, s->title);
+    rb_page_title(&page, c.box.x, s->classes ? 24 : 30, 0, s->title);
     rb_chart_axes(&page, &c);
     if (isfinite(s->cut)) {
         double x = rb_chart_x(&c, s->cut + 1);
@@ -97,34 +98,26 @@ typedef struct panel {
     rb_chart chart;
     const rb_series *series;
     rb_colour colour;
-    double kinds[N_KINDS]; /* those that occur, ascending: a row each, from 0 at the bottom */
-    const char *names[N_KINDS];
-    int n_kinds;
+    const char *names[N_KINDS]; /* of the kinds that occur, ascending: a row each, from 0 */
+    int row_of[N_KINDS], n_kinds;
 } panel;
 
-/* n_kinds: it has none. */
-static int row_of(const panel *p, double kind) {
-    int row = 0;
-    while (row < p->n_kinds && p->kinds[row] != kind) {
-        row++;
-    }
-    return row;
+static bool is_kind(double value) {
+    return value >= 0 && value < N_KINDS;
 }
 
 static bool find_kinds(panel *p, int64_t count) {
-    const double none = 1e9;
-    for (double last = -none, next; p->n_kinds < N_KINDS; last = next) {
-        next = none;
-        for (int64_t i = 0; i < count; i++) {
-            double value = p->series->values[i];
-            next = value > last && value < next ? value : next;
+    bool occurs[N_KINDS] = {false};
+    for (int64_t i = 0; i < count; i++) {
+        if (is_kind(p->series->values[i])) {
+            occurs[(int)p->series->values[i]] = true;
         }
-        if (next == none) {
-            break;
-        }
-        const char *name = p->series->label((int)next);
+    }
+    for (int kind = 0; kind < N_KINDS; kind++) {
+        const char *name = occurs[kind] ? p->series->label(kind) : NULL;
+        p->row_of[kind] = p->n_kinds;
         p->names[p->n_kinds] = name ? name : "";
-        p->kinds[p->n_kinds++] = next;
+        p->n_kinds += occurs[kind];
     }
     p->chart.up =
         (rb_axis){.low = -0.5, .high = p->n_kinds - 0.5, .names = p->names, .n_names = p->n_kinds};
@@ -148,12 +141,12 @@ static void draw_kinds(rb_page *page, const panel *p, int64_t count) {
     double width = fmax(box->width / (p->chart.across.high - 1), 1);
     rb_page_colour(page, p->colour);
     for (int64_t i = 0; i < count; i++) {
-        int row = row_of(p, p->series->values[i]);
-        if (row < p->n_kinds) {
+        double kind = p->series->values[i];
+        if (is_kind(kind)) {
             double x = rb_chart_x(&p->chart, (double)i + 1);
-            double y = rb_chart_y(&p->chart, row);
-            double from = fmax(x - width / 2, box->x),
-                   to = fmin(x + width / 2, box->x + box->width);
+            double y = rb_chart_y(&p->chart, p->row_of[(int)kind]);
+            double from = fmax(x - width / 2, box->x);
+            double to = fmin(x + width / 2, box->x + box->width);
             cairo_rectangle(page->cairo, from, y - 4, to - from, 8);
         }
     }
@@ -183,7 +176,7 @@ rb_error rb_draw_history(rb_context *ctx, const rb_series *series, int n_series,
     if (err) {
         return err;
     }
-    rb_page_title(&page, last->box.x, 30, title);
+    rb_page_title(&page, last->box.x, 30, 0, title);
     for (panel *p = panels; p < panels + n_panels; p++) {
         rb_chart_axes(&page, &p->chart);
         if (p->series->label) {
@@ -196,7 +189,7 @@ rb_error rb_draw_history(rb_context *ctx, const rb_series *series, int n_series,
     return rb_page_close(&page, RB_OK);
 }
 
-/* What a panel shows: a metric by its name, or without one the objective, or that of the E-step. */
+/* What a panel shows: a metric by its name; the objectives are in the history itself. */
 typedef struct metric {
     const char *label, *name;
     bool logarithm;
@@ -204,26 +197,25 @@ typedef struct metric {
 } metric;
 
 static const metric metrics[RB_SERIES_MAX] = {
-    {"objective", NULL, false, NULL},
-    {"E-step objective", NULL, false, NULL},
+    {"objective", "objective", false, NULL},
+    {"E-step objective", "estep_objective", false, NULL},
     {"log10 of KKT residual", "kkt_residual", true, NULL},
     {"what moved the codes", "estep_stage", false, rb_rfn_stage_name}};
 
 /* Of a fit that cools: its objective is at another temperature in each iteration. */
 static const metric cooling[RB_SERIES_MAX] = {
-    {"log evidence at the temperature", NULL, false, NULL},
+    {"log evidence at the temperature", "objective", false, NULL},
     {"log-likelihood", "log_likelihood", false, NULL},
     {"free energy", "free_energy", false, NULL},
     {"temperature", "temperature", false, NULL}};
 
 static double value_of(const rb_model *model, int64_t iteration, const metric *m) {
-    double value = NAN;
-    if (m->name) {
-        rb_model_metric(model, iteration, m->name, &value);
-    } else if (m == &metrics[1]) {
-        rb_model_history(model, iteration, NULL, &value, NULL);
-    } else {
-        rb_model_history(model, iteration, &value, NULL, NULL);
+    double value = NAN, objective = NAN, estep_objective = NAN;
+    if (rb_model_metric(model, iteration, m->name, &value)) {
+        rb_model_history(model, iteration, &objective, &estep_objective, NULL);
+        value = strcmp(m->name, "objective") == 0         ? objective
+                : strcmp(m->name, "estep_objective") == 0 ? estep_objective
+                                                          : NAN;
     }
     return m->logarithm ? log10(value) : value;
 }
@@ -231,15 +223,12 @@ static double value_of(const rb_model *model, int64_t iteration, const metric *m
 rb_error rb_plot_history(rb_context *ctx, const rb_model *model, const rb_options *given,
                          const char *path) {
     rb_plot_options options;
-    rb_error err = rb_page_check(ctx, given, &options, path);
-    if (err) {
-        return err;
-    }
     char title[RB_TITLE_SIZE];
     int64_t count = rb_model_iterations(model);
-    double *values = rb_alloc(ctx, RB_SERIES_MAX * count, sizeof *values);
+    rb_error err = rb_page_check(ctx, given, &options, path);
+    double *values = err ? NULL : rb_alloc(ctx, RB_SERIES_MAX * count, sizeof *values);
     if (!values) {
-        return RB_ERROR_MEMORY;
+        return err ? err : RB_ERROR_MEMORY;
     }
     bool cools = isfinite(value_of(model, 0, &cooling[RB_SERIES_MAX - 1]));
     rb_series series[RB_SERIES_MAX];
@@ -252,8 +241,7 @@ rb_error rb_plot_history(rb_context *ctx, const rb_model *model, const rb_option
     }
     snprintf(title, sizeof title, "Objective over %lld iterations of %s", (long long)count,
              rb_model_method(model));
-    err = rb_draw_history(ctx, series, RB_SERIES_MAX, count, options.title ? options.title : title,
-                          &options, path);
+    err = rb_draw_history(ctx, series, RB_SERIES_MAX, count, title, &options, path);
     rb_free(values);
     return err;
 }
@@ -267,9 +255,7 @@ rb_error rb_plot_growth(rb_context *ctx, const rb_plot_line *lines, int64_t coun
     rb_plot_options options;
     rb_page page;
     rb_error err = rb_page_check(ctx, given, &options, path);
-    if (!err) {
-        err = rb_page_open(ctx, &options, path, TOP + c.box.height + BOTTOM, &page);
-    }
+    err = err ? err : rb_page_open(ctx, &options, path, TOP + c.box.height + BOTTOM, &page);
     if (err) {
         return err;
     }
@@ -286,7 +272,7 @@ rb_error rb_plot_growth(rb_context *ctx, const rb_plot_line *lines, int64_t coun
     rb_axis_pad(&c.up, 0.03);
     c.across.label = across;
     c.up.label = up;
-    rb_page_title(&page, c.box.x, 30, options.title ? options.title : up);
+    rb_page_title(&page, c.box.x, 30, 0, up);
     rb_chart_axes(&page, &c);
     for (int64_t l = 0; l < count; l++) {
         double right = c.box.x + c.box.width, y = TOP + 10 + 15 * (double)l;

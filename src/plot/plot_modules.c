@@ -27,7 +27,7 @@ typedef struct layout {
     double height;
 } layout;
 
-static layout arrange(const rb_modules_picture *p) {
+static layout arrange(const rb_modules_plot *p) {
     layout l = {0};
     double rows = (double)p->rows, top = MARGIN_TOP + (p->class_of ? STRIP_HEIGHT + 5 : 0);
     double row_height = fmin(fmax(1400 / rows, 2), p->rows < 30 ? 16 : 11.5);
@@ -60,7 +60,7 @@ static layout arrange(const rb_modules_picture *p) {
 }
 
 /* Neighbouring samples of one class are one rectangle. */
-static void draw_strip(rb_page *page, const rb_modules_picture *p, rb_box strip) {
+static void draw_strip(rb_page *page, const rb_modules_plot *p, rb_box strip) {
     double width = strip.width / (double)p->columns;
     for (int64_t start = 0, end; start < p->columns; start = end) {
         for (end = start; end < p->columns && p->class_of[end] == p->class_of[start]; end++) {
@@ -73,7 +73,7 @@ static void draw_strip(rb_page *page, const rb_modules_picture *p, rb_box strip)
 }
 
 /* The unit stands at the left, beside its frame. */
-static void draw_frames(rb_page *page, const rb_modules_picture *p, rb_box map) {
+static void draw_frames(rb_page *page, const rb_modules_plot *p, rb_box map) {
     double width = map.width / (double)p->columns, height = map.height / (double)p->rows;
     for (const rb_module_frame *f = p->frames; f < p->frames + p->n_frames; f++) {
         char text[32];
@@ -88,8 +88,8 @@ static void draw_frames(rb_page *page, const rb_modules_picture *p, rb_box map) 
     }
 }
 
-rb_error rb_draw_modules(rb_context *ctx, const rb_modules_picture *p,
-                         const rb_plot_options *options, const char *path) {
+rb_error rb_draw_modules(rb_context *ctx, const rb_modules_plot *p, const rb_plot_options *options,
+                         const char *path) {
     rb_page page;
     layout l = arrange(p);
     rb_box map = l.map;
@@ -98,7 +98,7 @@ rb_error rb_draw_modules(rb_context *ctx, const rb_modules_picture *p,
         return err;
     }
     rb_grid grid = {p->values, p->rows, p->columns, RB_MAP_DIVERGING, -2.5, 2.5};
-    rb_page_title(&page, map.x, 30, p->title);
+    rb_page_title(&page, map.x, 30, 0, p->title);
     rb_page_text(&page, RB_TEXT_TICK, map.x, 48, 0, RB_PAGE_WIDTH - map.x - 20,
                  p->note ? p->note : "");
     rb_page_heatmap(&page, map, &grid);
@@ -141,30 +141,24 @@ typedef struct gathering {
     const rb_modules *modules;
     int64_t n_modules; /* of largest information, those that may be shown */
     axis axes[2];
-    rb_module_frame *frames;
-    int64_t n_frames;
-    double *values;       /* features shown x samples shown */
-    double *sum, *square; /* of each feature shown, over all samples */
-    const char **row_names;
+    rb_modules_plot plot;    /* owns what it points to, but for the texts */
+    double *sum, *square;    /* of each feature shown, over all samples */
     char (*numbers)[NUMBER]; /* what stands for the names of data without names */
     char note[200];          /* which modules are not shown, and why; "" when all are */
     rb_labels labels;
-    int64_t *class_of; /* of each sample shown */
 } gathering;
 
 static void clear(gathering *g) {
+    void *owned[] = {g->plot.values, g->plot.row_names, g->plot.frames, g->plot.class_of,
+                     g->sum,         g->square,         g->numbers};
+    for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) {
+        rb_free(owned[i]);
+    }
     for (int a = 0; a < 2; a++) {
         rb_free(g->axes[a].members);
         rb_free(g->axes[a].residents);
         rb_free(g->axes[a].shown);
     }
-    rb_free(g->frames);
-    rb_free(g->values);
-    rb_free(g->sum);
-    rb_free(g->square);
-    rb_free(g->row_names);
-    rb_free(g->numbers);
-    rb_free(g->class_of);
     rb_labels_clear(&g->labels);
 }
 
@@ -280,11 +274,21 @@ static int64_t clamp(int64_t value, int64_t low, int64_t high) {
     return value < low ? low : value > high ? high : value;
 }
 
+/* max: of the rows and columns of a module. */
+static void place_module(gathering *g, int64_t rank, int64_t max_rows, int64_t max_columns) {
+    rb_module_frame *f = &g->plot.frames[g->plot.n_frames++];
+    f->unit = rb_modules_get(g->modules, rank)->unit;
+    f->first_row = g->axes[FEATURES].count;
+    f->first_column = g->axes[SAMPLES].count;
+    f->rows = place(g, rank, FEATURES, max_rows);
+    f->columns = place(g, rank, SAMPLES, max_columns);
+}
+
 static rb_error place_all(gathering *g) {
     rb_error err = RB_OK;
     int64_t shown = g->n_modules > 0 ? g->n_modules : 1;
-    g->frames = rb_alloc(g->ctx, shown, sizeof *g->frames);
-    if (!g->frames) {
+    g->plot.frames = rb_alloc(g->ctx, shown, sizeof *g->plot.frames);
+    if (!g->plot.frames) {
         return RB_ERROR_MEMORY;
     }
     for (int64_t r = 0; r < g->n_modules && !err; r++) {
@@ -297,33 +301,30 @@ static rb_error place_all(gathering *g) {
     }
     for (int64_t r = 0; r < g->n_modules && !err; r++) {
         if (can_show(g, r)) {
-            rb_module_frame *f = &g->frames[g->n_frames++];
-            f->unit = rb_modules_get(g->modules, r)->unit;
-            f->first_row = g->axes[FEATURES].count;
-            f->first_column = g->axes[SAMPLES].count;
-            f->rows = place(g, r, FEATURES, clamp(ROWS / shown, 4, 12));
-            f->columns = place(g, r, SAMPLES, clamp(COLUMNS / shown, 15, 80));
+            place_module(g, r, clamp(ROWS / shown, 4, 12), clamp(COLUMNS / shown, 15, 80));
         }
     }
-    return err || g->n_frames ? err
-                              : rb_fail(g->ctx, RB_ERROR_DATA, "there are no modules to draw");
+    g->plot.rows = g->axes[FEATURES].count;
+    g->plot.columns = g->axes[SAMPLES].count;
+    return err || g->plot.n_frames ? err
+                                   : rb_fail(g->ctx, RB_ERROR_DATA, "there are no modules to draw");
 }
 
 /* ---- names and classes ---- */
 
 /* Data without names: a feature is called by its column, from 0. */
 static rb_error find_names(gathering *g, const rb_model *model) {
-    const axis *a = &g->axes[FEATURES];
-    g->row_names = rb_alloc(g->ctx, a->count, sizeof *g->row_names);
-    g->numbers = rb_alloc(g->ctx, a->count, sizeof *g->numbers);
-    if (!g->row_names || !g->numbers) {
+    g->plot.row_names = rb_alloc(g->ctx, g->plot.rows, sizeof *g->plot.row_names);
+    g->numbers = rb_alloc(g->ctx, g->plot.rows, sizeof *g->numbers);
+    if (!g->plot.row_names || !g->numbers) {
         return RB_ERROR_MEMORY;
     }
-    for (int64_t row = 0; row < a->count; row++) {
-        const char *name = rb_model_feature_name(model, a->shown[row]);
+    for (int64_t row = 0; row < g->plot.rows; row++) {
+        int64_t feature = g->axes[FEATURES].shown[row];
+        const char *name = rb_model_feature_name(model, feature);
         snprintf(g->numbers[row], NUMBER, "%lld",
-                 (long long)rb_model_feature_index(model, a->shown[row]));
-        g->row_names[row] = name ? name : g->numbers[row];
+                 (long long)rb_model_feature_index(model, feature));
+        g->plot.row_names[row] = name ? name : g->numbers[row];
     }
     return RB_OK;
 }
@@ -347,29 +348,27 @@ static void group_by_class(gathering *g, const rb_module_frame *f, rb_key *keys,
         int64_t column = f->first_column + j, sample = (int64_t)keys[j][3];
         a->shown[column] = sample;
         a->members[sample].place = column;
-        g->class_of[column] = class_of[sample];
+        g->plot.class_of[column] = class_of[sample];
     }
 }
 
 static rb_error find_classes(gathering *g, const rb_source *source, const char *path) {
-    int64_t count = g->axes[SAMPLES].count;
-    if (!path) {
-        return RB_OK;
-    }
-    rb_error err = rb_labels_read(g->ctx, path, source, &g->labels);
-    if (err) {
+    rb_error err = path ? rb_labels_read(g->ctx, path, source, &g->labels) : RB_OK;
+    if (err || !path) {
         return err;
     }
-    g->class_of = rb_alloc(g->ctx, count, sizeof *g->class_of);
-    rb_key *keys = rb_alloc(g->ctx, count, sizeof *keys);
-    double *counts = rb_alloc(g->ctx, g->labels.classes->count + 1, sizeof *counts);
-    err = g->class_of && keys && counts ? RB_OK : RB_ERROR_MEMORY;
-    for (int64_t i = 0; i < g->n_frames && !err; i++) {
-        group_by_class(g, &g->frames[i], keys, counts);
+    g->plot.class_names = (const char *const *)g->labels.classes->text;
+    g->plot.n_classes = g->labels.classes->count;
+    g->plot.class_of = rb_alloc(g->ctx, g->plot.columns, sizeof *g->plot.class_of);
+    rb_key *keys = rb_alloc(g->ctx, g->plot.columns, sizeof *keys);
+    double *counts = rb_alloc(g->ctx, g->plot.n_classes + 1, sizeof *counts);
+    bool fits = g->plot.class_of && keys && counts;
+    for (int64_t i = 0; i < g->plot.n_frames && fits; i++) {
+        group_by_class(g, &g->plot.frames[i], keys, counts);
     }
     rb_free(keys);
     rb_free(counts);
-    return err;
+    return fits ? RB_OK : RB_ERROR_MEMORY;
 }
 
 /* ---- values ---- */
@@ -380,7 +379,7 @@ static void add_value(gathering *g, int64_t row, int64_t sample, double value) {
     g->sum[row] += value;
     g->square[row] += value * value;
     if (column >= 0) {
-        g->values[row * g->axes[SAMPLES].count + column] = value;
+        g->plot.values[row * g->plot.columns + column] = value;
     }
 }
 
@@ -406,27 +405,24 @@ static void add_block(gathering *g, const rb_block *block) {
 
 static void standardise(gathering *g) {
     double n = (double)g->axes[SAMPLES].total;
-    int64_t columns = g->axes[SAMPLES].count;
-    for (int64_t row = 0; row < g->axes[FEATURES].count; row++) {
-        double mean = g->sum[row] / n;
-        double sd = sqrt(fmax(g->square[row] / n - mean * mean, 0));
-        for (double *v = g->values + row * columns; v < g->values + (row + 1) * columns; v++) {
-            double z = sd > 1e-12 * fabs(mean) ? (*v - mean) / sd : 0;
-            *v = fmin(fmax(z, -2.5), 2.5);
-        }
+    for (int64_t i = 0; i < g->plot.rows * g->plot.columns; i++) {
+        int64_t row = i / g->plot.columns;
+        double mean = g->sum[row] / n, sd = sqrt(fmax(g->square[row] / n - mean * mean, 0));
+        double z = sd > 1e-12 * fabs(mean) ? (g->plot.values[i] - mean) / sd : 0;
+        g->plot.values[i] = fmin(fmax(z, -2.5), 2.5);
     }
 }
 
 static rb_error collect_values(gathering *g, rb_feed *feed) {
     rb_error err = RB_OK;
-    int64_t cells, rows = g->axes[FEATURES].count, total = g->axes[SAMPLES].total;
-    if (!rb_multiply(rows, g->axes[SAMPLES].count, &cells)) {
+    int64_t cells, total = g->axes[SAMPLES].total;
+    if (!rb_multiply(g->plot.rows, g->plot.columns, &cells)) {
         return rb_fail(g->ctx, RB_ERROR_MEMORY, "the picture of the modules is too large");
     }
-    g->values = rb_alloc_zero(g->ctx, cells, sizeof *g->values);
-    g->sum = rb_alloc_zero(g->ctx, rows, sizeof *g->sum);
-    g->square = rb_alloc_zero(g->ctx, rows, sizeof *g->square);
-    if (!g->values || !g->sum || !g->square) {
+    g->plot.values = rb_alloc_zero(g->ctx, cells, sizeof *g->plot.values);
+    g->sum = rb_alloc_zero(g->ctx, g->plot.rows, sizeof *g->sum);
+    g->square = rb_alloc_zero(g->ctx, g->plot.rows, sizeof *g->square);
+    if (!g->plot.values || !g->sum || !g->square) {
         return RB_ERROR_MEMORY;
     }
     for (int64_t first = 0; first < total && !err; first += BLOCK) {
@@ -444,30 +440,19 @@ static rb_error collect_values(gathering *g, rb_feed *feed) {
 
 /* ---- all of it ---- */
 
-static rb_error draw(const gathering *g, const rb_plot_options *options, const char *path) {
-    const axis *samples = &g->axes[SAMPLES], *features = &g->axes[FEATURES];
+static rb_error draw(gathering *g, const rb_plot_options *options, const char *path) {
     char title[RB_TITLE_SIZE], of_all[32] = "";
-    if (g->n_frames < rb_modules_count(g->modules)) {
-        snprintf(of_all, sizeof of_all, " of %lld", (long long)rb_modules_count(g->modules));
+    int64_t count = rb_modules_count(g->modules), shown = g->plot.n_frames;
+    if (shown < count) {
+        snprintf(of_all, sizeof of_all, " of %lld", (long long)count);
     }
     snprintf(title, sizeof title, "%lld%s %s: %lld of %lld features, %lld of %lld samples",
-             (long long)g->n_frames, of_all, g->n_frames == 1 ? "module" : "modules",
-             (long long)features->count, (long long)features->total, (long long)samples->count,
-             (long long)samples->total);
-    rb_modules_picture picture = {
-        .values = g->values,
-        .rows = features->count,
-        .columns = samples->count,
-        .row_names = g->row_names,
-        .frames = g->frames,
-        .n_frames = g->n_frames,
-        .class_of = g->class_of,
-        .class_names = g->class_of ? (const char *const *)g->labels.classes->text : NULL,
-        .n_classes = g->class_of ? g->labels.classes->count : 0,
-        .title = options->title ? options->title : title,
-        .note = g->note,
-    };
-    return rb_draw_modules(g->ctx, &picture, options, path);
+             (long long)shown, of_all, shown == 1 ? "module" : "modules", (long long)g->plot.rows,
+             (long long)g->axes[FEATURES].total, (long long)g->plot.columns,
+             (long long)g->axes[SAMPLES].total);
+    g->plot.title = title;
+    g->plot.note = g->note;
+    return rb_draw_modules(g->ctx, &g->plot, options, path);
 }
 
 rb_error rb_plot_modules(rb_context *ctx, const rb_model *model, rb_source *source,

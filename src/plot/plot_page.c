@@ -73,7 +73,7 @@ static cairo_surface_t *new_surface(const rb_page *page, double width, double he
 
 rb_error rb_page_open(rb_context *ctx, const rb_plot_options *options, const char *path,
                       double height, rb_page *page) {
-    *page = (rb_page){.ctx = ctx, .svg = ends_with(path, ".svg")};
+    *page = (rb_page){.ctx = ctx, .title = options->title, .svg = ends_with(path, ".svg")};
     rb_error err = rb_output_begin(ctx, path, &page->output);
     if (err) {
         return err;

@@ -177,10 +177,10 @@ static void test_maps_go_from_light_to_dark(void **state) {
 /* ---- pictures ---- */
 
 /* Codes of two rows and three units: one 0, one 1, one the largest. */
-static const double codes[] = {0, 1, 4, 4, 1, 0};
+static double codes[] = {0, 1, 4, 4, 1, 0};
 
 static rb_error draw_codes(const char *path) {
-    rb_codes_picture p = {codes, 2, 3, 2, NULL, 0, "Codes \xCE\xBC \xFF"};
+    rb_codes_plot p = {codes, 2, 3, 2, NULL, 0, "Codes \xCE\xBC \xFF"};
     return rb_draw_codes(ctx, &p, &options, path);
 }
 
@@ -223,7 +223,7 @@ static void test_filters_are_grey_at_0_and_white_and_black_at_the_ends(void **st
     (void)state;
     /* Two units of 1 x 3 pixels: unit 0 is (-2, 0, 2), unit 1 is dead. */
     const double loadings[] = {-2, 0, 0, 0, 2, 0};
-    rb_filters_picture f = {loadings, 3, 2, NULL, 1, 3, 1, "Filters", 0, NULL};
+    rb_filters_plot f = {loadings, 3, 2, NULL, 1, 3, 1, "Filters", 0, NULL};
     assert_int_equal(rb_draw_filters(ctx, &f, &options, png_path), RB_OK);
     pixels p = load();
     int64_t lowest = count_colour(&p, black);
@@ -235,7 +235,7 @@ static void test_filters_are_grey_at_0_and_white_and_black_at_the_ends(void **st
     rb_matrix_free(p.matrix);
     /* Three channels: one pixel of red above 0, green below, blue 0. */
     const double colour[] = {1, -1, 0};
-    rb_filters_picture c = {colour, 3, 1, NULL, 1, 1, 3, "", 0, NULL};
+    rb_filters_plot c = {colour, 3, 1, NULL, 1, 1, 3, "", 0, NULL};
     assert_int_equal(rb_draw_filters(ctx, &c, &options, png_path), RB_OK);
     p = load();
     assert_true(count_colour(&p, (rb_colour){1, 0, 0.5}) > 100);
@@ -243,7 +243,7 @@ static void test_filters_are_grey_at_0_and_white_and_black_at_the_ends(void **st
     /* Features that were selected stand at their own pixels, the others are 0. */
     const int64_t place[] = {2};
     const double one[] = {-1};
-    rb_filters_picture s = {one, 1, 1, place, 1, 4, 1, "", 0, NULL};
+    rb_filters_plot s = {one, 1, 1, place, 1, 4, 1, "", 0, NULL};
     assert_int_equal(rb_draw_filters(ctx, &s, &options, png_path), RB_OK);
     p = load();
     lowest = count_colour(&p, black);
@@ -252,7 +252,7 @@ static void test_filters_are_grey_at_0_and_white_and_black_at_the_ends(void **st
     rb_matrix_free(p.matrix);
     /* Nothing is negative: 0 is black, and half of the largest grey. */
     const double positive[] = {0, 1, 2};
-    rb_filters_picture n = {positive, 3, 1, NULL, 1, 3, 1, "", 0, NULL};
+    rb_filters_plot n = {positive, 3, 1, NULL, 1, 3, 1, "", 0, NULL};
     assert_int_equal(rb_draw_filters(ctx, &n, &options, png_path), RB_OK);
     p = load();
     lowest = count_colour(&p, black);
@@ -275,9 +275,10 @@ static rb_error draw_two(const double *first, const double *second, int64_t coun
 static void test_history_has_a_second_panel_only_when_traced(void **state) {
     (void)state;
     const double up[] = {-30, -10, NAN, -5, -4}, none[] = {NAN, NAN, NAN, NAN, NAN};
+    const double kinds[] = {3, 1, NAN, 0, 7};
     assert_int_equal(draw_two(up, none, 5, "One"), RB_OK);
     pixels one = load();
-    assert_int_equal(draw_two(up, up, 5, "Two"), RB_OK);
+    assert_int_equal(draw_two(up, kinds, 5, "Two"), RB_OK);
     pixels two = load();
     assert_true(two.height > one.height + 200);
     assert_true(count_colour(&one, rb_class_colour(0)) > 100);
@@ -326,7 +327,7 @@ static void test_kinds_stay_inside_and_have_rows_where_they_occur(void **state) 
 static void test_rows_of_units_have_numbers_and_frames(void **state) {
     (void)state;
     const double loadings[] = {1, 1, 1, 1, 1, 1, 1, 1}, rows[] = {1, 888};
-    rb_filters_picture f = {loadings, 2, 4, NULL, 1, 2, 1, "", 2, rows};
+    rb_filters_plot f = {loadings, 2, 4, NULL, 1, 2, 1, "", 2, rows};
     assert_int_equal(rb_draw_filters(ctx, &f, &options, png_path), RB_OK);
     pixels p = load();
     int64_t frame = 0, above = 0, left[2] = {0, 0};
@@ -358,11 +359,11 @@ static void test_rows_of_units_have_numbers_and_frames(void **state) {
 static const char *note;
 
 static rb_error draw_modules(const char *path) {
-    const double values[] = {2.5, 0, -2.5, 0, 2.5, 1};
-    const char *const names[] = {"GNLY", "CD79A"}, *const classes[] = {"NK", "B"};
-    const rb_module_frame frames[] = {{4, 0, 1, 0, 1}, {0, 1, 1, 1, 2}};
-    const int64_t class_of[] = {0, 1, -1};
-    rb_modules_picture p = {values, 2, 3, names, frames, 2, class_of, classes, 2, "Modules", note};
+    double values[] = {2.5, 0, -2.5, 0, 2.5, 1};
+    const char *names[] = {"GNLY", "CD79A"}, *const classes[] = {"NK", "B"};
+    rb_module_frame frames[] = {{4, 0, 1, 0, 1}, {0, 1, 1, 1, 2}};
+    int64_t class_of[] = {0, 1, -1};
+    rb_modules_plot p = {values, 2, 3, names, frames, 2, class_of, classes, 2, "Modules", note};
     return rb_draw_modules(ctx, &p, &options, path);
 }
 
@@ -500,8 +501,8 @@ static void check_allocations(rb_error (*draw)(const char *path)) {
 }
 
 static rb_error draw_groups(const char *path) {
-    const rb_row_group groups[] = {{"NK", 1, 0, 1}, {"B", 1, 1, 1}};
-    rb_codes_picture p = {codes, 2, 3, 2, groups, 2, "Codes"};
+    rb_row_group groups[] = {{"NK", 1, 0, 1}, {"B", 1, 1, 1}};
+    rb_codes_plot p = {codes, 2, 3, 2, groups, 2, "Codes"};
     return rb_draw_codes(ctx, &p, &options, path);
 }
 

@@ -97,7 +97,7 @@ static void a_curve_shows_its_numbers(void **state) {
     double series[COUNT] = {0};
     series[10] = 2;
     series[COUNT - 1] = -1;
-    rb_filters_picture p = {
+    rb_filters_plot p = {
         .loadings = series, .n_features = COUNT, .units = 1, .width = COUNT, .height = 1};
     p.channels = 1;
     p.curves = true;
@@ -163,16 +163,16 @@ static void lines_have_a_legend(void **state) {
     for (int64_t i = 0; i < LINES * COUNT; i++) {
         values[i] = 0.5 + (double)(i / COUNT);
     }
-    rb_series_picture p = {.values = values,
-                           .lines = LINES,
-                           .count = COUNT,
-                           .low = 0,
-                           .high = LINES,
-                           .cut = NAN,
-                           .title = "",
-                           .across = "",
-                           .up = "",
-                           .legend = "sample"};
+    rb_series_plot p = {.values = values,
+                        .lines = LINES,
+                        .count = COUNT,
+                        .low = 0,
+                        .high = LINES,
+                        .cut = NAN,
+                        .title = "",
+                        .across = "",
+                        .up = "",
+                        .legend = "sample"};
     rb_image image;
     for (int named = 0; named < 2; named++) {
         p.line_names = named ? names : NULL;
@@ -197,14 +197,14 @@ static void no_memory(void **state) {
     (void)state;
     const double ones[] = {1, 2};
     const rb_plot_line line = {"line", 2, ones, ones};
-    rb_filters_picture p = {.loadings = ones,
-                            .n_features = 1,
-                            .units = 2,
-                            .width = 1,
-                            .height = 1,
-                            .channels = 1,
-                            .title = "",
-                            .curves = true};
+    rb_filters_plot p = {.loadings = ones,
+                         .n_features = 1,
+                         .units = 2,
+                         .width = 1,
+                         .height = 1,
+                         .channels = 1,
+                         .title = "",
+                         .curves = true};
     for (int which = 0; which < 2; which++) {
         rb_error err = RB_ERROR_MEMORY;
         int64_t n;
