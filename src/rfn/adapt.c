@@ -12,7 +12,7 @@
  * Two things are not given up for zeros. A unit that is left with one sample at most would only say
  * which sample that is: while there are more of them than in the beginning rho steps back. And
  * codes are to be the best for their parameters, or those of the samples one by one would be other
- * ones: where P + diag tau is no longer positive definite (estep/optimality.c), rho steps back, and
+ * ones: where P + diag tau is no longer positive definite (estep/gradient.c), rho steps back, and
  * grows slowly from there.
  */
 #include "fit.h"

@@ -6,15 +6,13 @@
 #include "posterior.h"
 
 typedef struct rfn_coder {
+    rb_rfn_options options; /* of the model, as far as codes need them */
     rfn_parameters parameters;
     rfn_posterior posterior;
-    rfn_activation activation;
-    const double *scale, *dead; /* of the model */
-    void *offset;               /* l: of the block at hand */
-    void *factors;              /* l: 1 / scale, 0 for a dead unit */
-    struct rfn_exact *exact;    /* of a model with multipliers, and its own posterior: NULL and */
-    rfn_posterior start;        /* empty for others */
-    void *zeros;                /* l */
+    void *offset;                    /* l: of the block at hand */
+    void *factors;                   /* l: 1 / scale, 0 for a dead unit */
+    struct rfn_exact *exact;         /* of a model with multipliers, else NULL */
+    void *zeros;                     /* l */
     double *task_sum, *task_largest; /* l a task: what rectifying reports, not used here */
 } rfn_coder;
 

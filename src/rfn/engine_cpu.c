@@ -45,7 +45,6 @@ static rb_error open_engine(rb_context *ctx, const rb_problem *problem, const vo
         return RB_ERROR_MEMORY;
     }
     cpu->setup = (rfn_setup){.problem = *problem, .options = *(const rb_rfn_options *)options};
-    cpu->setup.activation = rfn_activation_of(&cpu->setup.options);
     rb_error err = rb_parts_new(ctx, own, &shape, cpu);
     err = err ? err : rfn_block_work_new(ctx, &shape, &cpu->block);
     err = err ? err : rfn_randomness_new(ctx, &cpu->setup, &shape, &cpu->random);
@@ -100,7 +99,7 @@ static void activate(void *arg, int64_t task, int worker) {
     rb_dense codes = rfn_task_rows(block_codes(pass), task);
     int64_t at = task * codes.cols, first = rfn_task_first(pass->block->n_samples, task);
     double *sum = cpu->block.task_sum + at;
-    rfn_activate(pass->ctx, &cpu->setup.activation, codes, cpu->block.offset, sum,
+    rfn_activate(pass->ctx, &cpu->setup.options, codes, cpu->block.offset, sum,
                  cpu->block.task_largest + at);
     if (rfn_drops(&cpu->random)) {
         rfn_drop(pass->ctx, &cpu->random, codes, pass->block->first + first, task, worker, sum);
@@ -116,14 +115,9 @@ static void project_and_activate(void *arg, int64_t task, int worker) {
  */
 static void add_raw(const struct pass *pass, rb_dense raw) {
     rb_dense codes = block_codes(pass);
-    const void *offset = pass->cpu->block.offset;
-    for (int64_t i = 0; i < codes.rows; i++) {
-        rb_axpy(pass->ctx, codes.type, codes.cols, 1, offset, rb_dense_row(codes, i));
-    }
+    rfn_add_offset(pass->ctx, 1, pass->cpu->block.offset, codes);
     rb_gemm_lower(pass->ctx, 1, codes, RB_TRANSPOSED, codes, RB_PLAIN, 1, raw);
-    for (int64_t i = 0; i < codes.rows; i++) {
-        rb_axpy(pass->ctx, codes.type, codes.cols, -1, offset, rb_dense_row(codes, i));
-    }
+    rfn_add_offset(pass->ctx, -1, pass->cpu->block.offset, codes);
 }
 
 /* What is added to the product with the filter: bias - B' shift = Sigma (xi - W' Psi^-1 shift). */

@@ -7,15 +7,15 @@
 
 #include <math.h>
 #include <stddef.h>
-#include <string.h>
 
 typedef struct reference {
     rfn_setup setup;
-    double *weighted;            /* Psi^-1 W, m x l */
-    double *covariance, *linear; /* P^-1, l x l; M^-1 xi, l */
-    double *v, *means;           /* of a sample: m, l */
-    void *row, *codes;           /* the same of the type */
-    double *u, *s, *raw, *sum;   /* sums that wait: m x l, l x l, l x l, l */
+    double *weighted;               /* Psi^-1 W, m x l */
+    double *precision, *covariance; /* P, P^-1, l x l */
+    const double *linear;           /* M^-1 xi, l */
+    double *v, *means;              /* of a sample: m, l */
+    void *row, *codes;              /* the same of the type */
+    double *u, *s, *raw, *sum;      /* sums that wait: m x l, l x l, l x l, l */
     double weight;
 } reference;
 
@@ -24,7 +24,8 @@ static const rb_field fields[] = {
      RFN_UNITS},
     {"covariance", offsetof(reference, covariance), RB_FIELD_POINTER, RB_KEPT_FLOAT64, RFN_UNITS,
      RFN_UNITS},
-    {"linear", offsetof(reference, linear), RB_FIELD_POINTER, RB_KEPT_FLOAT64, RFN_UNITS},
+    {"precision", offsetof(reference, precision), RB_FIELD_POINTER, RB_KEPT_FLOAT64, RFN_UNITS,
+     RFN_UNITS},
     {"v", offsetof(reference, v), RB_FIELD_POINTER, RB_KEPT_FLOAT64, RFN_FEATURES},
     {"means", offsetof(reference, means), RB_FIELD_POINTER, RB_KEPT_FLOAT64, RFN_UNITS},
     {"row", offsetof(reference, row), RB_FIELD_POINTER, RB_KEPT_WORKING, RFN_FEATURES},
@@ -47,9 +48,8 @@ static void close_engine(void *engine) {
 static rb_error open_engine(rb_context *ctx, const rb_problem *problem, const void *options,
                             void **engine) {
     const rb_rfn_options *rfn = options;
-    rfn_setup setup = {*problem, *rfn, rfn_activation_of(rfn), false};
     if (rfn->dropout > 0 || rfn->input_noise != RB_RFN_NOISE_NONE ||
-        rfn->noise == RB_RFN_PSI_FULL || !rfn_activation_projects(&setup.activation)) {
+        rfn->noise == RB_RFN_PSI_FULL || !rfn_activation_projects(rfn)) {
         return rb_fail(ctx, RB_ERROR_UNSUPPORTED,
                        "the reference engine has no dropout, input-noise, noise full, and no "
                        "activation but rectify");
@@ -61,27 +61,9 @@ static rb_error open_engine(rb_context *ctx, const rb_problem *problem, const vo
         close_engine(r);
         return err;
     }
-    r->setup = setup;
+    r->setup = (rfn_setup){*problem, *rfn, false};
     *engine = r;
     return RB_OK;
-}
-
-/* A positive definite matrix becomes its inverse, by Gauss and Jordan. */
-static void invert(double *a, int64_t n) {
-    for (int64_t p = 0; p < n; p++) {
-        double pivot = a[p * n + p];
-        a[p * n + p] = 1;
-        for (int64_t j = 0; j < n; j++) {
-            a[p * n + j] /= pivot;
-        }
-        for (int64_t i = 0; i < n; i++) {
-            double factor = i == p ? 0 : a[i * n + p];
-            a[i * n + p] = i == p ? a[i * n + p] : 0;
-            for (int64_t j = 0; j < n; j++) {
-                a[i * n + j] -= factor * a[p * n + j];
-            }
-        }
-    }
 }
 
 static rb_error set_parameters(rb_context *ctx, void *engine, const void *parameters) {
@@ -98,10 +80,11 @@ static rb_error set_parameters(rb_context *ctx, void *engine, const void *parame
         for (int64_t k = 0; k < m; k++) {
             sum += rb_dense_get(p->loadings, k, e / l) * r->weighted[k * l + e % l];
         }
-        r->covariance[e] = sum;
+        r->precision[e] = sum;
+        r->covariance[e] = e / l == e % l;
     }
-    invert(r->covariance, l);
-    memcpy(r->linear, p->prior.linear, (size_t)l * sizeof *r->linear);
+    rb_solve_small(l, r->precision, l, r->covariance);
+    r->linear = p->prior.linear;
     return RB_OK;
 }
 

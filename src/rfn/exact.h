@@ -11,9 +11,9 @@
 typedef struct rfn_polish {
     int64_t max;        /* units that may be positive at once */
     double *x, *linear; /* l */
-    double *factor;     /* most x most */
-    double *target;     /* most */
-    int64_t *support;   /* most: the positive units */
+    double *factor;     /* max x max */
+    double *target;     /* max */
+    int64_t *support;   /* max: the positive units */
     bool *positive;     /* l */
 } rfn_polish;
 
@@ -26,27 +26,31 @@ void rfn_polish_sample(const rb_context *ctx, const rfn_quadratic *problem, rb_d
 /* ---- codes of a block ---- */
 
 typedef struct rfn_exact {
-    rfn_quadratic problem;            /* P + diag tau, Q' of the block, the rectified set */
-    rb_dense weighted;                /* Psi^-1 W, m x l: Q = V Psi^-1 W + xi */
-    const rfn_parameters *parameters; /* of the coder */
-    void *offset;                     /* of the block at hand */
-    rb_dense codes;                   /* mu' of the block, l x block_samples */
-    rb_dense linear;                  /* memory for problem.linear */
+    rfn_quadratic problem;  /* P + diag tau, Q' of the block, the rectified set */
+    rfn_posterior start;    /* gives the codes to start from */
+    rb_dense weighted;      /* Psi^-1 W, m x l: Q = V Psi^-1 W + xi */
+    const rfn_coder *coder; /* whose parameters and tolerance these are */
+    void *offset;           /* of the block at hand */
+    rb_dense codes, linear; /* mu' and Q' of the block, l x block_samples */
     rfn_work work;
     bool *dead;
-    int64_t *samples; /* of the block: which sample a column is, since some have left */
-    double *largest;  /* code of each column */
-    double *before;   /* by how much the sweep before the last one changed it */
-    bool *done;       /* its codes have converged */
-    double tolerance;
+    int64_t *samples;   /* of the block: which sample a column is, since some have left */
+    double *largest;    /* code of each column */
+    double *before;     /* by how much the sweep before the last one changed it */
+    bool *done;         /* its codes have converged */
     rfn_polish *polish; /* one for each of so many workers */
     int workers;
+    /* Of the call at hand. */
+    rb_context *ctx;
+    const rb_block *block;
+    rb_dense out;
+    int64_t active; /* samples that have not left: the first columns */
 } rfn_exact;
 
-/* For a model with multipliers; NULL in *exact for one without. start, empty before, becomes the
- * posterior that gives the codes to start from. */
+/* For a coder of a model with multipliers, that has its parameters; NULL in *exact for one without.
+ */
 rb_error rfn_exact_new(rb_context *ctx, const rb_model *model, int64_t block_samples,
-                       const rfn_parameters *parameters, rfn_posterior *start, rfn_exact **exact);
+                       const rfn_coder *coder, rfn_exact **exact);
 void rfn_exact_free(rfn_exact *exact);
 /* Improves codes (samples x l), which are any start, until they have converged. */
 rb_error rfn_exact_solve(rb_context *ctx, rfn_exact *exact, const rb_block *block, rb_dense codes);

@@ -62,7 +62,7 @@ rb_error rfn_randomness_new(rb_context *ctx, const rfn_setup *setup, const rb_sh
 
 void rfn_randomness_free(rfn_randomness *random) {
     rb_dense_free(&random->rows);
-    rb_free(random->values);
+    rb_free(random->values.data);
     rb_free(random->words);
     rb_free(random->task_codes);
     rb_free(random->task_squares);
@@ -99,18 +99,10 @@ rb_error rfn_noise_block(rb_context *ctx, rfn_randomness *random, const rb_block
         return RB_OK;
     }
     rb_csr v = block->csr;
-    int64_t entries = v.starts[v.rows] - v.starts[0];
-    if (entries > random->capacity) {
-        rb_free(random->values);
-        random->capacity = 0;
-        random->values = rb_alloc(ctx, entries, rb_type_size(v.type));
-        if (!random->values) {
-            return RB_ERROR_MEMORY;
-        }
-        random->capacity = entries;
-    }
-    seen->csr.values = random->values;
-    return RB_OK;
+    rb_error err =
+        rfn_reserve(ctx, v.starts[v.rows] - v.starts[0], rb_type_size(v.type), &random->values);
+    seen->csr.values = random->values.data;
+    return err;
 }
 
 struct noisy_row {
@@ -145,7 +137,7 @@ void rfn_noise_rows(rb_context *ctx, const rfn_randomness *random, const rb_bloc
             int64_t at = (v.starts[i] - v.starts[0]) * (int64_t)rb_type_size(v.type);
             row.n = v.starts[i + 1] - v.starts[i];
             row.from = (const char *)v.values + at;
-            row.to = (char *)random->values + at;
+            row.to = (char *)random->values.data + at;
         } else {
             row.n = block->n_features;
             row.from = rb_dense_row(block->dense, i);

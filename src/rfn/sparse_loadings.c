@@ -89,10 +89,9 @@ void rfn_hold_prior_back(rb_context *ctx, const rfn_setup *setup, const rfn_code
                         progress->prior_share);
 }
 
-void rfn_shrink_row(const rfn_mstep_parts *parts, int64_t k) {
-    const rfn_setup *setup = parts->setup;
-    double error = sqrt(parts->parameters->noise[k] / (double)setup->problem.n_samples);
-    double threshold = parts->scratch->rates.eta * setup->options.sparse_loadings *
-                       parts->progress->shrink_factor * error;
-    rfn_soft_threshold(parts->parameters->loadings, k, threshold);
+void rfn_shrink_row(const rfn_fit *fit, int64_t k) {
+    double error = sqrt(fit->parameters.noise[k] / (double)fit->setup.problem.n_samples);
+    double threshold = fit->scratch.rates.eta * fit->setup.options.sparse_loadings *
+                       fit->progress.shrink_factor * error;
+    rfn_soft_threshold(fit->parameters.loadings, k, threshold);
 }

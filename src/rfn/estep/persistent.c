@@ -5,11 +5,10 @@
  * the second adds up the moments. The first iteration has no codes yet and takes mu = P(mu_p).
  */
 #include "rfn/fit.h"
-#include "rfn/objective.h"
 
 #include <stddef.h>
 
-static const rb_field fields[] = {
+const rb_field rfn_persistent_fields[] = {
     {"quadratic", offsetof(rfn_persistent, problem.hessian), RB_FIELD_DENSE, RB_KEPT_WORKING,
      RFN_PERSISTENT, RFN_UNITS},
     {"linear", offsetof(rfn_persistent, problem.linear), RB_FIELD_DENSE, RB_KEPT_WORKING,
@@ -26,13 +25,11 @@ static const rb_field fields[] = {
      RFN_PERSISTENT},
     {0},
 };
-static const rb_part parts[] = {{RB_PART_SCRATCH, fields, 0}, {0}};
 
 rb_error rfn_persistent_new(rb_context *ctx, const rfn_setup *setup, const rb_shape *shape,
                             rfn_persistent *p) {
     int64_t l = shape->dims[RFN_UNITS], n = shape->dims[RFN_SAMPLES];
-    rb_error err = rb_parts_new(ctx, parts, shape, p);
-    err = err ? err : rfn_work_new(ctx, shape->type, l, n, &p->work);
+    rb_error err = rfn_work_new(ctx, shape->type, l, n, &p->work);
     err = err ? err : rfn_block_work_new(ctx, shape, &p->block);
     if (!err && shape->dims[RFN_TRIED] > 0) {
         err = rfn_reduced_new(ctx, l, n, &p->search.reduced);
@@ -46,7 +43,6 @@ rb_error rfn_persistent_new(rb_context *ctx, const rfn_setup *setup, const rb_sh
 }
 
 void rfn_persistent_free(rfn_persistent *p) {
-    rb_parts_free(parts, p);
     rfn_work_free(&p->work);
     rfn_block_work_free(&p->block);
     rfn_reduced_free(p->search.reduced);
@@ -54,19 +50,18 @@ void rfn_persistent_free(rfn_persistent *p) {
 
 double rfn_persistent_bytes(const rb_shape *shape) {
     static const rb_part block[] = {{RB_PART_SCRATCH, rfn_block_fields, 0}, {0}};
-    return rb_parts_bytes(parts, shape, 0) + rb_parts_bytes(block, shape, 0) +
+    return rb_parts_bytes(block, shape, 0) +
            rfn_work_bytes(shape->type, shape->dims[RFN_UNITS], shape->dims[RFN_SAMPLES]);
 }
 
-rb_error rfn_persistent_begin(rb_context *ctx, rfn_persistent *p, const rfn_parameters *parameters,
-                              rb_dense weighted) {
+void rfn_persistent_begin(rb_context *ctx, rfn_persistent *p, const rfn_parameters *parameters,
+                          rb_dense weighted) {
     p->parameters = parameters;
     p->weighted = weighted;
     rfn_hessian(ctx, parameters, weighted, p->problem.hessian);
     rb_dense_mirror(p->problem.hessian);
     rfn_weigh(ctx, parameters, weighted);
     p->block.has_offset = false;
-    return RB_OK;
 }
 
 /* ---- passes ---- */
@@ -76,17 +71,18 @@ struct pass {
     rfn_persistent *p;
     const rb_block *block;
     rb_dense codes; /* over all samples */
+    int64_t first;  /* of the units at hand */
 };
 
-/* The samples of a task: rows of the block's codes, and the same columns of a matrix over all
- * samples. */
+/* The samples of a task as rows of the block's codes, and as columns of a matrix over all samples.
+ */
 static rb_dense rows_of(const struct pass *pass, int64_t task) {
     return rfn_task_rows(rb_dense_rows(pass->p->block.codes, 0, pass->block->n_samples), task);
 }
 
 static rb_dense columns_of(const struct pass *pass, rb_dense all, int64_t task) {
-    int64_t first = rfn_task_first(pass->block->n_samples, task);
-    return rb_dense_part(all, 0, all.rows, pass->block->own + first, rows_of(pass, task).rows);
+    const rb_block *block = pass->block;
+    return rfn_task_columns(rb_dense_part(all, 0, all.rows, block->own, block->n_samples), task);
 }
 
 static void collect(void *arg, int64_t task, int worker) {
@@ -95,24 +91,23 @@ static void collect(void *arg, int64_t task, int worker) {
     rb_dense rows = rows_of(pass, task);
     rfn_project(pass->ctx, pass->block, rfn_task_first(pass->block->n_samples, task),
                 pass->p->weighted, rows);
-    for (int64_t i = 0; i < rows.rows; i++) {
-        rb_axpy(pass->ctx, rows.type, rows.cols, 1, pass->p->block.offset, rb_dense_row(rows, i));
-    }
+    rfn_add_offset(pass->ctx, 1, pass->p->block.offset, rows);
     rb_dense_transpose(rows, columns_of(pass, pass->p->problem.linear, task));
 }
 
 static void hand_over(void *arg, int64_t task, int worker) {
     (void)worker;
     const struct pass *pass = arg;
+    const rfn_block_work *work = &pass->p->block;
     rb_dense rows = rows_of(pass, task);
+    int64_t at = task * rows.cols;
     rb_dense_transpose(columns_of(pass, pass->codes, task), rows);
-    rb_rectify(pass->ctx, rows, NULL, pass->p->block.task_sum + task * rows.cols,
-               pass->p->block.task_largest + task * rows.cols);
+    rb_rectify(pass->ctx, rows, NULL, work->task_sum + at, work->task_largest + at);
 }
 
 rb_error rfn_persistent_block(rb_context *ctx, rfn_persistent *p, const rb_block *block,
                               const rfn_codes *codes, rfn_sums *sums) {
-    struct pass pass = {ctx, p, block, codes->values};
+    struct pass pass = {ctx, p, block, codes->values, 0};
     int64_t tasks = rfn_tasks(block->n_samples).count;
     if (p->adds_moments) {
         rb_parallel(ctx, tasks, hand_over, &pass);
@@ -169,8 +164,8 @@ static void multipliers_of(void *arg, int64_t task, int worker) {
 }
 
 /* Without normalisation there are none: they stay 0. */
-void rfn_find_multipliers(rb_context *ctx, const rfn_persistent *p,
-                          const struct rfn_moments *moments, rfn_codes *codes) {
+void rfn_find_multipliers(rb_context *ctx, const rfn_persistent *p, const rfn_moments *moments,
+                          rfn_codes *codes) {
     if (p->problem.normalized) {
         struct multipliers x = {ctx, p, moments, codes->multipliers};
         int64_t l = codes->values.rows;
@@ -180,28 +175,19 @@ void rfn_find_multipliers(rb_context *ctx, const rfn_persistent *p,
 
 /* ---- codes that were moved ---- */
 
-struct moved {
-    rb_context *ctx;
-    rfn_persistent *p;
-    rb_dense codes;
-    int64_t first;
-};
-
 static void project_unit(void *arg, int64_t unit, int worker) {
     (void)worker;
-    const struct moved *moved = arg;
-    rb_dense code = rb_dense_rows(moved->codes, moved->first + unit, 1);
-    rb_dense copy = rb_dense_rows(moved->p->work.residual, unit, 1);
+    const struct pass *pass = arg;
+    rb_dense code = rb_dense_rows(pass->codes, pass->first + unit, 1);
+    rb_dense copy = rb_dense_rows(pass->p->work.residual, unit, 1);
     rb_dense_copy(code, copy);
-    rfn_feasible(moved->ctx, moved->p->problem.normalized, code.type, code.cols, 0, copy.data,
-                 copy.data, code.data);
+    rfn_feasible(pass->ctx, pass->p->problem.normalized, 0, copy, copy.data, code.data);
 }
 
 void rfn_project_codes(rb_context *ctx, rfn_persistent *p, rfn_codes *codes) {
-    struct moved moved = {ctx, p, codes->values, 0};
-    for (; moved.first < codes->values.rows; moved.first += RFN_UNITS_AT_ONCE) {
-        int64_t left = codes->values.rows - moved.first;
-        rb_parallel(ctx, left < RFN_UNITS_AT_ONCE ? left : RFN_UNITS_AT_ONCE, project_unit, &moved);
+    struct pass pass = {ctx, p, NULL, codes->values, 0};
+    for (; pass.first < codes->values.rows; pass.first += RFN_UNITS_AT_ONCE) {
+        rb_parallel(ctx, rfn_units_from(codes->values.rows, pass.first), project_unit, &pass);
     }
     p->adds_moments = false; /* an E-step that failed may have ended between its passes */
 }
