@@ -19,7 +19,7 @@ static inline void rfn_steps_new(rb_context *ctx, rb_problem problem, const rb_r
     void *state;
     problem.method = &rb_method_rfn;
     problem.own = problem.n_samples;
-    assert_int_equal(rb_method_start(ctx, &problem, options, NULL, &state), RB_OK);
+    assert_int_equal(rfn_start(ctx, &problem, options, NULL, &state), RB_OK);
     steps->shape = rb_shape_of(&problem, options);
     steps->fit = state;
     steps->sums = (rb_sums){
@@ -28,7 +28,7 @@ static inline void rfn_steps_new(rb_context *ctx, rb_problem problem, const rb_r
 
 static inline void rfn_steps_free(rfn_steps *steps) {
     rb_sums_free(&steps->sums);
-    rb_method_finish(&rb_method_rfn, steps->fit);
+    rfn_finish(steps->fit);
 }
 
 /* Sums of that kind are as if no sample had been added. */

@@ -51,6 +51,8 @@ typedef struct rfn_given {
 } rfn_given;
 
 extern const rb_engine rfn_engine_cpu, rfn_engine_reference;
+/* rb_engine.sums of both: all is added as it comes. */
+rb_error rfn_hand_over(rb_context *ctx, void *engine, void *sums);
 
 /* Samples that an M-step follows. */
 static inline int64_t rfn_batch_samples(const rb_problem *problem) {
@@ -94,9 +96,8 @@ typedef struct rfn_block_work {
 
 extern const rb_field rfn_block_fields[];
 
-/* shape: that of the fit. */
-rb_error rfn_block_work_new(rb_context *ctx, const rb_shape *shape, rfn_block_work *work);
-void rfn_block_work_free(rfn_block_work *work);
+/* Frees what these fields do not have. */
+void rfn_block_work_clear(rfn_block_work *work);
 /* Adds what the tasks of a block summed: codes, and which units are active. */
 void rfn_add_tasks(const rfn_block_work *work, int64_t tasks, rfn_sums *sums);
 /* Adds V'mu and mu'mu of the block whose codes are in work->codes. */
@@ -127,9 +128,9 @@ typedef struct rfn_randomness {
 
 extern const rb_field rfn_randomness_fields[];
 
-rb_error rfn_randomness_new(rb_context *ctx, const rfn_setup *setup, const rb_shape *shape,
-                            rfn_randomness *random);
-void rfn_randomness_free(rfn_randomness *random);
+/* What these fields do not have. */
+rb_error rfn_randomness_new(rb_context *ctx, const rfn_setup *setup, rfn_randomness *random);
+void rfn_randomness_clear(rfn_randomness *random);
 void rfn_randomness_begin(rfn_randomness *random, const rfn_given *given);
 /* Does this pass add noise to samples, and where are those with it; then it is added to some rows
  * of the block. */

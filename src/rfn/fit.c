@@ -6,6 +6,8 @@
  */
 #include "fit.h"
 
+#include "rfn.h"
+
 #include <float.h>
 #include <math.h>
 #include <stddef.h>
@@ -209,18 +211,22 @@ void rfn_finish(void *state) {
     rfn_candidates_free(&fit->sums);
     rb_spd_free(fit->scratch.factor);
     rfn_parameters_free(&fit->parameters);
+    rb_parts_free(rfn_parts, fit);
+    rb_free(fit);
 }
 
-/* What the tables do not have. */
 static rb_error allocate(rb_context *ctx, rfn_fit *fit) {
     const rb_problem *problem = &fit->setup.problem;
     const rb_rfn_options *options = &fit->setup.options;
     rb_shape shape = rb_shape_of(problem, options);
     bool batches = rfn_in_batches(problem);
+    rb_error err = rb_parts_new(ctx, rfn_parts, &shape, fit);
     fit->moments.u = batches ? fit->moments.own_u : fit->sums.u;
     fit->moments.s = batches ? fit->moments.own_s : fit->sums.s;
-    fit->sums.candidates = rb_alloc_zero(ctx, options->units, sizeof *fit->sums.candidates);
-    rb_error err = fit->sums.candidates ? RB_OK : RB_ERROR_MEMORY;
+    if (!err) {
+        fit->sums.candidates = rb_alloc_zero(ctx, options->units, sizeof *fit->sums.candidates);
+        err = fit->sums.candidates ? RB_OK : RB_ERROR_MEMORY;
+    }
     err = err ? err : rb_spd_new(ctx, shape.type, shape.dims[RFN_SMALLER], &fit->posterior.factor);
     err = err ? err : rb_spd_new(ctx, shape.type, options->units, &fit->scratch.factor);
     if (!err && batches) { /* factorisations would take a sixth of the time */
@@ -302,13 +308,18 @@ static rb_error choose_parameters(rb_context *ctx, const rfn_setup *setup, const
 
 rb_error rfn_start(rb_context *ctx, const rb_problem *problem, const void *options,
                    const rb_model *start, void **state) {
+    *state = NULL;
     rb_error err = rfn_check(ctx, problem, options);
     if (err) {
         return err;
     }
-    rfn_fit *fit = *state;
+    rfn_fit *fit = rb_alloc_zero(ctx, 1, sizeof *fit);
+    if (!fit) {
+        return RB_ERROR_MEMORY;
+    }
     rfn_setup *setup = &fit->setup;
     *setup = (rfn_setup){*problem, *(const rb_rfn_options *)options, start != NULL};
+    setup->problem.method = &rb_method_rfn;
     setup->problem.engine = problem->engine ? problem->engine : &rfn_engine_cpu;
     if (setup->options.eta_psi == 0) {
         setup->options.eta_psi = setup->options.eta;
@@ -316,7 +327,13 @@ rb_error rfn_start(rb_context *ctx, const rb_problem *problem, const void *optio
     fit->sums.gain = 1;
     fit->progress.shrink_factor = 1;
     err = allocate(ctx, fit);
-    return err ? err : choose_parameters(ctx, setup, start, &fit->parameters);
+    err = err ? err : choose_parameters(ctx, setup, start, &fit->parameters);
+    if (err) {
+        rfn_finish(fit);
+        return err;
+    }
+    *state = fit;
+    return RB_OK;
 }
 
 /* ---- the survey ---- */

@@ -27,16 +27,8 @@ const rb_field rfn_block_fields[] = {
      RFN_TASKS, RFN_UNITS},
     {0},
 };
-static const rb_part parts[] = {{RB_PART_SCRATCH, rfn_block_fields, 0}, {0}};
 
-rb_error rfn_block_work_new(rb_context *ctx, const rb_shape *shape, rfn_block_work *work) {
-    rb_error err = rb_parts_new(ctx, parts, shape, work);
-    work->codes.cols = shape->dims[RFN_UNITS];
-    return err;
-}
-
-void rfn_block_work_free(rfn_block_work *work) {
-    rb_parts_free(parts, work);
+void rfn_block_work_clear(rfn_block_work *work) {
     rb_free(work->starts.data);
     rb_free(work->columns.data);
     rb_free(work->values.data);

@@ -148,7 +148,6 @@ const rb_method rb_method_rfn = {
     .parts = rfn_parts,
     .shape = rfn_shape,
     .engines = engines,
-    .state_size = sizeof(rfn_fit),
     .start = rfn_start,
     .finish = rfn_finish,
     .survey = rfn_survey_block,

@@ -23,24 +23,20 @@ enum { FREE_ITERATIONS = 50, SETTLED_ITERATIONS = 100, FEWEST_UNITS = 5 };
 static const double RISE = 0.05, MAX_EXTREME = 0.01, NEARLY_ALL = 0.9;
 static const double FACTOR_RISE = 1.02, LARGEST_FACTOR = 4;
 
-/* With so many M-steps done, is the fit still to leave its start? */
-static bool is_free(const rfn_setup *setup, int64_t msteps) {
+/* With so many M-steps done, is a fit that shrinks loadings before the end of that iteration? A
+ * model to start from is as if it were beyond. */
+static bool is_before(const rfn_setup *setup, int64_t msteps, int64_t iteration) {
     return setup->options.sparse_loadings > 0 && !setup->warm &&
-           msteps < FREE_ITERATIONS * rfn_msteps_an_iteration(setup);
+           msteps < iteration * rfn_msteps_an_iteration(setup);
 }
 
 bool rfn_shrinks(const rfn_setup *setup, const rfn_progress *progress) {
-    return setup->options.sparse_loadings > 0 && !is_free(setup, progress->iteration - 1);
-}
-
-/* A model to start from has its prior; one that is adapted has rules of its own. */
-static bool holds_prior_back(const rfn_setup *setup) {
-    return setup->options.sparse_loadings > 0 && !setup->warm && !rfn_adapts(&setup->options);
+    return setup->options.sparse_loadings > 0 &&
+           !is_before(setup, progress->iteration - 1, FREE_ITERATIONS);
 }
 
 bool rfn_still_begins(const rfn_setup *setup, const rfn_progress *progress) {
-    return setup->options.sparse_loadings > 0 && !setup->warm &&
-           progress->iteration < SETTLED_ITERATIONS * rfn_msteps_an_iteration(setup);
+    return is_before(setup, progress->iteration, SETTLED_ITERATIONS);
 }
 
 /* Shares of the samples: without an active unit, and with nearly all of those that explain any. */
@@ -69,10 +65,11 @@ static extremes measure(rb_context *ctx, rb_dense codes, int64_t *positive) {
 
 void rfn_hold_prior_back(rb_context *ctx, const rfn_setup *setup, const rfn_codes *codes,
                          int64_t *positive, rfn_progress *progress, rfn_prior *prior) {
-    if (!holds_prior_back(setup)) {
+    /* A model to start from has its prior; one that is adapted has rules of its own. */
+    if (!(setup->options.sparse_loadings > 0) || setup->warm || rfn_adapts(&setup->options)) {
         return;
     }
-    if (!is_free(setup, progress->iteration) && !progress->last) {
+    if (!is_before(setup, progress->iteration, FREE_ITERATIONS) && !progress->last) {
         /* Only E-steps that keep codes know. */
         extremes now = codes->filled ? measure(ctx, codes->values, positive) : (extremes){0, 0};
         bool back = now.empty > MAX_EXTREME;
@@ -80,8 +77,7 @@ void rfn_hold_prior_back(rb_context *ctx, const rfn_setup *setup, const rfn_code
         progress->prior_share = back                    ? progress->prior_share / 2
                                 : progress->prior_stays ? progress->prior_share
                                                         : fmin(1, progress->prior_share + RISE);
-        bool settled = progress->iteration >= SETTLED_ITERATIONS * rfn_msteps_an_iteration(setup);
-        if (settled && now.full > MAX_EXTREME) {
+        if (!rfn_still_begins(setup, progress) && now.full > MAX_EXTREME) {
             progress->shrink_factor = fmin(LARGEST_FACTOR, FACTOR_RISE * progress->shrink_factor);
         }
     }

@@ -26,14 +26,17 @@ const rb_field rfn_persistent_fields[] = {
     {0},
 };
 
+static const rb_part block_parts[] = {{RB_PART_SCRATCH, rfn_block_fields, 0}, {0}};
+
 rb_error rfn_persistent_new(rb_context *ctx, const rfn_setup *setup, const rb_shape *shape,
                             rfn_persistent *p) {
     int64_t l = shape->dims[RFN_UNITS], n = shape->dims[RFN_SAMPLES];
     rb_error err = rfn_work_new(ctx, shape->type, l, n, &p->work);
-    err = err ? err : rfn_block_work_new(ctx, shape, &p->block);
+    err = err ? err : rb_parts_new(ctx, block_parts, shape, &p->block);
     if (!err && shape->dims[RFN_TRIED] > 0) {
         err = rfn_reduced_new(ctx, l, n, &p->search.reduced);
     }
+    p->block.codes.cols = l;
     p->setup = setup;
     p->problem.normalized = setup->options.normalize == RB_RFN_NORMALIZE_RMS;
     p->problem.dead = p->dead;
@@ -44,13 +47,13 @@ rb_error rfn_persistent_new(rb_context *ctx, const rfn_setup *setup, const rb_sh
 
 void rfn_persistent_free(rfn_persistent *p) {
     rfn_work_free(&p->work);
-    rfn_block_work_free(&p->block);
+    rb_parts_free(block_parts, &p->block);
+    rfn_block_work_clear(&p->block);
     rfn_reduced_free(p->search.reduced);
 }
 
 double rfn_persistent_bytes(const rb_shape *shape) {
-    static const rb_part block[] = {{RB_PART_SCRATCH, rfn_block_fields, 0}, {0}};
-    return rb_parts_bytes(block, shape, 0) +
+    return rb_parts_bytes(block_parts, shape, 0) +
            rfn_work_bytes(shape->type, shape->dims[RFN_UNITS], shape->dims[RFN_SAMPLES]);
 }
 
