@@ -3,7 +3,6 @@
  * sample activated gives 0. For a model with multipliers this is where exact codes start from. */
 #include "coder.h"
 
-#include "exact.h"
 #include "tasks.h"
 
 #include <stddef.h>

@@ -7,7 +7,7 @@
  * until what is left to go is less than the tolerance; for samples that need too many of them, the
  * linear system in the units that are positive (polish.c).
  */
-#include "exact.h"
+#include "coder.h"
 
 #include "rfn.h"
 #include "tasks.h"

@@ -173,7 +173,6 @@ int64_t rfn_memory(const rb_problem *problem, const void *options) {
     const rb_rfn_options *rfn = options;
     rb_shape shape = rb_shape_of(problem, options);
     double m = (double)problem->n_features, l = (double)rfn->units, smaller = l < m ? l : m;
-    double size = (double)rb_type_size(problem->type);
     double parameters = rb_parts_bytes(rfn_parts, &shape, RB_PART_PARAMETERS);
     double codes = rb_parts_bytes(rfn_parts, &shape, RB_PART_CODES);
     double sums = rb_parts_bytes(rfn_parts, &shape, RB_PART_SUMS);
@@ -188,7 +187,7 @@ int64_t rfn_memory(const rb_problem *problem, const void *options) {
         bytes += 8 * (m * m + 2 * m * l);
     }
     if (rfn->prior_covariance.matrix || rfn->prior_covariance.value != 1) {
-        bytes += size * (2 * l * l + (l > m ? m * l : 0));
+        bytes += 2 * (double)rb_type_size(problem->type) * l * l;
     }
     bytes += 8 * (l * l + smaller * smaller); /* factorisations are in float64 */
     /* As they were after the last iteration; and points, by rb_accelerate. */

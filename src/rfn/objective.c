@@ -12,8 +12,8 @@
 
 void rfn_complete_moments(rb_context *ctx, const rfn_prior *prior, rb_dense sigma,
                           rfn_moments *moments) {
-    moments->product_a = rfn_prior_product(ctx, prior, moments->s);
-    moments->product_sigma = rfn_prior_product(ctx, prior, sigma);
+    moments->product_a = rfn_product_of_lower(ctx, prior->precision, moments->s);
+    moments->product_sigma = rfn_product_of_lower(ctx, prior->precision, sigma);
     rfn_add_lower(ctx, sigma, moments->s);
     rb_dense_mirror(moments->s);
 }
@@ -68,15 +68,6 @@ void rfn_energies(const rfn_parameters *parameters, const rfn_posterior *posteri
         distance += prior->linear[j] * (prior->mean[j] - 2 * moments->mean[j]);
     }
     *divergence = (moments->product_sigma + distance - l + prior->log_det - posterior->log_det) / 2;
-}
-
-double rfn_product_of_lower(rb_context *ctx, rb_dense a, rb_dense b) {
-    double sum = 0;
-    for (int64_t j = 0; j < a.rows; j++) {
-        double row = rb_dot(ctx, a.type, j + 1, rb_dense_row(a, j), rb_dense_row(b, j));
-        sum += 2 * row - rb_dense_get(a, j, j) * rb_dense_get(b, j, j);
-    }
-    return sum;
 }
 
 double rfn_estep_objective(rb_context *ctx, const rfn_parameters *parameters, rb_dense p,

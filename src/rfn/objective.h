@@ -34,7 +34,5 @@ void rfn_energies(const rfn_parameters *parameters, const rfn_posterior *posteri
  * constant: <P, mu_p'mu_p> / n = <mu_p, Q> / n, which codes do not change. */
 double rfn_estep_objective(rb_context *ctx, const rfn_parameters *parameters, rb_dense p,
                            const rfn_moments *moments, double constant);
-/* <A, B> of two symmetric matrices by their lower triangles. */
-double rfn_product_of_lower(rb_context *ctx, rb_dense a, rb_dense b);
 
 #endif

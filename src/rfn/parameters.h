@@ -111,9 +111,4 @@ static inline bool rfn_prior_is_plain(const rfn_prior *prior) {
     return prior->covariance.rows == 0; /* M = I */
 }
 
-/* Lower triangle of A += M, one of the prior's matrices or another; of no rows: the identity. */
-void rfn_add_lower(rb_context *ctx, rb_dense m, rb_dense a);
-/* <M^-1, A>, by lower triangles. */
-double rfn_prior_product(rb_context *ctx, const rfn_prior *prior, rb_dense a);
-
 #endif

@@ -9,7 +9,7 @@
  * and the unit of the most negative derivative enters it, until there is none. Each step lowers the
  * objective, in float64 whatever the type of the model.
  */
-#include "exact.h"
+#include "coder.h"
 
 #include <math.h>
 #include <stddef.h>

@@ -39,7 +39,6 @@ rb_error rfn_posterior_new(rb_context *ctx, rb_type type, int64_t m, int64_t l,
 
 void rfn_posterior_free(rfn_posterior *posterior) {
     rb_parts_free(parts, posterior);
-    rb_dense_free(&posterior->spread);
     rb_spd_free(posterior->factor);
     *posterior = (rfn_posterior){0};
 }
@@ -80,6 +79,30 @@ void rfn_weigh(rb_context *ctx, const rfn_parameters *parameters, rb_dense work)
     }
 }
 
+void rfn_add_lower(rb_context *ctx, rb_dense a, rb_dense b) {
+    for (int64_t j = 0; j < b.rows; j++) {
+        if (a.rows == 0) {
+            rb_dense_set(b, j, j, rb_dense_get(b, j, j) + 1);
+        } else {
+            rb_axpy(ctx, b.type, j + 1, 1, rb_dense_row(a, j), rb_dense_row(b, j));
+        }
+    }
+}
+
+double rfn_product_of_lower(rb_context *ctx, rb_dense a, rb_dense b) {
+    double sum = 0;
+    for (int64_t j = 0; j < b.rows; j++) {
+        double diagonal = rb_dense_get(b, j, j);
+        if (a.rows == 0) {
+            sum += diagonal;
+        } else {
+            double row = rb_dot(ctx, a.type, j + 1, rb_dense_row(a, j), rb_dense_row(b, j));
+            sum += 2 * row - rb_dense_get(a, j, j) * diagonal;
+        }
+    }
+    return sum;
+}
+
 void rfn_hessian(rb_context *ctx, const rfn_parameters *parameters, rb_dense work, rb_dense p) {
     if (rfn_psi_is_full(&parameters->full)) {
         rfn_weigh(ctx, parameters, work);
@@ -109,25 +132,6 @@ static rb_error by_units(rb_context *ctx, const rfn_parameters *parameters, rb_d
     return RB_OK;
 }
 
-/* W M: W itself where M = I. */
-static rb_error spread(rb_context *ctx, const rfn_parameters *parameters, rfn_posterior *posterior,
-                       rb_dense *wm) {
-    rb_dense w = parameters->loadings;
-    rb_error err = RB_OK;
-    *wm = w;
-    if (rfn_prior_is_plain(&parameters->prior)) {
-        return RB_OK;
-    }
-    if (posterior->spread.rows == 0) {
-        err = rb_dense_new(ctx, w.type, w.rows, w.cols, &posterior->spread);
-    }
-    if (!err) {
-        *wm = posterior->spread;
-        rb_gemm_parallel(ctx, 1, w, RB_PLAIN, parameters->prior.covariance, RB_PLAIN, 0, *wm);
-    }
-    return err;
-}
-
 /* Lower triangle of k (m x m) += Psi */
 static void add_noise(const rfn_parameters *parameters, rb_dense k) {
     for (int64_t a = 0; a < k.rows; a++) {
@@ -140,16 +144,17 @@ static void add_noise(const rfn_parameters *parameters, rb_dense k) {
 }
 
 /* l > m */
-static rb_error by_features(rb_context *ctx, const rfn_parameters *parameters,
+static rb_error by_features(rb_context *ctx, const rfn_parameters *parameters, rb_dense work,
                             rfn_posterior *posterior) {
-    rb_dense w = parameters->loadings, wm, sigma = posterior->sigma;
-    rb_error err = spread(ctx, parameters, posterior, &wm);
-    if (err) {
-        return err;
+    bool plain = rfn_prior_is_plain(&parameters->prior);
+    rb_dense w = parameters->loadings, sigma = posterior->sigma, filter = posterior->filter;
+    rb_dense wm = plain ? w : work; /* W M */
+    if (!plain) {
+        rb_gemm_parallel(ctx, 1, w, RB_PLAIN, parameters->prior.covariance, RB_PLAIN, 0, wm);
     }
     rb_gemm_lower(ctx, 1, wm, RB_PLAIN, w, RB_TRANSPOSED, 0, posterior->small);
     add_noise(parameters, posterior->small);
-    err = rb_spd_factor(ctx, posterior->factor, posterior->small);
+    rb_error err = rb_spd_factor(ctx, posterior->factor, posterior->small);
     if (err) {
         rb_fail_prefix(ctx, "the model covariance W M W' + Psi: ");
         return err;
@@ -157,9 +162,7 @@ static rb_error by_features(rb_context *ctx, const rfn_parameters *parameters,
     /* ln |Sigma| = ln |M| + ln |Psi| - ln |K| */
     posterior->log_det = parameters->prior.log_det - rb_spd_log_det(posterior->factor) +
                          rfn_log_det_noise(parameters);
-    rb_dense filter = posterior->filter;
-    if (posterior->approximate && rb_spd_has_halves(posterior->factor) &&
-        rfn_prior_is_plain(&parameters->prior)) {
+    if (posterior->approximate && rb_spd_has_halves(posterior->factor) && plain) {
         /* With K = L L' and Y = L^-1 W: W' K^-1 W = Y' Y, a rank-k update, and B = L^-T Y. */
         rb_spd_solve_half(ctx, posterior->factor, w, filter);
         rb_gemm_lower(ctx, -1, filter, RB_TRANSPOSED, filter, RB_PLAIN, 0, sigma);
@@ -189,7 +192,7 @@ rb_error rfn_posterior_compute(rb_context *ctx, const rfn_parameters *parameters
                                rfn_posterior *posterior) {
     rb_dense w = parameters->loadings;
     rb_error err = w.cols <= w.rows ? by_units(ctx, parameters, work, posterior)
-                                    : by_features(ctx, parameters, posterior);
+                                    : by_features(ctx, parameters, work, posterior);
     if (!err) {
         rfn_set_bias(parameters, posterior);
     }

@@ -16,7 +16,6 @@ typedef struct rfn_posterior {
     void *bias;       /* l, of the type */
     double log_det;   /* ln |Sigma| */
     rb_dense small;   /* scratch: P, or K */
-    rb_dense spread;  /* scratch: W M; of no rows unless needed */
     rb_spd *factor;
 } rfn_posterior;
 
@@ -46,6 +45,10 @@ void rfn_linear_offset(const rb_context *ctx, const rb_block *block,
 void rfn_add_offset(const rb_context *ctx, double factor, const void *offset, rb_dense codes);
 /* bias = Sigma M^-1 xi */
 void rfn_set_bias(const rfn_parameters *parameters, rfn_posterior *posterior);
+/* Of symmetric matrices by their lower triangles: B += A, and <A, B>. A of no rows is the identity,
+ * as the matrices of a plain prior. */
+void rfn_add_lower(rb_context *ctx, rb_dense a, rb_dense b);
+double rfn_product_of_lower(rb_context *ctx, rb_dense a, rb_dense b);
 /* work = Psi^-1 W */
 void rfn_weigh(rb_context *ctx, const rfn_parameters *parameters, rb_dense work);
 

@@ -1,5 +1,5 @@
 /* The prior N(xi, M): what is asked for, what a model has, and what formulas need of it. */
-#include "objective.h"
+#include "parameters.h"
 
 #include <math.h>
 #include <string.h>
@@ -169,27 +169,4 @@ rb_error rfn_prior_store(rb_context *ctx, const rfn_prior *prior, int64_t l, rb_
     return err || rfn_prior_is_plain(prior)
                ? err
                : rfn_store_array(ctx, model, "prior_covariance", prior->covariance);
-}
-
-/* ---- in formulas ---- */
-
-void rfn_add_lower(rb_context *ctx, rb_dense m, rb_dense a) {
-    for (int64_t j = 0; j < a.rows; j++) {
-        if (m.rows == 0) {
-            rb_dense_set(a, j, j, rb_dense_get(a, j, j) + 1);
-        } else {
-            rb_axpy(ctx, a.type, j + 1, 1, rb_dense_row(m, j), rb_dense_row(a, j));
-        }
-    }
-}
-
-double rfn_prior_product(rb_context *ctx, const rfn_prior *prior, rb_dense a) {
-    double trace = 0;
-    if (!rfn_prior_is_plain(prior)) {
-        return rfn_product_of_lower(ctx, prior->precision, a);
-    }
-    for (int64_t j = 0; j < a.rows; j++) {
-        trace += rb_dense_get(a, j, j);
-    }
-    return trace;
 }

@@ -2,7 +2,7 @@
  * conditions, also where P + diag tau is ill-conditioned: more units than samples. */
 #include "fixture.h"
 
-#include "rfn/exact.h"
+#include "rfn/coder.h"
 
 enum { N = 60, M = 60, UNITS = 90 };
 
