@@ -126,9 +126,9 @@ void rb_spd_solve_other_half(rb_context *ctx, rb_spd *f, rb_dense x);
 void rb_spd_solve_right(const rb_spd *f, rb_dense b, rb_dense x);
 
 /* X = A^-1 B for a small A, size x size values (lower triangle is read, A is overwritten), and
- * `count` right sides one after the other in b, which become X. On the calling thread. Sides stay
- * as they are when A is not positive definite. */
-void rb_solve_small(int64_t size, double *a, int64_t count, double *b);
+ * `count` right sides one after the other in b, which become X. On the calling thread. false, and
+ * sides stay as they are, when A is not positive definite. */
+bool rb_solve_small(int64_t size, double *a, int64_t count, double *b);
 
 /* ---- eigenvalues of symmetric matrices ---- */
 

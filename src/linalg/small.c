@@ -6,11 +6,12 @@
 void dposv_(const char *uplo, const int *n, const int *sides, double *a, const int *lda, double *b,
             const int *ldb, int *info, size_t length);
 
-void rb_solve_small(int64_t size, double *a, int64_t count, double *b) {
-    int n = (int)size, sides = (int)count, info;
+bool rb_solve_small(int64_t size, double *a, int64_t count, double *b) {
+    int n = (int)size, sides = (int)count, info = 0;
     if (n > 0 && sides > 0) {
         int entered = rb_blas_enter();
         dposv_("U", &n, &sides, a, &n, b, &n, &info, 1);
         rb_blas_leave(entered);
     }
+    return info == 0;
 }

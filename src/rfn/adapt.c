@@ -37,11 +37,10 @@ static void count_unit(void *arg, int64_t j, int worker) {
     (void)worker;
     const struct count *c = arg;
     const void *row = rb_dense_row(c->codes, j);
-    int64_t positive = 0;
+    c->positive[j] = 0;
     for (int64_t i = 0; i < c->codes.cols; i++) {
-        positive += rb_get(c->codes.type, row, i) > 0;
+        c->positive[j] += rb_get(c->codes.type, row, i) > 0;
     }
-    c->positive[j] = positive;
 }
 
 void rfn_count_positive(rb_context *ctx, rb_dense codes, int64_t *positive) {
@@ -84,12 +83,9 @@ void rfn_adapt_prior(rb_context *ctx, const rfn_setup *setup, const rfn_codes *c
     } else {
         double rise = sparseness - a->before;
         double change = GAIN * (a->target - sparseness - DAMPING * rise);
-        if (singletons > a->singletons) {
-            a->rho = fmin(a->rho, fmax(BACK * a->rho, FIRST_RHO));
-        } else {
-            a->rho *= exp(change);
-        }
-        a->rho = fmin(a->rho, a->ceiling);
+        double rho = singletons > a->singletons ? fmin(a->rho, fmax(BACK * a->rho, FIRST_RHO))
+                                                : a->rho * exp(change);
+        a->rho = fmin(rho, a->ceiling);
     }
     a->before = sparseness;
     rfn_prior_take_mean(prior, options->units, &(rb_values){.value = -a->rho}, 1);

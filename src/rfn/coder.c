@@ -3,21 +3,16 @@
  * sample activated gives 0. For a model with multipliers this is where exact codes start from. */
 #include "coder.h"
 
-#include "tasks.h"
-
 #include <stddef.h>
 
 static const rb_field fields[] = {
-    {"offset", offsetof(rfn_coder, offset), RB_FIELD_POINTER, RB_KEPT_WORKING, RFN_UNITS},
     {"factors", offsetof(rfn_coder, factors), RB_FIELD_POINTER, RB_KEPT_WORKING, RFN_UNITS},
     {"zeros", offsetof(rfn_coder, zeros), RB_FIELD_POINTER, RB_KEPT_WORKING, RFN_UNITS},
-    {"task_sum", offsetof(rfn_coder, task_sum), RB_FIELD_POINTER, RB_KEPT_FLOAT64, RFN_TASKS,
-     RFN_UNITS},
-    {"task_largest", offsetof(rfn_coder, task_largest), RB_FIELD_POINTER, RB_KEPT_FLOAT64,
-     RFN_TASKS, RFN_UNITS},
     {0},
 };
-static const rb_part parts[] = {{RB_PART_SCRATCH, fields, 0}, {0}};
+static const rb_part parts[] = {{RB_PART_SCRATCH, fields, 0},
+                                {RB_PART_SCRATCH, rfn_block_fields, offsetof(rfn_coder, block)},
+                                {0}};
 
 void rfn_coder_free(void *coder) {
     rfn_coder *c = coder;
@@ -103,11 +98,11 @@ static void encode_task(void *arg, int64_t task, int worker) {
     int64_t l = codes.cols;
     rfn_project(e->ctx, e->block, rfn_task_first(e->codes.rows, task), e->posterior->filter, codes);
     if (!e->activate) {
-        rfn_add_offset(e->ctx, 1, c->offset, codes);
+        rfn_add_offset(e->ctx, 1, c->block.offset, codes);
         return;
     }
-    rfn_activate(e->ctx, &c->options, codes, c->offset, c->task_sum + task * l,
-                 c->task_largest + task * l);
+    rfn_activate(e->ctx, &c->options, codes, c->block.offset, c->block.task_sum + task * l,
+                 c->block.task_largest + task * l);
     for (int64_t i = 0; i < codes.rows; i++) {
         void *row = rb_dense_row(codes, i);
         rb_shift_scale(e->ctx, codes.type, l, row, c->zeros, c->factors, row);
@@ -115,7 +110,7 @@ static void encode_task(void *arg, int64_t task, int worker) {
 }
 
 static void encode_block(struct encoding *e) {
-    rfn_offset(e->ctx, e->block, e->posterior->filter, e->posterior->bias, e->coder->offset);
+    rfn_offset(e->ctx, e->block, e->posterior->filter, e->posterior->bias, e->coder->block.offset);
     rb_parallel(e->ctx, rfn_tasks(e->codes.rows).count, encode_task, e);
 }
 

@@ -3,17 +3,17 @@
 #ifndef RB_RFN_CODER_H
 #define RB_RFN_CODER_H
 
+#include "engine.h"
 #include "rfn/estep/estep.h"
 
 typedef struct rfn_coder {
     rb_rfn_options options; /* of the model, as far as codes need them */
     rfn_parameters parameters;
     rfn_posterior posterior;
-    void *offset;                    /* l: of the block at hand */
-    void *factors;                   /* l: 1 / scale, 0 for a dead unit */
-    struct rfn_exact *exact;         /* of a model with multipliers, else NULL */
-    void *zeros;                     /* l */
-    double *task_sum, *task_largest; /* l a task: what rectifying reports, not used here */
+    rfn_block_work block;    /* offset and scratch */
+    void *factors;           /* l: 1 / scale, 0 for a dead unit */
+    void *zeros;             /* l */
+    struct rfn_exact *exact; /* of a model with multipliers, else NULL */
 } rfn_coder;
 
 rb_error rfn_coder_new(rb_context *ctx, const rb_model *model, int64_t block_samples, void **coder);
@@ -41,8 +41,7 @@ typedef struct rfn_polish {
 rb_error rfn_polish_new(rb_context *ctx, int64_t l, rfn_polish *polish);
 void rfn_polish_free(rfn_polish *polish);
 /* Improves column i of codes (l x n) of the problem, on the rectified set, into polish->x. */
-void rfn_polish_sample(const rb_context *ctx, const rfn_quadratic *problem, rb_dense codes,
-                       int64_t i, rfn_polish *polish);
+void rfn_polish_sample(const rfn_quadratic *problem, rb_dense codes, int64_t i, rfn_polish *polish);
 
 /* ---- codes of a block ---- */
 
@@ -51,7 +50,6 @@ typedef struct rfn_exact {
     rfn_posterior start;    /* gives the codes to start from */
     rb_dense weighted;      /* Psi^-1 W, m x l: Q = V Psi^-1 W + xi */
     const rfn_coder *coder; /* whose parameters and tolerance these are */
-    void *offset;           /* of the block at hand */
     rb_dense codes, linear; /* mu' and Q' of the block, l x block_samples */
     rfn_work work;
     bool *dead;

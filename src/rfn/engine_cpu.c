@@ -124,7 +124,7 @@ static void set_offset(rb_context *ctx, rfn_cpu *cpu, const rb_block *block) {
         int64_t l = cpu->setup.options.units;
         rb_dense offset = {cpu->block.offset, 1, l, l, cpu->setup.problem.type};
         rb_dense linear = rb_dense_rows(cpu->linear, 0, 1);
-        rfn_linear_offset(ctx, block, cpu->given.parameters, posterior->filter, linear.data);
+        rfn_offset(ctx, block, posterior->filter, posterior->linear, linear.data);
         rb_gemm(1, linear, RB_PLAIN, posterior->sigma, RB_PLAIN, 0, offset);
     } else {
         rfn_offset(ctx, block, posterior->filter, posterior->bias, cpu->block.offset);

@@ -17,7 +17,7 @@ struct metrics {
     rb_dense raw, work, p;              /* mu_p'mu_p; scratch; P */
     double *second, *cross, *quadratic; /* m: diagonals of C, U W', W S W' */
     rb_dense inverse, weighted; /* Psi^-1, m x m, and V Psi^-1 of a block: of full noise only */
-    rb_dense group, spread;     /* of some features: rows of C, of W S */
+    rb_dense group;             /* rows of C, of some features */
     int64_t zeros;
     double residual_squares, noise_squares; /* of the rows v of V: sum of v' Psi^-1 v */
 };
@@ -39,7 +39,6 @@ static const rb_field fields[] = {
     {"inverse", offsetof(struct metrics, inverse), RB_FIELD_DENSE, RB_KEPT_WORKING, FULL, FULL},
     {"weighted", offsetof(struct metrics, weighted), RB_FIELD_DENSE, RB_KEPT_WORKING, BLOCK, FULL},
     {"group", offsetof(struct metrics, group), RB_FIELD_DENSE, RB_KEPT_WORKING, GROUP, FEATURES},
-    {"spread", offsetof(struct metrics, spread), RB_FIELD_DENSE, RB_KEPT_WORKING, GROUP, UNITS},
     {0},
 };
 static const rb_part parts[] = {{RB_PART_SCRATCH, fields, 0}, {0}};
@@ -76,9 +75,8 @@ static rb_error read_block(struct metrics *f, int64_t first, rb_block *block) {
 /* Counts zeros, sums codes. */
 static void count_codes(struct metrics *f, rb_dense codes) {
     for (int64_t i = 0; i < codes.rows; i++) {
-        const void *row = rb_dense_row(codes, i);
         for (int64_t j = 0; j < codes.cols; j++) {
-            double code = rb_get(codes.type, row, j);
+            double code = rb_get(codes.type, rb_dense_row(codes, i), j);
             f->zeros += code == 0;
             f->moments.mean[j] += code;
         }
@@ -97,9 +95,8 @@ static void add_noise_squares(struct metrics *f, rb_dense v) {
 /* Adds the squares of the samples to `second`, those of V - mu W' to the residual. */
 static void add_residual(struct metrics *f, rb_dense v, rb_dense codes) {
     for (int64_t i = 0; i < v.rows; i++) {
-        const void *row = rb_dense_row(v, i);
         for (int64_t k = 0; k < v.cols; k++) {
-            double x = rb_get(v.type, row, k);
+            double x = rb_get(v.type, rb_dense_row(v, i), k);
             f->second[k] += x * x;
         }
     }
@@ -140,12 +137,6 @@ static rb_error add_blocks(struct metrics *f) {
     return err;
 }
 
-static void divide(double *values, int64_t count, double n) {
-    for (int64_t i = 0; i < count; i++) {
-        values[i] /= n;
-    }
-}
-
 static void scale(rb_dense a, double factor) {
     for (int64_t e = 0; e < a.rows * a.cols; e++) {
         int64_t i = e / a.cols, j = e % a.cols;
@@ -153,18 +144,22 @@ static void scale(rb_dense a, double factor) {
     }
 }
 
-/* Sums become means. */
+/* Sums become means; work becomes W S. */
 static void finish_moments(struct metrics *f) {
     const rfn_parameters *parameters = &f->coder->parameters;
-    divide(f->second, f->m, (double)f->n);
-    divide(f->moments.mean, f->l, (double)f->n);
+    for (int64_t k = 0; k < f->m; k++) {
+        f->second[k] /= (double)f->n;
+    }
+    for (int64_t j = 0; j < f->l; j++) {
+        f->moments.mean[j] /= (double)f->n;
+    }
     scale(f->moments.u, 1 / (double)f->n);
     scale(f->moments.s, 1 / (double)f->n);
     rfn_complete_moments(f->ctx, &parameters->prior, f->coder->posterior.sigma, &f->moments);
     rfn_forms(f->ctx, parameters->loadings, &f->moments, f->work, f->cross, f->quadratic);
 }
 
-/* <Psi^-1, C - U W' - W U' + W S W'>; work holds W S. */
+/* <Psi^-1, C - U W' - W U' + W S W'> */
 static double noise_product(struct metrics *f) {
     const rfn_parameters *parameters = &f->coder->parameters;
     if (f->inverse.rows == 0) {
@@ -184,11 +179,11 @@ static double noise_product(struct metrics *f) {
 static double fill_objectives(struct metrics *f, rb_metrics *metrics) {
     const rfn_parameters *parameters = &f->coder->parameters;
     double energy, divergence;
+    rfn_hessian(f->ctx, parameters, f->work, f->p);
     finish_moments(f);
     rfn_energies(parameters, &f->coder->posterior, &f->moments, noise_product(f), &energy,
                  &divergence);
     double objective = -energy - divergence;
-    rfn_hessian(f->ctx, parameters, f->work, f->p);
     double product = rfn_product_of_lower(f->ctx, f->p, f->raw) / (double)f->n;
     double estep_objective = rfn_estep_objective(f->ctx, parameters, f->p, &f->moments, product);
     rb_metrics_set(metrics, "objective", objective);
@@ -219,14 +214,11 @@ static rb_error add_products(struct metrics *f, int64_t first, rb_dense c) {
     return err;
 }
 
-/* Sum of squares of C - Psi - W S W' over these rows and their mirror images. */
+/* Sum of squares of C - Psi - W S W', work W S, over these rows and their mirror images. */
 static double sum_of_squares(struct metrics *f, int64_t first, rb_dense c) {
     const rfn_parameters *parameters = &f->coder->parameters;
-    rb_dense w = parameters->loadings, spread = rb_dense_rows(f->spread, 0, c.rows);
-    rb_gemm_parallel(f->ctx, 1, rb_dense_rows(w, first, c.rows), RB_PLAIN, f->moments.s, RB_PLAIN,
-                     0, spread);
-    rb_gemm_parallel(f->ctx, -1, spread, RB_PLAIN, rb_dense_rows(w, 0, c.cols), RB_TRANSPOSED, 1,
-                     c);
+    rb_gemm_parallel(f->ctx, -1, rb_dense_rows(f->work, first, c.rows), RB_PLAIN,
+                     rb_dense_rows(parameters->loadings, 0, c.cols), RB_TRANSPOSED, 1, c);
     double sum = 0;
     for (int64_t i = 0; i < c.rows; i++) {
         int64_t k = first + i;
@@ -258,9 +250,9 @@ static rb_error covariance_error(struct metrics *f, double *error) {
 
 /* ---- all of them ---- */
 
-static double only_value(const rb_model *model, const char *name) {
+static void set_stored(const rb_model *model, const char *name, rb_metrics *metrics) {
     const double *value = rb_model_array(model, name, NULL, NULL);
-    return value ? *value : NAN;
+    rb_metrics_set(metrics, name, value ? *value : NAN);
 }
 
 /* Blocks in which nothing, dense rows of a sparse source included, is large. */
@@ -282,8 +274,8 @@ rb_error rfn_evaluate(rb_context *ctx, const rb_model *model, rb_feed *feed, rb_
     err = err ? err : add_blocks(&f);
     if (!err) {
         double objective = fill_objectives(&f, metrics), error = NAN;
-        rb_metrics_set(metrics, "kkt_residual", only_value(model, "kkt_residual"));
-        rb_metrics_set(metrics, "certificate", only_value(model, "certificate"));
+        set_stored(model, "kkt_residual", metrics);
+        set_stored(model, "certificate", metrics);
         rb_metrics_set(metrics, "sparseness", (double)f.zeros / ((double)f.n * (double)f.l));
         rb_metrics_set(metrics, "reconstruction_error", sqrt(f.residual_squares));
         rb_metrics_set(metrics, "mean_squared_error",

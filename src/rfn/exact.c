@@ -9,9 +9,6 @@
  */
 #include "coder.h"
 
-#include "rfn.h"
-#include "tasks.h"
-
 #include <float.h>
 #include <math.h>
 #include <stddef.h>
@@ -29,7 +26,6 @@ static const rb_field fields[] = {
      RFN_UNITS},
     {"codes", offsetof(rfn_exact, codes), RB_FIELD_DENSE, RB_KEPT_WORKING, RFN_UNITS, RFN_BLOCK},
     {"linear", offsetof(rfn_exact, linear), RB_FIELD_DENSE, RB_KEPT_WORKING, RFN_UNITS, RFN_BLOCK},
-    {"offset", offsetof(rfn_exact, offset), RB_FIELD_POINTER, RB_KEPT_WORKING, RFN_UNITS},
     {"dead", offsetof(rfn_exact, dead), RB_FIELD_POINTER, RB_KEPT_FLAG, RFN_UNITS},
     {"samples", offsetof(rfn_exact, samples), RB_FIELD_POINTER, RB_KEPT_INTEGER, RFN_BLOCK},
     {"largest", offsetof(rfn_exact, largest), RB_FIELD_POINTER, RB_KEPT_FLOAT64, RFN_BLOCK},
@@ -135,7 +131,7 @@ static void bring(void *arg, int64_t task, int worker) {
     rb_dense linear = rb_dense_part(e->linear, 0, rows.cols, 0, n);
     rb_dense_transpose(rows, rfn_task_columns(codes, task));
     rfn_project(e->ctx, e->block, rfn_task_first(n, task), e->weighted, rows);
-    rfn_add_offset(e->ctx, 1, e->offset, rows);
+    rfn_add_offset(e->ctx, 1, e->coder->block.offset, rows);
     rb_dense_transpose(rows, rfn_task_columns(linear, task));
 }
 
@@ -207,7 +203,7 @@ static void let_go(rfn_exact *e, int64_t left) {
 static void polish_sample(void *arg, int64_t i, int worker) {
     const rfn_exact *e = arg;
     rfn_polish *polish = &e->polish[worker];
-    rfn_polish_sample(e->ctx, &e->problem, e->codes, i, polish);
+    rfn_polish_sample(&e->problem, e->codes, i, polish);
     for (int64_t j = 0; j < e->out.cols; j++) {
         rb_dense_set(e->out, e->samples[i], j, polish->x[j]);
     }
@@ -218,7 +214,7 @@ rb_error rfn_exact_solve(rb_context *ctx, rfn_exact *e, const rb_block *block, r
     e->block = block;
     e->out = codes;
     e->active = codes.rows;
-    rfn_linear_offset(ctx, block, &e->coder->parameters, e->weighted, e->offset);
+    rfn_offset(ctx, block, e->weighted, e->start.linear, e->coder->block.offset);
     rb_parallel(ctx, rfn_tasks(codes.rows).count, bring, e);
     for (int64_t i = 0; i < codes.rows; i++) {
         e->samples[i] = i;

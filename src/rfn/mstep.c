@@ -41,17 +41,13 @@ int64_t rfn_msteps_an_iteration(const rfn_setup *setup) {
 
 static double factor(const rfn_setup *setup, int64_t before) {
     const rb_rfn_options *options = &setup->options;
-    int64_t msteps = rfn_msteps_an_iteration(setup);
-    int64_t falls = before / msteps / options->eta_every;
-    switch ((rb_rfn_schedule)options->eta_schedule) {
-    case RB_RFN_SCHEDULE_CONSTANT:
-        return 1;
-    case RB_RFN_SCHEDULE_STEP:
-        return pow(options->eta_factor, (double)falls);
-    case RB_RFN_SCHEDULE_INVERSE:
-        return 1 / (1 + (double)before / (double)msteps / (double)options->eta_every);
+    int64_t msteps = rfn_msteps_an_iteration(setup), every = options->eta_every;
+    if (options->eta_schedule == RB_RFN_SCHEDULE_STEP) {
+        return pow(options->eta_factor, (double)(before / msteps / every));
     }
-    return 1;
+    return options->eta_schedule == RB_RFN_SCHEDULE_INVERSE
+               ? 1 / (1 + (double)before / (double)msteps / (double)every)
+               : 1;
 }
 
 /* In batches the noise variance follows in every fourth M-step, the last one of an iteration among

@@ -25,6 +25,7 @@ const rb_field rfn_posterior_fields[] = {
     {"small", offsetof(rfn_posterior, small), RB_FIELD_DENSE, RB_KEPT_WORKING, RFN_SMALLER,
      RFN_SMALLER},
     {"bias", offsetof(rfn_posterior, bias), RB_FIELD_POINTER, RB_KEPT_WORKING, RFN_UNITS},
+    {"prior_part", offsetof(rfn_posterior, linear), RB_FIELD_POINTER, RB_KEPT_WORKING, RFN_UNITS},
     {0},
 };
 static const rb_part parts[] = {{RB_PART_SCRATCH, rfn_posterior_fields, 0}, {0}};
@@ -181,6 +182,7 @@ void rfn_set_bias(const rfn_parameters *parameters, rfn_posterior *posterior) {
     memset(posterior->bias, 0, (size_t)sigma.rows * rb_type_size(sigma.type));
     for (int64_t c = 0; c < sigma.cols; c++) {
         double linear = parameters->prior.linear[c];
+        rb_put(sigma.type, posterior->linear, c, linear);
         for (int64_t j = 0; linear != 0 && j < sigma.rows; j++) {
             double sum = rb_get(sigma.type, posterior->bias, j);
             rb_put(sigma.type, posterior->bias, j, sum + linear * rb_dense_get(sigma, j, c));
@@ -209,29 +211,15 @@ void rfn_project(const rb_context *ctx, const rb_block *block, int64_t first, rb
     }
 }
 
-/* row -= shift' B */
-static void subtract_shift(const rb_context *ctx, const rb_block *block, rb_dense filter,
-                           void *row) {
+void rfn_offset(const rb_context *ctx, const rb_block *block, rb_dense filter, const void *bias,
+                void *row) {
     const double *shift = block->sparse ? block->shift : NULL;
+    memcpy(row, bias, (size_t)filter.cols * rb_type_size(filter.type));
     for (int64_t k = 0; shift && k < filter.rows; k++) {
         if (shift[k] != 0) {
             rb_axpy(ctx, filter.type, filter.cols, -shift[k], rb_dense_row(filter, k), row);
         }
     }
-}
-
-void rfn_offset(const rb_context *ctx, const rb_block *block, rb_dense filter, const void *bias,
-                void *row) {
-    memcpy(row, bias, (size_t)filter.cols * rb_type_size(filter.type));
-    subtract_shift(ctx, block, filter, row);
-}
-
-void rfn_linear_offset(const rb_context *ctx, const rb_block *block,
-                       const rfn_parameters *parameters, rb_dense weighted, void *row) {
-    for (int64_t j = 0; j < weighted.cols; j++) {
-        rb_put(weighted.type, row, j, parameters->prior.linear[j]);
-    }
-    subtract_shift(ctx, block, weighted, row);
 }
 
 void rfn_add_offset(const rb_context *ctx, double factor, const void *offset, rb_dense codes) {

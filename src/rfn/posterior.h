@@ -14,6 +14,7 @@ typedef struct rfn_posterior {
     rb_dense filter;  /* B, or Psi^-1 W, m x l */
     rb_dense sigma;   /* Sigma, l x l, full */
     void *bias;       /* l, of the type */
+    void *linear;     /* M^-1 xi, l, of the type */
     double log_det;   /* ln |Sigma| */
     rb_dense small;   /* scratch: P, or K */
     rb_spd *factor;
@@ -35,15 +36,13 @@ void rfn_hessian(rb_context *ctx, const rfn_parameters *parameters, rb_dense wor
 /* mu_p of a block, samples first .. first + codes.rows - 1, without the bias, on this thread. */
 void rfn_project(const rb_context *ctx, const rb_block *block, int64_t first, rb_dense filter,
                  rb_dense codes);
-/* The row to add to that: bias, less shift' B for a sparse block. `row`: l of the type. */
+/* The row to add to that: bias, less shift' B for a sparse block. `row`: l of the type. The same
+ * for products with Psi^-1 W: M^-1 xi, less shift' Psi^-1 W. */
 void rfn_offset(const rb_context *ctx, const rb_block *block, rb_dense filter, const void *bias,
                 void *row);
-/* The same for products with Psi^-1 W: M^-1 xi, less shift' Psi^-1 W. */
-void rfn_linear_offset(const rb_context *ctx, const rb_block *block,
-                       const rfn_parameters *parameters, rb_dense weighted, void *row);
 /* Adds `factor` times such a row to every row of codes. */
 void rfn_add_offset(const rb_context *ctx, double factor, const void *offset, rb_dense codes);
-/* bias = Sigma M^-1 xi */
+/* bias, from Sigma and the prior; and linear */
 void rfn_set_bias(const rfn_parameters *parameters, rfn_posterior *posterior);
 /* Of symmetric matrices by their lower triangles: B += A, and <A, B>. A of no rows is the identity,
  * as the matrices of a plain prior. */

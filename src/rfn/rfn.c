@@ -59,7 +59,8 @@ static rb_error begin(rb_context *ctx, void *state) {
         rfn_is_factored(&fit->setup.problem, fit->setup.options.units, persists);
     err = rfn_posterior_compute(ctx, &fit->parameters, fit->scratch.work, &fit->posterior);
     if (!err && persists) {
-        rfn_persistent_begin(ctx, &fit->persistent, &fit->parameters, fit->scratch.work);
+        rfn_persistent_begin(ctx, &fit->persistent, &fit->parameters, &fit->posterior,
+                             fit->scratch.work);
     }
     return err || persists ? err : begin_newton(ctx, fit);
 }
@@ -96,7 +97,7 @@ static rb_error end(rb_context *ctx, void *state, bool *again) {
     }
     persistent->adds_moments = *again = !persistent->adds_moments;
     if (*again) {
-        return rfn_improve(ctx, persistent, &fit->posterior, &fit->codes, &fit->progress);
+        return rfn_improve(ctx, persistent, &fit->codes, &fit->progress);
     }
     rb_error err = rfn_normalize(ctx, fit);
     persistent->converged = !err && fit->progress.last;
@@ -104,8 +105,7 @@ static rb_error end(rb_context *ctx, void *state, bool *again) {
         rfn_find_multipliers(ctx, persistent, &fit->moments, &fit->codes);
     }
     if (!err && fit->setup.problem.fit->trace) {
-        double constant =
-            rfn_constant_part(ctx, persistent, fit->posterior.sigma, fit->scratch.hessian);
+        double constant = rfn_constant_part(ctx, persistent, fit->scratch.hessian);
         fit->moments.estep_objective = rfn_estep_objective(
             ctx, &fit->parameters, persistent->problem.hessian, &fit->moments, constant);
     }

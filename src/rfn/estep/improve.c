@@ -18,7 +18,8 @@ static const rb_rfn_stage stages[][2] = {
 };
 
 /* mu = P(mu_p), mu_p' = Sigma Q'. */
-static void first_codes(rb_context *ctx, rfn_persistent *p, rb_dense sigma, rfn_codes *codes) {
+static void first_codes(rb_context *ctx, rfn_persistent *p, rfn_codes *codes) {
+    rb_dense sigma = p->posterior->sigma;
     int64_t l = codes->values.rows;
     for (int64_t first = 0; first < l; first += RFN_UNITS_AT_ONCE) {
         int64_t count = rfn_units_from(l, first);
@@ -36,8 +37,7 @@ static void first_codes(rb_context *ctx, rfn_persistent *p, rb_dense sigma, rfn_
 }
 
 /* One step from codes that are there. */
-static void step(rb_context *ctx, rfn_persistent *p, rb_dense sigma, rfn_codes *codes,
-                 rfn_cascade *cascade) {
+static void step(rb_context *ctx, rfn_persistent *p, rfn_codes *codes, rfn_cascade *cascade) {
     const rb_rfn_options *options = &p->setup->options;
     rfn_search *search = &p->search;
     double change;
@@ -53,7 +53,7 @@ static void step(rb_context *ctx, rfn_persistent *p, rb_dense sigma, rfn_codes *
         p->stage = RB_RFN_STAGE_GRADIENT;
     } else {
         const rb_rfn_stage *span = stages[options->estep];
-        search->sigma = sigma;
+        search->sigma = p->posterior->sigma;
         p->stage = rfn_cascade_step(ctx, cascade, search, span[0], span[1],
                                     options->accept == RB_RFN_ACCEPT_ANY);
     }
@@ -165,8 +165,7 @@ rb_error rfn_complete_multipliers(rb_context *ctx, rfn_persistent *p,
     return err;
 }
 
-rb_error rfn_improve(rb_context *ctx, rfn_persistent *p, const rfn_posterior *posterior,
-                     rfn_codes *codes, rfn_progress *progress) {
+rb_error rfn_improve(rb_context *ctx, rfn_persistent *p, rfn_codes *codes, rfn_progress *progress) {
     bool first = !codes->filled, last = progress->last, traced = p->setup->problem.fit->trace;
     bool certifies = rfn_looks_at_certificate(p->setup, progress);
     rb_error err = RB_OK;
@@ -174,12 +173,12 @@ rb_error rfn_improve(rb_context *ctx, rfn_persistent *p, const rfn_posterior *po
         err = rb_largest_eigenvalue(ctx, p->problem.hessian, &p->search.e_max);
     }
     if (!err && first) {
-        first_codes(ctx, p, posterior->sigma, codes);
+        first_codes(ctx, p, codes);
     }
     if (!err && last) {
         err = finish(ctx, p, codes);
     } else if (!err && !first) {
-        step(ctx, p, posterior->sigma, codes, &progress->cascade);
+        step(ctx, p, codes, &progress->cascade);
     }
     err = err ? err : rb_check_stop(ctx); /* which left the step undone */
     if (!err && !last && (certifies || traced)) {

@@ -58,8 +58,9 @@ double rfn_persistent_bytes(const rb_shape *shape) {
 }
 
 void rfn_persistent_begin(rb_context *ctx, rfn_persistent *p, const rfn_parameters *parameters,
-                          rb_dense weighted) {
+                          const rfn_posterior *posterior, rb_dense weighted) {
     p->parameters = parameters;
+    p->posterior = posterior;
     p->weighted = weighted;
     rfn_hessian(ctx, parameters, weighted, p->problem.hessian);
     rb_dense_mirror(p->problem.hessian);
@@ -118,7 +119,7 @@ rb_error rfn_persistent_block(rb_context *ctx, rfn_persistent *p, const rb_block
         return rfn_add_moments(ctx, &p->block, block, sums);
     }
     if (!p->block.has_offset) {
-        rfn_linear_offset(ctx, block, p->parameters, p->weighted, p->block.offset);
+        rfn_offset(ctx, block, p->weighted, p->posterior->linear, p->block.offset);
         p->block.has_offset = true;
     }
     rb_parallel(ctx, tasks, collect, &pass);
@@ -128,51 +129,29 @@ rb_error rfn_persistent_block(rb_context *ctx, rfn_persistent *p, const rb_block
 /* ---- what follows from the moments ---- */
 
 /* <mu_p, Q> / n = <Sigma, Q'Q> / n */
-double rfn_constant_part(rb_context *ctx, const rfn_persistent *p, rb_dense sigma,
-                         rb_dense scratch) {
+double rfn_constant_part(rb_context *ctx, const rfn_persistent *p, rb_dense scratch) {
     rb_dense q = p->problem.linear;
     rb_gemm_lower(ctx, 1, q, RB_PLAIN, q, RB_TRANSPOSED, 0, scratch);
-    return rfn_product_of_lower(ctx, sigma, scratch) / (double)p->setup->problem.n_samples;
+    return rfn_product_of_lower(ctx, p->posterior->sigma, scratch) /
+           (double)p->setup->problem.n_samples;
 }
 
 /* With U = V'mu / n, S = mu'mu / n + Sigma and Q = V Psi^-1 W + M^-1 xi
  *     tau_j = mean_i mu_ij (Q - mu P)_ij = (W' Psi^-1 U)_jj + (M^-1 xi)_j mean_j - (P S)_jj + 1
- * since P Sigma is the identity. */
-enum { MULTIPLIERS_AT_ONCE = 64 };
-
-struct multipliers {
-    rb_context *ctx;
-    const rfn_persistent *p;
-    const rfn_moments *moments;
-    double *tau;
-};
-
-static void multipliers_of(void *arg, int64_t task, int worker) {
-    (void)worker;
-    const struct multipliers *x = arg;
-    rb_dense weighted = x->p->weighted, u = x->moments->u, s = x->moments->s;
-    int64_t first = task * MULTIPLIERS_AT_ONCE, last = first + MULTIPLIERS_AT_ONCE;
-    last = last < s.rows ? last : s.rows;
-    for (int64_t j = first; j < last; j++) {
-        x->tau[j] = 1 + x->p->parameters->prior.linear[j] * x->moments->mean[j] -
-                    rb_dot(x->ctx, s.type, s.cols, rb_dense_row(x->p->problem.hessian, j),
-                           rb_dense_row(s, j));
-    }
-    for (int64_t k = 0; k < u.rows; k++) {
-        const void *a = rb_dense_row(weighted, k), *b = rb_dense_row(u, k);
-        for (int64_t j = first; j < last; j++) {
-            x->tau[j] += rb_get(u.type, a, j) * rb_get(u.type, b, j);
-        }
-    }
-}
-
-/* Without normalisation there are none: they stay 0. */
+ * since P Sigma is the identity. Without normalisation there are none: they stay 0. */
 void rfn_find_multipliers(rb_context *ctx, const rfn_persistent *p, const rfn_moments *moments,
                           rfn_codes *codes) {
-    if (p->problem.normalized) {
-        struct multipliers x = {ctx, p, moments, codes->multipliers};
-        int64_t l = codes->values.rows;
-        rb_parallel(ctx, (l + MULTIPLIERS_AT_ONCE - 1) / MULTIPLIERS_AT_ONCE, multipliers_of, &x);
+    rb_dense hessian = p->problem.hessian, s = moments->s, u = moments->u;
+    double *tau = codes->multipliers;
+    for (int64_t j = 0; p->problem.normalized && j < s.rows; j++) {
+        tau[j] = 1 + p->parameters->prior.linear[j] * moments->mean[j] -
+                 rb_dot(ctx, s.type, s.cols, rb_dense_row(hessian, j), rb_dense_row(s, j));
+    }
+    for (int64_t k = 0; p->problem.normalized && k < u.rows; k++) {
+        const void *a = rb_dense_row(p->weighted, k), *b = rb_dense_row(u, k);
+        for (int64_t j = 0; j < u.cols; j++) {
+            tau[j] += rb_get(u.type, a, j) * rb_get(u.type, b, j);
+        }
     }
 }
 
