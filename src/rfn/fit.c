@@ -529,9 +529,8 @@ rb_error rfn_store(rb_context *ctx, void *state, rb_model *model) {
     if (err) {
         return err;
     }
-    rfn_report_adaptation(ctx, setup, &fit->codes, fit->scratch.positive, &fit->progress,
-                          &fit->parameters.prior);
-    if (rfn_still_begins(setup, &fit->progress)) {
+    rfn_report_adaptation(ctx, fit);
+    if (rfn_still_begins(fit)) {
         rb_log(ctx, RB_LOG_INFO,
                "the fit ended while loadings began to be shrunk and the prior mean to be taken up, "
                "iterations 51 to 100: what is sparse in a longer one is not yet sparse");

@@ -119,17 +119,15 @@ rb_error rfn_full_noise_begin(rb_context *ctx, const rfn_setup *setup, rfn_surve
 rb_error rfn_full_noise_before(rb_context *ctx, rfn_fit *fit);
 rb_error rfn_full_noise_after(rb_context *ctx, rfn_fit *fit);
 
-/* merge.c: before an E-step, where units may have become the same; products: l x l, scratch. */
-void rfn_merge_units(rb_context *ctx, const rfn_setup *setup, const rfn_progress *progress,
-                     rfn_codes *codes, rb_dense products, rfn_parameters *parameters);
+/* merge.c: before an E-step, where units may have become the same. */
+void rfn_merge_units(rb_context *ctx, rfn_fit *fit);
 
 /* sparse_loadings.c: is the fit still to leave its start, without shrinking and prior mean, or are
  * loadings only beginning to be shrunk, the prior mean to grow; the prior mean of the iteration;
  * does the M-step at hand shrink loadings, and how a row is shrunk. */
-bool rfn_still_begins(const rfn_setup *setup, const rfn_progress *progress);
-void rfn_hold_prior_back(rb_context *ctx, const rfn_setup *setup, const rfn_codes *codes,
-                         int64_t *positive, rfn_progress *progress, rfn_prior *prior);
-bool rfn_shrinks(const rfn_setup *setup, const rfn_progress *progress);
+bool rfn_still_begins(const rfn_fit *fit);
+void rfn_hold_prior_back(rb_context *ctx, rfn_fit *fit);
+bool rfn_shrinks(const rfn_fit *fit);
 void rfn_shrink_row(const rfn_fit *fit, int64_t k);
 
 /* ---- adapt.c: the prior mean by the sparseness of codes ---- */
@@ -137,19 +135,17 @@ void rfn_shrink_row(const rfn_fit *fit, int64_t k);
 static inline bool rfn_adapts(const rb_rfn_options *options) {
     return options->steer_iterations > 0;
 }
-/* Before an E-step; positive: l, scratch, as above and below. */
-void rfn_adapt_prior(rb_context *ctx, const rfn_setup *setup, const rfn_codes *codes,
-                     int64_t *positive, rfn_progress *progress, rfn_prior *prior);
+/* Before an E-step. */
+void rfn_adapt_prior(rb_context *ctx, rfn_fit *fit);
 /* Is the certificate of the codes at hand wanted? Then it bounds how far the prior mean goes. */
 bool rfn_looks_at_certificate(const rfn_setup *setup, const rfn_progress *progress);
 void rfn_bound_adaptation(double certificate, rfn_adaptation *adaptation);
 /* Has it been adapted for long enough? */
 bool rfn_may_stop(const void *state);
 /* Says what became of it. */
-void rfn_report_adaptation(rb_context *ctx, const rfn_setup *setup, const rfn_codes *codes,
-                           int64_t *positive, const rfn_progress *progress, const rfn_prior *prior);
-/* In how many samples each unit is active. */
-void rfn_count_positive(rb_context *ctx, rb_dense codes, int64_t *positive);
+void rfn_report_adaptation(rb_context *ctx, rfn_fit *fit);
+/* In how many samples each unit is active: scratch.positive. */
+void rfn_count_positive(rb_context *ctx, rfn_fit *fit);
 
 /* ---- objective.c ---- */
 

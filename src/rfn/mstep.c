@@ -222,8 +222,7 @@ static rb_error update(rb_context *ctx, rfn_fit *fit) {
     const rb_rfn_options *options = &fit->setup.options;
     rfn_scratch *scratch = &fit->scratch;
     rb_dense w = fit->parameters.loadings, s = fit->moments.s;
-    struct rows rows = {ctx, fit, options->mstep == RB_RFN_MSTEP_NEWTON,
-                        rfn_shrinks(&fit->setup, &fit->progress)};
+    struct rows rows = {ctx, fit, options->mstep == RB_RFN_MSTEP_NEWTON, rfn_shrinks(fit)};
     scale_diagonal(s, rows.newton ? 0.5 : 1);
     rb_error err = rb_parallel_or_stop(ctx, rb_cut_wide(w.rows).count, update_rows, &rows);
     scale_diagonal(s, rows.newton ? 2 : 1);

@@ -49,12 +49,9 @@ static rb_error begin(rb_context *ctx, void *state) {
     if (err) {
         return err;
     }
-    rfn_prior *prior = &fit->parameters.prior;
-    int64_t *scratch = fit->scratch.positive;
-    rfn_hold_prior_back(ctx, &fit->setup, &fit->codes, scratch, &fit->progress, prior);
-    rfn_merge_units(ctx, &fit->setup, &fit->progress, &fit->codes, fit->persistent.problem.hessian,
-                    &fit->parameters);
-    rfn_adapt_prior(ctx, &fit->setup, &fit->codes, scratch, &fit->progress, prior);
+    rfn_hold_prior_back(ctx, fit);
+    rfn_merge_units(ctx, fit);
+    rfn_adapt_prior(ctx, fit);
     fit->posterior.factored =
         rfn_is_factored(&fit->setup.problem, fit->setup.options.units, persists);
     err = rfn_posterior_compute(ctx, &fit->parameters, fit->scratch.work, &fit->posterior);

@@ -33,15 +33,6 @@ const char *rb_rfn_stage_name(int stage) {
     return stage >= 0 && stage < RB_RFN_STAGES ? stages[stage].name : NULL;
 }
 
-/* Is it the stage's turn? Counts down what it has to wait. */
-static bool is_due(rfn_cascade *c, rb_rfn_stage stage) {
-    if (c->left_out[stage] > 0) {
-        c->left_out[stage]--;
-        return false;
-    }
-    return true;
-}
-
 static void learn(rfn_cascade *c, rb_rfn_stage stage, bool won) {
     int64_t *wait = &c->wait[stage];
     *wait = won ? 0 : *wait == 0 ? FIRST_WAIT : *wait < LONGEST_WAIT ? 2 * *wait : LONGEST_WAIT;
@@ -61,8 +52,8 @@ rb_rfn_stage rfn_cascade_step(rb_context *ctx, rfn_cascade *c, rfn_search *s, rb
         won = RB_RFN_STAGE_GRADIENT;
     }
     for (rb_rfn_stage stage = first; stage <= last && !rb_asked_to_stop(ctx); stage++) {
-        if (beats_gradient && (stage == RB_RFN_STAGE_GRADIENT || !is_due(c, stage))) {
-            continue;
+        if (beats_gradient && (stage == RB_RFN_STAGE_GRADIENT || c->left_out[stage]-- > 0)) {
+            continue; /* it was tried above, or has to wait */
         }
         bool good = stages[stage].run(s);
         learn(c, stage, good);
