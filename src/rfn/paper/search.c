@@ -3,7 +3,6 @@
 #include "paper.h"
 
 #include <math.h>
-#include <string.h>
 
 void rfn_search_begin(rb_context *ctx, rfn_search *s) {
     s->ctx = ctx;
