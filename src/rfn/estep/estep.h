@@ -58,7 +58,7 @@ static inline void rfn_swap(rb_dense *a, rb_dense *b) {
     *b = other;
 }
 
-/* The residual rows of the units from `first` on that are worked on at once, into work->residual. */
+/* The residual rows of the units worked on at once from `first` on, into work->residual. */
 void rfn_residual(rb_context *ctx, const rfn_quadratic *problem, rb_dense codes, int64_t first,
                   rfn_work *work);
 
