@@ -80,8 +80,8 @@ static void begin(rb_context *ctx, struct problem *p) {
     p->cascade = (rfn_cascade){0};
     rb_dense_zero(p->search.codes);
     rfn_search_begin(ctx, &p->search);
-    rfn_aim_at_means(ctx, &p->search);
-    rfn_search_move(ctx, &p->search, p->search.direction, 1, 1);
+    rfn_aim_at_means(&p->search);
+    rfn_search_move(&p->search, p->search.direction, 1, 1);
     rb_dense_copy(p->search.next, p->search.codes);
 }
 
@@ -205,9 +205,8 @@ static double time_newton(rb_context *ctx, struct problem *p) {
         double began = bench_now();
         rb_gemm(1, p->search.sigma, RB_PLAIN, p->quadratic.linear, RB_PLAIN, 0, p->search.next);
         for (int64_t j = 0; j < p->l; j++) {
-            const void *row = rb_dense_row(p->search.next, j);
-            rfn_feasible(ctx, false, RB_FLOAT64, p->n, 0, row, row,
-                         rb_dense_row(p->search.codes, j));
+            rb_dense row = rb_dense_rows(p->search.next, j, 1);
+            rfn_feasible(ctx, false, 0, row, row.data, rb_dense_row(p->search.codes, j));
         }
         bench_add(&times, bench_now() - began);
     }

@@ -12,7 +12,7 @@
  * Two things are not given up for zeros. A unit that is left with one sample at most would only say
  * which sample that is: while there are more of them than in the beginning rho steps back. And
  * codes are to be the best for their parameters, or those of the samples one by one would be other
- * ones: where P + diag tau is no longer positive definite (estep/optimality.c), rho steps back, and
+ * ones: where P + diag tau is no longer positive definite (estep/gradient.c), rho steps back, and
  * grows slowly from there.
  */
 #include "fit.h"
@@ -28,34 +28,31 @@ enum { LOOK_EVERY = 5 };
 static const double MIN_CERTIFICATE = 0.02, BACK = 0.95, FORTH = 1.02;
 static const double MIN_RHO = 1e-3; /* below it the prior hardly matters */
 
-struct count {
-    rb_dense codes;
-    int64_t *positive; /* of each unit */
-};
-
 static void count_unit(void *arg, int64_t j, int worker) {
     (void)worker;
-    const struct count *c = arg;
-    const void *row = rb_dense_row(c->codes, j);
+    const rfn_fit *fit = arg;
+    rb_dense codes = fit->codes.values;
+    const void *row = rb_dense_row(codes, j);
     int64_t positive = 0;
-    for (int64_t i = 0; i < c->codes.cols; i++) {
-        positive += rb_get(c->codes.type, row, i) > 0;
+    for (int64_t i = 0; i < codes.cols; i++) {
+        positive += rb_get(codes.type, row, i) > 0;
     }
-    c->positive[j] = positive;
+    fit->scratch.positive[j] = positive;
 }
 
-void rfn_count_positive(rb_context *ctx, rb_dense codes, int64_t *positive) {
-    rb_parallel(ctx, codes.rows, count_unit, &(struct count){codes, positive});
+void rfn_count_positive(rb_context *ctx, rfn_fit *fit) {
+    rb_parallel(ctx, fit->codes.values.rows, count_unit, fit);
 }
 
 /* Sparseness of the codes at hand; *singletons: units with one sample at most. */
-static double measure(rb_context *ctx, rb_dense codes, int64_t *positive, int64_t *singletons) {
+static double measure(rb_context *ctx, rfn_fit *fit, int64_t *singletons) {
+    rb_dense codes = fit->codes.values;
     int64_t all = 0;
-    rfn_count_positive(ctx, codes, positive);
+    rfn_count_positive(ctx, fit);
     *singletons = 0;
     for (int64_t j = 0; j < codes.rows; j++) {
-        all += positive[j];
-        *singletons += positive[j] <= 1;
+        all += fit->scratch.positive[j];
+        *singletons += fit->scratch.positive[j] <= 1;
     }
     return 1 - (double)all / ((double)codes.rows * (double)codes.cols);
 }
@@ -65,18 +62,23 @@ static int64_t iterations_of(const rfn_setup *setup, const rfn_progress *progres
     return progress->iteration - setup->options.newton_iterations;
 }
 
-void rfn_adapt_prior(rb_context *ctx, const rfn_setup *setup, const rfn_codes *codes,
-                     int64_t *positive, rfn_progress *progress, rfn_prior *prior) {
-    const rb_rfn_options *options = &setup->options;
-    rfn_adaptation *a = &progress->adaptation;
-    int64_t singletons, done = iterations_of(setup, progress);
-    if (!rfn_adapts(options) || done < 1 || done > options->steer_iterations || progress->last) {
+static bool is_adapted(const rfn_setup *setup, const rfn_progress *progress) {
+    int64_t done = iterations_of(setup, progress);
+    return done > 0 && done <= setup->options.steer_iterations && !progress->last;
+}
+
+void rfn_adapt_prior(rb_context *ctx, rfn_fit *fit) {
+    const rb_rfn_options *options = &fit->setup.options;
+    rfn_adaptation *a = &fit->progress.adaptation;
+    rfn_prior *prior = &fit->parameters.prior;
+    int64_t singletons;
+    if (!is_adapted(&fit->setup, &fit->progress)) {
         return;
     }
-    double sparseness = measure(ctx, codes->values, positive, &singletons);
-    if (done == 1) {
+    double sparseness = measure(ctx, fit, &singletons);
+    if (iterations_of(&fit->setup, &fit->progress) == 1) {
         double asked = options->target_sparseness;
-        double mean = setup->warm ? prior->mean[0] : options->prior_mean.value;
+        double mean = fit->setup.warm ? prior->mean[0] : options->prior_mean.value;
         a->target = fmin(asked > 0 ? asked : sparseness + MARGIN, MAX_SPARSE);
         a->singletons = singletons;
         a->rho = mean < 0 ? -mean : FIRST_RHO;
@@ -84,22 +86,17 @@ void rfn_adapt_prior(rb_context *ctx, const rfn_setup *setup, const rfn_codes *c
     } else {
         double rise = sparseness - a->before;
         double change = GAIN * (a->target - sparseness - DAMPING * rise);
-        if (singletons > a->singletons) {
-            a->rho = fmin(a->rho, fmax(BACK * a->rho, FIRST_RHO));
-        } else {
-            a->rho *= exp(change);
-        }
-        a->rho = fmin(a->rho, a->ceiling);
+        double rho = singletons > a->singletons ? fmin(a->rho, fmax(BACK * a->rho, FIRST_RHO))
+                                                : a->rho * exp(change);
+        a->rho = fmin(rho, a->ceiling);
     }
     a->before = sparseness;
     rfn_prior_take_mean(prior, options->units, &(rb_values){.value = -a->rho}, 1);
 }
 
 bool rfn_looks_at_certificate(const rfn_setup *setup, const rfn_progress *progress) {
-    int64_t done = iterations_of(setup, progress);
-    return rfn_adapts(&setup->options) && setup->options.normalize == RB_RFN_NORMALIZE_RMS &&
-           !progress->last && done > 0 && done <= setup->options.steer_iterations &&
-           done % LOOK_EVERY == 0;
+    return is_adapted(setup, progress) && setup->options.normalize == RB_RFN_NORMALIZE_RMS &&
+           iterations_of(setup, progress) % LOOK_EVERY == 0;
 }
 
 void rfn_bound_adaptation(double certificate, rfn_adaptation *a) {
@@ -109,18 +106,16 @@ void rfn_bound_adaptation(double certificate, rfn_adaptation *a) {
 bool rfn_may_stop(const void *state) {
     const rfn_fit *fit = state;
     return iterations_of(&fit->setup, &fit->progress) > fit->setup.options.steer_iterations &&
-           !rfn_still_begins(&fit->setup, &fit->progress);
+           !rfn_still_begins(fit);
 }
 
-void rfn_report_adaptation(rb_context *ctx, const rfn_setup *setup, const rfn_codes *codes,
-                           int64_t *positive, const rfn_progress *progress,
-                           const rfn_prior *prior) {
-    const rfn_adaptation *a = &progress->adaptation;
+void rfn_report_adaptation(rb_context *ctx, rfn_fit *fit) {
+    const rfn_adaptation *a = &fit->progress.adaptation;
     int64_t singletons;
-    if (!rfn_adapts(&setup->options) || !(a->target > 0)) {
+    if (!rfn_adapts(&fit->setup.options) || !(a->target > 0)) {
         return;
     }
-    double sparseness = measure(ctx, codes->values, positive, &singletons);
+    double sparseness = measure(ctx, fit, &singletons);
     const char *advice = "give more steer-iterations";
     if (sparseness > a->target && a->rho < MIN_RHO) {
         advice = "fewer need a prior-mean above 0";
@@ -133,6 +128,6 @@ void rfn_report_adaptation(rb_context *ctx, const rfn_setup *setup, const rfn_co
         rb_log(ctx, RB_LOG_WARNING,
                "a share of %.3f of the codes is 0, not %.3f as wanted, with a prior mean of %.3g: "
                "%s",
-               sparseness, a->target, prior->mean[0], advice);
+               sparseness, a->target, fit->parameters.prior.mean[0], advice);
     }
 }

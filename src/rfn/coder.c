@@ -3,44 +3,52 @@
  * sample activated gives 0. For a model with multipliers this is where exact codes start from. */
 #include "coder.h"
 
-#include "exact.h"
-#include "tasks.h"
-
 #include <stddef.h>
 
 static const rb_field fields[] = {
-    {"offset", offsetof(rfn_coder, offset), RB_FIELD_POINTER, RB_KEPT_WORKING, RFN_UNITS},
     {"factors", offsetof(rfn_coder, factors), RB_FIELD_POINTER, RB_KEPT_WORKING, RFN_UNITS},
     {"zeros", offsetof(rfn_coder, zeros), RB_FIELD_POINTER, RB_KEPT_WORKING, RFN_UNITS},
-    {"task_sum", offsetof(rfn_coder, task_sum), RB_FIELD_POINTER, RB_KEPT_FLOAT64, RFN_TASKS,
-     RFN_UNITS},
-    {"task_largest", offsetof(rfn_coder, task_largest), RB_FIELD_POINTER, RB_KEPT_FLOAT64,
-     RFN_TASKS, RFN_UNITS},
     {0},
 };
-static const rb_part parts[] = {{RB_PART_SCRATCH, fields, 0}, {0}};
+static const rb_part parts[] = {{RB_PART_SCRATCH, fields, 0},
+                                {RB_PART_SCRATCH, rfn_block_fields, offsetof(rfn_coder, block)},
+                                {0}};
 
 void rfn_coder_free(void *coder) {
     rfn_coder *c = coder;
     if (c) {
         rfn_parameters_free(&c->parameters);
         rfn_posterior_free(&c->posterior);
-        rfn_posterior_free(&c->start);
         rfn_exact_free(c->exact);
         rb_parts_free(parts, c);
         rb_free(c);
     }
 }
 
+static rb_error load_options(rb_context *ctx, const rb_model *model, rb_rfn_options *options) {
+    static const char *const names[] = {"activation", "activation-threshold", "activation-slope",
+                                        "estep-tolerance"};
+    rb_rows_default(rfn_option_rows, options);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *text = rb_model_attribute(model, names[i]);
+        if (text && rb_rows_set(ctx, rfn_option_rows, options, names[i], text)) {
+            return rb_fail(ctx, RB_ERROR_FORMAT,
+                           "the %s that the model names is none; the model is damaged", names[i]);
+        }
+    }
+    return RB_OK;
+}
+
 static rb_error set_factors(rb_context *ctx, const rb_model *model, rfn_coder *c, int64_t l) {
-    rb_error err = rb_model_need_array(ctx, model, "scale", l, 1, &c->scale);
-    err = err ? err : rb_model_need_array(ctx, model, "dead", l, 1, &c->dead);
+    const double *scale, *dead;
+    rb_error err = rb_model_need_array(ctx, model, "scale", l, 1, &scale);
+    err = err ? err : rb_model_need_array(ctx, model, "dead", l, 1, &dead);
     for (int64_t j = 0; !err && j < l; j++) {
-        if (!(c->scale[j] > 0)) {
+        if (!(scale[j] > 0)) {
             return rb_fail(ctx, RB_ERROR_FORMAT, "the scale of unit %lld is not above 0",
                            (long long)j);
         }
-        rb_put(model->type, c->factors, j, c->dead[j] ? 0 : 1 / c->scale[j]);
+        rb_put(model->type, c->factors, j, dead[j] ? 0 : 1 / scale[j]);
     }
     return err;
 }
@@ -56,14 +64,13 @@ rb_error rfn_coder_new(rb_context *ctx, const rb_model *model, int64_t block_sam
     if (!c) {
         return RB_ERROR_MEMORY;
     }
-    rb_error err = rfn_activation_load(ctx, model, &c->activation);
+    rb_error err = load_options(ctx, model, &c->options);
     err = err ? err : rfn_parameters_load(ctx, model->type, model, &c->parameters);
     err = err ? err : rfn_posterior_new(ctx, model->type, m, l, &c->posterior);
     err = err ? err : rb_dense_new(ctx, model->type, m, l, &work);
     err = err ? err : rfn_posterior_compute(ctx, &c->parameters, work, &c->posterior);
     rb_dense_free(&work);
-    err =
-        err ? err : rfn_exact_new(ctx, model, block_samples, &c->parameters, &c->start, &c->exact);
+    err = err ? err : rfn_exact_new(ctx, model, block_samples, c, &c->exact);
     err = err ? err : rb_parts_new(ctx, parts, &shape, c);
     err = err ? err : set_factors(ctx, model, c, l);
     if (err) {
@@ -87,25 +94,23 @@ static void encode_task(void *arg, int64_t task, int worker) {
     (void)worker;
     const struct encoding *e = arg;
     rfn_coder *c = e->coder;
-    int64_t l = e->codes.cols;
     rb_dense codes = rfn_task_rows(e->codes, task);
+    int64_t l = codes.cols;
     rfn_project(e->ctx, e->block, rfn_task_first(e->codes.rows, task), e->posterior->filter, codes);
-    if (e->activate) {
-        rfn_activate(e->ctx, &c->activation, codes, c->offset, c->task_sum + task * l,
-                     c->task_largest + task * l);
+    if (!e->activate) {
+        rfn_add_offset(e->ctx, 1, c->block.offset, codes);
+        return;
     }
+    rfn_activate(e->ctx, &c->options, codes, c->block.offset, c->block.task_sum + task * l,
+                 c->block.task_largest + task * l);
     for (int64_t i = 0; i < codes.rows; i++) {
         void *row = rb_dense_row(codes, i);
-        if (e->activate) {
-            rb_shift_scale(e->ctx, codes.type, l, row, c->zeros, c->factors, row);
-        } else {
-            rb_axpy(e->ctx, codes.type, l, 1, c->offset, row);
-        }
+        rb_shift_scale(e->ctx, codes.type, l, row, c->zeros, c->factors, row);
     }
 }
 
 static void encode_block(struct encoding *e) {
-    rfn_offset(e->ctx, e->block, e->posterior->filter, e->posterior->bias, e->coder->offset);
+    rfn_offset(e->ctx, e->block, e->posterior->filter, e->posterior->bias, e->coder->block.offset);
     rb_parallel(e->ctx, rfn_tasks(e->codes.rows).count, encode_task, e);
 }
 
@@ -117,7 +122,7 @@ rb_error rfn_encode(rb_context *ctx, void *coder, const rb_block *block, void *c
     rfn_coder *c = coder;
     rb_dense w = c->parameters.loadings;
     rb_dense rows = {codes, block->n_samples, w.cols, w.cols, w.type};
-    const rfn_posterior *posterior = c->exact ? &c->start : &c->posterior;
+    const rfn_posterior *posterior = c->exact ? &c->exact->start : &c->posterior;
     encode_block(&(struct encoding){ctx, c, block, rows, posterior, true});
     return c->exact ? rfn_exact_solve(ctx, c->exact, block, rows) : RB_OK;
 }

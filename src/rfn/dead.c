@@ -11,49 +11,46 @@
 #include <math.h>
 #include <string.h>
 
+/* A candidate is the sample, m values, and its codes, l. */
+static void *codes_of(void *candidate, rb_type type, int64_t m) {
+    return (char *)candidate + m * (int64_t)rb_type_size(type);
+}
+
 rb_error rfn_take_candidate(rb_context *ctx, rfn_sums *sums, int64_t j, double largest,
                             const rb_block *block, int64_t i, const void *codes) {
     int64_t m = block->n_features, l = sums->s.cols;
     rb_type type = sums->s.type;
-    rfn_candidate *candidate = &sums->candidates[j];
-    if (!candidate->row) {
-        candidate->row = rb_alloc(ctx, m, rb_type_size(type));
-    }
-    if (!candidate->codes) {
-        candidate->codes = rb_alloc(ctx, l, rb_type_size(type));
-    }
-    if (!candidate->row || !candidate->codes) {
+    void **candidate = &sums->candidates[j];
+    if (!*candidate && !(*candidate = rb_alloc(ctx, m + l, rb_type_size(type)))) {
         return RB_ERROR_MEMORY;
     }
     sums->place[j] = block->first + i;
     sums->largest[j] = largest;
-    rb_block_rows(block, i, (rb_dense){candidate->row, 1, m, m, type});
-    memcpy(candidate->codes, codes, (size_t)l * rb_type_size(type));
+    rb_block_rows(block, i, (rb_dense){*candidate, 1, m, m, type});
+    memcpy(codes_of(*candidate, type, m), codes, (size_t)l * rb_type_size(type));
     return RB_OK;
 }
 
 void rfn_candidates_free(rfn_sums *sums) {
     for (int64_t j = 0; sums->candidates && j < sums->s.cols; j++) {
-        rb_free(sums->candidates[j].row);
-        rb_free(sums->candidates[j].codes);
+        rb_free(sums->candidates[j]);
     }
     rb_free(sums->candidates);
-    sums->candidates = NULL;
 }
 
 void rfn_place_dead(const rfn_sums *sums, const rfn_progress *progress, rfn_moments *moments) {
     rb_dense u = moments->u, s = moments->s;
     double root = sqrt(sums->weight / sums->gain);
     for (int64_t j = 0; j < s.cols; j++) {
-        const rfn_candidate *own = &sums->candidates[j];
         if (progress->alive[j] || sums->place[j] < 0) {
             continue;
         }
+        void *sample = sums->candidates[j], *codes = codes_of(sample, s.type, u.rows);
         for (int64_t k = 0; k < u.rows; k++) {
-            rb_dense_set(u, k, j, rb_get(u.type, own->row, k) / root);
+            rb_dense_set(u, k, j, rb_get(u.type, sample, k) / root);
         }
         for (int64_t c = 0; c < s.cols; c++) {
-            double code = rb_get(s.type, own->codes, c) / progress->scale[c];
+            double code = rb_get(s.type, codes, c) / progress->scale[c];
             if (!progress->alive[c]) {
                 code = sums->place[c] == sums->place[j] ? root : 0;
             }

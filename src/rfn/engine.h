@@ -12,7 +12,6 @@
 typedef struct rfn_setup {
     rb_problem problem;
     rb_rfn_options options;
-    rfn_activation activation;
     bool warm; /* started from a model */
 } rfn_setup;
 
@@ -24,12 +23,6 @@ typedef struct rfn_survey {
     double noise_max;     /* largest of second; 0 before the end */
     const double *shift;  /* of a sparse source: the value is stored - shift; NULL: dense or 0 */
 } rfn_survey;
-
-/* A sample that a dead unit would be left with: dead.c. */
-typedef struct rfn_candidate {
-    void *row;   /* the sample, m of the type; NULL until needed */
-    void *codes; /* its rectified codes before scaling, l of the type */
-} rfn_candidate;
 
 /* Sums over samples of rectified codes before scaling. */
 typedef struct rfn_sums {
@@ -43,7 +36,7 @@ typedef struct rfn_sums {
      * sample (-1: none yet), and what is there. */
     double *largest;
     int64_t *place;
-    rfn_candidate *candidates;
+    void **candidates;               /* NULL until needed */
     double *all_codes, *all_squares; /* l: dropout: of all codes, before any is dropped */
     rb_dense raw;                    /* mu_p'mu_p, l x l, lower; only when traced */
 } rfn_sums;
@@ -58,6 +51,8 @@ typedef struct rfn_given {
 } rfn_given;
 
 extern const rb_engine rfn_engine_cpu, rfn_engine_reference;
+/* rb_engine.sums of both: all is added as it comes. */
+rb_error rfn_hand_over(rb_context *ctx, void *engine, void *sums);
 
 /* Samples that an M-step follows. */
 static inline int64_t rfn_batch_samples(const rb_problem *problem) {
@@ -83,22 +78,26 @@ static inline bool rfn_is_factored(const rb_problem *problem, int64_t units, boo
 
 /* ---- the codes of a block, and what they add: moments.c ---- */
 
-typedef struct rfn_block_work {
-    rb_dense codes;                  /* block_samples x l */
-    void *offset;                    /* l of the type: what is added to V B */
-    bool has_offset;                 /* this pass has computed it */
-    double *task_sum, *task_largest; /* l a task */
-    int64_t *starts;                 /* sparse: the block by columns */
-    int32_t *columns;
-    void *values;
+/* Memory for so many values, of whatever they were before. */
+typedef struct rfn_buffer {
+    void *data;
     int64_t capacity;
+} rfn_buffer;
+
+rb_error rfn_reserve(rb_context *ctx, int64_t count, size_t size, rfn_buffer *buffer);
+
+typedef struct rfn_block_work {
+    rb_dense codes;                     /* block_samples x l */
+    void *offset;                       /* l of the type: what is added to V B */
+    bool has_offset;                    /* this pass has computed it */
+    double *task_sum, *task_largest;    /* l a task */
+    rfn_buffer starts, columns, values; /* sparse: the block by columns */
 } rfn_block_work;
 
 extern const rb_field rfn_block_fields[];
 
-/* shape: that of the fit. */
-rb_error rfn_block_work_new(rb_context *ctx, const rb_shape *shape, rfn_block_work *work);
-void rfn_block_work_free(rfn_block_work *work);
+/* Frees what these fields do not have. */
+void rfn_block_work_clear(rfn_block_work *work);
 /* Adds what the tasks of a block summed: codes, and which units are active. */
 void rfn_add_tasks(const rfn_block_work *work, int64_t tasks, rfn_sums *sums);
 /* Adds V'mu and mu'mu of the block whose codes are in work->codes. */
@@ -122,17 +121,16 @@ typedef struct rfn_randomness {
     uint32_t noise_share, dropout_share; /* a value whose random word is below is replaced */
     const void *min, *max;               /* of each feature: salt-and-pepper only */
     rb_dense rows;                       /* a dense block with noise */
-    void *values;                        /* those of a sparse one */
-    int64_t capacity;
-    uint32_t *words;                   /* of each thread: a row of random words */
-    double *task_codes, *task_squares; /* l a task: of all codes, before any is dropped */
+    rfn_buffer values;                   /* those of a sparse one */
+    uint32_t *words;                     /* of each thread: a row of random words */
+    double *task_codes, *task_squares;   /* l a task: of all codes, before any is dropped */
 } rfn_randomness;
 
 extern const rb_field rfn_randomness_fields[];
 
-rb_error rfn_randomness_new(rb_context *ctx, const rfn_setup *setup, const rb_shape *shape,
-                            rfn_randomness *random);
-void rfn_randomness_free(rfn_randomness *random);
+/* What these fields do not have. */
+rb_error rfn_randomness_new(rb_context *ctx, const rfn_setup *setup, rfn_randomness *random);
+void rfn_randomness_clear(rfn_randomness *random);
 void rfn_randomness_begin(rfn_randomness *random, const rfn_given *given);
 /* Does this pass add noise to samples, and where are those with it; then it is added to some rows
  * of the block. */

@@ -18,7 +18,7 @@ static const rb_field fields[] = {
     {0},
 };
 
-/* What open allocates; rows of random words, and of sparse blocks, are not in it. */
+/* Rows of random words, and of sparse blocks, are not in it. */
 const rb_part rfn_cpu_parts[] = {
     {RB_PART_SCRATCH, fields, 0},
     {RB_PART_SCRATCH, rfn_block_fields, offsetof(rfn_cpu, block)},
@@ -29,26 +29,24 @@ const rb_part rfn_cpu_parts[] = {
 static void close_engine(void *engine) {
     rfn_cpu *cpu = engine;
     if (cpu) {
-        rb_dense_free(&cpu->linear);
-        rfn_block_work_free(&cpu->block);
-        rfn_randomness_free(&cpu->random);
+        rb_parts_free(rfn_cpu_parts, cpu);
+        rfn_block_work_clear(&cpu->block);
+        rfn_randomness_clear(&cpu->random);
         rb_free(cpu);
     }
 }
 
 static rb_error open_engine(rb_context *ctx, const rb_problem *problem, const void *options,
                             void **engine) {
-    static const rb_part own[] = {{RB_PART_SCRATCH, fields, 0}, {0}};
     rb_shape shape = rb_shape_of(problem, options);
     rfn_cpu *cpu = *engine = rb_alloc_zero(ctx, 1, sizeof *cpu);
     if (!cpu) {
         return RB_ERROR_MEMORY;
     }
     cpu->setup = (rfn_setup){.problem = *problem, .options = *(const rb_rfn_options *)options};
-    cpu->setup.activation = rfn_activation_of(&cpu->setup.options);
-    rb_error err = rb_parts_new(ctx, own, &shape, cpu);
-    err = err ? err : rfn_block_work_new(ctx, &shape, &cpu->block);
-    err = err ? err : rfn_randomness_new(ctx, &cpu->setup, &shape, &cpu->random);
+    rb_error err = rb_parts_new(ctx, rfn_cpu_parts, &shape, cpu);
+    err = err ? err : rfn_randomness_new(ctx, &cpu->setup, &cpu->random);
+    cpu->block.codes.cols = shape.dims[RFN_UNITS];
     if (err) {
         close_engine(cpu);
         *engine = NULL;
@@ -69,24 +67,21 @@ struct pass {
     rb_context *ctx;
     rfn_cpu *cpu;
     const rb_block *block;
-    rb_block seen; /* the block, or with noise */
+    rb_block seen;          /* the block, or with noise */
+    rb_dense codes, linear; /* of the block; linear: where the filter is factored */
     bool adds_noise;
 };
-
-static rb_dense block_codes(const struct pass *pass) {
-    return rb_dense_rows(pass->cpu->block.codes, 0, pass->block->n_samples);
-}
 
 static void project(void *arg, int64_t task, int worker) {
     const struct pass *pass = arg;
     const rfn_posterior *posterior = pass->cpu->given.posterior;
-    rb_dense codes = rfn_task_rows(block_codes(pass), task);
-    int64_t n = pass->block->n_samples, first = rfn_task_first(n, task);
+    rb_dense codes = rfn_task_rows(pass->codes, task);
+    int64_t first = rfn_task_first(pass->codes.rows, task);
     if (pass->adds_noise) {
         rfn_noise_rows(pass->ctx, &pass->cpu->random, pass->block, first, codes.rows, worker);
     }
     if (posterior->factored) {
-        rb_dense linear = rfn_task_rows(rb_dense_rows(pass->cpu->linear, 0, n), task);
+        rb_dense linear = rfn_task_rows(pass->linear, task);
         rfn_project(pass->ctx, &pass->seen, first, posterior->filter, linear);
         rb_gemm(1, linear, RB_PLAIN, posterior->sigma, RB_PLAIN, 0, codes);
     } else {
@@ -96,14 +91,15 @@ static void project(void *arg, int64_t task, int worker) {
 
 static void activate(void *arg, int64_t task, int worker) {
     const struct pass *pass = arg;
-    rfn_cpu *cpu = pass->cpu;
-    rb_dense codes = rfn_task_rows(block_codes(pass), task);
-    int64_t at = task * codes.cols, first = rfn_task_first(pass->block->n_samples, task);
-    double *sum = cpu->block.task_sum + at;
-    rfn_activate(pass->ctx, &cpu->setup.activation, codes, cpu->block.offset, sum,
-                 cpu->block.task_largest + at);
-    if (rfn_drops(&cpu->random)) {
-        rfn_drop(pass->ctx, &cpu->random, codes, pass->block->first + first, task, worker, sum);
+    const rfn_block_work *work = &pass->cpu->block;
+    rb_dense codes = rfn_task_rows(pass->codes, task);
+    int64_t at = task * codes.cols, first = rfn_task_first(pass->codes.rows, task);
+    double *sum = work->task_sum + at;
+    rfn_activate(pass->ctx, &pass->cpu->setup.options, codes, work->offset, sum,
+                 work->task_largest + at);
+    if (rfn_drops(&pass->cpu->random)) {
+        rfn_drop(pass->ctx, &pass->cpu->random, codes, pass->block->first + first, task, worker,
+                 sum);
     }
 }
 
@@ -115,15 +111,10 @@ static void project_and_activate(void *arg, int64_t task, int worker) {
 /* mu_p'mu_p of the block, for the E-step objective; codes hold V B and are left as mu_p - offset.
  */
 static void add_raw(const struct pass *pass, rb_dense raw) {
-    rb_dense codes = block_codes(pass);
     const void *offset = pass->cpu->block.offset;
-    for (int64_t i = 0; i < codes.rows; i++) {
-        rb_axpy(pass->ctx, codes.type, codes.cols, 1, offset, rb_dense_row(codes, i));
-    }
-    rb_gemm_lower(pass->ctx, 1, codes, RB_TRANSPOSED, codes, RB_PLAIN, 1, raw);
-    for (int64_t i = 0; i < codes.rows; i++) {
-        rb_axpy(pass->ctx, codes.type, codes.cols, -1, offset, rb_dense_row(codes, i));
-    }
+    rfn_add_offset(pass->ctx, 1, offset, pass->codes);
+    rb_gemm_lower(pass->ctx, 1, pass->codes, RB_TRANSPOSED, pass->codes, RB_PLAIN, 1, raw);
+    rfn_add_offset(pass->ctx, -1, offset, pass->codes);
 }
 
 /* What is added to the product with the filter: bias - B' shift = Sigma (xi - W' Psi^-1 shift). */
@@ -133,7 +124,7 @@ static void set_offset(rb_context *ctx, rfn_cpu *cpu, const rb_block *block) {
         int64_t l = cpu->setup.options.units;
         rb_dense offset = {cpu->block.offset, 1, l, l, cpu->setup.problem.type};
         rb_dense linear = rb_dense_rows(cpu->linear, 0, 1);
-        rfn_linear_offset(ctx, block, cpu->given.parameters, posterior->filter, linear.data);
+        rfn_offset(ctx, block, posterior->filter, posterior->linear, linear.data);
         rb_gemm(1, linear, RB_PLAIN, posterior->sigma, RB_PLAIN, 0, offset);
     } else {
         rfn_offset(ctx, block, posterior->filter, posterior->bias, cpu->block.offset);
@@ -148,9 +139,7 @@ static int64_t best_task(const rfn_cpu *cpu, int64_t tasks, int64_t j) {
     const double *largest = cpu->block.task_largest;
     int64_t l = cpu->setup.options.units, best = 0;
     for (int64_t t = 1; t < tasks; t++) {
-        if (largest[t * l + j] > largest[best * l + j]) {
-            best = t;
-        }
+        best = largest[t * l + j] > largest[best * l + j] ? t : best;
     }
     return best;
 }
@@ -158,40 +147,31 @@ static int64_t best_task(const rfn_cpu *cpu, int64_t tasks, int64_t j) {
 /* The sample of that task, counted in the block; means are computed again, rectifying lost them. */
 static int64_t best_sample(const struct pass *pass, int64_t task, int64_t j, rb_dense column) {
     const rfn_posterior *posterior = pass->cpu->given.posterior;
-    int64_t n = pass->block->n_samples, first = rfn_task_first(n, task);
-    column = rb_dense_rows(column, 0, rb_band_size(rfn_tasks(n), task));
+    int64_t first = rfn_task_first(pass->codes.rows, task), best = 0;
+    column.rows = rfn_task_rows(pass->codes, task).rows;
     if (posterior->factored) {
-        rb_dense linear = rfn_task_rows(rb_dense_rows(pass->cpu->linear, 0, n), task);
-        rb_dense sigma = rb_dense_part(posterior->sigma, 0, linear.cols, j, 1);
-        rb_gemm(1, linear, RB_PLAIN, sigma, RB_PLAIN, 0, column);
+        rb_dense sigma = rb_dense_part(posterior->sigma, 0, pass->codes.cols, j, 1);
+        rb_gemm(1, rfn_task_rows(pass->linear, task), RB_PLAIN, sigma, RB_PLAIN, 0, column);
     } else {
         rb_dense filter = rb_dense_part(posterior->filter, 0, posterior->filter.rows, j, 1);
         rfn_project(pass->ctx, &pass->seen, first, filter, column);
     }
-    int64_t best = 0;
     for (int64_t i = 1; i < column.rows; i++) {
-        if (rb_dense_get(column, i, 0) > rb_dense_get(column, best, 0)) {
-            best = i;
-        }
+        best = rb_dense_get(column, i, 0) > rb_dense_get(column, best, 0) ? i : best;
     }
     return first + best;
 }
 
 static rb_error note_dead(const struct pass *pass, rfn_sums *sums) {
     const rfn_setup *setup = &pass->cpu->setup;
-    struct bands tasks = rfn_tasks(pass->block->n_samples);
+    int64_t l = setup->options.units;
+    struct bands tasks = rfn_tasks(pass->codes.rows);
     rb_dense column = {0};
     rb_error err = RB_OK;
-    if (setup->options.normalize != RB_RFN_NORMALIZE_RMS) {
-        return RB_OK;
-    }
-    for (int64_t j = 0; !err && j < setup->options.units; j++) {
-        if (sums->active[j]) {
-            continue;
-        }
+    for (int64_t j = 0; setup->options.normalize == RB_RFN_NORMALIZE_RMS && !err && j < l; j++) {
         int64_t task = best_task(pass->cpu, tasks.count, j);
-        double largest = pass->cpu->block.task_largest[task * setup->options.units + j];
-        if (sums->place[j] >= 0 && !(largest > sums->largest[j])) {
+        double largest = pass->cpu->block.task_largest[task * l + j];
+        if (sums->active[j] || (sums->place[j] >= 0 && !(largest > sums->largest[j]))) {
             continue;
         }
         if (!column.data) {
@@ -200,7 +180,7 @@ static rb_error note_dead(const struct pass *pass, rfn_sums *sums) {
         if (!err) {
             int64_t i = best_sample(pass, task, j, column);
             err = rfn_take_candidate(pass->ctx, sums, j, largest, pass->block, i,
-                                     rb_dense_row(block_codes(pass), i));
+                                     rb_dense_row(pass->codes, i));
         }
     }
     rb_dense_free(&column);
@@ -212,9 +192,15 @@ static rb_error note_dead(const struct pass *pass, rfn_sums *sums) {
 static rb_error add_block(rb_context *ctx, void *engine, const rb_block *block, void *to) {
     rfn_cpu *cpu = engine;
     rfn_sums *sums = to;
-    int64_t tasks = rfn_tasks(block->n_samples).count;
-    struct pass pass = {ctx, cpu, block, *block, false};
-    bool traced = cpu->setup.problem.fit->trace;
+    bool traced = cpu->setup.problem.fit->trace, factored = cpu->given.posterior->factored;
+    int64_t n = block->n_samples, tasks = rfn_tasks(n).count;
+    struct pass pass = {.ctx = ctx,
+                        .cpu = cpu,
+                        .block = block,
+                        .seen = *block,
+                        .codes = rb_dense_rows(cpu->block.codes, 0, n),
+                        .linear = rb_dense_rows(cpu->linear, 0, factored ? n : 0)};
+    rb_error err = RB_OK;
     if (!cpu->block.has_offset) {
         set_offset(ctx, cpu, block);
     }
@@ -222,27 +208,21 @@ static rb_error add_block(rb_context *ctx, void *engine, const rb_block *block, 
         rb_parallel(ctx, tasks, project, &pass);
         add_raw(&pass, sums->raw);
     }
-    if (rfn_has_noise(&cpu->random)) {
-        rb_error err = rfn_noise_block(ctx, &cpu->random, block, &pass.seen);
-        if (err) {
-            return err;
-        }
-        pass.adds_noise = true;
+    pass.adds_noise = rfn_has_noise(&cpu->random);
+    if (pass.adds_noise && (err = rfn_noise_block(ctx, &cpu->random, block, &pass.seen)) != RB_OK) {
+        return err;
     }
     rb_parallel(ctx, tasks, traced && !pass.adds_noise ? activate : project_and_activate, &pass);
     rfn_add_tasks(&cpu->block, tasks, sums);
-    if (rfn_drops(&cpu->random)) {
-        rfn_add_dropped(&cpu->random, tasks, sums);
-    }
-    rb_error err = note_dead(&pass, sums);
+    rfn_add_dropped(&cpu->random, tasks, sums);
+    err = note_dead(&pass, sums);
     return err ? err : rfn_add_moments(ctx, &cpu->block, block, sums);
 }
 
-/* All is added as it comes. */
-static rb_error hand_over(rb_context *ctx, void *engine, void *sums) {
+rb_error rfn_hand_over(rb_context *ctx, void *engine, void *sums) {
     (void)ctx, (void)engine, (void)sums;
     return RB_OK;
 }
 
 const rb_engine rfn_engine_cpu = {"cpu",          open_engine, close_engine,
-                                  set_parameters, add_block,   hand_over};
+                                  set_parameters, add_block,   rfn_hand_over};

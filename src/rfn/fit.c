@@ -114,7 +114,7 @@ static const rb_field scratch_fields[] = {
     {0},
 };
 
-/* The posterior, the engine and what persistent codes need have tables of their own. */
+/* Engines have tables of their own. */
 const rb_part rfn_parts[] = {
     {RB_PART_PARAMETERS, rfn_parameter_fields, offsetof(rfn_fit, parameters)},
     {RB_PART_CODES, codes_fields, offsetof(rfn_fit, codes)},
@@ -123,6 +123,8 @@ const rb_part rfn_parts[] = {
     {RB_PART_SUMS, sums_fields, offsetof(rfn_fit, sums)},
     {RB_PART_SCRATCH, moments_fields, offsetof(rfn_fit, moments)},
     {RB_PART_SCRATCH, scratch_fields, offsetof(rfn_fit, scratch)},
+    {RB_PART_SCRATCH, rfn_posterior_fields, offsetof(rfn_fit, posterior)},
+    {RB_PART_SCRATCH, rfn_persistent_fields, offsetof(rfn_fit, persistent)},
     {0},
 };
 
@@ -171,12 +173,10 @@ int64_t rfn_memory(const rb_problem *problem, const void *options) {
     const rb_rfn_options *rfn = options;
     rb_shape shape = rb_shape_of(problem, options);
     double m = (double)problem->n_features, l = (double)rfn->units, smaller = l < m ? l : m;
-    double size = (double)rb_type_size(problem->type);
     double parameters = rb_parts_bytes(rfn_parts, &shape, RB_PART_PARAMETERS);
     double codes = rb_parts_bytes(rfn_parts, &shape, RB_PART_CODES);
     double sums = rb_parts_bytes(rfn_parts, &shape, RB_PART_SUMS);
-    double bytes =
-        rb_parts_bytes(rfn_parts, &shape, 0) + rb_parts_bytes(rfn_posterior_parts, &shape, 0);
+    double bytes = rb_parts_bytes(rfn_parts, &shape, 0);
     if (rfn_has_newton(rfn)) {
         bytes += rb_parts_bytes(rfn_cpu_parts, &shape, 0);
     }
@@ -187,7 +187,7 @@ int64_t rfn_memory(const rb_problem *problem, const void *options) {
         bytes += 8 * (m * m + 2 * m * l);
     }
     if (rfn->prior_covariance.matrix || rfn->prior_covariance.value != 1) {
-        bytes += size * (2 * l * l + (l > m ? m * l : 0));
+        bytes += 2 * (double)rb_type_size(problem->type) * l * l;
     }
     bytes += 8 * (l * l + smaller * smaller); /* factorisations are in float64 */
     /* As they were after the last iteration; and points, by rb_accelerate. */
@@ -222,18 +222,16 @@ static rb_error allocate(rb_context *ctx, rfn_fit *fit) {
     rb_error err = rb_parts_new(ctx, rfn_parts, &shape, fit);
     fit->moments.u = batches ? fit->moments.own_u : fit->sums.u;
     fit->moments.s = batches ? fit->moments.own_s : fit->sums.s;
-    err = err ? err
-              : rfn_posterior_new(ctx, problem->type, problem->n_features, options->units,
-                                  &fit->posterior);
-    err = err ? err : rb_spd_new(ctx, problem->type, options->units, &fit->scratch.factor);
+    if (!err) {
+        fit->sums.candidates = rb_alloc_zero(ctx, options->units, sizeof *fit->sums.candidates);
+        err = fit->sums.candidates ? RB_OK : RB_ERROR_MEMORY;
+    }
+    err = err ? err : rb_spd_new(ctx, shape.type, shape.dims[RFN_SMALLER], &fit->posterior.factor);
+    err = err ? err : rb_spd_new(ctx, shape.type, options->units, &fit->scratch.factor);
     if (!err && batches) { /* factorisations would take a sixth of the time */
         fit->posterior.approximate = true;
         rb_spd_round(fit->posterior.factor);
         rb_spd_round(fit->scratch.factor);
-    }
-    if (!err) {
-        fit->sums.candidates = rb_alloc_zero(ctx, options->units, sizeof *fit->sums.candidates);
-        err = fit->sums.candidates ? RB_OK : RB_ERROR_MEMORY;
     }
     if (!err && options->estep != RB_RFN_ESTEP_NEWTON) {
         err = rfn_persistent_new(ctx, &fit->setup, &shape, &fit->persistent);
@@ -308,8 +306,8 @@ static rb_error choose_parameters(rb_context *ctx, const rfn_setup *setup, const
 }
 
 rb_error rfn_start(rb_context *ctx, const rb_problem *problem, const void *options,
-                   const rb_model *start, void **out) {
-    *out = NULL;
+                   const rb_model *start, void **state) {
+    *state = NULL;
     rb_error err = rfn_check(ctx, problem, options);
     if (err) {
         return err;
@@ -319,10 +317,9 @@ rb_error rfn_start(rb_context *ctx, const rb_problem *problem, const void *optio
         return RB_ERROR_MEMORY;
     }
     rfn_setup *setup = &fit->setup;
-    *setup = (rfn_setup){*problem, *(const rb_rfn_options *)options, {0}, start != NULL};
+    *setup = (rfn_setup){*problem, *(const rb_rfn_options *)options, start != NULL};
     setup->problem.method = &rb_method_rfn;
     setup->problem.engine = problem->engine ? problem->engine : &rfn_engine_cpu;
-    setup->activation = rfn_activation_of(&setup->options);
     if (setup->options.eta_psi == 0) {
         setup->options.eta_psi = setup->options.eta;
     }
@@ -334,18 +331,17 @@ rb_error rfn_start(rb_context *ctx, const rb_problem *problem, const void *optio
         rfn_finish(fit);
         return err;
     }
-    *out = fit;
+    *state = fit;
     return RB_OK;
 }
 
 /* ---- the survey ---- */
 
 static void note_range(const rb_block *block, rfn_survey *survey) {
+    rb_type type = block->dense.type;
     for (int64_t i = 0; survey->min && i < block->n_samples; i++) {
-        const void *row = rb_dense_row(block->dense, i);
         for (int64_t k = 0; k < block->n_features; k++) {
-            rb_type type = block->dense.type;
-            double x = rb_get(type, row, k);
+            double x = rb_get(type, rb_dense_row(block->dense, i), k);
             rb_put(type, survey->min, k, fmin(x, rb_get(type, survey->min, k)));
             rb_put(type, survey->max, k, fmax(x, rb_get(type, survey->max, k)));
         }
@@ -391,18 +387,16 @@ static void use_units_of_data(rfn_fit *fit) {
 
 static rb_error check_survey(rb_context *ctx, const rfn_setup *setup, double largest) {
     if (largest < setup->options.psi_min) {
-        return rb_fail(
-            ctx, RB_ERROR_DATA,
-            "the largest variance of a feature, %.3g, is below psi-min = %.3g; scale the "
-            "data (scale=sd) or take a smaller psi-min",
-            largest, setup->options.psi_min);
+        return rb_fail(ctx, RB_ERROR_DATA,
+                       "the largest variance of a feature, %.3g, is below psi-min = %.3g; scale "
+                       "the data (scale=sd) or take a smaller psi-min",
+                       largest, setup->options.psi_min);
     }
     if (setup->problem.type == RB_FLOAT32 && largest > FLT_MAX) {
-        return rb_fail(
-            ctx, RB_ERROR_DATA,
-            "the largest variance of a feature, %.3g, is beyond float32: divide the data "
-            "by a constant, or fit with precision=float64",
-            largest);
+        return rb_fail(ctx, RB_ERROR_DATA,
+                       "the largest variance of a feature, %.3g, is beyond float32: divide the "
+                       "data by a constant, or fit with precision=float64",
+                       largest);
     }
     if (!(largest > 0)) {
         return rb_fail(ctx, RB_ERROR_DATA,
@@ -416,8 +410,7 @@ rb_error rfn_survey_end(rb_context *ctx, void *state) {
     rfn_survey *survey = &fit->survey;
     for (int64_t k = 0; k < fit->setup.problem.n_features; k++) {
         survey->second[k] /= (double)fit->setup.problem.n_samples;
-        survey->noise_max =
-            survey->second[k] > survey->noise_max ? survey->second[k] : survey->noise_max;
+        survey->noise_max = fmax(survey->noise_max, survey->second[k]);
     }
     rb_error err = check_survey(ctx, &fit->setup, survey->noise_max);
     if (err) {
@@ -433,13 +426,9 @@ rb_error rfn_survey_end(rb_context *ctx, void *state) {
 /* Back to feasible parameters and codes (Clevert et al. 2015, the projection of Theorem 1). */
 void rfn_project_moved(rb_context *ctx, void *state) {
     rfn_fit *fit = state;
-    rb_dense w = fit->parameters.loadings;
-    double bound = fit->setup.options.weight_max;
     clamp_noise(fit);
-    for (int64_t k = 0; bound > 0 && k < w.rows; k++) {
-        for (int64_t j = 0; j < w.cols; j++) {
-            rb_dense_set(w, k, j, fmax(-bound, fmin(bound, rb_dense_get(w, k, j))));
-        }
+    for (int64_t k = 0; k < fit->setup.problem.n_features; k++) {
+        rfn_clamp_row(fit->parameters.loadings, k, fit->setup.options.weight_max);
     }
     rfn_project_codes(ctx, &fit->persistent, &fit->codes);
 }
@@ -453,23 +442,15 @@ bool rfn_is_steady(const void *state) {
 
 /* What codes of new samples need, and how good the codes of the fit are, which is not known of one
  * that was stopped. */
-static bool store_guarantee(rb_context *ctx, const rfn_fit *fit, rb_model *model) {
-    int64_t l = fit->setup.options.units;
-    double *multipliers = rb_model_add_array(ctx, model, "multipliers", l, 1);
-    if (!multipliers) {
-        return false;
+static rb_error store_guarantee(rb_context *ctx, const rfn_fit *fit, rb_model *model) {
+    const rfn_persistent *p = &fit->persistent;
+    rb_dense multipliers = rfn_column(fit->codes.multipliers, fit->setup.options.units);
+    rb_error err = rfn_store_array(ctx, model, "multipliers", multipliers);
+    if (err || !p->converged) {
+        return err;
     }
-    memcpy(multipliers, fit->codes.multipliers, (size_t)l * sizeof *multipliers);
-    if (!fit->persistent.converged) {
-        return true;
-    }
-    double *residual = rb_model_add_array(ctx, model, "kkt_residual", 1, 1);
-    double *certificate = residual ? rb_model_add_array(ctx, model, "certificate", 1, 1) : NULL;
-    if (certificate) {
-        *residual = fit->persistent.residual;
-        *certificate = fit->persistent.certificate;
-    }
-    return certificate != NULL;
+    err = rfn_store_array(ctx, model, "kkt_residual", rfn_column(&p->residual, 1));
+    return err ? err : rfn_store_array(ctx, model, "certificate", rfn_column(&p->certificate, 1));
 }
 
 /* How often each stage of the E-step moved the codes, as "newton 3, gradient 96". */
@@ -512,43 +493,47 @@ static rb_error store_best(rb_context *ctx, const rfn_setup *setup, rb_model *mo
     return rb_model_set_attribute(ctx, model, "best_iteration", text);
 }
 
-rb_error rfn_store(rb_context *ctx, void *state, rb_model *model) {
-    rfn_fit *fit = state;
-    const rfn_setup *setup = &fit->setup;
-    const rfn_progress *progress = &fit->progress;
-    rb_dense w = fit->parameters.loadings;
-    double *loadings = rb_model_add_array(ctx, model, "loadings", w.rows, w.cols);
-    double *noise = loadings ? rb_model_add_array(ctx, model, "noise", w.rows, 1) : NULL;
-    double *scale = noise ? rb_model_add_array(ctx, model, "scale", w.cols, 1) : NULL;
-    double *dead = scale ? rb_model_add_array(ctx, model, "dead", w.cols, 1) : NULL;
+static rb_error store_parameters(rb_context *ctx, const rfn_fit *fit, rb_model *model) {
+    const rfn_parameters *parameters = &fit->parameters;
+    const rfn_psi *psi = &parameters->full;
+    int64_t m = parameters->loadings.rows, l = parameters->loadings.cols;
+    rb_error err = rfn_store_array(ctx, model, "loadings", parameters->loadings);
+    err = err ? err : rfn_store_array(ctx, model, "noise", rfn_column(parameters->noise, m));
+    double *scale = err ? NULL : rb_model_add_array(ctx, model, "scale", l, 1);
+    double *dead = scale ? rb_model_add_array(ctx, model, "dead", l, 1) : NULL;
     if (!dead) {
         return RB_ERROR_MEMORY;
     }
-    rb_dense_copy(w, (rb_dense){loadings, w.rows, w.cols, w.cols, RB_FLOAT64});
-    memcpy(noise, fit->parameters.noise, (size_t)w.rows * sizeof *noise);
-    rb_error err = rfn_prior_store(ctx, &fit->parameters.prior, w.cols, model);
-    err = err ? err : rfn_psi_store(ctx, &fit->parameters.full, model);
+    for (int64_t j = 0; j < l; j++) {
+        scale[j] = fit->progress.alive[j] ? fit->progress.scale[j] : 1;
+        dead[j] = !fit->progress.alive[j];
+    }
+    err = rfn_prior_store(ctx, &parameters->prior, l, model);
+    return err || !rfn_psi_is_full(psi)
+               ? err
+               : rfn_store_array(ctx, model, "noise_covariance", psi->covariance);
+}
+
+rb_error rfn_store(rb_context *ctx, void *state, rb_model *model) {
+    rfn_fit *fit = state;
+    const rfn_setup *setup = &fit->setup;
+    rb_error err = store_parameters(ctx, fit, model);
     err = err ? err : store_best(ctx, setup, model);
     if (!err && fit->codes.filled && !fit->persistent.converged) {
-        err = rfn_complete_multipliers(ctx, &fit->persistent, &fit->parameters, progress->alive,
+        err = rfn_complete_multipliers(ctx, &fit->persistent, &fit->parameters, fit->progress.alive,
                                        fit->scratch.work, &fit->codes);
+    }
+    if (!err && fit->codes.filled) {
+        err = store_guarantee(ctx, fit, model);
     }
     if (err) {
         return err;
     }
-    if (fit->codes.filled && !store_guarantee(ctx, fit, model)) {
-        return RB_ERROR_MEMORY;
-    }
-    rfn_report_adaptation(ctx, setup, &fit->codes, fit->scratch.positive, progress,
-                          &fit->parameters.prior);
-    if (rfn_still_begins(setup, progress)) {
+    rfn_report_adaptation(ctx, fit);
+    if (rfn_still_begins(fit)) {
         rb_log(ctx, RB_LOG_INFO,
                "the fit ended while loadings began to be shrunk and the prior mean to be taken up, "
                "iterations 51 to 100: what is sparse in a longer one is not yet sparse");
-    }
-    for (int64_t j = 0; j < w.cols; j++) {
-        scale[j] = progress->alive[j] ? progress->scale[j] : 1;
-        dead[j] = !progress->alive[j];
     }
     return rfn_tries_candidates(&setup->options) ? store_wins(ctx, model) : RB_OK;
 }

@@ -5,7 +5,7 @@
 #define RB_RFN_FIT_H
 
 #include "engine.h"
-#include "posterior.h"
+#include "objective.h"
 #include "rfn/estep/persistent.h"
 
 /* The prior mean while it is adapted: adapt.c. */
@@ -29,17 +29,6 @@ typedef struct rfn_progress {
     rb_dense velocity; /* m x l: what momentum goes on with */
     bool last;         /* no M-step follows; in no checkpoint */
 } rfn_progress;
-
-/* Means over samples, what the M-step and the objectives are made of. */
-typedef struct rfn_moments {
-    rb_dense u;            /* U = V'mu / n, m x l */
-    rb_dense s;            /* S = mu'mu / n + Sigma, l x l, full */
-    rb_dense own_u, own_s; /* their memory in batches; else they lie where the sums were */
-    double *mean;          /* l: mean code */
-    double product_a;      /* <M^-1, mu'mu / n> */
-    double product_sigma;  /* <M^-1, Sigma> */
-    double estep_objective;
-} rfn_moments;
 
 /* Learning rates of the M-step at hand: mstep.c. */
 typedef struct rfn_rates {
@@ -113,22 +102,13 @@ void rfn_place_dead(const rfn_sums *sums, const rfn_progress *progress, rfn_mome
 
 /* ---- mstep.c, and its other parts ---- */
 
-/* What the parts of an M-step read and write. */
-typedef struct rfn_mstep_parts {
-    const rfn_setup *setup;
-    const rfn_survey *survey;
-    rfn_moments *moments; /* as they are afterwards */
-    rfn_progress *progress;
-    rfn_parameters *parameters;
-    rb_dense target; /* m x l: U S^-1 */
-    rfn_scratch *scratch;
-} rfn_mstep_parts;
-
 rb_error rfn_mstep(rb_context *ctx, void *state);
 /* M-steps that make an iteration. */
 int64_t rfn_msteps_an_iteration(const rfn_setup *setup);
 /* Each value of row k nearer to 0 by the threshold, or 0. */
 void rfn_soft_threshold(rb_dense w, int64_t k, double threshold);
+/* Row k within [-bound, bound]; 0: no bound. */
+void rfn_clamp_row(rb_dense w, int64_t k, double bound);
 
 /* full_noise.c, where the noise is full: C, block by block; what Psi begins with, once C is there;
  * its part of the M-step before and after that of W. */
@@ -136,40 +116,36 @@ rb_error rfn_full_noise_survey(rb_context *ctx, const rfn_setup *setup, const rb
                                rfn_survey *survey);
 rb_error rfn_full_noise_begin(rb_context *ctx, const rfn_setup *setup, rfn_survey *survey,
                               rfn_parameters *parameters);
-rb_error rfn_full_noise_before(rb_context *ctx, const rfn_mstep_parts *parts);
-rb_error rfn_full_noise_after(rb_context *ctx, const rfn_mstep_parts *parts);
+rb_error rfn_full_noise_before(rb_context *ctx, rfn_fit *fit);
+rb_error rfn_full_noise_after(rb_context *ctx, rfn_fit *fit);
 
-/* merge.c: before an E-step, where units may have become the same; products: l x l, scratch. */
-void rfn_merge_units(rb_context *ctx, const rfn_setup *setup, const rfn_progress *progress,
-                     rfn_codes *codes, rb_dense products, rfn_parameters *parameters);
+/* merge.c: before an E-step, where units may have become the same. */
+void rfn_merge_units(rb_context *ctx, rfn_fit *fit);
 
 /* sparse_loadings.c: is the fit still to leave its start, without shrinking and prior mean, or are
  * loadings only beginning to be shrunk, the prior mean to grow; the prior mean of the iteration;
  * does the M-step at hand shrink loadings, and how a row is shrunk. */
-bool rfn_still_begins(const rfn_setup *setup, const rfn_progress *progress);
-void rfn_hold_prior_back(rb_context *ctx, const rfn_setup *setup, const rfn_codes *codes,
-                         int64_t *positive, rfn_progress *progress, rfn_prior *prior);
-bool rfn_shrinks(const rfn_setup *setup, const rfn_progress *progress);
-void rfn_shrink_row(const rfn_mstep_parts *parts, int64_t k);
+bool rfn_still_begins(const rfn_fit *fit);
+void rfn_hold_prior_back(rb_context *ctx, rfn_fit *fit);
+bool rfn_shrinks(const rfn_fit *fit);
+void rfn_shrink_row(const rfn_fit *fit, int64_t k);
 
 /* ---- adapt.c: the prior mean by the sparseness of codes ---- */
 
 static inline bool rfn_adapts(const rb_rfn_options *options) {
     return options->steer_iterations > 0;
 }
-/* Before an E-step; positive: l, scratch, as above and below. */
-void rfn_adapt_prior(rb_context *ctx, const rfn_setup *setup, const rfn_codes *codes,
-                     int64_t *positive, rfn_progress *progress, rfn_prior *prior);
+/* Before an E-step. */
+void rfn_adapt_prior(rb_context *ctx, rfn_fit *fit);
 /* Is the certificate of the codes at hand wanted? Then it bounds how far the prior mean goes. */
 bool rfn_looks_at_certificate(const rfn_setup *setup, const rfn_progress *progress);
 void rfn_bound_adaptation(double certificate, rfn_adaptation *adaptation);
 /* Has it been adapted for long enough? */
 bool rfn_may_stop(const void *state);
 /* Says what became of it. */
-void rfn_report_adaptation(rb_context *ctx, const rfn_setup *setup, const rfn_codes *codes,
-                           int64_t *positive, const rfn_progress *progress, const rfn_prior *prior);
-/* In how many samples each unit is active. */
-void rfn_count_positive(rb_context *ctx, rb_dense codes, int64_t *positive);
+void rfn_report_adaptation(rb_context *ctx, rfn_fit *fit);
+/* In how many samples each unit is active: scratch.positive. */
+void rfn_count_positive(rb_context *ctx, rfn_fit *fit);
 
 /* ---- objective.c ---- */
 

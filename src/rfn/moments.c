@@ -27,19 +27,11 @@ const rb_field rfn_block_fields[] = {
      RFN_TASKS, RFN_UNITS},
     {0},
 };
-static const rb_part parts[] = {{RB_PART_SCRATCH, rfn_block_fields, 0}, {0}};
 
-rb_error rfn_block_work_new(rb_context *ctx, const rb_shape *shape, rfn_block_work *work) {
-    rb_error err = rb_parts_new(ctx, parts, shape, work);
-    work->codes.cols = shape->dims[RFN_UNITS];
-    return err;
-}
-
-void rfn_block_work_free(rfn_block_work *work) {
-    rb_parts_free(parts, work);
-    rb_free(work->starts);
-    rb_free(work->columns);
-    rb_free(work->values);
+void rfn_block_work_clear(rfn_block_work *work) {
+    rb_free(work->starts.data);
+    rb_free(work->columns.data);
+    rb_free(work->values.data);
 }
 
 /* ---- a block ---- */
@@ -69,40 +61,35 @@ static void sparse_rows(void *arg, int64_t task, int worker) {
                                                       rb_dense_rows(t->u, first, count));
 }
 
-static rb_error reserve(rb_context *ctx, rfn_block_work *work, rb_csr v) {
-    int64_t entries = v.starts[v.rows] - v.starts[0];
-    if (!work->starts && !(work->starts = rb_alloc(ctx, v.cols + 1, sizeof *work->starts))) {
-        return RB_ERROR_MEMORY;
+rb_error rfn_reserve(rb_context *ctx, int64_t count, size_t size, rfn_buffer *buffer) {
+    if (count > buffer->capacity) {
+        rb_free(buffer->data);
+        buffer->data = rb_alloc(ctx, count, size);
+        buffer->capacity = buffer->data ? count : 0;
     }
-    if (entries <= work->capacity) {
-        return RB_OK;
-    }
-    rb_free(work->columns);
-    rb_free(work->values);
-    work->capacity = 0;
-    work->columns = rb_alloc(ctx, entries, sizeof *work->columns);
-    work->values = rb_alloc(ctx, entries, rb_type_size(v.type));
-    if (!work->columns || !work->values) {
-        return RB_ERROR_MEMORY;
-    }
-    work->capacity = entries;
-    return RB_OK;
+    return count <= buffer->capacity ? RB_OK : RB_ERROR_MEMORY;
 }
 
 /* A column of V'mu needs the samples that have the feature: the block is turned into columns once.
  */
 static rb_error add_sparse(rb_context *ctx, rfn_block_work *work, rb_csr v, rb_dense codes,
                            rfn_sums *sums) {
-    rb_error err = reserve(ctx, work, v);
+    int64_t entries = v.starts[v.rows] - v.starts[0];
+    rb_error err = rfn_reserve(ctx, v.cols + 1, sizeof *v.starts, &work->starts);
+    err = err ? err : rfn_reserve(ctx, entries, sizeof *v.columns, &work->columns);
+    err = err ? err : rfn_reserve(ctx, entries, rb_type_size(v.type), &work->values);
     if (err) {
         return err;
     }
-    rb_csr_transpose(v, work->starts, work->columns, work->values);
-    for (int64_t e = 0; sums->gain != 1 && e < v.starts[v.rows] - v.starts[0]; e++) {
-        rb_put(v.type, work->values, e, sums->gain * rb_get(v.type, work->values, e));
+    void *values = work->values.data;
+    rb_csr_transpose(v, work->starts.data, work->columns.data, values);
+    for (int64_t e = 0; sums->gain != 1 && e < entries; e++) {
+        rb_put(v.type, values, e, sums->gain * rb_get(v.type, values, e));
     }
-    struct sparse_task t = {
-        ctx, {v.cols, v.rows, work->starts, work->columns, work->values, v.type}, codes, sums->u};
+    struct sparse_task t = {ctx,
+                            {v.cols, v.rows, work->starts.data, work->columns.data, values, v.type},
+                            codes,
+                            sums->u};
     rb_parallel(ctx, (v.cols + TASK_FEATURES - 1) / TASK_FEATURES, sparse_rows, &t);
     rb_gemm_lower(ctx, sums->gain, codes, RB_TRANSPOSED, codes, RB_PLAIN, 1, sums->s);
     return RB_OK;
@@ -122,18 +109,14 @@ rb_error rfn_add_moments(rb_context *ctx, rfn_block_work *work, const rb_block *
 /* ---- the end of a pass ---- */
 
 static double unit_scale(const rfn_fit *fit, int64_t j, double mean, double mean_square) {
-    if (rfn_persists(&fit->setup, &fit->progress)) {
-        return 1; /* these codes are feasible as they are */
+    int normalize = fit->setup.options.normalize;
+    if (rfn_persists(&fit->setup, &fit->progress) || normalize == RB_RFN_NORMALIZE_NONE) {
+        return 1; /* codes that persist are feasible as they are */
     }
-    switch ((rb_rfn_normalize)fit->setup.options.normalize) {
-    case RB_RFN_NORMALIZE_RMS:
-        return mean_square > 0 && fit->progress.alive[j] ? sqrt(mean_square) : 1;
-    case RB_RFN_NORMALIZE_SD:
+    if (normalize == RB_RFN_NORMALIZE_SD) {
         return sqrt(fmax(mean_square - mean * mean, 0) + 1.01e-6);
-    case RB_RFN_NORMALIZE_NONE:
-        return 1;
     }
-    return 1;
+    return mean_square > 0 && fit->progress.alive[j] ? sqrt(mean_square) : 1;
 }
 
 static rb_error choose_scales(rb_context *ctx, rfn_fit *fit) {
@@ -196,21 +179,12 @@ static void scale_s(rb_context *ctx, rfn_fit *fit) {
 }
 
 rb_error rfn_normalize(rb_context *ctx, rfn_fit *fit) {
-    rfn_moments *moments = &fit->moments;
-    const rfn_prior *prior = &fit->parameters.prior;
     rb_error err = choose_scales(ctx, fit);
-    if (err) {
-        return err;
+    if (!err) {
+        scale_u(ctx, fit);
+        scale_s(ctx, fit);
+        rfn_place_dead(&fit->sums, &fit->progress, &fit->moments);
+        rfn_complete_moments(ctx, &fit->parameters.prior, fit->posterior.sigma, &fit->moments);
     }
-    scale_u(ctx, fit);
-    scale_s(ctx, fit);
-    rfn_place_dead(&fit->sums, &fit->progress, moments);
-    rb_dense s = moments->s, sigma = fit->posterior.sigma;
-    moments->product_a = rfn_prior_product(ctx, prior, s);
-    moments->product_sigma = rfn_prior_product(ctx, prior, sigma);
-    for (int64_t j = 0; j < s.rows; j++) {
-        rb_axpy(ctx, s.type, j + 1, 1, rb_dense_row(sigma, j), rb_dense_row(s, j));
-    }
-    rb_dense_mirror(s);
-    return RB_OK;
+    return err;
 }

@@ -41,17 +41,13 @@ int64_t rfn_msteps_an_iteration(const rfn_setup *setup) {
 
 static double factor(const rfn_setup *setup, int64_t before) {
     const rb_rfn_options *options = &setup->options;
-    int64_t msteps = rfn_msteps_an_iteration(setup);
-    int64_t falls = before / msteps / options->eta_every;
-    switch ((rb_rfn_schedule)options->eta_schedule) {
-    case RB_RFN_SCHEDULE_CONSTANT:
-        return 1;
-    case RB_RFN_SCHEDULE_STEP:
-        return pow(options->eta_factor, (double)falls);
-    case RB_RFN_SCHEDULE_INVERSE:
-        return 1 / (1 + (double)before / (double)msteps / (double)options->eta_every);
+    int64_t msteps = rfn_msteps_an_iteration(setup), every = options->eta_every;
+    if (options->eta_schedule == RB_RFN_SCHEDULE_STEP) {
+        return pow(options->eta_factor, (double)(before / msteps / every));
     }
-    return 1;
+    return options->eta_schedule == RB_RFN_SCHEDULE_INVERSE
+               ? 1 / (1 + (double)before / (double)msteps / (double)every)
+               : 1;
 }
 
 /* In batches the noise variance follows in every fourth M-step, the last one of an iteration among
@@ -76,63 +72,61 @@ static void set_rates(const rfn_setup *setup, int64_t before, rfn_rates *rates) 
 
 struct rows {
     rb_context *ctx;
-    rfn_mstep_parts p;
-    struct bands strips;
-    bool newton, shrinks, decays, full_noise;
+    rfn_fit *fit;
+    bool newton, shrinks;
 };
 
 /* psi_k + rate (E_kk - psi_k), within its bounds. */
-static double new_noise(const rfn_mstep_parts *p, int64_t k, double cross, double quadratic) {
-    double noise = p->parameters->noise[k];
-    double error = p->survey->second[k] - 2 * cross + quadratic;
-    double step = p->scratch->rates.eta_psi * (error - noise);
-    if (p->setup->options.mstep == RB_RFN_MSTEP_GRADIENT) {
+static double new_noise(const rfn_fit *fit, int64_t k, double cross, double quadratic) {
+    double noise = fit->parameters.noise[k];
+    double error = fit->survey.second[k] - 2 * cross + quadratic;
+    double step = fit->scratch.rates.eta_psi * (error - noise);
+    if (fit->setup.options.mstep == RB_RFN_MSTEP_GRADIENT) {
         step /= noise * noise;
     }
-    noise = fmax(noise + step, rfn_noise_floor(p->setup, p->survey, k));
-    return fmin(noise, p->survey->noise_max);
+    noise = fmax(noise + step, rfn_noise_floor(&fit->setup, &fit->survey, k));
+    return fmin(noise, fit->survey.noise_max);
 }
 
 /* The target of a row for the gradient form: w + Psi^-1 (u - ws). */
-static void gradient_target(const struct rows *r, int64_t k) {
-    const rfn_mstep_parts *p = &r->p;
-    rb_dense w = p->parameters->loadings;
-    void *target = rb_dense_row(p->target, k);
-    double weight = 1 / p->parameters->noise[k];
+static void gradient_target(rb_context *ctx, rfn_fit *fit, int64_t k, void *target) {
+    rb_dense w = fit->parameters.loadings;
+    double weight = 1 / fit->parameters.noise[k];
     memcpy(target, rb_dense_row(w, k), (size_t)w.cols * rb_type_size(w.type));
-    rb_axpy(r->ctx, w.type, w.cols, weight, rb_dense_row(p->moments->u, k), target);
-    rb_axpy(r->ctx, w.type, w.cols, -weight, rb_dense_row(p->scratch->work, k), target);
+    rb_axpy(ctx, w.type, w.cols, weight, rb_dense_row(fit->moments.u, k), target);
+    rb_axpy(ctx, w.type, w.cols, -weight, rb_dense_row(fit->scratch.work, k), target);
 }
 
 /* The target gets what is left of the steps before. */
-static void add_momentum(const struct rows *r, int64_t k) {
-    rb_dense w = r->p.parameters->loadings;
-    void *velocity = rb_dense_row(r->p.progress->velocity, k);
-    void *target = rb_dense_row(r->p.target, k);
-    rb_axpy(r->ctx, w.type, w.cols, r->p.setup->options.momentum, velocity, target);
-    rb_shift_scale(r->ctx, w.type, w.cols, target, rb_dense_row(w, k), NULL, velocity);
+static void add_momentum(rb_context *ctx, rfn_fit *fit, int64_t k, void *target) {
+    rb_dense w = fit->parameters.loadings;
+    void *velocity = rb_dense_row(fit->progress.velocity, k);
+    rb_axpy(ctx, w.type, w.cols, fit->setup.options.momentum, velocity, target);
+    rb_shift_scale(ctx, w.type, w.cols, target, rb_dense_row(w, k), NULL, velocity);
 }
 
 static void update_row(const struct rows *r, int64_t k) {
-    const rfn_mstep_parts *p = &r->p;
-    const rfn_rates *rates = &p->scratch->rates;
-    rb_dense w = p->parameters->loadings;
+    rfn_fit *fit = r->fit;
+    const rfn_rates *rates = &fit->scratch.rates;
+    rb_dense w = fit->parameters.loadings;
+    void *target = rb_dense_row(fit->posterior.filter, k);
     double eta = rates->eta, rest = 1 - eta, sums[3];
     if (!r->newton) {
-        gradient_target(r, k);
+        gradient_target(r->ctx, fit, k, target);
     }
-    if (p->progress->velocity.data) {
-        add_momentum(r, k);
+    if (fit->progress.velocity.data) {
+        add_momentum(r->ctx, fit, k, target);
     }
-    rb_kernels_of(r->ctx)->of[w.type].move_row(
-        w.cols, eta, rb_dense_row(p->moments->u, k), rb_dense_row(p->scratch->work, k),
-        rb_dense_row(p->target, k), rb_dense_row(w, k), sums);
+    rb_kernels_of(r->ctx)->of[w.type].move_row(w.cols, eta, rb_dense_row(fit->moments.u, k),
+                                               rb_dense_row(fit->scratch.work, k), target,
+                                               rb_dense_row(w, k), sums);
     double cross = sums[0], quadratic = r->newton ? 2 * sums[1] : sums[1];
-    p->scratch->cross[k] = rest * cross + eta * sums[2];
-    p->scratch->quadratic[k] =
+    fit->scratch.cross[k] = rest * cross + eta * sums[2];
+    fit->scratch.quadratic[k] =
         rest * rest * quadratic + 2 * eta * rest * cross + eta * eta * sums[2];
-    if (!rates->noise_waits && p->setup->options.psi_update == RB_RFN_PSI_OLD && !r->full_noise) {
-        p->parameters->noise[k] = new_noise(p, k, cross, quadratic);
+    if (!rates->noise_waits && fit->setup.options.psi_update == RB_RFN_PSI_OLD &&
+        !rfn_psi_is_full(&fit->parameters.full)) {
+        fit->parameters.noise[k] = new_noise(fit, k, cross, quadratic);
     }
 }
 
@@ -144,9 +138,17 @@ void rfn_soft_threshold(rb_dense w, int64_t k, double threshold) {
     }
 }
 
+void rfn_clamp_row(rb_dense w, int64_t k, double bound) {
+    void *row = rb_dense_row(w, k);
+    for (int64_t j = 0; bound > 0 && j < w.cols; j++) {
+        rb_put(w.type, row, j, fmax(-bound, fmin(bound, rb_get(w.type, row, j))));
+    }
+}
+
+/* What follows the step, in a row. */
 static void decay_row(const struct rows *r, int64_t k) {
-    const rb_rfn_options *options = &r->p.setup->options;
-    rb_dense w = r->p.parameters->loadings;
+    const rb_rfn_options *options = &r->fit->setup.options;
+    rb_dense w = r->fit->parameters.loadings;
     void *row = rb_dense_row(w, k);
     if (options->weight_decay > 0) {
         rb_axpy(r->ctx, w.type, w.cols, -options->weight_decay, row, row);
@@ -154,62 +156,41 @@ static void decay_row(const struct rows *r, int64_t k) {
     if (options->weight_decay_laplace > 0) {
         rfn_soft_threshold(w, k, options->weight_decay_laplace);
     }
-}
-
-static void clamp_row(rb_dense w, int64_t k, double bound) {
-    void *row = rb_dense_row(w, k);
-    for (int64_t j = 0; j < w.cols; j++) {
-        rb_put(w.type, row, j, fmax(-bound, fmin(bound, rb_get(w.type, row, j))));
+    if (r->shrinks) {
+        rfn_shrink_row(r->fit, k);
     }
+    rfn_clamp_row(w, k, options->weight_max);
 }
 
 /* (Half of) W S and the target U S^-1 for some rows, while they are close by. */
 static void prepare_rows(const struct rows *r, int64_t first, int64_t count) {
-    const rfn_mstep_parts *p = &r->p;
-    rb_dense w = rb_dense_rows(p->parameters->loadings, first, count);
-    rb_dense z = rb_dense_rows(p->scratch->work, first, count);
-    if (r->newton) {
-        if (!p->scratch->rates.noise_waits) {
-            rb_half_product(w, p->moments->s, z);
-        }
-        rb_spd_solve_right(p->scratch->factor, rb_dense_rows(p->moments->u, first, count),
-                           rb_dense_rows(p->target, first, count));
-    } else {
-        rb_gemm(1, w, RB_PLAIN, p->moments->s, RB_PLAIN, 0, z);
+    const rfn_fit *fit = r->fit;
+    rb_dense w = rb_dense_rows(fit->parameters.loadings, first, count);
+    rb_dense z = rb_dense_rows(fit->scratch.work, first, count);
+    if (!r->newton) {
+        rb_gemm(1, w, RB_PLAIN, fit->moments.s, RB_PLAIN, 0, z);
+        return;
     }
+    if (!fit->scratch.rates.noise_waits) {
+        rb_half_product(w, fit->moments.s, z);
+    }
+    rb_spd_solve_right(fit->scratch.factor, rb_dense_rows(fit->moments.u, first, count),
+                       rb_dense_rows(fit->posterior.filter, first, count));
 }
 
 static void update_rows(void *arg, int64_t task, int worker) {
     (void)worker;
     const struct rows *r = arg;
-    int64_t first = rb_band_start(r->strips, task), count = rb_band_size(r->strips, task);
+    struct bands strips = rb_cut_wide(r->fit->parameters.loadings.rows);
+    int64_t first = rb_band_start(strips, task), count = rb_band_size(strips, task);
     prepare_rows(r, first, count);
     for (int64_t k = first; k < first + count; k++) {
         update_row(r, k);
-        if (r->decays) {
-            decay_row(r, k);
-        }
-        if (r->shrinks) {
-            rfn_shrink_row(&r->p, k);
-        }
-        if (r->p.setup->options.weight_max > 0) {
-            clamp_row(r->p.parameters->loadings, k, r->p.setup->options.weight_max);
-        }
+        decay_row(r, k);
     }
 }
 
 /* ---- the whole ---- */
-
-/* u.w and w'Sw of the new W by a product: for updates that the shortcut above does not cover. */
-static void recompute_forms(rb_context *ctx, const rfn_mstep_parts *p) {
-    rb_dense w = p->parameters->loadings, work = p->scratch->work;
-    rb_gemm_parallel(ctx, 1, w, RB_PLAIN, p->moments->s, RB_PLAIN, 0, work);
-    for (int64_t k = 0; k < w.rows; k++) {
-        const void *row = rb_dense_row(w, k);
-        p->scratch->cross[k] = rb_dot(ctx, w.type, w.cols, rb_dense_row(p->moments->u, k), row);
-        p->scratch->quadratic[k] = rb_dot(ctx, w.type, w.cols, rb_dense_row(work, k), row);
-    }
-}
 
 /* With S = T + T', T is the lower triangle with half of the diagonal. */
 static void scale_diagonal(rb_dense s, double by) {
@@ -218,9 +199,9 @@ static void scale_diagonal(rb_dense s, double by) {
     }
 }
 
-static rb_error check_finite(rb_context *ctx, const rfn_mstep_parts *p) {
-    for (int64_t k = 0; k < p->setup->problem.n_features; k++) {
-        if (!isfinite(p->parameters->noise[k]) || !isfinite(p->scratch->quadratic[k])) {
+static rb_error check_finite(rb_context *ctx, const rfn_fit *fit) {
+    for (int64_t k = 0; k < fit->setup.problem.n_features; k++) {
+        if (!isfinite(fit->parameters.noise[k]) || !isfinite(fit->scratch.quadratic[k])) {
             return rb_fail(
                 ctx, RB_ERROR_NUMERIC,
                 "the loadings or noise variance of feature %lld became infinite or NaN in "
@@ -231,52 +212,49 @@ static rb_error check_finite(rb_context *ctx, const rfn_mstep_parts *p) {
     return RB_OK;
 }
 
-static rb_error update(rb_context *ctx, const rfn_mstep_parts *p) {
-    const rb_rfn_options *options = &p->setup->options;
-    rb_dense w = p->parameters->loadings, s = p->moments->s;
-    struct rows rows = {.ctx = ctx,
-                        .p = *p,
-                        .strips = rb_cut_wide(w.rows),
-                        .newton = options->mstep == RB_RFN_MSTEP_NEWTON,
-                        .shrinks = rfn_shrinks(p->setup, p->progress),
-                        .decays = options->weight_decay > 0 || options->weight_decay_laplace > 0,
-                        .full_noise = rfn_psi_is_full(&p->parameters->full)};
-    bool shortcut = rows.newton && !rows.shrinks && !rows.decays && !p->progress->velocity.data &&
-                    options->weight_max == 0;
+/* Do the forms of the new rows follow from those of the old ones, as above? */
+static bool has_shortcut(const struct rows *r) {
+    const rb_rfn_options *options = &r->fit->setup.options;
+    return r->newton && !r->shrinks && options->weight_decay == 0 &&
+           options->weight_decay_laplace == 0 && options->momentum == 0 && options->weight_max == 0;
+}
+
+static rb_error update(rb_context *ctx, rfn_fit *fit) {
+    const rb_rfn_options *options = &fit->setup.options;
+    rfn_scratch *scratch = &fit->scratch;
+    rb_dense w = fit->parameters.loadings, s = fit->moments.s;
+    struct rows rows = {ctx, fit, options->mstep == RB_RFN_MSTEP_NEWTON, rfn_shrinks(fit)};
     scale_diagonal(s, rows.newton ? 0.5 : 1);
-    rb_error err = rb_parallel_or_stop(ctx, rows.strips.count, update_rows, &rows);
+    rb_error err = rb_parallel_or_stop(ctx, rb_cut_wide(w.rows).count, update_rows, &rows);
     scale_diagonal(s, rows.newton ? 2 : 1);
-    if (err || p->scratch->rates.noise_waits) {
+    if (err || scratch->rates.noise_waits) {
         return err;
     }
-    if (!shortcut) {
-        recompute_forms(ctx, p);
+    if (!has_shortcut(&rows)) {
+        rfn_forms(ctx, w, &fit->moments, scratch->work, scratch->cross, scratch->quadratic);
     }
-    bool renews = options->psi_update == RB_RFN_PSI_NEW && !rows.full_noise;
+    bool renews = options->psi_update == RB_RFN_PSI_NEW && !rfn_psi_is_full(&fit->parameters.full);
     for (int64_t k = 0; renews && k < w.rows; k++) {
-        p->parameters->noise[k] = new_noise(p, k, p->scratch->cross[k], p->scratch->quadratic[k]);
+        fit->parameters.noise[k] = new_noise(fit, k, scratch->cross[k], scratch->quadratic[k]);
     }
-    err = check_finite(ctx, p);
-    return err ? err : rfn_full_noise_after(ctx, p);
+    err = check_finite(ctx, fit);
+    return err ? err : rfn_full_noise_after(ctx, fit);
 }
 
 rb_error rfn_mstep(rb_context *ctx, void *state) {
     rfn_fit *fit = state;
-    const rfn_setup *setup = &fit->setup;
-    rfn_mstep_parts parts = {setup,          &fit->survey,     &fit->moments,
-                             &fit->progress, &fit->parameters, fit->posterior.filter,
-                             &fit->scratch};
-    bool newton = setup->options.mstep == RB_RFN_MSTEP_NEWTON;
+    const rb_rfn_options *options = &fit->setup.options;
+    bool newton = options->mstep == RB_RFN_MSTEP_NEWTON;
     rb_error err = newton ? rb_spd_factor(ctx, fit->scratch.factor, fit->moments.s) : RB_OK;
     if (err) {
-        bool projects = rfn_activation_projects(&setup->activation);
         rb_fail_prefix(ctx, "%sthe second moment of the codes, S: ",
-                       projects ? ""
-                                : "nothing is promised with this activation, a smaller eta or "
-                                  "another normalize may help: ");
+                       rfn_activation_projects(options)
+                           ? ""
+                           : "nothing is promised with this activation, a smaller eta or "
+                             "another normalize may help: ");
         return err;
     }
-    set_rates(setup, fit->progress.iteration++, &fit->scratch.rates);
-    err = rfn_full_noise_before(ctx, &parts);
-    return err ? err : update(ctx, &parts);
+    set_rates(&fit->setup, fit->progress.iteration++, &fit->scratch.rates);
+    err = rfn_full_noise_before(ctx, fit);
+    return err ? err : update(ctx, fit);
 }

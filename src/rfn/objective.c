@@ -6,11 +6,27 @@
  *   KL = 1/2 (<M^-1, Sigma> + mean_i (mu_i - xi)' M^-1 (mu_i - xi) - l + log |M| - log |Sigma|)
  *   F  = -E - KL = L - O / 2, with L the mean log-likelihood
  */
-#include "objective.h"
-
 #include "fit.h"
 
 #include <math.h>
+
+void rfn_complete_moments(rb_context *ctx, const rfn_prior *prior, rb_dense sigma,
+                          rfn_moments *moments) {
+    moments->product_a = rfn_product_of_lower(ctx, prior->precision, moments->s);
+    moments->product_sigma = rfn_product_of_lower(ctx, prior->precision, sigma);
+    rfn_add_lower(ctx, sigma, moments->s);
+    rb_dense_mirror(moments->s);
+}
+
+void rfn_forms(rb_context *ctx, rb_dense w, const rfn_moments *moments, rb_dense work,
+               double *cross, double *quadratic) {
+    rb_gemm_parallel(ctx, 1, w, RB_PLAIN, moments->s, RB_PLAIN, 0, work);
+    for (int64_t k = 0; k < w.rows; k++) {
+        const void *row = rb_dense_row(w, k);
+        cross[k] = rb_dot(ctx, w.type, w.cols, rb_dense_row(moments->u, k), row);
+        quadratic[k] = rb_dot(ctx, w.type, w.cols, rb_dense_row(work, k), row);
+    }
+}
 
 double rfn_noise_product(int64_t m, const double *noise, const double *second, const double *cross,
                          const double *quadratic) {
@@ -41,31 +57,26 @@ static double cross_product(rb_context *ctx, const rfn_parameters *parameters, r
     return sum;
 }
 
-void rfn_energies(const rfn_terms *t, double *energy, double *divergence) {
-    *energy = ((double)t->m * log(2 * M_PI) + t->log_det_noise + t->noise_product) / 2;
-    double distance = t->product_a;
-    for (int64_t j = 0; j < t->l; j++) {
-        distance += t->prior->linear[j] * (t->prior->mean[j] - 2 * t->mean[j]);
+void rfn_energies(const rfn_parameters *parameters, const rfn_posterior *posterior,
+                  const rfn_moments *moments, double noise_product, double *energy,
+                  double *divergence) {
+    const rfn_prior *prior = &parameters->prior;
+    double m = (double)parameters->loadings.rows, l = (double)parameters->loadings.cols;
+    double distance = moments->product_a;
+    *energy = (m * log(2 * M_PI) + rfn_log_det_noise(parameters) + noise_product) / 2;
+    for (int64_t j = 0; j < parameters->loadings.cols; j++) {
+        distance += prior->linear[j] * (prior->mean[j] - 2 * moments->mean[j]);
     }
-    *divergence = (t->product_sigma + distance - (double)t->l + t->prior->log_det - t->log_det) / 2;
-}
-
-double rfn_product_of_lower(rb_context *ctx, rb_dense a, rb_dense b) {
-    double sum = 0;
-    for (int64_t j = 0; j < a.rows; j++) {
-        double row = rb_dot(ctx, a.type, j + 1, rb_dense_row(a, j), rb_dense_row(b, j));
-        sum += 2 * row - rb_dense_get(a, j, j) * rb_dense_get(b, j, j);
-    }
-    return sum;
+    *divergence = (moments->product_sigma + distance - l + prior->log_det - posterior->log_det) / 2;
 }
 
 double rfn_estep_objective(rb_context *ctx, const rfn_parameters *parameters, rb_dense p,
-                           rb_dense s, rb_dense u, const double *mean, double constant) {
+                           const rfn_moments *moments, double constant) {
     /* A = S - Sigma, and P Sigma = I: <P, A> = <P, S> - l */
-    double value = rfn_product_of_lower(ctx, p, s) - (double)p.rows + constant;
-    value -= 2 * cross_product(ctx, parameters, u);
+    double value = rfn_product_of_lower(ctx, p, moments->s) - (double)p.rows + constant;
+    value -= 2 * cross_product(ctx, parameters, moments->u);
     for (int64_t j = 0; j < p.rows; j++) {
-        value -= 2 * parameters->prior.linear[j] * mean[j];
+        value -= 2 * parameters->prior.linear[j] * moments->mean[j];
     }
     return value;
 }
@@ -74,20 +85,12 @@ void rfn_objective(void *state, double *objective, double *estep_objective) {
     const rfn_fit *fit = state;
     const rfn_parameters *parameters = &fit->parameters;
     const rfn_scratch *scratch = &fit->scratch;
-    rfn_terms terms = {.m = fit->setup.problem.n_features,
-                       .l = fit->setup.options.units,
-                       .log_det_noise = rfn_log_det_noise(parameters),
-                       .prior = &parameters->prior,
-                       .mean = fit->moments.mean,
-                       .product_a = fit->moments.product_a,
-                       .product_sigma = fit->moments.product_sigma,
-                       .log_det = fit->posterior.log_det};
-    terms.noise_product = rfn_psi_is_full(&parameters->full)
-                              ? scratch->noise_product
-                              : rfn_noise_product(terms.m, parameters->noise, fit->survey.second,
-                                                  scratch->cross, scratch->quadratic);
-    double energy, divergence;
-    rfn_energies(&terms, &energy, &divergence);
+    double energy, divergence, noise_product = scratch->noise_product;
+    if (!rfn_psi_is_full(&parameters->full)) {
+        noise_product = rfn_noise_product(fit->setup.problem.n_features, parameters->noise,
+                                          fit->survey.second, scratch->cross, scratch->quadratic);
+    }
+    rfn_energies(parameters, &fit->posterior, &fit->moments, noise_product, &energy, &divergence);
     *objective = -energy - divergence;
     *estep_objective = fit->setup.problem.fit->trace ? fit->moments.estep_objective : NAN;
 }

@@ -68,7 +68,8 @@ rb_error rfn_psi_new(rb_context *ctx, int64_t m, int64_t l, rfn_psi *noise) {
 }
 
 rb_error rfn_psi_factor(rb_context *ctx, const rfn_psi *noise) {
-    rb_error err = rb_spd_factor(ctx, noise->factor, noise->covariance);
+    rb_error err =
+        rfn_psi_is_full(noise) ? rb_spd_factor(ctx, noise->factor, noise->covariance) : RB_OK;
     if (err) {
         rb_fail_prefix(ctx, "the noise covariance: ");
     }
@@ -80,21 +81,16 @@ void rfn_psi_divide(rb_context *ctx, const rfn_psi *noise, rb_dense w) {
     rb_spd_solve_left(ctx, noise->factor, noise->wide, noise->part);
 }
 
-static rb_error check_symmetric(rb_context *ctx, rb_dense a) {
-    for (int64_t k = 0; k < a.rows; k++) {
-        for (int64_t c = 0; c < k; c++) {
-            if (rb_dense_get(a, k, c) != rb_dense_get(a, c, k)) {
-                return rb_fail(ctx, RB_ERROR_FORMAT,
-                               "the noise covariance of features %lld and %lld is not that of "
-                               "%lld and %lld",
-                               (long long)k, (long long)c, (long long)c, (long long)k);
-            }
-        }
+/* ---- models ---- */
+
+rb_error rfn_store_array(rb_context *ctx, rb_model *model, const char *name, rb_dense values) {
+    double *array = rb_model_add_array(ctx, model, name, values.rows, values.cols);
+    if (!array) {
+        return RB_ERROR_MEMORY;
     }
+    rb_dense_copy(values, (rb_dense){array, values.rows, values.cols, values.cols, RB_FLOAT64});
     return RB_OK;
 }
-
-/* ---- models ---- */
 
 static rb_error load_psi(rb_context *ctx, const rb_model *model, rfn_psi *noise) {
     int64_t m = model->preprocess->n_features;
@@ -106,26 +102,10 @@ static rb_error load_psi(rb_context *ctx, const rb_model *model, rfn_psi *noise)
     err = err ? err : rfn_psi_new(ctx, m, rb_model_units(model), noise);
     if (!err) {
         rb_dense_copy((rb_dense){(void *)values, m, m, m, RB_FLOAT64}, noise->covariance);
-        err = check_symmetric(ctx, noise->covariance);
+        err = rfn_check_symmetric(ctx, "noise_covariance", noise->covariance);
     }
-    if (!err) {
-        err = rfn_psi_factor(ctx, noise);
-        err = err == RB_ERROR_NUMERIC ? RB_ERROR_FORMAT : err;
-    }
-    return err;
-}
-
-rb_error rfn_psi_store(rb_context *ctx, const rfn_psi *noise, rb_model *model) {
-    int64_t m = noise->covariance.rows;
-    if (!rfn_psi_is_full(noise)) {
-        return RB_OK;
-    }
-    double *values = rb_model_add_array(ctx, model, "noise_covariance", m, m);
-    if (!values) {
-        return RB_ERROR_MEMORY;
-    }
-    rb_dense_copy(noise->covariance, (rb_dense){values, m, m, m, RB_FLOAT64});
-    return RB_OK;
+    err = err ? err : rfn_psi_factor(ctx, noise);
+    return err == RB_ERROR_NUMERIC || err == RB_ERROR_ARGUMENT ? RB_ERROR_FORMAT : err;
 }
 
 rb_error rfn_parameters_load(rb_context *ctx, rb_type type, const rb_model *model,

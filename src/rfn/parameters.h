@@ -70,6 +70,16 @@ rb_error rfn_parameters_load(rb_context *ctx, rb_type type, const rb_model *mode
 /* ln |Psi| */
 double rfn_log_det_noise(const rfn_parameters *parameters);
 
+/* To an array of a model. */
+rb_error rfn_store_array(rb_context *ctx, rb_model *model, const char *name, rb_dense values);
+/* `count` numbers as rows. */
+static inline rb_dense rfn_column(const double *values, int64_t count) {
+    return (rb_dense){(void *)values, count, 1, 1, RB_FLOAT64};
+}
+/* A matrix that was given: RB_ERROR_ARGUMENT names the value that has another one across the
+ * diagonal, beyond rounding. */
+rb_error rfn_check_symmetric(rb_context *ctx, const char *name, rb_dense a);
+
 /* ---- full noise ---- */
 
 /* Memory for a full Psi, of zeros where there was none. */
@@ -79,13 +89,11 @@ static inline bool rfn_psi_is_full(const rfn_psi *noise) {
     return noise->covariance.rows > 0;
 }
 
-/* To be called when the covariance has changed. RB_ERROR_NUMERIC when it is not positive
- * definite. */
+/* To be called when the covariance has changed, if there is one. RB_ERROR_NUMERIC when it is not
+ * positive definite. */
 rb_error rfn_psi_factor(rb_context *ctx, const rfn_psi *noise);
 /* part = Psi^-1 W */
 void rfn_psi_divide(rb_context *ctx, const rfn_psi *noise, rb_dense w);
-/* To the array noise_covariance of a model, where there is one. */
-rb_error rfn_psi_store(rb_context *ctx, const rfn_psi *noise, rb_model *model);
 
 /* ---- the prior ---- */
 
@@ -102,10 +110,5 @@ rb_error rfn_prior_store(rb_context *ctx, const rfn_prior *prior, int64_t l, rb_
 static inline bool rfn_prior_is_plain(const rfn_prior *prior) {
     return prior->covariance.rows == 0; /* M = I */
 }
-
-/* Lower triangle of a (l x l) += M^-1. */
-void rfn_prior_add_precision(rb_context *ctx, const rfn_prior *prior, rb_dense a);
-/* <M^-1, A>, by lower triangles. */
-double rfn_prior_product(rb_context *ctx, const rfn_prior *prior, rb_dense a);
 
 #endif

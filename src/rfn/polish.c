@@ -9,7 +9,7 @@
  * and the unit of the most negative derivative enters it, until there is none. Each step lowers the
  * objective, in float64 whatever the type of the model.
  */
-#include "exact.h"
+#include "coder.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -57,28 +57,15 @@ static int64_t list_support(rfn_polish *p, int64_t l) {
 }
 
 /* target: the minimum over the units of the support. false: H is not positive definite there. */
-static bool solve(const rb_context *ctx, rb_dense h, rfn_polish *p, int64_t count) {
+static bool solve(rb_dense h, rfn_polish *p, int64_t count) {
     for (int64_t a = 0; a < count; a++) {
         const void *row = rb_dense_row(h, p->support[a]);
-        double *factor = p->factor + a * count;
         for (int64_t b = 0; b <= a; b++) {
-            const double *other = p->factor + b * count;
-            double rest =
-                rb_get(h.type, row, p->support[b]) - rb_dot(ctx, RB_FLOAT64, b, factor, other);
-            if (b == a && !(rest > 0)) {
-                return false;
-            }
-            factor[b] = b == a ? sqrt(rest) : rest / other[b];
+            p->factor[a * count + b] = rb_get(h.type, row, p->support[b]);
         }
-        double rest = p->linear[p->support[a]] - rb_dot(ctx, RB_FLOAT64, a, factor, p->target);
-        p->target[a] = rest / factor[a];
+        p->target[a] = p->linear[p->support[a]];
     }
-    for (int64_t a = count - 1; a >= 0; a--) {
-        const double *factor = p->factor + a * count;
-        p->target[a] /= factor[a];
-        rb_axpy(ctx, RB_FLOAT64, a, -p->target[a], factor, p->target);
-    }
-    return true;
+    return rb_solve_small(count, p->factor, 1, p->target);
 }
 
 /* Goes towards the target as far as all stay at or above 0; a unit that comes to 0 leaves the
@@ -105,13 +92,14 @@ static bool approach(rfn_polish *p, int64_t count) {
 }
 
 /* The unit whose derivative H x - q is most negative, beyond rounding, or -1. */
-static int64_t steepest(rb_dense h, const bool *dead, rfn_polish *p, int64_t count) {
+static int64_t steepest(const rfn_quadratic *problem, const rfn_polish *p, int64_t count) {
+    rb_dense h = problem->hessian;
     int64_t best = -1;
     double min = 0;
     for (int64_t j = 0; j < h.rows; j++) {
         const void *row = rb_dense_row(h, j);
         double sum = -p->linear[j], size = fabs(p->linear[j]);
-        if (p->positive[j] || (dead && dead[j])) {
+        if (p->positive[j] || rfn_is_dead(problem, j)) {
             continue;
         }
         for (int64_t a = 0; a < count; a++) {
@@ -127,8 +115,7 @@ static int64_t steepest(rb_dense h, const bool *dead, rfn_polish *p, int64_t cou
     return best;
 }
 
-void rfn_polish_sample(const rb_context *ctx, const rfn_quadratic *problem, rb_dense codes,
-                       int64_t i, rfn_polish *p) {
+void rfn_polish_sample(const rfn_quadratic *problem, rb_dense codes, int64_t i, rfn_polish *p) {
     rb_dense h = problem->hessian;
     for (int64_t j = 0; j < h.rows; j++) {
         p->x[j] = rb_dense_get(codes, j, i);
@@ -138,11 +125,11 @@ void rfn_polish_sample(const rb_context *ctx, const rfn_quadratic *problem, rb_d
     /* Each turn a unit leaves or enters: more turns than this are a circle of rounding. */
     for (int64_t turn = 0; turn < 3 * h.rows; turn++) {
         int64_t count = list_support(p, h.rows);
-        if (count < 0 || !solve(ctx, h, p, count)) {
+        if (count < 0 || !solve(h, p, count)) {
             return;
         }
         if (approach(p, count)) {
-            int64_t enters = steepest(h, problem->dead, p, count);
+            int64_t enters = steepest(problem, p, count);
             if (enters < 0) {
                 return;
             }

@@ -17,7 +17,7 @@
 #include <stddef.h>
 #include <string.h>
 
-static const rb_field fields[] = {
+const rb_field rfn_posterior_fields[] = {
     {"filter", offsetof(rfn_posterior, filter), RB_FIELD_DENSE, RB_KEPT_WORKING, RFN_FEATURES,
      RFN_UNITS},
     {"sigma", offsetof(rfn_posterior, sigma), RB_FIELD_DENSE, RB_KEPT_WORKING, RFN_UNITS,
@@ -25,21 +25,21 @@ static const rb_field fields[] = {
     {"small", offsetof(rfn_posterior, small), RB_FIELD_DENSE, RB_KEPT_WORKING, RFN_SMALLER,
      RFN_SMALLER},
     {"bias", offsetof(rfn_posterior, bias), RB_FIELD_POINTER, RB_KEPT_WORKING, RFN_UNITS},
+    {"prior_part", offsetof(rfn_posterior, linear), RB_FIELD_POINTER, RB_KEPT_WORKING, RFN_UNITS},
     {0},
 };
-const rb_part rfn_posterior_parts[] = {{RB_PART_SCRATCH, fields, 0}, {0}};
+static const rb_part parts[] = {{RB_PART_SCRATCH, rfn_posterior_fields, 0}, {0}};
 
 rb_error rfn_posterior_new(rb_context *ctx, rb_type type, int64_t m, int64_t l,
                            rfn_posterior *posterior) {
     rb_shape shape = rfn_plain_shape(type, m, l);
     *posterior = (rfn_posterior){0};
-    rb_error err = rb_parts_new(ctx, rfn_posterior_parts, &shape, posterior);
+    rb_error err = rb_parts_new(ctx, parts, &shape, posterior);
     return err ? err : rb_spd_new(ctx, type, shape.dims[RFN_SMALLER], &posterior->factor);
 }
 
 void rfn_posterior_free(rfn_posterior *posterior) {
-    rb_parts_free(rfn_posterior_parts, posterior);
-    rb_dense_free(&posterior->spread);
+    rb_parts_free(parts, posterior);
     rb_spd_free(posterior->factor);
     *posterior = (rfn_posterior){0};
 }
@@ -49,14 +49,14 @@ struct weighing {
     const rfn_parameters *parameters;
     bool root;
     rb_dense work;
-    struct bands strips;
 };
 
 static void weigh_strip(void *arg, int64_t index, int worker) {
     (void)worker;
     const struct weighing *g = arg;
     rb_dense w = g->parameters->loadings, work = g->work;
-    int64_t first = rb_band_start(g->strips, index), count = rb_band_size(g->strips, index);
+    struct bands strips = rb_cut_wide(w.rows);
+    int64_t first = rb_band_start(strips, index), count = rb_band_size(strips, index);
     for (int64_t k = first; k < first + count; k++) {
         double noise = g->parameters->noise[k], weight = 1 / (g->root ? sqrt(noise) : noise);
         rb_dense_zero(rb_dense_rows(work, k, 1));
@@ -67,8 +67,8 @@ static void weigh_strip(void *arg, int64_t index, int worker) {
 /* work = Psi^-1 W, or Psi^-1/2 W */
 static void weigh_rows(rb_context *ctx, const rfn_parameters *parameters, bool root,
                        rb_dense work) {
-    struct weighing weighing = {ctx, parameters, root, work, rb_cut_wide(work.rows)};
-    rb_parallel(ctx, weighing.strips.count, weigh_strip, &weighing);
+    struct weighing weighing = {ctx, parameters, root, work};
+    rb_parallel(ctx, rb_cut_wide(work.rows).count, weigh_strip, &weighing);
 }
 
 void rfn_weigh(rb_context *ctx, const rfn_parameters *parameters, rb_dense work) {
@@ -80,6 +80,30 @@ void rfn_weigh(rb_context *ctx, const rfn_parameters *parameters, rb_dense work)
     }
 }
 
+void rfn_add_lower(rb_context *ctx, rb_dense a, rb_dense b) {
+    for (int64_t j = 0; j < b.rows; j++) {
+        if (a.rows == 0) {
+            rb_dense_set(b, j, j, rb_dense_get(b, j, j) + 1);
+        } else {
+            rb_axpy(ctx, b.type, j + 1, 1, rb_dense_row(a, j), rb_dense_row(b, j));
+        }
+    }
+}
+
+double rfn_product_of_lower(rb_context *ctx, rb_dense a, rb_dense b) {
+    double sum = 0;
+    for (int64_t j = 0; j < b.rows; j++) {
+        double diagonal = rb_dense_get(b, j, j);
+        if (a.rows == 0) {
+            sum += diagonal;
+        } else {
+            double row = rb_dot(ctx, a.type, j + 1, rb_dense_row(a, j), rb_dense_row(b, j));
+            sum += 2 * row - rb_dense_get(a, j, j) * diagonal;
+        }
+    }
+    return sum;
+}
+
 void rfn_hessian(rb_context *ctx, const rfn_parameters *parameters, rb_dense work, rb_dense p) {
     if (rfn_psi_is_full(&parameters->full)) {
         rfn_weigh(ctx, parameters, work);
@@ -88,7 +112,7 @@ void rfn_hessian(rb_context *ctx, const rfn_parameters *parameters, rb_dense wor
         weigh_rows(ctx, parameters, true, work);
         rb_gemm_lower(ctx, 1, work, RB_TRANSPOSED, work, RB_PLAIN, 0, p);
     }
-    rfn_prior_add_precision(ctx, &parameters->prior, p);
+    rfn_add_lower(ctx, parameters->prior.precision, p);
 }
 
 /* l <= m */
@@ -109,38 +133,6 @@ static rb_error by_units(rb_context *ctx, const rfn_parameters *parameters, rb_d
     return RB_OK;
 }
 
-/* Sigma, which holds - M W' B, gets M added. */
-static void add_covariance(rb_context *ctx, const rfn_prior *prior, rb_dense sigma) {
-    for (int64_t j = 0; j < sigma.rows; j++) {
-        if (rfn_prior_is_plain(prior)) {
-            rb_dense_set(sigma, j, j, rb_dense_get(sigma, j, j) + 1);
-        } else {
-            rb_axpy(ctx, sigma.type, j + 1, 1, rb_dense_row(prior->covariance, j),
-                    rb_dense_row(sigma, j));
-        }
-    }
-    rb_dense_mirror(sigma);
-}
-
-/* W M: W itself where M = I. */
-static rb_error spread(rb_context *ctx, const rfn_parameters *parameters, rfn_posterior *posterior,
-                       rb_dense *wm) {
-    rb_dense w = parameters->loadings;
-    *wm = w;
-    if (rfn_prior_is_plain(&parameters->prior)) {
-        return RB_OK;
-    }
-    if (posterior->spread.rows == 0) {
-        rb_error err = rb_dense_new(ctx, w.type, w.rows, w.cols, &posterior->spread);
-        if (err) {
-            return err;
-        }
-    }
-    *wm = posterior->spread;
-    rb_gemm_parallel(ctx, 1, w, RB_PLAIN, parameters->prior.covariance, RB_PLAIN, 0, *wm);
-    return RB_OK;
-}
-
 /* Lower triangle of k (m x m) += Psi */
 static void add_noise(const rfn_parameters *parameters, rb_dense k) {
     for (int64_t a = 0; a < k.rows; a++) {
@@ -153,16 +145,17 @@ static void add_noise(const rfn_parameters *parameters, rb_dense k) {
 }
 
 /* l > m */
-static rb_error by_features(rb_context *ctx, const rfn_parameters *parameters,
+static rb_error by_features(rb_context *ctx, const rfn_parameters *parameters, rb_dense work,
                             rfn_posterior *posterior) {
-    rb_dense w = parameters->loadings, wm, sigma = posterior->sigma;
-    rb_error err = spread(ctx, parameters, posterior, &wm);
-    if (err) {
-        return err;
+    bool plain = rfn_prior_is_plain(&parameters->prior);
+    rb_dense w = parameters->loadings, sigma = posterior->sigma, filter = posterior->filter;
+    rb_dense wm = plain ? w : work; /* W M */
+    if (!plain) {
+        rb_gemm_parallel(ctx, 1, w, RB_PLAIN, parameters->prior.covariance, RB_PLAIN, 0, wm);
     }
     rb_gemm_lower(ctx, 1, wm, RB_PLAIN, w, RB_TRANSPOSED, 0, posterior->small);
     add_noise(parameters, posterior->small);
-    err = rb_spd_factor(ctx, posterior->factor, posterior->small);
+    rb_error err = rb_spd_factor(ctx, posterior->factor, posterior->small);
     if (err) {
         rb_fail_prefix(ctx, "the model covariance W M W' + Psi: ");
         return err;
@@ -170,9 +163,7 @@ static rb_error by_features(rb_context *ctx, const rfn_parameters *parameters,
     /* ln |Sigma| = ln |M| + ln |Psi| - ln |K| */
     posterior->log_det = parameters->prior.log_det - rb_spd_log_det(posterior->factor) +
                          rfn_log_det_noise(parameters);
-    rb_dense filter = posterior->filter;
-    if (posterior->approximate && rb_spd_has_halves(posterior->factor) &&
-        rfn_prior_is_plain(&parameters->prior)) {
+    if (posterior->approximate && rb_spd_has_halves(posterior->factor) && plain) {
         /* With K = L L' and Y = L^-1 W: W' K^-1 W = Y' Y, a rank-k update, and B = L^-T Y. */
         rb_spd_solve_half(ctx, posterior->factor, w, filter);
         rb_gemm_lower(ctx, -1, filter, RB_TRANSPOSED, filter, RB_PLAIN, 0, sigma);
@@ -181,7 +172,8 @@ static rb_error by_features(rb_context *ctx, const rfn_parameters *parameters,
         rb_spd_solve_left(ctx, posterior->factor, wm, filter);
         rb_gemm_lower(ctx, -1, wm, RB_TRANSPOSED, filter, RB_PLAIN, 0, sigma);
     }
-    add_covariance(ctx, &parameters->prior, sigma);
+    rfn_add_lower(ctx, parameters->prior.covariance, sigma);
+    rb_dense_mirror(sigma);
     return RB_OK;
 }
 
@@ -190,6 +182,7 @@ void rfn_set_bias(const rfn_parameters *parameters, rfn_posterior *posterior) {
     memset(posterior->bias, 0, (size_t)sigma.rows * rb_type_size(sigma.type));
     for (int64_t c = 0; c < sigma.cols; c++) {
         double linear = parameters->prior.linear[c];
+        rb_put(sigma.type, posterior->linear, c, linear);
         for (int64_t j = 0; linear != 0 && j < sigma.rows; j++) {
             double sum = rb_get(sigma.type, posterior->bias, j);
             rb_put(sigma.type, posterior->bias, j, sum + linear * rb_dense_get(sigma, j, c));
@@ -201,7 +194,7 @@ rb_error rfn_posterior_compute(rb_context *ctx, const rfn_parameters *parameters
                                rfn_posterior *posterior) {
     rb_dense w = parameters->loadings;
     rb_error err = w.cols <= w.rows ? by_units(ctx, parameters, work, posterior)
-                                    : by_features(ctx, parameters, posterior);
+                                    : by_features(ctx, parameters, work, posterior);
     if (!err) {
         rfn_set_bias(parameters, posterior);
     }
@@ -219,10 +212,10 @@ void rfn_project(const rb_context *ctx, const rb_block *block, int64_t first, rb
     }
 }
 
-/* row -= shift' B */
-static void subtract_shift(const rb_context *ctx, const rb_block *block, rb_dense filter,
-                           void *row) {
+void rfn_offset(const rb_context *ctx, const rb_block *block, rb_dense filter, const void *bias,
+                void *row) {
     const double *shift = block->sparse ? block->shift : NULL;
+    memcpy(row, bias, (size_t)filter.cols * rb_type_size(filter.type));
     for (int64_t k = 0; shift && k < filter.rows; k++) {
         if (shift[k] != 0) {
             rb_axpy(ctx, filter.type, filter.cols, -shift[k], rb_dense_row(filter, k), row);
@@ -230,59 +223,28 @@ static void subtract_shift(const rb_context *ctx, const rb_block *block, rb_dens
     }
 }
 
-void rfn_offset(const rb_context *ctx, const rb_block *block, rb_dense filter, const void *bias,
-                void *row) {
-    memcpy(row, bias, (size_t)filter.cols * rb_type_size(filter.type));
-    subtract_shift(ctx, block, filter, row);
-}
-
-void rfn_linear_offset(const rb_context *ctx, const rb_block *block,
-                       const rfn_parameters *parameters, rb_dense weighted, void *row) {
-    for (int64_t j = 0; j < weighted.cols; j++) {
-        rb_put(weighted.type, row, j, parameters->prior.linear[j]);
+void rfn_add_offset(const rb_context *ctx, double factor, const void *offset, rb_dense codes) {
+    for (int64_t i = 0; i < codes.rows; i++) {
+        rb_axpy(ctx, codes.type, codes.cols, factor, offset, rb_dense_row(codes, i));
     }
-    subtract_shift(ctx, block, weighted, row);
 }
 
 /* ---- activations ----
  *
  * max(0, x), which is the projection of Clevert et al. 2015, and those that the authors' program
  * has besides, for which the paper claims nothing.
- *
- *     rectify   max(threshold, x)
- *     leaky     x, or slope x below 0
- *     sigmoid   1 / (1 + exp(-x))
- *     tanh      tanh(x)
  */
 
-rfn_activation rfn_activation_of(const rb_rfn_options *options) {
-    return (rfn_activation){options->activation, options->activation_threshold,
-                            options->activation_slope};
+bool rfn_activation_projects(const rb_rfn_options *options) {
+    return options->activation == RB_RFN_ACTIVATION_RECTIFY && options->activation_threshold == 0;
 }
 
-rb_error rfn_activation_load(rb_context *ctx, const rb_model *model, rfn_activation *activation) {
-    static const char *const names[] = {"activation", "activation-threshold", "activation-slope"};
-    rb_rfn_options options;
-    rb_rows_default(rfn_option_rows, &options);
-    rb_error err = RB_OK;
-    for (int i = 0; !err && i < 3; i++) {
-        const char *text = rb_model_attribute(model, names[i]);
-        err = text ? rb_rows_set(ctx, rfn_option_rows, &options, names[i], text) : RB_OK;
-    }
-    *activation = rfn_activation_of(&options);
-    return err;
-}
-
-bool rfn_activation_projects(const rfn_activation *activation) {
-    return activation->kind == RB_RFN_ACTIVATION_RECTIFY && activation->threshold == 0;
-}
-
-static double activate(const rfn_activation *activation, double x) {
-    switch ((rb_rfn_activation)activation->kind) {
+static double activate(const rb_rfn_options *options, double x) {
+    switch ((rb_rfn_activation)options->activation) {
     case RB_RFN_ACTIVATION_RECTIFY:
-        return x < activation->threshold ? activation->threshold : x;
+        return x < options->activation_threshold ? options->activation_threshold : x;
     case RB_RFN_ACTIVATION_LEAKY:
-        return x < 0 ? activation->slope * x : x;
+        return x < 0 ? options->activation_slope * x : x;
     case RB_RFN_ACTIVATION_SIGMOID:
         return 1 / (1 + exp(-x));
     case RB_RFN_ACTIVATION_TANH:
@@ -291,21 +253,21 @@ static double activate(const rfn_activation *activation, double x) {
     return x;
 }
 
-void rfn_activate(const rb_context *ctx, const rfn_activation *activation, rb_dense codes,
+void rfn_activate(const rb_context *ctx, const rb_rfn_options *options, rb_dense codes,
                   const void *bias, double *sum, double *largest) {
-    if (rfn_activation_projects(activation)) {
+    if (rfn_activation_projects(options)) {
         rb_rectify(ctx, codes, bias, sum, largest);
         return;
     }
-    memset(sum, 0, (size_t)codes.cols * sizeof *sum);
     for (int64_t j = 0; j < codes.cols; j++) {
+        sum[j] = 0;
         largest[j] = INFINITY;
     }
     for (int64_t i = 0; i < codes.rows; i++) {
         void *row = rb_dense_row(codes, i);
         for (int64_t j = 0; j < codes.cols; j++) {
             double mean = rb_get(codes.type, row, j) + (bias ? rb_get(codes.type, bias, j) : 0);
-            rb_put(codes.type, row, j, activate(activation, mean));
+            rb_put(codes.type, row, j, activate(options, mean));
             sum[j] += rb_get(codes.type, row, j);
         }
     }

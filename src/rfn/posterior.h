@@ -14,13 +14,13 @@ typedef struct rfn_posterior {
     rb_dense filter;  /* B, or Psi^-1 W, m x l */
     rb_dense sigma;   /* Sigma, l x l, full */
     void *bias;       /* l, of the type */
+    void *linear;     /* M^-1 xi, l, of the type */
     double log_det;   /* ln |Sigma| */
     rb_dense small;   /* scratch: P, or K */
-    rb_dense spread;  /* scratch: W M; of no rows unless needed */
     rb_spd *factor;
 } rfn_posterior;
 
-extern const rb_part rfn_posterior_parts[];
+extern const rb_field rfn_posterior_fields[];
 
 rb_error rfn_posterior_new(rb_context *ctx, rb_type type, int64_t m, int64_t l,
                            rfn_posterior *posterior);
@@ -36,35 +36,29 @@ void rfn_hessian(rb_context *ctx, const rfn_parameters *parameters, rb_dense wor
 /* mu_p of a block, samples first .. first + codes.rows - 1, without the bias, on this thread. */
 void rfn_project(const rb_context *ctx, const rb_block *block, int64_t first, rb_dense filter,
                  rb_dense codes);
-/* The row to add to what rfn_project gives: bias, less shift' B for a sparse block. `row`: l of the
- * type. */
+/* The row to add to that: bias, less shift' B for a sparse block. `row`: l of the type. The same
+ * for products with Psi^-1 W: M^-1 xi, less shift' Psi^-1 W. */
 void rfn_offset(const rb_context *ctx, const rb_block *block, rb_dense filter, const void *bias,
                 void *row);
-/* The same for products with Psi^-1 W: M^-1 xi, less shift' Psi^-1 W. */
-void rfn_linear_offset(const rb_context *ctx, const rb_block *block,
-                       const rfn_parameters *parameters, rb_dense weighted, void *row);
-/* bias = Sigma M^-1 xi */
+/* Adds `factor` times such a row to every row of codes. */
+void rfn_add_offset(const rb_context *ctx, double factor, const void *offset, rb_dense codes);
+/* bias, from Sigma and the prior; and linear */
 void rfn_set_bias(const rfn_parameters *parameters, rfn_posterior *posterior);
+/* Of symmetric matrices by their lower triangles: B += A, and <A, B>. A of no rows is the identity,
+ * as the matrices of a plain prior. */
+void rfn_add_lower(rb_context *ctx, rb_dense a, rb_dense b);
+double rfn_product_of_lower(rb_context *ctx, rb_dense a, rb_dense b);
 /* work = Psi^-1 W */
 void rfn_weigh(rb_context *ctx, const rfn_parameters *parameters, rb_dense work);
 
 /* ---- what becomes of a posterior mean before it is scaled ---- */
 
-typedef struct rfn_activation {
-    int kind;                /* rb_rfn_activation */
-    double threshold, slope; /* of rectify; of leaky */
-} rfn_activation;
-
-rfn_activation rfn_activation_of(const rb_rfn_options *options);
-/* As the options of a model have it. */
-rb_error rfn_activation_load(rb_context *ctx, const rb_model *model, rfn_activation *activation);
-
-/* max(0, x), the projection of the paper? Nothing is promised of the others. */
-bool rfn_activation_projects(const rfn_activation *activation);
+/* max(0, x), the projection of the paper? Nothing is promised of other activations. */
+bool rfn_activation_projects(const rb_rfn_options *options);
 
 /* codes <- activation(codes + bias); bias may be NULL. sum[j]: over the rows of the result.
  * largest[j]: of codes + bias for the projection, infinite for others, under which no unit dies. */
-void rfn_activate(const rb_context *ctx, const rfn_activation *activation, rb_dense codes,
+void rfn_activate(const rb_context *ctx, const rb_rfn_options *options, rb_dense codes,
                   const void *bias, double *sum, double *largest);
 
 #endif

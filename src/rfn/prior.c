@@ -1,5 +1,5 @@
 /* The prior N(xi, M): what is asked for, what a model has, and what formulas need of it. */
-#include "objective.h"
+#include "parameters.h"
 
 #include <math.h>
 #include <string.h>
@@ -16,15 +16,15 @@ static void weigh_mean(rfn_prior *prior, int64_t l) {
     }
 }
 
-static rb_error check_symmetric(rb_context *ctx, rb_dense m) {
+rb_error rfn_check_symmetric(rb_context *ctx, const char *name, rb_dense m) {
     for (int64_t j = 0; j < m.rows; j++) {
         for (int64_t c = 0; c < j; c++) {
             double below = rb_dense_get(m, j, c), above = rb_dense_get(m, c, j);
             if (!(fabs(below - above) <= 1e-6 * fmax(fabs(below), fabs(above)))) {
                 return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                               "prior-covariance is not symmetric: %.6g at row %lld, column %lld "
-                               "(counted from 0), and %.6g across the diagonal",
-                               below, (long long)j, (long long)c, above);
+                               "%s is not symmetric: %.6g at row %lld, column %lld (counted from "
+                               "0), and %.6g across the diagonal",
+                               name, below, (long long)j, (long long)c, above);
             }
         }
     }
@@ -46,7 +46,7 @@ static bool is_identity(rb_dense m) {
 static rb_error set_covariance(rb_context *ctx, rb_type type, rb_dense m, rfn_prior *prior) {
     rb_spd *factor = NULL;
     rb_dense inverse = {0};
-    rb_error err = check_symmetric(ctx, m);
+    rb_error err = rfn_check_symmetric(ctx, "prior-covariance", m);
     if (err || is_identity(m)) {
         return err;
     }
@@ -71,62 +71,57 @@ static rb_error set_covariance(rb_context *ctx, rb_type type, rb_dense m, rfn_pr
 
 /* ---- from options ---- */
 
-/* Number j of a vector that lies either way. */
-static double entry(const rb_matrix *matrix, int64_t j) {
-    return rb_matrix_samples(matrix) == 1 ? rb_matrix_at(matrix, 0, j) : rb_matrix_at(matrix, j, 0);
+/* Number j of one number for all, or of a vector that lies either way. */
+static double entry(const rb_values *values, int64_t j) {
+    const rb_matrix *matrix = values->matrix;
+    bool lies = matrix && rb_matrix_samples(matrix) == 1;
+    return !matrix ? values->value : rb_matrix_at(matrix, lies ? 0 : j, lies ? j : 0);
 }
 
 static bool has_shape(const rb_matrix *matrix, int64_t rows, int64_t columns) {
     return rb_matrix_samples(matrix) == rows && rb_matrix_features(matrix) == columns;
 }
 
-static bool is_vector(const rb_matrix *matrix, int64_t l) {
-    return has_shape(matrix, l, 1) || has_shape(matrix, 1, l);
-}
-
-static rb_error check_finite(rb_context *ctx, const char *name, const rb_matrix *matrix) {
-    for (int64_t i = 0; i < rb_matrix_samples(matrix); i++) {
-        for (int64_t k = 0; k < rb_matrix_features(matrix); k++) {
-            if (!isfinite(rb_matrix_at(matrix, i, k))) {
-                return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                               "%s has a value that is missing or infinite, at row %lld, column "
-                               "%lld (counted from 0)",
-                               name, (long long)i, (long long)k);
-            }
+/* One number for each unit, finite; or also numbers for each pair of them. */
+static rb_error check_matrix(rb_context *ctx, const char *name, const rb_matrix *matrix, int64_t l,
+                             bool or_pairs) {
+    int64_t rows = matrix ? rb_matrix_samples(matrix) : 0;
+    int64_t columns = matrix ? rb_matrix_features(matrix) : 0;
+    if (matrix && !has_shape(matrix, l, 1) && !has_shape(matrix, 1, l) &&
+        !(or_pairs && has_shape(matrix, l, l))) {
+        return rb_fail(
+            ctx, RB_ERROR_ARGUMENT,
+            "%s is %lld x %lld, but must be one number, or one for each of the %lld units%s", name,
+            (long long)rows, (long long)columns, (long long)l,
+            or_pairs ? ", or units x units" : "");
+    }
+    for (int64_t e = 0; e < rows * columns; e++) {
+        if (!isfinite(rb_matrix_at(matrix, e / columns, e % columns))) {
+            return rb_fail(ctx, RB_ERROR_ARGUMENT,
+                           "%s has a value that is missing or infinite, at row %lld, column %lld "
+                           "(counted from 0)",
+                           name, (long long)(e / columns), (long long)(e % columns));
         }
     }
     return RB_OK;
 }
 
-static rb_error wrong_shape(rb_context *ctx, const char *name, const rb_matrix *matrix, int64_t l,
-                            const char *also) {
-    return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                   "%s is %lld x %lld, but must be one number, or one for each of the %lld units%s",
-                   name, (long long)rb_matrix_samples(matrix),
-                   (long long)rb_matrix_features(matrix), (long long)l, also);
-}
-
 static rb_error choose_covariance(rb_context *ctx, rb_type type, int64_t l, const rb_values *values,
                                   rfn_prior *prior) {
     const rb_matrix *matrix = values->matrix;
-    rb_dense m;
-    bool full = matrix && has_shape(matrix, l, l);
+    rb_dense m = {0};
     if (!matrix && values->value == 1) {
         return RB_OK;
     }
-    if (matrix && !full && !is_vector(matrix, l)) {
-        return wrong_shape(ctx, "prior-covariance", matrix, l, ", or units x units");
-    }
-    rb_error err = matrix ? check_finite(ctx, "prior-covariance", matrix) : RB_OK;
+    rb_error err = check_matrix(ctx, "prior-covariance", matrix, l, true);
     err = err ? err : rb_dense_new(ctx, RB_FLOAT64, l, l, &m);
     if (err) {
         return err;
     }
-    for (int64_t j = 0; j < l; j++) {
-        rb_dense_set(m, j, j, matrix ? (full ? 0 : entry(matrix, j)) : values->value);
-        for (int64_t c = 0; full && c < l; c++) {
-            rb_dense_set(m, j, c, rb_matrix_at(matrix, j, c));
-        }
+    bool full = matrix && has_shape(matrix, l, l);
+    for (int64_t e = 0; e < l * l; e++) {
+        int64_t j = e / l, c = e % l;
+        rb_dense_set(m, j, c, full ? rb_matrix_at(matrix, j, c) : j == c ? entry(values, j) : 0);
     }
     err = set_covariance(ctx, type, m, prior);
     rb_dense_free(&m);
@@ -135,11 +130,7 @@ static rb_error choose_covariance(rb_context *ctx, rb_type type, int64_t l, cons
 
 rb_error rfn_prior_choose(rb_context *ctx, rb_type type, int64_t l, const rb_values *mean,
                           const rb_values *covariance, rfn_prior *prior) {
-    rb_error err = RB_OK;
-    if (mean->matrix) {
-        err = is_vector(mean->matrix, l) ? check_finite(ctx, "prior-mean", mean->matrix)
-                                         : wrong_shape(ctx, "prior-mean", mean->matrix, l, "");
-    }
+    rb_error err = check_matrix(ctx, "prior-mean", mean->matrix, l, false);
     err = err ? err : choose_covariance(ctx, type, l, covariance, prior);
     if (!err) {
         rfn_prior_take_mean(prior, l, mean, 1);
@@ -149,7 +140,7 @@ rb_error rfn_prior_choose(rb_context *ctx, rb_type type, int64_t l, const rb_val
 
 void rfn_prior_take_mean(rfn_prior *prior, int64_t l, const rb_values *mean, double factor) {
     for (int64_t j = 0; j < l; j++) {
-        prior->mean[j] = factor * (mean->matrix ? entry(mean->matrix, j) : mean->value);
+        prior->mean[j] = factor * entry(mean, j);
     }
     weigh_mean(prior, l);
 }
@@ -174,40 +165,8 @@ rb_error rfn_prior_load(rb_context *ctx, rb_type type, const rb_model *model, rf
 }
 
 rb_error rfn_prior_store(rb_context *ctx, const rfn_prior *prior, int64_t l, rb_model *model) {
-    double *mean = rb_model_add_array(ctx, model, "prior_mean", l, 1);
-    if (!mean) {
-        return RB_ERROR_MEMORY;
-    }
-    memcpy(mean, prior->mean, (size_t)l * sizeof *mean);
-    if (!rfn_prior_is_plain(prior)) {
-        double *m = rb_model_add_array(ctx, model, "prior_covariance", l, l);
-        if (!m) {
-            return RB_ERROR_MEMORY;
-        }
-        rb_dense_copy(prior->covariance, (rb_dense){m, l, l, l, RB_FLOAT64});
-    }
-    return RB_OK;
-}
-
-/* ---- in formulas ---- */
-
-void rfn_prior_add_precision(rb_context *ctx, const rfn_prior *prior, rb_dense a) {
-    for (int64_t j = 0; j < a.rows; j++) {
-        if (rfn_prior_is_plain(prior)) {
-            rb_dense_set(a, j, j, rb_dense_get(a, j, j) + 1);
-        } else {
-            rb_axpy(ctx, a.type, j + 1, 1, rb_dense_row(prior->precision, j), rb_dense_row(a, j));
-        }
-    }
-}
-
-double rfn_prior_product(rb_context *ctx, const rfn_prior *prior, rb_dense a) {
-    double trace = 0;
-    if (!rfn_prior_is_plain(prior)) {
-        return rfn_product_of_lower(ctx, prior->precision, a);
-    }
-    for (int64_t j = 0; j < a.rows; j++) {
-        trace += rb_dense_get(a, j, j);
-    }
-    return trace;
+    rb_error err = rfn_store_array(ctx, model, "prior_mean", rfn_column(prior->mean, l));
+    return err || rfn_prior_is_plain(prior)
+               ? err
+               : rfn_store_array(ctx, model, "prior_covariance", prior->covariance);
 }

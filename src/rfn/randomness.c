@@ -43,9 +43,7 @@ static uint32_t threshold_of(double share) {
     return (uint32_t)(share * 0x1p32);
 }
 
-rb_error rfn_randomness_new(rb_context *ctx, const rfn_setup *setup, const rb_shape *shape,
-                            rfn_randomness *random) {
-    static const rb_part parts[] = {{RB_PART_SCRATCH, rfn_randomness_fields, 0}, {0}};
+rb_error rfn_randomness_new(rb_context *ctx, const rfn_setup *setup, rfn_randomness *random) {
     const rb_rfn_options *options = &setup->options;
     random->setup = setup;
     if (options->input_noise == RB_RFN_NOISE_NONE && options->dropout == 0) {
@@ -57,15 +55,12 @@ rb_error rfn_randomness_new(rb_context *ctx, const rfn_setup *setup, const rb_sh
     random->dropout_share = threshold_of(options->dropout);
     random->words =
         rb_alloc(ctx, rb_context_threads(ctx) * row_capacity(setup), sizeof *random->words);
-    return random->words ? rb_parts_new(ctx, parts, shape, random) : RB_ERROR_MEMORY;
+    return random->words ? RB_OK : RB_ERROR_MEMORY;
 }
 
-void rfn_randomness_free(rfn_randomness *random) {
-    rb_dense_free(&random->rows);
-    rb_free(random->values);
+void rfn_randomness_clear(rfn_randomness *random) {
+    rb_free(random->values.data);
     rb_free(random->words);
-    rb_free(random->task_codes);
-    rb_free(random->task_squares);
 }
 
 void rfn_randomness_begin(rfn_randomness *random, const rfn_given *given) {
@@ -99,59 +94,41 @@ rb_error rfn_noise_block(rb_context *ctx, rfn_randomness *random, const rb_block
         return RB_OK;
     }
     rb_csr v = block->csr;
-    int64_t entries = v.starts[v.rows] - v.starts[0];
-    if (entries > random->capacity) {
-        rb_free(random->values);
-        random->capacity = 0;
-        random->values = rb_alloc(ctx, entries, rb_type_size(v.type));
-        if (!random->values) {
-            return RB_ERROR_MEMORY;
-        }
-        random->capacity = entries;
-    }
-    seen->csr.values = random->values;
-    return RB_OK;
+    rb_error err =
+        rfn_reserve(ctx, v.starts[v.rows] - v.starts[0], rb_type_size(v.type), &random->values);
+    seen->csr.values = random->values.data;
+    return err;
 }
 
-struct noisy_row {
-    uint64_t sample;
-    int64_t n;
-    const void *from;
-    void *to;
-};
-
-static void add_to_row(rb_context *ctx, const rfn_randomness *random, struct noisy_row row,
-                       uint32_t *words) {
+static void add_to_row(rb_context *ctx, const rfn_randomness *random, uint64_t sample, int64_t n,
+                       uint32_t *words, const void *from, void *to) {
     const rfn_setup *setup = random->setup;
     const struct rb_kernels *kernels = rb_kernels_of(ctx);
     const struct rb_type_kernels *typed = &kernels->of[setup->problem.type];
     if (setup->options.input_noise == RB_RFN_NOISE_GAUSSIAN) {
         float *normals = (float *)words;
-        kernels->normal_row(random->noise_key, row.sample, row.n, normals);
-        typed->add_floats(row.n, setup->options.input_noise_level, normals, row.from, row.to);
+        kernels->normal_row(random->noise_key, sample, n, normals);
+        typed->add_floats(n, setup->options.input_noise_level, normals, from, to);
         return;
     }
-    kernels->random_row(random->noise_key, row.sample, row.n, words);
-    typed->replace_row(row.n, words, random->noise_share, random->min, random->max, row.from,
-                       row.to);
+    kernels->random_row(random->noise_key, sample, n, words);
+    typed->replace_row(n, words, random->noise_share, random->min, random->max, from, to);
 }
 
 void rfn_noise_rows(rb_context *ctx, const rfn_randomness *random, const rb_block *block,
                     int64_t first, int64_t count, int worker) {
+    uint32_t *words = words_of(random, worker);
     for (int64_t i = first; i < first + count; i++) {
-        struct noisy_row row = {.sample = (uint64_t)(block->first + i)};
+        uint64_t sample = (uint64_t)(block->first + i);
         if (block->sparse) {
             rb_csr v = block->csr;
             int64_t at = (v.starts[i] - v.starts[0]) * (int64_t)rb_type_size(v.type);
-            row.n = v.starts[i + 1] - v.starts[i];
-            row.from = (const char *)v.values + at;
-            row.to = (char *)random->values + at;
+            add_to_row(ctx, random, sample, v.starts[i + 1] - v.starts[i], words,
+                       (const char *)v.values + at, (char *)random->values.data + at);
         } else {
-            row.n = block->n_features;
-            row.from = rb_dense_row(block->dense, i);
-            row.to = rb_dense_row(random->rows, i);
+            add_to_row(ctx, random, sample, block->n_features, words, rb_dense_row(block->dense, i),
+                       rb_dense_row(random->rows, i));
         }
-        add_to_row(ctx, random, row, words_of(random, worker));
     }
 }
 
@@ -180,7 +157,7 @@ void rfn_drop(rb_context *ctx, const rfn_randomness *random, rb_dense codes, int
 
 void rfn_add_dropped(const rfn_randomness *random, int64_t tasks, rfn_sums *sums) {
     int64_t l = random->setup->options.units;
-    for (int64_t e = 0; e < tasks * l; e++) {
+    for (int64_t e = 0; rfn_drops(random) && e < tasks * l; e++) {
         sums->all_codes[e % l] += sums->gain * random->task_codes[e];
         sums->all_squares[e % l] += sums->gain * random->task_squares[e];
     }

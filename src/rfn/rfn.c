@@ -3,7 +3,6 @@
 
 #include "coder.h"
 #include "fit.h"
-#include "objective.h"
 
 #include <math.h>
 
@@ -42,31 +41,25 @@ static rb_error begin_newton(rb_context *ctx, rfn_fit *fit) {
 static rb_error begin(rb_context *ctx, void *state) {
     rfn_fit *fit = state;
     bool persists = rfn_persists(&fit->setup, &fit->progress);
-    rb_error err = RB_OK;
     if (persists && fit->persistent.adds_moments) {
         return RB_OK;
     }
-    if (rfn_psi_is_full(&fit->parameters.full)) { /* which may come from a checkpoint */
-        err = rfn_psi_factor(ctx, &fit->parameters.full);
-        if (err) {
-            return err;
-        }
-    }
-    rfn_prior *prior = &fit->parameters.prior;
-    int64_t *scratch = fit->scratch.positive;
-    rfn_hold_prior_back(ctx, &fit->setup, &fit->codes, scratch, &fit->progress, prior);
-    rfn_merge_units(ctx, &fit->setup, &fit->progress, &fit->codes, fit->persistent.problem.hessian,
-                    &fit->parameters);
-    rfn_adapt_prior(ctx, &fit->setup, &fit->codes, scratch, &fit->progress, prior);
-    fit->posterior.factored =
-        rfn_is_factored(&fit->setup.problem, fit->setup.options.units, persists);
-    err = rfn_posterior_compute(ctx, &fit->parameters, fit->scratch.work, &fit->posterior);
+    rb_error err =
+        rfn_psi_factor(ctx, &fit->parameters.full); /* which may come from a checkpoint */
     if (err) {
         return err;
     }
-    return persists
-               ? rfn_persistent_begin(ctx, &fit->persistent, &fit->parameters, fit->scratch.work)
-               : begin_newton(ctx, fit);
+    rfn_hold_prior_back(ctx, fit);
+    rfn_merge_units(ctx, fit);
+    rfn_adapt_prior(ctx, fit);
+    fit->posterior.factored =
+        rfn_is_factored(&fit->setup.problem, fit->setup.options.units, persists);
+    err = rfn_posterior_compute(ctx, &fit->parameters, fit->scratch.work, &fit->posterior);
+    if (!err && persists) {
+        rfn_persistent_begin(ctx, &fit->persistent, &fit->parameters, &fit->posterior,
+                             fit->scratch.work);
+    }
+    return err || persists ? err : begin_newton(ctx, fit);
 }
 
 static rb_error block(rb_context *ctx, void *state, const rb_block *samples) {
@@ -79,20 +72,15 @@ static rb_error block(rb_context *ctx, void *state, const rb_block *samples) {
     return err ? err : engine->sums(ctx, fit->engine, &fit->sums);
 }
 
-/* The E-step objective; constant: the part of it that codes do not change. */
-static void trace(rb_context *ctx, rfn_fit *fit, rb_dense hessian, double constant) {
-    rfn_moments *moments = &fit->moments;
-    moments->estep_objective = rfn_estep_objective(ctx, &fit->parameters, hessian, moments->s,
-                                                   moments->u, moments->mean, constant);
-}
-
 static rb_error end_newton(rb_context *ctx, rfn_fit *fit) {
     rb_error err = rfn_normalize(ctx, fit);
     if (!err && fit->setup.problem.fit->trace) {
         rb_dense hessian = fit->scratch.hessian;
         rfn_hessian(ctx, &fit->parameters, fit->scratch.work, hessian);
         double product = rfn_product_of_lower(ctx, hessian, fit->sums.raw);
-        trace(ctx, fit, hessian, product / (double)fit->setup.problem.n_samples);
+        fit->moments.estep_objective =
+            rfn_estep_objective(ctx, &fit->parameters, hessian, &fit->moments,
+                                product / (double)fit->setup.problem.n_samples);
     }
     return err;
 }
@@ -106,7 +94,7 @@ static rb_error end(rb_context *ctx, void *state, bool *again) {
     }
     persistent->adds_moments = *again = !persistent->adds_moments;
     if (*again) {
-        return rfn_improve(ctx, persistent, &fit->posterior, &fit->codes, &fit->progress);
+        return rfn_improve(ctx, persistent, &fit->codes, &fit->progress);
     }
     rb_error err = rfn_normalize(ctx, fit);
     persistent->converged = !err && fit->progress.last;
@@ -114,8 +102,9 @@ static rb_error end(rb_context *ctx, void *state, bool *again) {
         rfn_find_multipliers(ctx, persistent, &fit->moments, &fit->codes);
     }
     if (!err && fit->setup.problem.fit->trace) {
-        trace(ctx, fit, persistent->problem.hessian,
-              rfn_constant_part(ctx, persistent, fit->posterior.sigma, fit->scratch.hessian));
+        double constant = rfn_constant_part(ctx, persistent, fit->scratch.hessian);
+        fit->moments.estep_objective = rfn_estep_objective(
+            ctx, &fit->parameters, persistent->problem.hessian, &fit->moments, constant);
     }
     return err;
 }

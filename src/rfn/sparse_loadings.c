@@ -23,35 +23,29 @@ enum { FREE_ITERATIONS = 50, SETTLED_ITERATIONS = 100, FEWEST_UNITS = 5 };
 static const double RISE = 0.05, MAX_EXTREME = 0.01, NEARLY_ALL = 0.9;
 static const double FACTOR_RISE = 1.02, LARGEST_FACTOR = 4;
 
-/* With so many M-steps done, is the fit still to leave its start? */
-static bool is_free(const rfn_setup *setup, int64_t msteps) {
+/* With so many M-steps done, is a fit that shrinks loadings before the end of that iteration? A
+ * model to start from is as if it were beyond. */
+static bool is_before(const rfn_setup *setup, int64_t msteps, int64_t iteration) {
     return setup->options.sparse_loadings > 0 && !setup->warm &&
-           msteps < FREE_ITERATIONS * rfn_msteps_an_iteration(setup);
+           msteps < iteration * rfn_msteps_an_iteration(setup);
 }
 
-bool rfn_shrinks(const rfn_setup *setup, const rfn_progress *progress) {
-    return setup->options.sparse_loadings > 0 && !is_free(setup, progress->iteration - 1);
+bool rfn_shrinks(const rfn_fit *fit) {
+    return fit->setup.options.sparse_loadings > 0 &&
+           !is_before(&fit->setup, fit->progress.iteration - 1, FREE_ITERATIONS);
 }
 
-/* A model to start from has its prior; one that is adapted has rules of its own. */
-static bool holds_prior_back(const rfn_setup *setup) {
-    return setup->options.sparse_loadings > 0 && !setup->warm && !rfn_adapts(&setup->options);
+bool rfn_still_begins(const rfn_fit *fit) {
+    return is_before(&fit->setup, fit->progress.iteration, SETTLED_ITERATIONS);
 }
 
-bool rfn_still_begins(const rfn_setup *setup, const rfn_progress *progress) {
-    return setup->options.sparse_loadings > 0 && !setup->warm &&
-           progress->iteration < SETTLED_ITERATIONS * rfn_msteps_an_iteration(setup);
-}
-
-/* Shares of the samples: without an active unit, and with nearly all of those that explain any. */
-typedef struct extremes {
-    double empty, full;
-} extremes;
-
-/* Units with one sample say only which sample that is: they do not count. */
-static extremes measure(rb_context *ctx, rb_dense codes, int64_t *positive) {
-    int64_t units = 0, empty = 0, full = 0;
-    rfn_count_positive(ctx, codes, positive);
+/* Shares of the samples: without an active unit, and with nearly all of those that explain any.
+ * Units with one sample say only which sample that is: they do not count. */
+static void measure(rb_context *ctx, rfn_fit *fit, double *empty, double *full) {
+    rb_dense codes = fit->codes.values;
+    const int64_t *positive = fit->scratch.positive;
+    int64_t units = 0, n_empty = 0, n_full = 0;
+    rfn_count_positive(ctx, fit);
     for (int64_t j = 0; j < codes.rows; j++) {
         units += positive[j] > 1;
     }
@@ -60,39 +54,41 @@ static extremes measure(rb_context *ctx, rb_dense codes, int64_t *positive) {
         for (int64_t j = 0; j < codes.rows; j++) {
             active += positive[j] > 1 && rb_get(codes.type, rb_dense_row(codes, j), i) > 0;
         }
-        empty += active == 0;
-        full += units >= FEWEST_UNITS && (double)active >= NEARLY_ALL * (double)units;
+        n_empty += active == 0;
+        n_full += units >= FEWEST_UNITS && (double)active >= NEARLY_ALL * (double)units;
     }
-    double n = (double)codes.cols;
-    return (extremes){(double)empty / n, (double)full / n};
+    *empty = (double)n_empty / (double)codes.cols;
+    *full = (double)n_full / (double)codes.cols;
 }
 
-void rfn_hold_prior_back(rb_context *ctx, const rfn_setup *setup, const rfn_codes *codes,
-                         int64_t *positive, rfn_progress *progress, rfn_prior *prior) {
-    if (!holds_prior_back(setup)) {
+void rfn_hold_prior_back(rb_context *ctx, rfn_fit *fit) {
+    const rb_rfn_options *options = &fit->setup.options;
+    rfn_progress *progress = &fit->progress;
+    /* A model to start from has its prior; one that is adapted has rules of its own. */
+    if (!(options->sparse_loadings > 0) || fit->setup.warm || rfn_adapts(options)) {
         return;
     }
-    if (!is_free(setup, progress->iteration) && !progress->last) {
-        /* Only E-steps that keep codes know. */
-        extremes now = codes->filled ? measure(ctx, codes->values, positive) : (extremes){0, 0};
-        bool back = now.empty > MAX_EXTREME;
+    if (!is_before(&fit->setup, progress->iteration, FREE_ITERATIONS) && !progress->last) {
+        double empty = 0, full = 0;
+        if (fit->codes.filled) { /* only E-steps that keep codes know */
+            measure(ctx, fit, &empty, &full);
+        }
+        bool back = empty > MAX_EXTREME;
         progress->prior_stays = progress->prior_stays || back;
         progress->prior_share = back                    ? progress->prior_share / 2
                                 : progress->prior_stays ? progress->prior_share
                                                         : fmin(1, progress->prior_share + RISE);
-        bool settled = progress->iteration >= SETTLED_ITERATIONS * rfn_msteps_an_iteration(setup);
-        if (settled && now.full > MAX_EXTREME) {
+        if (!rfn_still_begins(fit) && full > MAX_EXTREME) {
             progress->shrink_factor = fmin(LARGEST_FACTOR, FACTOR_RISE * progress->shrink_factor);
         }
     }
-    rfn_prior_take_mean(prior, setup->options.units, &setup->options.prior_mean,
+    rfn_prior_take_mean(&fit->parameters.prior, options->units, &options->prior_mean,
                         progress->prior_share);
 }
 
-void rfn_shrink_row(const rfn_mstep_parts *parts, int64_t k) {
-    const rfn_setup *setup = parts->setup;
-    double error = sqrt(parts->parameters->noise[k] / (double)setup->problem.n_samples);
-    double threshold = parts->scratch->rates.eta * setup->options.sparse_loadings *
-                       parts->progress->shrink_factor * error;
-    rfn_soft_threshold(parts->parameters->loadings, k, threshold);
+void rfn_shrink_row(const rfn_fit *fit, int64_t k) {
+    double error = sqrt(fit->parameters.noise[k] / (double)fit->setup.problem.n_samples);
+    double threshold = fit->scratch.rates.eta * fit->setup.options.sparse_loadings *
+                       fit->progress.shrink_factor * error;
+    rfn_soft_threshold(fit->parameters.loadings, k, threshold);
 }

@@ -27,6 +27,13 @@ static inline rb_dense rfn_task_rows(rb_dense rows, int64_t task) {
     return rb_dense_rows(rows, rb_band_start(tasks, task), rb_band_size(tasks, task));
 }
 
+/* The same of samples that are columns. */
+static inline rb_dense rfn_task_columns(rb_dense columns, int64_t task) {
+    struct bands tasks = rfn_tasks(columns.cols);
+    return rb_dense_part(columns, 0, columns.rows, rb_band_start(tasks, task),
+                         rb_band_size(tasks, task));
+}
+
 static inline int64_t rfn_task_first(int64_t n_samples, int64_t task) {
     return rb_band_start(rfn_tasks(n_samples), task);
 }

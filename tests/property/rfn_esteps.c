@@ -71,7 +71,7 @@ static void make(rb_context *ctx, struct problem *p, uint64_t seed, bool normali
             row[i] = rb_draw_normal(&draws);
             p->linear[j * N + i] = 3 * rb_draw_normal(&draws) + (j == 0 ? 100 * shift : shift);
         }
-        rfn_feasible(ctx, normalized, RB_FLOAT64, N, 0, row, row, p->codes + j * N);
+        rfn_feasible(ctx, normalized, 0, view(row, 1, N), row, p->codes + j * N);
     }
 }
 
@@ -162,12 +162,12 @@ static void changes_are_differences(void **state) {
     for (uint64_t seed = 0; seed < 20; seed++) {
         struct problem p;
         make(ctx, &p, seed, seed & 1, 0.5);
-        bool (*const tries[])(rb_context *, rfn_search *) = {
+        bool (*const tries[])(rfn_search *) = {
             rfn_try_newton, rfn_anneal_gamma,   rfn_try_reduced, rfn_try_grg,
             rfn_try_rosen,  rfn_try_haug_arora, rfn_try_gradient};
         for (size_t t = 0; t < sizeof tries / sizeof *tries; t++) {
             rfn_search_begin(ctx, &p.search);
-            tries[t](ctx, &p.search);
+            tries[t](&p.search);
             double difference = objective(&p, p.search.next.data) - objective(&p, codes_of(&p));
             assert_close(p.search.change, difference, 1e-9 * (1 + fabs(difference)));
         }
@@ -186,7 +186,7 @@ static void cascade_beats_the_gradient_step(void **state) {
         make(ctx, &p, seed, seed & 1, seed & 2 ? -1 : 0.5);
         for (int t = 0; t < 10; t++) {
             rfn_search_begin(ctx, &p.search);
-            rfn_try_gradient(ctx, &p.search);
+            rfn_try_gradient(&p.search);
             double bar = p.search.change, before = objective(&p, codes_of(&p));
             won_by_others += rfn_cascade_step(ctx, &p.cascade, &p.search, RB_RFN_STAGE_NEWTON,
                                               RB_RFN_STAGE_GRADIENT, false) < RB_RFN_STAGE_GRADIENT;
@@ -328,7 +328,7 @@ static void cyclic_by_formula(rb_context *ctx, const struct problem *p, double *
             }
             target[i] = -rest / p->hessian[j * L + j];
         }
-        rfn_feasible(ctx, p->quadratic.normalized, RB_FLOAT64, N, 0, target, target, next);
+        rfn_feasible(ctx, p->quadratic.normalized, 0, view(target, 1, N), target, next);
         memcpy(codes + j * N, next, sizeof next);
     }
 }

@@ -2,7 +2,7 @@
  * conditions, also where P + diag tau is ill-conditioned: more units than samples. */
 #include "fixture.h"
 
-#include "rfn/exact.h"
+#include "rfn/coder.h"
 
 enum { N = 60, M = 60, UNITS = 90 };
 
@@ -135,7 +135,7 @@ static void active_set_from_anywhere(void **state) {
         }
         rfn_quadratic problem = {.hessian = {h, L, L, L, RB_FLOAT64},
                                  .linear = {q, L, 1, 1, RB_FLOAT64}};
-        rfn_polish_sample(ctx, &problem, (rb_dense){x, L, 1, 1, RB_FLOAT64}, 0, &polish);
+        rfn_polish_sample(&problem, (rb_dense){x, L, 1, 1, RB_FLOAT64}, 0, &polish);
         for (int a = 0; a < L; a++) {
             double derivative = -q[a];
             for (int b = 0; b < L; b++) {

@@ -32,16 +32,12 @@ static int64_t samples_of(const struct sweep *s, int64_t slice) {
     return left < RFN_SLICE ? left : RFN_SLICE;
 }
 
-static bool is_dead(const struct sweep *s, int64_t unit) {
-    return s->problem->dead && s->problem->dead[s->first + unit];
-}
-
 /* max(0, t_j) of unit j into the target. */
 static void aim(const struct sweep *s, int64_t unit, int64_t slice) {
     int64_t j = s->first + unit;
     rb_type type = s->codes.type;
     void *target = part(s, s->work->target, slice);
-    if (is_dead(s, unit)) {
+    if (rfn_is_dead(s->problem, j)) {
         memset(target, 0, (size_t)samples_of(s, slice) * rb_type_size(type));
         s->work->squares[slice] = 0;
         return;
@@ -99,10 +95,10 @@ static double scale_of(const struct sweep *s, int64_t slices) {
     if (squares > 0 || isnan(squares)) {
         return sqrt((double)n / squares);
     }
-    if (!is_dead(s, s->unit)) {
-        int64_t largest =
-            rfn_largest(s->codes.type, n, -1 / rb_dense_get(s->problem->hessian, j, j),
-                        rb_dense_row(s->codes, j), rb_dense_row(s->work->residual, s->unit));
+    if (!rfn_is_dead(s->problem, j)) {
+        double factor = -1 / rb_dense_get(s->problem->hessian, j, j);
+        int64_t largest = rfn_largest(rb_dense_rows(s->codes, j, 1), factor,
+                                      rb_dense_row(s->work->residual, s->unit));
         rb_put(s->codes.type, s->work->target, largest, sqrt((double)n));
     }
     return 1;
@@ -114,8 +110,8 @@ void rfn_cyclic(rb_context *ctx, const rfn_quadratic *problem, rb_dense codes, r
     struct sweep s = {.ctx = ctx, .problem = problem, .work = work, .codes = codes};
     memset(work->changes, 0, (size_t)codes.cols * rb_type_size(codes.type));
     for (s.first = 0; s.first < l && !rb_asked_to_stop(ctx); s.first += s.count) {
-        s.count = l - s.first < RFN_UNITS_AT_ONCE ? l - s.first : RFN_UNITS_AT_ONCE;
-        rfn_residual(ctx, problem, codes, s.first, s.count, work);
+        s.count = rfn_units_from(l, s.first);
+        rfn_residual(ctx, problem, codes, s.first, work);
         if (!problem->normalized) {
             rb_parallel(ctx, slices, all_units, &s);
             continue;

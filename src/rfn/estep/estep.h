@@ -40,19 +40,34 @@ enum { RFN_UNITS_AT_ONCE = 96, RFN_SLICE = 2048 };
 rb_error rfn_work_new(rb_context *ctx, rb_type type, int64_t units, int64_t samples,
                       rfn_work *work);
 void rfn_work_free(rfn_work *work);
-/* Bytes that rfn_work_new allocates. */
+/* Bytes of it. */
 double rfn_work_bytes(rb_type type, int64_t units, int64_t samples);
 
-/* The residual rows of `count` units from `first`, into work->residual. */
-void rfn_residual(rb_context *ctx, const rfn_quadratic *problem, rb_dense codes, int64_t first,
-                  int64_t count, rfn_work *work);
+static inline bool rfn_is_dead(const rfn_quadratic *problem, int64_t unit) {
+    return problem->dead && problem->dead[unit];
+}
 
-/* row <- the nearest feasible point of x + factor y; row is neither. false: nothing
- * was positive, and on the normalised set the largest value was taken (dead.c). */
-bool rfn_feasible(rb_context *ctx, bool normalized, rb_type type, int64_t n, double factor,
-                  const void *x, const void *y, void *row);
-/* Where x + factor y is largest; the first of ties. */
-int64_t rfn_largest(rb_type type, int64_t n, double factor, const void *x, const void *y);
+/* Of the l units, how many are worked on at once from `first` on. */
+static inline int64_t rfn_units_from(int64_t l, int64_t first) {
+    return l - first < RFN_UNITS_AT_ONCE ? l - first : RFN_UNITS_AT_ONCE;
+}
+
+static inline void rfn_swap(rb_dense *a, rb_dense *b) {
+    rb_dense other = *a;
+    *a = *b;
+    *b = other;
+}
+
+/* The residual rows of the units worked on at once from `first` on, into work->residual. */
+void rfn_residual(rb_context *ctx, const rfn_quadratic *problem, rb_dense codes, int64_t first,
+                  rfn_work *work);
+
+/* out <- the nearest feasible point of row + factor step (n each), to which it may point. false:
+ * nothing was positive, and on the normalised set the largest value was taken (dead.c). */
+bool rfn_feasible(rb_context *ctx, bool normalized, double factor, rb_dense row, const void *step,
+                  void *out);
+/* Where row + factor step is largest; the first of ties. */
+int64_t rfn_largest(rb_dense row, double factor, const void *step);
 
 /* One step of an E-step from feasible codes; `change` is the largest change of a code.
  *
@@ -64,7 +79,7 @@ void rfn_cyclic(rb_context *ctx, const rfn_quadratic *problem, rb_dense codes, r
 void rfn_gradient(rb_context *ctx, const rfn_quadratic *problem, double e_max, rb_dense *codes,
                   rb_dense *next, rfn_work *work, double *change);
 
-/* optimality.c: the multipliers tau_j = mean_i mu_ij (Q - mu P)_ij of the units (0 without
+/* gradient.c: the multipliers tau_j = mean_i mu_ij (Q - mu P)_ij of the units (0 without
  * normalising), and the KKT residual max |mu - P(mu - (mu P - Q) / e_max)| / max |mu|. */
 void rfn_optimality(rb_context *ctx, const rfn_quadratic *problem, double e_max, rb_dense codes,
                     rfn_work *work, double *multipliers, double *residual);

@@ -7,33 +7,28 @@
 /* Sweeps of the last E-step, at most; and how long the best of them may lie back. */
 enum { MAX_SWEEPS = 2000, PATIENCE = 50 };
 
-/* The stages of the E-steps that try candidates; none for the others. */
-static void find_stages(rb_rfn_estep estep, rb_rfn_stage *first, rb_rfn_stage *last) {
-    static const struct {
-        rb_rfn_stage first, last;
-    } spans[] = {
-        [RB_RFN_ESTEP_ANNEALED] = {RB_RFN_STAGE_NEWTON, RB_RFN_STAGE_BOTH},
-        [RB_RFN_ESTEP_REDUCED] = {RB_RFN_STAGE_REDUCED, RB_RFN_STAGE_REDUCED},
-        [RB_RFN_ESTEP_GRG] = {RB_RFN_STAGE_GRG, RB_RFN_STAGE_GRG},
-        [RB_RFN_ESTEP_ROSEN] = {RB_RFN_STAGE_ROSEN, RB_RFN_STAGE_ROSEN},
-        [RB_RFN_ESTEP_HAUG_ARORA] = {RB_RFN_STAGE_HAUG_ARORA, RB_RFN_STAGE_HAUG_ARORA},
-        [RB_RFN_ESTEP_CASCADE] = {RB_RFN_STAGE_NEWTON, RB_RFN_STAGE_GRADIENT},
-    };
-    *first = spans[estep].first;
-    *last = spans[estep].last;
-}
+/* The first and the last stage of the E-steps that try candidates. */
+static const rb_rfn_stage stages[][2] = {
+    [RB_RFN_ESTEP_ANNEALED] = {RB_RFN_STAGE_NEWTON, RB_RFN_STAGE_BOTH},
+    [RB_RFN_ESTEP_REDUCED] = {RB_RFN_STAGE_REDUCED, RB_RFN_STAGE_REDUCED},
+    [RB_RFN_ESTEP_GRG] = {RB_RFN_STAGE_GRG, RB_RFN_STAGE_GRG},
+    [RB_RFN_ESTEP_ROSEN] = {RB_RFN_STAGE_ROSEN, RB_RFN_STAGE_ROSEN},
+    [RB_RFN_ESTEP_HAUG_ARORA] = {RB_RFN_STAGE_HAUG_ARORA, RB_RFN_STAGE_HAUG_ARORA},
+    [RB_RFN_ESTEP_CASCADE] = {RB_RFN_STAGE_NEWTON, RB_RFN_STAGE_GRADIENT},
+};
 
 /* mu = P(mu_p), mu_p' = Sigma Q'. */
-static void first_codes(rb_context *ctx, rfn_persistent *p, rb_dense sigma, rfn_codes *codes) {
-    int64_t l = codes->values.rows, n = codes->values.cols, count;
-    for (int64_t first = 0; first < l; first += count) {
-        count = l - first < RFN_UNITS_AT_ONCE ? l - first : RFN_UNITS_AT_ONCE;
+static void first_codes(rb_context *ctx, rfn_persistent *p, rfn_codes *codes) {
+    rb_dense sigma = p->posterior->sigma;
+    int64_t l = codes->values.rows;
+    for (int64_t first = 0; first < l; first += RFN_UNITS_AT_ONCE) {
+        int64_t count = rfn_units_from(l, first);
         rb_dense means = rb_dense_rows(p->work.residual, 0, count);
         rb_gemm_parallel(ctx, 1, rb_dense_rows(sigma, first, count), RB_PLAIN, p->problem.linear,
                          RB_PLAIN, 0, means);
         for (int64_t j = 0; j < count; j++) {
-            const void *row = rb_dense_row(means, j);
-            rfn_feasible(ctx, p->problem.normalized, means.type, n, 0, row, row,
+            rb_dense row = rb_dense_rows(means, j, 1);
+            rfn_feasible(ctx, p->problem.normalized, 0, row, row.data,
                          rb_dense_row(codes->values, first + j));
         }
     }
@@ -42,14 +37,13 @@ static void first_codes(rb_context *ctx, rfn_persistent *p, rb_dense sigma, rfn_
 }
 
 /* One step from codes that are there. */
-static void step(rb_context *ctx, rfn_persistent *p, rb_dense sigma, rfn_codes *codes,
-                 rfn_cascade *cascade) {
+static void step(rb_context *ctx, rfn_persistent *p, rfn_codes *codes, rfn_cascade *cascade) {
     const rb_rfn_options *options = &p->setup->options;
     rfn_search *search = &p->search;
     double change;
+    p->stage = RB_RFN_STAGE_NONE;
     if (options->estep == RB_RFN_ESTEP_CYCLIC) {
         rfn_cyclic(ctx, &p->problem, codes->values, &p->work, &change);
-        p->stage = RB_RFN_STAGE_NONE;
         return;
     }
     search->codes = codes->values;
@@ -58,10 +52,9 @@ static void step(rb_context *ctx, rfn_persistent *p, rb_dense sigma, rfn_codes *
                      &change);
         p->stage = RB_RFN_STAGE_GRADIENT;
     } else {
-        rb_rfn_stage first, last;
-        find_stages((rb_rfn_estep)options->estep, &first, &last);
-        search->sigma = sigma;
-        p->stage = rfn_cascade_step(ctx, cascade, search, first, last,
+        const rb_rfn_stage *span = stages[options->estep];
+        search->sigma = p->posterior->sigma;
+        p->stage = rfn_cascade_step(ctx, cascade, search, span[0], span[1],
                                     options->accept == RB_RFN_ACCEPT_ANY);
     }
     codes->values = search->codes; /* which may have changed places with a candidate */
@@ -124,11 +117,6 @@ static void look(rb_context *ctx, rfn_persistent *p, rfn_codes *codes) {
                    &p->residual);
 }
 
-static rb_error certify(rb_context *ctx, rfn_persistent *p, rfn_codes *codes) {
-    look(ctx, p, codes);
-    return find_certificate(ctx, p, codes);
-}
-
 /* The least certificate with which exact codes of new samples exist. */
 static const double min_certificate = 1e-3;
 
@@ -142,14 +130,16 @@ static void raise_multipliers(const rfn_persistent *p, rfn_codes *codes) {
 static rb_error finish(rb_context *ctx, rfn_persistent *p, rfn_codes *codes) {
     converge(ctx, p, codes->values);
     rb_error err = rb_check_stop(ctx);
-    err = err ? err : certify(ctx, p, codes);
+    if (!err) {
+        look(ctx, p, codes);
+        err = find_certificate(ctx, p, codes);
+    }
     err = err ? err : rb_check_stop(ctx);
     if (!err && p->certificate < min_certificate) {
-        rb_log(
-            ctx, RB_LOG_WARNING,
-            "the codes of the fit may not be the best for its parameters, and those of encode and "
-            "evaluate differ from them: the smallest eigenvalue of P + diag tau is %.3g",
-            p->certificate);
+        rb_log(ctx, RB_LOG_WARNING,
+               "the codes of the fit may not be the best for its parameters, and those of encode "
+               "and evaluate differ from them: the smallest eigenvalue of P + diag tau is %.3g",
+               p->certificate);
         raise_multipliers(p, codes);
     }
     return err;
@@ -158,8 +148,7 @@ static rb_error finish(rb_context *ctx, rfn_persistent *p, rfn_codes *codes) {
 rb_error rfn_complete_multipliers(rb_context *ctx, rfn_persistent *p,
                                   const rfn_parameters *parameters, const bool *alive,
                                   rb_dense scratch, rfn_codes *codes) {
-    rb_error err =
-        rfn_psi_is_full(&parameters->full) ? rfn_psi_factor(ctx, &parameters->full) : RB_OK;
+    rb_error err = rfn_psi_factor(ctx, &parameters->full);
     if (err) {
         return err;
     }
@@ -176,29 +165,28 @@ rb_error rfn_complete_multipliers(rb_context *ctx, rfn_persistent *p,
     return err;
 }
 
-rb_error rfn_improve(rb_context *ctx, rfn_persistent *p, const rfn_posterior *posterior,
-                     rfn_codes *codes, rfn_progress *progress) {
+rb_error rfn_improve(rb_context *ctx, rfn_persistent *p, rfn_codes *codes, rfn_progress *progress) {
     bool first = !codes->filled, last = progress->last, traced = p->setup->problem.fit->trace;
-    bool looks = rfn_looks_at_certificate(p->setup, progress);
+    bool certifies = rfn_looks_at_certificate(p->setup, progress);
     rb_error err = RB_OK;
-    if (p->setup->options.estep != RB_RFN_ESTEP_CYCLIC || last || looks || traced) {
+    if (p->setup->options.estep != RB_RFN_ESTEP_CYCLIC || last || certifies || traced) {
         err = rb_largest_eigenvalue(ctx, p->problem.hessian, &p->search.e_max);
     }
     if (!err && first) {
-        first_codes(ctx, p, posterior->sigma, codes);
+        first_codes(ctx, p, codes);
     }
     if (!err && last) {
         err = finish(ctx, p, codes);
     } else if (!err && !first) {
-        step(ctx, p, posterior->sigma, codes, &progress->cascade);
+        step(ctx, p, codes, &progress->cascade);
     }
     err = err ? err : rb_check_stop(ctx); /* which left the step undone */
-    if (!err && looks) {
-        err = certify(ctx, p, codes);
-        rfn_bound_adaptation(p->certificate, &progress->adaptation);
-    }
-    if (!err && traced && !last) {
+    if (!err && !last && (certifies || traced)) {
         look(ctx, p, codes);
+    }
+    if (!err && certifies) {
+        err = find_certificate(ctx, p, codes);
+        rfn_bound_adaptation(p->certificate, &progress->adaptation);
     }
     return err ? err : rb_check_stop(ctx);
 }

@@ -5,11 +5,10 @@
  * the second adds up the moments. The first iteration has no codes yet and takes mu = P(mu_p).
  */
 #include "rfn/fit.h"
-#include "rfn/objective.h"
 
 #include <stddef.h>
 
-static const rb_field fields[] = {
+const rb_field rfn_persistent_fields[] = {
     {"quadratic", offsetof(rfn_persistent, problem.hessian), RB_FIELD_DENSE, RB_KEPT_WORKING,
      RFN_PERSISTENT, RFN_UNITS},
     {"linear", offsetof(rfn_persistent, problem.linear), RB_FIELD_DENSE, RB_KEPT_WORKING,
@@ -26,17 +25,18 @@ static const rb_field fields[] = {
      RFN_PERSISTENT},
     {0},
 };
-static const rb_part parts[] = {{RB_PART_SCRATCH, fields, 0}, {0}};
+
+static const rb_part block_parts[] = {{RB_PART_SCRATCH, rfn_block_fields, 0}, {0}};
 
 rb_error rfn_persistent_new(rb_context *ctx, const rfn_setup *setup, const rb_shape *shape,
                             rfn_persistent *p) {
     int64_t l = shape->dims[RFN_UNITS], n = shape->dims[RFN_SAMPLES];
-    rb_error err = rb_parts_new(ctx, parts, shape, p);
-    err = err ? err : rfn_work_new(ctx, shape->type, l, n, &p->work);
-    err = err ? err : rfn_block_work_new(ctx, shape, &p->block);
+    rb_error err = rfn_work_new(ctx, shape->type, l, n, &p->work);
+    err = err ? err : rb_parts_new(ctx, block_parts, shape, &p->block);
     if (!err && shape->dims[RFN_TRIED] > 0) {
         err = rfn_reduced_new(ctx, l, n, &p->search.reduced);
     }
+    p->block.codes.cols = l;
     p->setup = setup;
     p->problem.normalized = setup->options.normalize == RB_RFN_NORMALIZE_RMS;
     p->problem.dead = p->dead;
@@ -46,27 +46,26 @@ rb_error rfn_persistent_new(rb_context *ctx, const rfn_setup *setup, const rb_sh
 }
 
 void rfn_persistent_free(rfn_persistent *p) {
-    rb_parts_free(parts, p);
     rfn_work_free(&p->work);
-    rfn_block_work_free(&p->block);
+    rb_parts_free(block_parts, &p->block);
+    rfn_block_work_clear(&p->block);
     rfn_reduced_free(p->search.reduced);
 }
 
 double rfn_persistent_bytes(const rb_shape *shape) {
-    static const rb_part block[] = {{RB_PART_SCRATCH, rfn_block_fields, 0}, {0}};
-    return rb_parts_bytes(parts, shape, 0) + rb_parts_bytes(block, shape, 0) +
+    return rb_parts_bytes(block_parts, shape, 0) +
            rfn_work_bytes(shape->type, shape->dims[RFN_UNITS], shape->dims[RFN_SAMPLES]);
 }
 
-rb_error rfn_persistent_begin(rb_context *ctx, rfn_persistent *p, const rfn_parameters *parameters,
-                              rb_dense weighted) {
+void rfn_persistent_begin(rb_context *ctx, rfn_persistent *p, const rfn_parameters *parameters,
+                          const rfn_posterior *posterior, rb_dense weighted) {
     p->parameters = parameters;
+    p->posterior = posterior;
     p->weighted = weighted;
     rfn_hessian(ctx, parameters, weighted, p->problem.hessian);
     rb_dense_mirror(p->problem.hessian);
     rfn_weigh(ctx, parameters, weighted);
     p->block.has_offset = false;
-    return RB_OK;
 }
 
 /* ---- passes ---- */
@@ -76,17 +75,18 @@ struct pass {
     rfn_persistent *p;
     const rb_block *block;
     rb_dense codes; /* over all samples */
+    int64_t first;  /* of the units at hand */
 };
 
-/* The samples of a task: rows of the block's codes, and the same columns of a matrix over all
- * samples. */
+/* The samples of a task as rows of the block's codes, and as columns of a matrix over all samples.
+ */
 static rb_dense rows_of(const struct pass *pass, int64_t task) {
     return rfn_task_rows(rb_dense_rows(pass->p->block.codes, 0, pass->block->n_samples), task);
 }
 
 static rb_dense columns_of(const struct pass *pass, rb_dense all, int64_t task) {
-    int64_t first = rfn_task_first(pass->block->n_samples, task);
-    return rb_dense_part(all, 0, all.rows, pass->block->own + first, rows_of(pass, task).rows);
+    const rb_block *block = pass->block;
+    return rfn_task_columns(rb_dense_part(all, 0, all.rows, block->own, block->n_samples), task);
 }
 
 static void collect(void *arg, int64_t task, int worker) {
@@ -95,24 +95,23 @@ static void collect(void *arg, int64_t task, int worker) {
     rb_dense rows = rows_of(pass, task);
     rfn_project(pass->ctx, pass->block, rfn_task_first(pass->block->n_samples, task),
                 pass->p->weighted, rows);
-    for (int64_t i = 0; i < rows.rows; i++) {
-        rb_axpy(pass->ctx, rows.type, rows.cols, 1, pass->p->block.offset, rb_dense_row(rows, i));
-    }
+    rfn_add_offset(pass->ctx, 1, pass->p->block.offset, rows);
     rb_dense_transpose(rows, columns_of(pass, pass->p->problem.linear, task));
 }
 
 static void hand_over(void *arg, int64_t task, int worker) {
     (void)worker;
     const struct pass *pass = arg;
+    const rfn_block_work *work = &pass->p->block;
     rb_dense rows = rows_of(pass, task);
+    int64_t at = task * rows.cols;
     rb_dense_transpose(columns_of(pass, pass->codes, task), rows);
-    rb_rectify(pass->ctx, rows, NULL, pass->p->block.task_sum + task * rows.cols,
-               pass->p->block.task_largest + task * rows.cols);
+    rb_rectify(pass->ctx, rows, NULL, work->task_sum + at, work->task_largest + at);
 }
 
 rb_error rfn_persistent_block(rb_context *ctx, rfn_persistent *p, const rb_block *block,
                               const rfn_codes *codes, rfn_sums *sums) {
-    struct pass pass = {ctx, p, block, codes->values};
+    struct pass pass = {ctx, p, block, codes->values, 0};
     int64_t tasks = rfn_tasks(block->n_samples).count;
     if (p->adds_moments) {
         rb_parallel(ctx, tasks, hand_over, &pass);
@@ -120,7 +119,7 @@ rb_error rfn_persistent_block(rb_context *ctx, rfn_persistent *p, const rb_block
         return rfn_add_moments(ctx, &p->block, block, sums);
     }
     if (!p->block.has_offset) {
-        rfn_linear_offset(ctx, block, p->parameters, p->weighted, p->block.offset);
+        rfn_offset(ctx, block, p->weighted, p->posterior->linear, p->block.offset);
         p->block.has_offset = true;
     }
     rb_parallel(ctx, tasks, collect, &pass);
@@ -130,78 +129,47 @@ rb_error rfn_persistent_block(rb_context *ctx, rfn_persistent *p, const rb_block
 /* ---- what follows from the moments ---- */
 
 /* <mu_p, Q> / n = <Sigma, Q'Q> / n */
-double rfn_constant_part(rb_context *ctx, const rfn_persistent *p, rb_dense sigma,
-                         rb_dense scratch) {
+double rfn_constant_part(rb_context *ctx, const rfn_persistent *p, rb_dense scratch) {
     rb_dense q = p->problem.linear;
     rb_gemm_lower(ctx, 1, q, RB_PLAIN, q, RB_TRANSPOSED, 0, scratch);
-    return rfn_product_of_lower(ctx, sigma, scratch) / (double)p->setup->problem.n_samples;
+    return rfn_product_of_lower(ctx, p->posterior->sigma, scratch) /
+           (double)p->setup->problem.n_samples;
 }
 
 /* With U = V'mu / n, S = mu'mu / n + Sigma and Q = V Psi^-1 W + M^-1 xi
  *     tau_j = mean_i mu_ij (Q - mu P)_ij = (W' Psi^-1 U)_jj + (M^-1 xi)_j mean_j - (P S)_jj + 1
- * since P Sigma is the identity. */
-enum { MULTIPLIERS_AT_ONCE = 64 };
-
-struct multipliers {
-    rb_context *ctx;
-    const rfn_persistent *p;
-    const rfn_moments *moments;
-    double *tau;
-};
-
-static void multipliers_of(void *arg, int64_t task, int worker) {
-    (void)worker;
-    const struct multipliers *x = arg;
-    rb_dense weighted = x->p->weighted, u = x->moments->u, s = x->moments->s;
-    int64_t first = task * MULTIPLIERS_AT_ONCE, last = first + MULTIPLIERS_AT_ONCE;
-    last = last < s.rows ? last : s.rows;
-    for (int64_t j = first; j < last; j++) {
-        x->tau[j] = 1 + x->p->parameters->prior.linear[j] * x->moments->mean[j] -
-                    rb_dot(x->ctx, s.type, s.cols, rb_dense_row(x->p->problem.hessian, j),
-                           rb_dense_row(s, j));
+ * since P Sigma is the identity. Without normalisation there are none: they stay 0. */
+void rfn_find_multipliers(rb_context *ctx, const rfn_persistent *p, const rfn_moments *moments,
+                          rfn_codes *codes) {
+    rb_dense hessian = p->problem.hessian, s = moments->s, u = moments->u;
+    double *tau = codes->multipliers;
+    for (int64_t j = 0; p->problem.normalized && j < s.rows; j++) {
+        tau[j] = 1 + p->parameters->prior.linear[j] * moments->mean[j] -
+                 rb_dot(ctx, s.type, s.cols, rb_dense_row(hessian, j), rb_dense_row(s, j));
     }
-    for (int64_t k = 0; k < u.rows; k++) {
-        const void *a = rb_dense_row(weighted, k), *b = rb_dense_row(u, k);
-        for (int64_t j = first; j < last; j++) {
-            x->tau[j] += rb_get(u.type, a, j) * rb_get(u.type, b, j);
+    for (int64_t k = 0; p->problem.normalized && k < u.rows; k++) {
+        const void *a = rb_dense_row(p->weighted, k), *b = rb_dense_row(u, k);
+        for (int64_t j = 0; j < u.cols; j++) {
+            tau[j] += rb_get(u.type, a, j) * rb_get(u.type, b, j);
         }
-    }
-}
-
-/* Without normalisation there are none: they stay 0. */
-void rfn_find_multipliers(rb_context *ctx, const rfn_persistent *p,
-                          const struct rfn_moments *moments, rfn_codes *codes) {
-    if (p->problem.normalized) {
-        struct multipliers x = {ctx, p, moments, codes->multipliers};
-        int64_t l = codes->values.rows;
-        rb_parallel(ctx, (l + MULTIPLIERS_AT_ONCE - 1) / MULTIPLIERS_AT_ONCE, multipliers_of, &x);
     }
 }
 
 /* ---- codes that were moved ---- */
 
-struct moved {
-    rb_context *ctx;
-    rfn_persistent *p;
-    rb_dense codes;
-    int64_t first;
-};
-
 static void project_unit(void *arg, int64_t unit, int worker) {
     (void)worker;
-    const struct moved *moved = arg;
-    rb_dense code = rb_dense_rows(moved->codes, moved->first + unit, 1);
-    rb_dense copy = rb_dense_rows(moved->p->work.residual, unit, 1);
+    const struct pass *pass = arg;
+    rb_dense code = rb_dense_rows(pass->codes, pass->first + unit, 1);
+    rb_dense copy = rb_dense_rows(pass->p->work.residual, unit, 1);
     rb_dense_copy(code, copy);
-    rfn_feasible(moved->ctx, moved->p->problem.normalized, code.type, code.cols, 0, copy.data,
-                 copy.data, code.data);
+    rfn_feasible(pass->ctx, pass->p->problem.normalized, 0, copy, copy.data, code.data);
 }
 
 void rfn_project_codes(rb_context *ctx, rfn_persistent *p, rfn_codes *codes) {
-    struct moved moved = {ctx, p, codes->values, 0};
-    for (; moved.first < codes->values.rows; moved.first += RFN_UNITS_AT_ONCE) {
-        int64_t left = codes->values.rows - moved.first;
-        rb_parallel(ctx, left < RFN_UNITS_AT_ONCE ? left : RFN_UNITS_AT_ONCE, project_unit, &moved);
+    struct pass pass = {ctx, p, NULL, codes->values, 0};
+    for (; pass.first < codes->values.rows; pass.first += RFN_UNITS_AT_ONCE) {
+        rb_parallel(ctx, rfn_units_from(codes->values.rows, pass.first), project_unit, &pass);
     }
     p->adds_moments = false; /* an E-step that failed may have ended between its passes */
 }

@@ -4,9 +4,9 @@
 #define RB_RFN_PERSISTENT_H
 
 #include "rfn/engine.h"
+#include "rfn/objective.h"
 #include "rfn/paper/paper.h"
 
-struct rfn_moments;
 struct rfn_progress;
 
 typedef struct rfn_codes {
@@ -18,10 +18,11 @@ typedef struct rfn_codes {
 /* Everything else that these E-steps need. */
 typedef struct rfn_persistent {
     const rfn_setup *setup;
-    const rfn_parameters *parameters; /* since the begin of the pass, as the next one */
-    rb_dense weighted;                /* Psi^-1 W */
-    rfn_quadratic problem;            /* P and Q' */
-    rfn_search search;                /* `codes` is the rfn_codes' while a step is made */
+    const rfn_parameters *parameters; /* since the begin of the pass, as the next two */
+    const rfn_posterior *posterior;
+    rb_dense weighted;     /* Psi^-1 W */
+    rfn_quadratic problem; /* P and Q' */
+    rfn_search search;     /* `codes` is the rfn_codes' while a step is made */
     rfn_work work;
     rfn_block_work block;
     bool *dead;
@@ -38,25 +39,28 @@ static inline bool rfn_tries_candidates(const rb_rfn_options *options) {
     return options->estep > RB_RFN_ESTEP_CYCLIC;
 }
 
+extern const rb_field rfn_persistent_fields[];
+
+/* What these fields do not have, and its bytes. */
 rb_error rfn_persistent_new(rb_context *ctx, const rfn_setup *setup, const rb_shape *shape,
                             rfn_persistent *persistent);
 void rfn_persistent_free(rfn_persistent *persistent);
 double rfn_persistent_bytes(const rb_shape *shape);
 
 /* Before the pass that collects Q; weighted: m x l, holds Psi^-1 W as long as the E-step lasts. */
-rb_error rfn_persistent_begin(rb_context *ctx, rfn_persistent *persistent,
-                              const rfn_parameters *parameters, rb_dense weighted);
+void rfn_persistent_begin(rb_context *ctx, rfn_persistent *persistent,
+                          const rfn_parameters *parameters, const rfn_posterior *posterior,
+                          rb_dense weighted);
 rb_error rfn_persistent_block(rb_context *ctx, rfn_persistent *persistent, const rb_block *block,
                               const rfn_codes *codes, rfn_sums *sums);
 /* improve.c: after that pass, from Q and the codes at hand to those of this iteration. */
-rb_error rfn_improve(rb_context *ctx, rfn_persistent *persistent, const rfn_posterior *posterior,
-                     rfn_codes *codes, struct rfn_progress *progress);
+rb_error rfn_improve(rb_context *ctx, rfn_persistent *persistent, rfn_codes *codes,
+                     struct rfn_progress *progress);
 /* After the pass that adds up moments: the multipliers of the codes, from their moments. */
 void rfn_find_multipliers(rb_context *ctx, const rfn_persistent *persistent,
-                          const struct rfn_moments *moments, rfn_codes *codes);
+                          const rfn_moments *moments, rfn_codes *codes);
 /* The part of O that no code changes; scratch: l x l. */
-double rfn_constant_part(rb_context *ctx, const rfn_persistent *persistent, rb_dense sigma,
-                         rb_dense scratch);
+double rfn_constant_part(rb_context *ctx, const rfn_persistent *persistent, rb_dense scratch);
 /* Of a fit that was stopped: makes the multipliers such that exact codes of new samples exist with
  * the parameters as they are. alive: units. */
 rb_error rfn_complete_multipliers(rb_context *ctx, rfn_persistent *persistent,

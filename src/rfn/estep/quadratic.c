@@ -5,7 +5,6 @@
 
 #include <math.h>
 #include <stddef.h>
-#include <string.h>
 
 enum { ONE, AT_ONCE, SAMPLES, SLICES, UNITS };
 
@@ -47,20 +46,19 @@ void rfn_work_free(rfn_work *work) {
 }
 
 void rfn_residual(rb_context *ctx, const rfn_quadratic *problem, rb_dense codes, int64_t first,
-                  int64_t count, rfn_work *work) {
-    rb_dense residual = work->residual;
-    residual.rows = count;
-    residual.cols = codes.cols;
+                  rfn_work *work) {
+    int64_t count = rfn_units_from(codes.rows, first);
+    rb_dense residual = rb_dense_part(work->residual, 0, count, 0, codes.cols);
     rb_dense_copy(rb_dense_rows(problem->linear, first, count), residual);
     rb_gemm_parallel(ctx, 1, rb_dense_rows(problem->hessian, first, count), RB_PLAIN, codes,
                      RB_PLAIN, -1, residual);
 }
 
-int64_t rfn_largest(rb_type type, int64_t n, double factor, const void *x, const void *y) {
+int64_t rfn_largest(rb_dense row, double factor, const void *step) {
     int64_t best = 0;
     double max = -INFINITY;
-    for (int64_t i = 0; i < n; i++) {
-        double value = rb_get(type, x, i) + factor * rb_get(type, y, i);
+    for (int64_t i = 0; i < row.cols; i++) {
+        double value = rb_get(row.type, row.data, i) + factor * rb_get(row.type, step, i);
         if (value > max) {
             max = value;
             best = i;
@@ -70,32 +68,23 @@ int64_t rfn_largest(rb_type type, int64_t n, double factor, const void *x, const
 }
 
 /* Sums of squares slice by slice, as the cyclic E-step has them. */
-static double step(rb_context *ctx, rb_type type, int64_t n, double factor, const void *x,
-                   const void *y, void *row) {
-    size_t size = rb_type_size(type);
-    const struct rb_type_kernels *kernels = &rb_kernels_of(ctx)->of[type];
+bool rfn_feasible(rb_context *ctx, bool normalized, double factor, rb_dense row, const void *step,
+                  void *out) {
+    const struct rb_type_kernels *kernels = &rb_kernels_of(ctx)->of[row.type];
+    int64_t n = row.cols;
     double squares = 0;
     for (int64_t first = 0; first < n; first += RFN_SLICE) {
         int64_t count = n - first < RFN_SLICE ? n - first : RFN_SLICE;
-        size_t at = (size_t)first * size;
-        squares += kernels->step_row(count, factor, (const char *)x + at, (const char *)y + at,
-                                     (char *)row + at);
+        size_t at = (size_t)first * rb_type_size(row.type);
+        squares += kernels->step_row(count, factor, (const char *)row.data + at,
+                                     (const char *)step + at, (char *)out + at);
     }
-    return squares;
-}
-
-bool rfn_feasible(rb_context *ctx, bool normalized, rb_type type, int64_t n, double factor,
-                  const void *x, const void *y, void *row) {
-    double squares = step(ctx, type, n, factor, x, y, row);
-    if (squares == 0) {
-        if (normalized) {
-            rb_put(type, row, rfn_largest(type, n, factor, x, y), sqrt((double)n));
-        }
-        return false;
+    if (squares == 0 && normalized) {
+        rb_put(row.type, out, rfn_largest(row, factor, step), sqrt((double)n));
     }
     double scale = sqrt((double)n / squares);
-    for (int64_t i = 0; normalized && i < n; i++) {
-        rb_put(type, row, i, scale * rb_get(type, row, i));
+    for (int64_t i = 0; squares != 0 && normalized && i < n; i++) {
+        rb_put(row.type, out, i, scale * rb_get(row.type, out, i));
     }
-    return true;
+    return squares != 0;
 }

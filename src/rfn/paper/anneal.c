@@ -16,50 +16,45 @@
  */
 #include "paper.h"
 
-#include <math.h>
-
 /* D = mu_p - mu, with mu_p' = Sigma Q'. */
-void rfn_aim_at_means(rb_context *ctx, rfn_search *s) {
-    if (s->toward == RFN_POSTERIOR_MEANS) {
+void rfn_aim_at_means(rfn_search *s) {
+    rb_dense d = s->direction;
+    if (s->toward_means) {
         return;
     }
-    rb_gemm_parallel(ctx, 1, s->sigma, RB_PLAIN, s->problem->linear, RB_PLAIN, 0, s->direction);
-    for (int64_t j = 0; j < s->codes.rows; j++) {
-        rb_axpy(ctx, s->codes.type, s->codes.cols, -1, rb_dense_row(s->codes, j),
-                rb_dense_row(s->direction, j));
+    rb_gemm_parallel(s->ctx, 1, s->sigma, RB_PLAIN, s->problem->linear, RB_PLAIN, 0, d);
+    for (int64_t j = 0; j < d.rows; j++) {
+        rb_axpy(s->ctx, d.type, d.cols, -1, rb_dense_row(s->codes, j), rb_dense_row(d, j));
     }
-    s->toward = RFN_POSTERIOR_MEANS;
+    s->toward_means = true;
 }
 
-bool rfn_try_newton(rb_context *ctx, rfn_search *s) {
-    rfn_aim_at_means(ctx, s);
-    return rfn_search_try(ctx, s, s->direction, 1, 1);
+bool rfn_try_newton(rfn_search *s) {
+    rfn_aim_at_means(s);
+    return rfn_search_along(s, 1);
 }
 
-static bool anneal(rb_context *ctx, rfn_search *s, bool lambda, bool gamma) {
-    rfn_aim_at_means(ctx, s);
-    double step = 1, before = NAN;
-    for (int t = 0; t < RFN_HALVINGS; t++) {
-        step /= 2;
-        if (rfn_search_try(ctx, s, s->direction, lambda ? step : 1, gamma ? step : 1)) {
-            return true;
-        }
-        if (rfn_search_is_hopeless(before, s->change, s->bar)) {
-            return false;
-        }
-        before = s->change;
-    }
-    return false;
+static bool by_gamma(rfn_search *s, double step) {
+    return rfn_search_try(s, s->direction, 1, step);
 }
 
-bool rfn_anneal_gamma(rb_context *ctx, rfn_search *s) {
-    return anneal(ctx, s, false, true);
+static bool by_both(rfn_search *s, double step) {
+    return rfn_search_try(s, s->direction, step, step);
 }
 
-bool rfn_anneal_lambda(rb_context *ctx, rfn_search *s) {
-    return anneal(ctx, s, true, false);
+static bool anneal(rfn_search *s, bool (*try)(rfn_search *search, double step)) {
+    rfn_aim_at_means(s);
+    return rfn_search_halve(s, try, 0.5, RFN_TRIES - 1, true);
 }
 
-bool rfn_anneal_both(rb_context *ctx, rfn_search *s) {
-    return anneal(ctx, s, true, true);
+bool rfn_anneal_gamma(rfn_search *s) {
+    return anneal(s, by_gamma);
+}
+
+bool rfn_anneal_lambda(rfn_search *s) {
+    return anneal(s, rfn_search_along);
+}
+
+bool rfn_anneal_both(rfn_search *s) {
+    return anneal(s, by_both);
 }

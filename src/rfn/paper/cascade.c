@@ -11,12 +11,9 @@
  */
 #include "paper.h"
 
-#include <math.h>
-#include <string.h>
-
 static const struct {
     const char *name;
-    bool (*run)(rb_context *ctx, rfn_search *search);
+    bool (*run)(rfn_search *search);
 } stages[RB_RFN_STAGES] = {
     [RB_RFN_STAGE_NONE] = {"none", NULL},
     [RB_RFN_STAGE_NEWTON] = {"newton", rfn_try_newton},
@@ -36,21 +33,6 @@ const char *rb_rfn_stage_name(int stage) {
     return stage >= 0 && stage < RB_RFN_STAGES ? stages[stage].name : NULL;
 }
 
-static void swap(rb_dense *a, rb_dense *b) {
-    rb_dense kept = *a;
-    *a = *b;
-    *b = kept;
-}
-
-/* Is it the stage's turn? Counts down what it has to wait. */
-static bool is_due(rfn_cascade *c, rb_rfn_stage stage) {
-    if (c->left_out[stage] > 0) {
-        c->left_out[stage]--;
-        return false;
-    }
-    return true;
-}
-
 static void learn(rfn_cascade *c, rb_rfn_stage stage, bool won) {
     int64_t *wait = &c->wait[stage];
     *wait = won ? 0 : *wait == 0 ? FIRST_WAIT : *wait < LONGEST_WAIT ? 2 * *wait : LONGEST_WAIT;
@@ -64,24 +46,24 @@ rb_rfn_stage rfn_cascade_step(rb_context *ctx, rfn_cascade *c, rfn_search *s, rb
     rfn_search_begin(ctx, s);
     s->bar = 0;
     s->spares = beats_gradient;
-    if (beats_gradient && rfn_try_gradient(ctx, s)) {
+    if (beats_gradient && rfn_try_gradient(s)) {
         s->bar = s->change;
-        swap(&s->next, &s->gradient_step);
+        rfn_swap(&s->next, &s->gradient_step);
         won = RB_RFN_STAGE_GRADIENT;
     }
     for (rb_rfn_stage stage = first; stage <= last && !rb_asked_to_stop(ctx); stage++) {
-        if (beats_gradient && (stage == RB_RFN_STAGE_GRADIENT || !is_due(c, stage))) {
-            continue;
+        if (beats_gradient && (stage == RB_RFN_STAGE_GRADIENT || c->left_out[stage]-- > 0)) {
+            continue; /* it was tried above, or has to wait */
         }
-        bool good = stages[stage].run(ctx, s);
+        bool good = stages[stage].run(s);
         learn(c, stage, good);
         if (good) {
-            swap(&s->codes, &s->next);
+            rfn_swap(&s->codes, &s->next);
             return stage;
         }
     }
     if (won == RB_RFN_STAGE_GRADIENT) {
-        swap(&s->codes, &s->gradient_step);
+        rfn_swap(&s->codes, &s->gradient_step);
     }
     return won;
 }

@@ -12,29 +12,22 @@
 #include <math.h>
 #include <string.h>
 
-struct reduction {
-    rb_context *ctx;
-    rfn_search *search;
-    double step;
-};
-
 static void reduce_unit(void *arg, int64_t j, int worker) {
     (void)worker;
-    const struct reduction *r = arg;
-    const rfn_search *s = r->search;
+    const rfn_search *s = arg;
     int64_t n = s->codes.cols;
     rb_type type = s->codes.type;
     const void *code = rb_dense_row(s->codes, j), *gradient = rb_dense_row(s->gradient, j);
     void *next = rb_dense_row(s->next, j);
-    if (s->problem->dead && s->problem->dead[j]) {
+    if (rfn_is_dead(s->problem, j)) {
         memset(next, 0, (size_t)n * rb_type_size(type));
         return;
     }
-    int64_t solved = rfn_largest(type, n, 0, code, code);
+    int64_t solved = rfn_largest(rb_dense_rows(s->codes, j, 1), 0, code);
     double ratio = rb_get(type, gradient, solved) / rb_get(type, code, solved), squares = 0;
     for (int64_t i = 0; i < n; i++) {
-        double x = rb_get(type, code, i);
-        double y = i == solved ? 0 : fmax(0, x - r->step * (rb_get(type, gradient, i) - ratio * x));
+        double x = rb_get(type, code, i), slope = rb_get(type, gradient, i) - ratio * x;
+        double y = i == solved ? 0 : fmax(0, x - s->lambda * slope);
         rb_put(type, next, i, y);
         squares += y * y;
     }
@@ -45,22 +38,13 @@ static void reduce_unit(void *arg, int64_t j, int worker) {
     rb_put(type, next, solved, sqrt(fmax(0, (double)n - squares)));
 }
 
-bool rfn_try_grg(rb_context *ctx, rfn_search *s) {
-    if (!s->problem->normalized) {
-        return rfn_try_gradient(ctx, s);
-    }
-    struct reduction r = {ctx, s, 1 / s->e_max};
-    double before = NAN;
-    for (int t = 0; t <= RFN_HALVINGS; t++, r.step /= 2) {
-        rb_parallel(ctx, s->codes.rows, reduce_unit, &r);
-        rfn_search_measure(ctx, s);
-        if (s->change < s->bar) {
-            return true;
-        }
-        if (s->spares && rfn_search_is_hopeless(before, s->change, s->bar)) {
-            return false;
-        }
-        before = s->change;
-    }
-    return false;
+static bool reduce(rfn_search *s, double step) {
+    s->lambda = step;
+    rb_parallel(s->ctx, s->codes.rows, reduce_unit, s);
+    return rfn_search_measure(s);
+}
+
+bool rfn_try_grg(rfn_search *s) {
+    return s->problem->normalized ? rfn_search_halve(s, reduce, 1 / s->e_max, RFN_TRIES, s->spares)
+                                  : rfn_try_gradient(s);
 }

@@ -10,11 +10,10 @@
 
 #include "rfn/estep/estep.h"
 
-typedef enum rfn_toward { RFN_NOWHERE, RFN_POSTERIOR_MEANS, RFN_ELSEWHERE } rfn_toward;
-
 typedef struct rfn_reduced rfn_reduced; /* scratch of the reduced E-step */
 
 typedef struct rfn_search {
+    rb_context *ctx;
     const rfn_quadratic *problem;
     rfn_work *work;
     rb_dense sigma;         /* P^-1, l x l */
@@ -23,49 +22,53 @@ typedef struct rfn_search {
     rb_dense gradient;      /* (mu P - Q)' of the codes */
     rb_dense direction;     /* D' */
     rb_dense gradient_step; /* of the cascade: the codes of that step */
-    rfn_toward toward;      /* which direction that is */
+    bool toward_means;      /* D = mu_p - mu, or another direction */
     rfn_reduced *reduced;   /* NULL unless that E-step is asked for */
     bool spares;            /* of the cascade: nothing that costs much and will hardly win */
     double change;          /* (n/2) O of the candidate less that of the codes */
     double bar;             /* candidates are taken whose change is below this; 0: any decrease */
+    /* What tasks are told and tell: the step, the units at hand, sums of each. */
+    rb_dense along;
+    double lambda, gamma;
+    int64_t first;
+    double sums[2][RFN_UNITS_AT_ONCE];
 } rfn_search;
-
-/* Tries are halved this often at most: a step of 1/64 is the shortest. */
-enum { RFN_HALVINGS = 6 };
 
 /* The gradient of the codes. To be called when codes or problem have changed. */
 void rfn_search_begin(rb_context *ctx, rfn_search *search);
-/* next = P(mu + gamma (P(mu + lambda D) - mu)); search->change of what is in next; both: is it
- * better than the bar? */
-void rfn_search_move(rb_context *ctx, rfn_search *search, rb_dense direction, double lambda,
-                     double gamma);
-void rfn_search_measure(rb_context *ctx, rfn_search *search);
-bool rfn_search_try(rb_context *ctx, rfn_search *search, rb_dense direction, double lambda,
-                    double gamma);
+/* next = P(mu + gamma (P(mu + lambda D) - mu)); search->change of what is in next, and is it better
+ * than the bar? Both. */
+void rfn_search_move(rfn_search *search, rb_dense direction, double lambda, double gamma);
+bool rfn_search_measure(rfn_search *search);
+bool rfn_search_try(rfn_search *search, rb_dense direction, double lambda, double gamma);
+/* The same with search->direction and gamma 1. */
+bool rfn_search_along(rfn_search *search, double lambda);
 
-/* Will no step below `at_step` be better than the bar? By the parabola through 0 and the changes at
- * twice the step and at the step. NaN: no step was tried before. */
-bool rfn_search_is_hopeless(double at_twice, double at_step, double bar);
+/* Tries a step above 0, its half and so on until one is good enough. gives_up: or until no shorter
+ * one will be, as far as the last two tell. */
+enum { RFN_TRIES = 7 }; /* to a step of 1/64, the shortest */
+bool rfn_search_halve(rfn_search *search, bool (*try)(rfn_search *search, double step), double step,
+                      int tries, bool gives_up);
 
 /* Each returns whether search->next is better than the bar.
  *
  * anneal.c: P(mu_p), then towards it with gamma, lambda or both halved until it is better. */
-void rfn_aim_at_means(rb_context *ctx, rfn_search *search); /* D = mu_p - mu */
-bool rfn_try_newton(rb_context *ctx, rfn_search *search);
-bool rfn_anneal_gamma(rb_context *ctx, rfn_search *search);
-bool rfn_anneal_lambda(rb_context *ctx, rfn_search *search);
-bool rfn_anneal_both(rb_context *ctx, rfn_search *search);
+void rfn_aim_at_means(rfn_search *search); /* D = mu_p - mu */
+bool rfn_try_newton(rfn_search *search);
+bool rfn_anneal_gamma(rfn_search *search);
+bool rfn_anneal_lambda(rfn_search *search);
+bool rfn_anneal_both(rfn_search *search);
 /* reduced.c: a Newton step of each sample in the units that are free to move. */
 rb_error rfn_reduced_new(rb_context *ctx, int64_t units, int64_t samples, rfn_reduced **reduced);
 void rfn_reduced_free(rfn_reduced *reduced);
-bool rfn_try_reduced(rb_context *ctx, rfn_search *search);
+bool rfn_try_reduced(rfn_search *search);
 /* grg.c, tangent.c: along the sphere of each unit; on the rectified set, where there is
  * no sphere, the gradient step. */
-bool rfn_try_grg(rb_context *ctx, rfn_search *search);
-bool rfn_try_rosen(rb_context *ctx, rfn_search *search);
-bool rfn_try_haug_arora(rb_context *ctx, rfn_search *search);
+bool rfn_try_grg(rfn_search *search);
+bool rfn_try_rosen(rfn_search *search);
+bool rfn_try_haug_arora(rfn_search *search);
 /* search.c: the step of the gradient E-step. */
-bool rfn_try_gradient(rb_context *ctx, rfn_search *search);
+bool rfn_try_gradient(rfn_search *search);
 
 /* ---- cascade.c ---- */
 

@@ -30,65 +30,44 @@ struct entry {
     int64_t sample, free; /* units that are not active */
 };
 
-struct scratch {
-    double *matrix, *sides; /* l x l; SAMPLES_AT_ONCE x l */
-    int64_t *free;          /* l: units */
-};
-
 struct rfn_reduced {
-    rb_context *ctx;
-    const rfn_search *search;
     double *near;        /* n: eps_i */
     struct entry *order; /* n: samples with the same active units beside each other */
-    struct scratch *scratch;
-    int workers;
+    /* Of each thread: l x l, SAMPLES_AT_ONCE x l, and l units. */
+    double *matrices, *sides;
+    int64_t *free;
 };
 
 void rfn_reduced_free(rfn_reduced *r) {
-    for (int w = 0; r && r->scratch && w < r->workers; w++) {
-        rb_free(r->scratch[w].matrix);
-        rb_free(r->scratch[w].sides);
-        rb_free(r->scratch[w].free);
-    }
     if (r) {
         rb_free(r->near);
         rb_free(r->order);
-        rb_free(r->scratch);
+        rb_free(r->matrices);
+        rb_free(r->sides);
+        rb_free(r->free);
         rb_free(r);
     }
 }
 
-static bool scratch_new(rb_context *ctx, int64_t units, struct scratch *own) {
-    own->matrix = rb_alloc(ctx, units * units, sizeof *own->matrix);
-    own->sides = rb_alloc(ctx, SAMPLES_AT_ONCE * units, sizeof *own->sides);
-    own->free = rb_alloc(ctx, units, sizeof *own->free);
-    return own->matrix && own->sides && own->free;
-}
-
 rb_error rfn_reduced_new(rb_context *ctx, int64_t units, int64_t samples, rfn_reduced **out) {
+    int64_t rows = rb_context_threads(ctx) * units;
     rfn_reduced *r = *out = rb_alloc_zero(ctx, 1, sizeof *r);
     if (!r) {
         return RB_ERROR_MEMORY;
     }
-    r->workers = rb_context_threads(ctx);
     r->near = rb_alloc(ctx, samples, sizeof *r->near);
     r->order = rb_alloc(ctx, samples, sizeof *r->order);
-    r->scratch = rb_alloc_zero(ctx, r->workers, sizeof *r->scratch);
-    bool all = r->near && r->order && r->scratch;
-    for (int w = 0; all && w < r->workers; w++) {
-        all = scratch_new(ctx, units, &r->scratch[w]);
-    }
-    return all ? RB_OK : RB_ERROR_MEMORY;
+    r->matrices = rb_alloc(ctx, rows, (size_t)units * sizeof *r->matrices);
+    r->sides = rb_alloc(ctx, rows, SAMPLES_AT_ONCE * sizeof *r->sides);
+    r->free = rb_alloc(ctx, rows, sizeof *r->free);
+    return r->near && r->order && r->matrices && r->sides && r->free ? RB_OK : RB_ERROR_MEMORY;
 }
 
-static bool is_active(const rfn_reduced *r, int64_t unit, int64_t sample) {
-    const rfn_search *s = r->search;
-    if (s->problem->dead && s->problem->dead[unit]) {
-        return true;
-    }
+static bool is_active(const rfn_search *s, int64_t unit, int64_t sample) {
     rb_type type = s->codes.type;
-    return rb_get(type, rb_dense_row(s->codes, unit), sample) <= r->near[sample] &&
-           rb_get(type, rb_dense_row(s->gradient, unit), sample) > 0;
+    return rfn_is_dead(s->problem, unit) ||
+           (rb_get(type, rb_dense_row(s->codes, unit), sample) <= s->reduced->near[sample] &&
+            rb_get(type, rb_dense_row(s->gradient, unit), sample) > 0);
 }
 
 static int compare(const void *a, const void *b) {
@@ -100,142 +79,131 @@ static int compare(const void *a, const void *b) {
 }
 
 /* The distances |mu_i - P(mu_p)_i|, capped; search->next is P(mu_p). */
-static void find_near(rfn_reduced *r) {
-    const rfn_search *s = r->search;
-    int64_t l = s->codes.rows, n = s->codes.cols;
-    rb_type type = s->codes.type;
-    memset(r->near, 0, (size_t)n * sizeof *r->near);
-    for (int64_t j = 0; j < l; j++) {
+static void find_near(const rfn_search *s) {
+    int64_t n = s->codes.cols;
+    double *near = s->reduced->near;
+    memset(near, 0, (size_t)n * sizeof *near);
+    for (int64_t j = 0; j < s->codes.rows; j++) {
         const void *code = rb_dense_row(s->codes, j), *next = rb_dense_row(s->next, j);
         for (int64_t i = 0; i < n; i++) {
-            double move = rb_get(type, next, i) - rb_get(type, code, i);
-            r->near[i] += move * move;
+            double move = rb_get(s->codes.type, next, i) - rb_get(s->codes.type, code, i);
+            near[i] += move * move;
         }
     }
     for (int64_t i = 0; i < n; i++) {
-        r->near[i] = fmin(1e-3, sqrt(r->near[i]));
+        near[i] = fmin(1e-3, sqrt(near[i]));
     }
 }
 
 /* FNV-1a over the active units. */
 static void hash_sample(void *arg, int64_t i, int worker) {
     (void)worker;
-    const rfn_reduced *r = arg;
+    const rfn_search *s = arg;
     uint64_t hash = UINT64_C(14695981039346656037);
     int64_t n_free = 0;
-    for (int64_t j = 0; j < r->search->codes.rows; j++) {
-        bool active = is_active(r, j, i);
+    for (int64_t j = 0; j < s->codes.rows; j++) {
+        bool active = is_active(s, j, i);
         hash = (hash ^ (active ? 1 : 2)) * UINT64_C(1099511628211);
         n_free += !active;
     }
-    r->order[i] = (struct entry){hash, i, n_free};
+    s->reduced->order[i] = (struct entry){hash, i, n_free};
 }
 
-static bool same_active(const rfn_reduced *r, int64_t a, int64_t b) {
+static bool same_active(const rfn_search *s, int64_t a, int64_t b) {
     bool same = true;
-    for (int64_t j = 0; same && j < r->search->codes.rows; j++) {
-        same = is_active(r, j, a) == is_active(r, j, b);
+    for (int64_t j = 0; same && j < s->codes.rows; j++) {
+        same = is_active(s, j, a) == is_active(s, j, b);
     }
     return same;
 }
 
 /* Newton's step of `count` samples with the same free units. */
-static void solve_group(const rfn_reduced *r, const struct entry *group, int64_t count,
-                        const struct scratch *own) {
-    const rfn_search *s = r->search;
+static void solve_group(const rfn_search *s, const struct entry *group, int64_t count, int worker) {
+    const rfn_reduced *r = s->reduced;
     rb_type type = s->codes.type;
-    int64_t n_free = 0;
-    for (int64_t j = 0; j < s->codes.rows; j++) {
-        if (!is_active(r, j, group->sample)) {
-            own->free[n_free++] = j;
+    int64_t l = s->codes.rows, n_free = 0, *free = r->free + worker * l;
+    double *matrix = r->matrices + worker * l * l, *sides = r->sides + worker * SAMPLES_AT_ONCE * l;
+    for (int64_t j = 0; j < l; j++) {
+        if (!is_active(s, j, group->sample)) {
+            free[n_free++] = j;
         }
     }
     for (int64_t a = 0; a < n_free; a++) {
-        const void *row = rb_dense_row(s->problem->hessian, own->free[a]);
+        const void *row = rb_dense_row(s->problem->hessian, free[a]);
         for (int64_t b = 0; b <= a; b++) {
-            own->matrix[a * n_free + b] = rb_get(type, row, own->free[b]);
+            matrix[a * n_free + b] = rb_get(type, row, free[b]);
         }
-        const void *gradient = rb_dense_row(s->gradient, own->free[a]);
+        const void *gradient = rb_dense_row(s->gradient, free[a]);
         for (int64_t c = 0; c < count; c++) {
-            own->sides[c * n_free + a] = -rb_get(type, gradient, group[c].sample);
+            sides[c * n_free + a] = -rb_get(type, gradient, group[c].sample);
         }
     }
-    rb_solve_small(n_free, own->matrix, count, own->sides);
+    rb_solve_small(n_free, matrix, count, sides);
     for (int64_t a = 0; a < n_free; a++) {
-        void *direction = rb_dense_row(s->direction, own->free[a]);
+        void *direction = rb_dense_row(s->direction, free[a]);
         for (int64_t c = 0; c < count; c++) {
-            rb_put(type, direction, group[c].sample, own->sides[c * n_free + a]);
+            rb_put(type, direction, group[c].sample, sides[c * n_free + a]);
         }
     }
 }
 
 /* How many samples from `first` on are solved together. */
-static int64_t group_size(const rfn_reduced *r, int64_t first) {
-    int64_t count = 1, n = r->search->codes.cols;
-    const struct entry *group = r->order + first;
+static int64_t group_size(const rfn_search *s, int64_t first) {
+    int64_t count = 1, n = s->codes.cols;
+    const struct entry *group = s->reduced->order + first;
     while ((first + count) % SAMPLES_AT_ONCE && first + count < n &&
-           group[count].hash == group->hash && same_active(r, group[count].sample, group->sample)) {
+           group[count].hash == group->hash && same_active(s, group[count].sample, group->sample)) {
         count++;
     }
     return count;
 }
 
 static void solve_task(void *arg, int64_t task, int worker) {
-    const rfn_reduced *r = arg;
-    int64_t first = task * SAMPLES_AT_ONCE, left = r->search->codes.cols - first, count;
+    const rfn_search *s = arg;
+    int64_t first = task * SAMPLES_AT_ONCE, left = s->codes.cols - first, count;
     int64_t end = first + (left < SAMPLES_AT_ONCE ? left : SAMPLES_AT_ONCE);
-    for (; first < end && !rb_asked_to_stop(r->ctx); first += count) {
-        count = group_size(r, first);
-        solve_group(r, r->order + first, count, &r->scratch[worker]);
+    for (; first < end && !rb_asked_to_stop(s->ctx); first += count) {
+        count = group_size(s, first);
+        solve_group(s, s->reduced->order + first, count, worker);
     }
 }
 
 /* Multiply-adds of all factorisations. */
-static double work_of(const rfn_reduced *r) {
+static double work_of(const rfn_search *s) {
     double work = 0;
-    for (int64_t first = 0, count; first < r->search->codes.cols; first += count) {
-        count = group_size(r, first);
-        double free = (double)r->order[first].free;
+    for (int64_t first = 0, count; first < s->codes.cols; first += count) {
+        count = group_size(s, first);
+        double free = (double)s->reduced->order[first].free;
         work += free * free * (free / 6 + (double)count);
     }
     return work;
 }
 
 /* Who is active, and which samples belong together. */
-static void find_active(rb_context *ctx, rfn_search *s) {
-    rfn_reduced *r = s->reduced;
-    r->ctx = ctx;
-    r->search = s;
-    rfn_aim_at_means(ctx, s);
-    rfn_search_move(ctx, s, s->direction, 1, 1);
-    find_near(r);
-    rb_parallel(ctx, s->codes.cols, hash_sample, r);
-    qsort(r->order, (size_t)s->codes.cols, sizeof *r->order, compare);
+static void find_active(rfn_search *s) {
+    rfn_aim_at_means(s);
+    rfn_search_move(s, s->direction, 1, 1);
+    find_near(s);
+    rb_parallel(s->ctx, s->codes.cols, hash_sample, s);
+    qsort(s->reduced->order, (size_t)s->codes.cols, sizeof *s->reduced->order, compare);
 }
 
-static void aim(rb_context *ctx, rfn_search *s) {
-    int64_t l = s->codes.rows, n = s->codes.cols;
-    for (int64_t j = 0; j < l; j++) { /* active units: minus the gradient */
-        rb_dense_zero(rb_dense_rows(s->direction, j, 1));
-        rb_axpy(ctx, s->codes.type, n, -1, rb_dense_row(s->gradient, j),
-                rb_dense_row(s->direction, j));
+static void aim(rfn_search *s) {
+    rb_dense d = s->direction;
+    rb_dense_zero(d);
+    for (int64_t j = 0; j < d.rows; j++) { /* active units: minus the gradient */
+        rb_axpy(s->ctx, d.type, d.cols, -1, rb_dense_row(s->gradient, j), rb_dense_row(d, j));
     }
-    s->toward = RFN_ELSEWHERE;
-    rb_parallel(ctx, (n + SAMPLES_AT_ONCE - 1) / SAMPLES_AT_ONCE, solve_task, s->reduced);
+    s->toward_means = false;
+    rb_parallel(s->ctx, (d.cols + SAMPLES_AT_ONCE - 1) / SAMPLES_AT_ONCE, solve_task, s);
 }
 
-bool rfn_try_reduced(rb_context *ctx, rfn_search *s) {
-    double lambda = 1;
-    find_active(ctx, s);
+bool rfn_try_reduced(rfn_search *s) {
+    find_active(s);
     double product = (double)s->codes.cols * pow((double)s->codes.rows, 2);
-    if (s->spares && work_of(s->reduced) > PRODUCTS_WORTH * product) {
+    if (s->spares && work_of(s) > PRODUCTS_WORTH * product) {
         return false;
     }
-    aim(ctx, s);
-    for (int t = 0; t <= RFN_HALVINGS; t++, lambda /= 2) {
-        if (rfn_search_try(ctx, s, s->direction, lambda, 1)) {
-            return true;
-        }
-    }
-    return false;
+    aim(s);
+    return rfn_search_halve(s, rfn_search_along, 1, RFN_TRIES, false);
 }

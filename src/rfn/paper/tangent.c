@@ -19,27 +19,19 @@
 #include <math.h>
 #include <string.h>
 
-struct tangent {
-    rb_context *ctx;
-    rfn_search *search;
-    int64_t first;
-    double squares[RFN_UNITS_AT_ONCE], curvature[RFN_UNITS_AT_ONCE];
-};
-
 static void aim_unit(void *arg, int64_t j, int worker) {
     (void)worker;
-    const struct tangent *t = arg;
-    const rfn_search *s = t->search;
+    const rfn_search *s = arg;
     int64_t n = s->codes.cols;
     rb_type type = s->codes.type;
     const void *code = rb_dense_row(s->codes, j), *gradient = rb_dense_row(s->gradient, j);
     void *direction = rb_dense_row(s->direction, j);
-    if (s->problem->dead && s->problem->dead[j]) {
+    if (rfn_is_dead(s->problem, j)) {
         memset(direction, 0, (size_t)n * rb_type_size(type));
         return;
     }
     double across =
-        s->problem->normalized ? rb_dot(t->ctx, type, n, code, gradient) / (double)n : 0;
+        s->problem->normalized ? rb_dot(s->ctx, type, n, code, gradient) / (double)n : 0;
     for (int64_t i = 0; i < n; i++) {
         double x = rb_get(type, code, i), move = across * x - rb_get(type, gradient, i);
         rb_put(type, direction, i, x > 0 || move > 0 ? move : 0);
@@ -48,59 +40,41 @@ static void aim_unit(void *arg, int64_t j, int worker) {
 
 static void weigh_unit(void *arg, int64_t unit, int worker) {
     (void)worker;
-    struct tangent *t = arg;
-    const rb_dense direction = t->search->direction;
-    const void *row = rb_dense_row(direction, t->first + unit);
-    t->squares[unit] = rb_dot(t->ctx, direction.type, direction.cols, row, row);
-    t->curvature[unit] = rb_dot(t->ctx, direction.type, direction.cols, row,
-                                rb_dense_row(t->search->work->moved, unit));
+    rfn_search *s = arg;
+    rb_dense d = rb_dense_rows(s->direction, s->first + unit, 1);
+    s->sums[0][unit] = rb_dot(s->ctx, d.type, d.cols, d.data, d.data);
+    s->sums[1][unit] = rb_dot(s->ctx, d.type, d.cols, d.data, rb_dense_row(s->work->moved, unit));
 }
 
 /* Returns the step to the least O along the direction. */
-static double aim_along_tangent(rb_context *ctx, rfn_search *s) {
-    struct tangent t = {.ctx = ctx, .search = s};
+static double aim_along_tangent(rfn_search *s) {
     int64_t l = s->codes.rows;
     double squares = 0, curvature = 0;
-    rb_parallel(ctx, l, aim_unit, &t);
-    s->toward = RFN_ELSEWHERE;
-    for (int64_t count; t.first < l && !rb_asked_to_stop(ctx); t.first += count) {
-        count = l - t.first < RFN_UNITS_AT_ONCE ? l - t.first : RFN_UNITS_AT_ONCE;
-        rb_gemm_parallel(ctx, 1, rb_dense_rows(s->problem->hessian, t.first, count), RB_PLAIN,
+    rb_parallel(s->ctx, l, aim_unit, s);
+    s->toward_means = false;
+    for (s->first = 0; s->first < l && !rb_asked_to_stop(s->ctx); s->first += RFN_UNITS_AT_ONCE) {
+        int64_t count = rfn_units_from(l, s->first);
+        rb_gemm_parallel(s->ctx, 1, rb_dense_rows(s->problem->hessian, s->first, count), RB_PLAIN,
                          s->direction, RB_PLAIN, 0, rb_dense_rows(s->work->moved, 0, count));
-        rb_parallel(ctx, count, weigh_unit, &t);
+        rb_parallel(s->ctx, count, weigh_unit, s);
         for (int64_t unit = 0; unit < count; unit++) {
-            squares += t.squares[unit];
-            curvature += t.curvature[unit];
+            squares += s->sums[0][unit];
+            curvature += s->sums[1][unit];
         }
     }
     return curvature > 0 ? squares / curvature : 0;
 }
 
-/* ---- Rosen ---- */
-
-bool rfn_try_rosen(rb_context *ctx, rfn_search *s) {
-    double step = aim_along_tangent(ctx, s);
-    for (int t = 0; t <= RFN_HALVINGS && step > 0; t++, step /= 2) {
-        if (rfn_search_try(ctx, s, s->direction, step, 1)) {
-            return true;
-        }
-    }
-    return false;
+bool rfn_try_rosen(rfn_search *s) {
+    return rfn_search_halve(s, rfn_search_along, aim_along_tangent(s), RFN_TRIES, false);
 }
 
 /* ---- Haug and Arora ---- */
 
 enum { MAX_CORRECTIONS = 30 };
 
-struct restoration {
-    rb_context *ctx;
-    rfn_search *search;
-    double step;
-};
-
 /* Sum of squares of max(0, (1 + beta) x + step d), and half its slope in beta. */
-static double squares_at(const struct restoration *r, int64_t j, double beta, double *slope) {
-    const rfn_search *s = r->search;
+static double squares_at(const rfn_search *s, int64_t j, double beta, double *slope) {
     const void *code = rb_dense_row(s->codes, j), *direction = rb_dense_row(s->direction, j);
     void *next = rb_dense_row(s->next, j);
     rb_type type = s->codes.type;
@@ -108,7 +82,7 @@ static double squares_at(const struct restoration *r, int64_t j, double beta, do
     *slope = 0;
     for (int64_t i = 0; i < s->codes.cols; i++) {
         double x = rb_get(type, code, i);
-        double y = fmax(0, (1 + beta) * x + r->step * rb_get(type, direction, i));
+        double y = fmax(0, (1 + beta) * x + s->lambda * rb_get(type, direction, i));
         rb_put(type, next, i, y);
         squares += y * y;
         *slope += x * y;
@@ -118,36 +92,26 @@ static double squares_at(const struct restoration *r, int64_t j, double beta, do
 
 static void restore_unit(void *arg, int64_t j, int worker) {
     (void)worker;
-    const struct restoration *r = arg;
-    const rfn_search *s = r->search;
-    double n = (double)s->codes.cols, beta = 0, slope;
-    double squares = squares_at(r, j, beta, &slope);
+    const rfn_search *s = arg;
+    double n = (double)s->codes.cols, beta = 0, slope, squares = squares_at(s, j, beta, &slope);
     for (int t = 0; t < MAX_CORRECTIONS && fabs(squares / n - 1) > 1e-14 && slope > 0; t++) {
         beta -= (squares - n) / (2 * slope);
-        squares = squares_at(r, j, beta, &slope);
+        squares = squares_at(s, j, beta, &slope);
     }
     /* What rounding has left, and units whose codes the step had all made 0. */
-    void *next = rb_dense_row(s->next, j);
-    if (!s->problem->dead || !s->problem->dead[j]) {
-        rfn_feasible(r->ctx, true, s->codes.type, s->codes.cols, 0, next, next, next);
+    rb_dense next = rb_dense_rows(s->next, j, 1);
+    if (!rfn_is_dead(s->problem, j)) {
+        rfn_feasible(s->ctx, true, 0, next, next.data, next.data);
     }
 }
 
-bool rfn_try_haug_arora(rb_context *ctx, rfn_search *s) {
-    double step = aim_along_tangent(ctx, s);
-    for (int t = 0; t <= RFN_HALVINGS && step > 0; t++, step /= 2) {
-        if (!s->problem->normalized) {
-            if (rfn_search_try(ctx, s, s->direction, step, 1)) {
-                return true;
-            }
-            continue;
-        }
-        struct restoration r = {ctx, s, step};
-        rb_parallel(ctx, s->codes.rows, restore_unit, &r);
-        rfn_search_measure(ctx, s);
-        if (s->change < s->bar) {
-            return true;
-        }
-    }
-    return false;
+static bool restore(rfn_search *s, double step) {
+    s->lambda = step;
+    rb_parallel(s->ctx, s->codes.rows, restore_unit, s);
+    return rfn_search_measure(s);
+}
+
+bool rfn_try_haug_arora(rfn_search *s) {
+    return rfn_search_halve(s, s->problem->normalized ? restore : rfn_search_along,
+                            aim_along_tangent(s), RFN_TRIES, false);
 }
