@@ -38,14 +38,6 @@ static double singles_gaussian(const et_engine *engine, et_scratch *scratch,
     return 0;
 }
 
-static const double *alone_gaussian(const et_engine *engine, int64_t n, const double *field,
-                                    double *out) {
-    (void)engine;
-    (void)n;
-    (void)out;
-    return field;
-}
-
 static double hot_gaussian(double large, double sigma) {
     return 0.52 * large * large / (sigma * sigma);
 }
@@ -57,7 +49,6 @@ const et_noise et_gaussian = {
     .norm = norm_gaussian,
     .energy = energy_gaussian,
     .singles = singles_gaussian,
-    .alone = alone_gaussian,
     .hot = hot_gaussian,
 };
 
@@ -70,19 +61,19 @@ static void prepare_functions(et_engine *engine) {
 }
 
 static double norm_by_functions(const et_engine *engine, int64_t n, const double *y) {
-    const rb_et_model *own = engine->setup.model->own;
+    const rb_et_model *own = engine->setup.model.own;
     return own->constant ? -2 * own->constant(own->user, n, y) : 0;
 }
 
 static double energy_by_functions(const et_engine *engine, int64_t n, const double *y,
                                   const double *wbar) {
-    const rb_et_model *own = engine->setup.model->own;
+    const rb_et_model *own = engine->setup.model.own;
     return engine->beta * own->log_likelihood(own->user, n, y, wbar, engine->parameters->sigma);
 }
 
 static const double *empty_vector(const et_engine *engine, et_scratch *scratch) {
     for (int64_t d = 0; d < engine->setup.n_features; d++) {
-        scratch->vectors[d] = engine->setup.model->empty;
+        scratch->vectors[d] = engine->setup.model.empty;
     }
     return scratch->vectors;
 }
@@ -91,22 +82,12 @@ static double singles_by_functions(const et_engine *engine, et_scratch *scratch,
                                    const et_sample *sample, double *single) {
     const double *empty = empty_vector(engine, scratch);
     double *out = scratch->vectors + engine->setup.n_features;
-    double *capacity = sample->places ? rb_dense_row(scratch->fields, 0) : NULL;
     for (int64_t h = 0; h < engine->setup.units; h++) {
-        const double *field = et_field(engine, sample, h, capacity);
-        engine->setup.model->superpose(engine->setup.model->user, sample->n, empty, field, out);
+        const double *field = et_field(engine, scratch, sample, h, 0);
+        engine->setup.model.superpose(engine->setup.model.user, sample->n, empty, field, out);
         single[h] = energy_by_functions(engine, sample->n, sample->y, out) + engine->logit[h];
     }
     return energy_by_functions(engine, sample->n, sample->y, empty);
-}
-
-static const double *alone_by_functions(const et_engine *engine, int64_t n, const double *field,
-                                        double *out) {
-    for (int64_t d = 0; d < n; d++) {
-        out[d] = engine->setup.model->empty;
-    }
-    engine->setup.model->superpose(engine->setup.model->user, n, out, field, out);
-    return out;
 }
 
 /* Counts vary by about their root; other noises are taken to be of order 1. */
@@ -120,7 +101,6 @@ const et_noise et_by_functions = {
     .norm = norm_by_functions,
     .energy = energy_by_functions,
     .singles = singles_by_functions,
-    .alone = alone_by_functions,
     .hot = hot_by_functions,
 };
 
@@ -132,8 +112,7 @@ static void place_packed(const et_engine *engine, const et_tree *tree, et_scratc
     int h = tree->candidates;
     bool pairs = tree->max_active > 1;
     for (int i = 0; i < h; i++) {
-        const double *field =
-            et_field(engine, sample, sample->candidates[i], rb_dense_row(scratch->fields, i));
+        const double *field = et_field(engine, scratch, sample, sample->candidates[i], i);
         scratch->start[i * ET_LANES + l] = sample->single[sample->candidates[i]];
         for (int j = 0; pairs && j < i; j++) {
             double product =
@@ -171,8 +150,8 @@ void et_linear_energies(const et_engine *engine, const et_tree *tree, et_scratch
 double et_join(const et_engine *engine, const et_sample *sample, const double *wbar,
                const double *field, double *out, bool goes_on) {
     (void)goes_on;
-    engine->setup.model->superpose(engine->setup.model->user, sample->n, wbar, field, out);
-    return engine->setup.model->noise->energy(engine, sample->n, sample->y, out);
+    engine->setup.model.superpose(engine->setup.model.user, sample->n, wbar, field, out);
+    return engine->setup.model.noise->energy(engine, sample->n, sample->y, out);
 }
 
 double et_join_max(const et_engine *engine, const et_sample *sample, const double *wbar,
@@ -186,7 +165,6 @@ struct descent {
     const et_tree *tree;
     et_scratch *scratch;
     const et_sample *sample;
-    rb_dense packed; /* fields of the candidates, where the sample lacks values */
     int lane;
 };
 
@@ -195,34 +173,31 @@ struct descent {
 static void descend(const struct descent *d, int64_t s, int size, const double *wbar,
                     double prior) {
     const et_engine *engine = d->engine;
-    const et_model *model = engine->setup.model;
+    const et_model *model = &engine->setup.model;
     const et_tree *tree = d->tree;
-    int64_t n = d->sample->n;
+    const et_sample *sample = d->sample;
     double *out = d->scratch->vectors + (int64_t)(size + 1) * engine->setup.n_features;
     for (int k = tree->last[s] + 1; k < tree->candidates; k++) {
         int64_t child = tree->child[s] + k;
-        int32_t h = d->sample->candidates[k];
+        int32_t h = sample->candidates[k];
         double *energy = &d->scratch->energy[child * ET_LANES + d->lane];
-        const double *field = d->packed.data ? rb_dense_row(d->packed, k)
+        const double *field = sample->places ? rb_dense_row(d->scratch->fields, k)
                                              : rb_dense_row(engine->parameters->fields, h);
         const double *next = out;
         bool goes_on = child < tree->inner;
-        if (size == 0) {
-            *energy = d->sample->single[h];
-            next = goes_on ? model->noise->alone(engine, n, field, out) : NULL;
+        if (size > 0) {
+            *energy =
+                model->join(engine, sample, wbar, field, out, goes_on) + prior + engine->logit[h];
         } else {
-            *energy = model->join(engine, d->sample, wbar, field, out, goes_on) + prior +
-                      engine->logit[h];
+            *energy = sample->single[h];
+            next = model->own ? out : field;
+        }
+        if (size == 0 && goes_on && model->own) {
+            model->superpose(model->user, sample->n, wbar, field, out);
         }
         if (goes_on) {
             descend(d, child, size + 1, next, prior + engine->logit[h]);
         }
-    }
-}
-
-static void pack_candidates(const struct descent *d) {
-    for (int k = 0; k < d->tree->candidates; k++) {
-        et_field(d->engine, d->sample, d->sample->candidates[k], rb_dense_row(d->packed, k));
     }
 }
 
@@ -235,9 +210,8 @@ void et_general_energies(const et_engine *engine, const et_tree *tree, et_scratc
     for (int l = 0; l < count; l++) {
         struct descent d = {
             .engine = engine, .tree = tree, .scratch = scratch, .sample = &samples[l], .lane = l};
-        if (samples[l].places) {
-            d.packed = scratch->fields;
-            pack_candidates(&d);
+        for (int k = 0; samples[l].places && k < tree->candidates; k++) {
+            et_field(engine, scratch, &samples[l], samples[l].candidates[k], k);
         }
         scratch->energy[l] = samples[l].none;
         descend(&d, 0, 0, empty, 0);

@@ -6,9 +6,9 @@
 #include <math.h>
 
 typedef struct reference {
-    et_model own_model;
     et_setup setup;
     const et_pass *pass;
+    et_memory memory;
     rb_dense y, wbar; /* 1 x D, float64 */
     double *q;        /* of all 2^H states: energies, then probabilities */
     double single[RB_ET_MAX_EXACT];
@@ -18,45 +18,38 @@ typedef struct reference {
 static void reference_close(void *engine) {
     reference *e = engine;
     if (e) {
-        rb_dense_free(&e->y);
-        rb_dense_free(&e->wbar);
-        rb_free(e->q);
+        et_memory_free(&e->memory);
         rb_free(e);
     }
 }
 
-static rb_error allocate(rb_context *ctx, const rb_problem *problem, const void *options,
-                         reference *e) {
-    const et_setup *s = &e->setup;
-    const et_model *model = et_model_of(problem->method, options, &e->own_model);
-    int64_t d = problem->n_features;
-    rb_error err = et_setup_of(ctx, model, options, d, problem->type, &e->setup);
-    if (!err && (model->own || problem->missing || problem->fit->trace || s->fixed_count ||
-                 s->widest_active > s->max_active || s->selection != RB_ET_SELECT_JOINT ||
-                 s->units > RB_ET_MAX_EXACT)) {
+static rb_error reference_open(rb_context *ctx, const rb_problem *problem, const void *options,
+                               void **engine) {
+    et_setup s = et_setup_of(problem, options);
+    *engine = NULL;
+    if (s.model.own || problem->missing || problem->fit->trace || s.fixed_count ||
+        s.widest_active > s.max_active || s.selection != RB_ET_SELECT_JOINT ||
+        s.units > RB_ET_MAX_EXACT) {
         return rb_fail(ctx, RB_ERROR_UNSUPPORTED,
                        "the reference engine takes Gaussian noise, complete data, the usual "
                        "selection and at most %d units",
                        (int)RB_ET_MAX_EXACT);
     }
-    err = err ? err : rb_dense_new(ctx, RB_FLOAT64, 1, d, &e->y);
-    err = err ? err : rb_dense_new(ctx, RB_FLOAT64, 1, d, &e->wbar);
-    if (!err) {
-        e->q = rb_alloc(ctx, (int64_t)1 << s->units, sizeof *e->q);
-        err = e->q ? RB_OK : RB_ERROR_MEMORY;
-    }
-    return err;
-}
-
-static rb_error reference_open(rb_context *ctx, const rb_problem *problem, const void *options,
-                               void **engine) {
     reference *e = rb_alloc_zero(ctx, 1, sizeof *e);
-    rb_error err = e ? allocate(ctx, problem, options, e) : RB_ERROR_MEMORY;
+    if (!e) {
+        return RB_ERROR_MEMORY;
+    }
+    e->setup = s;
+    e->y = et_take_dense(ctx, &e->memory, RB_FLOAT64, 1, s.n_features);
+    e->wbar = et_take_dense(ctx, &e->memory, RB_FLOAT64, 1, s.n_features);
+    e->q = et_take(ctx, &e->memory, (int64_t)1 << s.units, 1, sizeof *e->q);
+    rb_error err = e->memory.err;
     if (err) {
         reference_close(e);
+        return err;
     }
-    *engine = err ? NULL : e;
-    return err;
+    *engine = e;
+    return RB_OK;
 }
 
 static rb_error reference_set_parameters(rb_context *ctx, void *engine, const void *parameters) {
@@ -76,8 +69,8 @@ static double distance(reference *e, uint32_t s, double *prior) {
     *prior = 0;
     for (int64_t h = 0; h < e->setup.units; h++) {
         if (s >> h & 1) {
-            e->setup.model->superpose(e->setup.model->user, e->y.cols, wbar,
-                                      rb_dense_row(p->fields, h), wbar);
+            e->setup.model.superpose(e->setup.model.user, e->y.cols, wbar,
+                                     rb_dense_row(p->fields, h), wbar);
             *prior += e->pass->beta_prior * log(p->prior[h] / (1 - p->prior[h]));
         }
     }
@@ -155,7 +148,7 @@ static double share(const reference *e, uint32_t s, int64_t h, int64_t d) {
     for (int64_t j = 0; j < e->setup.units; j++) {
         sum += s >> j & 1 ? pow(rb_dense_get(w, j, d) / rb_dense_get(w, h, d), rho) : 0;
     }
-    return e->setup.model->additive ? 1 : pow(sum, 1 / rho - 1);
+    return e->setup.model.additive ? 1 : pow(sum, 1 / rho - 1);
 }
 
 static void add_to(rb_dense sums, int64_t row, int64_t column, double value) {

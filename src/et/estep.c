@@ -62,15 +62,9 @@ static int64_t cut_size(const et_fit *f, int64_t max_active) {
     const et_plan *plan = &f->plan;
     const rb_et_options *o = &plan->options;
     int64_t n = f->problem.n_samples, t = f->progress.iteration;
-    double factor = o->cut_factor;
-    if (plan->schedule.cut.count) {
-        return et_cut_size_at(&plan->schedule.cut, plan->schedule.iterations, t, n);
-    }
-    if (factor == 0) {
-        bool learns = plan->learn_sigma || o->learn_prior || o->prior_per_cause;
-        factor = learns || o->count ? 1 : 0.9;
-    }
-    return et_cut_size(plan->schedule.iterations, t, n,
+    bool all = plan->learn_sigma || o->learn_prior || o->prior_per_cause || o->count;
+    double factor = o->cut_factor != 0 ? o->cut_factor : all ? 1 : 0.9;
+    return et_cut_size(&plan->schedule, t, n,
                        factor * et_prior_mass(&plan->setup, &f->parameters, max_active));
 }
 

@@ -8,7 +8,7 @@
 
 #include "engine.h"
 
-/* ---- schedule.c: temperature and noise over the iterations t = 0 .. I - 1 ---- */
+/* ---- schedule.c: temperature, noise and cut over the iterations t = 0 .. I - 1 ---- */
 
 enum { ET_MAX_KNOTS = 16 };
 
@@ -18,26 +18,27 @@ typedef struct et_knots {
     double share[ET_MAX_KNOTS], value[ET_MAX_KNOTS]; /* shares ascend from 0 */
 } et_knots;
 
-/* Reads "0=13,0.1=13,0.8=1"; the message names the option. */
-rb_error et_knots_parse(rb_context *ctx, const char *option, const char *text, double min,
-                        double max, et_knots *knots);
-double et_knots_at(const et_knots *knots, double share);
-
 typedef struct et_schedule {
     int64_t iterations;
     double start, end; /* temperatures */
     et_knots temperature, noise, cut;
 } et_schedule;
 
+/* The courses that options give; what they do not give keeps its value. */
+rb_error et_schedule_of(rb_context *ctx, const rb_et_options *options, et_schedule *schedule);
+/* Reads "0=13,0.1=13,0.8=1"; the message names the option. */
+rb_error et_knots_parse(rb_context *ctx, const char *option, const char *text, double min,
+                        double max, et_knots *knots);
 /* Reads "13:1.05" or "13", where what is not given keeps its value; or knots. */
 rb_error et_schedule_parse(rb_context *ctx, const char *text, et_schedule *schedule);
 double et_temperature(const et_schedule *schedule, int64_t iteration);
 /* Has the end temperature been reached? */
 bool et_schedule_ended(const et_schedule *schedule, int64_t iteration);
+/* The sd of the noise on fields after an iteration: by knots, else `usual`. */
+double et_noise_at(const et_schedule *schedule, int64_t iteration, double usual);
 /* N_cut, samples in use: by knots; else n unless it is late enough to cut down to share * n. The
  * E-step after the last iteration uses all. */
-int64_t et_cut_size_at(const et_knots *knots, int64_t iterations, int64_t iteration, int64_t n);
-int64_t et_cut_size(int64_t iterations, int64_t iteration, int64_t n, double share);
+int64_t et_cut_size(const et_schedule *schedule, int64_t iteration, int64_t n, double share);
 
 /* ---- the cut (estep.c): the samples of largest log evidence ---- */
 
@@ -58,12 +59,8 @@ static inline bool et_cut_uses(et_cut cut, double evidence, int64_t sample) {
 
 typedef struct et_plan {
     rb_et_options options;
-    const et_model *model;
-    et_model own_model; /* memory for one that is made from a general table */
     et_setup setup;
     bool anneal_prior, learn_sigma, reflect;
-    rb_error (*mstep)(rb_context *ctx, struct et_sums *sums, struct et_work *work,
-                      et_parameters *p);
     et_schedule schedule;
     /* Decided by the data where options do not: survey.c. */
     double noise; /* sd of the noise on fields */
@@ -131,6 +128,7 @@ typedef struct et_work {
     double *evidence, *sorted; /* of our samples: what the cut orders them by */
     double *active;            /* H */
     rb_dense target;           /* H x D */
+    rb_dense row;              /* 1 x D: a sample, in the survey */
     rb_dense system, inverse;  /* H x H; linear */
     rb_spd *factor;            /* of the causes that were active; linear */
 } et_work;
@@ -178,11 +176,6 @@ static inline bool et_pass_uses(const et_pass *pass, const rb_block *block, int6
            et_cut_uses(pass->cut, pass->evidence[block->own + i], block->first + i);
 }
 
-/* The k-th traced sample of n. */
-static inline int64_t et_traced_sample(const et_pass *pass, int64_t n, int64_t k) {
-    return k * n / pass->traced;
-}
-
 /* C(h, k) for the numbers of sets of 2 to `most` causes (moments_states.c). */
 typedef struct et_sets {
     int64_t max;
@@ -192,16 +185,16 @@ typedef struct et_sets {
 /* The engine of the processor (engine_cpu.c). */
 typedef struct et_cpu {
     rb_problem problem;
-    et_model own_model;
     et_engine *engine;
     et_results results;
+    et_memory memory; /* of what follows */
     const et_pass *pass;
     rb_dense rows; /* block_samples x D of the type: a sparse block, or one whose missing values are
                     * 0; else empty */
     rb_dense mask; /* the same shape: 1 where a value is there; empty unless some are missing */
     rb_dense part; /* H x D of the type: the products of a block */
     rb_dense powers, roots; /* H x D, max: R = W^rho, normalised, and R^a */
-    double exponent;        /* a = 1 - 1 / rho */
+    et_soft soft;           /* a = 1 - 1 / rho */
     et_sets sets;
 } et_cpu;
 
@@ -215,15 +208,33 @@ void et_add_rows(const et_kernels *kernels, rb_dense rows, double *sums);
 /* sums += mean' rows, H x D; through cpu->part. */
 void et_add_products(rb_context *ctx, et_cpu *cpu, rb_dense mean, rb_dense rows, rb_dense sums);
 
+/* A band of features of the samples in use, one of which is looked at. */
+typedef struct et_band {
+    const et_cpu *cpu;
+    et_sums *sums;
+    rb_dense rows;        /* the samples */
+    int64_t first, count; /* features */
+    double y[ET_BAND];
+    double there[ET_BAND]; /* 1, or 0 for a value that is missing; only where some may be */
+    bool whole;            /* nothing of the sample is missing, in other bands neither */
+    void (*add)(const struct et_band *band, int64_t i);
+} et_band;
+/* Hands each band of each sample in use to add; a band on one thread, its samples in order. */
+void et_each_band(rb_context *ctx, const et_cpu *cpu, rb_dense rows, et_sums *sums,
+                  void (*add)(const et_band *band, int64_t i));
+static inline double *et_band_row(const et_band *band, rb_dense rows, int64_t row) {
+    return (double *)rb_dense_row(rows, row) + band->first;
+}
+
 /* How many sets of causes sums are kept for; 0: for none. */
 int64_t et_sets_count(const et_setup *setup, int64_t n_samples);
-rb_error et_sets_new(rb_context *ctx, const et_setup *setup, et_sets *sets);
+void et_sets_new(rb_context *ctx, const et_setup *setup, et_memory *memory, et_sets *sets);
 
 /* ---- missing.c: what linear models need besides where values are missing ---- */
 
 /* Pairs of causes for which sums are kept for each feature; 0 where that is too much. */
 int64_t et_missing_pairs(int64_t units, int64_t features);
-void et_missing_add(rb_context *ctx, et_cpu *cpu, const rb_block *block, et_sums *sums);
+void et_missing_add(rb_context *ctx, et_cpu *cpu, rb_dense rows, et_sums *sums);
 /* After the last block. */
 void et_missing_finish(const et_parameters *p, et_sums *sums);
 /* Q of feature d into sums->second; only with sums->pairs. */
@@ -254,7 +265,6 @@ typedef struct et_fit {
     et_sums sums;
     et_work work;
     et_estep estep;
-    rb_dense row; /* 1 x D: a sample of a sparse block, in the survey */
     bool warm;    /* parameters are those of a model */
     void *engine; /* of problem.engine */
 } et_fit;
@@ -264,6 +274,10 @@ rb_error et_start(rb_context *ctx, const rb_problem *problem, const void *option
                   const rb_model *start, void **state);
 void et_finish(void *state);
 rb_error et_store(rb_context *ctx, void *state, rb_model *model);
+/* An array of a model, copied; fields as loadings, that is transposed. */
+rb_error et_store_values(rb_context *ctx, rb_model *model, const char *name, int64_t rows,
+                         int64_t columns, const double *values);
+rb_error et_store_fields(rb_context *ctx, rb_model *model, const char *name, rb_dense fields);
 /* Fields, sigma and prior of a model into parameters of its shape. */
 rb_error et_load_parameters(rb_context *ctx, const rb_model *model, et_parameters *p);
 
@@ -314,18 +328,20 @@ void et_learn_priors(int64_t units, int64_t max_active, const double *active, do
 /* ---- posteriors of samples under a model, at temperature 1: coder.c, evaluate.c ---- */
 
 typedef struct et_coder {
-    et_model own_model; /* memory for one that is made from a general table */
     et_parameters parameters;
     et_engine *engine;
     int64_t block_samples; /* of the blocks it is given, at most */
-    rb_dense row;          /* 1 x D: a sample of a sparse block */
     et_results results;    /* memory for as many of them as take a few megabytes */
 } et_coder;
 
 /* From now on posteriors keep what et_expect needs: their states, unless fields add up. */
 rb_error et_coder_keep_states(rb_context *ctx, et_coder *coder);
-/* Posteriors of a block into coder->results, for which it has room. */
-rb_error et_code(rb_context *ctx, et_coder *coder, const rb_block *block);
+
+/* Takes samples first .. of a walk, whose posteriors are coder->results. */
+typedef rb_error (*et_coded_fn)(rb_context *ctx, void *user, int64_t first, const rb_block *block);
+/* Hands all samples of a feed, or else of a block, to fn, as many at a time as the results hold. */
+rb_error et_code(rb_context *ctx, et_coder *coder, rb_feed *feed, const rb_block *block,
+                 et_coded_fn fn, void *user);
 
 /* <Wbar(s)> of the first samples of coder->results into rows, of the model's type and
  * contiguous. */

@@ -10,6 +10,9 @@
 
 enum { ET_LANES = 8, ET_BAND = 64, ET_STRIDES = 32, ET_FEW = 32 };
 
+/* Active causes in a state, at most: a tree of more has too many states. */
+enum { ET_MAX_ACTIVE = 32 };
+
 /* State 0 has no active cause. The children of a state have one more, of a higher index; they lie
  * side by side: that with candidate k is child[s] + k. States with few causes come first, so that
  * those below `inner` may have children and those from `inner` on have none. */
@@ -21,6 +24,17 @@ typedef struct et_tree {
     int32_t *size;   /* active causes */
     int64_t *child;  /* inner states only */
 } et_tree;
+
+/* A cause of a state in MCA: R, R^a, and the sums of A and A y, n values each. */
+typedef struct et_soft_cause {
+    const double *powers, *roots;
+    double *weights, *products;
+} et_soft_cause;
+
+typedef struct et_soft {
+    double exponent; /* a */
+    bool coarse;     /* powers to 1e-6 */
+} et_soft;
 
 typedef struct et_kernels {
     const char *name;
@@ -48,11 +62,9 @@ typedef struct et_kernels {
     double (*maximum)(int64_t n, const double *a, const double *b, const double *y, double *out);
     /* A state of `size` causes in MCA: with sum = q (sum_k powers_k)^-a adds roots_k sum to
      * weights_k and that times y to products_k, wherever there (NULL: everywhere) is 1 and not 0. n
-     * is at most ET_BAND. coarse: to 1e-6. */
-    void (*responsibilities)(int64_t n, int size, bool coarse, double q, double a,
-                             const double *const *powers, const double *const *roots,
-                             const double *y, const double *there, double *const *weights,
-                             double *const *products);
+     * is at most ET_BAND. */
+    void (*responsibilities)(int64_t n, int size, const et_soft_cause *causes, et_soft soft,
+                             double q, const double *y, const double *there);
     double (*dot)(int64_t n, const double *x, const double *y);
     double (*sum)(int64_t n, const double *x);
     /* The first of the largest values above *best, which it becomes; -1 when there is none. */
@@ -69,7 +81,6 @@ typedef struct et_kernels {
     /* weights += q there (NULL: 1 everywhere); products += q y, y being 0 where it is not there. */
     void (*add_weighted)(int64_t n, double q, const double *y, const double *there, double *weights,
                          double *products);
-    void (*narrow)(int64_t n, const double *x, float *out);
     /* sums += x */
     void (*add)(int64_t n, const float *x, double *sums);
     /* out = scale (b - square / 2) + logit */

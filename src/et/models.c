@@ -68,10 +68,11 @@ static const rb_et_model poisson = {
     .refuse = poisson_refuse,
 };
 
-/* ---- linear component analysis: fields of either sign add up ---- */
+/* ---- the models ---- */
 
-/* The prior is not annealed: hot, fields and their complements would look alike. */
-const et_model et_linca = {
+/* Fields of either sign add up. The prior is not annealed: hot, fields and their complements would
+ * look alike. */
+static const et_model linca = {
     .name = "linca",
     .noise = &et_gaussian,
     .summing = &et_sum_linear,
@@ -85,14 +86,12 @@ const et_model et_linca = {
     .mstep = et_mstep_solve,
 };
 
-/* ---- non-negative matrix factorisation: fields that are not negative add up ---- */
-
-const et_model et_nmf = {
+/* Fields that are not negative add up. */
+static const et_model nmf = {
     .name = "nmf-et",
     .noise = &et_gaussian,
     .summing = &et_sum_linear,
     .non_negative = true,
-    .min = 0,
     .max = HUGE_VAL,
     .anneal_prior = true,
     .end_temperature = 1,
@@ -100,14 +99,13 @@ const et_model et_nmf = {
     .superpose = superpose_sum,
     .join = et_join,
     .energies = et_linear_energies,
-    .mstep = et_mstep_solve, /* or et_mstep_multiplicative: setup.c */
+    .mstep = et_mstep_solve,
 };
 
-/* ---- maximal causes analysis: the largest of fields that are not negative counts ---- */
-
-/* The E-step uses the maximum itself, the M-step a soft one whose exponent rho = T / (T - 1)
- * sharpens as it cools: hence an end temperature above 1. */
-const et_model et_mca = {
+/* The largest of fields that are not negative counts. The E-step uses the maximum itself, the
+ * M-step a soft one whose exponent rho = T / (T - 1) sharpens as it cools: hence an end temperature
+ * above 1. */
+static const et_model mca = {
     .name = "mca",
     .noise = &et_gaussian,
     .summing = &et_sum_max,
@@ -126,39 +124,39 @@ const et_model et_mca = {
 
 /* The same with noise, and its M-step, by functions. That of MCA stays: noise changes the E-step
  * alone. */
-static const et_model *with_functions(const et_model *model, const rb_et_model *own,
-                                      et_model *slot) {
-    *slot = *model;
-    slot->own = own;
-    slot->user = own->user;
-    slot->refuse = own->refuse;
-    slot->noise = &et_by_functions;
-    slot->summing = model->additive || !model->summing ? &et_sum_shares : model->summing;
-    slot->join = et_join;
-    slot->energies = et_general_energies;
-    slot->mstep = et_mstep_shares;
-    return slot;
+static et_model with_functions(et_model model, const rb_et_model *own) {
+    model.own = own;
+    model.user = own->user;
+    model.refuse = own->refuse;
+    model.noise = &et_by_functions;
+    model.summing = model.summing == &et_sum_max ? &et_sum_max : &et_sum_shares;
+    model.join = et_join;
+    model.energies = et_general_energies;
+    model.mstep = et_mstep_shares;
+    return model;
 }
 
-const et_model *et_model_of(const rb_method *method, const rb_et_options *options, et_model *slot) {
-    bool counts = options->noise == RB_ET_POISSON;
+et_model et_model_of(const rb_method *method, const rb_et_options *options) {
     const rb_et_model *own = method->own;
+    if (own) {
+        et_model base = {
+            .name = own->name,
+            .non_negative = true,
+            .min = own->min,
+            .max = own->max,
+            .empty = own->empty,
+            .anneal_prior = own->anneal_prior,
+            .end_temperature = own->end_temperature,
+            .superpose = own->superpose,
+        };
+        return with_functions(base, own);
+    }
     if (method == &rb_method_linca) {
-        return &et_linca;
+        return linca;
     }
-    if (method == &rb_method_nmf_et || method == &rb_method_mca) {
-        const et_model *model = method == &rb_method_mca ? &et_mca : &et_nmf;
-        return counts ? with_functions(model, &poisson, slot) : model;
+    et_model model = method == &rb_method_mca ? mca : nmf;
+    if (method == &rb_method_nmf_et && options->mstep == RB_ET_MSTEP_MULTIPLICATIVE) {
+        model.mstep = et_mstep_multiplicative;
     }
-    const et_model base = {
-        .name = own->name,
-        .non_negative = true,
-        .min = own->min,
-        .max = own->max,
-        .empty = own->empty,
-        .anneal_prior = own->anneal_prior,
-        .end_temperature = own->end_temperature,
-        .superpose = own->superpose,
-    };
-    return with_functions(&base, own, slot);
+    return options->noise == RB_ET_POISSON ? with_functions(model, &poisson) : model;
 }

@@ -39,6 +39,38 @@ void et_add_rows(const et_kernels *kernels, rb_dense rows, double *sums) {
     }
 }
 
+/* ---- bands of features ---- */
+
+static void band_task(void *arg, int64_t index, int worker) {
+    (void)worker;
+    et_band band = *(const et_band *)arg;
+    const et_results *r = &band.cpu->results;
+    rb_dense rows = band.rows, mask = band.cpu->mask;
+    int64_t left = rows.cols - index * ET_BAND;
+    band.first = index * ET_BAND;
+    band.count = left < ET_BAND ? left : ET_BAND;
+    for (int64_t i = 0; i < rows.rows; i++) {
+        if (!r->used[i]) {
+            continue;
+        }
+        const void *row = rb_dense_row(rows, i);
+        for (int64_t d = 0; d < band.count; d++) {
+            band.y[d] = rb_get(rows.type, row, band.first + d);
+        }
+        for (int64_t d = 0; mask.data && d < band.count; d++) {
+            band.there[d] = rb_dense_get(mask, i, band.first + d);
+        }
+        band.whole = r->there[i] == rows.cols;
+        band.add(&band, i);
+    }
+}
+
+void et_each_band(rb_context *ctx, const et_cpu *cpu, rb_dense rows, et_sums *sums,
+                  void (*add)(const et_band *band, int64_t i)) {
+    et_band band = {.cpu = cpu, .sums = sums, .rows = rows, .add = add};
+    rb_parallel(ctx, (rows.cols + ET_BAND - 1) / ET_BAND, band_task, &band);
+}
+
 /* ---- linear: sum <s s'> ---- */
 
 struct task {
@@ -81,9 +113,10 @@ static void second_task(void *arg, int64_t index, int worker) {
 static void add_linear(rb_context *ctx, et_cpu *cpu, const rb_block *block, et_sums *sums) {
     struct task task = {cpu, sums->second, block->n_samples};
     rb_dense mean = rb_dense_rows(cpu->results.mean, 0, block->n_samples);
-    et_add_products(ctx, cpu, mean, et_block_rows(cpu, block), sums->products);
+    rb_dense rows = et_block_rows(cpu, block);
+    et_add_products(ctx, cpu, mean, rows, sums->products);
     if (cpu->problem.missing) {
-        et_missing_add(ctx, cpu, block, sums);
+        et_missing_add(ctx, cpu, rows, sums);
     }
     if (cpu->results.pairs && !sums->pairs.data) {
         rb_parallel(ctx, (mean.cols + BAND_ROWS - 1) / BAND_ROWS, second_task, &task);

@@ -7,16 +7,10 @@
 /* ---- memory ---- */
 
 double et_results_bytes(const et_setup *setup, et_keep keep) {
-    bool wider = setup->widest_active > setup->max_active;
-    double h = (double)(wider ? setup->max_candidates : setup->candidates), states = 1;
-    double units = (double)setup->units, of_size = 1;
-    int64_t active = wider ? setup->widest_active : setup->max_active;
-    for (int64_t k = 1; k <= active; k++) {
-        of_size *= (h - (double)k + 1) / (double)k;
-        states += of_size;
-    }
+    double h = (double)setup->max_candidates, units = (double)setup->units;
+    double states = et_count_states(setup->max_candidates, setup->widest_active);
     double bytes = units * (double)rb_type_size(setup->type) + 4 * h + 50;
-    bytes += keep == ET_KEEP_PAIRS && active > 1 ? 8 * h * h : 0;
+    bytes += keep == ET_KEEP_PAIRS && setup->widest_active > 1 ? 8 * h * h : 0;
     bytes += keep == ET_KEEP_STATES ? 8 * states + units * (double)rb_type_size(setup->type) : 0;
     return bytes;
 }
@@ -24,7 +18,7 @@ double et_results_bytes(const et_setup *setup, et_keep keep) {
 et_look et_look_at(const et_engine *engine, const et_results *r, int64_t i) {
     int64_t h = r->max_candidates;
     return (et_look){
-        .tree = et_tree_of(engine, r->width[i]),
+        .tree = &engine->trees[r->width[i]],
         .candidates = r->candidates + i * h,
         .pairs = r->pairs ? r->pairs + i * h * h : NULL,
         .states = r->states ? r->states + i * r->max_states : NULL,
@@ -44,6 +38,15 @@ int64_t et_map_causes(const et_engine *engine, const et_results *r, int64_t i,
         causes[--place] = look.candidates[look.tree->last[s]];
     }
     return count;
+}
+
+void et_note_map(const et_engine *engine, const et_results *r, int64_t count, bool *in_map) {
+    int64_t causes[ET_MAX_ACTIVE];
+    for (int64_t i = 0; i < count; i++) {
+        for (int64_t k = et_map_causes(engine, r, i, causes) - 1; k >= 0; k--) {
+            in_map[causes[k]] = true;
+        }
+    }
 }
 
 /* ---- one sample ---- */
@@ -76,7 +79,7 @@ static void join(const struct pass *pass, struct group *group, int64_t i, et_sam
     int32_t *candidates = r->candidates + i * r->max_candidates;
     sample.single = single;
     sample.candidates = candidates;
-    sample.none = setup->model->noise->singles(engine, scratch, &sample, single);
+    sample.none = setup->model.noise->singles(engine, scratch, &sample, single);
     /* With one prior for all the energies of single causes are in the order of the joint scores. */
     const double *scores = single;
     if (setup->selection != RB_ET_SELECT_JOINT || engine->zero_field || sample.places) {
@@ -85,7 +88,7 @@ static void join(const struct pass *pass, struct group *group, int64_t i, et_sam
     }
     et_select(engine->kernels, scores, setup->units, group->tree->candidates,
               scratch->scores + setup->units, scratch->few, candidates);
-    r->norm[i] = setup->model->noise->norm(engine, sample.n, sample.y);
+    r->norm[i] = setup->model.noise->norm(engine, sample.n, sample.y);
     r->there[i] = sample.n;
     r->width[i] = (uint8_t)group->width;
     group->index[group->count] = i;
@@ -95,7 +98,7 @@ static void join(const struct pass *pass, struct group *group, int64_t i, et_sam
 
 /* With a fixed number of causes all other states are impossible. */
 static void remove_small_states(const et_engine *engine, double *energy) {
-    for (int64_t i = 0; engine->setup.fixed_count && i < engine->tree.inner * ET_LANES; i++) {
+    for (int64_t i = 0; engine->setup.fixed_count && i < engine->trees[0].inner * ET_LANES; i++) {
         energy[i] = -HUGE_VAL;
     }
 }
@@ -137,9 +140,7 @@ static void normalise(const struct pass *pass, struct group *g) {
         int64_t i = g->index[l];
         total += g->total[l];
         factor[l] = 1 / total;
-        double missing = (double)(engine->setup.n_features - r->there[i]);
-        r->evidence[i] = engine->constant - missing * engine->per_value -
-                         engine->scale / 2 * r->norm[i] + g->highest[l] + log(total);
+        r->evidence[i] = et_constant(engine, r->there[i], r->norm[i]) + g->highest[l] + log(total);
         r->energy[i] = (product + g->product[l]) / total;
         if (!pass->rank) {
             kernels->scale_one(engine->setup.units, factor[l], single);
@@ -150,16 +151,13 @@ static void normalise(const struct pass *pass, struct group *g) {
     }
 }
 
-/* Writes a row of doubles into a row of the results. */
-static void put_row(const et_kernels *kernels, rb_dense to, int64_t i, const double *values) {
-    if (to.type == RB_FLOAT32) {
-        kernels->narrow(to.cols, values, rb_dense_row(to, i));
-    } else {
-        memcpy(rb_dense_row(to, i), values, (size_t)to.cols * sizeof *values);
-    }
+/* Into row i of the results. */
+static void put_row(const double *values, rb_dense to, int64_t i) {
+    rb_dense_copy((rb_dense){(void *)values, 1, to.cols, to.cols, RB_FLOAT64},
+                  rb_dense_rows(to, i, 1));
 }
 
-static void keep_states(const et_engine *engine, const struct group *g, int l, et_results *r) {
+static void keep_states(const struct group *g, int l, et_results *r) {
     const et_tree *tree = g->tree;
     const double *energy = g->scratch->energy + l;
     double *single = rb_dense_row(g->scratch->single, l);
@@ -170,7 +168,7 @@ static void keep_states(const et_engine *engine, const struct group *g, int l, e
     for (int k = 0; k < tree->candidates; k++) {
         single[g->samples[l].candidates[k]] = states[tree->child[0] + k];
     }
-    put_row(engine->kernels, r->single, g->index[l], single);
+    put_row(single, r->single, g->index[l]);
 }
 
 static void keep_moments(const et_engine *engine, const struct group *g, int l, et_results *r) {
@@ -184,7 +182,7 @@ static void keep_moments(const et_engine *engine, const struct group *g, int l, 
     r->energy[i] -= engine->equal_prior
                         ? engine->logit[0] * r->active[i]
                         : engine->kernels->dot(engine->setup.units, single, engine->logit);
-    put_row(engine->kernels, r->mean, i, single);
+    put_row(single, r->mean, i);
     for (int j = 0; r->pairs && j < h; j++) {
         double *row = r->pairs + i * r->max_candidates * r->max_candidates + (int64_t)j * h;
         for (int k = j + 1; k < h; k++) {
@@ -197,17 +195,18 @@ static void compute_group(const struct pass *pass, struct group *g) {
     const et_engine *engine = pass->engine;
     et_scratch *scratch = g->scratch;
     et_results *r = pass->results;
-    engine->setup.model->energies(engine, g->tree, scratch, g->samples, g->count);
+    engine->setup.model.energies(engine, g->tree, scratch, g->samples, g->count);
     remove_small_states(engine, scratch->energy);
     normalise(pass, g);
-    for (int l = 0; r->states && !pass->rank && l < g->count; l++) {
-        keep_states(engine, g, l, r);
+    int kept = pass->rank ? 0 : g->count;
+    for (int l = 0; r->states && l < kept; l++) {
+        keep_states(g, l, r);
     }
-    if (!pass->rank) {
+    if (kept) {
         engine->kernels->moments(g->tree, scratch->energy, scratch->work, scratch->mean,
                                  r->pairs ? scratch->pairs : NULL);
     }
-    for (int l = 0; !pass->rank && l < g->count; l++) {
+    for (int l = 0; l < kept; l++) {
         keep_moments(engine, g, l, r);
     }
     g->count = 0;
@@ -235,7 +234,7 @@ static void mask_task(const et_engine *engine, et_scratch *scratch, rb_dense y) 
 /* Is the most probable state of the sample as large as any that were looked at? */
 static bool is_full(const et_engine *engine, const et_results *r, int64_t i) {
     int64_t causes[ET_MAX_ACTIVE];
-    return et_map_causes(engine, r, i, causes) == et_tree_of(engine, r->width[i])->max_active;
+    return et_map_causes(engine, r, i, causes) == engine->trees[r->width[i]].max_active;
 }
 
 /* The samples first .. first + count - 1 that want a tree of the group's width. */
@@ -243,7 +242,7 @@ static void compute_width(const struct pass *pass, struct group *group, int64_t 
                           int64_t count) {
     const et_engine *engine = pass->engine;
     const et_results *r = pass->results;
-    group->tree = et_tree_of(engine, group->width);
+    group->tree = &engine->trees[group->width];
     for (int64_t i = 0; i < count; i++) {
         bool wants = r->used[first + i] &&
                      (group->width == 0 ||
@@ -269,7 +268,7 @@ static void compute_task(void *arg, int64_t task, int worker) {
     if (engine->setup.missing) {
         mask_task(engine, group.scratch, y);
     }
-    if (engine->setup.model->noise->products || engine->setup.selection == RB_ET_SELECT_COSINE) {
+    if (engine->setup.model.noise->products || engine->setup.selection == RB_ET_SELECT_COSINE) {
         rb_gemm(1, y, RB_PLAIN, engine->parameters->fields, RB_TRANSPOSED, 0, b);
     }
     for (int64_t i = 0; i < count; i++) {

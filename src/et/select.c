@@ -29,8 +29,7 @@ void et_scores(const et_engine *engine, et_scratch *scratch, const et_sample *sa
         } else if (setup->selection == RB_ET_SELECT_COSINE) {
             scores[h] = sample->b[h] / sqrt(square);
         } else {
-            double *capacity = sample->places ? rb_dense_row(scratch->fields, 0) : NULL;
-            const double *field = et_field(engine, sample, h, capacity);
+            const double *field = et_field(engine, scratch, sample, h, 0);
             scores[h] = bound_score(sample->n, field, sample->y);
         }
     }

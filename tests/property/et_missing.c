@@ -65,7 +65,7 @@ static void check_sample(rb_context *ctx, const struct setting *c, const struct 
     for (int h = 0; h < c->h; h++) {
         near(rb_dense_get(got->mean, i, h), rb_dense_get(results.mean, 0, h), "mean");
     }
-    et_results_free(&results);
+    et_memory_free(&results.memory);
     et_engine_free(engine);
     et_parameters_free(&p);
 }
@@ -219,7 +219,7 @@ static void exact_em_never_lowers_the_likelihood(void **state) {
             begin_setting(ctx, &c, &f);
             et_fit *st = f.state;
             if (kinds[k].mstep == RB_ET_MSTEP_MULTIPLICATIVE) {
-                st->plan.mstep = et_mstep_multiplicative;
+                st->plan.setup.model.mstep = et_mstep_multiplicative;
             }
             if (kinds[k].expected) {
                 rb_dense_free(&st->sums.pairs);
