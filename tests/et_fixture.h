@@ -118,9 +118,9 @@ static inline void begin_setting(rb_context *ctx, const struct setting *c, struc
     f->options.weight_noise = 0;
     f->options.cut_factor = 1e9;
     if (!c->count) {
-        f->options.singletons = c->singletons ? RB_ET_SINGLETONS_YES : RB_ET_SINGLETONS_NO;
+        f->options.singletons = c->singletons ? RB_ET_YES : RB_ET_NO;
     }
-    f->options.anneal_prior = c->anneal_prior ? RB_ET_ANNEAL_YES : RB_ET_ANNEAL_NO;
+    f->options.anneal_prior = c->anneal_prior ? RB_ET_YES : RB_ET_NO;
     rb_problem problem = {.n_samples = c->n,
                           .own = c->n,
                           .n_features = c->d,

@@ -49,10 +49,13 @@ static int64_t choose_capacity(const et_setup *setup, et_keep keep, int64_t bloc
     return capacity < block_samples ? capacity : block_samples;
 }
 
-/* Posteriors with so much of them from now on. */
-static rb_error keep_results(rb_context *ctx, et_coder *c, et_keep keep) {
+rb_error et_coder_keep(rb_context *ctx, et_coder *c, et_keep keep) {
     et_results results;
-    int64_t capacity = choose_capacity(&c->engine->setup, keep, c->block_samples);
+    const et_setup *setup = &c->engine->setup;
+    if (c->results.states || (c->results.capacity && setup->model.additive)) {
+        return RB_OK;
+    }
+    int64_t capacity = choose_capacity(setup, keep, c->block_samples);
     rb_error err = et_results_new(ctx, c->engine, capacity, keep, &results);
     if (!err) {
         et_memory_free(&c->results.memory);
@@ -61,12 +64,7 @@ static rb_error keep_results(rb_context *ctx, et_coder *c, et_keep keep) {
     return err;
 }
 
-rb_error et_coder_keep_states(rb_context *ctx, et_coder *c) {
-    bool enough = c->results.states || c->engine->setup.model.additive;
-    return enough ? RB_OK : keep_results(ctx, c, ET_KEEP_STATES);
-}
-
-static rb_error begin(rb_context *ctx, const rb_model *model, et_coder *c) {
+static rb_error begin(rb_context *ctx, const rb_model *model, int64_t block_samples, et_coder *c) {
     rb_et_options options;
     rb_error err = recorded_options(ctx, model, &options);
     if (err) {
@@ -78,11 +76,12 @@ static rb_error begin(rb_context *ctx, const rb_model *model, et_coder *c) {
                           .type = model->type,
                           .missing = p->options.missing == RB_MISSING_OMIT};
     et_setup setup = et_setup_of(&problem, &options);
+    c->block_samples = block_samples;
     err = et_setup_check(ctx, &setup, &options);
     err = err ? err : et_engine_new(ctx, &setup, &c->engine);
     err = err ? err : et_parameters_new(ctx, setup.units, setup.n_features, &c->parameters);
     err = err ? err : et_load_parameters(ctx, model, &c->parameters);
-    err = err ? err : keep_results(ctx, c, ET_KEEP_MEANS);
+    err = err ? err : et_coder_keep(ctx, c, ET_KEEP_MEANS);
     if (!err) {
         c->engine->widens = true;
         et_prepare(ctx, c->engine, &c->parameters, 1, 1);
@@ -91,19 +90,13 @@ static rb_error begin(rb_context *ctx, const rb_model *model, et_coder *c) {
 }
 
 rb_error et_coder_new(rb_context *ctx, const rb_model *model, int64_t block_samples, void **out) {
-    *out = NULL;
     et_coder *c = rb_alloc_zero(ctx, 1, sizeof *c);
-    if (!c) {
-        return RB_ERROR_MEMORY;
-    }
-    c->block_samples = block_samples;
-    rb_error err = begin(ctx, model, c);
+    rb_error err = c ? begin(ctx, model, block_samples, c) : RB_ERROR_MEMORY;
     if (err) {
         et_coder_free(c);
-        return err;
     }
-    *out = c;
-    return RB_OK;
+    *out = err ? NULL : c;
+    return err;
 }
 
 static rb_error code_block(rb_context *ctx, et_coder *c, const rb_block *block) {
@@ -135,29 +128,6 @@ rb_error et_code(rb_context *ctx, et_coder *c, rb_feed *feed, const rb_block *bl
     return err;
 }
 
-/* ---- codes ---- */
-
-/* Where samples of a block go, as codes or as rows. */
-struct target {
-    et_coder *coder;
-    rb_dense to;
-};
-
-static rb_error copy_codes(rb_context *ctx, void *user, int64_t first, const rb_block *part) {
-    const struct target *t = user;
-    (void)ctx;
-    rb_dense_copy(rb_dense_rows(t->coder->results.mean, 0, part->n_samples),
-                  rb_dense_rows(t->to, first, part->n_samples));
-    return RB_OK;
-}
-
-rb_error et_encode(rb_context *ctx, void *coder, const rb_block *block, void *codes) {
-    et_coder *c = coder;
-    int64_t units = c->engine->setup.units;
-    struct target target = {c, {codes, block->n_samples, units, units, c->engine->setup.type}};
-    return et_code(ctx, c, NULL, block, copy_codes, &target);
-}
-
 /* ---- samples as a model expects them ----
  *
  * The mean <Wbar(s)> of the superposition over the truncated posterior, the estimate of least
@@ -182,7 +152,7 @@ struct mean {
 static void decode(const struct mean *m, rb_type type, const void *codes) {
     const et_setup *setup = &m->engine->setup;
     for (int64_t d = 0; d < setup->n_features; d++) {
-        m->row[d] = setup->model.empty;
+        m->row[d] = setup->model.own.empty;
     }
     for (int64_t h = 0; h < setup->units; h++) {
         const double *field = rb_dense_row(m->engine->parameters->fields, h);
@@ -191,8 +161,8 @@ static void decode(const struct mean *m, rb_type type, const void *codes) {
             m->vectors[d] = code * field[d];
         }
         if (code != 0) {
-            setup->model.superpose(setup->model.user, setup->n_features, m->row, m->vectors,
-                                   m->row);
+            setup->model.own.superpose(setup->model.own.user, setup->n_features, m->row, m->vectors,
+                                       m->row);
         }
     }
 }
@@ -200,8 +170,8 @@ static void decode(const struct mean *m, rb_type type, const void *codes) {
 /* Adds q times the superposition of wbar and one more field, which is in `out`. */
 static void add(const struct mean *m, double q, const double *wbar, int64_t cause, double *out) {
     const et_setup *setup = &m->engine->setup;
-    setup->model.superpose(setup->model.user, setup->n_features, wbar,
-                           rb_dense_row(m->engine->parameters->fields, cause), out);
+    setup->model.own.superpose(setup->model.own.user, setup->n_features, wbar,
+                               rb_dense_row(m->engine->parameters->fields, cause), out);
     for (int64_t d = 0; q > 0 && d < setup->n_features; d++) {
         m->row[d] += q * out[d];
     }
@@ -230,8 +200,8 @@ static void add_states(const struct mean *m, int64_t s) {
 static void expect(const struct mean *m, rb_type type, const void *single) {
     const et_setup *setup = &m->engine->setup;
     for (int64_t d = 0; d < setup->n_features; d++) {
-        m->vectors[d] = setup->model.empty;
-        m->row[d] = m->look.states[0] * setup->model.empty;
+        m->vectors[d] = setup->model.own.empty;
+        m->row[d] = m->look.states[0] * setup->model.own.empty;
     }
     for (int64_t h = 0; h < setup->units; h++) {
         double q = rb_get(type, single, h);
@@ -262,41 +232,56 @@ static void rebuild_task(void *arg, int64_t task, int worker) {
     rb_dense_copy(rows, rb_dense_rows(r->rows, first, count));
 }
 
-static void rebuild_rows(rb_context *ctx, const struct rebuilding *r) {
-    rb_parallel(ctx, (r->rows.rows + ET_TASK_SAMPLES - 1) / ET_TASK_SAMPLES, rebuild_task,
-                (void *)r);
+static void rebuild_all(rb_context *ctx, struct rebuilding r) {
+    rb_parallel(ctx, (r.rows.rows + ET_TASK_SAMPLES - 1) / ET_TASK_SAMPLES, rebuild_task, &r);
 }
 
 rb_error et_decode(rb_context *ctx, void *coder, int64_t n_samples, const void *codes, void *rows) {
-    const et_coder *c = coder;
-    const et_setup *setup = &c->engine->setup;
-    rebuild_rows(ctx,
-                 &(struct rebuilding){
-                     .engine = c->engine,
-                     .codes = {(void *)codes, n_samples, setup->units, setup->units, setup->type},
-                     .rows = {rows, n_samples, setup->n_features, setup->n_features, setup->type}});
+    const et_engine *engine = ((et_coder *)coder)->engine;
+    int64_t h = engine->setup.units, d = engine->setup.n_features;
+    rb_dense from = {(void *)codes, n_samples, h, h, engine->setup.type};
+    rb_dense to = {rows, n_samples, d, d, engine->setup.type};
+    rebuild_all(ctx, (struct rebuilding){engine, NULL, from, to});
     return RB_OK;
 }
 
 void et_expect(rb_context *ctx, et_coder *c, rb_dense rows) {
-    rebuild_rows(ctx, &(struct rebuilding){.engine = c->engine,
-                                           .results = c->results.states ? &c->results : NULL,
-                                           .codes = c->results.mean,
-                                           .rows = rows});
+    const et_results *results = c->results.states ? &c->results : NULL;
+    rebuild_all(ctx, (struct rebuilding){c->engine, results, c->results.mean, rows});
 }
 
-static rb_error expect_part(rb_context *ctx, void *user, int64_t first, const rb_block *part) {
+/* ---- samples of a block ---- */
+
+struct target {
+    et_coder *coder;
+    bool codes; /* or what is expected */
+    rb_dense to;
+};
+
+static rb_error put(rb_context *ctx, void *user, int64_t first, const rb_block *part) {
     const struct target *t = user;
-    et_expect(ctx, t->coder, rb_dense_rows(t->to, first, part->n_samples));
+    rb_dense to = rb_dense_rows(t->to, first, part->n_samples);
+    if (t->codes) {
+        rb_dense_copy(rb_dense_rows(t->coder->results.mean, 0, part->n_samples), to);
+    } else {
+        et_expect(ctx, t->coder, to);
+    }
     return RB_OK;
+}
+
+rb_error et_encode(rb_context *ctx, void *coder, const rb_block *block, void *codes) {
+    et_coder *c = coder;
+    int64_t h = c->engine->setup.units;
+    struct target target = {c, true, {codes, block->n_samples, h, h, c->engine->setup.type}};
+    return et_code(ctx, c, NULL, block, put, &target);
 }
 
 rb_error et_rebuild(rb_context *ctx, void *coder, const rb_block *block, void *rows) {
     et_coder *c = coder;
     int64_t d = c->engine->setup.n_features;
-    struct target target = {c, {rows, block->n_samples, d, d, c->engine->setup.type}};
-    rb_error err = et_coder_keep_states(ctx, c);
-    return err ? err : et_code(ctx, c, NULL, block, expect_part, &target);
+    struct target target = {c, false, {rows, block->n_samples, d, d, c->engine->setup.type}};
+    rb_error err = et_coder_keep(ctx, c, ET_KEEP_STATES);
+    return err ? err : et_code(ctx, c, NULL, block, put, &target);
 }
 
 /* ---- log evidence and most probable state of samples ---- */

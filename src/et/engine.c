@@ -35,7 +35,7 @@ static void take_scratch(rb_context *ctx, et_engine *engine, et_scratch *s) {
     et_memory *m = &engine->memory;
     int64_t h = setup->units, d = setup->n_features, wide = tree->candidates * ET_LANES;
     int64_t padded = (h + ET_LANES - 1) / ET_LANES * ET_LANES;
-    int64_t rows = setup->model.energies == et_linear_energies ? tree->candidates : 1;
+    int64_t rows = setup->model.summing == &et_sum_linear ? tree->candidates : 1;
     bool enumerable = h <= RB_ET_MAX_EXACT;
     s->y = et_take_dense(ctx, m, RB_FLOAT64, ET_TASK_SAMPLES, d);
     s->b = et_take_dense(ctx, m, RB_FLOAT64, ET_TASK_SAMPLES, h);
@@ -72,8 +72,9 @@ static void take_trees(rb_context *ctx, et_engine *engine) {
     }
 }
 
-static rb_error allocate(rb_context *ctx, et_engine *engine) {
-    const et_setup *setup = &engine->setup;
+static rb_error allocate(rb_context *ctx, const et_setup *setup, et_engine *engine) {
+    engine->setup = *setup;
+    engine->kernels = et_kernels_of(ctx);
     et_memory *m = &engine->memory;
     int64_t h = setup->units, workers = rb_context_threads(ctx);
     take_trees(ctx, engine);
@@ -91,24 +92,17 @@ static rb_error allocate(rb_context *ctx, et_engine *engine) {
 }
 
 rb_error et_engine_new(rb_context *ctx, const et_setup *setup, et_engine **out) {
-    *out = NULL;
+    et_engine *engine = NULL;
     rb_error err = et_tree_check(ctx, setup->max_candidates, setup->widest_active);
-    if (err) {
-        return err;
+    if (!err) {
+        engine = rb_alloc_zero(ctx, 1, sizeof *engine);
+        err = engine ? allocate(ctx, setup, engine) : RB_ERROR_MEMORY;
     }
-    et_engine *engine = rb_alloc_zero(ctx, 1, sizeof *engine);
-    if (!engine) {
-        return RB_ERROR_MEMORY;
-    }
-    engine->setup = *setup;
-    engine->kernels = et_kernels_of(ctx);
-    err = allocate(ctx, engine);
     if (err) {
         et_engine_free(engine);
-        return err;
     }
-    *out = engine;
-    return RB_OK;
+    *out = err ? NULL : engine;
+    return err;
 }
 
 void et_engine_free(et_engine *engine) {
@@ -172,8 +166,8 @@ void et_prepare(rb_context *ctx, et_engine *engine, const et_parameters *p, doub
     engine->beta = beta;
     engine->beta_prior = beta_prior;
     engine->constant = prepare_prior(engine);
-    engine->by_energy = !engine->equal_prior;
-    engine->setup.model.noise->prepare(engine);
+    engine->by_energy = !et_gaussian(&engine->setup.model) || !engine->equal_prior;
+    et_prepare_noise(engine);
     rb_gemm_lower(ctx, 1, p->fields, RB_PLAIN, p->fields, RB_TRANSPOSED, 0, engine->gram);
     rb_dense_mirror(engine->gram);
     engine->zero_field = false;
@@ -181,11 +175,9 @@ void et_prepare(rb_context *ctx, et_engine *engine, const et_parameters *p, doub
         engine->square[h] = rb_dense_get(engine->gram, h, h);
         engine->zero_field = engine->zero_field || engine->square[h] == 0;
     }
-    for (int64_t h = 0; h < engine->squares.rows; h++) {
-        const double *field = rb_dense_row(p->fields, h);
-        double *square = rb_dense_row(engine->squares, h);
-        for (int64_t d = 0; d < engine->squares.cols; d++) {
-            square[d] = field[d] * field[d];
-        }
+    const double *field = p->fields.data;
+    double *squares = engine->squares.data;
+    for (int64_t i = 0; squares && i < p->fields.rows * p->fields.cols; i++) {
+        squares[i] = field[i] * field[i];
     }
 }

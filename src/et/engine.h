@@ -85,27 +85,6 @@ typedef struct et_sample {
     double none;               /* e of no cause: 0 with Gaussian noise */
 } et_sample;
 
-/* The noise: Gaussian, by the formulas above, or that of functions (rb_et_model). energies.c */
-typedef struct et_noise {
-    bool sigma;    /* there is one to be learned */
-    bool products; /* b is used */
-    /* The engine's scale, constant and per_value; the prior's part of the constant is there. */
-    void (*prepare)(struct et_engine *engine);
-    /* |y|^2, or minus twice the constant of y: evidence has constant - scale / 2 norm. */
-    double (*norm)(const struct et_engine *engine, int64_t n, const double *y);
-    /* What a superposition of n features adds to e: beta / (2 sigma^2) sum_d wbar (2 y - wbar), or
-     * beta times the log-likelihood. */
-    double (*energy)(const struct et_engine *engine, int64_t n, const double *y,
-                     const double *wbar);
-    /* e of every cause alone; returns that of none. */
-    double (*singles)(const struct et_engine *engine, struct et_scratch *scratch,
-                      const et_sample *sample, double *single);
-    /* A temperature at which all states are about as likely. large: a large |y|. */
-    double (*hot)(double large, double sigma);
-} et_noise;
-
-extern const et_noise et_gaussian, et_by_functions;
-
 /* What the M-step asks of the E-step. */
 typedef enum et_keep { ET_KEEP_MEANS, ET_KEEP_PAIRS, ET_KEEP_STATES } et_keep;
 
@@ -115,7 +94,7 @@ typedef struct et_summing {
     bool weights, sets; /* see et_sums */
     /* Once the parameters are known. NULL: nothing to do. */
     void (*prepare)(struct et_cpu *cpu);
-    void (*add)(rb_context *ctx, struct et_cpu *cpu, const rb_block *block, struct et_sums *sums);
+    void (*add)(rb_context *ctx, struct et_cpu *cpu, rb_dense rows, struct et_sums *sums);
     /* After the last block. NULL: likewise. */
     void (*finish)(struct et_cpu *cpu, struct et_sums *sums);
 } et_summing;
@@ -124,47 +103,38 @@ extern const et_summing et_sum_linear, et_sum_shares, et_sum_max;
 
 /* A model: how fields superpose, and all that follows from it. models.c */
 typedef struct et_model {
-    const char *name;
-    const rb_et_model *own; /* its functions, where noise and shares are such; else NULL */
-    const et_noise *noise;
+    rb_et_model own; /* without log_likelihood: noise is Gaussian */
     const et_summing *summing;
     bool non_negative; /* fields begin around the mean of the data, else around 0 */
-    double min, max;   /* fields are kept between */
-    double empty;      /* the superposition of no cause */
     bool additive;     /* the mean of superpositions is the superposition of means */
-    bool anneal_prior; /* by default */
-    double end_temperature;
-    /* out = wbar with one more field; elementwise. `user` is that of `own`, or NULL. */
-    void (*superpose)(void *user, int64_t n, const double *wbar, const double *field, double *out);
-    void *user;
-    /* What that adds to e; it is in `out` if the state goes on. */
-    double (*join)(const struct et_engine *engine, const et_sample *sample, const double *wbar,
-                   const double *field, double *out, bool goes_on);
-    /* e of every state of the tree, in lanes, for `count` samples; what other lanes get does not
-     * matter. */
-    void (*energies)(const struct et_engine *engine, const et_tree *tree,
-                     struct et_scratch *scratch, const et_sample *samples, int count);
     /* New fields from the sums. */
     rb_error (*mstep)(rb_context *ctx, struct et_sums *sums, struct et_work *work,
                       et_parameters *p);
-    /* RB_ERROR_DATA's reason for a value that the noise cannot have; NULL: any will do. */
-    const char *(*refuse)(void *user, double value);
 } et_model;
 
 et_model et_model_of(const rb_method *method, const rb_et_options *options);
+static inline bool et_gaussian(const et_model *model) {
+    return !model->own.log_likelihood;
+}
 
-/* What poisson noise takes for a rate below. */
-static const double et_min_rate = 1e-4;
+/* ---- energies.c ---- */
 
-/* energies.c */
-void et_linear_energies(const struct et_engine *engine, const et_tree *tree,
-                        struct et_scratch *scratch, const et_sample *samples, int count);
-void et_general_energies(const struct et_engine *engine, const et_tree *tree,
-                         struct et_scratch *scratch, const et_sample *samples, int count);
-double et_join(const struct et_engine *engine, const et_sample *sample, const double *wbar,
-               const double *field, double *out, bool goes_on);
-double et_join_max(const struct et_engine *engine, const et_sample *sample, const double *wbar,
-                   const double *field, double *out, bool goes_on);
+/* The engine's scale, per_value and constant, of which the prior's part is there. */
+void et_prepare_noise(struct et_engine *engine);
+/* |y|^2, or minus twice the constant of y: evidence has constant - scale / 2 norm. */
+double et_norm(const struct et_engine *engine, int64_t n, const double *y);
+/* What a superposition of n features adds to e: beta / (2 sigma^2) sum_d wbar (2 y - wbar), or beta
+ * times the log-likelihood. */
+double et_energy(const struct et_engine *engine, int64_t n, const double *y, const double *wbar);
+/* e of every cause alone; returns that of none. */
+double et_singles(const struct et_engine *engine, struct et_scratch *scratch,
+                  const et_sample *sample, double *single);
+/* The superposition of no cause, in the first of scratch->vectors. */
+const double *et_empty(const struct et_engine *engine, struct et_scratch *scratch);
+/* e of every state of the tree, in lanes, for `count` samples; what other lanes get does not
+ * matter. */
+void et_energies(const struct et_engine *engine, const et_tree *tree, struct et_scratch *scratch,
+                 const et_sample *samples, int count);
 
 /* ---- setup.c: what the options come to ---- */
 
@@ -270,11 +240,25 @@ et_sample et_observe_block(const et_engine *engine, et_scratch *scratch, const r
 const double *et_field(const et_engine *engine, const et_scratch *scratch, const et_sample *sample,
                        int64_t cause, int64_t row);
 
-/* select.c: the H' causes of largest score, ascending in index; scores has H values. */
+/* ---- select.c: the largest of many ---- */
+
+/* Of values, those above `min`, and those equal to it up to place `last`. */
+typedef struct et_cut {
+    double min;
+    int64_t last;
+} et_cut;
+
+/* The `count` largest, at least 1, of n values that begin at place `first`; of equals the first.
+ * work has n values. */
+et_cut et_cut_find(const double *values, int64_t first, int64_t n, int64_t count, double *work);
+static inline bool et_cut_uses(et_cut cut, double value, int64_t place) {
+    return value > cut.min || (value == cut.min && place <= cut.last);
+}
+/* The H' causes of largest score, ascending in index; scores and work have H values. */
 void et_scores(const et_engine *engine, et_scratch *scratch, const et_sample *sample,
                double *scores);
 void et_select(const et_kernels *kernels, const double *scores, int64_t units, int64_t count,
-               double *best, int32_t *few, int32_t *candidates);
+               double *work, int32_t *few, int32_t *candidates);
 
 /* ---- posterior.c ---- */
 

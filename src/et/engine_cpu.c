@@ -155,7 +155,7 @@ static rb_error cpu_block(rb_context *ctx, void *engine, const rb_block *block, 
         rb_dense mean = rb_dense_rows(cpu->results.mean, 0, block->n_samples);
         add_scalars(cpu, block->n_samples, sums);
         et_add_rows(cpu->engine->kernels, mean, sums->causes);
-        cpu->engine->setup.model.summing->add(ctx, cpu, block, sums);
+        cpu->engine->setup.model.summing->add(ctx, cpu, et_block_rows(cpu, block), sums);
     }
     return RB_OK;
 }

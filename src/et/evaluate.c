@@ -103,7 +103,7 @@ rb_error et_evaluate(rb_context *ctx, const rb_model *model, rb_feed *feed, rb_m
     et_memory memory = {0};
     void *coder = NULL;
     rb_error err = et_coder_new(ctx, model, size < n ? size : n, &coder);
-    err = err ? err : et_coder_keep_states(ctx, coder);
+    err = err ? err : et_coder_keep(ctx, coder, ET_KEEP_STATES);
     if (!err) {
         f.coder = coder;
         f.step = exact_step(&f.coder->engine->setup, n);

@@ -20,14 +20,13 @@ static double walk(struct walk *w, int64_t first, int64_t size, double prior) {
     const double *wbar = w->vectors + size * setup->n_features;
     double sum = 0;
     if (!setup->fixed_count || size == setup->max_active) {
-        const et_noise *noise = setup->model.noise;
-        double energy = noise->energy(engine, w->sample->n, w->sample->y, wbar) + prior;
+        double energy = et_energy(engine, w->sample->n, w->sample->y, wbar) + prior;
         w->highest = w->marginals ? w->highest : fmax(w->highest, energy);
         sum = w->marginals ? exp(energy - w->highest) : 0;
     }
     for (int64_t h = first; h < setup->units; h++) {
-        setup->model.superpose(setup->model.user, w->sample->n, wbar, w->fields[h],
-                               w->vectors + (size + 1) * setup->n_features);
+        setup->model.own.superpose(setup->model.own.user, w->sample->n, wbar, w->fields[h],
+                                   w->vectors + (size + 1) * setup->n_features);
         double below = walk(w, h + 1, size + 1, prior + engine->logit[h]);
         if (w->marginals) {
             w->marginals[h] += below;
@@ -46,17 +45,15 @@ double et_exact(const et_engine *engine, et_scratch *scratch, const et_sample *s
         w.fields[h] = et_field(engine, scratch, sample, h, h);
         marginals[h] = 0;
     }
-    for (int64_t d = 0; d < setup->n_features; d++) {
-        scratch->vectors[d] = setup->model.empty;
-    }
+    et_empty(engine, scratch);
     walk(&w, 0, 0, 0);
     w.marginals = marginals;
     double total = walk(&w, 0, 0, 0);
     for (int64_t h = 0; h < setup->units; h++) {
         marginals[h] /= total;
     }
-    return et_constant(engine, sample->n, setup->model.noise->norm(engine, sample->n, sample->y)) +
-           w.highest + log(total);
+    return et_constant(engine, sample->n, et_norm(engine, sample->n, sample->y)) + w.highest +
+           log(total);
 }
 
 double et_exact_work(int64_t units, int64_t n_features) {

@@ -164,12 +164,10 @@ void et_missing_second(et_sums *sums, int64_t d) {
 
 /* out_d = Q^d W_d */
 static void apply_pairs(const et_sums *m, rb_dense fields, rb_dense out) {
-    for (int64_t j = 0; j < fields.rows; j++) {
-        const double *wj = rb_dense_row(fields, j), *there = rb_dense_row(m->weights, j);
-        double *sum = rb_dense_row(out, j);
-        for (int64_t d = 0; d < fields.cols; d++) {
-            sum[d] = wj[d] * there[d];
-        }
+    const double *w = fields.data, *there = m->weights.data;
+    double *sum = out.data;
+    for (int64_t i = 0; i < fields.rows * fields.cols; i++) {
+        sum[i] = w[i] * there[i];
     }
     for (int64_t j = 0; j < fields.rows; j++) {
         const double *wj = rb_dense_row(fields, j);

@@ -4,6 +4,9 @@
 
 #include <math.h>
 
+/* What poisson noise takes for a rate below. */
+static const double min_rate = 1e-4;
+
 /* ---- superpositions ---- */
 
 static void superpose_sum(void *user, int64_t n, const double *wbar, const double *field,
@@ -27,10 +30,10 @@ static void superpose_max(void *user, int64_t n, const double *wbar, const doubl
 static double poisson_log_likelihood(void *user, int64_t n, const double *y, const double *wbar,
                                      double sigma) {
     (void)user;
-    double sum = 0;
     (void)sigma;
+    double sum = 0;
     for (int64_t d = 0; d < n; d++) {
-        double rate = fmax(wbar[d], et_min_rate);
+        double rate = fmax(wbar[d], min_rate);
         sum += y[d] * log(rate) - rate;
     }
     return sum;
@@ -56,49 +59,36 @@ static void share_poisson(void *user, int64_t n, const double *y, const double *
                           const double *field, double q, rb_et_shares sums) {
     (void)user;
     for (int64_t d = 0; d < n; d++) {
-        sums.up[d] += q * y[d] * field[d] / fmax(wbar[d], et_min_rate);
+        sums.up[d] += q * y[d] * field[d] / fmax(wbar[d], min_rate);
         sums.down[d] += q;
     }
 }
-
-static const rb_et_model poisson = {
-    .log_likelihood = poisson_log_likelihood,
-    .constant = poisson_constant,
-    .share = share_poisson,
-    .refuse = poisson_refuse,
-};
 
 /* ---- the models ---- */
 
 /* Fields of either sign add up. The prior is not annealed: hot, fields and their complements would
  * look alike. */
 static const et_model linca = {
-    .name = "linca",
-    .noise = &et_gaussian,
+    .own = {.name = "linca",
+            .min = -HUGE_VAL,
+            .max = HUGE_VAL,
+            .end_temperature = 1,
+            .superpose = superpose_sum},
     .summing = &et_sum_linear,
-    .min = -HUGE_VAL,
-    .max = HUGE_VAL,
-    .end_temperature = 1,
     .additive = true,
-    .superpose = superpose_sum,
-    .join = et_join,
-    .energies = et_linear_energies,
     .mstep = et_mstep_solve,
 };
 
 /* Fields that are not negative add up. */
 static const et_model nmf = {
-    .name = "nmf-et",
-    .noise = &et_gaussian,
+    .own = {.name = "nmf-et",
+            .max = HUGE_VAL,
+            .anneal_prior = true,
+            .end_temperature = 1,
+            .superpose = superpose_sum},
     .summing = &et_sum_linear,
     .non_negative = true,
-    .max = HUGE_VAL,
-    .anneal_prior = true,
-    .end_temperature = 1,
     .additive = true,
-    .superpose = superpose_sum,
-    .join = et_join,
-    .energies = et_linear_energies,
     .mstep = et_mstep_solve,
 };
 
@@ -106,50 +96,23 @@ static const et_model nmf = {
  * M-step a soft one whose exponent rho = T / (T - 1) sharpens as it cools: hence an end temperature
  * above 1. */
 static const et_model mca = {
-    .name = "mca",
-    .noise = &et_gaussian,
+    .own = {.name = "mca",
+            .min = 1e-4,
+            .max = HUGE_VAL,
+            .anneal_prior = true,
+            .end_temperature = 1.05,
+            .superpose = superpose_max},
     .summing = &et_sum_max,
     .non_negative = true,
-    .min = 1e-4,
-    .max = HUGE_VAL,
-    .anneal_prior = true,
-    .end_temperature = 1.05,
-    .superpose = superpose_max,
-    .join = et_join_max,
-    .energies = et_general_energies,
     .mstep = et_mstep_shares,
 };
 
-/* ---- the model of a method ---- */
-
-/* The same with noise, and its M-step, by functions. That of MCA stays: noise changes the E-step
- * alone. */
-static et_model with_functions(et_model model, const rb_et_model *own) {
-    model.own = own;
-    model.user = own->user;
-    model.refuse = own->refuse;
-    model.noise = &et_by_functions;
-    model.summing = model.summing == &et_sum_max ? &et_sum_max : &et_sum_shares;
-    model.join = et_join;
-    model.energies = et_general_energies;
-    model.mstep = et_mstep_shares;
-    return model;
-}
-
 et_model et_model_of(const rb_method *method, const rb_et_options *options) {
-    const rb_et_model *own = method->own;
-    if (own) {
-        et_model base = {
-            .name = own->name,
-            .non_negative = true,
-            .min = own->min,
-            .max = own->max,
-            .empty = own->empty,
-            .anneal_prior = own->anneal_prior,
-            .end_temperature = own->end_temperature,
-            .superpose = own->superpose,
-        };
-        return with_functions(base, own);
+    if (method->own) {
+        return (et_model){.own = *(const rb_et_model *)method->own,
+                          .summing = &et_sum_shares,
+                          .non_negative = true,
+                          .mstep = et_mstep_shares};
     }
     if (method == &rb_method_linca) {
         return linca;
@@ -158,5 +121,13 @@ et_model et_model_of(const rb_method *method, const rb_et_options *options) {
     if (method == &rb_method_nmf_et && options->mstep == RB_ET_MSTEP_MULTIPLICATIVE) {
         model.mstep = et_mstep_multiplicative;
     }
-    return options->noise == RB_ET_POISSON ? with_functions(model, &poisson) : model;
+    if (options->noise == RB_ET_POISSON) { /* which changes the E-step of MCA alone */
+        model.own.log_likelihood = poisson_log_likelihood;
+        model.own.constant = poisson_constant;
+        model.own.share = share_poisson;
+        model.own.refuse = poisson_refuse;
+        model.summing = model.additive ? &et_sum_shares : &et_sum_max;
+        model.mstep = et_mstep_shares;
+    }
+    return model;
 }

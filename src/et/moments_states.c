@@ -14,17 +14,6 @@ static const double MIN = 1e-12;
  * sample. Where there are fewer sets of two causes and more than samples and states, sum q and
  * sum q y are kept for each set, and each power is computed once. */
 
-/* C(h, k) for k <= most; they ascend without overflow, since all sets have been counted. */
-static void fill_choose(et_sets *sets, int64_t units) {
-    int64_t width = sets->max + 1;
-    for (int64_t h = 0; h <= units; h++) {
-        for (int64_t k = 0; k < width; k++) {
-            int64_t *c = sets->choose + h * width + k;
-            *c = k == 0 ? 1 : h == 0 ? 0 : c[-width] + c[-width - 1];
-        }
-    }
-}
-
 int64_t et_sets_count(const et_setup *setup, int64_t n_samples) {
     const double max_cells = 1 << 16, max_a_sample = 4;
     double units = (double)setup->units;
@@ -35,10 +24,13 @@ int64_t et_sets_count(const et_setup *setup, int64_t n_samples) {
 }
 
 void et_sets_new(rb_context *ctx, const et_setup *setup, et_memory *memory, et_sets *sets) {
+    int64_t width = setup->widest_active + 1;
     sets->max = setup->widest_active;
-    sets->choose = et_take(ctx, memory, setup->units + 1, sets->max + 1, sizeof *sets->choose);
-    if (sets->choose) {
-        fill_choose(sets, setup->units);
+    sets->choose = et_take(ctx, memory, setup->units + 1, width, sizeof *sets->choose);
+    /* C(h, k) ascend without overflow, since all sets have been counted. */
+    for (int64_t i = 0; sets->choose && i < (setup->units + 1) * width; i++) {
+        int64_t *c = sets->choose + i;
+        *c = i % width == 0 ? 1 : i < width ? 0 : c[-width] + c[-width - 1];
     }
 }
 
@@ -69,7 +61,7 @@ typedef void (*adder)(const struct state *state, double q);
 static void add_run(const struct state *state, double q, int64_t first, int64_t last,
                     const double *wbar) {
     const et_band *band = state->band;
-    const rb_et_model *own = band->cpu->engine->setup.model.own;
+    const rb_et_model *own = &band->cpu->engine->setup.model.own;
     rb_dense fields = band->cpu->pass->parameters->fields;
     for (int k = 0; k < state->size; k++) {
         int64_t h = state->causes[k];
@@ -82,7 +74,7 @@ static void add_run(const struct state *state, double q, int64_t first, int64_t 
 
 static void add_shares(const struct state *state, double q) {
     const et_band *band = state->band;
-    const et_model *model = &band->cpu->engine->setup.model;
+    const rb_et_model *model = &band->cpu->engine->setup.model.own;
     rb_dense fields = band->cpu->pass->parameters->fields;
     double wbar[ET_BAND];
     for (int64_t d = 0; d < band->count; d++) {
@@ -167,34 +159,29 @@ static void add_sample_max(const et_band *band, int64_t i) {
     add_states(band, i, band->cpu->sets.choose ? add_to_set : add_responsibilities);
 }
 
-static void sum_shares(rb_context *ctx, et_cpu *cpu, const rb_block *block, et_sums *sums) {
-    et_each_band(ctx, cpu, et_block_rows(cpu, block), sums, add_sample_shares);
+static void sum_shares(rb_context *ctx, et_cpu *cpu, rb_dense rows, et_sums *sums) {
+    et_each_band(ctx, cpu, rows, sums, add_sample_shares);
 }
 
 const et_summing et_sum_shares = {.keep = ET_KEEP_STATES, .weights = true, .add = sum_shares};
 
-static void add_singles(rb_context *ctx, et_cpu *cpu, int64_t count, rb_dense weights) {
-    rb_dense single = rb_dense_rows(cpu->results.single, 0, count);
+static void add_singles(rb_context *ctx, et_cpu *cpu, rb_dense single, rb_dense weights) {
     if (cpu->problem.missing) {
-        et_add_products(ctx, cpu, single, rb_dense_rows(cpu->mask, 0, count), weights);
+        et_add_products(ctx, cpu, single, rb_dense_rows(cpu->mask, 0, single.rows), weights);
         return;
     }
     double *sums = cpu->engine->scratch[0].scores;
     memset(sums, 0, (size_t)weights.rows * sizeof *sums);
     et_add_rows(cpu->engine->kernels, single, sums);
-    for (int64_t h = 0; h < weights.rows; h++) {
-        double *row = rb_dense_row(weights, h);
-        for (int64_t d = 0; d < weights.cols; d++) {
-            row[d] += sums[h];
-        }
+    for (int64_t i = 0; i < weights.rows * weights.cols; i++) {
+        ((double *)weights.data)[i] += sums[i / weights.cols];
     }
 }
 
-static void sum_max(rb_context *ctx, et_cpu *cpu, const rb_block *block, et_sums *sums) {
-    rb_dense rows = et_block_rows(cpu, block);
-    rb_dense single = rb_dense_rows(cpu->results.single, 0, block->n_samples);
+static void sum_max(rb_context *ctx, et_cpu *cpu, rb_dense rows, et_sums *sums) {
+    rb_dense single = rb_dense_rows(cpu->results.single, 0, rows.rows);
     et_add_products(ctx, cpu, single, rows, sums->products);
-    add_singles(ctx, cpu, block->n_samples, sums->weights);
+    add_singles(ctx, cpu, single, sums->weights);
     et_each_band(ctx, cpu, rows, sums, add_sample_max);
 }
 

@@ -9,7 +9,7 @@ static int64_t cells_of(rb_dense a) {
 }
 
 static void bound_fields(const et_plan *plan, rb_dense fields) {
-    const et_model *model = &plan->setup.model;
+    const rb_et_model *model = &plan->setup.model.own;
     double *field = fields.data;
     for (int64_t i = 0; i < cells_of(fields); i++) {
         double value = plan->reflect ? fabs(field[i]) : field[i];
@@ -21,9 +21,7 @@ static void bound_fields(const et_plan *plan, rb_dense fields) {
 
 /* N(0, noise^2) in the order of causes and features. */
 static void add_noise(const rb_problem *problem, int64_t iteration, double noise, rb_dense fields) {
-    rb_stream stream = {.seed = (uint64_t)problem->fit->seed,
-                        .purpose = RB_RANDOM_FIELD_NOISE,
-                        .restart = (uint32_t)problem->restart};
+    rb_stream stream = et_stream(problem, RB_RANDOM_FIELD_NOISE);
     double *field = fields.data;
     for (int64_t i = 0; i < cells_of(fields); i++) {
         uint64_t index = (uint64_t)iteration * (uint64_t)cells_of(fields) + (uint64_t)i;
@@ -131,7 +129,7 @@ rb_error et_mstep(rb_context *ctx, void *state) {
     int64_t iteration = f->progress.iteration;
     bool ended = et_schedule_ended(&f->plan.schedule, iteration);
     if (f->trace.metrics) {
-        et_trace_iteration(&f->trace, &f->plan.schedule, &f->sums, &f->parameters, iteration);
+        et_trace_iteration(f);
     }
     f->progress.last_used = f->sums.used;
     rb_error err = f->plan.setup.model.mstep(ctx, &f->sums, &f->work, &f->parameters);

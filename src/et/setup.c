@@ -35,8 +35,8 @@ static int selection_of(const et_model *model, const rb_et_options *o) {
 /* The paper has them for MCA, and for LinCA on sounds. */
 static bool has_singletons(const et_model *model, const rb_et_options *o) {
     bool usual = !o->as_printed || model->summing == &et_sum_max;
-    bool wanted = o->singletons == RB_ET_SINGLETONS_YES;
-    return !o->count && (o->singletons == RB_ET_SINGLETONS_AUTO ? usual : wanted);
+    bool wanted = o->singletons == RB_ET_YES;
+    return !o->count && (o->singletons == RB_ET_AUTO ? usual : wanted);
 }
 
 et_setup et_setup_of(const rb_problem *problem, const rb_et_options *o) {
@@ -98,7 +98,7 @@ rb_error et_setup_check(rb_context *ctx, const et_setup *setup, const rb_et_opti
         return rb_fail(ctx, RB_ERROR_ARGUMENT,
                        "selection is 'bound', which needs fields that are not negative; %s takes "
                        "joint, cosine or exact",
-                       setup->model.name);
+                       setup->model.own.name);
     }
     if (!err && setup->selection == RB_ET_SELECT_EXACT && setup->units > RB_ET_MAX_EXACT) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT,
@@ -121,7 +121,7 @@ static rb_error check_plan(rb_context *ctx, const rb_et_options *o, const et_mod
          "selection does nothing where exact looks at all causes; leave one of them out"},
         {all && o->max_active != usual.max_active,
          "max-active does nothing where all states or a fixed count are looked at; leave it out"},
-        {all && o->singletons != RB_ET_SINGLETONS_AUTO,
+        {all && o->singletons != RB_ET_AUTO,
          "singletons does nothing where all states or a fixed count are looked at; leave it out"},
         {o->count && o->prior > 0,
          "prior does nothing with a fixed count of causes; leave one of them out"},
@@ -136,7 +136,8 @@ static rb_error check_plan(rb_context *ctx, const rb_et_options *o, const et_mod
          "init-sd must be a standard deviation of 0 or more, or -1 to start from the data"},
         {o->init_sd < 0 && o->init_mean != 0,
          "init-mean is given without init-sd; give both, or neither to start from the data"},
-        {o->init_sd >= 0 && (o->init_mean < fmin(0, model->min) || o->init_mean > model->max),
+        {o->init_sd >= 0 &&
+             (o->init_mean < fmin(0, model->own.min) || o->init_mean > model->own.max),
          "init-mean is outside of the values that a field of this method may have"},
     };
     return refuse(ctx, rules, sizeof rules / sizeof *rules);
@@ -174,12 +175,12 @@ rb_error et_plan_of(rb_context *ctx, const rb_problem *problem, const rb_et_opti
         warn_of_limits(ctx, o, &plan->setup);
     }
     plan->anneal_prior =
-        o->anneal_prior == RB_ET_ANNEAL_YES ||
-        (o->anneal_prior == RB_ET_ANNEAL_AUTO && (model->anneal_prior || o->as_printed));
-    plan->learn_sigma = model->noise->sigma && (o->learn_sigma || o->sigma == 0);
+        o->anneal_prior == RB_ET_YES ||
+        (o->anneal_prior == RB_ET_AUTO && (model->own.anneal_prior || o->as_printed));
+    plan->learn_sigma = et_gaussian(model) && (o->learn_sigma || o->sigma == 0);
     plan->reflect = model->non_negative && o->negative == RB_ET_NEGATIVE_REFLECT;
     plan->schedule =
-        (et_schedule){.iterations = problem->fit->iterations, .end = model->end_temperature};
+        (et_schedule){.iterations = problem->fit->iterations, .end = model->own.end_temperature};
     return et_schedule_of(ctx, o, &plan->schedule);
 }
 
@@ -187,11 +188,12 @@ rb_error et_plan_of(rb_context *ctx, const rb_problem *problem, const rb_et_opti
 
 rb_error et_each_row(rb_context *ctx, const et_model *model, const rb_block *block, rb_dense row,
                      void (*fn)(void *user, rb_dense row), void *user) {
-    for (int64_t i = 0; (fn || model->refuse) && i < block->n_samples; i++) {
+    for (int64_t i = 0; (fn || model->own.refuse) && i < block->n_samples; i++) {
         const double *values = row.data;
         rb_block_rows(block, i, row);
-        for (int64_t d = 0; model->refuse && d < row.cols; d++) {
-            const char *wrong = isnan(values[d]) ? NULL : model->refuse(model->user, values[d]);
+        for (int64_t d = 0; model->own.refuse && d < row.cols; d++) {
+            const char *wrong =
+                isnan(values[d]) ? NULL : model->own.refuse(model->own.user, values[d]);
             if (wrong) {
                 return rb_fail(ctx, RB_ERROR_DATA,
                                "sample %lld, feature %lld (counted from 0): %.6g %s",

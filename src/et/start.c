@@ -52,7 +52,12 @@ static rb_error take_parameters(rb_context *ctx, et_fit *f, const rb_model *star
 
 static rb_error begin(rb_context *ctx, et_fit *f, const void *options, const rb_model *start) {
     const rb_problem *problem = &f->problem;
-    rb_error err = rb_parts_new(ctx, problem->method->parts, &f->shape, f);
+    rb_error err = et_plan_of(ctx, problem, options, &f->plan);
+    if (err) {
+        return err;
+    }
+    f->shape = rb_shape_of(problem, options);
+    err = rb_parts_new(ctx, problem->method->parts, &f->shape, f);
     err = err ? err : problem->engine->open(ctx, problem, options, &f->engine);
     if (!err && f->shape.dims[ET_SECOND] > 0) {
         err = rb_spd_new(ctx, RB_FLOAT64, f->plan.options.units, &f->work.factor);
@@ -62,26 +67,17 @@ static rb_error begin(rb_context *ctx, et_fit *f, const void *options, const rb_
 
 rb_error et_start(rb_context *ctx, const rb_problem *problem, const void *options,
                   const rb_model *start, void **state) {
-    *state = NULL;
-    et_plan plan;
-    rb_error err = et_plan_of(ctx, problem, options, &plan);
-    if (err) {
-        return err;
-    }
     et_fit *f = rb_alloc_zero(ctx, 1, sizeof *f);
-    if (!f) {
-        return RB_ERROR_MEMORY;
+    rb_error err = RB_ERROR_MEMORY;
+    if (f) {
+        f->problem = *problem;
+        err = begin(ctx, f, options, start);
     }
-    f->problem = *problem;
-    f->plan = plan;
-    f->shape = rb_shape_of(problem, options);
-    err = begin(ctx, f, options, start);
     if (err) {
         et_finish(f);
-        return err;
     }
-    *state = f;
-    return RB_OK;
+    *state = err ? NULL : f;
+    return err;
 }
 
 void et_finish(void *state) {
@@ -108,23 +104,22 @@ static void warn_if_hot(rb_context *ctx, const et_fit *f) {
     }
 }
 
+rb_error et_store_fields(rb_context *ctx, rb_model *model, const char *name, rb_dense fields) {
+    int64_t rows = fields.cols, columns = fields.rows;
+    double *to = rb_model_add_array(ctx, model, name, rows, columns);
+    if (to) {
+        rb_dense_transpose(fields, (rb_dense){to, rows, columns, columns, RB_FLOAT64});
+    }
+    return to ? RB_OK : RB_ERROR_MEMORY;
+}
+
 rb_error et_store_values(rb_context *ctx, rb_model *model, const char *name, int64_t rows,
                          int64_t columns, const double *values) {
     double *to = rb_model_add_array(ctx, model, name, rows, columns);
-    if (!to) {
-        return RB_ERROR_MEMORY;
+    if (to) {
+        memcpy(to, values, (size_t)(rows * columns) * sizeof *to);
     }
-    memcpy(to, values, (size_t)(rows * columns) * sizeof *to);
-    return RB_OK;
-}
-
-rb_error et_store_fields(rb_context *ctx, rb_model *model, const char *name, rb_dense fields) {
-    double *to = rb_model_add_array(ctx, model, name, fields.cols, fields.rows);
-    if (!to) {
-        return RB_ERROR_MEMORY;
-    }
-    rb_dense_transpose(fields, (rb_dense){to, fields.cols, fields.rows, fields.rows, RB_FLOAT64});
-    return RB_OK;
+    return to ? RB_OK : RB_ERROR_MEMORY;
 }
 
 rb_error et_store(rb_context *ctx, void *state, rb_model *model) {

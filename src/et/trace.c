@@ -17,24 +17,26 @@ int64_t et_trace_samples(const rb_problem *problem, int64_t units) {
     return (int64_t)fmin(fmin(ET_TRACE_SAMPLES, (double)problem->n_samples), fit);
 }
 
-void et_trace_pass(et_trace *t, const et_sums *sums, int64_t iteration, int64_t samples) {
-    double *hits = &t->metrics[iteration * ET_TRACE_METRICS + 2];
+void et_trace_pass(et_fit *f) {
+    const et_sums *sums = &f->sums;
+    int64_t t = f->progress.iteration, samples = f->estep.pass.traced;
+    double *hits = &f->trace.metrics[t * ET_TRACE_METRICS + 2];
     *hits = sums->marginals > 0 ? sums->hits / sums->marginals : NAN;
-    for (int64_t k = 0; k < samples; k++) {
-        t->quality[iteration * samples + k] = sums->quality[k];
+    if (samples > 0) {
+        memcpy(f->trace.quality + t * samples, sums->quality, (size_t)samples * sizeof(double));
     }
 }
 
-void et_trace_iteration(et_trace *t, const et_schedule *schedule, const et_sums *sums,
-                        const et_parameters *p, int64_t iteration) {
-    double *metrics = t->metrics + iteration * ET_TRACE_METRICS;
-    int64_t cells = p->fields.rows * p->fields.cols;
-    metrics[0] = et_temperature(schedule, iteration);
-    metrics[1] = (double)sums->used;
+void et_trace_iteration(et_fit *f) {
+    et_trace *t = &f->trace;
+    rb_dense fields = f->parameters.fields;
+    int64_t iteration = f->progress.iteration, cells = fields.rows * fields.cols;
+    t->metrics[iteration * ET_TRACE_METRICS] = et_temperature(&f->plan.schedule, iteration);
+    t->metrics[iteration * ET_TRACE_METRICS + 1] = (double)f->sums.used;
     /* Evenly: iterations 0, I / 9, ..., I - 1. */
-    int64_t due = t->kept * (schedule->iterations - 1) / (ET_TRACE_FIELDS - 1);
+    int64_t due = t->kept * (f->plan.schedule.iterations - 1) / (ET_TRACE_FIELDS - 1);
     if (t->kept < ET_TRACE_FIELDS && iteration >= due) {
-        memcpy(t->fields + t->kept * cells, p->fields.data, (size_t)cells * sizeof *t->fields);
+        memcpy(t->fields + t->kept * cells, fields.data, (size_t)cells * sizeof *t->fields);
         t->at[t->kept++] = iteration;
     }
 }
@@ -93,7 +95,7 @@ void et_metrics(const void *state, double *values) {
     values[0] = et_temperature(&f->plan.schedule, done);
     values[1] = (double)f->progress.last_used;
     values[2] = used;
-    values[3] = f->plan.setup.model.noise->sigma ? f->parameters.sigma : NAN;
+    values[3] = et_gaussian(&f->plan.setup.model) ? f->parameters.sigma : NAN;
     values[4] = prior / (double)units;
     values[5] = values[6] = values[7] = NAN;
     values[8] = f->progress.log_likelihood;

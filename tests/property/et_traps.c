@@ -231,7 +231,7 @@ static void degenerate_data_run(void **state) {
 static void selection_is_in_order(void **state) {
     (void)state;
     int32_t list[3], few[6 + ET_LANES];
-    double best[3];
+    double best[6];
     const double scores[] = {1, 5, -HUGE_VAL, 5, 5, 1}, low[] = {-HUGE_VAL, -7, -HUGE_VAL, -9};
     et_select(et_kernels_of(NULL), scores, 6, 3, best, few, list);
     assert_int_equal(list[0], 1);
@@ -268,7 +268,7 @@ static void many_causes_are_selected_alike(void **state) {
     enum { MAX = 400, COUNT = 16 };
     rb_draws draws = {{8, RB_RANDOM_SIMULATE, 0}, 0};
     for (int trial = 0; trial < 300; trial++) {
-        double scores[MAX], best[COUNT];
+        double scores[MAX], best[MAX];
         int32_t list[COUNT], few[MAX + ET_LANES];
         int64_t units = rb_draw_integer(&draws, 20, MAX), count = rb_draw_integer(&draws, 1, COUNT);
         for (int64_t h = 0; h < units; h++) {

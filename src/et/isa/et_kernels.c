@@ -22,19 +22,11 @@ static inline double series(double r, bool coarse) {
     double p = 1.0 / 5040;
     if (!coarse) {
         p = 1.0 / 479001600;
-        p = p * r + 1.0 / 39916800;
-        p = p * r + 1.0 / 3628800;
-        p = p * r + 1.0 / 362880;
-        p = p * r + 1.0 / 40320;
-        p = p * r + 1.0 / 5040;
+        p = ((p * r + 1.0 / 39916800) * r + 1.0 / 3628800) * r + 1.0 / 362880;
+        p = (p * r + 1.0 / 40320) * r + 1.0 / 5040;
     }
-    p = p * r + 1.0 / 720;
-    p = p * r + 1.0 / 120;
-    p = p * r + 1.0 / 24;
-    p = p * r + 1.0 / 6;
-    p = p * r + 0.5;
-    p = p * r + 1;
-    return p * r + 1;
+    p = ((p * r + 1.0 / 720) * r + 1.0 / 120) * r + 1.0 / 24;
+    return (((p * r + 1.0 / 6) * r + 0.5) * r + 1) * r + 1;
 }
 
 /* exp(x) for x from -708 to 708. */
@@ -272,17 +264,10 @@ static inline double logarithm(double x, bool coarse) {
     double p = 2.0 / 9;
     if (!coarse) {
         p = 2.0 / 21;
-        p = p * square + 2.0 / 19;
-        p = p * square + 2.0 / 17;
-        p = p * square + 2.0 / 15;
-        p = p * square + 2.0 / 13;
-        p = p * square + 2.0 / 11;
-        p = p * square + 2.0 / 9;
+        p = ((p * square + 2.0 / 19) * square + 2.0 / 17) * square + 2.0 / 15;
+        p = ((p * square + 2.0 / 13) * square + 2.0 / 11) * square + 2.0 / 9;
     }
-    p = p * square + 2.0 / 7;
-    p = p * square + 2.0 / 5;
-    p = p * square + 2.0 / 3;
-    p = p * square + 2;
+    p = (((p * square + 2.0 / 7) * square + 2.0 / 5) * square + 2.0 / 3) * square + 2;
     return k * 0x1.62e42fefa39efp-1 + z * p;
 }
 
