@@ -8,7 +8,7 @@ void et_coder_free(void *coder) {
     et_coder *c = coder;
     if (c) {
         et_engine_free(c->engine);
-        et_parameters_free(&c->parameters);
+        et_memory_free(&c->memory);
         et_memory_free(&c->results.memory);
         rb_free(c);
     }
@@ -79,7 +79,10 @@ static rb_error begin(rb_context *ctx, const rb_model *model, int64_t block_samp
     c->block_samples = block_samples;
     err = et_setup_check(ctx, &setup, &options);
     err = err ? err : et_engine_new(ctx, &setup, &c->engine);
-    err = err ? err : et_parameters_new(ctx, setup.units, setup.n_features, &c->parameters);
+    c->parameters.fields =
+        et_take_dense(ctx, &c->memory, RB_FLOAT64, setup.units, setup.n_features);
+    c->parameters.prior = et_take(ctx, &c->memory, setup.units, 1, sizeof(double));
+    err = err ? err : c->memory.err;
     err = err ? err : et_load_parameters(ctx, model, &c->parameters);
     err = err ? err : et_coder_keep(ctx, c, ET_KEEP_MEANS);
     if (!err) {

@@ -62,12 +62,6 @@ typedef struct et_parameters {
     double *prior; /* H */
 } et_parameters;
 
-enum { ET_UNITS = 1, ET_FEATURES }; /* dims of all shapes of this room */
-
-/* Zeros, for H causes and D features; to be freed with et_parameters_free. */
-rb_error et_parameters_new(rb_context *ctx, int64_t units, int64_t features, et_parameters *p);
-void et_parameters_free(et_parameters *p);
-
 struct et_engine;
 struct et_scratch;
 struct et_work;

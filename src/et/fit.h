@@ -115,7 +115,9 @@ typedef struct et_work {
 } et_work;
 
 enum {
-    ET_TRACED = ET_FEATURES + 1, /* 1, or 0 */
+    ET_UNITS = 1,
+    ET_FEATURES,
+    ET_TRACED, /* 1, or 0 */
     ET_TRACED_ITERATIONS,
     ET_TRACED_SAMPLES,
     ET_TRACED_FIELDS,
@@ -303,6 +305,7 @@ void et_learn_priors(int64_t units, int64_t max_active, const double *active, do
 /* ---- posteriors of samples under a model, at temperature 1: coder.c, evaluate.c ---- */
 
 typedef struct et_coder {
+    et_memory memory; /* of the parameters */
     et_parameters parameters;
     et_engine *engine;
     int64_t block_samples; /* of the blocks it is given, at most */

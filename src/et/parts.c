@@ -26,18 +26,6 @@ static const rb_field noise_and_prior[] = {
     {0},
 };
 
-static const rb_part parameters[] = {
-    {RB_PART_PARAMETERS, any, 0}, {RB_PART_PARAMETERS, noise_and_prior, 0}, {0}};
-
-rb_error et_parameters_new(rb_context *ctx, int64_t units, int64_t features, et_parameters *p) {
-    *p = (et_parameters){0};
-    rb_shape shape = {.dims = {[RB_DIM_ONE] = 1, [ET_UNITS] = units, [ET_FEATURES] = features}};
-    return rb_parts_new(ctx, parameters, &shape, p);
-}
-
-void et_parameters_free(et_parameters *p) {
-    rb_parts_free(parameters, p);
-}
 
 /* ---- the rest ---- */
 

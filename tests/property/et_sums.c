@@ -130,7 +130,7 @@ static void check(rb_context *ctx, const struct setting *c) {
     }
     near(st->sums.evidence, sums.evidence, "sum of evidence");
     near(st->sums.active, sums.active, "active causes");
-    if (!st->plan.setup.model.own) {
+    if (et_gaussian(&st->plan.setup.model)) {
         near(st->sums.residual, sums.residual, "residual");
     }
     for (int h = 0; h < c->h; h++) {

@@ -137,7 +137,7 @@ static void limits_are_clipped(void **state) {
     begin_setting(ctx, &whole, &all);
     run_estep(ctx, &f);
     run_estep(ctx, &all);
-    assert_int_equal(engine_of(f.state)->tree.count, 1 << c.h);
+    assert_int_equal(engine_of(f.state)->trees[0].count, 1 << c.h);
     assert_true(f.state->sums.evidence == all.state->sums.evidence);
     end_setting(&f);
     end_setting(&all);
