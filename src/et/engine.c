@@ -81,9 +81,7 @@ static rb_error allocate(rb_context *ctx, const et_setup *setup, et_engine *engi
     engine->logit = et_take(ctx, m, h, 1, sizeof *engine->logit);
     engine->square = et_take(ctx, m, h, 1, sizeof *engine->square);
     engine->gram = et_take_dense(ctx, m, RB_FLOAT64, h, h);
-    if (setup->missing) {
-        engine->squares = et_take_dense(ctx, m, RB_FLOAT64, h, setup->n_features);
-    }
+    engine->squares = et_take_dense(ctx, m, RB_FLOAT64, setup->missing ? h : 0, setup->n_features);
     engine->scratch = et_take(ctx, m, workers, 1, sizeof *engine->scratch);
     for (int64_t i = 0; !m->err && i < workers; i++) {
         take_scratch(ctx, engine, &engine->scratch[i]);

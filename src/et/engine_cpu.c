@@ -19,18 +19,13 @@ static void cpu_close(void *engine) {
 static rb_error allocate(rb_context *ctx, et_cpu *cpu, const et_setup *setup) {
     const et_summing *summing = setup->model.summing;
     int64_t h = setup->units, d = setup->n_features, capacity = cpu->problem.block_samples;
+    int64_t masked = setup->missing ? capacity : 0, powers = summing->prepare ? h : 0;
     et_memory *m = &cpu->memory;
-    if (cpu->problem.sparse || setup->missing) {
-        cpu->rows = et_take_dense(ctx, m, setup->type, capacity, d);
-    }
-    if (setup->missing) {
-        cpu->mask = et_take_dense(ctx, m, setup->type, capacity, d);
-    }
+    cpu->rows = et_take_dense(ctx, m, setup->type, cpu->problem.sparse ? capacity : masked, d);
+    cpu->mask = et_take_dense(ctx, m, setup->type, masked, d);
     cpu->part = et_take_dense(ctx, m, setup->type, h, d);
-    if (summing->prepare) {
-        cpu->powers = et_take_dense(ctx, m, RB_FLOAT64, h, d);
-        cpu->roots = et_take_dense(ctx, m, RB_FLOAT64, h, d);
-    }
+    cpu->powers = et_take_dense(ctx, m, RB_FLOAT64, powers, d);
+    cpu->roots = et_take_dense(ctx, m, RB_FLOAT64, powers, d);
     if (summing->sets && et_sets_count(setup, cpu->problem.n_samples) > 0) {
         et_sets_new(ctx, setup, m, &cpu->sets);
     }
@@ -76,14 +71,8 @@ static rb_error cpu_set_parameters(rb_context *ctx, void *engine, const void *pa
     return RB_OK;
 }
 
-/* What the cut orders samples by: the log evidence, without the constant of each value where not
- * all samples have the same number of them. */
-static double rank_of(const et_cpu *cpu, int64_t i) {
-    double values = cpu->problem.missing ? (double)cpu->results.there[i] : 0;
-    return cpu->results.evidence[i] - values * cpu->engine->per_value;
-}
-
-/* Notes evidence and most probable state of every sample. */
+/* Notes most probable state and log evidence of every sample; the cut orders them by that without
+ * the constant of each value, where not all samples have the same number of them. */
 static rb_error note_samples(rb_context *ctx, const et_cpu *cpu, const rb_block *block,
                              et_sums *sums) {
     const et_results *r = &cpu->results;
@@ -93,7 +82,8 @@ static rb_error note_samples(rb_context *ctx, const et_cpu *cpu, const rb_block 
                            "the log evidence of sample %lld is not finite; scale the data",
                            (long long)(block->first + i + 1));
         }
-        cpu->pass->evidence[block->own + i] = rank_of(cpu, i);
+        double values = cpu->problem.missing ? (double)r->there[i] : 0;
+        cpu->pass->evidence[block->own + i] = r->evidence[i] - values * cpu->engine->per_value;
         sums->all_evidence += r->evidence[i];
     }
     et_note_map(cpu->engine, r, block->n_samples, sums->in_map);

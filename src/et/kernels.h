@@ -45,15 +45,11 @@ typedef struct et_kernels {
                      double *energy);
     /* The largest energy of each lane and the first state that has it. */
     void (*largest)(int64_t count, const double *energy, double *best, int64_t *state);
-    /* energy <- exp(energy - shift), their sum, and the sum of product with the energy. */
-    void (*exponentials)(int64_t count, const double *shift, double *energy, double *total,
+    /* energy <- exp(energy - shift), their sum, and the sum of product with the energy, each by
+     * lanes, for n energies in memory for whole lanes: what is beyond n becomes 0. */
+    void (*exponentials)(int64_t n, const double *shift, double *energy, double *total,
                          double *product);
-    /* The same for n energies of one sample, with memory for whole lanes: what is beyond n is
-     * overwritten. */
-    void (*exponentials_one)(int64_t n, double shift, double *energy, double *total,
-                             double *product);
     void (*scale)(int64_t count, const double *factor, double *energy); /* of each lane */
-    void (*scale_one)(int64_t n, double factor, double *x);
     /* From probabilities of the states to moments, by suffix sums from the leaves to the root:
      * mean[k] = <s_k>, and pairs[j * H' + k] = <s_j s_k> for j < k unless NULL. Overwrites q; work
      * has inner x H'. All in lanes. */

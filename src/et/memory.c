@@ -29,6 +29,10 @@ void *et_take(rb_context *ctx, et_memory *m, int64_t rows, int64_t columns, size
 }
 
 rb_dense et_take_dense(rb_context *ctx, et_memory *m, rb_type type, int64_t rows, int64_t columns) {
+    if (!m->err && columns > INT32_MAX) {
+        m->err = rb_fail(ctx, RB_ERROR_UNSUPPORTED,
+                         "%lld values in a row are too many for the BLAS", (long long)columns);
+    }
     void *data = et_take(ctx, m, rows, columns, rb_type_size(type));
     return data ? (rb_dense){data, rows, columns, columns, type} : (rb_dense){0};
 }

@@ -26,7 +26,6 @@ static const rb_field noise_and_prior[] = {
     {0},
 };
 
-
 /* ---- the rest ---- */
 
 static const rb_field progress[] = {

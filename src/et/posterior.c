@@ -102,33 +102,54 @@ static int64_t find_map(const struct group *g, int l, int64_t best, double *high
     return h < 0 ? best : -1 - h;
 }
 
+static void fill(double *lanes, double value) {
+    for (int l = 0; l < ET_LANES; l++) {
+        lanes[l] = value;
+    }
+}
+
+/* exp(e - highest) of single causes, in whole lanes; their sum and that of the products with e. */
+static void weigh_singles(const et_engine *engine, double highest, double *single, double *total,
+                          double *product) {
+    double shift[ET_LANES], totals[ET_LANES], products[ET_LANES];
+    *total = *product = 0;
+    if (!engine->setup.singletons) {
+        memset(single, 0, (size_t)engine->setup.units * sizeof *single);
+        return;
+    }
+    fill(shift, highest);
+    engine->kernels->exponentials(engine->setup.units, shift, single, totals, products);
+    for (int l = 0; l < ET_LANES; l++) {
+        *total += totals[l];
+        *product += products[l];
+    }
+}
+
 /* Energies become probabilities. */
 static void normalise(const struct group *g) {
     const et_engine *engine = g->engine;
     const et_kernels *kernels = engine->kernels;
     const et_tree *tree = &engine->trees[g->width];
     et_results *r = g->results;
-    int64_t best[ET_LANES], units = engine->setup.units;
-    double highest[ET_LANES], totals[ET_LANES], products[ET_LANES], factor[ET_LANES] = {0};
+    int64_t best[ET_LANES], lanes = g->scratch->single.cols / ET_LANES;
+    double highest[ET_LANES], totals[ET_LANES], products[ET_LANES];
+    double factor[ET_LANES] = {0}, factors[ET_LANES];
     kernels->largest(tree->count, g->scratch->energy, highest, best);
     for (int l = 0; l < g->count; l++) {
         r->map[g->index[l]] = (int32_t)find_map(g, l, best[l], &highest[l]);
     }
-    kernels->exponentials(tree->count, highest, g->scratch->energy, totals, products);
+    kernels->exponentials(tree->count * ET_LANES, highest, g->scratch->energy, totals, products);
     for (int l = 0; l < g->count; l++) {
-        double *single = rb_dense_row(g->scratch->single, l), total = 0, product = 0;
+        double *single = rb_dense_row(g->scratch->single, l), total, product;
         int64_t i = g->index[l];
-        if (engine->setup.singletons) {
-            kernels->exponentials_one(units, highest[l], single, &total, &product);
-        } else {
-            memset(single, 0, (size_t)units * sizeof *single);
-        }
+        weigh_singles(engine, highest[l], single, &total, &product);
         total += totals[l];
         factor[l] = 1 / total;
         r->evidence[i] = et_constant(engine, r->there[i], r->norm[i]) + highest[l] + log(total);
         r->energy[i] = (product + products[l]) / total;
         if (!g->rank) {
-            kernels->scale_one(units, factor[l], single);
+            fill(factors, factor[l]);
+            kernels->scale(lanes, factors, single);
         }
     }
     if (!g->rank) {

@@ -110,16 +110,15 @@ rb_error et_setup_check(rb_context *ctx, const et_setup *setup, const rb_et_opti
 }
 
 /* Options of which others leave nothing, and how fields may not begin or be disturbed. */
-static rb_error check_plan(rb_context *ctx, const rb_et_options *o, const et_model *model) {
-    rb_et_options usual;
-    rb_rows_default(et_option_rows, &usual);
+static rb_error check_plan(rb_context *ctx, const rb_et_options *o, const et_model *model,
+                           const rb_et_options *usual) {
     bool all = o->exact || o->count;
     const struct rule rules[] = {
         {o->exact && o->candidates,
          "candidates does nothing where exact looks at all causes; leave one of them out"},
         {o->exact && o->selection != RB_ET_SELECT_AUTO,
          "selection does nothing where exact looks at all causes; leave one of them out"},
-        {all && o->max_active != usual.max_active,
+        {all && o->max_active != usual->max_active,
          "max-active does nothing where all states or a fixed count are looked at; leave it out"},
         {all && o->singletons != RB_ET_AUTO,
          "singletons does nothing where all states or a fixed count are looked at; leave it out"},
@@ -144,16 +143,15 @@ static rb_error check_plan(rb_context *ctx, const rb_et_options *o, const et_mod
 }
 
 /* Says when there are fewer causes than were asked for; defaults give way in silence. */
-static void warn_of_limits(rb_context *ctx, const rb_et_options *o, const et_setup *setup) {
-    rb_et_options usual;
-    rb_rows_default(et_option_rows, &usual);
+static void warn_of_limits(rb_context *ctx, const rb_et_options *o, const et_setup *setup,
+                           const rb_et_options *usual) {
     if (!o->exact && o->candidates > o->units) {
         rb_log(ctx, RB_LOG_WARNING,
                "candidates is %lld, but there are %lld units: all are looked at",
                (long long)o->candidates, (long long)o->units);
     }
     if (!o->exact && !o->count && o->max_active > setup->candidates &&
-        o->max_active != usual.max_active) {
+        o->max_active != usual->max_active) {
         rb_log(ctx, RB_LOG_WARNING,
                "max-active is %lld, but there are %lld candidates: at most so many are active",
                (long long)o->max_active, (long long)setup->candidates);
@@ -166,13 +164,15 @@ rb_error et_plan_of(rb_context *ctx, const rb_problem *problem, const rb_et_opti
                     et_plan *plan) {
     *plan = (et_plan){.options = *o, .setup = et_setup_of(problem, o)};
     const et_model *model = &plan->setup.model;
+    rb_et_options usual;
+    rb_rows_default(et_option_rows, &usual);
     rb_error err = et_setup_check(ctx, &plan->setup, o);
-    err = err ? err : check_plan(ctx, o, model);
+    err = err ? err : check_plan(ctx, o, model, &usual);
     if (err) {
         return err;
     }
     if (problem->restart == 0) {
-        warn_of_limits(ctx, o, &plan->setup);
+        warn_of_limits(ctx, o, &plan->setup, &usual);
     }
     plan->anneal_prior =
         o->anneal_prior == RB_ET_YES ||

@@ -67,34 +67,19 @@ static inline void exponentials_of(int64_t n, const double *shift, double *e, do
     }
 }
 
-static void exponentials(int64_t count, const double *shift, double *energy, double *total,
+static void exponentials(int64_t n, const double *shift, double *energy, double *total,
                          double *product) {
-    double sum[L] = {0}, weighted[L] = {0};
-    for (int64_t s = 0; s < count; s++) {
-        exponentials_of(L, shift, energy + s * L, sum, weighted);
-    }
-    memcpy(total, sum, sizeof sum);
-    memcpy(product, weighted, sizeof weighted);
-}
-
-static void exponentials_one(int64_t n, double shift, double *energy, double *total,
-                             double *product) {
     double sum[L] = {0}, weighted[L] = {0}, shifts[L];
     int64_t i = 0;
-    for (int l = 0; l < L; l++) {
-        shifts[l] = shift;
-    }
+    memcpy(shifts, shift, sizeof shifts);
     for (; i + L <= n; i += L) {
         exponentials_of(L, shifts, energy + i, sum, weighted);
     }
     if (i < n) {
         exponentials_of(n - i, shifts, energy + i, sum, weighted);
     }
-    *total = *product = 0;
-    for (int l = 0; l < L; l++) {
-        *total += sum[l];
-        *product += weighted[l];
-    }
+    memcpy(total, sum, sizeof sum);
+    memcpy(product, weighted, sizeof weighted);
 }
 
 static void largest(int64_t count, const double *energy, double *best, int64_t *state) {
@@ -118,12 +103,6 @@ static void scale(int64_t count, const double *factor, double *energy) {
         for (int l = 0; l < L; l++) {
             energy[s * L + l] *= factor[l];
         }
-    }
-}
-
-static void scale_one(int64_t n, double factor, double *x) {
-    for (int64_t i = 0; i < n; i++) {
-        x[i] *= factor;
     }
 }
 
@@ -509,9 +488,7 @@ const et_kernels JOIN(et_kernels_, RB_ISA) = {
     .energies = energies,
     .largest = largest,
     .exponentials = exponentials,
-    .exponentials_one = exponentials_one,
     .scale = scale,
-    .scale_one = scale_one,
     .moments = moments,
     .maximum = maximum,
     .responsibilities = responsibilities,
