@@ -80,9 +80,13 @@ struct task {
 static void add_pairs(const et_look *look, int64_t band, rb_dense second) {
     const int32_t *list = look->candidates;
     int candidates = look->tree->candidates;
+    int64_t first = band * BAND_ROWS, last = first + BAND_ROWS;
     for (int j = 0; j < candidates; j++) {
+        if (list[j] < first || list[j] >= last) {
+            continue;
+        }
         double *row = rb_dense_row(second, list[j]);
-        for (int k = j + 1; list[j] / BAND_ROWS == band && k < candidates; k++) {
+        for (int k = j + 1; k < candidates; k++) {
             row[list[k]] += look->pairs[j * candidates + k];
         }
     }
