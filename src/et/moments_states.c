@@ -1,6 +1,6 @@
 /* Sums over the states themselves, for models whose M-step needs more than moments. In bands of
  * features: each number is summed by one thread, sample after sample. States of probability below
- * LEAST are left out: nearly all of them at low temperatures. */
+ * MIN are left out: nearly all of them at low temperatures. */
 #include "fit.h"
 
 #include <math.h>
