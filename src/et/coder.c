@@ -8,9 +8,8 @@ void et_coder_free(void *coder) {
     et_coder *c = coder;
     if (c) {
         et_engine_free(c->engine);
-        et_parameters_free(&c->parameters);
-        et_results_free(&c->results);
-        rb_dense_free(&c->row);
+        et_memory_free(&c->memory);
+        et_memory_free(&c->results.memory);
         rb_free(c);
     }
 }
@@ -50,127 +49,86 @@ static int64_t choose_capacity(const et_setup *setup, et_keep keep, int64_t bloc
     return capacity < block_samples ? capacity : block_samples;
 }
 
-/* Posteriors with so much of them from now on. */
-static rb_error keep_results(rb_context *ctx, et_coder *c, et_keep keep) {
+rb_error et_coder_keep(rb_context *ctx, et_coder *c, et_keep keep) {
     et_results results;
-    int64_t capacity = choose_capacity(&c->engine->setup, keep, c->block_samples);
+    const et_setup *setup = &c->engine->setup;
+    if (c->results.states || (c->results.capacity && setup->model.additive)) {
+        return RB_OK;
+    }
+    int64_t capacity = choose_capacity(setup, keep, c->block_samples);
     rb_error err = et_results_new(ctx, c->engine, capacity, keep, &results);
     if (!err) {
-        et_results_free(&c->results);
+        et_memory_free(&c->results.memory);
         c->results = results;
     }
     return err;
 }
 
-rb_error et_coder_keep_states(rb_context *ctx, et_coder *c) {
-    bool enough = c->results.states || c->engine->setup.model->additive;
-    return enough ? RB_OK : keep_results(ctx, c, ET_KEEP_STATES);
-}
-
-rb_error et_coder_new(rb_context *ctx, const rb_model *model, int64_t block_samples, void **out) {
-    *out = NULL;
-    et_coder *c = rb_alloc_zero(ctx, 1, sizeof *c);
-    if (!c) {
-        return RB_ERROR_MEMORY;
-    }
-    c->block_samples = block_samples;
+static rb_error begin(rb_context *ctx, const rb_model *model, int64_t block_samples, et_coder *c) {
     rb_et_options options;
-    et_setup setup = {0};
     rb_error err = recorded_options(ctx, model, &options);
-    if (!err) {
-        const et_model *table = et_model_of(model->method, &options, &c->own_model);
-        err = et_setup_of(ctx, table, &options, model->preprocess->n_features, model->type, &setup);
-        setup.missing = model->preprocess->options.missing == RB_MISSING_OMIT;
+    if (err) {
+        return err;
     }
+    const rb_preprocess *p = model->preprocess;
+    rb_problem problem = {.method = model->method,
+                          .n_features = p->n_features,
+                          .type = model->type,
+                          .missing = p->options.missing == RB_MISSING_OMIT};
+    et_setup setup = et_setup_of(&problem, &options);
+    c->block_samples = block_samples;
+    err = et_setup_check(ctx, &setup, &options);
     err = err ? err : et_engine_new(ctx, &setup, &c->engine);
-    err = err ? err : et_parameters_new(ctx, setup.units, setup.n_features, &c->parameters);
-    err = err ? err : rb_dense_new(ctx, RB_FLOAT64, 1, setup.n_features, &c->row);
+    c->parameters.fields =
+        et_take_dense(ctx, &c->memory, RB_FLOAT64, setup.units, setup.n_features);
+    c->parameters.prior = et_take(ctx, &c->memory, setup.units, 1, sizeof(double));
+    err = err ? err : c->memory.err;
     err = err ? err : et_load_parameters(ctx, model, &c->parameters);
-    err = err ? err : keep_results(ctx, c, ET_KEEP_MEANS);
-    if (err) {
-        et_coder_free(c);
-        return err;
-    }
-    c->engine->widens = true;
-    et_prepare(ctx, c->engine, &c->parameters, 1, 1);
-    *out = c;
-    return RB_OK;
-}
-
-rb_error et_code(rb_context *ctx, et_coder *c, const rb_block *block) {
-    rb_error err = et_each_row(ctx, c->engine->setup.model, block, c->row, NULL, NULL);
-    if (err) {
-        return err;
-    }
-    memset(c->results.used, true, (size_t)block->n_samples * sizeof *c->results.used);
-    et_posteriors(ctx, c->engine, block, false, &c->results);
-    return RB_OK;
-}
-
-rb_error et_encode(rb_context *ctx, void *coder, const rb_block *block, void *codes) {
-    et_coder *c = coder;
-    int64_t n = block->n_samples, units = c->engine->setup.units, capacity = c->results.capacity;
-    rb_dense to = {codes, n, units, units, c->engine->setup.type};
-    rb_error err = RB_OK;
-    for (int64_t first = 0; !err && first < n; first += capacity) {
-        int64_t count = n - first < capacity ? n - first : capacity;
-        rb_block part = rb_block_part(block, first, count);
-        err = et_code(ctx, c, &part);
-        if (!err) {
-            rb_dense_copy(rb_dense_rows(c->results.mean, 0, count),
-                          rb_dense_rows(to, first, count));
-        }
+    err = err ? err : et_coder_keep(ctx, c, ET_KEEP_MEANS);
+    if (!err) {
+        c->engine->widens = true;
+        et_prepare(ctx, c->engine, &c->parameters, 1, 1);
     }
     return err;
 }
 
-struct decoding {
-    const et_engine *engine;
-    rb_dense codes, rows;
-};
-
-/* The superposition of the fields, each as far as its cause is active. */
-static void decode(const et_engine *engine, et_scratch *scratch, const double *codes, double *row) {
-    const et_setup *setup = &engine->setup;
-    double *part = scratch->vectors;
-    for (int64_t d = 0; d < setup->n_features; d++) {
-        row[d] = setup->model->empty;
+rb_error et_coder_new(rb_context *ctx, const rb_model *model, int64_t block_samples, void **out) {
+    et_coder *c = rb_alloc_zero(ctx, 1, sizeof *c);
+    rb_error err = c ? begin(ctx, model, block_samples, c) : RB_ERROR_MEMORY;
+    if (err) {
+        et_coder_free(c);
     }
-    for (int64_t h = 0; h < setup->units; h++) {
-        const double *field = rb_dense_row(engine->parameters->fields, h);
-        for (int64_t d = 0; codes[h] != 0 && d < setup->n_features; d++) {
-            part[d] = codes[h] * field[d];
-        }
-        if (codes[h] != 0) {
-            setup->model->superpose(setup->model->user, setup->n_features, row, part, row);
-        }
-    }
+    *out = err ? NULL : c;
+    return err;
 }
 
-static void decode_task(void *arg, int64_t task, int worker) {
-    const struct decoding *d = arg;
-    et_scratch *scratch = &d->engine->scratch[worker];
-    int64_t first = task * ET_TASK_SAMPLES, left = d->rows.rows - first;
-    int64_t count = left < ET_TASK_SAMPLES ? left : ET_TASK_SAMPLES;
-    rb_dense codes = rb_dense_rows(scratch->b, 0, count);
-    rb_dense rows = rb_dense_rows(scratch->y, 0, count);
-    rb_dense_copy(rb_dense_rows(d->codes, first, count), codes);
-    for (int64_t i = 0; i < count; i++) {
-        decode(d->engine, scratch, rb_dense_row(codes, i), rb_dense_row(rows, i));
+static rb_error code_block(rb_context *ctx, et_coder *c, const rb_block *block) {
+    const et_engine *engine = c->engine;
+    rb_dense row = rb_dense_rows(engine->scratch[0].y, 0, 1);
+    rb_error err = et_each_row(ctx, &engine->setup.model, block, row, NULL, NULL);
+    if (!err) {
+        memset(c->results.used, true, (size_t)block->n_samples * sizeof *c->results.used);
+        et_posteriors(ctx, engine, block, false, &c->results);
     }
-    rb_dense_copy(rows, rb_dense_rows(d->rows, first, count));
+    return err;
 }
 
-rb_error et_decode(rb_context *ctx, void *coder, int64_t n_samples, const void *codes, void *rows) {
-    const et_coder *c = coder;
-    const et_setup *setup = &c->engine->setup;
-    struct decoding d = {
-        c->engine,
-        {(void *)codes, n_samples, setup->units, setup->units, setup->type},
-        {rows, n_samples, setup->n_features, setup->n_features, setup->type},
-    };
-    rb_parallel(ctx, (n_samples + ET_TASK_SAMPLES - 1) / ET_TASK_SAMPLES, decode_task, &d);
-    return RB_OK;
+rb_error et_code(rb_context *ctx, et_coder *c, rb_feed *feed, const rb_block *block, et_coded_fn fn,
+                 void *user) {
+    int64_t n = feed ? rb_feed_samples(feed) : block->n_samples, capacity = c->results.capacity;
+    rb_error err = RB_OK;
+    for (int64_t first = 0; !err && first < n; first += capacity) {
+        int64_t count = n - first < capacity ? n - first : capacity;
+        rb_block part;
+        if (feed) {
+            err = rb_feed_read(ctx, feed, first, count, &part);
+        } else {
+            part = rb_block_part(block, first, count);
+        }
+        err = err ? err : code_block(ctx, c, &part);
+        err = err ? err : fn(ctx, user, first, &part);
+    }
+    return err;
 }
 
 /* ---- samples as a model expects them ----
@@ -179,10 +137,10 @@ rb_error et_decode(rb_context *ctx, void *coder, int64_t n_samples, const void *
  * squared error. Where fields add up that is what the posterior means of the causes rebuild;
  * elsewhere, as where the largest field counts, it takes the states. */
 
-struct expecting {
+struct rebuilding {
     const et_engine *engine;
-    const et_results *results;
-    rb_dense rows;
+    const et_results *results; /* whose states count; NULL: the codes do */
+    rb_dense codes, rows;
 };
 
 /* A sample while its states are walked. */
@@ -193,28 +151,46 @@ struct mean {
     double *row;     /* D: the mean */
 };
 
-static void add(int64_t n, double q, const double *wbar, double *row) {
-    for (int64_t d = 0; d < n; d++) {
-        row[d] += q * wbar[d];
+/* The superposition of the fields, each as far as its cause is active. */
+static void decode(const struct mean *m, rb_type type, const void *codes) {
+    const et_setup *setup = &m->engine->setup;
+    for (int64_t d = 0; d < setup->n_features; d++) {
+        m->row[d] = setup->model.own.empty;
+    }
+    for (int64_t h = 0; h < setup->units; h++) {
+        const double *field = rb_dense_row(m->engine->parameters->fields, h);
+        double code = rb_get(type, codes, h);
+        for (int64_t d = 0; code != 0 && d < setup->n_features; d++) {
+            m->vectors[d] = code * field[d];
+        }
+        if (code != 0) {
+            setup->model.own.superpose(setup->model.own.user, setup->n_features, m->row, m->vectors,
+                                       m->row);
+        }
+    }
+}
+
+/* Adds q times the superposition of wbar and one more field, which is in `out`. */
+static void add(const struct mean *m, double q, const double *wbar, int64_t cause, double *out) {
+    const et_setup *setup = &m->engine->setup;
+    setup->model.own.superpose(setup->model.own.user, setup->n_features, wbar,
+                               rb_dense_row(m->engine->parameters->fields, cause), out);
+    for (int64_t d = 0; q > 0 && d < setup->n_features; d++) {
+        m->row[d] += q * out[d];
     }
 }
 
 /* Adds q Wbar(s) of the states of two causes or more below s. */
 static void add_states(const struct mean *m, int64_t s) {
-    const et_setup *setup = &m->engine->setup;
     const et_tree *tree = m->look.tree;
-    int64_t n = setup->n_features;
+    int64_t n = m->engine->setup.n_features;
     const double *wbar = m->vectors + tree->size[s] * n;
     double *out = m->vectors + (tree->size[s] + 1) * n;
     for (int k = tree->last[s] + 1; k < tree->candidates; k++) {
         int64_t child = tree->child[s] + k;
-        const double *field = rb_dense_row(m->engine->parameters->fields, m->look.candidates[k]);
         double q = tree->size[child] > 1 ? m->look.states[child] : 0;
         if (q > 0 || child < tree->inner) {
-            setup->model->superpose(setup->model->user, n, wbar, field, out);
-        }
-        if (q > 0) {
-            add(n, q, out, m->row);
+            add(m, q, wbar, m->look.candidates[k], out);
         }
         if (child < tree->inner) {
             add_states(m, child);
@@ -224,87 +200,112 @@ static void add_states(const struct mean *m, int64_t s) {
 
 /* The mean over the state of no cause, the causes alone, whether candidates or not, and the
  * rest. */
-static void expect_sample(const struct mean *m, rb_type type, const void *single) {
+static void expect(const struct mean *m, rb_type type, const void *single) {
     const et_setup *setup = &m->engine->setup;
-    int64_t n = setup->n_features;
-    for (int64_t d = 0; d < n; d++) {
-        m->vectors[d] = setup->model->empty;
-        m->row[d] = m->look.states[0] * setup->model->empty;
+    for (int64_t d = 0; d < setup->n_features; d++) {
+        m->vectors[d] = setup->model.own.empty;
+        m->row[d] = m->look.states[0] * setup->model.own.empty;
     }
     for (int64_t h = 0; h < setup->units; h++) {
         double q = rb_get(type, single, h);
         if (q > 0) {
-            const double *field = rb_dense_row(m->engine->parameters->fields, h);
-            setup->model->superpose(setup->model->user, n, m->vectors, field, m->vectors + n);
-            add(n, q, m->vectors + n, m->row);
+            add(m, q, m->vectors, h, m->vectors + setup->n_features);
         }
     }
     add_states(m, 0);
 }
 
-static void expect_task(void *arg, int64_t task, int worker) {
-    const struct expecting *e = arg;
-    et_scratch *scratch = &e->engine->scratch[worker];
-    rb_dense single = e->results->single;
-    int64_t first = task * ET_TASK_SAMPLES, left = e->rows.rows - first;
+static void rebuild_task(void *arg, int64_t task, int worker) {
+    const struct rebuilding *r = arg;
+    et_scratch *scratch = &r->engine->scratch[worker];
+    int64_t first = task * ET_TASK_SAMPLES, left = r->rows.rows - first;
     int64_t count = left < ET_TASK_SAMPLES ? left : ET_TASK_SAMPLES;
     rb_dense rows = rb_dense_rows(scratch->y, 0, count);
     for (int64_t i = 0; i < count; i++) {
-        struct mean m = {e->engine, et_look_at(e->engine, e->results, first + i), scratch->vectors,
-                         rb_dense_row(rows, i)};
-        expect_sample(&m, single.type, rb_dense_row(single, first + i));
+        struct mean m = {
+            .engine = r->engine, .vectors = scratch->vectors, .row = rb_dense_row(rows, i)};
+        if (r->results) {
+            rb_dense single = r->results->single;
+            m.look = et_look_at(r->engine, r->results, first + i);
+            expect(&m, single.type, rb_dense_row(single, first + i));
+        } else {
+            decode(&m, r->codes.type, rb_dense_row(r->codes, first + i));
+        }
     }
-    rb_dense_copy(rows, rb_dense_rows(e->rows, first, count));
+    rb_dense_copy(rows, rb_dense_rows(r->rows, first, count));
+}
+
+static void rebuild_all(rb_context *ctx, struct rebuilding r) {
+    rb_parallel(ctx, (r.rows.rows + ET_TASK_SAMPLES - 1) / ET_TASK_SAMPLES, rebuild_task, &r);
+}
+
+rb_error et_decode(rb_context *ctx, void *coder, int64_t n_samples, const void *codes, void *rows) {
+    const et_engine *engine = ((et_coder *)coder)->engine;
+    int64_t h = engine->setup.units, d = engine->setup.n_features;
+    rb_dense from = {(void *)codes, n_samples, h, h, engine->setup.type};
+    rb_dense to = {rows, n_samples, d, d, engine->setup.type};
+    rebuild_all(ctx, (struct rebuilding){engine, NULL, from, to});
+    return RB_OK;
 }
 
 void et_expect(rb_context *ctx, et_coder *c, rb_dense rows) {
-    if (!c->results.states) {
-        et_decode(ctx, c, rows.rows, c->results.mean.data, rows.data);
-        return;
+    const et_results *results = c->results.states ? &c->results : NULL;
+    rebuild_all(ctx, (struct rebuilding){c->engine, results, c->results.mean, rows});
+}
+
+/* ---- samples of a block ---- */
+
+struct target {
+    et_coder *coder;
+    bool codes; /* or what is expected */
+    rb_dense to;
+};
+
+static rb_error put(rb_context *ctx, void *user, int64_t first, const rb_block *part) {
+    const struct target *t = user;
+    rb_dense to = rb_dense_rows(t->to, first, part->n_samples);
+    if (t->codes) {
+        rb_dense_copy(rb_dense_rows(t->coder->results.mean, 0, part->n_samples), to);
+    } else {
+        et_expect(ctx, t->coder, to);
     }
-    struct expecting e = {c->engine, &c->results, rows};
-    rb_parallel(ctx, (rows.rows + ET_TASK_SAMPLES - 1) / ET_TASK_SAMPLES, expect_task, &e);
+    return RB_OK;
+}
+
+rb_error et_encode(rb_context *ctx, void *coder, const rb_block *block, void *codes) {
+    et_coder *c = coder;
+    int64_t h = c->engine->setup.units;
+    struct target target = {c, true, {codes, block->n_samples, h, h, c->engine->setup.type}};
+    return et_code(ctx, c, NULL, block, put, &target);
 }
 
 rb_error et_rebuild(rb_context *ctx, void *coder, const rb_block *block, void *rows) {
     et_coder *c = coder;
-    const et_setup *setup = &c->engine->setup;
-    int64_t n = block->n_samples, d = setup->n_features;
-    rb_dense to = {rows, n, d, d, setup->type};
-    rb_error err = et_coder_keep_states(ctx, c);
-    int64_t capacity = c->results.capacity;
-    for (int64_t first = 0; !err && first < n; first += capacity) {
-        int64_t count = n - first < capacity ? n - first : capacity;
-        rb_block part = rb_block_part(block, first, count);
-        err = et_code(ctx, c, &part);
-        if (!err) {
-            et_expect(ctx, c, rb_dense_rows(to, first, count));
-        }
-    }
-    return err;
+    int64_t d = c->engine->setup.n_features;
+    struct target target = {c, false, {rows, block->n_samples, d, d, c->engine->setup.type}};
+    rb_error err = et_coder_keep(ctx, c, ET_KEEP_STATES);
+    return err ? err : et_code(ctx, c, NULL, block, put, &target);
 }
 
 /* ---- log evidence and most probable state of samples ---- */
 
-static rb_error each_block(rb_context *ctx, et_coder *c, rb_feed *feed, rb_et_map_fn fn,
-                           void *user) {
+struct mapping {
+    const et_coder *coder;
+    rb_et_map_fn fn;
+    void *user;
+};
+
+static rb_error map_part(rb_context *ctx, void *user, int64_t first, const rb_block *part) {
+    const struct mapping *m = user;
+    const et_results *r = &m->coder->results;
     int64_t causes[ET_MAX_ACTIVE];
-    int64_t n = rb_feed_samples(feed), size = c->results.capacity;
     rb_error err = RB_OK;
-    for (int64_t first = 0; !err && first < n; first += size) {
-        rb_block block;
-        err = rb_feed_read(ctx, feed, first, n - first < size ? n - first : size, &block);
-        if (!err) {
-            err = et_code(ctx, c, &block);
-        }
-        for (int64_t i = 0; !err && i < block.n_samples; i++) {
-            int64_t count = et_map_causes(c->engine, &c->results, i, causes);
-            int64_t failures = ctx->failures;
-            err = fn(user, first + i, c->results.evidence[i], count, causes);
-            if (err && ctx->failures == failures) {
-                rb_fail(ctx, err, "the program stopped taking states at sample %lld",
-                        (long long)(first + i));
-            }
+    for (int64_t i = 0; !err && i < part->n_samples; i++) {
+        int64_t count = et_map_causes(m->coder->engine, r, i, causes), failures = ctx->failures;
+        err = m->fn(m->user, first + i, r->evidence[i], count, causes);
+        if (err && ctx->failures == failures) {
+            rb_fail(ctx, err, "the program stopped taking states at sample %lld",
+                    (long long)(first + i));
         }
     }
     return err;
@@ -316,15 +317,15 @@ rb_error rb_et_map(rb_context *ctx, const rb_model *model, rb_source *source, rb
     void *coder = NULL;
     rb_feed *feed = NULL;
     if (model->method->coder_new != et_coder_new) {
-        return rb_fail(
-            ctx, RB_ERROR_UNSUPPORTED,
-            "a model of method '%s' has no most probable states; only those of expectation "
-            "truncation have",
-            model->method->name);
+        return rb_fail(ctx, RB_ERROR_UNSUPPORTED,
+                       "a model of method '%s' has no most probable states; only those of "
+                       "expectation truncation have",
+                       model->method->name);
     }
     rb_error err = et_coder_new(ctx, model, SAMPLES, &coder);
+    struct mapping mapping = {coder, fn, user};
     err = err ? err : rb_feed_new(ctx, model->preprocess, source, model->type, &feed);
-    err = err ? err : each_block(ctx, coder, feed, fn, user);
+    err = err ? err : et_code(ctx, coder, feed, NULL, map_part, &mapping);
     rb_feed_free(feed);
     et_coder_free(coder);
     return err;

@@ -8,134 +8,73 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- Gaussian noise ---- */
+/* ---- the noise: Gaussian, or that of the functions of the model ---- */
 
-static void prepare_gaussian(et_engine *engine) {
+void et_prepare_noise(et_engine *engine) {
     double sigma = engine->parameters->sigma, variance = sigma * sigma;
-    engine->scale = engine->beta / variance;
-    engine->per_value = -log(2 * M_PI * variance / engine->beta) / 2;
-    engine->constant += (double)engine->setup.n_features * engine->per_value;
+    engine->scale = engine->beta;
+    engine->per_value = 0;
+    if (et_gaussian(&engine->setup.model)) {
+        engine->scale = engine->beta / variance;
+        engine->per_value = -log(2 * M_PI * variance / engine->beta) / 2;
+        engine->constant += (double)engine->setup.n_features * engine->per_value;
+    }
 }
 
-static double norm_gaussian(const et_engine *engine, int64_t n, const double *y) {
-    return engine->kernels->dot(n, y, y);
+double et_norm(const et_engine *engine, int64_t n, const double *y) {
+    const rb_et_model *own = &engine->setup.model.own;
+    if (et_gaussian(&engine->setup.model)) {
+        return engine->kernels->dot(n, y, y);
+    }
+    return own->constant ? -2 * own->constant(own->user, n, y) : 0;
 }
 
-static double energy_gaussian(const et_engine *engine, int64_t n, const double *y,
-                              const double *wbar) {
+double et_energy(const et_engine *engine, int64_t n, const double *y, const double *wbar) {
+    const rb_et_model *own = &engine->setup.model.own;
     double sum = 0;
+    if (own->log_likelihood) {
+        return engine->beta * own->log_likelihood(own->user, n, y, wbar, engine->parameters->sigma);
+    }
     for (int64_t d = 0; d < n; d++) {
         sum += wbar[d] * (2 * y[d] - wbar[d]);
     }
     return engine->scale / 2 * sum;
 }
 
-static double singles_gaussian(const et_engine *engine, et_scratch *scratch,
-                               const et_sample *sample, double *single) {
-    (void)scratch;
-    engine->kernels->singles(engine->setup.units, engine->scale, sample->b, sample->square,
-                             engine->logit, single);
-    return 0;
-}
-
-static const double *alone_gaussian(const et_engine *engine, int64_t n, const double *field,
-                                    double *out) {
-    (void)engine;
-    (void)n;
-    (void)out;
-    return field;
-}
-
-static double hot_gaussian(double large, double sigma) {
-    return 0.52 * large * large / (sigma * sigma);
-}
-
-const et_noise et_gaussian = {
-    .sigma = true,
-    .products = true,
-    .prepare = prepare_gaussian,
-    .norm = norm_gaussian,
-    .energy = energy_gaussian,
-    .singles = singles_gaussian,
-    .alone = alone_gaussian,
-    .hot = hot_gaussian,
-};
-
-/* ---- noise by functions ---- */
-
-static void prepare_functions(et_engine *engine) {
-    engine->scale = engine->beta;
-    engine->per_value = 0;
-    engine->by_energy = true;
-}
-
-static double norm_by_functions(const et_engine *engine, int64_t n, const double *y) {
-    const rb_et_model *own = engine->setup.model->own;
-    return own->constant ? -2 * own->constant(own->user, n, y) : 0;
-}
-
-static double energy_by_functions(const et_engine *engine, int64_t n, const double *y,
-                                  const double *wbar) {
-    const rb_et_model *own = engine->setup.model->own;
-    return engine->beta * own->log_likelihood(own->user, n, y, wbar, engine->parameters->sigma);
-}
-
-static const double *empty_vector(const et_engine *engine, et_scratch *scratch) {
+const double *et_empty(const et_engine *engine, et_scratch *scratch) {
     for (int64_t d = 0; d < engine->setup.n_features; d++) {
-        scratch->vectors[d] = engine->setup.model->empty;
+        scratch->vectors[d] = engine->setup.model.own.empty;
     }
     return scratch->vectors;
 }
 
-static double singles_by_functions(const et_engine *engine, et_scratch *scratch,
-                                   const et_sample *sample, double *single) {
-    const double *empty = empty_vector(engine, scratch);
+double et_singles(const et_engine *engine, et_scratch *scratch, const et_sample *sample,
+                  double *single) {
+    const et_model *model = &engine->setup.model;
+    if (et_gaussian(model)) {
+        engine->kernels->singles(engine->setup.units, engine->scale, sample->b, sample->square,
+                                 engine->logit, single);
+        return 0;
+    }
+    const double *empty = et_empty(engine, scratch);
     double *out = scratch->vectors + engine->setup.n_features;
-    double *capacity = sample->places ? rb_dense_row(scratch->fields, 0) : NULL;
     for (int64_t h = 0; h < engine->setup.units; h++) {
-        const double *field = et_field(engine, sample, h, capacity);
-        engine->setup.model->superpose(engine->setup.model->user, sample->n, empty, field, out);
-        single[h] = energy_by_functions(engine, sample->n, sample->y, out) + engine->logit[h];
+        const double *field = et_field(engine, scratch, sample, h, 0);
+        model->own.superpose(model->own.user, sample->n, empty, field, out);
+        single[h] = et_energy(engine, sample->n, sample->y, out) + engine->logit[h];
     }
-    return energy_by_functions(engine, sample->n, sample->y, empty);
+    return et_energy(engine, sample->n, sample->y, empty);
 }
 
-static const double *alone_by_functions(const et_engine *engine, int64_t n, const double *field,
-                                        double *out) {
-    for (int64_t d = 0; d < n; d++) {
-        out[d] = engine->setup.model->empty;
-    }
-    engine->setup.model->superpose(engine->setup.model->user, n, out, field, out);
-    return out;
-}
-
-/* Counts vary by about their root; other noises are taken to be of order 1. */
-static double hot_by_functions(double large, double sigma) {
-    (void)sigma;
-    return 0.52 * fmax(large, 8);
-}
-
-const et_noise et_by_functions = {
-    .prepare = prepare_functions,
-    .norm = norm_by_functions,
-    .energy = energy_by_functions,
-    .singles = singles_by_functions,
-    .alone = alone_by_functions,
-    .hot = hot_by_functions,
-};
-
-/* ---- fields that add up ---- */
+/* ---- fields that add up, with Gaussian noise ---- */
 
 /* A sample that lacks values: its G is that of the packed fields. */
 static void place_packed(const et_engine *engine, const et_tree *tree, et_scratch *scratch,
                          const et_sample *sample, int l) {
     int h = tree->candidates;
-    bool pairs = tree->max_active > 1;
     for (int i = 0; i < h; i++) {
-        const double *field =
-            et_field(engine, sample, sample->candidates[i], rb_dense_row(scratch->fields, i));
-        scratch->start[i * ET_LANES + l] = sample->single[sample->candidates[i]];
-        for (int j = 0; pairs && j < i; j++) {
+        const double *field = et_field(engine, scratch, sample, sample->candidates[i], i);
+        for (int j = 0; tree->max_active > 1 && j < i; j++) {
             double product =
                 engine->kernels->dot(sample->n, rb_dense_row(scratch->fields, j), field);
             scratch->gram[((int64_t)j * h + i) * ET_LANES + l] = engine->scale * product;
@@ -143,76 +82,81 @@ static void place_packed(const et_engine *engine, const et_tree *tree, et_scratc
     }
 }
 
-void et_linear_energies(const et_engine *engine, const et_tree *tree, et_scratch *scratch,
-                        const et_sample *samples, int count) {
+static void place(const et_engine *engine, const et_tree *tree, et_scratch *scratch,
+                  const et_sample *sample, int l) {
     int h = tree->candidates;
-    bool pairs = tree->max_active > 1;
-    memset(scratch->start, 0, (size_t)(h * ET_LANES) * sizeof *scratch->start);
+    for (int i = 0; i + 1 < h && tree->max_active > 1; i++) {
+        const double *row = rb_dense_row(engine->gram, sample->candidates[i]);
+        double *g = scratch->gram + (int64_t)i * h * ET_LANES + l;
+        for (int j = i + 1; j < h; j++) {
+            g[(int64_t)j * ET_LANES] = engine->scale * row[sample->candidates[j]];
+        }
+    }
+}
+
+static void linear_energies(const et_engine *engine, const et_tree *tree, et_scratch *scratch,
+                            const et_sample *samples, int count) {
+    memset(scratch->start, 0, (size_t)(tree->candidates * ET_LANES) * sizeof *scratch->start);
     for (int l = 0; l < count; l++) {
-        const int32_t *candidates = samples[l].candidates;
-        if (samples[l].places) {
-            place_packed(engine, tree, scratch, &samples[l], l);
-            continue;
+        for (int i = 0; i < tree->candidates; i++) {
+            scratch->start[i * ET_LANES + l] = samples[l].single[samples[l].candidates[i]];
         }
-        for (int i = 0; i < h; i++) {
-            scratch->start[i * ET_LANES + l] = samples[l].single[candidates[i]];
-            const double *row = rb_dense_row(engine->gram, candidates[i]);
-            double *g = scratch->gram + (int64_t)i * h * ET_LANES + l;
-            for (int j = i + 1; pairs && j < h; j++) {
-                g[(int64_t)j * ET_LANES] = engine->scale * row[candidates[j]];
-            }
-        }
+        (samples[l].places ? place_packed : place)(engine, tree, scratch, &samples[l], l);
     }
     engine->kernels->energies(tree, scratch->start, scratch->gram, scratch->work, scratch->energy);
 }
 
 /* ---- any superposition ---- */
 
-double et_join(const et_engine *engine, const et_sample *sample, const double *wbar,
-               const double *field, double *out, bool goes_on) {
-    (void)goes_on;
-    engine->setup.model->superpose(engine->setup.model->user, sample->n, wbar, field, out);
-    return engine->setup.model->noise->energy(engine, sample->n, sample->y, out);
-}
-
-double et_join_max(const et_engine *engine, const et_sample *sample, const double *wbar,
-                   const double *field, double *out, bool goes_on) {
-    return engine->scale / 2 *
-           engine->kernels->maximum(sample->n, wbar, field, sample->y, goes_on ? out : NULL);
-}
-
 struct descent {
     const et_engine *engine;
     const et_tree *tree;
     et_scratch *scratch;
     const et_sample *sample;
-    rb_dense packed; /* fields of the candidates, where the sample lacks values */
     int lane;
+    bool maximum; /* of fields, with Gaussian noise */
 };
+
+/* One more field, in `out` if the state goes on; what it adds to e. */
+static double join(const struct descent *d, const double *wbar, const double *field, double *out,
+                   bool goes_on) {
+    const et_engine *engine = d->engine;
+    const rb_et_model *own = &engine->setup.model.own;
+    int64_t n = d->sample->n;
+    const double *y = d->sample->y;
+    if (d->maximum) {
+        return engine->scale / 2 *
+               engine->kernels->maximum(n, wbar, field, y, goes_on ? out : NULL);
+    }
+    own->superpose(own->user, n, wbar, field, out);
+    return et_energy(engine, n, y, out);
+}
 
 /* Energies of all states below s, of `size` causes, whose superposition and prior terms are given.
  */
 static void descend(const struct descent *d, int64_t s, int size, const double *wbar,
                     double prior) {
     const et_engine *engine = d->engine;
-    const et_model *model = engine->setup.model;
+    const et_model *model = &engine->setup.model;
     const et_tree *tree = d->tree;
-    int64_t n = d->sample->n;
+    const et_sample *sample = d->sample;
     double *out = d->scratch->vectors + (int64_t)(size + 1) * engine->setup.n_features;
     for (int k = tree->last[s] + 1; k < tree->candidates; k++) {
         int64_t child = tree->child[s] + k;
-        int32_t h = d->sample->candidates[k];
+        int32_t h = sample->candidates[k];
         double *energy = &d->scratch->energy[child * ET_LANES + d->lane];
-        const double *field = d->packed.data ? rb_dense_row(d->packed, k)
+        const double *field = sample->places ? rb_dense_row(d->scratch->fields, k)
                                              : rb_dense_row(engine->parameters->fields, h);
         const double *next = out;
         bool goes_on = child < tree->inner;
-        if (size == 0) {
-            *energy = d->sample->single[h];
-            next = goes_on ? model->noise->alone(engine, n, field, out) : NULL;
+        if (size > 0) {
+            *energy = join(d, wbar, field, out, goes_on) + prior + engine->logit[h];
+        } else if (et_gaussian(model)) {
+            *energy = sample->single[h];
+            next = field; /* no cause superposes to 0 */
         } else {
-            *energy = model->join(engine, d->sample, wbar, field, out, goes_on) + prior +
-                      engine->logit[h];
+            *energy = sample->single[h];
+            model->own.superpose(model->own.user, sample->n, wbar, field, out);
         }
         if (goes_on) {
             descend(d, child, size + 1, next, prior + engine->logit[h]);
@@ -220,26 +164,26 @@ static void descend(const struct descent *d, int64_t s, int size, const double *
     }
 }
 
-static void pack_candidates(const struct descent *d) {
-    for (int k = 0; k < d->tree->candidates; k++) {
-        et_field(d->engine, d->sample, d->sample->candidates[k], rb_dense_row(d->packed, k));
-    }
-}
-
-void et_general_energies(const et_engine *engine, const et_tree *tree, et_scratch *scratch,
-                         const et_sample *samples, int count) {
-    const double *empty = empty_vector(engine, scratch);
+static void general_energies(const et_engine *engine, const et_tree *tree, et_scratch *scratch,
+                             const et_sample *samples, int count) {
+    const et_model *model = &engine->setup.model;
+    bool maximum = et_gaussian(model) && model->summing == &et_sum_max;
+    const double *empty = et_empty(engine, scratch);
     for (int64_t i = 0; count < ET_LANES && i < tree->count * ET_LANES; i++) {
         scratch->energy[i] = 0;
     }
     for (int l = 0; l < count; l++) {
-        struct descent d = {
-            .engine = engine, .tree = tree, .scratch = scratch, .sample = &samples[l], .lane = l};
-        if (samples[l].places) {
-            d.packed = scratch->fields;
-            pack_candidates(&d);
+        struct descent d = {engine, tree, scratch, &samples[l], l, maximum};
+        for (int k = 0; samples[l].places && k < tree->candidates; k++) {
+            et_field(engine, scratch, &samples[l], samples[l].candidates[k], k);
         }
         scratch->energy[l] = samples[l].none;
         descend(&d, 0, 0, empty, 0);
     }
+}
+
+void et_energies(const et_engine *engine, const et_tree *tree, et_scratch *scratch,
+                 const et_sample *samples, int count) {
+    bool linear = engine->setup.model.summing == &et_sum_linear;
+    (linear ? linear_energies : general_energies)(engine, tree, scratch, samples, count);
 }

@@ -4,7 +4,6 @@
 #include <rarebit/version.h>
 
 #include <math.h>
-#include <stddef.h>
 #include <string.h>
 
 /* ---- kernels: those of the context's instruction set ---- */
@@ -30,237 +29,115 @@ const et_kernels *et_kernels_of(const rb_context *ctx) {
 
 /* ---- memory ---- */
 
-enum {
-    TASK = ET_FEATURES + 1, /* samples of a task, of a group of lanes */
-    LANES,
-    PADDED,  /* H in whole lanes */
-    SCORES,  /* H and H' */
-    STATES,  /* of the widest tree */
-    INNER,   /* those with children */
-    WIDE,    /* H' in lanes */
-    GRAM,    /* H' where fields add up, else 1 */
-    VECTORS, /* superpositions on the way to a state */
-    /* Where values may be missing, else 0. */
-    MISSING_TASK,
-    MISSING_LANES,
-    MISSING_UNITS,
-    MISSING_FIELDS,
-    /* Of results: samples, as many where pairs and states are kept, else 0; H'^2. */
-    CAPACITY,
-    CAPACITY_PAIRS,
-    CAPACITY_STATES,
-    SQUARE,
-    DIMS
-};
-
-static const rb_field engine_fields[] = {
-    {"logit", offsetof(et_engine, logit), RB_FIELD_POINTER, RB_KEPT_FLOAT64, ET_UNITS, 0},
-    {"square", offsetof(et_engine, square), RB_FIELD_POINTER, RB_KEPT_FLOAT64, ET_UNITS, 0},
-    {"gram", offsetof(et_engine, gram), RB_FIELD_DENSE, RB_KEPT_FLOAT64, ET_UNITS, ET_UNITS},
-    {"squares", offsetof(et_engine, squares), RB_FIELD_DENSE, RB_KEPT_FLOAT64, MISSING_UNITS,
-     ET_FEATURES},
-    {0},
-};
-
-static const rb_field scratch_fields[] = {
-    {"y", offsetof(et_scratch, y), RB_FIELD_DENSE, RB_KEPT_FLOAT64, TASK, ET_FEATURES},
-    {"b", offsetof(et_scratch, b), RB_FIELD_DENSE, RB_KEPT_FLOAT64, TASK, ET_UNITS},
-    {"single", offsetof(et_scratch, single), RB_FIELD_DENSE, RB_KEPT_FLOAT64, LANES, PADDED},
-    {"scores", offsetof(et_scratch, scores), RB_FIELD_POINTER, RB_KEPT_FLOAT64, SCORES, 0},
-    {"energy", offsetof(et_scratch, energy), RB_FIELD_POINTER, RB_KEPT_FLOAT64, STATES, LANES},
-    {"work", offsetof(et_scratch, work), RB_FIELD_POINTER, RB_KEPT_FLOAT64, INNER, WIDE},
-    {"gram", offsetof(et_scratch, gram), RB_FIELD_POINTER, RB_KEPT_FLOAT64, GRAM, WIDE},
-    {"start", offsetof(et_scratch, start), RB_FIELD_POINTER, RB_KEPT_FLOAT64, WIDE, 0},
-    {"mean", offsetof(et_scratch, mean), RB_FIELD_POINTER, RB_KEPT_FLOAT64, WIDE, 0},
-    {"pairs", offsetof(et_scratch, pairs), RB_FIELD_POINTER, RB_KEPT_FLOAT64, GRAM, WIDE},
-    {"vectors", offsetof(et_scratch, vectors), RB_FIELD_POINTER, RB_KEPT_FLOAT64, VECTORS,
-     ET_FEATURES},
-    {"mask", offsetof(et_scratch, mask), RB_FIELD_DENSE, RB_KEPT_FLOAT64, MISSING_TASK,
-     ET_FEATURES},
-    {"square", offsetof(et_scratch, square), RB_FIELD_DENSE, RB_KEPT_FLOAT64, MISSING_TASK,
-     ET_UNITS},
-    {"packed", offsetof(et_scratch, packed), RB_FIELD_DENSE, RB_KEPT_FLOAT64, MISSING_LANES,
-     ET_FEATURES},
-    {"fields", offsetof(et_scratch, fields), RB_FIELD_DENSE, RB_KEPT_FLOAT64, MISSING_FIELDS,
-     ET_FEATURES},
-    {0},
-};
-
-static const rb_field results_fields[] = {
-    {"mean", offsetof(et_results, mean), RB_FIELD_DENSE, RB_KEPT_WORKING, CAPACITY, ET_UNITS},
-    {"single", offsetof(et_results, single), RB_FIELD_DENSE, RB_KEPT_WORKING, CAPACITY_STATES,
-     ET_UNITS},
-    {"evidence", offsetof(et_results, evidence), RB_FIELD_POINTER, RB_KEPT_FLOAT64, CAPACITY, 0},
-    {"norm", offsetof(et_results, norm), RB_FIELD_POINTER, RB_KEPT_FLOAT64, CAPACITY, 0},
-    {"there", offsetof(et_results, there), RB_FIELD_POINTER, RB_KEPT_INTEGER, CAPACITY, 0},
-    {"active", offsetof(et_results, active), RB_FIELD_POINTER, RB_KEPT_FLOAT64, CAPACITY, 0},
-    {"energy", offsetof(et_results, energy), RB_FIELD_POINTER, RB_KEPT_FLOAT64, CAPACITY, 0},
-    {"used", offsetof(et_results, used), RB_FIELD_POINTER, RB_KEPT_FLAG, CAPACITY, 0},
-    {"pairs", offsetof(et_results, pairs), RB_FIELD_POINTER, RB_KEPT_FLOAT64, CAPACITY_PAIRS,
-     SQUARE},
-    {"states", offsetof(et_results, states), RB_FIELD_POINTER, RB_KEPT_FLOAT64, CAPACITY_STATES,
-     STATES},
-    {0},
-};
-
-static const rb_part engine_part[] = {{RB_PART_SCRATCH, engine_fields, 0}, {0}};
-static const rb_part scratch_part[] = {{RB_PART_SCRATCH, scratch_fields, 0}, {0}};
-static const rb_part results_part[] = {{RB_PART_SCRATCH, results_fields, 0}, {0}};
-
-/* Once the trees are there. */
-static rb_shape shape_of(const et_engine *engine) {
+static void take_scratch(rb_context *ctx, et_engine *engine, et_scratch *s) {
     const et_setup *setup = &engine->setup;
-    const et_tree *tree = et_tree_of(engine, engine->widths);
-    int64_t h = setup->units, candidates = tree->candidates;
-    bool enumerable = h <= RB_ET_MAX_EXACT, missing = setup->missing;
-    bool linear = setup->model->energies == et_linear_energies;
-    rb_shape shape = {.type = setup->type};
-    const int64_t dims[DIMS] = {
-        [RB_DIM_ONE] = 1,
-        [ET_UNITS] = h,
-        [ET_FEATURES] = setup->n_features,
-        [TASK] = ET_TASK_SAMPLES,
-        [LANES] = ET_LANES,
-        [PADDED] = (h + ET_LANES - 1) / ET_LANES * ET_LANES,
-        [SCORES] = 2 * h,
-        [STATES] = tree->count,
-        [INNER] = tree->inner,
-        [WIDE] = candidates * ET_LANES,
-        [GRAM] = linear ? candidates : 1,
-        [VECTORS] = (enumerable ? h : tree->max_active) + 1,
-        [MISSING_TASK] = missing ? ET_TASK_SAMPLES : 0,
-        [MISSING_LANES] = missing ? ET_LANES : 0,
-        [MISSING_UNITS] = missing ? h : 0,
-        [MISSING_FIELDS] = missing ? (enumerable ? h : candidates) : 0,
-        [SQUARE] = candidates * candidates,
-    };
-    for (int i = 0; i < DIMS; i++) {
-        shape.dims[i] = dims[i];
+    const et_tree *tree = &engine->trees[engine->widths];
+    et_memory *m = &engine->memory;
+    int64_t h = setup->units, d = setup->n_features, wide = tree->candidates * ET_LANES;
+    int64_t padded = (h + ET_LANES - 1) / ET_LANES * ET_LANES;
+    int64_t rows = setup->model.summing == &et_sum_linear ? tree->candidates : 1;
+    bool enumerable = h <= RB_ET_MAX_EXACT;
+    s->y = et_take_dense(ctx, m, RB_FLOAT64, ET_TASK_SAMPLES, d);
+    s->b = et_take_dense(ctx, m, RB_FLOAT64, ET_TASK_SAMPLES, h);
+    s->single = et_take_dense(ctx, m, RB_FLOAT64, ET_LANES, padded);
+    s->scores = et_take(ctx, m, 2, h, sizeof *s->scores);
+    s->few = et_take(ctx, m, h + ET_LANES, 1, sizeof *s->few);
+    s->energy = et_take(ctx, m, tree->count, ET_LANES, sizeof *s->energy);
+    s->work = et_take(ctx, m, tree->inner, wide, sizeof *s->work);
+    s->gram = et_take(ctx, m, rows, wide, sizeof *s->gram);
+    s->start = et_take(ctx, m, wide, 1, sizeof *s->start);
+    s->mean = et_take(ctx, m, wide, 1, sizeof *s->mean);
+    s->pairs = et_take(ctx, m, rows, wide, sizeof *s->pairs);
+    s->vectors = et_take(ctx, m, (enumerable ? h : tree->max_active) + 1, d, sizeof *s->vectors);
+    if (setup->missing) {
+        s->mask = et_take_dense(ctx, m, RB_FLOAT64, ET_TASK_SAMPLES, d);
+        s->square = et_take_dense(ctx, m, RB_FLOAT64, ET_TASK_SAMPLES, h);
+        s->packed = et_take_dense(ctx, m, RB_FLOAT64, ET_LANES, d);
+        s->places = et_take(ctx, m, ET_LANES, d, sizeof *s->places);
+        s->fields = et_take_dense(ctx, m, RB_FLOAT64, enumerable ? h : tree->candidates, d);
     }
-    return shape;
 }
 
-static rb_error scratch_new(rb_context *ctx, const et_engine *engine, et_scratch *scratch) {
+/* One for all samples; then those for samples with more active causes than usual, one more each, up
+ * to the limits. */
+static void take_trees(rb_context *ctx, et_engine *engine) {
     const et_setup *setup = &engine->setup;
-    rb_error err = rb_parts_new(ctx, scratch_part, &engine->shape, scratch);
-    if (err) {
-        return err;
-    }
-    scratch->few = rb_alloc(ctx, setup->units + ET_LANES, sizeof *scratch->few);
-    if (scratch->few && setup->missing) {
-        scratch->places = rb_alloc(ctx, ET_LANES * setup->n_features, sizeof *scratch->places);
-    }
-    return scratch->few && (scratch->places || !setup->missing) ? RB_OK : RB_ERROR_MEMORY;
-}
-
-/* Trees for samples with more active causes than usual, one more each, up to the limits. */
-static rb_error widen(rb_context *ctx, et_engine *engine) {
-    const et_setup *setup = &engine->setup;
-    int64_t more = setup->widest_active - setup->max_active;
-    if (more <= 0) {
-        return RB_OK;
-    }
-    rb_error err = et_tree_check(ctx, setup->max_candidates, setup->widest_active);
-    if (err) {
-        return err;
-    }
-    engine->wider = rb_alloc_zero(ctx, more, sizeof *engine->wider);
-    if (!engine->wider) {
-        return RB_ERROR_MEMORY;
-    }
-    for (int64_t step = 1; !err && step <= more; step++) {
+    engine->widths = (int)(setup->widest_active - setup->max_active);
+    engine->trees = et_take(ctx, &engine->memory, engine->widths + 1, 1, sizeof *engine->trees);
+    for (int step = 0; !engine->memory.err && step <= engine->widths; step++) {
         int64_t candidates = setup->candidates + 2 * step, active = setup->max_active + step;
         candidates = candidates < setup->max_candidates ? candidates : setup->max_candidates;
         active = active < candidates ? active : candidates;
-        err = et_tree_new(ctx, candidates, active, &engine->wider[engine->widths]);
-        engine->widths += !err;
+        et_tree_new(ctx, &engine->memory, candidates, active, &engine->trees[step]);
     }
-    return err;
 }
 
-static rb_error allocate(rb_context *ctx, et_engine *engine) {
-    const et_setup *setup = &engine->setup;
-    rb_error err = et_tree_new(ctx, setup->candidates, setup->max_active, &engine->tree);
-    err = err ? err : widen(ctx, engine);
-    if (!err) {
-        engine->shape = shape_of(engine);
-        err = rb_parts_new(ctx, engine_part, &engine->shape, engine);
+static rb_error allocate(rb_context *ctx, const et_setup *setup, et_engine *engine) {
+    engine->setup = *setup;
+    engine->kernels = et_kernels_of(ctx);
+    et_memory *m = &engine->memory;
+    int64_t h = setup->units, workers = rb_context_threads(ctx);
+    take_trees(ctx, engine);
+    engine->logit = et_take(ctx, m, h, 1, sizeof *engine->logit);
+    engine->square = et_take(ctx, m, h, 1, sizeof *engine->square);
+    engine->gram = et_take_dense(ctx, m, RB_FLOAT64, h, h);
+    engine->squares = et_take_dense(ctx, m, RB_FLOAT64, setup->missing ? h : 0, setup->n_features);
+    engine->scratch = et_take(ctx, m, workers, 1, sizeof *engine->scratch);
+    for (int64_t i = 0; !m->err && i < workers; i++) {
+        take_scratch(ctx, engine, &engine->scratch[i]);
     }
-    if (!err) {
-        engine->workers = rb_context_threads(ctx);
-        engine->scratch = rb_alloc_zero(ctx, engine->workers, sizeof *engine->scratch);
-        err = engine->scratch ? RB_OK : RB_ERROR_MEMORY;
-    }
-    for (int i = 0; !err && i < engine->workers; i++) {
-        err = scratch_new(ctx, engine, &engine->scratch[i]);
-    }
-    return err;
+    return m->err;
 }
 
 rb_error et_engine_new(rb_context *ctx, const et_setup *setup, et_engine **out) {
-    *out = NULL;
-    et_engine *engine = rb_alloc_zero(ctx, 1, sizeof *engine);
-    if (!engine) {
-        return RB_ERROR_MEMORY;
+    et_engine *engine = NULL;
+    rb_error err = et_tree_check(ctx, setup->max_candidates, setup->widest_active);
+    if (!err) {
+        engine = rb_alloc_zero(ctx, 1, sizeof *engine);
+        err = engine ? allocate(ctx, setup, engine) : RB_ERROR_MEMORY;
     }
-    engine->setup = *setup;
-    engine->kernels = et_kernels_of(ctx);
-    rb_error err = allocate(ctx, engine);
     if (err) {
         et_engine_free(engine);
-        return err;
     }
-    *out = engine;
-    return RB_OK;
+    *out = err ? NULL : engine;
+    return err;
 }
 
 void et_engine_free(et_engine *engine) {
-    if (!engine) {
-        return;
+    if (engine) {
+        et_memory_free(&engine->memory);
+        rb_free(engine);
     }
-    for (int i = 0; engine->scratch && i < engine->workers; i++) {
-        rb_parts_free(scratch_part, &engine->scratch[i]);
-        rb_free(engine->scratch[i].few);
-        rb_free(engine->scratch[i].places);
-    }
-    rb_free(engine->scratch);
-    et_tree_free(&engine->tree);
-    for (int i = 0; i < engine->widths; i++) {
-        et_tree_free(&engine->wider[i]);
-    }
-    rb_free(engine->wider);
-    rb_parts_free(engine_part, engine);
-    rb_free(engine);
 }
 
 rb_error et_results_new(rb_context *ctx, const et_engine *engine, int64_t capacity, et_keep keep,
                         et_results *r) {
-    rb_shape shape = engine->shape;
-    const et_tree *widest = et_tree_of(engine, engine->widths);
-    *r = (et_results){
-        .capacity = capacity, .max_candidates = widest->candidates, .max_states = widest->count};
-    shape.dims[CAPACITY] = capacity;
-    shape.dims[CAPACITY_PAIRS] = keep == ET_KEEP_PAIRS && widest->max_active > 1 ? capacity : 0;
-    shape.dims[CAPACITY_STATES] = keep == ET_KEEP_STATES ? capacity : 0;
-    rb_error err = rb_parts_new(ctx, results_part, &shape, r);
-    if (!err) {
-        r->width = rb_alloc_zero(ctx, capacity, sizeof *r->width);
-        r->candidates = rb_alloc_zero(ctx, capacity * r->max_candidates, sizeof *r->candidates);
-        r->map = rb_alloc_zero(ctx, capacity, sizeof *r->map);
-        err = r->width && r->candidates && r->map ? RB_OK : RB_ERROR_MEMORY;
+    const et_tree *widest = &engine->trees[engine->widths];
+    int64_t h = widest->candidates, units = engine->setup.units;
+    rb_type type = engine->setup.type;
+    *r = (et_results){.capacity = capacity, .max_candidates = h, .max_states = widest->count};
+    et_memory *m = &r->memory;
+    r->mean = et_take_dense(ctx, m, type, capacity, units);
+    r->evidence = et_take(ctx, m, capacity, 1, sizeof *r->evidence);
+    r->norm = et_take(ctx, m, capacity, 1, sizeof *r->norm);
+    r->there = et_take(ctx, m, capacity, 1, sizeof *r->there);
+    r->active = et_take(ctx, m, capacity, 1, sizeof *r->active);
+    r->energy = et_take(ctx, m, capacity, 1, sizeof *r->energy);
+    r->used = et_take(ctx, m, capacity, 1, sizeof *r->used);
+    r->width = et_take(ctx, m, capacity, 1, sizeof *r->width);
+    r->map = et_take(ctx, m, capacity, 1, sizeof *r->map);
+    r->candidates = et_take(ctx, m, capacity, h, sizeof *r->candidates);
+    if (keep == ET_KEEP_PAIRS && widest->max_active > 1) {
+        r->pairs = et_take(ctx, m, capacity, h * h, sizeof *r->pairs);
+    } else if (keep == ET_KEEP_STATES) {
+        r->states = et_take(ctx, m, capacity, r->max_states, sizeof *r->states);
+        r->single = et_take_dense(ctx, m, type, capacity, units);
     }
+    rb_error err = m->err;
     if (err) {
-        et_results_free(r);
+        et_memory_free(m);
     }
     return err;
-}
-
-void et_results_free(et_results *r) {
-    rb_parts_free(results_part, r);
-    rb_free(r->width);
-    rb_free(r->candidates);
-    rb_free(r->map);
-    *r = (et_results){0};
 }
 
 /* ---- parameters ---- */
@@ -287,8 +164,8 @@ void et_prepare(rb_context *ctx, et_engine *engine, const et_parameters *p, doub
     engine->beta = beta;
     engine->beta_prior = beta_prior;
     engine->constant = prepare_prior(engine);
-    engine->by_energy = !engine->equal_prior;
-    engine->setup.model->noise->prepare(engine);
+    engine->by_energy = !et_gaussian(&engine->setup.model) || !engine->equal_prior;
+    et_prepare_noise(engine);
     rb_gemm_lower(ctx, 1, p->fields, RB_PLAIN, p->fields, RB_TRANSPOSED, 0, engine->gram);
     rb_dense_mirror(engine->gram);
     engine->zero_field = false;
@@ -296,11 +173,9 @@ void et_prepare(rb_context *ctx, et_engine *engine, const et_parameters *p, doub
         engine->square[h] = rb_dense_get(engine->gram, h, h);
         engine->zero_field = engine->zero_field || engine->square[h] == 0;
     }
-    for (int64_t h = 0; h < engine->squares.rows; h++) {
-        const double *field = rb_dense_row(p->fields, h);
-        double *square = rb_dense_row(engine->squares, h);
-        for (int64_t d = 0; d < engine->squares.cols; d++) {
-            square[d] = field[d] * field[d];
-        }
+    const double *field = p->fields.data;
+    double *squares = engine->squares.data;
+    for (int64_t i = 0; squares && i < p->fields.rows * p->fields.cols; i++) {
+        squares[i] = field[i] * field[i];
     }
 }

@@ -22,9 +22,6 @@
 #include "et.h"
 #include "kernels.h"
 
-/* Active causes in a state, at most: a tree of more has too many states. */
-enum { ET_MAX_ACTIVE = 32 };
-
 /* Samples in one task of the E-step. Fixed: results must not depend on the number of threads. */
 enum { ET_TASK_SAMPLES = 128 };
 
@@ -32,14 +29,29 @@ enum { ET_TASK_SAMPLES = 128 };
  * table of a method begins. */
 enum { ET_FIRST_OF_NMF, ET_FIRST_OF_MCA = 1, ET_FIRST_OF_ALL = 3 };
 
+/* ---- memory.c: pieces that one owner frees together ---- */
+
+typedef struct et_memory {
+    rb_error err; /* of the first piece that could not be had: then there are no more */
+    union et_piece *last;
+} et_memory;
+
+/* rows x columns zeros; NULL where there are none, or they cannot be had. */
+void *et_take(rb_context *ctx, et_memory *memory, int64_t rows, int64_t columns, size_t size);
+rb_dense et_take_dense(rb_context *ctx, et_memory *memory, rb_type type, int64_t rows,
+                       int64_t columns);
+void et_memory_free(et_memory *memory);
+
 /* ---- states.c: the states of the candidates as a tree (kernels.h) ---- */
 
-/* Are there few enough states to be looked at? */
+/* States of at most max_active of the candidates; when they are many, more than any memory. */
+double et_count_states(int64_t candidates, int64_t max_active);
+/* Are there few enough to be looked at? RB_ERROR_ARGUMENT. */
 bool et_tree_fits(int64_t candidates, int64_t max_active);
 rb_error et_tree_check(rb_context *ctx, int64_t candidates, int64_t max_active);
-/* RB_ERROR_ARGUMENT when they are too many: counted before anything is allocated. */
-rb_error et_tree_new(rb_context *ctx, int64_t candidates, int64_t max_active, et_tree *tree);
-void et_tree_free(et_tree *tree);
+/* Of states that have been checked; useless where memory->err. */
+void et_tree_new(rb_context *ctx, et_memory *memory, int64_t candidates, int64_t max_active,
+                 et_tree *tree);
 
 /* ---- models ---- */
 
@@ -49,12 +61,6 @@ typedef struct et_parameters {
     double sigma;
     double *prior; /* H */
 } et_parameters;
-
-enum { ET_UNITS = 1, ET_FEATURES }; /* dims of all shapes of this room */
-
-/* Zeros, for H causes and D features; to be freed with et_parameters_free. */
-rb_error et_parameters_new(rb_context *ctx, int64_t units, int64_t features, et_parameters *p);
-void et_parameters_free(et_parameters *p);
 
 struct et_engine;
 struct et_scratch;
@@ -73,30 +79,6 @@ typedef struct et_sample {
     double none;               /* e of no cause: 0 with Gaussian noise */
 } et_sample;
 
-/* The noise: Gaussian, by the formulas above, or that of functions (rb_et_model). energies.c */
-typedef struct et_noise {
-    bool sigma;    /* there is one to be learned */
-    bool products; /* b is used */
-    /* The engine's scale, constant and per_value; the prior's part of the constant is there. */
-    void (*prepare)(struct et_engine *engine);
-    /* |y|^2, or minus twice the constant of y: evidence has constant - scale / 2 norm. */
-    double (*norm)(const struct et_engine *engine, int64_t n, const double *y);
-    /* What a superposition of n features adds to e: beta / (2 sigma^2) sum_d wbar (2 y - wbar), or
-     * beta times the log-likelihood. */
-    double (*energy)(const struct et_engine *engine, int64_t n, const double *y,
-                     const double *wbar);
-    /* e of every cause alone; returns that of none. */
-    double (*singles)(const struct et_engine *engine, struct et_scratch *scratch,
-                      const et_sample *sample, double *single);
-    /* The superposition of one field: itself, or in `out`. */
-    const double *(*alone)(const struct et_engine *engine, int64_t n, const double *field,
-                           double *out);
-    /* A temperature at which all states are about as likely. large: a large |y|. */
-    double (*hot)(double large, double sigma);
-} et_noise;
-
-extern const et_noise et_gaussian, et_by_functions;
-
 /* What the M-step asks of the E-step. */
 typedef enum et_keep { ET_KEEP_MEANS, ET_KEEP_PAIRS, ET_KEEP_STATES } et_keep;
 
@@ -106,7 +88,7 @@ typedef struct et_summing {
     bool weights, sets; /* see et_sums */
     /* Once the parameters are known. NULL: nothing to do. */
     void (*prepare)(struct et_cpu *cpu);
-    void (*add)(rb_context *ctx, struct et_cpu *cpu, const rb_block *block, struct et_sums *sums);
+    void (*add)(rb_context *ctx, struct et_cpu *cpu, rb_dense rows, struct et_sums *sums);
     /* After the last block. NULL: likewise. */
     void (*finish)(struct et_cpu *cpu, struct et_sums *sums);
 } et_summing;
@@ -115,55 +97,43 @@ extern const et_summing et_sum_linear, et_sum_shares, et_sum_max;
 
 /* A model: how fields superpose, and all that follows from it. models.c */
 typedef struct et_model {
-    const char *name;
-    const rb_et_model *own; /* its functions, where noise and shares are such; else NULL */
-    const et_noise *noise;
+    rb_et_model own; /* without log_likelihood: noise is Gaussian */
     const et_summing *summing;
     bool non_negative; /* fields begin around the mean of the data, else around 0 */
-    double min, max;   /* fields are kept between */
-    double empty;      /* the superposition of no cause */
     bool additive;     /* the mean of superpositions is the superposition of means */
-    bool anneal_prior; /* by default */
-    double end_temperature;
-    /* out = wbar with one more field; elementwise. `user` is that of `own`, or NULL. */
-    void (*superpose)(void *user, int64_t n, const double *wbar, const double *field, double *out);
-    void *user;
-    /* What that adds to e; it is in `out` if the state goes on. */
-    double (*join)(const struct et_engine *engine, const et_sample *sample, const double *wbar,
-                   const double *field, double *out, bool goes_on);
-    /* e of every state of the tree, in lanes, for `count` samples; what other lanes get does not
-     * matter. */
-    void (*energies)(const struct et_engine *engine, const et_tree *tree,
-                     struct et_scratch *scratch, const et_sample *samples, int count);
     /* New fields from the sums. */
     rb_error (*mstep)(rb_context *ctx, struct et_sums *sums, struct et_work *work,
                       et_parameters *p);
-    /* RB_ERROR_DATA's reason for a value that the noise cannot have; NULL: any will do. */
-    const char *(*refuse)(void *user, double value);
 } et_model;
 
-extern const et_model et_linca, et_nmf, et_mca;
+et_model et_model_of(const rb_method *method, const rb_et_options *options);
+static inline bool et_gaussian(const et_model *model) {
+    return !model->own.log_likelihood;
+}
 
-/* The model of a method with its options; `room` takes one that is made from a general table. */
-const et_model *et_model_of(const rb_method *method, const rb_et_options *options, et_model *slot);
+/* ---- energies.c ---- */
 
-/* What poisson noise takes for a rate below. */
-static const double et_min_rate = 1e-4;
-
-/* energies.c */
-void et_linear_energies(const struct et_engine *engine, const et_tree *tree,
-                        struct et_scratch *scratch, const et_sample *samples, int count);
-void et_general_energies(const struct et_engine *engine, const et_tree *tree,
-                         struct et_scratch *scratch, const et_sample *samples, int count);
-double et_join(const struct et_engine *engine, const et_sample *sample, const double *wbar,
-               const double *field, double *out, bool goes_on);
-double et_join_max(const struct et_engine *engine, const et_sample *sample, const double *wbar,
-                   const double *field, double *out, bool goes_on);
+/* The engine's scale, per_value and constant, of which the prior's part is there. */
+void et_prepare_noise(struct et_engine *engine);
+/* |y|^2, or minus twice the constant of y: evidence has constant - scale / 2 norm. */
+double et_norm(const struct et_engine *engine, int64_t n, const double *y);
+/* What a superposition of n features adds to e: beta / (2 sigma^2) sum_d wbar (2 y - wbar), or beta
+ * times the log-likelihood. */
+double et_energy(const struct et_engine *engine, int64_t n, const double *y, const double *wbar);
+/* e of every cause alone; returns that of none. */
+double et_singles(const struct et_engine *engine, struct et_scratch *scratch,
+                  const et_sample *sample, double *single);
+/* The superposition of no cause, in the first of scratch->vectors. */
+const double *et_empty(const struct et_engine *engine, struct et_scratch *scratch);
+/* e of every state of the tree, in lanes, for `count` samples; what other lanes get does not
+ * matter. */
+void et_energies(const struct et_engine *engine, const et_tree *tree, struct et_scratch *scratch,
+                 const et_sample *samples, int count);
 
 /* ---- setup.c: what the options come to ---- */
 
 typedef struct et_setup {
-    const et_model *model;
+    et_model model;
     int64_t n_features, units;
     rb_type type; /* of samples and posterior means */
     int64_t candidates, max_active;
@@ -174,13 +144,13 @@ typedef struct et_setup {
     bool missing;     /* samples may lack values (NaN) */
 } et_setup;
 
-/* Limits and widths alone, within their bounds whatever the options. */
-et_setup et_limits(const rb_et_options *options, int64_t n_features, rb_type type);
-/* All of it; RB_ERROR_ARGUMENT for what cannot be had. */
-rb_error et_setup_of(rb_context *ctx, const et_model *model, const rb_et_options *options,
-                     int64_t n_features, rb_type type, et_setup *setup);
-/* Hands each sample of a block to fn, unless that is NULL; through `row` (1 x D) where the block is
- * sparse. RB_ERROR_DATA when a value is one that the model refuses. */
+/* Limits and widths are within their bounds whatever the options. Of the problem its method,
+ * features, type and whether values are missing. */
+et_setup et_setup_of(const rb_problem *problem, const rb_et_options *options);
+/* RB_ERROR_ARGUMENT for what cannot be had. */
+rb_error et_setup_check(rb_context *ctx, const et_setup *setup, const rb_et_options *options);
+/* Hands each sample of a block to fn, unless that is NULL, in `row` (1 x D). RB_ERROR_DATA when a
+ * value is one that the model refuses. */
 rb_error et_each_row(rb_context *ctx, const et_model *model, const rb_block *block, rb_dense row,
                      void (*fn)(void *user, rb_dense row), void *user);
 
@@ -214,12 +184,10 @@ typedef struct et_scratch {
 
 typedef struct et_engine {
     et_setup setup;
-    et_tree tree;
-    et_tree *wider; /* trees with one more active cause and two more candidates each */
-    int widths;     /* how many there are */
-    rb_shape shape; /* of this struct and the scratch */
-    et_scratch *scratch;
-    int workers;
+    et_memory memory;
+    et_tree *trees; /* widths + 1: each with one more active cause and two more candidates */
+    int widths;
+    et_scratch *scratch; /* of each worker */
     const et_kernels *kernels;
 
     /* Set by et_prepare. */
@@ -243,14 +211,12 @@ void et_engine_free(et_engine *engine);
 /* For parameters that stay where and as they are until the next call, at a temperature. */
 void et_prepare(rb_context *ctx, et_engine *engine, const et_parameters *p, double beta,
                 double beta_prior);
-/* The tree of width 0, that of all samples at first, to engine->widths. */
-static inline const et_tree *et_tree_of(const et_engine *engine, int width) {
-    return width ? &engine->wider[width - 1] : &engine->tree;
-}
 
-/* exact.c: the log evidence over all states, and p(s_h = 1 | y); for few units. */
-double et_exact(const et_engine *engine, et_scratch *scratch, const et_sample *sample,
-                double *marginals);
+/* const(y), with the norm of y and its number of values. */
+static inline double et_constant(const et_engine *engine, int64_t n, double norm) {
+    double missing = (double)(engine->setup.n_features - n);
+    return engine->constant - missing * engine->per_value - engine->scale / 2 * norm;
+}
 
 /* ---- missing.c: samples that lack values ---- */
 
@@ -263,15 +229,30 @@ et_sample et_observe(const et_engine *engine, et_scratch *scratch, int lane, int
 /* Sample i of the block, in lane 0. */
 et_sample et_observe_block(const et_engine *engine, et_scratch *scratch, const rb_block *block,
                            int64_t i);
-/* The field of a cause at the places of the sample: itself, or packed into room (D). */
-const double *et_field(const et_engine *engine, const et_sample *sample, int64_t cause,
-                       double *capacity);
+/* The field of a cause at the places of the sample: itself, or packed into that row of
+ * scratch->fields. */
+const double *et_field(const et_engine *engine, const et_scratch *scratch, const et_sample *sample,
+                       int64_t cause, int64_t row);
 
-/* select.c: the H' causes of largest score, ascending in index; scores has H values. */
+/* ---- select.c: the largest of many ---- */
+
+/* Of values, those above `min`, and those equal to it up to place `last`. */
+typedef struct et_cut {
+    double min;
+    int64_t last;
+} et_cut;
+
+/* The `count` largest, at least 1, of n values that begin at place `first`; of equals the first.
+ * work has n values. */
+et_cut et_cut_find(const double *values, int64_t first, int64_t n, int64_t count, double *work);
+static inline bool et_cut_uses(et_cut cut, double value, int64_t place) {
+    return value > cut.min || (value == cut.min && place <= cut.last);
+}
+/* The H' causes of largest score, ascending in index; scores and work have H values. */
 void et_scores(const et_engine *engine, et_scratch *scratch, const et_sample *sample,
                double *scores);
 void et_select(const et_kernels *kernels, const double *scores, int64_t units, int64_t count,
-               double *best, int32_t *few, int32_t *candidates);
+               double *work, int32_t *few, int32_t *candidates);
 
 /* ---- posterior.c ---- */
 
@@ -293,11 +274,11 @@ typedef struct et_results {
     double *states;      /* room x max_states; NULL likewise */
     rb_dense single;     /* room x H: probability of cause h alone, with `states` */
     bool *used;          /* results of samples that are not used stay zero */
+    et_memory memory;
 } et_results;
 
 rb_error et_results_new(rb_context *ctx, const et_engine *engine, int64_t capacity, et_keep keep,
                         et_results *results);
-void et_results_free(et_results *results);
 /* What was looked at for a sample. */
 typedef struct et_look {
     const et_tree *tree;
@@ -309,11 +290,32 @@ et_look et_look_at(const et_engine *engine, const et_results *results, int64_t i
 /* The causes of its most probable state, ascending; returns how many. */
 int64_t et_map_causes(const et_engine *engine, const et_results *results, int64_t i,
                       int64_t causes[ET_MAX_ACTIVE]);
+/* Marks the causes that are in one of `count` samples. */
+void et_note_map(const et_engine *engine, const et_results *results, int64_t count, bool *in_map);
 /* Bytes that a sample takes in the results. */
 double et_results_bytes(const et_setup *setup, et_keep keep);
 
 /* Posteriors of all samples with results->used set; only evidence, norm and map when `rank`. */
 void et_posteriors(rb_context *ctx, const et_engine *engine, const rb_block *block, bool rank,
                    et_results *results);
+
+/* ---- exact.c: against all states, for few units ---- */
+
+/* The log evidence, and p(s_h = 1 | y). */
+double et_exact(const et_engine *engine, et_scratch *scratch, const et_sample *sample,
+                double *marginals);
+/* Operations that this takes for a sample. */
+double et_exact_work(int64_t units, int64_t n_features);
+
+/* How a truncated posterior compares with that over all states. */
+typedef struct et_compared {
+    double truncation; /* -log Q, 0 or above */
+    double quality;    /* Q */
+    double hits, all;  /* sums of p(s_h = 1 | y) over the candidates, over all causes */
+} et_compared;
+
+/* Of samples index[0 .. count - 1] of a block whose results are given. */
+void et_compare(rb_context *ctx, const et_engine *engine, const rb_block *block,
+                const et_results *results, int64_t count, const int64_t *index, et_compared *out);
 
 #endif

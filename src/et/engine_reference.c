@@ -6,9 +6,9 @@
 #include <math.h>
 
 typedef struct reference {
-    et_model own_model;
     et_setup setup;
     const et_pass *pass;
+    et_memory memory;
     rb_dense y, wbar; /* 1 x D, float64 */
     double *q;        /* of all 2^H states: energies, then probabilities */
     double single[RB_ET_MAX_EXACT];
@@ -18,40 +18,32 @@ typedef struct reference {
 static void reference_close(void *engine) {
     reference *e = engine;
     if (e) {
-        rb_dense_free(&e->y);
-        rb_dense_free(&e->wbar);
-        rb_free(e->q);
+        et_memory_free(&e->memory);
         rb_free(e);
     }
 }
 
-static rb_error allocate(rb_context *ctx, const rb_problem *problem, const void *options,
-                         reference *e) {
-    const et_setup *s = &e->setup;
-    const et_model *model = et_model_of(problem->method, options, &e->own_model);
-    int64_t d = problem->n_features;
-    rb_error err = et_setup_of(ctx, model, options, d, problem->type, &e->setup);
-    if (!err && (model->own || problem->missing || problem->fit->trace || s->fixed_count ||
-                 s->widest_active > s->max_active || s->selection != RB_ET_SELECT_JOINT ||
-                 s->units > RB_ET_MAX_EXACT)) {
+static rb_error reference_open(rb_context *ctx, const rb_problem *problem, const void *options,
+                               void **engine) {
+    et_setup s = et_setup_of(problem, options);
+    *engine = NULL;
+    if (!et_gaussian(&s.model) || problem->missing || problem->fit->trace || s.fixed_count ||
+        s.widest_active > s.max_active || s.selection != RB_ET_SELECT_JOINT ||
+        s.units > RB_ET_MAX_EXACT) {
         return rb_fail(ctx, RB_ERROR_UNSUPPORTED,
                        "the reference engine takes Gaussian noise, complete data, the usual "
                        "selection and at most %d units",
                        (int)RB_ET_MAX_EXACT);
     }
-    err = err ? err : rb_dense_new(ctx, RB_FLOAT64, 1, d, &e->y);
-    err = err ? err : rb_dense_new(ctx, RB_FLOAT64, 1, d, &e->wbar);
-    if (!err) {
-        e->q = rb_alloc(ctx, (int64_t)1 << s->units, sizeof *e->q);
-        err = e->q ? RB_OK : RB_ERROR_MEMORY;
-    }
-    return err;
-}
-
-static rb_error reference_open(rb_context *ctx, const rb_problem *problem, const void *options,
-                               void **engine) {
     reference *e = rb_alloc_zero(ctx, 1, sizeof *e);
-    rb_error err = e ? allocate(ctx, problem, options, e) : RB_ERROR_MEMORY;
+    rb_error err = RB_ERROR_MEMORY;
+    if (e) {
+        e->setup = s;
+        e->y = et_take_dense(ctx, &e->memory, RB_FLOAT64, 1, s.n_features);
+        e->wbar = et_take_dense(ctx, &e->memory, RB_FLOAT64, 1, s.n_features);
+        e->q = et_take(ctx, &e->memory, (int64_t)1 << s.units, 1, sizeof *e->q);
+        err = e->memory.err;
+    }
     if (err) {
         reference_close(e);
     }
@@ -70,14 +62,14 @@ static rb_error reference_set_parameters(rb_context *ctx, void *engine, const vo
 /* |y - Wbar(s)|^2, and the prior's part of e(s). */
 static double distance(reference *e, uint32_t s, double *prior) {
     const et_parameters *p = e->pass->parameters;
+    const rb_et_model *own = &e->setup.model.own;
     const double *y = e->y.data;
     double *wbar = e->wbar.data, sum = 0;
     rb_dense_zero(e->wbar);
     *prior = 0;
     for (int64_t h = 0; h < e->setup.units; h++) {
         if (s >> h & 1) {
-            e->setup.model->superpose(e->setup.model->user, e->y.cols, wbar,
-                                      rb_dense_row(p->fields, h), wbar);
+            own->superpose(own->user, e->y.cols, wbar, rb_dense_row(p->fields, h), wbar);
             *prior += e->pass->beta_prior * log(p->prior[h] / (1 - p->prior[h]));
         }
     }
@@ -155,7 +147,7 @@ static double share(const reference *e, uint32_t s, int64_t h, int64_t d) {
     for (int64_t j = 0; j < e->setup.units; j++) {
         sum += s >> j & 1 ? pow(rb_dense_get(w, j, d) / rb_dense_get(w, h, d), rho) : 0;
     }
-    return e->setup.model->additive ? 1 : pow(sum, 1 / rho - 1);
+    return e->setup.model.additive ? 1 : pow(sum, 1 / rho - 1);
 }
 
 static void add_to(rb_dense sums, int64_t row, int64_t column, double value) {
@@ -170,27 +162,17 @@ static void add_state(reference *e, uint32_t s, et_sums *sums) {
     sums->residual += q * distance(e, s, &prior);
     sums->active += q * __builtin_popcount(s);
     for (int64_t h = 0; h < e->setup.units; h++) {
-        sums->causes[h] += s >> h & 1 ? q : 0;
-        for (int64_t j = 0; j < e->setup.units; j++) {
-            add_to(sums->second, h, j, s >> h & s >> j & 1 ? q : 0);
+        if (!(s >> h & 1)) {
+            continue;
         }
-        for (int64_t d = 0; s >> h & 1 && d < e->y.cols; d++) {
+        sums->causes[h] += q;
+        for (int64_t j = 0; j < e->setup.units; j++) {
+            add_to(sums->second, h, j, s >> j & 1 ? q : 0);
+        }
+        for (int64_t d = 0; d < e->y.cols; d++) {
             double a = q * share(e, s, h, d);
             add_to(sums->products, h, d, a * y[d]);
             add_to(sums->weights, h, d, a);
-        }
-    }
-}
-
-static void add_sample(reference *e, double evidence, et_sums *sums) {
-    double prior;
-    sums->used++;
-    sums->evidence += evidence;
-    sums->values += (double)e->y.cols;
-    sums->squares += distance(e, 0, &prior);
-    for (uint32_t s = 0; s >> e->setup.units == 0; s++) {
-        if (e->q[s] > 0) {
-            add_state(e, s, sums);
         }
     }
 }
@@ -200,14 +182,23 @@ static rb_error reference_block(rb_context *ctx, void *engine, const rb_block *b
     reference *e = engine;
     et_sums *sums = to;
     const et_pass *pass = e->pass;
+    bool sums_up = pass->kind == ET_PASS_CUT || pass->kind == ET_PASS_ALL;
     for (int64_t i = 0; i < block->n_samples; i++) {
         uint32_t map;
+        double prior;
         rb_block_rows(block, i, e->y);
         select_candidates(e);
         double evidence = posterior(e, &map);
-        bool ranks = pass->kind == ET_PASS_MEASURE || pass->kind == ET_PASS_RANK;
-        if (!ranks && et_pass_uses(pass, block, i)) {
-            add_sample(e, evidence, sums);
+        if (sums_up && et_pass_uses(pass, block, i)) {
+            sums->used++;
+            sums->evidence += evidence;
+            sums->values += (double)e->y.cols;
+            sums->squares += distance(e, 0, &prior);
+            for (uint32_t s = 0; s >> e->setup.units == 0; s++) {
+                if (e->q[s] > 0) {
+                    add_state(e, s, sums);
+                }
+            }
         }
         if (pass->kind != ET_PASS_CUT) {
             pass->evidence[block->own + i] = evidence;
@@ -220,11 +211,12 @@ static rb_error reference_block(rb_context *ctx, void *engine, const rb_block *b
     return RB_OK;
 }
 
+/* Nothing waits. */
 static rb_error reference_sums(rb_context *ctx, void *engine, void *sums) {
     (void)ctx;
     (void)engine;
     (void)sums;
-    return RB_OK; /* nothing waits */
+    return RB_OK;
 }
 
 const rb_engine et_engine_reference = {

@@ -8,69 +8,14 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- the cut ---- */
-
-/* The value that `rank` others of v are larger than or equal to, were they sorted from the largest:
- * quickselect with the middle as pivot, so that the result does not depend on chance. */
-static double select_largest(double *v, int64_t n, int64_t rank) {
-    int64_t low = 0, high = n - 1;
-    while (low < high) {
-        double pivot = v[low + (high - low) / 2];
-        int64_t i = low, j = high;
-        while (i <= j) {
-            while (v[i] > pivot) {
-                i++;
-            }
-            while (v[j] < pivot) {
-                j--;
-            }
-            if (i <= j) {
-                double swap = v[i];
-                v[i++] = v[j];
-                v[j--] = swap;
-            }
-        }
-        if (rank <= j) {
-            high = j;
-        } else if (rank >= i) {
-            low = i;
-        } else {
-            break;
-        }
-    }
-    return v[rank];
-}
-
-et_cut et_cut_find(const double *evidence, int64_t first, int64_t n, int64_t count, double *work) {
-    memcpy(work, evidence, (size_t)n * sizeof *work);
-    et_cut cut = {select_largest(work, n, count - 1), -1};
-    int64_t equal = count;
-    for (int64_t i = 0; i < n; i++) {
-        equal -= evidence[i] > cut.min;
-    }
-    for (int64_t i = 0; equal > 0; i++) {
-        if (evidence[i] == cut.min) {
-            cut.last = first + i;
-            equal--;
-        }
-    }
-    return cut;
-}
-
 /* How many samples the cut leaves: factor times those expected to have at most gamma causes. */
 static int64_t cut_size(const et_fit *f, int64_t max_active) {
     const et_plan *plan = &f->plan;
     const rb_et_options *o = &plan->options;
     int64_t n = f->problem.n_samples, t = f->progress.iteration;
-    double factor = o->cut_factor;
-    if (plan->schedule.cut.count) {
-        return et_cut_size_at(&plan->schedule.cut, plan->schedule.iterations, t, n);
-    }
-    if (factor == 0) {
-        bool learns = plan->learn_sigma || o->learn_prior || o->prior_per_cause;
-        factor = learns || o->count ? 1 : 0.9;
-    }
-    return et_cut_size(plan->schedule.iterations, t, n,
+    bool all = plan->learn_sigma || o->learn_prior || o->prior_per_cause || o->count;
+    double factor = o->cut_factor != 0 ? o->cut_factor : all ? 1 : 0.9;
+    return et_cut_size(&plan->schedule, t, n,
                        factor * et_prior_mass(&plan->setup, &f->parameters, max_active));
 }
 
@@ -138,43 +83,35 @@ static void take_all(et_fit *f) {
     memcpy(f->progress.in_map, sums->in_map, (size_t)f->plan.options.units * sizeof *sums->in_map);
     bool iterates = f->progress.iteration < f->problem.fit->iterations;
     if (f->trace.metrics && iterates && f->estep.pass.kind != ET_PASS_MEASURE) {
-        et_trace_pass(&f->trace, sums, f->progress.iteration, f->estep.pass.traced);
+        et_trace_pass(f);
     }
-}
-
-/* After the pass that added up what the M-step needs. */
-static void take_sums(et_fit *f) {
-    et_estep *e = &f->estep;
-    et_progress *p = &f->progress;
-    double mass = et_prior_mass(&f->plan.setup, &f->parameters, widest_active(f));
-    p->log_likelihood = is_cold(f) ? e->all_evidence : e->measured ? p->log_likelihood : NAN;
-    e->free_energy = f->sums.evidence - (double)f->sums.used * log(mass);
-    e->measured = false;
 }
 
 rb_error et_end(rb_context *ctx, void *state, bool *again) {
     et_fit *f = state;
     et_estep *e = &f->estep;
-    et_pass *pass = &e->pass;
+    et_pass_kind kind = e->pass.kind;
+    double *likelihood = &f->progress.log_likelihood;
     rb_error err = f->problem.engine->sums(ctx, f->engine, &f->sums);
     if (err) {
         return err;
     }
-    if (pass->kind != ET_PASS_CUT) {
+    if (kind != ET_PASS_CUT) {
         take_all(f);
     }
-    *again = pass->kind == ET_PASS_RANK || (pass->kind == ET_PASS_MEASURE && !e->last);
-    if (pass->kind == ET_PASS_MEASURE) {
-        f->progress.log_likelihood = e->all_evidence;
+    *again = kind == ET_PASS_RANK || (kind == ET_PASS_MEASURE && !e->last);
+    e->pass.kind = kind == ET_PASS_RANK ? ET_PASS_CUT : ET_PASS_NONE;
+    if (kind == ET_PASS_MEASURE) {
+        *likelihood = e->all_evidence;
         e->measured = true;
-        pass->kind = ET_PASS_NONE;
-    } else if (pass->kind == ET_PASS_RANK) {
-        pass->cut =
-            et_cut_find(pass->evidence, f->problem.first, f->problem.own, e->n_cut, f->work.sorted);
-        pass->kind = ET_PASS_CUT;
-    } else {
-        take_sums(f);
-        pass->kind = ET_PASS_NONE;
+    } else if (kind == ET_PASS_RANK) {
+        e->pass.cut = et_cut_find(e->pass.evidence, f->problem.first, f->problem.own, e->n_cut,
+                                  f->work.sorted);
+    } else { /* what the M-step needs is added up */
+        double mass = et_prior_mass(&f->plan.setup, &f->parameters, widest_active(f));
+        *likelihood = is_cold(f) ? e->all_evidence : e->measured ? *likelihood : NAN;
+        e->free_energy = f->sums.evidence - (double)f->sums.used * log(mass);
+        e->measured = false;
     }
     return RB_OK;
 }

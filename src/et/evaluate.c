@@ -4,83 +4,40 @@
 #include <math.h>
 
 struct metrics {
-    rb_context *ctx;
     et_coder *coder;
-    rb_dense rebuilt;      /* block_samples x D, of the type: as `reconstruct` gives them */
-    rb_dense given;        /* likewise: the samples of a sparse block */
+    rb_dense rebuilt;      /* capacity x D, of the type: as `reconstruct` gives them */
+    rb_dense given;        /* likewise: the samples */
     int64_t zeros, values; /* values that are there */
     double evidence, squares;
     bool *in_map; /* H */
 
-    /* Against all states; every `step`-th sample, 0: none. */
-    int64_t step, exact_samples;
-    double *quality, *kl, *hits, *marginal; /* of the samples of a block */
-    double quality_sum, kl_sum, hits_sum, marginal_sum;
+    /* Against all states; every `step`-th sample of a block, 0: none. */
+    int64_t step, exact_samples, *index;
+    et_compared *compared;
+    et_compared sum;
 };
 
-/* ---- against all states ---- */
-
-/* How many operations the exact posteriors of a model may take. */
-static int64_t exact_step(const et_engine *engine, int64_t n) {
+/* As far as the exact posteriors do not take more than so many operations. */
+static int64_t exact_step(const et_setup *setup, int64_t n) {
     const double max = 1e10;
-    const et_setup *setup = &engine->setup;
-    if (setup->units > RB_ET_MAX_EXACT) {
-        return 0;
-    }
-    double work = ldexp((double)setup->n_features + 20, (int)setup->units) * (double)n;
-    return work > max ? (int64_t)ceil(work / max) : 1;
+    double work = et_exact_work(setup->units, setup->n_features) * (double)n;
+    return setup->units > RB_ET_MAX_EXACT ? 0 : (int64_t)fmax(1, ceil(work / max));
 }
 
-struct exact_task {
-    struct metrics *f;
-    const rb_block *block;
-};
-
-static void exact_task(void *arg, int64_t index, int worker) {
-    const struct exact_task *task = arg;
-    struct metrics *f = task->f;
-    const et_engine *engine = f->coder->engine;
-    const et_results *r = &f->coder->results;
-    et_scratch *scratch = &engine->scratch[worker];
-    int64_t i = index * f->step;
-    et_look look = et_look_at(engine, r, i);
-    et_sample sample = et_observe_block(engine, scratch, task->block, i);
-    double evidence = et_exact(engine, scratch, &sample, scratch->scores);
-    f->kl[i] = fmax(0, evidence - r->evidence[i]); /* below 0 by rounding only */
-    f->quality[i] = exp(-f->kl[i]);
-    f->hits[i] = 0;
-    for (int64_t k = 0; k < look.tree->candidates; k++) {
-        f->hits[i] += scratch->scores[look.candidates[k]];
+static void add_exact(rb_context *ctx, struct metrics *f, const rb_block *block) {
+    int64_t count = 0;
+    for (int64_t i = 0; f->step && i < block->n_samples; i += f->step) {
+        f->index[count++] = i;
     }
-    f->marginal[i] = engine->kernels->sum(engine->setup.units, scratch->scores);
-}
-
-static void add_exact(struct metrics *f, const rb_block *block) {
-    struct exact_task task = {f, block};
-    int64_t count = f->step ? (block->n_samples + f->step - 1) / f->step : 0;
-    rb_parallel(f->ctx, count, exact_task, &task);
+    et_compare(ctx, f->coder->engine, block, &f->coder->results, count, f->index, f->compared);
     for (int64_t s = 0; s < count; s++) {
-        int64_t i = s * f->step;
-        f->quality_sum += f->quality[i];
-        f->kl_sum += f->kl[i];
-        f->hits_sum += f->hits[i];
-        f->marginal_sum += f->marginal[i];
+        f->sum.quality += f->compared[s].quality;
+        f->sum.truncation += f->compared[s].truncation;
+        f->sum.hits += f->compared[s].hits;
+        f->sum.all += f->compared[s].all;
     }
     f->exact_samples += count;
 }
-
-/* Notes the causes of the most probable states. */
-static void add_map(struct metrics *f, int64_t count) {
-    for (int64_t i = 0; i < count; i++) {
-        int64_t causes[ET_MAX_ACTIVE];
-        int64_t active = et_map_causes(f->coder->engine, &f->coder->results, i, causes);
-        for (int64_t k = 0; k < active; k++) {
-            f->in_map[causes[k]] = true;
-        }
-    }
-}
-
-/* ---- blocks ---- */
 
 /* The squared error of rebuilt values of sample i, over those that are there. */
 static double squared_error(rb_dense given, rb_dense rebuilt, int64_t i) {
@@ -92,18 +49,16 @@ static double squared_error(rb_dense given, rb_dense rebuilt, int64_t i) {
     return sum;
 }
 
-static rb_error add_block(struct metrics *f, const rb_block *block) {
+static rb_error add_block(rb_context *ctx, void *user, int64_t first, const rb_block *block) {
+    struct metrics *f = user;
     const et_results *r = &f->coder->results;
     rb_dense rebuilt = rb_dense_rows(f->rebuilt, 0, block->n_samples);
     rb_dense given = rb_dense_rows(f->given, 0, block->n_samples);
-    rb_error err = et_code(f->ctx, f->coder, block);
-    if (err) {
-        return err;
-    }
-    et_expect(f->ctx, f->coder, rebuilt);
+    (void)first;
+    et_expect(ctx, f->coder, rebuilt);
     rb_block_rows(block, 0, given);
-    add_map(f, block->n_samples);
-    add_exact(f, block);
+    et_note_map(f->coder->engine, r, block->n_samples, f->in_map);
+    add_exact(ctx, f, block);
     for (int64_t i = 0; i < block->n_samples; i++) {
         const void *mean = rb_dense_row(r->mean, i);
         f->evidence += r->evidence[i];
@@ -114,18 +69,6 @@ static rb_error add_block(struct metrics *f, const rb_block *block) {
         f->squares += squared_error(given, rebuilt, i);
     }
     return RB_OK;
-}
-
-static rb_error add_blocks(struct metrics *f, rb_feed *feed, int64_t n, int64_t size) {
-    rb_error err = RB_OK;
-    for (int64_t first = 0; !err && first < n; first += size) {
-        rb_block block;
-        err = rb_feed_read(f->ctx, feed, first, n - first < size ? n - first : size, &block);
-        if (!err) {
-            err = add_block(f, &block);
-        }
-    }
-    return err;
 }
 
 static void fill(const struct metrics *f, const rb_model *model, int64_t n, rb_metrics *metrics) {
@@ -145,10 +88,9 @@ static void fill(const struct metrics *f, const rb_model *model, int64_t n, rb_m
     rb_metrics_set(metrics, "samples_used", used && n_used == 1 ? used[0] : NAN);
     rb_metrics_set(metrics, "exact_samples", (double)f->exact_samples);
     if (f->exact_samples) {
-        double count = (double)f->exact_samples;
-        rb_metrics_set(metrics, "quality", f->quality_sum / count);
-        rb_metrics_set(metrics, "truncation", f->kl_sum / count);
-        rb_metrics_set(metrics, "candidate_hits", f->hits_sum / f->marginal_sum);
+        rb_metrics_set(metrics, "quality", f->sum.quality / (double)f->exact_samples);
+        rb_metrics_set(metrics, "truncation", f->sum.truncation / (double)f->exact_samples);
+        rb_metrics_set(metrics, "candidate_hits", f->sum.hits / f->sum.all);
     }
 }
 
@@ -157,36 +99,26 @@ rb_error et_evaluate(rb_context *ctx, const rb_model *model, rb_feed *feed, rb_m
     int64_t n = rb_feed_samples(feed), d = model->preprocess->n_features;
     int64_t size = CELLS / (d > 0 ? d : 1) / ET_TASK_SAMPLES * ET_TASK_SAMPLES;
     size = size < ET_TASK_SAMPLES ? ET_TASK_SAMPLES : size;
-    size = size < n ? size : n;
-    struct metrics f = {.ctx = ctx};
+    struct metrics f = {0};
+    et_memory memory = {0};
     void *coder = NULL;
-    rb_error err = et_coder_new(ctx, model, size, &coder);
-    f.coder = coder;
-    err = err ? err : et_coder_keep_states(ctx, f.coder);
+    rb_error err = et_coder_new(ctx, model, size < n ? size : n, &coder);
+    err = err ? err : et_coder_keep(ctx, coder, ET_KEEP_STATES);
     if (!err) {
+        f.coder = coder;
+        f.step = exact_step(&f.coder->engine->setup, n);
         size = f.coder->results.capacity;
-        err = rb_dense_new(ctx, model->type, size, d, &f.rebuilt);
-    }
-    err = err ? err : rb_dense_new(ctx, model->type, size, d, &f.given);
-    if (!err) {
-        f.in_map = rb_alloc_zero(ctx, f.coder->engine->setup.units, sizeof *f.in_map);
-        f.quality = rb_alloc(ctx, 4 * size, sizeof *f.quality);
-        f.step = exact_step(f.coder->engine, n);
-        err = f.in_map && f.quality ? RB_OK : RB_ERROR_MEMORY;
-    }
-    if (!err) {
-        f.kl = f.quality + size;
-        f.hits = f.kl + size;
-        f.marginal = f.hits + size;
-        err = add_blocks(&f, feed, n, size);
+        f.rebuilt = et_take_dense(ctx, &memory, model->type, size, d);
+        f.given = et_take_dense(ctx, &memory, model->type, size, d);
+        f.in_map = et_take(ctx, &memory, f.coder->engine->setup.units, 1, sizeof *f.in_map);
+        f.index = et_take(ctx, &memory, size, 1, sizeof *f.index);
+        f.compared = et_take(ctx, &memory, size, 1, sizeof *f.compared);
+        err = memory.err ? memory.err : et_code(ctx, coder, feed, NULL, add_block, &f);
     }
     if (!err) {
         fill(&f, model, n, metrics);
     }
-    et_coder_free(f.coder);
-    rb_dense_free(&f.rebuilt);
-    rb_dense_free(&f.given);
-    rb_free(f.in_map);
-    rb_free(f.quality);
+    et_coder_free(coder);
+    et_memory_free(&memory);
     return err;
 }

@@ -20,14 +20,13 @@ static double walk(struct walk *w, int64_t first, int64_t size, double prior) {
     const double *wbar = w->vectors + size * setup->n_features;
     double sum = 0;
     if (!setup->fixed_count || size == setup->max_active) {
-        const et_noise *noise = setup->model->noise;
-        double energy = noise->energy(engine, w->sample->n, w->sample->y, wbar) + prior;
+        double energy = et_energy(engine, w->sample->n, w->sample->y, wbar) + prior;
         w->highest = w->marginals ? w->highest : fmax(w->highest, energy);
         sum = w->marginals ? exp(energy - w->highest) : 0;
     }
     for (int64_t h = first; h < setup->units; h++) {
-        setup->model->superpose(setup->model->user, w->sample->n, wbar, w->fields[h],
-                                w->vectors + (size + 1) * setup->n_features);
+        setup->model.own.superpose(setup->model.own.user, w->sample->n, wbar, w->fields[h],
+                                   w->vectors + (size + 1) * setup->n_features);
         double below = walk(w, h + 1, size + 1, prior + engine->logit[h]);
         if (w->marginals) {
             w->marginals[h] += below;
@@ -43,22 +42,54 @@ double et_exact(const et_engine *engine, et_scratch *scratch, const et_sample *s
     struct walk w = {
         .engine = engine, .sample = sample, .vectors = scratch->vectors, .highest = -HUGE_VAL};
     for (int64_t h = 0; h < setup->units; h++) {
-        double *capacity = sample->places ? rb_dense_row(scratch->fields, h) : NULL;
-        w.fields[h] = et_field(engine, sample, h, capacity);
-    }
-    for (int64_t d = 0; d < setup->n_features; d++) {
-        scratch->vectors[d] = setup->model->empty;
-    }
-    walk(&w, 0, 0, 0);
-    for (int64_t h = 0; h < setup->units; h++) {
+        w.fields[h] = et_field(engine, scratch, sample, h, h);
         marginals[h] = 0;
     }
+    et_empty(engine, scratch);
+    walk(&w, 0, 0, 0);
     w.marginals = marginals;
     double total = walk(&w, 0, 0, 0);
     for (int64_t h = 0; h < setup->units; h++) {
         marginals[h] /= total;
     }
-    return engine->constant - (double)(setup->n_features - sample->n) * engine->per_value -
-           engine->scale / 2 * setup->model->noise->norm(engine, sample->n, sample->y) + w.highest +
+    return et_constant(engine, sample->n, et_norm(engine, sample->n, sample->y)) + w.highest +
            log(total);
+}
+
+double et_exact_work(int64_t units, int64_t n_features) {
+    return ldexp((double)n_features + 20, (int)units);
+}
+
+/* ---- the truncated posterior beside it ---- */
+
+struct comparing {
+    const et_engine *engine;
+    const rb_block *block;
+    const et_results *results;
+    const int64_t *index;
+    et_compared *out;
+};
+
+static void compare_task(void *arg, int64_t task, int worker) {
+    const struct comparing *c = arg;
+    const et_engine *engine = c->engine;
+    et_scratch *scratch = &engine->scratch[worker];
+    int64_t i = c->index[task];
+    et_look look = et_look_at(engine, c->results, i);
+    et_sample sample = et_observe_block(engine, scratch, c->block, i);
+    double evidence = et_exact(engine, scratch, &sample, scratch->scores);
+    /* Below 0 by rounding only. */
+    et_compared compared = {.truncation = fmax(0, evidence - c->results->evidence[i])};
+    compared.quality = exp(-compared.truncation);
+    for (int k = 0; k < look.tree->candidates; k++) {
+        compared.hits += scratch->scores[look.candidates[k]];
+    }
+    compared.all = engine->kernels->sum(engine->setup.units, scratch->scores);
+    c->out[task] = compared;
+}
+
+void et_compare(rb_context *ctx, const et_engine *engine, const rb_block *block,
+                const et_results *results, int64_t count, const int64_t *index, et_compared *out) {
+    struct comparing comparing = {engine, block, results, index, out};
+    rb_parallel(ctx, count, compare_task, &comparing);
 }

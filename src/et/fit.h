@@ -8,20 +8,15 @@
 
 #include "engine.h"
 
-/* ---- schedule.c: temperature and noise over the iterations t = 0 .. I - 1 ---- */
+/* ---- schedule.c: temperature, noise and cut over the iterations t = 0 .. I - 1 ---- */
 
 enum { ET_MAX_KNOTS = 16 };
 
-/* Lines between values at shares of the iterations. */
+/* Lines between values at shares of the iterations, which ascend from 0; or none. */
 typedef struct et_knots {
-    int count;                                       /* 0: none, the usual course */
-    double share[ET_MAX_KNOTS], value[ET_MAX_KNOTS]; /* shares ascend from 0 */
+    int count;
+    double share[ET_MAX_KNOTS], value[ET_MAX_KNOTS];
 } et_knots;
-
-/* Reads "0=13,0.1=13,0.8=1"; the message names the option. */
-rb_error et_knots_parse(rb_context *ctx, const char *option, const char *text, double min,
-                        double max, et_knots *knots);
-double et_knots_at(const et_knots *knots, double share);
 
 typedef struct et_schedule {
     int64_t iterations;
@@ -29,44 +24,29 @@ typedef struct et_schedule {
     et_knots temperature, noise, cut;
 } et_schedule;
 
+/* The courses that options give; what they do not give keeps its value. */
+rb_error et_schedule_of(rb_context *ctx, const rb_et_options *options, et_schedule *schedule);
+/* Reads "0=13,0.1=13,0.8=1"; the message names the option. */
+rb_error et_knots_parse(rb_context *ctx, const char *option, const char *text, double min,
+                        double max, et_knots *knots);
 /* Reads "13:1.05" or "13", where what is not given keeps its value; or knots. */
 rb_error et_schedule_parse(rb_context *ctx, const char *text, et_schedule *schedule);
 double et_temperature(const et_schedule *schedule, int64_t iteration);
-/* Has the end temperature been reached? */
 bool et_schedule_ended(const et_schedule *schedule, int64_t iteration);
+/* The sd of the noise on fields after an iteration: by knots, else `usual`. */
+double et_noise_at(const et_schedule *schedule, int64_t iteration, double usual);
 /* N_cut, samples in use: by knots; else n unless it is late enough to cut down to share * n. The
  * E-step after the last iteration uses all. */
-int64_t et_cut_size_at(const et_knots *knots, int64_t iterations, int64_t iteration, int64_t n);
-int64_t et_cut_size(int64_t iterations, int64_t iteration, int64_t n, double share);
-
-/* ---- the cut (estep.c): the samples of largest log evidence ---- */
-
-/* A sample is in use when its evidence is above the least, or equal and its place among all samples
- * at most `last`. */
-typedef struct et_cut {
-    double min;
-    int64_t last;
-} et_cut;
-
-/* Of n samples, the first of which has that place; work has n values, count is in 1 .. n. */
-et_cut et_cut_find(const double *evidence, int64_t first, int64_t n, int64_t count, double *work);
-static inline bool et_cut_uses(et_cut cut, double evidence, int64_t sample) {
-    return evidence > cut.min || (evidence == cut.min && sample <= cut.last);
-}
+int64_t et_cut_size(const et_schedule *schedule, int64_t iteration, int64_t n, double share);
 
 /* ---- setup.c: what options come to ---- */
 
 typedef struct et_plan {
     rb_et_options options;
-    const et_model *model;
-    et_model own_model; /* memory for one that is made from a general table */
     et_setup setup;
     bool anneal_prior, learn_sigma, reflect;
-    rb_error (*mstep)(rb_context *ctx, struct et_sums *sums, struct et_work *work,
-                      et_parameters *p);
     et_schedule schedule;
-    /* Decided by the data where options do not: survey.c. */
-    double noise; /* sd of the noise on fields */
+    double noise; /* sd of the noise on fields; as the next, the data may decide it: survey.c */
     double min_sigma;
 } et_plan;
 
@@ -76,7 +56,6 @@ rb_error et_plan_of(rb_context *ctx, const rb_problem *problem, const rb_et_opti
 
 /* ---- the parts ---- */
 
-/* Sums of the survey. */
 typedef struct et_survey {
     double count, sum, squares; /* of all values that are there */
     int64_t *bins;              /* of |y|, by the leading bits of its float32 */
@@ -119,8 +98,7 @@ typedef struct et_progress {
 /* What a traced fit reports of its iterations (trace.c). */
 enum { ET_TRACE_SAMPLES = 40, ET_TRACE_METRICS = 3, ET_TRACE_FIELDS = 10 };
 typedef struct et_trace {
-    double
-        *metrics; /* iterations x 3: temperature, samples in use, candidate hits; NULL: no trace */
+    double *metrics; /* iterations x 3: temperature, samples in use, candidate hits; or NULL */
     double *quality; /* iterations x samples: Q, at the temperature of the iteration */
     double *fields;  /* kept x H x D: the fields before the M-step of iterations at[] */
     int64_t at[ET_TRACE_FIELDS], kept;
@@ -131,12 +109,15 @@ typedef struct et_work {
     double *evidence, *sorted; /* of our samples: what the cut orders them by */
     double *active;            /* H */
     rb_dense target;           /* H x D */
+    rb_dense row;              /* 1 x D: a sample, in the survey */
     rb_dense system, inverse;  /* H x H; linear */
     rb_spd *factor;            /* of the causes that were active; linear */
 } et_work;
 
 enum {
-    ET_TRACED = ET_FEATURES + 1, /* 1, or 0 */
+    ET_UNITS = 1,
+    ET_FEATURES,
+    ET_TRACED, /* 1, or 0 */
     ET_TRACED_ITERATIONS,
     ET_TRACED_SAMPLES,
     ET_TRACED_FIELDS,
@@ -178,52 +159,66 @@ static inline bool et_pass_uses(const et_pass *pass, const rb_block *block, int6
            et_cut_uses(pass->cut, pass->evidence[block->own + i], block->first + i);
 }
 
-/* The k-th traced sample of n. */
-static inline int64_t et_traced_sample(const et_pass *pass, int64_t n, int64_t k) {
-    return k * n / pass->traced;
-}
-
-/* C(h, k) for the numbers of sets of 2 to `most` causes (moments_states.c). */
+/* C(h, k) for the numbers of sets of 2 to `max` causes (moments_states.c). */
 typedef struct et_sets {
     int64_t max;
-    int64_t *choose; /* (H + 1) x (most + 1); NULL: sums by sets are not kept */
+    int64_t *choose; /* (H + 1) x (max + 1); NULL: sums by sets are not kept */
 } et_sets;
 
 /* The engine of the processor (engine_cpu.c). */
 typedef struct et_cpu {
     rb_problem problem;
-    et_model own_model;
     et_engine *engine;
     et_results results;
     const et_pass *pass;
-    rb_dense rows; /* block_samples x D of the type: a sparse block, or one whose missing values are
-                    * 0; else empty */
-    rb_dense mask; /* the same shape: 1 where a value is there; empty unless some are missing */
-    rb_dense part; /* H x D of the type: the products of a block */
+    et_memory memory; /* of what follows */
+    rb_dense rows;    /* block_samples x D of the type: a sparse block, or one whose missing values
+                       * are 0; else empty */
+    rb_dense mask;    /* the same shape: 1 where a value is there; empty unless some are missing */
+    rb_dense part;    /* H x D of the type: the products of a block */
     rb_dense powers, roots; /* H x D, max: R = W^rho, normalised, and R^a */
-    double exponent;        /* a = 1 - 1 / rho */
+    et_soft soft;           /* a = 1 - 1 / rho */
     et_sets sets;
 } et_cpu;
 
 /* Options are checked, parameters are an et_pass, sums et_sums. */
 extern const rb_engine et_engine_cpu, et_engine_reference;
 
-/* Samples of the block as dense rows of the type; what is missing as 0, and cpu->mask filled. */
+/* moments.c. Samples of the block as dense rows of the type; what is missing as 0, and cpu->mask
+ * filled. */
 rb_dense et_block_rows(et_cpu *cpu, const rb_block *block);
 /* sums += the rows. */
 void et_add_rows(const et_kernels *kernels, rb_dense rows, double *sums);
 /* sums += mean' rows, H x D; through cpu->part. */
 void et_add_products(rb_context *ctx, et_cpu *cpu, rb_dense mean, rb_dense rows, rb_dense sums);
 
+/* A band of features of the samples in use, one of which is looked at. */
+typedef struct et_band {
+    const et_cpu *cpu;
+    et_sums *sums;
+    rb_dense rows;        /* the samples */
+    int64_t first, count; /* features */
+    double y[ET_BAND];
+    double there[ET_BAND]; /* 1, or 0 for a value that is missing; only where some may be */
+    bool whole;            /* nothing of the sample is missing, in other bands neither */
+    void (*add)(const struct et_band *band, int64_t i);
+} et_band;
+/* Hands each band of each sample in use to add; a band on one thread, its samples in order. */
+void et_each_band(rb_context *ctx, const et_cpu *cpu, rb_dense rows, et_sums *sums,
+                  void (*add)(const et_band *band, int64_t i));
+static inline double *et_band_row(const et_band *band, rb_dense rows, int64_t row) {
+    return (double *)rb_dense_row(rows, row) + band->first;
+}
+
 /* How many sets of causes sums are kept for; 0: for none. */
 int64_t et_sets_count(const et_setup *setup, int64_t n_samples);
-rb_error et_sets_new(rb_context *ctx, const et_setup *setup, et_sets *sets);
+void et_sets_new(rb_context *ctx, const et_setup *setup, et_memory *memory, et_sets *sets);
 
 /* ---- missing.c: what linear models need besides where values are missing ---- */
 
 /* Pairs of causes for which sums are kept for each feature; 0 where that is too much. */
 int64_t et_missing_pairs(int64_t units, int64_t features);
-void et_missing_add(rb_context *ctx, et_cpu *cpu, const rb_block *block, et_sums *sums);
+void et_missing_add(rb_context *ctx, et_cpu *cpu, rb_dense rows, et_sums *sums);
 /* After the last block. */
 void et_missing_finish(const et_parameters *p, et_sums *sums);
 /* Q of feature d into sums->second; only with sums->pairs. */
@@ -254,48 +249,46 @@ typedef struct et_fit {
     et_sums sums;
     et_work work;
     et_estep estep;
-    rb_dense row; /* 1 x D: a sample of a sparse block, in the survey */
     bool warm;    /* parameters are those of a model */
     void *engine; /* of problem.engine */
 } et_fit;
 
-/* start.c */
+/* What rb_method has, of start.c, survey.c, estep.c, mstep.c and trace.c. */
+enum { ET_SURVEY_BINS = 1 << 15 };
 rb_error et_start(rb_context *ctx, const rb_problem *problem, const void *options,
                   const rb_model *start, void **state);
 void et_finish(void *state);
-rb_error et_store(rb_context *ctx, void *state, rb_model *model);
-/* Fields, sigma and prior of a model into parameters of its shape. */
-rb_error et_load_parameters(rb_context *ctx, const rb_model *model, et_parameters *p);
-
-/* survey.c: what the defaults need to know of the data, and what follows from it. */
-enum { ET_SURVEY_BINS = 1 << 15 };
 rb_error et_survey_block(rb_context *ctx, void *state, const rb_block *block);
 rb_error et_survey_end(rb_context *ctx, void *state);
+rb_error et_begin(rb_context *ctx, void *state);
+rb_error et_block(rb_context *ctx, void *state, const rb_block *block);
+rb_error et_end(rb_context *ctx, void *state, bool *again);
+void et_last(void *state);
+rb_error et_mstep(rb_context *ctx, void *state);
+void et_objective(void *state, double *objective, double *estep_objective);
+bool et_may_stop(const void *state);
+extern const char *const et_metric_names[];
+void et_metrics(const void *state, double *values);
+rb_error et_store(rb_context *ctx, void *state, rb_model *model);
+
+static inline rb_stream et_stream(const rb_problem *problem, rb_purpose purpose) {
+    return (rb_stream){(uint64_t)problem->fit->seed, purpose, (uint32_t)problem->restart};
+}
+
+/* start.c: an array of a model, copied; fields as loadings, that is transposed; and fields, sigma
+ * and prior of a model into parameters of its shape. */
+rb_error et_store_values(rb_context *ctx, rb_model *model, const char *name, int64_t rows,
+                         int64_t columns, const double *values);
+rb_error et_store_fields(rb_context *ctx, rb_model *model, const char *name, rb_dense fields);
+rb_error et_load_parameters(rb_context *ctx, const rb_model *model, et_parameters *p);
 
 /* trace.c: the number of samples; what a pass found of them; before the M-step of an iteration; at
  * the end. */
 int64_t et_trace_samples(const rb_problem *problem, int64_t units);
-void et_trace_pass(et_trace *trace, const et_sums *sums, int64_t iteration, int64_t samples);
-void et_trace_iteration(et_trace *trace, const et_schedule *schedule, const et_sums *sums,
-                        const et_parameters *p, int64_t iteration);
+void et_trace_pass(et_fit *f);
+void et_trace_iteration(et_fit *f);
 rb_error et_trace_store(rb_context *ctx, const et_fit *f, rb_model *model);
-/* Temperature, samples and causes in use, sigma, prior, log-likelihood, free energy; traced also
- * candidate hits, Q and -log Q. */
-extern const char *const et_metric_names[];
-void et_metrics(const void *state, double *values);
 
-/* estep.c */
-rb_error et_begin(rb_context *ctx, void *state);
-rb_error et_block(rb_context *ctx, void *state, const rb_block *block);
-rb_error et_end(rb_context *ctx, void *state, bool *again);
-/* From now on an E-step is one for the log-likelihood alone. */
-void et_last(void *state);
-void et_objective(void *state, double *objective, double *estep_objective);
-/* Only at the end temperature does a settled objective mean anything. */
-bool et_may_stop(const void *state);
-
-/* mstep.c: fields by the model, then noise, bounds, sigma, prior. */
-rb_error et_mstep(rb_context *ctx, void *state);
 /* New fields from the sums. mstep_solve.c, mstep.c */
 rb_error et_mstep_solve(rb_context *ctx, et_sums *sums, et_work *work, et_parameters *p);
 rb_error et_mstep_multiplicative(rb_context *ctx, et_sums *sums, et_work *work, et_parameters *p);
@@ -305,28 +298,27 @@ rb_error et_mstep_shares(rb_context *ctx, et_sums *sums, et_work *work, et_param
 double et_linear_variance(rb_context *ctx, const et_sums *sums, rb_dense fields, rb_dense target);
 
 /* prior.c: the prior for which states of at most max_active causes have `active` of them on
- * average. */
+ * average; the priors for which each cause has active[h], from those given. */
 double et_learn_prior(int64_t units, int64_t max_active, double active);
-/* The priors for which each cause has active[h] on average in such states; begins from those given.
- */
 void et_learn_priors(int64_t units, int64_t max_active, const double *active, double *prior);
 
 /* ---- posteriors of samples under a model, at temperature 1: coder.c, evaluate.c ---- */
 
 typedef struct et_coder {
-    et_model own_model; /* memory for one that is made from a general table */
+    et_memory memory; /* of the parameters */
     et_parameters parameters;
     et_engine *engine;
     int64_t block_samples; /* of the blocks it is given, at most */
-    rb_dense row;          /* 1 x D: a sample of a sparse block */
     et_results results;    /* memory for as many of them as take a few megabytes */
 } et_coder;
 
-/* From now on posteriors keep what et_expect needs: their states, unless fields add up. */
-rb_error et_coder_keep_states(rb_context *ctx, et_coder *coder);
-/* Posteriors of a block into coder->results, for which it has room. */
-rb_error et_code(rb_context *ctx, et_coder *coder, const rb_block *block);
-
+/* From now on posteriors keep so much; where fields add up, means are what et_expect needs. */
+rb_error et_coder_keep(rb_context *ctx, et_coder *coder, et_keep keep);
+/* Takes samples first .. of a walk, whose posteriors are coder->results. */
+typedef rb_error (*et_coded_fn)(rb_context *ctx, void *user, int64_t first, const rb_block *block);
+/* Hands all samples of a feed, or else of a block, to fn, as many at a time as the results hold. */
+rb_error et_code(rb_context *ctx, et_coder *coder, rb_feed *feed, const rb_block *block,
+                 et_coded_fn fn, void *user);
 /* <Wbar(s)> of the first samples of coder->results into rows, of the model's type and
  * contiguous. */
 void et_expect(rb_context *ctx, et_coder *coder, rb_dense rows);

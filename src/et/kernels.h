@@ -10,6 +10,9 @@
 
 enum { ET_LANES = 8, ET_BAND = 64, ET_STRIDES = 32, ET_FEW = 32 };
 
+/* Active causes in a state, at most: a tree of more has too many states. */
+enum { ET_MAX_ACTIVE = 32 };
+
 /* State 0 has no active cause. The children of a state have one more, of a higher index; they lie
  * side by side: that with candidate k is child[s] + k. States with few causes come first, so that
  * those below `inner` may have children and those from `inner` on have none. */
@@ -22,6 +25,17 @@ typedef struct et_tree {
     int64_t *child;  /* inner states only */
 } et_tree;
 
+/* A cause of a state in MCA: R, R^a, and the sums of A and A y, n values each. */
+typedef struct et_soft_cause {
+    const double *powers, *roots;
+    double *weights, *products;
+} et_soft_cause;
+
+typedef struct et_soft {
+    double exponent; /* a */
+    bool coarse;     /* powers to 1e-6 */
+} et_soft;
+
 typedef struct et_kernels {
     const char *name;
     /* Energies of fields that add up: c = H' energies of the candidates alone, g = H' x H' (scaled
@@ -31,15 +45,11 @@ typedef struct et_kernels {
                      double *energy);
     /* The largest energy of each lane and the first state that has it. */
     void (*largest)(int64_t count, const double *energy, double *best, int64_t *state);
-    /* energy <- exp(energy - shift), their sum, and the sum of product with the energy. */
-    void (*exponentials)(int64_t count, const double *shift, double *energy, double *total,
+    /* energy <- exp(energy - shift), their sum, and the sum of product with the energy, each by
+     * lanes, for n energies in memory for whole lanes: what is beyond n becomes 0. */
+    void (*exponentials)(int64_t n, const double *shift, double *energy, double *total,
                          double *product);
-    /* The same for n energies of one sample, with memory for whole lanes: what is beyond n is
-     * overwritten. */
-    void (*exponentials_one)(int64_t n, double shift, double *energy, double *total,
-                             double *product);
     void (*scale)(int64_t count, const double *factor, double *energy); /* of each lane */
-    void (*scale_one)(int64_t n, double factor, double *x);
     /* From probabilities of the states to moments, by suffix sums from the leaves to the root:
      * mean[k] = <s_k>, and pairs[j * H' + k] = <s_j s_k> for j < k unless NULL. Overwrites q; work
      * has inner x H'. All in lanes. */
@@ -48,11 +58,9 @@ typedef struct et_kernels {
     double (*maximum)(int64_t n, const double *a, const double *b, const double *y, double *out);
     /* A state of `size` causes in MCA: with sum = q (sum_k powers_k)^-a adds roots_k sum to
      * weights_k and that times y to products_k, wherever there (NULL: everywhere) is 1 and not 0. n
-     * is at most ET_BAND. coarse: to 1e-6. */
-    void (*responsibilities)(int64_t n, int size, bool coarse, double q, double a,
-                             const double *const *powers, const double *const *roots,
-                             const double *y, const double *there, double *const *weights,
-                             double *const *products);
+     * is at most ET_BAND. */
+    void (*responsibilities)(int64_t n, int size, const et_soft_cause *causes, et_soft soft,
+                             double q, const double *y, const double *there);
     double (*dot)(int64_t n, const double *x, const double *y);
     double (*sum)(int64_t n, const double *x);
     /* The first of the largest values above *best, which it becomes; -1 when there is none. */
@@ -69,7 +77,6 @@ typedef struct et_kernels {
     /* weights += q there (NULL: 1 everywhere); products += q y, y being 0 where it is not there. */
     void (*add_weighted)(int64_t n, double q, const double *y, const double *there, double *weights,
                          double *products);
-    void (*narrow)(int64_t n, const double *x, float *out);
     /* sums += x */
     void (*add)(int64_t n, const float *x, double *sums);
     /* out = scale (b - square / 2) + logit */

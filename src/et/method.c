@@ -9,7 +9,7 @@ static int64_t units(const void *options) {
 
 /* Bytes of a sample in a block, at most: as if states were kept. */
 static double sample_bytes(const rb_problem *problem, const rb_et_options *options) {
-    et_setup setup = et_limits(options, problem->n_features, problem->type);
+    et_setup setup = et_setup_of(problem, options);
     double values = (double)problem->n_features * (double)rb_type_size(problem->type);
     double pairs = et_results_bytes(&setup, ET_KEEP_PAIRS);
     double states = et_results_bytes(&setup, ET_KEEP_STATES);
@@ -27,7 +27,7 @@ static int64_t block_samples(const rb_problem *problem, const void *options) {
 }
 
 static int64_t memory(const rb_problem *problem, const void *options) {
-    et_setup setup = et_limits(options, problem->n_features, problem->type);
+    et_setup setup = et_setup_of(problem, options);
     if (!et_tree_fits(setup.max_candidates, setup.widest_active)) {
         return 0; /* it is not memory that is short: the fit will refuse, and say what to lower */
     }

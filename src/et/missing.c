@@ -63,16 +63,17 @@ et_sample et_observe_block(const et_engine *engine, et_scratch *scratch, const r
     return et_observe(engine, scratch, 0, 0);
 }
 
-const double *et_field(const et_engine *engine, const et_sample *sample, int64_t cause,
-                       double *capacity) {
+const double *et_field(const et_engine *engine, const et_scratch *scratch, const et_sample *sample,
+                       int64_t cause, int64_t row) {
     const double *field = rb_dense_row(engine->parameters->fields, cause);
     if (!sample->places) {
         return field;
     }
+    double *packed = rb_dense_row(scratch->fields, row);
     for (int64_t i = 0; i < sample->n; i++) {
-        capacity[i] = field[sample->places[i]];
+        packed[i] = field[sample->places[i]];
     }
-    return capacity;
+    return packed;
 }
 
 /* ---- moments ---- */
@@ -94,36 +95,19 @@ static int64_t pair_of(int64_t units, int64_t j, int64_t k) {
 
 /* ---- sums of a block, in bands of features ---- */
 
-struct task {
-    const et_cpu *cpu;
-    et_sums *sums;
-    int64_t samples;
-};
-
-struct band {
-    int64_t first, count;
-    double there[ET_BAND]; /* of a sample: 1, or 0 for a value that is missing */
-};
-
-static double *band_row(const struct band *band, rb_dense rows, int64_t row) {
-    return (double *)rb_dense_row(rows, row) + band->first;
-}
-
-static void add_pair(const struct task *task, const struct band *band, int64_t j, int64_t k,
-                     double q) {
-    const et_sums *sums = task->sums;
-    double *sum = band_row(band, sums->pairs, pair_of(sums->products.rows, j, k));
+static void add_pair(const et_band *band, int64_t j, int64_t k, double q) {
+    const et_sums *sums = band->sums;
+    double *sum = et_band_row(band, sums->pairs, pair_of(sums->products.rows, j, k));
     for (int64_t d = 0; d < band->count; d++) {
         sum[d] += q * band->there[d];
     }
 }
 
 /* What causes j and k of a state share of its missing values. */
-static void add_expected(const struct task *task, const struct band *band, int64_t j, int64_t k,
-                         double q) {
-    rb_dense fields = task->cpu->pass->parameters->fields, products = task->sums->products;
-    const double *wj = band_row(band, fields, j), *wk = band_row(band, fields, k);
-    double *pj = band_row(band, products, j), *pk = band_row(band, products, k);
+static void add_expected(const et_band *band, int64_t j, int64_t k, double q) {
+    rb_dense fields = band->cpu->pass->parameters->fields, products = band->sums->products;
+    const double *wj = et_band_row(band, fields, j), *wk = et_band_row(band, fields, k);
+    double *pj = et_band_row(band, products, j), *pk = et_band_row(band, products, k);
     for (int64_t d = 0; d < band->count; d++) {
         double missing = q * (1 - band->there[d]);
         pj[d] += missing * wk[d];
@@ -131,50 +115,23 @@ static void add_expected(const struct task *task, const struct band *band, int64
     }
 }
 
-static void add_sample(const struct task *task, const struct band *band, int64_t i) {
-    et_look look = et_look_at(task->cpu->engine, &task->cpu->results, i);
-    const int32_t *list = look.candidates;
+static void add_sample(const et_band *band, int64_t i) {
+    et_look look = et_look_at(band->cpu->engine, &band->cpu->results, i);
     int candidates = look.tree->candidates;
-    bool apart = task->sums->pairs.data != NULL;
-    for (int j = 0; j < candidates; j++) {
+    bool apart = band->sums->pairs.data != NULL;
+    for (int j = 0; (apart || !band->whole) && j < candidates; j++) {
         for (int k = j + 1; k < candidates; k++) {
-            double q = look.pairs[j * candidates + k];
-            if (apart) {
-                add_pair(task, band, list[j], list[k], q);
-            } else {
-                add_expected(task, band, list[j], list[k], q);
-            }
+            (apart ? add_pair : add_expected)(band, look.candidates[j], look.candidates[k],
+                                              look.pairs[j * candidates + k]);
         }
     }
 }
 
-static void band_task(void *arg, int64_t index, int worker) {
-    (void)worker;
-    const struct task *task = arg;
-    const et_results *r = &task->cpu->results;
-    rb_dense mask = task->cpu->mask;
-    struct band band = {.first = index * ET_BAND};
-    int64_t left = mask.cols - band.first;
-    band.count = left < ET_BAND ? left : ET_BAND;
-    for (int64_t i = 0; i < task->samples; i++) {
-        bool whole = r->there[i] == mask.cols;
-        if (!r->used[i] || (whole && !task->sums->pairs.data)) {
-            continue;
-        }
-        for (int64_t d = 0; d < band.count; d++) {
-            band.there[d] = rb_dense_get(mask, i, band.first + d);
-        }
-        add_sample(task, &band, i);
-    }
-}
-
-void et_missing_add(rb_context *ctx, et_cpu *cpu, const rb_block *block, et_sums *sums) {
-    struct task task = {cpu, sums, block->n_samples};
-    rb_dense mean = rb_dense_rows(cpu->results.mean, 0, block->n_samples);
-    rb_dense mask = rb_dense_rows(cpu->mask, 0, block->n_samples);
-    et_add_products(ctx, cpu, mean, mask, sums->weights);
+void et_missing_add(rb_context *ctx, et_cpu *cpu, rb_dense rows, et_sums *sums) {
+    rb_dense mean = rb_dense_rows(cpu->results.mean, 0, rows.rows);
+    et_add_products(ctx, cpu, mean, rb_dense_rows(cpu->mask, 0, rows.rows), sums->weights);
     if (cpu->results.pairs) {
-        rb_parallel(ctx, (mask.cols + ET_BAND - 1) / ET_BAND, band_task, &task);
+        et_each_band(ctx, cpu, rows, sums, add_sample);
     }
 }
 
@@ -207,12 +164,10 @@ void et_missing_second(et_sums *sums, int64_t d) {
 
 /* out_d = Q^d W_d */
 static void apply_pairs(const et_sums *m, rb_dense fields, rb_dense out) {
-    for (int64_t j = 0; j < fields.rows; j++) {
-        const double *wj = rb_dense_row(fields, j), *there = rb_dense_row(m->weights, j);
-        double *sum = rb_dense_row(out, j);
-        for (int64_t d = 0; d < fields.cols; d++) {
-            sum[d] = wj[d] * there[d];
-        }
+    const double *w = fields.data, *there = m->weights.data;
+    double *sum = out.data;
+    for (int64_t i = 0; i < fields.rows * fields.cols; i++) {
+        sum[i] = w[i] * there[i];
     }
     for (int64_t j = 0; j < fields.rows; j++) {
         const double *wj = rb_dense_row(fields, j);

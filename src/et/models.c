@@ -4,6 +4,9 @@
 
 #include <math.h>
 
+/* What poisson noise takes for a rate below. */
+static const double min_rate = 1e-4;
+
 /* ---- superpositions ---- */
 
 static void superpose_sum(void *user, int64_t n, const double *wbar, const double *field,
@@ -27,10 +30,10 @@ static void superpose_max(void *user, int64_t n, const double *wbar, const doubl
 static double poisson_log_likelihood(void *user, int64_t n, const double *y, const double *wbar,
                                      double sigma) {
     (void)user;
-    double sum = 0;
     (void)sigma;
+    double sum = 0;
     for (int64_t d = 0; d < n; d++) {
-        double rate = fmax(wbar[d], et_min_rate);
+        double rate = fmax(wbar[d], min_rate);
         sum += y[d] * log(rate) - rate;
     }
     return sum;
@@ -56,109 +59,75 @@ static void share_poisson(void *user, int64_t n, const double *y, const double *
                           const double *field, double q, rb_et_shares sums) {
     (void)user;
     for (int64_t d = 0; d < n; d++) {
-        sums.up[d] += q * y[d] * field[d] / fmax(wbar[d], et_min_rate);
+        sums.up[d] += q * y[d] * field[d] / fmax(wbar[d], min_rate);
         sums.down[d] += q;
     }
 }
 
-static const rb_et_model poisson = {
-    .log_likelihood = poisson_log_likelihood,
-    .constant = poisson_constant,
-    .share = share_poisson,
-    .refuse = poisson_refuse,
-};
+/* ---- the models ---- */
 
-/* ---- linear component analysis: fields of either sign add up ---- */
-
-/* The prior is not annealed: hot, fields and their complements would look alike. */
-const et_model et_linca = {
-    .name = "linca",
-    .noise = &et_gaussian,
+/* Fields of either sign add up. The prior is not annealed: hot, fields and their complements would
+ * look alike. */
+static const et_model linca = {
+    .own = {.name = "linca",
+            .min = -HUGE_VAL,
+            .max = HUGE_VAL,
+            .end_temperature = 1,
+            .superpose = superpose_sum},
     .summing = &et_sum_linear,
-    .min = -HUGE_VAL,
-    .max = HUGE_VAL,
-    .end_temperature = 1,
     .additive = true,
-    .superpose = superpose_sum,
-    .join = et_join,
-    .energies = et_linear_energies,
     .mstep = et_mstep_solve,
 };
 
-/* ---- non-negative matrix factorisation: fields that are not negative add up ---- */
-
-const et_model et_nmf = {
-    .name = "nmf-et",
-    .noise = &et_gaussian,
+/* Fields that are not negative add up. */
+static const et_model nmf = {
+    .own = {.name = "nmf-et",
+            .max = HUGE_VAL,
+            .anneal_prior = true,
+            .end_temperature = 1,
+            .superpose = superpose_sum},
     .summing = &et_sum_linear,
     .non_negative = true,
-    .min = 0,
-    .max = HUGE_VAL,
-    .anneal_prior = true,
-    .end_temperature = 1,
     .additive = true,
-    .superpose = superpose_sum,
-    .join = et_join,
-    .energies = et_linear_energies,
-    .mstep = et_mstep_solve, /* or et_mstep_multiplicative: setup.c */
+    .mstep = et_mstep_solve,
 };
 
-/* ---- maximal causes analysis: the largest of fields that are not negative counts ---- */
-
-/* The E-step uses the maximum itself, the M-step a soft one whose exponent rho = T / (T - 1)
- * sharpens as it cools: hence an end temperature above 1. */
-const et_model et_mca = {
-    .name = "mca",
-    .noise = &et_gaussian,
+/* The largest of fields that are not negative counts. The E-step uses the maximum itself, the
+ * M-step a soft one whose exponent rho = T / (T - 1) sharpens as it cools: hence an end temperature
+ * above 1. */
+static const et_model mca = {
+    .own = {.name = "mca",
+            .min = 1e-4,
+            .max = HUGE_VAL,
+            .anneal_prior = true,
+            .end_temperature = 1.05,
+            .superpose = superpose_max},
     .summing = &et_sum_max,
     .non_negative = true,
-    .min = 1e-4,
-    .max = HUGE_VAL,
-    .anneal_prior = true,
-    .end_temperature = 1.05,
-    .superpose = superpose_max,
-    .join = et_join_max,
-    .energies = et_general_energies,
     .mstep = et_mstep_shares,
 };
 
-/* ---- the model of a method ---- */
-
-/* The same with noise, and its M-step, by functions. That of MCA stays: noise changes the E-step
- * alone. */
-static const et_model *with_functions(const et_model *model, const rb_et_model *own,
-                                      et_model *slot) {
-    *slot = *model;
-    slot->own = own;
-    slot->user = own->user;
-    slot->refuse = own->refuse;
-    slot->noise = &et_by_functions;
-    slot->summing = model->additive || !model->summing ? &et_sum_shares : model->summing;
-    slot->join = et_join;
-    slot->energies = et_general_energies;
-    slot->mstep = et_mstep_shares;
-    return slot;
-}
-
-const et_model *et_model_of(const rb_method *method, const rb_et_options *options, et_model *slot) {
-    bool counts = options->noise == RB_ET_POISSON;
-    const rb_et_model *own = method->own;
+et_model et_model_of(const rb_method *method, const rb_et_options *options) {
+    if (method->own) {
+        return (et_model){.own = *(const rb_et_model *)method->own,
+                          .summing = &et_sum_shares,
+                          .non_negative = true,
+                          .mstep = et_mstep_shares};
+    }
     if (method == &rb_method_linca) {
-        return &et_linca;
+        return linca;
     }
-    if (method == &rb_method_nmf_et || method == &rb_method_mca) {
-        const et_model *model = method == &rb_method_mca ? &et_mca : &et_nmf;
-        return counts ? with_functions(model, &poisson, slot) : model;
+    et_model model = method == &rb_method_mca ? mca : nmf;
+    if (method == &rb_method_nmf_et && options->mstep == RB_ET_MSTEP_MULTIPLICATIVE) {
+        model.mstep = et_mstep_multiplicative;
     }
-    const et_model base = {
-        .name = own->name,
-        .non_negative = true,
-        .min = own->min,
-        .max = own->max,
-        .empty = own->empty,
-        .anneal_prior = own->anneal_prior,
-        .end_temperature = own->end_temperature,
-        .superpose = own->superpose,
-    };
-    return with_functions(&base, own, slot);
+    if (options->noise == RB_ET_POISSON) { /* which changes the E-step of MCA alone */
+        model.own.log_likelihood = poisson_log_likelihood;
+        model.own.constant = poisson_constant;
+        model.own.share = share_poisson;
+        model.own.refuse = poisson_refuse;
+        model.summing = model.additive ? &et_sum_shares : &et_sum_max;
+        model.mstep = et_mstep_shares;
+    }
+    return model;
 }

@@ -17,12 +17,9 @@ rb_dense et_block_rows(et_cpu *cpu, const rb_block *block) {
 
 void et_add_products(rb_context *ctx, et_cpu *cpu, rb_dense mean, rb_dense rows, rb_dense sums) {
     rb_gemm_parallel(ctx, 1, mean, RB_TRANSPOSED, rows, RB_PLAIN, 0, cpu->part);
-    for (int64_t h = 0; h < cpu->part.rows; h++) {
-        const void *part = rb_dense_row(cpu->part, h);
-        double *sum = rb_dense_row(sums, h);
-        for (int64_t d = 0; d < cpu->part.cols; d++) {
-            sum[d] += rb_get(cpu->part.type, part, d);
-        }
+    double *sum = sums.data;
+    for (int64_t i = 0; i < sums.rows * sums.cols; i++) {
+        sum[i] += rb_get(cpu->part.type, cpu->part.data, i);
     }
 }
 
@@ -39,6 +36,38 @@ void et_add_rows(const et_kernels *kernels, rb_dense rows, double *sums) {
     }
 }
 
+/* ---- bands of features ---- */
+
+static void band_task(void *arg, int64_t index, int worker) {
+    (void)worker;
+    et_band band = *(const et_band *)arg;
+    const et_results *r = &band.cpu->results;
+    rb_dense rows = band.rows, mask = band.cpu->mask;
+    int64_t left = rows.cols - index * ET_BAND;
+    band.first = index * ET_BAND;
+    band.count = left < ET_BAND ? left : ET_BAND;
+    for (int64_t i = 0; i < rows.rows; i++) {
+        if (!r->used[i]) {
+            continue;
+        }
+        const void *row = rb_dense_row(rows, i);
+        for (int64_t d = 0; d < band.count; d++) {
+            band.y[d] = rb_get(rows.type, row, band.first + d);
+        }
+        for (int64_t d = 0; mask.data && d < band.count; d++) {
+            band.there[d] = rb_dense_get(mask, i, band.first + d);
+        }
+        band.whole = r->there[i] == rows.cols;
+        band.add(&band, i);
+    }
+}
+
+void et_each_band(rb_context *ctx, const et_cpu *cpu, rb_dense rows, et_sums *sums,
+                  void (*add)(const et_band *band, int64_t i)) {
+    et_band band = {.cpu = cpu, .sums = sums, .rows = rows, .add = add};
+    rb_parallel(ctx, (rows.cols + ET_BAND - 1) / ET_BAND, band_task, &band);
+}
+
 /* ---- linear: sum <s s'> ---- */
 
 struct task {
@@ -47,10 +76,11 @@ struct task {
     int64_t count;
 };
 
-/* Adds the pairs of a sample whose lower candidate is in first .. last - 1. */
-static void add_pairs(const et_look *look, int64_t first, int64_t last, rb_dense second) {
+/* Adds the pairs of a sample whose lower candidate is in that band of rows. */
+static void add_pairs(const et_look *look, int64_t band, rb_dense second) {
     const int32_t *list = look->candidates;
     int candidates = look->tree->candidates;
+    int64_t first = band * BAND_ROWS, last = first + BAND_ROWS;
     for (int j = 0; j < candidates; j++) {
         if (list[j] < first || list[j] >= last) {
             continue;
@@ -67,23 +97,20 @@ static void second_task(void *arg, int64_t index, int worker) {
     (void)worker;
     const struct task *task = arg;
     const et_results *r = &task->cpu->results;
-    rb_dense second = task->second;
-    int64_t first = index * BAND_ROWS, last = first + BAND_ROWS;
-    last = last < second.rows ? last : second.rows;
     for (int64_t i = 0; i < task->count; i++) {
         if (r->used[i]) {
             et_look look = et_look_at(task->cpu->engine, r, i);
-            add_pairs(&look, first, last, second);
+            add_pairs(&look, index, task->second);
         }
     }
 }
 
-static void add_linear(rb_context *ctx, et_cpu *cpu, const rb_block *block, et_sums *sums) {
-    struct task task = {cpu, sums->second, block->n_samples};
-    rb_dense mean = rb_dense_rows(cpu->results.mean, 0, block->n_samples);
-    et_add_products(ctx, cpu, mean, et_block_rows(cpu, block), sums->products);
+static void add_linear(rb_context *ctx, et_cpu *cpu, rb_dense rows, et_sums *sums) {
+    struct task task = {cpu, sums->second, rows.rows};
+    rb_dense mean = rb_dense_rows(cpu->results.mean, 0, rows.rows);
+    et_add_products(ctx, cpu, mean, rows, sums->products);
     if (cpu->problem.missing) {
-        et_missing_add(ctx, cpu, block, sums);
+        et_missing_add(ctx, cpu, rows, sums);
     }
     if (cpu->results.pairs && !sums->pairs.data) {
         rb_parallel(ctx, (mean.cols + BAND_ROWS - 1) / BAND_ROWS, second_task, &task);
@@ -97,9 +124,8 @@ static void finish_linear(et_cpu *cpu, et_sums *sums) {
         et_missing_finish(cpu->pass->parameters, sums);
     }
     for (int64_t h = 0; h < second.rows; h++) {
-        rb_dense_set(second, h, h, sums->causes[h]);
-        for (int64_t j = 0; j < h; j++) {
-            rb_dense_set(second, h, j, rb_dense_get(second, j, h));
+        for (int64_t j = 0; j <= h; j++) {
+            rb_dense_set(second, h, j, j < h ? rb_dense_get(second, j, h) : sums->causes[h]);
         }
     }
 }

@@ -4,40 +4,28 @@
 
 #include <math.h>
 
-static void bound_fields(const et_plan *plan, rb_dense fields) {
-    const et_model *model = plan->model;
-    for (int64_t h = 0; h < fields.rows; h++) {
-        double *field = rb_dense_row(fields, h);
-        for (int64_t d = 0; d < fields.cols; d++) {
-            double value = plan->reflect ? fabs(field[d]) : field[d];
-            /* NaN stays: it is looked for later. */
-            value = value < model->min ? model->min : value;
-            field[d] = value > model->max ? model->max : value;
-        }
-    }
+static int64_t cells_of(rb_dense a) {
+    return a.rows * a.cols;
 }
 
-/* Standard deviation of the noise after this M-step. */
-static double noise_now(const et_plan *plan, int64_t iteration, bool ended) {
-    const et_knots *knots = &plan->schedule.noise;
-    if (knots->count) {
-        return et_knots_at(knots, (double)iteration / (double)plan->schedule.iterations);
+static void bound_fields(const et_plan *plan, rb_dense fields) {
+    const rb_et_model *model = &plan->setup.model.own;
+    double *field = fields.data;
+    for (int64_t i = 0; i < cells_of(fields); i++) {
+        double value = plan->reflect ? fabs(field[i]) : field[i];
+        /* NaN stays: it is looked for later. */
+        value = value < model->min ? model->min : value;
+        field[i] = value > model->max ? model->max : value;
     }
-    return !ended || plan->options.as_printed ? plan->noise : 0;
 }
 
 /* N(0, noise^2) in the order of causes and features. */
 static void add_noise(const rb_problem *problem, int64_t iteration, double noise, rb_dense fields) {
-    rb_stream stream = {.seed = (uint64_t)problem->fit->seed,
-                        .purpose = RB_RANDOM_FIELD_NOISE,
-                        .restart = (uint32_t)problem->restart};
-    uint64_t cells = (uint64_t)fields.rows * (uint64_t)fields.cols;
-    uint64_t index = (uint64_t)iteration * cells;
-    for (int64_t h = 0; h < fields.rows; h++) {
-        double *field = rb_dense_row(fields, h);
-        for (int64_t d = 0; d < fields.cols; d++) {
-            field[d] += noise * rb_random_normal(stream, index++);
-        }
+    rb_stream stream = et_stream(problem, RB_RANDOM_FIELD_NOISE);
+    double *field = fields.data;
+    for (int64_t i = 0; i < cells_of(fields); i++) {
+        uint64_t index = (uint64_t)iteration * (uint64_t)cells_of(fields) + (uint64_t)i;
+        field[i] += noise * rb_random_normal(stream, index);
     }
 }
 
@@ -88,15 +76,13 @@ static void learn(rb_context *ctx, et_fit *f) {
 }
 
 static rb_error check_finite(rb_context *ctx, rb_dense fields) {
-    for (int64_t h = 0; h < fields.rows; h++) {
-        const double *field = rb_dense_row(fields, h);
-        for (int64_t d = 0; d < fields.cols; d++) {
-            if (!isfinite(field[d])) {
-                return rb_fail(ctx, RB_ERROR_NUMERIC,
-                               "the field of cause %lld became infinite or NaN at feature %lld; "
-                               "scale the data",
-                               (long long)h, (long long)d);
-            }
+    const double *field = fields.data;
+    for (int64_t i = 0; i < cells_of(fields); i++) {
+        if (!isfinite(field[i])) {
+            return rb_fail(ctx, RB_ERROR_NUMERIC,
+                           "the field of cause %lld became infinite or NaN at feature %lld; "
+                           "scale the data",
+                           (long long)(i / fields.cols), (long long)(i % fields.cols));
         }
     }
     return RB_OK;
@@ -107,39 +93,29 @@ static rb_error check_finite(rb_context *ctx, rb_dense fields) {
 /* Quotients of sums over states; one without responsibility stays. MCA: W_hd = sum <A_hd> y_d / sum
  * <A_hd> (eq. 30). */
 rb_error et_mstep_shares(rb_context *ctx, et_sums *sums, et_work *work, et_parameters *p) {
-    rb_dense fields = p->fields;
+    const double *products = sums->products.data, *weights = sums->weights.data;
+    double *field = p->fields.data;
     (void)ctx;
     (void)work;
-    for (int64_t h = 0; h < fields.rows; h++) {
-        double *field = rb_dense_row(fields, h);
-        const double *products = rb_dense_row(sums->products, h);
-        const double *weights = rb_dense_row(sums->weights, h);
-        for (int64_t d = 0; d < fields.cols; d++) {
-            field[d] = weights[d] > 0 ? products[d] / weights[d] : field[d];
-        }
+    for (int64_t i = 0; i < cells_of(p->fields); i++) {
+        field[i] = weights[i] > 0 ? products[i] / weights[i] : field[i];
     }
     return RB_OK;
 }
 
 /* NMF by multiplication (eq. 27): W <- W * P / (Q W), twenty times, with negative entries of P
  * taken as 0. It never lowers the likelihood. 0 / 0 keeps the field. */
-enum { TIMES = 20 };
-
 rb_error et_mstep_multiplicative(rb_context *ctx, et_sums *sums, et_work *work, et_parameters *p) {
-    rb_dense fields = p->fields, products = sums->products;
+    enum { TIMES = 20 };
+    const double *up = sums->products.data, *down = work->target.data;
+    double *field = p->fields.data;
     for (int time = 0; time < TIMES; time++) {
-        et_apply_second(ctx, sums, fields, work->target);
-        for (int64_t h = 0; h < fields.rows; h++) {
-            double *field = rb_dense_row(fields, h);
-            const double *up = rb_dense_row(products, h), *down = rb_dense_row(work->target, h);
-            for (int64_t d = 0; d < fields.cols; d++) {
-                /* In this order: a field that nearly vanished may grow again without overflow, for
-                 * field / down is at most 1 / Q_hh. */
-                double next = field[d] / down[d] * (up[d] > 0 ? up[d] : 0);
-                if (down[d] > 0 && isfinite(next)) {
-                    field[d] = next;
-                }
-            }
+        et_apply_second(ctx, sums, p->fields, work->target);
+        for (int64_t i = 0; i < cells_of(p->fields); i++) {
+            /* In this order: a field that nearly vanished may grow again without overflow, for
+             * field / down is at most 1 / Q_hh. */
+            double next = field[i] / down[i] * (up[i] > 0 ? up[i] : 0);
+            field[i] = down[i] > 0 && isfinite(next) ? next : field[i];
         }
     }
     return RB_OK;
@@ -153,10 +129,10 @@ rb_error et_mstep(rb_context *ctx, void *state) {
     int64_t iteration = f->progress.iteration;
     bool ended = et_schedule_ended(&f->plan.schedule, iteration);
     if (f->trace.metrics) {
-        et_trace_iteration(&f->trace, &f->plan.schedule, &f->sums, &f->parameters, iteration);
+        et_trace_iteration(f);
     }
     f->progress.last_used = f->sums.used;
-    rb_error err = f->plan.mstep(ctx, &f->sums, &f->work, &f->parameters);
+    rb_error err = f->plan.setup.model.mstep(ctx, &f->sums, &f->work, &f->parameters);
     if (err) {
         return err;
     }
@@ -164,7 +140,8 @@ rb_error et_mstep(rb_context *ctx, void *state) {
     if (ended) {
         learn(ctx, f);
     }
-    double noise = noise_now(&f->plan, iteration, ended);
+    double usual = !ended || f->plan.options.as_printed ? f->plan.noise : 0;
+    double noise = et_noise_at(&f->plan.schedule, iteration, usual);
     if (noise > 0) {
         add_noise(&f->problem, iteration, noise, fields);
         bound_fields(&f->plan, fields);

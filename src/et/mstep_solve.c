@@ -36,34 +36,28 @@ static void set_system(rb_dense q, const struct columns *c, double ridge, rb_den
 static bool nearly_singular(rb_context *ctx, const et_work *work) {
     const double max = 1e11;
     rb_spd_inverse(ctx, work->factor, work->inverse);
+    bool all_less = true;
     for (int64_t h = 0; h < work->system.rows; h++) {
         double inflation = rb_dense_get(work->system, h, h) * rb_dense_get(work->inverse, h, h);
-        if (!(inflation < max)) {
-            return true;
-        }
+        all_less = all_less && inflation < max;
     }
-    return false;
-}
-
-static double trace(rb_dense q) {
-    double sum = 0;
-    for (int64_t h = 0; h < q.rows; h++) {
-        sum += rb_dense_get(q, h, h);
-    }
-    return sum;
+    return !all_less;
 }
 
 static rb_error solve(rb_context *ctx, rb_dense q, const struct columns *c, const et_work *work) {
     enum { ATTEMPTS = 12 };
-    double ridge = 0, step = 1e-10 * trace(q) / (double)q.rows;
+    double ridge = 0, trace = 0;
     rb_error err = RB_ERROR_NUMERIC;
+    for (int64_t h = 0; h < q.rows; h++) {
+        trace += rb_dense_get(q, h, h);
+    }
     for (int attempt = 0; err == RB_ERROR_NUMERIC && attempt < ATTEMPTS; attempt++) {
         set_system(q, c, ridge, work->system);
         err = rb_spd_factor(ctx, work->factor, work->system);
         if (!err && nearly_singular(ctx, work)) {
             err = RB_ERROR_NUMERIC;
         }
-        ridge = ridge > 0 ? 10 * ridge : step;
+        ridge = ridge > 0 ? 10 * ridge : 1e-10 * trace / (double)q.rows;
     }
     if (err == RB_ERROR_NUMERIC) {
         return rb_fail(ctx, err,
@@ -75,10 +69,6 @@ static rb_error solve(rb_context *ctx, rb_dense q, const struct columns *c, cons
     return err;
 }
 
-static rb_dense column(rb_dense a, int64_t d) {
-    return (rb_dense){(double *)a.data + d, a.rows, 1, a.ld, a.type};
-}
-
 rb_error et_mstep_solve(rb_context *ctx, et_sums *sums, et_work *work, et_parameters *p) {
     struct columns all = {sums->products, work->target, p->fields};
     rb_error err = RB_OK;
@@ -86,8 +76,9 @@ rb_error et_mstep_solve(rb_context *ctx, et_sums *sums, et_work *work, et_parame
         return solve(ctx, sums->second, &all, work);
     }
     for (int64_t d = 0; !err && d < all.fields.cols; d++) {
-        struct columns one = {column(all.products, d), column(all.target, d),
-                              column(all.fields, d)};
+        struct columns one = {rb_dense_part(all.products, 0, work->target.rows, d, 1),
+                              rb_dense_part(all.target, 0, work->target.rows, d, 1),
+                              rb_dense_part(all.fields, 0, work->target.rows, d, 1)};
         et_missing_second(sums, d);
         err = solve(ctx, sums->second, &one, work);
     }

@@ -7,17 +7,17 @@
 
 /* ---- parameters: the bounds of fields depend on the model ---- */
 
-static const rb_field fields_any[] = {{"fields", offsetof(et_parameters, fields), RB_FIELD_DENSE,
-                                       RB_KEPT_FLOAT64, ET_UNITS, ET_FEATURES, RB_KEPT_PARAMETER},
-                                      {0}};
-static const rb_field fields_not_negative[] = {{"fields", offsetof(et_parameters, fields),
-                                                RB_FIELD_DENSE, RB_KEPT_FLOAT64, ET_UNITS,
-                                                ET_FEATURES, RB_KEPT_PARAMETER, 0, DBL_MAX},
-                                               {0}};
-static const rb_field fields_positive[] = {{"fields", offsetof(et_parameters, fields),
-                                            RB_FIELD_DENSE, RB_KEPT_FLOAT64, ET_UNITS, ET_FEATURES,
-                                            RB_KEPT_PARAMETER, 1e-4, DBL_MAX},
-                                           {0}};
+static const rb_field any[] = {{"fields", offsetof(et_parameters, fields), RB_FIELD_DENSE,
+                                RB_KEPT_FLOAT64, ET_UNITS, ET_FEATURES, RB_KEPT_PARAMETER},
+                               {0}};
+static const rb_field not_negative[] = {{"fields", offsetof(et_parameters, fields), RB_FIELD_DENSE,
+                                         RB_KEPT_FLOAT64, ET_UNITS, ET_FEATURES, RB_KEPT_PARAMETER,
+                                         0, DBL_MAX},
+                                        {0}};
+static const rb_field positive[] = {{"fields", offsetof(et_parameters, fields), RB_FIELD_DENSE,
+                                     RB_KEPT_FLOAT64, ET_UNITS, ET_FEATURES, RB_KEPT_PARAMETER,
+                                     1e-4, DBL_MAX},
+                                    {0}};
 static const rb_field noise_and_prior[] = {
     {"sigma", offsetof(et_parameters, sigma), RB_FIELD_INLINE, RB_KEPT_FLOAT64, 0, 0,
      RB_KEPT_POSITIVE},
@@ -25,19 +25,6 @@ static const rb_field noise_and_prior[] = {
      RB_KEPT_POSITIVE, 0, 1},
     {0},
 };
-
-static const rb_part parameters[] = {
-    {RB_PART_PARAMETERS, fields_any, 0}, {RB_PART_PARAMETERS, noise_and_prior, 0}, {0}};
-
-rb_error et_parameters_new(rb_context *ctx, int64_t units, int64_t features, et_parameters *p) {
-    *p = (et_parameters){0};
-    rb_shape shape = {.dims = {[RB_DIM_ONE] = 1, [ET_UNITS] = units, [ET_FEATURES] = features}};
-    return rb_parts_new(ctx, parameters, &shape, p);
-}
-
-void et_parameters_free(et_parameters *p) {
-    rb_parts_free(parameters, p);
-}
 
 /* ---- the rest ---- */
 
@@ -107,34 +94,49 @@ static const rb_field work[] = {
     {"sorted", offsetof(et_work, sorted), RB_FIELD_POINTER, RB_KEPT_FLOAT64, ET_OWN, 0},
     {"mean_active", offsetof(et_work, active), RB_FIELD_POINTER, RB_KEPT_FLOAT64, ET_UNITS, 0},
     {"target", offsetof(et_work, target), RB_FIELD_DENSE, RB_KEPT_FLOAT64, ET_UNITS, ET_FEATURES},
+    {"row", offsetof(et_work, row), RB_FIELD_DENSE, RB_KEPT_FLOAT64, RB_DIM_ONE, ET_FEATURES},
     {"system", offsetof(et_work, system), RB_FIELD_DENSE, RB_KEPT_FLOAT64, ET_SECOND, ET_SECOND},
     {"inverse", offsetof(et_work, inverse), RB_FIELD_DENSE, RB_KEPT_FLOAT64, ET_SECOND, ET_SECOND},
     {0},
 };
 
-#define PARTS(fields)                                                                              \
-    {                                                                                              \
-        {RB_PART_PARAMETERS, fields, offsetof(et_fit, parameters)},                                \
-            {RB_PART_PARAMETERS, noise_and_prior, offsetof(et_fit, parameters)},                   \
-            {RB_PART_PROGRESS, progress, offsetof(et_fit, progress)},                              \
-            {RB_PART_PROGRESS, trace, offsetof(et_fit, trace)},                                    \
-            {RB_PART_SURVEY, survey, offsetof(et_fit, survey)},                                    \
-            {RB_PART_SUMS, sums, offsetof(et_fit, sums)},                                          \
-            {RB_PART_SCRATCH, work, offsetof(et_fit, work)}, {                                     \
-            0                                                                                      \
-        }                                                                                          \
-    }
+const rb_part et_parts_any[] = {
+    {RB_PART_PARAMETERS, any, offsetof(et_fit, parameters)},
+    {RB_PART_PARAMETERS, noise_and_prior, offsetof(et_fit, parameters)},
+    {RB_PART_PROGRESS, progress, offsetof(et_fit, progress)},
+    {RB_PART_PROGRESS, trace, offsetof(et_fit, trace)},
+    {RB_PART_SURVEY, survey, offsetof(et_fit, survey)},
+    {RB_PART_SUMS, sums, offsetof(et_fit, sums)},
+    {RB_PART_SCRATCH, work, offsetof(et_fit, work)},
+    {0},
+};
 
-const rb_part et_parts_any[] = PARTS(fields_any);
-const rb_part et_parts_not_negative[] = PARTS(fields_not_negative);
-const rb_part et_parts_positive[] = PARTS(fields_positive);
+const rb_part et_parts_not_negative[] = {
+    {RB_PART_PARAMETERS, not_negative, offsetof(et_fit, parameters)},
+    {RB_PART_PARAMETERS, noise_and_prior, offsetof(et_fit, parameters)},
+    {RB_PART_PROGRESS, progress, offsetof(et_fit, progress)},
+    {RB_PART_PROGRESS, trace, offsetof(et_fit, trace)},
+    {RB_PART_SURVEY, survey, offsetof(et_fit, survey)},
+    {RB_PART_SUMS, sums, offsetof(et_fit, sums)},
+    {RB_PART_SCRATCH, work, offsetof(et_fit, work)},
+    {0},
+};
+
+const rb_part et_parts_positive[] = {
+    {RB_PART_PARAMETERS, positive, offsetof(et_fit, parameters)},
+    {RB_PART_PARAMETERS, noise_and_prior, offsetof(et_fit, parameters)},
+    {RB_PART_PROGRESS, progress, offsetof(et_fit, progress)},
+    {RB_PART_PROGRESS, trace, offsetof(et_fit, trace)},
+    {RB_PART_SURVEY, survey, offsetof(et_fit, survey)},
+    {RB_PART_SUMS, sums, offsetof(et_fit, sums)},
+    {RB_PART_SCRATCH, work, offsetof(et_fit, work)},
+    {0},
+};
 
 void et_shape(const rb_problem *problem, const void *options, rb_shape *shape) {
     const rb_et_options *o = options;
-    et_model own;
-    et_setup setup = et_limits(o, problem->n_features, problem->type);
-    setup.model = et_model_of(problem->method, o, &own);
-    const et_summing *summing = setup.model->summing;
+    et_setup setup = et_setup_of(problem, o);
+    const et_summing *summing = setup.model.summing;
     int64_t h = o->units, d = problem->n_features, *dims = shape->dims;
     bool linear = summing->keep == ET_KEEP_PAIRS, missing = problem->missing;
     dims[ET_UNITS] = h;

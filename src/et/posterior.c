@@ -7,16 +7,10 @@
 /* ---- memory ---- */
 
 double et_results_bytes(const et_setup *setup, et_keep keep) {
-    bool wider = setup->widest_active > setup->max_active;
-    double h = (double)(wider ? setup->max_candidates : setup->candidates), states = 1;
-    double units = (double)setup->units, of_size = 1;
-    int64_t active = wider ? setup->widest_active : setup->max_active;
-    for (int64_t k = 1; k <= active; k++) {
-        of_size *= (h - (double)k + 1) / (double)k;
-        states += of_size;
-    }
+    double h = (double)setup->max_candidates, units = (double)setup->units;
+    double states = et_count_states(setup->max_candidates, setup->widest_active);
     double bytes = units * (double)rb_type_size(setup->type) + 4 * h + 50;
-    bytes += keep == ET_KEEP_PAIRS && active > 1 ? 8 * h * h : 0;
+    bytes += keep == ET_KEEP_PAIRS && setup->widest_active > 1 ? 8 * h * h : 0;
     bytes += keep == ET_KEEP_STATES ? 8 * states + units * (double)rb_type_size(setup->type) : 0;
     return bytes;
 }
@@ -24,7 +18,7 @@ double et_results_bytes(const et_setup *setup, et_keep keep) {
 et_look et_look_at(const et_engine *engine, const et_results *r, int64_t i) {
     int64_t h = r->max_candidates;
     return (et_look){
-        .tree = et_tree_of(engine, r->width[i]),
+        .tree = &engine->trees[r->width[i]],
         .candidates = r->candidates + i * h,
         .pairs = r->pairs ? r->pairs + i * h * h : NULL,
         .states = r->states ? r->states + i * r->max_states : NULL,
@@ -46,135 +40,147 @@ int64_t et_map_causes(const et_engine *engine, const et_results *r, int64_t i,
     return count;
 }
 
-/* ---- one sample ---- */
+void et_note_map(const et_engine *engine, const et_results *r, int64_t count, bool *in_map) {
+    int64_t causes[ET_MAX_ACTIVE];
+    for (int64_t i = 0; i < count; i++) {
+        for (int64_t k = et_map_causes(engine, r, i, causes) - 1; k >= 0; k--) {
+            in_map[causes[k]] = true;
+        }
+    }
+}
 
-struct pass {
+/* ---- samples that are walked side by side ---- */
+
+struct group {
     const et_engine *engine;
-    const rb_block *block;
+    et_scratch *scratch;
     et_results *results;
     bool rank;
-};
-
-/* Samples that are walked side by side. */
-struct group {
-    et_scratch *scratch;
-    const et_tree *tree;
     int width; /* of the tree */
     int count;
     int64_t index[ET_LANES]; /* in the block */
     et_sample samples[ET_LANES];
-    double highest[ET_LANES], total[ET_LANES], product[ET_LANES];
 };
 
 /* Scores, candidates and energies of single causes for a sample that joins the group. */
-static void join(const struct pass *pass, struct group *group, int64_t i, et_sample sample) {
-    const et_engine *engine = pass->engine;
+static void join(struct group *g, int64_t i, et_sample sample) {
+    const et_engine *engine = g->engine;
     const et_setup *setup = &engine->setup;
-    et_scratch *scratch = group->scratch;
-    et_results *r = pass->results;
-    double *single = rb_dense_row(scratch->single, group->count);
+    et_scratch *scratch = g->scratch;
+    et_results *r = g->results;
+    double *single = rb_dense_row(scratch->single, g->count);
     int32_t *candidates = r->candidates + i * r->max_candidates;
     sample.single = single;
     sample.candidates = candidates;
-    sample.none = setup->model->noise->singles(engine, scratch, &sample, single);
+    sample.none = et_singles(engine, scratch, &sample, single);
     /* With one prior for all the energies of single causes are in the order of the joint scores. */
     const double *scores = single;
     if (setup->selection != RB_ET_SELECT_JOINT || engine->zero_field || sample.places) {
         et_scores(engine, scratch, &sample, scratch->scores);
         scores = scratch->scores;
     }
-    et_select(engine->kernels, scores, setup->units, group->tree->candidates,
+    et_select(engine->kernels, scores, setup->units, engine->trees[g->width].candidates,
               scratch->scores + setup->units, scratch->few, candidates);
-    r->norm[i] = setup->model->noise->norm(engine, sample.n, sample.y);
+    r->norm[i] = et_norm(engine, sample.n, sample.y);
     r->there[i] = sample.n;
-    r->width[i] = (uint8_t)group->width;
-    group->index[group->count] = i;
-    group->samples[group->count] = sample;
-    group->count++;
-}
-
-/* With a fixed number of causes all other states are impossible. */
-static void remove_small_states(const et_engine *engine, double *energy) {
-    for (int64_t i = 0; engine->setup.fixed_count && i < engine->tree.inner * ET_LANES; i++) {
-        energy[i] = -HUGE_VAL;
-    }
+    r->width[i] = (uint8_t)g->width;
+    g->index[g->count] = i;
+    g->samples[g->count++] = sample;
 }
 
 /* The most probable state of lane l, among the tree's, whose best is given, and the singles that
  * are no candidates: `single` of candidates becomes -infinity. */
-static int32_t find_map(const et_engine *engine, const et_tree *tree, const et_sample *sample,
-                        int64_t best, double *single, double *highest) {
-    int32_t map = (int32_t)best;
-    for (int k = 0; k < tree->candidates; k++) {
-        single[sample->candidates[k]] = -HUGE_VAL;
+static int64_t find_map(const struct group *g, int l, int64_t best, double *highest) {
+    const et_engine *engine = g->engine;
+    double *single = rb_dense_row(g->scratch->single, l);
+    for (int k = 0; k < engine->trees[g->width].candidates; k++) {
+        single[g->samples[l].candidates[k]] = -HUGE_VAL;
     }
     int64_t h = engine->setup.singletons
                     ? engine->kernels->above(engine->setup.units, single, highest)
                     : -1;
-    return h < 0 ? map : (int32_t)(-1 - h);
+    return h < 0 ? best : -1 - h;
+}
+
+static void fill(double *lanes, double value) {
+    for (int l = 0; l < ET_LANES; l++) {
+        lanes[l] = value;
+    }
+}
+
+/* exp(e - highest) of single causes, in whole lanes; their sum and that of the products with e. */
+static void weigh_singles(const et_engine *engine, double highest, double *single, double *total,
+                          double *product) {
+    double shift[ET_LANES], totals[ET_LANES], products[ET_LANES];
+    *total = *product = 0;
+    if (!engine->setup.singletons) {
+        memset(single, 0, (size_t)engine->setup.units * sizeof *single);
+        return;
+    }
+    fill(shift, highest);
+    engine->kernels->exponentials(engine->setup.units, shift, single, totals, products);
+    for (int l = 0; l < ET_LANES; l++) {
+        *total += totals[l];
+        *product += products[l];
+    }
 }
 
 /* Energies become probabilities. */
-static void normalise(const struct pass *pass, struct group *g) {
-    const et_engine *engine = pass->engine;
+static void normalise(const struct group *g) {
+    const et_engine *engine = g->engine;
     const et_kernels *kernels = engine->kernels;
-    et_results *r = pass->results;
-    int64_t best[ET_LANES];
-    double factor[ET_LANES] = {0};
-    kernels->largest(g->tree->count, g->scratch->energy, g->highest, best);
+    const et_tree *tree = &engine->trees[g->width];
+    et_results *r = g->results;
+    int64_t best[ET_LANES], lanes = g->scratch->single.cols / ET_LANES;
+    double highest[ET_LANES], totals[ET_LANES], products[ET_LANES];
+    double factor[ET_LANES] = {0}, factors[ET_LANES];
+    kernels->largest(tree->count, g->scratch->energy, highest, best);
     for (int l = 0; l < g->count; l++) {
-        r->map[g->index[l]] = find_map(engine, g->tree, &g->samples[l], best[l],
-                                       rb_dense_row(g->scratch->single, l), &g->highest[l]);
+        r->map[g->index[l]] = (int32_t)find_map(g, l, best[l], &highest[l]);
     }
-    kernels->exponentials(g->tree->count, g->highest, g->scratch->energy, g->total, g->product);
+    kernels->exponentials(tree->count * ET_LANES, highest, g->scratch->energy, totals, products);
     for (int l = 0; l < g->count; l++) {
-        double *single = rb_dense_row(g->scratch->single, l), total = 0, product = 0;
-        if (engine->setup.singletons) {
-            kernels->exponentials_one(engine->setup.units, g->highest[l], single, &total, &product);
-        } else {
-            memset(single, 0, (size_t)engine->setup.units * sizeof *single);
-        }
+        double *single = rb_dense_row(g->scratch->single, l), total, product;
         int64_t i = g->index[l];
-        total += g->total[l];
+        weigh_singles(engine, highest[l], single, &total, &product);
+        total += totals[l];
         factor[l] = 1 / total;
-        double missing = (double)(engine->setup.n_features - r->there[i]);
-        r->evidence[i] = engine->constant - missing * engine->per_value -
-                         engine->scale / 2 * r->norm[i] + g->highest[l] + log(total);
-        r->energy[i] = (product + g->product[l]) / total;
-        if (!pass->rank) {
-            kernels->scale_one(engine->setup.units, factor[l], single);
+        r->evidence[i] = et_constant(engine, r->there[i], r->norm[i]) + highest[l] + log(total);
+        r->energy[i] = (product + products[l]) / total;
+        if (!g->rank) {
+            fill(factors, factor[l]);
+            kernels->scale(lanes, factors, single);
         }
     }
-    if (!pass->rank) {
-        kernels->scale(g->tree->count, factor, g->scratch->energy);
+    if (!g->rank) {
+        kernels->scale(tree->count, factor, g->scratch->energy);
     }
 }
 
-/* Writes a row of doubles into a row of the results. */
-static void put_row(const et_kernels *kernels, rb_dense to, int64_t i, const double *values) {
-    if (to.type == RB_FLOAT32) {
-        kernels->narrow(to.cols, values, rb_dense_row(to, i));
-    } else {
-        memcpy(rb_dense_row(to, i), values, (size_t)to.cols * sizeof *values);
-    }
+/* Into row i of the results. */
+static void put_row(const double *values, rb_dense to, int64_t i) {
+    rb_dense_copy((rb_dense){(void *)values, 1, to.cols, to.cols, RB_FLOAT64},
+                  rb_dense_rows(to, i, 1));
 }
 
-static void keep_states(const et_engine *engine, const struct group *g, int l, et_results *r) {
-    const et_tree *tree = g->tree;
-    const double *energy = g->scratch->energy + l;
+static void keep_states(const struct group *g, int l) {
+    et_results *r = g->results;
+    const et_tree *tree = &g->engine->trees[g->width];
     double *single = rb_dense_row(g->scratch->single, l);
     double *states = r->states + g->index[l] * r->max_states;
     for (int64_t s = 0; s < tree->count; s++) {
-        states[s] = energy[s * ET_LANES];
+        states[s] = g->scratch->energy[s * ET_LANES + l];
     }
     for (int k = 0; k < tree->candidates; k++) {
         single[g->samples[l].candidates[k]] = states[tree->child[0] + k];
     }
-    put_row(engine->kernels, r->single, g->index[l], single);
+    put_row(single, r->single, g->index[l]);
 }
 
-static void keep_moments(const et_engine *engine, const struct group *g, int l, et_results *r) {
-    int h = g->tree->candidates;
+static void keep_moments(const struct group *g, int l) {
+    const et_engine *engine = g->engine;
+    et_results *r = g->results;
+    int h = engine->trees[g->width].candidates;
     int64_t i = g->index[l];
     double *single = rb_dense_row(g->scratch->single, l);
     for (int k = 0; k < h; k++) {
@@ -184,7 +190,7 @@ static void keep_moments(const et_engine *engine, const struct group *g, int l, 
     r->energy[i] -= engine->equal_prior
                         ? engine->logit[0] * r->active[i]
                         : engine->kernels->dot(engine->setup.units, single, engine->logit);
-    put_row(engine->kernels, r->mean, i, single);
+    put_row(single, r->mean, i);
     for (int j = 0; r->pairs && j < h; j++) {
         double *row = r->pairs + i * r->max_candidates * r->max_candidates + (int64_t)j * h;
         for (int k = j + 1; k < h; k++) {
@@ -193,29 +199,60 @@ static void keep_moments(const et_engine *engine, const struct group *g, int l, 
     }
 }
 
-static void compute_group(const struct pass *pass, struct group *g) {
-    const et_engine *engine = pass->engine;
+static void compute_group(struct group *g) {
+    const et_engine *engine = g->engine;
+    const et_tree *tree = &engine->trees[g->width];
     et_scratch *scratch = g->scratch;
-    et_results *r = pass->results;
-    engine->setup.model->energies(engine, g->tree, scratch, g->samples, g->count);
-    remove_small_states(engine, scratch->energy);
-    normalise(pass, g);
-    for (int l = 0; r->states && !pass->rank && l < g->count; l++) {
-        keep_states(engine, g, l, r);
+    int kept = g->rank ? 0 : g->count;
+    et_energies(engine, tree, scratch, g->samples, g->count);
+    /* With a fixed number of causes all other states are impossible. */
+    for (int64_t i = 0; engine->setup.fixed_count && i < tree->inner * ET_LANES; i++) {
+        scratch->energy[i] = -HUGE_VAL;
     }
-    if (!pass->rank) {
-        engine->kernels->moments(g->tree, scratch->energy, scratch->work, scratch->mean,
-                                 r->pairs ? scratch->pairs : NULL);
+    normalise(g);
+    for (int l = 0; g->results->states && l < kept; l++) {
+        keep_states(g, l);
     }
-    for (int l = 0; !pass->rank && l < g->count; l++) {
-        keep_moments(engine, g, l, r);
+    if (kept) {
+        engine->kernels->moments(tree, scratch->energy, scratch->work, scratch->mean,
+                                 g->results->pairs ? scratch->pairs : NULL);
+    }
+    for (int l = 0; l < kept; l++) {
+        keep_moments(g, l);
     }
     g->count = 0;
 }
 
+/* ---- blocks ---- */
+
+struct pass {
+    const et_engine *engine;
+    const rb_block *block;
+    et_results *results;
+    bool rank;
+};
+
+/* Samples first .. of the block into scratch: what is missing as 0, and |W_h|^2 over the rest. */
+static void read_samples(const struct pass *pass, et_scratch *scratch, int64_t first,
+                         int64_t count) {
+    const et_engine *engine = pass->engine;
+    const et_setup *setup = &engine->setup;
+    rb_dense y = rb_dense_rows(scratch->y, 0, count), b = rb_dense_rows(scratch->b, 0, count);
+    rb_block_rows(pass->block, first, y);
+    if (setup->missing) {
+        rb_dense mask = rb_dense_rows(scratch->mask, 0, count);
+        rb_dense square = rb_dense_rows(scratch->square, 0, count);
+        if (et_mask(y, mask) > 0) {
+            rb_gemm(1, mask, RB_PLAIN, engine->squares, RB_TRANSPOSED, 0, square);
+        }
+    }
+    if (et_gaussian(&setup->model) || setup->selection == RB_ET_SELECT_COSINE) {
+        rb_gemm(1, y, RB_PLAIN, engine->parameters->fields, RB_TRANSPOSED, 0, b);
+    }
+}
+
 /* Samples that are not used leave nothing in the sums. */
-static void clear_sample(const struct pass *pass, int64_t i) {
-    et_results *r = pass->results;
+static void clear_sample(et_results *r, int64_t i) {
     rb_dense_zero(rb_dense_rows(r->mean, i, 1));
     if (r->states) {
         rb_dense_zero(rb_dense_rows(r->single, i, 1));
@@ -223,62 +260,35 @@ static void clear_sample(const struct pass *pass, int64_t i) {
     r->active[i] = r->energy[i] = 0;
 }
 
-/* Zeros for what is missing in y, and |W_h|^2 over the rest. */
-static void mask_task(const et_engine *engine, et_scratch *scratch, rb_dense y) {
-    rb_dense mask = rb_dense_rows(scratch->mask, 0, y.rows);
-    rb_dense square = rb_dense_rows(scratch->square, 0, y.rows);
-    if (et_mask(y, mask) > 0) {
-        rb_gemm(1, mask, RB_PLAIN, engine->squares, RB_TRANSPOSED, 0, square);
-    }
-}
-
-/* Is the most probable state of the sample as large as any that were looked at? */
-static bool is_full(const et_engine *engine, const et_results *r, int64_t i) {
+/* Does sample i want a tree of that width? Wider ones are for samples whose most probable state is
+ * as large as any that were looked at. */
+static bool wants(const et_engine *engine, const et_results *r, int64_t i, int width) {
     int64_t causes[ET_MAX_ACTIVE];
-    return et_map_causes(engine, r, i, causes) == et_tree_of(engine, r->width[i])->max_active;
-}
-
-/* The samples first .. first + count - 1 that want a tree of the group's width. */
-static void compute_width(const struct pass *pass, struct group *group, int64_t first,
-                          int64_t count) {
-    const et_engine *engine = pass->engine;
-    const et_results *r = pass->results;
-    group->tree = et_tree_of(engine, group->width);
-    for (int64_t i = 0; i < count; i++) {
-        bool wants = r->used[first + i] &&
-                     (group->width == 0 ||
-                      (r->width[first + i] == group->width - 1 && is_full(engine, r, first + i)));
-        if (wants) {
-            join(pass, group, first + i, et_observe(engine, group->scratch, group->count, i));
-        }
-        if (group->count == ET_LANES || (group->count > 0 && i + 1 == count)) {
-            compute_group(pass, group);
-        }
-    }
+    return r->used[i] &&
+           (width == 0 || (r->width[i] == width - 1 && et_map_causes(engine, r, i, causes) ==
+                                                           engine->trees[width - 1].max_active));
 }
 
 static void compute_task(void *arg, int64_t task, int worker) {
     const struct pass *pass = arg;
     const et_engine *engine = pass->engine;
-    struct group group = {.scratch = &engine->scratch[worker]};
+    et_results *r = pass->results;
     int64_t first = task * ET_TASK_SAMPLES, left = pass->block->n_samples - first;
     int64_t count = left < ET_TASK_SAMPLES ? left : ET_TASK_SAMPLES;
-    rb_dense y = rb_dense_rows(group.scratch->y, 0, count);
-    rb_dense b = rb_dense_rows(group.scratch->b, 0, count);
-    rb_block_rows(pass->block, first, y);
-    if (engine->setup.missing) {
-        mask_task(engine, group.scratch, y);
-    }
-    if (engine->setup.model->noise->products || engine->setup.selection == RB_ET_SELECT_COSINE) {
-        rb_gemm(1, y, RB_PLAIN, engine->parameters->fields, RB_TRANSPOSED, 0, b);
-    }
-    for (int64_t i = 0; i < count; i++) {
-        if (!pass->results->used[first + i]) {
-            clear_sample(pass, first + i);
+    struct group g = {
+        .engine = engine, .scratch = &engine->scratch[worker], .results = r, .rank = pass->rank};
+    read_samples(pass, g.scratch, first, count);
+    for (g.width = 0; g.width <= (engine->widens ? engine->widths : 0); g.width++) {
+        for (int64_t i = 0; i < count; i++) {
+            if (wants(engine, r, first + i, g.width)) {
+                join(&g, first + i, et_observe(engine, g.scratch, g.count, i));
+            } else if (!r->used[first + i]) {
+                clear_sample(r, first + i);
+            }
+            if (g.count == ET_LANES || (g.count > 0 && i + 1 == count)) {
+                compute_group(&g);
+            }
         }
-    }
-    for (group.width = 0; group.width <= (engine->widens ? engine->widths : 0); group.width++) {
-        compute_width(pass, &group, first, count);
     }
 }
 

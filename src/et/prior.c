@@ -10,24 +10,30 @@ double et_log_choose(int64_t units, int64_t count) {
     return lgamma_r(h + 1, &sign) - lgamma_r(k + 1, &sign) - lgamma_r(h - k + 1, &sign);
 }
 
+enum { MAX = 64 }; /* active causes, at most */
+
+/* sums[k], k = 0 .. count - 1: the sum over all sets of k causes of the products of join_h of those
+ * in the set and stay_h of the others. */
+static void add_cause(double join, double stay, int64_t count, double *sums) {
+    for (int64_t k = count - 1; k > 0; k--) {
+        sums[k] = sums[k] * stay + sums[k - 1] * join;
+    }
+    sums[0] *= stay;
+}
+
 /* ---- mass ---- */
 
 /* Of causes with priors of their own: how many are active, cause after cause. */
 static double unequal_mass(const double *priors, int64_t units, int64_t max_active) {
-    enum { MAX = 64 };
     double chance[MAX + 1] = {1}, sum = 0;
     int64_t max = max_active < MAX ? max_active : MAX;
     for (int64_t h = 0; h < units; h++) {
-        double prior = priors[h];
-        for (int64_t k = max; k > 0; k--) {
-            chance[k] = chance[k] * (1 - prior) + chance[k - 1] * prior;
-        }
-        chance[0] *= 1 - prior;
+        add_cause(priors[h], 1 - priors[h], max + 1, chance);
     }
     for (int64_t k = 0; k <= max; k++) {
         sum += chance[k];
     }
-    return fmin(sum, 1);
+    return sum;
 }
 
 double et_prior_mass(const et_setup *setup, const et_parameters *p, int64_t max_active) {
@@ -39,14 +45,11 @@ double et_prior_mass(const et_setup *setup, const et_parameters *p, int64_t max_
     for (int64_t h = 0; h < setup->units; h++) {
         equal = equal && p->prior[h] == prior;
     }
-    if (!equal) {
-        return unequal_mass(p->prior, setup->units, max_active);
-    }
-    for (int64_t k = 0; k <= max_active; k++) {
+    for (int64_t k = 0; equal && k <= max_active; k++) {
         double size = (double)k, rest = (double)(setup->units - k);
         sum += exp(et_log_choose(setup->units, k) + size * log(prior) + rest * log1p(-prior));
     }
-    return fmin(sum, 1);
+    return fmin(equal ? sum : unequal_mass(p->prior, setup->units, max_active), 1);
 }
 
 /* ---- learning ---- */
@@ -81,45 +84,28 @@ double et_learn_prior(int64_t units, int64_t max_active, double active) {
     }
     while (high - low > 1e-15 * high) {
         double middle = (low + high) / 2;
-        if (middle <= low || middle >= high) {
-            break;
-        }
-        if (mean_active(units, max_active, middle) < active) {
-            low = middle;
-        } else {
-            high = middle;
-        }
+        bool below = mean_active(units, max_active, middle) < active;
+        low = below ? middle : low;
+        high = below ? high : middle;
     }
     return (low + high) / 2;
-}
-
-/* Sums of products of odds over all sets of k causes without cause `left_out`, k = 0 .. count - 1.
- */
-static void symmetric(int64_t units, int64_t left_out, const double *prior, int64_t count,
-                      double *sums) {
-    for (int64_t k = 0; k < count; k++) {
-        sums[k] = k == 0;
-    }
-    for (int64_t h = 0; h < units; h++) {
-        double odds = prior[h] / (1 - prior[h]);
-        for (int64_t k = count - 1; k > 0 && h != left_out; k--) {
-            sums[k] += odds * sums[k - 1];
-        }
-    }
 }
 
 /* Cause after cause, the others as they are, until nothing changes: the mean is a monotone function
  * of the odds that can be turned round. */
 void et_learn_priors(int64_t units, int64_t max_active, const double *active, double *prior) {
-    enum { STEPS = 60, MAX = 64 };
-    double sums[MAX + 1];
+    enum { STEPS = 60 };
     int64_t count = (max_active < MAX ? max_active : MAX) + 1;
     double change = 1;
     for (int step = 0; step < STEPS && change > 1e-13; step++) {
         change = 0;
         for (int64_t h = 0; h < units; h++) {
-            double with = 0, without = 0, odds = prior[h] / (1 - prior[h]);
-            symmetric(units, h, prior, count, sums);
+            double sums[MAX + 1] = {1}, with = 0, without = 0, odds = prior[h] / (1 - prior[h]);
+            for (int64_t j = 0; j < units; j++) {
+                if (j != h) {
+                    add_cause(prior[j] / (1 - prior[j]), 1, count, sums);
+                }
+            }
             for (int64_t k = 0; k < count; k++) {
                 without += sums[k];
                 with += k + 1 < count ? odds * sums[k] : 0;

@@ -48,7 +48,7 @@ rb_error et_knots_parse(rb_context *ctx, const char *option, const char *text, d
 }
 
 /* Between the knots around a share of the iterations; constant after the last. */
-double et_knots_at(const et_knots *knots, double share) {
+static double knots_at(const et_knots *knots, double share) {
     int last = knots->count - 1, k = 1;
     if (share >= knots->share[last]) {
         return knots->value[last];
@@ -97,7 +97,7 @@ double et_temperature(const et_schedule *s, int64_t iteration) {
         return s->end;
     }
     if (s->temperature.count) {
-        return et_knots_at(&s->temperature, t / n);
+        return knots_at(&s->temperature, t / n);
     }
     if (10 * t < n) {
         return s->start;
@@ -105,23 +105,52 @@ double et_temperature(const et_schedule *s, int64_t iteration) {
     return s->start + (s->end - s->start) * (t - n / 10) / (n * 7 / 10);
 }
 
-int64_t et_cut_size(int64_t iterations, int64_t iteration, int64_t n, double share) {
-    int64_t begin = (2 * iterations + 2) / 3; /* ceil(2 I / 3) */
-    if (iteration < begin || iteration >= iterations) {
+double et_noise_at(const et_schedule *s, int64_t iteration, double usual) {
+    double along = (double)iteration / (double)s->iterations;
+    return s->noise.count ? knots_at(&s->noise, along) : usual;
+}
+
+int64_t et_cut_size(const et_schedule *s, int64_t iteration, int64_t n, double share) {
+    int64_t begin = s->cut.count ? 0 : (2 * s->iterations + 2) / 3; /* ceil(2 I / 3) */
+    if (iteration < begin || iteration >= s->iterations) {
         return n;
     }
-    double min = floor(share * (double)n);
-    min = min > (double)n ? (double)n : min;
-    double progress = (double)(iteration - begin + 1) / (double)(iterations - begin);
-    int64_t size = n - (int64_t)llround(((double)n - min) * progress);
+    int64_t size;
+    if (s->cut.count) {
+        double along = (double)iteration / (double)s->iterations;
+        size = (int64_t)llround(knots_at(&s->cut, along) * (double)n);
+    } else {
+        double min = fmin(floor(share * (double)n), (double)n);
+        double progress = (double)(iteration - begin + 1) / (double)(s->iterations - begin);
+        size = n - (int64_t)llround(((double)n - min) * progress);
+    }
     return size > 1 ? size : 1;
 }
 
-int64_t et_cut_size_at(const et_knots *knots, int64_t iterations, int64_t iteration, int64_t n) {
-    if (iteration >= iterations) {
-        return n;
+/* ---- options ---- */
+
+static bool given(const char *text) {
+    return text && *text;
+}
+
+/* Each course says what another option says otherwise. */
+rb_error et_schedule_of(rb_context *ctx, const rb_et_options *o, et_schedule *s) {
+    bool noise = given(o->weight_noise_schedule), cut = given(o->cut_schedule);
+    if (noise && o->weight_noise >= 0) {
+        return rb_fail(ctx, RB_ERROR_ARGUMENT,
+                       "weight-noise and weight-noise-schedule are both given; leave one out");
     }
-    double share = et_knots_at(knots, (double)iteration / (double)iterations);
-    int64_t size = (int64_t)llround(share * (double)n);
-    return size > 1 ? size : 1;
+    if (cut && o->cut_factor != 0) {
+        return rb_fail(ctx, RB_ERROR_ARGUMENT,
+                       "cut-factor and cut-schedule are both given; leave one out");
+    }
+    rb_error err = given(o->temperature) ? et_schedule_parse(ctx, o->temperature, s) : RB_OK;
+    if (!err && noise) {
+        err = et_knots_parse(ctx, "weight-noise-schedule", o->weight_noise_schedule, 0, 1e150,
+                             &s->noise);
+    }
+    if (!err && cut) {
+        err = et_knots_parse(ctx, "cut-schedule", o->cut_schedule, 0, 1, &s->cut);
+    }
+    return err;
 }

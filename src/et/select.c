@@ -1,7 +1,9 @@
-/* Which causes are candidates for a sample. Constants and beta are dropped from the scores. */
+/* Which causes are candidates for a sample, and which samples a cut leaves. Constants and beta are
+ * dropped from the scores. */
 #include "engine.h"
 
 #include <math.h>
+#include <string.h>
 
 /* - sum_d max(0, W_hd - y_d)^2: what a field exceeds the sample by (eq. 28). */
 static double bound_score(int64_t n, const double *field, const double *y) {
@@ -29,54 +31,64 @@ void et_scores(const et_engine *engine, et_scratch *scratch, const et_sample *sa
         } else if (setup->selection == RB_ET_SELECT_COSINE) {
             scores[h] = sample->b[h] / sqrt(square);
         } else {
-            double *capacity = sample->places ? rb_dense_row(scratch->fields, 0) : NULL;
-            const double *field = et_field(engine, sample, h, capacity);
+            const double *field = et_field(engine, scratch, sample, h, 0);
             scores[h] = bound_score(sample->n, field, sample->y);
         }
     }
 }
 
-static void sort_ascending(int32_t *list, int64_t count) {
-    for (int64_t i = 1; i < count; i++) {
-        int32_t value = list[i];
-        int64_t j = i;
-        for (; j > 0 && list[j - 1] > value; j--) {
-            list[j] = list[j - 1];
+/* ---- the largest of many ---- */
+
+/* The value that `rank` others of v are larger than or equal to, were they sorted from the largest:
+ * quickselect with the middle as pivot, so that the result does not depend on chance. */
+static double select_largest(double *v, int64_t n, int64_t rank) {
+    int64_t low = 0, high = n - 1;
+    while (low < high) {
+        double pivot = v[low + (high - low) / 2];
+        int64_t i = low, j = high;
+        while (i <= j) {
+            while (v[i] > pivot) {
+                i++;
+            }
+            while (v[j] < pivot) {
+                j--;
+            }
+            if (i <= j) {
+                double swap = v[i];
+                v[i++] = v[j];
+                v[j--] = swap;
+            }
         }
-        list[j] = value;
+        if (rank <= j) {
+            high = j;
+        } else if (rank >= i) {
+            low = i;
+        } else {
+            break;
+        }
     }
+    return v[rank];
 }
 
-/* The `count` best of causes that are few, or of all when `list` is NULL, one after the other. */
-static void insert_best(const double *scores, int64_t number, const int32_t *list, int64_t count,
-                        double *best, int32_t *candidates) {
-    int64_t taken = 0;
-    for (int64_t n = 0; n < number; n++) {
-        int64_t h = list ? list[n] : n;
-        /* Only what is strictly better moves ahead: of equals the lower index stays. */
-        if (taken == count && !(scores[h] > best[count - 1])) {
-            continue;
-        }
-        int64_t i = taken < count ? taken++ : count - 1;
-        for (; i > 0 && scores[h] > best[i - 1]; i--) {
-            best[i] = best[i - 1];
-            candidates[i] = candidates[i - 1];
-        }
-        best[i] = scores[h];
-        candidates[i] = (int32_t)h;
+et_cut et_cut_find(const double *values, int64_t first, int64_t n, int64_t count, double *work) {
+    memcpy(work, values, (size_t)n * sizeof *work);
+    et_cut cut = {select_largest(work, n, count - 1), -1};
+    int64_t equal = count;
+    for (int64_t i = 0; i < n; i++) {
+        equal -= values[i] > cut.min;
     }
-    sort_ascending(candidates, count);
+    for (int64_t i = 0; equal > 0 && i < n; i++) { /* NaN equals nothing */
+        if (values[i] == cut.min) {
+            cut.last = first + i;
+            equal--;
+        }
+    }
+    return cut;
 }
 
 void et_select(const et_kernels *kernels, const double *scores, int64_t units, int64_t count,
-               double *best, int32_t *few, int32_t *candidates) {
-    int64_t number = -1;
-    if (count == units) {
-        for (int64_t h = 0; h < units; h++) {
-            candidates[h] = (int32_t)h;
-        }
-        return;
-    }
+               double *work, int32_t *few, int32_t *candidates) {
+    int64_t number = -1, taken = 0;
     if (units <= ET_FEW) {
         kernels->largest_of(units, NULL, scores, count, candidates);
         return;
@@ -86,8 +98,11 @@ void et_select(const et_kernels *kernels, const double *scores, int64_t units, i
     }
     if (number >= 0 && number <= ET_FEW) {
         kernels->largest_of(number, few, scores, count, candidates);
-    } else {
-        insert_best(scores, number < 0 ? units : number, number < 0 ? NULL : few, count, best,
-                    candidates);
+        return;
+    }
+    et_cut cut = et_cut_find(scores, 0, units, count, work);
+    for (int64_t h = 0; h < units && taken < count; h++) {
+        candidates[taken] = (int32_t)h;
+        taken += et_cut_uses(cut, scores[h], h);
     }
 }

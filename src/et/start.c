@@ -28,11 +28,8 @@ rb_error et_load_parameters(rb_context *ctx, const rb_model *model, et_parameter
                        sigma[0], prior[0]);
     }
     p->sigma = sigma[0];
-    for (int64_t d = 0; d < p->fields.cols; d++) {
-        for (int64_t h = 0; h < p->fields.rows; h++) {
-            rb_dense_set(p->fields, h, d, loadings[d * p->fields.rows + h]);
-        }
-    }
+    rb_dense_transpose((rb_dense){(void *)loadings, p->fields.cols, units, units, RB_FLOAT64},
+                       p->fields);
     return RB_OK;
 }
 
@@ -53,46 +50,34 @@ static rb_error take_parameters(rb_context *ctx, et_fit *f, const rb_model *star
     return err;
 }
 
-static rb_error allocate(rb_context *ctx, et_fit *f, const void *options) {
+static rb_error begin(rb_context *ctx, et_fit *f, const void *options, const rb_model *start) {
     const rb_problem *problem = &f->problem;
-    rb_error err = rb_parts_new(ctx, problem->method->parts, &f->shape, f);
-    err = err ? err : problem->engine->open(ctx, problem, options, &f->engine);
-    if (!err && problem->sparse) {
-        err = rb_dense_new(ctx, problem->type, 1, problem->n_features, &f->row);
+    rb_error err = et_plan_of(ctx, problem, options, &f->plan);
+    if (err) {
+        return err;
     }
+    f->shape = rb_shape_of(problem, options);
+    err = rb_parts_new(ctx, problem->method->parts, &f->shape, f);
+    err = err ? err : problem->engine->open(ctx, problem, options, &f->engine);
     if (!err && f->shape.dims[ET_SECOND] > 0) {
         err = rb_spd_new(ctx, RB_FLOAT64, f->plan.options.units, &f->work.factor);
     }
-    return err;
+    return err || !start ? err : take_parameters(ctx, f, start);
 }
 
 rb_error et_start(rb_context *ctx, const rb_problem *problem, const void *options,
                   const rb_model *start, void **state) {
-    *state = NULL;
-    et_plan plan;
-    rb_error err = et_plan_of(ctx, problem, options, &plan);
-    if (err) {
-        return err;
-    }
     et_fit *f = rb_alloc_zero(ctx, 1, sizeof *f);
-    if (!f) {
-        return RB_ERROR_MEMORY;
-    }
-    f->problem = *problem;
-    f->plan = plan;
-    f->plan.model = et_model_of(problem->method, options, &f->plan.own_model);
-    f->plan.setup.model = f->plan.model;
-    f->shape = rb_shape_of(problem, options);
-    err = allocate(ctx, f, options);
-    if (!err && start) {
-        err = take_parameters(ctx, f, start);
+    rb_error err = RB_ERROR_MEMORY;
+    if (f) {
+        f->problem = *problem;
+        err = begin(ctx, f, options, start);
     }
     if (err) {
         et_finish(f);
-        return err;
     }
-    *state = f;
-    return RB_OK;
+    *state = err ? NULL : f;
+    return err;
 }
 
 void et_finish(void *state) {
@@ -100,7 +85,6 @@ void et_finish(void *state) {
     if (f) {
         f->problem.engine->close(f->engine);
         rb_parts_free(f->problem.method->parts, f);
-        rb_dense_free(&f->row);
         rb_spd_free(f->work.factor);
         rb_free(f);
     }
@@ -120,36 +104,43 @@ static void warn_if_hot(rb_context *ctx, const et_fit *f) {
     }
 }
 
+rb_error et_store_fields(rb_context *ctx, rb_model *model, const char *name, rb_dense fields) {
+    int64_t rows = fields.cols, columns = fields.rows;
+    double *to = rb_model_add_array(ctx, model, name, rows, columns);
+    if (to) {
+        rb_dense_transpose(fields, (rb_dense){to, rows, columns, columns, RB_FLOAT64});
+    }
+    return to ? RB_OK : RB_ERROR_MEMORY;
+}
+
+rb_error et_store_values(rb_context *ctx, rb_model *model, const char *name, int64_t rows,
+                         int64_t columns, const double *values) {
+    double *to = rb_model_add_array(ctx, model, name, rows, columns);
+    if (to) {
+        memcpy(to, values, (size_t)(rows * columns) * sizeof *to);
+    }
+    return to ? RB_OK : RB_ERROR_MEMORY;
+}
+
 rb_error et_store(rb_context *ctx, void *state, rb_model *model) {
     const et_fit *f = state;
     const et_parameters *p = &f->parameters;
-    int64_t units = p->fields.rows, features = p->fields.cols;
-    double *loadings = rb_model_add_array(ctx, model, "loadings", features, units);
-    double *sigma = loadings ? rb_model_add_array(ctx, model, "sigma", 1, 1) : NULL;
-    int64_t priors = f->plan.options.prior_per_cause ? units : 1;
-    double *prior = sigma ? rb_model_add_array(ctx, model, "prior", priors, 1) : NULL;
-    double *dead = prior ? rb_model_add_array(ctx, model, "dead", units, 1) : NULL;
-    double *used = dead ? rb_model_add_array(ctx, model, "used", 1, 1) : NULL;
-    bool known = isfinite(f->progress.log_likelihood); /* by all but fits that were stopped */
-    double *likelihood =
-        used && known ? rb_model_add_array(ctx, model, "log_likelihood", 1, 1) : NULL;
-    if (!used || (known && !likelihood)) {
-        return RB_ERROR_MEMORY;
+    int64_t units = p->fields.rows, priors = f->plan.options.prior_per_cause ? units : 1;
+    double used = (double)f->progress.last_used, likelihood = f->progress.log_likelihood;
+    rb_error err = et_store_fields(ctx, model, "loadings", p->fields);
+    err = err ? err : et_store_values(ctx, model, "sigma", 1, 1, &p->sigma);
+    err = err ? err : et_store_values(ctx, model, "prior", priors, 1, p->prior);
+    double *dead = err ? NULL : rb_model_add_array(ctx, model, "dead", units, 1);
+    err = dead ? et_store_values(ctx, model, "used", 1, 1, &used) : RB_ERROR_MEMORY;
+    if (!err && isfinite(likelihood)) { /* in all but fits that were stopped */
+        err = et_store_values(ctx, model, "log_likelihood", 1, 1, &likelihood);
     }
-    warn_if_hot(ctx, f);
-    for (int64_t d = 0; d < features; d++) {
-        for (int64_t h = 0; h < units; h++) {
-            loadings[d * units + h] = rb_dense_get(p->fields, h, d);
-        }
+    if (err) {
+        return err;
     }
-    sigma[0] = p->sigma;
-    memcpy(prior, p->prior, (size_t)priors * sizeof *prior);
     for (int64_t h = 0; h < units; h++) {
         dead[h] = !f->progress.in_map[h];
     }
-    used[0] = (double)f->progress.last_used;
-    if (known) {
-        likelihood[0] = f->progress.log_likelihood;
-    }
+    warn_if_hot(ctx, f);
     return et_trace_store(ctx, f, model);
 }

@@ -25,21 +25,20 @@ static double value_of(uint32_t bin) {
 
 static void add_sample(void *user, rb_dense row) {
     et_survey *survey = user;
+    const double *values = row.data;
     for (int64_t d = 0; d < row.cols; d++) {
-        double value = rb_get(row.type, row.data, d);
-        if (isnan(value)) { /* left out */
-            continue;
+        if (!isnan(values[d])) {
+            survey->count++;
+            survey->sum += values[d];
+            survey->squares += values[d] * values[d];
+            survey->bins[bin_of(values[d])]++;
         }
-        survey->count++;
-        survey->sum += value;
-        survey->squares += value * value;
-        survey->bins[bin_of(value)]++;
     }
 }
 
 rb_error et_survey_block(rb_context *ctx, void *state, const rb_block *block) {
     et_fit *f = state;
-    return et_each_row(ctx, f->plan.model, block, f->row, add_sample, &f->survey);
+    return et_each_row(ctx, &f->plan.setup.model, block, f->work.row, add_sample, &f->survey);
 }
 
 /* What is known of the values. */
@@ -58,49 +57,35 @@ static struct values summarise(const et_survey *survey) {
     }
     v.large = fmin(value_of(bin), 1e30);
     v.mean = survey->sum / survey->count;
-    double variance = survey->squares / survey->count - v.mean * v.mean;
-    v.sd = sqrt(fmax(0, variance));
+    v.sd = sqrt(fmax(0, survey->squares / survey->count - v.mean * v.mean));
     /* Data that do not vary: any noise will do, on their scale. */
     double scale = fabs(v.mean) > 0 ? fabs(v.mean) : 1;
-    if (!(v.sd > 1e-6 * scale)) {
-        v.sd = scale;
-    }
+    v.sd = v.sd > 1e-6 * scale ? v.sd : scale;
     return v;
 }
 
 /* ---- what the data decide ---- */
 
-/* W ~ N(mean, sd^2), within its bounds, in the order of causes and features. */
-static void draw_fields(et_fit *f, double mean, double sd) {
-    rb_dense fields = f->parameters.fields;
-    rb_stream stream = {.seed = (uint64_t)f->problem.fit->seed,
-                        .purpose = RB_RANDOM_LOADINGS,
-                        .restart = (uint32_t)f->problem.restart};
-    uint64_t index = 0;
-    for (int64_t h = 0; h < fields.rows; h++) {
-        double *field = rb_dense_row(fields, h);
-        for (int64_t d = 0; d < fields.cols; d++) {
-            double value = mean + sd * rb_random_normal(stream, index++);
-            field[d] = fmin(fmax(value, f->plan.model->min), f->plan.model->max);
-        }
-    }
-}
-
 /* A cold start: what was not given follows from the data. Fields of either sign begin around 0,
- * others around the mean: by_mean. */
+ * others around the mean: by_mean. W ~ N(mean, sd^2), within its bounds, in the order of causes and
+ * features. */
 static void start_anew(et_fit *f, struct values data, bool by_mean) {
     const rb_et_options *o = &f->plan.options;
+    const et_model *model = &f->plan.setup.model;
     et_parameters *p = &f->parameters;
+    rb_stream stream = et_stream(&f->problem, RB_RANDOM_LOADINGS);
     double mean = by_mean ? fabs(data.mean) : 0, sd = (by_mean ? mean : data.sd) / 3;
     double prior = o->prior > 0 ? o->prior : fmin(0.5, 2 / (double)o->units);
-    p->sigma = o->sigma > 0 ? o->sigma : f->plan.model->noise->sigma ? data.sd / 2 : 1;
+    double *field = p->fields.data;
+    mean = o->init_sd >= 0 ? o->init_mean : mean;
+    sd = o->init_sd >= 0 ? o->init_sd : sd;
+    p->sigma = o->sigma > 0 ? o->sigma : et_gaussian(model) ? data.sd / 2 : 1;
     for (int64_t h = 0; h < o->units; h++) {
         p->prior[h] = fmin(fmax(prior, 1e-5), 1 - 1e-5);
     }
-    if (o->init_sd >= 0) {
-        draw_fields(f, o->init_mean, o->init_sd);
-    } else {
-        draw_fields(f, mean, sd);
+    for (int64_t i = 0; i < p->fields.rows * p->fields.cols; i++) {
+        double value = mean + sd * rb_random_normal(stream, (uint64_t)i);
+        field[i] = fmin(fmax(value, model->own.min), model->own.max);
     }
 }
 
@@ -113,7 +98,12 @@ static void choose_annealing(et_fit *f, struct values data, bool by_mean) {
         plan->noise = f->warm ? 0 : by_mean ? fabs(data.mean) / 80 : data.sd / 120;
     }
     if (s->start == 0) {
-        double hot = plan->model->noise->hot(data.large, f->parameters.sigma);
+        /* All states are about as likely. Counts vary by about their root; other noises by functions
+         * are taken to be of order 1. */
+        double large = data.large, sigma = f->parameters.sigma;
+        bool gaussian = et_gaussian(&plan->setup.model);
+        double hot = 0.52 * (gaussian ? large : fmax(large, 8));
+        hot = gaussian ? hot * large / (sigma * sigma) : hot;
         s->start = f->warm ? s->end : fmax(fmin(hot, 1e12), s->end);
     }
 }
@@ -124,7 +114,7 @@ rb_error et_survey_end(rb_context *ctx, void *state) {
         return rb_fail(ctx, RB_ERROR_DATA, "there is nothing to fit: all values are missing");
     }
     struct values data = summarise(&f->survey);
-    bool by_mean = f->plan.model->non_negative && data.mean != 0;
+    bool by_mean = f->plan.setup.model.non_negative && data.mean != 0;
     f->plan.min_sigma = 1e-3 * data.sd;
     if (!f->warm) {
         start_anew(f, data, by_mean);

@@ -13,73 +13,56 @@ int64_t et_trace_samples(const rb_problem *problem, int64_t units) {
     if (units > RB_ET_MAX_EXACT) {
         return 0;
     }
-    double work = ldexp((double)problem->n_features + 20, (int)units);
-    double count = fmin(fmin(ET_TRACE_SAMPLES, (double)problem->n_samples), floor(max / work));
-    return (int64_t)count;
+    double fit = floor(max / et_exact_work(units, problem->n_features));
+    return (int64_t)fmin(fmin(ET_TRACE_SAMPLES, (double)problem->n_samples), fit);
 }
 
-void et_trace_pass(et_trace *t, const et_sums *sums, int64_t iteration, int64_t samples) {
-    double *hits = &t->metrics[iteration * ET_TRACE_METRICS + 2];
+void et_trace_pass(et_fit *f) {
+    const et_sums *sums = &f->sums;
+    int64_t t = f->progress.iteration, samples = f->estep.pass.traced;
+    double *hits = &f->trace.metrics[t * ET_TRACE_METRICS + 2];
     *hits = sums->marginals > 0 ? sums->hits / sums->marginals : NAN;
-    for (int64_t k = 0; k < samples; k++) {
-        t->quality[iteration * samples + k] = sums->quality[k];
+    if (samples > 0) {
+        memcpy(f->trace.quality + t * samples, sums->quality, (size_t)samples * sizeof(double));
     }
 }
 
-void et_trace_iteration(et_trace *t, const et_schedule *schedule, const et_sums *sums,
-                        const et_parameters *p, int64_t iteration) {
-    double *metrics = t->metrics + iteration * ET_TRACE_METRICS;
-    int64_t cells = p->fields.rows * p->fields.cols;
-    metrics[0] = et_temperature(schedule, iteration);
-    metrics[1] = (double)sums->used;
+void et_trace_iteration(et_fit *f) {
+    et_trace *t = &f->trace;
+    rb_dense fields = f->parameters.fields;
+    int64_t iteration = f->progress.iteration, cells = fields.rows * fields.cols;
+    t->metrics[iteration * ET_TRACE_METRICS] = et_temperature(&f->plan.schedule, iteration);
+    t->metrics[iteration * ET_TRACE_METRICS + 1] = (double)f->sums.used;
     /* Evenly: iterations 0, I / 9, ..., I - 1. */
-    int64_t due = t->kept * (schedule->iterations - 1) / (ET_TRACE_FIELDS - 1);
+    int64_t due = t->kept * (f->plan.schedule.iterations - 1) / (ET_TRACE_FIELDS - 1);
     if (t->kept < ET_TRACE_FIELDS && iteration >= due) {
-        memcpy(t->fields + t->kept * cells, p->fields.data, (size_t)cells * sizeof *t->fields);
+        memcpy(t->fields + t->kept * cells, fields.data, (size_t)cells * sizeof *t->fields);
         t->at[t->kept++] = iteration;
     }
-}
-
-/* Fields as loadings, side by side: features x (kept * units). */
-static rb_error store_fields(rb_context *ctx, const et_fit *f, rb_model *model) {
-    const et_trace *t = &f->trace;
-    int64_t units = f->plan.options.units, features = f->problem.n_features;
-    double *fields = rb_model_add_array(ctx, model, "trace_fields", features, t->kept * units);
-    double *at = fields ? rb_model_add_array(ctx, model, "trace_fields_at", t->kept, 1) : NULL;
-    if (!at) {
-        return RB_ERROR_MEMORY;
-    }
-    for (int64_t k = 0; k < t->kept; k++) {
-        at[k] = (double)t->at[k];
-        for (int64_t h = 0; h < units; h++) {
-            const double *field = t->fields + (k * units + h) * features;
-            for (int64_t d = 0; d < features; d++) {
-                fields[d * t->kept * units + k * units + h] = field[d];
-            }
-        }
-    }
-    return RB_OK;
 }
 
 rb_error et_trace_store(rb_context *ctx, const et_fit *f, rb_model *model) {
     const et_trace *t = &f->trace;
     int64_t done = f->progress.iteration, samples = f->shape.dims[ET_TRACED_SAMPLES];
+    double at[ET_TRACE_FIELDS];
     if (!t->metrics || done == 0) {
         return RB_OK;
     }
-    double *metrics = rb_model_add_array(ctx, model, "trace", done, ET_TRACE_METRICS);
-    if (!metrics) {
-        return RB_ERROR_MEMORY;
+    rb_error err = et_store_values(ctx, model, "trace", done, ET_TRACE_METRICS, t->metrics);
+    if (!err && samples > 0) {
+        err = et_store_values(ctx, model, "trace_quality", done, samples, t->quality);
     }
-    memcpy(metrics, t->metrics, (size_t)(done * ET_TRACE_METRICS) * sizeof *metrics);
-    if (samples > 0) {
-        double *quality = rb_model_add_array(ctx, model, "trace_quality", done, samples);
-        if (!quality) {
-            return RB_ERROR_MEMORY;
-        }
-        memcpy(quality, t->quality, (size_t)(done * samples) * sizeof *quality);
+    if (err || t->kept == 0) {
+        return err;
     }
-    return t->kept > 0 ? store_fields(ctx, f, model) : RB_OK;
+    for (int64_t k = 0; k < t->kept; k++) {
+        at[k] = (double)t->at[k];
+    }
+    /* As loadings, side by side: features x (kept * units). */
+    int64_t features = f->problem.n_features, rows = t->kept * f->plan.options.units;
+    rb_dense fields = {t->fields, rows, features, features, RB_FLOAT64};
+    err = et_store_fields(ctx, model, "trace_fields", fields);
+    return err ? err : et_store_values(ctx, model, "trace_fields_at", t->kept, 1, at);
 }
 
 /* ---- metrics ---- */
@@ -87,22 +70,6 @@ rb_error et_trace_store(rb_context *ctx, const et_fit *f, rb_model *model) {
 const char *const et_metric_names[] = {
     "temperature", "samples_used", "causes_used",    "sigma",       "prior", "candidate_hits",
     "quality",     "truncation",   "log_likelihood", "free_energy", NULL};
-
-static int64_t count_used(const et_fit *f) {
-    int64_t count = 0;
-    for (int64_t h = 0; h < f->plan.options.units; h++) {
-        count += f->progress.in_map[h];
-    }
-    return count;
-}
-
-static double mean_prior(const et_fit *f) {
-    double sum = 0;
-    for (int64_t h = 0; h < f->plan.options.units; h++) {
-        sum += f->parameters.prior[h];
-    }
-    return sum / (double)f->plan.options.units;
-}
 
 /* Means of Q and -log Q over the traced samples. */
 static void mean_quality(const double *q, int64_t samples, double *quality, double *truncation) {
@@ -119,11 +86,17 @@ void et_metrics(const void *state, double *values) {
     const et_fit *f = state;
     const et_trace *t = &f->trace;
     int64_t done = f->progress.iteration - 1; /* the M-step has counted it already */
+    int64_t units = f->plan.options.units;
+    double used = 0, prior = 0;
+    for (int64_t h = 0; h < units; h++) {
+        used += f->progress.in_map[h];
+        prior += f->parameters.prior[h];
+    }
     values[0] = et_temperature(&f->plan.schedule, done);
     values[1] = (double)f->progress.last_used;
-    values[2] = (double)count_used(f);
-    values[3] = f->plan.model->noise->sigma ? f->parameters.sigma : NAN;
-    values[4] = mean_prior(f);
+    values[2] = used;
+    values[3] = et_gaussian(&f->plan.setup.model) ? f->parameters.sigma : NAN;
+    values[4] = prior / (double)units;
     values[5] = values[6] = values[7] = NAN;
     values[8] = f->progress.log_likelihood;
     values[9] = f->estep.free_energy;

@@ -68,14 +68,12 @@ static void load(const char *path, struct golden *g) {
     g->n_cut = (int64_t)number(g->root, "ncut");
     g->beta = number(g->root, "beta");
     const char *name = json_string_value(member(g->root, "model"));
-    const et_model *model = strcmp(name, "nmf") == 0     ? &et_nmf
-                            : strcmp(name, "linca") == 0 ? &et_linca
-                                                         : &et_mca;
     g->method = strcmp(name, "nmf") == 0     ? &rb_method_nmf_et
                 : strcmp(name, "linca") == 0 ? &rb_method_linca
                                              : &rb_method_mca;
-    g->model = *model;
-    g->model.min = model->min > 0 ? 0 : model->min;
+    const rb_et_options usual = {0};
+    g->model = et_model_of(g->method, &usual);
+    g->model.own.min = fmin(g->model.own.min, 0);
     for (int64_t i = 0; i < g->n; i++) {
         for (int64_t d = 0; d < g->d; d++) {
             g->y[i * g->d + d] = at2(member(g->root, "Y"), i, d);
@@ -99,9 +97,9 @@ static rb_et_options options_of(const struct golden *g) {
     options.learn_sigma = true;
     options.weight_noise = 0;
     options.singletons =
-        json_is_true(member(g->root, "singletons")) ? RB_ET_SINGLETONS_YES : RB_ET_SINGLETONS_NO;
+        json_is_true(member(g->root, "singletons")) ? RB_ET_YES : RB_ET_NO;
     options.anneal_prior =
-        json_is_true(member(g->root, "anneal_prior")) ? RB_ET_ANNEAL_YES : RB_ET_ANNEAL_NO;
+        json_is_true(member(g->root, "anneal_prior")) ? RB_ET_YES : RB_ET_NO;
     options.mstep =
         number(g->root, "mult_iters") > 0 ? RB_ET_MSTEP_MULTIPLICATIVE : RB_ET_MSTEP_SOLVE;
     rb_context *ctx = fixture_context();
@@ -125,7 +123,7 @@ static et_fit *start(rb_context *ctx, const struct golden *g, const rb_et_option
     void *state;
     assert_ok(ctx, et_start(ctx, &problem, options, NULL, &state));
     et_fit *st = state;
-    st->plan.model = &g->model;
+    st->plan.setup.model.own.min = g->model.own.min;
     assert_ok(ctx, et_survey_block(ctx, st, block));
     assert_ok(ctx, et_survey_end(ctx, st));
     st->plan.schedule.start = st->plan.schedule.end = 1 / g->beta;
@@ -254,7 +252,7 @@ static void check_weights(const struct golden *g, const et_fit *st) {
 /* sum q |y - Wbar(s)|^2 / (D |M|) of MCA, state by state, with the given fields. */
 static double enumerate_variance(const struct golden *g, const et_fit *st, rb_dense fields) {
     const et_results *r = results_of(st);
-    const et_tree *tree = &engine_of(st)->tree;
+    const et_tree *tree = &engine_of(st)->trees[0];
     double sum = 0;
     for (int64_t i = 0; i < g->n; i++) {
         const int32_t *list = r->candidates + i * g->candidates;
@@ -320,8 +318,8 @@ static void check(const char *path) {
         .n_samples = g.n, .n_features = g.d, .dense = {g.y, g.n, g.d, g.d, RB_FLOAT64}};
     et_fit *st = start(ctx, &g, &options, &fit, &block);
     estep(ctx, st, &block, g.n); /* all samples, since the case has moments of each */
-    assert_int_equal(engine_of(st)->tree.count +
-                         (options.singletons == RB_ET_SINGLETONS_YES ? g.h - g.candidates : 0),
+    assert_int_equal(engine_of(st)->trees[0].count +
+                         (options.singletons == RB_ET_YES ? g.h - g.candidates : 0),
                      number(g.out, "n_states"));
     check_selection(&g, st);
     check_posteriors(&g, st);

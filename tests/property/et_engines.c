@@ -90,7 +90,7 @@ static void engines_agree(void **state) {
                 options.max_active = c->max_active;
                 options.learn_prior = variant % 2 == 1;
                 options.prior_per_cause = variant == 2;
-                options.singletons = variant == 3 ? RB_ET_SINGLETONS_NO : RB_ET_SINGLETONS_AUTO;
+                options.singletons = variant == 3 ? RB_ET_NO : RB_ET_AUTO;
                 rb_matrix *matrix;
                 rb_model *fast, *plain;
                 rb_source *source = fixture_source(ctx, y, c->n, c->d, &matrix);

@@ -142,7 +142,7 @@ static void gradients_are_differences(void **state) {
             run_estep(ctx, &f);
             close_to(got, beta * f.state->sums.residual / pow(sigma, 3) - c.d * c.n / sigma);
         }
-        for (int h = 0; !(f.state->plan.model->summing == &et_sum_max) && h < c.h; h++) {
+        for (int h = 0; !(f.state->plan.setup.model.summing == &et_sum_max) && h < c.h; h++) {
             for (int d = 0; d < c.d; d++) {
                 double *w = (double *)rb_dense_row(p->fields, h) + d;
                 double got = difference(ctx, &f, w), expected;

@@ -268,8 +268,8 @@ static void negative_fields_are_clamped_or_reflected(void **state) {
     } cases[] = {{"nmf-et", 0}, {"mca", 1e-4}};
     for (int k = 0; k < 2; k++) {
         rb_model *clamped =
-            fit_as_printed(ctx, data, cases[k].method, RB_ET_SINGLETONS_YES, RB_ET_NEGATIVE_CLAMP);
-        rb_model *reflected = fit_as_printed(ctx, data, cases[k].method, RB_ET_SINGLETONS_YES,
+            fit_as_printed(ctx, data, cases[k].method, RB_ET_YES, RB_ET_NEGATIVE_CLAMP);
+        rb_model *reflected = fit_as_printed(ctx, data, cases[k].method, RB_ET_YES,
                                              RB_ET_NEGATIVE_REFLECT);
         assert_true(fields_at(clamped, cases[k].min) >= D * CAUSES / 10);
         assert_int_equal(fields_at(reflected, cases[k].min), 0);
@@ -292,8 +292,8 @@ static void singletons_can_be_chosen_as_printed(void **state) {
             fits[s] = fit_as_printed(ctx, data, methods[m], s, RB_ET_NEGATIVE_CLAMP);
         }
         bool mca = strcmp(methods[m], "mca") == 0;
-        assert_int_equal(same_fields(fits[RB_ET_SINGLETONS_AUTO], fits[RB_ET_SINGLETONS_YES]), mca);
-        assert_int_equal(same_fields(fits[RB_ET_SINGLETONS_AUTO], fits[RB_ET_SINGLETONS_NO]), !mca);
+        assert_int_equal(same_fields(fits[RB_ET_AUTO], fits[RB_ET_YES]), mca);
+        assert_int_equal(same_fields(fits[RB_ET_AUTO], fits[RB_ET_NO]), !mca);
         for (int s = 0; s < 3; s++) {
             rb_model_free(fits[s]);
         }

@@ -34,7 +34,7 @@ static double joint(const struct setting *c, const et_fit *st, const double *y, 
     const et_parameters *p = &st->parameters;
     double beta = engine_of(st)->beta, prior = 0, likelihood = 0;
     bool poisson = st->plan.options.noise == RB_ET_POISSON,
-         max = (st->plan.model->summing == &et_sum_max);
+         max = (st->plan.setup.model.summing == &et_sum_max);
     for (int h = 0; h < c->h; h++) {
         prior += state >> h & 1 ? log(p->prior[h]) : log(1 - p->prior[h]);
     }
@@ -87,8 +87,8 @@ static void add_state(const struct setting *c, const et_fit *st, const double *y
             }
             double w = rb_dense_get(st->parameters.fields, h, d);
             double share =
-                (st->plan.model->summing == &et_sum_max) ? responsibility(c, st, state, h, d) : 1;
-            bool poisson = !(st->plan.model->summing == &et_sum_max) &&
+                (st->plan.setup.model.summing == &et_sum_max) ? responsibility(c, st, state, h, d) : 1;
+            bool poisson = !(st->plan.setup.model.summing == &et_sum_max) &&
                            st->plan.options.noise == RB_ET_POISSON;
             sums->up[h * c->d + d] += q * share * y[d] * (poisson ? w / fmax(wbar[d], 1e-4) : 1);
             sums->down[h * c->d + d] += q * share;
@@ -130,12 +130,12 @@ static void check(rb_context *ctx, const struct setting *c) {
     }
     near(st->sums.evidence, sums.evidence, "sum of evidence");
     near(st->sums.active, sums.active, "active causes");
-    if (!st->plan.model->own) {
+    if (et_gaussian(&st->plan.setup.model)) {
         near(st->sums.residual, sums.residual, "residual");
     }
     for (int h = 0; h < c->h; h++) {
         near(st->sums.causes[h], sums.mean[h], "mean");
-        bool one_second = st->plan.model->summing->keep == ET_KEEP_PAIRS && !st->sums.pairs.data;
+        bool one_second = st->plan.setup.model.summing->keep == ET_KEEP_PAIRS && !st->sums.pairs.data;
         for (int j = 0; one_second && j < c->h; j++) {
             near(rb_dense_get(st->sums.second, h, j), sums.second[h * c->h + j], "second");
         }

@@ -75,7 +75,7 @@ static void energies_are_float64(void **state) {
         for (int i = 0; i < c.n; i++) {
             assert_close(results.evidence[i], wide[i], 1e-9);
         }
-        et_results_free(&results);
+        et_memory_free(&results.memory);
         et_engine_free(engine);
         end_setting(&f);
     }
@@ -137,7 +137,7 @@ static void limits_are_clipped(void **state) {
     begin_setting(ctx, &whole, &all);
     run_estep(ctx, &f);
     run_estep(ctx, &all);
-    assert_int_equal(engine_of(f.state)->tree.count, 1 << c.h);
+    assert_int_equal(engine_of(f.state)->trees[0].count, 1 << c.h);
     assert_true(f.state->sums.evidence == all.state->sums.evidence);
     end_setting(&f);
     end_setting(&all);
@@ -180,19 +180,18 @@ static void clipping_is_said(void **state) {
 static void too_many_states_are_refused(void **state) {
     (void)state;
     rb_context *ctx = fixture_context();
-    et_tree tree;
     ctx->allocations_left = 0;
-    assert_int_equal(et_tree_new(ctx, 60, 30, &tree), RB_ERROR_ARGUMENT);
-    assert_int_equal(et_tree_new(ctx, 1000000000, 1000000000, &tree), RB_ERROR_ARGUMENT);
+    assert_int_equal(et_tree_check(ctx, 60, 30), RB_ERROR_ARGUMENT);
+    assert_int_equal(et_tree_check(ctx, 1000000000, 1000000000), RB_ERROR_ARGUMENT);
     struct setting c = usual(0);
     rb_et_options options;
-    et_setup setup;
     et_engine *engine;
     rb_et_options_default(&options);
     options.units = 1000000000;
     options.max_active_limit = 999999999;
-    ctx->allocations_left = 5; /* the engine and its first tree */
-    assert_ok(ctx, et_setup_of(ctx, &et_linca, &options, c.d, RB_FLOAT64, &setup));
+    rb_problem problem = {.method = &rb_method_linca, .n_features = c.d, .type = RB_FLOAT64};
+    et_setup setup = et_setup_of(&problem, &options);
+    assert_ok(ctx, et_setup_check(ctx, &setup, &options));
     assert_int_equal(et_engine_new(ctx, &setup, &engine), RB_ERROR_ARGUMENT);
     assert_null(engine);
     ctx->allocations_left = -1;
@@ -232,7 +231,7 @@ static void degenerate_data_run(void **state) {
 static void selection_is_in_order(void **state) {
     (void)state;
     int32_t list[3], few[6 + ET_LANES];
-    double best[3];
+    double best[6];
     const double scores[] = {1, 5, -HUGE_VAL, 5, 5, 1}, low[] = {-HUGE_VAL, -7, -HUGE_VAL, -9};
     et_select(et_kernels_of(NULL), scores, 6, 3, best, few, list);
     assert_int_equal(list[0], 1);
@@ -269,7 +268,7 @@ static void many_causes_are_selected_alike(void **state) {
     enum { MAX = 400, COUNT = 16 };
     rb_draws draws = {{8, RB_RANDOM_SIMULATE, 0}, 0};
     for (int trial = 0; trial < 300; trial++) {
-        double scores[MAX], best[COUNT];
+        double scores[MAX], best[MAX];
         int32_t list[COUNT], few[MAX + ET_LANES];
         int64_t units = rb_draw_integer(&draws, 20, MAX), count = rb_draw_integer(&draws, 1, COUNT);
         for (int64_t h = 0; h < units; h++) {
@@ -293,12 +292,13 @@ static void many_causes_are_selected_alike(void **state) {
  * of equals the first. */
 static void cut_is_gradual(void **state) {
     (void)state;
-    assert_int_equal(et_cut_size(30, 19, 100, 0.5), 100);
-    assert_int_equal(et_cut_size(30, 20, 100, 0.5), 95);
-    assert_int_equal(et_cut_size(30, 24, 100, 0.5), 75);
-    assert_int_equal(et_cut_size(30, 29, 100, 0.5), 50);
-    assert_int_equal(et_cut_size(30, 29, 100, 0), 1);
-    assert_int_equal(et_cut_size(30, 29, 100, 3), 100);
+    const et_schedule s = {.iterations = 30};
+    assert_int_equal(et_cut_size(&s, 19, 100, 0.5), 100);
+    assert_int_equal(et_cut_size(&s, 20, 100, 0.5), 95);
+    assert_int_equal(et_cut_size(&s, 24, 100, 0.5), 75);
+    assert_int_equal(et_cut_size(&s, 29, 100, 0.5), 50);
+    assert_int_equal(et_cut_size(&s, 29, 100, 0), 1);
+    assert_int_equal(et_cut_size(&s, 29, 100, 3), 100);
     const double evidence[] = {2, 9, 4, 4, 4, -1};
     double work[6];
     int used = 0;
@@ -343,16 +343,16 @@ static void schedules_are_piecewise_linear(void **state) {
 static void courses_are_followed(void **state) {
     (void)state;
     rb_context *ctx = fixture_context();
-    et_knots knots;
-    assert_ok(ctx, et_knots_parse(ctx, "cut-schedule", "0=1,0.5=1,0.75=0.2", 0, 1, &knots));
-    assert_int_equal(et_cut_size_at(&knots, 100, 0, 40), 40);
-    assert_int_equal(et_cut_size_at(&knots, 100, 50, 40), 40);
-    assert_int_equal(et_cut_size_at(&knots, 100, 65, 40), 21); /* 1 - 0.8 * 0.6 = 0.52 */
-    assert_int_equal(et_cut_size_at(&knots, 100, 80, 40), 8);
-    assert_int_equal(et_cut_size_at(&knots, 100, 100, 40), 40);
-    assert_ok(ctx, et_knots_parse(ctx, "cut-schedule", "0=0", 0, 1, &knots));
-    assert_int_equal(et_cut_size_at(&knots, 100, 3, 40), 1);
-    assert_int_equal(et_knots_parse(ctx, "cut-schedule", "0=1,0.5=1.1", 0, 1, &knots),
+    et_schedule s = {.iterations = 100};
+    assert_ok(ctx, et_knots_parse(ctx, "cut-schedule", "0=1,0.5=1,0.75=0.2", 0, 1, &s.cut));
+    assert_int_equal(et_cut_size(&s, 0, 40, 0), 40);
+    assert_int_equal(et_cut_size(&s, 50, 40, 0), 40);
+    assert_int_equal(et_cut_size(&s, 65, 40, 0), 21); /* 1 - 0.8 * 0.6 = 0.52 */
+    assert_int_equal(et_cut_size(&s, 80, 40, 0), 8);
+    assert_int_equal(et_cut_size(&s, 100, 40, 0), 40);
+    assert_ok(ctx, et_knots_parse(ctx, "cut-schedule", "0=0", 0, 1, &s.cut));
+    assert_int_equal(et_cut_size(&s, 3, 40, 0), 1);
+    assert_int_equal(et_knots_parse(ctx, "cut-schedule", "0=1,0.5=1.1", 0, 1, &s.cut),
                      RB_ERROR_ARGUMENT);
     assert_non_null(strstr(rb_context_error(ctx), "cut-schedule is '0=1,0.5=1.1'"));
     static const double expected[] = {0.4, 0.4, 0.3, 0.2, 0.2};

@@ -15,27 +15,18 @@
 
 enum { L = ET_LANES };
 
-/* ---- exponential: x = k log 2 + r, |r| <= log(2) / 2; the series of exp(r); 2^k by its bits ----
- */
+/* ---- exponential: x = k log 2 + r, |r| <= log(2) / 2; series of exp(r); 2^k by its bits ---- */
 
 /* exp(r), |r| <= log(2) / 2: up to a few units in the last place, or coarsely to 1e-7. */
 static inline double series(double r, bool coarse) {
     double p = 1.0 / 5040;
     if (!coarse) {
         p = 1.0 / 479001600;
-        p = p * r + 1.0 / 39916800;
-        p = p * r + 1.0 / 3628800;
-        p = p * r + 1.0 / 362880;
-        p = p * r + 1.0 / 40320;
-        p = p * r + 1.0 / 5040;
+        p = ((p * r + 1.0 / 39916800) * r + 1.0 / 3628800) * r + 1.0 / 362880;
+        p = (p * r + 1.0 / 40320) * r + 1.0 / 5040;
     }
-    p = p * r + 1.0 / 720;
-    p = p * r + 1.0 / 120;
-    p = p * r + 1.0 / 24;
-    p = p * r + 1.0 / 6;
-    p = p * r + 0.5;
-    p = p * r + 1;
-    return p * r + 1;
+    p = ((p * r + 1.0 / 720) * r + 1.0 / 120) * r + 1.0 / 24;
+    return (((p * r + 1.0 / 6) * r + 0.5) * r + 1) * r + 1;
 }
 
 /* exp(x) for x from -708 to 708. */
@@ -65,49 +56,30 @@ static inline double bounded_energy(double energy) {
     return energy > -1e300 ? energy : -1e300;
 }
 
-static void exponentials(int64_t count, const double *shift, double *energy, double *total,
+/* A group of lanes, of which the first n count. */
+static inline void exponentials_of(int64_t n, const double *shift, double *e, double *sum,
+                                   double *weighted) {
+    for (int l = 0; l < L; l++) {
+        double value = bounded_energy(l < n ? e[l] : -1e300);
+        e[l] = exponential(value - shift[l]);
+        sum[l] += e[l];
+        weighted[l] += e[l] * value;
+    }
+}
+
+static void exponentials(int64_t n, const double *shift, double *energy, double *total,
                          double *product) {
-    double sum[L] = {0}, weighted[L] = {0};
-    for (int64_t s = 0; s < count; s++) {
-        double *e = energy + s * L;
-        for (int l = 0; l < L; l++) {
-            double value = bounded_energy(e[l]);
-            e[l] = exponential(value - shift[l]);
-            sum[l] += e[l];
-            weighted[l] += e[l] * value;
-        }
+    double sum[L] = {0}, weighted[L] = {0}, shifts[L];
+    int64_t i = 0;
+    memcpy(shifts, shift, sizeof shifts);
+    for (; i + L <= n; i += L) {
+        exponentials_of(L, shifts, energy + i, sum, weighted);
+    }
+    if (i < n) {
+        exponentials_of(n - i, shifts, energy + i, sum, weighted);
     }
     memcpy(total, sum, sizeof sum);
     memcpy(product, weighted, sizeof weighted);
-}
-
-static void exponentials_one(int64_t n, double shift, double *energy, double *total,
-                             double *product) {
-    double sum[L] = {0}, weighted[L] = {0};
-    int64_t i = 0;
-    for (; i + L <= n; i += L) {
-        double *e = energy + i;
-        for (int l = 0; l < L; l++) {
-            double value = bounded_energy(e[l]);
-            e[l] = exponential(value - shift);
-            sum[l] += e[l];
-            weighted[l] += e[l] * value;
-        }
-    }
-    if (i < n) { /* what is beyond counts nothing */
-        double *e = energy + i;
-        for (int l = 0; l < L; l++) {
-            double value = bounded_energy(l < n - i ? e[l] : -1e300);
-            e[l] = exponential(value - shift);
-            sum[l] += e[l];
-            weighted[l] += e[l] * value;
-        }
-    }
-    *total = *product = 0;
-    for (int l = 0; l < L; l++) {
-        *total += sum[l];
-        *product += weighted[l];
-    }
 }
 
 static void largest(int64_t count, const double *energy, double *best, int64_t *state) {
@@ -131,12 +103,6 @@ static void scale(int64_t count, const double *factor, double *energy) {
         for (int l = 0; l < L; l++) {
             energy[s * L + l] *= factor[l];
         }
-    }
-}
-
-static void scale_one(int64_t n, double factor, double *x) {
-    for (int64_t i = 0; i < n; i++) {
-        x[i] *= factor;
     }
 }
 
@@ -277,17 +243,10 @@ static inline double logarithm(double x, bool coarse) {
     double p = 2.0 / 9;
     if (!coarse) {
         p = 2.0 / 21;
-        p = p * square + 2.0 / 19;
-        p = p * square + 2.0 / 17;
-        p = p * square + 2.0 / 15;
-        p = p * square + 2.0 / 13;
-        p = p * square + 2.0 / 11;
-        p = p * square + 2.0 / 9;
+        p = ((p * square + 2.0 / 19) * square + 2.0 / 17) * square + 2.0 / 15;
+        p = ((p * square + 2.0 / 13) * square + 2.0 / 11) * square + 2.0 / 9;
     }
-    p = p * square + 2.0 / 7;
-    p = p * square + 2.0 / 5;
-    p = p * square + 2.0 / 3;
-    p = p * square + 2;
+    p = (((p * square + 2.0 / 7) * square + 2.0 / 5) * square + 2.0 / 3) * square + 2;
     return k * 0x1.62e42fefa39efp-1 + z * p;
 }
 
@@ -300,59 +259,58 @@ static inline void powers(int64_t n, bool coarse, double q, double a, double *x)
     }
 }
 
-static void responsibilities(int64_t n, int size, bool coarse, double q, double a,
-                             const double *const *power, const double *const *roots,
-                             const double *y, const double *there, double *const *weights,
-                             double *const *products) {
+static void responsibilities(int64_t n, int size, const et_soft_cause *causes, et_soft soft,
+                             double q, const double *y, const double *there) {
     double sum[ET_BAND];
     int64_t padded = (n + L - 1) / L * L;
     for (int64_t d = 0; d < n; d++) {
-        sum[d] = power[0][d];
+        sum[d] = causes[0].powers[d];
     }
     for (int64_t d = n; d < padded; d++) {
         sum[d] = 1; /* so that all powers run in lanes */
     }
     for (int k = 1; k < size; k++) {
+        const double *power = causes[k].powers;
         for (int64_t d = 0; d < n; d++) {
-            sum[d] += power[k][d];
+            sum[d] += power[d];
         }
     }
-    if (coarse) {
-        powers(padded, true, q, a, sum);
+    if (soft.coarse) {
+        powers(padded, true, q, soft.exponent, sum);
     } else {
-        powers(padded, false, q, a, sum);
+        powers(padded, false, q, soft.exponent, sum);
     }
     for (int64_t d = 0; there && d < n; d++) {
         sum[d] *= there[d];
     }
     for (int k = 0; k < size; k++) {
-        const double *root = roots[k];
-        double *weight = weights[k], *product = products[k];
+        et_soft_cause cause = causes[k];
         for (int64_t d = 0; d < n; d++) {
-            double share = root[d] * sum[d];
-            weight[d] += share;
-            product[d] += share * y[d];
+            double share = cause.roots[d] * sum[d];
+            cause.weights[d] += share;
+            cause.products[d] += share * y[d];
         }
     }
 }
 
 /* ---- sums in lanes ---- */
 
-static double dot(int64_t n, const double *x, const double *y) {
+/* sum of x_i, times y_i if `weighted`. */
+static inline double sum_of(int64_t n, const double *x, const double *y, bool weighted) {
     double sum[2 * L] = {0}, all = 0;
     int64_t i = 0;
     for (; i + 2 * L <= n; i += 2 * L) {
         for (int l = 0; l < 2 * L; l++) {
-            sum[l] += x[i + l] * y[i + l];
+            sum[l] += weighted ? x[i + l] * y[i + l] : x[i + l];
         }
     }
     for (; i + L <= n; i += L) {
         for (int l = 0; l < L; l++) {
-            sum[l] += x[i + l] * y[i + l];
+            sum[l] += weighted ? x[i + l] * y[i + l] : x[i + l];
         }
     }
     for (; i < n; i++) {
-        all += x[i] * y[i];
+        all += weighted ? x[i] * y[i] : x[i];
     }
     for (int l = 0; l < 2 * L; l++) {
         all += sum[l];
@@ -360,26 +318,12 @@ static double dot(int64_t n, const double *x, const double *y) {
     return all;
 }
 
-static double sum_of(int64_t n, const double *x) {
-    double sum[2 * L] = {0}, all = 0;
-    int64_t i = 0;
-    for (; i + 2 * L <= n; i += 2 * L) {
-        for (int l = 0; l < 2 * L; l++) {
-            sum[l] += x[i + l];
-        }
-    }
-    for (; i + L <= n; i += L) {
-        for (int l = 0; l < L; l++) {
-            sum[l] += x[i + l];
-        }
-    }
-    for (; i < n; i++) {
-        all += x[i];
-    }
-    for (int l = 0; l < 2 * L; l++) {
-        all += sum[l];
-    }
-    return all;
+static double dot(int64_t n, const double *x, const double *y) {
+    return sum_of(n, x, y, true);
+}
+
+static double sum(int64_t n, const double *x) {
+    return sum_of(n, x, NULL, false);
 }
 
 static void add_weighted(int64_t n, double q, const double *y, const double *there, double *weights,
@@ -389,12 +333,6 @@ static void add_weighted(int64_t n, double q, const double *y, const double *the
     }
     for (int64_t d = 0; d < n; d++) {
         weights[d] += there ? q * there[d] : q;
-    }
-}
-
-static void narrow(int64_t n, const double *x, float *out) {
-    for (int64_t i = 0; i < n; i++) {
-        out[i] = (float)x[i];
     }
 }
 
@@ -550,19 +488,16 @@ const et_kernels JOIN(et_kernels_, RB_ISA) = {
     .energies = energies,
     .largest = largest,
     .exponentials = exponentials,
-    .exponentials_one = exponentials_one,
     .scale = scale,
-    .scale_one = scale_one,
     .moments = moments,
     .maximum = maximum,
     .responsibilities = responsibilities,
     .dot = dot,
-    .sum = sum_of,
+    .sum = sum,
     .above = above,
     .singles = singles,
     .shortlist = shortlist,
     .largest_of = largest_of,
-    .narrow = narrow,
     .add = add,
     .add_weighted = add_weighted,
 };
