@@ -82,7 +82,7 @@ int main(void) {
     rb_matrix *matrix = NULL;
     rb_source *source = NULL;
     rb_model *model = NULL;
-    rb_method method;
+    rb_method method = {.size = sizeof method};
     rb_options *options = NULL;
     if (rb_context_new(&ctx)) {
         return 1;

@@ -130,8 +130,9 @@ typedef struct rb_et_model {
 
 struct rb_method;
 
-/* Fills the table of a method for the model, to be given to rb_context_add_method. Its options are
- * those above; both tables must outlive the contexts that know them. */
+/* Fills the table of a method for the model, to be given to rb_context_add_method; method->size
+ * must be sizeof(rb_method) before. Its options are those above; both tables must outlive the
+ * contexts that know them. */
 RB_API void rb_et_method(const rb_et_model *model, struct rb_method *method);
 
 #ifdef __cplusplus

@@ -21,7 +21,7 @@
 enum { LAST = 0, FIRST_POINT = 0, SECOND_POINT = 1, GOOD_POINT = 2 };
 static const double growth = 4;
 
-rb_error rb_accelerate_begin(rb_context *ctx, rb_run *run, void *state) {
+rb_error rb_accelerate_begin(rb_context *ctx, rb_run *run) {
     int kind = run->problem.fit->accelerate;
     rb_accelerator *a = &run->accelerator;
     *a = (rb_accelerator){.kind = kind, .longest = growth};
@@ -34,11 +34,7 @@ rb_error rb_accelerate_begin(rb_context *ctx, rb_run *run, void *state) {
                        run->method->name);
     }
     int points = kind == RB_ACCELERATE_SQUAREM ? 3 : 1;
-    return rb_moving_new(ctx, run, state, RB_MOVING_ALL, points, &a->moving);
-}
-
-void rb_accelerate_end(rb_run *run) {
-    rb_moving_free(&run->accelerator.moving);
+    return rb_moving_new(ctx, run, true, points, &a->moving);
 }
 
 /* ---- squarem: steps is 0 at x0, 1 at x1, 2 at x2 ---- */
@@ -73,19 +69,12 @@ static bool squarem_before(rb_accelerator *a) {
         rb_moving_save(m, a->steps == 0 ? FIRST_POINT : SECOND_POINT);
         return false;
     }
-    double r = rb_moving_squares(m, first_difference);
-    double v = rb_moving_squares(m, second_difference);
+    double r = rb_moving_map(m, first_difference, 0, -1);
+    double v = rb_moving_map(m, second_difference, 0, -1);
     double step = v > 0 ? fmax(sqrt(r / v), 1) : 1;
     a->at_longest = step >= a->longest;
     rb_moving_map(m, squared_step, fmin(step, a->longest), GOOD_POINT);
     return true;
-}
-
-static void squarem_accepted(rb_accelerator *a) {
-    if (a->extrapolated && a->at_longest) {
-        a->longest *= growth;
-    }
-    a->steps = a->extrapolated ? 1 : a->steps + 1;
 }
 
 /* ---- nesterov ---- */
@@ -108,53 +97,44 @@ static bool nesterov_before(rb_accelerator *a) {
 
 /* ---- both ---- */
 
-/* The first iteration may have to make what the next ones move. */
-static bool waits(const rb_run *run, const void *state) {
-    return run->accelerator.kind == RB_ACCELERATE_NONE || run->model->iterations == 0 ||
-           (run->method->steady && !run->method->steady(state));
-}
-
-void rb_accelerate_before(rb_context *ctx, rb_run *run, void *state) {
+void rb_accelerate_before(rb_context *ctx, rb_run *run) {
     rb_accelerator *a = &run->accelerator;
+    const rb_method *method = run->method;
     bool squarem = a->kind == RB_ACCELERATE_SQUAREM;
-    a->waits = waits(run, state);
+    /* The first iteration may have to make what the next ones move. */
+    a->waits = a->kind == RB_ACCELERATE_NONE || run->model->iterations == 0 ||
+               (method->steady && !method->steady(run->state));
     a->extrapolated = !a->waits && (squarem ? squarem_before(a) : nesterov_before(a));
     if (a->extrapolated) {
-        run->method->project(ctx, state);
+        run->method->project(ctx, run->state);
     }
     if (a->extrapolated && squarem) { /* the next x0 is where it lies after that */
         rb_moving_save(&a->moving, FIRST_POINT);
     }
 }
 
-static void accepted(rb_accelerator *a) {
-    a->rejected = false;
-    if (a->waits) {
-        a->steps = 0;
-    } else if (a->kind == RB_ACCELERATE_SQUAREM) {
-        squarem_accepted(a);
-    } else {
-        a->steps++;
+static void accept(rb_accelerator *a) {
+    bool squared = a->extrapolated && a->kind == RB_ACCELERATE_SQUAREM;
+    if (squared && a->at_longest) {
+        a->longest *= growth;
     }
+    a->steps = a->waits ? 0 : squared ? 1 : a->steps + 1;
+    a->rejected = false;
 }
 
-rb_error rb_accelerate_after(rb_context *ctx, rb_run *run, void *state, rb_error err,
-                             rb_history *entry) {
+rb_error rb_accelerate_after(rb_context *ctx, rb_run *run, rb_error err, rb_history *entry) {
     rb_accelerator *a = &run->accelerator;
     bool failed = err == RB_ERROR_NUMERIC;
-    if (!a->extrapolated) { /* as in the first iteration */
-        accepted(a);
-        return err;
-    }
-    const rb_history *before = &run->model->history[run->model->iterations - 1];
-    if (!failed && (err || entry->objective >= before->objective)) {
-        accepted(a);
+    const rb_history *before =
+        a->extrapolated ? &run->model->history[run->model->iterations - 1] : NULL;
+    if (!before || (!failed && (err || entry->objective >= before->objective))) {
+        accept(a);
         return err;
     }
     bool squarem = a->kind == RB_ACCELERATE_SQUAREM;
     rb_moving_restore(&a->moving, squarem ? GOOD_POINT : LAST);
     if (failed) { /* in the middle of something */
-        run->method->project(ctx, state);
+        run->method->project(ctx, run->state);
     }
     if (squarem && a->at_longest) {
         a->longest = fmax(a->longest / growth, 1);

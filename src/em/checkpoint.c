@@ -57,67 +57,74 @@ void rb_checkpoint_end(rb_run *run) {
 
 /* ---- what a file holds ---- */
 
-int64_t rb_start_checksum(const rb_model *start) {
+const rb_head_field rb_head_fields[] = {
+    {"samples", offsetof(rb_checkpoint_head, samples)},
+    {"features", offsetof(rb_checkpoint_head, features)},
+    {"sparse", offsetof(rb_checkpoint_head, sparse)},
+    {"start", offsetof(rb_checkpoint_head, start)},
+    {"restart", offsetof(rb_checkpoint_head, restart)},
+    {"iteration", offsetof(rb_checkpoint_head, iteration)},
+    {"seed", offsetof(rb_checkpoint_head, seed)},
+    {0},
+};
+
+static int64_t checksum_of(const rb_model *start) {
     uint32_t sum = 0;
     rb_crc32 crc;
     rb_crc32_prepare(&crc);
-    for (int64_t i = 0; start && i < start->n_arrays; i++) {
+    for (int64_t i = 0; i < start->n_arrays; i++) {
         const rb_array *array = &start->arrays[i];
         sum = rb_crc32_add(&crc, sum, array->values,
                            (size_t)(array->rows * array->columns) * sizeof *array->values);
     }
-    return start ? (int64_t)sum + 1 : 0;
+    return sum;
 }
 
-struct writing {
-    const rb_checkpoint_store *store;
-    rb_checkpoint_file *file;
-};
-
-static rb_error put_head(const struct writing *out, const rb_run *run) {
+rb_checkpoint_head rb_head_of(const rb_run *run) {
     const rb_problem *problem = &run->problem;
-    const struct {
-        const char *name;
-        int64_t value;
-    } numbers[] = {
-        {"format_version", RB_CHECKPOINT_VERSION}, {"samples", problem->n_samples},
-        {"features", problem->n_features},         {"sparse", problem->sparse},
-        {"start", rb_start_checksum(run->start)},  {"restart", problem->restart},
-        {"iteration", run->model->iterations},     {"seed", problem->fit->seed},
-    };
+    return (rb_checkpoint_head){.samples = problem->n_samples,
+                                .features = problem->n_features,
+                                .sparse = problem->sparse,
+                                .start = run->start ? checksum_of(run->start) + 1 : 0,
+                                .restart = problem->restart,
+                                .iteration = run->model->iterations,
+                                .seed = problem->fit->seed};
+}
+
+static rb_error put_head(const rb_run *run) {
+    const rb_checkpoint *out = &run->checkpoint;
+    const rb_checkpoint_head head = rb_head_of(run);
     rb_error err = out->store->put_text(out->file, "format", RB_CHECKPOINT_FORMAT);
-    if (!err) {
-        err = out->store->put_text(out->file, "method", run->method->name);
-    }
-    for (size_t i = 0; !err && i < sizeof numbers / sizeof *numbers; i++) {
-        err = out->store->put_integer(out->file, numbers[i].name, numbers[i].value);
+    err = err ? err : out->store->put_text(out->file, "method", run->method->name);
+    err = err ? err : out->store->put_integer(out->file, "format_version", RB_CHECKPOINT_VERSION);
+    for (const rb_head_field *field = rb_head_fields; !err && field->name; field++) {
+        const void *value = (const char *)&head + field->offset;
+        err = out->store->put_integer(out->file, field->name, *(const int64_t *)value);
     }
     return err;
 }
 
 static rb_error put_array(void *user, const rb_kept *array) {
-    const struct writing *out = user;
+    const rb_checkpoint *out = user;
     return out->store->put_array(out->file, array);
 }
 
-static rb_error put_all(const struct writing *out, rb_run *run, void *state) {
-    rb_error err = put_head(out, run);
-    if (!err) {
-        err = out->store->put_model(out->file, "fit", run->model);
-    }
-    if (!err && state) {
-        err = rb_run_keep(run, state, put_array, (void *)out);
+static rb_error put_all(rb_run *run) {
+    rb_checkpoint *out = &run->checkpoint;
+    rb_error err = put_head(run);
+    err = err ? err : out->store->put_model(out->file, "fit", run->model);
+    if (!err && run->model->iterations > 0) {
+        err = rb_run_keep(run, put_array, out);
     }
     return err || !run->best ? err : out->store->put_model(out->file, "best", run->best);
 }
 
 /* ---- writing it ---- */
 
-static rb_error write_file(rb_context *ctx, rb_run *run, void *state) {
-    struct writing out = {run->checkpoint.store, NULL};
-    bool locked = run->checkpoint.lock != NULL;
-    rb_error err = out.store->create(ctx, run->checkpoint.path, locked, &out.file);
-    return err ? err : out.store->close(out.file, put_all(&out, run, state));
+static rb_error write_file(rb_context *ctx, rb_run *run) {
+    rb_checkpoint *out = &run->checkpoint;
+    rb_error err = out->store->create(ctx, out->path, out->lock != NULL, &out->file);
+    return err ? err : out->store->close(out->file, put_all(run));
 }
 
 static bool is_due(const rb_run *run) {
@@ -128,12 +135,12 @@ static bool is_due(const rb_run *run) {
     return run->now - checkpoint->written >= checkpoint->every_seconds;
 }
 
-void rb_checkpoint_after(rb_context *ctx, rb_run *run, void *state, bool now) {
+void rb_checkpoint_after(rb_context *ctx, rb_run *run, bool now) {
     rb_checkpoint *checkpoint = &run->checkpoint;
     if (!checkpoint->path || checkpoint->current || !(now || is_due(run))) {
         return;
     }
-    checkpoint->current = !write_file(ctx, run, state);
+    checkpoint->current = !write_file(ctx, run);
     if (!checkpoint->current) {
         rb_log(ctx, RB_LOG_WARNING, "no checkpoint after iteration %lld: %s; the fit goes on",
                (long long)run->model->iterations, rb_context_error(ctx));

@@ -26,6 +26,7 @@ typedef struct rb_checkpoint {
     bool found;     /* the file was there when the fit began, and is yet to be gone on from */
     bool current;   /* it is of the last iteration */
     const struct rb_checkpoint_store *store;
+    struct rb_h5 *file;   /* while it is written */
     struct rb_lock *lock; /* nobody else writes there; NULL: who knows */
 } rb_checkpoint;
 
@@ -68,19 +69,16 @@ enum { RB_MAX_MOVING = 8, RB_MAX_POINTS = 3, RB_MOVING_CHUNK = 256 };
 /* The arrays of a state that move, and earlier points of them. */
 typedef struct rb_moving {
     rb_context *ctx;
-    const rb_method *method;
-    const rb_shape *shape;
-    void *state;
+    const rb_run *run;
+    bool codes;
     int count, n_points;
     rb_kept arrays[RB_MAX_MOVING];
     rb_dense points[RB_MAX_MOVING][RB_MAX_POINTS];
-    char names[RB_MAX_MOVING][RB_MAX_POINTS][64];
 } rb_moving;
 
-typedef enum rb_moving_what { RB_MOVING_ALL, RB_MOVING_PARAMETERS } rb_moving_what;
-
-rb_error rb_moving_new(rb_context *ctx, const rb_run *run, void *state, rb_moving_what what,
-                       int n_points, rb_moving *moving);
+/* Those of the parameters, and of codes or not. */
+rb_error rb_moving_new(rb_context *ctx, const rb_run *run, bool codes, int n_points,
+                       rb_moving *moving);
 void rb_moving_free(rb_moving *moving);
 /* Point k becomes where the state is; the state goes to point k. */
 void rb_moving_save(rb_moving *moving, int k);
@@ -88,14 +86,13 @@ void rb_moving_restore(rb_moving *moving, int k);
 /* Changes n coordinates x, given those of the points; positive arrays have their logarithms as
  * coordinates. */
 typedef void (*rb_moving_fn)(int64_t n, double (*points)[RB_MOVING_CHUNK], double *x, double step);
-/* Moves the state. Point k becomes where it was. */
-void rb_moving_map(rb_moving *moving, rb_moving_fn to, double step, int k);
-/* The sum of squares over all coordinates of what `to` makes of them; nothing moves. */
-double rb_moving_squares(rb_moving *moving, rb_moving_fn to);
+/* Moves the state; point k becomes where it was. k below 0: nothing moves, and the sum of squares
+ * over all coordinates of what `to` makes of them is returned. */
+double rb_moving_map(rb_moving *moving, rb_moving_fn to, double step, int k);
 /* How far the state is from point 0: the most of all arrays of |x - point| / |x|; 0 without
  * arrays. */
 double rb_moving_change(rb_moving *moving);
-/* Hands the points on, as rb_method.keep does arrays. */
+/* Hands the points on, as rb_parts_keep does arrays. */
 rb_error rb_moving_keep(rb_moving *moving, rb_kept_fn fn, void *user);
 
 /* ---- acceleration (accelerate.c) ---- */
@@ -129,10 +126,13 @@ typedef struct rb_snapshot {
 /* One fit from one start. */
 struct rb_run {
     const rb_method *method;
-    const void *options;
+    rb_options *chosen;  /* as they will be used, of the method, fit, preprocessing, checkpoints */
+    const void *options; /* those of the method */
+    const rb_preprocess *preprocess;
     rb_problem problem;
     rb_shape shape;
     rb_sums sums;
+    void *state; /* of the method; NULL: not yet made */
     rb_feed *feed;
     rb_source *source;
     rb_source *shuffled; /* what the feed reads, when it is fitted in batches; NULL: all at once */
@@ -146,7 +146,8 @@ struct rb_run {
     double began;    /* rb_seconds() when the first restart began */
     double now;      /* and after the last iteration: all decisions by the clock are made by it */
     bool settles;    /* was the fit where its method lets it stop? (rb_method.may_stop) */
-    bool below_told; /* values below 0, where the method explains none */
+    rb_below *below; /* values below 0, while they are counted */
+    bool below_told; /* they were, where the method explains none */
     int64_t made;    /* iterations in this call */
     int64_t skipped; /* iterations that were done before that, by the checkpoint */
 };
@@ -156,29 +157,25 @@ struct rb_run {
  * later it is the end of the fit with the last iteration that is whole. */
 rb_error rb_run_loop(rb_context *ctx, rb_run *run);
 
-/* Prepares the accelerator of a run, once there is a state; before and after an iteration, whose
- * outcome `err` and `entry` are. */
-rb_error rb_accelerate_begin(rb_context *ctx, rb_run *run, void *state);
-void rb_accelerate_end(rb_run *run);
-void rb_accelerate_before(rb_context *ctx, rb_run *run, void *state);
-rb_error rb_accelerate_after(rb_context *ctx, rb_run *run, void *state, rb_error err,
-                             rb_history *entry);
+/* accelerate.c: once there is a state; around an iteration, whose outcome `err` and `entry` are. */
+rb_error rb_accelerate_begin(rb_context *ctx, rb_run *run);
+void rb_accelerate_before(rb_context *ctx, rb_run *run);
+rb_error rb_accelerate_after(rb_context *ctx, rb_run *run, rb_error err, rb_history *entry);
 
-/* Prepares the rules, once there is a state; around each iteration; is it the end, and why? */
-rb_error rb_stopping_begin(rb_context *ctx, rb_run *run, void *state);
-void rb_stopping_end(rb_run *run);
-void rb_stopping_before(rb_run *run);
-void rb_stopping_after(rb_run *run, const void *state, double objective);
-bool rb_stopping_asks(rb_run *run, const void *state, rb_status *status);
+/* stop.c: once there is a state; after each iteration; is it the end, and why? */
+rb_error rb_stopping_begin(rb_context *ctx, rb_run *run);
+void rb_stopping_after(rb_run *run, double objective);
+bool rb_stopping_asks(const rb_run *run, rb_status *status);
+bool rb_may_stop(const rb_run *run); /* does the method let the fit end now? */
 
 /* snapshot.c: memory for it; the state is remembered; it is as it was then, if it ever was. */
-rb_error rb_snapshot_new(rb_context *ctx, rb_run *run, void *state);
+rb_error rb_snapshot_new(rb_context *ctx, rb_run *run);
 void rb_snapshot_free(rb_run *run);
-void rb_snapshot_take(rb_run *run, void *state);
-bool rb_snapshot_go_back(rb_run *run, void *state);
+void rb_snapshot_take(rb_run *run);
+bool rb_snapshot_go_back(rb_run *run);
 
 /* loop.c: all that the next iteration takes from this one, the method's arrays among it. */
-rb_error rb_run_keep(rb_run *run, void *state, rb_kept_fn fn, void *user);
+rb_error rb_run_keep(rb_run *run, rb_kept_fn fn, void *user);
 
 /* ---- checkpoints ---- */
 
@@ -210,23 +207,33 @@ typedef struct rb_checkpoint_store {
 /* checkpoint.c: fills the checkpoint of a run from the options; NULL: none. */
 rb_error rb_checkpoint_begin(rb_context *ctx, const rb_checkpoint_options *options, rb_run *run);
 void rb_checkpoint_end(rb_run *run);
-/* After an iteration: writes if it is due, or `now`. A failure is a warning. state: NULL before the
- * first iteration of a restart. */
-void rb_checkpoint_after(rb_context *ctx, rb_run *run, void *state, bool now);
+/* After an iteration: writes if it is due, or `now`; before the first one of a restart without the
+ * state. A failure is a warning. */
+void rb_checkpoint_after(rb_context *ctx, rb_run *run, bool now);
 
-/* resume.c: what rb_checkpoint_read of rarebit/io.h gives of a file that is there. */
-rb_error rb_checkpoint_look(rb_context *ctx, const char *path, int64_t *seed, int64_t *restart,
-                            int64_t *iteration);
+/* The head of a file: which fit it is, and where it stands. */
+typedef struct rb_checkpoint_head {
+    int64_t samples, features, sparse;
+    int64_t start; /* checksum of the model that the fit starts from, and 1; 0: none */
+    int64_t restart, iteration, seed;
+} rb_checkpoint_head;
+typedef struct rb_head_field {
+    const char *name; /* NULL: the end */
+    size_t offset;
+} rb_head_field;
+extern const rb_head_field rb_head_fields[];
+rb_checkpoint_head rb_head_of(const rb_run *run);
+
+/* resume.c: the head of a file that is there. */
+rb_error rb_checkpoint_look(rb_context *ctx, const char *path, rb_checkpoint_head *head);
 /* Where a found checkpoint stands: the restart, and the best model of those before, or
  * NULL. Refuses one that is of another fit than the one that run->model records, or damaged. */
 rb_error rb_resume_restart(rb_context *ctx, rb_run *run, int64_t *restart, rb_model **best);
 /* Fills state and history from it; the same is refused. */
-rb_error rb_resume_state(rb_context *ctx, rb_run *run, void *state);
+rb_error rb_resume_state(rb_context *ctx, rb_run *run);
 
-/* What the file is called, and the checksum of the model that a fit starts from; 0: none. */
 #define RB_CHECKPOINT_FORMAT "rarebit-checkpoint"
 enum { RB_CHECKPOINT_VERSION = 2 };
-int64_t rb_start_checksum(const rb_model *start);
 
 /* batches.c: makes problem and source of a run ready for batches, if the options ask for them;
  * refuses methods that cannot. */
@@ -234,9 +241,6 @@ rb_error rb_batches_begin(rb_context *ctx, rb_run *run, rb_source *source);
 /* The order of the samples for an iteration, from 0; and that of the data. */
 void rb_batches_shuffle(const rb_run *run, int64_t iteration);
 void rb_batches_in_order(const rb_run *run);
-
-/* Is the objective settled? The rule of rb_fit_options.tolerance. */
-bool rb_converged(double tolerance, double before, double now);
 
 #pragma GCC visibility pop
 

@@ -6,81 +6,76 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The options as they will be used: in a copy, of which `own` is the method's struct. */
-struct chosen {
-    rb_options *options;
-    const rb_method *method;
-    void *own;
-    const rb_fit_options *fit;
-    const rb_preprocess_options *preprocess;
-};
-
+/* The options as they will be used, in a copy that belongs to the run. */
 static rb_error choose(rb_context *ctx, const rb_options *options, const rb_model *start,
-                       struct chosen *chosen) {
-    *chosen = (struct chosen){.method = options ? options->method : NULL};
-    if (!chosen->method) {
+                       rb_run *run) {
+    *run = (rb_run){.method = options ? options->method : NULL, .start = start};
+    if (!run->method) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT,
                        "the options are those of no method; rb_options_new takes its name");
     }
-    const char *const *but = start ? chosen->method->start_options : NULL;
-    rb_error err = rb_options_ready(ctx, options, but, &chosen->options);
+    const char *const *but = start ? run->method->start_options : NULL;
+    rb_error err = rb_options_ready(ctx, options, but, &run->chosen);
     if (!err) {
-        chosen->own = chosen->options->parts[0].fields;
-        chosen->fit = rb_options_fields(chosen->options, &rb_fit_group);
-        chosen->preprocess = rb_options_fields(chosen->options, &rb_preprocess_group);
+        run->options = run->chosen->parts[0].fields;
+        run->problem.fit = rb_options_fields(run->chosen, &rb_fit_group);
     }
     return err;
 }
 
-/* Also settles what options leave to the problem. */
-static rb_problem describe(rb_context *ctx, struct chosen *chosen, int64_t n_samples,
-                           int64_t n_features, bool sparse) {
-    rb_problem problem = {
-        .n_samples = n_samples,
-        .own = n_samples,
-        .n_features = n_features,
-        .type = (rb_type)chosen->fit->precision,
-        .decay = 1,
-        .sparse = sparse,
-        .fit = chosen->fit,
-        .method = chosen->method,
-    };
-    int64_t batch = chosen->fit->batch_size;
-    problem.batch_samples = batch > 0 && batch < n_samples ? batch : n_samples;
-    if (chosen->method->resolve) {
-        chosen->method->resolve(&problem, chosen->own);
-    }
-    problem.engine = rb_engine_find(chosen->method, ctx->engine);
-    problem.block_samples = rb_method_block_samples(&problem, chosen->own);
-    return problem;
+static const rb_preprocess_options *preprocess_options(const rb_run *run) {
+    return rb_options_fields(run->chosen, &rb_preprocess_group);
 }
 
-/* Are the values a matrix, whose name does not say whether it is the same? */
-static bool is_matrix(const rb_option *row, const void *options) {
-    return row->kind == RB_OPTION_VALUES &&
-           ((const rb_values *)((const char *)options + row->offset))->matrix;
+/* Fills the problem and its shape. Also settles what options leave to the problem. */
+static void describe(rb_context *ctx, rb_run *run, const rb_source *source, int64_t n_features) {
+    const rb_method *method = run->method;
+    const rb_fit_options *fit = run->problem.fit;
+    int64_t n = source->n_samples, batch = fit->batch_size;
+    run->problem = (rb_problem){.n_samples = n,
+                                .own = n,
+                                .n_features = n_features,
+                                .type = (rb_type)fit->precision,
+                                .decay = 1,
+                                .sparse = source->sparse,
+                                .fit = fit,
+                                .method = method,
+                                .batch_samples = batch > 0 && batch < n ? batch : n};
+    if (method->resolve) {
+        method->resolve(&run->problem, run->chosen->parts[0].fields);
+    }
+    run->problem.engine = rb_engine_find(method, ctx->engine);
+    run->problem.block_samples = rb_method_block_samples(&run->problem, run->options);
+}
+
+/* ---- what is refused before a sample is read ---- */
+
+/* The matrix of an option, whose name does not say whether it is the same; or NULL. */
+static const rb_matrix *matrix_of(const rb_option *row, const void *options) {
+    const void *field = (const char *)options + row->offset;
+    return row->kind == RB_OPTION_VALUES ? ((const rb_values *)field)->matrix : NULL;
 }
 
 /* A warm start takes its parameters from a model: what would be ignored is refused. */
-static rb_error check_start(rb_context *ctx, const struct chosen *chosen, const rb_model *start) {
-    const rb_method *method = chosen->method;
-    if (start->method != method) {
+static rb_error check_start(rb_context *ctx, const rb_run *run) {
+    const rb_method *method = run->method, *before = run->start->method;
+    if (before != method) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT,
                        "the model to start from is of method '%s', but '%s' is to be fitted",
-                       start->method->name, method->name);
+                       before->name, method->name);
     }
-    if (chosen->fit->restarts > 1) {
+    if (run->problem.fit->restarts > 1) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT,
                        "restarts is %lld, but every fit that starts from a model is the same; "
                        "leave it at 1",
-                       (long long)chosen->fit->restarts);
+                       (long long)run->problem.fit->restarts);
     }
     for (const char *const *name = method->start_options; name && *name; name++) {
         const rb_option *row = rb_rows_find(method->options, *name);
-        const char *before = rb_model_attribute(start, *name);
+        const char *old = rb_model_attribute(run->start, *name);
         char scratch[RB_ROW_TEXT];
-        const char *value = rb_row_text(row, chosen->own, scratch);
-        bool same = before && strcmp(value, before) == 0 && !is_matrix(row, chosen->own);
+        const char *value = rb_row_text(row, run->options, scratch);
+        bool same = old && strcmp(value, old) == 0 && !matrix_of(row, run->options);
         if (strcmp(value, row->fallback) != 0 && !same) {
             return rb_fail(ctx, RB_ERROR_ARGUMENT,
                            "%s is '%s', but is not used by a fit that starts from a model; leave "
@@ -89,6 +84,69 @@ static rb_error check_start(rb_context *ctx, const struct chosen *chosen, const 
         }
     }
     return RB_OK;
+}
+
+/* With a model to start from its preprocessing is taken: options would do nothing, but that missing
+ * values can be left out. */
+static rb_error check_preprocess(rb_context *ctx, const rb_run *run) {
+    for (const rb_option *row = rb_preprocess_group.rows; row->name; row++) {
+        char scratch[RB_ROW_TEXT];
+        const char *value = rb_row_text(row, preprocess_options(run), scratch);
+        bool omits = strcmp(row->name, "missing") == 0 && strcmp(value, "omit") == 0;
+        bool other = strcmp(value, row->fallback) != 0;
+        if (other && !omits && rb_options_is_set(run->chosen, row->name)) {
+            return rb_fail(ctx, RB_ERROR_ARGUMENT,
+                           "%s cannot be given with a model to start from, whose preprocessing is "
+                           "taken; leave it out",
+                           row->name);
+        }
+    }
+    return RB_OK;
+}
+
+static rb_error check(rb_context *ctx, const rb_run *run) {
+    const rb_model *start = run->start;
+    if (!rb_method_takes(run->method,
+                         start ? &start->preprocess->options : preprocess_options(run))) {
+        return rb_fail(ctx, RB_ERROR_ARGUMENT,
+                       "missing is 'omit', but %s needs all values; choose mean or median",
+                       run->method->name);
+    }
+    rb_error err = start ? check_start(ctx, run) : RB_OK;
+    return err || !start ? err : check_preprocess(ctx, run);
+}
+
+rb_error rb_options_check(rb_context *ctx, const rb_options *options, const rb_model *start) {
+    rb_run run;
+    rb_error err = choose(ctx, options, start, &run);
+    err = err ? err : check(ctx, &run);
+    rb_options_free(run.chosen);
+    return err;
+}
+
+/* ---- what the model records ---- */
+
+static rb_error record_number(rb_context *ctx, rb_model *model, const char *name, int64_t value,
+                              bool is_checksum) {
+    char text[32];
+    snprintf(text, sizeof text, is_checksum ? "%08llx" : "%lld", (long long)value);
+    return rb_model_set_attribute(ctx, model, name, text);
+}
+
+/* Which numbers a file held that an option names: the name alone does not say it. */
+static rb_error record_values(rb_context *ctx, rb_model *model, const rb_run *run) {
+    rb_error err = RB_OK;
+    for (const rb_option *row = run->method->options; !err && row->name; row++) {
+        const rb_matrix *matrix = matrix_of(row, run->options);
+        if (matrix) {
+            uint32_t checksum;
+            char name[64];
+            snprintf(name, sizeof name, "%s_checksum", row->name);
+            err = rb_matrix_checksum(ctx, matrix, &checksum);
+            err = err ? err : record_number(ctx, model, name, checksum, true);
+        }
+    }
+    return err;
 }
 
 /* The options about the start are those of the model that was started from. */
@@ -102,57 +160,48 @@ static rb_error record_start(rb_context *ctx, rb_model *model, const rb_model *s
     return err;
 }
 
-/* Which numbers a file held that an option names: the name alone does not say it. */
-static rb_error record_values(rb_context *ctx, rb_model *model, const rb_option *table,
-                              const void *options) {
-    rb_error err = RB_OK;
-    for (const rb_option *row = table; !err && row->name; row++) {
-        if (is_matrix(row, options)) {
-            const rb_values *values =
-                (const rb_values *)(const void *)((const char *)options + row->offset);
-            uint32_t checksum;
-            char name[64], text[16];
-            err = rb_matrix_checksum(ctx, values->matrix, &checksum);
-            snprintf(name, sizeof name, "%s_checksum", row->name);
-            snprintf(text, sizeof text, "%08x", checksum);
-            err = err ? err : rb_model_set_attribute(ctx, model, name, text);
-        }
+/* Records how the model was made. */
+static rb_error record(rb_context *ctx, rb_model *model, const rb_run *run) {
+    const rb_preprocess *p = model->preprocess;
+    const rb_problem *problem = &run->problem;
+    rb_error err = rb_model_record_options(ctx, model, rb_fit_group.rows, problem->fit);
+    err = err ? err : rb_model_record_options(ctx, model, run->method->options, run->options);
+    err = err ? err : record_values(ctx, model, run);
+    err = err ? err : record_start(ctx, model, run->start);
+    err = err ? err : rb_model_record_options(ctx, model, rb_preprocess_group.rows, &p->options);
+    err = err ? err : record_number(ctx, model, "data_checksum", p->checksum, true);
+    err = err ? err : record_number(ctx, model, "data_samples", problem->n_samples, false);
+    err = err ? err : record_number(ctx, model, "best_restart", problem->restart, false);
+    return err ? err : rb_model_set_attribute(ctx, model, "program_version", RB_VERSION);
+}
+
+/* ---- restarts ---- */
+
+/* The model of a restart, which records how it is made. */
+static rb_error new_model(rb_context *ctx, rb_run *run, int64_t restart) {
+    rb_preprocess *copy = rb_preprocess_copy(ctx, run->preprocess);
+    if (!copy) {
+        return RB_ERROR_MEMORY;
+    }
+    run->problem.restart = restart;
+    rb_error err = rb_model_new(ctx, run->method, run->problem.type, copy, &run->model);
+    if (!err && (err = record(ctx, run->model, run)) != RB_OK) {
+        rb_model_free(run->model);
     }
     return err;
 }
 
-/* Records how the model was made. */
-static rb_error record(rb_context *ctx, rb_model *model, const struct chosen *chosen,
-                       const rb_run *run, int64_t restart) {
-    char text[32];
-    rb_error err = rb_model_record_options(ctx, model, rb_fit_group.rows, chosen->fit);
-    if (!err) {
-        err = rb_model_record_options(ctx, model, chosen->method->options, run->options);
+/* Where a checkpoint that is there stands. */
+static rb_error resume(rb_context *ctx, rb_run *run, int64_t *restart, rb_model **best) {
+    *restart = 0;
+    *best = NULL;
+    if (!run->checkpoint.found) {
+        return RB_OK;
     }
+    rb_error err = new_model(ctx, run, 0); /* what the one in the file is compared with */
     if (!err) {
-        err = record_values(ctx, model, chosen->method->options, run->options);
-    }
-    if (!err) {
-        err = record_start(ctx, model, run->start);
-    }
-    if (!err) {
-        err = rb_model_record_options(ctx, model, rb_preprocess_group.rows,
-                                      &model->preprocess->options);
-    }
-    if (!err) {
-        snprintf(text, sizeof text, "%08x", model->preprocess->checksum);
-        err = rb_model_set_attribute(ctx, model, "data_checksum", text);
-    }
-    if (!err) {
-        snprintf(text, sizeof text, "%lld", (long long)run->problem.n_samples);
-        err = rb_model_set_attribute(ctx, model, "data_samples", text);
-    }
-    if (!err) {
-        snprintf(text, sizeof text, "%lld", (long long)restart);
-        err = rb_model_set_attribute(ctx, model, "best_restart", text);
-    }
-    if (!err) {
-        err = rb_model_set_attribute(ctx, model, "program_version", RB_VERSION);
+        err = rb_resume_restart(ctx, run, restart, best);
+        rb_model_free(run->model);
     }
     return err;
 }
@@ -161,78 +210,47 @@ static double last_objective(const rb_model *model) {
     return model->history[model->iterations - 1].objective;
 }
 
-/* The model of a restart, which records how it is made. */
-static rb_error new_model(rb_context *ctx, const struct chosen *chosen, rb_run *run,
-                          const rb_preprocess *preprocess, int64_t restart) {
-    rb_preprocess *copy = rb_preprocess_copy(ctx, preprocess);
-    if (!copy) {
-        return RB_ERROR_MEMORY;
-    }
-    run->problem.restart = restart;
-    rb_error err = rb_model_new(ctx, chosen->method, run->problem.type, copy, &run->model);
-    if (!err && (err = record(ctx, run->model, chosen, run, restart)) != RB_OK) {
-        rb_model_free(run->model);
-    }
-    return err;
-}
-
-/* Where a checkpoint that is there stands. */
-static rb_error resume(rb_context *ctx, const struct chosen *chosen, rb_run *run,
-                       const rb_preprocess *preprocess, int64_t *restart, rb_model **best) {
-    *restart = 0;
-    *best = NULL;
-    if (!run->checkpoint.found) {
-        return RB_OK;
-    }
-    rb_error err = new_model(ctx, chosen, run, preprocess, 0);
+/* Fits once; *best is the model of the largest objective so far. */
+static rb_error fit_once(rb_context *ctx, rb_run *run, int64_t restart, rb_model **best,
+                         bool *stopped) {
+    rb_error err = new_model(ctx, run, restart);
     if (err) {
         return err;
     }
-    err = rb_resume_restart(ctx, run, restart, best);
-    rb_model_free(run->model);
-    return err;
-}
-
-/* Fits once for each restart; *best keeps the model of the largest objective. */
-static rb_error restarts(rb_context *ctx, const struct chosen *chosen, rb_run *run,
-                         const rb_preprocess *preprocess, rb_model **best) {
-    bool stopped = false;
-    int64_t first;
-    rb_error unread = resume(ctx, chosen, run, preprocess, &first, best);
-    if (unread) {
-        return unread;
-    }
-    for (int64_t r = first; r < chosen->fit->restarts && !stopped; r++) {
-        rb_error err = new_model(ctx, chosen, run, preprocess, r);
-        if (err) {
-            return err;
-        }
-        run->best = *best;
-        err = rb_run_loop(ctx, run);
-        if (err) {
-            rb_model_free(run->model);
-        }
-        if (err == RB_ERROR_STOPPED && *best) {
+    run->best = *best;
+    err = rb_run_loop(ctx, run);
+    *stopped = err == RB_ERROR_STOPPED;
+    if (err) {
+        rb_model_free(run->model);
+        if (*stopped && *best) {
             (*best)->status = RB_STATUS_STOPPED;
             return RB_OK;
         }
-        if (err) {
-            return err;
-        }
-        rb_status status = run->model->status;
-        stopped = status == RB_STATUS_STOPPED || status == RB_STATUS_TIME;
-        bool comparable = !stopped || run->settles;
-        if (!*best || (comparable && last_objective(run->model) > last_objective(*best))) {
-            rb_model *worse = *best;
-            *best = run->model;
-            run->model = worse;
-        }
-        rb_model_free(run->model);
-        if (stopped) {
-            (*best)->status = status;
-        }
+        return err;
+    }
+    rb_model *made = run->model, *worse = made;
+    rb_status status = made->status;
+    *stopped = status == RB_STATUS_STOPPED || status == RB_STATUS_TIME;
+    bool comparable = !*stopped || run->settles;
+    if (!*best || (comparable && last_objective(made) > last_objective(*best))) {
+        worse = *best;
+        *best = made;
+    }
+    rb_model_free(worse);
+    if (*stopped) {
+        (*best)->status = status;
     }
     return RB_OK;
+}
+
+static rb_error restarts(rb_context *ctx, rb_run *run, rb_model **best) {
+    bool stopped = false;
+    int64_t first;
+    rb_error err = resume(ctx, run, &first, best);
+    for (int64_t r = first; !err && r < run->problem.fit->restarts && !stopped; r++) {
+        err = fit_once(ctx, run, r, best, &stopped);
+    }
+    return err;
 }
 
 /* Says what is wrong with a fit that went to its end, to programs that listen. */
@@ -245,54 +263,41 @@ static void look_back(rb_context *ctx, const rb_model *model, rb_source *source)
 }
 
 /* Before a long fit rather than after it. */
-static void remark_on_units(rb_context *ctx, const rb_problem *problem, const void *options) {
-    const rb_method *method = problem->method;
-    int64_t n = problem->n_samples, m = problem->n_features;
-    int64_t units = method->sparser ? rb_method_units(method, options) : 0;
-    if (units > (n < m ? n : m)) {
+static void remark_on_units(rb_context *ctx, const rb_run *run) {
+    int64_t n = run->problem.n_samples, m = run->problem.n_features, min = n < m ? n : m;
+    int64_t units = run->method->sparser ? rb_method_units(run->method, run->options) : 0;
+    if (units > min) {
         rb_log(ctx, RB_LOG_INFO,
                "there are %lld units, more than the %lld %s: fewer could explain as much",
-               (long long)units, (long long)(n < m ? n : m), n < m ? "samples" : "features");
+               (long long)units, (long long)min, n < m ? "samples" : "features");
     }
 }
 
-static rb_error fit_source(rb_context *ctx, struct chosen *chosen, const rb_preprocess *preprocess,
-                           bool trusted, rb_source *source, const rb_model *start,
-                           rb_model **model) {
-    rb_feed *feed;
-    rb_run run = {
-        .method = chosen->method,
-        .options = chosen->own,
-        .problem = describe(ctx, chosen, source->n_samples, preprocess->n_features, source->sparse),
-        .source = source,
-        .start = start,
-        .began = rb_seconds()};
-    run.problem.missing =
-        preprocess->options.missing == RB_MISSING_OMIT && preprocess->n_filled > 0;
-    run.shape = rb_shape_of(&run.problem, run.options);
-    rb_error err = rb_batches_begin(ctx, &run, source);
-    if (err) {
-        return err;
+/* ---- a fit ---- */
+
+static rb_error fit_source(rb_context *ctx, rb_run *run, rb_model **model) {
+    const rb_preprocess *p = run->preprocess;
+    rb_source *source = run->source;
+    describe(ctx, run, source, p->n_features);
+    run->began = rb_seconds();
+    run->problem.missing = p->options.missing == RB_MISSING_OMIT && p->n_filled > 0;
+    run->shape = rb_shape_of(&run->problem, run->options);
+    rb_error err = rb_batches_begin(ctx, run, source);
+    rb_source *read = run->shuffled ? run->shuffled : source;
+    err = err ? err : rb_feed_new(ctx, p, read, run->problem.type, &run->feed);
+    if (!err && !run->start) {
+        rb_feed_trust(run->feed); /* the preprocessing was fitted to the source */
     }
-    err =
-        rb_feed_new(ctx, preprocess, run.shuffled ? run.shuffled : source, run.problem.type, &feed);
-    if (err) {
-        rb_source_free(run.shuffled);
-        return err;
-    }
-    if (trusted) {
-        rb_feed_trust(feed);
-    }
-    run.feed = feed;
-    err = rb_checkpoint_begin(ctx, rb_options_fields(chosen->options, &rb_checkpoint_group), &run);
+    err = err ? err
+              : rb_checkpoint_begin(ctx, rb_options_fields(run->chosen, &rb_checkpoint_group), run);
     if (!err) {
-        remark_on_units(ctx, &run.problem, chosen->own);
-        err = restarts(ctx, chosen, &run, preprocess, model);
-        rb_checkpoint_end(&run);
+        remark_on_units(ctx, run);
+        err = restarts(ctx, run, model);
     }
-    rb_feed_free(feed);
-    rb_source_free(run.shuffled);
-    if (!err && run.settles) { /* codes of a fit that has hardly begun would only say that */
+    rb_checkpoint_end(run);
+    rb_feed_free(run->feed);
+    rb_source_free(run->shuffled);
+    if (!err && run->settles) { /* codes of a fit that has hardly begun would only say that */
         look_back(ctx, *model, source);
     }
     if (err) {
@@ -300,16 +305,6 @@ static rb_error fit_source(rb_context *ctx, struct chosen *chosen, const rb_prep
         *model = NULL;
     }
     return err;
-}
-
-/* Not every method can do without some of the values. */
-static rb_error check_missing(rb_context *ctx, const rb_method *method,
-                              const rb_preprocess_options *options) {
-    return rb_method_takes(method, options)
-               ? RB_OK
-               : rb_fail(ctx, RB_ERROR_ARGUMENT,
-                         "missing is 'omit', but %s needs all values; choose mean or median",
-                         method->name);
 }
 
 /* The preprocessing of the model to start from, for the data at hand. */
@@ -322,82 +317,42 @@ static rb_error take_preprocess(rb_context *ctx, const rb_model *start, rb_sourc
     return *taken ? rb_preprocess_renew(ctx, *taken, source) : RB_ERROR_MEMORY;
 }
 
-/* With a model to start from its preprocessing is taken: options would do nothing, but that missing
- * values can be left out. */
-static rb_error check_preprocess(rb_context *ctx, const struct chosen *chosen) {
-    const rb_option *rows = rb_preprocess_group.rows;
-    for (const rb_option *row = rows; row->name; row++) {
-        char scratch[RB_ROW_TEXT];
-        const char *value = rb_row_text(row, chosen->preprocess, scratch);
-        bool omits = strcmp(row->name, "missing") == 0 && strcmp(value, "omit") == 0;
-        bool other = strcmp(value, row->fallback) != 0;
-        if (other && !omits && rb_options_is_set(chosen->options, row->name)) {
-            return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                           "%s cannot be given with a model to start from, whose preprocessing is "
-                           "taken; leave it out",
-                           row->name);
-        }
-    }
-    return RB_OK;
-}
-
-static rb_error check(rb_context *ctx, const struct chosen *chosen, const rb_model *start) {
-    rb_error err = check_missing(ctx, chosen->method,
-                                 start ? &start->preprocess->options : chosen->preprocess);
-    if (!err && start) {
-        err = check_start(ctx, chosen, start);
-        err = err ? err : check_preprocess(ctx, chosen);
-    }
-    return err;
-}
-
-rb_error rb_options_check(rb_context *ctx, const rb_options *options, const rb_model *start) {
-    struct chosen chosen;
-    rb_error err = choose(ctx, options, start, &chosen);
-    err = err ? err : check(ctx, &chosen, start);
-    rb_options_free(chosen.options);
-    return err;
-}
-
-static rb_error fit_chosen(rb_context *ctx, struct chosen *chosen, rb_source *source,
-                           const rb_model *start, rb_model **model) {
-    rb_preprocess *fitted = NULL;
-    rb_preprocess_options wanted = *chosen->preprocess;
+static rb_error fit_preprocess(rb_context *ctx, const rb_run *run, rb_preprocess **fitted) {
+    rb_preprocess_options wanted = *preprocess_options(run);
     if (wanted.centre == RB_CENTRE_AUTO) {
-        wanted.centre = chosen->method->centre;
+        wanted.centre = run->method->centre;
     }
-    rb_error err = check(ctx, chosen, start);
-    if (!err) {
-        err = start ? take_preprocess(ctx, start, source, &fitted)
-                    : rb_preprocess_fit(ctx, &wanted, source, &fitted);
-    }
-    if (!err) {
-        err = fit_source(ctx, chosen, fitted, !start, source, start, model);
-    }
-    rb_preprocess_free(fitted);
-    return err == RB_ERROR_MEMORY && rb_asked_to_stop(ctx) ? rb_check_stop(ctx) : err;
+    return rb_preprocess_fit(ctx, &wanted, run->source, fitted);
 }
 
 rb_error rb_fit(rb_context *ctx, const rb_options *options, rb_source *source,
                 const rb_model *start, rb_model **model) {
+    rb_run run;
+    rb_preprocess *fitted = NULL;
     *model = NULL;
-    struct chosen chosen;
-    rb_error err = choose(ctx, options, start, &chosen);
-    err = err ? err : fit_chosen(ctx, &chosen, source, start, model);
-    rb_options_free(chosen.options);
-    return err;
+    rb_error err = choose(ctx, options, start, &run);
+    err = err ? err : check(ctx, &run);
+    run.source = source;
+    if (!err) {
+        err = start ? take_preprocess(ctx, start, source, &fitted)
+                    : fit_preprocess(ctx, &run, &fitted);
+    }
+    run.preprocess = fitted;
+    err = err ? err : fit_source(ctx, &run, model);
+    rb_preprocess_free(fitted);
+    rb_options_free(run.chosen);
+    return err == RB_ERROR_MEMORY && rb_asked_to_stop(ctx) ? rb_check_stop(ctx) : err;
 }
 
 rb_error rb_fit_memory(rb_context *ctx, const rb_options *options, const rb_source *source,
                        int64_t *bytes) {
+    rb_run run;
     *bytes = 0;
-    struct chosen chosen;
-    rb_error err = choose(ctx, options, NULL, &chosen);
+    rb_error err = choose(ctx, options, NULL, &run);
     if (!err) {
-        rb_problem problem =
-            describe(ctx, &chosen, source->n_samples, source->n_features, source->sparse);
-        *bytes = rb_method_memory(&problem, chosen.own);
+        describe(ctx, &run, source, source->n_features);
+        *bytes = rb_method_memory(&run.problem, run.options);
     }
-    rb_options_free(chosen.options);
+    rb_options_free(run.chosen);
     return err;
 }

@@ -17,15 +17,11 @@ static struct range own_samples(const rb_run *run) {
     return (struct range){run->problem.first, run->problem.own};
 }
 
-typedef rb_error (*block_fn)(rb_context *, void *, const rb_block *);
-
-static rb_error add_below(rb_context *ctx, void *below, const rb_block *block) {
-    return rb_below_add(ctx, below, block);
-}
+typedef rb_error (*block_fn)(rb_context *ctx, rb_run *run, const rb_block *block);
 
 /* Hands the blocks first .. last - 1 of the samples to fn, in order. */
 static rb_error each_block(rb_context *ctx, rb_run *run, struct range samples, int64_t first,
-                           int64_t last, void *user, block_fn fn) {
+                           int64_t last, block_fn fn) {
     int64_t size = run->problem.block_samples;
     rb_error err = RB_OK;
     for (int64_t b = first; !err && b < last; b++) {
@@ -34,24 +30,22 @@ static rb_error each_block(rb_context *ctx, rb_run *run, struct range samples, i
         err = rb_feed_read(ctx, run->feed, samples.first + b * size, left < size ? left : size,
                            &block);
         block.own = block.first - run->problem.first;
-        err = err ? err : fn(ctx, user, &block);
+        err = err ? err : fn(ctx, run, &block);
     }
     return err;
 }
 
-static int64_t blocks_of(const rb_run *run, struct range samples) {
-    return (samples.count + run->problem.block_samples - 1) / run->problem.block_samples;
-}
-
 /* A pass over the samples that adds up the sums of a kind, group by group. Whatever fails in a pass
  * comes together here. */
-static rb_error add_up(rb_context *ctx, rb_run *run, struct range samples, void *state,
-                       block_fn fn) {
-    int64_t blocks = blocks_of(run, samples), groups = run->sums.groups;
+static rb_error add_up(rb_context *ctx, rb_run *run, struct range samples, block_fn fn) {
+    int64_t size = run->problem.block_samples, blocks = (samples.count + size - 1) / size;
+    int64_t groups = run->sums.groups;
     rb_error err = RB_OK;
     for (int64_t g = 0; !err && g < groups; g++) {
-        err = each_block(ctx, run, samples, g * blocks / groups, (g + 1) * blocks / groups, state,
-                         fn);
+        err = each_block(ctx, run, samples, g * blocks / groups, (g + 1) * blocks / groups, fn);
+        if (!err && run->sums.kind == RB_PART_SUMS) {
+            err = rb_method_group_end(ctx, run->method, run->state);
+        }
         err = err ? err : rb_sums_end_group(&run->sums);
     }
     if (!err) {
@@ -60,43 +54,54 @@ static rb_error add_up(rb_context *ctx, rb_run *run, struct range samples, void 
     return err;
 }
 
+static rb_error survey_block(rb_context *ctx, rb_run *run, const rb_block *block) {
+    const rb_method *method = run->method;
+    rb_error err = method->survey ? method->survey(ctx, run->state, block) : RB_OK;
+    return err || !run->below ? err : rb_below_add(ctx, run->below, block);
+}
+
 /* What the method must know of the data before the first iteration. What it cannot explain is said
  * once, not in each restart. */
-static rb_error survey(rb_context *ctx, rb_run *run, void *state) {
+static rb_error survey(rb_context *ctx, rb_run *run) {
+    const rb_method *method = run->method;
     struct range all = own_samples(run);
+    rb_below below = {0};
+    run->below = method->non_negative && !run->below_told ? &below : NULL;
     int64_t groups = rb_sums_groups(&run->sums, &run->problem, RB_PART_SURVEY, all.count);
     rb_error err = rb_sums_begin(&run->sums, RB_PART_SURVEY, groups, true, true);
-    if (!err && run->method->survey) {
-        err = add_up(ctx, run, all, state, run->method->survey);
+    if (!err && (method->survey || run->below)) {
+        err = add_up(ctx, run, all, survey_block);
     }
-    if (!err && run->method->survey_end) {
-        err = run->method->survey_end(ctx, state);
+    if (!err && method->survey_end) {
+        err = method->survey_end(ctx, run->state);
     }
-    if (!err && run->method->non_negative && !run->below_told) {
+    if (!err && run->below) {
         run->below_told = true;
-        rb_below below = {0};
-        err = each_block(ctx, run, all, 0, blocks_of(run, all), &below, add_below);
-        if (!err) {
-            rb_below_tell(ctx, &below, run->model->preprocess, run->source, run->method->name);
-        }
+        rb_below_tell(ctx, &below, run->preprocess, run->source, method->name);
     }
+    run->below = NULL;
     return err;
 }
 
+static rb_error estep_block(rb_context *ctx, rb_run *run, const rb_block *block) {
+    return run->method->block(ctx, run->state, block);
+}
+
 /* fresh: of these samples alone, though sums run on over batches. */
-static rb_error estep(rb_context *ctx, rb_run *run, struct range samples, bool fresh, void *state) {
+static rb_error estep(rb_context *ctx, rb_run *run, struct range samples, bool fresh) {
+    const rb_method *method = run->method;
     int64_t groups = rb_sums_groups(&run->sums, &run->problem, RB_PART_SUMS, samples.count);
     bool again = true;
     rb_error err = RB_OK;
     for (bool first = true; !err && again; first = false) {
-        err = rb_sums_begin(&run->sums, RB_PART_SUMS, groups, first, fresh);
-        if (!err && run->method->begin) {
-            err = run->method->begin(ctx, state);
-        }
-        err = err ? err : add_up(ctx, run, samples, state, run->method->block);
         again = false;
-        if (!err && run->method->end) {
-            err = run->method->end(ctx, state, &again);
+        err = rb_sums_begin(&run->sums, RB_PART_SUMS, groups, first, fresh);
+        if (!err && method->begin) {
+            err = method->begin(ctx, run->state);
+        }
+        err = err ? err : add_up(ctx, run, samples, estep_block);
+        if (!err && method->end) {
+            err = method->end(ctx, run->state, &again);
         }
     }
     return err;
@@ -134,7 +139,7 @@ static rb_error report(rb_context *ctx, const rb_run *run, int64_t iteration, rb
 }
 
 /* E-step and M-step on every batch; without batches there is one. */
-static rb_error pass(rb_context *ctx, rb_run *run, void *state) {
+static rb_error pass(rb_context *ctx, rb_run *run) {
     struct range all = own_samples(run);
     int64_t size = run->shape.batches ? run->problem.batch_samples : all.count;
     rb_error err = RB_OK;
@@ -142,69 +147,65 @@ static rb_error pass(rb_context *ctx, rb_run *run, void *state) {
     for (int64_t done = 0; !err && done < all.count; done += size) {
         int64_t left = all.count - done;
         struct range batch = {all.first + done, left < size ? left : size};
-        err = estep(ctx, run, batch, false, state);
+        err = estep(ctx, run, batch, false);
         if (!err && run->method->mstep) {
-            err = run->method->mstep(ctx, state);
+            err = run->method->mstep(ctx, run->state);
         }
     }
     return err;
 }
 
 /* E-steps and M-steps of a pass; entry gets the objectives. */
-static rb_error evaluate(rb_context *ctx, rb_run *run, void *state, rb_history *entry) {
-    rb_error err = pass(ctx, run, state);
+static rb_error evaluate(rb_context *ctx, rb_run *run, rb_history *entry) {
+    rb_error err = pass(ctx, run);
     if (err) {
         return err;
     }
-    run->method->objective(state, &entry->objective, &entry->estep_objective);
+    run->method->objective(run->state, &entry->objective, &entry->estep_objective);
     if (run->method->metrics) {
-        run->method->metrics(state, entry->metrics);
+        run->method->metrics(run->state, entry->metrics);
     }
-    if (!isfinite(entry->objective)) {
-        return rb_fail(
-            ctx, RB_ERROR_NUMERIC,
-            "the objective became infinite or NaN; scale the data or take a smaller rate");
-    }
-    return RB_OK;
+    return isfinite(entry->objective) ? RB_OK
+                                      : rb_fail(ctx, RB_ERROR_NUMERIC,
+                                                "the objective became infinite or NaN; scale the "
+                                                "data or take a smaller rate");
 }
 
-static rb_error iterate(rb_context *ctx, rb_run *run, void *state, rb_history *entry) {
+static rb_error iterate(rb_context *ctx, rb_run *run, rb_history *entry) {
     double began = rb_seconds();
-    rb_stopping_before(run);
-    rb_accelerate_before(ctx, run, state);
-    rb_error err = evaluate(ctx, run, state, entry);
-    err = rb_accelerate_after(ctx, run, state, err, entry);
+    ctx->message[0] = '\0'; /* a method may fail without a message of its own */
+    rb_moving_save(&run->stopping.parameters, 0);
+    rb_accelerate_before(ctx, run);
+    rb_error err = evaluate(ctx, run, entry);
+    err = rb_accelerate_after(ctx, run, err, entry);
     run->now = rb_seconds();
     entry->seconds = run->now - began;
-    return err;
+    if (err && !*rb_context_error(ctx)) {
+        rb_fail(ctx, err, "the method '%s' failed without saying why", run->method->name);
+    }
+    if (err) {
+        rb_fail_prefix(ctx, "iteration %lld: ", (long long)run->model->iterations + 1);
+    }
+    return err ? err : rb_model_add_history(ctx, run->model, *entry);
 }
 
-static rb_error iterations(rb_context *ctx, rb_run *run, void *state) {
+static rb_error iterations(rb_context *ctx, rb_run *run) {
     rb_model *model = run->model;
     rb_error stop = RB_OK;
-    while (!stop && !rb_stopping_asks(run, state, &model->status)) {
+    while (!stop && !rb_stopping_asks(run, &model->status)) {
         rb_history entry = {0};
-        ctx->message[0] = '\0'; /* a method may fail without a message of its own */
-        rb_error err = iterate(ctx, run, state, &entry);
-        if (err) {
-            if (!*rb_context_error(ctx)) {
-                rb_fail(ctx, err, "the method '%s' failed without saying why", run->method->name);
-            }
-            rb_fail_prefix(ctx, "iteration %lld: ", (long long)model->iterations + 1);
-            return err;
-        }
-        err = rb_model_add_history(ctx, model, entry);
+        rb_error err = iterate(ctx, run, &entry);
         if (err) {
             return err;
         }
-        rb_stopping_after(run, state, entry.objective);
-        rb_snapshot_take(run, state);
+        rb_stopping_after(run, entry.objective);
+        rb_snapshot_take(run);
         run->checkpoint.current = false;
         stop = report(ctx, run, model->iterations, entry);
-        rb_checkpoint_after(ctx, run, state, stop != RB_OK);
+        rb_checkpoint_after(ctx, run, stop != RB_OK);
     }
     if (model->status == RB_STATUS_TIME) {
-        rb_checkpoint_after(ctx, run, state, true);
+        rb_checkpoint_after(ctx, run, true);
     }
     if (stop) {
         model->status = RB_STATUS_STOPPED;
@@ -212,34 +213,19 @@ static rb_error iterations(rb_context *ctx, rb_run *run, void *state) {
     return stop == RB_ERROR_INTERRUPTED ? RB_OK : stop;
 }
 
-static rb_kept number(const char *name, double min, double max, double *value) {
-    return (rb_kept){name, RB_KEPT_OTHER, RB_KEPT_FLOAT64, 1, 1, 1, value, min, max};
-}
-
-static rb_kept counter(const char *name, int64_t *value) {
-    return (rb_kept){name, RB_KEPT_OTHER, RB_KEPT_INTEGER, 1, 1, 1, value, 0, INT32_MAX};
-}
-
-rb_error rb_run_keep(rb_run *run, void *state, rb_kept_fn fn, void *user) {
+rb_error rb_run_keep(rb_run *run, rb_kept_fn fn, void *user) {
     rb_accelerator *a = &run->accelerator;
     rb_stopping *s = &run->stopping;
     const rb_kept own[] = {
-        counter("steps", &a->steps),
-        number("longest_step", 1, DBL_MAX, &a->longest),
-        {.name = "rejected",
-         .type = RB_KEPT_FLAG,
-         .rows = 1,
-         .columns = 1,
-         .stride = 1,
-         .values = &a->rejected},
-        number("best_objective", -INFINITY, DBL_MAX, &s->best),
-        counter("idle_iterations", &s->idle),
-        number("last_change", 0, INFINITY, &s->change),
+        {"steps", 0, RB_KEPT_INTEGER, 1, 1, &a->steps, 0, INT32_MAX},
+        {"longest_step", 0, RB_KEPT_FLOAT64, 1, 1, &a->longest, 1, DBL_MAX},
+        {"rejected", 0, RB_KEPT_FLAG, 1, 1, &a->rejected, 0, 1},
+        {"best_objective", 0, RB_KEPT_FLOAT64, 1, 1, &s->best, -INFINITY, DBL_MAX},
+        {"idle_iterations", 0, RB_KEPT_INTEGER, 1, 1, &s->idle, 0, INT32_MAX},
+        {"last_change", 0, RB_KEPT_FLOAT64, 1, 1, &s->change, 0, INFINITY},
     };
-    rb_error err = rb_parts_keep(run->method, &run->shape, state, fn, user);
-    if (!err) {
-        err = rb_moving_keep(&a->moving, fn, user);
-    }
+    rb_error err = rb_parts_keep(run->method, &run->shape, run->state, fn, user);
+    err = err ? err : rb_moving_keep(&a->moving, fn, user);
     for (size_t i = 0; !err && i < sizeof own / sizeof *own; i++) {
         err = fn(user, &own[i]);
     }
@@ -247,47 +233,37 @@ rb_error rb_run_keep(rb_run *run, void *state, rb_kept_fn fn, void *user) {
 }
 
 /* All that comes before the first iteration, or before the one that a checkpoint leads to. */
-static rb_error prepare(rb_context *ctx, rb_run *run, void *state) {
+static rb_error prepare(rb_context *ctx, rb_run *run) {
     rb_batches_in_order(run);
-    rb_error err = survey(ctx, run, state);
-    if (!err) {
-        err = rb_accelerate_begin(ctx, run, state);
-    }
-    if (!err) {
-        err = rb_stopping_begin(ctx, run, state);
-    }
-    if (!err) {
-        err = rb_snapshot_new(ctx, run, state);
-    }
-    if (!err) {
-        err = rb_blas_need_memory(ctx, 0); /* once blocks and state have theirs */
-    }
-    if (!err) {
-        err = rb_resume_state(ctx, run, state);
-    }
+    rb_error err = survey(ctx, run);
+    err = err ? err : rb_accelerate_begin(ctx, run);
+    err = err ? err : rb_stopping_begin(ctx, run);
+    err = err ? err : rb_snapshot_new(ctx, run);
+    err = err ? err : rb_blas_need_memory(ctx, 0); /* once blocks and state have theirs */
+    err = err ? err : rb_resume_state(ctx, run);
     if (!err && run->model->iterations > 0) {
-        rb_snapshot_take(run, state);
+        rb_snapshot_take(run);
     }
     return err;
 }
 
 /* The codes of a fit are those of its final parameters. */
-static rb_error last_estep(rb_context *ctx, rb_run *run, void *state) {
+static rb_error last_estep(rb_context *ctx, rb_run *run) {
     if (run->method->last) {
-        run->method->last(state);
+        run->method->last(run->state);
     }
     rb_batches_in_order(run);
-    return estep(ctx, run, own_samples(run), true, state);
+    return estep(ctx, run, own_samples(run), true);
 }
 
 /* Of a fit that was stopped in the middle of an iteration, or of the last E-step, the last
  * iteration that is whole remains; before the first one of a later restart the restarts before it.
  */
-static rb_error go_back(rb_context *ctx, rb_run *run, void *state) {
-    bool whole = run->model->iterations > 0 && rb_snapshot_go_back(run, state);
+static rb_error go_back(rb_context *ctx, rb_run *run) {
+    bool whole = run->model->iterations > 0 && rb_snapshot_go_back(run);
     bool unread = run->checkpoint.found; /* what is there knows more */
     if (!unread && (whole || run->best)) {
-        rb_checkpoint_after(ctx, run, whole ? state : NULL, true);
+        rb_checkpoint_after(ctx, run, true);
     }
     run->model->status = RB_STATUS_STOPPED;
     return whole ? RB_OK
@@ -297,8 +273,8 @@ static rb_error go_back(rb_context *ctx, rb_run *run, void *state) {
 
 rb_error rb_run_loop(rb_context *ctx, rb_run *run) {
     const rb_method *method = run->method;
-    void *state = NULL;
-    rb_error err = rb_method_start(ctx, &run->problem, run->options, run->start, &state);
+    run->state = NULL;
+    rb_error err = rb_method_start(ctx, &run->problem, run->options, run->start, &run->state);
     if (err) {
         return err;
     }
@@ -306,26 +282,22 @@ rb_error rb_run_loop(rb_context *ctx, rb_run *run) {
     run->sums = (rb_sums){.ctx = ctx,
                           .method = method,
                           .shape = &run->shape,
-                          .state = state,
+                          .state = run->state,
                           .decay = run->problem.decay};
-    err = prepare(ctx, run, state);
-    if (!err) {
-        err = iterations(ctx, run, state);
-    }
-    if (!err) {
-        err = last_estep(ctx, run, state);
-    }
+    err = prepare(ctx, run);
+    err = err ? err : iterations(ctx, run);
+    err = err ? err : last_estep(ctx, run);
     if (err == RB_ERROR_STOPPED) {
-        err = go_back(ctx, run, state);
+        err = go_back(ctx, run);
     }
-    rb_accelerate_end(run);
-    rb_stopping_end(run);
+    rb_moving_free(&run->accelerator.moving);
+    rb_moving_free(&run->stopping.parameters);
     rb_snapshot_free(run);
     rb_sums_free(&run->sums);
     if (!err) {
-        run->settles = !method->may_stop || method->may_stop(state);
-        err = rb_method_store(ctx, &run->problem, run->options, state, run->model);
+        run->settles = rb_may_stop(run);
+        err = rb_method_store(ctx, &run->problem, run->options, run->state, run->model);
     }
-    rb_method_finish(method, state);
+    rb_method_finish(method, run->state);
     return err;
 }

@@ -10,91 +10,64 @@
 
 enum { MAX_BANDS = 32 };
 
-struct collecting {
-    rb_context *ctx;
-    rb_moving_what what;
-    rb_moving *moving;
-};
-
-static rb_error collect(void *user, const rb_kept *array) {
-    const struct collecting *in = user;
-    rb_moving *m = in->moving;
-    bool moves = array->role == RB_KEPT_PARAMETER || array->role == RB_KEPT_POSITIVE ||
-                 array->role == RB_KEPT_CODES;
-    if (!moves || (array->role == RB_KEPT_CODES && in->what == RB_MOVING_PARAMETERS)) {
+/* Finds the arrays: methods let them change places. */
+static rb_error locate(rb_moving *m) {
+    const rb_run *run = m->run;
+    m->count = 0;
+    if (!run) {
         return RB_OK;
     }
-    if (m->count == RB_MAX_MOVING) {
-        return rb_fail(in->ctx, RB_ERROR_UNSUPPORTED,
-                       "more than %d arrays of parameters and codes cannot be moved together",
-                       RB_MAX_MOVING);
-    }
-    int at = m->count++;
-    m->arrays[at] = *array;
-    rb_error err = RB_OK;
-    for (int k = 0; !err && k < m->n_points; k++) {
-        err = rb_dense_new(in->ctx, (rb_type)array->type, array->rows, array->columns,
-                           &m->points[at][k]);
-        snprintf(m->names[at][k], sizeof m->names[at][k], "point%d_%s", k, array->name);
-    }
-    return err;
-}
-
-rb_error rb_moving_new(rb_context *ctx, const rb_run *run, void *state, rb_moving_what what,
-                       int n_points, rb_moving *moving) {
-    struct collecting in = {ctx, what, moving};
-    *moving = (rb_moving){.ctx = ctx,
-                          .method = run->method,
-                          .shape = &run->shape,
-                          .state = state,
-                          .n_points = n_points};
-    return rb_parts_keep(run->method, &run->shape, state, collect, &in);
-}
-
-void rb_moving_free(rb_moving *m) {
-    for (int i = 0; i < m->count; i++) {
-        for (int k = 0; k < m->n_points; k++) {
-            rb_dense_free(&m->points[i][k]);
+    for (rb_walk walk = {.part = run->method->parts};
+         rb_walk_next(&walk, &run->shape, run->state);) {
+        rb_kept_role role = walk.array.role;
+        bool moves = role == RB_KEPT_PARAMETER || role == RB_KEPT_POSITIVE ||
+                     (role == RB_KEPT_CODES && m->codes);
+        if (!moves || walk.array.rows == 0) {
+            continue;
         }
-    }
-    m->count = 0;
-}
-
-static rb_error find_again(void *user, const rb_kept *array) {
-    rb_moving *m = user;
-    for (int i = 0; i < m->count; i++) {
-        if (strcmp(m->arrays[i].name, array->name) == 0) {
-            m->arrays[i] = *array;
+        if (m->count == RB_MAX_MOVING) {
+            return rb_fail(m->ctx, RB_ERROR_UNSUPPORTED,
+                           "more than %d arrays of parameters and codes cannot be moved together",
+                           RB_MAX_MOVING);
         }
+        m->arrays[m->count++] = walk.array;
     }
     return RB_OK;
 }
 
-/* Methods let arrays change places: where they are now. */
-static void locate(rb_moving *m) {
-    if (m->count > 0) {
-        (void)rb_parts_keep(m->method, m->shape, m->state, find_again, m);
+rb_error rb_moving_new(rb_context *ctx, const rb_run *run, bool codes, int n_points,
+                       rb_moving *moving) {
+    *moving = (rb_moving){.ctx = ctx, .run = run, .codes = codes, .n_points = n_points};
+    rb_error err = locate(moving);
+    for (int i = 0; !err && i < moving->count * n_points; i++) {
+        const rb_kept *array = &moving->arrays[i / n_points];
+        err = rb_dense_new(ctx, (rb_type)array->type, array->rows, array->columns,
+                           &moving->points[i / n_points][i % n_points]);
     }
+    return err;
 }
 
-/* Where an array of the state lies. */
-static rb_dense place(const rb_kept *array) {
-    return (rb_dense){array->values, array->rows, array->columns, array->stride,
-                      (rb_type)array->type};
+void rb_moving_free(rb_moving *m) {
+    for (int i = 0; i < m->count * m->n_points; i++) {
+        rb_dense_free(&m->points[i / m->n_points][i % m->n_points]);
+    }
+    *m = (rb_moving){0};
+}
+
+static void copy(rb_moving *m, int k, bool back) {
+    (void)locate(m);
+    for (int i = 0; i < m->count; i++) {
+        rb_dense state = rb_kept_dense(&m->arrays[i]), point = m->points[i][k];
+        rb_dense_copy(back ? point : state, back ? state : point);
+    }
 }
 
 void rb_moving_save(rb_moving *m, int k) {
-    locate(m);
-    for (int i = 0; i < m->count; i++) {
-        rb_dense_copy(place(&m->arrays[i]), m->points[i][k]);
-    }
+    copy(m, k, false);
 }
 
 void rb_moving_restore(rb_moving *m, int k) {
-    locate(m);
-    for (int i = 0; i < m->count; i++) {
-        rb_dense_copy(m->points[i][k], place(&m->arrays[i]));
-    }
+    copy(m, k, true);
 }
 
 /* ---- each coordinate of an array ---- */
@@ -106,56 +79,42 @@ struct pass {
     rb_moving_fn fn;
     double step;
     bool logs;
-    int save; /* point that gets the old state; below 0: nothing moves, squares are summed up */
-    int64_t band_rows;
+    int save;     /* point that gets the old state; below 0: nothing moves, squares are summed up */
+    int64_t band; /* values in it: whole rows */
     double sums[MAX_BANDS];
 };
 
-/* Numbers of a row as coordinates, and back. */
-static void take(rb_kept_type type, bool logs, const void *row, int64_t first, int64_t n,
-                 double *coordinates) {
-    for (int64_t c = 0; type == RB_KEPT_FLOAT32 && c < n; c++) {
-        coordinates[c] = (double)((const float *)row)[first + c];
-    }
-    for (int64_t c = 0; type == RB_KEPT_FLOAT64 && c < n; c++) {
-        coordinates[c] = ((const double *)row)[first + c];
-    }
-    for (int64_t c = 0; logs && c < n; c++) {
-        coordinates[c] = log(coordinates[c]);
+/* Some values of an array, one after the other. */
+static rb_dense chunk(rb_dense all, int64_t first, int64_t n) {
+    void *data = (char *)all.data + first * (int64_t)rb_type_size(all.type);
+    return (rb_dense){data, 1, n, n, all.type};
+}
+
+static rb_dense wide(double *values, int64_t n) {
+    return (rb_dense){values, 1, n, n, RB_FLOAT64};
+}
+
+static void apply(double (*fn)(double), int64_t n, double *values) {
+    for (int64_t i = 0; i < n; i++) {
+        values[i] = fn(values[i]);
     }
 }
 
-static void give(rb_kept_type type, bool logs, double *coordinates, int64_t n, void *row,
-                 int64_t first) {
-    for (int64_t c = 0; logs && c < n; c++) {
-        coordinates[c] = exp(coordinates[c]);
-    }
-    for (int64_t c = 0; type == RB_KEPT_FLOAT32 && c < n; c++) {
-        ((float *)row)[first + c] = (float)coordinates[c];
-    }
-    for (int64_t c = 0; type == RB_KEPT_FLOAT64 && c < n; c++) {
-        ((double *)row)[first + c] = coordinates[c];
-    }
-}
-
-static void one_chunk(const struct pass *pass, int64_t row, int64_t first, double *sum) {
-    rb_kept_type type = pass->array->type;
+static void one_chunk(const struct pass *pass, int64_t first, int64_t n, double *sum) {
     bool logs = pass->logs && pass->array->role == RB_KEPT_POSITIVE;
-    int64_t left = pass->array->columns - first,
-            n = left < RB_MOVING_CHUNK ? left : RB_MOVING_CHUNK;
-    size_t size = rb_type_size((rb_type)type);
-    void *to = rb_dense_row(place(pass->array), row);
     double points[RB_MAX_POINTS][RB_MOVING_CHUNK], x[RB_MOVING_CHUNK];
+    rb_dense state = chunk(rb_kept_dense(pass->array), first, n);
     for (int k = 0; k < pass->n_points; k++) {
-        take(type, logs, rb_dense_row(pass->points[k], row), first, n, points[k]);
+        rb_dense_copy(chunk(pass->points[k], first, n), wide(points[k], n));
+        apply(log, logs ? n : 0, points[k]);
     }
-    take(type, logs, to, first, n, x);
+    rb_dense_copy(state, wide(x, n));
+    apply(log, logs ? n : 0, x);
     pass->fn(n, points, x, pass->step);
     if (pass->save >= 0) {
-        void *old = rb_dense_row(pass->points[pass->save], row);
-        memcpy((char *)old + first * (int64_t)size, (const char *)to + first * (int64_t)size,
-               (size_t)n * size);
-        give(type, logs, x, n, to, first);
+        apply(exp, logs ? n : 0, x);
+        rb_dense_copy(state, chunk(pass->points[pass->save], first, n));
+        rb_dense_copy(wide(x, n), state);
         return;
     }
     for (int64_t c = 0; c < n; c++) {
@@ -166,12 +125,13 @@ static void one_chunk(const struct pass *pass, int64_t row, int64_t first, doubl
 static void one_band(void *arg, int64_t band, int worker) {
     (void)worker;
     struct pass *pass = arg;
-    int64_t first = band * pass->band_rows, end = first + pass->band_rows;
+    int64_t first = band * pass->band, end = first + pass->band;
+    int64_t count = rb_kept_count(pass->array);
+    end = end < count ? end : count;
     double sum = 0;
-    for (int64_t row = first; row < end && row < pass->array->rows; row++) {
-        for (int64_t c = 0; c < pass->array->columns; c += RB_MOVING_CHUNK) {
-            one_chunk(pass, row, c, &sum);
-        }
+    for (; first < end; first += RB_MOVING_CHUNK) {
+        int64_t left = end - first;
+        one_chunk(pass, first, left < RB_MOVING_CHUNK ? left : RB_MOVING_CHUNK, &sum);
     }
     pass->sums[band] = sum;
 }
@@ -181,9 +141,9 @@ static double walk(rb_moving *m, int array, struct pass pass) {
     pass.array = &m->arrays[array];
     pass.points = m->points[array];
     pass.n_points = m->n_points;
-    int64_t rows = pass.array->rows;
-    pass.band_rows = (rows + MAX_BANDS - 1) / MAX_BANDS;
-    int64_t bands = rows > 0 ? (rows + pass.band_rows - 1) / pass.band_rows : 0;
+    int64_t rows = pass.array->rows, band_rows = (rows + MAX_BANDS - 1) / MAX_BANDS;
+    int64_t bands = rows > 0 ? (rows + band_rows - 1) / band_rows : 0;
+    pass.band = band_rows * pass.array->columns;
     rb_parallel(m->ctx, bands, one_band, &pass);
     for (int64_t band = 0; band < bands; band++) {
         sum += pass.sums[band];
@@ -191,18 +151,11 @@ static double walk(rb_moving *m, int array, struct pass pass) {
     return sum;
 }
 
-void rb_moving_map(rb_moving *m, rb_moving_fn to, double step, int k) {
-    locate(m);
-    for (int i = 0; i < m->count; i++) {
-        walk(m, i, (struct pass){.fn = to, .step = step, .logs = true, .save = k});
-    }
-}
-
-double rb_moving_squares(rb_moving *m, rb_moving_fn to) {
+double rb_moving_map(rb_moving *m, rb_moving_fn to, double step, int k) {
     double sum = 0;
-    locate(m);
+    (void)locate(m);
     for (int i = 0; i < m->count; i++) {
-        sum += walk(m, i, (struct pass){.fn = to, .logs = true, .save = -1});
+        sum += walk(m, i, (struct pass){.fn = to, .step = step, .logs = true, .save = k});
     }
     return sum;
 }
@@ -220,7 +173,7 @@ static void itself(int64_t n, double (*points)[RB_MOVING_CHUNK], double *x, doub
 
 double rb_moving_change(rb_moving *m) {
     double max = 0;
-    locate(m);
+    (void)locate(m);
     for (int i = 0; i < m->count; i++) {
         double moved = walk(m, i, (struct pass){.fn = difference, .save = -1});
         double size = walk(m, i, (struct pass){.fn = itself, .save = -1});
@@ -233,14 +186,14 @@ rb_error rb_moving_keep(rb_moving *m, rb_kept_fn fn, void *user) {
     rb_error err = RB_OK;
     for (int i = 0; !err && i < m->count; i++) {
         for (int k = 0; !err && k < m->n_points; k++) {
-            rb_dense point = m->points[i][k];
-            rb_kept kept = {.name = m->names[i][k],
-                            .type = (rb_kept_type)point.type,
-                            .rows = point.rows,
-                            .columns = point.cols,
-                            .stride = point.ld,
-                            .values = point.data};
-            err = fn(user, &kept);
+            char name[64];
+            rb_kept point = m->arrays[i];
+            snprintf(name, sizeof name, "point%d_%s", k, point.name);
+            point.name = name;
+            point.values = m->points[i][k].data;
+            point.role = RB_KEPT_OTHER;
+            point.min = point.max = 0;
+            err = fn(user, &point);
         }
     }
     return err;

@@ -5,63 +5,28 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- the head ---- */
-
-struct head {
-    int64_t samples, features, sparse, start, restart, iteration, seed;
+struct reading {
+    rb_context *ctx;
+    const char *path;
+    rb_checkpoint_file *file;
+    rb_run *run; /* NULL: whoever it is of */
+    rb_checkpoint_head head;
+    rb_model *before; /* the fit as it was: attributes and history */
+    rb_model *best;   /* of the restarts before */
 };
 
-static rb_error check_format(rb_context *ctx, rb_checkpoint_file *file, const char *path) {
-    char *format = NULL;
-    int64_t version = 0;
-    rb_error err = ctx->checkpoints->get_text(file, "format", &format);
-    if (!err && (!format || strcmp(format, RB_CHECKPOINT_FORMAT) != 0)) {
-        err = rb_fail(ctx, RB_ERROR_FORMAT, "%s: is no checkpoint of rarebit", path);
-    }
-    rb_free(format);
-    if (!err) {
-        err = ctx->checkpoints->get_integer(file, "format_version", &version);
-    }
-    if (!err && version != RB_CHECKPOINT_VERSION) {
-        err = rb_fail(ctx, RB_ERROR_FORMAT,
-                      "%s: the checkpoint has format version %lld, made by another version of "
-                      "rarebit",
-                      path, (long long)version);
-    }
-    return err;
+static rb_error damaged(const struct reading *in, const char *what) {
+    return rb_fail(in->ctx, RB_ERROR_FORMAT, "%s: %s; the file is damaged", in->path, what);
 }
 
-static rb_error get_head(rb_context *ctx, rb_checkpoint_file *file, const char *path,
-                         struct head *head) {
-    const struct {
-        const char *name;
-        int64_t *value;
-    } numbers[] = {
-        {"samples", &head->samples},     {"features", &head->features}, {"sparse", &head->sparse},
-        {"start", &head->start},         {"restart", &head->restart},   {"seed", &head->seed},
-        {"iteration", &head->iteration},
-    };
-    rb_error err = check_format(ctx, file, path);
-    for (size_t i = 0; !err && i < sizeof numbers / sizeof *numbers; i++) {
-        err = ctx->checkpoints->get_integer(file, numbers[i].name, numbers[i].value);
-    }
-    if (!err && (head->restart < 0 || head->iteration < 0)) {
-        err = rb_fail(ctx, RB_ERROR_FORMAT, "%s: a count is below 0; the file is damaged", path);
-    }
-    return err;
-}
-
-/* Opens the checkpoint, hands it to `look`, closes it; a message about the file tells what to do.
- */
-static rb_error look_into(rb_context *ctx, const char *path,
-                          rb_error (*look)(rb_context *ctx, rb_checkpoint_file *file, void *user),
-                          void *user) {
-    rb_checkpoint_file *file;
+/* Opens the checkpoint and calls `look`; a message about the file tells what to do. */
+static rb_error look_into(struct reading *in, rb_error (*look)(struct reading *in)) {
+    rb_context *ctx = in->ctx;
     rb_reading reading;
-    rb_reading_begin(ctx, &reading, path);
-    rb_error err = ctx->checkpoints->open(ctx, path, &file);
+    rb_reading_begin(ctx, &reading, in->path);
+    rb_error err = ctx->checkpoints->open(ctx, in->path, &in->file);
     if (!err) {
-        err = ctx->checkpoints->close(file, look(ctx, file, user));
+        err = ctx->checkpoints->close(in->file, look(in));
     }
     rb_reading_end(ctx);
     if (err == RB_ERROR_FORMAT) {
@@ -71,71 +36,98 @@ static rb_error look_into(rb_context *ctx, const char *path,
     return err;
 }
 
-struct reading_head {
-    const char *path;
-    struct head head;
-};
+/* ---- the head ---- */
 
-static rb_error read_head(rb_context *ctx, rb_checkpoint_file *file, void *user) {
-    struct reading_head *in = user;
-    return get_head(ctx, file, in->path, &in->head);
+static rb_error check_format(const struct reading *in) {
+    const rb_checkpoint_store *store = in->ctx->checkpoints;
+    char *format = NULL;
+    int64_t version = 0;
+    rb_error err = store->get_text(in->file, "format", &format);
+    if (!err && (!format || strcmp(format, RB_CHECKPOINT_FORMAT) != 0)) {
+        err = rb_fail(in->ctx, RB_ERROR_FORMAT, "%s: is no checkpoint of rarebit", in->path);
+    }
+    rb_free(format);
+    err = err ? err : store->get_integer(in->file, "format_version", &version);
+    if (!err && version != RB_CHECKPOINT_VERSION) {
+        err = rb_fail(in->ctx, RB_ERROR_FORMAT,
+                      "%s: the checkpoint has format version %lld, made by another version of "
+                      "rarebit",
+                      in->path, (long long)version);
+    }
+    return err;
 }
 
-rb_error rb_checkpoint_look(rb_context *ctx, const char *path, int64_t *seed, int64_t *restart,
-                            int64_t *iteration) {
-    struct reading_head in = {.path = path};
-    rb_error err = look_into(ctx, path, read_head, &in);
-    if (!err) {
-        *seed = in.head.seed;
-        *restart = in.head.restart;
-        *iteration = in.head.iteration;
+static rb_error get_head(struct reading *in) {
+    rb_error err = check_format(in);
+    for (const rb_head_field *field = rb_head_fields; !err && field->name; field++) {
+        int64_t *value = (int64_t *)(void *)((char *)&in->head + field->offset);
+        err = in->ctx->checkpoints->get_integer(in->file, field->name, value);
     }
+    if (!err && (in->head.restart < 0 || in->head.iteration < 0)) {
+        err = damaged(in, "a count is below 0");
+    }
+    return err;
+}
+
+rb_error rb_checkpoint_look(rb_context *ctx, const char *path, rb_checkpoint_head *head) {
+    struct reading in = {.ctx = ctx, .path = path};
+    rb_error err = look_into(&in, get_head);
+    *head = in.head;
     return err;
 }
 
 /* ---- is it of this fit? ---- */
 
-static rb_error other_fit(rb_context *ctx, const rb_run *run, const char *what, const char *before,
+static rb_error other_fit(const struct reading *in, const char *what, const char *before,
                           const char *now) {
     return rb_fail(
-        ctx, RB_ERROR_ARGUMENT,
+        in->ctx, RB_ERROR_ARGUMENT,
         "the checkpoint %s is of another fit, where %s is '%s' instead of '%s'; take the "
         "same, or another file",
-        run->checkpoint.path, what, before ? before : "", now ? now : "");
+        in->path, what, before ? before : "", now);
 }
 
-static rb_error compare_heads(rb_context *ctx, const rb_run *run, const struct head *head) {
-    const rb_problem *problem = &run->problem;
-    if (head->samples != problem->n_samples || head->features != problem->n_features ||
-        (head->sparse != 0) != problem->sparse) {
-        return rb_fail(ctx, RB_ERROR_ARGUMENT,
+static rb_error compare_method(const struct reading *in) {
+    const char *now = in->run->method->name;
+    char *method = NULL;
+    rb_error err = in->ctx->checkpoints->get_text(in->file, "method", &method);
+    if (!err && (!method || strcmp(method, now) != 0)) {
+        err = other_fit(in, "the method", method, now);
+    }
+    rb_free(method);
+    return err;
+}
+
+static rb_error compare_heads(const struct reading *in) {
+    const rb_checkpoint_head *head = &in->head, now = rb_head_of(in->run);
+    if (head->samples != now.samples || head->features != now.features ||
+        (head->sparse != 0) != (now.sparse != 0)) {
+        return rb_fail(in->ctx, RB_ERROR_ARGUMENT,
                        "the checkpoint %s is of a fit to other data: %lld samples x %lld features, "
                        "%s; take the same, or another file",
-                       run->checkpoint.path, (long long)head->samples, (long long)head->features,
+                       in->path, (long long)head->samples, (long long)head->features,
                        head->sparse ? "sparse" : "dense");
     }
-    if (head->start != rb_start_checksum(run->start)) {
+    if (head->start != now.start) {
         return rb_fail(
-            ctx, RB_ERROR_ARGUMENT,
+            in->ctx, RB_ERROR_ARGUMENT,
             "the checkpoint %s is of a fit that started %s; start from the same, or take "
             "another file",
-            run->checkpoint.path, head->start ? "from another model" : "from no model");
+            in->path, head->start ? "from another model" : "from no model");
     }
     return RB_OK;
 }
 
 /* Every option but the time that there is, the checksums of the data, the version of the program.
  */
-static rb_error compare_attributes(rb_context *ctx, const rb_run *run, const rb_model *before) {
-    const rb_model *now = run->model;
+static rb_error compare_attributes(const struct reading *in, const rb_model *before) {
+    const rb_model *now = in->run->model;
     for (int64_t i = 0; i < now->n_attributes; i++) {
         const char *name = now->attributes[i].name, *value = now->attributes[i].value;
         const char *old = rb_model_attribute(before, name);
-        if (strcmp(name, "max-time") == 0 || strcmp(name, "best_restart") == 0) {
-            continue;
-        }
-        if (!old || strcmp(old, value) != 0) {
-            return other_fit(ctx, run, name, old, value);
+        bool may_differ = strcmp(name, "max-time") == 0 || strcmp(name, "best_restart") == 0;
+        if (!may_differ && (!old || strcmp(old, value) != 0)) {
+            return other_fit(in, name, old, value);
         }
     }
     return RB_OK;
@@ -143,44 +135,39 @@ static rb_error compare_attributes(rb_context *ctx, const rb_run *run, const rb_
 
 /* ---- is it sound? ---- */
 
-static rb_error damaged(rb_context *ctx, const rb_run *run, const char *what) {
-    return rb_fail(ctx, RB_ERROR_FORMAT, "%s: %s; the file is damaged", run->checkpoint.path, what);
-}
-
-static rb_error check_history(rb_context *ctx, const rb_run *run, const rb_model *model) {
-    if (model->iterations > run->problem.fit->iterations) {
-        return damaged(ctx, run, "there are more iterations than were asked for");
+static rb_error check_history(const struct reading *in, const rb_model *model) {
+    if (model->iterations > in->run->problem.fit->iterations) {
+        return damaged(in, "there are more iterations than were asked for");
     }
     for (int64_t t = 0; t < model->iterations; t++) {
         if (!isfinite(model->history[t].objective) || !isfinite(model->history[t].seconds)) {
-            return damaged(ctx, run, "an objective is not finite");
+            return damaged(in, "an objective is not finite");
         }
     }
     return RB_OK;
 }
 
-/* What traced fits report may be NaN. */
-static bool is_reported(const rb_array *array) {
-    return strncmp(array->name, "trace", 5) == 0;
-}
-
-/* A model that can be used: its arrays are finite, and its method takes them. */
-static rb_error check_model(rb_context *ctx, const rb_run *run, const rb_model *model) {
+/* A model that can be used: its arrays are finite, but for those that only report, and its method
+ * takes them. */
+static rb_error check_best(const struct reading *in) {
+    const rb_run *run = in->run;
+    const rb_model *model = in->best;
     void *coder = NULL;
     for (int64_t i = 0; i < model->n_arrays; i++) {
         const rb_array *array = &model->arrays[i];
-        for (int64_t e = 0; !is_reported(array) && e < array->rows * array->columns; e++) {
+        bool reports = strncmp(array->name, "trace", 5) == 0;
+        for (int64_t e = 0; !reports && e < array->rows * array->columns; e++) {
             if (!isfinite(array->values[e])) {
-                return damaged(ctx, run, "a number of the best model is not finite");
+                return damaged(in, "a number of the best model is not finite");
             }
         }
     }
     if (rb_model_units(model) != rb_method_units(run->method, run->options)) {
-        return damaged(ctx, run, "the best model has another number of units");
+        return damaged(in, "the best model has another number of units");
     }
-    rb_error err = rb_method_coder_new(ctx, model, 1, &coder);
+    rb_error err = rb_method_coder_new(in->ctx, model, 1, &coder);
     if (err) {
-        rb_fail_prefix(ctx, "%s: the best model: ", run->checkpoint.path);
+        rb_fail_prefix(in->ctx, "%s: the best model: ", in->path);
         return err == RB_ERROR_MEMORY ? err : RB_ERROR_FORMAT;
     }
     rb_method_coder_free(run->method, coder);
@@ -189,194 +176,125 @@ static rb_error check_model(rb_context *ctx, const rb_run *run, const rb_model *
 
 /* ---- which restart, and the best before it ---- */
 
-/* An empty model like that of the run. */
-static rb_error empty_model(rb_context *ctx, const rb_run *run, rb_model **model) {
-    rb_preprocess *copy = rb_preprocess_copy(ctx, run->model->preprocess);
-    *model = NULL;
-    return copy ? rb_model_new(ctx, run->method, run->problem.type, copy, model) : RB_ERROR_MEMORY;
+/* Reads a model into one that is like that of the run. */
+static rb_error get_model(struct reading *in, const char *group, rb_model **model) {
+    const rb_run *run = in->run;
+    rb_preprocess *copy = rb_preprocess_copy(in->ctx, run->preprocess);
+    rb_error err =
+        copy ? rb_model_new(in->ctx, run->method, run->problem.type, copy, model) : RB_ERROR_MEMORY;
+    err = err ? err : in->ctx->checkpoints->get_model(in->file, group, *model);
+    return err ? err : compare_attributes(in, *model);
 }
 
-struct reading {
-    rb_run *run;
-    struct head head;
-    rb_model *before; /* the fit as it was: attributes and history */
-    rb_model *best;
-    void *state;
-};
-
-static rb_error read_best(rb_context *ctx, rb_checkpoint_file *file, struct reading *in) {
-    const rb_run *run = in->run;
-    bool there = ctx->checkpoints->has_model(file, "best");
-    if (there != (in->head.restart > 0)) {
-        return damaged(ctx, run, "the best model is not there when it should be");
-    }
-    if (!there) {
-        return RB_OK;
-    }
-    rb_error err = empty_model(ctx, run, &in->best);
-    if (!err) {
-        err = ctx->checkpoints->get_model(file, "best", in->best);
-    }
-    if (!err && in->best->iterations == 0) {
-        err = damaged(ctx, run, "the best model has no history");
-    }
-    if (!err) {
-        err = check_history(ctx, run, in->best);
-    }
-    if (!err) {
-        err = compare_attributes(ctx, run, in->best);
-    }
-    return err ? err : check_model(ctx, run, in->best);
-}
-
-/* The whole of the file but its state. */
-static rb_error read_identity(rb_context *ctx, rb_checkpoint_file *file, struct reading *in) {
-    const rb_run *run = in->run;
-    const char *path = run->checkpoint.path;
-    char *method = NULL;
-    rb_error err = get_head(ctx, file, path, &in->head);
-    if (!err) {
-        err = ctx->checkpoints->get_text(file, "method", &method);
-    }
-    if (!err && (!method || strcmp(method, run->method->name) != 0)) {
-        err = other_fit(ctx, run, "the method", method, run->method->name);
-    }
-    rb_free(method);
-    if (!err) {
-        err = compare_heads(ctx, run, &in->head);
-    }
-    if (!err) {
-        err = ctx->checkpoints->get_model(file, "fit", in->before);
-    }
-    if (!err) {
-        err = compare_attributes(ctx, run, in->before);
-    }
-    if (!err && in->head.restart >= run->problem.fit->restarts) {
-        err = damaged(ctx, run, "there are more restarts than were asked for");
+/* The whole of the file but its state, and the best model. */
+static rb_error read_identity(struct reading *in) {
+    rb_error err = get_head(in);
+    err = err ? err : compare_method(in);
+    err = err ? err : compare_heads(in);
+    err = err ? err : get_model(in, "fit", &in->before);
+    if (!err && in->head.restart >= in->run->problem.fit->restarts) {
+        err = damaged(in, "there are more restarts than were asked for");
     }
     if (!err && in->head.iteration != in->before->iterations) {
-        err = damaged(ctx, run, "the history has another number of iterations");
+        err = damaged(in, "the history has another number of iterations");
     }
-    return err ? err : check_history(ctx, run, in->before);
+    return err ? err : check_history(in, in->before);
 }
 
-/* Calls look_into with an empty model for the fit as it was. */
-static rb_error look_at_fit(rb_context *ctx, struct reading *in,
-                            rb_error (*look)(rb_context *ctx, rb_checkpoint_file *file,
-                                             void *user)) {
-    rb_error err = empty_model(ctx, in->run, &in->before);
-    if (!err) {
-        err = look_into(ctx, in->run->checkpoint.path, look, in);
+static rb_error read_restart(struct reading *in) {
+    rb_error err = read_identity(in);
+    bool there = !err && in->ctx->checkpoints->has_model(in->file, "best");
+    if (!err && there != (in->head.restart > 0)) {
+        err = damaged(in, "the best model is not there when it should be");
     }
-    return err;
-}
-
-static rb_error read_restart(rb_context *ctx, rb_checkpoint_file *file, void *user) {
-    rb_error err = read_identity(ctx, file, user);
-    return err ? err : read_best(ctx, file, user);
+    if (err || !there) {
+        return err;
+    }
+    err = get_model(in, "best", &in->best);
+    if (!err && in->best->iterations == 0) {
+        err = damaged(in, "the best model has no history");
+    }
+    err = err ? err : check_history(in, in->best);
+    return err ? err : check_best(in);
 }
 
 rb_error rb_resume_restart(rb_context *ctx, rb_run *run, int64_t *restart, rb_model **best) {
-    struct reading in = {.run = run};
-    *restart = 0;
-    *best = NULL;
-    rb_error err = look_at_fit(ctx, &in, read_restart);
+    struct reading in = {.ctx = ctx, .path = run->checkpoint.path, .run = run};
+    rb_error err = look_into(&in, read_restart);
     rb_model_free(in.before);
     if (err) {
         rb_model_free(in.best);
-        return err;
+        in.best = NULL;
     }
-    *restart = in.head.restart;
+    *restart = err ? 0 : in.head.restart;
     *best = in.best;
-    return RB_OK;
+    return err;
 }
 
 /* ---- the state ---- */
 
-struct filling {
-    rb_context *ctx;
-    rb_checkpoint_file *file;
-    const rb_run *run;
-    int64_t iterations;
-};
-
 /* Acceleration goes on after an E-step that failed: there may be fewer M-steps than iterations. */
-static bool is_count_of_msteps(const struct filling *in, int64_t count) {
+static bool is_count_of_msteps(const struct reading *in, int64_t count) {
     const rb_problem *problem = &in->run->problem;
     int64_t batch = problem->batch_samples, n = problem->n_samples;
     int64_t an_iteration = batch > 0 ? (n + batch - 1) / batch : 1;
-    int64_t all = in->iterations * an_iteration;
+    int64_t all = in->before->iterations * an_iteration;
     bool accelerated = problem->fit->accelerate != RB_ACCELERATE_NONE;
     return accelerated ? count >= 0 && count <= all : count == all;
 }
 
 /* Could an iteration have given the value? */
-static bool is_sound(const struct filling *in, const rb_kept *array, double value) {
-    switch (array->role) {
-    case RB_KEPT_REPORTED:
+static bool is_sound(const struct reading *in, const rb_kept *array, double value) {
+    if (array->role == RB_KEPT_REPORTED || array->type == RB_KEPT_FLAG) {
         return true;
-    case RB_KEPT_MSTEPS:
+    }
+    if (array->role == RB_KEPT_MSTEPS) {
         return is_count_of_msteps(in, *(const int64_t *)array->values);
-    case RB_KEPT_POSITIVE:
-        if (!(value > 0)) {
-            return false;
-        }
-        break;
-    default:
-        break;
     }
-    return array->min == 0 && array->max == 0 ? isfinite(value)
-                                              : value >= array->min && value <= array->max;
-}
-
-static rb_error check_values(const struct filling *in, const rb_kept *array) {
-    for (int64_t i = 0; array->type != RB_KEPT_FLAG && i < array->rows; i++) {
-        for (int64_t k = 0; k < array->columns; k++) {
-            int64_t at = i * array->stride + k;
-            double value = array->type == RB_KEPT_FLOAT32 ? ((const float *)array->values)[at]
-                           : array->type == RB_KEPT_FLOAT64
-                               ? ((const double *)array->values)[at]
-                               : (double)((const int64_t *)array->values)[at];
-            if (!is_sound(in, array, value)) {
-                return rb_fail(in->ctx, RB_ERROR_FORMAT,
-                               "%s: '%s' has the value %.6g, which no iteration gives; the file is "
-                               "damaged",
-                               in->run->checkpoint.path, array->name, value);
-            }
-        }
-    }
-    return RB_OK;
+    bool ranges = array->min != 0 || array->max != 0;
+    return (array->role != RB_KEPT_POSITIVE || value > 0) &&
+           (ranges ? value >= array->min && value <= array->max : isfinite(value));
 }
 
 static rb_error get_array(void *user, const rb_kept *array) {
-    const struct filling *in = user;
+    const struct reading *in = user;
     rb_error err = in->ctx->checkpoints->get_array(in->file, array);
-    return err ? err : check_values(in, array);
-}
-
-static rb_error read_state(rb_context *ctx, rb_checkpoint_file *file, void *user) {
-    struct reading *in = user;
-    rb_run *run = in->run;
-    rb_error err = read_identity(ctx, file, in);
-    if (!err && in->head.restart != run->problem.restart) {
-        err = damaged(ctx, run, "it was changed while it was read");
-    }
-    struct filling filling = {ctx, file, run, in->before->iterations};
-    if (!err && filling.iterations > 0) {
-        err = rb_run_keep(run, in->state, get_array, &filling);
-    }
-    for (int64_t t = 0; !err && t < in->before->iterations; t++) {
-        err = rb_model_add_history(ctx, run->model, in->before->history[t]);
+    for (int64_t i = 0; !err && i < rb_kept_count(array); i++) {
+        double value = array->type == RB_KEPT_FLAG ? 0
+                       : array->type == RB_KEPT_INTEGER
+                           ? (double)((const int64_t *)array->values)[i]
+                           : rb_get((rb_type)array->type, array->values, i);
+        if (!is_sound(in, array, value)) {
+            err = rb_fail(in->ctx, RB_ERROR_FORMAT,
+                          "%s: '%s' has the value %.6g, which no iteration gives; the file is "
+                          "damaged",
+                          in->path, array->name, value);
+        }
     }
     return err;
 }
 
-rb_error rb_resume_state(rb_context *ctx, rb_run *run, void *state) {
+static rb_error read_state(struct reading *in) {
+    rb_run *run = in->run;
+    rb_error err = read_identity(in);
+    if (!err && in->head.restart != run->problem.restart) {
+        err = damaged(in, "it was changed while it was read");
+    }
+    if (!err && in->before->iterations > 0) {
+        err = rb_run_keep(run, get_array, in);
+    }
+    for (int64_t t = 0; !err && t < in->before->iterations; t++) {
+        err = rb_model_add_history(in->ctx, run->model, in->before->history[t]);
+    }
+    return err;
+}
+
+rb_error rb_resume_state(rb_context *ctx, rb_run *run) {
     if (!run->checkpoint.found) {
         return RB_OK;
     }
-    struct reading in = {.run = run, .state = state};
-    rb_error err = look_at_fit(ctx, &in, read_state);
+    struct reading in = {.ctx = ctx, .path = run->checkpoint.path, .run = run};
+    rb_error err = look_into(&in, read_state);
     rb_model_free(in.before);
     if (err) {
         return err;

@@ -12,33 +12,33 @@ struct walk {
 
 static rb_error each_array(void *user, const rb_kept *array) {
     struct walk *walk = user;
-    int64_t size = (int64_t)rb_kept_size(array->type), bytes = array->columns * size;
-    for (int64_t i = 0; walk->what != COUNT && i < array->rows; i++) {
-        char *there = (char *)array->values + i * array->stride * size;
-        char *here = walk->snapshot->bytes + walk->at + i * bytes;
-        memcpy(walk->what == SAVE ? here : there, walk->what == SAVE ? there : here, (size_t)bytes);
+    size_t bytes = (size_t)rb_kept_count(array) * rb_kept_size(array->type);
+    if (walk->what != COUNT) {
+        bool saves = walk->what == SAVE;
+        char *here = walk->snapshot->bytes + walk->at;
+        memcpy(saves ? here : array->values, saves ? array->values : here, bytes);
     }
-    walk->at += array->rows * bytes;
+    walk->at += (int64_t)bytes;
     return RB_OK;
 }
 
 /* What acceleration and stopping rules remember is of use to a checkpoint only. */
-static int64_t walk_arrays(rb_run *run, void *state, struct walk walk) {
+static int64_t walk_arrays(rb_run *run, struct walk walk) {
     walk.snapshot = &run->snapshot;
     if (run->checkpoint.path) {
-        (void)rb_run_keep(run, state, each_array, &walk);
+        (void)rb_run_keep(run, each_array, &walk);
     } else {
-        (void)rb_parts_keep(run->method, &run->shape, state, each_array, &walk);
+        (void)rb_parts_keep(run->method, &run->shape, run->state, each_array, &walk);
     }
     return walk.at;
 }
 
-rb_error rb_snapshot_new(rb_context *ctx, rb_run *run, void *state) {
+rb_error rb_snapshot_new(rb_context *ctx, rb_run *run) {
     run->snapshot = (rb_snapshot){0};
     if (!run->method->parts) {
         return RB_OK;
     }
-    int64_t bytes = walk_arrays(run, state, (struct walk){.what = COUNT});
+    int64_t bytes = walk_arrays(run, (struct walk){.what = COUNT});
     run->snapshot.bytes = rb_alloc(ctx, bytes, 1);
     return run->snapshot.bytes ? RB_OK : RB_ERROR_MEMORY;
 }
@@ -48,16 +48,16 @@ void rb_snapshot_free(rb_run *run) {
     run->snapshot = (rb_snapshot){0};
 }
 
-void rb_snapshot_take(rb_run *run, void *state) {
+void rb_snapshot_take(rb_run *run) {
     if (run->snapshot.bytes) {
-        walk_arrays(run, state, (struct walk){.what = SAVE});
+        walk_arrays(run, (struct walk){.what = SAVE});
         run->snapshot.taken = true;
     }
 }
 
-bool rb_snapshot_go_back(rb_run *run, void *state) {
+bool rb_snapshot_go_back(rb_run *run) {
     if (run->snapshot.taken) {
-        walk_arrays(run, state, (struct walk){.what = RESTORE});
+        walk_arrays(run, (struct walk){.what = RESTORE});
     }
     return run->snapshot.taken;
 }

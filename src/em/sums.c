@@ -22,186 +22,157 @@ enum { DEPTH_ALWAYS = 3, BLOCK_BYTES = 1 << 25 };
 
 /* ---- walks over fields ---- */
 
-static bool in_tree(const rb_field *field, const rb_kept *array) {
-    return field->sum == RB_SUM_ADD &&
-           (array->type == RB_KEPT_FLOAT32 || array->type == RB_KEPT_FLOAT64);
-}
-
-typedef void (*field_fn)(void *user, const rb_field *field, const rb_kept *array);
-
-static void each_field(const rb_sums *sums, rb_part_kind kind, void *state, field_fn fn,
-                       void *user) {
-    for (const rb_part *part = sums->method->parts; part && part->kind; part++) {
-        for (const rb_field *field = part->fields; part->kind == kind && field->name; field++) {
-            rb_kept array = rb_field_array(field, sums->shape, (char *)state + part->offset);
-            if (array.rows > 0) {
-                fn(user, field, &array);
-            }
-        }
+/* The next sum of a kind that the fit has. */
+static bool next_sum(const rb_sums *sums, rb_part_kind kind, rb_walk *walk) {
+    bool found = rb_walk_next(walk, sums->shape, sums->state);
+    while (found && (walk->part->kind != kind || walk->array.rows == 0)) {
+        found = rb_walk_next(walk, sums->shape, sums->state);
     }
+    return found;
 }
 
-/* Rows of an array, as tasks of about as many values. */
+static bool in_tree(const rb_walk *walk) {
+    return walk->field->sum == RB_SUM_ADD && walk->array.type <= RB_KEPT_FLOAT64;
+}
+
+static int64_t values_of(const rb_sums *sums, rb_part_kind kind) {
+    int64_t values = 0;
+    for (rb_walk walk = {.part = sums->method->parts}; next_sum(sums, kind, &walk);) {
+        values += in_tree(&walk) ? rb_kept_count(&walk.array) : 0;
+    }
+    return values;
+}
+
+/* ---- floats, on all threads ---- */
+
 enum { TASK_VALUES = 1 << 15 };
 
-typedef struct row_work row_work;
-struct row_work {
-    const rb_kept *array;
-    double *values; /* rows x columns; the other side */
+struct work;
+typedef void (*float_fn)(const struct work *work, rb_dense floats, double *values);
+struct work {
+    rb_dense floats; /* 1 x n */
+    double *values;  /* the other side, or NULL */
     double factor;
-    int64_t rows; /* of a task */
-    void (*fn)(const row_work *work, char *row, double *values);
+    float_fn fn; /* for a part of them */
 };
 
-static void work_rows(void *arg, int64_t task, int worker) {
+static void work_values(void *arg, int64_t task, int worker) {
     (void)worker;
-    const row_work *work = arg;
-    const rb_kept *array = work->array;
-    int64_t first = task * work->rows, last = first + work->rows;
-    int64_t bytes = array->stride * (int64_t)rb_kept_size(array->type);
-    for (int64_t i = first; i < last && i < array->rows; i++) {
-        work->fn(work, (char *)array->values + i * bytes,
-                 work->values ? work->values + i * array->columns : NULL);
+    const struct work *work = arg;
+    int64_t first = task * TASK_VALUES, left = work->floats.cols - first;
+    work->fn(work,
+             rb_dense_part(work->floats, 0, 1, first, left < TASK_VALUES ? left : TASK_VALUES),
+             work->values ? work->values + first : NULL);
+}
+
+static void on_all_threads(const rb_sums *sums, rb_kept_type type, void *floats, int64_t count,
+                           struct work work) {
+    work.floats = (rb_dense){floats, 1, count, count, (rb_type)type};
+    rb_parallel(sums->ctx, (count + TASK_VALUES - 1) / TASK_VALUES, work_values, &work);
+}
+
+/* values = floats, and these become 0. */
+static void take(const struct work *work, rb_dense floats, double *values) {
+    (void)work;
+    rb_dense_copy(floats, (rb_dense){values, 1, floats.cols, floats.cols, RB_FLOAT64});
+    rb_dense_zero(floats);
+}
+
+/* floats += values */
+static void add(const struct work *work, rb_dense floats, double *values) {
+    (void)work;
+    double *wide = floats.data;
+    float *narrow = floats.data;
+    for (int64_t i = 0; floats.type == RB_FLOAT64 && i < floats.cols; i++) {
+        wide[i] += values[i];
+    }
+    for (int64_t i = 0; floats.type == RB_FLOAT32 && i < floats.cols; i++) {
+        narrow[i] = (float)((double)narrow[i] + values[i]);
     }
 }
 
-static void each_row(rb_context *ctx, row_work work) {
-    work.rows = (TASK_VALUES + work.array->columns - 1) / work.array->columns;
-    rb_parallel(ctx, (work.array->rows + work.rows - 1) / work.rows, work_rows, &work);
-}
-
-/* values = row, and the row becomes 0. */
-static void take_row(const row_work *work, char *row, double *values) {
-    int64_t n = work->array->columns;
-    if (work->array->type == RB_KEPT_FLOAT64) {
-        memcpy(values, row, (size_t)n * sizeof *values);
-    } else {
-        for (int64_t i = 0; i < n; i++) {
-            values[i] = (double)((const float *)(const void *)row)[i];
-        }
-    }
-    memset(row, 0, (size_t)n * rb_kept_size(work->array->type));
-}
-
-/* row += values */
-static void add_row(const row_work *work, char *row, double *values) {
-    for (int64_t i = 0; i < work->array->columns; i++) {
-        if (work->array->type == RB_KEPT_FLOAT64) {
-            ((double *)(void *)row)[i] += values[i];
-        } else {
-            float *there = (float *)(void *)row + i;
-            *there = (float)((double)*there + values[i]);
-        }
-    }
-}
-
-static void scale_row(const row_work *work, char *row, double *values) {
+static void scale(const struct work *work, rb_dense floats, double *values) {
     (void)values;
-    for (int64_t i = 0; i < work->array->columns; i++) {
-        if (work->array->type == RB_KEPT_FLOAT64) {
-            ((double *)(void *)row)[i] *= work->factor;
-        } else {
-            ((float *)(void *)row)[i] = (float)(work->factor * (double)((float *)(void *)row)[i]);
+    for (int64_t i = 0; i < floats.cols; i++) {
+        rb_put(floats.type, floats.data, i, work->factor * rb_get(floats.type, floats.data, i));
+    }
+}
+
+/* All sums of the pass that go through the tree, one after the other, and as many values. */
+static void with_values(const rb_sums *sums, double *values, float_fn fn) {
+    for (rb_walk walk = {.part = sums->method->parts}; next_sum(sums, sums->kind, &walk);) {
+        if (in_tree(&walk)) {
+            int64_t count = rb_kept_count(&walk.array);
+            on_all_threads(sums, walk.array.type, walk.array.values, count,
+                           (struct work){.fn = fn, .values = values});
+            values += count;
         }
     }
+}
+
+static void add_values(const rb_sums *sums, double *to, double *values) {
+    on_all_threads(sums, RB_KEPT_FLOAT64, to, values_of(sums, sums->kind),
+                   (struct work){.fn = add, .values = values});
+}
+
+/* Memory for values, unless it is there. */
+static bool need_values(const rb_sums *sums, double **values) {
+    if (!*values) {
+        *values = rb_alloc(sums->ctx, values_of(sums, sums->kind), sizeof **values);
+    }
+    return *values != NULL;
 }
 
 /* ---- before a pass ---- */
 
-static void set_all(const rb_kept *array, double value) {
-    for (int64_t i = 0; i < array->rows; i++) {
-        char *row = (char *)array->values + i * array->stride * (int64_t)rb_kept_size(array->type);
-        for (int64_t k = 0; k < array->columns; k++) {
-            switch (array->type) {
-            case RB_KEPT_FLOAT32:
-                ((float *)(void *)row)[k] = (float)value;
-                break;
-            case RB_KEPT_FLOAT64:
-                ((double *)(void *)row)[k] = value;
-                break;
-            case RB_KEPT_INTEGER:
-                ((int64_t *)(void *)row)[k] = (int64_t)value;
-                break;
-            case RB_KEPT_FLAG:
-                ((bool *)row)[k] = value != 0;
-                break;
-            case RB_KEPT_WORKING:
-                break;
+/* What adds nothing. */
+static const double nothing[] = {
+    [RB_SUM_ADD] = 0,         [RB_SUM_OR] = 0,     [RB_SUM_MIN] = INFINITY,
+    [RB_SUM_MAX] = -INFINITY, [RB_SUM_PLACE] = -1, [RB_SUM_LARGEST] = -INFINITY,
+    [RB_SUM_GAIN] = 1};
+
+static void clear(const rb_sums *sums) {
+    for (rb_walk walk = {.part = sums->method->parts}; next_sum(sums, sums->kind, &walk);) {
+        const rb_field *field = walk.field;
+        double value = nothing[field->sum];
+        int64_t count = rb_kept_count(&walk.array);
+        if (sums->runs_on && (field->runs_on || field->sum == RB_SUM_GAIN)) {
+            continue;
+        }
+        memset(walk.array.values, 0, (size_t)count * rb_kept_size(walk.array.type));
+        for (int64_t i = 0; value != 0 && i < count; i++) {
+            if (walk.array.type == RB_KEPT_INTEGER) {
+                ((int64_t *)walk.array.values)[i] = (int64_t)value;
+            } else {
+                rb_put((rb_type)walk.array.type, walk.array.values, i, value);
             }
         }
-    }
-}
-
-static double nothing(rb_sum sum) {
-    switch (sum) {
-    case RB_SUM_ADD:
-    case RB_SUM_OR:
-        return 0;
-    case RB_SUM_MIN:
-        return INFINITY;
-    case RB_SUM_MAX:
-    case RB_SUM_LARGEST:
-        return -INFINITY;
-    case RB_SUM_PLACE:
-        return -1;
-    case RB_SUM_GAIN:
-        return 1;
-    }
-    return 0;
-}
-
-static void clear(void *user, const rb_field *field, const rb_kept *array) {
-    const rb_sums *sums = user;
-    if (!sums->runs_on || !(field->runs_on || field->sum == RB_SUM_GAIN)) {
-        set_all(array, nothing(field->sum));
-    }
-}
-
-struct scaling {
-    rb_context *ctx;
-    double factor;
-};
-
-static void scale(void *user, const rb_field *field, const rb_kept *array) {
-    const struct scaling *by = user;
-    if (field->runs_on && in_tree(field, array)) {
-        each_row(by->ctx, (row_work){.array = array, .factor = by->factor, .fn = scale_row});
-    }
-}
-
-static void find_gain(void *user, const rb_field *field, const rb_kept *array) {
-    if (field->sum == RB_SUM_GAIN) {
-        *(double **)user = array->values;
     }
 }
 
 /* Blocks weigh more and more, instead of what is there less and less: a pass over the sums is then
  * needed only now and then. */
-static void decay(rb_sums *sums) {
+static void decay(const rb_sums *sums) {
     const double max = 1e6;
     double *gain = NULL;
-    each_field(sums, sums->kind, sums->state, find_gain, &gain);
+    for (rb_walk walk = {.part = sums->method->parts}; next_sum(sums, sums->kind, &walk);) {
+        gain = walk.field->sum == RB_SUM_GAIN ? walk.array.values : gain;
+    }
     if (!gain) {
         return;
     }
     *gain /= sums->decay;
-    if (!(*gain <= max)) { /* also where nothing is to remain */
-        struct scaling by = {sums->ctx, isfinite(*gain) ? 1 / *gain : 0};
-        each_field(sums, sums->kind, sums->state, scale, &by);
-        *gain = 1;
+    if (*gain <= max) { /* not so where nothing is to remain */
+        return;
     }
-}
-
-static void count(void *user, const rb_field *field, const rb_kept *array) {
-    if (in_tree(field, array)) {
-        *(int64_t *)user += array->rows * array->columns;
+    double factor = isfinite(*gain) ? 1 / *gain : 0;
+    for (rb_walk walk = {.part = sums->method->parts}; next_sum(sums, sums->kind, &walk);) {
+        if (walk.field->runs_on && in_tree(&walk)) {
+            on_all_threads(sums, walk.array.type, walk.array.values, rb_kept_count(&walk.array),
+                           (struct work){.fn = scale, .factor = factor});
+        }
     }
-}
-
-static int64_t values_of(const rb_sums *sums, rb_part_kind kind) {
-    int64_t values = 0;
-    each_field(sums, kind, sums->state, count, &values);
-    return values;
+    *gain = 1;
 }
 
 int64_t rb_sums_groups(const rb_sums *sums, const rb_problem *problem, rb_part_kind kind,
@@ -222,53 +193,15 @@ int64_t rb_sums_groups(const rb_sums *sums, const rb_problem *problem, rb_part_k
 
 /* ---- the tree ---- */
 
-struct walk {
-    rb_context *ctx;
-    double *values;
-    void (*fn)(const row_work *work, char *row, double *values);
-};
-
-static void walk_field(void *user, const rb_field *field, const rb_kept *array) {
-    struct walk *walk = user;
-    if (in_tree(field, array)) {
-        each_row(walk->ctx, (row_work){.array = array, .values = walk->values, .fn = walk->fn});
-        walk->values += array->rows * array->columns;
-    }
-}
-
-static void walk_all(const rb_sums *sums, void *state, double *values,
-                     void (*fn)(const row_work *, char *, double *)) {
-    struct walk walk = {sums->ctx, values, fn};
-    each_field(sums, sums->kind, state, walk_field, &walk);
-}
-
-struct addition {
-    double *to;
-    const double *from;
-    int64_t values;
-};
-
-static void add_values(void *arg, int64_t task, int worker) {
-    (void)worker;
-    const struct addition *a = arg;
-    int64_t first = task * TASK_VALUES, last = first + TASK_VALUES;
-    for (int64_t i = first; i < last && i < a->values; i++) {
-        a->to[i] += a->from[i];
-    }
-}
-
 static rb_error push(rb_sums *sums) {
-    int64_t values = values_of(sums, sums->kind);
-    double **top = &sums->stack[sums->waiting];
-    if (!*top && !(*top = rb_alloc(sums->ctx, values, sizeof **top))) {
+    if (!need_values(sums, &sums->stack[sums->waiting])) {
         return RB_ERROR_MEMORY;
     }
-    walk_all(sums, sums->state, *top, take_row);
+    with_values(sums, sums->stack[sums->waiting], take);
     sums->rank[sums->waiting++] = 0;
     while (sums->waiting > 1 && sums->rank[sums->waiting - 1] == sums->rank[sums->waiting - 2]) {
         sums->waiting--;
-        struct addition a = {sums->stack[sums->waiting - 1], sums->stack[sums->waiting], values};
-        rb_parallel(sums->ctx, (values + TASK_VALUES - 1) / TASK_VALUES, add_values, &a);
+        add_values(sums, sums->stack[sums->waiting - 1], sums->stack[sums->waiting]);
         sums->rank[sums->waiting - 1]++;
     }
     return RB_OK;
@@ -285,13 +218,12 @@ rb_error rb_sums_begin(rb_sums *sums, rb_part_kind kind, int64_t groups, bool fi
     if (sums->runs_on && first) {
         decay(sums);
     }
-    each_field(sums, kind, sums->state, clear, sums);
+    clear(sums);
     if (sums->runs_on && groups > 1) {
-        int64_t values = values_of(sums, kind);
-        if (!sums->base && !(sums->base = rb_alloc(sums->ctx, values, sizeof *sums->base))) {
+        if (!need_values(sums, &sums->base)) {
             return RB_ERROR_MEMORY;
         }
-        walk_all(sums, sums->state, sums->base, take_row);
+        with_values(sums, sums->base, take);
     }
     return RB_OK;
 }
@@ -301,12 +233,11 @@ rb_error rb_sums_end_group(rb_sums *sums) {
 }
 
 void rb_sums_end(rb_sums *sums) {
+    if (sums->groups > 1 && sums->runs_on) {
+        add_values(sums, sums->stack[0], sums->base);
+    }
     if (sums->groups > 1) {
-        if (sums->runs_on) {
-            struct addition a = {sums->stack[0], sums->base, values_of(sums, sums->kind)};
-            rb_parallel(sums->ctx, (a.values + TASK_VALUES - 1) / TASK_VALUES, add_values, &a);
-        }
-        walk_all(sums, sums->state, sums->stack[0], add_row);
+        with_values(sums, sums->stack[0], add);
     }
 }
 

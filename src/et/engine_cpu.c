@@ -150,7 +150,13 @@ static rb_error cpu_block(rb_context *ctx, void *engine, const rb_block *block, 
     return RB_OK;
 }
 
+/* All is added as it comes. */
 static rb_error cpu_sums(rb_context *ctx, void *engine, void *sums) {
+    (void)ctx, (void)engine, (void)sums;
+    return RB_OK;
+}
+
+static rb_error cpu_finish(rb_context *ctx, void *engine, void *sums) {
     (void)ctx;
     et_cpu *cpu = engine;
     const et_summing *summing = cpu->engine->setup.model.summing;
@@ -167,4 +173,5 @@ const rb_engine et_engine_cpu = {
     .set_parameters = cpu_set_parameters,
     .block = cpu_block,
     .sums = cpu_sums,
+    .finish = cpu_finish,
 };

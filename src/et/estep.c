@@ -76,6 +76,11 @@ rb_error et_block(rb_context *ctx, void *state, const rb_block *block) {
     return f->problem.engine->block(ctx, f->engine, block, &f->sums);
 }
 
+rb_error et_group_end(rb_context *ctx, void *state) {
+    et_fit *f = state;
+    return f->problem.engine->sums(ctx, f->engine, &f->sums);
+}
+
 /* What is known of all samples, before a pass over those in use. */
 static void take_all(et_fit *f) {
     const et_sums *sums = &f->sums;
@@ -92,7 +97,8 @@ rb_error et_end(rb_context *ctx, void *state, bool *again) {
     et_estep *e = &f->estep;
     et_pass_kind kind = e->pass.kind;
     double *likelihood = &f->progress.log_likelihood;
-    rb_error err = f->problem.engine->sums(ctx, f->engine, &f->sums);
+    const rb_engine *engine = f->problem.engine;
+    rb_error err = engine->finish ? engine->finish(ctx, f->engine, &f->sums) : RB_OK;
     if (err) {
         return err;
     }

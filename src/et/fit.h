@@ -82,8 +82,8 @@ typedef struct et_sums {
     rb_dense weights;  /* H x D: sum <A_hd>, or of shares (down); linear only where values are
                         * missing: sum <s_h> over the samples in which feature d is there */
     rb_dense pairs;    /* H (H - 1) / 2 x D: sum <s_j s_k>, j < k, likewise; or empty: missing.c */
-    /* max: of states of two causes and more by their sets, until the engine is asked for its sums;
-     * empty unless sets are few (moments_states.c). sets x D: sum q where y_d is there, sum q y */
+    /* max: of states of two causes and more by their sets, until the pass is over; empty unless
+     * sets are few (moments_states.c). sets x D: sum q where y_d is there, sum q y */
     rb_dense set_weights, set_products;
 } et_sums;
 
@@ -262,6 +262,7 @@ rb_error et_survey_block(rb_context *ctx, void *state, const rb_block *block);
 rb_error et_survey_end(rb_context *ctx, void *state);
 rb_error et_begin(rb_context *ctx, void *state);
 rb_error et_block(rb_context *ctx, void *state, const rb_block *block);
+rb_error et_group_end(rb_context *ctx, void *state);
 rb_error et_end(rb_context *ctx, void *state, bool *again);
 void et_last(void *state);
 rb_error et_mstep(rb_context *ctx, void *state);

@@ -3,6 +3,8 @@
 
 #include <rarebit/method.h>
 
+#include <string.h>
+
 static int64_t units(const void *options) {
     return ((const rb_et_options *)options)->units;
 }
@@ -49,8 +51,8 @@ static const rb_engine *const engines[] = {&et_engine_cpu, &et_engine_reference,
     .start_options = start_options, .centre = RB_CENTRE_NONE, .missing = true, .units = units,     \
     .block_samples = block_samples, .memory = memory, .shape = et_shape, .engines = engines,       \
     .start = et_start, .finish = et_finish, .survey = et_survey_block,                             \
-    .survey_end = et_survey_end, .begin = et_begin, .block = et_block, .end = et_end,              \
-    .last = et_last, .mstep = et_mstep, .objective = et_objective,                                 \
+    .survey_end = et_survey_end, .begin = et_begin, .block = et_block, .group_end = et_group_end,  \
+    .end = et_end, .last = et_last, .mstep = et_mstep, .objective = et_objective,                  \
     .metric_names = et_metric_names, .metrics = et_metrics, .may_stop = et_may_stop,               \
     .store = et_store, .coder_new = et_coder_new, .coder_free = et_coder_free,                     \
     .encode = et_encode, .decode = et_decode, .rebuild = et_rebuild, .evaluate = et_evaluate
@@ -85,7 +87,8 @@ const rb_method rb_method_mca = {
 };
 
 void rb_et_method(const rb_et_model *model, rb_method *method) {
-    *method = (rb_method){
+    size_t size = method->size;
+    const rb_method table = {
         .name = model->name,
         .title = model->title,
         .code_name = model->code_name,
@@ -94,4 +97,6 @@ void rb_et_method(const rb_et_model *model, rb_method *method) {
         .options = &et_option_rows[ET_FIRST_OF_ALL],
         SHARED,
     };
+    memcpy(method, &table, size < sizeof table ? size : sizeof table);
+    method->size = size;
 }

@@ -37,15 +37,14 @@ static rb_error get_integer(rb_h5 *file, const char *name, int64_t *value) {
 
 static rb_error move_array(rb_h5 *file, const rb_kept *array, bool reading) {
     char path[256];
-    int64_t count = array->rows * array->columns;
+    int64_t count = rb_kept_count(array);
     snprintf(path, sizeof path, "state/%s", array->name);
     if (array->type == RB_KEPT_INTEGER || array->type == RB_KEPT_FLAG) { /* a flag is a byte */
         hid_t type = array->type == RB_KEPT_FLAG ? H5T_NATIVE_INT8 : H5T_NATIVE_INT64;
         return reading ? rb_h5_get_numbers(file, path, count, type, array->values)
                        : rb_h5_put(file, path, 1, &count, H5T_STD_I64LE, type, array->values);
     }
-    rb_dense dense = {array->values, array->rows, array->columns, array->stride,
-                      (rb_type)array->type};
+    rb_dense dense = rb_kept_dense(array);
     return reading ? rb_h5_get_dense(file, path, dense) : rb_h5_put_dense(file, path, dense);
 }
 
@@ -57,7 +56,7 @@ static rb_error put_array(rb_h5 *file, const rb_kept *array) {
 static rb_error get_array(rb_h5 *file, const rb_kept *array) {
     rb_error err = move_array(file, array, true);
     signed char *flags = array->type == RB_KEPT_FLAG ? array->values : NULL;
-    for (int64_t i = 0; !err && flags && i < array->rows * array->columns; i++) {
+    for (int64_t i = 0; !err && flags && i < rb_kept_count(array); i++) {
         flags[i] = flags[i] != 0;
     }
     return err;
@@ -89,13 +88,23 @@ void rb_io_use(rb_context *ctx) {
 rb_error rb_checkpoint_read(rb_context *ctx, const char *path, bool *there,
                             rb_checkpoint_info *info) {
     const rb_checkpoint_store *before = ctx->checkpoints;
-    *info = (rb_checkpoint_info){0};
+    if (info->size != sizeof *info) {
+        return rb_fail(ctx, RB_ERROR_ARGUMENT,
+                       "the rb_checkpoint_info has a size of %zu instead of %zu bytes; set it to "
+                       "sizeof(rb_checkpoint_info)",
+                       info->size, sizeof *info);
+    }
+    *info = (rb_checkpoint_info){.size = sizeof *info};
     *there = access(path, F_OK) == 0 || errno != ENOENT;
     if (!*there) {
         return RB_OK;
     }
     ctx->checkpoints = &store;
-    rb_error err = rb_checkpoint_look(ctx, path, &info->seed, &info->restart, &info->iteration);
+    rb_checkpoint_head head;
+    rb_error err = rb_checkpoint_look(ctx, path, &head);
     ctx->checkpoints = before;
+    if (!err) {
+        *info = (rb_checkpoint_info){info->size, head.seed, head.restart, head.iteration};
+    }
     return err;
 }

@@ -39,12 +39,7 @@ static rb_error get_word(rb_h5 *file, const char *object, const char *name,
     char *text;
     *index = -1;
     rb_error err = rb_h5_get_text(file, object, name, &text);
-    for (int i = 0; !err && i < n_words; i++) {
-        if (strcmp(text, words[i]) == 0) {
-            *index = i;
-        }
-    }
-    if (!err && *index < 0) {
+    if (!err && (*index = rb_store_word(words, n_words, text)) < 0) {
         err = rb_h5_fail(file, RB_ERROR_FORMAT,
                          "the attribute '%s' is '%s', which is none of its words", name, text);
     }
@@ -266,7 +261,7 @@ static rb_error get_model(rb_h5 *file, rb_model **model) {
     if (err) {
         return err;
     }
-    const char *flaw = rb_model_preprocess_flaw(*model);
+    const char *flaw = rb_model_flaw(*model);
     return flaw ? damaged(file, flaw) : get_contents(file, "", *model);
 }
 

@@ -49,17 +49,12 @@ static rb_error add_samples(void *user, int64_t first, const rb_matrix *rows) {
     return RB_OK;
 }
 
-static int64_t count_living(const rb_model *model, int64_t units) {
-    int64_t known = 0, living = units;
-    const double *dead = rb_model_array(model, "dead", &known, NULL);
-    for (int64_t j = 0; dead && j < units && j < known; j++) {
-        living -= dead[j] != 0;
-    }
-    return living;
+/* Are two vectors nearly the same, by the sums of their squares and products? */
+static bool are_alike(double aa, double ab, double bb) {
+    return aa > 0 && bb > 0 && ab > THE_SAME * sqrt(aa * bb);
 }
 
-/* Cosine of the loadings of two units. */
-static double likeness(const double *w, int64_t m, int64_t l, int64_t a, int64_t b) {
+static bool have_like_loadings(const double *w, int64_t m, int64_t l, int64_t a, int64_t b) {
     double aa = 0, ab = 0, bb = 0;
     for (int64_t k = 0; k < m; k++) {
         double x = w[k * l + a], y = w[k * l + b];
@@ -67,18 +62,17 @@ static double likeness(const double *w, int64_t m, int64_t l, int64_t a, int64_t
         ab += x * y;
         bb += y * y;
     }
-    return aa > 0 && bb > 0 ? ab / sqrt(aa * bb) : 0;
+    return are_alike(aa, ab, bb);
 }
 
 static void find_duplicates(const tally *t, const rb_model *model) {
     int64_t m = 0, l = t->units;
-    const double *w = rb_model_array(model, "loadings", &m, NULL);
+    const double *w = rb_model_array(model, "loadings", &m, NULL), *p = t->products;
     for (int64_t a = 0; w && a < l; a++) {
         bool found = false;
         for (int64_t b = 0; b < a && !found; b++) {
-            double norm = sqrt(t->products[a * l + a] * t->products[b * l + b]);
-            found = norm > 0 && t->products[a * l + b] > THE_SAME * norm &&
-                    likeness(w, m, l, a, b) > THE_SAME;
+            found = are_alike(p[a * l + a], p[a * l + b], p[b * l + b]) &&
+                    have_like_loadings(w, m, l, a, b);
             if (found && t->check->duplicates++ == 0) {
                 t->check->duplicate[0] = b;
                 t->check->duplicate[1] = a;
@@ -100,15 +94,16 @@ rb_error rb_model_check(rb_context *ctx, const rb_model *model, rb_source *sourc
     if (!model->method->sparser || n == 0 || is_never_0(model)) {
         return RB_OK;
     }
-    tally t = {.units = l, .living = count_living(model, l), .check = check};
-    t.active = rb_alloc(ctx, l, sizeof *t.active);
-    t.products = rb_alloc_zero(ctx, l * l, sizeof *t.products);
-    rb_error err = t.active && t.products ? RB_OK : RB_ERROR_MEMORY;
+    tally t = {.units = l,
+               .living = l - rb_model_dead(model),
+               .active = rb_alloc(ctx, l, sizeof *t.active),
+               .products = rb_alloc_zero(ctx, l * l, sizeof *t.products),
+               .check = check};
     bool all = n <= MAX_SAMPLES;
-    if (!err) {
-        err = rb_encode_runs(ctx, model, source, all ? 1 : RUNS, all ? n : MAX_SAMPLES / RUNS,
-                             add_samples, &t);
-    }
+    rb_error err = !t.active || !t.products
+                       ? RB_ERROR_MEMORY
+                       : rb_encode_runs(ctx, model, source, all ? 1 : RUNS,
+                                        all ? n : MAX_SAMPLES / RUNS, add_samples, &t);
     if (!err && !t.negative) {
         find_duplicates(&t, model);
     }
@@ -126,8 +121,7 @@ static double percent(const rb_code_check *check, int64_t count) {
 
 static void warn_of_codes(rb_context *ctx, const rb_model *model, const rb_code_check *c) {
     const rb_method *method = model->method;
-    int64_t units = rb_model_units(model);
-    bool all_live = count_living(model, units) == units; /* else more of them would die */
+    bool all_live = rb_model_dead(model) == 0; /* else more of them would die */
     if (c->empty == c->samples) {
         rb_log(ctx, RB_LOG_WARNING,
                "no sample has an active unit: nothing stands out of the noise; take %s, or fewer "

@@ -9,7 +9,6 @@
  */
 #include "model.h"
 
-#include <math.h>
 #include <string.h>
 
 enum { VERSION = 1, NAMES_MAX = 1000 };
@@ -25,23 +24,21 @@ struct stream {
     rb_error err;         /* the first; nothing is done after it */
 };
 
-static void damaged(struct stream *s, const char *what) {
-    if (!s->err) {
+static void check(struct stream *s, bool fine, const char *what) {
+    if (!fine && !s->err) {
         s->err = rb_fail(s->ctx, RB_ERROR_FORMAT, "the bytes of the model are damaged: %s", what);
     }
 }
 
-static void check(struct stream *s, bool fine, const char *what) {
-    if (!fine) {
-        damaged(s, what);
-    }
+/* Are so many words of 64 bits left to be read? */
+static void check_left(struct stream *s, int64_t words) {
+    check(s, !s->reads || words <= (int64_t)(s->size - s->at) / 8,
+          "there are fewer values than they say");
 }
 
 /* The next so many bytes, or NULL: there are not so many, or they are only counted. */
 static unsigned char *take(struct stream *s, size_t count) {
-    if (s->reads && !s->err && s->size - s->at < count) {
-        damaged(s, "they end too early");
-    }
+    check(s, !s->reads || s->size - s->at >= count, "they end too early");
     if (s->err) {
         return NULL;
     }
@@ -49,161 +46,127 @@ static unsigned char *take(struct stream *s, size_t count) {
     return s->bytes ? s->bytes + s->at - count : NULL;
 }
 
-static void move_word(struct stream *s, uint64_t *word) {
-    unsigned char *bytes = take(s, 8);
-    if (!bytes) {
-        return;
+static void move_bytes(const struct stream *s, unsigned char *bytes, void *memory, size_t count) {
+    if (bytes) {
+        memcpy(s->reads ? memory : bytes, s->reads ? bytes : memory, count);
     }
-    if (s->reads) {
-        *word = 0;
-    }
-    for (int i = 0; i < 8; i++) {
-        if (s->reads) {
-            *word |= (uint64_t)bytes[i] << 8 * i;
-        } else {
-            bytes[i] = (unsigned char)(*word >> 8 * i);
+}
+
+/* Numbers of 64 bits: integers or floats. */
+static void move_words(struct stream *s, int64_t count, void *words) {
+    const uint16_t one = 1;
+    bool little_endian = *(const unsigned char *)&one == 1;
+    for (int64_t k = 0; k < count && !s->err; k++) {
+        unsigned char *bytes = take(s, 8), *word = (unsigned char *)words + 8 * k;
+        for (int i = 0; bytes && i < 8; i++) {
+            move_bytes(s, &bytes[i], &word[little_endian ? i : 7 - i], 1);
         }
     }
 }
 
-/* A number between bounds, ends included. */
-static void move_integer(struct stream *s, int64_t *value, int64_t min, int64_t max) {
-    uint64_t word = s->reads ? 0 : (uint64_t)*value;
-    move_word(s, &word);
-    if (!s->reads || s->err) {
-        return;
-    }
-    if ((int64_t)word < min || (int64_t)word > max) {
-        damaged(s, "a number is out of its range");
-    } else {
-        *value = (int64_t)word;
-    }
+/* A number between 0 and a bound. */
+static void move_integer(struct stream *s, int64_t *value, int64_t max) {
+    int64_t word = *value;
+    move_words(s, 1, &word);
+    check(s, !s->reads || (word >= 0 && word <= max), "a number is out of its range");
+    *value = s->reads && !s->err ? word : *value;
 }
 
-/* How many things follow of so many bytes at least. */
-static void move_count(struct stream *s, int64_t *count, int64_t bytes) {
-    move_integer(s, count, 0, INT64_MAX);
-    check(s, !s->reads || s->err || *count <= (int64_t)(s->size - s->at) / bytes,
-          "there are fewer values than they say");
-}
-
-static void move_values(struct stream *s, int64_t count, double *values) {
-    for (int64_t i = 0; i < count && !s->err; i++) {
-        uint64_t word;
-        memcpy(&word, &values[i], sizeof word);
-        move_word(s, &word);
-        memcpy(&values[i], &word, sizeof word);
+/* A vector, which is made when it is read. */
+static void *move_vector(struct stream *s, int64_t count, void *words) {
+    if (s->reads) {
+        check_left(s, count);
+        words = s->err ? NULL : rb_alloc(s->ctx, count, 8);
+        s->err = s->err || words ? s->err : RB_ERROR_MEMORY;
     }
+    move_words(s, count, words);
+    return words;
 }
 
-/* A text of the caller's; one that is read is made, and NULL on failure. */
+/* A text of the caller's; one that is read is made, or NULL. */
 static void move_text(struct stream *s, char **text) {
-    int64_t length = s->reads || !*text ? 0 : (int64_t)strlen(*text);
-    *text = s->reads ? NULL : *text;
-    move_count(s, &length, 1);
+    int64_t length = s->reads ? 0 : (int64_t)strlen(*text);
+    move_integer(s, &length, INT64_MAX);
     unsigned char *bytes = take(s, s->err ? 0 : (size_t)length);
-    if (!bytes || s->err) {
-        return;
+    if (s->reads) {
+        *text = bytes ? rb_alloc(s->ctx, length + 1, 1) : NULL;
+        s->err = s->err || *text ? s->err : RB_ERROR_MEMORY;
     }
-    if (!s->reads) {
-        memcpy(bytes, *text ? *text : "", (size_t)length);
-        return;
+    if (bytes && *text) {
+        move_bytes(s, bytes, *text, (size_t)length);
+        if (s->reads) {
+            (*text)[length] = '\0';
+        }
+        check(s, strlen(*text) == (size_t)length, "a text has a 0 in it");
     }
-    if (memchr(bytes, 0, (size_t)length)) {
-        damaged(s, "a text has a 0 in it");
-        return;
-    }
-    *text = rb_alloc(s->ctx, length + 1, 1);
-    if (!*text) {
-        s->err = RB_ERROR_MEMORY;
-        return;
-    }
-    memcpy(*text, bytes, (size_t)length);
-    (*text)[length] = '\0';
 }
 
 /* One of some words, by its text. */
 static void move_choice(struct stream *s, int *index, const char *const *words, int count) {
-    char *text = s->reads ? NULL : (char *)words[*index]; /* only read */
+    char *text = (char *)words[*index]; /* only read */
     move_text(s, &text);
     if (s->reads && text) {
-        *index = -1;
-        for (int i = 0; i < count; i++) {
-            *index = strcmp(words[i], text) == 0 ? i : *index;
-        }
+        *index = rb_store_word(words, count, text);
         check(s, *index >= 0, "a word is none of those that it may be");
-    }
-    if (s->reads) {
         rb_free(text);
     }
 }
 
-/* A vector of count finite values, which are made when they are read. */
-static void move_vector(struct stream *s, int64_t count, double **values) {
-    if (s->reads && !s->err) {
-        check(s, count <= (int64_t)(s->size - s->at) / 8, "there are fewer values than they say");
-        *values = s->err ? NULL : rb_alloc(s->ctx, count, sizeof **values);
-        s->err = s->err || *values ? s->err : RB_ERROR_MEMORY;
-    }
-    if (!s->err) {
-        move_values(s, count, *values);
-    }
-    for (int64_t k = 0; s->reads && !s->err && k < count; k++) {
-        check(s, isfinite((*values)[k]), "a number of the preprocessing is not finite");
+/* A name and its value; only read when they are written. */
+struct pair {
+    char *name, *value, scratch[RB_ROW_TEXT];
+};
+
+/* As many pairs: `move` gives the one of that index, or takes what was read. */
+static void move_pairs(struct stream *s, int64_t count,
+                       rb_error (*move)(struct stream *s, void *user, int64_t index,
+                                        struct pair *pair),
+                       void *user) {
+    move_integer(s, &count, NAMES_MAX);
+    for (int64_t i = 0; i < count && !s->err; i++) {
+        struct pair pair = {0};
+        if (!s->reads) {
+            s->err = move(s, user, i, &pair);
+        }
+        move_text(s, &pair.name);
+        move_text(s, &pair.value);
+        if (s->reads) {
+            s->err = s->err ? s->err : move(s, user, i, &pair);
+            rb_free(pair.name);
+            rb_free(pair.value);
+        }
     }
 }
 
 /* ---- preprocessing ---- */
 
-static void move_options(struct stream *s, rb_preprocess_options *options) {
-    const rb_option *table = rb_preprocess_group.rows;
-    int64_t count = 0;
-    for (const rb_option *row = table; row->name; row++) {
-        count++;
+static rb_error move_option(struct stream *s, void *options, int64_t index, struct pair *pair) {
+    const rb_option *rows = rb_preprocess_group.rows;
+    if (!s->reads) {
+        pair->name = (char *)rows[index].name;
+        pair->value = (char *)rb_row_text(&rows[index], options, pair->scratch);
+    } else if (rb_rows_set(s->ctx, rows, options, pair->name, pair->value)) {
+        rb_fail_prefix(s->ctx, "the bytes of the model are damaged: preprocessing: ");
+        return RB_ERROR_FORMAT;
     }
-    move_integer(s, &count, 0, NAMES_MAX);
-    if (s->reads) {
-        rb_rows_default(table, options);
-    }
-    for (int64_t i = 0; i < count && !s->err; i++) {
-        char scratch[RB_ROW_TEXT], *name = NULL, *value = NULL;
-        if (!s->reads) {
-            name = (char *)table[i].name; /* only read */
-            value = (char *)rb_row_text(&table[i], options, scratch);
-        }
-        move_text(s, &name);
-        move_text(s, &value);
-        if (s->reads) {
-            if (!s->err && rb_rows_set(s->ctx, table, options, name, value)) {
-                rb_fail_prefix(s->ctx, "the bytes of the model are damaged: preprocessing: ");
-                s->err = RB_ERROR_FORMAT;
-            }
-            rb_free(name);
-            rb_free(value);
-        }
-    }
+    return RB_OK;
 }
 
-static void move_selected(struct stream *s, rb_preprocess *p) {
-    int64_t there = p->selected != NULL;
-    move_integer(s, &there, 0, 1);
-    if (!there || s->err) {
-        return;
+static void move_options(struct stream *s, rb_preprocess_options *options) {
+    int64_t count = 0;
+    while (rb_preprocess_group.rows[count].name) {
+        count++;
     }
     if (s->reads) {
-        check(s, p->n_features <= (int64_t)(s->size - s->at) / 8, "the selection is too short");
-        p->selected = s->err ? NULL : rb_alloc(s->ctx, p->n_features, sizeof *p->selected);
-        s->err = s->err || p->selected ? s->err : RB_ERROR_MEMORY;
+        rb_rows_default(rb_preprocess_group.rows, options);
     }
-    for (int64_t k = 0; k < p->n_features && !s->err; k++) {
-        move_integer(s, &p->selected[k], 0, INT64_MAX);
-    }
+    move_pairs(s, count, move_option, options);
 }
 
 static void move_names(struct stream *s, rb_preprocess *p) {
     int64_t there = p->names != NULL;
     rb_name_list list = {0};
-    move_integer(s, &there, 0, 1);
+    move_integer(s, &there, 1);
     for (int64_t k = 0; there && k < p->n_features && !s->err; k++) {
         char *name = s->reads ? NULL : p->names->text[k];
         move_text(s, &name);
@@ -220,103 +183,87 @@ static void move_names(struct stream *s, rb_preprocess *p) {
 }
 
 static void move_preprocess(struct stream *s, rb_preprocess *p) {
-    int64_t checksum = p->checksum, fills = p->fill != NULL;
+    int64_t checksum = p->checksum, selects = p->selected != NULL, fills = p->fill != NULL;
     move_options(s, &p->options);
-    move_integer(s, &p->n_input, 0, INT64_MAX);
-    move_integer(s, &p->n_features, 0, s->reads ? p->n_input : INT64_MAX);
-    move_integer(s, &p->n_filled, 0, INT64_MAX);
-    move_integer(s, &checksum, 0, UINT32_MAX);
-    p->checksum = s->reads ? (uint32_t)checksum : p->checksum;
-    move_selected(s, p);
-    move_vector(s, p->n_features, &p->centre);
-    move_vector(s, p->n_features, &p->scale);
-    move_integer(s, &fills, 0, 1);
+    move_integer(s, &p->n_input, INT64_MAX);
+    move_integer(s, &p->n_features, INT64_MAX);
+    move_integer(s, &p->n_filled, INT64_MAX);
+    move_integer(s, &checksum, UINT32_MAX);
+    p->checksum = (uint32_t)checksum;
+    move_integer(s, &selects, 1);
+    if (selects) {
+        p->selected = move_vector(s, p->n_features, p->selected);
+    }
+    p->centre = move_vector(s, p->n_features, p->centre);
+    p->scale = move_vector(s, p->n_features, p->scale);
+    move_integer(s, &fills, 1);
     if (fills) {
-        move_vector(s, p->n_features, &p->fill);
+        p->fill = move_vector(s, p->n_features, p->fill);
     }
     move_names(s, p);
 }
 
 /* ---- arrays, attributes, history ---- */
 
+static void read_array(struct stream *s, rb_model *model, rb_array *array) {
+    int64_t cells = 0;
+    bool fits = rb_multiply(array->rows, array->columns, &cells);
+    check_left(s, fits ? cells : INT64_MAX);
+    check(s, s->err || !rb_model_array(model, array->name, NULL, NULL), "an array is there twice");
+    if (!s->err) {
+        array->values = rb_model_add_array(s->ctx, model, array->name, array->rows, array->columns);
+        s->err = array->values ? RB_OK : RB_ERROR_MEMORY;
+    }
+    rb_free(array->name);
+}
+
 static void move_arrays(struct stream *s, rb_model *model) {
     int64_t count = model->n_arrays;
-    move_integer(s, &count, 0, NAMES_MAX);
+    move_integer(s, &count, NAMES_MAX);
     for (int64_t i = 0; i < count && !s->err; i++) {
         rb_array array = {0};
         if (!s->reads) {
             array = model->arrays[i];
         }
-        int64_t cells = 0;
         move_text(s, &array.name);
-        move_count(s, &array.rows, 1);
-        move_count(s, &array.columns, 1);
-        if (s->reads && !s->err) {
-            check(s,
-                  rb_multiply(array.rows, array.columns, &cells) &&
-                      cells <= (int64_t)(s->size - s->at) / 8,
-                  "an array is larger than the rest of them");
-            check(s,
-                  strcmp(array.name, "loadings") != 0 ||
-                      array.rows == model->preprocess->n_features,
-                  "the loadings have not one row per feature");
-            check(s, !rb_model_array(model, array.name, NULL, NULL), "an array is there twice");
-        }
-        if (s->reads && !s->err) {
-            array.values = rb_model_add_array(s->ctx, model, array.name, array.rows, array.columns);
-            s->err = array.values ? RB_OK : RB_ERROR_MEMORY;
-        }
-        move_values(s, s->err ? 0 : array.rows * array.columns, array.values);
+        move_integer(s, &array.rows, INT64_MAX);
+        move_integer(s, &array.columns, INT64_MAX);
         if (s->reads) {
-            rb_free(array.name);
+            read_array(s, model, &array);
         }
+        move_words(s, array.rows * array.columns, array.values);
     }
 }
 
-static void move_attributes(struct stream *s, rb_model *model) {
-    int64_t count = model->n_attributes;
-    move_integer(s, &count, 0, NAMES_MAX);
-    for (int64_t i = 0; i < count && !s->err; i++) {
-        rb_attribute attribute = {0};
-        if (!s->reads) {
-            attribute = model->attributes[i];
-        }
-        move_text(s, &attribute.name);
-        move_text(s, &attribute.value);
-        if (s->reads) {
-            if (!s->err) {
-                s->err = rb_model_set_attribute(s->ctx, model, attribute.name, attribute.value);
-            }
-            rb_free(attribute.name);
-            rb_free(attribute.value);
-        }
+static rb_error move_attribute(struct stream *s, void *user, int64_t index, struct pair *pair) {
+    const rb_model *model = user;
+    if (s->reads) {
+        return rb_model_set_attribute(s->ctx, user, pair->name, pair->value);
     }
-}
-
-/* The column of that name, or of that index: -1 where the method has none. */
-static int find_column(const rb_model *model, const char *name) {
-    int c = 0;
-    for (; rb_store_column_of(model->method, c).name; c++) {
-        if (strcmp(rb_store_column_of(model->method, c).name, name) == 0) {
-            return c;
-        }
-    }
-    return -1;
+    pair->name = model->attributes[index].name;
+    pair->value = model->attributes[index].value;
+    return RB_OK;
 }
 
 /* A column that the method does not know is passed over. */
-static void move_column(struct stream *s, rb_model *model, int column) {
-    char *name = s->reads ? NULL : (char *)rb_store_column_of(model->method, column).name;
+static void move_column(struct stream *s, rb_model *model, int index) {
+    rb_store_column column = {0};
+    if (!s->reads) {
+        column = rb_store_column_of(model->method, index);
+    }
+    char *name = (char *)column.name; /* only read */
     move_text(s, &name);
-    if (s->reads) {
-        column = s->err ? -1 : find_column(model, name);
+    if (s->reads && name) {
+        int c = 0;
+        do {
+            column = rb_store_column_of(model->method, c++);
+        } while (column.name && strcmp(column.name, name) != 0);
         rb_free(name);
     }
     for (int64_t t = 0; t < model->iterations && !s->err; t++) {
         double unknown;
-        size_t offset = column < 0 ? 0 : rb_store_column_of(model->method, column).offset;
-        move_values(
-            s, 1, column < 0 ? &unknown : (double *)(void *)((char *)&model->history[t] + offset));
+        void *there = (char *)&model->history[t] + column.offset;
+        move_words(s, 1, column.name ? there : &unknown);
     }
 }
 
@@ -325,8 +272,9 @@ static void move_history(struct stream *s, rb_model *model) {
     while (!s->reads && rb_store_column_of(model->method, (int)columns).name) {
         columns++;
     }
-    move_integer(s, &columns, 0, RB_STORE_COLUMNS + RB_METRICS_MAX);
-    move_count(s, &count, 8 * (columns > 0 ? columns : 1));
+    move_integer(s, &columns, RB_STORE_COLUMNS + RB_METRICS_MAX);
+    move_integer(s, &count, INT64_MAX / 64);
+    check_left(s, count * (columns > 0 ? columns : 1));
     if (s->reads && !s->err) {
         s->err = rb_model_empty_history(s->ctx, model, count);
     }
@@ -339,19 +287,20 @@ static void move_history(struct stream *s, rb_model *model) {
 
 static void move_head(struct stream *s, char **method, int *type, int *status) {
     int64_t version = VERSION;
-    unsigned char *bytes = take(s, sizeof magic);
-    if (s->reads && !s->err && memcmp(bytes, magic, sizeof magic) != 0) {
+    char begins[sizeof magic];
+    memcpy(begins, magic, sizeof magic);
+    move_bytes(s, take(s, sizeof magic), begins, sizeof magic);
+    if (!s->err && memcmp(begins, magic, sizeof magic) != 0) {
         s->err = rb_fail(s->ctx, RB_ERROR_FORMAT, "these bytes are no model of rarebit");
-    } else if (!s->reads && bytes) {
-        memcpy(bytes, magic, sizeof magic);
     }
-    move_integer(s, &version, 1, INT64_MAX);
+    move_integer(s, &version, INT64_MAX);
     if (!s->err && version > VERSION) {
         s->err = rb_fail(s->ctx, RB_ERROR_FORMAT,
                          "the bytes of the model have version %lld, made by a newer version of "
                          "rarebit; update rarebit",
                          (long long)version);
     }
+    check(s, version > 0, "the version is 0");
     move_text(s, method);
     move_choice(s, type, rb_store_precisions, 2);
     move_choice(s, status, rb_store_statuses, RB_STORE_STATUSES);
@@ -360,7 +309,7 @@ static void move_head(struct stream *s, char **method, int *type, int *status) {
 static void move_contents(struct stream *s, rb_model *model) {
     move_preprocess(s, model->preprocess);
     move_arrays(s, model);
-    move_attributes(s, model);
+    move_pairs(s, model->n_attributes, move_attribute, model);
     move_history(s, model);
 }
 
@@ -374,15 +323,13 @@ static void write_model(struct stream *s, const rb_model *model) {
 rb_error rb_model_save_memory(rb_context *ctx, const rb_model *model, void **bytes, size_t *size) {
     struct stream s = {.ctx = ctx};
     write_model(&s, model);
-    *bytes = NULL;
-    void *memory = rb_alloc(ctx, (int64_t)s.at, 1);
-    if (!memory) {
+    *bytes = rb_alloc(ctx, (int64_t)s.at, 1);
+    if (!*bytes) {
         return RB_ERROR_MEMORY;
     }
-    s = (struct stream){.ctx = ctx, .bytes = memory};
-    write_model(&s, model);
-    *bytes = memory;
     *size = s.at;
+    s = (struct stream){.ctx = ctx, .bytes = *bytes};
+    write_model(&s, model);
     return RB_OK;
 }
 
@@ -391,9 +338,7 @@ static rb_error begin_model(struct stream *s, rb_model **model) {
     char *name = NULL;
     int type = 0, status = 0;
     move_head(s, &name, &type, &status);
-    if (!s->err) {
-        s->err = rb_model_begin(s->ctx, name, type, status, model);
-    }
+    s->err = s->err ? s->err : rb_model_begin(s->ctx, name, type, status, model);
     rb_free(name);
     return s->err;
 }
@@ -406,8 +351,8 @@ rb_error rb_model_load_memory(rb_context *ctx, const void *bytes, size_t size, r
     rb_error err = begin_model(&s, &model);
     if (!err) {
         move_contents(&s, model);
-        check(&s, s.err || s.at == s.size, "there are more than a model has");
-        const char *flaw = s.err ? NULL : rb_model_preprocess_flaw(model);
+        check(&s, s.at == s.size, "there are more than a model has");
+        const char *flaw = s.err ? NULL : rb_model_flaw(model);
         check(&s, !flaw, flaw);
         err = s.err;
     }

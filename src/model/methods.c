@@ -2,23 +2,19 @@
  * a method leaves to the library. */
 #include "model.h"
 
+#include <stddef.h>
 #include <string.h>
 
-static int64_t count_methods(const rb_method *const *list) {
-    int64_t count = 0;
-    while (list && list[count]) {
-        count++;
-    }
-    return count;
-}
-
 const rb_method *rb_context_method(const rb_context *ctx, int64_t index) {
-    int64_t built_in = count_methods(ctx->methods);
-    int64_t added = count_methods((const rb_method *const *)ctx->added_methods);
-    if (index < 0 || index >= built_in + added) {
-        return NULL;
+    const rb_method *const *lists[] = {ctx->methods, (const rb_method *const *)ctx->added_methods};
+    for (int i = 0; i < 2; i++) {
+        for (const rb_method *const *method = lists[i]; method && *method; method++) {
+            if (index-- == 0) {
+                return *method;
+            }
+        }
     }
-    return index < built_in ? ctx->methods[index] : ctx->added_methods[index - built_in];
+    return NULL;
 }
 
 const rb_method *rb_find_method(const rb_context *ctx, const char *name) {
@@ -56,26 +52,31 @@ static const char *missing_function(const rb_method *m) {
     return NULL;
 }
 
-/* A name stands once in a state, sizes are among the dims, and pointers lie in the state. */
+/* A name stands once in a part, sizes are among the dims, and pointers lie in the state. */
+static const char *field_fault(const rb_method *method, const rb_part *part,
+                               const rb_field *field) {
+    size_t end = part->offset + field->offset + sizeof(void *);
+    for (const rb_field *other = part->fields; other != field; other++) {
+        if (strcmp(other->name, field->name) == 0) {
+            return "there is another one of that name";
+        }
+    }
+    if (field->rows < 0 || field->rows >= RB_DIMS_MAX || field->columns < 0 ||
+        field->columns >= RB_DIMS_MAX) {
+        return "its sizes are not among the dims";
+    }
+    bool inside = method->state_size == 0 || end <= method->state_size;
+    return field->place != RB_FIELD_POINTER || inside ? NULL : "it lies outside of the state";
+}
+
 static rb_error check_parts(rb_context *ctx, const rb_method *method) {
     for (const rb_part *part = method->parts; part && part->kind; part++) {
         for (const rb_field *field = part->fields; field->name; field++) {
-            bool inside = method->state_size == 0 ||
-                          part->offset + field->offset + sizeof(void *) <= method->state_size;
-            bool dims = field->rows >= 0 && field->rows < RB_DIMS_MAX && field->columns >= 0 &&
-                        field->columns < RB_DIMS_MAX;
-            bool twice = false;
-            for (const rb_field *other = part->fields; other != field; other++) {
-                twice = twice || strcmp(other->name, field->name) == 0;
-            }
-            bool is_pointer = field->place == RB_FIELD_POINTER;
-            if (!dims || twice || (is_pointer && !inside)) {
+            const char *fault = field_fault(method, part, field);
+            if (fault) {
                 return rb_fail(ctx, RB_ERROR_ARGUMENT,
                                "the method '%s' describes its array '%s' wrongly: %s", method->name,
-                               field->name,
-                               twice   ? "there is another one of that name"
-                               : !dims ? "its sizes are not among the dims"
-                                       : "it lies outside of the state");
+                               field->name, fault);
             }
         }
     }
@@ -83,17 +84,27 @@ static rb_error check_parts(rb_context *ctx, const rb_method *method) {
 }
 
 static rb_error check_method(rb_context *ctx, const rb_method *method) {
-    if (method->size != sizeof(rb_method)) {
+    size_t first = offsetof(rb_method, group_end); /* the size of the first version */
+    if (method->size < first || method->size > sizeof(rb_method)) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                       "the method has %zu bytes instead of %zu: it was built for another version "
-                       "of the library, or does not set its size",
-                       method->size, sizeof(rb_method));
+                       "the method has %zu bytes, but must have %zu to %zu: %s", method->size,
+                       first, sizeof(rb_method),
+                       method->size < first
+                           ? "set its size to sizeof(rb_method)"
+                           : "it was built for a later version of the library, or its size is not "
+                             "set");
     }
     if (!method->name || !method->title || !method->code_name || !method->options) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT,
                        "a method needs a name, a title, a code_name and options, of which one is "
                        "missing in '%s'",
                        method->name ? method->name : "");
+    }
+    static const char legal[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-";
+    if (!*method->name || method->name[strspn(method->name, legal)]) {
+        return rb_fail(ctx, RB_ERROR_ARGUMENT,
+                       "the method cannot be called '%s': take letters, digits and '-' alone",
+                       method->name);
     }
     const char *missing = missing_function(method);
     if (missing) {
@@ -114,7 +125,10 @@ rb_error rb_context_add_method(rb_context *ctx, const rb_method *method) {
     if (err) {
         return err;
     }
-    int64_t count = count_methods((const rb_method *const *)ctx->added_methods);
+    int64_t count = 0;
+    while (ctx->added_methods && ctx->added_methods[count]) {
+        count++;
+    }
     const rb_method **list =
         rb_grow(ctx, (void *)ctx->added_methods, count, count + 2, sizeof *list);
     if (!list) {
@@ -181,6 +195,12 @@ void rb_method_finish(const rb_method *method, void *state) {
     }
 }
 
+/* A table that is older than the library ends before the fields that came later. */
+rb_error rb_method_group_end(rb_context *ctx, const rb_method *method, void *state) {
+    bool known = method->size > offsetof(rb_method, group_end);
+    return known && method->group_end ? method->group_end(ctx, state) : RB_OK;
+}
+
 /* Parameters become arrays of the same names. */
 rb_error rb_method_store(rb_context *ctx, const rb_problem *problem, const void *options,
                          void *state, rb_model *model) {
@@ -189,22 +209,16 @@ rb_error rb_method_store(rb_context *ctx, const rb_problem *problem, const void 
         return method->store(ctx, state, model);
     }
     rb_shape shape = rb_shape_of(problem, options);
-    for (const rb_part *part = method->parts; part->kind; part++) {
-        const rb_field *field = part->fields;
-        for (; part->kind == RB_PART_PARAMETERS && field->name; field++) {
-            rb_kept array = rb_field_array(field, &shape, (char *)state + part->offset);
-            if (array.rows == 0 || array.type > RB_KEPT_FLOAT64) {
-                continue;
-            }
-            double *to = rb_model_add_array(ctx, model, array.name, array.rows, array.columns);
-            if (!to) {
-                return RB_ERROR_MEMORY;
-            }
-            rb_dense from = {array.values, array.rows, array.columns, array.stride,
-                             (rb_type)array.type};
-            rb_dense_copy(from,
-                          (rb_dense){to, array.rows, array.columns, array.columns, RB_FLOAT64});
+    for (rb_walk walk = {.part = method->parts}; rb_walk_next(&walk, &shape, state);) {
+        rb_dense from = rb_kept_dense(&walk.array);
+        if (walk.part->kind != RB_PART_PARAMETERS || from.rows == 0 || from.type > RB_FLOAT64) {
+            continue;
         }
+        double *to = rb_model_add_array(ctx, model, walk.array.name, from.rows, from.cols);
+        if (!to) {
+            return RB_ERROR_MEMORY;
+        }
+        rb_dense_copy(from, (rb_dense){to, from.rows, from.cols, from.cols, RB_FLOAT64});
     }
     return RB_OK;
 }

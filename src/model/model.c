@@ -7,14 +7,12 @@
 
 rb_error rb_model_new(rb_context *ctx, const rb_method *method, rb_type type,
                       rb_preprocess *preprocess, rb_model **model) {
-    *model = rb_alloc_zero(ctx, 1, sizeof **model);
+    *model = rb_alloc(ctx, 1, sizeof **model);
     if (!*model) {
         rb_preprocess_free(preprocess);
         return RB_ERROR_MEMORY;
     }
-    (*model)->method = method;
-    (*model)->type = type;
-    (*model)->preprocess = preprocess;
+    **model = (rb_model){.method = method, .type = type, .preprocess = preprocess};
     return RB_OK;
 }
 
@@ -37,6 +35,13 @@ void rb_model_free(rb_model *model) {
     rb_free(model);
 }
 
+/* A list with memory for one entry more: as many as a power of two, at least 16, so that no field
+ * needs to say how many. NULL: none can be had. */
+static void *with_one_more(rb_context *ctx, void *list, int64_t count, size_t size) {
+    bool full = count == 0 || (count >= 16 && (count & (count - 1)) == 0);
+    return full ? rb_grow(ctx, list, count, count < 16 ? 16 : 2 * count, size) : list;
+}
+
 /* ---- arrays ---- */
 
 static const rb_array *find_array(const rb_model *model, const char *name) {
@@ -51,19 +56,18 @@ static const rb_array *find_array(const rb_model *model, const char *name) {
 /* Appends an array of zeros; NULL when memory is out, and the model is as before. */
 static double *append_array(rb_context *ctx, rb_model *model, const char *name, int64_t rows,
                             int64_t columns, int64_t cells) {
-    rb_array added = {rb_copy_text(ctx, name), rows, columns, NULL};
-    added.values = added.name ? rb_alloc_zero(ctx, cells, sizeof *added.values) : NULL;
-    rb_array *arrays = NULL;
-    if (added.values) {
-        arrays = rb_grow(ctx, model->arrays, model->n_arrays, model->n_arrays + 1, sizeof *arrays);
-    }
+    rb_array *arrays = with_one_more(ctx, model->arrays, model->n_arrays, sizeof *arrays);
     if (!arrays) {
-        rb_free(added.name);
-        rb_free(added.values);
         return NULL;
     }
-    arrays[model->n_arrays++] = added;
     model->arrays = arrays;
+    rb_array added = {rb_copy_text(ctx, name), rows, columns, NULL};
+    added.values = added.name ? rb_alloc_zero(ctx, cells, sizeof *added.values) : NULL;
+    if (added.values) {
+        arrays[model->n_arrays++] = added;
+    } else {
+        rb_free(added.name);
+    }
     return added.values;
 }
 
@@ -118,14 +122,15 @@ rb_error rb_model_need_array(rb_context *ctx, const rb_model *model, const char 
 
 const double *rb_model_array(const rb_model *model, const char *name, int64_t *rows,
                              int64_t *columns) {
-    const rb_array *array = find_array(model, name);
+    static const rb_array none = {0};
+    const rb_array *found = find_array(model, name), *array = found ? found : &none;
     if (rows) {
-        *rows = array ? array->rows : 0;
+        *rows = array->rows;
     }
     if (columns) {
-        *columns = array ? array->columns : 0;
+        *columns = array->columns;
     }
-    return array ? array->values : NULL;
+    return array->values;
 }
 
 const char *rb_model_array_name(const rb_model *model, int64_t index) {
@@ -152,36 +157,22 @@ const char *rb_model_attribute_name(const rb_model *model, int64_t index) {
     return index >= 0 && index < model->n_attributes ? model->attributes[index].name : NULL;
 }
 
-/* Appends an attribute, taking over its value (also on failure: then it is freed). */
-static rb_error append_attribute(rb_context *ctx, rb_model *model, const char *name, char *value) {
-    char *copy = rb_copy_text(ctx, name);
-    rb_attribute *attributes = NULL;
-    if (copy) {
-        attributes = rb_grow(ctx, model->attributes, model->n_attributes, model->n_attributes + 1,
-                             sizeof *attributes);
-    }
-    if (!attributes) {
-        rb_free(copy);
-        rb_free(value);
-        return RB_ERROR_MEMORY;
-    }
-    attributes[model->n_attributes++] = (rb_attribute){copy, value};
-    model->attributes = attributes;
-    return RB_OK;
-}
-
 rb_error rb_model_set_attribute(rb_context *ctx, rb_model *model, const char *name,
                                 const char *value) {
-    char *copy = rb_copy_text(ctx, value);
-    if (!copy) {
+    rb_attribute *old = find_attribute(model, name), *list;
+    char *copy = rb_copy_text(ctx, value), *own_name = NULL;
+    if (copy && old) {
+        rb_free(old->value);
+        old->value = copy;
+        return RB_OK;
+    }
+    list = with_one_more(ctx, model->attributes, model->n_attributes, sizeof *list);
+    model->attributes = list ? list : model->attributes;
+    if (!copy || !list || !(own_name = rb_copy_text(ctx, name))) {
+        rb_free(copy);
         return RB_ERROR_MEMORY;
     }
-    rb_attribute *old = find_attribute(model, name);
-    if (!old) {
-        return append_attribute(ctx, model, name, copy);
-    }
-    rb_free(old->value);
-    old->value = copy;
+    list[model->n_attributes++] = (rb_attribute){own_name, copy};
     return RB_OK;
 }
 
@@ -197,24 +188,13 @@ rb_error rb_model_record_options(rb_context *ctx, rb_model *model, const rb_opti
 
 /* ---- history ---- */
 
-/* The history has memory for a power of two of entries, at least 16: no field needs to say how
- * many. */
-static bool history_is_full(int64_t count) {
-    return count == 0 || (count >= 16 && (count & (count - 1)) == 0);
-}
-
 rb_error rb_model_add_history(rb_context *ctx, rb_model *model, rb_history entry) {
-    int64_t count = model->iterations;
-    if (history_is_full(count)) {
-        rb_history *history =
-            rb_grow(ctx, model->history, count, count < 16 ? 16 : 2 * count, sizeof *history);
-        if (!history) {
-            return RB_ERROR_MEMORY;
-        }
-        model->history = history;
+    rb_history *history = with_one_more(ctx, model->history, model->iterations, sizeof *history);
+    if (!history) {
+        return RB_ERROR_MEMORY;
     }
-    model->history[count] = entry;
-    model->iterations = count + 1;
+    history[model->iterations++] = entry;
+    model->history = history;
     return RB_OK;
 }
 
@@ -228,14 +208,12 @@ rb_error rb_model_history(const rb_model *model, int64_t iteration, double *obje
         return RB_ERROR_ARGUMENT;
     }
     const rb_history *entry = &model->history[iteration];
-    if (objective) {
-        *objective = entry->objective;
-    }
-    if (estep_objective) {
-        *estep_objective = entry->estep_objective;
-    }
-    if (seconds) {
-        *seconds = entry->seconds;
+    const double values[] = {entry->objective, entry->estep_objective, entry->seconds};
+    double *const wanted[] = {objective, estep_objective, seconds};
+    for (int i = 0; i < 3; i++) {
+        if (wanted[i]) {
+            *wanted[i] = values[i];
+        }
     }
     return RB_OK;
 }
@@ -267,6 +245,15 @@ int64_t rb_model_units(const rb_model *model) {
     return loadings ? loadings->columns : 0;
 }
 
+int64_t rb_model_dead(const rb_model *model) {
+    const rb_array *dead = find_array(model, "dead");
+    int64_t units = rb_model_units(model), count = 0;
+    for (int64_t j = 0; dead && j < units && j < dead->rows; j++) {
+        count += dead->values[j] != 0;
+    }
+    return count;
+}
+
 rb_status rb_model_status(const rb_model *model) {
     return model->status;
 }
@@ -280,6 +267,40 @@ int64_t rb_model_feature_index(const rb_model *model, int64_t feature) {
 const char *rb_model_feature_name(const rb_model *model, int64_t feature) {
     const rb_names *names = model->preprocess->names;
     return names && feature >= 0 && feature < names->count ? names->text[feature] : NULL;
+}
+
+/* ---- preprocessing ---- */
+
+/* A copy of count values; NULL of NULL, and with *done false where memory is out. */
+static void *copy_of(rb_context *ctx, const void *from, int64_t count, size_t size, bool *done) {
+    void *to = from && *done ? rb_alloc(ctx, count, size) : NULL;
+    if (to) {
+        memcpy(to, from, (size_t)count * size);
+    }
+    *done = *done && (to || !from);
+    return to;
+}
+
+rb_preprocess *rb_preprocess_copy(rb_context *ctx, const rb_preprocess *p) {
+    int64_t n = p->n_features;
+    bool done = true;
+    rb_preprocess *copy = copy_of(ctx, p, 1, sizeof *p, &done);
+    if (!copy) {
+        return NULL;
+    }
+    copy->names = NULL;
+    copy->selected = copy_of(ctx, p->selected, n, sizeof *p->selected, &done);
+    copy->centre = copy_of(ctx, p->centre, n, sizeof *p->centre, &done);
+    copy->scale = copy_of(ctx, p->scale, n, sizeof *p->scale, &done);
+    copy->fill = copy_of(ctx, p->fill, n, sizeof *p->fill, &done);
+    if (p->names && done) {
+        copy->names = rb_names_copy(ctx, (const char *const *)p->names->text, p->names->count);
+        done = copy->names != NULL;
+    }
+    if (!done) {
+        rb_preprocess_free(copy);
+    }
+    return done ? copy : NULL;
 }
 
 rb_error rb_model_omit_missing(rb_context *ctx, rb_model *model) {

@@ -7,7 +7,8 @@
 #include <rarebit/method.h>
 #include <rarebit/model.h>
 
-#include "parts.h"
+#include <stddef.h>
+#include <string.h>
 
 #pragma GCC visibility push(default) /* for the libraries above: cmake/Libraries.cmake */
 
@@ -41,7 +42,39 @@ struct rb_model {
     rb_status status;
 };
 
-#include "store.h"
+/* ---- words and columns that every form of a model has, file or bytes ---- */
+
+/* Words for precision and status, by their enum. */
+static const char *const rb_store_precisions[] = {"float32", "float64"};
+static const char *const rb_store_statuses[] = {"iterations", "converged", "stopped",
+                                                "parameters", "patience",  "time"};
+enum { RB_STORE_STATUSES = 6 };
+
+/* The index of a text among words, or -1. */
+static inline int rb_store_word(const char *const *words, int count, const char *text) {
+    int i = count - 1;
+    while (i >= 0 && strcmp(words[i], text) != 0) {
+        i--;
+    }
+    return i;
+}
+
+/* Columns of the history: three, then the metrics of the method. */
+enum { RB_STORE_COLUMNS = 3 };
+typedef struct rb_store_column {
+    const char *name; /* below "history/"; NULL: there is none of that index */
+    size_t offset;    /* in an rb_history */
+} rb_store_column;
+
+static inline rb_store_column rb_store_column_of(const rb_method *method, int index) {
+    static const char *const always[RB_STORE_COLUMNS] = {"objective", "estep_objective", "seconds"};
+    const char *const *metrics = method->metric_names;
+    const char *name = index < RB_STORE_COLUMNS ? always[index] : NULL;
+    for (int i = RB_STORE_COLUMNS; metrics && *metrics && i <= index; i++, metrics++) {
+        name = i == index ? *metrics : NULL;
+    }
+    return (rb_store_column){name, (size_t)index * sizeof(double)}; /* as rb_history has them */
+}
 
 /* An empty model; it takes over the preprocessing (also on failure: then it is freed). */
 rb_error rb_model_new(rb_context *ctx, const rb_method *method, rb_type type,
@@ -53,6 +86,9 @@ rb_error rb_model_record_options(rb_context *ctx, rb_model *model, const rb_opti
 
 rb_error rb_model_add_history(rb_context *ctx, rb_model *model, rb_history entry);
 
+/* Units that no sample of the fit activates. */
+int64_t rb_model_dead(const rb_model *model);
+
 /* Every method stores its loadings, features in use x units, as the array "loadings":
  * rb_model_units and the files that carry loadings count on it. */
 
@@ -61,6 +97,16 @@ rb_error rb_model_add_history(rb_context *ctx, rb_model *model, rb_history entry
  * any. */
 rb_error rb_model_need_array(rb_context *ctx, const rb_model *model, const char *name, int64_t rows,
                              int64_t columns, const double **values);
+
+/* For readers of models (restore.c). An empty model of a method that the context knows, with empty
+ * preprocessing; type and status are indices of the words above. */
+rb_error rb_model_begin(rb_context *ctx, const char *method, int type, int status,
+                        rb_model **model);
+/* Adds entries without values: NaN. */
+rb_error rb_model_empty_history(rb_context *ctx, rb_model *model, int64_t count);
+/* What cannot be in a model that was read, where its vectors have their lengths: in the
+ * preprocessing, and in what must agree with it; or NULL. */
+const char *rb_model_flaw(const rb_model *model);
 
 /* rb_encode of `runs` runs of `each` samples, which begin at even distances. */
 rb_error rb_encode_runs(rb_context *ctx, const rb_model *model, rb_source *source, int64_t runs,
@@ -84,6 +130,60 @@ rb_error rb_model_check(rb_context *ctx, const rb_model *model, rb_source *sourc
                         rb_code_check *check);
 void rb_model_warn(rb_context *ctx, const rb_model *model, const rb_code_check *check);
 
+/* ---- the arrays of a state, as the tables of its method describe them (parts.c) ---- */
+
+/* The shape of a fit: the method's dims, with what is the same for all. */
+rb_shape rb_shape_of(const rb_problem *problem, const void *options);
+
+/* All arrays of the parts, as zeros, into a state of zeros. On failure nothing leaks after
+ * rb_parts_free, which is right for a state of zeros as well. */
+rb_error rb_parts_new(rb_context *ctx, const rb_part *parts, const rb_shape *shape, void *state);
+void rb_parts_free(const rb_part *parts, void *state);
+/* Bytes that rb_parts_new allocates for parts of a kind; 0: of all. float64, for it may be much. */
+double rb_parts_bytes(const rb_part *parts, const rb_shape *shape, rb_part_kind kind);
+
+/* An array in the state of a fit, where it lies: rows x columns values without gaps. */
+typedef struct rb_kept {
+    const char *name;
+    rb_kept_role role;
+    rb_kept_type type;
+    int64_t rows, columns;
+    void *values;
+    double min, max;
+} rb_kept;
+
+size_t rb_kept_size(rb_kept_type type); /* of a value */
+static inline int64_t rb_kept_count(const rb_kept *array) {
+    return array->rows * array->columns;
+}
+/* One of floats as a matrix. */
+static inline rb_dense rb_kept_dense(const rb_kept *array) {
+    return (rb_dense){array->values, array->rows, array->columns, array->columns,
+                      (rb_type)array->type};
+}
+
+/* A walk over the fields of all parts of a state, that begins at {.part = parts}:
+ *     while (rb_walk_next(&walk, shape, state))
+ * walk.array is that of walk.field, of no rows where the fit has none; without values where the
+ * state is NULL. */
+typedef struct rb_walk {
+    const rb_part *part;
+    const rb_field *field;
+    void *there; /* what the field is: the pointer, the values or the rb_dense */
+    rb_kept array;
+} rb_walk;
+bool rb_walk_next(rb_walk *walk, const rb_shape *shape, void *state);
+
+/* Takes an array to read it, or to fill it; what it returns other than RB_OK ends the list. */
+typedef rb_error (*rb_kept_fn)(void *user, const rb_kept *array);
+/* Hands on what is kept from one iteration to the next: parameters, codes, progress, and in batches
+ * the sums that run on. */
+rb_error rb_parts_keep(const rb_method *method, const rb_shape *shape, void *state, rb_kept_fn fn,
+                       void *user);
+
+/* The engine of that name, or the first; NULL: the method has none. */
+const rb_engine *rb_engine_find(const rb_method *method, const char *name);
+
 /* ---- what a method says, or the library where it says nothing (methods.c) ---- */
 
 int64_t rb_method_units(const rb_method *method, const void *options);
@@ -92,6 +192,7 @@ int64_t rb_method_memory(const rb_problem *problem, const void *options);
 rb_error rb_method_start(rb_context *ctx, const rb_problem *problem, const void *options,
                          const rb_model *start, void **state);
 void rb_method_finish(const rb_method *method, void *state);
+rb_error rb_method_group_end(rb_context *ctx, const rb_method *method, void *state);
 rb_error rb_method_store(rb_context *ctx, const rb_problem *problem, const void *options,
                          void *state, rb_model *model);
 rb_error rb_method_coder_new(rb_context *ctx, const rb_model *model, int64_t block_samples,

@@ -38,10 +38,12 @@ const void *rb_block_dense(const rb_block *block, rb_type *type, int64_t *row_st
 
 bool rb_block_sparse(const rb_block *block, rb_sparse_block *sparse) {
     const rb_csr *v = &block->csr;
-    if (block->sparse) {
-        *sparse = (rb_sparse_block){v->type, v->starts, v->columns, v->values, block->shift};
+    bool fills = block->sparse && sparse->size == sizeof *sparse;
+    if (fills) {
+        *sparse = (rb_sparse_block){sparse->size, v->type,   v->starts,
+                                    v->columns,   v->values, block->shift};
     }
-    return block->sparse;
+    return fills;
 }
 
 void rb_context_parallel(rb_context *ctx, int64_t count, rb_task_fn task, void *user) {

@@ -25,113 +25,97 @@ size_t rb_kept_size(rb_kept_type type) {
     return sizes[type];
 }
 
-static void *at(void *base, size_t offset) {
-    return (char *)base + offset;
-}
-
-rb_kept rb_field_array(const rb_field *field, const rb_shape *shape, void *part) {
-    void *there = at(part, field->offset);
-    rb_kept array = {.name = field->name,
+static rb_kept array_of(const rb_field *field, const rb_shape *shape, void *there) {
+    bool working = field->type == RB_KEPT_WORKING;
+    int64_t rows = shape->dims[field->rows], columns = shape->dims[field->columns];
+    bool none = rows == 0 || columns == 0, nowhere = none || !there;
+    return (rb_kept){.name = field->name,
                      .role = field->role,
-                     .type =
-                         field->type == RB_KEPT_WORKING ? (rb_kept_type)shape->type : field->type,
-                     .rows = shape->dims[field->rows],
-                     .columns = shape->dims[field->columns],
+                     .type = working ? (rb_kept_type)shape->type : field->type,
+                     .rows = none ? 0 : rows,
+                     .columns = none ? 0 : columns,
+                     .values = nowhere                           ? NULL
+                               : field->place == RB_FIELD_DENSE  ? ((rb_dense *)there)->data
+                               : field->place == RB_FIELD_INLINE ? there
+                                                                 : *(void **)there,
                      .min = field->min,
                      .max = field->max};
-    array.stride = array.columns;
-    if (array.rows == 0 || array.columns == 0) {
-        array.rows = array.columns = 0;
-    } else if (field->place == RB_FIELD_DENSE) {
-        array.values = ((rb_dense *)there)->data;
-        array.stride = ((rb_dense *)there)->ld;
-    } else {
-        array.values = field->place == RB_FIELD_INLINE ? there : *(void **)there;
-    }
-    return array;
 }
 
-static rb_error make(rb_context *ctx, const rb_field *field, const rb_shape *shape, void *part) {
-    void *there = at(part, field->offset);
-    rb_kept array = rb_field_array(field, shape, part);
+bool rb_walk_next(rb_walk *walk, const rb_shape *shape, void *state) {
+    bool begins = !walk->field && walk->part && walk->part->kind;
+    walk->field = begins ? walk->part->fields : walk->field ? walk->field + 1 : NULL;
+    while (walk->field && !walk->field->name) {
+        walk->part++;
+        walk->field = walk->part->kind ? walk->part->fields : NULL;
+    }
+    if (walk->field) {
+        walk->there = state ? (char *)state + walk->part->offset + walk->field->offset : NULL;
+        walk->array = array_of(walk->field, shape, walk->there);
+    }
+    return walk->field != NULL;
+}
+
+static rb_error make(rb_context *ctx, const rb_walk *walk) {
+    const rb_kept *array = &walk->array;
     int64_t count;
-    if (array.rows == 0 || field->place == RB_FIELD_INLINE) {
+    if (array->rows == 0 || walk->field->place == RB_FIELD_INLINE) {
         return RB_OK;
     }
-    if (field->place == RB_FIELD_DENSE) {
-        return rb_dense_new(ctx, (rb_type)array.type, array.rows, array.columns, there);
+    if (walk->field->place == RB_FIELD_DENSE) {
+        return rb_dense_new(ctx, (rb_type)array->type, array->rows, array->columns, walk->there);
     }
-    if (!rb_multiply(array.rows, array.columns, &count)) {
+    if (!rb_multiply(array->rows, array->columns, &count)) {
         return rb_fail(ctx, RB_ERROR_MEMORY, "%s: %lld x %lld values cannot be addressed",
-                       field->name, (long long)array.rows, (long long)array.columns);
+                       array->name, (long long)array->rows, (long long)array->columns);
     }
-    *(void **)there = rb_alloc_zero(ctx, count, rb_kept_size(array.type));
-    return *(void **)there ? RB_OK : RB_ERROR_MEMORY;
+    void *values = *(void **)walk->there = rb_alloc_zero(ctx, count, rb_kept_size(array->type));
+    return values ? RB_OK : RB_ERROR_MEMORY;
 }
 
 rb_error rb_parts_new(rb_context *ctx, const rb_part *parts, const rb_shape *shape, void *state) {
     rb_error err = RB_OK;
-    for (const rb_part *part = parts; !err && part->kind; part++) {
-        for (const rb_field *field = part->fields; !err && field->name; field++) {
-            err = make(ctx, field, shape, at(state, part->offset));
-        }
+    for (rb_walk walk = {.part = parts}; !err && rb_walk_next(&walk, shape, state);) {
+        err = make(ctx, &walk);
     }
     return err;
 }
 
 void rb_parts_free(const rb_part *parts, void *state) {
-    for (const rb_part *part = parts; part->kind; part++) {
-        for (const rb_field *field = part->fields; field->name; field++) {
-            void *there = at(at(state, part->offset), field->offset);
-            if (field->place == RB_FIELD_DENSE) {
-                rb_dense_free(there);
-            } else if (field->place == RB_FIELD_POINTER) {
-                rb_free(*(void **)there);
-                *(void **)there = NULL;
-            }
+    static const rb_shape none = {0};
+    for (rb_walk walk = {.part = parts}; rb_walk_next(&walk, &none, state);) {
+        if (walk.field->place == RB_FIELD_DENSE) {
+            rb_dense_free(walk.there);
+        } else if (walk.field->place == RB_FIELD_POINTER) {
+            rb_free(*(void **)walk.there);
+            *(void **)walk.there = NULL;
         }
     }
 }
 
 double rb_parts_bytes(const rb_part *parts, const rb_shape *shape, rb_part_kind kind) {
     double bytes = 0;
-    for (const rb_part *part = parts; part->kind; part++) {
-        for (const rb_field *field = part->fields; field->name; field++) {
-            rb_kept_type type =
-                field->type == RB_KEPT_WORKING ? (rb_kept_type)shape->type : field->type;
-            if (field->place != RB_FIELD_INLINE && (kind == 0 || part->kind == kind)) {
-                bytes += (double)shape->dims[field->rows] * (double)shape->dims[field->columns] *
-                         (double)rb_kept_size(type);
-            }
+    for (rb_walk walk = {.part = parts}; rb_walk_next(&walk, shape, NULL);) {
+        if (walk.field->place != RB_FIELD_INLINE && (kind == 0 || walk.part->kind == kind)) {
+            bytes += (double)walk.array.rows * (double)walk.array.columns *
+                     (double)rb_kept_size(walk.array.type);
         }
     }
     return bytes;
 }
 
-static bool is_kept(const rb_part *part, const rb_field *field, const rb_shape *shape) {
-    switch (part->kind) {
-    case RB_PART_PARAMETERS:
-    case RB_PART_CODES:
-    case RB_PART_PROGRESS:
-        return true;
-    case RB_PART_SUMS:
-        return shape->batches && (field->runs_on || field->sum == RB_SUM_GAIN);
-    case RB_PART_SURVEY:
-    case RB_PART_SCRATCH:
-        return false;
-    }
-    return false;
+static bool is_kept(const rb_walk *walk, const rb_shape *shape) {
+    bool runs_on = walk->field->runs_on || walk->field->sum == RB_SUM_GAIN;
+    return walk->part->kind <= RB_PART_PROGRESS || /* and parameters, and codes */
+           (walk->part->kind == RB_PART_SUMS && shape->batches && runs_on);
 }
 
 rb_error rb_parts_keep(const rb_method *method, const rb_shape *shape, void *state, rb_kept_fn fn,
                        void *user) {
     rb_error err = RB_OK;
-    for (const rb_part *part = method->parts; !err && part->kind; part++) {
-        for (const rb_field *field = part->fields; !err && field->name; field++) {
-            rb_kept array = rb_field_array(field, shape, at(state, part->offset));
-            if (array.rows > 0 && is_kept(part, field, shape)) {
-                err = fn(user, &array);
-            }
+    for (rb_walk walk = {.part = method->parts}; !err && rb_walk_next(&walk, shape, state);) {
+        if (walk.array.rows > 0 && is_kept(&walk, shape)) {
+            err = fn(user, &walk.array);
         }
     }
     return err;

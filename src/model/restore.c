@@ -29,27 +29,53 @@ rb_error rb_model_empty_history(rb_context *ctx, rb_model *model, int64_t count)
     return err;
 }
 
-const char *rb_model_preprocess_flaw(const rb_model *model) {
+static bool ascends(const int64_t *selected, int64_t count, int64_t end) {
+    for (int64_t k = 0; selected && k < count; k++) {
+        if (selected[k] < (k == 0 ? 0 : selected[k - 1] + 1) || selected[k] >= end) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Are all numbers of a vector, which may be missing, finite and above min? */
+static bool are_above(const double *values, int64_t count, double min) {
+    int64_t k = 0;
+    while (values && k < count && isfinite(values[k]) && values[k] > min) {
+        k++;
+    }
+    return !values || k >= count;
+}
+
+const char *rb_model_flaw(const rb_model *model) {
     const rb_preprocess *p = model->preprocess;
-    int missing = p->options.missing;
-    if (!p->selected && p->n_features != p->n_input) {
-        return "the selection of features is missing";
-    }
-    if (p->fill ? missing == RB_MISSING_OMIT
-                : missing == RB_MISSING_MEAN || missing == RB_MISSING_MEDIAN) {
-        return p->fill ? "there are fillings of missing values, which are left out"
-                       : "the fillings of missing values are missing";
-    }
-    for (int64_t k = 0; k < p->n_features; k++) {
-        if (p->selected && (p->selected[k] < (k == 0 ? 0 : p->selected[k - 1] + 1) ||
-                            p->selected[k] >= p->n_input)) {
-            return "the selected features do not ascend within the input";
+    int64_t m = p->n_features, rows;
+    bool loads = rb_model_array(model, "loadings", &rows, NULL) != NULL;
+    bool omits = p->options.missing == RB_MISSING_OMIT;
+    const struct {
+        bool sound;
+        const char *otherwise;
+    } parts[] = {
+        {m >= 0 && m <= p->n_input && p->n_filled >= 0,
+         "a count of the preprocessing is impossible"},
+        {p->selected || m == p->n_input, "the selection of features is missing"},
+        {ascends(p->selected, m, p->n_input),
+         "the selected features do not ascend within the input"},
+        {are_above(p->centre, m, -INFINITY), "a centre of the preprocessing is not finite"},
+        {are_above(p->scale, m, 0), "a scale of the preprocessing is not above 0, or not finite"},
+        {are_above(p->fill, m, -INFINITY), "a filling of missing values is not finite"},
+        {p->fill || omits || p->options.missing == RB_MISSING_REFUSE,
+         "the fillings of missing values are missing"},
+        {!p->fill || !omits, "missing values are both filled and left out"},
+        {rb_method_takes(model->method, &p->options),
+         "missing values are left out, but its method needs all values"},
+        {!p->names || p->names->count == m, "there are more or fewer names than features"},
+        {!loads || rows == m, "the loadings have not one row per feature"},
+    };
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        if (!parts[i].sound) {
+            return parts[i].otherwise;
         }
-        if (p->scale[k] <= 0) {
-            return "a scale of the preprocessing is not above 0";
-        }
     }
-    return rb_method_takes(model->method, &p->options)
-               ? NULL
-               : "missing values are left out, but its method needs all values";
+    return NULL;
 }

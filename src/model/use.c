@@ -47,19 +47,13 @@ static rb_error start_coder(rb_context *ctx, rb_coder *coder, const rb_model *mo
     *coder = (rb_coder){.model = model,
                         .threads = rb_context_threads(ctx),
                         .block_samples = choose_block_samples(model, n_samples)};
+    int64_t samples = coder->block_samples;
     rb_error err = rb_blas_need_memory(ctx, BLOCK_BYTES);
-    if (!err) {
-        err = rb_method_coder_new(ctx, model, coder->block_samples, &coder->own);
-    }
-    if (!err) {
-        err = rb_dense_new(ctx, model->type, coder->block_samples, rb_model_units(model),
-                           &coder->codes);
-    }
-    if (!err && rebuild) {
-        err = rb_dense_new(ctx, model->type, coder->block_samples, rb_model_features(model),
-                           &coder->rows);
-    }
-    return err;
+    err = err ? err : rb_method_coder_new(ctx, model, samples, &coder->own);
+    err = err ? err : rb_dense_new(ctx, model->type, samples, rb_model_units(model), &coder->codes);
+    return err || !rebuild
+               ? err
+               : rb_dense_new(ctx, model->type, samples, rb_model_features(model), &coder->rows);
 }
 
 /* rows = codes loadings' */
@@ -92,15 +86,6 @@ static rb_error rebuild(rb_context *ctx, rb_coder *coder, const rb_block *block)
                             : add_loadings(ctx, coder, block->n_samples);
 }
 
-/* The same on the scale of the data. */
-static rb_error rebuild_block(rb_context *ctx, rb_coder *coder, const rb_block *block) {
-    rb_error err = rebuild(ctx, coder, block);
-    if (!err) {
-        rb_feed_inverse(coder->feed, rb_dense_rows(coder->rows, 0, block->n_samples));
-    }
-    return err;
-}
-
 /* What overflows on the way must not be written without a word. */
 static rb_error check_finite(rb_context *ctx, int64_t first, rb_dense rows, const char *what) {
     for (int64_t i = 0; i < rows.rows; i++) {
@@ -124,24 +109,26 @@ static rb_error check_finite(rb_context *ctx, int64_t first, rb_dense rows, cons
  * valid until the next call. */
 static rb_error use_block(rb_context *ctx, rb_coder *coder, int64_t first, int64_t count,
                           rb_matrix *view) {
-    bool rebuild = coder->rows.data != NULL;
+    const rb_method *method = coder->model->method;
+    bool rebuilds = coder->rows.data != NULL;
+    rb_dense rows = rb_dense_rows(rebuilds ? coder->rows : coder->codes, 0, count);
     rb_block block;
     rb_error err = rb_feed_read(ctx, coder->feed, first, count, &block);
-    if (!err && coder->below && coder->model->method->non_negative) {
+    if (!err && coder->below && method->non_negative) {
         err = rb_below_add(ctx, coder->below, &block);
     }
-    if (!err) {
-        err = rebuild ? rebuild_block(ctx, coder, &block)
-                      : coder->model->method->encode(ctx, coder->own, &block, coder->codes.data);
+    if (!err && !rebuilds) {
+        err = method->encode(ctx, coder->own, &block, rows.data);
+    } else if (!err && (err = rebuild(ctx, coder, &block)) == RB_OK) {
+        rb_feed_inverse(coder->feed, rows);
     }
-    rb_dense rows = rb_dense_rows(rebuild ? coder->rows : coder->codes, 0, count);
     *view = (rb_matrix){.n_samples = rows.rows,
                         .n_features = rows.cols,
                         .type = rows.type,
                         .values = rows.data,
                         .row_stride = rows.ld,
                         .column_stride = 1};
-    return err ? err : check_finite(ctx, first, rows, rebuild ? "rebuilt values" : "codes");
+    return err ? err : check_finite(ctx, first, rows, rebuilds ? "rebuilt values" : "codes");
 }
 
 /* Samples first .. end - 1, block by block, to the program. */
@@ -152,12 +139,10 @@ static rb_error use_run(rb_context *ctx, rb_coder *coder, int64_t first, int64_t
     for (; !err && first < end; first += size) {
         rb_matrix view;
         err = use_block(ctx, coder, first, end - first < size ? end - first : size, &view);
-        if (err) {
-            return err;
-        }
         int64_t failures = ctx->failures;
-        err = fn(user, first, &view);
-        if (err && ctx->failures == failures) {
+        bool used = !err;
+        err = used ? fn(user, first, &view) : err;
+        if (used && err && ctx->failures == failures) {
             rb_fail(ctx, err, "the program stopped taking rows at sample %lld", (long long)first);
         }
     }
@@ -188,9 +173,7 @@ static rb_error walk(rb_context *ctx, const rb_model *model, rb_source *source, 
     rb_below below = {0};
     rb_error err = start_walk(ctx, &coder, model, source, rebuild);
     coder.below = &below;
-    if (!err) {
-        err = use_run(ctx, &coder, 0, source->n_samples, fn, user);
-    }
+    err = err ? err : use_run(ctx, &coder, 0, source->n_samples, fn, user);
     if (!err) {
         rb_below_tell(ctx, &below, model->preprocess, source, model->method->name);
     }
@@ -230,18 +213,13 @@ rb_error rb_reconstruct_into(rb_context *ctx, const rb_model *model, rb_source *
 /* ---- coders ---- */
 
 rb_error rb_coder_open(rb_context *ctx, const rb_model *model, rb_coder **out) {
-    *out = NULL;
     rb_coder *coder = rb_alloc(ctx, 1, sizeof *coder);
-    if (!coder) {
-        return RB_ERROR_MEMORY;
-    }
-    rb_error err = start_coder(ctx, coder, model, INT64_MAX, false);
+    rb_error err = coder ? start_coder(ctx, coder, model, INT64_MAX, false) : RB_ERROR_MEMORY;
     if (err) {
         rb_coder_free(coder);
-        return err;
     }
-    *out = coder;
-    return RB_OK;
+    *out = err ? NULL : coder;
+    return err;
 }
 
 void rb_coder_free(rb_coder *coder) {
@@ -280,70 +258,82 @@ rb_error rb_coder_encode(rb_context *ctx, rb_coder *coder, const rb_matrix *rows
         clear_coder(coder);
         err = start_coder(ctx, coder, coder->model, INT64_MAX, false);
     }
-    if (!err) {
-        err = bind(ctx, coder, rows);
-    }
+    err = err ? err : bind(ctx, coder, rows);
     return err ? err : use_run(ctx, coder, 0, rows->n_samples, copy_rows, &to);
 }
 
-/* What is measured of any method, from codes and what is rebuilt from them. */
-static rb_error measure(rb_context *ctx, const rb_model *model, rb_feed *feed,
-                        rb_metrics *metrics) {
+/* ---- what codes and rebuilt samples tell of any method ---- */
+
+struct measuring {
     rb_coder coder;
-    rb_dense rows = {0};
-    double squares = 0, values = 0, zeros = 0;
-    int64_t n = rb_feed_samples(feed), missing = 0;
-    rb_error err = start_coder(ctx, &coder, model, n, true);
-    int64_t size = coder.block_samples, m = rb_model_features(model), units = rb_model_units(model);
-    err = err ? err : rb_dense_new(ctx, model->type, size, m, &rows);
-    for (int64_t first = 0; !err && first < n; first += size) {
-        rb_block block;
-        err = rb_feed_read(ctx, feed, first, n - first < size ? n - first : size, &block);
-        if (!err && model->method->rebuild) {
-            err = model->method->encode(ctx, coder.own, &block, coder.codes.data);
+    rb_dense row; /* a sample; empty: the method measures itself, and only data are looked at */
+    double squares, values; /* of the data: their sum, how many are there */
+    double errors, zeros;   /* sum of squared errors, codes that are 0 */
+};
+
+static rb_error measure_block(rb_context *ctx, struct measuring *to, const rb_block *block) {
+    rb_coder *coder = &to->coder;
+    const rb_method *method = coder->model->method;
+    rb_error err =
+        method->rebuild ? method->encode(ctx, coder->own, block, coder->codes.data) : RB_OK;
+    err = err ? err : rebuild(ctx, coder, block); /* encodes where it has no way of its own */
+    for (int64_t i = 0; !err && i < block->n_samples; i++) {
+        rb_block_rows(block, i, to->row);
+        for (int64_t k = 0; k < to->row.cols; k++) {
+            double d = rb_dense_get(to->row, 0, k) - rb_dense_get(coder->rows, i, k);
+            to->errors += isnan(d) ? 0 : d * d;
         }
-        err = err ? err : rebuild(ctx, &coder, &block); /* encodes where it has no way of its own */
-        for (int64_t i = 0; !err && i < block.n_samples; i++) {
-            rb_block_rows(&block, i, rb_dense_rows(rows, 0, 1));
-            for (int64_t k = 0; k < m; k++) {
-                double d = rb_dense_get(rows, 0, k) - rb_dense_get(coder.rows, i, k);
-                missing += isnan(d);
-                squares += isnan(d) ? 0 : d * d;
-            }
-            for (int64_t j = 0; j < units; j++) {
-                zeros += rb_dense_get(coder.codes, i, j) == 0;
-            }
+        for (int64_t j = 0; j < coder->codes.cols; j++) {
+            to->zeros += rb_dense_get(coder->codes, i, j) == 0;
         }
     }
-    values = (double)n * (double)m - (double)missing;
-    rb_metrics_set(metrics, "sparseness", zeros / ((double)n * (double)units));
-    rb_metrics_set(metrics, "reconstruction_error", sqrt(squares));
-    rb_metrics_set(metrics, "mean_squared_error", squares / values);
-    clear_coder(&coder);
-    rb_dense_free(&rows);
     return err;
 }
 
-/* The share of the squares of the data that the model accounts for, from its mean squared error. */
-static rb_error explain(rb_context *ctx, const rb_model *model, rb_feed *feed, rb_below *below,
-                        rb_metrics *metrics) {
-    int64_t n = rb_feed_samples(feed), size = choose_block_samples(model, n);
-    double squares = 0, cells = 0;
+static rb_error measure_all(rb_context *ctx, struct measuring *to, rb_feed *feed, rb_below *below) {
+    int64_t n = rb_feed_samples(feed), size = to->coder.block_samples;
     rb_error err = RB_OK;
     for (int64_t first = 0; !err && first < n; first += size) {
         rb_block block;
-        err = rb_feed_read(ctx, feed, first, n - first < size ? n - first : size, &block);
         int64_t values = 0;
-        squares += err ? 0 : rb_block_squares(&block, &values);
-        cells += (double)values;
-        if (!err && model->method->non_negative) {
+        err = rb_feed_read(ctx, feed, first, n - first < size ? n - first : size, &block);
+        to->squares += err ? 0 : rb_block_squares(&block, &values);
+        to->values += (double)values;
+        if (!err && to->coder.model->method->non_negative) {
             err = rb_below_add(ctx, below, &block);
         }
+        if (!err && to->row.data) {
+            err = measure_block(ctx, to, &block);
+        }
     }
-    if (squares > 0) {
+    return err;
+}
+
+/* What the method has not measured, and the share of the squares of the data that the model
+ * accounts for. */
+static rb_error measure(rb_context *ctx, const rb_model *model, rb_feed *feed, rb_below *below,
+                        rb_metrics *metrics) {
+    int64_t n = rb_feed_samples(feed);
+    struct measuring to = {
+        .coder = {.model = model, .block_samples = choose_block_samples(model, n)}};
+    rb_error err = RB_OK;
+    if (!model->method->evaluate) {
+        err = start_coder(ctx, &to.coder, model, n, true);
+        err = err ? err : rb_dense_new(ctx, model->type, 1, rb_model_features(model), &to.row);
+    }
+    err = err ? err : measure_all(ctx, &to, feed, below);
+    if (!err && to.row.data) {
+        double codes = (double)n * (double)rb_model_units(model);
+        rb_metrics_set(metrics, "sparseness", to.zeros / codes);
+        rb_metrics_set(metrics, "reconstruction_error", sqrt(to.errors));
+        rb_metrics_set(metrics, "mean_squared_error", to.errors / to.values);
+    }
+    if (to.squares > 0) {
         double mean = rb_metrics_get(metrics, "mean_squared_error");
-        rb_metrics_set(metrics, "variance_explained", 1 - mean * cells / squares);
+        rb_metrics_set(metrics, "variance_explained", 1 - mean * to.values / to.squares);
     }
+    rb_dense_free(&to.row);
+    clear_coder(&to.coder);
     return err;
 }
 
@@ -378,18 +368,6 @@ void rb_metrics_free(rb_metrics *metrics) {
     rb_free(metrics);
 }
 
-static void set_shape(const rb_model *model, int64_t n_samples, rb_metrics *metrics) {
-    int64_t known = 0, count = 0;
-    const double *dead = rb_model_array(model, "dead", &known, NULL);
-    for (int64_t j = 0; dead && j < known && j < rb_model_units(model); j++) {
-        count += dead[j] != 0;
-    }
-    rb_metrics_set(metrics, "samples", (double)n_samples);
-    rb_metrics_set(metrics, "features", (double)rb_model_features(model));
-    rb_metrics_set(metrics, "units", (double)rb_model_units(model));
-    rb_metrics_set(metrics, "dead_units", (double)count);
-}
-
 static void set_check(const rb_code_check *check, rb_metrics *metrics) {
     double samples = (double)check->samples;
     if (check->samples > 0) {
@@ -402,7 +380,7 @@ static void set_check(const rb_code_check *check, rb_metrics *metrics) {
 
 static rb_error evaluate(rb_context *ctx, const rb_model *model, rb_source *source,
                          rb_metrics *metrics) {
-    rb_feed *feed;
+    rb_feed *feed = NULL;
     rb_below below = {0};
     rb_code_check check;
     rb_error err = rb_model_check(ctx, model, source, &check);
@@ -411,9 +389,12 @@ static rb_error evaluate(rb_context *ctx, const rb_model *model, rb_source *sour
     if (err) {
         return err;
     }
-    set_shape(model, source->n_samples, metrics);
-    err = (model->method->evaluate ? model->method->evaluate : measure)(ctx, model, feed, metrics);
-    err = err ? err : explain(ctx, model, feed, &below, metrics);
+    rb_metrics_set(metrics, "samples", (double)source->n_samples);
+    rb_metrics_set(metrics, "features", (double)rb_model_features(model));
+    rb_metrics_set(metrics, "units", (double)rb_model_units(model));
+    rb_metrics_set(metrics, "dead_units", (double)rb_model_dead(model));
+    err = model->method->evaluate ? model->method->evaluate(ctx, model, feed, metrics) : RB_OK;
+    err = err ? err : measure(ctx, model, feed, &below, metrics);
     if (!err) {
         rb_below_tell(ctx, &below, model->preprocess, source, model->method->name);
         set_check(&check, metrics);

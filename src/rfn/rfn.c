@@ -67,9 +67,14 @@ static rb_error block(rb_context *ctx, void *state, const rb_block *samples) {
     if (rfn_persists(&fit->setup, &fit->progress)) {
         return rfn_persistent_block(ctx, &fit->persistent, samples, &fit->codes, &fit->sums);
     }
-    const rb_engine *engine = fit->setup.problem.engine;
-    rb_error err = engine->block(ctx, fit->engine, samples, &fit->sums);
-    return err ? err : engine->sums(ctx, fit->engine, &fit->sums);
+    return fit->setup.problem.engine->block(ctx, fit->engine, samples, &fit->sums);
+}
+
+static rb_error group_end(rb_context *ctx, void *state) {
+    rfn_fit *fit = state;
+    return rfn_persists(&fit->setup, &fit->progress)
+               ? RB_OK
+               : fit->setup.problem.engine->sums(ctx, fit->engine, &fit->sums);
 }
 
 static rb_error end_newton(rb_context *ctx, rfn_fit *fit) {
@@ -151,6 +156,7 @@ const rb_method rb_method_rfn = {
     .survey_end = rfn_survey_end,
     .begin = begin,
     .block = block,
+    .group_end = group_end,
     .end = end,
     .last = last,
     .may_stop = rfn_may_stop,

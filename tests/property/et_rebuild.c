@@ -99,6 +99,7 @@ static void begin(struct fitted *f, enum kind kind, const rb_et_options *options
     *f = (struct fitted){.ctx = fixture_context(), .kind = kind, .options = *options};
     f->options.noise = is_poisson(kind) ? RB_ET_POISSON : RB_ET_GAUSSIAN;
     f->options.sigma = is_poisson(kind) ? 0 : 0.9; /* several states count */
+    f->own.size = sizeof f->own;
     rb_et_method(&noisy_or, &f->own);
     assert_ok(f->ctx, rb_context_add_method(f->ctx, &f->own));
     rb_matrix *matrix;

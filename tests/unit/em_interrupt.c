@@ -219,7 +219,7 @@ static void goes_on_to_the_same(struct problem *p, const char *method, const voi
     fixture_checkpoint = &checkpoint;
     for (int64_t at = 2; at < all; at += step) {
         bool there;
-        rb_checkpoint_info info, later;
+        rb_checkpoint_info info = {.size = sizeof info}, later = {.size = sizeof later};
         prepare(p, at);
         rb_error err = rb_fit(p->ctx, fixture_options(p->ctx, method, options, &fit, NULL),
                               p->source, NULL, &part);

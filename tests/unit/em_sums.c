@@ -1,6 +1,7 @@
 /* The sums of a pass: what they begin with, the tree over groups, decay over batches. */
 #include "em/em.h"
 #include "fixture.h"
+#include "rfn/rfn.h"
 
 enum { SIZE = 3, GROUPS = 8 };
 
@@ -183,12 +184,143 @@ static void test_groups_follow_from_the_shape(void **state) {
     tear_down(&f);
 }
 
+/* ---- the method is told of groups ---- */
+
+enum { SAMPLES = 16384, BLOCK = 1024, TOLD_GROUPS = 4 };
+
+/* Sums wait elsewhere, as on a device, until a group has ended. */
+struct waiting {
+    double sum, waits;
+    int blocks, groups;
+};
+
+static int64_t blocks_of_1024(const rb_problem *problem, const void *options) {
+    (void)problem, (void)options;
+    return BLOCK;
+}
+
+static rb_error begin_waiting(rb_context *ctx, void *state) {
+    (void)ctx;
+    struct waiting *w = state;
+    w->blocks = w->groups = 0;
+    return RB_OK;
+}
+
+static rb_error block_waits(rb_context *ctx, void *state, const rb_block *block) {
+    (void)ctx;
+    struct waiting *w = state;
+    w->blocks++;
+    w->waits += (double)block->n_samples;
+    return RB_OK;
+}
+
+static rb_error group_arrives(rb_context *ctx, void *state) {
+    (void)ctx;
+    struct waiting *w = state;
+    assert_int_equal(w->blocks, SAMPLES / BLOCK / TOLD_GROUPS * ++w->groups);
+    w->sum += w->waits;
+    w->waits = 0;
+    return RB_OK;
+}
+
+static rb_error all_have_arrived(rb_context *ctx, void *state, bool *again) {
+    (void)ctx;
+    const struct waiting *w = state;
+    *again = false;
+    assert_int_equal(w->groups, TOLD_GROUPS);
+    assert_true(w->sum == SAMPLES && w->waits == 0);
+    return RB_OK;
+}
+
+static rb_error no_mstep(rb_context *ctx, void *state) {
+    (void)ctx, (void)state;
+    return RB_OK;
+}
+
+static void zero(void *state, double *objective, double *estep_objective) {
+    (void)state;
+    *objective = *estep_objective = 0;
+}
+
+static rb_error no_codes(rb_context *ctx, void *coder, const rb_block *block, void *codes) {
+    (void)ctx, (void)coder, (void)block, (void)codes;
+    return RB_OK;
+}
+
+static void test_groups_are_told(void **state) {
+    (void)state;
+    static const rb_field sum[] = {
+        {"sum", offsetof(struct waiting, sum), RB_FIELD_INLINE, RB_KEPT_FLOAT64}, {0}};
+    static const rb_part sum_alone[] = {{RB_PART_SUMS, sum, 0}, {0}};
+    static const rb_option none[] = {{0}};
+    static const rb_method waiting = {.size = sizeof waiting,
+                                      .name = "waiting",
+                                      .title = "a method whose sums wait",
+                                      .code_name = "X_waiting",
+                                      .options = none,
+                                      .block_samples = blocks_of_1024,
+                                      .parts = sum_alone,
+                                      .state_size = sizeof(struct waiting),
+                                      .begin = begin_waiting,
+                                      .block = block_waits,
+                                      .group_end = group_arrives,
+                                      .end = all_have_arrived,
+                                      .mstep = no_mstep,
+                                      .objective = zero,
+                                      .encode = no_codes};
+    static double values[SAMPLES] = {1};
+    rb_context *ctx = fixture_context();
+    rb_matrix *matrix;
+    rb_source *source = fixture_source(ctx, values, SAMPLES, 1, &matrix);
+    rb_options *options;
+    rb_model *model;
+    assert_ok(ctx, rb_context_add_method(ctx, &waiting));
+    assert_ok(ctx, rb_options_new(ctx, "waiting", &options));
+    assert_ok(ctx, rb_fit(ctx, options, source, NULL, &model));
+    rb_model_free(model);
+    rb_options_free(options);
+    rb_source_free(source);
+    rb_matrix_free(matrix);
+    rb_context_free(ctx);
+}
+
+/* A table that was built with the first header ends before group_end: nothing of it is read. */
+static void test_older_tables_are_accepted(void **state) {
+    (void)state;
+    size_t size = offsetof(rb_method, group_end);
+    rb_method table = rb_method_rfn, *older = malloc(size);
+    table.size = size;
+    table.name = "older";
+    memcpy(older, &table, size);
+    rb_context *ctx = fixture_context();
+    double *values = fixture_values(60, 8, 3, 1);
+    rb_matrix *matrix;
+    rb_source *source = fixture_source(ctx, values, 60, 8, &matrix);
+    rb_options *options;
+    rb_model *model;
+    assert_ok(ctx, rb_context_add_method(ctx, older));
+    assert_ok(ctx, rb_options_new(ctx, "older", &options));
+    assert_ok(ctx, rb_options_set_all(ctx, options, "preset=paper units=3 iterations=5"));
+    assert_ok(ctx, rb_fit(ctx, options, source, NULL, &model));
+    assert_string_equal(rb_model_method(model), "older");
+    free(fixture_codes(ctx, model, source));
+    rb_model_free(model);
+    rb_options_free(options);
+    rb_source_free(source);
+    rb_matrix_free(matrix);
+    rb_context_free(ctx);
+    free(values);
+    free(older);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_groups_are_added_in_a_tree),
         cmocka_unit_test(test_a_pass_begins_with_nothing),
         cmocka_unit_test(test_sums_run_on_over_batches),
         cmocka_unit_test(test_groups_follow_from_the_shape),
+        cmocka_unit_test(test_groups_are_told),
+        cmocka_unit_test(test_older_tables_are_accepted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

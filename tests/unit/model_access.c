@@ -303,6 +303,57 @@ static void bytes_are_checked(void **state) {
     rb_free_memory(bytes);
 }
 
+static void assert_refused(struct fitted *f, const char *why) {
+    void *bytes;
+    size_t size;
+    rb_model *model;
+    assert_ok(f->ctx, rb_model_save_memory(f->ctx, f->model, &bytes, &size));
+    assert_int_equal(rb_model_load_memory(f->ctx, bytes, size, &model), RB_ERROR_FORMAT);
+    assert_null(model);
+    assert_non_null(strstr(rb_context_error(f->ctx), "the bytes of the model are damaged: "));
+    assert_non_null(strstr(rb_context_error(f->ctx), why));
+    rb_free_memory(bytes);
+}
+
+/* Whole, but what no fit leaves. */
+static void parts_must_agree(void **state) {
+    struct fitted *f = *state;
+    rb_preprocess *p = f->model->preprocess;
+    rb_preprocess sound = *p;
+    int64_t falls[M] = {0, 1, 1, 3, 4, 5}, beyond[M] = {0, 1, 2, 3, 4, M};
+    p->scale[2] = 0;
+    assert_refused(f, "a scale of the preprocessing is not above 0");
+    p->scale[2] = 1;
+    p->centre[0] = NAN;
+    assert_refused(f, "a centre of the preprocessing is not finite");
+    p->centre[0] = 0;
+    p->n_input = M - 1;
+    assert_refused(f, "impossible");
+    p->n_input = M + 1;
+    assert_refused(f, "selection of features is missing");
+    p->n_input = M;
+    p->selected = falls;
+    assert_refused(f, "ascend");
+    p->selected = beyond;
+    assert_refused(f, "ascend");
+    p->selected = NULL;
+    p->options.missing = RB_MISSING_MEAN;
+    assert_refused(f, "fillings");
+    p->fill = p->centre;
+    p->options.missing = RB_MISSING_OMIT;
+    assert_refused(f, "filled and left out");
+    p->fill = NULL;
+    assert_refused(f, "its method needs all values");
+    *p = sound;
+    rb_array *array = f->model->arrays;
+    while (strcmp(array->name, "loadings") != 0) {
+        array++;
+    }
+    array->rows--;
+    assert_refused(f, "one row per feature");
+    array->rows++;
+}
+
 static void bytes_without_memory(void **state) {
     struct fitted *f = *state;
     void *bytes;
@@ -444,6 +495,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(models_go_through_memory, setup, teardown),
         cmocka_unit_test_setup_teardown(codes_of_a_copy_are_the_same, setup, teardown),
         cmocka_unit_test_setup_teardown(bytes_are_checked, setup, teardown),
+        cmocka_unit_test_setup_teardown(parts_must_agree, setup, teardown),
         cmocka_unit_test_setup_teardown(bytes_without_memory, setup, teardown),
         cmocka_unit_test_setup_teardown(rows_end_as_the_callback_says, setup, teardown),
         cmocka_unit_test_setup_teardown(fits_end_as_the_callback_says, setup, teardown),

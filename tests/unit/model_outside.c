@@ -34,11 +34,12 @@ static void sparse_blocks(void **state) {
     for (int shifted = 0; shifted < 2; shifted++) {
         rb_block block = sparse_block(shifted);
         double expected[N * M];
-        rb_sparse_block view;
+        rb_sparse_block view = {.size = sizeof view};
         rb_type type;
         int64_t stride;
         assert_null(rb_block_dense(&block, &type, &stride));
         assert_true(rb_block_sparse(&block, &view));
+        assert_false(rb_block_sparse(&block, &(rb_sparse_block){.size = 0}));
         assert_int_equal(view.type, RB_FLOAT32);
         for (int i = 0; i < N * M; i++) {
             expected[i] = view.shift ? -view.shift[i % M] : 0;
@@ -63,7 +64,7 @@ static void dense_blocks(void **state) {
     }
     rb_block block = {
         .first = 9, .n_samples = N, .n_features = M, .dense = {numbers, N, M, M + 2, RB_FLOAT32}};
-    rb_sparse_block none;
+    rb_sparse_block none = {.size = sizeof none};
     rb_type type;
     int64_t stride;
     const void *view = rb_block_dense(&block, &type, &stride);

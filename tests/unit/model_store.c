@@ -223,10 +223,20 @@ static void test_methods(void **state) {
     assert_int_equal(rb_context_add_method(ctx, &again), RB_ERROR_ARGUMENT);
     assert_non_null(strstr(rb_context_error(ctx), "lacks the function 'encode'"));
     again.encode = second.encode;
-    again.size = sizeof again - 8;
-    assert_int_equal(rb_context_add_method(ctx, &again), RB_ERROR_ARGUMENT);
-    assert_non_null(strstr(rb_context_error(ctx), "another version"));
+    const size_t first = offsetof(rb_method, group_end), wrong[] = {0, first - 1, sizeof again + 1};
+    for (int i = 0; i < 3; i++) {
+        again.size = wrong[i];
+        assert_int_equal(rb_context_add_method(ctx, &again), RB_ERROR_ARGUMENT);
+        assert_non_null(strstr(rb_context_error(ctx), i < 2 ? "set its size" : "later version"));
+    }
     again.size = sizeof again;
+    static const char *const odd[] = {"", "a b", "x/y", "m\xc3\xb6", "a_b", "a.b", "a\n"};
+    for (size_t i = 0; i < sizeof odd / sizeof *odd; i++) {
+        again.name = odd[i];
+        assert_int_equal(rb_context_add_method(ctx, &again), RB_ERROR_ARGUMENT);
+        assert_non_null(strstr(rb_context_error(ctx), "letters, digits and '-'"));
+    }
+    again.name = "Third-3";
     rb_option broken[] = {{"a", 0, RB_OPTION_NUMBER, 0, "2", 0, 1, NULL, "N", "a number"}, {0}};
     again.options = broken;
     assert_int_equal(rb_context_add_method(ctx, &again), RB_ERROR_ARGUMENT);

@@ -89,7 +89,7 @@ typedef enum rb_status {
     RB_STATUS_TIME        /* option max-time has passed */
 } rb_status;
 
-/* Where a fit stands, after each iteration. */
+/* Where a fit stands, after each iteration. The library makes it; new fields come at the end. */
 typedef struct rb_progress {
     int64_t iteration;      /* from 1 */
     int64_t iterations;     /* how many were asked for */

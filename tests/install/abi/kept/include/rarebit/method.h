@@ -42,7 +42,7 @@ typedef struct rb_fit_options {
     int accelerate; /* rb_accelerate */
 } rb_fit_options;
 
-/* The shape of a problem, and what every method is told about it. */
+/* The shape of a problem, and what every method is told about it; new fields come at the end. */
 typedef struct rb_problem {
     int64_t n_samples;  /* all of them */
     int64_t first, own; /* those of this process: so many from the first on */
@@ -143,25 +143,12 @@ typedef struct rb_part {
     size_t offset; /* of the part's struct in the state */
 } rb_part;
 
-/* An array in the state of a fit, where it lies. */
-typedef struct rb_kept {
-    const char *name;
-    rb_kept_role role;
-    rb_kept_type type;
-    int64_t rows, columns;
-    int64_t stride; /* values from a row to the next; `columns` but for floats */
-    void *values;
-    double min, max;
-} rb_kept;
-
-/* Takes an array to read it, or to fill it; what it returns other than RB_OK ends the list. */
-typedef rb_error (*rb_kept_fn)(void *user, const rb_kept *array);
-
 /* ---- who works on a block ---- */
 
 /* What a method does with a block, apart from the loop, the M-step and the objective, which do not
  * know who does it: the processor by its fast kernels, a plain reference that tests compare with,
- * or a device. `parameters` and `sums` are the method's own structs. */
+ * or a device. `parameters` and `sums` are the method's own structs. The library reads the name
+ * alone; the functions are called by the method. */
 typedef struct rb_engine {
     const char *name; /* "cpu", "reference" */
     /* Allocates what does not depend on the parameters. RB_ERROR_UNSUPPORTED: not these options. */
@@ -171,14 +158,19 @@ typedef struct rb_engine {
     rb_error (*set_parameters)(rb_context *context, void *engine, const void *parameters);
     /* Adds a block to the sums; they may wait in the engine until they are asked for. */
     rb_error (*block)(rb_context *context, void *engine, const struct rb_block *block, void *sums);
-    rb_error (*sums)(rb_context *context, void *engine, void *sums);
+    rb_error (*sums)(rb_context *context, void *engine, void *sums); /* of a group of samples */
+    /* After a pass, when the sums are those of all samples: what the engine makes of them. NULL:
+     * they are what they should be. */
+    rb_error (*finish)(rb_context *context, void *engine, void *sums);
 } rb_engine;
 
 enum { RB_METRICS_MAX = 12 };
 
+/* New fields come at the end, and a table that ends before them, being of an earlier header, is as
+ * one in which they are NULL. rb_part and rb_field grow only when this struct does. */
 typedef struct rb_method {
     size_t size;                 /* sizeof(rb_method) */
-    const char *name;            /* "rfn" */
+    const char *name;            /* "rfn": letters, digits and '-' */
     const char *title;           /* "rectified factor network" */
     const rb_option *options;    /* the table of its option struct */
     size_t options_size;         /* of that struct */
@@ -281,11 +273,19 @@ typedef struct rb_method {
      * rebuilt samples tell of any method. */
     rb_error (*evaluate)(rb_context *context, const rb_model *model, struct rb_feed *feed,
                          rb_metrics *metrics);
+
+    /* ---- what came later; a table may end before it ---- */
+
+    /* After the last block of each group of samples of a pass of the E-step (at most 64 groups):
+     * sums that have waited elsewhere, as in an engine, are added to the state's. NULL: none
+     * wait. */
+    rb_error (*group_end)(rb_context *context, void *state);
 } rb_method;
 
 /* Makes a method known to a context; the table must outlive it. RB_ERROR_ARGUMENT: the name is
- * taken, the table is of another version of the library (size), a function is missing that is not
- * said to be NULL at times, or its options are not sound. */
+ * taken or has other characters than letters, digits and '-', the table is of a later version of
+ * the library or its size is not set, a function is missing that is not said to be NULL at times,
+ * or its options are not sound. */
 RB_API rb_error rb_context_add_method(rb_context *context, const rb_method *method);
 
 /* ---- for the functions of a method outside of the library; examples/mean.c is one ---- */
@@ -311,6 +311,7 @@ RB_API const void *rb_block_dense(const struct rb_block *block, rb_type *type, i
  * starts[0]] and values[e - starts[0]]; value (i, k) is what is stored, or 0, less shift[k]. shift
  * NULL: nothing is subtracted. */
 typedef struct rb_sparse_block {
+    size_t size; /* sizeof(rb_sparse_block), set by the caller; new fields come at the end */
     rb_type type;
     const int64_t *starts;
     const int32_t *columns;
@@ -318,7 +319,7 @@ typedef struct rb_sparse_block {
     const double *shift;
 } rb_sparse_block;
 
-/* False, and nothing is filled, for a dense one. */
+/* False, and nothing is filled, for a dense one, or where the size is not set. */
 RB_API bool rb_block_sparse(const struct rb_block *block, rb_sparse_block *sparse);
 
 /* Runs task(user, index, worker) for index = 0 .. count - 1 on the threads of the context, the
