@@ -432,7 +432,7 @@ static int run(invocation *call) {
     output out;
     watch w = {.log = {.path = options->log_json}};
     rb_model *model;
-    int status = output_begin(&out, options->output, "h5");
+    int status = output_begin(&out, call->ctx, options->output, "h5");
     if (status) {
         return status;
     }

@@ -8,96 +8,55 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* "a/b" of "a/b/c", "." of "c"; free it. */
-static char *folder_of(const char *path) {
-    const char *slash = strrchr(path, '/');
-    if (!slash) {
-        return strdup(".");
-    }
-    return slash == path ? strdup("/") : strndup(path, (size_t)(slash - path));
-}
-
-/* A file can be made to appear only in a folder that may be written. */
-static int check_folder(const char *target) {
-    char *folder = folder_of(target);
-    struct stat info;
-    int status = STATUS_FAILED;
-    if (!folder) {
-        report_error("out of memory");
-    } else if (stat(folder, &info) || !S_ISDIR(info.st_mode)) {
-        report_error("cannot write '%s': there is no folder '%s'", target, folder);
-    } else if (access(folder, W_OK | X_OK)) {
-        report_error("cannot write '%s': %s", target, strerror(errno));
-    } else {
-        status = STATUS_DONE;
-    }
-    free(folder);
-    return status;
-}
-
-static char *join(const char *a, const char *b, const char *c) {
-    size_t size = strlen(a) + strlen(b) + strlen(c) + 1;
-    char *text = malloc(size);
-    if (text) {
-        snprintf(text, size, "%s%s%s", a, b, c);
-    }
-    return text;
-}
-
-static int begin_temporary(output *out, const char *suffix) {
-    const char *base = getenv("TMPDIR");
-    out->folder = join(base && *base ? base : "/tmp", "/rarebit-", "XXXXXX");
-    if (!out->folder) {
-        report_error("out of memory");
-        return STATUS_FAILED;
-    }
-    if (!mkdtemp(out->folder)) {
-        report_error("cannot make a temporary folder '%s': %s", out->folder, strerror(errno));
-        free(out->folder);
-        out->folder = NULL;
-        return STATUS_FAILED;
-    }
-    interrupt_temporary(out->folder, true);
-    out->temporary = join(out->folder, "/output.", suffix);
-    if (!out->temporary) {
-        report_error("out of memory");
-        output_abandon(out);
-        return STATUS_FAILED;
-    }
-    interrupt_temporary(out->temporary, true);
-    out->path = out->temporary;
-    return STATUS_DONE;
-}
-
 bool output_is_stream(const char *target) {
     struct stat info;
     return strcmp(target, "-") == 0 || (stat(target, &info) == 0 && !S_ISREG(info.st_mode));
 }
 
-int output_check(const char *target) {
-    struct stat info;
+int output_check(rb_context *ctx, const char *target) {
+    rb_staged *staged;
     if (strcmp(target, "-") == 0) {
         return STATUS_DONE;
     }
-    if (stat(target, &info) == 0 && S_ISDIR(info.st_mode)) {
-        report_error("cannot write '%s': it is a folder", target);
-        return STATUS_FAILED;
-    }
-    return output_is_stream(target) ? STATUS_DONE : check_folder(target);
+    rb_error err = rb_staged_begin(ctx, target, &staged);
+    rb_staged_abandon(staged);
+    return err ? report_failure(ctx, err) : STATUS_DONE;
 }
 
-int output_begin(output *out, const char *target, const char *suffix) {
-    *out = (output){.target = target, .path = target};
-    int status = output_check(target);
-    return !status && output_is_stream(target) ? begin_temporary(out, suffix) : status;
+/* A folder of its own, and a path in it with the suffix. */
+static int begin_temporary(output *out, const char *suffix) {
+    const char *base = getenv("TMPDIR");
+    if (asprintf(&out->folder, "%s/rarebit-XXXXXX", base && *base ? base : "/tmp") < 0) {
+        out->folder = NULL;
+    } else if (!mkdtemp(out->folder)) {
+        report_error("cannot make a temporary folder '%s': %s", out->folder, strerror(errno));
+        free(out->folder);
+        out->folder = NULL;
+        return STATUS_FAILED;
+    } else if (asprintf(&out->temporary, "%s/output.%s", out->folder, suffix) < 0) {
+        out->temporary = NULL;
+    }
+    if (!out->temporary) {
+        report_error("out of memory");
+        output_abandon(out);
+        return STATUS_FAILED;
+    }
+    interrupt_temporary(out->folder, true);
+    interrupt_temporary(out->temporary, true);
+    out->path = out->temporary;
+    return STATUS_DONE;
+}
+
+int output_begin(output *out, rb_context *ctx, const char *target, const char *suffix) {
+    *out = (output){.ctx = ctx, .target = target, .path = target};
+    return output_is_stream(target) ? begin_temporary(out, suffix) : STATUS_DONE;
 }
 
 int output_begin_own(output *out, rb_context *ctx, const char *target, const char *suffix) {
-    int status = output_begin(out, target, suffix);
+    int status = output_begin(out, ctx, target, suffix);
     if (status || out->temporary) {
         return status;
     }
-    out->ctx = ctx;
     rb_error err = rb_staged_begin(ctx, target, &out->staged);
     if (err) {
         return report_failure(ctx, err);
@@ -160,6 +119,15 @@ static int commit(output *out) {
 int output_end(output *out) {
     int status = out->temporary ? copy_temporary(out) : out->staged ? commit(out) : STATUS_DONE;
     interrupt_wrote();
+    output_abandon(out);
+    return status;
+}
+
+int output_finish(output *out, rb_error err) {
+    if (!err) {
+        return output_end(out);
+    }
+    int status = report_failure(out->ctx, err);
     output_abandon(out);
     return status;
 }

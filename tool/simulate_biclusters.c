@@ -21,16 +21,12 @@ static const rb_option_group *truth_group(void) {
 
 static int write_truth(invocation *call, const rb_modules *truth, const char *path) {
     output out;
-    int status = output_begin(&out, path, "json");
+    int status = output_begin(&out, call->ctx, path, "json");
     if (status) {
         return status;
     }
     rb_error err = rb_modules_write(call->ctx, truth, NULL, NULL, RB_MODULES_JSON, out.path);
-    if (err) {
-        output_abandon(&out);
-        return report_failure(call->ctx, err);
-    }
-    return output_end(&out);
+    return output_finish(&out, err);
 }
 
 static int check_output(const invocation *call, const char *option, const char *path) {

@@ -108,24 +108,18 @@ void rb_rows_copy(const rb_matrix *m, int64_t row, rb_type type, void *out);
 
 /* ---- files that appear whole or not at all (output.c) ---- */
 
-/* A path to write to, and where it goes when it is done. */
-typedef struct rb_output {
-    char *path; /* the temporary name, in the same folder */
+struct rb_staged {
+    char *path; /* the temporary name, in the same folder; of pipes and devices the final one */
     char *final_path;
     rb_temporary_fn on_temporary; /* the context's, which may be gone by then; or NULL */
     void *temporary_user;
-} rb_output;
-/* Chooses the temporary name; checks that the folder is there and writable. */
-rb_error rb_output_begin(rb_context *ctx, const char *path, rb_output *output);
-/* The same, with a temporary name that is always the same one: for a file that is written again and
- * again by the only process that has its lock, so that what a process leaves that is killed is gone
- * with the next. */
-rb_error rb_output_begin_again(rb_context *ctx, const char *path, rb_output *output);
-/* Flushes to disk and renames. Clears the output, also on failure (then nothing is left behind). */
-rb_error rb_output_commit(rb_context *ctx, rb_output *output);
-void rb_output_abandon(rb_output *output);
+};
+/* As rb_staged_begin, with a temporary name that is always the same one: for a file that is written
+ * again and again by the only process that has its lock, so that what a process leaves that is
+ * killed is gone with the next. */
+rb_error rb_staged_begin_again(rb_context *ctx, const char *path, rb_staged **staged);
 /* Commits, or abandons where `err` tells that writing failed. Gives err, or its own. */
-rb_error rb_output_end(rb_context *ctx, rb_error err, rb_output *output);
+rb_error rb_staged_end(rb_context *ctx, rb_error err, rb_staged *staged);
 /* Makes a file of what `fill` writes. Where writing fails, `fill` may leave it at that. */
 typedef rb_error (*rb_fill_fn)(rb_context *ctx, FILE *file, void *arg);
 rb_error rb_output_file(rb_context *ctx, const char *path, rb_fill_fn fill, void *arg);
@@ -168,7 +162,7 @@ rb_error rb_h5_edit(rb_context *ctx, const char *path, const char *shown, rb_h5_
 /* Closes; for a file that was written RB_ERROR_FILE when not all of it reached the disk. */
 rb_error rb_h5_close(rb_h5 *file);
 /* Makes a file of the style RB_H5_OWN that appears whole or not at all, `again` as
- * rb_output_begin_again. */
+ * rb_staged_begin_again. */
 rb_error rb_h5_begin(rb_context *ctx, const char *path, bool again, rb_h5 **file);
 /* Closes any file; one that was begun appears, unless `err` tells that filling it failed. Gives
  * what the disk says, or err. */

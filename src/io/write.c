@@ -13,7 +13,7 @@ static const rb_write_format *const formats[] = {
 struct rb_writer {
     const rb_write_format *format;
     rb_write_header header;
-    rb_output output;
+    rb_staged *output;
     void *state;
     int64_t written;
 };
@@ -93,15 +93,15 @@ rb_error rb_writer_open(rb_context *ctx, const char *path, const rb_write_header
         return RB_ERROR_MEMORY;
     }
     *writer = (rb_writer){.format = format, .header = *header};
-    err = rb_output_begin(ctx, path, &writer->output);
+    err = rb_staged_begin(ctx, path, &writer->output);
     if (!err) {
-        err = format->open(ctx, writer->output.path, suffix, &writer->header, &writer->state);
+        err = format->open(ctx, writer->output->path, suffix, &writer->header, &writer->state);
         if (err == RB_ERROR_FILE) {
             rb_fail_prefix(ctx, "cannot write %s: ", path);
         }
     }
     if (err) {
-        rb_output_abandon(&writer->output);
+        rb_staged_abandon(writer->output);
         rb_free(writer);
         return err;
     }
@@ -115,13 +115,13 @@ rb_error rb_writer_add(rb_context *ctx, rb_writer *writer, const rb_matrix *rows
         return rb_fail(ctx, RB_ERROR_ARGUMENT,
                        "cannot write %s: %lld rows x %lld columns do not fit behind row %lld of "
                        "%lld x %lld",
-                       writer->output.final_path, (long long)rows->n_samples,
+                       writer->output->final_path, (long long)rows->n_samples,
                        (long long)rows->n_features, (long long)writer->written,
                        (long long)writer->header.n_samples, (long long)writer->header.n_features);
     }
     rb_error err = writer->format->add(ctx, writer->state, rows);
     if (err == RB_ERROR_FILE) {
-        rb_fail_prefix(ctx, "cannot write %s: ", writer->output.final_path);
+        rb_fail_prefix(ctx, "cannot write %s: ", writer->output->final_path);
     }
     writer->written += err ? 0 : rows->n_samples;
     return err;
@@ -132,15 +132,15 @@ rb_error rb_writer_close(rb_context *ctx, rb_writer *writer) {
     bool short_of_rows = writer->written < writer->header.n_samples;
     if (short_of_rows) {
         err = rb_fail(ctx, RB_ERROR_ARGUMENT, "cannot write %s: it got %lld of its %lld rows",
-                      writer->output.final_path, (long long)writer->written,
+                      writer->output->final_path, (long long)writer->written,
                       (long long)writer->header.n_samples);
     }
     rb_error closed = writer->format->close(ctx, writer->state, short_of_rows);
     if (closed == RB_ERROR_FILE && !err) {
-        rb_fail_prefix(ctx, "cannot write %s: ", writer->output.final_path);
+        rb_fail_prefix(ctx, "cannot write %s: ", writer->output->final_path);
     }
     err = err ? err : closed;
-    err = rb_output_end(ctx, err, &writer->output);
+    err = rb_staged_end(ctx, err, writer->output);
     rb_free(writer);
     return err;
 }
@@ -205,6 +205,6 @@ void rb_writer_abandon(rb_writer *writer) {
     }
     rb_context unheard = {.threads = 1, .allocations_left = -1}; /* the caller wants no message */
     (void)writer->format->close(&unheard, writer->state, true);
-    rb_output_abandon(&writer->output);
+    rb_staged_abandon(writer->output);
     rb_free(writer);
 }
