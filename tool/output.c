@@ -14,12 +14,7 @@ bool output_is_stream(const char *target) {
 }
 
 int output_check(rb_context *ctx, const char *target) {
-    rb_staged *staged;
-    if (strcmp(target, "-") == 0) {
-        return STATUS_DONE;
-    }
-    rb_error err = rb_staged_begin(ctx, target, &staged);
-    rb_staged_abandon(staged);
+    rb_error err = strcmp(target, "-") == 0 ? RB_OK : rb_staged_check(ctx, target);
     return err ? report_failure(ctx, err) : STATUS_DONE;
 }
 

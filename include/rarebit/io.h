@@ -92,7 +92,10 @@ RB_API void rb_writer_abandon(rb_writer *writer);
  * Pipes and devices have nothing to be renamed: there the path is the place itself. */
 typedef struct rb_staged rb_staged;
 
-/* RB_ERROR_FILE: the folder is not there or not writable. *staged is NULL on failure. */
+/* Could a file be made to appear there? RB_ERROR_FILE: the folder is not there or not writable, or
+ * the path is that of a folder or of a file that may not be written. Nothing is made. */
+RB_API rb_error rb_staged_check(rb_context *context, const char *path);
+/* RB_ERROR_FILE as rb_staged_check, or no file can be made. *staged is NULL on failure. */
 RB_API rb_error rb_staged_begin(rb_context *context, const char *path, rb_staged **staged);
 /* Valid until the staged file is committed or abandoned. */
 RB_API const char *rb_staged_path(const rb_staged *staged);

@@ -13,6 +13,7 @@
 #include <rarebit/patches.h>
 
 #include <stdio.h>
+#include <sys/types.h>
 
 typedef enum rb_read_choice { RB_READ_AUTO = 0, RB_READ_YES, RB_READ_NO } rb_read_choice;
 
@@ -111,6 +112,7 @@ void rb_rows_copy(const rb_matrix *m, int64_t row, rb_type type, void *out);
 struct rb_staged {
     char *path; /* the temporary name, in the same folder; of pipes and devices the final one */
     char *final_path;
+    mode_t mode;                  /* of the file that stands there; 0: there is none */
     rb_temporary_fn on_temporary; /* the context's, which may be gone by then; or NULL */
     void *temporary_user;
 };

@@ -20,10 +20,12 @@ static bool is_direct(const rb_staged *staged) {
 }
 
 static void discard(rb_staged *staged) {
-    if (!is_direct(staged)) {
+    if (staged && !is_direct(staged)) {
         rb_free(staged->path);
     }
-    rb_free(staged->final_path);
+    if (staged) {
+        rb_free(staged->final_path);
+    }
     rb_free(staged);
 }
 
@@ -46,6 +48,70 @@ char *rb_output_place(rb_context *ctx, const char *path) {
     return rb_copy_text(ctx, linked && realpath(path, resolved) ? resolved : path);
 }
 
+static rb_error refuse_place(rb_context *ctx, const char *path, int reason) {
+    const char *slash = strrchr(path, '/');
+    if (slash && (reason == ENOENT || reason == ENOTDIR)) {
+        return rb_fail(ctx, RB_ERROR_FILE, "cannot write %s: there is no folder '%.*s'", path,
+                       (int)(slash - path), path);
+    }
+    return rb_fail(ctx, RB_ERROR_FILE, "cannot write %s: its folder takes no new file: %s", path,
+                   strerror(reason));
+}
+
+static rb_error check_folder(rb_context *ctx, const char *path) {
+    const char *slash = strrchr(path, '/');
+    int folder = slash ? (int)(slash + 1 - path) : 0;
+    char *inside = rb_alloc(ctx, folder + 2, 1);
+    if (!inside) {
+        return RB_ERROR_MEMORY;
+    }
+    snprintf(inside, (size_t)folder + 2, "%.*s.", folder, path);
+    bool fine = access(inside, W_OK | X_OK) == 0;
+    int reason = errno;
+    rb_free(inside);
+    return fine ? RB_OK : refuse_place(ctx, path, reason);
+}
+
+/* What is wrong with a place to write to; else *out has its final path and mode, and of a device or
+ * a pipe the path as well. */
+static rb_error look_at(rb_context *ctx, const char *path, rb_staged **out) {
+    struct stat info;
+    size_t length = strlen(path);
+    *out = NULL;
+    if (length == 0) {
+        return rb_fail(ctx, RB_ERROR_FILE, "cannot write: the path is empty");
+    }
+    bool exists = stat(path, &info) == 0;
+    if ((exists && S_ISDIR(info.st_mode)) || path[length - 1] == '/') {
+        return rb_fail(ctx, RB_ERROR_FILE, "cannot write %s: it is a folder, give a file", path);
+    }
+    if (exists && access(path, W_OK)) {
+        return rb_fail(ctx, RB_ERROR_FILE, "cannot write %s: %s", path, strerror(errno));
+    }
+    rb_staged *staged = *out = rb_alloc(ctx, 1, sizeof *staged);
+    if (!staged) {
+        return RB_ERROR_MEMORY;
+    }
+    bool direct = below_devices(path) || (exists && !S_ISREG(info.st_mode));
+    *staged =
+        (rb_staged){.final_path = direct ? rb_copy_text(ctx, path) : rb_output_place(ctx, path),
+                    .mode = exists ? info.st_mode : 0,
+                    .on_temporary = ctx->on_temporary,
+                    .temporary_user = ctx->temporary_user};
+    if (!staged->final_path) {
+        return RB_ERROR_MEMORY;
+    }
+    staged->path = direct ? staged->final_path : NULL;
+    return direct ? RB_OK : check_folder(ctx, staged->final_path);
+}
+
+rb_error rb_staged_check(rb_context *ctx, const char *path) {
+    rb_staged *staged;
+    rb_error err = look_at(ctx, path, &staged);
+    discard(staged);
+    return err;
+}
+
 /* The n-th name to try: a new one each time, or the same one, where what an earlier process left is
  * removed. */
 static void name_temporary(const rb_staged *staged, bool same_name, int attempt, int64_t capacity) {
@@ -62,19 +128,8 @@ static void name_temporary(const rb_staged *staged, bool same_name, int attempt,
     }
 }
 
-static rb_error refuse_place(rb_context *ctx, const char *path, int reason) {
-    const char *slash = strrchr(path, '/');
-    if (slash && (reason == ENOENT || reason == ENOTDIR)) {
-        return rb_fail(ctx, RB_ERROR_FILE, "cannot write %s: there is no folder '%.*s'", path,
-                       (int)(slash - path), path);
-    }
-    return rb_fail(ctx, RB_ERROR_FILE, "cannot write %s: its folder takes no new file: %s", path,
-                   strerror(reason));
-}
-
-/* Makes the empty temporary file, which nobody else has. mode: that of the file it will replace. */
-static rb_error create_temporary(rb_context *ctx, rb_staged *staged, bool same_name,
-                                 const mode_t *mode) {
+/* Makes the empty temporary file, which nobody else has. */
+static rb_error create_temporary(rb_context *ctx, rb_staged *staged, bool same_name) {
     int64_t capacity = (int64_t)strlen(staged->final_path) + 2 * NAME_KEPT + 64;
     staged->path = rb_alloc(ctx, capacity, 1);
     if (!staged->path) {
@@ -90,48 +145,23 @@ static rb_error create_temporary(rb_context *ctx, rb_staged *staged, bool same_n
         return refuse_place(ctx, staged->final_path, errno);
     }
     tell(staged, true);
-    if (mode) { /* on a file system without modes there is none to keep */
-        (void)!fchmod(file, *mode & 07777);
+    if (staged->mode) { /* on a file system without modes there is none to keep */
+        (void)!fchmod(file, staged->mode & 07777);
     }
     close(file);
     return RB_OK;
 }
 
 static rb_error begin(rb_context *ctx, const char *path, bool same_name, rb_staged **out) {
-    struct stat info;
-    size_t length = strlen(path);
-    *out = NULL;
-    if (length == 0) {
-        return rb_fail(ctx, RB_ERROR_FILE, "cannot write: the path is empty");
-    }
-    bool exists = stat(path, &info) == 0;
-    if ((exists && S_ISDIR(info.st_mode)) || path[length - 1] == '/') {
-        return rb_fail(ctx, RB_ERROR_FILE, "cannot write %s: it is a folder, give a file", path);
-    }
-    if (exists && access(path, W_OK)) {
-        return rb_fail(ctx, RB_ERROR_FILE, "cannot write %s: %s", path, strerror(errno));
-    }
-    rb_staged *staged = rb_alloc(ctx, 1, sizeof *staged);
-    if (!staged) {
-        return RB_ERROR_MEMORY;
-    }
-    bool beside = !below_devices(path) && (!exists || S_ISREG(info.st_mode));
-    *staged =
-        (rb_staged){.final_path = beside ? rb_output_place(ctx, path) : rb_copy_text(ctx, path),
-                    .on_temporary = ctx->on_temporary,
-                    .temporary_user = ctx->temporary_user};
-    rb_error err = staged->final_path ? RB_OK : RB_ERROR_MEMORY;
-    if (!err && beside) {
-        err = create_temporary(ctx, staged, same_name, exists ? &info.st_mode : NULL);
-    } else {
-        staged->path = staged->final_path;
+    rb_error err = look_at(ctx, path, out);
+    if (!err && !is_direct(*out)) {
+        err = create_temporary(ctx, *out, same_name);
     }
     if (err) {
-        discard(staged);
-        return err;
+        discard(*out);
+        *out = NULL;
     }
-    *out = staged;
-    return RB_OK;
+    return err;
 }
 
 rb_error rb_staged_begin(rb_context *ctx, const char *path, rb_staged **staged) {
@@ -194,9 +224,7 @@ void rb_staged_abandon(rb_staged *staged) {
         unlink(staged->path);
         tell(staged, false);
     }
-    if (staged) {
-        discard(staged);
-    }
+    discard(staged);
 }
 
 rb_error rb_staged_end(rb_context *ctx, rb_error err, rb_staged *staged) {

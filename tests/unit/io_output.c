@@ -170,6 +170,7 @@ static void long_names_fit(void **state) {
 
 static void refuse(const char *path, const char *what) {
     rb_staged *output;
+    assert_int_equal(rb_staged_check(ctx, path), RB_ERROR_FILE);
     assert_int_equal(rb_staged_begin(ctx, path, &output), RB_ERROR_FILE);
     assert_non_null(strstr(rb_context_error(ctx), path));
     assert_non_null(strstr(rb_context_error(ctx), what));
