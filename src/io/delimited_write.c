@@ -62,7 +62,7 @@ static rb_error put_name(rb_context *ctx, struct text_writer *w, const char *nam
     size_t length = strlen(name);
     bool outer_blank = length > 0 && (strchr(" \t", name[0]) || strchr(" \t", name[length - 1]));
     bool quote = name[strcspn(name, special)] != '\0' || outer_blank ||
-                 rb_cell_read(name, (int64_t)length, &value) != RB_CELL_TEXT;
+                 rb_cell_read(NULL, name, (int64_t)length, &value) != RB_CELL_TEXT;
     rb_error err = quote ? put(ctx, w, "\"", 1) : RB_OK;
     for (; !err && *name; name++) {
         bool end = *name == '\n' || *name == '\r';

@@ -53,6 +53,20 @@ int64_t rb_lines_number(const rb_lines *lines) {
     return lines->number;
 }
 
+rb_error rb_lines_fail(rb_context *ctx, const rb_lines *lines, rb_error code, int64_t column,
+                       const char *format, ...) {
+    char what[768], at[32] = "";
+    va_list list;
+    va_start(list, format);
+    rb_print_list(what, sizeof what, format, list);
+    va_end(list);
+    if (column > 0) {
+        snprintf(at, sizeof at, ", column %lld", (long long)column);
+    }
+    return rb_fail(ctx, code, "%s, row %lld%s: %s", lines->path, (long long)lines->number, at,
+                   what);
+}
+
 /* Adds a chunk of the file to the bytes; moves the unfinished line to the front first. */
 static rb_error refill(rb_context *ctx, rb_lines *lines) {
     rb_error err = rb_check_stop(ctx);
