@@ -6,7 +6,7 @@
 static int run(invocation *call) {
     const path_options *to = options_of(call, path_group());
     rb_model *model = NULL;
-    rb_denoising result;
+    rb_denoising result = {.size = sizeof result};
     output out;
     int status = output_begin(&out, call->ctx, to->output, "png");
     if (status) {

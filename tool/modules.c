@@ -305,7 +305,8 @@ static int run(invocation *call) {
     rb_model *model = NULL;
     rb_source *source = NULL;
     rb_modules *modules = NULL;
-    struct agreement agreement = {0};
+    struct agreement agreement = {.match.size = sizeof agreement.match,
+                                  .classes.size = sizeof agreement.classes};
     rb_error err = load_model(call, &model);
     if (!err) {
         err = open_data(call, model, call->arguments[1], &source);

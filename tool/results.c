@@ -70,7 +70,8 @@ static int make_rows(invocation *call, const rb_model *model, rb_source *source,
     char **names = namer(model, columns);
     struct row_writer w = {.ctx = call->ctx,
                            .path = out.path,
-                           .header = {.n_samples = rb_source_samples(source),
+                           .header = {.size = sizeof(rb_write_header),
+                                      .n_samples = rb_source_samples(source),
                                       .n_features = *columns,
                                       .sample_names_from = source,
                                       .feature_names = (const char *const *)names}};

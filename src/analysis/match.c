@@ -143,8 +143,12 @@ rb_error rb_modules_match(rb_context *ctx, const rb_modules *found, const rb_mod
     sides f = {0}, t = {0};
     double *jaccard = NULL;
     int64_t n_pairs;
-    *match = (rb_match){0};
-    rb_error err = check_truth(ctx, found, truth);
+    rb_error err = rb_size_check(ctx, "the match", match->size, sizeof *match);
+    if (err) {
+        return err;
+    }
+    *match = (rb_match){.size = sizeof *match};
+    err = check_truth(ctx, found, truth);
     if (err) {
         return err;
     }
@@ -178,5 +182,5 @@ rb_error rb_modules_match(rb_context *ctx, const rb_modules *found, const rb_mod
 void rb_match_clear(rb_match *match) {
     rb_free(match->overlap);
     rb_free(match->partner);
-    *match = (rb_match){0};
+    *match = (rb_match){.size = match->size};
 }

@@ -52,6 +52,10 @@ struct rb_context {
 rb_error rb_fail(rb_context *ctx, rb_error code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* Is a struct of a caller, that begins with its size, the one that the library knows? what: "the
+ * method". RB_ERROR_ARGUMENT. */
+rb_error rb_size_check(rb_context *ctx, const char *what, size_t size, size_t expected);
+
 /* Puts "prefix" before the message that is there: for a caller that knows the file or the step. */
 void rb_fail_prefix(rb_context *ctx, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

@@ -3,8 +3,6 @@
 
 #include <math.h>
 
-enum { VALUES_AT_ONCE = 1 << 20 };
-
 static rb_error add_value(rb_context *ctx, rb_description *d, double value, int64_t sample,
                           int64_t feature) {
     if (isnan(value)) {
@@ -51,22 +49,26 @@ static rb_error add_sparse(rb_context *ctx, rb_description *d, const rb_matrix *
 }
 
 rb_error rb_describe(rb_context *ctx, rb_source *source, rb_description *description) {
-    rb_description d = {.samples = source->n_samples,
+    rb_error err = rb_size_check(ctx, "the description", description->size, sizeof *description);
+    if (err) {
+        return err;
+    }
+    rb_description d = {.size = sizeof d,
+                        .samples = source->n_samples,
                         .features = source->n_features,
                         .minimum = INFINITY,
                         .maximum = -INFINITY};
-    int64_t width = source->n_features > 0 ? source->n_features : 1;
-    int64_t step = width < VALUES_AT_ONCE ? VALUES_AT_ONCE / width : 1;
-    for (int64_t first = 0; first < d.samples; first += step) {
+    int64_t step = rb_samples_at_once(source);
+    for (int64_t first = 0; !err && first < d.samples; first += step) {
         rb_matrix block;
         int64_t count = d.samples - first < step ? d.samples - first : step;
-        rb_error err = rb_source_read(ctx, source, first, count, &block);
+        err = rb_source_read(ctx, source, first, count, &block);
         err = err            ? err
               : block.sparse ? add_sparse(ctx, &d, &block, first)
                              : add_dense(ctx, &d, &block, first);
-        if (err) {
-            return err;
-        }
+    }
+    if (err) {
+        return err;
     }
     if (d.minimum > d.maximum) { /* not one value: there is no least and no largest */
         d.minimum = d.maximum = NAN;

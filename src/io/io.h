@@ -104,6 +104,8 @@ extern const rb_write_format rb_write_format_hdf5;      /* hdf5_write.c */
 enum { RB_SUFFIX = 16 };
 bool rb_path_suffix(const char *path, const char *suffixes, char found[RB_SUFFIX]);
 
+/* How many samples to read at a time: about a megabyte of numbers. */
+int64_t rb_samples_at_once(const rb_source *source);
 /* Copies one row of a matrix, dense or sparse, to n_features contiguous values of a type. */
 void rb_rows_copy(const rb_matrix *m, int64_t row, rb_type type, void *out);
 
@@ -294,9 +296,14 @@ rb_error rb_picture_write(rb_context *ctx, const char *path, const rb_image *ima
  * (segments.c). */
 rb_error rb_sound_decode(rb_context *ctx, const char *path, rb_sound *sound);
 
-/* What the options of patches ask for. */
+/* What the options of patches ask for; and does such a patch fit into a picture (patches.c)? */
 rb_error rb_patches_plan_of(rb_context *ctx, const rb_patches_options *options,
-                            rb_patches_plan *plan); /* patches.c */
+                            rb_patches_plan *plan);
+rb_error rb_patches_check(rb_context *ctx, const char *path, const rb_patches_plan *plan,
+                          const rb_image *image);
+/* The height and width that the text of an option asks for. RB_ERROR_ARGUMENT. */
+rb_error rb_patches_size(rb_context *ctx, const char *option, const char *text,
+                         rb_patches_plan *plan);
 
 /* What a model file says of itself; docs/model-format.md explains it. */
 #define RB_STORE_FORMAT "rarebit-model"

@@ -156,8 +156,12 @@ rb_error rb_labels_read(rb_context *ctx, const char *where, const rb_source *sou
 rb_error rb_modules_enrichment(rb_context *ctx, const rb_modules *modules, const rb_model *model,
                                rb_source *source, const char *labels_path, rb_enrichment *e) {
     rb_labels labels;
-    *e = (rb_enrichment){0};
-    rb_error err = rb_labels_read(ctx, labels_path, source, &labels);
+    rb_error err = rb_size_check(ctx, "the enrichment", e->size, sizeof *e);
+    if (err) {
+        return err;
+    }
+    *e = (rb_enrichment){.size = sizeof *e};
+    err = rb_labels_read(ctx, labels_path, source, &labels);
     err = err ? err : rb_enrichment_of(ctx, modules, model, source, &labels, e);
     rb_labels_clear(&labels);
     return err;

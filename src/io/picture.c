@@ -28,7 +28,7 @@ static rb_error find_shape(rb_context *ctx, const char *path, rb_image *image) {
 
 static rb_error check_values(rb_context *ctx, const char *path, const rb_image *image) {
     int64_t line = image->width * image->channels;
-    for (int64_t e = 0; e < image->height * line; e++) {
+    for (int64_t e = 0; e < rb_image_cells(image); e++) {
         if (!isfinite(image->values[e])) {
             return rb_fail(ctx, RB_ERROR_DATA,
                            "%s: the value in row %lld, column %lld is missing, infinite or too "
@@ -49,7 +49,7 @@ static rb_error read_array(rb_context *ctx, const char *path, rb_image *image) {
     }
     /* The matrix has that many values: the product cannot overflow. */
     int64_t line = image->width * image->channels;
-    image->values = rb_alloc(ctx, image->height * line, sizeof *image->values);
+    image->values = rb_alloc(ctx, rb_image_cells(image), sizeof *image->values);
     err = image->values ? RB_OK : RB_ERROR_MEMORY;
     for (int64_t y = 0; y < image->height && !err; y++) {
         rb_rows_copy(matrix, y, RB_FLOAT32, image->values + y * line);

@@ -60,11 +60,12 @@ static void ask_for_channels(decoder *d) {
 
 static rb_error allocate(decoder *d, int64_t pixel_bits) {
     int64_t height = png_get_image_height(d->png, d->info);
-    int64_t width = png_get_image_width(d->png, d->info);
-    int64_t channels = png_get_channels(d->png, d->info);
     int64_t row_bytes = (int64_t)png_get_rowbytes(d->png, d->info);
-    rb_error err =
-        rb_image_allocate(d->ctx, d->file, height, width, channels, true, pixel_bits, d->image);
+    *d->image = (rb_image){.height = height,
+                           .width = png_get_image_width(d->png, d->info),
+                           .channels = png_get_channels(d->png, d->info),
+                           .max = png_get_bit_depth(d->png, d->info) == 16 ? 65535 : 255};
+    rb_error err = rb_image_allocate(d->ctx, d->file, pixel_bits, RB_DEFLATE_LIMIT, d->image);
     if (err) {
         return err;
     }
@@ -80,13 +81,10 @@ static rb_error allocate(decoder *d, int64_t pixel_bits) {
 }
 
 static void to_floats(decoder *d) {
-    const rb_image *image = d->image;
-    int64_t cells = image->height * image->width * image->channels;
-    bool wide = png_get_bit_depth(d->png, d->info) == 16;
-    d->image->max = wide ? 65535 : 255;
-    for (int64_t i = 0; i < cells; i++) {
+    bool wide = d->image->max > 255;
+    for (int64_t i = 0; i < rb_image_cells(d->image); i++) {
         const png_byte *b = d->pixels + (wide ? 2 * i : i);
-        image->values[i] = (float)(wide ? b[0] << 8 | b[1] : b[0]);
+        d->image->values[i] = (float)(wide ? b[0] << 8 | b[1] : b[0]);
     }
 }
 

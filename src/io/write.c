@@ -84,7 +84,8 @@ rb_error rb_writer_open(rb_context *ctx, const char *path, const rb_write_header
     char suffix[RB_SUFFIX];
     const rb_write_format *format;
     *out = NULL;
-    rb_error err = choose_format(ctx, path, suffix, &format);
+    rb_error err = rb_size_check(ctx, "the header", header->size, sizeof *header);
+    err = err ? err : choose_format(ctx, path, suffix, &format);
     if (err) {
         return err;
     }
@@ -159,15 +160,14 @@ void rb_rows_copy(const rb_matrix *m, int64_t row, rb_type type, void *out) {
     }
 }
 
-/* About a megabyte of numbers at a time. */
-static int64_t samples_at_once(const rb_source *source) {
+int64_t rb_samples_at_once(const rb_source *source) {
     const int64_t values = 1 << 18;
     return source->n_features < values && source->n_features > 0 ? values / source->n_features : 1;
 }
 
 static rb_error add_source(rb_context *ctx, rb_source *source, rb_writer *writer) {
     rb_error err = RB_OK;
-    int64_t max = samples_at_once(source);
+    int64_t max = rb_samples_at_once(source);
     for (int64_t first = 0; first < source->n_samples && !err; first += max) {
         int64_t left = source->n_samples - first;
         rb_matrix view;
@@ -180,6 +180,7 @@ static rb_error add_source(rb_context *ctx, rb_source *source, rb_writer *writer
 rb_error rb_write(rb_context *ctx, rb_source *source, const char *path) {
     const rb_names *names = source->feature_names;
     rb_write_header header = {
+        .size = sizeof header,
         .n_samples = source->n_samples,
         .n_features = source->n_features,
         .type = source->type,
