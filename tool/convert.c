@@ -6,18 +6,18 @@
 static int copy_anndata(invocation *call, bool *copied) {
     const output_options *to = options_of(call, matrix_output_group());
     output out;
-    int status = output_begin(&out, call->ctx, to->output, "h5ad");
+    int status = output_begin(&out, to->output, "h5ad");
     if (status) {
         return status;
     }
     rb_error err = rb_anndata_copy(call->ctx, call->arguments[0],
                                    rb_options_text(call->options, "dataset"), out.path);
     *copied = err == RB_OK;
-    if (err == RB_ERROR_UNSUPPORTED) {
-        output_abandon(&out);
-        return STATUS_DONE;
+    if (!err) {
+        return output_end(&out);
     }
-    return output_finish(&out, err);
+    output_abandon(&out);
+    return err == RB_ERROR_UNSUPPORTED ? STATUS_DONE : report_failure(call->ctx, err);
 }
 
 /* What the new file lacks is said. */

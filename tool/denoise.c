@@ -8,7 +8,7 @@ static int run(invocation *call) {
     rb_model *model = NULL;
     rb_denoising result = {.size = sizeof result};
     output out;
-    int status = output_begin(&out, call->ctx, to->output, "png");
+    int status = output_begin(&out, to->output, "png");
     if (status) {
         return status;
     }
@@ -17,7 +17,11 @@ static int run(invocation *call) {
         err = rb_denoise(call->ctx, model, call->arguments[1], call->options, out.path, &result);
     }
     rb_model_free(model);
-    status = output_finish(&out, err);
+    if (err) {
+        output_abandon(&out);
+        return report_failure(call->ctx, err);
+    }
+    status = output_end(&out);
     if (!status) {
         report("%lld x %lld pixels from %lld patches in %s", (long long)result.height,
                (long long)result.width, (long long)result.patches, to->output);

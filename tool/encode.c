@@ -62,7 +62,7 @@ static int make_annotated(invocation *call, const rb_model *model, rb_source *so
                           const char *target, companion *second) {
     output out = {0};
     int status = second ? output_begin_own(&out, call->ctx, target, "h5ad")
-                        : output_begin(&out, call->ctx, target, "h5ad");
+                        : output_begin(&out, target, "h5ad");
     if (!status && second) {
         status = second->prepare(call, model, source, &second->out);
     }

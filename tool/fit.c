@@ -339,7 +339,7 @@ static rb_error fit_source(const invocation *call, watch *w, const output *out, 
 /* A fit that goes on from a checkpoint has its seed, and its log goes on too. */
 static rb_error prepare_start(const invocation *call, watch *w) {
     const char *checkpoint = rb_options_text(call->options, "checkpoint");
-    rb_checkpoint_info info = {.size = sizeof info};
+    rb_checkpoint_info info = {0};
     rb_error err = RB_OK;
     if (checkpoint) {
         err = rb_checkpoint_read(call->ctx, checkpoint, &w->log.goes_on, &info);
@@ -432,7 +432,7 @@ static int run(invocation *call) {
     output out;
     watch w = {.log = {.path = options->log_json}};
     rb_model *model;
-    int status = output_begin(&out, call->ctx, options->output, "h5");
+    int status = output_begin(&out, options->output, "h5");
     if (status) {
         return status;
     }

@@ -217,12 +217,16 @@ static void emit_best_units(json *j, const rb_enrichment *classes) {
 static int write_modules(invocation *call, const rb_modules *modules, const rb_model *model,
                          const rb_source *source, rb_modules_format format, const char *target) {
     output out;
-    int status = output_begin(&out, call->ctx, target, "txt");
+    int status = output_begin(&out, target, "txt");
     if (status) {
         return status;
     }
     rb_error err = rb_modules_write(call->ctx, modules, model, source, format, out.path);
-    status = output_finish(&out, err);
+    if (err) {
+        output_abandon(&out);
+        return report_failure(call->ctx, err);
+    }
+    status = output_end(&out);
     if (!status) {
         report("%lld modules in %s", (long long)rb_modules_count(modules), target);
     }

@@ -42,16 +42,17 @@ static int begin_temporary(output *out, const char *suffix) {
     return STATUS_DONE;
 }
 
-int output_begin(output *out, rb_context *ctx, const char *target, const char *suffix) {
-    *out = (output){.ctx = ctx, .target = target, .path = target};
+int output_begin(output *out, const char *target, const char *suffix) {
+    *out = (output){.target = target, .path = target};
     return output_is_stream(target) ? begin_temporary(out, suffix) : STATUS_DONE;
 }
 
 int output_begin_own(output *out, rb_context *ctx, const char *target, const char *suffix) {
-    int status = output_begin(out, ctx, target, suffix);
+    int status = output_begin(out, target, suffix);
     if (status || out->temporary) {
         return status;
     }
+    out->ctx = ctx;
     rb_error err = rb_staged_begin(ctx, target, &out->staged);
     if (err) {
         return report_failure(ctx, err);
@@ -114,15 +115,6 @@ static int commit(output *out) {
 int output_end(output *out) {
     int status = out->temporary ? copy_temporary(out) : out->staged ? commit(out) : STATUS_DONE;
     interrupt_wrote();
-    output_abandon(out);
-    return status;
-}
-
-int output_finish(output *out, rb_error err) {
-    if (!err) {
-        return output_end(out);
-    }
-    int status = report_failure(out->ctx, err);
     output_abandon(out);
     return status;
 }

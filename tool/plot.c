@@ -18,7 +18,7 @@ static int draw(invocation *call, painter paint, bool needs_data) {
     const path_options *to = options_of(call, path_group());
     struct scene scene = {.call = call, .options = call->options};
     output out;
-    int status = output_begin(&out, call->ctx, to->output, "png");
+    int status = output_begin(&out, to->output, "png");
     if (status) {
         return status;
     }
@@ -29,7 +29,12 @@ static int draw(invocation *call, painter paint, bool needs_data) {
     if (!err) {
         err = paint(&scene, out.path);
     }
-    status = output_finish(&out, err);
+    if (err) {
+        status = report_failure(call->ctx, err);
+        output_abandon(&out);
+    } else {
+        status = output_end(&out);
+    }
     if (!status) {
         report("picture in %s", to->output);
     }

@@ -59,7 +59,7 @@ static int make_rows(invocation *call, const rb_model *model, rb_source *source,
                      column_namer namer, companion *second, int64_t *columns) {
     const output_options *options = options_of(call, matrix_output_group());
     output out = {0};
-    int status = output_begin(&out, call->ctx, options->output, suffixes[options->format]);
+    int status = output_begin(&out, options->output, suffixes[options->format]);
     if (!status && second) {
         status = second->prepare(call, model, source, &second->out);
     }
@@ -78,7 +78,12 @@ static int make_rows(invocation *call, const rb_model *model, rb_source *source,
     /* What is copied to a pipe may take for ever: signals wait for renames alone. */
     companion *held = out.temporary ? NULL : second;
     rb_error err = write_rows(&w, model, source, make, held);
-    status = output_finish(&out, err);
+    status = err ? report_failure(call->ctx, err) : STATUS_DONE;
+    if (status) {
+        output_abandon(&out);
+    } else {
+        status = output_end(&out);
+    }
     if (second && !held) {
         companion_hold(second);
     }
@@ -110,12 +115,16 @@ int run_rows(invocation *call, rows_maker make, column_namer namer, companion *s
 static int write_to(invocation *call, rb_source *source, const char *target) {
     const output_options *options = options_of(call, matrix_output_group());
     output out;
-    int status = output_begin(&out, call->ctx, target, suffixes[options->format]);
+    int status = output_begin(&out, target, suffixes[options->format]);
     if (status) {
         return status;
     }
     rb_error err = rb_write(call->ctx, source, out.path);
-    return output_finish(&out, err);
+    if (err) {
+        output_abandon(&out);
+        return report_failure(call->ctx, err);
+    }
+    return output_end(&out);
 }
 
 int write_source(invocation *call, rb_source *source) {

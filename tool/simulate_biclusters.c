@@ -21,12 +21,16 @@ static const rb_option_group *truth_group(void) {
 
 static int write_truth(invocation *call, const rb_modules *truth, const char *path) {
     output out;
-    int status = output_begin(&out, call->ctx, path, "json");
+    int status = output_begin(&out, path, "json");
     if (status) {
         return status;
     }
     rb_error err = rb_modules_write(call->ctx, truth, NULL, NULL, RB_MODULES_JSON, out.path);
-    return output_finish(&out, err);
+    if (err) {
+        output_abandon(&out);
+        return report_failure(call->ctx, err);
+    }
+    return output_end(&out);
 }
 
 static int check_output(const invocation *call, const char *option, const char *path) {

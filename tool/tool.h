@@ -216,11 +216,11 @@ void interrupt_release(void);
 /* A file to be written by the library. "-" and devices (/dev/null, a named pipe) are written to a
  * temporary file first and copied, since the library makes files appear by renaming. */
 typedef struct output {
-    rb_context *ctx;
     const char *target; /* as the user has it */
     const char *path;   /* where the library is to write */
     char *folder;       /* temporary; NULL: none */
     char *temporary;    /* in the folder */
+    rb_context *ctx;    /* with staged */
     rb_staged *staged;  /* of output_begin_own; or NULL */
 } output;
 
@@ -230,13 +230,11 @@ bool output_is_stream(const char *target);
 int output_check(rb_context *ctx, const char *target);
 /* Begins an output. suffix ("tsv") is used for "-" and devices. STATUS_DONE, or a status after a
  * message. */
-int output_begin(output *out, rb_context *ctx, const char *target, const char *suffix);
+int output_begin(output *out, const char *target, const char *suffix);
 /* The same for a file that the command writes itself, at out->path. */
 int output_begin_own(output *out, rb_context *ctx, const char *target, const char *suffix);
 /* Copies to the device, if it is one, or lets the command's own file appear, and frees. */
 int output_end(output *out);
-/* The same where `err` tells that it was written, else a message, and no output. */
-int output_finish(output *out, rb_error err);
 /* Frees without output. */
 void output_abandon(output *out);
 /* Did everything reach stdout? STATUS_DONE, or a status after a message. */

@@ -144,15 +144,13 @@ RB_API void rb_io_use(rb_context *context);
 
 /* What a checkpoint says of the fit that it belongs to. */
 typedef struct rb_checkpoint_info {
-    size_t size; /* sizeof(rb_checkpoint_info), set by the caller */
     int64_t seed;
     int64_t restart;   /* from 0 */
     int64_t iteration; /* done in that restart */
 } rb_checkpoint_info;
 
 /* Looks into a checkpoint. *there is false, and nothing wrong, when there is no such file.
- * RB_ERROR_ARGUMENT (the size of the info), RB_ERROR_FILE, RB_ERROR_FORMAT (it is something else, or
- * damaged). */
+ * RB_ERROR_FILE, RB_ERROR_FORMAT (it is something else, or damaged). */
 RB_API rb_error rb_checkpoint_read(rb_context *context, const char *path, bool *there,
                                    rb_checkpoint_info *info);
 

@@ -89,17 +89,13 @@ void rb_io_use(rb_context *ctx) {
 rb_error rb_checkpoint_read(rb_context *ctx, const char *path, bool *there,
                             rb_checkpoint_info *info) {
     const rb_checkpoint_store *before = ctx->checkpoints;
-    rb_error err = rb_size_check(ctx, "the info", info->size, sizeof *info);
-    if (err) {
-        return err;
-    }
-    *info = (rb_checkpoint_info){.size = sizeof *info};
+    *info = (rb_checkpoint_info){0};
     *there = access(path, F_OK) == 0 || errno != ENOENT;
     if (!*there) {
         return RB_OK;
     }
     ctx->checkpoints = &store;
-    err = rb_checkpoint_look(ctx, path, &info->seed, &info->restart, &info->iteration);
+    rb_error err = rb_checkpoint_look(ctx, path, &info->seed, &info->restart, &info->iteration);
     ctx->checkpoints = before;
     return err;
 }

@@ -83,9 +83,11 @@ static rb_error check_parts(rb_context *ctx, const rb_method *method) {
 }
 
 static rb_error check_method(rb_context *ctx, const rb_method *method) {
-    rb_error err = rb_size_check(ctx, "the method", method->size, sizeof(rb_method));
-    if (err) {
-        return err;
+    if (method->size != sizeof(rb_method)) {
+        return rb_fail(ctx, RB_ERROR_ARGUMENT,
+                       "the method has %zu bytes instead of %zu: it was built for another version "
+                       "of the library, or does not set its size",
+                       method->size, sizeof(rb_method));
     }
     if (!method->name || !method->title || !method->code_name || !method->options) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT,
@@ -103,7 +105,7 @@ static rb_error check_method(rb_context *ctx, const rb_method *method) {
                        "there is a method '%s' already; choose another name", method->name);
     }
     rb_option_group group = rb_method_group(method);
-    err = check_parts(ctx, method);
+    rb_error err = check_parts(ctx, method);
     return err ? err : rb_group_check(ctx, &group);
 }
 

@@ -82,7 +82,7 @@ static void assert_fails(struct problem *p, rb_error code, const char *words) {
 static void comes_every_so_many_iterations(void **state) {
     struct problem *p = *state;
     bool there;
-    rb_checkpoint_info info = {.size = sizeof info};
+    rb_checkpoint_info info;
     assert_ok(p->ctx, rb_checkpoint_read(p->ctx, p->path, &there, &info));
     assert_false(there);
     p->fit.seed = 12;
@@ -102,7 +102,7 @@ static void comes_after_a_time(void **state) {
     p->checkpoint.checkpoint_every = "1e-9s";
     assert_ok(p->ctx, try_fit(p));
     bool there;
-    rb_checkpoint_info info = {.size = sizeof info};
+    rb_checkpoint_info info;
     assert_ok(p->ctx, rb_checkpoint_read(p->ctx, p->path, &there, &info));
     assert_int_equal(info.iteration, 10);
 }
@@ -509,7 +509,7 @@ static void keeps_the_old_one(void **state) {
     struct problem *p = *state;
     char temporary[160];
     bool there;
-    rb_checkpoint_info info = {.size = sizeof info};
+    rb_checkpoint_info info;
     snprintf(temporary, sizeof temporary, "%s/.c.h5.tmp", p->folder);
     rb_context_on_progress(p->ctx, fill_disk, temporary);
     assert_ok(p->ctx, try_fit(p));

@@ -219,7 +219,7 @@ static void goes_on_to_the_same(struct problem *p, const char *method, const voi
     fixture_checkpoint = &checkpoint;
     for (int64_t at = 2; at < all; at += step) {
         bool there;
-        rb_checkpoint_info info = {.size = sizeof info}, later = info;
+        rb_checkpoint_info info, later;
         prepare(p, at);
         rb_error err = rb_fit(p->ctx, fixture_options(p->ctx, method, options, &fit, NULL),
                               p->source, NULL, &part);
@@ -361,7 +361,7 @@ static void so_do_all_uses_of_a_model(void **state) {
     struct problem *p = *state;
     rb_model *model = fit_for(p, 2);
     rb_evaluation evaluation;
-    rb_description description = {.size = sizeof description};
+    rb_description description;
     int taken = 0;
     prepare(p, 1);
     assert_int_equal(fixture_evaluate(p->ctx, model, p->source, &evaluation), RB_ERROR_STOPPED);

@@ -320,16 +320,13 @@ static void assert_size(rb_error err) {
 /* A struct of another version, or one whose size was not set, is neither read nor written. */
 static void structs_of_another_size_are_refused(void **state) {
     (void)state;
-    bool there;
     rb_writer *writer;
     rb_match match = {0};
     rb_denoising denoising = {.size = 1};
     rb_enrichment enrichment = {0};
     rb_description description = {.size = sizeof description + 8};
-    rb_checkpoint_info info = {0};
     assert_size(rb_writer_open(ctx, "a.npy", &(rb_write_header){.n_samples = 1}, &writer));
     assert_size(rb_describe(ctx, NULL, &description));
-    assert_size(rb_checkpoint_read(ctx, "a", &there, &info));
     assert_size(rb_denoise(ctx, NULL, "a.png", NULL, "b.png", &denoising));
     assert_size(rb_modules_match(ctx, NULL, NULL, &match));
     assert_size(rb_modules_enrichment(ctx, NULL, NULL, NULL, "a", &enrichment));
