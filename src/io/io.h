@@ -54,7 +54,6 @@ typedef struct rb_denoise_options {
 typedef struct rb_probe {
     const char *path;
     bool folder;
-    const char *suffix;       /* lower case, without ".gz": ".csv"; "" when there is none */
     bool gzip;                /* the file is compressed */
     unsigned char bytes[512]; /* its first bytes, decompressed */
     int n_bytes;

@@ -194,6 +194,13 @@ static rb_error reserve(rb_context *ctx, struct mtx *m) {
     return values ? RB_OK : RB_ERROR_MEMORY;
 }
 
+static void clear(struct mtx *m) {
+    rb_free(m->places);
+    rb_free(m->values);
+    m->places = NULL;
+    m->values = NULL;
+}
+
 static void add_entry(struct mtx *m, int64_t row, int64_t column, double value) {
     m->places[m->used] = (struct place){(int32_t)row, (int32_t)column};
     m->values[m->used++] = value;
@@ -300,24 +307,6 @@ static void sort_by_column(const struct mtx *m, int64_t *starts, int32_t *rows, 
     starts[0] = 0;
 }
 
-/* The entries as rows whose columns ascend, as those of a transpose do. */
-static rb_error sort_entries(rb_context *ctx, struct mtx *m, int64_t *starts, int32_t *columns,
-                             double *values) {
-    int64_t *column_starts = rb_alloc_zero(ctx, m->columns + 1, sizeof *column_starts);
-    int32_t *rows = rb_alloc(ctx, m->used, sizeof *rows);
-    double *by_column = rb_alloc(ctx, m->used, sizeof *by_column);
-    rb_error err = column_starts && rows && by_column ? RB_OK : RB_ERROR_MEMORY;
-    if (!err) {
-        sort_by_column(m, column_starts, rows, by_column);
-        rb_csr turned = {m->columns, m->rows, column_starts, rows, by_column, RB_FLOAT64};
-        rb_csr_transpose(turned, starts, columns, values);
-    }
-    rb_free(column_starts);
-    rb_free(rows);
-    rb_free(by_column);
-    return err;
-}
-
 /* Entries of one place that stand side by side become their sum. */
 static void sum_duplicates(const struct mtx *m, int64_t *starts, int32_t *columns, double *values) {
     int64_t used = 0, begin = 0;
@@ -346,24 +335,42 @@ static void narrow(double *values, int64_t count) {
     }
 }
 
-static rb_error make_sparse(rb_context *ctx, struct mtx *m, rb_matrix **matrix) {
+/* The entries as rows whose columns ascend, as those of a transpose do. */
+static rb_error make_rows(rb_context *ctx, const struct mtx *m, rb_csr by_column,
+                          rb_matrix **matrix) {
     int64_t *starts = rb_alloc(ctx, m->rows + 1, sizeof *starts);
     int32_t *columns = rb_alloc(ctx, m->used, sizeof *columns);
     double *values = rb_alloc(ctx, m->used, sizeof *values);
-    rb_error err = starts && columns && values ? RB_OK : RB_ERROR_MEMORY;
-    err = err ? err : sort_entries(ctx, m, starts, columns, values);
-    if (err) {
+    if (!starts || !columns || !values) {
         rb_free(starts);
         rb_free(columns);
         rb_free(values);
-        return err;
+        return RB_ERROR_MEMORY;
     }
+    rb_csr_transpose(by_column, starts, columns, values);
     sum_duplicates(m, starts, columns, values);
     rb_type type = fitting_type(m, values, starts[m->rows]);
     if (type == RB_FLOAT32) {
         narrow(values, starts[m->rows]);
     }
     return rb_matrix_own_csr(ctx, type, m->rows, m->columns, starts, columns, values, matrix);
+}
+
+static rb_error make_sparse(rb_context *ctx, struct mtx *m, rb_matrix **matrix) {
+    int64_t *starts = rb_alloc_zero(ctx, m->columns + 1, sizeof *starts);
+    int32_t *rows = rb_alloc(ctx, m->used, sizeof *rows);
+    double *values = rb_alloc(ctx, m->used, sizeof *values);
+    rb_error err = starts && rows && values ? RB_OK : RB_ERROR_MEMORY;
+    if (!err) {
+        sort_by_column(m, starts, rows, values);
+        clear(m); /* what was read makes way for the matrix */
+        rb_csr by_column = {m->columns, m->rows, starts, rows, values, RB_FLOAT64};
+        err = make_rows(ctx, m, by_column, matrix);
+    }
+    rb_free(starts);
+    rb_free(rows);
+    rb_free(values);
+    return err;
 }
 
 /* The lower triangle of a symmetric array, column by column, becomes the whole. */
@@ -411,8 +418,7 @@ static rb_error read_mtx(rb_context *ctx, const char *path, const rb_read_option
     err = err ? err : read_entries(ctx, &m);
     err = err ? err : m.array ? make_dense(ctx, &m, matrix) : make_sparse(ctx, &m, matrix);
     rb_lines_close(m.lines);
-    rb_free(m.places);
-    rb_free(m.values);
+    clear(&m);
     return err;
 }
 
