@@ -77,6 +77,10 @@ void *rb_alloc(rb_context *ctx, int64_t count, size_t size);
 void *rb_alloc_zero(rb_context *ctx, int64_t count, size_t size);
 /* As rb_alloc, keeping the first old_count entries; on failure the old memory stays. */
 void *rb_grow(rb_context *ctx, void *old, int64_t old_count, int64_t count, size_t size);
+/* Memory for `more` entries behind those in use: the old one, or a larger one by rb_grow, of at
+ * least twice the capacity, which is set; NULL: as rb_grow. */
+void *rb_reserve(rb_context *ctx, void *old, int64_t used, int64_t more, int64_t *capacity,
+                 size_t size);
 void rb_free(void *memory);
 char *rb_copy_text(rb_context *ctx, const char *text);
 

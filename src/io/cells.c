@@ -143,28 +143,26 @@ bool rb_decimal_comma(const char *text, int64_t length) {
     return true;
 }
 
+static int64_t digits_at(const char *text, const char *end) {
+    const char *at = text;
+    while (at < end && *at >= '0' && *at <= '9') {
+        at++;
+    }
+    return at - text;
+}
+
 bool rb_thousands(const char *text, int64_t length) {
     const char *end = text + length;
     text += length > 0 && (*text == '-' || *text == '+');
-    int digits = 0, groups = 0;
-    for (; text < end && ((*text >= '0' && *text <= '9') || *text == ','); text++) {
-        if (*text != ',') {
-            digits++;
-        } else if (digits > 3 || digits == 0 || (groups > 0 && digits != 3)) {
-            return false;
-        } else {
-            groups++;
-            digits = 0;
-        }
+    int64_t first = digits_at(text, end);
+    text += first;
+    const char *groups = text;
+    while (text < end && *text == ',' && digits_at(text + 1, end) == 3) {
+        text += 4;
     }
-    if (groups == 0 || digits != 3) {
-        return false;
-    }
+    bool any = text > groups && first >= 1 && first <= 3;
     text += text < end && *text == '.';
-    while (text < end && *text >= '0' && *text <= '9') {
-        text++;
-    }
-    return text == end;
+    return any && text + digits_at(text, end) == end;
 }
 
 /* ---- cells ---- */

@@ -16,7 +16,7 @@ struct table {
     bool comment;       /* the first line begins with #, and may be no part of the table */
     int64_t first_line; /* of the first row of values: the one that others are compared with */
     double *values;
-    int64_t capacity; /* rows that `values` can hold */
+    int64_t capacity; /* of `values` */
     rb_name_list samples, features;
 };
 
@@ -79,21 +79,12 @@ static rb_error refuse_cell(rb_context *ctx, const struct table *t, int64_t colu
     return rb_cell_refuse(ctx, t->lines, column, cell, field->text, field->length, advice);
 }
 
+/* For the values of one more row. */
 static rb_error reserve(rb_context *ctx, struct table *t) {
-    if (t->n_rows < t->capacity) {
-        return RB_OK;
-    }
-    int64_t capacity = t->capacity ? 2 * t->capacity : 1, cells;
-    if (!rb_multiply(capacity, t->n_features, &cells)) {
-        return rb_fail(ctx, RB_ERROR_MEMORY, "%s is too large for memory", t->path);
-    }
-    double *values = rb_grow(ctx, t->values, t->n_rows * t->n_features, cells, sizeof *values);
-    if (!values) {
-        return RB_ERROR_MEMORY;
-    }
-    t->values = values;
-    t->capacity = capacity;
-    return RB_OK;
+    double *values = rb_reserve(ctx, t->values, t->n_rows * t->n_features, t->n_features,
+                                &t->capacity, sizeof *values);
+    t->values = values ? values : t->values;
+    return values ? RB_OK : RB_ERROR_MEMORY;
 }
 
 /* The way of most cells: a plain number right up to the delimiter. */

@@ -153,5 +153,5 @@ static rb_error open_text(rb_context *ctx, const char *path, const char *suffix,
     return RB_OK;
 }
 
-const rb_write_format rb_write_format_delimited = {".tsv .csv .tsv.gz .csv.gz", open_text, add_text,
-                                                   close_text};
+const rb_write_format rb_write_format_delimited = {".tsv, .csv, .tsv.gz, .csv.gz", open_text,
+                                                   add_text, close_text};

@@ -83,7 +83,7 @@ extern const rb_format rb_format_delimited; /* delimited.c: CSV and TSV */
 /* ---- writers, one table a format, chosen by suffix ---- */
 
 typedef struct rb_write_format {
-    const char *suffixes; /* ".tsv .csv .tsv.gz .csv.gz" */
+    const char *suffixes; /* ".tsv, .csv, .tsv.gz, .csv.gz" */
     /* Starts a file at a temporary path; it is there, empty. Messages of RB_ERROR_FILE need not
      * name the file: the caller puts "cannot write PATH: " before them. The header outlives the
      * state. */
@@ -98,7 +98,7 @@ extern const rb_write_format rb_write_format_npy;       /* npy_write.c */
 extern const rb_write_format rb_write_format_delimited; /* delimited_write.c */
 extern const rb_write_format rb_write_format_hdf5;      /* hdf5_write.c */
 
-/* Does the path end in one of the words ".tsv .tsv.gz", in any case of letters? Gives the word,
+/* Does the path end in one of the words ".tsv, .tsv.gz", in any case of letters? Gives the word,
  * unless found is NULL. */
 enum { RB_SUFFIX = 16 };
 bool rb_path_suffix(const char *path, const char *suffixes, char found[RB_SUFFIX]);

@@ -179,18 +179,17 @@ static rb_error read_sizes(rb_context *ctx, struct mtx *m) {
 /* ---- entries ---- */
 
 static rb_error reserve(rb_context *ctx, struct mtx *m) {
-    if (m->used + 2 <= m->capacity) { /* an entry and its mirror image */
-        return RB_OK;
-    }
-    int64_t capacity = m->capacity ? 2 * m->capacity : 1024;
-    double *values = rb_grow(ctx, m->values, m->used, capacity, sizeof *values);
+    enum { FIRST = 1024, PAIR = 2 }; /* an entry and its mirror image */
+    int64_t more = m->values ? PAIR : FIRST, capacity = m->capacity;
+    double *values = rb_reserve(ctx, m->values, m->used, more, &capacity, sizeof *values);
     m->values = values ? values : m->values;
     if (values && !m->array) {
-        struct place *places = rb_grow(ctx, m->places, m->used, capacity, sizeof *places);
+        struct place *places =
+            rb_reserve(ctx, m->places, m->used, more, &m->capacity, sizeof *places);
         m->places = places ? places : m->places;
-        values = places ? values : NULL;
+        return places ? RB_OK : RB_ERROR_MEMORY;
     }
-    m->capacity = values ? capacity : m->capacity;
+    m->capacity = capacity;
     return values ? RB_OK : RB_ERROR_MEMORY;
 }
 

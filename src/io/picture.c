@@ -90,7 +90,7 @@ rb_error rb_picture_read(rb_context *ctx, const char *path, rb_image *image) {
 /* ---- writing ---- */
 
 rb_error rb_picture_check_suffix(rb_context *ctx, const char *path) {
-    return rb_path_suffix(path, ".png .pgm .ppm .npy", NULL)
+    return rb_path_suffix(path, ".png, .pgm, .ppm, .npy", NULL)
                ? RB_OK
                : rb_fail(ctx, RB_ERROR_ARGUMENT,
                          "cannot write %s: a picture goes to .png, .pgm, .ppm or .npy", path);

@@ -73,21 +73,17 @@ static sf_count_t on_tell(void *user) {
 /* Appends the means of `count` frames. */
 static rb_error append(rb_context *ctx, const float *frames, int64_t count, int channels,
                        int64_t *capacity, rb_sound *sound) {
-    if (sound->count + count > *capacity) {
-        int64_t more = 2 * *capacity > CHUNK ? 2 * *capacity : CHUNK;
-        float *grown = rb_grow(ctx, sound->values, sound->count, more, sizeof *grown);
-        if (!grown) {
-            return RB_ERROR_MEMORY;
-        }
-        sound->values = grown;
-        *capacity = more;
+    float *values = rb_reserve(ctx, sound->values, sound->count, CHUNK, capacity, sizeof *values);
+    if (!values) {
+        return RB_ERROR_MEMORY;
     }
+    sound->values = values;
     for (int64_t i = 0; i < count; i++) {
         double sum = 0;
         for (int c = 0; c < channels; c++) {
             sum += (double)frames[i * channels + c];
         }
-        sound->values[sound->count++] = (float)(sum / channels);
+        values[sound->count++] = (float)(sum / channels);
     }
     return RB_OK;
 }

@@ -76,15 +76,12 @@ static rb_error refill(rb_context *ctx, rb_lines *lines) {
     memmove(lines->bytes, lines->bytes + lines->next, (size_t)(lines->used - lines->next));
     lines->used -= lines->next;
     lines->next = 0;
-    if (lines->capacity - lines->used <= CHUNK) { /* one byte stays for the 0 after the last line */
-        int64_t capacity = 2 * lines->capacity;
-        char *bytes = rb_grow(ctx, lines->bytes, lines->used, capacity, 1);
-        if (!bytes) {
-            return RB_ERROR_MEMORY;
-        }
-        lines->bytes = bytes;
-        lines->capacity = capacity;
+    /* One byte stays for the 0 after the last line. */
+    char *bytes = rb_reserve(ctx, lines->bytes, lines->used, CHUNK + 1, &lines->capacity, 1);
+    if (!bytes) {
+        return RB_ERROR_MEMORY;
     }
+    lines->bytes = bytes;
     int count = gzread(lines->file, lines->bytes + lines->used, CHUNK);
     if (count < CHUNK) {
         err = rb_gz_check(ctx, lines->path, lines->file, lines->number);
