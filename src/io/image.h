@@ -26,8 +26,8 @@ rb_error rb_png_decode(rb_context *ctx, rb_file_bytes file, rb_image *image);
 
 /* A row of levels as bytes, the larger byte first where there are two. */
 void rb_image_levels(const rb_image *image, int64_t row, unsigned char *bytes);
-/* `row` has memory for the levels of one. */
-bool rb_png_write(FILE *file, const rb_image *image, unsigned char *row);
+/* Fills a file with a picture, as rb_output_file asks for it. */
+rb_error rb_png_write(rb_context *ctx, FILE *file, void *image);
 
 /* Reads a picture. On failure image->values is NULL. */
 rb_error rb_image_decode(rb_context *ctx, const char *path, rb_image *image);

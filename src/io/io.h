@@ -17,35 +17,30 @@
 
 typedef enum rb_read_choice { RB_READ_AUTO = 0, RB_READ_YES, RB_READ_NO } rb_read_choice;
 
+/* The options of rarebit/io.h, patches.h, segments.h and denoise.h. */
 typedef struct rb_read_options {
-    const char *dataset; /* path inside an HDF5 file ("/x", "layers/counts"); NULL: the usual one */
-    bool transpose;      /* the file has features as rows and samples as columns */
-    int header;          /* rb_read_choice: text has a row of feature names */
-    int row_names;       /* rb_read_choice: text has a column of sample names */
-    const char *patches; /* "10x10": images are cut into patches, one per sample; NULL: one row */
-    const char *missing_words; /* "n/d,-999": text that stands for missing values; NULL: none */
+    const char *dataset;
+    bool transpose;
+    int header, row_names; /* rb_read_choice */
+    const char *patches;
+    const char *missing_words;
 } rb_read_options;
 
 typedef struct rb_patches_options {
-    const char *size; /* "10x10": height x width of a patch in pixels */
-    int64_t count;    /* of patches */
-    const char
-        *scale; /* "0:10": what the range of values of all patches becomes; NULL: as stored */
+    const char *size;
+    int64_t count;
+    const char *scale;
     int64_t seed;
 } rb_patches_options;
 
 typedef struct rb_segments_options {
-    const char *length; /* of a segment: "12.5ms", "0.1s", or a number of values, "200" */
-    const char *step;   /* from the start of one segment to that of the next, likewise */
-    double peak;        /* largest absolute value that each recording gets; 0: as stored */
-    bool trim_silence;  /* of the beginning and the end of each recording */
+    const char *length, *step;
+    double peak;
+    bool trim_silence;
 } rb_segments_options;
 
 typedef struct rb_denoise_options {
-    const char *size;  /* "8x8": height x width of the patches that the model was fitted to */
-    const char *scale; /* "0:10": what the picture's values are stretched to for the model, as
-                        * rb_patches_options has it; NULL: as stored */
-    const char *truth; /* path of the picture without noise, to compare with; NULL: none */
+    const char *size, *scale, *truth;
 } rb_denoise_options;
 
 #pragma GCC visibility push(default) /* for the libraries above: cmake/Libraries.cmake */
