@@ -89,8 +89,6 @@ typedef struct rb_target {
 
 /* Copies the samples of a matrix, sparse or not, into rows first, first + 1 .. of the target. */
 void rb_matrix_copy(const rb_matrix *matrix, int64_t first, const rb_target *to);
-/* One row of it, from value `at` of the target on. */
-void rb_matrix_copy_row(const rb_matrix *matrix, int64_t row, const rb_target *to, int64_t at);
 
 /* ---- sources ---- */
 

@@ -297,27 +297,34 @@ rb_error rb_matrix_csr_values(const rb_matrix *m, const int64_t **starts, const 
     return RB_OK;
 }
 
-void rb_matrix_copy_row(const rb_matrix *m, int64_t i, const rb_target *to, int64_t at) {
+/* Row i of a dense matrix, from value `at` of the target. */
+static void copy_dense(const rb_matrix *m, int64_t i, const rb_target *to, int64_t at) {
     int64_t from = i * m->row_stride, size = (int64_t)rb_type_size(m->type);
-    if (!m->sparse && m->type == to->type && m->column_stride == 1 && to->column_stride == 1) {
+    if (m->type == to->type && m->column_stride == 1 && to->column_stride == 1) {
         memcpy((char *)to->values + at * size, (const char *)m->values + from * size,
                (size_t)(m->n_features * size));
         return;
     }
     for (int64_t k = 0; k < m->n_features; k++) {
         rb_put(to->type, to->values, at + k * to->column_stride,
-               m->sparse ? 0 : rb_get(m->type, m->values, from + k * m->column_stride));
-    }
-    int64_t end = m->sparse ? m->starts[i + 1] - m->starts[0] : 0;
-    for (int64_t e = m->sparse ? m->starts[i] - m->starts[0] : 0; e < end; e++) {
-        rb_put(to->type, to->values, at + m->columns[e] * to->column_stride,
-               rb_get(m->type, m->values, e));
+               rb_get(m->type, m->values, from + k * m->column_stride));
     }
 }
 
 void rb_matrix_copy(const rb_matrix *m, int64_t first, const rb_target *to) {
     for (int64_t i = 0; i < m->n_samples; i++) {
-        rb_matrix_copy_row(m, i, to, (first + i) * to->row_stride);
+        int64_t at = (first + i) * to->row_stride;
+        if (!m->sparse) {
+            copy_dense(m, i, to, at);
+            continue;
+        }
+        for (int64_t k = 0; k < m->n_features; k++) {
+            rb_put(to->type, to->values, at + k * to->column_stride, 0);
+        }
+        for (int64_t e = m->starts[i] - m->starts[0]; e < m->starts[i + 1] - m->starts[0]; e++) {
+            rb_put(to->type, to->values, at + m->columns[e] * to->column_stride,
+                   rb_get(m->type, m->values, e));
+        }
     }
 }
 

@@ -140,12 +140,16 @@ rb_error rb_names_make_unique(rb_context *ctx, rb_names **names) {
 }
 
 rb_error rb_name_list_add(rb_context *ctx, rb_name_list *list, const char *text, int64_t length) {
-    int64_t more = list->bytes || length > 4095 ? length + 1 : 4096;
-    char *bytes = rb_reserve(ctx, list->bytes, list->used, more, &list->capacity, 1);
-    if (!bytes) {
-        return RB_ERROR_MEMORY;
+    int64_t needed = list->used + length + 1;
+    if (!list->bytes || needed > list->capacity) {
+        int64_t capacity = needed < 4096 ? 4096 : 2 * needed;
+        char *bytes = rb_grow(ctx, list->bytes, list->used, capacity, 1);
+        if (!bytes) {
+            return RB_ERROR_MEMORY;
+        }
+        list->bytes = bytes;
+        list->capacity = capacity;
     }
-    list->bytes = bytes;
     /* A name ends at its first 0 byte, or the walk in _finish would lose count. */
     length = (int64_t)strnlen(text, (size_t)length);
     memcpy(list->bytes + list->used, text, (size_t)length);

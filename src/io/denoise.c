@@ -165,6 +165,18 @@ static rb_error begin(rb_context *ctx, const rb_model *model, const char *path, 
     return err ? err : check_patches(ctx, model, &m->plan, &m->image);
 }
 
+static rb_denoising denoising_of(const mosaic *m, double before, double after) {
+    int64_t down = m->image.height - m->plan.height + 1;
+    int64_t across = m->image.width - m->plan.width + 1;
+    return (rb_denoising){.size = sizeof(rb_denoising),
+                          .height = m->image.height,
+                          .width = m->image.width,
+                          .channels = m->image.channels,
+                          .patches = down * across,
+                          .psnr_before = before,
+                          .psnr_after = after};
+}
+
 rb_error rb_denoise(rb_context *ctx, const rb_model *model, const char *picture,
                     const rb_options *given, const char *output, rb_denoising *result) {
     rb_denoise_options options;
@@ -191,14 +203,7 @@ rb_error rb_denoise(rb_context *ctx, const rb_model *model, const char *picture,
     }
     err = err ? err : rb_picture_write(ctx, output, image);
     if (!err && result) {
-        int64_t down = image->height - m.plan.height + 1, across = image->width - m.plan.width + 1;
-        *result = (rb_denoising){.size = sizeof *result,
-                                 .height = image->height,
-                                 .width = image->width,
-                                 .channels = image->channels,
-                                 .patches = down * across,
-                                 .psnr_before = before,
-                                 .psnr_after = after};
+        *result = denoising_of(&m, before, after);
     }
     rb_free(m.sums);
     rb_free(m.image.values);

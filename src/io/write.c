@@ -133,7 +133,13 @@ rb_error rb_writer_close(rb_context *ctx, rb_writer *writer) {
 }
 
 void rb_rows_copy(const rb_matrix *m, int64_t row, rb_type type, void *out) {
-    rb_matrix_copy_row(m, row, &(rb_target){type, out, 0, 1}, 0);
+    int64_t skip = m->sparse ? m->starts[row] - m->starts[0] : row * m->row_stride;
+    rb_matrix one = *m;
+    one.n_samples = 1;
+    one.values = (const char *)m->values + skip * (int64_t)rb_type_size(m->type);
+    one.starts = m->sparse ? m->starts + row : NULL;
+    one.columns = m->sparse ? m->columns + skip : NULL;
+    rb_matrix_copy(&one, 0, &(rb_target){type, out, 0, 1});
 }
 
 int64_t rb_samples_at_once(const rb_source *source) {
