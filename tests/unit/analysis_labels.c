@@ -167,7 +167,8 @@ static void what_is_wrong(void **state) {
         rb_error error;
         const char *message;
     } cases[] = {
-        {"name,class\na,A\n", RB_ERROR_FORMAT, "row 1: the line has one column, with a comma in it"},
+        {"name,class\na,A\n", RB_ERROR_FORMAT,
+         "row 1: the line has one column, with a comma in it"},
         {"name\tclass\na\tA\nb\n", RB_ERROR_FORMAT, "row 3: the line has one column"},
         {"class\nA\nb\tB\n", RB_ERROR_FORMAT, "row 3: the line has two columns"},
         {"name\tclass\na\tA\nb\tA\na\tB\n", RB_ERROR_FORMAT, "sample 'a' has two classes"},
