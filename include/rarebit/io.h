@@ -41,7 +41,8 @@ typedef struct rb_description {
     double sum, sum_of_squares, minimum, maximum; /* of the values that are not missing */
 } rb_description;
 
-/* Walks the source once. RB_ERROR_ARGUMENT: the size of the description; RB_ERROR_FILE, RB_ERROR_FORMAT: the source could not be read. */
+/* Walks the source once. RB_ERROR_ARGUMENT: the size of the description; RB_ERROR_FILE,
+ * RB_ERROR_FORMAT: the source could not be read. */
 RB_API rb_error rb_describe(rb_context *context, rb_source *source, rb_description *description);
 
 /* The name of the format that rb_read would take, such as "npy"; RB_ERROR_FORMAT if none fits. */
@@ -65,8 +66,9 @@ typedef struct rb_write_header {
 /* Would a writer know the format of this path? RB_ERROR_ARGUMENT names the suffixes that there are.
  * Nothing is written. */
 RB_API rb_error rb_writer_check(rb_context *context, const char *path);
-/* Starts a file of the header's shape. What the names come from must outlive the writer. Errors: the
- * header has another size, no format has this suffix, or the folder is not there or not writable. */
+/* Starts a file of the header's shape. What the names come from must outlive the writer. Errors:
+ * the header has another size, no format has this suffix, or the folder is not there or not
+ * writable. */
 RB_API rb_error rb_writer_open(rb_context *context, const char *path, const rb_write_header *header,
                                rb_writer **writer);
 /* Appends the rows of a matrix, dense or sparse. RB_ERROR_ARGUMENT (another number of columns than
