@@ -28,9 +28,9 @@ typedef struct rb_denoising {
  * of all patches over it, and writes the result to `output`, a .png, .pgm, .ppm (values
  * rounded and kept between 0 and the largest that the picture's file can hold) or .npy. The picture
  * is PNG, PGM, PPM, or .npy of height x width (x channels). result may be NULL. Errors: what
- * rb_patches and rb_reconstruct may give; RB_ERROR_ARGUMENT for a result of another size, an
- * output that cannot hold the picture, and when height x width x channels of a patch are not the features of the model;
- * RB_ERROR_DATA when the truth has another shape; RB_ERROR_FILE. */
+ * rb_patches and rb_reconstruct may give; RB_ERROR_ARGUMENT for a result of another size, an output
+ * that cannot hold the picture, and when height x width x channels of a patch are not the features
+ * of the model; RB_ERROR_DATA when the truth has another shape; RB_ERROR_FILE. */
 RB_API rb_error rb_denoise(rb_context *context, const rb_model *model, const char *picture,
                            const rb_options *options, const char *output, rb_denoising *result);
 
