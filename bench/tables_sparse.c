@@ -119,7 +119,7 @@ static double recovery(rb_context *context, const struct data *data, const rb_mo
     rb_options *rule = bench_options(context, NULL, rb_modules_group(), "rule=fabia best=%lld",
                                      (long long)rb_modules_count(data->truth));
     rb_modules *found;
-    rb_match match;
+    rb_match match = {.size = sizeof match};
     stop_on_error(context, rb_modules_find(context, model, data->source, rule, &found));
     rb_options_free(rule);
     stop_on_error(context, rb_modules_match(context, found, data->truth, &match));

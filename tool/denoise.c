@@ -6,7 +6,7 @@
 static int run(invocation *call) {
     const char *target = option_text(call, "output");
     rb_model *model = NULL;
-    rb_denoising result;
+    rb_denoising result = {.size = sizeof result};
     output out;
     int status = output_begin(&out, target, "png");
     if (status) {

@@ -56,7 +56,7 @@ static void print_data(const rb_source *source, const rb_description *d, const c
 
 static rb_error describe_data(invocation *call, const char *format) {
     rb_source *source = NULL;
-    rb_description description;
+    rb_description description = {.size = sizeof description};
     rb_error err = rb_open(call->ctx, call->arguments[0], call->options, &source);
     err = err ? err : rb_describe(call->ctx, source, &description);
     if (!err && option_flag(call, "json")) {

@@ -281,7 +281,10 @@ static int deliver(invocation *call, const findings *f) {
 }
 
 static int find(invocation *call, rb_model *model, rb_source *source) {
-    findings f = {.model = model, .source = source};
+    findings f = {.model = model,
+                  .source = source,
+                  .match.size = sizeof f.match,
+                  .classes.size = sizeof f.classes};
     rb_error err = rb_modules_find(call->ctx, model, source, call->options, &f.modules);
     /* Before anything is written: a truth that cannot be read leaves all as it was. */
     err = err ? err : measure_agreement(call, &f);

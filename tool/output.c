@@ -8,88 +8,43 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* "a/b" of "a/b/c", "." of "c"; free it. */
-static char *folder_of(const char *path) {
-    const char *slash = strrchr(path, '/');
-    if (!slash) {
-        return strdup(".");
-    }
-    return slash == path ? strdup("/") : strndup(path, (size_t)(slash - path));
-}
-
-/* A file can be made to appear only in a folder that may be written. */
-static int check_folder(const char *target) {
-    char *folder = folder_of(target);
-    struct stat info;
-    int status = STATUS_FAILED;
-    if (!folder) {
-        report_error("out of memory");
-    } else if (stat(folder, &info) || !S_ISDIR(info.st_mode)) {
-        report_error("cannot write '%s': there is no folder '%s'", target, folder);
-    } else if (access(folder, W_OK | X_OK)) {
-        report_error("cannot write '%s': %s", target, strerror(errno));
-    } else {
-        status = STATUS_DONE;
-    }
-    free(folder);
-    return status;
-}
-
-static char *join(const char *a, const char *b, const char *c) {
-    size_t size = strlen(a) + strlen(b) + strlen(c) + 1;
-    char *text = malloc(size);
-    if (text) {
-        snprintf(text, size, "%s%s%s", a, b, c);
-    }
-    return text;
-}
-
-static int begin_temporary(output *out, const char *suffix) {
-    const char *base = getenv("TMPDIR");
-    out->folder = join(base && *base ? base : "/tmp", "/rarebit-", "XXXXXX");
-    if (!out->folder) {
-        report_error("out of memory");
-        return STATUS_FAILED;
-    }
-    if (!mkdtemp(out->folder)) {
-        report_error("cannot make a temporary folder '%s': %s", out->folder, strerror(errno));
-        free(out->folder);
-        out->folder = NULL;
-        return STATUS_FAILED;
-    }
-    interrupt_temporary(out->folder, true);
-    out->temporary = join(out->folder, "/output.", suffix);
-    if (!out->temporary) {
-        report_error("out of memory");
-        output_abandon(out);
-        return STATUS_FAILED;
-    }
-    interrupt_temporary(out->temporary, true);
-    out->path = out->temporary;
-    return STATUS_DONE;
-}
-
 bool output_is_stream(const char *target) {
     struct stat info;
     return strcmp(target, "-") == 0 || (stat(target, &info) == 0 && !S_ISREG(info.st_mode));
 }
 
-int output_check(const char *target) {
-    struct stat info;
-    if (strcmp(target, "-") == 0) {
-        return STATUS_DONE;
+int output_check(rb_context *ctx, const char *target) {
+    rb_error err = strcmp(target, "-") == 0 ? RB_OK : rb_staged_check(ctx, target);
+    return err ? report_failure(ctx, err) : STATUS_DONE;
+}
+
+/* A folder of its own, and a path in it with the suffix. */
+static int begin_temporary(output *out, const char *suffix) {
+    const char *base = getenv("TMPDIR");
+    if (asprintf(&out->folder, "%s/rarebit-XXXXXX", base && *base ? base : "/tmp") < 0) {
+        out->folder = NULL;
+    } else if (!mkdtemp(out->folder)) {
+        report_error("cannot make a temporary folder '%s': %s", out->folder, strerror(errno));
+        free(out->folder);
+        out->folder = NULL;
+        return STATUS_FAILED;
+    } else if (asprintf(&out->temporary, "%s/output.%s", out->folder, suffix) < 0) {
+        out->temporary = NULL;
     }
-    if (stat(target, &info) == 0 && S_ISDIR(info.st_mode)) {
-        report_error("cannot write '%s': it is a folder", target);
+    if (!out->temporary) {
+        report_error("out of memory");
+        output_abandon(out);
         return STATUS_FAILED;
     }
-    return output_is_stream(target) ? STATUS_DONE : check_folder(target);
+    interrupt_temporary(out->folder, true);
+    interrupt_temporary(out->temporary, true);
+    out->path = out->temporary;
+    return STATUS_DONE;
 }
 
 int output_begin(output *out, const char *target, const char *suffix) {
     *out = (output){.target = target, .path = target};
-    int status = output_check(target);
-    return !status && output_is_stream(target) ? begin_temporary(out, suffix) : status;
+    return output_is_stream(target) ? begin_temporary(out, suffix) : STATUS_DONE;
 }
 
 int output_begin_own(output *out, rb_context *ctx, const char *target, const char *suffix) {

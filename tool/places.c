@@ -122,12 +122,12 @@ static int check_inputs(const invocation *call, const place *target, const place
     return STATUS_USAGE;
 }
 
-static int check_output(const place *target) {
+static int check_output(const invocation *call, const place *target) {
     if (*target->path == '\0') {
         report_error("%s needs the name of a file", target->option);
         return STATUS_USAGE;
     }
-    return output_check(target->path);
+    return output_check(call->ctx, target->path);
 }
 
 /* Only suffixes of other formats mislead; others are the user's to choose. */
@@ -208,7 +208,7 @@ int check_places(const invocation *call) {
         places_of(call, call->command->writes ? call->command->writes : "output", outputs);
     int status = STATUS_DONE;
     for (int o = 0; o < n_outputs && !status; o++) {
-        status = check_output(&outputs[o]);
+        status = check_output(call, &outputs[o]);
     }
     for (int o = 0; o < n_outputs && !status; o++) {
         status = check_inputs(call, &outputs[o], inputs, n_inputs);

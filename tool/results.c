@@ -58,7 +58,9 @@ int write_rows(invocation *call, const rb_model *model, rb_source *source, rows_
     struct row_writer w = {
         .ctx = call->ctx,
         .path = out.path,
-        .header = {.n_samples = rb_source_samples(source), .sample_names_from = source}};
+        .header = {.size = sizeof(rb_write_header),
+                   .n_samples = rb_source_samples(source),
+                   .sample_names_from = source}};
     char **names = namer(model, &w.header.n_features);
     w.header.feature_names = (const char *const *)names;
     rb_error err = make(call->ctx, model, source, add_rows, &w);

@@ -133,7 +133,7 @@ typedef struct output {
 /* "-", a device or a pipe: something that no file can be renamed to. */
 bool output_is_stream(const char *target);
 /* Can the target be written? check_places asks for every output, before the work. */
-int output_check(const char *target);
+int output_check(rb_context *ctx, const char *target);
 /* Begins an output. suffix ("tsv") is used for "-" and
  * devices without one. STATUS_DONE, or a status after a message. */
 int output_begin(output *out, const char *target, const char *suffix);

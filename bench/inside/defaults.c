@@ -138,12 +138,12 @@ static double found(rb_context *ctx, const struct set *set, const rb_model *mode
     bench_check(ctx, rb_modules_find(ctx, model, set->source, options, &modules));
     rb_options_free(options);
     if (set->truth) {
-        rb_match agreement;
+        rb_match agreement = {.size = sizeof agreement};
         bench_check(ctx, rb_modules_match(ctx, modules, set->truth, &agreement));
         score = agreement.consensus_score;
         rb_match_clear(&agreement);
     } else {
-        rb_enrichment classes;
+        rb_enrichment classes = {.size = sizeof classes};
         bench_check(ctx,
                     rb_modules_enrichment(ctx, modules, model, set->source, set->labels, &classes));
         for (int64_t c = 0; c < classes.n_classes; c++) {

@@ -36,7 +36,7 @@ static double recovery_of(rb_context *ctx, const rb_model *model, rb_source *sou
     rb_options *rule = bench_options(ctx, NULL, rb_modules_group(), "rule=fabia best=%lld",
                                      (long long)rb_modules_count(truth));
     rb_modules *found;
-    rb_match match;
+    rb_match match = {.size = sizeof match};
     bench_check(ctx, rb_modules_find(ctx, model, source, rule, &found));
     rb_options_free(rule);
     bench_check(ctx, rb_modules_match(ctx, found, truth, &match));

@@ -34,7 +34,7 @@ static void expect_refused(const rb_context *ctx, const void *result) {
 }
 
 static void walk(rb_context *ctx, rb_source *source) {
-    rb_description description;
+    rb_description description = {.size = sizeof description};
     fuzz_expect(source->n_samples > 0 && source->n_features > 0);
     rb_error err = rb_describe(ctx, source, &description);
     fuzz_expect(err == RB_OK || rb_context_error(ctx)[0] != '\0');

@@ -154,7 +154,6 @@ static rb_error find_units(rb_context *ctx, const rb_model *model, rb_source *so
 
 rb_error rb_enrichment_of(rb_context *ctx, const rb_modules *modules, const rb_model *model,
                           rb_source *source, rb_labels *labels, rb_enrichment *e) {
-    *e = (rb_enrichment){0};
     rb_error err = check_samples(ctx, modules, rb_source_samples(source));
     err = err ? err : compare(ctx, modules, labels, e);
     if (!err && model) {
@@ -175,7 +174,7 @@ void rb_enrichment_clear(rb_enrichment *e) {
     rb_free(e->rows);
     rb_free(e->best_units);
     rb_names_free(e->text);
-    *e = (rb_enrichment){0};
+    *e = (rb_enrichment){.size = e->size};
 }
 
 void rb_labels_clear(rb_labels *labels) {

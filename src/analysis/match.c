@@ -123,8 +123,12 @@ rb_error rb_modules_match(rb_context *ctx, const rb_modules *found, const rb_mod
     rb_modules *f = NULL, *t = NULL;
     double *jaccard = NULL;
     int64_t n_pairs;
-    *match = (rb_match){0};
-    rb_error err = check_truth(ctx, found, truth);
+    rb_error err = rb_size_check(ctx, "the match", match->size, sizeof *match);
+    if (err) {
+        return err;
+    }
+    *match = (rb_match){.size = sizeof *match};
+    err = check_truth(ctx, found, truth);
     if (!err && !rb_multiply(found->count, truth->count, &n_pairs)) {
         err = rb_fail(ctx, RB_ERROR_MEMORY,
                       "%lld found and %lld true modules are too many to compare",
@@ -156,5 +160,5 @@ rb_error rb_modules_match(rb_context *ctx, const rb_modules *found, const rb_mod
 void rb_match_clear(rb_match *match) {
     rb_free(match->overlap);
     rb_free(match->partner);
-    *match = (rb_match){0};
+    *match = (rb_match){.size = match->size};
 }

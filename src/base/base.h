@@ -53,6 +53,10 @@ struct rb_context {
 rb_error rb_fail(rb_context *ctx, rb_error code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* Is a struct of a caller, that begins with its size, the one that the library knows? what: "the
+ * method". RB_ERROR_ARGUMENT. */
+rb_error rb_size_check(rb_context *ctx, const char *what, size_t size, size_t expected);
+
 /* Puts "prefix" before the message that is there: for a caller that knows the file or the step. */
 void rb_fail_prefix(rb_context *ctx, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
@@ -77,6 +81,10 @@ void *rb_alloc(rb_context *ctx, int64_t count, size_t size);
 void *rb_alloc_zero(rb_context *ctx, int64_t count, size_t size);
 /* As rb_alloc, keeping the first old_count entries; on failure the old memory stays. */
 void *rb_grow(rb_context *ctx, void *old, int64_t old_count, int64_t count, size_t size);
+/* Memory for `more` entries behind those in use: the old one, or a larger one by rb_grow, of at
+ * least twice the capacity, which is set; NULL: as rb_grow. */
+void *rb_reserve(rb_context *ctx, void *old, int64_t used, int64_t more, int64_t *capacity,
+                 size_t size);
 void rb_free(void *memory);
 /* Memory that is used again and again; zero-initialise, and free `data`. */
 typedef struct rb_buffer {

@@ -45,6 +45,14 @@ rb_error rb_fail(rb_context *ctx, rb_error code, const char *format, ...) {
     return code;
 }
 
+rb_error rb_size_check(rb_context *ctx, const char *what, size_t size, size_t expected) {
+    return size == expected ? RB_OK
+                            : rb_fail(ctx, RB_ERROR_ARGUMENT,
+                                      "%s has %zu bytes instead of %zu: it was built for another "
+                                      "version of the library, or does not set its size",
+                                      what, size, expected);
+}
+
 rb_error rb_context_fail(rb_context *ctx, rb_error code, const char *message) {
     return rb_fail(ctx, code, "%s", message);
 }

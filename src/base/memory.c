@@ -63,6 +63,17 @@ void *rb_grow(rb_context *ctx, void *old, int64_t old_count, int64_t count, size
     return memory;
 }
 
+void *rb_reserve(rb_context *ctx, void *old, int64_t used, int64_t more, int64_t *capacity,
+                 size_t size) {
+    if (old && more <= *capacity - used) {
+        return old;
+    }
+    int64_t larger = 2 * *capacity > used + more ? 2 * *capacity : used + more;
+    void *memory = rb_grow(ctx, old, used, larger, size);
+    *capacity = memory ? larger : *capacity;
+    return memory;
+}
+
 void rb_free(void *memory) {
     free(memory);
 }

@@ -283,16 +283,16 @@ static rb_error replace_matrix(rb_h5 *file, const void *arg) {
 /* Changes a copy of a file that appears whole or not at all. */
 static rb_error edit_copy(rb_context *ctx, const char *input, const char *output_name,
                           rb_error (*edit)(rb_h5 *file, const void *arg), const void *arg) {
-    rb_output output;
+    rb_staged *output;
     rb_h5 *file;
-    rb_error err = rb_output_begin(ctx, output_name, &output);
+    rb_error err = rb_staged_begin(ctx, output_name, &output);
     if (err) {
         return err;
     }
-    err = copy_file(ctx, input, output.path);
-    err = err ? err : rb_h5_edit(ctx, output.path, input, RB_H5_SHARED, &file);
+    err = copy_file(ctx, input, output->path);
+    err = err ? err : rb_h5_edit(ctx, output->path, input, RB_H5_SHARED, &file);
     err = err ? err : rb_h5_end(file, edit(file, arg));
-    return rb_output_end(ctx, err, &output);
+    return rb_staged_end(ctx, err, output);
 }
 
 rb_error rb_anndata_copy(rb_context *ctx, const char *input, const char *dataset,

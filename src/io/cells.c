@@ -143,42 +143,31 @@ bool rb_decimal_comma(const char *text, int64_t length) {
     return true;
 }
 
+static int64_t digits_at(const char *text, const char *end) {
+    const char *at = text;
+    while (at < end && *at >= '0' && *at <= '9') {
+        at++;
+    }
+    return at - text;
+}
+
 bool rb_thousands(const char *text, int64_t length) {
     const char *end = text + length;
     text += length > 0 && (*text == '-' || *text == '+');
-    int digits = 0, groups = 0;
-    for (; text < end && ((*text >= '0' && *text <= '9') || *text == ','); text++) {
-        if (*text != ',') {
-            digits++;
-        } else if (digits > 3 || digits == 0 || (groups > 0 && digits != 3)) {
-            return false;
-        } else {
-            groups++;
-            digits = 0;
-        }
+    int64_t first = digits_at(text, end);
+    text += first;
+    const char *groups = text;
+    while (text < end && *text == ',' && digits_at(text + 1, end) == 3) {
+        text += 4;
     }
-    if (groups == 0 || digits != 3) {
-        return false;
-    }
+    bool any = text > groups && first >= 1 && first <= 3;
     text += text < end && *text == '.';
-    while (text < end && *text >= '0' && *text <= '9') {
-        text++;
-    }
-    return text == end;
+    return any && text + digits_at(text, end) == end;
 }
 
 /* ---- cells ---- */
 
-static bool among(const char *const *words, const char *text, int64_t length) {
-    for (; *words; words++) {
-        if ((int64_t)strlen(*words) == length && strncasecmp(*words, text, (size_t)length) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* Is the text one of the words of "a,b"? */
+/* Is the text one of the words of "a,b", in any case of letters? */
 static bool listed(const char *words, const char *text, int64_t length) {
     while (words && *words) {
         size_t span = strcspn(words, ",");
@@ -190,32 +179,32 @@ static bool listed(const char *words, const char *text, int64_t length) {
     return false;
 }
 
-rb_cell rb_cell_read_with(const char *words, const char *text, int64_t length, double *value) {
-    if (listed(words, text, length)) {
-        *value = NAN;
-        return RB_CELL_MISSING;
-    }
-    return rb_cell_read(text, length, value);
-}
-
-rb_cell rb_cell_read(const char *text, int64_t length, double *value) {
-    static const char *const missing[] = {"",     "na",   "n/a", "nan", "+nan",
-                                          "-nan", "null", "?",   NULL};
-    static const char *const infinite[] = {"inf", "infinity", NULL};
+rb_cell rb_cell_read(const char *words, const char *text, int64_t length, double *value) {
     const char *end = text + length;
-    while (text < end && (*text == ' ' || *text == '\t')) {
+    bool missing = listed(words, text, length);
+    while (text < end && is_blank(*text)) {
         text++;
     }
-    while (text < end && (end[-1] == ' ' || end[-1] == '\t')) {
+    while (text < end && is_blank(end[-1])) {
         end--;
     }
-    if (rb_number_scan(text, end, value) == end) {
+    if (!missing && rb_number_scan(text, end, value) == end) {
         return isfinite(*value) ? RB_CELL_NUMBER : RB_CELL_INFINITE;
     }
     *value = NAN;
-    if (among(missing, text, end - text)) {
+    if (missing || text == end || listed("na,n/a,nan,+nan,-nan,null,?", text, end - text)) {
         return RB_CELL_MISSING;
     }
     text += *text == '-' || *text == '+';
-    return among(infinite, text, end - text) ? RB_CELL_INFINITE : RB_CELL_TEXT;
+    return listed("inf,infinity", text, end - text) ? RB_CELL_INFINITE : RB_CELL_TEXT;
+}
+
+rb_error rb_cell_refuse(rb_context *ctx, const rb_lines *lines, int64_t column, rb_cell cell,
+                        const char *text, int64_t length, const char *advice) {
+    char shown[RB_SHOWN];
+    rb_show(text, length, shown);
+    return cell == RB_CELL_INFINITE
+               ? rb_lines_fail(ctx, lines, RB_ERROR_DATA, column, "\"%s\" is infinite", shown)
+               : rb_lines_fail(ctx, lines, RB_ERROR_FORMAT, column, "\"%s\" is no number%s", shown,
+                               advice);
 }

@@ -11,12 +11,12 @@ bool rb_decimal_comma(const char *text, int64_t length);
 /* Is it one with commas between thousands, "1,234" or "-12,345,678.9"? */
 bool rb_thousands(const char *text, int64_t length);
 
-/* What a cell holds; blanks around it do not count. Missing: nothing, NA, N/A, NaN, null, ?, in any
- * case of letters; the value is then NaN. */
-rb_cell rb_cell_read(const char *text, int64_t length, double *value);
-
-/* The same, where the words of a list ("n/d,-999"; NULL: none) are missing values too. */
-rb_cell rb_cell_read_with(const char *words, const char *text, int64_t length, double *value);
+/* What a cell holds; blanks around it do not count. Missing: nothing, NA, N/A, NaN, null, ?, and
+ * the words of a list ("n/d,-999"; NULL: none), in any case of letters; the value is then NaN. */
+rb_cell rb_cell_read(const char *words, const char *text, int64_t length, double *value);
+/* The error message of a text or an infinite number in a column of the line last given. */
+rb_error rb_cell_refuse(rb_context *ctx, const rb_lines *lines, int64_t column, rb_cell cell,
+                        const char *text, int64_t length, const char *advice);
 
 /* ---- fields of a line ---- */
 

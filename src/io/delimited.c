@@ -16,47 +16,31 @@ struct table {
     bool comment;       /* the first line begins with #, and may be no part of the table */
     int64_t first_line; /* of the first row of values: the one that others are compared with */
     double *values;
-    int64_t capacity; /* rows that `values` can hold */
+    int64_t capacity; /* of `values` */
     rb_name_list samples, features;
 };
 
 static rb_error damaged_line(rb_context *ctx, const struct table *t, int64_t column,
                              const char *problem) {
-    return rb_fail(ctx, RB_ERROR_FORMAT, "%s, row %lld, column %lld: %s", t->path,
-                   (long long)rb_lines_number(t->lines), (long long)column, problem);
+    return rb_lines_fail(ctx, t->lines, RB_ERROR_FORMAT, column, "%s", problem);
 }
 
 /* A row of another length: says which column is missing, or one too many. */
 static rb_error ragged(rb_context *ctx, const struct table *t, int64_t fields) {
     int64_t expected = t->layout.columns;
     bool few = fields < expected;
-    return rb_fail(ctx, RB_ERROR_FORMAT,
-                   "%s, row %lld: column %lld is %s: the row has %lld field%s, row %lld has %lld%s",
-                   t->path, (long long)rb_lines_number(t->lines),
-                   (long long)(few ? fields : expected) + 1, few ? "missing" : "one too many",
-                   (long long)fields, fields == 1 ? "" : "s", (long long)t->first_line,
-                   (long long)expected, t->comment ? COMMENTED : "");
-}
-
-/* "; take column 2 out first, such as with: cut -d, --complement -f2" */
-static void advise_cut(const struct table *t, int64_t column, char *buffer, size_t size) {
-    char delimiter = t->layout.delimiter;
-    char option[8] = "";
-    if (delimiter == ',') {
-        snprintf(option, sizeof option, " -d,");
-    } else if (delimiter != '\t') {
-        snprintf(option, sizeof option, " -d'%c'", delimiter);
-    }
-    snprintf(buffer, size,
-             "; a column of text is to be taken out first, such as with: cut%s --complement -f%lld",
-             option, (long long)column);
+    return rb_lines_fail(ctx, t->lines, RB_ERROR_FORMAT, 0,
+                         "column %lld is %s: the row has %lld field%s, row %lld has %lld%s",
+                         (long long)(few ? fields : expected) + 1, few ? "missing" : "one too many",
+                         (long long)fields, fields == 1 ? "" : "s", (long long)t->first_line,
+                         (long long)expected, t->comment ? COMMENTED : "");
 }
 
 /* What might help with a text where a number should be; "" when nothing does. */
-static void advise_text(const struct table *t, int64_t column, const rb_text_field *field,
-                        char *buffer, size_t size) {
+static void advise(const struct table *t, int64_t column, const rb_text_field *field, char *buffer,
+                   size_t size) {
+    char shown[RB_SHOWN], delimiter = t->layout.delimiter;
     const char *text = "";
-    char shown[RB_SHOWN];
     if (t->comment) {
         text = COMMENTED;
     } else if (rb_thousands(field->text, field->length)) {
@@ -72,52 +56,35 @@ static void advise_text(const struct table *t, int64_t column, const rb_text_fie
                  rb_show(field->text, field->length, shown));
         return;
     } else if (column > 1) {
-        advise_cut(t, column, buffer, size);
+        snprintf(shown, sizeof shown, delimiter == ',' ? " -d%c" : " -d'%c'", delimiter);
+        snprintf(buffer, size,
+                 "; a column of text is to be taken out first, such as with: cut%s --complement "
+                 "-f%lld",
+                 delimiter == '\t' ? "" : shown, (long long)column);
         return;
     }
     snprintf(buffer, size, "%s", text);
 }
 
-static void advise(const struct table *t, int64_t column, const rb_text_field *field, char *buffer,
-                   size_t size) {
-    advise_text(t, column, field, buffer, size);
-    bool names = column == 1 && !t->layout.row_names && !t->comment;
-    if (names && (t->n_rows > 0 || t->layout.header || rb_thousands(field->text, field->length))) {
-        size_t used = strlen(buffer);
-        snprintf(buffer + used, size - used,
-                 "; if the first column holds names, say row-names=yes");
-    }
-}
-
 static rb_error refuse_cell(rb_context *ctx, const struct table *t, int64_t column,
                             const rb_text_field *field, rb_cell cell) {
-    char shown[RB_SHOWN], advice[192];
-    rb_show(field->text, field->length, shown);
+    char advice[256];
     advise(t, column, field, advice, sizeof advice);
-    long long row = rb_lines_number(t->lines);
-    if (cell == RB_CELL_INFINITE) {
-        return rb_fail(ctx, RB_ERROR_DATA, "%s, row %lld, column %lld: \"%s\" is infinite", t->path,
-                       row, (long long)column, shown);
+    bool names = column == 1 && !t->layout.row_names && !t->comment;
+    if (names && (t->n_rows > 0 || t->layout.header || rb_thousands(field->text, field->length))) {
+        size_t used = strlen(advice);
+        snprintf(advice + used, sizeof advice - used,
+                 "; if the first column holds names, say row-names=yes");
     }
-    return rb_fail(ctx, RB_ERROR_FORMAT, "%s, row %lld, column %lld: \"%s\" is no number%s",
-                   t->path, row, (long long)column, shown, advice);
+    return rb_cell_refuse(ctx, t->lines, column, cell, field->text, field->length, advice);
 }
 
+/* For the values of one more row. */
 static rb_error reserve(rb_context *ctx, struct table *t) {
-    if (t->n_rows < t->capacity) {
-        return RB_OK;
-    }
-    int64_t capacity = t->capacity ? 2 * t->capacity : 1, cells;
-    if (!rb_multiply(capacity, t->n_features, &cells)) {
-        return rb_fail(ctx, RB_ERROR_MEMORY, "%s is too large for memory", t->path);
-    }
-    double *values = rb_grow(ctx, t->values, t->n_rows * t->n_features, cells, sizeof *values);
-    if (!values) {
-        return RB_ERROR_MEMORY;
-    }
-    t->values = values;
-    t->capacity = capacity;
-    return RB_OK;
+    double *values = rb_reserve(ctx, t->values, t->n_rows * t->n_features, t->n_features,
+                                &t->capacity, sizeof *values);
+    t->values = values ? values : t->values;
+    return values ? RB_OK : RB_ERROR_MEMORY;
 }
 
 /* The way of most cells: a plain number right up to the delimiter. */
@@ -152,7 +119,7 @@ static rb_error read_cell(rb_context *ctx, struct table *t, rb_fields *fields, i
     if (field.problem) {
         return damaged_line(ctx, t, column, field.problem);
     }
-    rb_cell cell = rb_cell_read_with(t->words, field.text, field.length, value);
+    rb_cell cell = rb_cell_read(t->words, field.text, field.length, value);
     return cell <= RB_CELL_MISSING ? RB_OK : refuse_cell(ctx, t, column, &field, cell);
 }
 
@@ -204,10 +171,10 @@ static rb_error read_header(rb_context *ctx, struct table *t, char *line, int64_
     int64_t count = rb_fields_count(line, length, t->layout.delimiter);
     bool corner = t->layout.row_names && count == t->layout.columns;
     if (count != t->n_features + corner) {
-        return rb_fail(ctx, RB_ERROR_FORMAT,
-                       "%s, row %lld: the header has %lld fields, but the row below has %lld%s",
-                       t->path, (long long)rb_lines_number(t->lines), (long long)count,
-                       (long long)t->layout.columns, t->comment ? COMMENTED : "");
+        return rb_lines_fail(ctx, t->lines, RB_ERROR_FORMAT, 0,
+                             "the header has %lld fields, but the row below has %lld%s",
+                             (long long)count, (long long)t->layout.columns,
+                             t->comment ? COMMENTED : "");
     }
     for (int64_t column = 1; !err && rb_fields_next(&fields, &field); column++) {
         if (field.problem) {
@@ -244,35 +211,22 @@ static rb_error read_rows(rb_context *ctx, struct table *t) {
     }
 }
 
-static rb_error check_shape(rb_context *ctx, const struct table *t) {
-    if (t->n_rows == 0) {
-        return rb_fail(
-            ctx, RB_ERROR_FORMAT,
-            "%s has a row of names, but no row of numbers; if the first row holds numbers, "
-            "say header=no",
-            t->path);
-    }
-    return RB_OK;
-}
-
 /* Makes the matrix of what was read; the table's numbers become the matrix's. */
 static rb_error finish(rb_context *ctx, struct table *t, rb_matrix **matrix) {
-    rb_matrix *m = NULL;
     double *values = t->values;
     t->values = NULL;
-    rb_error err = rb_matrix_own_dense(ctx, RB_FLOAT64, t->n_rows, t->n_features, values, &m);
+    rb_error err = rb_matrix_own_dense(ctx, RB_FLOAT64, t->n_rows, t->n_features, values, matrix);
     if (!err && t->layout.row_names) {
-        err = rb_name_list_end(ctx, err, &t->samples, &m->sample_names);
+        err = rb_name_list_end(ctx, err, &t->samples, &(*matrix)->sample_names);
     }
     if (!err && t->layout.header) {
-        err = rb_name_list_end(ctx, err, &t->features, &m->feature_names);
+        err = rb_name_list_end(ctx, err, &t->features, &(*matrix)->feature_names);
     }
     if (err) {
-        rb_matrix_free(m);
-        return err;
+        rb_matrix_free(*matrix);
+        *matrix = NULL;
     }
-    *matrix = m;
-    return RB_OK;
+    return err;
 }
 
 static rb_error read_delimited(rb_context *ctx, const char *path, const rb_read_options *options,
@@ -290,7 +244,12 @@ static rb_error read_delimited(rb_context *ctx, const char *path, const rb_read_
     }
     err = rb_lines_open(ctx, path, &t.lines);
     err = err ? err : read_rows(ctx, &t);
-    err = err ? err : check_shape(ctx, &t);
+    if (!err && t.n_rows == 0) {
+        err = rb_fail(ctx, RB_ERROR_FORMAT,
+                      "%s has a row of names, but no row of numbers; if the first row holds "
+                      "numbers, say header=no",
+                      path);
+    }
     err = err ? err : finish(ctx, &t, matrix);
     rb_lines_close(t.lines);
     rb_free(t.values);

@@ -17,8 +17,6 @@ struct text_writer {
     int64_t n_features, next; /* next: the row to be written */
     const rb_source *sample_names_from;
     locale_t c; /* numbers have a decimal point whatever the locale is */
-    char *buffer;
-    int64_t used;
 };
 
 static rb_error failed(rb_context *ctx, gzFile file) {
@@ -27,31 +25,9 @@ static rb_error failed(rb_context *ctx, gzFile file) {
     return rb_fail(ctx, RB_ERROR_FILE, "%s", code == Z_ERRNO ? strerror(errno) : reason);
 }
 
-static rb_error flush(rb_context *ctx, struct text_writer *w) {
-    int64_t used = w->used;
-    w->used = 0;
-    if (used > 0 && gzwrite(w->file, w->buffer, (unsigned)used) != used) {
-        return failed(ctx, w->file);
-    }
-    return RB_OK;
-}
-
+/* zlib collects what is written. */
 static rb_error put(rb_context *ctx, struct text_writer *w, const char *text, size_t length) {
-    while (length > 0) {
-        if (w->used == BUFFER) {
-            rb_error err = flush(ctx, w);
-            if (err) {
-                return err;
-            }
-        }
-        size_t some = (size_t)(BUFFER - w->used);
-        some = length < some ? length : some;
-        memcpy(w->buffer + w->used, text, some);
-        w->used += (int64_t)some;
-        text += some;
-        length -= some;
-    }
-    return RB_OK;
+    return gzwrite(w->file, text, (unsigned)length) == (int)length ? RB_OK : failed(ctx, w->file);
 }
 
 /* A name that would be cut, or taken for a number, when it is read back is quoted. A line end
@@ -62,7 +38,7 @@ static rb_error put_name(rb_context *ctx, struct text_writer *w, const char *nam
     size_t length = strlen(name);
     bool outer_blank = length > 0 && (strchr(" \t", name[0]) || strchr(" \t", name[length - 1]));
     bool quote = name[strcspn(name, special)] != '\0' || outer_blank ||
-                 rb_cell_read(name, (int64_t)length, &value) != RB_CELL_TEXT;
+                 rb_cell_read(NULL, name, (int64_t)length, &value) != RB_CELL_TEXT;
     rb_error err = quote ? put(ctx, w, "\"", 1) : RB_OK;
     for (; !err && *name; name++) {
         bool end = *name == '\n' || *name == '\r';
@@ -92,29 +68,25 @@ static int format_value(double value, rb_type type, char text[LONGEST_VALUE]) {
 }
 
 static rb_error put_header(rb_context *ctx, struct text_writer *w, const rb_write_header *header) {
-    rb_error err = RB_OK;
     bool corner = w->sample_names_from && rb_source_sample_name(w->sample_names_from, 0);
+    rb_error err = RB_OK;
     for (int64_t j = 0; !err && j < w->n_features; j++) {
-        if (j > 0 || corner) {
-            err = put(ctx, w, &w->delimiter, 1);
-        }
+        err = j > 0 || corner ? put(ctx, w, &w->delimiter, 1) : RB_OK;
         err = err ? err : put_name(ctx, w, header->feature_names[j]);
     }
     return err ? err : put(ctx, w, "\n", 1);
 }
 
 static rb_error put_row(rb_context *ctx, struct text_writer *w) {
-    char text[LONGEST_VALUE];
+    char text[LONGEST_VALUE + 1];
     const rb_source *source = w->sample_names_from;
     const char *name = source ? rb_source_sample_name(source, w->next) : NULL;
     rb_error err = name ? put_name(ctx, w, name) : RB_OK;
     for (int64_t j = 0; !err && j < w->n_features; j++) {
-        if (j > 0 || name) {
-            err = put(ctx, w, &w->delimiter, 1);
-        }
-        err = err ? err
-                  : put(ctx, w, text,
-                        (size_t)format_value(rb_get(w->type, w->row, j), w->type, text));
+        int at = j > 0 || name;
+        text[0] = w->delimiter;
+        int length = at + format_value(rb_get(w->type, w->row, j), w->type, text + at);
+        err = put(ctx, w, text, (size_t)length);
     }
     w->next++;
     return err ? err : put(ctx, w, "\n", 1);
@@ -134,15 +106,14 @@ static rb_error add_text(rb_context *ctx, void *state, const rb_matrix *rows) {
 
 static rb_error close_text(rb_context *ctx, void *state, bool abandon) {
     struct text_writer *w = state;
-    rb_error err = abandon || !w->file ? RB_OK : flush(ctx, w);
+    rb_error err = RB_OK;
     errno = 0;
-    if (w->file && gzclose(w->file) != Z_OK && !err && !abandon) {
+    if (w->file && gzclose(w->file) != Z_OK && !abandon) {
         err = rb_fail(ctx, RB_ERROR_FILE, "%s", errno ? strerror(errno) : "it cannot be finished");
     }
     if (w->c) {
         freelocale(w->c);
     }
-    rb_free(w->buffer);
     rb_free(w->row);
     rb_free(w);
     return err;
@@ -151,28 +122,28 @@ static rb_error close_text(rb_context *ctx, void *state, bool abandon) {
 static rb_error start(rb_context *ctx, struct text_writer *w, const char *path, bool gzip,
                       const rb_write_header *header) {
     w->row = rb_alloc(ctx, w->n_features, rb_type_size(w->type));
-    w->buffer = rb_alloc(ctx, BUFFER, 1);
     w->c = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-    if (!w->row || !w->buffer || !w->c) {
+    if (!w->row || !w->c) {
         return RB_ERROR_MEMORY;
     }
     w->file = gzopen(path, gzip ? "wbe" : "wbeT");
     if (!w->file) {
         return failed(ctx, NULL);
     }
+    gzbuffer(w->file, BUFFER);
     return header->feature_names ? put_header(ctx, w, header) : RB_OK;
 }
 
 static rb_error open_text(rb_context *ctx, const char *path, const char *suffix,
                           const rb_write_header *header, void **state) {
-    struct text_writer *w = rb_alloc_zero(ctx, 1, sizeof *w);
+    struct text_writer *w = rb_alloc(ctx, 1, sizeof *w);
     if (!w) {
         return RB_ERROR_MEMORY;
     }
-    w->delimiter = strncmp(suffix, ".csv", 4) == 0 ? ',' : '\t';
-    w->type = header->type;
-    w->n_features = header->n_features;
-    w->sample_names_from = header->sample_names_from;
+    *w = (struct text_writer){.delimiter = strncmp(suffix, ".csv", 4) == 0 ? ',' : '\t',
+                              .type = header->type,
+                              .n_features = header->n_features,
+                              .sample_names_from = header->sample_names_from};
     rb_error err = start(ctx, w, path, strstr(suffix, ".gz") != NULL, header);
     if (err) {
         (void)close_text(ctx, w, true);
@@ -182,5 +153,5 @@ static rb_error open_text(rb_context *ctx, const char *path, const char *suffix,
     return RB_OK;
 }
 
-const rb_write_format rb_write_format_delimited = {".tsv .csv .tsv.gz .csv.gz", open_text, add_text,
-                                                   close_text};
+const rb_write_format rb_write_format_delimited = {".tsv, .csv, .tsv.gz, .csv.gz", open_text,
+                                                   add_text, close_text};

@@ -3,8 +3,6 @@
 
 #include <math.h>
 
-enum { VALUES_AT_ONCE = 1 << 20 };
-
 static rb_error add_value(rb_context *ctx, rb_description *d, double value, int64_t sample,
                           int64_t feature) {
     if (isnan(value)) {
@@ -23,27 +21,18 @@ static rb_error add_value(rb_context *ctx, rb_description *d, double value, int6
     return RB_OK;
 }
 
-static rb_error add_dense(rb_context *ctx, rb_description *d, const rb_matrix *m, int64_t first) {
+static rb_error add_block(rb_context *ctx, rb_description *d, const rb_matrix *m, int64_t first) {
     rb_error err = RB_OK;
     for (int64_t i = 0; i < m->n_samples; i++) {
-        for (int64_t j = 0; !err && j < m->n_features; j++) {
-            err = add_value(ctx, d,
-                            rb_get(m->type, m->values, i * m->row_stride + j * m->column_stride),
-                            first + i, j);
+        int64_t e = m->sparse ? m->starts[i] - m->starts[0] : 0;
+        int64_t end = m->sparse ? m->starts[i + 1] - m->starts[0] : m->n_features;
+        for (; !err && e < end; e++) {
+            int64_t at = m->sparse ? e : i * m->row_stride + e * m->column_stride;
+            err = add_value(ctx, d, rb_get(m->type, m->values, at), first + i,
+                            m->sparse ? m->columns[e] : e);
         }
     }
-    return err;
-}
-
-static rb_error add_sparse(rb_context *ctx, rb_description *d, const rb_matrix *m, int64_t first) {
-    rb_error err = RB_OK;
-    for (int64_t i = 0; i < m->n_samples; i++) {
-        int64_t end = m->starts[i + 1] - m->starts[0];
-        for (int64_t e = m->starts[i] - m->starts[0]; !err && e < end; e++) {
-            err = add_value(ctx, d, rb_get(m->type, m->values, e), first + i, m->columns[e]);
-        }
-    }
-    if (rb_matrix_stored(m) < m->n_samples * m->n_features) {
+    if (m->sparse && rb_matrix_stored(m) < m->n_samples * m->n_features) {
         d->minimum = d->minimum > 0 ? 0 : d->minimum;
         d->maximum = d->maximum < 0 ? 0 : d->maximum;
     }
@@ -51,22 +40,24 @@ static rb_error add_sparse(rb_context *ctx, rb_description *d, const rb_matrix *
 }
 
 rb_error rb_describe(rb_context *ctx, rb_source *source, rb_description *description) {
-    rb_description d = {.samples = source->n_samples,
+    rb_error err = rb_size_check(ctx, "the description", description->size, sizeof *description);
+    if (err) {
+        return err;
+    }
+    rb_description d = {.size = sizeof d,
+                        .samples = source->n_samples,
                         .features = source->n_features,
                         .minimum = INFINITY,
                         .maximum = -INFINITY};
-    int64_t width = source->n_features > 0 ? source->n_features : 1;
-    int64_t step = width < VALUES_AT_ONCE ? VALUES_AT_ONCE / width : 1;
-    for (int64_t first = 0; first < d.samples; first += step) {
+    int64_t step = rb_samples_at_once(source);
+    for (int64_t first = 0; !err && first < d.samples; first += step) {
         rb_matrix block;
         int64_t count = d.samples - first < step ? d.samples - first : step;
-        rb_error err = rb_source_read(ctx, source, first, count, &block);
-        err = err            ? err
-              : block.sparse ? add_sparse(ctx, &d, &block, first)
-                             : add_dense(ctx, &d, &block, first);
-        if (err) {
-            return err;
-        }
+        err = rb_source_read(ctx, source, first, count, &block);
+        err = err ? err : add_block(ctx, &d, &block, first);
+    }
+    if (err) {
+        return err;
     }
     if (d.minimum > d.maximum) { /* not one value: there is no least and no largest */
         d.minimum = d.maximum = NAN;

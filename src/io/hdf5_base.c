@@ -196,15 +196,15 @@ rb_error rb_h5_open(rb_context *ctx, const char *path, rb_h5_style style, rb_h5 
 }
 
 rb_error rb_h5_begin(rb_context *ctx, const char *path, bool again, rb_h5 **file) {
-    rb_output output;
+    rb_staged *output;
     rb_error err =
-        again ? rb_output_begin_again(ctx, path, &output) : rb_output_begin(ctx, path, &output);
+        again ? rb_staged_begin_again(ctx, path, &output) : rb_staged_begin(ctx, path, &output);
     if (err) {
         return err;
     }
-    err = rb_h5_create(ctx, output.path, path, RB_H5_OWN, file);
+    err = rb_h5_create(ctx, output->path, path, RB_H5_OWN, file);
     if (err) {
-        rb_output_abandon(&output);
+        rb_staged_abandon(output);
     } else {
         (*file)->output = output;
     }
@@ -232,10 +232,10 @@ rb_error rb_h5_close(rb_h5 *file) {
 
 rb_error rb_h5_end(rb_h5 *file, rb_error err) {
     rb_context *ctx = file->ctx;
-    rb_output output = file->output;
+    rb_staged *output = file->output;
     rb_error failed = rb_h5_close(file);
     err = failed ? failed : err;
-    return output.path ? rb_output_end(ctx, err, &output) : err;
+    return output ? rb_staged_end(ctx, err, output) : err;
 }
 
 #define TEXT_OF(x) #x

@@ -40,7 +40,7 @@ struct rb_h5 {
     bool reading;
     bool writing; /* neither: what was written is thrown away, and may be incomplete */
     rb_h5_style style;
-    rb_output output;          /* of rb_h5_begin; else its path is NULL */
+    rb_staged *output;         /* of rb_h5_begin; else NULL */
     bool broken;               /* a call of HDF5 has failed */
     char reason[RB_H5_REASON]; /* HDF5's own, of its last call that failed; "": none has */
     rb_h5_disk *disk;

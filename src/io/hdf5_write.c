@@ -167,4 +167,4 @@ static rb_error close_hdf5(rb_context *ctx, void *state, bool abandon) {
     return end(w, abandon);
 }
 
-const rb_write_format rb_write_format_hdf5 = {".h5 .hdf5 .h5ad", open_hdf5, add_hdf5, close_hdf5};
+const rb_write_format rb_write_format_hdf5 = {".h5, .hdf5, .h5ad", open_hdf5, add_hdf5, close_hdf5};

@@ -94,20 +94,19 @@ static rb_error read_header(reader *r) {
     if (magic[3] == 0) {
         return rb_fail(r->ctx, RB_ERROR_FORMAT, "%s: the IDX file has no dimensions", r->path);
     }
-    r->features = 1;
+    r->samples = r->features = 1;
     for (int d = 0; d < magic[3]; d++) {
         err = read_bytes(r, size, 4);
         if (err) {
             return err;
         }
         int64_t *product = d == 0 ? &r->samples : &r->features;
-        int64_t before = d == 0 ? 1 : r->features;
         if (big_32(size) == 0) {
             return rb_fail(r->ctx, RB_ERROR_FORMAT,
                            "%s: dimension %d of the IDX file is 0: it holds no values", r->path,
                            d + 1);
         }
-        if (!rb_multiply(before, big_32(size), product)) {
+        if (!rb_multiply(*product, big_32(size), product)) {
             return rb_fail(r->ctx, RB_ERROR_FORMAT,
                            "%s: the dimensions of the IDX file are too large to be true", r->path);
         }
@@ -144,21 +143,17 @@ static rb_error read_idx(rb_context *ctx, const char *path, const rb_read_option
     if (err) {
         return err;
     }
-    rb_matrix *m = NULL;
     err = read_header(&r);
-    err = err ? err : rb_matrix_new_dense(ctx, r.item.type, r.samples, r.features, &m);
+    err = err ? err : rb_matrix_new_dense(ctx, r.item.type, r.samples, r.features, matrix);
     char *chunk = err ? NULL : rb_alloc(ctx, CHUNK_BYTES, 1);
-    if (!err) {
-        err = chunk ? read_values(&r, chunk, (void *)m->values) : RB_ERROR_MEMORY;
-    }
+    err = err ? err : chunk ? read_values(&r, chunk, (void *)(*matrix)->values) : RB_ERROR_MEMORY;
     rb_free(chunk);
     gzclose(r.file);
     if (err) {
-        rb_matrix_free(m);
-        return err;
+        rb_matrix_free(*matrix);
+        *matrix = NULL;
     }
-    *matrix = m;
-    return RB_OK;
+    return err;
 }
 
 const rb_format rb_format_idx = {"idx", recognise, read_idx, NULL};

@@ -13,27 +13,26 @@ static bool recognise(const rb_probe *probe) {
                               rb_png_recognise(probe->bytes, probe->n_bytes));
 }
 
-rb_error rb_image_allocate(rb_context *ctx, rb_file_bytes file, int64_t height, int64_t width,
-                           int64_t channels, bool deflated, int64_t pixel_bits, rb_image *image) {
+rb_error rb_image_allocate(rb_context *ctx, rb_file_bytes file, int64_t pixel_bits,
+                           int64_t expansion, rb_image *image) {
     int64_t pixels, cells, bits, max;
-    bool fits = rb_multiply(height, width, &pixels) && rb_multiply(pixels, channels, &cells) &&
+    bool fits = rb_multiply(image->height, image->width, &pixels) &&
+                rb_multiply(pixels, image->channels, &cells) &&
                 rb_multiply(pixels, pixel_bits, &bits) &&
-                rb_multiply(file.count, 8 * (deflated ? RB_DEFLATE_LIMIT : 1), &max);
+                rb_multiply(file.count, 8 * expansion, &max);
     if (!fits || bits > max) {
         return rb_fail(
             ctx, RB_ERROR_FORMAT,
             "%s: the header promises a picture of %lld x %lld pixels, more than the file "
             "can hold",
-            file.path, (long long)width, (long long)height);
+            file.path, (long long)image->width, (long long)image->height);
     }
     image->values = rb_alloc(ctx, cells, sizeof *image->values);
-    if (!image->values) {
-        return RB_ERROR_MEMORY;
-    }
-    image->height = height;
-    image->width = width;
-    image->channels = channels;
-    return RB_OK;
+    return image->values ? RB_OK : RB_ERROR_MEMORY;
+}
+
+int64_t rb_image_cells(const rb_image *image) {
+    return image->height * image->width * image->channels;
 }
 
 rb_error rb_image_decode(rb_context *ctx, const char *path, rb_image *image) {
@@ -59,67 +58,36 @@ rb_error rb_image_decode(rb_context *ctx, const char *path, rb_image *image) {
     return err;
 }
 
-/* Copies the tile whose upper left pixel is (row, column) into one sample. */
-static void copy_tile(const rb_image *image, int64_t row, int64_t column, int64_t height,
-                      int64_t width, float *sample) {
-    int64_t line = width * image->channels;
-    for (int64_t y = 0; y < height && image->values; y++) {
-        int64_t from = ((row + y) * image->width + column) * image->channels;
-        memcpy(sample + y * line, image->values + from, (size_t)line * sizeof *sample);
-    }
-}
-
 static rb_error cut(rb_context *ctx, const rb_image *image, int64_t height, int64_t width,
                     rb_matrix **matrix) {
-    int64_t down = height < image->height ? image->height / height : 1;
-    int64_t across = width < image->width ? image->width / width : 1;
-    int64_t features = height * width * image->channels;
+    int64_t down = image->height / height, across = image->width / width;
+    int64_t line = width * image->channels, features = height * line;
     rb_error err = rb_matrix_new_dense(ctx, RB_FLOAT32, down * across, features, matrix);
-    if (err) {
-        return err;
+    float *to = err ? NULL : (void *)(*matrix)->values;
+    for (int64_t tile = 0; !err && tile < down * across; tile++) {
+        int64_t top = tile / across * height, left = tile % across * line;
+        for (int64_t y = top; y < top + height; y++, to += line) {
+            memcpy(to, image->values + y * image->width * image->channels + left,
+                   (size_t)line * sizeof *to);
+        }
     }
-    float *values = (void *)(*matrix)->values;
-    for (int64_t tile = 0; tile < down * across; tile++) {
-        copy_tile(image, tile / across * height, tile % across * width, height, width,
-                  values + tile * features);
-    }
-    return RB_OK;
-}
-
-/* The size of the tiles: what the option says, or the whole picture. */
-static rb_error tile_size(rb_context *ctx, const char *path, const char *patches,
-                          const rb_image *image, int64_t size[2]) {
-    size[0] = image->height;
-    size[1] = image->width;
-    if (!patches) {
-        return RB_OK;
-    }
-    if (rb_parse_shape(patches, size, 2) != 2) {
-        return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                       "patches is '%s', but must be height x width in pixels, such as 10x10",
-                       patches);
-    }
-    if (size[0] > image->height || size[1] > image->width) {
-        return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                       "%s: patches of %lldx%lld do not fit into a picture of %lld rows x %lld "
-                       "columns",
-                       path, (long long)size[0], (long long)size[1], (long long)image->height,
-                       (long long)image->width);
-    }
-    return RB_OK;
+    return err;
 }
 
 static rb_error read_image(rb_context *ctx, const char *path, const rb_read_options *options,
                            rb_matrix **matrix) {
     *matrix = NULL;
     rb_image image;
-    int64_t size[2];
     rb_error err = rb_image_decode(ctx, path, &image);
     if (err) {
         return err;
     }
-    err = tile_size(ctx, path, options ? options->patches : NULL, &image, size);
-    err = err ? err : cut(ctx, &image, size[0], size[1], matrix);
+    rb_patches_plan plan = {.height = image.height, .width = image.width};
+    if (options && options->patches) {
+        err = rb_patches_size(ctx, "patches", options->patches, &plan);
+        err = err ? err : rb_patches_check(ctx, path, &plan, &image);
+    }
+    err = err ? err : cut(ctx, &image, plan.height, plan.width, matrix);
     rb_free(image.values);
     return err;
 }

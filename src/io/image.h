@@ -11,10 +11,12 @@ typedef struct rb_file_bytes {
     int64_t count;
 } rb_file_bytes;
 
-/* Sets the size and asks for the memory, if the file can hold as many pixels of so many bits each:
- * a header cannot ask for more. `deflated`: the pixels are compressed. */
-rb_error rb_image_allocate(rb_context *ctx, rb_file_bytes file, int64_t height, int64_t width,
-                           int64_t channels, bool deflated, int64_t pixel_bits, rb_image *image);
+/* Asks for the memory of an image whose size is set, if the file can hold as many pixels of so many
+ * bits each: a header cannot ask for more. expansion: how many bits a bit of the file may stand
+ * for. */
+rb_error rb_image_allocate(rb_context *ctx, rb_file_bytes file, int64_t pixel_bits,
+                           int64_t expansion, rb_image *image);
+int64_t rb_image_cells(const rb_image *image); /* height x width x channels */
 
 bool rb_pnm_recognise(const unsigned char *bytes, int64_t count);
 rb_error rb_pnm_decode(rb_context *ctx, rb_file_bytes file, rb_image *image);
@@ -24,8 +26,8 @@ rb_error rb_png_decode(rb_context *ctx, rb_file_bytes file, rb_image *image);
 
 /* A row of levels as bytes, the larger byte first where there are two. */
 void rb_image_levels(const rb_image *image, int64_t row, unsigned char *bytes);
-/* `row` has memory for the levels of one. */
-bool rb_png_write(FILE *file, const rb_image *image, unsigned char *row);
+/* Fills a file with a picture, as rb_output_file asks for it. */
+rb_error rb_png_write(rb_context *ctx, FILE *file, void *image);
 
 /* Reads a picture. On failure image->values is NULL. */
 rb_error rb_image_decode(rb_context *ctx, const char *path, rb_image *image);

@@ -1,7 +1,6 @@
 /* Reading: which format a file has, and who reads it. */
 #include "io.h"
 
-#include <ctype.h>
 #include <stddef.h>
 #include <string.h>
 #include <zlib.h>
@@ -36,34 +35,9 @@ static const rb_format *const formats[] = {
 
 /* ---- looking at a file ---- */
 
-enum { MAX_SUFFIX = 16 };
-
-/* ".CSV.gz" -> ".csv"; "" when there is none, or one that no format has. */
-static void take_suffix(const char *path, char suffix[MAX_SUFFIX]) {
-    const char *slash = strrchr(path, '/');
-    const char *name = slash ? slash + 1 : path;
-    size_t length = strlen(name);
-    if (length > 3 && strcmp(name + length - 3, ".gz") == 0) {
-        length -= 3;
-    }
-    size_t start = length;
-    while (start > 0 && name[start] != '.') {
-        start--;
-    }
-    suffix[0] = '\0';
-    if (start > 0 && length - start < MAX_SUFFIX) {
-        for (size_t i = start; i < length; i++) {
-            suffix[i - start] = (char)tolower((unsigned char)name[i]);
-        }
-        suffix[length - start] = '\0';
-    }
-}
-
-static rb_error look_at(rb_context *ctx, const char *path, char suffix[MAX_SUFFIX],
-                        rb_probe *probe) {
+static rb_error look_at(rb_context *ctx, const char *path, rb_probe *probe) {
     gzFile file;
-    take_suffix(path, suffix);
-    *probe = (rb_probe){.path = path, .suffix = suffix};
+    *probe = (rb_probe){.path = path};
     rb_error err = rb_file_check(ctx, path, &probe->folder);
     err = err || probe->folder ? err : rb_gz_open(ctx, path, &file);
     if (err || probe->folder) {
@@ -82,8 +56,7 @@ static rb_error look_at(rb_context *ctx, const char *path, char suffix[MAX_SUFFI
 /* What to do with a file of a kind that is often tried; NULL: it is none of them. */
 static const char *advise(const rb_probe *probe) {
     static const struct {
-        const char *magic;
-        const char *advice;
+        const char *magic, *advice;
     } kinds[] = {
         {"PK\x03\x04",
          "a spreadsheet (xlsx, ods) is to be saved as CSV or TSV, and arrays of a .npz "
@@ -106,10 +79,9 @@ static const char *advise(const rb_probe *probe) {
 }
 
 static rb_error find_format(rb_context *ctx, const char *path, const rb_format **format) {
-    char suffix[MAX_SUFFIX];
     rb_probe probe;
     *format = NULL;
-    rb_error err = look_at(ctx, path, suffix, &probe);
+    rb_error err = look_at(ctx, path, &probe);
     if (err) {
         return err;
     }
@@ -145,27 +117,18 @@ const char *rb_source_format(const rb_source *source) {
 /* Options that the format would not accept are refused. */
 static rb_error check_heeded(rb_context *ctx, const char *path, const rb_format *format,
                              const rb_read_options *options) {
-    if (options->patches && format != &rb_format_image) {
-        return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                       "%s is no picture (PGM, PPM or PNG): the option patches is for pictures",
-                       path);
-    }
-    if (options->dataset && format != &rb_format_hdf5) {
-        return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                       "%s is no HDF5 file: the option dataset names a data set inside of one",
-                       path);
-    }
-    bool text = format == &rb_format_delimited;
-    if (!text && options->missing_words) {
-        return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                       "%s is no text table: the option missing-words is for CSV and TSV", path);
-    }
-    if (!text && (options->header != RB_READ_AUTO || options->row_names != RB_READ_AUTO)) {
-        return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                       "%s is no text table: the options header and row-names are for CSV and TSV",
-                       path);
-    }
-    return RB_OK;
+    bool picture = format == &rb_format_image, hdf5 = format == &rb_format_hdf5,
+         text = format == &rb_format_delimited,
+         names = options->header != RB_READ_AUTO || options->row_names != RB_READ_AUTO;
+    const char *wrong =
+        options->patches && !picture
+            ? "picture (PGM, PPM or PNG): the option patches is for pictures"
+        : options->dataset && !hdf5 ? "HDF5 file: the option dataset names a data set inside of one"
+        : options->missing_words && !text
+            ? "text table: the option missing-words is for CSV and TSV"
+        : names && !text ? "text table: the options header and row-names are for CSV and TSV"
+                         : NULL;
+    return wrong ? rb_fail(ctx, RB_ERROR_ARGUMENT, "%s is no %s", path, wrong) : RB_OK;
 }
 
 /* The format of a file, and options to read it with. */
@@ -185,13 +148,14 @@ static rb_error check_shape(rb_context *ctx, int64_t n_samples, int64_t n_featur
 static rb_error read_with(rb_context *ctx, const rb_format *format, const char *path,
                           const rb_read_options *options, rb_matrix **matrix) {
     rb_error err = format->read(ctx, path, options, matrix);
-    if (!err && options->transpose) {
-        err = rb_matrix_transpose(ctx, matrix);
-        if (err) {
-            rb_matrix_free(*matrix);
-        }
-    }
     if (err) {
+        *matrix = NULL;
+        return err;
+    }
+    err = options->transpose ? rb_matrix_transpose(ctx, matrix) : RB_OK;
+    err = err ? err : check_shape(ctx, (*matrix)->n_samples, (*matrix)->n_features);
+    if (err) {
+        rb_matrix_free(*matrix);
         *matrix = NULL;
     }
     return err;
@@ -205,11 +169,6 @@ rb_error rb_read(rb_context *ctx, const char *path, const rb_options *given, rb_
     rb_reading_begin(ctx, &reading, path);
     rb_error err = prepare(ctx, path, given, &options, &format);
     err = err ? err : read_with(ctx, format, path, &options, matrix);
-    if (!err && check_shape(ctx, (*matrix)->n_samples, (*matrix)->n_features)) {
-        err = RB_ERROR_MEMORY;
-        rb_matrix_free(*matrix);
-        *matrix = NULL;
-    }
     rb_reading_end(ctx);
     return err;
 }

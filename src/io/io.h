@@ -13,38 +13,34 @@
 #include <rarebit/patches.h>
 
 #include <stdio.h>
+#include <sys/types.h>
 
 typedef enum rb_read_choice { RB_READ_AUTO = 0, RB_READ_YES, RB_READ_NO } rb_read_choice;
 
+/* The options of rarebit/io.h, patches.h, segments.h and denoise.h. */
 typedef struct rb_read_options {
-    const char *dataset; /* path inside an HDF5 file ("/x", "layers/counts"); NULL: the usual one */
-    bool transpose;      /* the file has features as rows and samples as columns */
-    int header;          /* rb_read_choice: text has a row of feature names */
-    int row_names;       /* rb_read_choice: text has a column of sample names */
-    const char *patches; /* "10x10": images are cut into patches, one per sample; NULL: one row */
-    const char *missing_words; /* "n/d,-999": text that stands for missing values; NULL: none */
+    const char *dataset;
+    bool transpose;
+    int header, row_names; /* rb_read_choice */
+    const char *patches;
+    const char *missing_words;
 } rb_read_options;
 
 typedef struct rb_patches_options {
-    const char *size; /* "10x10": height x width of a patch in pixels */
-    int64_t count;    /* of patches */
-    const char
-        *scale; /* "0:10": what the range of values of all patches becomes; NULL: as stored */
+    const char *size;
+    int64_t count;
+    const char *scale;
     int64_t seed;
 } rb_patches_options;
 
 typedef struct rb_segments_options {
-    const char *length; /* of a segment: "12.5ms", "0.1s", or a number of values, "200" */
-    const char *step;   /* from the start of one segment to that of the next, likewise */
-    double peak;        /* largest absolute value that each recording gets; 0: as stored */
-    bool trim_silence;  /* of the beginning and the end of each recording */
+    const char *length, *step;
+    double peak;
+    bool trim_silence;
 } rb_segments_options;
 
 typedef struct rb_denoise_options {
-    const char *size;  /* "8x8": height x width of the patches that the model was fitted to */
-    const char *scale; /* "0:10": what the picture's values are stretched to for the model, as
-                        * rb_patches_options has it; NULL: as stored */
-    const char *truth; /* path of the picture without noise, to compare with; NULL: none */
+    const char *size, *scale, *truth;
 } rb_denoise_options;
 
 #pragma GCC visibility push(default) /* for the libraries above: cmake/Libraries.cmake */
@@ -53,7 +49,6 @@ typedef struct rb_denoise_options {
 typedef struct rb_probe {
     const char *path;
     bool folder;
-    const char *suffix;       /* lower case, without ".gz": ".csv"; "" when there is none */
     bool gzip;                /* the file is compressed */
     unsigned char bytes[512]; /* its first bytes, decompressed */
     int n_bytes;
@@ -83,7 +78,7 @@ extern const rb_format rb_format_delimited; /* delimited.c: CSV and TSV */
 /* ---- writers, one table a format, chosen by suffix ---- */
 
 typedef struct rb_write_format {
-    const char *suffixes; /* ".tsv .csv .tsv.gz .csv.gz" */
+    const char *suffixes; /* ".tsv, .csv, .tsv.gz, .csv.gz" */
     /* Starts a file at a temporary path; it is there, empty. Messages of RB_ERROR_FILE need not
      * name the file: the caller puts "cannot write PATH: " before them. The header outlives the
      * state. */
@@ -98,34 +93,31 @@ extern const rb_write_format rb_write_format_npy;       /* npy_write.c */
 extern const rb_write_format rb_write_format_delimited; /* delimited_write.c */
 extern const rb_write_format rb_write_format_hdf5;      /* hdf5_write.c */
 
-/* Does the path end in one of the words ".tsv .tsv.gz", in any case of letters? Gives the word,
+/* Does the path end in one of the words ".tsv, .tsv.gz", in any case of letters? Gives the word,
  * unless found is NULL. */
 enum { RB_SUFFIX = 16 };
 bool rb_path_suffix(const char *path, const char *suffixes, char found[RB_SUFFIX]);
 
+/* How many samples to read at a time: about a megabyte of numbers. */
+int64_t rb_samples_at_once(const rb_source *source);
 /* Copies one row of a matrix, dense or sparse, to n_features contiguous values of a type. */
 void rb_rows_copy(const rb_matrix *m, int64_t row, rb_type type, void *out);
 
 /* ---- files that appear whole or not at all (output.c) ---- */
 
-/* A path to write to, and where it goes when it is done. */
-typedef struct rb_output {
-    char *path; /* the temporary name, in the same folder */
+struct rb_staged {
+    char *path; /* the temporary name, in the same folder; of pipes and devices the final one */
     char *final_path;
+    mode_t mode;                  /* of the file that stands there; 0: there is none */
     rb_temporary_fn on_temporary; /* the context's, which may be gone by then; or NULL */
     void *temporary_user;
-} rb_output;
-/* Chooses the temporary name; checks that the folder is there and writable. */
-rb_error rb_output_begin(rb_context *ctx, const char *path, rb_output *output);
-/* The same, with a temporary name that is always the same one: for a file that is written again and
- * again by the only process that has its lock, so that what a process leaves that is killed is gone
- * with the next. */
-rb_error rb_output_begin_again(rb_context *ctx, const char *path, rb_output *output);
-/* Flushes to disk and renames. Clears the output, also on failure (then nothing is left behind). */
-rb_error rb_output_commit(rb_context *ctx, rb_output *output);
-void rb_output_abandon(rb_output *output);
+};
+/* As rb_staged_begin, with a temporary name that is always the same one: for a file that is written
+ * again and again by the only process that has its lock, so that what a process leaves that is
+ * killed is gone with the next. */
+rb_error rb_staged_begin_again(rb_context *ctx, const char *path, rb_staged **staged);
 /* Commits, or abandons where `err` tells that writing failed. Gives err, or its own. */
-rb_error rb_output_end(rb_context *ctx, rb_error err, rb_output *output);
+rb_error rb_staged_end(rb_context *ctx, rb_error err, rb_staged *staged);
 /* Makes a file of what `fill` writes. Where writing fails, `fill` may leave it at that. */
 typedef rb_error (*rb_fill_fn)(rb_context *ctx, FILE *file, void *arg);
 rb_error rb_output_file(rb_context *ctx, const char *path, rb_fill_fn fill, void *arg);
@@ -168,7 +160,7 @@ rb_error rb_h5_edit(rb_context *ctx, const char *path, const char *shown, rb_h5_
 /* Closes; for a file that was written RB_ERROR_FILE when not all of it reached the disk. */
 rb_error rb_h5_close(rb_h5 *file);
 /* Makes a file of the style RB_H5_OWN that appears whole or not at all, `again` as
- * rb_output_begin_again. */
+ * rb_staged_begin_again. */
 rb_error rb_h5_begin(rb_context *ctx, const char *path, bool again, rb_h5 **file);
 /* Closes any file; one that was begun appears, unless `err` tells that filling it failed. Gives
  * what the disk says, or err. */
@@ -261,6 +253,9 @@ void rb_lines_close(rb_lines *lines);
  * line may hold 0 bytes; another one stands behind its end. */
 rb_error rb_lines_next(rb_context *ctx, rb_lines *lines, char **line, int64_t *length);
 int64_t rb_lines_number(const rb_lines *lines); /* of the line last given, from 1 */
+/* "PATH, row 3, column 2: " and what is wrong there; column 0: with the row. */
+rb_error rb_lines_fail(rb_context *ctx, const rb_lines *lines, rb_error code, int64_t column,
+                       const char *format, ...) __attribute__((format(printf, 5, 6)));
 
 /* ---- files as bytes (load.c) ---- */
 
@@ -295,9 +290,14 @@ rb_error rb_picture_write(rb_context *ctx, const char *path, const rb_image *ima
  * (segments.c). */
 rb_error rb_sound_decode(rb_context *ctx, const char *path, rb_sound *sound);
 
-/* What the options of patches ask for. */
+/* What the options of patches ask for; and does such a patch fit into a picture (patches.c)? */
 rb_error rb_patches_plan_of(rb_context *ctx, const rb_patches_options *options,
-                            rb_patches_plan *plan); /* patches.c */
+                            rb_patches_plan *plan);
+rb_error rb_patches_check(rb_context *ctx, const char *path, const rb_patches_plan *plan,
+                          const rb_image *image);
+/* The height and width that the text of an option asks for. RB_ERROR_ARGUMENT. */
+rb_error rb_patches_size(rb_context *ctx, const char *option, const char *text,
+                         rb_patches_plan *plan);
 
 /* What a model file says of itself; docs/model-format.md explains it. */
 #define RB_STORE_FORMAT "rarebit-model"

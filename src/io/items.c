@@ -52,26 +52,14 @@ static double float_value(uint64_t bits, int bytes) {
     }
 }
 
-static double integer_value(uint64_t bits, int bytes) {
-    switch (bytes) {
-    case 1:
-        return (int8_t)bits;
-    case 2:
-        return (int16_t)bits;
-    case 4:
-        return (int32_t)bits;
-    default:
-        return (double)(int64_t)bits;
-    }
-}
-
 static double item_value(rb_item h, const char *item) {
     uint64_t bits = load(item, h.bytes, h.swapped);
+    int above = 64 - 8 * h.bytes; /* bits, which the sign fills */
     switch (h.kind) {
     case 'f':
         return float_value(bits, h.bytes);
     case 'i':
-        return integer_value(bits, h.bytes);
+        return (double)((int64_t)(bits << above) >> above);
     case 'b':
         return bits != 0;
     default:

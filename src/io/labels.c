@@ -1,52 +1,43 @@
 /* Classes of samples: found by name, or where names are missing by position. */
 #include "labels.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- by name ---- */
 
-typedef struct label {
-    const char *name, *class_name;
-} label;
-
-static int by_name(const void *a, const void *b) {
-    return strcmp(((const label *)a)->name, ((const label *)b)->name);
-}
-
-static rb_error check_doubles(rb_context *ctx, const char *where, const label *list,
-                              int64_t count) {
+/* `sorted` has the entries with a class alone. */
+static rb_error check_doubles(rb_context *ctx, const char *where, const rb_label_table *t,
+                              const rb_named *sorted, int64_t count) {
     for (int64_t i = 1; i < count; i++) {
-        const label *x = &list[i - 1], *y = &list[i];
-        if (strcmp(x->name, y->name) == 0 && strcmp(x->class_name, y->class_name) != 0) {
+        const char *first = t->classes->text[sorted[i - 1].index];
+        const char *second = t->classes->text[sorted[i].index];
+        if (strcmp(sorted[i - 1].text, sorted[i].text) == 0 && strcmp(first, second) != 0) {
             return rb_fail(ctx, RB_ERROR_FORMAT, "%s: sample '%s' has two classes, '%s' and '%s'",
-                           where, x->name, x->class_name, y->class_name);
+                           where, sorted[i].text, first, second);
         }
     }
     return RB_OK;
 }
 
-/* class_of_sample[i]: the class in the table of each sample, or NULL. */
+/* class_of[i]: the class in the table of each sample, or "". */
 static rb_error look_up(rb_context *ctx, const char *where, const rb_label_table *t,
-                        const rb_source *source, const char **class_of_sample) {
-    label *list = rb_alloc(ctx, t->names->count, sizeof *list);
-    int64_t count = 0;
-    if (!list) {
+                        const rb_source *source, const char **class_of) {
+    rb_named *sorted = rb_names_sort(ctx, t->names);
+    if (!sorted) {
         return RB_ERROR_MEMORY;
     }
-    for (int64_t i = t->header; i < t->names->count; i++) {
-        if (t->classes->text[i][0]) {
-            list[count++] = (label){t->names->text[i], t->classes->text[i]};
+    int64_t count = 0;
+    for (int64_t e = 0; e < t->names->count; e++) {
+        if (sorted[e].index >= t->header && *t->classes->text[sorted[e].index]) {
+            sorted[count++] = sorted[e];
         }
     }
-    qsort(list, (size_t)count, sizeof *list, by_name);
-    rb_error err = check_doubles(ctx, where, list, count);
+    rb_error err = check_doubles(ctx, where, t, sorted, count);
     bool any = false;
     for (int64_t i = 0; !err && i < rb_source_samples(source); i++) {
-        label key = {.name = rb_source_sample_name(source, i)};
-        const label *found = bsearch(&key, list, (size_t)count, sizeof key, by_name);
-        class_of_sample[i] = found ? found->class_name : NULL;
-        any |= found != NULL;
+        int64_t found = rb_names_find(sorted, count, rb_source_sample_name(source, i));
+        class_of[i] = found < 0 ? "" : t->classes->text[sorted[found].index];
+        any |= found >= 0;
     }
     if (!err && !any) {
         err = rb_fail(
@@ -56,7 +47,7 @@ static rb_error look_up(rb_context *ctx, const char *where, const rb_label_table
             where, rb_source_samples(source) > 0 ? rb_source_sample_name(source, 0) : "",
             count > 0 ? t->names->text[t->header] : "");
     }
-    rb_free(list);
+    rb_free(sorted);
     return err;
 }
 
@@ -72,14 +63,6 @@ static bool same_names(const rb_label_table *t, const rb_source *source) {
     return same;
 }
 
-static void take_in_order(const rb_label_table *t, int64_t first, int64_t n,
-                          const char **class_of_sample) {
-    for (int64_t i = 0; i < n; i++) {
-        const char *text = t->classes->text[first + i];
-        class_of_sample[i] = text[0] ? text : NULL;
-    }
-}
-
 /* Without empty lines at the end, more than there are samples and a header. */
 static int64_t count_entries(const rb_label_table *t, int64_t n) {
     int64_t count = t->classes->count;
@@ -91,7 +74,7 @@ static int64_t count_entries(const rb_label_table *t, int64_t n) {
 
 /* Whether classes alone have a header, their number says. */
 static rb_error take_by_position(rb_context *ctx, const char *where, const rb_label_table *t,
-                                 int64_t n, const char **class_of_sample) {
+                                 int64_t n, const char **class_of) {
     int64_t count = count_entries(t, n);
     bool header = t->header && (t->names ? count > 0 : count == n + 1);
     const char *why = t->names ? "the data have no sample names" : "it has no sample names";
@@ -104,71 +87,47 @@ static rb_error take_by_position(rb_context *ctx, const char *where, const rb_la
     }
     rb_log(ctx, RB_LOG_INFO, "the classes of %s are taken by position, since %s%s", where, why,
            header ? "; the first line is taken as a header" : "");
-    take_in_order(t, header, n, class_of_sample);
+    memcpy(class_of, t->classes->text + header, (size_t)n * sizeof *class_of);
     return RB_OK;
 }
 
 static rb_error find_classes(rb_context *ctx, const char *where, const rb_label_table *t,
-                             const rb_source *source, const char **class_of_sample) {
+                             const rb_source *source, const char **class_of) {
     int64_t n = rb_source_samples(source);
     bool named = n == 0 || rb_source_sample_name(source, 0);
     if (!t->names || !named) {
-        return take_by_position(ctx, where, t, n, class_of_sample);
+        return take_by_position(ctx, where, t, n, class_of);
     }
     if (n > 0 && same_names(t, source)) { /* which may stand twice */
-        take_in_order(t, t->header, n, class_of_sample);
+        memcpy(class_of, t->classes->text + t->header, (size_t)n * sizeof *class_of);
         return RB_OK;
     }
-    return look_up(ctx, where, t, source, class_of_sample);
+    return look_up(ctx, where, t, source, class_of);
 }
 
 /* ---- numbers for classes ---- */
 
-static int by_text(const void *a, const void *b) {
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
-/* The different classes of those samples that are there; class_of_sample[i] may be NULL. */
-static rb_names *different_classes(rb_context *ctx, const char *const *class_of_sample, int64_t n) {
-    const char **text = rb_alloc(ctx, n, sizeof *text);
-    if (!text) {
-        return NULL;
-    }
-    int64_t count = 0, different = 0;
-    for (int64_t i = 0; i < n; i++) {
-        if (class_of_sample[i]) {
-            text[count++] = class_of_sample[i];
-        }
-    }
-    qsort(text, (size_t)count, sizeof *text, by_text);
-    for (int64_t i = 0; i < count; i++) {
-        if (different == 0 || strcmp(text[different - 1], text[i]) != 0) {
-            text[different++] = text[i];
-        }
-    }
-    rb_names *names = rb_names_copy(ctx, text, different);
-    rb_free(text);
-    return names;
-}
-
-static rb_error fill(rb_context *ctx, const char *const *class_of_sample, int64_t n,
-                     rb_labels *labels) {
+static rb_error fill(rb_context *ctx, const char *const *class_of, int64_t n, rb_labels *labels) {
+    const rb_names given = {n, (char **)class_of};
+    rb_named *sorted = rb_names_sort(ctx, &given);
+    const char **different = rb_alloc(ctx, n, sizeof *different);
     labels->n_samples = n;
     labels->class_of = rb_alloc(ctx, n, sizeof *labels->class_of);
-    labels->classes = different_classes(ctx, class_of_sample, n);
-    if (!labels->class_of || !labels->classes) {
-        return RB_ERROR_MEMORY;
-    }
-    for (int64_t i = 0; i < n; i++) {
-        labels->class_of[i] = -1;
-        if (class_of_sample[i]) {
-            char **found = bsearch(&class_of_sample[i], labels->classes->text,
-                                   (size_t)labels->classes->count, sizeof(char *), by_text);
-            labels->class_of[i] = found - labels->classes->text;
-            labels->n_labelled++;
+    int64_t count = 0;
+    if (sorted && different && labels->class_of) {
+        for (int64_t e = 0; e < n; e++) {
+            const char *name = sorted[e].text;
+            if (*name && (count == 0 || strcmp(different[count - 1], name) != 0)) {
+                different[count++] = name;
+            }
+            labels->class_of[sorted[e].index] = *name ? count - 1 : -1;
+            labels->n_labelled += *name != '\0';
         }
+        labels->classes = rb_names_copy(ctx, different, count);
     }
-    return RB_OK;
+    rb_free(sorted);
+    rb_free(different);
+    return labels->classes ? RB_OK : RB_ERROR_MEMORY;
 }
 
 rb_error rb_labels_read(rb_context *ctx, const char *where, const rb_source *source,
@@ -180,13 +139,13 @@ rb_error rb_labels_read(rb_context *ctx, const char *where, const rb_source *sou
         return err;
     }
     int64_t n = rb_source_samples(source);
-    const char **class_of_sample = rb_alloc(ctx, n, sizeof *class_of_sample);
-    err = class_of_sample ? find_classes(ctx, where, &t, source, class_of_sample) : RB_ERROR_MEMORY;
-    err = err ? err : fill(ctx, class_of_sample, n, labels);
+    const char **class_of = rb_alloc(ctx, n, sizeof *class_of);
+    err = class_of ? find_classes(ctx, where, &t, source, class_of) : RB_ERROR_MEMORY;
+    err = err ? err : fill(ctx, class_of, n, labels);
     if (!err && labels->n_labelled == 0) {
         err = rb_fail(ctx, RB_ERROR_DATA, "%s gives no sample a class", where);
     }
-    rb_free(class_of_sample);
+    rb_free(class_of);
     rb_label_table_clear(&t);
     if (err) {
         rb_labels_clear(labels);
@@ -197,8 +156,12 @@ rb_error rb_labels_read(rb_context *ctx, const char *where, const rb_source *sou
 rb_error rb_modules_enrichment(rb_context *ctx, const rb_modules *modules, const rb_model *model,
                                rb_source *source, const char *labels_path, rb_enrichment *e) {
     rb_labels labels;
-    *e = (rb_enrichment){0};
-    rb_error err = rb_labels_read(ctx, labels_path, source, &labels);
+    rb_error err = rb_size_check(ctx, "the enrichment", e->size, sizeof *e);
+    if (err) {
+        return err;
+    }
+    *e = (rb_enrichment){.size = sizeof *e};
+    err = rb_labels_read(ctx, labels_path, source, &labels);
     err = err ? err : rb_enrichment_of(ctx, modules, model, source, &labels, e);
     rb_labels_clear(&labels);
     return err;

@@ -12,37 +12,19 @@ void rb_label_table_clear(rb_label_table *t) {
 
 /* ---- text ---- */
 
-/* A line cut into its first two columns. */
-typedef struct cut_line {
-    const char *first, *second;
-    int64_t first_length, second_length;
-    bool two; /* is there a second column? */
-} cut_line;
-
-static cut_line cut(const char *line, int64_t length) {
-    const char *tab = memchr(line, '\t', (size_t)length), *end = line + length;
-    if (!tab) {
-        return (cut_line){.first = line, .first_length = length};
-    }
-    const char *next = memchr(tab + 1, '\t', (size_t)(end - tab - 1));
-    return (cut_line){line, tab + 1, tab - line, (next ? next : end) - (tab + 1), true};
-}
-
 /* The first line says how many columns there are; commas in it alone, that it is no TSV. */
-static rb_error check_line(rb_context *ctx, const rb_lines *lines, const cut_line *c, bool first,
-                           bool two) {
-    if (first && !c->two && memchr(c->first, ',', (size_t)c->first_length)) {
-        return rb_fail(ctx, RB_ERROR_FORMAT,
-                       "line %lld has one column, with a comma in it: columns are to be separated "
-                       "by tabs",
-                       (long long)rb_lines_number(lines));
+static rb_error check_line(rb_context *ctx, const rb_lines *lines, const char *line, bool first,
+                           bool has_two, bool two) {
+    if (first && !two && strchr(line, ',')) {
+        return rb_lines_fail(ctx, lines, RB_ERROR_FORMAT, 0,
+                             "the line has one column, with a comma in it: columns are to be "
+                             "separated by tabs");
     }
-    if (c->two != two) {
-        return rb_fail(ctx, RB_ERROR_FORMAT,
-                       "line %lld has %s, the first one has %s: sample name, tab, class are "
-                       "expected, or the class alone in every line",
-                       (long long)rb_lines_number(lines), c->two ? "two columns" : "one column",
-                       two ? "two" : "one");
+    if (has_two != two) {
+        return rb_lines_fail(ctx, lines, RB_ERROR_FORMAT, 0,
+                             "the line has %s, the first one has %s: sample name, tab, class are "
+                             "expected, or the class alone in every line",
+                             has_two ? "two columns" : "one column", two ? "two" : "one");
     }
     return RB_OK;
 }
@@ -53,19 +35,21 @@ static rb_error read_lines(rb_context *ctx, rb_lines *lines, bool *two, rb_name_
     int64_t length;
     rb_error err;
     while (!(err = rb_lines_next(ctx, lines, &line, &length)) && line) {
-        cut_line c = cut(line, length);
+        const char *tab = memchr(line, '\t', (size_t)length), *end = line + length;
         bool first = classes->count == 0;
-        *two = first ? c.two : *two;
+        *two = first ? tab != NULL : *two;
         if (length == 0 && (*two || first)) {
             continue; /* in a column of classes it is a sample without one */
         }
-        err = check_line(ctx, lines, &c, first, *two);
-        if (!err && *two) {
-            err = rb_name_list_add(ctx, names, c.first, c.first_length);
+        err = check_line(ctx, lines, line, first, tab != NULL, *two);
+        const char *class_name = line;
+        if (!err && tab) {
+            err = rb_name_list_add(ctx, names, line, tab - line);
+            class_name = tab + 1;
+            tab = memchr(class_name, '\t', (size_t)(end - class_name));
         }
-        err = err ? err
-                  : rb_name_list_add(ctx, classes, *two ? c.second : c.first,
-                                     *two ? c.second_length : c.first_length);
+        err =
+            err ? err : rb_name_list_add(ctx, classes, class_name, (tab ? tab : end) - class_name);
         if (err) {
             return err;
         }
@@ -82,9 +66,6 @@ static rb_error read_text(rb_context *ctx, const char *path, rb_label_table *t) 
         return err;
     }
     err = read_lines(ctx, lines, &two, &names, &classes);
-    if (err) {
-        rb_fail_prefix(ctx, "%s: ", path);
-    }
     t->header = !err;
     err = rb_name_list_end(ctx, err, &classes, &t->classes);
     err = two ? rb_name_list_end(ctx, err, &names, &t->names) : err;

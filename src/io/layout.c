@@ -70,7 +70,7 @@ static void note_candidate(struct candidate *c, int row, char *line, int64_t len
     int64_t count = 0;
     for (; rb_fields_next(&fields, &field); count++) {
         if (row > 0 && count > 0 &&
-            rb_cell_read_with(c->words, field.text, field.length, &value) == RB_CELL_TEXT) {
+            rb_cell_read(c->words, field.text, field.length, &value) == RB_CELL_TEXT) {
             c->numbers = false;
         }
     }
@@ -149,14 +149,14 @@ struct sample {
 };
 
 static void note_first(const char *words, struct column *column, const rb_text_field *field) {
-    column->first = rb_cell_read_with(words, field->text, field->length, &column->first_value);
+    column->first = rb_cell_read(words, field->text, field->length, &column->first_value);
     column->first_quoted = field->quoted;
     column->first_empty = field->length == 0;
 }
 
 static void note_below(const char *words, struct column *column, const rb_text_field *field) {
     double value;
-    rb_cell cell = rb_cell_read_with(words, field->text, field->length, &value);
+    rb_cell cell = rb_cell_read(words, field->text, field->length, &value);
     if (rb_decimal_comma(field->text, field->length) || rb_thousands(field->text, field->length)) {
         cell = RB_CELL_NUMBER; /* it is refused where it stands, not taken for a name */
         column->commas = true;

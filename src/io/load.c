@@ -64,7 +64,7 @@ rb_error rb_gz_check(rb_context *ctx, const char *path, struct gzFile_s *file, i
 }
 
 rb_error rb_load_bytes(rb_context *ctx, const char *path, unsigned char **bytes, int64_t *count) {
-    enum { PIECE = 1 << 22 };
+    enum { FIRST = 1 << 16, PIECE = 1 << 22 };
     gzFile file;
     int64_t capacity = 0, ask = 0, got = 0;
     *bytes = NULL;
@@ -74,16 +74,12 @@ rb_error rb_load_bytes(rb_context *ctx, const char *path, unsigned char **bytes,
         return err;
     }
     do {
-        if (*count == capacity) {
-            int64_t more = capacity ? 2 * capacity : 1 << 16;
-            unsigned char *grown = rb_grow(ctx, *bytes, capacity, more, 1);
-            if (!grown) {
-                gzclose(file);
-                return RB_ERROR_MEMORY;
-            }
-            *bytes = grown;
-            capacity = more;
+        unsigned char *grown = rb_reserve(ctx, *bytes, *count, capacity ? 1 : FIRST, &capacity, 1);
+        if (!grown) {
+            gzclose(file);
+            return RB_ERROR_MEMORY;
         }
+        *bytes = grown;
         ask = capacity - *count < PIECE ? capacity - *count : PIECE;
         got = gzread(file, *bytes + *count, (unsigned)ask);
         *count += got > 0 ? got : 0;

@@ -75,34 +75,26 @@ static rb_error read_list(rb_context *ctx, const json_t *root, rb_modules **out)
     return err;
 }
 
-/* The error of the parser as ours. */
-static rb_error parse_failed(rb_context *ctx, const char *path, const json_error_t *error) {
-    switch (json_error_code(error)) {
-    case json_error_out_of_memory:
-        return rb_fail(ctx, RB_ERROR_MEMORY, "%s does not fit into memory", path);
-    default:
-        return rb_fail(ctx, RB_ERROR_FORMAT, "%s is not JSON: line %d, column %d: %s", path,
-                       error->line, error->column, error->text);
-    }
-}
-
 static rb_error load_file(rb_context *ctx, const char *path, json_t **root) {
     json_error_t error;
     errno = 0;
     FILE *file = fopen(path, "re");
-    if (!file) {
-        return rb_fail(ctx, RB_ERROR_FILE, "cannot read %s: %s", path, strerror(errno));
+    *root = file ? json_loadf(file, JSON_REJECT_DUPLICATES, &error) : NULL;
+    bool failed = !file || ferror(file); /* to the parser that is the end of the file */
+    int reason = errno;
+    if (file) {
+        fclose(file);
     }
-    *root = json_loadf(file, JSON_REJECT_DUPLICATES, &error);
-    rb_error err = RB_OK;
-    if (ferror(file)) { /* to the parser that is the end of the file */
-        err = rb_fail(ctx, RB_ERROR_FILE, "cannot read %s: %s", path, strerror(errno));
+    if (failed) {
         json_decref(*root);
-    } else if (!*root) {
-        err = parse_failed(ctx, path, &error);
+        return rb_fail(ctx, RB_ERROR_FILE, "cannot read %s: %s", path, strerror(reason));
     }
-    fclose(file);
-    return err;
+    if (!*root && json_error_code(&error) == json_error_out_of_memory) {
+        return rb_fail(ctx, RB_ERROR_MEMORY, "%s does not fit into memory", path);
+    }
+    return *root ? RB_OK
+                 : rb_fail(ctx, RB_ERROR_FORMAT, "%s is not JSON: line %d, column %d: %s", path,
+                           error.line, error.column, error.text);
 }
 
 rb_error rb_modules_read(rb_context *ctx, const char *path, rb_modules **out) {

@@ -14,41 +14,32 @@ typedef struct listing {
     rb_modules_format format;
 } listing;
 
-static const char *sample_name(const listing *l, int64_t sample) {
-    bool known = l->source && sample < rb_source_samples(l->source);
-    return known ? rb_source_sample_name(l->source, sample) : NULL;
+/* The two sides of a module. */
+typedef enum side { SAMPLES, FEATURES } side;
+static const char *const kinds[] = {"sample", "feature"};
+
+/* What members are called; NULL: no name is known. Without a model the features are those of the
+ * source. */
+static const char *name_of(const listing *l, side which, int64_t member) {
+    const rb_source *source = l->source;
+    if (which == SAMPLES) {
+        return source && member < rb_source_samples(source) ? rb_source_sample_name(source, member)
+                                                            : NULL;
+    }
+    if (l->model) {
+        return member < rb_model_features(l->model) ? rb_model_feature_name(l->model, member)
+                                                    : NULL;
+    }
+    return source && member < rb_source_features(source) ? rb_source_feature_name(source, member)
+                                                         : NULL;
 }
 
-static const char *feature_name(const listing *l, int64_t feature) {
-    if (l->model && feature < rb_model_features(l->model) &&
-        rb_model_feature_name(l->model, feature)) {
-        return rb_model_feature_name(l->model, feature);
-    }
-    /* Without a model the features are those of the source. */
-    bool known = !l->model && l->source && feature < rb_source_features(l->source);
-    return known ? rb_source_feature_name(l->source, feature) : NULL;
+/* The row or column of a member in the data, from 0. */
+static int64_t index_of(const listing *l, side which, int64_t member) {
+    return which == SAMPLES ? member : rb_modules_column(l->modules, member);
 }
 
 /* ---- TSV and GMT ---- */
-
-/* What tables and JSON call a member: its row or column in the data, from 0. */
-static int64_t sample_index(const listing *l, int64_t sample) {
-    (void)l;
-    return sample;
-}
-
-static int64_t feature_index(const listing *l, int64_t feature) {
-    return rb_modules_column(l->modules, feature);
-}
-
-typedef struct member_side {
-    const char *kind;
-    const char *(*name)(const listing *, int64_t);
-    int64_t (*index)(const listing *, int64_t);
-} member_side;
-
-static const member_side samples = {"sample", sample_name, sample_index};
-static const member_side features = {"feature", feature_name, feature_index};
 
 /* A name as one cell of a table: tabs and line ends become spaces. No name: the index. */
 static void put_cell(FILE *file, const char *name, int64_t index) {
@@ -68,29 +59,28 @@ static void put_number(FILE *file, int digits, double value) {
     fputs(text, file);
 }
 
-static void put_rows(FILE *file, const listing *l, int64_t rank, const member_side *side,
+static void put_rows(FILE *file, const listing *l, int64_t rank, side which,
                      const rb_member *members, int64_t count) {
     const rb_module *m = &l->modules->list[rank];
     for (int64_t d = 0; d < count; d++) {
-        int64_t index = side->index(l, members[d].index);
+        int64_t index = index_of(l, which, members[d].index);
         fprintf(file, "%lld\t%lld\t", (long long)rank, (long long)m->unit);
         put_number(file, 6, m->information);
-        fprintf(file, "\t%s\t", side->kind);
-        put_cell(file, side->name(l, members[d].index), index);
+        fprintf(file, "\t%s\t", kinds[which]);
+        put_cell(file, name_of(l, which, members[d].index), index);
         fprintf(file, "\t%lld\t", (long long)index);
         put_number(file, 9, members[d].weight);
         putc('\n', file);
     }
 }
 
-static rb_error write_tsv(const listing *l, FILE *file) {
+static void write_tsv(const listing *l, FILE *file) {
     fputs("module\tunit\tinformation\tkind\tname\tindex\tweight\n", file);
     for (int64_t r = 0; r < l->modules->count; r++) {
         const rb_module *m = &l->modules->list[r];
-        put_rows(file, l, r, &samples, m->samples, m->n_samples);
-        put_rows(file, l, r, &features, m->features, m->n_features);
+        put_rows(file, l, r, SAMPLES, m->samples, m->n_samples);
+        put_rows(file, l, r, FEATURES, m->features, m->n_features);
     }
-    return RB_OK;
 }
 
 /* One gene set: the features of a module whose weights are above (or below) 0; none: no line.
@@ -109,20 +99,19 @@ static void put_set(FILE *file, const listing *l, int64_t rank, const char *dire
             started = true;
         }
         putc('\t', file);
-        put_cell(file, feature_name(l, m->features[d].index),
-                 feature_index(l, m->features[d].index));
+        put_cell(file, name_of(l, FEATURES, m->features[d].index),
+                 index_of(l, FEATURES, m->features[d].index));
     }
     if (started) {
         putc('\n', file);
     }
 }
 
-static rb_error write_gmt(const listing *l, FILE *file) {
+static void write_gmt(const listing *l, FILE *file) {
     for (int64_t r = 0; r < l->modules->count; r++) {
         put_set(file, l, r, "up", true);
         put_set(file, l, r, "down", false);
     }
-    return RB_OK;
 }
 
 /* ---- JSON ---- */
@@ -144,23 +133,24 @@ static json_t *name_to_json(const char *name) {
 }
 
 /* The three arrays of one side of a module; false when memory is out. */
-static bool add_members(json_t *object, const listing *l, const member_side *side,
-                        const rb_member *members, int64_t count) {
+static bool add_members(json_t *object, const listing *l, side which, const rb_member *members,
+                        int64_t count) {
     char key[32];
     json_t *indices = json_array(), *weights = json_array(), *names = json_array();
     int failed = 0;
     for (int64_t d = 0; d < count; d++) {
-        const char *text = side->name(l, members[d].index);
-        failed |= json_array_append_new(indices, json_integer(side->index(l, members[d].index)));
+        const char *text = name_of(l, which, members[d].index);
+        failed |=
+            json_array_append_new(indices, json_integer(index_of(l, which, members[d].index)));
         failed |= json_array_append_new(weights, json_real(members[d].weight));
         failed |= text && json_array_append_new(names, name_to_json(text));
     }
     bool named = json_array_size(names) > 0;
-    snprintf(key, sizeof key, "%ss", side->kind);
+    snprintf(key, sizeof key, "%ss", kinds[which]);
     failed |= json_object_set_new(object, key, indices);
-    snprintf(key, sizeof key, "%s_weights", side->kind);
+    snprintf(key, sizeof key, "%s_weights", kinds[which]);
     failed |= json_object_set_new(object, key, weights);
-    snprintf(key, sizeof key, "%s_names", side->kind);
+    snprintf(key, sizeof key, "%s_names", kinds[which]);
     failed |= named && json_object_set(object, key, names);
     json_decref(names);
     return !failed;
@@ -172,8 +162,8 @@ static char *module_to_json(const listing *l, int64_t rank) {
     json_t *object = json_object();
     bool fine = json_object_set_new(object, "unit", json_integer(m->unit)) == 0 &&
                 json_object_set_new(object, "information", json_real(m->information)) == 0 &&
-                add_members(object, l, &samples, m->samples, m->n_samples) &&
-                add_members(object, l, &features, m->features, m->n_features);
+                add_members(object, l, SAMPLES, m->samples, m->n_samples) &&
+                add_members(object, l, FEATURES, m->features, m->n_features);
     char *line = fine ? json_dumps(object, JSON_COMPACT) : NULL;
     json_decref(object);
     return line;
@@ -181,11 +171,7 @@ static char *module_to_json(const listing *l, int64_t rank) {
 
 static rb_error write_json(rb_context *ctx, const listing *l, FILE *file) {
     const char *rule = l->modules->rule; /* of plain words */
-    if (rule) {
-        fprintf(file, "{\"rule\":\"%s\",\"modules\":[", rule);
-    } else {
-        fputs("{\"modules\":[", file);
-    }
+    fprintf(file, rule ? "{\"rule\":\"%s\",\"modules\":[" : "{\"modules\":[", rule);
     for (int64_t r = 0; r < l->modules->count; r++) {
         char *line = module_to_json(l, r);
         if (!line) {
@@ -204,9 +190,11 @@ static rb_error write_json(rb_context *ctx, const listing *l, FILE *file) {
 
 static rb_error fill(rb_context *ctx, FILE *file, void *arg) {
     const listing *l = arg;
-    return l->format == RB_MODULES_JSON  ? write_json(ctx, l, file)
-           : l->format == RB_MODULES_GMT ? write_gmt(l, file)
-                                         : write_tsv(l, file);
+    if (l->format == RB_MODULES_JSON) {
+        return write_json(ctx, l, file);
+    }
+    (l->format == RB_MODULES_GMT ? write_gmt : write_tsv)(l, file);
+    return RB_OK;
 }
 
 rb_error rb_modules_write(rb_context *ctx, const rb_modules *modules, const rb_model *model,

@@ -13,9 +13,11 @@ struct mtx {
     enum symmetry symmetry;
     int64_t rows, columns;
     int64_t entries; /* in the file */
-    /* What was read: coordinate files have rows and columns of values, from 0. */
-    int32_t *row, *column;
-    double *value;
+    /* What was read: values, and in coordinate files their places, from 0. */
+    double *values;
+    struct place {
+        int32_t row, column;
+    } * places;
     int64_t used, capacity;
 };
 
@@ -24,30 +26,29 @@ struct mtx {
 enum { FREE_LINES = 1 << 24, LINES_AN_ENTRY = 64 };
 
 static rb_error damaged(rb_context *ctx, const struct mtx *m, const char *what) {
-    return rb_fail(ctx, RB_ERROR_FORMAT, "%s, row %lld: %s", m->path,
-                   (long long)rb_lines_number(m->lines), what);
+    return rb_lines_fail(ctx, m->lines, RB_ERROR_FORMAT, 0, "%s", what);
 }
 
 /* ---- the header ---- */
 
-static bool is_word(const rb_text_field *field, const char *word) {
-    return field->length == (int64_t)strlen(word) &&
-           strncasecmp(field->text, word, strlen(word)) == 0;
-}
-
-static rb_error refuse_kind(rb_context *ctx, const struct mtx *m, const rb_text_field *field,
+static rb_error refuse_kind(rb_context *ctx, const struct mtx *m, const char *word,
                             const char *offered) {
     char shown[RB_SHOWN];
     return rb_fail(ctx, RB_ERROR_UNSUPPORTED,
                    "%s is a Matrix Market file of kind '%s': it must be %s", m->path,
-                   rb_show(field->text, field->length, shown), offered);
+                   rb_show(word, (int64_t)strlen(word), shown), offered);
+}
+
+static bool is(const char *word, const char *expected) {
+    return strcasecmp(word, expected) == 0;
 }
 
 /* "%%MatrixMarket matrix coordinate real general" */
 static rb_error read_banner(rb_context *ctx, struct mtx *m) {
     char *line;
     int64_t length;
-    rb_text_field words[5];
+    const char *words[5];
+    rb_text_field field;
     rb_error err = rb_lines_next(ctx, m->lines, &line, &length);
     if (err) {
         return err;
@@ -57,31 +58,32 @@ static rb_error read_banner(rb_context *ctx, struct mtx *m) {
     }
     rb_fields fields = rb_fields_of(line, length, ' ');
     for (int i = 0; i < 5; i++) {
-        if (!rb_fields_next(&fields, &words[i])) {
+        if (!rb_fields_next(&fields, &field)) {
             return damaged(ctx, m,
                            "the first line must be like "
                            "\"%%MatrixMarket matrix coordinate real general\"");
         }
+        field.text[field.length] = '\0';
+        words[i] = field.text;
     }
-    if (!is_word(&words[0], "%%MatrixMarket") || !is_word(&words[1], "matrix")) {
+    if (!is(words[0], "%%MatrixMarket") || !is(words[1], "matrix")) {
         return damaged(ctx, m, "this is no matrix of Matrix Market");
     }
-    m->array = is_word(&words[2], "array");
-    m->integer = is_word(&words[3], "integer") || is_word(&words[3], "unsigned-integer");
-    m->pattern = is_word(&words[3], "pattern");
-    m->symmetry = is_word(&words[4], "symmetric")        ? MTX_SYMMETRIC
-                  : is_word(&words[4], "skew-symmetric") ? MTX_SKEW
-                                                         : MTX_GENERAL;
-    if (!m->array && !is_word(&words[2], "coordinate")) {
-        return refuse_kind(ctx, m, &words[2], "coordinate or array");
+    m->array = is(words[2], "array");
+    m->integer = is(words[3], "integer") || is(words[3], "unsigned-integer");
+    m->pattern = is(words[3], "pattern");
+    m->symmetry = is(words[4], "symmetric")        ? MTX_SYMMETRIC
+                  : is(words[4], "skew-symmetric") ? MTX_SKEW
+                                                   : MTX_GENERAL;
+    if (!m->array && !is(words[2], "coordinate")) {
+        return refuse_kind(ctx, m, words[2], "coordinate or array");
     }
-    if ((!m->integer && !m->pattern && !is_word(&words[3], "real") &&
-         !is_word(&words[3], "double")) ||
+    if ((!m->integer && !m->pattern && !is(words[3], "real") && !is(words[3], "double")) ||
         (m->array && m->pattern)) {
-        return refuse_kind(ctx, m, &words[3], "real or integer, or pattern with coordinates");
+        return refuse_kind(ctx, m, words[3], "real or integer, or pattern with coordinates");
     }
-    if (m->symmetry == MTX_GENERAL && !is_word(&words[4], "general")) {
-        return refuse_kind(ctx, m, &words[4], "general, symmetric or skew-symmetric");
+    if (m->symmetry == MTX_GENERAL && !is(words[4], "general")) {
+        return refuse_kind(ctx, m, words[4], "general, symmetric or skew-symmetric");
     }
     return RB_OK;
 }
@@ -98,13 +100,16 @@ static rb_error next_line(rb_context *ctx, struct mtx *m, char **line, int64_t *
     return RB_OK;
 }
 
-/* A whole number at *at, and the blanks before it; false when there is none. */
-static bool take_whole(const char **at, const char *end, int64_t *value) {
-    const char *p = *at;
-    while (p < end && (*p == ' ' || *p == '\t')) {
-        p++;
+static const char *skip_blanks(const char *at, const char *end) {
+    while (at < end && (*at == ' ' || *at == '\t')) {
+        at++;
     }
-    const char *start = p;
+    return at;
+}
+
+/* A whole number at *at, and the blanks around it; false when there is none. */
+static bool take_whole(const char **at, const char *end, int64_t *value) {
+    const char *start = *at, *p = start;
     int64_t number = 0;
     for (; p < end && *p >= '0' && *p <= '9'; p++) {
         if (number > (INT64_MAX - 9) / 10) {
@@ -112,17 +117,9 @@ static bool take_whole(const char **at, const char *end, int64_t *value) {
         }
         number = number * 10 + (*p - '0');
     }
-    bool separate = p == end || *p == ' ' || *p == '\t';
-    *at = p;
+    *at = skip_blanks(p, end);
     *value = number;
-    return p > start && separate;
-}
-
-static bool at_end(const char *at, const char *end) {
-    while (at < end && (*at == ' ' || *at == '\t')) {
-        at++;
-    }
-    return at == end;
+    return p > start && (p == end || *at > p);
 }
 
 static rb_error check_sizes(rb_context *ctx, const struct mtx *m) {
@@ -140,25 +137,18 @@ static rb_error check_sizes(rb_context *ctx, const struct mtx *m) {
     }
     int64_t larger = m->rows > m->columns ? m->rows : m->columns;
     if (!m->array && larger > FREE_LINES && larger / LINES_AN_ENTRY > m->entries) {
-        return rb_fail(ctx, RB_ERROR_FORMAT,
-                       "%s, row %lld: %lld rows and %lld columns with only %lld entries are absurd",
-                       m->path, (long long)rb_lines_number(m->lines), (long long)m->rows,
-                       (long long)m->columns, (long long)m->entries);
+        return rb_lines_fail(ctx, m->lines, RB_ERROR_FORMAT, 0,
+                             "%lld rows and %lld columns with only %lld entries are absurd",
+                             (long long)m->rows, (long long)m->columns, (long long)m->entries);
     }
     return RB_OK;
 }
 
-/* How many numbers an array file holds. */
+/* How many numbers an array file holds: all, or a triangle with or without the diagonal. */
 static int64_t array_entries(const struct mtx *m) {
     int64_t n = m->rows;
-    switch (m->symmetry) {
-    case MTX_SYMMETRIC:
-        return n * (n + 1) / 2;
-    case MTX_SKEW:
-        return n * (n - 1) / 2;
-    default:
-        return n * m->columns;
-    }
+    return m->symmetry == MTX_GENERAL ? n * m->columns
+                                      : n * (m->symmetry == MTX_SYMMETRIC ? n + 1 : n - 1) / 2;
 }
 
 static rb_error read_sizes(rb_context *ctx, struct mtx *m) {
@@ -172,9 +162,9 @@ static rb_error read_sizes(rb_context *ctx, struct mtx *m) {
         return rb_fail(ctx, RB_ERROR_FORMAT, "%s is truncated: the line with its sizes is missing",
                        m->path);
     }
-    const char *at = line, *end = line + length;
+    const char *end = line + length, *at = skip_blanks(line, end);
     if (!take_whole(&at, end, &m->rows) || !take_whole(&at, end, &m->columns) ||
-        (!m->array && !take_whole(&at, end, &m->entries)) || !at_end(at, end)) {
+        (!m->array && !take_whole(&at, end, &m->entries)) || at < end) {
         return damaged(ctx, m,
                        m->array ? "here must stand the numbers of rows and columns"
                                 : "here must stand the numbers of rows, columns and entries");
@@ -189,65 +179,56 @@ static rb_error read_sizes(rb_context *ctx, struct mtx *m) {
 /* ---- entries ---- */
 
 static rb_error reserve(rb_context *ctx, struct mtx *m) {
-    if (m->used + 2 <= m->capacity) { /* an entry and its mirror image */
-        return RB_OK;
-    }
-    int64_t capacity = m->capacity ? 2 * m->capacity : 1024;
-    double *value = rb_grow(ctx, m->value, m->used, capacity, sizeof *value);
-    m->value = value ? value : m->value;
-    int32_t *row = value && !m->array ? rb_grow(ctx, m->row, m->used, capacity, sizeof *row) : NULL;
-    m->row = row ? row : m->row;
-    int32_t *column = row ? rb_grow(ctx, m->column, m->used, capacity, sizeof *column) : NULL;
-    m->column = column ? column : m->column;
-    if (!value || (!m->array && !column)) {
-        return RB_ERROR_MEMORY;
+    enum { FIRST = 1024, PAIR = 2 }; /* an entry and its mirror image */
+    int64_t more = m->values ? PAIR : FIRST, capacity = m->capacity;
+    double *values = rb_reserve(ctx, m->values, m->used, more, &capacity, sizeof *values);
+    m->values = values ? values : m->values;
+    if (values && !m->array) {
+        struct place *places =
+            rb_reserve(ctx, m->places, m->used, more, &m->capacity, sizeof *places);
+        m->places = places ? places : m->places;
+        return places ? RB_OK : RB_ERROR_MEMORY;
     }
     m->capacity = capacity;
-    return RB_OK;
+    return values ? RB_OK : RB_ERROR_MEMORY;
+}
+
+static void clear(struct mtx *m) {
+    rb_free(m->places);
+    rb_free(m->values);
+    m->places = NULL;
+    m->values = NULL;
 }
 
 static void add_entry(struct mtx *m, int64_t row, int64_t column, double value) {
-    m->row[m->used] = (int32_t)row;
-    m->column[m->used] = (int32_t)column;
-    m->value[m->used] = value;
-    m->used++;
+    m->places[m->used] = (struct place){(int32_t)row, (int32_t)column};
+    m->values[m->used++] = value;
 }
 
 /* A value at the end of a line, field number `column` of it. */
 static rb_error take_value(rb_context *ctx, const struct mtx *m, const char *at, const char *end,
                            int column, double *value) {
-    char shown[RB_SHOWN];
-    while (at < end && (*at == ' ' || *at == '\t')) {
-        at++;
-    }
-    rb_cell cell = rb_cell_read(at, end - at, value);
-    if (cell == RB_CELL_NUMBER || (cell == RB_CELL_MISSING && at < end)) {
-        return RB_OK;
-    }
+    rb_cell cell = rb_cell_read(NULL, at, end - at, value);
     if (at == end) {
         return damaged(ctx, m, "the value is missing");
     }
-    return rb_fail(ctx, cell == RB_CELL_INFINITE ? RB_ERROR_DATA : RB_ERROR_FORMAT,
-                   "%s, row %lld, column %d: \"%s\" is %s", m->path,
-                   (long long)rb_lines_number(m->lines), column, rb_show(at, end - at, shown),
-                   cell == RB_CELL_INFINITE ? "infinite" : "no number");
+    return cell <= RB_CELL_MISSING ? RB_OK
+                                   : rb_cell_refuse(ctx, m->lines, column, cell, at, end - at, "");
 }
 
-static rb_error take_coordinates(rb_context *ctx, struct mtx *m, const char *line,
-                                 const char *end) {
-    const char *at = line;
+static rb_error take_coordinates(rb_context *ctx, struct mtx *m, const char *at, const char *end) {
     int64_t row, column;
     double value = 1;
     if (!take_whole(&at, end, &row) || !take_whole(&at, end, &column)) {
         return damaged(ctx, m, "here must stand a row and a column, counted from 1");
     }
     if (row < 1 || row > m->rows || column < 1 || column > m->columns) {
-        return rb_fail(ctx, RB_ERROR_FORMAT,
-                       "%s, row %lld: entry (%lld, %lld) lies outside of the %lld x %lld matrix",
-                       m->path, (long long)rb_lines_number(m->lines), (long long)row,
-                       (long long)column, (long long)m->rows, (long long)m->columns);
+        return rb_lines_fail(ctx, m->lines, RB_ERROR_FORMAT, 0,
+                             "entry (%lld, %lld) lies outside of the %lld x %lld matrix",
+                             (long long)row, (long long)column, (long long)m->rows,
+                             (long long)m->columns);
     }
-    if (m->pattern && !at_end(at, end)) {
+    if (m->pattern && at < end) {
         return damaged(ctx, m, "a pattern has no values");
     }
     rb_error err = m->pattern ? RB_OK : take_value(ctx, m, at, end, 3, &value);
@@ -266,14 +247,10 @@ static rb_error take_coordinates(rb_context *ctx, struct mtx *m, const char *lin
     return RB_OK;
 }
 
-static rb_error take_array_value(rb_context *ctx, struct mtx *m, const char *line,
-                                 const char *end) {
-    double value;
-    rb_error err = take_value(ctx, m, line, end, 1, &value);
-    err = err ? err : reserve(ctx, m);
-    if (!err) {
-        m->value[m->used++] = value;
-    }
+static rb_error take_array_value(rb_context *ctx, struct mtx *m, const char *at, const char *end) {
+    rb_error err = reserve(ctx, m);
+    err = err ? err : take_value(ctx, m, at, end, 1, &m->values[m->used]);
+    m->used += !err;
     return err;
 }
 
@@ -292,8 +269,8 @@ static rb_error read_entries(rb_context *ctx, struct mtx *m) {
         if (count == m->entries) {
             return damaged(ctx, m, "there are more entries than the header says");
         }
-        err = m->array ? take_array_value(ctx, m, line, line + length)
-                       : take_coordinates(ctx, m, line, line + length);
+        const char *end = line + length, *at = skip_blanks(line, end);
+        err = m->array ? take_array_value(ctx, m, at, end) : take_coordinates(ctx, m, at, end);
         if (err) {
             return err;
         }
@@ -304,63 +281,29 @@ static rb_error read_entries(rb_context *ctx, struct mtx *m) {
 
 /* Counts fit into float32 when they are whole and at most 2^24; whatever is said to be real stays
  * float64. */
-static rb_type fitting_type(const struct mtx *m) {
-    if (!m->integer && !m->pattern) {
-        return RB_FLOAT64;
+static rb_type fitting_type(const struct mtx *m, const double *values, int64_t count) {
+    bool fits = m->integer || m->pattern;
+    for (int64_t e = 0; fits && e < count; e++) {
+        fits = (double)(float)values[e] == values[e];
     }
-    for (int64_t e = 0; e < m->used; e++) {
-        if (!((double)(float)m->value[e] == m->value[e])) {
-            return RB_FLOAT64;
-        }
-    }
-    return RB_FLOAT32;
+    return fits ? RB_FLOAT32 : RB_FLOAT64;
 }
 
-/* The entries sorted by row, those of a row in the order of the file. */
-static void sort_by_row(const struct mtx *m, int64_t *starts, int32_t *columns, double *values) {
+/* The entries sorted by column, those of a column in the order of the file. */
+static void sort_by_column(const struct mtx *m, int64_t *starts, int32_t *rows, double *values) {
     for (int64_t e = 0; e < m->used; e++) {
-        starts[m->row[e] + 1]++;
+        starts[m->places[e].column + 1]++;
     }
-    for (int64_t i = 0; i < m->rows; i++) {
-        starts[i + 1] += starts[i];
+    for (int64_t j = 0; j < m->columns; j++) {
+        starts[j + 1] += starts[j];
     }
     for (int64_t e = 0; e < m->used; e++) {
-        int64_t to = starts[m->row[e]]++;
-        columns[to] = m->column[e];
-        values[to] = m->value[e];
+        int64_t to = starts[m->places[e].column]++;
+        rows[to] = m->places[e].row;
+        values[to] = m->values[e];
     }
-    memmove(starts + 1, starts, (size_t)m->rows * sizeof *starts);
+    memmove(starts + 1, starts, (size_t)m->columns * sizeof *starts);
     starts[0] = 0;
-}
-
-static bool ascending(const struct mtx *m, const int64_t *starts, const int32_t *columns) {
-    for (int64_t i = 0; i < m->rows; i++) {
-        for (int64_t e = starts[i] + 1; e < starts[i + 1]; e++) {
-            if (columns[e] < columns[e - 1]) {
-                return false;
-            }
-        }
-    }
-    return true;
-}
-
-/* Sorts the columns of every row: a matrix transposed twice has them in order. */
-static rb_error sort_columns(rb_context *ctx, const struct mtx *m, int64_t *starts,
-                             int32_t *columns, double *values) {
-    int64_t *column_starts = rb_alloc(ctx, m->columns + 1, sizeof *column_starts);
-    int32_t *rows = rb_alloc(ctx, m->used, sizeof *rows);
-    double *turned = rb_alloc(ctx, m->used, sizeof *turned);
-    rb_error err = column_starts && rows && turned ? RB_OK : RB_ERROR_MEMORY;
-    if (!err) {
-        rb_csr given = {m->rows, m->columns, starts, columns, values, RB_FLOAT64};
-        rb_csr_transpose(given, column_starts, rows, turned);
-        rb_csr by_column = {m->columns, m->rows, column_starts, rows, turned, RB_FLOAT64};
-        rb_csr_transpose(by_column, starts, columns, values);
-    }
-    rb_free(column_starts);
-    rb_free(rows);
-    rb_free(turned);
-    return err;
 }
 
 /* Entries of one place that stand side by side become their sum. */
@@ -391,36 +334,47 @@ static void narrow(double *values, int64_t count) {
     }
 }
 
-static rb_error make_sparse(rb_context *ctx, struct mtx *m, rb_matrix **matrix) {
-    int64_t *starts = rb_alloc_zero(ctx, m->rows + 1, sizeof *starts);
+/* The entries as rows whose columns ascend, as those of a transpose do. */
+static rb_error make_rows(rb_context *ctx, const struct mtx *m, rb_csr by_column,
+                          rb_matrix **matrix) {
+    int64_t *starts = rb_alloc(ctx, m->rows + 1, sizeof *starts);
     int32_t *columns = rb_alloc(ctx, m->used, sizeof *columns);
     double *values = rb_alloc(ctx, m->used, sizeof *values);
-    rb_error err = starts && columns && values ? RB_OK : RB_ERROR_MEMORY;
-    if (!err) {
-        sort_by_row(m, starts, columns, values);
-        if (!ascending(m, starts, columns)) {
-            err = sort_columns(ctx, m, starts, columns, values);
-        }
-    }
-    if (err) {
+    if (!starts || !columns || !values) {
         rb_free(starts);
         rb_free(columns);
         rb_free(values);
-        return err;
+        return RB_ERROR_MEMORY;
     }
+    rb_csr_transpose(by_column, starts, columns, values);
     sum_duplicates(m, starts, columns, values);
-    m->used = starts[m->rows];
-    memcpy(m->value, values, (size_t)m->used * sizeof *values); /* the sums decide on the type */
-    rb_type type = fitting_type(m);
+    rb_type type = fitting_type(m, values, starts[m->rows]);
     if (type == RB_FLOAT32) {
-        narrow(values, m->used);
+        narrow(values, starts[m->rows]);
     }
     return rb_matrix_own_csr(ctx, type, m->rows, m->columns, starts, columns, values, matrix);
 }
 
+static rb_error make_sparse(rb_context *ctx, struct mtx *m, rb_matrix **matrix) {
+    int64_t *starts = rb_alloc_zero(ctx, m->columns + 1, sizeof *starts);
+    int32_t *rows = rb_alloc(ctx, m->used, sizeof *rows);
+    double *values = rb_alloc(ctx, m->used, sizeof *values);
+    rb_error err = starts && rows && values ? RB_OK : RB_ERROR_MEMORY;
+    if (!err) {
+        sort_by_column(m, starts, rows, values);
+        clear(m); /* what was read makes way for the matrix */
+        rb_csr by_column = {m->columns, m->rows, starts, rows, values, RB_FLOAT64};
+        err = make_rows(ctx, m, by_column, matrix);
+    }
+    rb_free(starts);
+    rb_free(rows);
+    rb_free(values);
+    return err;
+}
+
 /* The lower triangle of a symmetric array, column by column, becomes the whole. */
 static void unfold(const struct mtx *m, double *out) {
-    const double *next = m->value;
+    const double *next = m->values;
     int64_t n = m->rows;
     bool skew = m->symmetry == MTX_SKEW;
     for (int64_t j = 0; j < n; j++) {
@@ -442,11 +396,11 @@ static rb_error make_dense(rb_context *ctx, struct mtx *m, rb_matrix **matrix) {
     }
     /* The file goes column by column, and so does the matrix. */
     rb_error err =
-        rb_matrix_dense(ctx, RB_FLOAT64, m->rows, m->columns, m->value, 1, m->rows, matrix);
+        rb_matrix_dense(ctx, RB_FLOAT64, m->rows, m->columns, m->values, 1, m->rows, matrix);
     if (!err) {
-        (*matrix)->owner = m->value;
+        (*matrix)->owner = m->values;
         (*matrix)->release = rb_free;
-        m->value = NULL;
+        m->values = NULL;
     }
     return err;
 }
@@ -463,9 +417,7 @@ static rb_error read_mtx(rb_context *ctx, const char *path, const rb_read_option
     err = err ? err : read_entries(ctx, &m);
     err = err ? err : m.array ? make_dense(ctx, &m, matrix) : make_sparse(ctx, &m, matrix);
     rb_lines_close(m.lines);
-    rb_free(m.row);
-    rb_free(m.column);
-    rb_free(m.value);
+    clear(&m);
     return err;
 }
 

@@ -15,38 +15,30 @@
 
 enum { MAX_ATTEMPTS = 1000, NAME_KEPT = 100 };
 
-static bool direct(const rb_output *output) {
-    return !output->path || !output->final_path || strcmp(output->path, output->final_path) == 0;
+static bool is_direct(const rb_staged *staged) {
+    return staged->path == staged->final_path;
 }
 
-static void clear(rb_output *output) {
-    rb_free(output->path);
-    rb_free(output->final_path);
-    *output = (rb_output){0};
+static void discard(rb_staged *staged) {
+    if (staged && !is_direct(staged)) {
+        rb_free(staged->path);
+    }
+    if (staged) {
+        rb_free(staged->final_path);
+    }
+    rb_free(staged);
 }
 
 /* The temporary file was made, or is gone. */
-static void tell(const rb_output *output, bool there) {
-    if (output->on_temporary) {
-        output->on_temporary(output->path, there, output->temporary_user);
+static void tell(const rb_staged *staged, bool there) {
+    if (staged->on_temporary) {
+        staged->on_temporary(staged->path, there, staged->temporary_user);
     }
 }
 
 /* /dev/stdout may lead to a regular file, but to one that somebody else has opened. */
 static bool below_devices(const char *path) {
     return strncmp(path, "/dev/", 5) == 0 || strncmp(path, "/proc/", 6) == 0;
-}
-
-/* The folder of a path, as a new text: "." for a bare name. */
-static char *folder_of(rb_context *ctx, const char *path) {
-    const char *slash = strrchr(path, '/');
-    int64_t length = slash == path ? 1 : slash ? slash - path : 1;
-    char *folder = rb_alloc(ctx, length + 1, 1);
-    if (folder) {
-        memcpy(folder, slash ? path : ".", (size_t)length);
-        folder[length] = '\0';
-    }
-    return folder;
 }
 
 char *rb_output_place(rb_context *ctx, const char *path) {
@@ -56,86 +48,36 @@ char *rb_output_place(rb_context *ctx, const char *path) {
     return rb_copy_text(ctx, linked && realpath(path, resolved) ? resolved : path);
 }
 
+static rb_error refuse_place(rb_context *ctx, const char *path, int reason) {
+    const char *slash = strrchr(path, '/');
+    if (slash && (reason == ENOENT || reason == ENOTDIR)) {
+        return rb_fail(ctx, RB_ERROR_FILE, "cannot write %s: there is no folder '%.*s'", path,
+                       (int)(slash - path), path);
+    }
+    return rb_fail(ctx, RB_ERROR_FILE, "cannot write %s: its folder takes no new file: %s", path,
+                   strerror(reason));
+}
+
 static rb_error check_folder(rb_context *ctx, const char *path) {
+    const char *slash = strrchr(path, '/');
+    int folder = slash ? (int)(slash + 1 - path) : 0;
+    char *inside = rb_alloc(ctx, folder + 2, 1);
+    if (!inside) {
+        return RB_ERROR_MEMORY;
+    }
+    snprintf(inside, (size_t)folder + 2, "%.*s.", folder, path);
+    bool fine = access(inside, W_OK | X_OK) == 0;
+    int reason = errno;
+    rb_free(inside);
+    return fine ? RB_OK : refuse_place(ctx, path, reason);
+}
+
+/* What is wrong with a place to write to; else *out has its final path and mode, and of a device or
+ * a pipe the path as well. */
+static rb_error look_at(rb_context *ctx, const char *path, rb_staged **out) {
     struct stat info;
-    char *folder = folder_of(ctx, path);
-    if (!folder) {
-        return RB_ERROR_MEMORY;
-    }
-    rb_error err = RB_OK;
-    if (stat(folder, &info)) {
-        err = rb_fail(ctx, RB_ERROR_FILE, "cannot write %s: folder %s: %s", path, folder,
-                      errno == ENOENT ? "it does not exist" : strerror(errno));
-    } else if (!S_ISDIR(info.st_mode)) {
-        err = rb_fail(ctx, RB_ERROR_FILE, "cannot write %s: %s is no folder", path, folder);
-    }
-    rb_free(folder);
-    return err;
-}
-
-/* The n-th name to try: a new one each time, or the same one, where what an earlier process left is
- * removed. */
-static void name_temporary(const rb_output *output, bool same_name, int attempt, int64_t capacity) {
-    const char *slash = strrchr(output->final_path, '/');
-    const char *name = slash ? slash + 1 : output->final_path;
-    int folder = (int)(name - output->final_path);
-    if (same_name) {
-        snprintf(output->path, (size_t)capacity, "%.*s.%.*s.tmp", folder, output->final_path,
-                 2 * NAME_KEPT, name);
-        unlink(output->path);
-    } else {
-        snprintf(output->path, (size_t)capacity, "%.*s.%.*s.%ld-%d.tmp", folder, output->final_path,
-                 NAME_KEPT, name, (long)getpid(), attempt);
-    }
-}
-
-/* Makes the empty temporary file, which nobody else has. mode: that of the file it will replace. */
-static rb_error create_temporary(rb_context *ctx, rb_output *output, bool same_name,
-                                 const mode_t *mode) {
-    int64_t capacity = (int64_t)strlen(output->final_path) + 2 * NAME_KEPT + 64;
-    output->path = rb_alloc(ctx, capacity, 1);
-    if (!output->path) {
-        return RB_ERROR_MEMORY;
-    }
-    int file = -1, attempts = same_name ? 1 : MAX_ATTEMPTS;
-    errno = EEXIST;
-    for (int attempt = 0; file < 0 && errno == EEXIST && attempt < attempts; attempt++) {
-        name_temporary(output, same_name, attempt, capacity);
-        file = open(output->path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0666);
-    }
-    if (file < 0) {
-        return rb_fail(ctx, RB_ERROR_FILE, "cannot write %s: its folder takes no new file: %s",
-                       output->final_path, strerror(errno));
-    }
-    tell(output, true);
-    if (mode) {
-        (void)!fchmod(file,
-                      *mode & 07777); /* on a file system without modes there is none to keep */
-    }
-    close(file);
-    return RB_OK;
-}
-
-static rb_error begin_direct(rb_context *ctx, const char *path, rb_output *output) {
-    output->path = rb_copy_text(ctx, path);
-    output->final_path = rb_copy_text(ctx, path);
-    return output->path && output->final_path ? RB_OK : RB_ERROR_MEMORY;
-}
-
-static rb_error begin_beside(rb_context *ctx, const char *path, bool same_name, const mode_t *mode,
-                             rb_output *output) {
-    output->final_path = rb_output_place(ctx, path);
-    if (!output->final_path) {
-        return RB_ERROR_MEMORY;
-    }
-    rb_error err = check_folder(ctx, output->final_path);
-    return err ? err : create_temporary(ctx, output, same_name, mode);
-}
-
-static rb_error begin(rb_context *ctx, const char *path, bool same_name, rb_output *output) {
-    struct stat info;
-    *output = (rb_output){.on_temporary = ctx->on_temporary, .temporary_user = ctx->temporary_user};
     size_t length = strlen(path);
+    *out = NULL;
     if (length == 0) {
         return rb_fail(ctx, RB_ERROR_FILE, "cannot write: the path is empty");
     }
@@ -146,24 +88,92 @@ static rb_error begin(rb_context *ctx, const char *path, bool same_name, rb_outp
     if (exists && access(path, W_OK)) {
         return rb_fail(ctx, RB_ERROR_FILE, "cannot write %s: %s", path, strerror(errno));
     }
-    rb_error err;
-    if (below_devices(path) || (exists && !S_ISREG(info.st_mode))) {
-        err = begin_direct(ctx, path, output);
+    rb_staged *staged = *out = rb_alloc(ctx, 1, sizeof *staged);
+    if (!staged) {
+        return RB_ERROR_MEMORY;
+    }
+    bool direct = below_devices(path) || (exists && !S_ISREG(info.st_mode));
+    *staged =
+        (rb_staged){.final_path = direct ? rb_copy_text(ctx, path) : rb_output_place(ctx, path),
+                    .mode = exists ? info.st_mode : 0,
+                    .on_temporary = ctx->on_temporary,
+                    .temporary_user = ctx->temporary_user};
+    if (!staged->final_path) {
+        return RB_ERROR_MEMORY;
+    }
+    staged->path = direct ? staged->final_path : NULL;
+    return direct ? RB_OK : check_folder(ctx, staged->final_path);
+}
+
+rb_error rb_staged_check(rb_context *ctx, const char *path) {
+    rb_staged *staged;
+    rb_error err = look_at(ctx, path, &staged);
+    discard(staged);
+    return err;
+}
+
+/* The n-th name to try: a new one each time, or the same one, where what an earlier process left is
+ * removed. */
+static void name_temporary(const rb_staged *staged, bool same_name, int attempt, int64_t capacity) {
+    const char *slash = strrchr(staged->final_path, '/');
+    const char *name = slash ? slash + 1 : staged->final_path;
+    int folder = (int)(name - staged->final_path);
+    if (same_name) {
+        snprintf(staged->path, (size_t)capacity, "%.*s.%.*s.tmp", folder, staged->final_path,
+                 2 * NAME_KEPT, name);
+        unlink(staged->path);
     } else {
-        err = begin_beside(ctx, path, same_name, exists ? &info.st_mode : NULL, output);
+        snprintf(staged->path, (size_t)capacity, "%.*s.%.*s.%ld-%d.tmp", folder, staged->final_path,
+                 NAME_KEPT, name, (long)getpid(), attempt);
+    }
+}
+
+/* Makes the empty temporary file, which nobody else has. */
+static rb_error create_temporary(rb_context *ctx, rb_staged *staged, bool same_name) {
+    int64_t capacity = (int64_t)strlen(staged->final_path) + 2 * NAME_KEPT + 64;
+    staged->path = rb_alloc(ctx, capacity, 1);
+    if (!staged->path) {
+        return RB_ERROR_MEMORY;
+    }
+    int file = -1, attempts = same_name ? 1 : MAX_ATTEMPTS;
+    errno = EEXIST;
+    for (int attempt = 0; file < 0 && errno == EEXIST && attempt < attempts; attempt++) {
+        name_temporary(staged, same_name, attempt, capacity);
+        file = open(staged->path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0666);
+    }
+    if (file < 0) {
+        return refuse_place(ctx, staged->final_path, errno);
+    }
+    tell(staged, true);
+    if (staged->mode) { /* on a file system without modes there is none to keep */
+        (void)!fchmod(file, staged->mode & 07777);
+    }
+    close(file);
+    return RB_OK;
+}
+
+static rb_error begin(rb_context *ctx, const char *path, bool same_name, rb_staged **out) {
+    rb_error err = look_at(ctx, path, out);
+    if (!err && !is_direct(*out)) {
+        err = create_temporary(ctx, *out, same_name);
     }
     if (err) {
-        clear(output);
+        discard(*out);
+        *out = NULL;
     }
     return err;
 }
 
-rb_error rb_output_begin(rb_context *ctx, const char *path, rb_output *output) {
-    return begin(ctx, path, false, output);
+rb_error rb_staged_begin(rb_context *ctx, const char *path, rb_staged **staged) {
+    return begin(ctx, path, false, staged);
 }
 
-rb_error rb_output_begin_again(rb_context *ctx, const char *path, rb_output *output) {
-    return begin(ctx, path, true, output);
+rb_error rb_staged_begin_again(rb_context *ctx, const char *path, rb_staged **staged) {
+    return begin(ctx, path, true, staged);
+}
+
+const char *rb_staged_path(const rb_staged *staged) {
+    return staged->path;
 }
 
 /* Hands a file or a folder to the disk. */
@@ -180,56 +190,59 @@ static bool flush_to_disk(const char *path, int flags) {
     return done;
 }
 
-rb_error rb_output_commit(rb_context *ctx, rb_output *output) {
-    if (direct(output)) {
-        clear(output);
+/* The folder that a file is in: "." for a bare name. */
+static void flush_folder(char *path) {
+    char *slash = strrchr(path, '/');
+    if (slash) {
+        slash[slash == path] = '\0';
+    }
+    /* One that may not be read cannot be flushed, and that is all right: the file is there. */
+    (void)flush_to_disk(slash ? path : ".", O_RDONLY | O_DIRECTORY);
+}
+
+rb_error rb_staged_commit(rb_context *ctx, rb_staged *staged) {
+    rb_error err = RB_OK;
+    if (is_direct(staged)) {
+        discard(staged);
         return RB_OK;
     }
-    char *folder = folder_of(ctx, output->final_path);
-    rb_error err = folder ? RB_OK : RB_ERROR_MEMORY;
-    if (!err &&
-        (!flush_to_disk(output->path, O_WRONLY) || rename(output->path, output->final_path))) {
+    if (!flush_to_disk(staged->path, O_WRONLY) || rename(staged->path, staged->final_path)) {
         err =
-            rb_fail(ctx, RB_ERROR_FILE, "cannot write %s: %s", output->final_path, strerror(errno));
+            rb_fail(ctx, RB_ERROR_FILE, "cannot write %s: %s", staged->final_path, strerror(errno));
+        unlink(staged->path);
     }
-    if (err) {
-        unlink(output->path);
-    }
-    tell(output, false);
+    tell(staged, false);
     if (!err) {
-        /* The file is there; a folder that may not be read cannot be flushed, and that is all
-         * right. */
-        (void)flush_to_disk(folder, O_RDONLY | O_DIRECTORY);
+        flush_folder(staged->final_path);
     }
-    rb_free(folder);
-    clear(output);
+    discard(staged);
     return err;
 }
 
-void rb_output_abandon(rb_output *output) {
-    if (output->path && !direct(output)) {
-        unlink(output->path);
-        tell(output, false);
+void rb_staged_abandon(rb_staged *staged) {
+    if (staged && !is_direct(staged)) {
+        unlink(staged->path);
+        tell(staged, false);
     }
-    clear(output);
+    discard(staged);
 }
 
-rb_error rb_output_end(rb_context *ctx, rb_error err, rb_output *output) {
+rb_error rb_staged_end(rb_context *ctx, rb_error err, rb_staged *staged) {
     if (err) {
-        rb_output_abandon(output);
+        rb_staged_abandon(staged);
         return err;
     }
-    return rb_output_commit(ctx, output);
+    return rb_staged_commit(ctx, staged);
 }
 
 rb_error rb_output_file(rb_context *ctx, const char *path, rb_fill_fn fill, void *arg) {
-    rb_output output;
-    rb_error err = rb_output_begin(ctx, path, &output);
+    rb_staged *staged;
+    rb_error err = rb_staged_begin(ctx, path, &staged);
     if (err) {
         return err;
     }
     errno = 0;
-    FILE *file = fopen(output.path, "wbe");
+    FILE *file = fopen(staged->path, "wbe");
     err = file ? fill(ctx, file, arg) : RB_OK;
     bool failed = !file || ferror(file);
     int reason = errno;
@@ -241,40 +254,5 @@ rb_error rb_output_file(rb_context *ctx, const char *path, rb_fill_fn fill, void
         err = rb_fail(ctx, RB_ERROR_FILE, "cannot write %s: %s", path,
                       strerror(reason ? reason : EIO));
     }
-    return rb_output_end(ctx, err, &output);
-}
-
-/* ---- the same for callers that write themselves ---- */
-
-struct rb_staged {
-    rb_output output;
-};
-
-rb_error rb_staged_begin(rb_context *ctx, const char *path, rb_staged **out) {
-    *out = NULL;
-    rb_staged *staged = rb_alloc_zero(ctx, 1, sizeof *staged);
-    rb_error err = staged ? rb_output_begin(ctx, path, &staged->output) : RB_ERROR_MEMORY;
-    if (err) {
-        rb_free(staged);
-        return err;
-    }
-    *out = staged;
-    return RB_OK;
-}
-
-const char *rb_staged_path(const rb_staged *staged) {
-    return staged->output.path;
-}
-
-rb_error rb_staged_commit(rb_context *ctx, rb_staged *staged) {
-    rb_error err = rb_output_commit(ctx, &staged->output);
-    rb_free(staged);
-    return err;
-}
-
-void rb_staged_abandon(rb_staged *staged) {
-    if (staged) {
-        rb_output_abandon(&staged->output);
-        rb_free(staged);
-    }
+    return rb_staged_end(ctx, err, staged);
 }

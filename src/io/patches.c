@@ -27,47 +27,58 @@ const rb_option_group *rb_patches_group(void) {
 
 /* ---- options ---- */
 
-rb_error rb_patches_plan_of(rb_context *ctx, const rb_patches_options *options,
-                            rb_patches_plan *plan) {
+rb_error rb_patches_size(rb_context *ctx, const char *option, const char *text,
+                         rb_patches_plan *plan) {
     int64_t sizes[2];
-    *plan = (rb_patches_plan){.count = options->count, .seed = (uint64_t)options->seed};
-    if (!options->size || rb_parse_shape(options->size, sizes, 2) != 2) {
+    if (!text || rb_parse_shape(text, sizes, 2) != 2) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                       "size is '%s', but must be height x width in pixels, such as 10x10",
-                       options->size ? options->size : "");
+                       "%s is '%s', but must be height x width in pixels, such as 10x10", option,
+                       text ? text : "");
     }
     plan->height = sizes[0];
     plan->width = sizes[1];
-    plan->scaled = options->scale != NULL;
-    if (plan->scaled && !rb_parse_range(options->scale, &plan->low, &plan->high)) {
-        return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                       "scale is '%s', but must be two numbers, the smaller first, such as 0:10",
-                       options->scale);
-    }
     return RB_OK;
+}
+
+rb_error rb_patches_plan_of(rb_context *ctx, const rb_patches_options *options,
+                            rb_patches_plan *plan) {
+    *plan = (rb_patches_plan){
+        .count = options->count, .seed = (uint64_t)options->seed, .scaled = options->scale != NULL};
+    rb_error err = rb_patches_size(ctx, "size", options->size, plan);
+    if (!err && plan->scaled && !rb_parse_range(options->scale, &plan->low, &plan->high)) {
+        err = rb_fail(ctx, RB_ERROR_ARGUMENT,
+                      "scale is '%s', but must be two numbers, the smaller first, such as 0:10",
+                      options->scale);
+    }
+    return err;
 }
 
 /* ---- pictures ---- */
 
-/* Does a patch fit, and do the channels agree with those of the first picture? */
-static rb_error check_picture(rb_context *ctx, const char *const *paths, int64_t index,
-                              const rb_patches_plan *plan, const rb_images *images) {
-    const rb_image *image = &images->list[index], *first = images->list;
-    if (image->height < plan->height || image->width < plan->width) {
-        return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                       "%s: patches of %lldx%lld do not fit into a picture of %lld rows x %lld "
-                       "columns",
-                       paths[index], (long long)plan->height, (long long)plan->width,
-                       (long long)image->height, (long long)image->width);
+rb_error rb_patches_check(rb_context *ctx, const char *path, const rb_patches_plan *plan,
+                          const rb_image *image) {
+    if (plan->height <= image->height && plan->width <= image->width) {
+        return RB_OK;
     }
-    if (image->channels != first->channels) {
-        return rb_fail(ctx, RB_ERROR_DATA,
-                       "%s has %lld channels, but %s has %lld: all pictures must be grey, or all "
-                       "coloured",
-                       paths[index], (long long)image->channels, paths[0],
-                       (long long)first->channels);
+    return rb_fail(ctx, RB_ERROR_ARGUMENT,
+                   "%s: patches of %lldx%lld do not fit into a picture of %lld rows x %lld columns",
+                   path, (long long)plan->height, (long long)plan->width, (long long)image->height,
+                   (long long)image->width);
+}
+
+static rb_error read_picture(rb_context *ctx, const char *const *paths, int64_t index,
+                             const rb_patches_plan *plan, rb_images *images) {
+    rb_image *image = &images->list[index], *first = images->list;
+    rb_error err = rb_picture_read(ctx, paths[index], image);
+    err = err ? err : rb_patches_check(ctx, paths[index], plan, image);
+    if (!err && image->channels != first->channels) {
+        err =
+            rb_fail(ctx, RB_ERROR_DATA,
+                    "%s has %lld channels, but %s has %lld: all pictures must be grey, or all "
+                    "coloured",
+                    paths[index], (long long)image->channels, paths[0], (long long)first->channels);
     }
-    return RB_OK;
+    return err;
 }
 
 /* On failure images are to be cleared as well. */
@@ -79,8 +90,7 @@ static rb_error read_pictures(rb_context *ctx, const char *const *paths, int64_t
     }
     images->count = n_paths;
     for (int64_t i = 0; i < n_paths; i++) {
-        rb_error err = rb_picture_read(ctx, paths[i], &images->list[i]);
-        err = err ? err : check_picture(ctx, paths, i, plan, images);
+        rb_error err = read_picture(ctx, paths, i, plan, images);
         if (err) {
             return err;
         }

@@ -28,7 +28,7 @@ static rb_error find_shape(rb_context *ctx, const char *path, rb_image *image) {
 
 static rb_error check_values(rb_context *ctx, const char *path, const rb_image *image) {
     int64_t line = image->width * image->channels;
-    for (int64_t e = 0; e < image->height * line; e++) {
+    for (int64_t e = 0; e < rb_image_cells(image); e++) {
         if (!isfinite(image->values[e])) {
             return rb_fail(ctx, RB_ERROR_DATA,
                            "%s: the value in row %lld, column %lld is missing, infinite or too "
@@ -49,36 +49,29 @@ static rb_error read_array(rb_context *ctx, const char *path, rb_image *image) {
     }
     /* The matrix has that many values: the product cannot overflow. */
     int64_t line = image->width * image->channels;
-    image->values = rb_alloc(ctx, image->height * line, sizeof *image->values);
+    image->values = rb_alloc(ctx, rb_image_cells(image), sizeof *image->values);
     err = image->values ? RB_OK : RB_ERROR_MEMORY;
-    for (int64_t y = 0; y < image->height && !err; y++) {
-        rb_rows_copy(matrix, y, RB_FLOAT32, image->values + y * line);
+    if (!err) {
+        rb_matrix_copy(matrix, 0, &(rb_target){RB_FLOAT32, image->values, line, 1});
     }
     rb_matrix_free(matrix);
     return err ? err : check_values(ctx, path, image);
 }
 
-static rb_error read_any(rb_context *ctx, const char *path, rb_image *image) {
-    const char *format;
-    rb_error err = rb_format_of(ctx, path, &format);
-    if (err) {
-        return err;
-    }
-    if (strcmp(format, "image") == 0) {
-        return rb_image_decode(ctx, path, image);
-    }
-    if (strcmp(format, "npy") == 0) {
-        return read_array(ctx, path, image);
-    }
-    return rb_fail(ctx, RB_ERROR_FORMAT,
-                   "%s is no picture: patches are cut out of PNG, PGM, PPM and .npy", path);
-}
-
 rb_error rb_picture_read(rb_context *ctx, const char *path, rb_image *image) {
-    *image = (rb_image){0};
+    const char *format;
     rb_reading reading;
+    *image = (rb_image){0};
     rb_reading_begin(ctx, &reading, path);
-    rb_error err = read_any(ctx, path, image);
+    rb_error err = rb_format_of(ctx, path, &format);
+    if (!err && strcmp(format, "image") == 0) {
+        err = rb_image_decode(ctx, path, image);
+    } else if (!err && strcmp(format, "npy") == 0) {
+        err = read_array(ctx, path, image);
+    } else if (!err) {
+        err = rb_fail(ctx, RB_ERROR_FORMAT,
+                      "%s is no picture: patches are cut out of PNG, PGM, PPM and .npy", path);
+    }
     rb_reading_end(ctx);
     if (err) {
         rb_free(image->values);
@@ -90,7 +83,7 @@ rb_error rb_picture_read(rb_context *ctx, const char *path, rb_image *image) {
 /* ---- writing ---- */
 
 rb_error rb_picture_check_suffix(rb_context *ctx, const char *path) {
-    return rb_path_suffix(path, ".png .pgm .ppm .npy", NULL)
+    return rb_path_suffix(path, ".png, .pgm, .ppm, .npy", NULL)
                ? RB_OK
                : rb_fail(ctx, RB_ERROR_ARGUMENT,
                          "cannot write %s: a picture goes to .png, .pgm, .ppm or .npy", path);
@@ -129,29 +122,21 @@ void rb_image_levels(const rb_image *image, int64_t row, unsigned char *bytes) {
     }
 }
 
-struct levels {
-    const rb_image *image;
-    int64_t row_bytes;
-    bool png;
-};
-
 static rb_error write_levels(rb_context *ctx, FILE *file, void *arg) {
-    const struct levels *l = arg;
-    const rb_image *image = l->image;
-    unsigned char *row = rb_alloc(ctx, l->row_bytes, 1);
-    rb_error err = row ? RB_OK : RB_ERROR_MEMORY;
-    if (row && l->png && !rb_png_write(file, image, row)) {
-        err = rb_fail(ctx, RB_ERROR_MEMORY, "there is no memory to compress the picture");
-    } else if (row && !l->png) {
-        fprintf(file, "P%c\n%lld %lld\n%lld\n", image->channels == 3 ? '6' : '5',
-                (long long)image->width, (long long)image->height, (long long)image->max);
-        for (int64_t y = 0; y < image->height && !ferror(file); y++) {
-            rb_image_levels(image, y, row);
-            fwrite(row, 1, (size_t)l->row_bytes, file);
-        }
+    const rb_image *image = arg;
+    int64_t row_bytes = image->width * image->channels * (image->max > 255 ? 2 : 1);
+    unsigned char *row = rb_alloc(ctx, row_bytes, 1);
+    if (!row) {
+        return RB_ERROR_MEMORY;
+    }
+    fprintf(file, "P%c\n%lld %lld\n%lld\n", image->channels == 3 ? '6' : '5',
+            (long long)image->width, (long long)image->height, (long long)image->max);
+    for (int64_t y = 0; y < image->height && !ferror(file); y++) {
+        rb_image_levels(image, y, row);
+        fwrite(row, 1, (size_t)row_bytes, file);
     }
     rb_free(row);
-    return err;
+    return RB_OK;
 }
 
 /* An array of height x (width x channels). */
@@ -171,15 +156,14 @@ static rb_error write_array(rb_context *ctx, const char *path, const rb_image *i
 }
 
 rb_error rb_picture_write(rb_context *ctx, const char *path, const rb_image *image) {
-    struct levels levels = {image, image->width * image->channels * (image->max > 255 ? 2 : 1),
-                            rb_path_suffix(path, ".png", NULL)};
+    bool png = rb_path_suffix(path, ".png", NULL);
     rb_error err = rb_picture_check(ctx, path, image->channels, image->max);
     if (err || rb_path_suffix(path, ".npy", NULL)) {
         return err ? err : write_array(ctx, path, image);
     }
-    if (levels.png && (image->width > INT32_MAX || image->height > INT32_MAX)) {
+    if (png && (image->width > INT32_MAX || image->height > INT32_MAX)) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT, "%lld x %lld pixels are too many for PNG",
                        (long long)image->width, (long long)image->height);
     }
-    return rb_output_file(ctx, path, write_levels, &levels);
+    return rb_output_file(ctx, path, png ? rb_png_write : write_levels, (void *)image);
 }

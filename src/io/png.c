@@ -19,7 +19,7 @@ typedef struct decoder {
     png_structp png;
     png_infop info;
     png_bytep pixels; /* as libpng gives them */
-    png_bytepp rows;
+    int passes;       /* over all rows */
     rb_image *image;
     rb_error err;
 } decoder;
@@ -54,39 +54,30 @@ bool rb_png_recognise(const unsigned char *bytes, int64_t count) {
 static void ask_for_channels(decoder *d) {
     png_set_expand(d->png); /* palette to RGB, few bits to 8, transparent colour to alpha */
     png_set_strip_alpha(d->png);
-    png_set_interlace_handling(d->png);
+    d->passes = png_set_interlace_handling(d->png);
     png_read_update_info(d->png, d->info);
 }
 
 static rb_error allocate(decoder *d, int64_t pixel_bits) {
     int64_t height = png_get_image_height(d->png, d->info);
-    int64_t width = png_get_image_width(d->png, d->info);
-    int64_t channels = png_get_channels(d->png, d->info);
     int64_t row_bytes = (int64_t)png_get_rowbytes(d->png, d->info);
-    rb_error err =
-        rb_image_allocate(d->ctx, d->file, height, width, channels, true, pixel_bits, d->image);
+    *d->image = (rb_image){.height = height,
+                           .width = png_get_image_width(d->png, d->info),
+                           .channels = png_get_channels(d->png, d->info),
+                           .max = png_get_bit_depth(d->png, d->info) == 16 ? 65535 : 255};
+    rb_error err = rb_image_allocate(d->ctx, d->file, pixel_bits, RB_DEFLATE_LIMIT, d->image);
     if (err) {
         return err;
     }
     d->pixels = rb_alloc(d->ctx, height * row_bytes, 1);
-    d->rows = rb_alloc(d->ctx, height, sizeof *d->rows);
-    if (!d->pixels || !d->rows) {
-        return RB_ERROR_MEMORY;
-    }
-    for (int64_t y = 0; y < height; y++) {
-        d->rows[y] = d->pixels + y * row_bytes;
-    }
-    return RB_OK;
+    return d->pixels ? RB_OK : RB_ERROR_MEMORY;
 }
 
 static void to_floats(decoder *d) {
-    const rb_image *image = d->image;
-    int64_t cells = image->height * image->width * image->channels;
-    bool wide = png_get_bit_depth(d->png, d->info) == 16;
-    d->image->max = wide ? 65535 : 255;
-    for (int64_t i = 0; i < cells; i++) {
+    bool wide = d->image->max > 255;
+    for (int64_t i = 0; i < rb_image_cells(d->image); i++) {
         const png_byte *b = d->pixels + (wide ? 2 * i : i);
-        image->values[i] = (float)(wide ? b[0] << 8 | b[1] : b[0]);
+        d->image->values[i] = (float)(wide ? b[0] << 8 | b[1] : b[0]);
     }
 }
 
@@ -106,7 +97,10 @@ static void decode(decoder *d) {
     if (d->err) {
         return;
     }
-    png_read_image(d->png, d->rows);
+    size_t row_bytes = png_get_rowbytes(d->png, d->info);
+    for (int64_t row = 0; row < d->passes * d->image->height; row++) {
+        png_read_row(d->png, d->pixels + (size_t)(row % d->image->height) * row_bytes, NULL);
+    }
     png_read_end(d->png, NULL);
     to_floats(d);
 }
@@ -123,7 +117,6 @@ rb_error rb_png_decode(rb_context *ctx, rb_file_bytes file, rb_image *image) {
     }
     png_destroy_read_struct(&d.png, &d.info, NULL);
     rb_free(d.pixels);
-    rb_free(d.rows);
     return d.err;
 }
 
@@ -155,10 +148,17 @@ static bool encode(png_structp png, png_infop info, FILE *file, const rb_image *
     return true;
 }
 
-bool rb_png_write(FILE *file, const rb_image *image, unsigned char *row) {
+rb_error rb_png_write(rb_context *ctx, FILE *file, void *arg) {
+    const rb_image *image = arg;
+    unsigned char *row = rb_alloc(ctx, 2 * image->width * image->channels, 1);
+    if (!row) {
+        return RB_ERROR_MEMORY;
+    }
     png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, NULL, on_failure, on_warning);
     png_infop info = png ? png_create_info_struct(png) : NULL;
     bool done = info && encode(png, info, file, image, row);
     png_destroy_write_struct(&png, &info);
-    return done;
+    rb_free(row);
+    return done ? RB_OK
+                : rb_fail(ctx, RB_ERROR_MEMORY, "there is no memory to compress the picture");
 }

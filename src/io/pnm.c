@@ -59,24 +59,22 @@ bool rb_pnm_recognise(const unsigned char *bytes, int64_t count) {
     return c.next < c.end && is_digit(*c.next);
 }
 
-typedef struct header {
-    bool text;
-    int64_t width, height, channels, largest;
-} header;
+static bool is_text(rb_file_bytes file) {
+    return file.bytes[1] < '4';
+}
 
-static rb_error read_header(rb_context *ctx, rb_file_bytes file, cursor *c, header *h) {
-    h->text = file.bytes[1] < '4';
-    h->channels = file.bytes[1] == '3' || file.bytes[1] == '6' ? 3 : 1;
+static rb_error read_header(rb_context *ctx, rb_file_bytes file, cursor *c, rb_image *image) {
+    image->channels = file.bytes[1] == '3' || file.bytes[1] == '6' ? 3 : 1;
     c->next += 2;
-    h->width = next_number(c);
-    h->height = next_number(c);
-    h->largest = next_number(c);
-    if (h->width < 1 || h->height < 1) {
+    image->width = next_number(c);
+    image->height = next_number(c);
+    image->max = next_number(c);
+    if (image->width < 1 || image->height < 1) {
         return rb_fail(ctx, RB_ERROR_FORMAT,
                        "%s: the header must say width and height, whole numbers of at least 1",
                        file.path);
     }
-    if (h->largest < 1 || h->largest > 65535) {
+    if (image->max < 1 || image->max > 65535) {
         return rb_fail(ctx, RB_ERROR_FORMAT, "%s: the largest value must be 1 to 65535", file.path);
     }
     if (c->next == c->end || !is_space(*c->next)) {
@@ -86,12 +84,11 @@ static rb_error read_header(rb_context *ctx, rb_file_bytes file, cursor *c, head
     return RB_OK;
 }
 
-/* The next value; -1 where there is none. */
-static int64_t next_value(cursor *c, const header *h) {
-    if (h->text) {
+/* The next value, of so many bytes or, with 0, as text; -1 where there is none. */
+static int64_t next_value(cursor *c, int size) {
+    if (size == 0) {
         return next_number(c);
     }
-    int size = h->largest > 255 ? 2 : 1;
     if (c->end - c->next < size) {
         return -1;
     }
@@ -100,46 +97,37 @@ static int64_t next_value(cursor *c, const header *h) {
     return value;
 }
 
-static rb_error read_values(rb_context *ctx, rb_file_bytes file, cursor *c, const header *h,
-                            float *values) {
-    int64_t cells = h->width * h->height * h->channels;
+static rb_error read_values(rb_context *ctx, rb_file_bytes file, cursor *c, rb_image *image) {
+    int size = is_text(file) ? 0 : image->max > 255 ? 2 : 1;
+    int64_t cells = rb_image_cells(image);
     for (int64_t i = 0; i < cells; i++) {
-        long long row = i / (h->width * h->channels) + 1;
-        long long column = i / h->channels % h->width + 1;
-        int64_t value = next_value(c, h);
+        long long row = i / (image->width * image->channels) + 1;
+        long long column = i / image->channels % image->width + 1;
+        int64_t value = next_value(c, size);
         if (value < 0) {
             return rb_fail(ctx, RB_ERROR_FORMAT,
                            c->next == c->end ? "%s: the picture ends in row %lld, column %lld"
                                              : "%s: row %lld, column %lld is not a whole number",
                            file.path, row, column);
         }
-        if (value > h->largest) {
+        if (value > image->max) {
             return rb_fail(
                 ctx, RB_ERROR_FORMAT,
                 "%s: row %lld, column %lld is %lld, but the header says that the largest "
                 "value is %lld",
-                file.path, row, column, (long long)value, (long long)h->largest);
+                file.path, row, column, (long long)value, (long long)image->max);
         }
-        values[i] = (float)value;
+        image->values[i] = (float)value;
     }
     return RB_OK;
 }
 
 rb_error rb_pnm_decode(rb_context *ctx, rb_file_bytes file, rb_image *image) {
     cursor c = {file.bytes, file.bytes + file.count};
-    header h;
-    rb_error err = read_header(ctx, file, &c, &h);
-    if (err) {
-        return err;
-    }
-    int64_t value_bits = h.largest > 255 && !h.text ? 16 : 8;
-    err = rb_image_allocate(ctx, file, h.height, h.width, h.channels, false,
-                            h.channels * value_bits, image);
-    if (err) {
-        return err;
-    }
-    image->max = h.largest;
-    err = read_values(ctx, file, &c, &h, image->values);
+    rb_error err = read_header(ctx, file, &c, image);
+    int64_t value_bits = image->max > 255 && !is_text(file) ? 16 : 8;
+    err = err ? err : rb_image_allocate(ctx, file, image->channels * value_bits, 1, image);
+    err = err ? err : read_values(ctx, file, &c, image);
     if (err) {
         return err;
     }

@@ -66,14 +66,6 @@ static sf_count_t on_read(void *to, sf_count_t count, void *user) {
     return count;
 }
 
-/* The file is opened for reading. */
-static sf_count_t on_write(const void *from, sf_count_t count, void *user) {
-    (void)from;
-    (void)count;
-    (void)user;
-    return 0;
-}
-
 static sf_count_t on_tell(void *user) {
     return ((const reader *)user)->offset;
 }
@@ -81,23 +73,18 @@ static sf_count_t on_tell(void *user) {
 /* Appends the means of `count` frames. */
 static rb_error append(rb_context *ctx, const float *frames, int64_t count, int channels,
                        int64_t *capacity, rb_sound *sound) {
-    if (sound->count + count > *capacity) {
-        int64_t more = 2 * *capacity > CHUNK ? 2 * *capacity : CHUNK;
-        float *grown = rb_grow(ctx, sound->values, sound->count, more, sizeof *grown);
-        if (!grown) {
-            return RB_ERROR_MEMORY;
-        }
-        sound->values = grown;
-        *capacity = more;
+    float *values = rb_reserve(ctx, sound->values, sound->count, CHUNK, capacity, sizeof *values);
+    if (!values) {
+        return RB_ERROR_MEMORY;
     }
+    sound->values = values;
     for (int64_t i = 0; i < count; i++) {
         double sum = 0;
         for (int c = 0; c < channels; c++) {
             sum += (double)frames[i * channels + c];
         }
-        sound->values[sound->count + i] = (float)(sum / channels);
+        values[sound->count++] = (float)(sum / channels);
     }
-    sound->count += count;
     return RB_OK;
 }
 
@@ -135,7 +122,7 @@ static rb_error check_values(rb_context *ctx, const char *path, const rb_sound *
 }
 
 static rb_error decode(rb_context *ctx, const char *path, reader *bytes, rb_sound *sound) {
-    SF_VIRTUAL_IO calls = {on_length, on_seek, on_read, on_write, on_tell};
+    SF_VIRTUAL_IO calls = {on_length, on_seek, on_read, NULL, on_tell};
     SF_INFO info = {0};
     SNDFILE *file = sf_open_virtual(&calls, SFM_READ, &info, bytes);
     if (!file) {
@@ -176,24 +163,17 @@ rb_error rb_sound_decode(rb_context *ctx, const char *path, rb_sound *sound) {
 
 /* ---- segments ---- */
 
-/* Values of one unit of time: "ms", "s", or "", a value; 0 for anything else. */
-static double unit_values(const char *unit, int64_t rate) {
-    if (strcmp(unit, "ms") == 0) {
-        return (double)rate / 1000;
-    }
-    if (strcmp(unit, "s") == 0) {
-        return (double)rate;
-    }
-    return *unit == '\0' ? 1 : 0;
-}
-
 /* How many values "12.5ms", "0.1s" or "200" are at a sampling rate. */
 static rb_error parse_time(rb_context *ctx, const char *option, const char *text, int64_t rate,
                            int64_t *count) {
     const char *given = text ? text : "";
     double number = 0;
     const char *unit = rb_number_scan(given, given + strlen(given), &number);
-    double values = unit ? round(number * unit_values(unit, rate)) : 0;
+    double a_unit = !unit                     ? 0
+                    : strcmp(unit, "ms") == 0 ? (double)rate / 1000
+                    : strcmp(unit, "s") == 0  ? (double)rate
+                                              : *unit == '\0';
+    double values = round(number * a_unit);
     bool broken = unit && *unit == '\0' && values != number;
     if (broken || !(values >= 1) || values > INT32_MAX) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT,
@@ -223,11 +203,7 @@ static rb_error read_sound(rb_context *ctx, const char *const *paths, int64_t in
     if (options->trim_silence) {
         rb_sound_trim(sound);
     }
-    bool silent = sound->count == 0;
-    if (options->peak > 0 && !silent) {
-        silent = !rb_sound_scale(sound, options->peak);
-    }
-    if (silent) {
+    if (sound->count == 0 || (options->peak > 0 && !rb_sound_scale(sound, options->peak))) {
         return rb_fail(ctx, RB_ERROR_DATA, "%s is silent: all its values are 0", paths[index]);
     }
     return RB_OK;
@@ -236,17 +212,12 @@ static rb_error read_sound(rb_context *ctx, const char *const *paths, int64_t in
 static rb_error read_sounds(rb_context *ctx, const char *const *paths, int64_t n_paths,
                             const rb_segments_options *options, rb_sounds *sounds) {
     sounds->list = rb_alloc_zero(ctx, n_paths, sizeof *sounds->list);
-    if (!sounds->list) {
-        return RB_ERROR_MEMORY;
+    sounds->count = sounds->list ? n_paths : 0;
+    rb_error err = sounds->list ? RB_OK : RB_ERROR_MEMORY;
+    for (int64_t i = 0; !err && i < n_paths; i++) {
+        err = read_sound(ctx, paths, i, options, sounds);
     }
-    sounds->count = n_paths;
-    for (int64_t i = 0; i < n_paths; i++) {
-        rb_error err = read_sound(ctx, paths, i, options, sounds);
-        if (err) {
-            return err;
-        }
-    }
-    return RB_OK;
+    return err;
 }
 
 static rb_error check_lengths(rb_context *ctx, const char *const *paths, int64_t length,
@@ -263,17 +234,17 @@ static rb_error check_lengths(rb_context *ctx, const char *const *paths, int64_t
 
 rb_error rb_segments(rb_context *ctx, const char *const *paths, int64_t n_paths,
                      const rb_options *given, rb_source **source) {
-    rb_segments_options chosen, *options = &chosen;
+    rb_segments_options options;
     rb_sounds sounds = {0};
     int64_t length = 0, step = 0;
     *source = NULL;
-    rb_error err = rb_options_take(ctx, given, rb_segments_group(), options);
+    rb_error err = rb_options_take(ctx, given, rb_segments_group(), &options);
     if (!err && n_paths < 1) {
         err = rb_fail(ctx, RB_ERROR_ARGUMENT, "there is no recording to cut segments out of");
     }
-    err = err ? err : read_sounds(ctx, paths, n_paths, options, &sounds);
-    err = err ? err : parse_time(ctx, "length", options->length, sounds.list[0].rate, &length);
-    err = err ? err : parse_time(ctx, "step", options->step, sounds.list[0].rate, &step);
+    err = err ? err : read_sounds(ctx, paths, n_paths, &options, &sounds);
+    err = err ? err : parse_time(ctx, "length", options.length, sounds.list[0].rate, &length);
+    err = err ? err : parse_time(ctx, "step", options.step, sounds.list[0].rate, &step);
     err = err ? err : check_lengths(ctx, paths, length, &sounds);
     if (err) {
         rb_sounds_clear(&sounds);

@@ -53,6 +53,20 @@ int64_t rb_lines_number(const rb_lines *lines) {
     return lines->number;
 }
 
+rb_error rb_lines_fail(rb_context *ctx, const rb_lines *lines, rb_error code, int64_t column,
+                       const char *format, ...) {
+    char what[768], at[32] = "";
+    va_list list;
+    va_start(list, format);
+    rb_print_list(what, sizeof what, format, list);
+    va_end(list);
+    if (column > 0) {
+        snprintf(at, sizeof at, ", column %lld", (long long)column);
+    }
+    return rb_fail(ctx, code, "%s, row %lld%s: %s", lines->path, (long long)lines->number, at,
+                   what);
+}
+
 /* Adds a chunk of the file to the bytes; moves the unfinished line to the front first. */
 static rb_error refill(rb_context *ctx, rb_lines *lines) {
     rb_error err = rb_check_stop(ctx);
@@ -62,15 +76,12 @@ static rb_error refill(rb_context *ctx, rb_lines *lines) {
     memmove(lines->bytes, lines->bytes + lines->next, (size_t)(lines->used - lines->next));
     lines->used -= lines->next;
     lines->next = 0;
-    if (lines->capacity - lines->used <= CHUNK) { /* one byte stays for the 0 after the last line */
-        int64_t capacity = 2 * lines->capacity;
-        char *bytes = rb_grow(ctx, lines->bytes, lines->used, capacity, 1);
-        if (!bytes) {
-            return RB_ERROR_MEMORY;
-        }
-        lines->bytes = bytes;
-        lines->capacity = capacity;
+    /* One byte stays for the 0 after the last line. */
+    char *bytes = rb_reserve(ctx, lines->bytes, lines->used, CHUNK + 1, &lines->capacity, 1);
+    if (!bytes) {
+        return RB_ERROR_MEMORY;
     }
+    lines->bytes = bytes;
     int count = gzread(lines->file, lines->bytes + lines->used, CHUNK);
     if (count < CHUNK) {
         err = rb_gz_check(ctx, lines->path, lines->file, lines->number);

@@ -13,7 +13,7 @@ static const rb_write_format *const formats[] = {
 struct rb_writer {
     const rb_write_format *format;
     rb_write_header header;
-    rb_output output;
+    rb_staged *output;
     void *state;
     int64_t written;
 };
@@ -21,7 +21,7 @@ struct rb_writer {
 bool rb_path_suffix(const char *path, const char *suffixes, char found[RB_SUFFIX]) {
     size_t length = strlen(path);
     for (const char *word = suffixes; *word;) {
-        size_t span = strcspn(word, " ");
+        size_t span = strcspn(word, ",");
         if (span < length && span < RB_SUFFIX &&
             strncasecmp(path + length - span, word, span) == 0) {
             if (found) {
@@ -30,7 +30,8 @@ bool rb_path_suffix(const char *path, const char *suffixes, char found[RB_SUFFIX
             }
             return true;
         }
-        word += span + (word[span] == ' ');
+        word += span;
+        word += strspn(word, ", ");
     }
     return false;
 }
@@ -44,20 +45,6 @@ static const rb_write_format *find_format(const char *path, char suffix[RB_SUFFI
     return NULL;
 }
 
-/* ".npy, .tsv, .csv" */
-static void list_suffixes(char *list, size_t size) {
-    size_t used = 0;
-    list[0] = '\0';
-    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
-        for (const char *word = formats[i]->suffixes; *word && used < size;) {
-            size_t span = strcspn(word, " ");
-            used += (size_t)snprintf(list + used, size - used, "%s%.*s", used ? ", " : "",
-                                     (int)span, word);
-            word += span + (word[span] == ' ');
-        }
-    }
-}
-
 static rb_error choose_format(rb_context *ctx, const char *path, char suffix[RB_SUFFIX],
                               const rb_write_format **format) {
     *format = find_format(path, suffix);
@@ -65,10 +52,9 @@ static rb_error choose_format(rb_context *ctx, const char *path, char suffix[RB_
         *format = find_format("stream.tsv", suffix);
     }
     if (!*format) {
-        char list[256];
-        list_suffixes(list, sizeof list);
         return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                       "cannot write %s: its suffix must say the format: one of %s", path, list);
+                       "cannot write %s: its suffix must say the format: one of %s, %s, %s", path,
+                       formats[0]->suffixes, formats[1]->suffixes, formats[2]->suffixes);
     }
     return RB_OK;
 }
@@ -79,12 +65,21 @@ rb_error rb_writer_check(rb_context *ctx, const char *path) {
     return choose_format(ctx, path, suffix, &format);
 }
 
+/* Who writes does not know the name that the file will have. */
+static rb_error name_file(rb_context *ctx, const rb_writer *writer, rb_error err) {
+    if (err == RB_ERROR_FILE) {
+        rb_fail_prefix(ctx, "cannot write %s: ", writer->output->final_path);
+    }
+    return err;
+}
+
 rb_error rb_writer_open(rb_context *ctx, const char *path, const rb_write_header *header,
                         rb_writer **out) {
     char suffix[RB_SUFFIX];
     const rb_write_format *format;
     *out = NULL;
-    rb_error err = choose_format(ctx, path, suffix, &format);
+    rb_error err = rb_size_check(ctx, "the header", header->size, sizeof *header);
+    err = err ? err : choose_format(ctx, path, suffix, &format);
     err = err ? err : rb_check_type(ctx, header->type);
     if (err) {
         return err;
@@ -94,15 +89,13 @@ rb_error rb_writer_open(rb_context *ctx, const char *path, const rb_write_header
         return RB_ERROR_MEMORY;
     }
     *writer = (rb_writer){.format = format, .header = *header};
-    err = rb_output_begin(ctx, path, &writer->output);
+    err = rb_staged_begin(ctx, path, &writer->output);
     if (!err) {
-        err = format->open(ctx, writer->output.path, suffix, &writer->header, &writer->state);
-        if (err == RB_ERROR_FILE) {
-            rb_fail_prefix(ctx, "cannot write %s: ", path);
-        }
+        err = format->open(ctx, writer->output->path, suffix, &writer->header, &writer->state);
+        err = name_file(ctx, writer, err);
     }
     if (err) {
-        rb_output_abandon(&writer->output);
+        rb_staged_abandon(writer->output);
         rb_free(writer);
         return err;
     }
@@ -116,14 +109,11 @@ rb_error rb_writer_add(rb_context *ctx, rb_writer *writer, const rb_matrix *rows
         return rb_fail(ctx, RB_ERROR_ARGUMENT,
                        "cannot write %s: %lld rows x %lld columns do not fit behind row %lld of "
                        "%lld x %lld",
-                       writer->output.final_path, (long long)rows->n_samples,
+                       writer->output->final_path, (long long)rows->n_samples,
                        (long long)rows->n_features, (long long)writer->written,
                        (long long)writer->header.n_samples, (long long)writer->header.n_features);
     }
-    rb_error err = writer->format->add(ctx, writer->state, rows);
-    if (err == RB_ERROR_FILE) {
-        rb_fail_prefix(ctx, "cannot write %s: ", writer->output.final_path);
-    }
+    rb_error err = name_file(ctx, writer, writer->format->add(ctx, writer->state, rows));
     writer->written += err ? 0 : rows->n_samples;
     return err;
 }
@@ -133,42 +123,34 @@ rb_error rb_writer_close(rb_context *ctx, rb_writer *writer) {
     bool short_of_rows = writer->written < writer->header.n_samples;
     if (short_of_rows) {
         err = rb_fail(ctx, RB_ERROR_ARGUMENT, "cannot write %s: it got %lld of its %lld rows",
-                      writer->output.final_path, (long long)writer->written,
+                      writer->output->final_path, (long long)writer->written,
                       (long long)writer->header.n_samples);
     }
     rb_error closed = writer->format->close(ctx, writer->state, short_of_rows);
-    if (closed == RB_ERROR_FILE && !err) {
-        rb_fail_prefix(ctx, "cannot write %s: ", writer->output.final_path);
-    }
-    err = err ? err : closed;
-    err = rb_output_end(ctx, err, &writer->output);
+    err = err ? err : name_file(ctx, writer, closed);
+    err = rb_staged_end(ctx, err, writer->output);
     rb_free(writer);
     return err;
 }
 
 void rb_rows_copy(const rb_matrix *m, int64_t row, rb_type type, void *out) {
-    if (!m->sparse) {
-        for (int64_t j = 0; j < m->n_features; j++) {
-            rb_put(type, out, j,
-                   rb_get(m->type, m->values, row * m->row_stride + j * m->column_stride));
-        }
-        return;
-    }
-    memset(out, 0, (size_t)m->n_features * rb_type_size(type));
-    for (int64_t e = m->starts[row] - m->starts[0]; e < m->starts[row + 1] - m->starts[0]; e++) {
-        rb_put(type, out, m->columns[e], rb_get(m->type, m->values, e));
-    }
+    int64_t skip = m->sparse ? m->starts[row] - m->starts[0] : row * m->row_stride;
+    rb_matrix one = *m;
+    one.n_samples = 1;
+    one.values = (const char *)m->values + skip * (int64_t)rb_type_size(m->type);
+    one.starts = m->sparse ? m->starts + row : NULL;
+    one.columns = m->sparse ? m->columns + skip : NULL;
+    rb_matrix_copy(&one, 0, &(rb_target){type, out, 0, 1});
 }
 
-/* About a megabyte of numbers at a time. */
-static int64_t samples_at_once(const rb_source *source) {
+int64_t rb_samples_at_once(const rb_source *source) {
     const int64_t values = 1 << 18;
     return source->n_features < values && source->n_features > 0 ? values / source->n_features : 1;
 }
 
 static rb_error add_source(rb_context *ctx, rb_source *source, rb_writer *writer) {
     rb_error err = RB_OK;
-    int64_t max = samples_at_once(source);
+    int64_t max = rb_samples_at_once(source);
     for (int64_t first = 0; first < source->n_samples && !err; first += max) {
         int64_t left = source->n_samples - first;
         rb_matrix view;
@@ -181,6 +163,7 @@ static rb_error add_source(rb_context *ctx, rb_source *source, rb_writer *writer
 rb_error rb_write(rb_context *ctx, rb_source *source, const char *path) {
     const rb_names *names = source->feature_names;
     rb_write_header header = {
+        .size = sizeof header,
         .n_samples = source->n_samples,
         .n_features = source->n_features,
         .type = source->type,
@@ -206,6 +189,6 @@ void rb_writer_abandon(rb_writer *writer) {
     }
     rb_context unheard = {.threads = 1, .allocations_left = -1}; /* the caller wants no message */
     (void)writer->format->close(&unheard, writer->state, true);
-    rb_output_abandon(&writer->output);
+    rb_staged_abandon(writer->output);
     rb_free(writer);
 }

@@ -28,7 +28,7 @@ typedef struct rb_page {
     rb_context *ctx;
     cairo_surface_t *surface;
     cairo_t *cairo;
-    rb_output output;
+    rb_staged *staged;
     const char *title; /* the user's, or NULL */
     bool svg;
     double scale; /* pixels per unit */

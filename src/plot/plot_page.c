@@ -54,15 +54,15 @@ static rb_error check_status(const rb_page *page, cairo_status_t status) {
     }
     if (status == CAIRO_STATUS_NO_MEMORY) {
         return rb_fail(page->ctx, RB_ERROR_MEMORY, "there is no memory to draw %s",
-                       page->output.final_path);
+                       page->staged->final_path);
     }
-    return rb_fail(page->ctx, RB_ERROR_FILE, "cannot write %s: %s", page->output.final_path,
+    return rb_fail(page->ctx, RB_ERROR_FILE, "cannot write %s: %s", page->staged->final_path,
                    cairo_status_to_string(status));
 }
 
 static cairo_surface_t *new_surface(const rb_page *page, double width, double height) {
     if (page->svg) {
-        cairo_surface_t *surface = cairo_svg_surface_create(page->output.path, width, height);
+        cairo_surface_t *surface = cairo_svg_surface_create(page->staged->path, width, height);
         if (cairo_surface_status(surface) == CAIRO_STATUS_SUCCESS) {
             cairo_svg_surface_set_document_unit(surface, CAIRO_SVG_UNIT_PX);
         }
@@ -74,7 +74,7 @@ static cairo_surface_t *new_surface(const rb_page *page, double width, double he
 rb_error rb_page_open(rb_context *ctx, const rb_plot_options *options, const char *path,
                       double height, rb_page *page) {
     *page = (rb_page){.ctx = ctx, .title = options->title, .svg = ends_with(path, ".svg")};
-    rb_error err = rb_output_begin(ctx, path, &page->output);
+    rb_error err = rb_staged_begin(ctx, path, &page->staged);
     if (err) {
         return err;
     }
@@ -99,18 +99,14 @@ rb_error rb_page_close(rb_page *page, rb_error err) {
     }
     cairo_destroy(page->cairo);
     if (!err && !page->svg) {
-        err = check_status(page, cairo_surface_write_to_png(page->surface, page->output.path));
+        err = check_status(page, cairo_surface_write_to_png(page->surface, page->staged->path));
     }
     cairo_surface_finish(page->surface);
     if (!err) {
         err = check_status(page, cairo_surface_status(page->surface));
     }
     cairo_surface_destroy(page->surface);
-    if (err) {
-        rb_output_abandon(&page->output);
-        return err;
-    }
-    return rb_output_commit(page->ctx, &page->output);
+    return rb_staged_end(page->ctx, err, page->staged);
 }
 
 static int compare_keys(const void *a, const void *b) {

@@ -190,7 +190,7 @@ static void samples_in_another_order(void **state) {
 }
 
 static double score(rb_context *ctx, const rb_modules *found, const rb_modules *truth) {
-    rb_match match;
+    rb_match match = {.size = sizeof match};
     assert_int_equal(rb_modules_match(ctx, found, truth, &match), RB_OK);
     double value = match.consensus_score;
     rb_match_clear(&match);

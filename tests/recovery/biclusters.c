@@ -10,7 +10,7 @@ static double score(rb_context *ctx, const rb_matrix *matrix, const rb_modules *
     rb_source *source;
     rb_model *model;
     rb_modules *found;
-    rb_match match;
+    rb_match match = {.size = sizeof match};
     rb_fit_options fit = fixture_fit(300, RB_FLOAT32);
     rb_modules_options rule;
     rb_modules_options_default(&rule);

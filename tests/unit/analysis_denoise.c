@@ -134,7 +134,7 @@ static void compare(int64_t height, int64_t width, bool scaled) {
     char size[32];
     snprintf(size, sizeof size, "%lldx%lld", (long long)height, (long long)width);
     rb_denoise_options o = {size, scaled ? "-1:3" : NULL, "in.png"};
-    rb_denoising result;
+    rb_denoising result = {.size = sizeof result};
     check(rb_denoise(ctx, model, "in.png", fixture_of(rb_denoise_group(), &o), "out.npy", &result));
     check(rb_denoise(ctx, model, "in.png", fixture_of(rb_denoise_group(), &o), "out.png", NULL));
     rb_model_free(model);

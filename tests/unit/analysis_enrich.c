@@ -110,7 +110,7 @@ static void rows_are_counts(void **state) {
     const int64_t samples[][4] = {{3, 0, 5, 4}, {7, 8}, {6, 9, 7}, {0}};
     const int64_t sizes[] = {4, 2, 3, 0};
     rb_modules *modules = modules_of(ctx, 4, samples, sizes);
-    rb_enrichment e;
+    rb_enrichment e = {.size = sizeof e};
     assert_int_equal(rb_modules_enrichment(ctx, modules, NULL, source, path, &e), RB_OK);
     assert_int_equal(e.n_rows, 4);
     assert_int_equal(e.n_labelled, 8);
@@ -150,7 +150,7 @@ static void everything_is_enriched_for_nothing(void **state) {
     const int64_t samples[][4] = {{0, 1, 2, 3}};
     const int64_t sizes[] = {4};
     rb_modules *modules = modules_of(ctx, 1, samples, sizes);
-    rb_enrichment e;
+    rb_enrichment e = {.size = sizeof e};
     assert_int_equal(rb_modules_enrichment(ctx, modules, NULL, source, path, &e), RB_OK);
     assert_true(e.rows[0].log10_p_value == 0 && e.rows[0].log10_p_value_adjusted == 0);
     rb_enrichment_clear(&e);
@@ -166,7 +166,7 @@ static void modules_of_other_data(void **state) {
     const int64_t samples[][4] = {{3}};
     const int64_t sizes[] = {1};
     rb_modules *modules = modules_of(ctx, 1, samples, sizes);
-    rb_enrichment e;
+    rb_enrichment e = {.size = sizeof e};
     modules->list[0].unit = 6;
     put_file("name\tclass\na\tA\n");
     assert_int_equal(rb_modules_enrichment(ctx, modules, NULL, source, path, &e), RB_ERROR_DATA);
@@ -186,7 +186,7 @@ static void no_memory(void **state) {
     rb_modules *modules = modules_of(ctx, 1, samples, sizes);
     rb_error err = RB_ERROR_MEMORY;
     for (int64_t n = 0; err; n++) {
-        rb_enrichment e;
+        rb_enrichment e = {.size = sizeof e};
         ctx->allocations_left = n;
         err = rb_modules_enrichment(ctx, modules, NULL, source, path, &e);
         if (err) {

@@ -167,9 +167,10 @@ static void what_is_wrong(void **state) {
         rb_error error;
         const char *message;
     } cases[] = {
-        {"name,class\na,A\n", RB_ERROR_FORMAT, "line 1 has one column, with a comma in it"},
-        {"name\tclass\na\tA\nb\n", RB_ERROR_FORMAT, "line 3 has one column"},
-        {"class\nA\nb\tB\n", RB_ERROR_FORMAT, "line 3 has two columns"},
+        {"name,class\na,A\n", RB_ERROR_FORMAT,
+         "row 1: the line has one column, with a comma in it"},
+        {"name\tclass\na\tA\nb\n", RB_ERROR_FORMAT, "row 3: the line has one column"},
+        {"class\nA\nb\tB\n", RB_ERROR_FORMAT, "row 3: the line has two columns"},
         {"name\tclass\na\tA\nb\tA\na\tB\n", RB_ERROR_FORMAT, "sample 'a' has two classes"},
         {"name\tclass\nx\tA\ny\tA\n", RB_ERROR_DATA, "the first of the labels 'x'"},
         {"name\tclass\n", RB_ERROR_DATA, "none of the samples"},

@@ -92,7 +92,7 @@ static void score_by_brute_force(void **state) {
         for (int64_t n_truth = 1; n_truth <= LARGEST; n_truth++) {
             rb_modules *found = random_modules(ctx, &draws, n_found);
             rb_modules *truth = random_modules(ctx, &draws, n_truth);
-            rb_match match;
+            rb_match match = {.size = sizeof match};
             assert_int_equal(rb_modules_match(ctx, found, truth, &match), RB_OK);
             int64_t larger = n_found > n_truth ? n_found : n_truth;
             double best = best_sum(found, truth, 0, 0), sum = 0;
@@ -124,7 +124,7 @@ static void itself_in_another_order(void **state) {
         turned[r] = truth->list[(r + 1) % 4];
     }
     rb_modules found = {.list = turned, .count = 4};
-    rb_match match;
+    rb_match match = {.size = sizeof match};
     assert_int_equal(rb_modules_match(ctx, &found, truth, &match), RB_OK);
     assert_true(match.consensus_score == 1);
     for (int t = 0; t < 4; t++) {
@@ -153,7 +153,7 @@ static void nothing_in_common(void **state) {
     rb_context *ctx = new_context();
     for (int64_t size = 0; size < 2; size++) {
         rb_modules *found = one_module(ctx, INT64_MAX, size), *truth = one_module(ctx, 3, size);
-        rb_match match;
+        rb_match match = {.size = sizeof match};
         assert_int_equal(rb_modules_match(ctx, found, truth, &match), RB_OK);
         assert_true(match.consensus_score == 0 && match.overlap[0] == 0);
         assert_int_equal(match.partner[0], -1);
@@ -173,7 +173,7 @@ static void columns_and_sizes(void **state) {
     rb_modules *found = one_module(ctx, 1, 1), *truth = one_module(ctx, 1, 1);
     found->column_of = rb_alloc(ctx, 3, sizeof *columns);
     memcpy(found->column_of, columns, sizeof columns);
-    rb_match match;
+    rb_match match = {.size = sizeof match};
     assert_int_equal(rb_modules_match(ctx, found, truth, &match), RB_OK);
     assert_true(match.consensus_score == 0);
     rb_match_clear(&match);
@@ -203,7 +203,7 @@ static void no_memory(void **state) {
     rb_modules *found = random_modules(ctx, &draws, 3), *truth = random_modules(ctx, &draws, 2);
     rb_error err = RB_ERROR_MEMORY;
     for (int64_t n = 0; err; n++) {
-        rb_match match;
+        rb_match match = {.size = sizeof match};
         ctx->allocations_left = n;
         err = rb_modules_match(ctx, found, truth, &match);
         if (err) {

@@ -145,7 +145,7 @@ static void truth_comes_back(void **state) {
     (void)state;
     rb_matrix *matrix;
     rb_modules *truth, *read;
-    rb_match match;
+    rb_match match = {.size = sizeof match};
     assert_int_equal(rb_simulate_biclusters(ctx, NULL, &matrix, &truth), RB_OK);
     assert_int_equal(rb_modules_write(ctx, truth, NULL, NULL, RB_MODULES_JSON, path), RB_OK);
     assert_int_equal(rb_modules_read(ctx, path, &read), RB_OK);

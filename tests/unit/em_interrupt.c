@@ -361,7 +361,7 @@ static void so_do_all_uses_of_a_model(void **state) {
     struct problem *p = *state;
     rb_model *model = fit_for(p, 2);
     rb_evaluation evaluation;
-    rb_description description;
+    rb_description description = {.size = sizeof description};
     int taken = 0;
     prepare(p, 1);
     assert_int_equal(fixture_evaluate(p->ctx, model, p->source, &evaluation), RB_ERROR_STOPPED);

@@ -517,7 +517,7 @@ static void test_error_printer_is_restored(void **state) {
 
 static void test_recognise(void **state) {
     (void)state;
-    rb_probe probe = {.suffix = ".dat", .n_bytes = 8};
+    rb_probe probe = {.n_bytes = 8};
     memcpy(probe.bytes, "\x89HDF\r\n\x1a\n", 8);
     assert_true(rb_format_hdf5.recognise(&probe));
     probe.n_bytes = 7;

@@ -37,8 +37,8 @@ static rb_error write_file(rb_context *ctx, const char *path, const char *suffix
     if (err) {
         return err;
     }
-    rb_write_header header = {m->n_samples, m->n_features, m->type, named ? source : NULL,
-                              named ? features : NULL};
+    rb_write_header header = {sizeof header, m->n_samples,          m->n_features,
+                              m->type,       named ? source : NULL, named ? features : NULL};
     err = rb_write_format_hdf5.open(ctx, path, suffix, &header, &state);
     for (int64_t first = 0; !err && first < m->n_samples; first += rows) {
         int64_t count = m->n_samples - first < rows ? m->n_samples - first : rows;

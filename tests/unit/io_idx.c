@@ -121,7 +121,7 @@ static void test_every_type_is_big_endian_and_keeps_its_values(void **state) {
 
 static void test_magic_decides(void **state) {
     (void)state;
-    rb_probe probe = {.path = "x", .suffix = "", .n_bytes = 4};
+    rb_probe probe = {.path = "x", .n_bytes = 4};
     memcpy(probe.bytes, images, 4);
     assert_true(rb_format_idx.recognise(&probe));
     probe.bytes[2] = 10;

@@ -227,7 +227,7 @@ static void test_damaged_png_is_said(void **state) {
 
 static void test_magic_decides(void **state) {
     (void)state;
-    rb_probe probe = {.path = "x", .suffix = "", .n_bytes = 16};
+    rb_probe probe = {.path = "x", .n_bytes = 16};
     memcpy(probe.bytes, "P5 3 2 255 ......", 16);
     assert_true(rb_format_image.recognise(&probe));
     /* A table of samples called P2, P3, ... is none. */

@@ -103,7 +103,7 @@ static void cells_are_told_apart(void **state) {
                  {"one", RB_CELL_TEXT},      {"-", RB_CELL_TEXT},         {"1-", RB_CELL_TEXT}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         double value = -7;
-        rb_cell cell = rb_cell_read(cases[i].text, (int64_t)strlen(cases[i].text), &value);
+        rb_cell cell = rb_cell_read(NULL, cases[i].text, (int64_t)strlen(cases[i].text), &value);
         if (cell != cases[i].cell || (cell == RB_CELL_MISSING && !isnan(value))) {
             fail_msg("'%s' is taken for %d", cases[i].text, cell);
         }

@@ -80,35 +80,34 @@ static void on_temporary(const char *path, bool there, void *user) {
 static void the_temporary_file_is_told(void **state) {
     (void)state;
     struct told told = {0};
-    rb_output output;
+    rb_staged *output;
     rb_context_on_temporary(ctx, on_temporary, &told);
-    assert_int_equal(rb_output_begin(ctx, "a", &output), RB_OK);
+    assert_int_equal(rb_staged_begin(ctx, "a", &output), RB_OK);
     assert_int_equal(told.made, 1);
     assert_int_equal(told.gone, 0);
-    assert_int_equal(rb_output_commit(ctx, &output), RB_OK);
+    assert_int_equal(rb_staged_commit(ctx, output), RB_OK);
     assert_int_equal(told.gone, 1);
-    assert_int_equal(rb_output_begin(ctx, "a", &output), RB_OK);
+    assert_int_equal(rb_staged_begin(ctx, "a", &output), RB_OK);
     rb_context_on_temporary(ctx, NULL, NULL);
-    rb_output_abandon(&output);
+    rb_staged_abandon(output);
     assert_int_equal(told.made, 2);
     assert_int_equal(told.gone, 2);
-    assert_int_equal(rb_output_begin(ctx, "/dev/null", &output), RB_OK);
-    assert_int_equal(rb_output_commit(ctx, &output), RB_OK);
+    assert_int_equal(rb_staged_begin(ctx, "/dev/null", &output), RB_OK);
+    assert_int_equal(rb_staged_commit(ctx, output), RB_OK);
     assert_int_equal(told.made, 2);
     unlink("a");
 }
 
 static void the_old_file_stays_until_commit(void **state) {
     (void)state;
-    rb_output output;
+    rb_staged *output;
     write_text("a", "old");
     assert_int_equal(chmod("a", 0640), 0);
-    assert_int_equal(rb_output_begin(ctx, "a", &output), RB_OK);
-    assert_string_not_equal(output.path, "a");
-    write_text(output.path, "new");
+    assert_int_equal(rb_staged_begin(ctx, "a", &output), RB_OK);
+    assert_string_not_equal(output->path, "a");
+    write_text(output->path, "new");
     assert_text("a", "old");
-    assert_int_equal(rb_output_commit(ctx, &output), RB_OK);
-    assert_null(output.path);
+    assert_int_equal(rb_staged_commit(ctx, output), RB_OK);
     assert_text("a", "new");
     struct stat info;
     assert_int_equal(stat("a", &info), 0);
@@ -119,37 +118,37 @@ static void the_old_file_stays_until_commit(void **state) {
 
 static void abandoning_leaves_nothing(void **state) {
     (void)state;
-    rb_output output;
-    assert_int_equal(rb_output_begin(ctx, "a", &output), RB_OK);
+    rb_staged *output;
+    assert_int_equal(rb_staged_begin(ctx, "a", &output), RB_OK);
     assert_int_equal(files_here(), 1);
-    rb_output_abandon(&output);
+    rb_staged_abandon(output);
     assert_int_equal(files_here(), 0);
-    rb_output_abandon(&output); /* a cleared one is accepted */
+    rb_staged_abandon(NULL);
 }
 
 static void two_writers_do_not_meet(void **state) {
     (void)state;
-    rb_output first, second;
-    assert_int_equal(rb_output_begin(ctx, "a", &first), RB_OK);
-    assert_int_equal(rb_output_begin(ctx, "a", &second), RB_OK);
-    assert_string_not_equal(first.path, second.path);
-    write_text(first.path, "1");
-    write_text(second.path, "2");
-    assert_int_equal(rb_output_commit(ctx, &second), RB_OK);
+    rb_staged *first, *second;
+    assert_int_equal(rb_staged_begin(ctx, "a", &first), RB_OK);
+    assert_int_equal(rb_staged_begin(ctx, "a", &second), RB_OK);
+    assert_string_not_equal(first->path, second->path);
+    write_text(first->path, "1");
+    write_text(second->path, "2");
+    assert_int_equal(rb_staged_commit(ctx, second), RB_OK);
     assert_text("a", "2");
-    assert_int_equal(rb_output_commit(ctx, &first), RB_OK);
+    assert_int_equal(rb_staged_commit(ctx, first), RB_OK);
     assert_text("a", "1");
     unlink("a");
 }
 
 static void a_link_stays_and_its_file_is_replaced(void **state) {
     (void)state;
-    rb_output output;
+    rb_staged *output;
     write_text("a", "old");
     assert_int_equal(symlink("a", "link"), 0);
-    assert_int_equal(rb_output_begin(ctx, "link", &output), RB_OK);
-    write_text(output.path, "new");
-    assert_int_equal(rb_output_commit(ctx, &output), RB_OK);
+    assert_int_equal(rb_staged_begin(ctx, "link", &output), RB_OK);
+    write_text(output->path, "new");
+    assert_int_equal(rb_staged_commit(ctx, output), RB_OK);
     assert_text("a", "new");
     struct stat info;
     assert_int_equal(lstat("link", &info), 0);
@@ -161,21 +160,21 @@ static void a_link_stays_and_its_file_is_replaced(void **state) {
 static void long_names_fit(void **state) {
     (void)state;
     char name[256];
-    rb_output output;
+    rb_staged *output;
     memset(name, 'x', 255);
     name[255] = '\0';
-    assert_int_equal(rb_output_begin(ctx, name, &output), RB_OK);
-    assert_int_equal(rb_output_commit(ctx, &output), RB_OK);
+    assert_int_equal(rb_staged_begin(ctx, name, &output), RB_OK);
+    assert_int_equal(rb_staged_commit(ctx, output), RB_OK);
     assert_int_equal(unlink(name), 0);
 }
 
 static void refuse(const char *path, const char *what) {
-    rb_output output;
-    assert_int_equal(rb_output_begin(ctx, path, &output), RB_ERROR_FILE);
+    rb_staged *output;
+    assert_int_equal(rb_staged_check(ctx, path), RB_ERROR_FILE);
+    assert_int_equal(rb_staged_begin(ctx, path, &output), RB_ERROR_FILE);
     assert_non_null(strstr(rb_context_error(ctx), path));
     assert_non_null(strstr(rb_context_error(ctx), what));
-    assert_null(output.path);
-    assert_null(output.final_path);
+    assert_null(output);
 }
 
 static void places_that_take_no_file_are_refused(void **state) {
@@ -185,8 +184,8 @@ static void places_that_take_no_file_are_refused(void **state) {
     refuse("sub", "folder");
     refuse("sub/", "folder");
     refuse("new/", "folder");
-    refuse("missing/a", "does not exist");
-    refuse("file/a", "no folder");
+    refuse("missing/a", "there is no folder 'missing'");
+    refuse("file/a", "there is no folder 'file'");
     refuse("", "empty");
     unlink("file");
     rmdir("sub");
@@ -204,42 +203,40 @@ static void an_unwritable_folder_is_refused(void **state) {
 
 static void devices_and_pipes_are_written_directly(void **state) {
     (void)state;
-    rb_output output;
-    assert_int_equal(rb_output_begin(ctx, "/dev/null", &output), RB_OK);
-    assert_string_equal(output.path, "/dev/null");
-    assert_int_equal(rb_output_commit(ctx, &output), RB_OK);
+    rb_staged *output;
+    assert_int_equal(rb_staged_begin(ctx, "/dev/null", &output), RB_OK);
+    assert_string_equal(output->path, "/dev/null");
+    assert_int_equal(rb_staged_commit(ctx, output), RB_OK);
     assert_int_equal(mkfifo("pipe", 0600), 0);
-    assert_int_equal(rb_output_begin(ctx, "pipe", &output), RB_OK);
-    assert_string_equal(output.path, "pipe");
-    rb_output_abandon(&output);
+    assert_int_equal(rb_staged_begin(ctx, "pipe", &output), RB_OK);
+    assert_string_equal(output->path, "pipe");
+    rb_staged_abandon(output);
     assert_int_equal(unlink("pipe"), 0); /* it was not thrown away */
 }
 
 static void a_failed_commit_leaves_nothing(void **state) {
     (void)state;
-    rb_output output;
-    assert_int_equal(rb_output_begin(ctx, "a", &output), RB_OK);
+    rb_staged *output;
+    assert_int_equal(rb_staged_begin(ctx, "a", &output), RB_OK);
     mkdir("a", 0700);
-    assert_int_equal(rb_output_commit(ctx, &output), RB_ERROR_FILE);
+    assert_int_equal(rb_staged_commit(ctx, output), RB_ERROR_FILE);
     assert_non_null(strstr(rb_context_error(ctx), "cannot write a"));
-    assert_null(output.path);
     assert_int_equal(rmdir("a"), 0);
     assert_int_equal(files_here(), 0);
 }
 
 static void every_failed_allocation_is_reported(void **state) {
     (void)state;
-    rb_output output;
+    rb_staged *output;
     rb_error err = RB_ERROR_MEMORY;
     int64_t n;
     for (n = 0; err; n++) {
         ctx->allocations_left = n;
-        err = rb_output_begin(ctx, "a", &output);
+        err = rb_staged_begin(ctx, "a", &output);
         if (!err) {
-            err = rb_output_commit(ctx, &output);
+            err = rb_staged_commit(ctx, output);
         }
         assert_true(err == RB_OK || err == RB_ERROR_MEMORY);
-        assert_null(output.path);
         assert_int_equal(files_here(), err ? 0 : 1);
     }
     assert_true(n > 1);
@@ -250,13 +247,13 @@ static void every_failed_allocation_is_reported(void **state) {
  * follows none. */
 static void written_again_it_takes_what_was_left(void **state) {
     (void)state;
-    rb_output output;
+    rb_staged *output;
     write_text("precious", "kept");
     assert_int_equal(symlink("precious", ".file.tmp"), 0);
     for (int times = 0; times < 2; times++) {
-        assert_int_equal(rb_output_begin_again(ctx, "file", &output), RB_OK);
-        write_text(output.path, "new");
-        assert_int_equal(rb_output_commit(ctx, &output), RB_OK);
+        assert_int_equal(rb_staged_begin_again(ctx, "file", &output), RB_OK);
+        write_text(output->path, "new");
+        assert_int_equal(rb_staged_commit(ctx, output), RB_OK);
         assert_text("file", "new");
         assert_text("precious", "kept");
         write_text(".file.tmp", "left");

@@ -84,7 +84,7 @@ static void several_pictures(void **state) {
     const char *const paths[] = {"a.pgm", "b.npy"};
     rb_patches_options o = options_of("2x2", 8);
     rb_source *source;
-    rb_description description;
+    rb_description description = {.size = sizeof description};
     assert_int_equal(rb_patches(ctx, paths, 2, fixture_of(rb_patches_group(), &o), &source), RB_OK);
     assert_int_equal(rb_describe(ctx, source, &description), RB_OK);
     /* Six patches of the first: corners once, edges twice, the middle four times; two of the other.

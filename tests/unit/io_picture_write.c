@@ -64,8 +64,8 @@ static void refusals(void **state) {
         {"a.pgm", 3, 255, RB_ERROR_ARGUMENT, "a picture of 3 channels goes to .png, .ppm or .npy"},
         {"a.png", 2, 255, RB_ERROR_ARGUMENT, "a picture of 2 channels goes to .npy"},
         {"a.png", 1, 0, RB_ERROR_ARGUMENT, "an array has no whole levels"},
-        {"nowhere/a.png", 1, 255, RB_ERROR_FILE, "folder nowhere"},
-        {"nowhere/a.pgm", 1, 255, RB_ERROR_FILE, "folder nowhere"},
+        {"nowhere/a.png", 1, 255, RB_ERROR_FILE, "folder 'nowhere'"},
+        {"nowhere/a.pgm", 1, 255, RB_ERROR_FILE, "folder 'nowhere'"},
     };
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
         rb_image image = {2, 2, cases[c].channels, (float *)values, cases[c].max};

@@ -132,7 +132,7 @@ static void loudness(void **state) {
     o.peak = 5;
     o.trim_silence = true;
     rb_source *source;
-    rb_description description;
+    rb_description description = {.size = sizeof description};
     assert_int_equal(rb_segments(ctx, paths, 2, fixture_of(rb_segments_group(), &o), &source),
                      RB_OK);
     assert_int_equal(rb_source_samples(source), 5 + 159); /* values 80 to 239 of b.wav */

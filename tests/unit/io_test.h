@@ -156,7 +156,7 @@ static inline void fail_every_allocation(const char *path) {
     err = RB_ERROR_MEMORY;
     for (n = 0; err; n++) {
         rb_source *source = NULL;
-        rb_description description;
+        rb_description description = {.size = sizeof description};
         ctx->allocations_left = n;
         err = rb_open(ctx, path, NULL, &source);
         assert_true(err ? err == RB_ERROR_MEMORY && !source : source != NULL);

@@ -2,6 +2,8 @@
 #include "../options.h"
 #include "io_test.h"
 
+#include <rarebit/denoise.h>
+
 #include <signal.h>
 #include <sys/resource.h>
 
@@ -40,8 +42,8 @@ static rb_error write_matrix(const char *path, const rb_matrix *m, bool names) {
     if (err) {
         return err;
     }
-    rb_write_header header = {m->n_samples, m->n_features, m->type, source,
-                              names ? feature_names : NULL};
+    rb_write_header header = {sizeof header, m->n_samples, m->n_features,
+                              m->type,       source,       names ? feature_names : NULL};
     err = rb_writer_open(ctx, path, &header, &writer);
     if (err) {
         assert_null(writer);
@@ -141,7 +143,7 @@ static void wrong_use_is_refused(void **state) {
     (void)state;
     rb_writer *writer;
     rb_matrix *m = example(false, RB_FLOAT64);
-    rb_write_header header = {.n_samples = ROWS - 1, .n_features = COLUMNS};
+    rb_write_header header = {.size = sizeof header, .n_samples = ROWS - 1, .n_features = COLUMNS};
     assert_int_equal(rb_writer_open(ctx, "a.txt", &header, &writer), RB_ERROR_ARGUMENT);
     assert_non_null(strstr(rb_context_error(ctx), "a.txt"));
     assert_non_null(strstr(rb_context_error(ctx), ".npy, .tsv, .csv"));
@@ -226,7 +228,7 @@ static rb_error describe_text(const char *text, rb_description *d) {
 
 static void a_description_counts_and_sums(void **state) {
     (void)state;
-    rb_description d;
+    rb_description d = {.size = sizeof d};
     assert_int_equal(describe_text("1,0,-2\nNA,3,0.5\n", &d), RB_OK);
     assert_int_equal(d.samples, 2);
     assert_int_equal(d.features, 3);
@@ -249,7 +251,7 @@ static void a_description_of_many_blocks_is_that_of_one(void **state) {
     enum { MANY = 3000, WIDE = 700 }; /* several blocks */
     rb_matrix *m;
     rb_source *source;
-    rb_description d;
+    rb_description d = {.size = sizeof d};
     assert_int_equal(rb_matrix_new_dense(ctx, RB_FLOAT32, MANY, WIDE, &m), RB_OK);
     double sum = 0;
     for (int i = 0; i < MANY * WIDE; i++) {
@@ -310,6 +312,27 @@ static void what_is_no_data_file_is_refused(void **state) {
     refuse_with("a", &options, RB_ERROR_ARGUMENT, "header");
 }
 
+static void assert_size(rb_error err) {
+    assert_int_equal(err, RB_ERROR_ARGUMENT);
+    assert_non_null(strstr(rb_context_error(ctx), "does not set its size"));
+}
+
+/* A struct of another version, or one whose size was not set, is neither read nor written. */
+static void structs_of_another_size_are_refused(void **state) {
+    (void)state;
+    rb_writer *writer;
+    rb_match match = {0};
+    rb_denoising denoising = {.size = 1};
+    rb_enrichment enrichment = {0};
+    rb_description description = {.size = sizeof description + 8};
+    assert_size(rb_writer_open(ctx, "a.npy", &(rb_write_header){.n_samples = 1}, &writer));
+    assert_size(rb_describe(ctx, NULL, &description));
+    assert_size(rb_denoise(ctx, NULL, "a.png", NULL, "b.png", &denoising));
+    assert_size(rb_modules_match(ctx, NULL, NULL, &match));
+    assert_size(rb_modules_enrichment(ctx, NULL, NULL, NULL, "a", &enrichment));
+    assert_int_equal(files_here(), 0);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, enter, leave)
 
 int main(void) {
@@ -325,6 +348,7 @@ int main(void) {
         TEST(a_description_of_many_blocks_is_that_of_one),
         TEST(formats_are_known_by_their_bytes),
         TEST(what_is_no_data_file_is_refused),
+        TEST(structs_of_another_size_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
