@@ -22,12 +22,12 @@ static void print_processor(void) {
 }
 
 static void print_build(const rb_context *ctx) {
-    rb_build build;
-    rb_build_info(ctx, &build);
+    const char *advice = rb_build_info(ctx, "blas_advice");
     print_processor();
-    printf("rarebit %s, %s, kernels %s\n", rb_version(), build.compiler, build.kernels);
-    printf("BLAS %s, kernels %s%s%s\n\n", build.blas, build.blas_core,
-           build.blas_advice[0] ? "; better: OPENBLAS_CORETYPE=" : "", build.blas_advice);
+    printf("rarebit %s, %s, kernels %s\n", rb_version(), rb_build_info(ctx, "compiler"),
+           rb_build_info(ctx, "kernels"));
+    printf("BLAS %s, kernels %s%s%s\n\n", rb_build_info(ctx, "blas"),
+           rb_build_info(ctx, "blas_core"), *advice ? "; better: OPENBLAS_CORETYPE=" : "", advice);
 }
 
 int main(int argc, char **argv) {

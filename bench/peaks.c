@@ -19,13 +19,12 @@ enum { GEMM_SIZE = 4096, FMA_ROUNDS = 4000000, REPEATS = 3 };
 typedef double (*fma_fn)(int64_t rounds, float *out);
 
 static fma_fn fma_of(const rb_context *ctx) {
-    rb_build build;
-    rb_build_info(ctx, &build);
+    const char *kernels = rb_build_info(ctx, "kernels");
 #if defined(__x86_64__)
-    if (strcmp(build.kernels, "avx512") == 0) {
+    if (strcmp(kernels, "avx512") == 0) {
         return bench_fma_avx512;
     }
-    if (strcmp(build.kernels, "avx2") == 0) {
+    if (strcmp(kernels, "avx2") == 0) {
         return bench_fma_avx2;
     }
 #endif

@@ -42,6 +42,7 @@ static const char *refuse(void *user, double value) {
 }
 
 static const rb_et_model noisy_or = {
+    .size = sizeof(rb_et_model),
     .name = "noisy-or",
     .title = "noisy-OR",
     .code_name = "X_noisy_or",

@@ -66,7 +66,8 @@ static inline void draw_setting(const struct setting *c, struct fitted *f) {
     for (int h = 0; h < c->h; h++) {
         for (int d = 0; d < c->d; d++) {
             double value = 2 * rb_draw_normal(&draws);
-            rb_dense_set(w, h, d, f->state->plan.setup.model.non_negative ? 0.05 + fabs(value) : value);
+            rb_dense_set(w, h, d,
+                         f->state->plan.setup.model.non_negative ? 0.05 + fabs(value) : value);
         }
         f->state->parameters.prior[h] = c->unequal ? 0.1 + 0.4 * rb_draw_uniform(&draws) : 0.25;
     }
@@ -75,7 +76,8 @@ static inline void draw_setting(const struct setting *c, struct fitted *f) {
             bool active = rb_draw_uniform(&draws) < 2.0 / c->h;
             for (int d = 0; active && d < c->d; d++) {
                 double *y = &f->y[i * c->d + d], field = rb_dense_get(w, h, d);
-                *y = (f->state->plan.setup.model.summing == &et_sum_max) ? fmax(*y, field) : *y + field;
+                *y = (f->state->plan.setup.model.summing == &et_sum_max) ? fmax(*y, field)
+                                                                         : *y + field;
             }
         }
         for (int d = 0; d < c->d; d++) {

@@ -10,18 +10,14 @@
 #include <unistd.h>
 
 const char *blas_kernels_refused(void) {
-    rb_build build;
-    rb_build_info(NULL, &build);
     const char *wanted = getenv("RAREBIT_BLAS_CORE");
-    bool taken = !wanted || !*wanted || strcasecmp(build.blas_core, wanted) == 0;
+    bool taken = !wanted || !*wanted || strcasecmp(rb_build_info(NULL, "blas_core"), wanted) == 0;
     return taken ? NULL : wanted;
 }
 
 void choose_blas_kernels(char **argv) {
-    rb_build build;
-    rb_build_info(NULL, &build);
     const char *wanted = getenv("RAREBIT_BLAS_CORE");
-    const char *core = wanted ? wanted : build.blas_advice;
+    const char *core = wanted ? wanted : rb_build_info(NULL, "blas_advice");
     const char *set = getenv("OPENBLAS_CORETYPE");
     /* What this start has already set ends a second one here, whatever the BLAS made of it. */
     if (core[0] == '\0' || (set && strcmp(set, core) == 0)) {

@@ -50,23 +50,35 @@ static const rb_option *named_option(const char *text, const char *const *words)
     return NULL;
 }
 
+/* Does an option's name begin at c, as an option and not as a word? A name with a hyphen does, and
+ * any before "=", at the beginning of some messages, and after some words. */
+static bool names_option(const char *message, const char *c) {
+    static const char *const begins[] = {" is '", " is given", " cannot be given", NULL};
+    static const char *const ends[] = {" ", ",", ";", ":", ")", "", NULL};
+    static const char *const given[] = {"=", NULL};
+    static const char *const before[] = {"without ", "the option ",      "raise ",
+                                         "leave ",   "another ",         "smaller ",
+                                         "larger ",  "replace it with ", NULL};
+    const rb_option *row = named_option(c, ends);
+    bool is = named_option(c, given) || (row && strchr(row->name, '-')) ||
+              (c == message && named_option(c, begins));
+    if (c > message && c[-1] != ' ' && c[-1] != '(') {
+        return false;
+    }
+    for (int b = 0; row && !is && before[b]; b++) {
+        size_t length = strlen(before[b]);
+        is = (size_t)(c - message) >= length && strncmp(c - length, before[b], length) == 0;
+    }
+    return is;
+}
+
 /* The library names options without dashes: "eta is '2', but ...", "does nothing without estep",
  * "take estep=newton", "the option dataset". What is printed is what can be typed. */
 static void spell(const char *message, char *out, size_t size) {
-    static const char *const begins[] = {" is '", " is given", " cannot be given", NULL};
-    static const char *const ends[] = {" ", ",", ";", ":", "", NULL};
     static const char *const given[] = {"=", NULL};
-    static const char *const before[] = {"without ", "the option ", "raise ",           "leave ",
-                                         "another ", "smaller ",    "replace it with ", NULL};
     size_t used = 0;
     for (const char *c = message; *c && used + 3 < size; c++) {
-        bool starts = c == message || c[-1] == ' ' || c[-1] == '(';
-        bool dashes = starts && named_option(c, c == message ? begins : given);
-        for (int b = 0; starts && !dashes && before[b]; b++) {
-            size_t length = strlen(before[b]);
-            dashes = (size_t)(c - message) >= length &&
-                     strncmp(c - length, before[b], length) == 0 && named_option(c, ends);
-        }
+        bool dashes = names_option(message, c);
         const rb_option *row = dashes ? named_option(c, given) : NULL;
         if (dashes) {
             out[used++] = '-';

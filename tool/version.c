@@ -4,36 +4,37 @@
 #include <string.h>
 
 static const char *known(const char *text) {
-    return text && *text ? text : "unknown";
+    return *text ? text : "unknown";
 }
 
-static rb_error print_json(rb_context *ctx, const rb_build *build, int threads) {
+static rb_error print_json(rb_context *ctx) {
     return json_put(ctx, stdout,
                     json_pack("{ss ss? ss? ss? ss? ss? ss? si}", "version", rb_version(),
-                              "compiler", build->compiler, "hdf5", rb_io_hdf5(), "blas",
-                              build->blas, "blas_kernels", build->blas_core, "blas_kernels_advised",
-                              build->blas_advice, "kernels", build->kernels, "threads", threads));
+                              "compiler", rb_build_info(ctx, "compiler"), "hdf5", rb_io_hdf5(),
+                              "blas", rb_build_info(ctx, "blas"), "blas_kernels",
+                              rb_build_info(ctx, "blas_core"), "blas_kernels_advised",
+                              rb_build_info(ctx, "blas_advice"), "kernels",
+                              rb_build_info(ctx, "kernels"), "threads", rb_context_threads(ctx)));
 }
 
 static int run(invocation *call) {
-    rb_build build;
-    rb_build_info(call->ctx, &build);
-    int threads = rb_context_threads(call->ctx);
+    rb_context *ctx = call->ctx;
+    const char *core = rb_build_info(ctx, "blas_core");
+    const char *advice = rb_build_info(ctx, "blas_advice");
     if (option_flag(call, "json")) {
-        rb_error err = print_json(call->ctx, &build, threads);
-        return err ? report_failure(call->ctx, err) : STATUS_DONE;
+        rb_error err = print_json(ctx);
+        return err ? report_failure(ctx, err) : STATUS_DONE;
     }
     printf("rarebit       %s\n", rb_version());
-    printf("compiler      %s\n", known(build.compiler));
-    printf("HDF5          %s\n", known(rb_io_hdf5()));
-    printf("BLAS          %s\n", known(build.blas));
-    printf("BLAS kernels  %s", known(build.blas_core));
-    if (build.blas_advice && *build.blas_advice &&
-        strcmp(build.blas_advice, build.blas_core) != 0) {
-        printf(" (OPENBLAS_CORETYPE=%s suits this processor)", build.blas_advice);
+    printf("compiler      %s\n", rb_build_info(ctx, "compiler"));
+    printf("HDF5          %s\n", rb_io_hdf5());
+    printf("BLAS          %s\n", known(rb_build_info(ctx, "blas")));
+    printf("BLAS kernels  %s", known(core));
+    if (*advice && strcmp(advice, core) != 0) {
+        printf(" (OPENBLAS_CORETYPE=%s suits this processor)", advice);
     }
-    printf("\nown kernels   %s\n", known(build.kernels));
-    printf("threads       %d\n", threads);
+    printf("\nown kernels   %s\n", rb_build_info(ctx, "kernels"));
+    printf("threads       %d\n", rb_context_threads(ctx));
     return STATUS_DONE;
 }
 

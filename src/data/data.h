@@ -19,8 +19,8 @@ typedef struct rb_names {
 /* Copies; NULL and a message when memory is out. */
 rb_names *rb_names_copy(rb_context *ctx, const char *const *text, int64_t count);
 void rb_names_free(rb_names *names);
-/* Warns when a name stands more than once (NULL: there are none): "2 of 9 WHAT stand more than once ('A' for one):
- * THEN". */
+/* Warns when a name stands more than once (NULL: there are none):
+ * "2 of 9 WHAT stand more than once ('A' for one): THEN". */
 rb_error rb_names_warn_repeated(rb_context *ctx, const rb_names *names, const char *what,
                                 const char *then);
 

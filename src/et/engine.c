@@ -14,13 +14,12 @@ extern const et_kernels et_kernels_avx2, et_kernels_avx512;
 #endif
 
 const et_kernels *et_kernels_of(const rb_context *ctx) {
-    rb_build build;
-    rb_build_info(ctx, &build);
+    const char *name = rb_build_info(ctx, "kernels");
 #if defined(__x86_64__)
-    if (strcmp(build.kernels, et_kernels_avx512.name) == 0) {
+    if (strcmp(name, et_kernels_avx512.name) == 0) {
         return &et_kernels_avx512;
     }
-    if (strcmp(build.kernels, et_kernels_avx2.name) == 0) {
+    if (strcmp(name, et_kernels_avx2.name) == 0) {
         return &et_kernels_avx2;
     }
 #endif

@@ -86,8 +86,12 @@ const rb_method rb_method_mca = {
     SHARED,
 };
 
-void rb_et_method(const rb_et_model *model, rb_method *method) {
+rb_error rb_et_method(const rb_et_model *model, rb_method *method) {
     size_t size = method->size;
+    if (model->size != sizeof *model) {
+        method->size = 0;
+        return RB_ERROR_ARGUMENT;
+    }
     const rb_method table = {
         .name = model->name,
         .title = model->title,
@@ -99,4 +103,5 @@ void rb_et_method(const rb_et_model *model, rb_method *method) {
     };
     memcpy(method, &table, size < sizeof table ? size : sizeof table);
     method->size = size;
+    return RB_OK;
 }

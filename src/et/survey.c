@@ -98,8 +98,8 @@ static void choose_annealing(et_fit *f, struct values data, bool by_mean) {
         plan->noise = f->warm ? 0 : by_mean ? fabs(data.mean) / 80 : data.sd / 120;
     }
     if (s->start == 0) {
-        /* All states are about as likely. Counts vary by about their root; other noises by functions
-         * are taken to be of order 1. */
+        /* All states are about as likely. Counts vary by about their root; other noises by
+         * functions are taken to be of order 1. */
         double large = data.large, sigma = f->parameters.sigma;
         bool gaussian = et_gaussian(&plan->setup.model);
         double hot = 0.52 * (gaussian ? large : fmax(large, 8));

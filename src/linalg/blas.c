@@ -132,12 +132,14 @@ rb_error rb_blas_need_memory(rb_context *ctx, int64_t bytes) {
     return RB_OK;
 }
 
-void rb_build_info(const rb_context *ctx, rb_build *build) {
+const char *rb_build_info(const rb_context *ctx, const char *name) {
     const char *config = openblas_get_config ? openblas_get_config() : NULL;
     const char *core = openblas_get_corename ? openblas_get_corename() : NULL;
-    build->compiler = compiler;
-    build->blas = config ? config : "";
-    build->blas_core = core ? core : "";
-    build->blas_advice = advice(build->blas, build->blas_core);
-    build->kernels = rb_kernels_of(ctx)->name;
+    const char *blas = config ? config : "", *blas_core = core ? core : "";
+    return strcmp(name, "compiler") == 0      ? compiler
+           : strcmp(name, "kernels") == 0     ? rb_kernels_of(ctx)->name
+           : strcmp(name, "blas") == 0        ? blas
+           : strcmp(name, "blas_core") == 0   ? blas_core
+           : strcmp(name, "blas_advice") == 0 ? advice(blas, blas_core)
+                                              : NULL;
 }

@@ -46,8 +46,6 @@ int main(void) {
     error = error ? error : rb_matrix_dense(context, RB_FLOAT64, N, M, values, M, 1, &matrix);
     error = error ? error : rb_source_from_matrix(context, matrix, &source);
     error = error ? error : rb_fit(context, options, source, NULL, &model);
-    rb_build build;
-    rb_build_info(context, &build);
     if (error || !isfinite(*rb_model_array(model, "loadings", NULL, NULL))) {
         fprintf(stderr, "%s\n", rb_context_error(context));
         return 1;
@@ -55,7 +53,7 @@ int main(void) {
     rb_options_set(context, options, "checkpoint", "checkpoint.h5");
     rb_model_free(model);
     error = rb_fit(context, options, source, NULL, &model);
-    printf("BLAS '%s': %s\n", build.blas, rb_context_error(context));
+    printf("BLAS '%s': %s\n", rb_build_info(context, "blas"), rb_context_error(context));
     return error != RB_ERROR_UNSUPPORTED;
 }
 END

@@ -39,7 +39,8 @@ static void switched(void *user, int64_t n, const double *y, const double *wbar,
     }
 }
 
-static const rb_et_model noisy_or = {.name = "noisy-or",
+static const rb_et_model noisy_or = {.size = sizeof(rb_et_model),
+                                     .name = "noisy-or",
                                      .title = "noisy-OR",
                                      .code_name = "X_noisy_or",
                                      .min = 0.02,
@@ -100,7 +101,7 @@ static void begin(struct fitted *f, enum kind kind, const rb_et_options *options
     f->options.noise = is_poisson(kind) ? RB_ET_POISSON : RB_ET_GAUSSIAN;
     f->options.sigma = is_poisson(kind) ? 0 : 0.9; /* several states count */
     f->own.size = sizeof f->own;
-    rb_et_method(&noisy_or, &f->own);
+    assert_int_equal(rb_et_method(&noisy_or, &f->own), RB_OK);
     assert_ok(f->ctx, rb_context_add_method(f->ctx, &f->own));
     rb_matrix *matrix;
     rb_source *first = fixture_source(f->ctx, y, N, D, &matrix);
@@ -368,8 +369,20 @@ static void memory_may_be_refused(void **state) {
     }
 }
 
+static void a_model_without_size_is_refused(void **state) {
+    (void)state;
+    rb_et_model unsized = noisy_or;
+    rb_method method = {.size = sizeof method};
+    rb_context *ctx = fixture_context();
+    unsized.size = 0;
+    assert_int_equal(rb_et_method(&unsized, &method), RB_ERROR_ARGUMENT);
+    assert_int_equal(rb_context_add_method(ctx, &method), RB_ERROR_ARGUMENT);
+    rb_context_free(ctx);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_model_without_size_is_refused),
         cmocka_unit_test(rows_are_mean_superpositions), cmocka_unit_test(threads_change_no_bit),
         cmocka_unit_test(samples_do_not_meet), cmocka_unit_test(memory_may_be_refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);

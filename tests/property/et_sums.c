@@ -86,8 +86,9 @@ static void add_state(const struct setting *c, const et_fit *st, const double *y
                 sums->pairs[(h * c->h + j) * c->d + d] += state >> j & 1 ? q : 0;
             }
             double w = rb_dense_get(st->parameters.fields, h, d);
-            double share =
-                (st->plan.setup.model.summing == &et_sum_max) ? responsibility(c, st, state, h, d) : 1;
+            double share = (st->plan.setup.model.summing == &et_sum_max)
+                               ? responsibility(c, st, state, h, d)
+                               : 1;
             bool poisson = !(st->plan.setup.model.summing == &et_sum_max) &&
                            st->plan.options.noise == RB_ET_POISSON;
             sums->up[h * c->d + d] += q * share * y[d] * (poisson ? w / fmax(wbar[d], 1e-4) : 1);
@@ -135,7 +136,8 @@ static void check(rb_context *ctx, const struct setting *c) {
     }
     for (int h = 0; h < c->h; h++) {
         near(st->sums.causes[h], sums.mean[h], "mean");
-        bool one_second = st->plan.setup.model.summing->keep == ET_KEEP_PAIRS && !st->sums.pairs.data;
+        bool one_second =
+            st->plan.setup.model.summing->keep == ET_KEEP_PAIRS && !st->sums.pairs.data;
         for (int j = 0; one_second && j < c->h; j++) {
             near(rb_dense_get(st->sums.second, h, j), sums.second[h * c->h + j], "second");
         }
