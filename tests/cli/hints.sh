@@ -71,8 +71,8 @@ done
 # A sigmoid is never 0.
 expect 0 fit rfn named.tsv -k 5 --activation sigmoid --preset paper --iterations 100 --seed 1 -o m.h5
 unsaid "nine in ten"
-finish
 
 # An option that a message names can be typed as it stands there.
 expect 2 fit rfn named.tsv -k 2 --estep cyclic --batch-size 4 -o m.h5
 once "leave out --batch-size or take --estep newton"
+finish
