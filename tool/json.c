@@ -1,23 +1,38 @@
-/* JSON that programs read, one line each. */
+/* JSON that programs read, one line each. Bytes that are no UTF-8 become U+FFFD. */
 #include "tool.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+/* Bytes of the first character of the text, if it is one in UTF-8; else 0. */
+static size_t character(const char *text) {
+    unsigned char lead = (unsigned char)*text;
+    size_t length = lead < 0x80 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
+    json_t *json = strnlen(text, length) == length ? json_stringn(text, length) : NULL;
+    json_decref(json);
+    return json ? length : 0;
+}
+
 json_t *json_of_text(const char *text) {
+    static const char unknown[] = "\xef\xbf\xbd";
     json_t *json = text ? json_string(text) : json_null();
-    char *ascii = json ? NULL : strdup(text);
-    for (char *c = ascii; c && *c; c++) {
-        *c = (unsigned char)*c < 128 ? *c : '?';
+    char *mended = json ? NULL : malloc(3 * strlen(text) + 1), *to = mended;
+    for (const char *c = text; mended && *c;) {
+        size_t length = character(c);
+        to = length ? mempcpy(to, c, length) : stpcpy(to, unknown);
+        c += length ? length : 1;
     }
-    json = ascii ? json_string(ascii) : json;
-    free(ascii);
+    if (mended) {
+        *to = '\0';
+        json = json_string(mended);
+    }
+    free(mended);
     return json;
 }
 
 json_t *json_of_number(double value) {
-    bool whole = value == floor(value) && fabs(value) < 1e15;
+    bool whole = value == floor(value) && fabs(value) < 1e15 && (value != 0 || !signbit(value));
     return !isfinite(value) ? json_null()
            : whole          ? json_integer((json_int_t)value)
                             : json_real(value);

@@ -2,11 +2,18 @@
 #include "results.h"
 
 #include <stdlib.h>
+#include <string.h>
 
-/* --format says what -o - gives, without a suffix that tells. */
+/* --format says what -o - gives, without a suffix that tells; a file must not say another one. */
 static int begin_matrix(const invocation *call, output *out, const char *target) {
-    char format[8];
+    char format[8], suffix[16];
     rb_options_get(call->options, "format", format, sizeof format);
+    snprintf(suffix, sizeof suffix, ".%s", format);
+    if (option_was_given(call, "format") && !output_is_stream(target) && !strstr(target, suffix)) {
+        report_error("--format is '%s', but '%s' says another; --format is for -o -", format,
+                     target);
+        return STATUS_USAGE;
+    }
     return output_begin(out, target, format);
 }
 
@@ -55,12 +62,11 @@ int write_rows(invocation *call, const rb_model *model, rb_source *source, rows_
         output_abandon(second);
         return status;
     }
-    struct row_writer w = {
-        .ctx = call->ctx,
-        .path = out.path,
-        .header = {.size = sizeof(rb_write_header),
-                   .n_samples = rb_source_samples(source),
-                   .sample_names_from = source}};
+    struct row_writer w = {.ctx = call->ctx,
+                           .path = out.path,
+                           .header = {.size = sizeof(rb_write_header),
+                                      .n_samples = rb_source_samples(source),
+                                      .sample_names_from = source}};
     char **names = namer(model, &w.header.n_features);
     w.header.feature_names = (const char *const *)names;
     rb_error err = make(call->ctx, model, source, add_rows, &w);

@@ -228,7 +228,7 @@ void interrupt_release(void);
 
 /* ---- JSON (json.c) ---- */
 
-/* NULL becomes null; in what is not UTF-8 other bytes than ASCII become '?'. */
+/* NULL becomes null, and bytes that are no UTF-8 the replacement character. */
 json_t *json_of_text(const char *text);
 json_t *json_of_number(double value); /* NaN and infinities become null */
 /* Adds to an object, or without a key to an array; when that fails *to is freed and becomes NULL,

@@ -91,6 +91,9 @@ RB_API rb_error rb_options_set_matrix(rb_context *context, rb_options *options, 
 RB_API rb_error rb_options_set_all(rb_context *context, rb_options *options, const char *format,
                                    ...) RB_PRINTF(3, 4);
 
+/* Gives an option its default again, as if it had never been set. */
+RB_API rb_error rb_options_unset(rb_context *context, rb_options *options, const char *name);
+
 /* The value of an option as text, always terminated; "" for a text that is not set. Returns the
  * length of the whole text, of which the buffer gets what fits; -1: there is no such option.
  * Setting the text again gives the same bits. */

@@ -223,6 +223,24 @@ static const char *choose_rule(const extraction *e) {
     return rule;
 }
 
+/* A threshold that the rule does not look at is refused. */
+static rb_error read_rule(rb_context *ctx, const rb_modules_options *options, const char *text,
+                          rb_rule *rule) {
+    rb_error err = rb_rule_parse(ctx, text, rule);
+    if (err) {
+        return err;
+    }
+    bool cuts = rule->kind == RB_RULE_TOP || rule->kind == RB_RULE_MASS;
+    bool idle_sample = options->sample_threshold != 0.5 && rule->kind != RB_RULE_FABIA;
+    if (idle_sample || (cuts && options->feature_threshold != 0.7)) {
+        err = rb_fail(ctx, RB_ERROR_ARGUMENT,
+                      "%s is given, but does nothing with the rule %s; leave it out, or give "
+                      "rule=fabia",
+                      idle_sample ? "sample-threshold" : "feature-threshold", text);
+    }
+    return err;
+}
+
 static rb_error extract(extraction *e) {
     const char *text = e->options->rule;
     start_units(e);
@@ -231,7 +249,7 @@ static rb_error extract(extraction *e) {
         return err;
     }
     text = text ? text : choose_rule(e);
-    err = rb_rule_parse(e->ctx, text, &e->rule);
+    err = read_rule(e->ctx, e->options, text, &e->rule);
     err = err ? err : rank_units(e);
     if (err) {
         return err;
@@ -241,9 +259,11 @@ static rb_error extract(extraction *e) {
 }
 
 /* The rule that was asked for, before the work. */
-static rb_error check_rule(rb_context *ctx, const rb_modules_input *input, const char *text) {
+static rb_error check_rule(rb_context *ctx, const rb_modules_input *input,
+                           const rb_modules_options *options) {
+    const char *text = options->rule;
     rb_rule rule;
-    rb_error err = text ? rb_rule_parse(ctx, text, &rule) : RB_OK;
+    rb_error err = text ? read_rule(ctx, options, text, &rule) : RB_OK;
     if (!err && text && rule.kind == RB_RULE_ACTIVE && !input->probabilities) {
         err = rb_fail(ctx, RB_ERROR_ARGUMENT,
                       "rule 'active' is for models of binary causes, whose codes are "
@@ -257,7 +277,7 @@ rb_error rb_modules_extract(rb_context *ctx, const rb_modules_input *input,
     extraction e = {.ctx = ctx, .input = input, .options = options};
     *modules = NULL;
     rb_error err = rb_rows_check(ctx, rb_modules_group()->rows, options);
-    err = err ? err : check_rule(ctx, input, options->rule);
+    err = err ? err : check_rule(ctx, input, options);
     if (err) {
         return err;
     }

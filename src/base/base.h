@@ -232,7 +232,8 @@ bool rb_among(const char *const *names, const char *name);
 
 /* ---- option rows and the structs that they describe (rows.c) ---- */
 
-/* Fills the struct with the defaults of the rows. */
+/* Fills the struct with the defaults of the rows, or of one. */
+void rb_row_default(const rb_option *row, void *fields);
 void rb_rows_default(const rb_option *rows, void *fields);
 /* Bytes of a field by its kind; 0: there is no such kind. */
 size_t rb_row_bytes(const rb_option *row);

@@ -99,6 +99,10 @@ char *rb_copy_text(rb_context *ctx, const char *text) {
 }
 
 void *rb_take(rb_scratch *s, int64_t count, size_t size) {
+    if (s->count == RB_SCRATCH_ARRAYS) {
+        s->err = s->err ? s->err : RB_ERROR_MEMORY;
+        return NULL;
+    }
     void *memory = s->err ? NULL : rb_alloc_zero(s->ctx, count, size);
     if (!memory && !s->err) {
         rb_error stopped = rb_check_stop(s->ctx);

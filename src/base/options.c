@@ -135,14 +135,19 @@ const void *rb_options_fields(const rb_options *options, const rb_option_group *
     return part ? part->fields : NULL;
 }
 
-/* Does "activation=leaky" hold, or "dropout": a value other than 0 and not empty? */
+/* Does "activation=leaky" hold, or "dropout": not empty, nor 0, nor the choice that is taken
+ * anyway? */
 static bool holds(const rb_options *options, const char *condition) {
     char name[64], value[RB_ROW_TEXT];
     size_t length = strcspn(condition, "=");
     snprintf(name, sizeof name, "%.*s", (int)length, condition);
     rb_options_get(options, name, value, sizeof value);
-    return condition[length] ? strcmp(value, condition + length + 1) == 0
-                             : *value && strcmp(value, "0") != 0;
+    if (condition[length]) {
+        return strcmp(value, condition + length + 1) == 0;
+    }
+    const rb_option *row = find(options, name).row;
+    const char *none = row && row->kind == RB_OPTION_CHOICE ? row->fallback : "0";
+    return *value && strcmp(value, none) != 0;
 }
 
 /* Options of a part that are set to another value than their default, and do nothing. */
@@ -203,6 +208,17 @@ rb_error rb_options_set(rb_context *ctx, rb_options *options, const char *name, 
     err = err ? err : put(ctx, &at, text);
     if (!err) {
         at.state->set = true;
+    }
+    return err;
+}
+
+rb_error rb_options_unset(rb_context *ctx, rb_options *options, const char *name) {
+    place at;
+    rb_error err = look_up(ctx, options, name, &at);
+    if (!err) {
+        rb_row_default(at.row, at.part->fields);
+        rb_free(at.state->text);
+        *at.state = (rb_option_state){.hidden = at.state->hidden};
     }
     return err;
 }

@@ -173,13 +173,17 @@ static bool assign(const rb_option *row, void *fields, const char *text) {
     return true;
 }
 
+void rb_row_default(const rb_option *row, void *fields) {
+    if (row->fallback) {
+        assign(row, fields, row->fallback);
+    } else {
+        *(const char **)((char *)fields + row->offset) = NULL;
+    }
+}
+
 void rb_rows_default(const rb_option *table, void *fields) {
     for (const rb_option *row = table; row->name; row++) {
-        if (row->fallback) {
-            assign(row, fields, row->fallback);
-        } else {
-            *(const char **)((char *)fields + row->offset) = NULL;
-        }
+        rb_row_default(row, fields);
     }
 }
 

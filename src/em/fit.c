@@ -16,6 +16,9 @@ static rb_error choose(rb_context *ctx, const rb_options *options, const rb_mode
     }
     const char *const *but = start ? run->method->start_options : NULL;
     rb_error err = rb_options_ready(ctx, options, but, &run->chosen);
+    if (!err && start && start->method == run->method && !rb_options_is_set(run->chosen, "units")) {
+        err = rb_options_set_integer(ctx, run->chosen, "units", rb_model_units(start));
+    }
     if (!err) {
         run->options = run->chosen->parts[0].fields;
         run->problem.fit = rb_options_fields(run->chosen, &rb_fit_group);

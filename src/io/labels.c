@@ -91,13 +91,23 @@ static rb_error take_by_position(rb_context *ctx, const char *where, const rb_la
     return RB_OK;
 }
 
-static rb_error find_classes(rb_context *ctx, const char *where, const rb_label_table *t,
+/* A first line that names a sample is none. */
+static bool has_header(const rb_label_table *t, const rb_source *source) {
+    bool header = t->header && t->names->count > 0;
+    for (int64_t i = 0; header && i < rb_source_samples(source); i++) {
+        header = strcmp(t->names->text[0], rb_source_sample_name(source, i)) != 0;
+    }
+    return header;
+}
+
+static rb_error find_classes(rb_context *ctx, const char *where, rb_label_table *t,
                              const rb_source *source, const char **class_of) {
     int64_t n = rb_source_samples(source);
     bool named = n == 0 || rb_source_sample_name(source, 0);
     if (!t->names || !named) {
         return take_by_position(ctx, where, t, n, class_of);
     }
+    t->header = has_header(t, source);
     if (n > 0 && same_names(t, source)) { /* which may stand twice */
         memcpy(class_of, t->classes->text + t->header, (size_t)n * sizeof *class_of);
         return RB_OK;
@@ -144,6 +154,9 @@ rb_error rb_labels_read(rb_context *ctx, const char *where, const rb_source *sou
     err = err ? err : fill(ctx, class_of, n, labels);
     if (!err && labels->n_labelled == 0) {
         err = rb_fail(ctx, RB_ERROR_DATA, "%s gives no sample a class", where);
+    } else if (!err && labels->n_labelled < n) {
+        rb_log(ctx, RB_LOG_INFO, "%s gives %lld of the %lld samples a class", where,
+               (long long)labels->n_labelled, (long long)n);
     }
     rb_free(class_of);
     rb_label_table_clear(&t);

@@ -209,6 +209,8 @@ static void read_array(struct stream *s, rb_model *model, rb_array *array) {
     int64_t cells = 0;
     bool fits = rb_multiply(array->rows, array->columns, &cells);
     check_left(s, fits ? cells : INT64_MAX);
+    check_left(s, array->rows);
+    check_left(s, array->columns);
     check(s, s->err || !rb_model_array(model, array->name, NULL, NULL), "an array is there twice");
     if (!s->err) {
         array->values = rb_model_add_array(s->ctx, model, array->name, array->rows, array->columns);
@@ -231,7 +233,9 @@ static void move_arrays(struct stream *s, rb_model *model) {
         if (s->reads) {
             read_array(s, model, &array);
         }
-        move_words(s, array.rows * array.columns, array.values);
+        if (!s->err) {
+            move_words(s, array.rows * array.columns, array.values);
+        }
     }
 }
 

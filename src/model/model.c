@@ -248,7 +248,7 @@ int64_t rb_model_units(const rb_model *model) {
 int64_t rb_model_dead(const rb_model *model) {
     const rb_array *dead = find_array(model, "dead");
     int64_t units = rb_model_units(model), count = 0;
-    for (int64_t j = 0; dead && j < units && j < dead->rows; j++) {
+    for (int64_t j = 0; dead && j < units && j < dead->rows * dead->columns; j++) {
         count += dead->values[j] != 0;
     }
     return count;

@@ -191,7 +191,7 @@ for limit in 3 6; do
 done
 holds "$quality > $before"
 refuses "max-active-limit" fit mca many.npy -k 10 --candidates-limit 7 -o none.h5 -q
-refuses "below max-active" fit mca many.npy -k 10 --max-active-limit 2 -o none.h5 -q
+refuses "below --max-active" fit mca many.npy -k 10 --max-active-limit 2 -o none.h5 -q
 
 # The log has what a user wants to see of each iteration.
 expect 0 fit mca Y.npy -k 10 --prior 0.2 --sigma 2 --temperature 13:1.05 --iterations 30 --seed 1 \

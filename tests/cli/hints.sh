@@ -75,4 +75,27 @@ unsaid "nine in ten"
 # An option that a message names can be typed as it stands there.
 expect 2 fit rfn named.tsv -k 2 --estep cyclic --batch-size 4 -o m.h5
 once "leave out --batch-size or take --estep newton"
+
+# What would do nothing is refused.
+expect 2 fit rfn named.tsv -k 2 --eta-every 5 -o m.h5
+once "does nothing without --eta-schedule"
+expect 2 fit rfn named.tsv -k 2 --moment-decay 0.5 -o m.h5
+once "does nothing without --batch-size"
+expect 0 fit rfn named.tsv -k 3 --iterations 20 --seed 1 -o m.h5
+expect 2 modules m.h5 named.tsv --rule nonzero --sample-threshold 0.2
+once "does nothing with the rule nonzero"
+expect 2 encode m.h5 named.tsv -o c.tsv --format npy
+once "--format is for -o -"
+
+
+# A model to start from has its number of units.
+expect 0 fit rfn named.tsv --init m.h5 --iterations 3 --seed 1 -o on.h5
+
+# Classes without a header, and of some samples.
+awk 'NR > 1 { print $1 "\t" (NR % 2 ? "odd" : "even") }' named.tsv >classes.tsv
+expect 0 modules m.h5 named.tsv --labels classes.tsv --json -o -
+unsaid "samples a class"
+head -n 5 classes.tsv >some.tsv
+expect 0 modules m.h5 named.tsv --labels some.tsv
+once "some.tsv gives 5 of the 12 samples a class"
 finish

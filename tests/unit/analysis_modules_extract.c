@@ -238,7 +238,7 @@ static void active_rule(void **state) {
     (void)state;
     rb_context *ctx = new_context();
     example e;
-    rb_modules_options options = {"active", 0.1, 0.7, 0};
+    rb_modules_options options = {"active", 0.5, 0.7, 0};
     rb_modules *modules;
     make_example(&e, 5, false);
     for (int64_t i = 0; i < N * L; i++) {

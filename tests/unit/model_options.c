@@ -70,6 +70,12 @@ static void wrong_names_and_values(void **state) {
     assert_false(rb_options_is_set(options, "sigma"));
     assert_int_equal(rb_options_get(options, "units", text, sizeof text), 1);
     assert_string_equal(text, "3");
+    assert_ok(ctx, rb_options_unset(ctx, options, "units"));
+    assert_false(rb_options_is_set(options, "units"));
+    assert_ok(ctx, rb_options_set(ctx, options, "checkpoint", "file"));
+    assert_ok(ctx, rb_options_unset(ctx, options, "checkpoint"));
+    assert_null(rb_options_text(options, "checkpoint"));
+    refuses(ctx, rb_options_unset(ctx, options, "unit"), "there is no option 'unit'");
     refuses(ctx, rb_options_add(ctx, options, rb_biclusters_group()), "an option 'seed' already");
     rb_options_free(options);
 }
