@@ -128,7 +128,7 @@ void rfn_merge_units(rb_context *ctx, rfn_fit *fit);
 bool rfn_still_begins(const rfn_fit *fit);
 void rfn_hold_prior_back(rb_context *ctx, rfn_fit *fit);
 bool rfn_shrinks(const rfn_fit *fit);
-void rfn_shrink_row(const rfn_fit *fit, int64_t k);
+void rfn_shrink_row(const rfn_fit *fit, int64_t k, rb_dense loadings);
 
 /* ---- adapt.c: the prior mean by the sparseness of codes ---- */
 
@@ -143,9 +143,9 @@ void rfn_bound_adaptation(double certificate, rfn_adaptation *adaptation);
 /* Has it been adapted for long enough? */
 bool rfn_may_stop(const void *state);
 /* Says what became of it. */
-void rfn_report_adaptation(rb_context *ctx, rfn_fit *fit);
-/* In how many samples each unit is active: scratch.positive. */
-void rfn_count_positive(rb_context *ctx, rfn_fit *fit);
+void rfn_report_adaptation(rb_context *ctx, const rfn_fit *fit);
+/* In how many samples each unit (a row of the codes) is active. */
+void rfn_count_positive(rb_context *ctx, rb_dense codes, int64_t *positive);
 
 /* ---- objective.c ---- */
 
