@@ -28,31 +28,34 @@ enum { LOOK_EVERY = 5 };
 static const double MIN_CERTIFICATE = 0.02, BACK = 0.95, FORTH = 1.02;
 static const double MIN_RHO = 1e-3; /* below it the prior hardly matters */
 
+struct counting {
+    rb_dense codes;
+    int64_t *positive;
+};
+
 static void count_unit(void *arg, int64_t j, int worker) {
     (void)worker;
-    const rfn_fit *fit = arg;
-    rb_dense codes = fit->codes.values;
-    const void *row = rb_dense_row(codes, j);
+    const struct counting *c = arg;
+    const void *row = rb_dense_row(c->codes, j);
     int64_t positive = 0;
-    for (int64_t i = 0; i < codes.cols; i++) {
-        positive += rb_get(codes.type, row, i) > 0;
+    for (int64_t i = 0; i < c->codes.cols; i++) {
+        positive += rb_get(c->codes.type, row, i) > 0;
     }
-    fit->scratch.positive[j] = positive;
+    c->positive[j] = positive;
 }
 
-void rfn_count_positive(rb_context *ctx, rfn_fit *fit) {
-    rb_parallel(ctx, fit->codes.values.rows, count_unit, fit);
+void rfn_count_positive(rb_context *ctx, rb_dense codes, int64_t *positive) {
+    rb_parallel(ctx, codes.rows, count_unit, &(struct counting){codes, positive});
 }
 
 /* Sparseness of the codes at hand; *singletons: units with one sample at most. */
-static double measure(rb_context *ctx, rfn_fit *fit, int64_t *singletons) {
-    rb_dense codes = fit->codes.values;
+static double measure(rb_context *ctx, rb_dense codes, int64_t *positive, int64_t *singletons) {
     int64_t all = 0;
-    rfn_count_positive(ctx, fit);
+    rfn_count_positive(ctx, codes, positive);
     *singletons = 0;
     for (int64_t j = 0; j < codes.rows; j++) {
-        all += fit->scratch.positive[j];
-        *singletons += fit->scratch.positive[j] <= 1;
+        all += positive[j];
+        *singletons += positive[j] <= 1;
     }
     return 1 - (double)all / ((double)codes.rows * (double)codes.cols);
 }
@@ -75,7 +78,7 @@ void rfn_adapt_prior(rb_context *ctx, rfn_fit *fit) {
     if (!is_adapted(&fit->setup, &fit->progress)) {
         return;
     }
-    double sparseness = measure(ctx, fit, &singletons);
+    double sparseness = measure(ctx, fit->codes.values, fit->scratch.positive, &singletons);
     if (iterations_of(&fit->setup, &fit->progress) == 1) {
         double asked = options->target_sparseness;
         double mean = fit->setup.warm ? prior->mean[0] : options->prior_mean.value;
@@ -109,13 +112,13 @@ bool rfn_may_stop(const void *state) {
            !rfn_still_begins(fit);
 }
 
-void rfn_report_adaptation(rb_context *ctx, rfn_fit *fit) {
+void rfn_report_adaptation(rb_context *ctx, const rfn_fit *fit) {
     const rfn_adaptation *a = &fit->progress.adaptation;
     int64_t singletons;
     if (!rfn_adapts(&fit->setup.options) || !(a->target > 0)) {
         return;
     }
-    double sparseness = measure(ctx, fit, &singletons);
+    double sparseness = measure(ctx, fit->codes.values, fit->scratch.positive, &singletons);
     const char *advice = "give more steer-iterations";
     if (sparseness > a->target && a->rho < MIN_RHO) {
         advice = "fewer need a prior-mean above 0";

@@ -97,30 +97,27 @@ static rb_error check_estep(rb_context *ctx, const rb_problem *problem,
     return err;
 }
 
-static rb_error check_acceleration(rb_context *ctx, const rb_problem *problem,
-                                   const rb_rfn_options *options) {
-    const rule others[] = {{options->noise != RB_RFN_PSI_DIAGONAL, "noise full"},
-                           {options->sparse_loadings > 0, "sparse-loadings"},
-                           {options->weight_decay > 0, "weight-decay"},
-                           {options->weight_decay_laplace > 0, "weight-decay-laplace"},
-                           {0}};
-    if (problem->fit->accelerate == RB_ACCELERATE_NONE) {
-        return RB_OK;
-    }
+/* The name of an option whose M-step may lower the objective; or NULL. */
+static const char *without_ascent(const rb_rfn_options *options) {
+    return options->noise != RB_RFN_PSI_DIAGONAL ? "noise full"
+           : options->sparse_loadings > 0        ? "sparse-loadings"
+           : options->weight_decay > 0           ? "weight-decay"
+           : options->weight_decay_laplace > 0   ? "weight-decay-laplace"
+                                                 : NULL;
+}
+
+static rb_error check_acceleration(rb_context *ctx, const rb_rfn_options *options) {
+    const char *name = without_ascent(options);
     if (options->estep == RB_RFN_ESTEP_NEWTON) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT,
                        "the E-step newton may lower the objective, so that a fit with it cannot be "
                        "accelerated: take estep cyclic or gradient");
     }
-    for (const rule *other = others; other->message; other++) {
-        if (other->broken) {
-            return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                           "a fit with %s cannot be accelerated: leave out accelerate, or take %s "
-                           "0 or none",
-                           other->message, other->message);
-        }
-    }
-    return RB_OK;
+    return name ? rb_fail(ctx, RB_ERROR_ARGUMENT,
+                          "a fit with %s cannot be accelerated: leave out accelerate, or take %s 0 "
+                          "or none",
+                          name, name)
+                : RB_OK;
 }
 
 static rb_error check_adaptation(rb_context *ctx, int64_t iterations,
@@ -155,6 +152,8 @@ static rb_error check_adaptation(rb_context *ctx, int64_t iterations,
 rb_error rfn_check(rb_context *ctx, const rb_problem *problem, const rb_rfn_options *options) {
     rb_error err = check_noise(ctx, problem, options);
     err = err ? err : check_estep(ctx, problem, options);
-    err = err ? err : check_acceleration(ctx, problem, options);
+    if (!err && problem->fit->accelerate != RB_ACCELERATE_NONE) {
+        err = check_acceleration(ctx, options);
+    }
     return err ? err : check_adaptation(ctx, problem->fit->iterations, options);
 }

@@ -3,24 +3,13 @@
  * sample activated gives 0. For a model with multipliers this is where exact codes start from. */
 #include "coder.h"
 
-#include <stddef.h>
-
-static const rb_field fields[] = {
-    {"factors", offsetof(rfn_coder, factors), RB_FIELD_POINTER, RB_KEPT_WORKING, RFN_UNITS},
-    {"zeros", offsetof(rfn_coder, zeros), RB_FIELD_POINTER, RB_KEPT_WORKING, RFN_UNITS},
-    {0},
-};
-static const rb_part parts[] = {{RB_PART_SCRATCH, fields, 0},
-                                {RB_PART_SCRATCH, rfn_block_fields, offsetof(rfn_coder, block)},
-                                {0}};
-
 void rfn_coder_free(void *coder) {
     rfn_coder *c = coder;
     if (c) {
         rfn_parameters_free(&c->parameters);
         rfn_posterior_free(&c->posterior);
         rfn_exact_free(c->exact);
-        rb_parts_free(parts, c);
+        rb_scratch_end(&c->scratch);
         rb_free(c);
     }
 }
@@ -39,6 +28,16 @@ static rb_error load_options(rb_context *ctx, const rb_model *model, rb_rfn_opti
     return RB_OK;
 }
 
+static rb_error take_rows(rb_context *ctx, rb_type type, int64_t l, int64_t tasks, rfn_coder *c) {
+    c->scratch.ctx = ctx;
+    c->factors = rb_take(&c->scratch, l, rb_type_size(type));
+    c->zeros = rb_take(&c->scratch, l, rb_type_size(type));
+    c->offset = rb_take(&c->scratch, l, rb_type_size(type));
+    c->task_sum = rb_take(&c->scratch, tasks, (size_t)l * sizeof *c->task_sum);
+    c->task_largest = rb_take(&c->scratch, tasks, (size_t)l * sizeof *c->task_largest);
+    return c->scratch.err;
+}
+
 static rb_error set_factors(rb_context *ctx, const rb_model *model, rfn_coder *c, int64_t l) {
     const double *scale, *dead;
     rb_error err = rb_model_need_array(ctx, model, "scale", l, 1, &scale);
@@ -55,12 +54,9 @@ static rb_error set_factors(rb_context *ctx, const rb_model *model, rfn_coder *c
 
 rb_error rfn_coder_new(rb_context *ctx, const rb_model *model, int64_t block_samples,
                        void **coder) {
-    *coder = NULL;
     int64_t m = model->preprocess->n_features, l = rb_model_units(model);
-    rb_shape shape = rfn_plain_shape(model->type, m, l);
-    shape.dims[RFN_TASKS] = rfn_task_count(block_samples);
     rb_dense work = {0};
-    rfn_coder *c = rb_alloc_zero(ctx, 1, sizeof *c);
+    rfn_coder *c = *coder = rb_alloc_zero(ctx, 1, sizeof *c);
     if (!c) {
         return RB_ERROR_MEMORY;
     }
@@ -71,14 +67,13 @@ rb_error rfn_coder_new(rb_context *ctx, const rb_model *model, int64_t block_sam
     err = err ? err : rfn_posterior_compute(ctx, &c->parameters, work, &c->posterior);
     rb_dense_free(&work);
     err = err ? err : rfn_exact_new(ctx, model, block_samples, c, &c->exact);
-    err = err ? err : rb_parts_new(ctx, parts, &shape, c);
+    err = err ? err : take_rows(ctx, model->type, l, rfn_task_count(block_samples), c);
     err = err ? err : set_factors(ctx, model, c, l);
     if (err) {
         rfn_coder_free(c);
-        return err;
+        *coder = NULL;
     }
-    *coder = c;
-    return RB_OK;
+    return err;
 }
 
 struct encoding {
@@ -98,11 +93,11 @@ static void encode_task(void *arg, int64_t task, int worker) {
     int64_t l = codes.cols;
     rfn_project(e->ctx, e->block, rfn_task_first(e->codes.rows, task), e->posterior->filter, codes);
     if (!e->activate) {
-        rfn_add_offset(e->ctx, 1, c->block.offset, codes);
+        rfn_add_offset(e->ctx, 1, c->offset, codes);
         return;
     }
-    rfn_activate(e->ctx, &c->options, codes, c->block.offset, c->block.task_sum + task * l,
-                 c->block.task_largest + task * l);
+    rfn_activate(e->ctx, &c->options, codes, c->offset, c->task_sum + task * l,
+                 c->task_largest + task * l);
     for (int64_t i = 0; i < codes.rows; i++) {
         void *row = rb_dense_row(codes, i);
         rb_shift_scale(e->ctx, codes.type, l, row, c->zeros, c->factors, row);
@@ -110,7 +105,7 @@ static void encode_task(void *arg, int64_t task, int worker) {
 }
 
 static void encode_block(struct encoding *e) {
-    rfn_offset(e->ctx, e->block, e->posterior->filter, e->posterior->bias, e->coder->block.offset);
+    rfn_offset(e->ctx, e->block, e->posterior->filter, e->posterior->bias, e->coder->offset);
     rb_parallel(e->ctx, rfn_tasks(e->codes.rows).count, encode_task, e);
 }
 

@@ -3,17 +3,19 @@
 #ifndef RB_RFN_CODER_H
 #define RB_RFN_CODER_H
 
-#include "engine.h"
+#include "options.h"
 #include "rfn/estep/estep.h"
+#include "tasks.h"
 
 typedef struct rfn_coder {
     rb_rfn_options options; /* of the model, as far as codes need them */
     rfn_parameters parameters;
     rfn_posterior posterior;
-    rfn_block_work block;    /* offset and scratch */
-    void *factors;           /* l: 1 / scale, 0 for a dead unit */
-    void *zeros;             /* l */
-    struct rfn_exact *exact; /* of a model with multipliers, else NULL */
+    rb_scratch scratch;              /* frees the arrays */
+    void *factors, *zeros;           /* l: 1 / scale, 0 for a dead unit */
+    void *offset;                    /* l: what is added to V B */
+    double *task_sum, *task_largest; /* l a task */
+    struct rfn_exact *exact;         /* of a model with multipliers, else NULL */
 } rfn_coder;
 
 rb_error rfn_coder_new(rb_context *ctx, const rb_model *model, int64_t block_samples, void **coder);
@@ -30,6 +32,7 @@ rb_error rfn_evaluate(rb_context *ctx, const rb_model *model, rb_feed *feed, rb_
 
 /* Scratch of one worker. */
 typedef struct rfn_polish {
+    rb_scratch scratch; /* frees the rest */
     int64_t max;        /* units that may be positive at once */
     double *x, *linear; /* l */
     double *factor;     /* max x max */
@@ -39,11 +42,18 @@ typedef struct rfn_polish {
 } rfn_polish;
 
 rb_error rfn_polish_new(rb_context *ctx, int64_t l, rfn_polish *polish);
-void rfn_polish_free(rfn_polish *polish);
 /* Improves column i of codes (l x n) of the problem, on the rectified set, into polish->x. */
 void rfn_polish_sample(const rfn_quadratic *problem, rb_dense codes, int64_t i, rfn_polish *polish);
 
 /* ---- codes of a block ---- */
+
+/* Of a column of the codes: samples that have converged leave. */
+typedef struct rfn_column_state {
+    int64_t sample; /* of the block */
+    double largest; /* code */
+    double before;  /* by how much the sweep before the last one changed it */
+    bool done;      /* its codes have converged */
+} rfn_column_state;
 
 typedef struct rfn_exact {
     rfn_quadratic problem;  /* P + diag tau, Q' of the block, the rectified set */
@@ -52,11 +62,9 @@ typedef struct rfn_exact {
     const rfn_coder *coder; /* whose parameters and tolerance these are */
     rb_dense codes, linear; /* mu' and Q' of the block, l x block_samples */
     rfn_work work;
+    rb_scratch scratch; /* frees the arrays */
     bool *dead;
-    int64_t *samples;   /* of the block: which sample a column is, since some have left */
-    double *largest;    /* code of each column */
-    double *before;     /* by how much the sweep before the last one changed it */
-    bool *done;         /* its codes have converged */
+    rfn_column_state *columns;
     rfn_polish *polish; /* one for each of so many workers */
     int workers;
     /* Of the call at hand. */
@@ -66,8 +74,8 @@ typedef struct rfn_exact {
     int64_t active; /* samples that have not left: the first columns */
 } rfn_exact;
 
-/* For a coder of a model with multipliers, that has its parameters; NULL in *exact for one without.
- */
+/* For a coder that has its parameters; NULL in *exact for a model without multipliers. To be freed
+ * whatever comes back. */
 rb_error rfn_exact_new(rb_context *ctx, const rb_model *model, int64_t block_samples,
                        const rfn_coder *coder, rfn_exact **exact);
 void rfn_exact_free(rfn_exact *exact);

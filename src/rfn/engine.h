@@ -78,20 +78,12 @@ static inline bool rfn_is_factored(const rb_problem *problem, int64_t units, boo
 
 /* ---- the codes of a block, and what they add: moments.c ---- */
 
-/* Memory for so many values, of whatever they were before. */
-typedef struct rfn_buffer {
-    void *data;
-    int64_t capacity;
-} rfn_buffer;
-
-rb_error rfn_reserve(rb_context *ctx, int64_t count, size_t size, rfn_buffer *buffer);
-
 typedef struct rfn_block_work {
-    rb_dense codes;                     /* block_samples x l */
-    void *offset;                       /* l of the type: what is added to V B */
-    bool has_offset;                    /* this pass has computed it */
-    double *task_sum, *task_largest;    /* l a task */
-    rfn_buffer starts, columns, values; /* sparse: the block by columns */
+    rb_dense codes;                    /* block_samples x l */
+    void *offset;                      /* l of the type: what is added to V B */
+    bool has_offset;                   /* this pass has computed it */
+    double *task_sum, *task_largest;   /* l a task */
+    rb_buffer starts, columns, values; /* sparse: the block by columns */
 } rfn_block_work;
 
 extern const rb_field rfn_block_fields[];
@@ -121,7 +113,7 @@ typedef struct rfn_randomness {
     uint32_t noise_share, dropout_share; /* a value whose random word is below is replaced */
     const void *min, *max;               /* of each feature: salt-and-pepper only */
     rb_dense rows;                       /* a dense block with noise */
-    rfn_buffer values;                   /* those of a sparse one */
+    rb_buffer values;                    /* those of a sparse one */
     uint32_t *words;                     /* of each thread: a row of random words */
     double *task_codes, *task_squares;   /* l a task: of all codes, before any is dropped */
 } rfn_randomness;

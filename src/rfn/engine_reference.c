@@ -6,9 +6,9 @@
 #include "engine.h"
 
 #include <math.h>
-#include <stddef.h>
 
 typedef struct reference {
+    rb_scratch scratch; /* frees the arrays */
     rb_type type;
     int64_t m, l;
     double *weighted;               /* Psi^-1 W, m x l */
@@ -18,24 +18,11 @@ typedef struct reference {
     void *codes;                    /* mu, of the type */
 } reference;
 
-static const rb_field fields[] = {
-    {"weighted", offsetof(reference, weighted), RB_FIELD_POINTER, RB_KEPT_FLOAT64, RFN_FEATURES,
-     RFN_UNITS},
-    {"precision", offsetof(reference, precision), RB_FIELD_POINTER, RB_KEPT_FLOAT64, RFN_UNITS,
-     RFN_UNITS},
-    {"covariance", offsetof(reference, covariance), RB_FIELD_POINTER, RB_KEPT_FLOAT64, RFN_UNITS,
-     RFN_UNITS},
-    {"v", offsetof(reference, v), RB_FIELD_POINTER, RB_KEPT_FLOAT64, RFN_FEATURES},
-    {"means", offsetof(reference, means), RB_FIELD_POINTER, RB_KEPT_FLOAT64, RFN_UNITS},
-    {"codes", offsetof(reference, codes), RB_FIELD_POINTER, RB_KEPT_WORKING, RFN_UNITS},
-    {0},
-};
-static const rb_part parts[] = {{RB_PART_SCRATCH, fields, 0}, {0}};
-
 static void close_engine(void *engine) {
-    if (engine) {
-        rb_parts_free(parts, engine);
-        rb_free(engine);
+    reference *r = engine;
+    if (r) {
+        rb_scratch_end(&r->scratch);
+        rb_free(r);
     }
 }
 
@@ -48,16 +35,23 @@ static rb_error open_engine(rb_context *ctx, const rb_problem *problem, const vo
                        "the reference engine has no dropout, input-noise, noise full, and no "
                        "activation but rectify");
     }
-    rb_shape shape = rfn_plain_shape(problem->type, problem->n_features, rfn->units);
     reference *r = rb_alloc_zero(ctx, 1, sizeof *r);
-    rb_error err = r ? rb_parts_new(ctx, parts, &shape, r) : RB_ERROR_MEMORY;
+    if (!r) {
+        return RB_ERROR_MEMORY;
+    }
+    int64_t m = problem->n_features, l = rfn->units;
+    *r = (reference){.scratch = {.ctx = ctx}, .type = problem->type, .m = m, .l = l};
+    r->weighted = rb_take(&r->scratch, m, (size_t)l * sizeof *r->weighted);
+    r->precision = rb_take(&r->scratch, l, (size_t)l * sizeof *r->precision);
+    r->covariance = rb_take(&r->scratch, l, (size_t)l * sizeof *r->covariance);
+    r->v = rb_take(&r->scratch, m, sizeof *r->v);
+    r->means = rb_take(&r->scratch, l, sizeof *r->means);
+    r->codes = rb_take(&r->scratch, l, rb_type_size(r->type));
+    rb_error err = r->scratch.err;
     if (err) {
         close_engine(r);
         return err;
     }
-    r->type = problem->type;
-    r->m = problem->n_features;
-    r->l = rfn->units;
     *engine = r;
     return RB_OK;
 }

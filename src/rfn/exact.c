@@ -11,59 +11,42 @@
 
 #include <float.h>
 #include <math.h>
-#include <stddef.h>
-#include <string.h>
 
 /* After so many an active set method is cheaper. */
 enum { MAX_SWEEPS = 200 };
 /* Changes of the codes shrink by more than this from one sweep to the next only by chance. */
 static const double MIN_RATIO = 1.0 / 3;
 
-static const rb_field fields[] = {
-    {"hessian", offsetof(rfn_exact, problem.hessian), RB_FIELD_DENSE, RB_KEPT_WORKING, RFN_UNITS,
-     RFN_UNITS},
-    {"weighted", offsetof(rfn_exact, weighted), RB_FIELD_DENSE, RB_KEPT_WORKING, RFN_FEATURES,
-     RFN_UNITS},
-    {"codes", offsetof(rfn_exact, codes), RB_FIELD_DENSE, RB_KEPT_WORKING, RFN_UNITS, RFN_BLOCK},
-    {"linear", offsetof(rfn_exact, linear), RB_FIELD_DENSE, RB_KEPT_WORKING, RFN_UNITS, RFN_BLOCK},
-    {"dead", offsetof(rfn_exact, dead), RB_FIELD_POINTER, RB_KEPT_FLAG, RFN_UNITS},
-    {"samples", offsetof(rfn_exact, samples), RB_FIELD_POINTER, RB_KEPT_INTEGER, RFN_BLOCK},
-    {"largest", offsetof(rfn_exact, largest), RB_FIELD_POINTER, RB_KEPT_FLOAT64, RFN_BLOCK},
-    {"before", offsetof(rfn_exact, before), RB_FIELD_POINTER, RB_KEPT_FLOAT64, RFN_BLOCK},
-    {"done", offsetof(rfn_exact, done), RB_FIELD_POINTER, RB_KEPT_FLAG, RFN_BLOCK},
-    {0},
-};
-static const rb_part parts[] = {{RB_PART_SCRATCH, fields, 0}, {0}};
-
 void rfn_exact_free(rfn_exact *exact) {
     if (exact) {
-        rb_parts_free(parts, exact);
         rfn_posterior_free(&exact->start);
         rfn_work_free(&exact->work);
         for (int w = 0; exact->polish && w < exact->workers; w++) {
-            rfn_polish_free(&exact->polish[w]);
+            rb_scratch_end(&exact->polish[w].scratch);
         }
-        rb_free(exact->polish);
+        rb_scratch_end(&exact->scratch);
         rb_free(exact);
     }
 }
 
 static rb_error allocate(rb_context *ctx, rb_dense w, int64_t samples, rfn_exact *exact) {
-    rb_shape shape = rfn_plain_shape(w.type, w.rows, w.cols);
-    shape.dims[RFN_BLOCK] = samples;
-    rb_error err = rb_parts_new(ctx, parts, &shape, exact);
+    rb_scratch *scratch = &exact->scratch;
+    scratch->ctx = ctx;
+    rb_dense_take(scratch, w.type, w.cols, w.cols, &exact->problem.hessian);
+    rb_dense_take(scratch, w.type, w.rows, w.cols, &exact->weighted);
+    rb_dense_take(scratch, w.type, w.cols, samples, &exact->codes);
+    rb_dense_take(scratch, w.type, w.cols, samples, &exact->linear);
+    exact->problem.dead = exact->dead = rb_take(scratch, w.cols, sizeof *exact->dead);
+    exact->columns = rb_take(scratch, samples, sizeof *exact->columns);
+    exact->workers = rb_context_threads(ctx);
+    exact->polish = rb_take(scratch, exact->workers, sizeof *exact->polish);
+    rb_error err = scratch->err;
     err = err ? err : rfn_work_new(ctx, w.type, w.cols, samples, &exact->work);
     err = err ? err : rfn_posterior_new(ctx, w.type, w.rows, w.cols, &exact->start);
-    if (err) {
-        return err;
-    }
-    exact->problem.dead = exact->dead;
-    exact->workers = rb_context_threads(ctx);
-    exact->polish = rb_alloc_zero(ctx, exact->workers, sizeof *exact->polish);
-    for (int i = 0; !err && exact->polish && i < exact->workers; i++) {
+    for (int i = 0; !err && i < exact->workers; i++) {
         err = rfn_polish_new(ctx, w.cols, &exact->polish[i]);
     }
-    return exact->polish ? err : RB_ERROR_MEMORY;
+    return err;
 }
 
 /* The Hessian with the multipliers, and the posterior that belongs to it. */
@@ -105,19 +88,13 @@ rb_error rfn_exact_new(rb_context *ctx, const rb_model *model, int64_t block_sam
     if (!rb_model_array(model, "multipliers", NULL, NULL)) {
         return RB_OK;
     }
-    rfn_exact *exact = rb_alloc_zero(ctx, 1, sizeof *exact);
+    rfn_exact *exact = *out = rb_alloc_zero(ctx, 1, sizeof *exact);
     if (!exact) {
         return RB_ERROR_MEMORY;
     }
     exact->coder = coder;
     rb_error err = allocate(ctx, coder->parameters.loadings, block_samples, exact);
-    err = err ? err : set_problem(ctx, model, exact);
-    if (err) {
-        rfn_exact_free(exact);
-        return err;
-    }
-    *out = exact;
-    return RB_OK;
+    return err ? err : set_problem(ctx, model, exact);
 }
 
 /* ---- a block ---- */
@@ -131,7 +108,7 @@ static void bring(void *arg, int64_t task, int worker) {
     rb_dense linear = rb_dense_part(e->linear, 0, rows.cols, 0, n);
     rb_dense_transpose(rows, rfn_task_columns(codes, task));
     rfn_project(e->ctx, e->block, rfn_task_first(n, task), e->weighted, rows);
-    rfn_add_offset(e->ctx, 1, e->coder->block.offset, rows);
+    rfn_add_offset(e->ctx, 1, e->coder->offset, rows);
     rb_dense_transpose(rows, rfn_task_columns(linear, task));
 }
 
@@ -142,13 +119,15 @@ static double still_to_go(double change, double before) {
     return ratio < 1 ? change * ratio / (1 - ratio) : INFINITY;
 }
 
-static void find_largest(rb_dense codes, double *largest) {
-    memset(largest, 0, (size_t)codes.cols * sizeof *largest);
+static void find_largest(rb_dense codes, rfn_column_state *columns) {
+    for (int64_t i = 0; i < codes.cols; i++) {
+        columns[i].largest = 0;
+    }
     for (int64_t j = 0; j < codes.rows; j++) {
         const void *row = rb_dense_row(codes, j);
         for (int64_t i = 0; i < codes.cols; i++) {
             double code = rb_get(codes.type, row, i);
-            largest[i] = code > largest[i] ? code : largest[i];
+            columns[i].largest = code > columns[i].largest ? code : columns[i].largest;
         }
     }
 }
@@ -158,13 +137,14 @@ static int64_t mark_done(rfn_exact *e, rb_dense codes, bool first) {
     double rounding = 16 * (codes.type == RB_FLOAT64 ? DBL_EPSILON : FLT_EPSILON);
     double tolerance = e->coder->options.estep_tolerance;
     int64_t left = 0;
-    find_largest(codes, e->largest);
+    find_largest(codes, e->columns);
     for (int64_t i = 0; i < codes.cols; i++) {
-        double change = rb_get(codes.type, e->work.changes, i), largest = e->largest[i];
-        double rest = first ? INFINITY : still_to_go(change, e->before[i]);
-        e->done[i] = rest <= tolerance * largest || change <= rounding * largest;
-        e->before[i] = change;
-        left += !e->done[i];
+        rfn_column_state *column = &e->columns[i];
+        double change = rb_get(codes.type, e->work.changes, i), largest = column->largest;
+        double rest = first ? INFINITY : still_to_go(change, column->before);
+        column->done = rest <= tolerance * largest || change <= rounding * largest;
+        column->before = change;
+        left += !column->done;
     }
     return left;
 }
@@ -176,8 +156,8 @@ static void give_back(void *arg, int64_t j, int worker) {
     rb_type type = e->codes.type;
     void *row = rb_dense_row(e->codes, j), *linear = rb_dense_row(e->linear, j);
     for (int64_t i = 0, left = 0; i < e->active; i++) {
-        if (e->done[i]) {
-            rb_dense_set(e->out, e->samples[i], j, rb_get(type, row, i));
+        if (e->columns[i].done) {
+            rb_dense_set(e->out, e->columns[i].sample, j, rb_get(type, row, i));
         } else {
             rb_put(type, row, left, rb_get(type, row, i));
             rb_put(type, linear, left++, rb_get(type, linear, i));
@@ -192,9 +172,8 @@ static void let_go(rfn_exact *e, int64_t left) {
     }
     rb_parallel(e->ctx, e->codes.rows, give_back, e);
     for (int64_t i = 0, at = 0; i < e->active; i++) {
-        if (!e->done[i]) {
-            e->before[at] = e->before[i];
-            e->samples[at++] = e->samples[i];
+        if (!e->columns[i].done) {
+            e->columns[at++] = e->columns[i];
         }
     }
     e->active = left;
@@ -205,7 +184,7 @@ static void polish_sample(void *arg, int64_t i, int worker) {
     rfn_polish *polish = &e->polish[worker];
     rfn_polish_sample(&e->problem, e->codes, i, polish);
     for (int64_t j = 0; j < e->out.cols; j++) {
-        rb_dense_set(e->out, e->samples[i], j, polish->x[j]);
+        rb_dense_set(e->out, e->columns[i].sample, j, polish->x[j]);
     }
 }
 
@@ -214,10 +193,10 @@ rb_error rfn_exact_solve(rb_context *ctx, rfn_exact *e, const rb_block *block, r
     e->block = block;
     e->out = codes;
     e->active = codes.rows;
-    rfn_offset(ctx, block, e->weighted, e->start.linear, e->coder->block.offset);
+    rfn_offset(ctx, block, e->weighted, e->start.linear, e->coder->offset);
     rb_parallel(ctx, rfn_tasks(codes.rows).count, bring, e);
     for (int64_t i = 0; i < codes.rows; i++) {
-        e->samples[i] = i;
+        e->columns[i].sample = i;
     }
     for (int sweep = 0; e->active > 0 && sweep < MAX_SWEEPS && !rb_asked_to_stop(ctx); sweep++) {
         rb_dense active = rb_dense_part(e->codes, 0, e->codes.rows, 0, e->active);

@@ -312,7 +312,7 @@ rb_error rfn_start(rb_context *ctx, const rb_problem *problem, const void *optio
     if (err) {
         return err;
     }
-    rfn_fit *fit = rb_alloc_zero(ctx, 1, sizeof *fit);
+    rfn_fit *fit = *state = rb_alloc_zero(ctx, 1, sizeof *fit);
     if (!fit) {
         return RB_ERROR_MEMORY;
     }
@@ -329,10 +329,9 @@ rb_error rfn_start(rb_context *ctx, const rb_problem *problem, const void *optio
     err = err ? err : choose_parameters(ctx, setup, start, &fit->parameters);
     if (err) {
         rfn_finish(fit);
-        return err;
+        *state = NULL;
     }
-    *state = fit;
-    return RB_OK;
+    return err;
 }
 
 /* ---- the survey ---- */

@@ -119,8 +119,11 @@ rb_error rfn_full_noise_begin(rb_context *ctx, const rfn_setup *setup, rfn_surve
 rb_error rfn_full_noise_before(rb_context *ctx, rfn_fit *fit);
 rb_error rfn_full_noise_after(rb_context *ctx, rfn_fit *fit);
 
-/* merge.c: before an E-step, where units may have become the same. */
-void rfn_merge_units(rb_context *ctx, rfn_fit *fit);
+/* merge.c: is it time, before an E-step, to look for units that have become the same; then one of
+ * them gets the loadings of both. products: l x l scratch. */
+bool rfn_merges_units(const rfn_fit *fit);
+void rfn_merge_units(rb_context *ctx, rb_dense codes, rb_dense products,
+                     rfn_parameters *parameters);
 
 /* sparse_loadings.c: is the fit still to leave its start, without shrinking and prior mean, or are
  * loadings only beginning to be shrunk, the prior mean to grow; the prior mean of the iteration;
@@ -128,7 +131,7 @@ void rfn_merge_units(rb_context *ctx, rfn_fit *fit);
 bool rfn_still_begins(const rfn_fit *fit);
 void rfn_hold_prior_back(rb_context *ctx, rfn_fit *fit);
 bool rfn_shrinks(const rfn_fit *fit);
-void rfn_shrink_row(const rfn_fit *fit, int64_t k);
+void rfn_shrink_row(const rfn_fit *fit, int64_t k, rb_dense loadings);
 
 /* ---- adapt.c: the prior mean by the sparseness of codes ---- */
 
@@ -143,9 +146,9 @@ void rfn_bound_adaptation(double certificate, rfn_adaptation *adaptation);
 /* Has it been adapted for long enough? */
 bool rfn_may_stop(const void *state);
 /* Says what became of it. */
-void rfn_report_adaptation(rb_context *ctx, rfn_fit *fit);
-/* In how many samples each unit is active: scratch.positive. */
-void rfn_count_positive(rb_context *ctx, rfn_fit *fit);
+void rfn_report_adaptation(rb_context *ctx, const rfn_fit *fit);
+/* In how many samples each unit (a row of the codes) is active. */
+void rfn_count_positive(rb_context *ctx, rb_dense codes, int64_t *positive);
 
 /* ---- objective.c ---- */
 

@@ -85,41 +85,42 @@ rb_error rfn_full_noise_begin(rb_context *ctx, const rfn_setup *setup, rfn_surve
 /* ---- the M-step ---- */
 
 /* E, with W as it is: C - G W' - W G', G = U - W S / 2. */
-static void compute_error(rb_context *ctx, const rfn_fit *fit) {
-    const rfn_psi *noise = &fit->parameters.full;
-    rb_dense w = fit->parameters.loadings, g = noise->part;
-    rb_dense error = fit->scratch.error, work = fit->scratch.work;
-    rb_gemm_parallel(ctx, 1, w, RB_PLAIN, fit->moments.s, RB_PLAIN, 0, work);
+static void compute_error(rb_context *ctx, const rfn_parameters *parameters,
+                          const rfn_moments *moments, rb_dense second, rfn_scratch *scratch) {
+    const rfn_psi *noise = &parameters->full;
+    rb_dense w = parameters->loadings, g = noise->part;
+    rb_gemm_parallel(ctx, 1, w, RB_PLAIN, moments->s, RB_PLAIN, 0, scratch->work);
     rb_dense_copy(w, noise->wide);
     for (int64_t k = 0; k < w.rows; k++) {
         for (int64_t j = 0; j < w.cols; j++) {
-            double half = rb_dense_get(work, k, j) / 2;
-            rb_dense_set(g, k, j, rb_dense_get(fit->moments.u, k, j) - half);
+            double half = rb_dense_get(scratch->work, k, j) / 2;
+            rb_dense_set(g, k, j, rb_dense_get(moments->u, k, j) - half);
         }
     }
-    rb_dense_copy(fit->survey.full_second, error);
-    rb_gemm_lower(ctx, -1, g, RB_PLAIN, noise->wide, RB_TRANSPOSED, 1, error);
-    rb_gemm_lower(ctx, -1, noise->wide, RB_PLAIN, g, RB_TRANSPOSED, 1, error);
-    rb_dense_mirror(error);
+    rb_dense_copy(second, scratch->error);
+    rb_gemm_lower(ctx, -1, g, RB_PLAIN, noise->wide, RB_TRANSPOSED, 1, scratch->error);
+    rb_gemm_lower(ctx, -1, noise->wide, RB_PLAIN, g, RB_TRANSPOSED, 1, scratch->error);
+    rb_dense_mirror(scratch->error);
 }
 
-static rb_error update(rb_context *ctx, rfn_fit *fit) {
-    rb_dense psi = fit->parameters.full.covariance;
-    double rate = fit->scratch.rates.eta_psi, rest = 1 - fit->setup.options.noise_decay;
+static rb_error update(rb_context *ctx, const rfn_setup *setup, const rfn_survey *survey,
+                       const rfn_scratch *scratch, rfn_parameters *parameters) {
+    rb_dense psi = parameters->full.covariance;
+    double rate = scratch->rates.eta_psi, rest = 1 - setup->options.noise_decay;
     for (int64_t k = 0; k < psi.rows; k++) {
         for (int64_t c = 0; c < psi.cols; c++) {
-            double before = rb_dense_get(psi, k, c), error = rb_dense_get(fit->scratch.error, k, c);
+            double before = rb_dense_get(psi, k, c), error = rb_dense_get(scratch->error, k, c);
             rb_dense_set(psi, k, c, before + rate * (error - before));
         }
     }
     rb_error err = rb_check_stop(ctx);
-    err = err ? err : rb_raise_eigenvalues(ctx, psi, min_eigenvalue(&fit->setup, &fit->survey));
+    err = err ? err : rb_raise_eigenvalues(ctx, psi, min_eigenvalue(setup, survey));
     for (int64_t k = 0; !err && rest < 1 && k < psi.rows; k++) {
         for (int64_t c = 0; c < psi.cols; c++) {
             rb_dense_set(psi, k, c, (k == c ? 1 : rest) * rb_dense_get(psi, k, c));
         }
     }
-    err = err ? err : complete(ctx, &fit->parameters);
+    err = err ? err : complete(ctx, parameters);
     if (err == RB_ERROR_NUMERIC) {
         rb_fail_prefix(ctx, "the M-step: ");
     }
@@ -130,17 +131,20 @@ rb_error rfn_full_noise_before(rb_context *ctx, rfn_fit *fit) {
     if (!is_full(&fit->setup) || fit->setup.options.psi_update != RB_RFN_PSI_OLD) {
         return RB_OK;
     }
-    compute_error(ctx, fit);
-    return update(ctx, fit);
+    compute_error(ctx, &fit->parameters, &fit->moments, fit->survey.full_second, &fit->scratch);
+    return update(ctx, &fit->setup, &fit->survey, &fit->scratch, &fit->parameters);
 }
 
 rb_error rfn_full_noise_after(rb_context *ctx, rfn_fit *fit) {
     rfn_scratch *scratch = &fit->scratch;
+    rb_error err = RB_OK;
     if (!is_full(&fit->setup)) {
         return RB_OK;
     }
-    compute_error(ctx, fit);
-    rb_error err = fit->setup.options.psi_update == RB_RFN_PSI_NEW ? update(ctx, fit) : RB_OK;
+    compute_error(ctx, &fit->parameters, &fit->moments, fit->survey.full_second, scratch);
+    if (fit->setup.options.psi_update == RB_RFN_PSI_NEW) {
+        err = update(ctx, &fit->setup, &fit->survey, scratch, &fit->parameters);
+    }
     if (!err) {
         rb_spd_inverse(ctx, fit->parameters.full.factor, scratch->inverse);
         scratch->noise_product = rfn_product_of_lower(ctx, scratch->inverse, scratch->error);

@@ -16,7 +16,7 @@
 enum { FIRST_ITERATION = 70, LAST_ITERATION = 100, EVERY = 10 };
 static const double THE_SAME = 0.98;
 
-static bool is_due(const rfn_fit *fit) {
+bool rfn_merges_units(const rfn_fit *fit) {
     int64_t iteration = fit->progress.iteration / rfn_msteps_an_iteration(&fit->setup);
     return fit->setup.options.sparse_loadings > 0 && !fit->setup.warm && fit->codes.filled &&
            !fit->progress.last && iteration >= FIRST_ITERATION && iteration <= LAST_ITERATION &&
@@ -45,19 +45,15 @@ static void merge(rb_dense w, rb_dense codes, int64_t a, int64_t b, double propo
     rb_dense_zero(rb_dense_rows(codes, b, 1));
 }
 
-void rfn_merge_units(rb_context *ctx, rfn_fit *fit) {
-    if (!is_due(fit)) {
-        return;
-    }
-    rb_dense mu = fit->codes.values, products = fit->persistent.problem.hessian;
+void rfn_merge_units(rb_context *ctx, rb_dense mu, rb_dense products, rfn_parameters *parameters) {
     rb_gemm_lower(ctx, 1, mu, RB_PLAIN, mu, RB_TRANSPOSED, 0, products);
     for (int64_t b = 1; b < mu.rows; b++) {
         double yy = rb_dense_get(products, b, b);
         for (int64_t a = 0; a < b; a++) {
             double xx = rb_dense_get(products, a, a);
             if (rb_dense_get(products, b, a) > THE_SAME * sqrt(xx * yy) &&
-                likeness(&fit->parameters, a, b) > THE_SAME) {
-                merge(fit->parameters.loadings, mu, a, b, sqrt(yy / xx));
+                likeness(parameters, a, b) > THE_SAME) {
+                merge(parameters->loadings, mu, a, b, sqrt(yy / xx));
                 break;
             }
         }

@@ -61,23 +61,14 @@ static void sparse_rows(void *arg, int64_t task, int worker) {
                                                       rb_dense_rows(t->u, first, count));
 }
 
-rb_error rfn_reserve(rb_context *ctx, int64_t count, size_t size, rfn_buffer *buffer) {
-    if (count > buffer->capacity) {
-        rb_free(buffer->data);
-        buffer->data = rb_alloc(ctx, count, size);
-        buffer->capacity = buffer->data ? count : 0;
-    }
-    return count <= buffer->capacity ? RB_OK : RB_ERROR_MEMORY;
-}
-
 /* A column of V'mu needs the samples that have the feature: the block is turned into columns once.
  */
 static rb_error add_sparse(rb_context *ctx, rfn_block_work *work, rb_csr v, rb_dense codes,
                            rfn_sums *sums) {
     int64_t entries = v.starts[v.rows] - v.starts[0];
-    rb_error err = rfn_reserve(ctx, v.cols + 1, sizeof *v.starts, &work->starts);
-    err = err ? err : rfn_reserve(ctx, entries, sizeof *v.columns, &work->columns);
-    err = err ? err : rfn_reserve(ctx, entries, rb_type_size(v.type), &work->values);
+    rb_error err = rb_buffer_hold(ctx, &work->starts, v.cols + 1, sizeof *v.starts);
+    err = err ? err : rb_buffer_hold(ctx, &work->columns, entries, sizeof *v.columns);
+    err = err ? err : rb_buffer_hold(ctx, &work->values, entries, rb_type_size(v.type));
     if (err) {
         return err;
     }

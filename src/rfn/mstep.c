@@ -89,7 +89,7 @@ static double new_noise(const rfn_fit *fit, int64_t k, double cross, double quad
 }
 
 /* The target of a row for the gradient form: w + Psi^-1 (u - ws). */
-static void gradient_target(rb_context *ctx, rfn_fit *fit, int64_t k, void *target) {
+static void gradient_target(rb_context *ctx, const rfn_fit *fit, int64_t k, void *target) {
     rb_dense w = fit->parameters.loadings;
     double weight = 1 / fit->parameters.noise[k];
     memcpy(target, rb_dense_row(w, k), (size_t)w.cols * rb_type_size(w.type));
@@ -98,11 +98,10 @@ static void gradient_target(rb_context *ctx, rfn_fit *fit, int64_t k, void *targ
 }
 
 /* The target gets what is left of the steps before. */
-static void add_momentum(rb_context *ctx, rfn_fit *fit, int64_t k, void *target) {
-    rb_dense w = fit->parameters.loadings;
-    void *velocity = rb_dense_row(fit->progress.velocity, k);
-    rb_axpy(ctx, w.type, w.cols, fit->setup.options.momentum, velocity, target);
-    rb_shift_scale(ctx, w.type, w.cols, target, rb_dense_row(w, k), NULL, velocity);
+static void add_momentum(rb_context *ctx, double momentum, rb_dense row, void *velocity,
+                         void *target) {
+    rb_axpy(ctx, row.type, row.cols, momentum, velocity, target);
+    rb_shift_scale(ctx, row.type, row.cols, target, row.data, NULL, velocity);
 }
 
 static void update_row(const struct rows *r, int64_t k) {
@@ -115,7 +114,8 @@ static void update_row(const struct rows *r, int64_t k) {
         gradient_target(r->ctx, fit, k, target);
     }
     if (fit->progress.velocity.data) {
-        add_momentum(r->ctx, fit, k, target);
+        add_momentum(r->ctx, fit->setup.options.momentum, rb_dense_rows(w, k, 1),
+                     rb_dense_row(fit->progress.velocity, k), target);
     }
     rb_kernels_of(r->ctx)->of[w.type].move_row(w.cols, eta, rb_dense_row(fit->moments.u, k),
                                                rb_dense_row(fit->scratch.work, k), target,
@@ -157,7 +157,7 @@ static void decay_row(const struct rows *r, int64_t k) {
         rfn_soft_threshold(w, k, options->weight_decay_laplace);
     }
     if (r->shrinks) {
-        rfn_shrink_row(r->fit, k);
+        rfn_shrink_row(r->fit, k, w);
     }
     rfn_clamp_row(w, k, options->weight_max);
 }

@@ -12,34 +12,20 @@
 #include "coder.h"
 
 #include <math.h>
-#include <stddef.h>
 
 /* A support of so many units takes 32 MB; codes with more are left as the sweeps leave them. */
 enum { MAX_POSITIVE = 2048 };
 
-enum { ONE, UNITS, MAX };
-
-static const rb_field fields[] = {
-    {"x", offsetof(rfn_polish, x), RB_FIELD_POINTER, RB_KEPT_FLOAT64, UNITS},
-    {"linear", offsetof(rfn_polish, linear), RB_FIELD_POINTER, RB_KEPT_FLOAT64, UNITS},
-    {"factor", offsetof(rfn_polish, factor), RB_FIELD_POINTER, RB_KEPT_FLOAT64, MAX, MAX},
-    {"target", offsetof(rfn_polish, target), RB_FIELD_POINTER, RB_KEPT_FLOAT64, MAX},
-    {"support", offsetof(rfn_polish, support), RB_FIELD_POINTER, RB_KEPT_INTEGER, MAX},
-    {"positive", offsetof(rfn_polish, positive), RB_FIELD_POINTER, RB_KEPT_FLAG, UNITS},
-    {0},
-};
-static const rb_part parts[] = {{RB_PART_SCRATCH, fields, 0}, {0}};
-
-rb_error rfn_polish_new(rb_context *ctx, int64_t l, rfn_polish *polish) {
+rb_error rfn_polish_new(rb_context *ctx, int64_t l, rfn_polish *p) {
     int64_t max = l < MAX_POSITIVE ? l : MAX_POSITIVE;
-    rb_shape shape = {.dims = {[ONE] = 1, [UNITS] = l, [MAX] = max}};
-    *polish = (rfn_polish){.max = max};
-    return rb_parts_new(ctx, parts, &shape, polish);
-}
-
-void rfn_polish_free(rfn_polish *polish) {
-    rb_parts_free(parts, polish);
-    *polish = (rfn_polish){0};
+    *p = (rfn_polish){.scratch = {.ctx = ctx}, .max = max};
+    p->x = rb_take(&p->scratch, l, sizeof *p->x);
+    p->linear = rb_take(&p->scratch, l, sizeof *p->linear);
+    p->factor = rb_take(&p->scratch, max, (size_t)max * sizeof *p->factor);
+    p->target = rb_take(&p->scratch, max, sizeof *p->target);
+    p->support = rb_take(&p->scratch, max, sizeof *p->support);
+    p->positive = rb_take(&p->scratch, l, sizeof *p->positive);
+    return p->scratch.err;
 }
 
 /* The positive units, in order; -1 when they are too many. */

@@ -95,7 +95,7 @@ rb_error rfn_noise_block(rb_context *ctx, rfn_randomness *random, const rb_block
     }
     rb_csr v = block->csr;
     rb_error err =
-        rfn_reserve(ctx, v.starts[v.rows] - v.starts[0], rb_type_size(v.type), &random->values);
+        rb_buffer_hold(ctx, &random->values, v.starts[v.rows] - v.starts[0], rb_type_size(v.type));
     seen->csr.values = random->values.data;
     return err;
 }

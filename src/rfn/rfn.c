@@ -50,7 +50,9 @@ static rb_error begin(rb_context *ctx, void *state) {
         return err;
     }
     rfn_hold_prior_back(ctx, fit);
-    rfn_merge_units(ctx, fit);
+    if (rfn_merges_units(fit)) {
+        rfn_merge_units(ctx, fit->codes.values, fit->persistent.problem.hessian, &fit->parameters);
+    }
     rfn_adapt_prior(ctx, fit);
     fit->posterior.factored =
         rfn_is_factored(&fit->setup.problem, fit->setup.options.units, persists);

@@ -41,11 +41,10 @@ bool rfn_still_begins(const rfn_fit *fit) {
 
 /* Shares of the samples: without an active unit, and with nearly all of those that explain any.
  * Units with one sample say only which sample that is: they do not count. */
-static void measure(rb_context *ctx, rfn_fit *fit, double *empty, double *full) {
-    rb_dense codes = fit->codes.values;
-    const int64_t *positive = fit->scratch.positive;
+static void measure(rb_context *ctx, rb_dense codes, int64_t *positive, double *empty,
+                    double *full) {
     int64_t units = 0, n_empty = 0, n_full = 0;
-    rfn_count_positive(ctx, fit);
+    rfn_count_positive(ctx, codes, positive);
     for (int64_t j = 0; j < codes.rows; j++) {
         units += positive[j] > 1;
     }
@@ -71,7 +70,7 @@ void rfn_hold_prior_back(rb_context *ctx, rfn_fit *fit) {
     if (!is_before(&fit->setup, progress->iteration, FREE_ITERATIONS) && !progress->last) {
         double empty = 0, full = 0;
         if (fit->codes.filled) { /* only E-steps that keep codes know */
-            measure(ctx, fit, &empty, &full);
+            measure(ctx, fit->codes.values, fit->scratch.positive, &empty, &full);
         }
         bool back = empty > MAX_EXTREME;
         progress->prior_stays = progress->prior_stays || back;
@@ -86,9 +85,9 @@ void rfn_hold_prior_back(rb_context *ctx, rfn_fit *fit) {
                         progress->prior_share);
 }
 
-void rfn_shrink_row(const rfn_fit *fit, int64_t k) {
+void rfn_shrink_row(const rfn_fit *fit, int64_t k, rb_dense loadings) {
     double error = sqrt(fit->parameters.noise[k] / (double)fit->setup.problem.n_samples);
     double threshold = fit->scratch.rates.eta * fit->setup.options.sparse_loadings *
                        fit->progress.shrink_factor * error;
-    rfn_soft_threshold(fit->parameters.loadings, k, threshold);
+    rfn_soft_threshold(loadings, k, threshold);
 }

@@ -148,7 +148,7 @@ static void active_set_from_anywhere(void **state) {
             }
         }
     }
-    rfn_polish_free(&polish);
+    rb_scratch_end(&polish.scratch);
     rb_context_free(ctx);
 }
 

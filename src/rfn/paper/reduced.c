@@ -31,6 +31,7 @@ struct entry {
 };
 
 struct rfn_reduced {
+    rb_scratch scratch;  /* frees the arrays */
     double *near;        /* n: eps_i */
     struct entry *order; /* n: samples with the same active units beside each other */
     /* Of each thread: l x l, SAMPLES_AT_ONCE x l, and l units. */
@@ -40,11 +41,7 @@ struct rfn_reduced {
 
 void rfn_reduced_free(rfn_reduced *r) {
     if (r) {
-        rb_free(r->near);
-        rb_free(r->order);
-        rb_free(r->matrices);
-        rb_free(r->sides);
-        rb_free(r->free);
+        rb_scratch_end(&r->scratch);
         rb_free(r);
     }
 }
@@ -55,12 +52,13 @@ rb_error rfn_reduced_new(rb_context *ctx, int64_t units, int64_t samples, rfn_re
     if (!r) {
         return RB_ERROR_MEMORY;
     }
-    r->near = rb_alloc(ctx, samples, sizeof *r->near);
-    r->order = rb_alloc(ctx, samples, sizeof *r->order);
-    r->matrices = rb_alloc(ctx, rows, (size_t)units * sizeof *r->matrices);
-    r->sides = rb_alloc(ctx, rows, SAMPLES_AT_ONCE * sizeof *r->sides);
-    r->free = rb_alloc(ctx, rows, sizeof *r->free);
-    return r->near && r->order && r->matrices && r->sides && r->free ? RB_OK : RB_ERROR_MEMORY;
+    r->scratch.ctx = ctx;
+    r->near = rb_take(&r->scratch, samples, sizeof *r->near);
+    r->order = rb_take(&r->scratch, samples, sizeof *r->order);
+    r->matrices = rb_take(&r->scratch, rows, (size_t)units * sizeof *r->matrices);
+    r->sides = rb_take(&r->scratch, rows, SAMPLES_AT_ONCE * sizeof *r->sides);
+    r->free = rb_take(&r->scratch, rows, sizeof *r->free);
+    return r->scratch.err;
 }
 
 static bool is_active(const rfn_search *s, int64_t unit, int64_t sample) {
