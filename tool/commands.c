@@ -63,38 +63,31 @@ static bool find_rows(rb_context *ctx, command *c) {
 /* "fit" becomes "fit NAME". Owned texts: words and summary. */
 static bool add_method(command_list *list, const rb_method *method) {
     command *c = &list->entries[list->count];
-    size_t words = strlen(fit_command.words) + strlen(method->name) + 2;
-    size_t summary = strlen(fit_command.summary) + strlen(method->title) + 2;
-    char *text = malloc(words + summary);
-    if (!text) {
+    char *text;
+    int size = asprintf(&text, "%s %s%c%s %s", fit_command.words, method->name, '\0',
+                        fit_command.summary, method->title);
+    if (size < 0) {
         return false;
     }
-    snprintf(text, words, "%s %s", fit_command.words, method->name);
-    snprintf(text + words, summary, "%s %s", fit_command.summary, method->title);
     *c = fit_command;
     c->words = text;
-    c->summary = text + words;
+    c->summary = text + strlen(text) + 1;
     c->method = method;
     list->count++;
     return true;
 }
 
-static bool add_methods(rb_context *ctx, command_list *list) {
-    const rb_method *method;
-    bool added = true;
-    for (int64_t m = 0; added && (method = rb_context_method(ctx, m)); m++) {
-        added = add_method(list, method);
-    }
-    return added;
-}
-
 command_list *commands_new(rb_context *ctx) {
-    size_t max = TABLE_COUNT;
-    for (int64_t m = 0; rb_context_method(ctx, m); m++) {
-        max++;
+    int methods = 0;
+    while (rb_context_method(ctx, methods)) {
+        methods++;
     }
+    size_t max = (size_t)methods + TABLE_COUNT;
     command_list *list = calloc(1, sizeof *list + max * sizeof list->entries[0]);
-    bool complete = list && add_methods(ctx, list);
+    bool complete = list;
+    for (int m = 0; complete && m < methods; m++) {
+        complete = add_method(list, rb_context_method(ctx, m));
+    }
     for (int i = 0; complete && i < TABLE_COUNT; i++) {
         list->entries[list->count++] = *table[i];
     }

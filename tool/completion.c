@@ -139,8 +139,7 @@ static void zsh_spelling(FILE *file, const rb_option *row, const char *spelling,
 
 static void zsh_option(FILE *file, const rb_option *row) {
     char spelling[64];
-    bool off = row->kind == RB_OPTION_FLAG && strcmp(row->fallback, "true") == 0;
-    snprintf(spelling, sizeof spelling, "--%s%s", off ? "no-" : "", row->name);
+    snprintf(spelling, sizeof spelling, "%s%s", option_dashes(row), row->name);
     zsh_spelling(file, row, spelling, "=");
     snprintf(spelling, sizeof spelling, "-%c", row->letter);
     if (row->letter) {

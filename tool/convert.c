@@ -1,22 +1,20 @@
 /* rarebit convert: data from any format that is read to any that is written. */
-#include "results.h"
+#include "tool.h"
 
-/* AnnData to AnnData: a copy, with what stands beside the matrix. STATUS_DONE, or a status after a
- * message. *copied: it could be done so. */
-static int copy_anndata(invocation *call, bool *copied) {
+enum { NOT_COPIED = -1 };
+
+/* AnnData to AnnData: a copy, with what stands beside the matrix. A status after a message, or
+ * NOT_COPIED: it cannot be done so. */
+static int copy_anndata(const invocation *call, const char *target) {
     output out;
-    int status = output_begin(&out, option_text(call, "output"), "h5ad");
+    int status = output_begin(&out, target, "h5ad");
     if (status) {
         return status;
     }
     rb_error err =
         rb_anndata_copy(call->ctx, call->arguments[0], option_text(call, "dataset"), out.path);
-    *copied = err == RB_OK;
-    if (err == RB_ERROR_UNSUPPORTED) {
-        output_abandon(&out);
-        return STATUS_DONE;
-    }
-    return finish_output(call, &out, err);
+    return err == RB_ERROR_UNSUPPORTED ? output_end(&out, NOT_COPIED)
+                                       : finish_output(call, &out, err);
 }
 
 /* What the new file lacks is said. */
@@ -33,12 +31,9 @@ static void warn_of_losses(const invocation *call, const rb_source *source, bool
 static int write_source_whole(invocation *call, rb_source *source) {
     const char *target = option_text(call, "output");
     bool anndata = has_suffix(call->arguments[0], ".h5ad") && has_suffix(target, ".h5ad");
-    bool copied = false;
-    int status = STATUS_DONE;
-    if (anndata && !option_flag(call, "transpose")) {
-        status = copy_anndata(call, &copied);
-    }
-    if (status || copied) {
+    bool whole = anndata && !option_flag(call, "transpose");
+    int status = whole ? copy_anndata(call, target) : NOT_COPIED;
+    if (status != NOT_COPIED) {
         return status;
     }
     warn_of_losses(call, source, anndata);
@@ -46,12 +41,9 @@ static int write_source_whole(invocation *call, rb_source *source) {
 }
 
 static int run(invocation *call) {
-    rb_source *source;
+    rb_source *source = NULL;
     rb_error err = rb_open(call->ctx, call->arguments[0], call->options, &source);
-    if (err) {
-        return report_failure(call->ctx, err);
-    }
-    int status = write_source_whole(call, source);
+    int status = err ? report_failure(call->ctx, err) : write_source_whole(call, source);
     if (!status) {
         report("%lld samples x %lld features in %s", (long long)rb_source_samples(source),
                (long long)rb_source_features(source), option_text(call, "output"));
@@ -76,6 +68,6 @@ const command convert_command = {
                  {"A layer of an AnnData file as text",
                   "convert cells.h5ad --dataset layers/counts -o counts.tsv.gz"},
                  {"A picture as 8 x 8 patches", "convert photo.png --patches 8x8 -o patches.npy"}},
-    .check_output = check_matrix_output,
+    .check_output = rb_writer_check,
     .run = run,
 };

@@ -1,23 +1,15 @@
 /* rarebit encode: the codes of samples under a model, as a matrix or added to an AnnData file. */
-#include "results.h"
+#include "tool.h"
 
 #include <errno.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* "unit0", "unit1", ... */
-static char **names_of_units(const rb_model *model, int64_t *columns) {
-    *columns = rb_model_units(model);
-    char **names = calloc((size_t)*columns + 1, sizeof *names);
-    for (int64_t j = 0; names && j < *columns; j++) {
-        if (asprintf(&names[j], "unit%lld", (long long)j) < 0) {
-            names[j] = NULL;
-            free_names(names);
-            return NULL;
-        }
-    }
-    return names;
+static char *name_of_unit(const rb_model *model, int64_t unit) {
+    char *name = NULL;
+    (void)model;
+    return asprintf(&name, "unit%lld", (long long)unit) < 0 ? NULL : name;
 }
 
 static const rb_option_group *anndata_group(void) {
@@ -69,8 +61,7 @@ static int write_annotated(invocation *call, const rb_model *model, rb_source *s
     int status = second->target ? output_begin_own(&out, call->ctx, target, "h5ad")
                                 : output_begin(&out, target, "h5ad");
     if (status) {
-        output_abandon(second);
-        return status;
+        return output_end(second, status);
     }
     rb_error err = annotate(call, model, source, out.path);
     pair_hold(second);
@@ -136,10 +127,7 @@ static int write_states(invocation *call, const rb_model *model, rb_source *sour
     } else if (err) {
         status = report_failure(call->ctx, err);
     }
-    if (status) {
-        output_abandon(out);
-    }
-    return status;
+    return status ? output_end(out, status) : STATUS_DONE;
 }
 
 /* ---- the command ---- */
@@ -163,8 +151,9 @@ static int encode(invocation *call, rb_model *model, rb_source *source) {
     if (status) {
         return status;
     }
+    row_maker codes = {rb_encode, rb_model_units(model), name_of_unit};
     return is_annotated(call) ? write_annotated(call, model, source, &states)
-                              : write_rows(call, model, source, rb_encode, names_of_units, &states);
+                              : write_rows(call, model, source, &codes, &states);
 }
 
 static int run(invocation *call) {
@@ -196,7 +185,7 @@ const command encode_command = {
                  {"Into a pipe", "encode model.h5 X.npy -o - | head"}},
     .writes = "output map",
     .fixed = {"map", "states are written as text with tabs", ".tsv"},
-    .check_output = check_matrix_output,
+    .check_output = rb_writer_check,
     .adds_to = ".h5ad",
     .run = run,
 };

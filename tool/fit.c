@@ -1,5 +1,4 @@
 /* rarebit fit METHOD: any iterative method of the library, through its table. */
-#include "fit_log.h"
 #include "tool.h"
 
 #include <errno.h>
@@ -415,18 +414,13 @@ static int run(invocation *call) {
     }
     status = fit(call, &w, &out, &model);
     int logged = fit_log_end(&w.log);
-    if (status) {
-        output_abandon(&out);
-    } else {
-        status = output_end(&out);
-        if (!status) {
-            remove_checkpoint(call, model);
-        }
-        status = status ? status : finish(call, model, w.log.goes_on, target);
-        status = status ? status : logged;
+    status = output_end(&out, status);
+    if (!status) {
+        remove_checkpoint(call, model);
+        status = finish(call, model, w.log.goes_on, target);
     }
     rb_model_free(model);
-    return status;
+    return status ? status : logged;
 }
 
 const command fit_command = {

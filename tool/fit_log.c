@@ -1,6 +1,6 @@
 /* The log of a fit. One that goes on from a checkpoint keeps the lines of the iterations that the
  * checkpoint knows; later ones come again. */
-#include "fit_log.h"
+#include "tool.h"
 
 #include <errno.h>
 #include <math.h>

@@ -65,14 +65,17 @@ void usage_line(const command *c, char *buffer, size_t size) {
     }
 }
 
+const char *option_dashes(const rb_option *row) {
+    return row->kind == RB_OPTION_FLAG && strcmp(row->fallback, "true") == 0 ? "--no-" : "--";
+}
+
 /* "  -k, --units N" */
 static int print_option_head(FILE *file, const rb_option *row) {
     char letter[8] = "    ";
     if (row->letter) {
         snprintf(letter, sizeof letter, "-%c, ", row->letter);
     }
-    bool off = row->kind == RB_OPTION_FLAG && strcmp(row->fallback, "true") == 0;
-    return fprintf(file, "  %s--%s%s%s%s", letter, off ? "no-" : "", row->name,
+    return fprintf(file, "  %s%s%s%s%s", letter, option_dashes(row), row->name,
                    row->argument ? " " : "", row->argument ? row->argument : "");
 }
 
@@ -128,10 +131,7 @@ static void print_heading(FILE *file, const char *title) {
 }
 
 static void print_examples(FILE *file, const command *c) {
-    if (!c->examples[0].purpose) {
-        return;
-    }
-    fputs("\nExamples\n", file);
+    fputs(c->examples[0].purpose ? "\nExamples\n" : "", file);
     for (const example *e = c->examples; e->purpose; e++) {
         char line[512];
         example_line(c, e->line, line, sizeof line);

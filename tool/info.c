@@ -76,11 +76,10 @@ static double last_objective(const rb_model *model) {
     return objective;
 }
 
-/* An array; *value: its only value, or NULL when it has another number of them. */
-static void describe_array(const rb_model *model, const char *name, int64_t shape[2],
-                           const double **value) {
+/* The shape of an array, and its only value; NULL when it has another number of them. */
+static const double *describe_array(const rb_model *model, const char *name, int64_t shape[2]) {
     const double *values = rb_model_array(model, name, &shape[0], &shape[1]);
-    *value = shape[0] == 1 && shape[1] == 1 ? values : NULL;
+    return shape[0] == 1 && shape[1] == 1 ? values : NULL;
 }
 
 static rb_error print_model_json(rb_context *ctx, const rb_model *model) {
@@ -88,8 +87,7 @@ static rb_error print_model_json(rb_context *ctx, const rb_model *model) {
     const char *name;
     for (int64_t i = 0; (name = rb_model_array_name(model, i)); i++) {
         int64_t shape[2];
-        const double *value;
-        describe_array(model, name, shape, &value);
+        const double *value = describe_array(model, name, shape);
         json_add(&arrays, name, json_pack("[II]", (json_int_t)shape[0], (json_int_t)shape[1]));
         if (value) {
             json_add(&values, name, json_of_number(*value));
@@ -126,8 +124,7 @@ static void print_model(const rb_model *model) {
     }
     for (int64_t i = 0; (name = rb_model_array_name(model, i)); i++) {
         int64_t shape[2];
-        const double *value;
-        describe_array(model, name, shape, &value);
+        const double *value = describe_array(model, name, shape);
         printf("%-22s%lld x %lld", name, (long long)shape[0], (long long)shape[1]);
         if (value) {
             printf(": %.10g", *value);

@@ -10,19 +10,11 @@ static void put_roff(FILE *file, const char *text) {
         fputs("\\&", file);
     }
     for (; *text; text++) {
-        switch (*text) {
-        case '-':
-            fputs("\\-", file);
-            break;
-        case '\\':
-            fputs("\\e", file);
-            break;
-        case '\'':
-            fputs("\\(aq", file);
-            break;
-        default:
-            putc(*text, file);
-        }
+        const char *escape = *text == '-'    ? "\\-"
+                             : *text == '\\' ? "\\e"
+                             : *text == '\'' ? "\\(aq"
+                                             : (char[]){*text, '\0'};
+        fputs(escape, file);
     }
 }
 
@@ -55,12 +47,12 @@ static void put_heading(FILE *file, const char *title) {
 
 static void put_option(FILE *file, const command *c, const rb_option *row) {
     char values[320];
-    bool off = row->kind == RB_OPTION_FLAG && strcmp(row->fallback, "true") == 0;
     fputs(".TP\n", file);
     if (row->letter) {
         fprintf(file, "\\fB\\-%c\\fR, ", row->letter);
     }
-    fputs(off ? "\\fB\\-\\-no\\-" : "\\fB\\-\\-", file);
+    fputs("\\fB", file);
+    put_roff(file, option_dashes(row));
     put_roff(file, row->name);
     fputs("\\fR", file);
     if (row->argument) {
@@ -80,10 +72,7 @@ static void put_option(FILE *file, const command *c, const rb_option *row) {
 }
 
 static void put_examples(FILE *file, const command *c) {
-    if (!c->examples[0].purpose) {
-        return;
-    }
-    fputs(".SH EXAMPLES\n", file);
+    fputs(c->examples[0].purpose ? ".SH EXAMPLES\n" : "", file);
     for (const example *e = c->examples; e->purpose; e++) {
         char line[512];
         example_line(c, e->line, line, sizeof line);
@@ -104,12 +93,8 @@ static void put_status(FILE *file) {
 
 /* The other pages. */
 static void put_see_also(FILE *file, const command_list *list, const command *self) {
-    fputs(".SH SEE ALSO\n", file);
-    bool first = true;
-    if (self) {
-        fputs(".BR rarebit (1)", file);
-        first = false;
-    }
+    bool first = !self;
+    fputs(self ? ".SH SEE ALSO\n.BR rarebit (1)" : ".SH SEE ALSO\n", file);
     for (int i = 0; i < list->listed; i++) {
         const command *c = &list->entries[i];
         if (c != self && (!self || strcmp(c->heading, self->heading) == 0)) {
@@ -140,9 +125,7 @@ static void put_command(FILE *file, const command_list *list, const command *c) 
         put_roff(file, a->help);
         putc('\n', file);
     }
-    if (c->rows[0].name) {
-        fputs(".SH OPTIONS\n", file);
-    }
+    fputs(c->rows[0].name ? ".SH OPTIONS\n" : "", file);
     walk_options(c, &(option_walk){file, put_heading, put_option});
     put_examples(file, c);
     put_status(file);

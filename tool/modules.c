@@ -48,17 +48,6 @@ static bool find_format(const invocation *call, const char *path, rb_modules_for
     return f < count;
 }
 
-static int check_output(const invocation *call, const char *path) {
-    rb_modules_format format;
-    if (find_format(call, path, &format)) {
-        return STATUS_DONE;
-    }
-    report_error("cannot write '%s': its suffix must say the format: .tsv, .json or .gmt; or "
-                 "choose --format",
-                 path);
-    return STATUS_USAGE;
-}
-
 /* ---- tables on stdout ---- */
 
 enum { SHOWN_FEATURES = 5 };
@@ -257,7 +246,6 @@ static rb_error print_agreement(invocation *call, const findings *f) {
 /* Writes and prints what was asked for. */
 static int deliver(invocation *call, const findings *f) {
     const char *target = option_text(call, "output");
-    bool json = option_flag(call, "json");
     rb_modules_format format;
     int status = STATUS_DONE;
     if (target) {
@@ -271,7 +259,7 @@ static int deliver(invocation *call, const findings *f) {
         rb_error err = print_agreement(call, f);
         return err ? report_failure(call->ctx, err) : STATUS_DONE;
     }
-    if (json) {
+    if (option_flag(call, "json")) {
         return write_modules(call, f, RB_MODULES_JSON, "-");
     }
     if (!target) {
@@ -296,6 +284,14 @@ static int find(invocation *call, rb_model *model, rb_source *source) {
 }
 
 static int run(invocation *call) {
+    const char *target = option_text(call, "output");
+    rb_modules_format format;
+    if (target && !output_is_stream(target) && !find_format(call, target, &format)) {
+        report_error("cannot write '%s': its suffix must say the format: .tsv, .json or .gmt; or "
+                     "choose --format",
+                     target);
+        return STATUS_USAGE;
+    }
     return with_model_and_data(call, NULL, find);
 }
 
@@ -317,6 +313,5 @@ const command modules_command = {
                  {"Agreement with what was planted",
                   "modules model.h5 X.npy --best 10 --truth truth.json --json"}},
     .reads = "truth labels",
-    .check_output = check_output,
     .run = run,
 };

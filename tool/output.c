@@ -13,11 +13,6 @@ bool output_is_stream(const char *target) {
     return strcmp(target, "-") == 0 || (stat(target, &info) == 0 && !S_ISREG(info.st_mode));
 }
 
-int output_check(rb_context *ctx, const char *target) {
-    rb_error err = strcmp(target, "-") == 0 ? RB_OK : rb_staged_check(ctx, target);
-    return err ? report_failure(ctx, err) : STATUS_DONE;
-}
-
 /* A folder of its own, and a path in it with the suffix. */
 static int begin_temporary(output *out, const char *suffix) {
     const char *base = getenv("TMPDIR");
@@ -33,8 +28,7 @@ static int begin_temporary(output *out, const char *suffix) {
     }
     if (!out->temporary) {
         report_error("out of memory");
-        output_abandon(out);
-        return STATUS_FAILED;
+        return output_end(out, STATUS_FAILED);
     }
     interrupt_temporary(out->folder, true);
     interrupt_temporary(out->temporary, true);
@@ -112,14 +106,11 @@ static int commit(output *out) {
     return err ? report_failure(out->ctx, err) : STATUS_DONE;
 }
 
-int output_end(output *out) {
-    int status = out->temporary ? copy_temporary(out) : out->staged ? commit(out) : STATUS_DONE;
-    interrupt_wrote();
-    output_abandon(out);
-    return status;
-}
-
-void output_abandon(output *out) {
+int output_end(output *out, int status) {
+    if (!status) {
+        status = out->temporary ? copy_temporary(out) : out->staged ? commit(out) : STATUS_DONE;
+        interrupt_wrote();
+    }
     if (out->temporary) {
         unlink(out->temporary);
         interrupt_temporary(out->temporary, false);
@@ -132,6 +123,7 @@ void output_abandon(output *out) {
     free(out->temporary);
     free(out->folder);
     *out = (output){0};
+    return status;
 }
 
 int output_close_stdout(void) {

@@ -1,14 +1,12 @@
 /* rarebit patches: random pieces of pictures. */
-#include "results.h"
+#include "tool.h"
 
 static int run(invocation *call) {
-    rb_source *source;
+    rb_source *source = NULL;
     rb_error err =
         rb_patches(call->ctx, call->arguments, call->n_arguments, call->options, &source);
-    if (err) {
-        return report_failure(call->ctx, err);
-    }
-    int status = write_source(call, source, option_text(call, "output"));
+    int status = err ? report_failure(call->ctx, err)
+                     : write_source(call, source, option_text(call, "output"));
     if (!status) {
         report("%lld patches of %s pixels, %lld features, from %d picture%s in %s; seed %lld",
                (long long)rb_source_samples(source), option_text(call, "size"),
@@ -37,6 +35,6 @@ const command patches_command = {
     .examples = {{"40000 patches with values from 0 to 10",
                   "patches grass.pgm --size 10x10 --count 40000 --scale 0:10 --seed 1 -o P.npy"},
                  {"Of several photographs", "patches *.png --size 16x16 --count 100k -o P.npy"}},
-    .check_output = check_matrix_output,
+    .check_output = rb_writer_check,
     .run = run,
 };

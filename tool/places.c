@@ -127,7 +127,9 @@ static int check_output(const invocation *call, const place *target) {
         report_error("%s needs the name of a file", target->option);
         return STATUS_USAGE;
     }
-    return output_check(call->ctx, target->path);
+    bool to_stdout = strcmp(target->path, "-") == 0;
+    rb_error err = to_stdout ? RB_OK : rb_staged_check(call->ctx, target->path);
+    return err ? report_failure(call->ctx, err) : STATUS_DONE;
 }
 
 /* Only suffixes of other formats mislead; others are the user's to choose. */
@@ -152,7 +154,8 @@ static int check_suffix(const invocation *call, const place *target) {
     if (c->fixed.option && strcmp(c->fixed.option, target->row->name) == 0) {
         return check_fixed(&c->fixed, target);
     }
-    return c->check_output ? c->check_output(call, target->path) : STATUS_DONE;
+    rb_error err = c->check_output ? c->check_output(call->ctx, target->path) : RB_OK;
+    return err ? report_failure(call->ctx, err) : STATUS_DONE;
 }
 
 static int check_pair(const place *a, const place *b) {

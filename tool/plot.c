@@ -3,44 +3,32 @@
 
 #include <stdlib.h>
 
-typedef rb_error (*painter)(const invocation *call, const rb_model *model, rb_source *source,
-                            const char *path);
-
-/* paint NULL: the command's `plot` draws the model, without data. */
-static int draw(invocation *call, painter paint) {
-    rb_model *model = NULL;
-    rb_source *source = NULL;
+static int draw(invocation *call, rb_model *model, rb_source *source) {
+    const command *c = call->command;
+    const char *target = option_text(call, "output");
     output out;
-    int status = output_begin(&out, option_text(call, "output"), "png");
+    int status = output_begin(&out, target, "png");
     if (status) {
         return status;
     }
-    rb_error err = load_model(call, &model);
-    if (!err && paint) {
-        err = open_data(call, model, call->arguments[1], &source);
-        err = err ? err : paint(call, model, source, out.path);
-    } else if (!err) {
-        err = call->command->plot(call->ctx, model, call->options, out.path);
-    }
+    rb_error err = c->plot ? c->plot(call->ctx, model, call->options, out.path)
+                           : c->plot_data(call->ctx, model, source, call->options, out.path);
     status = finish_output(call, &out, err);
     if (!status) {
-        report("picture in %s", option_text(call, "output"));
+        report("picture in %s", target);
     }
-    rb_source_free(source);
-    rb_model_free(model);
     return status;
 }
 
-static rb_error paint_codes(const invocation *call, const rb_model *model, rb_source *source,
-                            const char *path) {
-    return rb_plot_codes(call->ctx, model, source, call->options, path);
+static int run(invocation *call) {
+    return with_model_and_data(call, NULL, draw);
 }
 
-static rb_error paint_modules(const invocation *call, const rb_model *model, rb_source *source,
-                              const char *path) {
+static rb_error plot_modules(rb_context *ctx, const rb_model *model, rb_source *source,
+                             const rb_options *options, const char *path) {
     rb_modules *modules = NULL;
-    rb_error err = rb_modules_find(call->ctx, model, source, call->options, &modules);
-    err = err ? err : rb_plot_modules(call->ctx, model, source, modules, call->options, path);
+    rb_error err = rb_modules_find(ctx, model, source, options, &modules);
+    err = err ? err : rb_plot_modules(ctx, model, source, modules, options, path);
     rb_modules_free(modules);
     return err;
 }
@@ -75,48 +63,25 @@ static int64_t used_samples(const rb_model *model, int64_t n) {
     return used && values == 1 && fitted && strtoll(fitted, NULL, 10) == n ? (int64_t)*used : 0;
 }
 
-static rb_error paint_evidence(const invocation *call, const rb_model *model, rb_source *source,
-                               const char *path) {
-    int64_t n = rb_source_samples(source);
-    const char *causes = option_text(call, "true-causes");
+static rb_error plot_evidence(rb_context *ctx, const rb_model *model, rb_source *source,
+                              const rb_options *options, const char *path) {
+    int64_t n = rb_source_samples(source), used = used_samples(model, n);
+    const char *causes = rb_options_text(options, "true-causes");
     rb_source *states = NULL;
     double *evidence = calloc((size_t)n + 1, sizeof *evidence);
     if (!evidence) {
         return RB_ERROR_MEMORY;
     }
-    interrupt_gently(call->ctx);
-    rb_error err = causes ? rb_open(call->ctx, causes, NULL, &states) : RB_OK;
-    err = err ? err : rb_et_map(call->ctx, model, source, keep_evidence, evidence);
-    err = err ? err
-              : rb_plot_evidence(call->ctx, evidence, n, used_samples(model, n), states,
-                                 call->options, path);
+    interrupt_gently(ctx);
+    rb_error err = causes ? rb_open(ctx, causes, NULL, &states) : RB_OK;
+    err = err ? err : rb_et_map(ctx, model, source, keep_evidence, evidence);
+    err = err ? err : rb_plot_evidence(ctx, evidence, n, used, states, options, path);
     rb_source_free(states);
     free(evidence);
     return err;
 }
 
 /* ---- commands ---- */
-
-static int check_output(const invocation *call, const char *path) {
-    rb_error err = rb_plot_check(call->ctx, path);
-    return err ? report_failure(call->ctx, err) : STATUS_DONE;
-}
-
-static int run_model(invocation *call) {
-    return draw(call, NULL);
-}
-
-static int run_codes(invocation *call) {
-    return draw(call, paint_codes);
-}
-
-static int run_modules(invocation *call) {
-    return draw(call, paint_modules);
-}
-
-static int run_evidence(invocation *call) {
-    return draw(call, paint_evidence);
-}
 
 #define MODEL_ARGUMENT                                                                             \
     { "MODEL", "a model that 'rarebit fit' wrote", false }
@@ -134,9 +99,9 @@ const command plot_history_command = {
     .groups = {rb_plot_group, path_group, general_group},
     .examples = {{"Has the fit come to rest?", "plot history model.h5 -o history.png"}},
     .without = "shape labels",
-    .check_output = check_output,
+    .check_output = rb_plot_check,
     .plot = rb_plot_history,
-    .run = run_model,
+    .run = run,
 };
 
 const command plot_codes_command = {
@@ -150,8 +115,9 @@ const command plot_codes_command = {
                   "plot codes model.h5 cells.h5ad --labels types.tsv -o codes.png"}},
     .reads = "labels",
     .without = "shape",
-    .check_output = check_output,
-    .run = run_codes,
+    .check_output = rb_plot_check,
+    .plot_data = rb_plot_codes,
+    .run = run,
 };
 
 const command plot_filters_command = {
@@ -164,9 +130,9 @@ const command plot_filters_command = {
     .examples = {{"Of digits", "plot filters model.h5 --shape 28x28 -o filters.png"},
                  {"Of colour patches", "plot filters model.h5 --shape 12x12x3 -o filters.svg"}},
     .without = "labels",
-    .check_output = check_output,
+    .check_output = rb_plot_check,
     .plot = rb_plot_filters,
-    .run = run_model,
+    .run = run,
 };
 
 const command plot_modules_command = {
@@ -181,8 +147,9 @@ const command plot_modules_command = {
                   "plot modules model.h5 X.npy --best 10 -o modules.png"}},
     .reads = "labels",
     .without = "shape",
-    .check_output = check_output,
-    .run = run_modules,
+    .check_output = rb_plot_check,
+    .plot_data = plot_modules,
+    .run = run,
 };
 
 const command plot_fields_command = {
@@ -195,9 +162,9 @@ const command plot_fields_command = {
     .examples = {{"A row of images for each of ten iterations",
                   "plot fields model.h5 --shape 5x5 -o fields.png"}},
     .without = "labels",
-    .check_output = check_output,
+    .check_output = rb_plot_check,
     .plot = rb_plot_fields,
-    .run = run_model,
+    .run = run,
 };
 
 const command plot_quality_command = {
@@ -210,9 +177,9 @@ const command plot_quality_command = {
     .examples = {{"Q of up to 40 samples over the iterations",
                   "plot quality model.h5 -o quality.png"}},
     .without = "shape labels",
-    .check_output = check_output,
+    .check_output = rb_plot_check,
     .plot = rb_plot_quality,
-    .run = run_model,
+    .run = run,
 };
 
 const command plot_evidence_command = {
@@ -228,6 +195,7 @@ const command plot_evidence_command = {
                   "plot evidence model.h5 Y.npy --true-causes states.npy -o evidence.png"}},
     .reads = "true-causes",
     .without = "shape labels",
-    .check_output = check_output,
-    .run = run_evidence,
+    .check_output = rb_plot_check,
+    .plot_data = plot_evidence,
+    .run = run,
 };

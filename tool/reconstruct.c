@@ -1,5 +1,5 @@
 /* rarebit reconstruct: samples rebuilt from their codes. */
-#include "results.h"
+#include "tool.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -18,25 +18,12 @@ static bool selects(const rb_model *model) {
     return rb_model_feature_index(model, last) != last;
 }
 
-/* Names of the features in use; NULL when the model has none, and all features are in use. */
-static char **names_of_features(const rb_model *model, int64_t *columns) {
-    *columns = rb_model_features(model);
-    if (*columns == 0 || (!rb_model_feature_name(model, 0) && !selects(model))) {
-        return NULL;
-    }
-    char **names = calloc((size_t)*columns + 1, sizeof *names);
-    for (int64_t k = 0; names && k < *columns; k++) {
-        names[k] = name_of_feature(model, k);
-        if (!names[k]) {
-            free_names(names);
-            return NULL;
-        }
-    }
-    return names;
-}
-
 static int reconstruct(invocation *call, rb_model *model, rb_source *source) {
-    return write_rows(call, model, source, rb_reconstruct, names_of_features, &(output){0});
+    row_maker rows = {.make = rb_reconstruct, .columns = rb_model_features(model)};
+    if (rows.columns > 0 && (rb_model_feature_name(model, 0) || selects(model))) {
+        rows.namer = name_of_feature;
+    }
+    return write_rows(call, model, source, &rows, &(output){0});
 }
 
 static int run(invocation *call) {
@@ -58,6 +45,6 @@ const command reconstruct_command = {
     .examples = {{"What the model keeps of the data", "reconstruct model.h5 X.npy -o rebuilt.npy"},
                  {"Of samples that it has not seen",
                   "reconstruct model.h5 new.tsv -o rebuilt.tsv"}},
-    .check_output = check_matrix_output,
+    .check_output = rb_writer_check,
     .run = run,
 };

@@ -1,5 +1,5 @@
 /* Results as files: rows as they come from a model, and whole matrices, with their names. */
-#include "results.h"
+#include "tool.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -43,33 +43,49 @@ void pair_hold(const output *second) {
 
 int pair_end(output *second, int status) {
     bool held = second->target != NULL;
-    if (status) {
-        output_abandon(second);
-    } else if (held) {
-        status = output_end(second);
-    }
+    status = output_end(second, status);
     if (held) {
         interrupt_release();
     }
     return status;
 }
 
-int write_rows(invocation *call, const rb_model *model, rb_source *source, rows_maker make,
-               column_namer namer, output *second) {
-    output out = {0};
+static void free_names(char **names) {
+    for (int64_t i = 0; names && names[i]; i++) {
+        free(names[i]);
+    }
+    free(names);
+}
+
+/* Names of so many columns; NULL: none, since the model or the memory has none. */
+static char **make_names(const rb_model *model, int64_t count, column_namer namer) {
+    char **names = namer ? calloc((size_t)count + 1, sizeof *names) : NULL;
+    for (int64_t k = 0; names && k < count; k++) {
+        names[k] = namer(model, k);
+        if (!names[k]) {
+            free_names(names);
+            return NULL;
+        }
+    }
+    return names;
+}
+
+int write_rows(invocation *call, const rb_model *model, rb_source *source, const row_maker *maker,
+               output *second) {
+    output out;
     int status = begin_matrix(call, &out, option_text(call, "output"));
     if (status) {
-        output_abandon(second);
-        return status;
+        return output_end(second, status);
     }
     struct row_writer w = {.ctx = call->ctx,
                            .path = out.path,
                            .header = {.size = sizeof(rb_write_header),
                                       .n_samples = rb_source_samples(source),
+                                      .n_features = maker->columns,
                                       .sample_names_from = source}};
-    char **names = namer(model, &w.header.n_features);
+    char **names = make_names(model, maker->columns, maker->namer);
     w.header.feature_names = (const char *const *)names;
-    rb_error err = make(call->ctx, model, source, add_rows, &w);
+    rb_error err = maker->make(call->ctx, model, source, add_rows, &w);
     /* What is copied to a pipe may take for ever: signals wait for renames alone. */
     bool pipe = out.temporary != NULL;
     if (!pipe) {
@@ -105,9 +121,4 @@ int write_matrix(invocation *call, const rb_matrix *matrix, const char *target) 
     int status = err ? report_failure(call->ctx, err) : write_source(call, source, target);
     rb_source_free(source);
     return status;
-}
-
-int check_matrix_output(const invocation *call, const char *path) {
-    rb_error err = rb_writer_check(call->ctx, path);
-    return err ? report_failure(call->ctx, err) : STATUS_DONE;
 }

@@ -1,14 +1,12 @@
 /* rarebit segments: short pieces of sounds. */
-#include "results.h"
+#include "tool.h"
 
 static int run(invocation *call) {
-    rb_source *source;
+    rb_source *source = NULL;
     rb_error err =
         rb_segments(call->ctx, call->arguments, call->n_arguments, call->options, &source);
-    if (err) {
-        return report_failure(call->ctx, err);
-    }
-    int status = write_source(call, source, option_text(call, "output"));
+    int status = err ? report_failure(call->ctx, err)
+                     : write_source(call, source, option_text(call, "output"));
     if (!status) {
         report("%lld segments of %lld values, from %d recording%s in %s",
                (long long)rb_source_samples(source), (long long)rb_source_features(source),
@@ -34,6 +32,6 @@ const command segments_command = {
                   "segments *.wav --length 12.5ms --step 1 --peak 5 --trim-silence -o S.npy"},
                  {"Every tenth of a second, without overlap",
                   "segments song.flac --length 0.1s --step 0.1s -o S.npy"}},
-    .check_output = check_matrix_output,
+    .check_output = rb_writer_check,
     .run = run,
 };

@@ -148,26 +148,16 @@ int with_model_and_data(invocation *call,
                         int (*work)(invocation *call, rb_model *model, rb_source *source)) {
     rb_model *model = NULL;
     rb_source *source = NULL;
+    bool data = !call->command->arguments[1].optional;
     rb_error err = load_model(call, &model);
     err = err || !check ? err : check(call, model);
-    err = err ? err : open_data(call, model, call->arguments[1], &source);
+    err = err || !data ? err : open_data(call, model, call->arguments[1], &source);
     int status = err ? report_failure(call->ctx, err) : work(call, model, source);
     rb_source_free(source);
     rb_model_free(model);
     return status;
 }
 
-void free_names(char **names) {
-    for (int64_t i = 0; names && names[i]; i++) {
-        free(names[i]);
-    }
-    free(names);
-}
-
 int finish_output(const invocation *call, output *out, rb_error err) {
-    if (err) {
-        output_abandon(out);
-        return report_failure(call->ctx, err);
-    }
-    return output_end(out);
+    return output_end(out, err ? report_failure(call->ctx, err) : STATUS_DONE);
 }

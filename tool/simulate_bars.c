@@ -1,5 +1,5 @@
 /* rarebit simulate bars: the data of a bars test. */
-#include "results.h"
+#include "tool.h"
 
 static const rb_option_group *truth_group(void) {
     static const rb_option table[] = {
@@ -53,6 +53,6 @@ const command simulate_bars_command = {
                  {"What a method found, as pictures",
                   "plot filters model.h5 --shape 5x5 -o fields.png"}},
     .writes = "output truth states",
-    .check_output = check_matrix_output,
+    .check_output = rb_writer_check,
     .run = run,
 };

@@ -1,5 +1,5 @@
 /* rarebit simulate biclusters: data with planted modules. */
-#include "results.h"
+#include "tool.h"
 
 static const rb_option_group *truth_group(void) {
     static const rb_option table[] = {
@@ -54,6 +54,6 @@ const command simulate_biclusters_command = {
                  {"FABIA's generator", "simulate biclusters --generator fabia --seed 1 -o F.npy"}},
     .writes = "output truth",
     .fixed = {"truth", "modules are written as JSON", ".json"},
-    .check_output = check_matrix_output,
+    .check_output = rb_writer_check,
     .run = run,
 };

@@ -36,12 +36,12 @@ typedef struct example {
     const char *line;    /* without "rarebit"; METHOD stands for the method's name */
 } example;
 
-typedef struct invocation invocation;
-
 /* An output that has only one format: names that say another one would mislead who reads it. */
 typedef struct fixed_format {
     const char *option, *what, *suffix; /* "map", "states are written as text with tabs", ".tsv" */
 } fixed_format;
+
+typedef struct invocation invocation;
 
 typedef struct command {
     const char *words;       /* "plot history" */
@@ -56,14 +56,15 @@ typedef struct command {
     const char *reads;   /* options that name files to read: "truth labels"; NULL: none */
     const char *writes;  /* options that name files to write; NULL: "output" */
     fixed_format fixed;  /* of one of them; option NULL: of none */
-    /* Can another output have such a name? By its suffix, before the work; a status after a
-     * message. NULL: any name. */
-    int (*check_output)(const invocation *call, const char *path);
+    /* Can another output have such a name? By its suffix, before the work. NULL: any name. */
+    rb_error (*check_output)(rb_context *ctx, const char *path);
     const char *adds_to; /* ".h5ad": a last argument of this suffix may be the output too */
     const char *drawn;   /* an option whose default the command draws at random; or NULL */
-    /* What draws the model, of a plot that needs nothing else. */
+    /* A plot: what draws the model alone, or the model with data. */
     rb_error (*plot)(rb_context *ctx, const rb_model *model, const rb_options *options,
                      const char *path);
+    rb_error (*plot_data)(rb_context *ctx, const rb_model *model, rb_source *source,
+                          const rb_options *options, const char *path);
     int (*run)(invocation *call); /* the status to exit with */
     const rb_method *method;      /* fit: filled by commands_new */
     rb_option *rows;              /* its options, filled by commands_new; the last has no name */
@@ -132,17 +133,14 @@ typedef struct output {
 
 /* "-", a device or a pipe: something that no file can be renamed to. */
 bool output_is_stream(const char *target);
-/* Can the target be written? check_places asks for every output, before the work. */
-int output_check(rb_context *ctx, const char *target);
 /* Begins an output. suffix ("tsv") is used for "-" and
  * devices without one. STATUS_DONE, or a status after a message. */
 int output_begin(output *out, const char *target, const char *suffix);
 /* The same for a file that the command writes itself, at out->path. */
 int output_begin_own(output *out, rb_context *ctx, const char *target, const char *suffix);
-/* Copies to the device, if it is one, or lets the command's own file appear, and frees. */
-int output_end(output *out);
-/* Frees without output. */
-void output_abandon(output *out);
+/* If all went well so far: copies to the device, if it is one, or lets the command's own file
+ * appear. Frees in any case; the status. */
+int output_end(output *out, int status);
 /* Did everything reach stdout? STATUS_DONE, or a status after a message. */
 int output_close_stdout(void);
 
@@ -163,15 +161,60 @@ rb_error load_model(const invocation *call, rb_model **model);
  * are for, or NULL. */
 rb_error open_data(const invocation *call, const rb_model *model, const char *path,
                    rb_source **source);
-/* Does the work of a command MODEL DATA with both; check: of the model, before the data are opened,
+/* Does the work of a command MODEL DATA with both, or where DATA is optional, with the model and
+ * NULL; check: of the model, before the data are opened,
  * or NULL. STATUS_DONE, or a status after a message. */
 int with_model_and_data(invocation *call,
                         rb_error (*check)(const invocation *call, const rb_model *model),
                         int (*work)(invocation *call, rb_model *model, rb_source *source));
-/* A list of texts that ends in NULL, and the texts. */
-void free_names(char **names);
-/* Ends an output, or with an error abandons it. STATUS_DONE, or a status after a message. */
+/* Ends an output of the library's, which failed with an error or not; likewise. */
 int finish_output(const invocation *call, output *out, rb_error err);
+
+/* ---- matrices as results (results.c) ---- */
+
+/* The name of a column that a model makes; free it. */
+typedef char *(*column_namer)(const rb_model *model, int64_t column);
+
+/* What a model makes of data, block by block. */
+typedef struct row_maker {
+    rb_error (*make)(rb_context *ctx, const rb_model *model, rb_source *source, rb_rows_fn fn,
+                     void *user);
+    int64_t columns;
+    column_namer namer; /* NULL: the columns have no names */
+} row_maker;
+
+/* A second output that is written already, and appears with the first or not at all; empty: there
+ * is none. From before the first one appears until pair_end, signals wait. */
+void pair_hold(const output *second);
+/* Lets it appear, if all went well so far; the status. */
+int pair_end(output *second, int status);
+
+/* Writes the rows to -o of the call. A status after a message. */
+int write_rows(invocation *call, const rb_model *model, rb_source *source, const row_maker *maker,
+               output *second);
+/* Writes a source or a matrix, with names, to -o of the call or to another target. Likewise. */
+int write_source(invocation *call, rb_source *source, const char *target);
+int write_matrix(invocation *call, const rb_matrix *matrix, const char *target);
+
+/* ---- the log of a fit (fit_log.c) ---- */
+
+/* A line of JSON for each iteration. */
+typedef struct fit_log {
+    const char *path; /* NULL: none */
+    bool goes_on;     /* lines of the iterations before the first one stay */
+    FILE *file;
+    bool begun; /* a line was written */
+    bool old;   /* the file was there before, and is cut when the first line comes */
+    bool made;  /* it was not, and goes again when no line comes */
+    bool failed;
+} fit_log;
+
+/* Opens the file, so that one that cannot be written is told before the work; what is in it stays
+ * until an iteration is done, for a fit that is refused has nothing to write. A status after a
+ * message. */
+int fit_log_begin(fit_log *log);
+void fit_log_iteration(rb_context *ctx, fit_log *log, const rb_progress *progress);
+int fit_log_end(fit_log *log);
 
 /* ---- words (words.c) ---- */
 
@@ -252,6 +295,8 @@ typedef struct option_walk {
 void walk_options(const command *c, const option_walk *walk);
 /* "default 0.1; above 0 and at most 1"; "" when there is nothing to say. */
 void describe_values(const command *c, const rb_option *row, char *buffer, size_t size);
+/* What comes before its name: "--", or "--no-" of a flag that is on by itself. */
+const char *option_dashes(const rb_option *row);
 /* An example's command line with the method's name put in. */
 void example_line(const command *c, const char *line, char *buffer, size_t size);
 /* Usage without "rarebit": "fit rfn DATA -o MODEL [OPTIONS]". */

@@ -153,22 +153,13 @@ rb_error rb_draw_codes(rb_context *ctx, const rb_codes_plot *p, const rb_plot_op
 enum { CLASS, STRONGEST, MINUS_STRENGTH, SAMPLE };
 
 typedef struct gathering {
-    rb_context *ctx;
-    rb_codes_plot plot; /* owns its values, sums at first, and its groups */
+    rb_scratch scratch; /* has all arrays */
+    rb_codes_plot plot; /* its values are sums at first */
     rb_labels labels;
     rb_key *keys;    /* when there are labels */
     int64_t *place;  /* of each sample in the order; NULL: its own index */
     int64_t *in_row; /* samples that a row averages */
 } gathering;
-
-static void clear(gathering *g) {
-    rb_labels_clear(&g->labels);
-    rb_free(g->keys);
-    rb_free(g->place);
-    rb_free(g->plot.values);
-    rb_free(g->in_row);
-    rb_free(g->plot.groups);
-}
 
 /* The row of a place in the order. */
 static int64_t row_of(const gathering *g, int64_t place) {
@@ -213,17 +204,16 @@ static void find_groups(gathering *g) {
 
 static rb_error order_by_class(gathering *g, const rb_model *model, rb_source *source,
                                const char *path) {
-    rb_error err = rb_labels_read(g->ctx, path, source, &g->labels);
+    rb_context *ctx = g->scratch.ctx;
+    rb_error err = rb_labels_read(ctx, path, source, &g->labels);
     if (err) {
         return err;
     }
-    g->keys = rb_alloc(g->ctx, g->plot.n_samples, sizeof *g->keys);
-    g->place = rb_alloc(g->ctx, g->plot.n_samples, sizeof *g->place);
-    g->plot.groups = rb_alloc(g->ctx, g->labels.classes->count + 1, sizeof *g->plot.groups);
-    if (!g->keys || !g->place || !g->plot.groups) {
-        return RB_ERROR_MEMORY;
-    }
-    err = rb_encode(g->ctx, model, source, find_strongest, g);
+    g->keys = rb_take(&g->scratch, g->plot.n_samples, sizeof *g->keys);
+    g->place = rb_take(&g->scratch, g->plot.n_samples, sizeof *g->place);
+    g->plot.groups = rb_take(&g->scratch, g->labels.classes->count + 1, sizeof *g->plot.groups);
+    err = g->scratch.err;
+    err = err ? err : rb_encode(ctx, model, source, find_strongest, g);
     if (!err) {
         rb_sort_keys(g->keys, g->plot.n_samples);
         find_groups(g);
@@ -245,19 +235,15 @@ static rb_error add_rows(void *user, int64_t first, const rb_matrix *codes) {
 
 static rb_error gather(gathering *g, const rb_model *model, rb_source *source, const char *labels) {
     rb_codes_plot *p = &g->plot;
-    rb_error err = RB_OK;
+    rb_context *ctx = g->scratch.ctx;
     if (p->n_samples == 0) {
-        return rb_fail(g->ctx, RB_ERROR_DATA, "there are no samples to draw");
+        return rb_fail(ctx, RB_ERROR_DATA, "there are no samples to draw");
     }
-    p->values = rb_alloc_zero(g->ctx, p->rows * p->units, sizeof *p->values);
-    g->in_row = rb_alloc_zero(g->ctx, p->rows, sizeof *g->in_row);
-    if (!p->values || !g->in_row) {
-        return RB_ERROR_MEMORY;
-    }
-    if (labels) {
-        err = order_by_class(g, model, source, labels);
-    }
-    err = err ? err : rb_encode(g->ctx, model, source, add_rows, g);
+    p->values = rb_take(&g->scratch, p->rows * p->units, sizeof *p->values);
+    g->in_row = rb_take(&g->scratch, p->rows, sizeof *g->in_row);
+    rb_error err = g->scratch.err;
+    err = err || !labels ? err : order_by_class(g, model, source, labels);
+    err = err ? err : rb_encode(ctx, model, source, add_rows, g);
     for (int64_t i = 0; i < p->rows * p->units && !err; i++) {
         p->values[i] /= (double)g->in_row[i / p->units];
     }
@@ -276,11 +262,11 @@ rb_error rb_plot_codes(rb_context *ctx, const rb_model *model, rb_source *source
     snprintf(title, sizeof title, "Codes of %lld samples, %lld units", (long long)n,
              (long long)units);
     gathering g = {
-        .ctx = ctx,
+        .scratch.ctx = ctx,
         .plot = {
             .rows = n < MAX_ROWS ? n : MAX_ROWS, .units = units, .n_samples = n, .title = title}};
     err = gather(&g, model, source, options.labels);
-    err = err ? err : rb_draw_codes(ctx, &g.plot, &options, path);
-    clear(&g);
-    return err;
+    g.scratch.err = err ? err : rb_draw_codes(ctx, &g.plot, &options, path);
+    rb_labels_clear(&g.labels);
+    return rb_scratch_end(&g.scratch);
 }

@@ -29,11 +29,11 @@ static rb_error draw_quality(rb_context *ctx, const rb_model *model, rb_series_p
     const char *fitted = rb_model_attribute(model, "data_samples");
     int64_t samples = plot->lines, iterations = plot->count;
     double n = fmax((double)(fitted ? strtoll(fitted, NULL, 10) : 0), (double)samples);
-    char(*texts)[NUMBER] = rb_alloc(ctx, samples, sizeof *texts), title[RB_TITLE_SIZE];
-    const char **names = rb_alloc(ctx, samples, sizeof *names);
-    double *values = rb_alloc(ctx, iterations * samples, sizeof *values);
-    bool fits = texts && names && values;
-    for (int64_t k = 0; k < samples && fits; k++) {
+    rb_scratch scratch = {.ctx = ctx};
+    char(*texts)[NUMBER] = rb_take(&scratch, samples, sizeof *texts), title[RB_TITLE_SIZE];
+    const char **names = rb_take(&scratch, samples, sizeof *names);
+    double *values = rb_take(&scratch, iterations * samples, sizeof *values);
+    for (int64_t k = 0; k < samples && !scratch.err; k++) {
         snprintf(texts[k], NUMBER, "%.0f", floor((double)k * n / (double)samples));
         names[k] = texts[k];
         for (int64_t t = 0; t < iterations; t++) {
@@ -44,20 +44,19 @@ static rb_error draw_quality(rb_context *ctx, const rb_model *model, rb_series_p
     plot->title = title;
     plot->values = values;
     plot->line_names = names;
-    rb_error err = fits ? rb_draw_series(ctx, plot, options, path) : RB_ERROR_MEMORY;
-    rb_free(texts);
-    rb_free(names);
-    rb_free(values);
-    return err;
+    scratch.err = scratch.err ? scratch.err : rb_draw_series(ctx, plot, options, path);
+    return rb_scratch_end(&scratch);
 }
 
 rb_error rb_plot_quality(rb_context *ctx, const rb_model *model, const rb_options *given,
                          const char *path) {
     rb_plot_options options;
-    rb_series_plot plot = {.low = -0.02, .high = 1.02, .cut = NAN};
-    plot.across = "iteration";
-    plot.up = "Q";
-    plot.legend = "sample";
+    rb_series_plot plot = {.low = -0.02,
+                           .high = 1.02,
+                           .cut = NAN,
+                           .across = "iteration",
+                           .up = "Q",
+                           .legend = "sample"};
     const double *quality = rb_model_array(model, "trace_quality", &plot.count, &plot.lines);
     rb_error err = rb_page_check(ctx, given, &options, path);
     err = err ? err : rb_need_causes(ctx, model);
@@ -114,9 +113,10 @@ static rb_error draw(rb_context *ctx, const rb_key *keys, int64_t n, int64_t use
     const char *names[CLASSES] = {0};
     char title[RB_TITLE_SIZE], fit[48] = "";
     bool cut = used > 0 && used < n;
-    double *values = rb_alloc(ctx, n, sizeof *values);
-    int64_t *classes = rb_alloc(ctx, n, sizeof *classes);
-    for (int64_t i = 0; i < n && values && classes; i++) {
+    rb_scratch scratch = {.ctx = ctx};
+    double *values = rb_take(&scratch, n, sizeof *values);
+    int64_t *classes = rb_take(&scratch, n, sizeof *classes);
+    for (int64_t i = 0; i < n && !scratch.err; i++) {
         values[i] = -keys[i][MINUS_EVIDENCE];
         classes[i] = (int64_t)fmin(keys[i][N_CAUSES], CLASSES - 1);
         names[classes[i]] = words[classes[i]];
@@ -137,10 +137,8 @@ static rb_error draw(rb_context *ctx, const rb_key *keys, int64_t n, int64_t use
                            .n_classes = CLASSES,
                            .class_names = names,
                            .legend = "active causes"};
-    rb_error err = values && classes ? rb_draw_series(ctx, &plot, options, path) : RB_ERROR_MEMORY;
-    rb_free(values);
-    rb_free(classes);
-    return err;
+    scratch.err = scratch.err ? scratch.err : rb_draw_series(ctx, &plot, options, path);
+    return rb_scratch_end(&scratch);
 }
 
 rb_error rb_plot_evidence(rb_context *ctx, const double *evidence, int64_t n, int64_t used,

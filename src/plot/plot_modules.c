@@ -138,43 +138,26 @@ typedef struct axis {
 
 typedef struct gathering {
     rb_context *ctx;
+    rb_scratch scratch; /* has all arrays */
     const rb_modules *modules;
     int64_t n_modules; /* of largest information, those that may be shown */
     axis axes[2];
-    rb_modules_plot plot;    /* owns what it points to, but for the texts */
-    double *sum, *square;    /* of each feature shown, over all samples */
-    char (*numbers)[NUMBER]; /* what stands for the names of data without names */
-    char note[200];          /* which modules are not shown, and why; "" when all are */
+    rb_modules_plot plot;
+    double *sum, *square; /* of each feature shown, over all samples */
+    char note[200];       /* which modules are not shown, and why; "" when all are */
     rb_labels labels;
 } gathering;
-
-static void clear(gathering *g) {
-    void *owned[] = {g->plot.values, g->plot.row_names, g->plot.frames, g->plot.class_of,
-                     g->sum,         g->square,         g->numbers};
-    for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) {
-        rb_free(owned[i]);
-    }
-    for (int a = 0; a < 2; a++) {
-        rb_free(g->axes[a].members);
-        rb_free(g->axes[a].residents);
-        rb_free(g->axes[a].shown);
-    }
-    rb_labels_clear(&g->labels);
-}
 
 static rb_error start_axis(gathering *g, int which, int64_t total) {
     axis *a = &g->axes[which];
     a->total = total;
-    a->residents = rb_alloc_zero(g->ctx, g->n_modules, sizeof *a->residents);
-    a->members = rb_alloc(g->ctx, total, sizeof *a->members);
-    a->shown = rb_alloc(g->ctx, total, sizeof *a->shown);
-    if (!a->residents || !a->members || !a->shown) {
-        return RB_ERROR_MEMORY;
-    }
-    for (int64_t i = 0; i < total; i++) {
+    a->residents = rb_take(&g->scratch, g->n_modules, sizeof *a->residents);
+    a->members = rb_take(&g->scratch, total, sizeof *a->members);
+    a->shown = rb_take(&g->scratch, total, sizeof *a->shown);
+    for (int64_t i = 0; i < total && !g->scratch.err; i++) {
         a->members[i] = (member){-1, 0, -1};
     }
-    return RB_OK;
+    return g->scratch.err;
 }
 
 /* The members of a module on an axis, the heaviest first. */
@@ -285,12 +268,9 @@ static void place_module(gathering *g, int64_t rank, int64_t max_rows, int64_t m
 }
 
 static rb_error place_all(gathering *g) {
-    rb_error err = RB_OK;
     int64_t shown = g->n_modules > 0 ? g->n_modules : 1;
-    g->plot.frames = rb_alloc(g->ctx, shown, sizeof *g->plot.frames);
-    if (!g->plot.frames) {
-        return RB_ERROR_MEMORY;
-    }
+    g->plot.frames = rb_take(&g->scratch, shown, sizeof *g->plot.frames);
+    rb_error err = g->scratch.err;
     for (int64_t r = 0; r < g->n_modules && !err; r++) {
         err = claim(g, r, SAMPLES);
         err = err ? err : claim(g, r, FEATURES);
@@ -314,19 +294,15 @@ static rb_error place_all(gathering *g) {
 
 /* Data without names: a feature is called by its column, from 0. */
 static rb_error find_names(gathering *g, const rb_model *model) {
-    g->plot.row_names = rb_alloc(g->ctx, g->plot.rows, sizeof *g->plot.row_names);
-    g->numbers = rb_alloc(g->ctx, g->plot.rows, sizeof *g->numbers);
-    if (!g->plot.row_names || !g->numbers) {
-        return RB_ERROR_MEMORY;
-    }
-    for (int64_t row = 0; row < g->plot.rows; row++) {
+    g->plot.row_names = rb_take(&g->scratch, g->plot.rows, sizeof *g->plot.row_names);
+    char(*numbers)[NUMBER] = rb_take(&g->scratch, g->plot.rows, sizeof *numbers);
+    for (int64_t row = 0; row < g->plot.rows && !g->scratch.err; row++) {
         int64_t feature = g->axes[FEATURES].shown[row];
         const char *name = rb_model_feature_name(model, feature);
-        snprintf(g->numbers[row], NUMBER, "%lld",
-                 (long long)rb_model_feature_index(model, feature));
-        g->plot.row_names[row] = name ? name : g->numbers[row];
+        snprintf(numbers[row], NUMBER, "%lld", (long long)rb_model_feature_index(model, feature));
+        g->plot.row_names[row] = name ? name : numbers[row];
     }
-    return RB_OK;
+    return g->scratch.err;
 }
 
 /* Within a module the samples of a class stand together, the most frequent class first, and within
@@ -359,16 +335,13 @@ static rb_error find_classes(gathering *g, const rb_source *source, const char *
     }
     g->plot.class_names = (const char *const *)g->labels.classes->text;
     g->plot.n_classes = g->labels.classes->count;
-    g->plot.class_of = rb_alloc(g->ctx, g->plot.columns, sizeof *g->plot.class_of);
-    rb_key *keys = rb_alloc(g->ctx, g->plot.columns, sizeof *keys);
-    double *counts = rb_alloc(g->ctx, g->plot.n_classes + 1, sizeof *counts);
-    bool fits = g->plot.class_of && keys && counts;
-    for (int64_t i = 0; i < g->plot.n_frames && fits; i++) {
+    g->plot.class_of = rb_take(&g->scratch, g->plot.columns, sizeof *g->plot.class_of);
+    rb_key *keys = rb_take(&g->scratch, g->plot.columns, sizeof *keys);
+    double *counts = rb_take(&g->scratch, g->plot.n_classes + 1, sizeof *counts);
+    for (int64_t i = 0; i < g->plot.n_frames && !g->scratch.err; i++) {
         group_by_class(g, &g->plot.frames[i], keys, counts);
     }
-    rb_free(keys);
-    rb_free(counts);
-    return fits ? RB_OK : RB_ERROR_MEMORY;
+    return g->scratch.err;
 }
 
 /* ---- values ---- */
@@ -414,17 +387,14 @@ static void standardise(gathering *g) {
 }
 
 static rb_error collect_values(gathering *g, rb_feed *feed) {
-    rb_error err = RB_OK;
     int64_t cells, total = g->axes[SAMPLES].total;
     if (!rb_multiply(g->plot.rows, g->plot.columns, &cells)) {
         return rb_fail(g->ctx, RB_ERROR_MEMORY, "the picture of the modules is too large");
     }
-    g->plot.values = rb_alloc_zero(g->ctx, cells, sizeof *g->plot.values);
-    g->sum = rb_alloc_zero(g->ctx, g->plot.rows, sizeof *g->sum);
-    g->square = rb_alloc_zero(g->ctx, g->plot.rows, sizeof *g->square);
-    if (!g->plot.values || !g->sum || !g->square) {
-        return RB_ERROR_MEMORY;
-    }
+    g->plot.values = rb_take(&g->scratch, cells, sizeof *g->plot.values);
+    g->sum = rb_take(&g->scratch, g->plot.rows, sizeof *g->sum);
+    g->square = rb_take(&g->scratch, g->plot.rows, sizeof *g->square);
+    rb_error err = g->scratch.err;
     for (int64_t first = 0; first < total && !err; first += BLOCK) {
         rb_block block;
         err = rb_feed_read(g->ctx, feed, first, clamp(total - first, 0, BLOCK), &block);
@@ -463,6 +433,7 @@ rb_error rb_plot_modules(rb_context *ctx, const rb_model *model, rb_source *sour
         return err;
     }
     gathering g = {.ctx = ctx,
+                   .scratch.ctx = ctx,
                    .modules = modules,
                    .n_modules = clamp(rb_modules_count(modules), 0, MAX_MODULES)};
     rb_feed *feed = NULL;
@@ -473,8 +444,8 @@ rb_error rb_plot_modules(rb_context *ctx, const rb_model *model, rb_source *sour
     err = err ? err : find_names(&g, model);
     err = err ? err : find_classes(&g, source, options.labels);
     err = err ? err : collect_values(&g, feed);
-    err = err ? err : draw(&g, &options, path);
+    g.scratch.err = err ? err : draw(&g, &options, path);
     rb_feed_free(feed);
-    clear(&g);
-    return err;
+    rb_labels_clear(&g.labels);
+    return rb_scratch_end(&g.scratch);
 }
