@@ -24,8 +24,8 @@ struct rb_feed {
     bool plain;        /* no totals, no log1p, nothing filled, no feature moved */
     bool moves;        /* centre or scale do something */
     int64_t *input_of; /* see rb_match_features */
+    rb_scratch arrays; /* those that follow, up to scratch */
     int32_t *used_as;  /* the reverse, for sparse rows: feature in use, or -1; NULL with input_of */
-    rb_scratch arrays; /* the four that follow */
     void *shift, *factor;      /* n_features of the type: (x - shift) * factor */
     double *sparse_shift;      /* n_features: centre / scale */
     double *scratch;           /* threads x (source features + 1) */
@@ -41,7 +41,6 @@ void rb_feed_free(rb_feed *feed) {
     if (feed) {
         rb_ahead_end(&feed->ahead);
         rb_free(feed->input_of);
-        rb_free(feed->used_as);
         (void)rb_scratch_end(&feed->arrays);
         rb_free(feed->values.data);
         rb_free(feed->starts.data);
@@ -85,23 +84,20 @@ static rb_error make_parameters(rb_context *ctx, rb_feed *feed) {
 }
 
 /* The map from features of the source to features in use. */
-static rb_error reverse_map(rb_context *ctx, rb_feed *feed) {
+static rb_error reverse_map(rb_feed *feed) {
     if (!feed->source->sparse || !feed->input_of) {
         return RB_OK;
     }
-    feed->used_as = rb_alloc(ctx, feed->source->n_features, sizeof *feed->used_as);
-    if (!feed->used_as) {
-        return RB_ERROR_MEMORY;
-    }
-    for (int64_t k = 0; k < feed->source->n_features; k++) {
+    feed->used_as = rb_take(&feed->arrays, feed->source->n_features, sizeof *feed->used_as);
+    for (int64_t k = 0; feed->used_as && k < feed->source->n_features; k++) {
         feed->used_as[k] = -1;
     }
-    for (int64_t k = 0; k < feed->p->n_features; k++) {
+    for (int64_t k = 0; feed->used_as && k < feed->p->n_features; k++) {
         if (feed->input_of[k] >= 0) {
             feed->used_as[feed->input_of[k]] = (int32_t)k;
         }
     }
-    return RB_OK;
+    return feed->arrays.err;
 }
 
 rb_error rb_feed_new(rb_context *ctx, const rb_preprocess *p, rb_source *source, rb_type type,
@@ -114,7 +110,7 @@ rb_error rb_feed_new(rb_context *ctx, const rb_preprocess *p, rb_source *source,
     *feed = (rb_feed){.p = p, .source = source, .type = type};
     rb_error err = rb_match_features(ctx, p, source, &feed->input_of);
     err = err ? err : make_parameters(ctx, feed);
-    err = err ? err : reverse_map(ctx, feed);
+    err = err ? err : reverse_map(feed);
     if (err) {
         rb_feed_free(feed);
         return err;
