@@ -7,6 +7,63 @@
 
 #pragma GCC visibility push(default) /* for the libraries above: cmake/Libraries.cmake */
 
+/* ---- generators of data with planted causes ---- */
+
+/* How the entries of one vector of a bicluster are drawn. */
+typedef struct rb_vector_law {
+    double rest_sd;   /* entries that do not belong: N(0, rest_sd^2) */
+    double mean, sd;  /* those that belong: N(mean, sd^2) */
+    bool random_sign; /* and their sign is flipped with probability 1/2 */
+} rb_vector_law;
+
+/* Biclusters of one size: how many, and how many samples and features each is given, uniformly,
+ * ends included. */
+typedef struct rb_bicluster_group {
+    int64_t count;
+    int64_t min_samples, max_samples;
+    int64_t min_features, max_features;
+} rb_bicluster_group;
+
+/* Data as a sum over biclusters of (sample vector)(feature vector)' and noise N(0, noise_sd^2). */
+typedef struct rb_bicluster_plan {
+    int64_t n_samples, n_features; /* at least 1 */
+    rb_bicluster_group groups[2];
+    rb_vector_law sample_law, feature_law;
+    bool replacement; /* members are drawn with replacement: a bicluster may be smaller */
+    double noise_sd;
+    uint64_t seed;
+} rb_bicluster_plan;
+
+/* The RFN paper's data set D1 .. D9 (1 .. 9), and the FABIA paper's data. Sizes of biclusters are
+ * shares of samples and features; with the papers' shapes they are the papers' sizes. */
+rb_bicluster_plan rb_plan_rfn(int dataset, double rest_sd, int64_t n_samples, int64_t n_features);
+rb_bicluster_plan rb_plan_fabia(int64_t n_samples, int64_t n_features);
+
+/* Makes the float64 matrix and what is planted in it, members ascending; nothing is left behind on
+ * failure. */
+rb_error rb_generate_biclusters(rb_context *ctx, const rb_bicluster_plan *plan, rb_matrix **matrix,
+                                rb_modules **planted);
+
+/* Pictures of size x size pixels with bars, `width` pixels wide, across the whole picture. */
+typedef struct rb_bars_plan {
+    int64_t size, width; /* 1 <= width <= size */
+    double value;        /* of a bar's pixels; the others are 0 */
+    bool maximum;        /* where bars cross: the largest value, else their sum */
+    bool signs;          /* every second bar has -value */
+    double probability;  /* of each bar, independently */
+    double noise_sd;
+    int64_t n_samples;
+    uint64_t seed;
+} rb_bars_plan;
+
+/* 2 (size - width + 1). */
+int64_t rb_bars_count(int64_t size, int64_t width);
+
+/* Makes float64 matrices: the bars alone, bars x pixels; which of them are in which sample, samples
+ * x bars, 0 or 1; the samples, samples x pixels. Nothing is left behind on failure. */
+rb_error rb_generate_bars(rb_context *ctx, const rb_bars_plan *plan, rb_matrix **matrix,
+                          rb_matrix **fields, rb_matrix **states);
+
 /* ---- the structs behind the option groups of modules and simulations: the rows say more ---- */
 
 typedef struct rb_modules_options {
@@ -49,9 +106,6 @@ rb_error rb_modules_new(rb_context *ctx, int64_t count, rb_modules **modules);
 
 /* The column in the data of a feature that a module names. */
 int64_t rb_modules_column(const rb_modules *modules, int64_t feature);
-
-/* Members of the given indices, all of weight 1; NULL and a message when memory is out. */
-rb_member *rb_members_from_indices(rb_context *ctx, const int64_t *indices, int64_t count);
 
 /* Largest |weight| first; of equal ones the smallest index. */
 void rb_members_sort(rb_member *members, int64_t count);

@@ -121,7 +121,6 @@ static rb_error check_truth(rb_context *ctx, const rb_modules *found, const rb_m
 rb_error rb_modules_match(rb_context *ctx, const rb_modules *found, const rb_modules *truth,
                           rb_match *match) {
     rb_modules *f = NULL, *t = NULL;
-    double *jaccard = NULL;
     int64_t n_pairs;
     rb_error err = rb_size_check(ctx, "the match", match->size, sizeof *match);
     if (err) {
@@ -129,18 +128,18 @@ rb_error rb_modules_match(rb_context *ctx, const rb_modules *found, const rb_mod
     }
     *match = (rb_match){.size = sizeof *match};
     err = check_truth(ctx, found, truth);
-    if (!err && !rb_multiply(found->count, truth->count, &n_pairs)) {
-        err = rb_fail(ctx, RB_ERROR_MEMORY,
-                      "%lld found and %lld true modules are too many to compare",
-                      (long long)found->count, (long long)truth->count);
-    }
     if (err) {
         return err;
+    }
+    if (!rb_multiply(found->count, truth->count, &n_pairs)) {
+        return rb_fail(ctx, RB_ERROR_MEMORY,
+                       "%lld found and %lld true modules are too many to compare",
+                       (long long)found->count, (long long)truth->count);
     }
     match->n_truth = truth->count;
     match->overlap = rb_alloc(ctx, truth->count, sizeof *match->overlap);
     match->partner = rb_alloc(ctx, truth->count, sizeof *match->partner);
-    jaccard = rb_alloc(ctx, n_pairs, sizeof *jaccard);
+    double *jaccard = rb_alloc(ctx, n_pairs, sizeof *jaccard);
     err = match->overlap && match->partner && jaccard ? RB_OK : RB_ERROR_MEMORY;
     err = err ? err : sort_all(ctx, found, &f);
     err = err ? err : sort_all(ctx, truth, &t);

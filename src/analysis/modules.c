@@ -13,14 +13,6 @@ rb_error rb_modules_new(rb_context *ctx, int64_t count, rb_modules **out) {
     return RB_OK;
 }
 
-rb_member *rb_members_from_indices(rb_context *ctx, const int64_t *indices, int64_t count) {
-    rb_member *members = rb_alloc(ctx, count, sizeof *members);
-    for (int64_t d = 0; members && d < count; d++) {
-        members[d] = (rb_member){indices[d], 1.0};
-    }
-    return members;
-}
-
 void rb_modules_free(rb_modules *modules) {
     if (!modules) {
         return;

@@ -27,11 +27,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-static double code_at(const rb_matrix *rows, int64_t sample, int64_t unit) {
-    int64_t at = sample * rows->row_stride + unit * rows->column_stride;
-    return rb_get(rows->type, rows->values, at);
-}
-
 /* What is known of a unit after the first pass. */
 typedef struct unit {
     int64_t index;
@@ -79,7 +74,7 @@ static rb_error survey_rows(void *user, int64_t first, const rb_matrix *rows) {
     for (int64_t i = 0; i < rows->n_samples; i++) {
         for (int64_t j = 0; j < e->input->n_units; j++) {
             unit *u = &e->units[j];
-            double mu = code_at(rows, i, j);
+            double mu = rb_matrix_at(rows, i, j);
             if (mu != 0) {
                 u->code += mu * mu;
                 u->information += 0.5 * log1p(mu * mu * u->signal);
@@ -140,15 +135,11 @@ static rb_error roll_add(const extraction *e, roll *r, int64_t index, double wei
         rb_members_sort(r->members, r->count);
         r->count = e->rule.top;
     }
-    if (r->count == r->capacity) {
-        int64_t capacity = r->capacity ? 2 * r->capacity : 16;
-        rb_member *members = rb_grow(e->ctx, r->members, r->count, capacity, sizeof *members);
-        if (!members) {
-            return RB_ERROR_MEMORY;
-        }
-        r->members = members;
-        r->capacity = capacity;
+    rb_member *members = rb_reserve(e->ctx, r->members, r->count, 1, &r->capacity, sizeof *members);
+    if (!members) {
+        return RB_ERROR_MEMORY;
     }
+    r->members = members;
     r->members[r->count++] = (rb_member){index, weight};
     return RB_OK;
 }
@@ -172,7 +163,7 @@ static rb_error gather_rows(void *user, int64_t first, const rb_matrix *rows) {
     for (int64_t i = 0; i < rows->n_samples; i++) {
         for (int64_t r = 0; r < e->modules->count && !err; r++) {
             const unit *u = &e->units[r];
-            double mu = code_at(rows, i, u->index), z = mu / u->rms;
+            double mu = rb_matrix_at(rows, i, u->index), z = mu / u->rms;
             err = belongs(e, mu, z) ? roll_add(e, &e->rolls[r], first + i, z) : RB_OK;
         }
     }

@@ -54,45 +54,19 @@ static rb_error make_plan(rb_context *ctx, const rb_biclusters_options *options,
     return RB_OK;
 }
 
-static rb_error modules_of(rb_context *ctx, const rb_planted *planted, rb_modules **truth) {
-    rb_error err = rb_modules_new(ctx, planted->count, truth);
-    for (int64_t b = 0; b < planted->count && !err; b++) {
-        const rb_bicluster *from = &planted->biclusters[b];
-        rb_module *to = &(*truth)->list[b];
-        to->unit = b;
-        to->n_samples = from->n_samples;
-        to->n_features = from->n_features;
-        to->samples = rb_members_from_indices(ctx, from->samples, from->n_samples);
-        to->features = rb_members_from_indices(ctx, from->features, from->n_features);
-        err = to->samples && to->features ? RB_OK : RB_ERROR_MEMORY;
-    }
-    if (err) {
-        rb_modules_free(*truth);
-        *truth = NULL;
-    }
-    return err;
-}
-
 rb_error rb_simulate_biclusters(rb_context *ctx, const rb_options *given, rb_matrix **matrix,
                                 rb_modules **truth) {
     rb_biclusters_options options;
     rb_bicluster_plan plan;
-    rb_planted planted;
+    rb_modules *planted = NULL;
     *matrix = NULL;
-    if (truth) {
-        *truth = NULL;
-    }
     rb_error err = rb_options_take(ctx, given, rb_biclusters_group(), &options);
     err = err ? err : make_plan(ctx, &options, &plan);
     err = err ? err : rb_generate_biclusters(ctx, &plan, matrix, &planted);
-    if (err) {
-        return err;
-    }
-    err = truth ? modules_of(ctx, &planted, truth) : RB_OK;
-    rb_planted_clear(&planted);
-    if (err) {
-        rb_matrix_free(*matrix);
-        *matrix = NULL;
+    if (truth) {
+        *truth = planted;
+    } else {
+        rb_modules_free(planted);
     }
     return err;
 }

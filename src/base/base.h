@@ -95,8 +95,8 @@ typedef struct rb_buffer {
 rb_error rb_buffer_hold(rb_context *ctx, rb_buffer *buffer, int64_t count, size_t size);
 char *rb_copy_text(rb_context *ctx, const char *text);
 
-/* Arrays of one function or one struct, freed together. `err` is why one of them, and all after it, could not be
- * had; what follows may put its own there.
+/* Arrays of one function or one struct, RB_SCRATCH_ARRAYS at most, freed together. `err` is why one
+ * of them, and all after it, could not be had; what follows may put its own there.
  *
  *     rb_scratch scratch = {.ctx = ctx};
  *     double *sums = rb_take(&scratch, count, sizeof *sums);

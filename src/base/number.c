@@ -161,21 +161,14 @@ bool rb_parse_seconds(const char *text, double *seconds, bool *has_unit) {
 }
 
 int rb_parse_shape(const char *text, int64_t *sizes, int max) {
-    for (int count = 0; count < max; count++) {
-        /* strtoll would take spaces and signs too. */
-        if (*text < '0' || *text > '9') {
-            return 0;
-        }
+    for (int count = 0; count < max && is_digit(*text); count++) { /* no space, no sign */
         char *end;
         sizes[count] = strtoll(text, &end, 10);
-        if (sizes[count] < 1 || sizes[count] > INT32_MAX) {
+        if (sizes[count] < 1 || sizes[count] > INT32_MAX || (*end && *end != 'x')) {
             return 0;
         }
-        if (*end == '\0') {
+        if (!*end) {
             return count + 1;
-        }
-        if (*end != 'x') {
-            return 0;
         }
         text = end + 1;
     }

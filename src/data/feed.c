@@ -24,10 +24,12 @@ struct rb_feed {
     bool plain;        /* no totals, no log1p, nothing filled, no feature moved */
     bool moves;        /* centre or scale do something */
     int64_t *input_of; /* see rb_match_features */
+    rb_scratch arrays; /* those that follow, up to scratch */
     int32_t *used_as;  /* the reverse, for sparse rows: feature in use, or -1; NULL with input_of */
     void *shift, *factor;      /* n_features of the type: (x - shift) * factor */
-    double *sparse_shift;      /* n_features: centre / scale, or NULL when all are 0 */
+    double *sparse_shift;      /* n_features: centre / scale */
     double *scratch;           /* threads x (source features + 1) */
+    bool shifts;               /* sparse_shift is not 0 throughout */
     rb_block last;             /* what was read last: data of one block are prepared once */
     bool has_last;             /* it is still here, being no view */
     rb_buffer values;          /* of the last block, when it is no view: rows, or entries */
@@ -39,11 +41,7 @@ void rb_feed_free(rb_feed *feed) {
     if (feed) {
         rb_ahead_end(&feed->ahead);
         rb_free(feed->input_of);
-        rb_free(feed->used_as);
-        rb_free(feed->shift);
-        rb_free(feed->factor);
-        rb_free(feed->sparse_shift);
-        rb_free(feed->scratch);
+        (void)rb_scratch_end(&feed->arrays);
         rb_free(feed->values.data);
         rb_free(feed->starts.data);
         rb_free(feed->columns.data);
@@ -67,63 +65,52 @@ void rb_feed_forget(rb_feed *feed) {
 /* Arrays over the features in use. A feature that the source lacks must come out as 0. */
 static rb_error make_parameters(rb_context *ctx, rb_feed *feed) {
     const rb_preprocess *p = feed->p;
-    bool shifted = false;
-    feed->shift = rb_alloc(ctx, p->n_features, rb_type_size(feed->type));
-    feed->factor = rb_alloc(ctx, p->n_features, rb_type_size(feed->type));
-    feed->sparse_shift = rb_alloc(ctx, p->n_features, sizeof *feed->sparse_shift);
-    feed->scratch = rb_alloc(ctx, rb_context_threads(ctx),
-                             (size_t)(feed->source->n_features + 1) * sizeof(double));
-    if (!feed->shift || !feed->factor || !feed->sparse_shift || !feed->scratch) {
-        return RB_ERROR_MEMORY;
-    }
-    for (int64_t k = 0; k < p->n_features; k++) {
+    rb_scratch *arrays = &feed->arrays;
+    arrays->ctx = ctx;
+    feed->shift = rb_take(arrays, p->n_features, rb_type_size(feed->type));
+    feed->factor = rb_take(arrays, p->n_features, rb_type_size(feed->type));
+    feed->sparse_shift = rb_take(arrays, p->n_features, sizeof *feed->sparse_shift);
+    feed->scratch = rb_take(arrays, rb_context_threads(ctx),
+                            (size_t)(feed->source->n_features + 1) * sizeof(double));
+    for (int64_t k = 0; !arrays->err && k < p->n_features; k++) {
         bool lacking = feed->input_of && feed->input_of[k] < 0;
         rb_put(feed->type, feed->shift, k, p->centre[k]);
         rb_put(feed->type, feed->factor, k, 1 / p->scale[k]);
         feed->sparse_shift[k] = lacking ? 0 : p->centre[k] / p->scale[k];
         feed->moves = feed->moves || p->centre[k] != 0 || p->scale[k] != 1;
-        shifted = shifted || feed->sparse_shift[k] != 0;
+        feed->shifts = feed->shifts || feed->sparse_shift[k] != 0;
     }
-    if (!shifted) {
-        rb_free(feed->sparse_shift);
-        feed->sparse_shift = NULL;
-    }
-    return RB_OK;
+    return arrays->err;
 }
 
 /* The map from features of the source to features in use. */
-static rb_error reverse_map(rb_context *ctx, rb_feed *feed) {
+static rb_error reverse_map(rb_feed *feed) {
     if (!feed->source->sparse || !feed->input_of) {
         return RB_OK;
     }
-    feed->used_as = rb_alloc(ctx, feed->source->n_features, sizeof *feed->used_as);
-    if (!feed->used_as) {
-        return RB_ERROR_MEMORY;
-    }
-    for (int64_t k = 0; k < feed->source->n_features; k++) {
+    feed->used_as = rb_take(&feed->arrays, feed->source->n_features, sizeof *feed->used_as);
+    for (int64_t k = 0; feed->used_as && k < feed->source->n_features; k++) {
         feed->used_as[k] = -1;
     }
-    for (int64_t k = 0; k < feed->p->n_features; k++) {
+    for (int64_t k = 0; feed->used_as && k < feed->p->n_features; k++) {
         if (feed->input_of[k] >= 0) {
             feed->used_as[feed->input_of[k]] = (int32_t)k;
         }
     }
-    return RB_OK;
+    return feed->arrays.err;
 }
 
 rb_error rb_feed_new(rb_context *ctx, const rb_preprocess *p, rb_source *source, rb_type type,
                      rb_feed **out) {
     *out = NULL;
-    rb_feed *feed = rb_alloc_zero(ctx, 1, sizeof *feed);
+    rb_feed *feed = rb_alloc(ctx, 1, sizeof *feed);
     if (!feed) {
         return RB_ERROR_MEMORY;
     }
-    feed->p = p;
-    feed->source = source;
-    feed->type = type;
+    *feed = (rb_feed){.p = p, .source = source, .type = type};
     rb_error err = rb_match_features(ctx, p, source, &feed->input_of);
     err = err ? err : make_parameters(ctx, feed);
-    err = err ? err : reverse_map(ctx, feed);
+    err = err ? err : reverse_map(feed);
     if (err) {
         rb_feed_free(feed);
         return err;
@@ -289,7 +276,7 @@ static void count_used(rb_feed *feed, const rb_matrix *view) {
 static rb_error read_sparse(rb_context *ctx, rb_feed *feed, const rb_matrix *view,
                             rb_block *block) {
     int64_t n = view->n_samples, stored = rb_matrix_stored(view);
-    block->shift = feed->sparse_shift;
+    block->shift = feed->shifts ? feed->sparse_shift : NULL;
     if (feed->plain && feed->trusted && feed->p->options.scale == RB_SCALE_NONE &&
         view->type == feed->type) {
         block->csr =

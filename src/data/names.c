@@ -98,10 +98,10 @@ rb_error rb_names_make_unique(rb_context *ctx, rb_names **names) {
         bytes += (int64_t)strlen((*names)->text[i]) + NUMBER;
     }
     rb_named *sorted = rb_names_sort(ctx, *names);
-    const char **text = rb_alloc(ctx, count, sizeof *text);
-    char *numbered = rb_alloc(ctx, bytes, 1), *to = numbered;
-    rb_names *unique = NULL;
-    for (int64_t e = 0; sorted && text && numbered && e < count; e++) {
+    rb_scratch scratch = {.ctx = ctx, .err = sorted ? RB_OK : RB_ERROR_MEMORY};
+    const char **text = rb_take(&scratch, count, sizeof *text);
+    char *to = rb_take(&scratch, bytes, 1);
+    for (int64_t e = 0; !scratch.err && e < count; e++) {
         const char **chosen = &text[sorted[e].index];
         *chosen = sorted[e].text;
         next = alike(sorted, count, e - 1) ? next : 1;
@@ -112,12 +112,9 @@ rb_error rb_names_make_unique(rb_context *ctx, rb_names **names) {
         }
         to += *chosen == to ? strlen(to) + 1 : 0;
     }
-    if (sorted && text && numbered) {
-        unique = rb_names_copy(ctx, text, count);
-    }
+    rb_names *unique = scratch.err ? NULL : rb_names_copy(ctx, text, count);
     rb_free(sorted);
-    rb_free(text);
-    rb_free(numbered);
+    (void)rb_scratch_end(&scratch);
     if (unique) {
         rb_names_free(*names);
         *names = unique;

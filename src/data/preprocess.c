@@ -165,11 +165,9 @@ static int64_t entry_from(const rb_row *row, int64_t k) {
     int64_t low = row->columns ? 0 : k, high = row->columns ? row->count : k;
     while (low < high) {
         int64_t middle = low + (high - low) / 2;
-        if (row->columns[middle] < k) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
+        bool before = row->columns[middle] < k;
+        low = before ? middle + 1 : low;
+        high = before ? high : middle;
     }
     return low;
 }
@@ -521,9 +519,7 @@ rb_error rb_preprocess_fit(rb_context *ctx, const rb_preprocess_options *options
     *out = NULL;
     rb_preprocess_options chosen;
     rb_rows_default(rb_preprocess_group.rows, &chosen);
-    if (options) {
-        chosen = *options;
-    }
+    chosen = options ? *options : chosen;
     rb_error err = rb_rows_check(ctx, rb_preprocess_group.rows, &chosen);
     if (err) {
         return err;
@@ -551,8 +547,7 @@ rb_error rb_preprocess_fit(rb_context *ctx, const rb_preprocess_options *options
     rb_free(f.features);
     if (err) {
         rb_preprocess_free(p);
-        return err;
     }
-    *out = p;
-    return RB_OK;
+    *out = err ? NULL : p;
+    return err;
 }

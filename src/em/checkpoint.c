@@ -57,16 +57,8 @@ void rb_checkpoint_end(rb_run *run) {
 
 /* ---- what a file holds ---- */
 
-const rb_head_field rb_head_fields[] = {
-    {"samples", offsetof(rb_checkpoint_head, samples)},
-    {"features", offsetof(rb_checkpoint_head, features)},
-    {"sparse", offsetof(rb_checkpoint_head, sparse)},
-    {"start", offsetof(rb_checkpoint_head, start)},
-    {"restart", offsetof(rb_checkpoint_head, restart)},
-    {"iteration", offsetof(rb_checkpoint_head, iteration)},
-    {"seed", offsetof(rb_checkpoint_head, seed)},
-    {0},
-};
+const char *const rb_head_names[] = {"samples", "features",  "sparse", "start",
+                                     "restart", "iteration", "seed",   NULL};
 
 static int64_t checksum_of(const rb_model *start) {
     uint32_t sum = 0;
@@ -94,12 +86,12 @@ rb_checkpoint_head rb_head_of(const rb_run *run) {
 static rb_error put_head(const rb_run *run) {
     const rb_checkpoint *out = &run->checkpoint;
     const rb_checkpoint_head head = rb_head_of(run);
+    const int64_t *values = (const int64_t *)&head;
     rb_error err = out->store->put_text(out->file, "format", RB_CHECKPOINT_FORMAT);
     err = err ? err : out->store->put_text(out->file, "method", run->method->name);
     err = err ? err : out->store->put_integer(out->file, "format_version", RB_CHECKPOINT_VERSION);
-    for (const rb_head_field *field = rb_head_fields; !err && field->name; field++) {
-        const void *value = (const char *)&head + field->offset;
-        err = out->store->put_integer(out->file, field->name, *(const int64_t *)value);
+    for (int i = 0; !err && rb_head_names[i]; i++) {
+        err = out->store->put_integer(out->file, rb_head_names[i], values[i]);
     }
     return err;
 }

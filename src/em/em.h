@@ -217,11 +217,7 @@ typedef struct rb_checkpoint_head {
     int64_t start; /* checksum of the model that the fit starts from, and 1; 0: none */
     int64_t restart, iteration, seed;
 } rb_checkpoint_head;
-typedef struct rb_head_field {
-    const char *name; /* NULL: the end */
-    size_t offset;
-} rb_head_field;
-extern const rb_head_field rb_head_fields[];
+extern const char *const rb_head_names[]; /* of its fields, in their order; then NULL */
 rb_checkpoint_head rb_head_of(const rb_run *run);
 
 /* resume.c: the head of a file that is there. */

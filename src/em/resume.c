@@ -58,10 +58,10 @@ static rb_error check_format(const struct reading *in) {
 }
 
 static rb_error get_head(struct reading *in) {
+    int64_t *values = (int64_t *)&in->head;
     rb_error err = check_format(in);
-    for (const rb_head_field *field = rb_head_fields; !err && field->name; field++) {
-        int64_t *value = (int64_t *)(void *)((char *)&in->head + field->offset);
-        err = in->ctx->checkpoints->get_integer(in->file, field->name, value);
+    for (int i = 0; !err && rb_head_names[i]; i++) {
+        err = in->ctx->checkpoints->get_integer(in->file, rb_head_names[i], &values[i]);
     }
     if (!err && (in->head.restart < 0 || in->head.iteration < 0)) {
         err = damaged(in, "a count is below 0");

@@ -5,32 +5,31 @@
 #include <string.h>
 
 struct walk {
-    rb_snapshot *snapshot;
-    int64_t at; /* bytes */
-    enum { COUNT, SAVE, RESTORE } what;
+    char *bytes; /* of the snapshot; NULL: they are only counted */
+    int64_t count;
+    bool saves; /* else restores */
 };
 
 static rb_error each_array(void *user, const rb_kept *array) {
     struct walk *walk = user;
     size_t bytes = (size_t)rb_kept_count(array) * rb_kept_size(array->type);
-    if (walk->what != COUNT) {
-        bool saves = walk->what == SAVE;
-        char *here = walk->snapshot->bytes + walk->at;
-        memcpy(saves ? here : array->values, saves ? array->values : here, bytes);
+    if (walk->bytes) {
+        char *here = walk->bytes + walk->count;
+        memcpy(walk->saves ? here : array->values, walk->saves ? array->values : here, bytes);
     }
-    walk->at += (int64_t)bytes;
+    walk->count += (int64_t)bytes;
     return RB_OK;
 }
 
 /* What acceleration and stopping rules remember is of use to a checkpoint only. */
-static int64_t walk_arrays(rb_run *run, struct walk walk) {
-    walk.snapshot = &run->snapshot;
+static int64_t walk_arrays(rb_run *run, bool saves) {
+    struct walk walk = {.bytes = run->snapshot.bytes, .saves = saves};
     if (run->checkpoint.path) {
         (void)rb_run_keep(run, each_array, &walk);
     } else {
         (void)rb_parts_keep(run->method, &run->shape, run->state, each_array, &walk);
     }
-    return walk.at;
+    return walk.count;
 }
 
 rb_error rb_snapshot_new(rb_context *ctx, rb_run *run) {
@@ -38,8 +37,7 @@ rb_error rb_snapshot_new(rb_context *ctx, rb_run *run) {
     if (!run->method->parts) {
         return RB_OK;
     }
-    int64_t bytes = walk_arrays(run, (struct walk){.what = COUNT});
-    run->snapshot.bytes = rb_alloc(ctx, bytes, 1);
+    run->snapshot.bytes = rb_alloc(ctx, walk_arrays(run, true), 1);
     return run->snapshot.bytes ? RB_OK : RB_ERROR_MEMORY;
 }
 
@@ -50,14 +48,14 @@ void rb_snapshot_free(rb_run *run) {
 
 void rb_snapshot_take(rb_run *run) {
     if (run->snapshot.bytes) {
-        walk_arrays(run, (struct walk){.what = SAVE});
+        walk_arrays(run, true);
         run->snapshot.taken = true;
     }
 }
 
 bool rb_snapshot_go_back(rb_run *run) {
     if (run->snapshot.taken) {
-        walk_arrays(run, (struct walk){.what = RESTORE});
+        walk_arrays(run, false);
     }
     return run->snapshot.taken;
 }

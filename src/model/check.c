@@ -94,25 +94,21 @@ rb_error rb_model_check(rb_context *ctx, const rb_model *model, rb_source *sourc
     if (!model->method->sparser || n == 0 || is_never_0(model)) {
         return RB_OK;
     }
-    tally t = {.units = l,
-               .living = l - rb_model_dead(model),
-               .active = rb_alloc(ctx, l, sizeof *t.active),
-               .products = rb_alloc_zero(ctx, l * l, sizeof *t.products),
-               .check = check};
+    rb_scratch scratch = {.ctx = ctx};
+    tally t = {.units = l, .living = l - rb_model_dead(model), .check = check};
+    t.active = rb_take(&scratch, l, sizeof *t.active);
+    t.products = rb_take(&scratch, l * l, sizeof *t.products);
     bool all = n <= MAX_SAMPLES;
-    rb_error err = !t.active || !t.products
-                       ? RB_ERROR_MEMORY
-                       : rb_encode_runs(ctx, model, source, all ? 1 : RUNS,
-                                        all ? n : MAX_SAMPLES / RUNS, add_samples, &t);
-    if (!err && !t.negative) {
+    if (!scratch.err) {
+        scratch.err = rb_encode_runs(ctx, model, source, all ? 1 : RUNS,
+                                     all ? n : MAX_SAMPLES / RUNS, add_samples, &t);
+    }
+    if (scratch.err || t.negative) {
+        *check = (rb_code_check){0};
+    } else {
         find_duplicates(&t, model);
     }
-    rb_free(t.active);
-    rb_free(t.products);
-    if (err || t.negative) {
-        *check = (rb_code_check){0};
-    }
-    return err;
+    return rb_scratch_end(&scratch);
 }
 
 static double percent(const rb_code_check *check, int64_t count) {

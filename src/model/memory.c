@@ -112,55 +112,45 @@ static void move_choice(struct stream *s, int *index, const char *const *words, 
     }
 }
 
-/* A name and its value; only read when they are written. */
-struct pair {
-    char *name, *value, scratch[RB_ROW_TEXT];
-};
+/* A name and its value; those that were read are freed by drop_pair. */
+static void move_pair(struct stream *s, rb_attribute *pair) {
+    move_text(s, &pair->name);
+    move_text(s, &pair->value);
+}
 
-/* As many pairs: `move` gives the one of that index, or takes what was read. */
-static void move_pairs(struct stream *s, int64_t count,
-                       rb_error (*move)(struct stream *s, void *user, int64_t index,
-                                        struct pair *pair),
-                       void *user) {
-    move_integer(s, &count, NAMES_MAX);
-    for (int64_t i = 0; i < count && !s->err; i++) {
-        struct pair pair = {0};
-        if (!s->reads) {
-            s->err = move(s, user, i, &pair);
-        }
-        move_text(s, &pair.name);
-        move_text(s, &pair.value);
-        if (s->reads) {
-            s->err = s->err ? s->err : move(s, user, i, &pair);
-            rb_free(pair.name);
-            rb_free(pair.value);
-        }
+static void drop_pair(const struct stream *s, rb_attribute *pair) {
+    if (s->reads) {
+        rb_free(pair->name);
+        rb_free(pair->value);
     }
 }
 
 /* ---- preprocessing ---- */
 
-static rb_error move_option(struct stream *s, void *options, int64_t index, struct pair *pair) {
-    const rb_option *rows = rb_preprocess_group.rows;
-    if (!s->reads) {
-        pair->name = (char *)rows[index].name;
-        pair->value = (char *)rb_row_text(&rows[index], options, pair->scratch);
-    } else if (rb_rows_set(s->ctx, rows, options, pair->name, pair->value)) {
-        rb_fail_prefix(s->ctx, "the bytes of the model are damaged: preprocessing: ");
-        return RB_ERROR_FORMAT;
-    }
-    return RB_OK;
-}
-
 static void move_options(struct stream *s, rb_preprocess_options *options) {
+    const rb_option *rows = rb_preprocess_group.rows;
     int64_t count = 0;
-    while (rb_preprocess_group.rows[count].name) {
+    while (rows[count].name) {
         count++;
     }
     if (s->reads) {
-        rb_rows_default(rb_preprocess_group.rows, options);
+        rb_rows_default(rows, options);
     }
-    move_pairs(s, count, move_option, options);
+    move_integer(s, &count, NAMES_MAX);
+    for (int64_t i = 0; i < count && !s->err; i++) {
+        char scratch[RB_ROW_TEXT];
+        rb_attribute pair = {0};
+        if (!s->reads) { /* both are only read */
+            pair.name = (char *)rows[i].name;
+            pair.value = (char *)rb_row_text(&rows[i], options, scratch);
+        }
+        move_pair(s, &pair);
+        if (s->reads && !s->err && rb_rows_set(s->ctx, rows, options, pair.name, pair.value)) {
+            rb_fail_prefix(s->ctx, "the bytes of the model are damaged: preprocessing: ");
+            s->err = RB_ERROR_FORMAT;
+        }
+        drop_pair(s, &pair);
+    }
 }
 
 static void move_names(struct stream *s, rb_preprocess *p) {
@@ -239,14 +229,20 @@ static void move_arrays(struct stream *s, rb_model *model) {
     }
 }
 
-static rb_error move_attribute(struct stream *s, void *user, int64_t index, struct pair *pair) {
-    const rb_model *model = user;
-    if (s->reads) {
-        return rb_model_set_attribute(s->ctx, user, pair->name, pair->value);
+static void move_attributes(struct stream *s, rb_model *model) {
+    int64_t count = model->n_attributes;
+    move_integer(s, &count, NAMES_MAX);
+    for (int64_t i = 0; i < count && !s->err; i++) {
+        rb_attribute pair = {0};
+        if (!s->reads) {
+            pair = model->attributes[i];
+        }
+        move_pair(s, &pair);
+        if (s->reads && !s->err) {
+            s->err = rb_model_set_attribute(s->ctx, model, pair.name, pair.value);
+        }
+        drop_pair(s, &pair);
     }
-    pair->name = model->attributes[index].name;
-    pair->value = model->attributes[index].value;
-    return RB_OK;
 }
 
 /* A column that the method does not know is passed over. */
@@ -313,7 +309,7 @@ static void move_head(struct stream *s, char **method, int *type, int *status) {
 static void move_contents(struct stream *s, rb_model *model) {
     move_preprocess(s, model->preprocess);
     move_arrays(s, model);
-    move_pairs(s, model->n_attributes, move_attribute, model);
+    move_attributes(s, model);
     move_history(s, model);
 }
 
@@ -352,17 +348,15 @@ rb_error rb_model_load_memory(rb_context *ctx, const void *bytes, size_t size, r
     struct stream s = {.ctx = ctx, .reads = true, .bytes = (unsigned char *)bytes, .size = size};
     rb_model *model = NULL;
     *out = NULL;
-    rb_error err = begin_model(&s, &model);
-    if (!err) {
+    if (!begin_model(&s, &model)) {
         move_contents(&s, model);
         check(&s, s.at == s.size, "there are more than a model has");
         const char *flaw = s.err ? NULL : rb_model_flaw(model);
         check(&s, !flaw, flaw);
-        err = s.err;
     }
-    if (err) {
+    if (s.err) {
         rb_model_free(model);
-        return err;
+        return s.err;
     }
     *out = model;
     return RB_OK;

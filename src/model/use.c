@@ -339,11 +339,17 @@ static rb_error measure(rb_context *ctx, const rb_model *model, rb_feed *feed, r
 
 /* ---- metrics ---- */
 
-void rb_metrics_set(rb_metrics *metrics, const char *name, double value) {
+/* Where a metric stands, or would stand as the next one. */
+static int find_metric(const rb_metrics *metrics, const char *name) {
     int i = 0;
     while (i < metrics->count && strcmp(metrics->list[i].name, name) != 0) {
         i++;
     }
+    return i;
+}
+
+void rb_metrics_set(rb_metrics *metrics, const char *name, double value) {
+    int i = find_metric(metrics, name);
     if (i < (int)(sizeof metrics->list / sizeof *metrics->list)) {
         metrics->list[i].name = name;
         metrics->list[i].value = value;
@@ -352,12 +358,8 @@ void rb_metrics_set(rb_metrics *metrics, const char *name, double value) {
 }
 
 double rb_metrics_get(const rb_metrics *metrics, const char *name) {
-    for (int i = 0; i < metrics->count; i++) {
-        if (strcmp(metrics->list[i].name, name) == 0) {
-            return metrics->list[i].value;
-        }
-    }
-    return NAN;
+    int i = find_metric(metrics, name);
+    return i < metrics->count ? metrics->list[i].value : NAN;
 }
 
 const char *rb_metrics_name(const rb_metrics *metrics, int64_t index) {
@@ -414,8 +416,7 @@ rb_error rb_evaluate(rb_context *ctx, const rb_model *model, rb_source *source,
     rb_error err = measured ? evaluate(ctx, model, source, measured) : RB_ERROR_MEMORY;
     if (err) {
         rb_metrics_free(measured);
-        measured = NULL;
     }
-    *metrics = measured;
+    *metrics = err ? NULL : measured;
     return err;
 }

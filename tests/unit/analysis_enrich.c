@@ -15,6 +15,14 @@
 #include <string.h>
 #include <unistd.h>
 
+static rb_member *members_of(rb_context *ctx, const int64_t *indices, int64_t count) {
+    rb_member *members = rb_alloc(ctx, count, sizeof *members);
+    for (int64_t d = 0; members && d < count; d++) {
+        members[d] = (rb_member){indices[d], 1};
+    }
+    return members;
+}
+
 static char path[] = "/tmp/rarebit-enrich-XXXXXX";
 
 static rb_context *new_context(void) {
@@ -46,7 +54,7 @@ static rb_modules *modules_of(rb_context *ctx, int64_t count, const int64_t (*sa
     rb_modules *modules;
     assert_int_equal(rb_modules_new(ctx, count, &modules), RB_OK);
     for (int64_t r = 0; r < count; r++) {
-        modules->list[r].samples = rb_members_from_indices(ctx, samples[r], sizes[r]);
+        modules->list[r].samples = members_of(ctx, samples[r], sizes[r]);
         modules->list[r].n_samples = sizes[r];
     }
     return modules;

@@ -14,6 +14,14 @@
 
 enum { SAMPLES = 12, FEATURES = 9, LARGEST = 5 };
 
+static rb_member *members_of(rb_context *ctx, const int64_t *indices, int64_t count) {
+    rb_member *members = rb_alloc(ctx, count, sizeof *members);
+    for (int64_t d = 0; members && d < count; d++) {
+        members[d] = (rb_member){indices[d], 1};
+    }
+    return members;
+}
+
 static rb_context *new_context(void) {
     rb_context *ctx;
     assert_int_equal(rb_context_create(&ctx), RB_OK);
@@ -139,8 +147,8 @@ static void itself_in_another_order(void **state) {
 static rb_modules *one_module(rb_context *ctx, int64_t sample, int64_t n_samples) {
     rb_modules *modules;
     assert_int_equal(rb_modules_new(ctx, 1, &modules), RB_OK);
-    modules->list[0].samples = rb_members_from_indices(ctx, &sample, n_samples);
-    modules->list[0].features = rb_members_from_indices(ctx, &sample, 1);
+    modules->list[0].samples = members_of(ctx, &sample, n_samples);
+    modules->list[0].features = members_of(ctx, &sample, 1);
     modules->list[0].n_samples = n_samples;
     modules->list[0].n_features = 1;
     return modules;

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "data/data.h"
+#include "analysis/analysis.h"
 
 #include <math.h>
 #include <string.h>

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "data/data.h"
+#include "analysis/analysis.h"
 
 #include <math.h>
 #include <string.h>
@@ -18,15 +18,15 @@ static rb_context *new_context(void) {
 }
 
 static void generate(rb_context *ctx, const rb_bicluster_plan *plan, rb_matrix **matrix,
-                     rb_planted *planted) {
+                     rb_modules **planted) {
     assert_int_equal(rb_generate_biclusters(ctx, plan, matrix, planted), RB_OK);
 }
 
 /* Ascending, different, within 0 .. n - 1. */
-static void assert_members(const int64_t *members, int64_t count, int64_t n) {
+static void assert_members(const rb_member *members, int64_t count, int64_t n) {
     for (int64_t d = 0; d < count; d++) {
-        assert_true(members[d] >= 0 && members[d] < n);
-        assert_true(d == 0 || members[d - 1] < members[d]);
+        assert_true(members[d].index >= 0 && members[d].index < n);
+        assert_true(d == 0 || members[d - 1].index < members[d].index);
     }
 }
 
@@ -45,14 +45,14 @@ static void rfn_sizes(void **state) {
     for (int dataset = 1; dataset <= 9; dataset++) {
         for (uint64_t seed = 0; seed < 10; seed++) {
             rb_matrix *m;
-            rb_planted planted;
+            rb_modules *planted;
             rb_bicluster_plan plan = rb_plan_rfn(dataset, 0.01, 100, 100);
             plan.seed = seed;
             assert_true(plan.noise_sd == noise[dataset - 1]);
             generate(ctx, &plan, &m, &planted);
-            assert_int_equal(planted.count, 20);
-            for (int64_t b = 0; b < planted.count; b++) {
-                const rb_bicluster *c = &planted.biclusters[b];
+            assert_int_equal(planted->count, 20);
+            for (int64_t b = 0; b < planted->count; b++) {
+                const rb_module *c = &planted->list[b];
                 bool is_large = b < large[dataset - 1];
                 assert_between(c->n_samples, is_large ? 20 : 3, is_large ? 30 : 8);
                 assert_between(c->n_features, is_large ? 20 : 3, is_large ? 30 : 8);
@@ -60,7 +60,7 @@ static void rfn_sizes(void **state) {
                 assert_members(c->features, c->n_features, 100);
                 seen[c->n_samples]++;
             }
-            rb_planted_clear(&planted);
+            rb_modules_free(planted);
             rb_matrix_free(m);
         }
     }
@@ -75,7 +75,7 @@ static void members_are_uniform(void **state) {
     rb_context *ctx = new_context();
     for (int replacement = 0; replacement < 2; replacement++) {
         rb_matrix *m;
-        rb_planted planted;
+        rb_modules *planted;
         rb_bicluster_plan plan = {.n_samples = 20,
                                   .n_features = 1,
                                   .groups = {{4000, 5, 5, 1, 1}},
@@ -83,9 +83,9 @@ static void members_are_uniform(void **state) {
                                   .seed = 3};
         double count[20] = {0}, total = 0;
         generate(ctx, &plan, &m, &planted);
-        for (int64_t b = 0; b < planted.count; b++) {
-            for (int64_t d = 0; d < planted.biclusters[b].n_samples; d++) {
-                count[planted.biclusters[b].samples[d]]++;
+        for (int64_t b = 0; b < planted->count; b++) {
+            for (int64_t d = 0; d < planted->list[b].n_samples; d++) {
+                count[planted->list[b].samples[d].index]++;
                 total++;
             }
         }
@@ -96,7 +96,7 @@ static void members_are_uniform(void **state) {
             double share = total / 20 / 4000, sd = sqrt(4000 * share * (1 - share));
             assert_true(fabs(count[i] - 4000 * share) < 5 * sd);
         }
-        rb_planted_clear(&planted);
+        rb_modules_free(planted);
         rb_matrix_free(m);
     }
     rb_context_free(ctx);
@@ -108,7 +108,7 @@ static void entries_follow_the_law(void **state) {
     (void)state;
     rb_context *ctx = new_context();
     rb_matrix *m;
-    rb_planted planted;
+    rb_modules *planted;
     rb_bicluster_plan plan = {.n_samples = 20000,
                               .n_features = 1,
                               .groups = {{1, 10000, 10000, 1, 1}},
@@ -121,7 +121,7 @@ static void entries_follow_the_law(void **state) {
         double sum[2] = {0}, squares[2] = {0};
         int64_t next = 0, negative = 0;
         for (int64_t i = 0; i < 20000; i++) {
-            bool inside = next < 10000 && planted.biclusters[0].samples[next] == i;
+            bool inside = next < 10000 && planted->list[0].samples[next].index == i;
             double v = rb_matrix_at(m, i, 0);
             sum[inside] += v;
             squares[inside] += v * v;
@@ -136,7 +136,7 @@ static void entries_follow_the_law(void **state) {
         assert_true(fabs(squares[1] / 10000 - 6.25) < 5 * 6.79 / 100);
         /* P(N(2, 1.5^2) < 0) = 0.0912; with random sign 0.5. */
         assert_true(fabs((double)negative / 10000 - (sign ? 0.5 : 0.0912)) < 5 * 0.5 / 100);
-        rb_planted_clear(&planted);
+        rb_modules_free(planted);
         rb_matrix_free(m);
     }
     rb_context_free(ctx);
@@ -148,13 +148,13 @@ static void noise_has_its_sd(void **state) {
     (void)state;
     rb_context *ctx = new_context();
     rb_matrix *m, *double_noise;
-    rb_planted planted;
+    rb_modules *planted;
     rb_bicluster_plan plan = {.n_samples = 200, .n_features = 100, .noise_sd = 3, .seed = 2};
     generate(ctx, &plan, &m, &planted);
-    rb_planted_clear(&planted);
+    rb_modules_free(planted);
     plan.noise_sd = 6;
     generate(ctx, &plan, &double_noise, &planted);
-    rb_planted_clear(&planted);
+    rb_modules_free(planted);
     double sum = 0, squares = 0;
     for (int64_t c = 0; c < 20000; c++) {
         double v = rb_matrix_at(m, c / 100, c % 100);
@@ -179,7 +179,7 @@ static void rfn_second_moment(void **state) {
         double rest = set ? 0.5 : 0.01, squares = 0;
         for (uint64_t seed = 0; seed < 40; seed++) {
             rb_matrix *m;
-            rb_planted planted;
+            rb_modules *planted;
             rb_bicluster_plan plan = rb_plan_rfn(1, rest, 100, 100);
             plan.seed = seed;
             generate(ctx, &plan, &m, &planted);
@@ -187,7 +187,7 @@ static void rfn_second_moment(void **state) {
                 double v = rb_matrix_at(m, c / 100, c % 100);
                 squares += v * v / 40 / 10000;
             }
-            rb_planted_clear(&planted);
+            rb_modules_free(planted);
             rb_matrix_free(m);
         }
         double large = 0.25, small = 0.055, mean = 10 * (large * large + small * small);
@@ -206,16 +206,16 @@ static void fabia_sizes(void **state) {
     double samples = 0, features = 0;
     for (uint64_t seed = 0; seed < 20; seed++) {
         rb_matrix *m;
-        rb_planted planted;
+        rb_modules *planted;
         rb_bicluster_plan plan = rb_plan_fabia(100, 1000);
         plan.seed = seed;
         assert_true(plan.noise_sd == 3);
         assert_int_equal(plan.groups[0].max_samples, 24);
         assert_int_equal(plan.groups[0].max_features, 209);
         generate(ctx, &plan, &m, &planted);
-        assert_int_equal(planted.count, 10);
+        assert_int_equal(planted->count, 10);
         for (int64_t b = 0; b < 10; b++) {
-            const rb_bicluster *c = &planted.biclusters[b];
+            const rb_module *c = &planted->list[b];
             assert_between(c->n_samples, 1, 24);
             assert_between(c->n_features, 1, 209);
             assert_members(c->samples, c->n_samples, 100);
@@ -223,7 +223,7 @@ static void fabia_sizes(void **state) {
             samples += (double)c->n_samples / 200;
             features += (double)c->n_features / 200;
         }
-        rb_planted_clear(&planted);
+        rb_modules_free(planted);
         rb_matrix_free(m);
     }
     /* Mean over s = 5 .. 24 of 100 (1 - 0.99^s) = 13.42, over f of 1000 (1 - 0.999^f) = 102.3; the
@@ -239,16 +239,16 @@ static void seed_and_shape(void **state) {
     (void)state;
     rb_context *ctx = new_context();
     rb_matrix *m[3];
-    rb_planted planted;
+    rb_modules *planted;
     for (int r = 0; r < 3; r++) {
         rb_bicluster_plan plan = rb_plan_rfn(5, 0.5, 60, 40);
         plan.seed = r == 2;
         generate(ctx, &plan, &m[r], &planted);
         for (int64_t b = 0; b < 15; b++) {
-            assert_between(planted.biclusters[b].n_samples, 12, 18);
-            assert_between(planted.biclusters[b].n_features, 8, 12);
+            assert_between(planted->list[b].n_samples, 12, 18);
+            assert_between(planted->list[b].n_features, 8, 12);
         }
-        rb_planted_clear(&planted);
+        rb_modules_free(planted);
     }
     size_t bytes = 60 * 40 * sizeof(double);
     assert_memory_equal(m[0]->values, m[1]->values, bytes);
@@ -259,8 +259,8 @@ static void seed_and_shape(void **state) {
     rb_bicluster_plan tiny[] = {rb_plan_rfn(1, 0.01, 1, 1), rb_plan_fabia(1, 1)};
     for (int r = 0; r < 2; r++) {
         generate(ctx, &tiny[r], &m[0], &planted);
-        assert_int_equal(planted.biclusters[0].n_samples, 1);
-        rb_planted_clear(&planted);
+        assert_int_equal(planted->list[0].n_samples, 1);
+        rb_modules_free(planted);
         rb_matrix_free(m[0]);
     }
     rb_context_free(ctx);
@@ -273,16 +273,16 @@ static void no_memory(void **state) {
     rb_error err = RB_ERROR_MEMORY;
     for (int64_t n = 0; err; n++) {
         rb_matrix *m;
-        rb_planted planted;
+        rb_modules *planted;
         ctx->allocations_left = n;
         err = rb_generate_biclusters(ctx, &plan, &m, &planted);
         if (err) {
             assert_int_equal(err, RB_ERROR_MEMORY);
             assert_null(m);
-            assert_null(planted.biclusters);
+            assert_null(planted);
         } else {
             assert_true(n > 40);
-            rb_planted_clear(&planted);
+            rb_modules_free(planted);
             rb_matrix_free(m);
         }
     }

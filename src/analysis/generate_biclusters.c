@@ -13,9 +13,7 @@
  *
  * All random numbers are drawn in one row, so the same plan gives the same data.
  */
-#include "data.h"
-
-#include <stdlib.h>
+#include "analysis.h"
 
 /* ---- plans ---- */
 
@@ -59,32 +57,27 @@ rb_bicluster_plan rb_plan_fabia(int64_t n_samples, int64_t n_features) {
 
 /* ---- members ---- */
 
-static int ascending(const void *a, const void *b) {
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
 /* `count` of 0 .. n - 1, every set equally likely: number i is taken with the probability that one
  * of the remaining places falls on it. */
-static int64_t draw_distinct(rb_draws *draws, int64_t n, int64_t count, int64_t *members) {
+static int64_t draw_distinct(rb_draws *draws, int64_t n, int64_t count, rb_member *members) {
     int64_t taken = 0;
     for (int64_t i = 0; taken < count; i++) {
         if (rb_draw_uniform(draws) * (double)(n - i) < (double)(count - taken)) {
-            members[taken++] = i;
+            members[taken++] = (rb_member){i, 1};
         }
     }
     return taken;
 }
 
 /* `count` times one of 0 .. n - 1; returns how many different ones. */
-static int64_t draw_repeated(rb_draws *draws, int64_t n, int64_t count, int64_t *members) {
+static int64_t draw_repeated(rb_draws *draws, int64_t n, int64_t count, rb_member *members) {
     for (int64_t d = 0; d < count; d++) {
-        members[d] = rb_draw_integer(draws, 0, n - 1);
+        members[d] = (rb_member){rb_draw_integer(draws, 0, n - 1), 1};
     }
-    qsort(members, (size_t)count, sizeof *members, ascending);
+    rb_members_sort(members, count); /* all weigh the same: by index */
     int64_t different = 0;
     for (int64_t d = 0; d < count; d++) {
-        if (different == 0 || members[different - 1] != members[d]) {
+        if (different == 0 || members[different - 1].index != members[d].index) {
             members[different++] = members[d];
         }
     }
@@ -92,10 +85,10 @@ static int64_t draw_repeated(rb_draws *draws, int64_t n, int64_t count, int64_t 
 }
 
 /* Draws how many members there are, and which; NULL: out of memory. */
-static int64_t *draw_members(rb_context *ctx, rb_draws *draws, int64_t n, int64_t min, int64_t max,
-                             bool replacement, int64_t *count) {
+static rb_member *draw_members(rb_context *ctx, rb_draws *draws, int64_t n, int64_t min,
+                               int64_t max, bool replacement, int64_t *count) {
     int64_t size = rb_draw_integer(draws, min, max);
-    int64_t *members = rb_alloc(ctx, size, sizeof *members);
+    rb_member *members = rb_alloc(ctx, size, sizeof *members);
     if (members) {
         *count = replacement ? draw_repeated(draws, n, size, members)
                              : draw_distinct(draws, n, size, members);
@@ -105,7 +98,7 @@ static int64_t *draw_members(rb_context *ctx, rb_draws *draws, int64_t n, int64_
 
 /* ---- the matrix ---- */
 
-static void draw_vector(rb_draws *draws, const rb_vector_law *law, const int64_t *members,
+static void draw_vector(rb_draws *draws, const rb_vector_law *law, const rb_member *members,
                         int64_t n_members, double *vector, int64_t n) {
     for (int64_t i = 0; i < n; i++) {
         vector[i] = law->rest_sd * rb_draw_normal(draws);
@@ -113,7 +106,7 @@ static void draw_vector(rb_draws *draws, const rb_vector_law *law, const int64_t
     for (int64_t d = 0; d < n_members; d++) {
         double value = law->mean + law->sd * rb_draw_normal(draws);
         bool flip = law->random_sign && rb_draw_uniform(draws) < 0.5;
-        vector[members[d]] = flip ? -value : value;
+        vector[members[d].index] = flip ? -value : value;
     }
 }
 
@@ -126,7 +119,7 @@ struct planting {
 
 /* Draws one bicluster and adds it: V += z x'. */
 static rb_error plant(rb_context *ctx, struct planting *p, const rb_bicluster_group *group,
-                      rb_bicluster *b) {
+                      rb_module *b) {
     const rb_bicluster_plan *plan = p->plan;
     int64_t n = plan->n_samples, m = plan->n_features;
     b->samples = draw_members(ctx, &p->draws, n, group->min_samples, group->max_samples,
@@ -147,25 +140,23 @@ static rb_error plant(rb_context *ctx, struct planting *p, const rb_bicluster_gr
     return RB_OK;
 }
 
-static rb_error plant_all(rb_context *ctx, struct planting *p, rb_planted *planted) {
+static rb_error plant_all(rb_context *ctx, struct planting *p, rb_modules **planted) {
     const rb_bicluster_plan *plan = p->plan;
     int64_t first = plan->groups[0].count, count = first + plan->groups[1].count;
-    p->z = rb_alloc(ctx, plan->n_samples, sizeof *p->z);
-    p->x = rb_alloc(ctx, plan->n_features, sizeof *p->x);
-    planted->biclusters = rb_alloc_zero(ctx, count, sizeof *planted->biclusters);
-    planted->count = planted->biclusters ? count : 0;
-    rb_error err = p->z && p->x && planted->biclusters ? RB_OK : RB_ERROR_MEMORY;
-    for (int64_t b = 0; b < count && !err; b++) {
-        err = plant(ctx, p, &plan->groups[b >= first], &planted->biclusters[b]);
+    rb_scratch scratch = {.ctx = ctx};
+    p->z = rb_take(&scratch, plan->n_samples, sizeof *p->z);
+    p->x = rb_take(&scratch, plan->n_features, sizeof *p->x);
+    scratch.err = scratch.err ? scratch.err : rb_modules_new(ctx, count, planted);
+    for (int64_t b = 0; b < count && !scratch.err; b++) {
+        (*planted)->list[b].unit = b;
+        scratch.err = plant(ctx, p, &plan->groups[b >= first], &(*planted)->list[b]);
     }
-    rb_free(p->z);
-    rb_free(p->x);
-    return err;
+    return rb_scratch_end(&scratch);
 }
 
 rb_error rb_generate_biclusters(rb_context *ctx, const rb_bicluster_plan *plan, rb_matrix **matrix,
-                                rb_planted *planted) {
-    *planted = (rb_planted){0};
+                                rb_modules **planted) {
+    *planted = NULL;
     rb_error err = rb_matrix_new_dense(ctx, RB_FLOAT64, plan->n_samples, plan->n_features, matrix);
     if (err) {
         return err;
@@ -175,8 +166,9 @@ rb_error rb_generate_biclusters(rb_context *ctx, const rb_bicluster_plan *plan, 
                          .values = (double *)(*matrix)->values};
     err = plant_all(ctx, &p, planted);
     if (err) {
-        rb_planted_clear(planted);
+        rb_modules_free(*planted);
         rb_matrix_free(*matrix);
+        *planted = NULL;
         *matrix = NULL;
         return err;
     }
@@ -184,13 +176,4 @@ rb_error rb_generate_biclusters(rb_context *ctx, const rb_bicluster_plan *plan, 
         p.values[c] += plan->noise_sd * rb_draw_normal(&p.draws);
     }
     return RB_OK;
-}
-
-void rb_planted_clear(rb_planted *planted) {
-    for (int64_t b = 0; b < planted->count; b++) {
-        rb_free(planted->biclusters[b].samples);
-        rb_free(planted->biclusters[b].features);
-    }
-    rb_free(planted->biclusters);
-    *planted = (rb_planted){0};
 }

@@ -8,7 +8,7 @@
  * training generative models", JMLR 11 (2010), sections 4.1.1 (sum), 4.2.1 (maximum) and 4.3.1
  * (half of the bars negative; the paper does not say which, here it is every second one).
  */
-#include "data.h"
+#include "analysis.h"
 
 int64_t rb_bars_count(int64_t size, int64_t width) {
     return 2 * (size - width + 1);
