@@ -16,7 +16,10 @@ static size_t character(const char *text) {
 
 json_t *json_of_text(const char *text) {
     static const char unknown[] = "\xef\xbf\xbd";
-    json_t *json = text ? json_string(text) : json_null();
+    if (!text) {
+        return json_null();
+    }
+    json_t *json = json_string(text);
     char *mended = json ? NULL : malloc(3 * strlen(text) + 1), *to = mended;
     for (const char *c = text; mended && *c;) {
         size_t length = character(c);

@@ -115,7 +115,7 @@ static rb_error code_block(rb_context *ctx, et_coder *c, const rb_block *block) 
 
 rb_error et_code(rb_context *ctx, et_coder *c, rb_feed *feed, const rb_block *block, et_coded_fn fn,
                  void *user) {
-    int64_t n = feed ? rb_feed_samples(feed) : block->n_samples, capacity = c->results.capacity;
+    int64_t n = block ? block->n_samples : rb_feed_samples(feed), capacity = c->results.capacity;
     rb_error err = RB_OK;
     for (int64_t first = 0; !err && first < n; first += capacity) {
         int64_t count = n - first < capacity ? n - first : capacity;

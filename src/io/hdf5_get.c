@@ -110,7 +110,8 @@ static size_t look_at_chunks(rb_h5_data *data) {
     data->short_chunks =
         !told || (bytes > 0 && (double)H5Dget_storage_size(data->id) != (double)count * bytes);
     bool keep = !data->short_chunks && bytes > 0 && all_have(data, space, count, bytes);
-    double row = keep ? bytes * (double)((data->shape[1] - 1) / data->chunk[1] + 1) : 0;
+    int64_t across = keep ? (int64_t)((data->shape[1] - 1) / data->chunk[1]) + 1 : 0;
+    double row = bytes * (double)across;
     rb_h5_drop(space);
     return row < CACHE_BYTES ? (size_t)row : CACHE_BYTES;
 }

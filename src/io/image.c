@@ -60,15 +60,19 @@ rb_error rb_image_decode(rb_context *ctx, const char *path, rb_image *image) {
 
 static rb_error cut(rb_context *ctx, const rb_image *image, int64_t height, int64_t width,
                     rb_matrix **matrix) {
+    if (height < 1 || width < 1) {
+        return rb_fail(ctx, RB_ERROR_FORMAT, "the picture is empty");
+    }
     int64_t down = image->height / height, across = image->width / width;
     int64_t line = width * image->channels, features = height * line;
     rb_error err = rb_matrix_new_dense(ctx, RB_FLOAT32, down * across, features, matrix);
     float *to = err ? NULL : (void *)(*matrix)->values;
-    for (int64_t tile = 0; !err && tile < down * across; tile++) {
-        int64_t top = tile / across * height, left = tile % across * line;
-        for (int64_t y = top; y < top + height; y++, to += line) {
-            memcpy(to, image->values + y * image->width * image->channels + left,
-                   (size_t)line * sizeof *to);
+    for (int64_t row = 0; !err && row < down; row++) {
+        for (int64_t left = 0; left < across * line; left += line) {
+            for (int64_t y = row * height; y < (row + 1) * height; y++, to += line) {
+                memcpy(to, image->values + y * image->width * image->channels + left,
+                       (size_t)line * sizeof *to);
+            }
         }
     }
     return err;

@@ -186,7 +186,7 @@ static rb_error get_attribute(rb_h5 *file, const char *group, const char *name, 
 
 /* All arrays or all attributes. */
 static rb_error get_all(rb_h5 *file, const char *group, bool arrays, rb_model *model) {
-    rb_names *names;
+    rb_names *names = NULL;
     char path[256];
     const char *what = arrays ? "arrays" : "attributes";
     snprintf(path, sizeof path, "%s%s", group, what);

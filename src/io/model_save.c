@@ -66,8 +66,7 @@ static rb_error put_preprocess(rb_h5 *file, const rb_preprocess *p) {
 
 static rb_error put_features(rb_h5 *file, const rb_names *names) {
     rb_error err = rb_h5_put_group(file, "features");
-    return err || !names ? err
-                         : rb_h5_put_names(file, "features/names", names);
+    return err || !names ? err : rb_h5_put_names(file, "features/names", names);
 }
 
 /* One column of the history, unless it is of a metric that was computed in no iteration. */

@@ -85,7 +85,7 @@ static void *move_vector(struct stream *s, int64_t count, void *words) {
 
 /* A text of the caller's; one that is read is made, or NULL. */
 static void move_text(struct stream *s, char **text) {
-    int64_t length = s->reads ? 0 : (int64_t)strlen(*text);
+    int64_t length = s->reads || !*text ? 0 : (int64_t)strlen(*text);
     move_integer(s, &length, INT64_MAX);
     unsigned char *bytes = take(s, s->err ? 0 : (size_t)length);
     if (s->reads) {

@@ -245,7 +245,8 @@ static rb_error gather(gathering *g, const rb_model *model, rb_source *source, c
     err = err || !labels ? err : order_by_class(g, model, source, labels);
     err = err ? err : rb_encode(ctx, model, source, add_rows, g);
     for (int64_t i = 0; i < p->rows * p->units && !err; i++) {
-        p->values[i] /= (double)g->in_row[i / p->units];
+        int64_t row = i / p->units;
+        p->values[i] /= (double)g->in_row[row];
     }
     return err;
 }

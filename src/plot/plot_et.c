@@ -23,7 +23,7 @@ rb_error rb_need_causes(rb_context *ctx, const rb_model *model) {
 
 /* A line per traced sample; they are evenly spread, and named by their indices. quality: iterations
  * x samples. */
-static rb_error draw_quality(rb_context *ctx, const rb_model *model, rb_series_plot *plot,
+static rb_error draw_quality(rb_context *ctx, const rb_model *model, const rb_series_plot *plot,
                              const double *quality, const rb_plot_options *options,
                              const char *path) {
     const char *fitted = rb_model_attribute(model, "data_samples");
@@ -41,10 +41,11 @@ static rb_error draw_quality(rb_context *ctx, const rb_model *model, rb_series_p
         }
     }
     snprintf(title, sizeof title, "Quality of the truncation for %lld samples", (long long)samples);
-    plot->title = title;
-    plot->values = values;
-    plot->line_names = names;
-    scratch.err = scratch.err ? scratch.err : rb_draw_series(ctx, plot, options, path);
+    rb_series_plot drawn = *plot;
+    drawn.title = title;
+    drawn.values = values;
+    drawn.line_names = names;
+    scratch.err = scratch.err ? scratch.err : rb_draw_series(ctx, &drawn, options, path);
     return rb_scratch_end(&scratch);
 }
 

@@ -410,7 +410,7 @@ static rb_error collect_values(gathering *g, rb_feed *feed) {
 
 /* ---- all of it ---- */
 
-static rb_error draw(gathering *g, const rb_plot_options *options, const char *path) {
+static rb_error draw(const gathering *g, const rb_plot_options *options, const char *path) {
     char title[RB_TITLE_SIZE], of_all[32] = "";
     int64_t count = rb_modules_count(g->modules), shown = g->plot.n_frames;
     if (shown < count) {
@@ -420,9 +420,10 @@ static rb_error draw(gathering *g, const rb_plot_options *options, const char *p
              (long long)shown, of_all, shown == 1 ? "module" : "modules", (long long)g->plot.rows,
              (long long)g->axes[FEATURES].total, (long long)g->plot.columns,
              (long long)g->axes[SAMPLES].total);
-    g->plot.title = title;
-    g->plot.note = g->note;
-    return rb_draw_modules(g->ctx, &g->plot, options, path);
+    rb_modules_plot plot = g->plot;
+    plot.title = title;
+    plot.note = g->note;
+    return rb_draw_modules(g->ctx, &plot, options, path);
 }
 
 rb_error rb_plot_modules(rb_context *ctx, const rb_model *model, rb_source *source,

@@ -43,7 +43,8 @@ static double factor(const rfn_setup *setup, int64_t before) {
     const rb_rfn_options *options = &setup->options;
     int64_t msteps = rfn_msteps_an_iteration(setup), every = options->eta_every;
     if (options->eta_schedule == RB_RFN_SCHEDULE_STEP) {
-        return pow(options->eta_factor, (double)(before / msteps / every));
+        int64_t falls = before / msteps / every;
+        return pow(options->eta_factor, (double)falls);
     }
     return options->eta_schedule == RB_RFN_SCHEDULE_INVERSE
                ? 1 / (1 + (double)before / (double)msteps / (double)every)

@@ -96,10 +96,8 @@ static rb_et_options options_of(const struct golden *g) {
     options.sigma = number(g->root, "sigma");
     options.learn_sigma = true;
     options.weight_noise = 0;
-    options.singletons =
-        json_is_true(member(g->root, "singletons")) ? RB_ET_YES : RB_ET_NO;
-    options.anneal_prior =
-        json_is_true(member(g->root, "anneal_prior")) ? RB_ET_YES : RB_ET_NO;
+    options.singletons = json_is_true(member(g->root, "singletons")) ? RB_ET_YES : RB_ET_NO;
+    options.anneal_prior = json_is_true(member(g->root, "anneal_prior")) ? RB_ET_YES : RB_ET_NO;
     options.mstep =
         number(g->root, "mult_iters") > 0 ? RB_ET_MSTEP_MULTIPLICATIVE : RB_ET_MSTEP_SOLVE;
     rb_context *ctx = fixture_context();

@@ -269,8 +269,8 @@ static void negative_fields_are_clamped_or_reflected(void **state) {
     for (int k = 0; k < 2; k++) {
         rb_model *clamped =
             fit_as_printed(ctx, data, cases[k].method, RB_ET_YES, RB_ET_NEGATIVE_CLAMP);
-        rb_model *reflected = fit_as_printed(ctx, data, cases[k].method, RB_ET_YES,
-                                             RB_ET_NEGATIVE_REFLECT);
+        rb_model *reflected =
+            fit_as_printed(ctx, data, cases[k].method, RB_ET_YES, RB_ET_NEGATIVE_REFLECT);
         assert_true(fields_at(clamped, cases[k].min) >= D * CAUSES / 10);
         assert_int_equal(fields_at(reflected, cases[k].min), 0);
         rb_model_free(clamped);

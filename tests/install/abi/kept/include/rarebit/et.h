@@ -104,6 +104,7 @@ typedef struct rb_et_shares {
 } rb_et_shares;
 
 typedef struct rb_et_model {
+    size_t size;            /* sizeof(rb_et_model) of the caller; new fields come at the end */
     const char *name;       /* of the method: "noisy-or" */
     const char *title;      /* a few words */
     const char *code_name;  /* of the codes in AnnData: "X_noisy_or" */
@@ -131,9 +132,10 @@ typedef struct rb_et_model {
 struct rb_method;
 
 /* Fills the table of a method for the model, to be given to rb_context_add_method; method->size
- * must be sizeof(rb_method) before. Its options are those above; both tables must outlive the
- * contexts that know them. */
-RB_API void rb_et_method(const rb_et_model *model, struct rb_method *method);
+ * must be sizeof(rb_method) before. RB_ERROR_ARGUMENT for a model->size that is not that of this
+ * library, and method->size becomes 0, which rb_context_add_method refuses. Its options are those
+ * above; both tables must outlive the contexts that know them. */
+RB_API rb_error rb_et_method(const rb_et_model *model, struct rb_method *method);
 
 #ifdef __cplusplus
 }

@@ -36,11 +36,13 @@ RB_API rb_error rb_open(rb_context *context, const char *path, const rb_options 
 
 /* What rb_describe finds in a matrix. */
 typedef struct rb_description {
+    size_t size; /* sizeof(rb_description), set by the caller */
     int64_t samples, features, nonzeros, missing;
     double sum, sum_of_squares, minimum, maximum; /* of the values that are not missing */
 } rb_description;
 
-/* Walks the source once. RB_ERROR_FILE, RB_ERROR_FORMAT: the source could not be read. */
+/* Walks the source once. RB_ERROR_ARGUMENT: the size of the description; RB_ERROR_FILE,
+ * RB_ERROR_FORMAT: the source could not be read. */
 RB_API rb_error rb_describe(rb_context *context, rb_source *source, rb_description *description);
 
 /* The name of the format that rb_read would take, such as "npy"; RB_ERROR_FORMAT if none fits. */
@@ -54,6 +56,7 @@ RB_API const char *rb_source_format(const rb_source *source);
 typedef struct rb_writer rb_writer;
 
 typedef struct rb_write_header {
+    size_t size; /* sizeof(rb_write_header) */
     int64_t n_samples, n_features;
     rb_type type;
     const rb_source *sample_names_from; /* names of the rows; NULL: none */
@@ -63,8 +66,9 @@ typedef struct rb_write_header {
 /* Would a writer know the format of this path? RB_ERROR_ARGUMENT names the suffixes that there are.
  * Nothing is written. */
 RB_API rb_error rb_writer_check(rb_context *context, const char *path);
-/* Starts a file of the header's shape. What the names come from must outlive the writer. Errors: no
- * format has this suffix, or the folder is not there or not writable. */
+/* Starts a file of the header's shape. What the names come from must outlive the writer. Errors:
+ * the header has another size, no format has this suffix, or the folder is not there or not
+ * writable. */
 RB_API rb_error rb_writer_open(rb_context *context, const char *path, const rb_write_header *header,
                                rb_writer **writer);
 /* Appends the rows of a matrix, dense or sparse. RB_ERROR_ARGUMENT (another number of columns than
@@ -92,7 +96,10 @@ RB_API void rb_writer_abandon(rb_writer *writer);
  * Pipes and devices have nothing to be renamed: there the path is the place itself. */
 typedef struct rb_staged rb_staged;
 
-/* RB_ERROR_FILE: the folder is not there or not writable. *staged is NULL on failure. */
+/* Could a file be made to appear there? RB_ERROR_FILE: the folder is not there or not writable, or
+ * the path is that of a folder or of a file that may not be written. Nothing is made. */
+RB_API rb_error rb_staged_check(rb_context *context, const char *path);
+/* RB_ERROR_FILE as rb_staged_check, or no file can be made. *staged is NULL on failure. */
 RB_API rb_error rb_staged_begin(rb_context *context, const char *path, rb_staged **staged);
 /* Valid until the staged file is committed or abandoned. */
 RB_API const char *rb_staged_path(const rb_staged *staged);
@@ -183,7 +190,8 @@ RB_API rb_error rb_modules_write(rb_context *context, const rb_modules *modules,
  *
  * RB_ERROR_DATA when no sample has a class, where the position counts there are more or fewer
  * classes than samples, or a module holds a sample that the source has not; RB_ERROR_FORMAT names
- * the line; RB_ERROR_ARGUMENT: there is no such column; with a model the errors of rb_encode. */
+ * the line; RB_ERROR_ARGUMENT: there is no such column, or the enrichment is of another size, which
+ * the caller sets; with a model the errors of rb_encode. */
 RB_API rb_error rb_modules_enrichment(rb_context *context, const rb_modules *modules,
                                       const rb_model *model, rb_source *source, const char *labels,
                                       rb_enrichment *enrichment);

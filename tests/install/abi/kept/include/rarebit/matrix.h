@@ -13,6 +13,7 @@
 extern "C" {
 #endif
 
+/* A call that is given a type that is none of these is RB_ERROR_ARGUMENT. */
 typedef enum rb_type { RB_FLOAT32 = 0, RB_FLOAT64 = 1 } rb_type;
 
 /* Value `index` of an array of that type, read and written. */

@@ -56,15 +56,17 @@ RB_API const char *rb_modules_rule(const rb_modules *modules);
 /* How found modules agree with the truth: Jaccard index of the cells (sample, feature), optimal
  * one-to-one assignment, sum divided by the larger number of the two. */
 typedef struct rb_match {
+    size_t size; /* sizeof(rb_match), set by the caller */
     double consensus_score;
     double *overlap;  /* n_truth: Jaccard index of each true module with its partner */
     int64_t *partner; /* n_truth: rank of the found module, or -1 */
     int64_t n_truth;
 } rb_match;
 
-/* Compares; features by their column in the data. RB_ERROR_DATA when the truth holds a sample or
- * feature that the data of the found modules do not have; no other but RB_ERROR_MEMORY. match is to
- * be cleared with rb_match_clear, also when it was not filled. */
+/* Compares; features by their column in the data. match begins as {.size = sizeof match} and is to
+ * be cleared with rb_match_clear, also when it was not filled. RB_ERROR_ARGUMENT: another size;
+ * RB_ERROR_DATA when the truth holds a sample or feature that the data of the found modules do not
+ * have; no other but RB_ERROR_MEMORY. */
 RB_API rb_error rb_modules_match(rb_context *context, const rb_modules *found,
                                  const rb_modules *truth, rb_match *match);
 RB_API void rb_match_clear(rb_match *match);
@@ -99,6 +101,7 @@ typedef struct rb_class_unit {
 } rb_class_unit;
 
 typedef struct rb_enrichment {
+    size_t size;             /* sizeof(rb_enrichment), set by the caller */
     rb_enrichment_row *rows; /* one a module, in their order */
     int64_t n_rows;
     int64_t n_labelled; /* samples of the source with a class */

@@ -10,7 +10,8 @@
  *     rb_options_free(options);
  *
  * A call takes the options that it knows from a handle, and its defaults where the handle is NULL
- * or has none of them. rb_options_row lists what there is: names, defaults, ranges, help. Names are
+ * or has none of them; a fit needs one, and so do the functions of this header unless they say
+ * otherwise. rb_options_row lists what there is: names, defaults, ranges, help. Names are
  * those of the command line without the dashes.
  */
 #ifndef RAREBIT_OPTIONS_H
@@ -67,7 +68,7 @@ RB_API rb_error rb_options_new(rb_context *context, const char *method, rb_optio
 RB_API void rb_options_free(rb_options *options); /* NULL is accepted */
 
 /* Adds the options of a group. RB_ERROR_ARGUMENT: one of them has the name of one that is there, or
- * the group is not sound (a default outside of its range, say). */
+ * the group is not sound (a default outside of its range, say) or of another header. */
 RB_API rb_error rb_options_add(rb_context *context, rb_options *options,
                                const rb_option_group *group);
 
@@ -90,6 +91,9 @@ RB_API rb_error rb_options_set_matrix(rb_context *context, rb_options *options, 
 RB_API rb_error rb_options_set_all(rb_context *context, rb_options *options, const char *format,
                                    ...) RB_PRINTF(3, 4);
 
+/* Gives an option its default again, as if it had never been set. */
+RB_API rb_error rb_options_unset(rb_context *context, rb_options *options, const char *name);
+
 /* The value of an option as text, always terminated; "" for a text that is not set. Returns the
  * length of the whole text, of which the buffer gets what fits; -1: there is no such option.
  * Setting the text again gives the same bits. */
@@ -111,7 +115,8 @@ RB_API void rb_options_range(const rb_option *row, char *buffer, size_t size);
 
 /* ---- for those who define options: methods, and programs with options of their own ---- */
 
-/* The field of a VALUES option: one number for all, or a matrix with one for each. */
+/* The field of a VALUES option: one number for all, or a matrix with one for each. It lies in the
+ * struct of the program: no field will be added. */
 typedef struct rb_values {
     double value;
     const rb_matrix *matrix; /* NULL: there is only the value */
@@ -125,7 +130,10 @@ typedef struct rb_option_rule {
     const char *then;
 } rb_option_rule;
 
-/* Options that stand together, and the struct that has a field for each. */
+/* Options that stand together, and the struct that has a field for each. By row_size the library
+ * knows the header that the program was built with: rb_option, rb_option_rule and this struct grow
+ * together, at their ends, and so that rb_option is larger; rb_options_add refuses a group of
+ * another header. */
 struct rb_option_group {
     size_t row_size;             /* sizeof(rb_option) */
     const char *title;           /* "Reading" */
@@ -134,7 +142,8 @@ struct rb_option_group {
     const rb_option_rule *rules; /* NULL: none */
 };
 
-/* The struct of a group in a handle, as the options are set; NULL: the handle has no such group. */
+/* The struct of a group in a handle, as the options are set; NULL: the handle is NULL, or has no
+ * such group. */
 RB_API const void *rb_options_fields(const rb_options *options, const rb_option_group *group);
 
 #ifdef __cplusplus

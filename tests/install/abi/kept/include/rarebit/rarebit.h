@@ -1,7 +1,18 @@
 /* rarebit: finds the few hidden causes behind data. All public headers of the library librarebit.
  *
  * Files are a library of their own, librarebit-io: rarebit/io.h, rarebit/denoise.h,
- * rarebit/patches.h, rarebit/segments.h. So are plots, librarebit-plot: rarebit/plot.h. */
+ * rarebit/patches.h, rarebit/segments.h. So are plots, librarebit-plot: rarebit/plot.h.
+ *
+ * What holds for all of them:
+ *
+ * NULL. A pointer may be NULL where the header says so, and nowhere else. Said once for all, it may
+ * be what a function frees or abandons, the `user` of a callback, which is handed on, and the
+ * options of a call that takes defaults (rarebit/options.h).
+ *
+ * Structs. Those that the library makes, such as rb_progress, and those that carry a size, which
+ * the program sets to that of its header (rb_method, rb_option_group), get new fields at their end.
+ * All others that a program fills, that are filled in its memory, or that stand in an array keep
+ * their layout: what is to be added comes as another function. */
 #ifndef RAREBIT_RAREBIT_H
 #define RAREBIT_RAREBIT_H
 

@@ -16,18 +16,17 @@ extern "C" {
 /* The version of the library in use, such as "0.1.0". */
 RB_API const char *rb_version(void);
 
-/* What computes: the processor's features, our kernels and the BLAS with its own kernels. */
-typedef struct rb_build {
-    const char *compiler;    /* "gcc 12.2.0" */
-    const char *blas;        /* what the BLAS says of itself; "" when it says nothing */
-    const char *blas_core;   /* the kernels the BLAS picked, such as "SkylakeX"; "" unknown */
-    const char *blas_advice; /* OPENBLAS_CORETYPE that suits this processor; "": none */
-    const char *kernels;     /* rarebit's own: "ref", "avx2", "avx512" */
-} rb_build;
-
-/* Fills build; the texts live as long as the context. Without one (NULL) the kernels are those that
- * a new context would take. */
-RB_API void rb_build_info(const rb_context *context, rb_build *build);
+/* What computes, by name:
+ *
+ *     compiler     "gcc 12.2.0"
+ *     kernels      rarebit's own: "ref", "avx2", "avx512"
+ *     blas         what the BLAS says of itself; "" when it says nothing
+ *     blas_core    the kernels that the BLAS picked, such as "SkylakeX"; "" unknown
+ *     blas_advice  the OPENBLAS_CORETYPE that suits this processor; "": none
+ *
+ * NULL for any other name. The texts live as long as the context. Without one (NULL) the kernels
+ * are those that a new context would take. */
+RB_API const char *rb_build_info(const rb_context *context, const char *name);
 
 /* Takes the named kernels ("ref", "avx2", "avx512") instead of the best that the processor can run.
  * RB_ERROR_ARGUMENT if it cannot run them. */
