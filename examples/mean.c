@@ -11,19 +11,14 @@ struct state {
     double *total, *squares, *count; /* sums: per feature, of all squares, of samples */
     int64_t m;
 };
-static const rb_field parameters[] = {{.name = "loadings",
-                                       .offset = offsetof(struct state, loadings),
-                                       .type = RB_KEPT_FLOAT64,
-                                       .rows = RB_DIM_FEATURES},
-                                      {0}};
+#define VALUES(field, dim)                                                                         \
+    {                                                                                              \
+        .name = #field, .offset = offsetof(struct state, field), .type = RB_KEPT_FLOAT64,          \
+        .rows = (dim)                                                                              \
+    }
+static const rb_field parameters[] = {VALUES(loadings, RB_DIM_FEATURES), {0}};
 static const rb_field sums[] = {
-    {.name = "total",
-     .offset = offsetof(struct state, total),
-     .type = RB_KEPT_FLOAT64,
-     .rows = RB_DIM_FEATURES},
-    {.name = "squares", .offset = offsetof(struct state, squares), .type = RB_KEPT_FLOAT64},
-    {.name = "count", .offset = offsetof(struct state, count), .type = RB_KEPT_FLOAT64},
-    {0}};
+    VALUES(total, RB_DIM_FEATURES), VALUES(squares, RB_DIM_ONE), VALUES(count, RB_DIM_ONE), {0}};
 static const rb_part parts[] = {{RB_PART_PARAMETERS, parameters, 0}, {RB_PART_SUMS, sums, 0}, {0}};
 
 static rb_error add_block(rb_context *context, void *state, const struct rb_block *block) {
