@@ -199,7 +199,7 @@ static rb_error add_block(rb_context *ctx, void *engine, const rb_block *block, 
                         .block = block,
                         .seen = *block,
                         .codes = rb_dense_rows(cpu->block.codes, 0, n),
-                        .linear = rb_dense_rows(cpu->linear, 0, factored ? n : 0)};
+                        .linear = factored ? rb_dense_rows(cpu->linear, 0, n) : cpu->linear};
     rb_error err = RB_OK;
     if (!cpu->block.has_offset) {
         set_offset(ctx, cpu, block);
