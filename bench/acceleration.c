@@ -50,19 +50,14 @@ static void fit(rb_context *ctx, rb_source *source, const curve *c, int64_t seed
     rb_options_free(options);
     for (int t = 0; t < EVALUATIONS; t++) {
         bench_check(ctx, rb_model_history(model, t, &f[t], NULL, NULL));
-        if (t > 0) {
-            worst_fall = fmax(worst_fall, (f[t - 1] - f[t]) / fabs(f[t]));
-        }
+        if (t > 0) worst_fall = fmax(worst_fall, (f[t - 1] - f[t]) / fabs(f[t]));
     }
     rb_model_free(model);
 }
 
 static double evaluations_until(const double *f, double target) {
-    for (int t = 0; t < EVALUATIONS; t++) {
-        if (f[t] >= target) {
-            return t + 1;
-        }
-    }
+    for (int t = 0; t < EVALUATIONS; t++)
+        if (f[t] >= target) return t + 1;
     return NEVER;
 }
 
@@ -81,9 +76,8 @@ static void run_instance(rb_context *ctx, int dataset, int64_t seed, struct metr
         target = c == 0 ? f[EVALUATIONS - 1] : target;
         metrics->reached[c][metrics->count] = evaluations_until(f, target);
         metrics->gain[c] += f[EVALUATIONS - 1] - target;
-        for (int t = 0; t < EVALUATIONS; t++) {
+        for (int t = 0; t < EVALUATIONS; t++)
             curves[c].mean[t] += f[t] - target;
-        }
     }
     metrics->count++;
     rb_source_free(source);
@@ -110,9 +104,8 @@ static void print_row(const char *name, struct metrics *f) {
 
 static void add_metrics(struct metrics *all, const struct metrics *some) {
     for (int c = 0; c < CURVES; c++) {
-        for (int i = 0; i < some->count; i++) {
+        for (int i = 0; i < some->count; i++)
             all->reached[c][all->count + i] = some->reached[c][i];
-        }
         all->gain[c] += some->gain[c];
     }
     all->count += some->count;
@@ -121,12 +114,10 @@ static void add_metrics(struct metrics *all, const struct metrics *some) {
 static bool draw(const char *path) {
     static double evaluations[EVALUATIONS];
     bench_curve lines[CURVES];
-    for (int t = 0; t < EVALUATIONS; t++) {
+    for (int t = 0; t < EVALUATIONS; t++)
         evaluations[t] = t + 1;
-    }
-    for (int c = 0; c < CURVES; c++) {
+    for (int c = 0; c < CURVES; c++)
         lines[c] = (bench_curve){curves[c].name, EVALUATIONS, evaluations, curves[c].mean, false};
-    }
     return bench_draw(
         path, "F, less that of 1000 plain iterations at eta 0.1",
         &(bench_axis){"evaluations: an E-step and an M-step each", 5, EVALUATIONS, true},
@@ -155,9 +146,8 @@ int main(int argc, char **argv) {
     for (int dataset = 0; dataset < DATA_SETS; dataset++) {
         char name[8];
         some = (struct metrics){0};
-        for (int64_t seed = 1; seed <= instances; seed++) {
+        for (int64_t seed = 1; seed <= instances; seed++)
             run_instance(ctx, dataset, seed, &some);
-        }
         add_metrics(&all, &some);
         snprintf(name, sizeof name, "D%d", dataset + 1);
         print_row(name, &some);
@@ -165,11 +155,9 @@ int main(int argc, char **argv) {
     print_row("all", &all);
     printf("\nlargest fall of F in any iteration: %.2g of itself\n", worst_fall);
     rb_context_free(ctx);
-    for (int c = 0; c < CURVES; c++) {
-        for (int t = 0; t < EVALUATIONS; t++) {
+    for (int c = 0; c < CURVES; c++)
+        for (int t = 0; t < EVALUATIONS; t++)
             curves[c].mean[t] /= all.count;
-        }
-    }
     bool drawn = argc <= 2 || draw(argv[2]);
     return !drawn || worst_fall > 1e-10;
 }

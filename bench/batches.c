@@ -44,15 +44,12 @@ static void compare(rb_context *ctx, rb_source *source, int64_t size) {
 }
 
 void bench_batches(rb_context *ctx, const char *letters) {
-    if (!strchr(letters, 'j')) {
-        return;
-    }
+    if (!strchr(letters, 'j')) return;
     bench_check(ctx, rb_context_set_threads(ctx, 1));
     bench_noise noise = bench_make_noise(ctx, SAMPLES, FEATURES);
     printf("(j) a pass over %d x %d, k %d, 1 thread: medians of rounds\n", SAMPLES, FEATURES,
            UNITS);
-    for (int i = 0; i < SIZES; i++) {
+    for (int i = 0; i < SIZES; i++)
         compare(ctx, noise.source, sizes[i]);
-    }
     bench_free_noise(&noise);
 }

@@ -14,9 +14,7 @@ double bench_now(void) {
 }
 
 void bench_add(bench_times *times, double seconds) {
-    if (times->count < BENCH_MAX_TIMES) {
-        times->seconds[times->count++] = seconds;
-    }
+    if (times->count < BENCH_MAX_TIMES) times->seconds[times->count++] = seconds;
 }
 
 static int ascending(const void *a, const void *b) {
@@ -26,9 +24,7 @@ static int ascending(const void *a, const void *b) {
 
 /* The time at a share of the sorted ones: 0 the least, 0.5 the median, 1 the most. */
 static double quantile(const bench_times *times, double share) {
-    if (times->count == 0) {
-        return NAN;
-    }
+    if (times->count == 0) return NAN;
     double sorted[BENCH_MAX_TIMES];
     memcpy(sorted, times->seconds, (size_t)times->count * sizeof *sorted);
     qsort(sorted, (size_t)times->count, sizeof *sorted, ascending);
@@ -57,9 +53,8 @@ double bench_uniform(uint64_t *state) {
 
 double bench_normal(uint64_t *state) {
     double sum = 0;
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 4; i++)
         sum += bench_uniform(state);
-    }
     return (sum - 2) * sqrt(3);
 }
 
@@ -82,9 +77,8 @@ void bench_check(const rb_context *ctx, rb_error error) {
 bench_noise bench_make_noise(rb_context *ctx, int64_t n, int64_t m) {
     bench_noise noise = {.values = bench_take((size_t)(n * m), sizeof *noise.values)};
     uint64_t random = 2;
-    for (int64_t i = 0; i < n * m; i++) {
+    for (int64_t i = 0; i < n * m; i++)
         noise.values[i] = (float)bench_normal(&random);
-    }
     bench_check(ctx, rb_matrix_dense(ctx, RB_FLOAT32, n, m, noise.values, m, 1, &noise.matrix));
     bench_check(ctx, rb_source_from_matrix(ctx, noise.matrix, &noise.source));
     return noise;

@@ -22,9 +22,8 @@ static rb_model *fit(rb_context *ctx, rb_source *source) {
 
 static double time_product(const bench_noise *noise) {
     float *filter = bench_take((size_t)FEATURES * UNITS, sizeof *filter), codes[UNITS];
-    for (int i = 0; i < FEATURES * UNITS; i++) {
+    for (int i = 0; i < FEATURES * UNITS; i++)
         filter[i] = noise->values[i];
-    }
     double began = bench_now();
     for (int i = 0; i < MANY; i++) {
         cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, 1, UNITS, FEATURES, 1,
@@ -71,9 +70,7 @@ static void print(const char *name, const bench_times *times) {
 void bench_coder(rb_context *ctx, const char *letters) {
     static bench_times product, coded, besides, encoded;
     rb_coder *coder;
-    if (!strchr(letters, 'k')) {
-        return;
-    }
+    if (!strchr(letters, 'k')) return;
     bench_check(ctx, rb_context_set_threads(ctx, 1));
     bench_noise noise = bench_make_noise(ctx, SAMPLES, FEATURES);
     rb_model *model = fit(ctx, noise.source);

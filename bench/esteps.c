@@ -9,17 +9,15 @@
 enum { SAMPLES = 10000, FEATURES = 784, UNITS = 1024, FEW = 4, SOME = 16, MANY = 64, ROUNDS = 3 };
 
 static rb_error keep_seconds(const rb_progress *progress, void *user) {
-    if (progress->iteration > 1) { /* the first one has no codes to go on from */
+    if (progress->iteration > 1) /* the first one has no codes to go on from */
         bench_add(user, progress->seconds);
-    }
     return RB_OK;
 }
 
 static double mean_of(const bench_times *times) {
     double sum = 0;
-    for (int i = 0; i < times->count; i++) {
+    for (int i = 0; i < times->count; i++)
         sum += times->seconds[i];
-    }
     return sum / times->count;
 }
 
@@ -36,11 +34,10 @@ static double fit(rb_context *ctx, rb_source *source, const char *estep, int64_t
     bench_check(ctx, rb_fit(ctx, options, source, NULL, &model));
     rb_options_free(options);
     rb_context_on_progress(ctx, NULL, NULL);
-    if (kept) {
+    if (kept)
         *kept = model;
-    } else {
+    else
         rb_model_free(model);
-    }
     return mean_of(&times);
 }
 
@@ -105,9 +102,7 @@ static void compare_codes(rb_context *ctx, rb_source *source) {
 }
 
 void bench_esteps(rb_context *ctx, const char *letters) {
-    if (!strchr(letters, 'i')) {
-        return;
-    }
+    if (!strchr(letters, 'i')) return;
     bench_check(ctx, rb_context_set_threads(ctx, 1));
     bench_noise noise = bench_make_noise(ctx, SAMPLES, FEATURES);
     printf("(i) %d x %d, k %d, 1 thread, each beside newton: mean of an iteration, medians of "

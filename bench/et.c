@@ -39,9 +39,8 @@ static float *make_samples(const struct et_case *c) {
     }
     for (int64_t i = 0; i < c->n; i++) {
         float *row = y + i * c->d;
-        for (int64_t d = 0; d < c->d; d++) {
+        for (int64_t d = 0; d < c->d; d++)
             row[d] = 0;
-        }
         for (int64_t h = 0; h < c->units; h++) {
             bool active = bench_uniform(&random) < c->active / (double)c->units;
             const float *field = fields + h * c->d;
@@ -50,9 +49,8 @@ static float *make_samples(const struct et_case *c) {
                 row[d] = max ? larger : sum;
             }
         }
-        for (int64_t d = 0; d < c->d; d++) {
+        for (int64_t d = 0; d < c->d; d++)
             row[d] += (float)(c->sigma * bench_normal(&random));
-        }
     }
     free(fields);
     return y;
@@ -72,9 +70,7 @@ static rb_model *fit(rb_context *ctx, const struct et_case *c, rb_source *source
         (long long)c->units, (long long)c->candidates, (long long)c->max_active, c->prior, c->sigma,
         c->temperature, (long long)c->iterations);
     rb_model *model;
-    if (c->units > 2000) {
-        bench_check(ctx, rb_options_set(ctx, options, "mstep", "multiplicative"));
-    }
+    if (c->units > 2000) bench_check(ctx, rb_options_set(ctx, options, "mstep", "multiplicative"));
     rb_context_on_progress(ctx, keep_seconds, times);
     bench_check(ctx, rb_fit(ctx, options, source, NULL, &model));
     rb_options_free(options);
@@ -97,9 +93,8 @@ static void run_case(rb_context *ctx, const struct et_case *c, bench_peaks *peak
         double before = bench_gemm(peaks, 0);
         rb_model_free(fit(ctx, c, source, &one));
         double peak = (before + bench_gemm(peaks, 0)) / 2;
-        for (int i = 0; i < one.count; i++) {
+        for (int i = 0; i < one.count; i++)
             bench_add(&times, one.seconds[i]);
-        }
         bench_add(&ratios, bench_median(&one) * 1e9 * peak / products);
     }
     double median = bench_median(&times);
@@ -108,9 +103,7 @@ static void run_case(rb_context *ctx, const struct et_case *c, bench_peaks *peak
            c->method, (long long)c->n, (long long)c->d, (long long)c->units,
            (long long)c->candidates, (long long)c->max_active, c->temperature, 1e6 * median / n,
            1e6 * bench_min(&times) / n, 1e6 * bench_max(&times) / n, bench_median(&ratios));
-    if (c->limit > 0) {
-        printf("; at most %g wanted", c->limit);
-    }
+    if (c->limit > 0) printf("; at most %g wanted", c->limit);
     printf("\n");
     rb_source_free(source);
     rb_matrix_free(matrix);
@@ -174,16 +167,11 @@ void bench_et(rb_context *ctx, const char *letters, bench_peaks *peaks) {
     static const int64_t samples[] = {10000, 20000, 40000, 80000};
     static const int64_t causes[] = {100, 300, 1000, 3000, 10000};
     bench_check(ctx, rb_context_set_threads(ctx, 1));
-    if (strpbrk(letters, "fg")) {
-        printf("\nexpectation truncation, 1 thread, all samples in use\n");
-    }
-    for (int i = 0; strchr(letters, 'f') && i < CASES; i++) {
+    if (strpbrk(letters, "fg")) printf("\nexpectation truncation, 1 thread, all samples in use\n");
+    for (int i = 0; strchr(letters, 'f') && i < CASES; i++)
         run_case(ctx, &cases[i], peaks);
-    }
-    for (int i = 0; strchr(letters, 'g') && i < 4; i++) {
+    for (int i = 0; strchr(letters, 'g') && i < 4; i++)
         run_growth(ctx, samples[i], 100);
-    }
-    for (int i = 0; strchr(letters, 'g') && i < 5; i++) {
+    for (int i = 0; strchr(letters, 'g') && i < 5; i++)
         run_growth(ctx, 80000, causes[i]);
-    }
 }

@@ -90,9 +90,7 @@ bool interrupted(void) {
 /* ---- what the experiments share ---- */
 
 bool experiments_has_data(const experiment_options *options, const char *what) {
-    if (!options->data) {
-        report_error("experiment '%s' needs --data: %s", options->experiment, what);
-    }
+    if (!options->data) report_error("experiment '%s' needs --data: %s", options->experiment, what);
     return options->data != NULL;
 }
 
@@ -124,9 +122,8 @@ static int ascending(const void *a, const void *b) {
 double experiments_median_seconds(const rb_model *model) {
     int64_t count = rb_model_iterations(model);
     double *seconds = calloc((size_t)count + 1, sizeof *seconds), median = 0;
-    for (int64_t t = 0; seconds && t < count; t++) {
+    for (int64_t t = 0; seconds && t < count; t++)
         (void)rb_model_history(model, t, NULL, NULL, &seconds[t]);
-    }
     if (seconds) {
         qsort(seconds, (size_t)count, sizeof *seconds, ascending);
         median = seconds[count / 2];
@@ -138,9 +135,7 @@ double experiments_median_seconds(const rb_model *model) {
 rb_error experiments_picture(rb_context *ctx, const experiment_options *options,
                              const rb_model *model, const char *shape) {
     rb_options *plot = NULL;
-    if (!options->picture) {
-        return RB_OK;
-    }
+    if (!options->picture) return RB_OK;
     rb_error err = experiments_options_new(ctx, NULL, rb_plot_group(), &plot);
     err = err ? err : rb_options_set(ctx, plot, "shape", shape);
     err = err ? err : rb_plot_filters(ctx, model, plot, options->picture);
@@ -164,9 +159,7 @@ static void help(void) {
 static int place_of(const char *words, const char *word) {
     for (int place = 0; *words; place++) {
         size_t length = strcspn(words, "|");
-        if (strlen(word) == length && strncmp(words, word, length) == 0) {
-            return place;
-        }
+        if (strlen(word) == length && strncmp(words, word, length) == 0) return place;
         words += length + (words[length] == '|');
     }
     return -1;
@@ -195,11 +188,8 @@ static bool set(const struct option *row, const char *value, experiment_options 
 /* Is the word one of "data picture"? */
 static bool among(const char *words, const char *word) {
     size_t length = strlen(word);
-    for (const char *at = words; (at = strstr(at, word)); at += length) {
-        if ((at == words || at[-1] == ' ') && (!at[length] || at[length] == ' ')) {
-            return true;
-        }
-    }
+    for (const char *at = words; (at = strstr(at, word)); at += length)
+        if ((at == words || at[-1] == ' ') && (!at[length] || at[length] == ' ')) return true;
     return false;
 }
 
@@ -207,10 +197,9 @@ static bool among(const char *words, const char *word) {
 static int read_words(int argc, char **argv, experiment_options *options, bool given[OPTIONS]) {
     for (int i = 1; i < argc; i++) {
         int k = 0;
-        while (k < OPTIONS && (strncmp(argv[i], "--", 2) != 0 ||
-                               strcmp(argv[i] + 2, options_table[k].name) != 0)) {
+        while (k < OPTIONS &&
+               (strncmp(argv[i], "--", 2) != 0 || strcmp(argv[i] + 2, options_table[k].name) != 0))
             k++;
-        }
         if (k == OPTIONS) {
             report_error("'%s' is no option; see --help", argv[i]);
             return STATUS_USAGE;
@@ -257,9 +246,7 @@ static int check_picture(rb_context *ctx, const experiment_options *options) {
 static int run(rb_context *ctx, const experiment_options *options) {
     int status = STATUS_DONE;
     bool known = experiments_bars_has(options->experiment);
-    if (known) {
-        status = experiments_bars(ctx, options);
-    }
+    if (known) status = experiments_bars(ctx, options);
     for (int i = 0; i < EXPERIMENTS && !status; i++) {
         bool named = options->experiment && strcmp(options->experiment, experiments[i].name) == 0;
         if (named || (options->list && !options->experiment)) {
@@ -285,9 +272,7 @@ int main(int argc, char **argv) {
     }
     int status = read_words(argc, argv, &options, given);
     status = status ? status : check_options(&options, given);
-    if (status) {
-        return status;
-    }
+    if (status) return status;
     if (rb_context_new(&ctx) || rb_context_set_threads(ctx, (int)options.threads)) {
         report_error("%d threads could not be started", (int)options.threads);
         return STATUS_FAILED;

@@ -113,9 +113,7 @@ static rb_error new_options(rb_context *ctx, const struct experiment *e,
             bench->as_printed, singletons[bench->singletons], (long long)e->iterations,
             (long long)e->restarts, (long long)seed);
     }
-    if (!err && bench->negative) {
-        err = rb_options_set(ctx, *options, "negative", "reflect");
-    }
+    if (!err && bench->negative) err = rb_options_set(ctx, *options, "negative", "reflect");
     return err;
 }
 
@@ -125,15 +123,9 @@ static rb_error fit_bars(rb_context *ctx, const rb_options *options, const rb_ma
     rb_model *model = NULL;
     rb_field_match match = {0};
     rb_error err = rb_source_from_matrix(ctx, samples, &source);
-    if (!err) {
-        err = rb_source_from_matrix(ctx, fields, &truth);
-    }
-    if (!err) {
-        err = rb_fit(ctx, options, source, NULL, &model);
-    }
-    if (!err) {
-        err = rb_model_match_fields(ctx, model, truth, &match);
-    }
+    if (!err) err = rb_source_from_matrix(ctx, fields, &truth);
+    if (!err) err = rb_fit(ctx, options, source, NULL, &model);
+    if (!err) err = rb_model_match_fields(ctx, model, truth, &match);
     if (!err) {
         outcome->success = match.causes_found == match.causes;
         outcome->error = match.mean_absolute_error;
@@ -192,10 +184,8 @@ static void *work(void *arg) {
         return NULL;
     }
     w->err = rb_context_set_threads(ctx, 1);
-    for (int64_t t = w->first; !w->err && !interrupted() && t < w->experiment->trials;
-         t += w->step) {
+    for (int64_t t = w->first; !w->err && !interrupted() && t < w->experiment->trials; t += w->step)
         w->err = run_trial(ctx, w->experiment, w->options, t, &w->outcomes[t]);
-    }
     snprintf(w->message, sizeof w->message, "%s", rb_context_error(ctx));
     rb_context_free(ctx);
     return NULL;
@@ -280,9 +270,7 @@ static int run_experiment(struct experiment e, const experiment_options *options
         return STATUS_FAILED;
     }
     int status = run_trials(&e, options, threads, outcomes);
-    if (!status) {
-        print_result(&e, outcomes);
-    }
+    if (!status) print_result(&e, outcomes);
     free(outcomes);
     return status;
 }
@@ -290,20 +278,17 @@ static int run_experiment(struct experiment e, const experiment_options *options
 bool experiments_bars_has(const char *name) {
     int count, found = 0;
     const struct experiment *table = experiments(&count);
-    for (int i = 0; i < count; i++) {
+    for (int i = 0; i < count; i++)
         found += !name || strcmp(name, table[i].name) == 0;
-    }
     return found > 0;
 }
 
 const char *experiments_bars_heed(const char *name) {
     int count;
     const struct experiment *table = experiments(&count);
-    for (int i = 0; name && i < count; i++) {
-        if (strcmp(name, table[i].name) == 0 && strcmp(table[i].method, "linca") == 0) {
+    for (int i = 0; name && i < count; i++)
+        if (strcmp(name, table[i].name) == 0 && strcmp(table[i].method, "linca") == 0)
             return "as-printed singletons trials restarts seed";
-        }
-    }
     return "as-printed singletons negative trials restarts seed";
 }
 
@@ -314,10 +299,8 @@ int experiments_bars(rb_context *ctx, const experiment_options *options) {
         printf("%-16s %9s  %-21s   %7s  %5s   %8s\n", "experiment", "all found",
                "rate, 95 % interval", "paper", "rate", "MAE");
     }
-    for (int i = 0; i < count && !status; i++) {
-        if (!options->experiment || strcmp(options->experiment, table[i].name) == 0) {
+    for (int i = 0; i < count && !status; i++)
+        if (!options->experiment || strcmp(options->experiment, table[i].name) == 0)
             status = run_experiment(table[i], options, threads);
-        }
-    }
     return status;
 }

@@ -60,15 +60,9 @@ static rb_error fit_fields(rb_context *ctx, const struct field_experiment *e,
     rb_error err = new_options(ctx, e, options, &how);
     err = err ? err : experiments_fit(ctx, how, source, &model);
     rb_options_free(how);
-    if (!err) {
-        err = experiments_picture(ctx, options, model, e->shape);
-    }
-    if (!err) {
-        err = rb_evaluate(ctx, model, source, &metrics);
-    }
-    if (!err) {
-        print_result(e, model, metrics, experiments_median_seconds(model));
-    }
+    if (!err) err = experiments_picture(ctx, options, model, e->shape);
+    if (!err) err = rb_evaluate(ctx, model, source, &metrics);
+    if (!err) print_result(e, model, metrics, experiments_median_seconds(model));
     rb_metrics_free(metrics);
     rb_model_free(model);
     return err;
@@ -81,13 +75,9 @@ static int run(rb_context *ctx, const struct field_experiment *e, const experime
         list(e);
         return STATUS_DONE;
     }
-    if (!experiments_has_data(options, what)) {
-        return STATUS_USAGE;
-    }
+    if (!experiments_has_data(options, what)) return STATUS_USAGE;
     rb_error err = e->open(ctx, options, &source);
-    if (!err) {
-        err = fit_fields(ctx, e, options, source);
-    }
+    if (!err) err = fit_fields(ctx, e, options, source);
     rb_source_free(source);
     return err ? report_failure(ctx, err) : STATUS_DONE;
 }
@@ -144,16 +134,13 @@ static int visible(const struct dirent *entry) {
 static char *join(const char *folder, const char *name) {
     size_t size = strlen(folder) + (name ? strlen(name) : 0) + 2;
     char *path = malloc(size);
-    if (path) {
-        snprintf(path, size, "%s%s%s", folder, name ? "/" : "", name ? name : "");
-    }
+    if (path) snprintf(path, size, "%s%s%s", folder, name ? "/" : "", name ? name : "");
     return path;
 }
 
 static void free_paths(char **paths, int count) {
-    for (int i = 0; paths && i < count; i++) {
+    for (int i = 0; paths && i < count; i++)
         free(paths[i]);
-    }
     free(paths);
 }
 
@@ -168,9 +155,8 @@ static char **list_recordings(const char *path, int *count) {
         paths[i] = join(path, found > 0 ? entries[i]->d_name : NULL);
         complete = complete && paths[i];
     }
-    for (int i = 0; i < found; i++) {
+    for (int i = 0; i < found; i++)
         free(entries[i]);
-    }
     free(entries);
     if (!complete) {
         free_paths(paths, *count);
@@ -184,9 +170,7 @@ static rb_error open_segments(rb_context *ctx, const experiment_options *options
     rb_options *segments = NULL;
     int count;
     char **paths = list_recordings(options->data, &count);
-    if (!paths) {
-        return RB_ERROR_MEMORY;
-    }
+    if (!paths) return RB_ERROR_MEMORY;
     rb_error err = experiments_options_new(ctx, NULL, rb_segments_group(), &segments);
     err = err ? err : rb_options_set_all(ctx, segments, "length=200 peak=5");
     err = err ? err : rb_segments(ctx, (const char *const *)paths, count, segments, source);

@@ -81,16 +81,12 @@ static rb_error run_trial(rb_context *ctx, const experiment_options *options, in
     rb_error err = new_options(ctx, options, seed, &how);
     err = err ? err : experiments_fit(ctx, how, source, &model);
     rb_options_free(how);
-    if (!err) {
-        err = rb_evaluate(ctx, model, source, &metrics);
-    }
+    if (!err) err = rb_evaluate(ctx, model, source, &metrics);
     if (!err) {
         result->truncated = rb_metrics_get(metrics, "mean_squared_error");
         err = rb_compare_nmf(ctx, source, UNITS, PLAIN_ITERATIONS, seed, &result->plain);
     }
-    if (!err && trial == 0) {
-        err = experiments_picture(ctx, options, model, shape);
-    }
+    if (!err && trial == 0) err = experiments_picture(ctx, options, model, shape);
     rb_metrics_free(metrics);
     rb_model_free(model);
     return err;
@@ -112,17 +108,13 @@ static rb_error run_trials(rb_context *ctx, const experiment_options *options, r
         struct result r;
         char name[32];
         rb_error err = run_trial(ctx, options, t, source, &r);
-        if (err) {
-            return err;
-        }
+        if (err) return err;
         snprintf(name, sizeof name, "%lld", (long long)(options->seed + t));
         print_result(name, r);
         sum.truncated += r.truncated / (double)trials;
         sum.plain += r.plain / (double)trials;
     }
-    if (!interrupted()) {
-        print_result("mean", sum);
-    }
+    if (!interrupted()) print_result("mean", sum);
     return RB_OK;
 }
 
@@ -131,19 +123,14 @@ int experiments_mnist(rb_context *ctx, const experiment_options *options) {
         list();
         return STATUS_DONE;
     }
-    if (!experiments_has_data(options, "images of digits, such as train-images-idx3-ubyte.gz")) {
+    if (!experiments_has_data(options, "images of digits, such as train-images-idx3-ubyte.gz"))
         return STATUS_USAGE;
-    }
     rb_matrix *matrix = NULL;
     rb_source *source = NULL;
     rb_error err = rb_read(ctx, options->data, NULL, &matrix);
     struct images images = {matrix, 0};
-    if (!err) {
-        err = open_images(ctx, &images, &source);
-    }
-    if (!err) {
-        err = run_trials(ctx, options, source);
-    }
+    if (!err) err = open_images(ctx, &images, &source);
+    if (!err) err = run_trials(ctx, options, source);
     rb_source_free(source);
     rb_matrix_free(matrix);
     return err ? report_failure(ctx, err) : STATUS_DONE;

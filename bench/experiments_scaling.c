@@ -58,9 +58,7 @@ static rb_error on_progress(const rb_progress *progress, void *user) {
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
     double seconds = (double)now.tv_sec + 1e-9 * (double)now.tv_nsec,
            spent = seconds - watch->before;
-    if (watch->before >= 0 && (watch->min < 0 || spent < watch->min)) {
-        watch->min = spent;
-    }
+    if (watch->before >= 0 && (watch->min < 0 || spent < watch->min)) watch->min = spent;
     watch->before = seconds;
     return interrupted() ? RB_ERROR_INTERRUPTED : RB_OK;
 }
@@ -88,9 +86,7 @@ static rb_error measure_line(rb_context *ctx, const struct line *line, rb_source
     for (int i = 0; i < MAX && line->causes[i] && !interrupted(); i++) {
         double seconds = 0;
         rb_error err = measure(ctx, line, line->causes[i], source, &seconds);
-        if (err) {
-            return err;
-        }
+        if (err) return err;
         x[i] = (double)line->causes[i];
         y[i] = 1e6 * seconds / SAMPLES;
         (*count)++;
@@ -136,12 +132,8 @@ int experiments_scaling(rb_context *ctx, const experiment_options *options) {
                                    SAMPLES, (long long)options->seed);
     err = err ? err : rb_simulate_bars(ctx, bars, &samples, &fields, NULL);
     rb_options_free(bars);
-    if (!err) {
-        err = rb_source_from_matrix(ctx, samples, &source);
-    }
-    if (!err) {
-        err = measure_lines(ctx, options, source);
-    }
+    if (!err) err = rb_source_from_matrix(ctx, samples, &source);
+    if (!err) err = measure_lines(ctx, options, source);
     rb_source_free(source);
     rb_matrix_free(samples);
     rb_matrix_free(fields);

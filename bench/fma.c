@@ -20,17 +20,13 @@ double JOIN(bench_fma_, BENCH_ISA)(int64_t rounds, float *out);
 /* Returns the number of floating point operations done. */
 double JOIN(bench_fma_, BENCH_ISA)(int64_t rounds, float *out) {
     vector sum[CHAINS];
-    for (int c = 0; c < CHAINS; c++) {
+    for (int c = 0; c < CHAINS; c++)
         sum[c] = (vector){0} + out[c % 4];
-    }
     vector factor = (vector){0} + 0.999F, step = (vector){0} + out[0];
-    for (int64_t i = 0; i < rounds; i++) {
-        for (int c = 0; c < CHAINS; c++) {
+    for (int64_t i = 0; i < rounds; i++)
+        for (int c = 0; c < CHAINS; c++)
             sum[c] = sum[c] * factor + step;
-        }
-    }
-    for (int c = 0; c < CHAINS; c++) {
+    for (int c = 0; c < CHAINS; c++)
         out[c % 4] += sum[c][0];
-    }
     return 2.0 * (double)rounds * CHAINS * VECTOR_BYTES / sizeof(float);
 }

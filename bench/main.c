@@ -16,9 +16,7 @@ static void print_processor(void) {
             break;
         }
     }
-    if (file) {
-        fclose(file);
-    }
+    if (file) fclose(file);
 }
 
 static void print_build(const rb_context *ctx) {

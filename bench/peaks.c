@@ -21,12 +21,8 @@ typedef double (*fma_fn)(int64_t rounds, float *out);
 static fma_fn fma_of(const rb_context *ctx) {
     const char *kernels = rb_build_info(ctx, "kernels");
 #if defined(__x86_64__)
-    if (strcmp(kernels, "avx512") == 0) {
-        return bench_fma_avx512;
-    }
-    if (strcmp(kernels, "avx2") == 0) {
-        return bench_fma_avx2;
-    }
+    if (strcmp(kernels, "avx512") == 0) return bench_fma_avx512;
+    if (strcmp(kernels, "avx2") == 0) return bench_fma_avx2;
 #endif
     return bench_fma_ref;
 }
@@ -68,21 +64,18 @@ static double rate(struct work *works, int threads) {
         }
     }
     run(&works[0]);
-    for (int t = 1; t < threads; t++) {
+    for (int t = 1; t < threads; t++)
         pthread_join(others[t], NULL);
-    }
     double seconds = bench_now() - began;
-    for (int t = 0; t < threads; t++) {
+    for (int t = 0; t < threads; t++)
         operations += works[t].operations;
-    }
     return 1e-9 * operations / seconds;
 }
 
 static double fma_rate(const rb_context *ctx, int threads) {
     struct work works[BENCH_THREADS] = {{0}};
-    for (int t = 0; t < threads; t++) {
+    for (int t = 0; t < threads; t++)
         works[t].fma = fma_of(ctx);
-    }
     return rate(works, threads);
 }
 
@@ -113,12 +106,9 @@ void bench_measure_peaks(const rb_context *ctx, bench_peaks *peaks) {
     size_t count = (size_t)GEMM_SIZE * GEMM_SIZE;
     uint64_t random = 1;
     *peaks = (bench_peaks){.numbers = bench_take(3 * count, sizeof *peaks->numbers)};
-    for (size_t i = 0; i < 3 * count; i++) {
+    for (size_t i = 0; i < 3 * count; i++)
         peaks->numbers[i] = (float)bench_uniform(&random) - 0.5F;
-    }
-    if (openblas_set_num_threads) {
-        openblas_set_num_threads(1);
-    }
+    if (openblas_set_num_threads) openblas_set_num_threads(1);
     for (int repeat = 0; repeat < REPEATS; repeat++) {
         for (int many = 0; many < 2; many++) {
             keep_best(&peaks->fma[many], fma_rate(ctx, many ? BENCH_THREADS : 1));

@@ -58,16 +58,13 @@ static void compare(rb_context *ctx, rb_source *source, const struct variant *va
 }
 
 void bench_regularisers(rb_context *ctx, const char *letters) {
-    if (!strchr(letters, 'h')) {
-        return;
-    }
+    if (!strchr(letters, 'h')) return;
     bench_check(ctx, rb_context_set_threads(ctx, 1));
     bench_noise noise = bench_make_noise(ctx, SAMPLES, FEATURES);
     printf("(h) an iteration of %d x %d, k %d, 1 thread, each beside one without: medians of "
            "rounds\n",
            SAMPLES, FEATURES, UNITS);
-    for (int i = 0; i < VARIANTS; i++) {
+    for (int i = 0; i < VARIANTS; i++)
         compare(ctx, noise.source, &variants[i]);
-    }
     bench_free_noise(&noise);
 }

@@ -36,9 +36,8 @@ static void make_dense(rb_context *ctx, const struct rfn_case *c, struct data *d
     uint64_t random = 2;
     data->stored = c->n * c->m;
     data->values = bench_take((size_t)data->stored, sizeof *data->values);
-    for (int64_t i = 0; i < data->stored; i++) {
+    for (int64_t i = 0; i < data->stored; i++)
         data->values[i] = (float)bench_normal(&random);
-    }
     bench_check(ctx,
                 rb_matrix_dense(ctx, RB_FLOAT32, c->n, c->m, data->values, c->m, 1, &data->matrix));
 }
@@ -67,11 +66,10 @@ static void make_sparse(rb_context *ctx, const struct rfn_case *c, struct data *
 
 static void make_data(rb_context *ctx, const struct rfn_case *c, struct data *data) {
     *data = (struct data){0};
-    if (c->density < 1) {
+    if (c->density < 1)
         make_sparse(ctx, c, data);
-    } else {
+    else
         make_dense(ctx, c, data);
-    }
     bench_check(ctx, rb_source_from_matrix(ctx, data->matrix, &data->source));
 }
 
@@ -122,9 +120,8 @@ static double run_round(rb_context *ctx, const struct rfn_case *c, struct data *
     double before = bench_gemm(peaks, many);
     fit(ctx, c, data, &times);
     double peak = (before + bench_gemm(peaks, many)) / 2, median = bench_median(&times);
-    for (int i = 0; i < times.count; i++) {
+    for (int i = 0; i < times.count; i++)
         bench_add(&result->times[many], times.seconds[i]);
-    }
     bench_add(&result->ratios[many], median * 1e9 * peak / result->used);
     return median;
 }
@@ -154,20 +151,15 @@ static void print_case(const struct rfn_case *c, const struct result *r, const b
                1e3 * seconds, 1e3 * bench_min(&r->times[many]), 1e3 * bench_max(&r->times[many]),
                1e-9 * r->used / seconds, seconds * 1e9 * peaks->gemm[many] / r->used,
                bench_median(&r->ratios[many]));
-        if (many) {
-            printf("  speed-up %.2f", bench_median(&r->speed_ups));
-        }
+        if (many) printf("  speed-up %.2f", bench_median(&r->speed_ups));
         printf("\n");
     }
 }
 
 void bench_rfn(rb_context *ctx, const char *letters, bench_peaks *peaks) {
     static struct result results[CASES];
-    for (int i = 0; i < CASES; i++) {
-        if (strchr(letters, cases[i].letter)) {
-            run_case(ctx, &cases[i], peaks, &results[i]);
-        }
-    }
+    for (int i = 0; i < CASES; i++)
+        if (strchr(letters, cases[i].letter)) run_case(ctx, &cases[i], peaks, &results[i]);
     for (int many = 0; many < 2; many++) {
         printf("peaks with %d thread%s: multiply-adds %.0f GFLOP/s, sgemm of 4096^3 %.0f GFLOP/s\n",
                many ? BENCH_THREADS : 1, many ? "s" : "", peaks->fma[many], peaks->gemm[many]);
@@ -175,9 +167,6 @@ void bench_rfn(rb_context *ctx, const char *letters, bench_peaks *peaks) {
     printf("\nmedian of an iteration (least to most); F in GFLOP by the l x l and the m x m form, "
            "* is the one used;\ntime over F / best sgemm of the run, and over F / the sgemm timed "
            "beside it (median of rounds)\n");
-    for (int i = 0; i < CASES; i++) {
-        if (strchr(letters, cases[i].letter)) {
-            print_case(&cases[i], &results[i], peaks);
-        }
-    }
+    for (int i = 0; i < CASES; i++)
+        if (strchr(letters, cases[i].letter)) print_case(&cases[i], &results[i], peaks);
 }

@@ -39,12 +39,10 @@ static const struct row rows[] = {
 
 struct mean mean_of(const double *values, int count) {
     double sum = 0, squares = 0;
-    for (int i = 0; i < count; i++) {
+    for (int i = 0; i < count; i++)
         sum += values[i];
-    }
-    for (int i = 0; i < count; i++) {
+    for (int i = 0; i < count; i++)
         squares += (values[i] - sum / count) * (values[i] - sum / count);
-    }
     return (struct mean){sum / count, count > 1 ? sqrt(squares / (count - 1)) : 0};
 }
 
@@ -116,9 +114,8 @@ static int paper_tables(rb_context *context, int instances) {
     printf("| set | data | units | method | SP | ER | CO | SP paper | ER | CO | within |\n");
     printf("|---|---|---|---|---|---|---|---|---|---|---|\n");
     int missed = 0;
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         missed += !run_row(context, &rows[i], instances);
-    }
     printf("\n%d of %zu rows within tolerance\n", (int)(sizeof rows / sizeof *rows) - missed,
            sizeof rows / sizeof *rows);
     return missed ? 1 : 0;

@@ -166,9 +166,8 @@ static int lower(double ours, double table) {
 static bool run_row(rb_context *context, const struct table *table, int d, int instances) {
     static struct outcome out;
     char name[] = {'D', (char)('1' + d), 0};
-    for (int i = 0; i < instances; i++) {
+    for (int i = 0; i < instances; i++)
         run_instance(context, table, name, i, &out);
-    }
     struct mean sp = mean_of(out.sp, instances), er = mean_of(out.er, instances),
                 co = mean_of(out.co, instances), found = mean_of(out.recovery, instances),
                 newton = mean_of(out.newton_recovery, instances);
@@ -196,11 +195,9 @@ int sparse_tables(rb_context *context, int instances) {
     printf("| set | data | units | SP | ER | CO | SP paper | ER | CO | better | recovery | newton "
            "|\n");
     printf("|---|---|---|---|---|---|---|---|---|---|---|---|\n");
-    for (int t = 0; t < count; t++) {
-        for (int d = 0; d < 9; d++) {
+    for (int t = 0; t < count; t++)
+        for (int d = 0; d < 9; d++)
             better += run_row(context, &tables[t], d, instances);
-        }
-    }
     printf("\n%d of %d rows better than the paper's\n", better, 9 * count);
     return better == 9 * count ? 0 : 1;
 }

@@ -13,15 +13,12 @@ static void print_genes(const rb_module *module, const rb_model *model, int up) 
     for (int64_t i = 0, shown = 0; i < module->n_features && shown < 6; i++) {
         rb_member gene = module->features[i];
         const char *name = rb_model_feature_name(model, gene.index);
-        if ((gene.weight > 0) != up) {
-            continue;
-        }
+        if ((gene.weight > 0) != up) continue;
         shown++;
-        if (name) {
+        if (name)
             printf(" %s", name);
-        } else {
+        else
             printf(" %lld", (long long)rb_model_feature_index(model, gene.index));
-        }
     }
 }
 
@@ -45,21 +42,11 @@ static rb_error fit(rb_context *context, const char *path, int64_t units) {
     rb_options *options = NULL;
 
     rb_error error = rb_options_new(context, "rfn", &options);
-    if (!error) {
-        error = rb_options_set_integer(context, options, "units", units);
-    }
-    if (!error) {
-        error = rb_open(context, path, NULL, &source);
-    }
-    if (!error) {
-        error = rb_fit(context, options, source, NULL, &model);
-    }
-    if (!error) {
-        error = rb_modules_find(context, model, source, NULL, &modules);
-    }
-    if (!error) {
-        print_modules(modules, model);
-    }
+    if (!error) error = rb_options_set_integer(context, options, "units", units);
+    if (!error) error = rb_open(context, path, NULL, &source);
+    if (!error) error = rb_fit(context, options, source, NULL, &model);
+    if (!error) error = rb_modules_find(context, model, source, NULL, &modules);
+    if (!error) print_modules(modules, model);
     rb_options_free(options);
     rb_modules_free(modules);
     rb_model_free(model);
@@ -79,13 +66,9 @@ int main(int argc, char **argv) {
         return 2;
     }
     rb_context *context;
-    if (rb_context_new(&context)) {
-        return 1;
-    }
+    if (rb_context_new(&context)) return 1;
     rb_error error = fit(context, argv[1], units);
-    if (error) {
-        fprintf(stderr, "fit: %s\n", rb_context_error(context));
-    }
+    if (error) fprintf(stderr, "fit: %s\n", rb_context_error(context));
     rb_context_free(context);
     return error ? 1 : 0;
 }

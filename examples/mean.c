@@ -37,18 +37,16 @@ static rb_error add_block(rb_context *context, void *state, const struct rb_bloc
 static rb_error mstep(rb_context *context, void *state) {
     struct state *s = state;
     (void)context;
-    for (int64_t k = 0; k < s->m; k++) {
+    for (int64_t k = 0; k < s->m; k++)
         s->loadings[k] = s->total[k] / *s->count;
-    }
     return RB_OK;
 }
 
 static void objective(void *state, double *value, double *estep) {
     const struct state *s = state;
     *value = -*s->squares / *s->count; /* minus the mean |v - mean|^2 */
-    for (int64_t k = 0; k < s->m; k++) {
+    for (int64_t k = 0; k < s->m; k++)
         *value += s->loadings[k] * s->loadings[k];
-    }
     *estep = NAN;
 }
 
@@ -90,9 +88,7 @@ int main(int argc, char **argv) {
     rb_model *model = NULL, *loaded = NULL;
     rb_options *options = NULL;
     rb_metrics *metrics = NULL;
-    if (argc != 2 || rb_context_new(&ctx)) {
-        return 1;
-    }
+    if (argc != 2 || rb_context_new(&ctx)) return 1;
     rb_error err = rb_context_add_method(ctx, &method);
     err = err ? err : rb_matrix_dense(ctx, RB_FLOAT64, 3, 2, values, 2, 1, &matrix);
     err = err ? err : rb_source_from_matrix(ctx, matrix, &source);

@@ -9,9 +9,8 @@
 
 static void superpose(void *user, int64_t n, const double *wbar, const double *field, double *out) {
     (void)user;
-    for (int64_t d = 0; d < n; d++) {
+    for (int64_t d = 0; d < n; d++)
         out[d] = 1 - (1 - wbar[d]) * (1 - field[d]);
-    }
 }
 
 static double log_likelihood(void *user, int64_t n, const double *y, const double *wbar,
@@ -19,9 +18,8 @@ static double log_likelihood(void *user, int64_t n, const double *y, const doubl
     double sum = 0;
     (void)user;
     (void)sigma;
-    for (int64_t d = 0; d < n; d++) {
+    for (int64_t d = 0; d < n; d++)
         sum += y[d] > 0 ? log(wbar[d]) : log1p(-wbar[d]);
-    }
     return sum;
 }
 
@@ -85,34 +83,22 @@ int main(void) {
     rb_model *model = NULL;
     rb_method method = {.size = sizeof method};
     rb_options *options = NULL;
-    if (rb_context_new(&ctx)) {
-        return 1;
-    }
+    if (rb_context_new(&ctx)) return 1;
     make_data(values);
     rb_et_method(&noisy_or, &method);
     rb_error err = rb_context_add_method(ctx, &method);
-    if (!err) {
-        err = rb_options_new(ctx, "noisy-or", &options);
-    }
-    if (!err) {
+    if (!err) err = rb_options_new(ctx, "noisy-or", &options);
+    if (!err)
         err = rb_options_set_all(ctx, options, "units=%d prior=0.4 iterations=100 seed=1", CAUSES);
-    }
-    if (!err) {
+    if (!err)
         err = rb_matrix_dense(ctx, RB_FLOAT32, SAMPLES, FEATURES, values, FEATURES, 1, &matrix);
-    }
-    if (!err) {
-        err = rb_source_from_matrix(ctx, matrix, &source);
-    }
-    if (!err) {
-        err = rb_fit(ctx, options, source, NULL, &model);
-    }
+    if (!err) err = rb_source_from_matrix(ctx, matrix, &source);
+    if (!err) err = rb_fit(ctx, options, source, NULL, &model);
     if (!err) {
         const double *fields = rb_model_array(model, "loadings", NULL, NULL);
-        for (int h = 0; h < CAUSES; h++) {
-            for (int d = 0; d < FEATURES; d++) {
+        for (int h = 0; h < CAUSES; h++)
+            for (int d = 0; d < FEATURES; d++)
                 printf("%5.2f%s", fields[d * CAUSES + h], d + 1 < FEATURES ? " " : "\n");
-            }
-        }
     } else {
         fprintf(stderr, "%s\n", rb_context_error(ctx));
     }

@@ -64,9 +64,8 @@ static void choose(struct fit *f, int kind) {
     rb_rfn_options_default(&f->rfn);
     rb_et_options_default(&f->et);
     rb_fit_options_default(&f->fit);
-    if (kind != 1) { /* which is the default */
+    if (kind != 1) /* which is the default */
         fixture_preset("paper", &f->rfn, NULL);
-    }
     f->rfn.units = f->et.units = UNITS;
     f->rfn.eta = 0.5;
     f->et.candidates = f->et.max_active = 2;
@@ -75,9 +74,7 @@ static void choose(struct fit *f, int kind) {
     f->fit.seed = 1;
     f->fit.precision = kind % 2 ? RB_FLOAT32 : RB_FLOAT64;
     f->fit.trace = mca;
-    if (kind == 3) {
-        f->rfn.estep = RB_RFN_ESTEP_CYCLIC;
-    }
+    if (kind == 3) f->rfn.estep = RB_RFN_ESTEP_CYCLIC;
     if (kind == 3) {
         f->fit.accelerate = RB_ACCELERATE_SQUAREM;
         f->fit.restarts = 1;
@@ -96,9 +93,8 @@ static void choose(struct fit *f, int kind) {
 
 /* Counts that every method takes. */
 static void values_of(double *values) {
-    for (int i = 0; i < SAMPLES * FEATURES; i++) {
+    for (int i = 0; i < SAMPLES * FEATURES; i++)
         values[i] = (double)((i * 7 + i / 5 * 3 + i % 3 * 11) % 6);
-    }
 }
 
 static rb_error run(rb_context *ctx, struct fit *f, rb_model **model) {
@@ -165,11 +161,10 @@ static void pick_object(rb_context *ctx, rb_h5 *file, fuzz_input *in, char *path
     const char *group = PICK(groups, in);
     int which = fuzz_take(in);
     if (which < 250 && rb_h5_has(file, group) && !rb_h5_list(file, group, &found) &&
-        found->count > 0) {
+        found->count > 0)
         snprintf(path, size, "%s/%s", group, found->text[which % found->count]);
-    } else {
+    else
         snprintf(path, size, "%s/%s", group, PICK(names, in));
-    }
     rb_names_free(found);
     (void)ctx;
 }
@@ -177,9 +172,8 @@ static void pick_object(rb_context *ctx, rb_h5 *file, fuzz_input *in, char *path
 /* Some values of an array are others; its shape stays. */
 static void change_values(rb_context *ctx, rb_h5 *file, const char *path, fuzz_input *in) {
     int64_t rows, columns;
-    if (rb_h5_get_shape(file, path, &rows, &columns) || rows * (columns < 0 ? 1 : columns) > 4096) {
+    if (rb_h5_get_shape(file, path, &rows, &columns) || rows * (columns < 0 ? 1 : columns) > 4096)
         return;
-    }
     int64_t count = rows * (columns < 0 ? 1 : columns);
     double *values = rb_alloc_zero(ctx, count + 1, sizeof *values);
     int64_t *numbers = rb_alloc_zero(ctx, count + 1, sizeof *numbers);
@@ -189,18 +183,16 @@ static void change_values(rb_context *ctx, rb_h5 *file, const char *path, fuzz_i
                          : rb_h5_get_values(file, path, count, values);
     for (int times = 1 + fuzz_take(in) % 3; !err && count > 0 && times > 0; times--) {
         int64_t at = fuzz_take(in) % count;
-        if (whole) {
+        if (whole)
             numbers[at] = take_number(in);
-        } else {
+        else
             values[at] = take_value(in);
-        }
     }
     if (!err && !rb_h5_remove(file, path)) {
-        if (whole) {
+        if (whole)
             rb_h5_put_integers(file, path, count, numbers);
-        } else {
+        else
             rb_h5_put_values(file, path, rows, columns, values);
-        }
     }
     rb_free(values);
     rb_free(numbers);
@@ -239,9 +231,8 @@ static void change_attribute(rb_h5 *file, fuzz_input *in) {
         return;
     }
     const char *owner = PICK(owners, in);
-    if (rb_h5_has(file, owner) && !rb_h5_list_attributes(file, owner, &found) && found->count > 0) {
+    if (rb_h5_has(file, owner) && !rb_h5_list_attributes(file, owner, &found) && found->count > 0)
         rb_h5_set_text(file, owner, found->text[fuzz_take(in) % found->count], PICK(words, in));
-    }
     rb_names_free(found);
 }
 
@@ -253,20 +244,18 @@ static void change(rb_context *ctx, rb_h5 *file, fuzz_input *in) {
         return;
     }
     pick_object(ctx, file, in, path, sizeof path);
-    if (what == 1) {
+    if (what == 1)
         replace(file, path, in);
-    } else {
+    else
         change_values(ctx, file, path, in);
-    }
 }
 
 static void change_objects(rb_context *ctx, const struct fit *f, const char *path, fuzz_input *in) {
     rb_h5 *file;
     write_file(path, f->bytes, f->size);
     fuzz_expect(!rb_h5_edit(ctx, path, path, RB_H5_OWN, &file));
-    while (in->left > 0) {
+    while (in->left > 0)
         change(ctx, file, in);
-    }
     rb_h5_close(file);
 }
 
@@ -277,9 +266,8 @@ static void expect_sound(const rb_model *model) {
     for (int64_t i = 0; i < model->n_arrays; i++) {
         const rb_array *array = &model->arrays[i];
         bool reported = strncmp(array->name, "trace", 5) == 0;
-        for (int64_t e = 0; !reported && e < array->rows * array->columns; e++) {
+        for (int64_t e = 0; !reported && e < array->rows * array->columns; e++)
             fuzz_expect(isfinite(array->values[e]));
-        }
     }
 }
 
@@ -301,11 +289,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     }
     f->checkpoint = (rb_checkpoint_options){path, "1000"}; /* flushing takes its time */
     change_objects(ctx, f, path, &in);
-    if (run(ctx, f, &model)) {
+    if (run(ctx, f, &model))
         fuzz_expect(!model && rb_context_error(ctx)[0] != '\0');
-    } else {
+    else
         expect_sound(model);
-    }
     rb_model_free(model);
     rb_context_free(ctx);
     unlink(path);

@@ -29,9 +29,8 @@ static void put_numbers(rb_h5 *file, const char *path, fuzz_input *in) {
         shape[1] = 2;
     }
     hid_t space = rank == 0 ? H5Screate(H5S_SCALAR) : H5Screate_simple(rank, shape, NULL);
-    for (hsize_t i = 0; rank > 0 && i < shape[0] * shape[1]; i++) {
+    for (hsize_t i = 0; rank > 0 && i < shape[0] * shape[1]; i++)
         values[i] = take_number(in);
-    }
     hid_t data =
         H5Dcreate2(file->id, path, types[how % 8], space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
     if (data >= 0) {
@@ -93,9 +92,7 @@ static void put_table(rb_h5 *file, const char *table, fuzz_input *in) {
         return;
     }
     rb_h5_put_group(file, table);
-    if (how % 5 < 4) {
-        rb_h5_set_text(file, table, "_index", indices[how % 5]);
-    }
+    if (how % 5 < 4) rb_h5_set_text(file, table, "_index", indices[how % 5]);
     snprintf(path, sizeof path, "%s/_index", table);
     put_names(file, path, in);
 }
@@ -133,9 +130,7 @@ static void put_tenx(rb_h5 *file, fuzz_input *in) {
     put_sparse(file, "matrix", in);
     put_numbers(file, "matrix/shape", in);
     put_names(file, "matrix/barcodes", in);
-    if (!old) {
-        rb_h5_put_group(file, "matrix/features");
-    }
+    if (!old) rb_h5_put_group(file, "matrix/features");
     put_names(file, old ? "matrix/gene_names" : "matrix/features/name", in);
 }
 

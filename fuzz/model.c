@@ -46,9 +46,8 @@ static rb_preprocess *sound_preprocess(rb_context *ctx) {
 static void fill(rb_context *ctx, rb_model *model, const char *name, int64_t rows, int64_t columns,
                  double value) {
     double *values = rb_model_add_array(ctx, model, name, rows, columns);
-    for (int64_t e = 0; e < rows * columns; e++) {
+    for (int64_t e = 0; e < rows * columns; e++)
         values[e] = value;
-    }
 }
 
 static rb_model *sound_model(rb_context *ctx) {
@@ -90,11 +89,10 @@ static void change(rb_h5 *file, fuzz_input *in) {
     int what = fuzz_take(in);
     if (what % 3 == 0) { /* an attribute */
         const char *owner = PICK(owners, in), *name = PICK(attributes, in);
-        if (what & 64) {
+        if (what & 64)
             rb_h5_set_text(file, owner, name, PICK(words, in));
-        } else {
+        else
             rb_h5_set_integer(file, owner, name, take_number(in));
-        }
         return;
     }
     const char *path = PICK(objects, in);
@@ -139,9 +137,8 @@ static void use(rb_context *ctx, const rb_model *model) {
     rb_metrics *metrics;
     fuzz_expect(!rb_matrix_dense(ctx, RB_FLOAT64, 2, INPUT, values, INPUT, 1, &matrix));
     fuzz_expect(!rb_source_from_matrix(ctx, matrix, &source));
-    if (rb_encode(ctx, model, source, take_rows, NULL)) {
+    if (rb_encode(ctx, model, source, take_rows, NULL))
         fuzz_expect(rb_context_error(ctx)[0] != '\0');
-    }
     rb_reconstruct(ctx, model, source, take_rows, NULL);
     rb_evaluate(ctx, model, source, &metrics);
     rb_metrics_free(metrics);
@@ -161,15 +158,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     fuzz_expect(!rb_model_save(ctx, model, path));
     rb_model_free(model);
     fuzz_expect(!rb_h5_edit(ctx, path, path, RB_H5_OWN, &file));
-    while (in.left > 0) {
+    while (in.left > 0)
         change(file, &in);
-    }
     rb_h5_close(file);
-    if (rb_model_load(ctx, path, &loaded)) {
+    if (rb_model_load(ctx, path, &loaded))
         fuzz_expect(!loaded && rb_context_error(ctx)[0] != '\0');
-    } else {
+    else
         use(ctx, loaded);
-    }
     rb_model_free(loaded);
     rb_context_free(ctx);
     unlink(path);

@@ -14,9 +14,7 @@ static void use(rb_context *ctx, const rb_model *model) {
     rb_source *source;
     rb_coder *coder;
     int64_t features = rb_model_features(model), units = rb_model_units(model);
-    if (features > WIDE || units > WIDE) {
-        return;
-    }
+    if (features > WIDE || units > WIDE) return;
     fuzz_expect(!rb_matrix_dense(ctx, RB_FLOAT64, 1, features, values, features, 1, &matrix));
     fuzz_expect(!rb_source_from_matrix(ctx, matrix, &source));
     if (!rb_coder_open(ctx, model, &coder)) {

@@ -14,17 +14,14 @@ static const uint8_t *write_part(const char *name, const uint8_t *data, const ui
     const uint8_t *part_end = stop ? stop : end;
     FILE *file = fopen(name, "wb");
     if (!file || fwrite(data, 1, (size_t)(part_end - data), file) != (size_t)(part_end - data) ||
-        fclose(file)) {
+        fclose(file))
         abort();
-    }
     return stop ? stop + 1 : end;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     char folder[] = "/dev/shm/rarebit-fuzz-XXXXXX", path[64];
-    if (!mkdtemp(folder)) {
-        abort();
-    }
+    if (!mkdtemp(folder)) abort();
     const uint8_t *end = data + size;
     for (int i = 0; i < FILES; i++) {
         snprintf(path, sizeof path, "%s/%s", folder, names[i]);

@@ -48,9 +48,8 @@ static inline et_results *results_of(const et_fit *f) {
 }
 
 static inline void near(double got, double expected, const char *what) {
-    if (!(fabs(got - expected) <= 1e-10 * fmax(1, fabs(expected)))) {
+    if (!(fabs(got - expected) <= 1e-10 * fmax(1, fabs(expected))))
         fail_msg("%s is %.15g, expected %.15g", what, got, expected);
-    }
 }
 
 static inline const rb_method *method_of(const char *name) {
@@ -94,9 +93,7 @@ static inline void lose_values(const struct setting *c, double *y) {
     for (int i = 0; c->missing > 0 && i < c->n; i++) {
         for (int d = 0; d < c->d; d++) {
             bool last = i + 1 == c->n || d + 1 == c->d;
-            if (rb_draw_uniform(&draws) < c->missing || last) {
-                y[i * c->d + d] = NAN;
-            }
+            if (rb_draw_uniform(&draws) < c->missing || last) y[i * c->d + d] = NAN;
         }
     }
 }
@@ -119,9 +116,7 @@ static inline void begin_setting(rb_context *ctx, const struct setting *c, struc
     }
     f->options.weight_noise = 0;
     f->options.cut_factor = 1e9;
-    if (!c->count) {
-        f->options.singletons = c->singletons ? RB_ET_YES : RB_ET_NO;
-    }
+    if (!c->count) f->options.singletons = c->singletons ? RB_ET_YES : RB_ET_NO;
     f->options.anneal_prior = c->anneal_prior ? RB_ET_YES : RB_ET_NO;
     rb_problem problem = {.n_samples = c->n,
                           .own = c->n,

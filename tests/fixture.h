@@ -27,15 +27,12 @@ static inline rb_context *fixture_context(void) {
 
 /* Fails the test with the context's message. */
 static inline void assert_ok(rb_context *ctx, rb_error err) {
-    if (err) {
-        fail_msg("%s: %s", rb_error_name(err), rb_context_error(ctx));
-    }
+    if (err) fail_msg("%s: %s", rb_error_name(err), rb_context_error(ctx));
 }
 
 static inline void assert_close(double got, double expected, double relative) {
-    if (!(fabs(got - expected) <= relative * fmax(1, fabs(expected)))) {
+    if (!(fabs(got - expected) <= relative * fmax(1, fabs(expected))))
         fail_msg("%.12g is not %.12g within %g", got, expected, relative);
-    }
 }
 
 /* n x m values with a few strong causes: rank `causes`, noise sd 0.5, column means not 0. */
@@ -45,21 +42,16 @@ static inline double *fixture_values(int64_t n, int64_t m, int64_t causes, uint6
     double *sample = calloc((size_t)n, sizeof *sample),
            *feature = calloc((size_t)m, sizeof *feature);
     for (int64_t c = 0; c < causes; c++) {
-        for (int64_t i = 0; i < n; i++) {
+        for (int64_t i = 0; i < n; i++)
             sample[i] = fmax(0, rb_draw_normal(&draws) - 0.5);
-        }
-        for (int64_t k = 0; k < m; k++) {
+        for (int64_t k = 0; k < m; k++)
             feature[k] = 2 * rb_draw_normal(&draws);
-        }
-        for (int64_t i = 0; i < n; i++) {
-            for (int64_t k = 0; k < m; k++) {
+        for (int64_t i = 0; i < n; i++)
+            for (int64_t k = 0; k < m; k++)
                 values[i * m + k] += sample[i] * feature[k];
-            }
-        }
     }
-    for (int64_t i = 0; i < n * m; i++) {
+    for (int64_t i = 0; i < n * m; i++)
         values[i] += 0.5 * rb_draw_normal(&draws) + 0.3;
-    }
     free(sample);
     free(feature);
     return values;
@@ -100,11 +92,9 @@ struct fixture_rows {
 
 static inline rb_error fixture_take(void *user, int64_t first, const rb_matrix *rows) {
     struct fixture_rows *out = user;
-    for (int64_t i = 0; i < rb_matrix_samples(rows); i++) {
-        for (int64_t k = 0; k < out->columns; k++) {
+    for (int64_t i = 0; i < rb_matrix_samples(rows); i++)
+        for (int64_t k = 0; k < out->columns; k++)
             out->values[(first + i) * out->columns + k] = rb_matrix_at(rows, i, k);
-        }
-    }
     return RB_OK;
 }
 

@@ -36,9 +36,7 @@ static inline void fixture_part(rb_options *options, const rb_option_group *key,
 /* The struct of a group; NULL: the defaults. */
 static inline const rb_options *fixture_of(const rb_option_group *group, const void *fields) {
     rb_options *options = fixture_slot();
-    if (fields) {
-        fixture_part(options, group, *group, fields);
-    }
+    if (fields) fixture_part(options, group, *group, fields);
     return options;
 }
 
@@ -56,9 +54,7 @@ static inline const rb_options *fixture_options(rb_context *ctx, const char *met
     rb_options *options = fixture_slot();
     options->method = rb_find_method(ctx, method);
     rb_option_group group = rb_method_group(options->method);
-    if (group.bytes > sizeof defaults) {
-        abort();
-    }
+    if (group.bytes > sizeof defaults) abort();
     rb_rows_default(rb_fit_group.rows, &usual);
     rb_rows_default(rb_preprocess_group.rows, &as_usual);
     rb_rows_default(rb_checkpoint_group.rows, &none);
@@ -165,9 +161,8 @@ static inline rb_error fixture_evaluate(rb_context *ctx, const rb_model *model, 
     rb_metrics *metrics;
     rb_error err = rb_evaluate(ctx, model, source, &metrics);
     *e = (rb_evaluation){0};
-    for (size_t i = 0; !err && i < sizeof names / sizeof *names; i++) {
+    for (size_t i = 0; !err && i < sizeof names / sizeof *names; i++)
         (&e->samples)[i] = rb_metrics_get(metrics, names[i]);
-    }
     rb_metrics_free(metrics);
     return err ? err : rb_model_check(ctx, model, source, &e->codes);
 }
@@ -184,15 +179,12 @@ static inline void fixture_preset(const char *preset, rb_rfn_options *options,
     rb_options *handle, *ready;
     if (rb_context_new(&ctx) || rb_options_new(ctx, "rfn", &handle) ||
         rb_options_set(ctx, handle, "preset", preset) ||
-        rb_options_ready(ctx, handle, NULL, &ready)) {
+        rb_options_ready(ctx, handle, NULL, &ready))
         abort();
-    }
     int64_t units = options->units;
     *options = *(const rb_rfn_options *)ready->parts[0].fields;
     options->units = units;
-    if (fit) {
-        *fit = *(const rb_fit_options *)rb_options_fields(ready, &rb_fit_group);
-    }
+    if (fit) *fit = *(const rb_fit_options *)rb_options_fields(ready, &rb_fit_group);
     rb_options_free(ready);
     rb_options_free(handle);
     rb_context_free(ctx);

@@ -29,13 +29,11 @@ typedef struct quadratic {
 /* The step for the products x_i z_i to become to_i. */
 static inline void quadratic_step(quadratic *p) {
     int one = 1, info;
-    for (int i = 0; i < p->n; i++) {
+    for (int i = 0; i < p->n; i++)
         p->dx[i] = -p->slope[i] - p->z[i] + p->to[i] / p->x[i];
-    }
     dpotrs_("U", &p->n, &one, p->factor, &p->n, p->dx, &p->n, &info, 1);
-    for (int i = 0; i < p->n; i++) {
+    for (int i = 0; i < p->n; i++)
         p->dz[i] = (p->to[i] - p->z[i] * p->dx[i]) / p->x[i] - p->z[i];
-    }
 }
 
 /* How far x and z can go and stay above 0. */
@@ -50,9 +48,8 @@ static inline double quadratic_capacity(const quadratic *p) {
 
 static inline double quadratic_gap(const quadratic *p, double step) {
     double gap = 0;
-    for (int i = 0; i < p->n; i++) {
+    for (int i = 0; i < p->n; i++)
         gap += (p->x[i] + step * p->dx[i]) * (p->z[i] + step * p->dz[i]);
-    }
     return gap / p->n;
 }
 
@@ -67,15 +64,13 @@ static inline double quadratic_iterate(quadratic *p) {
     }
     dsymv_("U", &p->n, &plus, p->h, &p->n, p->x, &one, &plus, p->slope, &one, 1);
     memcpy(p->factor, p->h, (size_t)p->n * (size_t)p->n * sizeof *p->h);
-    for (int i = 0; i < p->n; i++) {
+    for (int i = 0; i < p->n; i++)
         p->factor[(size_t)i * (size_t)p->n + (size_t)i] += p->z[i] / p->x[i];
-    }
     dpotrf_("U", &p->n, p->factor, &p->n, &info, 1);
     quadratic_step(p);
     double centring = pow(quadratic_gap(p, quadratic_capacity(p)) / gap, 3);
-    for (int i = 0; i < p->n; i++) {
+    for (int i = 0; i < p->n; i++)
         p->to[i] = centring * gap - p->dx[i] * p->dz[i];
-    }
     quadratic_step(p);
     double step = fmin(1, 0.995 * quadratic_capacity(p));
     for (int i = 0; i < p->n; i++) {
@@ -90,19 +85,15 @@ static inline bool quadratic_solve(int n, const double *h, const double *q, doub
                                    double *x, int *iterations) {
     size_t size = (size_t)n;
     double *capacity = calloc(size * size + 5 * size, sizeof *capacity);
-    if (!capacity) {
-        return false;
-    }
+    if (!capacity) return false;
     double *rest = capacity + size * size;
     quadratic p = {
         n, h, q, capacity, x, rest, rest + size, rest + 2 * size, rest + 3 * size, rest + 4 * size};
-    for (int i = 0; i < n; i++) {
+    for (int i = 0; i < n; i++)
         p.x[i] = p.z[i] = 1;
-    }
     *iterations = 0;
-    while (*iterations < 200 && quadratic_iterate(&p) > tolerance) {
+    while (*iterations < 200 && quadratic_iterate(&p) > tolerance)
         ++*iterations;
-    }
     free(capacity);
     return true;
 }

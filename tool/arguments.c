@@ -42,18 +42,15 @@ static const rb_option *find_option(const command *c, const char *name, size_t l
     for (const rb_option *row = c->rows; row->name; row++) {
         bool same = name ? strlen(row->name) == length && !memcmp(row->name, name, length)
                          : row->letter == letter;
-        if (same) {
-            return row;
-        }
+        if (same) return row;
     }
     return NULL;
 }
 
 static int unknown_option(const invocation *call, const char *typed) {
     nearest best = {.typed = typed};
-    for (const rb_option *row = call->command->rows; row->name; row++) {
+    for (const rb_option *row = call->command->rows; row->name; row++)
         nearest_offer(&best, row->name);
-    }
     const char *words = call->command->words;
     report_error(best.word ? "'%s' has no option --%s; did you mean --%s?"
                            : "'%s' has no option --%s; 'rarebit help %s' lists them",
@@ -95,9 +92,7 @@ static int read_long(struct reader *r, const char *text) {
         snprintf(typed, sizeof typed, "%.*s", (int)length, text);
         return unknown_option(r->call, typed);
     }
-    if (!value && row->kind == RB_OPTION_FLAG) {
-        value = "true";
-    }
+    if (!value && row->kind == RB_OPTION_FLAG) value = "true";
     return value ? set_option(r, row, value) : set_from_next(r, row);
 }
 
@@ -112,9 +107,8 @@ static int read_letters(struct reader *r, const char *text) {
                          r->call->command->words, *text, r->call->command->words);
             return STATUS_USAGE;
         }
-        if (row->kind != RB_OPTION_FLAG) {
+        if (row->kind != RB_OPTION_FLAG)
             return text[1] ? set_option(r, row, text + 1) : set_from_next(r, row);
-        }
         status = set_option(r, row, "true");
     }
     return status;
@@ -123,9 +117,8 @@ static int read_letters(struct reader *r, const char *text) {
 /* The row for the next argument, or the end of the list: "IMAGE..." stands for all that come. */
 static const argument *next_argument(const invocation *call) {
     const argument *row = call->command->arguments;
-    for (int i = 0; i < call->n_arguments && row->name && !has_suffix(row->name, "..."); i++) {
+    for (int i = 0; i < call->n_arguments && row->name && !has_suffix(row->name, "..."); i++)
         row++;
-    }
     return row;
 }
 
@@ -188,9 +181,7 @@ int invocation_read(invocation *call, int argc, char **argv) {
     }
     struct reader r = {.call = call, .argc = argc, .argv = argv};
     int status = read_words(&r);
-    if (status == STATUS_DONE && !call->wants_help) {
-        status = check_complete(call);
-    }
+    if (status == STATUS_DONE && !call->wants_help) status = check_complete(call);
     return status;
 }
 

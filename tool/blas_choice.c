@@ -20,12 +20,9 @@ void choose_blas_kernels(char **argv) {
     const char *core = wanted ? wanted : rb_build_info(NULL, "blas_advice");
     const char *set = getenv("OPENBLAS_CORETYPE");
     /* What this start has already set ends a second one here, whatever the BLAS made of it. */
-    if (core[0] == '\0' || (set && strcmp(set, core) == 0)) {
-        return;
-    }
+    if (core[0] == '\0' || (set && strcmp(set, core) == 0)) return;
     /* The library calls the BLAS from threads of its own: one that starts none is up sooner. */
-    if (setenv("OPENBLAS_CORETYPE", core, 1) == 0 && setenv("OPENBLAS_NUM_THREADS", "1", 1) == 0) {
+    if (setenv("OPENBLAS_CORETYPE", core, 1) == 0 && setenv("OPENBLAS_NUM_THREADS", "1", 1) == 0)
         execv("/proc/self/exe", argv);
-    }
     /* Where that cannot be done the program runs on, only slower. */
 }

@@ -33,9 +33,8 @@ enum { TABLE_COUNT = sizeof table / sizeof *table };
 
 rb_error command_options(rb_context *ctx, const command *c, rb_options **options) {
     rb_error err = rb_options_new(ctx, c->method ? c->method->name : NULL, options);
-    for (const option_group *group = c->groups; !err && *group; group++) {
+    for (const option_group *group = c->groups; !err && *group; group++)
         err = rb_options_add(ctx, *options, (*group)());
-    }
     return err;
 }
 
@@ -45,17 +44,14 @@ static bool find_rows(rb_context *ctx, command *c) {
     rb_option row;
     int64_t count = 0;
     bool found = command_options(ctx, c, &options) == RB_OK;
-    while (found && !rb_options_row(options, count, &row, sizeof row)) {
+    while (found && !rb_options_row(options, count, &row, sizeof row))
         count++;
-    }
     rb_option *next = c->rows = found ? calloc((size_t)count + 1, sizeof *c->rows) : NULL;
     for (int64_t i = 0; next && i < count; i++) {
         (void)rb_options_row(options, i, next, sizeof *next);
         next += !among_words(c->without, next->name);
     }
-    if (next) {
-        *next = (rb_option){0};
-    }
+    if (next) *next = (rb_option){0};
     rb_options_free(options);
     return c->rows != NULL;
 }
@@ -66,9 +62,7 @@ static bool add_method(command_list *list, const rb_method *method) {
     char *text;
     int size = asprintf(&text, "%s %s%c%s %s", fit_command.words, method->name, '\0',
                         fit_command.summary, method->title);
-    if (size < 0) {
-        return false;
-    }
+    if (size < 0) return false;
     *c = fit_command;
     c->words = text;
     c->summary = text + strlen(text) + 1;
@@ -79,21 +73,17 @@ static bool add_method(command_list *list, const rb_method *method) {
 
 command_list *commands_new(rb_context *ctx) {
     int methods = 0;
-    while (rb_context_method(ctx, methods)) {
+    while (rb_context_method(ctx, methods))
         methods++;
-    }
     size_t max = (size_t)methods + TABLE_COUNT;
     command_list *list = calloc(1, sizeof *list + max * sizeof list->entries[0]);
     bool complete = list;
-    for (int m = 0; complete && m < methods; m++) {
+    for (int m = 0; complete && m < methods; m++)
         complete = add_method(list, rb_context_method(ctx, m));
-    }
-    for (int i = 0; complete && i < TABLE_COUNT; i++) {
+    for (int i = 0; complete && i < TABLE_COUNT; i++)
         list->entries[list->count++] = *table[i];
-    }
-    for (int i = 0; complete && i < list->count; i++) {
+    for (int i = 0; complete && i < list->count; i++)
         complete = find_rows(ctx, &list->entries[i]);
-    }
     if (!complete) {
         commands_free(list);
         return NULL;
@@ -104,9 +94,7 @@ command_list *commands_new(rb_context *ctx) {
 
 void commands_free(command_list *list) {
     for (int i = 0; list && i < list->count; i++) {
-        if (list->entries[i].method) {
-            free((char *)list->entries[i].words);
-        }
+        if (list->entries[i].method) free((char *)list->entries[i].words);
         free(list->entries[i].rows);
     }
     free(list);
@@ -117,9 +105,8 @@ static int matched_words(const char *words, int argc, char **argv) {
     int used = 0;
     while (*words) {
         size_t span = strcspn(words, " ");
-        if (used == argc || strlen(argv[used]) != span || memcmp(argv[used], words, span) != 0) {
+        if (used == argc || strlen(argv[used]) != span || memcmp(argv[used], words, span) != 0)
             return 0;
-        }
         used++;
         words += span + (words[span] == ' ');
     }
@@ -129,9 +116,7 @@ static int matched_words(const char *words, int argc, char **argv) {
 const command *commands_find(const command_list *list, int argc, char **argv, int *used) {
     for (int i = 0; i < list->count; i++) {
         *used = matched_words(list->entries[i].words, argc, argv);
-        if (*used) {
-            return &list->entries[i];
-        }
+        if (*used) return &list->entries[i];
     }
     return NULL;
 }
@@ -140,9 +125,7 @@ const command *commands_family(const command_list *list, const char *word) {
     size_t length = strlen(word);
     for (int i = 0; i < list->count; i++) {
         const char *words = list->entries[i].words;
-        if (strncmp(words, word, length) == 0 && words[length] == ' ') {
-            return &list->entries[i];
-        }
+        if (strncmp(words, word, length) == 0 && words[length] == ' ') return &list->entries[i];
     }
     return NULL;
 }

@@ -9,25 +9,20 @@
 static void bash_options(FILE *file, const command *c) {
     for (const rb_option *row = c->rows; row->name; row++) {
         fprintf(file, "--%s ", row->name);
-        if (row->kind == RB_OPTION_FLAG) {
-            fprintf(file, "--no-%s ", row->name);
-        }
+        if (row->kind == RB_OPTION_FLAG) fprintf(file, "--no-%s ", row->name);
     }
     fputs("--help", file);
 }
 
 /* "a|b|c" as "a b c" */
 static void bash_choices(FILE *file, const char *choices) {
-    for (; *choices; choices++) {
+    for (; *choices; choices++)
         putc(*choices == '|' ? ' ' : *choices, file);
-    }
 }
 
 /* After "help" stand commands. */
 static void bash_command(FILE *file, const command *c) {
-    if (strcmp(c->words, "help") == 0) {
-        return;
-    }
+    if (strcmp(c->words, "help") == 0) return;
     fprintf(file, "    '%s')\n        case $before in\n", c->words);
     for (const rb_option *row = c->rows; row->name; row++) {
         if (row->kind == RB_OPTION_CHOICE) {
@@ -53,14 +48,12 @@ void completion_bash(FILE *file, const command_list *list, const command *c) {
     /* Longer words first: "plot modules" is not "plot". */
     for (int i = 0; i < list->listed; i++) {
         const char *words = list->entries[i].words;
-        if (strcmp(words, "help") != 0) {
+        if (strcmp(words, "help") != 0)
             fprintf(file, "    '%s'|'%s '*) typed='%s' ;;\n", words, words, words);
-        }
     }
     fputs("    esac\n    case \"$typed\" in\n", file);
-    for (int i = 0; i < list->listed; i++) {
+    for (int i = 0; i < list->listed; i++)
         bash_command(file, &list->entries[i]);
-    }
     fputs("    esac\n"
           "    if [ -n \"$options\" ]; then\n"
           "        case $word in\n"
@@ -77,9 +70,8 @@ void completion_bash(FILE *file, const command_list *list, const command *c) {
     for (int i = 0; i < list->listed; i++) {
         const char *words = list->entries[i].words;
         size_t span = strcspn(words, " ");
-        if (strlen(before) < span || strncmp(before, words, span) != 0) {
+        if (strlen(before) < span || strncmp(before, words, span) != 0)
             fprintf(file, "%.*s ", (int)span, words);
-        }
         before = words;
     }
     fputs("' ;;\n", file);
@@ -101,21 +93,17 @@ void completion_bash(FILE *file, const command_list *list, const command *c) {
 
 /* Text within single quotes of an _arguments specification. */
 static void put_zsh(FILE *file, const char *text) {
-    for (; *text; text++) {
-        if (*text == '\'') {
+    for (; *text; text++)
+        if (*text == '\'')
             fputs("'\\''", file);
-        } else if (strchr("[]:\\", *text)) {
+        else if (strchr("[]:\\", *text))
             fprintf(file, "\\%c", *text);
-        } else {
+        else
             putc(*text, file);
-        }
-    }
 }
 
 static void zsh_value(FILE *file, const rb_option *row) {
-    if (row->kind == RB_OPTION_FLAG) {
-        return;
-    }
+    if (row->kind == RB_OPTION_FLAG) return;
     fputs(":", file);
     put_zsh(file, row->argument ? row->argument : "VALUE");
     if (row->kind == RB_OPTION_CHOICE) {
@@ -142,19 +130,14 @@ static void zsh_option(FILE *file, const rb_option *row) {
     snprintf(spelling, sizeof spelling, "%s%s", option_dashes(row), row->name);
     zsh_spelling(file, row, spelling, "=");
     snprintf(spelling, sizeof spelling, "-%c", row->letter);
-    if (row->letter) {
-        zsh_spelling(file, row, spelling, "+");
-    }
+    if (row->letter) zsh_spelling(file, row, spelling, "+");
 }
 
 static void zsh_command(FILE *file, const command *c) {
-    if (strcmp(c->words, "help") == 0) {
-        return;
-    }
+    if (strcmp(c->words, "help") == 0) return;
     fprintf(file, "    '%s'*)\n        _arguments '--help[show help]'", c->words);
-    for (const rb_option *row = c->rows; row->name; row++) {
+    for (const rb_option *row = c->rows; row->name; row++)
         zsh_option(file, row);
-    }
     fputs(" '*:file:_files' ;;\n", file);
 }
 
@@ -166,9 +149,8 @@ void completion_zsh(FILE *file, const command_list *list, const command *c) {
           "    local typed=\"${(j: :)words[2,CURRENT-1]}\"\n"
           "    case \"$typed\" in\n",
           file);
-    for (int i = 0; i < list->listed; i++) {
+    for (int i = 0; i < list->listed; i++)
         zsh_command(file, &list->entries[i]);
-    }
     fputs("    *)\n        local -a commands\n        commands=(\n", file);
     for (int i = 0; i < list->listed; i++) {
         fputs("            '", file);

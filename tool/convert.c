@@ -8,9 +8,7 @@ enum { NOT_COPIED = -1 };
 static int copy_anndata(const invocation *call, const char *target) {
     output out;
     int status = output_begin(&out, target, "h5ad");
-    if (status) {
-        return status;
-    }
+    if (status) return status;
     rb_error err =
         rb_anndata_copy(call->ctx, call->arguments[0], option_text(call, "dataset"), out.path);
     return err == RB_ERROR_UNSUPPORTED ? output_end(&out, NOT_COPIED)
@@ -23,9 +21,7 @@ static void warn_of_losses(const invocation *call, const rb_source *source, bool
         report_error("warning: only the matrix and its names are kept, not what else is in '%s'",
                      call->arguments[0]);
     }
-    if (rb_source_sparse(source)) {
-        report("the sparse matrix is written with all its zeros");
-    }
+    if (rb_source_sparse(source)) report("the sparse matrix is written with all its zeros");
 }
 
 static int write_source_whole(invocation *call, rb_source *source) {
@@ -33,9 +29,7 @@ static int write_source_whole(invocation *call, rb_source *source) {
     bool anndata = has_suffix(call->arguments[0], ".h5ad") && has_suffix(target, ".h5ad");
     bool whole = anndata && !option_flag(call, "transpose");
     int status = whole ? copy_anndata(call, target) : NOT_COPIED;
-    if (status != NOT_COPIED) {
-        return status;
-    }
+    if (status != NOT_COPIED) return status;
     warn_of_losses(call, source, anndata);
     return write_source(call, source, target);
 }

@@ -9,9 +9,7 @@ static int run(invocation *call) {
     rb_denoising result = {.size = sizeof result};
     output out;
     int status = output_begin(&out, target, "png");
-    if (status) {
-        return status;
-    }
+    if (status) return status;
     rb_error err = rb_model_load(call->ctx, call->arguments[0], &model);
     err = err ? err
               : rb_denoise(call->ctx, model, call->arguments[1], call->options, out.path, &result);

@@ -40,9 +40,7 @@ static rb_error annotate(invocation *call, const rb_model *model, rb_source *sou
     rb_matrix *codes = NULL;
     void *values =
         calloc((size_t)(n * units) + 1, type == RB_FLOAT32 ? sizeof(float) : sizeof(double));
-    if (!values) {
-        return rb_context_fail(call->ctx, RB_ERROR_MEMORY, "out of memory for the codes");
-    }
+    if (!values) return rb_context_fail(call->ctx, RB_ERROR_MEMORY, "out of memory for the codes");
     rb_error err = rb_encode_into(call->ctx, model, source, type, values, units, 1);
     err = err ? err : rb_matrix_dense(call->ctx, type, n, units, values, units, 1, &codes);
     err = err ? err
@@ -60,15 +58,12 @@ static int write_annotated(invocation *call, const rb_model *model, rb_source *s
     output out = {0};
     int status = second->target ? output_begin_own(&out, call->ctx, target, "h5ad")
                                 : output_begin(&out, target, "h5ad");
-    if (status) {
-        return output_end(second, status);
-    }
+    if (status) return output_end(second, status);
     rb_error err = annotate(call, model, source, out.path);
     pair_hold(second);
     status = pair_end(second, finish_output(call, &out, err));
-    if (!status) {
+    if (!status)
         report("%s with codes, loadings and settings added in %s", call->arguments[1], target);
-    }
     return status;
 }
 
@@ -103,9 +98,8 @@ static rb_error write_state(void *user, int64_t sample, double log_evidence, int
     FILE *file = user;
     (void)sample;
     fprintf(file, "%.17g", log_evidence);
-    for (int64_t k = 0; k < count; k++) {
+    for (int64_t k = 0; k < count; k++)
         fprintf(file, "\t%lld", (long long)causes[k]);
-    }
     putc('\n', file);
     return interrupted() || ferror(file) ? RB_ERROR_INTERRUPTED : RB_OK;
 }
@@ -114,9 +108,7 @@ static rb_error write_state(void *user, int64_t sample, double log_evidence, int
 static int write_states(invocation *call, const rb_model *model, rb_source *source, output *out) {
     const char *target = option_text(call, "map");
     int status = output_begin_own(out, call->ctx, target, "tsv");
-    if (status) {
-        return status;
-    }
+    if (status) return status;
     FILE *file = fopen(out->path, "w");
     rb_error err = file ? rb_et_map(call->ctx, model, source, write_state, file) : RB_OK;
     bool failed = !file || ferror(file);
@@ -148,9 +140,7 @@ static int encode(invocation *call, rb_model *model, rb_source *source) {
     output states = {0};
     int status =
         option_text(call, "map") ? write_states(call, model, source, &states) : STATUS_DONE;
-    if (status) {
-        return status;
-    }
+    if (status) return status;
     row_maker codes = {rb_encode, rb_model_units(model), name_of_unit};
     return is_annotated(call) ? write_annotated(call, model, source, &states)
                               : write_rows(call, model, source, &codes, &states);

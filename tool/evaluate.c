@@ -21,9 +21,7 @@ static rb_error match_truth(const invocation *call, const rb_model *model, rb_fi
     rb_source *truth = NULL;
     *match = (rb_field_match){.mean_absolute_error = NAN};
     rb_error err = path ? rb_open(call->ctx, path, NULL, &truth) : RB_OK;
-    if (truth) {
-        err = rb_model_match_fields(call->ctx, model, truth, match);
-    }
+    if (truth) err = rb_model_match_fields(call->ctx, model, truth, match);
     rb_source_free(truth);
     return err;
 }
@@ -105,11 +103,10 @@ static int evaluate(invocation *call, rb_model *model, rb_source *source) {
     rb_field_match match = {0};
     rb_error err = rb_evaluate(call->ctx, model, source, &metrics);
     err = err ? err : match_truth(call, model, &match);
-    if (!err && option_flag(call, "json")) {
+    if (!err && option_flag(call, "json"))
         err = print_json(call->ctx, metrics, &match);
-    } else if (!err) {
+    else if (!err)
         print_table(metrics, &match);
-    }
     rb_metrics_free(metrics);
     rb_field_match_clear(&match);
     return err ? report_failure(call->ctx, err) : STATUS_DONE;

@@ -44,9 +44,7 @@ typedef struct watch {
 } watch;
 
 static void say_seed(watch *w) {
-    if (!w->seed_said) {
-        report("seed %lld", (long long)w->seed);
-    }
+    if (!w->seed_said) report("seed %lld", (long long)w->seed);
     w->seed_said = true;
 }
 
@@ -63,9 +61,7 @@ static rb_error on_progress(const rb_progress *p, void *user) {
 /* A seed that a person can copy. */
 static int64_t draw_seed(void) {
     uint32_t seed = 0;
-    if (getrandom(&seed, sizeof seed, 0) != (ssize_t)sizeof seed) {
-        seed = (uint32_t)(uintptr_t)&seed;
-    }
+    if (getrandom(&seed, sizeof seed, 0) != (ssize_t)sizeof seed) seed = (uint32_t)(uintptr_t)&seed;
     return (int64_t)(seed & 0x7FFFFFFF);
 }
 
@@ -80,17 +76,14 @@ static char *command_line(int argc, char **argv) {
     char *text = NULL;
     size_t size = 0;
     FILE *file = open_memstream(&text, &size);
-    if (!file) {
-        return NULL;
-    }
+    if (!file) return NULL;
     fputs("rarebit", file);
     for (int i = 1; i < argc; i++) {
         putc(' ', file);
         const char *quote = plain_word(argv[i]) ? "" : "'";
         fputs(quote, file);
-        for (const char *c = argv[i]; *c; c++) {
+        for (const char *c = argv[i]; *c; c++)
             fprintf(file, *c == '\'' ? "'\\''" : "%c", *c);
-        }
         fputs(quote, file);
     }
     fclose(file);
@@ -104,14 +97,12 @@ static void size_text(double bytes, char *buffer, size_t size) {
     static const char *const units[] = {"MB", "GB", "TB"};
     double value = bytes * 1e-6;
     int unit = 0;
-    for (; unit < 2 && value >= 1000; unit++) {
+    for (; unit < 2 && value >= 1000; unit++)
         value *= 1e-3;
-    }
-    if (value > 1000) {
+    if (value > 1000)
         snprintf(buffer, size, "more than 1000 TB");
-    } else {
+    else
         snprintf(buffer, size, "%.*f %s", value < 10, value, units[unit]);
-    }
 }
 
 /* Says what a large fit will need, and refuses what the machine does not have; data that are read
@@ -124,9 +115,7 @@ static int check_memory(const invocation *call, const rb_source *source) {
     double machine = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
     char needed[32], other[32];
     rb_error err = rb_fit_memory(call->ctx, call->options, source, &bytes);
-    if (err) {
-        return report_failure(call->ctx, err);
-    }
+    if (err) return report_failure(call->ctx, err);
     bool fits = (double)bytes <= machine;
     size_text((double)bytes, needed, sizeof needed);
     size_text(fits ? data : machine, other, sizeof other);
@@ -136,9 +125,8 @@ static int check_memory(const invocation *call, const rb_source *source) {
                      needed, other);
         return STATUS_FAILED;
     }
-    if ((double)bytes + data > 1e9) {
+    if ((double)bytes + data > 1e9)
         report("about %s of memory will be needed, besides %s of data", needed, other);
-    }
     return STATUS_DONE;
 }
 
@@ -147,9 +135,7 @@ static void tell_unpacking(const invocation *call, const rb_source *source) {
     const double much = 1 << 26, bytes = (double)rb_source_unpacked(source);
     const char *dataset = option_text(call, "dataset"), *path = call->arguments[0];
     char size[32];
-    if (bytes < much) {
-        return;
-    }
+    if (bytes < much) return;
     size_text(bytes, size, sizeof size);
     bool sparse = rb_source_sparse(source), named = dataset && !sparse;
     report("%s is compressed: each pass over the data unpacks %s; if the fit takes long, first: "
@@ -162,9 +148,8 @@ static void tell_unpacking(const invocation *call, const rb_source *source) {
 static int64_t count_dead(const rb_model *model) {
     int64_t rows = 0, count = 0;
     const double *dead = rb_model_array(model, "dead", &rows, NULL);
-    for (int64_t j = 0; dead && j < rows; j++) {
+    for (int64_t j = 0; dead && j < rows; j++)
         count += dead[j] != 0;
-    }
     return count;
 }
 
@@ -198,9 +183,7 @@ static void summarise_values(const rb_model *model) {
         double value = shown[i].find(model, shown[i].name);
         bool prior = strcmp(shown[i].name, "prior") == 0;
         const char *comma = used ? ", " : "";
-        if (!isfinite(value)) {
-            continue;
-        }
+        if (!isfinite(value)) continue;
         if (prior && count && strcmp(count, "0") != 0) {
             snprintf(line + used, left, "%sexactly %s causes per sample", comma, count);
         } else if (prior) {
@@ -210,9 +193,7 @@ static void summarise_values(const rb_model *model) {
             snprintf(line + used, left, "%s%s %.3g", comma, shown[i].label, value);
         }
     }
-    if (*line) {
-        report("%s", line);
-    }
+    if (*line) report("%s", line);
 }
 
 /* goes_on: from a checkpoint, whose iterations and their seconds count too. */
@@ -234,9 +215,7 @@ static void summarise(const rb_model *model, const char *method_name, bool goes_
            likely ? likelihood : objective);
     report("%lld units of %lld features; %lld dead", (long long)rb_model_units(model),
            (long long)rb_model_features(model), (long long)count_dead(model));
-    if (moves) {
-        report("E-steps by what moved the codes: %s", moves);
-    }
+    if (moves) report("E-steps by what moved the codes: %s", moves);
     summarise_values(model);
 }
 
@@ -274,9 +253,7 @@ static int check_converged(const invocation *call, const rb_model *model) {
     bool patience = !option_is(call, "patience", "0");
     bool any = tolerance || patience || !option_is(call, "parameter-tolerance", "0");
     rb_status status = rb_model_status(model);
-    if (!any || (status != RB_STATUS_ITERATIONS && status != RB_STATUS_TIME)) {
-        return STATUS_DONE;
-    }
+    if (!any || (status != RB_STATUS_ITERATIONS && status != RB_STATUS_TIME)) return STATUS_DONE;
     report_error("%sthe %s after %lld iterations; raise --%s", strict ? "" : "warning: ",
                  tolerance && !patience ? "objective still changed by more than the tolerance"
                                         : "fit had not converged",
@@ -288,9 +265,8 @@ static int check_converged(const invocation *call, const rb_model *model) {
 static rb_error load_start(const invocation *call, rb_model **start) {
     const char *init = option_text(call, "init");
     rb_error err = init ? rb_model_load(call->ctx, init, start) : RB_OK;
-    if (!err && *start && option_is(call, "missing", "omit")) {
+    if (!err && *start && option_is(call, "missing", "omit"))
         err = rb_model_omit_missing(call->ctx, *start);
-    }
     return err;
 }
 
@@ -321,9 +297,7 @@ static rb_error fit_source(const invocation *call, watch *w, const output *out, 
     interrupt_gently(NULL); /* what is left is to write the model */
     rb_context_on_progress(call->ctx, NULL, NULL);
     report_progress_end();
-    if (!err) {
-        say_seed(w); /* a fit that goes on may have been at its end */
-    }
+    if (!err) say_seed(w); /* a fit that goes on may have been at its end */
     return err ? err : save(call, *model, out->path);
 }
 
@@ -332,16 +306,12 @@ static rb_error prepare_start(const invocation *call, watch *w) {
     const char *checkpoint = option_text(call, "checkpoint");
     rb_checkpoint_info info = {.size = sizeof info};
     rb_error err = RB_OK;
-    if (checkpoint) {
-        err = rb_checkpoint_read(call->ctx, checkpoint, &w->log.goes_on, &info);
-    }
+    if (checkpoint) err = rb_checkpoint_read(call->ctx, checkpoint, &w->log.goes_on, &info);
     if (!err && !option_was_given(call, "seed")) {
         int64_t drawn = w->log.goes_on ? info.seed : draw_seed();
         err = rb_options_set_integer(call->ctx, call->options, "seed", drawn);
     }
-    if (!err && w->log.path) {
-        err = rb_options_set(call->ctx, call->options, "trace", "true");
-    }
+    if (!err && w->log.path) err = rb_options_set(call->ctx, call->options, "trace", "true");
     w->seed = option_integer(call, "seed");
     return err;
 }
@@ -367,9 +337,8 @@ static int fit(const invocation *call, watch *w, const output *out, rb_model **m
         err = fit_source(call, w, out, source, start, model);
         status = err ? report_failure(call->ctx, err) : STATUS_DONE;
     }
-    for (int i = 0; i < MAX_FILES; i++) {
+    for (int i = 0; i < MAX_FILES; i++)
         rb_matrix_free(matrices[i]);
-    }
     rb_source_free(source);
     rb_model_free(start);
     return status;
@@ -385,9 +354,7 @@ static int finish(const invocation *call, const rb_model *model, bool goes_on, c
     } else {
         status = check_converged(call, model);
     }
-    if (strcmp(target, "-") != 0) {
-        suggest_next(call, model, target);
-    }
+    if (strcmp(target, "-") != 0) suggest_next(call, model, target);
     return status;
 }
 
@@ -409,9 +376,7 @@ static int run(invocation *call) {
     watch w = {.ctx = call->ctx, .log = {.path = option_text(call, "log-json")}};
     rb_model *model;
     int status = output_begin(&out, target, "h5");
-    if (status) {
-        return status;
-    }
+    if (status) return status;
     status = fit(call, &w, &out, &model);
     int logged = fit_log_end(&w.log);
     status = output_end(&out, status);

@@ -10,9 +10,7 @@
 #include <unistd.h>
 
 int fit_log_begin(fit_log *log) {
-    if (!log->path) {
-        return STATUS_DONE;
-    }
+    if (!log->path) return STATUS_DONE;
     struct stat info;
     bool to_stdout = strcmp(log->path, "-") == 0;
     bool there = !to_stdout && stat(log->path, &info) == 0;
@@ -23,9 +21,7 @@ int fit_log_begin(fit_log *log) {
         report_error("cannot write the log '%s': %s", log->path, strerror(errno));
         return STATUS_FAILED;
     }
-    if (log->made) {
-        interrupt_temporary(log->path, true);
-    }
+    if (log->made) interrupt_temporary(log->path, true);
     return STATUS_DONE;
 }
 
@@ -49,42 +45,28 @@ static void cut_before(fit_log *log, int64_t iteration) {
 /* The first line is due: from here on the file stays. */
 static void begin_lines(fit_log *log, int64_t iteration) {
     log->begun = true;
-    if (log->old) {
-        cut_before(log, log->goes_on ? iteration : 0);
-    }
-    if (log->made) {
-        interrupt_temporary(log->path, false);
-    }
+    if (log->old) cut_before(log, log->goes_on ? iteration : 0);
+    if (log->made) interrupt_temporary(log->path, false);
     interrupt_wrote();
 }
 
 /* Whole lines, at once: who reads along sees no half of one. */
 void fit_log_iteration(rb_context *ctx, fit_log *log, const rb_progress *p) {
-    if (!log->file || log->failed) {
-        return;
-    }
-    if (!log->begun) {
-        begin_lines(log, p->iteration);
-    }
+    if (!log->file || log->failed) return;
+    if (!log->begun) begin_lines(log, p->iteration);
     json_t *json =
         json_pack("{sI so so so}", "iteration", (json_int_t)p->iteration, "objective",
                   json_of_number(p->objective), "estep_objective",
                   json_of_number(p->estep_objective), "seconds", json_of_number(p->seconds));
-    for (int f = 0; p->metric_names && p->metric_names[f]; f++) {
-        if (isfinite(p->metrics[f])) {
+    for (int f = 0; p->metric_names && p->metric_names[f]; f++)
+        if (isfinite(p->metrics[f]))
             json_add(&json, p->metric_names[f], json_of_number(p->metrics[f]));
-        }
-    }
     log->failed = json_put(ctx, log->file, json) || fflush(log->file) != 0;
 }
 
 int fit_log_end(fit_log *log) {
-    if (!log->file) {
-        return STATUS_DONE;
-    }
-    if (log->file != stdout) {
-        log->failed = fclose(log->file) != 0 || log->failed;
-    }
+    if (!log->file) return STATUS_DONE;
+    if (log->file != stdout) log->failed = fclose(log->file) != 0 || log->failed;
     log->file = NULL;
     if (log->made && !log->begun) {
         unlink(log->path);

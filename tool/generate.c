@@ -13,9 +13,7 @@ static int write_file(const char *folder, const char *name, const command_list *
     char path[4096];
     snprintf(path, sizeof path, "%s/%s", folder, name);
     FILE *file = fopen(path, "w");
-    if (file) {
-        write(file, list, c);
-    }
+    if (file) write(file, list, c);
     bool failed = !file || ferror(file);
     if ((file && fclose(file)) || failed) {
         report_error("cannot write '%s': %s", path, strerror(errno));
@@ -69,9 +67,7 @@ static int run(invocation *call) {
     status = status ? status : write_manual(folder, list, NULL);
     for (int i = 0; i < list->count && !status; i++) {
         status = check_options(&list->entries[i]);
-        if (!status && i < list->listed) {
-            status = write_manual(folder, list, &list->entries[i]);
-        }
+        if (!status && i < list->listed) status = write_manual(folder, list, &list->entries[i]);
     }
     status = status ? status
                     : write_file(folder, "completion/rarebit.bash", list, NULL, completion_bash);

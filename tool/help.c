@@ -13,17 +13,12 @@ static void describe_range(const rb_option *row, char *buffer, size_t size) {
     static const char *const nouns[] = {"a whole number", "a number", "of", NULL};
     char text[256];
     rb_option shown = *row;
-    if (shown.maximum >= 1e9) {
-        shown.maximum = INFINITY; /* a bound that nobody meets */
-    }
-    if (shown.minimum <= -1e100) {
-        shown.minimum = -DBL_MAX; /* likewise */
-    }
+    if (shown.maximum >= 1e9) shown.maximum = INFINITY;    /* a bound that nobody meets */
+    if (shown.minimum <= -1e100) shown.minimum = -DBL_MAX; /* likewise */
     rb_options_range(&shown, text, sizeof text);
     if (isfinite(shown.maximum) && row->minimum != DBL_MIN && row->minimum > -DBL_MAX &&
-        (row->kind == RB_OPTION_INTEGER || row->kind == RB_OPTION_NUMBER)) {
+        (row->kind == RB_OPTION_INTEGER || row->kind == RB_OPTION_NUMBER))
         snprintf(text, sizeof text, "%.15g to %.15g", row->minimum, row->maximum);
-    }
     const char *rest = text;
     for (const char *const *noun = nouns; *noun && row->kind != RB_OPTION_CHOICE; noun++) {
         size_t length = strlen(*noun);
@@ -72,9 +67,7 @@ const char *option_dashes(const rb_option *row) {
 /* "  -k, --units N" */
 static int print_option_head(FILE *file, const rb_option *row) {
     char letter[8] = "    ";
-    if (row->letter) {
-        snprintf(letter, sizeof letter, "-%c, ", row->letter);
-    }
+    if (row->letter) snprintf(letter, sizeof letter, "-%c, ", row->letter);
     return fprintf(file, "  %s%s%s%s%s", letter, option_dashes(row), row->name,
                    row->argument ? " " : "", row->argument ? row->argument : "");
 }
@@ -102,9 +95,7 @@ static void walk_levels(const command *c, unsigned levels, const char *heading,
     for (const rb_option *row = c->rows; row->name; row++) {
         const char *own = heading ? heading : row->group;
         if (levels >> row->level & 1) {
-            if (!before || strcmp(own, before) != 0) {
-                walk->heading(walk->file, own);
-            }
+            if (!before || strcmp(own, before) != 0) walk->heading(walk->file, own);
             before = own;
             walk->option(walk->file, c, row);
         }
@@ -114,12 +105,9 @@ static void walk_levels(const command *c, unsigned levels, const char *heading,
 void walk_options(const command *c, const option_walk *walk) {
     const unsigned tuning = 1u << RB_OPTION_TUNING, common = 1u << RB_OPTION_COMMON;
     bool parts = false;
-    for (const rb_option *row = c->rows; row->name; row++) {
+    for (const rb_option *row = c->rows; row->name; row++)
         parts = parts || row->level == RB_OPTION_RESEARCH;
-    }
-    if (parts) {
-        walk_levels(c, common, "Common options", walk);
-    }
+    if (parts) walk_levels(c, common, "Common options", walk);
     walk_levels(c, parts ? tuning : tuning | common, NULL, walk);
     walk_levels(c, 1u << RB_OPTION_RESEARCH, "For research", walk);
 }
@@ -150,9 +138,7 @@ void help_command(FILE *file, const command *c) {
         putc('\n', file);
         print_wrapped(file, c->description, 0, 0, WIDTH);
     }
-    if (c->arguments[0].name) {
-        putc('\n', file);
-    }
+    if (c->arguments[0].name) putc('\n', file);
     for (const argument *a = c->arguments; a->name; a++) {
         int column = fprintf(file, "  %-10s  ", a->name);
         print_wrapped(file, a->help, column, column, WIDTH);
@@ -192,9 +178,8 @@ void help_family(FILE *file, const command_list *list, const char *word) {
     fprintf(file, "rarebit %s: say which\n\n", word);
     for (int i = 0; i < list->count; i++) {
         const char *words = list->entries[i].words;
-        if (strncmp(words, word, length) == 0 && words[length] == ' ') {
+        if (strncmp(words, word, length) == 0 && words[length] == ' ')
             list_command(file, &list->entries[i]);
-        }
     }
     fprintf(file, "\n'rarebit help %s NAME' has the rest.\n", word);
 }

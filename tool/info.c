@@ -33,9 +33,8 @@ static void print_names(const char *what, const rb_source *source, int64_t count
         printf("none\n");
         return;
     }
-    for (int64_t i = 0; i < count && i < SHOWN; i++) {
+    for (int64_t i = 0; i < count && i < SHOWN; i++)
         printf("%s%s", i ? ", " : "", name_of(source, i));
-    }
     printf("%s\n", count > SHOWN ? ", ..." : "");
 }
 
@@ -59,11 +58,10 @@ static rb_error describe_data(invocation *call, const char *format) {
     rb_description description = {.size = sizeof description};
     rb_error err = rb_open(call->ctx, call->arguments[0], call->options, &source);
     err = err ? err : rb_describe(call->ctx, source, &description);
-    if (!err && option_flag(call, "json")) {
+    if (!err && option_flag(call, "json"))
         err = print_data_json(call->ctx, source, &description, format);
-    } else if (!err) {
+    else if (!err)
         print_data(source, &description, format);
-    }
     rb_source_free(source);
     return err;
 }
@@ -89,21 +87,17 @@ static rb_error print_model_json(rb_context *ctx, const rb_model *model) {
         int64_t shape[2];
         const double *value = describe_array(model, name, shape);
         json_add(&arrays, name, json_pack("[II]", (json_int_t)shape[0], (json_int_t)shape[1]));
-        if (value) {
-            json_add(&values, name, json_of_number(*value));
-        }
+        if (value) json_add(&values, name, json_of_number(*value));
     }
-    for (int64_t i = 0; (name = rb_model_attribute_name(model, i)); i++) {
+    for (int64_t i = 0; (name = rb_model_attribute_name(model, i)); i++)
         json_add(&attributes, name, json_of_text(rb_model_attribute(model, name)));
-    }
     json_t *json = json_pack(
         "{ss so sI sI sI ss}", "kind", "model", "method", json_of_text(rb_model_method(model)),
         "features", (json_int_t)rb_model_features(model), "units",
         (json_int_t)rb_model_units(model), "iterations", (json_int_t)rb_model_iterations(model),
         "status", rb_status_name(rb_model_status(model)));
-    if (rb_model_iterations(model) > 0) {
+    if (rb_model_iterations(model) > 0)
         json_add(&json, "objective", json_of_number(last_objective(model)));
-    }
     json_add(&json, "arrays", arrays);
     json_add(&json, "values", values);
     json_add(&json, "attributes", attributes);
@@ -119,33 +113,26 @@ static void print_model(const rb_model *model) {
     printf("%-22s%lld%s%s%s%s\n", "iterations", (long long)rb_model_iterations(model),
            asked ? " of " : "", asked ? asked : "", status == RB_STATUS_ITERATIONS ? "" : ", ",
            status == RB_STATUS_ITERATIONS ? "" : rb_status_name(status));
-    if (rb_model_iterations(model) > 0) {
-        printf("%-22s%.10g\n", "objective", last_objective(model));
-    }
+    if (rb_model_iterations(model) > 0) printf("%-22s%.10g\n", "objective", last_objective(model));
     for (int64_t i = 0; (name = rb_model_array_name(model, i)); i++) {
         int64_t shape[2];
         const double *value = describe_array(model, name, shape);
         printf("%-22s%lld x %lld", name, (long long)shape[0], (long long)shape[1]);
-        if (value) {
-            printf(": %.10g", *value);
-        }
+        if (value) printf(": %.10g", *value);
         putchar('\n');
     }
-    for (int64_t i = 0; (name = rb_model_attribute_name(model, i)); i++) {
-        if (strcmp(name, "units") != 0 && strcmp(name, "iterations") != 0) { /* shown above */
+    for (int64_t i = 0; (name = rb_model_attribute_name(model, i)); i++)
+        if (strcmp(name, "units") != 0 && strcmp(name, "iterations") != 0) /* shown above */
             printf("%-22s%s\n", name, rb_model_attribute(model, name));
-        }
-    }
 }
 
 static rb_error describe_model(invocation *call) {
     rb_model *model = NULL;
     rb_error err = rb_model_load(call->ctx, call->arguments[0], &model);
-    if (!err && option_flag(call, "json")) {
+    if (!err && option_flag(call, "json"))
         err = print_model_json(call->ctx, model);
-    } else if (!err) {
+    else if (!err)
         print_model(model);
-    }
     rb_model_free(model);
     return err;
 }
@@ -156,13 +143,9 @@ static int run(invocation *call) {
     const char *format = NULL;
     char as_model[1024] = "";
     rb_error err = rb_format_of(call->ctx, call->arguments[0], &format);
-    if (err) {
-        return report_failure(call->ctx, err);
-    }
+    if (err) return report_failure(call->ctx, err);
     if (strcmp(format, "hdf5") == 0 && !option_was_given(call, "dataset")) {
-        if (!describe_model(call)) {
-            return STATUS_DONE;
-        }
+        if (!describe_model(call)) return STATUS_DONE;
         snprintf(as_model, sizeof as_model, "%s", rb_context_error(call->ctx));
     }
     err = describe_data(call, format);

@@ -27,23 +27,15 @@ static volatile sig_atomic_t waiting; /* a signal that came while they were held
 
 /* Only what a signal handler may call. */
 static void remove_temporaries(void) {
-    for (int t = 0; t < MAX_TEMPORARIES; t++) {
-        if (temporaries[t].there) {
-            unlink(temporaries[t].path);
-        }
-    }
-    for (int t = 0; t < MAX_TEMPORARIES; t++) { /* folders, which are empty by now */
-        if (temporaries[t].there) {
-            rmdir(temporaries[t].path);
-        }
-    }
+    for (int t = 0; t < MAX_TEMPORARIES; t++)
+        if (temporaries[t].there) unlink(temporaries[t].path);
+    for (int t = 0; t < MAX_TEMPORARIES; t++) /* folders, which are empty by now */
+        if (temporaries[t].there) rmdir(temporaries[t].path);
 }
 
 static void end(int number) {
     remove_temporaries();
-    if (number == SIGPIPE) {
-        _exit(128 + SIGPIPE); /* whoever closed the pipe knows */
-    }
+    if (number == SIGPIPE) _exit(128 + SIGPIPE); /* whoever closed the pipe knows */
     report_interrupted(written);
     _exit(STATUS_INTERRUPTED);
 }
@@ -53,29 +45,22 @@ static void on_signal(int number) {
     if (gentle && !seen && number != SIGPIPE) {
         rb_context *ctx = running;
         seen = 1;
-        if (ctx) {
-            rb_context_stop(ctx);
-        }
+        if (ctx) rb_context_stop(ctx);
         return;
     }
     waiting = number;
-    if (atomic_compare_exchange_strong(&state, &before, ENDING)) {
-        end(number);
-    }
+    if (atomic_compare_exchange_strong(&state, &before, ENDING)) end(number);
 }
 
 void interrupt_hold(void) {
     int before = FREE;
-    while (!atomic_compare_exchange_strong(&state, &before, HELD)) {
+    while (!atomic_compare_exchange_strong(&state, &before, HELD))
         pause(); /* the program ends */
-    }
 }
 
 void interrupt_release(void) {
     atomic_store(&state, FREE);
-    if (waiting) {
-        on_signal((int)waiting);
-    }
+    if (waiting) on_signal((int)waiting);
 }
 
 void interrupt_install(void) {
@@ -87,9 +72,8 @@ void interrupt_install(void) {
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
     sigaction(SIGPIPE, &action, NULL);
-    if (sigaction(SIGHUP, NULL, &old) == 0 && old.sa_handler != SIG_IGN) { /* nohup */
+    if (sigaction(SIGHUP, NULL, &old) == 0 && old.sa_handler != SIG_IGN) /* nohup */
         sigaction(SIGHUP, &action, NULL);
-    }
     /* A file that grows beyond the limit is an error of writing like any other. */
     action.sa_handler = SIG_IGN;
     sigaction(SIGXFSZ, &action, NULL);

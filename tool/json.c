@@ -16,9 +16,7 @@ static size_t character(const char *text) {
 
 json_t *json_of_text(const char *text) {
     static const char unknown[] = "\xef\xbf\xbd";
-    if (!text) {
-        return json_null();
-    }
+    if (!text) return json_null();
     json_t *json = json_string(text);
     char *mended = json ? NULL : malloc(3 * strlen(text) + 1), *to = mended;
     for (const char *c = text; mended && *c;) {
@@ -55,9 +53,7 @@ void json_add(json_t **to, const char *key, json_t *value) {
 rb_error json_put(rb_context *ctx, FILE *file, json_t *json) {
     char *text = json ? json_dumps(json, 0) : NULL;
     json_decref(json);
-    if (!text) {
-        return rb_context_fail(ctx, RB_ERROR_MEMORY, "out of memory");
-    }
+    if (!text) return rb_context_fail(ctx, RB_ERROR_MEMORY, "out of memory");
     fprintf(file, "%s\n", text);
     free(text);
     return RB_OK;

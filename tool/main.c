@@ -36,14 +36,12 @@ static int no_command(const command_list *list, int argc, char **argv) {
     char typed[256];
     snprintf(typed, sizeof typed, "%s%s%s", word, family ? " " : "", family ? next : "");
     nearest best = {.typed = typed};
-    for (int i = 0; i < list->listed; i++) {
+    for (int i = 0; i < list->listed; i++)
         nearest_offer(&best, list->entries[i].words);
-    }
-    if (best.word) {
+    if (best.word)
         report_error("there is no command '%s'; did you mean '%s'?", typed, best.word);
-    } else {
+    else
         report_error("there is no command '%s'; 'rarebit help' lists them", typed);
-    }
     return STATUS_USAGE;
 }
 
@@ -66,21 +64,17 @@ static int run(invocation *call) {
 static int dispatch(rb_context *ctx, const command_list *list, int argc, char **argv) {
     int used = 0;
     char help[] = "help";
-    if (argc > 1 && asks_help(argv[1])) { /* `rarebit --help fit rfn` */
+    if (argc > 1 && asks_help(argv[1])) /* `rarebit --help fit rfn` */
         argv[1] = help;
-    }
     const command *found = commands_find(list, argc - 1, argv + 1, &used);
-    if (!found) {
-        return no_command(list, argc, argv);
-    }
+    if (!found) return no_command(list, argc, argv);
     invocation call = {.ctx = ctx, .commands = list, .command = found, .argc = argc, .argv = argv};
     report_options(found->rows);
     int status = invocation_read(&call, argc - 1 - used, argv + 1 + used);
-    if (status == STATUS_DONE && call.wants_help) {
+    if (status == STATUS_DONE && call.wants_help)
         help_command(stdout, found);
-    } else if (status == STATUS_DONE) {
+    else if (status == STATUS_DONE)
         status = run(&call);
-    }
     invocation_clear(&call);
     return status;
 }

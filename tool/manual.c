@@ -6,9 +6,7 @@
 
 /* Text for roff: '-' as it is typed, no line that begins with a control character. */
 static void put_roff(FILE *file, const char *text) {
-    if (*text == '.' || *text == '\'') {
-        fputs("\\&", file);
-    }
+    if (*text == '.' || *text == '\'') fputs("\\&", file);
     for (; *text; text++) {
         const char *escape = *text == '-'    ? "\\-"
                              : *text == '\\' ? "\\e"
@@ -20,17 +18,14 @@ static void put_roff(FILE *file, const char *text) {
 
 void manual_name(const command *c, char *buffer, size_t size) {
     snprintf(buffer, size, "rarebit%s%s", c ? "-" : "", c ? c->words : "");
-    for (char *letter = buffer; *letter; letter++) {
+    for (char *letter = buffer; *letter; letter++)
         *letter = *letter == ' ' ? '-' : *letter;
-    }
 }
 
 static void put_title(FILE *file, const char *name) {
     fputs(".TH ", file);
     for (const char *letter = name; *letter; letter++) {
-        if (*letter == '-') {
-            putc('\\', file);
-        }
+        if (*letter == '-') putc('\\', file);
         putc(toupper((unsigned char)*letter), file);
     }
     fprintf(file, " 1 \"\" \"rarebit %s\" \"rarebit manual\"\n", rb_version());
@@ -48,9 +43,7 @@ static void put_heading(FILE *file, const char *title) {
 static void put_option(FILE *file, const command *c, const rb_option *row) {
     char values[320];
     fputs(".TP\n", file);
-    if (row->letter) {
-        fprintf(file, "\\fB\\-%c\\fR, ", row->letter);
-    }
+    if (row->letter) fprintf(file, "\\fB\\-%c\\fR, ", row->letter);
     fputs("\\fB", file);
     put_roff(file, option_dashes(row));
     put_roff(file, row->name);
@@ -163,9 +156,8 @@ static void put_overview(FILE *file, const command_list *list) {
 }
 
 void manual_page(FILE *file, const command_list *list, const command *c) {
-    if (c) {
+    if (c)
         put_command(file, list, c);
-    } else {
+    else
         put_overview(file, list);
-    }
 }

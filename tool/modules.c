@@ -38,12 +38,10 @@ static const rb_option_group *module_output_group(void) {
 /* The format that --format says, or with auto the suffix; false: neither does. */
 static bool find_format(const invocation *call, const char *path, rb_modules_format *format) {
     int count = sizeof suffixes / sizeof *suffixes, f = 0;
-    while (f < count && !option_is(call, "format", suffixes[f] + 1)) {
+    while (f < count && !option_is(call, "format", suffixes[f] + 1))
         f++;
-    }
-    for (int s = 0; s < count && option_is(call, "format", "auto"); s++) {
+    for (int s = 0; s < count && option_is(call, "format", "auto"); s++)
         f = has_suffix(path, suffixes[s]) ? s : f;
-    }
     *format = f < count ? (rb_modules_format)f : RB_MODULES_TSV;
     return f < count;
 }
@@ -57,9 +55,7 @@ enum { SHOWN_FEATURES = 5 };
 static int put_features(FILE *file, const rb_module *m, const rb_model *model, bool above) {
     int width = 0;
     for (int64_t i = 0, shown = 0; i < m->n_features && shown < SHOWN_FEATURES; i++) {
-        if ((m->features[i].weight > 0) != above) {
-            continue;
-        }
+        if ((m->features[i].weight > 0) != above) continue;
         char number[32];
         const char *name = rb_model_feature_name(model, m->features[i].index);
         if (!name) {
@@ -67,14 +63,10 @@ static int put_features(FILE *file, const rb_module *m, const rb_model *model, b
                      (long long)rb_model_feature_index(model, m->features[i].index));
             name = number;
         }
-        if (file) {
-            fprintf(file, "%s%s", shown ? " " : "", name);
-        }
+        if (file) fprintf(file, "%s%s", shown ? " " : "", name);
         width += (shown++ ? 1 : 0) + (int)strlen(name);
     }
-    if (width == 0 && file) {
-        putc('-', file);
-    }
+    if (width == 0 && file) putc('-', file);
     return width ? width : 1;
 }
 
@@ -104,9 +96,7 @@ static void print_match(const rb_match *match, const rb_modules *found) {
         const rb_module *m =
             match->partner[t] < 0 ? NULL : rb_modules_get(found, match->partner[t]);
         char unit[32] = "-";
-        if (m) {
-            snprintf(unit, sizeof unit, "%lld", (long long)m->unit);
-        }
+        if (m) snprintf(unit, sizeof unit, "%lld", (long long)m->unit);
         printf("%-12lld %-12s %.4f\n", (long long)t, unit, match->overlap[t]);
     }
 }
@@ -200,9 +190,7 @@ static int write_modules(invocation *call, const findings *f, rb_modules_format 
             rb_modules_write(call->ctx, f->modules, f->model, f->source, format, out.path);
         status = finish_output(call, &out, err);
     }
-    if (!status) {
-        report("%lld modules in %s", (long long)rb_modules_count(f->modules), target);
-    }
+    if (!status) report("%lld modules in %s", (long long)rb_modules_count(f->modules), target);
     return status;
 }
 
@@ -210,9 +198,7 @@ static rb_error measure_agreement(invocation *call, findings *f) {
     const char *truth_at = option_text(call, "truth"), *labels = option_text(call, "labels");
     rb_modules *truth = NULL;
     rb_error err = truth_at ? rb_modules_read(call->ctx, truth_at, &truth) : RB_OK;
-    if (truth) {
-        err = rb_modules_match(call->ctx, f->modules, truth, &f->match);
-    }
+    if (truth) err = rb_modules_match(call->ctx, f->modules, truth, &f->match);
     if (!err && labels) {
         err =
             rb_modules_enrichment(call->ctx, f->modules, f->model, f->source, labels, &f->classes);
@@ -225,17 +211,11 @@ static rb_error print_agreement(invocation *call, const findings *f) {
     bool truth = option_text(call, "truth"), labels = option_text(call, "labels");
     if (option_flag(call, "json")) {
         json_t *json = json_pack("{so}", "rule", json_of_text(rb_modules_rule(f->modules)));
-        if (truth) {
-            add_match(&json, &f->match, f->modules);
-        }
-        if (labels) {
-            add_classes(&json, &f->classes, f->modules);
-        }
+        if (truth) add_match(&json, &f->match, f->modules);
+        if (labels) add_classes(&json, &f->classes, f->modules);
         return json_put(call->ctx, stdout, json);
     }
-    if (truth) {
-        print_match(&f->match, f->modules);
-    }
+    if (truth) print_match(&f->match, f->modules);
     if (labels) {
         print_classes(&f->classes, f->modules);
         print_best_units(&f->classes);
@@ -252,19 +232,13 @@ static int deliver(invocation *call, const findings *f) {
         find_format(call, target, &format);
         status = write_modules(call, f, format, target);
     }
-    if (status) {
-        return status;
-    }
+    if (status) return status;
     if (option_text(call, "truth") || option_text(call, "labels")) {
         rb_error err = print_agreement(call, f);
         return err ? report_failure(call->ctx, err) : STATUS_DONE;
     }
-    if (option_flag(call, "json")) {
-        return write_modules(call, f, RB_MODULES_JSON, "-");
-    }
-    if (!target) {
-        print_modules(f->modules, f->model);
-    }
+    if (option_flag(call, "json")) return write_modules(call, f, RB_MODULES_JSON, "-");
+    if (!target) print_modules(f->modules, f->model);
     return STATUS_DONE;
 }
 

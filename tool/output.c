@@ -43,14 +43,10 @@ int output_begin(output *out, const char *target, const char *suffix) {
 
 int output_begin_own(output *out, rb_context *ctx, const char *target, const char *suffix) {
     int status = output_begin(out, target, suffix);
-    if (status || out->temporary) {
-        return status;
-    }
+    if (status || out->temporary) return status;
     out->ctx = ctx;
     rb_error err = rb_staged_begin(ctx, target, &out->staged);
-    if (err) {
-        return report_failure(ctx, err);
-    }
+    if (err) return report_failure(ctx, err);
     out->path = rb_staged_path(out->staged);
     return STATUS_DONE;
 }
@@ -59,11 +55,8 @@ int output_begin_own(output *out, rb_context *ctx, const char *target, const cha
 static bool copy_bytes(FILE *from, FILE *to) {
     char buffer[1 << 16];
     size_t count;
-    while ((count = fread(buffer, 1, sizeof buffer, from)) > 0) {
-        if (fwrite(buffer, 1, count, to) != count) {
-            return false;
-        }
-    }
+    while ((count = fread(buffer, 1, sizeof buffer, from)) > 0)
+        if (fwrite(buffer, 1, count, to) != count) return false;
     return !ferror(from);
 }
 
@@ -85,18 +78,10 @@ static int copy_temporary(const output *out) {
     interrupt_wrote();
     FILE *to = to_stdout ? stdout : fopen(out->target, "wb");
     bool good = from && to && copy_bytes(from, to);
-    if (from) {
-        fclose(from);
-    }
-    if (to) {
-        good = (to_stdout ? fflush(to) : fclose(to)) == 0 && good;
-    }
-    if (to_stdout && ferror(stdout)) {
-        return stdout_failed();
-    }
-    if (!good) {
-        report_error("cannot write '%s': %s", out->target, strerror(errno));
-    }
+    if (from) fclose(from);
+    if (to) good = (to_stdout ? fflush(to) : fclose(to)) == 0 && good;
+    if (to_stdout && ferror(stdout)) return stdout_failed();
+    if (!good) report_error("cannot write '%s': %s", out->target, strerror(errno));
     return good ? STATUS_DONE : STATUS_FAILED;
 }
 

@@ -45,12 +45,8 @@ static bool same_entry(const char *a, const char *b) {
 static bool same_file(const char *a, const char *b) {
     struct stat of_a, of_b;
     bool there_a = stat(a, &of_a) == 0, there_b = stat(b, &of_b) == 0;
-    if (there_a != there_b) {
-        return false;
-    }
-    if (there_a) {
-        return S_ISREG(of_a.st_mode) && same_object(&of_a, &of_b);
-    }
+    if (there_a != there_b) return false;
+    if (there_a) return S_ISREG(of_a.st_mode) && same_object(&of_a, &of_b);
     return same_entry(a, b);
 }
 
@@ -61,15 +57,11 @@ static bool changes(const char *target, const char *input) {
                                         "barcodes.tsv.gz", "features.tsv",  "features.tsv.gz",
                                         "genes.tsv",       "genes.tsv.gz",  NULL};
     struct stat info;
-    if (stat(input, &info) || !S_ISDIR(info.st_mode)) {
-        return same_file(target, input);
-    }
+    if (stat(input, &info) || !S_ISDIR(info.st_mode)) return same_file(target, input);
     for (const char *const *name = names; *name; name++) {
         char path[4096];
         int length = snprintf(path, sizeof path, "%s/%s", input, *name);
-        if (length < (int)sizeof path && same_file(target, path)) {
-            return true;
-        }
+        if (length < (int)sizeof path && same_file(target, path)) return true;
     }
     return false;
 }
@@ -107,16 +99,13 @@ static bool reads_file(const char *input, const char *target) {
 static int check_inputs(const invocation *call, const place *target, const place *inputs,
                         int n_inputs) {
     const char *taken = NULL;
-    for (int i = 0; i < n_inputs && !taken; i++) {
+    for (int i = 0; i < n_inputs && !taken; i++)
         taken = reads_file(inputs[i].path, target->path) ? inputs[i].path : NULL;
-    }
     for (int i = 0; i < call->n_arguments && !taken; i++) {
         const char *path = call->arguments[i];
         taken = changes(target->path, path) && !added_to(call, i) ? path : NULL;
     }
-    if (!taken) {
-        return STATUS_DONE;
-    }
+    if (!taken) return STATUS_DONE;
     report_error("%s would write over '%s', which the command reads; give another file",
                  target->option, taken);
     return STATUS_USAGE;
@@ -148,12 +137,9 @@ static int check_fixed(const fixed_format *fixed, const place *target) {
 
 static int check_suffix(const invocation *call, const place *target) {
     const command *c = call->command;
-    if (output_is_stream(target->path)) {
-        return STATUS_DONE;
-    }
-    if (c->fixed.option && strcmp(c->fixed.option, target->row->name) == 0) {
+    if (output_is_stream(target->path)) return STATUS_DONE;
+    if (c->fixed.option && strcmp(c->fixed.option, target->row->name) == 0)
         return check_fixed(&c->fixed, target);
-    }
     rb_error err = c->check_output ? c->check_output(call->ctx, target->path) : RB_OK;
     return err ? report_failure(call->ctx, err) : STATUS_DONE;
 }
@@ -187,9 +173,7 @@ int check_kinds(const invocation *call) {
     for (int i = 0; i < call->n_arguments && call->command->arguments[i].name; i++) {
         const char *wanted = call->command->arguments[i].name, *path = call->arguments[i];
         const char *format = NULL;
-        if (rb_format_of(call->ctx, path, &format)) {
-            continue; /* the command says what is wrong */
-        }
+        if (rb_format_of(call->ctx, path, &format)) continue; /* the command says what is wrong */
         bool hdf5 = strcmp(format, "hdf5") == 0;
         if (strcmp(wanted, "MODEL") == 0 && !hdf5) {
             report_error("'%s' is data (%s), not a model; usage: rarebit %s", path, format, usage);
@@ -210,17 +194,14 @@ int check_places(const invocation *call) {
     int n_outputs =
         places_of(call, call->command->writes ? call->command->writes : "output", outputs);
     int status = STATUS_DONE;
-    for (int o = 0; o < n_outputs && !status; o++) {
+    for (int o = 0; o < n_outputs && !status; o++)
         status = check_output(call, &outputs[o]);
-    }
     for (int o = 0; o < n_outputs && !status; o++) {
         status = check_inputs(call, &outputs[o], inputs, n_inputs);
-        for (int other = o + 1; other < n_outputs && !status; other++) {
+        for (int other = o + 1; other < n_outputs && !status; other++)
             status = check_pair(&outputs[o], &outputs[other]);
-        }
     }
-    for (int o = 0; o < n_outputs && !status; o++) {
+    for (int o = 0; o < n_outputs && !status; o++)
         status = check_suffix(call, &outputs[o]);
-    }
     return status;
 }

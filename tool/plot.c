@@ -8,15 +8,11 @@ static int draw(invocation *call, rb_model *model, rb_source *source) {
     const char *target = option_text(call, "output");
     output out;
     int status = output_begin(&out, target, "png");
-    if (status) {
-        return status;
-    }
+    if (status) return status;
     rb_error err = c->plot ? c->plot(call->ctx, model, call->options, out.path)
                            : c->plot_data(call->ctx, model, source, call->options, out.path);
     status = finish_output(call, &out, err);
-    if (!status) {
-        report("picture in %s", target);
-    }
+    if (!status) report("picture in %s", target);
     return status;
 }
 
@@ -69,9 +65,7 @@ static rb_error plot_evidence(rb_context *ctx, const rb_model *model, rb_source 
     const char *causes = rb_options_text(options, "true-causes");
     rb_source *states = NULL;
     double *evidence = calloc((size_t)n + 1, sizeof *evidence);
-    if (!evidence) {
-        return RB_ERROR_MEMORY;
-    }
+    if (!evidence) return RB_ERROR_MEMORY;
     interrupt_gently(ctx);
     rb_error err = causes ? rb_open(ctx, causes, NULL, &states) : RB_OK;
     err = err ? err : rb_et_map(ctx, model, source, keep_evidence, evidence);

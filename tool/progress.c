@@ -24,13 +24,12 @@ bool progress_due(progress_clock *clock, const rb_progress *p) {
 /* "3 s", "2 min 5 s", "1 h 12 min" */
 static void duration(double seconds, char *buffer, size_t size) {
     long whole = seconds < 1e9 ? lround(seconds) : 1000000000L;
-    if (whole < 60) {
+    if (whole < 60)
         snprintf(buffer, size, "%ld s", whole);
-    } else if (whole < 3600) {
+    else if (whole < 3600)
         snprintf(buffer, size, "%ld min %ld s", whole / 60, whole % 60);
-    } else {
+    else
         snprintf(buffer, size, "%ld h %ld min", whole / 3600, whole % 3600 / 60);
-    }
 }
 
 void progress_text(const rb_progress *p, char *buffer, size_t size) {

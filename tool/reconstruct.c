@@ -20,9 +20,8 @@ static bool selects(const rb_model *model) {
 
 static int reconstruct(invocation *call, rb_model *model, rb_source *source) {
     row_maker rows = {.make = rb_reconstruct, .columns = rb_model_features(model)};
-    if (rows.columns > 0 && (rb_model_feature_name(model, 0) || selects(model))) {
+    if (rows.columns > 0 && (rb_model_feature_name(model, 0) || selects(model)))
         rows.namer = name_of_feature;
-    }
     return write_rows(call, model, source, &rows, &(output){0});
 }
 

@@ -16,11 +16,8 @@ static volatile sig_atomic_t line_shown;
 static void put_line(const char *prefix, const char *format, va_list list) {
     char text[2048];
     vsnprintf(text, sizeof text, format, list);
-    for (char *c = text; *c; c++) {
-        if (*c == '\n' || *c == '\r') {
-            *c = ' ';
-        }
-    }
+    for (char *c = text; *c; c++)
+        if (*c == '\n' || *c == '\r') *c = ' ';
     report_progress_end();
     fprintf(stderr, "%s%s\n", prefix, text);
 }
@@ -42,9 +39,7 @@ static const rb_option *named_option(const char *text, const char *const *words)
         size_t length = strlen(row->name);
         for (int w = 0; strncmp(text, row->name, length) == 0 && words[w]; w++) {
             const char *word = words[w], *rest = text + length;
-            if (*word ? strncmp(rest, word, strlen(word)) == 0 : !*rest) {
-                return row;
-            }
+            if (*word ? strncmp(rest, word, strlen(word)) == 0 : !*rest) return row;
         }
     }
     return NULL;
@@ -62,9 +57,7 @@ static bool names_option(const char *message, const char *c) {
     const rb_option *row = named_option(c, ends);
     bool is = named_option(c, given) || (row && strchr(row->name, '-')) ||
               (c == message && named_option(c, begins));
-    if (c > message && c[-1] != ' ' && c[-1] != '(') {
-        return false;
-    }
+    if (c > message && c[-1] != ' ' && c[-1] != '(') return false;
     for (int b = 0; row && !is && before[b]; b++) {
         size_t length = strlen(before[b]);
         is = (size_t)(c - message) >= length && strncmp(c - length, before[b], length) == 0;
@@ -115,9 +108,7 @@ static bool is_explained(rb_error error) {
 int report_failure(const rb_context *ctx, rb_error error) {
     char message[1024], text[1200];
     snprintf(message, sizeof message, "%s", rb_context_error(ctx));
-    if (is_explained(error)) {
-        return STATUS_FAILED;
-    }
+    if (is_explained(error)) return STATUS_FAILED;
     if (error == RB_ERROR_INTERRUPTED || error == RB_ERROR_STOPPED) {
         report_error("interrupted; nothing was written");
         return STATUS_INTERRUPTED;
@@ -128,9 +119,7 @@ int report_failure(const rb_context *ctx, rb_error error) {
 }
 
 void report(const char *format, ...) {
-    if (quiet) {
-        return;
-    }
+    if (quiet) return;
     va_list list;
     va_start(list, format);
     put_line("", format, list);
@@ -147,41 +136,30 @@ static bool said_before(const char *message) {
     static uint64_t said[KEPT]; /* FNV-1a hashes of the last ones */
     static size_t count;
     uint64_t hash = 14695981039346656037u;
-    for (const char *c = message; *c; c++) {
+    for (const char *c = message; *c; c++)
         hash = (hash ^ (unsigned char)*c) * 1099511628211u;
-    }
-    for (size_t i = 0; i < KEPT && i < count; i++) {
-        if (said[i] == hash) {
-            return true;
-        }
-    }
+    for (size_t i = 0; i < KEPT && i < count; i++)
+        if (said[i] == hash) return true;
     said[count++ % KEPT] = hash;
     return false;
 }
 
 void report_log(rb_log_level level, const char *message, void *user) {
     (void)user;
-    if (said_before(message)) {
-        return;
-    }
+    if (said_before(message)) return;
     char text[1200];
     spell(message, text, sizeof text);
-    if (level == RB_LOG_WARNING) {
+    if (level == RB_LOG_WARNING)
         report_error("warning: %s", text);
-    } else {
+    else
         report("%s", text);
-    }
 }
 
 void report_progress(const rb_progress *p) {
     static progress_clock clock;
     bool terminal = isatty(STDERR_FILENO);
-    if (clock.interval == 0) {
-        clock = progress_clock_of(terminal);
-    }
-    if (quiet || !progress_due(&clock, p)) {
-        return;
-    }
+    if (clock.interval == 0) clock = progress_clock_of(terminal);
+    if (quiet || !progress_due(&clock, p)) return;
     char text[256];
     progress_text(p, text, sizeof text);
     if (terminal) {

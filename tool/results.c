@@ -36,24 +36,19 @@ static rb_error add_rows(void *user, int64_t first, const rb_matrix *rows) {
 }
 
 void pair_hold(const output *second) {
-    if (second->target) {
-        interrupt_hold();
-    }
+    if (second->target) interrupt_hold();
 }
 
 int pair_end(output *second, int status) {
     bool held = second->target != NULL;
     status = output_end(second, status);
-    if (held) {
-        interrupt_release();
-    }
+    if (held) interrupt_release();
     return status;
 }
 
 static void free_names(char **names) {
-    for (int64_t i = 0; names && names[i]; i++) {
+    for (int64_t i = 0; names && names[i]; i++)
         free(names[i]);
-    }
     free(names);
 }
 
@@ -74,9 +69,7 @@ int write_rows(invocation *call, const rb_model *model, rb_source *source, const
                output *second) {
     output out;
     int status = begin_matrix(call, &out, option_text(call, "output"));
-    if (status) {
-        return output_end(second, status);
-    }
+    if (status) return output_end(second, status);
     struct row_writer w = {.ctx = call->ctx,
                            .path = out.path,
                            .header = {.size = sizeof(rb_write_header),
@@ -88,18 +81,13 @@ int write_rows(invocation *call, const rb_model *model, rb_source *source, const
     rb_error err = maker->make(call->ctx, model, source, add_rows, &w);
     /* What is copied to a pipe may take for ever: signals wait for renames alone. */
     bool pipe = out.temporary != NULL;
-    if (!pipe) {
-        pair_hold(second);
-    }
-    if (!err && w.writer) {
+    if (!pipe) pair_hold(second);
+    if (!err && w.writer)
         err = rb_writer_close(call->ctx, w.writer);
-    } else {
+    else
         rb_writer_abandon(w.writer);
-    }
     status = finish_output(call, &out, err);
-    if (pipe) {
-        pair_hold(second);
-    }
+    if (pipe) pair_hold(second);
     free_names(names);
     status = pair_end(second, status);
     if (!status) {

@@ -31,9 +31,7 @@ const rb_option_group *general_group(void) {
 
 rb_error apply_general_options(const invocation *call) {
     const general_options *general = rb_options_fields(call->options, general_group());
-    if (!general) {
-        return RB_OK;
-    }
+    if (!general) return RB_OK;
     report_quietly(general->quiet);
     rb_error err = rb_context_set_threads(call->ctx, (int)general->threads);
     return err ? err : rb_context_set_max_expansion(call->ctx, general->max_expansion);
@@ -110,12 +108,8 @@ static rb_error set_estep_tolerance(const invocation *call, rb_model *model) {
 
 rb_error load_model(const invocation *call, rb_model **model) {
     rb_error err = rb_model_load(call->ctx, call->arguments[0], model);
-    if (!err && option_is(call, "missing", "omit")) {
-        err = rb_model_omit_missing(call->ctx, *model);
-    }
-    if (!err && option_was_given(call, "estep-tolerance")) {
-        err = set_estep_tolerance(call, *model);
-    }
+    if (!err && option_is(call, "missing", "omit")) err = rb_model_omit_missing(call->ctx, *model);
+    if (!err && option_was_given(call, "estep-tolerance")) err = set_estep_tolerance(call, *model);
     return err;
 }
 
@@ -133,9 +127,7 @@ static bool may_lie_either_way(const rb_model *model, const rb_source *source) {
 rb_error open_data(const invocation *call, const rb_model *model, const char *path,
                    rb_source **source) {
     rb_error err = rb_open(call->ctx, path, call->options, source);
-    if (err) {
-        return err;
-    }
+    if (err) return err;
     bool unsure = !option_was_given(call, "transpose") && may_lie_either_way(model, *source);
     report("%lld samples x %lld features%s", (long long)rb_source_samples(*source),
            (long long)rb_source_features(*source),

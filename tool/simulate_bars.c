@@ -28,9 +28,8 @@ static int run(invocation *call) {
                (long long)rb_matrix_samples(made[1]), option_text(call, "output"),
                (long long)option_integer(call, "seed"));
     }
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 3; i++)
         rb_matrix_free(made[i]);
-    }
     return status;
 }
 

@@ -26,9 +26,7 @@ static int run(invocation *call) {
     rb_modules *truth = NULL;
     rb_error err = rb_simulate_biclusters(call->ctx, call->options, &matrix, &truth);
     int status = err ? report_failure(call->ctx, err) : write_matrix(call, matrix, target);
-    if (!status && truth_to) {
-        status = write_truth(call, truth, truth_to);
-    }
+    if (!status && truth_to) status = write_truth(call, truth, truth_to);
     if (!status) {
         report("%lld samples x %lld features with %lld modules in %s; seed %lld",
                (long long)rb_matrix_samples(matrix), (long long)rb_matrix_features(matrix),

@@ -30,9 +30,8 @@ static int run(invocation *call) {
     printf("HDF5          %s\n", rb_io_hdf5());
     printf("BLAS          %s\n", known(rb_build_info(ctx, "blas")));
     printf("BLAS kernels  %s", known(core));
-    if (*advice && strcmp(advice, core) != 0) {
+    if (*advice && strcmp(advice, core) != 0)
         printf(" (OPENBLAS_CORETYPE=%s suits this processor)", advice);
-    }
     printf("\nown kernels   %s\n", rb_build_info(ctx, "kernels"));
     printf("threads       %d\n", rb_context_threads(ctx));
     return STATUS_DONE;

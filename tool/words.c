@@ -13,9 +13,7 @@ static int min(int a, int b) {
 /* Letters to insert, delete, replace or swap with a neighbour to make b of a. */
 static int edit_distance(const char *a, const char *b) {
     int n = (int)strlen(a), m = (int)strlen(b);
-    if (n > LONGEST_WORD || m > LONGEST_WORD) {
-        return LONGEST_WORD;
-    }
+    if (n > LONGEST_WORD || m > LONGEST_WORD) return LONGEST_WORD;
     int d[LONGEST_WORD + 1][LONGEST_WORD + 1];
     for (int i = 0; i <= n; i++) {
         for (int j = 0; j <= m; j++) {
@@ -25,9 +23,8 @@ static int edit_distance(const char *a, const char *b) {
             }
             d[i][j] =
                 min(d[i - 1][j - 1] + (a[i - 1] != b[j - 1]), min(d[i - 1][j], d[i][j - 1]) + 1);
-            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
                 d[i][j] = min(d[i][j], d[i - 2][j - 2] + 1);
-            }
         }
     }
     return d[n][m];
@@ -75,9 +72,7 @@ bool among_words(const char *words, const char *word) {
     size_t length = strlen(word);
     while (words && *words) {
         size_t span = strcspn(words, " ");
-        if (span == length && memcmp(words, word, length) == 0) {
-            return true;
-        }
+        if (span == length && memcmp(words, word, length) == 0) return true;
         words += span + (words[span] == ' ');
     }
     return false;

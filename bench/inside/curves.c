@@ -22,12 +22,10 @@ static void draw_curve(rb_page *page, const rb_chart *chart, const bench_curve *
     cairo_save(page->cairo);
     cairo_rectangle(page->cairo, LEFT, TOP - 6, WIDTH + 6, HEIGHT + 12);
     cairo_clip(page->cairo);
-    for (int i = 0; curve->points && i < curve->count; i++) {
+    for (int i = 0; curve->points && i < curve->count; i++)
         rb_chart_dot(page, chart, curve->x[i], curve->y[i], 4.5, colour);
-    }
-    if (!curve->points) {
+    if (!curve->points)
         rb_chart_line(page, chart, curve->x, curve->y, curve->count, (rb_pen){colour, 1.8, 0});
-    }
     cairo_restore(page->cairo);
 }
 
@@ -59,22 +57,17 @@ bool bench_draw(const char *path, const char *title, const bench_axis *across, c
     rb_page page;
     const rb_plot_options options = {.width = 900};
     const rb_chart chart = {{LEFT, TOP, WIDTH, HEIGHT}, axis_of(across), axis_of(up)};
-    if (rb_context_new(&ctx)) {
-        return false;
-    }
+    if (rb_context_new(&ctx)) return false;
     rb_error err = rb_page_open(ctx, &options, path, TOP + HEIGHT + BOTTOM, &page);
     if (!err) {
         rb_page_title(&page, LEFT, 28, 0, title);
         rb_chart_axes(&page, &chart);
-        for (int c = 0; c < count; c++) {
+        for (int c = 0; c < count; c++)
             draw_curve(&page, &chart, &curves[c], rb_class_colour(c));
-        }
         draw_names(&page, &chart, curves, count);
         err = rb_page_close(&page, RB_OK);
     }
-    if (err) {
-        fprintf(stderr, "%s\n", rb_context_error(ctx));
-    }
+    if (err) fprintf(stderr, "%s\n", rb_context_error(ctx));
     rb_context_free(ctx);
     return !err;
 }

@@ -73,11 +73,9 @@ struct rows {
 
 static rb_error take(void *user, int64_t first, const rb_matrix *rows) {
     const struct rows *out = user;
-    for (int64_t i = 0; i < rb_matrix_samples(rows); i++) {
-        for (int64_t j = 0; j < out->units; j++) {
+    for (int64_t i = 0; i < rb_matrix_samples(rows); i++)
+        for (int64_t j = 0; j < out->units; j++)
             out->values[(first + i) * out->units + j] = rb_matrix_at(rows, i, j);
-        }
-    }
     return RB_OK;
 }
 
@@ -96,9 +94,8 @@ static struct codes codes_of(rb_context *ctx, const rb_model *model, rb_source *
             row[i] -= mean;
             squares += row[i] * row[i];
         }
-        for (int64_t i = 0; i < n && squares > 0; i++) {
+        for (int64_t i = 0; i < n && squares > 0; i++)
             row[i] /= sqrt(squares);
-        }
         codes.units += squares > 0;
     }
     free(all.values);
@@ -112,16 +109,14 @@ static double match(rb_context *ctx, const struct codes *a, const struct codes *
     for (int64_t j = 0; j < a->units; j++) {
         for (int64_t k = 0; k < b->units; k++) {
             double product = 0;
-            for (int64_t i = 0; i < n; i++) {
+            for (int64_t i = 0; i < n; i++)
                 product += a->values[j * n + i] * b->values[k * n + i];
-            }
             gain[j * b->units + k] = product;
         }
     }
     bench_check(ctx, rb_assign(ctx, a->units, b->units, gain, partner));
-    for (int64_t j = 0; j < a->units; j++) {
+    for (int64_t j = 0; j < a->units; j++)
         sum += partner[j] >= 0 ? gain[j * b->units + partner[j]] : 0;
-    }
     free(gain);
     free(partner);
     return max > 0 ? sum / (double)max : 0;
@@ -146,9 +141,8 @@ static double found(rb_context *ctx, const struct set *set, const rb_model *mode
         rb_enrichment classes = {.size = sizeof classes};
         bench_check(ctx,
                     rb_modules_enrichment(ctx, modules, model, set->source, set->labels, &classes));
-        for (int64_t c = 0; c < classes.n_classes; c++) {
+        for (int64_t c = 0; c < classes.n_classes; c++)
             score += classes.best_units[c].auc / (double)classes.n_classes;
-        }
         rb_enrichment_clear(&classes);
     }
     rb_modules_free(modules);
@@ -162,9 +156,8 @@ static rb_source *part_of(rb_context *ctx, const rb_matrix *all, bool held_out, 
     rb_source *source;
     for (int64_t i = 0; i < n; i++) {
         if ((i % HELD_OUT == 0) == held_out) {
-            for (int64_t k = 0; k < m; k++) {
+            for (int64_t k = 0; k < m; k++)
                 values[rows * m + k] = (float)rb_matrix_at(all, i, k);
-            }
             rows++;
         }
     }
@@ -215,14 +208,11 @@ static struct outcome measure(rb_context *ctx, const struct set *set, const char
         add(&mean, &one, 1.0 / seeds);
         rb_model_free(model);
     }
-    for (int a = 0; a < seeds; a++) {
-        for (int b = 0; b < a; b++) {
+    for (int a = 0; a < seeds; a++)
+        for (int b = 0; b < a; b++)
             mean.match += match(ctx, &codes[a], &codes[b], n) / (seeds * (seeds - 1) / 2);
-        }
-    }
-    for (int s = 0; s < seeds; s++) {
+    for (int s = 0; s < seeds; s++)
         free(codes[s].values);
-    }
     return mean;
 }
 
@@ -267,9 +257,8 @@ static void planted(rb_context *ctx, const char *name, const char *kind, int64_t
         }
         free_set(&set);
     }
-    for (int k = 0; k < KINDS; k++) {
+    for (int k = 0; k < KINDS; k++)
         print(name, n, m, units, kinds[k].name, &sums[k]);
-    }
 }
 
 static void with_classes(rb_context *ctx, const char *name, const char *folder) {
@@ -306,9 +295,7 @@ static void all_of(rb_context *ctx, const char *folder) {
         }
         free(entries[i]);
     }
-    if (count >= 0) {
-        free(entries);
-    }
+    if (count >= 0) free(entries);
 }
 
 int main(int argc, char **argv) {

@@ -31,18 +31,15 @@ static struct problem make(rb_context *ctx, int64_t n, int64_t l, bool normalize
     struct problem p = {.n = n, .l = l};
     uint64_t seed = (uint64_t)(n + l);
     rb_dense g = make_matrix(ctx, l, l), hessian = make_matrix(ctx, l, l);
-    for (int64_t e = 0; e < l * l; e++) {
+    for (int64_t e = 0; e < l * l; e++)
         values_of(g)[e] = bench_normal(&seed) * 2 / sqrt((double)l);
-    }
-    for (int64_t j = 0; j < l; j++) {
+    for (int64_t j = 0; j < l; j++)
         rb_dense_set(hessian, j, j, 1);
-    }
     rb_gemm(1, g, RB_TRANSPOSED, g, RB_PLAIN, 1, hessian);
     rb_dense_free(&g);
     p.quadratic = (rfn_quadratic){hessian, make_matrix(ctx, l, n), normalized, NULL};
-    for (int64_t e = 0; e < l * n; e++) {
+    for (int64_t e = 0; e < l * n; e++)
         values_of(p.quadratic.linear)[e] = 3 * bench_normal(&seed);
-    }
     p.search = (rfn_search){.sigma = make_matrix(ctx, l, l),
                             .codes = make_matrix(ctx, l, n),
                             .next = make_matrix(ctx, l, n),
@@ -114,11 +111,10 @@ static const struct estep {
 
 static void step(rb_context *ctx, struct problem *p, const struct estep *estep) {
     double change;
-    if (estep->first == RB_RFN_STAGE_NONE) {
+    if (estep->first == RB_RFN_STAGE_NONE)
         rfn_cyclic(ctx, &p->quadratic, p->search.codes, &p->work, &change);
-    } else {
+    else
         rfn_cascade_step(ctx, &p->cascade, &p->search, estep->first, estep->last, estep->any);
-    }
 }
 
 /* ---- how near to the minimum ---- */
@@ -129,9 +125,8 @@ static const int marks[MARKS] = {1, 3, 10, 100};
 static double min(rb_context *ctx, struct problem *p) {
     double change = 1;
     begin(ctx, p);
-    for (int t = 0; t < MAX_STEPS && change > 1e-14; t++) {
+    for (int t = 0; t < MAX_STEPS && change > 1e-14; t++)
         rfn_cyclic(ctx, &p->quadratic, p->search.codes, &p->work, &change);
-    }
     return objective(ctx, p);
 }
 
@@ -165,15 +160,13 @@ static double time_quadratic(const struct problem *p, double *distance) {
     int64_t size = p->n * p->l;
     double *h = bench_take((size_t)(size * size), sizeof *h), *x = bench_take((size_t)size, 8);
     double *q = bench_take((size_t)size, sizeof *q);
-    for (int64_t e = 0; e < size * size; e++) {
+    for (int64_t e = 0; e < size * size; e++)
         h[e] = 0;
-    }
     for (int64_t i = 0; i < p->n; i++) {
         for (int64_t j = 0; j < p->l; j++) {
             q[i * p->l + j] = rb_dense_get(p->quadratic.linear, j, i);
-            for (int64_t k = 0; k < p->l; k++) {
+            for (int64_t k = 0; k < p->l; k++)
                 h[(i * p->l + j) * size + i * p->l + k] = rb_dense_get(p->quadratic.hessian, j, k);
-            }
         }
     }
     int iterations;
@@ -218,9 +211,8 @@ static double time_cyclic(rb_context *ctx, struct problem *p) {
     for (int r = 0; r < REPEATS; r++) {
         begin(ctx, p);
         double began = bench_now(), change = 1;
-        for (int t = 0; t < MAX_STEPS && change > 1e-9; t++) {
+        for (int t = 0; t < MAX_STEPS && change > 1e-9; t++)
             rfn_cyclic(ctx, &p->quadratic, p->search.codes, &p->work, &change);
-        }
         bench_add(&times, bench_now() - began);
     }
     return bench_median(&times);
@@ -232,9 +224,8 @@ static double time_reduced(rb_context *ctx, struct problem *p) {
     for (int r = 0; r < REPEATS; r++) {
         begin(ctx, p);
         double began = bench_now();
-        for (int t = 0; t < 30; t++) {
+        for (int t = 0; t < 30; t++)
             step(ctx, p, &reduced);
-        }
         bench_add(&times, bench_now() - began);
     }
     return bench_median(&times);

@@ -77,9 +77,8 @@ static struct result run(rb_context *ctx, const struct kind *kind, const char *d
         rb_metrics_get(e, "sparseness"),        rb_metrics_get(e, "reconstruction_error"),
         rb_metrics_get(e, "covariance_error"),  rb_metrics_get(e, "objective"),
         recovery_of(ctx, model, source, truth), median_milliseconds(model)};
-    for (int64_t t = 0; curve && t < rb_model_iterations(model); t++) {
+    for (int64_t t = 0; curve && t < rb_model_iterations(model); t++)
         rb_model_history(model, t, &curve[t], NULL, NULL);
-    }
     rb_metrics_free(e);
     rb_options_free(options);
     rb_options_free(data);
@@ -111,9 +110,8 @@ static void draw_objectives(const double curves[KINDS][ITERATIONS], const char *
     static const int drawn[DRAWN] = {0, KINDS - 1, 2, 3, 4, 5, 6};
     bench_curve lines[DRAWN];
     double high = -INFINITY;
-    for (int t = 0; t < ITERATIONS; t++) {
+    for (int t = 0; t < ITERATIONS; t++)
         iterations[t] = t + 1;
-    }
     for (int c = 0; c < DRAWN; c++) {
         lines[c] =
             (bench_curve){kinds[drawn[c]].name, ITERATIONS, iterations, curves[drawn[c]], false};

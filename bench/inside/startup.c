@@ -66,9 +66,8 @@ static void start_up(rb_context *ctx) {
     for (int threads = 1; threads <= BENCH_THREADS; threads++) {
         static bench_times shares[2], seconds[2];
         bench_check(ctx, rb_context_set_threads(ctx, threads));
-        for (int which = 0; which < 2; which++) {
+        for (int which = 0; which < 2; which++)
             shares[which].count = seconds[which].count = 0;
-        }
         for (int round = 0; round < ROUNDS; round++) {
             double all[2];
             fit(ctx, noise.source, 50, 5, &w, all);
@@ -124,9 +123,8 @@ static void beside(rb_context *ctx, rb_source *source, const rb_matrix *matrix, 
     for (int round = 0; round < ROUNDS; round++) {
         double all[2];
         memory.iterations.count = stream.iterations.count = reading.count = 0;
-        for (int again = 0; again < 3; again++) {
+        for (int again = 0; again < 3; again++)
             bench_add(&reading, read_all(ctx, source, BLOCK_CELLS / source->n_features));
-        }
         fit(ctx, kept, units, ITERATIONS, &memory, all);
         samples_read = 0;
         fit(ctx, source, units, 1, &stream, all);
@@ -170,19 +168,16 @@ static void on_slow_disk(rb_context *ctx, double seconds, int64_t units) {
 int main(int argc, char **argv) {
     rb_context *ctx;
     choose_blas_kernels(argv);
-    if (rb_context_new(&ctx)) {
-        return 1;
-    }
+    if (rb_context_new(&ctx)) return 1;
     if (argc > 1) {
         bench_check(ctx, rb_context_set_threads(ctx, argc > 3 ? atoi(argv[3]) : BENCH_THREADS));
         int64_t units = argc > 2 ? atoi(argv[2]) : 100;
         char *end;
         double seconds = strtod(argv[1], &end);
-        if (*end == '\0') {
+        if (*end == '\0')
             on_slow_disk(ctx, seconds, units);
-        } else {
+        else
             on_file(ctx, argv[1], units);
-        }
     } else {
         start_up(ctx);
     }

@@ -7,15 +7,11 @@
 #include <unistd.h>
 
 void fuzz_expect(bool promise) {
-    if (!promise) {
-        abort();
-    }
+    if (!promise) abort();
 }
 
 int fuzz_take(fuzz_input *in) {
-    if (in->left == 0) {
-        return 0;
-    }
+    if (in->left == 0) return 0;
     in->left--;
     return *in->data++;
 }
@@ -53,17 +49,13 @@ static void read_whole(rb_context *ctx, const rb_format *format, const char *pat
         rb_matrix_free(matrix);
         return;
     }
-    if (rb_source_own_matrix(ctx, matrix, &source) == RB_OK) {
-        walk(ctx, source);
-    }
+    if (rb_source_own_matrix(ctx, matrix, &source) == RB_OK) walk(ctx, source);
 }
 
 static void read_blocks(rb_context *ctx, const rb_format *format, const char *path,
                         const rb_read_options *options) {
     rb_source *source = NULL;
-    if (!format->open) {
-        return;
-    }
+    if (!format->open) return;
     if (format->open(ctx, path, options, &source)) {
         expect_refused(ctx, source);
         return;
@@ -74,9 +66,7 @@ static void read_blocks(rb_context *ctx, const rb_format *format, const char *pa
 void fuzz_read_path(const rb_format *format, const char *path) {
     rb_context *ctx;
     rb_read_options options;
-    if (rb_context_create(&ctx)) {
-        return;
-    }
+    if (rb_context_create(&ctx)) return;
     rb_read_options_default(&options);
     read_whole(ctx, format, path, &options);
     read_blocks(ctx, format, path, &options);
@@ -86,9 +76,7 @@ void fuzz_read_path(const rb_format *format, const char *path) {
 int fuzz_read(const rb_format *format, const uint8_t *data, size_t size) {
     char path[64];
     int file = memfd_create("fuzz", MFD_CLOEXEC);
-    if (file < 0 || write(file, data, size) != (ssize_t)size) {
-        abort();
-    }
+    if (file < 0 || write(file, data, size) != (ssize_t)size) abort();
     snprintf(path, sizeof path, "/proc/self/fd/%d", file);
     fuzz_read_path(format, path);
     close(file);

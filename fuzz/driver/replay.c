@@ -19,9 +19,7 @@ static bool replay_file(const char *path) {
     uint8_t *data = malloc((size_t)info.st_size + 1);
     size_t size = data ? fread(data, 1, (size_t)info.st_size, file) : 0;
     fclose(file);
-    if (!data) {
-        return false;
-    }
+    if (!data) return false;
     printf("%s\n", path);
     fflush(stdout); /* so that the last line names the file that broke it */
     LLVMFuzzerTestOneInput(data, size);
@@ -32,16 +30,13 @@ static bool replay_file(const char *path) {
 
 static bool replay(const char *path) {
     DIR *folder = opendir(path);
-    if (!folder) {
-        return replay_file(path);
-    }
+    if (!folder) return replay_file(path);
     bool good = true;
     for (struct dirent *entry; (entry = readdir(folder)) != NULL;) {
         char name[PATH_MAX];
         if (entry->d_name[0] != '.' &&
-            snprintf(name, sizeof name, "%s/%s", path, entry->d_name) < PATH_MAX) {
+            snprintf(name, sizeof name, "%s/%s", path, entry->d_name) < PATH_MAX)
             good = replay_file(name) && good;
-        }
     }
     closedir(folder);
     return good;
@@ -49,9 +44,8 @@ static bool replay(const char *path) {
 
 int main(int argc, char **argv) {
     bool good = true;
-    for (int i = 1; i < argc; i++) {
+    for (int i = 1; i < argc; i++)
         good = replay(argv[i]) && good;
-    }
     printf("%d inputs replayed\n", replayed);
     return good && replayed > 0 ? 0 : 1;
 }

@@ -37,17 +37,13 @@ static int64_t extend(assignment *a, int64_t joined) {
     int64_t row = a->row_of[joined], nearest = -1;
     a->in_tree[joined] = true;
     for (int64_t c = 0; c < a->columns; c++) {
-        if (a->in_tree[c]) {
-            continue;
-        }
+        if (a->in_tree[c]) continue;
         double cost = reduced_cost(a, row, c);
         if (cost < a->distance[c]) {
             a->distance[c] = cost;
             a->before[c] = joined;
         }
-        if (nearest < 0 || a->distance[c] < a->distance[nearest]) {
-            nearest = c;
-        }
+        if (nearest < 0 || a->distance[c] < a->distance[nearest]) nearest = c;
     }
     return nearest;
 }
@@ -67,9 +63,8 @@ static void place(assignment *a, int64_t row) {
     int64_t root = a->columns, column = root;
     a->row_of[root] = row;
     memset(a->in_tree, 0, (size_t)(root + 1) * sizeof *a->in_tree);
-    for (int64_t c = 0; c < a->columns; c++) {
+    for (int64_t c = 0; c < a->columns; c++)
         a->distance[c] = INFINITY;
-    }
     while (a->row_of[column] >= 0) {
         column = extend(a, column);
         shift_potentials(a, a->distance[column]);
@@ -98,18 +93,14 @@ rb_error rb_assign(rb_context *ctx, int64_t rows, int64_t columns, const double 
     a.before = rb_take(&scratch, a.columns, sizeof *a.before);
     a.in_tree = rb_take(&scratch, a.columns + 1, sizeof *a.in_tree);
     a.row_of = rb_take(&scratch, a.columns + 1, sizeof *a.row_of);
-    for (int64_t c = 0; c <= a.columns && !scratch.err; c++) {
+    for (int64_t c = 0; c <= a.columns && !scratch.err; c++)
         a.row_of[c] = -1;
-    }
-    for (int64_t r = 0; r < a.rows && !scratch.err; r++) {
+    for (int64_t r = 0; r < a.rows && !scratch.err; r++)
         place(&a, r);
-    }
-    for (int64_t c = 0; c < a.columns && !scratch.err; c++) {
-        if (turned) {
+    for (int64_t c = 0; c < a.columns && !scratch.err; c++)
+        if (turned)
             column_of[c] = a.row_of[c];
-        } else if (a.row_of[c] >= 0) {
+        else if (a.row_of[c] >= 0)
             column_of[a.row_of[c]] = c;
-        }
-    }
     return rb_scratch_end(&scratch);
 }

@@ -19,12 +19,8 @@ double rb_log_hypergeometric_tail(const double *log_factorial, int64_t populatio
     int64_t others = population - marked;
     int64_t min = drawn > others ? drawn - others : 0;
     int64_t max = drawn < marked ? drawn : marked;
-    if (overlap <= min) {
-        return 0;
-    }
-    if (overlap > max) {
-        return -INFINITY;
-    }
+    if (overlap <= min) return 0;
+    if (overlap > max) return -INFINITY;
     double first = log_choose(log_factorial, marked, overlap) +
                    log_choose(log_factorial, others, drawn - overlap) -
                    log_choose(log_factorial, population, drawn);
@@ -92,9 +88,7 @@ static rb_enrichment_row best_row(const comparison *c, const rb_module *m, int64
     rb_enrichment_row best = {.module = rank};
     for (int64_t k = 0; size > 0 && k < c->labels->classes->count; k++) {
         rb_enrichment_row row = row_of(c, rank, size, k);
-        if (!best.class_name || is_better(&row, &best)) {
-            best = row;
-        }
+        if (!best.class_name || is_better(&row, &best)) best = row;
     }
     return best;
 }
@@ -127,17 +121,12 @@ static rb_error compare(rb_context *ctx, const rb_modules *modules, const rb_lab
     c.overlap = rb_take(&scratch, n_classes, sizeof *c.overlap);
     e->rows = rb_alloc(ctx, modules->count, sizeof *e->rows);
     scratch.err = scratch.err || e->rows ? scratch.err : RB_ERROR_MEMORY;
-    for (int64_t i = 1; i <= labels->n_labelled && !scratch.err; i++) {
+    for (int64_t i = 1; i <= labels->n_labelled && !scratch.err; i++)
         c.log_factorial[i] = c.log_factorial[i - 1] + log((double)i);
-    }
-    for (int64_t i = 0; i < labels->n_samples && !scratch.err; i++) {
-        if (labels->class_of[i] >= 0) {
-            c.class_size[labels->class_of[i]]++;
-        }
-    }
-    for (int64_t r = 0; r < modules->count && !scratch.err; r++) {
+    for (int64_t i = 0; i < labels->n_samples && !scratch.err; i++)
+        if (labels->class_of[i] >= 0) c.class_size[labels->class_of[i]]++;
+    for (int64_t r = 0; r < modules->count && !scratch.err; r++)
         e->rows[r] = best_row(&c, &modules->list[r], r);
-    }
     return rb_scratch_end(&scratch);
 }
 
@@ -156,17 +145,13 @@ rb_error rb_enrichment_of(rb_context *ctx, const rb_modules *modules, const rb_m
                           rb_source *source, rb_labels *labels, rb_enrichment *e) {
     rb_error err = check_samples(ctx, modules, rb_source_samples(source));
     err = err ? err : compare(ctx, modules, labels, e);
-    if (!err && model) {
-        err = find_units(ctx, model, source, labels, e);
-    }
+    if (!err && model) err = find_units(ctx, model, source, labels, e);
     e->n_rows = modules->count;
     e->n_labelled = labels->n_labelled;
     e->n_classes = labels->classes->count;
     e->text = labels->classes;
     labels->classes = NULL;
-    if (err) {
-        rb_enrichment_clear(e);
-    }
+    if (err) rb_enrichment_clear(e);
     return err;
 }
 

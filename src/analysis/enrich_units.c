@@ -37,9 +37,8 @@ static int by_code(const void *a, const void *b) {
 
 static void sort_unit(ranking *r, int64_t unit) {
     int64_t n = r->labels->n_labelled;
-    for (int64_t i = 0; i < n; i++) {
+    for (int64_t i = 0; i < n; i++)
         r->order[i] = (scored){r->codes[unit * n + i], r->class_of[i]};
-    }
     qsort(r->order, (size_t)n, sizeof *r->order, by_code);
 }
 
@@ -49,12 +48,10 @@ static void sum_ranks(ranking *r) {
     memset(r->rank_sum, 0, (size_t)r->labels->classes->count * sizeof *r->rank_sum);
     for (int64_t start = 0, end; start < n; start = end) {
         end = start + 1;
-        while (end < n && r->order[end].code == r->order[start].code) {
+        while (end < n && r->order[end].code == r->order[start].code)
             end++;
-        }
-        for (int64_t i = start; i < end; i++) {
+        for (int64_t i = start; i < end; i++)
             r->rank_sum[r->order[i].class_index] += 0.5 * (double)(start + 1 + end);
-        }
     }
 }
 
@@ -121,16 +118,13 @@ rb_error rb_class_units(rb_context *ctx, const rb_labels *labels, int64_t n_unit
     r.rank_sum = rb_take(&scratch, n_classes, sizeof *r.rank_sum);
     r.order = rb_take(&scratch, n, sizeof *r.order);
     if (!scratch.err) {
-        for (int64_t e = 0; e < n_units * n && !r.signs; e++) {
+        for (int64_t e = 0; e < n_units * n && !r.signs; e++)
             r.signs = codes[e] < 0;
-        }
         count_classes(&r);
-        for (int64_t c = 0; c < n_classes; c++) {
+        for (int64_t c = 0; c < n_classes; c++)
             best[c] = (rb_class_unit){labels->classes->text[c], r.class_size[c], -1, NAN, 0};
-        }
-        for (int64_t u = 0; u < n_units; u++) {
+        for (int64_t u = 0; u < n_units; u++)
             offer_unit(&r, u, best);
-        }
     }
     return rb_scratch_end(&scratch);
 }
@@ -146,12 +140,9 @@ typedef struct collection {
 static rb_error collect_rows(void *user, int64_t first, const rb_matrix *rows) {
     collection *c = user;
     for (int64_t i = 0; i < rows->n_samples; i++) {
-        if (c->labels->class_of[first + i] < 0) {
-            continue;
-        }
-        for (int64_t u = 0; u < c->n_units; u++) {
+        if (c->labels->class_of[first + i] < 0) continue;
+        for (int64_t u = 0; u < c->n_units; u++)
             c->codes[u * c->labels->n_labelled + c->at] = (float)rb_matrix_at(rows, i, u);
-        }
         c->at++;
     }
     return RB_OK;
@@ -168,10 +159,9 @@ rb_error rb_labelled_codes(rb_context *ctx, const rb_model *model, rb_source *so
     }
     c.codes = rb_alloc(ctx, cells, sizeof *c.codes);
     rb_error err = c.codes ? rb_encode(ctx, model, source, collect_rows, &c) : RB_ERROR_MEMORY;
-    if (err) {
+    if (err)
         rb_free(c.codes);
-    } else {
+    else
         *codes = c.codes;
-    }
     return err;
 }

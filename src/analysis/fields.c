@@ -85,11 +85,8 @@ static void find_nearest(const double *fields, int64_t n_units, const rb_matrix 
             }
         }
         near[c] = (nearest){0, distance[0]};
-        for (int64_t h = 1; h < n_units; h++) {
-            if (distance[h] < near[c].distance) {
-                near[c] = (nearest){h, distance[h]};
-            }
-        }
+        for (int64_t h = 1; h < n_units; h++)
+            if (distance[h] < near[c].distance) near[c] = (nearest){h, distance[h]};
         error[c] = 0;
         for (int64_t d = 0; d < truth->n_features; d++) {
             double difference = fields[d * n_units + near[c].unit] - rb_matrix_at(truth, c, d);
@@ -102,14 +99,11 @@ static void find_nearest(const double *fields, int64_t n_units, const rb_matrix 
  */
 static void represent(const nearest *near, int64_t n_units, double limit, int64_t *cause_of,
                       rb_field_match *match) {
-    for (int64_t h = 0; h < n_units; h++) {
+    for (int64_t h = 0; h < n_units; h++)
         cause_of[h] = -1;
-    }
     for (int64_t c = 0; c < match->causes; c++) {
         int64_t *owner = &cause_of[near[c].unit];
-        if (*owner < 0 || near[c].distance < near[*owner].distance) {
-            *owner = c;
-        }
+        if (*owner < 0 || near[c].distance < near[*owner].distance) *owner = c;
     }
     double sum = 0;
     for (int64_t c = 0; c < match->causes; c++) {
@@ -128,9 +122,7 @@ rb_error rb_fields_match(rb_context *ctx, const double *fields, int64_t n_featur
     rb_error err = check_shapes(ctx, n_features, n_units, truth);
     err = err ? err : check_fields(ctx, fields, n_features, n_units);
     err = err ? err : find_largest(ctx, truth, &largest);
-    if (err) {
-        return err;
-    }
+    if (err) return err;
     rb_scratch scratch = {.ctx = ctx};
     nearest *near = rb_take(&scratch, truth->n_samples, sizeof *near);
     double *distance = rb_take(&scratch, n_units, sizeof *distance);
@@ -167,9 +159,8 @@ static rb_error scaled_loadings(rb_context *ctx, const rb_model *model, double *
     }
     int64_t cells = features * units; /* of an array that is in memory */
     *fields = rb_alloc(ctx, cells, sizeof **fields);
-    for (int64_t e = 0; *fields && e < cells; e++) {
+    for (int64_t e = 0; *fields && e < cells; e++)
         (*fields)[e] = loadings[e] * model->preprocess->scale[e / units];
-    }
     return *fields ? RB_OK : RB_ERROR_MEMORY;
 }
 

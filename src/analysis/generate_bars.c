@@ -30,13 +30,11 @@ static void draw_fields(const rb_bars_plan *plan, double *fields) {
 }
 
 static void add_bar(const double *field, bool maximum, double *sample, int64_t n_pixels) {
-    for (int64_t d = 0; d < n_pixels; d++) {
-        if (maximum) {
+    for (int64_t d = 0; d < n_pixels; d++)
+        if (maximum)
             sample[d] = field[d] > sample[d] ? field[d] : sample[d];
-        } else {
+        else
             sample[d] += field[d];
-        }
-    }
 }
 
 /* Every sample takes the same number of draws, whatever the noise. */
@@ -45,13 +43,10 @@ static void draw_sample(const rb_bars_plan *plan, const double *fields, int64_t 
     int64_t n_pixels = plan->size * plan->size;
     for (int64_t b = 0; b < bars; b++) {
         state[b] = rb_draw_uniform(draws) < plan->probability;
-        if (state[b] > 0) {
-            add_bar(fields + b * n_pixels, plan->maximum, sample, n_pixels);
-        }
+        if (state[b] > 0) add_bar(fields + b * n_pixels, plan->maximum, sample, n_pixels);
     }
-    for (int64_t d = 0; d < n_pixels; d++) {
+    for (int64_t d = 0; d < n_pixels; d++)
         sample[d] += plan->noise_sd * rb_draw_normal(draws);
-    }
 }
 
 rb_error rb_generate_bars(rb_context *ctx, const rb_bars_plan *plan, rb_matrix **matrix,
@@ -72,8 +67,7 @@ rb_error rb_generate_bars(rb_context *ctx, const rb_bars_plan *plan, rb_matrix *
     double *field = (double *)(*fields)->values, *state = (double *)(*states)->values;
     double *sample = (double *)(*matrix)->values;
     draw_fields(plan, field);
-    for (int64_t n = 0; n < plan->n_samples; n++) {
+    for (int64_t n = 0; n < plan->n_samples; n++)
         draw_sample(plan, field, bars, &draws, state + n * bars, sample + n * n_pixels);
-    }
     return RB_OK;
 }

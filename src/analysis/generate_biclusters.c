@@ -61,26 +61,21 @@ rb_bicluster_plan rb_plan_fabia(int64_t n_samples, int64_t n_features) {
  * of the remaining places falls on it. */
 static int64_t draw_distinct(rb_draws *draws, int64_t n, int64_t count, rb_member *members) {
     int64_t taken = 0;
-    for (int64_t i = 0; taken < count; i++) {
-        if (rb_draw_uniform(draws) * (double)(n - i) < (double)(count - taken)) {
+    for (int64_t i = 0; taken < count; i++)
+        if (rb_draw_uniform(draws) * (double)(n - i) < (double)(count - taken))
             members[taken++] = (rb_member){i, 1};
-        }
-    }
     return taken;
 }
 
 /* `count` times one of 0 .. n - 1; returns how many different ones. */
 static int64_t draw_repeated(rb_draws *draws, int64_t n, int64_t count, rb_member *members) {
-    for (int64_t d = 0; d < count; d++) {
+    for (int64_t d = 0; d < count; d++)
         members[d] = (rb_member){rb_draw_integer(draws, 0, n - 1), 1};
-    }
     rb_members_sort(members, count); /* all weigh the same: by index */
     int64_t different = 0;
-    for (int64_t d = 0; d < count; d++) {
-        if (different == 0 || members[different - 1].index != members[d].index) {
+    for (int64_t d = 0; d < count; d++)
+        if (different == 0 || members[different - 1].index != members[d].index)
             members[different++] = members[d];
-        }
-    }
     return different;
 }
 
@@ -100,9 +95,8 @@ static rb_member *draw_members(rb_context *ctx, rb_draws *draws, int64_t n, int6
 
 static void draw_vector(rb_draws *draws, const rb_vector_law *law, const rb_member *members,
                         int64_t n_members, double *vector, int64_t n) {
-    for (int64_t i = 0; i < n; i++) {
+    for (int64_t i = 0; i < n; i++)
         vector[i] = law->rest_sd * rb_draw_normal(draws);
-    }
     for (int64_t d = 0; d < n_members; d++) {
         double value = law->mean + law->sd * rb_draw_normal(draws);
         bool flip = law->random_sign && rb_draw_uniform(draws) < 0.5;
@@ -127,16 +121,12 @@ static rb_error plant(rb_context *ctx, struct planting *p, const rb_bicluster_gr
     b->features = b->samples ? draw_members(ctx, &p->draws, m, group->min_features,
                                             group->max_features, plan->replacement, &b->n_features)
                              : NULL;
-    if (!b->features) {
-        return RB_ERROR_MEMORY;
-    }
+    if (!b->features) return RB_ERROR_MEMORY;
     draw_vector(&p->draws, &plan->sample_law, b->samples, b->n_samples, p->z, n);
     draw_vector(&p->draws, &plan->feature_law, b->features, b->n_features, p->x, m);
-    for (int64_t i = 0; i < n; i++) {
-        for (int64_t k = 0; k < m; k++) {
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t k = 0; k < m; k++)
             p->values[i * m + k] += p->z[i] * p->x[k];
-        }
-    }
     return RB_OK;
 }
 
@@ -158,9 +148,7 @@ rb_error rb_generate_biclusters(rb_context *ctx, const rb_bicluster_plan *plan, 
                                 rb_modules **planted) {
     *planted = NULL;
     rb_error err = rb_matrix_new_dense(ctx, RB_FLOAT64, plan->n_samples, plan->n_features, matrix);
-    if (err) {
-        return err;
-    }
+    if (err) return err;
     struct planting p = {.plan = plan,
                          .draws.stream = {.seed = plan->seed, .purpose = RB_RANDOM_SIMULATE},
                          .values = (double *)(*matrix)->values};
@@ -172,8 +160,7 @@ rb_error rb_generate_biclusters(rb_context *ctx, const rb_bicluster_plan *plan, 
         *matrix = NULL;
         return err;
     }
-    for (int64_t c = 0; c < plan->n_samples * plan->n_features; c++) {
+    for (int64_t c = 0; c < plan->n_samples * plan->n_features; c++)
         p.values[c] += plan->noise_sd * rb_draw_normal(&p.draws);
-    }
     return RB_OK;
 }

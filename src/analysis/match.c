@@ -21,13 +21,9 @@ static rb_member *sorted(rb_context *ctx, const rb_modules *columns_of, const rb
     rb_member *copy = rb_alloc(ctx, count, sizeof *copy);
     for (int64_t d = 0; copy && d < count; d++) {
         copy[d] = members[d];
-        if (columns_of) {
-            copy[d].index = rb_modules_column(columns_of, members[d].index);
-        }
+        if (columns_of) copy[d].index = rb_modules_column(columns_of, members[d].index);
     }
-    if (copy) {
-        qsort(copy, (size_t)count, sizeof *copy, ascending);
-    }
+    if (copy) qsort(copy, (size_t)count, sizeof *copy, ascending);
     return copy;
 }
 
@@ -76,16 +72,12 @@ static void compare_all(const rb_modules *found, const rb_modules *truth, double
 /* Pairs the modules by the table of indices; match has memory for its arrays. */
 static rb_error pair(rb_context *ctx, const double *jaccard, int64_t n_found, rb_match *match) {
     rb_error err = rb_assign(ctx, match->n_truth, n_found, jaccard, match->partner);
-    if (err) {
-        return err;
-    }
+    if (err) return err;
     double sum = 0;
     for (int64_t a = 0; a < match->n_truth; a++) {
         int64_t b = match->partner[a];
         match->overlap[a] = b < 0 ? 0 : jaccard[a * n_found + b];
-        if (match->overlap[a] == 0) {
-            match->partner[a] = -1;
-        }
+        if (match->overlap[a] == 0) match->partner[a] = -1;
         sum += match->overlap[a];
     }
     int64_t larger = n_found > match->n_truth ? n_found : match->n_truth;
@@ -123,14 +115,10 @@ rb_error rb_modules_match(rb_context *ctx, const rb_modules *found, const rb_mod
     rb_modules *f = NULL, *t = NULL;
     int64_t n_pairs;
     rb_error err = rb_size_check(ctx, "the match", match->size, sizeof *match);
-    if (err) {
-        return err;
-    }
+    if (err) return err;
     *match = (rb_match){.size = sizeof *match};
     err = check_truth(ctx, found, truth);
-    if (err) {
-        return err;
-    }
+    if (err) return err;
     if (!rb_multiply(found->count, truth->count, &n_pairs)) {
         return rb_fail(ctx, RB_ERROR_MEMORY,
                        "%lld found and %lld true modules are too many to compare",
@@ -150,9 +138,7 @@ rb_error rb_modules_match(rb_context *ctx, const rb_modules *found, const rb_mod
     rb_modules_free(f);
     rb_modules_free(t);
     rb_free(jaccard);
-    if (err) {
-        rb_match_clear(match);
-    }
+    if (err) rb_match_clear(match);
     return err;
 }
 

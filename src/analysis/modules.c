@@ -14,9 +14,7 @@ rb_error rb_modules_new(rb_context *ctx, int64_t count, rb_modules **out) {
 }
 
 void rb_modules_free(rb_modules *modules) {
-    if (!modules) {
-        return;
-    }
+    if (!modules) return;
     for (int64_t r = 0; r < modules->count; r++) {
         rb_free(modules->list[r].samples);
         rb_free(modules->list[r].features);

@@ -91,12 +91,8 @@ static rb_error survey_rows(void *user, int64_t first, const rb_matrix *rows) {
 /* Units without any code come last. */
 static int by_information(const void *a, const void *b) {
     const unit *x = a, *y = b;
-    if ((x->code > 0) != (y->code > 0)) {
-        return x->code > 0 ? -1 : 1;
-    }
-    if (x->information != y->information) {
-        return x->information > y->information ? -1 : 1;
-    }
+    if ((x->code > 0) != (y->code > 0)) return x->code > 0 ? -1 : 1;
+    if (x->information != y->information) return x->information > y->information ? -1 : 1;
     return (x->index > y->index) - (x->index < y->index);
 }
 
@@ -136,9 +132,7 @@ static rb_error roll_add(const extraction *e, roll *r, int64_t index, double wei
         r->count = e->rule.top;
     }
     rb_member *members = rb_reserve(e->ctx, r->members, r->count, 1, &r->capacity, sizeof *members);
-    if (!members) {
-        return RB_ERROR_MEMORY;
-    }
+    if (!members) return RB_ERROR_MEMORY;
     r->members = members;
     r->members[r->count++] = (rb_member){index, weight};
     return RB_OK;
@@ -186,9 +180,7 @@ static rb_error gather_features(const extraction *e, int64_t rank) {
 static rb_error gather(extraction *e) {
     e->rolls = rb_alloc_zero(e->ctx, e->modules->count, sizeof *e->rolls);
     rb_error err = RB_ERROR_MEMORY;
-    if (e->rolls) {
-        err = e->input->walk(e->input->state, e->ctx, gather_rows, e);
-    }
+    if (e->rolls) err = e->input->walk(e->input->state, e->ctx, gather_rows, e);
     for (int64_t r = 0; e->rolls && r < e->modules->count; r++) {
         rb_module *m = &e->modules->list[r];
         roll_finish(e, &e->rolls[r], &m->samples, &m->n_samples);
@@ -218,9 +210,7 @@ static const char *choose_rule(const extraction *e) {
 static rb_error read_rule(rb_context *ctx, const rb_modules_options *options, const char *text,
                           rb_rule *rule) {
     rb_error err = rb_rule_parse(ctx, text, rule);
-    if (err) {
-        return err;
-    }
+    if (err) return err;
     bool cuts = rule->kind == RB_RULE_TOP || rule->kind == RB_RULE_MASS;
     bool idle_sample = options->sample_threshold != 0.5 && rule->kind != RB_RULE_FABIA;
     if (idle_sample || (cuts && options->feature_threshold != 0.7)) {
@@ -236,15 +226,11 @@ static rb_error extract(extraction *e) {
     const char *text = e->options->rule;
     start_units(e);
     rb_error err = e->input->walk(e->input->state, e->ctx, survey_rows, e);
-    if (err) {
-        return err;
-    }
+    if (err) return err;
     text = text ? text : choose_rule(e);
     err = read_rule(e->ctx, e->options, text, &e->rule);
     err = err ? err : rank_units(e);
-    if (err) {
-        return err;
-    }
+    if (err) return err;
     e->modules->rule = rb_copy_text(e->ctx, text);
     return e->modules->rule ? gather(e) : RB_ERROR_MEMORY;
 }
@@ -269,9 +255,7 @@ rb_error rb_modules_extract(rb_context *ctx, const rb_modules_input *input,
     *modules = NULL;
     rb_error err = rb_rows_check(ctx, rb_modules_group()->rows, options);
     err = err ? err : check_rule(ctx, input, options);
-    if (err) {
-        return err;
-    }
+    if (err) return err;
     e.units = rb_alloc_zero(ctx, input->n_units, sizeof *e.units);
     err = e.units ? extract(&e) : RB_ERROR_MEMORY;
     rb_free(e.units);

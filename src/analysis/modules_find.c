@@ -21,13 +21,10 @@ static rb_error note_data(rb_context *ctx, const rb_model *model, const rb_sourc
     const rb_preprocess *p = model->preprocess;
     modules->n_samples = rb_source_samples(source);
     modules->n_features = p->n_input;
-    if (!p->selected) {
-        return RB_OK;
-    }
+    if (!p->selected) return RB_OK;
     modules->column_of = rb_alloc(ctx, p->n_features, sizeof *modules->column_of);
-    for (int64_t k = 0; modules->column_of && k < p->n_features; k++) {
+    for (int64_t k = 0; modules->column_of && k < p->n_features; k++)
         modules->column_of[k] = p->selected[k];
-    }
     return modules->column_of ? RB_OK : RB_ERROR_MEMORY;
 }
 
@@ -54,9 +51,8 @@ static rb_error find_counts(rb_context *ctx, const rb_model *model, double *vari
     err = err ? err : rb_model_need_array(ctx, model, "prior", priors, 1, &prior);
     for (int64_t k = 0; !err && k < features; k++) {
         variances[k] = 0;
-        for (int64_t h = 0; h < units; h++) {
+        for (int64_t h = 0; h < units; h++)
             variances[k] += prior[priors > 1 ? h : 0] * fields[k * units + h];
-        }
     }
     return err;
 }
@@ -68,9 +64,8 @@ static rb_error find_variances(rb_context *ctx, const rb_model *model, double *v
     bool causes = rb_has_causes(model);
     rb_error err = causes ? rb_model_need_array(ctx, model, "sigma", 1, 1, &values)
                           : rb_model_need_array(ctx, model, "noise", features, 1, &values);
-    for (int64_t k = 0; !err && k < features; k++) {
+    for (int64_t k = 0; !err && k < features; k++)
         variances[k] = causes ? *values * *values : values[k];
-    }
     return err;
 }
 
@@ -79,9 +74,8 @@ static rb_error find_noise(rb_context *ctx, const rb_model *model, double *noise
     const char *kind = rb_model_attribute(model, "noise");
     bool counts = rb_has_causes(model) && kind && strcmp(kind, "poisson") == 0;
     rb_error err = counts ? find_counts(ctx, model, noise) : find_variances(ctx, model, noise);
-    for (int64_t k = 0; !err && k < rb_model_features(model); k++) {
+    for (int64_t k = 0; !err && k < rb_model_features(model); k++)
         noise[k] = fmax(noise[k], DBL_MIN);
-    }
     return err;
 }
 

@@ -54,9 +54,8 @@ rb_error rb_rule_parse(rb_context *ctx, const char *text, rb_rule *rule) {
             *rule = (rb_rule){.kind = (rb_rule_kind)k};
             if (k == RB_RULE_TOP    ? parse_top(rest, &rule->top)
                 : k == RB_RULE_MASS ? parse_share(rest, &rule->share)
-                                    : *rest == '\0') {
+                                    : *rest == '\0')
                 return RB_OK;
-            }
         }
     }
     return rb_fail(
@@ -69,13 +68,11 @@ rb_error rb_rule_parse(rb_context *ctx, const char *text, rb_rule *rule) {
 /* The fewest of the largest whose squares sum to `share` of all. */
 static int64_t cut_mass(double share, const rb_member *members, int64_t count) {
     double total = 0, sum = 0;
-    for (int64_t d = 0; d < count; d++) {
+    for (int64_t d = 0; d < count; d++)
         total += members[d].weight * members[d].weight;
-    }
     int64_t kept = 0;
-    for (; kept < count && sum < share * total; kept++) {
+    for (; kept < count && sum < share * total; kept++)
         sum += members[kept].weight * members[kept].weight;
-    }
     return kept;
 }
 
@@ -88,14 +85,11 @@ int64_t rb_rule_cut(const rb_rule *rule, const rb_member *members, int64_t count
 static int by_weight(const void *a, const void *b) {
     const rb_member *x = a, *y = b;
     double left = fabs(x->weight), right = fabs(y->weight);
-    if (left != right) {
-        return left > right ? -1 : 1;
-    }
+    if (left != right) return left > right ? -1 : 1;
     return (x->index > y->index) - (x->index < y->index);
 }
 
 void rb_members_sort(rb_member *members, int64_t count) {
-    if (count > 1) { /* members may be NULL when there are none */
+    if (count > 1) /* members may be NULL when there are none */
         qsort(members, (size_t)count, sizeof *members, by_weight);
-    }
 }

@@ -63,11 +63,10 @@ rb_error rb_simulate_biclusters(rb_context *ctx, const rb_options *given, rb_mat
     rb_error err = rb_options_take(ctx, given, rb_biclusters_group(), &options);
     err = err ? err : make_plan(ctx, &options, &plan);
     err = err ? err : rb_generate_biclusters(ctx, &plan, matrix, &planted);
-    if (truth) {
+    if (truth)
         *truth = planted;
-    } else {
+    else
         rb_modules_free(planted);
-    }
     return err;
 }
 
@@ -127,11 +126,10 @@ static rb_error complete_plan(rb_context *ctx, rb_bars_options *options) {
 
 /* Hands a matrix over, or frees it when nobody wants it. */
 static void give(rb_matrix *matrix, rb_matrix **to) {
-    if (to) {
+    if (to)
         *to = matrix;
-    } else {
+    else
         rb_matrix_free(matrix);
-    }
 }
 
 rb_error rb_simulate_bars(rb_context *ctx, const rb_options *given, rb_matrix **matrix,

@@ -11,9 +11,7 @@ enum { MAX_THREADS = 1024, DEFAULT_EXPANSION = 1000 };
 
 rb_error rb_context_create(rb_context **context) {
     *context = calloc(1, sizeof **context);
-    if (!*context) {
-        return RB_ERROR_MEMORY;
-    }
+    if (!*context) return RB_ERROR_MEMORY;
     (*context)->threads = 1;
     (*context)->max_expansion = DEFAULT_EXPANSION;
     (*context)->allocations_left = -1;
@@ -21,9 +19,7 @@ rb_error rb_context_create(rb_context **context) {
 }
 
 void rb_context_free(rb_context *ctx) {
-    if (!ctx) {
-        return;
-    }
+    if (!ctx) return;
     rb_pool_free(ctx->pool);
     free(ctx->added_methods);
     free(ctx);
@@ -58,9 +54,7 @@ rb_error rb_context_fail(rb_context *ctx, rb_error code, const char *message) {
 }
 
 rb_error rb_check_type(rb_context *ctx, rb_type type) {
-    if (type == RB_FLOAT32 || type == RB_FLOAT64) {
-        return RB_OK;
-    }
+    if (type == RB_FLOAT32 || type == RB_FLOAT64) return RB_OK;
     return rb_fail(ctx, RB_ERROR_ARGUMENT, "the type is %d, but must be RB_FLOAT32 or RB_FLOAT64",
                    (int)type);
 }
@@ -75,9 +69,7 @@ void rb_fail_prefix(rb_context *ctx, const char *format, ...) {
 }
 
 void rb_log(rb_context *ctx, rb_log_level level, const char *format, ...) {
-    if (!ctx->on_log) {
-        return;
-    }
+    if (!ctx->on_log) return;
     char text[sizeof ctx->message];
     va_list list;
     va_start(list, format);
@@ -95,9 +87,7 @@ rb_error rb_context_set_threads(rb_context *ctx, int threads) {
         long processors = sysconf(_SC_NPROCESSORS_ONLN);
         threads = processors < 1 ? 1 : processors > MAX_THREADS ? MAX_THREADS : (int)processors;
     }
-    if (threads == ctx->threads) {
-        return RB_OK;
-    }
+    if (threads == ctx->threads) return RB_OK;
     struct rb_pool *pool = NULL;
     if (threads > 1 && rb_pool_new(threads, &pool)) {
         return rb_fail(ctx, RB_ERROR_MEMORY, "%d threads could not be started; ask for fewer",

@@ -22,18 +22,16 @@ static uint32_t times_x(uint32_t a) {
 /* a b mod P */
 static uint32_t multiply(uint32_t a, uint32_t b) {
     uint32_t product = 0;
-    for (; b; b <<= 1, a = times_x(a)) {
+    for (; b; b <<= 1, a = times_x(a))
         product ^= b & 0x80000000U ? a : 0;
-    }
     return product;
 }
 
 /* x^n mod P */
 static uint32_t power(uint64_t n) {
     uint32_t result = 0x80000000U, square = 0x40000000U;
-    for (; n; n >>= 1, square = multiply(square, square)) {
+    for (; n; n >>= 1, square = multiply(square, square))
         result = n & 1 ? multiply(result, square) : result;
-    }
     return result;
 }
 
@@ -125,9 +123,8 @@ static void distance(uint64_t d, uint64_t by[2]) {
 void rb_crc32_prepare(rb_crc32 *crc) {
     for (uint32_t byte = 0; byte < 256; byte++) {
         uint32_t rest = byte;
-        for (int bit = 0; bit < 8; bit++) {
+        for (int bit = 0; bit < 8; bit++)
             rest = times_x(rest);
-        }
         crc->tables[0][byte] = rest;
     }
     for (int t = 1; t < 8; t++) {
@@ -152,9 +149,8 @@ static uint32_t add_by_tables(const rb_crc32 *crc, uint32_t rest, const unsigned
         rest = t[7][low & 0xFF] ^ t[6][low >> 8 & 0xFF] ^ t[5][low >> 16 & 0xFF] ^ t[4][low >> 24] ^
                t[3][bytes[4]] ^ t[2][bytes[5]] ^ t[1][bytes[6]] ^ t[0][bytes[7]];
     }
-    for (; count > 0; bytes++, count--) {
+    for (; count > 0; bytes++, count--)
         rest = (rest >> 8) ^ t[0][(rest ^ *bytes) & 0xFF];
-    }
     return rest;
 }
 

@@ -18,9 +18,7 @@ void *rb_alloc(rb_context *ctx, int64_t count, size_t size) {
         return NULL;
     }
     void *memory = NULL;
-    if (!rb_reading_take(ctx, bytes)) {
-        return NULL;
-    }
+    if (!rb_reading_take(ctx, bytes)) return NULL;
     if (ctx->allocations_left != 0) {
         bytes = bytes < ALIGNMENT ? ALIGNMENT : (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
         memory = aligned_alloc(ALIGNMENT, (size_t)bytes);
@@ -51,23 +49,18 @@ void *rb_alloc_zero(rb_context *ctx, int64_t count, size_t size) {
 
 void *rb_grow(rb_context *ctx, void *old, int64_t old_count, int64_t count, size_t size) {
     void *memory = rb_alloc(ctx, count, size);
-    if (memory && old) {
-        memcpy(memory, old, (size_t)(old_count < count ? old_count : count) * size);
-    }
+    if (memory && old) memcpy(memory, old, (size_t)(old_count < count ? old_count : count) * size);
     if (memory) {
         rb_free(old);
-        if (ctx->reading) { /* only the growth stays taken */
+        if (ctx->reading) /* only the growth stays taken */
             ctx->reading->taken -= (double)old_count * (double)size;
-        }
     }
     return memory;
 }
 
 void *rb_reserve(rb_context *ctx, void *old, int64_t used, int64_t more, int64_t *capacity,
                  size_t size) {
-    if (old && more <= *capacity - used) {
-        return old;
-    }
+    if (old && more <= *capacity - used) return old;
     int64_t larger = 2 * *capacity > used + more ? 2 * *capacity : used + more;
     void *memory = rb_grow(ctx, old, used, larger, size);
     *capacity = memory ? larger : *capacity;
@@ -81,9 +74,7 @@ void rb_free(void *memory) {
 rb_error rb_buffer_hold(rb_context *ctx, rb_buffer *buffer, int64_t count, size_t size) {
     if (!buffer->data || count > buffer->capacity) {
         void *data = rb_grow(ctx, buffer->data, buffer->capacity, count, size);
-        if (!data) {
-            return RB_ERROR_MEMORY;
-        }
+        if (!data) return RB_ERROR_MEMORY;
         *buffer = (rb_buffer){data, count};
     }
     return RB_OK;
@@ -92,9 +83,7 @@ rb_error rb_buffer_hold(rb_context *ctx, rb_buffer *buffer, int64_t count, size_
 char *rb_copy_text(rb_context *ctx, const char *text) {
     size_t length = strlen(text) + 1;
     char *copy = rb_alloc(ctx, (int64_t)length, 1);
-    if (copy) {
-        memcpy(copy, text, length);
-    }
+    if (copy) memcpy(copy, text, length);
     return copy;
 }
 
@@ -113,8 +102,7 @@ void *rb_take(rb_scratch *s, int64_t count, size_t size) {
 }
 
 rb_error rb_scratch_end(rb_scratch *s) {
-    for (int i = 0; i < s->count; i++) {
+    for (int i = 0; i < s->count; i++)
         rb_free(s->arrays[i]);
-    }
     return s->err;
 }

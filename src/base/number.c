@@ -35,12 +35,9 @@ static bool is_digit(char c) {
 /* Digits from `at` on. A leading 0 does not count; after MAX_DIGITS they are counted only. */
 static const char *take_digits(const char *at, const char *end, struct decimal *number) {
     for (; at < end && is_digit(*at); at++) {
-        if (number->count > 0 || *at != '0') {
-            number->count++;
-        }
-        if (number->count <= MAX_DIGITS) {
+        if (number->count > 0 || *at != '0') number->count++;
+        if (number->count <= MAX_DIGITS)
             number->digits = number->digits * 10 + (uint64_t)(*at - '0');
-        }
     }
     return at;
 }
@@ -48,19 +45,14 @@ static const char *take_digits(const char *at, const char *end, struct decimal *
 /* The exponent behind the mantissa, if there is one: "e-5". Huge ones are cut: they are 0 or
  * infinite. */
 static const char *take_exponent(const char *at, const char *end, struct decimal *number) {
-    if (at == end || (*at != 'e' && *at != 'E')) {
-        return at;
-    }
+    if (at == end || (*at != 'e' && *at != 'E')) return at;
     const char *next = at + 1;
     bool negative = next < end && *next == '-';
     next += next < end && (*next == '-' || *next == '+');
-    if (next == end || !is_digit(*next)) {
-        return at;
-    }
+    if (next == end || !is_digit(*next)) return at;
     int64_t exponent = 0;
-    for (; next < end && is_digit(*next); next++) {
+    for (; next < end && is_digit(*next); next++)
         exponent = exponent < 100000 ? exponent * 10 + (*next - '0') : exponent;
-    }
     number->power += negative ? -exponent : exponent;
     return next;
 }
@@ -89,15 +81,11 @@ static bool cut(const char *text, const char *end, struct decimal *number) {
 /* strtod in the "C" locale; the text has the form of a number. */
 static bool convert_slowly(const char *text, const char *end, double *value) {
     char copy[LONGEST_NUMBER];
-    if (end - text >= LONGEST_NUMBER) {
-        return false;
-    }
+    if (end - text >= LONGEST_NUMBER) return false;
     memcpy(copy, text, (size_t)(end - text));
     copy[end - text] = '\0';
     locale_t c = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-    if (!c) {
-        return false;
-    }
+    if (!c) return false;
     *value = strtod_l(copy, NULL, c);
     freelocale(c);
     return true;
@@ -105,15 +93,11 @@ static bool convert_slowly(const char *text, const char *end, double *value) {
 
 const char *rb_number_scan(const char *text, const char *end, double *value) {
     struct decimal number;
-    if (!cut(text, end, &number)) {
-        return NULL;
-    }
+    if (!cut(text, end, &number)) return NULL;
     /* Two exact numbers and one rounding give the nearest float64. */
     bool exact = number.count <= MAX_DIGITS && number.digits <= UINT64_C(1) << 53 &&
                  number.power >= -EXACT_POWER && number.power <= EXACT_POWER;
-    if (!exact) {
-        return convert_slowly(text, number.end, value) ? number.end : NULL;
-    }
+    if (!exact) return convert_slowly(text, number.end, value) ? number.end : NULL;
     double magnitude = (double)number.digits;
     magnitude =
         number.power < 0 ? magnitude / powers[-number.power] : magnitude * powers[number.power];
@@ -126,9 +110,7 @@ int rb_print_list(char *buffer, size_t size, const char *format, va_list list) {
     locale_t before = uselocale(c); /* of this thread alone */
     int length = vsnprintf(buffer, size, format, list);
     uselocale(before);
-    if (c) {
-        freelocale(c);
-    }
+    if (c) freelocale(c);
     return length;
 }
 
@@ -147,9 +129,7 @@ bool rb_parse_seconds(const char *text, double *seconds, bool *has_unit) {
     } units[] = {{"", 1}, {"s", 1}, {"m", 60}, {"min", 60}, {"h", 3600}, {"d", 86400}};
     double number = 0;
     const char *end = rb_number_scan(text, text + strlen(text), &number);
-    if (!end || !(number >= 0) || !isfinite(number)) {
-        return false;
-    }
+    if (!end || !(number >= 0) || !isfinite(number)) return false;
     for (size_t u = 0; u < sizeof units / sizeof *units; u++) {
         if (strcmp(end, units[u].name) == 0) {
             *seconds = number * units[u].seconds;
@@ -164,12 +144,8 @@ int rb_parse_shape(const char *text, int64_t *sizes, int max) {
     for (int count = 0; count < max && is_digit(*text); count++) { /* no space, no sign */
         char *end;
         sizes[count] = strtoll(text, &end, 10);
-        if (sizes[count] < 1 || sizes[count] > INT32_MAX || (*end && *end != 'x')) {
-            return 0;
-        }
-        if (!*end) {
-            return count + 1;
-        }
+        if (sizes[count] < 1 || sizes[count] > INT32_MAX || (*end && *end != 'x')) return 0;
+        if (!*end) return count + 1;
         text = end + 1;
     }
     return 0;
@@ -178,9 +154,7 @@ int rb_parse_shape(const char *text, int64_t *sizes, int max) {
 bool rb_parse_range(const char *text, double *low, double *high) {
     const char *end = text + strlen(text);
     const char *colon = rb_number_scan(text, end, low);
-    if (!colon || *colon != ':') {
-        return false;
-    }
+    if (!colon || *colon != ':') return false;
     return rb_number_scan(colon + 1, end, high) == end && isfinite(*low) && isfinite(*high) &&
            *low < *high;
 }

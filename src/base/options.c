@@ -22,9 +22,7 @@ static place find(const rb_options *options, const char *name) {
         const rb_option_part *part = &options->parts[p];
         const rb_option *row = rb_rows_find(part->group.rows, name);
         rb_option_state *state = row && part->states ? &part->states[row - part->group.rows] : NULL;
-        if (row && !(state && state->hidden)) {
-            return (place){part, row, state};
-        }
+        if (row && !(state && state->hidden)) return (place){part, row, state};
     }
     return (place){0};
 }
@@ -51,15 +49,14 @@ rb_error rb_group_check(rb_context *ctx, const rb_option_group *group) {
     rb_error err = fields ? RB_OK : RB_ERROR_MEMORY;
     for (const rb_option *row = group->rows; !err && row->name; row++) {
         const char *wrong = NULL;
-        if (!rb_row_bytes(row)) {
+        if (!rb_row_bytes(row))
             wrong = "has no kind that there is";
-        } else if (row->offset + rb_row_bytes(row) > group->bytes) {
+        else if (row->offset + rb_row_bytes(row) > group->bytes)
             wrong = "lies beyond the end of its struct";
-        } else if (row->kind == RB_OPTION_CHOICE && !row->choices) {
+        else if (row->kind == RB_OPTION_CHOICE && !row->choices)
             wrong = "has no choices";
-        } else if (!row->fallback && row->kind != RB_OPTION_TEXT) {
+        else if (!row->fallback && row->kind != RB_OPTION_TEXT)
             wrong = "has no default";
-        }
         if (wrong) {
             err = rb_fail(ctx, RB_ERROR_ARGUMENT, "the option '%s' of '%s' %s", row->name,
                           group->title, wrong);
@@ -79,9 +76,8 @@ rb_error rb_options_add_part(rb_context *ctx, rb_options *options, const rb_opti
     }
     for (; group->rows[count].name; count++) {
         const char *name = group->rows[count].name;
-        if (find(options, name).row) {
+        if (find(options, name).row)
             return rb_fail(ctx, RB_ERROR_ARGUMENT, "there is an option '%s' already", name);
-        }
     }
     rb_option_part part = {.key = group,
                            .group = *group,
@@ -104,17 +100,14 @@ rb_error rb_options_add(rb_context *ctx, rb_options *options, const rb_option_gr
 
 void rb_options_hide(rb_options *options, const char *name) {
     place at = find(options, name);
-    if (at.state) {
-        at.state->hidden = true;
-    }
+    if (at.state) at.state->hidden = true;
 }
 
 void rb_options_free(rb_options *options) {
     for (int p = 0; options && p < options->n_parts; p++) {
         rb_option_part *part = &options->parts[p];
-        for (int64_t i = 0; part->group.rows[i].name; i++) {
+        for (int64_t i = 0; part->group.rows[i].name; i++)
             rb_free(part->states[i].text);
-        }
         rb_free(part->states);
         rb_free(part->fields);
     }
@@ -122,11 +115,8 @@ void rb_options_free(rb_options *options) {
 }
 
 static const rb_option_part *part_of(const rb_options *options, const rb_option_group *group) {
-    for (int p = 0; options && p < options->n_parts; p++) {
-        if (options->parts[p].key == group) {
-            return &options->parts[p];
-        }
-    }
+    for (int p = 0; options && p < options->n_parts; p++)
+        if (options->parts[p].key == group) return &options->parts[p];
     return NULL;
 }
 
@@ -142,9 +132,7 @@ static bool holds(const rb_options *options, const char *condition) {
     size_t length = strcspn(condition, "=");
     snprintf(name, sizeof name, "%.*s", (int)length, condition);
     rb_options_get(options, name, value, sizeof value);
-    if (condition[length]) {
-        return strcmp(value, condition + length + 1) == 0;
-    }
+    if (condition[length]) return strcmp(value, condition + length + 1) == 0;
     const rb_option *row = find(options, name).row;
     const char *none = row && row->kind == RB_OPTION_CHOICE ? row->fallback : "0";
     return *value && strcmp(value, none) != 0;
@@ -189,15 +177,11 @@ rb_error rb_options_take(rb_context *ctx, const rb_options *options, const rb_op
 static rb_error put(rb_context *ctx, const place *at, const char *text) {
     bool points = at->row->kind == RB_OPTION_TEXT || at->row->kind == RB_OPTION_VALUES;
     char *copy = points ? rb_copy_text(ctx, text) : NULL;
-    if (points && !copy) {
-        return RB_ERROR_MEMORY;
-    }
+    if (points && !copy) return RB_ERROR_MEMORY;
     rb_error err =
         rb_rows_set(ctx, at->part->group.rows, at->part->fields, at->row->name, copy ? copy : text);
     char *gone = err ? copy : at->state->text;
-    if (!err) {
-        at->state->text = copy;
-    }
+    if (!err) at->state->text = copy;
     rb_free(gone);
     return err;
 }
@@ -206,9 +190,7 @@ rb_error rb_options_set(rb_context *ctx, rb_options *options, const char *name, 
     place at;
     rb_error err = look_up(ctx, options, name, &at);
     err = err ? err : put(ctx, &at, text);
-    if (!err) {
-        at.state->set = true;
-    }
+    if (!err) at.state->set = true;
     return err;
 }
 
@@ -255,9 +237,8 @@ rb_error rb_options_set_matrix(rb_context *ctx, rb_options *options, const char 
                                const rb_matrix *matrix) {
     place at;
     rb_error err = look_up(ctx, options, name, &at);
-    if (err || at.row->kind != RB_OPTION_VALUES) {
+    if (err || at.row->kind != RB_OPTION_VALUES)
         return err ? err : rb_fail(ctx, RB_ERROR_ARGUMENT, "%s cannot be a matrix", name);
-    }
     ((rb_values *)((char *)at.part->fields + at.row->offset))->matrix = matrix;
     at.state->set = true;
     return RB_OK;
@@ -271,9 +252,7 @@ static bool next_pair(char **text, char **name, char **value) {
     *end = '\0';
     char *equals = strchr(*name, '=');
     *value = equals ? equals + 1 : end;
-    if (equals) {
-        *equals = '\0';
-    }
+    if (equals) *equals = '\0';
     return **name != '\0';
 }
 
@@ -288,9 +267,8 @@ rb_error rb_options_set_all(rb_context *ctx, rb_options *options, const char *fo
                        "options of more than %zu characters must be set one by one", sizeof text);
     }
     rb_error err = RB_OK;
-    while (!err && next_pair(&rest, &name, &value)) {
+    while (!err && next_pair(&rest, &name, &value))
         err = rb_options_set(ctx, options, name, value);
-    }
     return err;
 }
 
@@ -298,9 +276,7 @@ int64_t rb_options_get(const rb_options *options, const char *name, char *buffer
     place at = find(options, name);
     char scratch[RB_ROW_TEXT];
     const char *text = at.row ? rb_row_text(at.row, at.part->fields, scratch) : "";
-    if (size > 0) {
-        snprintf(buffer, size, "%s", text);
-    }
+    if (size > 0) snprintf(buffer, size, "%s", text);
     return at.row ? (int64_t)strlen(text) : -1;
 }
 
@@ -312,9 +288,7 @@ bool rb_options_is_set(const rb_options *options, const char *name) {
 const char *rb_options_text(const rb_options *options, const char *name) {
     place at = find(options, name);
     const void *field = at.row ? (const char *)at.part->fields + at.row->offset : NULL;
-    if (at.row && at.row->kind == RB_OPTION_VALUES) {
-        return ((const rb_values *)field)->file;
-    }
+    if (at.row && at.row->kind == RB_OPTION_VALUES) return ((const rb_values *)field)->file;
     return at.row && at.row->kind == RB_OPTION_TEXT ? *(const char *const *)field : NULL;
 }
 
@@ -367,9 +341,7 @@ static rb_error copy_options(rb_context *ctx, const rb_options *from, rb_options
     for (int p = 0; !err && p < from->n_parts; p++) {
         const rb_option_part *part = &from->parts[p];
         err = rb_options_add_part(ctx, *copy, &part->group);
-        if (err) {
-            break;
-        }
+        if (err) break;
         rb_option_part *to = &(*copy)->parts[p];
         to->key = part->key;
         memcpy(to->fields, part->fields, part->group.bytes);
@@ -378,9 +350,7 @@ static rb_error copy_options(rb_context *ctx, const rb_options *from, rb_options
             to->states[i].hidden = part->states && part->states[i].hidden;
         }
     }
-    if (!err) {
-        (*copy)->method = from->method;
-    }
+    if (!err) (*copy)->method = from->method;
     return err;
 }
 
@@ -389,9 +359,8 @@ rb_error rb_options_ready(rb_context *ctx, const rb_options *options, const char
     rb_error err = copy_options(ctx, options, ready);
     for (int p = 0; !err && p < options->n_parts; p++) {
         const rb_option_rule *rule = options->parts[p].group.rules;
-        for (; !err && rule && rule->when; rule++) {
+        for (; !err && rule && rule->when; rule++)
             err = holds(*ready, rule->when) ? apply(ctx, *ready, rule, but) : RB_OK;
-        }
     }
     for (int p = 0; !err && p < options->n_parts; p++) {
         const rb_option_part *part = &(*ready)->parts[p];

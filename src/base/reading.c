@@ -15,9 +15,8 @@
 enum { SMALL_FILE = 256000 };
 
 rb_error rb_context_set_max_expansion(rb_context *ctx, double times) {
-    if (!(times > 0)) {
+    if (!(times > 0))
         return rb_fail(ctx, RB_ERROR_ARGUMENT, "max-expansion is %g, but must be above 0", times);
-    }
     ctx->max_expansion = times;
     return RB_OK;
 }
@@ -35,21 +34,16 @@ static int64_t folder_bytes(const char *path) {
         char inside[4096];
         struct stat info;
         int length = snprintf(inside, sizeof inside, "%s/%s", path, entry->d_name);
-        if (length < (int)sizeof inside && stat(inside, &info) == 0 && S_ISREG(info.st_mode)) {
+        if (length < (int)sizeof inside && stat(inside, &info) == 0 && S_ISREG(info.st_mode))
             bytes += info.st_size;
-        }
     }
-    if (folder) {
-        closedir(folder);
-    }
+    if (folder) closedir(folder);
     return bytes;
 }
 
 int64_t rb_file_size(const char *path) {
     struct stat info;
-    if (stat(path, &info)) {
-        return 0;
-    }
+    if (stat(path, &info)) return 0;
     return S_ISDIR(info.st_mode) ? folder_bytes(path) : S_ISREG(info.st_mode) ? info.st_size : 0;
 }
 
@@ -66,18 +60,15 @@ double rb_expansion_allowed(const rb_context *ctx, int64_t file_bytes) {
 static const char *show_size(double bytes, char *buffer, size_t size) {
     static const char *const units[] = {"bytes", "kB", "MB", "GB", "TB", "PB", "EB"};
     int unit = 0;
-    for (; bytes >= 1000 && unit < 6; unit++) {
+    for (; bytes >= 1000 && unit < 6; unit++)
         bytes /= 1000;
-    }
     rb_print(buffer, size, "%.3g %s", bytes, units[unit]);
     return buffer;
 }
 
 rb_error rb_expansion_check(rb_context *ctx, const char *path, int64_t file_bytes, double bytes) {
     double limit = rb_expansion_allowed(ctx, file_bytes);
-    if (bytes <= limit) {
-        return RB_OK;
-    }
+    if (bytes <= limit) return RB_OK;
     char has[32], max[32];
     return rb_fail(ctx, RB_ERROR_MEMORY,
                    "%s has %s, but its content would take more than %s of memory; if you trust the "
@@ -92,20 +83,14 @@ void rb_reading_begin(rb_context *ctx, rb_reading *reading, const char *path) {
 }
 
 void rb_reading_end(rb_context *ctx) {
-    if (ctx->reading->descriptor >= 0) {
-        close(ctx->reading->descriptor);
-    }
+    if (ctx->reading->descriptor >= 0) close(ctx->reading->descriptor);
     ctx->reading = ctx->reading->outer;
 }
 
 int rb_reading_open(rb_context *ctx, const char *path) {
     rb_reading *reading = ctx->reading;
-    if (!reading || strcmp(reading->path, path) != 0) {
-        return open(path, O_RDONLY | O_CLOEXEC);
-    }
-    if (reading->descriptor < 0) {
-        reading->descriptor = open(path, O_RDONLY | O_CLOEXEC);
-    }
+    if (!reading || strcmp(reading->path, path) != 0) return open(path, O_RDONLY | O_CLOEXEC);
+    if (reading->descriptor < 0) reading->descriptor = open(path, O_RDONLY | O_CLOEXEC);
     (void)lseek(reading->descriptor, 0, SEEK_SET);
     return reading->descriptor < 0 ? -1 : fcntl(reading->descriptor, F_DUPFD_CLOEXEC, 0);
 }
@@ -117,12 +102,8 @@ rb_error rb_reading_check(rb_context *ctx, double bytes) {
 
 bool rb_reading_take(rb_context *ctx, int64_t bytes) {
     rb_reading *reading = ctx->reading;
-    if (!reading) {
-        return true;
-    }
-    if (rb_reading_check(ctx, reading->taken + (double)bytes)) {
-        return false;
-    }
+    if (!reading) return true;
+    if (rb_reading_check(ctx, reading->taken + (double)bytes)) return false;
     reading->taken += (double)bytes;
     return true;
 }

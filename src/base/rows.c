@@ -9,20 +9,14 @@
 #include <string.h>
 
 bool rb_among(const char *const *names, const char *name) {
-    for (; names && *names; names++) {
-        if (strcmp(*names, name) == 0) {
-            return true;
-        }
-    }
+    for (; names && *names; names++)
+        if (strcmp(*names, name) == 0) return true;
     return false;
 }
 
 const rb_option *rb_rows_find(const rb_option *table, const char *name) {
-    for (const rb_option *row = table; row->name; row++) {
-        if (strcmp(row->name, name) == 0) {
-            return row;
-        }
-    }
+    for (const rb_option *row = table; row->name; row++)
+        if (strcmp(row->name, name) == 0) return row;
     return NULL;
 }
 
@@ -30,9 +24,7 @@ const rb_option *rb_rows_find(const rb_option *table, const char *name) {
 static const char *choice(const char *choices, int index, int *length) {
     for (const char *word = choices; *word; index--) {
         *length = (int)strcspn(word, "|");
-        if (index == 0) {
-            return word;
-        }
+        if (index == 0) return word;
         word += *length + (word[*length] == '|');
     }
     return NULL;
@@ -42,11 +34,9 @@ static const char *choice(const char *choices, int index, int *length) {
 static int choice_index(const char *choices, const char *value) {
     const char *word;
     int length;
-    for (int index = 0; (word = choice(choices, index, &length)); index++) {
-        if ((size_t)length == strlen(value) && strncmp(word, value, (size_t)length) == 0) {
+    for (int index = 0; (word = choice(choices, index, &length)); index++)
+        if ((size_t)length == strlen(value) && strncmp(word, value, (size_t)length) == 0)
             return index;
-        }
-    }
     return -1;
 }
 
@@ -65,9 +55,8 @@ static bool parse_integer(const char *text, int64_t *value) {
     double factor = suffix_factor(end);
     int64_t product;
     if (end == text || errno || factor == 0 ||
-        __builtin_mul_overflow((int64_t)whole, (int64_t)factor, &product)) {
+        __builtin_mul_overflow((int64_t)whole, (int64_t)factor, &product))
         return false;
-    }
     *value = product;
     return true;
 }
@@ -76,9 +65,7 @@ static bool parse_number(const char *text, double *value) {
     double number = 0;
     const char *end = rb_number_scan(text, text + strlen(text), &number);
     double factor = end ? suffix_factor(end) : 0;
-    if (factor == 0 || !isfinite(number)) {
-        return false;
-    }
+    if (factor == 0 || !isfinite(number)) return false;
     *value = number * factor;
     return true;
 }
@@ -162,29 +149,23 @@ static bool parse(const rb_option *row, const char *text, any *value) {
 /* Reads text into a field; false when the text is no legal value. */
 static bool assign(const rb_option *row, void *fields, const char *text) {
     any value;
-    if (!parse(row, text, &value)) {
-        return false;
-    }
+    if (!parse(row, text, &value)) return false;
     bool to_read = row->kind == RB_OPTION_VALUES && value.values.file;
-    if (!to_read && !in_range(row, &value)) {
-        return false;
-    }
+    if (!to_read && !in_range(row, &value)) return false;
     memcpy((char *)fields + row->offset, &value, rb_row_bytes(row));
     return true;
 }
 
 void rb_row_default(const rb_option *row, void *fields) {
-    if (row->fallback) {
+    if (row->fallback)
         assign(row, fields, row->fallback);
-    } else {
+    else
         *(const char **)((char *)fields + row->offset) = NULL;
-    }
 }
 
 void rb_rows_default(const rb_option *table, void *fields) {
-    for (const rb_option *row = table; row->name; row++) {
+    for (const rb_option *row = table; row->name; row++)
         rb_row_default(row, fields);
-    }
 }
 
 static rb_error refuse_value(rb_context *ctx, const rb_option *row, const char *value) {
@@ -196,9 +177,7 @@ static rb_error refuse_value(rb_context *ctx, const rb_option *row, const char *
 rb_error rb_rows_set(rb_context *ctx, const rb_option *table, void *fields, const char *name,
                      const char *value) {
     const rb_option *row = rb_rows_find(table, name);
-    if (!row) {
-        return rb_fail(ctx, RB_ERROR_ARGUMENT, "there is no option '%s'", name);
-    }
+    if (!row) return rb_fail(ctx, RB_ERROR_ARGUMENT, "there is no option '%s'", name);
     return assign(row, fields, value) ? RB_OK : refuse_value(ctx, row, value);
 }
 
@@ -206,9 +185,8 @@ rb_error rb_rows_set(rb_context *ctx, const rb_option *table, void *fields, cons
 static void print_number(double value, char *buffer, size_t size) {
     double back = NAN;
     rb_print(buffer, size, "%.15g", value);
-    if (!rb_number_scan(buffer, buffer + strlen(buffer), &back) || back != value) {
+    if (!rb_number_scan(buffer, buffer + strlen(buffer), &back) || back != value)
         rb_print(buffer, size, "%.17g", value);
-    }
 }
 
 const char *rb_row_text(const rb_option *row, const void *fields, char *scratch) {
@@ -233,9 +211,8 @@ const char *rb_row_text(const rb_option *row, const void *fields, char *scratch)
     case RB_OPTION_TEXT:
         return value.text ? value.text : "";
     case RB_OPTION_VALUES:
-        if (value.values.file || value.values.matrix) {
+        if (value.values.file || value.values.matrix)
             return value.values.file ? value.values.file : "matrix";
-        }
         print_number(value.values.value, scratch, RB_ROW_TEXT);
         break;
     }
@@ -269,14 +246,12 @@ static void list_choices(const char *choices, char *buffer, size_t size) {
 static void describe_numbers(const rb_option *row, char *buffer, size_t size) {
     bool whole = row->kind == RB_OPTION_INTEGER;
     char low[64] = "", high[64] = "";
-    if (row->minimum == DBL_MIN) {
+    if (row->minimum == DBL_MIN)
         snprintf(low, sizeof low, " above 0");
-    } else if (row->minimum > -DBL_MAX) {
+    else if (row->minimum > -DBL_MAX)
         rb_print(low, sizeof low, " of at least %.15g", row->minimum);
-    }
-    if (row->maximum < (whole ? 9e18 : DBL_MAX)) {
+    if (row->maximum < (whole ? 9e18 : DBL_MAX))
         rb_print(high, sizeof high, "%s at most %.15g", low[0] ? " and" : " of", row->maximum);
-    }
     snprintf(buffer, size, "%s%s%s%s", whole ? "a whole number" : "a number", low, high,
              row->kind == RB_OPTION_VALUES ? ", or a file of numbers" : "");
 }
@@ -286,11 +261,10 @@ void rb_options_range(const rb_option *row, char *buffer, size_t size) {
                         : row->kind == RB_OPTION_TEXT    ? "a text"
                         : row->kind == RB_OPTION_SECONDS ? "a time, such as 90s, 5m or 2h"
                                                          : NULL;
-    if (row->kind == RB_OPTION_CHOICE) {
+    if (row->kind == RB_OPTION_CHOICE)
         list_choices(row->choices, buffer, size);
-    } else if (words) {
+    else if (words)
         snprintf(buffer, size, "%s", words);
-    } else {
+    else
         describe_numbers(row, buffer, size);
-    }
 }

@@ -40,25 +40,19 @@ static bool asked(const rb_context *stops) {
 
 static void take_tasks(struct rb_pool *pool, int worker) {
     int64_t index;
-    while (!asked(pool->stops) && (index = atomic_fetch_add(&pool->next, 1)) < pool->count) {
+    while (!asked(pool->stops) && (index = atomic_fetch_add(&pool->next, 1)) < pool->count)
         pool->task(pool->arg, index, worker);
-    }
 }
 
 /* Waits for a round other than `seen`; false when the pool ends. */
 static bool wait_for_round(struct rb_pool *pool, uint64_t seen) {
     for (int spin = 0; spin < SPINS; spin++) {
-        if (atomic_load_explicit(&pool->round, memory_order_acquire) != seen) {
-            break;
-        }
-        if (spin % 64 == 63) {
-            sched_yield();
-        }
+        if (atomic_load_explicit(&pool->round, memory_order_acquire) != seen) break;
+        if (spin % 64 == 63) sched_yield();
     }
     pthread_mutex_lock(&pool->lock);
-    while (atomic_load(&pool->round) == seen && !pool->ending) {
+    while (atomic_load(&pool->round) == seen && !pool->ending)
         pthread_cond_wait(&pool->wake, &pool->lock);
-    }
     bool go = !pool->ending;
     pthread_mutex_unlock(&pool->lock);
     return go;
@@ -102,17 +96,14 @@ rb_error rb_pool_new(int threads, struct rb_pool **out) {
 }
 
 void rb_pool_free(struct rb_pool *pool) {
-    if (!pool) {
-        return;
-    }
+    if (!pool) return;
     if (pool->process == getpid()) { /* else nobody is there, and a lock may be held for ever */
         pthread_mutex_lock(&pool->lock);
         pool->ending = true;
         pthread_cond_broadcast(&pool->wake);
         pthread_mutex_unlock(&pool->lock);
-        for (int i = 0; i < pool->threads - 1; i++) {
+        for (int i = 0; i < pool->threads - 1; i++)
             pthread_join(pool->workers[i].thread, NULL);
-        }
         pthread_cond_destroy(&pool->wake);
         pthread_mutex_destroy(&pool->lock);
     }
@@ -133,9 +124,8 @@ static struct rb_pool *own_pool(rb_context *ctx) {
 static void run(rb_context *ctx, int64_t count, rb_task task, void *arg, const rb_context *stops) {
     struct rb_pool *pool = count > 1 ? own_pool(ctx) : NULL;
     if (!pool) {
-        for (int64_t i = 0; i < count && !asked(stops); i++) {
+        for (int64_t i = 0; i < count && !asked(stops); i++)
             task(arg, i, 0);
-        }
         return;
     }
     pthread_mutex_lock(&pool->lock);
@@ -149,9 +139,8 @@ static void run(rb_context *ctx, int64_t count, rb_task task, void *arg, const r
     pthread_cond_broadcast(&pool->wake);
     pthread_mutex_unlock(&pool->lock);
     take_tasks(pool, 0);
-    while (atomic_load_explicit(&pool->busy, memory_order_acquire) > 0) {
+    while (atomic_load_explicit(&pool->busy, memory_order_acquire) > 0)
         sched_yield();
-    }
 }
 
 void rb_parallel(rb_context *ctx, int64_t count, rb_task task, void *arg) {
@@ -175,9 +164,7 @@ void rb_background_start(rb_background *b, void (*job)(void *arg), void *arg) {
     b->job = job;
     b->arg = arg;
     b->running = pthread_create(&b->thread, NULL, background_main, b) == 0;
-    if (!b->running) {
-        job(arg);
-    }
+    if (!b->running) job(arg);
 }
 
 void rb_background_wait(rb_background *b) {

@@ -43,18 +43,16 @@ static rb_error read_samples(rb_context *ctx, rb_source *source, rb_dense y) {
 }
 
 static void fill(rb_dense m, double max, rb_draws *draws) {
-    for (int64_t e = 0; e < count_of(m); e++) {
+    for (int64_t e = 0; e < count_of(m); e++)
         ((double *)m.data)[e] = max * rb_draw_uniform(draws);
-    }
 }
 
 /* Entries uniform between 0 and twice what makes A F about as large as Y. */
 static void start(uint64_t seed, nmf *m) {
     rb_draws draws = {.stream = {.seed = seed, .purpose = RB_RANDOM_COMPARE}};
     double sum = 0;
-    for (int64_t e = 0; e < count_of(m->y); e++) {
+    for (int64_t e = 0; e < count_of(m->y); e++)
         sum += ((const double *)m->y.data)[e];
-    }
     double mean = sum / ((double)m->y.rows * (double)m->y.cols);
     double max = 2 * sqrt(mean / (double)m->f.rows);
     fill(m->a, max, &draws);
@@ -64,9 +62,8 @@ static void start(uint64_t seed, nmf *m) {
 static void multiply(rb_dense m, rb_dense up, rb_dense down) {
     double *x = m.data;
     const double *u = up.data, *v = down.data;
-    for (int64_t e = 0; e < count_of(m); e++) {
+    for (int64_t e = 0; e < count_of(m); e++)
         x[e] *= v[e] > 0 ? u[e] / v[e] : 1;
-    }
 }
 
 static void update_codes(rb_context *ctx, nmf *m) {
@@ -86,9 +83,8 @@ static void find_field_quotients(rb_context *ctx, nmf *m) {
 static double sum_of_products(rb_dense a, rb_dense b) {
     const double *x = a.data, *y = b.data;
     double sum = 0;
-    for (int64_t e = 0; e < count_of(a); e++) {
+    for (int64_t e = 0; e < count_of(a); e++)
         sum += x[e] * y[e];
-    }
     return sum;
 }
 
@@ -108,9 +104,8 @@ rb_error rb_compare_nmf(rb_context *ctx, rb_source *source, int64_t units, int64
                        "%lld units and %lld iterations: there must be at least one of each",
                        (long long)units, (long long)iterations);
     }
-    if (n < 1 || features < 1) {
+    if (n < 1 || features < 1)
         return rb_fail(ctx, RB_ERROR_DATA, "there are no samples to factorise");
-    }
     rb_scratch scratch = {.ctx = ctx, .err = rb_blas_need_memory(ctx, 0)};
     rb_dense_take(&scratch, RB_FLOAT64, n, features, &m.y);
     rb_dense_take(&scratch, RB_FLOAT64, n, units, &m.a);
@@ -121,17 +116,13 @@ rb_error rb_compare_nmf(rb_context *ctx, rb_source *source, int64_t units, int64
     rb_dense_take(&scratch, RB_FLOAT64, units, features, &m.up_f);
     rb_dense_take(&scratch, RB_FLOAT64, units, features, &m.down_f);
     scratch.err = scratch.err ? scratch.err : read_samples(ctx, source, m.y);
-    if (!scratch.err) {
-        start((uint64_t)seed, &m);
-    }
+    if (!scratch.err) start((uint64_t)seed, &m);
     for (int64_t t = 0; !scratch.err && t < iterations; t++) {
         update_codes(ctx, &m);
         find_field_quotients(ctx, &m);
         multiply(m.f, m.up_f, m.down_f);
         scratch.err = rb_check_stop(ctx);
     }
-    if (!scratch.err) {
-        *mean_squared_error = error_of(ctx, &m);
-    }
+    if (!scratch.err) *mean_squared_error = error_of(ctx, &m);
     return rb_scratch_end(&scratch);
 }

@@ -22,9 +22,7 @@ void rb_ahead_begin(const rb_context *ctx, rb_source *source, rb_ahead *ahead) {
 
 void rb_ahead_end(rb_ahead *ahead) {
     rb_background_wait(&ahead->thread);
-    if (ahead->active) {
-        ahead->source->ahead = false;
-    }
+    if (ahead->active) ahead->source->ahead = false;
 }
 
 static void read_block(void *arg) {
@@ -40,9 +38,7 @@ static void read_next(rb_ahead *ahead, int64_t first, int64_t count) {
     bool again = ahead->walked, ends = next == n;
     ahead->walk_end = next;
     ahead->walk_count = begins ? count : ahead->walk_count;
-    if (!begins && (!goes_on || (count < ahead->walk_count && !ends))) {
-        return;
-    }
+    if (!begins && (!goes_on || (count < ahead->walk_count && !ends))) return;
     ahead->walked = again || ends;
     if (!ends || (again && !begins)) {
         ahead->first = ends ? 0 : next;
@@ -55,9 +51,7 @@ static void read_next(rb_ahead *ahead, int64_t first, int64_t count) {
 rb_error rb_ahead_read(rb_context *ctx, rb_ahead *ahead, int64_t first, int64_t count,
                        rb_matrix *view) {
     rb_error err = rb_check_stop(ctx);
-    if (err) {
-        return err;
-    }
+    if (err) return err;
     rb_background_wait(&ahead->thread);
     if (ahead->begun && ahead->first == first && ahead->count == count) {
         *view = ahead->view;
@@ -66,8 +60,6 @@ rb_error rb_ahead_read(rb_context *ctx, rb_ahead *ahead, int64_t first, int64_t 
         err = ahead->source->read(ahead->source, ctx, first, count, view);
     }
     ahead->begun = false;
-    if (!err && ahead->active) {
-        read_next(ahead, first, count);
-    }
+    if (!err && ahead->active) read_next(ahead, first, count);
     return err;
 }

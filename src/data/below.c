@@ -9,9 +9,7 @@ static const double noise_share = 0.1;
 
 static void add_row(rb_below *below, int64_t sample, int64_t count, const double *row) {
     for (int64_t k = 0; k < count; k++) {
-        if (isnan(row[k])) {
-            continue;
-        }
+        if (isnan(row[k])) continue;
         double square = row[k] * row[k];
         below->values++;
         below->all_squares += square;
@@ -38,9 +36,7 @@ rb_error rb_below_add(rb_context *ctx, rb_below *below, const rb_block *block) {
 
 void rb_below_tell(rb_context *ctx, const rb_below *below, const rb_preprocess *p,
                    const rb_source *source, const char *method) {
-    if (below->count == 0) {
-        return;
-    }
+    if (below->count == 0) return;
     int64_t k = below->feature;
     double share = below->all_squares > 0 ? below->squares / below->all_squares : 0;
     bool noise = share < noise_share;

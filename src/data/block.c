@@ -22,9 +22,8 @@ rb_block rb_block_part(const rb_block *block, int64_t first, int64_t count) {
 
 static void sparse_row(const rb_block *block, int64_t i, rb_dense rows, int64_t to) {
     rb_csr v = block->csr;
-    for (int64_t k = 0; k < rows.cols; k++) {
+    for (int64_t k = 0; k < rows.cols; k++)
         rb_dense_set(rows, to, k, block->shift ? -block->shift[k] : 0);
-    }
     for (int64_t e = v.starts[i] - v.starts[0]; e < v.starts[i + 1] - v.starts[0]; e++) {
         double value = rb_get(v.type, v.values, e);
         int32_t k = v.columns[e];
@@ -37,9 +36,8 @@ void rb_block_rows(const rb_block *block, int64_t row, rb_dense rows) {
         rb_dense_copy(rb_dense_rows(block->dense, row, rows.rows), rows);
         return;
     }
-    for (int64_t i = 0; i < rows.rows; i++) {
+    for (int64_t i = 0; i < rows.rows; i++)
         sparse_row(block, row + i, rows, i);
-    }
 }
 
 static double dense_squares(const rb_dense *v, int64_t *missing) {
@@ -47,11 +45,10 @@ static double dense_squares(const rb_dense *v, int64_t *missing) {
     for (int64_t i = 0; i < v->rows; i++) {
         for (int64_t k = 0; k < v->cols; k++) {
             double value = rb_dense_get(*v, i, k);
-            if (isnan(value)) {
+            if (isnan(value))
                 (*missing)++;
-            } else {
+            else
                 sum += value * value;
-            }
         }
     }
     return sum;
@@ -61,9 +58,8 @@ static double dense_squares(const rb_dense *v, int64_t *missing) {
 static double sparse_squares(const rb_block *block, int64_t *missing) {
     const rb_csr *v = &block->csr;
     double empty = 0, sum = 0;
-    for (int64_t k = 0; block->shift && k < block->n_features; k++) {
+    for (int64_t k = 0; block->shift && k < block->n_features; k++)
         empty += block->shift[k] * block->shift[k];
-    }
     for (int64_t e = 0; e < v->starts[v->rows] - v->starts[0]; e++) {
         double value = rb_get(v->type, v->values, e);
         double shift = block->shift ? block->shift[v->columns[e]] : 0;
@@ -95,15 +91,13 @@ struct squares {
 };
 
 static void add_floats(int64_t count, const float *restrict row, double *restrict sums) {
-    for (int64_t k = 0; k < count; k++) {
+    for (int64_t k = 0; k < count; k++)
         sums[k] += (double)row[k] * (double)row[k];
-    }
 }
 
 static void add_doubles(int64_t count, const double *restrict row, double *restrict sums) {
-    for (int64_t k = 0; k < count; k++) {
+    for (int64_t k = 0; k < count; k++)
         sums[k] += row[k] * row[k];
-    }
 }
 
 static void dense_task(void *arg, int64_t index, int worker) {
@@ -112,13 +106,11 @@ static void dense_task(void *arg, int64_t index, int worker) {
     int64_t count = left < TASK_FEATURES ? left : TASK_FEATURES;
     rb_dense part = rb_dense_part(t->block->dense, 0, t->block->n_samples, first, count);
     (void)worker;
-    for (int64_t i = 0; i < part.rows; i++) {
-        if (part.type == RB_FLOAT32) {
+    for (int64_t i = 0; i < part.rows; i++)
+        if (part.type == RB_FLOAT32)
             add_floats(count, rb_dense_row(part, i), t->sums + first);
-        } else {
+        else
             add_doubles(count, rb_dense_row(part, i), t->sums + first);
-        }
-    }
 }
 
 /* (x - shift)^2 = shift^2 + x (x - 2 shift), and x is 0 where nothing is stored. */
@@ -129,9 +121,8 @@ static void sparse_features(const rb_block *block, double *sums) {
         double x = rb_get(v->type, v->values, e);
         sums[k] += x * (x - (block->shift ? 2 * block->shift[k] : 0));
     }
-    for (int64_t k = 0; block->shift && k < block->n_features; k++) {
+    for (int64_t k = 0; block->shift && k < block->n_features; k++)
         sums[k] += (double)v->rows * block->shift[k] * block->shift[k];
-    }
 }
 
 void rb_block_feature_squares(rb_context *ctx, const rb_block *block, double *sums) {

@@ -85,18 +85,12 @@ static rb_error make_parameters(rb_context *ctx, rb_feed *feed) {
 
 /* The map from features of the source to features in use. */
 static rb_error reverse_map(rb_feed *feed) {
-    if (!feed->source->sparse || !feed->input_of) {
-        return RB_OK;
-    }
+    if (!feed->source->sparse || !feed->input_of) return RB_OK;
     feed->used_as = rb_take(&feed->arrays, feed->source->n_features, sizeof *feed->used_as);
-    for (int64_t k = 0; feed->used_as && k < feed->source->n_features; k++) {
+    for (int64_t k = 0; feed->used_as && k < feed->source->n_features; k++)
         feed->used_as[k] = -1;
-    }
-    for (int64_t k = 0; feed->used_as && k < feed->p->n_features; k++) {
-        if (feed->input_of[k] >= 0) {
-            feed->used_as[feed->input_of[k]] = (int32_t)k;
-        }
-    }
+    for (int64_t k = 0; feed->used_as && k < feed->p->n_features; k++)
+        if (feed->input_of[k] >= 0) feed->used_as[feed->input_of[k]] = (int32_t)k;
     return feed->arrays.err;
 }
 
@@ -104,9 +98,7 @@ rb_error rb_feed_new(rb_context *ctx, const rb_preprocess *p, rb_source *source,
                      rb_feed **out) {
     *out = NULL;
     rb_feed *feed = rb_alloc(ctx, 1, sizeof *feed);
-    if (!feed) {
-        return RB_ERROR_MEMORY;
-    }
+    if (!feed) return RB_ERROR_MEMORY;
     *feed = (rb_feed){.p = p, .source = source, .type = type};
     rb_error err = rb_match_features(ctx, p, source, &feed->input_of);
     err = err ? err : make_parameters(ctx, feed);
@@ -153,9 +145,7 @@ static int64_t dense_row(const struct making *t, int64_t i, const rb_row *row) {
     for (int64_t k = 0; k < t->rows.cols; k++) {
         int64_t from = feed->input_of ? feed->input_of[k] : k;
         double centre = feed->p->centre[k];
-        if (!put_value(feed, from < 0 ? centre : row->values[from], k, centre, out, k)) {
-            return from;
-        }
+        if (!put_value(feed, from < 0 ? centre : row->values[from], k, centre, out, k)) return from;
     }
     return -1;
 }
@@ -165,13 +155,9 @@ static int64_t sparse_row(const struct making *t, int64_t i, const rb_row *row) 
     int64_t to = ((int64_t *)feed->starts.data)[i];
     for (int64_t e = 0; e < row->count; e++) {
         int32_t k = feed->used_as ? feed->used_as[row->columns[e]] : row->columns[e];
-        if (k < 0) {
-            continue;
-        }
+        if (k < 0) continue;
         ((int32_t *)feed->columns.data)[to] = k;
-        if (!put_value(feed, row->values[e], k, 0, feed->values.data, to++)) {
-            return row->columns[e];
-        }
+        if (!put_value(feed, row->values[e], k, 0, feed->values.data, to++)) return row->columns[e];
     }
     return -1;
 }
@@ -180,9 +166,8 @@ static int64_t sparse_row(const struct making *t, int64_t i, const rb_row *row) 
 static const void *contiguous_row(const rb_matrix *view, int64_t i, void *buffer) {
     int64_t offset = i * view->row_stride, stride = view->column_stride;
     const char *first = (const char *)view->values + offset * (int64_t)rb_type_size(view->type);
-    for (int64_t k = 0; stride != 1 && k < view->n_features; k++) {
+    for (int64_t k = 0; stride != 1 && k < view->n_features; k++)
         rb_put(view->type, buffer, k, rb_get(view->type, first, k * stride));
-    }
     return stride == 1 ? first : buffer;
 }
 
@@ -191,25 +176,18 @@ static int64_t fast_row(const struct making *t, int64_t i, double *scratch) {
     void *out = rb_dense_row(t->rows, i);
     rb_shift_scale(t->ctx, feed->type, t->rows.cols, contiguous_row(t->view, i, scratch),
                    feed->shift, feed->factor, out);
-    for (int64_t k = 0; !feed->trusted && k < t->rows.cols; k++) {
-        if (!usable(feed, out, k)) {
-            return k;
-        }
-    }
+    for (int64_t k = 0; !feed->trusted && k < t->rows.cols; k++)
+        if (!usable(feed, out, k)) return k;
     return -1;
 }
 
 /* Makes row i; returns the feature of the source that cannot be used, or -1. */
 static int64_t make_row(const struct making *t, int64_t i, double *scratch) {
-    if (t->fast) {
-        return fast_row(t, i, scratch);
-    }
+    if (t->fast) return fast_row(t, i, scratch);
     rb_row row = {.values = scratch};
     rb_row_get(t->view, i, &row);
     double total = rb_row_transform(&t->feed->p->options, &row);
-    if (t->feed->totals.data) {
-        ((double *)t->feed->totals.data)[i] = total;
-    }
+    if (t->feed->totals.data) ((double *)t->feed->totals.data)[i] = total;
     return t->view->sparse ? sparse_row(t, i, &row) : dense_row(t, i, &row);
 }
 
@@ -266,9 +244,8 @@ static void count_used(rb_feed *feed, const rb_matrix *view) {
     for (int64_t i = 0; i < view->n_samples; i++) {
         starts[i] = used;
         used += view->starts[i + 1] - view->starts[i];
-        for (int64_t e = view->starts[i]; feed->used_as && e < view->starts[i + 1]; e++) {
+        for (int64_t e = view->starts[i]; feed->used_as && e < view->starts[i + 1]; e++)
             used -= feed->used_as[view->columns[e - view->starts[0]]] < 0;
-        }
     }
     starts[view->n_samples] = used;
 }
@@ -287,9 +264,7 @@ static rb_error read_sparse(rb_context *ctx, rb_feed *feed, const rb_matrix *vie
     err = err ? err : rb_buffer_hold(ctx, &feed->columns, stored, sizeof(int32_t));
     err = err ? err : rb_buffer_hold(ctx, &feed->values, stored, rb_type_size(feed->type));
     err = err ? err : hold_totals(ctx, feed, n);
-    if (err) {
-        return err;
-    }
+    if (err) return err;
     count_used(feed, view);
     block->csr = (rb_csr){
         n,         feed->p->n_features, feed->starts.data, feed->columns.data, feed->values.data,
@@ -300,9 +275,7 @@ static rb_error read_sparse(rb_context *ctx, rb_feed *feed, const rb_matrix *vie
 rb_error rb_feed_read(rb_context *ctx, rb_feed *feed, int64_t first, int64_t count,
                       rb_block *block) {
     rb_error err = rb_check_stop(ctx); /* also where the block is still here */
-    if (err) {
-        return err;
-    }
+    if (err) return err;
     if (feed->has_last && feed->last.first == first && feed->last.n_samples == count) {
         *block = feed->last;
         return RB_OK;
@@ -310,9 +283,7 @@ rb_error rb_feed_read(rb_context *ctx, rb_feed *feed, int64_t first, int64_t cou
     feed->has_last = false;
     rb_matrix view;
     err = rb_ahead_read(ctx, &feed->ahead, first, count, &view);
-    if (err) {
-        return err;
-    }
+    if (err) return err;
     *block = (rb_block){.first = first,
                         .own = first,
                         .n_samples = count,

@@ -24,9 +24,8 @@ static rb_error report(rb_context *ctx, const rb_preprocess *p, const rb_source 
             "'%s', the data's first is '%s'; is the file transposed?",
             (long long)missing, p->names->text[0], source->feature_names->text[0]);
     }
-    if (missing > SHOWN) {
+    if (missing > SHOWN)
         snprintf(more, sizeof more, " and %lld more", (long long)(missing - SHOWN));
-    }
     if (missing > 0) {
         rb_log(ctx, RB_LOG_WARNING,
                "%lld of the model's %lld features are not in the data and take their training "
@@ -46,9 +45,7 @@ static rb_error match_names(rb_context *ctx, const rb_preprocess *p, const rb_so
     int64_t count = source->n_features, guessed = 0;
     const char *example = NULL;
     rb_named *sorted = rb_names_sort(ctx, source->feature_names);
-    if (!sorted) {
-        return RB_ERROR_MEMORY;
-    }
+    if (!sorted) return RB_ERROR_MEMORY;
     for (int64_t k = 0; k < p->n_features; k++) {
         /* A name that stands twice is taken by its place where that fits. */
         int64_t place = p->selected ? p->selected[k] : k;
@@ -77,16 +74,13 @@ rb_error rb_match_features(rb_context *ctx, const rb_preprocess *p, const rb_sou
     *out = NULL;
     int64_t *input_of = rb_alloc(ctx, p->n_features, sizeof *input_of);
     rb_error err = RB_OK;
-    if (!input_of) {
-        return RB_ERROR_MEMORY;
-    }
+    if (!input_of) return RB_ERROR_MEMORY;
     if (p->names && source->feature_names) {
         err = match_names(ctx, p, source, input_of);
     } else if (source->n_features == p->n_input || source->n_features == p->n_features) {
         bool selects = p->selected && source->n_features == p->n_input;
-        for (int64_t k = 0; k < p->n_features; k++) {
+        for (int64_t k = 0; k < p->n_features; k++)
             input_of[k] = selects ? p->selected[k] : k;
-        }
     } else {
         err = rb_fail(ctx, RB_ERROR_DATA,
                       "the data have %lld features, but the model was fitted to %lld; is the file "
@@ -94,9 +88,8 @@ rb_error rb_match_features(rb_context *ctx, const rb_preprocess *p, const rb_sou
                       (long long)source->n_features, (long long)p->n_input);
     }
     bool identity = !err && source->n_features == p->n_features;
-    for (int64_t k = 0; identity && k < p->n_features; k++) {
+    for (int64_t k = 0; identity && k < p->n_features; k++)
         identity = input_of[k] == k;
-    }
     if (err || identity) {
         rb_free(input_of);
         return err;

@@ -71,9 +71,8 @@ rb_error rb_csr_check(rb_context *ctx, int64_t n_samples, int64_t n_features, co
         return rb_fail(ctx, RB_ERROR_UNSUPPORTED, "a sparse matrix may have at most %d features",
                        INT32_MAX);
     }
-    if (starts[0] != 0) {
+    if (starts[0] != 0)
         return rb_fail(ctx, RB_ERROR_FORMAT, "the first row of a sparse matrix must start at 0");
-    }
     for (int64_t i = 0; i < n_samples; i++) { /* all of them: they bound the columns */
         if (starts[i + 1] < starts[i]) {
             return rb_fail(ctx, RB_ERROR_FORMAT,
@@ -113,12 +112,9 @@ rb_error rb_matrix_csr32(rb_context *ctx, rb_type type, int64_t n_samples, int64
     *matrix = NULL;
     rb_error err = check_shape(ctx, &(rb_matrix){n_samples, n_features, type, true});
     int64_t *wide = err ? NULL : rb_alloc(ctx, n_samples + 1, sizeof *wide);
-    if (!wide) {
-        return err ? err : RB_ERROR_MEMORY;
-    }
-    for (int64_t i = 0; i <= n_samples; i++) {
+    if (!wide) return err ? err : RB_ERROR_MEMORY;
+    for (int64_t i = 0; i <= n_samples; i++)
         wide[i] = starts[i];
-    }
     err = rb_matrix_csr(ctx, type, n_samples, n_features, wide, columns, values, matrix);
     if (err) {
         rb_free(wide);
@@ -179,9 +175,7 @@ static rb_error transpose_csr(rb_context *ctx, rb_matrix **matrix) {
     }
     rb_error err = rb_matrix_own_csr(ctx, old->type, old->n_features, old->n_samples, starts,
                                      columns, values, &new);
-    if (err) {
-        return err;
-    }
+    if (err) return err;
     new->sample_names = old->feature_names;
     new->feature_names = old->sample_names;
     old->sample_names = old->feature_names = NULL;
@@ -192,9 +186,7 @@ static rb_error transpose_csr(rb_context *ctx, rb_matrix **matrix) {
 
 rb_error rb_matrix_transpose(rb_context *ctx, rb_matrix **matrix) {
     rb_matrix *m = *matrix;
-    if (m->sparse) {
-        return transpose_csr(ctx, matrix);
-    }
+    if (m->sparse) return transpose_csr(ctx, matrix);
     int64_t samples = m->n_samples, stride = m->row_stride;
     rb_names *names = m->sample_names;
     m->n_samples = m->n_features;
@@ -207,12 +199,8 @@ rb_error rb_matrix_transpose(rb_context *ctx, rb_matrix **matrix) {
 }
 
 void rb_matrix_free(rb_matrix *m) {
-    if (!m) {
-        return;
-    }
-    if (m->release) {
-        m->release(m->owner);
-    }
+    if (!m) return;
+    if (m->release) m->release(m->owner);
     rb_names_free(m->sample_names);
     rb_names_free(m->feature_names);
     rb_free(m);
@@ -240,9 +228,7 @@ int64_t rb_matrix_stored(const rb_matrix *m) {
 
 rb_error rb_matrix_values(const rb_matrix *m, const void **values, int64_t *row_stride,
                           int64_t *column_stride) {
-    if (m->sparse) {
-        return RB_ERROR_ARGUMENT;
-    }
+    if (m->sparse) return RB_ERROR_ARGUMENT;
     *values = m->values;
     *row_stride = m->row_stride;
     *column_stride = m->column_stride;
@@ -251,9 +237,7 @@ rb_error rb_matrix_values(const rb_matrix *m, const void **values, int64_t *row_
 
 rb_error rb_matrix_csr_values(const rb_matrix *m, const int64_t **starts, const int32_t **columns,
                               const void **values) {
-    if (!m->sparse) {
-        return RB_ERROR_ARGUMENT;
-    }
+    if (!m->sparse) return RB_ERROR_ARGUMENT;
     *starts = m->starts;
     *columns = m->columns;
     *values = m->values;
@@ -297,15 +281,11 @@ void rb_matrix_copy(const rb_matrix *m, int64_t first, const rb_target *to) {
 }
 
 double rb_matrix_at(const rb_matrix *m, int64_t sample, int64_t feature) {
-    if (!m->sparse) {
+    if (!m->sparse)
         return rb_get(m->type, m->values, sample * m->row_stride + feature * m->column_stride);
-    }
     for (int64_t e = m->starts[sample] - m->starts[0]; e < m->starts[sample + 1] - m->starts[0];
-         e++) {
-        if (m->columns[e] == feature) {
-            return rb_get(m->type, m->values, e);
-        }
-    }
+         e++)
+        if (m->columns[e] == feature) return rb_get(m->type, m->values, e);
     return 0;
 }
 
@@ -318,9 +298,7 @@ static rb_error set_names(rb_context *ctx, rb_names **names, const char *const *
                            (long long)count, (long long)expected, what);
         }
         copy = rb_names_copy(ctx, text, count);
-        if (!copy) {
-            return RB_ERROR_MEMORY;
-        }
+        if (!copy) return RB_ERROR_MEMORY;
     }
     rb_names_free(*names);
     *names = copy;

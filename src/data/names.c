@@ -7,9 +7,8 @@
 
 rb_names *rb_names_copy(rb_context *ctx, const char *const *text, int64_t count) {
     int64_t bytes = 0;
-    for (int64_t i = 0; i < count; i++) {
+    for (int64_t i = 0; i < count; i++)
         bytes += (int64_t)strlen(text[i]) + 1;
-    }
     rb_names *names = rb_alloc(ctx, 1, sizeof *names);
     /* count pointers, rounded into bytes: 2^60 names would fail in rb_alloc long before overflow */
     char **pointers = rb_alloc(ctx, count * (int64_t)sizeof(char *) + bytes, 1);
@@ -44,12 +43,9 @@ static int by_text(const void *a, const void *b) {
 
 rb_named *rb_names_sort(rb_context *ctx, const rb_names *names) {
     rb_named *sorted = rb_alloc(ctx, names->count, sizeof *sorted);
-    for (int64_t i = 0; sorted && i < names->count; i++) {
+    for (int64_t i = 0; sorted && i < names->count; i++)
         sorted[i] = (rb_named){names->text[i], i};
-    }
-    if (sorted) {
-        qsort(sorted, (size_t)names->count, sizeof *sorted, by_text);
-    }
+    if (sorted) qsort(sorted, (size_t)names->count, sizeof *sorted, by_text);
     return sorted;
 }
 
@@ -73,9 +69,7 @@ rb_error rb_names_warn_repeated(rb_context *ctx, const rb_names *names, const ch
     rb_named *sorted = names ? rb_names_sort(ctx, names) : NULL;
     const char *first = NULL;
     int64_t repeated = 0, n = names ? names->count : 0;
-    if (!sorted) {
-        return names ? RB_ERROR_MEMORY : RB_OK;
-    }
+    if (!sorted) return names ? RB_ERROR_MEMORY : RB_OK;
     for (int64_t i = 0; i < n; i++) {
         if (alike(sorted, n, i - 1) || alike(sorted, n, i)) {
             repeated++;
@@ -94,9 +88,8 @@ rb_error rb_names_warn_repeated(rb_context *ctx, const rb_names *names, const ch
 rb_error rb_names_make_unique(rb_context *ctx, rb_names **names) {
     enum { NUMBER = 24 };
     int64_t count = (*names)->count, bytes = 0, next = 1;
-    for (int64_t i = 0; i < count; i++) {
+    for (int64_t i = 0; i < count; i++)
         bytes += (int64_t)strlen((*names)->text[i]) + NUMBER;
-    }
     rb_named *sorted = rb_names_sort(ctx, *names);
     rb_scratch scratch = {.ctx = ctx, .err = sorted ? RB_OK : RB_ERROR_MEMORY};
     const char **text = rb_take(&scratch, count, sizeof *text);
@@ -127,9 +120,8 @@ rb_error rb_name_list_add(rb_context *ctx, rb_name_list *list, const char *text,
     length = (int64_t)strnlen(text, (size_t)length);
     int64_t needed = list->used + length + 1;
     bool fits = needed <= list->bytes.capacity;
-    if (rb_buffer_hold(ctx, &list->bytes, fits || needed < 4096 ? 4096 : 2 * needed, 1)) {
+    if (rb_buffer_hold(ctx, &list->bytes, fits || needed < 4096 ? 4096 : 2 * needed, 1))
         return RB_ERROR_MEMORY;
-    }
     char *to = (char *)list->bytes.data + list->used;
     memcpy(to, text, (size_t)length);
     to[length] = '\0';

@@ -43,14 +43,11 @@ struct walk {
 static int64_t find_bad(const struct walk *w, int64_t count, const double *values) {
     const rb_preprocess_options *options = w->pass->options;
     double squares = rb_dot(w->ctx, RB_FLOAT64, count, values, values);
-    if (isfinite(squares) && options->totals == 0 && !options->log1p) {
+    if (isfinite(squares) && options->totals == 0 && !options->log1p)
         return -1; /* else one is not finite, or some are very large */
-    }
     for (int64_t e = 0; e < count; e++) {
         bool refused = isnan(values[e]) && options->missing == RB_MISSING_REFUSE;
-        if (isinf(values[e]) || refused || !rb_value_fits(options, values[e])) {
-            return e;
-        }
+        if (isinf(values[e]) || refused || !rb_value_fits(options, values[e])) return e;
     }
     return -1;
 }
@@ -87,9 +84,7 @@ static void make_chunk(struct walk *w, int64_t begin, int64_t end, struct piece 
         rb_row row = rb_row_of(&w->rows, i);
         rb_row_get(w->view, w->begin + i, &row);
     }
-    if (pass->checksum) {
-        add_checksum(w, begin, end, piece);
-    }
+    if (pass->checksum) add_checksum(w, begin, end, piece);
     for (int64_t i = begin; pass->options && i < end; i++) {
         rb_row row = rb_row_of(&w->rows, i);
         int64_t bad = find_bad(w, row.count, row.values);
@@ -110,9 +105,8 @@ static void make_piece(void *arg, int64_t index, int worker) {
     end = end < w->rows.n_samples ? end : w->rows.n_samples;
     (void)worker;
     *piece = (struct piece){.bad_row = -1};
-    for (int64_t i = begin; i < end && piece->bad_row < 0; i += some) {
+    for (int64_t i = begin; i < end && piece->bad_row < 0; i += some)
         make_chunk(w, i, end - i < some ? end : i + some, piece);
-    }
 }
 
 /* ---- a stretch ---- */
@@ -120,13 +114,10 @@ static void make_piece(void *arg, int64_t index, int worker) {
 /* How many rows from `begin` on; one where a single row is large. */
 static int64_t stretch_rows(const rb_matrix *view, int64_t begin) {
     int64_t left = view->n_samples - begin, rows = 1;
-    if (!view->sparse) {
-        rows = view->n_features > 0 ? STRETCH_CELLS / view->n_features : left;
-    }
+    if (!view->sparse) rows = view->n_features > 0 ? STRETCH_CELLS / view->n_features : left;
     while (view->sparse && rows < left &&
-           view->starts[begin + rows + 1] - view->starts[begin] <= STRETCH_CELLS) {
+           view->starts[begin + rows + 1] - view->starts[begin] <= STRETCH_CELLS)
         rows++;
-    }
     return rows < 1 ? 1 : rows < left ? rows : left;
 }
 
@@ -142,9 +133,8 @@ static rb_error make_rows(rb_context *ctx, struct walk *w, int64_t first) {
             return rb_fail_value(ctx, pass->options, pass->source, first + piece->bad_row,
                                  piece->bad_entry, value, false);
         }
-        if (pass->checksum) {
+        if (pass->checksum)
             *pass->checksum = rb_crc32_join(*pass->checksum, piece->checksum, piece->bytes);
-        }
     }
     return RB_OK;
 }
@@ -161,9 +151,8 @@ static rb_error walk_view(rb_context *ctx, struct walk *w, int64_t first) {
         w->rows.row_stride = view->n_features;
         w->rows.column_stride = 1;
         err = err ? err : make_rows(ctx, w, first + w->begin);
-        if (!err && w->pass->collect) {
+        if (!err && w->pass->collect)
             w->pass->collect(ctx, w->pass->user, &w->rows, first + w->begin);
-        }
     }
     return err;
 }
@@ -196,9 +185,8 @@ rb_error rb_matrix_checksum(rb_context *ctx, const rb_matrix *matrix, uint32_t *
 static void count_missing(rb_context *ctx, void *user, const rb_matrix *rows, int64_t first) {
     const double *values = rows->values;
     (void)ctx, (void)first;
-    for (int64_t e = 0; e < rb_matrix_stored(rows); e++) {
+    for (int64_t e = 0; e < rb_matrix_stored(rows); e++)
         *(int64_t *)user += isnan(values[e]) != 0;
-    }
 }
 
 rb_error rb_preprocess_renew(rb_context *ctx, rb_preprocess *p, rb_source *source) {

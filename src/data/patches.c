@@ -20,9 +20,8 @@ typedef struct patches {
 } patches;
 
 void rb_images_clear(rb_images *images) {
-    for (int64_t i = 0; i < images->count; i++) {
+    for (int64_t i = 0; i < images->count; i++)
         rb_free(images->list[i].values);
-    }
     rb_free(images->list);
     *images = (rb_images){0};
 }
@@ -33,9 +32,8 @@ static int64_t places_of(const rb_image *image, int64_t height, int64_t width) {
 
 int64_t rb_patch_places(const rb_images *images, int64_t height, int64_t width) {
     int64_t count = 0;
-    for (int64_t i = 0; i < images->count; i++) {
+    for (int64_t i = 0; i < images->count; i++)
         count += places_of(&images->list[i], height, width);
-    }
     return count;
 }
 
@@ -51,9 +49,8 @@ struct moved {
 static struct moved *find_slot(struct moved *table, int64_t size, int64_t place) {
     uint64_t hash = (uint64_t)place * 0x9E3779B97F4A7C15U;
     int64_t slot = (int64_t)(hash >> 20) & (size - 1);
-    while (table[slot].taken && table[slot].place != place) {
+    while (table[slot].taken && table[slot].place != place)
         slot = (slot + 1) & (size - 1);
-    }
     return &table[slot];
 }
 
@@ -61,9 +58,8 @@ static rb_error choose_places(rb_context *ctx, uint64_t seed, int64_t n_places, 
                               int64_t *places) {
     rb_draws draws = {.stream = {.seed = seed, .purpose = RB_RANDOM_PATCHES}};
     int64_t size = 4;
-    while (size / 2 < count && size < INT64_MAX / 4) {
+    while (size / 2 < count && size < INT64_MAX / 4)
         size *= 2;
-    }
     struct moved *table = rb_alloc_zero(ctx, size, sizeof *table);
     for (int64_t i = 0; table && i < count; i++) {
         int64_t other = rb_draw_integer(&draws, i, n_places - 1);
@@ -110,9 +106,7 @@ static rb_error fill(void *user, int64_t first, int64_t count, void *rows) {
 
 static rb_error find_range(rb_context *ctx, patches *p) {
     float *sample = rb_alloc(ctx, p->n_features, sizeof *sample);
-    if (!sample) {
-        return RB_ERROR_MEMORY;
-    }
+    if (!sample) return RB_ERROR_MEMORY;
     double min = INFINITY, max = -INFINITY;
     for (int64_t i = 0; i < p->plan.count; i++) {
         copy_patch(p, i, sample);
@@ -161,9 +155,7 @@ rb_error rb_patches_cut(rb_context *ctx, const rb_patches_plan *plan, rb_images 
         err = p->places ? choose_places(ctx, plan->seed, n_places, plan->count, p->places)
                         : RB_ERROR_MEMORY;
     }
-    if (!err && plan->scaled) {
-        err = find_range(ctx, p);
-    }
+    if (!err && plan->scaled) err = find_range(ctx, p);
     if (err) {
         release(p);
         return err;

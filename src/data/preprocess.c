@@ -83,9 +83,7 @@ struct adding {
 
 /* Adds `count` values with this mean and sum of squared differences from it (Chan et al.). */
 static void add_moments(struct moments *m, int64_t count, double mean, double squares) {
-    if (count <= 0) {
-        return;
-    }
+    if (count <= 0) return;
     double all = (double)(m->count + count);
     double difference = mean - m->mean;
     m->squares += squares + difference * difference * (double)m->count * (double)count / all;
@@ -107,9 +105,7 @@ static void add_value(struct moments *m, double value) {
 /* Sums over a stretch of samples: of what differs from one value of the feature, which is among
  * those that are summed, so that nothing is lost by it. */
 static void add_sums(struct moments *m, int64_t n, double pivot, double sum, double squares) {
-    if (n > 0) {
-        add_moments(m, n, pivot + sum / (double)n, fmax(squares - sum * sum / (double)n, 0));
-    }
+    if (n > 0) add_moments(m, n, pivot + sum / (double)n, fmax(squares - sum * sum / (double)n, 0));
 }
 
 /* The values of feature k that are there. */
@@ -147,16 +143,14 @@ static void add_dense(void *arg, int64_t index, int worker) {
     double sum[TILE] = {0}, squares[TILE] = {0};
     const double *pivot = rb_row_of(rows, 0).values + first;
     (void)worker;
-    for (int64_t i = 1; i < rows->n_samples; i++) {
+    for (int64_t i = 1; i < rows->n_samples; i++)
         add_row(count, rb_row_of(rows, i).values + first, pivot, sum, squares);
-    }
     for (int64_t k = 0; k < count; k++) {
         struct moments *moments = &t->f->features[first + k].moments;
-        if (isnan(sum[k]) || isnan(pivot[k])) {
+        if (isnan(sum[k]) || isnan(pivot[k]))
             add_column(moments, rows, first + k);
-        } else {
+        else
             add_sums(moments, rows->n_samples, pivot[k], sum[k], squares[k]);
-        }
     }
 }
 
@@ -179,9 +173,8 @@ static void add_sparse(void *arg, int64_t index, int worker) {
     for (int64_t i = 0; i < t->rows->n_samples; i++) {
         rb_row row = rb_row_of(t->rows, i);
         for (int64_t e = entry_from(&row, first);
-             e < row.count && row.columns[e] < first + t->features; e++) {
+             e < row.count && row.columns[e] < first + t->features; e++)
             add_value(&t->f->features[row.columns[e]].moments, row.values[e]);
-        }
     }
 }
 
@@ -200,11 +193,10 @@ static void add_rows(rb_context *ctx, void *user, const rb_matrix *rows, int64_t
     struct adding t = {user, rows, (m + threads - 1) / threads};
     (void)first;
     look_for_counts(user, rows);
-    if (rows->sparse) {
+    if (rows->sparse)
         rb_parallel(ctx, threads, add_sparse, &t);
-    } else {
+    else
         rb_parallel(ctx, (m + TILE - 1) / TILE, add_dense, &t);
-    }
 }
 
 /* Counts of genes or words differ by orders of magnitude, and what is centred is then all theirs
@@ -234,9 +226,7 @@ static rb_error survey(rb_context *ctx, struct fitting *f) {
         add_moments(m, f->source->n_samples - m->count - m->missing, 0, 0);
         f->p->n_filled += m->missing;
     }
-    if (!err) {
-        remark_on_counts(ctx, f);
-    }
+    if (!err) remark_on_counts(ctx, f);
     return err;
 }
 
@@ -260,9 +250,7 @@ static void gather_some(void *arg, int64_t index, int worker) {
         double *to = g->columns + g->first_row + i;
         for (int64_t e = entry_from(&row, g->first); e < row.count; e++) {
             int64_t k = (row.columns ? row.columns[e] : e) - g->first;
-            if (k >= g->width) {
-                break;
-            }
+            if (k >= g->width) break;
             to[k * g->n] = row.values[e];
         }
     }
@@ -288,9 +276,7 @@ static void sort(double *values, int64_t count) {
 static double quantile(const double *sorted, int64_t count, double q) {
     double place = q * (double)(count - 1);
     int64_t below = (int64_t)place;
-    if (below + 1 >= count) {
-        return sorted[count - 1];
-    }
+    if (below + 1 >= count) return sorted[count - 1];
     return sorted[below] + (place - (double)below) * (sorted[below + 1] - sorted[below]);
 }
 
@@ -298,19 +284,14 @@ static double quantile(const double *sorted, int64_t count, double q) {
 static void column_quantiles(const struct fitting *f, struct feature *feature, double *column,
                              int64_t n) {
     int64_t there = 0;
-    for (int64_t i = 0; i < n; i++) {
-        if (!isnan(column[i])) {
-            column[there++] = column[i];
-        }
-    }
+    for (int64_t i = 0; i < n; i++)
+        if (!isnan(column[i])) column[there++] = column[i];
     sort(column, there);
-    if (f->p->options.missing == RB_MISSING_MEDIAN) {
+    if (f->p->options.missing == RB_MISSING_MEDIAN)
         feature->fill = there ? quantile(column, there, 0.5) : 0;
-    }
     if (f->fills && there < n) {
-        for (; there < n; there++) {
+        for (; there < n; there++)
             column[there] = feature->fill;
-        }
         sort(column, there);
     }
     feature->median = there ? quantile(column, there, 0.5) : 0;
@@ -353,29 +334,22 @@ static rb_error select_features(rb_context *ctx, struct fitting *f) {
     rb_preprocess *p = f->p;
     p->n_features = p->n_input;
     int64_t wanted = p->options.top_variance;
-    if (wanted == 0 || wanted >= p->n_input) {
-        return RB_OK;
-    }
+    if (wanted == 0 || wanted >= p->n_input) return RB_OK;
     double *variances = rb_alloc(ctx, p->n_input, sizeof *variances);
     p->selected = rb_alloc(ctx, wanted, sizeof *p->selected);
     if (!variances || !p->selected) {
         rb_free(variances);
         return RB_ERROR_MEMORY;
     }
-    for (int64_t k = 0; k < p->n_input; k++) {
+    for (int64_t k = 0; k < p->n_input; k++)
         variances[k] = variance(f, k);
-    }
     sort(variances, p->n_input);
     double min = variances[p->n_input - wanted];
     int64_t ties = 0, taken = 0;
-    for (int64_t i = p->n_input - wanted; i < p->n_input && variances[i] == min; i++) {
+    for (int64_t i = p->n_input - wanted; i < p->n_input && variances[i] == min; i++)
         ties++;
-    }
-    for (int64_t k = 0; k < p->n_input; k++) {
-        if (variance(f, k) > min || (variance(f, k) == min && ties-- > 0)) {
-            p->selected[taken++] = k;
-        }
-    }
+    for (int64_t k = 0; k < p->n_input; k++)
+        if (variance(f, k) > min || (variance(f, k) == min && ties-- > 0)) p->selected[taken++] = k;
     p->n_features = taken;
     rb_free(variances);
     return RB_OK;
@@ -395,9 +369,7 @@ static rb_error choose_parameters(rb_context *ctx, struct fitting *f) {
     p->centre = rb_alloc_zero(ctx, p->n_features, sizeof *p->centre);
     p->scale = rb_alloc(ctx, p->n_features, sizeof *p->scale);
     p->fill = f->fills ? rb_alloc(ctx, p->n_features, sizeof *p->fill) : NULL;
-    if (!p->centre || !p->scale || (f->fills && !p->fill)) {
-        return RB_ERROR_MEMORY;
-    }
+    if (!p->centre || !p->scale || (f->fills && !p->fill)) return RB_ERROR_MEMORY;
     for (int64_t j = 0; j < p->n_features; j++) {
         int64_t k = p->selected ? p->selected[j] : j;
         const struct feature *feature = &f->features[k];
@@ -406,25 +378,18 @@ static rb_error choose_parameters(rb_context *ctx, struct fitting *f) {
             p->centre[j] =
                 p->options.centre == RB_CENTRE_MEDIAN ? feature->median : feature->moments.mean;
         }
-        if (p->fill) {
-            p->fill[j] = feature->fill;
-        }
+        if (p->fill) p->fill[j] = feature->fill;
     }
     return RB_OK;
 }
 
 static rb_error keep_names(rb_context *ctx, struct fitting *f) {
     rb_preprocess *p = f->p;
-    if (!f->source->feature_names) {
-        return RB_OK;
-    }
+    if (!f->source->feature_names) return RB_OK;
     const char **text = rb_alloc(ctx, p->n_features, sizeof *text);
-    if (!text) {
-        return RB_ERROR_MEMORY;
-    }
-    for (int64_t j = 0; j < p->n_features; j++) {
+    if (!text) return RB_ERROR_MEMORY;
+    for (int64_t j = 0; j < p->n_features; j++)
         text[j] = f->source->feature_names->text[p->selected ? p->selected[j] : j];
-    }
     p->names = rb_names_copy(ctx, text, p->n_features);
     rb_free(text);
     return p->names ? RB_OK : RB_ERROR_MEMORY;
@@ -442,14 +407,9 @@ static rb_error check_names(rb_context *ctx, const rb_source *source) {
 
 /* Of samples that do not differ centring leaves nothing. */
 static rb_error check_variation(rb_context *ctx, const struct fitting *f) {
-    if (f->p->options.centre == RB_CENTRE_NONE) {
-        return RB_OK;
-    }
-    for (int64_t k = 0; k < f->p->n_input; k++) {
-        if (variance(f, k) > 0) {
-            return RB_OK;
-        }
-    }
+    if (f->p->options.centre == RB_CENTRE_NONE) return RB_OK;
+    for (int64_t k = 0; k < f->p->n_input; k++)
+        if (variance(f, k) > 0) return RB_OK;
     return rb_fail(ctx, RB_ERROR_DATA,
                    "all %lld samples are the same: there is nothing to be explained",
                    (long long)f->source->n_samples);
@@ -489,16 +449,12 @@ static rb_error run(rb_context *ctx, struct fitting *f) {
     f->fills = options->missing == RB_MISSING_MEAN || options->missing == RB_MISSING_MEDIAN;
     f->features = rb_alloc_zero(ctx, m, sizeof *f->features);
     rb_error err = f->features ? survey(ctx, f) : RB_ERROR_MEMORY;
-    for (int64_t k = 0; !err && k < m; k++) {
+    for (int64_t k = 0; !err && k < m; k++)
         f->features[k].fill = f->features[k].moments.mean;
-    }
     if (!err && (options->centre == RB_CENTRE_MEDIAN || options->scale == RB_SCALE_IQR ||
-                 options->missing == RB_MISSING_MEDIAN)) {
+                 options->missing == RB_MISSING_MEDIAN))
         err = find_quantiles(ctx, f);
-    }
-    if (!err && f->fills) {
-        warn_of_empty(ctx, f);
-    }
+    if (!err && f->fills) warn_of_empty(ctx, f);
     for (int64_t k = 0; !err && f->fills && k < m; k++) {
         struct moments *moments = &f->features[k].moments;
         add_moments(moments, moments->missing, f->features[k].fill, 0);
@@ -508,9 +464,7 @@ static rb_error run(rb_context *ctx, struct fitting *f) {
     err = err ? err : choose_parameters(ctx, f);
     err = err ? err : keep_names(ctx, f);
     err = err ? err : check_names(ctx, f->source);
-    if (!err) {
-        tell_missing(ctx, f->p);
-    }
+    if (!err) tell_missing(ctx, f->p);
     return err;
 }
 
@@ -521,9 +475,7 @@ rb_error rb_preprocess_fit(rb_context *ctx, const rb_preprocess_options *options
     rb_rows_default(rb_preprocess_group.rows, &chosen);
     chosen = options ? *options : chosen;
     rb_error err = rb_rows_check(ctx, rb_preprocess_group.rows, &chosen);
-    if (err) {
-        return err;
-    }
+    if (err) return err;
     if (source->n_samples == 0 || source->n_features == 0) {
         return rb_fail(ctx, RB_ERROR_DATA, "there is nothing to fit: %lld samples x %lld features",
                        (long long)source->n_samples, (long long)source->n_features);
@@ -536,18 +488,14 @@ rb_error rb_preprocess_fit(rb_context *ctx, const rb_preprocess_options *options
                        (long long)source->n_features);
     }
     rb_preprocess *p = rb_alloc_zero(ctx, 1, sizeof *p);
-    if (!p) {
-        return RB_ERROR_MEMORY;
-    }
+    if (!p) return RB_ERROR_MEMORY;
     p->options = chosen;
     p->options.centre = chosen.centre == RB_CENTRE_AUTO ? RB_CENTRE_MEAN : chosen.centre;
     p->n_input = source->n_features;
     struct fitting f = {.p = p, .source = source};
     err = run(ctx, &f);
     rb_free(f.features);
-    if (err) {
-        rb_preprocess_free(p);
-    }
+    if (err) rb_preprocess_free(p);
     *out = err ? NULL : p;
     return err;
 }

@@ -14,9 +14,8 @@ void rb_row_get(const rb_matrix *m, int64_t i, rb_row *row) {
                       (rb_dense){row->values, 1, row->count, row->count, RB_FLOAT64});
         return;
     }
-    for (int64_t e = 0; e < row->count; e++) {
+    for (int64_t e = 0; e < row->count; e++)
         row->values[e] = rb_get(m->type, m->values, first + e * stride);
-    }
 }
 
 bool rb_value_fits(const rb_preprocess_options *options, double value) {
@@ -25,25 +24,19 @@ bool rb_value_fits(const rb_preprocess_options *options, double value) {
 
 /* What cannot be used stays infinite, so that it is found afterwards and never filled. */
 static double transformed(const rb_preprocess_options *options, double value, double factor) {
-    if (isinf(value) || !rb_value_fits(options, value)) {
-        return -INFINITY;
-    }
+    if (isinf(value) || !rb_value_fits(options, value)) return -INFINITY;
     return options->log1p ? log1p(value * factor) : value * factor;
 }
 
 double rb_row_transform(const rb_preprocess_options *options, rb_row *row) {
     double total = 0, factor = 1;
-    if (options->totals == 0 && !options->log1p) {
-        return 0;
-    }
+    if (options->totals == 0 && !options->log1p) return 0;
     if (options->totals > 0) {
-        for (int64_t e = 0; e < row->count; e++) {
+        for (int64_t e = 0; e < row->count; e++)
             total += isfinite(row->values[e]) ? row->values[e] : 0;
-        }
         factor = total == 0 ? 1 : options->totals / total;
     }
-    for (int64_t e = 0; e < row->count; e++) {
+    for (int64_t e = 0; e < row->count; e++)
         row->values[e] = transformed(options, row->values[e], factor);
-    }
     return total;
 }

@@ -12,9 +12,8 @@ typedef struct segments {
 } segments;
 
 void rb_sounds_clear(rb_sounds *sounds) {
-    for (int64_t i = 0; i < sounds->count; i++) {
+    for (int64_t i = 0; i < sounds->count; i++)
         rb_free(sounds->list[i].values);
-    }
     rb_free(sounds->list);
     *sounds = (rb_sounds){0};
 }
@@ -26,9 +25,8 @@ static double loudness(const rb_sound *sound, int64_t size, int64_t piece) {
     int64_t from = piece * size;
     int64_t to = from + size < sound->count ? from + size : sound->count;
     double squares = 0;
-    for (int64_t i = from; i < to; i++) {
+    for (int64_t i = from; i < to; i++)
         squares += (double)sound->values[i] * (double)sound->values[i];
-    }
     return squares / (double)(to - from);
 }
 
@@ -37,19 +35,16 @@ void rb_sound_trim(rb_sound *sound) {
     int64_t size = sound->rate / 100 > 0 ? sound->rate / 100 : 1;
     int64_t pieces = (sound->count + size - 1) / size, begin = 0, end = pieces;
     double loudest = 0;
-    for (int64_t p = 0; p < pieces; p++) {
+    for (int64_t p = 0; p < pieces; p++)
         loudest = fmax(loudest, loudness(sound, size, p));
-    }
     if (!(loudest > 0)) {
         sound->count = 0;
         return;
     }
-    while (loudness(sound, size, begin) < silent * loudest) {
+    while (loudness(sound, size, begin) < silent * loudest)
         begin++;
-    }
-    while (loudness(sound, size, end - 1) < silent * loudest) {
+    while (loudness(sound, size, end - 1) < silent * loudest)
         end--;
-    }
     int64_t from = begin * size, to = end * size < sound->count ? end * size : sound->count;
     memmove(sound->values, sound->values + from, (size_t)(to - from) * sizeof *sound->values);
     sound->count = to - from;
@@ -57,12 +52,10 @@ void rb_sound_trim(rb_sound *sound) {
 
 bool rb_sound_scale(rb_sound *sound, double peak) {
     double largest = 0;
-    for (int64_t i = 0; i < sound->count; i++) {
+    for (int64_t i = 0; i < sound->count; i++)
         largest = fmax(largest, fabs((double)sound->values[i]));
-    }
-    for (int64_t i = 0; i < sound->count && largest > 0; i++) {
+    for (int64_t i = 0; i < sound->count && largest > 0; i++)
         sound->values[i] = (float)((double)sound->values[i] / largest * peak);
-    }
     return largest > 0;
 }
 
@@ -72,9 +65,8 @@ static rb_error fill(void *user, int64_t first, int64_t count, void *rows) {
     const segments *s = user;
     int64_t index = 0; /* of the sound that a sample is cut out of */
     for (int64_t i = 0; i < count; i++) {
-        while (first + i >= s->first[index + 1]) {
+        while (first + i >= s->first[index + 1])
             index++;
-        }
         int64_t from = (first + i - s->first[index]) * s->step;
         memcpy((float *)rows + i * s->length, s->sounds.list[index].values + from,
                (size_t)s->length * sizeof(float));
@@ -105,9 +97,8 @@ rb_error rb_segments_cut(rb_context *ctx, int64_t length, int64_t step, rb_sound
         return RB_ERROR_MEMORY;
     }
     s->first[0] = 0;
-    for (int64_t i = 0; i < s->sounds.count; i++) {
+    for (int64_t i = 0; i < s->sounds.count; i++)
         s->first[i + 1] = s->first[i] + (s->sounds.list[i].count - length) / step + 1;
-    }
     return rb_source_own_callback(ctx, RB_FLOAT32, s->first[s->sounds.count], length, fill, s,
                                   release, source);
 }

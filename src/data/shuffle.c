@@ -37,9 +37,8 @@ static int64_t pool_samples(const rb_source *from) {
 /* Fisher and Yates; draws from `first` on. */
 static void permute(struct shuffle *s, uint64_t first, int64_t count, int64_t *order) {
     s->draws.next = first;
-    for (int64_t i = 0; i < count; i++) {
+    for (int64_t i = 0; i < count; i++)
         order[i] = i;
-    }
     for (int64_t i = count - 1; i > 0; i--) {
         int64_t other = rb_draw_integer(&s->draws, 0, i), kept = order[i];
         order[i] = order[other];
@@ -90,31 +89,26 @@ static rb_error append(rb_context *ctx, struct shuffle *s, int64_t sample, int64
     rb_source *from = s->from;
     rb_matrix row;
     rb_error err = RB_OK;
-    if (from->at_random) {
+    if (from->at_random)
         err = from->read(from, ctx, first_of_pool(s) + sample, 1, &row);
-    } else {
+    else
         row = rb_matrix_part(&s->pool, sample, 1);
-    }
-    if (!err && from->sparse) {
+    if (!err && from->sparse)
         err = append_entries(ctx, s, &row, at);
-    } else if (!err) {
+    else if (!err)
         rb_matrix_copy(&row, at, &(rb_target){from->type, s->values.data, from->n_features, 1});
-    }
     return err;
 }
 
 /* Memory for dense rows, or for the starts of sparse ones, whose entries need what they need. */
 static rb_error hold_rows(rb_context *ctx, struct shuffle *s, int64_t count) {
     size_t size = rb_type_size(s->from->type);
-    if (!s->from->sparse) {
+    if (!s->from->sparse)
         return rb_buffer_hold(ctx, &s->values, count, (size_t)s->from->n_features * size);
-    }
     rb_error err = rb_buffer_hold(ctx, &s->starts, count + 1, sizeof(int64_t));
     err = err ? err : rb_buffer_hold(ctx, &s->columns, 1, sizeof(int32_t));
     err = err ? err : rb_buffer_hold(ctx, &s->values, 1, size);
-    if (!err) {
-        *(int64_t *)s->starts.data = 0;
-    }
+    if (!err) *(int64_t *)s->starts.data = 0;
     return err;
 }
 
@@ -122,13 +116,9 @@ static rb_error read_shuffled(rb_source *source, rb_context *ctx, int64_t first,
                               rb_matrix *view) {
     struct shuffle *s = source->state;
     int64_t m = source->n_features;
-    if (!s->shuffled) {
-        return s->from->read(s->from, ctx, first, count, view);
-    }
+    if (!s->shuffled) return s->from->read(s->from, ctx, first, count, view);
     rb_error err = hold_rows(ctx, s, count);
-    if (first < s->begins) {
-        rewind_order(s);
-    }
+    if (first < s->begins) rewind_order(s);
     for (int64_t at = 0; !err && at < count;) {
         if (first + at >= s->begins + s->size) {
             err = load_next(ctx, s);
@@ -168,9 +158,7 @@ rb_error rb_source_shuffled(rb_context *ctx, rb_source *from, rb_source **out) {
     like.read = read_shuffled;
     like.close = close_shuffled;
     rb_error err = rb_source_make(ctx, &like, &state, sizeof state, out);
-    if (err) {
-        return err;
-    }
+    if (err) return err;
     struct shuffle *s = (*out)->state;
     s->pool_order = rb_alloc(ctx, s->pools, sizeof *s->pool_order);
     s->order = rb_alloc(ctx, max, sizeof *s->order);

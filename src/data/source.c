@@ -9,9 +9,7 @@ rb_source *rb_source_new(rb_context *ctx) {
 
 void rb_source_free(rb_source *source) {
     if (source) {
-        if (source->close) {
-            source->close(source);
-        }
+        if (source->close) source->close(source);
         rb_free(source->path);
         rb_free(source);
     }
@@ -68,9 +66,7 @@ void rb_source_of_matrix(const rb_matrix *m, rb_source *source) {
 
 rb_error rb_source_from_matrix(rb_context *ctx, const rb_matrix *m, rb_source **out) {
     *out = rb_source_new(ctx);
-    if (!*out) {
-        return RB_ERROR_MEMORY;
-    }
+    if (!*out) return RB_ERROR_MEMORY;
     rb_source_of_matrix(m, *out);
     return RB_OK;
 }
@@ -100,9 +96,7 @@ static rb_error read_callback(rb_source *source, rb_context *ctx, int64_t first,
     struct callback_state *state = source->state;
     int64_t failures = ctx->failures, m = source->n_features;
     size_t size = (size_t)m * rb_type_size(source->type);
-    if (!source->sparse && rb_buffer_hold(ctx, &state->rows, count, size)) {
-        return RB_ERROR_MEMORY;
-    }
+    if (!source->sparse && rb_buffer_hold(ctx, &state->rows, count, size)) return RB_ERROR_MEMORY;
     *view = (rb_matrix){count, m, source->type, source->sparse, state->rows.data, m, 1};
     rb_error err = source->sparse ? state->csr_fn(state->user, first, count, &view->starts,
                                                   &view->columns, &view->values)
@@ -123,9 +117,7 @@ static rb_error read_callback(rb_source *source, rb_context *ctx, int64_t first,
 
 static void close_callback(rb_source *source) {
     struct callback_state *state = source->state;
-    if (state->release) {
-        state->release(state->user);
-    }
+    if (state->release) state->release(state->user);
     rb_free(state->rows.data);
     rb_free(state);
 }
@@ -167,9 +159,7 @@ rb_error rb_source_own_callback(rb_context *ctx, rb_type type, int64_t n_samples
     rb_error err =
         new_callback(ctx, type, n_samples, n_features,
                      (struct callback_state){.fn = fn, .user = user, .release = release}, out);
-    if (err) {
-        release(user);
-    }
+    if (err) release(user);
     return err;
 }
 
@@ -229,9 +219,7 @@ rb_error rb_source_read_into(rb_context *ctx, rb_source *source, rb_type type, v
     for (int64_t first = 0; !err && first < n; first += size) {
         rb_matrix view;
         err = rb_source_read(ctx, source, first, n - first < size ? n - first : size, &view);
-        if (!err) {
-            rb_matrix_copy(&view, first, &to);
-        }
+        if (!err) rb_matrix_copy(&view, first, &to);
     }
     return err;
 }

@@ -25,9 +25,7 @@ rb_error rb_accelerate_begin(rb_context *ctx, rb_run *run) {
     int kind = run->problem.fit->accelerate;
     rb_accelerator *a = &run->accelerator;
     *a = (rb_accelerator){.kind = kind, .longest = growth};
-    if (kind == RB_ACCELERATE_NONE) {
-        return RB_OK;
-    }
+    if (kind == RB_ACCELERATE_NONE) return RB_OK;
     if (!run->method->project || !run->method->parts) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT,
                        "the method '%s' cannot be accelerated; leave accelerate at 'none'",
@@ -41,9 +39,8 @@ rb_error rb_accelerate_begin(rb_context *ctx, rb_run *run) {
 
 static void first_difference(int64_t n, double (*points)[RB_MOVING_CHUNK], double *x, double step) {
     (void)step;
-    for (int64_t i = 0; i < n; i++) {
+    for (int64_t i = 0; i < n; i++)
         x[i] = points[SECOND_POINT][i] - points[FIRST_POINT][i];
-    }
 }
 
 static void second_difference(int64_t n, double (*points)[RB_MOVING_CHUNK], double *x,
@@ -80,9 +77,8 @@ static bool squarem_before(rb_accelerator *a) {
 /* ---- nesterov ---- */
 
 static void onwards(int64_t n, double (*points)[RB_MOVING_CHUNK], double *x, double step) {
-    for (int64_t i = 0; i < n; i++) {
+    for (int64_t i = 0; i < n; i++)
         x[i] += step * (x[i] - points[LAST][i]);
-    }
 }
 
 static bool nesterov_before(rb_accelerator *a) {
@@ -105,19 +101,14 @@ void rb_accelerate_before(rb_context *ctx, rb_run *run) {
     a->waits = a->kind == RB_ACCELERATE_NONE || run->model->iterations == 0 ||
                (method->steady && !method->steady(run->state));
     a->extrapolated = !a->waits && (squarem ? squarem_before(a) : nesterov_before(a));
-    if (a->extrapolated) {
-        run->method->project(ctx, run->state);
-    }
-    if (a->extrapolated && squarem) { /* the next x0 is where it lies after that */
+    if (a->extrapolated) run->method->project(ctx, run->state);
+    if (a->extrapolated && squarem) /* the next x0 is where it lies after that */
         rb_moving_save(&a->moving, FIRST_POINT);
-    }
 }
 
 static void accept(rb_accelerator *a) {
     bool squared = a->extrapolated && a->kind == RB_ACCELERATE_SQUAREM;
-    if (squared && a->at_longest) {
-        a->longest *= growth;
-    }
+    if (squared && a->at_longest) a->longest *= growth;
     a->steps = a->waits ? 0 : squared ? 1 : a->steps + 1;
     a->rejected = false;
 }
@@ -133,12 +124,9 @@ rb_error rb_accelerate_after(rb_context *ctx, rb_run *run, rb_error err, rb_hist
     }
     bool squarem = a->kind == RB_ACCELERATE_SQUAREM;
     rb_moving_restore(&a->moving, squarem ? GOOD_POINT : LAST);
-    if (failed) { /* in the middle of something */
+    if (failed) /* in the middle of something */
         run->method->project(ctx, run->state);
-    }
-    if (squarem && a->at_longest) {
-        a->longest = fmax(a->longest / growth, 1);
-    }
+    if (squarem && a->at_longest) a->longest = fmax(a->longest / growth, 1);
     a->rejected = true;
     a->steps = 0;
     entry->objective = before->objective;

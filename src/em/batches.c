@@ -8,9 +8,7 @@
 
 rb_error rb_batches_begin(rb_context *ctx, rb_run *run, rb_source *source) {
     const rb_problem *problem = &run->problem;
-    if (problem->batch_samples == 0 || problem->batch_samples >= problem->n_samples) {
-        return RB_OK;
-    }
+    if (problem->batch_samples == 0 || problem->batch_samples >= problem->n_samples) return RB_OK;
     if (!run->method->takes_batches) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT,
                        "the method '%s' cannot be fitted in batches; leave out batch-size",
@@ -21,9 +19,7 @@ rb_error rb_batches_begin(rb_context *ctx, rb_run *run, rb_source *source) {
 
 void rb_batches_shuffle(const rb_run *run, int64_t iteration) {
     const rb_fit_options *fit = run->problem.fit;
-    if (!run->shuffled || fit->keep_order) {
-        return;
-    }
+    if (!run->shuffled || fit->keep_order) return;
     /* Each iteration has a key of its own, each restart too. */
     rb_stream stream = {.seed = (uint64_t)fit->seed,
                         .purpose = RB_RANDOM_SHUFFLE,
@@ -33,7 +29,5 @@ void rb_batches_shuffle(const rb_run *run, int64_t iteration) {
 }
 
 void rb_batches_in_order(const rb_run *run) {
-    if (run->shuffled) {
-        rb_source_unshuffle(run->shuffled);
-    }
+    if (run->shuffled) rb_source_unshuffle(run->shuffled);
 }

@@ -23,9 +23,7 @@ static rb_error read_every(rb_context *ctx, const char *text, rb_checkpoint *che
 }
 
 rb_error rb_checkpoint_begin(rb_context *ctx, const rb_checkpoint_options *options, rb_run *run) {
-    if (!options || !options->checkpoint) {
-        return RB_OK;
-    }
+    if (!options || !options->checkpoint) return RB_OK;
     if (!run->method->parts) {
         return rb_fail(ctx, RB_ERROR_UNSUPPORTED,
                        "the method '%s' cannot go on from a checkpoint; leave it out",
@@ -40,9 +38,7 @@ rb_error rb_checkpoint_begin(rb_context *ctx, const rb_checkpoint_options *optio
     checkpoint->store = ctx->checkpoints;
     rb_error err = read_every(ctx, options->checkpoint_every, checkpoint);
     err = err ? err : checkpoint->store->lock(ctx, options->checkpoint, &checkpoint->lock);
-    if (err) {
-        return err;
-    }
+    if (err) return err;
     checkpoint->path = options->checkpoint;
     checkpoint->written = run->began;
     checkpoint->found = access(checkpoint->path, F_OK) == 0 || errno != ENOENT;
@@ -50,9 +46,7 @@ rb_error rb_checkpoint_begin(rb_context *ctx, const rb_checkpoint_options *optio
 }
 
 void rb_checkpoint_end(rb_run *run) {
-    if (run->checkpoint.lock) {
-        run->checkpoint.store->unlock(run->checkpoint.lock);
-    }
+    if (run->checkpoint.lock) run->checkpoint.store->unlock(run->checkpoint.lock);
 }
 
 /* ---- what a file holds ---- */
@@ -90,9 +84,8 @@ static rb_error put_head(const rb_run *run) {
     rb_error err = out->store->put_text(out->file, "format", RB_CHECKPOINT_FORMAT);
     err = err ? err : out->store->put_text(out->file, "method", run->method->name);
     err = err ? err : out->store->put_integer(out->file, "format_version", RB_CHECKPOINT_VERSION);
-    for (int i = 0; !err && rb_head_names[i]; i++) {
+    for (int i = 0; !err && rb_head_names[i]; i++)
         err = out->store->put_integer(out->file, rb_head_names[i], values[i]);
-    }
     return err;
 }
 
@@ -105,9 +98,7 @@ static rb_error put_all(rb_run *run) {
     rb_checkpoint *out = &run->checkpoint;
     rb_error err = put_head(run);
     err = err ? err : out->store->put_model(out->file, "fit", run->model);
-    if (!err && run->model->iterations > 0) {
-        err = rb_run_keep(run, put_array, out);
-    }
+    if (!err && run->model->iterations > 0) err = rb_run_keep(run, put_array, out);
     return err || !run->best ? err : out->store->put_model(out->file, "best", run->best);
 }
 
@@ -121,17 +112,14 @@ static rb_error write_file(rb_context *ctx, rb_run *run) {
 
 static bool is_due(const rb_run *run) {
     const rb_checkpoint *checkpoint = &run->checkpoint;
-    if (checkpoint->every_iterations > 0) {
+    if (checkpoint->every_iterations > 0)
         return run->model->iterations % checkpoint->every_iterations == 0;
-    }
     return run->now - checkpoint->written >= checkpoint->every_seconds;
 }
 
 void rb_checkpoint_after(rb_context *ctx, rb_run *run, bool now) {
     rb_checkpoint *checkpoint = &run->checkpoint;
-    if (!checkpoint->path || checkpoint->current || !(now || is_due(run))) {
-        return;
-    }
+    if (!checkpoint->path || checkpoint->current || !(now || is_due(run))) return;
     checkpoint->current = !write_file(ctx, run);
     if (!checkpoint->current) {
         rb_log(ctx, RB_LOG_WARNING, "no checkpoint after iteration %lld: %s; the fit goes on",

@@ -16,9 +16,8 @@ static rb_error choose(rb_context *ctx, const rb_options *options, const rb_mode
     }
     const char *const *but = start ? run->method->start_options : NULL;
     rb_error err = rb_options_ready(ctx, options, but, &run->chosen);
-    if (!err && start && start->method == run->method && !rb_options_is_set(run->chosen, "units")) {
+    if (!err && start && start->method == run->method && !rb_options_is_set(run->chosen, "units"))
         err = rb_options_set_integer(ctx, run->chosen, "units", rb_model_units(start));
-    }
     if (!err) {
         run->options = run->chosen->parts[0].fields;
         run->problem.fit = rb_options_fields(run->chosen, &rb_fit_group);
@@ -44,9 +43,7 @@ static void describe(rb_context *ctx, rb_run *run, const rb_source *source, int6
                                 .fit = fit,
                                 .method = method,
                                 .batch_samples = batch > 0 && batch < n ? batch : n};
-    if (method->resolve) {
-        method->resolve(&run->problem, run->chosen->parts[0].fields);
-    }
+    if (method->resolve) method->resolve(&run->problem, run->chosen->parts[0].fields);
     run->problem.engine = rb_engine_find(method, ctx->engine);
     run->problem.block_samples = rb_method_block_samples(&run->problem, run->options);
 }
@@ -183,14 +180,10 @@ static rb_error record(rb_context *ctx, rb_model *model, const rb_run *run) {
 /* The model of a restart, which records how it is made. */
 static rb_error new_model(rb_context *ctx, rb_run *run, int64_t restart) {
     rb_preprocess *copy = rb_preprocess_copy(ctx, run->preprocess);
-    if (!copy) {
-        return RB_ERROR_MEMORY;
-    }
+    if (!copy) return RB_ERROR_MEMORY;
     run->problem.restart = restart;
     rb_error err = rb_model_new(ctx, run->method, run->problem.type, copy, &run->model);
-    if (!err && (err = record(ctx, run->model, run)) != RB_OK) {
-        rb_model_free(run->model);
-    }
+    if (!err && (err = record(ctx, run->model, run)) != RB_OK) rb_model_free(run->model);
     return err;
 }
 
@@ -198,9 +191,7 @@ static rb_error new_model(rb_context *ctx, rb_run *run, int64_t restart) {
 static rb_error resume(rb_context *ctx, rb_run *run, int64_t *restart, rb_model **best) {
     *restart = 0;
     *best = NULL;
-    if (!run->checkpoint.found) {
-        return RB_OK;
-    }
+    if (!run->checkpoint.found) return RB_OK;
     rb_error err = new_model(ctx, run, 0); /* what the one in the file is compared with */
     if (!err) {
         err = rb_resume_restart(ctx, run, restart, best);
@@ -217,9 +208,7 @@ static double last_objective(const rb_model *model) {
 static rb_error fit_once(rb_context *ctx, rb_run *run, int64_t restart, rb_model **best,
                          bool *stopped) {
     rb_error err = new_model(ctx, run, restart);
-    if (err) {
-        return err;
-    }
+    if (err) return err;
     run->best = *best;
     err = rb_run_loop(ctx, run);
     *stopped = err == RB_ERROR_STOPPED;
@@ -240,9 +229,7 @@ static rb_error fit_once(rb_context *ctx, rb_run *run, int64_t restart, rb_model
         *best = made;
     }
     rb_model_free(worse);
-    if (*stopped) {
-        (*best)->status = status;
-    }
+    if (*stopped) (*best)->status = status;
     return RB_OK;
 }
 
@@ -250,9 +237,8 @@ static rb_error restarts(rb_context *ctx, rb_run *run, rb_model **best) {
     bool stopped = false;
     int64_t first;
     rb_error err = resume(ctx, run, &first, best);
-    for (int64_t r = first; !err && r < run->problem.fit->restarts && !stopped; r++) {
+    for (int64_t r = first; !err && r < run->problem.fit->restarts && !stopped; r++)
         err = fit_once(ctx, run, r, best, &stopped);
-    }
     return err;
 }
 
@@ -260,9 +246,8 @@ static rb_error restarts(rb_context *ctx, rb_run *run, rb_model **best) {
 static void look_back(rb_context *ctx, const rb_model *model, rb_source *source) {
     rb_code_check check;
     bool ended = model->status != RB_STATUS_STOPPED && model->status != RB_STATUS_TIME;
-    if (ctx->on_log && ended && !rb_model_check(ctx, model, source, &check)) {
+    if (ctx->on_log && ended && !rb_model_check(ctx, model, source, &check))
         rb_model_warn(ctx, model, &check);
-    }
 }
 
 /* Before a long fit rather than after it. */
@@ -288,9 +273,8 @@ static rb_error fit_source(rb_context *ctx, rb_run *run, rb_model **model) {
     rb_error err = rb_batches_begin(ctx, run, source);
     rb_source *read = run->shuffled ? run->shuffled : source;
     err = err ? err : rb_feed_new(ctx, p, read, run->problem.type, &run->feed);
-    if (!err && !run->start) {
+    if (!err && !run->start)
         rb_feed_trust(run->feed); /* the preprocessing was fitted to the source */
-    }
     err = err ? err
               : rb_checkpoint_begin(ctx, rb_options_fields(run->chosen, &rb_checkpoint_group), run);
     if (!err) {
@@ -300,9 +284,8 @@ static rb_error fit_source(rb_context *ctx, rb_run *run, rb_model **model) {
     rb_checkpoint_end(run);
     rb_feed_free(run->feed);
     rb_source_free(run->shuffled);
-    if (!err && run->settles) { /* codes of a fit that has hardly begun would only say that */
+    if (!err && run->settles) /* codes of a fit that has hardly begun would only say that */
         look_back(ctx, *model, source);
-    }
     if (err) {
         rb_model_free(*model);
         *model = NULL;
@@ -313,18 +296,15 @@ static rb_error fit_source(rb_context *ctx, rb_run *run, rb_model **model) {
 /* The preprocessing of the model to start from, for the data at hand. */
 static rb_error take_preprocess(rb_context *ctx, const rb_model *start, rb_source *source,
                                 rb_preprocess **taken) {
-    if (source->n_samples == 0) {
+    if (source->n_samples == 0)
         return rb_fail(ctx, RB_ERROR_DATA, "there is nothing to fit: no samples");
-    }
     *taken = rb_preprocess_copy(ctx, start->preprocess);
     return *taken ? rb_preprocess_renew(ctx, *taken, source) : RB_ERROR_MEMORY;
 }
 
 static rb_error fit_preprocess(rb_context *ctx, const rb_run *run, rb_preprocess **fitted) {
     rb_preprocess_options wanted = *preprocess_options(run);
-    if (wanted.centre == RB_CENTRE_AUTO) {
-        wanted.centre = run->method->centre;
-    }
+    if (wanted.centre == RB_CENTRE_AUTO) wanted.centre = run->method->centre;
     return rb_preprocess_fit(ctx, &wanted, run->source, fitted);
 }
 

@@ -43,14 +43,11 @@ static rb_error add_up(rb_context *ctx, rb_run *run, struct range samples, block
     rb_error err = RB_OK;
     for (int64_t g = 0; !err && g < groups; g++) {
         err = each_block(ctx, run, samples, g * blocks / groups, (g + 1) * blocks / groups, fn);
-        if (!err && run->sums.kind == RB_PART_SUMS) {
+        if (!err && run->sums.kind == RB_PART_SUMS)
             err = rb_method_group_end(ctx, run->method, run->state);
-        }
         err = err ? err : rb_sums_end_group(&run->sums);
     }
-    if (!err) {
-        rb_sums_end(&run->sums);
-    }
+    if (!err) rb_sums_end(&run->sums);
     return err;
 }
 
@@ -69,12 +66,8 @@ static rb_error survey(rb_context *ctx, rb_run *run) {
     run->below = method->non_negative && !run->below_told ? &below : NULL;
     int64_t groups = rb_sums_groups(&run->sums, &run->problem, RB_PART_SURVEY, all.count);
     rb_error err = rb_sums_begin(&run->sums, RB_PART_SURVEY, groups, true, true);
-    if (!err && (method->survey || run->below)) {
-        err = add_up(ctx, run, all, survey_block);
-    }
-    if (!err && method->survey_end) {
-        err = method->survey_end(ctx, run->state);
-    }
+    if (!err && (method->survey || run->below)) err = add_up(ctx, run, all, survey_block);
+    if (!err && method->survey_end) err = method->survey_end(ctx, run->state);
     if (!err && run->below) {
         run->below_told = true;
         rb_below_tell(ctx, &below, run->preprocess, run->source, method->name);
@@ -96,30 +89,22 @@ static rb_error estep(rb_context *ctx, rb_run *run, struct range samples, bool f
     for (bool first = true; !err && again; first = false) {
         again = false;
         err = rb_sums_begin(&run->sums, RB_PART_SUMS, groups, first, fresh);
-        if (!err && method->begin) {
-            err = method->begin(ctx, run->state);
-        }
+        if (!err && method->begin) err = method->begin(ctx, run->state);
         err = err ? err : add_up(ctx, run, samples, estep_block);
-        if (!err && method->end) {
-            err = method->end(ctx, run->state, &again);
-        }
+        if (!err && method->end) err = method->end(ctx, run->state, &again);
     }
     return err;
 }
 
 /* Tells the program where the fit stands: RB_ERROR_INTERRUPTED when it asks to stop. */
 static rb_error report(rb_context *ctx, const rb_run *run, int64_t iteration, rb_history entry) {
-    if (!ctx->on_progress) {
-        return RB_OK;
-    }
+    if (!ctx->on_progress) return RB_OK;
     const rb_fit_options *fit = run->problem.fit;
     int64_t done = run->problem.restart * fit->iterations + iteration;
     int64_t all = fit->restarts * fit->iterations;
     double elapsed = run->now - run->began;
     double remaining = elapsed / (double)(done - run->skipped) * (double)(all - done);
-    if (fit->max_time > 0) {
-        remaining = fmin(remaining, fmax(0, fit->max_time - elapsed));
-    }
+    if (fit->max_time > 0) remaining = fmin(remaining, fmax(0, fit->max_time - elapsed));
     rb_progress progress = {
         .iteration = done,
         .iterations = all,
@@ -148,9 +133,7 @@ static rb_error pass(rb_context *ctx, rb_run *run) {
         int64_t left = all.count - done;
         struct range batch = {all.first + done, left < size ? left : size};
         err = estep(ctx, run, batch, false);
-        if (!err && run->method->mstep) {
-            err = run->method->mstep(ctx, run->state);
-        }
+        if (!err && run->method->mstep) err = run->method->mstep(ctx, run->state);
     }
     return err;
 }
@@ -158,13 +141,9 @@ static rb_error pass(rb_context *ctx, rb_run *run) {
 /* E-steps and M-steps of a pass; entry gets the objectives. */
 static rb_error evaluate(rb_context *ctx, rb_run *run, rb_history *entry) {
     rb_error err = pass(ctx, run);
-    if (err) {
-        return err;
-    }
+    if (err) return err;
     run->method->objective(run->state, &entry->objective, &entry->estep_objective);
-    if (run->method->metrics) {
-        run->method->metrics(run->state, entry->metrics);
-    }
+    if (run->method->metrics) run->method->metrics(run->state, entry->metrics);
     return isfinite(entry->objective) ? RB_OK
                                       : rb_fail(ctx, RB_ERROR_NUMERIC,
                                                 "the objective became infinite or NaN; scale the "
@@ -180,12 +159,9 @@ static rb_error iterate(rb_context *ctx, rb_run *run, rb_history *entry) {
     err = rb_accelerate_after(ctx, run, err, entry);
     run->now = rb_seconds();
     entry->seconds = run->now - began;
-    if (err && !*rb_context_error(ctx)) {
+    if (err && !*rb_context_error(ctx))
         rb_fail(ctx, err, "the method '%s' failed without saying why", run->method->name);
-    }
-    if (err) {
-        rb_fail_prefix(ctx, "iteration %lld: ", (long long)run->model->iterations + 1);
-    }
+    if (err) rb_fail_prefix(ctx, "iteration %lld: ", (long long)run->model->iterations + 1);
     return err ? err : rb_model_add_history(ctx, run->model, *entry);
 }
 
@@ -195,21 +171,15 @@ static rb_error iterations(rb_context *ctx, rb_run *run) {
     while (!stop && !rb_stopping_asks(run, &model->status)) {
         rb_history entry = {0};
         rb_error err = iterate(ctx, run, &entry);
-        if (err) {
-            return err;
-        }
+        if (err) return err;
         rb_stopping_after(run, entry.objective);
         rb_snapshot_take(run);
         run->checkpoint.current = false;
         stop = report(ctx, run, model->iterations, entry);
         rb_checkpoint_after(ctx, run, stop != RB_OK);
     }
-    if (model->status == RB_STATUS_TIME) {
-        rb_checkpoint_after(ctx, run, true);
-    }
-    if (stop) {
-        model->status = RB_STATUS_STOPPED;
-    }
+    if (model->status == RB_STATUS_TIME) rb_checkpoint_after(ctx, run, true);
+    if (stop) model->status = RB_STATUS_STOPPED;
     return stop == RB_ERROR_INTERRUPTED ? RB_OK : stop;
 }
 
@@ -226,9 +196,8 @@ rb_error rb_run_keep(rb_run *run, rb_kept_fn fn, void *user) {
     };
     rb_error err = rb_parts_keep(run->method, &run->shape, run->state, fn, user);
     err = err ? err : rb_moving_keep(&a->moving, fn, user);
-    for (size_t i = 0; !err && i < sizeof own / sizeof *own; i++) {
+    for (size_t i = 0; !err && i < sizeof own / sizeof *own; i++)
         err = fn(user, &own[i]);
-    }
     return err;
 }
 
@@ -241,17 +210,13 @@ static rb_error prepare(rb_context *ctx, rb_run *run) {
     err = err ? err : rb_snapshot_new(ctx, run);
     err = err ? err : rb_blas_need_memory(ctx, 0); /* once blocks and state have theirs */
     err = err ? err : rb_resume_state(ctx, run);
-    if (!err && run->model->iterations > 0) {
-        rb_snapshot_take(run);
-    }
+    if (!err && run->model->iterations > 0) rb_snapshot_take(run);
     return err;
 }
 
 /* The codes of a fit are those of its final parameters. */
 static rb_error last_estep(rb_context *ctx, rb_run *run) {
-    if (run->method->last) {
-        run->method->last(run->state);
-    }
+    if (run->method->last) run->method->last(run->state);
     rb_batches_in_order(run);
     return estep(ctx, run, own_samples(run), true);
 }
@@ -262,9 +227,7 @@ static rb_error last_estep(rb_context *ctx, rb_run *run) {
 static rb_error go_back(rb_context *ctx, rb_run *run) {
     bool whole = run->model->iterations > 0 && rb_snapshot_go_back(run);
     bool unread = run->checkpoint.found; /* what is there knows more */
-    if (!unread && (whole || run->best)) {
-        rb_checkpoint_after(ctx, run, true);
-    }
+    if (!unread && (whole || run->best)) rb_checkpoint_after(ctx, run, true);
     run->model->status = RB_STATUS_STOPPED;
     return whole ? RB_OK
                  : rb_fail(ctx, RB_ERROR_STOPPED,
@@ -275,9 +238,7 @@ rb_error rb_run_loop(rb_context *ctx, rb_run *run) {
     const rb_method *method = run->method;
     run->state = NULL;
     rb_error err = rb_method_start(ctx, &run->problem, run->options, run->start, &run->state);
-    if (err) {
-        return err;
-    }
+    if (err) return err;
     run->now = rb_seconds();
     run->sums = (rb_sums){.ctx = ctx,
                           .method = method,
@@ -287,9 +248,7 @@ rb_error rb_run_loop(rb_context *ctx, rb_run *run) {
     err = prepare(ctx, run);
     err = err ? err : iterations(ctx, run);
     err = err ? err : last_estep(ctx, run);
-    if (err == RB_ERROR_STOPPED) {
-        err = go_back(ctx, run);
-    }
+    if (err == RB_ERROR_STOPPED) err = go_back(ctx, run);
     rb_moving_free(&run->accelerator.moving);
     rb_moving_free(&run->stopping.parameters);
     rb_snapshot_free(run);

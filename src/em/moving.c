@@ -14,17 +14,13 @@ enum { MAX_BANDS = 32 };
 static rb_error locate(rb_moving *m) {
     const rb_run *run = m->run;
     m->count = 0;
-    if (!run) {
-        return RB_OK;
-    }
+    if (!run) return RB_OK;
     for (rb_walk walk = {.part = run->method->parts};
          rb_walk_next(&walk, &run->shape, run->state);) {
         rb_kept_role role = walk.array.role;
         bool moves = role == RB_KEPT_PARAMETER || role == RB_KEPT_POSITIVE ||
                      (role == RB_KEPT_CODES && m->codes);
-        if (!moves || walk.array.rows == 0) {
-            continue;
-        }
+        if (!moves || walk.array.rows == 0) continue;
         if (m->count == RB_MAX_MOVING) {
             return rb_fail(m->ctx, RB_ERROR_UNSUPPORTED,
                            "more than %d arrays of parameters and codes cannot be moved together",
@@ -48,9 +44,8 @@ rb_error rb_moving_new(rb_context *ctx, const rb_run *run, bool codes, int n_poi
 }
 
 void rb_moving_free(rb_moving *m) {
-    for (int i = 0; i < m->count * m->n_points; i++) {
+    for (int i = 0; i < m->count * m->n_points; i++)
         rb_dense_free(&m->points[i / m->n_points][i % m->n_points]);
-    }
     *m = (rb_moving){0};
 }
 
@@ -95,9 +90,8 @@ static rb_dense wide(double *values, int64_t n) {
 }
 
 static void apply(double (*fn)(double), int64_t n, double *values) {
-    for (int64_t i = 0; i < n; i++) {
+    for (int64_t i = 0; i < n; i++)
         values[i] = fn(values[i]);
-    }
 }
 
 static void one_chunk(const struct pass *pass, int64_t first, int64_t n, double *sum) {
@@ -117,9 +111,8 @@ static void one_chunk(const struct pass *pass, int64_t first, int64_t n, double 
         rb_dense_copy(wide(x, n), state);
         return;
     }
-    for (int64_t c = 0; c < n; c++) {
+    for (int64_t c = 0; c < n; c++)
         *sum += x[c] * x[c];
-    }
 }
 
 static void one_band(void *arg, int64_t band, int worker) {
@@ -145,26 +138,23 @@ static double walk(rb_moving *m, int array, struct pass pass) {
     int64_t bands = rows > 0 ? (rows + band_rows - 1) / band_rows : 0;
     pass.band = band_rows * pass.array->columns;
     rb_parallel(m->ctx, bands, one_band, &pass);
-    for (int64_t band = 0; band < bands; band++) {
+    for (int64_t band = 0; band < bands; band++)
         sum += pass.sums[band];
-    }
     return sum;
 }
 
 double rb_moving_map(rb_moving *m, rb_moving_fn to, double step, int k) {
     double sum = 0;
     (void)locate(m);
-    for (int i = 0; i < m->count; i++) {
+    for (int i = 0; i < m->count; i++)
         sum += walk(m, i, (struct pass){.fn = to, .step = step, .logs = true, .save = k});
-    }
     return sum;
 }
 
 static void difference(int64_t n, double (*points)[RB_MOVING_CHUNK], double *x, double step) {
     (void)step;
-    for (int64_t i = 0; i < n; i++) {
+    for (int64_t i = 0; i < n; i++)
         x[i] -= points[0][i];
-    }
 }
 
 static void itself(int64_t n, double (*points)[RB_MOVING_CHUNK], double *x, double step) {

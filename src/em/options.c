@@ -60,17 +60,13 @@ static void hide_refused(rb_options *options, const rb_method *method) {
         rb_options_hide(options, "batch-size");
         rb_options_hide(options, "keep-order");
     }
-    if (!method->project) {
-        rb_options_hide(options, "accelerate");
-    }
+    if (!method->project) rb_options_hide(options, "accelerate");
 }
 
 rb_error rb_options_new(rb_context *ctx, const char *name, rb_options **options) {
     *options = NULL;
     const rb_method *method = name ? rb_find_method(ctx, name) : NULL;
-    if (name && !method) {
-        return rb_fail(ctx, RB_ERROR_ARGUMENT, "there is no method '%s'", name);
-    }
+    if (name && !method) return rb_fail(ctx, RB_ERROR_ARGUMENT, "there is no method '%s'", name);
     rb_options *made = rb_alloc_zero(ctx, 1, sizeof *made);
     rb_error err = made ? RB_OK : RB_ERROR_MEMORY;
     if (!err && method) {
@@ -78,9 +74,8 @@ rb_error rb_options_new(rb_context *ctx, const char *name, rb_options **options)
         const rb_option_group *groups[] = {&own, &rb_fit_group, &rb_checkpoint_group,
                                            &rb_preprocess_group};
         made->method = method;
-        for (size_t g = 0; !err && g < sizeof groups / sizeof *groups; g++) {
+        for (size_t g = 0; !err && g < sizeof groups / sizeof *groups; g++)
             err = rb_options_add_part(ctx, made, groups[g]);
-        }
     }
     if (err) {
         rb_options_free(made);

@@ -25,9 +25,7 @@ static rb_error look_into(struct reading *in, rb_error (*look)(struct reading *i
     rb_reading reading;
     rb_reading_begin(ctx, &reading, in->path);
     rb_error err = ctx->checkpoints->open(ctx, in->path, &in->file);
-    if (!err) {
-        err = ctx->checkpoints->close(in->file, look(in));
-    }
+    if (!err) err = ctx->checkpoints->close(in->file, look(in));
     rb_reading_end(ctx);
     if (err == RB_ERROR_FORMAT) {
         rb_fail_prefix(ctx, "cannot go on from this checkpoint; take another name, or if it is "
@@ -43,9 +41,8 @@ static rb_error check_format(const struct reading *in) {
     char *format = NULL;
     int64_t version = 0;
     rb_error err = store->get_text(in->file, "format", &format);
-    if (!err && (!format || strcmp(format, RB_CHECKPOINT_FORMAT) != 0)) {
+    if (!err && (!format || strcmp(format, RB_CHECKPOINT_FORMAT) != 0))
         err = rb_fail(in->ctx, RB_ERROR_FORMAT, "%s: is no checkpoint of rarebit", in->path);
-    }
     rb_free(format);
     err = err ? err : store->get_integer(in->file, "format_version", &version);
     if (!err && version != RB_CHECKPOINT_VERSION) {
@@ -60,12 +57,10 @@ static rb_error check_format(const struct reading *in) {
 static rb_error get_head(struct reading *in) {
     int64_t *values = (int64_t *)&in->head;
     rb_error err = check_format(in);
-    for (int i = 0; !err && rb_head_names[i]; i++) {
+    for (int i = 0; !err && rb_head_names[i]; i++)
         err = in->ctx->checkpoints->get_integer(in->file, rb_head_names[i], &values[i]);
-    }
-    if (!err && (in->head.restart < 0 || in->head.iteration < 0)) {
+    if (!err && (in->head.restart < 0 || in->head.iteration < 0))
         err = damaged(in, "a count is below 0");
-    }
     return err;
 }
 
@@ -91,9 +86,8 @@ static rb_error compare_method(const struct reading *in) {
     const char *now = in->run->method->name;
     char *method = NULL;
     rb_error err = in->ctx->checkpoints->get_text(in->file, "method", &method);
-    if (!err && (!method || strcmp(method, now) != 0)) {
+    if (!err && (!method || strcmp(method, now) != 0))
         err = other_fit(in, "the method", method, now);
-    }
     rb_free(method);
     return err;
 }
@@ -126,9 +120,8 @@ static rb_error compare_attributes(const struct reading *in, const rb_model *bef
         const char *name = now->attributes[i].name, *value = now->attributes[i].value;
         const char *old = rb_model_attribute(before, name);
         bool may_differ = strcmp(name, "max-time") == 0 || strcmp(name, "best_restart") == 0;
-        if (!may_differ && (!old || strcmp(old, value) != 0)) {
+        if (!may_differ && (!old || strcmp(old, value) != 0))
             return other_fit(in, name, old, value);
-        }
     }
     return RB_OK;
 }
@@ -136,14 +129,11 @@ static rb_error compare_attributes(const struct reading *in, const rb_model *bef
 /* ---- is it sound? ---- */
 
 static rb_error check_history(const struct reading *in, const rb_model *model) {
-    if (model->iterations > in->run->problem.fit->iterations) {
+    if (model->iterations > in->run->problem.fit->iterations)
         return damaged(in, "there are more iterations than were asked for");
-    }
-    for (int64_t t = 0; t < model->iterations; t++) {
-        if (!isfinite(model->history[t].objective) || !isfinite(model->history[t].seconds)) {
+    for (int64_t t = 0; t < model->iterations; t++)
+        if (!isfinite(model->history[t].objective) || !isfinite(model->history[t].seconds))
             return damaged(in, "an objective is not finite");
-        }
-    }
     return RB_OK;
 }
 
@@ -156,15 +146,12 @@ static rb_error check_best(const struct reading *in) {
     for (int64_t i = 0; i < model->n_arrays; i++) {
         const rb_array *array = &model->arrays[i];
         bool reports = strncmp(array->name, "trace", 5) == 0;
-        for (int64_t e = 0; !reports && e < array->rows * array->columns; e++) {
-            if (!isfinite(array->values[e])) {
+        for (int64_t e = 0; !reports && e < array->rows * array->columns; e++)
+            if (!isfinite(array->values[e]))
                 return damaged(in, "a number of the best model is not finite");
-            }
-        }
     }
-    if (rb_model_units(model) != rb_method_units(run->method, run->options)) {
+    if (rb_model_units(model) != rb_method_units(run->method, run->options))
         return damaged(in, "the best model has another number of units");
-    }
     rb_error err = rb_method_coder_new(in->ctx, model, 1, &coder);
     if (err) {
         rb_fail_prefix(in->ctx, "%s: the best model: ", in->path);
@@ -192,28 +179,21 @@ static rb_error read_identity(struct reading *in) {
     err = err ? err : compare_method(in);
     err = err ? err : compare_heads(in);
     err = err ? err : get_model(in, "fit", &in->before);
-    if (!err && in->head.restart >= in->run->problem.fit->restarts) {
+    if (!err && in->head.restart >= in->run->problem.fit->restarts)
         err = damaged(in, "there are more restarts than were asked for");
-    }
-    if (!err && in->head.iteration != in->before->iterations) {
+    if (!err && in->head.iteration != in->before->iterations)
         err = damaged(in, "the history has another number of iterations");
-    }
     return err ? err : check_history(in, in->before);
 }
 
 static rb_error read_restart(struct reading *in) {
     rb_error err = read_identity(in);
     bool there = !err && in->ctx->checkpoints->has_model(in->file, "best");
-    if (!err && there != (in->head.restart > 0)) {
+    if (!err && there != (in->head.restart > 0))
         err = damaged(in, "the best model is not there when it should be");
-    }
-    if (err || !there) {
-        return err;
-    }
+    if (err || !there) return err;
     err = get_model(in, "best", &in->best);
-    if (!err && in->best->iterations == 0) {
-        err = damaged(in, "the best model has no history");
-    }
+    if (!err && in->best->iterations == 0) err = damaged(in, "the best model has no history");
     err = err ? err : check_history(in, in->best);
     return err ? err : check_best(in);
 }
@@ -245,12 +225,9 @@ static bool is_count_of_msteps(const struct reading *in, int64_t count) {
 
 /* Could an iteration have given the value? */
 static bool is_sound(const struct reading *in, const rb_kept *array, double value) {
-    if (array->role == RB_KEPT_REPORTED || array->type == RB_KEPT_FLAG) {
-        return true;
-    }
-    if (array->role == RB_KEPT_MSTEPS) {
+    if (array->role == RB_KEPT_REPORTED || array->type == RB_KEPT_FLAG) return true;
+    if (array->role == RB_KEPT_MSTEPS)
         return is_count_of_msteps(in, *(const int64_t *)array->values);
-    }
     bool ranges = array->min != 0 || array->max != 0;
     return (array->role != RB_KEPT_POSITIVE || value > 0) &&
            (ranges ? value >= array->min && value <= array->max : isfinite(value));
@@ -277,28 +254,20 @@ static rb_error get_array(void *user, const rb_kept *array) {
 static rb_error read_state(struct reading *in) {
     rb_run *run = in->run;
     rb_error err = read_identity(in);
-    if (!err && in->head.restart != run->problem.restart) {
+    if (!err && in->head.restart != run->problem.restart)
         err = damaged(in, "it was changed while it was read");
-    }
-    if (!err && in->before->iterations > 0) {
-        err = rb_run_keep(run, get_array, in);
-    }
-    for (int64_t t = 0; !err && t < in->before->iterations; t++) {
+    if (!err && in->before->iterations > 0) err = rb_run_keep(run, get_array, in);
+    for (int64_t t = 0; !err && t < in->before->iterations; t++)
         err = rb_model_add_history(in->ctx, run->model, in->before->history[t]);
-    }
     return err;
 }
 
 rb_error rb_resume_state(rb_context *ctx, rb_run *run) {
-    if (!run->checkpoint.found) {
-        return RB_OK;
-    }
+    if (!run->checkpoint.found) return RB_OK;
     struct reading in = {.ctx = ctx, .path = run->checkpoint.path, .run = run};
     rb_error err = look_into(&in, read_state);
     rb_model_free(in.before);
-    if (err) {
-        return err;
-    }
+    if (err) return err;
     int64_t iterations = run->model->iterations;
     run->checkpoint.found = false;
     run->skipped = run->problem.restart * run->problem.fit->iterations + iterations;

@@ -24,19 +24,16 @@ static rb_error each_array(void *user, const rb_kept *array) {
 /* What acceleration and stopping rules remember is of use to a checkpoint only. */
 static int64_t walk_arrays(rb_run *run, bool saves) {
     struct walk walk = {.bytes = run->snapshot.bytes, .saves = saves};
-    if (run->checkpoint.path) {
+    if (run->checkpoint.path)
         (void)rb_run_keep(run, each_array, &walk);
-    } else {
+    else
         (void)rb_parts_keep(run->method, &run->shape, run->state, each_array, &walk);
-    }
     return walk.count;
 }
 
 rb_error rb_snapshot_new(rb_context *ctx, rb_run *run) {
     run->snapshot = (rb_snapshot){0};
-    if (!run->method->parts) {
-        return RB_OK;
-    }
+    if (!run->method->parts) return RB_OK;
     run->snapshot.bytes = rb_alloc(ctx, walk_arrays(run, true), 1);
     return run->snapshot.bytes ? RB_OK : RB_ERROR_MEMORY;
 }
@@ -54,8 +51,6 @@ void rb_snapshot_take(rb_run *run) {
 }
 
 bool rb_snapshot_go_back(rb_run *run) {
-    if (run->snapshot.taken) {
-        walk_arrays(run, false);
-    }
+    if (run->snapshot.taken) walk_arrays(run, false);
     return run->snapshot.taken;
 }

@@ -11,9 +11,7 @@ static bool converged(double tolerance, double before, double now) {
 rb_error rb_stopping_begin(rb_context *ctx, rb_run *run) {
     rb_stopping *s = &run->stopping;
     *s = (rb_stopping){.best = -INFINITY, .change = INFINITY};
-    if (run->problem.fit->parameter_tolerance == 0) {
-        return RB_OK;
-    }
+    if (run->problem.fit->parameter_tolerance == 0) return RB_OK;
     if (!run->method->parts) {
         return rb_fail(ctx, RB_ERROR_UNSUPPORTED,
                        "the method '%s' does not say what its parameters are; leave "
@@ -51,17 +49,15 @@ bool rb_stopping_asks(const rb_run *run, rb_status *status) {
     /* An iteration that acceleration has thrown away changes nothing, and says nothing. */
     bool looks = rb_may_stop(run) && !run->accelerator.rejected;
     *status = RB_STATUS_ITERATIONS;
-    if (done >= 1 && looks && s->change < fit->parameter_tolerance) {
+    if (done >= 1 && looks && s->change < fit->parameter_tolerance)
         *status = RB_STATUS_PARAMETERS;
-    } else if (fit->patience > 0 && s->idle >= fit->patience) {
+    else if (fit->patience > 0 && s->idle >= fit->patience)
         *status = RB_STATUS_PATIENCE;
-    } else if (done > 1 && looks && fit->patience == 0 &&
-               converged(fit->tolerance, history[done - 2].objective,
-                         history[done - 1].objective)) {
+    else if (done > 1 && looks && fit->patience == 0 &&
+             converged(fit->tolerance, history[done - 2].objective, history[done - 1].objective))
         *status = RB_STATUS_CONVERGED;
-    } else if (done < fit->iterations && done > 0 && run->made > 0 && fit->max_time > 0 &&
-               run->now - run->began >= fit->max_time) {
+    else if (done < fit->iterations && done > 0 && run->made > 0 && fit->max_time > 0 &&
+             run->now - run->began >= fit->max_time)
         *status = RB_STATUS_TIME;
-    }
     return *status != RB_STATUS_ITERATIONS || done >= fit->iterations;
 }

@@ -25,9 +25,8 @@ enum { DEPTH_ALWAYS = 3, BLOCK_BYTES = 1 << 25 };
 /* The next sum of a kind that the fit has. */
 static bool next_sum(const rb_sums *sums, rb_part_kind kind, rb_walk *walk) {
     bool found = rb_walk_next(walk, sums->shape, sums->state);
-    while (found && (walk->part->kind != kind || walk->array.rows == 0)) {
+    while (found && (walk->part->kind != kind || walk->array.rows == 0))
         found = rb_walk_next(walk, sums->shape, sums->state);
-    }
     return found;
 }
 
@@ -37,9 +36,8 @@ static bool in_tree(const rb_walk *walk) {
 
 static int64_t values_of(const rb_sums *sums, rb_part_kind kind) {
     int64_t values = 0;
-    for (rb_walk walk = {.part = sums->method->parts}; next_sum(sums, kind, &walk);) {
+    for (rb_walk walk = {.part = sums->method->parts}; next_sum(sums, kind, &walk);)
         values += in_tree(&walk) ? rb_kept_count(&walk.array) : 0;
-    }
     return values;
 }
 
@@ -83,19 +81,16 @@ static void add(const struct work *work, rb_dense floats, double *values) {
     (void)work;
     double *wide = floats.data;
     float *narrow = floats.data;
-    for (int64_t i = 0; floats.type == RB_FLOAT64 && i < floats.cols; i++) {
+    for (int64_t i = 0; floats.type == RB_FLOAT64 && i < floats.cols; i++)
         wide[i] += values[i];
-    }
-    for (int64_t i = 0; floats.type == RB_FLOAT32 && i < floats.cols; i++) {
+    for (int64_t i = 0; floats.type == RB_FLOAT32 && i < floats.cols; i++)
         narrow[i] = (float)((double)narrow[i] + values[i]);
-    }
 }
 
 static void scale(const struct work *work, rb_dense floats, double *values) {
     (void)values;
-    for (int64_t i = 0; i < floats.cols; i++) {
+    for (int64_t i = 0; i < floats.cols; i++)
         rb_put(floats.type, floats.data, i, work->factor * rb_get(floats.type, floats.data, i));
-    }
 }
 
 /* All sums of the pass that go through the tree, one after the other, and as many values. */
@@ -117,9 +112,7 @@ static void add_values(const rb_sums *sums, double *to, double *values) {
 
 /* Memory for values, unless it is there. */
 static bool need_values(const rb_sums *sums, double **values) {
-    if (!*values) {
-        *values = rb_alloc(sums->ctx, values_of(sums, sums->kind), sizeof **values);
-    }
+    if (!*values) *values = rb_alloc(sums->ctx, values_of(sums, sums->kind), sizeof **values);
     return *values != NULL;
 }
 
@@ -136,17 +129,13 @@ static void clear(const rb_sums *sums) {
         const rb_field *field = walk.field;
         double value = nothing[field->sum];
         int64_t count = rb_kept_count(&walk.array);
-        if (sums->runs_on && (field->runs_on || field->sum == RB_SUM_GAIN)) {
-            continue;
-        }
+        if (sums->runs_on && (field->runs_on || field->sum == RB_SUM_GAIN)) continue;
         memset(walk.array.values, 0, (size_t)count * rb_kept_size(walk.array.type));
-        for (int64_t i = 0; value != 0 && i < count; i++) {
-            if (walk.array.type == RB_KEPT_INTEGER) {
+        for (int64_t i = 0; value != 0 && i < count; i++)
+            if (walk.array.type == RB_KEPT_INTEGER)
                 ((int64_t *)walk.array.values)[i] = (int64_t)value;
-            } else {
+            else
                 rb_put((rb_type)walk.array.type, walk.array.values, i, value);
-            }
-        }
     }
 }
 
@@ -155,16 +144,12 @@ static void clear(const rb_sums *sums) {
 static void decay(const rb_sums *sums) {
     const double max = 1e6;
     double *gain = NULL;
-    for (rb_walk walk = {.part = sums->method->parts}; next_sum(sums, sums->kind, &walk);) {
+    for (rb_walk walk = {.part = sums->method->parts}; next_sum(sums, sums->kind, &walk);)
         gain = walk.field->sum == RB_SUM_GAIN ? walk.array.values : gain;
-    }
-    if (!gain) {
-        return;
-    }
+    if (!gain) return;
     *gain /= sums->decay;
-    if (*gain <= max) { /* not so where nothing is to remain */
+    if (*gain <= max) /* not so where nothing is to remain */
         return;
-    }
     double factor = isfinite(*gain) ? 1 / *gain : 0;
     for (rb_walk walk = {.part = sums->method->parts}; next_sum(sums, sums->kind, &walk);) {
         if (walk.field->runs_on && in_tree(&walk)) {
@@ -183,9 +168,7 @@ int64_t rb_sums_groups(const rb_sums *sums, const rb_problem *problem, rb_part_k
     int64_t groups = 1;
     for (int depth = 1; depth <= RB_SUMS_DEPTH_MAX; depth++) {
         bool small = (depth + 1) * bytes <= BLOCK_BYTES || depth <= DEPTH_ALWAYS;
-        if (!small || 2 * groups > blocks || samples / (2 * groups) < min) {
-            break;
-        }
+        if (!small || 2 * groups > blocks || samples / (2 * groups) < min) break;
         groups *= 2;
     }
     return groups;
@@ -194,9 +177,7 @@ int64_t rb_sums_groups(const rb_sums *sums, const rb_problem *problem, rb_part_k
 /* ---- the tree ---- */
 
 static rb_error push(rb_sums *sums) {
-    if (!need_values(sums, &sums->stack[sums->waiting])) {
-        return RB_ERROR_MEMORY;
-    }
+    if (!need_values(sums, &sums->stack[sums->waiting])) return RB_ERROR_MEMORY;
     with_values(sums, sums->stack[sums->waiting], take);
     sums->rank[sums->waiting++] = 0;
     while (sums->waiting > 1 && sums->rank[sums->waiting - 1] == sums->rank[sums->waiting - 2]) {
@@ -208,21 +189,16 @@ static rb_error push(rb_sums *sums) {
 }
 
 rb_error rb_sums_begin(rb_sums *sums, rb_part_kind kind, int64_t groups, bool first, bool fresh) {
-    if (sums->kind != kind) { /* whose sums are of another size */
+    if (sums->kind != kind) /* whose sums are of another size */
         rb_sums_free(sums);
-    }
     sums->kind = kind;
     sums->groups = groups;
     sums->runs_on = sums->shape->batches && !fresh && kind == RB_PART_SUMS;
     sums->waiting = 0;
-    if (sums->runs_on && first) {
-        decay(sums);
-    }
+    if (sums->runs_on && first) decay(sums);
     clear(sums);
     if (sums->runs_on && groups > 1) {
-        if (!need_values(sums, &sums->base)) {
-            return RB_ERROR_MEMORY;
-        }
+        if (!need_values(sums, &sums->base)) return RB_ERROR_MEMORY;
         with_values(sums, sums->base, take);
     }
     return RB_OK;
@@ -233,12 +209,8 @@ rb_error rb_sums_end_group(rb_sums *sums) {
 }
 
 void rb_sums_end(rb_sums *sums) {
-    if (sums->groups > 1 && sums->runs_on) {
-        add_values(sums, sums->stack[0], sums->base);
-    }
-    if (sums->groups > 1) {
-        with_values(sums, sums->stack[0], add);
-    }
+    if (sums->groups > 1 && sums->runs_on) add_values(sums, sums->stack[0], sums->base);
+    if (sums->groups > 1) with_values(sums, sums->stack[0], add);
 }
 
 void rb_sums_free(rb_sums *sums) {

@@ -16,9 +16,8 @@ void et_coder_free(void *coder) {
 
 /* `singletons` was a flag in models of 0.1.0. */
 static const char *value_today(const char *name, const char *value) {
-    if (value && strcmp(name, "singletons") == 0) {
+    if (value && strcmp(name, "singletons") == 0)
         return strcmp(value, "true") == 0 ? "auto" : strcmp(value, "false") == 0 ? "no" : value;
-    }
     return value;
 }
 
@@ -52,9 +51,7 @@ static int64_t choose_capacity(const et_setup *setup, et_keep keep, int64_t bloc
 rb_error et_coder_keep(rb_context *ctx, et_coder *c, et_keep keep) {
     et_results results;
     const et_setup *setup = &c->engine->setup;
-    if (c->results.states || (c->results.capacity && setup->model.additive)) {
-        return RB_OK;
-    }
+    if (c->results.states || (c->results.capacity && setup->model.additive)) return RB_OK;
     int64_t capacity = choose_capacity(setup, keep, c->block_samples);
     rb_error err = et_results_new(ctx, c->engine, capacity, keep, &results);
     if (!err) {
@@ -67,9 +64,7 @@ rb_error et_coder_keep(rb_context *ctx, et_coder *c, et_keep keep) {
 static rb_error begin(rb_context *ctx, const rb_model *model, int64_t block_samples, et_coder *c) {
     rb_et_options options;
     rb_error err = recorded_options(ctx, model, &options);
-    if (err) {
-        return err;
-    }
+    if (err) return err;
     const rb_preprocess *p = model->preprocess;
     rb_problem problem = {.method = model->method,
                           .n_features = p->n_features,
@@ -95,9 +90,7 @@ static rb_error begin(rb_context *ctx, const rb_model *model, int64_t block_samp
 rb_error et_coder_new(rb_context *ctx, const rb_model *model, int64_t block_samples, void **out) {
     et_coder *c = rb_alloc_zero(ctx, 1, sizeof *c);
     rb_error err = c ? begin(ctx, model, block_samples, c) : RB_ERROR_MEMORY;
-    if (err) {
-        et_coder_free(c);
-    }
+    if (err) et_coder_free(c);
     *out = err ? NULL : c;
     return err;
 }
@@ -120,11 +113,10 @@ rb_error et_code(rb_context *ctx, et_coder *c, rb_feed *feed, const rb_block *bl
     for (int64_t first = 0; !err && first < n; first += capacity) {
         int64_t count = n - first < capacity ? n - first : capacity;
         rb_block part;
-        if (feed) {
+        if (feed)
             err = rb_feed_read(ctx, feed, first, count, &part);
-        } else {
+        else
             part = rb_block_part(block, first, count);
-        }
         err = err ? err : code_block(ctx, c, &part);
         err = err ? err : fn(ctx, user, first, &part);
     }
@@ -154,15 +146,13 @@ struct mean {
 /* The superposition of the fields, each as far as its cause is active. */
 static void decode(const struct mean *m, rb_type type, const void *codes) {
     const et_setup *setup = &m->engine->setup;
-    for (int64_t d = 0; d < setup->n_features; d++) {
+    for (int64_t d = 0; d < setup->n_features; d++)
         m->row[d] = setup->model.own.empty;
-    }
     for (int64_t h = 0; h < setup->units; h++) {
         const double *field = rb_dense_row(m->engine->parameters->fields, h);
         double code = rb_get(type, codes, h);
-        for (int64_t d = 0; code != 0 && d < setup->n_features; d++) {
+        for (int64_t d = 0; code != 0 && d < setup->n_features; d++)
             m->vectors[d] = code * field[d];
-        }
         if (code != 0) {
             setup->model.own.superpose(setup->model.own.user, setup->n_features, m->row, m->vectors,
                                        m->row);
@@ -175,9 +165,8 @@ static void add(const struct mean *m, double q, const double *wbar, int64_t caus
     const et_setup *setup = &m->engine->setup;
     setup->model.own.superpose(setup->model.own.user, setup->n_features, wbar,
                                rb_dense_row(m->engine->parameters->fields, cause), out);
-    for (int64_t d = 0; q > 0 && d < setup->n_features; d++) {
+    for (int64_t d = 0; q > 0 && d < setup->n_features; d++)
         m->row[d] += q * out[d];
-    }
 }
 
 /* Adds q Wbar(s) of the states of two causes or more below s. */
@@ -189,12 +178,8 @@ static void add_states(const struct mean *m, int64_t s) {
     for (int k = tree->last[s] + 1; k < tree->candidates; k++) {
         int64_t child = tree->child[s] + k;
         double q = tree->size[child] > 1 ? m->look.states[child] : 0;
-        if (q > 0 || child < tree->inner) {
-            add(m, q, wbar, m->look.candidates[k], out);
-        }
-        if (child < tree->inner) {
-            add_states(m, child);
-        }
+        if (q > 0 || child < tree->inner) add(m, q, wbar, m->look.candidates[k], out);
+        if (child < tree->inner) add_states(m, child);
     }
 }
 
@@ -208,9 +193,7 @@ static void expect(const struct mean *m, rb_type type, const void *single) {
     }
     for (int64_t h = 0; h < setup->units; h++) {
         double q = rb_get(type, single, h);
-        if (q > 0) {
-            add(m, q, m->vectors, h, m->vectors + setup->n_features);
-        }
+        if (q > 0) add(m, q, m->vectors, h, m->vectors + setup->n_features);
     }
     add_states(m, 0);
 }
@@ -264,11 +247,10 @@ struct target {
 static rb_error put(rb_context *ctx, void *user, int64_t first, const rb_block *part) {
     const struct target *t = user;
     rb_dense to = rb_dense_rows(t->to, first, part->n_samples);
-    if (t->codes) {
+    if (t->codes)
         rb_dense_copy(rb_dense_rows(t->coder->results.mean, 0, part->n_samples), to);
-    } else {
+    else
         et_expect(ctx, t->coder, to);
-    }
     return RB_OK;
 }
 

@@ -23,28 +23,23 @@ void et_prepare_noise(et_engine *engine) {
 
 double et_norm(const et_engine *engine, int64_t n, const double *y) {
     const rb_et_model *own = &engine->setup.model.own;
-    if (et_gaussian(&engine->setup.model)) {
-        return engine->kernels->dot(n, y, y);
-    }
+    if (et_gaussian(&engine->setup.model)) return engine->kernels->dot(n, y, y);
     return own->constant ? -2 * own->constant(own->user, n, y) : 0;
 }
 
 double et_energy(const et_engine *engine, int64_t n, const double *y, const double *wbar) {
     const rb_et_model *own = &engine->setup.model.own;
     double sum = 0;
-    if (own->log_likelihood) {
+    if (own->log_likelihood)
         return engine->beta * own->log_likelihood(own->user, n, y, wbar, engine->parameters->sigma);
-    }
-    for (int64_t d = 0; d < n; d++) {
+    for (int64_t d = 0; d < n; d++)
         sum += wbar[d] * (2 * y[d] - wbar[d]);
-    }
     return engine->scale / 2 * sum;
 }
 
 const double *et_empty(const et_engine *engine, et_scratch *scratch) {
-    for (int64_t d = 0; d < engine->setup.n_features; d++) {
+    for (int64_t d = 0; d < engine->setup.n_features; d++)
         scratch->vectors[d] = engine->setup.model.own.empty;
-    }
     return scratch->vectors;
 }
 
@@ -88,9 +83,8 @@ static void place(const et_engine *engine, const et_tree *tree, et_scratch *scra
     for (int i = 0; i + 1 < h && tree->max_active > 1; i++) {
         const double *row = rb_dense_row(engine->gram, sample->candidates[i]);
         double *g = scratch->gram + (int64_t)i * h * ET_LANES + l;
-        for (int j = i + 1; j < h; j++) {
+        for (int j = i + 1; j < h; j++)
             g[(int64_t)j * ET_LANES] = engine->scale * row[sample->candidates[j]];
-        }
     }
 }
 
@@ -98,9 +92,8 @@ static void linear_energies(const et_engine *engine, const et_tree *tree, et_scr
                             const et_sample *samples, int count) {
     memset(scratch->start, 0, (size_t)(tree->candidates * ET_LANES) * sizeof *scratch->start);
     for (int l = 0; l < count; l++) {
-        for (int i = 0; i < tree->candidates; i++) {
+        for (int i = 0; i < tree->candidates; i++)
             scratch->start[i * ET_LANES + l] = samples[l].single[samples[l].candidates[i]];
-        }
         (samples[l].places ? place_packed : place)(engine, tree, scratch, &samples[l], l);
     }
     engine->kernels->energies(tree, scratch->start, scratch->gram, scratch->work, scratch->energy);
@@ -158,9 +151,7 @@ static void descend(const struct descent *d, int64_t s, int size, const double *
             *energy = sample->single[h];
             model->own.superpose(model->own.user, sample->n, wbar, field, out);
         }
-        if (goes_on) {
-            descend(d, child, size + 1, next, prior + engine->logit[h]);
-        }
+        if (goes_on) descend(d, child, size + 1, next, prior + engine->logit[h]);
     }
 }
 
@@ -169,14 +160,12 @@ static void general_energies(const et_engine *engine, const et_tree *tree, et_sc
     const et_model *model = &engine->setup.model;
     bool maximum = et_gaussian(model) && model->summing == &et_sum_max;
     const double *empty = et_empty(engine, scratch);
-    for (int64_t i = 0; count < ET_LANES && i < tree->count * ET_LANES; i++) {
+    for (int64_t i = 0; count < ET_LANES && i < tree->count * ET_LANES; i++)
         scratch->energy[i] = 0;
-    }
     for (int l = 0; l < count; l++) {
         struct descent d = {engine, tree, scratch, &samples[l], l, maximum};
-        for (int k = 0; samples[l].places && k < tree->candidates; k++) {
+        for (int k = 0; samples[l].places && k < tree->candidates; k++)
             et_field(engine, scratch, &samples[l], samples[l].candidates[k], k);
-        }
         scratch->energy[l] = samples[l].none;
         descend(&d, 0, 0, empty, 0);
     }

@@ -16,12 +16,8 @@ extern const et_kernels et_kernels_avx2, et_kernels_avx512;
 const et_kernels *et_kernels_of(const rb_context *ctx) {
     const char *name = rb_build_info(ctx, "kernels");
 #if defined(__x86_64__)
-    if (strcmp(name, et_kernels_avx512.name) == 0) {
-        return &et_kernels_avx512;
-    }
-    if (strcmp(name, et_kernels_avx2.name) == 0) {
-        return &et_kernels_avx2;
-    }
+    if (strcmp(name, et_kernels_avx512.name) == 0) return &et_kernels_avx512;
+    if (strcmp(name, et_kernels_avx2.name) == 0) return &et_kernels_avx2;
 #endif
     return &et_kernels_ref;
 }
@@ -82,9 +78,8 @@ static rb_error allocate(rb_context *ctx, const et_setup *setup, et_engine *engi
     engine->gram = et_take_dense(ctx, m, RB_FLOAT64, h, h);
     engine->squares = et_take_dense(ctx, m, RB_FLOAT64, setup->missing ? h : 0, setup->n_features);
     engine->scratch = et_take(ctx, m, workers, 1, sizeof *engine->scratch);
-    for (int64_t i = 0; !m->err && i < workers; i++) {
+    for (int64_t i = 0; !m->err && i < workers; i++)
         take_scratch(ctx, engine, &engine->scratch[i]);
-    }
     return m->err;
 }
 
@@ -95,9 +90,7 @@ rb_error et_engine_new(rb_context *ctx, const et_setup *setup, et_engine **out) 
         engine = rb_alloc_zero(ctx, 1, sizeof *engine);
         err = engine ? allocate(ctx, setup, engine) : RB_ERROR_MEMORY;
     }
-    if (err) {
-        et_engine_free(engine);
-    }
+    if (err) et_engine_free(engine);
     *out = err ? NULL : engine;
     return err;
 }
@@ -133,9 +126,7 @@ rb_error et_results_new(rb_context *ctx, const et_engine *engine, int64_t capaci
         r->single = et_take_dense(ctx, m, type, capacity, units);
     }
     rb_error err = m->err;
-    if (err) {
-        et_memory_free(m);
-    }
+    if (err) et_memory_free(m);
     return err;
 }
 
@@ -174,7 +165,6 @@ void et_prepare(rb_context *ctx, et_engine *engine, const et_parameters *p, doub
     }
     const double *field = p->fields.data;
     double *squares = engine->squares.data;
-    for (int64_t i = 0; squares && i < p->fields.rows * p->fields.cols; i++) {
+    for (int64_t i = 0; squares && i < p->fields.rows * p->fields.cols; i++)
         squares[i] = field[i] * field[i];
-    }
 }

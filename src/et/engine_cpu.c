@@ -26,9 +26,8 @@ static rb_error allocate(rb_context *ctx, et_cpu *cpu, const et_setup *setup) {
     cpu->part = et_take_dense(ctx, m, setup->type, h, d);
     cpu->powers = et_take_dense(ctx, m, RB_FLOAT64, powers, d);
     cpu->roots = et_take_dense(ctx, m, RB_FLOAT64, powers, d);
-    if (summing->sets && et_sets_count(setup, cpu->problem.n_samples) > 0) {
+    if (summing->sets && et_sets_count(setup, cpu->problem.n_samples) > 0)
         et_sets_new(ctx, setup, m, &cpu->sets);
-    }
     rb_error err = m->err ? m->err : et_engine_new(ctx, setup, &cpu->engine);
     return err ? err : et_results_new(ctx, cpu->engine, capacity, summing->keep, &cpu->results);
 }
@@ -42,9 +41,7 @@ static rb_error cpu_open(rb_context *ctx, const rb_problem *problem, const void 
         cpu->problem = *problem;
         err = allocate(ctx, cpu, &setup);
     }
-    if (err) {
-        cpu_close(cpu);
-    }
+    if (err) cpu_close(cpu);
     *engine = err ? NULL : cpu;
     return err;
 }
@@ -60,14 +57,10 @@ static rb_error cpu_set_parameters(rb_context *ctx, void *engine, const void *pa
     const et_pass *pass = parameters;
     const et_summing *summing = cpu->engine->setup.model.summing;
     cpu->pass = pass;
-    if (pass->kind == ET_PASS_CUT) {
-        return RB_OK;
-    }
+    if (pass->kind == ET_PASS_CUT) return RB_OK;
     cpu->engine->widens = pass->widens;
     et_prepare(ctx, cpu->engine, pass->parameters, pass->beta, pass->beta_prior);
-    if (pass->kind != ET_PASS_MEASURE && summing->prepare) {
-        summing->prepare(cpu);
-    }
+    if (pass->kind != ET_PASS_MEASURE && summing->prepare) summing->prepare(cpu);
     return RB_OK;
 }
 
@@ -112,9 +105,7 @@ static void trace_block(rb_context *ctx, const et_cpu *cpu, const rb_block *bloc
     for (int64_t k = 0; k < all; k++) {
         int64_t i = k * cpu->problem.n_samples / all - block->first;
         first += i < 0;
-        if (i >= 0 && i < block->n_samples) {
-            index[count++] = i;
-        }
+        if (i >= 0 && i < block->n_samples) index[count++] = i;
     }
     et_compare(ctx, cpu->engine, block, &cpu->results, count, index, compared);
     for (int64_t k = 0; k < count; k++) {
@@ -130,15 +121,12 @@ static rb_error cpu_block(rb_context *ctx, void *engine, const rb_block *block, 
     et_cpu *cpu = engine;
     et_sums *sums = to;
     const et_pass *pass = cpu->pass;
-    for (int64_t i = 0; i < block->n_samples; i++) {
+    for (int64_t i = 0; i < block->n_samples; i++)
         cpu->results.used[i] = et_pass_uses(pass, block, i);
-    }
     et_posteriors(ctx, cpu->engine, block, ranks(pass), &cpu->results);
     if (pass->kind != ET_PASS_CUT) {
         rb_error err = note_samples(ctx, cpu, block, sums);
-        if (err) {
-            return err;
-        }
+        if (err) return err;
         trace_block(ctx, cpu, block, sums);
     }
     if (!ranks(pass)) {
@@ -160,9 +148,7 @@ static rb_error cpu_finish(rb_context *ctx, void *engine, void *sums) {
     (void)ctx;
     et_cpu *cpu = engine;
     const et_summing *summing = cpu->engine->setup.model.summing;
-    if (!ranks(cpu->pass) && summing->finish) {
-        summing->finish(cpu, sums);
-    }
+    if (!ranks(cpu->pass) && summing->finish) summing->finish(cpu, sums);
     return RB_OK;
 }
 

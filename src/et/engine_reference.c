@@ -44,9 +44,7 @@ static rb_error reference_open(rb_context *ctx, const rb_problem *problem, const
         e->q = et_take(ctx, &e->memory, (int64_t)1 << s.units, 1, sizeof *e->q);
         err = e->memory.err;
     }
-    if (err) {
-        reference_close(e);
-    }
+    if (err) reference_close(e);
     *engine = err ? NULL : e;
     return err;
 }
@@ -73,9 +71,8 @@ static double distance(reference *e, uint32_t s, double *prior) {
             *prior += e->pass->beta_prior * log(p->prior[h] / (1 - p->prior[h]));
         }
     }
-    for (int64_t d = 0; d < e->y.cols; d++) {
+    for (int64_t d = 0; d < e->y.cols; d++)
         sum += (y[d] - wbar[d]) * (y[d] - wbar[d]);
-    }
     return sum;
 }
 
@@ -92,17 +89,15 @@ static void select_candidates(reference *e) {
     for (int64_t h = 0; h < units; h++) {
         const double *w = rb_dense_row(e->pass->parameters->fields, h);
         double square = 0;
-        for (int64_t d = 0; d < e->y.cols; d++) {
+        for (int64_t d = 0; d < e->y.cols; d++)
             square += w[d] * w[d];
-        }
         e->single[h] = square > 0 ? energy(e, UINT32_C(1) << h) : -HUGE_VAL;
     }
     e->candidates = 0;
     for (int64_t h = 0; h < units; h++) {
         int64_t before = 0;
-        for (int64_t j = 0; j < units; j++) {
+        for (int64_t j = 0; j < units; j++)
             before += e->single[j] > e->single[h] || (j < h && e->single[j] == e->single[h]);
-        }
         e->candidates |= before < e->setup.candidates ? UINT32_C(1) << h : 0;
     }
 }
@@ -125,15 +120,12 @@ static double posterior(reference *e, uint32_t *map) {
         *map = e->q[s] > e->q[*map] ? s : *map;
     }
     double highest = e->q[*map];
-    for (uint32_t s = 0; s < states; s++) {
+    for (uint32_t s = 0; s < states; s++)
         total += e->q[s] = exp(e->q[s] - highest);
-    }
-    for (uint32_t s = 0; s < states; s++) {
+    for (uint32_t s = 0; s < states; s++)
         e->q[s] /= total;
-    }
-    for (int64_t h = 0; h < e->setup.units; h++) {
+    for (int64_t h = 0; h < e->setup.units; h++)
         constant += e->pass->beta_prior * log(1 - p->prior[h]);
-    }
     return constant + highest + log(total);
 }
 
@@ -144,16 +136,13 @@ static double posterior(reference *e, uint32_t *map) {
 static double share(const reference *e, uint32_t s, int64_t h, int64_t d) {
     double t = 1 / e->pass->beta, rho = t > 1 ? fmin(t / (t - 1), 21) : 21, sum = 0;
     rb_dense w = e->pass->parameters->fields;
-    for (int64_t j = 0; j < e->setup.units; j++) {
+    for (int64_t j = 0; j < e->setup.units; j++)
         sum += s >> j & 1 ? pow(rb_dense_get(w, j, d) / rb_dense_get(w, h, d), rho) : 0;
-    }
     return e->setup.model.additive ? 1 : pow(sum, 1 / rho - 1);
 }
 
 static void add_to(rb_dense sums, int64_t row, int64_t column, double value) {
-    if (sums.data) {
-        ((double *)rb_dense_row(sums, row))[column] += value;
-    }
+    if (sums.data) ((double *)rb_dense_row(sums, row))[column] += value;
 }
 
 static void add_state(reference *e, uint32_t s, et_sums *sums) {
@@ -162,13 +151,10 @@ static void add_state(reference *e, uint32_t s, et_sums *sums) {
     sums->residual += q * distance(e, s, &prior);
     sums->active += q * __builtin_popcount(s);
     for (int64_t h = 0; h < e->setup.units; h++) {
-        if (!(s >> h & 1)) {
-            continue;
-        }
+        if (!(s >> h & 1)) continue;
         sums->causes[h] += q;
-        for (int64_t j = 0; j < e->setup.units; j++) {
+        for (int64_t j = 0; j < e->setup.units; j++)
             add_to(sums->second, h, j, s >> j & 1 ? q : 0);
-        }
         for (int64_t d = 0; d < e->y.cols; d++) {
             double a = q * share(e, s, h, d);
             add_to(sums->products, h, d, a * y[d]);
@@ -194,19 +180,15 @@ static rb_error reference_block(rb_context *ctx, void *engine, const rb_block *b
             sums->evidence += evidence;
             sums->values += (double)e->y.cols;
             sums->squares += distance(e, 0, &prior);
-            for (uint32_t s = 0; s >> e->setup.units == 0; s++) {
-                if (e->q[s] > 0) {
-                    add_state(e, s, sums);
-                }
-            }
+            for (uint32_t s = 0; s >> e->setup.units == 0; s++)
+                if (e->q[s] > 0) add_state(e, s, sums);
         }
         if (pass->kind != ET_PASS_CUT) {
             pass->evidence[block->own + i] = evidence;
             sums->all_evidence += evidence;
         }
-        for (int64_t h = 0; h < e->setup.units; h++) {
+        for (int64_t h = 0; h < e->setup.units; h++)
             sums->in_map[h] = sums->in_map[h] || (map >> h & 1);
-        }
     }
     return RB_OK;
 }

@@ -65,9 +65,7 @@ static void choose_pass(et_fit *f) {
 
 rb_error et_begin(rb_context *ctx, void *state) {
     et_fit *f = state;
-    if (f->estep.pass.kind != ET_PASS_CUT) {
-        choose_pass(f);
-    }
+    if (f->estep.pass.kind != ET_PASS_CUT) choose_pass(f);
     return f->problem.engine->set_parameters(ctx, f->engine, &f->estep.pass);
 }
 
@@ -87,9 +85,7 @@ static void take_all(et_fit *f) {
     f->estep.all_evidence = sums->all_evidence;
     memcpy(f->progress.in_map, sums->in_map, (size_t)f->plan.options.units * sizeof *sums->in_map);
     bool iterates = f->progress.iteration < f->problem.fit->iterations;
-    if (f->trace.metrics && iterates && f->estep.pass.kind != ET_PASS_MEASURE) {
-        et_trace_pass(f);
-    }
+    if (f->trace.metrics && iterates && f->estep.pass.kind != ET_PASS_MEASURE) et_trace_pass(f);
 }
 
 rb_error et_end(rb_context *ctx, void *state, bool *again) {
@@ -99,12 +95,8 @@ rb_error et_end(rb_context *ctx, void *state, bool *again) {
     double *likelihood = &f->progress.log_likelihood;
     const rb_engine *engine = f->problem.engine;
     rb_error err = engine->finish ? engine->finish(ctx, f->engine, &f->sums) : RB_OK;
-    if (err) {
-        return err;
-    }
-    if (kind != ET_PASS_CUT) {
-        take_all(f);
-    }
+    if (err) return err;
+    if (kind != ET_PASS_CUT) take_all(f);
     *again = kind == ET_PASS_RANK || (kind == ET_PASS_MEASURE && !e->last);
     e->pass.kind = kind == ET_PASS_RANK ? ET_PASS_CUT : ET_PASS_NONE;
     if (kind == ET_PASS_MEASURE) {

@@ -26,9 +26,8 @@ static int64_t exact_step(const et_setup *setup, int64_t n) {
 
 static void add_exact(rb_context *ctx, struct metrics *f, const rb_block *block) {
     int64_t count = 0;
-    for (int64_t i = 0; f->step && i < block->n_samples; i += f->step) {
+    for (int64_t i = 0; f->step && i < block->n_samples; i += f->step)
         f->index[count++] = i;
-    }
     et_compare(ctx, f->coder->engine, block, &f->coder->results, count, f->index, f->compared);
     for (int64_t s = 0; s < count; s++) {
         f->sum.quality += f->compared[s].quality;
@@ -62,9 +61,8 @@ static rb_error add_block(rb_context *ctx, void *user, int64_t first, const rb_b
     for (int64_t i = 0; i < block->n_samples; i++) {
         const void *mean = rb_dense_row(r->mean, i);
         f->evidence += r->evidence[i];
-        for (int64_t h = 0; h < r->mean.cols; h++) {
+        for (int64_t h = 0; h < r->mean.cols; h++)
             f->zeros += rb_get(r->mean.type, mean, h) == 0;
-        }
         f->values += r->there[i];
         f->squares += squared_error(given, rebuilt, i);
     }
@@ -76,9 +74,8 @@ static void fill(const struct metrics *f, const rb_model *model, int64_t n, rb_m
     int64_t units = engine->setup.units, n_used = 0, causes = 0;
     const double *used = rb_model_array(model, "used", &n_used, NULL);
     double mass = et_prior_mass(&engine->setup, engine->parameters, engine->setup.widest_active);
-    for (int64_t h = 0; h < units; h++) {
+    for (int64_t h = 0; h < units; h++)
         causes += f->in_map[h];
-    }
     rb_metrics_set(metrics, "sparseness", (double)f->zeros / ((double)n * (double)units));
     rb_metrics_set(metrics, "reconstruction_error", sqrt(f->squares));
     rb_metrics_set(metrics, "objective", f->evidence - (double)n * log(mass));
@@ -115,9 +112,7 @@ rb_error et_evaluate(rb_context *ctx, const rb_model *model, rb_feed *feed, rb_m
         f.compared = et_take(ctx, &memory, size, 1, sizeof *f.compared);
         err = memory.err ? memory.err : et_code(ctx, coder, feed, NULL, add_block, &f);
     }
-    if (!err) {
-        fill(&f, model, n, metrics);
-    }
+    if (!err) fill(&f, model, n, metrics);
     et_coder_free(coder);
     et_memory_free(&memory);
     return err;

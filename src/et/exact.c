@@ -28,9 +28,7 @@ static double walk(struct walk *w, int64_t first, int64_t size, double prior) {
         setup->model.own.superpose(setup->model.own.user, w->sample->n, wbar, w->fields[h],
                                    w->vectors + (size + 1) * setup->n_features);
         double below = walk(w, h + 1, size + 1, prior + engine->logit[h]);
-        if (w->marginals) {
-            w->marginals[h] += below;
-        }
+        if (w->marginals) w->marginals[h] += below;
         sum += below;
     }
     return sum;
@@ -49,9 +47,8 @@ double et_exact(const et_engine *engine, et_scratch *scratch, const et_sample *s
     walk(&w, 0, 0, 0);
     w.marginals = marginals;
     double total = walk(&w, 0, 0, 0);
-    for (int64_t h = 0; h < setup->units; h++) {
+    for (int64_t h = 0; h < setup->units; h++)
         marginals[h] /= total;
-    }
     return et_constant(engine, sample->n, et_norm(engine, sample->n, sample->y)) + w.highest +
            log(total);
 }
@@ -81,9 +78,8 @@ static void compare_task(void *arg, int64_t task, int worker) {
     /* Below 0 by rounding only. */
     et_compared compared = {.truncation = fmax(0, evidence - c->results->evidence[i])};
     compared.quality = exp(-compared.truncation);
-    for (int k = 0; k < look.tree->candidates; k++) {
+    for (int k = 0; k < look.tree->candidates; k++)
         compared.hits += scratch->scores[look.candidates[k]];
-    }
     compared.all = engine->kernels->sum(engine->setup.units, scratch->scores);
     c->out[task] = compared;
 }

@@ -9,9 +9,7 @@ union et_piece {
 
 void *et_take(rb_context *ctx, et_memory *m, int64_t rows, int64_t columns, size_t size) {
     int64_t count, bytes;
-    if (m->err || rows == 0 || columns == 0) {
-        return NULL;
-    }
+    if (m->err || rows == 0 || columns == 0) return NULL;
     if (!rb_multiply(rows, columns, &count) || !rb_multiply(count, (int64_t)size, &bytes) ||
         bytes > INT64_MAX - (int64_t)sizeof *m->last) {
         m->err = rb_fail(ctx, RB_ERROR_MEMORY, "%lld x %lld values cannot be addressed",

@@ -30,9 +30,8 @@ static int64_t block_samples(const rb_problem *problem, const void *options) {
 
 static int64_t memory(const rb_problem *problem, const void *options) {
     et_setup setup = et_setup_of(problem, options);
-    if (!et_tree_fits(setup.max_candidates, setup.widest_active)) {
+    if (!et_tree_fits(setup.max_candidates, setup.widest_active))
         return 0; /* it is not memory that is short: the fit will refuse, and say what to lower */
-    }
     rb_shape shape = rb_shape_of(problem, options);
     double h = (double)setup.units, d = (double)setup.n_features;
     double block = (double)problem->block_samples * sample_bytes(problem, options);

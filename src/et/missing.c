@@ -33,9 +33,7 @@ et_sample et_observe(const et_engine *engine, et_scratch *scratch, int lane, int
     const double *y = rb_dense_row(scratch->y, row);
     et_sample sample = {
         .n = all, .y = y, .b = rb_dense_row(scratch->b, row), .square = engine->square};
-    if (!engine->setup.missing) {
-        return sample;
-    }
+    if (!engine->setup.missing) return sample;
     const double *mask = rb_dense_row(scratch->mask, row);
     int32_t *places = scratch->places + lane * all;
     double *packed = rb_dense_row(scratch->packed, lane);
@@ -57,22 +55,17 @@ et_sample et_observe_block(const et_engine *engine, et_scratch *scratch, const r
                            int64_t i) {
     rb_dense row = rb_dense_rows(scratch->y, 0, 1);
     rb_block_rows(block, i, row);
-    if (engine->setup.missing) {
-        et_mask(row, rb_dense_rows(scratch->mask, 0, 1));
-    }
+    if (engine->setup.missing) et_mask(row, rb_dense_rows(scratch->mask, 0, 1));
     return et_observe(engine, scratch, 0, 0);
 }
 
 const double *et_field(const et_engine *engine, const et_scratch *scratch, const et_sample *sample,
                        int64_t cause, int64_t row) {
     const double *field = rb_dense_row(engine->parameters->fields, cause);
-    if (!sample->places) {
-        return field;
-    }
+    if (!sample->places) return field;
     double *packed = rb_dense_row(scratch->fields, row);
-    for (int64_t i = 0; i < sample->n; i++) {
+    for (int64_t i = 0; i < sample->n; i++)
         packed[i] = field[sample->places[i]];
-    }
     return packed;
 }
 
@@ -82,9 +75,7 @@ static const double MAX_BYTES = 1 << 28;
 
 int64_t et_missing_pairs(int64_t units, int64_t features) {
     double h = (double)units, d = (double)features;
-    if (4.0 * h * (h - 1) * d > MAX_BYTES) {
-        return 0;
-    }
+    if (4.0 * h * (h - 1) * d > MAX_BYTES) return 0;
     return units > 1 ? units * (units - 1) / 2 : 1;
 }
 
@@ -98,9 +89,8 @@ static int64_t pair_of(int64_t units, int64_t j, int64_t k) {
 static void add_pair(const et_band *band, int64_t j, int64_t k, double q) {
     const et_sums *sums = band->sums;
     double *sum = et_band_row(band, sums->pairs, pair_of(sums->products.rows, j, k));
-    for (int64_t d = 0; d < band->count; d++) {
+    for (int64_t d = 0; d < band->count; d++)
         sum[d] += q * band->there[d];
-    }
 }
 
 /* What causes j and k of a state share of its missing values. */
@@ -130,9 +120,7 @@ static void add_sample(const et_band *band, int64_t i) {
 void et_missing_add(rb_context *ctx, et_cpu *cpu, rb_dense rows, et_sums *sums) {
     rb_dense mean = rb_dense_rows(cpu->results.mean, 0, rows.rows);
     et_add_products(ctx, cpu, mean, rb_dense_rows(cpu->mask, 0, rows.rows), sums->weights);
-    if (cpu->results.pairs) {
-        et_each_band(ctx, cpu, rows, sums, add_sample);
-    }
+    if (cpu->results.pairs) et_each_band(ctx, cpu, rows, sums, add_sample);
 }
 
 /* Without memory for all Q^d: what each cause is expected to have given missing values by
@@ -142,9 +130,8 @@ void et_missing_finish(const et_parameters *p, et_sums *m) {
     for (int64_t h = 0; h < fields.rows && !m->pairs.data; h++) {
         const double *field = rb_dense_row(fields, h), *there = rb_dense_row(m->weights, h);
         double *products = rb_dense_row(m->products, h);
-        for (int64_t d = 0; d < fields.cols; d++) {
+        for (int64_t d = 0; d < fields.cols; d++)
             products[d] += (m->causes[h] - there[d]) * field[d];
-        }
     }
 }
 
@@ -166,9 +153,8 @@ void et_missing_second(et_sums *sums, int64_t d) {
 static void apply_pairs(const et_sums *m, rb_dense fields, rb_dense out) {
     const double *w = fields.data, *there = m->weights.data;
     double *sum = out.data;
-    for (int64_t i = 0; i < fields.rows * fields.cols; i++) {
+    for (int64_t i = 0; i < fields.rows * fields.cols; i++)
         sum[i] = w[i] * there[i];
-    }
     for (int64_t j = 0; j < fields.rows; j++) {
         const double *wj = rb_dense_row(fields, j);
         double *sum_j = rb_dense_row(out, j);
@@ -185,9 +171,8 @@ static void apply_pairs(const et_sums *m, rb_dense fields, rb_dense out) {
 }
 
 void et_apply_second(rb_context *ctx, const et_sums *sums, rb_dense fields, rb_dense out) {
-    if (sums->pairs.data) {
+    if (sums->pairs.data)
         apply_pairs(sums, fields, out);
-    } else {
+    else
         rb_gemm_parallel(ctx, 1, sums->second, RB_PLAIN, fields, RB_PLAIN, 0, out);
-    }
 }

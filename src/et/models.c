@@ -12,17 +12,15 @@ static const double min_rate = 1e-4;
 static void superpose_sum(void *user, int64_t n, const double *wbar, const double *field,
                           double *out) {
     (void)user;
-    for (int64_t d = 0; d < n; d++) {
+    for (int64_t d = 0; d < n; d++)
         out[d] = wbar[d] + field[d];
-    }
 }
 
 static void superpose_max(void *user, int64_t n, const double *wbar, const double *field,
                           double *out) {
     (void)user;
-    for (int64_t d = 0; d < n; d++) {
+    for (int64_t d = 0; d < n; d++)
         out[d] = wbar[d] > field[d] ? wbar[d] : field[d];
-    }
 }
 
 /* ---- Poisson noise: log p(y | wbar) = sum_d y log wbar - wbar - log y! ---- */
@@ -43,9 +41,8 @@ static double poisson_constant(void *user, int64_t n, const double *y) {
     (void)user;
     double sum = 0;
     int sign;
-    for (int64_t d = 0; d < n; d++) {
+    for (int64_t d = 0; d < n; d++)
         sum -= lgamma_r(y[d] + 1, &sign);
-    }
     return sum;
 }
 
@@ -114,13 +111,10 @@ et_model et_model_of(const rb_method *method, const rb_et_options *options) {
                           .non_negative = true,
                           .mstep = et_mstep_shares};
     }
-    if (method == &rb_method_linca) {
-        return linca;
-    }
+    if (method == &rb_method_linca) return linca;
     et_model model = method == &rb_method_mca ? mca : nmf;
-    if (method == &rb_method_nmf_et && options->mstep == RB_ET_MSTEP_MULTIPLICATIVE) {
+    if (method == &rb_method_nmf_et && options->mstep == RB_ET_MSTEP_MULTIPLICATIVE)
         model.mstep = et_mstep_multiplicative;
-    }
     if (options->noise == RB_ET_POISSON) { /* which changes the E-step of MCA alone */
         model.own.log_likelihood = poisson_log_likelihood;
         model.own.constant = poisson_constant;

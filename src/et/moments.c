@@ -4,23 +4,19 @@
 enum { BAND_ROWS = 64 };
 
 rb_dense et_block_rows(et_cpu *cpu, const rb_block *block) {
-    if (!block->sparse && !cpu->problem.missing) {
+    if (!block->sparse && !cpu->problem.missing)
         return rb_dense_rows(block->dense, 0, block->n_samples);
-    }
     rb_dense rows = rb_dense_rows(cpu->rows, 0, block->n_samples);
     rb_block_rows(block, 0, rows);
-    if (cpu->problem.missing) {
-        et_mask(rows, rb_dense_rows(cpu->mask, 0, block->n_samples));
-    }
+    if (cpu->problem.missing) et_mask(rows, rb_dense_rows(cpu->mask, 0, block->n_samples));
     return rows;
 }
 
 void et_add_products(rb_context *ctx, et_cpu *cpu, rb_dense mean, rb_dense rows, rb_dense sums) {
     rb_gemm_parallel(ctx, 1, mean, RB_TRANSPOSED, rows, RB_PLAIN, 0, cpu->part);
     double *sum = sums.data;
-    for (int64_t i = 0; i < sums.rows * sums.cols; i++) {
+    for (int64_t i = 0; i < sums.rows * sums.cols; i++)
         sum[i] += rb_get(cpu->part.type, cpu->part.data, i);
-    }
 }
 
 void et_add_rows(const et_kernels *kernels, rb_dense rows, double *sums) {
@@ -29,9 +25,8 @@ void et_add_rows(const et_kernels *kernels, rb_dense rows, double *sums) {
             kernels->add(rows.cols, rb_dense_row(rows, i), sums);
         } else {
             const double *row = rb_dense_row(rows, i);
-            for (int64_t h = 0; h < rows.cols; h++) {
+            for (int64_t h = 0; h < rows.cols; h++)
                 sums[h] += row[h];
-            }
         }
     }
 }
@@ -47,16 +42,12 @@ static void band_task(void *arg, int64_t index, int worker) {
     band.first = index * ET_BAND;
     band.count = left < ET_BAND ? left : ET_BAND;
     for (int64_t i = 0; i < rows.rows; i++) {
-        if (!r->used[i]) {
-            continue;
-        }
+        if (!r->used[i]) continue;
         const void *row = rb_dense_row(rows, i);
-        for (int64_t d = 0; d < band.count; d++) {
+        for (int64_t d = 0; d < band.count; d++)
             band.y[d] = rb_get(rows.type, row, band.first + d);
-        }
-        for (int64_t d = 0; mask.data && d < band.count; d++) {
+        for (int64_t d = 0; mask.data && d < band.count; d++)
             band.there[d] = rb_dense_get(mask, i, band.first + d);
-        }
         band.whole = r->there[i] == rows.cols;
         band.add(&band, i);
     }
@@ -82,13 +73,10 @@ static void add_pairs(const et_look *look, int64_t band, rb_dense second) {
     int candidates = look->tree->candidates;
     int64_t first = band * BAND_ROWS, last = first + BAND_ROWS;
     for (int j = 0; j < candidates; j++) {
-        if (list[j] < first || list[j] >= last) {
-            continue;
-        }
+        if (list[j] < first || list[j] >= last) continue;
         double *row = rb_dense_row(second, list[j]);
-        for (int k = j + 1; k < candidates; k++) {
+        for (int k = j + 1; k < candidates; k++)
             row[list[k]] += look->pairs[j * candidates + k];
-        }
     }
 }
 
@@ -109,25 +97,18 @@ static void add_linear(rb_context *ctx, et_cpu *cpu, rb_dense rows, et_sums *sum
     struct task task = {cpu, sums->second, rows.rows};
     rb_dense mean = rb_dense_rows(cpu->results.mean, 0, rows.rows);
     et_add_products(ctx, cpu, mean, rows, sums->products);
-    if (cpu->problem.missing) {
-        et_missing_add(ctx, cpu, rows, sums);
-    }
-    if (cpu->results.pairs && !sums->pairs.data) {
+    if (cpu->problem.missing) et_missing_add(ctx, cpu, rows, sums);
+    if (cpu->results.pairs && !sums->pairs.data)
         rb_parallel(ctx, (mean.cols + BAND_ROWS - 1) / BAND_ROWS, second_task, &task);
-    }
 }
 
 /* All of Q, of which blocks add what is above the diagonal. */
 static void finish_linear(et_cpu *cpu, et_sums *sums) {
     rb_dense second = sums->second;
-    if (cpu->problem.missing) {
-        et_missing_finish(cpu->pass->parameters, sums);
-    }
-    for (int64_t h = 0; h < second.rows; h++) {
-        for (int64_t j = 0; j <= h; j++) {
+    if (cpu->problem.missing) et_missing_finish(cpu->pass->parameters, sums);
+    for (int64_t h = 0; h < second.rows; h++)
+        for (int64_t j = 0; j <= h; j++)
             rb_dense_set(second, h, j, j < h ? rb_dense_get(second, j, h) : sums->causes[h]);
-        }
-    }
 }
 
 const et_summing et_sum_linear = {

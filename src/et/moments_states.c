@@ -36,12 +36,10 @@ void et_sets_new(rb_context *ctx, const et_setup *setup, et_memory *memory, et_s
 
 static int64_t set_of(const et_sets *sets, int64_t units, const int64_t *causes, int size) {
     int64_t width = sets->max + 1, index = 0;
-    for (int k = 2; k < size; k++) { /* all smaller sets come before */
+    for (int k = 2; k < size; k++) /* all smaller sets come before */
         index += sets->choose[units * width + k];
-    }
-    for (int i = 0; i < size; i++) { /* causes descend: the i-th is the (size - i)-th smallest */
+    for (int i = 0; i < size; i++) /* causes descend: the i-th is the (size - i)-th smallest */
         index += sets->choose[causes[i] * width + size - i];
-    }
     return index;
 }
 
@@ -77,21 +75,17 @@ static void add_shares(const struct state *state, double q) {
     const rb_et_model *model = &band->cpu->engine->setup.model.own;
     rb_dense fields = band->cpu->pass->parameters->fields;
     double wbar[ET_BAND];
-    for (int64_t d = 0; d < band->count; d++) {
+    for (int64_t d = 0; d < band->count; d++)
         wbar[d] = model->empty;
-    }
     for (int k = 0; k < state->size; k++) {
         model->superpose(model->user, band->count, wbar,
                          et_band_row(band, fields, state->causes[k]), wbar);
     }
     for (int64_t first = 0, last = 0; first < band->count; first = last + 1) {
         last = band->whole ? band->count : first;
-        while (last < band->count && band->there[last] != 0) {
+        while (last < band->count && band->there[last] != 0)
             last++;
-        }
-        if (last > first) {
-            add_run(state, q, first, last, wbar);
-        }
+        if (last > first) add_run(state, q, first, last, wbar);
     }
 }
 
@@ -131,13 +125,10 @@ static void add_states(const et_band *band, int64_t i, adder add) {
     et_look look = et_look_at(band->cpu->engine, &band->cpu->results, i);
     const et_tree *tree = look.tree;
     for (int64_t s = 1 + tree->candidates; s < tree->count; s++) {
-        if (look.states[s] < MIN) {
-            continue;
-        }
+        if (look.states[s] < MIN) continue;
         state.size = 0;
-        for (int64_t p = s; p > 0; p = tree->parent[p]) {
+        for (int64_t p = s; p > 0; p = tree->parent[p])
             state.causes[state.size++] = look.candidates[tree->last[p]];
-        }
         add(&state, look.states[s]);
     }
 }
@@ -148,9 +139,7 @@ static void add_sample_shares(const et_band *band, int64_t i) {
     for (int64_t h = 0; h < single.cols; h++) {
         double q = rb_get(single.type, rb_dense_row(single, i), h);
         state.causes[0] = h;
-        if (q >= MIN) {
-            add_shares(&state, q);
-        }
+        if (q >= MIN) add_shares(&state, q);
     }
     add_states(band, i, add_shares);
 }
@@ -173,9 +162,8 @@ static void add_singles(rb_context *ctx, et_cpu *cpu, rb_dense single, rb_dense 
     double *sums = cpu->engine->scratch[0].scores;
     memset(sums, 0, (size_t)weights.rows * sizeof *sums);
     et_add_rows(cpu->engine->kernels, single, sums);
-    for (int64_t i = 0; i < weights.rows * weights.cols; i++) {
+    for (int64_t i = 0; i < weights.rows * weights.cols; i++)
         ((double *)weights.data)[i] += sums[i / weights.cols];
-    }
 }
 
 static void sum_max(rb_context *ctx, et_cpu *cpu, rb_dense rows, et_sums *sums) {
@@ -210,9 +198,7 @@ static void spread(struct state *state, et_band *band) {
     const et_cpu *cpu = band->cpu;
     int size = state->size;
     int64_t before = size ? state->causes[size - 1] : cpu->engine->setup.units;
-    if (size > 1) {
-        spread_set(state, band);
-    }
+    if (size > 1) spread_set(state, band);
     for (int64_t h = 0; size < cpu->sets.max && h < before; h++) {
         state->causes[size] = h;
         state->size = size + 1;
@@ -223,9 +209,7 @@ static void spread(struct state *state, et_band *band) {
 static void finish_max(et_cpu *cpu, et_sums *sums) {
     et_band band = {.cpu = cpu, .sums = sums};
     struct state state = {.band = &band};
-    if (cpu->sets.choose) {
-        spread(&state, &band);
-    }
+    if (cpu->sets.choose) spread(&state, &band);
 }
 
 /* R = (W / max_h W)^rho and R^a, a = 1 - 1 / rho, with rho = T / (T - 1), at most 21, which is that
@@ -238,9 +222,8 @@ static void prepare_max(et_cpu *cpu) {
     cpu->soft = (et_soft){1 - 1 / rho, cpu->problem.type == RB_FLOAT32};
     for (int64_t d = 0; d < fields.cols; d++) {
         double largest = 0;
-        for (int64_t h = 0; h < fields.rows; h++) {
+        for (int64_t h = 0; h < fields.rows; h++)
             largest = fmax(largest, rb_dense_get(fields, h, d));
-        }
         for (int64_t h = 0; h < fields.rows; h++) {
             double share = largest > 0 ? rb_dense_get(fields, h, d) / largest : 0;
             double power = pow(share, rho);

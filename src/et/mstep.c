@@ -36,9 +36,8 @@ double et_linear_variance(rb_context *ctx, const et_sums *m, rb_dense fields, rb
         const double *field = rb_dense_row(fields, h);
         const double *products = rb_dense_row(m->products, h), *qw = rb_dense_row(target, h);
         double row = 0;
-        for (int64_t d = 0; d < fields.cols; d++) {
+        for (int64_t d = 0; d < fields.cols; d++)
             row += field[d] * (qw[d] - 2 * products[d]);
-        }
         sum += row;
     }
     return sum / m->values;
@@ -58,20 +57,17 @@ static void learn(rb_context *ctx, et_fit *f) {
     const et_sums *m = &f->sums;
     const rb_et_options *o = &f->plan.options;
     int64_t max = f->plan.setup.widest_active;
-    if (f->plan.learn_sigma && m->values > 0) {
+    if (f->plan.learn_sigma && m->values > 0)
         p->sigma = fmax(sqrt(fmax(variance(ctx, f), 0)), f->plan.min_sigma);
-    }
     if (o->prior_per_cause) {
         double *active = f->work.active;
-        for (int64_t h = 0; h < o->units; h++) {
+        for (int64_t h = 0; h < o->units; h++)
             active[h] = m->causes[h] / (double)m->used;
-        }
         et_learn_priors(o->units, max, active, p->prior);
     } else if (o->learn_prior) {
         double prior = et_learn_prior(o->units, max, m->active / (double)m->used);
-        for (int64_t h = 0; h < o->units; h++) {
+        for (int64_t h = 0; h < o->units; h++)
             p->prior[h] = prior;
-        }
     }
 }
 
@@ -97,9 +93,8 @@ rb_error et_mstep_shares(rb_context *ctx, et_sums *sums, et_work *work, et_param
     double *field = p->fields.data;
     (void)ctx;
     (void)work;
-    for (int64_t i = 0; i < cells_of(p->fields); i++) {
+    for (int64_t i = 0; i < cells_of(p->fields); i++)
         field[i] = weights[i] > 0 ? products[i] / weights[i] : field[i];
-    }
     return RB_OK;
 }
 
@@ -128,18 +123,12 @@ rb_error et_mstep(rb_context *ctx, void *state) {
     rb_dense fields = f->parameters.fields;
     int64_t iteration = f->progress.iteration;
     bool ended = et_schedule_ended(&f->plan.schedule, iteration);
-    if (f->trace.metrics) {
-        et_trace_iteration(f);
-    }
+    if (f->trace.metrics) et_trace_iteration(f);
     f->progress.last_used = f->sums.used;
     rb_error err = f->plan.setup.model.mstep(ctx, &f->sums, &f->work, &f->parameters);
-    if (err) {
-        return err;
-    }
+    if (err) return err;
     bound_fields(&f->plan, fields);
-    if (ended) {
-        learn(ctx, f);
-    }
+    if (ended) learn(ctx, f);
     double usual = !ended || f->plan.options.as_printed ? f->plan.noise : 0;
     double noise = et_noise_at(&f->plan.schedule, iteration, usual);
     if (noise > 0) {

@@ -48,33 +48,26 @@ static rb_error solve(rb_context *ctx, rb_dense q, const struct columns *c, cons
     enum { ATTEMPTS = 12 };
     double ridge = 0, trace = 0;
     rb_error err = RB_ERROR_NUMERIC;
-    for (int64_t h = 0; h < q.rows; h++) {
+    for (int64_t h = 0; h < q.rows; h++)
         trace += rb_dense_get(q, h, h);
-    }
     for (int attempt = 0; err == RB_ERROR_NUMERIC && attempt < ATTEMPTS; attempt++) {
         set_system(q, c, ridge, work->system);
         err = rb_spd_factor(ctx, work->factor, work->system);
-        if (!err && nearly_singular(ctx, work)) {
-            err = RB_ERROR_NUMERIC;
-        }
+        if (!err && nearly_singular(ctx, work)) err = RB_ERROR_NUMERIC;
         ridge = ridge > 0 ? 10 * ridge : 1e-10 * trace / (double)q.rows;
     }
     if (err == RB_ERROR_NUMERIC) {
         return rb_fail(ctx, err,
                        "the second moments of the causes cannot be solved; scale the data");
     }
-    if (!err) {
-        rb_spd_solve_left(ctx, work->factor, c->target, c->fields);
-    }
+    if (!err) rb_spd_solve_left(ctx, work->factor, c->target, c->fields);
     return err;
 }
 
 rb_error et_mstep_solve(rb_context *ctx, et_sums *sums, et_work *work, et_parameters *p) {
     struct columns all = {sums->products, work->target, p->fields};
     rb_error err = RB_OK;
-    if (!sums->pairs.data) {
-        return solve(ctx, sums->second, &all, work);
-    }
+    if (!sums->pairs.data) return solve(ctx, sums->second, &all, work);
     for (int64_t d = 0; !err && d < all.fields.cols; d++) {
         struct columns one = {rb_dense_part(all.products, 0, work->target.rows, d, 1),
                               rb_dense_part(all.target, 0, work->target.rows, d, 1),

@@ -34,19 +34,16 @@ int64_t et_map_causes(const et_engine *engine, const et_results *r, int64_t i,
     }
     int64_t count = look.tree->size[r->map[i]], place = count;
     /* From the state up, a higher index comes first. */
-    for (int64_t s = r->map[i]; s > 0; s = look.tree->parent[s]) {
+    for (int64_t s = r->map[i]; s > 0; s = look.tree->parent[s])
         causes[--place] = look.candidates[look.tree->last[s]];
-    }
     return count;
 }
 
 void et_note_map(const et_engine *engine, const et_results *r, int64_t count, bool *in_map) {
     int64_t causes[ET_MAX_ACTIVE];
-    for (int64_t i = 0; i < count; i++) {
-        for (int64_t k = et_map_causes(engine, r, i, causes) - 1; k >= 0; k--) {
+    for (int64_t i = 0; i < count; i++)
+        for (int64_t k = et_map_causes(engine, r, i, causes) - 1; k >= 0; k--)
             in_map[causes[k]] = true;
-        }
-    }
 }
 
 /* ---- samples that are walked side by side ---- */
@@ -93,9 +90,8 @@ static void join(struct group *g, int64_t i, et_sample sample) {
 static int64_t find_map(const struct group *g, int l, int64_t best, double *highest) {
     const et_engine *engine = g->engine;
     double *single = rb_dense_row(g->scratch->single, l);
-    for (int k = 0; k < engine->trees[g->width].candidates; k++) {
+    for (int k = 0; k < engine->trees[g->width].candidates; k++)
         single[g->samples[l].candidates[k]] = -HUGE_VAL;
-    }
     int64_t h = engine->setup.singletons
                     ? engine->kernels->above(engine->setup.units, single, highest)
                     : -1;
@@ -103,9 +99,8 @@ static int64_t find_map(const struct group *g, int l, int64_t best, double *high
 }
 
 static void fill(double *lanes, double value) {
-    for (int l = 0; l < ET_LANES; l++) {
+    for (int l = 0; l < ET_LANES; l++)
         lanes[l] = value;
-    }
 }
 
 /* exp(e - highest) of single causes, in whole lanes; their sum and that of the products with e. */
@@ -135,9 +130,8 @@ static void normalise(const struct group *g) {
     double highest[ET_LANES], totals[ET_LANES], products[ET_LANES];
     double factor[ET_LANES] = {0}, factors[ET_LANES];
     kernels->largest(tree->count, g->scratch->energy, highest, best);
-    for (int l = 0; l < g->count; l++) {
+    for (int l = 0; l < g->count; l++)
         r->map[g->index[l]] = (int32_t)find_map(g, l, best[l], &highest[l]);
-    }
     kernels->exponentials(tree->count * ET_LANES, highest, g->scratch->energy, totals, products);
     for (int l = 0; l < g->count; l++) {
         double *single = rb_dense_row(g->scratch->single, l), total, product;
@@ -152,9 +146,7 @@ static void normalise(const struct group *g) {
             kernels->scale(lanes, factors, single);
         }
     }
-    if (!g->rank) {
-        kernels->scale(tree->count, factor, g->scratch->energy);
-    }
+    if (!g->rank) kernels->scale(tree->count, factor, g->scratch->energy);
 }
 
 /* Into row i of the results. */
@@ -168,12 +160,10 @@ static void keep_states(const struct group *g, int l) {
     const et_tree *tree = &g->engine->trees[g->width];
     double *single = rb_dense_row(g->scratch->single, l);
     double *states = r->states + g->index[l] * r->max_states;
-    for (int64_t s = 0; s < tree->count; s++) {
+    for (int64_t s = 0; s < tree->count; s++)
         states[s] = g->scratch->energy[s * ET_LANES + l];
-    }
-    for (int k = 0; k < tree->candidates; k++) {
+    for (int k = 0; k < tree->candidates; k++)
         single[g->samples[l].candidates[k]] = states[tree->child[0] + k];
-    }
     put_row(single, r->single, g->index[l]);
 }
 
@@ -183,9 +173,8 @@ static void keep_moments(const struct group *g, int l) {
     int h = engine->trees[g->width].candidates;
     int64_t i = g->index[l];
     double *single = rb_dense_row(g->scratch->single, l);
-    for (int k = 0; k < h; k++) {
+    for (int k = 0; k < h; k++)
         single[g->samples[l].candidates[k]] = g->scratch->mean[k * ET_LANES + l];
-    }
     r->active[i] = engine->kernels->sum(engine->setup.units, single);
     r->energy[i] -= engine->equal_prior
                         ? engine->logit[0] * r->active[i]
@@ -193,9 +182,8 @@ static void keep_moments(const struct group *g, int l) {
     put_row(single, r->mean, i);
     for (int j = 0; r->pairs && j < h; j++) {
         double *row = r->pairs + i * r->max_candidates * r->max_candidates + (int64_t)j * h;
-        for (int k = j + 1; k < h; k++) {
+        for (int k = j + 1; k < h; k++)
             row[k] = g->scratch->pairs[(int64_t)(j * h + k) * ET_LANES + l];
-        }
     }
 }
 
@@ -206,20 +194,17 @@ static void compute_group(struct group *g) {
     int kept = g->rank ? 0 : g->count;
     et_energies(engine, tree, scratch, g->samples, g->count);
     /* With a fixed number of causes all other states are impossible. */
-    for (int64_t i = 0; engine->setup.fixed_count && i < tree->inner * ET_LANES; i++) {
+    for (int64_t i = 0; engine->setup.fixed_count && i < tree->inner * ET_LANES; i++)
         scratch->energy[i] = -HUGE_VAL;
-    }
     normalise(g);
-    for (int l = 0; g->results->states && l < kept; l++) {
+    for (int l = 0; g->results->states && l < kept; l++)
         keep_states(g, l);
-    }
     if (kept) {
         engine->kernels->moments(tree, scratch->energy, scratch->work, scratch->mean,
                                  g->results->pairs ? scratch->pairs : NULL);
     }
-    for (int l = 0; l < kept; l++) {
+    for (int l = 0; l < kept; l++)
         keep_moments(g, l);
-    }
     g->count = 0;
 }
 
@@ -242,21 +227,17 @@ static void read_samples(const struct pass *pass, et_scratch *scratch, int64_t f
     if (setup->missing) {
         rb_dense mask = rb_dense_rows(scratch->mask, 0, count);
         rb_dense square = rb_dense_rows(scratch->square, 0, count);
-        if (et_mask(y, mask) > 0) {
+        if (et_mask(y, mask) > 0)
             rb_gemm(1, mask, RB_PLAIN, engine->squares, RB_TRANSPOSED, 0, square);
-        }
     }
-    if (et_gaussian(&setup->model) || setup->selection == RB_ET_SELECT_COSINE) {
+    if (et_gaussian(&setup->model) || setup->selection == RB_ET_SELECT_COSINE)
         rb_gemm(1, y, RB_PLAIN, engine->parameters->fields, RB_TRANSPOSED, 0, b);
-    }
 }
 
 /* Samples that are not used leave nothing in the sums. */
 static void clear_sample(et_results *r, int64_t i) {
     rb_dense_zero(rb_dense_rows(r->mean, i, 1));
-    if (r->states) {
-        rb_dense_zero(rb_dense_rows(r->single, i, 1));
-    }
+    if (r->states) rb_dense_zero(rb_dense_rows(r->single, i, 1));
     r->active[i] = r->energy[i] = 0;
 }
 
@@ -280,14 +261,11 @@ static void compute_task(void *arg, int64_t task, int worker) {
     read_samples(pass, g.scratch, first, count);
     for (g.width = 0; g.width <= (engine->widens ? engine->widths : 0); g.width++) {
         for (int64_t i = 0; i < count; i++) {
-            if (wants(engine, r, first + i, g.width)) {
+            if (wants(engine, r, first + i, g.width))
                 join(&g, first + i, et_observe(engine, g.scratch, g.count, i));
-            } else if (!r->used[first + i]) {
+            else if (!r->used[first + i])
                 clear_sample(r, first + i);
-            }
-            if (g.count == ET_LANES || (g.count > 0 && i + 1 == count)) {
-                compute_group(&g);
-            }
+            if (g.count == ET_LANES || (g.count > 0 && i + 1 == count)) compute_group(&g);
         }
     }
 }

@@ -15,9 +15,8 @@ enum { MAX = 64 }; /* active causes, at most */
 /* sums[k], k = 0 .. count - 1: the sum over all sets of k causes of the products of join_h of those
  * in the set and stay_h of the others. */
 static void add_cause(double join, double stay, int64_t count, double *sums) {
-    for (int64_t k = count - 1; k > 0; k--) {
+    for (int64_t k = count - 1; k > 0; k--)
         sums[k] = sums[k] * stay + sums[k - 1] * join;
-    }
     sums[0] *= stay;
 }
 
@@ -27,24 +26,19 @@ static void add_cause(double join, double stay, int64_t count, double *sums) {
 static double unequal_mass(const double *priors, int64_t units, int64_t max_active) {
     double chance[MAX + 1] = {1}, sum = 0;
     int64_t max = max_active < MAX ? max_active : MAX;
-    for (int64_t h = 0; h < units; h++) {
+    for (int64_t h = 0; h < units; h++)
         add_cause(priors[h], 1 - priors[h], max + 1, chance);
-    }
-    for (int64_t k = 0; k <= max; k++) {
+    for (int64_t k = 0; k <= max; k++)
         sum += chance[k];
-    }
     return sum;
 }
 
 double et_prior_mass(const et_setup *setup, const et_parameters *p, int64_t max_active) {
     double prior = p->prior[0], sum = 0;
     bool equal = true;
-    if (setup->fixed_count) {
-        return 1;
-    }
-    for (int64_t h = 0; h < setup->units; h++) {
+    if (setup->fixed_count) return 1;
+    for (int64_t h = 0; h < setup->units; h++)
         equal = equal && p->prior[h] == prior;
-    }
     for (int64_t k = 0; equal && k <= max_active; k++) {
         double size = (double)k, rest = (double)(setup->units - k);
         sum += exp(et_log_choose(setup->units, k) + size * log(prior) + rest * log1p(-prior));
@@ -76,12 +70,8 @@ static double mean_active(int64_t units, int64_t max_active, double prior) {
 double et_learn_prior(int64_t units, int64_t max_active, double active) {
     /* mean_active rises with the prior. */
     double low = 1e-5, high = 1 - 1e-5;
-    if (mean_active(units, max_active, low) >= active) {
-        return low;
-    }
-    if (mean_active(units, max_active, high) <= active) {
-        return high;
-    }
+    if (mean_active(units, max_active, low) >= active) return low;
+    if (mean_active(units, max_active, high) <= active) return high;
     while (high - low > 1e-15 * high) {
         double middle = (low + high) / 2;
         bool below = mean_active(units, max_active, middle) < active;
@@ -101,11 +91,8 @@ void et_learn_priors(int64_t units, int64_t max_active, const double *active, do
         change = 0;
         for (int64_t h = 0; h < units; h++) {
             double sums[MAX + 1] = {1}, with = 0, without = 0, odds = prior[h] / (1 - prior[h]);
-            for (int64_t j = 0; j < units; j++) {
-                if (j != h) {
-                    add_cause(prior[j] / (1 - prior[j]), 1, count, sums);
-                }
-            }
+            for (int64_t j = 0; j < units; j++)
+                if (j != h) add_cause(prior[j] / (1 - prior[j]), 1, count, sums);
             for (int64_t k = 0; k < count; k++) {
                 without += sums[k];
                 with += k + 1 < count ? odds * sums[k] : 0;

@@ -15,31 +15,21 @@ static bool parse(const char *text, double min, double max, et_knots *knots) {
     for (; knots->count < ET_MAX_KNOTS; rest++) {
         double share = 0, value = 0;
         rest = rb_number_scan(rest, stop, &share);
-        if (!rest || *rest != '=' || !(share > before && share <= 1)) {
-            return false;
-        }
+        if (!rest || *rest != '=' || !(share > before && share <= 1)) return false;
         rest = rb_number_scan(rest + 1, stop, &value);
-        if (!rest || !(value >= min && value <= max)) {
-            return false;
-        }
+        if (!rest || !(value >= min && value <= max)) return false;
         knots->share[knots->count] = before = share;
         knots->value[knots->count++] = value;
-        if (*rest != ',') {
-            break;
-        }
+        if (*rest != ',') break;
     }
     return rest == stop && knots->share[0] == 0;
 }
 
 rb_error et_knots_parse(rb_context *ctx, const char *option, const char *text, double min,
                         double max, et_knots *knots) {
-    if (parse(text, min, max, knots)) {
-        return RB_OK;
-    }
+    if (parse(text, min, max, knots)) return RB_OK;
     char bound[64] = "";
-    if (max < 1e100) {
-        snprintf(bound, sizeof bound, " and at most %g", max);
-    }
+    if (max < 1e100) snprintf(bound, sizeof bound, " and at most %g", max);
     return rb_fail(ctx, RB_ERROR_ARGUMENT,
                    "%s is '%s', but must be SHARE=VALUE,... with shares of the iterations that "
                    "ascend from 0, values of at least %g%s, and %d pairs at most, such as "
@@ -50,12 +40,9 @@ rb_error et_knots_parse(rb_context *ctx, const char *option, const char *text, d
 /* Between the knots around a share of the iterations; constant after the last. */
 static double knots_at(const et_knots *knots, double share) {
     int last = knots->count - 1, k = 1;
-    if (share >= knots->share[last]) {
-        return knots->value[last];
-    }
-    while (k < last && share >= knots->share[k]) {
+    if (share >= knots->share[last]) return knots->value[last];
+    while (k < last && share >= knots->share[k])
         k++;
-    }
     double from = knots->share[k - 1], along = (share - from) / (knots->share[k] - from);
     return knots->value[k - 1] + (knots->value[k] - knots->value[k - 1]) * along;
 }
@@ -71,9 +58,7 @@ rb_error et_schedule_parse(rb_context *ctx, const char *text, et_schedule *sched
     const char *stop = text + strlen(text);
     double start = 0, end = schedule->end;
     const char *rest = rb_number_scan(text, stop, &start);
-    if (rest && *rest == ':') {
-        rest = rb_number_scan(rest + 1, stop, &end);
-    }
+    if (rest && *rest == ':') rest = rb_number_scan(rest + 1, stop, &end);
     if (rest != stop || !(end >= 1 && start >= end && start <= 1e150)) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT,
                        "temperature is '%s', but must be START:END with START >= END >= 1, such as "
@@ -93,15 +78,9 @@ bool et_schedule_ended(const et_schedule *s, int64_t iteration) {
 
 double et_temperature(const et_schedule *s, int64_t iteration) {
     double t = (double)iteration, n = (double)s->iterations;
-    if (et_schedule_ended(s, iteration)) {
-        return s->end;
-    }
-    if (s->temperature.count) {
-        return knots_at(&s->temperature, t / n);
-    }
-    if (10 * t < n) {
-        return s->start;
-    }
+    if (et_schedule_ended(s, iteration)) return s->end;
+    if (s->temperature.count) return knots_at(&s->temperature, t / n);
+    if (10 * t < n) return s->start;
     return s->start + (s->end - s->start) * (t - n / 10) / (n * 7 / 10);
 }
 
@@ -112,9 +91,7 @@ double et_noise_at(const et_schedule *s, int64_t iteration, double usual) {
 
 int64_t et_cut_size(const et_schedule *s, int64_t iteration, int64_t n, double share) {
     int64_t begin = s->cut.count ? 0 : (2 * s->iterations + 2) / 3; /* ceil(2 I / 3) */
-    if (iteration < begin || iteration >= s->iterations) {
-        return n;
-    }
+    if (iteration < begin || iteration >= s->iterations) return n;
     int64_t size;
     if (s->cut.count) {
         double along = (double)iteration / (double)s->iterations;
@@ -149,8 +126,6 @@ rb_error et_schedule_of(rb_context *ctx, const rb_et_options *o, et_schedule *s)
         err = et_knots_parse(ctx, "weight-noise-schedule", o->weight_noise_schedule, 0, 1e150,
                              &s->noise);
     }
-    if (!err && cut) {
-        err = et_knots_parse(ctx, "cut-schedule", o->cut_schedule, 0, 1, &s->cut);
-    }
+    if (!err && cut) err = et_knots_parse(ctx, "cut-schedule", o->cut_schedule, 0, 1, &s->cut);
     return err;
 }

@@ -47,25 +47,22 @@ static double select_largest(double *v, int64_t n, int64_t rank) {
         double pivot = v[low + (high - low) / 2];
         int64_t i = low, j = high;
         while (i <= j) {
-            while (v[i] > pivot) {
+            while (v[i] > pivot)
                 i++;
-            }
-            while (v[j] < pivot) {
+            while (v[j] < pivot)
                 j--;
-            }
             if (i <= j) {
                 double swap = v[i];
                 v[i++] = v[j];
                 v[j--] = swap;
             }
         }
-        if (rank <= j) {
+        if (rank <= j)
             high = j;
-        } else if (rank >= i) {
+        else if (rank >= i)
             low = i;
-        } else {
+        else
             break;
-        }
     }
     return v[rank];
 }
@@ -74,9 +71,8 @@ et_cut et_cut_find(const double *values, int64_t first, int64_t n, int64_t count
     memcpy(work, values, (size_t)n * sizeof *work);
     et_cut cut = {select_largest(work, n, count - 1), -1};
     int64_t equal = count;
-    for (int64_t i = 0; i < n; i++) {
+    for (int64_t i = 0; i < n; i++)
         equal -= values[i] > cut.min;
-    }
     for (int64_t i = 0; equal > 0 && i < n; i++) { /* NaN equals nothing */
         if (values[i] == cut.min) {
             cut.last = first + i;
@@ -93,9 +89,7 @@ void et_select(const et_kernels *kernels, const double *scores, int64_t units, i
         kernels->largest_of(units, NULL, scores, count, candidates);
         return;
     }
-    if (count <= ET_STRIDES / 2) {
-        number = kernels->shortlist(units, scores, count, few);
-    }
+    if (count <= ET_STRIDES / 2) number = kernels->shortlist(units, scores, count, few);
     if (number >= 0 && number <= ET_FEW) {
         kernels->largest_of(number, few, scores, count, candidates);
         return;

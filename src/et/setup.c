@@ -15,9 +15,7 @@ static void set_widths(const rb_et_options *options, et_setup *setup) {
     int64_t more = options->max_active_limit - setup->max_active;
     setup->widest_active = setup->max_active;
     setup->max_candidates = setup->candidates;
-    if (more <= 0 || options->exact || options->count) {
-        return;
-    }
+    if (more <= 0 || options->exact || options->count) return;
     /* Compared before anything is multiplied: more may be huge. */
     int64_t capacity = smaller(limit, options->units) - setup->candidates;
     capacity = capacity > 0 ? capacity : 0;
@@ -66,11 +64,8 @@ struct rule {
 };
 
 static rb_error refuse(rb_context *ctx, const struct rule *rules, size_t count) {
-    for (size_t i = 0; i < count; i++) {
-        if (rules[i].broken) {
-            return rb_fail(ctx, RB_ERROR_ARGUMENT, "%s", rules[i].message);
-        }
-    }
+    for (size_t i = 0; i < count; i++)
+        if (rules[i].broken) return rb_fail(ctx, RB_ERROR_ARGUMENT, "%s", rules[i].message);
     return RB_OK;
 }
 
@@ -168,12 +163,8 @@ rb_error et_plan_of(rb_context *ctx, const rb_problem *problem, const rb_et_opti
     rb_rows_default(et_option_rows, &usual);
     rb_error err = et_setup_check(ctx, &plan->setup, o);
     err = err ? err : check_plan(ctx, o, model, &usual);
-    if (err) {
-        return err;
-    }
-    if (problem->restart == 0) {
-        warn_of_limits(ctx, o, &plan->setup, &usual);
-    }
+    if (err) return err;
+    if (problem->restart == 0) warn_of_limits(ctx, o, &plan->setup, &usual);
     plan->anneal_prior =
         o->anneal_prior == RB_ET_YES ||
         (o->anneal_prior == RB_ET_AUTO && (model->own.anneal_prior || o->as_printed));
@@ -200,9 +191,7 @@ rb_error et_each_row(rb_context *ctx, const et_model *model, const rb_block *blo
                                (long long)(block->first + i), (long long)d, values[d], wrong);
             }
         }
-        if (fn) {
-            fn(user, row);
-        }
+        if (fn) fn(user, row);
     }
     return RB_OK;
 }

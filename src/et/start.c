@@ -13,9 +13,7 @@ rb_error et_load_parameters(rb_context *ctx, const rb_model *model, et_parameter
         rb_model_need_array(ctx, model, "loadings", p->fields.cols, p->fields.rows, &loadings);
     err = err ? err : rb_model_need_array(ctx, model, "sigma", 1, 1, &sigma);
     err = err ? err : rb_model_need_array(ctx, model, "prior", priors, 1, &prior);
-    if (err) {
-        return err;
-    }
+    if (err) return err;
     bool good = sigma[0] > 0;
     for (int64_t h = 0; h < units; h++) {
         p->prior[h] = prior[priors > 1 ? h : 0];
@@ -44,24 +42,19 @@ static rb_error take_parameters(rb_context *ctx, et_fit *f, const rb_model *star
     }
     f->warm = true;
     rb_error err = et_load_parameters(ctx, start, &f->parameters);
-    if (!err && f->plan.options.sigma > 0) {
-        f->parameters.sigma = f->plan.options.sigma;
-    }
+    if (!err && f->plan.options.sigma > 0) f->parameters.sigma = f->plan.options.sigma;
     return err;
 }
 
 static rb_error begin(rb_context *ctx, et_fit *f, const void *options, const rb_model *start) {
     const rb_problem *problem = &f->problem;
     rb_error err = et_plan_of(ctx, problem, options, &f->plan);
-    if (err) {
-        return err;
-    }
+    if (err) return err;
     f->shape = rb_shape_of(problem, options);
     err = rb_parts_new(ctx, problem->method->parts, &f->shape, f);
     err = err ? err : problem->engine->open(ctx, problem, options, &f->engine);
-    if (!err && f->shape.dims[ET_SECOND] > 0) {
+    if (!err && f->shape.dims[ET_SECOND] > 0)
         err = rb_spd_new(ctx, RB_FLOAT64, f->plan.options.units, &f->work.factor);
-    }
     return err || !start ? err : take_parameters(ctx, f, start);
 }
 
@@ -73,9 +66,7 @@ rb_error et_start(rb_context *ctx, const rb_problem *problem, const void *option
         f->problem = *problem;
         err = begin(ctx, f, options, start);
     }
-    if (err) {
-        et_finish(f);
-    }
+    if (err) et_finish(f);
     *state = err ? NULL : f;
     return err;
 }
@@ -107,18 +98,14 @@ static void warn_if_hot(rb_context *ctx, const et_fit *f) {
 rb_error et_store_fields(rb_context *ctx, rb_model *model, const char *name, rb_dense fields) {
     int64_t rows = fields.cols, columns = fields.rows;
     double *to = rb_model_add_array(ctx, model, name, rows, columns);
-    if (to) {
-        rb_dense_transpose(fields, (rb_dense){to, rows, columns, columns, RB_FLOAT64});
-    }
+    if (to) rb_dense_transpose(fields, (rb_dense){to, rows, columns, columns, RB_FLOAT64});
     return to ? RB_OK : RB_ERROR_MEMORY;
 }
 
 rb_error et_store_values(rb_context *ctx, rb_model *model, const char *name, int64_t rows,
                          int64_t columns, const double *values) {
     double *to = rb_model_add_array(ctx, model, name, rows, columns);
-    if (to) {
-        memcpy(to, values, (size_t)(rows * columns) * sizeof *to);
-    }
+    if (to) memcpy(to, values, (size_t)(rows * columns) * sizeof *to);
     return to ? RB_OK : RB_ERROR_MEMORY;
 }
 
@@ -132,15 +119,11 @@ rb_error et_store(rb_context *ctx, void *state, rb_model *model) {
     err = err ? err : et_store_values(ctx, model, "prior", priors, 1, p->prior);
     double *dead = err ? NULL : rb_model_add_array(ctx, model, "dead", units, 1);
     err = dead ? et_store_values(ctx, model, "used", 1, 1, &used) : RB_ERROR_MEMORY;
-    if (!err && isfinite(likelihood)) { /* in all but fits that were stopped */
+    if (!err && isfinite(likelihood)) /* in all but fits that were stopped */
         err = et_store_values(ctx, model, "log_likelihood", 1, 1, &likelihood);
-    }
-    if (err) {
-        return err;
-    }
-    for (int64_t h = 0; h < units; h++) {
+    if (err) return err;
+    for (int64_t h = 0; h < units; h++)
         dead[h] = !f->progress.in_map[h];
-    }
     warn_if_hot(ctx, f);
     return et_trace_store(ctx, f, model);
 }

@@ -19,9 +19,7 @@ bool et_tree_fits(int64_t candidates, int64_t max_active) {
 }
 
 rb_error et_tree_check(rb_context *ctx, int64_t candidates, int64_t max_active) {
-    if (et_tree_fits(candidates, max_active)) {
-        return RB_OK;
-    }
+    if (et_tree_fits(candidates, max_active)) return RB_OK;
     return rb_fail(ctx, RB_ERROR_ARGUMENT,
                    "%lld candidates with up to %lld active are more than %d states per sample; "
                    "lower candidates or max-active, or their limits",
@@ -37,9 +35,7 @@ void et_tree_new(rb_context *ctx, et_memory *memory, int64_t candidates, int64_t
     tree->parent = et_take(ctx, memory, tree->count, 1, sizeof *tree->parent);
     tree->size = et_take(ctx, memory, tree->count, 1, sizeof *tree->size);
     tree->child = et_take(ctx, memory, tree->inner, 1, sizeof *tree->child);
-    if (memory->err) {
-        return;
-    }
+    if (memory->err) return;
     tree->last[0] = tree->parent[0] = -1;
     int64_t next = 1;
     for (int64_t s = 0; s < tree->inner; s++) {

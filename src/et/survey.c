@@ -52,9 +52,8 @@ static struct values summarise(const et_survey *survey) {
     double seen = 0;
     uint32_t bin = 0;
     for (; bin + 1 < ET_SURVEY_BINS && seen + (double)survey->bins[bin] < 0.99 * survey->count;
-         bin++) {
+         bin++)
         seen += (double)survey->bins[bin];
-    }
     v.large = fmin(value_of(bin), 1e30);
     v.mean = survey->sum / survey->count;
     v.sd = sqrt(fmax(0, survey->squares / survey->count - v.mean * v.mean));
@@ -80,9 +79,8 @@ static void start_anew(et_fit *f, struct values data, bool by_mean) {
     mean = o->init_sd >= 0 ? o->init_mean : mean;
     sd = o->init_sd >= 0 ? o->init_sd : sd;
     p->sigma = o->sigma > 0 ? o->sigma : et_gaussian(model) ? data.sd / 2 : 1;
-    for (int64_t h = 0; h < o->units; h++) {
+    for (int64_t h = 0; h < o->units; h++)
         p->prior[h] = fmin(fmax(prior, 1e-5), 1 - 1e-5);
-    }
     for (int64_t i = 0; i < p->fields.rows * p->fields.cols; i++) {
         double value = mean + sd * rb_random_normal(stream, (uint64_t)i);
         field[i] = fmin(fmax(value, model->own.min), model->own.max);
@@ -94,9 +92,7 @@ static void choose_annealing(et_fit *f, struct values data, bool by_mean) {
     et_plan *plan = &f->plan;
     et_schedule *s = &plan->schedule;
     plan->noise = plan->options.weight_noise;
-    if (plan->noise < 0) {
-        plan->noise = f->warm ? 0 : by_mean ? fabs(data.mean) / 80 : data.sd / 120;
-    }
+    if (plan->noise < 0) plan->noise = f->warm ? 0 : by_mean ? fabs(data.mean) / 80 : data.sd / 120;
     if (s->start == 0) {
         /* All states are about as likely. Counts vary by about their root; other noises by
          * functions are taken to be of order 1. */
@@ -110,15 +106,12 @@ static void choose_annealing(et_fit *f, struct values data, bool by_mean) {
 
 rb_error et_survey_end(rb_context *ctx, void *state) {
     et_fit *f = state;
-    if (f->survey.count == 0) {
+    if (f->survey.count == 0)
         return rb_fail(ctx, RB_ERROR_DATA, "there is nothing to fit: all values are missing");
-    }
     struct values data = summarise(&f->survey);
     bool by_mean = f->plan.setup.model.non_negative && data.mean != 0;
     f->plan.min_sigma = 1e-3 * data.sd;
-    if (!f->warm) {
-        start_anew(f, data, by_mean);
-    }
+    if (!f->warm) start_anew(f, data, by_mean);
     choose_annealing(f, data, by_mean);
     return RB_OK;
 }

@@ -10,9 +10,7 @@
 /* Their exact posterior is computed in each iteration: none where there are too many units. */
 int64_t et_trace_samples(const rb_problem *problem, int64_t units) {
     const double max = 4e8;
-    if (units > RB_ET_MAX_EXACT) {
-        return 0;
-    }
+    if (units > RB_ET_MAX_EXACT) return 0;
     double fit = floor(max / et_exact_work(units, problem->n_features));
     return (int64_t)fmin(fmin(ET_TRACE_SAMPLES, (double)problem->n_samples), fit);
 }
@@ -22,9 +20,8 @@ void et_trace_pass(et_fit *f) {
     int64_t t = f->progress.iteration, samples = f->estep.pass.traced;
     double *hits = &f->trace.metrics[t * ET_TRACE_METRICS + 2];
     *hits = sums->marginals > 0 ? sums->hits / sums->marginals : NAN;
-    if (samples > 0) {
+    if (samples > 0)
         memcpy(f->trace.quality + t * samples, sums->quality, (size_t)samples * sizeof(double));
-    }
 }
 
 void et_trace_iteration(et_fit *f) {
@@ -45,19 +42,13 @@ rb_error et_trace_store(rb_context *ctx, const et_fit *f, rb_model *model) {
     const et_trace *t = &f->trace;
     int64_t done = f->progress.iteration, samples = f->shape.dims[ET_TRACED_SAMPLES];
     double at[ET_TRACE_FIELDS];
-    if (!t->metrics || done == 0) {
-        return RB_OK;
-    }
+    if (!t->metrics || done == 0) return RB_OK;
     rb_error err = et_store_values(ctx, model, "trace", done, ET_TRACE_METRICS, t->metrics);
-    if (!err && samples > 0) {
+    if (!err && samples > 0)
         err = et_store_values(ctx, model, "trace_quality", done, samples, t->quality);
-    }
-    if (err || t->kept == 0) {
-        return err;
-    }
-    for (int64_t k = 0; k < t->kept; k++) {
+    if (err || t->kept == 0) return err;
+    for (int64_t k = 0; k < t->kept; k++)
         at[k] = (double)t->at[k];
-    }
     /* As loadings, side by side: features x (kept * units). */
     int64_t features = f->problem.n_features, rows = t->kept * f->plan.options.units;
     rb_dense fields = {t->fields, rows, features, features, RB_FLOAT64};

@@ -15,9 +15,8 @@ bool rb_h5_is_anndata(rb_h5 *file) {
 static rb_error read_compound_index(rb_h5 *file, const char *table, rb_names **names) {
     rb_h5_data data;
     rb_error err = rb_h5_data_open(file, table, &data);
-    if (!err && data.kind != H5T_COMPOUND) {
+    if (!err && data.kind != H5T_COMPOUND)
         err = rb_h5_fail(file, RB_ERROR_FORMAT, "'%s' is no table", table);
-    }
     if (!err) {
         hid_t plain = rb_h5_member_type(&data, "index");
         rb_h5_drop(plain);
@@ -32,15 +31,12 @@ static rb_error read_group_index(rb_h5 *file, const char *table, rb_names **name
     char path[RB_H5_LONG_PATH], *index = NULL;
     if (rb_h5_has_attribute(file, table, "_index")) {
         rb_error err = rb_h5_get_text(file, table, "_index", &index);
-        if (err) {
-            return err;
-        }
+        if (err) return err;
     }
     snprintf(path, sizeof path, "%s/%s", table, index ? index : "_index");
     rb_free(index);
-    if (rb_h5_is_group(file, path)) { /* texts that may be missing: their values and a mask */
+    if (rb_h5_is_group(file, path)) /* texts that may be missing: their values and a mask */
         strncat(path, "/values", sizeof path - strlen(path) - 1);
-    }
     return rb_h5_get_texts(file, path, names);
 }
 
@@ -57,9 +53,7 @@ rb_error rb_h5_find_anndata(rb_h5 *file, const char *dataset, rb_h5_place *place
         strcmp(path, "X") == 0 || strncmp(path, "layers/", 7) == 0 || strcmp(path, "raw/X") == 0;
     rb_error err = rb_h5_find_matrix(file, path, place);
     err = err ? err : rb_h5_anndata_index(file, "obs", &place->samples);
-    if (err) {
-        return err;
-    }
+    if (err) return err;
     if (!usual) { /* names where their number fits */
         if (place->samples->count != place->n_samples) {
             rb_names_free(place->samples);
@@ -78,9 +72,8 @@ rb_error rb_h5_find_anndata(rb_h5 *file, const char *dataset, rb_h5_place *place
 static rb_error read_plain(rb_h5 *file, const char *path, rb_names **texts) {
     rb_h5_data data;
     rb_error err = rb_h5_data_open(file, path, &data);
-    if (!err && data.rank != 1) {
+    if (!err && data.rank != 1)
         err = rb_h5_fail(file, RB_ERROR_FORMAT, "'%s' must be a list", path);
-    }
     if (!err && data.kind == H5T_FLOAT) {
         err = rb_h5_fail(file, RB_ERROR_FORMAT,
                          "'%s' holds numbers with fractions, which are no classes; give a column "
@@ -123,18 +116,13 @@ static rb_error read_masked(rb_h5 *file, const char *column, int64_t count, rb_n
     snprintf(path, sizeof path, "obs/%s/values", column);
     rb_error err = read_plain(file, path, texts);
     snprintf(path, sizeof path, "obs/%s/mask", column);
-    if (!err && rb_h5_has(file, path)) {
-        err = read_plain(file, path, &flags);
-    }
+    if (!err && rb_h5_has(file, path)) err = read_plain(file, path, &flags);
     if (!err && flags && (flags->count != count || (*texts)->count != count)) {
         err = rb_h5_fail(file, RB_ERROR_FORMAT,
                          "column '%s' of obs has not as many values as there are rows", column);
     }
-    for (int64_t i = 0; !err && flags && i < count; i++) {
-        if (strcmp(flags->text[i], "True") == 0) {
-            (*texts)->text[i][0] = '\0';
-        }
-    }
+    for (int64_t i = 0; !err && flags && i < count; i++)
+        if (strcmp(flags->text[i], "True") == 0) (*texts)->text[i][0] = '\0';
     rb_names_free(flags);
     return err;
 }
@@ -146,9 +134,7 @@ static rb_error read_member(rb_h5 *file, const char *column, int64_t count, rb_n
     bool group = rb_h5_is_group(file, path);
     snprintf(path, sizeof path, group ? "obs/%s/codes" : "obs/%s", column);
     snprintf(key, sizeof key, group ? "obs/%s/categories" : "obs/__categories/%s", column);
-    if (group && !rb_h5_has(file, path)) {
-        return read_masked(file, column, count, texts);
-    }
+    if (group && !rb_h5_has(file, path)) return read_masked(file, column, count, texts);
     rb_error err = read_plain(file, path, texts);
     bool coded = !err && (group || rb_h5_has(file, key));
     return coded ? spell_codes(file, path, key, texts) : err;
@@ -176,9 +162,7 @@ static rb_error read_field(rb_h5 *file, const char *column, rb_names **texts) {
 static rb_error list_columns(rb_h5 *file, rb_names **columns) {
     rb_name_list list = {0};
     rb_h5_data data;
-    if (rb_h5_is_group(file, "obs")) {
-        return rb_h5_list(file, "obs", columns);
-    }
+    if (rb_h5_is_group(file, "obs")) return rb_h5_list(file, "obs", columns);
     rb_error err = rb_h5_data_open(file, "obs", &data);
     hid_t type = err ? H5I_INVALID_HID : H5Dget_type(data.id);
     int fields = type >= 0 ? H5Tget_nmembers(type) : 0;
@@ -198,9 +182,7 @@ static void join_columns(const rb_names *columns, char *buffer, size_t size) {
     snprintf(buffer, size, "(none)");
     for (int64_t i = 0; i < columns->count; i++) {
         const char *name = columns->text[i];
-        if (name[0] == '_' || strcmp(name, "index") == 0) {
-            continue;
-        }
+        if (name[0] == '_' || strcmp(name, "index") == 0) continue;
         if (used + strlen(name) + 6 > size) {
             snprintf(buffer + used, size - used, ", ...");
             return;
@@ -214,9 +196,8 @@ static rb_error check_column(rb_h5 *file, const char *column) {
     rb_names *columns = NULL;
     bool found = false;
     rb_error err = list_columns(file, &columns);
-    for (int64_t i = 0; !err && column && i < columns->count; i++) {
+    for (int64_t i = 0; !err && column && i < columns->count; i++)
         found = found || strcmp(columns->text[i], column) == 0;
-    }
     if (!err && !found) {
         join_columns(columns, there, sizeof there);
         err = rb_h5_fail(file, RB_ERROR_ARGUMENT, "%s%s%s; its columns are: %s",

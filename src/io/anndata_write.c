@@ -37,9 +37,8 @@ rb_error rb_h5_put_anndata(rb_h5 *file, const rb_names *samples, const rb_names 
     rb_error err = rb_h5_encode(file, "/", "anndata", "0.1.0");
     err = err ? err : put_index(file, "obs", samples);
     err = err ? err : put_index(file, "var", features);
-    for (size_t i = 0; !err && i < sizeof dicts / sizeof *dicts; i++) {
+    for (size_t i = 0; !err && i < sizeof dicts / sizeof *dicts; i++)
         err = rb_h5_put_dict(file, dicts[i]);
-    }
     return err;
 }
 
@@ -61,16 +60,13 @@ static rb_error match_names(rb_h5 *file, const rb_preprocess *p, const rb_names 
     for (int64_t k = 0; done && k < n; k++) {
         int64_t v = position(p, k);
         placed[k] = v < var->count && strcmp(var->text[v], p->names->text[k]) == 0;
-        if (placed[k]) {
-            feature_of[v] = k;
-        }
+        if (placed[k]) feature_of[v] = k;
     }
     for (int64_t v = 0; done && v < var->count; v++) {
         const char *text = var->text[v];
         int64_t e = feature_of[v] < 0 ? rb_names_find(sorted, n, text) : -1;
-        for (; e >= 0 && e < n && strcmp(sorted[e].text, text) == 0 && feature_of[v] < 0; e++) {
+        for (; e >= 0 && e < n && strcmp(sorted[e].text, text) == 0 && feature_of[v] < 0; e++)
             feature_of[v] = placed[sorted[e].index] ? -1 : sorted[e].index;
-        }
     }
     rb_free(placed);
     rb_free(sorted);
@@ -87,24 +83,21 @@ static rb_error match_positions(rb_h5 *file, const rb_preprocess *p, int64_t n_v
                           "%lld",
                           (long long)n_var, (long long)p->n_input);
     }
-    for (int64_t k = 0; k < p->n_features; k++) {
+    for (int64_t k = 0; k < p->n_features; k++)
         feature_of[in_use ? k : position(p, k)] = k;
-    }
     return RB_OK;
 }
 
 /* feature_of[v]: the feature that variable v is, or -1. */
 static rb_error match_features(rb_h5 *file, const rb_preprocess *p, const rb_names *var,
                                int64_t *feature_of) {
-    for (int64_t v = 0; v < var->count; v++) {
+    for (int64_t v = 0; v < var->count; v++)
         feature_of[v] = -1;
-    }
     rb_error err = p->names ? match_names(file, p, var, feature_of)
                             : match_positions(file, p, var->count, feature_of);
     bool any = p->n_features == 0;
-    for (int64_t v = 0; v < var->count; v++) {
+    for (int64_t v = 0; v < var->count; v++)
         any = any || feature_of[v] >= 0;
-    }
     return err || any ? err
                       : rb_h5_fail(file, RB_ERROR_DATA,
                                    "has none of the features of the model among its variables");
@@ -174,9 +167,8 @@ static rb_error put_settings(rb_h5 *file, const rb_model *model, const char *sho
     err = err ? err : put_setting(file, group, "precision", rb_store_precisions[model->type]);
     for (int64_t i = 0; !err && i < model->n_attributes; i++) {
         const rb_attribute *attribute = &model->attributes[i];
-        if (strcmp(attribute->name, "method") != 0 && strcmp(attribute->name, "precision") != 0) {
+        if (strcmp(attribute->name, "method") != 0 && strcmp(attribute->name, "precision") != 0)
             err = put_setting(file, group, attribute->name, attribute->value);
-        }
     }
     return err;
 }
@@ -216,16 +208,14 @@ static rb_error add_results(rb_h5 *file, const void *arg) {
     rb_names *obs = NULL, *var = NULL;
     rb_context *ctx = file->ctx;
     rb_reading reading;
-    if (!rb_h5_is_anndata(file)) {
+    if (!rb_h5_is_anndata(file))
         return rb_h5_fail(file, RB_ERROR_FORMAT, "is no AnnData file: it has no obs and var");
-    }
     rb_reading_begin(ctx, &reading, file->shown);
     rb_error err = rb_h5_anndata_index(file, "obs", &obs);
     err = err ? err : rb_h5_anndata_index(file, "var", &var);
     rb_reading_end(ctx);
-    for (int i = 0; !err && i < 3; i++) {
+    for (int i = 0; !err && i < 3; i++)
         err = ensure_dict(file, groups[i]);
-    }
     err = err ? err : put_codes(file, results, obs->count);
     err = err ? err : put_loadings(file, results, short_name, var);
     err = err ? err : put_settings(file, results->model, short_name);
@@ -246,9 +236,7 @@ static rb_error copy_file(rb_context *ctx, const char *input, const char *path) 
         done = !ferror(from) && fwrite(bytes, 1, count, to) == count;
     }
     int reason = errno;
-    if (from) {
-        fclose(from);
-    }
+    if (from) fclose(from);
     if (to && fclose(to) != 0 && done) {
         done = false;
         reason = errno;
@@ -260,23 +248,17 @@ static rb_error copy_file(rb_context *ctx, const char *input, const char *path) 
 /* Puts a layer in the place of X; NULL: X stays. */
 static rb_error replace_matrix(rb_h5 *file, const void *arg) {
     const char *dataset = arg;
-    if (!rb_h5_is_anndata(file)) {
+    if (!rb_h5_is_anndata(file))
         return rb_h5_fail(file, RB_ERROR_UNSUPPORTED, "is no AnnData file");
-    }
     const char *path = dataset ? dataset + strspn(dataset, "/") : "X";
-    if (strcmp(path, "X") == 0) {
-        return RB_OK;
-    }
-    if (strncmp(path, "layers/", 7) != 0) {
+    if (strcmp(path, "X") == 0) return RB_OK;
+    if (strncmp(path, "layers/", 7) != 0)
         return rb_h5_fail(file, RB_ERROR_UNSUPPORTED, "'%s' is no layer", path);
-    }
-    if (!rb_h5_has(file, path)) {
+    if (!rb_h5_has(file, path))
         return rb_h5_fail(file, RB_ERROR_FORMAT, "there is no '%s' in the file", path);
-    }
     rb_error err = rb_h5_remove(file, "X");
-    if (!err && H5Ocopy(file->id, path, file->id, "X", H5P_DEFAULT, H5P_DEFAULT) < 0) {
+    if (!err && H5Ocopy(file->id, path, file->id, "X", H5P_DEFAULT, H5P_DEFAULT) < 0)
         err = rb_h5_broken(file, RB_ERROR_FILE, "cannot copy", path);
-    }
     return err;
 }
 
@@ -286,9 +268,7 @@ static rb_error edit_copy(rb_context *ctx, const char *input, const char *output
     rb_staged *output;
     rb_h5 *file;
     rb_error err = rb_staged_begin(ctx, output_name, &output);
-    if (err) {
-        return err;
-    }
+    if (err) return err;
     err = copy_file(ctx, input, output->path);
     err = err ? err : rb_h5_edit(ctx, output->path, input, RB_H5_SHARED, &file);
     err = err ? err : rb_h5_end(file, edit(file, arg));

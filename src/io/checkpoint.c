@@ -56,9 +56,8 @@ static rb_error put_array(rb_h5 *file, const rb_kept *array) {
 static rb_error get_array(rb_h5 *file, const rb_kept *array) {
     rb_error err = move_array(file, array, true);
     signed char *flags = array->type == RB_KEPT_FLAG ? array->values : NULL;
-    for (int64_t i = 0; !err && flags && i < rb_kept_count(array); i++) {
+    for (int64_t i = 0; !err && flags && i < rb_kept_count(array); i++)
         flags[i] = flags[i] != 0;
-    }
     return err;
 }
 
@@ -96,15 +95,11 @@ rb_error rb_checkpoint_read(rb_context *ctx, const char *path, bool *there,
     }
     *info = (rb_checkpoint_info){.size = sizeof *info};
     *there = access(path, F_OK) == 0 || errno != ENOENT;
-    if (!*there) {
-        return RB_OK;
-    }
+    if (!*there) return RB_OK;
     ctx->checkpoints = &store;
     rb_checkpoint_head head;
     rb_error err = rb_checkpoint_look(ctx, path, &head);
     ctx->checkpoints = before;
-    if (!err) {
-        *info = (rb_checkpoint_info){info->size, head.seed, head.restart, head.iteration};
-    }
+    if (!err) *info = (rb_checkpoint_info){info->size, head.seed, head.restart, head.iteration};
     return err;
 }

@@ -89,36 +89,24 @@ static rb_error reserve(rb_context *ctx, struct table *t) {
 
 /* The way of most cells: a plain number right up to the delimiter. */
 static bool take_number(rb_fields *fields, double *value) {
-    if (fields->done) {
-        return false;
-    }
+    if (fields->done) return false;
     const char *end = rb_number_scan(fields->next, fields->end, value);
-    if (!end || !isfinite(*value)) {
-        return false;
-    }
+    if (!end || !isfinite(*value)) return false;
     if (end == fields->end) {
         fields->done = true;
         return true;
     }
-    if (*end != fields->delimiter || *end == ' ' || *end == '\0') {
-        return false;
-    }
+    if (*end != fields->delimiter || *end == ' ' || *end == '\0') return false;
     fields->next += end - fields->next + 1;
     return true;
 }
 
 static rb_error read_cell(rb_context *ctx, struct table *t, rb_fields *fields, int64_t column,
                           double *value) {
-    if (!t->words && take_number(fields, value)) {
-        return RB_OK;
-    }
+    if (!t->words && take_number(fields, value)) return RB_OK;
     rb_text_field field;
-    if (!rb_fields_next(fields, &field)) {
-        return ragged(ctx, t, column - 1);
-    }
-    if (field.problem) {
-        return damaged_line(ctx, t, column, field.problem);
-    }
+    if (!rb_fields_next(fields, &field)) return ragged(ctx, t, column - 1);
+    if (field.problem) return damaged_line(ctx, t, column, field.problem);
     rb_cell cell = rb_cell_read(t->words, field.text, field.length, value);
     return cell <= RB_CELL_MISSING ? RB_OK : refuse_cell(ctx, t, column, &field, cell);
 }
@@ -134,14 +122,12 @@ static rb_error read_row(rb_context *ctx, struct table *t, char *line, int64_t l
         column++;
     }
     for (double *value = t->values + t->n_rows * t->n_features; !err && column <= t->layout.columns;
-         column++) {
+         column++)
         err = read_cell(ctx, t, &fields, column, value++);
-    }
     if (!err && !fields.done) {
         int64_t more = column - 1;
-        while (rb_fields_next(&fields, &field)) {
+        while (rb_fields_next(&fields, &field))
             more++;
-        }
         err = ragged(ctx, t, more);
     }
     t->n_rows += !err;
@@ -157,9 +143,7 @@ static rb_error take_blank(rb_context *ctx, struct table *t, int64_t blank) {
     rb_error err = RB_OK;
     for (; !err && blank > 0; blank--) {
         err = reserve(ctx, t);
-        if (!err) {
-            t->values[t->n_rows++] = NAN;
-        }
+        if (!err) t->values[t->n_rows++] = NAN;
     }
     return err;
 }
@@ -176,13 +160,11 @@ static rb_error read_header(rb_context *ctx, struct table *t, char *line, int64_
                              (long long)count, (long long)t->layout.columns,
                              t->comment ? COMMENTED : "");
     }
-    for (int64_t column = 1; !err && rb_fields_next(&fields, &field); column++) {
-        if (field.problem) {
+    for (int64_t column = 1; !err && rb_fields_next(&fields, &field); column++)
+        if (field.problem)
             err = damaged_line(ctx, t, column, field.problem);
-        } else if (column > corner) {
+        else if (column > corner)
             err = rb_name_list_add(ctx, &t->features, field.text, field.length);
-        }
-    }
     return err;
 }
 
@@ -192,9 +174,7 @@ static rb_error read_rows(rb_context *ctx, struct table *t) {
     bool header = t->layout.header;
     for (;;) {
         rb_error err = rb_lines_next_filled(ctx, t->lines, &line, &length, &blank);
-        if (err || !line) {
-            return err;
-        }
+        if (err || !line) return err;
         if (t->n_rows > 0) {
             err = take_blank(ctx, t, blank);
         } else {
@@ -204,9 +184,7 @@ static rb_error read_rows(rb_context *ctx, struct table *t) {
         err = err      ? err
               : header ? read_header(ctx, t, line, length)
                        : read_row(ctx, t, line, length);
-        if (err) {
-            return err;
-        }
+        if (err) return err;
         header = false;
     }
 }
@@ -216,12 +194,10 @@ static rb_error finish(rb_context *ctx, struct table *t, rb_matrix **matrix) {
     double *values = t->values;
     t->values = NULL;
     rb_error err = rb_matrix_own_dense(ctx, RB_FLOAT64, t->n_rows, t->n_features, values, matrix);
-    if (!err && t->layout.row_names) {
+    if (!err && t->layout.row_names)
         err = rb_name_list_end(ctx, err, &t->samples, &(*matrix)->sample_names);
-    }
-    if (!err && t->layout.header) {
+    if (!err && t->layout.header)
         err = rb_name_list_end(ctx, err, &t->features, &(*matrix)->feature_names);
-    }
     if (err) {
         rb_matrix_free(*matrix);
         *matrix = NULL;
@@ -234,9 +210,7 @@ static rb_error read_delimited(rb_context *ctx, const char *path, const rb_read_
     struct table t = {.path = path, .words = options->missing_words};
     *matrix = NULL;
     rb_error err = rb_layout_find(ctx, path, options, &t.layout);
-    if (err) {
-        return err;
-    }
+    if (err) return err;
     t.n_features = t.layout.columns - t.layout.row_names;
     if (t.n_features == 0) {
         return rb_fail(ctx, RB_ERROR_FORMAT, "%s has a column of names, but no column of numbers",
@@ -261,18 +235,13 @@ static rb_error read_delimited(rb_context *ctx, const char *path, const rb_read_
 /* Text: no byte below the blank but tabs and line ends. UTF-16 is taken too, so that it is
  * named. */
 static bool recognise(const rb_probe *probe) {
-    if (probe->folder || probe->n_bytes == 0) {
-        return false;
-    }
+    if (probe->folder || probe->n_bytes == 0) return false;
     if (probe->n_bytes >= 2 &&
-        (memcmp(probe->bytes, "\xFF\xFE", 2) == 0 || memcmp(probe->bytes, "\xFE\xFF", 2) == 0)) {
+        (memcmp(probe->bytes, "\xFF\xFE", 2) == 0 || memcmp(probe->bytes, "\xFE\xFF", 2) == 0))
         return true;
-    }
     for (int i = 0; i < probe->n_bytes; i++) {
         unsigned char c = probe->bytes[i];
-        if ((c < ' ' && !(c >= '\t' && c <= '\r')) || c == 127) {
-            return false;
-        }
+        if ((c < ' ' && !(c >= '\t' && c <= '\r')) || c == 127) return false;
     }
     return true;
 }

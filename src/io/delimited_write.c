@@ -49,20 +49,15 @@ static rb_error put_name(rb_context *ctx, struct text_writer *w, const char *nam
 
 /* The shortest text that reads back to the same bits. Small whole numbers have the quick way. */
 static int format_value(double value, rb_type type, char text[LONGEST_VALUE]) {
-    if (isnan(value)) {
-        return snprintf(text, LONGEST_VALUE, "NA");
-    }
-    if (fabs(value) < 1e6 && value == (double)(int)value && (value != 0 || !signbit(value))) {
+    if (isnan(value)) return snprintf(text, LONGEST_VALUE, "NA");
+    if (fabs(value) < 1e6 && value == (double)(int)value && (value != 0 || !signbit(value)))
         return snprintf(text, LONGEST_VALUE, "%d", (int)value);
-    }
     int max = type == RB_FLOAT32 ? 9 : 17, length = 0;
     for (int digits = max - (type == RB_FLOAT32 ? 3 : 2); digits <= max; digits++) {
         double back = NAN;
         length = rb_print(text, LONGEST_VALUE, "%.*g", digits, value);
         (void)rb_number_scan(text, text + length, &back);
-        if (type == RB_FLOAT32 ? (float)back == (float)value : back == value) {
-            break;
-        }
+        if (type == RB_FLOAT32 ? (float)back == (float)value : back == value) break;
     }
     return length;
 }
@@ -108,12 +103,9 @@ static rb_error close_text(rb_context *ctx, void *state, bool abandon) {
     struct text_writer *w = state;
     rb_error err = RB_OK;
     errno = 0;
-    if (w->file && gzclose(w->file) != Z_OK && !abandon) {
+    if (w->file && gzclose(w->file) != Z_OK && !abandon)
         err = rb_fail(ctx, RB_ERROR_FILE, "%s", errno ? strerror(errno) : "it cannot be finished");
-    }
-    if (w->c) {
-        freelocale(w->c);
-    }
+    if (w->c) freelocale(w->c);
     rb_free(w->row);
     rb_free(w);
     return err;
@@ -123,13 +115,9 @@ static rb_error start(rb_context *ctx, struct text_writer *w, const char *path, 
                       const rb_write_header *header) {
     w->row = rb_alloc(ctx, w->n_features, rb_type_size(w->type));
     w->c = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-    if (!w->row || !w->c) {
-        return RB_ERROR_MEMORY;
-    }
+    if (!w->row || !w->c) return RB_ERROR_MEMORY;
     w->file = gzopen(path, gzip ? "wbe" : "wbeT");
-    if (!w->file) {
-        return failed(ctx, NULL);
-    }
+    if (!w->file) return failed(ctx, NULL);
     gzbuffer(w->file, BUFFER);
     return header->feature_names ? put_header(ctx, w, header) : RB_OK;
 }
@@ -137,9 +125,7 @@ static rb_error start(rb_context *ctx, struct text_writer *w, const char *path, 
 static rb_error open_text(rb_context *ctx, const char *path, const char *suffix,
                           const rb_write_header *header, void **state) {
     struct text_writer *w = rb_alloc(ctx, 1, sizeof *w);
-    if (!w) {
-        return RB_ERROR_MEMORY;
-    }
+    if (!w) return RB_ERROR_MEMORY;
     *w = (struct text_writer){.delimiter = strncmp(suffix, ".csv", 4) == 0 ? ',' : '\t',
                               .type = header->type,
                               .n_features = header->n_features,

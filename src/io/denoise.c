@@ -100,12 +100,9 @@ static void take_means(mosaic *m, double min, double max) {
         double count = windows_over(i / line, plan->height, image->height) *
                        windows_over(i % line / image->channels, plan->width, image->width);
         double value = m->sums[i] / count;
-        if (plan->scaled) {
+        if (plan->scaled)
             value = min + (max - min) * (value - plan->low) / (plan->high - plan->low);
-        }
-        if (image->max) {
-            value = fmin(fmax(value, 0), (double)image->max);
-        }
+        if (image->max) value = fmin(fmax(value, 0), (double)image->max);
         image->values[i] = (float)value;
     }
 }
@@ -115,9 +112,7 @@ static rb_error rebuild(rb_context *ctx, const rb_model *model, mosaic *m) {
     double min, max;
     rb_source *source = NULL;
     rb_images images = {rb_alloc(ctx, 1, sizeof *images.list), 1};
-    if (!images.list) {
-        return RB_ERROR_MEMORY;
-    }
+    if (!images.list) return RB_ERROR_MEMORY;
     find_range(&m->image, &min, &max);
     *images.list = m->image;
     m->image.values = NULL;
@@ -128,9 +123,7 @@ static rb_error rebuild(rb_context *ctx, const rb_model *model, mosaic *m) {
         err = m->sums && m->image.values ? rb_reconstruct(ctx, model, source, add_patches, m)
                                          : RB_ERROR_MEMORY;
     }
-    if (!err) {
-        take_means(m, min, max);
-    }
+    if (!err) take_means(m, min, max);
     rb_source_free(source);
     return err;
 }
@@ -186,9 +179,7 @@ rb_error rb_denoise(rb_context *ctx, const rb_model *model, const char *picture,
     rb_error err = result ? rb_size_check(ctx, "the result", result->size, sizeof *result) : RB_OK;
     err = err ? err : rb_options_take(ctx, given, rb_denoise_group(), &options);
     err = err ? err : rb_picture_check_suffix(ctx, output);
-    if (err) {
-        return err;
-    }
+    if (err) return err;
     rb_patches_options patches = {options.size, 1, options.scale, 0};
     err = rb_patches_plan_of(ctx, &patches, &m.plan);
     m.plan.all = true;
@@ -198,13 +189,9 @@ rb_error rb_denoise(rb_context *ctx, const rb_model *model, const char *picture,
         before = err ? NAN : signal_to_noise(image, &truth);
     }
     err = err ? err : rebuild(ctx, model, &m);
-    if (!err && options.truth) {
-        after = signal_to_noise(image, &truth);
-    }
+    if (!err && options.truth) after = signal_to_noise(image, &truth);
     err = err ? err : rb_picture_write(ctx, output, image);
-    if (!err && result) {
-        *result = denoising_of(&m, before, after);
-    }
+    if (!err && result) *result = denoising_of(&m, before, after);
     rb_free(m.sums);
     rb_free(m.image.values);
     rb_free(truth.values);

@@ -41,9 +41,7 @@ static rb_error add_block(rb_context *ctx, rb_description *d, const rb_matrix *m
 
 rb_error rb_describe(rb_context *ctx, rb_source *source, rb_description *description) {
     rb_error err = rb_size_check(ctx, "the description", description->size, sizeof *description);
-    if (err) {
-        return err;
-    }
+    if (err) return err;
     rb_description d = {.size = sizeof d,
                         .samples = source->n_samples,
                         .features = source->n_features,
@@ -56,12 +54,9 @@ rb_error rb_describe(rb_context *ctx, rb_source *source, rb_description *descrip
         err = rb_source_read(ctx, source, first, count, &block);
         err = err ? err : add_block(ctx, &d, &block, first);
     }
-    if (err) {
-        return err;
-    }
-    if (d.minimum > d.maximum) { /* not one value: there is no least and no largest */
+    if (err) return err;
+    if (d.minimum > d.maximum) /* not one value: there is no least and no largest */
         d.minimum = d.maximum = NAN;
-    }
     *description = d;
     return RB_OK;
 }

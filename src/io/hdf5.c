@@ -54,19 +54,14 @@ static rb_error open_stream(rb_context *ctx, const char *path, const rb_read_opt
 /* Makes memory for so many numbers; the old ones are not kept. */
 static rb_error reserve(rb_context *ctx, rb_h5_stream *stream, int64_t capacity) {
     rb_h5_block *block = &stream->block;
-    if (capacity <= block->capacity && block->values) {
-        return RB_OK;
-    }
+    if (capacity <= block->capacity && block->values) return RB_OK;
     rb_free(block->values);
     rb_free(block->columns);
     *block = (rb_h5_block){.capacity = -1};
     block->values = rb_alloc(ctx, capacity, rb_type_size(stream->values.type));
-    if (block->values && is_sparse(stream)) {
+    if (block->values && is_sparse(stream))
         block->columns = rb_alloc(ctx, capacity, sizeof *block->columns);
-    }
-    if (!block->values || (is_sparse(stream) && !block->columns)) {
-        return RB_ERROR_MEMORY;
-    }
+    if (!block->values || (is_sparse(stream) && !block->columns)) return RB_ERROR_MEMORY;
     block->capacity = capacity;
     return RB_OK;
 }
@@ -82,12 +77,8 @@ static rb_error read_rows(rb_h5_stream *stream, int64_t first, int64_t count) {
                        (long long)count, (long long)columns);
     }
     rb_error err = reserve(ctx, stream, cells);
-    if (err) {
-        return err;
-    }
-    if (is_sparse(stream)) {
-        return rb_h5_sparse_read(stream, first, count);
-    }
+    if (err) return err;
+    if (is_sparse(stream)) return rb_h5_sparse_read(stream, first, count);
     int64_t bytes = columns * (int64_t)rb_type_size(stream->values.type);
     int64_t some = PIECE_BYTES / (bytes + 1) + 1;
     for (int64_t i = 0; !err && i < count; i += some) { /* between which a request to stop counts */
@@ -113,9 +104,7 @@ static rb_error take_matrix(rb_context *ctx, rb_h5_stream *s, rb_matrix **matrix
                                                       s->block.values, matrix);
     s->starts = NULL;
     s->block = (rb_h5_block){0};
-    if (!err && turned) {
-        err = rb_matrix_transpose(ctx, matrix);
-    }
+    if (!err && turned) err = rb_matrix_transpose(ctx, matrix);
     if (!err) {
         (*matrix)->sample_names = s->place.samples;
         (*matrix)->feature_names = s->place.features;
@@ -129,9 +118,7 @@ static rb_error read_hdf5(rb_context *ctx, const char *path, const rb_read_optio
     rb_h5_stream *stream;
     *matrix = NULL;
     rb_error err = open_stream(ctx, path, options, &stream);
-    if (err) {
-        return err;
-    }
+    if (err) return err;
     bool turned = stream->place.kind == RB_H5_COLUMNS;
     err = read_rows(stream, 0, turned ? stream->place.n_features : stream->place.n_samples);
     err = err ? err : take_matrix(ctx, stream, matrix);
@@ -184,13 +171,10 @@ static rb_error open_hdf5(rb_context *ctx, const char *path, const rb_read_optio
                           rb_source **out) {
     rb_h5_stream *stream;
     *out = NULL;
-    if (options && options->transpose) {
+    if (options && options->transpose)
         return rb_fail(ctx, RB_ERROR_UNSUPPORTED, "%s cannot be transposed by blocks", path);
-    }
     rb_error err = open_stream(ctx, path, options, &stream);
-    if (err) {
-        return err;
-    }
+    if (err) return err;
     rb_source *source = rb_source_new(ctx);
     err = source ? RB_OK : RB_ERROR_MEMORY;
     if (!err && stream->place.kind == RB_H5_COLUMNS) {

@@ -37,9 +37,7 @@ void rb_h5_hold(rb_h5 *file, rb_context *ctx) {
      * set through the interface of HDF5 1.6 cannot be asked for and stays. */
     file->old_printer = H5Eauto_is_v2(H5E_DEFAULT, &is_v2) >= 0 && is_v2 &&
                         H5Eget_auto2(H5E_DEFAULT, &file->printer, &file->printer_data) >= 0;
-    if (file->old_printer) {
-        H5Eset_auto2(H5E_DEFAULT, keep_reason, file);
-    }
+    if (file->old_printer) H5Eset_auto2(H5E_DEFAULT, keep_reason, file);
 }
 
 /* Is this the printer that HDF5 starts with? A new error stack has it. */
@@ -58,9 +56,8 @@ static bool is_default_printer(H5E_auto2_t printer) {
  * says so on stderr when the program ends, if it has a printer. Then its own stays off. */
 void rb_h5_let_go(rb_h5 *file) {
     bool stays_off = file->broken && is_default_printer(file->printer);
-    if (file->old_printer) {
+    if (file->old_printer)
         H5Eset_auto2(H5E_DEFAULT, stays_off ? NULL : file->printer, file->printer_data);
-    }
     file->ctx = NULL;
     pthread_mutex_unlock(&hdf5_lock);
 }
@@ -77,9 +74,7 @@ rb_error rb_h5_fail(const rb_h5 *file, rb_error code, const char *format, ...) {
 
 rb_error rb_h5_check(rb_h5 *file) {
     const char *error = rb_h5_disk_error(file->disk);
-    if (!error) {
-        return RB_OK;
-    }
+    if (!error) return RB_OK;
     file->broken = true;
     const char *what = file->reading    ? "cannot be read: "
                        : file->shown[0] ? "cannot be written: "
@@ -88,9 +83,7 @@ rb_error rb_h5_check(rb_h5 *file) {
 }
 
 rb_error rb_h5_broken(rb_h5 *file, rb_error code, const char *what, const char *path) {
-    if (rb_h5_disk_error(file->disk)) {
-        return rb_h5_check(file);
-    }
+    if (rb_h5_disk_error(file->disk)) return rb_h5_check(file);
     file->broken = true;
     char reason[RB_H5_REASON];
     memcpy(reason, file->reason, sizeof reason);
@@ -107,9 +100,7 @@ const char *rb_h5_other_files(const rb_h5 *file) {
 }
 
 void rb_h5_drop(hid_t id) {
-    if (id > 0) {
-        H5Idec_ref(id);
-    }
+    if (id > 0) H5Idec_ref(id);
 }
 
 hid_t rb_h5_properties(hid_t kind) {
@@ -117,9 +108,7 @@ hid_t rb_h5_properties(hid_t kind) {
     unsigned order = H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED;
     bool done = list >= 0 && H5Pset_obj_track_times(list, false) >= 0 &&
                 (kind == H5P_DATASET_CREATE || H5Pset_attr_creation_order(list, order) >= 0);
-    if (!done) {
-        rb_h5_drop(list);
-    }
+    if (!done) rb_h5_drop(list);
     return done ? list : H5I_INVALID_HID;
 }
 
@@ -143,9 +132,8 @@ static hid_t open_id(rb_h5 *file, const char *path, unsigned how) {
     bool done = access >= 0 && rb_h5_disk_use(access, descriptor, &file->disk);
     if (done && how == H5F_ACC_TRUNC) {
         create = rb_h5_properties(H5P_FILE_CREATE);
-        if (create >= 0 && choose_layout(access, file->style)) {
+        if (create >= 0 && choose_layout(access, file->style))
             id = H5Fcreate(path, how, create, access);
-        }
     } else if (done) {
         id = H5Fopen(path, how, access);
     }
@@ -199,30 +187,22 @@ rb_error rb_h5_begin(rb_context *ctx, const char *path, bool again, rb_h5 **file
     rb_staged *output;
     rb_error err =
         again ? rb_staged_begin_again(ctx, path, &output) : rb_staged_begin(ctx, path, &output);
-    if (err) {
-        return err;
-    }
+    if (err) return err;
     err = rb_h5_create(ctx, output->path, path, RB_H5_OWN, file);
-    if (err) {
+    if (err)
         rb_staged_abandon(output);
-    } else {
+    else
         (*file)->output = output;
-    }
     return err;
 }
 
 rb_error rb_h5_close(rb_h5 *file) {
-    if (!file) {
-        return RB_OK;
-    }
+    if (!file) return RB_OK;
     bool closed = file->id < 0 || H5Fclose(file->id) >= 0;
     rb_error err = RB_OK;
-    if (file->ctx && (file->reading || file->writing)) {
-        err = rb_h5_check(file);
-    }
-    if (!err && !closed && file->writing) {
+    if (file->ctx && (file->reading || file->writing)) err = rb_h5_check(file);
+    if (!err && !closed && file->writing)
         err = rb_h5_broken(file, RB_ERROR_FILE, "cannot finish", file->shown);
-    }
     rb_h5_disk_release(file->disk);
     rb_h5_let_go(file);
     rb_free(file->shown);

@@ -21,13 +21,10 @@ static int64_t place_in_file(hid_t type, size_t place, int64_t address) {
     for (int m = 0; m < count; m++) {
         hid_t member = H5Tget_member_type(type, (unsigned)m);
         int64_t bytes = member >= 0 ? type_bytes(member, address) : 0;
-        if (bytes > 0 && H5Tget_member_offset(type, (unsigned)m) < place) {
+        if (bytes > 0 && H5Tget_member_offset(type, (unsigned)m) < place)
             result += bytes - (int64_t)H5Tget_size(member);
-        }
         rb_h5_drop(member);
-        if (bytes <= 0) {
-            return -1;
-        }
+        if (bytes <= 0) return -1;
     }
     return result;
 }
@@ -43,18 +40,15 @@ static int64_t array_bytes(hid_t type, int64_t address) {
     int64_t memory = item >= 0 ? (int64_t)H5Tget_size(item) : 0;
     int64_t bytes = 0;
     if (memory > 0 &&
-        !rb_multiply((int64_t)H5Tget_size(type) / memory, type_bytes(item, address), &bytes)) {
+        !rb_multiply((int64_t)H5Tget_size(type) / memory, type_bytes(item, address), &bytes))
         bytes = 0;
-    }
     rb_h5_drop(item);
     return bytes;
 }
 
 static int64_t type_bytes(hid_t type, int64_t address) {
     H5T_class_t kind = H5Tget_class(type);
-    if (kind == H5T_VLEN || H5Tis_variable_str(type) > 0) {
-        return 8 + address;
-    }
+    if (kind == H5T_VLEN || H5Tis_variable_str(type) > 0) return 8 + address;
     if (kind == H5T_COMPOUND) {
         int64_t bytes = place_in_file(type, H5Tget_size(type), address);
         return bytes > 0 ? bytes : 0;
@@ -74,9 +68,7 @@ int64_t rb_h5_cell_bytes(const rb_h5_data *data) {
 
 hid_t rb_h5_member_type(const rb_h5_data *data, const char *member) {
     hid_t table = H5Dget_type(data->id);
-    if (table < 0 || !member) {
-        return table;
-    }
+    if (table < 0 || !member) return table;
     int index = H5Tget_class(table) == H5T_COMPOUND ? H5Tget_member_index(table, member) : -1;
     hid_t type = index >= 0 ? H5Tget_member_type(table, (unsigned)index) : H5I_INVALID_HID;
     rb_h5_drop(table);
@@ -99,9 +91,7 @@ static bool enter_member(const rb_h5 *file, rb_h5_cell *cell) {
     char *name = H5Tget_nmembers(wanted) == 1 ? H5Tget_member_name(wanted, 0) : NULL;
     int index = name && H5Tget_class(table) == H5T_COMPOUND ? H5Tget_member_index(table, name) : -1;
     H5free_memory(name);
-    if (index < 0) {
-        return false;
-    }
+    if (index < 0) return false;
     int64_t place =
         place_in_file(table, H5Tget_member_offset(table, (unsigned)index), address_bytes(file));
     cell->from = H5Tget_member_type(table, (unsigned)index);
@@ -129,9 +119,7 @@ rb_error rb_h5_cell_find(const rb_h5_data *data, hid_t type, rb_h5_cell *cell) {
     *cell = (rb_h5_cell){.from = H5Dget_type(data->id), .to = H5Tcopy(type)};
     bool found = cell->from >= 0 && cell->to >= 0 &&
                  (H5Tget_class(type) != H5T_COMPOUND || enter_member(data->file, cell));
-    if (!found) {
-        return rb_h5_data_broken(data);
-    }
+    if (!found) return rb_h5_data_broken(data);
     bool reference = H5Tis_variable_str(cell->from) > 0 && H5Tget_class(cell->to) == H5T_OPAQUE;
     cell->from_bytes = H5Tget_size(reference ? cell->to : cell->from);
     cell->to_bytes = H5Tget_size(cell->to);

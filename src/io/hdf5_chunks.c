@@ -61,13 +61,9 @@ rb_error rb_h5_chunks_open(rb_h5_data *data, hid_t list) {
     rb_h5_filters filters = rb_h5_filters_find(list);
     unsigned options = 0;
     data->packed = filters.packing;
-    if (!wanted(&filters)) {
-        return RB_OK;
-    }
+    if (!wanted(&filters)) return RB_OK;
     data->chunks = rb_alloc_zero(data->file->ctx, 1, sizeof *data->chunks);
-    if (!data->chunks) {
-        return RB_ERROR_MEMORY;
-    }
+    if (!data->chunks) return RB_ERROR_MEMORY;
     data->chunks->filters = filters;
     data->chunks->plain_edges =
         H5Pget_chunk_opts(list, &options) >= 0 && (options & H5D_CHUNK_DONT_FILTER_PARTIAL_CHUNKS);
@@ -75,12 +71,9 @@ rb_error rb_h5_chunks_open(rb_h5_data *data, hid_t list) {
 }
 
 void rb_h5_chunks_close(rb_h5_chunks *c) {
-    if (!c) {
-        return;
-    }
-    for (int64_t i = 0; i < c->n_kept; i++) {
+    if (!c) return;
+    for (int64_t i = 0; i < c->n_kept; i++)
         rb_free(c->kept[i].bytes);
-    }
     rb_free(c->kept);
     rb_free(c->done.bytes);
     rb_free(c->other);
@@ -176,21 +169,15 @@ static rb_error load(rb_h5_chunks *c, const struct request *q, hsize_t stored, s
     int64_t got = -1;
     to->row = -1;
     to->bytes = to->bytes ? to->bytes : rb_alloc_zero(q->data->file->ctx, c->capacity, 1);
-    if (!to->bytes) {
-        return RB_ERROR_MEMORY;
-    }
+    if (!to->bytes) return RB_ERROR_MEMORY;
     if (stored > 0 && stored <= (hsize_t)c->capacity) {
-        if (!read_stored(q, &skipped, to->bytes)) {
-            return rb_h5_data_broken(q->data);
-        }
+        if (!read_stored(q, &skipped, to->bytes)) return rb_h5_data_broken(q->data);
         bool edge = offset[0] + chunk[0] > shape[0] || offset[1] + chunk[1] > shape[1];
         skipped = c->plain_edges && edge ? UINT32_MAX : skipped;
         got = rb_h5_filters_inverse(&c->filters, &to->bytes, &c->other, (int64_t)stored,
                                     c->capacity, skipped);
     }
-    if (got != c->whole) {
-        return damaged(c, q, got);
-    }
+    if (got != c->whole) return damaged(c, q, got);
     to->row = offset[0];
     to->column = offset[1];
     return RB_OK;
@@ -245,9 +232,8 @@ static rb_error give(rb_h5_chunks *c, const struct request *q, const unsigned ch
         err = rb_h5_broken(q->data->file, RB_ERROR_FORMAT, "cannot convert the data set",
                            q->data->path);
     }
-    for (int64_t i = 0; !err && convert && i < q->rows; i++) {
+    for (int64_t i = 0; !err && convert && i < q->rows; i++)
         memcpy(place_of(q, i), c->values + i * to_row, (size_t)to_row);
-    }
     return err;
 }
 
@@ -259,14 +245,11 @@ static rb_error give_fill(const struct request *q) {
     rb_h5_forget(q->data->file);
     memset(first, 0, bytes);
     if (!rb_h5_transfer(q->data->id, (int64_t[]){q->row, q->offset[1]}, (int64_t[]){1, 1}, q->type,
-                        first, NULL)) {
+                        first, NULL))
         return rb_h5_data_broken(q->data);
-    }
-    for (int64_t i = 0; i < q->rows; i++) {
-        for (int64_t k = i == 0; k < q->columns; k++) {
+    for (int64_t i = 0; i < q->rows; i++)
+        for (int64_t k = i == 0; k < q->columns; k++)
             memcpy(place_of(q, i) + k * (int64_t)bytes, first, bytes);
-        }
-    }
     return RB_OK;
 }
 
@@ -280,12 +263,9 @@ static rb_error read_chunk(rb_h5_chunks *c, struct request *q) {
     q->row = larger(offset[0], q->first);
     q->rows = smaller(end, asked) - q->row;
     q->columns = smaller(chunk[1], shape[1] - offset[1]);
-    if (kept->bytes && kept->row == offset[0] && kept->column == offset[1]) {
+    if (kept->bytes && kept->row == offset[0] && kept->column == offset[1])
         return give(c, q, kept->bytes);
-    }
-    if (!stored_bytes(q, &stored)) {
-        return give_fill(q);
-    }
+    if (!stored_bytes(q, &stored)) return give_fill(q);
     kept = end <= asked ? &c->done : kept;
     rb_error err = load(c, q, stored, kept);
     return err ? err : give(c, q, kept->bytes);
@@ -297,13 +277,10 @@ rb_error rb_h5_chunks_read(const rb_h5_data *data, int64_t first, int64_t count,
     struct request q = {data, first, count, type, .out = values};
     rb_h5_chunks *c = data->chunks;
     rb_error err = c->capacity == 0 ? prepare(c, data) : RB_OK;
-    if (err) {
-        return err;
-    }
+    if (err) return err;
     err = rb_h5_cell_find(data, type, &q.cell);
-    if (!err && (int64_t)(q.cell.offset + q.cell.from_bytes) > c->cell_bytes) {
+    if (!err && (int64_t)(q.cell.offset + q.cell.from_bytes) > c->cell_bytes)
         err = rb_h5_data_broken(data);
-    }
     for (int64_t i = first / chunk[0]; !err && i * chunk[0] < first + count; i++) {
         for (int64_t k = 0; !err && k * chunk[1] < data->shape[1]; k++) {
             q.offset[0] = i * chunk[0];

@@ -29,30 +29,20 @@ typedef struct disk_file {
 } disk_file;
 
 static void release(rb_h5_disk *disk) {
-    if (--disk->owners > 0) {
-        return;
-    }
-    if (disk->descriptor >= 0) {
-        close(disk->descriptor);
-    }
+    if (--disk->owners > 0) return;
+    if (disk->descriptor >= 0) close(disk->descriptor);
     free(disk);
 }
 
 /* The driver is let go of after the file is closed: HDF5 1.10 closes a file by a driver that it has
  * freed when nobody else holds it. */
 void rb_h5_disk_release(rb_h5_disk *disk) {
-    if (disk && disk->driver >= 0) {
-        H5FDunregister(disk->driver);
-    }
-    if (disk) {
-        release(disk);
-    }
+    if (disk && disk->driver >= 0) H5FDunregister(disk->driver);
+    if (disk) release(disk);
 }
 
 const char *rb_h5_disk_error(const rb_h5_disk *disk) {
-    if (!disk || disk->error == 0) {
-        return NULL;
-    }
+    if (!disk || disk->error == 0) return NULL;
     return disk->shorter ? "it became shorter while it was read" : strerror(disk->error);
 }
 
@@ -65,9 +55,7 @@ static H5FD_t *disk_open(const char *name, unsigned flags, hid_t access, haddr_t
     rb_h5_disk *disk = found ? *found : NULL;
     (void)max;
     if (!disk || disk->owners > 1) {
-        if (disk) {
-            disk->other = true;
-        }
+        if (disk) disk->other = true;
         return NULL;
     }
     int mode = (flags & H5F_ACC_RDWR ? O_RDWR : O_RDONLY) | O_CLOEXEC |
@@ -93,17 +81,13 @@ static H5FD_t *disk_open(const char *name, unsigned flags, hid_t access, haddr_t
 /* HDF5 opens other files with the properties of the one that names them. */
 static void *disk_properties(H5FD_t *base) {
     rb_h5_disk **copy = malloc(sizeof *copy);
-    if (copy) {
-        *copy = ((disk_file *)base)->disk;
-    }
+    if (copy) *copy = ((disk_file *)base)->disk;
     return copy;
 }
 
 static herr_t disk_close(H5FD_t *base) {
     disk_file *file = (disk_file *)base;
-    if (close(file->descriptor) != 0) {
-        note(file);
-    }
+    if (close(file->descriptor) != 0) note(file);
     file->disk->open = NULL;
     release(file->disk);
     free(file);
@@ -143,9 +127,7 @@ static herr_t disk_read(H5FD_t *base, H5FD_mem_t kind, hid_t transfer, haddr_t a
     while (done < size) {
         ssize_t got =
             pread(file->descriptor, (char *)buffer + done, size - done, (off_t)(address + done));
-        if (got < 0 && errno == EINTR) {
-            continue;
-        }
+        if (got < 0 && errno == EINTR) continue;
         if (got < 0) {
             note(file);
         } else if (got == 0 && address + done < file->end_of_file && file->disk->error == 0) {
@@ -176,14 +158,10 @@ static herr_t disk_write(H5FD_t *base, H5FD_mem_t kind, hid_t transfer, haddr_t 
     while (done < size && file->disk->error == 0) {
         ssize_t put = pwrite(file->descriptor, (const char *)buffer + done, size - done,
                              (off_t)(address + done));
-        if (put < 0 && errno != EINTR) {
-            note(file);
-        }
+        if (put < 0 && errno != EINTR) note(file);
         done += put > 0 ? (size_t)put : 0;
     }
-    if (address + size > file->end_of_file) {
-        file->end_of_file = address + size;
-    }
+    if (address + size > file->end_of_file) file->end_of_file = address + size;
     return 0;
 }
 
@@ -192,9 +170,7 @@ static herr_t disk_truncate(H5FD_t *base, hid_t transfer, hbool_t closing) {
     (void)transfer;
     (void)closing;
     if (file->end_of_file != file->end_of_address) {
-        if (ftruncate(file->descriptor, (off_t)file->end_of_address) != 0) {
-            note(file);
-        }
+        if (ftruncate(file->descriptor, (off_t)file->end_of_address) != 0) note(file);
         file->end_of_file = file->end_of_address;
     }
     return 0;
@@ -240,9 +216,7 @@ static const H5FD_class_t disk_class = {
 bool rb_h5_disk_use(hid_t access, int descriptor, rb_h5_disk **disk) {
     *disk = calloc(1, sizeof **disk);
     if (!*disk) {
-        if (descriptor >= 0) {
-            close(descriptor);
-        }
+        if (descriptor >= 0) close(descriptor);
         return false;
     }
     **disk = (rb_h5_disk){.owners = 1, .descriptor = descriptor};

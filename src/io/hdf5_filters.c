@@ -20,9 +20,8 @@ rb_h5_filters rb_h5_filters_find(hid_t list) {
         H5Z_filter_t id =
             H5Pget_filter2(list, (unsigned)i, &flags, &count, &number, sizeof name, name, NULL);
         bool plain = id == H5Z_FILTER_SHUFFLE || id == H5Z_FILTER_FLETCHER32;
-        if (i >= RB_H5_FILTERS || !(plain || id == H5Z_FILTER_DEFLATE || id == LZF)) {
+        if (i >= RB_H5_FILTERS || !(plain || id == H5Z_FILTER_DEFLATE || id == LZF))
             snprintf(filters.unknown, sizeof filters.unknown, "%s", *name ? name : "its filters");
-        }
         filters.packing = filters.packing || !plain;
         filters.lzf = filters.lzf || id == LZF;
         if (i < RB_H5_FILTERS) {
@@ -41,11 +40,9 @@ int64_t rb_h5_filters_capacity(int64_t whole) {
 /* Byte b of every number stands together: the first bytes, then the second ones. */
 static void unshuffle(const unsigned char *from, int64_t bytes, int64_t size, unsigned char *to) {
     int64_t count = bytes / size;
-    for (int64_t b = 0; b < size; b++) {
-        for (int64_t i = 0; i < count; i++) {
+    for (int64_t b = 0; b < size; b++)
+        for (int64_t i = 0; i < count; i++)
             to[i * size + b] = from[b * count + i];
-        }
-    }
     memcpy(to + count * size, from + count * size, (size_t)(bytes - count * size));
 }
 
@@ -99,20 +96,17 @@ int64_t rb_h5_filters_inverse(const rb_h5_filters *filters, unsigned char **byte
                               uint32_t skipped) {
     for (int i = filters->count - 1; i >= 0 && count >= 0; i--) {
         unsigned char *old = *bytes;
-        if (skipped >> i & 1) {
-            continue;
-        }
+        if (skipped >> i & 1) continue;
         if (filters->id[i] == H5Z_FILTER_FLETCHER32) {
             count = count >= 4 && checksum_fits(old, count - 4) ? count - 4 : RB_H5_BAD_SUM;
             continue;
         }
-        if (filters->id[i] != H5Z_FILTER_SHUFFLE) {
+        if (filters->id[i] != H5Z_FILTER_SHUFFLE)
             count = unpack(filters->id[i], old, count, *other, capacity);
-        } else if (filters->number[i] > 0) {
+        else if (filters->number[i] > 0)
             unshuffle(old, count, filters->number[i], *other);
-        } else {
+        else
             return -1;
-        }
         *bytes = *other;
         *other = old;
     }

@@ -19,18 +19,14 @@ static rb_error find_sparse(rb_h5 *file, const char *path, rb_h5_place *place) {
     const char *encoding = "encoding-type", *dimensions = "shape";
     char *format;
     int64_t shape[2];
-    if (!rb_h5_has_attribute(file, path, encoding)) {
-        encoding = "h5sparse_format";
-    }
+    if (!rb_h5_has_attribute(file, path, encoding)) encoding = "h5sparse_format";
     if (!rb_h5_has_attribute(file, path, encoding)) {
         return rb_h5_fail(
             file, RB_ERROR_FORMAT,
             "'%s' is a group that is no sparse matrix; name one with the option dataset", path);
     }
     rb_error err = rb_h5_get_text(file, path, encoding, &format);
-    if (err) {
-        return err;
-    }
+    if (err) return err;
     bool rows = strncmp(format, "csr", 3) == 0;
     if (!rows && strncmp(format, "csc", 3) != 0) {
         err = rb_h5_fail(file, RB_ERROR_UNSUPPORTED,
@@ -38,9 +34,7 @@ static rb_error find_sparse(rb_h5 *file, const char *path, rb_h5_place *place) {
                          path, format);
     }
     rb_free(format);
-    if (!rb_h5_has_attribute(file, path, dimensions)) {
-        dimensions = "h5sparse_shape";
-    }
+    if (!rb_h5_has_attribute(file, path, dimensions)) dimensions = "h5sparse_shape";
     err = err ? err : rb_h5_get_attribute_integers(file, path, dimensions, 2, shape);
     if (!err) {
         place->kind = rows ? RB_H5_ROWS : RB_H5_COLUMNS;
@@ -77,9 +71,8 @@ rb_error rb_h5_find_matrix(rb_h5 *file, const char *path, rb_h5_place *place) {
     snprintf(place->path, sizeof place->path, "%s", path);
     rb_error err =
         rb_h5_is_group(file, path) ? find_sparse(file, path, place) : find_dense(file, path, place);
-    if (!err && (place->n_samples < 0 || place->n_features < 0)) {
+    if (!err && (place->n_samples < 0 || place->n_features < 0))
         err = rb_h5_fail(file, RB_ERROR_FORMAT, "the shape of '%s' is negative", path);
-    }
     return err;
 }
 
@@ -94,9 +87,7 @@ struct search {
 
 static void note_matrix(struct search *search, const char *path, const rb_h5_data *data) {
     size_t used = strlen(search->listing);
-    if (search->matrices == 0) {
-        snprintf(search->path, sizeof search->path, "%s", path);
-    }
+    if (search->matrices == 0) snprintf(search->path, sizeof search->path, "%s", path);
     if (search->matrices < MAX_LISTED) {
         snprintf(search->listing + used, sizeof search->listing - used, "%s'%s' (%lld x %lld)",
                  search->matrices == 0 ? "" : ", ", path, (long long)data->shape[0],
@@ -109,17 +100,13 @@ static void note_matrix(struct search *search, const char *path, const rb_h5_dat
 static rb_error walk(struct search *search, const char *group, int depth) {
     rb_names *names;
     rb_error err = rb_h5_list(search->file, group, &names);
-    if (err) {
-        return err == RB_ERROR_MEMORY ? err : RB_OK;
-    }
+    if (err) return err == RB_ERROR_MEMORY ? err : RB_OK;
     for (int64_t i = 0; !err && i < names->count && search->objects < MAX_OBJECTS; i++) {
         char path[RB_H5_PATH];
         int length = snprintf(path, sizeof path, "%s%s%s", depth == 0 ? "" : group,
                               depth == 0 ? "" : "/", names->text[i]);
         search->objects++;
-        if (length >= (int)sizeof path) {
-            continue;
-        }
+        if (length >= (int)sizeof path) continue;
         if (rb_h5_is_group(search->file, path)) {
             err = depth < DEEPEST ? walk(search, path, depth + 1) : RB_OK;
             continue;
@@ -127,9 +114,7 @@ static rb_error walk(struct search *search, const char *group, int depth) {
         rb_h5_data data;
         rb_error unread = rb_h5_data_open(search->file, path, &data);
         bool there = !unread || unread == RB_ERROR_UNSUPPORTED; /* the latter is told of later */
-        if (there && data.numeric && data.rank == 2) {
-            note_matrix(search, path, &data);
-        }
+        if (there && data.numeric && data.rank == 2) note_matrix(search, path, &data);
         rb_h5_data_close(&data);
     }
     rb_names_free(names);
@@ -157,13 +142,10 @@ static rb_error find_only_matrix(rb_h5 *file, rb_h5_place *place) {
 /* Names beside a matrix, as our own .h5 files have them: taken where their number fits. */
 static rb_error find_plain_names(rb_h5 *file, const char *path, int64_t count, rb_names **names) {
     rb_h5_data data;
-    if (!rb_h5_has(file, path) || rb_h5_is_group(file, path)) {
-        return RB_OK;
-    }
+    if (!rb_h5_has(file, path) || rb_h5_is_group(file, path)) return RB_OK;
     rb_error err = rb_h5_data_open(file, path, &data);
-    if (!err && data.rank == 1 && data.shape[0] == count && data.kind == H5T_STRING) {
+    if (!err && data.rank == 1 && data.shape[0] == count && data.kind == H5T_STRING)
         err = rb_h5_read_texts(&data, NULL, names);
-    }
     rb_h5_data_close(&data);
     return err;
 }
@@ -206,9 +188,8 @@ static rb_error find_tenx(rb_h5 *file, const char *group, rb_h5_place *place) {
     const char *genes = has(file, group, "features/name") ? "features/name" : "gene_names";
     int64_t shape[2];
     rb_error err = rb_h5_get_integers(file, within(group, "shape", path), 2, shape);
-    if (err || shape[0] < 0 || shape[1] < 0) {
+    if (err || shape[0] < 0 || shape[1] < 0)
         return err ? err : rb_h5_fail(file, RB_ERROR_FORMAT, "'%s' is negative", path);
-    }
     *place = (rb_h5_place){.kind = RB_H5_ROWS, .n_samples = shape[1], .n_features = shape[0]};
     snprintf(place->path, sizeof place->path, "%s", group);
     err = get_names(file, within(group, "barcodes", path), shape[1], &place->samples);
@@ -250,9 +231,7 @@ static rb_error find_plain(rb_h5 *file, const char *dataset, rb_h5_place *place)
 
 static rb_error find_any(rb_h5 *file, const char *dataset, rb_h5_place *place) {
     char genome[RB_H5_PATH];
-    if (rb_h5_is_anndata(file)) {
-        return rb_h5_find_anndata(file, dataset ? dataset : "X", place);
-    }
+    if (rb_h5_is_anndata(file)) return rb_h5_find_anndata(file, dataset ? dataset : "X", place);
     if (!dataset) {
         rb_error err = find_genome(file, genome);
         return err ? err : *genome ? find_tenx(file, genome, place) : find_plain(file, NULL, place);

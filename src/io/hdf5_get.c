@@ -12,9 +12,7 @@ enum { STREAMED = 2 };
 enum { MAX_CHUNKS = 2000, CACHE_BYTES = 1 << 28 };
 
 static bool found(rb_h5 *file, hid_t object) {
-    if (object < 0) {
-        rb_h5_forget(file);
-    }
+    if (object < 0) rb_h5_forget(file);
     rb_h5_drop(object);
     return object >= 0;
 }
@@ -148,9 +146,7 @@ static rb_error check_inside(rb_h5_data *data) {
     int external = list >= 0 ? H5Pget_external_count(list) : -1;
     rb_error err = layout == H5D_CHUNKED ? open_chunks(data, list) : RB_OK;
     rb_h5_drop(list);
-    if (err) {
-        return err;
-    }
+    if (err) return err;
     if (layout == H5D_LAYOUT_ERROR || external < 0) {
         return rb_h5_broken(data->file, RB_ERROR_FORMAT, "cannot read the layout of the data set",
                             data->path);
@@ -198,9 +194,7 @@ static bool is_boolean(hid_t type) {
 /* Which numbers it holds: integers of up to 16 bits and floats of up to 32 fit into float32. */
 static bool look_at_type(rb_h5_data *data) {
     hid_t type = H5Dget_type(data->id);
-    if (type < 0) {
-        return false;
-    }
+    if (type < 0) return false;
     data->kind = H5Tget_class(type);
     data->boolean = data->kind == H5T_ENUM && is_boolean(type);
     data->kind = data->boolean ? H5T_INTEGER : data->kind;
@@ -214,17 +208,13 @@ static bool look_at_type(rb_h5_data *data) {
 
 rb_error rb_h5_data_open(rb_h5 *file, const char *path, rb_h5_data *data) {
     *data = (rb_h5_data){file, path, .id = H5Dopen2(file->id, path, H5P_DEFAULT)};
-    if (data->id < 0) {
-        return not_there(data);
-    }
+    if (data->id < 0) return not_there(data);
     if (!look_at_shape(data) || !look_at_type(data)) {
         return rb_h5_broken(file, RB_ERROR_FORMAT, "cannot read shape and type of the data set",
                             path);
     }
     rb_error err = check_inside(data);
-    if (err || data->rank > 2) {
-        return err;
-    }
+    if (err || data->rank > 2) return err;
     err = check_stored(data);
     /* HDF5 unpacks whole chunks, in memory of its own */
     double chunk = (double)data->chunk[0] * (double)data->chunk[1] * (double)data->bytes;
@@ -241,12 +231,8 @@ void rb_h5_data_close(rb_h5_data *data) {
 rb_error rb_h5_data_read(const rb_h5_data *data, int64_t first, int64_t count, hid_t type,
                          void *values) {
     int64_t columns = data->shape[1];
-    if (count == 0 || columns == 0) {
-        return RB_OK;
-    }
-    if (data->chunks) {
-        return rb_h5_chunks_read(data, first, count, type, values);
-    }
+    if (count == 0 || columns == 0) return RB_OK;
+    if (data->chunks) return rb_h5_chunks_read(data, first, count, type, values);
     if (data->short_chunks) {
         return rb_h5_fail(data->file, RB_ERROR_FORMAT,
                           "a chunk of the data set '%s' is damaged: not all are stored with the "
@@ -312,9 +298,8 @@ rb_error rb_h5_get_dense(rb_h5 *file, const char *path, rb_dense values) {
     }
     /* all rows at once where they lie side by side, else one by one */
     int64_t step = values.ld == values.cols ? values.rows : 1;
-    for (int64_t i = 0; !err && i < values.rows; i += step) {
+    for (int64_t i = 0; !err && i < values.rows; i += step)
         err = rb_h5_data_read(&data, i, step, rb_h5_native(values.type), rb_dense_row(values, i));
-    }
     rb_h5_data_close(&data);
     return err;
 }

@@ -51,9 +51,7 @@ static herr_t leave(hid_t from, hid_t to, H5T_cdata_t *data, size_t count, size_
     (void)cells;
     (void)background;
     (void)transfer;
-    if (data->command != H5T_CONV_INIT) {
-        return 0;
-    }
+    if (data->command != H5T_CONV_INIT) return 0;
     char *tag = H5Tget_tag(to);
     bool ours = tag && strcmp(tag, conversion) == 0;
     H5free_memory(tag);
@@ -68,9 +66,7 @@ static hid_t reference_type(const rb_h5_heap *heap) {
     bool done = type >= 0 && text >= 0 && H5Tset_tag(type, conversion) >= 0 &&
                 H5Tregister(H5T_PERS_SOFT, conversion, text, type, leave) >= 0;
     rb_h5_drop(text);
-    if (!done) {
-        rb_h5_drop(type);
-    }
+    if (!done) rb_h5_drop(type);
     return done ? type : H5I_INVALID_HID;
 }
 
@@ -97,9 +93,7 @@ static bool find_sizes(rb_h5_heap *heap) {
 rb_error rb_h5_heap_open(rb_h5 *file, rb_h5_heap **out, hid_t *type) {
     *out = NULL;
     rb_h5_heap *heap = rb_alloc_zero(file->ctx, 1, sizeof *heap);
-    if (!heap) {
-        return RB_ERROR_MEMORY;
-    }
+    if (!heap) return RB_ERROR_MEMORY;
     heap->file = file;
     heap->type = find_sizes(heap) ? reference_type(heap) : H5I_INVALID_HID;
     if (heap->type < 0) {
@@ -112,14 +106,11 @@ rb_error rb_h5_heap_open(rb_h5 *file, rb_h5_heap **out, hid_t *type) {
 }
 
 void rb_h5_heap_close(rb_h5_heap *heap) {
-    if (!heap) {
-        return;
-    }
+    if (!heap) return;
     H5Tunregister(H5T_PERS_SOFT, conversion, H5I_INVALID_HID, H5I_INVALID_HID, leave);
     H5Tclose(heap->type);
-    for (int i = 0; i < KEPT; i++) {
+    for (int i = 0; i < KEPT; i++)
         rb_free(heap->kept[i].objects);
-    }
     rb_free(heap->text);
     rb_free(heap);
 }
@@ -129,9 +120,8 @@ void rb_h5_heap_close(rb_h5_heap *heap) {
 /* -1 for what does not fit, such as the address of nothing: all bits set. */
 static int64_t number(const unsigned char *bytes, size_t count) {
     uint64_t value = 0;
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++)
         value |= (uint64_t)bytes[i] << 8 * i;
-    }
     return value <= INT64_MAX ? (int64_t)value : -1;
 }
 
@@ -162,15 +152,9 @@ static int64_t walk(const rb_h5_heap *heap, const unsigned char *bytes, int64_t 
     int64_t head = padded(8 + (int64_t)heap->size_bytes), at = head, largest = 0;
     while (at <= size - head) { /* the head of an object has the same size */
         int64_t index = number(bytes + at, 2), length = number(bytes + at + 8, heap->size_bytes);
-        if (index == 0) {
-            break; /* the rest is free */
-        }
-        if (length < 0 || length > size - at - head) {
-            return -1;
-        }
-        if (objects) {
-            objects[index] = (struct object){address + at + head, length};
-        }
+        if (index == 0) break; /* the rest is free */
+        if (length < 0 || length > size - at - head) return -1;
+        if (objects) objects[index] = (struct object){address + at + head, length};
         largest = index > largest ? index : largest;
         at += head + padded(length);
     }
@@ -183,17 +167,13 @@ static rb_error load(rb_h5_heap *heap, int64_t address, int64_t size, struct col
     unsigned char *bytes = rb_alloc(heap->file->ctx, size, 1);
     rb_error err = bytes ? read_bytes(heap, place, size, bytes) : RB_ERROR_MEMORY;
     int64_t largest = err ? 0 : walk(heap, bytes, size, place, NULL);
-    if (!err && largest < 0) {
-        err = damaged(heap, address);
-    }
+    if (!err && largest < 0) err = damaged(heap, address);
     if (!err) {
         *out = (struct collection){address, NULL, largest + 1};
         out->objects = rb_alloc_zero(heap->file->ctx, largest + 1, sizeof *out->objects);
         err = out->objects ? RB_OK : RB_ERROR_MEMORY;
     }
-    if (!err) {
-        walk(heap, bytes, size, place, out->objects);
-    }
+    if (!err) walk(heap, bytes, size, place, out->objects);
     rb_free(bytes);
     return err;
 }
@@ -208,14 +188,11 @@ static rb_error find(rb_h5_heap *heap, int64_t address, const struct collection 
         }
     }
     int64_t left = heap->file_bytes - heap->base - address;
-    if (address < 0 || left < MIN_HEAP) {
-        return damaged(heap, address);
-    }
+    if (address < 0 || left < MIN_HEAP) return damaged(heap, address);
     rb_error err = read_bytes(heap, heap->base + address, sizeof head, head);
     int64_t size = number(head + 8, heap->size_bytes);
-    if (!err && (memcmp(head, "GCOL\1", 5) != 0 || size < MIN_HEAP || size > left)) {
+    if (!err && (memcmp(head, "GCOL\1", 5) != 0 || size < MIN_HEAP || size > left))
         err = damaged(heap, address);
-    }
     err = err ? err : load(heap, address, size, &loaded);
     if (!err) {
         rb_free(kept[heap->next].objects);
@@ -236,17 +213,12 @@ rb_error rb_h5_heap_text(rb_h5_heap *heap, const void *reference, const char **t
     int64_t index = number(bytes + 4 + heap->address_bytes, 4);
     *length = number(bytes, 4);
     *text = "";
-    if (*length == 0) {
-        return RB_OK;
-    }
+    if (*length == 0) return RB_OK;
     rb_error err = find(heap, address, &collection);
-    if (err) {
-        return err;
-    }
+    if (err) return err;
     if (index >= collection->count || collection->objects[index].address == 0 ||
-        *length > collection->objects[index].size) {
+        *length > collection->objects[index].size)
         return damaged(heap, address);
-    }
     if (*length > LONGEST_TEXT) {
         return rb_h5_fail(heap->file, RB_ERROR_FORMAT, "a text of %lld bytes is too long",
                           (long long)*length);
@@ -256,9 +228,7 @@ rb_error rb_h5_heap_text(rb_h5_heap *heap, const void *reference, const char **t
         heap->text = rb_alloc(heap->file->ctx, *length + 1, 1);
         heap->capacity = heap->text ? *length + 1 : 0;
     }
-    if (!heap->text) {
-        return RB_ERROR_MEMORY;
-    }
+    if (!heap->text) return RB_ERROR_MEMORY;
     err = read_bytes(heap, collection->objects[index].address, *length, heap->text);
     heap->text[*length] = '\0';
     *text = heap->text;

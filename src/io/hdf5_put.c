@@ -11,9 +11,7 @@ hid_t rb_h5_text_type(size_t size) {
     bool done = type >= 0 && H5Tset_size(type, size) >= 0 &&
                 H5Tset_cset(type, H5T_CSET_UTF8) >= 0 &&
                 (size == H5T_VARIABLE || H5Tset_strpad(type, H5T_STR_NULLPAD) >= 0);
-    if (!done) {
-        rb_h5_drop(type);
-    }
+    if (!done) rb_h5_drop(type);
     return done ? type : H5I_INVALID_HID;
 }
 
@@ -21,9 +19,7 @@ hid_t rb_h5_text_type(size_t size) {
  * without numbers has no chunks. */
 static bool set_chunks(hid_t list, int rank, const hsize_t *shape) {
     hsize_t max = CHUNK_BYTES / sizeof(double), width = rank == 2 ? shape[1] : 1;
-    if (rank == 0 || shape[0] == 0 || width == 0) {
-        return true;
-    }
+    if (rank == 0 || shape[0] == 0 || width == 0) return true;
     width = width < max ? width : max;
     hsize_t chunk[2] = {shape[0] < max / width ? shape[0] : max / width, width};
     return H5Pset_chunk(list, rank, chunk) >= 0 && H5Pset_fletcher32(list) >= 0;
@@ -36,9 +32,8 @@ rb_error rb_h5_create_data(rb_h5 *file, const char *path, int rank, const int64_
     hid_t space = rank == 0 ? H5Screate(H5S_SCALAR) : H5Screate_simple(rank, extent, NULL);
     bool unfit = H5Tis_variable_str(type) > 0; /* HDF5 has no checksums for them */
     *data = H5I_INVALID_HID;
-    if (list >= 0 && space >= 0 && (!checked || unfit || set_chunks(list, rank, extent))) {
+    if (list >= 0 && space >= 0 && (!checked || unfit || set_chunks(list, rank, extent)))
         *data = H5Dcreate2(file->id, path, type, space, H5P_DEFAULT, list, H5P_DEFAULT);
-    }
     rb_h5_drop(space);
     rb_h5_drop(list);
     return *data >= 0 ? RB_OK
@@ -55,13 +50,10 @@ rb_error rb_h5_put(rb_h5 *file, const char *path, int rank, const int64_t *shape
                    hid_t memory_type, const void *values) {
     hid_t data;
     rb_error err = rb_h5_create_data(file, path, rank, shape, file_type, true, &data);
-    if (err) {
-        return err;
-    }
+    if (err) return err;
     bool empty = (rank > 0 && shape[0] == 0) || (rank > 1 && shape[1] == 0);
-    if (!empty && H5Dwrite(data, memory_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) < 0) {
+    if (!empty && H5Dwrite(data, memory_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) < 0)
         err = rb_h5_broken(file, RB_ERROR_FILE, "cannot write the data set", path);
-    }
     return rb_h5_finish_data(file, path, err, data);
 }
 
@@ -69,9 +61,8 @@ rb_error rb_h5_put_group(rb_h5 *file, const char *path) {
     hid_t list = rb_h5_properties(H5P_GROUP_CREATE);
     hid_t group = H5I_INVALID_HID;
     unsigned order = H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED;
-    if (list >= 0 && H5Pset_link_creation_order(list, order) >= 0) {
+    if (list >= 0 && H5Pset_link_creation_order(list, order) >= 0)
         group = H5Gcreate2(file->id, path, H5P_DEFAULT, list, H5P_DEFAULT);
-    }
     rb_h5_drop(list);
     return group >= 0 && H5Gclose(group) >= 0
                ? RB_OK
@@ -100,16 +91,12 @@ static rb_error put_cells(rb_h5 *file, const char *path, int rank, int64_t count
 static rb_error put_fixed_texts(rb_h5 *file, const char *path, int64_t count,
                                 const char *const *texts) {
     size_t size = 1;
-    for (int64_t i = 0; i < count; i++) {
+    for (int64_t i = 0; i < count; i++)
         size = strlen(texts[i]) > size ? strlen(texts[i]) : size;
-    }
     char *cells = rb_alloc_zero(file->ctx, count, size);
-    if (!cells) {
-        return RB_ERROR_MEMORY;
-    }
-    for (int64_t i = 0; i < count; i++) {
+    if (!cells) return RB_ERROR_MEMORY;
+    for (int64_t i = 0; i < count; i++)
         memcpy(cells + (size_t)i * size, texts[i], strlen(texts[i]));
-    }
     rb_error err = put_cells(file, path, 1, count, size, cells);
     rb_free(cells);
     return err;
@@ -161,8 +148,7 @@ rb_error rb_h5_set_integer(rb_h5 *file, const char *path, const char *name, int6
 }
 
 rb_error rb_h5_remove(rb_h5 *file, const char *path) {
-    if (rb_h5_has(file, path) && H5Ldelete(file->id, path, H5P_DEFAULT) < 0) {
+    if (rb_h5_has(file, path) && H5Ldelete(file->id, path, H5P_DEFAULT) < 0)
         return rb_h5_broken(file, RB_ERROR_FILE, "cannot replace", path);
-    }
     return RB_OK;
 }

@@ -19,22 +19,16 @@ static int compare(const void *a, const void *b) {
 }
 
 static bool ascending(const int32_t *columns, int64_t count) {
-    for (int64_t e = 1; e < count; e++) {
-        if (columns[e] <= columns[e - 1]) {
-            return false;
-        }
-    }
+    for (int64_t e = 1; e < count; e++)
+        if (columns[e] <= columns[e - 1]) return false;
     return true;
 }
 
 static bool sort_row(rb_context *ctx, rb_type type, int32_t *columns, void *values, int64_t count) {
     struct entry *row = rb_alloc(ctx, count, sizeof *row);
-    if (!row) {
-        return false;
-    }
-    for (int64_t e = 0; e < count; e++) {
+    if (!row) return false;
+    for (int64_t e = 0; e < count; e++)
         row[e] = (struct entry){columns[e], rb_get(type, values, e)};
-    }
     qsort(row, (size_t)count, sizeof *row, compare);
     for (int64_t e = 0; e < count; e++) {
         columns[e] = row[e].column;
@@ -51,9 +45,8 @@ static rb_error order_rows(rb_h5_stream *s, int64_t first, int64_t count, int64_
         int64_t skip = s->starts[i] - s->starts[first], length = s->starts[i + 1] - s->starts[i];
         int32_t *row = s->block.columns + skip;
         char *values = (char *)s->block.values + skip * (int64_t)rb_type_size(type);
-        if (!ascending(row, length) && !sort_row(s->file->ctx, type, row, values, length)) {
+        if (!ascending(row, length) && !sort_row(s->file->ctx, type, row, values, length))
             return RB_ERROR_MEMORY;
-        }
         if (length > 0 && (row[0] < 0 || row[length - 1] >= n_columns || !ascending(row, length))) {
             return rb_h5_fail(s->file, RB_ERROR_FORMAT,
                               "the indices of '%s' between %lld and %lld are damaged: each must be "
@@ -94,9 +87,8 @@ static rb_error read_starts(rb_h5_stream *s, int64_t n_rows) {
     err = err ? err : rb_h5_data_read(&data, 0, n_rows + 1, H5T_NATIVE_INT64, s->starts);
     rb_h5_data_close(&data);
     bool good = !err && s->starts[0] == 0 && s->starts[n_rows] == stored;
-    for (int64_t i = 0; good && i < n_rows; i++) {
+    for (int64_t i = 0; good && i < n_rows; i++)
         good = s->starts[i] <= s->starts[i + 1];
-    }
     return err || good ? err
                        : rb_h5_fail(s->file, RB_ERROR_FORMAT,
                                     "'%s/indptr' must ascend from 0 to %lld, the stored numbers",

@@ -44,14 +44,11 @@ static rb_error find_layout(rb_h5 *file, hid_t type, struct text_layout *layout)
 /* The text in a cell, of fixed or variable length; it ends with a 0 where the cell does. */
 static rb_error text_of(const struct text_layout *layout, const char *cell, const char **text,
                         int64_t *length) {
-    if (layout->heap) {
-        return rb_h5_heap_text(layout->heap, cell, text, length);
-    }
+    if (layout->heap) return rb_h5_heap_text(layout->heap, cell, text, length);
     *text = cell;
     *length = (int64_t)strnlen(cell, layout->size);
-    while (layout->space_padded && *length > 0 && cell[*length - 1] == ' ') {
+    while (layout->space_padded && *length > 0 && cell[*length - 1] == ' ')
         --*length;
-    }
     return RB_OK;
 }
 
@@ -69,9 +66,8 @@ static rb_error find_member_layout(const rb_h5_data *data, const char *member,
                           variable ? " of fixed length" : "");
     }
     rb_error err = find_layout(file, type, layout);
-    if (!err && (layout->size == 0 || layout->size > LONGEST_TEXT)) {
+    if (!err && (layout->size == 0 || layout->size > LONGEST_TEXT))
         err = rb_h5_fail(file, RB_ERROR_FORMAT, "the texts of '%s' are too long", data->path);
-    }
     if (!err && member) {
         type = layout->type;
         layout->type = rb_h5_member(member, type);
@@ -170,14 +166,12 @@ rb_error rb_h5_get_text(rb_h5 *file, const char *path, const char *name, char **
                        ? find_layout(file, type, &layout)
                        : rb_h5_fail(file, RB_ERROR_FORMAT,
                                     "'%s' has no attribute '%s' that is one text", path, name);
-    if (!err && layout.size > LONGEST_ATTRIBUTE) {
+    if (!err && layout.size > LONGEST_ATTRIBUTE)
         err = rb_h5_fail(file, RB_ERROR_FORMAT, "the attribute '%s' is too long", name);
-    }
     char *cell = err ? NULL : rb_alloc_zero(file->ctx, (int64_t)layout.size + 1, 1);
     err = err || cell ? err : RB_ERROR_MEMORY;
-    if (!err && H5Aread(attribute, layout.type, cell) < 0) {
+    if (!err && H5Aread(attribute, layout.type, cell) < 0)
         err = rb_h5_broken(file, RB_ERROR_FORMAT, "cannot read the attribute", name);
-    }
     err = err ? err : text_of(&layout, cell, &found, &length);
     if (!err) {
         *text = rb_copy_text(file->ctx, found);

@@ -35,21 +35,17 @@ static rb_error write_block(struct writing *w, int64_t count, int64_t columns,
 /* Writes rows, dense or sparse, converted to the type of the data set. */
 static rb_error write_rows(struct writing *w, const rb_matrix *m) {
     int64_t columns = m->n_features, n = m->n_samples;
-    if (n == 0 || columns == 0) {
-        return RB_OK;
-    }
-    if (!m->sparse && m->type == w->type && m->column_stride == 1 && m->row_stride == columns) {
+    if (n == 0 || columns == 0) return RB_OK;
+    if (!m->sparse && m->type == w->type && m->column_stride == 1 && m->row_stride == columns)
         return write_block(w, n, columns, m->values);
-    }
     int64_t row_bytes = columns * (int64_t)rb_type_size(w->type);
     int64_t batch = row_bytes >= BLOCK_BYTES ? 1 : BLOCK_BYTES / row_bytes;
     char *numbers = rb_alloc(w->file->ctx, batch, (size_t)row_bytes);
     rb_error err = numbers ? RB_OK : RB_ERROR_MEMORY;
     for (int64_t from = 0; !err && from < n; from += batch) {
         int64_t count = n - from < batch ? n - from : batch;
-        for (int64_t i = 0; i < count; i++) {
+        for (int64_t i = 0; i < count; i++)
             rb_rows_copy(m, from + i, w->type, numbers + i * row_bytes);
-        }
         err = write_block(w, count, columns, numbers);
     }
     rb_free(numbers);
@@ -83,9 +79,7 @@ static rb_error list_names(rb_context *ctx, const rb_write_header *header, bool 
     rb_name_list list = {0};
     rb_error err = RB_OK;
     *names = NULL;
-    if (!there && !needed) {
-        return RB_OK;
-    }
+    if (!there && !needed) return RB_OK;
     for (int64_t i = 0; !err && i < (samples ? header->n_samples : header->n_features); i++) {
         char number[24];
         snprintf(number, sizeof number, "%lld", (long long)i);
@@ -123,9 +117,8 @@ static rb_error begin(struct writing *w, bool anndata, const rb_write_header *he
 static rb_error end(struct writing *w, bool abandon) {
     rb_error err = RB_OK;
     w->file->writing = !abandon; /* what is thrown away may be incomplete */
-    if (w->data >= 0 && H5Dclose(w->data) < 0 && !abandon) {
+    if (w->data >= 0 && H5Dclose(w->data) < 0 && !abandon)
         err = rb_h5_broken(w->file, RB_ERROR_FILE, "cannot finish the data set", w->path);
-    }
     err = rb_h5_end(w->file, err);
     rb_free(w);
     return err;

@@ -50,16 +50,11 @@ typedef struct reader {
 
 /* Exactly `count` bytes, or a message. */
 static rb_error read_bytes(reader *r, void *bytes, int count) {
-    if (gzread(r->file, bytes, (unsigned)count) == count) {
-        return RB_OK;
-    }
+    if (gzread(r->file, bytes, (unsigned)count) == count) return RB_OK;
     rb_error err = rb_gz_check(r->ctx, r->path, r->file, -1);
-    if (err) {
-        return err;
-    }
-    if (r->promised == 0) {
+    if (err) return err;
+    if (r->promised == 0)
         return rb_fail(r->ctx, RB_ERROR_FORMAT, "%s: the IDX file ends within its header", r->path);
-    }
     return rb_fail(r->ctx, RB_ERROR_FORMAT,
                    "%s: the IDX file ends after %lld bytes, but its header promises %lld", r->path,
                    (long long)gztell(r->file), (long long)r->promised);
@@ -68,9 +63,8 @@ static rb_error read_bytes(reader *r, void *bytes, int count) {
 /* Could a file of this size hold that many values? Asked before memory is. */
 static rb_error check_size(reader *r) {
     int64_t max, bytes, cells;
-    if (!rb_multiply(rb_file_size(r->path), gzdirect(r->file) ? 1 : RB_DEFLATE_LIMIT, &max)) {
+    if (!rb_multiply(rb_file_size(r->path), gzdirect(r->file) ? 1 : RB_DEFLATE_LIMIT, &max))
         max = INT64_MAX;
-    }
     if (!rb_multiply(r->samples, r->features, &cells) ||
         !rb_multiply(cells, r->item.bytes, &bytes) || bytes > max) {
         return rb_fail(r->ctx, RB_ERROR_FORMAT,
@@ -85,21 +79,15 @@ static rb_error check_size(reader *r) {
 static rb_error read_header(reader *r) {
     unsigned char magic[4], size[4];
     rb_error err = read_bytes(r, magic, 4);
-    if (err) {
-        return err;
-    }
-    if (magic[0] != 0 || magic[1] != 0 || !find_item(magic[2], &r->item)) {
+    if (err) return err;
+    if (magic[0] != 0 || magic[1] != 0 || !find_item(magic[2], &r->item))
         return rb_fail(r->ctx, RB_ERROR_FORMAT, "%s: this is not an IDX file", r->path);
-    }
-    if (magic[3] == 0) {
+    if (magic[3] == 0)
         return rb_fail(r->ctx, RB_ERROR_FORMAT, "%s: the IDX file has no dimensions", r->path);
-    }
     r->samples = r->features = 1;
     for (int d = 0; d < magic[3]; d++) {
         err = read_bytes(r, size, 4);
-        if (err) {
-            return err;
-        }
+        if (err) return err;
         int64_t *product = d == 0 ? &r->samples : &r->features;
         if (big_32(size) == 0) {
             return rb_fail(r->ctx, RB_ERROR_FORMAT,
@@ -120,9 +108,7 @@ static rb_error read_values(reader *r, char *chunk, char *values) {
         int64_t count = cells - first < max ? cells - first : max;
         rb_error err = rb_check_stop(r->ctx);
         err = err ? err : read_bytes(r, chunk, (int)(count * r->item.bytes));
-        if (err) {
-            return err;
-        }
+        if (err) return err;
         rb_items_convert(r->item, chunk, count,
                          values + first * (int64_t)rb_type_size(r->item.type));
     }
@@ -140,9 +126,7 @@ static rb_error read_idx(rb_context *ctx, const char *path, const rb_read_option
     *matrix = NULL;
     reader r = {.ctx = ctx, .path = path};
     rb_error err = rb_gz_open(ctx, path, &r.file);
-    if (err) {
-        return err;
-    }
+    if (err) return err;
     err = read_header(&r);
     err = err ? err : rb_matrix_new_dense(ctx, r.item.type, r.samples, r.features, matrix);
     char *chunk = err ? NULL : rb_alloc(ctx, CHUNK_BYTES, 1);

@@ -42,13 +42,12 @@ rb_error rb_image_decode(rb_context *ctx, const char *path, rb_image *image) {
     rb_error err = rb_load_bytes(ctx, path, &bytes, &count);
     if (!err) {
         rb_file_bytes file = {path, bytes, count};
-        if (rb_png_recognise(bytes, count)) {
+        if (rb_png_recognise(bytes, count))
             err = rb_png_decode(ctx, file, image);
-        } else if (rb_pnm_recognise(bytes, count)) {
+        else if (rb_pnm_recognise(bytes, count))
             err = rb_pnm_decode(ctx, file, image);
-        } else {
+        else
             err = rb_fail(ctx, RB_ERROR_FORMAT, "%s: this is no PGM, PPM or PNG picture", path);
-        }
     }
     rb_free(bytes);
     if (err) {
@@ -60,9 +59,7 @@ rb_error rb_image_decode(rb_context *ctx, const char *path, rb_image *image) {
 
 static rb_error cut(rb_context *ctx, const rb_image *image, int64_t height, int64_t width,
                     rb_matrix **matrix) {
-    if (height < 1 || width < 1) {
-        return rb_fail(ctx, RB_ERROR_FORMAT, "the picture is empty");
-    }
+    if (height < 1 || width < 1) return rb_fail(ctx, RB_ERROR_FORMAT, "the picture is empty");
     int64_t down = image->height / height, across = image->width / width;
     int64_t line = width * image->channels, features = height * line;
     rb_error err = rb_matrix_new_dense(ctx, RB_FLOAT32, down * across, features, matrix);
@@ -83,9 +80,7 @@ static rb_error read_image(rb_context *ctx, const char *path, const rb_read_opti
     *matrix = NULL;
     rb_image image;
     rb_error err = rb_image_decode(ctx, path, &image);
-    if (err) {
-        return err;
-    }
+    if (err) return err;
     rb_patches_plan plan = {.height = image.height, .width = image.width};
     if (options && options->patches) {
         err = rb_patches_size(ctx, "patches", options->patches, &plan);

@@ -40,9 +40,7 @@ static rb_error look_at(rb_context *ctx, const char *path, rb_probe *probe) {
     *probe = (rb_probe){.path = path};
     rb_error err = rb_file_check(ctx, path, &probe->folder);
     err = err || probe->folder ? err : rb_gz_open(ctx, path, &file);
-    if (err || probe->folder) {
-        return err;
-    }
+    if (err || probe->folder) return err;
     probe->n_bytes = gzread(file, probe->bytes, sizeof probe->bytes);
     probe->gzip = !gzdirect(file);
     if (probe->n_bytes <= 0) { /* a compressed file may end before its first byte */
@@ -71,9 +69,8 @@ static const char *advise(const rb_probe *probe) {
     };
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         size_t length = strlen(kinds[i].magic);
-        if (probe->n_bytes >= (int)length && memcmp(probe->bytes, kinds[i].magic, length) == 0) {
+        if (probe->n_bytes >= (int)length && memcmp(probe->bytes, kinds[i].magic, length) == 0)
             return kinds[i].advice;
-        }
     }
     return NULL;
 }
@@ -82,9 +79,7 @@ static rb_error find_format(rb_context *ctx, const char *path, const rb_format *
     rb_probe probe;
     *format = NULL;
     rb_error err = look_at(ctx, path, &probe);
-    if (err) {
-        return err;
-    }
+    if (err) return err;
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
         if (formats[i]->recognise(&probe)) {
             *format = formats[i];
@@ -180,17 +175,13 @@ static rb_error open_source(rb_context *ctx, const char *path, const rb_options 
     rb_matrix *matrix;
     *source = NULL;
     rb_error err = prepare(ctx, path, given, &options, &format);
-    if (err) {
-        return err;
-    }
+    if (err) return err;
     err = format->open ? format->open(ctx, path, &options, source) : RB_ERROR_UNSUPPORTED;
     if (err == RB_ERROR_UNSUPPORTED) {
         err = read_with(ctx, format, path, &options, &matrix);
         err = err ? err : rb_source_own_matrix(ctx, matrix, source);
     }
-    if (!err) {
-        (*source)->format = format->name;
-    }
+    if (!err) (*source)->format = format->name;
     return err;
 }
 

@@ -74,7 +74,6 @@ rb_item rb_item_of(char kind, int bytes, bool big) {
 }
 
 void rb_items_convert(rb_item item, const char *raw, int64_t count, void *out) {
-    for (int64_t i = 0; i < count; i++) {
+    for (int64_t i = 0; i < count; i++)
         rb_put(item.type, out, i, item_value(item, raw + i * item.bytes));
-    }
 }

@@ -23,15 +23,11 @@ static rb_error check_doubles(rb_context *ctx, const char *where, const rb_label
 static rb_error look_up(rb_context *ctx, const char *where, const rb_label_table *t,
                         const rb_source *source, const char **class_of) {
     rb_named *sorted = rb_names_sort(ctx, t->names);
-    if (!sorted) {
-        return RB_ERROR_MEMORY;
-    }
+    if (!sorted) return RB_ERROR_MEMORY;
     int64_t count = 0;
-    for (int64_t e = 0; e < t->names->count; e++) {
-        if (sorted[e].index >= t->header && *t->classes->text[sorted[e].index]) {
+    for (int64_t e = 0; e < t->names->count; e++)
+        if (sorted[e].index >= t->header && *t->classes->text[sorted[e].index])
             sorted[count++] = sorted[e];
-        }
-    }
     rb_error err = check_doubles(ctx, where, t, sorted, count);
     bool any = false;
     for (int64_t i = 0; !err && i < rb_source_samples(source); i++) {
@@ -57,18 +53,16 @@ static rb_error look_up(rb_context *ctx, const char *where, const rb_label_table
 static bool same_names(const rb_label_table *t, const rb_source *source) {
     int64_t n = rb_source_samples(source);
     bool same = t->names->count == n + t->header;
-    for (int64_t i = 0; same && i < n; i++) {
+    for (int64_t i = 0; same && i < n; i++)
         same = strcmp(t->names->text[i + t->header], rb_source_sample_name(source, i)) == 0;
-    }
     return same;
 }
 
 /* Without empty lines at the end, more than there are samples and a header. */
 static int64_t count_entries(const rb_label_table *t, int64_t n) {
     int64_t count = t->classes->count;
-    while (!t->names && count > n + t->header && !t->classes->text[count - 1][0]) {
+    while (!t->names && count > n + t->header && !t->classes->text[count - 1][0])
         count--;
-    }
     return count;
 }
 
@@ -94,9 +88,8 @@ static rb_error take_by_position(rb_context *ctx, const char *where, const rb_la
 /* A first line that names a sample is none. */
 static bool has_header(const rb_label_table *t, const rb_source *source) {
     bool header = t->header && t->names->count > 0;
-    for (int64_t i = 0; header && i < rb_source_samples(source); i++) {
+    for (int64_t i = 0; header && i < rb_source_samples(source); i++)
         header = strcmp(t->names->text[0], rb_source_sample_name(source, i)) != 0;
-    }
     return header;
 }
 
@@ -104,9 +97,7 @@ static rb_error find_classes(rb_context *ctx, const char *where, rb_label_table 
                              const rb_source *source, const char **class_of) {
     int64_t n = rb_source_samples(source);
     bool named = n == 0 || rb_source_sample_name(source, 0);
-    if (!t->names || !named) {
-        return take_by_position(ctx, where, t, n, class_of);
-    }
+    if (!t->names || !named) return take_by_position(ctx, where, t, n, class_of);
     t->header = has_header(t, source);
     if (n > 0 && same_names(t, source)) { /* which may stand twice */
         memcpy(class_of, t->classes->text + t->header, (size_t)n * sizeof *class_of);
@@ -127,9 +118,8 @@ static rb_error fill(rb_context *ctx, const char *const *class_of, int64_t n, rb
     if (sorted && different && labels->class_of) {
         for (int64_t e = 0; e < n; e++) {
             const char *name = sorted[e].text;
-            if (*name && (count == 0 || strcmp(different[count - 1], name) != 0)) {
+            if (*name && (count == 0 || strcmp(different[count - 1], name) != 0))
                 different[count++] = name;
-            }
             labels->class_of[sorted[e].index] = *name ? count - 1 : -1;
             labels->n_labelled += *name != '\0';
         }
@@ -145,9 +135,7 @@ rb_error rb_labels_read(rb_context *ctx, const char *where, const rb_source *sou
     rb_label_table t;
     *labels = (rb_labels){0};
     rb_error err = rb_label_table_read(ctx, where, source, &t);
-    if (err) {
-        return err;
-    }
+    if (err) return err;
     int64_t n = rb_source_samples(source);
     const char **class_of = rb_alloc(ctx, n, sizeof *class_of);
     err = class_of ? find_classes(ctx, where, &t, source, class_of) : RB_ERROR_MEMORY;
@@ -160,9 +148,7 @@ rb_error rb_labels_read(rb_context *ctx, const char *where, const rb_source *sou
     }
     rb_free(class_of);
     rb_label_table_clear(&t);
-    if (err) {
-        rb_labels_clear(labels);
-    }
+    if (err) rb_labels_clear(labels);
     return err;
 }
 
@@ -170,9 +156,7 @@ rb_error rb_modules_enrichment(rb_context *ctx, const rb_modules *modules, const
                                rb_source *source, const char *labels_path, rb_enrichment *e) {
     rb_labels labels;
     rb_error err = rb_size_check(ctx, "the enrichment", e->size, sizeof *e);
-    if (err) {
-        return err;
-    }
+    if (err) return err;
     *e = (rb_enrichment){.size = sizeof *e};
     err = rb_labels_read(ctx, labels_path, source, &labels);
     err = err ? err : rb_enrichment_of(ctx, modules, model, source, &labels, e);

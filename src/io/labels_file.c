@@ -38,9 +38,8 @@ static rb_error read_lines(rb_context *ctx, rb_lines *lines, bool *two, rb_name_
         const char *tab = memchr(line, '\t', (size_t)length), *end = line + length;
         bool first = classes->count == 0;
         *two = first ? tab != NULL : *two;
-        if (length == 0 && (*two || first)) {
+        if (length == 0 && (*two || first))
             continue; /* in a column of classes it is a sample without one */
-        }
         err = check_line(ctx, lines, line, first, tab != NULL, *two);
         const char *class_name = line;
         if (!err && tab) {
@@ -50,9 +49,7 @@ static rb_error read_lines(rb_context *ctx, rb_lines *lines, bool *two, rb_name_
         }
         err =
             err ? err : rb_name_list_add(ctx, classes, class_name, (tab ? tab : end) - class_name);
-        if (err) {
-            return err;
-        }
+        if (err) return err;
     }
     return err;
 }
@@ -62,9 +59,7 @@ static rb_error read_text(rb_context *ctx, const char *path, rb_label_table *t) 
     rb_name_list names = {0}, classes = {0};
     bool two = true;
     rb_error err = rb_lines_open(ctx, path, &lines);
-    if (err) {
-        return err;
-    }
+    if (err) return err;
     err = read_lines(ctx, lines, &two, &names, &classes);
     t->header = !err;
     err = rb_name_list_end(ctx, err, &classes, &t->classes);
@@ -82,18 +77,12 @@ int64_t rb_labels_file(const char *labels) {
     char path[4096];
     struct stat info;
     int64_t length = (int64_t)strlen(labels);
-    if (length >= (int64_t)sizeof path || stat(labels, &info) == 0) {
-        return length;
-    }
-    if (strncmp(labels, own, sizeof own - 1) == 0) {
-        return 0;
-    }
+    if (length >= (int64_t)sizeof path || stat(labels, &info) == 0) return length;
+    if (strncmp(labels, own, sizeof own - 1) == 0) return 0;
     memcpy(path, labels, (size_t)length + 1);
     for (char *colon = strrchr(path, ':'); colon; colon = strrchr(path, ':')) {
         *colon = '\0';
-        if (rb_is_regular(path)) {
-            return colon - path;
-        }
+        if (rb_is_regular(path)) return colon - path;
     }
     return length;
 }
@@ -117,13 +106,10 @@ static rb_error read_own(rb_context *ctx, const char *column, const rb_source *s
 
 static rb_error read_column(rb_context *ctx, const char *where, rb_label_table *t) {
     int64_t length = rb_labels_file(where);
-    if (!where[length]) {
+    if (!where[length])
         return rb_fail(ctx, RB_ERROR_FILE, "cannot read %s: there is no such file", where);
-    }
     char *path = rb_copy_text(ctx, where);
-    if (!path) {
-        return RB_ERROR_MEMORY;
-    }
+    if (!path) return RB_ERROR_MEMORY;
     path[length] = '\0';
     rb_error err = rb_anndata_column(ctx, path, where + length + 1, &t->names, &t->classes);
     rb_free(path);
@@ -147,8 +133,6 @@ rb_error rb_label_table_read(rb_context *ctx, const char *where, const rb_source
     } else {
         err = read_column(ctx, where, t);
     }
-    if (err) {
-        rb_label_table_clear(t);
-    }
+    if (err) rb_label_table_clear(t);
     return err;
 }

@@ -14,12 +14,8 @@ rb_error rb_lines_next_filled(rb_context *ctx, rb_lines *lines, char **line, int
     *blank = 0;
     for (;;) {
         rb_error err = rb_lines_next(ctx, lines, line, length);
-        if (err || !*line) {
-            return err;
-        }
-        if ((int64_t)strspn(*line, " \t") < *length) {
-            return RB_OK;
-        }
+        if (err || !*line) return err;
+        if ((int64_t)strspn(*line, " \t") < *length) return RB_OK;
         ++*blank;
     }
 }
@@ -34,9 +30,7 @@ static rb_error walk(rb_context *ctx, const char *path, note_fn note, void *arg)
     rb_error err = rb_lines_open(ctx, path, &lines);
     for (int row = 0; !err && row < SAMPLED; row++) {
         err = rb_lines_next_filled(ctx, lines, &line, &length, &blank);
-        if (err || !line) {
-            break;
-        }
+        if (err || !line) break;
         note(arg, row, line, length);
     }
     rb_lines_close(lines);
@@ -68,20 +62,17 @@ static void note_candidate(struct candidate *c, int row, char *line, int64_t len
     double value;
     fields.looking = true;
     int64_t count = 0;
-    for (; rb_fields_next(&fields, &field); count++) {
+    for (; rb_fields_next(&fields, &field); count++)
         if (row > 0 && count > 0 &&
-            rb_cell_read(c->words, field.text, field.length, &value) == RB_CELL_TEXT) {
+            rb_cell_read(c->words, field.text, field.length, &value) == RB_CELL_TEXT)
             c->numbers = false;
-        }
-    }
     c->fields[row] = count;
 }
 
 static void note_delimiters(void *arg, int row, char *line, int64_t length) {
     struct candidates *candidates = arg;
-    for (int c = 0; c < CANDIDATES; c++) {
+    for (int c = 0; c < CANDIDATES; c++)
         note_candidate(&candidates->list[c], row, line, length);
-    }
     candidates->lines = row + 1;
 }
 
@@ -94,12 +85,8 @@ static int rank(const struct candidate *c, int lines) {
         stands = stands || c->fields[i] > 1;
         alike = alike && c->fields[i] == expected;
     }
-    if (alike && c->fields[0] == expected) {
-        return c->numbers ? 5 : 4;
-    }
-    if (alike && c->fields[0] == expected - 1) {
-        return c->numbers ? 3 : 2;
-    }
+    if (alike && c->fields[0] == expected) return c->numbers ? 5 : 4;
+    if (alike && c->fields[0] == expected - 1) return c->numbers ? 3 : 2;
     return stands; /* lines of many lengths: for a message on ragged rows */
 }
 
@@ -175,9 +162,8 @@ static void note_line(void *arg, int row, char *line, int64_t length) {
     rb_fields fields = rb_fields_of(line, length, s->delimiter);
     int64_t max = row == 0 ? s->first_fields : s->fields;
     s->comment = row == 0 ? *line == '#' : s->comment;
-    for (int64_t j = 0; j < max && rb_fields_next(&fields, &field); j++) {
+    for (int64_t j = 0; j < max && rb_fields_next(&fields, &field); j++)
         (row == 0 ? note_first : note_below)(s->words, &s->columns[j], &field);
-    }
     s->rows = row;
 }
 
@@ -185,12 +171,10 @@ static void note_line(void *arg, int row, char *line, int64_t length) {
  * written whose columns have no names but whose rows have. */
 static bool counts_columns(const struct sample *s) {
     double start = s->first_fields > 1 ? s->columns[1].first_value : -1;
-    for (int64_t j = 1; j < s->first_fields; j++) {
+    for (int64_t j = 1; j < s->first_fields; j++)
         if (s->columns[j].first != RB_CELL_NUMBER ||
-            s->columns[j].first_value != start + (double)(j - 1)) {
+            s->columns[j].first_value != start + (double)(j - 1))
             return false;
-        }
-    }
     return s->first_fields > 1 && (start == 0 || start == 1);
 }
 
@@ -203,16 +187,11 @@ static bool is_shorter(const struct sample *s) {
  * quoted where others are not? */
 static bool first_column_is_text(const struct sample *s) {
     const struct column *first = s->columns;
-    if (s->fields < 2) {
-        return false;
-    }
-    if (s->rows == 0) {
-        return first->first == RB_CELL_TEXT;
-    }
+    if (s->fields < 2) return false;
+    if (s->rows == 0) return first->first == RB_CELL_TEXT;
     bool others_unquoted = false;
-    for (int64_t j = 1; j < s->fields; j++) {
+    for (int64_t j = 1; j < s->fields; j++)
         others_unquoted = others_unquoted || s->columns[j].unquoted;
-    }
     bool numbers = first->plain_numbers || (first->commas && !first->texts);
     return !numbers && (first->texts || (!first->unquoted && others_unquoted));
 }
@@ -225,11 +204,10 @@ static bool first_row_is_text(const struct sample *s, bool row_names) {
         const struct column *below = &s->columns[j + shorter < s->fields ? j + shorter : j];
         const struct column *column = &s->columns[j];
         bool quoted = column->first_quoted && below->unquoted;
-        if (quoted || (column->first == RB_CELL_TEXT && (below->numbers || !below->texts))) {
+        if (quoted || (column->first == RB_CELL_TEXT && (below->numbers || !below->texts)))
             names++;
-        } else if (column->first == RB_CELL_NUMBER || column->first == RB_CELL_INFINITE) {
+        else if (column->first == RB_CELL_NUMBER || column->first == RB_CELL_INFINITE)
             values++;
-        }
     }
     return shorter ? names > 0 || row_names : names > values;
 }
@@ -256,9 +234,7 @@ rb_error rb_layout_find(rb_context *ctx, const char *path, const rb_read_options
     struct candidate found = {0};
     *layout = (rb_layout){0};
     rb_error err = find_delimiter(ctx, path, options->missing_words, &found);
-    if (err) {
-        return err;
-    }
+    if (err) return err;
     int64_t first = found.fields[0], second = found.fields[1] > 0 ? found.fields[1] : first;
     struct sample sample = {found.words, found.delimiter, .first_fields = first, .fields = second};
     sample.columns = rb_alloc_zero(ctx, first > second ? first : second, sizeof *sample.columns);

@@ -14,12 +14,8 @@ rb_error rb_file_check(rb_context *ctx, const char *path, bool *folder) {
                        errno == ENOENT ? "there is no such file" : strerror(errno));
     }
     bool is_folder = S_ISDIR(info.st_mode);
-    if (folder) {
-        *folder = is_folder;
-    }
-    if (S_ISREG(info.st_mode) || (is_folder && folder)) {
-        return RB_OK;
-    }
+    if (folder) *folder = is_folder;
+    if (S_ISREG(info.st_mode) || (is_folder && folder)) return RB_OK;
     return rb_fail(ctx, RB_ERROR_FILE, "cannot read %s: it is %s", path,
                    is_folder ? "a folder" : "no regular file; save what it gives to a file first");
 }
@@ -27,15 +23,11 @@ rb_error rb_file_check(rb_context *ctx, const char *path, bool *folder) {
 rb_error rb_gz_open(rb_context *ctx, const char *path, struct gzFile_s **file) {
     *file = NULL;
     rb_error err = rb_file_check(ctx, path, NULL);
-    if (err) {
-        return err;
-    }
+    if (err) return err;
     errno = 0;
     int descriptor = rb_reading_open(ctx, path);
     *file = descriptor < 0 ? NULL : gzdopen(descriptor, "rb");
-    if (!*file && descriptor >= 0) {
-        close(descriptor);
-    }
+    if (!*file && descriptor >= 0) close(descriptor);
     return *file   ? RB_OK
            : errno ? rb_fail(ctx, RB_ERROR_FILE, "cannot read %s: %s", path, strerror(errno))
                    : rb_fail(ctx, RB_ERROR_MEMORY, "cannot read %s: out of memory", path);
@@ -45,20 +37,14 @@ rb_error rb_gz_check(rb_context *ctx, const char *path, struct gzFile_s *file, i
     int code;
     char after[40] = "";
     const char *reason = gzerror(file, &code);
-    if (code == Z_OK || code == Z_STREAM_END) {
-        return RB_OK;
-    }
-    if (code == Z_ERRNO) {
+    if (code == Z_OK || code == Z_STREAM_END) return RB_OK;
+    if (code == Z_ERRNO)
         return rb_fail(ctx, RB_ERROR_FILE, "cannot read %s: %s", path, strerror(errno));
-    }
-    if (code == Z_MEM_ERROR) {
+    if (code == Z_MEM_ERROR)
         return rb_fail(ctx, RB_ERROR_MEMORY, "cannot read %s: out of memory", path);
-    }
     const char *named = strstr(reason, ">: "); /* zlib names what it was given, "<fd:4>: " */
     reason = *reason == '<' && named ? named + 3 : reason;
-    if (line >= 0) {
-        snprintf(after, sizeof after, " (after line %lld)", (long long)line);
-    }
+    if (line >= 0) snprintf(after, sizeof after, " (after line %lld)", (long long)line);
     return rb_fail(ctx, RB_ERROR_FORMAT, "%s is a damaged or truncated gzip file%s: %s", path,
                    after, reason);
 }
@@ -70,9 +56,7 @@ rb_error rb_load_bytes(rb_context *ctx, const char *path, unsigned char **bytes,
     *bytes = NULL;
     *count = 0;
     rb_error err = rb_gz_open(ctx, path, &file);
-    if (err) {
-        return err;
-    }
+    if (err) return err;
     do {
         unsigned char *grown = rb_reserve(ctx, *bytes, *count, capacity ? 1 : FIRST, &capacity, 1);
         if (!grown) {

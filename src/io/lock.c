@@ -22,16 +22,12 @@ struct rb_lock {
 
 static char *name_of_lock(rb_context *ctx, const char *path) {
     char *place = rb_output_place(ctx, path);
-    if (!place) {
-        return NULL;
-    }
+    if (!place) return NULL;
     int64_t size = (int64_t)strlen(place) + 16;
     char *name = rb_alloc(ctx, size, 1);
     const char *slash = strrchr(place, '/');
     int folder = slash ? (int)(slash + 1 - place) : 0;
-    if (name) {
-        snprintf(name, (size_t)size, "%.*s.%s.lock", folder, place, place + folder);
-    }
+    if (name) snprintf(name, (size_t)size, "%.*s.%s.lock", folder, place, place + folder);
     rb_free(place);
     return name;
 }
@@ -49,15 +45,9 @@ static int open_locked(const char *path, bool *taken) {
         int file = open(path, O_CREAT | O_RDWR | O_NOFOLLOW | O_CLOEXEC, 0666);
         bool locked = file >= 0 && flock(file, LOCK_EX | LOCK_NB) == 0;
         *taken = file >= 0 && !locked && errno == EWOULDBLOCK;
-        if (locked && is_still_there(file, path)) {
-            return file;
-        }
-        if (file >= 0) {
-            close(file);
-        }
-        if (!locked) {
-            return -1;
-        }
+        if (locked && is_still_there(file, path)) return file;
+        if (file >= 0) close(file);
+        if (!locked) return -1;
     }
 }
 
@@ -78,22 +68,16 @@ rb_error rb_lock_take(rb_context *ctx, const char *path, rb_lock **out) {
                      : err;
     }
     *lock = (rb_lock){file, name, ctx->on_temporary, ctx->temporary_user};
-    if (lock->on_temporary) {
-        lock->on_temporary(name, true, lock->temporary_user);
-    }
+    if (lock->on_temporary) lock->on_temporary(name, true, lock->temporary_user);
     *out = lock;
     return RB_OK;
 }
 
 void rb_lock_release(rb_lock *lock) {
-    if (!lock) {
-        return;
-    }
+    if (!lock) return;
     unlink(lock->path); /* before others can have it */
     close(lock->file);
-    if (lock->on_temporary) {
-        lock->on_temporary(lock->path, false, lock->temporary_user);
-    }
+    if (lock->on_temporary) lock->on_temporary(lock->path, false, lock->temporary_user);
     rb_free(lock->path);
     rb_free(lock);
 }

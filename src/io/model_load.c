@@ -16,12 +16,10 @@ static rb_error check_format(rb_h5 *file) {
     char *format = NULL;
     int64_t version;
     rb_error err = RB_OK;
-    if (rb_h5_has_attribute(file, "/", "format")) {
+    if (rb_h5_has_attribute(file, "/", "format"))
         err = rb_h5_get_text(file, "/", "format", &format);
-    }
-    if (!err && (!format || strcmp(format, RB_STORE_FORMAT) != 0)) {
+    if (!err && (!format || strcmp(format, RB_STORE_FORMAT) != 0))
         err = rb_h5_fail(file, RB_ERROR_FORMAT, "is no model of rarebit, though an HDF5 file");
-    }
     rb_free(format);
     err = err ? err : rb_h5_get_integer(file, "/", "format_version", &version);
     if (!err && version > RB_STORE_VERSION) {
@@ -56,9 +54,7 @@ static rb_error begin_model(rb_h5 *file, rb_model **model) {
     err = err ? err : get_word(file, "/", "status", rb_store_statuses, RB_STORE_STATUSES, &status);
     err = err ? err : rb_h5_get_text(file, "/", "method", &method);
     err = err ? err : rb_model_begin(file->ctx, method, type, status, model);
-    if (err == RB_ERROR_FORMAT && method) {
-        rb_fail_prefix(file->ctx, "%s: ", file->shown);
-    }
+    if (err == RB_ERROR_FORMAT && method) rb_fail_prefix(file->ctx, "%s: ", file->shown);
     rb_free(method);
     return err;
 }
@@ -73,9 +69,8 @@ static rb_error get_preprocess_options(rb_h5 *file, rb_preprocess_options *optio
     rb_rows_default(rows, options);
     for (const rb_option *row = rows; !err && row->name; row++) {
         char *value = NULL;
-        if (rb_h5_has_attribute(file, "preprocess", row->name)) {
+        if (rb_h5_has_attribute(file, "preprocess", row->name))
             err = rb_h5_get_text(file, "preprocess", row->name, &value);
-        }
         if (value && rb_rows_set(file->ctx, rows, options, row->name, value)) {
             rb_fail_prefix(file->ctx, "%s: preprocessing: ", file->shown);
             err = RB_ERROR_FORMAT;
@@ -92,9 +87,8 @@ static rb_error get_preprocess_counts(rb_h5 *file, rb_preprocess *p) {
     err = err ? err : rb_h5_get_integer(file, "preprocess", "n_filled", &p->n_filled);
     err = err ? err : rb_h5_get_integer(file, "preprocess", "checksum", &checksum);
     if (!err && (p->n_features < 0 || p->n_features > p->n_input || p->n_filled < 0 ||
-                 checksum < 0 || checksum > UINT32_MAX)) {
+                 checksum < 0 || checksum > UINT32_MAX))
         err = damaged(file, "a count of the preprocessing is impossible");
-    }
     p->checksum = (uint32_t)checksum;
     return err;
 }
@@ -107,9 +101,7 @@ static rb_error get_vector(rb_h5 *file, const char *path, int64_t count, double 
         err = rb_h5_fail(file, RB_ERROR_FORMAT, "'%s' must be a vector of %lld numbers", path,
                          (long long)count);
     }
-    if (err) {
-        return err;
-    }
+    if (err) return err;
     *values = rb_alloc(file->ctx, count, sizeof **values);
     err = *values ? rb_h5_get_values(file, path, count, *values) : RB_ERROR_MEMORY;
     for (int64_t k = 0; !err && k < count; k++) {
@@ -125,9 +117,8 @@ static rb_error get_selected(rb_h5 *file, rb_preprocess *p) {
     const char *path = "preprocess/selected";
     int64_t rows, columns;
     rb_error err = rb_h5_get_shape(file, path, &rows, &columns);
-    if (err || rows != p->n_features || columns >= 0) {
+    if (err || rows != p->n_features || columns >= 0)
         return err ? err : damaged(file, "the selection of features has the wrong length");
-    }
     p->selected = rb_alloc(file->ctx, rows, sizeof *p->selected);
     return p->selected ? rb_h5_get_integers(file, path, rows, p->selected) : RB_ERROR_MEMORY;
 }
@@ -135,17 +126,13 @@ static rb_error get_selected(rb_h5 *file, rb_preprocess *p) {
 static rb_error get_preprocess(rb_h5 *file, rb_preprocess *p) {
     rb_error err = get_preprocess_options(file, &p->options);
     err = err ? err : get_preprocess_counts(file, p);
-    if (!err && rb_h5_has(file, "preprocess/selected")) {
-        err = get_selected(file, p);
-    }
+    if (!err && rb_h5_has(file, "preprocess/selected")) err = get_selected(file, p);
     err = err ? err : get_vector(file, "preprocess/centre", p->n_features, &p->centre);
     err = err ? err : get_vector(file, "preprocess/scale", p->n_features, &p->scale);
-    if (!err && p->options.missing != RB_MISSING_OMIT && rb_h5_has(file, "preprocess/fill")) {
+    if (!err && p->options.missing != RB_MISSING_OMIT && rb_h5_has(file, "preprocess/fill"))
         err = get_vector(file, "preprocess/fill", p->n_features, &p->fill);
-    }
-    if (!err && rb_h5_has(file, "features/names")) {
+    if (!err && rb_h5_has(file, "features/names"))
         err = rb_h5_get_texts(file, "features/names", &p->names);
-    }
     if (!err && p->names && p->names->count != p->n_features) {
         err = rb_h5_fail(file, RB_ERROR_FORMAT, "there are %lld names for %lld features",
                          (long long)p->names->count, (long long)p->n_features);
@@ -163,15 +150,10 @@ static rb_error get_array(rb_h5 *file, const char *group, const char *name, rb_m
     int64_t rows, columns;
     snprintf(path, sizeof path, "%s/%s", group, name);
     rb_error err = rb_h5_get_shape(file, path, &rows, &columns);
-    if (!err && columns < 0) {
-        err = damaged(file, "an array has not two dimensions");
-    }
-    if (!err && strcmp(name, "loadings") == 0 && rows != model->preprocess->n_features) {
+    if (!err && columns < 0) err = damaged(file, "an array has not two dimensions");
+    if (!err && strcmp(name, "loadings") == 0 && rows != model->preprocess->n_features)
         err = damaged(file, "the loadings have not one row a feature");
-    }
-    if (err) {
-        return err;
-    }
+    if (err) return err;
     double *values = rb_model_add_array(file->ctx, model, name, rows, columns);
     return values ? rb_h5_get_values(file, path, rows * columns, values) : RB_ERROR_MEMORY;
 }
@@ -196,9 +178,8 @@ static rb_error get_all(rb_h5 *file, const char *group, bool arrays, rb_model *m
                          "there are %lld %s, but a model has %d at most; the file is damaged",
                          (long long)names->count, what, MAX_NAMES);
     }
-    for (int64_t i = 0; !err && i < names->count; i++) {
+    for (int64_t i = 0; !err && i < names->count; i++)
         err = (arrays ? get_array : get_attribute)(file, path, names->text[i], model);
-    }
     rb_names_free(names);
     return err;
 }
@@ -207,9 +188,8 @@ static rb_error get_history_column(rb_h5 *file, const char *path, size_t offset,
     double *column = rb_alloc(file->ctx, model->iterations, sizeof *column);
     rb_error err =
         column ? rb_h5_get_values(file, path, model->iterations, column) : RB_ERROR_MEMORY;
-    for (int64_t t = 0; !err && t < model->iterations; t++) {
+    for (int64_t t = 0; !err && t < model->iterations; t++)
         *(double *)((char *)&model->history[t] + offset) = column[t];
-    }
     rb_free(column);
     return err;
 }
@@ -219,18 +199,15 @@ static rb_error get_history(rb_h5 *file, const char *group, rb_model *model) {
     char path[256];
     snprintf(path, sizeof path, "%shistory/objective", group);
     rb_error err = rb_h5_get_shape(file, path, &count, &none);
-    if (!err && none >= 0) {
-        err = damaged(file, "the history is no vector");
-    }
+    if (!err && none >= 0) err = damaged(file, "the history is no vector");
     err = err ? err : rb_model_empty_history(file->ctx, model, count);
     rb_store_column column;
     for (int c = 0; !err && (column = rb_store_column_of(model->method, c)).name; c++) {
         snprintf(path, sizeof path, "%shistory/%s", group, column.name);
-        if (rb_h5_has(file, path)) {
+        if (rb_h5_has(file, path))
             err = get_history_column(file, path, column.offset, model);
-        } else if (c < RB_STORE_COLUMNS) {
+        else if (c < RB_STORE_COLUMNS)
             err = damaged(file, "a column of the history is missing");
-        }
     }
     return err;
 }
@@ -246,9 +223,7 @@ rb_error rb_model_get(rb_h5 *file, const char *group, rb_model *model) {
     int status;
     snprintf(inside, sizeof inside, "%s/", group);
     rb_error err = get_word(file, group, "status", rb_store_statuses, RB_STORE_STATUSES, &status);
-    if (err) {
-        return err;
-    }
+    if (err) return err;
     model->status = (rb_status)status;
     return get_contents(file, inside, model);
 }
@@ -258,9 +233,7 @@ rb_error rb_model_get(rb_h5 *file, const char *group, rb_model *model) {
 static rb_error get_model(rb_h5 *file, rb_model **model) {
     rb_error err = begin_model(file, model);
     err = err ? err : get_preprocess(file, (*model)->preprocess);
-    if (err) {
-        return err;
-    }
+    if (err) return err;
     const char *flaw = rb_model_flaw(*model);
     return flaw ? damaged(file, flaw) : get_contents(file, "", *model);
 }

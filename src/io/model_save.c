@@ -38,9 +38,8 @@ static rb_error put_arrays(rb_h5 *file, const char *group, const rb_model *model
 static rb_error put_attributes(rb_h5 *file, const char *group, const rb_model *model) {
     char path[256];
     rb_error err = rb_h5_put_group(file, within(group, "attributes", path, sizeof path));
-    for (int64_t i = 0; !err && i < model->n_attributes; i++) {
+    for (int64_t i = 0; !err && i < model->n_attributes; i++)
         err = rb_h5_set_text(file, path, model->attributes[i].name, model->attributes[i].value);
-    }
     return err;
 }
 
@@ -56,9 +55,7 @@ static rb_error put_preprocess(rb_h5 *file, const rb_preprocess *p) {
     err = err ? err : rb_h5_set_integer(file, group, "n_features", n);
     err = err ? err : rb_h5_set_integer(file, group, "n_filled", p->n_filled);
     err = err ? err : rb_h5_set_integer(file, group, "checksum", p->checksum);
-    if (!err && p->selected) {
-        err = rb_h5_put_integers(file, "preprocess/selected", n, p->selected);
-    }
+    if (!err && p->selected) err = rb_h5_put_integers(file, "preprocess/selected", n, p->selected);
     err = err ? err : rb_h5_put_values(file, "preprocess/centre", n, -1, p->centre);
     err = err ? err : rb_h5_put_values(file, "preprocess/scale", n, -1, p->scale);
     return err || !p->fill ? err : rb_h5_put_values(file, "preprocess/fill", n, -1, p->fill);
@@ -73,9 +70,7 @@ static rb_error put_features(rb_h5 *file, const rb_names *names) {
 static rb_error put_history_column(rb_h5 *file, const char *path, const rb_model *model,
                                    rb_store_column from, bool always) {
     double *column = rb_alloc(file->ctx, model->iterations, sizeof *column);
-    if (!column) {
-        return RB_ERROR_MEMORY;
-    }
+    if (!column) return RB_ERROR_MEMORY;
     for (int64_t t = 0; t < model->iterations; t++) {
         column[t] = *(const double *)((const char *)&model->history[t] + from.offset);
         always = always || isfinite(column[t]);

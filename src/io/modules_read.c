@@ -26,9 +26,7 @@ static rb_error read_members(rb_context *ctx, const json_t *array, const char *k
     }
     int64_t count = (int64_t)json_array_size(array);
     rb_member *members = *out = rb_alloc(ctx, count, sizeof *members);
-    if (!members) {
-        return RB_ERROR_MEMORY;
-    }
+    if (!members) return RB_ERROR_MEMORY;
     *n_out = count;
     for (int64_t d = 0; d < count; d++) {
         const json_t *entry = json_array_get(array, (size_t)d);
@@ -53,9 +51,8 @@ static rb_error read_members(rb_context *ctx, const json_t *array, const char *k
 
 static rb_error read_list(rb_context *ctx, const json_t *root, rb_modules **out) {
     const json_t *list = json_object_get(root, "modules");
-    if (!json_is_array(list)) {
+    if (!json_is_array(list))
         return rb_fail(ctx, RB_ERROR_FORMAT, "there is no list \"modules\" in it");
-    }
     int64_t count = (int64_t)json_array_size(list);
     rb_error err = rb_modules_new(ctx, count, out);
     for (int64_t r = 0; r < count && !err; r++) {
@@ -82,16 +79,13 @@ static rb_error load_file(rb_context *ctx, const char *path, json_t **root) {
     *root = file ? json_loadf(file, JSON_REJECT_DUPLICATES, &error) : NULL;
     bool failed = !file || ferror(file); /* to the parser that is the end of the file */
     int reason = errno;
-    if (file) {
-        fclose(file);
-    }
+    if (file) fclose(file);
     if (failed) {
         json_decref(*root);
         return rb_fail(ctx, RB_ERROR_FILE, "cannot read %s: %s", path, strerror(reason));
     }
-    if (!*root && json_error_code(&error) == json_error_out_of_memory) {
+    if (!*root && json_error_code(&error) == json_error_out_of_memory)
         return rb_fail(ctx, RB_ERROR_MEMORY, "%s does not fit into memory", path);
-    }
     return *root ? RB_OK
                  : rb_fail(ctx, RB_ERROR_FORMAT, "%s is not JSON: line %d, column %d: %s", path,
                            error.line, error.column, error.text);
@@ -101,13 +95,9 @@ rb_error rb_modules_read(rb_context *ctx, const char *path, rb_modules **out) {
     json_t *root;
     *out = NULL;
     rb_error err = load_file(ctx, path, &root);
-    if (err) {
-        return err;
-    }
+    if (err) return err;
     err = read_list(ctx, root, out);
     json_decref(root);
-    if (err) {
-        rb_fail_prefix(ctx, "%s: ", path);
-    }
+    if (err) rb_fail_prefix(ctx, "%s: ", path);
     return err;
 }

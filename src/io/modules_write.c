@@ -89,9 +89,7 @@ static void put_set(FILE *file, const listing *l, int64_t rank, const char *dire
     const rb_module *m = &l->modules->list[rank];
     bool started = false;
     for (int64_t d = 0; d < m->n_features; d++) {
-        if ((m->features[d].weight > 0) != above) {
-            continue;
-        }
+        if ((m->features[d].weight > 0) != above) continue;
         if (!started) {
             fprintf(file, "unit%lld_%s\trank %lld, information ", (long long)m->unit, direction,
                     (long long)rank);
@@ -102,9 +100,7 @@ static void put_set(FILE *file, const listing *l, int64_t rank, const char *dire
         put_cell(file, name_of(l, FEATURES, m->features[d].index),
                  index_of(l, FEATURES, m->features[d].index));
     }
-    if (started) {
-        putc('\n', file);
-    }
+    if (started) putc('\n', file);
 }
 
 static void write_gmt(const listing *l, FILE *file) {
@@ -120,13 +116,10 @@ static void write_gmt(const listing *l, FILE *file) {
  * '?'. */
 static json_t *name_to_json(const char *name) {
     json_t *text = json_string(name);
-    if (text) {
-        return text;
-    }
+    if (text) return text;
     char *ascii = strdup(name);
-    for (char *c = ascii; c && *c; c++) {
+    for (char *c = ascii; c && *c; c++)
         *c = (unsigned char)*c < 128 ? *c : '?';
-    }
     text = ascii ? json_string(ascii) : NULL;
     free(ascii);
     return text;
@@ -190,9 +183,7 @@ static rb_error write_json(rb_context *ctx, const listing *l, FILE *file) {
 
 static rb_error fill(rb_context *ctx, FILE *file, void *arg) {
     const listing *l = arg;
-    if (l->format == RB_MODULES_JSON) {
-        return write_json(ctx, l, file);
-    }
+    if (l->format == RB_MODULES_JSON) return write_json(ctx, l, file);
     (l->format == RB_MODULES_GMT ? write_gmt : write_tsv)(l, file);
     return RB_OK;
 }

@@ -50,12 +50,8 @@ static rb_error read_banner(rb_context *ctx, struct mtx *m) {
     const char *words[5];
     rb_text_field field;
     rb_error err = rb_lines_next(ctx, m->lines, &line, &length);
-    if (err) {
-        return err;
-    }
-    if (!line) {
-        return rb_fail(ctx, RB_ERROR_FORMAT, "%s is empty", m->path);
-    }
+    if (err) return err;
+    if (!line) return rb_fail(ctx, RB_ERROR_FORMAT, "%s is empty", m->path);
     rb_fields fields = rb_fields_of(line, length, ' ');
     for (int i = 0; i < 5; i++) {
         if (!rb_fields_next(&fields, &field)) {
@@ -66,25 +62,21 @@ static rb_error read_banner(rb_context *ctx, struct mtx *m) {
         field.text[field.length] = '\0';
         words[i] = field.text;
     }
-    if (!is(words[0], "%%MatrixMarket") || !is(words[1], "matrix")) {
+    if (!is(words[0], "%%MatrixMarket") || !is(words[1], "matrix"))
         return damaged(ctx, m, "this is no matrix of Matrix Market");
-    }
     m->array = is(words[2], "array");
     m->integer = is(words[3], "integer") || is(words[3], "unsigned-integer");
     m->pattern = is(words[3], "pattern");
     m->symmetry = is(words[4], "symmetric")        ? MTX_SYMMETRIC
                   : is(words[4], "skew-symmetric") ? MTX_SKEW
                                                    : MTX_GENERAL;
-    if (!m->array && !is(words[2], "coordinate")) {
+    if (!m->array && !is(words[2], "coordinate"))
         return refuse_kind(ctx, m, words[2], "coordinate or array");
-    }
     if ((!m->integer && !m->pattern && !is(words[3], "real") && !is(words[3], "double")) ||
-        (m->array && m->pattern)) {
+        (m->array && m->pattern))
         return refuse_kind(ctx, m, words[3], "real or integer, or pattern with coordinates");
-    }
-    if (m->symmetry == MTX_GENERAL && !is(words[4], "general")) {
+    if (m->symmetry == MTX_GENERAL && !is(words[4], "general"))
         return refuse_kind(ctx, m, words[4], "general, symmetric or skew-symmetric");
-    }
     return RB_OK;
 }
 
@@ -93,17 +85,14 @@ static rb_error next_line(rb_context *ctx, struct mtx *m, char **line, int64_t *
     int64_t blank;
     do {
         rb_error err = rb_lines_next_filled(ctx, m->lines, line, length, &blank);
-        if (err) {
-            return err;
-        }
+        if (err) return err;
     } while (*line && **line == '%');
     return RB_OK;
 }
 
 static const char *skip_blanks(const char *at, const char *end) {
-    while (at < end && (*at == ' ' || *at == '\t')) {
+    while (at < end && (*at == ' ' || *at == '\t'))
         at++;
-    }
     return at;
 }
 
@@ -112,9 +101,7 @@ static bool take_whole(const char **at, const char *end, int64_t *value) {
     const char *start = *at, *p = start;
     int64_t number = 0;
     for (; p < end && *p >= '0' && *p <= '9'; p++) {
-        if (number > (INT64_MAX - 9) / 10) {
-            return false;
-        }
+        if (number > (INT64_MAX - 9) / 10) return false;
         number = number * 10 + (*p - '0');
     }
     *at = skip_blanks(p, end);
@@ -132,9 +119,8 @@ static rb_error check_sizes(rb_context *ctx, const struct mtx *m) {
                        "%s has %lld rows and %lld columns, but at most %d are possible", m->path,
                        (long long)m->rows, (long long)m->columns, INT32_MAX);
     }
-    if (m->symmetry != MTX_GENERAL && m->rows != m->columns) {
+    if (m->symmetry != MTX_GENERAL && m->rows != m->columns)
         return damaged(ctx, m, "a symmetric matrix must have as many rows as columns");
-    }
     int64_t larger = m->rows > m->columns ? m->rows : m->columns;
     if (!m->array && larger > FREE_LINES && larger / LINES_AN_ENTRY > m->entries) {
         return rb_lines_fail(ctx, m->lines, RB_ERROR_FORMAT, 0,
@@ -155,9 +141,7 @@ static rb_error read_sizes(rb_context *ctx, struct mtx *m) {
     char *line;
     int64_t length;
     rb_error err = next_line(ctx, m, &line, &length);
-    if (err) {
-        return err;
-    }
+    if (err) return err;
     if (!line) {
         return rb_fail(ctx, RB_ERROR_FORMAT, "%s is truncated: the line with its sizes is missing",
                        m->path);
@@ -170,9 +154,7 @@ static rb_error read_sizes(rb_context *ctx, struct mtx *m) {
                                 : "here must stand the numbers of rows, columns and entries");
     }
     err = check_sizes(ctx, m);
-    if (!err && m->array) {
-        m->entries = array_entries(m);
-    }
+    if (!err && m->array) m->entries = array_entries(m);
     return err;
 }
 
@@ -209,9 +191,7 @@ static void add_entry(struct mtx *m, int64_t row, int64_t column, double value) 
 static rb_error take_value(rb_context *ctx, const struct mtx *m, const char *at, const char *end,
                            int column, double *value) {
     rb_cell cell = rb_cell_read(NULL, at, end - at, value);
-    if (at == end) {
-        return damaged(ctx, m, "the value is missing");
-    }
+    if (at == end) return damaged(ctx, m, "the value is missing");
     return cell <= RB_CELL_MISSING ? RB_OK
                                    : rb_cell_refuse(ctx, m->lines, column, cell, at, end - at, "");
 }
@@ -219,31 +199,24 @@ static rb_error take_value(rb_context *ctx, const struct mtx *m, const char *at,
 static rb_error take_coordinates(rb_context *ctx, struct mtx *m, const char *at, const char *end) {
     int64_t row, column;
     double value = 1;
-    if (!take_whole(&at, end, &row) || !take_whole(&at, end, &column)) {
+    if (!take_whole(&at, end, &row) || !take_whole(&at, end, &column))
         return damaged(ctx, m, "here must stand a row and a column, counted from 1");
-    }
     if (row < 1 || row > m->rows || column < 1 || column > m->columns) {
         return rb_lines_fail(ctx, m->lines, RB_ERROR_FORMAT, 0,
                              "entry (%lld, %lld) lies outside of the %lld x %lld matrix",
                              (long long)row, (long long)column, (long long)m->rows,
                              (long long)m->columns);
     }
-    if (m->pattern && at < end) {
-        return damaged(ctx, m, "a pattern has no values");
-    }
+    if (m->pattern && at < end) return damaged(ctx, m, "a pattern has no values");
     rb_error err = m->pattern ? RB_OK : take_value(ctx, m, at, end, 3, &value);
     err = err ? err : reserve(ctx, m);
-    if (err) {
-        return err;
-    }
+    if (err) return err;
     bool skew = m->symmetry == MTX_SKEW;
-    if (skew && row == column && value != 0) {
+    if (skew && row == column && value != 0)
         return damaged(ctx, m, "the diagonal of a skew-symmetric matrix must be 0");
-    }
     add_entry(m, row - 1, column - 1, value);
-    if (m->symmetry != MTX_GENERAL && row != column) {
+    if (m->symmetry != MTX_GENERAL && row != column)
         add_entry(m, column - 1, row - 1, skew ? -value : value);
-    }
     return RB_OK;
 }
 
@@ -263,17 +236,12 @@ static rb_error read_entries(rb_context *ctx, struct mtx *m) {
             return rb_fail(ctx, RB_ERROR_FORMAT, "%s is truncated: it has %lld of its %lld entries",
                            m->path, (long long)count, (long long)m->entries);
         }
-        if (err || !line) {
-            return err;
-        }
-        if (count == m->entries) {
+        if (err || !line) return err;
+        if (count == m->entries)
             return damaged(ctx, m, "there are more entries than the header says");
-        }
         const char *end = line + length, *at = skip_blanks(line, end);
         err = m->array ? take_array_value(ctx, m, at, end) : take_coordinates(ctx, m, at, end);
-        if (err) {
-            return err;
-        }
+        if (err) return err;
     }
 }
 
@@ -283,20 +251,17 @@ static rb_error read_entries(rb_context *ctx, struct mtx *m) {
  * float64. */
 static rb_type fitting_type(const struct mtx *m, const double *values, int64_t count) {
     bool fits = m->integer || m->pattern;
-    for (int64_t e = 0; fits && e < count; e++) {
+    for (int64_t e = 0; fits && e < count; e++)
         fits = (double)(float)values[e] == values[e];
-    }
     return fits ? RB_FLOAT32 : RB_FLOAT64;
 }
 
 /* The entries sorted by column, those of a column in the order of the file. */
 static void sort_by_column(const struct mtx *m, int64_t *starts, int32_t *rows, double *values) {
-    for (int64_t e = 0; e < m->used; e++) {
+    for (int64_t e = 0; e < m->used; e++)
         starts[m->places[e].column + 1]++;
-    }
-    for (int64_t j = 0; j < m->columns; j++) {
+    for (int64_t j = 0; j < m->columns; j++)
         starts[j + 1] += starts[j];
-    }
     for (int64_t e = 0; e < m->used; e++) {
         int64_t to = starts[m->places[e].column]++;
         rows[to] = m->places[e].row;
@@ -349,9 +314,7 @@ static rb_error make_rows(rb_context *ctx, const struct mtx *m, rb_csr by_column
     rb_csr_transpose(by_column, starts, columns, values);
     sum_duplicates(m, starts, columns, values);
     rb_type type = fitting_type(m, values, starts[m->rows]);
-    if (type == RB_FLOAT32) {
-        narrow(values, starts[m->rows]);
-    }
+    if (type == RB_FLOAT32) narrow(values, starts[m->rows]);
     return rb_matrix_own_csr(ctx, type, m->rows, m->columns, starts, columns, values, matrix);
 }
 
@@ -389,9 +352,7 @@ static void unfold(const struct mtx *m, double *out) {
 static rb_error make_dense(rb_context *ctx, struct mtx *m, rb_matrix **matrix) {
     if (m->symmetry != MTX_GENERAL) {
         rb_error err = rb_matrix_new_dense(ctx, RB_FLOAT64, m->rows, m->columns, matrix);
-        if (!err) {
-            unfold(m, (void *)(*matrix)->values);
-        }
+        if (!err) unfold(m, (void *)(*matrix)->values);
         return err;
     }
     /* The file goes column by column, and so does the matrix. */

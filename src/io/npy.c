@@ -27,9 +27,7 @@ struct npy {
 };
 
 static void npy_free(struct npy *npy) {
-    if (npy->file >= 0) {
-        close(npy->file);
-    }
+    if (npy->file >= 0) close(npy->file);
     rb_free(npy->raw);
     rb_free(npy->block);
     rb_free(npy->path);
@@ -42,12 +40,8 @@ enum { ENDED = -1 }; /* in place of an errno */
 static int fill(const struct npy *npy, char *out, int64_t offset, int64_t bytes) {
     for (int64_t done = 0; done < bytes;) {
         ssize_t count = pread(npy->file, out + done, (size_t)(bytes - done), offset + done);
-        if (count < 0 && errno == EINTR) {
-            continue;
-        }
-        if (count <= 0) {
-            return count < 0 ? errno : ENDED;
-        }
+        if (count < 0 && errno == EINTR) continue;
+        if (count <= 0) return count < 0 ? errno : ENDED;
         done += count;
     }
     return 0;
@@ -72,14 +66,10 @@ static rb_error read_header(rb_context *ctx, struct npy *npy, int64_t file_bytes
     int64_t there = file_bytes < RB_NPY_PREFIX ? file_bytes : RB_NPY_PREFIX;
     rb_error err = read_bytes(ctx, npy, start, 0, there);
     err = err ? err : rb_npy_prefix(ctx, npy->path, start, there, file_bytes, &npy->header);
-    if (err) {
-        return err;
-    }
+    if (err) return err;
     int64_t length = npy->header.data_offset - npy->header.text_offset;
     char *text = rb_alloc(ctx, length + 1, 1);
-    if (!text) {
-        return RB_ERROR_MEMORY;
-    }
+    if (!text) return RB_ERROR_MEMORY;
     err = read_bytes(ctx, npy, text, npy->header.text_offset, length);
     text[length] = '\0';
     err = err ? err : rb_npy_parse(ctx, npy->path, text, file_bytes, &npy->header);
@@ -90,9 +80,7 @@ static rb_error read_header(rb_context *ctx, struct npy *npy, int64_t file_bytes
 static rb_error npy_open(rb_context *ctx, const char *path, struct npy **out) {
     struct stat info;
     struct npy *npy = rb_alloc_zero(ctx, 1, sizeof *npy);
-    if (!npy) {
-        return RB_ERROR_MEMORY;
-    }
+    if (!npy) return RB_ERROR_MEMORY;
     npy->file = -1;
     npy->path = rb_copy_text(ctx, path);
     rb_error err = RB_ERROR_MEMORY;
@@ -129,13 +117,9 @@ static bool native(const rb_npy_header *h) {
 /* Makes memory for `count` items; the old ones are not kept. */
 static rb_error reserve(rb_context *ctx, void **memory, int64_t *capacity, int64_t count,
                         size_t item_bytes) {
-    if (*memory && count <= *capacity) {
-        return RB_OK;
-    }
+    if (*memory && count <= *capacity) return RB_OK;
     void *larger = rb_alloc(ctx, count, item_bytes);
-    if (!larger) {
-        return RB_ERROR_MEMORY;
-    }
+    if (!larger) return RB_ERROR_MEMORY;
     rb_free(*memory);
     *memory = larger;
     *capacity = count;
@@ -160,11 +144,10 @@ static void read_piece(void *arg, int64_t index, int worker) {
     bool plain = native(&p->npy->header);
     char *raw = plain ? out : (char *)p->npy->raw + worker * p->each * item.bytes;
     int error = fill(p->npy, raw, p->offset + skip * item.bytes, count * item.bytes);
-    if (error) {
+    if (error)
         atomic_store(&p->error, error);
-    } else if (!plain) {
+    else if (!plain)
         rb_items_convert(item, raw, count, out);
-    }
 }
 
 /* Reads numbers that stand side by side, from number `first` of the file on, on all threads. */
@@ -200,9 +183,8 @@ static rb_error read_samples(rb_context *ctx, struct npy *npy, int64_t first, in
     rb_error err = RB_OK;
     view->row_stride = h->by_features ? 1 : h->n_features;
     view->column_stride = h->by_features ? count : 1;
-    if (!h->by_features) {
+    if (!h->by_features)
         return read_numbers(ctx, npy, first * h->n_features, count * h->n_features, out);
-    }
     for (int64_t j = 0; !err && j < h->n_features; j++) {
         err = read_numbers(ctx, npy, feature_offset(h, j) + first, count,
                            (char *)out + j * count * (int64_t)rb_type_size(h->item.type));
@@ -218,9 +200,7 @@ static rb_error read_npy(rb_context *ctx, const char *path, const rb_read_option
     struct npy *npy;
     *matrix = NULL;
     rb_error err = npy_open(ctx, path, &npy);
-    if (err) {
-        return err;
-    }
+    if (err) return err;
     const rb_npy_header *h = &npy->header;
     err = rb_matrix_new_dense(ctx, h->item.type, h->n_samples, h->n_features, matrix);
     err = err ? err : read_samples(ctx, npy, 0, h->n_samples, (void *)(*matrix)->values, *matrix);
@@ -254,9 +234,7 @@ static void close_stream(rb_source *source) {
 /* Samples become features: the numbers of a sample are then those of a feature. False where a
  * sample would not stand side by side. */
 static bool transpose(rb_npy_header *h) {
-    if (h->by_features && h->dimensions > 2) {
-        return false;
-    }
+    if (h->by_features && h->dimensions > 2) return false;
     int64_t n_samples = h->n_features;
     h->n_features = h->n_samples;
     h->n_samples = n_samples;
@@ -271,9 +249,7 @@ rb_error rb_npy_stream(rb_context *ctx, const char *path, bool transposed, rb_so
     struct npy *npy;
     *out = NULL;
     rb_error err = npy_open(ctx, path, &npy);
-    if (err) {
-        return err;
-    }
+    if (err) return err;
     rb_npy_header *h = &npy->header;
     if (transposed && !transpose(h)) {
         err = rb_fail(ctx, RB_ERROR_UNSUPPORTED,
@@ -303,16 +279,12 @@ static rb_error open_npy(rb_context *ctx, const char *path, const rb_read_option
     bool transposed = options && options->transpose;
     *source = NULL;
     rb_error err = rb_npy_look(ctx, path, &h);
-    if (err) {
-        return err;
-    }
-    if (h.n_samples * h.n_features > KEPT_BYTES / (int64_t)rb_type_size(h.item.type)) {
+    if (err) return err;
+    if (h.n_samples * h.n_features > KEPT_BYTES / (int64_t)rb_type_size(h.item.type))
         return rb_npy_stream(ctx, path, transposed, source);
-    }
     err = read_npy(ctx, path, options, &matrix);
-    if (!err && transposed) {
+    if (!err && transposed)
         err = rb_matrix_transpose(ctx, &matrix); /* strides are swapped: nothing fails */
-    }
     err = err ? err : rb_source_own_matrix(ctx, matrix, source);
     return err == RB_ERROR_MEMORY ? rb_npy_stream(ctx, path, transposed, source) : err;
 }

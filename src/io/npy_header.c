@@ -15,26 +15,19 @@ rb_error rb_npy_prefix(rb_context *ctx, const char *path, const char *bytes, int
         return rb_fail(ctx, RB_ERROR_UNSUPPORTED, "%s is compressed: unpack it with gunzip first",
                        path);
     }
-    if (count < 10 || memcmp(b, "\x93NUMPY", 6) != 0) {
+    if (count < 10 || memcmp(b, "\x93NUMPY", 6) != 0)
         return damaged(ctx, path, "it ends too early");
-    }
     if (b[6] < 1 || b[6] > 3) {
         return rb_fail(ctx, RB_ERROR_UNSUPPORTED, "%s is of .npy version %d, but 1 to 3 are known",
                        path, b[6]);
     }
     bool wide = b[6] > 1;
-    if (wide && count < 12) {
-        return damaged(ctx, path, "it ends too early");
-    }
+    if (wide && count < 12) return damaged(ctx, path, "it ends too early");
     int64_t length = b[8] | b[9] << 8;
-    if (wide) {
-        length |= (int64_t)b[10] << 16 | (int64_t)b[11] << 24;
-    }
+    if (wide) length |= (int64_t)b[10] << 16 | (int64_t)b[11] << 24;
     header->text_offset = wide ? 12 : 10;
     header->data_offset = header->text_offset + length;
-    if (header->data_offset > file_bytes) {
-        return damaged(ctx, path, "it is longer than the file");
-    }
+    if (header->data_offset > file_bytes) return damaged(ctx, path, "it is longer than the file");
     return RB_OK;
 }
 
@@ -48,9 +41,7 @@ static void skip_blanks(const char **p) {
 
 static bool take(const char **p, char c) {
     skip_blanks(p);
-    if (**p != c) {
-        return false;
-    }
+    if (**p != c) return false;
     (*p)++;
     return true;
 }
@@ -58,9 +49,7 @@ static bool take(const char **p, char c) {
 static bool take_word(const char **p, const char *word) {
     skip_blanks(p);
     size_t length = strlen(word);
-    if (strncmp(*p, word, length) != 0) {
-        return false;
-    }
+    if (strncmp(*p, word, length) != 0) return false;
     *p += length;
     return true;
 }
@@ -69,44 +58,32 @@ static bool take_word(const char **p, const char *word) {
 static bool take_text(const char **p, char *text, size_t size) {
     skip_blanks(p);
     char quote = **p;
-    if (quote != '\'' && quote != '"') {
-        return false;
-    }
+    if (quote != '\'' && quote != '"') return false;
     size_t length = 0;
-    for ((*p)++; **p && **p != quote; (*p)++) {
-        if (length + 1 < size) {
-            text[length++] = **p;
-        }
-    }
+    for ((*p)++; **p && **p != quote; (*p)++)
+        if (length + 1 < size) text[length++] = **p;
     text[length] = '\0';
     return take(p, quote);
 }
 
 static bool take_size(const char **p, int64_t *value) {
     skip_blanks(p);
-    if (**p < '0' || **p > '9') {
-        return false;
-    }
-    for (*value = 0; **p >= '0' && **p <= '9'; (*p)++) {
+    if (**p < '0' || **p > '9') return false;
+    for (*value = 0; **p >= '0' && **p <= '9'; (*p)++)
         if (!rb_multiply(*value, 10, value) ||
-            __builtin_add_overflow(*value, (int64_t)(**p - '0'), value)) {
+            __builtin_add_overflow(*value, (int64_t)(**p - '0'), value))
             return false;
-        }
-    }
     *p += **p == 'L'; /* as Python 2 wrote long integers */
     return true;
 }
 
 /* "(3, 4)", "(3,)", "()" */
 static bool take_shape(const char **p, rb_npy_header *header) {
-    if (!take(p, '(')) {
-        return false;
-    }
+    if (!take(p, '(')) return false;
     for (header->dimensions = 0; !take(p, ')'); header->dimensions++) {
         if (header->dimensions == RB_NPY_DIMENSIONS ||
-            !take_size(p, &header->shape[header->dimensions])) {
+            !take_size(p, &header->shape[header->dimensions]))
             return false;
-        }
         if (!take(p, ',')) {
             header->dimensions++;
             return take(p, ')');
@@ -138,18 +115,15 @@ static rb_error take_type(rb_context *ctx, const char *path, const char *word,
 /* The value of a key, which must be one of three; NULL, or what is wrong with it. */
 static const char *take_value(const char **p, const char *key, char type[TYPE],
                               rb_npy_header *header) {
-    if (strcmp(key, "descr") == 0) {
-        return take_text(p, type, TYPE) ? NULL : "'descr' is no type";
-    }
+    if (strcmp(key, "descr") == 0) return take_text(p, type, TYPE) ? NULL : "'descr' is no type";
     if (strcmp(key, "fortran_order") == 0) {
         header->by_features = take_word(p, "True");
         return header->by_features || take_word(p, "False")
                    ? NULL
                    : "'fortran_order' is neither True nor False";
     }
-    if (strcmp(key, "shape") == 0) {
+    if (strcmp(key, "shape") == 0)
         return take_shape(p, header) ? NULL : "'shape' is no list of sizes";
-    }
     return "it has an unknown key";
 }
 
@@ -159,9 +133,8 @@ static rb_error parse_dictionary(rb_context *ctx, const char *path, const char *
     unsigned there = 0; /* which keys */
     const char *p = text, *problem = take(&p, '{') ? NULL : "it is no dictionary";
     while (!problem && !take(&p, '}')) {
-        if (!take_text(&p, key, sizeof key) || !take(&p, ':')) {
+        if (!take_text(&p, key, sizeof key) || !take(&p, ':'))
             return damaged(ctx, path, "a key is missing");
-        }
         problem = take_value(&p, key, type, header);
         if (problem && strcmp(key, "descr") == 0 && take(&p, '[')) {
             return rb_fail(ctx, RB_ERROR_UNSUPPORTED,
@@ -173,9 +146,7 @@ static rb_error parse_dictionary(rb_context *ctx, const char *path, const char *
             break;
         }
     }
-    if (!problem && there != 7) {
-        problem = "'descr', 'fortran_order' or 'shape' is missing";
-    }
+    if (!problem && there != 7) problem = "'descr', 'fortran_order' or 'shape' is missing";
     return problem ? damaged(ctx, path, problem) : RB_OK;
 }
 
@@ -183,19 +154,16 @@ static rb_error parse_dictionary(rb_context *ctx, const char *path, const char *
 
 static rb_error set_shape(rb_context *ctx, const char *path, int64_t file_bytes, rb_npy_header *h) {
     int64_t cells, bytes, there = file_bytes - h->data_offset;
-    if (h->dimensions == 0) {
+    if (h->dimensions == 0)
         return rb_fail(ctx, RB_ERROR_FORMAT, "%s holds a single number, not an array", path);
-    }
     bool fits = true;
     h->n_samples = h->shape[0];
     h->n_features = 1;
-    for (int i = 1; i < h->dimensions; i++) {
+    for (int i = 1; i < h->dimensions; i++)
         fits = fits && rb_multiply(h->n_features, h->shape[i], &h->n_features);
-    }
     if (!fits || !rb_multiply(h->n_samples, h->n_features, &cells) ||
-        !rb_multiply(cells, h->item.bytes, &bytes)) {
+        !rb_multiply(cells, h->item.bytes, &bytes))
         return damaged(ctx, path, "its shape is absurdly large");
-    }
     if (cells == 0) {
         return rb_fail(ctx, RB_ERROR_FORMAT, "%s is empty: its shape is %lld x %lld", path,
                        (long long)h->n_samples, (long long)h->n_features);

@@ -33,9 +33,7 @@ static bool write_header(FILE *file, const rb_write_header *header) {
 static rb_error close_npy(rb_context *ctx, void *state, bool abandon) {
     struct npy_writer *writer = state;
     rb_error err = RB_OK;
-    if (writer->file && fclose(writer->file) && !abandon) {
-        err = failed(ctx);
-    }
+    if (writer->file && fclose(writer->file) && !abandon) err = failed(ctx);
     rb_free(writer->row);
     rb_free(writer);
     return err;
@@ -45,9 +43,7 @@ static rb_error open_npy(rb_context *ctx, const char *path, const char *suffix,
                          const rb_write_header *header, void **state) {
     (void)suffix;
     struct npy_writer *writer = rb_alloc_zero(ctx, 1, sizeof *writer);
-    if (!writer) {
-        return RB_ERROR_MEMORY;
-    }
+    if (!writer) return RB_ERROR_MEMORY;
     writer->type = header->type;
     writer->n_features = header->n_features;
     writer->row = rb_alloc(ctx, header->n_features, rb_type_size(header->type));
@@ -66,9 +62,8 @@ static rb_error add_npy(rb_context *ctx, void *state, const rb_matrix *rows) {
     size_t count = (size_t)writer->n_features;
     for (int64_t i = 0; i < rows->n_samples; i++) {
         rb_rows_copy(rows, i, writer->type, writer->row);
-        if (fwrite(writer->row, rb_type_size(writer->type), count, writer->file) != count) {
+        if (fwrite(writer->row, rb_type_size(writer->type), count, writer->file) != count)
             return failed(ctx);
-        }
     }
     return RB_OK;
 }

@@ -20,20 +20,14 @@ static bool is_direct(const rb_staged *staged) {
 }
 
 static void discard(rb_staged *staged) {
-    if (staged && !is_direct(staged)) {
-        rb_free(staged->path);
-    }
-    if (staged) {
-        rb_free(staged->final_path);
-    }
+    if (staged && !is_direct(staged)) rb_free(staged->path);
+    if (staged) rb_free(staged->final_path);
     rb_free(staged);
 }
 
 /* The temporary file was made, or is gone. */
 static void tell(const rb_staged *staged, bool there) {
-    if (staged->on_temporary) {
-        staged->on_temporary(staged->path, there, staged->temporary_user);
-    }
+    if (staged->on_temporary) staged->on_temporary(staged->path, there, staged->temporary_user);
 }
 
 /* /dev/stdout may lead to a regular file, but to one that somebody else has opened. */
@@ -62,9 +56,7 @@ static rb_error check_folder(rb_context *ctx, const char *path) {
     const char *slash = strrchr(path, '/');
     int folder = slash ? (int)(slash + 1 - path) : 0;
     char *inside = rb_alloc(ctx, folder + 2, 1);
-    if (!inside) {
-        return RB_ERROR_MEMORY;
-    }
+    if (!inside) return RB_ERROR_MEMORY;
     snprintf(inside, (size_t)folder + 2, "%.*s.", folder, path);
     bool fine = access(inside, W_OK | X_OK) == 0;
     int reason = errno;
@@ -78,29 +70,21 @@ static rb_error look_at(rb_context *ctx, const char *path, rb_staged **out) {
     struct stat info;
     size_t length = strlen(path);
     *out = NULL;
-    if (length == 0) {
-        return rb_fail(ctx, RB_ERROR_FILE, "cannot write: the path is empty");
-    }
+    if (length == 0) return rb_fail(ctx, RB_ERROR_FILE, "cannot write: the path is empty");
     bool exists = stat(path, &info) == 0;
-    if ((exists && S_ISDIR(info.st_mode)) || path[length - 1] == '/') {
+    if ((exists && S_ISDIR(info.st_mode)) || path[length - 1] == '/')
         return rb_fail(ctx, RB_ERROR_FILE, "cannot write %s: it is a folder, give a file", path);
-    }
-    if (exists && access(path, W_OK)) {
+    if (exists && access(path, W_OK))
         return rb_fail(ctx, RB_ERROR_FILE, "cannot write %s: %s", path, strerror(errno));
-    }
     rb_staged *staged = *out = rb_alloc(ctx, 1, sizeof *staged);
-    if (!staged) {
-        return RB_ERROR_MEMORY;
-    }
+    if (!staged) return RB_ERROR_MEMORY;
     bool direct = below_devices(path) || (exists && !S_ISREG(info.st_mode));
     *staged =
         (rb_staged){.final_path = direct ? rb_copy_text(ctx, path) : rb_output_place(ctx, path),
                     .mode = exists ? info.st_mode : 0,
                     .on_temporary = ctx->on_temporary,
                     .temporary_user = ctx->temporary_user};
-    if (!staged->final_path) {
-        return RB_ERROR_MEMORY;
-    }
+    if (!staged->final_path) return RB_ERROR_MEMORY;
     staged->path = direct ? staged->final_path : NULL;
     return direct ? RB_OK : check_folder(ctx, staged->final_path);
 }
@@ -132,31 +116,24 @@ static void name_temporary(const rb_staged *staged, bool same_name, int attempt,
 static rb_error create_temporary(rb_context *ctx, rb_staged *staged, bool same_name) {
     int64_t capacity = (int64_t)strlen(staged->final_path) + 2 * NAME_KEPT + 64;
     staged->path = rb_alloc(ctx, capacity, 1);
-    if (!staged->path) {
-        return RB_ERROR_MEMORY;
-    }
+    if (!staged->path) return RB_ERROR_MEMORY;
     int file = -1, attempts = same_name ? 1 : MAX_ATTEMPTS;
     errno = EEXIST;
     for (int attempt = 0; file < 0 && errno == EEXIST && attempt < attempts; attempt++) {
         name_temporary(staged, same_name, attempt, capacity);
         file = open(staged->path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0666);
     }
-    if (file < 0) {
-        return refuse_place(ctx, staged->final_path, errno);
-    }
+    if (file < 0) return refuse_place(ctx, staged->final_path, errno);
     tell(staged, true);
-    if (staged->mode) { /* on a file system without modes there is none to keep */
+    if (staged->mode) /* on a file system without modes there is none to keep */
         (void)!fchmod(file, staged->mode & 07777);
-    }
     close(file);
     return RB_OK;
 }
 
 static rb_error begin(rb_context *ctx, const char *path, bool same_name, rb_staged **out) {
     rb_error err = look_at(ctx, path, out);
-    if (!err && !is_direct(*out)) {
-        err = create_temporary(ctx, *out, same_name);
-    }
+    if (!err && !is_direct(*out)) err = create_temporary(ctx, *out, same_name);
     if (err) {
         discard(*out);
         *out = NULL;
@@ -179,9 +156,7 @@ const char *rb_staged_path(const rb_staged *staged) {
 /* Hands a file or a folder to the disk. */
 static bool flush_to_disk(const char *path, int flags) {
     int file = open(path, flags | O_CLOEXEC);
-    if (file < 0) {
-        return false;
-    }
+    if (file < 0) return false;
     /* Some file systems cannot flush what they are asked to: that is no failure of ours. */
     bool done = fsync(file) == 0 || errno == EINVAL || errno == ENOTSUP;
     int reason = errno;
@@ -193,9 +168,7 @@ static bool flush_to_disk(const char *path, int flags) {
 /* The folder that a file is in: "." for a bare name. */
 static void flush_folder(char *path) {
     char *slash = strrchr(path, '/');
-    if (slash) {
-        slash[slash == path] = '\0';
-    }
+    if (slash) slash[slash == path] = '\0';
     /* One that may not be read cannot be flushed, and that is all right: the file is there. */
     (void)flush_to_disk(slash ? path : ".", O_RDONLY | O_DIRECTORY);
 }
@@ -212,9 +185,7 @@ rb_error rb_staged_commit(rb_context *ctx, rb_staged *staged) {
         unlink(staged->path);
     }
     tell(staged, false);
-    if (!err) {
-        flush_folder(staged->final_path);
-    }
+    if (!err) flush_folder(staged->final_path);
     discard(staged);
     return err;
 }
@@ -238,9 +209,7 @@ rb_error rb_staged_end(rb_context *ctx, rb_error err, rb_staged *staged) {
 rb_error rb_output_file(rb_context *ctx, const char *path, rb_fill_fn fill, void *arg) {
     rb_staged *staged;
     rb_error err = rb_staged_begin(ctx, path, &staged);
-    if (err) {
-        return err;
-    }
+    if (err) return err;
     errno = 0;
     FILE *file = fopen(staged->path, "wbe");
     err = file ? fill(ctx, file, arg) : RB_OK;

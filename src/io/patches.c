@@ -57,9 +57,7 @@ rb_error rb_patches_plan_of(rb_context *ctx, const rb_patches_options *options,
 
 rb_error rb_patches_check(rb_context *ctx, const char *path, const rb_patches_plan *plan,
                           const rb_image *image) {
-    if (plan->height <= image->height && plan->width <= image->width) {
-        return RB_OK;
-    }
+    if (plan->height <= image->height && plan->width <= image->width) return RB_OK;
     return rb_fail(ctx, RB_ERROR_ARGUMENT,
                    "%s: patches of %lldx%lld do not fit into a picture of %lld rows x %lld columns",
                    path, (long long)plan->height, (long long)plan->width, (long long)image->height,
@@ -85,15 +83,11 @@ static rb_error read_picture(rb_context *ctx, const char *const *paths, int64_t 
 static rb_error read_pictures(rb_context *ctx, const char *const *paths, int64_t n_paths,
                               const rb_patches_plan *plan, rb_images *images) {
     images->list = rb_alloc_zero(ctx, n_paths, sizeof *images->list);
-    if (!images->list) {
-        return RB_ERROR_MEMORY;
-    }
+    if (!images->list) return RB_ERROR_MEMORY;
     images->count = n_paths;
     for (int64_t i = 0; i < n_paths; i++) {
         rb_error err = read_picture(ctx, paths, i, plan, images);
-        if (err) {
-            return err;
-        }
+        if (err) return err;
     }
     int64_t places = rb_patch_places(images, plan->height, plan->width);
     if (plan->count > places) {
@@ -115,9 +109,8 @@ rb_error rb_patches(rb_context *ctx, const char *const *paths, int64_t n_paths,
     *source = NULL;
     rb_error err = rb_options_take(ctx, given, rb_patches_group(), &options);
     err = err ? err : rb_patches_plan_of(ctx, &options, &plan);
-    if (!err && n_paths < 1) {
+    if (!err && n_paths < 1)
         err = rb_fail(ctx, RB_ERROR_ARGUMENT, "there is no picture to cut patches out of");
-    }
     err = err ? err : read_pictures(ctx, paths, n_paths, &plan, &images);
     if (err) {
         rb_images_clear(&images);

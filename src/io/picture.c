@@ -10,9 +10,7 @@ static rb_error find_shape(rb_context *ctx, const char *path, rb_image *image) {
     enum { MAX_CHANNELS = 4 };
     rb_npy_header header;
     rb_error err = rb_npy_look(ctx, path, &header);
-    if (err) {
-        return err;
-    }
+    if (err) return err;
     bool coloured = header.dimensions == 3 && header.shape[2] <= MAX_CHANNELS;
     if (header.dimensions != 2 && !coloured) {
         return rb_fail(ctx, RB_ERROR_FORMAT,
@@ -44,16 +42,12 @@ static rb_error read_array(rb_context *ctx, const char *path, rb_image *image) {
     rb_matrix *matrix = NULL;
     rb_error err = find_shape(ctx, path, image);
     err = err ? err : rb_read(ctx, path, NULL, &matrix);
-    if (err) {
-        return err;
-    }
+    if (err) return err;
     /* The matrix has that many values: the product cannot overflow. */
     int64_t line = image->width * image->channels;
     image->values = rb_alloc(ctx, rb_image_cells(image), sizeof *image->values);
     err = image->values ? RB_OK : RB_ERROR_MEMORY;
-    if (!err) {
-        rb_matrix_copy(matrix, 0, &(rb_target){RB_FLOAT32, image->values, line, 1});
-    }
+    if (!err) rb_matrix_copy(matrix, 0, &(rb_target){RB_FLOAT32, image->values, line, 1});
     rb_matrix_free(matrix);
     return err ? err : check_values(ctx, path, image);
 }
@@ -90,9 +84,7 @@ rb_error rb_picture_check_suffix(rb_context *ctx, const char *path) {
 }
 
 rb_error rb_picture_check(rb_context *ctx, const char *path, int64_t channels, int64_t max) {
-    if (rb_path_suffix(path, ".npy", NULL)) {
-        return RB_OK;
-    }
+    if (rb_path_suffix(path, ".npy", NULL)) return RB_OK;
     const char *pnm = channels == 1 ? ".pgm" : ".ppm";
     bool fits = rb_path_suffix(path, ".png", NULL) || rb_path_suffix(path, pnm, NULL);
     if (!fits || (channels != 1 && channels != 3)) {
@@ -115,9 +107,7 @@ void rb_image_levels(const rb_image *image, int64_t row, unsigned char *bytes) {
     for (int64_t x = 0; x < line; x++) {
         double value = (double)image->values[row * line + x];
         long level = lround(fmin(fmax(value, 0), (double)image->max));
-        if (image->max > 255) {
-            *bytes++ = (unsigned char)(level >> 8);
-        }
+        if (image->max > 255) *bytes++ = (unsigned char)(level >> 8);
         *bytes++ = (unsigned char)(level & 255);
     }
 }
@@ -126,9 +116,7 @@ static rb_error write_levels(rb_context *ctx, FILE *file, void *arg) {
     const rb_image *image = arg;
     int64_t row_bytes = image->width * image->channels * (image->max > 255 ? 2 : 1);
     unsigned char *row = rb_alloc(ctx, row_bytes, 1);
-    if (!row) {
-        return RB_ERROR_MEMORY;
-    }
+    if (!row) return RB_ERROR_MEMORY;
     fprintf(file, "P%c\n%lld %lld\n%lld\n", image->channels == 3 ? '6' : '5',
             (long long)image->width, (long long)image->height, (long long)image->max);
     for (int64_t y = 0; y < image->height && !ferror(file); y++) {
@@ -146,9 +134,7 @@ static rb_error write_array(rb_context *ctx, const char *path, const rb_image *i
     int64_t line = image->width * image->channels;
     rb_error err =
         rb_matrix_dense(ctx, RB_FLOAT32, image->height, line, image->values, line, 1, &matrix);
-    if (err) {
-        return err;
-    }
+    if (err) return err;
     err = rb_source_own_matrix(ctx, matrix, &source);
     err = err ? err : rb_write(ctx, source, path);
     rb_source_free(source);
@@ -158,9 +144,7 @@ static rb_error write_array(rb_context *ctx, const char *path, const rb_image *i
 rb_error rb_picture_write(rb_context *ctx, const char *path, const rb_image *image) {
     bool png = rb_path_suffix(path, ".png", NULL);
     rb_error err = rb_picture_check(ctx, path, image->channels, image->max);
-    if (err || rb_path_suffix(path, ".npy", NULL)) {
-        return err ? err : write_array(ctx, path, image);
-    }
+    if (err || rb_path_suffix(path, ".npy", NULL)) return err ? err : write_array(ctx, path, image);
     if (png && (image->width > INT32_MAX || image->height > INT32_MAX)) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT, "%lld x %lld pixels are too many for PNG",
                        (long long)image->width, (long long)image->height);

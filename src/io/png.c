@@ -39,9 +39,7 @@ static void on_warning(png_structp png, png_const_charp message) {
 
 static void on_read(png_structp png, png_bytep bytes, size_t count) {
     decoder *d = png_get_io_ptr(png);
-    if ((int64_t)count > d->file.count - d->offset) {
-        png_error(png, "it ends too early");
-    }
+    if ((int64_t)count > d->file.count - d->offset) png_error(png, "it ends too early");
     memcpy(bytes, d->file.bytes + d->offset, count);
     d->offset += (int64_t)count;
 }
@@ -66,9 +64,7 @@ static rb_error allocate(decoder *d, int64_t pixel_bits) {
                            .channels = png_get_channels(d->png, d->info),
                            .max = png_get_bit_depth(d->png, d->info) == 16 ? 65535 : 255};
     rb_error err = rb_image_allocate(d->ctx, d->file, pixel_bits, RB_DEFLATE_LIMIT, d->image);
-    if (err) {
-        return err;
-    }
+    if (err) return err;
     d->pixels = rb_alloc(d->ctx, height * row_bytes, 1);
     return d->pixels ? RB_OK : RB_ERROR_MEMORY;
 }
@@ -83,9 +79,7 @@ static void to_floats(decoder *d) {
 
 /* Everything that may jump. */
 static void decode(decoder *d) {
-    if (setjmp(png_jmpbuf(d->png))) {
-        return;
-    }
+    if (setjmp(png_jmpbuf(d->png))) return;
     png_set_user_limits(d->png, MAX_SIDE, MAX_SIDE);
     png_set_chunk_malloc_max(d->png, MAX_CHUNK);
     png_set_read_fn(d->png, d, on_read);
@@ -94,13 +88,10 @@ static void decode(decoder *d) {
                          png_get_channels(d->png, d->info); /* in the file */
     ask_for_channels(d);
     d->err = allocate(d, pixel_bits);
-    if (d->err) {
-        return;
-    }
+    if (d->err) return;
     size_t row_bytes = png_get_rowbytes(d->png, d->info);
-    for (int64_t row = 0; row < d->passes * d->image->height; row++) {
+    for (int64_t row = 0; row < d->passes * d->image->height; row++)
         png_read_row(d->png, d->pixels + (size_t)(row % d->image->height) * row_bytes, NULL);
-    }
     png_read_end(d->png, NULL);
     to_floats(d);
 }
@@ -130,9 +121,7 @@ static void on_failure(png_structp png, png_const_charp message) {
 /* Everything that may jump. */
 static bool encode(png_structp png, png_infop info, FILE *file, const rb_image *image,
                    unsigned char *row) {
-    if (setjmp(png_jmpbuf(png))) {
-        return false;
-    }
+    if (setjmp(png_jmpbuf(png))) return false;
     png_init_io(png, file);
     png_set_user_limits(png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);
     png_set_IHDR(png, info, (png_uint_32)image->width, (png_uint_32)image->height,
@@ -151,9 +140,7 @@ static bool encode(png_structp png, png_infop info, FILE *file, const rb_image *
 rb_error rb_png_write(rb_context *ctx, FILE *file, void *arg) {
     const rb_image *image = arg;
     unsigned char *row = rb_alloc(ctx, 2 * image->width * image->channels, 1);
-    if (!row) {
-        return RB_ERROR_MEMORY;
-    }
+    if (!row) return RB_ERROR_MEMORY;
     png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, NULL, on_failure, on_warning);
     png_infop info = png ? png_create_info_struct(png) : NULL;
     bool done = info && encode(png, info, file, image, row);

@@ -20,15 +20,13 @@ typedef struct cursor {
 
 static void skip_space(cursor *c) {
     bool comment = false;
-    for (; c->next < c->end; c->next++) {
-        if (*c->next == '#') {
+    for (; c->next < c->end; c->next++)
+        if (*c->next == '#')
             comment = true;
-        } else if (*c->next == '\n' || *c->next == '\r') {
+        else if (*c->next == '\n' || *c->next == '\r')
             comment = false;
-        } else if (!comment && !is_space(*c->next)) {
+        else if (!comment && !is_space(*c->next))
             return;
-        }
-    }
 }
 
 /* A whole number of at most nine digits after white space, or -1. */
@@ -38,9 +36,7 @@ static int64_t next_number(cursor *c) {
     int digits = 0;
     for (; c->next < c->end && is_digit(*c->next); c->next++) {
         value = 10 * value + (*c->next - '0');
-        if (++digits > 9) {
-            return -1;
-        }
+        if (++digits > 9) return -1;
     }
     bool whole = c->next == c->end || is_space(*c->next) || *c->next == '#';
     return digits > 0 && whole ? value : -1;
@@ -48,13 +44,10 @@ static int64_t next_number(cursor *c) {
 
 /* A table whose first column is called "P2" is none: a number must follow. */
 bool rb_pnm_recognise(const unsigned char *bytes, int64_t count) {
-    if (count < 4 || bytes[0] != 'P' || bytes[1] < '2' || bytes[1] > '6' || bytes[1] == '4') {
+    if (count < 4 || bytes[0] != 'P' || bytes[1] < '2' || bytes[1] > '6' || bytes[1] == '4')
         return false;
-    }
     cursor c = {bytes + 2, bytes + count};
-    if (!is_space(*c.next) && *c.next != '#') {
-        return false;
-    }
+    if (!is_space(*c.next) && *c.next != '#') return false;
     skip_space(&c);
     return c.next < c.end && is_digit(*c.next);
 }
@@ -74,24 +67,18 @@ static rb_error read_header(rb_context *ctx, rb_file_bytes file, cursor *c, rb_i
                        "%s: the header must say width and height, whole numbers of at least 1",
                        file.path);
     }
-    if (image->max < 1 || image->max > 65535) {
+    if (image->max < 1 || image->max > 65535)
         return rb_fail(ctx, RB_ERROR_FORMAT, "%s: the largest value must be 1 to 65535", file.path);
-    }
-    if (c->next == c->end || !is_space(*c->next)) {
+    if (c->next == c->end || !is_space(*c->next))
         return rb_fail(ctx, RB_ERROR_FORMAT, "%s: the picture ends after its header", file.path);
-    }
     c->next++;
     return RB_OK;
 }
 
 /* The next value, of so many bytes or, with 0, as text; -1 where there is none. */
 static int64_t next_value(cursor *c, int size) {
-    if (size == 0) {
-        return next_number(c);
-    }
-    if (c->end - c->next < size) {
-        return -1;
-    }
+    if (size == 0) return next_number(c);
+    if (c->end - c->next < size) return -1;
     int64_t value = size == 2 ? c->next[0] << 8 | c->next[1] : c->next[0];
     c->next += size;
     return value;
@@ -128,12 +115,9 @@ rb_error rb_pnm_decode(rb_context *ctx, rb_file_bytes file, rb_image *image) {
     int64_t value_bits = image->max > 255 && !is_text(file) ? 16 : 8;
     err = err ? err : rb_image_allocate(ctx, file, image->channels * value_bits, 1, image);
     err = err ? err : read_values(ctx, file, &c, image);
-    if (err) {
-        return err;
-    }
-    while (c.next < c.end && is_space(*c.next)) {
+    if (err) return err;
+    while (c.next < c.end && is_space(*c.next))
         c.next++;
-    }
     if (c.next < c.end) {
         return rb_fail(ctx, RB_ERROR_FORMAT, "%s: %lld bytes follow after the last pixel",
                        file.path, (long long)(c.end - c.next));

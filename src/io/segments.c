@@ -47,9 +47,7 @@ static sf_count_t on_length(void *user) {
 static sf_count_t on_seek(sf_count_t offset, int whence, void *user) {
     reader *r = user;
     sf_count_t base = whence == SEEK_SET ? 0 : whence == SEEK_CUR ? r->offset : r->count;
-    if (offset < -base || offset > r->count - base) {
-        return -1;
-    }
+    if (offset < -base || offset > r->count - base) return -1;
     r->offset = base + offset;
     return r->offset;
 }
@@ -58,9 +56,7 @@ static sf_count_t on_read(void *to, sf_count_t count, void *user) {
     reader *r = user;
     sf_count_t left = r->count - r->offset;
     count = count < left ? count : left;
-    if (count <= 0) {
-        return 0;
-    }
+    if (count <= 0) return 0;
     memcpy(to, r->bytes + r->offset, (size_t)count);
     r->offset += count;
     return count;
@@ -74,15 +70,12 @@ static sf_count_t on_tell(void *user) {
 static rb_error append(rb_context *ctx, const float *frames, int64_t count, int channels,
                        int64_t *capacity, rb_sound *sound) {
     float *values = rb_reserve(ctx, sound->values, sound->count, CHUNK, capacity, sizeof *values);
-    if (!values) {
-        return RB_ERROR_MEMORY;
-    }
+    if (!values) return RB_ERROR_MEMORY;
     sound->values = values;
     for (int64_t i = 0; i < count; i++) {
         double sum = 0;
-        for (int c = 0; c < channels; c++) {
+        for (int c = 0; c < channels; c++)
             sum += (double)frames[i * channels + c];
-        }
         values[sound->count++] = (float)(sum / channels);
     }
     return RB_OK;
@@ -93,9 +86,7 @@ static rb_error read_frames(rb_context *ctx, const char *path, SNDFILE *file, in
     int64_t capacity = 0, at_once = CHUNK / channels > 0 ? CHUNK / channels : 1;
     rb_error err = RB_OK;
     float *frames = rb_alloc(ctx, at_once * channels, sizeof *frames);
-    if (!frames) {
-        return RB_ERROR_MEMORY;
-    }
+    if (!frames) return RB_ERROR_MEMORY;
     for (sf_count_t got = 1; got > 0 && !err;) {
         got = sf_readf_float(file, frames, at_once);
         err = got > 0 ? append(ctx, frames, got, channels, &capacity, sound) : RB_OK;
@@ -105,9 +96,8 @@ static rb_error read_frames(rb_context *ctx, const char *path, SNDFILE *file, in
         err =
             rb_fail(ctx, RB_ERROR_FORMAT, "%s: the sound is damaged: %s", path, sf_strerror(file));
     }
-    if (!err && sound->count == 0) {
+    if (!err && sound->count == 0)
         err = rb_fail(ctx, RB_ERROR_FORMAT, "%s: there is no sound in the file", path);
-    }
     return err;
 }
 
@@ -190,9 +180,7 @@ static rb_error read_sound(rb_context *ctx, const char *const *paths, int64_t in
                            const rb_segments_options *options, rb_sounds *sounds) {
     rb_sound *sound = &sounds->list[index];
     rb_error err = rb_sound_decode(ctx, paths[index], sound);
-    if (err) {
-        return err;
-    }
+    if (err) return err;
     if (sound->rate != sounds->list[0].rate) {
         return rb_fail(ctx, RB_ERROR_DATA,
                        "%s has %lld values a second, but %s has %lld: give recordings of one "
@@ -200,12 +188,9 @@ static rb_error read_sound(rb_context *ctx, const char *const *paths, int64_t in
                        paths[index], (long long)sound->rate, paths[0],
                        (long long)sounds->list[0].rate);
     }
-    if (options->trim_silence) {
-        rb_sound_trim(sound);
-    }
-    if (sound->count == 0 || (options->peak > 0 && !rb_sound_scale(sound, options->peak))) {
+    if (options->trim_silence) rb_sound_trim(sound);
+    if (sound->count == 0 || (options->peak > 0 && !rb_sound_scale(sound, options->peak)))
         return rb_fail(ctx, RB_ERROR_DATA, "%s is silent: all its values are 0", paths[index]);
-    }
     return RB_OK;
 }
 
@@ -214,9 +199,8 @@ static rb_error read_sounds(rb_context *ctx, const char *const *paths, int64_t n
     sounds->list = rb_alloc_zero(ctx, n_paths, sizeof *sounds->list);
     sounds->count = sounds->list ? n_paths : 0;
     rb_error err = sounds->list ? RB_OK : RB_ERROR_MEMORY;
-    for (int64_t i = 0; !err && i < n_paths; i++) {
+    for (int64_t i = 0; !err && i < n_paths; i++)
         err = read_sound(ctx, paths, i, options, sounds);
-    }
     return err;
 }
 
@@ -239,9 +223,8 @@ rb_error rb_segments(rb_context *ctx, const char *const *paths, int64_t n_paths,
     int64_t length = 0, step = 0;
     *source = NULL;
     rb_error err = rb_options_take(ctx, given, rb_segments_group(), &options);
-    if (!err && n_paths < 1) {
+    if (!err && n_paths < 1)
         err = rb_fail(ctx, RB_ERROR_ARGUMENT, "there is no recording to cut segments out of");
-    }
     err = err ? err : read_sounds(ctx, paths, n_paths, &options, &sounds);
     err = err ? err : parse_time(ctx, "length", options.length, sounds.list[0].rate, &length);
     err = err ? err : parse_time(ctx, "step", options.step, sounds.list[0].rate, &step);

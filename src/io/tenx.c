@@ -11,9 +11,7 @@ static bool find_file(const char *folder, const char *name, char path[PATH_MAX])
     static const char *const endings[] = {"", ".gz"};
     for (int i = 0; i < 2; i++) {
         int length = snprintf(path, PATH_MAX, "%s/%s%s", folder, name, endings[i]);
-        if (length < PATH_MAX && access(path, F_OK) == 0) {
-            return true;
-        }
+        if (length < PATH_MAX && access(path, F_OK) == 0) return true;
     }
     return false;
 }
@@ -63,13 +61,10 @@ static rb_error missing_file(rb_context *ctx, const char *folder, const char *na
  * missing. */
 static rb_error name_both(rb_context *ctx, const char *folder, rb_matrix *m) {
     char path[PATH_MAX];
-    if (!find_file(folder, "barcodes.tsv", path)) {
-        return missing_file(ctx, folder, "barcodes.tsv");
-    }
+    if (!find_file(folder, "barcodes.tsv", path)) return missing_file(ctx, folder, "barcodes.tsv");
     rb_error err = read_names(ctx, path, 0, m->n_samples, "cells", &m->sample_names);
-    if (!err && !find_file(folder, "features.tsv", path) && !find_file(folder, "genes.tsv", path)) {
+    if (!err && !find_file(folder, "features.tsv", path) && !find_file(folder, "genes.tsv", path))
         err = missing_file(ctx, folder, "features.tsv or genes.tsv");
-    }
     err = err ? err : read_names(ctx, path, 1, m->n_features, "genes", &m->feature_names);
     return err ? err : rb_names_make_unique(ctx, &m->feature_names);
 }
@@ -78,9 +73,7 @@ static rb_error read_tenx(rb_context *ctx, const char *folder, const rb_read_opt
                           rb_matrix **matrix) {
     char path[PATH_MAX];
     *matrix = NULL;
-    if (!find_file(folder, "matrix.mtx", path)) {
-        return missing_file(ctx, folder, "matrix.mtx");
-    }
+    if (!find_file(folder, "matrix.mtx", path)) return missing_file(ctx, folder, "matrix.mtx");
     rb_error err = rb_format_mtx.read(ctx, path, options, matrix);
     err = err ? err : rb_matrix_transpose(ctx, matrix);
     err = err ? err : name_both(ctx, folder, *matrix);

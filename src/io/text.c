@@ -19,9 +19,7 @@ struct rb_lines {
 rb_error rb_lines_open(rb_context *ctx, const char *path, rb_lines **out) {
     *out = NULL;
     rb_lines *lines = rb_alloc_zero(ctx, 1, sizeof *lines);
-    if (!lines) {
-        return RB_ERROR_MEMORY;
-    }
+    if (!lines) return RB_ERROR_MEMORY;
     lines->capacity = 2 * CHUNK;
     lines->bytes = rb_alloc(ctx, lines->capacity, 1);
     lines->path = rb_copy_text(ctx, path);
@@ -38,12 +36,8 @@ rb_error rb_lines_open(rb_context *ctx, const char *path, rb_lines **out) {
 }
 
 void rb_lines_close(rb_lines *lines) {
-    if (!lines) {
-        return;
-    }
-    if (lines->file) {
-        gzclose(lines->file);
-    }
+    if (!lines) return;
+    if (lines->file) gzclose(lines->file);
     rb_free(lines->bytes);
     rb_free(lines->path);
     rb_free(lines);
@@ -60,9 +54,7 @@ rb_error rb_lines_fail(rb_context *ctx, const rb_lines *lines, rb_error code, in
     va_start(list, format);
     rb_print_list(what, sizeof what, format, list);
     va_end(list);
-    if (column > 0) {
-        snprintf(at, sizeof at, ", column %lld", (long long)column);
-    }
+    if (column > 0) snprintf(at, sizeof at, ", column %lld", (long long)column);
     return rb_fail(ctx, code, "%s, row %lld%s: %s", lines->path, (long long)lines->number, at,
                    what);
 }
@@ -70,24 +62,18 @@ rb_error rb_lines_fail(rb_context *ctx, const rb_lines *lines, rb_error code, in
 /* Adds a chunk of the file to the bytes; moves the unfinished line to the front first. */
 static rb_error refill(rb_context *ctx, rb_lines *lines) {
     rb_error err = rb_check_stop(ctx);
-    if (err) {
-        return err;
-    }
+    if (err) return err;
     memmove(lines->bytes, lines->bytes + lines->next, (size_t)(lines->used - lines->next));
     lines->used -= lines->next;
     lines->next = 0;
     /* One byte stays for the 0 after the last line. */
     char *bytes = rb_reserve(ctx, lines->bytes, lines->used, CHUNK + 1, &lines->capacity, 1);
-    if (!bytes) {
-        return RB_ERROR_MEMORY;
-    }
+    if (!bytes) return RB_ERROR_MEMORY;
     lines->bytes = bytes;
     int count = gzread(lines->file, lines->bytes + lines->used, CHUNK);
     if (count < CHUNK) {
         err = rb_gz_check(ctx, lines->path, lines->file, lines->number);
-        if (err) {
-            return err;
-        }
+        if (err) return err;
         lines->ended = true;
     }
     lines->used += count;
@@ -99,12 +85,11 @@ static rb_error refill(rb_context *ctx, rb_lines *lines) {
 /* Drops a UTF-8 byte order mark; says so when the file is UTF-16. */
 static rb_error skip_mark(rb_context *ctx, rb_lines *lines) {
     const unsigned char *bytes = (const unsigned char *)lines->bytes;
-    if (lines->used >= 3 && memcmp(bytes, "\xEF\xBB\xBF", 3) == 0) {
+    if (lines->used >= 3 && memcmp(bytes, "\xEF\xBB\xBF", 3) == 0)
         lines->next = 3;
-    } else if (lines->used >= 2 &&
-               (memcmp(bytes, "\xFF\xFE", 2) == 0 || memcmp(bytes, "\xFE\xFF", 2) == 0)) {
+    else if (lines->used >= 2 &&
+             (memcmp(bytes, "\xFF\xFE", 2) == 0 || memcmp(bytes, "\xFE\xFF", 2) == 0))
         return rb_fail(ctx, RB_ERROR_FORMAT, "%s is UTF-16 text: save it as UTF-8", lines->path);
-    }
     return RB_OK;
 }
 
@@ -118,9 +103,7 @@ rb_error rb_lines_next(rb_context *ctx, rb_lines *lines, char **line, int64_t *l
         start = lines->bytes + lines->next;
         int64_t there = lines->used - lines->next;
         end = memchr(start + searched, '\n', (size_t)(there - searched));
-        if (end || lines->ended) {
-            break;
-        }
+        if (end || lines->ended) break;
         searched = there;
         rb_error err = refill(ctx, lines);
         if (!err && first) {
@@ -128,17 +111,11 @@ rb_error rb_lines_next(rb_context *ctx, rb_lines *lines, char **line, int64_t *l
             searched = 0;
             first = false;
         }
-        if (err) {
-            return err;
-        }
+        if (err) return err;
     }
-    if (!end && lines->next == lines->used) {
-        return RB_OK;
-    }
+    if (!end && lines->next == lines->used) return RB_OK;
     lines->next = end ? end + 1 - lines->bytes : lines->used;
-    if (!end) {
-        end = lines->bytes + lines->used;
-    }
+    if (!end) end = lines->bytes + lines->used;
     end -= end > start && end[-1] == '\r';
     *end = '\0';
     *line = start;

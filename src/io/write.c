@@ -37,20 +37,16 @@ bool rb_path_suffix(const char *path, const char *suffixes, char found[RB_SUFFIX
 }
 
 static const rb_write_format *find_format(const char *path, char suffix[RB_SUFFIX]) {
-    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
-        if (rb_path_suffix(path, formats[i]->suffixes, suffix)) {
-            return formats[i];
-        }
-    }
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
+        if (rb_path_suffix(path, formats[i]->suffixes, suffix)) return formats[i];
     return NULL;
 }
 
 static rb_error choose_format(rb_context *ctx, const char *path, char suffix[RB_SUFFIX],
                               const rb_write_format **format) {
     *format = find_format(path, suffix);
-    if (!*format && strncmp(path, "/dev/", 5) == 0) { /* a stream has no suffix: it gets text */
+    if (!*format && strncmp(path, "/dev/", 5) == 0) /* a stream has no suffix: it gets text */
         *format = find_format("stream.tsv", suffix);
-    }
     if (!*format) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT,
                        "cannot write %s: its suffix must say the format: one of %s, %s, %s", path,
@@ -67,9 +63,7 @@ rb_error rb_writer_check(rb_context *ctx, const char *path) {
 
 /* Who writes does not know the name that the file will have. */
 static rb_error name_file(rb_context *ctx, const rb_writer *writer, rb_error err) {
-    if (err == RB_ERROR_FILE) {
-        rb_fail_prefix(ctx, "cannot write %s: ", writer->output->final_path);
-    }
+    if (err == RB_ERROR_FILE) rb_fail_prefix(ctx, "cannot write %s: ", writer->output->final_path);
     return err;
 }
 
@@ -81,13 +75,9 @@ rb_error rb_writer_open(rb_context *ctx, const char *path, const rb_write_header
     rb_error err = rb_size_check(ctx, "the header", header->size, sizeof *header);
     err = err ? err : choose_format(ctx, path, suffix, &format);
     err = err ? err : rb_check_type(ctx, header->type);
-    if (err) {
-        return err;
-    }
+    if (err) return err;
     rb_writer *writer = rb_alloc_zero(ctx, 1, sizeof *writer);
-    if (!writer) {
-        return RB_ERROR_MEMORY;
-    }
+    if (!writer) return RB_ERROR_MEMORY;
     *writer = (rb_writer){.format = format, .header = *header};
     err = rb_staged_begin(ctx, path, &writer->output);
     if (!err) {
@@ -172,9 +162,7 @@ rb_error rb_write(rb_context *ctx, rb_source *source, const char *path) {
     };
     rb_writer *writer;
     rb_error err = rb_writer_open(ctx, path, &header, &writer);
-    if (err) {
-        return err;
-    }
+    if (err) return err;
     err = add_source(ctx, source, writer);
     if (err) {
         rb_writer_abandon(writer);
@@ -184,9 +172,7 @@ rb_error rb_write(rb_context *ctx, rb_source *source, const char *path) {
 }
 
 void rb_writer_abandon(rb_writer *writer) {
-    if (!writer) {
-        return;
-    }
+    if (!writer) return;
     rb_context unheard = {.threads = 1, .allocations_left = -1}; /* the caller wants no message */
     (void)writer->format->close(&unheard, writer->state, true);
     rb_staged_abandon(writer->output);

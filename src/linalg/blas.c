@@ -32,12 +32,8 @@ static const char *advice(const char *config, const char *core) {
     static const char *const wide[] = {"SkylakeX", "Cooperlake", "SapphireRapids", NULL};
     static const char *const middle[] = {"Haswell", "Zen", "Excavator", NULL};
     const char *best = rb_kernels_best()->name;
-    if (!strstr(config, "DYNAMIC_ARCH") || rb_among(wide, core)) {
-        return "";
-    }
-    if (strcmp(best, "avx512") == 0) {
-        return "SkylakeX";
-    }
+    if (!strstr(config, "DYNAMIC_ARCH") || rb_among(wide, core)) return "";
+    if (strcmp(best, "avx512") == 0) return "SkylakeX";
     return strcmp(best, "avx2") == 0 && !rb_among(middle, core) ? "Haswell" : "";
 }
 
@@ -61,36 +57,28 @@ static int threads_now(void) {
 }
 
 static void set_threads(int threads) {
-    if (openblas_set_num_threads) {
+    if (openblas_set_num_threads)
         openblas_set_num_threads(threads);
-    } else if (bli_thread_set_num_threads) {
+    else if (bli_thread_set_num_threads)
         bli_thread_set_num_threads(threads);
-    }
 }
 
 /* Moves `inside` by `step` if it is at least `least`. */
 static bool step_inside(int min, int step) {
     int inside = atomic_load(&blas_guard.inside);
-    while (inside >= min) {
-        if (atomic_compare_exchange_weak(&blas_guard.inside, &inside, inside + step)) {
-            return true;
-        }
-    }
+    while (inside >= min)
+        if (atomic_compare_exchange_weak(&blas_guard.inside, &inside, inside + step)) return true;
     return false;
 }
 
 int rb_blas_enter(void) {
     int of_thread = omp_get_max_threads && omp_set_num_threads ? omp_get_max_threads() : 1;
-    if (of_thread != 1) {
-        omp_set_num_threads(1);
-    }
+    if (of_thread != 1) omp_set_num_threads(1);
     if (!step_inside(1, 1)) {
         pthread_mutex_lock(&blas_guard.lock);
         if (atomic_load(&blas_guard.inside) == 0) {
             blas_guard.before = threads_now();
-            if (blas_guard.before != 1) {
-                set_threads(1);
-            }
+            if (blas_guard.before != 1) set_threads(1);
         }
         atomic_fetch_add(&blas_guard.inside, 1);
         pthread_mutex_unlock(&blas_guard.lock);
@@ -101,14 +89,11 @@ int rb_blas_enter(void) {
 void rb_blas_leave(int of_thread) {
     if (!step_inside(2, -1)) {
         pthread_mutex_lock(&blas_guard.lock);
-        if (atomic_fetch_sub(&blas_guard.inside, 1) == 1 && blas_guard.before != 1) {
+        if (atomic_fetch_sub(&blas_guard.inside, 1) == 1 && blas_guard.before != 1)
             set_threads(blas_guard.before);
-        }
         pthread_mutex_unlock(&blas_guard.lock);
     }
-    if (of_thread != 1) {
-        omp_set_num_threads(of_thread);
-    }
+    if (of_thread != 1) omp_set_num_threads(of_thread);
 }
 
 rb_error rb_blas_need_memory(rb_context *ctx, int64_t bytes) {

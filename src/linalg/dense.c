@@ -17,18 +17,14 @@ rb_error rb_dense_new(rb_context *ctx, rb_type type, int64_t rows, int64_t cols,
                        (long long)rows, (long long)cols, INT32_MAX);
     }
     void *data = rb_alloc_zero(ctx, count, rb_type_size(type));
-    if (!data) {
-        return RB_ERROR_MEMORY;
-    }
+    if (!data) return RB_ERROR_MEMORY;
     *out = (rb_dense){data, rows, cols, cols, type};
     return RB_OK;
 }
 
 void rb_dense_take(rb_scratch *s, rb_type type, int64_t rows, int64_t cols, rb_dense *out) {
     s->err = s->err ? s->err : rb_dense_new(s->ctx, type, rows, cols, out);
-    if (!s->err) {
-        s->arrays[s->count++] = out->data;
-    }
+    if (!s->err) s->arrays[s->count++] = out->data;
 }
 
 void rb_dense_free(rb_dense *dense) {
@@ -41,20 +37,18 @@ void rb_dense_copy(rb_dense from, rb_dense to) {
     for (int64_t i = 0; i < from.rows; i++) {
         const void *x = rb_dense_row(from, i);
         void *y = rb_dense_row(to, i);
-        if (from.type == to.type) {
+        if (from.type == to.type)
             memcpy(y, x, (size_t)from.cols * rb_type_size(from.type));
-        } else if (from.type == RB_FLOAT32) {
+        else if (from.type == RB_FLOAT32)
             kernels->of[RB_FLOAT32].widen(from.cols, x, y);
-        } else {
+        else
             kernels->of[RB_FLOAT32].narrow(from.cols, 1, x, y);
-        }
     }
 }
 
 void rb_dense_zero(rb_dense a) {
-    for (int64_t i = 0; i < a.rows; i++) {
+    for (int64_t i = 0; i < a.rows; i++)
         memset(rb_dense_row(a, i), 0, (size_t)a.cols * rb_type_size(a.type));
-    }
 }
 
 void rb_dense_mirror(rb_dense a) {
@@ -67,12 +61,10 @@ static void transpose_square(rb_dense from, rb_dense to) {
     for (int64_t j = 0; j < from.cols; j++) {
         float *narrow_row = rb_dense_row(to, j);
         double *wide_row = rb_dense_row(to, j);
-        for (int64_t i = 0; from.type == RB_FLOAT32 && i < from.rows; i++) {
+        for (int64_t i = 0; from.type == RB_FLOAT32 && i < from.rows; i++)
             narrow_row[i] = narrow[i * from.ld + j];
-        }
-        for (int64_t i = 0; from.type == RB_FLOAT64 && i < from.rows; i++) {
+        for (int64_t i = 0; from.type == RB_FLOAT64 && i < from.rows; i++)
             wide_row[i] = wide[i * from.ld + j];
-        }
     }
 }
 

@@ -35,9 +35,7 @@ static rb_error workspace_new(rb_context *ctx, rb_dense a, int64_t work, int64_t
                               struct workspace *w) {
     *w = (struct workspace){0};
     rb_error err = rb_dense_new(ctx, RB_FLOAT64, a.rows, a.rows, &w->copy);
-    if (err) {
-        return err;
-    }
+    if (err) return err;
     rb_dense_copy(a, w->copy);
     w->values = rb_alloc(ctx, a.rows, sizeof *w->values);
     w->work = rb_alloc(ctx, work, sizeof *w->work);
@@ -59,9 +57,8 @@ rb_error rb_smallest_eigenvalue(rb_context *ctx, rb_dense a, double *value) {
                 1);
         rb_blas_leave(entered);
         *value = w.values[0];
-        if (info != 0 || found != 1 || !isfinite(*value)) {
+        if (info != 0 || found != 1 || !isfinite(*value))
             err = rb_fail(ctx, RB_ERROR_NUMERIC, "the smallest eigenvalue was not found");
-        }
     }
     workspace_free(&w);
     return err;
@@ -78,9 +75,8 @@ static int lanczos(const rb_context *ctx, rb_dense a, rb_dense x, rb_dense y,
     rb_dense before = y; /* the vector of the step before; y is written over it */
     double norm = sqrt(rb_dot(ctx, a.type, n, x.data, x.data)), beta = 0;
     int max = n < STEPS ? (int)n : STEPS;
-    for (int64_t i = 0; i < n; i++) {
+    for (int64_t i = 0; i < n; i++)
         rb_dense_set(x, 0, i, rb_dense_get(x, 0, i) / norm);
-    }
     for (int step = 0; step < max; step++) {
         for (int64_t i = 0; i < n; i++) {
             double next = rb_dot(ctx, a.type, n, rb_dense_row(a, i), x.data) -
@@ -91,12 +87,9 @@ static int lanczos(const rb_context *ctx, rb_dense a, rb_dense x, rb_dense y,
         rb_axpy(ctx, a.type, n, -diagonal[step], x.data, before.data);
         beta = sqrt(rb_dot(ctx, a.type, n, before.data, before.data));
         beside[step] = beta;
-        if (!(beta > 1e-6 * fabs(diagonal[0]))) {
-            return step + 1;
-        }
-        for (int64_t i = 0; i < n; i++) {
+        if (!(beta > 1e-6 * fabs(diagonal[0]))) return step + 1;
+        for (int64_t i = 0; i < n; i++)
             rb_dense_set(before, 0, i, rb_dense_get(before, 0, i) / beta);
-        }
         rb_dense swap = x;
         x = before;
         before = swap;
@@ -120,9 +113,8 @@ rb_error rb_largest_eigenvalue(rb_context *ctx, rb_dense a, double *value) {
         dsterf_(&steps, diagonal, beside, &info);
         /* The largest Ritz value is a little too small; the Frobenius norm never is. */
         *value = info == 0 ? fmin(1.02 * diagonal[steps - 1], sqrt(squares)) : sqrt(squares);
-        if (!isfinite(*value)) {
+        if (!isfinite(*value))
             scratch.err = rb_fail(ctx, RB_ERROR_NUMERIC, "the largest eigenvalue was not found");
-        }
     }
     return rb_scratch_end(&scratch);
 }
@@ -131,20 +123,17 @@ rb_error rb_largest_eigenvalue(rb_context *ctx, rb_dense a, double *value) {
 
 static bool is_finite(rb_dense a) {
     double sum = 0; /* of zeros, or NaN */
-    for (int64_t i = 0; i < a.rows; i++) {
-        for (int64_t j = 0; j < a.cols; j++) {
+    for (int64_t i = 0; i < a.rows; i++)
+        for (int64_t j = 0; j < a.cols; j++)
             sum += 0 * rb_dense_get(a, i, j);
-        }
-    }
     return sum == 0;
 }
 
 /* Is A - min I positive definite? A is overwritten. */
 static bool all_above(rb_dense a, double min) {
     int n = (int)a.rows, info;
-    for (int64_t i = 0; i < a.rows; i++) {
+    for (int64_t i = 0; i < a.rows; i++)
         rb_dense_set(a, i, i, rb_dense_get(a, i, i) - min);
-    }
     int entered = rb_blas_enter();
     dpotrf_("U", &n, a.data, &n, &info, 1);
     rb_blas_leave(entered);
@@ -169,17 +158,14 @@ static rb_error raise_small(rb_context *ctx, rb_dense a, double min, int64_t cap
     int n = (int)a.rows, info, liwork = 3 + 5 * n;
     int lwork = capacity > INT32_MAX ? INT32_MAX : (int)capacity;
     rb_error err = rb_check_stop(ctx);
-    if (err) {
-        return err;
-    }
+    if (err) return err;
     rb_dense_copy(a, w->copy);
     int entered = rb_blas_enter();
     dsyevd_("V", "U", &n, w->copy.data, &n, w->values, w->work, &lwork, w->integers, &liwork, &info,
             1, 1);
     rb_blas_leave(entered);
-    if (info != 0) {
+    if (info != 0)
         return rb_fail(ctx, RB_ERROR_NUMERIC, "the eigenvalues of a matrix were not found");
-    }
     add_vectors(ctx, a, min, w->values, w->copy);
     return rb_check_stop(ctx); /* which leaves vectors out */
 }
@@ -187,13 +173,9 @@ static rb_error raise_small(rb_context *ctx, rb_dense a, double min, int64_t cap
 rb_error rb_raise_eigenvalues(rb_context *ctx, rb_dense a, double min) {
     struct workspace w;
     int64_t capacity = 1 + 6 * a.rows + 2 * a.rows * a.rows;
-    if (!is_finite(a)) {
-        return rb_fail(ctx, RB_ERROR_NUMERIC, "a matrix became infinite or NaN");
-    }
+    if (!is_finite(a)) return rb_fail(ctx, RB_ERROR_NUMERIC, "a matrix became infinite or NaN");
     rb_error err = workspace_new(ctx, a, capacity, 3 + 5 * a.rows, &w);
-    if (!err && !all_above(w.copy, min)) {
-        err = raise_small(ctx, a, min, capacity, &w);
-    }
+    if (!err && !all_above(w.copy, min)) err = raise_small(ctx, a, min, capacity, &w);
     workspace_free(&w);
     return err;
 }

@@ -17,17 +17,13 @@ static void runnable(const struct rb_kernels *out[KINDS]) {
     __builtin_cpu_init();
     bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
     if (avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-        __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw")) {
+        __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw"))
         out[count++] = &rb_kernels_avx512;
-    }
-    if (avx2) {
-        out[count++] = &rb_kernels_avx2;
-    }
+    if (avx2) out[count++] = &rb_kernels_avx2;
 #endif
     out[count++] = &rb_kernels_ref;
-    while (count < KINDS) {
+    while (count < KINDS)
         out[count++] = NULL;
-    }
 }
 
 const struct rb_kernels *rb_kernels_best(void) {

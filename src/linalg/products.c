@@ -19,11 +19,9 @@ static int blas_ld(rb_dense a) {
 }
 
 static void scale(double beta, rb_dense c, bool lower) {
-    for (int64_t i = 0; beta != 1 && i < c.rows; i++) {
-        for (int64_t j = 0; j < (lower ? i + 1 : c.cols); j++) {
+    for (int64_t i = 0; beta != 1 && i < c.rows; i++)
+        for (int64_t j = 0; j < (lower ? i + 1 : c.cols); j++)
             rb_dense_set(c, i, j, beta == 0 ? 0 : beta * rb_dense_get(c, i, j));
-        }
-    }
 }
 
 /* Columns of op(X), and rows of it. */
@@ -39,9 +37,7 @@ static rb_dense rows_of(rb_dense x, rb_side op, int64_t first, int64_t count) {
 void rb_gemm(double alpha, rb_dense a, rb_side op_a, rb_dense b, rb_side op_b, double beta,
              rb_dense c) {
     int64_t inner = op_a == RB_TRANSPOSED ? a.rows : a.cols;
-    if (c.rows == 0 || c.cols == 0) {
-        return;
-    }
+    if (c.rows == 0 || c.cols == 0) return;
     if (inner == 0) {
         scale(beta, c, false);
         return;
@@ -92,17 +88,14 @@ void rb_trmm_left(rb_dense t, rb_side op, rb_dense x) {
 }
 
 void rb_trmm_right(rb_dense x, rb_dense t, rb_side op) {
-    for (; x.rows > PIECE; x = rb_dense_rows(x, PIECE, x.rows - PIECE)) {
+    for (; x.rows > PIECE; x = rb_dense_rows(x, PIECE, x.rows - PIECE))
         multiply_triangle(CblasRight, cblas_side(op), t, rb_dense_rows(x, 0, PIECE));
-    }
     multiply_triangle(CblasRight, cblas_side(op), t, x);
 }
 
 void rb_syrk(double alpha, rb_dense a, rb_side op_a, double beta, rb_dense c) {
     int64_t inner = op_a == RB_TRANSPOSED ? a.rows : a.cols;
-    if (c.rows == 0) {
-        return;
-    }
+    if (c.rows == 0) return;
     if (inner == 0) {
         scale(beta, c, true);
         return;
@@ -175,20 +168,18 @@ static void compute_diagonal(const struct product *p, int64_t first, int64_t siz
 static void compute_tile(void *arg, int64_t index, int worker) {
     (void)worker;
     const struct product *p = arg;
-    for (; index >= p->tiles; p++) {
+    for (; index >= p->tiles; p++)
         index -= p->tiles;
-    }
     int64_t row = 0, length = p->lower ? 1 : p->cols.count; /* tiles of the row */
     for (; index >= length; row++) {
         index -= length;
         length += p->lower;
     }
     int64_t first = rb_band_start(p->rows, row), rows = rb_band_size(p->rows, row);
-    if (p->lower && index == row) {
+    if (p->lower && index == row)
         compute_diagonal(p, first, rows);
-    } else {
+    else
         compute_part(p, first, rows, rb_band_start(p->cols, index), rb_band_size(p->cols, index));
-    }
 }
 
 /* All tiles in one round of tasks. */

@@ -7,12 +7,10 @@
 static void column_starts(rb_csr v, int64_t *starts) {
     memset(starts, 0, (size_t)(v.cols + 1) * sizeof *starts);
     int64_t entries = v.starts[v.rows] - v.starts[0];
-    for (int64_t e = 0; e < entries; e++) {
+    for (int64_t e = 0; e < entries; e++)
         starts[v.columns[e] + 1]++;
-    }
-    for (int64_t k = 0; k < v.cols; k++) {
+    for (int64_t k = 0; k < v.cols; k++)
         starts[k + 1] += starts[k];
-    }
 }
 
 void rb_csr_transpose(rb_csr v, int64_t *starts, int32_t *columns, void *values) {
@@ -22,11 +20,10 @@ void rb_csr_transpose(rb_csr v, int64_t *starts, int32_t *columns, void *values)
         for (int64_t e = v.starts[i] - v.starts[0]; e < v.starts[i + 1] - v.starts[0]; e++) {
             int64_t place = starts[v.columns[e]]++;
             columns[place] = (int32_t)i;
-            if (v.type == RB_FLOAT32) {
+            if (v.type == RB_FLOAT32)
                 ((float *)values)[place] = ((const float *)v.values)[e];
-            } else {
+            else
                 ((double *)values)[place] = ((const double *)v.values)[e];
-            }
         }
     }
     memmove(starts + 1, starts, (size_t)v.cols * sizeof *starts);

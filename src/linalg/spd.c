@@ -74,14 +74,10 @@ static int64_t factor_diagonal(rb_dense block, double *log_det) {
     int n = (int)block.rows, ld = (int)block.ld, info, entered = rb_blas_enter();
     dpotrf_("U", &n, a, &ld, &info, 1);
     rb_blas_leave(entered);
-    if (info != 0) {
-        return info > 0 ? info - 1 : 0;
-    }
+    if (info != 0) return info > 0 ? info - 1 : 0;
     for (int64_t i = 0; i < n; i++) {
         double pivot = a[i * ld + i];
-        if (!(pivot > 0) || !isfinite(pivot)) {
-            return i;
-        }
+        if (!(pivot > 0) || !isfinite(pivot)) return i;
         *log_det += 2 * log(pivot);
         memset(a + i * ld + i + 1, 0, (size_t)(n - i - 1) * sizeof *a);
     }
@@ -123,13 +119,10 @@ static int64_t factor(rb_context *ctx, rb_dense a, int64_t first, double *block,
     }
     struct halves part = halve(a);
     int64_t failed = factor(ctx, part.first, first, block, log_det);
-    if (failed >= 0) {
-        return failed;
-    }
+    if (failed >= 0) return failed;
     struct division division = {part.first, part.below, rb_cut_wide(part.below.rows)};
-    if (rb_parallel_or_stop(ctx, division.bands.count, divide, &division)) {
+    if (rb_parallel_or_stop(ctx, division.bands.count, divide, &division))
         return first + part.first.rows; /* as a row that failed: the caller looks why */
-    }
     rb_gemm_lower(ctx, -1, part.below, RB_PLAIN, part.below, RB_TRANSPOSED, 1, part.second);
     return factor(ctx, part.second, first + part.first.rows, block, log_det);
 }
@@ -154,9 +147,7 @@ rb_error rb_spd_new(rb_context *ctx, rb_type type, int64_t size, rb_spd **out) {
     int64_t padded = (size + RB_SWEEP_PAD - 1) / RB_SWEEP_PAD * RB_SWEEP_PAD;
     *out = NULL;
     rb_spd *f = rb_alloc_zero(ctx, 1, sizeof *f);
-    if (!f) {
-        return RB_ERROR_MEMORY;
-    }
+    if (!f) return RB_ERROR_MEMORY;
     f->size = size;
     f->small = size <= SMALL;
     int64_t rows = f->small ? 2 * RB_SWEEP_PAD : padded; /* of work */
@@ -186,9 +177,8 @@ static rb_dense square_of(const rb_spd *f, rb_dense padded) {
 }
 
 static void copy_lower(rb_dense from, rb_dense to) {
-    for (int64_t i = 0; i < from.rows; i++) {
+    for (int64_t i = 0; i < from.rows; i++)
         rb_dense_copy(rb_dense_part(from, i, 1, 0, i + 1), rb_dense_part(to, i, 1, 0, i + 1));
-    }
 }
 
 /* Both return -1 or the row that failed. */
@@ -196,12 +186,9 @@ static int64_t factor_small(const struct rb_kernels *kernels, rb_spd *f, rb_dens
     rb_dense x = f->factor, to = f->solver;
     copy_lower(a, x);
     int64_t failed = kernels->sweep(f->size, x.data, x.ld, f->work.data, &f->log_det);
-    for (int64_t i = 0; failed < 0 && i < f->size; i++) {
+    for (int64_t i = 0; failed < 0 && i < f->size; i++)
         kernels->of[to.type].narrow(i + 1, -1, rb_dense_row(x, i), rb_dense_row(to, i));
-    }
-    if (failed < 0) {
-        rb_dense_mirror(f->solver);
-    }
+    if (failed < 0) rb_dense_mirror(f->solver);
     return failed;
 }
 
@@ -210,18 +197,14 @@ static int64_t factor_large(rb_context *ctx, rb_spd *f, rb_dense a) {
     copy_lower(a, l);
     f->log_det = 0;
     int64_t failed = factor(ctx, l, 0, f->rounded ? f->work.data : NULL, &f->log_det);
-    if (failed < 0 && !f->rounded) {
-        rb_dense_copy(l, f->solver);
-    }
+    if (failed < 0 && !f->rounded) rb_dense_copy(l, f->solver);
     return failed;
 }
 
 rb_error rb_spd_factor(rb_context *ctx, rb_spd *f, rb_dense a) {
     int64_t failed = f->small ? factor_small(rb_kernels_of(ctx), f, a) : factor_large(ctx, f, a);
     rb_error err = failed < 0 ? RB_OK : rb_check_stop(ctx);
-    if (failed < 0 || err) {
-        return err;
-    }
+    if (failed < 0 || err) return err;
     return rb_fail(ctx, RB_ERROR_NUMERIC,
                    "a matrix of %lld rows is not positive definite or not finite (at row %lld)",
                    (long long)f->size, (long long)failed);
@@ -266,9 +249,8 @@ static void invert_strip(void *arg, int64_t index, int worker) {
     rb_dense columns = rb_dense_rows(strip_of(s, f->work, index), start, below);
     rb_dense l = rb_dense_part(f->factor, start, below, start, below);
     rb_dense_zero(columns);
-    for (int64_t j = 0; j < columns.cols; j++) {
+    for (int64_t j = 0; j < columns.cols; j++)
         rb_dense_set(columns, first - start + j, j, 1);
-    }
     cholesky_left(l, RB_PLAIN, columns);
     cholesky_left(l, RB_TRANSPOSED, columns);
     rb_dense_copy(rb_dense_rows(columns, first - start, rest),
@@ -280,9 +262,7 @@ void rb_spd_inverse(rb_context *ctx, rb_spd *f, rb_dense x) {
         rb_dense_copy(f->solver, x);
         return;
     }
-    if (f->rounded) {
-        rb_dense_copy(f->solver, square_of(f, f->factor));
-    }
+    if (f->rounded) rb_dense_copy(f->solver, square_of(f, f->factor));
     run_strips(ctx, (struct strips){.f = f, .x = x}, invert_strip);
     rb_dense_mirror(x);
 }
@@ -295,9 +275,7 @@ static void solve_strip(void *arg, int64_t index, int worker) {
         rb_dense_copy(strip_of(s, s->b, index), x);
         cholesky_left(s->f->solver, RB_PLAIN, x);
     }
-    if (s->backward) {
-        cholesky_left(s->f->solver, RB_TRANSPOSED, x);
-    }
+    if (s->backward) cholesky_left(s->f->solver, RB_TRANSPOSED, x);
 }
 
 void rb_spd_solve_left(rb_context *ctx, rb_spd *f, rb_dense b, rb_dense x) {

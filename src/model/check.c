@@ -31,16 +31,13 @@ static rb_error add_samples(void *user, int64_t first, const rb_matrix *rows) {
         for (int64_t j = 0; j < t->units; j++) {
             double code = rb_matrix_at(rows, i, j);
             t->negative |= code < 0;
-            if (code != 0) {
-                t->active[count++] = j;
-            }
+            if (code != 0) t->active[count++] = j;
         }
         for (int64_t a = 0; a < count; a++) {
             double code = rb_matrix_at(rows, i, t->active[a]);
             double *row = t->products + t->active[a] * t->units;
-            for (int64_t b = 0; b <= a; b++) {
+            for (int64_t b = 0; b <= a; b++)
                 row[t->active[b]] += code * rb_matrix_at(rows, i, t->active[b]);
-            }
         }
         t->check->samples++;
         t->check->empty += count == 0;
@@ -91,9 +88,7 @@ rb_error rb_model_check(rb_context *ctx, const rb_model *model, rb_source *sourc
                         rb_code_check *check) {
     int64_t l = rb_model_units(model), n = rb_source_samples(source);
     *check = (rb_code_check){0};
-    if (!model->method->sparser || n == 0 || is_never_0(model)) {
-        return RB_OK;
-    }
+    if (!model->method->sparser || n == 0 || is_never_0(model)) return RB_OK;
     rb_scratch scratch = {.ctx = ctx};
     tally t = {.units = l, .living = l - rb_model_dead(model), .check = check};
     t.active = rb_take(&scratch, l, sizeof *t.active);
@@ -103,11 +98,10 @@ rb_error rb_model_check(rb_context *ctx, const rb_model *model, rb_source *sourc
         scratch.err = rb_encode_runs(ctx, model, source, all ? 1 : RUNS,
                                      all ? n : MAX_SAMPLES / RUNS, add_samples, &t);
     }
-    if (scratch.err || t.negative) {
+    if (scratch.err || t.negative)
         *check = (rb_code_check){0};
-    } else {
+    else
         find_duplicates(&t, model);
-    }
     return rb_scratch_end(&scratch);
 }
 
@@ -160,8 +154,6 @@ static void warn_of_end(rb_context *ctx, const rb_model *model) {
 }
 
 void rb_model_warn(rb_context *ctx, const rb_model *model, const rb_code_check *check) {
-    if (check->samples > 0) {
-        warn_of_codes(ctx, model, check);
-    }
+    if (check->samples > 0) warn_of_codes(ctx, model, check);
     warn_of_end(ctx, model);
 }

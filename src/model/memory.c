@@ -25,9 +25,8 @@ struct stream {
 };
 
 static void check(struct stream *s, bool fine, const char *what) {
-    if (!fine && !s->err) {
+    if (!fine && !s->err)
         s->err = rb_fail(s->ctx, RB_ERROR_FORMAT, "the bytes of the model are damaged: %s", what);
-    }
 }
 
 /* Are so many words of 64 bits left to be read? */
@@ -39,17 +38,13 @@ static void check_left(struct stream *s, int64_t words) {
 /* The next so many bytes, or NULL: there are not so many, or they are only counted. */
 static unsigned char *take(struct stream *s, size_t count) {
     check(s, !s->reads || s->size - s->at >= count, "they end too early");
-    if (s->err) {
-        return NULL;
-    }
+    if (s->err) return NULL;
     s->at += count;
     return s->bytes ? s->bytes + s->at - count : NULL;
 }
 
 static void move_bytes(const struct stream *s, unsigned char *bytes, void *memory, size_t count) {
-    if (bytes) {
-        memcpy(s->reads ? memory : bytes, s->reads ? bytes : memory, count);
-    }
+    if (bytes) memcpy(s->reads ? memory : bytes, s->reads ? bytes : memory, count);
 }
 
 /* Numbers of 64 bits: integers or floats. */
@@ -58,9 +53,8 @@ static void move_words(struct stream *s, int64_t count, void *words) {
     bool little_endian = *(const unsigned char *)&one == 1;
     for (int64_t k = 0; k < count && !s->err; k++) {
         unsigned char *bytes = take(s, 8), *word = (unsigned char *)words + 8 * k;
-        for (int i = 0; bytes && i < 8; i++) {
+        for (int i = 0; bytes && i < 8; i++)
             move_bytes(s, &bytes[i], &word[little_endian ? i : 7 - i], 1);
-        }
     }
 }
 
@@ -94,9 +88,7 @@ static void move_text(struct stream *s, char **text) {
     }
     if (bytes && *text) {
         move_bytes(s, bytes, *text, (size_t)length);
-        if (s->reads) {
-            (*text)[length] = '\0';
-        }
+        if (s->reads) (*text)[length] = '\0';
         check(s, strlen(*text) == (size_t)length, "a text has a 0 in it");
     }
 }
@@ -130,12 +122,9 @@ static void drop_pair(const struct stream *s, rb_attribute *pair) {
 static void move_options(struct stream *s, rb_preprocess_options *options) {
     const rb_option *rows = rb_preprocess_group.rows;
     int64_t count = 0;
-    while (rows[count].name) {
+    while (rows[count].name)
         count++;
-    }
-    if (s->reads) {
-        rb_rows_default(rows, options);
-    }
+    if (s->reads) rb_rows_default(rows, options);
     move_integer(s, &count, NAMES_MAX);
     for (int64_t i = 0; i < count && !s->err; i++) {
         char scratch[RB_ROW_TEXT];
@@ -160,16 +149,11 @@ static void move_names(struct stream *s, rb_preprocess *p) {
     for (int64_t k = 0; there && k < p->n_features && !s->err; k++) {
         char *name = s->reads ? NULL : p->names->text[k];
         move_text(s, &name);
-        if (s->reads && !s->err) {
+        if (s->reads && !s->err)
             s->err = rb_name_list_add(s->ctx, &list, name, (int64_t)strlen(name));
-        }
-        if (s->reads) {
-            rb_free(name);
-        }
+        if (s->reads) rb_free(name);
     }
-    if (s->reads && there) {
-        s->err = rb_name_list_end(s->ctx, s->err, &list, &p->names);
-    }
+    if (s->reads && there) s->err = rb_name_list_end(s->ctx, s->err, &list, &p->names);
 }
 
 static void move_preprocess(struct stream *s, rb_preprocess *p) {
@@ -181,15 +165,11 @@ static void move_preprocess(struct stream *s, rb_preprocess *p) {
     move_integer(s, &checksum, UINT32_MAX);
     p->checksum = (uint32_t)checksum;
     move_integer(s, &selects, 1);
-    if (selects) {
-        p->selected = move_vector(s, p->n_features, p->selected);
-    }
+    if (selects) p->selected = move_vector(s, p->n_features, p->selected);
     p->centre = move_vector(s, p->n_features, p->centre);
     p->scale = move_vector(s, p->n_features, p->scale);
     move_integer(s, &fills, 1);
-    if (fills) {
-        p->fill = move_vector(s, p->n_features, p->fill);
-    }
+    if (fills) p->fill = move_vector(s, p->n_features, p->fill);
     move_names(s, p);
 }
 
@@ -214,18 +194,12 @@ static void move_arrays(struct stream *s, rb_model *model) {
     move_integer(s, &count, NAMES_MAX);
     for (int64_t i = 0; i < count && !s->err; i++) {
         rb_array array = {0};
-        if (!s->reads) {
-            array = model->arrays[i];
-        }
+        if (!s->reads) array = model->arrays[i];
         move_text(s, &array.name);
         move_integer(s, &array.rows, INT64_MAX);
         move_integer(s, &array.columns, INT64_MAX);
-        if (s->reads) {
-            read_array(s, model, &array);
-        }
-        if (!s->err) {
-            move_words(s, array.rows * array.columns, array.values);
-        }
+        if (s->reads) read_array(s, model, &array);
+        if (!s->err) move_words(s, array.rows * array.columns, array.values);
     }
 }
 
@@ -234,13 +208,10 @@ static void move_attributes(struct stream *s, rb_model *model) {
     move_integer(s, &count, NAMES_MAX);
     for (int64_t i = 0; i < count && !s->err; i++) {
         rb_attribute pair = {0};
-        if (!s->reads) {
-            pair = model->attributes[i];
-        }
+        if (!s->reads) pair = model->attributes[i];
         move_pair(s, &pair);
-        if (s->reads && !s->err) {
+        if (s->reads && !s->err)
             s->err = rb_model_set_attribute(s->ctx, model, pair.name, pair.value);
-        }
         drop_pair(s, &pair);
     }
 }
@@ -248,9 +219,7 @@ static void move_attributes(struct stream *s, rb_model *model) {
 /* A column that the method does not know is passed over. */
 static void move_column(struct stream *s, rb_model *model, int index) {
     rb_store_column column = {0};
-    if (!s->reads) {
-        column = rb_store_column_of(model->method, index);
-    }
+    if (!s->reads) column = rb_store_column_of(model->method, index);
     char *name = (char *)column.name; /* only read */
     move_text(s, &name);
     if (s->reads && name) {
@@ -269,18 +238,14 @@ static void move_column(struct stream *s, rb_model *model, int index) {
 
 static void move_history(struct stream *s, rb_model *model) {
     int64_t count = model->iterations, columns = 0;
-    while (!s->reads && rb_store_column_of(model->method, (int)columns).name) {
+    while (!s->reads && rb_store_column_of(model->method, (int)columns).name)
         columns++;
-    }
     move_integer(s, &columns, RB_STORE_COLUMNS + RB_METRICS_MAX);
     move_integer(s, &count, INT64_MAX / 64);
     check_left(s, count * (columns > 0 ? columns : 1));
-    if (s->reads && !s->err) {
-        s->err = rb_model_empty_history(s->ctx, model, count);
-    }
-    for (int c = 0; c < columns && !s->err; c++) {
+    if (s->reads && !s->err) s->err = rb_model_empty_history(s->ctx, model, count);
+    for (int c = 0; c < columns && !s->err; c++)
         move_column(s, model, c);
-    }
 }
 
 /* ---- the whole ---- */
@@ -290,9 +255,8 @@ static void move_head(struct stream *s, char **method, int *type, int *status) {
     char begins[sizeof magic];
     memcpy(begins, magic, sizeof magic);
     move_bytes(s, take(s, sizeof magic), begins, sizeof magic);
-    if (!s->err && memcmp(begins, magic, sizeof magic) != 0) {
+    if (!s->err && memcmp(begins, magic, sizeof magic) != 0)
         s->err = rb_fail(s->ctx, RB_ERROR_FORMAT, "these bytes are no model of rarebit");
-    }
     move_integer(s, &version, INT64_MAX);
     if (!s->err && version > VERSION) {
         s->err = rb_fail(s->ctx, RB_ERROR_FORMAT,
@@ -324,9 +288,7 @@ rb_error rb_model_save_memory(rb_context *ctx, const rb_model *model, void **byt
     struct stream s = {.ctx = ctx};
     write_model(&s, model);
     *bytes = rb_alloc(ctx, (int64_t)s.at, 1);
-    if (!*bytes) {
-        return RB_ERROR_MEMORY;
-    }
+    if (!*bytes) return RB_ERROR_MEMORY;
     *size = s.at;
     s = (struct stream){.ctx = ctx, .bytes = *bytes};
     write_model(&s, model);

@@ -8,22 +8,16 @@
 const rb_method *rb_context_method(const rb_context *ctx, int64_t index) {
     const rb_method *const *lists[] = {ctx->methods, (const rb_method *const *)ctx->added_methods};
     for (int i = 0; i < 2; i++) {
-        for (const rb_method *const *method = lists[i]; method && *method; method++) {
-            if (index-- == 0) {
-                return *method;
-            }
-        }
+        for (const rb_method *const *method = lists[i]; method && *method; method++)
+            if (index-- == 0) return *method;
     }
     return NULL;
 }
 
 const rb_method *rb_find_method(const rb_context *ctx, const char *name) {
     const rb_method *method;
-    for (int64_t i = 0; (method = rb_context_method(ctx, i)); i++) {
-        if (strcmp(method->name, name) == 0) {
-            return method;
-        }
-    }
+    for (int64_t i = 0; (method = rb_context_method(ctx, i)); i++)
+        if (strcmp(method->name, name) == 0) return method;
     return NULL;
 }
 
@@ -44,11 +38,8 @@ static const char *missing_function(const rb_method *m) {
         {"objective", m->objective},
         {"encode", m->encode},
     };
-    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
-        if (!functions[i].there) {
-            return functions[i].name;
-        }
-    }
+    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
+        if (!functions[i].there) return functions[i].name;
     return NULL;
 }
 
@@ -56,15 +47,11 @@ static const char *missing_function(const rb_method *m) {
 static const char *field_fault(const rb_method *method, const rb_part *part,
                                const rb_field *field) {
     size_t end = part->offset + field->offset + sizeof(void *);
-    for (const rb_field *other = part->fields; other != field; other++) {
-        if (strcmp(other->name, field->name) == 0) {
-            return "there is another one of that name";
-        }
-    }
+    for (const rb_field *other = part->fields; other != field; other++)
+        if (strcmp(other->name, field->name) == 0) return "there is another one of that name";
     if (field->rows < 0 || field->rows >= RB_DIMS_MAX || field->columns < 0 ||
-        field->columns >= RB_DIMS_MAX) {
+        field->columns >= RB_DIMS_MAX)
         return "its sizes are not among the dims";
-    }
     bool inside = method->state_size == 0 || end <= method->state_size;
     return field->place != RB_FIELD_POINTER || inside ? NULL : "it lies outside of the state";
 }
@@ -122,18 +109,13 @@ static rb_error check_method(rb_context *ctx, const rb_method *method) {
 
 rb_error rb_context_add_method(rb_context *ctx, const rb_method *method) {
     rb_error err = check_method(ctx, method);
-    if (err) {
-        return err;
-    }
+    if (err) return err;
     int64_t count = 0;
-    while (ctx->added_methods && ctx->added_methods[count]) {
+    while (ctx->added_methods && ctx->added_methods[count])
         count++;
-    }
     const rb_method **list =
         rb_grow(ctx, (void *)ctx->added_methods, count, count + 2, sizeof *list);
-    if (!list) {
-        return RB_ERROR_MEMORY;
-    }
+    if (!list) return RB_ERROR_MEMORY;
     list[count] = method;
     list[count + 1] = NULL;
     ctx->added_methods = list;
@@ -148,9 +130,7 @@ int64_t rb_method_units(const rb_method *method, const void *options) {
 
 int64_t rb_method_block_samples(const rb_problem *problem, const void *options) {
     enum { BLOCK_VALUES = 1 << 20 };
-    if (problem->method->block_samples) {
-        return problem->method->block_samples(problem, options);
-    }
+    if (problem->method->block_samples) return problem->method->block_samples(problem, options);
     int64_t wide = problem->n_features > 0 ? problem->n_features : 1;
     int64_t samples = wide < BLOCK_VALUES ? BLOCK_VALUES / wide : 1;
     return samples < problem->n_samples ? samples : problem->n_samples;
@@ -158,9 +138,7 @@ int64_t rb_method_block_samples(const rb_problem *problem, const void *options) 
 
 int64_t rb_method_memory(const rb_problem *problem, const void *options) {
     const rb_method *method = problem->method;
-    if (method->memory) {
-        return method->memory(problem, options);
-    }
+    if (method->memory) return method->memory(problem, options);
     rb_shape shape = rb_shape_of(problem, options);
     return method->parts ? (int64_t)rb_parts_bytes(method->parts, &shape, 0) : 0;
 }
@@ -168,15 +146,11 @@ int64_t rb_method_memory(const rb_problem *problem, const void *options) {
 rb_error rb_method_start(rb_context *ctx, const rb_problem *problem, const void *options,
                          const rb_model *start, void **state) {
     const rb_method *method = problem->method;
-    if (method->state_size == 0) {
-        return method->start(ctx, problem, options, start, state);
-    }
+    if (method->state_size == 0) return method->start(ctx, problem, options, start, state);
     rb_shape shape = rb_shape_of(problem, options);
     void *made = rb_alloc_zero(ctx, 1, method->state_size);
     rb_error err = made ? rb_parts_new(ctx, method->parts, &shape, made) : RB_ERROR_MEMORY;
-    if (!err && method->start) {
-        err = method->start(ctx, problem, options, start, &made);
-    }
+    if (!err && method->start) err = method->start(ctx, problem, options, start, &made);
     if (err) {
         rb_method_finish(method, made);
         return err;
@@ -186,9 +160,7 @@ rb_error rb_method_start(rb_context *ctx, const rb_problem *problem, const void 
 }
 
 void rb_method_finish(const rb_method *method, void *state) {
-    if (method->finish) {
-        method->finish(state);
-    }
+    if (method->finish) method->finish(state);
     if (method->state_size > 0 && state) {
         rb_parts_free(method->parts, state);
         rb_free(state);
@@ -205,19 +177,14 @@ rb_error rb_method_group_end(rb_context *ctx, const rb_method *method, void *sta
 rb_error rb_method_store(rb_context *ctx, const rb_problem *problem, const void *options,
                          void *state, rb_model *model) {
     const rb_method *method = problem->method;
-    if (method->store) {
-        return method->store(ctx, state, model);
-    }
+    if (method->store) return method->store(ctx, state, model);
     rb_shape shape = rb_shape_of(problem, options);
     for (rb_walk walk = {.part = method->parts}; rb_walk_next(&walk, &shape, state);) {
         rb_dense from = rb_kept_dense(&walk.array);
-        if (walk.part->kind != RB_PART_PARAMETERS || from.rows == 0 || from.type > RB_FLOAT64) {
+        if (walk.part->kind != RB_PART_PARAMETERS || from.rows == 0 || from.type > RB_FLOAT64)
             continue;
-        }
         double *to = rb_model_add_array(ctx, model, walk.array.name, from.rows, from.cols);
-        if (!to) {
-            return RB_ERROR_MEMORY;
-        }
+        if (!to) return RB_ERROR_MEMORY;
         rb_dense_copy(from, (rb_dense){to, from.rows, from.cols, from.cols, RB_FLOAT64});
     }
     return RB_OK;
@@ -232,7 +199,5 @@ rb_error rb_method_coder_new(rb_context *ctx, const rb_model *model, int64_t blo
 }
 
 void rb_method_coder_free(const rb_method *method, void *coder) {
-    if (method->coder_free) {
-        method->coder_free(coder);
-    }
+    if (method->coder_free) method->coder_free(coder);
 }

@@ -17,9 +17,7 @@ rb_error rb_model_new(rb_context *ctx, const rb_method *method, rb_type type,
 }
 
 void rb_model_free(rb_model *model) {
-    if (!model) {
-        return;
-    }
+    if (!model) return;
     for (int64_t i = 0; i < model->n_arrays; i++) {
         rb_free(model->arrays[i].name);
         rb_free(model->arrays[i].values);
@@ -45,11 +43,8 @@ static void *with_one_more(rb_context *ctx, void *list, int64_t count, size_t si
 /* ---- arrays ---- */
 
 static const rb_array *find_array(const rb_model *model, const char *name) {
-    for (int64_t i = 0; i < model->n_arrays; i++) {
-        if (strcmp(model->arrays[i].name, name) == 0) {
-            return &model->arrays[i];
-        }
-    }
+    for (int64_t i = 0; i < model->n_arrays; i++)
+        if (strcmp(model->arrays[i].name, name) == 0) return &model->arrays[i];
     return NULL;
 }
 
@@ -57,17 +52,14 @@ static const rb_array *find_array(const rb_model *model, const char *name) {
 static double *append_array(rb_context *ctx, rb_model *model, const char *name, int64_t rows,
                             int64_t columns, int64_t cells) {
     rb_array *arrays = with_one_more(ctx, model->arrays, model->n_arrays, sizeof *arrays);
-    if (!arrays) {
-        return NULL;
-    }
+    if (!arrays) return NULL;
     model->arrays = arrays;
     rb_array added = {rb_copy_text(ctx, name), rows, columns, NULL};
     added.values = added.name ? rb_alloc_zero(ctx, cells, sizeof *added.values) : NULL;
-    if (added.values) {
+    if (added.values)
         arrays[model->n_arrays++] = added;
-    } else {
+    else
         rb_free(added.name);
-    }
     return added.values;
 }
 
@@ -80,9 +72,7 @@ double *rb_model_add_array(rb_context *ctx, rb_model *model, const char *name, i
         return NULL;
     }
     const rb_array *old = find_array(model, name);
-    if (!old) {
-        return append_array(ctx, model, name, rows, columns, cells);
-    }
+    if (!old) return append_array(ctx, model, name, rows, columns, cells);
     if (old->rows != rows || old->columns != columns) {
         rb_fail(ctx, RB_ERROR_ARGUMENT, "the array '%s' is %lld x %lld already, not %lld x %lld",
                 name, (long long)old->rows, (long long)old->columns, (long long)rows,
@@ -96,9 +86,7 @@ rb_error rb_model_need_array(rb_context *ctx, const rb_model *model, const char 
                              int64_t columns, const double **values) {
     *values = NULL;
     const rb_array *array = find_array(model, name);
-    if (!array) {
-        return rb_fail(ctx, RB_ERROR_FORMAT, "the model has no array '%s'", name);
-    }
+    if (!array) return rb_fail(ctx, RB_ERROR_FORMAT, "the model has no array '%s'", name);
     if ((rows >= 0 && array->rows != rows) || (columns >= 0 && array->columns != columns)) {
         return rb_fail(ctx, RB_ERROR_FORMAT,
                        "the array '%s' of the model is %lld x %lld, but %lld x %lld is needed",
@@ -124,12 +112,8 @@ const double *rb_model_array(const rb_model *model, const char *name, int64_t *r
                              int64_t *columns) {
     static const rb_array none = {0};
     const rb_array *found = find_array(model, name), *array = found ? found : &none;
-    if (rows) {
-        *rows = array->rows;
-    }
-    if (columns) {
-        *columns = array->columns;
-    }
+    if (rows) *rows = array->rows;
+    if (columns) *columns = array->columns;
     return array->values;
 }
 
@@ -140,11 +124,8 @@ const char *rb_model_array_name(const rb_model *model, int64_t index) {
 /* ---- attributes ---- */
 
 static rb_attribute *find_attribute(const rb_model *model, const char *name) {
-    for (int64_t i = 0; i < model->n_attributes; i++) {
-        if (strcmp(model->attributes[i].name, name) == 0) {
-            return &model->attributes[i];
-        }
-    }
+    for (int64_t i = 0; i < model->n_attributes; i++)
+        if (strcmp(model->attributes[i].name, name) == 0) return &model->attributes[i];
     return NULL;
 }
 
@@ -190,9 +171,7 @@ rb_error rb_model_record_options(rb_context *ctx, rb_model *model, const rb_opti
 
 rb_error rb_model_add_history(rb_context *ctx, rb_model *model, rb_history entry) {
     rb_history *history = with_one_more(ctx, model->history, model->iterations, sizeof *history);
-    if (!history) {
-        return RB_ERROR_MEMORY;
-    }
+    if (!history) return RB_ERROR_MEMORY;
     history[model->iterations++] = entry;
     model->history = history;
     return RB_OK;
@@ -204,17 +183,12 @@ int64_t rb_model_iterations(const rb_model *model) {
 
 rb_error rb_model_history(const rb_model *model, int64_t iteration, double *objective,
                           double *estep_objective, double *seconds) {
-    if (iteration < 0 || iteration >= model->iterations) {
-        return RB_ERROR_ARGUMENT;
-    }
+    if (iteration < 0 || iteration >= model->iterations) return RB_ERROR_ARGUMENT;
     const rb_history *entry = &model->history[iteration];
     const double values[] = {entry->objective, entry->estep_objective, entry->seconds};
     double *const wanted[] = {objective, estep_objective, seconds};
-    for (int i = 0; i < 3; i++) {
-        if (wanted[i]) {
-            *wanted[i] = values[i];
-        }
-    }
+    for (int i = 0; i < 3; i++)
+        if (wanted[i]) *wanted[i] = values[i];
     return RB_OK;
 }
 
@@ -248,9 +222,8 @@ int64_t rb_model_units(const rb_model *model) {
 int64_t rb_model_dead(const rb_model *model) {
     const rb_array *dead = find_array(model, "dead");
     int64_t units = rb_model_units(model), count = 0;
-    for (int64_t j = 0; dead && j < units && j < dead->rows * dead->columns; j++) {
+    for (int64_t j = 0; dead && j < units && j < dead->rows * dead->columns; j++)
         count += dead->values[j] != 0;
-    }
     return count;
 }
 
@@ -274,9 +247,7 @@ const char *rb_model_feature_name(const rb_model *model, int64_t feature) {
 /* A copy of count values; NULL of NULL, and with *done false where memory is out. */
 static void *copy_of(rb_context *ctx, const void *from, int64_t count, size_t size, bool *done) {
     void *to = from && *done ? rb_alloc(ctx, count, size) : NULL;
-    if (to) {
-        memcpy(to, from, (size_t)count * size);
-    }
+    if (to) memcpy(to, from, (size_t)count * size);
     *done = *done && (to || !from);
     return to;
 }
@@ -285,9 +256,7 @@ rb_preprocess *rb_preprocess_copy(rb_context *ctx, const rb_preprocess *p) {
     int64_t n = p->n_features;
     bool done = true;
     rb_preprocess *copy = copy_of(ctx, p, 1, sizeof *p, &done);
-    if (!copy) {
-        return NULL;
-    }
+    if (!copy) return NULL;
     copy->names = NULL;
     copy->selected = copy_of(ctx, p->selected, n, sizeof *p->selected, &done);
     copy->centre = copy_of(ctx, p->centre, n, sizeof *p->centre, &done);
@@ -297,9 +266,7 @@ rb_preprocess *rb_preprocess_copy(rb_context *ctx, const rb_preprocess *p) {
         copy->names = rb_names_copy(ctx, (const char *const *)p->names->text, p->names->count);
         done = copy->names != NULL;
     }
-    if (!done) {
-        rb_preprocess_free(copy);
-    }
+    if (!done) rb_preprocess_free(copy);
     return done ? copy : NULL;
 }
 

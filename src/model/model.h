@@ -53,9 +53,8 @@ enum { RB_STORE_STATUSES = 6 };
 /* The index of a text among words, or -1. */
 static inline int rb_store_word(const char *const *words, int count, const char *text) {
     int i = count - 1;
-    while (i >= 0 && strcmp(words[i], text) != 0) {
+    while (i >= 0 && strcmp(words[i], text) != 0)
         i--;
-    }
     return i;
 }
 
@@ -70,9 +69,8 @@ static inline rb_store_column rb_store_column_of(const rb_method *method, int in
     static const char *const always[RB_STORE_COLUMNS] = {"objective", "estep_objective", "seconds"};
     const char *const *metrics = method->metric_names;
     const char *name = index < RB_STORE_COLUMNS ? always[index] : NULL;
-    for (int i = RB_STORE_COLUMNS; metrics && *metrics && i <= index; i++, metrics++) {
+    for (int i = RB_STORE_COLUMNS; metrics && *metrics && i <= index; i++, metrics++)
         name = i == index ? *metrics : NULL;
-    }
     return (rb_store_column){name, (size_t)index * sizeof(double)}; /* as rb_history has them */
 }
 

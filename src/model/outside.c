@@ -15,22 +15,16 @@ int64_t rb_block_features(const rb_block *block) {
 
 double rb_block_at(const rb_block *block, int64_t sample, int64_t feature) {
     const rb_csr *v = &block->csr;
-    if (!block->sparse) {
-        return rb_dense_get(block->dense, sample, feature);
-    }
+    if (!block->sparse) return rb_dense_get(block->dense, sample, feature);
     double value = block->shift ? -block->shift[feature] : 0;
-    for (int64_t e = v->starts[sample]; e < v->starts[sample + 1]; e++) {
-        if (v->columns[e - v->starts[0]] == feature) {
+    for (int64_t e = v->starts[sample]; e < v->starts[sample + 1]; e++)
+        if (v->columns[e - v->starts[0]] == feature)
             value += rb_get(v->type, v->values, e - v->starts[0]);
-        }
-    }
     return value;
 }
 
 const void *rb_block_dense(const rb_block *block, rb_type *type, int64_t *row_stride) {
-    if (block->sparse) {
-        return NULL;
-    }
+    if (block->sparse) return NULL;
     *type = block->dense.type;
     *row_stride = block->dense.ld;
     return block->dense.data;
@@ -59,9 +53,7 @@ rb_error rb_feed_values(rb_context *ctx, rb_feed *feed, int64_t first, int64_t c
                         double *values) {
     rb_block block;
     rb_error err = rb_feed_read(ctx, feed, first, count, &block);
-    if (!err) {
-        rb_block_values(&block, 0, count, values);
-    }
+    if (!err) rb_block_values(&block, 0, count, values);
     return err;
 }
 

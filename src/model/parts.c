@@ -59,12 +59,9 @@ bool rb_walk_next(rb_walk *walk, const rb_shape *shape, void *state) {
 static rb_error make(rb_context *ctx, const rb_walk *walk) {
     const rb_kept *array = &walk->array;
     int64_t count;
-    if (array->rows == 0 || walk->field->place == RB_FIELD_INLINE) {
-        return RB_OK;
-    }
-    if (walk->field->place == RB_FIELD_DENSE) {
+    if (array->rows == 0 || walk->field->place == RB_FIELD_INLINE) return RB_OK;
+    if (walk->field->place == RB_FIELD_DENSE)
         return rb_dense_new(ctx, (rb_type)array->type, array->rows, array->columns, walk->there);
-    }
     if (!rb_multiply(array->rows, array->columns, &count)) {
         return rb_fail(ctx, RB_ERROR_MEMORY, "%s: %lld x %lld values cannot be addressed",
                        array->name, (long long)array->rows, (long long)array->columns);
@@ -75,9 +72,8 @@ static rb_error make(rb_context *ctx, const rb_walk *walk) {
 
 rb_error rb_parts_new(rb_context *ctx, const rb_part *parts, const rb_shape *shape, void *state) {
     rb_error err = RB_OK;
-    for (rb_walk walk = {.part = parts}; !err && rb_walk_next(&walk, shape, state);) {
+    for (rb_walk walk = {.part = parts}; !err && rb_walk_next(&walk, shape, state);)
         err = make(ctx, &walk);
-    }
     return err;
 }
 
@@ -113,19 +109,13 @@ static bool is_kept(const rb_walk *walk, const rb_shape *shape) {
 rb_error rb_parts_keep(const rb_method *method, const rb_shape *shape, void *state, rb_kept_fn fn,
                        void *user) {
     rb_error err = RB_OK;
-    for (rb_walk walk = {.part = method->parts}; !err && rb_walk_next(&walk, shape, state);) {
-        if (walk.array.rows > 0 && is_kept(&walk, shape)) {
-            err = fn(user, &walk.array);
-        }
-    }
+    for (rb_walk walk = {.part = method->parts}; !err && rb_walk_next(&walk, shape, state);)
+        if (walk.array.rows > 0 && is_kept(&walk, shape)) err = fn(user, &walk.array);
     return err;
 }
 
 const rb_engine *rb_engine_find(const rb_method *method, const char *name) {
-    for (const rb_engine *const *engine = method->engines; name && engine && *engine; engine++) {
-        if (strcmp((*engine)->name, name) == 0) {
-            return *engine;
-        }
-    }
+    for (const rb_engine *const *engine = method->engines; name && engine && *engine; engine++)
+        if (strcmp((*engine)->name, name) == 0) return *engine;
     return method->engines ? method->engines[0] : NULL;
 }

@@ -11,39 +11,31 @@ rb_error rb_model_begin(rb_context *ctx, const char *name, int type, int status,
     }
     rb_preprocess *p = rb_alloc_zero(ctx, 1, sizeof *p);
     rb_error err = p ? rb_model_new(ctx, method, (rb_type)type, p, model) : RB_ERROR_MEMORY;
-    if (!err) {
-        (*model)->status = (rb_status)status;
-    }
+    if (!err) (*model)->status = (rb_status)status;
     return err;
 }
 
 rb_error rb_model_empty_history(rb_context *ctx, rb_model *model, int64_t count) {
     rb_error err = RB_OK;
     rb_history none = {NAN, NAN, NAN, {0}};
-    for (int f = 0; f < RB_METRICS_MAX; f++) {
+    for (int f = 0; f < RB_METRICS_MAX; f++)
         none.metrics[f] = NAN;
-    }
-    for (int64_t t = 0; !err && t < count; t++) {
+    for (int64_t t = 0; !err && t < count; t++)
         err = rb_model_add_history(ctx, model, none);
-    }
     return err;
 }
 
 static bool ascends(const int64_t *selected, int64_t count, int64_t end) {
-    for (int64_t k = 0; selected && k < count; k++) {
-        if (selected[k] < (k == 0 ? 0 : selected[k - 1] + 1) || selected[k] >= end) {
-            return false;
-        }
-    }
+    for (int64_t k = 0; selected && k < count; k++)
+        if (selected[k] < (k == 0 ? 0 : selected[k - 1] + 1) || selected[k] >= end) return false;
     return true;
 }
 
 /* Are all numbers of a vector, which may be missing, finite and above min? */
 static bool are_above(const double *values, int64_t count, double min) {
     int64_t k = 0;
-    while (values && k < count && isfinite(values[k]) && values[k] > min) {
+    while (values && k < count && isfinite(values[k]) && values[k] > min)
         k++;
-    }
     return !values || k >= count;
 }
 
@@ -72,10 +64,7 @@ const char *rb_model_flaw(const rb_model *model) {
         {!p->names || p->names->count == m, "there are more or fewer names than features"},
         {!loads || rows == m, "the loadings have not one row per feature"},
     };
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-        if (!parts[i].sound) {
-            return parts[i].otherwise;
-        }
-    }
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (!parts[i].sound) return parts[i].otherwise;
     return NULL;
 }

@@ -32,9 +32,7 @@ static int64_t choose_block_samples(const rb_model *model, int64_t n_samples) {
 }
 
 static void clear_coder(rb_coder *coder) {
-    if (coder->own) {
-        rb_method_coder_free(coder->model->method, coder->own);
-    }
+    if (coder->own) rb_method_coder_free(coder->model->method, coder->own);
     rb_feed_free(coder->feed);
     rb_dense_free(&coder->codes);
     rb_dense_free(&coder->rows);
@@ -77,9 +75,7 @@ static rb_error add_loadings(rb_context *ctx, rb_coder *coder, int64_t count) {
 static rb_error rebuild(rb_context *ctx, rb_coder *coder, const rb_block *block) {
     const rb_method *method = coder->model->method;
     void *codes = coder->codes.data, *rows = coder->rows.data;
-    if (method->rebuild) {
-        return method->rebuild(ctx, coder->own, block, rows);
-    }
+    if (method->rebuild) return method->rebuild(ctx, coder->own, block, rows);
     rb_error err = method->encode(ctx, coder->own, block, codes);
     return err              ? err
            : method->decode ? method->decode(ctx, coder->own, block->n_samples, codes, rows)
@@ -114,14 +110,11 @@ static rb_error use_block(rb_context *ctx, rb_coder *coder, int64_t first, int64
     rb_dense rows = rb_dense_rows(rebuilds ? coder->rows : coder->codes, 0, count);
     rb_block block;
     rb_error err = rb_feed_read(ctx, coder->feed, first, count, &block);
-    if (!err && coder->below && method->non_negative) {
-        err = rb_below_add(ctx, coder->below, &block);
-    }
-    if (!err && !rebuilds) {
+    if (!err && coder->below && method->non_negative) err = rb_below_add(ctx, coder->below, &block);
+    if (!err && !rebuilds)
         err = method->encode(ctx, coder->own, &block, rows.data);
-    } else if (!err && (err = rebuild(ctx, coder, &block)) == RB_OK) {
+    else if (!err && (err = rebuild(ctx, coder, &block)) == RB_OK)
         rb_feed_inverse(coder->feed, rows);
-    }
     *view = (rb_matrix){.n_samples = rows.rows,
                         .n_features = rows.cols,
                         .type = rows.type,
@@ -142,9 +135,8 @@ static rb_error use_run(rb_context *ctx, rb_coder *coder, int64_t first, int64_t
         int64_t failures = ctx->failures;
         bool used = !err;
         err = used ? fn(user, first, &view) : err;
-        if (used && err && ctx->failures == failures) {
+        if (used && err && ctx->failures == failures)
             rb_fail(ctx, err, "the program stopped taking rows at sample %lld", (long long)first);
-        }
     }
     return err;
 }
@@ -174,9 +166,7 @@ static rb_error walk(rb_context *ctx, const rb_model *model, rb_source *source, 
     rb_error err = start_walk(ctx, &coder, model, source, rebuild);
     coder.below = &below;
     err = err ? err : use_run(ctx, &coder, 0, source->n_samples, fn, user);
-    if (!err) {
-        rb_below_tell(ctx, &below, model->preprocess, source, model->method->name);
-    }
+    if (!err) rb_below_tell(ctx, &below, model->preprocess, source, model->method->name);
     clear_coder(&coder);
     return err;
 }
@@ -215,9 +205,7 @@ rb_error rb_reconstruct_into(rb_context *ctx, const rb_model *model, rb_source *
 rb_error rb_coder_open(rb_context *ctx, const rb_model *model, rb_coder **out) {
     rb_coder *coder = rb_alloc(ctx, 1, sizeof *coder);
     rb_error err = coder ? start_coder(ctx, coder, model, INT64_MAX, false) : RB_ERROR_MEMORY;
-    if (err) {
-        rb_coder_free(coder);
-    }
+    if (err) rb_coder_free(coder);
     *out = err ? NULL : coder;
     return err;
 }
@@ -251,9 +239,7 @@ rb_error rb_coder_encode(rb_context *ctx, rb_coder *coder, const rb_matrix *rows
                          void *codes, int64_t row_stride, int64_t column_stride) {
     rb_target to = {type, codes, row_stride, column_stride};
     rb_error err = rb_check_type(ctx, type);
-    if (err) {
-        return err;
-    }
+    if (err) return err;
     if (coder->threads != rb_context_threads(ctx) || !coder->own) { /* each has memory of its own */
         clear_coder(coder);
         err = start_coder(ctx, coder, coder->model, INT64_MAX, false);
@@ -283,9 +269,8 @@ static rb_error measure_block(rb_context *ctx, struct measuring *to, const rb_bl
             double d = rb_dense_get(to->row, 0, k) - rb_dense_get(coder->rows, i, k);
             to->errors += isnan(d) ? 0 : d * d;
         }
-        for (int64_t j = 0; j < coder->codes.cols; j++) {
+        for (int64_t j = 0; j < coder->codes.cols; j++)
             to->zeros += rb_dense_get(coder->codes, i, j) == 0;
-        }
     }
     return err;
 }
@@ -299,12 +284,8 @@ static rb_error measure_all(rb_context *ctx, struct measuring *to, rb_feed *feed
         err = rb_feed_read(ctx, feed, first, n - first < size ? n - first : size, &block);
         to->squares += err ? 0 : rb_block_squares(&block, &values);
         to->values += (double)values;
-        if (!err && to->coder.model->method->non_negative) {
-            err = rb_below_add(ctx, below, &block);
-        }
-        if (!err && to->row.data) {
-            err = measure_block(ctx, to, &block);
-        }
+        if (!err && to->coder.model->method->non_negative) err = rb_below_add(ctx, below, &block);
+        if (!err && to->row.data) err = measure_block(ctx, to, &block);
     }
     return err;
 }
@@ -342,9 +323,8 @@ static rb_error measure(rb_context *ctx, const rb_model *model, rb_feed *feed, r
 /* Where a metric stands, or would stand as the next one. */
 static int find_metric(const rb_metrics *metrics, const char *name) {
     int i = 0;
-    while (i < metrics->count && strcmp(metrics->list[i].name, name) != 0) {
+    while (i < metrics->count && strcmp(metrics->list[i].name, name) != 0)
         i++;
-    }
     return i;
 }
 
@@ -388,9 +368,7 @@ static rb_error evaluate(rb_context *ctx, const rb_model *model, rb_source *sour
     rb_error err = rb_model_check(ctx, model, source, &check);
     err = err ? err : rb_blas_need_memory(ctx, BLOCK_BYTES);
     err = err ? err : rb_feed_new(ctx, model->preprocess, source, model->type, &feed);
-    if (err) {
-        return err;
-    }
+    if (err) return err;
     rb_metrics_set(metrics, "samples", (double)source->n_samples);
     rb_metrics_set(metrics, "features", (double)rb_model_features(model));
     rb_metrics_set(metrics, "units", (double)rb_model_units(model));
@@ -409,14 +387,11 @@ static rb_error evaluate(rb_context *ctx, const rb_model *model, rb_source *sour
 rb_error rb_evaluate(rb_context *ctx, const rb_model *model, rb_source *source,
                      rb_metrics **metrics) {
     *metrics = NULL;
-    if (source->n_samples == 0) {
+    if (source->n_samples == 0)
         return rb_fail(ctx, RB_ERROR_DATA, "there are no samples to evaluate");
-    }
     rb_metrics *measured = rb_alloc_zero(ctx, 1, sizeof *measured);
     rb_error err = measured ? evaluate(ctx, model, source, measured) : RB_ERROR_MEMORY;
-    if (err) {
-        rb_metrics_free(measured);
-    }
+    if (err) rb_metrics_free(measured);
     *metrics = err ? NULL : measured;
     return err;
 }

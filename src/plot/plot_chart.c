@@ -13,25 +13,18 @@ static const rb_colour faint = {0.88, 0.88, 0.88};
 static double round_step(double min) {
     double power = pow(10, floor(log10(min)));
     const double factors[] = {1, 2, 5};
-    for (int i = 0; i < 3; i++) {
-        if (factors[i] * power >= min * (1 - 1e-9)) {
-            return factors[i] * power;
-        }
-    }
+    for (int i = 0; i < 3; i++)
+        if (factors[i] * power >= min * (1 - 1e-9)) return factors[i] * power;
     return 10 * power;
 }
 
 rb_ticks rb_ticks_choose(double low, double high, int max, bool whole) {
     double range = high - low;
-    if (!(range > 0) || !isfinite(range)) {
-        return (rb_ticks){low, 1, 1};
-    }
+    if (!(range > 0) || !isfinite(range)) return (rb_ticks){low, 1, 1};
     double step = fmax(round_step(range / max), whole ? 1 : 0);
     for (;; step = round_step(1.5 * step)) {
         double first = ceil(low / step - 1e-9), last = floor(high / step + 1e-9);
-        if (last - first < max) {
-            return (rb_ticks){first * step, step, (int)(last - first) + 1};
-        }
+        if (last - first < max) return (rb_ticks){first * step, step, (int)(last - first) + 1};
     }
 }
 
@@ -145,12 +138,8 @@ static void draw_log_ticks(rb_page *page, const rb_chart *c, bool up) {
         for (int s = 0; s < 3; s++) {
             char text[32] = "";
             double value = steps[s] * pow(10, power), share = share_of(axis, value);
-            if (s == 0 || axis->high - axis->low < 2.5) {
-                rb_print(text, sizeof text, "%.9g", value);
-            }
-            if (share >= 0 && share <= 1) {
-                draw_tick(page, c, up, value, s == 0 ? 0.8 : 0.4, text);
-            }
+            if (s == 0 || axis->high - axis->low < 2.5) rb_print(text, sizeof text, "%.9g", value);
+            if (share >= 0 && share <= 1) draw_tick(page, c, up, value, s == 0 ? 0.8 : 0.4, text);
         }
     }
 }
@@ -162,9 +151,8 @@ static void draw_ticks(rb_page *page, const rb_chart *c, bool up) {
         draw_log_ticks(page, c, up);
         return;
     }
-    for (int i = 0; i < axis->n_names; i++) {
+    for (int i = 0; i < axis->n_names; i++)
         draw_tick(page, c, up, i, 0.6, axis->names[i]);
-    }
     for (int i = 0; i < ticks.count && !axis->names; i++) {
         char text[32];
         rb_tick_text(&ticks, i, text, sizeof text);
@@ -180,9 +168,8 @@ void rb_chart_axes(rb_page *page, const rb_chart *c) {
     rb_page_line(page, left, top, left, bottom, 0.6, ink);
     rb_page_line(page, left, bottom, right, bottom, 0.6, ink);
     rb_page_text_up(page, RB_TEXT_LABEL, 22, (top + bottom) / 2, c->up.label);
-    if (c->across.label) {
+    if (c->across.label)
         rb_page_text(page, RB_TEXT_LABEL, (left + right) / 2, bottom + 38, 0.5, 0, c->across.label);
-    }
 }
 
 /* ---- lines ---- */
@@ -210,9 +197,7 @@ void rb_chart_line(rb_page *page, const rb_chart *c, const double *x, const doub
         double at = x ? x[i] : (double)i + 1;
         if (rb_axis_shows(&c->across, at) && rb_axis_shows(&c->up, y[i])) {
             double to_x = rb_chart_x(c, at), to_y = rb_chart_y(c, y[i]);
-            if (!pen_down) {
-                cairo_move_to(page->cairo, to_x, to_y);
-            }
+            if (!pen_down) cairo_move_to(page->cairo, to_x, to_y);
             cairo_line_to(page->cairo, to_x, to_y);
             pen_down = true;
         } else {
@@ -266,9 +251,8 @@ void rb_page_colour_bar(rb_page *page, rb_box box, const rb_grid *grid, bool mor
     enum { STEPS = 256 };
     const rb_colour grey = {0.5, 0.5, 0.5};
     double values[STEPS], right = box.x + box.width;
-    for (int i = 0; i < STEPS; i++) {
+    for (int i = 0; i < STEPS; i++)
         values[i] = grid->high - (grid->high - grid->low) * i / (STEPS - 1);
-    }
     rb_page_heatmap(page, box, &(rb_grid){values, STEPS, 1, grid->map, grid->low, grid->high});
     rb_page_frame(page, box, 0.5, grey);
     rb_ticks ticks = rb_ticks_choose(grid->low, grid->high, 6, false);
@@ -280,8 +264,7 @@ void rb_page_colour_bar(rb_page *page, rb_box box, const rb_grid *grid, bool mor
         rb_page_line(page, right, y, right + 4, y, 0.5, grey);
         rb_page_text(page, RB_TEXT_TICK, right + 7, y, 0, 0, text);
     }
-    if (more) {
+    if (more)
         rb_page_text(page, RB_TEXT_TICK, box.x + box.width / 2, box.y - 9, 0.5, 0, "and above");
-    }
     rb_page_text_up(page, RB_TEXT_TICK, box.x - 10, box.y + box.height / 2, label);
 }

@@ -33,9 +33,7 @@ static rb_error choose_scale(rb_context *ctx, const rb_codes_plot *p, rb_grid *g
     int64_t count = 0;
     bool negative = false;
     double *sorted = rb_alloc(ctx, p->rows * p->units, sizeof *sorted);
-    if (!sorted) {
-        return RB_ERROR_MEMORY;
-    }
+    if (!sorted) return RB_ERROR_MEMORY;
     for (int64_t i = 0; i < p->rows * p->units; i++) {
         if (isfinite(p->values[i]) && p->values[i] != 0) {
             negative = negative || p->values[i] < 0;
@@ -66,12 +64,9 @@ static double middle_y(const rb_codes_plot *p, rb_box map, const rb_row_group *g
 static int64_t min_rows(const rb_codes_plot *p, int64_t max) {
     for (int64_t rows = 0;; rows++) {
         int64_t count = 0;
-        for (int64_t g = 0; g < p->n_groups; g++) {
+        for (int64_t g = 0; g < p->n_groups; g++)
             count += p->groups[g].count >= rows;
-        }
-        if (count <= max) {
-            return rows;
-        }
+        if (count <= max) return rows;
     }
 }
 
@@ -79,13 +74,9 @@ static rb_error draw_groups(rb_page *page, const rb_codes_plot *p, rb_box map) {
     const rb_row_group *end = p->groups + p->n_groups;
     double *places = rb_alloc(page->ctx, p->n_groups, sizeof *places), *place = places;
     int64_t count = 0, min = min_rows(p, (int64_t)(map.height / LABEL_STEP));
-    if (!places) {
-        return RB_ERROR_MEMORY;
-    }
+    if (!places) return RB_ERROR_MEMORY;
     for (const rb_row_group *g = p->groups; g < end; g++) {
-        if (g->count >= min) {
-            places[count++] = middle_y(p, map, g);
-        }
+        if (g->count >= min) places[count++] = middle_y(p, map, g);
         if (g > p->groups) {
             double y = row_y(p, map, (double)g->first);
             rb_page_line(page, map.x - 8, y, map.x + map.width, y, 0.5, ink);
@@ -113,20 +104,15 @@ rb_error rb_draw_codes(rb_context *ctx, const rb_codes_plot *p, const rb_plot_op
     bool more;
     rb_grid grid = {.values = p->values, .rows = p->rows, .columns = p->units};
     rb_error err = choose_scale(ctx, p, &grid, &more);
-    if (err) {
-        return err;
-    }
+    if (err) return err;
     double left = 0;
-    for (int64_t g = 0; g < p->n_groups; g++) {
+    for (int64_t g = 0; g < p->n_groups; g++)
         left = fmax(left, rb_text_width(RB_TEXT_LABEL, p->groups[g].name));
-    }
     left = p->n_groups ? fmin(left, MAX_LABEL) + COUNT_WIDTH + 34 : 56;
     rb_box map = {left, MARGIN_TOP, RB_PAGE_WIDTH - left - MARGIN_RIGHT,
                   fmin(fmax(12.0 * (double)p->rows, 160), 640)};
     err = rb_page_open(ctx, options, path, map.y + map.height + MARGIN_BOTTOM, &page);
-    if (err) {
-        return err;
-    }
+    if (err) return err;
     rb_page_title(&page, map.x, 30, 0, p->title);
     rb_page_heatmap(&page, map, &grid);
     if (p->n_groups) {
@@ -191,9 +177,8 @@ static void find_groups(gathering *g) {
     int64_t n = g->plot.n_samples;
     for (int64_t start = 0, end; start < n; start = end) {
         double class_index = g->keys[start][CLASS];
-        for (end = start; end < n && g->keys[end][CLASS] == class_index; end++) {
+        for (end = start; end < n && g->keys[end][CLASS] == class_index; end++)
             g->place[(int64_t)g->keys[end][SAMPLE]] = end;
-        }
         const char *name =
             isfinite(class_index) ? g->labels.classes->text[(int64_t)class_index] : RB_NO_LABEL;
         int64_t first = row_of(g, start), last = row_of(g, end - 1);
@@ -206,9 +191,7 @@ static rb_error order_by_class(gathering *g, const rb_model *model, rb_source *s
                                const char *path) {
     rb_context *ctx = g->scratch.ctx;
     rb_error err = rb_labels_read(ctx, path, source, &g->labels);
-    if (err) {
-        return err;
-    }
+    if (err) return err;
     g->keys = rb_take(&g->scratch, g->plot.n_samples, sizeof *g->keys);
     g->place = rb_take(&g->scratch, g->plot.n_samples, sizeof *g->place);
     g->plot.groups = rb_take(&g->scratch, g->labels.classes->count + 1, sizeof *g->plot.groups);
@@ -226,9 +209,8 @@ static rb_error add_rows(void *user, int64_t first, const rb_matrix *codes) {
     for (int64_t i = 0; i < rb_matrix_samples(codes); i++) {
         int64_t row = row_of(g, g->place ? g->place[first + i] : first + i);
         g->in_row[row]++;
-        for (int64_t u = 0; u < g->plot.units; u++) {
+        for (int64_t u = 0; u < g->plot.units; u++)
             g->plot.values[row * g->plot.units + u] += rb_matrix_at(codes, i, u);
-        }
     }
     return RB_OK;
 }
@@ -236,9 +218,7 @@ static rb_error add_rows(void *user, int64_t first, const rb_matrix *codes) {
 static rb_error gather(gathering *g, const rb_model *model, rb_source *source, const char *labels) {
     rb_codes_plot *p = &g->plot;
     rb_context *ctx = g->scratch.ctx;
-    if (p->n_samples == 0) {
-        return rb_fail(ctx, RB_ERROR_DATA, "there are no samples to draw");
-    }
+    if (p->n_samples == 0) return rb_fail(ctx, RB_ERROR_DATA, "there are no samples to draw");
     p->values = rb_take(&g->scratch, p->rows * p->units, sizeof *p->values);
     g->in_row = rb_take(&g->scratch, p->rows, sizeof *g->in_row);
     rb_error err = g->scratch.err;
@@ -255,9 +235,7 @@ rb_error rb_plot_codes(rb_context *ctx, const rb_model *model, rb_source *source
                        const rb_options *given, const char *path) {
     rb_plot_options options;
     rb_error err = rb_page_check(ctx, given, &options, path);
-    if (err) {
-        return err;
-    }
+    if (err) return err;
     char title[RB_TITLE_SIZE];
     int64_t n = rb_source_samples(source), units = rb_model_units(model);
     snprintf(title, sizeof title, "Codes of %lld samples, %lld units", (long long)n,

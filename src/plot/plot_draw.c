@@ -33,9 +33,7 @@ static int character_length(const unsigned char *b) {
                                    : 0;
     uint32_t code = length == 1 ? b[0] : b[0] & (0x7FU >> length);
     for (int i = 1; i < length; i++) {
-        if (b[i] >> 6 != 2) {
-            return 0;
-        }
+        if (b[i] >> 6 != 2) return 0;
         code = code << 6 | (b[i] & 0x3F);
     }
     bool surrogate = code >> 11 == 0x1B;
@@ -66,9 +64,8 @@ double rb_text_width(rb_text_style style, const char *text) {
 
 double rb_text_widest(rb_text_style style, const char *const *texts, int64_t count) {
     double width = 0;
-    for (int64_t i = 0; i < count; i++) {
+    for (int64_t i = 0; i < count; i++)
         width = fmax(width, rb_text_width(style, texts[i]));
-    }
     return width;
 }
 
@@ -127,9 +124,7 @@ static rb_colour mix(rb_colour a, rb_colour b, double share) {
 }
 
 rb_colour rb_map_colour(rb_colour_map map, double position) {
-    if (isnan(position)) {
-        return (rb_colour){0.85, 0.85, 0.85};
-    }
+    if (isnan(position)) return (rb_colour){0.85, 0.85, 0.85};
     const rb_colour *anchors = map == RB_MAP_DIVERGING ? diverging : sequential;
     int steps = map == RB_MAP_DIVERGING ? 6 : 4;
     double place = fmin(fmax(position, 0), 1) * steps;
@@ -144,9 +139,7 @@ rb_colour rb_class_colour(int64_t index) {
         {0.42, 0.72, 0.90}, {0.78, 0.45, 0.64}, {0.38, 0.22, 0.50}, {0.93, 0.86, 0.30},
         {0.56, 0.38, 0.24}, {0.55, 0.75, 0.35},
     };
-    if (index < 0) {
-        return (rb_colour){0.92, 0.92, 0.92};
-    }
+    if (index < 0) return (rb_colour){0.92, 0.92, 0.92};
     int64_t round = index / N_COLOURS;
     double pale = fmin(0.25 * (double)round, 0.75);
     return mix(colours[index % N_COLOURS], (rb_colour){1, 1, 1}, pale);
@@ -216,9 +209,8 @@ void rb_page_image(rb_page *page, rb_box box, rb_pixel_fn pixel, const void *use
     for (int y = 0; made && y < height; y++) {
         unsigned char *bytes = cairo_image_surface_get_data(image);
         int64_t stride = cairo_image_surface_get_stride(image);
-        for (int x = 0; x < width; x++) {
+        for (int x = 0; x < width; x++)
             ((uint32_t *)(void *)(bytes + y * stride))[x] = pixel(user, x, y, width, height);
-        }
     }
     cairo_surface_mark_dirty(image);
     paint(page, box, image, (rb_colour){0});
@@ -240,11 +232,9 @@ static uint32_t cell_colour(const void *user, int64_t x, int64_t y, int64_t widt
     double sum = 0;
     covered(y, height, grid->rows, &row, &row_end);
     covered(x, width, grid->columns, &column, &column_end);
-    for (int64_t i = row; i < row_end; i++) {
-        for (int64_t j = column; j < column_end; j++) {
+    for (int64_t i = row; i < row_end; i++)
+        for (int64_t j = column; j < column_end; j++)
             sum += grid->values[i * grid->columns + j];
-        }
-    }
     double value = sum / (double)((row_end - row) * (column_end - column));
     rb_colour c = rb_map_colour(grid->map, (value - grid->low) / (grid->high - grid->low));
     return (uint32_t)lround(255 * c.red) << 16 | (uint32_t)lround(255 * c.green) << 8 |

@@ -36,9 +36,8 @@ static rb_error draw_quality(rb_context *ctx, const rb_model *model, const rb_se
     for (int64_t k = 0; k < samples && !scratch.err; k++) {
         snprintf(texts[k], NUMBER, "%.0f", floor((double)k * n / (double)samples));
         names[k] = texts[k];
-        for (int64_t t = 0; t < iterations; t++) {
+        for (int64_t t = 0; t < iterations; t++)
             values[k * iterations + t] = quality[t * samples + k];
-        }
     }
     snprintf(title, sizeof title, "Quality of the truncation for %lld samples", (long long)samples);
     rb_series_plot drawn = *plot;
@@ -100,9 +99,7 @@ static rb_error count_causes(rb_context *ctx, rb_source *states, rb_key *keys, i
                               value, (long long)sample, (long long)c);
             }
         }
-        if (err) {
-            return err;
-        }
+        if (err) return err;
     }
     return RB_OK;
 }
@@ -122,9 +119,7 @@ static rb_error draw(rb_context *ctx, const rb_key *keys, int64_t n, int64_t use
         classes[i] = (int64_t)fmin(keys[i][N_CAUSES], CLASSES - 1);
         names[classes[i]] = words[classes[i]];
     }
-    if (cut) {
-        snprintf(fit, sizeof fit, "; the fit used %lld", (long long)used);
-    }
+    if (cut) snprintf(fit, sizeof fit, "; the fit used %lld", (long long)used);
     snprintf(title, sizeof title, "Log evidence of %lld sample%s%s", (long long)n,
              n > 1 ? "s, sorted" : "", fit);
     rb_series_plot plot = {.values = values,
@@ -146,20 +141,15 @@ rb_error rb_plot_evidence(rb_context *ctx, const double *evidence, int64_t n, in
                           rb_source *states, const rb_options *given, const char *path) {
     rb_plot_options options;
     rb_error err = rb_page_check(ctx, given, &options, path);
-    if (!err && n < 1) {
+    if (!err && n < 1)
         err = rb_fail(ctx, RB_ERROR_DATA, "there are no samples whose evidence could be drawn");
-    }
     rb_key *keys = err ? NULL : rb_alloc_zero(ctx, n, sizeof *keys);
-    if (!keys) {
-        return err ? err : RB_ERROR_MEMORY;
-    }
+    if (!keys) return err ? err : RB_ERROR_MEMORY;
     for (int64_t i = 0; i < n; i++) {
         keys[i][MINUS_EVIDENCE] = -evidence[i];
         keys[i][SAMPLE] = (double)i;
     }
-    if (states) {
-        err = count_causes(ctx, states, keys, n);
-    }
+    if (states) err = count_causes(ctx, states, keys, n);
     if (!err) {
         rb_sort_keys(keys, n);
         err = draw(ctx, keys, n, used, states != NULL, &options, path);

@@ -58,13 +58,10 @@ static layout arrange_images(const rb_filters_plot *p, double scale) {
     /* Tall images: the page must not become endless. */
     limit = fmin(limit, 4 * RB_PAGE_WIDTH * scale / ceil(units / across) / aspect);
     l.width = fmax(1, floor(limit));
-    if (l.width > (double)p->width) {
-        l.width -= fmod(l.width, (double)p->width);
-    }
+    if (l.width > (double)p->width) l.width -= fmod(l.width, (double)p->width);
     l.height = fmax(1, round(l.width * aspect));
-    if (!p->across && l.width < 0.85 * limit && across < units) {
+    if (!p->across && l.width < 0.85 * limit && across < units)
         across = fmin(floor((page + l.gap) / (l.width + l.gap)), units);
-    }
     l.line = !p->across && l.width >= NUMBER_WIDTH * scale ? round(LINE * scale) : 0;
     l.left = round((RB_PAGE_WIDTH * scale - across * (l.width + l.gap) + l.gap) / 2);
     return (layout){(int64_t)across,  l.left / scale, l.top / scale, l.width / scale,
@@ -128,9 +125,8 @@ static void draw_number(rb_page *page, const rb_filters_plot *p, const layout *l
 }
 
 static void draw_grid(rb_page *page, const rb_filters_plot *p, const layout *l, unit_image *image) {
-    for (int64_t i = 0; i < p->n_features * p->units; i++) {
+    for (int64_t i = 0; i < p->n_features * p->units; i++)
         image->middle = image->middle || p->loadings[i] < 0;
-    }
     for (int64_t unit = 0; unit < p->units; unit++) {
         int64_t down = unit / l->across, right = unit % l->across;
         double column = (double)right, row = (double)down;
@@ -178,9 +174,8 @@ static rb_error find_shape(rb_context *ctx, const rb_plot_options *options, cons
     if (!options->shape) {
         int64_t side = (int64_t)lround(sqrt((double)n_input));
         char hint[64] = "";
-        if (side * side == n_input) {
+        if (side * side == n_input)
             snprintf(hint, sizeof hint, ", perhaps %lldx%lld", (long long)side, (long long)side);
-        }
         return rb_fail(ctx, RB_ERROR_ARGUMENT,
                        "filters need the shape of an image%s: the model has %lld features", hint,
                        (long long)n_input);
@@ -210,18 +205,14 @@ rb_error rb_plot_filters(rb_context *ctx, const rb_model *model, const rb_option
     rb_plot_options options;
     rb_filters_plot p = {0};
     rb_error err = rb_page_check(ctx, given, &options, path);
-    if (err) {
-        return err;
-    }
+    if (err) return err;
     p.loadings = rb_model_array(model, "loadings", &p.n_features, &p.units);
     if (!p.loadings) {
         return rb_fail(ctx, RB_ERROR_UNSUPPORTED, "a model of %s has no loadings to show",
                        rb_model_method(model));
     }
     err = find_shape(ctx, &options, model, &p);
-    if (err) {
-        return err;
-    }
+    if (err) return err;
     char title[RB_TITLE_SIZE];
     int used = snprintf(title, sizeof title, "Filters of %lld units, ", (long long)p.units);
     if (p.curves) {
@@ -250,12 +241,9 @@ static rb_error find_fields(rb_context *ctx, const rb_model *model, rb_filters_p
     p->across = p->units;
     p->title = "Fields before the M-step; columns: units, rows: iterations";
     p->rows = *numbers = rb_alloc(ctx, kept, sizeof **numbers);
-    for (int64_t k = 0; *numbers && k < kept; k++) {
+    for (int64_t k = 0; *numbers && k < kept; k++)
         (*numbers)[k] = at[k] + 1; /* iterations are counted from 1 for readers */
-    }
-    if (!*numbers || !rb_multiply(kept, p->across, &p->units)) {
-        return RB_ERROR_MEMORY;
-    }
+    if (!*numbers || !rb_multiply(kept, p->across, &p->units)) return RB_ERROR_MEMORY;
     return rb_model_need_array(ctx, model, "trace_fields", p->n_features, p->units, &p->loadings);
 }
 

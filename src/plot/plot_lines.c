@@ -42,9 +42,8 @@ static rb_chart series_chart(const rb_series_plot *s) {
     c.up = (rb_axis){.low = s->low, .high = s->high};
     if (!(s->low < s->high)) {
         c.up = empty;
-        for (int64_t i = 0; i < s->lines * s->count; i++) {
+        for (int64_t i = 0; i < s->lines * s->count; i++)
             rb_axis_cover(&c.up, s->values[i]);
-        }
         rb_axis_pad(&c.up, 0.04);
     }
     c.up.label = s->up;
@@ -66,9 +65,7 @@ rb_error rb_draw_series(rb_context *ctx, const rb_series_plot *s, const rb_plot_
     double bottom = TOP + c.box.height, names = rb_legend_height(&legend);
     rb_error err =
         rb_page_open(ctx, options, path, bottom + BOTTOM + names + (names > 0 ? 8 : 0), &page);
-    if (err) {
-        return err;
-    }
+    if (err) return err;
     rb_page_title(&page, c.box.x, s->classes ? 24 : 30, 0, s->title);
     rb_chart_axes(&page, &c);
     if (isfinite(s->cut)) {
@@ -108,11 +105,8 @@ static bool is_kind(double value) {
 
 static bool find_kinds(panel *p, int64_t count) {
     bool occurs[N_KINDS] = {false};
-    for (int64_t i = 0; i < count; i++) {
-        if (is_kind(p->series->values[i])) {
-            occurs[(int)p->series->values[i]] = true;
-        }
-    }
+    for (int64_t i = 0; i < count; i++)
+        if (is_kind(p->series->values[i])) occurs[(int)p->series->values[i]] = true;
     for (int kind = 0; kind < N_KINDS; kind++) {
         const char *name = occurs[kind] ? p->series->label(kind) : NULL;
         p->row_of[kind] = p->n_kinds;
@@ -127,9 +121,8 @@ static bool find_kinds(panel *p, int64_t count) {
 /* What the axis upwards shows; false: nothing. */
 static bool find_range(panel *p, int64_t count) {
     p->chart.up = empty;
-    for (int64_t i = 0; i < count && !p->series->label; i++) {
+    for (int64_t i = 0; i < count && !p->series->label; i++)
         rb_axis_cover(&p->chart.up, p->series->values[i]);
-    }
     bool any = p->series->label ? find_kinds(p, count) : rb_axis_pad(&p->chart.up, 0.05);
     p->chart.up.label = p->series->name;
     return any;
@@ -166,16 +159,13 @@ rb_error rb_draw_history(rb_context *ctx, const rb_series *series, int n_series,
         p->chart.across = rb_axis_counting(NULL, count);
         n_panels += find_range(p, count);
     }
-    if (n_panels == 0) {
+    if (n_panels == 0)
         return rb_fail(ctx, RB_ERROR_DATA, "the model has no history of its objective");
-    }
     rb_page page;
     rb_chart *last = &panels[n_panels - 1].chart;
     last->across.label = "iteration";
     rb_error err = rb_page_open(ctx, options, path, last->box.y + last->box.height + BOTTOM, &page);
-    if (err) {
-        return err;
-    }
+    if (err) return err;
     rb_page_title(&page, last->box.x, 30, 0, title);
     for (panel *p = panels; p < panels + n_panels; p++) {
         rb_chart_axes(&page, &p->chart);
@@ -227,17 +217,14 @@ rb_error rb_plot_history(rb_context *ctx, const rb_model *model, const rb_option
     int64_t count = rb_model_iterations(model);
     rb_error err = rb_page_check(ctx, given, &options, path);
     double *values = err ? NULL : rb_alloc(ctx, RB_SERIES_MAX * count, sizeof *values);
-    if (!values) {
-        return err ? err : RB_ERROR_MEMORY;
-    }
+    if (!values) return err ? err : RB_ERROR_MEMORY;
     bool cools = isfinite(value_of(model, 0, &cooling[RB_SERIES_MAX - 1]));
     rb_series series[RB_SERIES_MAX];
     for (int s = 0; s < RB_SERIES_MAX; s++) {
         const metric *m = cools ? &cooling[s] : &metrics[s];
         series[s] = (rb_series){m->label, values + s * count, m->kind};
-        for (int64_t i = 0; i < count; i++) {
+        for (int64_t i = 0; i < count; i++)
             values[s * count + i] = value_of(model, i, m);
-        }
     }
     snprintf(title, sizeof title, "Objective over %lld iterations of %s", (long long)count,
              rb_model_method(model));
@@ -256,9 +243,7 @@ rb_error rb_plot_growth(rb_context *ctx, const rb_plot_line *lines, int64_t coun
     rb_page page;
     rb_error err = rb_page_check(ctx, given, &options, path);
     err = err ? err : rb_page_open(ctx, &options, path, TOP + c.box.height + BOTTOM, &page);
-    if (err) {
-        return err;
-    }
+    if (err) return err;
     c.across.log = c.up.log = true;
     for (const rb_plot_line *l = lines; l < lines + count; l++) {
         for (int64_t i = 0; i < l->count; i++) {
@@ -278,9 +263,8 @@ rb_error rb_plot_growth(rb_context *ctx, const rb_plot_line *lines, int64_t coun
         double right = c.box.x + c.box.width, y = TOP + 10 + 15 * (double)l;
         rb_chart_line(&page, &c, lines[l].x, lines[l].y, lines[l].count,
                       (rb_pen){rb_class_colour(l), 1.6, 0});
-        for (int64_t i = 0; i < lines[l].count; i++) {
+        for (int64_t i = 0; i < lines[l].count; i++)
             rb_chart_dot(&page, &c, lines[l].x[i], lines[l].y[i], 2.4, rb_class_colour(l));
-        }
         /* Names at the right, each after a stroke of its line's colour. */
         rb_page_line(&page, right + 12, y, right + 30, y, 2, rb_class_colour(l));
         rb_page_text(&page, RB_TEXT_TICK, right + 36, y, 0, RB_PAGE_WIDTH - right - 40,

@@ -41,9 +41,8 @@ static layout arrange(const rb_modules_plot *p) {
         double space = RB_PAGE_WIDTH - MARGIN_LEFT - 20;
         double wanted = rb_text_widest(RB_TEXT_LABEL, p->class_names, p->n_classes);
         bool all = true;
-        for (int64_t i = 0; i < p->columns; i++) {
+        for (int64_t i = 0; i < p->columns; i++)
             all = all && p->class_of[i] >= 0;
-        }
         wanted = all ? wanted : fmax(wanted, rb_text_width(RB_TEXT_LABEL, RB_NO_LABEL));
         rb_legend *legend = &l.legend;
         *legend = (rb_legend){.names = p->class_names,
@@ -82,9 +81,8 @@ static void draw_frames(rb_page *page, const rb_modules_plot *p, rb_box map) {
                       (double)f->rows * height};
         rb_page_frame(page, box, 1.2, ink);
         snprintf(text, sizeof text, "unit %lld", (long long)f->unit);
-        if (box.height >= rb_text_size(RB_TEXT_SMALL)) {
+        if (box.height >= rb_text_size(RB_TEXT_SMALL))
             rb_page_text(page, RB_TEXT_TICK, map.x - 8, box.y + box.height / 2, 1, 0, text);
-        }
     }
 }
 
@@ -94,9 +92,7 @@ rb_error rb_draw_modules(rb_context *ctx, const rb_modules_plot *p, const rb_plo
     layout l = arrange(p);
     rb_box map = l.map;
     rb_error err = rb_page_open(ctx, options, path, l.height, &page);
-    if (err) {
-        return err;
-    }
+    if (err) return err;
     rb_grid grid = {p->values, p->rows, p->columns, RB_MAP_DIVERGING, -2.5, 2.5};
     rb_page_title(&page, map.x, 30, 0, p->title);
     rb_page_text(&page, RB_TEXT_TICK, map.x, 48, 0, RB_PAGE_WIDTH - map.x - 20,
@@ -154,9 +150,8 @@ static rb_error start_axis(gathering *g, int which, int64_t total) {
     a->residents = rb_take(&g->scratch, g->n_modules, sizeof *a->residents);
     a->members = rb_take(&g->scratch, total, sizeof *a->members);
     a->shown = rb_take(&g->scratch, total, sizeof *a->shown);
-    for (int64_t i = 0; i < total && !g->scratch.err; i++) {
+    for (int64_t i = 0; i < total && !g->scratch.err; i++)
         a->members[i] = (member){-1, 0, -1};
-    }
     return g->scratch.err;
 }
 
@@ -168,9 +163,7 @@ static const rb_member *members_of(const gathering *g, int64_t rank, int which, 
 }
 
 static void move(axis *a, int64_t index, int64_t rank) {
-    if (a->members[index].home >= 0) {
-        a->residents[a->members[index].home]--;
-    }
+    if (a->members[index].home >= 0) a->residents[a->members[index].home]--;
     a->members[index].home = rank;
     a->residents[rank]++;
 }
@@ -181,9 +174,8 @@ static rb_error claim(gathering *g, int64_t rank, int which) {
     int64_t count;
     const rb_member *members = members_of(g, rank, which, &count);
     double squares = 0;
-    for (int64_t i = 0; i < count; i++) {
+    for (int64_t i = 0; i < count; i++)
         squares += members[i].weight * members[i].weight;
-    }
     double rms = count > 0 ? sqrt(squares / (double)count) : 1;
     for (int64_t i = 0; i < count; i++) {
         int64_t index = members[i].index;
@@ -212,9 +204,7 @@ static void take(gathering *g, int64_t rank, int which) {
     for (int64_t spared = TAKEN; spared >= 1 && a->residents[rank] == 0; spared--) {
         for (int64_t i = 0; i < count && a->residents[rank] < TAKEN; i++) {
             int64_t index = members[i].index, home = a->members[index].home;
-            if (home != rank && a->residents[home] > spared) {
-                move(a, index, rank);
-            }
+            if (home != rank && a->residents[home] > spared) move(a, index, rank);
         }
     }
 }
@@ -279,11 +269,9 @@ static rb_error place_all(gathering *g) {
         take(g, r, SAMPLES);
         take(g, r, FEATURES);
     }
-    for (int64_t r = 0; r < g->n_modules && !err; r++) {
-        if (can_show(g, r)) {
+    for (int64_t r = 0; r < g->n_modules && !err; r++)
+        if (can_show(g, r))
             place_module(g, r, clamp(ROWS / shown, 4, 12), clamp(COLUMNS / shown, 15, 80));
-        }
-    }
     g->plot.rows = g->axes[FEATURES].count;
     g->plot.columns = g->axes[SAMPLES].count;
     return err || g->plot.n_frames ? err
@@ -311,9 +299,8 @@ static void group_by_class(gathering *g, const rb_module_frame *f, rb_key *keys,
     axis *a = &g->axes[SAMPLES];
     const int64_t *class_of = g->labels.class_of, *shown = a->shown + f->first_column;
     memset(counts, 0, (size_t)(g->labels.classes->count + 1) * sizeof *counts);
-    for (int64_t j = 0; j < f->columns; j++) {
+    for (int64_t j = 0; j < f->columns; j++)
         counts[class_of[shown[j]] + 1]++;
-    }
     for (int64_t j = 0; j < f->columns; j++) {
         int64_t class_index = class_of[shown[j]];
         double key[] = {-counts[class_index + 1], (double)class_index, (double)j, (double)shown[j]};
@@ -330,17 +317,14 @@ static void group_by_class(gathering *g, const rb_module_frame *f, rb_key *keys,
 
 static rb_error find_classes(gathering *g, const rb_source *source, const char *path) {
     rb_error err = path ? rb_labels_read(g->ctx, path, source, &g->labels) : RB_OK;
-    if (err || !path) {
-        return err;
-    }
+    if (err || !path) return err;
     g->plot.class_names = (const char *const *)g->labels.classes->text;
     g->plot.n_classes = g->labels.classes->count;
     g->plot.class_of = rb_take(&g->scratch, g->plot.columns, sizeof *g->plot.class_of);
     rb_key *keys = rb_take(&g->scratch, g->plot.columns, sizeof *keys);
     double *counts = rb_take(&g->scratch, g->plot.n_classes + 1, sizeof *counts);
-    for (int64_t i = 0; i < g->plot.n_frames && !g->scratch.err; i++) {
+    for (int64_t i = 0; i < g->plot.n_frames && !g->scratch.err; i++)
         group_by_class(g, &g->plot.frames[i], keys, counts);
-    }
     return g->scratch.err;
 }
 
@@ -351,9 +335,7 @@ static void add_value(gathering *g, int64_t row, int64_t sample, double value) {
     int64_t column = g->axes[SAMPLES].members[sample].place;
     g->sum[row] += value;
     g->square[row] += value * value;
-    if (column >= 0) {
-        g->plot.values[row * g->plot.columns + column] = value;
-    }
+    if (column >= 0) g->plot.values[row * g->plot.columns + column] = value;
 }
 
 /* What is subtracted from a sparse feature would be lost in standardising anyway: it is left out,
@@ -369,9 +351,7 @@ static void add_block(gathering *g, const rb_block *block) {
         int64_t end = block->sparse ? csr->starts[i + 1] - csr->starts[0] : 0;
         for (int64_t e = block->sparse ? csr->starts[i] - csr->starts[0] : 0; e < end; e++) {
             int64_t row = features->members[csr->columns[e]].place;
-            if (row >= 0) {
-                add_value(g, row, block->first + i, rb_get(csr->type, csr->values, e));
-            }
+            if (row >= 0) add_value(g, row, block->first + i, rb_get(csr->type, csr->values, e));
         }
     }
 }
@@ -388,9 +368,8 @@ static void standardise(gathering *g) {
 
 static rb_error collect_values(gathering *g, rb_feed *feed) {
     int64_t cells, total = g->axes[SAMPLES].total;
-    if (!rb_multiply(g->plot.rows, g->plot.columns, &cells)) {
+    if (!rb_multiply(g->plot.rows, g->plot.columns, &cells))
         return rb_fail(g->ctx, RB_ERROR_MEMORY, "the picture of the modules is too large");
-    }
     g->plot.values = rb_take(&g->scratch, cells, sizeof *g->plot.values);
     g->sum = rb_take(&g->scratch, g->plot.rows, sizeof *g->sum);
     g->square = rb_take(&g->scratch, g->plot.rows, sizeof *g->square);
@@ -398,13 +377,9 @@ static rb_error collect_values(gathering *g, rb_feed *feed) {
     for (int64_t first = 0; first < total && !err; first += BLOCK) {
         rb_block block;
         err = rb_feed_read(g->ctx, feed, first, clamp(total - first, 0, BLOCK), &block);
-        if (!err) {
-            add_block(g, &block);
-        }
+        if (!err) add_block(g, &block);
     }
-    if (!err) {
-        standardise(g);
-    }
+    if (!err) standardise(g);
     return err;
 }
 
@@ -413,9 +388,7 @@ static rb_error collect_values(gathering *g, rb_feed *feed) {
 static rb_error draw(const gathering *g, const rb_plot_options *options, const char *path) {
     char title[RB_TITLE_SIZE], of_all[32] = "";
     int64_t count = rb_modules_count(g->modules), shown = g->plot.n_frames;
-    if (shown < count) {
-        snprintf(of_all, sizeof of_all, " of %lld", (long long)count);
-    }
+    if (shown < count) snprintf(of_all, sizeof of_all, " of %lld", (long long)count);
     snprintf(title, sizeof title, "%lld%s %s: %lld of %lld features, %lld of %lld samples",
              (long long)shown, of_all, shown == 1 ? "module" : "modules", (long long)g->plot.rows,
              (long long)g->axes[FEATURES].total, (long long)g->plot.columns,
@@ -430,9 +403,7 @@ rb_error rb_plot_modules(rb_context *ctx, const rb_model *model, rb_source *sour
                          const rb_modules *modules, const rb_options *given, const char *path) {
     rb_plot_options options;
     rb_error err = rb_page_check(ctx, given, &options, path);
-    if (err) {
-        return err;
-    }
+    if (err) return err;
     gathering g = {.ctx = ctx,
                    .scratch.ctx = ctx,
                    .modules = modules,

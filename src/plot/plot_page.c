@@ -49,9 +49,7 @@ rb_error rb_page_check(rb_context *ctx, const rb_options *given, rb_plot_options
 
 /* The error message for what cairo says of a picture; RB_OK when all is well. */
 static rb_error check_status(const rb_page *page, cairo_status_t status) {
-    if (status == CAIRO_STATUS_SUCCESS) {
-        return RB_OK;
-    }
+    if (status == CAIRO_STATUS_SUCCESS) return RB_OK;
     if (status == CAIRO_STATUS_NO_MEMORY) {
         return rb_fail(page->ctx, RB_ERROR_MEMORY, "there is no memory to draw %s",
                        page->staged->final_path);
@@ -63,9 +61,8 @@ static rb_error check_status(const rb_page *page, cairo_status_t status) {
 static cairo_surface_t *new_surface(const rb_page *page, double width, double height) {
     if (page->svg) {
         cairo_surface_t *surface = cairo_svg_surface_create(page->staged->path, width, height);
-        if (cairo_surface_status(surface) == CAIRO_STATUS_SUCCESS) {
+        if (cairo_surface_status(surface) == CAIRO_STATUS_SUCCESS)
             cairo_svg_surface_set_document_unit(surface, CAIRO_SVG_UNIT_PX);
-        }
         return surface;
     }
     return cairo_image_surface_create(CAIRO_FORMAT_RGB24, (int)width, (int)height);
@@ -75,18 +72,14 @@ rb_error rb_page_open(rb_context *ctx, const rb_plot_options *options, const cha
                       double height, rb_page *page) {
     *page = (rb_page){.ctx = ctx, .title = options->title, .svg = ends_with(path, ".svg")};
     rb_error err = rb_staged_begin(ctx, path, &page->staged);
-    if (err) {
-        return err;
-    }
+    if (err) return err;
     page->scale = (double)options->width / RB_PAGE_WIDTH;
     /* What rounding adds to a whole height is no line of pixels. */
     double lines = ceil(height * page->scale - 1e-6);
     page->surface = new_surface(page, (double)options->width, lines);
     page->cairo = cairo_create(page->surface);
     err = check_status(page, cairo_status(page->cairo));
-    if (err) {
-        return rb_page_close(page, err);
-    }
+    if (err) return rb_page_close(page, err);
     cairo_set_source_rgb(page->cairo, 1, 1, 1);
     cairo_paint(page->cairo);
     cairo_scale(page->cairo, page->scale, page->scale);
@@ -94,17 +87,12 @@ rb_error rb_page_open(rb_context *ctx, const rb_plot_options *options, const cha
 }
 
 rb_error rb_page_close(rb_page *page, rb_error err) {
-    if (!err) {
-        err = check_status(page, cairo_status(page->cairo));
-    }
+    if (!err) err = check_status(page, cairo_status(page->cairo));
     cairo_destroy(page->cairo);
-    if (!err && !page->svg) {
+    if (!err && !page->svg)
         err = check_status(page, cairo_surface_write_to_png(page->surface, page->staged->path));
-    }
     cairo_surface_finish(page->surface);
-    if (!err) {
-        err = check_status(page, cairo_surface_status(page->surface));
-    }
+    if (!err) err = check_status(page, cairo_surface_status(page->surface));
     cairo_surface_destroy(page->surface);
     return rb_staged_end(page->ctx, err, page->staged);
 }
@@ -112,9 +100,8 @@ rb_error rb_page_close(rb_page *page, rb_error err) {
 static int compare_keys(const void *a, const void *b) {
     const double *x = a, *y = b;
     int i = 0;
-    while (i < 3 && x[i] == y[i]) {
+    while (i < 3 && x[i] == y[i])
         i++;
-    }
     return (x[i] > y[i]) - (x[i] < y[i]);
 }
 

@@ -38,9 +38,8 @@ static void count_unit(void *arg, int64_t j, int worker) {
     const struct counting *c = arg;
     const void *row = rb_dense_row(c->codes, j);
     int64_t positive = 0;
-    for (int64_t i = 0; i < c->codes.cols; i++) {
+    for (int64_t i = 0; i < c->codes.cols; i++)
         positive += rb_get(c->codes.type, row, i) > 0;
-    }
     c->positive[j] = positive;
 }
 
@@ -75,9 +74,7 @@ void rfn_adapt_prior(rb_context *ctx, rfn_fit *fit) {
     rfn_adaptation *a = &fit->progress.adaptation;
     rfn_prior *prior = &fit->parameters.prior;
     int64_t singletons;
-    if (!is_adapted(&fit->setup, &fit->progress)) {
-        return;
-    }
+    if (!is_adapted(&fit->setup, &fit->progress)) return;
     double sparseness = measure(ctx, fit->codes.values, fit->scratch.positive, &singletons);
     if (iterations_of(&fit->setup, &fit->progress) == 1) {
         double asked = options->target_sparseness;
@@ -115,18 +112,15 @@ bool rfn_may_stop(const void *state) {
 void rfn_report_adaptation(rb_context *ctx, const rfn_fit *fit) {
     const rfn_adaptation *a = &fit->progress.adaptation;
     int64_t singletons;
-    if (!rfn_adapts(&fit->setup.options) || !(a->target > 0)) {
-        return;
-    }
+    if (!rfn_adapts(&fit->setup.options) || !(a->target > 0)) return;
     double sparseness = measure(ctx, fit->codes.values, fit->scratch.positive, &singletons);
     const char *advice = "give more steer-iterations";
-    if (sparseness > a->target && a->rho < MIN_RHO) {
+    if (sparseness > a->target && a->rho < MIN_RHO)
         advice = "fewer need a prior-mean above 0";
-    } else if (singletons > a->singletons) {
+    else if (singletons > a->singletons)
         advice = "sparser codes would leave units with a single sample; take fewer units";
-    } else if (sparseness < a->target && isfinite(a->ceiling)) {
+    else if (sparseness < a->target && isfinite(a->ceiling))
         advice = "sparser codes would not be the best for their parameters; newton's are sparser";
-    }
     if (fabs(sparseness - a->target) > MARGIN) {
         rb_log(ctx, RB_LOG_WARNING,
                "a share of %.3f of the codes is 0, not %.3f as wanted, with a prior mean of %.3g: "

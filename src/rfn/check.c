@@ -16,9 +16,8 @@ void rfn_resolve(rb_problem *problem, void *options) {
     bool newton_only =
         rfn_in_batches(problem) || rfn->normalize == RB_RFN_NORMALIZE_SD || without_guarantee(rfn);
     problem->decay = rfn->moment_decay;
-    if (rfn->estep == RB_RFN_ESTEP_AUTO) {
+    if (rfn->estep == RB_RFN_ESTEP_AUTO)
         rfn->estep = newton_only ? RB_RFN_ESTEP_NEWTON : RB_RFN_ESTEP_CYCLIC;
-    }
 }
 
 /* What must not be, and the error message; value: of the option that the message begins with. */
@@ -35,9 +34,7 @@ static rb_error check_rules(rb_context *ctx, const rule *rules) {
             return rb_fail(ctx, RB_ERROR_ARGUMENT, "%s is %.15g, %s", rules->option, rules->value,
                            rules->message);
         }
-        if (rules->broken) {
-            return rb_fail(ctx, RB_ERROR_ARGUMENT, "%s", rules->message);
-        }
+        if (rules->broken) return rb_fail(ctx, RB_ERROR_ARGUMENT, "%s", rules->message);
     }
     return RB_OK;
 }
@@ -152,8 +149,7 @@ static rb_error check_adaptation(rb_context *ctx, int64_t iterations,
 rb_error rfn_check(rb_context *ctx, const rb_problem *problem, const rb_rfn_options *options) {
     rb_error err = check_noise(ctx, problem, options);
     err = err ? err : check_estep(ctx, problem, options);
-    if (!err && problem->fit->accelerate != RB_ACCELERATE_NONE) {
+    if (!err && problem->fit->accelerate != RB_ACCELERATE_NONE)
         err = check_acceleration(ctx, options);
-    }
     return err ? err : check_adaptation(ctx, problem->fit->iterations, options);
 }

@@ -57,9 +57,7 @@ rb_error rfn_coder_new(rb_context *ctx, const rb_model *model, int64_t block_sam
     int64_t m = model->preprocess->n_features, l = rb_model_units(model);
     rb_dense work = {0};
     rfn_coder *c = *coder = rb_alloc_zero(ctx, 1, sizeof *c);
-    if (!c) {
-        return RB_ERROR_MEMORY;
-    }
+    if (!c) return RB_ERROR_MEMORY;
     rb_error err = load_options(ctx, model, &c->options);
     err = err ? err : rfn_parameters_load(ctx, model->type, model, &c->parameters);
     err = err ? err : rfn_posterior_new(ctx, model->type, m, l, &c->posterior);

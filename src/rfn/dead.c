@@ -21,9 +21,8 @@ rb_error rfn_take_candidate(rb_context *ctx, rfn_sums *sums, int64_t j, double l
     int64_t m = block->n_features, l = sums->s.cols;
     rb_type type = sums->s.type;
     void **candidate = &sums->candidates[j];
-    if (!*candidate && !(*candidate = rb_alloc(ctx, m + l, rb_type_size(type)))) {
+    if (!*candidate && !(*candidate = rb_alloc(ctx, m + l, rb_type_size(type))))
         return RB_ERROR_MEMORY;
-    }
     sums->place[j] = block->first + i;
     sums->largest[j] = largest;
     rb_block_rows(block, i, (rb_dense){*candidate, 1, m, m, type});
@@ -32,9 +31,8 @@ rb_error rfn_take_candidate(rb_context *ctx, rfn_sums *sums, int64_t j, double l
 }
 
 void rfn_candidates_free(rfn_sums *sums) {
-    for (int64_t j = 0; sums->candidates && j < sums->s.cols; j++) {
+    for (int64_t j = 0; sums->candidates && j < sums->s.cols; j++)
         rb_free(sums->candidates[j]);
-    }
     rb_free(sums->candidates);
 }
 
@@ -42,18 +40,13 @@ void rfn_place_dead(const rfn_sums *sums, const rfn_progress *progress, rfn_mome
     rb_dense u = moments->u, s = moments->s;
     double root = sqrt(sums->weight / sums->gain);
     for (int64_t j = 0; j < s.cols; j++) {
-        if (progress->alive[j] || sums->place[j] < 0) {
-            continue;
-        }
+        if (progress->alive[j] || sums->place[j] < 0) continue;
         void *sample = sums->candidates[j], *codes = codes_of(sample, s.type, u.rows);
-        for (int64_t k = 0; k < u.rows; k++) {
+        for (int64_t k = 0; k < u.rows; k++)
             rb_dense_set(u, k, j, rb_get(u.type, sample, k) / root);
-        }
         for (int64_t c = 0; c < s.cols; c++) {
             double code = rb_get(s.type, codes, c) / progress->scale[c];
-            if (!progress->alive[c]) {
-                code = sums->place[c] == sums->place[j] ? root : 0;
-            }
+            if (!progress->alive[c]) code = sums->place[c] == sums->place[j] ? root : 0;
             rb_dense_set(s, j > c ? j : c, j > c ? c : j, code / root);
         }
         moments->mean[j] = 1 / root;

@@ -40,9 +40,7 @@ static rb_error open_engine(rb_context *ctx, const rb_problem *problem, const vo
                             void **engine) {
     rb_shape shape = rb_shape_of(problem, options);
     rfn_cpu *cpu = *engine = rb_alloc_zero(ctx, 1, sizeof *cpu);
-    if (!cpu) {
-        return RB_ERROR_MEMORY;
-    }
+    if (!cpu) return RB_ERROR_MEMORY;
     cpu->setup = (rfn_setup){.problem = *problem, .options = *(const rb_rfn_options *)options};
     rb_error err = rb_parts_new(ctx, rfn_cpu_parts, &shape, cpu);
     err = err ? err : rfn_randomness_new(ctx, &cpu->setup, &cpu->random);
@@ -77,9 +75,8 @@ static void project(void *arg, int64_t task, int worker) {
     const rfn_posterior *posterior = pass->cpu->given.posterior;
     rb_dense codes = rfn_task_rows(pass->codes, task);
     int64_t first = rfn_task_first(pass->codes.rows, task);
-    if (pass->adds_noise) {
+    if (pass->adds_noise)
         rfn_noise_rows(pass->ctx, &pass->cpu->random, pass->block, first, codes.rows, worker);
-    }
     if (posterior->factored) {
         rb_dense linear = rfn_task_rows(pass->linear, task);
         rfn_project(pass->ctx, &pass->seen, first, posterior->filter, linear);
@@ -138,9 +135,8 @@ static void set_offset(rb_context *ctx, rfn_cpu *cpu, const rb_block *block) {
 static int64_t best_task(const rfn_cpu *cpu, int64_t tasks, int64_t j) {
     const double *largest = cpu->block.task_largest;
     int64_t l = cpu->setup.options.units, best = 0;
-    for (int64_t t = 1; t < tasks; t++) {
+    for (int64_t t = 1; t < tasks; t++)
         best = largest[t * l + j] > largest[best * l + j] ? t : best;
-    }
     return best;
 }
 
@@ -156,9 +152,8 @@ static int64_t best_sample(const struct pass *pass, int64_t task, int64_t j, rb_
         rb_dense filter = rb_dense_part(posterior->filter, 0, posterior->filter.rows, j, 1);
         rfn_project(pass->ctx, &pass->seen, first, filter, column);
     }
-    for (int64_t i = 1; i < column.rows; i++) {
+    for (int64_t i = 1; i < column.rows; i++)
         best = rb_dense_get(column, i, 0) > rb_dense_get(column, best, 0) ? i : best;
-    }
     return first + best;
 }
 
@@ -171,12 +166,9 @@ static rb_error note_dead(const struct pass *pass, rfn_sums *sums) {
     for (int64_t j = 0; setup->options.normalize == RB_RFN_NORMALIZE_RMS && !err && j < l; j++) {
         int64_t task = best_task(pass->cpu, tasks.count, j);
         double largest = pass->cpu->block.task_largest[task * l + j];
-        if (sums->active[j] || (sums->place[j] >= 0 && !(largest > sums->largest[j]))) {
-            continue;
-        }
-        if (!column.data) {
+        if (sums->active[j] || (sums->place[j] >= 0 && !(largest > sums->largest[j]))) continue;
+        if (!column.data)
             err = rb_dense_new(pass->ctx, setup->problem.type, tasks.size, 1, &column);
-        }
         if (!err) {
             int64_t i = best_sample(pass, task, j, column);
             err = rfn_take_candidate(pass->ctx, sums, j, largest, pass->block, i,
@@ -201,17 +193,14 @@ static rb_error add_block(rb_context *ctx, void *engine, const rb_block *block, 
                         .codes = rb_dense_rows(cpu->block.codes, 0, n),
                         .linear = factored ? rb_dense_rows(cpu->linear, 0, n) : cpu->linear};
     rb_error err = RB_OK;
-    if (!cpu->block.has_offset) {
-        set_offset(ctx, cpu, block);
-    }
+    if (!cpu->block.has_offset) set_offset(ctx, cpu, block);
     if (traced) {
         rb_parallel(ctx, tasks, project, &pass);
         add_raw(&pass, sums->raw);
     }
     pass.adds_noise = rfn_has_noise(&cpu->random);
-    if (pass.adds_noise && (err = rfn_noise_block(ctx, &cpu->random, block, &pass.seen)) != RB_OK) {
+    if (pass.adds_noise && (err = rfn_noise_block(ctx, &cpu->random, block, &pass.seen)) != RB_OK)
         return err;
-    }
     rb_parallel(ctx, tasks, traced && !pass.adds_noise ? activate : project_and_activate, &pass);
     rfn_add_tasks(&cpu->block, tasks, sums);
     rfn_add_dropped(&cpu->random, tasks, sums);

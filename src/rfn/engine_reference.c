@@ -36,9 +36,7 @@ static rb_error open_engine(rb_context *ctx, const rb_problem *problem, const vo
                        "activation but rectify");
     }
     reference *r = rb_alloc_zero(ctx, 1, sizeof *r);
-    if (!r) {
-        return RB_ERROR_MEMORY;
-    }
+    if (!r) return RB_ERROR_MEMORY;
     int64_t m = problem->n_features, l = rfn->units;
     *r = (reference){.scratch = {.ctx = ctx}, .type = problem->type, .m = m, .l = l};
     r->weighted = rb_take(&r->scratch, m, (size_t)l * sizeof *r->weighted);
@@ -62,15 +60,13 @@ static rb_error set_parameters(rb_context *ctx, void *engine, const void *parame
     const rfn_parameters *p = ((const rfn_given *)parameters)->parameters;
     int64_t m = r->m, l = r->l;
     bool plain = rfn_prior_is_plain(&p->prior);
-    for (int64_t e = 0; e < m * l; e++) {
+    for (int64_t e = 0; e < m * l; e++)
         r->weighted[e] = rb_dense_get(p->loadings, e / l, e % l) / p->noise[e / l];
-    }
     for (int64_t e = 0; e < l * l; e++) {
         r->covariance[e] = e / l == e % l;
         double sum = plain ? r->covariance[e] : rb_dense_get(p->prior.precision, e / l, e % l);
-        for (int64_t k = 0; k < m; k++) {
+        for (int64_t k = 0; k < m; k++)
             sum += rb_dense_get(p->loadings, k, e / l) * r->weighted[k * l + e % l];
-        }
         r->precision[e] = sum;
     }
     rb_solve_small(l, r->precision, l, r->covariance);
@@ -83,9 +79,8 @@ static void find_means(reference *r) {
         r->means[j] = 0;
         for (int64_t c = 0; c < r->l; c++) {
             double q = r->linear[c];
-            for (int64_t k = 0; k < r->m; k++) {
+            for (int64_t k = 0; k < r->m; k++)
                 q += r->weighted[k * r->l + c] * r->v[k];
-            }
             r->means[j] += r->covariance[j * r->l + c] * q;
         }
         rb_put(r->type, r->codes, j, fmax(0, r->means[j]));
@@ -93,9 +88,7 @@ static void find_means(reference *r) {
 }
 
 static void add(rb_dense to, int64_t i, int64_t j, double value) {
-    if (to.rows > 0) {
-        rb_dense_set(to, i, j, rb_dense_get(to, i, j) + value);
-    }
+    if (to.rows > 0) rb_dense_set(to, i, j, rb_dense_get(to, i, j) + value);
 }
 
 /* Adds a sample as it is stored. */
@@ -105,9 +98,8 @@ static void add_sample(reference *r, const double *shift, rfn_sums *sums) {
     for (int64_t j = 0; j < r->l; j++) {
         double code = fmax(0, r->means[j]);
         sums->codes[j] += gain * code;
-        for (int64_t k = 0; k < r->m; k++) {
+        for (int64_t k = 0; k < r->m; k++)
             add(sums->u, k, j, gain * (r->v[k] + (shift ? shift[k] : 0)) * code);
-        }
         for (int64_t c = 0; c <= j; c++) {
             add(sums->s, j, c, gain * code * fmax(0, r->means[c]));
             add(sums->raw, j, c, r->means[j] * r->means[c]);
@@ -125,9 +117,8 @@ static rb_error add_block(rb_context *ctx, void *engine, const rb_block *block, 
         add_sample(r, block->sparse ? block->shift : NULL, sums);
         for (int64_t j = 0; !err && j < r->l; j++) {
             sums->active[j] = sums->active[j] || r->means[j] > 0;
-            if (!sums->active[j] && r->means[j] > sums->largest[j]) {
+            if (!sums->active[j] && r->means[j] > sums->largest[j])
                 err = rfn_take_candidate(ctx, sums, j, r->means[j], block, i, r->codes);
-            }
         }
     }
     return err;

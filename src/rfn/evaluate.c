@@ -48,9 +48,7 @@ static rb_error metrics_new(rb_context *ctx, const rb_model *model, struct metri
     int64_t group = GROUP_CELLS / f->m < 64 ? 64 : GROUP_CELLS / f->m;
     rb_error err = rfn_coder_new(ctx, model, f->block_samples, &coder);
     f->coder = coder;
-    if (err) {
-        return err;
-    }
+    if (err) return err;
     const rfn_psi *psi = &f->coder->parameters.full;
     rb_shape shape = {.type = model->type,
                       .dims = {[ONE] = 1,
@@ -60,9 +58,7 @@ static rb_error metrics_new(rb_context *ctx, const rb_model *model, struct metri
                                [FULL] = psi->covariance.rows,
                                [GROUP] = group < f->m ? group : f->m}};
     err = rb_parts_new(ctx, parts, &shape, f);
-    if (!err && rfn_psi_is_full(psi)) {
-        rb_spd_inverse(ctx, psi->factor, f->inverse);
-    }
+    if (!err && rfn_psi_is_full(psi)) rb_spd_inverse(ctx, psi->factor, f->inverse);
     return err;
 }
 
@@ -114,15 +110,11 @@ static rb_error add_block(struct metrics *f, const rb_block *block) {
     rfn_posterior_means(f->ctx, f->coder, block, codes);
     rb_gemm_lower(f->ctx, 1, codes, RB_TRANSPOSED, codes, RB_PLAIN, 1, f->raw);
     rb_error err = rfn_encode(f->ctx, f->coder, block, codes.data);
-    if (err) {
-        return err;
-    }
+    if (err) return err;
     count_codes(f, codes);
     rb_block_rows(block, 0, v);
     rb_moments_parallel(f->ctx, 1, v, codes, f->moments.u, f->moments.s);
-    if (f->inverse.rows > 0) {
-        add_noise_squares(f, v);
-    }
+    if (f->inverse.rows > 0) add_noise_squares(f, v);
     add_residual(f, v, codes);
     return RB_OK;
 }
@@ -147,12 +139,10 @@ static void scale(rb_dense a, double factor) {
 /* Sums become means; work becomes W S. */
 static void finish_moments(struct metrics *f) {
     const rfn_parameters *parameters = &f->coder->parameters;
-    for (int64_t k = 0; k < f->m; k++) {
+    for (int64_t k = 0; k < f->m; k++)
         f->second[k] /= (double)f->n;
-    }
-    for (int64_t j = 0; j < f->l; j++) {
+    for (int64_t j = 0; j < f->l; j++)
         f->moments.mean[j] /= (double)f->n;
-    }
     scale(f->moments.u, 1 / (double)f->n);
     scale(f->moments.s, 1 / (double)f->n);
     rfn_complete_moments(f->ctx, &parameters->prior, f->coder->posterior.sigma, &f->moments);
@@ -162,9 +152,8 @@ static void finish_moments(struct metrics *f) {
 /* <Psi^-1, C - U W' - W U' + W S W'> */
 static double noise_product(struct metrics *f) {
     const rfn_parameters *parameters = &f->coder->parameters;
-    if (f->inverse.rows == 0) {
+    if (f->inverse.rows == 0)
         return rfn_noise_product(f->m, parameters->noise, f->second, f->cross, f->quadratic);
-    }
     double sum = f->noise_squares / (double)f->n;
     rfn_psi_divide(f->ctx, &parameters->full, parameters->loadings);
     for (int64_t k = 0; k < f->m; k++) {

@@ -21,9 +21,8 @@ void rfn_exact_free(rfn_exact *exact) {
     if (exact) {
         rfn_posterior_free(&exact->start);
         rfn_work_free(&exact->work);
-        for (int w = 0; exact->polish && w < exact->workers; w++) {
+        for (int w = 0; exact->polish && w < exact->workers; w++)
             rb_scratch_end(&exact->polish[w].scratch);
-        }
         rb_scratch_end(&exact->scratch);
         rb_free(exact);
     }
@@ -43,9 +42,8 @@ static rb_error allocate(rb_context *ctx, rb_dense w, int64_t samples, rfn_exact
     rb_error err = scratch->err;
     err = err ? err : rfn_work_new(ctx, w.type, w.cols, samples, &exact->work);
     err = err ? err : rfn_posterior_new(ctx, w.type, w.rows, w.cols, &exact->start);
-    for (int i = 0; !err && i < exact->workers; i++) {
+    for (int i = 0; !err && i < exact->workers; i++)
         err = rfn_polish_new(ctx, w.cols, &exact->polish[i]);
-    }
     return err;
 }
 
@@ -56,12 +54,9 @@ static rb_error set_problem(rb_context *ctx, const rb_model *model, rfn_exact *e
     rb_dense p = exact->problem.hessian;
     rb_error err = rb_model_need_array(ctx, model, "multipliers", p.rows, 1, &multipliers);
     err = err ? err : rb_model_need_array(ctx, model, "dead", p.rows, 1, &dead);
-    if (err) {
-        return err;
-    }
-    for (int64_t j = 0; j < p.rows; j++) {
+    if (err) return err;
+    for (int64_t j = 0; j < p.rows; j++)
         exact->dead[j] = dead[j] != 0;
-    }
     rfn_hessian(ctx, parameters, exact->weighted, p);
     rb_dense_mirror(p);
     rfn_add_multipliers(p, multipliers, exact->dead, 1);
@@ -85,13 +80,9 @@ static rb_error set_problem(rb_context *ctx, const rb_model *model, rfn_exact *e
 rb_error rfn_exact_new(rb_context *ctx, const rb_model *model, int64_t block_samples,
                        const rfn_coder *coder, rfn_exact **out) {
     *out = NULL;
-    if (!rb_model_array(model, "multipliers", NULL, NULL)) {
-        return RB_OK;
-    }
+    if (!rb_model_array(model, "multipliers", NULL, NULL)) return RB_OK;
     rfn_exact *exact = *out = rb_alloc_zero(ctx, 1, sizeof *exact);
-    if (!exact) {
-        return RB_ERROR_MEMORY;
-    }
+    if (!exact) return RB_ERROR_MEMORY;
     exact->coder = coder;
     rb_error err = allocate(ctx, coder->parameters.loadings, block_samples, exact);
     return err ? err : set_problem(ctx, model, exact);
@@ -120,9 +111,8 @@ static double still_to_go(double change, double before) {
 }
 
 static void find_largest(rb_dense codes, rfn_column_state *columns) {
-    for (int64_t i = 0; i < codes.cols; i++) {
+    for (int64_t i = 0; i < codes.cols; i++)
         columns[i].largest = 0;
-    }
     for (int64_t j = 0; j < codes.rows; j++) {
         const void *row = rb_dense_row(codes, j);
         for (int64_t i = 0; i < codes.cols; i++) {
@@ -167,15 +157,10 @@ static void give_back(void *arg, int64_t j, int worker) {
 
 /* Samples that have converged leave, when they are enough to be worth the copying. */
 static void let_go(rfn_exact *e, int64_t left) {
-    if (left > 0 && left > e->active - e->active / 8) {
-        return;
-    }
+    if (left > 0 && left > e->active - e->active / 8) return;
     rb_parallel(e->ctx, e->codes.rows, give_back, e);
-    for (int64_t i = 0, at = 0; i < e->active; i++) {
-        if (!e->columns[i].done) {
-            e->columns[at++] = e->columns[i];
-        }
-    }
+    for (int64_t i = 0, at = 0; i < e->active; i++)
+        if (!e->columns[i].done) e->columns[at++] = e->columns[i];
     e->active = left;
 }
 
@@ -183,9 +168,8 @@ static void polish_sample(void *arg, int64_t i, int worker) {
     const rfn_exact *e = arg;
     rfn_polish *polish = &e->polish[worker];
     rfn_polish_sample(&e->problem, e->codes, i, polish);
-    for (int64_t j = 0; j < e->out.cols; j++) {
+    for (int64_t j = 0; j < e->out.cols; j++)
         rb_dense_set(e->out, e->columns[i].sample, j, polish->x[j]);
-    }
 }
 
 rb_error rfn_exact_solve(rb_context *ctx, rfn_exact *e, const rb_block *block, rb_dense codes) {
@@ -195,9 +179,8 @@ rb_error rfn_exact_solve(rb_context *ctx, rfn_exact *e, const rb_block *block, r
     e->active = codes.rows;
     rfn_offset(ctx, block, e->weighted, e->start.linear, e->coder->offset);
     rb_parallel(ctx, rfn_tasks(codes.rows).count, bring, e);
-    for (int64_t i = 0; i < codes.rows; i++) {
+    for (int64_t i = 0; i < codes.rows; i++)
         e->columns[i].sample = i;
-    }
     for (int sweep = 0; e->active > 0 && sweep < MAX_SWEEPS && !rb_asked_to_stop(ctx); sweep++) {
         rb_dense active = rb_dense_part(e->codes, 0, e->codes.rows, 0, e->active);
         double change;
@@ -206,8 +189,6 @@ rb_error rfn_exact_solve(rb_context *ctx, rfn_exact *e, const rb_block *block, r
         let_go(e, mark_done(e, active, sweep == 0));
     }
     rb_error err = rb_check_stop(ctx); /* which leaves a sweep undone */
-    if (!err) {
-        rb_parallel(ctx, e->active, polish_sample, e);
-    }
+    if (!err) rb_parallel(ctx, e->active, polish_sample, e);
     return err;
 }

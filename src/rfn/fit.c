@@ -177,18 +177,11 @@ int64_t rfn_memory(const rb_problem *problem, const void *options) {
     double codes = rb_parts_bytes(rfn_parts, &shape, RB_PART_CODES);
     double sums = rb_parts_bytes(rfn_parts, &shape, RB_PART_SUMS);
     double bytes = rb_parts_bytes(rfn_parts, &shape, 0);
-    if (rfn_has_newton(rfn)) {
-        bytes += rb_parts_bytes(rfn_cpu_parts, &shape, 0);
-    }
-    if (rfn->estep != RB_RFN_ESTEP_NEWTON) {
-        bytes += rfn_persistent_bytes(&shape);
-    }
-    if (rfn->noise == RB_RFN_PSI_FULL) {
-        bytes += 8 * (m * m + 2 * m * l);
-    }
-    if (rfn->prior_covariance.matrix || rfn->prior_covariance.value != 1) {
+    if (rfn_has_newton(rfn)) bytes += rb_parts_bytes(rfn_cpu_parts, &shape, 0);
+    if (rfn->estep != RB_RFN_ESTEP_NEWTON) bytes += rfn_persistent_bytes(&shape);
+    if (rfn->noise == RB_RFN_PSI_FULL) bytes += 8 * (m * m + 2 * m * l);
+    if (rfn->prior_covariance.matrix || rfn->prior_covariance.value != 1)
         bytes += 2 * (double)rb_type_size(problem->type) * l * l;
-    }
     bytes += 8 * (l * l + smaller * smaller); /* factorisations are in float64 */
     /* As they were after the last iteration; and points, by rb_accelerate. */
     bytes += parameters + codes + (shape.batches ? sums : 0);
@@ -199,12 +192,8 @@ int64_t rfn_memory(const rb_problem *problem, const void *options) {
 
 void rfn_finish(void *state) {
     rfn_fit *fit = state;
-    if (!fit) {
-        return;
-    }
-    if (fit->engine) {
-        fit->setup.problem.engine->close(fit->engine);
-    }
+    if (!fit) return;
+    if (fit->engine) fit->setup.problem.engine->close(fit->engine);
     rfn_persistent_free(&fit->persistent);
     rfn_posterior_free(&fit->posterior);
     rfn_candidates_free(&fit->sums);
@@ -233,12 +222,10 @@ static rb_error allocate(rb_context *ctx, rfn_fit *fit) {
         rb_spd_round(fit->posterior.factor);
         rb_spd_round(fit->scratch.factor);
     }
-    if (!err && options->estep != RB_RFN_ESTEP_NEWTON) {
+    if (!err && options->estep != RB_RFN_ESTEP_NEWTON)
         err = rfn_persistent_new(ctx, &fit->setup, &shape, &fit->persistent);
-    }
-    if (!err && rfn_has_newton(options)) {
+    if (!err && rfn_has_newton(options))
         err = problem->engine->open(ctx, problem, options, &fit->engine);
-    }
     return err;
 }
 
@@ -295,13 +282,11 @@ static rb_error choose_parameters(rb_context *ctx, const rfn_setup *setup, const
         err = rfn_prior_choose(ctx, setup->problem.type, options->units, &options->prior_mean,
                                &options->prior_covariance, &parameters->prior);
     }
-    if (!err && !start && rfn_adapts(options)) { /* adapt.c goes on from there */
+    if (!err && !start && rfn_adapts(options)) /* adapt.c goes on from there */
         rfn_prior_take_mean(&parameters->prior, options->units, &(rb_values){0}, 1);
-    }
     bool made = parameters->full.factor; /* by a model that has full noise */
-    if (!err && options->noise == RB_RFN_PSI_FULL && !made) {
+    if (!err && options->noise == RB_RFN_PSI_FULL && !made)
         err = rfn_psi_new(ctx, setup->problem.n_features, options->units, &parameters->full);
-    }
     return err;
 }
 
@@ -309,20 +294,14 @@ rb_error rfn_start(rb_context *ctx, const rb_problem *problem, const void *optio
                    const rb_model *start, void **state) {
     *state = NULL;
     rb_error err = rfn_check(ctx, problem, options);
-    if (err) {
-        return err;
-    }
+    if (err) return err;
     rfn_fit *fit = *state = rb_alloc_zero(ctx, 1, sizeof *fit);
-    if (!fit) {
-        return RB_ERROR_MEMORY;
-    }
+    if (!fit) return RB_ERROR_MEMORY;
     rfn_setup *setup = &fit->setup;
     *setup = (rfn_setup){*problem, *(const rb_rfn_options *)options, start != NULL};
     setup->problem.method = &rb_method_rfn;
     setup->problem.engine = problem->engine ? problem->engine : &rfn_engine_cpu;
-    if (setup->options.eta_psi == 0) {
-        setup->options.eta_psi = setup->options.eta;
-    }
+    if (setup->options.eta_psi == 0) setup->options.eta_psi = setup->options.eta;
     fit->sums.gain = 1;
     fit->progress.shrink_factor = 1;
     err = allocate(ctx, fit);
@@ -375,12 +354,9 @@ static void use_units_of_data(rfn_fit *fit) {
     rb_dense w = fit->parameters.loadings;
     for (int64_t k = 0; !fit->setup.warm && k < w.rows; k++) {
         double variance = fit->survey.second[k];
-        if (options->psi_init == 0) {
-            fit->parameters.noise[k] = variance;
-        }
-        for (int64_t j = 0; options->weight_init == 0 && j < w.cols; j++) {
+        if (options->psi_init == 0) fit->parameters.noise[k] = variance;
+        for (int64_t j = 0; options->weight_init == 0 && j < w.cols; j++)
             rb_dense_set(w, k, j, sqrt(variance) * rb_dense_get(w, k, j));
-        }
     }
 }
 
@@ -412,9 +388,7 @@ rb_error rfn_survey_end(rb_context *ctx, void *state) {
         survey->noise_max = fmax(survey->noise_max, survey->second[k]);
     }
     rb_error err = check_survey(ctx, &fit->setup, survey->noise_max);
-    if (err) {
-        return err;
-    }
+    if (err) return err;
     use_units_of_data(fit);
     clamp_noise(fit);
     return rfn_full_noise_begin(ctx, &fit->setup, survey, &fit->parameters);
@@ -426,9 +400,8 @@ rb_error rfn_survey_end(rb_context *ctx, void *state) {
 void rfn_project_moved(rb_context *ctx, void *state) {
     rfn_fit *fit = state;
     clamp_noise(fit);
-    for (int64_t k = 0; k < fit->setup.problem.n_features; k++) {
+    for (int64_t k = 0; k < fit->setup.problem.n_features; k++)
         rfn_clamp_row(fit->parameters.loadings, k, fit->setup.options.weight_max);
-    }
     rfn_project_codes(ctx, &fit->persistent, &fit->codes);
 }
 
@@ -445,9 +418,7 @@ static rb_error store_guarantee(rb_context *ctx, const rfn_fit *fit, rb_model *m
     const rfn_persistent *p = &fit->persistent;
     rb_dense multipliers = rfn_column(fit->codes.multipliers, fit->setup.options.units);
     rb_error err = rfn_store_array(ctx, model, "multipliers", multipliers);
-    if (err || !p->converged) {
-        return err;
-    }
+    if (err || !p->converged) return err;
     err = rfn_store_array(ctx, model, "kkt_residual", rfn_column(&p->residual, 1));
     return err ? err : rfn_store_array(ctx, model, "certificate", rfn_column(&p->certificate, 1));
 }
@@ -478,16 +449,13 @@ static rb_error store_best(rb_context *ctx, const rfn_setup *setup, rb_model *mo
     int64_t best = 0, last = model->iterations - 1;
     char text[32];
     if (setup->options.sparse_loadings > 0 || rfn_adapts(&setup->options) ||
-        rfn_in_batches(&setup->problem)) {
+        rfn_in_batches(&setup->problem))
         return RB_OK;
-    }
-    for (int64_t t = 1; t <= last; t++) {
+    for (int64_t t = 1; t <= last; t++)
         best = history[t].objective > history[best].objective ? t : best;
-    }
     double gained = last > 0 ? history[best].objective - history[0].objective : 0;
-    if (gained <= 0 || history[best].objective - history[last].objective < 0.01 * gained) {
+    if (gained <= 0 || history[best].objective - history[last].objective < 0.01 * gained)
         return RB_OK;
-    }
     snprintf(text, sizeof text, "%lld", (long long)best + 1);
     return rb_model_set_attribute(ctx, model, "best_iteration", text);
 }
@@ -500,9 +468,7 @@ static rb_error store_parameters(rb_context *ctx, const rfn_fit *fit, rb_model *
     err = err ? err : rfn_store_array(ctx, model, "noise", rfn_column(parameters->noise, m));
     double *scale = err ? NULL : rb_model_add_array(ctx, model, "scale", l, 1);
     double *dead = scale ? rb_model_add_array(ctx, model, "dead", l, 1) : NULL;
-    if (!dead) {
-        return RB_ERROR_MEMORY;
-    }
+    if (!dead) return RB_ERROR_MEMORY;
     for (int64_t j = 0; j < l; j++) {
         scale[j] = fit->progress.alive[j] ? fit->progress.scale[j] : 1;
         dead[j] = !fit->progress.alive[j];
@@ -522,12 +488,8 @@ rb_error rfn_store(rb_context *ctx, void *state, rb_model *model) {
         err = rfn_complete_multipliers(ctx, &fit->persistent, &fit->parameters, fit->progress.alive,
                                        fit->scratch.work, &fit->codes);
     }
-    if (!err && fit->codes.filled) {
-        err = store_guarantee(ctx, fit, model);
-    }
-    if (err) {
-        return err;
-    }
+    if (!err && fit->codes.filled) err = store_guarantee(ctx, fit, model);
+    if (err) return err;
     rfn_report_adaptation(ctx, fit);
     if (rfn_still_begins(fit)) {
         rb_log(ctx, RB_LOG_INFO,

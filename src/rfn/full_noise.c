@@ -30,9 +30,7 @@ rb_error rfn_full_noise_survey(rb_context *ctx, const rfn_setup *setup, const rb
     enum { ROWS = 256 };
     const rb_problem *problem = &setup->problem;
     rb_dense typed = {0}, wide = {0};
-    if (!is_full(setup)) {
-        return RB_OK;
-    }
+    if (!is_full(setup)) return RB_OK;
     rb_error err = rb_dense_new(ctx, problem->type, ROWS, problem->n_features, &typed);
     err = err ? err : rb_dense_new(ctx, RB_FLOAT64, ROWS, problem->n_features, &wide);
     for (int64_t first = 0; !err && first < block->n_samples; first += ROWS) {
@@ -51,33 +49,27 @@ rb_error rfn_full_noise_survey(rb_context *ctx, const rfn_setup *setup, const rb
 /* The covariance has changed: what is made of it. */
 static rb_error complete(rb_context *ctx, rfn_parameters *parameters) {
     rb_dense psi = parameters->full.covariance;
-    for (int64_t k = 0; k < psi.rows; k++) {
+    for (int64_t k = 0; k < psi.rows; k++)
         parameters->noise[k] = rb_dense_get(psi, k, k);
-    }
     return rfn_psi_factor(ctx, &parameters->full);
 }
 
 /* psi_min, or what is smallest of that of the features. */
 static double min_eigenvalue(const rfn_setup *setup, const rfn_survey *survey) {
     double min = INFINITY;
-    for (int64_t k = 0; k < setup->problem.n_features; k++) {
+    for (int64_t k = 0; k < setup->problem.n_features; k++)
         min = fmin(min, rfn_noise_floor(setup, survey, k));
-    }
     return min;
 }
 
 rb_error rfn_full_noise_begin(rb_context *ctx, const rfn_setup *setup, rfn_survey *survey,
                               rfn_parameters *parameters) {
     rb_dense psi = parameters->full.covariance;
-    if (!is_full(setup)) {
-        return RB_OK;
-    }
+    if (!is_full(setup)) return RB_OK;
     rb_dense_mirror(survey->full_second);
-    for (int64_t k = 0; k < psi.rows; k++) {
-        if (rb_dense_get(psi, k, k) == 0) { /* not from a model */
+    for (int64_t k = 0; k < psi.rows; k++)
+        if (rb_dense_get(psi, k, k) == 0) /* not from a model */
             rb_dense_set(psi, k, k, parameters->noise[k]);
-        }
-    }
     rb_error err = rb_raise_eigenvalues(ctx, psi, min_eigenvalue(setup, survey));
     return err ? err : complete(ctx, parameters);
 }
@@ -115,22 +107,16 @@ static rb_error update(rb_context *ctx, const rfn_setup *setup, const rfn_survey
     }
     rb_error err = rb_check_stop(ctx);
     err = err ? err : rb_raise_eigenvalues(ctx, psi, min_eigenvalue(setup, survey));
-    for (int64_t k = 0; !err && rest < 1 && k < psi.rows; k++) {
-        for (int64_t c = 0; c < psi.cols; c++) {
+    for (int64_t k = 0; !err && rest < 1 && k < psi.rows; k++)
+        for (int64_t c = 0; c < psi.cols; c++)
             rb_dense_set(psi, k, c, (k == c ? 1 : rest) * rb_dense_get(psi, k, c));
-        }
-    }
     err = err ? err : complete(ctx, parameters);
-    if (err == RB_ERROR_NUMERIC) {
-        rb_fail_prefix(ctx, "the M-step: ");
-    }
+    if (err == RB_ERROR_NUMERIC) rb_fail_prefix(ctx, "the M-step: ");
     return err;
 }
 
 rb_error rfn_full_noise_before(rb_context *ctx, rfn_fit *fit) {
-    if (!is_full(&fit->setup) || fit->setup.options.psi_update != RB_RFN_PSI_OLD) {
-        return RB_OK;
-    }
+    if (!is_full(&fit->setup) || fit->setup.options.psi_update != RB_RFN_PSI_OLD) return RB_OK;
     compute_error(ctx, &fit->parameters, &fit->moments, fit->survey.full_second, &fit->scratch);
     return update(ctx, &fit->setup, &fit->survey, &fit->scratch, &fit->parameters);
 }
@@ -138,13 +124,10 @@ rb_error rfn_full_noise_before(rb_context *ctx, rfn_fit *fit) {
 rb_error rfn_full_noise_after(rb_context *ctx, rfn_fit *fit) {
     rfn_scratch *scratch = &fit->scratch;
     rb_error err = RB_OK;
-    if (!is_full(&fit->setup)) {
-        return RB_OK;
-    }
+    if (!is_full(&fit->setup)) return RB_OK;
     compute_error(ctx, &fit->parameters, &fit->moments, fit->survey.full_second, scratch);
-    if (fit->setup.options.psi_update == RB_RFN_PSI_NEW) {
+    if (fit->setup.options.psi_update == RB_RFN_PSI_NEW)
         err = update(ctx, &fit->setup, &fit->survey, scratch, &fit->parameters);
-    }
     if (!err) {
         rb_spd_inverse(ctx, fit->parameters.full.factor, scratch->inverse);
         scratch->noise_product = rfn_product_of_lower(ctx, scratch->inverse, scratch->error);

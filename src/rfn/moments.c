@@ -69,14 +69,11 @@ static rb_error add_sparse(rb_context *ctx, rfn_block_work *work, rb_csr v, rb_d
     rb_error err = rb_buffer_hold(ctx, &work->starts, v.cols + 1, sizeof *v.starts);
     err = err ? err : rb_buffer_hold(ctx, &work->columns, entries, sizeof *v.columns);
     err = err ? err : rb_buffer_hold(ctx, &work->values, entries, rb_type_size(v.type));
-    if (err) {
-        return err;
-    }
+    if (err) return err;
     void *values = work->values.data;
     rb_csr_transpose(v, work->starts.data, work->columns.data, values);
-    for (int64_t e = 0; sums->gain != 1 && e < entries; e++) {
+    for (int64_t e = 0; sums->gain != 1 && e < entries; e++)
         rb_put(v.type, values, e, sums->gain * rb_get(v.type, values, e));
-    }
     struct sparse_task t = {ctx,
                             {v.cols, v.rows, work->starts.data, work->columns.data, values, v.type},
                             codes,
@@ -90,9 +87,7 @@ rb_error rfn_add_moments(rb_context *ctx, rfn_block_work *work, const rb_block *
                          rfn_sums *sums) {
     rb_dense codes = rb_dense_rows(work->codes, 0, block->n_samples);
     sums->weight += sums->gain * (double)block->n_samples;
-    if (block->sparse) {
-        return add_sparse(ctx, work, block->csr, codes, sums);
-    }
+    if (block->sparse) return add_sparse(ctx, work, block->csr, codes, sums);
     rb_moments_parallel(ctx, sums->gain, block->dense, codes, sums->u, sums->s);
     return RB_OK;
 }
@@ -101,12 +96,9 @@ rb_error rfn_add_moments(rb_context *ctx, rfn_block_work *work, const rb_block *
 
 static double unit_scale(const rfn_fit *fit, int64_t j, double mean, double mean_square) {
     int normalize = fit->setup.options.normalize;
-    if (rfn_persists(&fit->setup, &fit->progress) || normalize == RB_RFN_NORMALIZE_NONE) {
+    if (rfn_persists(&fit->setup, &fit->progress) || normalize == RB_RFN_NORMALIZE_NONE)
         return 1; /* codes that persist are feasible as they are */
-    }
-    if (normalize == RB_RFN_NORMALIZE_SD) {
-        return sqrt(fmax(mean_square - mean * mean, 0) + 1.01e-6);
-    }
+    if (normalize == RB_RFN_NORMALIZE_SD) return sqrt(fmax(mean_square - mean * mean, 0) + 1.01e-6);
     return mean_square > 0 && fit->progress.alive[j] ? sqrt(mean_square) : 1;
 }
 
@@ -146,12 +138,10 @@ static void scale_u(rb_context *ctx, rfn_fit *fit) {
         rb_shift_scale(ctx, u.type, u.cols, rb_dense_row(fit->sums.u, k), scratch->zeros,
                        scratch->factors, rb_dense_row(u, k));
     }
-    for (int64_t j = 0; shift && j < u.cols; j++) {
+    for (int64_t j = 0; shift && j < u.cols; j++)
         rb_put(u.type, scratch->row, j, fit->moments.mean[j]);
-    }
-    for (int64_t k = 0; shift && k < u.rows; k++) {
+    for (int64_t k = 0; shift && k < u.rows; k++)
         rb_axpy(ctx, u.type, u.cols, -shift[k], scratch->row, rb_dense_row(u, k));
-    }
 }
 
 /* The lower triangle of D^-1 (mu'mu) D^-1 / n */

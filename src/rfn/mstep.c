@@ -82,9 +82,7 @@ static double new_noise(const rfn_fit *fit, int64_t k, double cross, double quad
     double noise = fit->parameters.noise[k];
     double error = fit->survey.second[k] - 2 * cross + quadratic;
     double step = fit->scratch.rates.eta_psi * (error - noise);
-    if (fit->setup.options.mstep == RB_RFN_MSTEP_GRADIENT) {
-        step /= noise * noise;
-    }
+    if (fit->setup.options.mstep == RB_RFN_MSTEP_GRADIENT) step /= noise * noise;
     noise = fmax(noise + step, rfn_noise_floor(&fit->setup, &fit->survey, k));
     return fmin(noise, fit->survey.noise_max);
 }
@@ -111,9 +109,7 @@ static void update_row(const struct rows *r, int64_t k) {
     rb_dense w = fit->parameters.loadings;
     void *target = rb_dense_row(fit->posterior.filter, k);
     double eta = rates->eta, rest = 1 - eta, sums[3];
-    if (!r->newton) {
-        gradient_target(r->ctx, fit, k, target);
-    }
+    if (!r->newton) gradient_target(r->ctx, fit, k, target);
     if (fit->progress.velocity.data) {
         add_momentum(r->ctx, fit->setup.options.momentum, rb_dense_rows(w, k, 1),
                      rb_dense_row(fit->progress.velocity, k), target);
@@ -126,9 +122,8 @@ static void update_row(const struct rows *r, int64_t k) {
     fit->scratch.quadratic[k] =
         rest * rest * quadratic + 2 * eta * rest * cross + eta * eta * sums[2];
     if (!rates->noise_waits && fit->setup.options.psi_update == RB_RFN_PSI_OLD &&
-        !rfn_psi_is_full(&fit->parameters.full)) {
+        !rfn_psi_is_full(&fit->parameters.full))
         fit->parameters.noise[k] = new_noise(fit, k, cross, quadratic);
-    }
 }
 
 void rfn_soft_threshold(rb_dense w, int64_t k, double threshold) {
@@ -141,9 +136,8 @@ void rfn_soft_threshold(rb_dense w, int64_t k, double threshold) {
 
 void rfn_clamp_row(rb_dense w, int64_t k, double bound) {
     void *row = rb_dense_row(w, k);
-    for (int64_t j = 0; bound > 0 && j < w.cols; j++) {
+    for (int64_t j = 0; bound > 0 && j < w.cols; j++)
         rb_put(w.type, row, j, fmax(-bound, fmin(bound, rb_get(w.type, row, j))));
-    }
 }
 
 /* What follows the step, in a row. */
@@ -151,15 +145,10 @@ static void decay_row(const struct rows *r, int64_t k) {
     const rb_rfn_options *options = &r->fit->setup.options;
     rb_dense w = r->fit->parameters.loadings;
     void *row = rb_dense_row(w, k);
-    if (options->weight_decay > 0) {
+    if (options->weight_decay > 0)
         rb_axpy(r->ctx, w.type, w.cols, -options->weight_decay, row, row);
-    }
-    if (options->weight_decay_laplace > 0) {
-        rfn_soft_threshold(w, k, options->weight_decay_laplace);
-    }
-    if (r->shrinks) {
-        rfn_shrink_row(r->fit, k, w);
-    }
+    if (options->weight_decay_laplace > 0) rfn_soft_threshold(w, k, options->weight_decay_laplace);
+    if (r->shrinks) rfn_shrink_row(r->fit, k, w);
     rfn_clamp_row(w, k, options->weight_max);
 }
 
@@ -172,9 +161,7 @@ static void prepare_rows(const struct rows *r, int64_t first, int64_t count) {
         rb_gemm(1, w, RB_PLAIN, fit->moments.s, RB_PLAIN, 0, z);
         return;
     }
-    if (!fit->scratch.rates.noise_waits) {
-        rb_half_product(w, fit->moments.s, z);
-    }
+    if (!fit->scratch.rates.noise_waits) rb_half_product(w, fit->moments.s, z);
     rb_spd_solve_right(fit->scratch.factor, rb_dense_rows(fit->moments.u, first, count),
                        rb_dense_rows(fit->posterior.filter, first, count));
 }
@@ -195,9 +182,8 @@ static void update_rows(void *arg, int64_t task, int worker) {
 
 /* With S = T + T', T is the lower triangle with half of the diagonal. */
 static void scale_diagonal(rb_dense s, double by) {
-    for (int64_t j = 0; j < s.rows; j++) {
+    for (int64_t j = 0; j < s.rows; j++)
         rb_dense_set(s, j, j, by * rb_dense_get(s, j, j));
-    }
 }
 
 static rb_error check_finite(rb_context *ctx, const rfn_fit *fit) {
@@ -228,16 +214,12 @@ static rb_error update(rb_context *ctx, rfn_fit *fit) {
     scale_diagonal(s, rows.newton ? 0.5 : 1);
     rb_error err = rb_parallel_or_stop(ctx, rb_cut_wide(w.rows).count, update_rows, &rows);
     scale_diagonal(s, rows.newton ? 2 : 1);
-    if (err || scratch->rates.noise_waits) {
-        return err;
-    }
-    if (!has_shortcut(&rows)) {
+    if (err || scratch->rates.noise_waits) return err;
+    if (!has_shortcut(&rows))
         rfn_forms(ctx, w, &fit->moments, scratch->work, scratch->cross, scratch->quadratic);
-    }
     bool renews = options->psi_update == RB_RFN_PSI_NEW && !rfn_psi_is_full(&fit->parameters.full);
-    for (int64_t k = 0; renews && k < w.rows; k++) {
+    for (int64_t k = 0; renews && k < w.rows; k++)
         fit->parameters.noise[k] = new_noise(fit, k, scratch->cross[k], scratch->quadratic[k]);
-    }
     err = check_finite(ctx, fit);
     return err ? err : rfn_full_noise_after(ctx, fit);
 }

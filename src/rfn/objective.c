@@ -31,9 +31,8 @@ void rfn_forms(rb_context *ctx, rb_dense w, const rfn_moments *moments, rb_dense
 double rfn_noise_product(int64_t m, const double *noise, const double *second, const double *cross,
                          const double *quadratic) {
     double sum = 0;
-    for (int64_t k = 0; k < m; k++) {
+    for (int64_t k = 0; k < m; k++)
         sum += (second[k] - 2 * cross[k] + quadratic[k]) / noise[k];
-    }
     return sum;
 }
 
@@ -64,9 +63,8 @@ void rfn_energies(const rfn_parameters *parameters, const rfn_posterior *posteri
     double m = (double)parameters->loadings.rows, l = (double)parameters->loadings.cols;
     double distance = moments->product_a;
     *energy = (m * log(2 * M_PI) + rfn_log_det_noise(parameters) + noise_product) / 2;
-    for (int64_t j = 0; j < parameters->loadings.cols; j++) {
+    for (int64_t j = 0; j < parameters->loadings.cols; j++)
         distance += prior->linear[j] * (prior->mean[j] - 2 * moments->mean[j]);
-    }
     *divergence = (moments->product_sigma + distance - l + prior->log_det - posterior->log_det) / 2;
 }
 
@@ -75,9 +73,8 @@ double rfn_estep_objective(rb_context *ctx, const rfn_parameters *parameters, rb
     /* A = S - Sigma, and P Sigma = I: <P, A> = <P, S> - l */
     double value = rfn_product_of_lower(ctx, p, moments->s) - (double)p.rows + constant;
     value -= 2 * cross_product(ctx, parameters, moments->u);
-    for (int64_t j = 0; j < p.rows; j++) {
+    for (int64_t j = 0; j < p.rows; j++)
         value -= 2 * parameters->prior.linear[j] * moments->mean[j];
-    }
     return value;
 }
 

@@ -45,13 +45,10 @@ void rfn_parameters_free(rfn_parameters *parameters) {
 }
 
 double rfn_log_det_noise(const rfn_parameters *parameters) {
-    if (rfn_psi_is_full(&parameters->full)) {
-        return rb_spd_log_det(parameters->full.factor);
-    }
+    if (rfn_psi_is_full(&parameters->full)) return rb_spd_log_det(parameters->full.factor);
     double sum = 0;
-    for (int64_t k = 0; k < parameters->loadings.rows; k++) {
+    for (int64_t k = 0; k < parameters->loadings.rows; k++)
         sum += log(parameters->noise[k]);
-    }
     return sum;
 }
 
@@ -59,9 +56,7 @@ double rfn_log_det_noise(const rfn_parameters *parameters) {
 
 rb_error rfn_psi_new(rb_context *ctx, int64_t m, int64_t l, rfn_psi *noise) {
     rb_error err = RB_OK;
-    if (!rfn_psi_is_full(noise)) {
-        err = rb_dense_new(ctx, RB_FLOAT64, m, m, &noise->covariance);
-    }
+    if (!rfn_psi_is_full(noise)) err = rb_dense_new(ctx, RB_FLOAT64, m, m, &noise->covariance);
     err = err ? err : rb_dense_new(ctx, RB_FLOAT64, m, l, &noise->wide);
     err = err ? err : rb_dense_new(ctx, RB_FLOAT64, m, l, &noise->part);
     return err ? err : rb_spd_new(ctx, RB_FLOAT64, m, &noise->factor);
@@ -70,9 +65,7 @@ rb_error rfn_psi_new(rb_context *ctx, int64_t m, int64_t l, rfn_psi *noise) {
 rb_error rfn_psi_factor(rb_context *ctx, const rfn_psi *noise) {
     rb_error err =
         rfn_psi_is_full(noise) ? rb_spd_factor(ctx, noise->factor, noise->covariance) : RB_OK;
-    if (err) {
-        rb_fail_prefix(ctx, "the noise covariance: ");
-    }
+    if (err) rb_fail_prefix(ctx, "the noise covariance: ");
     return err;
 }
 
@@ -85,9 +78,7 @@ void rfn_psi_divide(rb_context *ctx, const rfn_psi *noise, rb_dense w) {
 
 rb_error rfn_store_array(rb_context *ctx, rb_model *model, const char *name, rb_dense values) {
     double *array = rb_model_add_array(ctx, model, name, values.rows, values.cols);
-    if (!array) {
-        return RB_ERROR_MEMORY;
-    }
+    if (!array) return RB_ERROR_MEMORY;
     rb_dense_copy(values, (rb_dense){array, values.rows, values.cols, values.cols, RB_FLOAT64});
     return RB_OK;
 }
@@ -95,9 +86,7 @@ rb_error rfn_store_array(rb_context *ctx, rb_model *model, const char *name, rb_
 static rb_error load_psi(rb_context *ctx, const rb_model *model, rfn_psi *noise) {
     int64_t m = model->preprocess->n_features;
     const double *values;
-    if (!rb_model_array(model, "noise_covariance", NULL, NULL)) {
-        return RB_OK;
-    }
+    if (!rb_model_array(model, "noise_covariance", NULL, NULL)) return RB_OK;
     rb_error err = rb_model_need_array(ctx, model, "noise_covariance", m, m, &values);
     err = err ? err : rfn_psi_new(ctx, m, rb_model_units(model), noise);
     if (!err) {
@@ -117,9 +106,7 @@ rb_error rfn_parameters_load(rb_context *ctx, rb_type type, const rb_model *mode
     err = err ? err : rfn_parameters_new(ctx, type, m, l, parameters);
     err = err ? err : rfn_prior_load(ctx, type, model, &parameters->prior);
     err = err ? err : load_psi(ctx, model, &parameters->full);
-    if (err) {
-        return err;
-    }
+    if (err) return err;
     rb_dense_copy((rb_dense){(void *)loadings, m, l, l, RB_FLOAT64}, parameters->loadings);
     for (int64_t k = 0; k < m; k++) {
         if (!(noise[k] > 0)) {

@@ -33,9 +33,7 @@ static int64_t list_support(rfn_polish *p, int64_t l) {
     int64_t count = 0;
     for (int64_t j = 0; j < l; j++) {
         if (p->positive[j]) {
-            if (count == p->max) {
-                return -1;
-            }
+            if (count == p->max) return -1;
             p->support[count++] = j;
         }
     }
@@ -46,9 +44,8 @@ static int64_t list_support(rfn_polish *p, int64_t l) {
 static bool solve(rb_dense h, rfn_polish *p, int64_t count) {
     for (int64_t a = 0; a < count; a++) {
         const void *row = rb_dense_row(h, p->support[a]);
-        for (int64_t b = 0; b <= a; b++) {
+        for (int64_t b = 0; b <= a; b++)
             p->factor[a * count + b] = rb_get(h.type, row, p->support[b]);
-        }
         p->target[a] = p->linear[p->support[a]];
     }
     return rb_solve_small(count, p->factor, 1, p->target);
@@ -85,9 +82,7 @@ static int64_t steepest(const rfn_quadratic *problem, const rfn_polish *p, int64
     for (int64_t j = 0; j < h.rows; j++) {
         const void *row = rb_dense_row(h, j);
         double sum = -p->linear[j], size = fabs(p->linear[j]);
-        if (p->positive[j] || rfn_is_dead(problem, j)) {
-            continue;
-        }
+        if (p->positive[j] || rfn_is_dead(problem, j)) continue;
         for (int64_t a = 0; a < count; a++) {
             double term = rb_get(h.type, row, p->support[a]) * p->x[p->support[a]];
             sum += term;
@@ -111,14 +106,10 @@ void rfn_polish_sample(const rfn_quadratic *problem, rb_dense codes, int64_t i, 
     /* Each turn a unit leaves or enters: more turns than this are a circle of rounding. */
     for (int64_t turn = 0; turn < 3 * h.rows; turn++) {
         int64_t count = list_support(p, h.rows);
-        if (count < 0 || !solve(h, p, count)) {
-            return;
-        }
+        if (count < 0 || !solve(h, p, count)) return;
         if (approach(p, count)) {
             int64_t enters = steepest(problem, p, count);
-            if (enters < 0) {
-                return;
-            }
+            if (enters < 0) return;
             p->positive[enters] = true;
         }
     }

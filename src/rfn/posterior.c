@@ -81,13 +81,11 @@ void rfn_weigh(rb_context *ctx, const rfn_parameters *parameters, rb_dense work)
 }
 
 void rfn_add_lower(rb_context *ctx, rb_dense a, rb_dense b) {
-    for (int64_t j = 0; j < b.rows; j++) {
-        if (a.rows == 0) {
+    for (int64_t j = 0; j < b.rows; j++)
+        if (a.rows == 0)
             rb_dense_set(b, j, j, rb_dense_get(b, j, j) + 1);
-        } else {
+        else
             rb_axpy(ctx, b.type, j + 1, 1, rb_dense_row(a, j), rb_dense_row(b, j));
-        }
-    }
 }
 
 double rfn_product_of_lower(rb_context *ctx, rb_dense a, rb_dense b) {
@@ -127,9 +125,8 @@ static rb_error by_units(rb_context *ctx, const rfn_parameters *parameters, rb_d
     posterior->log_det = -rb_spd_log_det(posterior->factor);
     rb_spd_inverse(ctx, posterior->factor, posterior->sigma);
     rfn_weigh(ctx, parameters, posterior->factored ? posterior->filter : work);
-    if (!posterior->factored) {
+    if (!posterior->factored)
         rb_gemm_parallel(ctx, 1, work, RB_PLAIN, posterior->sigma, RB_PLAIN, 0, posterior->filter);
-    }
     return RB_OK;
 }
 
@@ -150,9 +147,8 @@ static rb_error by_features(rb_context *ctx, const rfn_parameters *parameters, r
     bool plain = rfn_prior_is_plain(&parameters->prior);
     rb_dense w = parameters->loadings, sigma = posterior->sigma, filter = posterior->filter;
     rb_dense wm = plain ? w : work; /* W M */
-    if (!plain) {
+    if (!plain)
         rb_gemm_parallel(ctx, 1, w, RB_PLAIN, parameters->prior.covariance, RB_PLAIN, 0, wm);
-    }
     rb_gemm_lower(ctx, 1, wm, RB_PLAIN, w, RB_TRANSPOSED, 0, posterior->small);
     add_noise(parameters, posterior->small);
     rb_error err = rb_spd_factor(ctx, posterior->factor, posterior->small);
@@ -195,9 +191,7 @@ rb_error rfn_posterior_compute(rb_context *ctx, const rfn_parameters *parameters
     rb_dense w = parameters->loadings;
     rb_error err = w.cols <= w.rows ? by_units(ctx, parameters, work, posterior)
                                     : by_features(ctx, parameters, work, posterior);
-    if (!err) {
-        rfn_set_bias(parameters, posterior);
-    }
+    if (!err) rfn_set_bias(parameters, posterior);
     return err;
 }
 
@@ -216,17 +210,14 @@ void rfn_offset(const rb_context *ctx, const rb_block *block, rb_dense filter, c
                 void *row) {
     const double *shift = block->sparse ? block->shift : NULL;
     memcpy(row, bias, (size_t)filter.cols * rb_type_size(filter.type));
-    for (int64_t k = 0; shift && k < filter.rows; k++) {
-        if (shift[k] != 0) {
+    for (int64_t k = 0; shift && k < filter.rows; k++)
+        if (shift[k] != 0)
             rb_axpy(ctx, filter.type, filter.cols, -shift[k], rb_dense_row(filter, k), row);
-        }
-    }
 }
 
 void rfn_add_offset(const rb_context *ctx, double factor, const void *offset, rb_dense codes) {
-    for (int64_t i = 0; i < codes.rows; i++) {
+    for (int64_t i = 0; i < codes.rows; i++)
         rb_axpy(ctx, codes.type, codes.cols, factor, offset, rb_dense_row(codes, i));
-    }
 }
 
 /* ---- activations ----

@@ -10,9 +10,8 @@ static void weigh_mean(rfn_prior *prior, int64_t l) {
     memcpy(prior->linear, prior->mean, (size_t)l * sizeof *prior->linear);
     for (int64_t j = 0; j < precision.rows; j++) {
         prior->linear[j] = 0;
-        for (int64_t c = 0; c < l; c++) {
+        for (int64_t c = 0; c < l; c++)
             prior->linear[j] += rb_dense_get(precision, j, c) * prior->mean[c];
-        }
     }
 }
 
@@ -33,11 +32,8 @@ rb_error rfn_check_symmetric(rb_context *ctx, const char *name, rb_dense m) {
 
 static bool is_identity(rb_dense m) {
     for (int64_t j = 0; j < m.rows; j++) {
-        for (int64_t c = 0; c < m.cols; c++) {
-            if (rb_dense_get(m, j, c) != (j == c)) {
-                return false;
-            }
-        }
+        for (int64_t c = 0; c < m.cols; c++)
+            if (rb_dense_get(m, j, c) != (j == c)) return false;
     }
     return true;
 }
@@ -47,9 +43,7 @@ static rb_error set_covariance(rb_context *ctx, rb_type type, rb_dense m, rfn_pr
     rb_spd *factor = NULL;
     rb_dense inverse = {0};
     rb_error err = rfn_check_symmetric(ctx, "prior-covariance", m);
-    if (err || is_identity(m)) {
-        return err;
-    }
+    if (err || is_identity(m)) return err;
     err = rb_spd_new(ctx, RB_FLOAT64, m.rows, &factor);
     err = err ? err : rb_dense_new(ctx, RB_FLOAT64, m.rows, m.rows, &inverse);
     err = err ? err : rb_dense_new(ctx, type, m.rows, m.rows, &prior->covariance);
@@ -110,14 +104,10 @@ static rb_error choose_covariance(rb_context *ctx, rb_type type, int64_t l, cons
                                   rfn_prior *prior) {
     const rb_matrix *matrix = values->matrix;
     rb_dense m = {0};
-    if (!matrix && values->value == 1) {
-        return RB_OK;
-    }
+    if (!matrix && values->value == 1) return RB_OK;
     rb_error err = check_matrix(ctx, "prior-covariance", matrix, l, true);
     err = err ? err : rb_dense_new(ctx, RB_FLOAT64, l, l, &m);
-    if (err) {
-        return err;
-    }
+    if (err) return err;
     bool full = matrix && has_shape(matrix, l, l);
     for (int64_t e = 0; e < l * l; e++) {
         int64_t j = e / l, c = e % l;
@@ -132,16 +122,13 @@ rb_error rfn_prior_choose(rb_context *ctx, rb_type type, int64_t l, const rb_val
                           const rb_values *covariance, rfn_prior *prior) {
     rb_error err = check_matrix(ctx, "prior-mean", mean->matrix, l, false);
     err = err ? err : choose_covariance(ctx, type, l, covariance, prior);
-    if (!err) {
-        rfn_prior_take_mean(prior, l, mean, 1);
-    }
+    if (!err) rfn_prior_take_mean(prior, l, mean, 1);
     return err;
 }
 
 void rfn_prior_take_mean(rfn_prior *prior, int64_t l, const rb_values *mean, double factor) {
-    for (int64_t j = 0; j < l; j++) {
+    for (int64_t j = 0; j < l; j++)
         prior->mean[j] = factor * entry(mean, j);
-    }
     weigh_mean(prior, l);
 }
 

@@ -46,12 +46,9 @@ static uint32_t threshold_of(double share) {
 rb_error rfn_randomness_new(rb_context *ctx, const rfn_setup *setup, rfn_randomness *random) {
     const rb_rfn_options *options = &setup->options;
     random->setup = setup;
-    if (options->input_noise == RB_RFN_NOISE_NONE && options->dropout == 0) {
-        return RB_OK;
-    }
-    if (options->input_noise != RB_RFN_NOISE_GAUSSIAN) { /* whose level is no share */
+    if (options->input_noise == RB_RFN_NOISE_NONE && options->dropout == 0) return RB_OK;
+    if (options->input_noise != RB_RFN_NOISE_GAUSSIAN) /* whose level is no share */
         random->noise_share = threshold_of(options->input_noise_level);
-    }
     random->dropout_share = threshold_of(options->dropout);
     random->words =
         rb_alloc(ctx, rb_context_threads(ctx) * row_capacity(setup), sizeof *random->words);

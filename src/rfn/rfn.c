@@ -14,9 +14,7 @@ static int64_t units(const void *options) {
 static int64_t block_samples(const rb_problem *problem, const void *options) {
     enum { CELLS = 1 << 22, MIN = 1024, MAX = 1 << 14 };
     int64_t widest = units(options);
-    if (!problem->sparse && problem->n_features > widest) {
-        widest = problem->n_features;
-    }
+    if (!problem->sparse && problem->n_features > widest) widest = problem->n_features;
     int64_t n = rfn_batch_samples(problem), max = CELLS / widest;
     max = max < MIN ? MIN : max > MAX ? MAX : max;
     return n > 0 ? rb_cut(n, (n + max - 1) / max).size : 0;
@@ -30,9 +28,8 @@ static const char *const start_options[] = {"psi-init", "weight-init", "prior-me
 static rb_error begin_newton(rb_context *ctx, rfn_fit *fit) {
     rfn_sums *sums = &fit->sums;
     bool runs_on = rfn_in_batches(&fit->setup.problem) && !fit->progress.last;
-    for (int64_t j = 0; runs_on && j < fit->setup.options.units; j++) {
+    for (int64_t j = 0; runs_on && j < fit->setup.options.units; j++)
         sums->active[j] = rb_dense_get(sums->s, j, j) > 0; /* of batches before */
-    }
     rfn_given given = {&fit->parameters, &fit->posterior, &fit->survey, fit->progress.iteration,
                        fit->progress.last};
     return fit->setup.problem.engine->set_parameters(ctx, fit->engine, &given);
@@ -41,18 +38,13 @@ static rb_error begin_newton(rb_context *ctx, rfn_fit *fit) {
 static rb_error begin(rb_context *ctx, void *state) {
     rfn_fit *fit = state;
     bool persists = rfn_persists(&fit->setup, &fit->progress);
-    if (persists && fit->persistent.adds_moments) {
-        return RB_OK;
-    }
+    if (persists && fit->persistent.adds_moments) return RB_OK;
     rb_error err =
         rfn_psi_factor(ctx, &fit->parameters.full); /* which may come from a checkpoint */
-    if (err) {
-        return err;
-    }
+    if (err) return err;
     rfn_hold_prior_back(ctx, fit);
-    if (rfn_merges_units(fit)) {
+    if (rfn_merges_units(fit))
         rfn_merge_units(ctx, fit->codes.values, fit->persistent.problem.hessian, &fit->parameters);
-    }
     rfn_adapt_prior(ctx, fit);
     fit->posterior.factored =
         rfn_is_factored(&fit->setup.problem, fit->setup.options.units, persists);
@@ -66,9 +58,8 @@ static rb_error begin(rb_context *ctx, void *state) {
 
 static rb_error block(rb_context *ctx, void *state, const rb_block *samples) {
     rfn_fit *fit = state;
-    if (rfn_persists(&fit->setup, &fit->progress)) {
+    if (rfn_persists(&fit->setup, &fit->progress))
         return rfn_persistent_block(ctx, &fit->persistent, samples, &fit->codes, &fit->sums);
-    }
     return fit->setup.problem.engine->block(ctx, fit->engine, samples, &fit->sums);
 }
 
@@ -96,18 +87,13 @@ static rb_error end(rb_context *ctx, void *state, bool *again) {
     rfn_fit *fit = state;
     rfn_persistent *persistent = &fit->persistent;
     *again = false;
-    if (!rfn_persists(&fit->setup, &fit->progress)) {
-        return end_newton(ctx, fit);
-    }
+    if (!rfn_persists(&fit->setup, &fit->progress)) return end_newton(ctx, fit);
     persistent->adds_moments = *again = !persistent->adds_moments;
-    if (*again) {
-        return rfn_improve(ctx, persistent, &fit->codes, &fit->progress);
-    }
+    if (*again) return rfn_improve(ctx, persistent, &fit->codes, &fit->progress);
     rb_error err = rfn_normalize(ctx, fit);
     persistent->converged = !err && fit->progress.last;
-    if (!err && !fit->progress.last) {
+    if (!err && !fit->progress.last)
         rfn_find_multipliers(ctx, persistent, &fit->moments, &fit->codes);
-    }
     if (!err && fit->setup.problem.fit->trace) {
         double constant = rfn_constant_part(ctx, persistent, fit->scratch.hessian);
         fit->moments.estep_objective = rfn_estep_objective(

@@ -45,14 +45,12 @@ static void measure(rb_context *ctx, rb_dense codes, int64_t *positive, double *
                     double *full) {
     int64_t units = 0, n_empty = 0, n_full = 0;
     rfn_count_positive(ctx, codes, positive);
-    for (int64_t j = 0; j < codes.rows; j++) {
+    for (int64_t j = 0; j < codes.rows; j++)
         units += positive[j] > 1;
-    }
     for (int64_t i = 0; i < codes.cols; i++) {
         int64_t active = 0;
-        for (int64_t j = 0; j < codes.rows; j++) {
+        for (int64_t j = 0; j < codes.rows; j++)
             active += positive[j] > 1 && rb_get(codes.type, rb_dense_row(codes, j), i) > 0;
-        }
         n_empty += active == 0;
         n_full += units >= FEWEST_UNITS && (double)active >= NEARLY_ALL * (double)units;
     }
@@ -64,22 +62,18 @@ void rfn_hold_prior_back(rb_context *ctx, rfn_fit *fit) {
     const rb_rfn_options *options = &fit->setup.options;
     rfn_progress *progress = &fit->progress;
     /* A model to start from has its prior; one that is adapted has rules of its own. */
-    if (!(options->sparse_loadings > 0) || fit->setup.warm || rfn_adapts(options)) {
-        return;
-    }
+    if (!(options->sparse_loadings > 0) || fit->setup.warm || rfn_adapts(options)) return;
     if (!is_before(&fit->setup, progress->iteration, FREE_ITERATIONS) && !progress->last) {
         double empty = 0, full = 0;
-        if (fit->codes.filled) { /* only E-steps that keep codes know */
+        if (fit->codes.filled) /* only E-steps that keep codes know */
             measure(ctx, fit->codes.values, fit->scratch.positive, &empty, &full);
-        }
         bool back = empty > MAX_EXTREME;
         progress->prior_stays = progress->prior_stays || back;
         progress->prior_share = back                    ? progress->prior_share / 2
                                 : progress->prior_stays ? progress->prior_share
                                                         : fmin(1, progress->prior_share + RISE);
-        if (!rfn_still_begins(fit) && full > MAX_EXTREME) {
+        if (!rfn_still_begins(fit) && full > MAX_EXTREME)
             progress->shrink_factor = fmin(LARGEST_FACTOR, FACTOR_RISE * progress->shrink_factor);
-        }
     }
     rfn_prior_take_mean(&fit->parameters.prior, options->units, &options->prior_mean,
                         progress->prior_share);

@@ -67,11 +67,8 @@ static const call CALLS[] = {
 enum { N_CALLS = sizeof CALLS / sizeof CALLS[0] };
 
 static const call *find_call(int number) {
-    for (int i = 0; i < N_CALLS; i++) {
-        if (CALLS[i].number == number) {
-            return &CALLS[i];
-        }
-    }
+    for (int i = 0; i < N_CALLS; i++)
+        if (CALLS[i].number == number) return &CALLS[i];
     return NULL;
 }
 
@@ -88,9 +85,7 @@ static int install_filter(void) {
     program[n++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
     program[n++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_USER_NOTIF);
     struct sock_fprog filter = {(unsigned short)n, program};
-    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)) {
-        return -1;
-    }
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)) return -1;
     return (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER,
                         &filter);
 }
@@ -127,9 +122,8 @@ static int receive_descriptor(int channel) {
                              .msg_control = control.capacity,
                              .msg_controllen = sizeof control.capacity};
     int descriptor = -1;
-    if (recvmsg(channel, &message, 0) == 1 && CMSG_FIRSTHDR(&message)) {
+    if (recvmsg(channel, &message, 0) == 1 && CMSG_FIRSTHDR(&message))
         memcpy(&descriptor, CMSG_DATA(CMSG_FIRSTHDR(&message)), sizeof descriptor);
-    }
     return descriptor;
 }
 
@@ -163,9 +157,7 @@ static bool is_folder(const char *path) {
 }
 
 static bool opens_for_reading(const struct seccomp_notif *asked, const call *c) {
-    if (strncmp(c->name, "open", 4) != 0) {
-        return false;
-    }
+    if (strncmp(c->name, "open", 4) != 0) return false;
     int flags = (int)asked->data.args[c->file == PATH_FIRST ? 1 : 2];
     return (flags & O_ACCMODE) == O_RDONLY;
 }
@@ -176,16 +168,10 @@ static void supervise(int listener, const char *fault, long n, const char *folde
     struct pollfd waiting = {.fd = listener, .events = POLLIN};
     long seen = 0;
     for (;;) {
-        if (poll(&waiting, 1, -1) < 0 && errno == EINTR) {
-            continue;
-        }
-        if (!(waiting.revents & POLLIN)) {
-            return;
-        }
+        if (poll(&waiting, 1, -1) < 0 && errno == EINTR) continue;
+        if (!(waiting.revents & POLLIN)) return;
         struct seccomp_notif asked = {0};
-        if (ioctl(listener, SECCOMP_IOCTL_NOTIF_RECV, &asked)) {
-            continue;
-        }
+        if (ioctl(listener, SECCOMP_IOCTL_NOTIF_RECV, &asked)) continue;
         struct seccomp_notif_resp answer = {.id = asked.id,
                                             .flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE};
         const call *c = find_call(asked.data.nr);
@@ -199,9 +185,7 @@ static void supervise(int listener, const char *fault, long n, const char *folde
                     answer.flags = 0;
                     answer.error = reads ? -EIO : -ENOSPC;
                 }
-                if (report >= 0) {
-                    dprintf(report, "%s of %s\n", c->name, path);
-                }
+                if (report >= 0) dprintf(report, "%s of %s\n", c->name, path);
             }
         }
         ioctl(listener, SECCOMP_IOCTL_NOTIF_SEND, &answer);
@@ -215,16 +199,12 @@ int main(int argc, char **argv) {
     }
     int report = fcntl(3, F_DUPFD_CLOEXEC, 3);
     int channel[2];
-    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, channel)) {
-        return CANNOT;
-    }
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, channel)) return CANNOT;
     pid_t child = fork();
     if (child == 0) {
         int listener = install_filter();
         send_descriptor(channel[1], listener);
-        if (listener < 0) {
-            _exit(CANNOT);
-        }
+        if (listener < 0) _exit(CANNOT);
         close(listener);
         alarm(MAX_SECONDS); /* a command that hangs ends by SIGALRM */
         execvp(argv[4], argv + 4);
@@ -232,9 +212,7 @@ int main(int argc, char **argv) {
     }
     close(channel[1]);
     int listener = receive_descriptor(channel[0]);
-    if (listener < 0) {
-        return CANNOT;
-    }
+    if (listener < 0) return CANNOT;
     supervise(listener, argv[1], strtol(argv[2], NULL, 10), argv[3], report);
     int status = 0;
     waitpid(child, &status, 0);

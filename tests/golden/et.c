@@ -30,9 +30,7 @@ struct golden {
 
 static const json_t *member(const json_t *root, const char *name) {
     const json_t *value = json_object_get(root, name);
-    if (!value) {
-        fail_msg("there is no %s", name);
-    }
+    if (!value) fail_msg("there is no %s", name);
     return value;
 }
 
@@ -51,9 +49,8 @@ static double at2(const json_t *list, int64_t i, int64_t j) {
 }
 
 static void near(double got, double expected, const char *what) {
-    if (got != expected && !(fabs(got - expected) <= 1e-9 * fmax(1, fabs(expected)))) {
+    if (got != expected && !(fabs(got - expected) <= 1e-9 * fmax(1, fabs(expected))))
         fail_msg("%s is %.15g, expected %.15g", what, got, expected);
-    }
 }
 
 static void load(const char *path, struct golden *g) {
@@ -74,16 +71,12 @@ static void load(const char *path, struct golden *g) {
     const rb_et_options usual = {0};
     g->model = et_model_of(g->method, &usual);
     g->model.own.min = fmin(g->model.own.min, 0);
-    for (int64_t i = 0; i < g->n; i++) {
-        for (int64_t d = 0; d < g->d; d++) {
+    for (int64_t i = 0; i < g->n; i++)
+        for (int64_t d = 0; d < g->d; d++)
             g->y[i * g->d + d] = at2(member(g->root, "Y"), i, d);
-        }
-    }
-    for (int64_t d = 0; d < g->d; d++) {
-        for (int64_t h = 0; h < g->h; h++) {
+    for (int64_t d = 0; d < g->d; d++)
+        for (int64_t h = 0; h < g->h; h++)
             g->w[h * g->d + d] = at2(member(g->root, "W"), d, h);
-        }
-    }
 }
 
 static rb_et_options options_of(const struct golden *g) {
@@ -155,18 +148,15 @@ static void check_selection(const struct golden *g, et_fit *st) {
         const double *y = g->y + i * g->d;
         for (int64_t h = 0; h < g->h; h++) {
             b[h] = 0;
-            for (int64_t d = 0; d < g->d; d++) {
+            for (int64_t d = 0; d < g->d; d++)
                 b[h] += y[d] * g->w[h * g->d + d];
-            }
         }
         et_sample sample = {.n = g->d, .y = y, .b = b, .square = engine_of(st)->square};
         et_scores(engine_of(st), &engine_of(st)->scratch[0], &sample, got);
-        for (int64_t h = 0; h < g->h; h++) {
+        for (int64_t h = 0; h < g->h; h++)
             near(got[h], at2(scores, i, h), "score");
-        }
-        for (int64_t k = 0; k < g->candidates; k++) {
+        for (int64_t k = 0; k < g->candidates; k++)
             assert_int_equal(results_of(st)->candidates[i * g->candidates + k], at2(lists, i, k));
-        }
     }
 }
 
@@ -182,14 +172,11 @@ static void check_second(const struct golden *g, const et_fit *st, int64_t i) {
             got[low * g->h + high] = got[high * g->h + low] = r->pairs[i * c * c + j * c + k];
         }
     }
-    for (int64_t h = 0; h < g->h; h++) {
+    for (int64_t h = 0; h < g->h; h++)
         got[h * g->h + h] = rb_dense_get(r->mean, i, h);
-    }
-    for (int64_t h = 0; h < g->h; h++) {
-        for (int64_t j = 0; j < g->h; j++) {
+    for (int64_t h = 0; h < g->h; h++)
+        for (int64_t j = 0; j < g->h; j++)
             near(got[h * g->h + j], at2(expected, h, j), "second");
-        }
-    }
 }
 
 static void check_posteriors(const struct golden *g, const et_fit *st) {
@@ -199,9 +186,7 @@ static void check_posteriors(const struct golden *g, const et_fit *st) {
             near(rb_dense_get(results_of(st)->mean, i, h), at2(member(g->out, "mean_s"), i, h),
                  "mean_s");
         }
-        if (g->model.summing != &et_sum_max) {
-            check_second(g, st, i);
-        }
+        if (g->model.summing != &et_sum_max) check_second(g, st, i);
     }
 }
 
@@ -256,9 +241,8 @@ static double enumerate_variance(const struct golden *g, const et_fit *st, rb_de
         const int32_t *list = r->candidates + i * g->candidates;
         double left = 1;
         bool listed[MAX_H] = {false};
-        for (int64_t k = 0; k < g->candidates; k++) {
+        for (int64_t k = 0; k < g->candidates; k++)
             listed[list[k]] = true;
-        }
         for (int64_t s = 0; r->used[i] && s < tree->count + g->h; s++) {
             int64_t h = s - tree->count;
             double q = h < 0       ? r->states[i * tree->count + s]
@@ -267,9 +251,8 @@ static double enumerate_variance(const struct golden *g, const et_fit *st, rb_de
             left -= q;
             for (int64_t d = 0; d < g->d; d++) {
                 double wbar = h < 0 ? 0 : rb_dense_get(fields, h, d);
-                for (int64_t p = h < 0 ? s : 0; p > 0; p = tree->parent[p]) {
+                for (int64_t p = h < 0 ? s : 0; p > 0; p = tree->parent[p])
                     wbar = fmax(wbar, rb_dense_get(fields, list[tree->last[p]], d));
-                }
                 sum += q * pow(g->y[i * g->d + d] - wbar, 2);
             }
         }
@@ -286,11 +269,9 @@ static void check_mstep(rb_context *ctx, const struct golden *g, et_fit *st) {
         residual = enumerate_variance(g, st, fields);
     }
     assert_ok(ctx, et_mstep(ctx, st));
-    for (int64_t h = 0; h < g->h; h++) {
-        for (int64_t d = 0; d < g->d; d++) {
+    for (int64_t h = 0; h < g->h; h++)
+        for (int64_t d = 0; d < g->d; d++)
             near(rb_dense_get(fields, h, d), at2(member(g->out, "W_new"), d, h), "W_new");
-        }
-    }
     double sigma = st->parameters.sigma, expected = number(g->out, "sigma2_new_with_W_new");
     if (g->model.summing == &et_sum_max) {
         /* Learned with the fields of the E-step; the posterior gives the golden value too. */

@@ -36,29 +36,25 @@ static int64_t flatten(const json_t *list, double *out) {
     int64_t count = 0;
     for (size_t i = 0; i < json_array_size(list); i++) {
         const json_t *item = json_array_get(list, i);
-        if (json_is_array(item)) {
+        if (json_is_array(item))
             count += flatten(item, out + count);
-        } else {
+        else
             out[count++] = json_number_value(item);
-        }
     }
     return count;
 }
 
 static void assert_near(double got, double expected, const char *what) {
-    if (!(fabs(got - expected) <= 1e-7 * fmax(1, fabs(expected)))) {
+    if (!(fabs(got - expected) <= 1e-7 * fmax(1, fabs(expected))))
         fail_msg("%s is %.12g, expected %.12g", what, got, expected);
-    }
 }
 
 static void assert_array(const json_t *root, const char *name, rb_dense got) {
     double expected[MAX];
     assert_int_equal(flatten(json_object_get(root, name), expected), got.rows * got.cols);
-    for (int64_t i = 0; i < got.rows; i++) {
-        for (int64_t j = 0; j < got.cols; j++) {
+    for (int64_t i = 0; i < got.rows; i++)
+        for (int64_t j = 0; j < got.cols; j++)
             assert_near(rb_dense_get(got, i, j), expected[i * got.cols + j], name);
-        }
-    }
 }
 
 static void load(const char *path, struct golden *g) {
@@ -101,9 +97,8 @@ static void start(rb_context *ctx, const struct golden *g, const rb_fit_options 
     rfn_parameters *parameters = &steps->fit->parameters;
     for (int64_t k = 0; k < g->m; k++) {
         parameters->noise[k] = g->psi0[k];
-        for (int64_t j = 0; j < g->l; j++) {
+        for (int64_t j = 0; j < g->l; j++)
             rb_dense_set(parameters->loadings, k, j, g->w0[k * g->l + j]);
-        }
     }
 }
 
@@ -114,14 +109,12 @@ static void assert_estep(const struct golden *g, const rfn_fit *st, rb_dense v) 
     for (int64_t i = 0; i < g->n; i++) {
         for (int64_t j = 0; j < g->l; j++) {
             double sum = rb_get(RB_FLOAT64, st->posterior.bias, j);
-            for (int64_t k = 0; k < g->m; k++) {
+            for (int64_t k = 0; k < g->m; k++)
                 sum += rb_dense_get(v, i, k) * rb_dense_get(st->posterior.filter, k, j);
-            }
             mu_p[i * g->l + j] = sum;
             double code = rb_dense_get(engine->block.codes, i, j) / st->progress.scale[j];
-            if (!st->progress.alive[j] && st->setup.options.normalize == RB_RFN_NORMALIZE_RMS) {
+            if (!st->progress.alive[j] && st->setup.options.normalize == RB_RFN_NORMALIZE_RMS)
                 code = st->sums.place[j] == i ? sqrt((double)g->n) : 0;
-            }
             mu[i * g->l + j] = code;
         }
     }
@@ -152,9 +145,7 @@ static void check(const char *path) {
         assert_int_equal(rb_method_rfn.begin(ctx, st), RB_OK);
         assert_int_equal(rb_method_rfn.block(ctx, st, &block), RB_OK);
         assert_int_equal(rb_method_rfn.end(ctx, st, &again), RB_OK);
-        if (t + 1 == g.iterations) {
-            assert_estep(&g, st, block.dense);
-        }
+        if (t + 1 == g.iterations) assert_estep(&g, st, block.dense);
         assert_int_equal(rfn_mstep(ctx, st), RB_OK);
         rfn_objective(st, &f, &o);
         size_t at = (size_t)t;

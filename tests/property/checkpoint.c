@@ -20,9 +20,8 @@ static int setup(void **state) {
     struct problem *p = calloc(1, sizeof *p);
     p->ctx = fixture_context();
     p->values = fixture_values(N, M, 3, 1);
-    for (int i = 0; i < N * M; i++) {
+    for (int i = 0; i < N * M; i++)
         p->values[i] = fmax(0, round(3 * p->values[i])); /* counts: every model takes them */
-    }
     p->source = fixture_source(p->ctx, p->values, N, M, &p->matrix);
     snprintf(p->folder, sizeof p->folder, "/tmp/rarebit-checkpoint-XXXXXX");
     assert_non_null(mkdtemp(p->folder));
@@ -125,9 +124,7 @@ static void rfn_goes_on(void **state) {
     for (int estep = RB_RFN_ESTEP_NEWTON; estep <= RB_RFN_ESTEP_CYCLIC; estep++) {
         for (int normalize = RB_RFN_NORMALIZE_RMS; normalize <= RB_RFN_NORMALIZE_NONE;
              normalize++) {
-            if (estep != RB_RFN_ESTEP_NEWTON && normalize == RB_RFN_NORMALIZE_SD) {
-                continue;
-            }
+            if (estep != RB_RFN_ESTEP_NEWTON && normalize == RB_RFN_NORMALIZE_SD) continue;
             for (int precision = RB_FLOAT32; precision <= RB_FLOAT64; precision++) {
                 rb_rfn_options rfn = fixture_rfn(UNITS, normalize);
                 rb_fit_options fit = fixture_fit(12, precision);
@@ -216,9 +213,8 @@ static void restarts_go_on(void **state) {
     rb_rfn_options rfn = fixture_rfn(UNITS, RB_RFN_NORMALIZE_RMS);
     rb_fit_options fit = fixture_fit(10, RB_FLOAT64);
     fit.restarts = 4;
-    for (fit.seed = 1; fit.seed <= 6; fit.seed++) {
+    for (fit.seed = 1; fit.seed <= 6; fit.seed++)
         interrupt_often(p, "rfn", &rfn, fit, NULL, 7);
-    }
     fit.tolerance = 0.02; /* ends each of them early */
     interrupt_often(p, "rfn", &rfn, fit, NULL, 1);
     fit.patience = 3;

@@ -24,9 +24,8 @@ static void draw(const struct shape *c, bool max, bool signs, double *y) {
         w[i] = signs ? value : fabs(value);
     }
     for (int i = 0; i < c->n; i++) {
-        for (int d = 0; d < c->d; d++) {
+        for (int d = 0; d < c->d; d++)
             y[i * c->d + d] = 0.5 * rb_draw_normal(&draws);
-        }
         for (int h = 0; h < c->h; h++) {
             bool active = rb_draw_uniform(&draws) < 2.0 / (c->h + 2);
             for (int d = 0; active && d < c->d; d++) {
@@ -34,9 +33,8 @@ static void draw(const struct shape *c, bool max, bool signs, double *y) {
                 *value = max ? fmax(*value, field) : *value + field;
             }
         }
-        for (int d = 0; d < c->d; d++) {
+        for (int d = 0; d < c->d; d++)
             y[i * c->d + d] *= rb_draw_uniform(&draws) < 0.9;
-        }
     }
 }
 
@@ -58,11 +56,9 @@ static void compare(const rb_model *a, const rb_model *b, const char *what) {
         int64_t rows, columns;
         const double *x = rb_model_array(a, arrays[k], &rows, &columns);
         const double *y = rb_model_array(b, arrays[k], NULL, NULL);
-        for (int64_t i = 0; i < rows * columns; i++) {
-            if (!(fabs(x[i] - y[i]) <= 1e-9 * fmax(1, fabs(y[i])))) {
+        for (int64_t i = 0; i < rows * columns; i++)
+            if (!(fabs(x[i] - y[i]) <= 1e-9 * fmax(1, fabs(y[i]))))
                 fail_msg("%s: %s[%d] is %.15g and %.15g", what, arrays[k], (int)i, x[i], y[i]);
-            }
-        }
     }
     assert_int_equal(rb_model_iterations(a), rb_model_iterations(b));
     for (int64_t t = 0; t < rb_model_iterations(a); t++) {
@@ -146,9 +142,8 @@ static void reference_refuses(void **state) {
     rb_matrix *matrix;
     rb_model *model;
     draw(&shapes[0], false, false, y);
-    for (int i = 0; i < MAX_N * MAX_D; i++) {
+    for (int i = 0; i < MAX_N * MAX_D; i++)
         y[i] = fabs(y[i]);
-    }
     rb_source *source = fixture_source(ctx, y, 40, 8, &matrix);
     for (int kind = 0; kind < 4; kind++) {
         rb_et_options options;

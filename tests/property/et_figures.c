@@ -9,9 +9,8 @@ static void draw(double *y, int noise) {
     rb_draws draws = {{21, RB_RANDOM_SIMULATE, 3}, 0};
     for (int i = 0; i < N; i++) {
         bool on[CAUSES];
-        for (int h = 0; h < CAUSES; h++) {
+        for (int h = 0; h < CAUSES; h++)
             on[h] = rb_draw_uniform(&draws) < prior;
-        }
         for (int d = 0; d < D; d++) {
             double value = 10 * on[d / 2] + 2 * rb_draw_normal(&draws);
             y[i * D + d] = noise == RB_ET_POISSON ? round(fabs(value)) : value;
@@ -209,9 +208,8 @@ static void hot_fits_are_told(void **state) {
                               &model));
         assert_int_equal(warnings, cases[k].warnings);
         assert_string_equal(rb_model_attribute(model, "best_restart"), "0");
-        if (k == 2) { /* what the restart would have to be compared with */
+        if (k == 2) /* what the restart would have to be compared with */
             assert_true(objective(model, 14) > objective(model, ITERATIONS - 1));
-        }
         rb_model_free(model);
     }
     rb_source_free(source);

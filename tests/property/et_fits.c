@@ -103,9 +103,8 @@ static double difference(rb_context *ctx, struct fitted *f, double *value) {
 }
 
 static void close_to(double got, double expected) {
-    if (!(fabs(got - expected) <= 2e-6 * fmax(10, fabs(expected)))) {
+    if (!(fabs(got - expected) <= 2e-6 * fmax(10, fabs(expected))))
         fail_msg("derivative %.12g, expected %.12g", got, expected);
-    }
 }
 
 /* Linear Gaussian: dF/dW = beta / sigma^2 (P - Q W); Poisson: beta (up / W - down). In sigma:
@@ -149,12 +148,9 @@ static void gradients_are_differences(void **state) {
                 run_estep(ctx, &f);
                 const et_sums *moments = &f.state->sums;
                 expected = rb_dense_get(moments->products, h, d);
-                if (poisson) {
-                    expected = expected / *w - rb_dense_get(moments->weights, h, d);
-                }
-                for (int j = 0; !poisson && j < c.h; j++) {
+                if (poisson) expected = expected / *w - rb_dense_get(moments->weights, h, d);
+                for (int j = 0; !poisson && j < c.h; j++)
                     expected -= rb_dense_get(moments->second, h, j) * rb_dense_get(p->fields, j, d);
-                }
                 close_to(got, beta / (poisson ? 1 : p->sigma * p->sigma) * expected);
             }
         }
@@ -222,9 +218,8 @@ static void order_and_scale_do_not_matter(void **state) {
             memcpy(rb_dense_row(to, h), rb_dense_row(from, c.h - 1 - h),
                    sizeof(double) * (size_t)c.d);
         }
-        for (int i = 0; i < c.n; i++) {
+        for (int i = 0; i < c.n; i++)
             memcpy(b.y + i * c.d, a.y + (c.n - 1 - i) * c.d, sizeof(double) * (size_t)c.d);
-        }
         run_estep(ctx, &a);
         run_estep(ctx, &b);
         for (int i = 0; i < c.n; i++) {
@@ -238,20 +233,16 @@ static void order_and_scale_do_not_matter(void **state) {
         double mean = rb_dense_get(results_of(a.state)->mean, 2, 3);
         assert_ok(ctx, et_mstep(ctx, a.state));
         assert_ok(ctx, et_mstep(ctx, b.state));
-        for (int h = 0; h < c.h; h++) {
-            for (int d = 0; d < c.d; d++) {
+        for (int h = 0; h < c.h; h++)
+            for (int d = 0; d < c.d; d++)
                 assert_close(rb_dense_get(to, h, d), rb_dense_get(from, c.h - 1 - h, d), 1e-8);
-            }
-        }
         end_setting(&a);
         end_setting(&b);
         begin_setting(ctx, &c, &a);
-        for (int i = 0; c.noise == RB_ET_GAUSSIAN && i < c.n * c.d; i++) {
+        for (int i = 0; c.noise == RB_ET_GAUSSIAN && i < c.n * c.d; i++)
             a.y[i] *= 2;
-        }
-        for (int i = 0; c.noise == RB_ET_GAUSSIAN && i < c.h * c.d; i++) {
+        for (int i = 0; c.noise == RB_ET_GAUSSIAN && i < c.h * c.d; i++)
             ((double *)a.state->parameters.fields.data)[i] *= 2;
-        }
         a.state->parameters.sigma *= c.noise == RB_ET_GAUSSIAN ? 2 : 1;
         run_estep(ctx, &a);
         near(rb_dense_get(results_of(a.state)->mean, 2, 3), mean, "mean of scaled data");
@@ -274,9 +265,8 @@ static void threads_do_not_change_a_bit(void **state) {
             if (!y) {
                 rb_draws draws = {{3, RB_RANDOM_SIMULATE, 0}, 0};
                 y = calloc(N * D, sizeof *y);
-                for (int i = 0; i < N * D; i++) {
+                for (int i = 0; i < N * D; i++)
                     y[i] = floor(8 * rb_draw_uniform(&draws) * rb_draw_uniform(&draws));
-                }
             }
             rb_et_options options;
             rb_et_options_default(&options);

@@ -32,9 +32,7 @@ static void check_sample(rb_context *ctx, const struct setting *c, const struct 
             there[n++] = d;
         }
     }
-    if (n == 0) {
-        return;
-    }
+    if (n == 0) return;
     et_setup setup = from->setup;
     et_engine *engine;
     et_results results;
@@ -60,12 +58,10 @@ static void check_sample(rb_context *ctx, const struct setting *c, const struct 
     const et_results *got = results_of(f->state);
     near(got->evidence[i], results.evidence[0], "evidence");
     assert_int_equal(got->there[i], n);
-    for (int k = 0; k < c->candidates; k++) {
+    for (int k = 0; k < c->candidates; k++)
         assert_int_equal(got->candidates[i * c->candidates + k], results.candidates[k]);
-    }
-    for (int h = 0; h < c->h; h++) {
+    for (int h = 0; h < c->h; h++)
         near(rb_dense_get(got->mean, i, h), rb_dense_get(results.mean, 0, h), "mean");
-    }
     et_memory_free(&results.memory);
     et_engine_free(engine);
 }
@@ -77,16 +73,13 @@ static void samples_are_those_of_fewer_features(void **state) {
         for (int selection = RB_ET_SELECT_JOINT; selection <= RB_ET_SELECT_EXACT; selection++) {
             struct setting c = usual(m);
             struct fitted f;
-            if (selection == RB_ET_SELECT_BOUND && m == 0) {
-                continue;
-            }
+            if (selection == RB_ET_SELECT_BOUND && m == 0) continue;
             c.unequal = selection == RB_ET_SELECT_EXACT;
             begin_setting(ctx, &c, &f);
             engine_of(f.state)->setup.selection = selection;
             run_estep(ctx, &f);
-            for (int i = 0; i < c.n; i++) {
+            for (int i = 0; i < c.n; i++)
                 check_sample(ctx, &c, &f, i);
-            }
             end_setting(&f);
         }
     }
@@ -130,28 +123,24 @@ static void fields_solve_each_feature(void **state) {
     et_fit *st = f.state;
     rb_dense w = st->parameters.fields;
     double kept[MAX_H], error = st->sums.squares;
-    for (int h = 0; h < c.h; h++) {
+    for (int h = 0; h < c.h; h++)
         kept[h] = rb_dense_get(w, h, D - 1);
-    }
     assert_ok(ctx, et_mstep_solve(ctx, &st->sums, &st->work, &st->parameters));
     for (int d = 0; d < c.d; d++) {
         et_missing_second(&st->sums, d);
         for (int h = 0; h < c.h; h++) {
             double sum = 0, p = rb_dense_get(st->sums.products, h, d);
-            for (int j = 0; j < c.h; j++) {
+            for (int j = 0; j < c.h; j++)
                 sum += rb_dense_get(st->sums.second, h, j) * rb_dense_get(w, j, d);
-            }
             assert_close(sum, p, 1e-8);
             error += rb_dense_get(w, h, d) * (sum - 2 * p);
         }
     }
-    for (int h = 0; h < c.h; h++) {
+    for (int h = 0; h < c.h; h++)
         assert_true(kept[h] == rb_dense_get(w, h, D - 1));
-    }
     int values = 0;
-    for (int i = 0; i < c.n * c.d; i++) {
+    for (int i = 0; i < c.n * c.d; i++)
         values += !isnan(f.y[i]);
-    }
     assert_true(st->sums.values == values);
     near(et_linear_variance(ctx, &st->sums, w, st->work.target), error / values, "sigma^2");
     end_setting(&f);
@@ -186,11 +175,9 @@ static void expected_values_stand_in(void **state) {
             }
         }
     }
-    for (int h = 0; h < c.h; h++) {
-        for (int d = 0; d < c.d; d++) {
+    for (int h = 0; h < c.h; h++)
+        for (int d = 0; d < c.d; d++)
             near(rb_dense_get(st->sums.products, h, d), wanted[h * D + d], "products");
-        }
-    }
     end_setting(&f);
     rb_context_free(ctx);
 }
@@ -218,24 +205,21 @@ static void exact_em_never_lowers_the_likelihood(void **state) {
             c.seed = (uint64_t)seed;
             begin_setting(ctx, &c, &f);
             et_fit *st = f.state;
-            if (kinds[k].mstep == RB_ET_MSTEP_MULTIPLICATIVE) {
+            if (kinds[k].mstep == RB_ET_MSTEP_MULTIPLICATIVE)
                 st->plan.setup.model.mstep = et_mstep_multiplicative;
-            }
             if (kinds[k].expected) {
                 rb_dense_free(&st->sums.pairs);
                 st->shape.dims[ET_PAIRS] = 0;
             }
             rb_dense w = st->parameters.fields;
-            for (int e = 0; e < c.h * c.d; e++) { /* away from where the data were made */
+            for (int e = 0; e < c.h * c.d; e++) /* away from where the data were made */
                 ((double *)w.data)[e] = 0.3 + e % 5;
-            }
             double before = -HUGE_VAL;
             for (int t = 0; t < 30; t++) {
                 run_estep(ctx, &f);
                 double now = st->estep.all_evidence;
-                if (!(now >= before - 1e-9 * fabs(before))) {
+                if (!(now >= before - 1e-9 * fabs(before)))
                     fail_msg("kind %d, seed %d: %.12g after %.12g", k, seed, now, before);
-                }
                 before = now;
                 assert_ok(ctx, et_mstep(ctx, st));
             }
@@ -255,16 +239,13 @@ static void draw_bars(double *y, bool max, double missing) {
     for (int i = 0; i < N; i++) {
         double *row = y + i * SIDE * SIDE;
         bool active[BARS];
-        for (int b = 0; b < BARS; b++) {
+        for (int b = 0; b < BARS; b++)
             active[b] = rb_draw_uniform(&draws) < 0.25;
-        }
         for (int d = 0; d < SIDE * SIDE; d++) {
             bool line = active[d / SIDE], column = active[SIDE + d % SIDE];
             row[d] = max ? 10 * (line || column) : 10 * (line + column);
             row[d] = fabs(round(row[d] + rb_draw_normal(&draws)));
-            if (rb_draw_uniform(&draws) < missing) {
-                row[d] = NAN;
-            }
+            if (rb_draw_uniform(&draws) < missing) row[d] = NAN;
         }
     }
 }
@@ -343,9 +324,7 @@ static void bars_are_found(void **state) {
                 }
                 best = fmin(best, error);
             }
-            if (best > 1) {
-                fail_msg("model %d: bar %d differs by %g", m, bar, best);
-            }
+            if (best > 1) fail_msg("model %d: bar %d differs by %g", m, bar, best);
         }
         rb_model_free(model);
         rb_model_free(sparse);
@@ -375,11 +354,9 @@ static void complete_data_are_as_ever(void **state) {
 static rb_error take_rows(void *user, int64_t first, const rb_matrix *rows) {
     double *sum = user;
     (void)first;
-    for (int64_t i = 0; i < rb_matrix_samples(rows); i++) {
-        for (int64_t k = 0; k < rb_matrix_features(rows); k++) {
+    for (int64_t i = 0; i < rb_matrix_samples(rows); i++)
+        for (int64_t k = 0; k < rb_matrix_features(rows); k++)
             *sum += rb_matrix_at(rows, i, k);
-        }
-    }
     return RB_OK;
 }
 
@@ -389,9 +366,8 @@ static void models_are_told(void **state) {
     (void)state;
     rb_context *ctx = fixture_context();
     double y[8 * 3], sum = 0;
-    for (int i = 0; i < 24; i++) {
+    for (int i = 0; i < 24; i++)
         y[i] = 1 + i % 5;
-    }
     rb_matrix *matrix;
     rb_source *source = fixture_source(ctx, y, 8, 3, &matrix);
     rb_fit_options fit = fixture_fit(5, RB_FLOAT64);
@@ -416,9 +392,8 @@ static void models_are_told(void **state) {
         rb_fit(ctx, fixture_options(ctx, "rfn", NULL, &fit, &omit), source, NULL, &none),
         RB_ERROR_ARGUMENT);
     assert_null(none);
-    for (int i = 0; i < 24; i++) {
+    for (int i = 0; i < 24; i++)
         y[i] = NAN;
-    }
     assert_int_equal(
         rb_fit(ctx, fixture_options(ctx, "mca", NULL, &fit, &omit), source, NULL, &none),
         RB_ERROR_DATA);
@@ -456,9 +431,7 @@ static void memory_may_be_refused(void **state) {
             err = rb_fit(ctx, fixture_options(ctx, models[m].method, &options, &fit, &omit), source,
                          NULL, &model);
             assert_true(!err == (model != NULL));
-            if (!err) {
-                err = fixture_evaluate(ctx, model, source, &evaluation);
-            }
+            if (!err) err = fixture_evaluate(ctx, model, source, &evaluation);
             assert_true(!err || err == RB_ERROR_MEMORY);
             rb_model_free(model);
         }

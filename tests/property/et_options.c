@@ -9,17 +9,15 @@ static void draw(double *y, bool *active, int count) {
     rb_draws draws = {{12, RB_RANDOM_SIMULATE, 2}, 0};
     for (int i = 0; i < N; i++) {
         bool *on = active + i * CAUSES;
-        for (int h = 0; h < CAUSES; h++) {
+        for (int h = 0; h < CAUSES; h++)
             on[h] = !count && rb_draw_uniform(&draws) < 0.08 + 0.08 * h;
-        }
         for (int left = count; left > 0;) {
             int64_t h = rb_draw_integer(&draws, 0, CAUSES - 1);
             left -= !on[h];
             on[h] = true;
         }
-        for (int d = 0; d < D; d++) {
+        for (int d = 0; d < D; d++)
             y[i * D + d] = 10 * on[d / 2] + rb_draw_normal(&draws);
-        }
     }
 }
 
@@ -55,12 +53,9 @@ static int unit_of(const rb_model *model, int cause) {
     const double *w = rb_model_array(model, "loadings", NULL, NULL);
     for (int h = 0; h < CAUSES; h++) {
         double error = 0;
-        for (int d = 0; d < D; d++) {
+        for (int d = 0; d < D; d++)
             error += fabs(w[d * CAUSES + h] - 10 * (d / 2 == cause)) / D;
-        }
-        if (error < 0.5) {
-            return h;
-        }
+        if (error < 0.5) return h;
     }
     fail_msg("no unit has found cause %d", cause);
     return -1;
@@ -84,9 +79,8 @@ static void priors_per_cause_are_frequencies(void **state) {
         assert_int_equal(priors, CAUSES);
         for (int h = 0; h < CAUSES; h++) {
             double frequency = 0;
-            for (int i = 0; i < N; i++) {
+            for (int i = 0; i < N; i++)
                 frequency += (double)data->active[i * CAUSES + h] / N;
-            }
             assert_close(prior[unit_of(model, h)], frequency, 0.01);
         }
         rb_model_free(model);
@@ -100,9 +94,8 @@ static rb_error check_counts(void *user, int64_t first, const rb_matrix *rows) {
     (void)first;
     for (int64_t i = 0; i < rb_matrix_samples(rows); i++) {
         double sum = 0;
-        for (int h = 0; h < CAUSES; h++) {
+        for (int h = 0; h < CAUSES; h++)
             sum += rb_matrix_at(rows, i, h);
-        }
         assert_close(sum, *wanted, 1e-9);
     }
     return RB_OK;
@@ -122,9 +115,8 @@ static void fixed_counts_are_kept(void **state) {
         assert_ok(ctx, rb_fit(ctx, fixture_options(ctx, models[m].method, &options, &fit, NULL),
                               data->source, NULL, &model));
         assert_ok(ctx, rb_encode(ctx, model, data->source, check_counts, &count));
-        for (int h = 0; h < CAUSES; h++) {
+        for (int h = 0; h < CAUSES; h++)
             unit_of(model, h);
-        }
         rb_model_free(model);
     }
     discard(data);
@@ -166,11 +158,9 @@ static void warm_starts_go_on(void **state) {
         rb_model *half, *whole, *more;
         rb_et_options options = usual();
         rb_fit_options fit = fixture_fit(20, RB_FLOAT64);
-        if (models[m].noise == RB_ET_POISSON) {
-            for (int e = 0; e < N * D; e++) {
+        if (models[m].noise == RB_ET_POISSON)
+            for (int e = 0; e < N * D; e++)
                 data->y[e] = round(fabs(data->y[e]));
-            }
-        }
         options.noise = models[m].noise;
         options.temperature = m == 2 || m == 4 ? "0=1.05" : "0=1";
         options.weight_noise = 0;
@@ -217,9 +207,8 @@ static void warm_starts_are_cold(void **state) {
                           first, &second));
     const double *a = rb_model_array(first, "loadings", NULL, NULL);
     const double *b = rb_model_array(second, "loadings", NULL, NULL);
-    for (int e = 0; e < D * CAUSES; e++) {
+    for (int e = 0; e < D * CAUSES; e++)
         assert_close(a[e], b[e], 1e-6);
-    }
     rb_model_free(first);
     rb_model_free(second);
     discard(data);
@@ -250,9 +239,8 @@ static bool same_fields(const rb_model *a, const rb_model *b) {
 static int fields_at(const rb_model *model, double value) {
     const double *w = rb_model_array(model, "loadings", NULL, NULL);
     int count = 0;
-    for (int e = 0; e < D * CAUSES; e++) {
+    for (int e = 0; e < D * CAUSES; e++)
         count += w[e] == value;
-    }
     return count;
 }
 
@@ -288,15 +276,13 @@ static void singletons_can_be_chosen_as_printed(void **state) {
     static const char *const methods[] = {"linca", "nmf-et", "mca"};
     for (int m = 0; m < 3; m++) {
         rb_model *fits[3];
-        for (int s = 0; s < 3; s++) {
+        for (int s = 0; s < 3; s++)
             fits[s] = fit_as_printed(ctx, data, methods[m], s, RB_ET_NEGATIVE_CLAMP);
-        }
         bool mca = strcmp(methods[m], "mca") == 0;
         assert_int_equal(same_fields(fits[RB_ET_AUTO], fits[RB_ET_YES]), mca);
         assert_int_equal(same_fields(fits[RB_ET_AUTO], fits[RB_ET_NO]), !mca);
-        for (int s = 0; s < 3; s++) {
+        for (int s = 0; s < 3; s++)
             rb_model_free(fits[s]);
-        }
     }
     discard(data);
     rb_context_free(ctx);

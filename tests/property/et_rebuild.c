@@ -15,18 +15,16 @@ static int users;
 
 static void either(void *user, int64_t n, const double *wbar, const double *field, double *out) {
     assert_ptr_equal(user, &users);
-    for (int64_t d = 0; d < n; d++) {
+    for (int64_t d = 0; d < n; d++)
         out[d] = 1 - (1 - wbar[d]) * (1 - field[d]);
-    }
 }
 
 static double on_and_off(void *user, int64_t n, const double *y, const double *wbar, double sigma) {
     double sum = 0;
     assert_ptr_equal(user, &users);
     (void)sigma;
-    for (int64_t d = 0; d < n; d++) {
+    for (int64_t d = 0; d < n; d++)
         sum += y[d] > 0 ? log(wbar[d]) : log1p(-wbar[d]);
-    }
     return sum;
 }
 
@@ -76,9 +74,7 @@ static void draw_data(enum kind kind, int64_t n, double missing, double *y) {
             value += 0.7 * rb_draw_normal(&draws);
             value = is_poisson(kind) ? round(fabs(value)) : value;
             y[i * D + d] = kind == NOISY_OR ? value > 2 : value;
-            if (rb_draw_uniform(&draws) < missing) {
-                y[i * D + d] = NAN;
-            }
+            if (rb_draw_uniform(&draws) < missing) y[i * D + d] = NAN;
         }
     }
 }
@@ -138,14 +134,12 @@ static double joint(const struct fitted *f, const double *y, int state, double w
     const double *prior = rb_model_array(f->model, "prior", NULL, NULL);
     const double *sigma = rb_model_array(f->model, "sigma", NULL, NULL);
     double sum = 0;
-    for (int h = 0; h < H; h++) {
+    for (int h = 0; h < H; h++)
         sum += state >> h & 1 ? log(prior[0] / (1 - prior[0])) : 0;
-    }
     for (int d = 0; d < D; d++) {
         wbar[d] = f->kind == NOISY_OR ? noisy_or.empty : 0;
-        for (int h = 0; h < H; h++) {
+        for (int h = 0; h < H; h++)
             wbar[d] = state >> h & 1 ? superpose(f->kind, wbar[d], w[d * H + h]) : wbar[d];
-        }
         double rate = fmax(wbar[d], 1e-4);
         sum += isnan(y[d])           ? 0
                : f->kind == NOISY_OR ? on_and_off(&users, 1, &y[d], &wbar[d], 0)
@@ -157,9 +151,8 @@ static double joint(const struct fitted *f, const double *y, int state, double w
 
 static int size_of(int state) {
     int size = 0;
-    for (int h = 0; h < H; h++) {
+    for (int h = 0; h < H; h++)
         size += state >> h & 1;
-    }
     return size;
 }
 
@@ -179,9 +172,7 @@ static int choose(const double log_p[1 << H], int count) {
 
 static bool looked_at(const struct fitted *f, int state, int chosen, int max_active) {
     int size = size_of(state);
-    if (f->options.count) {
-        return size == f->options.count && !(state & ~chosen);
-    }
+    if (f->options.count) return size == f->options.count && !(state & ~chosen);
     return size == 1 || (size <= max_active && !(state & ~chosen));
 }
 
@@ -192,9 +183,8 @@ static int expect(const struct fitted *f, const double *y, int candidates, int m
     static double log_p[1 << H], wbar[1 << H][D];
     int map = 0;
     double total = 0;
-    for (int s = 0; s < 1 << H; s++) {
+    for (int s = 0; s < 1 << H; s++)
         log_p[s] = joint(f, y, s, wbar[s]);
-    }
     int chosen = choose(log_p, candidates);
     for (int s = 0; s < 1 << H; s++) {
         log_p[s] = looked_at(f, s, chosen, max_active) ? log_p[s] : -HUGE_VAL;
@@ -204,13 +194,11 @@ static int expect(const struct fitted *f, const double *y, int candidates, int m
     for (int s = 0; s < 1 << H; s++) {
         double q = exp(log_p[s] - log_p[map]);
         total += q;
-        for (int d = 0; d < D; d++) {
+        for (int d = 0; d < D; d++)
             row[d] += q * wbar[s][d];
-        }
     }
-    for (int d = 0; d < D; d++) {
+    for (int d = 0; d < D; d++)
         row[d] /= total;
-    }
     return map;
 }
 
@@ -259,9 +247,7 @@ static void rows_are_mean_superpositions(void **state) {
             options.candidates = ways[way / 2].candidates;
             options.max_active_limit = ways[way / 2].limit;
             options.count = ways[way / 2].count;
-            if (ways[way / 2].max_active) {
-                options.max_active = ways[way / 2].max_active;
-            }
+            if (ways[way / 2].max_active) options.max_active = ways[way / 2].max_active;
             draw_data((enum kind)kind, N, way % 2 * 0.2, y);
             begin(&f, (enum kind)kind, &options, N, y, RB_FLOAT64);
             rebuild(&f, rows);
@@ -274,9 +260,8 @@ static void rows_are_mean_superpositions(void **state) {
                                  i, rows[i * D + d], expected[d]);
                     }
                 }
-                for (int h = 0; h < H; h++) {
+                for (int h = 0; h < H; h++)
                     spread += codes[i * H + h] > 0.1 && codes[i * H + h] < 0.9;
-                }
             }
             check_evaluation(&f, y, rows);
             free(codes);
@@ -328,9 +313,8 @@ static void samples_do_not_meet(void **state) {
         rb_matrix *matrix;
         rb_source *source = fixture_source(f.ctx, y + i * D, 1, D, &matrix);
         assert_ok(f.ctx, rb_reconstruct(f.ctx, f.model, source, fixture_take, &to));
-        for (int d = 0; d < D; d++) {
+        for (int d = 0; d < D; d++)
             assert_close(rows[i * D + d], alone[d], 1e-10);
-        }
         rb_source_free(source);
         rb_matrix_free(matrix);
     }

@@ -15,15 +15,12 @@ static bool looked_at(const struct setting *c, const et_fit *st, int64_t i, int 
     int size = 0, outside = 0;
     for (int h = 0; h < c->h; h++) {
         bool listed = false;
-        for (int k = 0; k < look.tree->candidates; k++) {
+        for (int k = 0; k < look.tree->candidates; k++)
             listed = listed || look.candidates[k] == h;
-        }
         size += state >> h & 1;
         outside += (state >> h & 1) && !listed;
     }
-    if (c->count) {
-        return size == c->count && !outside;
-    }
+    if (c->count) return size == c->count && !outside;
     bool single = engine_of(st)->setup.singletons && size == 1;
     return single || (size <= look.tree->max_active && !outside);
 }
@@ -35,12 +32,9 @@ static double joint(const struct setting *c, const et_fit *st, const double *y, 
     double beta = engine_of(st)->beta, prior = 0, likelihood = 0;
     bool poisson = st->plan.options.noise == RB_ET_POISSON,
          max = (st->plan.setup.model.summing == &et_sum_max);
-    for (int h = 0; h < c->h; h++) {
+    for (int h = 0; h < c->h; h++)
         prior += state >> h & 1 ? log(p->prior[h]) : log(1 - p->prior[h]);
-    }
-    if (c->count) {
-        prior = lgamma(c->count + 1) + lgamma(c->h - c->count + 1) - lgamma(c->h + 1);
-    }
+    if (c->count) prior = lgamma(c->count + 1) + lgamma(c->h - c->count + 1) - lgamma(c->h + 1);
     for (int d = 0; d < c->d; d++) {
         wbar[d] = 0;
         for (int h = 0; h < c->h; h++) {
@@ -60,31 +54,25 @@ static double joint(const struct setting *c, const et_fit *st, const double *y, 
 static double responsibility(const struct setting *c, const et_fit *st, int state, int h, int d) {
     double t = 1 / engine_of(st)->beta, rho = t > 1 ? fmin(t / (t - 1), 21) : 21, sum = 0;
     rb_dense w = st->parameters.fields;
-    for (int j = 0; j < c->h; j++) {
+    for (int j = 0; j < c->h; j++)
         sum += state >> j & 1 ? pow(rb_dense_get(w, j, d) / rb_dense_get(w, h, d), rho) : 0;
-    }
     return pow(sum, 1 / rho - 1);
 }
 
 static void add_state(const struct setting *c, const et_fit *st, const double *y, int state,
                       double q, const double *wbar, struct sums *sums) {
-    for (int d = 0; d < c->d; d++) {
+    for (int d = 0; d < c->d; d++)
         sums->residual += isnan(y[d]) ? 0 : q * pow(y[d] - wbar[d], 2);
-    }
     for (int h = 0; h < c->h; h++) {
         bool active = state >> h & 1;
         sums->mean[h] += active ? q : 0;
         sums->active += active ? q : 0;
-        for (int j = 0; j < c->h; j++) {
+        for (int j = 0; j < c->h; j++)
             sums->second[h * c->h + j] += active && (state >> j & 1) ? q : 0;
-        }
         for (int d = 0; active && d < c->d; d++) {
-            if (isnan(y[d])) {
-                continue;
-            }
-            for (int j = 0; j < c->h; j++) {
+            if (isnan(y[d])) continue;
+            for (int j = 0; j < c->h; j++)
                 sums->pairs[(h * c->h + j) * c->d + d] += state >> j & 1 ? q : 0;
-            }
             double w = rb_dense_get(st->parameters.fields, h, d);
             double share = (st->plan.setup.model.summing == &et_sum_max)
                                ? responsibility(c, st, state, h, d)
@@ -105,9 +93,8 @@ static double enumerate(const struct setting *c, const et_fit *st, int64_t i, co
         log_p[s] = looked_at(c, st, i, s) ? joint(c, st, y, s, wbar) : -HUGE_VAL;
         high = fmax(high, log_p[s]);
     }
-    for (int s = 0; s < 1 << c->h; s++) {
+    for (int s = 0; s < 1 << c->h; s++)
         total += exp(log_p[s] - high);
-    }
     for (int s = 0; s < 1 << c->h; s++) {
         double q = exp(log_p[s] - high) / total;
         if (q > 0) {
@@ -126,26 +113,21 @@ static void check(rb_context *ctx, const struct setting *c) {
     begin_setting(ctx, c, &f);
     et_fit *st = f.state;
     run_estep(ctx, &f);
-    for (int64_t i = 0; i < c->n; i++) {
+    for (int64_t i = 0; i < c->n; i++)
         near(results_of(st)->evidence[i], enumerate(c, st, i, f.y + i * c->d, &sums), "evidence");
-    }
     near(st->sums.evidence, sums.evidence, "sum of evidence");
     near(st->sums.active, sums.active, "active causes");
-    if (et_gaussian(&st->plan.setup.model)) {
-        near(st->sums.residual, sums.residual, "residual");
-    }
+    if (et_gaussian(&st->plan.setup.model)) near(st->sums.residual, sums.residual, "residual");
     for (int h = 0; h < c->h; h++) {
         near(st->sums.causes[h], sums.mean[h], "mean");
         bool one_second =
             st->plan.setup.model.summing->keep == ET_KEEP_PAIRS && !st->sums.pairs.data;
-        for (int j = 0; one_second && j < c->h; j++) {
+        for (int j = 0; one_second && j < c->h; j++)
             near(rb_dense_get(st->sums.second, h, j), sums.second[h * c->h + j], "second");
-        }
         for (int d = 0; d < c->d; d++) {
             near(rb_dense_get(st->sums.products, h, d), sums.up[h * c->d + d], "products");
-            if (st->sums.weights.data) {
+            if (st->sums.weights.data)
                 near(rb_dense_get(st->sums.weights, h, d), sums.down[h * c->d + d], "weights");
-            }
         }
     }
     for (int d = 0; st->sums.pairs.data && d < c->d; d++) {
@@ -197,9 +179,8 @@ static void full_samples_are_widened(void **state) {
             }
             f.state->plan.schedule.iterations = 100; /* hot: nothing is widened */
             run_estep(ctx, &f);
-            for (int i = 0; i < c.n; i++) {
+            for (int i = 0; i < c.n; i++)
                 assert_int_equal(r->width[i], 0);
-            }
             end_setting(&f);
         }
     }
@@ -271,9 +252,8 @@ static void exact_selection_is_the_marginal(void **state) {
             double evidence =
                 et_exact(engine_of(f.state), &engine_of(f.state)->scratch[0], &sample, marginals);
             near(evidence, results_of(f.state)->evidence[i], "exact evidence");
-            for (int h = 0; h < c.h; h++) {
+            for (int h = 0; h < c.h; h++)
                 near(marginals[h], rb_dense_get(results_of(f.state)->mean, i, h), "marginal");
-            }
         }
         end_setting(&f);
     }
@@ -306,9 +286,7 @@ static void more_states_never_lower_quality(void **state) {
                 for (int64_t i = 0; i < c.n; i++) {
                     double evidence = results_of(f.state)->evidence[i];
                     /* Of the step before the value without singletons counts. */
-                    if (step > 0 || c.singletons) {
-                        assert_true(evidence >= before[i] - 1e-10);
-                    }
+                    if (step > 0 || c.singletons) assert_true(evidence >= before[i] - 1e-10);
                     before[i] = c.singletons ? before[i] : evidence;
                 }
                 end_setting(&f);

@@ -24,9 +24,8 @@ static void far_samples_have_finite_evidence(void **state) {
         struct setting c = usual(m);
         struct fitted f;
         begin_setting(ctx, &c, &f);
-        for (int i = 0; i < c.n * c.d; i++) {
+        for (int i = 0; i < c.n * c.d; i++)
             f.y[i] += 1e4;
-        }
         run_estep(ctx, &f);
         for (int i = 0; i < c.n; i++) {
             double sum = results_of(f.state)->active[i];
@@ -72,9 +71,8 @@ static void energies_are_float64(void **state) {
                    engine_of(f.state)->beta_prior);
         memset(results.used, true, (size_t)c.n);
         et_posteriors(ctx, engine, &f.block, false, &results);
-        for (int i = 0; i < c.n; i++) {
+        for (int i = 0; i < c.n; i++)
             assert_close(results.evidence[i], wide[i], 1e-9);
-        }
         et_memory_free(&results.memory);
         et_engine_free(engine);
         end_setting(&f);
@@ -103,20 +101,17 @@ static void singular_moments_solve(void **state) {
         rb_dense_set(m->products, 2, d, 0);
         rb_dense_set(m->products, 4, d, rb_dense_get(m->products, 3, d));
     }
-    for (int h = 0; h < c.h; h++) { /* causes 3 and 4 are one */
+    for (int h = 0; h < c.h; h++) /* causes 3 and 4 are one */
         rb_dense_set(m->second, 4, h, rb_dense_get(m->second, 3, h));
-    }
-    for (int h = 0; h < c.h; h++) {
+    for (int h = 0; h < c.h; h++)
         rb_dense_set(m->second, h, 4, rb_dense_get(m->second, h, 3));
-    }
     assert_ok(ctx, et_mstep_solve(ctx, m, &f.state->work, &f.state->parameters));
     assert_memory_equal(kept, rb_dense_row(w, 2), sizeof(double) * (size_t)c.d);
     for (int h = 0; h < c.h; h++) { /* Q W = P */
         for (int d = 0; h != 2 && d < c.d; d++) {
             double sum = 0;
-            for (int j = 0; j < c.h; j++) {
+            for (int j = 0; j < c.h; j++)
                 sum += rb_dense_get(m->second, h, j) * rb_dense_get(w, j, d);
-            }
             assert_close(sum, rb_dense_get(m->products, h, d), 1e-5);
         }
     }
@@ -145,9 +140,7 @@ static void limits_are_clipped(void **state) {
 }
 
 static void note_warning(rb_log_level level, const char *message, void *user) {
-    if (level == RB_LOG_WARNING) {
-        snprintf(user, 200, "%s", message);
-    }
+    if (level == RB_LOG_WARNING) snprintf(user, 200, "%s", message);
 }
 
 /* What was asked for and cannot be had is said; what nobody asked for is not. */
@@ -205,9 +198,8 @@ static void degenerate_data_run(void **state) {
     for (int m = 0; m < MODELS; m++) {
         for (int kind = 0; kind < 3; kind++) {
             double y[5 * 4];
-            for (int i = 0; i < 20; i++) {
+            for (int i = 0; i < 20; i++)
                 y[i] = kind == 2 ? 0 : i % 4;
-            }
             rb_matrix *matrix;
             rb_model *model;
             rb_source *source = fixture_source(ctx, y, kind == 0 ? 1 : 5, 4, &matrix);
@@ -332,9 +324,8 @@ static void schedules_are_piecewise_linear(void **state) {
     static const char *const wrong[] = {"1:13",     "0.5",      "13:",      "x",
                                         "0=13,",    "0.1=13",   "0=13,0=1", "0=13,0.5=0.9",
                                         "0=13,2=1", "0=13;1=1", "0=13x"};
-    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
         assert_int_equal(et_schedule_parse(ctx, wrong[i], &same), RB_ERROR_ARGUMENT);
-    }
     rb_context_free(ctx);
 }
 
@@ -452,9 +443,8 @@ static void vanished_fields_may_grow(void **state) {
     begin_setting(ctx, &c, &f);
     run_estep(ctx, &f);
     rb_dense w = f.state->parameters.fields;
-    for (int h = 0; h < c.h; h++) {
+    for (int h = 0; h < c.h; h++)
         rb_dense_set(w, h, 3, 1e-310);
-    }
     assert_ok(ctx,
               et_mstep_multiplicative(ctx, &f.state->sums, &f.state->work, &f.state->parameters));
     double sum = 0;
@@ -522,19 +512,16 @@ static void learned_priors_are_of_the_truncated_model(void **state) {
             size += s >> h & 1;
         }
         mass += size <= GAMMA ? p : 0;
-        for (int h = 0; h < H; h++) {
+        for (int h = 0; h < H; h++)
             got[h] += size <= GAMMA && (s >> h & 1) ? p : 0;
-        }
     }
-    for (int h = 0; h < H; h++) {
+    for (int h = 0; h < H; h++)
         near(got[h] / mass, wanted[h], "mean of a cause");
-    }
     assert_true(et_learn_prior(H, GAMMA, 0) == 1e-5);
     assert_true(et_learn_prior(H, GAMMA, GAMMA) == 1 - 1e-5);
     double same = et_learn_prior(H, GAMMA, 1.25);
-    for (int h = 0; h < H; h++) {
+    for (int h = 0; h < H; h++)
         wanted[h] = 1.25 / H;
-    }
     et_learn_priors(H, GAMMA, wanted, prior);
     near(prior[3], same, "equal priors");
 }
@@ -560,9 +547,7 @@ static void memory_may_be_refused(void **state) {
             err = rb_fit(ctx, fixture_options(ctx, models[m].method, &options, &fit, NULL), source,
                          NULL, &model);
             assert_true(!err == (model != NULL));
-            if (!err) {
-                err = fixture_evaluate(ctx, model, source, &evaluation);
-            }
+            if (!err) err = fixture_evaluate(ctx, model, source, &evaluation);
             assert_true(!err || err == RB_ERROR_MEMORY);
             rb_model_free(model);
         }

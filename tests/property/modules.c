@@ -86,11 +86,9 @@ static void assert_same(const rb_modules *a, const rb_modules *b) {
 /* Codes of a model as one array. */
 static rb_error keep_rows(void *user, int64_t first, const rb_matrix *rows) {
     double *codes = user;
-    for (int64_t i = 0; i < rb_matrix_samples(rows); i++) {
-        for (int64_t j = 0; j < UNITS; j++) {
+    for (int64_t i = 0; i < rb_matrix_samples(rows); i++)
+        for (int64_t j = 0; j < UNITS; j++)
             codes[(first + i) * UNITS + j] = rb_matrix_at(rows, i, j);
-        }
-    }
     return RB_OK;
 }
 
@@ -117,9 +115,8 @@ static void members_are_active_samples(void **state) {
         assert_true(fabs(squares - 1) < 1e-12);
         members += m->n_samples;
     }
-    for (int64_t c = 0; c < SAMPLES * UNITS; c++) {
+    for (int64_t c = 0; c < SAMPLES * UNITS; c++)
         active += codes[c] != 0;
-    }
     assert_int_equal(members, active);
     rb_modules_free(modules);
     clear(&f);
@@ -127,9 +124,8 @@ static void members_are_active_samples(void **state) {
 
 static rb_error give_rows(void *user, int64_t first, int64_t count, void *rows) {
     const rb_matrix *matrix = user;
-    for (int64_t c = 0; c < count * FEATURES; c++) {
+    for (int64_t c = 0; c < count * FEATURES; c++)
         ((double *)rows)[c] = rb_matrix_at(matrix, first + c / FEATURES, c % FEATURES);
-    }
     return RB_OK;
 }
 
@@ -156,9 +152,8 @@ static void threads_and_streams(void **state) {
 }
 
 static rb_error give_rows_backwards(void *user, int64_t first, int64_t count, void *rows) {
-    for (int64_t i = 0; i < count; i++) {
+    for (int64_t i = 0; i < count; i++)
         give_rows(user, SAMPLES - 1 - (first + i), 1, (double *)rows + i * FEATURES);
-    }
     return RB_OK;
 }
 
@@ -179,9 +174,8 @@ static void samples_in_another_order(void **state) {
         assert_true(fabs(x->information - y->information) < 1e-9 * x->information);
         assert_int_equal(x->n_samples, y->n_samples);
         assert_int_equal(x->n_features, y->n_features);
-        for (int64_t d = 0; d < x->n_samples; d++) {
+        for (int64_t d = 0; d < x->n_samples; d++)
             assert_int_equal(x->samples[d].index, SAMPLES - 1 - y->samples[d].index);
-        }
     }
     rb_modules_free(a);
     rb_modules_free(b);

@@ -36,9 +36,8 @@ static rb_model *fit(rb_context *ctx, const rb_rfn_options *rfn, rb_fit_options 
 static void assert_rises(const rb_model *model, double relative) {
     for (int64_t t = 1; t < model->iterations; t++) {
         double before = model->history[t - 1].objective, now = model->history[t].objective;
-        if (now < before - relative * fabs(before)) {
+        if (now < before - relative * fabs(before))
             fail_msg("iteration %lld: %.12g after %.12g", (long long)t + 1, now, before);
-        }
     }
 }
 
@@ -107,9 +106,8 @@ static void waits_while_steered(void **state) {
     rb_model *plain = fit(ctx, &rfn, how, source);
     how.accelerate = RB_ACCELERATE_NESTEROV;
     rb_model *model = fit(ctx, &rfn, how, source);
-    for (int64_t t = 0; t < 41; t++) {
+    for (int64_t t = 0; t < 41; t++)
         assert_true(model->history[t].objective == plain->history[t].objective);
-    }
     for (int64_t t = 42; t < 80; t++) {
         assert_true(model->history[t].objective >=
                     model->history[t - 1].objective - 1e-10 * fabs(model->history[t].objective));
@@ -197,9 +195,7 @@ static void without_memory(void **state) {
                 rb_fit(ctx, fixture_options(ctx, "rfn", &rfn, &how, NULL), source, NULL, &model);
             ctx->allocations_left = -1;
             rb_model_free(model);
-            if (!err) {
-                break;
-            }
+            if (!err) break;
             assert_int_equal(err, RB_ERROR_MEMORY);
             assert_null(model);
         }

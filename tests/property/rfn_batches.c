@@ -22,9 +22,8 @@ static rb_fit_options batches_of(int64_t size) {
 static rb_model *fit_values(const double *values, int64_t n, const rb_rfn_options *given,
                             const rb_fit_options *fit, int threads) {
     rb_rfn_options used = *given, *options = &used;
-    if (fit->batch_size == 0) {
+    if (fit->batch_size == 0)
         used.moment_decay = 0.9; /* without batches another one would be refused */
-    }
     rb_context *ctx = fixture_context();
     rb_matrix *matrix;
     rb_source *source = fixture_source(ctx, values, n, M, &matrix);
@@ -44,9 +43,8 @@ static void order_of(int64_t n, uint64_t iteration, bool keep, int64_t *order) {
     double *numbers = reference_zeros(n);
     rb_matrix *matrix, view;
     rb_source *source, *shuffled;
-    for (int64_t i = 0; i < n; i++) {
+    for (int64_t i = 0; i < n; i++)
         numbers[i] = (double)i;
-    }
     assert_ok(ctx, rb_matrix_dense(ctx, RB_FLOAT64, n, 1, numbers, 1, 1, &matrix));
     assert_ok(ctx, rb_source_from_matrix(ctx, matrix, &source));
     assert_ok(ctx, rb_source_shuffled(ctx, source, &shuffled));
@@ -56,9 +54,8 @@ static void order_of(int64_t n, uint64_t iteration, bool keep, int64_t *order) {
         rb_source_shuffle(shuffled, stream);
     }
     assert_ok(ctx, shuffled->read(shuffled, ctx, 0, n, &view));
-    for (int64_t i = 0; i < n; i++) {
+    for (int64_t i = 0; i < n; i++)
         order[i] = (int64_t)rb_matrix_at(&view, i, 0);
-    }
     rb_source_free(shuffled);
     rb_source_free(source);
     rb_matrix_free(matrix);
@@ -147,9 +144,7 @@ static void schedules(void **state) {
         rb_rfn_options options = base();
         options.eta_schedule = schedule;
         options.eta_every = 2;
-        if (schedule == RB_RFN_SCHEDULE_STEP) {
-            options.eta_factor = 0.25;
-        }
+        if (schedule == RB_RFN_SCHEDULE_STEP) options.eta_factor = 0.25;
         agree(&options, 0, true);
         agree(&options, BATCH, true);
     }
@@ -178,9 +173,8 @@ static void batch_of_all(void **state) {
     }
     assert_same(models[0], models[1]);
     assert_same(models[0], models[2]);
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 3; i++)
         rb_model_free(models[i]);
-    }
     free(values);
 }
 
@@ -255,9 +249,8 @@ static void sparse_rows(void **state) {
         ctx, rb_fit(ctx, fixture_options(ctx, "rfn", &options, &fit, NULL), source, NULL, &sparse));
     const double *a = rb_model_array(dense, "loadings", NULL, NULL);
     const double *b = rb_model_array(sparse, "loadings", NULL, NULL);
-    for (int64_t e = 0; e < M * UNITS; e++) {
+    for (int64_t e = 0; e < M * UNITS; e++)
         assert_close(b[e], a[e], 1e-9);
-    }
     rb_model_free(dense);
     rb_model_free(sparse);
     rb_source_free(source);

@@ -50,9 +50,8 @@ static void assert_same_model(const rb_model *a, const rb_model *b) {
         int64_t rows, columns;
         const double *x = rb_model_array(a, names[i], &rows, &columns);
         const double *y = rb_model_array(b, names[i], NULL, NULL);
-        for (int64_t e = 0; e < rows * columns; e++) {
+        for (int64_t e = 0; e < rows * columns; e++)
             assert_close(x[e], y[e], 1e-10);
-        }
     }
     for (int64_t t = 0; t < rb_model_iterations(a); t++) {
         double fa, oa, fb, ob, seconds;
@@ -67,9 +66,7 @@ static void compare(rb_context *ctx, rb_source *source, const rb_model *start) {
     rb_model *whole = fit_in_blocks(ctx, source, source->n_samples, start);
     static const int64_t sizes[] = {1024, 512, 97, 1};
     for (int i = 0; i < 4; i++) {
-        if (sizes[i] > source->n_samples) {
-            continue;
-        }
+        if (sizes[i] > source->n_samples) continue;
         rb_model *parts = fit_in_blocks(ctx, source, sizes[i], start);
         assert_same_model(whole, parts);
         rb_model_free(parts);

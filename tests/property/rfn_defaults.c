@@ -33,9 +33,8 @@ static rb_matrix *planted(rb_context *ctx, int generator, const char *dataset, i
 static int64_t living(const rb_model *model) {
     const double *dead = rb_model_array(model, "dead", NULL, NULL);
     int64_t count = 0;
-    for (int64_t j = 0; j < rb_model_units(model); j++) {
+    for (int64_t j = 0; j < rb_model_units(model); j++)
         count += dead[j] == 0;
-    }
     return count;
 }
 
@@ -107,20 +106,17 @@ static void dense_codes_are_shrunk(void **state) {
     double *values = calloc(N * M, sizeof *values),
            *loadings = calloc(CAUSES * M, sizeof *loadings);
     rb_draws draws = {{7, RB_RANDOM_SIMULATE, 0}, 0};
-    for (int64_t e = 0; e < CAUSES * M; e++) {
+    for (int64_t e = 0; e < CAUSES * M; e++)
         loadings[e] = rb_draw_normal(&draws);
-    }
     for (int64_t i = 0; i < N; i++) {
         for (int64_t c = 0; c < CAUSES; c++) {
             double cause = fabs(rb_draw_normal(&draws)) + 1;
-            for (int64_t k = 0; k < M; k++) {
+            for (int64_t k = 0; k < M; k++)
                 values[i * M + k] += cause * loadings[c * M + k];
-            }
         }
     }
-    for (int64_t e = 0; e < N * M; e++) {
+    for (int64_t e = 0; e < N * M; e++)
         values[e] += 0.5 * rb_draw_normal(&draws);
-    }
     rb_matrix *matrix;
     rb_source *source = fixture_source(ctx, values, N, M, &matrix);
     rb_model *model = fit(ctx, source, UNITS, RB_FLOAT32);
@@ -143,19 +139,16 @@ static void scales_of_features_do_not_matter(void **state) {
     (void)state;
     rb_context *ctx = fixture_context();
     double *values = fixture_values(N, M, 3, 1), *scaled = calloc(N * M, sizeof *scaled);
-    for (int64_t i = 0; i < N; i++) {
-        for (int64_t k = 0; k < M; k++) {
+    for (int64_t i = 0; i < N; i++)
+        for (int64_t k = 0; k < M; k++)
             scaled[i * M + k] = ldexp(values[i * M + k], (int)(k % 7) * 4 - 12);
-        }
-    }
     rb_matrix *plain_matrix, *scaled_matrix;
     rb_source *plain = fixture_source(ctx, values, N, M, &plain_matrix);
     rb_source *other = fixture_source(ctx, scaled, N, M, &scaled_matrix);
     rb_model *a = fit(ctx, plain, UNITS, RB_FLOAT64), *b = fit(ctx, other, UNITS, RB_FLOAT64);
     double *codes = fixture_codes(ctx, a, plain), *others = fixture_codes(ctx, b, other);
-    for (int64_t e = 0; e < N * UNITS; e++) {
+    for (int64_t e = 0; e < N * UNITS; e++)
         assert_close(others[e], codes[e], 1e-5);
-    }
     free(codes);
     free(others);
     free(values);

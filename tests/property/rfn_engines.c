@@ -135,9 +135,8 @@ static void engines_agree(void **state) {
         rb_model *plain = fit_by(ctx, "reference", &cases[i], data.source);
         assert_same(&cases[i], fast, plain);
         const double *dead = rb_model_array(fast, "dead", NULL, NULL);
-        for (int64_t j = 0; j < cases[i].units; j++) {
+        for (int64_t j = 0; j < cases[i].units; j++)
             dead_units += dead[j] != 0;
-        }
         rb_model_free(fast);
         rb_model_free(plain);
         free_data(&data);

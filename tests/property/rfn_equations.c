@@ -9,18 +9,14 @@ static double invert(double *a, int64_t n) {
         double pivot = a[p * n + p];
         log_det += log(pivot);
         a[p * n + p] = 1;
-        for (int64_t j = 0; j < n; j++) {
+        for (int64_t j = 0; j < n; j++)
             a[p * n + j] /= pivot;
-        }
         for (int64_t i = 0; i < n; i++) {
             double factor = a[i * n + p];
-            if (i == p || factor == 0) {
-                continue;
-            }
+            if (i == p || factor == 0) continue;
             a[i * n + p] = 0;
-            for (int64_t j = 0; j < n; j++) {
+            for (int64_t j = 0; j < n; j++)
                 a[i * n + j] -= factor * a[p * n + j];
-            }
         }
     }
     return log_det;
@@ -38,27 +34,23 @@ struct drawn_prior {
 static void draw_prior(rb_context *ctx, int64_t l, enum covariance kind, struct drawn_prior *d) {
     rb_draws draws = {{5, RB_RANDOM_SIMULATE, 0}, 0};
     *d = (struct drawn_prior){.m.value = 1};
-    for (int64_t j = 0; j < l; j++) {
+    for (int64_t j = 0; j < l; j++)
         d->mean[j] = 0.5 * rb_draw_normal(&draws) - 0.3;
-    }
     assert_ok(ctx, rb_matrix_dense(ctx, RB_FLOAT64, 1, l, d->mean, l, 1, &d->mean_matrix));
     d->xi.matrix = d->mean_matrix;
     if (kind == DIAGONAL) {
-        for (int64_t j = 0; j < l; j++) {
+        for (int64_t j = 0; j < l; j++)
             d->covariance[j] = 0.3 + 2 * rb_draw_uniform(&draws);
-        }
         assert_ok(ctx, rb_matrix_dense(ctx, RB_FLOAT64, l, 1, d->covariance, 1, 1,
                                        &d->covariance_matrix));
     } else if (kind == FULL) {
         double root[16 * 16];
-        for (int64_t e = 0; e < l * l; e++) {
+        for (int64_t e = 0; e < l * l; e++)
             root[e] = rb_draw_normal(&draws);
-        }
         for (int64_t e = 0; e < l * l; e++) {
             d->covariance[e] = e / l == e % l ? 0.5 : 0;
-            for (int64_t c = 0; c < l; c++) {
+            for (int64_t c = 0; c < l; c++)
                 d->covariance[e] += root[e / l * l + c] * root[e % l * l + c] / (double)l;
-            }
         }
         assert_ok(ctx, rb_matrix_dense(ctx, RB_FLOAT64, l, l, d->covariance, l, 1,
                                        &d->covariance_matrix));
@@ -79,26 +71,22 @@ static double covariance_of(const rfn_parameters *p, int64_t a, int64_t b) {
 /* M^-1 into out; its log determinant. */
 static double prior_precision(const rfn_parameters *p, double *out) {
     int64_t l = p->loadings.cols;
-    for (int64_t e = 0; e < l * l; e++) {
+    for (int64_t e = 0; e < l * l; e++)
         out[e] = covariance_of(p, e / l, e % l);
-    }
     return -invert(out, l);
 }
 
 /* Psi_ab */
 static double noise_of(const rfn_parameters *p, int64_t a, int64_t b) {
-    if (rfn_psi_is_full(&p->full)) {
-        return rb_dense_get(p->full.covariance, a, b);
-    }
+    if (rfn_psi_is_full(&p->full)) return rb_dense_get(p->full.covariance, a, b);
     return a == b ? p->noise[a] : 0;
 }
 
 /* Psi^-1 into out. */
 static void noise_precision(const rfn_parameters *p, double *out) {
     int64_t m = p->loadings.rows;
-    for (int64_t e = 0; e < m * m; e++) {
+    for (int64_t e = 0; e < m * m; e++)
         out[e] = noise_of(p, e / m, e % m);
-    }
     invert(out, m);
 }
 
@@ -109,9 +97,8 @@ static rfn_parameters draw_parameters(rb_context *ctx, int64_t m, int64_t l, enu
     assert_ok(ctx, rfn_parameters_new(ctx, RB_FLOAT64, m, l, &p));
     for (int64_t k = 0; k < m; k++) {
         p.noise[k] = 0.2 + rb_draw_uniform(&draws);
-        for (int64_t j = 0; j < l; j++) {
+        for (int64_t j = 0; j < l; j++)
             rb_dense_set(p.loadings, k, j, rb_draw_normal(&draws));
-        }
     }
     if (full_noise) {
         assert_ok(ctx, rfn_psi_new(ctx, m, l, &p.full));
@@ -120,9 +107,8 @@ static rfn_parameters draw_parameters(rb_context *ctx, int64_t m, int64_t l, enu
             rb_dense_set(p.full.covariance, e / m, e % m,
                          sqrt(p.noise[e / m] * p.noise[e % m]) * near);
         }
-        for (int64_t k = 0; k < m; k++) {
+        for (int64_t k = 0; k < m; k++)
             p.noise[k] = rb_dense_get(p.full.covariance, k, k);
-        }
         assert_ok(ctx, rfn_psi_factor(ctx, &p.full));
     }
     struct drawn_prior prior;
@@ -139,9 +125,8 @@ static void weighted_loadings(const rfn_parameters *p, double *out) {
     noise_precision(p, inverse);
     for (int64_t e = 0; e < m * l; e++) {
         out[e] = 0;
-        for (int64_t k = 0; k < m; k++) {
+        for (int64_t k = 0; k < m; k++)
             out[e] += inverse[e / l * m + k] * rb_dense_get(p->loadings, k, e % l);
-        }
     }
     free(inverse);
 }
@@ -152,11 +137,9 @@ static void precision(const rfn_parameters *p, double *out) {
     double *weighted = calloc((size_t)(m * l), sizeof *weighted);
     prior_precision(p, out);
     weighted_loadings(p, weighted);
-    for (int64_t e = 0; e < l * l; e++) {
-        for (int64_t k = 0; k < m; k++) {
+    for (int64_t e = 0; e < l * l; e++)
+        for (int64_t k = 0; k < m; k++)
             out[e] += rb_dense_get(p->loadings, k, e / l) * weighted[k * l + e % l];
-        }
-    }
     free(weighted);
 }
 
@@ -181,16 +164,14 @@ static void posterior_by_definition(int64_t m, int64_t l, enum covariance kind, 
         double bias = 0;
         for (int64_t b = 0; b < l; b++) {
             assert_close(rb_dense_get(posterior.sigma, a, b), sigma[a * l + b], 1e-11);
-            for (int64_t c = 0; c < l; c++) {
+            for (int64_t c = 0; c < l; c++)
                 bias += sigma[a * l + b] * before[b * l + c] * p.prior.mean[c];
-            }
         }
         assert_close(rb_get(RB_FLOAT64, posterior.bias, a), bias, 1e-11);
         for (int64_t k = 0; k < m; k++) {
             double filter = 0;
-            for (int64_t b = 0; b < l; b++) {
+            for (int64_t b = 0; b < l; b++)
                 filter += weighted[k * l + b] * sigma[b * l + a];
-            }
             assert_close(rb_dense_get(posterior.filter, k, a), filter, 1e-11);
         }
     }
@@ -223,9 +204,8 @@ static double log_density(const rfn_parameters *p, const double *v) {
     double *k = calloc((size_t)(m * m), sizeof *k), *d = calloc((size_t)m, sizeof *d);
     for (int64_t a = 0; a < m; a++) {
         d[a] = v[a];
-        for (int64_t j = 0; j < l; j++) {
+        for (int64_t j = 0; j < l; j++)
             d[a] -= rb_dense_get(p->loadings, a, j) * p->prior.mean[j];
-        }
         for (int64_t b = 0; b < m; b++) {
             k[a * m + b] = noise_of(p, a, b);
             for (int64_t e = 0; e < l * l; e++) {
@@ -236,11 +216,9 @@ static double log_density(const rfn_parameters *p, const double *v) {
         }
     }
     double value = (double)m * log(2 * M_PI) + invert(k, m);
-    for (int64_t a = 0; a < m; a++) {
-        for (int64_t b = 0; b < m; b++) {
+    for (int64_t a = 0; a < m; a++)
+        for (int64_t b = 0; b < m; b++)
             value += d[a] * k[a * m + b] * d[b];
-        }
-    }
     free(k);
     free(d);
     return -value / 2;
@@ -284,13 +262,11 @@ static void metrics_by_definition(int64_t m, int64_t l, int normalize, enum cova
            kl = -(double)l + log_det_m - log_det_sigma;
     double *c = calloc((size_t)(m * m), sizeof *c), *v = calloc((size_t)m, sizeof *v);
     double *q = calloc((size_t)l, sizeof *q), *d = calloc((size_t)l, sizeof *d);
-    for (int64_t a = 0; a < l * l; a++) {
+    for (int64_t a = 0; a < l * l; a++)
         kl += before[a] * sigma[a];
-    }
     for (int64_t i = 0; i < N; i++) {
-        for (int64_t k = 0; k < m; k++) {
+        for (int64_t k = 0; k < m; k++)
             v[k] = values[i * m + k] - model->preprocess->centre[k];
-        }
         likelihood += log_density(&p, v) / N;
         for (int64_t j = 0; j < l; j++) {
             q[j] = 0;
@@ -299,32 +275,26 @@ static void metrics_by_definition(int64_t m, int64_t l, int normalize, enum cova
                 kl += (mu[i * l + j] - p.prior.mean[j]) * before[j * l + b] *
                       (mu[i * l + b] - p.prior.mean[b]) / N;
             }
-            for (int64_t k = 0; k < m; k++) {
+            for (int64_t k = 0; k < m; k++)
                 q[j] += v[k] * weighted[k * l + j];
-            }
             zeros += mu[i * l + j] == 0;
         }
         for (int64_t j = 0; j < l; j++) {
             d[j] = mu[i * l + j];
-            for (int64_t b = 0; b < l; b++) {
+            for (int64_t b = 0; b < l; b++)
                 d[j] -= sigma[j * l + b] * q[b];
-            }
         }
-        for (int64_t a = 0; a < l; a++) {
-            for (int64_t b = 0; b < l; b++) {
+        for (int64_t a = 0; a < l; a++)
+            for (int64_t b = 0; b < l; b++)
                 o += d[a] * big[a * l + b] * d[b] / N;
-            }
-        }
         for (int64_t k = 0; k < m; k++) {
             double rest = v[k];
-            for (int64_t j = 0; j < l; j++) {
+            for (int64_t j = 0; j < l; j++)
                 rest -= mu[i * l + j] * rb_dense_get(p.loadings, k, j);
-            }
             squares += rest * rest;
             all_squares += v[k] * v[k];
-            for (int64_t b = 0; b < m; b++) {
+            for (int64_t b = 0; b < m; b++)
                 c[k * m + b] += v[k] * v[b] / N;
-            }
         }
     }
     double covariance = 0;
@@ -334,9 +304,8 @@ static void metrics_by_definition(int64_t m, int64_t l, int normalize, enum cova
             for (int64_t x = 0; x < l; x++) {
                 for (int64_t y = 0; y < l; y++) {
                     double s = sigma[x * l + y];
-                    for (int64_t i = 0; i < N; i++) {
+                    for (int64_t i = 0; i < N; i++)
                         s += mu[i * l + x] * mu[i * l + y] / N;
-                    }
                     difference -=
                         rb_dense_get(p.loadings, a, x) * s * rb_dense_get(p.loadings, b, y);
                 }

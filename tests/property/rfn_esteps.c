@@ -36,15 +36,13 @@ static rb_dense view(double *values, int64_t rows, int64_t cols) {
 static void make(rb_context *ctx, struct problem *p, uint64_t seed, bool normalized, double shift) {
     rb_draws draws = {{seed, RB_RANDOM_SIMULATE, 0}, 0};
     double g[L * L];
-    for (int e = 0; e < L * L; e++) {
+    for (int e = 0; e < L * L; e++)
         g[e] = rb_draw_normal(&draws);
-    }
     for (int j = 0; j < L; j++) {
         for (int k = 0; k < L; k++) {
             p->hessian[j * L + k] = j == k;
-            for (int c = 0; c < L; c++) {
+            for (int c = 0; c < L; c++)
                 p->hessian[j * L + k] += g[c * L + j] * g[c * L + k];
-            }
         }
     }
     p->quadratic = (rfn_quadratic){view(p->hessian, L, L), view(p->linear, L, N), normalized, NULL};
@@ -81,9 +79,8 @@ static double objective(const struct problem *p, const double *codes) {
     for (int i = 0; i < N; i++) {
         for (int j = 0; j < L; j++) {
             double product = 0;
-            for (int k = 0; k < L; k++) {
+            for (int k = 0; k < L; k++)
                 product += p->hessian[j * L + k] * codes[k * N + i];
-            }
             sum += codes[j * N + i] * (product / 2 - p->linear[j * N + i]);
         }
     }
@@ -97,9 +94,7 @@ static void assert_feasible(const double *codes, bool normalized) {
             assert_true(codes[j * N + i] >= 0);
             squares += codes[j * N + i] * codes[j * N + i];
         }
-        if (normalized) {
-            assert_close(squares / N, 1, 1e-12);
-        }
+        if (normalized) assert_close(squares / N, 1, 1e-12);
     }
 }
 
@@ -126,9 +121,8 @@ static double step(rb_context *ctx, struct problem *p, int estep) {
                          estep == CASCADE_ANY);
     }
     change = 0;
-    for (int e = 0; e < L * N; e++) {
+    for (int e = 0; e < L * N; e++)
         change = fmax(change, fabs(codes_of(p)[e] - before[e]));
-    }
     return change;
 }
 
@@ -235,13 +229,11 @@ static void quadratic_solver_agrees(void **state) {
         for (int i = 0; i < N; i++) {
             double q[L], x[L];
             int iterations;
-            for (int j = 0; j < L; j++) {
+            for (int j = 0; j < L; j++)
                 q[j] = p.linear[j * N + i];
-            }
             assert_true(quadratic_solve(L, p.hessian, q, 1e-14, x, &iterations));
-            for (int j = 0; j < L; j++) {
+            for (int j = 0; j < L; j++)
                 assert_close(codes_of(&p)[j * N + i], x[j], 1e-6);
-            }
         }
         done(&p);
     }
@@ -299,9 +291,8 @@ static void certificate_means_the_best(void **state) {
         rfn_work work;
         double change, residual, multipliers[2], smallest;
         assert_ok(ctx, rfn_work_new(ctx, RB_FLOAT64, 2, FEW, &work));
-        for (int t = 0; t < 2000; t++) {
+        for (int t = 0; t < 2000; t++)
             rfn_cyclic(ctx, &small, view(codes, 2, FEW), &work, &change);
-        }
         double reached = small_objective(p, q, codes, codes + FEW);
         rfn_optimality(ctx, &small, 4, view(codes, 2, FEW), &work, multipliers, &residual);
         rfn_work_free(&work);
@@ -323,9 +314,8 @@ static void cyclic_by_formula(rb_context *ctx, const struct problem *p, double *
         double target[N], next[N];
         for (int i = 0; i < N; i++) {
             double rest = -p->linear[j * N + i];
-            for (int k = 0; k < L; k++) {
+            for (int k = 0; k < L; k++)
                 rest += k == j ? 0 : p->hessian[j * L + k] * codes[k * N + i];
-            }
             target[i] = -rest / p->hessian[j * L + j];
         }
         rfn_feasible(ctx, p->quadratic.normalized, 0, view(target, 1, N), target, next);
@@ -343,9 +333,8 @@ static void cyclic_minimises_unit_by_unit(void **state) {
         memcpy(expected, p.codes, sizeof expected);
         cyclic_by_formula(ctx, &p, expected);
         step(ctx, &p, CYCLIC);
-        for (int e = 0; e < L * N; e++) {
+        for (int e = 0; e < L * N; e++)
             assert_close(p.codes[e], expected[e], 1e-10);
-        }
         done(&p);
     }
     rb_context_free(ctx);
@@ -380,9 +369,8 @@ static void multipliers_separate_samples(void **state) {
             memset(alone.codes, 0, sizeof alone.codes);
             for (int t = 0; t < 20000 && step(ctx, &alone, CYCLIC) > 0; t++) {
             }
-            for (int e = 0; e < L * N; e++) {
+            for (int e = 0; e < L * N; e++)
                 assert_close(alone.codes[e], codes_of(&p)[e], 1e-6);
-            }
             definite++;
         }
         done(&p);

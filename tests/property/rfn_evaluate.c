@@ -17,9 +17,8 @@ static void float32_agrees_with_float64(void **state) {
     (void)state;
     rb_context *ctx = fixture_context();
     double *values = fixture_values(N, M, 2, 5);
-    for (int64_t e = 0; e < N * M; e++) {
+    for (int64_t e = 0; e < N * M; e++)
         values[e] = (double)(float)values[e];
-    }
     rb_matrix *matrix;
     rb_source *source = fixture_source(ctx, values, N, M, &matrix);
     rb_rfn_options options = fixture_rfn(UNITS, RB_RFN_NORMALIZE_RMS);

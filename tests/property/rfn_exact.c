@@ -28,14 +28,12 @@ static void problem_of(const rb_model *model, const double *v, double *h, double
     const double *w = array(model, "loadings"), *psi = array(model, "noise");
     for (int a = 0; a < UNITS; a++) {
         q[a] = array(model, "prior_mean")[a];
-        for (int k = 0; k < M; k++) {
+        for (int k = 0; k < M; k++)
             q[a] += w[k * UNITS + a] * (v[k] - model->preprocess->centre[k]) / psi[k];
-        }
         for (int b = 0; b < UNITS; b++) {
             double sum = a == b ? 1 + array(model, "multipliers")[a] : 0;
-            for (int k = 0; k < M; k++) {
+            for (int k = 0; k < M; k++)
                 sum += w[k * UNITS + a] * w[k * UNITS + b] / psi[k];
-            }
             h[a * UNITS + b] = sum;
         }
     }
@@ -52,9 +50,8 @@ static const double *check_codes(rb_context *ctx, const rb_model *model, const r
     for (int i = 0; i < N; i++) {
         const double *mu = codes + i * UNITS;
         double largest = 0;
-        for (int k = 0; k < M; k++) {
+        for (int k = 0; k < M; k++)
             v[k] = rb_matrix_at(matrix, i, k);
-        }
         for (int a = 0; a < UNITS; a++) {
             largest = fmax(largest, mu[a]);
             squares[a] += mu[a] * mu[a] / N;
@@ -100,9 +97,8 @@ static void codes_are_exact(void **state) {
         assert_ok(ctx, rb_model_set_attribute(ctx, model, "estep-tolerance", tolerances[t]));
         double tolerance = strtod(tolerances[t], NULL);
         const double *squares = check_codes(ctx, model, matrix, source, tolerance);
-        for (int a = 0; a < UNITS; a++) {
+        for (int a = 0; a < UNITS; a++)
             assert_close(squares[a], array(model, "dead")[a] != 0 ? 0 : 1, 1e-4 + 10 * tolerance);
-        }
     }
     rb_model_free(model);
     rb_source_free(source);
@@ -120,14 +116,12 @@ static void active_set_from_anywhere(void **state) {
     rb_draws draws = {{4, RB_RANDOM_SIMULATE, 0}, 0};
     for (int trial = 0; trial < 300; trial++) {
         double g[L * L], h[L * L], q[L], x[L];
-        for (int e = 0; e < L * L; e++) {
+        for (int e = 0; e < L * L; e++)
             g[e] = rb_draw_normal(&draws);
-        }
         for (int e = 0; e < L * L; e++) {
             h[e] = e / L == e % L ? 1e-3 : 0;
-            for (int c = 0; c < L; c++) {
+            for (int c = 0; c < L; c++)
                 h[e] += g[e / L * L + c] * g[e % L * L + c];
-            }
         }
         for (int j = 0; j < L; j++) {
             q[j] = 3 * rb_draw_normal(&draws);
@@ -138,9 +132,8 @@ static void active_set_from_anywhere(void **state) {
         rfn_polish_sample(&problem, (rb_dense){x, L, 1, 1, RB_FLOAT64}, 0, &polish);
         for (int a = 0; a < L; a++) {
             double derivative = -q[a];
-            for (int b = 0; b < L; b++) {
+            for (int b = 0; b < L; b++)
                 derivative += h[a * L + b] * polish.x[b];
-            }
             assert_true(polish.x[a] >= 0);
             if (polish.x[a] > 0 ? fabs(derivative) > 1e-7 : derivative < -1e-7) {
                 fail_msg("trial %d, unit %d: x %g, derivative %g", trial, a, polish.x[a],

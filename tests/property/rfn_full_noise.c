@@ -82,14 +82,12 @@ static void invert(double *a, int64_t n) {
     for (int64_t p = 0; p < n; p++) {
         double pivot = a[p * n + p];
         a[p * n + p] = 1;
-        for (int64_t j = 0; j < n; j++) {
+        for (int64_t j = 0; j < n; j++)
             a[p * n + j] /= pivot;
-        }
         for (int64_t i = 0; i < n; i++) {
             double factor = a[i * n + p];
-            for (int64_t j = 0; i != p && j < n; j++) {
+            for (int64_t j = 0; i != p && j < n; j++)
                 a[i * n + j] = (j == p ? 0 : a[i * n + j]) - factor * a[p * n + j];
-            }
         }
     }
 }
@@ -99,9 +97,8 @@ static void product(const double *a, const double *b, int64_t rows, int64_t cols
                     double *out) {
     for (int64_t e = 0; e < rows * cols; e++) {
         out[e] = 0;
-        for (int64_t c = 0; c < inner; c++) {
+        for (int64_t c = 0; c < inner; c++)
             out[e] += a[e / cols * inner + c] * b[e % cols * inner + c];
-        }
     }
 }
 
@@ -111,46 +108,39 @@ static void measure(struct setting *s, const rb_model *model, struct moments *x)
     double *mu = fixture_codes(s->ctx, model, s->source);
     double v[MAX_M], eps[MAX_M], inverse[MAX_M * MAX_M], ws[MAX_M * MAX_L], part[MAX_M * MAX_M];
     memset(x, 0, sizeof *x);
-    for (int64_t e = 0; e < m * m; e++) {
+    for (int64_t e = 0; e < m * m; e++)
         x->psi[e] = full ? full[e] : e / m == e % m ? array(model, "noise")[e / m] : 0;
-    }
     for (int64_t i = 0; i < N; i++) {
         for (int64_t k = 0; k < m; k++) {
             v[k] = eps[k] = s->values[i * m + k] - model->preprocess->centre[k];
-            for (int64_t j = 0; j < l; j++) {
+            for (int64_t j = 0; j < l; j++)
                 eps[k] -= w[k * l + j] * mu[i * l + j];
-            }
         }
         for (int64_t e = 0; e < m * m; e++) {
             x->c[e] += v[e / m] * v[e % m] / N;
             x->errors[e] += eps[e / m] * eps[e % m] / N;
         }
-        for (int64_t e = 0; e < m * l; e++) {
+        for (int64_t e = 0; e < m * l; e++)
             x->u[e] += v[e / l] * mu[i * l + e % l] / N;
-        }
-        for (int64_t e = 0; e < l * l; e++) {
+        for (int64_t e = 0; e < l * l; e++)
             x->s[e] += mu[i * l + e / l] * mu[i * l + e % l] / N;
-        }
     }
     /* Sigma = (I + W' Psi^-1 W)^-1, K^-1 */
     memcpy(inverse, x->psi, sizeof inverse);
     invert(inverse, m);
     for (int64_t e = 0; e < l * l; e++) {
         x->sigma[e] = e / l == e % l;
-        for (int64_t k = 0; k < m * m; k++) {
+        for (int64_t k = 0; k < m * m; k++)
             x->sigma[e] += w[k / m * l + e / l] * inverse[k] * w[k % m * l + e % l];
-        }
     }
     invert(x->sigma, l);
-    for (int64_t e = 0; e < l * l; e++) {
+    for (int64_t e = 0; e < l * l; e++)
         x->s[e] += x->sigma[e];
-    }
     product(w, x->s, m, l, l, ws);
     product(ws, w, m, m, l, x->wsw);
     product(w, w, m, m, l, inverse);
-    for (int64_t e = 0; e < m * m; e++) {
+    for (int64_t e = 0; e < m * m; e++)
         inverse[e] += x->psi[e];
-    }
     invert(inverse, m);
     product(x->psi, inverse, m, m, m, part);
     product(part, x->psi, m, m, m, x->pkp);
@@ -159,9 +149,8 @@ static void measure(struct setting *s, const rb_model *model, struct moments *x)
 
 static double trace(const double *a, int64_t n) {
     double sum = 0;
-    for (int64_t k = 0; k < n; k++) {
+    for (int64_t k = 0; k < n; k++)
         sum += a[k * n + k];
-    }
     return sum;
 }
 
@@ -173,14 +162,11 @@ static void assert_fixed_point(const struct setting *s, const rb_model *model,
     const double *w = array(model, "loadings");
     double ws[MAX_M * MAX_L], spread = 0;
     product(w, x->s, m, l, l, ws);
-    for (int64_t e = 0; e < m * l; e++) {
+    for (int64_t e = 0; e < m * l; e++)
         assert_close(ws[e], x->u[e], tolerance);
-    }
-    for (int64_t e = 0; e < l * l; e++) {
-        for (int64_t k = 0; k < m; k++) {
+    for (int64_t e = 0; e < l * l; e++)
+        for (int64_t k = 0; k < m; k++)
             spread += w[k * l + e / l] * x->sigma[e] * w[k * l + e % l];
-        }
-    }
     assert_close(trace(x->psi, m), trace(x->errors, m) + spread, tolerance);
 }
 
@@ -223,13 +209,10 @@ static void theorem_5(void **state) {
     assert_fixed_point(&s, model, &x, 1e-6);
     for (int64_t k = 0; k < 25; k++) {
         assert_close(x.c[k] - x.psi[k] - x.wsw[k], x.errors[k] - x.pkp[k], 1e-6);
-        if (k / 5 == k % 5) {
-            assert_close(x.psi[k] + x.wsw[k], x.c[k], 1e-6);
-        }
+        if (k / 5 == k % 5) assert_close(x.psi[k] + x.wsw[k], x.c[k], 1e-6);
         k_inverse[k] = x.psi[k];
-        for (int64_t j = 0; j < 2; j++) {
+        for (int64_t j = 0; j < 2; j++)
             k_inverse[k] += w[k / 5 * 2 + j] * w[k % 5 * 2 + j];
-        }
     }
     invert(k_inverse, 5);
     double psi = trace(x.psi, 5);
@@ -251,9 +234,8 @@ static void eigenvalues_stay_above(void **state) {
     rb_dense psi = {(double *)array(model, "noise_covariance"), MAX_M, MAX_M, MAX_M, RB_FLOAT64};
     assert_ok(s.ctx, rb_smallest_eigenvalue(s.ctx, psi, &smallest));
     assert_close(smallest, 0.2, 1e-9);
-    for (int64_t k = 0; k < MAX_M; k++) {
+    for (int64_t k = 0; k < MAX_M; k++)
         assert_true(array(model, "noise")[k] == rb_dense_get(psi, k, k));
-    }
     rb_model_free(model);
     end(&s);
 }
@@ -268,12 +250,10 @@ static void decays_to_diagonal(void **state) {
     s.rfn.noise_decay = 0;
     s.rfn.noise = RB_RFN_PSI_DIAGONAL;
     rb_model *diagonal = fit(&s, NULL);
-    for (int64_t e = 0; e < 8 * 3; e++) {
+    for (int64_t e = 0; e < 8 * 3; e++)
         assert_close(array(full, "loadings")[e], array(diagonal, "loadings")[e], 1e-8);
-    }
-    for (int64_t k = 0; k < 8; k++) {
+    for (int64_t k = 0; k < 8; k++)
         assert_close(array(full, "noise")[k], array(diagonal, "noise")[k], 1e-8);
-    }
     rb_model_free(full);
     rb_model_free(diagonal);
     end(&s);

@@ -134,11 +134,9 @@ enum { N = 100, UNITS = 50 };
 
 static rb_error take_codes(void *user, int64_t first, const rb_matrix *rows) {
     double *codes = user;
-    for (int64_t i = 0; i < rb_matrix_samples(rows); i++) {
-        for (int64_t j = 0; j < UNITS; j++) {
+    for (int64_t i = 0; i < rb_matrix_samples(rows); i++)
+        for (int64_t j = 0; j < UNITS; j++)
             codes[(first + i) * UNITS + j] = rb_matrix_at(rows, i, j);
-        }
-    }
     return RB_OK;
 }
 
@@ -161,24 +159,21 @@ static void codes_come_back(void **state) {
     assert_ok(ctx, rb_encode(ctx, model, source, take_codes, all));
     for (int j = 0; j < UNITS; j++) {
         double squares = 0;
-        for (int i = 0; i < N; i++) {
+        for (int i = 0; i < N; i++)
             squares += all[i * UNITS + j] * all[i * UNITS + j];
-        }
         assert_close(squares / N, 1, 1e-7);
     }
     for (int i = 0; i < N; i += 9) {
         double row[100];
         rb_matrix *one;
         rb_source *single;
-        for (int k = 0; k < 100; k++) {
+        for (int k = 0; k < 100; k++)
             row[k] = rb_matrix_at(matrix, i, k);
-        }
         assert_ok(ctx, rb_matrix_dense(ctx, RB_FLOAT64, 1, 100, row, 100, 1, &one));
         assert_ok(ctx, rb_source_from_matrix(ctx, one, &single));
         assert_ok(ctx, rb_encode(ctx, model, single, take_codes, alone));
-        for (int j = 0; j < UNITS; j++) {
+        for (int j = 0; j < UNITS; j++)
             assert_close(alone[j], all[i * UNITS + j], 1e-7);
-        }
         rb_source_free(single);
         rb_matrix_free(one);
     }

@@ -75,9 +75,8 @@ static void assert_same_bits(const struct result *a, const struct result *b) {
 
 static void assert_near(const struct result *a, const struct result *b, double relative) {
     const double *x = (const double *)a, *y = (const double *)b;
-    for (size_t i = 0; i < sizeof *a / sizeof *x; i++) {
+    for (size_t i = 0; i < sizeof *a / sizeof *x; i++)
         assert_close(x[i], y[i], relative);
-    }
 }
 
 static rb_matrix *dense_matrix(rb_context *ctx, const struct data *d) {
@@ -131,11 +130,9 @@ static void streams(void **state) {
     assert_same_bits(&memory, &streamed);
     rb_source_free(source);
     double *transposed = malloc(sizeof d->dense);
-    for (int64_t i = 0; i < N; i++) {
-        for (int64_t k = 0; k < M; k++) {
+    for (int64_t i = 0; i < N; i++)
+        for (int64_t k = 0; k < M; k++)
             transposed[k * N + i] = d->dense[i * M + k];
-        }
-    }
     assert_ok(ctx, rb_matrix_dense(ctx, RB_FLOAT64, N, M, transposed, 1, N, &strided));
     struct result columns = fit_matrix(strided, 2, RB_FLOAT64);
     assert_near(&memory, &columns, 1e-10);
@@ -204,11 +201,9 @@ static void order_of_units(void **state) {
                           &turned));
     const double *a = rb_model_array(plain, "loadings", NULL, NULL);
     const double *b = rb_model_array(turned, "loadings", NULL, NULL);
-    for (int64_t k = 0; k < M; k++) {
-        for (int64_t j = 0; j < UNITS; j++) {
+    for (int64_t k = 0; k < M; k++)
+        for (int64_t j = 0; j < UNITS; j++)
             assert_close(b[k * UNITS + (j + 1) % UNITS], a[k * UNITS + j], 1e-9);
-        }
-    }
     rb_model_free(start);
     rb_model_free(plain);
     rb_model_free(turned);

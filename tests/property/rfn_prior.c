@@ -96,9 +96,8 @@ static void codes_come_back(void **state) {
     double *codes = fixture_codes(s.ctx, model, s.source);
     for (int j = 0; j < 6; j++) {
         double squares = 0;
-        for (int i = 0; i < N; i++) {
+        for (int i = 0; i < N; i++)
             squares += codes[i * 6 + j] * codes[i * 6 + j] / N;
-        }
         assert_close(squares, dead[j] ? 0 : 1, 1e-7);
     }
     free(codes);
@@ -148,9 +147,8 @@ static void assert_refused(struct setting *s, const rb_rfn_options *options, rb_
         rb_fit(s->ctx, fixture_options(s->ctx, "rfn", options, &run, NULL), s->source, NULL, &none);
     assert_int_equal(err, expected);
     assert_null(none);
-    if (!strstr(rb_context_error(s->ctx), words)) {
+    if (!strstr(rb_context_error(s->ctx), words))
         fail_msg("'%s' is not in: %s", words, rb_context_error(s->ctx));
-    }
 }
 
 static void no_priors(void **state) {

@@ -17,9 +17,8 @@ static void codes_of(const double means[N], double codes[N], bool *dead, double 
     rfn_steps_new(ctx, problem, &options, &steps);
     rfn_fit *st = steps.fit;
     double v[N * M] = {0};
-    for (int i = 0; i < N; i++) {
+    for (int i = 0; i < N; i++)
         v[i * M] = means[i];
-    }
     rb_block block = {.n_samples = N, .n_features = M, .dense = {v, N, M, M, RB_FLOAT64}};
     bool again;
     rfn_steps_clear(&steps, RB_PART_SUMS);
@@ -33,9 +32,7 @@ static void codes_of(const double means[N], double codes[N], bool *dead, double 
     for (int i = 0; i < N; i++) {
         codes[i] =
             rb_dense_get(((const rfn_cpu *)st->engine)->block.codes, i, 0) / st->progress.scale[0];
-        if (*dead) {
-            codes[i] = st->sums.place[0] == i ? sqrt(N) : 0;
-        }
+        if (*dead) codes[i] = st->sums.place[0] == i ? sqrt(N) : 0;
     }
     /* The moments are those of these codes. */
     double u = 0, a = 0;
@@ -52,9 +49,8 @@ static void codes_of(const double means[N], double codes[N], bool *dead, double 
 
 static double distance(const double a[N], const double b[N]) {
     double sum = 0;
-    for (int i = 0; i < N; i++) {
+    for (int i = 0; i < N; i++)
         sum += (a[i] - b[i]) * (a[i] - b[i]);
-    }
     return sum;
 }
 
@@ -68,9 +64,8 @@ static void assert_nearest(const double means[N], const double codes[N]) {
                 double point[N] = {cos(a * quarter), sin(a * quarter) * cos(b * quarter),
                                    sin(a * quarter) * sin(b * quarter) * cos(c * quarter),
                                    sin(a * quarter) * sin(b * quarter) * sin(c * quarter)};
-                for (int i = 0; i < N; i++) {
+                for (int i = 0; i < N; i++)
                     point[i] *= sqrt(N);
-                }
                 assert_true(distance(means, point) >= best - 1e-12);
             }
         }

@@ -31,24 +31,21 @@ static inline reference reference_new(const double *values, int64_t n, int64_t m
     double **arrays[] = {&r.v, &r.second, &r.w,   &r.psi,      &r.velocity,    &r.scale,
                          &r.u, &r.a,      &r.sum, &r.full_sum, &r.full_squares};
     int64_t sizes[] = {n * m, m, m * l, m, m * l, l, m * l, l * l, l, l, l};
-    for (int i = 0; i < 11; i++) {
+    for (int i = 0; i < 11; i++)
         *arrays[i] = reference_zeros(sizes[i]);
-    }
     rb_stream stream = {1, RB_RANDOM_LOADINGS, 0};
     for (int64_t k = 0; k < m; k++) {
         double mean = 0;
-        for (int64_t i = 0; i < n; i++) {
+        for (int64_t i = 0; i < n; i++)
             mean += values[i * m + k] / (double)n;
-        }
         for (int64_t i = 0; i < n; i++) {
             double x = values[i * m + k] - mean;
             r.v[i * m + k] = x;
             r.second[k] += x * x / (double)n;
         }
         r.psi[k] = options->psi_init;
-        for (int64_t j = 0; j < l; j++) {
+        for (int64_t j = 0; j < l; j++)
             r.w[k * l + j] = options->weight_init * rb_random_normal(stream, (uint64_t)(k * l + j));
-        }
     }
     return r;
 }
@@ -56,9 +53,8 @@ static inline reference reference_new(const double *values, int64_t n, int64_t m
 static inline void reference_free(reference *r) {
     double *arrays[] = {r->v, r->second, r->w,   r->psi,      r->velocity,    r->scale,
                         r->u, r->a,      r->sum, r->full_sum, r->full_squares};
-    for (int i = 0; i < 11; i++) {
+    for (int i = 0; i < 11; i++)
         free(arrays[i]);
-    }
 }
 
 /* The inverse of a small positive definite matrix, by Gauss-Jordan. */
@@ -66,18 +62,14 @@ static inline void reference_invert(double *a, int64_t n) {
     for (int64_t p = 0; p < n; p++) {
         double pivot = a[p * n + p];
         a[p * n + p] = 1;
-        for (int64_t j = 0; j < n; j++) {
+        for (int64_t j = 0; j < n; j++)
             a[p * n + j] /= pivot;
-        }
         for (int64_t i = 0; i < n; i++) {
             double factor = a[i * n + p];
-            if (i == p) {
-                continue;
-            }
+            if (i == p) continue;
             a[i * n + p] = 0;
-            for (int64_t j = 0; j < n; j++) {
+            for (int64_t j = 0; j < n; j++)
                 a[i * n + j] -= factor * a[p * n + j];
-            }
         }
     }
 }
@@ -87,9 +79,8 @@ static inline void reference_sigma(const reference *r, double *sigma) {
     for (int64_t a = 0; a < r->l; a++) {
         for (int64_t b = 0; b < r->l; b++) {
             double sum = a == b;
-            for (int64_t k = 0; k < r->m; k++) {
+            for (int64_t k = 0; k < r->m; k++)
                 sum += r->w[k * r->l + a] * r->w[k * r->l + b] / r->psi[k];
-            }
             sigma[a * r->l + b] = sum;
         }
     }
@@ -115,9 +106,8 @@ static inline double reference_code(const reference *r, const double *sigma, int
     double mean = 0;
     for (int64_t k = 0; k < r->m; k++) {
         double x = r->corrupt && !clean ? r->corrupt(r, i, k) : r->v[i * r->m + k], filter = 0;
-        for (int64_t b = 0; b < r->l; b++) {
+        for (int64_t b = 0; b < r->l; b++)
             filter += r->w[k * r->l + b] / r->psi[k] * sigma[b * r->l + j];
-        }
         mean += x * filter;
     }
     return reference_activate(&r->options, mean);
@@ -129,11 +119,10 @@ static inline void reference_scales(reference *r, const double *sum, const doubl
     for (int64_t j = 0; j < r->l; j++) {
         double mean = sum[j] / weight, square = squares[j * stride] / weight;
         r->scale[j] = 1;
-        if (r->options.normalize == RB_RFN_NORMALIZE_RMS) {
+        if (r->options.normalize == RB_RFN_NORMALIZE_RMS)
             r->scale[j] = sqrt(square);
-        } else if (r->options.normalize == RB_RFN_NORMALIZE_SD) {
+        else if (r->options.normalize == RB_RFN_NORMALIZE_SD)
             r->scale[j] = sqrt(square - mean * mean + 1.01e-6);
-        }
     }
 }
 
@@ -143,11 +132,9 @@ static inline void reference_estep(reference *r, const int64_t *samples, int64_t
     int64_t l = r->l;
     double *sums[] = {r->u, r->a, r->sum, r->full_sum, r->full_squares};
     int64_t sizes[] = {r->m * l, l * l, l, l, l};
-    for (int s = 0; s < 5; s++) {
-        for (int64_t e = 0; e < sizes[s]; e++) {
+    for (int s = 0; s < 5; s++)
+        for (int64_t e = 0; e < sizes[s]; e++)
             sums[s][e] *= decay;
-        }
-    }
     r->weight = decay * r->weight + (double)count;
     double *sigma = reference_zeros(l * l), *mu = reference_zeros(l);
     reference_sigma(r, sigma);
@@ -161,19 +148,16 @@ static inline void reference_estep(reference *r, const int64_t *samples, int64_t
             r->sum[j] += mu[j];
         }
         for (int64_t j = 0; j < l; j++) {
-            for (int64_t k = 0; k < r->m; k++) {
+            for (int64_t k = 0; k < r->m; k++)
                 r->u[k * l + j] += r->v[i * r->m + k] * mu[j];
-            }
-            for (int64_t b = 0; b < l; b++) {
+            for (int64_t b = 0; b < l; b++)
                 r->a[j * l + b] += mu[j] * mu[b];
-            }
         }
     }
-    if (r->dropped && !clean && r->options.dropout_place == RB_RFN_DROPOUT_AFTER) {
+    if (r->dropped && !clean && r->options.dropout_place == RB_RFN_DROPOUT_AFTER)
         reference_scales(r, r->full_sum, r->full_squares, 1, r->weight);
-    } else {
+    else
         reference_scales(r, r->sum, r->a, l + 1, r->weight);
-    }
     free(sigma);
     free(mu);
 }
@@ -188,30 +172,25 @@ static inline void reference_mstep(reference *r, double eta, double eta_psi) {
     double *s = reference_zeros(l * l), *inverse = reference_zeros(l * l);
     double *u = reference_zeros(l), largest = 0;
     reference_sigma(r, s);
-    for (int64_t j = 0; j < l; j++) {
-        for (int64_t b = 0; b < l; b++) {
+    for (int64_t j = 0; j < l; j++)
+        for (int64_t b = 0; b < l; b++)
             s[j * l + b] += r->a[j * l + b] / (r->weight * r->scale[j] * r->scale[b]);
-        }
-    }
     memcpy(inverse, s, (size_t)(l * l) * sizeof *s);
     reference_invert(inverse, l);
-    for (int64_t k = 0; k < m; k++) {
+    for (int64_t k = 0; k < m; k++)
         largest = fmax(largest, r->second[k]);
-    }
     for (int64_t k = 0; k < m; k++) {
         double *w = r->w + k * l, error = r->second[k];
         for (int64_t j = 0; j < l; j++) {
             u[j] = r->u[k * l + j] / (r->weight * r->scale[j]);
             error -= 2 * u[j] * w[j];
-            for (int64_t b = 0; b < l; b++) {
+            for (int64_t b = 0; b < l; b++)
                 error += w[j] * s[j * l + b] * w[b];
-            }
         }
         for (int64_t j = 0; j < l; j++) {
             double target = 0, *d = &r->velocity[k * l + j];
-            for (int64_t b = 0; b < l; b++) {
+            for (int64_t b = 0; b < l; b++)
                 target += u[b] * inverse[b * l + j];
-            }
             *d = target - w[j] + r->options.momentum * *d;
         }
         for (int64_t j = 0; j < l; j++) {
@@ -231,17 +210,14 @@ static inline void reference_compare(reference *r, const rb_model *model, double
     const double *w = rb_model_array(model, "loadings", NULL, NULL);
     const double *psi = rb_model_array(model, "noise", NULL, NULL);
     const double *scale = rb_model_array(model, "scale", NULL, NULL);
-    for (int64_t e = 0; e < r->m * r->l; e++) {
+    for (int64_t e = 0; e < r->m * r->l; e++)
         assert_close(w[e], r->w[e], relative);
-    }
-    for (int64_t k = 0; k < r->m; k++) {
+    for (int64_t k = 0; k < r->m; k++)
         assert_close(psi[k], r->psi[k], relative);
-    }
     /* The last E-step is a clean one over all samples. */
     reference_estep(r, NULL, r->n, 0, true);
-    for (int64_t j = 0; j < r->l; j++) {
+    for (int64_t j = 0; j < r->l; j++)
         assert_close(scale[j], r->scale[j], relative);
-    }
 }
 
 #endif

@@ -19,9 +19,8 @@ static bool below(uint64_t key, int64_t row, int64_t position, double share) {
 /* The least (or largest) centred value of a feature. */
 static double extreme(const reference *r, int64_t feature, bool min) {
     double max = -INFINITY;
-    for (int64_t i = 0; i < r->n; i++) {
+    for (int64_t i = 0; i < r->n; i++)
         max = fmax(max, (min ? -1 : 1) * r->v[i * r->m + feature]);
-    }
     return min ? -max : max;
 }
 
@@ -32,9 +31,7 @@ static double corrupt(const reference *r, int64_t sample, int64_t feature) {
         rb_kernels_best()->normal_row(r->noise_key, (uint64_t)sample, r->m, normals);
         return x + level * (double)normals[feature];
     }
-    if (!below(r->noise_key, sample, feature, level)) {
-        return x;
-    }
+    if (!below(r->noise_key, sample, feature, level)) return x;
     return r->options.input_noise == RB_RFN_NOISE_MASKING
                ? 0
                : extreme(r, feature, below(r->noise_key, sample, feature, level / 2));
@@ -244,9 +241,8 @@ static double *by_blocks(int64_t block_samples) {
 static void blocks(void **state) {
     (void)state;
     double *one = by_blocks(N), *many = by_blocks(32);
-    for (int e = 0; e < M * UNITS; e++) {
+    for (int e = 0; e < M * UNITS; e++)
         assert_close(many[e], one[e], 1e-10);
-    }
     free(one);
     free(many);
 }
@@ -282,9 +278,8 @@ static void sparse_masking(void **state) {
               rb_fit(ctx, fixture_options(ctx, "rfn", &options, &fit, NULL), source, NULL, &model));
     reference r = reference_new(values, N, M, &options);
     r.scale = realloc(r.scale, (UNITS + M) * sizeof *r.scale);
-    for (int64_t k = 0; k < M; k++) {
+    for (int64_t k = 0; k < M; k++)
         r.scale[UNITS + k] = r.v[k] - values[k]; /* minus the mean */
-    }
     for (uint64_t t = 0; t < ITERATIONS; t++) {
         set_random(&r, t);
         r.corrupt = hide;
@@ -362,9 +357,8 @@ static void objective_after_decay(void **state) {
         f += 0.5 * log(precision[p * UNITS + p]);
         for (int64_t i = p + 1; i < UNITS; i++) {
             double factor = precision[i * UNITS + p] / precision[p * UNITS + p];
-            for (int64_t j = p; j < UNITS; j++) {
+            for (int64_t j = p; j < UNITS; j++)
                 precision[i * UNITS + j] -= factor * precision[p * UNITS + j];
-            }
         }
     }
     for (int64_t j = 0; j < UNITS; j++) {
@@ -426,9 +420,8 @@ static void only_newton(void **state) {
     double *values = fixture_values(N, M, 3, 23);
     rb_matrix *matrix;
     rb_source *source = fixture_source(ctx, values, N, M, &matrix);
-    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
         assert_refused(ctx, source, refused[i][0], refused[i][1]);
-    }
     /* A kind without a level, a level without a kind, a share of all. */
     for (int i = 0; i < 3; i++) {
         rb_rfn_options options = base();

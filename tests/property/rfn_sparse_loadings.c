@@ -43,9 +43,8 @@ static void soft_threshold(void **state) {
     assert_in_range(zeros, 1, M * UNITS - 1);
 
     rb_model *models[] = {plain, free_still, without, with};
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 4; i++)
         rb_model_free(models[i]);
-    }
     rb_source_free(source);
     rb_matrix_free(matrix);
     free(values);

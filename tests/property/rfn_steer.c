@@ -15,9 +15,7 @@ struct setting {
 
 static void take_warning(rb_log_level level, const char *message, void *user) {
     struct setting *s = user;
-    if (level == RB_LOG_WARNING) {
-        snprintf(s->warning, sizeof s->warning, "%s", message);
-    }
+    if (level == RB_LOG_WARNING) snprintf(s->warning, sizeof s->warning, "%s", message);
 }
 
 /* The preset on a data set of the paper. */
@@ -66,9 +64,8 @@ static void meets_the_target(void **state) {
         s.rfn.target_sparseness = targets[t];
         rb_model *model = fit(&s, &e);
         const double *xi = rb_model_array(model, "prior_mean", NULL, NULL);
-        if (fabs(e.sparseness - targets[t]) > 0.015) {
+        if (fabs(e.sparseness - targets[t]) > 0.015)
             fail_msg("sparseness %g, not %g", e.sparseness, targets[t]);
-        }
         assert_true(xi[0] < 0 && xi[49] == xi[0]);
         assert_string_equal(s.warning, "");
         rb_model_free(model);
@@ -97,9 +94,8 @@ static void objective_never_falls_afterwards(void **state) {
     assert_true(xi[0] == 0 && xi[299] == rb_model_array(model, "prior_mean", NULL, NULL)[0]);
     for (int64_t t = 201; t < 300; t++) {
         rb_model_history(model, t, &now, &o, &seconds);
-        if (!(now >= before - 1e-10 * fabs(before))) {
+        if (!(now >= before - 1e-10 * fabs(before)))
             fail_msg("iteration %d: F fell from %.12g to %.12g", (int)t, before, now);
-        }
         before = now;
     }
     rb_model_free(model);
@@ -128,9 +124,7 @@ static void better_than_newton(void **state) {
 }
 
 static void warned(const struct setting *s, const char *what) {
-    if (!strstr(s->warning, what)) {
-        fail_msg("'%s' instead of '%s'", s->warning, what);
-    }
+    if (!strstr(s->warning, what)) fail_msg("'%s' instead of '%s'", s->warning, what);
 }
 
 /* Units that are not normalised would all die for that; before it steps back very few may. */
@@ -143,9 +137,7 @@ static void no_unit_dies_for_it(void **state) {
     s.rfn.normalize = RB_RFN_NORMALIZE_NONE;
     rb_model *model = fit(&s, &e);
     assert_true(e.dead_units <= 2);
-    if (!(e.sparseness > 0.6 && e.sparseness < 0.95)) {
-        fail_msg("sparseness %g", e.sparseness);
-    }
+    if (!(e.sparseness > 0.6 && e.sparseness < 0.95)) fail_msg("sparseness %g", e.sparseness);
     warned(&s, "not 0.990 as wanted");
     rb_model_free(model);
     end(&s);
@@ -167,9 +159,8 @@ static void codes_stay_the_best(void **state) {
         warned(&s, "would not be the best for their parameters");
         for (int64_t j = 0; j < units[u]; j++) {
             double square = 0;
-            for (int64_t i = 0; i < 100; i++) {
+            for (int64_t i = 0; i < 100; i++)
                 square += codes[i * units[u] + j] * codes[i * units[u] + j] / 100;
-            }
             assert_close(square, 1, 1e-3);
         }
         free(codes);
@@ -232,9 +223,8 @@ static void assert_refused(struct setting *s, const char *words) {
     assert_int_equal(rb_fit(s->ctx, fixture_options(s->ctx, "rfn", &s->rfn, &s->fit, NULL),
                             s->source, NULL, &none),
                      RB_ERROR_ARGUMENT);
-    if (!strstr(rb_context_error(s->ctx), words)) {
+    if (!strstr(rb_context_error(s->ctx), words))
         fail_msg("'%s' is not in: %s", words, rb_context_error(s->ctx));
-    }
 }
 
 /* Nothing that is asked for is ignored. */

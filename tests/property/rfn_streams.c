@@ -55,9 +55,8 @@ static void put_array(hid_t place, const char *name, hid_t type, int64_t count,
 static void put_names(hid_t place, const char *name, int64_t count) {
     enum { LENGTH = 8 };
     char *texts = calloc((size_t)count, LENGTH);
-    for (int64_t i = 0; i < count; i++) {
+    for (int64_t i = 0; i < count; i++)
         snprintf(texts + i * LENGTH, LENGTH, "n%d", (int)i);
-    }
     hid_t type = H5Tcopy(H5T_C_S1);
     H5Tset_size(type, LENGTH);
     put_array(place, name, type, count, texts);
@@ -93,11 +92,9 @@ typedef struct result {
 
 static rb_error add_codes(void *user, int64_t first, const rb_matrix *rows) {
     double *sum = user;
-    for (int64_t i = 0; i < rb_matrix_samples(rows); i++) {
-        for (int64_t j = 0; j < UNITS; j++) {
+    for (int64_t i = 0; i < rb_matrix_samples(rows); i++)
+        for (int64_t j = 0; j < UNITS; j++)
             *sum += rb_matrix_at(rows, i, j) * (double)(1 + (first + i) % 1009 + j);
-        }
-    }
     return RB_OK;
 }
 
@@ -105,9 +102,8 @@ static void describe(rb_context *ctx, const rb_model *model, rb_source *source, 
     memcpy(r->loadings, rb_model_array(model, "loadings", NULL, NULL), sizeof r->loadings);
     memcpy(r->noise, rb_model_array(model, "noise", NULL, NULL), sizeof r->noise);
     memcpy(r->scale, rb_model_array(model, "scale", NULL, NULL), sizeof r->scale);
-    for (int64_t t = 0; t < ITERATIONS; t++) {
+    for (int64_t t = 0; t < ITERATIONS; t++)
         rb_model_history(model, t, &r->objective[t], NULL, NULL);
-    }
     rb_evaluation e;
     assert_ok(ctx, fixture_evaluate(ctx, model, source, &e));
     double metrics[CODED] = {e.sparseness,        e.reconstruction_error, e.covariance_error,
@@ -182,9 +178,8 @@ static void same_bits(void **state) {
     for (int c = 0; c < 2; c++) {
         result a = dense(ctx, cases[c].precision), b = sparse(ctx, cases[c].precision);
         const double *x = (const double *)&a, *y = (const double *)&b;
-        for (size_t i = 0; i < offsetof(result, codes) / sizeof *x; i++) {
+        for (size_t i = 0; i < offsetof(result, codes) / sizeof *x; i++)
             assert_close(x[i], y[i], cases[c].tolerance);
-        }
     }
     rb_context_free(ctx);
 }

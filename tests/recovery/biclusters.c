@@ -97,9 +97,8 @@ enum { N = 120, M = 60, MODULES = 4, SAMPLES = 15, FEATURES = 10 };
 /* Disjoint modules, each with its samples and features, strength 3 +- 0.5 over noise of sd 0.5. */
 static void plant(uint64_t seed, double *values, rb_modules **truth, rb_context *ctx) {
     rb_draws draws = {{seed, RB_RANDOM_SIMULATE, 0}, 0};
-    for (int64_t e = 0; e < N * M; e++) {
+    for (int64_t e = 0; e < N * M; e++)
         values[e] = 0.5 * rb_draw_normal(&draws);
-    }
     char path[] = "/tmp/rarebit-truth-XXXXXX";
     int file = mkstemp(path);
     assert_true(file >= 0);
@@ -110,14 +109,12 @@ static void plant(uint64_t seed, double *values, rb_modules **truth, rb_context 
         for (int i = 0; i < SAMPLES; i++) {
             double strength = 3 + 0.5 * rb_draw_normal(&draws);
             fprintf(out, "%s%d", i ? "," : "", b * 20 + i);
-            for (int k = 0; k < FEATURES; k++) {
+            for (int k = 0; k < FEATURES; k++)
                 values[(b * 20 + i) * M + b * 12 + k] += strength;
-            }
         }
         fputs("],\"features\":[", out);
-        for (int k = 0; k < FEATURES; k++) {
+        for (int k = 0; k < FEATURES; k++)
             fprintf(out, "%s%d", k ? "," : "", b * 12 + k);
-        }
         fputs("]}", out);
     }
     fputs("]}\n", out);

@@ -22,9 +22,7 @@ static rb_context *new_context(void) {
  * none. */
 static double best_sum(const double *gain, int rows, int columns, int row, unsigned taken,
                        int may_skip) {
-    if (row == rows) {
-        return 0;
-    }
+    if (row == rows) return 0;
     double best =
         may_skip > 0 ? best_sum(gain, rows, columns, row + 1, taken, may_skip - 1) : -INFINITY;
     for (int c = 0; c < columns; c++) {
@@ -55,9 +53,7 @@ static double sum_of(const double *gain, int rows, int columns, const int64_t *c
 
 /* kind 0: uniform; 1: many ties; 2: negative gains, too. */
 static double draw_gain(rb_draws *draws, int kind) {
-    if (kind == 1) {
-        return (double)rb_draw_integer(draws, 0, 2);
-    }
+    if (kind == 1) return (double)rb_draw_integer(draws, 0, 2);
     return rb_draw_uniform(draws) - (kind == 2 ? 0.7 : 0);
 }
 
@@ -70,9 +66,8 @@ static void largest_of_all_permutations(void **state) {
             for (int kind = 0; kind < 3; kind++) {
                 double gain[LARGEST * LARGEST];
                 int64_t column_of[LARGEST];
-                for (int c = 0; c < rows * columns; c++) {
+                for (int c = 0; c < rows * columns; c++)
                     gain[c] = draw_gain(&draws, kind);
-                }
                 assert_int_equal(rb_assign(ctx, rows, columns, gain, column_of), RB_OK);
                 double sum = sum_of(gain, rows, columns, column_of);
                 int may_skip = rows > columns ? rows - columns : 0;
@@ -93,16 +88,13 @@ static void planted_permutation(void **state) {
     rb_draws draws = {.stream = {.seed = 2}};
     double *gain = rb_alloc(ctx, N * N, sizeof *gain);
     int64_t column_of[N];
-    for (int c = 0; c < N * N; c++) {
+    for (int c = 0; c < N * N; c++)
         gain[c] = rb_draw_uniform(&draws);
-    }
-    for (int r = 0; r < N; r++) {
+    for (int r = 0; r < N; r++)
         gain[r * N + (7 * r + 3) % N] += 1;
-    }
     assert_int_equal(rb_assign(ctx, N, N, gain, column_of), RB_OK);
-    for (int r = 0; r < N; r++) {
+    for (int r = 0; r < N; r++)
         assert_int_equal(column_of[r], (7 * r + 3) % N);
-    }
     rb_free(gain);
     rb_context_free(ctx);
 }

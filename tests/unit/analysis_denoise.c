@@ -32,23 +32,19 @@ static int set_up(void **state) {
 static int tear_down(void **state) {
     (void)state;
     rb_context_free(ctx);
-    for (int f = 0; f < 3; f++) {
+    for (int f = 0; f < 3; f++)
         remove(files[f]);
-    }
     return chdir("/") || rmdir(folder);
 }
 
 static void check(rb_error err) {
-    if (err) {
-        fail_msg("%s", rb_context_error(ctx));
-    }
+    if (err) fail_msg("%s", rb_context_error(ctx));
 }
 
 /* A picture of colours; kept in in.png. */
 static void make_picture(float values[CELLS]) {
-    for (int i = 0; i < CELLS; i++) {
+    for (int i = 0; i < CELLS; i++)
         values[i] = (float)(20 + (i * 37 + i * i * 11) % 200);
-    }
     rb_image image = {HEIGHT, WIDTH, 3, values, 255};
     check(rb_picture_write(ctx, "in.png", &image));
 }
@@ -86,9 +82,8 @@ static rb_model *fit(int64_t height, int64_t width, const char *scale) {
 
 static rb_error keep_row(void *user, int64_t first, const rb_matrix *rows) {
     (void)first;
-    for (int64_t d = 0; d < rb_matrix_features(rows); d++) {
+    for (int64_t d = 0; d < rb_matrix_features(rows); d++)
         ((double *)user)[d] = rb_matrix_at(rows, 0, d);
-    }
     return RB_OK;
 }
 

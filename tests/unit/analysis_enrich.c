@@ -17,9 +17,8 @@
 
 static rb_member *members_of(rb_context *ctx, const int64_t *indices, int64_t count) {
     rb_member *members = rb_alloc(ctx, count, sizeof *members);
-    for (int64_t d = 0; members && d < count; d++) {
+    for (int64_t d = 0; members && d < count; d++)
         members[d] = (rb_member){indices[d], 1};
-    }
     return members;
 }
 
@@ -61,9 +60,8 @@ static rb_modules *modules_of(rb_context *ctx, int64_t count, const int64_t (*sa
 }
 
 static void fill_log_factorials(double *table, int n) {
-    for (int i = 0; i <= n; i++) {
+    for (int i = 0; i <= n; i++)
         table[i] = lgamma(i + 1);
-    }
 }
 
 /* P(X >= overlap) over all ways to draw from up to 10, the first `marked` of which are marked. */

@@ -50,9 +50,8 @@ static double auc_by_pairs(const float *codes, const int64_t *class_of, int64_t 
 static int64_t overlap_by_pairs(const float *codes, const int64_t *class_of, int64_t n, int64_t c,
                                 float sign) {
     int64_t size = 0, overlap = 0;
-    for (int64_t i = 0; i < n; i++) {
+    for (int64_t i = 0; i < n; i++)
         size += class_of[i] == c;
-    }
     for (int64_t i = 0; i < n; i++) {
         int64_t before = 0, tied_earlier = 0;
         for (int64_t j = 0; j < n; j++) {
@@ -74,9 +73,8 @@ static void best_units_by_all_pairs(void **state) {
         float codes[UNITS * N];
         int64_t class_of[N];
         bool signs = trial % 2;
-        for (int64_t i = 0; i < N; i++) {
+        for (int64_t i = 0; i < N; i++)
             class_of[i] = i < CLASSES ? i : (int64_t)(rb_draw_uniform(&draws) * CLASSES);
-        }
         for (int64_t u = 0; u < UNITS; u++) {
             for (int64_t i = 0; i < N; i++) {
                 double value = rb_draw_normal(&draws) + (class_of[i] == u % CLASSES) * (trial % 3);
@@ -133,9 +131,7 @@ enum { SAMPLES = 5000, RARE = 50, RARE_UNITS = 3 };
 static float rare_code(int64_t sample, int64_t unit) {
     bool rare = sample % (SAMPLES / RARE) == 0;
     float noise = (float)(sample % 97) / 97;
-    if (unit == 1) {
-        return rare ? 2 + noise : sample % 2 ? noise + 0.01F : 0;
-    }
+    if (unit == 1) return rare ? 2 + noise : sample % 2 ? noise + 0.01F : 0;
     return sample % 3 == unit ? 1 + noise : 0;
 }
 
@@ -155,9 +151,8 @@ static void a_rare_class_is_found(void **state) {
     const double loadings[RARE_UNITS] = {1, 1, 1}, noise[] = {1};
     for (int64_t i = 0; i < SAMPLES; i++) {
         class_of[i] = i % (SAMPLES / RARE) == 0 ? 1 : i % 2 ? 0 : 2;
-        for (int64_t u = 0; u < RARE_UNITS; u++) {
+        for (int64_t u = 0; u < RARE_UNITS; u++)
             by_sample[i * RARE_UNITS + u] = by_unit[u * SAMPLES + i] = rare_code(i, u);
-        }
     }
     rb_modules_input input = {.n_features = 1,
                               .n_units = RARE_UNITS,
@@ -177,9 +172,8 @@ static void a_rare_class_is_found(void **state) {
         }
     }
     double log_factorial[SAMPLES + 1];
-    for (int i = 0; i <= SAMPLES; i++) {
+    for (int i = 0; i <= SAMPLES; i++)
         log_factorial[i] = lgamma(i + 1);
-    }
     /* The module of unit 1 is more enriched for the large class. */
     int64_t drawn = rare_in_module + others_in_module;
     assert_true(

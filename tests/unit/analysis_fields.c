@@ -38,9 +38,8 @@ static void make_fields(const int *cause, int64_t units, double sd, uint64_t see
 
 static double mean_difference(const double *fields, int64_t units, int64_t h, int64_t c) {
     double sum = 0;
-    for (int64_t d = 0; d < PIXELS; d++) {
+    for (int64_t d = 0; d < PIXELS; d++)
         sum += fabs(fields[d * units + h] - rb_matrix_at(truth, c, d));
-    }
     return sum / PIXELS;
 }
 
@@ -63,11 +62,9 @@ static void check_by_definition(const double *fields, int64_t units) {
     assert_int_equal(match.causes, CAUSES);
     for (int64_t c = 0; c < CAUSES; c++) {
         best[c] = 0;
-        for (int64_t h = 1; h < units; h++) {
-            if (log_posterior(fields, units, h, c) > log_posterior(fields, units, best[c], c)) {
+        for (int64_t h = 1; h < units; h++)
+            if (log_posterior(fields, units, h, c) > log_posterior(fields, units, best[c], c))
                 best[c] = h;
-            }
-        }
     }
     for (int64_t c = 0; c < CAUSES; c++) {
         double error = mean_difference(fields, units, best[c], c);
@@ -83,11 +80,10 @@ static void check_by_definition(const double *fields, int64_t units) {
         sum += fits ? error : 0;
     }
     assert_int_equal(match.causes_found, found);
-    if (found) {
+    if (found)
         assert_close(match.mean_absolute_error, sum / (double)found, 1e-12);
-    } else {
+    else
         assert_true(isnan(match.mean_absolute_error));
-    }
     rb_field_match_clear(&match);
 }
 
@@ -102,9 +98,8 @@ static void agrees_with_the_definition(void **state) {
         int64_t units = rb_draw_integer(&draws, 1, UNITS);
         int cause[UNITS];
         double fields[PIXELS * UNITS];
-        for (int64_t h = 0; h < units; h++) {
+        for (int64_t h = 0; h < units; h++)
             cause[h] = (int)rb_draw_integer(&draws, -1, CAUSES - 1);
-        }
         make_fields(cause, units, noises[trial % 7] + 1e-6, trial, fields);
         check_by_definition(fields, units);
         rb_field_match match;
@@ -124,9 +119,8 @@ static void permutations_are_inverted(void **state) {
     make_fields(cause, UNITS, 0.25, 1, fields);
     assert_ok(ctx, rb_fields_match(ctx, fields, PIXELS, UNITS, truth, &match));
     assert_int_equal(match.causes_found, CAUSES);
-    for (int64_t c = 0; c < CAUSES; c++) {
+    for (int64_t c = 0; c < CAUSES; c++)
         assert_int_equal(cause[match.unit[c]], c);
-    }
     /* E|N(0, 0.25)| */
     assert_true(fabs(match.mean_absolute_error - 0.25 * sqrt(2 / M_PI)) < 0.03);
     rb_field_match_clear(&match);
@@ -138,9 +132,8 @@ static void merged_causes_are_not_found(void **state) {
     int cause[CAUSES];
     double fields[PIXELS * CAUSES];
     rb_field_match match;
-    for (int h = 0; h < CAUSES; h++) {
+    for (int h = 0; h < CAUSES; h++)
         cause[h] = h == 9 ? -1 : h;
-    }
     make_fields(cause, CAUSES, 0, 1, fields);
     for (int64_t d = 0; d < PIXELS; d++) {
         fields[d * CAUSES + 8] = rb_matrix_at(truth, 8, d) + rb_matrix_at(truth, 9, d);
@@ -183,9 +176,8 @@ static void refuse(const double *fields, int64_t features, int64_t units, const 
     rb_field_match match;
     assert_int_equal(rb_fields_match(ctx, fields, features, units, causes, &match), code);
     assert_true(!match.error && !match.unit && match.causes == 0);
-    if (!strstr(rb_context_error(ctx), words)) {
+    if (!strstr(rb_context_error(ctx), words))
         fail_msg("the sentence lacks '%s': %s", words, rb_context_error(ctx));
-    }
     rb_field_match_clear(&match);
 }
 

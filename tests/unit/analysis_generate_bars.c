@@ -46,9 +46,8 @@ static const rb_bars_plan paper = {.size = 5,
                                    .seed = 1};
 
 static void assert_bar(const rb_matrix *fields, int64_t bar, const char *pixels, double value) {
-    for (int64_t d = 0; pixels[d]; d++) {
+    for (int64_t d = 0; pixels[d]; d++)
         assert_true(rb_matrix_at(fields, bar, d) == (pixels[d] == '#' ? value : 0));
-    }
 }
 
 /* Bars of size 3, drawn by hand: three rows, three columns; two pixels wide; as wide as the
@@ -63,17 +62,15 @@ static void pixels(void **state) {
     struct bars b = generate(*state, &plan);
     assert_int_equal(b.fields->n_samples, 6);
     assert_int_equal(b.fields->n_features, 9);
-    for (int64_t k = 0; k < 6; k++) {
+    for (int64_t k = 0; k < 6; k++)
         assert_bar(b.fields, k, thin[k], 7);
-    }
     clear(&b);
     plan.width = 2;
     plan.signs = true;
     b = generate(*state, &plan);
     assert_int_equal(b.fields->n_samples, 4);
-    for (int64_t k = 0; k < 4; k++) {
+    for (int64_t k = 0; k < 4; k++)
         assert_bar(b.fields, k, wide[k], k % 2 ? -7 : 7);
-    }
     clear(&b);
     plan.width = 3;
     b = generate(*state, &plan);
@@ -91,9 +88,8 @@ static void half_of_the_bars_are_negative(void **state) {
     int rows = 0, columns = 0;
     for (int64_t k = 0; k < 10; k++) {
         double sum = 0;
-        for (int64_t d = 0; d < 25; d++) {
+        for (int64_t d = 0; d < 25; d++)
             sum += rb_matrix_at(b.fields, k, d);
-        }
         assert_true(fabs(sum) == 50);
         rows += k < 5 && sum < 0;
         columns += k >= 5 && sum < 0;
@@ -200,9 +196,8 @@ static void probabilities_at_the_ends(void **state) {
         plan.probability = p;
         plan.noise_sd = 0;
         struct bars b = generate(*state, &plan);
-        for (int64_t c = 0; c < 500 * 25; c++) {
+        for (int64_t c = 0; c < 500 * 25; c++)
             assert_true(rb_matrix_at(b.matrix, c / 25, c % 25) == 20 * p);
-        }
         clear(&b);
     }
 }

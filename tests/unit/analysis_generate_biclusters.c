@@ -253,9 +253,8 @@ static void seed_and_shape(void **state) {
     size_t bytes = 60 * 40 * sizeof(double);
     assert_memory_equal(m[0]->values, m[1]->values, bytes);
     assert_true(memcmp(m[0]->values, m[2]->values, bytes) != 0);
-    for (int r = 0; r < 3; r++) {
+    for (int r = 0; r < 3; r++)
         rb_matrix_free(m[r]);
-    }
     rb_bicluster_plan tiny[] = {rb_plan_rfn(1, 0.01, 1, 1), rb_plan_fabia(1, 1)};
     for (int r = 0; r < 2; r++) {
         generate(ctx, &tiny[r], &m[0], &planted);

@@ -24,9 +24,7 @@ static int logs;
 static void note_log(rb_log_level level, const char *message, void *user) {
     (void)level;
     (void)user;
-    if (logs++ == 0) {
-        snprintf(first_log, sizeof first_log, "%s", message);
-    }
+    if (logs++ == 0) snprintf(first_log, sizeof first_log, "%s", message);
     snprintf(last_log, sizeof last_log, "%s", message);
 }
 
@@ -43,9 +41,7 @@ static rb_source *source_of(int64_t n, bool named) {
     rb_matrix *matrix;
     rb_source *source;
     assert_int_equal(rb_matrix_new_dense(ctx, RB_FLOAT64, n, 1, &matrix), RB_OK);
-    if (named) {
-        assert_int_equal(rb_matrix_set_sample_names(ctx, matrix, names, n), RB_OK);
-    }
+    if (named) assert_int_equal(rb_matrix_set_sample_names(ctx, matrix, names, n), RB_OK);
     assert_int_equal(rb_source_own_matrix(ctx, matrix, &source), RB_OK);
     return source;
 }
@@ -53,9 +49,7 @@ static rb_source *source_of(int64_t n, bool named) {
 /* The labels are `expected`, a class for each of the source's samples, "" for none. */
 static void assert_labels(const char *where, const rb_source *source, const char *const *expected) {
     rb_labels labels;
-    if (rb_labels_read(ctx, where, source, &labels)) {
-        fail_msg("%s", rb_context_error(ctx));
-    }
+    if (rb_labels_read(ctx, where, source, &labels)) fail_msg("%s", rb_context_error(ctx));
     assert_int_equal(labels.n_samples, rb_source_samples(source));
     for (int64_t i = 0; i < labels.n_samples; i++) {
         int64_t c = labels.class_of[i];
@@ -248,9 +242,7 @@ static void no_memory(void **state) {
 static int set_up(void **state) {
     (void)state;
     int file = mkstemp(path);
-    if (file < 0 || close(file) || rb_context_create(&ctx)) {
-        return -1;
-    }
+    if (file < 0 || close(file) || rb_context_create(&ctx)) return -1;
     rb_context_on_log(ctx, note_log, NULL);
     return 0;
 }

@@ -16,9 +16,8 @@ enum { SAMPLES = 12, FEATURES = 9, LARGEST = 5 };
 
 static rb_member *members_of(rb_context *ctx, const int64_t *indices, int64_t count) {
     rb_member *members = rb_alloc(ctx, count, sizeof *members);
-    for (int64_t d = 0; members && d < count; d++) {
+    for (int64_t d = 0; members && d < count; d++)
         members[d] = (rb_member){indices[d], 1};
-    }
     return members;
 }
 
@@ -32,11 +31,9 @@ static int64_t draw_members(rb_context *ctx, rb_draws *draws, int64_t n, rb_memb
     int64_t count = 0;
     *members = rb_alloc(ctx, n, sizeof **members);
     assert_non_null(*members);
-    for (int64_t i = 0; i < n; i++) {
-        if (rb_draw_uniform(draws) < 0.4) {
+    for (int64_t i = 0; i < n; i++)
+        if (rb_draw_uniform(draws) < 0.4)
             (*members)[count++] = (rb_member){i, rb_draw_normal(draws)};
-        }
-    }
     rb_members_sort(*members, count); /* by weight: indices do not ascend */
     return count;
 }
@@ -53,11 +50,9 @@ static rb_modules *random_modules(rb_context *ctx, rb_draws *draws, int64_t coun
 }
 
 static void fill_cells(const rb_module *m, bool cells[SAMPLES][FEATURES]) {
-    for (int64_t i = 0; i < m->n_samples; i++) {
-        for (int64_t k = 0; k < m->n_features; k++) {
+    for (int64_t i = 0; i < m->n_samples; i++)
+        for (int64_t k = 0; k < m->n_features; k++)
             cells[m->samples[i].index][m->features[k].index] = true;
-        }
-    }
 }
 
 static double jaccard(const rb_module *a, const rb_module *b) {
@@ -78,9 +73,7 @@ static double jaccard(const rb_module *a, const rb_module *b) {
  * taken. */
 static double best_sum(const rb_modules *found, const rb_modules *truth, int64_t t,
                        unsigned taken) {
-    if (t == truth->count) {
-        return 0;
-    }
+    if (t == truth->count) return 0;
     double best = best_sum(found, truth, t + 1, taken);
     for (int64_t f = 0; f < found->count; f++) {
         if (!(taken & 1U << f)) {
@@ -128,9 +121,8 @@ static void itself_in_another_order(void **state) {
     rb_draws draws = {.stream = {.seed = 9}};
     rb_modules *truth = random_modules(ctx, &draws, 4);
     rb_module turned[4];
-    for (int r = 0; r < 4; r++) {
+    for (int r = 0; r < 4; r++)
         turned[r] = truth->list[(r + 1) % 4];
-    }
     rb_modules found = {.list = turned, .count = 4};
     rb_match match = {.size = sizeof match};
     assert_int_equal(rb_modules_match(ctx, &found, truth, &match), RB_OK);

@@ -41,14 +41,10 @@ static rb_error walk(void *state, rb_context *ctx, rb_rows_fn fn, void *user) {
                                                    : (const void *)(e->codes + first * L);
         rb_matrix *rows;
         rb_error err = rb_matrix_dense(ctx, e->type, count, L, values, L, 1, &rows);
-        if (err) {
-            return err;
-        }
+        if (err) return err;
         err = fn(user, first, rows);
         rb_matrix_free(rows);
-        if (err) {
-            return err;
-        }
+        if (err) return err;
     }
     return RB_OK;
 }
@@ -72,20 +68,17 @@ static void make_example(example *e, uint64_t seed, bool with_signs) {
         e->small_codes[i] = (float)value;
         e->codes[i] = e->small_codes[i];
     }
-    for (int64_t k = 0; k < M * L; k++) {
+    for (int64_t k = 0; k < M * L; k++)
         e->loadings[k] = k % 5 ? rb_draw_normal(&draws) : 0;
-    }
-    for (int64_t k = 0; k < M; k++) {
+    for (int64_t k = 0; k < M; k++)
         e->noise[k] = 0.1 + rb_draw_uniform(&draws);
-    }
     e->type = RB_FLOAT64;
 }
 
 static double rms_of(const example *e, int64_t unit) {
     double sum = 0;
-    for (int64_t i = 0; i < N; i++) {
+    for (int64_t i = 0; i < N; i++)
         sum += e->codes[i * L + unit] * e->codes[i * L + unit];
-    }
     return sqrt(sum / N);
 }
 
@@ -101,12 +94,10 @@ static double l_of(const example *e, int64_t feature, int64_t unit) {
 /* sum_i 1/2 log(1 + z_ij^2 l_j' Psi^-1 l_j) */
 static double information_of(const example *e, int64_t unit) {
     double signal = 0, sum = 0;
-    for (int64_t k = 0; k < M; k++) {
+    for (int64_t k = 0; k < M; k++)
         signal += l_of(e, k, unit) * l_of(e, k, unit) / e->noise[k];
-    }
-    for (int64_t i = 0; i < N; i++) {
+    for (int64_t i = 0; i < N; i++)
         sum += 0.5 * log(1 + z_of(e, i, unit) * z_of(e, i, unit) * signal);
-    }
     return sum;
 }
 
@@ -115,12 +106,10 @@ static double feature_bound(const example *e, double threshold) {
     double sum = 0;
     for (int64_t j = 0; j < L; j++) {
         double l = 0, z = 0;
-        for (int64_t k = 0; k < M; k++) {
+        for (int64_t k = 0; k < M; k++)
             l += l_of(e, k, j) * l_of(e, k, j);
-        }
-        for (int64_t i = 0; i < N; i++) {
+        for (int64_t i = 0; i < N; i++)
             z += z_of(e, i, j) * z_of(e, i, j);
-        }
         sum += l * z;
     }
     return sqrt(sum / ((double)N * M * L)) / threshold;
@@ -128,9 +117,7 @@ static double feature_bound(const example *e, double threshold) {
 
 static void note_log(rb_log_level level, const char *message, void *told) {
     (void)level;
-    if (strncmp(message, "rule ", 5) == 0) {
-        snprintf(told, 256, "%s", message);
-    }
+    if (strncmp(message, "rule ", 5) == 0) snprintf(told, 256, "%s", message);
 }
 
 static rb_modules *extract(rb_context *ctx, example *e, const char *rule, int64_t best) {
@@ -145,11 +132,8 @@ static rb_modules *extract(rb_context *ctx, example *e, const char *rule, int64_
 }
 
 static const rb_member *member(const rb_member *members, int64_t count, int64_t index) {
-    for (int64_t d = 0; d < count; d++) {
-        if (members[d].index == index) {
-            return &members[d];
-        }
-    }
+    for (int64_t d = 0; d < count; d++)
+        if (members[d].index == index) return &members[d];
     return NULL;
 }
 
@@ -167,9 +151,8 @@ static void assert_above(const example *e, double (*value)(const example *, int6
         expected += found != NULL;
     }
     assert_int_equal(count, expected);
-    for (int64_t d = 1; d < count; d++) {
+    for (int64_t d = 1; d < count; d++)
         assert_true(fabs(members[d - 1].weight) >= fabs(members[d].weight));
-    }
 }
 
 /* nonzero and fabia, for codes without and with signs, from float64 and float32 codes. */
@@ -241,9 +224,8 @@ static void active_rule(void **state) {
     rb_modules_options options = {"active", 0.5, 0.7, 0};
     rb_modules *modules;
     make_example(&e, 5, false);
-    for (int64_t i = 0; i < N * L; i++) {
+    for (int64_t i = 0; i < N * L; i++)
         e.codes[i] = fmin(e.codes[i] / 4, 1);
-    }
     rb_modules_input input = input_of(&e);
     assert_int_equal(rb_modules_extract(ctx, &input, &options, &modules), RB_ERROR_ARGUMENT);
     assert_non_null(strstr(rb_context_error(ctx), "rule 'active' is for models of binary causes"));
@@ -298,9 +280,7 @@ static void ranked_by_information(void **state) {
         double expected = information_of(&e, m->unit);
         assert_int_not_equal(m->unit, 4);
         assert_true(fabs(m->information - expected) < 1e-10 * expected);
-        if (r > 0) {
-            assert_true(m->information <= rb_modules_get(all, r - 1)->information);
-        }
+        if (r > 0) assert_true(m->information <= rb_modules_get(all, r - 1)->information);
         if (r < 2) {
             const rb_module *kept = rb_modules_get(best, r);
             assert_int_equal(kept->unit, m->unit);
@@ -346,9 +326,8 @@ static void top_rule(void **state) {
 /* Share of the sum of squares of all non-zero z of a unit that the first `count` members hold. */
 static double share_of(const rb_module *m, int64_t count) {
     double sum = 0;
-    for (int64_t d = 0; d < count; d++) {
+    for (int64_t d = 0; d < count; d++)
         sum += m->samples[d].weight * m->samples[d].weight;
-    }
     return sum / N; /* the mean square of z is 1 */
 }
 
@@ -380,12 +359,10 @@ static void permuted_units(void **state) {
     example e, turned;
     make_example(&e, 7, false);
     turned = e;
-    for (int64_t c = 0; c < N * L; c++) {
+    for (int64_t c = 0; c < N * L; c++)
         turned.codes[c / L * L + (c % L + 2) % L] = e.codes[c];
-    }
-    for (int64_t c = 0; c < M * L; c++) {
+    for (int64_t c = 0; c < M * L; c++)
         turned.loadings[c / L * L + (c % L + 2) % L] = e.loadings[c];
-    }
     rb_modules *a = extract(ctx, &e, "fabia", 0), *b = extract(ctx, &turned, "fabia", 0);
     for (int64_t r = 0; r < L - 1; r++) {
         const rb_module *x = rb_modules_get(a, r), *y = rb_modules_get(b, r);
@@ -408,12 +385,10 @@ static void scale_of_codes_does_not_matter(void **state) {
     example e, scaled;
     make_example(&e, 8, false);
     scaled = e;
-    for (int64_t c = 0; c < N * L; c++) {
+    for (int64_t c = 0; c < N * L; c++)
         scaled.codes[c] *= 4;
-    }
-    for (int64_t c = 0; c < M * L; c++) {
+    for (int64_t c = 0; c < M * L; c++)
         scaled.loadings[c] /= 4;
-    }
     rb_modules *a = extract(ctx, &e, "fabia", 0), *b = extract(ctx, &scaled, "fabia", 0);
     for (int64_t r = 0; r < L - 1; r++) {
         const rb_module *x = rb_modules_get(a, r), *y = rb_modules_get(b, r);

@@ -44,9 +44,7 @@ static int tear_down(void **state) {
 }
 
 static void check(rb_error err) {
-    if (err) {
-        fail_msg("%s", rb_context_error(ctx));
-    }
+    if (err) fail_msg("%s", rb_context_error(ctx));
 }
 
 static rb_model *fit_causes(int noise) {
@@ -70,11 +68,9 @@ typedef struct reference {
 
 static rb_error keep_codes(void *user, int64_t first, const rb_matrix *rows) {
     reference *r = user;
-    for (int64_t i = 0; i < rb_matrix_samples(rows); i++) {
-        for (int64_t u = 0; u < UNITS; u++) {
+    for (int64_t i = 0; i < rb_matrix_samples(rows); i++)
+        for (int64_t u = 0; u < UNITS; u++)
             r->codes[first + i][u] = rb_matrix_at(rows, i, u);
-        }
-    }
     return RB_OK;
 }
 
@@ -86,9 +82,8 @@ static double information_of(const rb_model *model, const reference *r, int64_t 
         double w = loadings[k * UNITS + unit];
         signal += w * w / variances[k];
     }
-    for (int64_t i = 0; i < SAMPLES; i++) {
+    for (int64_t i = 0; i < SAMPLES; i++)
         sum += 0.5 * log1p(r->codes[i][unit] * r->codes[i][unit] * signal);
-    }
     return sum;
 }
 
@@ -106,9 +101,8 @@ static void modules_of_causes(void **state) {
         double prior = *rb_model_array(model, "prior", NULL, NULL);
         for (int64_t k = 0; k < FEATURES; k++) {
             double count = 0;
-            for (int64_t u = 0; u < UNITS; u++) {
+            for (int64_t u = 0; u < UNITS; u++)
                 count += prior * loadings[k * UNITS + u];
-            }
             variances[k] = noise == RB_ET_POISSON ? count : sigma * sigma;
         }
         assert_true(rb_modules_possible(model));
@@ -121,9 +115,8 @@ static void modules_of_causes(void **state) {
             double expected = information_of(model, &r, m->unit, variances);
             assert_true(expected > 0 && fabs(m->information - expected) < 1e-9 * expected);
             int64_t active = 0;
-            for (int64_t i = 0; i < SAMPLES; i++) {
+            for (int64_t i = 0; i < SAMPLES; i++)
                 active += r.codes[i][m->unit] > 0.5;
-            }
             assert_int_equal(m->n_samples, active);
         }
         rb_modules_free(modules);
@@ -149,9 +142,8 @@ static void arrays_without_values(void **state) {
         rb_model *model = fit_causes(cases[c].noise);
         rb_modules *modules;
         rb_array *array = model->arrays;
-        while (strcmp(array->name, cases[c].name) != 0) {
+        while (strcmp(array->name, cases[c].name) != 0)
             array++;
-        }
         rb_free(array->values);
         *array = (rb_array){array->name, cases[c].rows, cases[c].columns, forbidden};
         assert_int_equal(rb_modules_find(ctx, model, source, NULL, &modules), RB_ERROR_FORMAT);
@@ -202,11 +194,9 @@ static void codes_of_labelled_samples(void **state) {
     check(rb_encode(ctx, model, source, keep_codes, &r));
     check(rb_labelled_codes(ctx, model, source, &labels, &codes));
     for (int64_t u = 0; u < UNITS; u++) {
-        for (int64_t i = 0, at = 0; i < SAMPLES; i++) {
-            if (class_of[i] >= 0) {
+        for (int64_t i = 0, at = 0; i < SAMPLES; i++)
+            if (class_of[i] >= 0)
                 assert_true(codes[u * labels.n_labelled + at++] == (float)r.codes[i][u]);
-            }
-        }
     }
     rb_free(codes);
     rb_model_free(model);

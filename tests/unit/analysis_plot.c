@@ -32,9 +32,7 @@ static rb_error make_data(void) {
     const char *names[SAMPLES + FEATURES];
     rb_draws draws = {{7, RB_RANDOM_SIMULATE, 0}, 0};
     rb_error err = rb_matrix_new_dense(ctx, RB_FLOAT32, SAMPLES, FEATURES, &matrix);
-    if (err) {
-        return err;
-    }
+    if (err) return err;
     float *values = (void *)matrix->values;
     for (int i = 0; i < SAMPLES; i++) {
         for (int k = 0; k < FEATURES; k++) {
@@ -54,16 +52,13 @@ static rb_error make_data(void) {
 static int set_up(void **state) {
     (void)state;
     strcpy(folder, "/tmp/rarebit_pictures_XXXXXX");
-    if (!mkdtemp(folder) || rb_context_new(&ctx)) {
-        return 1;
-    }
+    if (!mkdtemp(folder) || rb_context_new(&ctx)) return 1;
     snprintf(picture, sizeof picture, "%s/a.png", folder);
     snprintf(labels, sizeof labels, "%s/labels.tsv", folder);
     FILE *file = fopen(labels, "w");
     fputs("sample\tclass\n", file);
-    for (int i = 0; i < SAMPLES; i++) {
+    for (int i = 0; i < SAMPLES; i++)
         fprintf(file, "s%d\t%s\n", i, i % 2 == 0 ? "even" : "odd");
-    }
     rb_rfn_options rfn;
     rb_rfn_options_default(&rfn);
     fixture_preset("paper", &rfn, NULL);
@@ -143,9 +138,8 @@ static void test_every_picture_is_a_png_of_its_width(void **state) {
 static void pixel(const rb_matrix *image, int64_t width, double x, double y, double rgb[3]) {
     double scale = (double)width / RB_PAGE_WIDTH;
     int64_t index = (int64_t)(y * scale) * width + (int64_t)(x * scale);
-    for (int c = 0; c < 3; c++) {
+    for (int c = 0; c < 3; c++)
         rgb[c] = rb_matrix_at(image, 0, 3 * index + c);
-    }
 }
 
 /* With labels the two classes are two halves of the rows: in each column of a unit that tells them
@@ -176,9 +170,8 @@ static void test_codes_stand_by_class(void **state) {
 static void assert_refused(plot_fn plot, const rb_plot_options *o, rb_error error,
                            const char *part) {
     assert_int_equal(plot(o), error);
-    if (!strstr(rb_context_error(ctx), part)) {
+    if (!strstr(rb_context_error(ctx), part))
         fail_msg("'%s' does not say '%s'", rb_context_error(ctx), part);
-    }
     assert_int_not_equal(access(picture, F_OK), 0);
 }
 
@@ -198,9 +191,8 @@ static void test_what_is_wrong_is_said(void **state) {
     assert_refused(plot_codes, &o, RB_ERROR_FILE, "/nowhere/labels.tsv");
     assert_refused(plot_modules, &o, RB_ERROR_FILE, "/nowhere/labels.tsv");
     o.width = 1;
-    for (int i = 0; i < N_PLOTS; i++) {
+    for (int i = 0; i < N_PLOTS; i++)
         assert_refused(plots[i], &o, RB_ERROR_ARGUMENT, "width");
-    }
 }
 
 static void test_modules_of_other_data_are_refused(void **state) {
@@ -227,12 +219,10 @@ static void fill_module(rb_module *m, int64_t unit, int64_t first, double weight
     *m = (rb_module){.unit = unit, .n_samples = SAMPLES / 2, .n_features = n_features};
     m->samples = rb_alloc(ctx, m->n_samples, sizeof *m->samples);
     m->features = rb_alloc(ctx, FEATURES, sizeof *m->features);
-    for (int64_t i = 0; i < m->n_samples; i++) {
+    for (int64_t i = 0; i < m->n_samples; i++)
         m->samples[i] = (rb_member){first + 2 * i, 1};
-    }
-    for (int64_t k = 0; k < n_features; k++) {
+    for (int64_t k = 0; k < n_features; k++)
         m->features[k] = (rb_member){k, weight};
-    }
 }
 
 /* Pixels of the colour of a class. */
@@ -244,9 +234,8 @@ static int64_t count_class(int64_t class_index) {
     assert_int_equal(rb_format_image.read(ctx, picture, NULL, &image), RB_OK);
     for (int64_t i = 0; i < rb_matrix_features(image); i += 3) {
         int equal = 0;
-        for (int j = 0; j < 3; j++) {
+        for (int j = 0; j < 3; j++)
             equal += fabs(rb_matrix_at(image, 0, i + j) - wanted[j]) <= 1;
-        }
         count += equal == 3;
     }
     rb_matrix_free(image);
@@ -296,9 +285,7 @@ static void test_memory_running_out_at_every_point(void **state) {
             ctx->allocations_left = n;
             rb_error err = plots[i](&o);
             ctx->allocations_left = -1;
-            if (!err) {
-                break;
-            }
+            if (!err) break;
             assert_int_equal(err, RB_ERROR_MEMORY);
             assert_int_not_equal(access(picture, F_OK), 0);
             failures++;
@@ -317,9 +304,8 @@ static void test_a_trace_of_another_shape_is_refused(void **state) {
         int64_t rows = i < 3 ? 1 : FEATURES, columns = i < 3 ? 1 : 6;
         double *values = rb_model_add_array(ctx, model, names[i], rows, columns);
         assert_non_null(values);
-        for (int64_t k = 0; k < rows * columns; k++) {
+        for (int64_t k = 0; k < rows * columns; k++)
             values[k] = 1;
-        }
     }
     assert_int_equal(rb_plot_fields(ctx, model, fixture_of(rb_plot_group(), &o), picture),
                      RB_ERROR_FORMAT);

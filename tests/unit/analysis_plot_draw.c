@@ -24,9 +24,7 @@ static rb_plot_options options;
 static int set_up(void **state) {
     (void)state;
     strcpy(folder, "/tmp/rarebit_plot_XXXXXX");
-    if (!mkdtemp(folder) || rb_context_create(&ctx) != RB_OK) {
-        return 1;
-    }
+    if (!mkdtemp(folder) || rb_context_create(&ctx) != RB_OK) return 1;
     snprintf(png_path, sizeof png_path, "%s/a.png", folder);
     snprintf(svg_path, sizeof svg_path, "%s/a.svg", folder);
     rb_plot_options_default(&options);
@@ -44,9 +42,8 @@ static int tear_down(void **state) {
 static int files_there(void) {
     int count = 0;
     DIR *entries = opendir(folder);
-    for (struct dirent *entry; (entry = readdir(entries));) {
+    for (struct dirent *entry; (entry = readdir(entries));)
         count += entry->d_name[0] != '.' || strlen(entry->d_name) > 2;
-    }
     closedir(entries);
     return count;
 }
@@ -210,12 +207,10 @@ static void test_a_code_of_0_is_white_and_the_largest_is_dark(void **state) {
 static int text_below(const pixels *p, double x, double y) {
     double scale = (double)p->width / RB_PAGE_WIDTH;
     int count = 0;
-    for (int64_t row = (int64_t)(y * scale); row < (int64_t)((y + 12) * scale); row++) {
+    for (int64_t row = (int64_t)(y * scale); row < (int64_t)((y + 12) * scale); row++)
         for (int64_t column = (int64_t)((x - 20) * scale); column < (int64_t)((x + 20) * scale);
-             column++) {
+             column++)
             count += lightness(p, column, row) < 110;
-        }
-    }
     return count;
 }
 
@@ -371,11 +366,9 @@ static rb_error draw_modules(const char *path) {
 static int64_t dark_between(const pixels *p, double top, double bottom) {
     double scale = (double)p->width / RB_PAGE_WIDTH;
     int64_t count = 0;
-    for (int64_t y = (int64_t)(top * scale); y < (int64_t)(bottom * scale); y++) {
-        for (int64_t x = 0; x < p->width; x++) {
+    for (int64_t y = (int64_t)(top * scale); y < (int64_t)(bottom * scale); y++)
+        for (int64_t x = 0; x < p->width; x++)
             count += lightness(p, x, y) < 128;
-        }
-    }
     return count;
 }
 
@@ -489,9 +482,7 @@ static void check_allocations(rb_error (*draw)(const char *path)) {
         ctx->allocations_left = n;
         rb_error err = draw(png_path);
         ctx->allocations_left = -1;
-        if (!err) {
-            break;
-        }
+        if (!err) break;
         assert_int_equal(err, RB_ERROR_MEMORY);
         assert_int_equal(files_there(), 0);
         failures++;

@@ -26,9 +26,8 @@ static int64_t rank_of(int64_t i) {
 static void make(double evidence[N], double states[N * CAUSES]) {
     for (int64_t i = 0; i < N; i++) {
         evidence[i] = -100 - 3.0 * (double)rank_of(i);
-        for (int64_t c = 0; c < CAUSES; c++) {
+        for (int64_t c = 0; c < CAUSES; c++)
             states[i * CAUSES + c] = c < rank_of(i);
-        }
     }
 }
 

@@ -46,9 +46,7 @@ static void power_laws_are_straight(void **state) {
             double offset = n > 0 ? (sy - slope * sx) / n : 0;
             for (int64_t p = 0; p < image.height * image.width; p++) {
                 int64_t row = p / image.width, column = p % image.width;
-                if (column > 745 || !has_colour(&image, column, row, rb_class_colour(l))) {
-                    continue;
-                }
+                if (column > 745 || !has_colour(&image, column, row, rb_class_colour(l))) continue;
                 double dx = (double)column, dy = (double)row;
                 if (pass == 0) {
                     n++;
@@ -82,9 +80,7 @@ static void points_without_a_logarithm(void **state) {
 static int64_t blue_row(const rb_image *image, int64_t x, int64_t first, int64_t last) {
     for (int64_t y = first; y < last; y++) {
         const float *pixel = image->values + (y * image->width + x) * 3;
-        if (pixel[2] - pixel[0] > 25) {
-            return y;
-        }
+        if (pixel[2] - pixel[0] > 25) return y;
     }
     return -1;
 }
@@ -108,9 +104,7 @@ static void a_curve_shows_its_numbers(void **state) {
     int64_t left = image.width, right = 0, top = image.height, peak = 0, bottom = 0;
     for (int64_t x = 0; x < image.width; x++) {
         int64_t y = blue_row(&image, x, 0, image.height);
-        if (y < 0) {
-            continue;
-        }
+        if (y < 0) continue;
         left = x < left ? x : left;
         right = x > right ? x : right;
         peak = y < top ? x : peak;
@@ -135,20 +129,17 @@ static bool is_tinted(const rb_image *image, int64_t x, int64_t y, rb_colour c) 
         missing += 255 - (double)pixel[k];
         all += ink[k];
     }
-    for (int k = 0; k < 3; k++) {
+    for (int k = 0; k < 3; k++)
         worst = fmax(worst, fabs(255 - (double)pixel[k] - missing / all * ink[k]));
-    }
     return missing > 0.4 * all && missing < 1.05 * all && worst < 6;
 }
 
 /* Pixels of a colour between two rows. */
 static int64_t count_between(const rb_image *image, int64_t top, int64_t bottom, rb_colour c) {
     int64_t count = 0;
-    for (int64_t y = top; y < bottom; y++) {
-        for (int64_t x = 0; x < image->width; x++) {
+    for (int64_t y = top; y < bottom; y++)
+        for (int64_t x = 0; x < image->width; x++)
             count += is_tinted(image, x, y, c);
-        }
-    }
     return count;
 }
 
@@ -160,9 +151,8 @@ static void lines_have_a_legend(void **state) {
     static double values[LINES * COUNT];
     const char *const names[LINES] = {"0",  "5",  "10", "15", "20", "25",
                                       "30", "35", "40", "45", "50"};
-    for (int64_t i = 0; i < LINES * COUNT; i++) {
+    for (int64_t i = 0; i < LINES * COUNT; i++)
         values[i] = 0.5 + (double)(i / COUNT);
-    }
     rb_series_plot p = {.values = values,
                         .lines = LINES,
                         .count = COUNT,

@@ -62,9 +62,8 @@ static void truth_is_what_was_planted(void **state) {
             assert_int_equal(m->samples[d].index, c->samples[d].index);
             assert_true(m->samples[d].weight == 1);
         }
-        for (int64_t d = 0; d < m->n_features; d++) {
+        for (int64_t d = 0; d < m->n_features; d++)
             assert_int_equal(m->features[d].index, c->features[d].index);
-        }
     }
     rb_modules_free(truth);
     rb_matrix_free(matrix);

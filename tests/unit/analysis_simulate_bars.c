@@ -58,9 +58,8 @@ static void refuse(rb_context *ctx, const rb_bars_options *o, const char *words)
         rb_simulate_bars(ctx, fixture_of(rb_bars_group(), o), &matrix, &fields, &states),
         RB_ERROR_ARGUMENT);
     assert_true(!matrix && !fields && !states);
-    if (!strstr(rb_context_error(ctx), words)) {
+    if (!strstr(rb_context_error(ctx), words))
         fail_msg("the sentence lacks '%s': %s", words, rb_context_error(ctx));
-    }
 }
 
 static void wrong_options(void **state) {

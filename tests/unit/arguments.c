@@ -81,9 +81,8 @@ static void types_that_are_none_are_refused(void **state) {
         refused(rb_writer_open(ctx, "arguments.npy", &header, &writer));
         assert_int_equal(access("arguments.npy", F_OK), -1);
         assert_true(!made && !from && !writer);
-        for (int e = 0; e < N * M; e++) {
+        for (int e = 0; e < N * M; e++)
             assert_true(out[e] == 0);
-        }
     }
 }
 

@@ -228,9 +228,7 @@ struct tally {
 static void count_task(void *arg, int64_t index, int worker) {
     struct tally *t = arg;
     atomic_fetch_add(&t->done[index], 1);
-    if (worker < 0 || worker >= t->threads) {
-        atomic_store(&t->worker_too_large, 1);
-    }
+    if (worker < 0 || worker >= t->threads) atomic_store(&t->worker_too_large, 1);
 }
 
 static void every_task_once(void **state) {
@@ -243,9 +241,8 @@ static void every_task_once(void **state) {
             struct tally t = {.threads = counts[c]};
             int64_t tasks = round * 5;
             rb_parallel(ctx, tasks, count_task, &t);
-            for (int64_t i = 0; i < 1000; i++) {
+            for (int64_t i = 0; i < 1000; i++)
                 assert_int_equal(t.done[i], i < tasks);
-            }
             assert_false(t.worker_too_large);
         }
     }
@@ -283,9 +280,8 @@ static void tasks_are_left_out(void **state) {
         rb_context_clear_stop(ctx);
         struct tally t = {.threads = threads};
         assert_ok(ctx, rb_parallel_or_stop(ctx, 1000, count_task, &t));
-        for (int64_t i = 0; i < 1000; i++) {
+        for (int64_t i = 0; i < 1000; i++)
             assert_int_equal(t.done[i], 1);
-        }
     }
     rb_context_free(ctx);
 }
@@ -336,9 +332,8 @@ static void memory_of_a_file(void **state) {
     rb_free(memory);
     rb_reading_begin(ctx, &inner, "another");
     memory = rb_alloc(ctx, 400000, 1);
-    for (int64_t size = 400000; memory && size < 600000; size += 10000) {
+    for (int64_t size = 400000; memory && size < 600000; size += 10000)
         memory = rb_grow(ctx, memory, size, size + 10000, 1);
-    }
     assert_non_null(memory);
     assert_ok(ctx, rb_reading_check(ctx, 1.28e6));
     assert_int_equal(rb_reading_check(ctx, 1.29e6), RB_ERROR_MEMORY);

@@ -44,14 +44,12 @@ static rb_source *make_samples(double noise) {
     rb_draws draws = {.stream = {.seed = 3, .purpose = RB_RANDOM_SIMULATE}};
     for (int i = 0; i < N; i++) {
         double code[3];
-        for (int h = 0; h < 3; h++) {
+        for (int h = 0; h < 3; h++)
             code[h] = rb_draw_uniform(&draws) < 0.4 ? 0 : rb_draw_uniform(&draws);
-        }
         for (int d = 0; d < D; d++) {
             double sum = 0;
-            for (int h = 0; h < 3; h++) {
+            for (int h = 0; h < 3; h++)
                 sum += d >= 4 * h - 1 && d < 4 * h + 5 ? code[h] * (1 + (d + h) % 3) : 0;
-            }
             values[i * D + d] = sum + noise * rb_draw_uniform(&draws);
         }
     }
@@ -61,9 +59,7 @@ static rb_source *make_samples(double noise) {
 static double error_after(rb_source *source, int64_t units, int64_t iterations, int64_t seed) {
     double error = NAN;
     rb_error err = rb_compare_nmf(ctx, source, units, iterations, seed, &error);
-    if (err) {
-        fail_msg("%s", rb_context_error(ctx));
-    }
+    if (err) fail_msg("%s", rb_context_error(ctx));
     return error;
 }
 

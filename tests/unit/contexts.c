@@ -22,11 +22,9 @@ struct worker {
 
 static rb_error add_up(void *user, int64_t first, const rb_matrix *rows) {
     double *sum = user;
-    for (int64_t i = 0; i < rb_matrix_samples(rows); i++) {
-        for (int64_t k = 0; k < rb_matrix_features(rows); k++) {
+    for (int64_t i = 0; i < rb_matrix_samples(rows); i++)
+        for (int64_t k = 0; k < rb_matrix_features(rows); k++)
             *sum += (double)(first + i + 1) * (double)(k + 1) * rb_matrix_at(rows, i, k);
-        }
-    }
     return RB_OK;
 }
 
@@ -102,9 +100,7 @@ static void two_at_once(void **state) {
     snprintf(data, sizeof data, "/tmp/rarebit-contexts-%d.h5", (int)getpid());
     assert_ok(ctx, rb_write(ctx, source, data));
     assert_ok(ctx, fit(ctx, "rfn", "", source, &shared, &objective));
-    if (openblas_set_num_threads) {
-        openblas_set_num_threads(2);
-    }
+    if (openblas_set_num_threads) openblas_set_num_threads(2);
     for (int t = 0; t < WORKERS; t++) {
         workers[t] = (struct worker){.matrix = matrix, .shared = shared, .data = data};
         snprintf(workers[t].path, sizeof workers[t].path, "%.40s-%d", data, t);

@@ -24,9 +24,8 @@ static rb_error give(rb_source *source, rb_context *ctx, int64_t first, int64_t 
     assert_int_equal(atomic_fetch_add(&a->inside, 1), 0);
     float *rows = a->buffers[a->reads++ % 2];
     a->elsewhere += !pthread_equal(pthread_self(), a->caller);
-    for (int64_t i = 0; i < BLOCK * M; i++) {
+    for (int64_t i = 0; i < BLOCK * M; i++)
         rows[i] = i < count * M ? (float)sin((double)(first * M + i)) : NAN;
-    }
     *view = (rb_matrix){.n_samples = count,
                         .n_features = M,
                         .type = RB_FLOAT32,
@@ -103,11 +102,9 @@ static void blocks_are_those_asked_for(void **state) {
     struct feeding *f = *state;
     for (int threads = 1; threads <= 3; threads++) {
         open_feed(f, threads);
-        for (int walk = 0; walk < 3; walk++) {
-            for (int64_t first = 0; first < N; first += BLOCK) {
+        for (int walk = 0; walk < 3; walk++)
+            for (int64_t first = 0; first < N; first += BLOCK)
                 check_block(f, first, N - first < BLOCK ? N - first : BLOCK);
-            }
-        }
         assert_true(threads == 1 ? f->asked.elsewhere == 0
                                  : f->asked.elsewhere >= f->asked.reads - 3);
         check_block(f, 0, BLOCK);
@@ -127,9 +124,8 @@ static void errors_are_handed_over(void **state) {
     f->asked.fails = true;
     for (int threads = 1; threads <= 2; threads++) {
         open_feed(f, threads);
-        for (int64_t first = 0; first < FAILS_AT; first += BLOCK) {
+        for (int64_t first = 0; first < FAILS_AT; first += BLOCK)
             check_block(f, first, BLOCK);
-        }
         for (int again = 0; again < 2; again++) {
             assert_int_equal(rb_feed_read(f->ctx, f->feed, FAILS_AT, BLOCK, &block), RB_ERROR_FILE);
             assert_string_equal(rb_context_error(f->ctx), "sample 480 is gone");

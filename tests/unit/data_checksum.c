@@ -48,9 +48,8 @@ static void a_crc_is_that_of_zlib(void **state) {
     static unsigned char bytes[1200];
     rb_crc32 crc;
     rb_crc32_prepare(&crc);
-    for (size_t i = 0; i < sizeof bytes; i++) {
+    for (size_t i = 0; i < sizeof bytes; i++)
         bytes[i] = (unsigned char)(i * i + 31 * i / 7);
-    }
     for (int folds = crc.folds; folds >= 0; folds--) {
         crc.folds = folds;
         for (size_t count = 0; count < 1100; count++) {
@@ -109,9 +108,8 @@ static void threads_do_not_change_the_fit(void **state) {
             assert_memory_equal(fitted[t]->fill, fitted[0]->fill, bytes);
         }
         assert_true(fitted[0]->n_filled > 1000);
-        for (int t = 0; t < 3; t++) {
+        for (int t = 0; t < 3; t++)
             rb_preprocess_free(fitted[t]);
-        }
         rb_source_free(source);
         rb_matrix_free(matrix);
     }
@@ -132,9 +130,8 @@ static void a_sparse_checksum_is_of_places_too(void **state) {
     int64_t starts[ROWS + 1];
     int32_t columns[STORED];
     uint32_t seen[4];
-    for (int i = 0; i <= ROWS; i++) {
+    for (int i = 0; i <= ROWS; i++)
         starts[i] = 2 * i;
-    }
     for (int e = 0; e < STORED; e++) {
         values[e] = 1;
         columns[e] = (int32_t)(e % 2 ? 200000 + e : e);
@@ -152,9 +149,8 @@ static void a_sparse_checksum_is_of_places_too(void **state) {
         seen[change] = checksum_of(ctx, matrix, false);
         assert_int_equal(seen[change], whole);
         assert_int_equal(checksum_of(ctx, matrix, true), whole);
-        for (int before = 0; before < change; before++) {
+        for (int before = 0; before < change; before++)
             assert_int_not_equal(seen[before], seen[change]);
-        }
         rb_matrix_free(matrix);
     }
     rb_context_free(ctx);

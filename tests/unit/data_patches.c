@@ -51,9 +51,7 @@ static rb_images make_images(const int64_t (*shapes)[2], int64_t count, int64_t 
 static rb_source *cut(const rb_patches_plan *plan, rb_images images) {
     rb_source *source;
     rb_error err = rb_patches_cut(ctx, plan, &images, &source);
-    if (err) {
-        fail_msg("%s", rb_context_error(ctx));
-    }
+    if (err) fail_msg("%s", rb_context_error(ctx));
     assert_null(images.list);
     return source;
 }
@@ -140,9 +138,8 @@ static void places_are_alike(void **state) {
         rb_source_free(source);
     }
     for (int a = 0; a < PLACES; a++) {
-        for (int n = 0; n < 5; n++) {
+        for (int n = 0; n < 5; n++)
             assert_true(fabs(counts[n][a] - SEEDS / 20.0) < 5 * sqrt(SEEDS / 20.0));
-        }
         for (int b = 0; b < PLACES; b++) {
             double expected = a == b ? 0 : SEEDS / 380.0;
             assert_true(fabs(pairs[a][b] - expected) <= 5 * sqrt(expected));
@@ -182,9 +179,8 @@ static void equal_values_cannot_be_scaled(void **state) {
     (void)state;
     static const int64_t shape[1][2] = {{3, 3}};
     rb_images images = make_images(shape, 1, 1);
-    for (int e = 0; e < 9; e++) {
+    for (int e = 0; e < 9; e++)
         images.list[0].values[e] = 7;
-    }
     rb_patches_plan plan = {1, 1, 9, false, true, 0, 10, 1};
     rb_source *source;
     assert_int_equal(rb_patches_cut(ctx, &plan, &images, &source), RB_ERROR_DATA);
@@ -202,9 +198,8 @@ static void few_of_many(void **state) {
     double mean = 0;
     for (int n = 0; n < 100; n++) {
         mean += (double)v[n] / 100;
-        for (int m = 0; m < n; m++) {
+        for (int m = 0; m < n; m++)
             assert_true(v[n] != v[m]);
-        }
     }
     assert_true(fabs(mean - 500000) < 5 * 288675 / sqrt(100));
     rb_source_free(source);

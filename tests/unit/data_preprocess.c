@@ -24,9 +24,8 @@ static void apply(rb_context *ctx, const rb_preprocess *p, rb_source *source, do
     assert_ok(ctx, rb_feed_read(ctx, feed, 0, n, &block));
     rb_block_rows(&block, 0, (rb_dense){out, n, p->n_features, p->n_features, RB_FLOAT64});
     double squares = 0;
-    for (int64_t e = 0; e < n * p->n_features; e++) {
+    for (int64_t e = 0; e < n * p->n_features; e++)
         squares += out[e] * out[e];
-    }
     int64_t values;
     assert_close(rb_block_squares(&block, &values), squares, 1e-12);
     assert_int_equal(values, n * p->n_features);
@@ -83,9 +82,8 @@ static void order_of_steps(void **state) {
     apply(ctx, p, source, out);
     for (int i = 0; i < N; i++) {
         double total = 0;
-        for (int k = 0; k < M; k++) {
+        for (int k = 0; k < M; k++)
             total += table[i * M + k];
-        }
         mean += log1p(table[i * M + 1] * 10 / total) / N;
     }
     assert_close(p->centre[1], mean, 1e-14);
@@ -136,9 +134,8 @@ static void sparse_equals_dense(void **state) {
         assert_int_equal(q->n_features, p->n_features);
         apply(ctx, p, a, x);
         apply(ctx, q, b, y);
-        for (int64_t e = 0; e < N * p->n_features; e++) {
+        for (int64_t e = 0; e < N * p->n_features; e++)
             assert_close(x[e], y[e], 1e-12);
-        }
         rb_preprocess_free(p);
         rb_preprocess_free(q);
         combinations++;
@@ -220,9 +217,8 @@ static void feature_without_a_value(void **state) {
     rb_context_on_log(ctx, hear, &heard);
     double holes[N * M], out[N * M];
     memcpy(holes, table, sizeof table);
-    for (int i = 0; i < N; i++) {
+    for (int i = 0; i < N; i++)
         holes[i * M + 1] = NAN;
-    }
     rb_matrix *matrix;
     rb_source *source = fixture_source(ctx, holes, N, M, &matrix);
     rb_preprocess_options o = plain();
@@ -320,11 +316,9 @@ static void inverse(void **state) {
     assert_ok(ctx, rb_feed_new(ctx, p, source, RB_FLOAT64, &feed));
     assert_ok(ctx, rb_feed_read(ctx, feed, 2, 3, &block));
     rb_feed_inverse(feed, block.dense);
-    for (int64_t i = 0; i < 3; i++) {
-        for (int64_t k = 0; k < M; k++) {
+    for (int64_t i = 0; i < 3; i++)
+        for (int64_t k = 0; k < M; k++)
             assert_close(rb_dense_get(block.dense, i, k), table[(i + 2) * M + k], 1e-13);
-        }
-    }
     rb_feed_free(feed);
     rb_preprocess_free(p);
     rb_source_free(source);
@@ -336,9 +330,7 @@ static char logged[1024];
 
 static void note_log(rb_log_level level, const char *message, void *user) {
     (void)user;
-    if (level == RB_LOG_WARNING) {
-        strcat(strcat(logged, message), "|");
-    }
+    if (level == RB_LOG_WARNING) strcat(strcat(logged, message), "|");
 }
 
 /* Names that stand twice are said at the fit, and again where matching had to choose. */
@@ -479,11 +471,10 @@ static rb_source *ordered(rb_context *ctx, rb_type type, bool by_columns, void *
     for (int64_t e = 0; e < N * M; e++) {
         int64_t at = e / M * row + e % M * column;
         double value = table[e] / 7 + 1000;
-        if (type == RB_FLOAT32) {
+        if (type == RB_FLOAT32)
             ((float *)capacity)[at] = (float)value;
-        } else {
+        else
             ((double *)capacity)[at] = value;
-        }
     }
     rb_source *source;
     assert_ok(ctx, rb_matrix_dense(ctx, type, N, M, capacity, row, column, matrix));
@@ -497,9 +488,8 @@ static void read_all(rb_context *ctx, const rb_preprocess *p, rb_source *source,
     rb_block block;
     assert_ok(ctx, rb_feed_new(ctx, p, source, type, &feed));
     assert_ok(ctx, rb_feed_read(ctx, feed, 0, N, &block));
-    for (int64_t e = 0; e < N * M; e++) {
+    for (int64_t e = 0; e < N * M; e++)
         out[e] = rb_dense_get(block.dense, e / M, e % M);
-    }
     rb_feed_free(feed);
 }
 
@@ -518,9 +508,8 @@ static void order_in_memory(void **state) {
         read_all(ctx, p, a, type, x);
         read_all(ctx, p, b, type, y);
         assert_memory_equal(x, y, sizeof x);
-        for (int64_t e = 0; e < N * M; e++) {
+        for (int64_t e = 0; e < N * M; e++)
             wide[e] = rb_matrix_at(a_matrix, e / M, e % M);
-        }
         rb_source *c = fixture_source(ctx, wide, N, M, &wide_matrix);
         read_all(ctx, p, c, RB_FLOAT32, y);
         for (int64_t e = 0; type == RB_FLOAT32 && e < N * M; e++) {
@@ -574,17 +563,13 @@ static bool use_everything(rb_context *ctx, const rb_preprocess_options *o, rb_s
     rb_block block;
     rb_error err = rb_preprocess_fit(ctx, o, source, &p);
     assert_true(!err == (p != NULL));
-    if (!err) {
-        err = rb_preprocess_renew(ctx, p, source);
-    }
+    if (!err) err = rb_preprocess_renew(ctx, p, source);
     if (!err) {
         feed = (rb_feed *)&feed;
         err = rb_feed_new(ctx, p, source, RB_FLOAT32, &feed);
         assert_true(!err == (feed != NULL));
     }
-    if (!err) {
-        err = rb_feed_read(ctx, feed, 0, rb_source_samples(source), &block);
-    }
+    if (!err) err = rb_feed_read(ctx, feed, 0, rb_source_samples(source), &block);
     rb_feed_free(feed);
     rb_preprocess_free(p);
     assert_true(err == RB_OK || err == RB_ERROR_MEMORY);

@@ -39,9 +39,8 @@ static rb_sounds make_sounds(const int64_t *counts, int64_t n) {
     assert_non_null(sounds.list);
     for (int64_t i = 0; i < n; i++) {
         sounds.list[i] = make_sound(8000, counts[i]);
-        for (int64_t t = 0; t < counts[i]; t++) {
+        for (int64_t t = 0; t < counts[i]; t++)
             sounds.list[i].values[t] = (float)(i * SOUND + t);
-        }
     }
     return sounds;
 }
@@ -68,9 +67,8 @@ static void segments_are_pieces(void **state) {
                         assert_int_equal(source->read(source, ctx, sample, rows, &view), RB_OK);
                     }
                     const float *row = (const float *)view.values + sample % block * 4;
-                    for (int64_t d = 0; d < 4; d++) {
+                    for (int64_t d = 0; d < 4; d++)
                         assert_true(row[d] == (float)(i * SOUND + from + d));
-                    }
                 }
             }
             assert_int_equal(sample, n);
@@ -84,12 +82,10 @@ static void segments_are_pieces(void **state) {
 static void silence_is_trimmed(void **state) {
     (void)state;
     rb_sound sound = make_sound(1000, 75);
-    for (int64_t t = 0; t < 75; t++) {
+    for (int64_t t = 0; t < 75; t++)
         sound.values[t] = 0.0099F; /* 40.1 dB below 1 */
-    }
-    for (int64_t t = 20; t < 30; t++) {
+    for (int64_t t = 20; t < 30; t++)
         sound.values[t] = t % 2 ? 1 : -1;
-    }
     sound.values[55] = 0.033F; /* a mean square of 1.9e-4 in its piece */
     sound.values[56] = 0;
     rb_sound_trim(&sound);

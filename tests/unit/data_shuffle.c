@@ -14,9 +14,8 @@ static void read_all(rb_context *ctx, rb_source *source, int64_t step, double *o
         int64_t left = rb_source_samples(source) - first, count = left < step ? left : step;
         rb_matrix view;
         assert_ok(ctx, source->read(source, ctx, first, count, &view));
-        for (int64_t i = 0; i < count; i++) {
+        for (int64_t i = 0; i < count; i++)
             out[first + i] = rb_matrix_at(&view, i, 0);
-        }
     }
 }
 
@@ -36,16 +35,14 @@ static void in_memory(void **state) {
     double numbers[2 * N], order[N], other[N];
     rb_matrix *matrix;
     rb_source *source, *shuffled;
-    for (int64_t i = 0; i < N; i++) {
+    for (int64_t i = 0; i < N; i++)
         numbers[i] = (double)i; /* by columns, so that rows are not contiguous */
-    }
     assert_ok(ctx, rb_matrix_dense(ctx, RB_FLOAT64, N, 2, numbers, 1, N, &matrix));
     assert_ok(ctx, rb_source_from_matrix(ctx, matrix, &source));
     assert_ok(ctx, rb_source_shuffled(ctx, source, &shuffled));
     read_all(ctx, shuffled, 7, order);
-    for (int64_t i = 0; i < N; i++) {
+    for (int64_t i = 0; i < N; i++)
         assert_true(order[i] == (double)i);
-    }
     rb_source_shuffle(shuffled, stream_of(1));
     read_all(ctx, shuffled, 7, order);
     assert_each_once(order, N);
@@ -104,9 +101,8 @@ static rb_error read_wide(void *user, int64_t first, int64_t count, void *rows) 
     struct calls *calls = user;
     calls->count++;
     calls->max = count > calls->max ? count : calls->max;
-    for (int64_t i = 0; i < count; i++) {
+    for (int64_t i = 0; i < count; i++)
         ((float *)rows)[i * WIDE] = (float)(first + i);
-    }
     return calls->fails ? RB_ERROR_FILE : RB_OK;
 }
 

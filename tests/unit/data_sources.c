@@ -34,11 +34,9 @@ static rb_source *source_of(rb_context *ctx, const rb_matrix *matrix) {
 
 static void expand(double out[N * M]) {
     memset(out, 0, N * M * sizeof *out);
-    for (int i = 0; i < N; i++) {
-        for (int64_t e = starts[i]; e < starts[i + 1]; e++) {
+    for (int i = 0; i < N; i++)
+        for (int64_t e = starts[i]; e < starts[i + 1]; e++)
             out[i * M + columns[e]] = (double)values[e];
-        }
-    }
 }
 
 /* ---- bulk access ---- */
@@ -72,9 +70,8 @@ static void a_source_is_read_into_any_strides(void **state) {
     rb_source *source = source_of(ctx, matrix);
     double expected[N * M], got[2 * N * M];
     expand(expected);
-    for (int i = 0; i < 2 * N * M; i++) {
+    for (int i = 0; i < 2 * N * M; i++)
         got[i] = -1;
-    }
     assert_ok(ctx, rb_source_read_into(ctx, source, RB_FLOAT64, got + (M - 1) * 2 * N, 2, -2 * N));
     for (int i = 0; i < N; i++) {
         for (int k = 0; k < M; k++) {
@@ -141,11 +138,9 @@ static void a_slice_is_a_part(void **state) {
     assert_ok(ctx, rb_matrix_dense(ctx, RB_FLOAT64, N, M, expected, M, 1, &dense));
     rb_source *sources[2] = {source_of(ctx, matrix), source_of(ctx, dense)};
     for (int s = 0; s < 2; s++) {
-        for (int64_t first = 0; first <= N; first++) {
-            for (int64_t count = 0; first + count <= N; count++) {
+        for (int64_t first = 0; first <= N; first++)
+            for (int64_t count = 0; first + count <= N; count++)
                 assert_slice(ctx, sources[s], expected, first, count);
-            }
-        }
         rb_source_free(sources[s]);
     }
     rb_matrix_free(matrix);
@@ -194,9 +189,8 @@ static rb_error give_rows(void *user, int64_t first, int64_t count, void *rows) 
 static rb_error give_sparse(void *user, int64_t first, int64_t count, const int64_t **out_starts,
                             const int32_t **out_columns, const void **out_values) {
     struct giver *g = user;
-    for (int64_t i = 0; i <= count; i++) {
+    for (int64_t i = 0; i <= count; i++)
         g->starts[i] = g->first_start + starts[first + i] - starts[first];
-    }
     *out_starts = g->starts;
     *out_columns = (g->columns ? g->columns : columns) + starts[first];
     *out_values = values + starts[first];

@@ -40,9 +40,8 @@ static rb_error start(rb_context *ctx, const rb_problem *problem, const void *op
                       const rb_model *from, void **state) {
     (void)ctx, (void)problem, (void)options, (void)from;
     go_to(0);
-    for (int k = 0; k < SIZE; k++) {
+    for (int k = 0; k < SIZE; k++)
         toy.x[k] = k == SIZE - 1;
-    }
     memcpy(toy.given, toy.x, sizeof toy.given);
     toy.settled = 0;
     *state = &toy;
@@ -72,9 +71,7 @@ static rb_error end(rb_context *ctx, void *state, bool *again) {
 static rb_error mstep(rb_context *ctx, void *state) {
     (void)state;
     bool moved = toy.moved != TAKES_ALL && memcmp(toy.given, toy.x, sizeof toy.given) != 0;
-    if (moved && toy.moved == FAILS) {
-        return rb_context_fail(ctx, RB_ERROR_NUMERIC, "too far");
-    }
+    if (moved && toy.moved == FAILS) return rb_context_fail(ctx, RB_ERROR_NUMERIC, "too far");
     const double *from = toy.x;
     go_to(toy.x == toy.capacities[0]);
     toy.objective = moved ? -1000 : 0;
@@ -82,9 +79,7 @@ static rb_error mstep(rb_context *ctx, void *state) {
         toy.x[k] = from[k] + rates[k] * (target[k] - from[k]);
         toy.objective -= (toy.x[k] - target[k]) * (toy.x[k] - target[k]) / 2;
     }
-    if (!moved) {
-        memcpy(toy.given, toy.x, sizeof toy.given);
-    }
+    if (!moved) memcpy(toy.given, toy.x, sizeof toy.given);
     return RB_OK;
 }
 
@@ -180,9 +175,8 @@ static double last(const rb_model *model) {
 }
 
 static void assert_rises(const rb_model *model) {
-    for (int64_t t = 1; t < model->iterations; t++) {
+    for (int64_t t = 1; t < model->iterations; t++)
         assert_true(model->history[t].objective >= model->history[t - 1].objective);
-    }
 }
 
 static void is_faster(void **state) {
@@ -241,9 +235,8 @@ static void rejected_is_not_settled(void **state) {
     toy = (struct toy){.moved = LOWERS};
     rb_model *model = run(RB_ACCELERATE_NESTEROV, 100, 1e-9);
     int64_t repeated = 0;
-    for (int64_t t = 1; t < model->iterations; t++) {
+    for (int64_t t = 1; t < model->iterations; t++)
         repeated += model->history[t].objective == model->history[t - 1].objective;
-    }
     assert_true(repeated > 1);
     rb_model_free(model);
 }

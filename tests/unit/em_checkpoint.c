@@ -26,9 +26,7 @@ struct problem {
 
 static void on_log(rb_log_level level, const char *message, void *user) {
     struct problem *p = user;
-    if (level == RB_LOG_WARNING) {
-        snprintf(p->warning, sizeof p->warning, "%s", message);
-    }
+    if (level == RB_LOG_WARNING) snprintf(p->warning, sizeof p->warning, "%s", message);
 }
 
 static int setup(void **state) {
@@ -74,9 +72,8 @@ static rb_error try_fit(struct problem *p) {
 /* The fit fails with this code and a message that holds these words. */
 static void assert_fails(struct problem *p, rb_error code, const char *words) {
     assert_int_equal(try_fit(p), code);
-    if (!strstr(rb_context_error(p->ctx), words)) {
+    if (!strstr(rb_context_error(p->ctx), words))
         fail_msg("'%s' is not in: %s", words, rb_context_error(p->ctx));
-    }
 }
 
 static void comes_every_so_many_iterations(void **state) {
@@ -125,9 +122,8 @@ static void reads_times(void **state) {
         assert_true(rb_parse_seconds(good[i].text, &seconds, &unit));
         assert_true(seconds == good[i].seconds && unit == good[i].unit);
     }
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         assert_false(rb_parse_seconds(bad[i], &seconds, &unit));
-    }
 }
 
 static void refuses_other_intervals(void **state) {
@@ -502,9 +498,8 @@ static void goes_on_without(void **state) {
 /* While the disk takes nothing more. */
 static rb_error fill_disk(const rb_progress *progress, void *user) {
     char *temporary = user;
-    if (progress->iteration == 5) {
+    if (progress->iteration == 5)
         assert_int_equal(mkdir(temporary, 0700), 0); /* nothing can be written there */
-    }
     return RB_OK;
 }
 
@@ -553,16 +548,12 @@ static void without_memory(void **state) {
     p->checkpoint.checkpoint_every = "3";
     for (int round = 0; round < 2; round++) {
         for (int64_t n = 0;; n++) {
-            if (round == 0) {
-                unlink(p->path);
-            }
+            if (round == 0) unlink(p->path);
             p->warning[0] = '\0';
             p->ctx->allocations_left = n;
             rb_error err = try_fit(p);
             p->ctx->allocations_left = -1;
-            if (!err && !*p->warning) {
-                break;
-            }
+            if (!err && !*p->warning) break;
             assert_true(err == RB_ERROR_MEMORY || (!err && *p->warning));
         }
     }

@@ -47,9 +47,8 @@ static void assert_fails(struct problem *p, rb_error code, const char *words) {
                             p->source, NULL, &model),
                      code);
     assert_null(model);
-    if (!strstr(rb_context_error(p->ctx), words)) {
+    if (!strstr(rb_context_error(p->ctx), words))
         fail_msg("'%s' is not in: %s", words, rb_context_error(p->ctx));
-    }
 }
 
 static double objective(const rb_model *model, int64_t t) {
@@ -151,9 +150,8 @@ struct ends {
 
 static rb_error note_end(const rb_progress *progress, void *user) {
     struct ends *ends = user;
-    if (progress->iteration % 10 == 0) {
+    if (progress->iteration % 10 == 0)
         ends->objective[progress->iteration / 10 - 1] = progress->objective;
-    }
     return RB_OK;
 }
 
@@ -229,9 +227,8 @@ static void assert_start_refused(struct problem *p, const rb_model *start, const
                             p->source, start, &none),
                      RB_ERROR_ARGUMENT);
     assert_null(none);
-    if (!strstr(rb_context_error(p->ctx), words)) {
+    if (!strstr(rb_context_error(p->ctx), words))
         fail_msg("'%s' is not in: %s", words, rb_context_error(p->ctx));
-    }
 }
 
 /* What a warm start would ignore is refused. */
@@ -292,13 +289,11 @@ static void bounds(void **state) {
     const double *w = rb_model_array(model, "loadings", NULL, NULL);
     const double *noise = rb_model_array(model, "noise", NULL, NULL);
     double largest = 0;
-    for (int64_t e = 0; e < M * UNITS; e++) {
+    for (int64_t e = 0; e < M * UNITS; e++)
         largest = fmax(largest, fabs(w[e]));
-    }
     assert_true(largest == 0.05);
-    for (int64_t k = 0; k < M; k++) {
+    for (int64_t k = 0; k < M; k++)
         assert_true(noise[k] >= 0.7);
-    }
     rb_evaluation e;
     assert_ok(p->ctx, fixture_evaluate(p->ctx, model, p->source, &e));
     rb_model_free(model);
@@ -330,9 +325,8 @@ static void missing_and_infinite_values(void **state) {
 /* Values whose squares leave float32 are refused. */
 static void overflow_is_said(void **state) {
     struct problem *p = *state;
-    for (int64_t e = 0; e < N * M; e++) {
+    for (int64_t e = 0; e < N * M; e++)
         p->values[e] *= 1e30;
-    }
     p->fit.precision = RB_FLOAT32;
     rb_model *model;
     assert_int_equal(rb_fit(p->ctx, fixture_options(p->ctx, "rfn", &p->rfn, &p->fit, NULL),
@@ -361,9 +355,8 @@ static void edges(void **state) {
         rb_source_free(source);
         rb_matrix_free(matrix);
     }
-    for (int64_t i = 0; i < N; i++) {
+    for (int64_t i = 0; i < N; i++)
         p->values[i * M + 1] = 4;
-    }
     rb_model *model = fit(p, NULL);
     rb_model_free(model);
 }
@@ -413,9 +406,8 @@ static void reconstructs_on_the_scale_of_the_data(void **state) {
     pre.scale = RB_SCALE_SD;
     pre.log1p = true;
     pre.totals = 100;
-    for (int64_t e = 0; e < N * M; e++) {
+    for (int64_t e = 0; e < N * M; e++)
         p->values[e] = fabs(p->values[e]) + 1;
-    }
     p->rfn.units = 2 * M;
     p->fit.iterations = 3000;
     p->rfn.psi_min = 1e-4;

@@ -79,9 +79,8 @@ static void assert_same_array(const rb_model *a, const rb_model *b, const char *
 static void assert_usable(struct problem *p, const rb_model *model) {
     prepare(p, 0);
     double *codes = fixture_codes(p->ctx, model, p->source);
-    for (int64_t i = 0; i < (int64_t)N * UNITS; i++) {
+    for (int64_t i = 0; i < (int64_t)N * UNITS; i++)
         assert_true(isfinite(codes[i]) && codes[i] >= 0);
-    }
     free(codes);
 }
 
@@ -91,9 +90,8 @@ static void assert_usable(struct problem *p, const rb_model *model) {
 static void a_fit_ends_with_whole_iterations(void **state) {
     struct problem *p = *state;
     rb_model *whole[5] = {NULL}, *model;
-    for (int t = 1; t <= 4; t++) {
+    for (int t = 1; t <= 4; t++)
         whole[t] = fit_for(p, t);
-    }
     int64_t all = p->reads, last = 0;
     assert_true(all > 15);
     for (int64_t at = 1; at < all; at++) {
@@ -113,16 +111,13 @@ static void a_fit_ends_with_whole_iterations(void **state) {
         last = t;
         assert_same_array(model, whole[t], "loadings");
         assert_same_array(model, whole[t], "noise");
-        if (t > 1) {
-            assert_same_array(model, whole[t - 1], "scale");
-        }
+        if (t > 1) assert_same_array(model, whole[t - 1], "scale");
         assert_usable(p, model);
         rb_model_free(model);
     }
     assert_int_equal(last, 4);
-    for (int t = 1; t <= 4; t++) {
+    for (int t = 1; t <= 4; t++)
         rb_model_free(whole[t]);
-    }
 }
 
 /* Codes that are held change in the middle of an iteration; multipliers come from their moments. */
@@ -140,20 +135,15 @@ static void so_does_one_that_holds_codes(void **state) {
                               p->source, NULL, &model);
         assert_true(p->stopped && p->after == 0);
         assert_true(err == (model ? RB_OK : RB_ERROR_STOPPED));
-        if (!model) {
-            continue;
-        }
+        if (!model) continue;
         assert_int_equal(rb_model_status(model), RB_STATUS_STOPPED);
         assert_null(rb_model_array(model, "certificate", NULL, NULL));
-        if (at < 40 || at > all - 4) {
-            assert_usable(p, model);
-        }
+        if (at < 40 || at > all - 4) assert_usable(p, model);
         if (model->iterations >= 59) {
             const double *given = rb_model_array(model, "multipliers", NULL, NULL);
             const double *exact = rb_model_array(whole, "multipliers", NULL, NULL);
-            for (int j = 0; j < UNITS; j++) {
+            for (int j = 0; j < UNITS; j++)
                 assert_close(given[j], exact[j], 0.02);
-            }
         }
         rb_model_free(model);
     }
@@ -183,9 +173,7 @@ static void so_does_expectation_truncation(void **state) {
             assert_true(err == (model ? RB_OK : RB_ERROR_STOPPED));
             assert_true(model || last == 0);
             last = model ? model->iterations : 0;
-            if (model && at % 5 == 0) {
-                assert_usable(p, model);
-            }
+            if (model && at % 5 == 0) assert_usable(p, model);
             rb_model_free(model);
         }
         assert_int_equal(last, 6);
@@ -196,9 +184,8 @@ static void assert_same(const rb_model *a, const rb_model *b) {
     assert_int_equal(a->iterations, b->iterations);
     assert_int_equal(a->status, b->status);
     assert_int_equal(a->n_arrays, b->n_arrays);
-    for (int64_t i = 0; i < a->n_arrays; i++) {
+    for (int64_t i = 0; i < a->n_arrays; i++)
         assert_same_array(a, b, a->arrays[i].name);
-    }
 }
 
 /* Stopped at some block, a fit goes on from its checkpoint to the same bits; that is of the last
@@ -264,9 +251,8 @@ static void a_checkpoint_goes_on_from_any_block(void **state) {
     p->rfn = plain;
     p->rfn.estep = RB_RFN_ESTEP_CYCLIC;
     for (p->fit.accelerate = RB_ACCELERATE_SQUAREM; p->fit.accelerate <= RB_ACCELERATE_NESTEROV;
-         p->fit.accelerate++) {
+         p->fit.accelerate++)
         goes_on_to_the_same(p, "rfn", &p->rfn, 11);
-    }
     p->fit.accelerate = RB_ACCELERATE_NONE;
     p->rfn = plain;
     p->rfn.momentum = 0.3;
@@ -322,9 +308,7 @@ static rb_context *asked;
 static int64_t msteps_left;
 
 static rb_error stop_in_mstep(rb_context *ctx, void *state) {
-    if (msteps_left-- == 0) {
-        rb_context_stop(asked);
-    }
+    if (msteps_left-- == 0) rb_context_stop(asked);
     return rb_context_method(ctx, 0)->mstep(ctx, state);
 }
 
@@ -419,9 +403,8 @@ static rb_error give_wide(void *user, int64_t first, int64_t count, void *rows) 
         rb_context_stop(p->ctx);
         p->stopped = true;
     }
-    for (int64_t i = 0; i < count * 1500; i++) {
+    for (int64_t i = 0; i < count * 1500; i++)
         ((float *)rows)[i] = (float)((first + i * 7) % 11);
-    }
     return RB_OK;
 }
 

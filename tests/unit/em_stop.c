@@ -198,9 +198,7 @@ static void without_memory(void **state) {
                               p->source, NULL, &model);
         p->ctx->allocations_left = -1;
         rb_model_free(model);
-        if (!err) {
-            break;
-        }
+        if (!err) break;
         assert_int_equal(err, RB_ERROR_MEMORY);
         assert_null(model);
     }

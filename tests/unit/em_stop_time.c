@@ -34,9 +34,8 @@ static int setup(void **state) {
     rb_draws draws = {{1, RB_RANDOM_SIMULATE, 0}, 0};
     p->ctx = fixture_context();
     p->values = calloc((size_t)N * M, sizeof *p->values);
-    for (int64_t i = 0; i < (int64_t)N * M; i++) {
+    for (int64_t i = 0; i < (int64_t)N * M; i++)
         p->values[i] = (float)rb_draw_uniform(&draws);
-    }
     assert_ok(p->ctx, rb_matrix_dense(p->ctx, RB_FLOAT32, N, M, p->values, M, 1, &p->matrix));
     assert_ok(p->ctx, rb_source_from_matrix(p->ctx, p->matrix, &p->source));
     rb_source *few;
@@ -64,9 +63,8 @@ static int teardown(void **state) {
 static void *ask(void *user) {
     struct problem *p = user;
     double began = seconds();
-    while (seconds() - began < p->work) {
+    while (seconds() - began < p->work)
         usleep(1000);
-    }
     p->asked = seconds();
     rb_context_stop(p->ctx);
     return NULL;
@@ -122,9 +120,8 @@ static void a_stop_takes_half_a_second_at_max(void **state) {
         double ended = seconds();
         pthread_join(thread, NULL);
         assert_int_equal(err, RB_ERROR_STOPPED);
-        if (ended - p->asked > 0.5) {
+        if (ended - p->asked > 0.5)
             fail_msg("call %d went on for %.3f s", (int)i, ended - p->asked);
-        }
     }
 }
 

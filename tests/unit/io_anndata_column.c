@@ -30,15 +30,13 @@ static void values_of_every_kind(void **state) {
     };
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
         rb_names *names, *texts;
-        if (read_from(*state, cases[c].file, cases[c].column, &names, &texts)) {
+        if (read_from(*state, cases[c].file, cases[c].column, &names, &texts))
             fail_msg("%s", rb_context_error(*state));
-        }
         assert_int_equal(names->count, CELLS);
         assert_int_equal(texts->count, CELLS);
         assert_string_equal(names->text[3], "cell3");
-        for (int i = 0; i < CELLS; i++) {
+        for (int i = 0; i < CELLS; i++)
             assert_string_equal(texts->text[i], cases[c].texts[i]);
-        }
         rb_names_free(names);
         rb_names_free(texts);
     }
@@ -82,9 +80,7 @@ static void no_memory(void **state) {
             rb_names *names, *texts;
             ctx->allocations_left = n;
             err = read_from(ctx, "obs.h5ad", columns[c], &names, &texts);
-            if (err) {
-                assert_int_equal(err, RB_ERROR_MEMORY);
-            }
+            if (err) assert_int_equal(err, RB_ERROR_MEMORY);
             rb_names_free(names);
             rb_names_free(texts);
         }

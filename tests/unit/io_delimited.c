@@ -79,9 +79,8 @@ static void tables_are_understood(void **state) {
         {"gene;A,1,2\ngene;B,3,4\n", 2, 2, {1, 2, 3, 4}, "gene;A|gene;B", NULL},
         {"a,2b,3\n1,2,3\n", 1, 3, {1, 2, 3}, NULL, "a|2b|3"},
     };
-    for (size_t i = 0; i < sizeof examples / sizeof *examples; i++) {
+    for (size_t i = 0; i < sizeof examples / sizeof *examples; i++)
         expect(&examples[i], NULL);
-    }
 }
 
 static void options_overrule_the_guess(void **state) {
@@ -185,9 +184,8 @@ static void a_zero_byte_is_no_number(void **state) {
     (void)state;
     char text[2000];
     memset(text, '\n', sizeof text);
-    for (int i = 0; i < 1000; i++) {
+    for (int i = 0; i < 1000; i++)
         text[2 * i] = '1';
-    }
     text[1801] = '\0';
     text[1803] = '\0';
     put_bytes("a.csv", text, sizeof text);
@@ -221,18 +219,16 @@ static void long_lines_and_many_rows_are_read(void **state) {
     enum { ROWS = 300, COLUMNS = 2000 };
     FILE *file = fopen("a.csv", "wb");
     for (int i = 0; i < ROWS; i++) {
-        for (int j = 0; j < COLUMNS; j++) {
+        for (int j = 0; j < COLUMNS; j++)
             fprintf(file, "%s%d", j ? "," : "", i * COLUMNS + j);
-        }
         fputc('\n', file);
     }
     fclose(file);
     rb_matrix *m = read_with("a.csv", NULL);
     assert_int_equal(m->n_samples, ROWS);
     assert_int_equal(m->n_features, COLUMNS);
-    for (int64_t i = 0; i < ROWS * COLUMNS; i++) {
+    for (int64_t i = 0; i < ROWS * COLUMNS; i++)
         assert_true(((const double *)m->values)[i] == (double)i);
-    }
     rb_matrix_free(m);
 }
 
@@ -259,11 +255,9 @@ static void a_large_file_can_be_left(void **state) {
     (void)state;
     FILE *file = fopen("large.csv", "w");
     assert_non_null(file);
-    for (int i = 0; i < ROWS; i++) {
-        for (int j = 0; j < COLUMNS; j++) {
+    for (int i = 0; i < ROWS; i++)
+        for (int j = 0; j < COLUMNS; j++)
             fputs(j + 1 < COLUMNS ? "1.25," : "1.25\n", file);
-        }
-    }
     fclose(file);
     rb_matrix *m;
     pthread_t thread;

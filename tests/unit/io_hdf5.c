@@ -19,9 +19,7 @@ static rb_matrix *read_good(rb_context *ctx, const char *name, const char *datas
     rb_matrix *matrix;
     char path[512];
     snprintf(path, sizeof path, "%s%s", HDF5_DATA, name);
-    if (read_file(ctx, path, dataset, &matrix)) {
-        fail_msg("%s", rb_context_error(ctx));
-    }
+    if (read_file(ctx, path, dataset, &matrix)) fail_msg("%s", rb_context_error(ctx));
     assert_hdf5_closed();
     return matrix;
 }
@@ -38,11 +36,9 @@ static void assert_cells(const rb_matrix *m, int64_t samples, int64_t features,
                          double (*cell)(int64_t, int64_t)) {
     assert_int_equal(rb_matrix_samples(m), samples);
     assert_int_equal(rb_matrix_features(m), features);
-    for (int64_t i = 0; i < samples; i++) {
-        for (int64_t k = 0; k < features; k++) {
+    for (int64_t i = 0; i < samples; i++)
+        for (int64_t k = 0; k < features; k++)
             assert_true(rb_matrix_at(m, i, k) == cell(i, k));
-        }
-    }
 }
 
 static void test_types(void **state) {
@@ -85,9 +81,8 @@ static void assert_cell_and_gene_names(const rb_matrix *m) {
         snprintf(name, sizeof name, "cell%d", (int)i);
         assert_string_equal(rb_matrix_sample_name(m, i), name);
     }
-    for (int64_t k = 0; k < rb_matrix_features(m); k++) {
+    for (int64_t k = 0; k < rb_matrix_features(m); k++)
         assert_string_equal(rb_matrix_feature_name(m, k), genes[k]);
-    }
 }
 
 static void test_anndata_dense(void **state) {
@@ -145,9 +140,8 @@ static void test_lzf(void **state) {
     rb_matrix_free(m);
     m = read_good(ctx, "lzf.h5ad", "layers/noise");
     double sum = 0;
-    for (int i = 0; i < 20; i++) {
+    for (int i = 0; i < 20; i++)
         sum += rb_matrix_at(m, i / 4, i % 4) * (i + 1);
-    }
     assert_true(sum == 32188);
     rb_matrix_free(m);
 }
@@ -229,9 +223,8 @@ static void test_tenx(void **state) {
     static const char *const unique[] = {"A", "B", "A-2", "A-1"}; /* "A-1" is taken */
     rb_matrix *m = read_good(*state, "tenx_v3.h5", NULL);
     assert_cells(m, 5, 4, sparse_cell);
-    for (int k = 0; k < 4; k++) {
+    for (int k = 0; k < 4; k++)
         assert_string_equal(rb_matrix_feature_name(m, k), unique[k]);
-    }
     assert_string_equal(rb_matrix_sample_name(m, 4), "cell4");
     rb_matrix_free(m);
     m = read_good(*state, "tenx_v2.h5", NULL);
@@ -248,9 +241,8 @@ static void test_unique_names(void **state) {
     static const char *const after[] = {"a", "a-2", "b", "a-1", "a-3", "a-1-1", "b-1"};
     rb_names *names = rb_names_copy(*state, before, 7);
     assert_int_equal(rb_names_make_unique(*state, &names), RB_OK);
-    for (int i = 0; i < 7; i++) {
+    for (int i = 0; i < 7; i++)
         assert_string_equal(names->text[i], after[i]);
-    }
     rb_names_free(names);
 }
 
@@ -281,11 +273,9 @@ static void assert_block(rb_context *ctx, rb_source *source, const rb_matrix *wh
     assert_int_equal(source->read(source, ctx, first, count, &view), RB_OK);
     assert_int_equal(view.n_samples, count);
     assert_int_equal(view.sparse, whole->sparse);
-    for (int64_t i = 0; i < count; i++) {
-        for (int64_t k = 0; k < whole->n_features; k++) {
+    for (int64_t i = 0; i < count; i++)
+        for (int64_t k = 0; k < whole->n_features; k++)
             assert_true(same(rb_matrix_at(&view, i, k), rb_matrix_at(whole, first + i, k)));
-        }
-    }
 }
 
 /* Every stretch of a stream is that stretch of the matrix, in any order of asking. */
@@ -302,15 +292,11 @@ static void test_streams(void **state) {
         assert_int_equal(rb_format_hdf5.open(ctx, path, &options, &source), RB_OK);
         assert_int_equal(rb_source_samples(source), whole->n_samples);
         assert_int_equal(rb_source_type(source), whole->type);
-        for (int64_t first = whole->n_samples; first >= 0; first--) {
-            for (int64_t count = 0; first + count <= whole->n_samples; count++) {
+        for (int64_t first = whole->n_samples; first >= 0; first--)
+            for (int64_t count = 0; first + count <= whole->n_samples; count++)
                 assert_block(ctx, source, whole, first, count);
-            }
-        }
         const char *name = rb_matrix_sample_name(whole, 1);
-        if (name) {
-            assert_string_equal(rb_source_sample_name(source, 1), name);
-        }
+        if (name) assert_string_equal(rb_source_sample_name(source, 1), name);
         rb_source_free(source);
         rb_matrix_free(whole);
         assert_hdf5_closed();
@@ -345,9 +331,8 @@ static void assert_refused(rb_context *ctx, const char *name, const char *datase
     snprintf(path, sizeof path, "%s%s", HDF5_DATA, name);
     assert_int_equal(read_file(ctx, path, dataset, &matrix), code);
     assert_null(matrix);
-    if (!strstr(rb_context_error(ctx), words) || !strstr(rb_context_error(ctx), name)) {
+    if (!strstr(rb_context_error(ctx), words) || !strstr(rb_context_error(ctx), name))
         fail_msg("the sentence is '%s'", rb_context_error(ctx));
-    }
     assert_hdf5_closed();
 }
 

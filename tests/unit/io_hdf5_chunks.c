@@ -80,9 +80,8 @@ static void filters_without_a_check_are_refused(void **state) {
         unsigned able = 0; /* szip may be left out of HDF5, or its packing */
         if (f == SZIP && (H5Zfilter_avail(H5Z_FILTER_SZIP) <= 0 ||
                           H5Zget_filter_info(H5Z_FILTER_SZIP, &able) < 0 ||
-                          !(able & H5Z_FILTER_CONFIG_ENCODE_ENABLED))) {
+                          !(able & H5Z_FILTER_CONFIG_ENCODE_ENABLED)))
             continue;
-        }
         hid_t file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
         hid_t list = chunks_of(SHUFFLE, chunk), space = H5Screate_simple(2, shape, NULL);
         assert_true((f == NBIT          ? H5Pset_nbit(list)
@@ -159,9 +158,8 @@ static void put_random(const char *path) {
         first[d] = (hsize_t)draw((int)shape[d]);
         part[d] = (hsize_t)draw((int)(shape[d] - first[d])) + 1;
     }
-    for (int i = 0; i < 40 * 30; i++) {
+    for (int i = 0; i < 40 * 30; i++)
         values[i] = draw(2) ? 0 : draw(128);
-    }
     hid_t access = H5Pcreate(H5P_FILE_ACCESS);
     assert_true(draw(2) || H5Pset_libver_bounds(access, H5F_LIBVER_LATEST, H5F_LIBVER_LATEST) >= 0);
     hid_t file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, access);
@@ -183,11 +181,9 @@ static void put_random(const char *path) {
 }
 
 static void assert_rows(const rb_matrix *m, const double *values, int64_t first) {
-    for (int64_t i = 0; i < m->n_samples; i++) {
-        for (int64_t k = 0; k < m->n_features; k++) {
+    for (int64_t i = 0; i < m->n_samples; i++)
+        for (int64_t k = 0; k < m->n_features; k++)
             assert_true(rb_matrix_at(m, i, k) == values[(first + i) * m->n_features + k]);
-        }
-    }
 }
 
 static void numbers_are_those_of_hdf5(void **state) {
@@ -203,9 +199,7 @@ static void numbers_are_those_of_hdf5(void **state) {
         assert_true(H5Dread(data, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) >= 0);
         H5Dclose(data);
         H5Fclose(file);
-        if (read_whole(path, &m)) {
-            fail_msg("%s", rb_context_error(ctx));
-        }
+        if (read_whole(path, &m)) fail_msg("%s", rb_context_error(ctx));
         assert_rows(m, values, 0);
         assert_int_equal(rb_open(ctx, path, NULL, &source), RB_OK);
         for (int b = 0; b < 10; b++) {
@@ -280,9 +274,8 @@ static void assert_numbers(const rb_h5_data *data) {
     assert_int_equal(rb_h5_data_read(data, 0, TABLE, value, values), RB_OK);
     H5Tclose(count);
     H5Tclose(value);
-    for (int i = 0; i < TABLE; i++) {
+    for (int i = 0; i < TABLE; i++)
         assert_true(counts[i] == -i && values[i] == i / 4.0);
-    }
 }
 
 /* Texts of any length take another place in the file than in memory. */
@@ -298,9 +291,7 @@ static void tables_are_read_by_member(void **state) {
         assert_int_equal(rb_h5_data_open(file, "t", &data), RB_OK);
         for (int m = 0; m < 3; m++) {
             rb_names *names;
-            if (rb_h5_read_texts(&data, members[m], &names)) {
-                fail_msg("%s", rb_context_error(ctx));
-            }
+            if (rb_h5_read_texts(&data, members[m], &names)) fail_msg("%s", rb_context_error(ctx));
             for (int i = 0; i < TABLE; i++) {
                 char wanted[16];
                 snprintf(wanted, sizeof wanted, m == 0 ? "row %d" : "c%d", i);

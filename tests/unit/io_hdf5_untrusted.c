@@ -23,9 +23,8 @@ static rb_error read_all(const char *path, const char *dataset) {
 }
 
 static void assert_says(const char *words) {
-    if (!strstr(rb_context_error(ctx), words)) {
+    if (!strstr(rb_context_error(ctx), words))
         fail_msg("'%s' is not in '%s'", words, rb_context_error(ctx));
-    }
 }
 
 /* ---- other files ---- */
@@ -73,14 +72,11 @@ static void put_rows(const char *path, bool checked) {
     hsize_t shape[2] = {ROWS, COLUMNS}, chunk[2] = {10, COLUMNS};
     double *values = malloc(sizeof *values * ROWS * COLUMNS);
     assert_non_null(values);
-    for (int i = 0; i < ROWS * COLUMNS; i++) {
+    for (int i = 0; i < ROWS * COLUMNS; i++)
         values[i] = i + 0.1;
-    }
     hid_t file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
     hid_t list = H5Pcreate(H5P_DATASET_CREATE), space = H5Screate_simple(2, shape, NULL);
-    if (checked) {
-        assert_true(H5Pset_chunk(list, 2, chunk) >= 0 && H5Pset_fletcher32(list) >= 0);
-    }
+    if (checked) assert_true(H5Pset_chunk(list, 2, chunk) >= 0 && H5Pset_fletcher32(list) >= 0);
     hid_t data = H5Dcreate2(file, "X", H5T_IEEE_F64LE, space, H5P_DEFAULT, list, H5P_DEFAULT);
     assert_true(H5Dwrite(data, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) >= 0);
     H5Dclose(data);

@@ -16,11 +16,10 @@ static rb_matrix *example(rb_context *ctx, rb_type type) {
     assert_int_equal(rb_matrix_new_dense(ctx, type, SAMPLES, FEATURES, &m), RB_OK);
     for (int64_t e = 0; e < SAMPLES * FEATURES; e++) {
         double value = (e % 3 == 0 ? 1e30 : e % 3 == 1 ? 1e-30 : -1) * (double)(e + 1) / 3;
-        if (type == RB_FLOAT32) {
+        if (type == RB_FLOAT32)
             ((float *)m->values)[e] = (float)value;
-        } else {
+        else
             ((double *)m->values)[e] = value;
-        }
     }
     assert_int_equal(rb_matrix_set_sample_names(ctx, m, samples, SAMPLES), RB_OK);
     assert_int_equal(rb_matrix_set_feature_names(ctx, m, features, FEATURES), RB_OK);
@@ -34,26 +33,20 @@ static rb_error write_file(rb_context *ctx, const char *path, const char *suffix
     rb_matrix view;
     void *state;
     rb_error err = rb_source_from_matrix(ctx, m, &source);
-    if (err) {
-        return err;
-    }
+    if (err) return err;
     rb_write_header header = {sizeof header, m->n_samples,          m->n_features,
                               m->type,       named ? source : NULL, named ? features : NULL};
     err = rb_write_format_hdf5.open(ctx, path, suffix, &header, &state);
     for (int64_t first = 0; !err && first < m->n_samples; first += rows) {
         int64_t count = m->n_samples - first < rows ? m->n_samples - first : rows;
         err = source->read(source, ctx, first, count, &view);
-        if (!err) {
-            err = rb_write_format_hdf5.add(ctx, state, &view);
-        }
+        if (!err) err = rb_write_format_hdf5.add(ctx, state, &view);
         if (err) {
             rb_write_format_hdf5.close(ctx, state, true);
             state = NULL;
         }
     }
-    if (!err) {
-        err = rb_write_format_hdf5.close(ctx, state, false);
-    }
+    if (!err) err = rb_write_format_hdf5.close(ctx, state, false);
     rb_source_free(source);
     return err;
 }
@@ -61,27 +54,22 @@ static rb_error write_file(rb_context *ctx, const char *path, const char *suffix
 static void assert_same(const rb_matrix *a, const rb_matrix *b) {
     assert_int_equal(a->n_samples, b->n_samples);
     assert_int_equal(a->n_features, b->n_features);
-    for (int64_t i = 0; i < a->n_samples; i++) {
-        for (int64_t k = 0; k < a->n_features; k++) {
+    for (int64_t i = 0; i < a->n_samples; i++)
+        for (int64_t k = 0; k < a->n_features; k++)
             assert_true(rb_matrix_at(a, i, k) == rb_matrix_at(b, i, k));
-        }
-    }
 }
 
 static void assert_round_trip(rb_context *ctx, const char *suffix, const rb_matrix *m, bool named,
                               int64_t rows) {
     rb_matrix *back;
     const char *path = temporary(suffix);
-    if (write_file(ctx, path, suffix, m, named, rows)) {
-        fail_msg("%s", rb_context_error(ctx));
-    }
+    if (write_file(ctx, path, suffix, m, named, rows)) fail_msg("%s", rb_context_error(ctx));
     assert_int_equal(rb_format_hdf5.read(ctx, path, NULL, &back), RB_OK);
     assert_same(m, back);
     assert_int_equal(m->type, back->type);
     if (named) {
-        for (int i = 0; i < SAMPLES; i++) {
+        for (int i = 0; i < SAMPLES; i++)
             assert_string_equal(rb_matrix_sample_name(back, i), samples[i]);
-        }
         assert_string_equal(rb_matrix_feature_name(back, 2), features[2]);
     } else if (strcmp(suffix, ".h5ad") == 0) { /* AnnData has names always: numbers from 0 */
         assert_string_equal(rb_matrix_sample_name(back, 6), "6");
@@ -173,9 +161,8 @@ static rb_anndata_results results_of(const rb_matrix *codes, const rb_names *nam
 static rb_matrix *codes_of(rb_context *ctx, int64_t n, float first) {
     rb_matrix *codes;
     assert_int_equal(rb_matrix_new_dense(ctx, RB_FLOAT32, n, UNITS, &codes), RB_OK);
-    for (int64_t e = 0; e < n * UNITS; e++) {
+    for (int64_t e = 0; e < n * UNITS; e++)
         ((float *)codes->values)[e] = first + (float)e;
-    }
     return codes;
 }
 
@@ -268,9 +255,8 @@ static void assert_not_added(rb_context *ctx, const char *input, const rb_anndat
     const char *path = temporary("refused.h5ad");
     unlink(path);
     assert_int_equal(rb_anndata_add(ctx, input, path, results), code);
-    if (!strstr(rb_context_error(ctx), words)) {
+    if (!strstr(rb_context_error(ctx), words))
         fail_msg("the sentence is '%s'", rb_context_error(ctx));
-    }
     assert_int_not_equal(access(path, F_OK), 0);
     assert_hdf5_closed();
 }

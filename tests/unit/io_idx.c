@@ -46,9 +46,7 @@ static void write_gzip(const void *bytes, size_t count) {
 static rb_matrix *read_well(void) {
     rb_matrix *m;
     rb_error err = rb_format_idx.read(ctx, path, NULL, &m);
-    if (err) {
-        print_error("%s\n", rb_context_error(ctx));
-    }
+    if (err) print_error("%s\n", rb_context_error(ctx));
     assert_int_equal(err, RB_OK);
     return m;
 }
@@ -60,9 +58,8 @@ static void assert_refused(const void *bytes, size_t count, rb_error error, cons
     assert_int_equal(rb_format_idx.read(ctx, path, NULL, &m), error);
     assert_null(m);
     assert_non_null(strstr(rb_context_error(ctx), path));
-    if (!strstr(rb_context_error(ctx), part)) {
+    if (!strstr(rb_context_error(ctx), part))
         fail_msg("'%s' does not say '%s'", rb_context_error(ctx), part);
-    }
 }
 
 /* Two images of 2 x 3: two samples of six features, rows first. */
@@ -75,11 +72,9 @@ static void check_images(void) {
     assert_int_equal(rb_matrix_samples(m), 2);
     assert_int_equal(rb_matrix_features(m), 6);
     assert_int_equal(rb_matrix_type(m), RB_FLOAT32);
-    for (int i = 0; i < 2; i++) {
-        for (int k = 0; k < 6; k++) {
+    for (int i = 0; i < 2; i++)
+        for (int k = 0; k < 6; k++)
             assert_true(rb_matrix_at(m, i, k) == want[i][k]);
-        }
-    }
     rb_matrix_free(m);
 }
 

@@ -47,14 +47,11 @@ static void write_png(int width, int height, int depth, int colour, int interlac
     png_init_io(png, file);
     png_set_IHDR(png, info, (png_uint_32)width, (png_uint_32)height, depth, colour, interlace,
                  PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
-    if (palette) {
-        png_set_PLTE(png, info, palette, 2);
-    }
+    if (palette) png_set_PLTE(png, info, palette, 2);
     png_write_info(png, info);
     png_bytep rows[16];
-    for (int y = 0; y < height; y++) {
+    for (int y = 0; y < height; y++)
         rows[y] = (png_bytep)bytes + (size_t)y * png_get_rowbytes(png, info);
-    }
     png_write_image(png, rows);
     png_write_end(png, NULL);
     png_destroy_write_struct(&png, &info);
@@ -65,17 +62,13 @@ static void check_read(const char *patches, int64_t samples, int64_t features, c
     rb_read_options options = {.patches = patches};
     rb_matrix *m;
     rb_error err = rb_format_image.read(ctx, path, &options, &m);
-    if (err) {
-        fail_msg("%s", rb_context_error(ctx));
-    }
+    if (err) fail_msg("%s", rb_context_error(ctx));
     assert_int_equal(rb_matrix_samples(m), samples);
     assert_int_equal(rb_matrix_features(m), features);
     assert_int_equal(rb_matrix_type(m), RB_FLOAT32);
     for (int64_t i = 0; i < samples * features; i++) {
         double value = rb_matrix_at(m, i / features, i % features);
-        if (value != want[i]) {
-            fail_msg("value %d is %g, not %g", (int)i, value, want[i]);
-        }
+        if (value != want[i]) fail_msg("value %d is %g, not %g", (int)i, value, want[i]);
     }
     rb_matrix_free(m);
 }
@@ -92,9 +85,8 @@ static void assert_refused(const char *patches, rb_error error, const char *part
     rb_matrix *m = (rb_matrix *)&ctx;
     assert_int_equal(rb_format_image.read(ctx, path, &options, &m), error);
     assert_null(m);
-    if (!strstr(rb_context_error(ctx), part)) {
+    if (!strstr(rb_context_error(ctx), part))
         fail_msg("'%s' does not say '%s'", rb_context_error(ctx), part);
-    }
 }
 
 static void assert_text_refused(const char *text, const char *part) {
@@ -171,9 +163,8 @@ static void test_wrong_patches_are_said(void **state) {
     write_file(BYTES("P2 3 2 9 1 2 3 4 5 6"));
     assert_refused("3x3", RB_ERROR_ARGUMENT, "do not fit");
     const char *words[] = {"10", "0x2", "2x", "axb", "2x2x2", "-1x2", " 2x2", "2x99999999999", ""};
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         assert_refused(words[i], RB_ERROR_ARGUMENT, "such as 10x10");
-    }
 }
 
 static void test_wrong_pnm_is_said(void **state) {
@@ -218,9 +209,8 @@ static void test_damaged_png_is_said(void **state) {
     /* A header of 1000000 x 1000000 pixels with a right check sum: no memory is asked for. */
     memcpy(bytes + 16, "\0\017\102\100\0\017\102\100", 8);
     unsigned long sum = crc32(0, bytes + 12, 17);
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 4; i++)
         bytes[29 + i] = (unsigned char)(sum >> (24 - 8 * i));
-    }
     write_file(bytes, count);
     assert_refused(NULL, RB_ERROR_FORMAT, "1000000 x 1000000 pixels, more than the file can hold");
 }

@@ -48,9 +48,8 @@ static size_t pack(const char *type, const int *numbers, int count, char *bytes)
                                           : (const void *)&f2;
         char item[8];
         memcpy(item, from, (size_t)size); /* whole: the low bytes stand first */
-        for (int b = 0; b < size; b++) {
+        for (int b = 0; b < size; b++)
             bytes[i * size + b] = item[swap ? size - 1 - b : b];
-        }
     }
     return (size_t)(count * size);
 }
@@ -72,17 +71,15 @@ static void all_types_and_byte_orders(void **state) {
         int numbers[6] = {0, 1, natural ? -2 : truth ? 1 : 3, truth ? 0 : 3, 1, 0};
         double wanted[6];
         char bytes[64], header[128];
-        for (int i = 0; i < 6; i++) {
+        for (int i = 0; i < 6; i++)
             wanted[i] = numbers[i];
-        }
         size_t count = pack(type, numbers, 6, bytes);
         describe(header, sizeof header, type, false, "(2, 3)");
         put_npy("a.npy", 1, header, bytes, count);
         rb_matrix *m = read_with("a.npy", NULL);
         assert_values(m, 2, 3, wanted);
-        if (rb_matrix_type(m) != types[t].becomes) {
+        if (rb_matrix_type(m) != types[t].becomes)
             fail_msg("%s becomes %d", type, rb_matrix_type(m));
-        }
         rb_matrix_free(m);
         describe(header, sizeof header, type, true, "(3, 2)"); /* the transpose */
         put_npy("a.npy", 1, header, bytes, count);
@@ -148,9 +145,8 @@ static void versions_and_dimensions(void **state) {
 static void put_doubles(const char *path, int n, bool aligned) {
     double values[300];
     char header[160], shape[32], text[120];
-    for (int i = 0; i < 3 * n; i++) {
+    for (int i = 0; i < 3 * n; i++)
         values[i] = i;
-    }
     snprintf(shape, sizeof shape, "(%d, 3)", n);
     describe(text, sizeof text, *(const char *)&one ? "<f8" : ">f8", false, shape);
     snprintf(header, sizeof header, "%-*s", aligned ? 118 : 119, text);
@@ -176,11 +172,9 @@ static void check_blocks(const char *path, int64_t step, bool transpose) {
         int64_t count = m->n_samples - first < step ? m->n_samples - first : step;
         assert_int_equal(source->read(source, ctx, first, count, &block), RB_OK);
         assert_int_equal(block.n_samples, count);
-        for (int64_t i = 0; i < count; i++) {
-            for (int64_t j = 0; j < m->n_features; j++) {
+        for (int64_t i = 0; i < count; i++)
+            for (int64_t j = 0; j < m->n_features; j++)
                 assert_true(rb_matrix_at(&block, i, j) == rb_matrix_at(m, first + i, j));
-            }
-        }
     }
     rb_source_free(source);
     rb_matrix_free(m);
@@ -189,9 +183,8 @@ static void check_blocks(const char *path, int64_t step, bool transpose) {
 static void blocks_are_the_rows(void **state) {
     (void)state;
     char bytes[60], header[128];
-    for (int i = 0; i < 60; i++) {
+    for (int i = 0; i < 60; i++)
         bytes[i] = (char)(3 * i);
-    }
     static const char *const shapes[] = {"(20, 3)", "(5, 2, 6)", "(60,)"};
     for (int fortran = 0; fortran < 2; fortran++) {
         for (size_t s = 0; s < 3; s++) {
@@ -214,9 +207,8 @@ static void large_blocks_are_converted_in_pieces(void **state) {
     enum { ROWS = 3, COLUMNS = 3 << 20 };
     char header[128], shape[64], *bytes = malloc(ROWS * COLUMNS);
     assert_non_null(bytes);
-    for (int i = 0; i < ROWS * COLUMNS; i++) {
+    for (int i = 0; i < ROWS * COLUMNS; i++)
         bytes[i] = (char)(i % 127);
-    }
     snprintf(shape, sizeof shape, "(%d, %d)", ROWS, COLUMNS);
     describe(header, sizeof header, "|i1", false, shape);
     FILE *file = fopen("a.npy", "wb");
@@ -227,9 +219,8 @@ static void large_blocks_are_converted_in_pieces(void **state) {
     assert_int_equal(fwrite(bytes, 1, ROWS * COLUMNS, file), ROWS * COLUMNS);
     assert_int_equal(fclose(file), 0);
     rb_matrix *m = read_with("a.npy", NULL);
-    for (int i = 0; i < ROWS * COLUMNS; i++) {
+    for (int i = 0; i < ROWS * COLUMNS; i++)
         assert_true(((const float *)m->values)[i] == (float)(i % 127));
-    }
     rb_matrix_free(m);
     free(bytes);
 }
@@ -268,9 +259,8 @@ static void a_file_larger_than_memory_is_streamed(void **state) {
     put_npy("a.npy", 1, header, "", 0);
     struct stat info;
     assert_int_equal(stat("a.npy", &info), 0);
-    if (truncate("a.npy", info.st_size + rows * COLUMNS * 8)) {
+    if (truncate("a.npy", info.st_size + rows * COLUMNS * 8))
         skip(); /* a file system without such holes */
-    }
     FILE *file = fopen("a.npy", "r+b");
     fseeko(file, info.st_size + rows * COLUMNS * 8 - 8, SEEK_SET);
     fwrite(&last, sizeof last, 1, file);

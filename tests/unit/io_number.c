@@ -6,9 +6,8 @@ static void expect_number(const char *text) {
     double value = -7;
     const char *end = rb_number_scan(text, text + strlen(text), &value);
     double wanted = strtod(text, NULL);
-    if (end != text + strlen(text) || memcmp(&value, &wanted, sizeof value) != 0) {
+    if (end != text + strlen(text) || memcmp(&value, &wanted, sizeof value) != 0)
         fail_msg("%s gives %.17g, not %.17g", text, value, wanted);
-    }
 }
 
 static void hard_cases_round_as_strtod(void **state) {
@@ -50,9 +49,8 @@ static void hard_cases_round_as_strtod(void **state) {
                                         "123456789012345678901234567890",
                                         "3.14159265358979323846264338327950288",
                                         "100000000000000000000000000000000000000000000000000"};
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         expect_number(texts[i]);
-    }
 }
 
 static void random_numbers_round_as_strtod(void **state) {
@@ -72,9 +70,8 @@ static void what_is_no_number_is_not_taken(void **state) {
     (void)state;
     static const char *const texts[] = {"", "-", "+", ".", "-.", "e5", "x", "--1", "inf", "nan"};
     double value;
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         assert_null(rb_number_scan(texts[i], texts[i] + strlen(texts[i]), &value));
-    }
     const char *text = "1e+x"; /* the number ends before its broken exponent */
     assert_ptr_equal(rb_number_scan(text, text + 4, &value), text + 1);
     text = "0x10";
@@ -104,9 +101,8 @@ static void cells_are_told_apart(void **state) {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         double value = -7;
         rb_cell cell = rb_cell_read(NULL, cases[i].text, (int64_t)strlen(cases[i].text), &value);
-        if (cell != cases[i].cell || (cell == RB_CELL_MISSING && !isnan(value))) {
+        if (cell != cases[i].cell || (cell == RB_CELL_MISSING && !isnan(value)))
             fail_msg("'%s' is taken for %d", cases[i].text, cell);
-        }
     }
 }
 
@@ -115,9 +111,8 @@ static void long_texts_are_cut_between_characters(void **state) {
     char shown[RB_SHOWN];
     assert_string_equal(rb_show("a\tb\x01", 4, shown), "a?b?");
     char text[201];
-    for (int i = 0; i < 200; i += 2) {
+    for (int i = 0; i < 200; i += 2)
         memcpy(text + i, "\xC3\xA4", 2);
-    }
     text[200] = '\0';
     rb_show(text, 200, shown);
     size_t length = strlen(shown);

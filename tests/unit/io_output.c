@@ -50,9 +50,8 @@ static int files_here(void) {
     int count = 0;
     DIR *here = opendir(".");
     assert_non_null(here);
-    while (readdir(here)) {
+    while (readdir(here))
         count++;
-    }
     closedir(here);
     return count - 2;
 }
@@ -193,9 +192,7 @@ static void places_that_take_no_file_are_refused(void **state) {
 
 static void an_unwritable_folder_is_refused(void **state) {
     (void)state;
-    if (geteuid() == 0) {
-        skip(); /* root may write everywhere */
-    }
+    if (geteuid() == 0) skip(); /* root may write everywhere */
     mkdir("sub", 0500);
     refuse("sub/a", "no new file");
     rmdir("sub");
@@ -233,9 +230,7 @@ static void every_failed_allocation_is_reported(void **state) {
     for (n = 0; err; n++) {
         ctx->allocations_left = n;
         err = rb_staged_begin(ctx, "a", &output);
-        if (!err) {
-            err = rb_staged_commit(ctx, output);
-        }
+        if (!err) err = rb_staged_commit(ctx, output);
         assert_true(err == RB_OK || err == RB_ERROR_MEMORY);
         assert_int_equal(files_here(), err ? 0 : 1);
     }

@@ -63,9 +63,7 @@ static void formats(void **state) {
         rb_source *source;
         rb_error err =
             rb_patches(ctx, &cases[c].path, 1, fixture_of(rb_patches_group(), &o), &source);
-        if (err) {
-            fail_msg("%s", rb_context_error(ctx));
-        }
+        if (err) fail_msg("%s", rb_context_error(ctx));
         assert_int_equal(rb_write(ctx, source, "P.npy"), RB_OK);
         rb_source_free(source);
         rb_matrix *patch = read_with("P.npy", NULL);
@@ -117,9 +115,8 @@ static void refuse_patches(const char *const *paths, int64_t count, const rb_pat
     rb_source *source = (rb_source *)&source;
     rb_error err = rb_patches(ctx, paths, count, fixture_of(rb_patches_group(), o), &source);
     assert_null(source);
-    if (err != code || !strstr(rb_context_error(ctx), words)) {
+    if (err != code || !strstr(rb_context_error(ctx), words))
         fail_msg("%s without '%s': %s", rb_error_name(err), words, rb_context_error(ctx));
-    }
 }
 
 static void refusals(void **state) {

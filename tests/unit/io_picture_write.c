@@ -7,12 +7,8 @@ static const float values[12] = {0, 1, 2.4F, 2.6F, 255, 255.4F, -3, 300, 70000, 
 static void check(const char *path, int64_t height, int64_t width, int64_t channels, int64_t max) {
     rb_image image = {height, width, channels, (float *)values, max}, again;
     rb_error err = rb_picture_write(ctx, path, &image);
-    if (!err) {
-        err = rb_picture_read(ctx, path, &again);
-    }
-    if (err) {
-        fail_msg("%s", rb_context_error(ctx));
-    }
+    if (!err) err = rb_picture_read(ctx, path, &again);
+    if (err) fail_msg("%s", rb_context_error(ctx));
     assert_int_equal(again.height, height);
     assert_int_equal(again.width, width);
     assert_int_equal(again.channels, channels);
@@ -41,9 +37,8 @@ static void arrays(void **state) {
     (void)state;
     rb_image image = {2, 2, 3, (float *)values, 255};
     double wanted[12];
-    for (int i = 0; i < 12; i++) {
+    for (int i = 0; i < 12; i++)
         wanted[i] = (double)values[i];
-    }
     assert_int_equal(rb_picture_write(ctx, "a.npy", &image), RB_OK);
     rb_matrix *m = read_with("a.npy", NULL);
     assert_values(m, 2, 6, wanted);

@@ -28,9 +28,7 @@ static void put_wav(const char *path, int rate) {
 static rb_matrix *cut(const char *path, const rb_segments_options *options) {
     rb_source *source;
     rb_error err = rb_segments(ctx, &path, 1, fixture_of(rb_segments_group(), options), &source);
-    if (err) {
-        fail_msg("%s", rb_context_error(ctx));
-    }
+    if (err) fail_msg("%s", rb_context_error(ctx));
     assert_int_equal(rb_write(ctx, source, "S.npy"), RB_OK);
     rb_source_free(source);
     return read_with("S.npy", NULL);
@@ -161,9 +159,8 @@ static void refuse_segments(const char *const *paths, int64_t count, const rb_se
     rb_source *source = (rb_source *)&source;
     rb_error err = rb_segments(ctx, paths, count, fixture_of(rb_segments_group(), o), &source);
     assert_null(source);
-    if (err != code || !strstr(rb_context_error(ctx), words)) {
+    if (err != code || !strstr(rb_context_error(ctx), words))
         fail_msg("%s without '%s': %s", rb_error_name(err), words, rb_context_error(ctx));
-    }
 }
 
 static void refuse_file(const char *path, const rb_segments_options *o, rb_error code,

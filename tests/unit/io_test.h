@@ -34,9 +34,8 @@ static inline int files_here(void) {
     int count = 0;
     DIR *here = opendir(".");
     assert_non_null(here);
-    for (struct dirent *entry; (entry = readdir(here)) != NULL;) {
+    for (struct dirent *entry; (entry = readdir(here)) != NULL;)
         count += strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
-    }
     closedir(here);
     return count;
 }
@@ -44,9 +43,8 @@ static inline int files_here(void) {
 static inline void empty_here(void) {
     DIR *here = opendir(".");
     assert_non_null(here);
-    for (struct dirent *entry; (entry = readdir(here)) != NULL;) {
+    for (struct dirent *entry; (entry = readdir(here)) != NULL;)
         remove(entry->d_name);
-    }
     closedir(here);
 }
 
@@ -89,9 +87,7 @@ static inline void assert_text(const char *path, const char *text) {
 static inline rb_matrix *read_with(const char *path, const rb_read_options *options) {
     rb_matrix *m = NULL;
     rb_error err = rb_read(ctx, path, fixture_of(rb_read_group(), options), &m);
-    if (err) {
-        print_error("%s\n", rb_context_error(ctx));
-    }
+    if (err) print_error("%s\n", rb_context_error(ctx));
     assert_int_equal(err, RB_OK);
     assert_non_null(m);
     return m;
@@ -120,16 +116,13 @@ static inline void refuse_with(const char *path, const rb_read_options *options,
     rb_error err = rb_read(ctx, path, fixture_of(rb_read_group(), options), &m);
     const char *message = rb_context_error(ctx);
     assert_null(m);
-    if (err != code) {
+    if (err != code)
         fail_msg("error %s, not %s: %s", rb_error_name(err), rb_error_name(code), message);
-    }
     for (const char *word = words; *word;) {
         char part[128];
         size_t span = strcspn(word, "|");
         snprintf(part, sizeof part, "%.*s", (int)span, word);
-        if (!strstr(message, part)) {
-            fail_msg("the sentence lacks '%s': %s", part, message);
-        }
+        if (!strstr(message, part)) fail_msg("the sentence lacks '%s': %s", part, message);
         word += span + (word[span] == '|');
     }
     rb_source *source = (rb_source *)&source;
@@ -160,9 +153,7 @@ static inline void fail_every_allocation(const char *path) {
         ctx->allocations_left = n;
         err = rb_open(ctx, path, NULL, &source);
         assert_true(err ? err == RB_ERROR_MEMORY && !source : source != NULL);
-        if (!err) {
-            err = rb_describe(ctx, source, &description);
-        }
+        if (!err) err = rb_describe(ctx, source, &description);
         rb_source_free(source);
     }
     ctx->allocations_left = -1;

@@ -20,16 +20,12 @@ static const char *const sample_names[] = {"NA", "two", " three", "4e5", ""};
 static rb_matrix *example(bool sample, rb_type type) {
     rb_matrix *m;
     assert_int_equal(rb_matrix_new_dense(ctx, type, ROWS, COLUMNS, &m), RB_OK);
-    for (int i = 0; i < ROWS * COLUMNS; i++) {
-        if (type == RB_FLOAT32) {
+    for (int i = 0; i < ROWS * COLUMNS; i++)
+        if (type == RB_FLOAT32)
             ((float *)m->values)[i] = fabs(values[i]) > 1e38 ? 1e38F : (float)values[i];
-        } else {
+        else
             ((double *)m->values)[i] = values[i];
-        }
-    }
-    if (sample) {
-        assert_int_equal(rb_matrix_set_sample_names(ctx, m, sample_names, ROWS), RB_OK);
-    }
+    if (sample) assert_int_equal(rb_matrix_set_sample_names(ctx, m, sample_names, ROWS), RB_OK);
     return m;
 }
 
@@ -39,9 +35,7 @@ static rb_error write_matrix(const char *path, const rb_matrix *m, bool names) {
     rb_writer *writer;
     rb_matrix block;
     rb_error err = rb_source_from_matrix(ctx, m, &source);
-    if (err) {
-        return err;
-    }
+    if (err) return err;
     rb_write_header header = {sizeof header, m->n_samples, m->n_features,
                               m->type,       source,       names ? feature_names : NULL};
     err = rb_writer_open(ctx, path, &header, &writer);
@@ -55,11 +49,10 @@ static rb_error write_matrix(const char *path, const rb_matrix *m, bool names) {
         assert_int_equal(source->read(source, ctx, first, count, &block), RB_OK);
         err = rb_writer_add(ctx, writer, &block);
     }
-    if (err) {
+    if (err)
         rb_writer_abandon(writer);
-    } else {
+    else
         err = rb_writer_close(ctx, writer);
-    }
     rb_source_free(source);
     return err;
 }
@@ -71,9 +64,8 @@ static void assert_same(const rb_matrix *a, const rb_matrix *b, rb_type type) {
         for (int64_t j = 0; j < a->n_features; j++) {
             double x = rb_matrix_at(a, i, j), y = rb_matrix_at(b, i, j);
             bool same = type == RB_FLOAT32 ? (float)x == (float)y : x == y;
-            if (!(same && signbit(x) == signbit(y)) && !(isnan(x) && isnan(y))) {
+            if (!(same && signbit(x) == signbit(y)) && !(isnan(x) && isnan(y)))
                 fail_msg("value (%lld, %lld): %.17g, %.17g", (long long)i, (long long)j, x, y);
-            }
         }
     }
 }
@@ -92,12 +84,10 @@ static void what_is_written_reads_back(void **state) {
             assert_int_equal(files_here(), 1);
             rb_matrix *back = read_with(paths[p], NULL);
             assert_same(m, back, type);
-            for (int i = 0; text && samples && i < ROWS; i++) {
+            for (int i = 0; text && samples && i < ROWS; i++)
                 assert_string_equal(rb_matrix_sample_name(back, i), sample_names[i]);
-            }
-            for (int j = 0; text && features && j < COLUMNS; j++) {
+            for (int j = 0; text && features && j < COLUMNS; j++)
                 assert_string_equal(rb_matrix_feature_name(back, j), feature_names[j]);
-            }
             assert_true(!text || samples || !back->sample_names);
             assert_true(!text || features || !back->feature_names);
             rb_matrix_free(m);
@@ -177,9 +167,7 @@ static void every_failed_write_is_reported(void **state) {
             setrlimit(RLIMIT_FSIZE, &old);
             assert_true(err == RB_OK || err == RB_ERROR_FILE);
             assert_int_equal(files_here(), err ? 0 : 1);
-            if (err) {
-                assert_non_null(strstr(rb_context_error(ctx), "cannot write a."));
-            }
+            if (err) assert_non_null(strstr(rb_context_error(ctx), "cannot write a."));
         }
         assert_true(failures > 50);
         unlink(paths[p]);

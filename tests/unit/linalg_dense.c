@@ -7,11 +7,9 @@ static void views_look_into_the_matrix(void **state) {
     for (int type = RB_FLOAT32; type <= RB_FLOAT64; type++) {
         rb_dense a = test_random(ctx, (rb_type)type, 7, 5, 2, 1);
         rb_dense part = rb_dense_part(rb_dense_rows(a, 2, 4), 1, 3, 2, 3);
-        for (int64_t i = 0; i < 3; i++) {
-            for (int64_t j = 0; j < 3; j++) {
+        for (int64_t i = 0; i < 3; i++)
+            for (int64_t j = 0; j < 3; j++)
                 assert_true(rb_dense_get(part, i, j) == rb_dense_get(a, 3 + i, 2 + j));
-            }
-        }
         rb_dense_set(part, 1, 1, 8);
         assert_true(rb_dense_get(a, 4, 3) == 8);
         rb_dense_zero(part);

@@ -48,9 +48,8 @@ static void larger_ones_keep_their_bits(void **state) {
     (void)state;
     rb_context *ctx = test_context(1);
     double values[N];
-    for (int c = 0; c < N; c++) {
+    for (int c = 0; c < N; c++)
         values[c] = 1 + c;
-    }
     rb_dense a = with_eigenvalues(ctx, values), b = with_eigenvalues(ctx, values);
     assert_int_equal(rb_raise_eigenvalues(ctx, a, 0.9), RB_OK);
     assert_memory_equal(a.data, b.data, N * N * sizeof(double));

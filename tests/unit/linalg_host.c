@@ -34,9 +34,8 @@ static void look(struct host *host) {
         size_t used = strlen(host->environment);
         snprintf(host->environment + used, sizeof host->environment - used, "%s\n", *e);
     }
-    for (int s = 1; s < 32; s++) {
+    for (int s = 1; s < 32; s++)
         sigaction(s, NULL, &host->actions[s]);
-    }
     pthread_sigmask(SIG_BLOCK, NULL, &host->mask);
 }
 
@@ -59,9 +58,8 @@ static double product(const double *values) {
     double *c = calloc(SIZE * SIZE, sizeof *c), sum = 0;
     cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, SIZE, SIZE, SIZE, 1, values, FEATURES,
                 values, FEATURES, 0, c, SIZE);
-    for (int i = 0; i < SIZE * SIZE; i++) {
+    for (int i = 0; i < SIZE * SIZE; i++)
         sum += c[i];
-    }
     free(c);
     return sum;
 }
@@ -106,9 +104,7 @@ static double *use(rb_context *ctx, const double *values, const struct host *hos
 
 static void the_host_stays_as_it_was(void **state) {
     (void)state;
-    if (!openblas_set_num_threads) {
-        skip();
-    }
+    if (!openblas_set_num_threads) skip();
     double *values = fixture_values(SAMPLES, FEATURES, 5, 1), *numbers[3];
     int64_t count;
     const int threads[3] = {2, 1, 3};
@@ -134,18 +130,15 @@ static void the_host_stays_as_it_was(void **state) {
     }
     assert_memory_equal(numbers[0], numbers[1], (size_t)count * sizeof(double));
     assert_memory_equal(numbers[0], numbers[2], (size_t)count * sizeof(double));
-    for (int t = 0; t < 3; t++) {
+    for (int t = 0; t < 3; t++)
         free(numbers[t]);
-    }
     free(values);
 }
 
 /* One call within another, and one that ends before one that began later. */
 static void calls_are_counted(void **state) {
     (void)state;
-    if (!openblas_set_num_threads) {
-        skip();
-    }
+    if (!openblas_set_num_threads) skip();
     openblas_set_num_threads(2);
     int first = rb_blas_enter(), second = rb_blas_enter();
     assert_int_equal(openblas_get_num_threads(), 1);

@@ -10,11 +10,9 @@ typedef void (*check_fn)(rb_context *ctx, rb_type type, int64_t n);
 /* Runs a check for every kind that this processor has, both types and all lengths. */
 static void everywhere(check_fn check) {
     rb_context *ctx = test_context(1);
-    for (int c = 0; c < 2 * 3 * LENGTHS; c++) {
-        if (rb_context_set_kernels(ctx, names[c / 2 % 3]) == RB_OK) {
+    for (int c = 0; c < 2 * 3 * LENGTHS; c++)
+        if (rb_context_set_kernels(ctx, names[c / 2 % 3]) == RB_OK)
             check(ctx, (rb_type)(c & 1), lengths[c / 6]);
-        }
-    }
     rb_context_free(ctx);
 }
 
@@ -25,9 +23,8 @@ static double at(rb_dense x, int64_t j) {
 static void check_dot(rb_context *ctx, rb_type type, int64_t n) {
     rb_dense x = test_random(ctx, type, 1, n, 1, 1), y = test_random(ctx, type, 1, n, 1, 2);
     double expected = 0;
-    for (int64_t j = 0; j < n; j++) {
+    for (int64_t j = 0; j < n; j++)
         expected += at(x, j) * at(y, j);
-    }
     assert_near(rb_dot(ctx, type, n, x.data, y.data), expected, test_tolerance(type, n));
     rb_dense_free(&x);
     rb_dense_free(&y);
@@ -45,14 +42,11 @@ static void dot_keeps_long_sums(void **state) {
     int64_t n = 20000000;
     float *x = rb_alloc(ctx, n, sizeof *x);
     assert_non_null(x);
-    for (int64_t i = 0; i < n; i++) {
+    for (int64_t i = 0; i < n; i++)
         x[i] = 1;
-    }
-    for (int k = 0; k < 3; k++) {
-        if (rb_context_set_kernels(ctx, names[k]) == RB_OK) {
+    for (int k = 0; k < 3; k++)
+        if (rb_context_set_kernels(ctx, names[k]) == RB_OK)
             assert_true(rb_dot(ctx, RB_FLOAT32, n, x, x) == (double)n);
-        }
-    }
     rb_free(x);
     rb_context_free(ctx);
 }
@@ -61,9 +55,8 @@ static void check_axpy(rb_context *ctx, rb_type type, int64_t n) {
     rb_dense x = test_random(ctx, type, 1, n, 1, 1), y = test_random(ctx, type, 1, n, 1, 2);
     rb_dense old = test_random(ctx, type, 1, n, 1, 2);
     rb_axpy(ctx, type, n, -0.75, x.data, y.data);
-    for (int64_t j = 0; j < n; j++) {
+    for (int64_t j = 0; j < n; j++)
         assert_near(at(y, j), at(old, j) - 0.75 * at(x, j), test_tolerance(type, 1));
-    }
     assert_true(isnan(at(y, n)));
     rb_dense_free(&x);
     rb_dense_free(&y);
@@ -79,13 +72,11 @@ static void check_shift_scale(rb_context *ctx, rb_type type, int64_t n) {
     rb_dense x = test_random(ctx, type, 1, n, 1, 1), shift = test_random(ctx, type, 1, n, 1, 2);
     rb_dense factor = test_random(ctx, type, 1, n, 1, 3), out = test_zeros(ctx, type, 1, n + 1);
     rb_shift_scale(ctx, type, n, x.data, shift.data, factor.data, out.data);
-    for (int64_t j = 0; j < n; j++) {
+    for (int64_t j = 0; j < n; j++)
         assert_near(at(out, j), (at(x, j) - at(shift, j)) * at(factor, j), test_tolerance(type, 1));
-    }
     rb_shift_scale(ctx, type, n, x.data, shift.data, NULL, out.data);
-    for (int64_t j = 0; j < n; j++) {
+    for (int64_t j = 0; j < n; j++)
         assert_near(at(out, j), at(x, j) - at(shift, j), test_tolerance(type, 1));
-    }
     assert_true(at(out, n) == 0);
     rb_dense_free(&x);
     rb_dense_free(&shift);
@@ -119,9 +110,8 @@ static void check_rectify(rb_context *ctx, rb_type type, int64_t n) {
             assert_near(largest[j], max, test_tolerance(type, 1));
         }
         rb_dense *all[] = {&x, &old, &bias, &sums};
-        for (int i = 0; i < 4; i++) {
+        for (int i = 0; i < 4; i++)
             rb_dense_free(all[i]);
-        }
     }
 }
 
@@ -132,9 +122,8 @@ static void rectify_keeps_what_is_positive(void **state) {
 
 static void check_nan(rb_context *ctx, rb_type type, int64_t n) {
     rb_dense x = test_random(ctx, type, 2, n, 1, 1), sums = test_zeros(ctx, RB_FLOAT64, 2, n);
-    for (int64_t j = 0; j < n; j++) {
+    for (int64_t j = 0; j < n; j++)
         rb_dense_set(x, j % 2, j, NAN);
-    }
     rb_rectify(ctx, x, NULL, rb_dense_row(sums, 0), rb_dense_row(sums, 1));
     for (int64_t j = 0; j < n; j++) {
         assert_true(isnan(rb_dense_get(x, j % 2, j)));
@@ -161,14 +150,12 @@ static void check_move(rb_context *ctx, rb_type type, int64_t n) {
         expected[2] += at(u, j) * at(t, j);
         assert_near(at(w, j), 0.9 * at(old, j) + 0.1 * at(t, j), test_tolerance(type, 1));
     }
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 3; i++)
         assert_near(sums[i], expected[i], test_tolerance(type, n));
-    }
     assert_true(isnan(at(w, n)));
     rb_dense *all[] = {&u, &z, &t, &w, &old};
-    for (int i = 0; i < 5; i++) {
+    for (int i = 0; i < 5; i++)
         rb_dense_free(all[i]);
-    }
 }
 
 static void move_row_moves_and_sums(void **state) {
@@ -199,9 +186,8 @@ static void check_random_row(rb_context *ctx, rb_type type, int64_t n) {
     uint64_t row = UINT64_C(0x100000000) * 5 + (uint64_t)n, key = UINT64_C(0x123456789abcdef0);
     uint32_t *words = rb_alloc(ctx, n + RB_RANDOM_RUN, sizeof *words);
     rb_kernels_of(ctx)->random_row(key, row, n, words);
-    for (int64_t i = 0; i < n; i++) {
+    for (int64_t i = 0; i < n; i++)
         assert_int_equal(words[i], rb_random_word(key, row, (uint64_t)i));
-    }
     rb_free(words);
 }
 
@@ -226,9 +212,8 @@ static void check_normal_row(rb_context *ctx, rb_type type, int64_t n) {
     (void)type;
     float *values = rb_alloc(ctx, n + RB_RANDOM_RUN, sizeof *values);
     rb_kernels_of(ctx)->normal_row(77, (uint64_t)n, n, values);
-    for (int64_t i = 0; i < n; i++) {
+    for (int64_t i = 0; i < n; i++)
         assert_near((double)values[i], normal_of(77, (uint64_t)n, i), 2e-5);
-    }
     rb_free(values);
 }
 
@@ -241,9 +226,8 @@ static void normal_rows(void **state) {
     rb_context *ctx = test_context(1);
     float *rows = rb_alloc(ctx, (ROWS + 1) * (COLUMNS + RB_RANDOM_RUN), sizeof *rows);
     double sum[6] = {0};
-    for (int64_t i = 0; i <= ROWS; i++) {
+    for (int64_t i = 0; i <= ROWS; i++)
         rb_kernels_of(ctx)->normal_row(5, (uint64_t)i, COLUMNS, rows + i * COLUMNS);
-    }
     for (int64_t e = 0; e < ROWS * COLUMNS; e++) {
         double x = (double)rows[e];
         sum[0] += x;
@@ -255,9 +239,8 @@ static void normal_rows(void **state) {
     }
     static const double expected[] = {0, 1, 3, 0, 0, 0},
                         errors[] = {7e-4, 1e-3, 7e-3, 7e-4, 7e-4, 7e-4};
-    for (int i = 0; i < 6; i++) {
+    for (int i = 0; i < 6; i++)
         assert_near(sum[i] / (ROWS * COLUMNS), expected[i], 5 * errors[i]);
-    }
     rb_free(rows);
     rb_context_free(ctx);
 }
@@ -278,13 +261,11 @@ static void check_noise_rows(rb_context *ctx, rb_type type, int64_t n) {
         assert_true(at(out, i) == (words[i] < threshold ? other : at(x, i)));
     }
     rb_kernels_of(ctx)->of[type].replace_row(n, words, threshold, NULL, NULL, x.data, out.data);
-    for (int64_t i = 0; i < n; i++) {
+    for (int64_t i = 0; i < n; i++)
         assert_true(at(out, i) == (words[i] < threshold ? 0 : at(x, i)));
-    }
     rb_kernels_of(ctx)->of[type].add_floats(n, 0.75, floats, x.data, out.data);
-    for (int64_t i = 0; i < n; i++) {
+    for (int64_t i = 0; i < n; i++)
         assert_near(at(out, i), at(x, i) + 0.75 * (double)floats[i], test_tolerance(type, 1));
-    }
     assert_true(at(out, n) == 0);
     rb_dense_copy(x, rb_dense_part(out, 0, 1, 0, n));
     rb_kernels_of(ctx)->of[type].drop_row(n, words, threshold, out.data, sum, squares);

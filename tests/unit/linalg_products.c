@@ -89,9 +89,8 @@ static void lower_products_are_the_lower_triangle(void **state) {
         rb_side other = op == RB_PLAIN ? RB_TRANSPOSED : RB_PLAIN;
         rb_syrk(0.5, a, op, -2, out);
         check_product(a, op, a, other, before, out, true);
-        for (int64_t j = 1; j < s.rows; j++) {
+        for (int64_t j = 1; j < s.rows; j++)
             assert_true(rb_dense_get(out, 0, j) == rb_dense_get(before, 0, j));
-        }
         rb_dense_copy(before, out);
         rb_gemm_lower(ctx, 0.5, a, op, a, other, -2, out);
         check_product(a, op, a, other, before, out, true);
@@ -132,9 +131,8 @@ static void half_products_give_quadratic_forms(void **state) {
             assert_near(twice, form, (type == RB_FLOAT32 ? 1e-5 : 1e-13) * (1 + magnitude));
         }
         rb_dense *all[] = {&w, &z, &s, &t};
-        for (int i = 0; i < 4; i++) {
+        for (int i = 0; i < 4; i++)
             rb_dense_free(all[i]);
-        }
     }
     rb_context_free(ctx);
 }
@@ -165,9 +163,8 @@ static void moments_add_to_what_is_there(void **state) {
             }
         }
         rb_dense *all[] = {&v, &m, &u, &u_before, &s, &s_before};
-        for (int i = 0; i < 6; i++) {
+        for (int i = 0; i < 6; i++)
             rb_dense_free(all[i]);
-        }
     }
     rb_context_free(ctx);
 }
@@ -222,9 +219,8 @@ static void dimensions_beyond_int(void **state) {
     if (values != MAP_FAILED) { /* zeros take no memory */
         float product = 0;
         int64_t places[] = {0, (1 << 30) - 1, 1 << 30, INT64_C(1) << 31, rows - 1};
-        for (int i = 0; i < 5; i++) {
+        for (int i = 0; i < 5; i++)
             values[places[i]] = (float)(i + 1);
-        }
         rb_dense a = {values, rows, 1, 1, RB_FLOAT32};
         rb_dense c = {&product, 1, 1, 1, RB_FLOAT32};
         rb_gemm(1, a, RB_TRANSPOSED, a, RB_PLAIN, 0, c);

@@ -65,9 +65,7 @@ static void products_equal_dense_ones(void **state) {
     static const int64_t widths[] = {1, 5, 16, 31, 64, 256, 300};
     for (int c = 0; c < 2 * 3 * 7; c++) {
         rb_type type = (rb_type)(c & 1);
-        if (rb_context_set_kernels(ctx, names[c / 2 % 3])) {
-            continue;
-        }
+        if (rb_context_set_kernels(ctx, names[c / 2 % 3])) continue;
         int64_t width = widths[c / 6];
         fill(ctx, type, &s);
         rb_dense b = test_random(ctx, type, COLS, width, 3, 1);
@@ -80,9 +78,8 @@ static void products_equal_dense_ones(void **state) {
         rb_kernels_of(ctx)->of[type].csr(slice(s.csr, 10, 45), 3, 40, b, false, out);
         check(out, (rb_dense){0}, s.dense, 13, b);
         rb_dense *all[] = {&s.dense, &b, &out, &before};
-        for (int i = 0; i < 4; i++) {
+        for (int i = 0; i < 4; i++)
             rb_dense_free(all[i]);
-        }
     }
     rb_context_free(ctx);
 }
@@ -110,11 +107,9 @@ static void transposing_swaps_rows_and_columns(void **state) {
                                                     : values[e]);
                 }
             }
-            for (int64_t k = 0; k < COLS; k++) {
-                for (int64_t i = 0; i < 40; i++) {
+            for (int64_t k = 0; k < COLS; k++)
+                for (int64_t i = 0; i < 40; i++)
                     assert_true(rb_dense_get(found, k, i) == rb_dense_get(s.dense, first + i, k));
-                }
-            }
             rb_dense_free(&found);
             rb_dense_free(&s.dense);
         }

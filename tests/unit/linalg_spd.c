@@ -9,22 +9,18 @@ enum { SIZES = sizeof sizes / sizeof *sizes };
 /* G G' / size + I of normal G, NaN above the diagonal: it must not be read. */
 static rb_dense definite(rb_context *ctx, rb_type type, int64_t size) {
     rb_dense g = test_random(ctx, type, size, size, 0, 5), a = test_zeros(ctx, type, size, size);
-    for (int64_t i = 0; i < size; i++) {
-        for (int64_t j = 0; j < size; j++) {
+    for (int64_t i = 0; i < size; i++)
+        for (int64_t j = 0; j < size; j++)
             rb_dense_set(a, i, j, j > i ? NAN : i == j);
-        }
-    }
     rb_syrk(1 / (double)size, g, RB_PLAIN, 1, a);
     rb_dense_free(&g);
     return a;
 }
 
 static void assert_is_identity(rb_dense a, rb_dense x, double tolerance) {
-    for (int64_t i = 0; i < a.rows; i++) {
-        for (int64_t j = 0; j < a.rows; j += 1 + a.rows / 8) {
+    for (int64_t i = 0; i < a.rows; i++)
+        for (int64_t j = 0; j < a.rows; j += 1 + a.rows / 8)
             assert_near(test_product(a, RB_PLAIN, x, RB_PLAIN, i, j), i == j, tolerance);
-        }
-    }
 }
 
 static void the_inverse_inverts(void **state) {
@@ -33,16 +29,13 @@ static void the_inverse_inverts(void **state) {
     static const char *const names[] = {"ref", "avx2", "avx512"};
     for (int c = 0; c < 2 * 3 * SIZES; c++) {
         rb_type type = (rb_type)(c & 1);
-        if (rb_context_set_kernels(ctx, names[c / 2 % 3])) {
-            continue;
-        }
+        if (rb_context_set_kernels(ctx, names[c / 2 % 3])) continue;
         int64_t size = sizes[c / 6];
         rb_dense a = definite(ctx, type, size), x = test_zeros(ctx, type, size, size);
         rb_spd *f;
         assert_int_equal(rb_spd_new(ctx, type, size, &f), RB_OK);
-        for (int again = 0; again < 2; again++) {
+        for (int again = 0; again < 2; again++)
             assert_int_equal(rb_spd_factor(ctx, f, a), RB_OK);
-        }
         rb_spd_inverse(ctx, f, x);
         rb_dense_mirror(a);
         assert_is_identity(a, x, type == RB_FLOAT32 ? 2e-6 : 1e-13);
@@ -83,9 +76,8 @@ static void solutions_solve(void **state) {
         }
         rb_spd_free(f);
         rb_dense *all[] = {&a, &b, &x, &d, &y};
-        for (int i = 0; i < 5; i++) {
+        for (int i = 0; i < 5; i++)
             rb_dense_free(all[i]);
-        }
     }
     rb_context_free(ctx);
 }
@@ -123,9 +115,8 @@ static void halves_and_rounded_factors(void **state) {
         assert_int_equal(rb_spd_factor(ctx, f, a), RB_ERROR_NUMERIC);
         rb_spd_free(f);
         rb_dense *all[] = {&a, &b, &x, &y};
-        for (int i = 0; i < 4; i++) {
+        for (int i = 0; i < 4; i++)
             rb_dense_free(all[i]);
-        }
     }
     rb_context_free(ctx);
 }
@@ -138,9 +129,7 @@ static void the_determinant_is_known(void **state) {
         rb_dense a = test_zeros(ctx, RB_FLOAT64, sizes[s], sizes[s]);
         for (int64_t i = 0; i < sizes[s]; i++) {
             rb_dense_set(a, i, i, 2);
-            if (i > 0) {
-                rb_dense_set(a, i, i - 1, -1);
-            }
+            if (i > 0) rb_dense_set(a, i, i - 1, -1);
         }
         rb_spd *f;
         assert_int_equal(rb_spd_new(ctx, RB_FLOAT64, sizes[s], &f), RB_OK);
@@ -200,9 +189,8 @@ static void threads_do_not_change_a_bit(void **state) {
         assert_same_bits(x[t], x[0]);
         rb_spd_free(f);
     }
-    for (int t = 0; t < 4; t++) {
+    for (int t = 0; t < 4; t++)
         rb_dense_free(&x[t]);
-    }
     rb_dense_free(&a);
     rb_dense_free(&b);
     rb_context_free(ctx);

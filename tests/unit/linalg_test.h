@@ -28,11 +28,9 @@ static inline rb_dense test_random(rb_context *ctx, rb_type type, int64_t rows, 
     rb_dense a;
     rb_draws draws = {{seed, RB_RANDOM_SIMULATE, 0}, 0};
     assert_int_equal(rb_dense_new(ctx, type, rows, cols + pad, &a), RB_OK);
-    for (int64_t i = 0; i < rows; i++) {
-        for (int64_t j = 0; j < cols + pad; j++) {
+    for (int64_t i = 0; i < rows; i++)
+        for (int64_t j = 0; j < cols + pad; j++)
             rb_dense_set(a, i, j, j < cols ? rb_draw_normal(&draws) : NAN);
-        }
-    }
     a.cols = cols;
     return a;
 }
@@ -61,9 +59,8 @@ static inline double test_tolerance(rb_type type, int64_t n) {
 }
 
 static inline void assert_near(double found, double expected, double tolerance) {
-    if (!(fabs(found - expected) <= tolerance)) {
+    if (!(fabs(found - expected) <= tolerance))
         fail_msg("%.17g is not within %g of %.17g", found, tolerance, expected);
-    }
 }
 
 static inline void assert_same_bits(rb_dense a, rb_dense b) {

@@ -15,15 +15,11 @@ static char folder[] = "/tmp/rarebit-locale-XXXXXX";
 
 /* Builds de_DE.UTF-8 where the system has none; false when that cannot be done either. */
 static bool take_comma_locale(void) {
-    if (setlocale(LC_ALL, "de_DE.UTF-8")) {
-        return true;
-    }
+    if (setlocale(LC_ALL, "de_DE.UTF-8")) return true;
     char command[256];
     snprintf(command, sizeof command, "localedef -i de_DE -f UTF-8 %s/de_DE.UTF-8 >%s/log 2>&1",
              folder, folder);
-    if (system(command) == -1) {
-        return false;
-    }
+    if (system(command) == -1) return false;
     setenv("LOCPATH", folder, 1);
     return setlocale(LC_ALL, "de_DE.UTF-8") != NULL;
 }
@@ -31,9 +27,7 @@ static bool take_comma_locale(void) {
 static int setup(void **state) {
     (void)state;
     assert_non_null(mkdtemp(folder));
-    if (!take_comma_locale()) {
-        return 0;
-    }
+    if (!take_comma_locale()) return 0;
     char text[16];
     snprintf(text, sizeof text, "%.1f", 0.5);
     assert_string_equal(text, "0,5");

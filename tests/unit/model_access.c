@@ -52,9 +52,8 @@ static void codes_go_into_any_strides(void **state) {
     float narrow[N * UNITS];
     double turned[UNITS * N * 2];
     assert_ok(f->ctx, rb_encode_into(f->ctx, f->model, f->source, RB_FLOAT32, narrow, UNITS, 1));
-    for (int i = 0; i < UNITS * N * 2; i++) {
+    for (int i = 0; i < UNITS * N * 2; i++)
         turned[i] = -1;
-    }
     assert_ok(f->ctx, rb_encode_into(f->ctx, f->model, f->source, RB_FLOAT64, turned, 2, 2 * N));
     for (int i = 0; i < N; i++) {
         for (int j = 0; j < UNITS; j++) {
@@ -73,9 +72,8 @@ static void rebuilt_samples_too(void **state) {
     assert_ok(f->ctx, rb_reconstruct(f->ctx, f->model, f->source, fixture_take, &to));
     assert_ok(f->ctx, rb_reconstruct_into(f->ctx, f->model, f->source, RB_FLOAT64,
                                           backwards + N * M - 1, -M, -1));
-    for (int i = 0; i < N * M; i++) {
+    for (int i = 0; i < N * M; i++)
         assert_true(backwards[N * M - 1 - i] == rows[i]);
-    }
 }
 
 /* ---- coders ---- */
@@ -102,9 +100,8 @@ static void a_coder_encodes_as_rb_encode_does(void **state) {
             rb_matrix *row = view(f->ctx, f->values + i * M, 1);
             assert_ok(f->ctx, rb_coder_encode(f->ctx, coder, row, RB_FLOAT64, alone, UNITS, 1));
             rb_matrix_free(row);
-            for (int j = 0; j < UNITS; j++) {
+            for (int j = 0; j < UNITS; j++)
                 assert_close(alone[j], codes[i * UNITS + j], 1e-5);
-            }
         }
     }
     rb_coder_free(coder);
@@ -124,9 +121,8 @@ static void a_coder_takes_any_matrix(void **state) {
     assert_ok(f->ctx, rb_source_from_matrix(f->ctx, f->matrix, &f->source));
     assert_ok(f->ctx, fit(f, RB_FLOAT64, &named));
     assert_ok(f->ctx, rb_coder_open(f->ctx, named, &coder));
-    for (int k = 0; k < M; k++) {
+    for (int k = 0; k < M; k++)
         turned[k] = f->values[M - 1 - k];
-    }
     rb_matrix *row = view(f->ctx, f->values, 1), *back = view(f->ctx, turned, 1), *wide;
     assert_ok(f->ctx, rb_matrix_dense(f->ctx, RB_FLOAT64, 1, M + 1, f->values, M + 1, 1, &wide));
     assert_ok(f->ctx, rb_coder_encode(f->ctx, coder, row, RB_FLOAT64, expected, UNITS, 1));
@@ -169,9 +165,8 @@ static void coders_without_memory(void **state) {
         f->ctx->allocations_left = -1;
         done = err == RB_OK;
         assert_true(done || err == RB_ERROR_MEMORY);
-        if (coder) { /* what failed once works once there is memory */
+        if (coder) /* what failed once works once there is memory */
             assert_ok(f->ctx, rb_coder_encode(f->ctx, coder, row, RB_FLOAT64, codes, UNITS, 1));
-        }
         rb_coder_free(coder);
     }
     rb_matrix_free(row);
@@ -346,9 +341,8 @@ static void parts_must_agree(void **state) {
     assert_refused(f, "its method needs all values");
     *p = sound;
     rb_array *array = f->model->arrays;
-    while (strcmp(array->name, "loadings") != 0) {
+    while (strcmp(array->name, "loadings") != 0)
         array++;
-    }
     array->rows--;
     assert_refused(f, "one row per feature");
     array->rows++;
@@ -440,21 +434,16 @@ static void tasks_run_once_each(void **state) {
     int64_t sums[100] = {0};
     assert_ok(f->ctx, rb_context_set_threads(f->ctx, 3));
     rb_context_parallel(f->ctx, 100, add_index, sums);
-    for (int i = 0; i < 100; i++) {
+    for (int i = 0; i < 100; i++)
         assert_int_equal(sums[i], i);
-    }
 }
 
 /* Fits, encodes, sets threads and frees, as the parent could: 0 when all bits are the parent's. */
 static int work_in_child(struct fitted *f, const rb_model *expected, bool reset) {
     rb_model *model = NULL;
     alarm(60); /* a child that hangs ends */
-    if (reset && rb_context_set_threads(f->ctx, 3)) {
-        return 1;
-    }
-    if (fit(f, RB_FLOAT64, &model)) {
-        return 2;
-    }
+    if (reset && rb_context_set_threads(f->ctx, 3)) return 1;
+    if (fit(f, RB_FLOAT64, &model)) return 2;
     int differs =
         memcmp(rb_model_array(model, "loadings", NULL, NULL),
                rb_model_array(expected, "loadings", NULL, NULL), M * UNITS * sizeof(double));
@@ -472,9 +461,7 @@ static void a_forked_child_goes_on(void **state) {
         int status = -1;
         pid_t child = fork();
         assert_true(child >= 0);
-        if (child == 0) {
-            _exit(work_in_child(f, expected, i % 2));
-        }
+        if (child == 0) _exit(work_in_child(f, expected, i % 2));
         assert_int_equal(waitpid(child, &status, 0), child);
         assert_true(WIFEXITED(status));
         assert_int_equal(WEXITSTATUS(status), 0);

@@ -73,9 +73,8 @@ static void set_loadings(rb_model *model, const int *unit_of, double value) {
     double *w = array_of(model, "loadings"), *noise = array_of(model, "noise");
     for (int64_t k = 0; k < M; k++) {
         noise[k] = 0.01;
-        for (int64_t j = 0; j < l; j++) {
+        for (int64_t j = 0; j < l; j++)
             w[k * l + j] = unit_of[k] == j ? value : 0;
-        }
     }
 }
 
@@ -87,9 +86,7 @@ static rb_evaluation evaluate(struct setting *s, rb_model *model) {
 }
 
 static void says(const struct setting *s, const char *words) {
-    if (!strstr(s->log.text, words)) {
-        fail_msg("'%s' is not in: %s", words, s->log.text);
-    }
+    if (!strstr(s->log.text, words)) fail_msg("'%s' is not in: %s", words, s->log.text);
 }
 
 static void samples_without_a_unit(void **state) {
@@ -97,9 +94,8 @@ static void samples_without_a_unit(void **state) {
     static const int own[M] = {0, 0, 0, 1, 1, 1, 2, 2, 2, -1, -1, -1};
     struct setting s;
     begin(&s);
-    for (int i = 30 * M; i < N * M; i++) {
+    for (int i = 30 * M; i < N * M; i++)
         s.values[i] = -1; /* no loading explains them with a code above 0 */
-    }
     rb_model *model = plain_model(&s, 3);
     set_loadings(model, own, 1);
     rb_evaluation e = evaluate(&s, model);
@@ -115,9 +111,8 @@ static void samples_with_all_units(void **state) {
     static const int own[M] = {0, 1, 2, 3, 4, 5, 0, 1, 2, 3, 4, 5};
     struct setting s;
     begin(&s);
-    for (int i = 0; i < N * M; i++) {
+    for (int i = 0; i < N * M; i++)
         s.values[i] = i / M < 20 ? 3 : s.values[i];
-    }
     rb_model *model = plain_model(&s, 6);
     set_loadings(model, own, 1);
     rb_evaluation e = evaluate(&s, model);
@@ -135,9 +130,8 @@ static void units_that_are_the_same(void **state) {
     rb_model *model = plain_model(&s, 3);
     set_loadings(model, own, 1);
     double *w = array_of(model, "loadings");
-    for (int64_t k = 0; k < M; k++) {
+    for (int64_t k = 0; k < M; k++)
         w[k * 3 + 2] = w[k * 3 + 1];
-    }
     rb_evaluation e = evaluate(&s, model);
     assert_int_equal(e.codes.duplicates, 1);
     assert_int_equal(e.codes.duplicate[0], 1);
@@ -153,11 +147,9 @@ static void nothing_wrong(void **state) {
     static const int own[M] = {0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 3};
     struct setting s;
     begin(&s);
-    for (int64_t i = 30; i < N; i++) {
-        for (int64_t k = 9; k < M; k++) {
+    for (int64_t i = 30; i < N; i++)
+        for (int64_t k = 9; k < M; k++)
             s.values[i * M + k] = 5;
-        }
-    }
     rb_model *model = plain_model(&s, 4);
     set_loadings(model, own, 1);
     rb_evaluation e = evaluate(&s, model);
@@ -187,11 +179,9 @@ static void many_samples_are_sampled(void **state) {
     struct setting s;
     begin(&s);
     double *values = calloc((size_t)MANY * M, sizeof *values);
-    for (int64_t i = 0; i < MANY; i++) {
-        for (int64_t k = 0; k < M; k++) {
+    for (int64_t i = 0; i < MANY; i++)
+        for (int64_t k = 0; k < M; k++)
             values[i * M + k] = i % 4 == 0 ? -1 : k / 6 == i % 2 ? 5 : 0;
-        }
-    }
     static const int own[M] = {0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1};
     rb_model *model = plain_model(&s, 2);
     set_loadings(model, own, 1);

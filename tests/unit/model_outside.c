@@ -41,9 +41,8 @@ static void sparse_blocks(void **state) {
         assert_true(rb_block_sparse(&block, &view));
         assert_false(rb_block_sparse(&block, &(rb_sparse_block){.size = 0}));
         assert_int_equal(view.type, RB_FLOAT32);
-        for (int i = 0; i < N * M; i++) {
+        for (int i = 0; i < N * M; i++)
             expected[i] = view.shift ? -view.shift[i % M] : 0;
-        }
         for (int i = 0; i < N; i++) {
             for (int64_t e = view.starts[i]; e < view.starts[i + 1]; e++) {
                 int64_t at = e - view.starts[0];
@@ -59,9 +58,8 @@ static void dense_blocks(void **state) {
     (void)state;
     float numbers[N * (M + 2)];
     double expected[N * M];
-    for (int i = 0; i < N * (M + 2); i++) {
+    for (int i = 0; i < N * (M + 2); i++)
         numbers[i] = (float)i;
-    }
     rb_block block = {
         .first = 9, .n_samples = N, .n_features = M, .dense = {numbers, N, M, M + 2, RB_FLOAT32}};
     rb_sparse_block none = {.size = sizeof none};
@@ -70,9 +68,8 @@ static void dense_blocks(void **state) {
     const void *view = rb_block_dense(&block, &type, &stride);
     assert_ptr_equal(view, numbers);
     assert_false(rb_block_sparse(&block, &none));
-    for (int i = 0; i < N * M; i++) {
+    for (int i = 0; i < N * M; i++)
         expected[i] = rb_get(type, view, i / M * stride + i % M);
-    }
     assert_true(expected[M] == M + 2);
     assert_same_values(&block, expected);
 }

@@ -68,9 +68,8 @@ static rb_model *example(rb_context *ctx, bool full) {
     double *loadings = rb_model_add_array(ctx, model, "loadings", FEATURES, UNITS);
     double *noise = rb_model_add_array(ctx, model, "noise", FEATURES, 1);
     assert_non_null(rb_model_add_array(ctx, model, "empty", 0, 4));
-    for (int e = 0; e < FEATURES * UNITS; e++) {
+    for (int e = 0; e < FEATURES * UNITS; e++)
         loadings[e] = 1.0 / (e + 1);
-    }
     noise[1] = 5e-324;
     assert_int_equal(rb_model_set_attribute(ctx, model, "eta", "0.1"), RB_OK);
     assert_int_equal(rb_model_set_attribute(ctx, model, "command_line", ""), RB_OK);
@@ -88,9 +87,8 @@ static bool same(double a, double b) {
 
 static void assert_vector(const double *a, const double *b, int64_t count) {
     assert_int_equal(a == NULL, b == NULL);
-    for (int64_t i = 0; a && i < count; i++) {
+    for (int64_t i = 0; a && i < count; i++)
         assert_true(same(a[i], b[i]));
-    }
 }
 
 static void assert_preprocess(const rb_preprocess *a, const rb_preprocess *b) {
@@ -271,9 +269,7 @@ static void test_round_trip(void **state) {
         const char *path = temporary("model.h5");
         rb_model *model = example(ctx, full), *back;
         assert_int_equal(rb_model_save(ctx, model, path), RB_OK);
-        if (rb_model_load(ctx, path, &back)) {
-            fail_msg("%s", rb_context_error(ctx));
-        }
+        if (rb_model_load(ctx, path, &back)) fail_msg("%s", rb_context_error(ctx));
         assert_model(model, back);
         assert_int_equal(rb_model_add_history(ctx, back, (rb_history){0}), RB_OK);
         rb_model_free(model);
@@ -466,10 +462,8 @@ static void test_damage_is_named(void **state) {
         assert_int_equal(rb_h5_close(file), RB_OK);
         assert_int_equal(rb_model_load(ctx, path, &back), RB_ERROR_FORMAT);
         assert_null(back);
-        if (!strstr(rb_context_error(ctx), cases[c].words) ||
-            !strstr(rb_context_error(ctx), path)) {
+        if (!strstr(rb_context_error(ctx), cases[c].words) || !strstr(rb_context_error(ctx), path))
             fail_msg("case %zu: the sentence is '%s'", c, rb_context_error(ctx));
-        }
         assert_hdf5_closed();
     }
     unlink(path);

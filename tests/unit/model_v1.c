@@ -20,16 +20,14 @@ static const double codes[SAMPLES * UNITS] = {1.6688334629779584, 0, 0, 1.581138
 
 static rb_model *load(rb_context *ctx) {
     rb_model *model;
-    if (rb_model_load(ctx, TEST_DATA "/data/model-v1.h5", &model)) {
+    if (rb_model_load(ctx, TEST_DATA "/data/model-v1.h5", &model))
         fail_msg("%s", rb_context_error(ctx));
-    }
     return model;
 }
 
 static void assert_near(double value, double expected) {
-    if (!(fabs(value - expected) <= 1e-12 * (1 + fabs(expected)))) {
+    if (!(fabs(value - expected) <= 1e-12 * (1 + fabs(expected))))
         fail_msg("%.17g is not %.17g", value, expected);
-    }
 }
 
 static void test_content(void **state) {
@@ -57,11 +55,9 @@ static void test_content(void **state) {
 }
 
 static rb_error check_codes(void *seen, int64_t first, const rb_matrix *rows) {
-    for (int64_t i = 0; i < rb_matrix_samples(rows); i++) {
-        for (int64_t u = 0; u < UNITS; u++) {
+    for (int64_t i = 0; i < rb_matrix_samples(rows); i++)
+        for (int64_t u = 0; u < UNITS; u++)
             assert_near(rb_matrix_at(rows, i, u), codes[(first + i) * UNITS + u]);
-        }
-    }
     *(int64_t *)seen += rb_matrix_samples(rows);
     return RB_OK;
 }
@@ -76,9 +72,7 @@ static void test_codes(void **state) {
                      RB_OK);
     assert_int_equal(rb_matrix_set_feature_names(ctx, matrix, genes, INPUT), RB_OK);
     assert_int_equal(rb_source_from_matrix(ctx, matrix, &source), RB_OK);
-    if (rb_encode(ctx, model, source, check_codes, &seen)) {
-        fail_msg("%s", rb_context_error(ctx));
-    }
+    if (rb_encode(ctx, model, source, check_codes, &seen)) fail_msg("%s", rb_context_error(ctx));
     assert_int_equal(seen, SAMPLES);
     rb_source_free(source);
     rb_matrix_free(matrix);
@@ -120,9 +114,7 @@ static void test_too_many_names(void **state) {
 
 static int set_up(void **state) {
     rb_context *ctx;
-    if (rb_context_new(&ctx)) {
-        return 1;
-    }
+    if (rb_context_new(&ctx)) return 1;
     *state = ctx;
     return 0;
 }

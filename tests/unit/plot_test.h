@@ -30,9 +30,7 @@ static int tear_down(void **state) {
 }
 
 static void check(rb_error err) {
-    if (err) {
-        fail_msg("%s", rb_context_error(ctx));
-    }
+    if (err) fail_msg("%s", rb_context_error(ctx));
 }
 
 #endif

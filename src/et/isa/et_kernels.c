@@ -72,12 +72,9 @@ static void exponentials(int64_t n, const double *shift, double *energy, double 
     double sum[L] = {0}, weighted[L] = {0}, shifts[L];
     int64_t i = 0;
     memcpy(shifts, shift, sizeof shifts);
-    for (; i + L <= n; i += L) {
+    for (; i + L <= n; i += L)
         exponentials_of(L, shifts, energy + i, sum, weighted);
-    }
-    if (i < n) {
-        exponentials_of(n - i, shifts, energy + i, sum, weighted);
-    }
+    if (i < n) exponentials_of(n - i, shifts, energy + i, sum, weighted);
     memcpy(total, sum, sizeof sum);
     memcpy(product, weighted, sizeof weighted);
 }
@@ -99,11 +96,9 @@ static void largest(int64_t count, const double *energy, double *best, int64_t *
 }
 
 static void scale(int64_t count, const double *factor, double *energy) {
-    for (int64_t s = 0; s < count; s++) {
-        for (int l = 0; l < L; l++) {
+    for (int64_t s = 0; s < count; s++)
+        for (int l = 0; l < L; l++)
             energy[s * L + l] *= factor[l];
-        }
-    }
 }
 
 /* ---- the tree ---- */
@@ -118,19 +113,15 @@ static void energies(const et_tree *tree, const double *c, const double *g, doub
         double *e = energy + s * L;
         int first = tree->last[s] + 1;
         double *child = energy + (tree->child[s] + first) * L;
-        for (int k = first; k < h; k++, child += L) {
-            for (int l = 0; l < L; l++) {
+        for (int k = first; k < h; k++, child += L)
+            for (int l = 0; l < L; l++)
                 child[l] = e[l] + from[k * L + l];
-            }
-        }
         for (int k = first; k < h && tree->child[s] + k < tree->inner; k++) {
             double *to = work + (tree->child[s] + k) * h * L;
             const double *less = g + (int64_t)k * h * L;
-            for (int j = (k + 1) * L; j < h * L; j += L) {
-                for (int l = 0; l < L; l++) {
+            for (int j = (k + 1) * L; j < h * L; j += L)
+                for (int l = 0; l < L; l++)
                     to[j + l] = from[j + l] - less[j + l];
-                }
-            }
         }
     }
 }
@@ -141,9 +132,7 @@ static void energies(const et_tree *tree, const double *c, const double *g, doub
  * of v_c[k] over the states c that j was added to last. */
 static void moments(const et_tree *tree, double *q, double *work, double *mean, double *pairs) {
     int h = tree->candidates;
-    if (pairs) {
-        memset(pairs, 0, (size_t)h * (size_t)h * L * sizeof *pairs);
-    }
+    if (pairs) memset(pairs, 0, (size_t)h * (size_t)h * L * sizeof *pairs);
     for (int64_t s = tree->inner - 1; s >= 0; s--) {
         double *v = work + s * h * L, sum[L];
         int64_t child = tree->child[s];
@@ -158,19 +147,15 @@ static void moments(const et_tree *tree, double *q, double *work, double *mean, 
         memcpy(q + s * L, sum, sizeof sum);
         for (int j = first; j < h && child + j < tree->inner; j++) {
             const double *below = work + (child + j) * h * L;
-            for (int k = (j + 1) * L; k < h * L; k += L) {
-                for (int l = 0; l < L; l++) {
+            for (int k = (j + 1) * L; k < h * L; k += L)
+                for (int l = 0; l < L; l++)
                     v[k + l] += below[k + l];
-                }
-            }
         }
         if (pairs && s > 0) {
             double *row = pairs + (int64_t)(first - 1) * h * L;
-            for (int k = first * L; k < h * L; k += L) {
-                for (int l = 0; l < L; l++) {
+            for (int k = first * L; k < h * L; k += L)
+                for (int l = 0; l < L; l++)
                     row[k + l] += v[k + l];
-                }
-            }
         }
     }
     memcpy(mean, work, (size_t)h * L * sizeof *mean);
@@ -192,9 +177,7 @@ static inline double maximum_of(int64_t n, const double *a, const double *b, con
         for (int l = 0; l < L; l++) {
             double w = a[d + l] > b[d + l] ? a[d + l] : b[d + l];
             sum[l] += w * (2 * y[d + l] - w);
-            if (keep) {
-                out[d + l] = w;
-            }
+            if (keep) out[d + l] = w;
         }
     }
     if (d > 0 && d < n) { /* whole lanes again, of which some were done */
@@ -203,22 +186,17 @@ static inline double maximum_of(int64_t n, const double *a, const double *b, con
         for (int l = 0; l < L; l++) {
             double w = a[d + l] > b[d + l] ? a[d + l] : b[d + l];
             sum[l] += rest[l] * w * (2 * y[d + l] - w);
-            if (keep) {
-                out[d + l] = w;
-            }
+            if (keep) out[d + l] = w;
         }
         d = n;
     }
     for (; d < n; d++) {
         double w = a[d] > b[d] ? a[d] : b[d];
         all += w * (2 * y[d] - w);
-        if (keep) {
-            out[d] = w;
-        }
+        if (keep) out[d] = w;
     }
-    for (int l = 0; l < L; l++) {
+    for (int l = 0; l < L; l++)
         all += sum[l];
-    }
     return all;
 }
 
@@ -263,26 +241,21 @@ static void responsibilities(int64_t n, int size, const et_soft_cause *causes, e
                              double q, const double *y, const double *there) {
     double sum[ET_BAND];
     int64_t padded = (n + L - 1) / L * L;
-    for (int64_t d = 0; d < n; d++) {
+    for (int64_t d = 0; d < n; d++)
         sum[d] = causes[0].powers[d];
-    }
-    for (int64_t d = n; d < padded; d++) {
+    for (int64_t d = n; d < padded; d++)
         sum[d] = 1; /* so that all powers run in lanes */
-    }
     for (int k = 1; k < size; k++) {
         const double *power = causes[k].powers;
-        for (int64_t d = 0; d < n; d++) {
+        for (int64_t d = 0; d < n; d++)
             sum[d] += power[d];
-        }
     }
-    if (soft.coarse) {
+    if (soft.coarse)
         powers(padded, true, q, soft.exponent, sum);
-    } else {
+    else
         powers(padded, false, q, soft.exponent, sum);
-    }
-    for (int64_t d = 0; there && d < n; d++) {
+    for (int64_t d = 0; there && d < n; d++)
         sum[d] *= there[d];
-    }
     for (int k = 0; k < size; k++) {
         et_soft_cause cause = causes[k];
         for (int64_t d = 0; d < n; d++) {
@@ -299,22 +272,16 @@ static void responsibilities(int64_t n, int size, const et_soft_cause *causes, e
 static inline double sum_of(int64_t n, const double *x, const double *y, bool weighted) {
     double sum[2 * L] = {0}, all = 0;
     int64_t i = 0;
-    for (; i + 2 * L <= n; i += 2 * L) {
-        for (int l = 0; l < 2 * L; l++) {
+    for (; i + 2 * L <= n; i += 2 * L)
+        for (int l = 0; l < 2 * L; l++)
             sum[l] += weighted ? x[i + l] * y[i + l] : x[i + l];
-        }
-    }
-    for (; i + L <= n; i += L) {
-        for (int l = 0; l < L; l++) {
+    for (; i + L <= n; i += L)
+        for (int l = 0; l < L; l++)
             sum[l] += weighted ? x[i + l] * y[i + l] : x[i + l];
-        }
-    }
-    for (; i < n; i++) {
+    for (; i < n; i++)
         all += weighted ? x[i] * y[i] : x[i];
-    }
-    for (int l = 0; l < 2 * L; l++) {
+    for (int l = 0; l < 2 * L; l++)
         all += sum[l];
-    }
     return all;
 }
 
@@ -328,37 +295,29 @@ static double sum(int64_t n, const double *x) {
 
 static void add_weighted(int64_t n, double q, const double *y, const double *there, double *weights,
                          double *products) {
-    for (int64_t d = 0; d < n; d++) {
+    for (int64_t d = 0; d < n; d++)
         products[d] += q * y[d];
-    }
-    for (int64_t d = 0; d < n; d++) {
+    for (int64_t d = 0; d < n; d++)
         weights[d] += there ? q * there[d] : q;
-    }
 }
 
 static void add(int64_t n, const float *x, double *sums) {
-    for (int64_t i = 0; i < n; i++) {
+    for (int64_t i = 0; i < n; i++)
         sums[i] += (double)x[i];
-    }
 }
 
 static int64_t above(int64_t n, const double *x, double *best) {
     double high[L], max = *best;
     int64_t i = 0;
-    for (int l = 0; l < L; l++) {
+    for (int l = 0; l < L; l++)
         high[l] = max;
-    }
-    for (; i + L <= n; i += L) {
-        for (int l = 0; l < L; l++) {
+    for (; i + L <= n; i += L)
+        for (int l = 0; l < L; l++)
             high[l] = x[i + l] > high[l] ? x[i + l] : high[l];
-        }
-    }
-    for (; i < n; i++) {
+    for (; i < n; i++)
         max = x[i] > max ? x[i] : max;
-    }
-    for (int l = 0; l < L; l++) {
+    for (int l = 0; l < L; l++)
         max = high[l] > max ? high[l] : max;
-    }
     for (i = 0; max > *best && i < n; i++) {
         if (x[i] == max) {
             *best = max;
@@ -373,17 +332,13 @@ static int64_t above(int64_t n, const double *x, double *best) {
 /* The largest of each S-th value; -1e308 where there is none above it. */
 static inline void strides(int64_t n, int s, const double *x, double *max) {
     int64_t i = 0;
-    for (int l = 0; l < s; l++) {
+    for (int l = 0; l < s; l++)
         max[l] = -1e308;
-    }
-    for (; i + s <= n; i += s) {
-        for (int l = 0; l < s; l++) {
+    for (; i + s <= n; i += s)
+        for (int l = 0; l < s; l++)
             max[l] = x[i + l] > max[l] ? x[i + l] : max[l];
-        }
-    }
-    for (int l = 0; i + l < n; l++) {
+    for (int l = 0; i + l < n; l++)
         max[l] = x[i + l] > max[l] ? x[i + l] : max[l];
-    }
 }
 
 /* The count-th largest of s values: the least of those that fewer than `count` are above. */
@@ -391,14 +346,11 @@ static inline double ranked(int s, const double *x, int64_t count) {
     double min = 1e308;
     for (int b = 0; b < s; b += L) {
         int64_t above_it[L] = {0};
-        for (int j = 0; j < s; j++) {
-            for (int l = 0; l < L; l++) {
+        for (int j = 0; j < s; j++)
+            for (int l = 0; l < L; l++)
                 above_it[l] += x[j] > x[b + l];
-            }
-        }
-        for (int l = 0; l < L; l++) {
+        for (int l = 0; l < L; l++)
             min = above_it[l] < count && x[b + l] < min ? x[b + l] : min;
-        }
     }
     return min;
 }
@@ -417,9 +369,8 @@ static int64_t collect(int64_t n, const double *x, double min, int32_t *out) {
 #endif
     for (; i + L <= n; i += L) {
         int any = 0;
-        for (int l = 0; l < L; l++) {
+        for (int l = 0; l < L; l++)
             any |= x[i + l] >= min;
-        }
         for (int l = 0; any && l < L; l++) {
             out[count] = (int32_t)(i + l);
             count += x[i + l] >= min;
@@ -450,23 +401,18 @@ static void largest_of(int64_t n, const int32_t *list, const double *x, int64_t 
     double value[ET_FEW];
     int64_t before[ET_FEW]; /* how many come first: larger, or equal and earlier */
     int64_t padded = (n + L - 1) / L * L, taken = 0;
-    if (list) {
-        for (int64_t i = 0; i < n; i++) {
+    if (list)
+        for (int64_t i = 0; i < n; i++)
             value[i] = x[list[i]];
-        }
-    } else {
+    else
         memcpy(value, x, (size_t)n * sizeof *value);
-    }
-    for (int64_t i = n; i < padded; i++) {
+    for (int64_t i = n; i < padded; i++)
         value[i] = 0;
-    }
     for (int64_t b = 0; b < padded; b += L) {
         int64_t rank[L] = {0};
-        for (int64_t j = 0; j < n; j++) {
-            for (int l = 0; l < L; l++) {
+        for (int64_t j = 0; j < n; j++)
+            for (int l = 0; l < L; l++)
                 rank[l] += (value[j] > value[b + l]) | ((value[j] == value[b + l]) & (j < b + l));
-            }
-        }
         memcpy(before + b, rank, sizeof rank);
     }
     for (int64_t i = 0; i < n && taken < count; i++) {
@@ -477,9 +423,8 @@ static void largest_of(int64_t n, const int32_t *list, const double *x, int64_t 
 
 static void singles(int64_t n, double factor, const double *b, const double *square,
                     const double *logit, double *out) {
-    for (int64_t h = 0; h < n; h++) {
+    for (int64_t h = 0; h < n; h++)
         out[h] = factor * (b[h] - square[h] / 2) + logit[h];
-    }
 }
 
 extern const et_kernels JOIN(et_kernels_, RB_ISA);

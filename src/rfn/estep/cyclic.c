@@ -76,25 +76,18 @@ static void all_units(void *arg, int64_t slice, int worker) {
 static void next_unit(void *arg, int64_t slice, int worker) {
     (void)worker;
     const struct sweep *s = arg;
-    if (s->unit > 0) {
-        project(s, s->unit - 1, s->factor, slice);
-    }
-    if (s->unit < s->count) {
-        aim(s, s->unit, slice);
-    }
+    if (s->unit > 0) project(s, s->unit - 1, s->factor, slice);
+    if (s->unit < s->count) aim(s, s->unit, slice);
 }
 
 /* What the target of the unit is to be multiplied by. */
 static double scale_of(const struct sweep *s, int64_t slices) {
     int64_t n = s->codes.cols, j = s->first + s->unit;
     double squares = 0;
-    for (int64_t slice = 0; slice < slices; slice++) {
+    for (int64_t slice = 0; slice < slices; slice++)
         squares += s->work->squares[slice];
-    }
     s->work->alive[j] = squares > 0;
-    if (squares > 0 || isnan(squares)) {
-        return sqrt((double)n / squares);
-    }
+    if (squares > 0 || isnan(squares)) return sqrt((double)n / squares);
     if (!rfn_is_dead(s->problem, j)) {
         double factor = -1 / rb_dense_get(s->problem->hessian, j, j);
         int64_t largest = rfn_largest(rb_dense_rows(s->codes, j, 1), factor,
@@ -122,7 +115,6 @@ void rfn_cyclic(rb_context *ctx, const rfn_quadratic *problem, rb_dense codes, r
         }
     }
     *change = 0;
-    for (int64_t i = 0; i < codes.cols; i++) {
+    for (int64_t i = 0; i < codes.cols; i++)
         *change = fmax(*change, rb_get(codes.type, work->changes, i));
-    }
 }

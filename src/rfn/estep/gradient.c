@@ -86,9 +86,8 @@ void rfn_optimality(rb_context *ctx, const rfn_quadratic *problem, double e_max,
 }
 
 void rfn_add_multipliers(rb_dense p, const double *multipliers, const bool *dead, double diagonal) {
-    for (int64_t j = 0; j < p.rows; j++) {
+    for (int64_t j = 0; j < p.rows; j++)
         rb_dense_set(p, j, j, rb_dense_get(p, j, j) + multipliers[j]);
-    }
     for (int64_t j = 0; dead && j < p.rows; j++) {
         for (int64_t k = 0; dead[j] && k < p.rows; k++) {
             rb_dense_set(p, j, k, k == j ? diagonal : 0);

@@ -74,9 +74,8 @@ static double largest_code(rb_dense codes) {
     double max = 0;
     for (int64_t j = 0; j < codes.rows; j++) {
         const void *row = rb_dense_row(codes, j);
-        for (int64_t i = 0; i < codes.cols; i++) {
+        for (int64_t i = 0; i < codes.cols; i++)
             max = fmax(max, rb_get(codes.type, row, i));
-        }
     }
     return max;
 }
@@ -92,9 +91,7 @@ static void converge(rb_context *ctx, rfn_persistent *p, rb_dense codes) {
             best = change;
             at = sweep;
         }
-        if (change <= p->setup->options.estep_tolerance * scale) {
-            break;
-        }
+        if (change <= p->setup->options.estep_tolerance * scale) break;
     }
 }
 
@@ -102,9 +99,7 @@ static void converge(rb_context *ctx, rfn_persistent *p, rb_dense codes) {
 static rb_error find_certificate(rb_context *ctx, rfn_persistent *p, const rfn_codes *codes) {
     rb_dense hessian = p->problem.hessian, sum;
     rb_error err = rb_dense_new(ctx, hessian.type, hessian.rows, hessian.rows, &sum);
-    if (err) {
-        return err;
-    }
+    if (err) return err;
     rb_dense_copy(hessian, sum);
     rfn_add_multipliers(sum, codes->multipliers, p->dead, p->search.e_max);
     err = rb_smallest_eigenvalue(ctx, sum, &p->certificate);
@@ -122,9 +117,8 @@ static const double min_certificate = 1e-3;
 
 static void raise_multipliers(const rfn_persistent *p, rfn_codes *codes) {
     double missing = min_certificate - p->certificate;
-    for (int64_t j = 0; missing > 0 && j < codes->values.rows; j++) {
+    for (int64_t j = 0; missing > 0 && j < codes->values.rows; j++)
         codes->multipliers[j] += p->dead[j] ? 0 : missing;
-    }
 }
 
 static rb_error finish(rb_context *ctx, rfn_persistent *p, rfn_codes *codes) {
@@ -149,19 +143,14 @@ rb_error rfn_complete_multipliers(rb_context *ctx, rfn_persistent *p,
                                   const rfn_parameters *parameters, const bool *alive,
                                   rb_dense scratch, rfn_codes *codes) {
     rb_error err = rfn_psi_factor(ctx, &parameters->full);
-    if (err) {
-        return err;
-    }
-    for (int64_t j = 0; j < codes->values.rows; j++) {
+    if (err) return err;
+    for (int64_t j = 0; j < codes->values.rows; j++)
         p->dead[j] = !alive[j];
-    }
     rfn_hessian(ctx, parameters, scratch, p->problem.hessian);
     rb_dense_mirror(p->problem.hessian);
     err = rb_largest_eigenvalue(ctx, p->problem.hessian, &p->search.e_max);
     err = err ? err : find_certificate(ctx, p, codes);
-    if (!err) {
-        raise_multipliers(p, codes);
-    }
+    if (!err) raise_multipliers(p, codes);
     return err;
 }
 
@@ -169,21 +158,15 @@ rb_error rfn_improve(rb_context *ctx, rfn_persistent *p, rfn_codes *codes, rfn_p
     bool first = !codes->filled, last = progress->last, traced = p->setup->problem.fit->trace;
     bool certifies = rfn_looks_at_certificate(p->setup, progress);
     rb_error err = RB_OK;
-    if (p->setup->options.estep != RB_RFN_ESTEP_CYCLIC || last || certifies || traced) {
+    if (p->setup->options.estep != RB_RFN_ESTEP_CYCLIC || last || certifies || traced)
         err = rb_largest_eigenvalue(ctx, p->problem.hessian, &p->search.e_max);
-    }
-    if (!err && first) {
-        first_codes(ctx, p, codes);
-    }
-    if (!err && last) {
+    if (!err && first) first_codes(ctx, p, codes);
+    if (!err && last)
         err = finish(ctx, p, codes);
-    } else if (!err && !first) {
+    else if (!err && !first)
         step(ctx, p, codes, &progress->cascade);
-    }
     err = err ? err : rb_check_stop(ctx); /* which left the step undone */
-    if (!err && !last && (certifies || traced)) {
-        look(ctx, p, codes);
-    }
+    if (!err && !last && (certifies || traced)) look(ctx, p, codes);
     if (!err && certifies) {
         err = find_certificate(ctx, p, codes);
         rfn_bound_adaptation(p->certificate, &progress->adaptation);

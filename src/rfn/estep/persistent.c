@@ -33,9 +33,7 @@ rb_error rfn_persistent_new(rb_context *ctx, const rfn_setup *setup, const rb_sh
     int64_t l = shape->dims[RFN_UNITS], n = shape->dims[RFN_SAMPLES];
     rb_error err = rfn_work_new(ctx, shape->type, l, n, &p->work);
     err = err ? err : rb_parts_new(ctx, block_parts, shape, &p->block);
-    if (!err && shape->dims[RFN_TRIED] > 0) {
-        err = rfn_reduced_new(ctx, l, n, &p->search.reduced);
-    }
+    if (!err && shape->dims[RFN_TRIED] > 0) err = rfn_reduced_new(ctx, l, n, &p->search.reduced);
     p->block.codes.cols = l;
     p->setup = setup;
     p->problem.normalized = setup->options.normalize == RB_RFN_NORMALIZE_RMS;
@@ -149,9 +147,8 @@ void rfn_find_multipliers(rb_context *ctx, const rfn_persistent *p, const rfn_mo
     }
     for (int64_t k = 0; p->problem.normalized && k < u.rows; k++) {
         const void *a = rb_dense_row(p->weighted, k), *b = rb_dense_row(u, k);
-        for (int64_t j = 0; j < u.cols; j++) {
+        for (int64_t j = 0; j < u.cols; j++)
             tau[j] += rb_get(u.type, a, j) * rb_get(u.type, b, j);
-        }
     }
 }
 
@@ -168,8 +165,7 @@ static void project_unit(void *arg, int64_t unit, int worker) {
 
 void rfn_project_codes(rb_context *ctx, rfn_persistent *p, rfn_codes *codes) {
     struct pass pass = {ctx, p, NULL, codes->values, 0};
-    for (; pass.first < codes->values.rows; pass.first += RFN_UNITS_AT_ONCE) {
+    for (; pass.first < codes->values.rows; pass.first += RFN_UNITS_AT_ONCE)
         rb_parallel(ctx, rfn_units_from(codes->values.rows, pass.first), project_unit, &pass);
-    }
     p->adds_moments = false; /* an E-step that failed may have ended between its passes */
 }

@@ -79,12 +79,10 @@ bool rfn_feasible(rb_context *ctx, bool normalized, double factor, rb_dense row,
         squares += kernels->step_row(count, factor, (const char *)row.data + at,
                                      (const char *)step + at, (char *)out + at);
     }
-    if (squares == 0 && normalized) {
+    if (squares == 0 && normalized)
         rb_put(row.type, out, rfn_largest(row, factor, step), sqrt((double)n));
-    }
     double scale = sqrt((double)n / squares);
-    for (int64_t i = 0; squares != 0 && normalized && i < n; i++) {
+    for (int64_t i = 0; squares != 0 && normalized && i < n; i++)
         rb_put(row.type, out, i, scale * rb_get(row.type, out, i));
-    }
     return squares != 0;
 }

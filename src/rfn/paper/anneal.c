@@ -19,13 +19,10 @@
 /* D = mu_p - mu, with mu_p' = Sigma Q'. */
 void rfn_aim_at_means(rfn_search *s) {
     rb_dense d = s->direction;
-    if (s->toward_means) {
-        return;
-    }
+    if (s->toward_means) return;
     rb_gemm_parallel(s->ctx, 1, s->sigma, RB_PLAIN, s->problem->linear, RB_PLAIN, 0, d);
-    for (int64_t j = 0; j < d.rows; j++) {
+    for (int64_t j = 0; j < d.rows; j++)
         rb_axpy(s->ctx, d.type, d.cols, -1, rb_dense_row(s->codes, j), rb_dense_row(d, j));
-    }
     s->toward_means = true;
 }
 

@@ -52,9 +52,8 @@ rb_rfn_stage rfn_cascade_step(rb_context *ctx, rfn_cascade *c, rfn_search *s, rb
         won = RB_RFN_STAGE_GRADIENT;
     }
     for (rb_rfn_stage stage = first; stage <= last && !rb_asked_to_stop(ctx); stage++) {
-        if (beats_gradient && (stage == RB_RFN_STAGE_GRADIENT || c->left_out[stage]-- > 0)) {
+        if (beats_gradient && (stage == RB_RFN_STAGE_GRADIENT || c->left_out[stage]-- > 0))
             continue; /* it was tried above, or has to wait */
-        }
         bool good = stages[stage].run(s);
         learn(c, stage, good);
         if (good) {
@@ -62,8 +61,6 @@ rb_rfn_stage rfn_cascade_step(rb_context *ctx, rfn_cascade *c, rfn_search *s, rb
             return stage;
         }
     }
-    if (won == RB_RFN_STAGE_GRADIENT) {
-        rfn_swap(&s->codes, &s->gradient_step);
-    }
+    if (won == RB_RFN_STAGE_GRADIENT) rfn_swap(&s->codes, &s->gradient_step);
     return won;
 }

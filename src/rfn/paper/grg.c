@@ -32,9 +32,8 @@ static void reduce_unit(void *arg, int64_t j, int worker) {
         squares += y * y;
     }
     double scale = squares > (double)n ? sqrt((double)n / squares) : 1;
-    for (int64_t i = 0; scale < 1 && i < n; i++) {
+    for (int64_t i = 0; scale < 1 && i < n; i++)
         rb_put(type, next, i, scale * rb_get(type, next, i));
-    }
     rb_put(type, next, solved, sqrt(fmax(0, (double)n - squares)));
 }
 

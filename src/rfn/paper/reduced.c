@@ -49,9 +49,7 @@ void rfn_reduced_free(rfn_reduced *r) {
 rb_error rfn_reduced_new(rb_context *ctx, int64_t units, int64_t samples, rfn_reduced **out) {
     int64_t rows = rb_context_threads(ctx) * units;
     rfn_reduced *r = *out = rb_alloc_zero(ctx, 1, sizeof *r);
-    if (!r) {
-        return RB_ERROR_MEMORY;
-    }
+    if (!r) return RB_ERROR_MEMORY;
     r->scratch.ctx = ctx;
     r->near = rb_take(&r->scratch, samples, sizeof *r->near);
     r->order = rb_take(&r->scratch, samples, sizeof *r->order);
@@ -70,9 +68,7 @@ static bool is_active(const rfn_search *s, int64_t unit, int64_t sample) {
 
 static int compare(const void *a, const void *b) {
     const struct entry *x = a, *y = b;
-    if (x->hash != y->hash) {
-        return x->hash < y->hash ? -1 : 1;
-    }
+    if (x->hash != y->hash) return x->hash < y->hash ? -1 : 1;
     return x->sample < y->sample ? -1 : x->sample > y->sample;
 }
 
@@ -88,9 +84,8 @@ static void find_near(const rfn_search *s) {
             near[i] += move * move;
         }
     }
-    for (int64_t i = 0; i < n; i++) {
+    for (int64_t i = 0; i < n; i++)
         near[i] = fmin(1e-3, sqrt(near[i]));
-    }
 }
 
 /* FNV-1a over the active units. */
@@ -109,9 +104,8 @@ static void hash_sample(void *arg, int64_t i, int worker) {
 
 static bool same_active(const rfn_search *s, int64_t a, int64_t b) {
     bool same = true;
-    for (int64_t j = 0; same && j < s->codes.rows; j++) {
+    for (int64_t j = 0; same && j < s->codes.rows; j++)
         same = is_active(s, j, a) == is_active(s, j, b);
-    }
     return same;
 }
 
@@ -121,27 +115,21 @@ static void solve_group(const rfn_search *s, const struct entry *group, int64_t 
     rb_type type = s->codes.type;
     int64_t l = s->codes.rows, n_free = 0, *free = r->free + worker * l;
     double *matrix = r->matrices + worker * l * l, *sides = r->sides + worker * SAMPLES_AT_ONCE * l;
-    for (int64_t j = 0; j < l; j++) {
-        if (!is_active(s, j, group->sample)) {
-            free[n_free++] = j;
-        }
-    }
+    for (int64_t j = 0; j < l; j++)
+        if (!is_active(s, j, group->sample)) free[n_free++] = j;
     for (int64_t a = 0; a < n_free; a++) {
         const void *row = rb_dense_row(s->problem->hessian, free[a]);
-        for (int64_t b = 0; b <= a; b++) {
+        for (int64_t b = 0; b <= a; b++)
             matrix[a * n_free + b] = rb_get(type, row, free[b]);
-        }
         const void *gradient = rb_dense_row(s->gradient, free[a]);
-        for (int64_t c = 0; c < count; c++) {
+        for (int64_t c = 0; c < count; c++)
             sides[c * n_free + a] = -rb_get(type, gradient, group[c].sample);
-        }
     }
     rb_solve_small(n_free, matrix, count, sides);
     for (int64_t a = 0; a < n_free; a++) {
         void *direction = rb_dense_row(s->direction, free[a]);
-        for (int64_t c = 0; c < count; c++) {
+        for (int64_t c = 0; c < count; c++)
             rb_put(type, direction, group[c].sample, sides[c * n_free + a]);
-        }
     }
 }
 
@@ -150,9 +138,8 @@ static int64_t group_size(const rfn_search *s, int64_t first) {
     int64_t count = 1, n = s->codes.cols;
     const struct entry *group = s->reduced->order + first;
     while ((first + count) % SAMPLES_AT_ONCE && first + count < n &&
-           group[count].hash == group->hash && same_active(s, group[count].sample, group->sample)) {
+           group[count].hash == group->hash && same_active(s, group[count].sample, group->sample))
         count++;
-    }
     return count;
 }
 
@@ -189,9 +176,8 @@ static void find_active(rfn_search *s) {
 static void aim(rfn_search *s) {
     rb_dense d = s->direction;
     rb_dense_zero(d);
-    for (int64_t j = 0; j < d.rows; j++) { /* active units: minus the gradient */
+    for (int64_t j = 0; j < d.rows; j++) /* active units: minus the gradient */
         rb_axpy(s->ctx, d.type, d.cols, -1, rb_dense_row(s->gradient, j), rb_dense_row(d, j));
-    }
     s->toward_means = false;
     rb_parallel(s->ctx, (d.cols + SAMPLES_AT_ONCE - 1) / SAMPLES_AT_ONCE, solve_task, s);
 }
@@ -199,9 +185,7 @@ static void aim(rfn_search *s) {
 bool rfn_try_reduced(rfn_search *s) {
     find_active(s);
     double product = (double)s->codes.cols * pow((double)s->codes.rows, 2);
-    if (s->spares && work_of(s) > PRODUCTS_WORTH * product) {
-        return false;
-    }
+    if (s->spares && work_of(s) > PRODUCTS_WORTH * product) return false;
     aim(s);
     return rfn_search_halve(s, rfn_search_along, 1, RFN_TRIES, false);
 }

@@ -46,9 +46,8 @@ static void measure_unit(void *arg, int64_t unit, int worker) {
     rb_type type = s->codes.type;
     const void *code = rb_dense_row(s->codes, j), *next = rb_dense_row(s->next, j);
     void *moved = rb_dense_row(s->work->moved, unit);
-    for (int64_t i = 0; i < n; i++) {
+    for (int64_t i = 0; i < n; i++)
         rb_put(type, moved, i, rb_get(type, next, i) - rb_get(type, code, i));
-    }
     s->sums[0][unit] = (rb_dot(s->ctx, type, n, moved, rb_dense_row(s->work->residual, unit)) +
                         rb_dot(s->ctx, type, n, moved, rb_dense_row(s->gradient, j))) /
                        2;
@@ -61,9 +60,8 @@ bool rfn_search_measure(rfn_search *s) {
         int64_t count = rfn_units_from(l, s->first);
         rfn_residual(s->ctx, s->problem, s->next, s->first, s->work);
         rb_parallel(s->ctx, count, measure_unit, s);
-        for (int64_t unit = 0; unit < count; unit++) {
+        for (int64_t unit = 0; unit < count; unit++)
             s->change += s->sums[0][unit];
-        }
     }
     return s->change < s->bar;
 }
@@ -88,12 +86,8 @@ bool rfn_search_halve(rfn_search *s, bool (*try)(rfn_search *search, double step
                       int tries, bool gives_up) {
     double before = NAN;
     for (int t = 0; t < tries && step > 0; t++, step /= 2) {
-        if (try(s, step)) {
-            return true;
-        }
-        if (gives_up && is_hopeless(before, s->change, s->bar)) {
-            return false;
-        }
+        if (try(s, step)) return true;
+        if (gives_up && is_hopeless(before, s->change, s->bar)) return false;
         before = s->change;
     }
     return false;

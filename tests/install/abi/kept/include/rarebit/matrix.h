@@ -23,11 +23,10 @@ static inline double rb_get(rb_type type, const void *values, int64_t index) {
 }
 
 static inline void rb_put(rb_type type, void *values, int64_t index, double value) {
-    if (type == RB_FLOAT32) {
+    if (type == RB_FLOAT32)
         ((float *)values)[index] = (float)value;
-    } else {
+    else
         ((double *)values)[index] = value;
-    }
 }
 
 typedef struct rb_matrix rb_matrix;
