@@ -227,6 +227,69 @@ static void auc_of_groups(void **state) {
     rb_covariates_free(table);
 }
 
+/* ---- what a p-value says ---- */
+
+/* The share of p-values of at most a level lies in the binomial interval of 4 standard
+ * deviations. */
+static void assert_share(const char *what, int64_t below, int64_t count, double level) {
+    double share = (double)below / (double)count, sd = sqrt(level * (1 - level) / (double)count);
+    if (fabs(share - level) > 4 * sd) fail_msg("%s: %g of p-values below %g", what, share, level);
+}
+
+/* Covariates that have nothing to do with the codes, of which two thirds are 0. */
+static void p_values_are_calibrated(void **state) {
+    (void)state;
+    enum { N = 90, UNITS = 60, COLUMNS = 60 };
+    static const char *const names[] = {"a", "b", "c"};
+    static const double levels[] = {0.2, 0.05, 0.01};
+    double *codes = calloc((size_t)N * UNITS, sizeof *codes), values[N];
+    const char *groups[N];
+    rb_draws draws = {.stream = {.seed = 11}};
+    rb_covariates *table = table_of(N);
+    rb_covariate_tests tests = {.size = sizeof tests};
+    int64_t below[3][3] = {{0}}, count[3] = {0};
+    for (int64_t e = 0; e < (int64_t)N * UNITS; e++)
+        codes[e] = fmax(0, rb_draw_normal(&draws) - 0.4);
+    rb_matrix *matrix = codes_of(codes, N, UNITS);
+    for (int c = 0; c < 2 * COLUMNS; c++) {
+        for (int i = 0; i < N; i++) {
+            values[i] = rb_draw_normal(&draws);
+            groups[i] = names[rb_draw_integer(&draws, 0, 2)];
+        }
+        assert_ok(ctx, c < COLUMNS ? rb_covariates_add_numbers(ctx, table, "x", values)
+                                   : rb_covariates_add_groups(ctx, table, "g", groups));
+    }
+    assert_ok(ctx, rb_covariates_test(ctx, table, matrix, &tests));
+    double adjusted = 0;
+    for (int64_t r = 0; r < tests.n_rows; r++) {
+        int kind = tests.rows[r].covariate >= COLUMNS;
+        count[kind]++;
+        adjusted += tests.rows[r].explained_adjusted / (double)tests.n_rows;
+        for (int l = 0; l < 3; l++)
+            below[kind][l] += tests.rows[r].p_value <= levels[l];
+    }
+    for (int c = COLUMNS; c < 2 * COLUMNS; c++) {
+        rb_group_aucs aucs = {.size = sizeof aucs};
+        assert_ok(ctx, rb_covariates_auc(ctx, table, c, matrix, &aucs));
+        for (int64_t u = 0; u < UNITS; u++) { /* of one group: those of others go with it */
+            count[2]++;
+            for (int l = 0; l < 3; l++)
+                below[2][l] += aucs.rows[u].p_value <= levels[l];
+        }
+        rb_group_aucs_clear(&aucs);
+    }
+    for (int l = 0; l < 3; l++) {
+        assert_share("Spearman", below[0][l], count[0], levels[l]);
+        assert_share("Kruskal and Wallis", below[1][l], count[1], levels[l]);
+        assert_share("AUC", below[2][l], count[2], levels[l]);
+    }
+    assert_true(fabs(adjusted) < 0.002); /* what chance explains is taken off */
+    rb_covariate_tests_clear(&tests);
+    rb_matrix_free(matrix);
+    rb_covariates_free(table);
+    free(codes);
+}
+
 static void wrong_codes(void **state) {
     (void)state;
     const double values[] = {1, 2, NAN, 4};
@@ -282,11 +345,17 @@ static int tear_down(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(few_samples_are_exact), cmocka_unit_test(a_perfect_correlation),
-        cmocka_unit_test(groups_by_definition),  cmocka_unit_test(missing_values_are_left_out),
-        cmocka_unit_test(nothing_to_test),       cmocka_unit_test(a_family),
-        cmocka_unit_test(what_is_in_the_table),  cmocka_unit_test(auc_of_groups),
-        cmocka_unit_test(wrong_codes),           cmocka_unit_test(no_memory),
+        cmocka_unit_test(few_samples_are_exact),
+        cmocka_unit_test(a_perfect_correlation),
+        cmocka_unit_test(groups_by_definition),
+        cmocka_unit_test(missing_values_are_left_out),
+        cmocka_unit_test(nothing_to_test),
+        cmocka_unit_test(a_family),
+        cmocka_unit_test(what_is_in_the_table),
+        cmocka_unit_test(auc_of_groups),
+        cmocka_unit_test(p_values_are_calibrated),
+        cmocka_unit_test(wrong_codes),
+        cmocka_unit_test(no_memory),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
