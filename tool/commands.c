@@ -19,6 +19,7 @@ static const command *const table[] = {
     &plot_fields_command,
     &plot_quality_command,
     &plot_evidence_command,
+    &check_command,
     &info_command,
     &convert_command,
     &patches_command,
