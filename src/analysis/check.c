@@ -94,8 +94,10 @@ static rb_error look_closely(rb_look *look) {
 static rb_error look_at(rb_look *look, int64_t max_samples) {
     rb_error err = rb_look_walk(look, max_samples);
     err = err ? err : rb_look_names(look);
-    bool empty = look->values == 0 || look->infinite > 0;
-    return err || empty ? err : look_closely(look);
+    double largest = fmax(fabs(look->low.value), fabs(look->high.value));
+    look->range_lost = look->values > 0 && largest > 0 && (largest > 1e30 || largest < 1e-30);
+    bool hopeless = look->values == 0 || look->infinite > 0 || look->range_lost;
+    return err || hopeless ? err : look_closely(look);
 }
 
 rb_error rb_check_run(rb_context *ctx, rb_source *source, const rb_options *options,

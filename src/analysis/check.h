@@ -76,7 +76,8 @@ typedef struct rb_look {
     int64_t values, missing, infinite, nonzeros, whole; /* whole: numbers without a fraction */
     int64_t infinite_sample, infinite_feature;          /* the first */
     rb_extreme low, high;
-    int distinct; /* values that differ, up to 3 */
+    bool range_lost; /* values are too large or too small to compute with */
+    int distinct;    /* values that differ, up to 3 */
     double seen[2];
     rb_kind kind;
     bool log1p, totals;         /* what the values want */
@@ -97,7 +98,7 @@ typedef struct rb_look {
     /* found */
     int64_t same_samples, same_features, near_samples;
     int64_t same[2], same_feature[2], near[2]; /* the first pair of each */
-    rb_outliers by_total, by_distance;
+    rb_outliers by_total, alone;
     int64_t break_at; /* place in the part; -1: none */
     int break_component;
     double break_share;
@@ -128,6 +129,7 @@ void rb_sort_numbers(double *values, int64_t count);
 double rb_quantile_of(const double *sorted, int64_t count, double share);
 /* Ranks 1 .. count, ties averaged. */
 rb_error rb_rank_numbers(rb_context *ctx, const double *values, int64_t count, double *ranks);
+void rb_outliers_add(rb_outliers *found, int64_t place, double z);
 /* |value - median| in units of 1.4826 MAD: values beyond `limit`, by place. */
 rb_error rb_find_outliers(rb_look *look, const double *values, const int64_t *places, int64_t count,
                           double limit, rb_outliers *found);

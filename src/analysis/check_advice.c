@@ -26,9 +26,9 @@ static rb_error advise_units(const rb_look *look, rb_check *check) {
     char text[32];
     snprintf(text, sizeof text, "%lld", (long long)k);
     return rb_check_add(look->ctx, check, "units", text,
-                        "a start: a quarter more than the %lld principal component%s above "
-                        "chance%s; units that are not needed die",
-                        (long long)found, found == 1 ? "" : "s", bound);
+                        "a start: a quarter more than the principal components above chance, "
+                        "%lld%s; units that are not needed die",
+                        (long long)found, bound);
 }
 
 static rb_error advise_values(const rb_look *look, rb_check *check) {
@@ -69,8 +69,8 @@ static bool all_lost(const rb_tally *tallies, int64_t count) {
 
 /* Can anything be fitted as the data are? */
 static bool possible(const rb_look *look) {
-    return look->values > 0 && look->infinite == 0 && look->n > 1 && look->part_used > 0 &&
-           !all_lost(look->features, look->m);
+    return look->values > 0 && look->infinite == 0 && !look->range_lost && look->n > 1 &&
+           look->part_used > 0 && !all_lost(look->features, look->m);
 }
 
 rb_error rb_check_advise(const rb_look *look, rb_check *check) {

@@ -52,7 +52,7 @@ rb_error rb_rank_numbers(rb_context *ctx, const double *values, int64_t count, d
 
 /* ---- what is far from the median ---- */
 
-static void show(rb_outliers *found, int64_t place, double z) {
+void rb_outliers_add(rb_outliers *found, int64_t place, double z) {
     int64_t at = found->count < RB_CHECK_SHOWN ? found->count : RB_CHECK_SHOWN - 1;
     found->count++;
     if (found->count > RB_CHECK_SHOWN && fabs(found->z[at]) >= fabs(z)) return;
@@ -79,7 +79,7 @@ rb_error rb_find_outliers(rb_look *look, const double *values, const int64_t *pl
     double scale = consistent * rb_quantile_of(sorted, count, 0.5);
     for (int64_t i = 0; scale > 1e-9 * fabs(median) && i < count; i++)
         if (fabs(values[i] - median) > limit * scale)
-            show(found, places[i], (values[i] - median) / scale);
+            rb_outliers_add(found, places[i], (values[i] - median) / scale);
     rb_free(sorted);
     return RB_OK;
 }

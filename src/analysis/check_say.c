@@ -94,6 +94,12 @@ static rb_error say_unusable(const speaker *s) {
                              quote(name, "sample", look->infinite_sample, who),
                              feature(look, look->infinite_feature, which));
     }
+    if (look->values > 0 && look->range_lost) {
+        return rb_check_find(s->ctx, s->check, "range", RB_SEVERITY_PROBLEM, look->high.value,
+                             "values from %.3g to %.3g cannot be computed with: multiply all of "
+                             "them by one number",
+                             look->low.value, look->high.value);
+    }
     if (look->values > 0) return RB_OK;
     return rb_check_find(s->ctx, s->check, "empty", RB_SEVERITY_PROBLEM, 0,
                          "there is not one value in %lld samples x %lld features",
@@ -162,7 +168,7 @@ static rb_error say_size(const speaker *s) {
         return rb_check_find(
             s->ctx, s->check, "few-samples", n < FEW ? RB_SEVERITY_PROBLEM : RB_SEVERITY_NOTE,
             (double)n, "%lld sample%s: %s", (long long)n, n == 1 ? " is there" : "s are few",
-            n == 1 && picture ? "a picture is one; patches=10x10 cuts it into many"
+            n == 1 && picture ? "a picture is one; cut it into patches"
             : n < FEW         ? "hidden causes cannot be told from chance"
                               : "only strong causes that several of them share can be found, "
                                 "and seeds will differ");
@@ -236,8 +242,8 @@ static rb_error say_stand_ins(const speaker *s) {
     if (!e) return RB_OK;
     return rb_check_find(s->ctx, s->check, "stand-in", RB_SEVERITY_PROBLEM, e->value,
                          "%lld value%s %g, and all others are far from it: it seems to stand for a "
-                         "missing value (in text --missing-words=%g says so)",
-                         (long long)e->count, e->count == 1 ? " is" : "s are", e->value, e->value);
+                         "missing value; the option missing-words says so of text",
+                         (long long)e->count, e->count == 1 ? " is" : "s are", e->value);
 }
 
 /* ---- constant and equal ---- */
@@ -320,19 +326,16 @@ static rb_error say_same(const speaker *s) {
 
 /* ---- samples that stand out ---- */
 
-static rb_error say_outliers_of(const speaker *s, const rb_outliers *o, const char *name,
-                                const char *what) {
-    char list[RB_CHECK_SHOWN * (WHO + 4)] = "", who[WHO];
+/* "'A1', 'A2', 'A3', ..." */
+enum { LIST = RB_CHECK_SHOWN * (WHO + 4) + 8 };
+static const char *list_samples(const rb_look *look, const rb_outliers *o, char list[LIST]) {
     size_t used = 0;
+    char who[WHO];
     for (int64_t i = 0; i < o->count && i < RB_CHECK_SHOWN; i++)
-        used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "",
-                                 sample(s->look, o->shown[i], who));
-    return rb_check_find(
-        s->ctx, s->check, name, RB_SEVERITY_NOTE, (double)o->count,
-        "%lld sample%s from the others in %s: %s%s (%.3g robust standard deviations): look at them "
-        "before the fit does, which may spend units on them",
-        (long long)o->count, o->count == 1 ? " is far" : "s are far", what, list,
-        o->count > RB_CHECK_SHOWN ? ", ..." : "", o->z[0]);
+        used += (size_t)snprintf(list + used, LIST - used, "%s%s", i ? ", " : "",
+                                 sample(look, o->shown[i], who));
+    if (o->count > RB_CHECK_SHOWN) snprintf(list + used, LIST - used, ", ...");
+    return list;
 }
 
 /* More than a few are no outliers: the samples are of several kinds. */
@@ -342,17 +345,30 @@ static bool are_few(const rb_outliers *o, int64_t samples) {
 
 static rb_error say_outliers(const speaker *s) {
     const rb_look *look = s->look;
-    const rb_outliers *total = &look->by_total, *distance = &look->by_distance;
-    bool same = total->count == distance->count && total->shown[0] == distance->shown[0];
-    if (!are_few(total, look->looked) && !are_few(distance, look->part_n)) {
-        return rb_check_find(s->ctx, s->check, "outliers", RB_SEVERITY_FINE, 0,
-                             "no sample is far from all others");
-    }
+    const rb_outliers *total = &look->by_total, *alone = &look->alone;
+    bool odd = are_few(total, look->looked), far = alone->count > 0;
+    char list[LIST];
     rb_error err = RB_OK;
-    if (are_few(distance, look->part_n))
-        err = say_outliers_of(s, distance, "outliers", "their values");
-    if (!err && are_few(total, look->looked) && !same)
-        err = say_outliers_of(s, total, "odd-totals", "the mean of their values");
+    if (far) {
+        err = rb_check_find(
+            s->ctx, s->check, "outliers", RB_SEVERITY_NOTE, (double)alone->count,
+            "%lld sample%s far from all others: %s (leverage %.2g of 1 on the principal "
+            "components); a fit may spend a unit on each",
+            (long long)alone->count, alone->count == 1 ? " is" : "s are",
+            list_samples(look, alone, list), alone->z[0]);
+    }
+    if (!err && odd) {
+        err = rb_check_find(
+            s->ctx, s->check, "odd-totals", RB_SEVERITY_NOTE, (double)total->count,
+            "%lld sample%s from the others in the mean of %s values: %s (%.3g robust standard "
+            "deviations); measured differently?",
+            (long long)total->count, total->count == 1 ? " differs" : "s differ",
+            total->count == 1 ? "its" : "their", list_samples(look, total, list), total->z[0]);
+    }
+    if (!err && !odd && !far) {
+        err = rb_check_find(s->ctx, s->check, "outliers", RB_SEVERITY_FINE, 0,
+                            "no sample is far from all others");
+    }
     return err;
 }
 
@@ -447,7 +463,7 @@ rb_error rb_check_say(const rb_look *look, rb_check *check) {
         say_constant, say_outliers,    say_components, say_scales,  say_groups,
         say_break,    say_size,        say_names,      say_looked};
     speaker s = {look, look->ctx, check};
-    bool possible = look->values > 0 && look->infinite == 0;
+    bool possible = look->values > 0 && look->infinite == 0 && !look->range_lost;
     rb_error err = say_unusable(&s);
     for (size_t i = 0; possible && !err && i < sizeof usable / sizeof *usable; i++)
         err = usable[i](&s);

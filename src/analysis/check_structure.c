@@ -4,7 +4,7 @@
  * The Gram matrix G = Y Y' / part_used has everything: cosines of samples, their distances, and by
  * orthogonal iteration the principal components. Those above chance have a larger eigenvalue than the
  * largest one of Y with each feature permuted (parallel analysis; Horn, Psychometrika 30, 1965; one
- * permutation, and an upper bound on the eigenvalue).
+ * permutation, which the first has to exceed by 4 times what that of noise varies).
  *
  * A break in file order is Pettitt's change point (Applied Statistics 28, 1979): with the ranks r of
  * n scores, K = max_t |2 sum_{i <= t} r_i - t (n + 1)| and p = 2 exp(-6 K^2 / (n^3 + n^2)). */
@@ -15,7 +15,7 @@
 
 enum { ITERATIONS = 40, MIN_FEATURES = 20, MIN_SIDE = 5, MIN_SAMPLES = 10 };
 static const double near_cosine = 0.999, break_p = 5e-4, break_share = 0.3, total_limit = 8,
-                    distance_limit = 12;
+                    alone = 0.9, chance_margin = 4;
 
 /* ---- Y ---- */
 
@@ -106,27 +106,6 @@ static void find_near(rb_look *look, rb_dense gram) {
     }
 }
 
-/* Median distance of each sample to the others. */
-static rb_error find_far(rb_look *look, rb_dense gram) {
-    rb_scratch scratch = {.ctx = look->ctx};
-    double *median = rb_take(&scratch, gram.rows, sizeof *median);
-    double *distances = rb_take(&scratch, gram.rows, sizeof *distances);
-    for (int64_t i = 0; distances && i < gram.rows; i++) {
-        const double *row = rb_dense_row(gram, i);
-        for (int64_t j = 0; j < gram.rows; j++)
-            distances[j] = sqrt(fmax(0, row[i] + rb_dense_get(gram, j, j) - 2 * row[j]));
-        rb_sort_numbers(distances, gram.rows);
-        median[i] = rb_quantile_of(distances, gram.rows, 0.5);
-    }
-    rb_error err = scratch.err;
-    if (!err) {
-        err = rb_find_outliers(look, median, look->part_samples, gram.rows, distance_limit,
-                               &look->by_distance);
-    }
-    rb_error end = rb_scratch_end(&scratch);
-    return err ? err : end;
-}
-
 /* Rows become orthonormal, one after the other (Gram and Schmidt, twice). */
 static void orthonormalise(const rb_context *ctx, rb_dense q) {
     for (int64_t r = 0; r < q.rows; r++) {
@@ -164,6 +143,17 @@ static void find_components(rb_look *look, rb_dense gram, rb_dense q, rb_dense z
             look->scores[i * RB_CHECK_LED + r] = rb_dense_get(q, r, i);
 }
 
+/* Samples that a component is all about: leverage h_i = sum over the components above chance of the
+ * squared scores, 1 at most. */
+static void find_alone(rb_look *look, rb_dense q) {
+    for (int64_t i = 0; i < q.cols; i++) {
+        double leverage = 0;
+        for (int64_t r = 0; r < look->above_chance; r++)
+            leverage += pow(rb_dense_get(q, r, i), 2);
+        if (leverage > alone) rb_outliers_add(&look->alone, look->part_samples[i], leverage);
+    }
+}
+
 /* ---- chance ---- */
 
 static void permute_features(rb_look *look) {
@@ -185,6 +175,12 @@ static void make_gram(rb_look *look, rb_dense gram) {
     rb_dense_mirror(gram);
 }
 
+/* How much the largest eigenvalue of noise varies, as a share of it (Johnstone, Annals of Statistics
+ * 29, 2001). */
+static double variation(double n, double m) {
+    return cbrt(1 / sqrt(n) + 1 / sqrt(m)) / (sqrt(n) + sqrt(m));
+}
+
 static rb_error count_above_chance(rb_look *look, rb_dense gram) {
     double largest = 0, trace = 0;
     permute_features(look);
@@ -192,8 +188,12 @@ static rb_error count_above_chance(rb_look *look, rb_dense gram) {
     for (int64_t i = 0; i < gram.rows; i++)
         trace += rb_dense_get(gram, i, i);
     rb_error err = rb_largest_eigenvalue(look->ctx, gram, &largest);
-    while (!err && look->above_chance < look->n_components &&
-           look->components[look->above_chance] > largest / trace)
+    double chance = largest / trace;
+    double sure =
+        chance * (1 + chance_margin * variation((double)gram.rows, (double)look->part_used));
+    bool any = !err && look->n_components > 0 && look->components[0] > sure;
+    while (any && look->above_chance < look->n_components &&
+           look->components[look->above_chance] > chance)
         look->above_chance++;
     return err;
 }
@@ -249,7 +249,7 @@ static rb_error find_breaks(rb_look *look) {
 
 /* ---- totals ---- */
 
-/* Means of samples; of what is to be logarithms, their logarithms. */
+/* Means of samples, where they are amounts; of what is to be logarithms, their logarithms. */
 static rb_error find_odd_totals(rb_look *look) {
     rb_scratch scratch = {.ctx = look->ctx};
     double *values = rb_take(&scratch, look->looked, sizeof *values);
@@ -268,7 +268,8 @@ static rb_error find_odd_totals(rb_look *look) {
 
 rb_error rb_look_structure(rb_look *look) {
     look->break_at = -1;
-    rb_error err = look->looked >= MIN_SAMPLES ? find_odd_totals(look) : RB_OK;
+    rb_error err =
+        look->looked >= MIN_SAMPLES && look->low.value >= 0 ? find_odd_totals(look) : RB_OK;
     if (!err) make_standard(look);
     err = err ? err : look->scratch.err;
     int64_t n = look->part_n, led = n - 1 < RB_CHECK_COMPONENTS ? n - 1 : RB_CHECK_COMPONENTS;
@@ -284,10 +285,10 @@ rb_error rb_look_structure(rb_look *look) {
     if (!err) {
         make_gram(look, gram);
         find_near(look, gram);
-        if (n >= MIN_SAMPLES) err = find_far(look, gram);
         find_components(look, gram, q, z);
     }
     err = err ? err : count_above_chance(look, gram);
+    if (!err && n >= MIN_SAMPLES) find_alone(look, q);
     rb_error end = rb_scratch_end(&scratch);
     err = err ? err : end;
     return err ? err : find_breaks(look);
