@@ -1,8 +1,8 @@
 /* What a look at data collects, and who says what of it; private to the files check*.c.
  *
- * check_walk.c looks at every value once and keeps a part of the samples; check_kind.c says what the
- * values are, check_names.c what the names are, check_structure.c how samples of the part lie to
- * each other; check_say.c makes sentences of it, and check_advice.c a fit. */
+ * check_walk.c looks at every value once and keeps a part of the samples; check_kind.c says what
+ * the values are, check_names.c what the names are, check_structure.c how samples of the part lie
+ * to each other; check_say.c makes sentences of it, and check_advice.c a fit. */
 #ifndef RB_CHECK_H
 #define RB_CHECK_H
 

@@ -1,9 +1,10 @@
 /* Groups that names tell (cell-1, cell-2; A_07; tumour3): do they differ?
  *
- * A name is read in three ways: what comes behind its last separator, before its first one, and before
- * its first digit. A way with 2 to 20 groups that has nine tenths of the samples in groups of at least
- * five is tested by Kruskal and Wallis (J. Am. Stat. Assoc. 47, 1952) on the leading components:
- *     H = 12 / (n (n + 1)) sum_g R_g^2 / n_g - 3 (n + 1)
+ * A name is read in three ways: what comes behind its last separator, before its first one, and
+ * before its first digit. A way with 2 to 20 groups that has nine tenths of the samples in groups
+ * of at least five is tested by Kruskal and Wallis (J. Am. Stat. Assoc. 47, 1952) on the leading
+ * components,
+ *     H = 12 / (n (n + 1)) sum_g R_g^2 / n_g - 3 (n + 1),
  * chi-squared with groups - 1 degrees of freedom, made normal as Wilson and Hilferty (1931) do. */
 #include "check.h"
 

@@ -94,7 +94,7 @@ static rb_kind kind_with_signs(const rb_look *look) {
 }
 
 static bool is_picture(const rb_source *source) {
-    static const char *const formats[] = {"idx", "png", "pnm", NULL};
+    static const char *const formats[] = {"idx", "image", NULL};
     return source->format && rb_among(formats, source->format);
 }
 

@@ -1,12 +1,13 @@
-/* What names look like: genes, by identifiers of data bases and probe sets, or by families of symbols
- * that nearly every list of genes has; and names that are empty or stand more than once. */
+/* What names look like: genes, by identifiers of data bases and probe sets, or by families of
+ * symbols that nearly every list of genes has; and names that are empty or stand more than
+ * once. */
 #include "check.h"
 
 #include <ctype.h>
 #include <string.h>
 
-/* ---- patterns: 9 is a run of digits, ~ a run of letters, ? one letter or none, * the rest; all else
- * is itself, letters in either case ---- */
+/* ---- patterns: 9 is a run of digits, ~ a run of letters, ? one letter or none, * the rest; all
+ * else is itself, letters in either case ---- */
 
 static bool fits(const char *pattern, const char *name) {
     for (; *pattern; pattern++) {

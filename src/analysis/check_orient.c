@@ -1,7 +1,7 @@
-/* Are rows samples? By names, if those of one side are genes. Else by how the values vary: of features
- * the means differ much, of samples little, so that the side with most of the variance between its
- * means is likely that of the features. (Not so for patches of pictures, whose brightness differs:
- * hence only names decide.) */
+/* Are rows samples? By names, if those of one side are genes. Else by how the values vary: of
+ * features the means differ much, of samples little, so that the side with most of the variance
+ * between its means is likely that of the features. (Not so for patches of pictures, whose
+ * brightness differs: hence only names decide.) */
 #include "check.h"
 
 #include <math.h>

@@ -1,13 +1,13 @@
-/* How the samples of the part lie to each other, once they are as a fit would have them (totals, log1p)
- * and each feature has mean 0 and standard deviation 1: Y, part_n x part_used.
+/* How the samples of the part lie to each other, once they are as a fit would have them (totals,
+ * log1p) and each feature has mean 0 and standard deviation 1: Y, part_n x part_used.
  *
  * The Gram matrix G = Y Y' / part_used has everything: cosines of samples, their distances, and by
- * orthogonal iteration the principal components. Those above chance have a larger eigenvalue than the
- * largest one of Y with each feature permuted (parallel analysis; Horn, Psychometrika 30, 1965; one
- * permutation, which the first has to exceed by 4 times what that of noise varies).
+ * orthogonal iteration the principal components. Those above chance have a larger eigenvalue than
+ * the largest one of Y with each feature permuted (parallel analysis; Horn, Psychometrika 30,
+ * 1965; one permutation, which the first has to exceed by 4 times what that of noise varies).
  *
- * A break in file order is Pettitt's change point (Applied Statistics 28, 1979): with the ranks r of
- * n scores, K = max_t |2 sum_{i <= t} r_i - t (n + 1)| and p = 2 exp(-6 K^2 / (n^3 + n^2)). */
+ * A break in file order is Pettitt's change point (Applied Statistics 28, 1979): with the ranks r
+ * of n scores, K = max_t |2 sum_{i <= t} r_i - t (n + 1)| and p = 2 exp(-6 K^2 / (n^3 + n^2)). */
 #include "check.h"
 
 #include <math.h>
@@ -175,8 +175,8 @@ static void make_gram(rb_look *look, rb_dense gram) {
     rb_dense_mirror(gram);
 }
 
-/* How much the largest eigenvalue of noise varies, as a share of it (Johnstone, Annals of Statistics
- * 29, 2001). */
+/* How much the largest eigenvalue of noise varies, as a share of it (Johnstone, Annals of
+ * Statistics 29, 2001). */
 static double variation(double n, double m) {
     return cbrt(1 / sqrt(n) + 1 / sqrt(m)) / (sqrt(n) + sqrt(m));
 }

@@ -1,5 +1,5 @@
-/* Every value once: sums of samples and features, extremes, hashes; and a part of the samples, evenly
- * spread, is kept. Of much data stretches are looked at, evenly spread too. */
+/* Every value once: sums of samples and features, extremes, hashes; and a part of the samples,
+ * evenly spread, is kept. Of much data stretches are looked at, evenly spread too. */
 #include "check.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
-/* A look at data: planted matrices of every kind are seen as what they are, what is wrong with them is
- * told, and clean ones are told to be clean. */
+/* A look at data: planted matrices of every kind are seen as what they are, what is wrong with
+ * them is told, and clean ones are told to be clean. */
 #include "fixture.h"
 
 #include "data/data.h"
