@@ -52,8 +52,8 @@ static rb_error say_kind(const speaker *s) {
         [RB_KIND_LOG] = "not below 0, on a scale like that of logarithms",
         [RB_KIND_INTENSITIES] =
             "not below 0 and of wide range, no logarithms: intensities or amounts",
-        [RB_KIND_MEASURES] = "not below 0, and of different size from feature to feature: in units "
-                             "of their own?",
+        [RB_KIND_MEASURES] =
+            "not below 0, and of different size by feature: in units of their own?",
         [RB_KIND_PIXELS] = "grey values of pictures",
         [RB_KIND_BINARY] = "0 and 1 alone",
         [RB_KIND_FRACTIONS] = "fractions, between 0 and 1",

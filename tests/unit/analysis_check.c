@@ -604,6 +604,52 @@ static void test_planted_biclusters_are_clean(void **state) {
     }
 }
 
+/* ---- failures ---- */
+
+static void test_no_memory(void **state) {
+    (void)state;
+    double *values = make_counts(N, M, 0.8, 18);
+    rb_matrix *matrix;
+    rb_source *source;
+    char **names = make_names(N, "%d-a");
+    assert_ok(ctx, rb_matrix_dense(ctx, RB_FLOAT64, N, M, values, M, 1, &matrix));
+    assert_ok(ctx, rb_matrix_set_sample_names(ctx, matrix, (const char *const *)names, N));
+    assert_ok(ctx, rb_source_from_matrix(ctx, matrix, &source));
+    rb_error err = RB_ERROR_MEMORY;
+    int64_t n;
+    for (n = 0; err; n++) {
+        rb_check *check;
+        ctx->allocations_left = n;
+        err = rb_check_run(ctx, source, NULL, &check);
+        ctx->allocations_left = -1;
+        assert_true(err == RB_OK || err == RB_ERROR_MEMORY);
+        assert_true(!err == (check != NULL));
+        rb_check_free(check);
+    }
+    assert_true(n > 50);
+    free_names(names, N);
+    rb_source_free(source);
+    rb_matrix_free(matrix);
+    free(values);
+}
+
+/* Breaks off behind sample 200. */
+static rb_error read_some(void *user, int64_t first, int64_t count, void *rows) {
+    memset(rows, 0, (size_t)(count * 2000) * sizeof(double));
+    return first + count > 200 ? rb_context_fail(user, RB_ERROR_FILE, "the wire was cut") : RB_OK;
+}
+
+static void test_reading_errors_stay(void **state) {
+    (void)state;
+    rb_source *source;
+    rb_check *check;
+    assert_ok(ctx, rb_source_from_callback(ctx, RB_FLOAT64, 1000, 2000, read_some, ctx, &source));
+    assert_int_equal(rb_check_run(ctx, source, NULL, &check), RB_ERROR_FILE);
+    assert_string_equal(rb_context_error(ctx), "the wire was cut");
+    assert_null(check);
+    rb_source_free(source);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_kinds_of_counts),
@@ -624,6 +670,8 @@ int main(void) {
         cmocka_unit_test(test_stretches),
         cmocka_unit_test(test_clean_data_are_clean),
         cmocka_unit_test(test_planted_biclusters_are_clean),
+        cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_reading_errors_stay),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
