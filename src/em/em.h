@@ -202,6 +202,7 @@ typedef struct rb_checkpoint_store {
     bool (*has_model)(rb_checkpoint_file *file, const char *group);
     /* Adds what put_model wrote to an empty model. */
     rb_error (*get_model)(rb_checkpoint_file *file, const char *group, rb_model *model);
+    const struct rb_journal_store *journals; /* src/study */
 } rb_checkpoint_store;
 
 /* checkpoint.c: fills the checkpoint of a run from the options; NULL: none. */
