@@ -15,7 +15,7 @@
 
 enum { ITERATIONS = 40, MIN_FEATURES = 20, MIN_SIDE = 5, MIN_SAMPLES = 10 };
 static const double near_cosine = 0.999, break_p = 5e-4, break_share = 0.3, total_limit = 8,
-                    alone = 0.9, chance_margin = 4;
+                    alone = 0.85, chance_margin = 4;
 
 /* ---- Y ---- */
 
