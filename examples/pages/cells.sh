@@ -14,7 +14,9 @@ echo
 figure "variance explained" "$(evaluated model.h5 cells.tsv.gz "variance explained")"
 figure "sparseness" "$(evaluated model.h5 cells.tsv.gz sparseness)"
 figure "rfn" "$(seeds cells.tsv.gz types.tsv -k 10)"
-figure "rfn, 5 units" "$(seeds cells.tsv.gz types.tsv -k 5)"
-figure "rfn, 20 units" "$(seeds cells.tsv.gz types.tsv -k 20)"
 peers cells.tsv.gz types.tsv 10
+if [ $compared = yes ]; then
+    figure "rfn, 5 units" "$(seeds cells.tsv.gz types.tsv -k 5)"
+    figure "rfn, 20 units" "$(seeds cells.tsv.gz types.tsv -k 20)"
+fi
 finish
