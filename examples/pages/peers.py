@@ -1,10 +1,11 @@
-"""What other methods make of the same data: peers.py DATA LABELS K [FIRST]
+"""What other methods make of the same data: peers.py DATA LABELS K [scale]
 
 DATA: a row a sample, names in the first column and row (TSV, perhaps gzipped); LABELS: sample, class.
 NMF, ICA and k-means of scikit-learn get K components each, with five seeds. For each class, that
 component counts whose codes mark it best (area under the ROC curve; of ICA in either sign, of
 k-means the cluster); printed is the mean over classes, and over seeds: figure, tab, value.
-NMF gets the data with the least value of each feature subtracted, where any is below 0.
+With `scale` features are divided by their standard deviations. NMF gets the data with the least value
+of each feature subtracted, where any is below 0.
 """
 
 import gzip
@@ -43,8 +44,9 @@ def best_areas(codes, labels):
     return np.mean([areas(codes, labels == label).max() for label in np.unique(labels)])
 
 
-def main(data, labels, k):
+def main(data, labels, k, scale):
     names, x = read(data)
+    x = x / x.std(0) if scale else x
     labels = read_labels(labels, names)
     shifted = x - x.min(0) * (x.min(0) < 0)
     scores = {"nmf": [], "ica": [], "k-means": [], "k-means rand": []}
@@ -62,4 +64,4 @@ def main(data, labels, k):
 
 if __name__ == "__main__":
     warnings.filterwarnings("ignore")  # of iterations that end before they converge
-    main(sys.argv[1], sys.argv[2], int(sys.argv[3]))
+    main(sys.argv[1], sys.argv[2], int(sys.argv[3]), "scale" in sys.argv[4:])

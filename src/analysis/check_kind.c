@@ -9,8 +9,9 @@
 
 #include <math.h>
 
-enum { QUANTILE_VALUES = 1 << 16, MIN_RATIOS = 20 };
-static const double tolerance = 0.05, agree = 0.8, near_equal = 0.01, amount_times = 2;
+enum { QUANTILE_VALUES = 1 << 16, MIN_RATIOS = 20, FEW_FEATURES = 100 };
+static const double tolerance = 0.05, agree = 0.8, near_equal = 0.01, amount_times = 2,
+                    unit_times = 1000;
 
 const char *rb_kind_name(rb_kind kind) {
     static const char *const names[] = {
@@ -116,7 +117,19 @@ static bool vary_by_times(const rb_look *look) {
     return 2 * far >= varying;
 }
 
-static rb_kind kind_of(const rb_look *look) {
+/* Few features of very different size: amounts of one kind of thing are many, or alike. */
+static bool own_units(rb_look *look) {
+    double *sds = rb_take(&look->scratch, look->m, sizeof *sds);
+    int64_t count = 0;
+    for (int64_t k = 0; sds && k < look->m; k++)
+        if (rb_tally_sd(&look->features[k]) > 0) sds[count++] = rb_tally_sd(&look->features[k]);
+    if (count == 0) return false;
+    rb_sort_numbers(sds, count);
+    return look->m < FEW_FEATURES &&
+           rb_quantile_of(sds, count, 0.95) > unit_times * rb_quantile_of(sds, count, 0.05);
+}
+
+static rb_kind kind_of(rb_look *look) {
     bool whole = look->whole == look->values;
     if (look->values == 0) return RB_KIND_NONE;
     if (whole && look->distinct <= 2 && look->low.value >= 0 && look->high.value <= 1)
@@ -129,7 +142,7 @@ static rb_kind kind_of(const rb_look *look) {
     if (are_multiples(look, 0) || (equal_totals(look) && look->high.value > 50))
         return RB_KIND_SCALED;
     if (are_logarithms(look)) return RB_KIND_LOG;
-    return vary_by_times(look) ? RB_KIND_INTENSITIES : RB_KIND_MEASURES;
+    return vary_by_times(look) && !own_units(look) ? RB_KIND_INTENSITIES : RB_KIND_MEASURES;
 }
 
 /* ---- what they want ---- */

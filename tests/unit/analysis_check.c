@@ -227,6 +227,11 @@ static void test_scales(void **state) {
     assert_advice(&s, "scale", "sd");
     assert_advice(&s, "log1p", NULL);
     end(&s);
+    for (int64_t e = 0; e < N * M; e++) /* amounts, in units of their own */
+        values[e] = exp(rb_draw_normal(&draws)) * pow(10, (double)(e % M % 7) - 3);
+    s = look(values, N, M);
+    assert_string_equal(rb_check_kind(s.check), "measures");
+    end(&s);
     for (int64_t e = 0; e < N * M; e++)
         values[e] = pow(rb_draw_normal(&draws), 9);
     s = look(values, N, M);
