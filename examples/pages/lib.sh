@@ -31,7 +31,8 @@ figure() {
 }
 
 areas() {
-    "$rarebit" modules "$1" "$2" --labels "$3" --json -q | tr '{' '\n' |
+    "$rarebit" modules "$1" "$2" --labels "$3" --json -q |
+        sed 's/.*"best_units": \[//; s/\].*//' | tr '{' '\n' |
         sed -n 's/.*"auc": \([0-9.]*\).*/\1/p' | awk '{ sum += $1 } END { printf "%.3f", sum / NR }'
 }
 

@@ -5,14 +5,14 @@
  * of at least five is tested by Kruskal and Wallis (J. Am. Stat. Assoc. 47, 1952) on the leading
  * components,
  *     H = 12 / (n (n + 1)) sum_g R_g^2 / n_g - 3 (n + 1),
- * chi-squared with groups - 1 degrees of freedom, made normal as Wilson and Hilferty (1931) do. */
+ * chi-squared with groups - 1 degrees of freedom. */
 #include "check.h"
 
 #include <math.h>
 #include <string.h>
 
 enum { MIN_MEMBERS = 5 };
-static const double covered = 0.9, min_z = 4.9 /* p = 5e-7 */, min_share = 0.3;
+static const double covered = 0.9, max_p = 5e-7, min_share = 0.3;
 static const char separators[] = "-_.: ";
 
 static const char *const wheres[] = {"end", "begin", "begin"};
@@ -92,26 +92,33 @@ static void test_groups(rb_look *look, grouping *g, int way, int component, cons
         g->list[g->of[i]].ranks += ranks[i];
     for (int c = 0; c < g->count; c++)
         sum += g->list[c].ranks * g->list[c].ranks / (double)g->list[c].count;
-    double h = 12 / (n * (n + 1)) * sum - 3 * (n + 1), degrees = g->count - 1;
-    double nine = 2 / (9 * degrees), z = (cbrt(fmax(h, 0) / degrees) - 1 + nine) / sqrt(nine);
+    double h = 12 / (n * (n + 1)) * sum - 3 * (n + 1);
+    double log_p = rb_log_chi_square_tail(fmax(h, 0), g->count - 1);
     double share = h / (n - 1);
-    if (z > min_z && share > min_share && share > look->group_share)
+    if (log_p < log(max_p) && share > min_share && share > look->group_share)
         keep_groups(look, g, way, component, share);
+}
+
+static rb_error find_groups(rb_look *look, grouping *g, rb_ranking *ranking) {
+    rb_error err = RB_OK;
+    for (int way = 0; !err && way < WAYS; way++) {
+        if (!make_groups(look, way, g)) continue;
+        for (int c = 0; !err && c < RB_CHECK_LED && c < look->above_chance; c++) {
+            err = rb_look_rank(look, c, ranking);
+            if (!err) test_groups(look, g, way, c, ranking->ranks);
+        }
+    }
+    return err;
 }
 
 rb_error rb_look_find_groups(rb_look *look) {
     if (!look->row.there || look->above_chance == 0) return RB_OK;
-    rb_scratch scratch = {.ctx = look->ctx};
-    grouping *g = rb_take(&scratch, 1, sizeof *g);
-    double *ranks = rb_take(&scratch, look->part_n, sizeof *ranks);
-    int *of = rb_take(&scratch, look->part_n, sizeof *of);
-    if (g) g->of = of;
-    for (int way = 0; !scratch.err && way < WAYS; way++) {
-        if (!make_groups(look, way, g)) continue;
-        for (int c = 0; !scratch.err && c < RB_CHECK_LED && c < look->above_chance; c++) {
-            scratch.err = rb_look_rank(look, c, ranks);
-            if (!scratch.err) test_groups(look, g, way, c, ranks);
-        }
-    }
-    return rb_scratch_end(&scratch);
+    rb_ranking ranking;
+    rb_error err = rb_ranking_begin(look->ctx, &ranking, look->part_n);
+    if (err) return err;
+    grouping g = {.of = rb_alloc(look->ctx, look->part_n, sizeof *g.of)};
+    err = g.of ? find_groups(look, &g, &ranking) : RB_ERROR_MEMORY;
+    rb_free(g.of);
+    rb_ranking_clear(&ranking);
+    return err;
 }

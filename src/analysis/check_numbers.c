@@ -1,4 +1,4 @@
-/* Sorting, quantiles, ranks, and what is far from the median. */
+/* Sorting, quantiles, and what is far from the median. */
 #include "check.h"
 
 #include <math.h>
@@ -20,34 +20,6 @@ double rb_quantile_of(const double *sorted, int64_t count, double share) {
     double part = at - (double)below;
     return below + 1 < count ? sorted[below] + part * (sorted[below + 1] - sorted[below])
                              : sorted[count - 1];
-}
-
-/* A number and its place. */
-typedef struct placed {
-    double value;
-    int64_t place;
-} placed;
-
-static int compare_placed(const void *a, const void *b) {
-    const placed *x = a, *y = b;
-    int by_value = compare(&x->value, &y->value);
-    return by_value ? by_value : (x->place > y->place) - (x->place < y->place);
-}
-
-rb_error rb_rank_numbers(rb_context *ctx, const double *values, int64_t count, double *ranks) {
-    placed *sorted = rb_alloc(ctx, count, sizeof *sorted);
-    if (!sorted) return RB_ERROR_MEMORY;
-    for (int64_t i = 0; i < count; i++)
-        sorted[i] = (placed){values[i], i};
-    if (count > 1) qsort(sorted, (size_t)count, sizeof *sorted, compare_placed);
-    for (int64_t i = 0, end; i < count; i = end) {
-        for (end = i + 1; end < count && sorted[end].value == sorted[i].value;)
-            end++;
-        for (int64_t t = i; t < end; t++)
-            ranks[sorted[t].place] = 0.5 * (double)(i + 1 + end);
-    }
-    rb_free(sorted);
-    return RB_OK;
 }
 
 /* ---- what is far from the median ---- */

@@ -200,14 +200,14 @@ static rb_error count_above_chance(rb_look *look, rb_dense gram) {
 
 /* ---- breaks in file order ---- */
 
-rb_error rb_look_rank(const rb_look *look, int component, double *ranks) {
+rb_error rb_look_rank(const rb_look *look, int component, rb_ranking *ranking) {
     double *scores = rb_alloc(look->ctx, look->part_n, sizeof *scores);
-    for (int64_t i = 0; scores && i < look->part_n; i++)
+    if (!scores) return RB_ERROR_MEMORY;
+    for (int64_t i = 0; i < look->part_n; i++)
         scores[i] = look->scores[i * RB_CHECK_LED + component];
-    rb_error err =
-        scores ? rb_rank_numbers(look->ctx, scores, look->part_n, ranks) : RB_ERROR_MEMORY;
+    rb_ranking_set(ranking, scores, look->part_n);
     rb_free(scores);
-    return err;
+    return RB_OK;
 }
 
 static double share_between(const double *scores, int64_t n, int64_t at) {
@@ -238,13 +238,15 @@ static void find_break(rb_look *look, int component, const double *ranks) {
 }
 
 static rb_error find_breaks(rb_look *look) {
-    rb_scratch scratch = {.ctx = look->ctx};
-    double *ranks = rb_take(&scratch, look->part_n, sizeof *ranks);
-    for (int c = 0; !scratch.err && c < RB_CHECK_LED && c < look->above_chance; c++) {
-        scratch.err = rb_look_rank(look, c, ranks);
-        if (!scratch.err) find_break(look, c, ranks);
+    rb_ranking ranking;
+    rb_error err = rb_ranking_begin(look->ctx, &ranking, look->part_n);
+    if (err) return err;
+    for (int c = 0; !err && c < RB_CHECK_LED && c < look->above_chance; c++) {
+        err = rb_look_rank(look, c, &ranking);
+        if (!err) find_break(look, c, ranking.ranks);
     }
-    return rb_scratch_end(&scratch);
+    rb_ranking_clear(&ranking);
+    return err;
 }
 
 /* ---- totals ---- */
