@@ -17,6 +17,7 @@ show() {
 }
 
 echo "700 blood cells x 765 genes; their cell types are known, but the fit does not see them."
+show check "$cells"
 show fit rfn "$cells" -k 11 --seed 1 -o "$out/model.h5"
 show encode "$out/model.h5" "$cells" -q -o "$out/codes.tsv"
 show modules "$out/model.h5" "$cells" -q -o "$out/modules.tsv"
@@ -41,7 +42,7 @@ genes() {
 }
 
 printf '%s  %-33s%-17s%s\n' unit up down 'cells, and their type'
-while read -r unit size both _ _ _ type; do
+while read -r unit size both _ _ _ _ type; do
     all=$(cut -f 2 "$types" | grep -cxF "$type")
     printf '  %2s  %-33s%-17s%3d, %d of the %d %s\n' "$unit" "$(genes "$unit" 1 4)" \
         "$(genes "$unit" -1 2)" "$size" "$both" "$all" "$type"

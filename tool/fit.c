@@ -65,12 +65,6 @@ static int64_t draw_seed(void) {
     return (int64_t)(seed & 0x7FFFFFFF);
 }
 
-/* Does a shell read the word as it stands? */
-static bool plain_word(const char *word) {
-    const char *plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,@%";
-    return *word && strspn(word, plain) == strlen(word);
-}
-
 /* The command line, quoted so that a shell reads it back; free it. */
 static char *command_line(int argc, char **argv) {
     char *text = NULL;
@@ -80,11 +74,7 @@ static char *command_line(int argc, char **argv) {
     fputs("rarebit", file);
     for (int i = 1; i < argc; i++) {
         putc(' ', file);
-        const char *quote = plain_word(argv[i]) ? "" : "'";
-        fputs(quote, file);
-        for (const char *c = argv[i]; *c; c++)
-            fprintf(file, *c == '\'' ? "'\\''" : "%c", *c);
-        fputs(quote, file);
+        put_word(file, argv[i]);
     }
     fclose(file);
     return text;

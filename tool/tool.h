@@ -235,6 +235,8 @@ void print_wrapped(FILE *file, const char *text, int column, int indent, int wid
 /* Is the word one of "shape labels"? NULL has no words. */
 bool among_words(const char *words, const char *word);
 bool has_suffix(const char *path, const char *suffix);
+/* A word of a command line, quoted so that a shell reads it back. */
+void put_word(FILE *file, const char *word);
 
 /* ---- messages (report.c) ---- */
 
@@ -337,6 +339,6 @@ extern const command fit_command, encode_command, reconstruct_command, evaluate_
     plot_modules_command, info_command, convert_command, simulate_biclusters_command,
     simulate_bars_command, plot_fields_command, plot_quality_command, plot_evidence_command,
     patches_command, segments_command, denoise_command, version_command, help_command_row,
-    generate_command, select_command, merge_command;
+    generate_command, select_command, merge_command, check_command;
 
 #endif

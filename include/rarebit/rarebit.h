@@ -16,6 +16,7 @@
 #ifndef RAREBIT_RAREBIT_H
 #define RAREBIT_RAREBIT_H
 
+#include <rarebit/check.h>
 #include <rarebit/compare.h>
 #include <rarebit/context.h>
 #include <rarebit/covariates.h>
