@@ -177,5 +177,6 @@ const command encode_command = {
     .fixed = {"map", "states are written as text with tabs", ".tsv"},
     .check_output = rb_writer_check,
     .adds_to = ".h5ad",
+    .reads = "covariates",
     .run = run,
 };

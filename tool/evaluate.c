@@ -128,6 +128,6 @@ const command evaluate_command = {
     .examples = {{"On the data that it was fitted to", "evaluate model.h5 X.npy"},
                  {"On other data, for a program", "evaluate model.h5 test.npy --json"},
                  {"Bars whose fields are known", "evaluate bars.h5 Y.npy --truth fields.npy"}},
-    .reads = "truth",
+    .reads = "truth covariates",
     .run = run,
 };

@@ -286,6 +286,6 @@ const command modules_command = {
                   "modules model.h5 cells.h5ad --labels obs:louvain"},
                  {"Agreement with what was planted",
                   "modules model.h5 X.npy --best 10 --truth truth.json --json"}},
-    .reads = "truth labels",
+    .reads = "truth labels covariates",
     .run = run,
 };

@@ -45,5 +45,6 @@ const command reconstruct_command = {
                  {"Of samples that it has not seen",
                   "reconstruct model.h5 new.tsv -o rebuilt.tsv"}},
     .check_output = rb_writer_check,
+    .reads = "covariates",
     .run = run,
 };

@@ -76,6 +76,7 @@ const rb_option_group *coding_group(void) {
     struct fields {
         int missing;
         double estep_tolerance;
+        const char *covariates;
     };
     static const rb_option table[] = {
         {"missing", 0, RB_OPTION_CHOICE, offsetof(struct fields, missing), "model", 0, 0,
@@ -86,6 +87,10 @@ const rb_option_group *coding_group(void) {
          0, 1, NULL, "T",
          "how far codes are converged, of an rfn model of any E-step but newton; when not given, "
          "as in the fit"},
+        {"covariates", 0, RB_OPTION_TEXT, offsetof(struct fields, covariates), NULL, 0, 0, NULL,
+         "TABLE",
+         "covariates of these samples, for a model that was fitted with --regress: a table with a "
+         "header and sample names, or .h5ad; without it the data's own file has them"},
         {0},
     };
     static const rb_option_group group = {sizeof(rb_option), "Codes", table, sizeof(struct fields)};
@@ -135,6 +140,15 @@ rb_error open_data(const invocation *call, const rb_model *model, const char *pa
     return RB_OK;
 }
 
+rb_error read_covariates(const invocation *call, const char *names, rb_source *source) {
+    const char *table = option_text(call, "covariates");
+    if (names && *names) return rb_covariates_read(call->ctx, source, table, names);
+    return table ? rb_context_fail(call->ctx, RB_ERROR_ARGUMENT,
+                                   "covariates is given, but does nothing where no effects of "
+                                   "covariates are taken out; leave it out")
+                 : RB_OK;
+}
+
 int with_model_and_data(invocation *call,
                         rb_error (*check)(const invocation *call, const rb_model *model),
                         int (*work)(invocation *call, rb_model *model, rb_source *source)) {
@@ -144,6 +158,7 @@ int with_model_and_data(invocation *call,
     rb_error err = load_model(call, &model);
     err = err || !check ? err : check(call, model);
     err = err || !data ? err : open_data(call, model, call->arguments[1], &source);
+    if (!err && data) err = read_covariates(call, rb_model_attribute(model, "regress"), source);
     int status = err ? report_failure(call->ctx, err) : work(call, model, source);
     rb_source_free(source);
     rb_model_free(model);

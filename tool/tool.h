@@ -161,6 +161,9 @@ rb_error load_model(const invocation *call, rb_model **model);
  * are for, or NULL. */
 rb_error open_data(const invocation *call, const rb_model *model, const char *path,
                    rb_source **source);
+/* Binds the covariates of these names ("batch,age"; NULL or "": none) from --covariates, or from
+ * the data's own file. RB_ERROR_ARGUMENT also where the option does nothing. */
+rb_error read_covariates(const invocation *call, const char *names, rb_source *source);
 /* Does the work of a command MODEL DATA with both, or where DATA is optional, with the model and
  * NULL; check: of the model, before the data are opened,
  * or NULL. STATUS_DONE, or a status after a message. */

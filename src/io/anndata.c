@@ -243,3 +243,65 @@ rb_error rb_anndata_column(rb_context *ctx, const char *path, const char *column
     }
     return err;
 }
+
+/* A data set of numbers with fractions, which has no text; *values stays NULL for anything else. */
+static rb_error read_fractions(rb_h5 *file, const char *column, int64_t count, double **values) {
+    char path[RB_H5_LONG_PATH];
+    rb_h5_data data;
+    snprintf(path, sizeof path, "obs/%s", column);
+    if (!rb_h5_is_group(file, "obs") || rb_h5_is_group(file, path)) return RB_OK;
+    rb_error err = rb_h5_data_open(file, path, &data);
+    bool fractions = !err && data.kind == H5T_FLOAT;
+    rb_h5_data_close(&data);
+    if (err || !fractions) return err;
+    *values = rb_alloc(file->ctx, count, sizeof **values);
+    return *values ? rb_h5_get_values(file, path, count, *values) : RB_ERROR_MEMORY;
+}
+
+/* Does the column have categories, whatever these are called? */
+static bool is_coded(rb_h5 *file, const char *column) {
+    static const char *const forms[][2] = {
+        {"obs/", "/codes"}, {"obs/__categories/", ""}, {"uns/", "_categories"}};
+    bool coded = false;
+    for (int f = 0; f < 3; f++) {
+        char path[RB_H5_LONG_PATH];
+        snprintf(path, sizeof path, "%s%s%s", forms[f][0], column, forms[f][1]);
+        coded = coded || rb_h5_has(file, path);
+    }
+    return coded;
+}
+
+static rb_error read_covariate(rb_h5 *file, const char *column, rb_anndata_values *to) {
+    if (!rb_h5_is_anndata(file)) {
+        return rb_h5_fail(file, RB_ERROR_FORMAT,
+                          "is no AnnData file, and only those have covariates in them");
+    }
+    rb_error err = check_column(file, column);
+    err = err ? err : rb_h5_anndata_index(file, "obs", &to->names);
+    err = err ? err : read_fractions(file, column, to->names->count, &to->numbers);
+    if (err || to->numbers) return err;
+    rb_names_free(to->names);
+    to->names = NULL;
+    to->coded = is_coded(file, column);
+    return read_column(file, column, &to->names, &to->texts);
+}
+
+void rb_anndata_values_clear(rb_anndata_values *values) {
+    rb_names_free(values->names);
+    rb_names_free(values->texts);
+    rb_free(values->numbers);
+    *values = (rb_anndata_values){0};
+}
+
+rb_error rb_anndata_covariate(rb_context *ctx, const char *path, const char *column,
+                              rb_anndata_values *values) {
+    rb_h5 *file;
+    rb_reading reading;
+    *values = (rb_anndata_values){0};
+    rb_reading_begin(ctx, &reading, path);
+    rb_error err = rb_h5_open(ctx, path, RB_H5_SHARED, &file);
+    err = err ? err : rb_h5_end(file, read_covariate(file, column, values));
+    rb_reading_end(ctx);
+    if (err) rb_anndata_values_clear(values);
+    return err;
+}

@@ -228,6 +228,18 @@ rb_error rb_anndata_check_new(rb_context *ctx, const char *path, const char *key
 rb_error rb_anndata_column(rb_context *ctx, const char *path, const char *column, rb_names **names,
                            rb_names **texts);
 
+/* The same of any column, for covariates: numbers with fractions, or texts, of categories or
+ * not. */
+typedef struct rb_anndata_values {
+    rb_names *names; /* of the observations */
+    rb_names *texts; /* "": no value; NULL: numbers */
+    double *numbers;
+    bool coded; /* the texts are categories */
+} rb_anndata_values;
+rb_error rb_anndata_covariate(rb_context *ctx, const char *path, const char *column,
+                              rb_anndata_values *values);
+void rb_anndata_values_clear(rb_anndata_values *values);
+
 /* ---- a model within another file (model_save.c, model_load.c) ---- */
 
 /* Writes arrays, attributes, history and status of a model into a group, which is made. */
@@ -302,7 +314,8 @@ rb_error rb_patches_size(rb_context *ctx, const char *option, const char *text,
 
 /* What a model file says of itself; docs/model-format.md explains it. */
 #define RB_STORE_FORMAT "rarebit-model"
-enum { RB_STORE_VERSION = 1 };
+/* Version 2 has effects of covariates; models without them are written as version 1. */
+enum { RB_STORE_VERSION = 2, RB_STORE_PLAIN_VERSION = 1 };
 
 #pragma GCC visibility pop
 
