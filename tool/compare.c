@@ -187,8 +187,8 @@ static int tell_models(const invocation *call, const rb_replication *r) {
 
 /* What is about data does nothing here. */
 static int refuse_data_options(const invocation *call) {
-    static const option_group groups[] = {coding_group, rb_read_group};
-    for (int g = 0; g < 2; g++) {
+    static const option_group groups[] = {coding_group, covariates_group, rb_read_group};
+    for (int g = 0; g < 3; g++) {
         for (const rb_option *row = groups[g]()->rows; row->name; row++) {
             if (option_was_given(call, row->name)) {
                 report_error("--%s is given, but does nothing for two models; leave it out",
@@ -312,7 +312,8 @@ const command compare_command = {
     .arguments = {{"MODEL", "a model that 'rarebit fit' wrote", false},
                   {"OTHER", "a second model; or the data of the first cohort", false},
                   {"COHORT", "the data of the second cohort", true}},
-    .groups = {rb_replication_group, compare_group, coding_group, rb_read_group, general_group},
+    .groups = {rb_replication_group, compare_group, coding_group, covariates_group, rb_read_group,
+               general_group},
     .examples = {{"Are the modules of one study those of another?",
                   "compare study1.h5 study2.h5 -o replicated.tsv"},
                  {"Do the modules of the training cohort live in the other?",

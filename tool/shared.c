@@ -76,7 +76,6 @@ const rb_option_group *coding_group(void) {
     struct fields {
         int missing;
         double estep_tolerance;
-        const char *covariates;
     };
     static const rb_option table[] = {
         {"missing", 0, RB_OPTION_CHOICE, offsetof(struct fields, missing), "model", 0, 0,
@@ -87,13 +86,20 @@ const rb_option_group *coding_group(void) {
          0, 1, NULL, "T",
          "how far codes are converged, of an rfn model of any E-step but newton; when not given, "
          "as in the fit"},
-        {"covariates", 0, RB_OPTION_TEXT, offsetof(struct fields, covariates), NULL, 0, 0, NULL,
-         "TABLE",
+        {0},
+    };
+    static const rb_option_group group = {sizeof(rb_option), "Codes", table, sizeof(struct fields)};
+    return &group;
+}
+
+const rb_option_group *covariates_group(void) {
+    static const rb_option table[] = {
+        {"covariates", 0, RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "TABLE",
          "covariates of these samples, for a model that was fitted with --regress: a table with a "
          "header and sample names, or .h5ad; without it the data's own file has them"},
         {0},
     };
-    static const rb_option_group group = {sizeof(rb_option), "Codes", table, sizeof(struct fields)};
+    static const rb_option_group group = {sizeof(rb_option), "Codes", table, sizeof(char *)};
     return &group;
 }
 
@@ -142,11 +148,14 @@ rb_error open_data(const invocation *call, const rb_model *model, const char *pa
 
 rb_error read_covariates(const invocation *call, const char *names, rb_source *source) {
     const char *table = option_text(call, "covariates");
-    if (names && *names) return rb_covariates_read(call->ctx, source, table, names);
-    return table ? rb_context_fail(call->ctx, RB_ERROR_ARGUMENT,
-                                   "covariates is given, but does nothing where no effects of "
-                                   "covariates are taken out; leave it out")
-                 : RB_OK;
+    /* Of another command the option may be for more than this. */
+    bool alone = call->command->method || rb_options_fields(call->options, covariates_group());
+    if (names && *names) return rb_source_read_covariates(call->ctx, source, table, names);
+    return table && alone
+               ? rb_context_fail(call->ctx, RB_ERROR_ARGUMENT,
+                                 "covariates is given, but does nothing where no effects of "
+                                 "covariates are taken out; leave it out")
+               : RB_OK;
 }
 
 int with_model_and_data(invocation *call,

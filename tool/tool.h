@@ -151,6 +151,7 @@ const rb_option_group *matrix_output_group(void); /* of matrices */
 const rb_option_group *path_group(void);          /* of anything else */
 const rb_option_group *json_group(void);
 const rb_option_group *coding_group(void);
+const rb_option_group *covariates_group(void); /* after it, where codes are made of data */
 /* Does what the general options say, if the command has them. */
 rb_error apply_general_options(const invocation *call);
 

@@ -165,7 +165,7 @@ RB_API rb_error rb_checkpoint_read(rb_context *context, const char *path, bool *
 RB_API rb_error rb_journal_merge(rb_context *context, const char *const *paths, int n_paths,
                                  const char *path, int64_t *found, int64_t *count);
 
-/* ---- covariates of samples (rarebit/covariates.h) ---- */
+/* ---- covariates of samples (rarebit/regress.h) ---- */
 
 /* Binds columns of a table to the samples of a source. where: a text table (also .gz) with a
  * header, tabs or commas between its columns, and the names of the samples in the first column
@@ -179,8 +179,8 @@ RB_API rb_error rb_journal_merge(rb_context *context, const char *const *paths, 
  * position counts there are more or fewer rows than samples, or a name stands twice;
  * RB_ERROR_FORMAT names the row; RB_ERROR_ARGUMENT: there is no such column, or the source has no
  * such file. */
-RB_API rb_error rb_covariates_read(rb_context *context, rb_source *source, const char *where,
-                                   const char *names);
+RB_API rb_error rb_source_read_covariates(rb_context *context, rb_source *source, const char *where,
+                                          const char *names);
 
 /* ---- modules and classes of samples ---- */
 

@@ -19,7 +19,7 @@
  *   top-variance  keep this many features of largest variance; 0: all
  *   centre        mean, median, none, auto: what is subtracted from each feature
  *   scale         none, sd, iqr: what each feature is divided by (1/n variance); constant: 1
- *   regress       "batch,age": covariates of the source (rarebit/covariates.h) whose effects are
+ *   regress       "batch,age": covariates of the source (rarebit/regress.h) whose effects are
  *                 taken out of each feature by least squares; "batch:groups" and "age:numbers" say
  *                 what they must be
  */

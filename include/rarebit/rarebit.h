@@ -18,7 +18,6 @@
 
 #include <rarebit/compare.h>
 #include <rarebit/context.h>
-#include <rarebit/covariates.h>
 #include <rarebit/et.h>
 #include <rarebit/fields.h>
 #include <rarebit/fit.h>
@@ -28,6 +27,7 @@
 #include <rarebit/modules.h>
 #include <rarebit/options.h>
 #include <rarebit/preprocess.h>
+#include <rarebit/regress.h>
 #include <rarebit/replication.h>
 #include <rarebit/rfn.h>
 #include <rarebit/simulate.h>

@@ -4,9 +4,9 @@
 
 #include "base/base.h"
 #include "linalg/linalg.h"
-#include <rarebit/covariates.h>
 #include <rarebit/matrix.h>
 #include <rarebit/preprocess.h>
+#include <rarebit/regress.h>
 
 #pragma GCC visibility push(default) /* for the libraries above: cmake/Libraries.cmake */
 
@@ -95,21 +95,21 @@ typedef struct rb_target {
 /* Copies the samples of a matrix, sparse or not, into rows first, first + 1 .. of the target. */
 void rb_matrix_copy(const rb_matrix *matrix, int64_t first, const rb_target *to);
 
-/* ---- covariates of samples (covariates.c) ---- */
+/* ---- covariates of samples (source_covariates.c) ---- */
 
-typedef struct rb_covariate {
+typedef struct rb_source_covariate {
     char *name;
     rb_names *levels; /* of groups, in alphabetical order; NULL: numbers */
     double *values;   /* one per sample: the number, or the index of the level; NaN: not known */
-} rb_covariate;
+} rb_source_covariate;
 
 enum { RB_COVARIATES_MAX = 32 };
-typedef struct rb_covariates {
+typedef struct rb_source_covariates {
     int64_t count;
-    rb_covariate list[RB_COVARIATES_MAX];
-} rb_covariates;
+    rb_source_covariate list[RB_COVARIATES_MAX];
+} rb_source_covariates;
 
-void rb_covariates_free(rb_covariates *covariates); /* NULL is accepted */
+void rb_source_covariates_free(rb_source_covariates *covariates); /* NULL is accepted */
 
 /* ---- sources ---- */
 
@@ -126,10 +126,10 @@ struct rb_source {
      * HDF5. A view then stays valid while the next one is read. Not of what is in memory, nor of
      * callbacks, which the caller's thread alone calls. */
     bool reads_ahead;
-    bool ahead;                      /* it is: two blocks are kept (rb_ahead_begin) */
-    const rb_covariates *covariates; /* NULL: none */
-    rb_covariates *own_covariates;   /* the same where this source frees them, else NULL */
-    int64_t covariates_first;        /* of a slice: which of their samples is its first */
+    bool ahead;                             /* it is: two blocks are kept (rb_ahead_begin) */
+    const rb_source_covariates *covariates; /* NULL: none */
+    rb_source_covariates *own_covariates;   /* the same where this source frees them, else NULL */
+    int64_t covariates_first;               /* of a slice: which of their samples is its first */
     const int64_t *order; /* of a shuffled one: which sample is each of those read last, or NULL */
     /* Fills a view of samples first .. first + count - 1 (0 <= first, first + count <= n_samples),
      * valid until the next read. Dense views may be strided. */

@@ -69,15 +69,16 @@ rb_regress *rb_regress_copy(rb_context *ctx, const rb_regress *from, int64_t n_f
 
 /* ---- which covariates ---- */
 
-static const rb_covariate *find(const rb_source *source, const char *name) {
-    const rb_covariates *all = source->covariates;
+static const rb_source_covariate *find(const rb_source *source, const char *name) {
+    const rb_source_covariates *all = source->covariates;
     for (int64_t i = 0; all && i < all->count; i++)
         if (strcmp(all->list[i].name, name) == 0) return &all->list[i];
     return NULL;
 }
 
 /* The value of a sample of the source. */
-static double value_of(const rb_source *source, const rb_covariate *covariate, int64_t sample) {
+static double value_of(const rb_source *source, const rb_source_covariate *covariate,
+                       int64_t sample) {
     return covariate->values[source->covariates_first + sample];
 }
 
@@ -102,7 +103,7 @@ static rb_error refuse_sample(rb_context *ctx, const rb_source *source, int64_t 
 }
 
 static rb_error check_known(rb_context *ctx, const rb_source *source,
-                            const rb_covariate *covariate) {
+                            const rb_source_covariate *covariate) {
     for (int64_t i = 0; i < source->n_samples; i++) {
         if (isnan(value_of(source, covariate, i))) {
             char what[256];
@@ -119,7 +120,7 @@ static rb_error check_known(rb_context *ctx, const rb_source *source,
 static rb_error lacks(rb_context *ctx, const rb_source *source, const char *name) {
     char there[256] = "";
     size_t used = 0;
-    const rb_covariates *all = source->covariates;
+    const rb_source_covariates *all = source->covariates;
     for (int64_t i = 0; all && i < all->count && used < sizeof there; i++)
         used += (size_t)snprintf(there + used, sizeof there - used, "%s%s", i ? ", " : "",
                                  all->list[i].name);
@@ -132,8 +133,8 @@ static rb_error lacks(rb_context *ctx, const rb_source *source, const char *name
 /* ---- new terms ---- */
 
 /* The levels that samples of the source have, of two or more; numbers are to differ likewise. */
-static rb_error make_levels(rb_context *ctx, const rb_source *source, const rb_covariate *covariate,
-                            rb_regress_term *term) {
+static rb_error make_levels(rb_context *ctx, const rb_source *source,
+                            const rb_source_covariate *covariate, rb_regress_term *term) {
     int64_t n = source->n_samples, count = covariate->levels ? covariate->levels->count : 0;
     rb_scratch scratch = {.ctx = ctx};
     bool *used = rb_take(&scratch, count, sizeof *used);
@@ -162,7 +163,7 @@ static rb_error make_levels(rb_context *ctx, const rb_source *source, const rb_c
 
 /* Whole numbers of few values may be labels. */
 static void remark_on_labels(rb_context *ctx, const rb_source *source,
-                             const rb_covariate *covariate) {
+                             const rb_source_covariate *covariate) {
     enum { FEW = 10 };
     double seen[FEW];
     int count = 0;
@@ -189,7 +190,7 @@ static rb_error add_term(rb_context *ctx, const rb_source *source, char *name,
     bool groups = colon && strcmp(colon, ":groups") == 0,
          numbers = colon && strcmp(colon, ":numbers") == 0;
     if (groups || numbers) *colon = '\0';
-    const rb_covariate *covariate = find(source, name);
+    const rb_source_covariate *covariate = find(source, name);
     for (int64_t t = 0; t < regress->n_terms; t++)
         if (strcmp(regress->terms[t].name, name) == 0)
             return rb_fail(ctx, RB_ERROR_ARGUMENT, "regress names '%s' twice", name);
@@ -266,7 +267,7 @@ static int64_t level_of(const rb_regress_term *term, const char *name) {
 enum { FIRST_LEVEL = -1, UNKNOWN_LEVEL = -2 };
 
 static rb_error check_levels(rb_context *ctx, const rb_source *source, const rb_regress_term *term,
-                             const rb_covariate *covariate, const int64_t *columns) {
+                             const rb_source_covariate *covariate, const int64_t *columns) {
     for (int64_t i = 0; i < source->n_samples; i++) {
         int64_t level = (int64_t)value_of(source, covariate, i);
         if (columns[level] == UNKNOWN_LEVEL) {
@@ -285,7 +286,7 @@ static rb_error check_levels(rb_context *ctx, const rb_source *source, const rb_
 static rb_error bind_term(rb_context *ctx, const rb_source *source, int64_t t, int64_t *columns,
                           rb_regress_rows *rows) {
     const rb_regress_term *term = &rows->regress->terms[t];
-    const rb_covariate *covariate = find(source, term->name);
+    const rb_source_covariate *covariate = find(source, term->name);
     if (!covariate) return lacks(ctx, source, term->name);
     if (!covariate->levels != !term->levels) {
         return rb_fail(ctx, RB_ERROR_DATA, "%s is of %s here, but the model has it as %s",
@@ -356,7 +357,7 @@ uint32_t rb_regress_checksum(const rb_regress *regress, const rb_source *source)
     uint32_t sum = 0;
     rb_crc32_prepare(&crc);
     for (int64_t t = 0; t < regress->n_terms; t++) {
-        const rb_covariate *covariate = find(source, regress->terms[t].name);
+        const rb_source_covariate *covariate = find(source, regress->terms[t].name);
         for (int64_t i = 0; covariate && i < source->n_samples; i++) {
             double value = value_of(source, covariate, i);
             if (covariate->levels) {

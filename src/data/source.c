@@ -10,7 +10,7 @@ rb_source *rb_source_new(rb_context *ctx) {
 void rb_source_free(rb_source *source) {
     if (source) {
         if (source->close) source->close(source);
-        rb_covariates_free(source->own_covariates);
+        rb_source_covariates_free(source->own_covariates);
         rb_free(source->path);
         rb_free(source);
     }

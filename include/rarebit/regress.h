@@ -5,8 +5,8 @@
  * the effects of those that it names out of the data, and so does whatever uses the model later:
  * the source of new samples needs their covariates as well. docs/regress.md has the equations.
  */
-#ifndef RAREBIT_COVARIATES_H
-#define RAREBIT_COVARIATES_H
+#ifndef RAREBIT_REGRESS_H
+#define RAREBIT_REGRESS_H
 
 #include <rarebit/matrix.h>
 

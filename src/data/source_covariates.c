@@ -4,13 +4,13 @@
 #include <math.h>
 #include <string.h>
 
-static void clear(rb_covariate *covariate) {
+static void clear(rb_source_covariate *covariate) {
     rb_free(covariate->name);
     rb_names_free(covariate->levels);
     rb_free(covariate->values);
 }
 
-void rb_covariates_free(rb_covariates *covariates) {
+void rb_source_covariates_free(rb_source_covariates *covariates) {
     for (int64_t i = 0; covariates && i < covariates->count; i++)
         clear(&covariates->list[i]);
     rb_free(covariates);
@@ -40,7 +40,7 @@ static rb_error check(rb_context *ctx, const rb_source *source, const char *name
 }
 
 /* Covariates that are those of the source alone; NULL: out of memory. */
-static rb_covariates *own(rb_context *ctx, rb_source *source) {
+static rb_source_covariates *own(rb_context *ctx, rb_source *source) {
     if (!source->own_covariates) {
         source->own_covariates = rb_alloc_zero(ctx, 1, sizeof *source->own_covariates);
         source->covariates = source->own_covariates;
@@ -52,8 +52,8 @@ static rb_covariates *own(rb_context *ctx, rb_source *source) {
 /* Takes over levels and values, also on failure. */
 static rb_error put(rb_context *ctx, rb_source *source, const char *name, rb_names *levels,
                     double *values) {
-    rb_covariate made = {rb_copy_text(ctx, name), levels, values};
-    rb_covariates *all = made.name && values ? own(ctx, source) : NULL;
+    rb_source_covariate made = {rb_copy_text(ctx, name), levels, values};
+    rb_source_covariates *all = made.name && values ? own(ctx, source) : NULL;
     rb_error err = all ? RB_OK : RB_ERROR_MEMORY;
     int64_t at = 0;
     while (all && at < all->count && strcmp(all->list[at].name, name) != 0)

@@ -310,8 +310,8 @@ static rb_error bind(struct table *t, const struct wanted *w, rb_source *source,
     return numbers ? bind_numbers(t, w, source, row_of) : bind_groups(t, w, source, row_of);
 }
 
-rb_error rb_covariates_read(rb_context *ctx, rb_source *source, const char *where,
-                            const char *names) {
+rb_error rb_source_read_covariates(rb_context *ctx, rb_source *source, const char *where,
+                                   const char *names) {
     struct table t = {.ctx = ctx, .path = where};
     rb_error err = parse(&t, names);
     err = err ? err : read_table(&t, source);
