@@ -18,6 +18,8 @@
 
 #include <rarebit/compare.h>
 #include <rarebit/context.h>
+#include <rarebit/covariates.h>
+#include <rarebit/enrichment.h>
 #include <rarebit/et.h>
 #include <rarebit/fields.h>
 #include <rarebit/fit.h>
@@ -30,6 +32,7 @@
 #include <rarebit/regress.h>
 #include <rarebit/replication.h>
 #include <rarebit/rfn.h>
+#include <rarebit/select.h>
 #include <rarebit/simulate.h>
 #include <rarebit/version.h>
 

@@ -228,17 +228,15 @@ rb_error rb_anndata_check_new(rb_context *ctx, const char *path, const char *key
 rb_error rb_anndata_column(rb_context *ctx, const char *path, const char *column, rb_names **names,
                            rb_names **texts);
 
-/* The same of any column, for covariates: numbers with fractions, or texts, of categories or
- * not. */
-typedef struct rb_anndata_values {
-    rb_names *names; /* of the observations */
-    rb_names *texts; /* "": no value; NULL: numbers */
-    double *numbers;
-    bool coded; /* the texts are categories */
-} rb_anndata_values;
-rb_error rb_anndata_covariate(rb_context *ctx, const char *path, const char *column,
-                              rb_anndata_values *values);
-void rb_anndata_values_clear(rb_anndata_values *values);
+/* A column of any kind: fractions are values, NaN where one is missing, the others texts. */
+typedef struct rb_column {
+    const char *name; /* the caller's */
+    rb_names *samples, *texts;
+    double *values;   /* NULL: it has texts */
+    bool categorical; /* groups, even if their texts are numbers */
+} rb_column;
+/* Fills a column that has its name; what it holds is the caller's, also on failure. */
+rb_error rb_anndata_any_column(rb_context *ctx, const char *path, rb_column *column);
 
 /* ---- a model within another file (model_save.c, model_load.c) ---- */
 

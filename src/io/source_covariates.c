@@ -10,7 +10,7 @@ struct wanted {
     bool groups, numbers; /* what the kind says; neither: the values do */
     int64_t column;       /* in a text table, from 0; -1: not found yet */
     rb_name_list list;
-    rb_anndata_values values;
+    rb_column values;
 };
 
 struct table {
@@ -26,7 +26,10 @@ struct table {
 static void clear(struct table *t) {
     for (int c = 0; c < t->count; c++) {
         rb_name_list_clear(&t->columns[c].list);
-        rb_anndata_values_clear(&t->columns[c].values);
+        rb_column *values = &t->columns[c].values;
+        rb_names_free(values->samples);
+        rb_names_free(values->texts);
+        rb_free(values->values);
     }
     rb_names_free(t->names);
     rb_name_list_clear(&t->list);
@@ -159,11 +162,12 @@ static rb_error read_text(struct table *t) {
 static rb_error read_anndata(struct table *t) {
     rb_error err = RB_OK;
     for (int c = 0; !err && c < t->count; c++) {
-        rb_anndata_values *values = &t->columns[c].values;
-        err = rb_anndata_covariate(t->ctx, t->path, t->columns[c].name, values);
+        rb_column *values = &t->columns[c].values;
+        values->name = t->columns[c].name;
+        err = rb_anndata_any_column(t->ctx, t->path, values);
         if (err || c > 0) continue;
-        t->names = values->names;
-        values->names = NULL;
+        t->names = values->samples;
+        values->samples = NULL;
     }
     return err;
 }
@@ -219,7 +223,7 @@ static rb_error match_names(struct table *t, const rb_source *source, int64_t *r
 }
 
 static rb_error match_positions(struct table *t, const rb_source *source, int64_t *row_of) {
-    const rb_anndata_values *first = &t->columns[0].values;
+    const rb_column *first = &t->columns[0].values;
     int64_t rows = t->names ? t->names->count : first->texts->count;
     const char *who = t->names ? "the data have" : "it has";
     if (rows != source->n_samples) {
@@ -263,14 +267,14 @@ static bool all_numbers(const rb_names *texts) {
 
 static rb_error bind_numbers(struct table *t, const struct wanted *w, rb_source *source,
                              const int64_t *row_of) {
-    const rb_anndata_values *from = &w->values;
+    const rb_column *from = &w->values;
     int64_t n = source->n_samples;
     double *values = rb_alloc(t->ctx, n, sizeof *values);
     rb_error err = values ? RB_OK : RB_ERROR_MEMORY;
     for (int64_t i = 0; !err && i < n; i++) {
         int64_t row = row_of[i];
         rb_cell cell = RB_CELL_NUMBER;
-        values[i] = row < 0 ? NAN : from->numbers ? from->numbers[row] : 0;
+        values[i] = row < 0 ? NAN : from->values ? from->values[row] : 0;
         if (row >= 0 && from->texts) cell = cell_of(from->texts->text[row], &values[i]);
         if (cell == RB_CELL_TEXT || cell == RB_CELL_INFINITE) {
             err = rb_fail(t->ctx, RB_ERROR_DATA, "%s: '%s' of column '%s' is no number", t->path,
@@ -285,7 +289,7 @@ static rb_error bind_numbers(struct table *t, const struct wanted *w, rb_source 
 static rb_error bind_groups(struct table *t, const struct wanted *w, rb_source *source,
                             const int64_t *row_of) {
     int64_t n = source->n_samples;
-    if (w->values.numbers) {
+    if (w->values.values) {
         return rb_fail(t->ctx, RB_ERROR_ARGUMENT,
                        "%s: column '%s' holds numbers with fractions, which are no groups", t->path,
                        w->name);
@@ -304,9 +308,9 @@ static rb_error bind_groups(struct table *t, const struct wanted *w, rb_source *
 
 static rb_error bind(struct table *t, const struct wanted *w, rb_source *source,
                      const int64_t *row_of) {
-    bool numbers =
-        w->numbers ||
-        (!w->groups && (w->values.numbers || (!w->values.coded && all_numbers(w->values.texts))));
+    bool numbers = w->numbers ||
+                   (!w->groups &&
+                    (w->values.values || (!w->values.categorical && all_numbers(w->values.texts))));
     return numbers ? bind_numbers(t, w, source, row_of) : bind_groups(t, w, source, row_of);
 }
 
