@@ -12,6 +12,7 @@
 typedef struct model_options {
     const char *output;
     const char *init;
+    const char *covariates;
     const char *log_json;
     bool strict;
 } model_options;
@@ -22,6 +23,11 @@ static const rb_option_group *model_group(void) {
          "where to write the model (HDF5)", RB_OPTION_COMMON},
         {"init", 0, RB_OPTION_TEXT, offsetof(model_options, init), NULL, 0, 0, NULL, "MODEL",
          "go on from this model: its preprocessing and parameters are taken"},
+        {"covariates", 0, RB_OPTION_TEXT, offsetof(model_options, covariates), NULL, 0, 0, NULL,
+         "TABLE",
+         "covariates of the samples, for --regress: a table with a header and sample names, or "
+         ".h5ad; without it the data's own file has them",
+         RB_OPTION_COMMON},
         {"log-json", 0, RB_OPTION_TEXT, offsetof(model_options, log_json), NULL, 0, 0, NULL, "FILE",
          "write a JSON object for each iteration: iteration, objective, estep_objective, "
          "seconds, and what else the method tells of it"},
@@ -318,6 +324,9 @@ static int fit(const invocation *call, watch *w, const output *out, rb_model **m
     err = err ? err : read_values(call, matrices);
     err = err ? err : rb_options_check(call->ctx, call->options, start);
     err = err ? err : open_data(call, NULL, call->arguments[0], &source);
+    const char *regress =
+        start ? rb_model_attribute(start, "regress") : option_text(call, "regress");
+    err = err ? err : read_covariates(call, regress, source);
     int status = err ? report_failure(call->ctx, err) : check_memory(call, source);
     if (!status) {
         tell_unpacking(call, source);
@@ -402,7 +411,7 @@ const command fit_command = {
          {"The same numbers again, with a log for a program to read",
           "fit METHOD X.npy -k 50 --iterations 1000 --seed 1 --log-json log.jsonl "
           "-o model.h5"}},
-    .reads = "init prior-mean prior-covariance",
+    .reads = "init prior-mean prior-covariance covariates",
     .writes = "output log-json checkpoint",
     .fixed = {"output", "a model is written as HDF5", ".h5"},
     .drawn = "seed",

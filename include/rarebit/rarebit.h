@@ -30,6 +30,8 @@
 #include <rarebit/modules.h>
 #include <rarebit/options.h>
 #include <rarebit/preprocess.h>
+#include <rarebit/regress.h>
+#include <rarebit/replication.h>
 #include <rarebit/rfn.h>
 #include <rarebit/select.h>
 #include <rarebit/simulate.h>
