@@ -57,6 +57,13 @@ expect 0 modules merged.h5 X.npy -o modules.json -q
 grep -q '"stability":' modules.json || fail "modules.json has no stability"
 expect 0 modules merged.h5 X.npy --truth modules.json --json -q
 [ "$(number consensus_score <out)" = 1 ] || fail "modules do not agree with themselves: $(cat out)"
+expect 0 convert X.npy -o cells.h5ad -q
+expect 0 encode merged.h5 cells.h5ad -o cells.h5ad -q
+if /usr/bin/python3 -c 'import h5py' 2>/dev/null; then
+    /usr/bin/python3 -c 'import h5py
+values = h5py.File("cells.h5ad")["uns/rfn/stability"][:]
+assert values.ndim == 1 and len(values) > 0 and values.min() > 0.6' || fail "no stability in AnnData"
+fi
 expect 0 modules m1.h5 X.npy -o plain.tsv -q
 head -n 1 plain.tsv | grep -q stability && fail "a single fit has no stability"
 expect 0 plot modules merged.h5 X.npy -o modules.svg -q
