@@ -49,6 +49,9 @@ typedef struct command {
     const char *summary;     /* one line, without a full stop */
     const char *description; /* messages */
     argument arguments[MAX_ARGUMENTS + 1];
+    /* The options that it has of a method; NULL: those of a fit. With it, or of "fit", there is one
+     * command per method. */
+    rb_error (*options_new)(rb_context *ctx, const char *method, rb_options **options);
     const char *output; /* how usage names what -o must say: "MODEL"; NULL: -o may be missing */
     option_group groups[MAX_GROUPS + 1]; /* NULL at the end; those of a method come before */
     example examples[MAX_EXAMPLES + 1];
@@ -70,7 +73,8 @@ typedef struct command {
     rb_option *rows;              /* its options, filled by commands_new; the last has no name */
 } command;
 
-/* All commands; one "fit NAME" for each method that the context knows. NULL: out of memory. */
+/* All commands; one "fit NAME" and "select NAME" for each method that the context knows. NULL: out
+ * of memory. */
 typedef struct command_list {
     int count, listed; /* the first `listed` are in help, man pages and completion */
     command entries[];
@@ -285,6 +289,23 @@ void json_add(json_t **to, const char *key, json_t *value);
 /* Writes it on one line and frees it; RB_ERROR_MEMORY when it could not be made. */
 rb_error json_put(rb_context *ctx, FILE *file, json_t *json);
 
+/* ---- tables of results (table.c) ---- */
+
+typedef struct result_table {
+    const char *columns; /* "unit set p_value", the keys of every row in their order */
+    int64_t rows;
+    json_t *(*row)(const void *of, int64_t row); /* an object, to be freed; NULL: out of memory */
+    const void *of;
+} result_table;
+
+/* All rows as an array; NULL when memory is out. */
+json_t *table_json(const result_table *table);
+/* Does the name say a format, .tsv or .json, or is it a device, which takes TSV? */
+bool table_format_known(const char *target);
+/* Begins an output and writes the table to it, to be ended with output_end. STATUS_DONE, or a
+ * status after a message; then there is nothing to end. */
+int table_begin(invocation *call, output *out, const char *target, const result_table *table);
+
 /* ---- help, man pages, completion ---- */
 
 void help_overview(FILE *file, const command_list *list);
@@ -321,6 +342,6 @@ extern const command fit_command, encode_command, reconstruct_command, evaluate_
     plot_modules_command, info_command, convert_command, simulate_biclusters_command,
     simulate_bars_command, plot_fields_command, plot_quality_command, plot_evidence_command,
     patches_command, segments_command, denoise_command, version_command, help_command_row,
-    generate_command, consensus_command;
+    generate_command, select_command, merge_command, consensus_command;
 
 #endif

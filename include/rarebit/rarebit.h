@@ -19,6 +19,8 @@
 #include <rarebit/compare.h>
 #include <rarebit/consensus.h>
 #include <rarebit/context.h>
+#include <rarebit/covariates.h>
+#include <rarebit/enrichment.h>
 #include <rarebit/et.h>
 #include <rarebit/fields.h>
 #include <rarebit/fit.h>
@@ -29,6 +31,7 @@
 #include <rarebit/options.h>
 #include <rarebit/preprocess.h>
 #include <rarebit/rfn.h>
+#include <rarebit/select.h>
 #include <rarebit/simulate.h>
 #include <rarebit/version.h>
 
