@@ -18,6 +18,7 @@
 
 #include <rarebit/check.h>
 #include <rarebit/compare.h>
+#include <rarebit/consensus.h>
 #include <rarebit/context.h>
 #include <rarebit/covariates.h>
 #include <rarebit/enrichment.h>

@@ -185,6 +185,13 @@ typedef struct rb_replication_options {
 /* The Pearson correlation of two columns, strides apart; NaN: one does not vary. */
 double rb_correlation(int64_t count, const double *x, int64_t x_stride, const double *y,
                       int64_t y_stride);
+/* ---- clusters ---- */
+
+/* Joins `count` things into clusters by average linkage, as long as the average similarity of two
+ * clusters is at least `bound`; cluster_of each becomes the first member of its cluster. similarity
+ * is count x count, symmetric, and is overwritten. Of equal pairs the first ones are joined. */
+rb_error rb_link_average(rb_context *ctx, int64_t count, double *similarity, double bound,
+                         int64_t *cluster_of);
 
 /* ---- labels ---- */
 

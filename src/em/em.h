@@ -10,6 +10,11 @@ typedef struct rb_run rb_run;
 
 extern const rb_option_group rb_fit_group, rb_checkpoint_group;
 
+/* fit.c: rb_fit of one of the restarts alone, as it is among the others; the options of checkpoints
+ * are not looked at. */
+rb_error rb_fit_restart(rb_context *ctx, const rb_options *options, rb_source *source,
+                        int64_t restart, rb_model **model);
+
 /* The options of checkpoints; they say nothing about the result. */
 typedef struct rb_checkpoint_options {
     const char *checkpoint;
@@ -150,6 +155,8 @@ struct rb_run {
     bool below_told; /* they were, where the method explains none */
     int64_t made;    /* iterations in this call */
     int64_t skipped; /* iterations that were done before that, by the checkpoint */
+    bool single;     /* one restart alone is made, */
+    int64_t restart; /* this one */
 };
 
 /* Iterates until a rule stops it, then makes a last E-step with the final parameters and stores
