@@ -280,6 +280,10 @@ typedef struct rb_method {
      * sums that have waited elsewhere, as in an engine, are added to the state's. NULL: none
      * wait. */
     rb_error (*group_end)(rb_context *context, void *state);
+    /* Instead of a pass of `survey` where the sum of squares of each feature over all samples is
+     * known: takes what it needs of it and gives true, or leaves the state as it is and gives
+     * false. NULL: false. */
+    bool (*survey_squares)(void *state, const double *squares);
 } rb_method;
 
 /* Makes a method known to a context; the table must outlive it. RB_ERROR_ARGUMENT: the name is

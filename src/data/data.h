@@ -263,20 +263,29 @@ typedef struct rb_preprocess_options {
 
 extern const rb_option_group rb_preprocess_group;
 
+/* Moments of a feature; zero-initialise. */
+typedef struct rb_moments {
+    int64_t count;   /* values that are there */
+    int64_t missing; /* NaN */
+    double mean;
+    double squares; /* sum of squared differences from the mean */
+} rb_moments;
+
 /* Fitted preprocessing: plain numbers, so that a model can store it. Order: samples are scaled to
  * totals, log1p, missing values filled (or kept as NaN), features selected, centred, scaled. */
 typedef struct rb_preprocess {
     rb_preprocess_options options;
-    int64_t n_input;    /* features of the data before selection */
-    int64_t n_features; /* features in use */
-    int64_t *selected;  /* n_features ascending indices into the input; NULL: all */
-    double *centre;     /* n_features, after log1p; 0 where nothing is subtracted */
-    double *scale;      /* n_features, what is divided by; 1 where nothing is */
-    double *fill;       /* n_features, for missing values, after log1p; NULL: none are filled */
-    rb_names *names;    /* of the features in use, or NULL */
-    int64_t n_filled;   /* missing values of the training data, filled or left out */
-    uint32_t checksum;  /* CRC-32 of the training data: values as float64, in order; sparse: of
+    int64_t n_input;     /* features of the data before selection */
+    int64_t n_features;  /* features in use */
+    int64_t *selected;   /* n_features ascending indices into the input; NULL: all */
+    double *centre;      /* n_features, after log1p; 0 where nothing is subtracted */
+    double *scale;       /* n_features, what is divided by; 1 where nothing is */
+    double *fill;        /* n_features, for missing values, after log1p; NULL: none are filled */
+    rb_names *names;     /* of the features in use, or NULL */
+    int64_t n_filled;    /* missing values of the training data, filled or left out */
+    uint32_t checksum;   /* CRC-32 of the training data: values as float64, in order; sparse: of
                          * each sample how many are stored, their features, their values */
+    rb_moments *moments; /* of all features of the data at hand, after log1p; NULL: of no data */
 } rb_preprocess;
 
 /* The same checksum of a matrix. */
@@ -286,8 +295,8 @@ rb_error rb_matrix_checksum(rb_context *ctx, const rb_matrix *matrix, uint32_t *
 rb_error rb_preprocess_fit(rb_context *ctx, const rb_preprocess_options *options, rb_source *source,
                            rb_preprocess **out);
 void rb_preprocess_free(rb_preprocess *p);
-/* For other data that will be preprocessed in the same way: checksum and number of missing values
- * become theirs, by a pass over them. */
+/* For other data that will be preprocessed in the same way: checksum, moments and number of missing
+ * values become theirs, by a pass over them. */
 rb_error rb_preprocess_renew(rb_context *ctx, rb_preprocess *p, rb_source *source);
 
 /* Preprocessing bound to one source: features matched by name when both have names, else by
@@ -302,6 +311,9 @@ RB_API int64_t rb_feed_samples(const rb_feed *feed); /* as rarebit/method.h has 
 /* For the source that the preprocessing was just fitted to: its values are known to be finite and
  * need not be looked at again. */
 void rb_feed_trust(rb_feed *feed);
+/* The sum of squares of each feature over all samples as blocks have them, but for rounding, where
+ * the moments of the data tell; false: they do not. */
+bool rb_feed_squares(const rb_feed *feed, double *sums);
 /* What was read last is not to be used again: the samples of the source are others now. */
 void rb_feed_forget(rb_feed *feed);
 /* Samples first .. first + count - 1, valid until the next read. RB_ERROR_DATA names sample and

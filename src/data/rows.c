@@ -18,6 +18,18 @@ void rb_row_get(const rb_matrix *m, int64_t i, rb_row *row) {
         row->values[e] = rb_get(m->type, m->values, first + e * stride);
 }
 
+/* The first entry whose column is not below k. */
+int64_t rb_row_entry(const rb_row *row, int64_t k) {
+    int64_t low = row->columns ? 0 : k, high = row->columns ? row->count : k;
+    while (low < high) {
+        int64_t middle = low + (high - low) / 2;
+        bool before = row->columns[middle] < k;
+        low = before ? middle + 1 : low;
+        high = before ? high : middle;
+    }
+    return low;
+}
+
 bool rb_value_fits(const rb_preprocess_options *options, double value) {
     return !(options->totals > 0 && value < 0) && !(options->log1p && value <= -1);
 }

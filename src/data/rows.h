@@ -13,6 +13,8 @@ typedef struct rb_row {
 
 /* Row i of a matrix into row->values (of n_features), as it stands. */
 void rb_row_get(const rb_matrix *m, int64_t i, rb_row *row);
+/* The first entry whose column is not below k. */
+int64_t rb_row_entry(const rb_row *row, int64_t k);
 /* The message about a value that cannot be used, as it stands in the data: RB_ERROR_DATA. fitted:
  * the preprocessing is that of a model already, and cannot be chosen any more. */
 rb_error rb_fail_value(rb_context *ctx, const rb_preprocess_options *options,
@@ -31,6 +33,16 @@ double rb_row_transform(const rb_preprocess_options *options, rb_row *row);
 rb_error rb_match_features(rb_context *ctx, const rb_preprocess *p, const rb_source *source,
                            int64_t **input_of);
 
+/* ---- moments of features (moments.c) ---- */
+
+/* Adds `count` values with this mean and sum of squared differences from it. */
+void rb_moments_join(rb_moments *m, int64_t count, double mean, double squares);
+/* Adds rows of float64 that lie side by side to the moments of their features. */
+void rb_moments_add(rb_context *ctx, rb_moments *moments, const rb_matrix *rows);
+/* After all rows of so many samples: what a sparse matrix does not store is 0. How many values are
+ * missing, of all features? */
+int64_t rb_moments_end(rb_moments *moments, int64_t count, int64_t n_samples);
+
 /* ---- passes over raw samples (pass.c) ---- */
 
 /* Row i of a matrix of float64 whose rows lie side by side: its own numbers. */
@@ -42,6 +54,7 @@ typedef struct rb_pass {
     /* Rows are transformed as they say, and a value that they cannot take is an error; NULL: rows
      * are as they stand. */
     const rb_preprocess_options *options;
+    bool any;           /* it becomes infinite instead */
     uint32_t *checksum; /* becomes that of all samples, from 0; NULL: none */
     /* Gets all samples as float64, some at a time and in order, the first of them sample `first`;
      * NULL: nobody does. */

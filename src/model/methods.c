@@ -168,6 +168,11 @@ void rb_method_finish(const rb_method *method, void *state) {
 }
 
 /* A table that is older than the library ends before the fields that came later. */
+bool rb_method_survey_squares(const rb_method *method, void *state, const double *squares) {
+    bool known = method->size > offsetof(rb_method, survey_squares);
+    return known && method->survey_squares && method->survey_squares(state, squares);
+}
+
 rb_error rb_method_group_end(rb_context *ctx, const rb_method *method, void *state) {
     bool known = method->size > offsetof(rb_method, group_end);
     return known && method->group_end ? method->group_end(ctx, state) : RB_OK;

@@ -330,8 +330,15 @@ rb_error rfn_survey_block(rb_context *ctx, void *state, const rb_block *block) {
     rfn_fit *fit = state;
     rb_block_feature_squares(ctx, block, fit->survey.second);
     note_range(block, &fit->survey);
-    fit->survey.shift = block->shift;
     return rfn_full_noise_survey(ctx, &fit->setup, block, &fit->survey);
+}
+
+bool rfn_survey_squares(void *state, const double *squares) {
+    rfn_survey *survey = &((rfn_fit *)state)->survey;
+    bool enough = !survey->min && !survey->full_second.data;
+    int64_t m = ((rfn_fit *)state)->setup.problem.n_features;
+    if (enough) memcpy(survey->second, squares, (size_t)m * sizeof *squares);
+    return enough;
 }
 
 double rfn_noise_floor(const rfn_setup *setup, const rfn_survey *survey, int64_t k) {
