@@ -196,6 +196,30 @@ int write_rows(invocation *call, const rb_model *model, rb_source *source, const
 int write_source(invocation *call, rb_source *source, const char *target);
 int write_matrix(invocation *call, const rb_matrix *matrix, const char *target);
 
+/* ---- what a fit reads and records (record.c) ---- */
+
+enum { MAX_FIT_FILES = 8 };
+/* The numbers of options that name a file in place of a number. Zero-initialise. */
+typedef struct fit_files {
+    rb_matrix *matrices[MAX_FIT_FILES];
+} fit_files;
+
+/* Reads them, and hands them to the options, which need them as long as they are used. */
+rb_error read_fit_files(rb_context *ctx, rb_options *options, fit_files *files);
+void free_fit_files(fit_files *files);
+
+/* Files as they were named: the data, the model to start from or NULL. */
+typedef struct fit_record {
+    const char *data, *init;
+} fit_record;
+
+/* What reading options that were given are recorded as, before their name. */
+#define READING_ATTRIBUTE "reading_"
+
+/* Records the command line, and writes the model. */
+rb_error save_fit(const invocation *call, rb_model *model, const fit_record *record,
+                  const char *path);
+
 /* ---- the log of a fit (fit_log.c) ---- */
 
 /* A line of JSON for each iteration. */
@@ -315,7 +339,7 @@ extern const command fit_command, encode_command, reconstruct_command, evaluate_
     modules_command, plot_history_command, plot_codes_command, plot_filters_command,
     plot_modules_command, info_command, convert_command, simulate_biclusters_command,
     simulate_bars_command, plot_fields_command, plot_quality_command, plot_evidence_command,
-    patches_command, segments_command, denoise_command, version_command, help_command_row,
-    generate_command;
+    patches_command, rerun_command, segments_command, denoise_command, version_command,
+    help_command_row, generate_command;
 
 #endif

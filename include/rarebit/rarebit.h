@@ -27,6 +27,7 @@
 #include <rarebit/modules.h>
 #include <rarebit/options.h>
 #include <rarebit/preprocess.h>
+#include <rarebit/rerun.h>
 #include <rarebit/rfn.h>
 #include <rarebit/simulate.h>
 #include <rarebit/version.h>

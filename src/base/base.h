@@ -273,6 +273,8 @@ rb_error rb_group_check(rb_context *ctx, const rb_option_group *group);
 /* As rb_options_add, of a group that is sound. */
 rb_error rb_options_add_part(rb_context *ctx, rb_options *options, const rb_option_group *group);
 /* From here on there is no such option. */
+/* Unsets what is set and does nothing, since another option lacks that it needs. */
+void rb_options_unset_idle(rb_options *options);
 void rb_options_hide(rb_options *options, const char *name);
 /* Fills the struct of a group from a handle, or with its defaults where that is NULL or has no such
  * group, and checks it. */

@@ -217,6 +217,8 @@ typedef struct rb_checkpoint_head {
     int64_t start; /* checksum of the model that the fit starts from, and 1; 0: none */
     int64_t restart, iteration, seed;
 } rb_checkpoint_head;
+/* Of the arrays of a model. */
+uint32_t rb_model_checksum(const rb_model *model);
 extern const char *const rb_head_names[]; /* of its fields, in their order; then NULL */
 rb_checkpoint_head rb_head_of(const rb_run *run);
 
