@@ -23,6 +23,7 @@ RB_API rb_error rb_model_options(rb_context *context, const rb_model *model, rb_
 
 /* Fits again with such options.
  *
+ * options  from rb_model_options; NULL: those, unless the model has options that name files
  * source   the data of the fit: RB_ERROR_DATA where the checksum of its values is another one
  * start    the model that the fit was started from, or NULL: there is none. RB_ERROR_ARGUMENT where
  *          there is one and should not be, where it is missing or another one; likewise for the

@@ -24,6 +24,16 @@ static bool left_out(const rb_model *model, const rb_option *row, const char *va
     return warm && rb_among(model->method->start_options, row->name);
 }
 
+/* Did the clock or the program end the fit? */
+static bool was_cut(const rb_model *model) {
+    return model->status == RB_STATUS_TIME || model->status == RB_STATUS_STOPPED;
+}
+
+static int64_t best_restart(const rb_model *model) {
+    const char *restart = rb_model_attribute(model, "best_restart");
+    return restart ? strtoll(restart, NULL, 10) : 0;
+}
+
 rb_error rb_model_options(rb_context *ctx, const rb_model *model, rb_options **out) {
     rb_options *options = NULL;
     rb_option row;
@@ -33,6 +43,9 @@ rb_error rb_model_options(rb_context *ctx, const rb_model *model, rb_options **o
         if (value && !left_out(model, &row, value))
             err = rb_options_set(ctx, options, row.name, value);
     }
+    /* Restarts after the best one were not whole, or not better. */
+    if (!err && was_cut(model))
+        err = rb_options_set_integer(ctx, options, "restarts", best_restart(model) + 1);
     if (err) {
         rb_fail_prefix(ctx, "the options of the model cannot be set: ");
         rb_options_free(options);
@@ -110,7 +123,7 @@ static rb_error check_values(rb_context *ctx, const rb_model *model, const rb_op
 struct stopping {
     rb_context *ctx;
     const rb_model *model;
-    int64_t last; /* iteration, over all restarts; 0: it ended by itself */
+    int64_t last; /* iteration, over all restarts; 0: this one was not cut */
     bool reached;
     rb_progress_fn next;
     void *user;
@@ -128,27 +141,35 @@ static rb_error on_progress(const rb_progress *progress, void *user) {
 }
 
 static struct stopping find_end(rb_context *ctx, const rb_model *model, const rb_options *options) {
-    struct stopping s = {ctx, model, 0, false, ctx->on_progress, ctx->progress_user};
-    const char *restart = rb_model_attribute(model, "best_restart");
     const rb_fit_options *fit = rb_options_fields(options, &rb_fit_group);
-    if (model->status == RB_STATUS_TIME || model->status == RB_STATUS_STOPPED)
-        s.last = (restart ? strtoll(restart, NULL, 10) : 0) * fit->iterations + model->iterations;
+    struct stopping s = {ctx, model, 0, false, ctx->on_progress, ctx->progress_user};
+    if (was_cut(model) && model->iterations < fit->iterations)
+        s.last = best_restart(model) * fit->iterations + model->iterations;
     return s;
+}
+
+static rb_error fit_again(rb_context *ctx, const rb_model *model, const rb_options *options,
+                          rb_source *source, const rb_model *start, rb_model **again) {
+    struct stopping s = find_end(ctx, model, options);
+    rb_context_on_progress(ctx, on_progress, &s);
+    rb_error err = rb_fit(ctx, options, source, start, again);
+    rb_context_on_progress(ctx, s.next, s.user);
+    if (s.reached && model->status == RB_STATUS_STOPPED) rb_context_clear_stop(ctx);
+    if (!err && was_cut(model)) (*again)->status = model->status;
+    return err;
 }
 
 rb_error rb_rerun(rb_context *ctx, const rb_model *model, const rb_options *options,
                   rb_source *source, const rb_model *start, rb_model **again) {
+    rb_options *own = NULL;
     *again = NULL;
-    rb_error err = check_start(ctx, model, start);
-    err = err ? err : check_values(ctx, model, options);
+    rb_error err = options ? RB_OK : rb_model_options(ctx, model, &own);
+    const rb_options *used = options ? options : own;
+    err = err ? err : check_start(ctx, model, start);
+    err = err ? err : check_values(ctx, model, used);
     err = err ? err : check_data(ctx, model, source);
-    if (err) return err;
-    struct stopping s = find_end(ctx, model, options);
-    rb_context_on_progress(ctx, on_progress, &s);
-    err = rb_fit(ctx, options, source, start, again);
-    rb_context_on_progress(ctx, s.next, s.user);
-    if (s.reached) rb_context_clear_stop(ctx);
-    if (!err && s.reached) (*again)->status = model->status;
+    err = err ? err : fit_again(ctx, model, used, source, start, again);
+    rb_options_free(own);
     return err;
 }
 
