@@ -104,8 +104,11 @@ typedef enum rb_sum {
     RB_SUM_LARGEST, /* floats; the next field says at which sample: integers of as many rows, -1 at
                      * none. The smaller sample wins where two are equal */
     RB_SUM_PLACE,   /* that next field */
-    RB_SUM_GAIN     /* one float64, no sum: what blocks must multiply additions to sums that run on
+    RB_SUM_GAIN,    /* one float64, no sum: what blocks must multiply additions to sums that run on
                      * by. The library sets it */
+    RB_SUM_SQUARES  /* float64, a row for each feature: the sum of its squares. Where a survey adds
+                     * up nothing else, and these sums are known without looking at the samples, the
+                     * library fills them and does not call `survey` */
 } rb_sum;
 
 typedef enum rb_field_place {
@@ -280,10 +283,6 @@ typedef struct rb_method {
      * sums that have waited elsewhere, as in an engine, are added to the state's. NULL: none
      * wait. */
     rb_error (*group_end)(rb_context *context, void *state);
-    /* Instead of a pass of `survey` where the sum of squares of each feature over all samples is
-     * known: takes what it needs of it and gives true, or leaves the state as it is and gives
-     * false. NULL: false. */
-    bool (*survey_squares)(void *state, const double *squares);
 } rb_method;
 
 /* Makes a method known to a context; the table must outlive it. RB_ERROR_ARGUMENT: the name is

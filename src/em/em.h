@@ -61,6 +61,9 @@ rb_error rb_sums_begin(rb_sums *sums, rb_part_kind kind, int64_t groups, bool fi
 rb_error rb_sums_end_group(rb_sums *sums);
 void rb_sums_end(rb_sums *sums);
 void rb_sums_free(rb_sums *sums);
+/* Are there sums in the pass, all of squares of features? These are to be set then. */
+bool rb_sums_are_squares(const rb_sums *sums);
+void rb_sums_fill_squares(const rb_sums *sums, const double *squares);
 
 /* ---- parameters and codes as one vector (moving.c) ---- */
 

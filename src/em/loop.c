@@ -57,14 +57,13 @@ static rb_error survey_block(rb_context *ctx, rb_run *run, const rb_block *block
     return err || !run->below ? err : rb_below_add(ctx, run->below, block);
 }
 
-/* Does the method know enough of the data from their preprocessing, and nobody else has to look? */
-static rb_error is_known(rb_context *ctx, const rb_run *run, bool *known) {
-    const rb_method *method = run->method;
-    *known = !method->survey && !run->below;
-    if (*known || run->below) return RB_OK;
+/* Is all that is asked for known from the preprocessing? */
+static rb_error is_known(rb_context *ctx, rb_run *run, bool *known) {
+    *known = !run->method->survey && !run->below;
+    if (*known || run->below || !rb_sums_are_squares(&run->sums)) return RB_OK;
     double *squares = rb_alloc(ctx, run->problem.n_features, sizeof *squares);
-    *known = squares && rb_feed_squares(run->feed, squares) &&
-             rb_method_survey_squares(method, run->state, squares);
+    *known = squares && rb_feed_squares(run->feed, squares);
+    if (*known) rb_sums_fill_squares(&run->sums, squares);
     rb_free(squares);
     return squares ? RB_OK : RB_ERROR_MEMORY;
 }

@@ -52,6 +52,8 @@ static const char *field_fault(const rb_method *method, const rb_part *part,
     if (field->rows < 0 || field->rows >= RB_DIMS_MAX || field->columns < 0 ||
         field->columns >= RB_DIMS_MAX)
         return "its sizes are not among the dims";
+    if (field->sum == RB_SUM_SQUARES && (field->type != RB_KEPT_FLOAT64 || field->columns))
+        return "sums of squares are a column of float64";
     bool inside = method->state_size == 0 || end <= method->state_size;
     return field->place != RB_FIELD_POINTER || inside ? NULL : "it lies outside of the state";
 }
@@ -168,11 +170,6 @@ void rb_method_finish(const rb_method *method, void *state) {
 }
 
 /* A table that is older than the library ends before the fields that came later. */
-bool rb_method_survey_squares(const rb_method *method, void *state, const double *squares) {
-    bool known = method->size > offsetof(rb_method, survey_squares);
-    return known && method->survey_squares && method->survey_squares(state, squares);
-}
-
 rb_error rb_method_group_end(rb_context *ctx, const rb_method *method, void *state) {
     bool known = method->size > offsetof(rb_method, group_end);
     return known && method->group_end ? method->group_end(ctx, state) : RB_OK;

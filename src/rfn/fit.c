@@ -17,7 +17,8 @@
 /* ---- arrays ---- */
 
 static const rb_field survey_fields[] = {
-    {"second", offsetof(rfn_survey, second), RB_FIELD_POINTER, RB_KEPT_FLOAT64, RFN_FEATURES},
+    {"second", offsetof(rfn_survey, second), RB_FIELD_POINTER, RB_KEPT_FLOAT64, RFN_FEATURES,
+     .sum = RB_SUM_SQUARES},
     {"full_second", offsetof(rfn_survey, full_second), RB_FIELD_DENSE, RB_KEPT_FLOAT64, RFN_FULL,
      RFN_FULL},
     {"least", offsetof(rfn_survey, min), RB_FIELD_POINTER, RB_KEPT_WORKING, RFN_REPLACED,
@@ -331,14 +332,6 @@ rb_error rfn_survey_block(rb_context *ctx, void *state, const rb_block *block) {
     rb_block_feature_squares(ctx, block, fit->survey.second);
     note_range(block, &fit->survey);
     return rfn_full_noise_survey(ctx, &fit->setup, block, &fit->survey);
-}
-
-bool rfn_survey_squares(void *state, const double *squares) {
-    rfn_survey *survey = &((rfn_fit *)state)->survey;
-    bool enough = !survey->min && !survey->full_second.data;
-    int64_t m = ((rfn_fit *)state)->setup.problem.n_features;
-    if (enough) memcpy(survey->second, squares, (size_t)m * sizeof *squares);
-    return enough;
 }
 
 double rfn_noise_floor(const rfn_setup *setup, const rfn_survey *survey, int64_t k) {

@@ -79,7 +79,6 @@ rb_error rfn_start(rb_context *ctx, const rb_problem *problem, const void *optio
                    const rb_model *start, void **state);
 void rfn_finish(void *state);
 rb_error rfn_survey_block(rb_context *ctx, void *state, const rb_block *block);
-bool rfn_survey_squares(void *state, const double *squares);
 rb_error rfn_survey_end(rb_context *ctx, void *state);
 rb_error rfn_store(rb_context *ctx, void *state, rb_model *model);
 /* Of acceleration: parameters and codes were moved; is the next iteration like the last one? */

@@ -161,5 +161,4 @@ const rb_method rb_method_rfn = {
     .encode = rfn_encode,
     .decode = rfn_decode,
     .evaluate = rfn_evaluate,
-    .survey_squares = rfn_survey_squares,
 };
