@@ -11,8 +11,7 @@ static bool plain_word(const char *word) {
     return *word && strspn(word, plain) == strlen(word);
 }
 
-/* The command line, quoted so that a shell reads it back; free it. */
-static char *command_line(int argc, char **argv) {
+char *command_line(int argc, char **argv) {
     char *text = NULL;
     size_t size = 0;
     FILE *file = open_memstream(&text, &size);
@@ -46,9 +45,8 @@ static rb_error record_reading(const invocation *call, rb_model *model, const fi
 
 rb_error save_fit(const invocation *call, rb_model *model, const fit_record *record,
                   const char *path) {
-    char *line = command_line(call->argc, call->argv);
+    const char *line = rb_context_command(call->ctx);
     rb_error err = line ? rb_model_set_attribute(call->ctx, model, "command_line", line) : RB_OK;
-    free(line);
     err = err ? err : record_reading(call, model, record);
     return err ? err : rb_model_save(call->ctx, model, path);
 }

@@ -216,6 +216,9 @@ typedef struct fit_record {
 /* What reading options that were given are recorded as, before their name. */
 #define READING_ATTRIBUTE "reading_"
 
+/* The command line, quoted so that a shell reads it back; free it. */
+char *command_line(int argc, char **argv);
+
 /* Records the command line, and writes the model. */
 rb_error save_fit(const invocation *call, rb_model *model, const fit_record *record,
                   const char *path);
@@ -301,6 +304,9 @@ json_t *json_of_number(double value); /* NaN and infinities become null */
 /* Adds to an object, or without a key to an array; when that fails *to is freed and becomes NULL,
  * to which nothing can be added. */
 void json_add(json_t **to, const char *key, json_t *value);
+/* Adds where a result comes from (rb_provenance). */
+rb_error json_add_provenance(rb_context *ctx, json_t **to, const rb_model *model,
+                             rb_source *source);
 /* Writes it on one line and frees it; RB_ERROR_MEMORY when it could not be made. */
 rb_error json_put(rb_context *ctx, FILE *file, json_t *json);
 

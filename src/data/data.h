@@ -288,9 +288,8 @@ typedef struct rb_preprocess {
     rb_moments *moments; /* of all features of the data at hand, after log1p; NULL: of no data */
 } rb_preprocess;
 
-/* The same checksum of a matrix, and of what a source has. */
+/* The same checksum of a matrix. */
 rb_error rb_matrix_checksum(rb_context *ctx, const rb_matrix *matrix, uint32_t *checksum);
-rb_error rb_source_checksum(rb_context *ctx, rb_source *source, uint32_t *checksum);
 
 /* Fits to a source by passes over it. NULL options: the defaults. */
 rb_error rb_preprocess_fit(rb_context *ctx, const rb_preprocess_options *options, rb_source *source,

@@ -83,6 +83,15 @@ static void write_tsv(const listing *l, FILE *file) {
     }
 }
 
+/* Of which fit the sets are: the description is free text. */
+static void put_origin(FILE *file, const rb_model *model) {
+    const char *version = model ? rb_model_attribute(model, "program_version") : NULL;
+    const char *seed = model ? rb_model_attribute(model, "seed") : NULL;
+    const char *data = model ? rb_model_attribute(model, "data_checksum") : NULL;
+    if (version && seed && data)
+        fprintf(file, ", rarebit %s, seed %s, data %s", version, seed, data);
+}
+
 /* One gene set: the features of a module whose weights are above (or below) 0; none: no line.
  * Programs for gene sets know no signs, so that the two directions must not be mixed. */
 static void put_set(FILE *file, const listing *l, int64_t rank, const char *direction, bool above) {
@@ -94,6 +103,7 @@ static void put_set(FILE *file, const listing *l, int64_t rank, const char *dire
             fprintf(file, "unit%lld_%s\trank %lld, information ", (long long)m->unit, direction,
                     (long long)rank);
             put_number(file, 6, m->information);
+            put_origin(file, l->model);
             started = true;
         }
         putc('\t', file);
@@ -164,7 +174,14 @@ static char *module_to_json(const listing *l, int64_t rank) {
 
 static rb_error write_json(rb_context *ctx, const listing *l, FILE *file) {
     const char *rule = l->modules->rule; /* of plain words */
-    fprintf(file, rule ? "{\"rule\":\"%s\",\"modules\":[" : "{\"modules\":[", rule);
+    char *provenance = NULL;
+    rb_error err = l->model ? rb_provenance(ctx, l->model, NULL, &provenance) : RB_OK;
+    if (err) return err;
+    fputc('{', file);
+    if (rule) fprintf(file, "\"rule\":\"%s\",", rule);
+    if (provenance) fprintf(file, "\"provenance\":%s,\n", provenance);
+    fputs("\"modules\":[", file);
+    rb_free(provenance);
     for (int64_t r = 0; r < l->modules->count; r++) {
         char *line = module_to_json(l, r);
         if (!line) {

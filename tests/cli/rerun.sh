@@ -101,4 +101,26 @@ expect 0 rerun cut.h5 -q
 tells "the same bits: "
 
 breaks "is data (npy), not a model" rerun X.npy -q
+
+# Results say where they come from.
+expect 0 info X.npy
+sum=$(sed -n 's/^checksum *//p' out)
+[ ${#sum} -eq 8 ] || fail "$command: no checksum: $(cat out)"
+expect 0 info X.npy --json
+tells "\"checksum\": \"$sum\""
+expect 0 info first.h5 --json
+tells "\"data_checksum\": \"$sum\""
+expect 0 evaluate first.h5 X.npy --json -q
+tells '"command_line": "rarebit evaluate first.h5 X.npy --json -q"'
+tells "\"seed\": \"7\", \"data_path\": \"X.npy\", \"data_checksum\": \"$sum\"}"
+tells "\"data_checksum\": \"$sum\", \"model\": {"
+expect 0 modules first.h5 X.npy --json -q
+tells '"provenance":{"program_version":"'
+tells '"command_line":"rarebit modules first.h5 X.npy --json -q"'
+tells "\"data_checksum\":\"$sum\""
+expect 0 modules first.h5 X.npy --rule top:5 -o sets.gmt -q
+grep -q ", rarebit [0-9.]*, seed 7, data $sum	" sets.gmt || fail "$command: $(head -n 1 sets.gmt)"
+expect 0 modules first.h5 X.npy --rule top:5 -o modules.tsv -q
+[ "$(head -n 1 modules.tsv)" = "module	unit	information	kind	name	index	weight" ] ||
+    fail "$command: the header is another one: $(head -n 1 modules.tsv)"
 finish
