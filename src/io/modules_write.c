@@ -174,14 +174,7 @@ static char *module_to_json(const listing *l, int64_t rank) {
 
 static rb_error write_json(rb_context *ctx, const listing *l, FILE *file) {
     const char *rule = l->modules->rule; /* of plain words */
-    char *provenance = NULL;
-    rb_error err = l->model ? rb_provenance(ctx, l->model, NULL, &provenance) : RB_OK;
-    if (err) return err;
-    fputc('{', file);
-    if (rule) fprintf(file, "\"rule\":\"%s\",", rule);
-    if (provenance) fprintf(file, "\"provenance\":%s,\n", provenance);
-    fputs("\"modules\":[", file);
-    rb_free(provenance);
+    fprintf(file, rule ? "{\"rule\":\"%s\",\"modules\":[" : "{\"modules\":[", rule);
     for (int64_t r = 0; r < l->modules->count; r++) {
         char *line = module_to_json(l, r);
         if (!line) {
@@ -192,8 +185,12 @@ static rb_error write_json(rb_context *ctx, const listing *l, FILE *file) {
         fprintf(file, "%s\n%s", r ? "," : "", line);
         free(line);
     }
-    fputs("\n]}\n", file);
-    return RB_OK;
+    char *provenance = NULL;
+    rb_error err = l->model ? rb_provenance(ctx, l->model, NULL, &provenance) : RB_OK;
+    if (provenance) fprintf(file, "\n],\n\"provenance\":%s}\n", provenance);
+    if (!l->model) fputs("\n]}\n", file);
+    rb_free(provenance);
+    return err;
 }
 
 /* ---- the file ---- */
