@@ -7,15 +7,19 @@
 /* Help lists them in this order, after those of the methods: what has the same heading stands
  * together. The last one is for the build. */
 static const command *const table[] = {
-    &merge_command,         &encode_command,       &reconstruct_command,
-    &denoise_command,       &evaluate_command,     &modules_command,
-    &consensus_command,     &compare_command,      &plot_history_command,
-    &plot_codes_command,    &plot_filters_command, &plot_modules_command,
-    &plot_fields_command,   &plot_quality_command, &plot_evidence_command,
-    &check_command,         &info_command,         &convert_command,
-    &patches_command,       &segments_command,     &simulate_biclusters_command,
-    &simulate_bars_command, &version_command,      &help_command_row,
-    &generate_command,
+    &merge_command,         &encode_command,
+    &reconstruct_command,   &denoise_command,
+    &evaluate_command,      &modules_command,
+    &rerun_command,         &consensus_command,
+    &compare_command,       &plot_history_command,
+    &plot_codes_command,    &plot_filters_command,
+    &plot_modules_command,  &plot_fields_command,
+    &plot_quality_command,  &plot_evidence_command,
+    &check_command,         &info_command,
+    &convert_command,       &patches_command,
+    &segments_command,      &simulate_biclusters_command,
+    &simulate_bars_command, &version_command,
+    &help_command_row,      &generate_command,
 };
 enum { TABLE_COUNT = sizeof table / sizeof *table };
 
