@@ -15,6 +15,11 @@ static rb_error encode(void *state, rb_context *ctx, rb_rows_fn fn, void *user) 
     return rb_encode(ctx, e->model, e->source, fn, user);
 }
 
+static rb_error encode_blocks(void *state, rb_context *ctx, rb_block_fn fn, void *user) {
+    const struct encoding *e = state;
+    return rb_encode_blocks(ctx, e->model, e->source, fn, user);
+}
+
 /* Notes what the indices of the members mean in the data. */
 static rb_error note_data(rb_context *ctx, const rb_model *model, const rb_source *source,
                           rb_modules *modules) {
@@ -95,6 +100,7 @@ static rb_error find(rb_context *ctx, const rb_model *model, rb_source *source, 
         .probabilities = rb_has_causes(model),
         .sparse_loadings = has_sparse_loadings(model),
         .walk = encode,
+        .walk_blocks = encode_blocks,
         .state = &state,
     };
     input.loadings = rb_model_array(model, "loadings", &input.n_features, &input.n_units);
