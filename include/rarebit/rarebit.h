@@ -28,6 +28,7 @@
 #include <rarebit/options.h>
 #include <rarebit/preprocess.h>
 #include <rarebit/rfn.h>
+#include <rarebit/significance.h>
 #include <rarebit/simulate.h>
 #include <rarebit/version.h>
 

@@ -4,6 +4,7 @@
 
 #include "model/model.h"
 #include <rarebit/modules.h>
+#include <rarebit/significance.h>
 
 #pragma GCC visibility push(default) /* for the libraries above: cmake/Libraries.cmake */
 
@@ -92,10 +93,12 @@ typedef struct rb_bars_options {
     int64_t bars;      /* 0, or 2 (size - width + 1): there are no others */
 } rb_bars_options;
 
-/* ---- tails of distributions (tails.c): the chance of a value above ---- */
+/* ---- many tests (discoveries.c) ---- */
 
-double rb_tail_normal(double z);
-double rb_tail_t(double t, double freedom); /* Student's; degrees of freedom above 0 */
+/* Logarithms of p-values to those of false discovery rates, for a family of `tests`; those that
+ * are not among the count, where that is less, have p-value 1. NaN stays, and is no test. */
+rb_error rb_false_discovery(rb_context *ctx, const double *log_p, int64_t count, int64_t tests,
+                            double *log_fdr);
 
 /* ---- modules ---- */
 
@@ -104,6 +107,7 @@ struct rb_modules {
     int64_t count;
     char *rule;                    /* by which members were found; NULL: read from a file */
     int64_t n_samples, n_features; /* of the data they are of, before selection; 0: not known */
+    rb_significance *significance; /* one per module, or NULL */
     int64_t *column_of; /* of each feature in use its column in the data; NULL: its own index */
 };
 
@@ -159,6 +163,11 @@ typedef struct rb_modules_input {
     rb_error (*walk_blocks)(void *state, rb_context *ctx, rb_block_fn fn, void *user);
     void *state;
 } rb_modules_input;
+
+/* The information of every unit, as modules are ranked by; of one that is not active 0. */
+rb_error rb_unit_information(rb_context *ctx, const rb_model *model, rb_source *source,
+                             double *information);
+rb_error rb_information_of(rb_context *ctx, const rb_modules_input *input, double *information);
 
 rb_error rb_modules_extract(rb_context *ctx, const rb_modules_input *input,
                             const rb_modules_options *options, rb_modules **modules);
@@ -226,6 +235,12 @@ rb_error rb_labelled_codes(rb_context *ctx, const rb_model *model, rb_source *so
  * of which `marked` are marked. log_factorial[0 .. population]. */
 double rb_log_hypergeometric_tail(const double *log_factorial, int64_t population, int64_t marked,
                                   int64_t drawn, int64_t overlap);
+
+/* ---- tails of distributions, as natural logarithms (tails.c) ---- */
+
+double rb_log_normal_tail(double z);                              /* P(Z > z) */
+double rb_log_chi_square_tail(double chi_square, double degrees); /* P(X > chi_square) */
+double rb_log_student_tail(double t, double degrees);             /* P(|T| > |t|) */
 
 #pragma GCC visibility pop
 

@@ -28,7 +28,6 @@
 
 #include <float.h>
 #include <math.h>
-#include <stdlib.h>
 
 /* c and d; docs/modules.md has what they were chosen on. */
 static const double FEATURE_EFFECT = 0.7, SAMPLE_EFFECT = 0.4;
@@ -165,43 +164,28 @@ struct testing {
     rb_dense products, loadings; /* Z'V and b, both features x units */
     rb_dense inverse;            /* G^-1 */
     const double *variances;     /* of the residuals of each feature */
-    double effect, freedom, level;
-    double *p, *sorted; /* units x features */
-    bool *belongs;      /* features x units */
+    double effect, freedom;
+    double *log_p; /* units x features */
 };
 
-static int ascending(const void *a, const void *b) {
-    const double *x = a, *y = b;
-    return (*x > *y) - (*x < *y);
-}
-
-/* The largest p that the step-up procedure takes; below 0: none. The values get sorted. */
-static double step_up(double *p, int64_t count, double level) {
-    qsort(p, (size_t)count, sizeof *p, ascending);
-    int64_t k = count;
-    while (k > 0 && p[k - 1] > level * (double)k / (double)count)
-        k--;
-    return k > 0 ? p[k - 1] : -1;
+/* log(P(T > (b - c) / s) + P(T > (b + c) / s)), for b above c. */
+static double log_chance(const struct testing *t, double b, double error) {
+    double above = rb_log_student_tail((b - t->effect) / error, t->freedom);
+    double below = rb_log_student_tail((b + t->effect) / error, t->freedom);
+    return below > -INFINITY ? above + log1p(exp(below - above)) - M_LN2 : above - M_LN2;
 }
 
 static void test_unit(void *arg, int64_t unit, int worker) {
     (void)worker;
     struct testing *t = arg;
-    int64_t features = t->loadings.rows, units = t->loadings.cols;
-    double *p = t->p + unit * features, *sorted = t->sorted + unit * features;
-    double share = rb_dense_get(t->inverse, unit, unit);
+    int64_t features = t->loadings.rows;
+    double *log_p = t->log_p + unit * features, share = rb_dense_get(t->inverse, unit, unit);
     for (int64_t k = 0; k < features; k++) {
         double error = fmax(sqrt(share * t->variances[k]), DBL_MIN);
         double b = fabs(rb_dense_get(t->loadings, k, unit));
         /* an effect below the smallest one has p of at least 1/2 */
-        p[k] = b > t->effect ? rb_tail_t((b - t->effect) / error, t->freedom) +
-                                   rb_tail_t((b + t->effect) / error, t->freedom)
-                             : 1;
-        sorted[k] = p[k];
+        log_p[k] = b > t->effect ? log_chance(t, b, error) : 0;
     }
-    double largest = step_up(sorted, features, t->level);
-    for (int64_t k = 0; k < features; k++)
-        t->belongs[k * units + unit] = p[k] <= largest;
 }
 
 /* The variance of what the units leave of each feature. RB_ERROR_DATA: values are missing. */
@@ -226,14 +210,12 @@ rb_error rb_refit_features(rb_context *ctx, const rb_refit *r, const rb_tested_u
                            double level, bool *belongs) {
     int64_t features = r->products.rows, count = units->count;
     struct testing t = {.effect = FEATURE_EFFECT * units->root,
-                        .freedom = (double)rb_refit_freedom(r, count),
-                        .level = level,
-                        .belongs = belongs};
+                        .freedom = (double)rb_refit_freedom(r, count)};
     rb_scratch scratch = {.ctx = ctx};
     double *variances = rb_take(&scratch, features, sizeof *variances);
     t.variances = variances;
-    t.p = rb_take(&scratch, features * count, sizeof *t.p);
-    t.sorted = rb_take(&scratch, features * count, sizeof *t.sorted);
+    t.log_p = rb_take(&scratch, features * count, sizeof *t.log_p);
+    double *log_fdr = rb_take(&scratch, features, sizeof *log_fdr);
     rb_dense_take(&scratch, RB_FLOAT64, features, count, &t.products);
     rb_dense_take(&scratch, RB_FLOAT64, features, count, &t.loadings);
     rb_dense_take(&scratch, RB_FLOAT64, count, count, &t.inverse);
@@ -247,6 +229,11 @@ rb_error rb_refit_features(rb_context *ctx, const rb_refit *r, const rb_tested_u
         err = residual_variances(ctx, r, &t, variances);
     }
     err = err ? err : rb_parallel_or_stop(ctx, count, test_unit, &t);
+    for (int64_t j = 0; !err && j < count; j++) {
+        err = rb_false_discovery(ctx, t.log_p + j * features, features, features, log_fdr);
+        for (int64_t k = 0; !err && k < features; k++)
+            belongs[k * count + j] = log_fdr[k] <= log(level);
+    }
     (void)rb_scratch_end(&scratch);
     return err;
 }
@@ -285,5 +272,5 @@ rb_error rb_posterior_deviations(rb_context *ctx, const rb_modules_input *input,
 }
 
 bool rb_sample_belongs(double z, double deviation, double level) {
-    return rb_tail_normal((fabs(z) - SAMPLE_EFFECT) / deviation) <= level;
+    return rb_log_normal_tail((fabs(z) - SAMPLE_EFFECT) / deviation) <= log(level);
 }

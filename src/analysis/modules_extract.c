@@ -321,6 +321,16 @@ static rb_error check_rule(extraction *e) {
     return err;
 }
 
+rb_error rb_information_of(rb_context *ctx, const rb_modules_input *input, double *information) {
+    extraction e = {.ctx = ctx, .input = input};
+    e.units = rb_alloc_zero(ctx, input->n_units, sizeof *e.units);
+    rb_error err = e.units ? survey(&e, false) : RB_ERROR_MEMORY;
+    for (int64_t j = 0; !err && j < input->n_units; j++)
+        information[j] = e.units[j].information;
+    rb_free(e.units);
+    return err;
+}
+
 rb_error rb_modules_extract(rb_context *ctx, const rb_modules_input *input,
                             const rb_modules_options *options, rb_modules **modules) {
     extraction e = {.ctx = ctx, .input = input, .options = options};

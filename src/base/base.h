@@ -177,7 +177,8 @@ typedef enum rb_purpose {
     RB_RANDOM_INPUT_NOISE = 6,
     RB_RANDOM_DROPOUT = 7,
     RB_RANDOM_COMPARE = 8,
-    RB_RANDOM_SHUFFLE = 9
+    RB_RANDOM_SHUFFLE = 9,
+    RB_RANDOM_PERMUTE = 12
 } rb_purpose;
 
 typedef struct rb_stream {
