@@ -313,5 +313,6 @@ const command modules_command = {
                  {"Agreement with what was planted",
                   "modules model.h5 X.npy --best 10 --truth truth.json --json"}},
     .reads = "truth labels",
+    .writes = "output checkpoint",
     .run = run,
 };
