@@ -1,7 +1,7 @@
-/* `./run significance`: are the p-values of modules right? In noise, how many sets have a module that is
- * called at a family-wise 0.05, with Wilson's interval of 95 %: a right test has at most 0.05. With a
- * folder, each FOLDER/NAME/expr.tsv.gz: how many modules are called as it is, and once its features
- * are permuted.
+/* `./run significance`: are the p-values of modules right? In noise, how many sets have a module
+ * that is called at a family-wise 0.05, with Wilson's interval of 95 %: a right test has at most
+ * 0.05. With a folder, of each FOLDER/NAME/expr.tsv.gz: how many modules are called as it is, and
+ * once its features are permuted.
  *
  *   refit        the fit again, on permuted data
  *   encode       permuted data, encoded by the model, which was fitted to these very data

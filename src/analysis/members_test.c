@@ -31,8 +31,8 @@
 
 /* c and d; docs/modules.md has what they were chosen on. */
 static const double FEATURE_EFFECT = 0.7, SAMPLE_EFFECT = 0.4;
-/* Added to the diagonal of G, as a share: units of equal codes share their features. */
-static const double RIDGE = 1e-9;
+/* Added to the diagonal of G, as a share: units may have equal codes. Less is lost in rounding. */
+static const double RIDGE = 1e-6;
 
 enum { TILE = 256 };
 

@@ -284,6 +284,41 @@ static void levels_are_nested(void **state) {
     }
 }
 
+/* Many units of few different codes: G has no inverse of its own. */
+static void many_equal_units(void **state) {
+    (void)state;
+    enum { UNITS = 24 };
+    rb_draws draws = {.stream = {.seed = 9}};
+    static double codes[N * UNITS], values[N * M];
+    int64_t index[UNITS];
+    double rms[UNITS];
+    rb_refit *refit;
+    bool belongs[M * UNITS];
+    for (int64_t i = 0; i < N; i++) {
+        for (int64_t k = 0; k < M; k++)
+            values[i * M + k] = rb_draw_normal(&draws);
+        for (int64_t j = 0; j < UNITS; j++) {
+            double code = j < 3 ? rb_draw_uniform(&draws) : codes[i * UNITS + j % 3];
+            codes[i * UNITS + j] = (float)(code * (1 + 1e-7 * rb_draw_uniform(&draws)));
+        }
+    }
+    for (int64_t j = 0; j < UNITS; j++) {
+        index[j] = j;
+        rms[j] = 1;
+    }
+    rb_block block = {.n_samples = N, .n_features = M, .dense = {values, N, M, M, RB_FLOAT64}};
+    rb_matrix *matrix;
+    assert_int_equal(rb_matrix_dense(ctx, RB_FLOAT64, N, UNITS, codes, UNITS, 1, &matrix), RB_OK);
+    assert_int_equal(rb_refit_new(ctx, M, UNITS, &refit), RB_OK);
+    assert_int_equal(rb_refit_add(ctx, refit, &block, matrix), RB_OK);
+    rb_tested_units units = {UNITS, index, rms, 0.1};
+    if (rb_refit_features(ctx, refit, &units, 0.1, belongs)) fail_msg("%s", rb_context_error(ctx));
+    for (int64_t e = 0; e < M * UNITS; e++)
+        assert_false(belongs[e]);
+    rb_refit_free(refit);
+    rb_matrix_free(matrix);
+}
+
 /* The same unit twice: neither can be told from the other, so neither has features. */
 static void doubled_unit(void **state) {
     (void)state;
@@ -361,9 +396,10 @@ static int tear_down(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(as_defined),   cmocka_unit_test(levels_are_nested),
-        cmocka_unit_test(doubled_unit), cmocka_unit_test(what_cannot_be_tested),
-        cmocka_unit_test(all_dead),     cmocka_unit_test(out_of_memory),
+        cmocka_unit_test(as_defined),    cmocka_unit_test(levels_are_nested),
+        cmocka_unit_test(doubled_unit),  cmocka_unit_test(what_cannot_be_tested),
+        cmocka_unit_test(all_dead),      cmocka_unit_test(many_equal_units),
+        cmocka_unit_test(out_of_memory),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
