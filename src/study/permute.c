@@ -258,11 +258,14 @@ static rb_preprocess *second_half(rb_context *ctx, const rb_preprocess *p) {
 static rb_error load(rb_context *ctx, study *s, const rb_preprocess *p, rb_source *source) {
     const rb_matrix *matrix = NULL;
     rb_feed *feed = NULL;
+    rb_block block = {.sparse = source->sparse};
     rb_error err = rb_feed_new(ctx, p, source, s->model->type, &feed);
+    /* what is taken out of sparse samples may leave them dense */
+    if (!err && source->n_samples > 0) err = rb_feed_read(ctx, feed, 0, 1, &block);
     rb_source halfway = {.n_samples = source->n_samples,
                          .n_features = p->n_features,
                          .type = s->model->type,
-                         .sparse = source->sparse,
+                         .sparse = block.sparse,
                          .read = read_feed,
                          .state = feed};
     err = err ? err : rb_study_load(ctx, &halfway, &matrix, &s->matrix);
@@ -304,8 +307,9 @@ static rb_error check_model(rb_context *ctx, const rb_model *model) {
                          "are, and cannot be fitted again from its options; give null=encode");
 }
 
-/* What permuted data need no more. */
+/* What permuted data need no more, or cannot have twice. */
 static const char *value_again(const rb_model *model, const char *name) {
+    if (strcmp(name, "regress") == 0) return NULL;
     static const char *const done[] = {"totals", "top-variance", "max-time", NULL};
     return rb_among(done, name)         ? "0"
            : strcmp(name, "log1p") == 0 ? "false"
