@@ -32,7 +32,9 @@ typedef enum rb_missing {
     RB_MISSING_REFUSE = 0,
     RB_MISSING_MEAN,
     RB_MISSING_MEDIAN,
-    RB_MISSING_OMIT /* NaN stays: for methods that leave it out of their sums (rarebit/et.h) */
+    RB_MISSING_OMIT, /* NaN stays: for methods that leave it out of their sums (rarebit/et.h,
+                      * rarebit/rfn.h) */
+    RB_MISSING_MODEL /* the same by another name: the model integrates missing values out */
 } rb_missing;
 typedef enum rb_centre {
     RB_CENTRE_MEAN = 0,

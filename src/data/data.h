@@ -252,7 +252,7 @@ void rb_block_feature_squares(rb_context *ctx, const rb_block *block, double *su
 /* The options of rarebit/preprocess.h. */
 typedef struct rb_preprocess_options {
     int missing;   /* rb_missing: what to do with NaN; a feature's mean or median of the rest; or
-                    * leave it out */
+                    * leave it to the method */
     double totals; /* scale each sample to this sum of values, none of which may be below 0;
                     * 0: leave it */
     bool log1p;    /* log(1 + x), after the totals; values must be above -1 */
@@ -262,6 +262,11 @@ typedef struct rb_preprocess_options {
 } rb_preprocess_options;
 
 extern const rb_option_group rb_preprocess_group;
+
+/* Do missing values stay NaN, for the method to do without? */
+static inline bool rb_missing_stays(const rb_preprocess_options *options) {
+    return options->missing == RB_MISSING_OMIT || options->missing == RB_MISSING_MODEL;
+}
 
 /* Fitted preprocessing: plain numbers, so that a model can store it. Order: samples are scaled to
  * totals, log1p, missing values filled (or kept as NaN), features selected, centred, scaled. */

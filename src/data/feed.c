@@ -128,7 +128,7 @@ struct making {
 /* Values that are left out stay NaN; all others are finite, also where float32 ends. */
 static bool usable(const rb_feed *feed, const void *values, int64_t at) {
     double value = rb_get(feed->type, values, at);
-    return isfinite(value) || (isnan(value) && feed->p->options.missing == RB_MISSING_OMIT);
+    return isfinite(value) || (isnan(value) && rb_missing_stays(&feed->p->options));
 }
 
 /* Feature k in use becomes values[at]; can it be used? */

@@ -435,7 +435,7 @@ static void warn_of_empty(rb_context *ctx, const struct fitting *f) {
 
 static void tell_missing(rb_context *ctx, const rb_preprocess *p) {
     long long count = p->n_filled;
-    if (count && p->options.missing == RB_MISSING_OMIT) {
+    if (count && rb_missing_stays(&p->options)) {
         rb_log(ctx, RB_LOG_INFO, "%lld missing values are left out", count);
     } else if (count) {
         rb_log(ctx, RB_LOG_INFO, "%lld missing values were filled with the %s of their feature",

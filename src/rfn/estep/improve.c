@@ -21,7 +21,11 @@ static const rb_rfn_stage stages[][2] = {
 static void first_codes(rb_context *ctx, rfn_persistent *p, rfn_codes *codes) {
     rb_dense sigma = p->posterior->sigma;
     int64_t l = codes->values.rows;
-    for (int64_t first = 0; first < l; first += RFN_UNITS_AT_ONCE) {
+    for (int64_t j = 0; p->missing.on && j < l; j++) { /* the means are there */
+        rb_dense row = rb_dense_rows(codes->values, j, 1);
+        rfn_feasible(ctx, p->problem.normalized, 0, row, row.data, row.data);
+    }
+    for (int64_t first = 0; !p->missing.on && first < l; first += RFN_UNITS_AT_ONCE) {
         int64_t count = rfn_units_from(l, first);
         rb_dense means = rb_dense_rows(p->work.residual, 0, count);
         rb_gemm_parallel(ctx, 1, rb_dense_rows(sigma, first, count), RB_PLAIN, p->problem.linear,
