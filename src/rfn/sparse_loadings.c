@@ -79,9 +79,8 @@ void rfn_hold_prior_back(rb_context *ctx, rfn_fit *fit) {
                         progress->prior_share);
 }
 
-/* Of the samples of a feature that has a share f of its values the standard error is sqrt(psi_k / (f
- * n)); and a step of the M-step, in which what is missing stands for the old loading, goes the share
- * f of the way. */
+/* Where a feature has a share f of its values the standard error is sqrt(psi_k / (f n)), and the
+ * M-step, for which what is missing agrees with the old loading, goes the share f of the way. */
 static double share_there(const rfn_fit *fit, int64_t k) {
     return fit->survey.observed[k] / (double)fit->setup.problem.n_samples;
 }
