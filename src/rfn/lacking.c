@@ -78,7 +78,7 @@ rb_error rfn_lacking_new(rb_context *ctx, const rb_model *model, int64_t block_s
 rb_error rfn_lacking_take(rb_context *ctx, rfn_lacking *f, const rb_block *block,
                           int64_t *samples) {
     *samples = 0;
-    f->block = rfn_piece_load(ctx, block, 0, block->n_samples, &f->piece);
+    f->block = rfn_piece_load(ctx, block, 0, block->n_samples, true, &f->piece);
     for (int64_t i = 0; i < block->n_samples; i++)
         *samples += f->block.lacking[i] > 0;
     if (*samples == 0) return RB_OK;

@@ -155,7 +155,8 @@ rb_error rfn_missing_survey(rb_context *ctx, rfn_missing *f, const rb_block *blo
     rb_error err = f->table ? RB_OK : open_table(ctx, f);
     for (int64_t first = 0; !err && first < block->n_samples; first += size) {
         int64_t left = block->n_samples - first;
-        rfn_piece piece = rfn_piece_load(ctx, block, first, left < size ? left : size, &f->piece);
+        rfn_piece piece =
+            rfn_piece_load(ctx, block, first, left < size ? left : size, true, &f->piece);
         rb_block rows = block_of(piece.rows), there = block_of(piece.there);
         rb_block_feature_squares(ctx, &rows, survey->second);
         rb_block_feature_squares(ctx, &there, survey->observed);
@@ -282,7 +283,8 @@ rb_error rfn_missing_collect(rb_context *ctx, rfn_missing *f, const rfn_paramete
     rb_error err = RB_OK;
     for (int64_t first = 0; !err && first < block->n_samples; first += size) {
         int64_t left = block->n_samples - first, own = block->own + first, count;
-        rfn_piece piece = rfn_piece_load(ctx, block, first, left < size ? left : size, &f->piece);
+        rfn_piece piece =
+            rfn_piece_load(ctx, block, first, left < size ? left : size, false, &f->piece);
         rb_dense q = rb_dense_rows(f->linear, 0, piece.rows.rows);
         int64_t pattern = first_pattern(f, own, &piece, false, &count);
         rb_dense precisions = rb_dense_rows(f->precisions, pattern, count);
@@ -350,47 +352,25 @@ void rfn_missing_project(rb_context *ctx, rfn_missing *f, rb_dense codes, bool l
 
 /* ---- the second pass ---- */
 
-enum { BAND = 64 };
+enum { BAND = 256 };
 
 struct filling {
+    rb_context *ctx;
     rfn_piece piece;
     rb_dense filled; /* W mu */
     double *squares; /* m */
 };
 
-static void fill_floats(const struct filling *f, int64_t i, int64_t first, int64_t count) {
-    float *row = (float *)rb_dense_row(f->piece.rows, i) + first;
-    const float *there = (const float *)rb_dense_row(f->piece.there, i) + first;
-    const float *filled = (const float *)rb_dense_row(f->filled, i) + first;
-    double *squares = f->squares + first;
-    for (int64_t k = 0; k < count; k++) {
-        float value = there[k] != 0 ? 0 : filled[k];
-        row[k] += value;
-        squares[k] += (double)value * (double)value;
-    }
-}
-
-static void fill_doubles(const struct filling *f, int64_t i, int64_t first, int64_t count) {
-    double *row = (double *)rb_dense_row(f->piece.rows, i) + first;
-    const double *there = (const double *)rb_dense_row(f->piece.there, i) + first;
-    const double *filled = (const double *)rb_dense_row(f->filled, i) + first;
-    double *squares = f->squares + first;
-    for (int64_t k = 0; k < count; k++) {
-        double value = there[k] != 0 ? 0 : filled[k];
-        row[k] += value;
-        squares[k] += value * value;
-    }
-}
-
 static void fill_band(void *arg, int64_t band, int worker) {
     (void)worker;
     const struct filling *f = arg;
     int64_t first = band * BAND, left = f->filled.cols - first, count = left < BAND ? left : BAND;
-    for (int64_t i = 0; i < f->filled.rows; i++)
-        if (f->filled.type == RB_FLOAT32)
-            fill_floats(f, i, first, count);
-        else
-            fill_doubles(f, i, first, count);
+    for (int64_t i = 0; i < f->filled.rows; i++) {
+        rb_kernels_of(f->ctx)->of[f->filled.type].fill_row(
+            count, rb_dense_part(f->piece.there, i, 1, first, count).data,
+            rb_dense_part(f->filled, i, 1, first, count).data,
+            rb_dense_part(f->piece.rows, i, 1, first, count).data, f->squares + first);
+    }
 }
 
 /* What the covariances of patterns first .. add: sum Sigma, its logarithms, and what missing values
@@ -429,10 +409,11 @@ rb_error rfn_missing_add(rb_context *ctx, rfn_missing *f, const rfn_parameters *
     rb_error err = RB_OK;
     for (int64_t first = 0; !err && first < block->n_samples; first += size) {
         int64_t left = block->n_samples - first, count;
-        rfn_piece piece = rfn_piece_load(ctx, block, first, left < size ? left : size, &f->piece);
+        rfn_piece piece =
+            rfn_piece_load(ctx, block, first, left < size ? left : size, false, &f->piece);
         int64_t pattern = first_pattern(f, block->own + first, &piece, true, &count);
         rb_dense mu = rb_dense_rows(codes, first, piece.rows.rows);
-        struct filling fill = {piece, rb_dense_rows(f->filled, 0, mu.rows), sums->imputed};
+        struct filling fill = {ctx, piece, rb_dense_rows(f->filled, 0, mu.rows), sums->imputed};
         rb_gemm_parallel(ctx, 1, mu, RB_PLAIN, parameters->loadings, RB_TRANSPOSED, 0, fill.filled);
         rb_parallel(ctx, (fill.filled.cols + BAND - 1) / BAND, fill_band, &fill);
         rb_moments_parallel(ctx, 1, piece.rows, mu, sums->u, sums->s);

@@ -43,37 +43,23 @@ static uint64_t mix(uint64_t x) {
 
 /* The key of a set of features is the sum of their numbers: sets that differ share one with a
  * chance of 2^-128. */
-static void note_lacking(rfn_piece *piece, int64_t i, int64_t k) {
-    piece->keys[i][0] += mix((uint64_t)k);
-    piece->keys[i][1] += mix((uint64_t)k + ((uint64_t)1 << 32));
-    piece->lacking[i]++;
-}
-
-static void split_floats(rfn_piece *piece, int64_t i) {
-    float *row = rb_dense_row(piece->rows, i), *there = rb_dense_row(piece->there, i);
-    for (int64_t k = 0; k < piece->rows.cols; k++) {
-        there[k] = !isnan(row[k]);
-        if (there[k] == 0) {
-            row[k] = 0;
-            note_lacking(piece, i, k);
-        }
-    }
-}
-
-static void split_doubles(rfn_piece *piece, int64_t i) {
-    double *row = rb_dense_row(piece->rows, i), *there = rb_dense_row(piece->there, i);
-    for (int64_t k = 0; k < piece->rows.cols; k++) {
-        there[k] = !isnan(row[k]);
-        if (there[k] == 0) {
-            row[k] = 0;
-            note_lacking(piece, i, k);
-        }
+static void make_key(rfn_piece *piece, int64_t i) {
+    rb_dense there = rb_dense_rows(piece->there, i, 1);
+    piece->keys[i][0] = piece->keys[i][1] = 0;
+    piece->lacking[i] = 0;
+    for (int64_t k = 0; k < there.cols; k++) {
+        if (rb_dense_get(there, 0, k) != 0) continue;
+        piece->keys[i][0] += mix((uint64_t)k);
+        piece->keys[i][1] += mix((uint64_t)k + ((uint64_t)1 << 32));
+        piece->lacking[i]++;
     }
 }
 
 struct loading {
+    rb_context *ctx;
     const rb_block *block;
     int64_t first;
+    bool keys;
     rfn_piece piece;
 };
 
@@ -84,18 +70,15 @@ static void load_rows(void *arg, int64_t task, int worker) {
     int64_t count = left < ROWS ? left : ROWS;
     rb_block_rows(l->block, l->first + first, rb_dense_rows(l->piece.rows, first, count));
     for (int64_t i = first; i < first + count; i++) {
-        l->piece.keys[i][0] = l->piece.keys[i][1] = 0;
-        l->piece.lacking[i] = 0;
-        if (l->piece.rows.type == RB_FLOAT32)
-            split_floats(&l->piece, i);
-        else
-            split_doubles(&l->piece, i);
+        rb_kernels_of(l->ctx)->of[l->piece.rows.type].split_row(
+            l->piece.rows.cols, rb_dense_row(l->piece.rows, i), rb_dense_row(l->piece.there, i));
+        if (l->keys) make_key(&l->piece, i);
     }
 }
 
 rfn_piece rfn_piece_load(rb_context *ctx, const rb_block *block, int64_t first, int64_t count,
-                         const rfn_piece *piece) {
-    struct loading l = {block, first, *piece};
+                         bool keys, const rfn_piece *piece) {
+    struct loading l = {ctx, block, first, keys, *piece};
     l.piece.rows = rb_dense_rows(piece->rows, 0, count);
     l.piece.there = rb_dense_rows(piece->there, 0, count);
     rb_parallel(ctx, (count + ROWS - 1) / ROWS, load_rows, &l);

@@ -22,10 +22,10 @@ typedef struct rfn_piece {
 int64_t rfn_piece_samples(int64_t features);
 rb_error rfn_piece_new(rb_scratch *scratch, rb_type type, int64_t samples, int64_t features,
                        rfn_piece *piece);
-/* Samples first .. first + count - 1 of a block; *piece has room for them. Gives a piece of so
- * many. */
+/* Samples first .. first + count - 1 of a block; *piece has room for them. Gives a piece of so many,
+ * with keys and what is lacking where these are wanted. */
 rfn_piece rfn_piece_load(rb_context *ctx, const rb_block *block, int64_t first, int64_t count,
-                         const rfn_piece *piece);
+                         bool keys, const rfn_piece *piece);
 
 /* What matrices of patterns are made with. */
 typedef struct rfn_pattern_work {
