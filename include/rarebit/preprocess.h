@@ -10,8 +10,9 @@
  * larger of value and centre, over the scale.
  *
  * Options of a fit, by name (rarebit/options.h):
- *   missing       refuse, mean, median, omit: what to do with NaN; a feature's mean or median of
- *                 the rest, or leave it out
+ *   missing       refuse, mean, median, model, omit: what to do with NaN; a feature's mean or
+ *                 median of the rest, or leave it to the method, which does without it (model and
+ *                 omit are the same)
  *   totals        scale each sample to this sum of values, none of which may be below 0; 0: leave
  *                 it
  *   log1p         log(1 + x), after the totals; values must be above -1

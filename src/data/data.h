@@ -316,6 +316,8 @@ rb_error rb_feed_read(rb_context *ctx, rb_feed *feed, int64_t first, int64_t cou
 /* Undoes the preprocessing of rows (count x n_features in use, of the feed's type) in place; they
  * belong to the samples of the last block read, whose totals are restored. */
 void rb_feed_inverse(const rb_feed *feed, rb_dense rows);
+/* Into such rows, once they are on the scale of the data: all values that the source has. */
+void rb_feed_keep(const rb_feed *feed, rb_dense rows);
 
 /* ---- values below 0 (below.c) ---- */
 

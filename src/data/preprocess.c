@@ -52,11 +52,10 @@ rb_error rb_fail_value(rb_context *ctx, const rb_preprocess_options *options,
     const char *feature_name = rb_source_feature_name(source, feature);
     const char *what =
         isnan(value) && fitted
-            ? "is missing (NaN), and the model fills none; fit again with "
-              "missing=mean or missing=median, or leave it out with missing=omit "
-              "(linca, nmf-et, mca)"
-        : isnan(value) ? "is missing (NaN); choose missing=mean or missing=median to fill it, or "
-                         "missing=omit to leave it out (linca, nmf-et, mca)"
+            ? "is missing (NaN), and the model fills none; do without it by missing=model, or fit "
+              "again with missing=mean or missing=median"
+        : isnan(value) ? "is missing (NaN); choose missing=model to let the model do without it, "
+                         "or missing=mean or missing=median to fill it"
         : isinf(value) ? "is infinite; remove it from the data"
         : rb_value_fits(options, value)
             ? "is too large for the precision of the fit; scale the data or choose "

@@ -367,9 +367,9 @@ static void refusals(void **state) {
     static const struct {
         const char *words, *message;
     } cases[] = {
-        {"batch-size=20", "a fit in batches cannot do without missing values"},
-        {"noise=full", "noise full is learned from samples without missing values"},
-        {"dropout=0.1", "dropout and input-noise are for samples without missing values"},
+        {"batch-size=20", "a fit in batches needs all values of a sample"},
+        {"noise=full", "noise full needs all values of a sample"},
+        {"dropout=0.1", "dropout and input-noise need all values of a sample"},
         {"input-noise=masking input-noise-level=0.1", "dropout and input-noise"},
         {"activation=tanh", "the activation is rectify"},
         {"activation-threshold=0.1", "the activation is rectify"},

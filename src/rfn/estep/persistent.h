@@ -34,7 +34,8 @@ typedef struct rfn_persistent {
     rb_rfn_stage stage; /* what moved them in this iteration */
     double residual;    /* KKT residual: of a traced iteration, and after the last E-step */
     double certificate;
-    bool converged; /* after the last E-step */
+    double whole_certificate; /* the same of samples that lack nothing */
+    bool converged;           /* after the last E-step */
 } rfn_persistent;
 
 /* Does the E-step try candidates, one stage after the other? */
