@@ -54,8 +54,8 @@ rb_error rb_fail_value(rb_context *ctx, const rb_preprocess_options *options,
         isnan(value) && fitted
             ? "is missing (NaN), and the model fills none; do without it by missing=model, or fit "
               "again with missing=mean or missing=median"
-        : isnan(value) ? "is missing (NaN); choose missing=model to let the model do without it, "
-                         "or missing=mean or missing=median to fill it"
+        : isnan(value) ? "is missing (NaN); choose missing=mean or missing=median to fill it, or "
+                         "missing=model to let the model do without it"
         : isinf(value) ? "is infinite; remove it from the data"
         : rb_value_fits(options, value)
             ? "is too large for the precision of the fit; scale the data or choose "

@@ -22,7 +22,7 @@ typedef struct rfn_piece {
 int64_t rfn_piece_samples(int64_t features);
 rb_error rfn_piece_new(rb_scratch *scratch, rb_type type, int64_t samples, int64_t features,
                        rfn_piece *piece);
-/* Samples first .. first + count - 1 of a block; *piece has room for them. Gives a piece of so many,
+/* Samples first .. first + count - 1 of a block; *piece has room for them. Gives a piece of them,
  * with keys and what is lacking where these are wanted. */
 rfn_piece rfn_piece_load(rb_context *ctx, const rb_block *block, int64_t first, int64_t count,
                          bool keys, const rfn_piece *piece);

@@ -143,7 +143,7 @@ for method in linca nmf-et mca; do
         --truth fields.npy -q
     awk 'BEGIN { FS = OFS = "\t"; srand(5) }
          NR > 1 { for (k = 2; k <= NF; k++) if (rand() < 0.15) $k = "NA" } 1' whole.tsv >Y.tsv
-    breaks "--missing omit" fit $method Y.tsv -k 10 --seed 1 -o none.h5 -q
+    breaks "--missing model" fit $method Y.tsv -k 10 --seed 1 -o none.h5 -q
     says "is missing (NaN)"
     expect 0 fit $method Y.tsv -k 10 --seed 1 --missing omit --iterations 100 -o m.h5
     says "missing values are left out"
@@ -165,6 +165,7 @@ for command in "encode -o codes.npy" "reconstruct -o rebuilt.npy" "evaluate --js
     expect 0 "$name" m.h5 Y.tsv "$@" --missing omit -q
 done
 expect 0 fit mca Y.tsv --init m.h5 -k 10 --missing omit --iterations 5 -o again.h5 -q
+expect 0 fit rfn whole.tsv -k 3 --iterations 5 -o rfn.h5 -q
 
 # More than there are: clipped, with a warning. More states than anybody can look at: refused before
 # memory is asked for.

@@ -1,13 +1,13 @@
 # Missing values left to the model: fit, encode, evaluate, reconstruct, by a table and by .npy.
 . "$SOURCE/tests/cli/lib/lib.sh"
 
-expect 0 simulate biclusters --generator fabia --features 80 --samples 60 --seed 1 -o whole.tsv \
+expect 0 simulate biclusters --generator fabia --features 200 --samples 100 --seed 1 -o whole.tsv \
     --truth truth.json -q
 awk 'BEGIN { FS = OFS = "\t"; srand(5) }
      NR > 1 { for (k = 2; k <= NF; k++) if (rand() < 0.3 && NR % 10) $k = "NA" } 1' whole.tsv >Y.tsv
 
 # What does not say what to do with them is told of all ways.
-breaks "choose --missing model" fit rfn Y.tsv -k 10 --seed 1 -o none.h5 -q
+breaks "or --missing model to let" fit rfn Y.tsv -k 10 --seed 1 -o none.h5 -q
 for estep in auto newton; do
     expect 0 fit rfn Y.tsv -k 10 --seed 1 --estep $estep --missing model -o m.h5
     says "missing values are left out"

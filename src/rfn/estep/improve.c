@@ -99,7 +99,7 @@ static void converge(rb_context *ctx, rfn_persistent *p, rb_dense codes) {
     }
 }
 
-/* Samples that lack values have less to hold their codes: the certificate is the smallest of all. */
+/* Samples that lack values have less to hold their codes: the certificate is the least of all. */
 static rb_error look_at_patterns(rb_context *ctx, rfn_persistent *p, const rfn_codes *codes) {
     int64_t l = codes->values.rows;
     rb_dense sum;
