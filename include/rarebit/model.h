@@ -99,8 +99,8 @@ RB_API rb_error rb_impute(rb_context *context, const rb_model *model, rb_source 
                           rb_rows_fn fn, void *user);
 
 /* Codes and rebuilt samples into the caller's memory: value (i, k) becomes codes[i * row_stride +
- * k * column_stride], of that type, for every sample i and unit k, or feature k; strides are counted
- * in values. What was made before an error stays there. */
+ * k * column_stride], of that type, for every sample i and unit k, or feature k; strides are
+ * counted in values. What was made before an error stays there. */
 RB_API rb_error rb_encode_into(rb_context *context, const rb_model *model, rb_source *source,
                                rb_type type, void *codes, int64_t row_stride,
                                int64_t column_stride);
