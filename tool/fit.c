@@ -243,8 +243,7 @@ static int check_converged(const invocation *call, const rb_model *model) {
 static rb_error load_start(const invocation *call, rb_model **start) {
     const char *init = option_text(call, "init");
     rb_error err = init ? rb_model_load(call->ctx, init, start) : RB_OK;
-    if (!err && *start && option_is(call, "missing", "omit"))
-        err = rb_model_omit_missing(call->ctx, *start);
+    if (!err && *start && leaves_missing(call)) err = rb_model_omit_missing(call->ctx, *start);
     return err;
 }
 

@@ -18,8 +18,20 @@ static bool selects(const rb_model *model) {
     return rb_model_feature_index(model, last) != last;
 }
 
+static const rb_option_group *impute_group(void) {
+    static const rb_option table[] = {
+        {"impute", 0, RB_OPTION_FLAG, 0, "false", 0, 0, NULL, NULL,
+         "keep the values that are there: only those that are missing come from the model"},
+        {0},
+    };
+    static const rb_option_group group = {sizeof(rb_option), "Values", table, sizeof(bool)};
+    return &group;
+}
+
 static int reconstruct(invocation *call, rb_model *model, rb_source *source) {
-    row_maker rows = {.make = rb_reconstruct, .columns = rb_model_features(model)};
+    bool imputes = option_flag(call, "impute");
+    row_maker rows = {.make = imputes ? rb_impute : rb_reconstruct,
+                      .columns = rb_model_features(model)};
     if (rows.columns > 0 && (rb_model_feature_name(model, 0) || selects(model)))
         rows.namer = name_of_feature;
     return write_rows(call, model, source, &rows, &(output){0});
@@ -40,8 +52,11 @@ const command reconstruct_command = {
     .arguments = {{"MODEL", "a model that 'rarebit fit' wrote", false},
                   {"DATA", "samples x features, in any format that fit reads", false}},
     .output = "FILE",
-    .groups = {matrix_output_group, coding_group, covariates_group, rb_read_group, general_group},
+    .groups = {matrix_output_group, impute_group, coding_group, covariates_group, rb_read_group,
+               general_group},
     .examples = {{"What the model keeps of the data", "reconstruct model.h5 X.npy -o rebuilt.npy"},
+                 {"What is missing in the data, by the model",
+                  "reconstruct model.h5 X.tsv --missing model --impute -o whole.tsv"},
                  {"Of samples that it has not seen",
                   "reconstruct model.h5 new.tsv -o rebuilt.tsv"}},
     .check_output = rb_writer_check,

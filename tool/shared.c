@@ -78,10 +78,10 @@ const rb_option_group *coding_group(void) {
         double estep_tolerance;
     };
     static const rb_option table[] = {
-        {"missing", 0, RB_OPTION_CHOICE, offsetof(struct fields, missing), "model", 0, 0,
-         "model|omit", "HOW",
-         "what to do with missing values: what the fit did with them, or leave them out (linca, "
-         "nmf-et, mca)"},
+        {"missing", 0, RB_OPTION_CHOICE, offsetof(struct fields, missing), "fit", 0, 0,
+         "fit|model|omit", "HOW",
+         "what to do with missing values: what the fit did with them, or do without them, the "
+         "model integrating them out (model, or omit)"},
         {"estep-tolerance", 0, RB_OPTION_NUMBER, offsetof(struct fields, estep_tolerance), "1e-6",
          0, 1, NULL, "T",
          "how far codes are converged, of an rfn model of any E-step but newton; when not given, "
@@ -117,9 +117,13 @@ static rb_error set_estep_tolerance(const invocation *call, rb_model *model) {
     return rb_model_set_attribute(call->ctx, model, "estep-tolerance", text);
 }
 
+bool leaves_missing(const invocation *call) {
+    return option_is(call, "missing", "omit") || option_is(call, "missing", "model");
+}
+
 rb_error load_model(const invocation *call, rb_model **model) {
     rb_error err = rb_model_load(call->ctx, call->arguments[0], model);
-    if (!err && option_is(call, "missing", "omit")) err = rb_model_omit_missing(call->ctx, *model);
+    if (!err && leaves_missing(call)) err = rb_model_omit_missing(call->ctx, *model);
     if (!err && option_was_given(call, "estep-tolerance")) err = set_estep_tolerance(call, *model);
     return err;
 }

@@ -160,6 +160,8 @@ const rb_option_group *covariates_group(void); /* after it, where codes are made
 rb_error apply_general_options(const invocation *call);
 
 /* Loads the model of the first argument, with the coding options that were given. */
+/* Are missing values to be left to the model (--missing model or omit)? */
+bool leaves_missing(const invocation *call);
 rb_error load_model(const invocation *call, rb_model **model);
 
 /* Opens data with the call's reading options and says "N samples x M features"; model: what they

@@ -11,8 +11,9 @@
  * larger of value and centre, over the scale.
  *
  * Options of a fit, by name (rarebit/options.h):
- *   missing       refuse, mean, median, omit: what to do with NaN; a feature's mean or median of
- *                 the rest, or leave it out
+ *   missing       refuse, mean, median, model, omit: what to do with NaN; a feature's mean or
+ *                 median of the rest, or leave it to the method, which does without it (model and
+ *                 omit are the same)
  *   totals        scale each sample to this sum of values, none of which may be below 0; 0: leave
  *                 it
  *   log1p         log(1 + x), after the totals; values must be above -1
@@ -36,7 +37,9 @@ typedef enum rb_missing {
     RB_MISSING_REFUSE = 0,
     RB_MISSING_MEAN,
     RB_MISSING_MEDIAN,
-    RB_MISSING_OMIT /* NaN stays: for methods that leave it out of their sums (rarebit/et.h) */
+    RB_MISSING_OMIT, /* NaN stays: for methods that leave it out of their sums (rarebit/et.h,
+                      * rarebit/rfn.h) */
+    RB_MISSING_MODEL /* the same by another name: the model integrates missing values out */
 } rb_missing;
 typedef enum rb_centre {
     RB_CENTRE_MEAN = 0,

@@ -277,7 +277,7 @@ void rb_block_feature_squares(rb_context *ctx, const rb_block *block, double *su
 /* The options of rarebit/preprocess.h. */
 typedef struct rb_preprocess_options {
     int missing;   /* rb_missing: what to do with NaN; a feature's mean or median of the rest; or
-                    * leave it out */
+                    * leave it to the method */
     double totals; /* scale each sample to this sum of values, none of which may be below 0;
                     * 0: leave it */
     bool log1p;    /* log(1 + x), after the totals; values must be above -1 */
@@ -320,6 +320,10 @@ typedef struct rb_moments {
     double mean;
     double squares; /* sum of squared differences from the mean */
 } rb_moments;
+/* Do missing values stay NaN, for the method to do without? */
+static inline bool rb_missing_stays(const rb_preprocess_options *options) {
+    return options->missing == RB_MISSING_OMIT || options->missing == RB_MISSING_MODEL;
+}
 
 /* Fitted preprocessing: plain numbers, so that a model can store it. Order: samples are scaled to
  * totals, log1p, effects of covariates taken out, missing values filled (or kept as NaN), features
@@ -377,6 +381,8 @@ rb_error rb_feed_read(rb_context *ctx, rb_feed *feed, int64_t first, int64_t cou
 /* Undoes the preprocessing of rows (count x n_features in use, of the feed's type) in place; they
  * belong to the samples of the last block read, whose totals are restored. */
 void rb_feed_inverse(const rb_feed *feed, rb_dense rows);
+/* Into such rows, once they are on the scale of the data: all values that the source has. */
+void rb_feed_keep(const rb_feed *feed, rb_dense rows);
 
 /* ---- values below 0 (below.c) ---- */
 

@@ -40,6 +40,7 @@ struct rb_feed {
     double *scratch;           /* threads x scratch_size */
     bool shifts;               /* sparse_shift is not 0 throughout */
     rb_block last;             /* what was read last: data of one block are prepared once */
+    rb_matrix raw;             /* the same as it stands in the source */
     bool has_last;             /* it is still here, being no view */
     rb_buffer values;          /* of the last block, when it is no view: rows, or entries */
     rb_buffer starts, columns; /* of the entries */
@@ -195,7 +196,7 @@ struct making {
 /* Values that are left out stay NaN; all others are finite, also where float32 ends. */
 static bool usable(const rb_feed *feed, const void *values, int64_t at) {
     double value = rb_get(feed->type, values, at);
-    return isfinite(value) || (isnan(value) && feed->p->options.missing == RB_MISSING_OMIT);
+    return isfinite(value) || (isnan(value) && rb_missing_stays(&feed->p->options));
 }
 
 /* Feature k in use becomes values[at]; can it be used? */
@@ -390,6 +391,7 @@ rb_error rb_feed_read(rb_context *ctx, rb_feed *feed, int64_t first, int64_t cou
                         .sparse = feed->source->sparse && !feed->p->regress};
     err =
         block->sparse ? read_sparse(ctx, feed, &view, block) : read_dense(ctx, feed, &view, block);
+    feed->raw = view;
     feed->has_last =
         !err && feed->values.data == (block->sparse ? block->csr.values : block->dense.data);
     feed->last = *block;
@@ -418,6 +420,24 @@ void rb_feed_inverse(const rb_feed *feed, rb_dense rows) {
             for (int e = 0; e < count; e++)
                 x += entries[e].value * feed->coefficients[entries[e].column * rows.cols + k];
             rb_put(rows.type, row, k, (p->options.log1p ? expm1(x) : x) * factor);
+        }
+    }
+}
+
+void rb_feed_keep(const rb_feed *feed, rb_dense rows) {
+    int64_t inputs = feed->source->n_features;
+    for (int64_t i = 0; i < rows.rows; i++) {
+        rb_row row = {.values = feed->scratch};
+        rb_row_get(&feed->raw, i, &row);
+        for (int64_t k = 0, e = 0; k < rows.cols; k++) {
+            int64_t from = feed->input_of ? feed->input_of[k] : k;
+            if (from < 0 || from >= inputs) continue;
+            if (row.columns && e > 0 && row.columns[e - 1] >= from) e = 0; /* of another order */
+            while (row.columns && e < row.count && row.columns[e] < from)
+                e++;
+            bool stored = !row.columns || (e < row.count && row.columns[e] == from);
+            double value = stored ? row.values[row.columns ? e : from] : 0;
+            if (!isnan(value)) rb_dense_set(rows, i, k, value);
         }
     }
 }

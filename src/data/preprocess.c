@@ -48,11 +48,10 @@ rb_error rb_fail_value(rb_context *ctx, const rb_preprocess_options *options,
     const char *feature_name = rb_source_feature_name(source, feature);
     const char *what =
         isnan(value) && fitted
-            ? "is missing (NaN), and the model fills none; fit again with "
-              "missing=mean or missing=median, or leave it out with missing=omit "
-              "(linca, nmf-et, mca)"
+            ? "is missing (NaN), and the model fills none; do without it by missing=model, or fit "
+              "again with missing=mean or missing=median"
         : isnan(value) ? "is missing (NaN); choose missing=mean or missing=median to fill it, or "
-                         "missing=omit to leave it out (linca, nmf-et, mca)"
+                         "missing=model to let the model do without it"
         : isinf(value) ? "is infinite; remove it from the data"
         : rb_value_fits(options, value)
             ? "is too large for the precision of the fit; scale the data or choose "
@@ -347,7 +346,7 @@ static void warn_of_empty(rb_context *ctx, const struct fitting *f) {
 
 static void tell_missing(rb_context *ctx, const rb_preprocess *p) {
     long long count = p->n_filled;
-    if (count && p->options.missing == RB_MISSING_OMIT) {
+    if (count && rb_missing_stays(&p->options)) {
         rb_log(ctx, RB_LOG_INFO, "%lld missing values are left out", count);
     } else if (count) {
         rb_log(ctx, RB_LOG_INFO, "%lld missing values were filled with the %s of their feature",

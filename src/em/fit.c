@@ -99,7 +99,7 @@ static rb_error check_preprocess(rb_context *ctx, const rb_run *run) {
     for (const rb_option *row = rb_preprocess_group.rows; row->name; row++) {
         char scratch[RB_ROW_TEXT];
         const char *value = rb_row_text(row, preprocess_options(run), scratch);
-        bool omits = strcmp(row->name, "missing") == 0 && strcmp(value, "omit") == 0;
+        bool omits = strcmp(row->name, "missing") == 0 && rb_missing_stays(preprocess_options(run));
         bool other = strcmp(value, row->fallback ? row->fallback : "") != 0;
         if (other && !omits && rb_options_is_set(run->chosen, row->name)) {
             return rb_fail(ctx, RB_ERROR_ARGUMENT,
@@ -113,11 +113,11 @@ static rb_error check_preprocess(rb_context *ctx, const rb_run *run) {
 
 static rb_error check(rb_context *ctx, const rb_run *run) {
     const rb_model *start = run->start;
-    if (!rb_method_takes(run->method,
-                         start ? &start->preprocess->options : preprocess_options(run))) {
+    const rb_preprocess_options *p = start ? &start->preprocess->options : preprocess_options(run);
+    if (!rb_method_takes(run->method, p)) {
         return rb_fail(ctx, RB_ERROR_ARGUMENT,
-                       "missing is 'omit', but %s needs all values; choose mean or median",
-                       run->method->name);
+                       "missing is '%s', but %s needs all values; choose mean or median",
+                       p->missing == RB_MISSING_MODEL ? "model" : "omit", run->method->name);
     }
     rb_error err = start ? check_start(ctx, run) : RB_OK;
     return err || !start ? err : check_preprocess(ctx, run);
@@ -296,7 +296,7 @@ static rb_error fit_source(rb_context *ctx, rb_run *run, rb_model **model) {
     rb_source *source = run->source;
     describe(ctx, run, source, p->n_features);
     run->began = rb_seconds();
-    run->problem.missing = p->options.missing == RB_MISSING_OMIT && p->n_filled > 0;
+    run->problem.missing = rb_missing_stays(&p->options) && p->n_filled > 0;
     run->shape = rb_shape_of(&run->problem, run->options);
     rb_error err = rb_batches_begin(ctx, run, source);
     rb_source *read = run->shuffled ? run->shuffled : source;

@@ -69,7 +69,7 @@ static rb_error begin(rb_context *ctx, const rb_model *model, int64_t block_samp
     rb_problem problem = {.method = model->method,
                           .n_features = p->n_features,
                           .type = model->type,
-                          .missing = p->options.missing == RB_MISSING_OMIT};
+                          .missing = rb_missing_stays(&p->options)};
     et_setup setup = et_setup_of(&problem, &options);
     c->block_samples = block_samples;
     err = et_setup_check(ctx, &setup, &options);

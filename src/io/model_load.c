@@ -185,7 +185,7 @@ static rb_error get_preprocess(rb_h5 *file, rb_preprocess *p) {
     if (!err && rb_h5_has(file, "preprocess/selected")) err = get_selected(file, p);
     err = err ? err : get_vector(file, "preprocess/centre", p->n_features, &p->centre);
     err = err ? err : get_vector(file, "preprocess/scale", p->n_features, &p->scale);
-    if (!err && p->options.missing != RB_MISSING_OMIT && rb_h5_has(file, "preprocess/fill"))
+    if (!err && !rb_missing_stays(&p->options) && rb_h5_has(file, "preprocess/fill"))
         err = get_vector(file, "preprocess/fill", p->n_features, &p->fill);
     if (!err && rb_h5_has(file, "preprocess/regress")) err = get_regress(file, p);
     if (!err && rb_h5_has(file, "features/names"))

@@ -243,6 +243,10 @@ struct rb_type_kernels {
     /* sum_i += x_i - pivot_i, and squares_i the square of that */
     void (*add_squares)(int64_t n, const void *x, const double *pivot, double *sum,
                         double *squares);
+    /* there_i = 1, or 0 where x_i is NaN, which becomes 0 */
+    void (*split_row)(int64_t n, void *x, void *there);
+    /* x_i = y_i where there_i is 0 and x_i was; squares_i += y_i^2 there */
+    void (*fill_row)(int64_t n, const void *there, const void *y, void *x, double *squares);
 };
 
 enum { RB_SWEEP_PAD = 8 };

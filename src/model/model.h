@@ -218,7 +218,7 @@ rb_option_group rb_method_group(const rb_method *method);
 
 /* Is `method` one that can do without the values that the preprocessing leaves out? */
 static inline bool rb_method_takes(const rb_method *method, const rb_preprocess_options *options) {
-    return options->missing != RB_MISSING_OMIT || method->missing;
+    return !rb_missing_stays(options) || method->missing;
 }
 
 rb_preprocess *rb_preprocess_copy(rb_context *ctx, const rb_preprocess *p);

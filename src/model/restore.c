@@ -55,7 +55,7 @@ const char *rb_model_flaw(const rb_model *model) {
     const rb_preprocess *p = model->preprocess;
     int64_t m = p->n_features, rows;
     bool loads = rb_model_array(model, "loadings", &rows, NULL) != NULL;
-    bool omits = p->options.missing == RB_MISSING_OMIT;
+    bool omits = rb_missing_stays(&p->options);
     const struct {
         bool sound;
         const char *otherwise;

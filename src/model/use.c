@@ -18,6 +18,7 @@ struct rb_coder {
     int64_t block_samples;
     rb_dense codes;    /* block_samples x units */
     rb_dense rows;     /* block_samples x features, when samples are rebuilt */
+    bool keeps;        /* of these only the values that are missing */
     rb_feed *feed;     /* of the source that is walked */
     rb_block block;    /* what it gave last */
     rb_source samples; /* of rb_coder_encode: the matrix that it was given last */
@@ -116,6 +117,7 @@ static rb_error use_block(rb_context *ctx, rb_coder *coder, int64_t first, int64
         err = method->encode(ctx, coder->own, block, rows.data);
     else if (!err && (err = rebuild(ctx, coder, block)) == RB_OK)
         rb_feed_inverse(coder->feed, rows);
+    if (!err && coder->keeps) rb_feed_keep(coder->feed, rows);
     *view = (rb_matrix){.n_samples = rows.rows,
                         .n_features = rows.cols,
                         .type = rows.type,
@@ -160,11 +162,14 @@ rb_error rb_encode_runs(rb_context *ctx, const rb_model *model, rb_source *sourc
     return err;
 }
 
+enum use { CODES, REBUILT, IMPUTED };
+
 static rb_error walk(rb_context *ctx, const rb_model *model, rb_source *source, rb_rows_fn fn,
-                     void *user, bool rebuild) {
+                     void *user, enum use use) {
     rb_coder coder;
     rb_below below = {0};
-    rb_error err = start_walk(ctx, &coder, model, source, rebuild);
+    rb_error err = start_walk(ctx, &coder, model, source, use != CODES);
+    coder.keeps = use == IMPUTED;
     coder.below = &below;
     err = err ? err : use_run(ctx, &coder, 0, source->n_samples, fn, user);
     if (!err) rb_below_tell(ctx, &below, model->preprocess, source, model->method->name);
@@ -174,12 +179,17 @@ static rb_error walk(rb_context *ctx, const rb_model *model, rb_source *source, 
 
 rb_error rb_encode(rb_context *ctx, const rb_model *model, rb_source *source, rb_rows_fn fn,
                    void *user) {
-    return walk(ctx, model, source, fn, user, false);
+    return walk(ctx, model, source, fn, user, CODES);
 }
 
 rb_error rb_reconstruct(rb_context *ctx, const rb_model *model, rb_source *source, rb_rows_fn fn,
                         void *user) {
-    return walk(ctx, model, source, fn, user, true);
+    return walk(ctx, model, source, fn, user, REBUILT);
+}
+
+rb_error rb_impute(rb_context *ctx, const rb_model *model, rb_source *source, rb_rows_fn fn,
+                   void *user) {
+    return walk(ctx, model, source, fn, user, IMPUTED);
 }
 
 /* A walk whose blocks the program is given too. */
@@ -213,14 +223,14 @@ rb_error rb_encode_into(rb_context *ctx, const rb_model *model, rb_source *sourc
                         void *codes, int64_t row_stride, int64_t column_stride) {
     rb_target to = {type, codes, row_stride, column_stride};
     rb_error err = rb_check_type(ctx, type);
-    return err ? err : walk(ctx, model, source, copy_rows, &to, false);
+    return err ? err : walk(ctx, model, source, copy_rows, &to, CODES);
 }
 
 rb_error rb_reconstruct_into(rb_context *ctx, const rb_model *model, rb_source *source,
                              rb_type type, void *rows, int64_t row_stride, int64_t column_stride) {
     rb_target to = {type, rows, row_stride, column_stride};
     rb_error err = rb_check_type(ctx, type);
-    return err ? err : walk(ctx, model, source, copy_rows, &to, true);
+    return err ? err : walk(ctx, model, source, copy_rows, &to, REBUILT);
 }
 
 /* ---- coders ---- */

@@ -146,8 +146,33 @@ static rb_error check_adaptation(rb_context *ctx, int64_t iterations,
     return err;
 }
 
+/* What is not done where values are missing. */
+static rb_error check_missing(rb_context *ctx, const rb_problem *problem,
+                              const rb_rfn_options *options) {
+    const rule rules[] = {
+        {rfn_in_batches(problem),
+         "a fit in batches needs all values of a sample, and some are not there: leave out "
+         "batch-size, or fill them with missing=mean or missing=median"},
+        {options->noise == RB_RFN_PSI_FULL,
+         "noise full needs all values of a sample, and some are not there: take noise diagonal, "
+         "or fill them with missing=mean or missing=median"},
+        {options->dropout > 0 || options->input_noise != RB_RFN_NOISE_NONE,
+         "dropout and input-noise need all values of a sample, and some are not there: leave out "
+         "these options, or fill the values with missing=mean or missing=median"},
+        {!rfn_activation_projects(options),
+         "where values are not there the activation is rectify with activation-threshold 0: leave "
+         "out others, or fill the values with missing=mean or missing=median"},
+        {rfn_tries_candidates(options),
+         "where values are not there estep is cyclic, gradient or newton: take one of them, or "
+         "fill the values with missing=mean or missing=median"},
+        {0},
+    };
+    return problem->missing ? check_rules(ctx, rules) : RB_OK;
+}
+
 rb_error rfn_check(rb_context *ctx, const rb_problem *problem, const rb_rfn_options *options) {
     rb_error err = check_noise(ctx, problem, options);
+    err = err ? err : check_missing(ctx, problem, options);
     err = err ? err : check_estep(ctx, problem, options);
     if (!err && problem->fit->accelerate != RB_ACCELERATE_NONE)
         err = check_acceleration(ctx, options);

@@ -3,12 +3,15 @@
  * sample activated gives 0. For a model with multipliers this is where exact codes start from. */
 #include "coder.h"
 
+#include "lacking.h"
+
 void rfn_coder_free(void *coder) {
     rfn_coder *c = coder;
     if (c) {
         rfn_parameters_free(&c->parameters);
         rfn_posterior_free(&c->posterior);
         rfn_exact_free(c->exact);
+        rfn_lacking_free(c->lacking);
         rb_scratch_end(&c->scratch);
         rb_free(c);
     }
@@ -67,6 +70,7 @@ rb_error rfn_coder_new(rb_context *ctx, const rb_model *model, int64_t block_sam
     err = err ? err : rfn_exact_new(ctx, model, block_samples, c, &c->exact);
     err = err ? err : take_rows(ctx, model->type, l, rfn_task_count(block_samples), c);
     err = err ? err : set_factors(ctx, model, c, l);
+    err = err ? err : rfn_lacking_new(ctx, model, block_samples, c, &c->lacking);
     if (err) {
         rfn_coder_free(c);
         *coder = NULL;
@@ -111,13 +115,28 @@ void rfn_posterior_means(rb_context *ctx, rfn_coder *coder, const rb_block *bloc
     encode_block(&(struct encoding){ctx, coder, block, codes, &coder->posterior, false});
 }
 
+/* Of samples that lack nothing. */
+static rb_error encode_whole(rb_context *ctx, rfn_coder *c, const rb_block *block, rb_dense rows) {
+    const rfn_posterior *posterior = c->exact ? &c->exact->start : &c->posterior;
+    encode_block(&(struct encoding){ctx, c, block, rows, posterior, true});
+    return c->exact ? rfn_exact_solve(ctx, c->exact, block, rows) : RB_OK;
+}
+
+/* Those that lack values are encoded as if they had zeros first: so that the others get the codes
+ * that they always get. */
 rb_error rfn_encode(rb_context *ctx, void *coder, const rb_block *block, void *codes) {
     rfn_coder *c = coder;
     rb_dense w = c->parameters.loadings;
     rb_dense rows = {codes, block->n_samples, w.cols, w.cols, w.type};
-    const rfn_posterior *posterior = c->exact ? &c->exact->start : &c->posterior;
-    encode_block(&(struct encoding){ctx, c, block, rows, posterior, true});
-    return c->exact ? rfn_exact_solve(ctx, c->exact, block, rows) : RB_OK;
+    rb_block whole = *block;
+    int64_t lacking = 0;
+    rb_error err = c->lacking ? rfn_lacking_take(ctx, c->lacking, block, &lacking) : RB_OK;
+    if (lacking > 0) {
+        whole.sparse = false;
+        whole.dense = c->lacking->block.rows;
+    }
+    err = err ? err : encode_whole(ctx, c, &whole, rows);
+    return err || lacking == 0 ? err : rfn_lacking_encode(ctx, c->lacking, rows);
 }
 
 /* V ~ mu W' */

@@ -16,6 +16,7 @@ typedef struct rfn_coder {
     void *offset;                    /* l: what is added to V B */
     double *task_sum, *task_largest; /* l a task */
     struct rfn_exact *exact;         /* of a model with multipliers, else NULL */
+    struct rfn_lacking *lacking;     /* where samples may lack values, else NULL: lacking.h */
 } rfn_coder;
 
 rb_error rfn_coder_new(rb_context *ctx, const rb_model *model, int64_t block_samples, void **coder);

@@ -17,7 +17,8 @@ typedef struct rfn_setup {
 
 /* What the data are, before the first iteration. */
 typedef struct rfn_survey {
-    double *second;       /* m: diagonal of C = V'V / n, once it has ended */
+    double *second;       /* m: diagonal of C = V'V / n, once it has ended; of what is there */
+    double *observed;     /* m: values that are there, where some are missing */
     rb_dense full_second; /* C, m x m in float64: full noise */
     void *min, *max;      /* m of the type: the range of each feature, for input noise */
     double noise_max;     /* largest of second; 0 before the end */
@@ -39,6 +40,11 @@ typedef struct rfn_sums {
     void **candidates;               /* NULL until needed */
     double *all_codes, *all_squares; /* l: dropout: of all codes, before any is dropped */
     rb_dense raw;                    /* mu_p'mu_p, l x l, lower; only when traced */
+    /* Where values are missing, missing.c: */
+    rb_dense lacking; /* l x m: sum of Sigma_i w_k over the samples that lack feature k */
+    rb_dense sigma;   /* l x l, lower: sum of Sigma_i */
+    double log_det;   /* sum of ln |Sigma_i| */
+    double *imputed;  /* m: squares of what missing values are taken for */
 } rfn_sums;
 
 /* What an engine is told before a pass (rb_engine.set_parameters). */
@@ -64,9 +70,16 @@ static inline bool rfn_in_batches(const rb_problem *problem) {
     return rfn_batch_samples(problem) < problem->n_samples;
 }
 
-/* Are there newton E-steps? */
-static inline bool rfn_has_newton(const rb_rfn_options *options) {
-    return options->estep == RB_RFN_ESTEP_NEWTON || options->newton_iterations > 0;
+/* Are there newton E-steps that an engine does? */
+static inline bool rfn_has_newton(const rb_problem *problem, const rb_rfn_options *options) {
+    return !problem->missing &&
+           (options->estep == RB_RFN_ESTEP_NEWTON || options->newton_iterations > 0);
+}
+
+/* Are there codes of all samples: of an E-step that goes on from them, or where values are missing?
+ */
+static inline bool rfn_keeps_codes(const rb_problem *problem, const rb_rfn_options *options) {
+    return problem->missing || options->estep != RB_RFN_ESTEP_NEWTON;
 }
 
 /* Is the filter of the posterior kept as its factors? Where samples are fewer than features, and by

@@ -1,6 +1,7 @@
 /* SP, ER, CO (Clevert et al. 2015, section 4) and the objectives of a model on data, with codes as
  * `encode` gives them. */
 #include "coder.h"
+#include "lacking.h"
 #include "objective.h"
 #include "posterior.h"
 
@@ -252,6 +253,42 @@ static int64_t choose_block(int64_t n, int64_t m, int64_t l) {
     return samples < n ? samples : n;
 }
 
+/* Is a value missing? */
+static rb_error find_lacking(struct metrics *f, bool *found) {
+    rb_error err = RB_OK;
+    *found = false;
+    for (int64_t first = 0; f->coder->lacking && !*found && !err && first < f->n;
+         first += f->block_samples) {
+        rb_block block;
+        int64_t values = 0;
+        err = read_block(f, first, &block);
+        if (!err) rb_block_squares(&block, &values);
+        *found = !err && values < block.n_samples * f->m;
+    }
+    return err;
+}
+
+static rb_error measure(const rb_model *model, struct metrics *f, rb_metrics *metrics) {
+    rb_error err = add_blocks(f);
+    if (err) return err;
+    double objective = fill_objectives(f, metrics), error = NAN;
+    set_stored(model, "kkt_residual", metrics);
+    set_stored(model, "certificate", metrics);
+    rb_metrics_set(metrics, "sparseness", (double)f->zeros / ((double)f->n * (double)f->l));
+    rb_metrics_set(metrics, "reconstruction_error", sqrt(f->residual_squares));
+    rb_metrics_set(metrics, "mean_squared_error",
+                   f->residual_squares / ((double)f->n * (double)f->m));
+    err = covariance_error(f, &error);
+    rb_metrics_set(metrics, "covariance_error", error);
+    if (!err && (!isfinite(error) || !isfinite(objective))) {
+        rb_log(f->ctx, RB_LOG_WARNING,
+               "metrics are left out, since squares of the data, or of the model, are beyond "
+               "what %s can hold",
+               model->type == RB_FLOAT32 ? "float32" : "float64");
+    }
+    return err;
+}
+
 rb_error rfn_evaluate(rb_context *ctx, const rb_model *model, rb_feed *feed, rb_metrics *metrics) {
     struct metrics f = {.ctx = ctx,
                         .feed = feed,
@@ -260,23 +297,14 @@ rb_error rfn_evaluate(rb_context *ctx, const rb_model *model, rb_feed *feed, rb_
                         .l = rb_model_units(model)};
     f.block_samples = choose_block(f.n, f.m, f.l);
     rb_error err = metrics_new(ctx, model, &f);
-    err = err ? err : add_blocks(&f);
-    if (!err) {
-        double objective = fill_objectives(&f, metrics), error = NAN;
+    bool lacking = false;
+    err = err ? err : find_lacking(&f, &lacking);
+    if (!err && lacking) {
         set_stored(model, "kkt_residual", metrics);
         set_stored(model, "certificate", metrics);
-        rb_metrics_set(metrics, "sparseness", (double)f.zeros / ((double)f.n * (double)f.l));
-        rb_metrics_set(metrics, "reconstruction_error", sqrt(f.residual_squares));
-        rb_metrics_set(metrics, "mean_squared_error",
-                       f.residual_squares / ((double)f.n * (double)f.m));
-        err = covariance_error(&f, &error);
-        rb_metrics_set(metrics, "covariance_error", error);
-        if (!err && (!isfinite(error) || !isfinite(objective))) {
-            rb_log(ctx, RB_LOG_WARNING,
-                   "metrics are left out, since squares of the data, or of the model, are beyond "
-                   "what %s can hold",
-                   model->type == RB_FLOAT32 ? "float32" : "float64");
-        }
+        err = rfn_evaluate_lacking(ctx, f.coder, feed, f.block_samples, metrics);
+    } else if (!err) {
+        err = measure(model, &f, metrics);
     }
     rb_parts_free(parts, &f);
     rfn_coder_free(f.coder);

@@ -19,6 +19,7 @@
 static const rb_field survey_fields[] = {
     {"second", offsetof(rfn_survey, second), RB_FIELD_POINTER, RB_KEPT_FLOAT64, RFN_FEATURES,
      .sum = RB_SUM_SQUARES},
+    {"observed", offsetof(rfn_survey, observed), RB_FIELD_POINTER, RB_KEPT_FLOAT64, RFN_FEATURES},
     {"full_second", offsetof(rfn_survey, full_second), RB_FIELD_DENSE, RB_KEPT_FLOAT64, RFN_FULL,
      RFN_FULL},
     {"least", offsetof(rfn_survey, min), RB_FIELD_POINTER, RB_KEPT_WORKING, RFN_REPLACED,
@@ -48,6 +49,11 @@ static const rb_field sums_fields[] = {
     {"largest_at", offsetof(rfn_sums, place), RB_FIELD_POINTER, RB_KEPT_INTEGER, RFN_UNITS,
      .sum = RB_SUM_PLACE},
     {"raw", offsetof(rfn_sums, raw), RB_FIELD_DENSE, RB_KEPT_WORKING, RFN_TRACED, RFN_TRACED},
+    {"lacking", offsetof(rfn_sums, lacking), RB_FIELD_DENSE, RB_KEPT_FLOAT64, RFN_LACKS,
+     RFN_FEATURES},
+    {"sum_sigma", offsetof(rfn_sums, sigma), RB_FIELD_DENSE, RB_KEPT_FLOAT64, RFN_LACKS, RFN_LACKS},
+    {"sum_log_det", offsetof(rfn_sums, log_det), RB_FIELD_INLINE, RB_KEPT_FLOAT64},
+    {"imputed", offsetof(rfn_sums, imputed), RB_FIELD_POINTER, RB_KEPT_FLOAT64, RFN_FEATURES},
     {0},
 };
 
@@ -139,8 +145,8 @@ static int64_t pad(rb_type type, int64_t columns) {
 void rfn_shape(const rb_problem *problem, const void *options, rb_shape *shape) {
     const rb_rfn_options *rfn = options;
     int64_t m = problem->n_features, l = rfn->units, block = problem->block_samples;
-    int64_t n = rfn->estep == RB_RFN_ESTEP_NEWTON ? 0 : problem->own;
-    bool persists = rfn->estep != RB_RFN_ESTEP_NEWTON, tries = rfn_tries_candidates(rfn);
+    bool persists = rfn_keeps_codes(problem, rfn), tries = rfn_tries_candidates(rfn);
+    int64_t n = persists ? problem->own : 0;
     bool noise = rfn->input_noise != RB_RFN_NOISE_NONE;
     const int64_t dims[] = {
         [RB_DIM_ONE] = 1,
@@ -166,6 +172,7 @@ void rfn_shape(const rb_problem *problem, const void *options, rb_shape *shape) 
         [RFN_TASKS] = rfn_task_count(block),
         [RFN_FACTORED] = rfn_is_factored(problem, l, false) ? block : 0,
         [RFN_NOISY] = noise && !problem->sparse ? block : 0,
+        [RFN_LACKS] = problem->missing ? l : 0,
     };
     memcpy(shape->dims, dims, sizeof dims);
 }
@@ -178,8 +185,9 @@ int64_t rfn_memory(const rb_problem *problem, const void *options) {
     double codes = rb_parts_bytes(rfn_parts, &shape, RB_PART_CODES);
     double sums = rb_parts_bytes(rfn_parts, &shape, RB_PART_SUMS);
     double bytes = rb_parts_bytes(rfn_parts, &shape, 0);
-    if (rfn_has_newton(rfn)) bytes += rb_parts_bytes(rfn_cpu_parts, &shape, 0);
-    if (rfn->estep != RB_RFN_ESTEP_NEWTON) bytes += rfn_persistent_bytes(&shape);
+    if (rfn_has_newton(problem, rfn)) bytes += rb_parts_bytes(rfn_cpu_parts, &shape, 0);
+    if (rfn_keeps_codes(problem, rfn)) bytes += rfn_persistent_bytes(&shape);
+    if (problem->missing) bytes += rfn_missing_bytes(problem, rfn->units);
     if (rfn->noise == RB_RFN_PSI_FULL) bytes += 8 * (m * m + 2 * m * l);
     if (rfn->prior_covariance.matrix || rfn->prior_covariance.value != 1)
         bytes += 2 * (double)rb_type_size(problem->type) * l * l;
@@ -223,9 +231,10 @@ static rb_error allocate(rb_context *ctx, rfn_fit *fit) {
         rb_spd_round(fit->posterior.factor);
         rb_spd_round(fit->scratch.factor);
     }
-    if (!err && options->estep != RB_RFN_ESTEP_NEWTON)
+    if (!err && rfn_keeps_codes(problem, options))
         err = rfn_persistent_new(ctx, &fit->setup, &shape, &fit->persistent);
-    if (!err && rfn_has_newton(options))
+    err = err ? err : rfn_missing_new(ctx, &fit->setup, &fit->persistent.missing);
+    if (!err && rfn_has_newton(problem, options))
         err = problem->engine->open(ctx, problem, options, &fit->engine);
     return err;
 }
@@ -329,6 +338,8 @@ static void note_range(const rb_block *block, rfn_survey *survey) {
 
 rb_error rfn_survey_block(rb_context *ctx, void *state, const rb_block *block) {
     rfn_fit *fit = state;
+    if (fit->setup.problem.missing)
+        return rfn_missing_survey(ctx, &fit->persistent.missing, block, &fit->survey);
     rb_block_feature_squares(ctx, block, fit->survey.second);
     note_range(block, &fit->survey);
     return rfn_full_noise_survey(ctx, &fit->setup, block, &fit->survey);
@@ -383,11 +394,14 @@ static rb_error check_survey(rb_context *ctx, const rfn_setup *setup, double lar
 rb_error rfn_survey_end(rb_context *ctx, void *state) {
     rfn_fit *fit = state;
     rfn_survey *survey = &fit->survey;
-    for (int64_t k = 0; k < fit->setup.problem.n_features; k++) {
-        survey->second[k] /= (double)fit->setup.problem.n_samples;
+    const rb_problem *problem = &fit->setup.problem;
+    for (int64_t k = 0; k < problem->n_features; k++) {
+        double values = problem->missing ? survey->observed[k] : (double)problem->n_samples;
+        survey->second[k] /= fmax(values, 1);
         survey->noise_max = fmax(survey->noise_max, survey->second[k]);
     }
     rb_error err = check_survey(ctx, &fit->setup, survey->noise_max);
+    if (!err && problem->missing) err = rfn_missing_survey_end(ctx, &fit->persistent.missing);
     if (err) return err;
     use_units_of_data(fit);
     clamp_noise(fit);
@@ -407,7 +421,7 @@ void rfn_project_moved(rb_context *ctx, void *state) {
 
 bool rfn_is_steady(const void *state) {
     const rfn_fit *fit = state;
-    return rfn_persists(&fit->setup, &fit->progress) && fit->codes.filled && rfn_may_stop(fit);
+    return rfn_goes_on(&fit->setup, &fit->progress) && fit->codes.filled && rfn_may_stop(fit);
 }
 
 /* ---- the model ---- */

@@ -64,10 +64,20 @@ typedef struct rfn_fit {
     void *engine; /* of setup.problem.engine; NULL: this fit has no newton E-step */
 } rfn_fit;
 
-/* Does the E-step at hand go on from codes that persist? */
-static inline bool rfn_persists(const rfn_setup *setup, const rfn_progress *progress) {
+/* Does the E-step at hand go on from the codes of the one before? */
+static inline bool rfn_goes_on(const rfn_setup *setup, const rfn_progress *progress) {
     return setup->options.estep != RB_RFN_ESTEP_NEWTON &&
            (progress->iteration >= setup->options.newton_iterations || progress->last);
+}
+
+/* Does it keep codes? So does newton where values are missing. */
+static inline bool rfn_persists(const rfn_setup *setup, const rfn_progress *progress) {
+    return setup->problem.missing || rfn_goes_on(setup, progress);
+}
+
+/* The diagonal of C: what the data say, and what is missing is expected to say. */
+static inline const double *rfn_second(const rfn_fit *fit) {
+    return fit->setup.problem.missing ? fit->persistent.missing.second : fit->survey.second;
 }
 
 /* ---- fit.c: the life of a fit ---- */

@@ -165,6 +165,9 @@ rb_error rfn_normalize(rb_context *ctx, rfn_fit *fit) {
         scale_u(ctx, fit);
         scale_s(ctx, fit);
         rfn_place_dead(&fit->sums, &fit->progress, &fit->moments);
+        if (fit->setup.problem.missing)
+            rfn_missing_moments(&fit->persistent.missing, &fit->parameters, &fit->survey,
+                                &fit->sums, &fit->moments, &fit->posterior);
         rfn_complete_moments(ctx, &fit->parameters.prior, fit->posterior.sigma, &fit->moments);
     }
     return err;

@@ -80,7 +80,7 @@ struct rows {
 /* psi_k + rate (E_kk - psi_k), within its bounds. */
 static double new_noise(const rfn_fit *fit, int64_t k, double cross, double quadratic) {
     double noise = fit->parameters.noise[k];
-    double error = fit->survey.second[k] - 2 * cross + quadratic;
+    double error = rfn_second(fit)[k] - 2 * cross + quadratic;
     double step = fit->scratch.rates.eta_psi * (error - noise);
     if (fit->setup.options.mstep == RB_RFN_MSTEP_GRADIENT) step /= noise * noise;
     noise = fmax(noise + step, rfn_noise_floor(&fit->setup, &fit->survey, k));

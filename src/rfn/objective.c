@@ -85,9 +85,10 @@ void rfn_objective(void *state, double *objective, double *estep_objective) {
     double energy, divergence, noise_product = scratch->noise_product;
     if (!rfn_psi_is_full(&parameters->full)) {
         noise_product = rfn_noise_product(fit->setup.problem.n_features, parameters->noise,
-                                          fit->survey.second, scratch->cross, scratch->quadratic);
+                                          rfn_second(fit), scratch->cross, scratch->quadratic);
     }
     rfn_energies(parameters, &fit->posterior, &fit->moments, noise_product, &energy, &divergence);
     *objective = -energy - divergence;
+    if (fit->setup.problem.missing) *objective += fit->persistent.missing.entropy;
     *estep_objective = fit->setup.problem.fit->trace ? fit->moments.estep_objective : NAN;
 }

@@ -29,6 +29,7 @@ enum {
     RFN_TASKS,        /* of a block */
     RFN_FACTORED,     /* samples of a block: the filter is kept as its factors */
     RFN_NOISY,        /* samples of a dense block: input noise */
+    RFN_LACKS,        /* l: values are missing */
 };
 
 /* Of type, m and l alone. */

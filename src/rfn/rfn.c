@@ -52,6 +52,8 @@ static rb_error begin(rb_context *ctx, void *state) {
     if (!err && persists) {
         rfn_persistent_begin(ctx, &fit->persistent, &fit->parameters, &fit->posterior,
                              fit->scratch.work);
+        fit->persistent.wants_means =
+            !rfn_goes_on(&fit->setup, &fit->progress) || !fit->codes.filled;
     }
     return err || persists ? err : begin_newton(ctx, fit);
 }
@@ -84,16 +86,30 @@ static rb_error end_newton(rb_context *ctx, rfn_fit *fit) {
     return err;
 }
 
+/* newton with missing values has scaled its codes before moments were added up. */
+static void note_scales(const rfn_missing *missing, rfn_progress *progress) {
+    for (int64_t j = 0; j < missing->setup->options.units; j++) {
+        progress->scale[j] = missing->scale[j];
+        progress->alive[j] = missing->positive[j];
+    }
+}
+
 static rb_error end(rb_context *ctx, void *state, bool *again) {
     rfn_fit *fit = state;
     rfn_persistent *persistent = &fit->persistent;
     *again = false;
     if (!rfn_persists(&fit->setup, &fit->progress)) return end_newton(ctx, fit);
     persistent->adds_moments = *again = !persistent->adds_moments;
+    bool goes_on = rfn_goes_on(&fit->setup, &fit->progress);
+    if (*again && !goes_on) {
+        rfn_missing_project(ctx, &persistent->missing, fit->codes.values, fit->progress.last);
+        return RB_OK;
+    }
     if (*again) return rfn_improve(ctx, persistent, &fit->codes, &fit->progress);
     rb_error err = rfn_normalize(ctx, fit);
-    persistent->converged = !err && fit->progress.last;
-    if (!err && !fit->progress.last)
+    persistent->converged = goes_on && !err && fit->progress.last;
+    if (!err && !goes_on) note_scales(&persistent->missing, &fit->progress);
+    if (!err && goes_on && !fit->progress.last)
         rfn_find_multipliers(ctx, persistent, &fit->moments, &fit->codes);
     if (!err && fit->setup.problem.fit->trace) {
         double constant = rfn_constant_part(ctx, persistent, fit->scratch.hessian);
@@ -127,6 +143,7 @@ const rb_method rb_method_rfn = {
     .options_size = sizeof(rb_rfn_options),
     .code_name = "X_rfn",
     .takes_batches = true,
+    .missing = true,
     .sparser = "a larger sparse-loadings",
     .denser = "a smaller sparse-loadings or a prior-mean nearer to 0",
     .options = rfn_option_rows,

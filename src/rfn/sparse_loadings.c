@@ -79,8 +79,15 @@ void rfn_hold_prior_back(rb_context *ctx, rfn_fit *fit) {
                         progress->prior_share);
 }
 
+/* Where a feature has a share f of its values the standard error is sqrt(psi_k / (f n)), and the
+ * M-step, for which what is missing agrees with the old loading, goes the share f of the way. */
+static double share_there(const rfn_fit *fit, int64_t k) {
+    return fit->survey.observed[k] / (double)fit->setup.problem.n_samples;
+}
+
 void rfn_shrink_row(const rfn_fit *fit, int64_t k, rb_dense loadings) {
     double error = sqrt(fit->parameters.noise[k] / (double)fit->setup.problem.n_samples);
+    if (fit->setup.problem.missing) error *= sqrt(share_there(fit, k));
     double threshold = fit->scratch.rates.eta * fit->setup.options.sparse_loadings *
                        fit->progress.shrink_factor * error;
     rfn_soft_threshold(loadings, k, threshold);

@@ -143,7 +143,7 @@ for method in linca nmf-et mca; do
         --truth fields.npy -q
     awk 'BEGIN { FS = OFS = "\t"; srand(5) }
          NR > 1 { for (k = 2; k <= NF; k++) if (rand() < 0.15) $k = "NA" } 1' whole.tsv >Y.tsv
-    breaks "--missing omit" fit $method Y.tsv -k 10 --seed 1 -o none.h5 -q
+    breaks "--missing model" fit $method Y.tsv -k 10 --seed 1 -o none.h5 -q
     says "is missing (NaN)"
     expect 0 fit $method Y.tsv -k 10 --seed 1 --missing omit --iterations 100 -o m.h5
     says "missing values are left out"
@@ -154,7 +154,7 @@ for method in linca nmf-et mca; do
     expect 0 info rebuilt.npy --json
     tells '"missing": 0'
 done
-# A model of whole data is told for each use; rfn needs all values.
+# A model of whole data is told for each use.
 expect 0 fit mca whole.tsv -k 10 --seed 1 --iterations 50 -o m.h5 -q
 for command in "encode -o codes.npy" "reconstruct -o rebuilt.npy" "evaluate --json"; do
     # shellcheck disable=SC2086 # words
@@ -165,9 +165,7 @@ for command in "encode -o codes.npy" "reconstruct -o rebuilt.npy" "evaluate --js
     expect 0 "$name" m.h5 Y.tsv "$@" --missing omit -q
 done
 expect 0 fit mca Y.tsv --init m.h5 -k 10 --missing omit --iterations 5 -o again.h5 -q
-refuses "needs all values" fit rfn Y.tsv -k 10 --missing omit -o none.h5 -q
 expect 0 fit rfn whole.tsv -k 3 --iterations 5 -o rfn.h5 -q
-refuses "needs all of them" encode rfn.h5 Y.tsv --missing omit -o codes.npy -q
 
 # More than there are: clipped, with a warning. More states than anybody can look at: refused before
 # memory is asked for.

@@ -12,6 +12,8 @@ struct fit_case {
     int64_t batch;
     double prior_mean, variance, sparse_loadings;
     int normalize;
+    double missing; /* share of the values */
+    int estep;
 };
 
 static const struct fit_case cases[] = {
@@ -29,6 +31,58 @@ static const struct fit_case cases[] = {
     {.name = "batches", .n = 310, .m = 10, .units = 4, .batch = 64},
     {.name = "several blocks", .n = 20000, .m = 4, .units = 3, .iterations = 4},
     {.name = "sparse blocks", .n = 40000, .m = 4, .units = 3, .sparse = true, .iterations = 3},
+    {.name = "missing", .n = 200, .m = 12, .units = 4, .missing = 0.3},
+    {.name = "missing, traced", .n = 90, .m = 10, .units = 4, .missing = 0.3, .trace = true},
+    {.name = "missing, fewer samples", .n = 30, .m = 70, .units = 6, .missing = 0.1},
+    {.name = "missing, more units", .n = 80, .m = 6, .units = 11, .missing = 0.3},
+    {.name = "missing, prior",
+     .n = 90,
+     .m = 9,
+     .units = 3,
+     .missing = 0.3,
+     .variance = 2,
+     .prior_mean = -0.5},
+    {.name = "missing, dead units",
+     .n = 200,
+     .m = 10,
+     .units = 8,
+     .missing = 0.3,
+     .prior_mean = -6},
+    {.name = "missing, variance 1",
+     .n = 150,
+     .m = 10,
+     .units = 4,
+     .missing = 0.3,
+     .normalize = RB_RFN_NORMALIZE_SD},
+    {.name = "missing, sparse", .n = 150, .m = 15, .units = 5, .missing = 0.2, .sparse = true},
+    {.name = "missing, sparse loadings",
+     .n = 150,
+     .m = 10,
+     .units = 4,
+     .missing = 0.3,
+     .sparse_loadings = 1.5,
+     .iterations = 60},
+    {.name = "missing, cyclic",
+     .n = 90,
+     .m = 10,
+     .units = 4,
+     .missing = 0.3,
+     .estep = RB_RFN_ESTEP_CYCLIC,
+     .trace = true},
+    {.name = "missing, gradient",
+     .n = 90,
+     .m = 10,
+     .units = 4,
+     .missing = 0.3,
+     .estep = RB_RFN_ESTEP_GRADIENT,
+     .trace = true},
+    {.name = "missing, several pieces",
+     .n = 2500,
+     .m = 5,
+     .units = 3,
+     .missing = 0.3,
+     .iterations = 5},
+    {.name = "missing, float32", .n = 200, .m = 12, .units = 4, .missing = 0.3, .single = true},
     {.name = "float32", .n = 300, .m = 12, .units = 5, .single = true},
     {.name = "float32, sparse, fewer samples",
      .n = 40,
@@ -51,6 +105,9 @@ struct data {
 
 static void make_data(rb_context *ctx, const struct fit_case *c, struct data *d) {
     *d = (struct data){.values = fixture_values(c->n, c->m, 3, 21)};
+    rb_draws draws = {{5, RB_RANDOM_SIMULATE, 0}, 0};
+    for (int64_t e = 0; c->missing > 0 && e < c->n * c->m; e++)
+        if (rb_draw_uniform(&draws) < c->missing) d->values[e] = NAN;
     if (!c->sparse) {
         d->source = fixture_source(ctx, d->values, c->n, c->m, &d->matrix);
         return;
@@ -60,7 +117,7 @@ static void make_data(rb_context *ctx, const struct fit_case *c, struct data *d)
     d->stored = calloc((size_t)(c->n * c->m), sizeof *d->stored);
     int64_t entries = 0;
     for (int64_t e = 0; e < c->n * c->m; e++) {
-        if (d->values[e] > 1) {
+        if (!(d->values[e] <= 1)) { /* and those that are missing */
             d->columns[entries] = (int32_t)(e % c->m);
             d->stored[entries++] = d->values[e];
         }
@@ -91,6 +148,8 @@ static rb_model *fit_by(rb_context *ctx, const char *engine, const struct fit_ca
     options.prior_mean.value = c->prior_mean;
     options.prior_covariance.value = c->variance > 0 ? c->variance : 1;
     options.sparse_loadings = c->sparse_loadings;
+    options.estep = c->estep;
+    if (c->missing > 0) preprocess.missing = RB_MISSING_MODEL;
     fit.trace = c->trace;
     fit.batch_size = c->batch;
     ctx->engine = engine;

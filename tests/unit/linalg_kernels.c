@@ -312,11 +312,42 @@ static void noise_rows(void **state) {
     everywhere(check_noise_rows);
 }
 
+static void check_missing_rows(rb_context *ctx, rb_type type, int64_t n) {
+    rb_dense x = test_random(ctx, type, 1, n, 1, 1), y = test_random(ctx, type, 1, n, 1, 2);
+    rb_dense there = test_zeros(ctx, type, 1, n + 1), out = test_zeros(ctx, type, 1, n + 1);
+    double *squares = rb_alloc_zero(ctx, n, sizeof *squares);
+    rb_dense_copy(x, rb_dense_part(out, 0, 1, 0, n));
+    for (int64_t i = 0; i < n; i += 3)
+        rb_dense_set(out, 0, i, NAN);
+    rb_kernels_of(ctx)->of[type].split_row(n, out.data, there.data);
+    for (int64_t i = 0; i < n; i++) {
+        assert_true(at(there, i) == (i % 3 != 0));
+        assert_true(at(out, i) == (i % 3 ? at(x, i) : 0));
+    }
+    rb_kernels_of(ctx)->of[type].fill_row(n, there.data, y.data, out.data, squares);
+    for (int64_t i = 0; i < n; i++) {
+        assert_true(at(out, i) == at(i % 3 ? x : y, i));
+        assert_near(squares[i], i % 3 ? 0 : at(y, i) * at(y, i), 1e-12);
+    }
+    assert_true(at(there, n) == 0 && at(out, n) == 0);
+    rb_free(squares);
+    rb_dense_free(&x);
+    rb_dense_free(&y);
+    rb_dense_free(&there);
+    rb_dense_free(&out);
+}
+
+static void missing_rows(void **state) {
+    (void)state;
+    everywhere(check_missing_rows);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_rows),
         cmocka_unit_test(normal_rows),
         cmocka_unit_test(noise_rows),
+        cmocka_unit_test(missing_rows),
         cmocka_unit_test(dot_is_the_sum_of_products),
         cmocka_unit_test(dot_keeps_long_sums),
         cmocka_unit_test(axpy_adds_a_multiple),

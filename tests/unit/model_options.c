@@ -179,7 +179,6 @@ static void idle_and_contradictory_options(void **state) {
         {"dropout-place=after", "nothing without dropout;"},
         {"activation-slope=0.1 activation=tanh", "nothing without activation leaky"},
         {"checkpoint-every=5", "checkpoint-every is given, but does nothing without checkpoint;"},
-        {"missing=omit", "missing is 'omit', but rfn needs all values"},
         {"prior-mean=values.npy", "prior-mean is 'values.npy'"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

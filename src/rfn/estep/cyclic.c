@@ -4,6 +4,9 @@
  * t_j = mu_j - (mu P - Q)_j / P_jj, so that the minimum over a feasible set is the nearest feasible
  * point to t_j: rectify, and scale to mean square 1. There is no step size, and O never rises.
  *
+ * Where P differs from sample to sample, the largest P_jj of all stands for each: O of the unit is
+ * then below such a quadratic that touches it at the codes at hand, and falls at least as far.
+ *
  * Residuals of RFN_UNITS_AT_ONCE units come from one matrix product; within these units each change
  * is passed on to the residuals that follow. Cost of a sweep: 2 n l^2, nearly all in the product.
  */
@@ -43,9 +46,24 @@ static void aim(const struct sweep *s, int64_t unit, int64_t slice) {
         return;
     }
     s->work->squares[slice] = rb_kernels_of(s->ctx)->of[type].step_row(
-        samples_of(s, slice), -1 / rb_dense_get(s->problem->hessian, j, j),
+        samples_of(s, slice), -1 / rfn_curvature(s->problem, j),
         part(s, rb_dense_row(s->codes, j), slice),
         part(s, rb_dense_row(s->work->residual, unit), slice), target);
+}
+
+/* The change of unit's codes, in the target, to the residuals of the units that follow: each sample
+ * by its own P. */
+static void pass_on(const struct sweep *s, int64_t unit, int64_t slice) {
+    int64_t j = s->first + unit, first = slice * RFN_SLICE, end = first + samples_of(s, slice);
+    rb_type type = s->codes.type;
+    for (int64_t i = first; i < end; i++) {
+        double change = rb_get(type, s->work->target, i);
+        for (int64_t k = unit + 1; change != 0 && k < s->count; k++) {
+            double p = rfn_curvature_of(s->problem->patterns, i, s->first + k, j);
+            rb_dense residual = s->work->residual;
+            rb_dense_set(residual, k, i, rb_dense_get(residual, k, i) + p * change);
+        }
+    }
 }
 
 /* The target becomes the codes; what changed goes into the residuals of the units that follow. */
@@ -56,7 +74,8 @@ static void project(const struct sweep *s, int64_t unit, double factor, int64_t 
     bool changed = rb_kernels_of(s->ctx)->of[type].settle_row(
         samples, factor, target, part(s, rb_dense_row(s->codes, j), slice),
         part(s, s->work->changes, slice));
-    for (int64_t k = unit + 1; changed && k < s->count; k++) {
+    if (changed && s->problem->patterns) pass_on(s, unit, slice);
+    for (int64_t k = unit + 1; changed && !s->problem->patterns && k < s->count; k++) {
         rb_axpy(s->ctx, type, samples, rb_dense_get(s->problem->hessian, s->first + k, j), target,
                 part(s, rb_dense_row(s->work->residual, k), slice));
     }
@@ -89,7 +108,7 @@ static double scale_of(const struct sweep *s, int64_t slices) {
     s->work->alive[j] = squares > 0;
     if (squares > 0 || isnan(squares)) return sqrt((double)n / squares);
     if (!rfn_is_dead(s->problem, j)) {
-        double factor = -1 / rb_dense_get(s->problem->hessian, j, j);
+        double factor = -1 / rfn_curvature(s->problem, j);
         int64_t largest = rfn_largest(rb_dense_rows(s->codes, j, 1), factor,
                                       rb_dense_row(s->work->residual, s->unit));
         rb_put(s->codes.type, s->work->target, largest, sqrt((double)n));

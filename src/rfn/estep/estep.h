@@ -16,11 +16,19 @@
 #include "rfn/posterior.h"
 #include <rarebit/rfn.h>
 
+/* Samples that lack values have a P of their own, which those that lack the same values share. */
+typedef struct rfn_patterns {
+    rb_dense precisions;     /* of each: the lower triangle of P, row by row */
+    const int32_t *of;       /* n: which one a sample has */
+    const double *curvature; /* l: the largest P_jj */
+} rfn_patterns;
+
 typedef struct rfn_quadratic {
-    rb_dense hessian; /* P, or P + diag tau; l x l, full */
-    rb_dense linear;  /* Q', l x n */
-    bool normalized;  /* each unit's mean square is 1; or only mu >= 0 */
-    const bool *dead; /* l: units whose codes are kept at 0; NULL: none */
+    rb_dense hessian;             /* P, or P + diag tau; l x l, full */
+    rb_dense linear;              /* Q', l x n */
+    bool normalized;              /* each unit's mean square is 1; or only mu >= 0 */
+    const bool *dead;             /* l: units whose codes are kept at 0; NULL: none */
+    const rfn_patterns *patterns; /* of samples that lack values; NULL: P is that of all samples */
 } rfn_quadratic;
 
 /* Scratch of the E-steps. */
@@ -42,6 +50,19 @@ rb_error rfn_work_new(rb_context *ctx, rb_type type, int64_t units, int64_t samp
 void rfn_work_free(rfn_work *work);
 /* Bytes of it. */
 double rfn_work_bytes(rb_type type, int64_t units, int64_t samples);
+
+/* How far O bends in the codes of a unit, at most. */
+static inline double rfn_curvature(const rfn_quadratic *problem, int64_t unit) {
+    return problem->patterns ? problem->patterns->curvature[unit]
+                             : rb_dense_get(problem->hessian, unit, unit);
+}
+
+/* P_jc of sample i. */
+static inline double rfn_curvature_of(const rfn_patterns *patterns, int64_t i, int64_t j,
+                                      int64_t c) {
+    int64_t at = j > c ? j * (j + 1) / 2 + c : c * (c + 1) / 2 + j;
+    return rb_dense_get(patterns->precisions, patterns->of[i], at);
+}
 
 static inline bool rfn_is_dead(const rfn_quadratic *problem, int64_t unit) {
     return problem->dead && problem->dead[unit];

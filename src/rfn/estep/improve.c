@@ -21,7 +21,11 @@ static const rb_rfn_stage stages[][2] = {
 static void first_codes(rb_context *ctx, rfn_persistent *p, rfn_codes *codes) {
     rb_dense sigma = p->posterior->sigma;
     int64_t l = codes->values.rows;
-    for (int64_t first = 0; first < l; first += RFN_UNITS_AT_ONCE) {
+    for (int64_t j = 0; p->missing.on && j < l; j++) { /* the means are there */
+        rb_dense row = rb_dense_rows(codes->values, j, 1);
+        rfn_feasible(ctx, p->problem.normalized, 0, row, row.data, row.data);
+    }
+    for (int64_t first = 0; !p->missing.on && first < l; first += RFN_UNITS_AT_ONCE) {
         int64_t count = rfn_units_from(l, first);
         rb_dense means = rb_dense_rows(p->work.residual, 0, count);
         rb_gemm_parallel(ctx, 1, rb_dense_rows(sigma, first, count), RB_PLAIN, p->problem.linear,
@@ -95,6 +99,23 @@ static void converge(rb_context *ctx, rfn_persistent *p, rb_dense codes) {
     }
 }
 
+/* Samples that lack values have less to hold their codes: the certificate is the least of all. */
+static rb_error look_at_patterns(rb_context *ctx, rfn_persistent *p, const rfn_codes *codes) {
+    int64_t l = codes->values.rows;
+    rb_dense sum;
+    rb_error err = rb_dense_new(ctx, RB_FLOAT64, l, l, &sum);
+    for (int64_t g = 0; !err && g < p->missing.count; g++) {
+        double value;
+        rfn_unpack(p->missing.precisions, g, l, true, sum.data, l);
+        rfn_add_multipliers(sum, codes->multipliers, p->dead, p->search.e_max);
+        err = rb_smallest_eigenvalue(ctx, sum, &value);
+        err = err ? err : rb_check_stop(ctx);
+        if (!err) p->certificate = fmin(p->certificate, value);
+    }
+    rb_dense_free(&sum);
+    return err;
+}
+
 /* The smallest eigenvalue of P + diag tau of the living units, the others apart from them. */
 static rb_error find_certificate(rb_context *ctx, rfn_persistent *p, const rfn_codes *codes) {
     rb_dense hessian = p->problem.hessian, sum;
@@ -103,8 +124,9 @@ static rb_error find_certificate(rb_context *ctx, rfn_persistent *p, const rfn_c
     rb_dense_copy(hessian, sum);
     rfn_add_multipliers(sum, codes->multipliers, p->dead, p->search.e_max);
     err = rb_smallest_eigenvalue(ctx, sum, &p->certificate);
+    p->whole_certificate = p->certificate;
     rb_dense_free(&sum);
-    return err;
+    return err || !p->missing.on ? err : look_at_patterns(ctx, p, codes);
 }
 
 static void look(rb_context *ctx, rfn_persistent *p, rfn_codes *codes) {
@@ -116,7 +138,7 @@ static void look(rb_context *ctx, rfn_persistent *p, rfn_codes *codes) {
 static const double min_certificate = 1e-3;
 
 static void raise_multipliers(const rfn_persistent *p, rfn_codes *codes) {
-    double missing = min_certificate - p->certificate;
+    double missing = min_certificate - p->whole_certificate;
     for (int64_t j = 0; missing > 0 && j < codes->values.rows; j++)
         codes->multipliers[j] += p->dead[j] ? 0 : missing;
 }

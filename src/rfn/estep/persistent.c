@@ -38,12 +38,14 @@ rb_error rfn_persistent_new(rb_context *ctx, const rfn_setup *setup, const rb_sh
     p->setup = setup;
     p->problem.normalized = setup->options.normalize == RB_RFN_NORMALIZE_RMS;
     p->problem.dead = p->dead;
+    p->problem.patterns = setup->problem.missing ? &p->missing.patterns : NULL;
     p->search.problem = &p->problem;
     p->search.work = &p->work;
     return err;
 }
 
 void rfn_persistent_free(rfn_persistent *p) {
+    rfn_missing_free(&p->missing);
     rfn_work_free(&p->work);
     rb_parts_free(block_parts, &p->block);
     rfn_block_work_clear(&p->block);
@@ -64,6 +66,7 @@ void rfn_persistent_begin(rb_context *ctx, rfn_persistent *p, const rfn_paramete
     rb_dense_mirror(p->problem.hessian);
     rfn_weigh(ctx, parameters, weighted);
     p->block.has_offset = false;
+    rfn_missing_begin(&p->missing);
 }
 
 /* ---- passes ---- */
@@ -114,7 +117,14 @@ rb_error rfn_persistent_block(rb_context *ctx, rfn_persistent *p, const rb_block
     if (p->adds_moments) {
         rb_parallel(ctx, tasks, hand_over, &pass);
         rfn_add_tasks(&p->block, tasks, sums);
-        return rfn_add_moments(ctx, &p->block, block, sums);
+        return p->missing.on
+                   ? rfn_missing_add(ctx, &p->missing, p->parameters, block, p->block.codes, sums)
+                   : rfn_add_moments(ctx, &p->block, block, sums);
+    }
+    if (p->missing.on) {
+        rb_dense means = p->wants_means ? codes->values : (rb_dense){0};
+        return rfn_missing_collect(ctx, &p->missing, p->parameters, block, p->weighted,
+                                   p->problem.linear, means);
     }
     if (!p->block.has_offset) {
         rfn_offset(ctx, block, p->weighted, p->posterior->linear, p->block.offset);
@@ -126,12 +136,13 @@ rb_error rfn_persistent_block(rb_context *ctx, rfn_persistent *p, const rb_block
 
 /* ---- what follows from the moments ---- */
 
-/* <mu_p, Q> / n = <Sigma, Q'Q> / n */
+/* <mu_p, Q> / n = <Sigma, Q'Q> / n; and what the P of samples that lack values are less than P. */
 double rfn_constant_part(rb_context *ctx, const rfn_persistent *p, rb_dense scratch) {
+    double n = (double)p->setup->problem.n_samples;
+    if (p->missing.on) return p->missing.constant / n + p->missing.expected;
     rb_dense q = p->problem.linear;
     rb_gemm_lower(ctx, 1, q, RB_PLAIN, q, RB_TRANSPOSED, 0, scratch);
-    return rfn_product_of_lower(ctx, p->posterior->sigma, scratch) /
-           (double)p->setup->problem.n_samples;
+    return rfn_product_of_lower(ctx, p->posterior->sigma, scratch) / n;
 }
 
 /* With U = V'mu / n, S = mu'mu / n + Sigma and Q = V Psi^-1 W + M^-1 xi

@@ -4,6 +4,7 @@
 #define RB_RFN_PERSISTENT_H
 
 #include "rfn/engine.h"
+#include "rfn/missing.h"
 #include "rfn/objective.h"
 #include "rfn/paper/paper.h"
 
@@ -25,13 +26,16 @@ typedef struct rfn_persistent {
     rfn_search search;     /* `codes` is the rfn_codes' while a step is made */
     rfn_work work;
     rfn_block_work block;
+    rfn_missing missing; /* where values are missing */
     bool *dead;
     bool adds_moments; /* the pass at hand is the second */
+    bool wants_means;  /* where values are missing: the first has posterior means for codes */
     /* What is told of the codes at hand. */
     rb_rfn_stage stage; /* what moved them in this iteration */
     double residual;    /* KKT residual: of a traced iteration, and after the last E-step */
     double certificate;
-    bool converged; /* after the last E-step */
+    double whole_certificate; /* the same of samples that lack nothing */
+    bool converged;           /* after the last E-step */
 } rfn_persistent;
 
 /* Does the E-step try candidates, one stage after the other? */

@@ -45,10 +45,40 @@ void rfn_work_free(rfn_work *work) {
     *work = (rfn_work){0};
 }
 
+struct own_residuals {
+    const rfn_quadratic *problem;
+    rb_dense codes, residual;
+    int64_t first;
+};
+
+/* Of samples that have a P of their own. */
+static void own_residual(void *arg, int64_t slice, int worker) {
+    (void)worker;
+    const struct own_residuals *r = arg;
+    int64_t l = r->codes.rows, begin = slice * RFN_SLICE, left = r->codes.cols - begin;
+    int64_t end = begin + (left < RFN_SLICE ? left : RFN_SLICE);
+    for (int64_t i = begin; i < end; i++) {
+        for (int64_t unit = 0; unit < r->residual.rows; unit++) {
+            double sum = -rb_dense_get(r->problem->linear, r->first + unit, i);
+            for (int64_t c = 0; c < l; c++) {
+                double code = rb_dense_get(r->codes, c, i);
+                if (code != 0)
+                    sum += code * rfn_curvature_of(r->problem->patterns, i, r->first + unit, c);
+            }
+            rb_dense_set(r->residual, unit, i, sum);
+        }
+    }
+}
+
 void rfn_residual(rb_context *ctx, const rfn_quadratic *problem, rb_dense codes, int64_t first,
                   rfn_work *work) {
     int64_t count = rfn_units_from(codes.rows, first);
     rb_dense residual = rb_dense_part(work->residual, 0, count, 0, codes.cols);
+    if (problem->patterns) {
+        struct own_residuals own = {problem, codes, residual, first};
+        rb_parallel(ctx, (codes.cols + RFN_SLICE - 1) / RFN_SLICE, own_residual, &own);
+        return;
+    }
     rb_dense_copy(rb_dense_rows(problem->linear, first, count), residual);
     rb_gemm_parallel(ctx, 1, rb_dense_rows(problem->hessian, first, count), RB_PLAIN, codes,
                      RB_PLAIN, -1, residual);

@@ -1,0 +1,268 @@
+/* Codes of samples that lack values: those of the features that they have (patterns.c).
+ *
+ * newton: mu_j = max(0, mu_p,j) / scale_j with mu_p = P_o^-1 Q_o. With multipliers: the minimum of
+ *     1/2 mu' (P_o + diag tau) mu - Q_o mu   over mu >= 0
+ * by an active set (polish.c), in float64. The multipliers are those of all training data; for a
+ * sample with so few values that P_o + diag tau is not positive definite, those below 0 are left
+ * out.
+ */
+#include "lacking.h"
+
+#include <math.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PATTERN_CELLS = 1 << 21, MIN_PATTERNS = 16 };
+
+typedef struct rfn_keyed {
+    uint64_t key[2];
+    int64_t sample;
+} rfn_keyed;
+
+void rfn_lacking_free(rfn_lacking *f) {
+    if (f) {
+        for (int i = 0; f->polish && i < f->workers; i++)
+            rb_scratch_end(&f->polish[i].scratch);
+        rb_scratch_end(&f->scratch);
+        rb_scratch_end(&f->piece_scratch);
+        rb_free(f);
+    }
+}
+
+/* Patterns whose matrices are there at once. */
+static int64_t patterns_at_once(int64_t samples, int64_t m, int64_t l) {
+    int64_t wide = rfn_packed(l) > m ? rfn_packed(l) : m, count = PATTERN_CELLS / wide;
+    count = count < MIN_PATTERNS ? MIN_PATTERNS : count;
+    return count < samples ? count : samples;
+}
+
+static rb_error allocate(rb_context *ctx, rb_type type, int64_t samples, rfn_lacking *f) {
+    rb_dense w = f->coder->parameters.loadings;
+    rb_scratch *s = &f->scratch;
+    int64_t m = w.rows, l = w.cols, patterns = patterns_at_once(samples, m, l);
+    f->workers = rb_context_threads(ctx);
+    rb_dense_take(s, type, m, l, &f->weighted);
+    rb_dense_take(s, type, samples, l, &f->linear);
+    rb_dense_take(s, type, patterns, m, &f->masks);
+    rb_dense_take(s, type, patterns, rfn_packed(l), &f->precisions);
+    rb_dense_take(s, type, patterns, rfn_packed(l), &f->covariances);
+    f->log_dets = rb_take(s, patterns, sizeof *f->log_dets);
+    f->order = rb_take(s, samples, sizeof *f->order);
+    f->pattern = rb_take(s, samples, sizeof *f->pattern);
+    f->squares = rb_take(s, f->workers, (size_t)(l * (l + 2)) * sizeof *f->squares);
+    if (!s->err) rfn_pattern_work_new(s, type, m, l, &f->work);
+    rb_error err = s->err ? s->err : rfn_piece_new(&f->piece_scratch, type, samples, m, &f->piece);
+    if (err || !f->multipliers) return err;
+    f->polish = rb_take(s, f->workers, sizeof *f->polish);
+    for (int i = 0; !s->err && i < f->workers; i++)
+        s->err = rfn_polish_new(ctx, l, &f->polish[i]);
+    return s->err;
+}
+
+rb_error rfn_lacking_new(rb_context *ctx, const rb_model *model, int64_t block_samples,
+                         const rfn_coder *coder, rfn_lacking **out) {
+    *out = NULL;
+    if (!rb_missing_stays(&model->preprocess->options)) return RB_OK;
+    rfn_lacking *f = *out = rb_alloc_zero(ctx, 1, sizeof *f);
+    if (!f) return RB_ERROR_MEMORY;
+    f->scratch.ctx = f->piece_scratch.ctx = ctx;
+    f->coder = coder;
+    f->multipliers = rb_model_array(model, "multipliers", NULL, NULL);
+    f->dead = coder->exact ? coder->exact->dead : NULL;
+    rb_error err = allocate(ctx, model->type, block_samples, f);
+    if (!err) rfn_weigh(ctx, &coder->parameters, f->weighted);
+    return err;
+}
+
+rb_error rfn_lacking_take(rb_context *ctx, rfn_lacking *f, const rb_block *block,
+                          int64_t *samples) {
+    *samples = 0;
+    f->block = rfn_piece_load(ctx, block, 0, block->n_samples, true, &f->piece);
+    for (int64_t i = 0; i < block->n_samples; i++)
+        *samples += f->block.lacking[i] > 0;
+    if (*samples == 0) return RB_OK;
+    if (rfn_psi_is_full(&f->coder->parameters.full)) {
+        return rb_fail(ctx, RB_ERROR_UNSUPPORTED,
+                       "the model has noise full, which needs all values of a sample: fill them, "
+                       "or fit with noise=diagonal");
+    }
+    rb_dense q = f->linear = rb_dense_rows(f->linear, 0, block->n_samples);
+    for (int64_t i = 0; i < q.rows; i++)
+        for (int64_t j = 0; j < q.cols; j++)
+            rb_dense_set(q, i, j, f->coder->parameters.prior.linear[j]);
+    rb_gemm_parallel(ctx, 1, f->block.rows, RB_PLAIN, f->weighted, RB_PLAIN, 1, q);
+    return RB_OK;
+}
+
+/* ---- patterns, some at a time ---- */
+
+static int compare(const void *a, const void *b) {
+    const rfn_keyed *x = a, *y = b;
+    for (int i = 0; i < 2; i++)
+        if (x->key[i] != y->key[i]) return x->key[i] < y->key[i] ? -1 : 1;
+    return (x->sample > y->sample) - (x->sample < y->sample);
+}
+
+/* Samples that lack values, or all, by what they lack. */
+static int64_t sort_samples(rfn_lacking *f, bool all) {
+    int64_t count = 0;
+    for (int64_t i = 0; i < f->block.rows.rows; i++) {
+        if (!all && f->block.lacking[i] == 0) continue;
+        rfn_keyed *to = &f->order[count++];
+        memcpy(to->key, f->block.keys[i], sizeof to->key);
+        to->sample = i;
+    }
+    qsort(f->order, (size_t)count, sizeof *f->order, compare);
+    return count;
+}
+
+struct using {
+    rb_context *ctx;
+    rfn_lacking *f;
+    int64_t first;
+    rb_dense out;
+    double *log_dets, *traces;
+    atomic_bool failed;
+};
+
+/* The matrices of as many patterns as there is room for, from a place of the order on; how many
+ * samples have them. */
+static int64_t make_patterns(rb_context *ctx, rfn_lacking *f, int64_t first, int64_t count,
+                             int64_t *patterns) {
+    int64_t at = first;
+    *patterns = 0;
+    for (; at < count; at++) {
+        const rfn_keyed *own = &f->order[at];
+        bool is_new = at == first || memcmp(own->key, f->order[at - 1].key, sizeof own->key) != 0;
+        if (is_new && *patterns == f->masks.rows) break;
+        if (is_new) {
+            rb_dense_copy(rb_dense_rows(f->block.there, own->sample, 1),
+                          rb_dense_rows(f->masks, (*patterns)++, 1));
+        }
+        f->pattern[at] = *patterns - 1;
+    }
+    rfn_precisions(ctx, &f->coder->parameters, rb_dense_rows(f->masks, 0, *patterns), &f->work,
+                   rb_dense_rows(f->precisions, 0, *patterns));
+    return at - first;
+}
+
+/* ---- codes ---- */
+
+/* P + diag tau of a pattern, dead units apart, or without the multipliers below 0. */
+static void set_hessian(const rfn_lacking *f, int64_t pattern, bool above, rb_dense h) {
+    rfn_unpack(f->precisions, pattern, h.rows, true, h.data, h.rows);
+    double *values = h.data;
+    for (int64_t j = 0; f->multipliers && j < h.rows; j++) {
+        double tau = f->multipliers[j];
+        values[j * h.rows + j] += above && tau < 0 ? 0 : tau;
+    }
+    for (int64_t j = 0; f->dead && j < h.rows; j++)
+        for (int64_t c = 0; f->dead[j] && c < h.rows; c++)
+            values[j * h.rows + c] = values[c * h.rows + j] = c == j;
+}
+
+/* A sample's minimum without bounds, into x. */
+static bool solve(const rfn_lacking *f, int64_t pattern, bool above, rb_dense h, const double *q,
+                  double *x) {
+    set_hessian(f, pattern, above, h);
+    memcpy(x, q, (size_t)h.rows * sizeof *x);
+    return rb_solve_small(h.rows, h.data, 1, x);
+}
+
+static void encode_sample(void *arg, int64_t index, int worker) {
+    struct using *u = arg;
+    rfn_lacking *f = u->f;
+    int64_t l = u->out.cols, at = u->first + index, i = f->order[at].sample;
+    double *square = f->squares + worker * l * (l + 2), *x = square + l * l, *q = x + l;
+    rb_dense h = {square, l, l, l, RB_FLOAT64}, codes = {x, l, 1, 1, RB_FLOAT64};
+    for (int64_t j = 0; j < l; j++)
+        q[j] = f->dead && f->dead[j] ? 0 : rb_dense_get(f->linear, i, j);
+    bool above = !solve(f, f->pattern[at], false, h, q, x);
+    if (above && !solve(f, f->pattern[at], true, h, q, x)) u->failed = true;
+    if (f->multipliers && !u->failed) {
+        rfn_polish *polish = &f->polish[worker];
+        rfn_quadratic problem = {.hessian = h, .linear = {q, l, 1, 1, RB_FLOAT64}, .dead = f->dead};
+        for (int64_t j = 0; j < l; j++)
+            x[j] = fmax(0, x[j]);
+        set_hessian(f, f->pattern[at], above, h);
+        rfn_polish_sample(&problem, codes, 0, polish);
+        x = polish->x;
+    }
+    for (int64_t j = 0; j < l; j++)
+        rb_dense_set(u->out, i, j, x[j]);
+}
+
+static rb_error check_definite(rb_context *ctx, const struct using *u) {
+    return u->failed ? rb_fail(ctx, RB_ERROR_NUMERIC,
+                               "the posterior precision of a sample with missing values is not "
+                               "positive definite: the model is damaged, or the precision of the "
+                               "fit too small")
+                     : RB_OK;
+}
+
+/* What newton makes of a mean. */
+static void activate(rb_context *ctx, const rfn_lacking *f, rb_dense row) {
+    const rfn_coder *c = f->coder;
+    rfn_activate(ctx, &c->options, row, NULL, c->task_sum, c->task_largest);
+    rb_shift_scale(ctx, row.type, row.cols, row.data, c->zeros, c->factors, row.data);
+}
+
+rb_error rfn_lacking_encode(rb_context *ctx, rfn_lacking *f, rb_dense codes) {
+    int64_t count = sort_samples(f, false), patterns;
+    struct using u = {.ctx = ctx, .f = f, .out = codes};
+    rb_error err = RB_OK;
+    for (int64_t done = 0; !err && u.first < count; u.first += done) {
+        done = make_patterns(ctx, f, u.first, count, &patterns);
+        rb_parallel(ctx, done, encode_sample, &u);
+        err = check_definite(ctx, &u);
+        err = err ? err : rb_check_stop(ctx);
+    }
+    for (int64_t i = 0; !err && !f->multipliers && i < count; i++)
+        activate(ctx, f, rb_dense_rows(codes, f->order[i].sample, 1));
+    return err;
+}
+
+/* ---- means ---- */
+
+/* <M^-1, Sigma> of a packed Sigma. */
+static double trace_of(const rfn_prior *prior, rb_dense covariances, int64_t pattern, int64_t l) {
+    double sum = 0;
+    for (int64_t j = 0, at = 0; j < l; j++)
+        for (int64_t c = 0; c <= j; c++, at++) {
+            double m = prior->precision.rows > 0 ? rb_dense_get(prior->precision, j, c) : j == c;
+            sum += (j == c ? 1 : 2) * m * rb_dense_get(covariances, pattern, at);
+        }
+    return sum;
+}
+
+static void find_mean(void *arg, int64_t index, int worker) {
+    struct using *u = arg;
+    rfn_lacking *f = u->f;
+    int64_t l = u->out.cols, at = u->first + index, i = f->order[at].sample;
+    double *square = f->squares + worker * l * (l + 2), *x = square + l * l;
+    rfn_unpack(f->precisions, f->pattern[at], l, false, square, l);
+    for (int64_t j = 0; j < l; j++)
+        x[j] = rb_dense_get(f->linear, i, j);
+    if (!rb_solve_small(l, square, 1, x)) u->failed = true;
+    for (int64_t j = 0; j < l; j++)
+        rb_dense_set(u->out, i, j, x[j]);
+    u->log_dets[i] = f->log_dets[f->pattern[at]];
+    u->traces[i] = trace_of(&f->coder->parameters.prior, f->covariances, f->pattern[at], l);
+}
+
+rb_error rfn_lacking_means(rb_context *ctx, rfn_lacking *f, rb_dense means, double *log_dets,
+                           double *traces) {
+    int64_t count = sort_samples(f, true), patterns;
+    struct using u = {.ctx = ctx, .f = f, .out = means, .log_dets = log_dets, .traces = traces};
+    rb_error err = RB_OK;
+    for (int64_t done = 0; !err && u.first < count; u.first += done) {
+        done = make_patterns(ctx, f, u.first, count, &patterns);
+        err = rfn_covariances(ctx, rb_dense_rows(f->precisions, 0, patterns), &f->work,
+                              rb_dense_rows(f->covariances, 0, patterns), f->log_dets);
+        if (!err) rb_parallel(ctx, done, find_mean, &u);
+        err = err ? err : check_definite(ctx, &u);
+        err = err ? err : rb_check_stop(ctx);
+    }
+    return err;
+}
