@@ -12,6 +12,7 @@ static const command *const table[] = {
     &denoise_command,
     &evaluate_command,
     &modules_command,
+    &page_command,
     &plot_history_command,
     &plot_codes_command,
     &plot_filters_command,

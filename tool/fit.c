@@ -71,8 +71,7 @@ static bool plain_word(const char *word) {
     return *word && strspn(word, plain) == strlen(word);
 }
 
-/* The command line, quoted so that a shell reads it back; free it. */
-static char *command_line(int argc, char **argv) {
+char *command_line(int argc, char **argv) {
     char *text = NULL;
     size_t size = 0;
     FILE *file = open_memstream(&text, &size);

@@ -104,6 +104,8 @@ struct invocation {
 int invocation_read(invocation *call, int argc, char **argv);
 void invocation_clear(invocation *call);
 bool option_was_given(const invocation *call, const char *name);
+/* A command line, quoted so that a shell reads it back; free it (fit.c). */
+char *command_line(int argc, char **argv);
 /* The value of an option: a text, or NULL when it is not set; has it this value; a flag; a whole
  * number. */
 const char *option_text(const invocation *call, const char *name);
@@ -269,6 +271,14 @@ void interrupt_temporary(const char *path, bool there);
 void interrupt_hold(void);
 void interrupt_release(void);
 
+/* ---- metrics (evaluate.c) ---- */
+
+/* How a metric is told of; the last one has no name. */
+typedef struct shown_metric {
+    const char *name, *label, *meaning;
+} shown_metric;
+extern const shown_metric shown_metrics[];
+
 /* ---- JSON (json.c) ---- */
 
 /* NULL becomes null, and bytes that are no UTF-8 the replacement character. */
@@ -312,7 +322,7 @@ void completion_zsh(FILE *file, const command_list *list, const command *c);
 /* ---- the commands: one file each ---- */
 
 extern const command fit_command, encode_command, reconstruct_command, evaluate_command,
-    modules_command, plot_history_command, plot_codes_command, plot_filters_command,
+    modules_command, page_command, plot_history_command, plot_codes_command, plot_filters_command,
     plot_modules_command, info_command, convert_command, simulate_biclusters_command,
     simulate_bars_command, plot_fields_command, plot_quality_command, plot_evidence_command,
     patches_command, segments_command, denoise_command, version_command, help_command_row,

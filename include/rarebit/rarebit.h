@@ -30,5 +30,6 @@
 #include <rarebit/rfn.h>
 #include <rarebit/simulate.h>
 #include <rarebit/version.h>
+#include <rarebit/view.h>
 
 #endif

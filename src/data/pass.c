@@ -175,11 +175,15 @@ rb_error rb_pass_run(rb_context *ctx, const rb_pass *pass) {
 
 /* ---- checksums ---- */
 
+rb_error rb_source_checksum(rb_context *ctx, rb_source *source, uint32_t *checksum) {
+    *checksum = 0;
+    return rb_pass_run(ctx, &(rb_pass){.source = source, .checksum = checksum});
+}
+
 rb_error rb_matrix_checksum(rb_context *ctx, const rb_matrix *matrix, uint32_t *checksum) {
     rb_source source;
-    *checksum = 0;
     rb_source_of_matrix(matrix, &source);
-    return rb_pass_run(ctx, &(rb_pass){.source = &source, .checksum = checksum});
+    return rb_source_checksum(ctx, &source, checksum);
 }
 
 static void count_missing(rb_context *ctx, void *user, const rb_matrix *rows, int64_t first) {

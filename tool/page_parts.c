@@ -1,0 +1,134 @@
+/* Parts of the page's document that are read off model, metrics and classes. */
+#include "page.h"
+
+#include <stdlib.h>
+
+json_t *page_number(double value, int digits) {
+    char text[40];
+    snprintf(text, sizeof text, "%.*g", digits, value);
+    return json_of_number(strtod(text, NULL));
+}
+
+void page_add_data(const page *p, json_t **to) {
+    const rb_description *d = &p->data;
+    char checksum[16];
+    snprintf(checksum, sizeof checksum, "%08lx", (unsigned long)p->checksum);
+    json_add(to, "data",
+             json_pack("{so so ss sI sI sb sI sI so so so}", "file",
+                       json_of_text(p->call->arguments[1]), "format",
+                       json_of_text(rb_source_format(p->source)), "checksum", checksum, "samples",
+                       (json_int_t)d->samples, "features", (json_int_t)d->features, "sparse",
+                       rb_source_sparse(p->source), "nonzeros", (json_int_t)d->nonzeros, "missing",
+                       (json_int_t)d->missing, "minimum", json_of_number(d->minimum), "maximum",
+                       json_of_number(d->maximum), "sum", json_of_number(d->sum)));
+}
+
+static json_t *objectives(const rb_model *model) {
+    json_t *list = json_array();
+    double objective;
+    for (int64_t t = 0; !rb_model_history(model, t, &objective, NULL, NULL); t++)
+        json_add(&list, NULL, page_number(objective, 7));
+    return list;
+}
+
+void page_add_model(const page *p, json_t **to) {
+    const rb_model *model = p->model;
+    json_t *attributes = json_object();
+    const char *name;
+    for (int64_t i = 0; (name = rb_model_attribute_name(model, i)); i++)
+        json_add(&attributes, name, json_of_text(rb_model_attribute(model, name)));
+    json_add(to, "model",
+             json_pack("{so so sI sI sI ss so so}", "file", json_of_text(p->call->arguments[0]),
+                       "method", json_of_text(rb_model_method(model)), "features",
+                       (json_int_t)rb_model_features(model), "units",
+                       (json_int_t)rb_model_units(model), "iterations",
+                       (json_int_t)rb_model_iterations(model), "status",
+                       rb_status_name(rb_model_status(model)), "objective", objectives(model),
+                       "attributes", attributes));
+}
+
+void page_add_fit(const page *p, json_t **to) {
+    json_t *metrics = json_array();
+    for (const shown_metric *m = shown_metrics; m->name; m++) {
+        double value = rb_metrics_get(p->metrics, m->name);
+        if (value == value) { /* there is one */
+            json_add(&metrics, NULL,
+                     json_pack("{ss ss? ss? so}", "name", m->name, "label", m->label, "meaning",
+                               m->meaning, "value", page_number(value, 6)));
+        }
+    }
+    json_add(to, "metrics", metrics);
+    json_add(to, "warnings", json_incref(p->warnings));
+    json_add(to, "notes", json_incref(p->notes));
+}
+
+/* Names by index, of those that the page shows; nothing where the data have none. */
+static json_t *names(const page *p, int side) {
+    json_t *object = json_object();
+    int64_t count = side ? rb_model_features(p->model) : rb_source_samples(p->source);
+    for (int64_t i = 0; i < count; i++) {
+        char key[32];
+        const char *name = side ? rb_model_feature_name(p->model, i)
+                                : rb_source_sample_name(p->source, i);
+        if (!name || !p->named[side][i]) continue;
+        snprintf(key, sizeof key, "%lld", (long long)i);
+        json_add(&object, key, json_of_text(name));
+    }
+    return object;
+}
+
+/* The column in the data of features in use, where it is another number. */
+static json_t *columns(const page *p) {
+    json_t *object = json_object();
+    for (int64_t k = 0; k < rb_model_features(p->model); k++) {
+        char key[32];
+        int64_t column = rb_model_feature_index(p->model, k);
+        if (column == k || !p->named[1][k]) continue;
+        snprintf(key, sizeof key, "%lld", (long long)k);
+        json_add(&object, key, json_integer(column));
+    }
+    return object;
+}
+
+void page_add_names(const page *p, json_t **to) {
+    json_add(to, "names",
+             json_pack("{so so so}", "samples", names(p, 0), "features", names(p, 1), "columns",
+                       columns(p)));
+}
+
+static json_t *module_class(const rb_enrichment_row *row) {
+    return json_pack("{so sI sI sI so so so}", "class", json_of_text(row->class_name), "size",
+                     (json_int_t)row->class_size, "labelled", (json_int_t)row->module_size,
+                     "overlap", (json_int_t)row->overlap, "precision",
+                     page_number(row->precision, 4), "recall", page_number(row->recall, 4),
+                     "log10_p", page_number(row->log10_p_value_adjusted, 4));
+}
+
+void page_add_classes(const page *p, json_t **to) {
+    const rb_classes *c = &p->classes;
+    const rb_enrichment *e = &p->enrichment;
+    json_t *texts = json_array(), *of = json_object(), *modules = json_array();
+    json_t *units = json_array();
+    for (int64_t i = 0; i < c->n_classes; i++)
+        json_add(&texts, NULL, json_of_text(c->names[i]));
+    for (int64_t i = 0; i < c->n_samples; i++) {
+        char key[32];
+        if (!p->named[0][i] || c->class_of[i] < 0) continue;
+        snprintf(key, sizeof key, "%lld", (long long)i);
+        json_add(&of, key, json_integer(c->class_of[i]));
+    }
+    for (int64_t r = 0; r < e->n_rows; r++)
+        json_add(&modules, NULL, module_class(&e->rows[r]));
+    for (int64_t i = 0; i < e->n_classes; i++) {
+        const rb_class_unit *best = &e->best_units[i];
+        json_add(&units, NULL,
+                 json_pack("{so sI sI so sI}", "class", json_of_text(best->class_name), "size",
+                           (json_int_t)best->class_size, "unit", (json_int_t)best->unit, "auc",
+                           page_number(best->auc, 4), "overlap", (json_int_t)best->overlap));
+    }
+    json_add(to, "classes",
+             json_pack("{so sI so so so so}", "source",
+                       json_of_text(option_text(p->call, "labels")), "labelled",
+                       (json_int_t)e->n_labelled, "names", texts, "of", of, "modules", modules,
+                       "units", units));
+}
