@@ -73,8 +73,7 @@ static rb_error compute(page *p) {
     rb_context *ctx = p->call->ctx;
     p->named[0] = calloc((size_t)rb_source_samples(p->source) + 1, 1);
     p->named[1] = calloc((size_t)rb_model_features(p->model) + 1, 1);
-    if (!p->named[0] || !p->named[1])
-        return rb_context_fail(ctx, RB_ERROR_MEMORY, "out of memory");
+    if (!p->named[0] || !p->named[1]) return rb_context_fail(ctx, RB_ERROR_MEMORY, "out of memory");
     rb_error err = rb_modules_find(ctx, p->model, p->source, p->call->options, &p->modules);
     err = err ? err : find_classes(p);
     err = err ? err : rb_describe(ctx, p->source, &p->data);
@@ -109,12 +108,11 @@ static json_t *document(page *p, rb_error *err) {
 /* Names are whatever somebody wrote: without "<" nothing in them can end the element that the
  * document stands in. In JSON it stands in texts alone. */
 static int put_document(const char *text, size_t size, void *file) {
-    for (size_t i = 0; i < size; i++) {
+    for (size_t i = 0; i < size; i++)
         if (text[i] == '<')
             fputs("\\u003c", file);
         else
             putc(text[i], file);
-    }
     return ferror((FILE *)file) ? -1 : 0;
 }
 
@@ -125,8 +123,8 @@ static int write_page(const invocation *call, json_t *json) {
     if (status) return status;
     FILE *file = fopen(out.path, "w");
     bool fine = file && fputs(page_head, file) >= 0;
-    fine = fine && json_dump_callback(json, put_document, file,
-                                      JSON_COMPACT | JSON_REAL_PRECISION(7)) == 0;
+    fine = fine &&
+           json_dump_callback(json, put_document, file, JSON_COMPACT | JSON_REAL_PRECISION(7)) == 0;
     fine = fine && fputs(page_tail, file) >= 0;
     fine = file && fclose(file) == 0 && fine;
     if (!fine) {

@@ -45,7 +45,8 @@ static void choose(map *m, const rb_module *module, int64_t n, char *stamp) {
     for (int64_t i = 0; i < m->n_members; i++)
         m->samples[i] = module->samples[i].index;
     for (int64_t i = 0; i < features; i++)
-        if (module->features[i].weight > 0) m->features[m->n_features++] = module->features[i].index;
+        if (module->features[i].weight > 0)
+            m->features[m->n_features++] = module->features[i].index;
     for (int64_t i = features - 1; i >= 0; i--)
         if (module->features[i].weight <= 0)
             m->features[m->n_features++] = module->features[i].index;
@@ -118,8 +119,7 @@ static json_t *indices(const int64_t *list, int64_t count) {
 static json_t *map_values(const atlas *a, const map *m) {
     json_t *json = json_array();
     for (int64_t k = 0; k < m->n_features; k++) {
-        const float *row =
-            a->view.values + a->place[FEATURES][m->features[k]] * a->view.n_samples;
+        const float *row = a->view.values + a->place[FEATURES][m->features[k]] * a->view.n_samples;
         for (int64_t i = 0; i < m->n_samples; i++) {
             double z = row[a->place[SAMPLES][m->samples[i]]];
             json_add(&json, NULL, isnan(z) ? json_null() : json_integer(lround(10 * z)));

@@ -68,8 +68,8 @@ static json_t *names(const page *p, int side) {
     int64_t count = side ? rb_model_features(p->model) : rb_source_samples(p->source);
     for (int64_t i = 0; i < count; i++) {
         char key[32];
-        const char *name = side ? rb_model_feature_name(p->model, i)
-                                : rb_source_sample_name(p->source, i);
+        const char *name =
+            side ? rb_model_feature_name(p->model, i) : rb_source_sample_name(p->source, i);
         if (!name || !p->named[side][i]) continue;
         snprintf(key, sizeof key, "%lld", (long long)i);
         json_add(&object, key, json_of_text(name));

@@ -238,6 +238,7 @@ for format in tsv json gmt; do
 done
 each_fault reads modules -q "$model" "$in/named.tsv" --labels "$in/labels.tsv" \
     --truth "$in/truth.json" -o "$out/modules.tsv"
+each_fault reads,writes report -q "$model" "$in/named.tsv" --labels "$in/labels.tsv" -o "$out/page.html"
 each_read evaluate -q "$work/bars.h5" "$in/bars.npy" --truth "$in/fields.npy" --json
 each_fault reads segments -q "$in/x.wav" --length 2 -o "$out/x.npy"
 each_fault reads,writes,creates denoise -q "$work/patches.h5" "$in/x.pgm" --size 1x2 -o "$out/x.png"

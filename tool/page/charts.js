@@ -79,7 +79,7 @@ function heatMap(map, caption) {
   const canvas = h("canvas", { width: map.columns.length || 1, height: map.rows.length || 1, role: "img", tabindex: 0,
     "aria-label": map.label + " Arrow keys walk through its cells." });
   const strip = map.classes && h("canvas", { width: map.columns.length || 1, height: 1, style: "height:10px;margin-bottom:3px", "aria-hidden": "true" });
-  const height = map.height || 14, readout = h("output", { class: "readout muted" }), bar = h("i", { class: "ramp" });
+  const height = map.height || 14, readout = h("output", {}), bar = h("i", { class: "ramp" });
   canvas.style.height = height * map.rows.length + "px";
   if (map.columns.length < 600) [canvas, strip].forEach((c) => c && c.classList.add("fine"));
   const draw = () => {
@@ -126,10 +126,10 @@ function heatMap(map, caption) {
       h("div", { class: "axis" }, (map.groups || []).map((g) => h("span", { style: `width:${(100 * g.count) / all}%`, title: g.name }, g.count > 0.07 * all ? g.name : "")))),
     h("div", { class: "bar" },
       h("ul", { class: "key" }, h("li", {}, map.signed ? `−${map.high} ` : "0 ", bar, ` ${map.high} ${map.unit || ""}`),
-        [...new Set(map.classes || [])].filter((index) => index !== undefined).slice(0, 12).map((index) =>
+        [...new Set(map.classes || [])].filter((index) => index !== undefined).sort((a, b) => a - b).slice(0, 12).map((index) =>
           h("li", {}, h("i", { style: "background:" + classColour(index) }), map.className(index)))),
-      h("button", { type: "button", onclick: () => saveSvg(map.file + ".svg", mapSvg(map, height)) }, "Save SVG")),
-    readout);
+      readout,
+      h("button", { type: "button", onclick: () => saveSvg(map.file + ".svg", mapSvg(map, height)) }, "Save SVG")));
   return figure;
 }
 

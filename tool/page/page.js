@@ -26,12 +26,12 @@ const sampleName = (i) => D.names.samples[i] ?? "sample " + i;
 const featureName = (k) => D.names.features[k] ?? "feature " + column(k);
 const classOf = (i) => D.classes?.of[i];
 const className = (c) => D.classes.names[c];
-const stem = (path) => path.split("/").pop().replace(/\.(gz|tsv|csv|npy|h5ad|h5|html?)$/g, "");
+const stem = (path) => path.split("/").pop().replace(/(\.(gz|tsv|csv|txt|npy|mtx|h5ad|h5))+$/, "");
 const attribute = (name) => D.model.attributes[name];
 
 /* The features of a module that are up or down: heaviest first. */
 const signed = (m, sign) => m.features.filter((_, i) => m.feature_weights[i] * sign > 0);
-const heads = (m, sign, most) => signed(m, sign).slice(0, most).map(cell.features).join(" ");
+const heads = (m, sign, most) => signed(m, sign).slice(0, most).map(cell.features).join(", ");
 
 /* ---- parts ---- */
 
@@ -81,7 +81,7 @@ function table({ title, file, columns, rows, first = 25, sort }) {
   show();
   return h("div", { class: "table" },
     h("div", { class: "bar" },
-      rows.length > 5 && h("label", {}, `Search ${title.toLowerCase()}`, h("input", { type: "search", oninput: (e) => { sought = e.target.value.toLowerCase(); show(); } })),
+      rows.length > 5 && h("label", {}, h("span", {}, "Search", h("span", { class: "hidden" }, ` ${title.toLowerCase()}`)), h("input", { type: "search", oninput: (e) => { sought = e.target.value.toLowerCase(); show(); } })),
       told, button("Save TSV", () => save(file + ".tsv", tsv(), "text/tab-separated-values"))),
     h("div", { class: "wrap", role: "region", tabindex: 0, "aria-label": "Table: " + title },
       h("table", {}, h("caption", {}, title), h("thead", {}, h("tr", {}, heads)), body)),
@@ -90,7 +90,7 @@ function table({ title, file, columns, rows, first = 25, sort }) {
 table.tips = 0;
 
 /* Facts: a name, a value and perhaps what it means. */
-const facts = (title, rows) => h("div", { class: "wrap", role: "region", tabindex: 0, "aria-label": "Table: " + title },
+const facts = (title, rows) => h("div", { class: "wrap facts", role: "region", tabindex: 0, "aria-label": "Table: " + title },
   h("table", {}, h("caption", {}, title), h("tbody", {}, rows.filter((row) => row[1] !== undefined && row[1] !== null)
     .map(([name, value, meaning]) => h("tr", {}, h("th", { scope: "row" }, name), h("td", {}, value), h("td", { class: "muted" }, meaning ?? ""))))));
 
@@ -120,8 +120,8 @@ const mean = (values) => values.reduce((sum, v) => sum + v, 0) / (values.length 
 
 function summary() {
   const methods = { rfn: "a rectified factor network" }, sentences = [], n = modules.length;
-  const few = (count) => (count === n ? (n === 1 ? "it" : `all ${n}`) : `${count} of ${n}`);
-  const be = (count) => (count === 1 ? "is" : "are");
+  const few = (count) => (count === 0 ? "none" : count < n ? `${count} of ${n}` : n === 1 ? "it" : `all ${n}`);
+  const be = (count) => (count < 2 ? "is" : "are");
   sentences.push(`${plural(n, "module")} in ${plural(D.data.samples, "sample")} × ${plural(D.data.features, "feature")}, found by ${methods[D.model.method] ?? D.model.method} with ${plural(units, "unit")}.`);
   const tests = [];
   if (D.classes) {
@@ -130,7 +130,7 @@ function summary() {
   }
   if (D.enrichment) {
     const count = modules.filter((m) => m.set?.q <= 0.05).length;
-    tests.push(`${few(count)} ${count === 1 ? "has" : "have"} an enriched gene set (false discovery rate 5 %)`);
+    tests.push(`${few(count)} ${count < 2 ? "has" : "have"} an enriched gene set (false discovery rate 5 %)`);
   }
   if (modules.some((m) => m.stability !== undefined)) {
     const count = modules.filter((m) => m.stability >= 0.7).length;
@@ -138,7 +138,7 @@ function summary() {
   }
   if (modules.some((m) => m.p !== undefined)) {
     const count = modules.filter((m) => m.p <= 0.05).length;
-    tests.push(`${few(count)} hold${count === 1 ? "s" : ""} more information than permuted data give (family-wise p ≤ 0.05)`);
+    tests.push(`${few(count)} hold${count < 2 ? "s" : ""} more information than permuted data give (family-wise p ≤ 0.05)`);
   }
   tests.forEach((test) => sentences.push(test[0].toUpperCase() + test.slice(1) + "."));
   const zeros = codes.flat().filter((code) => code === 0).length / (units * shownSamples || 1);
@@ -250,7 +250,7 @@ function codesMap() {
 /* ---- classes, gene sets, covariates ---- */
 
 function classes() {
-  part("classes", "Classes", h("p", {}, `${plural(D.classes.labelled, "sample")} have a class (${D.classes.source}); the fit did not see it. For each class the unit that marks it best, by the codes of all units.`),
+  part("classes", "Classes", h("p", {}, `${plural(D.classes.labelled, "sample")} have a class (${D.classes.source}), which the fit did not see. For each class the unit that marks it best, by the codes of all units.`),
     table({ title: "Best unit of each class", file: "classes", rows: D.classes.units, columns: [
       { label: "Class", value: (row) => row.class, wide: true },
       { label: "Samples", value: (row) => row.size, number: true },
@@ -271,10 +271,9 @@ function fit() {
   const objective = D.model.objective, steps = objective.map((value, i) => [i + 1, value]), counts = [];
   active.forEach((count) => (counts[count] = (counts[count] ?? 0) + 1));
   const bars = Array.from({ length: units + 1 }, (_, count) => [count, counts[count] ?? 0]);
-  const ends = { "iterations done": "It did all iterations that were asked for." };
   part("fit", "Is the fit healthy?",
     D.warnings.length ? D.warnings.map((text) => h("p", { class: "warning" }, h("b", {}, "Warning: "), text)) : h("p", {}, "The library found nothing to warn of: no samples without a unit or with nearly all of them beyond 2 %, no units that are the same, no objective that ended below its best."),
-    h("p", {}, `The fit took ${plural(D.model.iterations, "iteration")} (${D.model.status}).${ends[D.model.status] ?? ""} A line that still moves at its right end asks for more.`),
+    h("p", {}, `The fit took ${plural(D.model.iterations, "iteration")}: ${D.model.status}. A line that still moves at its right end asks for more.`),
     h("div", { class: "two" },
       steps.length > 1 && chart({ points: steps, across: "iteration", up: "objective", file: "objective", label: `Objective over ${plural(steps.length, "iteration")}: from ${number(objective[0])} to ${number(objective.at(-1))}.` }),
       chart({ points: bars, bars: true, across: "active units", up: "samples", file: "active-units", label: `Samples by their number of active units: ${whole(counts[0] ?? 0)} have none, ${whole(counts[units] ?? 0)} have all ${units}.` })),
@@ -282,7 +281,7 @@ function fit() {
 }
 
 function data() {
-  const d = D.data, was = attribute("data_checksum"), steps = ["missing", "totals", "log1p", "top-variance", "centre", "scale"];
+  const d = D.data, was = attribute("data_checksum"), steps = ["totals", "log1p", "missing", "top-variance", "centre", "scale"];
   part("data", "The data",
     h("p", {}, `${plural(d.samples, "sample")} × ${plural(d.features, "feature")} from ${d.file}${D.model.features === d.features ? "" : `, of which the model uses ${whole(D.model.features)} features`}. ${was === undefined ? "" : was === d.checksum ? "The model was fitted to these very numbers." : "The model was fitted to other numbers than these."}`),
     facts("Data", [["File", d.file], ["Format", d.format + (d.sparse ? ", sparse" : ", dense")], ["Samples", whole(d.samples)], ["Features", whole(d.features)],
