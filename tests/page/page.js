@@ -43,7 +43,7 @@ const read = (name) => fs.readFileSync(path.join(folder, name), "utf8");
 
 async function reading(browser) {
   const page = await open(browser, "cells");
-  same(await page.title(), "cells: expr – rarebit report", "title");
+  same(await page.title(), "700 blood cells – rarebit report", "title");
   const told = await page.locator("#summary").innerText();
   check(/11 modules in 700 samples × 765 features, found by a rectified factor network with 11 units\./.test(told), "summary: " + told);
   check(/All 11 are enriched in one of the 10 known classes/.test(told), "summary of classes: " + told);
@@ -177,6 +177,14 @@ async function everywhere(browser) {
   await page.close();
 }
 
+/* The picture of the documents: the top of the page of the demo. */
+async function picture(browser) {
+  if (!pictures) return;
+  const page = await open(browser, "cells", { viewport: { width: 1060, height: 2120 }, deviceScaleFactor: 0.8 });
+  await page.screenshot({ path: path.join(pictures, "report.png") });
+  await page.close();
+}
+
 async function large(browser) {
   const size = fs.statSync(path.join(folder, "big.html")).size, times = [];
   for (let i = 0; i < 3; i++) {
@@ -194,7 +202,7 @@ async function large(browser) {
 
 (async () => {
   const browser = await chromium.launch({ executablePath: browserPath, args: ["--no-sandbox", "--disable-gpu"] });
-  for (const test of [reading, keyboard, saving, everywhere, large]) {
+  for (const test of [reading, keyboard, saving, everywhere, picture, large]) {
     const start = Date.now();
     await test(browser);
     console.log(`${test.name}: ${((Date.now() - start) / 1000).toFixed(1)} s`);

@@ -29,7 +29,8 @@ trap 'rm -rf "$work"' EXIT
 cd "$work"
 cells=$SOURCE/examples/data/pbmc700
 "$RAREBIT" fit rfn "$cells/expr.tsv.gz" -k 11 --seed 1 -o cells.h5 -q
-"$RAREBIT" report cells.h5 "$cells/expr.tsv.gz" --labels "$cells/labels.tsv" -o cells.html -q
+"$RAREBIT" report cells.h5 "$cells/expr.tsv.gz" --labels "$cells/labels.tsv" \
+    --title "700 blood cells" -o cells.html -q
 "$RAREBIT" modules cells.h5 "$cells/expr.tsv.gz" -o modules.tsv -q
 "$RAREBIT" modules cells.h5 "$cells/expr.tsv.gz" -o modules.gmt -q
 
