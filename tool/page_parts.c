@@ -2,6 +2,7 @@
 #include "page.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 json_t *page_number(double value, int digits) {
     char text[40];
@@ -31,6 +32,15 @@ static json_t *objectives(const rb_model *model) {
     return list;
 }
 
+/* "rectified factor network" */
+static const char *method_title(const page *p) {
+    const rb_method *method;
+    const char *name = rb_model_method(p->model);
+    for (int i = 0; (method = rb_context_method(p->call->ctx, i)); i++)
+        if (strcmp(method->name, name) == 0) return method->title;
+    return name;
+}
+
 void page_add_model(const page *p, json_t **to) {
     const rb_model *model = p->model;
     json_t *attributes = json_object();
@@ -38,8 +48,9 @@ void page_add_model(const page *p, json_t **to) {
     for (int64_t i = 0; (name = rb_model_attribute_name(model, i)); i++)
         json_add(&attributes, name, json_of_text(rb_model_attribute(model, name)));
     json_add(to, "model",
-             json_pack("{so so sI sI sI ss so so}", "file", json_of_text(p->call->arguments[0]),
-                       "method", json_of_text(rb_model_method(model)), "features",
+             json_pack("{so so so sI sI sI ss so so}", "file", json_of_text(p->call->arguments[0]),
+                       "title", json_of_text(method_title(p)), "method",
+                       json_of_text(rb_model_method(model)), "features",
                        (json_int_t)rb_model_features(model), "units",
                        (json_int_t)rb_model_units(model), "iterations",
                        (json_int_t)rb_model_iterations(model), "status",

@@ -20,6 +20,7 @@ function ofLog(log10) {
   const power = Math.floor(log10);
   return `${(10 ** (log10 - power)).toFixed(1)}e${power}`;
 }
+const ofLogs = (label, name, tip) => ({ label, tip, number: true, up: true, value: (row) => row[name], show: (row) => ofLog(row[name]), save: (row) => ofLog(row[name]) });
 const column = (k) => D.names.columns[k] ?? k;
 const cell = { samples: (i) => D.names.samples[i] ?? String(i), features: (k) => D.names.features[k] ?? String(column(k)) };
 const sampleName = (i) => D.names.samples[i] ?? "sample " + i;
@@ -41,15 +42,16 @@ function part(id, title, ...content) {
 }
 const button = (text, onclick) => h("button", { type: "button", onclick }, text);
 
-/* A table that is searched, sorted and saved. columns: {label, tip, value(row): what is sorted and
- * saved, show(row): what is seen, number, wide}; the first column heads the row. */
-function table({ title, file, columns, rows, first = 25, sort }) {
+/* A table that is searched, sorted and saved. columns: {label, tip, value(row): what is sorted,
+ * show(row): what is seen, save(row): what is saved, number, up: smallest first, wide}; the first column
+ * heads the row. */
+function table({ title, file, columns, rows, first = 25 }) {
   const collator = new Intl.Collator("en", { numeric: true });
   const body = h("tbody"), told = h("output", {}), more = button("", () => { shown = Infinity; show(); });
-  let shown = first, order = sort ? { column: sort, down: true } : null, sought = "";
+  let shown = first, order = null, sought = "";
   const text = (row) => columns.map((c) => String(c.value(row) ?? "")).join("\u0001").toLowerCase();
   const heads = columns.map((c) => {
-    const name = h("button", { type: "button", onclick: () => { order = { column: c, down: order?.column === c ? !order.down : !!c.number }; show(); } }, c.label);
+    const name = h("button", { type: "button", onclick: () => { order = { column: c, down: order?.column === c ? !order.down : !!c.number && !c.up }; show(); } }, c.label);
     if (c.tip) {
       const id = "tip-" + ++table.tips;
       withTip(name, c.tip).setAttribute("aria-describedby", id);
@@ -77,7 +79,7 @@ function table({ title, file, columns, rows, first = 25, sort }) {
     more.textContent = `Show all ${whole(found.length)}`;
   }
   const clean = (value) => String(value ?? "").replace(/[\t\r\n]/g, " ");
-  const tsv = () => [columns.map((c) => c.label), ...rows.map((row) => columns.map((c) => c.value(row)))].map((line) => line.map(clean).join("\t") + "\n").join("");
+  const tsv = () => [columns.map((c) => c.label), ...rows.map((row) => columns.map((c) => (c.save ?? c.value)(row)))].map((line) => line.map(clean).join("\t") + "\n").join("");
   show();
   return h("div", { class: "table" },
     h("div", { class: "bar" },
@@ -100,7 +102,7 @@ const modules = D.modules, moduleOf = new Map(modules.map((m, rank) => [m.unit, 
 modules.forEach((m, rank) => {
   m.class = D.classes?.modules[rank];
   m.sets = (D.enrichment?.rows ?? []).filter((row) => row.unit === m.unit);
-  m.set = m.sets.reduce((best, row) => (!best || row.q < best.q ? row : best), undefined);
+  m.set = m.sets.reduce((best, row) => (!best || row.log10_fdr < best.log10_fdr ? row : best), undefined);
 });
 const unitLink = (unit) => (moduleOf.has(unit) ? h("a", { href: "#unit-" + unit, onclick: () => open(unit) }, "unit " + unit) : "unit " + unit);
 function open(unit) {
@@ -113,23 +115,26 @@ const unitColumn = { label: "Unit", value: (row) => row.unit, show: (row) => (ro
 /* ---- active units of the samples ---- */
 
 const codes = D.codes.units, shownSamples = codes.length ? codes[0].length : 0;
-const active = Array.from({ length: shownSamples }, (_, i) => codes.filter((unit) => unit[i] !== 0).length);
+/* Codes of binary causes are probabilities: such a cause is active when it is more likely than not. */
+const metric = (name) => D.metrics.find((m) => m.name === name)?.value;
+const probable = metric("causes_used") !== undefined, least = probable ? 0.5 : 0;
+const active = Array.from({ length: shownSamples }, (_, i) => codes.filter((unit) => Math.abs(unit[i]) > least).length);
 const mean = (values) => values.reduce((sum, v) => sum + v, 0) / (values.length || 1);
 
 /* ---- summary ---- */
 
 function summary() {
-  const methods = { rfn: "a rectified factor network" }, sentences = [], n = modules.length;
+  const sentences = [], n = modules.length;
   const few = (count) => (count === 0 ? "none" : count < n ? `${count} of ${n}` : n === 1 ? "it" : `all ${n}`);
   const be = (count) => (count < 2 ? "is" : "are");
-  sentences.push(`${plural(n, "module")} in ${plural(D.data.samples, "sample")} × ${plural(D.data.features, "feature")}, found by ${methods[D.model.method] ?? D.model.method} with ${plural(units, "unit")}.`);
+  sentences.push(`${plural(n, "module")} in ${plural(D.data.samples, "sample")} × ${plural(D.data.features, "feature")}, found by a ${D.model.title} with ${plural(units, "unit")}.`);
   const tests = [];
   if (D.classes) {
     const count = modules.filter((m) => m.class?.log10_p < Math.log10(0.05)).length;
     tests.push(`${few(count)} ${be(count)} enriched in one of the ${plural(D.classes.names.length, "known class").replace("classs", "classes")} (p < 0.05, corrected for all tries)`);
   }
   if (D.enrichment) {
-    const count = modules.filter((m) => m.set?.q <= 0.05).length;
+    const count = modules.filter((m) => m.set?.log10_fdr <= Math.log10(0.05)).length;
     tests.push(`${few(count)} ${count < 2 ? "has" : "have"} an enriched gene set (false discovery rate 5 %)`);
   }
   if (modules.some((m) => m.stability !== undefined)) {
@@ -141,8 +146,8 @@ function summary() {
     tests.push(`${few(count)} hold${count < 2 ? "s" : ""} more information than permuted data give (family-wise p ≤ 0.05)`);
   }
   tests.forEach((test) => sentences.push(test[0].toUpperCase() + test.slice(1) + "."));
-  const zeros = codes.flat().filter((code) => code === 0).length / (units * shownSamples || 1);
-  sentences.push(`A sample has ${number(Number(mean(active).toPrecision(2)))} of the ${units} units active on average; ${Math.round(100 * zeros)} % of the codes are zero.`);
+  const zeros = codes.flat().filter((code) => code === 0).length / (units * shownSamples || 1), dead = metric("dead_units");
+  sentences.push(`A sample has ${number(Number(mean(active).toPrecision(2)))} of the ${units} units active on average${probable ? "" : `; ${Math.round(100 * zeros)} % of the codes are zero`}.${dead ? ` ${plural(dead, "unit")} ${dead === 1 ? "is" : "are"} active in no sample of the fit.` : ""}`);
   const first = D.warnings.length;
   sentences.push(first ? `${plural(first, "warning")}: see the fit.` : "Nothing was found to be wrong with the fit.");
   const name = D.title ?? `${stem(D.model.file)}: ${stem(D.data.file)}`;
@@ -165,7 +170,7 @@ function overview() {
     has("q") && { label: "FDR", value: (m) => m.q, number: true, tip: "False discovery rate at which the module counts as real" },
     D.classes && { label: "Best class", value: (m) => m.class?.class, wide: true, show: (m) => (m.class?.class ? `${m.class.class}: ${m.class.overlap} of ${m.class.size}` : "–"),
       tip: "The class that is most enriched, and how many of its samples are in the module" },
-    D.enrichment && { label: "Best set", value: (m) => m.set?.set, wide: true, show: (m) => (m.set ? `${m.set.set} (${number(m.set.q)})` : "–"),
+    D.enrichment && { label: "Best set", value: (m) => m.set?.set, wide: true, show: (m) => (m.set ? `${m.set.set} (${ofLog(m.set.log10_fdr)})` : "–"),
       tip: "The gene set of smallest false discovery rate, in brackets" },
     { label: "Up", value: (m) => heads(m, 1, 5), wide: true, tip: "Features of largest positive weight: high in the samples of the module" },
     { label: "Down", value: (m) => heads(m, -1, 5), wide: true, tip: "Features of largest negative weight: low in the samples of the module" }].filter(Boolean);
@@ -201,7 +206,7 @@ function moduleInside(m) {
       side === "samples" && D.classes && { label: "Class", value: (row) => D.classes.names[classOf(row.index)], wide: true }].filter(Boolean) }));
   };
   return [told.map((text) => h("p", {}, text)), m.map.features.length ? moduleMap(m, file) : null,
-    m.sets.length ? setTable(m.sets, `Gene sets of unit ${m.unit}`, file + "-sets") : null,
+    m.sets.length ? setTable(m.sets, `Gene sets of unit ${m.unit}`, file + "-sets", true) : null,
     h("div", { class: "two" }, members("features", "Features"), members("samples", "Samples"))];
 }
 
@@ -259,11 +264,32 @@ function classes() {
       { label: "Overlap", value: (row) => row.overlap, number: true, tip: "Of as many samples with the largest codes as the class has, those of the class" }] }));
 }
 
-const setTable = (rows, title, file) => table({ title, file, rows, columns: [
-  { label: "Set", value: (row) => row.set, wide: true }, ...(title.includes("of unit") ? [] : [unitColumn]),
-  { label: "Direction", value: (row) => row.direction },
-  { label: "Overlap", value: (row) => row.overlap, number: true, show: (row) => `${row.overlap} of ${row.size}`, tip: "Features of the set, among those in use, that are in the module" },
-  { label: "p", value: (row) => row.p, number: true }, { label: "FDR", value: (row) => row.q, number: true, tip: "False discovery rate over all sets and units" }] });
+const questions = { up: "up", down: "down", rank: "by weight" };
+const setTable = (rows, title, file, one) => table({ title, file, rows, columns: [
+  { label: "Set", value: (row) => row.set, wide: true }, ...(one ? [] : [unitColumn]),
+  { label: "Features", value: (row) => questions[row.question], tip: "Those of the module that are up, or down; or all in use, ordered by their loadings" },
+  { label: "Overlap", value: (row) => row.overlap, number: true, show: (row) => (row.question === "rank" ? `${row.set_size}` : `${row.overlap} of ${row.set_size}`), tip: "Of the set's features in use, those that are in the module" },
+  { label: "Fold", value: (row) => row.fold, number: true, tip: "Overlap over what chance would give" },
+  { label: "AUC", value: (row) => row.auc, number: true, tip: "By weight: chance that a feature of the set has the larger loading than another; 0.5 is chance" },
+  ofLogs("p", "log10_p"), ofLogs("FDR", "log10_fdr", "False discovery rate over all sets and units"),
+  { label: "In both", value: (row) => row.features.map(cell.features).join(", "), wide: true }] });
+
+function sets() {
+  const { files, tested, background, rows } = D.enrichment;
+  part("sets", "Gene sets", h("p", {}, `${plural(tested, "set")} of ${list(files)} against the features of each module, those up and those down apart, and against the loadings of each unit; the background are the ${plural(background, "feature")} in use. Of each unit the best are shown.`),
+    setTable(rows.slice().sort((a, b) => a.log10_p - b.log10_p), "Gene sets", "gene-sets"));
+}
+
+function covariates() {
+  part("covariates", "Covariates", h("p", {}, `Codes of each unit against what else is known of the samples (${D.covariates.file}): numbers by Spearman's rank correlation, groups by the test of Kruskal and Wallis.`),
+    table({ title: "Covariates", file: "covariates", rows: D.covariates.rows, columns: [
+      { label: "Covariate", value: (row) => row.covariate, wide: true }, unitColumn,
+      { label: "Samples", value: (row) => row.samples, number: true, tip: "Samples with a value" },
+      { label: "Groups", value: (row) => row.groups || null, number: true },
+      { label: "Statistic", value: (row) => row.statistic, number: true, show: (row) => `${row.groups ? "H" : "ρ"} = ${number(row.statistic)}` },
+      { label: "Explained", value: (row) => row.explained, number: true, tip: "Share of the variance of the codes that the covariate explains" },
+      ofLogs("p", "log10_p"), ofLogs("FDR", "log10_fdr", "False discovery rate over all units and covariates")] }));
+}
 
 /* ---- fit, data, origin ---- */
 
@@ -323,7 +349,8 @@ summary();
 overview();
 if (shownSamples) codesMap();
 if (D.classes) classes();
-if (D.enrichment) part("sets", "Gene sets", setTable(D.enrichment.rows, "Gene sets", "gene-sets"));
+if (D.enrichment) sets();
+if (D.covariates) covariates();
 fit();
 data();
 keep();
