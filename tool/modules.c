@@ -1,5 +1,5 @@
 /* rarebit modules: which samples and features belong to each unit. */
-#include "tool.h"
+#include "answers.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -11,7 +11,7 @@ typedef struct module_output_options {
     const char *output;
     int format;
     bool json;
-    const char *truth, *labels;
+    const char *truth;
 } module_output_options;
 
 static const rb_option_group *module_output_group(void) {
@@ -22,12 +22,9 @@ static const rb_option_group *module_output_group(void) {
          "auto|tsv|json|gmt", "FORMAT", "format of the modules; auto goes by the suffix"},
         {"truth", 0, RB_OPTION_TEXT, offsetof(module_output_options, truth), NULL, 0, 0, NULL,
          "FILE", "compare with true modules, as 'simulate' writes them"},
-        {"labels", 0, RB_OPTION_TEXT, offsetof(module_output_options, labels), NULL, 0, 0, NULL,
-         "LABELS",
-         "say which class each module matches: a TSV of sample name and class, with a header, or "
-         "of classes alone; cells.h5ad:COLUMN; or obs:COLUMN of the data's own file"},
         {"json", 0, RB_OPTION_FLAG, offsetof(module_output_options, json), "false", 0, 0, NULL,
-         NULL, "print JSON: the agreement with --truth and --labels, or else the modules"},
+         NULL,
+         "print JSON: what --truth, --gmt, --labels and --covariates ask for, or else the modules"},
         {0},
     };
     static const rb_option_group group = {sizeof(rb_option), "Output", table,
@@ -101,34 +98,6 @@ static void print_match(const rb_match *match, const rb_modules *found) {
     }
 }
 
-static void print_classes(const rb_enrichment *classes, const rb_modules *modules) {
-    printf("%-6s %8s %9s %9s %9s %8s  %s\n", "unit", "samples", "in class", "precision", "recall",
-           "log10 p", "class");
-    for (int64_t r = 0; r < classes->n_rows; r++) {
-        const rb_enrichment_row *row = &classes->rows[r];
-        printf("%-6lld %8lld %9lld %9.3f %9.3f %8.1f  %s\n",
-               (long long)rb_modules_get(modules, row->module)->unit, (long long)row->module_size,
-               (long long)row->overlap, row->precision, row->recall, row->log10_p_value_adjusted,
-               row->class_name ? row->class_name : "-");
-    }
-}
-
-/* After the modules, the other way round: for each class the unit. */
-static void print_best_units(const rb_enrichment *classes) {
-    printf("\n%-9s %8s %8s %9s  %s\n", "best unit", "samples", "AUC", "overlap", "class");
-    for (int64_t c = 0; c < classes->n_classes; c++) {
-        const rb_class_unit *best = &classes->best_units[c];
-        char unit[32] = "-", auc[32] = "-", overlap[32] = "-";
-        if (best->unit >= 0) {
-            snprintf(unit, sizeof unit, "%lld", (long long)best->unit);
-            snprintf(auc, sizeof auc, "%.4f", best->auc);
-            snprintf(overlap, sizeof overlap, "%lld", (long long)best->overlap);
-        }
-        printf("%-9s %8lld %8s %9s  %s\n", unit, (long long)best->class_size, auc, overlap,
-               best->class_name);
-    }
-}
-
 /* The same as JSON, added to an object. */
 static void add_match(json_t **to, const rb_match *match, const rb_modules *found) {
     json_t *overlaps = json_array(), *partners = json_array();
@@ -143,42 +112,15 @@ static void add_match(json_t **to, const rb_match *match, const rb_modules *foun
     json_add(to, "partners", partners);
 }
 
-static void add_classes(json_t **to, const rb_enrichment *classes, const rb_modules *modules) {
-    json_t *rows = json_array(), *units = json_array();
-    for (const rb_enrichment_row *r = classes->rows; r < classes->rows + classes->n_rows; r++) {
-        json_int_t unit = rb_modules_get(modules, r->module)->unit;
-        json_add(&rows, NULL,
-                 json_pack("{sI sI so sI sI sI so so so so so so}", "module", (json_int_t)r->module,
-                           "unit", unit, "class", json_of_text(r->class_name), "module_size",
-                           (json_int_t)r->module_size, "class_size", (json_int_t)r->class_size,
-                           "overlap", (json_int_t)r->overlap, "precision",
-                           json_of_number(r->precision), "recall", json_of_number(r->recall), "f1",
-                           json_of_number(r->f1), "jaccard", json_of_number(r->jaccard),
-                           "log10_p_value", json_of_number(r->log10_p_value),
-                           "log10_p_value_adjusted", json_of_number(r->log10_p_value_adjusted)));
-    }
-    const rb_class_unit *best = classes->best_units;
-    for (int64_t c = 0; c < classes->n_classes; c++, best++) {
-        json_add(&units, NULL,
-                 json_pack("{so sI sI so sI}", "class", json_of_text(best->class_name),
-                           "class_size", (json_int_t)best->class_size, "unit",
-                           (json_int_t)best->unit, "auc", json_of_number(best->auc), "overlap",
-                           (json_int_t)best->overlap));
-    }
-    json_add(to, "labelled_samples", json_integer(classes->n_labelled));
-    json_add(to, "classes", rows);
-    json_add(to, "best_units", units);
-}
-
 /* ---- the command ---- */
 
-/* What modules are of and agree with; what was not asked for stays empty. */
+/* What modules are of, agree with, and stand for; what was not asked for stays empty. */
 typedef struct findings {
     rb_model *model;
     rb_source *source;
     rb_modules *modules;
     rb_match match;
-    rb_enrichment classes;
+    answers answers;
 } findings;
 
 static int write_modules(invocation *call, const findings *f, rb_modules_format format,
@@ -195,35 +137,28 @@ static int write_modules(invocation *call, const findings *f, rb_modules_format 
 }
 
 static rb_error measure_agreement(invocation *call, findings *f) {
-    const char *truth_at = option_text(call, "truth"), *labels = option_text(call, "labels");
+    const char *truth_at = option_text(call, "truth");
     rb_modules *truth = NULL;
     rb_error err = truth_at ? rb_modules_read(call->ctx, truth_at, &truth) : RB_OK;
     if (truth) err = rb_modules_match(call->ctx, f->modules, truth, &f->match);
-    if (!err && labels) {
-        err =
-            rb_modules_enrichment(call->ctx, f->modules, f->model, f->source, labels, &f->classes);
-    }
     rb_modules_free(truth);
     return err;
 }
 
 static rb_error print_agreement(invocation *call, const findings *f) {
-    bool truth = option_text(call, "truth"), labels = option_text(call, "labels");
+    bool truth = option_text(call, "truth");
     if (option_flag(call, "json")) {
         json_t *json = json_pack("{so}", "rule", json_of_text(rb_modules_rule(f->modules)));
         if (truth) add_match(&json, &f->match, f->modules);
-        if (labels) add_classes(&json, &f->classes, f->modules);
+        answers_add(&json, &f->answers);
         return json_put(call->ctx, stdout, json);
     }
     if (truth) print_match(&f->match, f->modules);
-    if (labels) {
-        print_classes(&f->classes, f->modules);
-        print_best_units(&f->classes);
-    }
+    answers_print(call, &f->answers);
     return RB_OK;
 }
 
-/* Writes and prints what was asked for. */
+/* Writes the modules, and prints what was asked for. */
 static int deliver(invocation *call, const findings *f) {
     const char *target = option_text(call, "output");
     rb_modules_format format;
@@ -233,7 +168,7 @@ static int deliver(invocation *call, const findings *f) {
         status = write_modules(call, f, format, target);
     }
     if (status) return status;
-    if (option_text(call, "truth") || option_text(call, "labels")) {
+    if (option_text(call, "truth") || answers_wanted(call)) {
         rb_error err = print_agreement(call, f);
         return err ? report_failure(call->ctx, err) : STATUS_DONE;
     }
@@ -242,17 +177,24 @@ static int deliver(invocation *call, const findings *f) {
     return STATUS_DONE;
 }
 
+/* The tables of answers wait until the modules are written. */
+static int deliver_all(invocation *call, const findings *f) {
+    output files[ANSWER_FILES] = {0};
+    int status = answers_begin(call, &f->answers, files);
+    return status ? status : answers_end(files, deliver(call, f));
+}
+
 static int find(invocation *call, rb_model *model, rb_source *source) {
-    findings f = {.model = model,
-                  .source = source,
-                  .match.size = sizeof f.match,
-                  .classes.size = sizeof f.classes};
+    findings f = {.model = model, .source = source, .match.size = sizeof f.match};
     rb_error err = rb_modules_find(call->ctx, model, source, call->options, &f.modules);
+    f.answers.model = model;
+    f.answers.modules = f.modules;
     /* Before anything is written: a truth that cannot be read leaves all as it was. */
     err = err ? err : measure_agreement(call, &f);
-    int status = err ? report_failure(call->ctx, err) : deliver(call, &f);
+    err = err ? err : answers_find(call, source, &f.answers);
+    int status = err ? report_failure(call->ctx, err) : deliver_all(call, &f);
     rb_match_clear(&f.match);
-    rb_enrichment_clear(&f.classes);
+    answers_clear(&f.answers);
     rb_modules_free(f.modules);
     return status;
 }
@@ -266,7 +208,8 @@ static int run(invocation *call) {
                      target);
         return STATUS_USAGE;
     }
-    return with_model_and_data(call, NULL, find);
+    int status = answers_check(call);
+    return status ? status : with_model_and_data(call, NULL, find);
 }
 
 const command modules_command = {
@@ -279,13 +222,17 @@ const command modules_command = {
         "short table is printed.",
     .arguments = {{"MODEL", "a model that 'rarebit fit' wrote", false},
                   {"DATA", "samples x features, in any format that fit reads", false}},
-    .groups = {rb_modules_group, module_output_group, coding_group, rb_read_group, general_group},
+    .groups = {rb_modules_group, answers_group, rb_sets_group, module_output_group, coding_group,
+               rb_read_group, general_group},
     .examples = {{"A look", "modules model.h5 genes.tsv --transpose --best 10"},
                  {"Gene sets for an enrichment tool", "modules model.h5 cells.h5ad -o modules.gmt"},
                  {"Which cell type is each module, and which unit marks each type?",
                   "modules model.h5 cells.h5ad --labels obs:louvain"},
-                 {"Agreement with what was planted",
-                  "modules model.h5 X.npy --best 10 --truth truth.json --json"}},
-    .reads = "truth labels",
+                 {"Which pathways are in each module?",
+                  "modules model.h5 genes.tsv --transpose --gmt hallmark.gmt,reactome.gmt"},
+                 {"Which units go with age, and how much of them is the batch?",
+                  "modules model.h5 genes.tsv --covariates samples.tsv --covariate-groups batch"}},
+    .reads = "truth labels gmt covariates",
+    .writes = "output gmt-output labels-output covariates-output",
     .run = run,
 };

@@ -290,6 +290,23 @@ void json_add(json_t **to, const char *key, json_t *value);
 /* Writes it on one line and frees it; RB_ERROR_MEMORY when it could not be made. */
 rb_error json_put(rb_context *ctx, FILE *file, json_t *json);
 
+/* ---- tables of results (table.c) ---- */
+
+typedef struct result_table {
+    const char *columns; /* "unit set p_value", the keys of every row in their order */
+    int64_t rows;
+    json_t *(*row)(const void *of, int64_t row); /* an object, to be freed; NULL: out of memory */
+    const void *of;
+} result_table;
+
+/* All rows as an array; NULL when memory is out. */
+json_t *table_json(const result_table *table);
+/* Does the name say a format, .tsv or .json, or is it a device, which takes TSV? */
+bool table_format_known(const char *target);
+/* Begins an output and writes the table to it, to be ended with output_end. STATUS_DONE, or a
+ * status after a message; then there is nothing to end. */
+int table_begin(invocation *call, output *out, const char *target, const result_table *table);
+
 /* ---- help, man pages, completion ---- */
 
 void help_overview(FILE *file, const command_list *list);

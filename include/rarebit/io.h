@@ -2,6 +2,8 @@
 #ifndef RAREBIT_IO_H
 #define RAREBIT_IO_H
 
+#include <rarebit/covariates.h>
+#include <rarebit/enrichment.h>
 #include <rarebit/model.h>
 #include <rarebit/modules.h>
 
@@ -213,6 +215,34 @@ RB_API void rb_classes_clear(rb_classes *classes);
  * regular file, all of them when they are a file themselves or none does, 0 for "obs:COLUMN". Any
  * thread. */
 RB_API int64_t rb_labels_file(const char *labels);
+
+/* ---- sets of features, covariates ---- */
+
+/* Adds the sets of a GMT file, plain or gzip: in each line name, description, features, between
+ * tabs. On failure the list stays as it was. RB_ERROR_FILE; RB_ERROR_FORMAT names the line, or
+ * says that there is no set. */
+RB_API rb_error rb_feature_sets_read(rb_context *context, const char *path, rb_feature_sets *sets);
+
+/* Makes the covariates of the samples of a source from a table of text (plain or .gz; tabs, commas
+ * or semicolons) with a header and the names of samples in its first column, or from columns of
+ * the observations of an AnnData file, "FILE.h5ad:batch,age", or of the source's own,
+ * "obs:batch,age".
+ *
+ * Samples are found by name; by position, with a log message, where the source has no names. A
+ * column is numbers when all its values are, and groups else, when it is categorical, or when
+ * `groups` ("batch,plate"; NULL: none) names it. Missing are empty cells, NA, N/A, NaN, null, ?,
+ * and samples that are not in the table. A column without values, or of texts that are different
+ * in all samples, is left out, which a log message says.
+ *
+ * RB_ERROR_DATA: none of the samples is there, a sample of the data stands twice, where the
+ * position counts there are more or fewer rows than samples, or no column is left; RB_ERROR_FORMAT
+ * names the line; RB_ERROR_ARGUMENT: there is no such column. */
+RB_API rb_error rb_covariates_read(rb_context *context, const char *where, const char *groups,
+                                   const rb_source *source, rb_covariates **table);
+/* Adds classes as groups, from what rb_modules_enrichment takes as labels; its errors. */
+RB_API rb_error rb_covariates_add_labels(rb_context *context, rb_covariates *table,
+                                         const char *name, const char *labels,
+                                         const rb_source *source);
 
 #ifdef __cplusplus
 }

@@ -18,6 +18,8 @@
 
 #include <rarebit/compare.h>
 #include <rarebit/context.h>
+#include <rarebit/covariates.h>
+#include <rarebit/enrichment.h>
 #include <rarebit/et.h>
 #include <rarebit/fields.h>
 #include <rarebit/fit.h>

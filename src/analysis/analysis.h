@@ -3,6 +3,8 @@
 #define RB_ANALYSIS_H
 
 #include "model/model.h"
+#include <rarebit/covariates.h>
+#include <rarebit/enrichment.h>
 #include <rarebit/modules.h>
 
 #pragma GCC visibility push(default) /* for the libraries above: cmake/Libraries.cmake */
@@ -170,12 +172,19 @@ typedef struct rb_labels {
     rb_names *classes; /* in alphabetical order */
 } rb_labels;
 
+/* The classes of n samples by name, "" for none. On failure there is nothing to clear. */
+rb_error rb_labels_of(rb_context *ctx, const char *const *class_of, int64_t n, rb_labels *labels);
 void rb_labels_clear(rb_labels *labels);
 
 /* rb_modules_enrichment with labels that were read; takes over the names of the classes. */
 rb_error rb_enrichment_of(rb_context *ctx, const rb_modules *modules, const rb_model *model,
                           rb_source *source, rb_labels *labels, rb_enrichment *enrichment);
 
+/* Every unit against every class, by codes of units x labelled samples: rows are classes x units,
+ * with natural logarithms of p-values in place of the decimal ones, and best the unit of each
+ * class. The caller has memory for both. */
+rb_error rb_class_aucs(rb_context *ctx, const rb_labels *labels, int64_t n_units,
+                       const float *codes, rb_group_auc *rows, int64_t *best);
 /* The best unit of each class, by codes of units x labelled samples; best has memory for all
  * classes. */
 rb_error rb_class_units(rb_context *ctx, const rb_labels *labels, int64_t n_units,
@@ -188,6 +197,102 @@ rb_error rb_labelled_codes(rb_context *ctx, const rb_model *model, rb_source *so
  * of which `marked` are marked. log_factorial[0 .. population]. */
 double rb_log_hypergeometric_tail(const double *log_factorial, int64_t population, int64_t marked,
                                   int64_t drawn, int64_t overlap);
+
+/* ---- tails of distributions, as natural logarithms (tails.c) ---- */
+
+double rb_log_normal_tail(double z);                              /* P(Z > z) */
+double rb_log_chi_square_tail(double chi_square, double degrees); /* P(X > chi_square) */
+double rb_log_student_tail(double t, double degrees);             /* P(|T| > |t|) */
+
+/* ---- sums of ranks (ranks.c) ---- */
+
+typedef struct rb_ranked {
+    double value;
+    int64_t index;
+} rb_ranked;
+
+typedef struct rb_rank_part {
+    int64_t count;
+    double mean, variance; /* of their ranks */
+} rb_rank_part;
+
+/* The ranks of a list of numbers, and what their sums are compared with. */
+enum { RB_RANKING_EXACT = 8 };
+typedef struct rb_ranking {
+    rb_context *ctx;
+    int64_t n;
+    rb_ranked *order;                /* smallest first */
+    double *ranks;                   /* from 1; equal ones share the mean of theirs */
+    double ties;                     /* sum of t^3 - t over t equal numbers each */
+    rb_rank_part below, most, above; /* around the value that most of the numbers have */
+    double *log_factorial;           /* log 0! .. log n! */
+    double *exact[RB_RANKING_EXACT + 1];
+    int64_t exact_n;
+} rb_ranking;
+
+/* Memory for up to n numbers; to be cleared, unless it could not be had. */
+rb_error rb_ranking_begin(rb_context *ctx, rb_ranking *ranking, int64_t n);
+void rb_ranking_clear(rb_ranking *ranking);
+/* Ranks n numbers, none of which is NaN; n at most what there is memory for. */
+void rb_ranking_set(rb_ranking *ranking, const double *values, int64_t n);
+/* The natural logarithm of the two-sided p-value of `size` of them, whose ranks have that sum; NaN
+ * where there is nothing to compare: all are marked, none is, or all numbers are equal. */
+rb_error rb_ranking_test(rb_ranking *ranking, int64_t size, double sum, double *log_p);
+/* The probability that of a marked number and another the marked one is larger; equal: half. */
+double rb_ranking_auc(const rb_ranking *ranking, int64_t size, double sum);
+
+/* ---- many tests (discoveries.c) ---- */
+
+/* Logarithms of p-values to those of false discovery rates, for a family of `tests`; those that
+ * are not among the count, where that is less, have p-value 1. NaN stays, and is no test. */
+rb_error rb_false_discovery(rb_context *ctx, const double *log_p, int64_t count, int64_t tests,
+                            double *log_fdr);
+
+/* ---- sets of features (sets.c, sets_match.c) ---- */
+
+struct rb_feature_sets {
+    rb_buffer text;   /* the words, each with its 0 */
+    rb_buffer words;  /* int64_t: where each begins */
+    rb_buffer starts; /* int64_t: of each set its first word, which is its name */
+    int64_t n_text, n_words, count;
+};
+int64_t rb_feature_sets_size(const rb_feature_sets *sets, int64_t set);
+const char *rb_feature_sets_member(const rb_feature_sets *sets, int64_t set, int64_t member);
+
+typedef struct rb_sets_options {
+    int64_t min, max; /* features in use of a set */
+} rb_sets_options;
+
+/* The sets that are tested: which they are, and their features in use. */
+typedef struct rb_set_members {
+    int64_t count;
+    int64_t *set;      /* of each its place in the list */
+    int64_t *start;    /* count + 1 */
+    rb_buffer feature; /* int64_t: start[s] .. start[s + 1] - 1 are those of set s */
+    int64_t n_small, n_large;
+} rb_set_members;
+
+/* On failure there is nothing to clear. */
+rb_error rb_sets_match(rb_context *ctx, const rb_model *model, const rb_feature_sets *sets,
+                       const rb_sets_options *options, rb_set_members *members);
+void rb_set_members_clear(rb_set_members *members);
+
+/* ---- covariates (covariates.c) ---- */
+
+typedef struct rb_covariate {
+    char *name;
+    double *values;   /* NaN: missing; NULL: it is groups */
+    rb_labels groups; /* empty: it is numbers */
+    int64_t missing;
+} rb_covariate;
+
+struct rb_covariates {
+    int64_t n_samples, count;
+    rb_buffer columns; /* rb_covariate */
+};
+rb_covariate *rb_covariates_column(const rb_covariates *table, int64_t covariate); /* or NULL */
+/* Are they codes of the samples of the table? */
+rb_error rb_codes_check(rb_context *ctx, const rb_covariates *table, const rb_matrix *codes);
 
 #pragma GCC visibility pop
 

@@ -1,79 +1,54 @@
-/* Which unit marks each class of samples best.
+/* How well each unit marks each class of samples.
  *
  * For a class of K among N labelled samples and a unit, AUC is the probability that a sample of the
  * class has the larger code of two samples, one in the class and one not; equal codes count half.
  * With midranks r (from 1, equal codes share the mean of their ranks)
  *     AUC = (sum of r over the class - K (K + 1) / 2) / (K (N - K)),
- * the statistic of Mann and Whitney. It does not depend on the scale of the codes. Where codes
- * have signs, a unit may mark a class by either end: the distance of AUC from 1/2 decides.
+ * the statistic of Mann and Whitney (ranks.c). It does not depend on the scale of the codes. Where
+ * codes have signs, a unit may mark a class by either end: the distance of AUC from 1/2 decides
+ * which unit does it best.
  */
 #include "analysis.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-/* The code of a labelled sample. */
-typedef struct scored {
-    float code;
-    int64_t class_index;
-} scored;
-
 /* What is computed for one unit after the other. */
-typedef struct ranking {
+typedef struct marking {
     const rb_labels *labels;
-    const float *codes;  /* units x labelled samples */
-    bool signs;          /* is any of them below 0? */
+    bool signs;          /* is any code below 0? */
     int64_t *class_of;   /* of the labelled samples, in order */
     int64_t *class_size; /* of each class */
     double *rank_sum;    /* likewise */
-    scored *order;       /* the samples, smallest code first */
-} ranking;
+    double *values;      /* codes of the unit at hand */
+    rb_ranking ranking;  /* of these */
+} marking;
 
-static int by_code(const void *a, const void *b) {
-    const scored *x = a, *y = b;
-    return (x->code > y->code) - (x->code < y->code);
-}
-
-static void sort_unit(ranking *r, int64_t unit) {
-    int64_t n = r->labels->n_labelled;
+static void rank_unit(marking *m, const float *codes) {
+    int64_t n = m->labels->n_labelled;
     for (int64_t i = 0; i < n; i++)
-        r->order[i] = (scored){r->codes[unit * n + i], r->class_of[i]};
-    qsort(r->order, (size_t)n, sizeof *r->order, by_code);
-}
-
-/* Of equal codes each has the mean of their ranks. */
-static void sum_ranks(ranking *r) {
-    int64_t n = r->labels->n_labelled;
-    memset(r->rank_sum, 0, (size_t)r->labels->classes->count * sizeof *r->rank_sum);
-    for (int64_t start = 0, end; start < n; start = end) {
-        end = start + 1;
-        while (end < n && r->order[end].code == r->order[start].code)
-            end++;
-        for (int64_t i = start; i < end; i++)
-            r->rank_sum[r->order[i].class_index] += 0.5 * (double)(start + 1 + end);
-    }
-}
-
-static double auc_of(const ranking *r, int64_t class_index) {
-    double n = (double)r->labels->n_labelled, size = (double)r->class_size[class_index];
-    return (r->rank_sum[class_index] - 0.5 * size * (size + 1)) / (size * (n - size));
+        m->values[i] = codes[i];
+    rb_ranking_set(&m->ranking, m->values, n);
+    memset(m->rank_sum, 0, (size_t)m->labels->classes->count * sizeof *m->rank_sum);
+    for (int64_t i = 0; i < n; i++)
+        m->rank_sum[m->class_of[i]] += m->ranking.ranks[i];
 }
 
 /* How well an AUC marks a class; largest is best. */
-static double merit(const ranking *r, double auc) {
-    return r->signs ? fabs(auc - 0.5) : auc - 0.5;
+static double merit(const marking *m, double auc) {
+    return m->signs ? fabs(auc - 0.5) : auc - 0.5;
 }
 
 /* Of as many samples at the marking end as the class has, those of the class; among equal codes
- * those of other classes come first. The unit is sorted. */
-static int64_t count_overlap(const ranking *r, int64_t class_index, bool lowest) {
-    int64_t n = r->labels->n_labelled, size = r->class_size[class_index];
-    float sign = lowest ? -1 : 1, last = sign * r->order[lowest ? size - 1 : n - size].code;
+ * those of other classes come first. */
+static int64_t count_overlap(const marking *m, int64_t class_index, bool lowest) {
+    const rb_ranked *order = m->ranking.order;
+    int64_t n = m->labels->n_labelled, size = m->class_size[class_index];
+    double sign = lowest ? -1 : 1, last = sign * order[lowest ? size - 1 : n - size].value;
     int64_t beyond = 0, members_beyond = 0, tied = 0, members_tied = 0;
     for (int64_t i = 0; i < n; i++) {
-        float code = sign * r->order[i].code;
-        bool member = r->order[i].class_index == class_index;
+        double code = sign * order[i].value;
+        bool member = m->class_of[order[i].index] == class_index;
         beyond += code > last;
         members_beyond += member && code > last;
         tied += code == last;
@@ -83,48 +58,77 @@ static int64_t count_overlap(const ranking *r, int64_t class_index, bool lowest)
     return members_beyond + (left > 0 ? left : 0);
 }
 
-/* Lets a unit take the classes that it marks better than those before it. */
-static void offer_unit(ranking *r, int64_t unit, rb_class_unit *best) {
-    sort_unit(r, unit);
-    sum_ranks(r);
-    for (int64_t c = 0; c < r->labels->classes->count; c++) {
-        double auc = r->class_size[c] < r->labels->n_labelled ? auc_of(r, c) : NAN;
-        if (isfinite(auc) && (best[c].unit < 0 || merit(r, auc) > merit(r, best[c].auc))) {
-            best[c].unit = unit;
-            best[c].auc = auc;
-            best[c].overlap = count_overlap(r, c, auc < 0.5);
+static rb_error test_class(marking *m, int64_t unit, int64_t c, rb_group_auc *row) {
+    int64_t size = m->class_size[c];
+    *row = (rb_group_auc){.unit = unit, .group = c, .group_size = size, .auc = NAN};
+    row->log10_p_value = NAN;
+    if (size == m->labels->n_labelled) return RB_OK;
+    row->auc = rb_ranking_auc(&m->ranking, size, m->rank_sum[c]);
+    row->overlap = count_overlap(m, c, row->auc < 0.5);
+    return rb_ranking_test(&m->ranking, size, m->rank_sum[c], &row->log10_p_value);
+}
+
+static rb_error mark(marking *m, const float *codes, int64_t n_units, rb_group_auc *rows,
+                     int64_t *best) {
+    rb_error err = RB_OK;
+    for (int64_t u = 0; u < n_units && !err; u++) {
+        err = rb_check_stop(m->ranking.ctx);
+        rank_unit(m, codes + u * m->labels->n_labelled);
+        for (int64_t c = 0; c < m->labels->classes->count && !err; c++) {
+            rb_group_auc *of_class = rows + c * n_units;
+            err = test_class(m, u, c, &of_class[u]);
+            double auc = of_class[u].auc;
+            if (isfinite(auc) && (best[c] < 0 || merit(m, auc) > merit(m, of_class[best[c]].auc)))
+                best[c] = u;
         }
     }
+    return err;
 }
 
 /* Classes by number in the order of labelled samples, and how many samples each has. */
-static void count_classes(ranking *r) {
-    const rb_labels *labels = r->labels;
+static void count_classes(marking *m, int64_t *best) {
+    const rb_labels *labels = m->labels;
     for (int64_t i = 0, at = 0; i < labels->n_samples; i++) {
         if (labels->class_of[i] >= 0) {
-            r->class_of[at++] = labels->class_of[i];
-            r->class_size[labels->class_of[i]]++;
+            m->class_of[at++] = labels->class_of[i];
+            m->class_size[labels->class_of[i]]++;
         }
     }
+    for (int64_t c = 0; c < labels->classes->count; c++)
+        best[c] = -1;
+}
+
+rb_error rb_class_aucs(rb_context *ctx, const rb_labels *labels, int64_t n_units,
+                       const float *codes, rb_group_auc *rows, int64_t *best) {
+    int64_t n = labels->n_labelled, n_classes = labels->classes->count;
+    rb_scratch scratch = {.ctx = ctx};
+    marking m = {.labels = labels};
+    m.class_of = rb_take(&scratch, n, sizeof *m.class_of);
+    m.class_size = rb_take(&scratch, n_classes, sizeof *m.class_size);
+    m.rank_sum = rb_take(&scratch, n_classes, sizeof *m.rank_sum);
+    m.values = rb_take(&scratch, n, sizeof *m.values);
+    if (!scratch.err) scratch.err = rb_ranking_begin(ctx, &m.ranking, n);
+    if (!scratch.err) {
+        for (int64_t e = 0; e < n_units * n && !m.signs; e++)
+            m.signs = codes[e] < 0;
+        count_classes(&m, best);
+        scratch.err = mark(&m, codes, n_units, rows, best);
+        rb_ranking_clear(&m.ranking);
+    }
+    return rb_scratch_end(&scratch);
 }
 
 rb_error rb_class_units(rb_context *ctx, const rb_labels *labels, int64_t n_units,
                         const float *codes, rb_class_unit *best) {
-    int64_t n = labels->n_labelled, n_classes = labels->classes->count;
+    int64_t n_classes = labels->classes->count;
     rb_scratch scratch = {.ctx = ctx};
-    ranking r = {.labels = labels, .codes = codes};
-    r.class_of = rb_take(&scratch, n, sizeof *r.class_of);
-    r.class_size = rb_take(&scratch, n_classes, sizeof *r.class_size);
-    r.rank_sum = rb_take(&scratch, n_classes, sizeof *r.rank_sum);
-    r.order = rb_take(&scratch, n, sizeof *r.order);
-    if (!scratch.err) {
-        for (int64_t e = 0; e < n_units * n && !r.signs; e++)
-            r.signs = codes[e] < 0;
-        count_classes(&r);
-        for (int64_t c = 0; c < n_classes; c++)
-            best[c] = (rb_class_unit){labels->classes->text[c], r.class_size[c], -1, NAN, 0};
-        for (int64_t u = 0; u < n_units; u++)
-            offer_unit(&r, u, best);
+    rb_group_auc *rows = rb_take(&scratch, n_classes * n_units, sizeof *rows);
+    int64_t *units = rb_take(&scratch, n_classes, sizeof *units);
+    if (!scratch.err) scratch.err = rb_class_aucs(ctx, labels, n_units, codes, rows, units);
+    for (int64_t c = 0; c < n_classes && !scratch.err; c++) {
+        const rb_group_auc *row = rows + c * n_units + (units[c] < 0 ? 0 : units[c]);
+        best[c] = (rb_class_unit){labels->classes->text[c], row->group_size, units[c], row->auc,
+                                  units[c] < 0 ? 0 : row->overlap};
     }
     return rb_scratch_end(&scratch);
 }

@@ -3,6 +3,7 @@
  * the table of observations. */
 #include "hdf5_place.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -241,5 +242,85 @@ rb_error rb_anndata_column(rb_context *ctx, const char *path, const char *column
         rb_names_free(*texts);
         *names = *texts = NULL;
     }
+    return err;
+}
+
+/* ---- a column of observations, numbers with fractions too ---- */
+
+/* Numbers of the data set at `path`; NULL when it holds no fractions. */
+static rb_error read_fractions(rb_h5 *file, const char *path, int64_t count, double **values) {
+    rb_h5_data data;
+    rb_error err = rb_h5_data_open(file, path, &data);
+    bool fractions = !err && data.rank == 1 && data.kind == H5T_FLOAT;
+    rb_h5_data_close(&data);
+    if (!fractions) return err;
+    *values = rb_alloc(file->ctx, count, sizeof **values);
+    if (!*values) return RB_ERROR_MEMORY;
+    return rb_h5_get_numbers(file, path, count, H5T_NATIVE_DOUBLE, *values);
+}
+
+/* Where the mask is set there is no value. */
+static rb_error mask_fractions(rb_h5 *file, const char *column, int64_t count, double *values) {
+    char path[RB_H5_LONG_PATH];
+    rb_names *flags = NULL;
+    snprintf(path, sizeof path, "obs/%s/mask", column);
+    rb_error err = rb_h5_has(file, path) ? read_plain(file, path, &flags) : RB_OK;
+    for (int64_t i = 0; !err && flags && i < count && i < flags->count; i++)
+        if (strcmp(flags->text[i], "True") == 0) values[i] = NAN;
+    rb_names_free(flags);
+    return err;
+}
+
+static rb_error look_into_group(rb_h5 *file, int64_t count, rb_column *c) {
+    char path[RB_H5_LONG_PATH], codes[RB_H5_LONG_PATH], key[RB_H5_LONG_PATH];
+    snprintf(path, sizeof path, "obs/%s", c->name);
+    snprintf(codes, sizeof codes, "obs/%s/codes", c->name);
+    snprintf(key, sizeof key, "obs/__categories/%s", c->name);
+    bool group = rb_h5_is_group(file, path);
+    c->categorical = group ? rb_h5_has(file, codes) : rb_h5_has(file, key);
+    if (c->categorical) return RB_OK;
+    if (group) snprintf(path, sizeof path, "obs/%s/values", c->name);
+    rb_error err = read_fractions(file, path, count, &c->values);
+    return err || !group || !c->values ? err : mask_fractions(file, c->name, count, c->values);
+}
+
+static rb_error look_into_table(rb_h5 *file, int64_t count, rb_column *c) {
+    char key[RB_H5_LONG_PATH];
+    rb_h5_data data;
+    snprintf(key, sizeof key, "uns/%s_categories", c->name);
+    c->categorical = rb_h5_has(file, key);
+    rb_error err = rb_h5_data_open(file, "obs", &data);
+    hid_t type = err ? H5I_INVALID_HID : rb_h5_member_type(&data, c->name);
+    bool fractions = type >= 0 && H5Tget_class(type) == H5T_FLOAT;
+    hid_t member = fractions ? rb_h5_member(c->name, H5T_NATIVE_DOUBLE) : H5I_INVALID_HID;
+    if (fractions) {
+        c->values = rb_alloc(file->ctx, count, sizeof *c->values);
+        err = c->values ? rb_h5_data_read(&data, 0, count, member, c->values) : RB_ERROR_MEMORY;
+    }
+    rb_h5_drop(member);
+    rb_h5_drop(type);
+    rb_h5_data_close(&data);
+    return err;
+}
+
+static rb_error read_any_column(rb_h5 *file, rb_column *c) {
+    if (!rb_h5_is_anndata(file)) return read_column(file, c->name, &c->samples, &c->texts);
+    bool group = rb_h5_is_group(file, "obs");
+    rb_error err = check_column(file, c->name);
+    err = err ? err : rb_h5_anndata_index(file, "obs", &c->samples);
+    err = err ? err : (group ? look_into_group : look_into_table)(file, c->samples->count, c);
+    if (err || c->values) return err;
+    rb_names_free(c->samples);
+    c->samples = NULL;
+    return read_column(file, c->name, &c->samples, &c->texts);
+}
+
+rb_error rb_anndata_any_column(rb_context *ctx, const char *path, rb_column *column) {
+    rb_h5 *file;
+    rb_reading reading;
+    rb_reading_begin(ctx, &reading, path);
+    rb_error err = rb_h5_open(ctx, path, RB_H5_SHARED, &file);
+    err = err ? err : rb_h5_end(file, read_any_column(file, column));
+    rb_reading_end(ctx);
     return err;
 }

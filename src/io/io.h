@@ -227,6 +227,16 @@ rb_error rb_anndata_check_new(rb_context *ctx, const char *path, const char *key
 rb_error rb_anndata_column(rb_context *ctx, const char *path, const char *column, rb_names **names,
                            rb_names **texts);
 
+/* A column of any kind: fractions are values, NaN where one is missing, the others texts. */
+typedef struct rb_column {
+    const char *name; /* the caller's */
+    rb_names *samples, *texts;
+    double *values;   /* NULL: it has texts */
+    bool categorical; /* groups, even if their texts are numbers */
+} rb_column;
+/* Fills a column that has its name; what it holds is the caller's, also on failure. */
+rb_error rb_anndata_any_column(rb_context *ctx, const char *path, rb_column *column);
+
 /* ---- a model within another file (model_save.c, model_load.c) ---- */
 
 /* Writes arrays, attributes, history and status of a model into a group, which is made. */

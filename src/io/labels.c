@@ -106,30 +106,6 @@ static rb_error find_classes(rb_context *ctx, const char *where, rb_label_table 
     return look_up(ctx, where, t, source, class_of);
 }
 
-/* ---- numbers for classes ---- */
-
-static rb_error fill(rb_context *ctx, const char *const *class_of, int64_t n, rb_labels *labels) {
-    const rb_names given = {n, (char **)class_of};
-    rb_named *sorted = rb_names_sort(ctx, &given);
-    const char **different = rb_alloc(ctx, n, sizeof *different);
-    labels->n_samples = n;
-    labels->class_of = rb_alloc(ctx, n, sizeof *labels->class_of);
-    int64_t count = 0;
-    if (sorted && different && labels->class_of) {
-        for (int64_t e = 0; e < n; e++) {
-            const char *name = sorted[e].text;
-            if (*name && (count == 0 || strcmp(different[count - 1], name) != 0))
-                different[count++] = name;
-            labels->class_of[sorted[e].index] = *name ? count - 1 : -1;
-            labels->n_labelled += *name != '\0';
-        }
-        labels->classes = rb_names_copy(ctx, different, count);
-    }
-    rb_free(sorted);
-    rb_free(different);
-    return labels->classes ? RB_OK : RB_ERROR_MEMORY;
-}
-
 rb_error rb_labels_read(rb_context *ctx, const char *where, const rb_source *source,
                         rb_labels *labels) {
     rb_label_table t;
@@ -139,7 +115,7 @@ rb_error rb_labels_read(rb_context *ctx, const char *where, const rb_source *sou
     int64_t n = rb_source_samples(source);
     const char **class_of = rb_alloc(ctx, n, sizeof *class_of);
     err = class_of ? find_classes(ctx, where, &t, source, class_of) : RB_ERROR_MEMORY;
-    err = err ? err : fill(ctx, class_of, n, labels);
+    err = err ? err : rb_labels_of(ctx, class_of, n, labels);
     if (!err && labels->n_labelled == 0) {
         err = rb_fail(ctx, RB_ERROR_DATA, "%s gives no sample a class", where);
     } else if (!err && labels->n_labelled < n) {
@@ -181,6 +157,27 @@ rb_error rb_modules_enrichment(rb_context *ctx, const rb_modules *modules, const
     *e = (rb_enrichment){.size = sizeof *e};
     err = rb_labels_read(ctx, labels_path, source, &labels);
     err = err ? err : rb_enrichment_of(ctx, modules, model, source, &labels, e);
+    rb_labels_clear(&labels);
+    return err;
+}
+
+rb_error rb_covariates_add_labels(rb_context *ctx, rb_covariates *table, const char *name,
+                                  const char *labels_path, const rb_source *source) {
+    rb_labels labels;
+    rb_error err = rb_labels_read(ctx, labels_path, source, &labels);
+    if (err) return err;
+    int64_t n = labels.n_samples;
+    const char **group = rb_alloc(ctx, n, sizeof *group);
+    err = group ? RB_OK : RB_ERROR_MEMORY;
+    if (!err && n != table->n_samples) {
+        err = rb_fail(ctx, RB_ERROR_ARGUMENT,
+                      "the covariates are of %lld samples, but the source has %lld",
+                      (long long)table->n_samples, (long long)n);
+    }
+    for (int64_t i = 0; !err && i < n; i++)
+        group[i] = labels.class_of[i] < 0 ? "" : labels.classes->text[labels.class_of[i]];
+    err = err ? err : rb_covariates_add_groups(ctx, table, name, group);
+    rb_free(group);
     rb_labels_clear(&labels);
     return err;
 }

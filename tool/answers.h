@@ -1,0 +1,40 @@
+/* What modules and units stand for: known sets of features, classes, covariates. Of the command
+ * `modules`. */
+#ifndef TOOL_ANSWERS_H
+#define TOOL_ANSWERS_H
+
+#include "tool.h"
+
+/* --gmt, --labels, --covariates and what belongs to them. */
+const rb_option_group *answers_group(void);
+
+/* What was asked for; the rest stays empty. */
+typedef struct answers {
+    const rb_model *model;
+    const rb_modules *modules;
+    rb_feature_sets *sets;
+    rb_set_tests set_tests;
+    rb_covariates *labels; /* one covariate */
+    rb_enrichment classes;
+    rb_group_aucs aucs;
+    rb_covariates *covariates;
+    rb_covariate_tests covariate_tests;
+} answers;
+
+/* Is any of them asked for? */
+bool answers_wanted(const invocation *call);
+/* Refuses options that do nothing, and outputs of no known format. A status after a message. */
+int answers_check(const invocation *call);
+/* Reads and computes; to be cleared in any case. */
+rb_error answers_find(invocation *call, rb_source *source, answers *a);
+void answers_clear(answers *a);
+/* The tables at the terminal, of what is not written to a file; or all of it added to JSON. */
+void answers_print(const invocation *call, const answers *a);
+void answers_add(json_t **to, const answers *a);
+/* The files that were asked for: begins those that there are, and lets them appear if all went
+ * well. A status after a message. */
+enum { ANSWER_FILES = 3 };
+int answers_begin(invocation *call, const answers *a, output files[ANSWER_FILES]);
+int answers_end(output files[ANSWER_FILES], int status);
+
+#endif
