@@ -36,6 +36,9 @@ void progress_text(const rb_progress *p, char *buffer, size_t size) {
     char left[64];
     duration(p->remaining, left, sizeof left);
     double rate = p->elapsed > 0 ? (double)p->iteration / p->elapsed : 0;
-    snprintf(buffer, size, "iteration %lld of %lld   objective %.6g   %.3g a second   %s left",
-             (long long)p->iteration, (long long)p->iterations, p->objective, rate, left);
+    int used = snprintf(buffer, size, "%s %lld of %lld", p->what, (long long)p->iteration,
+                        (long long)p->iterations);
+    if (!isnan(p->objective))
+        used += snprintf(buffer + used, size - (size_t)used, "   objective %.6g", p->objective);
+    snprintf(buffer + used, size - (size_t)used, "   %.3g a second   %s left", rate, left);
 }

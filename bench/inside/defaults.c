@@ -14,6 +14,7 @@
 #include "../../tool/blas_choice.h"
 #include "../bench.h"
 #include "../options.h"
+#include "agreement.h"
 #include "analysis/analysis.h"
 #include "io/io.h"
 
@@ -57,69 +58,6 @@ static rb_model *fit(rb_context *ctx, const char *preset, int64_t units, int64_t
     bench_check(ctx, rb_fit(ctx, options, source, NULL, &model));
     rb_options_free(options);
     return model;
-}
-
-/* ---- codes of two seeds ---- */
-
-struct codes {
-    double *values; /* living units x samples, each row of mean 0 and length 1 */
-    int64_t units;
-};
-
-struct rows {
-    double *values;
-    int64_t units;
-};
-
-static rb_error take(void *user, int64_t first, const rb_matrix *rows) {
-    const struct rows *out = user;
-    for (int64_t i = 0; i < rb_matrix_samples(rows); i++)
-        for (int64_t j = 0; j < out->units; j++)
-            out->values[(first + i) * out->units + j] = rb_matrix_at(rows, i, j);
-    return RB_OK;
-}
-
-static struct codes codes_of(rb_context *ctx, const rb_model *model, rb_source *source) {
-    int64_t n = rb_source_samples(source), l = rb_model_units(model);
-    struct rows all = {bench_take((size_t)(n * l), sizeof(double)), l};
-    struct codes codes = {bench_take((size_t)(n * l), sizeof(double)), 0};
-    bench_check(ctx, rb_encode(ctx, model, source, take, &all));
-    for (int64_t j = 0; j < l; j++) {
-        double *row = codes.values + codes.units * n, mean = 0, squares = 0;
-        for (int64_t i = 0; i < n; i++) {
-            row[i] = all.values[i * l + j];
-            mean += row[i] / (double)n;
-        }
-        for (int64_t i = 0; i < n; i++) {
-            row[i] -= mean;
-            squares += row[i] * row[i];
-        }
-        for (int64_t i = 0; i < n && squares > 0; i++)
-            row[i] /= sqrt(squares);
-        codes.units += squares > 0;
-    }
-    free(all.values);
-    return codes;
-}
-
-static double match(rb_context *ctx, const struct codes *a, const struct codes *b, int64_t n) {
-    int64_t max = a->units > b->units ? a->units : b->units;
-    double *gain = bench_take((size_t)(a->units * b->units + 1), sizeof *gain), sum = 0;
-    int64_t *partner = bench_take((size_t)a->units + 1, sizeof *partner);
-    for (int64_t j = 0; j < a->units; j++) {
-        for (int64_t k = 0; k < b->units; k++) {
-            double product = 0;
-            for (int64_t i = 0; i < n; i++)
-                product += a->values[j * n + i] * b->values[k * n + i];
-            gain[j * b->units + k] = product;
-        }
-    }
-    bench_check(ctx, rb_assign(ctx, a->units, b->units, gain, partner));
-    for (int64_t j = 0; j < a->units; j++)
-        sum += partner[j] >= 0 ? gain[j * b->units + partner[j]] : 0;
-    free(gain);
-    free(partner);
-    return max > 0 ? sum / (double)max : 0;
 }
 
 /* ---- what a fit has found ---- */
@@ -190,7 +128,7 @@ static double held_out(rb_context *ctx, const struct set *set, const char *prese
 
 static struct outcome measure(rb_context *ctx, const struct set *set, const char *preset,
                               int seeds) {
-    struct codes codes[MAX_SEEDS];
+    bench_codes codes[MAX_SEEDS];
     struct outcome mean = {.held_out = held_out(ctx, set, preset)};
     int64_t n = rb_source_samples(set->source);
     for (int s = 0; s < seeds; s++) {
@@ -199,7 +137,7 @@ static struct outcome measure(rb_context *ctx, const struct set *set, const char
         double seconds = bench_now() - began;
         rb_code_check check;
         bench_check(ctx, rb_model_check(ctx, model, set->source, &check));
-        codes[s] = codes_of(ctx, model, set->source);
+        codes[s] = bench_codes_of(ctx, model, set->source);
         struct outcome one = {.empty = 100 * (double)check.empty / (double)check.samples,
                               .full = 100 * (double)check.full / (double)check.samples,
                               .living = (double)codes[s].units,
@@ -210,7 +148,7 @@ static struct outcome measure(rb_context *ctx, const struct set *set, const char
     }
     for (int a = 0; a < seeds; a++)
         for (int b = 0; b < a; b++)
-            mean.match += match(ctx, &codes[a], &codes[b], n) / (seeds * (seeds - 1) / 2);
+            mean.match += bench_match(ctx, &codes[a], &codes[b], n) / (seeds * (seeds - 1) / 2);
     for (int s = 0; s < seeds; s++)
         free(codes[s].values);
     return mean;

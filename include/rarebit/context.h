@@ -102,6 +102,8 @@ typedef struct rb_progress {
      * values; NaN where there is none. */
     const char *const *metric_names;
     const double *metrics;
+    /* What is counted: "iteration", or "fit" where a call makes many (then the objective is NaN). */
+    const char *what;
 } rb_progress;
 
 /* Called after each iteration. RB_ERROR_INTERRUPTED ends the fit with a usable model and

@@ -160,6 +160,13 @@ typedef struct rb_checkpoint_info {
 RB_API rb_error rb_checkpoint_read(rb_context *context, const char *path, bool *there,
                                    rb_checkpoint_info *info);
 
+/* Puts the results of several files, which calls with part made (rarebit/select.h), into one, from
+ * which the call without part goes on; count: of all there are to be, found: of those in it. A
+ * result that is in several is taken once. RB_ERROR_FILE, RB_ERROR_FORMAT (one is no such file),
+ * RB_ERROR_ARGUMENT (one is of another call). */
+RB_API rb_error rb_journal_merge(rb_context *context, const char *const *paths, int n_paths,
+                                 const char *path, int64_t *found, int64_t *count);
+
 /* ---- modules and classes of samples ---- */
 
 /* Modules as JSON: {"modules":[{"samples":[0,4],"features":[1,2]},...]}, counted from 0; what

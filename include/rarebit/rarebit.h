@@ -17,6 +17,7 @@
 #define RAREBIT_RAREBIT_H
 
 #include <rarebit/compare.h>
+#include <rarebit/consensus.h>
 #include <rarebit/context.h>
 #include <rarebit/covariates.h>
 #include <rarebit/enrichment.h>

@@ -46,6 +46,8 @@ struct rb_context {
     const char *engine;       /* tests: who works on blocks; NULL: whom the method prefers */
     int64_t allocations_left; /* tests: this many succeed; below 0: no limit */
     atomic_bool stop;         /* rb_context_stop was called */
+    /* Of a context made by rb_context_child: whoever stops that one stops this one. */
+    const struct rb_context *parent;
 };
 
 /* Keeps the message in the context and returns the code: `return rb_fail(ctx, RB_ERROR_DATA,
@@ -302,9 +304,12 @@ uint32_t rb_crc32_join(uint32_t first, uint32_t second, int64_t second_bytes);
 
 double rb_seconds(void); /* a monotonic clock */
 
-/* ---- life of a context, for src/methods.c ---- */
+/* ---- life of a context, for src/methods.c and src/study ---- */
 
 rb_error rb_context_create(rb_context **ctx);
+/* A context of one thread for work beside the parent's, which must outlive it: with its methods and
+ * kernels, stopped when it is, without its callbacks. */
+rb_error rb_context_child(rb_context *parent, rb_context **child);
 rb_error rb_pool_new(int threads, struct rb_pool **pool);
 void rb_pool_free(struct rb_pool *pool);
 

@@ -18,10 +18,22 @@ rb_error rb_context_create(rb_context **context) {
     return RB_OK;
 }
 
+rb_error rb_context_child(rb_context *parent, rb_context **child) {
+    rb_error err = rb_context_create(child);
+    if (err) return rb_fail(parent, err, "out of memory");
+    (*child)->kernels = parent->kernels;
+    (*child)->methods = parent->methods;
+    (*child)->added_methods = parent->added_methods;
+    (*child)->max_expansion = parent->max_expansion;
+    (*child)->engine = parent->engine;
+    (*child)->parent = parent;
+    return RB_OK;
+}
+
 void rb_context_free(rb_context *ctx) {
     if (!ctx) return;
     rb_pool_free(ctx->pool);
-    free(ctx->added_methods);
+    if (!ctx->parent) free(ctx->added_methods);
     free(ctx);
 }
 
@@ -110,7 +122,8 @@ void rb_context_clear_stop(rb_context *ctx) {
 }
 
 bool rb_asked_to_stop(const rb_context *ctx) {
-    return atomic_load_explicit(&ctx->stop, memory_order_relaxed);
+    return atomic_load_explicit(&ctx->stop, memory_order_relaxed) ||
+           (ctx->parent && rb_asked_to_stop(ctx->parent));
 }
 
 rb_error rb_check_stop(rb_context *ctx) {

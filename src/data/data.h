@@ -123,6 +123,9 @@ struct rb_source {
 rb_error rb_source_read(rb_context *ctx, rb_source *source, int64_t first, int64_t count,
                         rb_matrix *view);
 
+/* The matrix that a source walks; NULL: it is not in memory, or not as one matrix. */
+const rb_matrix *rb_source_memory(const rb_source *source);
+
 /* Reads one block ahead of who walks over a source that has reads_ahead, where the context has more
  * than one thread (ahead.c); else as rb_source_read. To be ended, also after an error. */
 typedef struct rb_ahead {

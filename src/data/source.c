@@ -71,6 +71,10 @@ rb_error rb_source_from_matrix(rb_context *ctx, const rb_matrix *m, rb_source **
     return RB_OK;
 }
 
+const rb_matrix *rb_source_memory(const rb_source *source) {
+    return source->read == read_matrix ? source->state : NULL;
+}
+
 rb_error rb_source_own_matrix(rb_context *ctx, rb_matrix *matrix, rb_source **out) {
     rb_error err = rb_source_from_matrix(ctx, matrix, out);
     if (err) {

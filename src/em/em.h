@@ -10,6 +10,11 @@ typedef struct rb_run rb_run;
 
 extern const rb_option_group rb_fit_group, rb_checkpoint_group;
 
+/* fit.c: rb_fit of one of the restarts alone, as it is among the others; the options of checkpoints
+ * are not looked at. */
+rb_error rb_fit_restart(rb_context *ctx, const rb_options *options, rb_source *source,
+                        int64_t restart, rb_model **model);
+
 /* The options of checkpoints; they say nothing about the result. */
 typedef struct rb_checkpoint_options {
     const char *checkpoint;
@@ -137,6 +142,8 @@ struct rb_run {
     rb_source *source;
     rb_source *shuffled; /* what the feed reads, when it is fitted in batches; NULL: all at once */
     const rb_model *start; /* NULL: anew */
+    bool single;           /* only this restart is made */
+    int64_t restart;
     rb_model *model;       /* gets history, status and arrays */
     const rb_model *best;  /* of the restarts before; NULL: none */
     rb_checkpoint checkpoint;
@@ -202,6 +209,7 @@ typedef struct rb_checkpoint_store {
     bool (*has_model)(rb_checkpoint_file *file, const char *group);
     /* Adds what put_model wrote to an empty model. */
     rb_error (*get_model)(rb_checkpoint_file *file, const char *group, rb_model *model);
+    const struct rb_journal_store *journals; /* src/study */
 } rb_checkpoint_store;
 
 /* checkpoint.c: fills the checkpoint of a run from the options; NULL: none. */

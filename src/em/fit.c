@@ -236,6 +236,8 @@ static rb_error fit_once(rb_context *ctx, rb_run *run, int64_t restart, rb_model
 static rb_error restarts(rb_context *ctx, rb_run *run, rb_model **best) {
     bool stopped = false;
     int64_t first;
+    *best = NULL;
+    if (run->single) return fit_once(ctx, run, run->restart, best, &stopped);
     rb_error err = resume(ctx, run, &first, best);
     for (int64_t r = first; !err && r < run->problem.fit->restarts && !stopped; r++)
         err = fit_once(ctx, run, r, best, &stopped);
@@ -275,8 +277,8 @@ static rb_error fit_source(rb_context *ctx, rb_run *run, rb_model **model) {
     err = err ? err : rb_feed_new(ctx, p, read, run->problem.type, &run->feed);
     if (!err && !run->start)
         rb_feed_trust(run->feed); /* the preprocessing was fitted to the source */
-    err = err ? err
-              : rb_checkpoint_begin(ctx, rb_options_fields(run->chosen, &rb_checkpoint_group), run);
+    if (!err && !run->single)
+        err = rb_checkpoint_begin(ctx, rb_options_fields(run->chosen, &rb_checkpoint_group), run);
     if (!err) {
         remark_on_units(ctx, run);
         err = restarts(ctx, run, model);
@@ -308,14 +310,17 @@ static rb_error fit_preprocess(rb_context *ctx, const rb_run *run, rb_preprocess
     return rb_preprocess_fit(ctx, &wanted, run->source, fitted);
 }
 
-rb_error rb_fit(rb_context *ctx, const rb_options *options, rb_source *source,
-                const rb_model *start, rb_model **model) {
+/* restart: the only one that is made; below 0: all. */
+static rb_error fit(rb_context *ctx, const rb_options *options, rb_source *source,
+                    const rb_model *start, int64_t restart, rb_model **model) {
     rb_run run;
     rb_preprocess *fitted = NULL;
     *model = NULL;
     rb_error err = choose(ctx, options, start, &run);
     err = err ? err : check(ctx, &run);
     run.source = source;
+    run.single = restart >= 0;
+    run.restart = restart;
     if (!err) {
         err = start ? take_preprocess(ctx, start, source, &fitted)
                     : fit_preprocess(ctx, &run, &fitted);
@@ -325,6 +330,16 @@ rb_error rb_fit(rb_context *ctx, const rb_options *options, rb_source *source,
     rb_preprocess_free(fitted);
     rb_options_free(run.chosen);
     return err == RB_ERROR_MEMORY && rb_asked_to_stop(ctx) ? rb_check_stop(ctx) : err;
+}
+
+rb_error rb_fit(rb_context *ctx, const rb_options *options, rb_source *source,
+                const rb_model *start, rb_model **model) {
+    return fit(ctx, options, source, start, -1, model);
+}
+
+rb_error rb_fit_restart(rb_context *ctx, const rb_options *options, rb_source *source,
+                        int64_t restart, rb_model **model) {
+    return fit(ctx, options, source, NULL, restart, model);
 }
 
 rb_error rb_fit_memory(rb_context *ctx, const rb_options *options, const rb_source *source,

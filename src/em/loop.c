@@ -106,6 +106,7 @@ static rb_error report(rb_context *ctx, const rb_run *run, int64_t iteration, rb
     double remaining = elapsed / (double)(done - run->skipped) * (double)(all - done);
     if (fit->max_time > 0) remaining = fmin(remaining, fmax(0, fit->max_time - elapsed));
     rb_progress progress = {
+        .what = "iteration",
         .iteration = done,
         .iterations = all,
         .objective = entry.objective,

@@ -78,6 +78,7 @@ static const rb_checkpoint_store store = {
     .get_array = get_array,
     .has_model = rb_h5_has,
     .get_model = rb_model_get,
+    .journals = &rb_journals,
 };
 
 void rb_io_use(rb_context *ctx) {

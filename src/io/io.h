@@ -128,6 +128,7 @@ char *rb_output_place(rb_context *ctx, const char *path);
 /* The lock of a file that will be written (lock.c). RB_ERROR_FILE when another process, or another
  * part of this one, has it. *lock is NULL where none can be had: in a folder that takes no file, on
  * a file system without locks. */
+extern const struct rb_journal_store rb_journals; /* journal.c */
 typedef struct rb_lock rb_lock;
 rb_error rb_lock_take(rb_context *ctx, const char *path, rb_lock **lock);
 void rb_lock_release(rb_lock *lock); /* NULL is accepted */

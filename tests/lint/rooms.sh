@@ -11,8 +11,9 @@ floor_of() {
         model) echo 4 ;;
         em) echo 5 ;;
         rfn | et | compare | analysis) echo 6 ;;
-        io) echo 7 ;;
-        plot) echo 8 ;;
+        study) echo 7 ;;
+        io) echo 8 ;;
+        plot) echo 9 ;;
         *) echo 0 ;;
     esac
 }
@@ -23,7 +24,7 @@ wrong() {
 }
 
 failed=$(mktemp -u)
-# The core knows no file and no picture: floors 1 to 6 are one library, and use the C library and a BLAS.
+# The core knows no file and no picture: floors 1 to 7 are one library, and use the C library and a BLAS.
 grep -rnE '^#include <' src --include='*.[ch]' --include='*.inc' |
     grep -vE '^src/(io|plot)/' |
     grep -vE '<(rarebit/|cblas\.h|immintrin\.h|sys/stat\.h|(assert|ctype|dirent|errno|fcntl|float|inttypes|limits|locale|math|pthread|sched|signal|std[a-z]+|string|strings|time|unistd)\.h)' |

@@ -5,7 +5,8 @@
 #include <string.h>
 
 static rb_progress after(double elapsed, int64_t iteration) {
-    return (rb_progress){.iteration = iteration,
+    return (rb_progress){.what = "iteration",
+                         .iteration = iteration,
                          .iterations = 1000,
                          .objective = 229.125,
                          .elapsed = elapsed,

@@ -1,0 +1,259 @@
+/* Journals: the results of many jobs in one file, each appended when it is made; docs/select.md.
+ *
+ *     rarebit-journal 1 COUNT BYTES\n     how many jobs, how long the key is
+ *     key                                 says which jobs these are
+ *     job, size, CRC-32, bytes            again and again: three 64-bit integers before the bytes
+ *
+ * A kill may leave the last result half written: it is cut off when the file is opened again.
+ */
+#include "io.h"
+#include "study/study.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { MAGIC_BYTES = 64 };
+static const char magic[] = "rarebit-journal 1 ";
+
+struct rb_journal {
+    FILE *file;
+    char *path;
+    rb_lock *lock;
+    rb_crc32 crc;
+};
+
+typedef struct record {
+    int64_t job, size;
+    uint64_t crc;
+} record;
+
+static uint64_t crc_of(const rb_journal *journal, const record *r, const void *bytes) {
+    uint32_t crc = rb_crc32_add(&journal->crc, 0, r, offsetof(record, crc));
+    return rb_crc32_add(&journal->crc, crc, bytes, (size_t)r->size);
+}
+
+static int64_t bytes_of(const rb_journal *journal) {
+    struct stat info;
+    return fstat(fileno(journal->file), &info) ? 0 : info.st_size;
+}
+
+static rb_error cannot(rb_context *ctx, const char *what, const rb_journal *journal) {
+    return rb_fail(ctx, RB_ERROR_FILE, "cannot %s %s: %s", what, journal->path, strerror(errno));
+}
+
+/* ---- reading ---- */
+
+/* The head of a file; *key is NULL when there is none yet: the file is new, or was killed before
+ * its head was whole. */
+static rb_error read_head(rb_context *ctx, rb_journal *journal, char **key, int64_t *count) {
+    char line[MAGIC_BYTES] = "";
+    int64_t bytes, size = bytes_of(journal);
+    *key = NULL;
+    if (size == 0) return RB_OK;
+    bool whole = fgets(line, sizeof line, journal->file) && strchr(line, '\n');
+    if (!whole && strncmp(line, magic, strlen(line)) == 0) return RB_OK;
+    if (strncmp(line, magic, strlen(magic)) != 0 ||
+        sscanf(line + strlen(magic), "%" SCNd64 " %" SCNd64, count, &bytes) != 2 || *count < 0 ||
+        bytes < 0) {
+        return rb_fail(ctx, RB_ERROR_FORMAT,
+                       "%s is no file of results of rarebit; take another name", journal->path);
+    }
+    if (bytes > size - ftello(journal->file)) return RB_OK;
+    *key = rb_alloc(ctx, bytes + 1, 1);
+    if (!*key) return RB_ERROR_MEMORY;
+    (*key)[fread(*key, 1, (size_t)bytes, journal->file)] = '\0';
+    return RB_OK;
+}
+
+/* The next result; *found is false at the end, and at what is damaged or half written. */
+static rb_error read_record(rb_context *ctx, rb_journal *journal, int64_t count, record *r,
+                            void **bytes, bool *found) {
+    *bytes = NULL;
+    *found = fread(r, sizeof *r, 1, journal->file) == 1 && r->job >= 0 && r->job < count &&
+             r->size >= 0 && r->size <= bytes_of(journal) - ftello(journal->file);
+    if (!*found) return RB_OK;
+    *bytes = rb_alloc(ctx, r->size, 1);
+    if (!*bytes) return RB_ERROR_MEMORY;
+    *found = fread(*bytes, 1, (size_t)r->size, journal->file) == (size_t)r->size &&
+             crc_of(journal, r, *bytes) == r->crc;
+    if (!*found) rb_free(*bytes);
+    return RB_OK;
+}
+
+/* Hands over what is there; the place in the file is behind the last sound result. */
+static rb_error read_records(rb_context *ctx, rb_journal *journal, const rb_journal_head *head) {
+    bool found = true;
+    rb_error err = RB_OK;
+    while (!err && found) {
+        record r;
+        void *bytes;
+        off_t place = ftello(journal->file);
+        err = read_record(ctx, journal, head->count, &r, &bytes, &found);
+        if (!err && !found && fseeko(journal->file, place, SEEK_SET))
+            return cannot(ctx, "read", journal);
+        if (!err && found) err = head->take(ctx, r.job, (rb_bytes){bytes, r.size}, head->user);
+    }
+    return err;
+}
+
+/* ---- is it of these jobs? ---- */
+
+/* The first line of either text that differs. */
+static rb_error other_jobs(rb_context *ctx, const char *path, const char *before, const char *now) {
+    while (*before && *now) {
+        int a = (int)strcspn(before, "\n"), b = (int)strcspn(now, "\n");
+        if (a != b || strncmp(before, now, (size_t)a) != 0) {
+            return rb_fail(ctx, RB_ERROR_ARGUMENT,
+                           "%s has the results of another call, with '%.*s' instead of '%.*s'; "
+                           "give the same options and data, or another file",
+                           path, a, before, b, now);
+        }
+        before += a + (before[a] != '\0');
+        now += b + (now[b] != '\0');
+    }
+    return rb_fail(ctx, RB_ERROR_ARGUMENT,
+                   "%s has the results of another call; give the same options and data, or another "
+                   "file",
+                   path);
+}
+
+/* ---- writing ---- */
+
+static rb_error write_head(rb_context *ctx, rb_journal *journal, const char *key, int64_t count) {
+    rewind(journal->file);
+    bool good = ftruncate(fileno(journal->file), 0) == 0 &&
+                fprintf(journal->file, "%s%" PRId64 " %zu\n%s", magic, count, strlen(key), key) > 0;
+    return good && fflush(journal->file) == 0 ? RB_OK : cannot(ctx, "write", journal);
+}
+
+static rb_error add(rb_context *ctx, rb_journal *journal, int64_t job, rb_bytes result) {
+    record r = {.job = job, .size = result.size};
+    r.crc = crc_of(journal, &r, result.data);
+    bool good = fwrite(&r, sizeof r, 1, journal->file) == 1 &&
+                fwrite(result.data, 1, (size_t)result.size, journal->file) == (size_t)result.size;
+    return good && fflush(journal->file) == 0 ? RB_OK : cannot(ctx, "write", journal);
+}
+
+/* ---- opening ---- */
+
+static void close_journal(rb_journal *journal) {
+    if (!journal) return;
+    if (journal->file) fclose(journal->file);
+    rb_lock_release(journal->lock);
+    rb_free(journal->path);
+    rb_free(journal);
+}
+
+static rb_error open_file(rb_context *ctx, const char *path, const char *mode, rb_journal **out) {
+    rb_journal *journal = *out = rb_alloc_zero(ctx, 1, sizeof *journal);
+    if (!journal) return RB_ERROR_MEMORY;
+    rb_crc32_prepare(&journal->crc);
+    journal->path = rb_copy_text(ctx, path);
+    if (!journal->path) return RB_ERROR_MEMORY;
+    bool writes = *mode == 'w';
+    rb_error err = writes ? rb_lock_take(ctx, path, &journal->lock) : RB_OK;
+    if (err) return err;
+    if (access(path, F_OK) == 0) mode = writes ? "r+b" : "rb";
+    journal->file = rb_is_regular(path) || writes ? fopen(path, mode) : NULL;
+    if (!journal->file && !errno) errno = EINVAL;
+    return journal->file ? RB_OK : cannot(ctx, writes ? "write" : "read", journal);
+}
+
+static rb_error begin(rb_context *ctx, rb_journal *journal, const rb_journal_head *head) {
+    char *key;
+    int64_t count;
+    rb_error err = read_head(ctx, journal, &key, &count);
+    if (err) return err;
+    if (!key) return write_head(ctx, journal, head->key, head->count);
+    if (strcmp(key, head->key) != 0 || count != head->count)
+        err = other_jobs(ctx, journal->path, key, head->key);
+    rb_free(key);
+    err = err ? err : read_records(ctx, journal, head);
+    if (err) return err;
+    off_t end = ftello(journal->file);
+    return ftruncate(fileno(journal->file), end) == 0 && fseeko(journal->file, end, SEEK_SET) == 0
+               ? RB_OK
+               : cannot(ctx, "write", journal);
+}
+
+static rb_error open_journal(rb_context *ctx, const char *path, const rb_journal_head *head,
+                             rb_journal **journal) {
+    rb_error err = open_file(ctx, path, "w+b", journal);
+    err = err ? err : begin(ctx, *journal, head);
+    if (err) {
+        close_journal(*journal);
+        *journal = NULL;
+    }
+    return err;
+}
+
+const rb_journal_store rb_journals = {open_journal, add, close_journal};
+
+/* ---- merging ---- */
+
+typedef struct merging {
+    rb_journal *to;
+    char *key;   /* of the first file */
+    char *there; /* per job: is it in? */
+    int64_t count, found;
+} merging;
+
+static rb_error add_once(rb_context *ctx, int64_t job, rb_bytes bytes, void *user) {
+    merging *all = user;
+    rb_error err = all->there[job] ? RB_OK : add(ctx, all->to, job, bytes);
+    all->found += !all->there[job];
+    all->there[job] = 1;
+    rb_free(bytes.data);
+    return err;
+}
+
+static rb_error begin_merged(rb_context *ctx, merging *all) {
+    all->there = rb_alloc_zero(ctx, all->count, 1);
+    return all->there ? write_head(ctx, all->to, all->key, all->count) : RB_ERROR_MEMORY;
+}
+
+static rb_error merge_one(rb_context *ctx, const char *path, merging *all) {
+    rb_journal *from = NULL;
+    char *key = NULL;
+    int64_t count = 0;
+    rb_error err = open_file(ctx, path, "rb", &from);
+    err = err ? err : read_head(ctx, from, &key, &count);
+    if (!err && !key) {
+        err = rb_fail(ctx, RB_ERROR_FORMAT, "%s is no file of results of rarebit, or has none yet",
+                      path);
+    }
+    if (!err && all->key && (strcmp(key, all->key) != 0 || count != all->count))
+        err = other_jobs(ctx, path, key, all->key);
+    if (!err && !all->key) {
+        all->key = key;
+        all->count = count;
+        key = NULL;
+        err = begin_merged(ctx, all);
+    }
+    err = err ? err
+              : read_records(ctx, from, &(rb_journal_head){all->key, all->count, add_once, all});
+    rb_free(key);
+    close_journal(from);
+    return err;
+}
+
+rb_error rb_journal_merge(rb_context *ctx, const char *const *paths, int n_paths, const char *path,
+                          int64_t *found, int64_t *count) {
+    merging all = {0};
+    rb_staged *staged = NULL;
+    rb_error err = rb_staged_begin(ctx, path, &staged);
+    err = err ? err : open_file(ctx, rb_staged_path(staged), "w+b", &all.to);
+    for (int i = 0; !err && i < n_paths; i++)
+        err = merge_one(ctx, paths[i], &all);
+    close_journal(all.to);
+    rb_free(all.key);
+    rb_free(all.there);
+    *found = all.found;
+    *count = all.count;
+    if (!err) return rb_staged_commit(ctx, staged);
+    rb_staged_abandon(staged);
+    return err;
+}

@@ -1,0 +1,372 @@
+/* The consensus of many fits: which units they have in common.
+ *
+ * Fits from different starts end in different optima, and a unit that stands for something in the
+ * data is in most of them, while one that fits noise is in few: stability tells them apart, and how
+ * many there are. The idea is that of N. Meinshausen and P. Buehlmann, "Stability selection",
+ * J. R. Statist. Soc. B 72 (2010), with starts in place of subsamples, and of the clusters of
+ * independent components in J. Himberg, A. Hyvaerinen, F. Esposito, "Validating the independent
+ * components of neuroimaging time series via clustering and visualization", NeuroImage 22 (2004).
+ *
+ *   similarity of two units   the smaller of the cosines of their loadings and of their codes, the
+ *                             codes less their mean
+ *   clusters                  by average linkage over the units of all models, as long as the
+ *                             average similarity of two clusters reaches `similarity`
+ *   stability of a cluster    share of the models with a unit in it; two units of one model count
+ *                             once
+ *   medoid                    the unit with the largest sum of similarities to its cluster
+ */
+#include "consensus.h"
+
+#include <rarebit/consensus.h>
+
+#include <float.h>
+#include <math.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Codes of so many samples say enough of a cosine; and so many units can be compared. */
+enum { MAX_SAMPLES = 4096, RUNS = 16, MAX_UNITS = 16384 };
+
+static const rb_option rows[] = {
+    {"stability", 0, RB_OPTION_NUMBER, offsetof(rb_consensus_options, stability), "0.7", DBL_MIN, 1,
+     NULL, "SHARE", "consensus: keep a unit when so large a share of the models has it",
+     RB_OPTION_TUNING},
+    {"similarity", 0, RB_OPTION_NUMBER, offsetof(rb_consensus_options, similarity), "0.5", DBL_MIN,
+     1, NULL, "COSINE",
+     "consensus: units of two models are the same when their loadings and codes are so similar",
+     RB_OPTION_TUNING},
+    {"representative", 0, RB_OPTION_CHOICE, offsetof(rb_consensus_options, representative),
+     "medoid", 0, 0, "medoid|mean", "WHICH",
+     "consensus: what stands for the units that are the same: the one most similar to the others, "
+     "or their mean",
+     RB_OPTION_TUNING},
+    {"refit", 0, RB_OPTION_INTEGER, offsetof(rb_consensus_options, refit), "0", 0, 1e9, NULL, "N",
+     "consensus: go on from the units that are kept for so many iterations", RB_OPTION_TUNING},
+    {0},
+};
+
+const rb_option_group *rb_consensus_group(void) {
+    static const rb_option_group group = {sizeof(rb_option), "Consensus", rows,
+                                          sizeof(rb_consensus_options), NULL};
+    return &group;
+}
+
+/* ---- units as vectors of length 1 ---- */
+
+/* The vectors of all units, a row each. */
+typedef struct vectors {
+    rb_dense loadings, codes; /* codes of no rows: there is no source */
+    rb_unit *units;
+    int64_t count;
+} vectors;
+
+/* Codes of one model: the sample at hand goes to a column of its units' rows. */
+typedef struct taking {
+    rb_dense codes;
+    int64_t taken;
+} taking;
+
+static rb_error take_codes(void *user, int64_t first, const rb_matrix *samples) {
+    taking *t = user;
+    (void)first;
+    for (int64_t i = 0; i < samples->n_samples; i++, t->taken++)
+        for (int64_t j = 0; j < t->codes.rows; j++)
+            rb_dense_set(t->codes, j, t->taken, rb_matrix_at(samples, i, j));
+    return RB_OK;
+}
+
+static rb_error encode(rb_context *ctx, const rb_model *model, rb_source *source, rb_dense codes) {
+    int64_t n = source->n_samples;
+    bool all = n <= MAX_SAMPLES;
+    taking t = {.codes = codes};
+    return rb_encode_runs(ctx, model, source, all ? 1 : RUNS, all ? n : MAX_SAMPLES / RUNS,
+                          take_codes, &t);
+}
+
+/* Makes a row one of length 1, less its mean or as it is; false: nothing is left of it. */
+static bool normalise(rb_dense row, bool centre) {
+    double *values = row.data, mean = 0, square = 0, before = 0;
+    for (int64_t i = 0; i < row.cols; i++) {
+        mean += centre ? values[i] / (double)row.cols : 0;
+        before += values[i] * values[i];
+    }
+    for (int64_t i = 0; i < row.cols; i++) {
+        values[i] -= mean;
+        square += values[i] * values[i];
+    }
+    for (int64_t i = 0; i < row.cols && square > 0; i++)
+        values[i] /= sqrt(square);
+    return square > 1e-20 * before;
+}
+
+/* Adds the units of a model that have loadings, and codes that differ. */
+static rb_error add_units(rb_context *ctx, const rb_model *model, int64_t number, rb_source *source,
+                          vectors *v) {
+    int64_t m = v->loadings.cols, l = rb_model_units(model), before = v->count;
+    const double *loadings;
+    rb_error err = rb_model_need_array(ctx, model, "loadings", m, l, &loadings);
+    if (!err && source) err = encode(ctx, model, source, rb_dense_rows(v->codes, before, l));
+    for (int64_t j = 0; !err && j < l; j++) {
+        int64_t to = v->count;
+        rb_dense w = rb_dense_rows(v->loadings, to, 1), z = {0};
+        for (int64_t k = 0; k < m; k++)
+            rb_dense_set(w, 0, k, loadings[k * l + j]);
+        bool lives = normalise(w, false);
+        if (source) {
+            z = rb_dense_rows(v->codes, to, 1);
+            if (to != before + j) rb_dense_copy(rb_dense_rows(v->codes, before + j, 1), z);
+            lives = normalise(z, true) && lives;
+        }
+        if (lives) v->units[v->count++] = (rb_unit){number, j};
+    }
+    return err;
+}
+
+/* ---- similarities ---- */
+
+/* Of all pairs of units, as a full matrix. */
+static rb_error compare(rb_context *ctx, const vectors *v, rb_dense similarity) {
+    rb_dense w = rb_dense_rows(v->loadings, 0, v->count), other = {0};
+    rb_gemm_lower(ctx, 1, w, RB_PLAIN, w, RB_TRANSPOSED, 0, similarity);
+    if (v->codes.rows > 0) {
+        rb_error err = rb_dense_new(ctx, RB_FLOAT64, v->count, v->count, &other);
+        if (err) return err;
+        rb_dense z = rb_dense_rows(v->codes, 0, v->count);
+        rb_gemm_lower(ctx, 1, z, RB_PLAIN, z, RB_TRANSPOSED, 0, other);
+        for (int64_t a = 0; a < v->count; a++) {
+            double *row = rb_dense_row(similarity, a), *beside = rb_dense_row(other, a);
+            for (int64_t b = 0; b <= a; b++)
+                row[b] = fmin(row[b], beside[b]);
+        }
+        rb_dense_free(&other);
+    }
+    rb_dense_mirror(similarity);
+    return RB_OK;
+}
+
+/* ---- clusters ---- */
+
+/* A unit while clusters are sorted. */
+typedef struct place {
+    int64_t cluster;     /* the first unit of it */
+    double stability;    /* of the cluster */
+    int64_t size;        /* of it */
+    double similarities; /* sum of those to the units of its cluster */
+    int64_t unit;
+} place;
+
+static int by_stability(const void *a, const void *b) {
+    const place *x = a, *y = b;
+    if (x->stability != y->stability) return x->stability > y->stability ? -1 : 1;
+    if (x->size != y->size) return x->size > y->size ? -1 : 1;
+    if (x->cluster != y->cluster) return x->cluster < y->cluster ? -1 : 1;
+    if (x->similarities != y->similarities) return x->similarities > y->similarities ? -1 : 1;
+    return (x->unit > y->unit) - (x->unit < y->unit);
+}
+
+/* What is known of a unit: its cluster's size and models, and how much it is like the others. */
+static place place_of(const vectors *v, const int64_t *cluster_of, rb_dense similarity,
+                      int64_t unit, int64_t n_models) {
+    place p = {.cluster = cluster_of[unit], .unit = unit};
+    int64_t with = 0, last = -1; /* units stand model by model */
+    for (int64_t other = 0; other < v->count; other++) {
+        if (cluster_of[other] != p.cluster) continue;
+        p.size++;
+        p.similarities += rb_dense_get(similarity, unit, other);
+        with += v->units[other].model != last;
+        last = v->units[other].model;
+    }
+    p.stability = (double)with / (double)n_models;
+    return p;
+}
+
+static void list_clusters(const vectors *v, const place *places, rb_clusters *clusters) {
+    for (int64_t i = 0; i < v->count; i++) {
+        if (i == 0 || places[i].cluster != places[i - 1].cluster) {
+            clusters->list[clusters->count++] =
+                (rb_cluster){.stability = places[i].stability, .first = i};
+        }
+        clusters->list[clusters->count - 1].count++;
+        clusters->members[i] = v->units[places[i].unit];
+    }
+    clusters->n_members = v->count;
+}
+
+static rb_error cluster(rb_context *ctx, const vectors *v, int64_t n_models, double bound,
+                        rb_clusters *clusters) {
+    rb_scratch scratch = {.ctx = ctx};
+    rb_dense similarity = {0}, copy = {0};
+    rb_dense_take(&scratch, RB_FLOAT64, v->count, v->count, &similarity);
+    rb_dense_take(&scratch, RB_FLOAT64, v->count, v->count, &copy);
+    int64_t *cluster_of = rb_take(&scratch, v->count, sizeof *cluster_of);
+    place *places = rb_take(&scratch, v->count, sizeof *places);
+    clusters->list = rb_alloc_zero(ctx, v->count, sizeof *clusters->list);
+    clusters->members = rb_alloc_zero(ctx, v->count, sizeof *clusters->members);
+    if (!scratch.err && !(clusters->list && clusters->members)) scratch.err = RB_ERROR_MEMORY;
+    if (!scratch.err) scratch.err = compare(ctx, v, similarity);
+    if (!scratch.err) {
+        rb_dense_copy(similarity, copy);
+        scratch.err = rb_link_average(ctx, v->count, copy.data, bound, cluster_of);
+    }
+    for (int64_t i = 0; i < v->count && !scratch.err; i++)
+        places[i] = place_of(v, cluster_of, similarity, i, n_models);
+    if (!scratch.err) {
+        qsort(places, (size_t)v->count, sizeof *places, by_stability);
+        list_clusters(v, places, clusters);
+    }
+    return rb_scratch_end(&scratch);
+}
+
+rb_error rb_clusters_find(rb_context *ctx, const rb_model *const *models, int64_t count,
+                          rb_source *source, double similarity, rb_clusters *clusters) {
+    int64_t n_units = 0, m = rb_model_features(models[0]), n = source ? source->n_samples : 0;
+    rb_scratch scratch = {.ctx = ctx};
+    vectors v = {0};
+    *clusters = (rb_clusters){0};
+    for (int64_t i = 0; i < count; i++)
+        n_units += rb_model_units(models[i]);
+    if (n_units > MAX_UNITS) {
+        return rb_fail(ctx, RB_ERROR_ARGUMENT,
+                       "the %lld models have %lld units together, but at most %d can be compared; "
+                       "take fewer models",
+                       (long long)count, (long long)n_units, MAX_UNITS);
+    }
+    rb_dense_take(&scratch, RB_FLOAT64, n_units, m, &v.loadings);
+    if (source)
+        rb_dense_take(&scratch, RB_FLOAT64, n_units, n < MAX_SAMPLES ? n : MAX_SAMPLES, &v.codes);
+    v.units = rb_take(&scratch, n_units, sizeof *v.units);
+    for (int64_t i = 0; i < count && !scratch.err; i++)
+        scratch.err = add_units(ctx, models[i], i, source, &v);
+    if (!scratch.err) scratch.err = cluster(ctx, &v, count, similarity, clusters);
+    return rb_scratch_end(&scratch);
+}
+
+void rb_clusters_clear(rb_clusters *clusters) {
+    rb_free(clusters->list);
+    rb_free(clusters->members);
+    *clusters = (rb_clusters){0};
+}
+
+/* ---- what can be merged ---- */
+
+static bool same_vector(const double *a, const double *b, int64_t count) {
+    return a && b ? memcmp(a, b, (size_t)count * sizeof *a) == 0 : !a && !b;
+}
+
+/* Do two models see the same features in the same way? */
+static bool same_features(const rb_preprocess *a, const rb_preprocess *b) {
+    int64_t m = a->n_features;
+    bool same = m == b->n_features && a->n_input == b->n_input && !a->names == !b->names &&
+                !a->selected == !b->selected && same_vector(a->centre, b->centre, m) &&
+                same_vector(a->scale, b->scale, m);
+    for (int64_t k = 0; k < m && same && a->selected; k++)
+        same = a->selected[k] == b->selected[k];
+    for (int64_t k = 0; k < m && same && a->names; k++)
+        same = strcmp(a->names->text[k], b->names->text[k]) == 0;
+    return same;
+}
+
+static rb_error check(rb_context *ctx, const rb_model *const *models, int64_t count,
+                      const rb_source *source, const rb_consensus_options *options) {
+    if (count < 2) {
+        return rb_fail(ctx, RB_ERROR_ARGUMENT,
+                       "a consensus needs two models at least, but there is %lld",
+                       (long long)count);
+    }
+    if (!source && options->refit > 0) {
+        return rb_fail(ctx, RB_ERROR_ARGUMENT,
+                       "refit is given, but without data there is nothing to fit; leave it out, "
+                       "or give the data");
+    }
+    for (int64_t i = 0; i < count; i++) {
+        if (models[i]->method != models[0]->method) {
+            return rb_fail(ctx, RB_ERROR_ARGUMENT,
+                           "model %lld of the %lld is of method '%s', but the first is of '%s'",
+                           (long long)i + 1, (long long)count, rb_model_method(models[i]),
+                           rb_model_method(models[0]));
+        }
+        if (!same_features(models[i]->preprocess, models[0]->preprocess)) {
+            return rb_fail(ctx, RB_ERROR_ARGUMENT,
+                           "model %lld of the %lld has other features or other preprocessing than "
+                           "the first; a consensus is one of fits of the same data",
+                           (long long)i + 1, (long long)count);
+        }
+        if (rb_model_array(models[i], "prior_covariance", NULL, NULL)) {
+            return rb_fail(ctx, RB_ERROR_UNSUPPORTED,
+                           "model %lld of the %lld has a prior covariance, which has no part for "
+                           "each unit: there is no consensus of such models",
+                           (long long)i + 1, (long long)count);
+        }
+    }
+    return RB_OK;
+}
+
+/* ---- all of it ---- */
+
+static rb_error record_number(rb_context *ctx, rb_model *model, const char *name, double value) {
+    char text[32];
+    rb_print(text, sizeof text, "%.17g", value);
+    return rb_model_set_attribute(ctx, model, name, text);
+}
+
+/* How stable each cluster is, kept or dropped. */
+static rb_error record(rb_context *ctx, const rb_clusters *clusters, int64_t kept, int64_t count,
+                       const rb_consensus_options *options, rb_model *model) {
+    int64_t common = kept;
+    while (common < clusters->count && clusters->list[common].stability * (double)count > 1.5)
+        common++;
+    double *stability = rb_model_add_array(ctx, model, "stability", kept, 1);
+    double *dropped = rb_model_add_array(ctx, model, "dropped_stability", common - kept, 1);
+    if (!stability || !dropped) return RB_ERROR_MEMORY;
+    for (int64_t c = 0; c < common; c++)
+        *(c < kept ? &stability[c] : &dropped[c - kept]) = clusters->list[c].stability;
+    rb_error err = record_number(ctx, model, "consensus_models", (double)count);
+    err = err ? err : record_number(ctx, model, "consensus_stability", options->stability);
+    return err ? err : record_number(ctx, model, "consensus_similarity", options->similarity);
+}
+
+/* How many clusters are stable enough; 0, and a message: none. A share that is said as 0.7 is one
+ * of 14 in 20 too. */
+static int64_t count_stable(rb_context *ctx, const rb_clusters *clusters, double stability) {
+    int64_t kept = 0;
+    while (kept < clusters->count && clusters->list[kept].stability >= stability - 1e-9)
+        kept++;
+    if (kept == 0) {
+        rb_fail(ctx, RB_ERROR_DATA,
+                "no unit is in %.3g of the models; the most stable one is in %.3g: the fits have "
+                "little in common, or stability is too large",
+                stability, clusters->count > 0 ? clusters->list[0].stability : 0.0);
+    }
+    return kept;
+}
+
+static rb_error merge(rb_context *ctx, const rb_model *const *models, int64_t count,
+                      rb_source *source, const rb_consensus_options *options, rb_model **model) {
+    rb_clusters clusters;
+    rb_error err = rb_clusters_find(ctx, models, count, source, options->similarity, &clusters);
+    int64_t kept = err ? 0 : count_stable(ctx, &clusters, options->stability);
+    if (!err && kept == 0) err = RB_ERROR_DATA;
+    if (!err) {
+        err = rb_consensus_merge(ctx, models, count, &clusters, kept,
+                                 options->representative == RB_MEAN, model);
+    }
+    if (!err && options->refit > 0) err = rb_consensus_refit(ctx, source, options->refit, model);
+    err = err ? err : record(ctx, &clusters, kept, count, options, *model);
+    rb_clusters_clear(&clusters);
+    return err;
+}
+
+rb_error rb_consensus(rb_context *ctx, const rb_model *const *models, int64_t count,
+                      rb_source *source, const rb_options *given, rb_model **model) {
+    rb_consensus_options options;
+    *model = NULL;
+    rb_error err = rb_options_take(ctx, given, rb_consensus_group(), &options);
+    err = err ? err : check(ctx, models, count, source, &options);
+    err = err ? err : merge(ctx, models, count, source, &options, model);
+    if (err) {
+        rb_model_free(*model);
+        *model = NULL;
+    }
+    return err;
+}

@@ -1,0 +1,47 @@
+/* What the steps of a consensus hand on to each other. Private to src/study. */
+#ifndef RB_CONSENSUS_H
+#define RB_CONSENSUS_H
+
+#include "study.h"
+
+typedef enum rb_representative { RB_MEDOID = 0, RB_MEAN } rb_representative;
+
+typedef struct rb_consensus_options {
+    double stability, similarity;
+    int representative; /* rb_representative */
+    int64_t refit;
+} rb_consensus_options;
+
+/* A unit of one of the models. */
+typedef struct rb_unit {
+    int64_t model, index;
+} rb_unit;
+
+/* Units of several models that are the same one. */
+typedef struct rb_cluster {
+    double stability; /* share of the models that have it */
+    int64_t first;    /* of its members */
+    int64_t count;
+} rb_cluster;
+
+typedef struct rb_clusters {
+    rb_cluster *list; /* the most stable first */
+    int64_t count;
+    rb_unit *members; /* cluster by cluster, in each the one most similar to the others first */
+    int64_t n_members;
+} rb_clusters;
+
+/* consensus.c: clusters of the living units. Cleared with rb_clusters_clear, also on failure. */
+rb_error rb_clusters_find(rb_context *ctx, const rb_model *const *models, int64_t count,
+                          rb_source *source, double similarity, rb_clusters *clusters);
+void rb_clusters_clear(rb_clusters *clusters);
+
+/* consensus_model.c: the model of the first `kept` clusters, not fitted again. */
+rb_error rb_consensus_merge(rb_context *ctx, const rb_model *const *models, int64_t count,
+                            const rb_clusters *clusters, int64_t kept, bool mean,
+                            rb_model **merged);
+/* A fit of so many iterations that begins there; *model is replaced. */
+rb_error rb_consensus_refit(rb_context *ctx, rb_source *source, int64_t iterations,
+                            rb_model **model);
+
+#endif

@@ -1,0 +1,197 @@
+/* Many independent jobs side by side: one per thread, each with a context of its own.
+ *
+ * Results are handed over in the order of the jobs, so that nothing depends on which thread did
+ * what. With a journal each result is on disk once it is made.
+ */
+#include "study.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+typedef struct board {
+    rb_context *ctx;
+    const rb_jobs *jobs;
+    rb_context **contexts; /* one per thread */
+    rb_bytes *results;     /* one per job; data NULL: not done */
+    int64_t *mine;         /* jobs that are left to do here */
+    int64_t n_mine;
+    const rb_journal_store *store;
+    rb_journal *journal; /* NULL: none */
+    double began;
+    pthread_mutex_t lock; /* of what follows */
+    int64_t done;
+    int64_t failed; /* the first job that failed; none: count */
+    rb_error err;
+    char message[1024];
+    int64_t told; /* jobs that the last line of progress counted; of the caller alone */
+} board;
+
+/* ---- which jobs ---- */
+
+static rb_error parse_part(rb_context *ctx, const rb_jobs *jobs, int64_t *part, int64_t *parts) {
+    long long k = 1, n = 1;
+    char end;
+    *part = 0;
+    *parts = 1;
+    if (jobs->part &&
+        (sscanf(jobs->part, "%lld/%lld%c", &k, &n, &end) != 2 || k < 1 || k > n || n > INT_MAX)) {
+        return rb_fail(ctx, RB_ERROR_ARGUMENT,
+                       "part is '%s', but must be like 3/100, the third of 100 parts", jobs->part);
+    }
+    if (jobs->part && !jobs->journal) {
+        return rb_fail(
+            ctx, RB_ERROR_ARGUMENT,
+            "part does nothing without checkpoint, which names the file for its results");
+    }
+    *part = k - 1;
+    *parts = n;
+    return RB_OK;
+}
+
+/* Lists those that nobody has done yet: every parts-th one, so that parts take equally long. */
+static void choose(board *b, int64_t part, int64_t parts) {
+    for (int64_t i = part; i < b->jobs->count; i += parts)
+        if (!b->results[i].data) b->mine[b->n_mine++] = i;
+}
+
+/* ---- the journal ---- */
+
+static rb_error keep_result(rb_context *ctx, int64_t job, rb_bytes bytes, void *user) {
+    board *b = user;
+    if (b->results[job].data) { /* merged journals may have one twice */
+        rb_free(bytes.data);
+        return RB_OK;
+    }
+    (void)ctx;
+    b->results[job] = bytes;
+    return RB_OK;
+}
+
+static rb_error open_journal(board *b) {
+    if (!b->jobs->journal) return RB_OK;
+    if (!b->ctx->checkpoints) {
+        return rb_fail(b->ctx, RB_ERROR_UNSUPPORTED,
+                       "checkpoint needs librarebit-io; call rb_io_use");
+    }
+    b->store = b->ctx->checkpoints->journals;
+    return b->store->open(b->ctx, b->jobs->journal,
+                          &(rb_journal_head){b->jobs->key, b->jobs->count, keep_result, b},
+                          &b->journal);
+}
+
+/* ---- a job ---- */
+
+/* Jobs after one that failed are not begun; those before it have been, and one may still be the
+ * first that fails. */
+static bool wanted(board *b, int64_t job) {
+    pthread_mutex_lock(&b->lock);
+    bool is = job < b->failed;
+    pthread_mutex_unlock(&b->lock);
+    return is;
+}
+
+static void settle(board *b, rb_context *own, int64_t job, rb_error err, rb_bytes result) {
+    pthread_mutex_lock(&b->lock);
+    if (!err && b->journal) err = b->store->add(own, b->journal, job, result);
+    if (!err) {
+        b->results[job] = result;
+        b->done++;
+    } else {
+        rb_free(result.data);
+    }
+    if (err && job < b->failed) {
+        b->failed = job;
+        b->err = err;
+        memcpy(b->message, own->message, sizeof b->message);
+    }
+    pthread_mutex_unlock(&b->lock);
+}
+
+static void tell(board *b) {
+    pthread_mutex_lock(&b->lock);
+    int64_t done = b->done;
+    pthread_mutex_unlock(&b->lock);
+    if (!b->ctx->on_progress || done == b->told) return;
+    double elapsed = rb_seconds() - b->began;
+    rb_progress progress = {.iteration = done,
+                            .iterations = b->n_mine,
+                            .objective = NAN,
+                            .estep_objective = NAN,
+                            .seconds = elapsed / (double)done,
+                            .elapsed = elapsed,
+                            .remaining = elapsed / (double)done * (double)(b->n_mine - done),
+                            .what = b->jobs->what};
+    b->told = done;
+    rb_error err = b->ctx->on_progress(&progress, b->ctx->progress_user);
+    if (err) rb_context_stop(b->ctx);
+}
+
+static void do_job(void *arg, int64_t index, int worker) {
+    board *b = arg;
+    int64_t job = b->mine[index];
+    rb_context *own = b->contexts[worker];
+    rb_bytes result = {0};
+    if (!wanted(b, job)) return;
+    rb_error err = b->jobs->run(own, job, b->jobs->user, &result);
+    settle(b, own, job, err, result);
+    if (worker == 0) tell(b); /* the caller: callbacks are called on its thread */
+}
+
+/* ---- all of them ---- */
+
+static rb_error work(board *b) {
+    rb_error err = rb_parallel_or_stop(b->ctx, b->n_mine, do_job, b);
+    if (b->err && b->err != RB_ERROR_STOPPED) return rb_fail(b->ctx, b->err, "%s", b->message);
+    if (!err && !b->err) {
+        tell(b);
+        return RB_OK;
+    }
+    return rb_fail(b->ctx, RB_ERROR_STOPPED, "stopped after %lld of %lld %ss", (long long)b->done,
+                   (long long)b->n_mine, b->jobs->what);
+}
+
+static rb_error hand_over(board *b, bool *complete) {
+    rb_error err = RB_OK;
+    *complete = true;
+    for (int64_t i = 0; i < b->jobs->count; i++)
+        *complete = *complete && b->results[i].data;
+    for (int64_t i = 0; !err && *complete && i < b->jobs->count; i++)
+        err = b->jobs->take(b->ctx, i, b->results[i], b->jobs->user);
+    return err;
+}
+
+static rb_error make_contexts(board *b) {
+    rb_error err = RB_OK;
+    for (int t = 0; !err && t < b->ctx->threads; t++)
+        err = rb_context_child(b->ctx, &b->contexts[t]);
+    return err;
+}
+
+rb_error rb_jobs_run(rb_context *ctx, const rb_jobs *jobs, bool *complete) {
+    int64_t part, parts;
+    *complete = false;
+    rb_error err = parse_part(ctx, jobs, &part, &parts);
+    if (err) return err;
+    rb_scratch scratch = {.ctx = ctx};
+    board b = {.ctx = ctx, .jobs = jobs, .failed = jobs->count, .began = rb_seconds()};
+    b.contexts = rb_take(&scratch, ctx->threads, sizeof *b.contexts);
+    b.results = rb_take(&scratch, jobs->count, sizeof *b.results);
+    b.mine = rb_take(&scratch, jobs->count, sizeof *b.mine);
+    pthread_mutex_init(&b.lock, NULL);
+    if (!scratch.err) scratch.err = make_contexts(&b);
+    if (!scratch.err) scratch.err = open_journal(&b);
+    if (!scratch.err) {
+        choose(&b, part, parts);
+        scratch.err = work(&b);
+    }
+    if (b.journal) b.store->close(b.journal);
+    if (!scratch.err) scratch.err = hand_over(&b, complete);
+    for (int64_t i = 0; b.results && i < jobs->count; i++)
+        rb_free(b.results[i].data);
+    for (int t = 0; b.contexts && t < ctx->threads; t++)
+        rb_context_free(b.contexts[t]);
+    pthread_mutex_destroy(&b.lock);
+    return rb_scratch_end(&scratch);
+}

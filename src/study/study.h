@@ -1,0 +1,77 @@
+/* The face of src/study: questions that take many fits. */
+#ifndef RB_STUDY_H
+#define RB_STUDY_H
+
+#include "analysis/analysis.h"
+#include "em/em.h"
+
+#pragma GCC visibility push(default) /* for the libraries above: cmake/Libraries.cmake */
+
+/* ---- many independent pieces of work (jobs.c) ---- */
+
+/* The result of a job: bytes by rb_alloc. */
+typedef struct rb_bytes {
+    void *data;
+    int64_t size;
+} rb_bytes;
+
+/* Does a job; the result depends on its number alone. ctx has one thread, no callbacks, and is used
+ * by no other job meanwhile; several jobs run at a time: what `user` points to is only read. */
+typedef rb_error (*rb_job_fn)(rb_context *ctx, int64_t job, void *user, rb_bytes *result);
+/* Takes the result of a job, in the order of the jobs, once all are done. */
+typedef rb_error (*rb_job_taker)(rb_context *ctx, int64_t job, rb_bytes result, void *user);
+
+typedef struct rb_jobs {
+    int64_t count;
+    const char *what; /* one of them, for progress and messages: "fit" */
+    const char *key;  /* says which jobs these are: data, options, version. Of another key no result
+                         is taken */
+    rb_job_fn run;
+    rb_job_taker take;
+    void *user;
+    /* A file that keeps each result as it is made: the same call goes on from it. NULL: none. */
+    const char *journal;
+    /* "3/100": only the third of 100 equal parts is done, for another machine, and nothing is
+     * taken. Needs a journal. NULL: all of them. */
+    const char *part;
+} rb_jobs;
+
+typedef struct rb_journal rb_journal;
+
+/* What a journal is of, and who takes the results that are in it. */
+typedef struct rb_journal_head {
+    const char *key;
+    int64_t count; /* of all jobs */
+    rb_job_taker take;
+    void *user;
+} rb_journal_head;
+
+/* Where results are kept: files, by a table of functions that librarebit-io fills
+ * (rb_checkpoint_store.journals). */
+typedef struct rb_journal_store {
+    /* Opens or makes the file, which is locked, and hands over the results in it, which the taker
+     * owns then; one that was half written is cut off. */
+    rb_error (*open)(rb_context *ctx, const char *path, const rb_journal_head *head,
+                     rb_journal **journal);
+    /* One call at a time. */
+    rb_error (*add)(rb_context *ctx, rb_journal *journal, int64_t job, rb_bytes result);
+    void (*close)(rb_journal *journal);
+} rb_journal_store;
+
+/* Does the jobs, one per thread of the context at a time, and hands over their results; *complete
+ * is false when only a part was asked for, and jobs of others are not in the journal. Progress
+ * counts jobs. An error of a job ends it all, the first job's that fails; results of those before
+ * stay in the journal. RB_ERROR_ARGUMENT (part; a journal of other jobs), RB_ERROR_STOPPED,
+ * RB_ERROR_UNSUPPORTED (a journal without rb_io_use), RB_ERROR_FILE, RB_ERROR_FORMAT (journal). */
+rb_error rb_jobs_run(rb_context *ctx, const rb_jobs *jobs, bool *complete);
+
+/* ---- data that many jobs read ---- */
+
+/* All samples of a source in memory, with names: *matrix is what the source walks, or a copy, which
+ * is *owned then and freed with rb_matrix_free (NULL is accepted). */
+rb_error rb_study_load(rb_context *ctx, rb_source *source, const rb_matrix **matrix,
+                       rb_matrix **owned);
+
+#pragma GCC visibility pop
+
+#endif

@@ -1,0 +1,232 @@
+/* Jobs side by side: their order, their errors, and journals that go on. */
+#include "fixture.h"
+#include "study/study.h"
+
+#include <rarebit/io.h>
+
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { COUNT = 23 };
+
+/* What a call did, and what came of it. */
+struct world {
+    rb_context *ctx;
+    const char *journal, *part;
+    atomic_int runs;
+    int64_t fails_at, stops_at; /* below 0: never */
+    int64_t taken;
+    double last;
+    char folder[64];
+};
+
+static int setup(void **state) {
+    struct world *w = calloc(1, sizeof *w);
+    w->ctx = fixture_context();
+    rb_io_use(w->ctx);
+    w->fails_at = w->stops_at = -1;
+    snprintf(w->folder, sizeof w->folder, "/tmp/rarebit-jobs-XXXXXX");
+    assert_non_null(mkdtemp(w->folder));
+    *state = w;
+    return 0;
+}
+
+static int teardown(void **state) {
+    struct world *w = *state;
+    char command[128];
+    snprintf(command, sizeof command, "rm -r %s", w->folder);
+    assert_int_equal(system(command), 0);
+    rb_context_free(w->ctx);
+    free(w);
+    return 0;
+}
+
+static const char *in_folder(const struct world *w, const char *name) {
+    static char paths[4][128];
+    static int next;
+    char *path = paths[next++ % 4];
+    snprintf(path, sizeof paths[0], "%s/%s", w->folder, name);
+    return path;
+}
+
+static double value_of(int64_t job) {
+    return sqrt((double)job + 0.5);
+}
+
+static rb_error run(rb_context *ctx, int64_t job, void *user, rb_bytes *result) {
+    struct world *w = user;
+    atomic_fetch_add(&w->runs, 1);
+    if (w->fails_at >= 0 && job >= w->fails_at)
+        return rb_fail(ctx, RB_ERROR_NUMERIC, "job %lld failed", (long long)job);
+    if (job == w->stops_at) rb_context_stop(w->ctx);
+    if (rb_check_stop(ctx)) return RB_ERROR_STOPPED;
+    double *value = rb_alloc(ctx, 1, sizeof *value);
+    *value = value_of(job);
+    *result = (rb_bytes){value, sizeof *value};
+    return RB_OK;
+}
+
+static rb_error take(rb_context *ctx, int64_t job, rb_bytes result, void *user) {
+    struct world *w = user;
+    (void)ctx;
+    assert_int_equal(job, w->taken++);
+    assert_int_equal(result.size, sizeof w->last);
+    memcpy(&w->last, result.data, sizeof w->last);
+    assert_true(w->last == value_of(job));
+    return RB_OK;
+}
+
+static rb_error work(struct world *w, const char *key, bool *complete) {
+    rb_jobs jobs = {COUNT, "job", key, run, take, w, w->journal, w->part};
+    w->taken = 0;
+    atomic_store(&w->runs, 0);
+    return rb_jobs_run(w->ctx, &jobs, complete);
+}
+
+static void hands_over_in_order(void **state) {
+    struct world *w = *state;
+    bool complete;
+    for (int threads = 1; threads <= 4; threads++) {
+        assert_ok(w->ctx, rb_context_set_threads(w->ctx, threads));
+        assert_ok(w->ctx, work(w, "a", &complete));
+        assert_true(complete);
+        assert_int_equal(w->taken, COUNT);
+        assert_int_equal(w->runs, COUNT);
+    }
+}
+
+static void gives_the_first_error(void **state) {
+    struct world *w = *state;
+    bool complete;
+    w->fails_at = 5;
+    for (int threads = 1; threads <= 4; threads++) {
+        assert_ok(w->ctx, rb_context_set_threads(w->ctx, threads));
+        assert_int_equal(work(w, "a", &complete), RB_ERROR_NUMERIC);
+        assert_string_equal(rb_context_error(w->ctx), "job 5 failed");
+        assert_int_equal(w->taken, 0);
+    }
+}
+
+static void goes_on_from_a_journal(void **state) {
+    struct world *w = *state;
+    bool complete;
+    w->journal = in_folder(w, "jobs");
+    w->stops_at = 9;
+    assert_int_equal(work(w, "a", &complete), RB_ERROR_STOPPED);
+    rb_context_clear_stop(w->ctx);
+    w->stops_at = -1;
+    assert_ok(w->ctx, work(w, "a", &complete));
+    assert_true(complete);
+    assert_int_equal(w->runs, COUNT - 9);
+    assert_ok(w->ctx, work(w, "a", &complete));
+    assert_int_equal(w->runs, 0);
+    assert_int_equal(w->taken, COUNT);
+}
+
+/* A kill while a result is written: at every byte. */
+static void cuts_off_what_is_half_written(void **state) {
+    struct world *w = *state;
+    bool complete;
+    struct stat whole;
+    w->journal = in_folder(w, "jobs");
+    assert_ok(w->ctx, work(w, "key of these", &complete));
+    assert_int_equal(stat(w->journal, &whole), 0);
+    for (off_t size = whole.st_size - 1; size >= 0; size -= 7) {
+        assert_int_equal(truncate(w->journal, size), 0);
+        assert_ok(w->ctx, work(w, "key of these", &complete));
+        assert_true(complete && w->runs > 0);
+        struct stat again;
+        assert_int_equal(stat(w->journal, &again), 0);
+        assert_int_equal(again.st_size, whole.st_size);
+    }
+}
+
+/* A result that was changed is made again. */
+static void believes_no_damaged_result(void **state) {
+    struct world *w = *state;
+    bool complete;
+    w->journal = in_folder(w, "jobs");
+    assert_ok(w->ctx, work(w, "a", &complete));
+    FILE *file = fopen(w->journal, "r+b");
+    assert_int_equal(fseek(file, -4, SEEK_END), 0);
+    int byte = fgetc(file);
+    assert_int_equal(fseek(file, -4, SEEK_END), 0);
+    fputc(byte ^ 1, file);
+    fclose(file);
+    assert_ok(w->ctx, work(w, "a", &complete));
+    assert_int_equal(w->runs, 1);
+}
+
+static void refuses_other_results(void **state) {
+    struct world *w = *state;
+    bool complete;
+    w->journal = in_folder(w, "jobs");
+    assert_ok(w->ctx, work(w, "method=rfn\nseed=1\n", &complete));
+    assert_int_equal(work(w, "method=rfn\nseed=2\n", &complete), RB_ERROR_ARGUMENT);
+    assert_non_null(strstr(rb_context_error(w->ctx), "with 'seed=1' instead of 'seed=2'"));
+    FILE *file = fopen(w->journal, "wb");
+    fputs("my thesis, only copy", file);
+    fclose(file);
+    assert_int_equal(work(w, "a", &complete), RB_ERROR_FORMAT);
+    struct stat info;
+    assert_int_equal(stat(w->journal, &info), 0);
+    assert_int_equal(info.st_size, 20);
+}
+
+static void does_parts_that_merge(void **state) {
+    struct world *w = *state;
+    bool complete;
+    const char *paths[3] = {in_folder(w, "1"), in_folder(w, "2"), in_folder(w, "3")};
+    const char *const parts[3] = {"1/3", "2/3", "3/3"};
+    int all = 0;
+    for (int p = 0; p < 3; p++) {
+        w->journal = paths[p];
+        w->part = parts[p];
+        assert_ok(w->ctx, work(w, "a", &complete));
+        assert_false(complete);
+        assert_int_equal(w->taken, 0);
+        all += w->runs;
+    }
+    assert_int_equal(all, COUNT);
+    int64_t found, count;
+    const char *merged = in_folder(w, "all");
+    assert_ok(w->ctx, rb_journal_merge(w->ctx, paths, 2, merged, &found, &count));
+    assert_int_equal(count, COUNT);
+    assert_true(found < COUNT);
+    assert_ok(w->ctx, rb_journal_merge(w->ctx, paths, 3, merged, &found, &count));
+    assert_int_equal(found, COUNT);
+    w->journal = merged;
+    w->part = NULL;
+    assert_ok(w->ctx, work(w, "a", &complete));
+    assert_true(complete);
+    assert_int_equal(w->runs, 0);
+}
+
+static void refuses_parts_that_are_none(void **state) {
+    struct world *w = *state;
+    bool complete;
+    const char *const wrong[] = {"0/3", "4/3", "3", "1/2x", "a/b", "-1/3"};
+    w->journal = in_folder(w, "jobs");
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        w->part = wrong[i];
+        assert_int_equal(work(w, "a", &complete), RB_ERROR_ARGUMENT);
+    }
+    w->part = "1/2";
+    w->journal = NULL;
+    assert_int_equal(work(w, "a", &complete), RB_ERROR_ARGUMENT);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(hands_over_in_order, setup, teardown),
+        cmocka_unit_test_setup_teardown(gives_the_first_error, setup, teardown),
+        cmocka_unit_test_setup_teardown(goes_on_from_a_journal, setup, teardown),
+        cmocka_unit_test_setup_teardown(cuts_off_what_is_half_written, setup, teardown),
+        cmocka_unit_test_setup_teardown(believes_no_damaged_result, setup, teardown),
+        cmocka_unit_test_setup_teardown(refuses_other_results, setup, teardown),
+        cmocka_unit_test_setup_teardown(does_parts_that_merge, setup, teardown),
+        cmocka_unit_test_setup_teardown(refuses_parts_that_are_none, setup, teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
