@@ -7,7 +7,7 @@
 #include <string.h>
 
 typedef struct page_options {
-    const char *output, *title, *labels;
+    const char *output, *title;
 } page_options;
 
 static const rb_option_group *page_group(void) {
@@ -16,9 +16,6 @@ static const rb_option_group *page_group(void) {
          "where to write the page, one HTML file that needs nothing else; - is standard output"},
         {"title", 0, RB_OPTION_TEXT, offsetof(page_options, title), NULL, 0, 0, NULL, "TITLE",
          "what the page is called; the names of model and data when not given"},
-        {"labels", 0, RB_OPTION_TEXT, offsetof(page_options, labels), NULL, 0, 0, NULL, "LABELS",
-         "classes of the samples, as for 'modules': a TSV of sample name and class, with a header, "
-         "or of classes alone; cells.h5ad:COLUMN; or obs:COLUMN of the data's own file"},
         {0},
     };
     static const rb_option_group group = {sizeof(rb_option), "Page", table, sizeof(page_options)};
@@ -59,23 +56,18 @@ static void add_origin(const page *p, json_t **to) {
     free(line);
 }
 
-static rb_error find_classes(page *p) {
-    const char *labels = option_text(p->call, "labels");
-    if (!labels) return RB_OK;
-    rb_error err = rb_classes_read(p->call->ctx, labels, p->source, &p->classes);
-    return err ? err
-               : rb_modules_enrichment(p->call->ctx, p->modules, p->model, p->source, labels,
-                                       &p->enrichment);
-}
-
 /* Computes what the page tells. */
 static rb_error compute(page *p) {
     rb_context *ctx = p->call->ctx;
+    const char *labels = option_text(p->call, "labels");
     p->named[0] = calloc((size_t)rb_source_samples(p->source) + 1, 1);
     p->named[1] = calloc((size_t)rb_model_features(p->model) + 1, 1);
     if (!p->named[0] || !p->named[1]) return rb_context_fail(ctx, RB_ERROR_MEMORY, "out of memory");
     rb_error err = rb_modules_find(ctx, p->model, p->source, p->call->options, &p->modules);
-    err = err ? err : find_classes(p);
+    p->answers.model = p->model;
+    p->answers.modules = p->modules;
+    err = err ? err : answers_find(p->call, p->source, &p->answers);
+    if (!err && labels) err = rb_classes_read(ctx, labels, p->source, &p->classes);
     err = err ? err : rb_describe(ctx, p->source, &p->data);
     err = err ? err : rb_source_checksum(ctx, p->source, &p->checksum);
     return err ? err : rb_evaluate(ctx, p->model, p->source, &p->metrics);
@@ -92,7 +84,7 @@ static json_t *document(page *p, rb_error *err) {
         page_add_data(p, &json);
         page_add_model(p, &json);
         page_add_fit(p, &json);
-        if (option_text(p->call, "labels")) page_add_classes(p, &json);
+        page_add_answers(p, &json);
         page_add_names(p, &json);
         if (!json) *err = rb_context_fail(p->call->ctx, RB_ERROR_MEMORY, "out of memory");
     }
@@ -143,7 +135,6 @@ static int make_page(invocation *call, rb_model *model, rb_source *source) {
               .warnings = json_array(),
               .notes = json_array(),
               .data.size = sizeof p.data,
-              .enrichment.size = sizeof p.enrichment,
               .classes.size = sizeof p.classes};
     rb_error err;
     rb_context_on_log(call->ctx, keep_message, &p);
@@ -155,7 +146,7 @@ static int make_page(invocation *call, rb_model *model, rb_source *source) {
     json_decref(p.notes);
     rb_modules_free(p.modules);
     rb_metrics_free(p.metrics);
-    rb_enrichment_clear(&p.enrichment);
+    answers_clear(&p.answers);
     rb_classes_clear(&p.classes);
     free(p.named[0]);
     free(p.named[1]);
@@ -163,7 +154,8 @@ static int make_page(invocation *call, rb_model *model, rb_source *source) {
 }
 
 static int run(invocation *call) {
-    return with_model_and_data(call, NULL, make_page);
+    int status = answers_check(call);
+    return status ? status : with_model_and_data(call, NULL, make_page);
 }
 
 const command page_command = {
@@ -172,17 +164,23 @@ const command page_command = {
     .summary = "write one HTML page that tells what was found",
     .description =
         "The page says what the data are, whether the fit is healthy, and what each module is: its "
-        "samples and features with their weights, heat maps, and with --labels the classes that "
-        "it marks. It needs no network and no other file, tables can be searched and sorted, and "
+        "samples and features with their weights, heat maps, and the classes, sets of features and "
+        "covariates that it goes with. It needs no network and no other file, tables can be "
+        "searched and sorted, and "
         "the lists can be saved from it.",
     .arguments = {{"MODEL", "a model that 'rarebit fit' wrote", false},
                   {"DATA", "samples x features, in any format that fit reads", false}},
     .output = "PAGE",
-    .groups = {page_group, rb_modules_group, coding_group, rb_read_group, general_group},
+    .groups = {page_group, rb_modules_group, answers_group, rb_sets_group, coding_group,
+               rb_read_group, general_group},
+    .without = "gmt-output labels-output covariates-output",
     .examples = {{"A page to send", "report model.h5 genes.tsv -o report.html"},
-                 {"With known classes", "report model.h5 cells.h5ad --labels obs:louvain -o "
-                                        "report.html"}},
-    .reads = "labels",
+                 {"With known classes",
+                  "report model.h5 cells.h5ad --labels obs:louvain -o report.html"},
+                 {"With gene sets, and what else is known of the samples",
+                  "report model.h5 genes.tsv --gmt hallmark.gmt --covariates samples.tsv -o "
+                  "report.html"}},
+    .reads = "labels gmt covariates",
     .fixed = {"output", "a report is written as HTML", ".html"},
     .run = run,
 };

@@ -2,7 +2,7 @@
 #ifndef TOOL_PAGE_H
 #define TOOL_PAGE_H
 
-#include "tool.h"
+#include "answers.h"
 
 /* What the page tells; what was not asked for stays empty. */
 typedef struct page {
@@ -14,9 +14,9 @@ typedef struct page {
     rb_metrics *metrics;
     rb_description data;
     uint32_t checksum; /* of the data */
-    rb_enrichment enrichment;
-    rb_classes classes;
-    char *named[2]; /* samples and features whose names the page needs: 1 */
+    answers answers;
+    rb_classes classes; /* of the samples */
+    char *named[2];     /* samples and features whose names the page needs: 1 */
 } page;
 
 /* The parts of the document (page_parts.c); RB_ERROR_MEMORY shows in *to, which becomes NULL. */
@@ -24,7 +24,8 @@ void page_add_data(const page *p, json_t **to);
 void page_add_model(const page *p, json_t **to);
 void page_add_fit(const page *p, json_t **to);
 void page_add_names(const page *p, json_t **to);
-void page_add_classes(const page *p, json_t **to);
+/* What --labels, --gmt and --covariates ask for (page_answers.c). */
+void page_add_answers(const page *p, json_t **to);
 /* Modules with their heat maps, and codes: these read the samples (page_maps.c). */
 rb_error page_add_modules(page *p, json_t **to);
 rb_error page_add_codes(page *p, json_t **to);

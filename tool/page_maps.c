@@ -144,12 +144,20 @@ static void add_members(json_t **to, const page *p, int side, const rb_member *m
     json_add(to, keys[side][2], json_integer(count));
 }
 
+/* What the model itself says of a unit: how many of many fits have it. */
+static void add_stability(json_t **to, const rb_model *model, int64_t unit) {
+    int64_t units;
+    const double *stability = rb_model_array(model, "stability", &units, NULL);
+    if (stability && unit < units) json_add(to, "stability", page_number(stability[unit], 4));
+}
+
 static json_t *module_json(const page *p, const atlas *a, int64_t rank) {
     const rb_module *module = rb_modules_get(p->modules, rank);
     const map *m = &a->maps[rank];
     json_t *json = json_object();
     json_add(&json, "unit", json_integer(module->unit));
     json_add(&json, "information", page_number(module->information, 5));
+    add_stability(&json, p->model, module->unit);
     add_members(&json, p, SAMPLES, module->samples, module->n_samples);
     add_members(&json, p, FEATURES, module->features, module->n_features);
     json_add(&json, "map",

@@ -6,7 +6,6 @@ const main = document.getElementById("main"), units = D.model.units;
 
 const whole = (n) => n.toLocaleString("en-US");
 const plural = (n, word) => `${whole(n)} ${word}${n === 1 ? "" : "s"}`;
-const list = (words) => (words.length < 2 ? words.join("") : words.slice(0, -1).join(", ") + " and " + words.at(-1));
 function number(value) {
   if (value === null || value === undefined) return "–";
   if (Number.isInteger(value)) return whole(value);
@@ -101,7 +100,7 @@ const facts = (title, rows) => h("div", { class: "wrap facts", role: "region", t
 const modules = D.modules, moduleOf = new Map(modules.map((m, rank) => [m.unit, Object.assign(m, { rank })]));
 modules.forEach((m, rank) => {
   m.class = D.classes?.modules[rank];
-  m.sets = (D.enrichment?.rows ?? []).filter((row) => row.unit === m.unit);
+  m.sets = (D.sets?.rows ?? []).filter((row) => row.unit === m.unit);
   m.set = m.sets.reduce((best, row) => (!best || row.log10_fdr < best.log10_fdr ? row : best), undefined);
 });
 const unitLink = (unit) => (moduleOf.has(unit) ? h("a", { href: "#unit-" + unit, onclick: () => open(unit) }, "unit " + unit) : "unit " + unit);
@@ -133,13 +132,13 @@ function summary() {
     const count = modules.filter((m) => m.class?.log10_p < Math.log10(0.05)).length;
     tests.push(`${few(count)} ${be(count)} enriched in one of the ${plural(D.classes.names.length, "known class").replace("classs", "classes")} (p < 0.05, corrected for all tries)`);
   }
-  if (D.enrichment) {
+  if (D.sets) {
     const count = modules.filter((m) => m.set?.log10_fdr <= Math.log10(0.05)).length;
     tests.push(`${few(count)} ${count < 2 ? "has" : "have"} an enriched gene set (false discovery rate 5 %)`);
   }
   if (modules.some((m) => m.stability !== undefined)) {
     const count = modules.filter((m) => m.stability >= 0.7).length;
-    tests.push(`${few(count)} ${be(count)} found again in at least 70 % of the restarts`);
+    tests.push(`${few(count)} ${be(count)} in at least 70 % of the ${attribute("consensus_models") ?? ""} models of the consensus`);
   }
   if (modules.some((m) => m.p !== undefined)) {
     const count = modules.filter((m) => m.p <= 0.05).length;
@@ -165,12 +164,12 @@ function overview() {
     { label: "Samples", value: (m) => m.n_samples, number: true, tip: "Samples in which the unit is active, by the rule" },
     { label: "Features", value: (m) => m.n_features, number: true, tip: "Features on which the unit acts, by the rule" },
     { label: "Information", value: (m) => m.information, number: true, tip: "Information content in nats: what the unit tells of its samples, beyond the noise" },
-    has("stability") && { label: "Stability", value: (m) => m.stability, number: true, tip: "Share of the restarts that found this unit" },
+    has("stability") && { label: "Stability", value: (m) => m.stability, number: true, tip: "Share of the models of the consensus that have this unit" },
     has("p") && { label: "p", value: (m) => m.p, number: true, tip: "Chance of as large an information in permuted data, over all units (family-wise)" },
     has("q") && { label: "FDR", value: (m) => m.q, number: true, tip: "False discovery rate at which the module counts as real" },
     D.classes && { label: "Best class", value: (m) => m.class?.class, wide: true, show: (m) => (m.class?.class ? `${m.class.class}: ${m.class.overlap} of ${m.class.size}` : "–"),
       tip: "The class that is most enriched, and how many of its samples are in the module" },
-    D.enrichment && { label: "Best set", value: (m) => m.set?.set, wide: true, show: (m) => (m.set ? `${m.set.set} (${ofLog(m.set.log10_fdr)})` : "–"),
+    D.sets && { label: "Best set", value: (m) => m.set?.set, wide: true, show: (m) => (m.set ? `${m.set.set} (${ofLog(m.set.log10_fdr)})` : "–"),
       tip: "The gene set of smallest false discovery rate, in brackets" },
     { label: "Up", value: (m) => heads(m, 1, 5), wide: true, tip: "Features of largest positive weight: high in the samples of the module" },
     { label: "Down", value: (m) => heads(m, -1, 5), wide: true, tip: "Features of largest negative weight: low in the samples of the module" }].filter(Boolean);
@@ -195,7 +194,7 @@ function moduleInside(m) {
   const up = signed(m, 1).length, file = "unit" + m.unit, all = m.features.length === m.n_features;
   const told = [`Unit ${m.unit} ranks ${m.rank + 1} of ${modules.length} by information (${number(m.information)} nats). It ties ${plural(m.n_samples, "sample")} to ${plural(m.n_features, "feature")}, of which ${all ? "" : "among those listed "}${whole(up)} ${up === 1 ? "is" : "are"} up and ${whole(m.features.length - up)} down.`];
   if (m.class?.class) told.push(`${m.class.overlap} of its ${m.class.labelled} samples with a class are ${m.class.class}, a class of ${m.class.size} (corrected p ${ofLog(m.class.log10_p)}).`);
-  if (m.stability !== undefined) told.push(`${Math.round(100 * m.stability)} % of the restarts found it.`);
+  if (m.stability !== undefined) told.push(`${Math.round(100 * m.stability)} % of the models of the consensus have it.`);
   if (m.p !== undefined) told.push(`The chance of as much information in permuted data is ${number(m.p)}.`);
   const members = (side, name) => {
     const weights = m[side.slice(0, -1) + "_weights"], listed = m[side].length, count = m["n_" + side];
@@ -255,14 +254,15 @@ function codesMap() {
 /* ---- classes, gene sets, covariates ---- */
 
 function classes() {
-  part("classes", "Classes", h("p", {}, `${plural(D.classes.labelled, "sample")} have a class (${D.classes.source}), which the fit did not see. For each class the unit that marks it best, by the codes of all units.`),
-    table({ title: "Best unit of each class", file: "classes", rows: D.classes.units, columns: [
-      { label: "Class", value: (row) => row.class, wide: true },
-      { label: "Samples", value: (row) => row.size, number: true },
-      unitColumn,
-      { label: "AUC", value: (row) => row.auc, number: true, tip: "Chance that a sample of the class has the larger code than one of another class; 0.5 is chance" },
-      { label: "Overlap", value: (row) => row.overlap, number: true, tip: "Of as many samples with the largest codes as the class has, those of the class" }] }));
+  part("classes", "Classes", h("p", {}, `${plural(D.classes.labelled, "sample")} have a class (${D.classes.file}), which the fit did not see. For each class the unit that marks it best, by the codes of all units.`),
+    table({ title: "Best unit of each class", file: "classes", rows: D.classes.units.filter((row) => row.best), columns: classColumns }),
+    h("h3", {}, "Every unit and class"), table({ title: "Every unit and class", file: "units-classes", first: 10, rows: D.classes.units.slice().sort((a, b) => a.log10_p - b.log10_p), columns: classColumns }));
 }
+const classColumns = [{ label: "Class", value: (row) => row.class, wide: true },
+  { label: "Samples", value: (row) => row.size, number: true }, unitColumn,
+  { label: "AUC", value: (row) => row.auc, number: true, tip: "Chance that a sample of the class has the larger code than one of another class; 0.5 is chance" },
+  ofLogs("p", "log10_p"), ofLogs("FDR", "log10_fdr", "False discovery rate over all units and classes"),
+  { label: "Overlap", value: (row) => row.overlap, number: true, tip: "Of as many samples with the largest codes as the class has, those of the class" }];
 
 const questions = { up: "up", down: "down", rank: "by weight" };
 const setTable = (rows, title, file, one) => table({ title, file, rows, columns: [
@@ -275,8 +275,8 @@ const setTable = (rows, title, file, one) => table({ title, file, rows, columns:
   { label: "In both", value: (row) => row.features.map(cell.features).join(", "), wide: true }] });
 
 function sets() {
-  const { files, tested, background, rows } = D.enrichment;
-  part("sets", "Gene sets", h("p", {}, `${plural(tested, "set")} of ${list(files)} against the features of each module, those up and those down apart, and against the loadings of each unit; the background are the ${plural(background, "feature")} in use. Of each unit the best are shown.`),
+  const { file, tested, background, rows } = D.sets;
+  part("sets", "Gene sets", h("p", {}, `${plural(tested, "set")} of ${file} against the features of each module, those up and those down apart, and against the loadings of each unit; the background are the ${plural(background, "feature")} in use. Of each unit the best are shown.`),
     setTable(rows.slice().sort((a, b) => a.log10_p - b.log10_p), "Gene sets", "gene-sets"));
 }
 
@@ -349,7 +349,7 @@ summary();
 overview();
 if (shownSamples) codesMap();
 if (D.classes) classes();
-if (D.enrichment) sets();
+if (D.sets) sets();
 if (D.covariates) covariates();
 fit();
 data();
