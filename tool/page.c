@@ -7,7 +7,7 @@
 #include <string.h>
 
 typedef struct page_options {
-    const char *output, *title;
+    const char *output, *title, *select;
 } page_options;
 
 static const rb_option_group *page_group(void) {
@@ -16,6 +16,8 @@ static const rb_option_group *page_group(void) {
          "where to write the page, one HTML file that needs nothing else; - is standard output"},
         {"title", 0, RB_OPTION_TEXT, offsetof(page_options, title), NULL, 0, 0, NULL, "TITLE",
          "what the page is called; the names of model and data when not given"},
+        {"select", 0, RB_OPTION_TEXT, offsetof(page_options, select), NULL, 0, 0, NULL, "TABLE",
+         "show the curves of a table with a row for each number of units, as 'select' writes it"},
         {0},
     };
     static const rb_option_group group = {sizeof(rb_option), "Page", table, sizeof(page_options)};
@@ -79,6 +81,7 @@ static json_t *document(page *p, rb_error *err) {
     *err = compute(p);
     if (!*err) *err = page_add_modules(p, &json);
     if (!*err) *err = page_add_codes(p, &json);
+    if (!*err && option_text(p->call, "select")) *err = page_add_select(p, &json);
     if (!*err) {
         add_origin(p, &json);
         page_add_data(p, &json);
@@ -180,7 +183,7 @@ const command page_command = {
                  {"With gene sets, and what else is known of the samples",
                   "report model.h5 genes.tsv --gmt hallmark.gmt --covariates samples.tsv -o "
                   "report.html"}},
-    .reads = "labels gmt covariates",
+    .reads = "select labels gmt covariates",
     .fixed = {"output", "a report is written as HTML", ".html"},
     .run = run,
 };

@@ -106,3 +106,45 @@ void page_add_names(const page *p, json_t **to) {
              json_pack("{so so so}", "samples", names(p, 0), "features", names(p, 1), "columns",
                        columns(p)));
 }
+
+/* ---- numbers of units that were tried ---- */
+
+static json_t *table_row(const double *values, int64_t count) {
+    json_t *row = json_array();
+    for (int64_t c = 0; c < count; c++)
+        json_add(&row, NULL, page_number(values[c], 6));
+    return row;
+}
+
+static rb_error read_table(const page *p, const char *path, rb_source *table, json_t **rows) {
+    rb_context *ctx = p->call->ctx;
+    int64_t count = rb_source_samples(table), columns = rb_source_features(table);
+    const char *first = columns > 0 ? rb_source_feature_name(table, 0) : NULL;
+    if (!first || strcmp(first, "units") != 0) {
+        char text[512];
+        snprintf(text, sizeof text,
+                 "%s is no table of numbers of units: its first column must be units", path);
+        return rb_context_fail(ctx, RB_ERROR_FORMAT, text);
+    }
+    double *values = calloc((size_t)(count * columns) + 1, sizeof *values);
+    if (!values) return rb_context_fail(ctx, RB_ERROR_MEMORY, "out of memory");
+    rb_error err = rb_source_read_into(ctx, table, RB_FLOAT64, values, columns, 1);
+    for (int64_t i = 0; !err && i < count; i++)
+        json_add(rows, NULL, table_row(values + i * columns, columns));
+    free(values);
+    return err;
+}
+
+rb_error page_add_select(const page *p, json_t **to) {
+    const char *path = option_text(p->call, "select");
+    rb_source *table = NULL;
+    json_t *columns = json_array(), *rows = json_array();
+    rb_error err = rb_open(p->call->ctx, path, NULL, &table);
+    err = err ? err : read_table(p, path, table, &rows);
+    for (int64_t c = 0; !err && c < rb_source_features(table); c++)
+        json_add(&columns, NULL, json_of_text(rb_source_feature_name(table, c)));
+    json_add(to, "select",
+             json_pack("{so so so}", "file", json_of_text(path), "columns", columns, "rows", rows));
+    rb_source_free(table);
+    return err;
+}

@@ -55,7 +55,12 @@ grep -qF 'u003c/script>' named.html || fail "named.html lacks the name"
 refuses "a report is written as HTML; give a name that ends in .html" report model.h5 X.npy -o page.png
 refuses "-o" report model.h5 X.npy
 refuses "would write over 'model.h5'" report model.h5 X.npy -o model.h5
+refuses "--covariate-groups does nothing without --covariates" report model.h5 X.npy -o page.html \
+    --covariate-groups batch
 rm -f ./*.html
+printf 'k\tobjective\n2\t1\n' >other.tsv
+breaks "other.tsv is no table of numbers of units: its first column must be units" report model.h5 \
+    X.npy --select other.tsv -o page.html -q
 breaks "missing.tsv" report model.h5 X.npy --labels missing.tsv -o page.html -q
 breaks "there is no folder" report model.h5 X.npy -o nowhere/page.html -q
 [ ! -e page.html ] || fail "page.html is there"

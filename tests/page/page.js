@@ -154,7 +154,7 @@ async function saving(browser) {
 }
 
 async function everywhere(browser) {
-  for (const name of ["cells", "hostile"]) {
+  for (const name of ["all", "hostile"]) {
     for (const [what, options] of [["desktop", {}], ["dark", { colorScheme: "dark" }], ["phone", { viewport: { width: 390, height: 844 }, hasTouch: true }]]) {
       if (name === "hostile" && what === "desktop") continue;
       const page = await open(browser, name, { reducedMotion: "reduce", ...options });
@@ -174,6 +174,27 @@ async function everywhere(browser) {
   check((await page.locator("body").innerText()).includes("</script><img src=x onerror=hacked=1>"), "a name is not told as it is");
   same(await page.locator("#summary .warning").count() > 0, true, "a warning in the summary");
   check((await page.pdf()).length > 10000, "nothing is printed");
+  await page.close();
+}
+
+/* Parts that are there when they were asked for. */
+async function answers(browser) {
+  const plain = await open(browser, "cells");
+  for (const part of ["sets", "covariates", "select"]) same(await plain.locator("#" + part).count(), 0, `a part ${part} that nobody asked for`);
+  await plain.close();
+  const page = await open(browser, "all");
+  check(/(All|\d+ of) 11 have an enriched gene set/.test(await page.locator("#summary").innerText()), "summary of sets");
+  const best = await page.locator(overview + " tbody tr").first().innerText();
+  check(/like unit3_(up|down) \(\d\.\de-\d+\)/.test(best), "the best set of the first module: " + best);
+  const sets = "#sets ~ .table";
+  const first = await page.locator(sets + " tbody tr").first().innerText();
+  check(/^like unit/.test(first) && /8 of 8/.test(first), "the set of smallest p: " + first);
+  const covariates = await page.locator("#covariates ~ .table tbody tr").first().innerText();
+  check(/^lymphoid\tunit 1\t700\t2\tH = /.test(covariates), "the first covariate: " + covariates);
+  check(/At most \d+ % of a unit is explained: of unit 3, by lymphoid/.test(await page.locator("#covariates ~ p").first().innerText()), "what covariates explain");
+  same(await page.locator("#select ~ .two svg").count(), 3, "curves of select");
+  same(await page.locator("#select ~ .two svg line[stroke-dasharray]").count(), 3, "lines at the units of this model");
+  same(await cellsOf(page, "#select ~ .table", 2), "1,0.9,–", "match of restarts");
   await page.close();
 }
 
@@ -202,7 +223,7 @@ async function large(browser) {
 
 (async () => {
   const browser = await chromium.launch({ executablePath: browserPath, args: ["--no-sandbox", "--disable-gpu"] });
-  for (const test of [reading, keyboard, saving, everywhere, picture, large]) {
+  for (const test of [reading, keyboard, saving, everywhere, answers, picture, large]) {
     const start = Date.now();
     await test(browser);
     console.log(`${test.name}: ${((Date.now() - start) / 1000).toFixed(1)} s`);

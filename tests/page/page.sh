@@ -31,8 +31,17 @@ cells=$SOURCE/examples/data/pbmc700
 "$RAREBIT" fit rfn "$cells/expr.tsv.gz" -k 11 --seed 1 -o cells.h5 -q
 "$RAREBIT" report cells.h5 "$cells/expr.tsv.gz" --labels "$cells/labels.tsv" \
     --title "700 blood cells" -o cells.html -q
-"$RAREBIT" modules cells.h5 "$cells/expr.tsv.gz" -o modules.tsv -q
+# The same with all that can be asked for: a set of each module's features, covariates by chance and
+# not, numbers of units.
 "$RAREBIT" modules cells.h5 "$cells/expr.tsv.gz" -o modules.gmt -q
+awk 'BEGIN { FS = OFS = "\t" } NF > 11 { print "like " $1, "", $3, $4, $5, $6, $7, $8, $9, $10 }' \
+    modules.gmt >sets.gmt
+awk 'BEGIN { FS = OFS = "\t"; print "cell", "number", "lymphoid" }
+    NR > 1 { print $1, NR * 7919 % 83, $2 ~ /CD4|CD8|CD19|NK/ ? "yes" : "no" }' "$cells/labels.tsv" >covariates.tsv
+printf 'units\theld_out\tmatch\tused\n2\t-80\t1\t2\n11\t-70\t0.9\t11\n20\t-75\tNaN\t18\n' >select.tsv
+"$RAREBIT" report cells.h5 "$cells/expr.tsv.gz" --labels "$cells/labels.tsv" --gmt sets.gmt \
+    --covariates covariates.tsv --select select.tsv -o all.html -q
+"$RAREBIT" modules cells.h5 "$cells/expr.tsv.gz" -o modules.tsv -q
 
 # Names that are HTML and script; values that are missing; a model with a warning and one unit.
 "$RAREBIT" simulate biclusters --dataset D1 --seed 1 --samples 60 --features 40 -o X.npy -q

@@ -180,7 +180,7 @@ function chart({ points, across, up, label, file, bars, mark }) {
     ticks(first, last, 8).filter((t) => Number.isInteger(t)).map((t) => text({ x: x(t), y: box.bottom + 18, "text-anchor": "middle" }, t)),
     text({ x: (box.left + box.right) / 2, y: 244, "text-anchor": "middle" }, across),
     text({ x: 14, y: (box.top + box.bottom) / 2, "text-anchor": "middle", transform: `rotate(-90 14 ${(box.top + box.bottom) / 2})` }, up),
-    mark !== undefined && s("line", { x1: x(mark), x2: x(mark), y1: box.top, y2: box.bottom, stroke: "currentColor", "stroke-dasharray": "4 4" }),
+    mark >= first && mark <= last && s("line", { x1: x(mark), x2: x(mark), y1: box.top, y2: box.bottom, stroke: "currentColor", "stroke-dasharray": "4 4" }),
     bars
       ? there.map((p) => withTip(s("rect", { x: x(p[0] - 0.4), y: y(p[1]), width: x(0.8) - x(0), height: box.bottom - y(p[1]), fill: "#4477aa" }), `${p[0]}: ${p[1]}`))
       : [s("path", { d: path, fill: "none", stroke: "#4477aa", "stroke-width": 2 }),

@@ -256,7 +256,7 @@ function codesMap() {
 function classes() {
   part("classes", "Classes", h("p", {}, `${plural(D.classes.labelled, "sample")} have a class (${D.classes.file}), which the fit did not see. For each class the unit that marks it best, by the codes of all units.`),
     table({ title: "Best unit of each class", file: "classes", rows: D.classes.units.filter((row) => row.best), columns: classColumns }),
-    h("h3", {}, "Every unit and class"), table({ title: "Every unit and class", file: "units-classes", first: 10, rows: D.classes.units.slice().sort((a, b) => a.log10_p - b.log10_p), columns: classColumns }));
+    table({ title: "Every unit and class", file: "units-classes", first: 10, rows: D.classes.units.slice().sort((a, b) => a.log10_p - b.log10_p), columns: classColumns }));
 }
 const classColumns = [{ label: "Class", value: (row) => row.class, wide: true },
   { label: "Samples", value: (row) => row.size, number: true }, unitColumn,
@@ -281,14 +281,30 @@ function sets() {
 }
 
 function covariates() {
-  part("covariates", "Covariates", h("p", {}, `Codes of each unit against what else is known of the samples (${D.covariates.file}): numbers by Spearman's rank correlation, groups by the test of Kruskal and Wallis.`),
-    table({ title: "Covariates", file: "covariates", rows: D.covariates.rows, columns: [
+  const rows = D.covariates.rows.slice().sort((a, b) => (a.log10_p ?? 1) - (b.log10_p ?? 1)), percent = (row) => (row.explained === null ? "–" : `${Number((100 * row.explained).toPrecision(2))} %`);
+  const most = rows.reduce((best, row) => (row.explained > (best?.explained ?? 0) ? row : best), null);
+  part("covariates", "Covariates", h("p", {}, `Codes of each unit against what else is known of the samples (${D.covariates.file}): numbers by Spearman's rank correlation, groups by the test of Kruskal and Wallis.${most ? ` At most ${percent(most)} of a unit is explained: of unit ${most.unit}, by ${most.covariate}.` : ""}`),
+    table({ title: "Covariates", file: "covariates", rows, columns: [
       { label: "Covariate", value: (row) => row.covariate, wide: true }, unitColumn,
       { label: "Samples", value: (row) => row.samples, number: true, tip: "Samples with a value" },
       { label: "Groups", value: (row) => row.groups || null, number: true },
       { label: "Statistic", value: (row) => row.statistic, number: true, show: (row) => `${row.groups ? "H" : "ρ"} = ${number(row.statistic)}` },
-      { label: "Explained", value: (row) => row.explained, number: true, tip: "Share of the variance of the codes that the covariate explains" },
+      { label: "Explained", value: (row) => row.explained, number: true, show: percent, tip: "Share of the variance of the codes that the covariate explains" },
       ofLogs("p", "log10_p"), ofLogs("FDR", "log10_fdr", "False discovery rate over all units and covariates")] }));
+}
+
+/* Curves over the numbers of units that were tried; the dashed line is this model. */
+function select() {
+  const { file, columns, rows } = D.select, words = { objective: "objective, best of the restarts", held_out: "held-out log-likelihood of a sample",
+    held_out_error: "held-out mean squared error", match: "match of two restarts", shared: "share of units found in both of two restarts", used: "units used", duplicated: "duplicated units", empty: "samples without a unit" };
+  const curve = (name) => {
+    const c = columns.indexOf(name), points = rows.map((row) => [row[0], row[c] ?? null]);
+    return points.filter((p) => p[1] !== null).length > 1 && chart({ points, across: "units", up: name.replaceAll("_", " "), mark: units, file: "select-" + name,
+      label: `${words[name][0].toUpperCase()}${words[name].slice(1)}, for ${rows[0][0]} to ${rows.at(-1)[0]} units.` });
+  };
+  part("select", "How many units?", h("p", {}, `Fits of ${plural(rows.length, "number")} of units (${file}); the dashed line stands at the ${units} of this model.`),
+    h("div", { class: "two" }, Object.keys(words).filter((name) => columns.includes(name)).map(curve)),
+    table({ title: "Numbers of units", file: "select", rows, columns: columns.map((name, c) => ({ label: name.replaceAll("_", " "), value: (row) => row[c], number: true })) }));
 }
 
 /* ---- fit, data, origin ---- */
@@ -352,6 +368,7 @@ if (D.classes) classes();
 if (D.sets) sets();
 if (D.covariates) covariates();
 fit();
+if (D.select?.rows.length) select();
 data();
 keep();
 origin();
