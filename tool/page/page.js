@@ -140,15 +140,15 @@ function summary() {
     const count = modules.filter((m) => m.stability >= 0.7).length;
     tests.push(`${few(count)} ${be(count)} in at least 70 % of the ${attribute("consensus_models") ?? ""} models of the consensus`);
   }
-  if (modules.some((m) => m.p !== undefined)) {
-    const count = modules.filter((m) => m.p <= 0.05).length;
+  if (modules.some((m) => m.p_family !== undefined)) {
+    const count = modules.filter((m) => m.p_family <= 0.05).length;
     tests.push(`${few(count)} hold${count < 2 ? "s" : ""} more information than permuted data give (family-wise p ≤ 0.05)`);
   }
   tests.forEach((test) => sentences.push(test[0].toUpperCase() + test.slice(1) + "."));
   const zeros = codes.flat().filter((code) => code === 0).length / (units * shownSamples || 1), dead = metric("dead_units");
   sentences.push(`A sample has ${number(Number(mean(active).toPrecision(2)))} of the ${units} units active on average${probable ? "" : `; ${Math.round(100 * zeros)} % of the codes are zero`}.${dead ? ` ${plural(dead, "unit")} ${dead === 1 ? "is" : "are"} active in no sample of the fit.` : ""}`);
   const first = D.warnings.length;
-  sentences.push(first ? `${plural(first, "warning")}: see the fit.` : "Nothing was found to be wrong with the fit.");
+  sentences.push(first ? `${plural(first, "warning")} of the fit:` : "Nothing was found to be wrong with the fit.");
   const name = D.title ?? `${stem(D.model.file)}: ${stem(D.data.file)}`;
   document.title = `${name} – rarebit report`;
   document.getElementById("title").textContent = name;
@@ -165,8 +165,8 @@ function overview() {
     { label: "Features", value: (m) => m.n_features, number: true, tip: "Features on which the unit acts, by the rule" },
     { label: "Information", value: (m) => m.information, number: true, tip: "Information content in nats: what the unit tells of its samples, beyond the noise" },
     has("stability") && { label: "Stability", value: (m) => m.stability, number: true, tip: "Share of the models of the consensus that have this unit" },
-    has("p") && { label: "p", value: (m) => m.p, number: true, tip: "Chance of as large an information in permuted data, over all units (family-wise)" },
-    has("q") && { label: "FDR", value: (m) => m.q, number: true, tip: "False discovery rate at which the module counts as real" },
+    has("p_family") && { label: "p", value: (m) => m.p_family, number: true, up: true, tip: "Chance of as large an information in permuted data, over all units (family-wise)" },
+    has("fdr") && { label: "FDR", value: (m) => m.fdr, number: true, up: true, tip: "False discovery rate at which the module counts as real" },
     D.classes && { label: "Best class", value: (m) => m.class?.class, wide: true, show: (m) => (m.class?.class ? `${m.class.class}: ${m.class.overlap} of ${m.class.size}` : "–"),
       tip: "The class that is most enriched, and how many of its samples are in the module" },
     D.sets && { label: "Best set", value: (m) => m.set?.set, wide: true, show: (m) => (m.set ? `${m.set.set} (${ofLog(m.set.log10_fdr)})` : "–"),
@@ -183,7 +183,7 @@ function overview() {
 function moduleDetails(m) {
   const details = h("details", { class: "module", id: "unit-" + m.unit },
     h("summary", {}, h("b", {}, "Unit " + m.unit), `${plural(m.n_samples, "sample")}, ${plural(m.n_features, "feature")}`,
-      m.class?.class && ` · ${m.class.class}`, m.set && ` · ${m.set.set}`, ` · ${heads(m, 1, 4)}`));
+      m.class?.class && ` · ${m.class.class}`, m.set && ` · ${m.set.set}`, m.features.length > 0 && ` · ${heads(m, 1, 4) || heads(m, -1, 4)}`));
   details.addEventListener("toggle", () => {
     if (details.open && details.childElementCount === 1) details.append(h("div", { class: "inside" }, moduleInside(m)));
   });
@@ -195,7 +195,7 @@ function moduleInside(m) {
   const told = [`Unit ${m.unit} ranks ${m.rank + 1} of ${modules.length} by information (${number(m.information)} nats). It ties ${plural(m.n_samples, "sample")} to ${plural(m.n_features, "feature")}, of which ${all ? "" : "among those listed "}${whole(up)} ${up === 1 ? "is" : "are"} up and ${whole(m.features.length - up)} down.`];
   if (m.class?.class) told.push(`${m.class.overlap} of its ${m.class.labelled} samples with a class are ${m.class.class}, a class of ${m.class.size} (corrected p ${ofLog(m.class.log10_p)}).`);
   if (m.stability !== undefined) told.push(`${Math.round(100 * m.stability)} % of the models of the consensus have it.`);
-  if (m.p !== undefined) told.push(`The chance of as much information in permuted data is ${number(m.p)}.`);
+  if (m.p_family !== undefined) told.push(`The chance that the best unit of permuted data has as much information is ${number(m.p_family)}.`);
   const members = (side, name) => {
     const weights = m[side.slice(0, -1) + "_weights"], listed = m[side].length, count = m["n_" + side];
     const rows = m[side].map((index, i) => ({ index, weight: weights[i] }));
@@ -315,7 +315,7 @@ function fit() {
   const bars = Array.from({ length: units + 1 }, (_, count) => [count, counts[count] ?? 0]);
   part("fit", "Is the fit healthy?",
     D.warnings.length ? D.warnings.map((text) => h("p", { class: "warning" }, h("b", {}, "Warning: "), text)) : h("p", {}, "The library found nothing to warn of: no samples without a unit or with nearly all of them beyond 2 %, no units that are the same, no objective that ended below its best."),
-    h("p", {}, `The fit took ${plural(D.model.iterations, "iteration")}: ${D.model.status}. A line that still moves at its right end asks for more.`),
+    h("p", {}, `The fit ended after ${plural(D.model.iterations, "iteration")} (${D.model.status}). A line that still moves at its right end asks for more.`),
     h("div", { class: "two" },
       steps.length > 1 && chart({ points: steps, across: "iteration", up: "objective", file: "objective", label: `Objective over ${plural(steps.length, "iteration")}: from ${number(objective[0])} to ${number(objective.at(-1))}.` }),
       chart({ points: bars, bars: true, across: "active units", up: "samples", file: "active-units", label: `Samples by their number of active units: ${whole(counts[0] ?? 0)} have none, ${whole(counts[units] ?? 0)} have all ${units}.` })),
@@ -363,7 +363,7 @@ function origin() {
 
 summary();
 overview();
-if (shownSamples) codesMap();
+if (active.some((count) => count)) codesMap();
 if (D.classes) classes();
 if (D.sets) sets();
 if (D.covariates) covariates();
