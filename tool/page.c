@@ -62,8 +62,8 @@ static void add_origin(const page *p, json_t **to) {
 static rb_error compute(page *p) {
     rb_context *ctx = p->call->ctx;
     const char *labels = option_text(p->call, "labels");
-    p->named[0] = calloc((size_t)rb_source_samples(p->source) + 1, 1);
-    p->named[1] = calloc((size_t)rb_model_features(p->model) + 1, 1);
+    p->named[0] = calloc((size_t)rb_source_samples(p->source) + 1, sizeof(bool));
+    p->named[1] = calloc((size_t)rb_model_features(p->model) + 1, sizeof(bool));
     if (!p->named[0] || !p->named[1]) return rb_context_fail(ctx, RB_ERROR_MEMORY, "out of memory");
     rb_error err = rb_modules_find(ctx, p->model, p->source, p->call->options, &p->modules);
     p->answers.model = p->model;

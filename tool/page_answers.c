@@ -61,7 +61,7 @@ static json_t *set_row(const page *p, const rb_set_test *test) {
     static const char *const questions[] = {"up", "down", "rank"};
     json_t *features = json_array();
     for (int64_t i = 0; test->features && i < test->overlap && i < MOST_SHARED; i++) {
-        p->named[1][test->features[i]] = 1;
+        p->named[1][test->features[i]] = true;
         json_add(&features, NULL, json_integer(test->features[i]));
     }
     json_t *row =

@@ -29,8 +29,8 @@ static int64_t least(int64_t a, int64_t b) {
     return a < b ? a : b;
 }
 
-/* Samples outside of the module, evenly spread over the data; stamp is 0 but at members. */
-static void add_others(map *m, int64_t n, int64_t members, const char *stamp) {
+/* Samples outside of the module, evenly spread over the data; stamp is true at members. */
+static void add_others(map *m, int64_t n, int64_t members, const bool *stamp) {
     int64_t others = n - members, wanted = least(others, MAP_OTHERS);
     for (int64_t i = 0, seen = 0; i < n; i++) {
         if (stamp[i]) continue;
@@ -39,7 +39,7 @@ static void add_others(map *m, int64_t n, int64_t members, const char *stamp) {
     }
 }
 
-static void choose(map *m, const rb_module *module, int64_t n, char *stamp) {
+static void choose(map *m, const rb_module *module, int64_t n, bool *stamp) {
     int64_t features = least(module->n_features, MAP_FEATURES);
     m->n_members = m->n_samples = least(module->n_samples, MAP_MEMBERS);
     for (int64_t i = 0; i < m->n_members; i++)
@@ -51,10 +51,10 @@ static void choose(map *m, const rb_module *module, int64_t n, char *stamp) {
         if (module->features[i].weight <= 0)
             m->features[m->n_features++] = module->features[i].index;
     for (int64_t i = 0; i < module->n_samples; i++)
-        stamp[module->samples[i].index] = 1;
+        stamp[module->samples[i].index] = true;
     add_others(m, n, module->n_samples, stamp);
     for (int64_t i = 0; i < module->n_samples; i++)
-        stamp[module->samples[i].index] = 0;
+        stamp[module->samples[i].index] = false;
 }
 
 /* Gives all that maps show, ascending, a place in the view; how many these are. */
@@ -71,7 +71,7 @@ static bool start_atlas(atlas *a, const page *p) {
     int64_t n = rb_source_samples(p->source), features = rb_model_features(p->model);
     a->count = rb_modules_count(p->modules);
     a->maps = calloc((size_t)a->count + 1, sizeof *a->maps);
-    char *stamp = calloc((size_t)n + 1, 1);
+    bool *stamp = calloc((size_t)n + 1, sizeof *stamp);
     bool fine = a->maps && stamp;
     for (int side = SAMPLES; side <= FEATURES; side++) {
         size_t total = (size_t)(side ? features : n) + 1;
@@ -83,7 +83,9 @@ static bool start_atlas(atlas *a, const page *p) {
         map *m = &a->maps[r];
         choose(m, rb_modules_get(p->modules, r), n, stamp);
         for (int64_t i = 0; i < m->n_samples; i++)
-            a->place[SAMPLES][m->samples[i]] = p->named[SAMPLES][m->samples[i]] = 1;
+            a->place[SAMPLES][m->samples[i]] = 1;
+        for (int64_t i = 0; i < m->n_samples; i++)
+            p->named[SAMPLES][m->samples[i]] = true;
         for (int64_t k = 0; k < m->n_features; k++)
             a->place[FEATURES][m->features[k]] = 1;
     }
@@ -135,7 +137,7 @@ static void add_members(json_t **to, const page *p, int side, const rb_member *m
                                            {"features", "feature_weights", "n_features"}};
     json_t *list = json_array(), *weights = json_array();
     for (int64_t i = 0; i < least(count, MOST_MEMBERS); i++) {
-        p->named[side][members[i].index] = 1;
+        p->named[side][members[i].index] = true;
         json_add(&list, NULL, json_integer(members[i].index));
         json_add(&weights, NULL, page_number(members[i].weight, 4));
     }
@@ -193,7 +195,7 @@ static rb_error pick(void *user, int64_t first, const rb_matrix *rows) {
     picking *k = user;
     for (int64_t i = 0; i < rb_matrix_samples(rows); i++) {
         if ((first + i) % k->step) continue;
-        k->page->named[SAMPLES][first + i] = 1;
+        k->page->named[SAMPLES][first + i] = true;
         for (int64_t u = 0; u < rb_matrix_features(rows); u++)
             json_add(&k->units[u], NULL, page_number(rb_matrix_at(rows, i, u), 3));
     }
