@@ -16,7 +16,7 @@ typedef struct page {
     uint32_t checksum; /* of the data */
     answers answers;
     rb_classes classes; /* of the samples */
-    char *named[2];     /* samples and features whose names the page needs: 1 */
+    bool *named[2];     /* of samples and features: does the page need its name? */
 } page;
 
 /* The parts of the document (page_parts.c); RB_ERROR_MEMORY shows in *to, which becomes NULL. */
