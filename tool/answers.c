@@ -98,12 +98,12 @@ static rb_error test_sets(invocation *call, answers *a) {
                                      &a->set_tests);
     if (err) return err;
     const rb_set_tests *t = &a->set_tests;
-    report("%lld of %lld sets tested, against %lld features in use; %lld have fewer of them than "
-           "%lld, %lld more than %lld",
-           (long long)t->n_sets, (long long)rb_feature_sets_count(a->sets),
-           (long long)t->n_features, (long long)t->n_small,
-           (long long)option_integer(call, "gmt-min"), (long long)t->n_large,
-           (long long)option_integer(call, "gmt-max"));
+    report(
+        "%lld of %lld sets tested, against %lld features in use; left out are %lld with fewer of "
+        "them than %lld, %lld with more than %lld",
+        (long long)t->n_sets, (long long)rb_feature_sets_count(a->sets), (long long)t->n_features,
+        (long long)t->n_small, (long long)option_integer(call, "gmt-min"), (long long)t->n_large,
+        (long long)option_integer(call, "gmt-max"));
     return RB_OK;
 }
 

@@ -2,9 +2,9 @@
  *
  * Numbers: Spearman's rho, the correlation of the ranks (equal numbers share the mean of theirs).
  * t = rho sqrt((n - 2) / (1 - rho^2)) has about Student's distribution with n - 2 degrees of
- * freedom (M. Kendall, "Rank correlation methods", 1948). For n up to EXACT all orders of the ranks are
- * counted. Of n! orders at least those count that only exchange equal numbers: no p-value is
- * smaller than their share.
+ * freedom (M. Kendall, "Rank correlation methods", 1948). For n up to EXACT all orders of the
+ * ranks are counted. Of n! orders at least those count that only exchange equal numbers: no
+ * p-value is smaller than their share.
  *
  * Groups: H of W. Kruskal, W. Wallis, "Use of ranks in one-criterion variance analysis", J. Am.
  * Stat. Assoc. 47 (1952), with its correction for ties,

@@ -19,7 +19,9 @@ typedef struct marking {
     bool signs;          /* is any code below 0? */
     int64_t *class_of;   /* of the labelled samples, in order */
     int64_t *class_size; /* of each class */
-    double *rank_sum;    /* likewise */
+    int64_t *start;      /* classes + 1: where the members of each begin */
+    int64_t *member;     /* of the labelled samples, class by class */
+    double *rank_sum;    /* of each class */
     double *values;      /* codes of the unit at hand */
     rb_ranking ranking;  /* of these */
 } marking;
@@ -39,20 +41,32 @@ static double merit(const marking *m, double auc) {
     return m->signs ? fabs(auc - 0.5) : auc - 0.5;
 }
 
+/* How many of the codes, times sign, are above a value, or `equal` to it too: in their order. */
+static int64_t count_above(const marking *m, double sign, double value, bool equal) {
+    const rb_ranked *order = m->ranking.order;
+    int64_t n = m->labels->n_labelled, low = 0, high = n; /* as many are found to be above */
+    while (low < high) {
+        int64_t middle = low + (high - low) / 2; /* from the marking end */
+        double code = sign * order[sign > 0 ? n - 1 - middle : middle].value;
+        bool above = equal ? code >= value : code > value;
+        low = above ? middle + 1 : low;
+        high = above ? high : middle;
+    }
+    return low;
+}
+
 /* Of as many samples at the marking end as the class has, those of the class; among equal codes
  * those of other classes come first. */
 static int64_t count_overlap(const marking *m, int64_t class_index, bool lowest) {
     const rb_ranked *order = m->ranking.order;
     int64_t n = m->labels->n_labelled, size = m->class_size[class_index];
     double sign = lowest ? -1 : 1, last = sign * order[lowest ? size - 1 : n - size].value;
-    int64_t beyond = 0, members_beyond = 0, tied = 0, members_tied = 0;
-    for (int64_t i = 0; i < n; i++) {
-        double code = sign * order[i].value;
-        bool member = m->class_of[order[i].index] == class_index;
-        beyond += code > last;
-        members_beyond += member && code > last;
-        tied += code == last;
-        members_tied += member && code == last;
+    int64_t beyond = count_above(m, sign, last, false), members_beyond = 0, members_tied = 0;
+    int64_t tied = count_above(m, sign, last, true) - beyond;
+    for (int64_t i = m->start[class_index]; i < m->start[class_index + 1]; i++) {
+        double code = sign * m->values[m->member[i]];
+        members_beyond += code > last;
+        members_tied += code == last;
     }
     int64_t left = size - beyond - (tied - members_tied);
     return members_beyond + (left > 0 ? left : 0);
@@ -85,17 +99,24 @@ static rb_error mark(marking *m, const float *codes, int64_t n_units, rb_group_a
     return err;
 }
 
-/* Classes by number in the order of labelled samples, and how many samples each has. */
+/* Classes by number in the order of labelled samples, and who is in each. */
 static void count_classes(marking *m, int64_t *best) {
     const rb_labels *labels = m->labels;
-    for (int64_t i = 0, at = 0; i < labels->n_samples; i++) {
+    int64_t n_classes = labels->classes->count, at = 0;
+    for (int64_t i = 0; i < labels->n_samples; i++) {
         if (labels->class_of[i] >= 0) {
             m->class_of[at++] = labels->class_of[i];
             m->class_size[labels->class_of[i]]++;
         }
     }
-    for (int64_t c = 0; c < labels->classes->count; c++)
+    for (int64_t c = 0; c < n_classes; c++) {
+        m->start[c + 1] = m->start[c] + m->class_size[c];
         best[c] = -1;
+    }
+    for (int64_t i = at - 1; i >= 0; i--) /* from the end of each class */
+        m->member[--m->start[m->class_of[i] + 1]] = i;
+    for (int64_t c = 0; c < n_classes; c++)
+        m->start[c + 1] += m->class_size[c];
 }
 
 rb_error rb_class_aucs(rb_context *ctx, const rb_labels *labels, int64_t n_units,
@@ -105,6 +126,8 @@ rb_error rb_class_aucs(rb_context *ctx, const rb_labels *labels, int64_t n_units
     marking m = {.labels = labels};
     m.class_of = rb_take(&scratch, n, sizeof *m.class_of);
     m.class_size = rb_take(&scratch, n_classes, sizeof *m.class_size);
+    m.start = rb_take(&scratch, n_classes + 1, sizeof *m.start);
+    m.member = rb_take(&scratch, n, sizeof *m.member);
     m.rank_sum = rb_take(&scratch, n_classes, sizeof *m.rank_sum);
     m.values = rb_take(&scratch, n, sizeof *m.values);
     if (!scratch.err) scratch.err = rb_ranking_begin(ctx, &m.ranking, n);

@@ -119,7 +119,9 @@ double rb_log_student_tail(double t, double degrees) {
     double a = 0.5 * degrees, b = 0.5, square = t * t / degrees;
     if (isnan(square) || !(degrees > 0)) return NAN;
     if (square == 0) return 0;
-    if (isinf(square)) return isinf(t) ? -INFINITY : a * (log(degrees) - 2 * log(fabs(t)));
+    if (isinf(t)) return -INFINITY;
+    if (isinf(square)) /* x is too small for a double, its power alone is left */
+        return a * (log(degrees) - 2 * log(fabs(t))) + log_inverse_beta(a) - log(a);
     double x = 1 / (1 + square), y = square / (1 + square); /* x + y = 1 */
     double front = -a * log1p(square) + b * log(y) + log_inverse_beta(a);
     if (x < (a + 1) / (a + b + 2)) return front - log(a) + log(beta_fraction(a, b, x));

@@ -9,6 +9,7 @@ typedef struct making {
     rb_context *ctx;
     const char *where;  /* for messages */
     const char *groups; /* the columns that are groups although they hold numbers; NULL: none */
+    char *unseen;       /* a copy of these, in which commas take the place of those met */
     const rb_source *source;
     int64_t n;       /* its samples */
     int64_t *row_of; /* n: where each is in the file; -1: nowhere */
@@ -79,11 +80,14 @@ static rb_error find_samples(making *m, const rb_names *names) {
 
 /* ---- columns ---- */
 
-static bool in_list(const char *list, const char *name) {
+/* Is the column named among those that are groups? From here on it was met. */
+static bool is_named(making *m, const char *name) {
     size_t length = strlen(name);
-    for (const char *word = list; word; word = strchr(word, ',')) {
+    for (const char *word = m->groups; word; word = strchr(word, ',')) {
         word += *word == ',';
-        if (strncmp(word, name, length) == 0 && (word[length] == ',' || !word[length])) return true;
+        if (strncmp(word, name, length) != 0 || (word[length] != ',' && word[length])) continue;
+        memset(m->unseen + (word - m->groups), ',', length);
+        return true;
     }
     return false;
 }
@@ -153,7 +157,7 @@ static rb_error add_texts(making *m, const char *name, const char **text, bool g
         if (cell == RB_CELL_MISSING) text[i] = "";
         if (cell == RB_CELL_INFINITE) infinite = text[i];
     }
-    groups = groups || words > 0 || in_list(m->groups, name);
+    groups = is_named(m, name) || groups || words > 0;
     if (!err && !groups && infinite) {
         err = rb_fail(m->ctx, RB_ERROR_DATA, "column '%s' of %s holds '%s', which is infinite",
                       name, m->where, infinite);
@@ -272,12 +276,26 @@ static rb_error add_text_file(making *m) {
 
 /* ---- columns of AnnData ---- */
 
+/* Numbers with fractions that are to be groups, as texts. */
+static rb_error spell_groups(making *m, const char *name, const double *values) {
+    enum { SPELLED = 32 };
+    rb_scratch scratch = {.ctx = m->ctx};
+    char(*spelled)[SPELLED] = rb_take(&scratch, m->n, SPELLED);
+    const char **text = rb_take(&scratch, m->n, sizeof *text);
+    for (int64_t i = 0; i < m->n && !scratch.err; i++) {
+        if (!isnan(values[i])) rb_print(spelled[i], SPELLED, "%.15g", values[i]);
+        text[i] = spelled[i];
+    }
+    if (!scratch.err) scratch.err = add_groups(m, name, text);
+    return rb_scratch_end(&scratch);
+}
+
 static rb_error add_fractions(making *m, const rb_column *c) {
     double *values = rb_alloc(m->ctx, m->n, sizeof *values);
     if (!values) return RB_ERROR_MEMORY;
     for (int64_t i = 0; i < m->n; i++)
         values[i] = m->row_of[i] < 0 ? NAN : c->values[m->row_of[i]];
-    rb_error err = add_numbers(m, c->name, values);
+    rb_error err = (is_named(m, c->name) ? spell_groups : add_numbers)(m, c->name, values);
     rb_free(values);
     return err;
 }
@@ -335,23 +353,11 @@ static rb_error add_anndata(making *m, int64_t length) {
 
 /* Columns that are to be groups must be there. */
 static rb_error check_groups(const making *m) {
-    char name[256];
-    for (const char *word = m->groups, *end; word; word = end) {
-        end = strchr(word, ',');
-        int length = (int)(end ? end - word : (int64_t)strlen(word));
-        snprintf(name, sizeof name, "%.*s", length, word);
-        bool there = false;
-        for (int64_t c = 0; c < m->table->count; c++)
-            there = there || strcmp(rb_covariates_name(m->table, c), name) == 0;
-        if (!there) {
-            return rb_fail(m->ctx, RB_ERROR_ARGUMENT,
-                           "covariate-groups names '%s', but %s has no such column; the first one "
-                           "is '%s'",
-                           name, m->where, rb_covariates_name(m->table, 0));
-        }
-        end = end ? end + 1 : NULL;
-    }
-    return RB_OK;
+    size_t from = m->unseen ? strspn(m->unseen, ",") : 0;
+    if (!m->unseen || !m->unseen[from]) return RB_OK;
+    return rb_fail(m->ctx, RB_ERROR_ARGUMENT,
+                   "covariate-groups names '%.*s', but there is no such column in %s",
+                   (int)strcspn(m->unseen + from, ","), m->unseen + from, m->where);
 }
 
 static rb_error read_any(making *m) {
@@ -361,9 +367,10 @@ static rb_error read_any(making *m) {
     bool anndata = !whole || (rb_is_regular(m->where) && !rb_format_of(m->ctx, m->where, &format) &&
                               strcmp(format, "hdf5") == 0);
     rb_error err = anndata ? add_anndata(m, length) : add_text_file(m);
+    err = err ? err : check_groups(m);
     if (!err && m->table->count == 0)
         err = rb_fail(m->ctx, RB_ERROR_DATA, "%s has no column that can be tested", m->where);
-    return err ? err : check_groups(m);
+    return err;
 }
 
 rb_error rb_covariates_read(rb_context *ctx, const char *where, const char *groups,
@@ -374,8 +381,10 @@ rb_error rb_covariates_read(rb_context *ctx, const char *where, const char *grou
     rb_error err = rb_covariates_new(ctx, m.n, &m.table);
     if (err) return err;
     m.row_of = rb_alloc(ctx, m.n, sizeof *m.row_of);
-    err = m.row_of ? read_any(&m) : RB_ERROR_MEMORY;
+    m.unseen = groups ? rb_copy_text(ctx, groups) : NULL;
+    err = m.row_of && (m.unseen || !groups) ? read_any(&m) : RB_ERROR_MEMORY;
     rb_free(m.row_of);
+    rb_free(m.unseen);
     if (err)
         rb_covariates_free(m.table);
     else

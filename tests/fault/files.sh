@@ -33,6 +33,10 @@ awk 'BEGIN { OFS = "\t"; print "f1", "f2", "f3", "f4", "f5", "f6", "f7", "f8" }
 awk 'BEGIN { print "sample\tclass"; for (i = 1; i <= 12; i++) print "s" i "\t" (i % 2 ? "a" : "b") }' \
     >in/labels.tsv
 printf 'a\nb\na\nb\na\nb\na\nb\na\nb\na\nb\n' >in/classes.txt
+printf 'one\tna\tf1\tf2\tf3\ntwo\tna\tf4\tf5\n' >in/sets.gmt
+awk 'BEGIN { print "sample\tage\tsite"; for (i = 1; i <= 12; i++) print "s" i "\t" i * 5 % 12 "\t" (i % 2 ? "a" : "b") }' \
+    >in/covariates.tsv
+"$RAREBIT" fit rfn -q in/named.tsv -k 2 --preset paper --iterations 3 --seed 1 -o named.h5
 # Pictures of 3 x 2 pixels, and two of them in one IDX file.
 printf 'P5 3 2 255\nabcdef' >in/x.pgm
 printf '\000\000\010\003\000\000\000\002\000\000\000\002\000\000\000\003abcdefghijkl' >in/x.idx
@@ -241,6 +245,9 @@ each_fault reads modules -q "$model" "$in/named.tsv" --labels "$in/labels.tsv" \
     --truth "$in/truth.json" -o "$out/modules.tsv"
 each_fault reads,writes report -q "$work/bars.h5" "$in/bars.npy" --labels "$in/classes.txt" \
     -o "$out/page.html"
+each_fault reads,writes modules -q "$work/named.h5" "$in/named.tsv" --gmt "$in/sets.gmt" --gmt-min 1 \
+    --covariates "$in/covariates.tsv" -o "$work/log/modules.tsv" --covariates-output "$work/log/c.tsv" \
+    --gmt-output "$out/sets.tsv"
 each_read evaluate -q "$work/bars.h5" "$in/bars.npy" --truth "$in/fields.npy" --json
 each_fault reads segments -q "$in/x.wav" --length 2 -o "$out/x.npy"
 each_fault reads,writes,creates denoise -q "$work/patches.h5" "$in/x.pgm" --size 1x2 -o "$out/x.png"
