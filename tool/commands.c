@@ -13,6 +13,7 @@ static const command *const table[] = {
     &evaluate_command,
     &modules_command,
     &page_command,
+    &consensus_command,
     &plot_history_command,
     &plot_codes_command,
     &plot_filters_command,

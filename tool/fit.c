@@ -13,7 +13,7 @@ typedef struct model_options {
     const char *output;
     const char *init;
     const char *log_json;
-    bool strict;
+    bool strict, consensus;
 } model_options;
 
 static const rb_option_group *model_group(void) {
@@ -28,6 +28,10 @@ static const rb_option_group *model_group(void) {
         {"strict", 0, RB_OPTION_FLAG, offsetof(model_options, strict), "false", 0, 0, NULL, NULL,
          "fail when --tolerance, --patience or --parameter-tolerance is given and not met; the "
          "model is written all the same"},
+        {"consensus", 0, RB_OPTION_FLAG, offsetof(model_options, consensus), "false", 0, 0, NULL,
+         NULL,
+         "keep what the --restarts (20 unless given) have in common, in place of the best one, "
+         "with the stability of each unit: how many of them there are need not be known"},
         {0},
     };
     static const rb_option_group group = {sizeof(rb_option), "Output", table, sizeof(model_options),
@@ -292,7 +296,9 @@ static rb_error fit_source(const invocation *call, watch *w, const output *out, 
                            const rb_model *start, rb_model **model) {
     interrupt_gently(call->ctx);
     rb_context_on_progress(call->ctx, on_progress, w);
-    rb_error err = rb_fit(call->ctx, call->options, source, start, model);
+    rb_error err = option_flag(call, "consensus")
+                       ? rb_fit_consensus(call->ctx, call->options, source, model)
+                       : rb_fit(call->ctx, call->options, source, start, model);
     interrupt_gently(NULL); /* what is left is to write the model */
     rb_context_on_progress(call->ctx, NULL, NULL);
     report_progress_end();
@@ -305,7 +311,8 @@ static rb_error prepare_start(const invocation *call, watch *w) {
     const char *checkpoint = option_text(call, "checkpoint");
     rb_checkpoint_info info = {.size = sizeof info};
     rb_error err = RB_OK;
-    if (checkpoint) err = rb_checkpoint_read(call->ctx, checkpoint, &w->log.goes_on, &info);
+    if (checkpoint && !option_flag(call, "consensus"))
+        err = rb_checkpoint_read(call->ctx, checkpoint, &w->log.goes_on, &info);
     if (!err && !option_was_given(call, "seed")) {
         int64_t drawn = w->log.goes_on ? info.seed : draw_seed();
         err = rb_options_set_integer(call->ctx, call->options, "seed", drawn);
@@ -346,12 +353,15 @@ static int fit(const invocation *call, watch *w, const output *out, rb_model **m
 /* What is said and checked once the model is written; what to do next comes last. */
 static int finish(const invocation *call, const rb_model *model, bool goes_on, const char *target) {
     int status = STATUS_INTERRUPTED;
-    summarise(model, call->command->method->name, goes_on);
+    if (option_flag(call, "consensus"))
+        report_consensus(model);
+    else
+        summarise(model, call->command->method->name, goes_on);
     if (rb_model_status(model) == RB_STATUS_STOPPED) {
         report_error("interrupted after %lld iterations; the model was written",
                      (long long)rb_model_iterations(model));
     } else {
-        status = check_converged(call, model);
+        status = option_flag(call, "consensus") ? STATUS_DONE : check_converged(call, model);
     }
     if (strcmp(target, "-") != 0) suggest_next(call, model, target);
     return status;
@@ -369,12 +379,39 @@ static void remove_checkpoint(const invocation *call, const rb_model *model) {
     }
 }
 
+/* What does nothing with a consensus, or nothing without one, is refused. */
+static int check_consensus(const invocation *call) {
+    static const char *const idle[] = {"init", "log-json", "strict", NULL};
+    bool wanted = option_flag(call, "consensus");
+    for (const rb_option *row = rb_consensus_group()->rows; row->name && !wanted; row++) {
+        if (option_was_given(call, row->name)) {
+            report_error("--%s is given, but does nothing without --consensus; leave it out, or "
+                         "give both",
+                         row->name);
+            return STATUS_USAGE;
+        }
+    }
+    for (const char *const *name = idle; *name && wanted; name++) {
+        if (option_was_given(call, *name)) {
+            report_error("--%s cannot be given with --consensus; leave one of them out", *name);
+            return STATUS_USAGE;
+        }
+    }
+    if (wanted && option_text(call, "checkpoint") && !option_was_given(call, "seed")) {
+        report_error("--consensus with --checkpoint needs --seed, so that the same command goes "
+                     "on with the same fits");
+        return STATUS_USAGE;
+    }
+    return STATUS_DONE;
+}
+
 static int run(invocation *call) {
     const char *target = option_text(call, "output");
     output out;
     watch w = {.ctx = call->ctx, .log = {.path = option_text(call, "log-json")}};
     rb_model *model;
-    int status = output_begin(&out, target, "h5");
+    int status = check_consensus(call);
+    status = status ? status : output_begin(&out, target, "h5");
     if (status) return status;
     status = fit(call, &w, &out, &model);
     int logged = fit_log_end(&w.log);
@@ -396,13 +433,14 @@ const command fit_command = {
         "within a block of samples and writes what was found up to the last iteration that is "
         "complete; a second one ends at once. With --checkpoint the same command goes on after "
         "either, after a crash or a loss of "
-        "power; the file is removed when the fit is done.",
+        "power; the file is removed when the fit is done. With --consensus many fits are made, and "
+        "what most of them have in common becomes the model.",
     .arguments = {{"DATA",
                    "samples x features: .npy, CSV or TSV, HDF5, AnnData .h5ad, 10x, Matrix "
                    "Market, IDX, PGM or PNG, most of them also gzipped",
                    false}},
     .output = "MODEL",
-    .groups = {rb_read_group, model_group, general_group},
+    .groups = {rb_read_group, model_group, rb_consensus_group, general_group},
     .examples =
         {{"Ten units from a table with a row for each feature and a column for each sample",
           "fit METHOD table.tsv --transpose -k 10 -o model.h5"},
@@ -410,7 +448,9 @@ const command fit_command = {
           "fit METHOD cells.h5ad --totals 10k --log1p --top-variance 2000 -k 20 -o model.h5"},
          {"The same numbers again, with a log for a program to read",
           "fit METHOD X.npy -k 50 --iterations 1000 --seed 1 --log-json log.jsonl "
-          "-o model.h5"}},
+          "-o model.h5"},
+         {"As many modules as twenty fits have in common",
+          "fit METHOD X.npy -k 20 --consensus --seed 1 -o model.h5"}},
     .reads = "init prior-mean prior-covariance",
     .writes = "output log-json checkpoint",
     .fixed = {"output", "a model is written as HDF5", ".h5"},

@@ -80,6 +80,15 @@ static const double *describe_array(const rb_model *model, const char *name, int
     return shape[0] == 1 && shape[1] == 1 ? values : NULL;
 }
 
+static void add_values(json_t **to, const rb_model *model, const char *name) {
+    int64_t rows, columns;
+    const double *values = rb_model_array(model, name, &rows, &columns);
+    json_t *list = json_array();
+    for (int64_t i = 0; i < rows * columns; i++)
+        json_add(&list, NULL, json_of_number(values[i]));
+    json_add(to, name, list);
+}
+
 static rb_error print_model_json(rb_context *ctx, const rb_model *model) {
     json_t *arrays = json_object(), *values = json_object(), *attributes = json_object();
     const char *name;
@@ -98,10 +107,22 @@ static rb_error print_model_json(rb_context *ctx, const rb_model *model) {
         "status", rb_status_name(rb_model_status(model)));
     if (rb_model_iterations(model) > 0)
         json_add(&json, "objective", json_of_number(last_objective(model)));
+    if (rb_model_array(model, "stability", NULL, NULL)) add_values(&json, model, "stability");
     json_add(&json, "arrays", arrays);
     json_add(&json, "values", values);
     json_add(&json, "attributes", attributes);
     return json_put(ctx, stdout, json);
+}
+
+/* Few numbers that a person wants to see. */
+static void print_values(const rb_model *model, const char *name) {
+    enum { SHOWN = 20 };
+    int64_t rows, columns;
+    const double *values = rb_model_array(model, name, &rows, &columns);
+    putchar(':');
+    for (int64_t i = 0; i < rows * columns && i < SHOWN; i++)
+        printf(" %.3g", values[i]);
+    if (rows * columns > SHOWN) printf(" ...");
 }
 
 static void print_model(const rb_model *model) {
@@ -119,6 +140,7 @@ static void print_model(const rb_model *model) {
         const double *value = describe_array(model, name, shape);
         printf("%-22s%lld x %lld", name, (long long)shape[0], (long long)shape[1]);
         if (value) printf(": %.10g", *value);
+        if (strcmp(name, "stability") == 0) print_values(model, name);
         putchar('\n');
     }
     for (int64_t i = 0; (name = rb_model_attribute_name(model, i)); i++)

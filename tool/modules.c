@@ -73,12 +73,16 @@ static void print_modules(const rb_modules *modules, const rb_model *model) {
         int width = put_features(NULL, rb_modules_get(modules, rank), model, true);
         widest = width > widest ? width : widest;
     }
-    printf("%-6s %12s %9s %9s  %-*s  %s\n", "unit", "information", "samples", "features", widest,
-           "up: largest weights", "down: below 0");
+    bool stable = rb_modules_count(modules) > 0 && rb_modules_get(modules, 0)->stability > 0;
+    printf("%-6s %12s %9s %9s ", "unit", "information", "samples", "features");
+    if (stable) printf("%9s ", "stability");
+    printf(" %-*s  %s\n", widest, "up: largest weights", "down: below 0");
     for (int64_t rank = 0; rank < rb_modules_count(modules); rank++) {
         const rb_module *m = rb_modules_get(modules, rank);
-        printf("%-6lld %12.4g %9lld %9lld  ", (long long)m->unit, m->information,
+        printf("%-6lld %12.4g %9lld %9lld ", (long long)m->unit, m->information,
                (long long)m->n_samples, (long long)m->n_features);
+        if (stable) printf("%9.2f ", m->stability);
+        putchar(' ');
         int width = put_features(stdout, m, model, true);
         printf("%*s", widest - width + 2, "");
         put_features(stdout, m, model, false);

@@ -279,6 +279,11 @@ typedef struct shown_metric {
 } shown_metric;
 extern const shown_metric shown_metrics[];
 
+/* ---- consensus (consensus.c) ---- */
+
+/* Says how stable the units of a consensus are. */
+void report_consensus(const rb_model *model);
+
 /* ---- JSON (json.c) ---- */
 
 /* NULL becomes null, and bytes that are no UTF-8 the replacement character. */
@@ -343,6 +348,6 @@ extern const command fit_command, encode_command, reconstruct_command, evaluate_
     plot_modules_command, info_command, convert_command, simulate_biclusters_command,
     simulate_bars_command, plot_fields_command, plot_quality_command, plot_evidence_command,
     patches_command, segments_command, denoise_command, version_command, help_command_row,
-    generate_command;
+    generate_command, consensus_command;
 
 #endif

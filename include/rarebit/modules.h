@@ -32,6 +32,8 @@ typedef struct rb_module {
     int64_t n_samples;
     rb_member *features; /* features in use; rb_model_feature_index has the column */
     int64_t n_features;
+    double stability; /* share of the models of a consensus that have the unit; 0: of no consensus
+                         (rarebit/consensus.h) */
 } rb_module;
 
 typedef struct rb_modules rb_modules; /* ranked by information content, largest first */

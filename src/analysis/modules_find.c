@@ -79,6 +79,18 @@ static rb_error find_noise(rb_context *ctx, const rb_model *model, double *noise
     return err;
 }
 
+/* ---- stability ---- */
+
+static void note_stability(const rb_model *model, rb_modules *modules) {
+    int64_t rows = 0;
+    const double *stability = rb_model_array(model, "stability", &rows, NULL);
+    for (int64_t r = 0; r < modules->count && stability; r++) {
+        rb_module *m = &modules->list[r];
+        if (m->unit < rows && stability[m->unit] > 0 && stability[m->unit] <= 1)
+            m->stability = stability[m->unit];
+    }
+}
+
 /* ---- all of it ---- */
 
 static bool has_sparse_loadings(const rb_model *model) {
@@ -99,6 +111,7 @@ static rb_error find(rb_context *ctx, const rb_model *model, rb_source *source, 
     };
     input.loadings = rb_model_array(model, "loadings", &input.n_features, &input.n_units);
     rb_error err = rb_modules_extract(ctx, &input, options, modules);
+    if (!err) note_stability(model, *modules);
     return err ? err : note_data(ctx, model, source, *modules);
 }
 

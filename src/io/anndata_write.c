@@ -173,6 +173,17 @@ static rb_error put_settings(rb_h5 *file, const rb_model *model, const char *sho
     return err;
 }
 
+/* Of a consensus: in how many of its models each unit is. */
+static rb_error put_stability(rb_h5 *file, const rb_model *model, const char *short_name) {
+    char path[256];
+    int64_t rows = 0, columns = 0;
+    const double *stability = rb_model_array(model, "stability", &rows, &columns);
+    if (!stability || columns != 1) return RB_OK;
+    snprintf(path, sizeof path, "uns/%s/stability", short_name);
+    rb_error err = rb_h5_put_values(file, path, rows, columns, stability);
+    return err ? err : rb_h5_encode(file, path, "array", "0.2.0");
+}
+
 /* Of loadings and settings: "rfn" for codes "X_rfn". */
 static const char *shorten(const char *key) {
     return key + (strncmp(key, "X_", 2) == 0 ? 2 : 0);
@@ -219,6 +230,7 @@ static rb_error add_results(rb_h5 *file, const void *arg) {
     err = err ? err : put_codes(file, results, obs->count);
     err = err ? err : put_loadings(file, results, short_name, var);
     err = err ? err : put_settings(file, results->model, short_name);
+    err = err ? err : put_stability(file, results->model, short_name);
     rb_names_free(obs);
     rb_names_free(var);
     return err;

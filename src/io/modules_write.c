@@ -39,6 +39,11 @@ static int64_t index_of(const listing *l, side which, int64_t member) {
     return which == SAMPLES ? member : rb_modules_column(l->modules, member);
 }
 
+/* Are they modules of a consensus? */
+static bool is_stable(const listing *l) {
+    return l->modules->count > 0 && l->modules->list[0].stability > 0;
+}
+
 /* ---- TSV and GMT ---- */
 
 /* A name as one cell of a table: tabs and line ends become spaces. No name: the index. */
@@ -70,12 +75,17 @@ static void put_rows(FILE *file, const listing *l, int64_t rank, side which,
         put_cell(file, name_of(l, which, members[d].index), index);
         fprintf(file, "\t%lld\t", (long long)index);
         put_number(file, 9, members[d].weight);
+        if (is_stable(l)) {
+            putc('\t', file);
+            put_number(file, 6, m->stability);
+        }
         putc('\n', file);
     }
 }
 
 static void write_tsv(const listing *l, FILE *file) {
-    fputs("module\tunit\tinformation\tkind\tname\tindex\tweight\n", file);
+    fprintf(file, "module\tunit\tinformation\tkind\tname\tindex\tweight%s\n",
+            is_stable(l) ? "\tstability" : "");
     for (int64_t r = 0; r < l->modules->count; r++) {
         const rb_module *m = &l->modules->list[r];
         put_rows(file, l, r, SAMPLES, m->samples, m->n_samples);
@@ -155,6 +165,8 @@ static char *module_to_json(const listing *l, int64_t rank) {
     json_t *object = json_object();
     bool fine = json_object_set_new(object, "unit", json_integer(m->unit)) == 0 &&
                 json_object_set_new(object, "information", json_real(m->information)) == 0 &&
+                (m->stability == 0 ||
+                 json_object_set_new(object, "stability", json_real(m->stability)) == 0) &&
                 add_members(object, l, SAMPLES, m->samples, m->n_samples) &&
                 add_members(object, l, FEATURES, m->features, m->n_features);
     char *line = fine ? json_dumps(object, JSON_COMPACT) : NULL;

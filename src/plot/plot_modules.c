@@ -385,6 +385,21 @@ static rb_error collect_values(gathering *g, rb_feed *feed) {
 
 /* ---- all of it ---- */
 
+/* Of a consensus: how stable the modules that are shown are. */
+static void add_stability(const gathering *g, char *title, size_t size) {
+    double least = 1, most = 0;
+    for (int64_t f = 0; f < g->plot.n_frames; f++) {
+        for (int64_t r = 0; r < g->n_modules; r++) {
+            const rb_module *m = rb_modules_get(g->modules, r);
+            if (m->unit != g->plot.frames[f].unit) continue;
+            least = fmin(least, m->stability);
+            most = fmax(most, m->stability);
+        }
+    }
+    size_t used = strlen(title);
+    if (most > 0) snprintf(title + used, size - used, "; stability %.2f to %.2f", least, most);
+}
+
 static rb_error draw(const gathering *g, const rb_plot_options *options, const char *path) {
     char title[RB_TITLE_SIZE], of_all[32] = "";
     int64_t count = rb_modules_count(g->modules), shown = g->plot.n_frames;
@@ -394,6 +409,7 @@ static rb_error draw(const gathering *g, const rb_plot_options *options, const c
              (long long)g->axes[FEATURES].total, (long long)g->plot.columns,
              (long long)g->axes[SAMPLES].total);
     rb_modules_plot plot = g->plot;
+    add_stability(g, title, sizeof title);
     plot.title = title;
     plot.note = g->note;
     return rb_draw_modules(g->ctx, &plot, options, path);

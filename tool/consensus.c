@@ -1,0 +1,102 @@
+/* rarebit consensus: what models of several fits have in common, as one model. */
+#include "tool.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+
+typedef struct consensus_options {
+    const char *output, *data;
+} consensus_options;
+
+static const rb_option_group *consensus_output_group(void) {
+    static const rb_option table[] = {
+        {"output", 'o', RB_OPTION_TEXT, offsetof(consensus_options, output), NULL, 0, 0, NULL,
+         "MODEL", "where to write the model (HDF5)", RB_OPTION_COMMON},
+        {"data", 0, RB_OPTION_TEXT, offsetof(consensus_options, data), NULL, 0, 0, NULL, "DATA",
+         "the data of the fits: units are compared by their codes as well as by their loadings",
+         RB_OPTION_COMMON},
+        {0},
+    };
+    static const rb_option_group group = {sizeof(rb_option), "Output", table,
+                                          sizeof(consensus_options)};
+    return &group;
+}
+
+void report_consensus(const rb_model *model) {
+    int64_t dropped = 0, units = rb_model_units(model);
+    const double *stability = rb_model_array(model, "stability", NULL, NULL);
+    const double *others = rb_model_array(model, "dropped_stability", &dropped, NULL);
+    const char *models = rb_model_attribute(model, "consensus_models");
+    report("%lld %s of %s models, the least stable one in %.2f of them", (long long)units,
+           units == 1 ? "unit" : "units", models, stability[units - 1]);
+    if (dropped > 0) report("the next one, in %.2f of them, is left out", others[0]);
+}
+
+static rb_error load_all(const invocation *call, rb_model **models) {
+    rb_error err = RB_OK;
+    for (int i = 0; i < call->n_arguments && !err; i++)
+        err = rb_model_load(call->ctx, call->arguments[i], &models[i]);
+    return err;
+}
+
+static rb_error merge(const invocation *call, rb_model **models, const output *out) {
+    const char *data = option_text(call, "data");
+    rb_source *source = NULL;
+    rb_model *model = NULL;
+    rb_error err = load_all(call, models);
+    if (!err && data) err = open_data(call, models[0], data, &source);
+    err = err ? err
+              : rb_consensus(call->ctx, (const rb_model *const *)models, call->n_arguments, source,
+                             call->options, &model);
+    err = err ? err : rb_model_save(call->ctx, model, out->path);
+    if (!err) report_consensus(model);
+    rb_source_free(source);
+    rb_model_free(model);
+    return err;
+}
+
+/* Options of reading without anything to read. */
+static int check_reading(const invocation *call) {
+    for (const rb_option *row = rb_read_group()->rows; row->name; row++) {
+        if (!option_text(call, "data") && option_was_given(call, row->name)) {
+            report_error("--%s is given, but does nothing without --data; leave it out, or give "
+                         "both",
+                         row->name);
+            return STATUS_USAGE;
+        }
+    }
+    return STATUS_DONE;
+}
+
+static int run(invocation *call) {
+    const char *target = option_text(call, "output");
+    output out;
+    int status = check_reading(call);
+    status = status ? status : output_begin(&out, target, "h5");
+    if (status) return status;
+    rb_model **models = calloc((size_t)call->n_arguments + 1, sizeof *models);
+    rb_error err = models ? merge(call, models, &out)
+                          : rb_context_fail(call->ctx, RB_ERROR_MEMORY, "out of memory");
+    for (int i = 0; models && i < call->n_arguments; i++)
+        rb_model_free(models[i]);
+    free(models);
+    status = finish_output(call, &out, err);
+    if (!status) report("model in %s", target);
+    return status;
+}
+
+const command consensus_command = {
+    .words = "consensus",
+    .heading = "Use a model",
+    .summary = "make one model of the units that several fits have in common",
+    .description =
+        "Units of fits from different starts that have the same loadings and codes are one unit; "
+        "those that enough of the models have become the units of one model, with the share of the "
+        "models that have each: its stability. 'rarebit fit --consensus' makes the fits as well.",
+    .arguments = {{"MODEL...", "models of the same data, by the same method", false}},
+    .output = "MODEL",
+    .groups = {consensus_output_group, rb_consensus_group, rb_read_group, general_group},
+    .examples = {{"Of three seeds", "consensus m1.h5 m2.h5 m3.h5 --data X.npy -o model.h5"}},
+    .reads = "data",
+    .run = run,
+};
