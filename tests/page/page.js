@@ -194,6 +194,11 @@ async function answers(browser) {
   check(/At most \d+ % of a unit is explained: of unit 3, by lymphoid/.test(await page.locator("#covariates ~ p").first().innerText()), "what covariates explain");
   same(await page.locator("#select ~ .two svg").count(), 3, "curves of select");
   same(await page.locator("#select ~ .two svg line[stroke-dasharray]").count(), 3, "lines at the units of this model");
+  const consensus = await open(browser, "consensus");
+  check(/Every module is in at least 100 % of the 2 models of the consensus\./.test(await consensus.locator("#summary").innerText()), "summary of stability");
+  const stability = await cellsOf(consensus, overview, 4);
+  check(stability.length > 5 && stability.every((share) => share === "1"), "stability: " + stability);
+  await consensus.close();
   same(await cellsOf(page, "#select ~ .table", 2), "1,0.9,–", "match of restarts");
   await page.close();
 }

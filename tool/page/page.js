@@ -137,8 +137,8 @@ function summary() {
     tests.push(`${few(count)} ${count < 2 ? "has" : "have"} an enriched gene set (false discovery rate 5 %)`);
   }
   if (modules.some((m) => m.stability !== undefined)) {
-    const count = modules.filter((m) => m.stability >= 0.7).length;
-    tests.push(`${few(count)} ${be(count)} in at least 70 % of the ${attribute("consensus_models") ?? ""} models of the consensus`);
+    const share = Math.min(...modules.map((m) => m.stability ?? 1));
+    tests.push(`${n === 1 ? "it" : "every module"} is in at least ${Math.floor(100 * share)} % of the ${attribute("consensus_models") ?? ""} models of the consensus`);
   }
   if (modules.some((m) => m.p_family !== undefined)) {
     const count = modules.filter((m) => m.p_family <= 0.05).length;
@@ -315,7 +315,7 @@ function fit() {
   const bars = Array.from({ length: units + 1 }, (_, count) => [count, counts[count] ?? 0]);
   part("fit", "Is the fit healthy?",
     D.warnings.length ? D.warnings.map((text) => h("p", { class: "warning" }, h("b", {}, "Warning: "), text)) : h("p", {}, "The library found nothing to warn of: no samples without a unit or with nearly all of them beyond 2 %, no units that are the same, no objective that ended below its best."),
-    h("p", {}, `The fit ended after ${plural(D.model.iterations, "iteration")} (${D.model.status}). A line that still moves at its right end asks for more.`),
+    h("p", {}, steps.length === 0 ? "The model has no iterations of its own." : `The fit ended after ${plural(D.model.iterations, "iteration")} (${D.model.status}). A line that still moves at its right end asks for more.`),
     h("div", { class: "two" },
       steps.length > 1 && chart({ points: steps, across: "iteration", up: "objective", file: "objective", label: `Objective over ${plural(steps.length, "iteration")}: from ${number(objective[0])} to ${number(objective.at(-1))}.` }),
       chart({ points: bars, bars: true, across: "active units", up: "samples", file: "active-units", label: `Samples by their number of active units: ${whole(counts[0] ?? 0)} have none, ${whole(counts[units] ?? 0)} have all ${units}.` })),
