@@ -18,7 +18,7 @@ const rb_option_group *answers_group(void) {
         {"gmt", 0, RB_OPTION_TEXT, offsetof(answer_options, gmt), NULL, 0, 0, NULL, "FILE,...",
          "say which sets of features (GMT files: pathways, targets) are enriched in each module"},
         {"gmt-output", 0, RB_OPTION_TEXT, offsetof(answer_options, gmt_output), NULL, 0, 0, NULL,
-         "FILE", "write every set with a feature in a module: .tsv or .json"},
+         "FILE", "write all tests of sets: .tsv or .json"},
         {"labels", 0, RB_OPTION_TEXT, offsetof(answer_options, labels), NULL, 0, 0, NULL, "LABELS",
          "say which class each module matches: a TSV of sample name and class, with a header, or "
          "of classes alone; cells.h5ad:COLUMN; or obs:COLUMN of the data's own file"},

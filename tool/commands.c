@@ -7,34 +7,25 @@
 /* Help lists them in this order, after those of the methods: what has the same heading stands
  * together. The last one is for the build. */
 static const command *const table[] = {
-    &encode_command,
-    &reconstruct_command,
-    &denoise_command,
-    &evaluate_command,
-    &modules_command,
-    &page_command,
-    &consensus_command,
-    &plot_history_command,
-    &plot_codes_command,
-    &plot_filters_command,
-    &plot_modules_command,
-    &plot_fields_command,
-    &plot_quality_command,
-    &plot_evidence_command,
-    &info_command,
-    &convert_command,
-    &patches_command,
-    &segments_command,
-    &simulate_biclusters_command,
-    &simulate_bars_command,
-    &version_command,
-    &help_command_row,
-    &generate_command,
+    &merge_command,         &encode_command,
+    &reconstruct_command,   &denoise_command,
+    &evaluate_command,      &modules_command,
+    &page_command,          &consensus_command,
+    &plot_history_command,  &plot_codes_command,
+    &plot_filters_command,  &plot_modules_command,
+    &plot_fields_command,   &plot_quality_command,
+    &plot_evidence_command, &info_command,
+    &convert_command,       &patches_command,
+    &segments_command,      &simulate_biclusters_command,
+    &simulate_bars_command, &version_command,
+    &help_command_row,      &generate_command,
 };
 enum { TABLE_COUNT = sizeof table / sizeof *table };
 
 rb_error command_options(rb_context *ctx, const command *c, rb_options **options) {
-    rb_error err = rb_options_new(ctx, c->method ? c->method->name : NULL, options);
+    const char *method = c->method ? c->method->name : NULL;
+    rb_error err = method && c->options_new ? c->options_new(ctx, method, options)
+                                            : rb_options_new(ctx, method, options);
     for (const option_group *group = c->groups; !err && *group; group++)
         err = rb_options_add(ctx, *options, (*group)());
     return err;
@@ -58,14 +49,14 @@ static bool find_rows(rb_context *ctx, command *c) {
     return c->rows != NULL;
 }
 
-/* "fit" becomes "fit NAME". Owned texts: words and summary. */
-static bool add_method(command_list *list, const rb_method *method) {
+/* "fit" becomes "fit NAME", and so does "select". Owned texts: words and summary. */
+static bool add_method(command_list *list, const command *of, const rb_method *method) {
     command *c = &list->entries[list->count];
     char *text;
-    int size = asprintf(&text, "%s %s%c%s %s", fit_command.words, method->name, '\0',
-                        fit_command.summary, method->title);
+    int size =
+        asprintf(&text, "%s %s%c%s %s", of->words, method->name, '\0', of->summary, method->title);
     if (size < 0) return false;
-    *c = fit_command;
+    *c = *of;
     c->words = text;
     c->summary = text + strlen(text) + 1;
     c->method = method;
@@ -77,11 +68,13 @@ command_list *commands_new(rb_context *ctx) {
     int methods = 0;
     while (rb_context_method(ctx, methods))
         methods++;
-    size_t max = (size_t)methods + TABLE_COUNT;
+    size_t max = 2 * (size_t)methods + TABLE_COUNT;
     command_list *list = calloc(1, sizeof *list + max * sizeof list->entries[0]);
     bool complete = list;
-    for (int m = 0; complete && m < methods; m++)
-        complete = add_method(list, rb_context_method(ctx, m));
+    for (int m = 0; complete && m < 2 * methods; m++) {
+        complete = add_method(list, m < methods ? &fit_command : &select_command,
+                              rb_context_method(ctx, m % methods));
+    }
     for (int i = 0; complete && i < TABLE_COUNT; i++)
         list->entries[list->count++] = *table[i];
     for (int i = 0; complete && i < list->count; i++)

@@ -61,9 +61,25 @@ static int run(invocation *call) {
     return status;
 }
 
+/* "select DATA --method rfn" is "select rfn DATA". */
+static int move_method(const command_list *list, int argc, char **argv) {
+    const command *family = argc > 1 ? commands_family(list, argv[1]) : NULL;
+    for (int i = 2; family && family->method && i + 1 < argc; i++) {
+        if (strcmp(argv[i], "--method") == 0) {
+            char *name = argv[i + 1];
+            memmove(argv + 3, argv + 2, (size_t)(i - 2) * sizeof *argv);
+            memmove(argv + i + 1, argv + i + 2, (size_t)(argc - i - 1) * sizeof *argv);
+            argv[2] = name;
+            return argc - 1;
+        }
+    }
+    return argc;
+}
+
 static int dispatch(rb_context *ctx, const command_list *list, int argc, char **argv) {
     int used = 0;
     char help[] = "help";
+    argc = move_method(list, argc, argv);
     if (argc > 1 && asks_help(argv[1])) /* `rarebit --help fit rfn` */
         argv[1] = help;
     const command *found = commands_find(list, argc - 1, argv + 1, &used);

@@ -49,6 +49,9 @@ typedef struct command {
     const char *summary;     /* one line, without a full stop */
     const char *description; /* messages */
     argument arguments[MAX_ARGUMENTS + 1];
+    /* The options that it has of a method; NULL: those of a fit. With it, or of "fit", there is one
+     * command per method. */
+    rb_error (*options_new)(rb_context *ctx, const char *method, rb_options **options);
     const char *output; /* how usage names what -o must say: "MODEL"; NULL: -o may be missing */
     option_group groups[MAX_GROUPS + 1]; /* NULL at the end; those of a method come before */
     example examples[MAX_EXAMPLES + 1];
@@ -70,7 +73,8 @@ typedef struct command {
     rb_option *rows;              /* its options, filled by commands_new; the last has no name */
 } command;
 
-/* All commands; one "fit NAME" for each method that the context knows. NULL: out of memory. */
+/* All commands; one "fit NAME" and "select NAME" for each method that the context knows. NULL: out
+ * of memory. */
 typedef struct command_list {
     int count, listed; /* the first `listed` are in help, man pages and completion */
     command entries[];
@@ -348,6 +352,6 @@ extern const command fit_command, encode_command, reconstruct_command, evaluate_
     plot_modules_command, info_command, convert_command, simulate_biclusters_command,
     simulate_bars_command, plot_fields_command, plot_quality_command, plot_evidence_command,
     patches_command, segments_command, denoise_command, version_command, help_command_row,
-    generate_command, consensus_command;
+    generate_command, select_command, merge_command, consensus_command;
 
 #endif

@@ -102,7 +102,7 @@ typedef struct rb_progress {
      * values; NaN where there is none. */
     const char *const *metric_names;
     const double *metrics;
-    /* What is counted: "iteration", or "fit" where a call makes many (then the objective is NaN). */
+    /* What is counted: "iteration", or "fit" where a call makes many; then objective is NaN. */
     const char *what;
 } rb_progress;
 

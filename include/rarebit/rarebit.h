@@ -31,6 +31,7 @@
 #include <rarebit/options.h>
 #include <rarebit/preprocess.h>
 #include <rarebit/rfn.h>
+#include <rarebit/select.h>
 #include <rarebit/simulate.h>
 #include <rarebit/version.h>
 #include <rarebit/view.h>

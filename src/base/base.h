@@ -177,7 +177,8 @@ typedef enum rb_purpose {
     RB_RANDOM_INPUT_NOISE = 6,
     RB_RANDOM_DROPOUT = 7,
     RB_RANDOM_COMPARE = 8,
-    RB_RANDOM_SHUFFLE = 9
+    RB_RANDOM_SHUFFLE = 9,
+    RB_RANDOM_FOLDS = 10
 } rb_purpose;
 
 typedef struct rb_stream {
@@ -276,6 +277,8 @@ rb_error rb_group_check(rb_context *ctx, const rb_option_group *group);
 rb_error rb_options_add_part(rb_context *ctx, rb_options *options, const rb_option_group *group);
 /* From here on there is no such option. */
 void rb_options_hide(rb_options *options, const char *name);
+/* Sets what is set in `from`, as far as there are such options in `to`, of the same group. */
+rb_error rb_options_set_as(rb_context *ctx, const rb_options *from, rb_options *to);
 /* Fills the struct of a group from a handle, or with its defaults where that is NULL or has no such
  * group, and checks it. */
 rb_error rb_options_take(rb_context *ctx, const rb_options *options, const rb_option_group *group,

@@ -205,6 +205,23 @@ rb_error rb_options_unset(rb_context *ctx, rb_options *options, const char *name
     return err;
 }
 
+rb_error rb_options_set_as(rb_context *ctx, const rb_options *from, rb_options *to) {
+    rb_error err = RB_OK;
+    for (int p = 0; p < from->n_parts; p++) {
+        const rb_option_part *part = &from->parts[p];
+        for (const rb_option *row = part->group.rows; !err && row->name; row++) {
+            char scratch[RB_ROW_TEXT];
+            place here = find(from, row->name), there = find(to, row->name);
+            if (here.row != row || there.row != row || !is_set(&here)) continue;
+            err = rb_options_set(ctx, to, row->name, rb_row_text(row, part->fields, scratch));
+            if (!err && row->kind == RB_OPTION_VALUES)
+                ((rb_values *)((char *)there.part->fields + row->offset))->matrix =
+                    ((const rb_values *)((const char *)part->fields + row->offset))->matrix;
+        }
+    }
+    return err;
+}
+
 /* Numbers go the way of their text, which gives the same bits. */
 static rb_error set_number(rb_context *ctx, rb_options *options, const char *name,
                            const char *text) {

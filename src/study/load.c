@@ -4,14 +4,14 @@
 #include <string.h>
 
 /* Rows of a sparse matrix, while they are collected. */
-typedef struct rows {
+typedef struct sparse_rows {
     int64_t *starts;
     int32_t *columns;
     void *values;
     int64_t columns_held, values_held;
-} rows;
+} sparse_rows;
 
-static rb_error add_rows(rb_context *ctx, rows *to, int64_t first, const rb_matrix *view) {
+static rb_error add_rows(rb_context *ctx, sparse_rows *to, int64_t first, const rb_matrix *view) {
     size_t size = rb_type_size(view->type);
     int64_t used = to->starts[first], more = view->starts[view->n_samples] - view->starts[0];
     int32_t *columns =
@@ -27,28 +27,65 @@ static rb_error add_rows(rb_context *ctx, rows *to, int64_t first, const rb_matr
     return RB_OK;
 }
 
-static rb_error load_sparse(rb_context *ctx, rb_source *source, rb_matrix **matrix) {
-    enum { SAMPLES = 1024 };
-    rows all = {.starts = rb_alloc_zero(ctx, source->n_samples + 1, sizeof *all.starts)};
-    rb_error err = all.starts ? RB_OK : RB_ERROR_MEMORY;
-    for (int64_t first = 0; !err && first < source->n_samples; first += SAMPLES) {
-        rb_matrix view;
-        int64_t left = source->n_samples - first;
-        err = rb_source_read(ctx, source, first, left < SAMPLES ? left : SAMPLES, &view);
-        err = err ? err : add_rows(ctx, &all, first, &view);
-    }
-    if (!err && !all.columns) {
-        all.columns = rb_alloc(ctx, 0, sizeof *all.columns);
-        all.values = rb_alloc(ctx, 0, rb_type_size(source->type));
+/* Makes a matrix of the rows, of that shape, or frees them. */
+static rb_error end_sparse(rb_context *ctx, rb_error err, sparse_rows *all, const rb_matrix *like,
+                           rb_matrix **matrix) {
+    if (!err && !all->columns) {
+        all->columns = rb_alloc(ctx, 0, sizeof *all->columns);
+        all->values = rb_alloc(ctx, 0, rb_type_size(like->type));
     }
     if (!err) {
-        return rb_matrix_own_csr(ctx, source->type, source->n_samples, source->n_features,
-                                 all.starts, all.columns, all.values, matrix);
+        return rb_matrix_own_csr(ctx, like->type, like->n_samples, like->n_features, all->starts,
+                                 all->columns, all->values, matrix);
     }
-    rb_free(all.starts);
-    rb_free(all.columns);
-    rb_free(all.values);
+    rb_free(all->starts);
+    rb_free(all->columns);
+    rb_free(all->values);
     return err;
+}
+
+static rb_error load_sparse(rb_context *ctx, rb_source *source, rb_matrix **matrix) {
+    enum { SAMPLES = 1024 };
+    int64_t n = source->n_samples;
+    sparse_rows all = {.starts = rb_alloc_zero(ctx, n + 1, sizeof *all.starts)};
+    rb_error err = all.starts ? RB_OK : RB_ERROR_MEMORY;
+    for (int64_t first = 0; !err && first < n; first += SAMPLES) {
+        rb_matrix view;
+        err = rb_source_read(ctx, source, first, n - first < SAMPLES ? n - first : SAMPLES, &view);
+        err = err ? err : add_rows(ctx, &all, first, &view);
+    }
+    return end_sparse(
+        ctx, err, &all,
+        &(rb_matrix){.n_samples = n, .n_features = source->n_features, .type = source->type},
+        matrix);
+}
+
+static rb_error take_sparse(rb_context *ctx, const rb_matrix *matrix, const int64_t *samples,
+                            int64_t count, rb_matrix **taken) {
+    sparse_rows all = {.starts = rb_alloc_zero(ctx, count + 1, sizeof *all.starts)};
+    rb_error err = all.starts ? RB_OK : RB_ERROR_MEMORY;
+    for (int64_t i = 0; !err && i < count; i++) {
+        rb_matrix view = rb_matrix_part(matrix, samples[i], 1);
+        err = add_rows(ctx, &all, i, &view);
+    }
+    return end_sparse(
+        ctx, err, &all,
+        &(rb_matrix){.n_samples = count, .n_features = matrix->n_features, .type = matrix->type},
+        taken);
+}
+
+rb_error rb_study_rows(rb_context *ctx, const rb_matrix *matrix, const int64_t *samples,
+                       int64_t count, rb_matrix **taken) {
+    if (matrix->sparse) return take_sparse(ctx, matrix, samples, count, taken);
+    int64_t m = matrix->n_features;
+    rb_error err = rb_matrix_new_dense(ctx, matrix->type, count, m, taken);
+    if (err) return err;
+    const rb_target to = {matrix->type, (void *)(*taken)->values, m, 1};
+    for (int64_t i = 0; i < count; i++) {
+        rb_matrix view = rb_matrix_part(matrix, samples[i], 1);
+        rb_matrix_copy(&view, i, &to);
+    }
+    return RB_OK;
 }
 
 static rb_error load_dense(rb_context *ctx, rb_source *source, rb_matrix **matrix) {

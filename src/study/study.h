@@ -72,6 +72,17 @@ rb_error rb_jobs_run(rb_context *ctx, const rb_jobs *jobs, bool *complete);
 rb_error rb_study_load(rb_context *ctx, rb_source *source, const rb_matrix **matrix,
                        rb_matrix **owned);
 
+/* Some samples of a matrix, ascending, as one of its own, without names. */
+rb_error rb_study_rows(rb_context *ctx, const rb_matrix *matrix, const int64_t *samples,
+                       int64_t count, rb_matrix **rows);
+
+/* ---- which study it is (key.c) ---- */
+
+/* The key of the jobs of a study: its name, the version, the checksum of the data and every option
+ * but the file for results and the part. Freed by rb_free. */
+rb_error rb_study_key(rb_context *ctx, const char *study, const rb_options *options,
+                      const rb_matrix *matrix, char **key);
+
 #pragma GCC visibility pop
 
 #endif

@@ -70,8 +70,8 @@ static void assert_numbers(const rb_covariates *table, int64_t column, const cha
 
 /* ---- tables of text ---- */
 
-/* By name, in any order; numbers and groups are recognised, and numbers that are groups named; tabs,
- * commas and semicolons; with and without a title above the names. */
+/* By name, in any order; numbers and groups are recognised, and numbers that are groups named;
+ * tabs, commas and semicolons; with and without a title above the names. */
 static void tables_of_text(void **state) {
     (void)state;
     static const char *const site[] = {"A", "B B", "", "A"}, *const batch[] = {"1", "2", "", "1"};

@@ -1,0 +1,361 @@
+/* How many units: fits of every number, from several starts and without parts of the data.
+ *
+ * For each number of units there are as many jobs as restarts, whose models are compared on all
+ * data, and as many as folds, whose models meet samples that they were not fitted to.
+ */
+#include "select.h"
+
+#include <rarebit/version.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SAMPLES_COMPARED = 2000, FOLD_RESTARTS = 3 }; /* one bad start would spoil a fold */
+
+static const rb_option table[] = {
+    {"units", 'k', RB_OPTION_TEXT, offsetof(select_options, units), "2:20", 0, 0, NULL, "LOW:HIGH",
+     "the numbers of units to try: 2:20, 2:50:4 (every fourth), or 5,10,20", RB_OPTION_COMMON},
+    {"restarts", 0, RB_OPTION_INTEGER, offsetof(select_options, restarts), "10", 1, 1e6, NULL, "N",
+     "fits of each number, from different starts", RB_OPTION_COMMON},
+    {"folds", 0, RB_OPTION_INTEGER, offsetof(select_options, folds), "5", 0, 1e6, NULL, "N",
+     "hold out each of N parts of the samples in turn (0: none)", RB_OPTION_COMMON},
+    {"part", 0, RB_OPTION_TEXT, offsetof(select_options, part), NULL, 0, 0, NULL, "K/N",
+     "do only the K-th of N equal parts, for several machines; 'rarebit merge' puts their "
+     "checkpoints together",
+     .needs = "checkpoint"},
+    {0},
+};
+
+static const rb_option_group group = {sizeof(rb_option), "Number of units", table,
+                                      sizeof(select_options), NULL};
+
+rb_error rb_select_options(rb_context *ctx, const char *method, rb_options **options) {
+    static const char *const others[] = {"units", "restarts", "checkpoint-every", NULL};
+    rb_error err = rb_options_new(ctx, method, options);
+    for (int i = 0; !err && others[i]; i++)
+        rb_options_hide(*options, others[i]);
+    err = err ? err : rb_options_add(ctx, *options, &group);
+    if (err) {
+        rb_options_free(*options);
+        *options = NULL;
+    }
+    return err;
+}
+
+/* ---- the numbers to try ---- */
+
+static rb_error not_units(rb_context *ctx, const char *text) {
+    return rb_fail(ctx, RB_ERROR_ARGUMENT,
+                   "units is '%s', but must be numbers above 0 like 2:20, 2:50:4 or 5,10,20", text);
+}
+
+static int ascending(const void *a, const void *b) {
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+enum { MAX_NUMBERS = 100000 };
+
+/* "2:20" or "2:50:4"; 0: it is none. */
+static int64_t parse_range(const char *text, int64_t *units) {
+    long long low, high, step = 1;
+    int used = 0, used_by_step = 0;
+    int64_t count = 0;
+    int found = sscanf(text, "%lld:%lld%n:%lld%n", &low, &high, &used, &step, &used_by_step);
+    bool whole = found >= 2 && !text[found == 3 ? used_by_step : used];
+    if (!whole || low < 1 || high < low || step < 1 || (high - low) / step >= MAX_NUMBERS) return 0;
+    for (long long k = low; k <= high; k += step)
+        units[count++] = k;
+    return count;
+}
+
+/* "5,10,20"; 0: it is none. */
+static int64_t parse_list(const char *text, int64_t *units) {
+    int64_t count = 0;
+    for (bool more = true; more; text++) {
+        long long one;
+        int used;
+        if (count == MAX_NUMBERS || sscanf(text, "%lld%n", &one, &used) != 1 || one < 1) return 0;
+        units[count++] = one;
+        text += used;
+        more = *text == ',';
+        if (*text && !more) return 0;
+    }
+    return count;
+}
+
+/* Ascending and each once; freed by rb_free. */
+static rb_error parse_units(rb_context *ctx, const char *text, int64_t **units, int64_t *count) {
+    *units = rb_alloc(ctx, MAX_NUMBERS, sizeof **units);
+    if (!*units) return RB_ERROR_MEMORY;
+    *count = strchr(text, ':') ? parse_range(text, *units) : parse_list(text, *units);
+    if (*count == 0) return not_units(ctx, text);
+    qsort(*units, (size_t)*count, sizeof **units, ascending);
+    int64_t kept = 1;
+    for (int64_t i = 1; i < *count; i++)
+        if ((*units)[i] != (*units)[kept - 1]) (*units)[kept++] = (*units)[i];
+    *count = kept;
+    return RB_OK;
+}
+
+/* ---- a job ---- */
+
+/* One fit, of the best of so many starts. */
+struct fit {
+    int64_t units, restarts, seed;
+};
+
+static rb_error fit_options(rb_context *ctx, const select_plan *plan, struct fit at,
+                            rb_options **options) {
+    rb_error err = rb_options_new(ctx, plan->options->method->name, options);
+    err = err ? err : rb_options_set_as(ctx, plan->options, *options);
+    err = err ? err : rb_options_unset(ctx, *options, "checkpoint");
+    err = err ? err : rb_options_set_integer(ctx, *options, "units", at.units);
+    err = err ? err : rb_options_set_integer(ctx, *options, "restarts", at.restarts);
+    return err ? err : rb_options_set_integer(ctx, *options, "seed", at.seed);
+}
+
+static rb_error fit(rb_context *ctx, const select_plan *plan, const rb_matrix *matrix,
+                    struct fit at, rb_model **model) {
+    rb_source source;
+    rb_options *options = NULL;
+    *model = NULL;
+    rb_source_of_matrix(matrix, &source);
+    rb_error err = fit_options(ctx, plan, at, &options);
+    err = err ? err : rb_fit(ctx, options, &source, NULL, model);
+    rb_options_free(options);
+    return err;
+}
+
+/* Codes of the samples that are compared: a row per living unit, of mean 0 and length 1. */
+static rb_error take_codes(rb_context *ctx, const select_plan *plan, const rb_model *model,
+                           rb_bytes *result) {
+    int64_t n = plan->compared->n_samples, l = rb_model_units(model);
+    rb_source source;
+    rb_source_of_matrix(plan->compared, &source);
+    select_outcome *o = rb_alloc_zero(ctx, (int64_t)sizeof *o + n * l * (int64_t)sizeof(float), 1);
+    if (!o) return RB_ERROR_MEMORY;
+    *result = (rb_bytes){o, (int64_t)sizeof *o};
+    float *codes = (float *)(o + 1);
+    rb_error err = rb_encode_into(ctx, model, &source, RB_FLOAT32, codes, 1, n);
+    for (int64_t j = 0; !err && j < l; j++) {
+        double sum = 0, squares = 0;
+        int64_t active = 0;
+        const float *from = codes + j * n;
+        float *to = codes + o->living * n;
+        for (int64_t i = 0; i < n; i++) {
+            sum += (double)from[i];
+            active += from[i] != 0;
+        }
+        for (int64_t i = 0; i < n; i++)
+            squares += pow((double)from[i] - sum / (double)n, 2);
+        for (int64_t i = 0; squares > 0 && i < n; i++)
+            to[i] = (float)(((double)from[i] - sum / (double)n) / sqrt(squares));
+        o->living += squares > 0;
+        o->background += squares > 0 && 2 * active > n;
+    }
+    result->size += o->living * n * (int64_t)sizeof(float);
+    return err;
+}
+
+static rb_error do_restart(rb_context *ctx, const select_plan *plan, struct fit at,
+                           rb_bytes *result) {
+    rb_model *model;
+    rb_source compared;
+    rb_code_check check = {0};
+    rb_error err = fit(ctx, plan, plan->matrix, at, &model);
+    rb_source_of_matrix(plan->compared, &compared);
+    err = err ? err : take_codes(ctx, plan, model, result);
+    err = err ? err : rb_model_check(ctx, model, &compared, &check);
+    if (!err) {
+        select_outcome *o = result->data;
+        rb_model_history(model, rb_model_iterations(model) - 1, &o->objective, NULL, NULL);
+        o->duplicates = check.samples ? (double)check.duplicates : NAN;
+        o->background = check.samples ? o->background : NAN;
+        o->empty = check.samples ? (double)check.empty / (double)check.samples : NAN;
+    }
+    rb_model_free(model);
+    return err;
+}
+
+/* The samples of a fold, or all others, ascending. */
+static int64_t pick(const select_plan *plan, int64_t fold, bool held_out, int64_t *samples) {
+    int64_t count = 0;
+    for (int64_t i = 0; i < plan->matrix->n_samples; i++)
+        if ((plan->fold_of[i] == fold) == held_out) samples[count++] = i;
+    return count;
+}
+
+static rb_error do_fold(rb_context *ctx, const select_plan *plan, struct fit at, int64_t fold,
+                        rb_bytes *result) {
+    rb_matrix *fitted = NULL, *held_out = NULL;
+    rb_model *model = NULL;
+    rb_metrics *metrics = NULL;
+    int64_t *samples = rb_alloc(ctx, plan->matrix->n_samples, sizeof *samples);
+    select_outcome *o = rb_alloc_zero(ctx, 1, sizeof *o);
+    rb_error err = samples && o ? RB_OK : RB_ERROR_MEMORY;
+    *result = (rb_bytes){o, sizeof *o};
+    if (!err)
+        err = rb_study_rows(ctx, plan->matrix, samples, pick(plan, fold, false, samples), &fitted);
+    err = err ? err : fit(ctx, plan, fitted, at, &model);
+    if (!err) {
+        o->held_out_samples = pick(plan, fold, true, samples);
+        err = rb_study_rows(ctx, plan->matrix, samples, o->held_out_samples, &held_out);
+    }
+    if (!err) {
+        rb_source source;
+        rb_source_of_matrix(held_out, &source);
+        err = rb_evaluate(ctx, model, &source, &metrics);
+    }
+    if (!err) {
+        double of = rb_has_causes(model) ? (double)o->held_out_samples : 1; /* a sum there */
+        o->held_out = rb_metrics_get(metrics, "log_likelihood") / of;
+        o->held_out_error = rb_metrics_get(metrics, "mean_squared_error");
+    }
+    rb_metrics_free(metrics);
+    rb_model_free(model);
+    rb_matrix_free(fitted);
+    rb_matrix_free(held_out);
+    rb_free(samples);
+    return err;
+}
+
+static rb_error do_job(rb_context *ctx, int64_t job, void *user, rb_bytes *result) {
+    const select_plan *plan = user;
+    int64_t which = job % plan->per_row, restarts = plan->chosen.restarts;
+    struct fit at = {plan->units[job / plan->per_row], 1, plan->seed};
+    if (which < restarts)
+        at.seed += which;
+    else
+        at.restarts = restarts < FOLD_RESTARTS ? restarts : FOLD_RESTARTS;
+    return which < restarts ? do_restart(ctx, plan, at, result)
+                            : do_fold(ctx, plan, at, which - restarts, result);
+}
+
+/* ---- the plan ---- */
+
+/* Each sample gets a fold; all folds have as many, but for one. */
+static rb_error draw_folds(rb_context *ctx, select_plan *plan) {
+    int64_t n = plan->matrix->n_samples, folds = plan->chosen.folds;
+    rb_draws draws = {.stream = {(uint64_t)plan->seed, RB_RANDOM_FOLDS, 0}};
+    int64_t *order = rb_alloc(ctx, n, sizeof *order);
+    plan->fold_of = rb_alloc(ctx, n, sizeof *plan->fold_of);
+    if (!order || !plan->fold_of) {
+        rb_free(order);
+        return RB_ERROR_MEMORY;
+    }
+    for (int64_t i = 0; i < n; i++) {
+        int64_t j = rb_draw_integer(&draws, 0, i);
+        order[i] = order[j];
+        order[j] = i;
+    }
+    for (int64_t i = 0; i < n; i++)
+        plan->fold_of[order[i]] = folds > 0 ? i % folds : -1;
+    rb_free(order);
+    return RB_OK;
+}
+
+/* All samples, or so many spread over them. */
+static rb_error choose_compared(rb_context *ctx, select_plan *plan) {
+    int64_t n = plan->matrix->n_samples, samples[SAMPLES_COMPARED];
+    plan->compared = plan->matrix;
+    if (n <= SAMPLES_COMPARED) return RB_OK;
+    for (int64_t i = 0; i < SAMPLES_COMPARED; i++)
+        samples[i] = i * n / SAMPLES_COMPARED;
+    rb_error err = rb_study_rows(ctx, plan->matrix, samples, SAMPLES_COMPARED, &plan->compared_own);
+    plan->compared = plan->compared_own;
+    return err;
+}
+
+static rb_error check_plan(rb_context *ctx, const select_plan *plan) {
+    int64_t n = plan->matrix->n_samples, folds = plan->chosen.folds;
+    if (folds == 1 || folds > n) {
+        return rb_fail(ctx, RB_ERROR_ARGUMENT,
+                       "folds is %lld, but must be 0 or from 2 to the %lld samples",
+                       (long long)folds, (long long)n);
+    }
+    return RB_OK;
+}
+
+/* The options that matter here, without those of the tool. */
+static rb_error take_options(rb_context *ctx, const rb_options *options, select_plan *plan) {
+    struct fit any = {1, 1, 1};
+    rb_options *fit = NULL;
+    if (!options || !options->method) {
+        return rb_fail(ctx, RB_ERROR_ARGUMENT,
+                       "the options are those of no method; rb_select_options takes its name");
+    }
+    rb_error err = rb_select_options(ctx, options->method->name, &plan->options);
+    err = err ? err : rb_options_set_as(ctx, options, plan->options);
+    err = err ? err : rb_options_take(ctx, plan->options, &group, &plan->chosen);
+    err = err ? err : parse_units(ctx, plan->chosen.units, &plan->units, &plan->n_rows);
+    if (!err && plan->n_rows > 0) any.units = plan->units[0];
+    err = err ? err : fit_options(ctx, plan, any, &fit);
+    err = err ? err : rb_options_check(ctx, fit, NULL);
+    rb_options_free(fit);
+    return err;
+}
+
+static rb_error make_plan(rb_context *ctx, const rb_options *options, rb_source *source,
+                          select_plan *plan) {
+    char seed[32];
+    rb_error err = take_options(ctx, options, plan);
+    err = err ? err : rb_study_load(ctx, source, &plan->matrix, &plan->own);
+    err = err ? err : check_plan(ctx, plan);
+    if (err) return err;
+    rb_options_get(plan->options, "seed", seed, sizeof seed);
+    plan->seed = strtoll(seed, NULL, 10);
+    plan->per_row = plan->chosen.restarts + plan->chosen.folds;
+    err = draw_folds(ctx, plan);
+    return err ? err : choose_compared(ctx, plan);
+}
+
+static void plan_clear(select_plan *plan) {
+    rb_options_free(plan->options);
+    rb_free(plan->units);
+    rb_free(plan->fold_of);
+    rb_matrix_free(plan->own);
+    rb_matrix_free(plan->compared_own);
+}
+
+/* ---- all of it ---- */
+
+rb_error rb_select_check(rb_context *ctx, const rb_options *options) {
+    select_plan plan = {0};
+    rb_error err = take_options(ctx, options, &plan);
+    plan_clear(&plan);
+    return err;
+}
+
+rb_error rb_select(rb_context *ctx, const rb_options *options, rb_source *source,
+                   rb_selection **selection) {
+    select_plan plan = {0};
+    char *key = NULL;
+    bool complete = false;
+    *selection = NULL;
+    rb_error err = make_plan(ctx, options, source, &plan);
+    err = err ? err : rb_study_key(ctx, "select", plan.options, plan.matrix, &key);
+    err = err ? err : rb_selection_new(ctx, &plan, selection);
+    if (!err) {
+        rb_jobs jobs = {.count = plan.n_rows * plan.per_row,
+                        .what = "fit",
+                        .key = key,
+                        .run = do_job,
+                        .take = rb_selection_take,
+                        .user = &plan,
+                        .journal = rb_options_text(plan.options, "checkpoint"),
+                        .part = plan.chosen.part};
+        plan.selection = *selection;
+        err = rb_jobs_run(ctx, &jobs, &complete);
+    }
+    err = err || !complete ? err : rb_selection_choose(ctx, *selection);
+    if (err || !complete) {
+        rb_selection_free(*selection);
+        *selection = NULL;
+    }
+    rb_free(key);
+    plan_clear(&plan);
+    return err;
+}

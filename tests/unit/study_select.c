@@ -1,0 +1,235 @@
+/* How many units: the numbers to try, the rule on tables made by hand, and a fit of all that. */
+#include "fixture.h"
+#include "study/select.h"
+
+#include <string.h>
+#include <unistd.h>
+
+enum { N = 120, M = 60, CAUSES = 4 };
+
+struct world {
+    rb_context *ctx;
+    double *values;
+    rb_matrix *matrix;
+    rb_source *source;
+    rb_options *options;
+};
+
+static int setup(void **state) {
+    struct world *w = calloc(1, sizeof *w);
+    rb_bicluster_plan plan = rb_plan_fabia(N, M);
+    rb_matrix *made;
+    rb_modules *planted;
+    w->ctx = fixture_context();
+    plan.groups[0].count = CAUSES;
+    plan.noise_sd = 1;
+    plan.seed = 4;
+    assert_ok(w->ctx, rb_generate_biclusters(w->ctx, &plan, &made, &planted));
+    w->values = calloc((size_t)N * M, sizeof *w->values);
+    for (int64_t e = 0; e < N * M; e++)
+        w->values[e] = rb_matrix_at(made, e / M, e % M);
+    rb_modules_free(planted);
+    rb_matrix_free(made);
+    w->source = fixture_source(w->ctx, w->values, N, M, &w->matrix);
+    assert_ok(w->ctx, rb_select_options(w->ctx, "rfn", &w->options));
+    assert_ok(w->ctx, rb_options_set_all(w->ctx, w->options,
+                                         "units=1:6 restarts=3 folds=3 iterations=120 seed=3"));
+    *state = w;
+    return 0;
+}
+
+static int teardown(void **state) {
+    struct world *w = *state;
+    rb_options_free(w->options);
+    rb_source_free(w->source);
+    rb_matrix_free(w->matrix);
+    rb_context_free(w->ctx);
+    free(w->values);
+    free(w);
+    return 0;
+}
+
+static rb_selection *select_units(struct world *w) {
+    rb_selection *s;
+    assert_ok(w->ctx, rb_select(w->ctx, w->options, w->source, &s));
+    return s;
+}
+
+static void finds_the_planted_number(void **state) {
+    struct world *w = *state;
+    int64_t units, low, high;
+    rb_selection *s = select_units(w);
+    const char *why = rb_selection_choice(s, &units, &low, &high);
+    assert_int_equal(rb_selection_rows(s), 6);
+    assert_true(low <= CAUSES && CAUSES <= high);
+    assert_int_equal(units, CAUSES + 1);
+    assert_non_null(strstr(why, "5 units explain"));
+    assert_true(rb_selection_get(s, CAUSES, "match") > 0.8);
+    assert_true(rb_selection_get(s, 0, "held_out") < rb_selection_get(s, 3, "held_out") - 1);
+    assert_true(rb_selection_get(s, 0, "held_out_error") >
+                rb_selection_get(s, 3, "held_out_error"));
+    assert_true(isnan(rb_selection_get(s, 6, "match")) && isnan(rb_selection_get(s, 0, "nothing")));
+    rb_selection_free(s);
+}
+
+static void gives_the_same_bits_on_any_threads(void **state) {
+    struct world *w = *state;
+    rb_selection *one = select_units(w);
+    assert_ok(w->ctx, rb_context_set_threads(w->ctx, 3));
+    rb_selection *three = select_units(w);
+    const char *name;
+    for (int64_t c = 0; (name = rb_selection_name(one, c)); c++) {
+        for (int64_t r = 0; r < 6; r++) {
+            double a = rb_selection_get(one, r, name), b = rb_selection_get(three, r, name);
+            assert_memory_equal(&a, &b, sizeof a);
+        }
+    }
+    rb_selection_free(one);
+    rb_selection_free(three);
+}
+
+/* What is held out is not seen: folds of noise are explained worse the more units there are. */
+static void more_units_explain_unseen_noise_worse(void **state) {
+    struct world *w = *state;
+    rb_draws draws = {{9, RB_RANDOM_SIMULATE, 0}, 0};
+    for (int64_t e = 0; e < N * M; e++)
+        w->values[e] = rb_draw_normal(&draws);
+    assert_ok(w->ctx, rb_options_set_all(w->ctx, w->options, "units=1,12 preset=paper"));
+    rb_selection *s = select_units(w);
+    assert_true(rb_selection_get(s, 1, "held_out") < rb_selection_get(s, 0, "held_out"));
+    rb_selection_free(s);
+}
+
+static void does_without_folds_or_pairs(void **state) {
+    struct world *w = *state;
+    int64_t units, low, high;
+    assert_ok(w->ctx, rb_options_set_all(w->ctx, w->options, "folds=0 restarts=1 units=2,4"));
+    rb_selection *s = select_units(w);
+    assert_non_null(strstr(rb_selection_choice(s, &units, &low, &high), "without folds"));
+    assert_int_equal(units, 0);
+    assert_true(isnan(rb_selection_get(s, 0, "match")));
+    rb_selection_free(s);
+}
+
+static void fits_sparse_data_as_dense(void **state) {
+    struct world *w = *state;
+    int64_t starts[N + 1] = {0};
+    int32_t *columns = calloc((size_t)N * M, sizeof *columns);
+    for (int64_t e = 0; e < N * M; e++)
+        columns[e] = (int32_t)(e % M);
+    for (int64_t i = 0; i < N; i++)
+        starts[i + 1] = (i + 1) * M;
+    rb_matrix *sparse;
+    rb_source *source;
+    rb_selection *s, *dense = select_units(w);
+    assert_ok(w->ctx, rb_matrix_csr(w->ctx, RB_FLOAT64, N, M, starts, columns, w->values, &sparse));
+    assert_ok(w->ctx, rb_source_from_matrix(w->ctx, sparse, &source));
+    assert_ok(w->ctx, rb_select(w->ctx, w->options, source, &s));
+    for (int64_t r = 0; r < 3; r++) {
+        assert_close(rb_selection_get(s, r, "held_out"), rb_selection_get(dense, r, "held_out"),
+                     1e-3);
+    }
+    rb_selection_free(s);
+    rb_selection_free(dense);
+    rb_source_free(source);
+    rb_matrix_free(sparse);
+    free(columns);
+}
+
+static void refuses(struct world *w, const char *options, const char *says) {
+    rb_selection *s;
+    assert_ok(w->ctx, rb_options_set_all(w->ctx, w->options, "%s", options));
+    assert_int_equal(rb_select(w->ctx, w->options, w->source, &s), RB_ERROR_ARGUMENT);
+    assert_non_null(strstr(rb_context_error(w->ctx), says));
+    assert_null(s);
+}
+
+static void refuses_what_is_wrong(void **state) {
+    struct world *w = *state;
+    const char *const wrong[] = {"0:5",   "5:2", "2:",           ":", "a", "2,,3", "2,3,", "-1",
+                                 "2:9:0", "2;3", "1:99999999999"};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        char text[64];
+        snprintf(text, sizeof text, "units=%s", wrong[i]);
+        refuses(w, text, "but must be numbers above 0");
+    }
+    refuses(w, "units=2:3 folds=1", "folds is 1, but must be 0 or from 2 to the 120 samples");
+    refuses(w, "folds=121", "folds is 121");
+    refuses(w, "folds=3 part=1/2", "part");
+}
+
+/* ---- the rule, on tables made by hand ---- */
+
+enum { ROWS = 5, FOLDS = 4 };
+
+/* Rows of 1 .. 5 units, all used. */
+static rb_selection *table(const double *held_out, const double *match) {
+    rb_selection *s = calloc(1, sizeof *s);
+    s->n_rows = ROWS;
+    s->folds = FOLDS;
+    s->cells = calloc(ROWS * SELECT_COLUMNS, sizeof *s->cells);
+    s->held_out = calloc(ROWS * FOLDS, sizeof *s->held_out);
+    for (int k = 0; k < ROWS; k++) {
+        double *row = s->cells + k * SELECT_COLUMNS;
+        row[SELECT_UNITS] = row[SELECT_USED] = k + 1;
+        row[SELECT_HELD_OUT] = held_out[k];
+        row[SELECT_MATCH] = match[k];
+        for (int f = 0; f < FOLDS; f++)
+            s->held_out[k * FOLDS + f] = held_out[k] + 0.01 * ((f * (k + 1)) % 3 - 1);
+    }
+    return s;
+}
+
+static void check_rule(rb_context *ctx, const double *held_out, const double *match,
+                       const int64_t expected[3], const char *says) {
+    rb_selection *s = table(held_out, match);
+    assert_ok(ctx, rb_selection_choose(ctx, s));
+    assert_int_equal(s->units, expected[0]);
+    assert_int_equal(s->low, expected[1]);
+    assert_int_equal(s->high, expected[2]);
+    assert_non_null(strstr(s->reason, says));
+    free(s->cells);
+    free(s->held_out);
+    free(s);
+}
+
+/* A unit that is active in most samples may be no cause of its own. */
+static void tells_of_a_background(void **state) {
+    struct world *w = *state;
+    rb_selection *s =
+        table((double[]){-100, -60, -20, -19.9, -19.8}, (double[]){0.9, 0.9, 1, 0.8, 0.7});
+    for (int k = 0; k < ROWS; k++)
+        s->cells[k * SELECT_COLUMNS + SELECT_BACKGROUND] = 0.8;
+    assert_ok(w->ctx, rb_selection_choose(w->ctx, s));
+    assert_int_equal(s->low, 2);
+    assert_non_null(strstr(s->reason, "for 1 of them is active in most samples"));
+    free(s->cells);
+    free(s->held_out);
+    free(s);
+}
+
+static void picks_by_the_rule(void **state) {
+    struct world *w = *state;
+    const double plateau[] = {-100, -60, -20, -19.9, -19.8}, rising[] = {-100, -80, -60, -40, -20};
+    const double agree[] = {0.9, 0.9, 1, 0.8, 0.7}, poor[] = {0.4, 0.3, 0.3, 0.2, 0.2};
+    const double late[] = {0.9, 0.9, 0.8, 1, 0.7};
+    check_rule(w->ctx, plateau, agree, (int64_t[]){3, 3, 4},
+               "3 units explain unseen samples nearly as well as 5, the best");
+    check_rule(w->ctx, plateau, late, (int64_t[]){4, 3, 4}, "4 units explain");
+    check_rule(w->ctx, rising, agree, (int64_t[]){0, 0, 0}, "try more");
+    check_rule(w->ctx, plateau, poor, (int64_t[]){3, 3, 3}, "there may be nothing to find");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(finds_the_planted_number, setup, teardown),
+        cmocka_unit_test_setup_teardown(gives_the_same_bits_on_any_threads, setup, teardown),
+        cmocka_unit_test_setup_teardown(more_units_explain_unseen_noise_worse, setup, teardown),
+        cmocka_unit_test_setup_teardown(does_without_folds_or_pairs, setup, teardown),
+        cmocka_unit_test_setup_teardown(fits_sparse_data_as_dense, setup, teardown),
+        cmocka_unit_test_setup_teardown(refuses_what_is_wrong, setup, teardown),
+        cmocka_unit_test_setup_teardown(tells_of_a_background, setup, teardown),
+        cmocka_unit_test_setup_teardown(picks_by_the_rule, setup, teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

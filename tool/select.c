@@ -1,0 +1,203 @@
+/* rarebit select METHOD: how many units are there? And merge: results of several machines. */
+#include "tool.h"
+
+#include <math.h>
+
+static const rb_option_group *select_output_group(void) {
+    static const rb_option table[] = {
+        {"output", 'o', RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "TABLE",
+         "write the table here, as text with tabs", RB_OPTION_COMMON},
+        {"plot", 0, RB_OPTION_TEXT, sizeof(char *), NULL, 0, 0, NULL, "PICTURE",
+         "draw it, as .png or .svg", RB_OPTION_COMMON},
+        {0},
+    };
+    static const rb_option_group group = {sizeof(rb_option), "Output", table, 2 * sizeof(char *)};
+    return &group;
+}
+
+static rb_error on_progress(const rb_progress *p, void *user) {
+    (void)user;
+    report_progress(p);
+    return RB_OK;
+}
+
+/* ---- the table ---- */
+
+/* "picked", "likely", or "-". */
+static const char *choice_of(const rb_selection *s, int64_t row) {
+    int64_t picked, low, high;
+    int64_t units = (int64_t)rb_selection_get(s, row, "units");
+    rb_selection_choice(s, &picked, &low, &high);
+    return picked > 0 && units == picked                 ? "picked"
+           : picked > 0 && units >= low && units <= high ? "likely"
+                                                         : "-";
+}
+
+static void print_table(const rb_selection *s) {
+    printf("%6s %12s %9s %12s %7s %7s %6s %12s  %s\n", "units", "held out", "+-", "error", "match",
+           "shared", "used", "objective", "choice");
+    for (int64_t r = 0; r < rb_selection_rows(s); r++) {
+        printf("%6.0f %12.6g %9.3g %12.5g %7.3f %7.3f %6.1f %12.6g  %s\n",
+               rb_selection_get(s, r, "units"), rb_selection_get(s, r, "held_out"),
+               rb_selection_get(s, r, "held_out_se"), rb_selection_get(s, r, "held_out_error"),
+               rb_selection_get(s, r, "match"), rb_selection_get(s, r, "shared"),
+               rb_selection_get(s, r, "used"), rb_selection_get(s, r, "objective"),
+               choice_of(s, r));
+    }
+}
+
+static bool put_table(const rb_selection *s, const char *path) {
+    FILE *file = fopen(path, "w");
+    const char *name;
+    if (!file) return false;
+    for (int64_t c = 0; (name = rb_selection_name(s, c)); c++)
+        fprintf(file, "%s\t", name);
+    fputs("choice\n", file);
+    for (int64_t r = 0; r < rb_selection_rows(s); r++) {
+        for (int64_t c = 0; (name = rb_selection_name(s, c)); c++)
+            fprintf(file, "%.9g\t", rb_selection_get(s, r, name));
+        fprintf(file, "%s\n", choice_of(s, r));
+    }
+    bool bad = ferror(file);
+    return fclose(file) == 0 && !bad;
+}
+
+static int write_table(const invocation *call, const rb_selection *s, const char *target) {
+    output out;
+    int status = output_begin_own(&out, call->ctx, target, "tsv");
+    if (status) return status;
+    if (!put_table(s, out.path)) {
+        report_error("cannot write '%s'", target);
+        status = STATUS_FAILED;
+    }
+    return output_end(&out, status);
+}
+
+static int draw(const invocation *call, const rb_selection *s, const char *target) {
+    output out;
+    int status = output_begin(&out, target, "png");
+    if (status) return status;
+    rb_error err = rb_plot_selection(call->ctx, s, NULL, out.path);
+    status = finish_output(call, &out, err);
+    if (!status) report("picture in %s", target);
+    return status;
+}
+
+static rb_error print_json(const invocation *call, const rb_selection *s) {
+    int64_t units, low, high;
+    const char *why = rb_selection_choice(s, &units, &low, &high), *name;
+    json_t *rows = json_array(), *json = json_object();
+    for (int64_t r = 0; r < rb_selection_rows(s); r++) {
+        json_t *row = json_object();
+        for (int64_t c = 0; (name = rb_selection_name(s, c)); c++)
+            json_add(&row, name, json_of_number(rb_selection_get(s, r, name)));
+        json_add(&row, "choice", json_of_text(choice_of(s, r)));
+        json_add(&rows, NULL, row);
+    }
+    json_add(&json, "units", units ? json_integer(units) : json_null());
+    json_add(&json, "low", units ? json_integer(low) : json_null());
+    json_add(&json, "high", units ? json_integer(high) : json_null());
+    json_add(&json, "reason", json_of_text(why));
+    json_add(&json, "rows", rows);
+    return json_put(call->ctx, stdout, json);
+}
+
+/* ---- the command ---- */
+
+static int deliver(const invocation *call, const rb_selection *s) {
+    const char *table = option_text(call, "output"), *plot = option_text(call, "plot");
+    int64_t units, low, high;
+    int status = plot ? draw(call, s, plot) : STATUS_DONE;
+    if (!status && table) status = write_table(call, s, table);
+    if (status) return status;
+    if (option_flag(call, "json")) {
+        rb_error err = print_json(call, s);
+        return err ? report_failure(call->ctx, err) : STATUS_DONE;
+    }
+    if (!table) print_table(s);
+    printf("%s\n", rb_selection_choice(s, &units, &low, &high));
+    return STATUS_DONE;
+}
+
+static int run(invocation *call) {
+    const char *checkpoint = option_text(call, "checkpoint"), *plot = option_text(call, "plot");
+    rb_source *source = NULL;
+    rb_selection *s = NULL;
+    rb_error err = plot ? rb_plot_check(call->ctx, plot) : RB_OK;
+    err = err ? err : rb_select_check(call->ctx, call->options);
+    err = err ? err : open_data(call, NULL, call->arguments[0], &source);
+    if (!err) {
+        interrupt_gently(call->ctx);
+        rb_context_on_progress(call->ctx, on_progress, NULL);
+        err = rb_select(call->ctx, call->options, source, &s);
+        rb_context_on_progress(call->ctx, NULL, NULL);
+        interrupt_gently(NULL);
+        report_progress_end();
+    }
+    int status = STATUS_DONE;
+    if (err == RB_ERROR_STOPPED && checkpoint) {
+        report_error("interrupted; the same command goes on from %s", checkpoint);
+        status = STATUS_INTERRUPTED;
+    } else if (err) {
+        status = report_failure(call->ctx, err);
+    } else if (s) {
+        status = deliver(call, s);
+    } else {
+        report("part done; results in %s", checkpoint);
+    }
+    rb_selection_free(s);
+    rb_source_free(source);
+    return status;
+}
+
+const command select_command = {
+    .words = "select",
+    .heading = "Fit",
+    .summary = "how many units? try numbers of a",
+    .description =
+        "Fits every number of units from several starts, and without a part of the samples in "
+        "turn, side by side on all processors. Shown are how well samples that were not fitted "
+        "are explained (log-likelihood, error), how well units of different starts match, and how "
+        "many units live; a sentence says which number is picked, and why. With --checkpoint a "
+        "command that was interrupted goes on; --part shares the work among machines.",
+    .arguments = {{"DATA", "samples x features, in any format that fit reads", false}},
+    .options_new = rb_select_options,
+    .groups = {select_output_group, json_group, rb_read_group, general_group},
+    .examples = {{"How many modules are in a table of genes?",
+                  "select METHOD genes.tsv --transpose --units 2:20 --plot select.png"},
+                 {"A third of the work, for one of three machines",
+                  "select METHOD X.npy --part 1/3 --checkpoint part1"},
+                 {"All of it, once these are there",
+                  "merge part1 part2 part3 -o all; rarebit select METHOD X.npy --checkpoint all"}},
+    .writes = "output plot checkpoint",
+    .run = run,
+};
+
+/* ---- merge ---- */
+
+static int merge(invocation *call) {
+    const char *target = option_text(call, "output");
+    int64_t found = 0, count = 0;
+    output out;
+    int status = output_begin(&out, target, "results");
+    if (status) return status;
+    rb_error err =
+        rb_journal_merge(call->ctx, call->arguments, call->n_arguments, out.path, &found, &count);
+    status = finish_output(call, &out, err);
+    if (!status) report("%lld of %lld results in %s", (long long)found, (long long)count, target);
+    return status;
+}
+
+const command merge_command = {
+    .words = "merge",
+    .heading = "Fit",
+    .summary = "put the results of several machines together",
+    .description = "Commands that make many fits do a part of them with --part, on each machine "
+                   "another one, and keep the results in the file of --checkpoint. Merged, these "
+                   "files are a checkpoint from which the command without --part goes on.",
+    .arguments = {{"CHECKPOINT...", "of the same command with different parts", false}},
+    .output = "CHECKPOINT",
+    .groups = {path_group, general_group},
+    .examples = {{"Two machines", "merge part1 part2 -o all"}},
+    .run = merge,
+};
