@@ -26,7 +26,7 @@ void page_add_fit(const page *p, json_t **to);
 void page_add_names(const page *p, json_t **to);
 /* What --labels, --gmt and --covariates ask for (page_answers.c). */
 void page_add_answers(const page *p, json_t **to);
-/* The table of --select. */
+/* The table of --select (page_select.c). */
 rb_error page_add_select(const page *p, json_t **to);
 /* Modules with their heat maps, and codes: these read the samples (page_maps.c). */
 rb_error page_add_modules(page *p, json_t **to);

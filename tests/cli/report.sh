@@ -58,9 +58,21 @@ refuses "would write over 'model.h5'" report model.h5 X.npy -o model.h5
 refuses "--covariate-groups does nothing without --covariates" report model.h5 X.npy -o page.html \
     --covariate-groups batch
 rm -f ./*.html
-printf 'k\tobjective\n2\t1\n' >other.tsv
-breaks "other.tsv is no table of numbers of units: its first column must be units" report model.h5 \
-    X.npy --select other.tsv -o page.html -q
+select_table() {
+    printf '%b' "$1" >select.tsv
+    shift
+    "$@" report model.h5 X.npy --select select.tsv -o page.html -q
+}
+select_table 'k\tmatch\n2\t1\n' breaks "select.tsv, row 1: the first column must be units"
+select_table '' breaks "select.tsv, row 1: the table is empty"
+select_table 'units\tmatch\n2\n' breaks "select.tsv, row 2: there are more or fewer cells"
+select_table 'units\tmatch\n2\t1\nx\t1\n' breaks "select.tsv, row 3: the number of units is none"
+breaks "cannot read missing.tsv" report model.h5 X.npy --select missing.tsv -o page.html -q
+[ ! -e page.html ] || fail "page.html is there"
+select_table 'units\tmatch\tchoice\r\n2\tnan\t-\r\n5\t0.25\tpicked\r\n' expect 0
+grep -qF '"columns":["units","match","choice"],"rows":[[2,null,"-"],[5,0.25,"picked"]]' page.html ||
+    fail "page.html lacks the table of select"
+rm page.html
 breaks "missing.tsv" report model.h5 X.npy --labels missing.tsv -o page.html -q
 breaks "there is no folder" report model.h5 X.npy -o nowhere/page.html -q
 [ ! -e page.html ] || fail "page.html is there"

@@ -192,14 +192,14 @@ async function answers(browser) {
   const covariates = await page.locator("#covariates ~ .table tbody tr").first().innerText();
   check(/^lymphoid\tunit 1\t700\t2\tH = /.test(covariates), "the first covariate: " + covariates);
   check(/At most \d+ % of a unit is explained: of unit 3, by lymphoid/.test(await page.locator("#covariates ~ p").first().innerText()), "what covariates explain");
-  same(await page.locator("#select ~ .two svg").count(), 3, "curves of select");
-  same(await page.locator("#select ~ .two svg line[stroke-dasharray]").count(), 3, "lines at the units of this model");
+  check(/Fits of 3 numbers of units .*: (the rule picks \d|the rule could pick none)/.test(await page.locator("#select ~ p").first().innerText()), "what select says");
+  check((await page.locator("#select ~ .two svg").count()) >= 8, "curves of select");
   const consensus = await open(browser, "consensus");
   check(/Every module is in at least 100 % of the 2 models of the consensus\./.test(await consensus.locator("#summary").innerText()), "summary of stability");
   const stability = await cellsOf(consensus, overview, 4);
   check(stability.length > 5 && stability.every((share) => share === "1"), "stability: " + stability);
   await consensus.close();
-  same(await cellsOf(page, "#select ~ .table", 2), "1,0.9,–", "match of restarts");
+  same(await cellsOf(page, "#select ~ .table", 0), "2,5,8", "numbers of units");
   await page.close();
 }
 

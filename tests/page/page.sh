@@ -38,7 +38,8 @@ awk 'BEGIN { FS = OFS = "\t" } NF > 11 { print "like " $1, "", $3, $4, $5, $6, $
     modules.gmt >sets.gmt
 awk 'BEGIN { FS = OFS = "\t"; print "cell", "number", "lymphoid" }
     NR > 1 { print $1, NR * 7919 % 83, $2 ~ /CD4|CD8|CD19|NK/ ? "yes" : "no" }' "$cells/labels.tsv" >covariates.tsv
-printf 'units\theld_out\tmatch\tused\n2\t-80\t1\t2\n11\t-70\t0.9\t11\n20\t-75\tNaN\t18\n' >select.tsv
+"$RAREBIT" select rfn "$cells/expr.tsv.gz" --units 2,5,8 --restarts 2 --folds 2 --iterations 60 --seed 1 \
+    -o select.tsv -q >chosen
 "$RAREBIT" fit rfn "$cells/expr.tsv.gz" -k 11 --seed 2 --iterations 150 -o other.h5 -q
 "$RAREBIT" consensus cells.h5 other.h5 -o consensus.h5 -q
 "$RAREBIT" report consensus.h5 "$cells/expr.tsv.gz" -o consensus.html -q

@@ -293,18 +293,21 @@ function covariates() {
       ofLogs("p", "log10_p"), ofLogs("FDR", "log10_fdr", "False discovery rate over all units and covariates")] }));
 }
 
-/* Curves over the numbers of units that were tried; the dashed line is this model. */
+/* Curves over the numbers of units that were tried; the dashed line is what was picked. */
 function select() {
   const { file, columns, rows } = D.select, words = { objective: "objective, best of the restarts", held_out: "held-out log-likelihood of a sample",
-    held_out_error: "held-out mean squared error", match: "match of two restarts", shared: "share of units found in both of two restarts", used: "units used", duplicated: "duplicated units", empty: "samples without a unit" };
+    held_out_error: "held-out mean squared error", match: "match of two restarts", shared: "share of units found in both of two restarts", used: "units used", duplicated: "duplicated units", background: "units of the background", empty: "samples without a unit" };
+  const choice = columns.indexOf("choice"), picked = rows.find((row) => row[choice] === "picked")?.[0], likely = rows.filter((row) => row[choice] === "likely" || row[choice] === "picked").map((row) => row[0]);
+  const told = choice < 0 ? `the dashed line stands at the ${units} of this model` : picked === undefined ? "the rule could pick none"
+    : `the rule picks ${picked}, where the dashed line stands${likely.length > 1 ? `; ${likely[0]} to ${likely.at(-1)} fit about as well` : ""}; this model has ${units}`;
   const curve = (name) => {
     const c = columns.indexOf(name), points = rows.map((row) => [row[0], row[c] ?? null]);
-    return points.filter((p) => p[1] !== null).length > 1 && chart({ points, across: "units", up: name.replaceAll("_", " "), mark: units, file: "select-" + name,
+    return points.filter((p) => p[1] !== null).length > 1 && chart({ points, across: "units", up: name.replaceAll("_", " "), mark: choice < 0 ? units : picked, file: "select-" + name,
       label: `${words[name][0].toUpperCase()}${words[name].slice(1)}, for ${rows[0][0]} to ${rows.at(-1)[0]} units.` });
   };
-  part("select", "How many units?", h("p", {}, `Fits of ${plural(rows.length, "number")} of units (${file}); the dashed line stands at the ${units} of this model.`),
+  part("select", "How many units?", h("p", {}, `Fits of ${plural(rows.length, "number")} of units (${file}): ${told}.`),
     h("div", { class: "two" }, Object.keys(words).filter((name) => columns.includes(name)).map(curve)),
-    table({ title: "Numbers of units", file: "select", rows, columns: columns.map((name, c) => ({ label: name.replaceAll("_", " "), value: (row) => row[c], number: true })) }));
+    table({ title: "Numbers of units", file: "select", rows, columns: columns.map((name, c) => ({ label: name.replaceAll("_", " "), value: (row) => row[c], number: c !== choice })) }));
 }
 
 /* ---- fit, data, origin ---- */
