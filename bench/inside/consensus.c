@@ -1,8 +1,10 @@
 /* `./run consensus`: the consensus of restarts, with no number of modules told.
  *
- *   consensus [-o OPTIONS] [SETS [FIRST]]   planted biclusters by FABIA's generator, 100 x 1000 with
- *                                           10 modules, sets FIRST .. FIRST + SETS - 1
- *   consensus [-o OPTIONS] FOLDER           every set of the folder: FOLDER/NAME/expr.tsv.gz
+ *   consensus [-o OPTIONS] [SETS [FIRST]]
+ *       planted biclusters by FABIA's generator, 100 x 1000 with 10 modules, sets FIRST ..
+ *       FIRST + SETS - 1
+ *   consensus [-o OPTIONS] FOLDER
+ *       every set of the folder: FOLDER/NAME/expr.tsv.gz
  *
  * OPTIONS are those of the fits and of the consensus: "units=20 preset=biclustering restarts=20".
  * Planted: units that were kept, and the consensus score of all their modules by several rules.

@@ -180,7 +180,7 @@ static rb_error put_stability(rb_h5 *file, const rb_model *model, const char *sh
     const double *stability = rb_model_array(model, "stability", &rows, &columns);
     if (!stability || columns != 1) return RB_OK;
     snprintf(path, sizeof path, "uns/%s/stability", short_name);
-    rb_error err = rb_h5_put_values(file, path, rows, columns, stability);
+    rb_error err = rb_h5_put_values(file, path, rows, -1, stability);
     return err ? err : rb_h5_encode(file, path, "array", "0.2.0");
 }
 

@@ -306,7 +306,7 @@ static rb_error check(rb_context *ctx, const rb_model *const *models, int64_t co
 
 static rb_error record_number(rb_context *ctx, rb_model *model, const char *name, double value) {
     char text[32];
-    rb_print(text, sizeof text, "%.17g", value);
+    rb_print(text, sizeof text, "%.6g", value);
     return rb_model_set_attribute(ctx, model, name, text);
 }
 

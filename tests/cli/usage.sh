@@ -8,7 +8,7 @@ silent
 refuses "there is no command 'ft'" ft
 refuses "did you mean 'fit rfn'" fit rnf X.npy
 refuses "did you mean 'encode'" encod m X
-refuses "there is no command 'nonsense'; 'rarebit help' lists them" nonsense
+refuses "there is no command 'nonsuch'; 'rarebit help' lists them" nonsuch
 refuses "'fit' needs a second word, such as: rarebit fit rfn table.csv" fit table.csv -k 4 -o o.h5
 refuses "such as: rarebit plot history m.h5" plot m.h5 -o x.png
 expect 2 fit
@@ -57,9 +57,9 @@ export RAREBIT_KERNEL
 refuses "abacus" version
 unset RAREBIT_KERNEL
 core=$("$RAREBIT" version --json | sed -n 's/.*"blas_kernels": "\([^"]*\)".*/\1/p')
-RAREBIT_BLAS_CORE=nonsense
+RAREBIT_BLAS_CORE=nonsuch
 export RAREBIT_BLAS_CORE
-refuses "RAREBIT_BLAS_CORE is 'nonsense'" version
+refuses "RAREBIT_BLAS_CORE is 'nonsuch'" version
 RAREBIT_BLAS_CORE=$core
 expect 0 version
 unset RAREBIT_BLAS_CORE

@@ -1,0 +1,71 @@
+# Consensus: what fits have in common, by the models or in one command; stability in every output.
+. "$SOURCE/tests/cli/lib/lib.sh"
+
+expect 0 simulate biclusters --generator fabia --features 200 --seed 4 -o X.npy --truth truth.json -q
+few="-k 12 --preset biclustering --iterations 60"
+
+# shellcheck disable=SC2086 # words
+{
+    # In one command, the same for any number of threads.
+    expect 0 fit rfn X.npy $few --restarts 6 --consensus --seed 1 --threads 2 -o model.h5
+    says "units of 6 models, the least stable one in"
+    says "next: rarebit modules model.h5"
+    expect 0 fit rfn X.npy $few --restarts 6 --consensus --seed 1 --threads 1 -o one.h5 -q
+    expect 0 encode model.h5 X.npy -o two.tsv -q
+    expect 0 encode one.h5 X.npy -o one.tsv -q
+    same one.tsv two.tsv
+
+    # A journal is gone on from, and goes when all is done; of other options it is refused.
+    expect 0 fit rfn X.npy $few --restarts 6 --consensus --seed 1 --checkpoint c.part -o again.h5 -q
+    [ ! -e c.part ] || fail "$command: left its checkpoint behind"
+    expect 0 encode again.h5 X.npy -o again.tsv -q
+    same one.tsv again.tsv
+    refuses "needs --seed" fit rfn X.npy $few --consensus --checkpoint c.part -o m.h5 -q
+
+    for seed in 1 2 3; do
+        expect 0 fit rfn X.npy $few --restarts 1 --seed $seed -o m$seed.h5 -q
+    done
+}
+
+# Of models that are there, with codes and without.
+expect 0 consensus m1.h5 m2.h5 m3.h5 --data X.npy -o merged.h5
+says "units of 3 models"
+expect 0 consensus m1.h5 m2.h5 m3.h5 --stability 0.3 -o loadings.h5 -q
+expect 0 consensus m1.h5 m2.h5 m3.h5 --representative mean --refit 5 --data X.npy -o refit.h5 -q
+expect 0 info refit.h5 --json
+tells '"iterations": 5, "status"'
+refuses "two models at least" consensus m1.h5 -o no.h5 -q
+refuses "without --data" consensus m1.h5 m2.h5 --refit 3 -o no.h5 -q
+refuses "does nothing without --data" consensus m1.h5 m2.h5 --transpose -o no.h5 -q
+refuses "does nothing without --consensus" fit rfn X.npy --stability 0.5 -o no.h5 -q
+refuses "--init cannot be given with --consensus" fit rfn X.npy --consensus --init m1.h5 -o no.h5 -q
+refuses "needs two fits" fit rfn X.npy --consensus --restarts 1 -o no.h5 -q
+refuses "max-time cannot be given" fit rfn X.npy --consensus --max-time 5s -o no.h5 -q
+[ ! -e no.h5 ] || fail "a model was written all the same"
+
+# Stability goes where the units go, and nowhere else.
+expect 0 info merged.h5
+tells "stability"
+expect 0 info merged.h5 --json
+tells '"stability": ['
+expect 0 modules merged.h5 X.npy -q
+grep -q "^unit .* stability" out || fail "$command: no column: $(head -n 1 out)"
+expect 0 modules merged.h5 X.npy -o modules.tsv -q
+head -n 1 modules.tsv | grep -q "weight	stability$" || fail "no column: $(head -n 1 modules.tsv)"
+awk -F '\t' 'NR > 1 && !($8 > 0.6 && $8 <= 1)' modules.tsv | grep -q . && fail "stabilities in modules.tsv"
+expect 0 modules merged.h5 X.npy -o modules.json -q
+grep -q '"stability":' modules.json || fail "modules.json has no stability"
+expect 0 modules merged.h5 X.npy --truth modules.json --json -q
+[ "$(number consensus_score <out)" = 1 ] || fail "modules do not agree with themselves: $(cat out)"
+expect 0 convert X.npy -o cells.h5ad -q
+expect 0 encode merged.h5 cells.h5ad -o cells.h5ad -q
+if /usr/bin/python3 -c 'import h5py' 2>/dev/null; then
+    /usr/bin/python3 -c 'import h5py
+values = h5py.File("cells.h5ad")["uns/rfn/stability"][:]
+assert values.ndim == 1 and len(values) > 0 and values.min() > 0.6' || fail "no stability in AnnData"
+fi
+expect 0 modules m1.h5 X.npy -o plain.tsv -q
+head -n 1 plain.tsv | grep -q stability && fail "a single fit has no stability"
+expect 0 plot modules merged.h5 X.npy -o modules.svg -q
+grep -q . modules.svg || fail "no picture"
+finish

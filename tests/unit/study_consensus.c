@@ -1,0 +1,325 @@
+/* The consensus of models: by hand-made ones, and by fits. */
+#include "fixture.h"
+#include "study/study.h"
+
+#include <rarebit/consensus.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { N = 60, M = 12, UNITS = 3 };
+
+/* A model with noise 1 whose unit j has the loadings of pattern `patterns[j]`: features j, j + 4,
+ * ... are 1; of a pattern below 0 one feature alone is. */
+static rb_model *model_of(rb_context *ctx, const char *method, int units, const int *patterns,
+                          int m) {
+    rb_model *model;
+    rb_preprocess *p = calloc(1, sizeof *p);
+    const rb_method *known = rb_find_method(ctx, method);
+    assert_non_null(known);
+    assert_non_null(p);
+    p->n_input = p->n_features = m;
+    p->centre = calloc((size_t)m, sizeof(double));
+    p->scale = calloc((size_t)m, sizeof(double));
+    for (int k = 0; k < m; k++)
+        p->scale[k] = 1;
+    assert_ok(ctx, rb_model_new(ctx, known, RB_FLOAT64, p, &model));
+    double *w = rb_model_add_array(ctx, model, "loadings", m, units);
+    double *noise = rb_model_add_array(ctx, model, "noise", m, 1);
+    double *scale = rb_model_add_array(ctx, model, "scale", units, 1);
+    double *mean = rb_model_add_array(ctx, model, "prior_mean", units, 1);
+    assert_non_null(rb_model_add_array(ctx, model, "dead", units, 1));
+    for (int k = 0; k < m; k++)
+        noise[k] = 0.25 * units;
+    for (int j = 0; j < units; j++) {
+        scale[j] = 1 + patterns[j];
+        mean[j] = -patterns[j];
+        for (int k = 0; k < m; k++)
+            w[k * units + j] = patterns[j] < 0 ? k == -4 * patterns[j] - 1 : k % 4 == patterns[j];
+    }
+    return model;
+}
+
+static double value(const rb_model *model, const char *name, int64_t row, int64_t column) {
+    int64_t rows, columns;
+    const double *values = rb_model_array(model, name, &rows, &columns);
+    assert_non_null(values);
+    assert_in_range(row, 0, rows - 1);
+    assert_in_range(column, 0, columns - 1);
+    return values[row * columns + column];
+}
+
+static rb_options *options_of(rb_context *ctx, const char *text) {
+    rb_options *options;
+    assert_ok(ctx, rb_options_new(ctx, NULL, &options));
+    assert_ok(ctx, rb_options_add(ctx, options, rb_consensus_group()));
+    assert_ok(ctx, rb_options_set_all(ctx, options, "%s", text));
+    return options;
+}
+
+/* Three runs: patterns 0 and 1 are in all of them, in another order; 2 in two; noise in each. */
+static void keeps_what_the_runs_share(void **state) {
+    (void)state;
+    rb_context *ctx = fixture_context();
+    rb_model *models[] = {model_of(ctx, "rfn", 3, (int[]){0, 1, -1}, M),
+                          model_of(ctx, "rfn", 4, (int[]){-2, 1, 2, 0}, M),
+                          model_of(ctx, "rfn", 4, (int[]){2, 1, 0, -3}, M)};
+    rb_model *model;
+    assert_ok(ctx, rb_consensus(ctx, (const rb_model *const *)models, 3, NULL, NULL, &model));
+    assert_int_equal(rb_model_units(model), 2);
+    for (int j = 0; j < 2; j++) {
+        assert_true(value(model, "stability", j, 0) == 1);
+        assert_close(value(model, "scale", j, 0), 1 + j, 1e-12);
+        assert_true(value(model, "prior_mean", j, 0) == -j);
+        for (int k = 0; k < M; k++)
+            assert_true(value(model, "loadings", k, j) == (k % 4 == j));
+    }
+    assert_close(value(model, "noise", 0, 0), 0.25 * 11 / 3, 1e-12); /* of all models */
+    assert_close(value(model, "dropped_stability", 0, 0), 2.0 / 3, 1e-12);
+    assert_string_equal(rb_model_attribute(model, "consensus_models"), "3");
+    assert_string_equal(rb_model_attribute(model, "units"), "2");
+    rb_model_free(model);
+
+    rb_options *options = options_of(ctx, "stability=0.6");
+    assert_ok(ctx, rb_consensus(ctx, (const rb_model *const *)models, 3, NULL, options, &model));
+    assert_int_equal(rb_model_units(model), 3);
+    assert_close(value(model, "stability", 2, 0), 2.0 / 3, 1e-12);
+    rb_model_free(model);
+    rb_options_free(options);
+    for (int i = 0; i < 3; i++)
+        rb_model_free(models[i]);
+    rb_context_free(ctx);
+}
+
+/* Two units of one run in a cluster are one run. */
+static void counts_runs_not_units(void **state) {
+    (void)state;
+    rb_context *ctx = fixture_context();
+    rb_model *models[] = {model_of(ctx, "rfn", 3, (int[]){0, 0, 1}, M),
+                          model_of(ctx, "rfn", 2, (int[]){1, -2}, M)};
+    rb_model *model;
+    assert_ok(ctx, rb_consensus(ctx, (const rb_model *const *)models, 2, NULL, NULL, &model));
+    assert_int_equal(rb_model_units(model), 1);
+    assert_true(value(model, "scale", 0, 0) == 2);
+    rb_model_free(model);
+    rb_model_free(models[0]);
+    rb_model_free(models[1]);
+    rb_context_free(ctx);
+}
+
+static void takes_the_medoid_or_the_mean(void **state) {
+    (void)state;
+    rb_context *ctx = fixture_context();
+    rb_model *models[3], *model;
+    for (int i = 0; i < 3; i++) {
+        models[i] = model_of(ctx, "rfn", 1, (int[]){0}, M);
+        /* The second one lies between the others. */
+        ((double *)rb_model_array(models[i], "loadings", NULL, NULL))[1] = 0.3 * i;
+    }
+    assert_ok(ctx, rb_consensus(ctx, (const rb_model *const *)models, 3, NULL, NULL, &model));
+    assert_close(value(model, "loadings", 1, 0), 0.3, 1e-12);
+    rb_model_free(model);
+    ((double *)rb_model_array(models[2], "loadings", NULL, NULL))[1] = 0.9;
+    rb_options *options = options_of(ctx, "representative=mean");
+    assert_ok(ctx, rb_consensus(ctx, (const rb_model *const *)models, 3, NULL, options, &model));
+    assert_close(value(model, "loadings", 1, 0), 0.4, 1e-12);
+    rb_model_free(model);
+    rb_options_free(options);
+    for (int i = 0; i < 3; i++)
+        rb_model_free(models[i]);
+    rb_context_free(ctx);
+}
+
+static void refused(rb_context *ctx, rb_model **models, int64_t count, const char *options,
+                    const char *words) {
+    rb_model *model;
+    rb_options *given = options_of(ctx, options);
+    assert_int_not_equal(
+        rb_consensus(ctx, (const rb_model *const *)models, count, NULL, given, &model), RB_OK);
+    assert_null(model);
+    if (!strstr(rb_context_error(ctx), words))
+        fail_msg("'%s' lacks '%s'", rb_context_error(ctx), words);
+    rb_options_free(given);
+}
+
+static void refuses_what_has_no_consensus(void **state) {
+    (void)state;
+    rb_context *ctx = fixture_context();
+    rb_model *models[] = {
+        model_of(ctx, "rfn", 1, (int[]){0}, M), model_of(ctx, "rfn", 1, (int[]){1}, M),
+        model_of(ctx, "linca", 1, (int[]){0}, M), model_of(ctx, "rfn", 1, (int[]){0}, 8)};
+    rb_model *others[] = {models[0], models[2], models[0], models[3]};
+    refused(ctx, models, 1, "", "two models at least");
+    refused(ctx, others, 2, "", "is of method 'linca'");
+    refused(ctx, others + 2, 2, "", "other features");
+    refused(ctx, models, 2, "", "the most stable one is in 0.5");
+    refused(ctx, models, 2, "refit=5", "without data");
+    assert_non_null(rb_model_add_array(ctx, models[1], "prior_covariance", 1, 1));
+    refused(ctx, models, 2, "", "prior covariance");
+    for (int i = 0; i < 4; i++)
+        rb_model_free(models[i]);
+    rb_context_free(ctx);
+}
+
+/* ---- fits ---- */
+
+static rb_options *fit_options(rb_context *ctx, const char *method, const char *text) {
+    rb_options *options;
+    assert_ok(ctx, rb_options_new(ctx, method, &options));
+    assert_ok(ctx, rb_options_add(ctx, options, rb_consensus_group()));
+    assert_ok(ctx, rb_options_set_all(ctx, options, "seed=3 %s", text));
+    return options;
+}
+
+static void same_model(rb_context *ctx, const rb_model *a, const rb_model *b) {
+    const char *name;
+    (void)ctx;
+    assert_int_equal(rb_model_units(a), rb_model_units(b));
+    for (int64_t i = 0; (name = rb_model_array_name(a, i)); i++) {
+        int64_t rows, columns, others, beside;
+        const double *x = rb_model_array(a, name, &rows, &columns);
+        const double *y = rb_model_array(b, name, &others, &beside);
+        assert_int_equal(rows, others);
+        assert_int_equal(columns, beside);
+        assert_memory_equal(x, y, (size_t)(rows * columns) * sizeof *x);
+    }
+}
+
+static const char *const rfn = "units=4 restarts=5 iterations=40 precision=float64 stability=0.4";
+
+/* The restarts are those of rb_fit, and the same for any number of threads. */
+static void is_the_same_for_any_number_of_threads(void **state) {
+    (void)state;
+    rb_context *ctx = fixture_context();
+    rb_matrix *matrix;
+    double *values = fixture_values(N, M, UNITS, 1);
+    rb_source *source = fixture_source(ctx, values, N, M, &matrix);
+    rb_options *options = fit_options(ctx, "rfn", rfn);
+    rb_model *models[3];
+    for (int i = 0; i < 3; i++) {
+        assert_ok(ctx, rb_context_set_threads(ctx, 1 + i));
+        assert_ok(ctx, rb_fit_consensus(ctx, options, source, &models[i]));
+        same_model(ctx, models[0], models[i]);
+    }
+    assert_in_range(rb_model_units(models[0]), 1, 4);
+    double *codes = fixture_codes(ctx, models[0], source);
+    free(codes);
+    for (int i = 0; i < 3; i++)
+        rb_model_free(models[i]);
+    rb_options_free(options);
+    rb_source_free(source);
+    rb_matrix_free(matrix);
+    free(values);
+    rb_context_free(ctx);
+}
+
+static void a_refit_keeps_the_units(void **state) {
+    (void)state;
+    rb_context *ctx = fixture_context();
+    rb_matrix *matrix;
+    double *values = fixture_values(N, M, UNITS, 1);
+    rb_source *source = fixture_source(ctx, values, N, M, &matrix);
+    rb_options *options = fit_options(ctx, "rfn", rfn);
+    rb_model *before, *after;
+    assert_ok(ctx, rb_fit_consensus(ctx, options, source, &before));
+    assert_ok(ctx, rb_options_set_integer(ctx, options, "refit", 10));
+    assert_ok(ctx, rb_fit_consensus(ctx, options, source, &after));
+    assert_int_equal(rb_model_iterations(before), 0);
+    assert_int_equal(rb_model_iterations(after), 10);
+    assert_int_equal(rb_model_units(after), rb_model_units(before));
+    for (int64_t j = 0; j < rb_model_units(after); j++) {
+        double xx = 0, xy = 0, yy = 0;
+        for (int64_t k = 0; k < M; k++) {
+            double x = value(before, "loadings", k, j), y = value(after, "loadings", k, j);
+            xx += x * x;
+            xy += x * y;
+            yy += y * y;
+        }
+        assert_true(xy > 0.9 * sqrt(xx * yy));
+        assert_true(value(before, "stability", j, 0) == value(after, "stability", j, 0));
+    }
+    rb_model_free(before);
+    rb_model_free(after);
+    rb_options_free(options);
+    rb_source_free(source);
+    rb_matrix_free(matrix);
+    free(values);
+    rb_context_free(ctx);
+}
+
+static void models_of_binary_causes_have_one_too(void **state) {
+    (void)state;
+    static const char *const methods[] = {"linca", "nmf-et", "mca"};
+    rb_context *ctx = fixture_context();
+    rb_matrix *matrix;
+    double *values = fixture_values(N, M, UNITS, 1);
+    for (int i = 0; i < N * M; i++)
+        values[i] = fabs(values[i]);
+    rb_source *source = fixture_source(ctx, values, N, M, &matrix);
+    for (int i = 0; i < 3; i++) {
+        rb_options *options = fit_options(ctx, methods[i],
+                                          "units=3 restarts=3 iterations=20 stability=0.3 "
+                                          "similarity=0.3");
+        rb_model *model;
+        assert_ok(ctx, rb_fit_consensus(ctx, options, source, &model));
+        assert_true(value(model, "sigma", 0, 0) > 0);
+        double *codes = fixture_codes(ctx, model, source);
+        free(codes);
+        rb_model_free(model);
+        rb_options_free(options);
+    }
+    rb_source_free(source);
+    rb_matrix_free(matrix);
+    free(values);
+    rb_context_free(ctx);
+}
+
+/* A journal gives the models of before; one of other options is refused. */
+static void goes_on_from_a_journal(void **state) {
+    (void)state;
+    char path[] = "/tmp/rarebit-consensus-XXXXXX";
+    rb_context *ctx = fixture_context();
+    rb_matrix *matrix;
+    double *values = fixture_values(N, M, UNITS, 1);
+    rb_source *source = fixture_source(ctx, values, N, M, &matrix);
+    rb_options *options = fit_options(ctx, "rfn", rfn);
+    rb_model *plain, *kept, *again, *other;
+    struct stat before, after;
+    close(mkstemp(path));
+    unlink(path);
+    assert_ok(ctx, rb_fit_consensus(ctx, options, source, &plain));
+    assert_ok(ctx, rb_options_set(ctx, options, "checkpoint", path));
+    assert_ok(ctx, rb_fit_consensus(ctx, options, source, &kept));
+    assert_int_equal(stat(path, &before), 0);
+    assert_ok(ctx, rb_fit_consensus(ctx, options, source, &again));
+    assert_int_equal(stat(path, &after), 0);
+    assert_int_equal(before.st_size, after.st_size); /* no fit was made */
+    same_model(ctx, plain, kept);
+    same_model(ctx, plain, again);
+    assert_ok(ctx, rb_options_set_integer(ctx, options, "iterations", 41));
+    assert_int_equal(rb_fit_consensus(ctx, options, source, &other), RB_ERROR_ARGUMENT);
+    assert_null(other);
+    unlink(path);
+    rb_model_free(plain);
+    rb_model_free(kept);
+    rb_model_free(again);
+    rb_options_free(options);
+    rb_source_free(source);
+    rb_matrix_free(matrix);
+    free(values);
+    rb_context_free(ctx);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(keeps_what_the_runs_share),
+        cmocka_unit_test(counts_runs_not_units),
+        cmocka_unit_test(takes_the_medoid_or_the_mean),
+        cmocka_unit_test(refuses_what_has_no_consensus),
+        cmocka_unit_test(is_the_same_for_any_number_of_threads),
+        cmocka_unit_test(a_refit_keeps_the_units),
+        cmocka_unit_test(models_of_binary_causes_have_one_too),
+        cmocka_unit_test(goes_on_from_a_journal),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
