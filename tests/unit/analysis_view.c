@@ -115,6 +115,34 @@ static void wrong_views_are_refused(void **state) {
     rb_context_free(ctx);
 }
 
+/* Each allocation fails once: no leak, and the same values when there is memory. */
+static void views_survive_a_lack_of_memory(void **state) {
+    (void)state;
+    float shown[15], again[15];
+    rb_view view = {sizeof view, samples, features, 5, 3, shown};
+    rb_context *ctx = fixture_context();
+    rb_matrix *matrix;
+    make_values();
+    rb_source *source = fixture_source(ctx, values, N, M, &matrix);
+    rb_model *model = fit_source(ctx, source, "centre=mean");
+    assert_ok(ctx, rb_view_fill(ctx, model, source, &view));
+    rb_error err = RB_ERROR_MEMORY;
+    int64_t failed = 0;
+    view.values = again;
+    for (; err == RB_ERROR_MEMORY; failed++) {
+        ctx->allocations_left = failed;
+        err = rb_view_fill(ctx, model, source, &view);
+    }
+    ctx->allocations_left = -1;
+    assert_ok(ctx, err);
+    assert_true(failed > 3);
+    assert_memory_equal(shown, again, sizeof shown);
+    rb_model_free(model);
+    rb_source_free(source);
+    rb_matrix_free(matrix);
+    rb_context_free(ctx);
+}
+
 /* Attribute data_checksum of a model is the checksum of the source that it was fitted to. */
 static void a_checksum_is_the_one_in_the_model(void **state) {
     (void)state;
@@ -170,6 +198,7 @@ int main(void) {
         cmocka_unit_test(a_view_is_standardised_over_all_samples),
         cmocka_unit_test(a_view_of_sparse_data_is_that_of_dense_ones),
         cmocka_unit_test(wrong_views_are_refused),
+        cmocka_unit_test(views_survive_a_lack_of_memory),
         cmocka_unit_test(a_checksum_is_the_one_in_the_model),
         cmocka_unit_test(classes_are_those_of_the_file),
     };
