@@ -17,6 +17,7 @@ show() {
 }
 
 echo "700 blood cells x 765 genes; their cell types are known, but the fit does not see them."
+show check "$cells"
 show fit rfn "$cells" -k 11 --seed 1 -o "$out/model.h5"
 show encode "$out/model.h5" "$cells" -q -o "$out/codes.tsv"
 show modules "$out/model.h5" "$cells" -q -o "$out/modules.tsv"

@@ -164,8 +164,8 @@ const command encode_command = {
     .arguments = {{"MODEL", "a model that 'rarebit fit' wrote", false},
                   {"DATA", "samples x features, in any format that fit reads", false}},
     .output = "CODES",
-    .groups = {matrix_output_group, anndata_group, map_group, coding_group, rb_read_group,
-               general_group},
+    .groups = {matrix_output_group, anndata_group, map_group, coding_group, covariates_group,
+               rb_read_group, general_group},
     .examples = {{"Codes for numpy", "encode model.h5 X.npy -o codes.npy"},
                  {"A table with names, for R or a spreadsheet",
                   "encode model.h5 genes.tsv --transpose -o codes.tsv"},
@@ -177,5 +177,6 @@ const command encode_command = {
     .fixed = {"map", "states are written as text with tabs", ".tsv"},
     .check_output = rb_writer_check,
     .adds_to = ".h5ad",
+    .reads = "covariates",
     .run = run,
 };

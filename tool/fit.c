@@ -12,6 +12,7 @@
 typedef struct model_options {
     const char *output;
     const char *init;
+    const char *covariates;
     const char *log_json;
     bool strict, consensus;
 } model_options;
@@ -22,6 +23,11 @@ static const rb_option_group *model_group(void) {
          "where to write the model (HDF5)", RB_OPTION_COMMON},
         {"init", 0, RB_OPTION_TEXT, offsetof(model_options, init), NULL, 0, 0, NULL, "MODEL",
          "go on from this model: its preprocessing and parameters are taken"},
+        {"covariates", 0, RB_OPTION_TEXT, offsetof(model_options, covariates), NULL, 0, 0, NULL,
+         "TABLE",
+         "covariates of the samples, for --regress: a table with a header and sample names, or "
+         ".h5ad; without it the data's own file has them",
+         RB_OPTION_COMMON},
         {"log-json", 0, RB_OPTION_TEXT, offsetof(model_options, log_json), NULL, 0, 0, NULL, "FILE",
          "write a JSON object for each iteration: iteration, objective, estep_objective, "
          "seconds, and what else the method tells of it"},
@@ -69,12 +75,6 @@ static int64_t draw_seed(void) {
     return (int64_t)(seed & 0x7FFFFFFF);
 }
 
-/* Does a shell read the word as it stands? */
-static bool plain_word(const char *word) {
-    const char *plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,@%";
-    return *word && strspn(word, plain) == strlen(word);
-}
-
 char *command_line(int argc, char **argv) {
     char *text = NULL;
     size_t size = 0;
@@ -83,11 +83,7 @@ char *command_line(int argc, char **argv) {
     fputs("rarebit", file);
     for (int i = 1; i < argc; i++) {
         putc(' ', file);
-        const char *quote = plain_word(argv[i]) ? "" : "'";
-        fputs(quote, file);
-        for (const char *c = argv[i]; *c; c++)
-            fprintf(file, *c == '\'' ? "'\\''" : "%c", *c);
-        fputs(quote, file);
+        put_word(file, argv[i]);
     }
     fclose(file);
     return text;
@@ -334,6 +330,9 @@ static int fit(const invocation *call, watch *w, const output *out, rb_model **m
     err = err ? err : read_values(call, matrices);
     err = err ? err : rb_options_check(call->ctx, call->options, start);
     err = err ? err : open_data(call, NULL, call->arguments[0], &source);
+    const char *regress =
+        start ? rb_model_attribute(start, "regress") : option_text(call, "regress");
+    err = err ? err : read_covariates(call, regress, source);
     int status = err ? report_failure(call->ctx, err) : check_memory(call, source);
     if (!status) {
         tell_unpacking(call, source);
@@ -451,7 +450,7 @@ const command fit_command = {
           "-o model.h5"},
          {"As many modules as twenty fits have in common",
           "fit METHOD X.npy -k 20 --consensus --seed 1 -o model.h5"}},
-    .reads = "init prior-mean prior-covariance",
+    .reads = "init prior-mean prior-covariance covariates",
     .writes = "output log-json checkpoint",
     .fixed = {"output", "a model is written as HDF5", ".h5"},
     .drawn = "seed",

@@ -40,10 +40,11 @@ const command reconstruct_command = {
     .arguments = {{"MODEL", "a model that 'rarebit fit' wrote", false},
                   {"DATA", "samples x features, in any format that fit reads", false}},
     .output = "FILE",
-    .groups = {matrix_output_group, coding_group, rb_read_group, general_group},
+    .groups = {matrix_output_group, coding_group, covariates_group, rb_read_group, general_group},
     .examples = {{"What the model keeps of the data", "reconstruct model.h5 X.npy -o rebuilt.npy"},
                  {"Of samples that it has not seen",
                   "reconstruct model.h5 new.tsv -o rebuilt.tsv"}},
     .check_output = rb_writer_check,
+    .reads = "covariates",
     .run = run,
 };

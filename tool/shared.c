@@ -92,6 +92,17 @@ const rb_option_group *coding_group(void) {
     return &group;
 }
 
+const rb_option_group *covariates_group(void) {
+    static const rb_option table[] = {
+        {"covariates", 0, RB_OPTION_TEXT, 0, NULL, 0, 0, NULL, "TABLE",
+         "covariates of these samples, for a model that was fitted with --regress: a table with a "
+         "header and sample names, or .h5ad; without it the data's own file has them"},
+        {0},
+    };
+    static const rb_option_group group = {sizeof(rb_option), "Codes", table, sizeof(char *)};
+    return &group;
+}
+
 /* Codes of newton, and of other methods, are computed without iterations that could go further. */
 static rb_error set_estep_tolerance(const invocation *call, rb_model *model) {
     char text[128];
@@ -135,6 +146,18 @@ rb_error open_data(const invocation *call, const rb_model *model, const char *pa
     return RB_OK;
 }
 
+rb_error read_covariates(const invocation *call, const char *names, rb_source *source) {
+    const char *table = option_text(call, "covariates");
+    /* Of another command the option may be for more than this. */
+    bool alone = call->command->method || rb_options_fields(call->options, covariates_group());
+    if (names && *names) return rb_source_read_covariates(call->ctx, source, table, names);
+    return table && alone
+               ? rb_context_fail(call->ctx, RB_ERROR_ARGUMENT,
+                                 "covariates is given, but does nothing where no effects of "
+                                 "covariates are taken out; leave it out")
+               : RB_OK;
+}
+
 int with_model_and_data(invocation *call,
                         rb_error (*check)(const invocation *call, const rb_model *model),
                         int (*work)(invocation *call, rb_model *model, rb_source *source)) {
@@ -144,6 +167,7 @@ int with_model_and_data(invocation *call,
     rb_error err = load_model(call, &model);
     err = err || !check ? err : check(call, model);
     err = err || !data ? err : open_data(call, model, call->arguments[1], &source);
+    if (!err && data) err = read_covariates(call, rb_model_attribute(model, "regress"), source);
     int status = err ? report_failure(call->ctx, err) : work(call, model, source);
     rb_source_free(source);
     rb_model_free(model);

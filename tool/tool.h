@@ -157,6 +157,7 @@ const rb_option_group *matrix_output_group(void); /* of matrices */
 const rb_option_group *path_group(void);          /* of anything else */
 const rb_option_group *json_group(void);
 const rb_option_group *coding_group(void);
+const rb_option_group *covariates_group(void); /* after it, where codes are made of data */
 /* Does what the general options say, if the command has them. */
 rb_error apply_general_options(const invocation *call);
 
@@ -167,6 +168,9 @@ rb_error load_model(const invocation *call, rb_model **model);
  * are for, or NULL. */
 rb_error open_data(const invocation *call, const rb_model *model, const char *path,
                    rb_source **source);
+/* Binds the covariates of these names ("batch,age"; NULL or "": none) from --covariates, or from
+ * the data's own file. RB_ERROR_ARGUMENT also where the option does nothing. */
+rb_error read_covariates(const invocation *call, const char *names, rb_source *source);
 /* Does the work of a command MODEL DATA with both, or where DATA is optional, with the model and
  * NULL; check: of the model, before the data are opened,
  * or NULL. STATUS_DONE, or a status after a message. */
@@ -237,6 +241,8 @@ void print_wrapped(FILE *file, const char *text, int column, int indent, int wid
 /* Is the word one of "shape labels"? NULL has no words. */
 bool among_words(const char *words, const char *word);
 bool has_suffix(const char *path, const char *suffix);
+/* A word of a command line, quoted so that a shell reads it back. */
+void put_word(FILE *file, const char *word);
 
 /* ---- messages (report.c) ---- */
 
@@ -348,10 +354,11 @@ void completion_zsh(FILE *file, const command_list *list, const command *c);
 /* ---- the commands: one file each ---- */
 
 extern const command fit_command, encode_command, reconstruct_command, evaluate_command,
-    modules_command, page_command, plot_history_command, plot_codes_command, plot_filters_command,
-    plot_modules_command, info_command, convert_command, simulate_biclusters_command,
-    simulate_bars_command, plot_fields_command, plot_quality_command, plot_evidence_command,
-    patches_command, segments_command, denoise_command, version_command, help_command_row,
-    generate_command, select_command, merge_command, consensus_command;
+    modules_command, compare_command, plot_history_command, plot_codes_command,
+    plot_filters_command, plot_modules_command, info_command, convert_command,
+    simulate_biclusters_command, simulate_bars_command, plot_fields_command, plot_quality_command,
+    plot_evidence_command, patches_command, segments_command, denoise_command, version_command,
+    help_command_row, generate_command, select_command, merge_command, check_command, page_command,
+    consensus_command;
 
 #endif

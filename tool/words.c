@@ -77,3 +77,17 @@ bool among_words(const char *words, const char *word) {
     }
     return false;
 }
+
+/* Does a shell read the word as it stands? */
+static bool plain_word(const char *word) {
+    const char *plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,@%";
+    return *word && strspn(word, plain) == strlen(word);
+}
+
+void put_word(FILE *file, const char *word) {
+    const char *quote = plain_word(word) ? "" : "'";
+    fputs(quote, file);
+    for (const char *c = word; *c; c++)
+        fprintf(file, *c == '\'' ? "'\\''" : "%c", *c);
+    fputs(quote, file);
+}

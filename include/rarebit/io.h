@@ -167,6 +167,23 @@ RB_API rb_error rb_checkpoint_read(rb_context *context, const char *path, bool *
 RB_API rb_error rb_journal_merge(rb_context *context, const char *const *paths, int n_paths,
                                  const char *path, int64_t *found, int64_t *count);
 
+/* ---- covariates of samples (rarebit/regress.h) ---- */
+
+/* Binds columns of a table to the samples of a source. where: a text table (also .gz) with a
+ * header, tabs or commas between its columns, and the names of the samples in the first column
+ * unless that is one of those asked for; or an AnnData file, whose observations have the columns;
+ * NULL: the source's own file, which is one. names: "batch,age"; a column of numbers becomes a
+ * covariate of numbers, unless it is "batch:groups" or has categories; any other one of groups,
+ * unless "age:numbers".
+ *
+ * Samples are found by name; by position, with a log message, where table or source have no names.
+ * A sample that is not in the table has no covariates. RB_ERROR_DATA: none is, or where the
+ * position counts there are more or fewer rows than samples, or a name stands twice;
+ * RB_ERROR_FORMAT names the row; RB_ERROR_ARGUMENT: there is no such column, or the source has no
+ * such file. */
+RB_API rb_error rb_source_read_covariates(rb_context *context, rb_source *source, const char *where,
+                                          const char *names);
+
 /* ---- modules and classes of samples ---- */
 
 /* Modules as JSON: {"modules":[{"samples":[0,4],"features":[1,2]},...]}, counted from 0; what

@@ -1,7 +1,8 @@
 /* Preprocessing: fitted on the training data, stored in the model, replayed on new data.
  *
- * Order: samples are scaled to equal totals (of the values that are there), log1p, missing values
- * filled or left out, features selected by variance, centred, scaled. It is applied to each block
+ * Order: samples are scaled to equal totals (of the values that are there), log1p, effects of
+ * covariates taken out, missing values filled or left out, features selected by variance, centred,
+ * scaled. It is applied to each block
  * on its way in: the input is never copied whole, and centring never fills the zeros of a sparse
  * one.
  *
@@ -18,6 +19,9 @@
  *   top-variance  keep this many features of largest variance; 0: all
  *   centre        mean, median, none, auto: what is subtracted from each feature
  *   scale         none, sd, iqr: what each feature is divided by (1/n variance); constant: 1
+ *   regress       "batch,age": covariates of the source (rarebit/regress.h) whose effects are
+ *                 taken out of each feature by least squares; "batch:groups" and "age:numbers" say
+ *                 what they must be
  */
 #ifndef RAREBIT_PREPROCESS_H
 #define RAREBIT_PREPROCESS_H

@@ -16,6 +16,7 @@
 #ifndef RAREBIT_RAREBIT_H
 #define RAREBIT_RAREBIT_H
 
+#include <rarebit/check.h>
 #include <rarebit/compare.h>
 #include <rarebit/consensus.h>
 #include <rarebit/context.h>
@@ -30,6 +31,8 @@
 #include <rarebit/modules.h>
 #include <rarebit/options.h>
 #include <rarebit/preprocess.h>
+#include <rarebit/regress.h>
+#include <rarebit/replication.h>
 #include <rarebit/rfn.h>
 #include <rarebit/select.h>
 #include <rarebit/simulate.h>

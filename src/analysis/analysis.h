@@ -6,6 +6,7 @@
 #include <rarebit/covariates.h>
 #include <rarebit/enrichment.h>
 #include <rarebit/modules.h>
+#include <rarebit/replication.h>
 
 #pragma GCC visibility push(default) /* for the libraries above: cmake/Libraries.cmake */
 
@@ -169,6 +170,29 @@ rb_error rb_assign(rb_context *ctx, int64_t rows, int64_t columns, const double 
  * is count x count, symmetric, and is overwritten. Of equal pairs the first ones are joined. */
 rb_error rb_link_average(rb_context *ctx, int64_t count, double *similarity, double bound,
                          int64_t *cluster_of);
+
+/* ---- chances against permutations (chances.c) ---- */
+
+/* Values of units in the data, NaN for one that has none, and in permuted data: the larger the
+ * rarer. */
+typedef struct rb_chances {
+    int64_t units, permutations;
+    const double *observed; /* units */
+    const double *permuted; /* permutations x units */
+    double *p, *family, *q; /* units: becomes NaN where nothing was observed */
+} rb_chances;
+rb_error rb_chances_find(rb_context *ctx, const rb_chances *chances);
+
+typedef enum rb_signs { RB_SIGNS_KEEP = 0, RB_SIGNS_IGNORE, RB_SIGNS_AUTO } rb_signs;
+
+typedef struct rb_replication_options {
+    int64_t permutations, seed;
+    int signs; /* rb_signs */
+} rb_replication_options;
+
+/* The Pearson correlation of two columns, strides apart; NaN: one does not vary. */
+double rb_correlation(int64_t count, const double *x, int64_t x_stride, const double *y,
+                      int64_t y_stride);
 
 /* ---- labels ---- */
 

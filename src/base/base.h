@@ -178,7 +178,9 @@ typedef enum rb_purpose {
     RB_RANDOM_DROPOUT = 7,
     RB_RANDOM_COMPARE = 8,
     RB_RANDOM_SHUFFLE = 9,
-    RB_RANDOM_FOLDS = 10
+    RB_RANDOM_FOLDS = 10,
+    RB_RANDOM_CHECK = 17,
+    RB_RANDOM_REPLICATE = 21
 } rb_purpose;
 
 typedef struct rb_stream {

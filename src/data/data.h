@@ -6,6 +6,7 @@
 #include "linalg/linalg.h"
 #include <rarebit/matrix.h>
 #include <rarebit/preprocess.h>
+#include <rarebit/regress.h>
 
 #pragma GCC visibility push(default) /* for the libraries above: cmake/Libraries.cmake */
 
@@ -94,6 +95,22 @@ typedef struct rb_target {
 /* Copies the samples of a matrix, sparse or not, into rows first, first + 1 .. of the target. */
 void rb_matrix_copy(const rb_matrix *matrix, int64_t first, const rb_target *to);
 
+/* ---- covariates of samples (source_covariates.c) ---- */
+
+typedef struct rb_source_covariate {
+    char *name;
+    rb_names *levels; /* of groups, in alphabetical order; NULL: numbers */
+    double *values;   /* one per sample: the number, or the index of the level; NaN: not known */
+} rb_source_covariate;
+
+enum { RB_COVARIATES_MAX = 32 };
+typedef struct rb_source_covariates {
+    int64_t count;
+    rb_source_covariate list[RB_COVARIATES_MAX];
+} rb_source_covariates;
+
+void rb_source_covariates_free(rb_source_covariates *covariates); /* NULL is accepted */
+
 /* ---- sources ---- */
 
 struct rb_source {
@@ -109,7 +126,11 @@ struct rb_source {
      * HDF5. A view then stays valid while the next one is read. Not of what is in memory, nor of
      * callbacks, which the caller's thread alone calls. */
     bool reads_ahead;
-    bool ahead; /* it is: two blocks are kept (rb_ahead_begin) */
+    bool ahead;                             /* it is: two blocks are kept (rb_ahead_begin) */
+    const rb_source_covariates *covariates; /* NULL: none */
+    rb_source_covariates *own_covariates;   /* the same where this source frees them, else NULL */
+    int64_t covariates_first;               /* of a slice: which of their samples is its first */
+    const int64_t *order; /* of a shuffled one: which sample is each of those read last, or NULL */
     /* Fills a view of samples first .. first + count - 1 (0 <= first, first + count <= n_samples),
      * valid until the next read. Dense views may be strided. */
     rb_error (*read)(rb_source *source, rb_context *ctx, int64_t first, int64_t count,
@@ -157,7 +178,8 @@ rb_error rb_source_own_callback(rb_context *ctx, rb_type type, int64_t n_samples
                                 void (*release)(void *user), rb_source **source);
 /* Allocates a source with its fields zero; for formats that stream. */
 rb_source *rb_source_new(rb_context *ctx);
-/* Copies a source and gives it a copy of the state, of `size` bytes, which its `close` frees. */
+/* Copies a source, whose covariates must outlive the copy, and gives it a copy of the state, of
+ * `size` bytes, which its `close` frees. */
 rb_error rb_source_make(rb_context *ctx, const rb_source *like, const void *state, size_t size,
                         rb_source **source);
 
@@ -261,24 +283,52 @@ typedef struct rb_preprocess_options {
     bool log1p;    /* log(1 + x), after the totals; values must be above -1 */
     int64_t top_variance; /* keep this many features of largest variance; 0: all */
     int centre;           /* rb_centre: what is subtracted from each feature */
-    int scale; /* rb_scale: what each feature is divided by (1/n variance); constant: 1 */
+    int scale;           /* rb_scale: what each feature is divided by (1/n variance); constant: 1 */
+    const char *regress; /* "batch,age": covariates whose effects are taken out; NULL: none */
 } rb_preprocess_options;
 
 extern const rb_option_group rb_preprocess_group;
 
+/* A covariate as a fit has seen it. */
+typedef struct rb_regress_term {
+    char *name;
+    rb_names *levels; /* of groups, two or more, in alphabetical order; NULL: numbers */
+} rb_regress_term;
+
+/* Effects of covariates on features (regress.c). The terms have columns one after the other: of
+ * numbers the number itself, of groups one for each level but the first, 1 for samples of that
+ * level and else 0. The effect on feature k of a sample with columns x is
+ * sum over c of coefficients[k, c] (x_c - means[c]). */
+typedef struct rb_regress {
+    char *text; /* "batch:groups,age:numbers" */
+    int64_t n_terms, n_columns;
+    rb_regress_term terms[RB_COVARIATES_MAX];
+    double *means;        /* n_columns: of the training samples */
+    double *coefficients; /* features in use x n_columns */
+} rb_regress;
+
+void rb_regress_free(rb_regress *regress); /* NULL is accepted */
+/* Sets text and n_columns from the terms. */
+rb_error rb_regress_complete(rb_context *ctx, rb_regress *regress);
+rb_regress *rb_regress_copy(rb_context *ctx, const rb_regress *regress, int64_t n_features);
+/* CRC-32 of the covariates of a source that the terms name, which it has. */
+uint32_t rb_regress_checksum(const rb_regress *regress, const rb_source *source);
+
 /* Fitted preprocessing: plain numbers, so that a model can store it. Order: samples are scaled to
- * totals, log1p, missing values filled (or kept as NaN), features selected, centred, scaled. */
+ * totals, log1p, effects of covariates taken out, missing values filled (or kept as NaN), features
+ * selected, centred, scaled. */
 typedef struct rb_preprocess {
-    rb_preprocess_options options;
-    int64_t n_input;    /* features of the data before selection */
-    int64_t n_features; /* features in use */
-    int64_t *selected;  /* n_features ascending indices into the input; NULL: all */
-    double *centre;     /* n_features, after log1p; 0 where nothing is subtracted */
-    double *scale;      /* n_features, what is divided by; 1 where nothing is */
-    double *fill;       /* n_features, for missing values, after log1p; NULL: none are filled */
-    rb_names *names;    /* of the features in use, or NULL */
-    int64_t n_filled;   /* missing values of the training data, filled or left out */
-    uint32_t checksum;  /* CRC-32 of the training data: values as float64, in order; sparse: of
+    rb_preprocess_options options; /* its text is that of `regress` */
+    int64_t n_input;               /* features of the data before selection */
+    int64_t n_features;            /* features in use */
+    int64_t *selected;             /* n_features ascending indices into the input; NULL: all */
+    double *centre;                /* n_features, after log1p; 0 where nothing is subtracted */
+    double *scale;                 /* n_features, what is divided by; 1 where nothing is */
+    double *fill;        /* n_features, for missing values, after log1p; NULL: none are filled */
+    rb_names *names;     /* of the features in use, or NULL */
+    rb_regress *regress; /* NULL: no effects are taken out */
+    int64_t n_filled;    /* missing values of the training data, filled or left out */
+    uint32_t checksum;   /* CRC-32 of the training data: values as float64, in order; sparse: of
                          * each sample how many are stored, their features, their values */
 } rb_preprocess;
 
@@ -295,7 +345,9 @@ rb_error rb_preprocess_renew(rb_context *ctx, rb_preprocess *p, rb_source *sourc
 
 /* Preprocessing bound to one source: features matched by name when both have names, else by
  * position (counts must agree: those of the input, or those in use). Reports missing and extra
- * features as a log message; a missing feature takes its centre. Gives preprocessed blocks. */
+ * features as a log message; a missing feature takes its centre. Gives preprocessed blocks: dense
+ * ones, also of a sparse source, where effects of covariates are taken out. RB_ERROR_DATA: the
+ * source lacks covariates, or has levels that the preprocessing does not know. */
 typedef struct rb_feed rb_feed;
 /* The feed keeps p and source: both must outlive it. */
 rb_error rb_feed_new(rb_context *ctx, const rb_preprocess *p, rb_source *source, rb_type type,

@@ -6,12 +6,16 @@
  * sparse rows) goes value by value in float64 and is rounded once. The two differ by rounding: in
  * float32 by 2^-22 of the larger of |x| and |centre|, over the scale.
  *
+ * Effects of covariates are taken out of samples as logarithms, so that blocks are dense then,
+ * whatever the source is.
+ *
  * Of a source that reads ahead the next block is read while this one is preprocessed, on all
  * threads, and worked on.
  */
 #include "rows.h"
 
 #include <math.h>
+#include <string.h>
 
 enum { TASK_ROWS = 256 };
 
@@ -28,7 +32,11 @@ struct rb_feed {
     int32_t *used_as;  /* the reverse, for sparse rows: feature in use, or -1; NULL with input_of */
     void *shift, *factor;      /* n_features of the type: (x - shift) * factor */
     double *sparse_shift;      /* n_features: centre / scale */
-    double *scratch;           /* threads x (source features + 1) */
+    rb_regress_rows effects;   /* bound where there are any (p->regress) */
+    double *coefficients;      /* of effects: columns x n_features */
+    double *offsets;           /* of effects: n_features */
+    int64_t scratch_size;      /* a thread: source features + 1, and of effects two rows more */
+    double *scratch;           /* threads x scratch_size */
     bool shifts;               /* sparse_shift is not 0 throughout */
     rb_block last;             /* what was read last: data of one block are prepared once */
     bool has_last;             /* it is still here, being no view */
@@ -40,6 +48,7 @@ struct rb_feed {
 void rb_feed_free(rb_feed *feed) {
     if (feed) {
         rb_ahead_end(&feed->ahead);
+        rb_regress_unbind(&feed->effects);
         rb_free(feed->input_of);
         (void)rb_scratch_end(&feed->arrays);
         rb_free(feed->values.data);
@@ -70,8 +79,10 @@ static rb_error make_parameters(rb_context *ctx, rb_feed *feed) {
     feed->shift = rb_take(arrays, p->n_features, rb_type_size(feed->type));
     feed->factor = rb_take(arrays, p->n_features, rb_type_size(feed->type));
     feed->sparse_shift = rb_take(arrays, p->n_features, sizeof *feed->sparse_shift);
-    feed->scratch = rb_take(arrays, rb_context_threads(ctx),
-                            (size_t)(feed->source->n_features + 1) * sizeof(double));
+    feed->scratch_size = feed->source->n_features + 1;
+    if (p->regress) feed->scratch_size += feed->source->n_features + p->n_features;
+    feed->scratch =
+        rb_take(arrays, rb_context_threads(ctx), (size_t)feed->scratch_size * sizeof(double));
     for (int64_t k = 0; !arrays->err && k < p->n_features; k++) {
         bool lacking = feed->input_of && feed->input_of[k] < 0;
         rb_put(feed->type, feed->shift, k, p->centre[k]);
@@ -81,6 +92,24 @@ static rb_error make_parameters(rb_context *ctx, rb_feed *feed) {
         feed->shifts = feed->shifts || feed->sparse_shift[k] != 0;
     }
     return arrays->err;
+}
+
+/* The coefficients column by column. */
+static rb_error bind_effects(rb_context *ctx, rb_feed *feed) {
+    const rb_regress *regress = feed->p->regress;
+    int64_t m = feed->p->n_features;
+    if (!regress) return RB_OK;
+    int64_t q = regress->n_columns;
+    feed->coefficients = rb_take(&feed->arrays, q, (size_t)m * sizeof(double));
+    feed->offsets = rb_take(&feed->arrays, m, sizeof(double));
+    for (int64_t k = 0; !feed->arrays.err && k < m; k++) {
+        const double *row = regress->coefficients + k * q;
+        feed->offsets[k] = rb_regress_offset(regress, row);
+        for (int64_t c = 0; c < q; c++)
+            feed->coefficients[c * m + k] = row[c];
+    }
+    return feed->arrays.err ? feed->arrays.err
+                            : rb_regress_bind(ctx, regress, feed->source, &feed->effects);
 }
 
 /* The map from features of the source to features in use. */
@@ -103,11 +132,13 @@ rb_error rb_feed_new(rb_context *ctx, const rb_preprocess *p, rb_source *source,
     rb_error err = rb_match_features(ctx, p, source, &feed->input_of);
     err = err ? err : make_parameters(ctx, feed);
     err = err ? err : reverse_map(feed);
+    err = err ? err : bind_effects(ctx, feed);
     if (err) {
         rb_feed_free(feed);
         return err;
     }
-    feed->plain = !p->fill && !p->options.log1p && p->options.totals == 0 && !feed->input_of;
+    feed->plain =
+        !p->fill && !p->options.log1p && p->options.totals == 0 && !feed->input_of && !p->regress;
     rb_ahead_begin(ctx, source, &feed->ahead);
     *out = feed;
     return RB_OK;
@@ -120,6 +151,7 @@ struct making {
     rb_context *ctx;
     rb_feed *feed;
     const rb_matrix *view;
+    int64_t first; /* its first sample */
     rb_dense rows;
     bool fast;         /* the kernel fits */
     atomic_bool found; /* a value that cannot be used */
@@ -139,13 +171,42 @@ static bool put_value(const rb_feed *feed, double x, int64_t k, double centre, v
     return usable(feed, values, at);
 }
 
-static int64_t dense_row(const struct making *t, int64_t i, const rb_row *row) {
+/* The effects on the features of a sample of the source. */
+static void make_effects(const rb_context *ctx, const rb_feed *feed, int64_t sample,
+                         double *effects) {
+    rb_regress_entry x[RB_COVARIATES_MAX];
+    int64_t m = feed->p->n_features;
+    int count = rb_regress_row(&feed->effects, sample, x);
+    memcpy(effects, feed->offsets, (size_t)m * sizeof *effects);
+    for (int e = 0; e < count; e++)
+        rb_axpy(ctx, RB_FLOAT64, m, x[e].value, feed->coefficients + x[e].column * m, effects);
+}
+
+/* A sparse row with its zeros. */
+static void widen(const rb_row *row, int64_t count, double *wide) {
+    memset(wide, 0, (size_t)count * sizeof *wide);
+    for (int64_t e = 0; e < row->count; e++)
+        wide[row->columns[e]] = row->values[e];
+}
+
+/* `more`: memory behind that of the row, where there are effects. */
+static int64_t dense_row(const struct making *t, int64_t i, const rb_row *row, double *more) {
     const rb_feed *feed = t->feed;
     void *out = rb_dense_row(t->rows, i);
+    const double *values = row->values, *effects = feed->p->regress ? more : NULL;
+    if (effects) {
+        const int64_t *order = feed->source->order;
+        make_effects(t->ctx, feed, order ? order[i] : t->first + i, more);
+        if (row->columns) {
+            widen(row, t->view->n_features, more + t->rows.cols);
+            values = more + t->rows.cols;
+        }
+    }
     for (int64_t k = 0; k < t->rows.cols; k++) {
         int64_t from = feed->input_of ? feed->input_of[k] : k;
         double centre = feed->p->centre[k];
-        if (!put_value(feed, from < 0 ? centre : row->values[from], k, centre, out, k)) return from;
+        double value = from < 0 ? centre : effects ? values[from] - effects[k] : values[from];
+        if (!put_value(feed, value, k, centre, out, k)) return from;
     }
     return -1;
 }
@@ -188,12 +249,14 @@ static int64_t make_row(const struct making *t, int64_t i, double *scratch) {
     rb_row_get(t->view, i, &row);
     double total = rb_row_transform(&t->feed->p->options, &row);
     if (t->feed->totals.data) ((double *)t->feed->totals.data)[i] = total;
-    return t->view->sparse ? sparse_row(t, i, &row) : dense_row(t, i, &row);
+    bool sparse = t->view->sparse && !t->feed->p->regress;
+    return sparse ? sparse_row(t, i, &row)
+                  : dense_row(t, i, &row, scratch + t->view->n_features + 1);
 }
 
 static void make_some(void *arg, int64_t index, int worker) {
     struct making *t = arg;
-    double *scratch = t->feed->scratch + worker * (t->feed->source->n_features + 1);
+    double *scratch = t->feed->scratch + worker * t->feed->scratch_size;
     int64_t end = (index + 1) * TASK_ROWS, n = t->view->n_samples;
     for (int64_t i = index * TASK_ROWS; i < end && i < n; i++) {
         if (make_row(t, i, scratch) >= 0) {
@@ -234,8 +297,9 @@ static rb_error read_dense(rb_context *ctx, rb_feed *feed, const rb_matrix *view
     err = err ? err : hold_totals(ctx, feed, n);
     block->dense = (rb_dense){feed->values.data, n, m, m, feed->type};
     return err ? err
-               : make_rows(&(struct making){ctx, feed, view, block->dense, same, false},
-                           block->first);
+               : make_rows(
+                     &(struct making){ctx, feed, view, block->first, block->dense, same, false},
+                     block->first);
 }
 
 /* Where the entries of each row begin: those of features in use. */
@@ -288,7 +352,7 @@ rb_error rb_feed_read(rb_context *ctx, rb_feed *feed, int64_t first, int64_t cou
                         .own = first,
                         .n_samples = count,
                         .n_features = feed->p->n_features,
-                        .sparse = feed->source->sparse};
+                        .sparse = feed->source->sparse && !feed->p->regress};
     err =
         block->sparse ? read_sparse(ctx, feed, &view, block) : read_dense(ctx, feed, &view, block);
     feed->has_last =
@@ -297,14 +361,27 @@ rb_error rb_feed_read(rb_context *ctx, rb_feed *feed, int64_t first, int64_t cou
     return err;
 }
 
+/* The columns of a sample of the last block, where there are effects. */
+static int last_entries(const rb_feed *feed, int64_t i,
+                        rb_regress_entry entries[RB_COVARIATES_MAX]) {
+    const int64_t *order = feed->source->order;
+    if (!feed->p->regress) return 0;
+    return rb_regress_row(&feed->effects, order ? order[i] : feed->last.first + i, entries);
+}
+
 void rb_feed_inverse(const rb_feed *feed, rb_dense rows) {
     const rb_preprocess *p = feed->p;
     const double *totals = feed->totals.data;
     for (int64_t i = 0; i < rows.rows; i++) {
+        rb_regress_entry entries[RB_COVARIATES_MAX];
+        int count = last_entries(feed, i, entries);
         void *row = rb_dense_row(rows, i);
         double factor = totals && totals[i] != 0 ? totals[i] / p->options.totals : 1;
         for (int64_t k = 0; k < rows.cols; k++) {
             double x = rb_get(rows.type, row, k) * p->scale[k] + p->centre[k];
+            x += feed->offsets ? feed->offsets[k] : 0;
+            for (int e = 0; e < count; e++)
+                x += entries[e].value * feed->coefficients[entries[e].column * rows.cols + k];
             rb_put(rows.type, row, k, (p->options.log1p ? expm1(x) : x) * factor);
         }
     }

@@ -78,6 +78,17 @@ rb_row rb_row_of(const rb_matrix *rows, int64_t i) {
                     rows->sparse ? rows->columns + skip : NULL, (double *)values + skip};
 }
 
+int64_t rb_row_from(const rb_row *row, int64_t k) {
+    int64_t low = row->columns ? 0 : k, high = row->columns ? row->count : k;
+    while (low < high) {
+        int64_t middle = low + (high - low) / 2;
+        bool before = row->columns[middle] < k;
+        low = before ? middle + 1 : low;
+        high = before ? high : middle;
+    }
+    return low;
+}
+
 static void make_chunk(struct walk *w, int64_t begin, int64_t end, struct piece *piece) {
     const rb_pass *pass = w->pass;
     for (int64_t i = begin; i < end; i++) {

@@ -1,5 +1,6 @@
-/* Fitting the preprocessing: a pass for means and variances, and passes over groups of features
- * where a median or quartile is wanted. */
+/* Fitting the preprocessing: a pass for means, variances and effects of covariates, and passes over
+ * groups of features where a median or quartile is wanted. Where effects are taken out, all
+ * statistics are those of what is left. */
 #include "data.h"
 #include "rows.h"
 
@@ -9,16 +10,8 @@
 
 enum { COLUMN_BYTES = 1 << 26, TILE = 256, GATHER_TASKS = 32 };
 
-/* Running moments of one feature. */
-struct moments {
-    int64_t count;   /* values that are there */
-    int64_t missing; /* NaN */
-    double mean;
-    double squares; /* sum of squared differences from the mean */
-};
-
 struct feature {
-    struct moments moments;
+    rb_moments moments;
     double fill, median, quartile_range;
 };
 
@@ -28,6 +21,7 @@ struct fitting {
     rb_source *source;
     struct feature *features; /* of the input */
     bool fills;
+    rb_regress_fit *effects; /* NULL: none are taken out */
     /* Of values that are neither scaled to totals nor logarithms: */
     bool not_counts; /* one is below 0, or no whole number */
     double largest, sum;
@@ -40,6 +34,7 @@ void rb_preprocess_free(rb_preprocess *p) {
         rb_free(p->scale);
         rb_free(p->fill);
         rb_names_free(p->names);
+        rb_regress_free(p->regress);
         rb_free(p);
     }
 }
@@ -82,7 +77,7 @@ struct adding {
 };
 
 /* Adds `count` values with this mean and sum of squared differences from it (Chan et al.). */
-static void add_moments(struct moments *m, int64_t count, double mean, double squares) {
+static void add_moments(rb_moments *m, int64_t count, double mean, double squares) {
     if (count <= 0) return;
     double all = (double)(m->count + count);
     double difference = mean - m->mean;
@@ -91,7 +86,7 @@ static void add_moments(struct moments *m, int64_t count, double mean, double sq
     m->count += count;
 }
 
-static void add_value(struct moments *m, double value) {
+static void add_value(rb_moments *m, double value) {
     if (isnan(value)) {
         m->missing++;
         return;
@@ -104,12 +99,12 @@ static void add_value(struct moments *m, double value) {
 
 /* Sums over a stretch of samples: of what differs from one value of the feature, which is among
  * those that are summed, so that nothing is lost by it. */
-static void add_sums(struct moments *m, int64_t n, double pivot, double sum, double squares) {
+static void add_sums(rb_moments *m, int64_t n, double pivot, double sum, double squares) {
     if (n > 0) add_moments(m, n, pivot + sum / (double)n, fmax(squares - sum * sum / (double)n, 0));
 }
 
 /* The values of feature k that are there. */
-static void add_column(struct moments *m, const rb_matrix *rows, int64_t k) {
+static void add_column(rb_moments *m, const rb_matrix *rows, int64_t k) {
     double pivot = 0, sum = 0, squares = 0;
     int64_t n = 0;
     for (int64_t i = 0; i < rows->n_samples; i++) {
@@ -146,24 +141,12 @@ static void add_dense(void *arg, int64_t index, int worker) {
     for (int64_t i = 1; i < rows->n_samples; i++)
         add_row(count, rb_row_of(rows, i).values + first, pivot, sum, squares);
     for (int64_t k = 0; k < count; k++) {
-        struct moments *moments = &t->f->features[first + k].moments;
+        rb_moments *moments = &t->f->features[first + k].moments;
         if (isnan(sum[k]) || isnan(pivot[k]))
             add_column(moments, rows, first + k);
         else
             add_sums(moments, rows->n_samples, pivot[k], sum[k], squares[k]);
     }
-}
-
-/* The first entry whose column is not below k. */
-static int64_t entry_from(const rb_row *row, int64_t k) {
-    int64_t low = row->columns ? 0 : k, high = row->columns ? row->count : k;
-    while (low < high) {
-        int64_t middle = low + (high - low) / 2;
-        bool before = row->columns[middle] < k;
-        low = before ? middle + 1 : low;
-        high = before ? high : middle;
-    }
-    return low;
 }
 
 static void add_sparse(void *arg, int64_t index, int worker) {
@@ -172,7 +155,7 @@ static void add_sparse(void *arg, int64_t index, int worker) {
     (void)worker;
     for (int64_t i = 0; i < t->rows->n_samples; i++) {
         rb_row row = rb_row_of(t->rows, i);
-        for (int64_t e = entry_from(&row, first);
+        for (int64_t e = rb_row_from(&row, first);
              e < row.count && row.columns[e] < first + t->features; e++)
             add_value(&t->f->features[row.columns[e]].moments, row.values[e]);
     }
@@ -189,10 +172,11 @@ static void look_for_counts(struct fitting *f, const rb_matrix *rows) {
 }
 
 static void add_rows(rb_context *ctx, void *user, const rb_matrix *rows, int64_t first) {
+    struct fitting *f = user;
     int64_t m = rows->n_features, threads = rb_context_threads(ctx);
-    struct adding t = {user, rows, (m + threads - 1) / threads};
-    (void)first;
-    look_for_counts(user, rows);
+    struct adding t = {f, rows, (m + threads - 1) / threads};
+    look_for_counts(f, rows);
+    if (f->effects) rb_regress_fit_add(ctx, f->effects, rows, first);
     if (rows->sparse)
         rb_parallel(ctx, threads, add_sparse, &t);
     else
@@ -221,12 +205,14 @@ static rb_error survey(rb_context *ctx, struct fitting *f) {
                     .user = f};
     rb_error err = rb_pass_run(ctx, &pass);
     for (int64_t k = 0; !err && k < f->p->n_input; k++) {
-        struct moments *m = &f->features[k].moments;
+        rb_moments *m = &f->features[k].moments;
         /* What a sparse matrix does not store is 0. */
         add_moments(m, f->source->n_samples - m->count - m->missing, 0, 0);
         f->p->n_filled += m->missing;
     }
     if (!err) remark_on_counts(ctx, f);
+    if (!err && f->effects)
+        err = rb_regress_fit_solve(ctx, f->effects, &f->features->moments, sizeof *f->features);
     return err;
 }
 
@@ -248,7 +234,7 @@ static void gather_some(void *arg, int64_t index, int worker) {
     for (int64_t i = index * share; i < end && i < g->rows->n_samples; i++) {
         rb_row row = rb_row_of(g->rows, i);
         double *to = g->columns + g->first_row + i;
-        for (int64_t e = entry_from(&row, g->first); e < row.count; e++) {
+        for (int64_t e = rb_row_from(&row, g->first); e < row.count; e++) {
             int64_t k = (row.columns ? row.columns[e] : e) - g->first;
             if (k >= g->width) break;
             to[k * g->n] = row.values[e];
@@ -301,8 +287,12 @@ static void column_quantiles(const struct fitting *f, struct feature *feature, d
 
 static void sort_column(void *arg, int64_t index, int worker) {
     const struct gathering *g = arg;
+    int64_t k = g->first + index;
+    double *column = g->columns + index * g->n;
     (void)worker;
-    column_quantiles(g->f, &g->f->features[g->first + index], g->columns + index * g->n, g->n);
+    for (int64_t i = 0; g->f->effects && i < g->n; i++)
+        column[i] -= rb_regress_fit_effect(g->f->effects, i, k);
+    column_quantiles(g->f, &g->f->features[k], column, g->n);
 }
 
 static rb_error find_quantiles(rb_context *ctx, struct fitting *f) {
@@ -325,7 +315,7 @@ static rb_error find_quantiles(rb_context *ctx, struct fitting *f) {
 }
 
 static double variance(const struct fitting *f, int64_t k) {
-    const struct moments *m = &f->features[k].moments;
+    const rb_moments *m = &f->features[k].moments;
     return m->count ? m->squares / (double)m->count : 0;
 }
 
@@ -383,6 +373,21 @@ static rb_error choose_parameters(rb_context *ctx, struct fitting *f) {
     return RB_OK;
 }
 
+/* Those of the features in use. */
+static rb_error keep_coefficients(rb_context *ctx, struct fitting *f) {
+    rb_preprocess *p = f->p;
+    if (!f->effects) return RB_OK;
+    int64_t q = p->regress->n_columns;
+    double *kept = rb_alloc(ctx, p->n_features * q, sizeof *kept);
+    if (!kept) return RB_ERROR_MEMORY;
+    for (int64_t j = 0; j < p->n_features; j++) {
+        int64_t k = p->selected ? p->selected[j] : j;
+        memcpy(kept + j * q, f->effects->coefficients + k * q, (size_t)q * sizeof *kept);
+    }
+    p->regress->coefficients = kept;
+    return RB_OK;
+}
+
 static rb_error keep_names(rb_context *ctx, struct fitting *f) {
     rb_preprocess *p = f->p;
     if (!f->source->feature_names) return RB_OK;
@@ -411,7 +416,9 @@ static rb_error check_variation(rb_context *ctx, const struct fitting *f) {
     for (int64_t k = 0; k < f->p->n_input; k++)
         if (variance(f, k) > 0) return RB_OK;
     return rb_fail(ctx, RB_ERROR_DATA,
-                   "all %lld samples are the same: there is nothing to be explained",
+                   f->effects ? "all %lld samples are the same once the effects of the covariates "
+                                "are taken out: there is nothing to be explained"
+                              : "all %lld samples are the same: there is nothing to be explained",
                    (long long)f->source->n_samples);
 }
 
@@ -456,16 +463,29 @@ static rb_error run(rb_context *ctx, struct fitting *f) {
         err = find_quantiles(ctx, f);
     if (!err && f->fills) warn_of_empty(ctx, f);
     for (int64_t k = 0; !err && f->fills && k < m; k++) {
-        struct moments *moments = &f->features[k].moments;
+        rb_moments *moments = &f->features[k].moments;
         add_moments(moments, moments->missing, f->features[k].fill, 0);
     }
     err = err ? err : check_variation(ctx, f);
     err = err ? err : select_features(ctx, f);
     err = err ? err : choose_parameters(ctx, f);
+    err = err ? err : keep_coefficients(ctx, f);
     err = err ? err : keep_names(ctx, f);
     err = err ? err : check_names(ctx, f->source);
     if (!err) tell_missing(ctx, f->p);
     return err;
+}
+
+/* Where the options ask for it. The text is that of the terms from here on. */
+static rb_error begin_effects(rb_context *ctx, struct fitting *f, rb_regress_fit *effects) {
+    rb_preprocess *p = f->p;
+    const char *text = p->options.regress;
+    p->options.regress = NULL;
+    rb_error err = text && *text ? rb_regress_new(ctx, text, f->source, &p->regress) : RB_OK;
+    if (err || !p->regress) return err;
+    p->options.regress = p->regress->text;
+    f->effects = effects;
+    return rb_regress_fit_begin(ctx, p->regress, f->source, &p->options, effects);
 }
 
 rb_error rb_preprocess_fit(rb_context *ctx, const rb_preprocess_options *options, rb_source *source,
@@ -493,7 +513,10 @@ rb_error rb_preprocess_fit(rb_context *ctx, const rb_preprocess_options *options
     p->options.centre = chosen.centre == RB_CENTRE_AUTO ? RB_CENTRE_MEAN : chosen.centre;
     p->n_input = source->n_features;
     struct fitting f = {.p = p, .source = source};
-    err = run(ctx, &f);
+    rb_regress_fit effects = {0};
+    err = begin_effects(ctx, &f, &effects);
+    err = err ? err : run(ctx, &f);
+    if (f.effects) rb_regress_fit_end(&effects);
     rb_free(f.features);
     if (err) rb_preprocess_free(p);
     *out = err ? NULL : p;

@@ -25,6 +25,11 @@ static const rb_option table[] = {
      "they are)"},
     {"scale", 0, RB_OPTION_CHOICE, offsetof(rb_preprocess_options, scale), "none", 0, 0,
      "none|sd|iqr", "HOW", "what each feature is divided by"},
+    {"regress", 0, RB_OPTION_TEXT, offsetof(rb_preprocess_options, regress), NULL, 0, 0, NULL,
+     "NAMES",
+     "take the effects of these covariates out of each feature, by least squares: 'batch,age'; a "
+     "column of numbers that are only labels is 'batch:groups'",
+     RB_OPTION_COMMON},
     {0},
 };
 

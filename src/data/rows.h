@@ -31,10 +31,84 @@ double rb_row_transform(const rb_preprocess_options *options, rb_row *row);
 rb_error rb_match_features(rb_context *ctx, const rb_preprocess *p, const rb_source *source,
                            int64_t **input_of);
 
+/* ---- effects of covariates (regress.c) ---- */
+
+/* A column of a sample that is not 0, and its value: of numbers less their mean. */
+typedef struct rb_regress_entry {
+    int64_t column;
+    double value;
+} rb_regress_entry;
+
+/* Terms bound to the covariates of a source. */
+typedef struct rb_regress_rows {
+    const rb_regress *regress;
+    int64_t first; /* of the source's samples, among those that the covariates have */
+    const double *values[RB_COVARIATES_MAX]; /* of each term */
+    int64_t *columns[RB_COVARIATES_MAX];     /* of groups, by level of the source; -1: the first */
+    int64_t at[RB_COVARIATES_MAX];           /* the first column of each term */
+    int64_t *memory;
+} rb_regress_rows;
+
+/* New terms, as the names in `text` say, of the covariates of a source; coefficients are yet to be
+ * found. RB_ERROR_DATA: they are not there, or not of all samples, or do not differ;
+ * RB_ERROR_ARGUMENT: the text. */
+rb_error rb_regress_new(rb_context *ctx, const char *text, const rb_source *source,
+                        rb_regress **regress);
+/* RB_ERROR_DATA: the source lacks covariates, or one of its samples has none, or a level that is
+ * unknown. */
+rb_error rb_regress_bind(rb_context *ctx, const rb_regress *regress, const rb_source *source,
+                         rb_regress_rows *rows);
+void rb_regress_unbind(rb_regress_rows *rows);
+/* The columns of a sample of the source; how many there are, one a term at most. */
+int rb_regress_row(const rb_regress_rows *rows, int64_t sample,
+                   rb_regress_entry entries[RB_COVARIATES_MAX]);
+/* What the effect on a feature with these coefficients is of a sample without entries. */
+double rb_regress_offset(const rb_regress *regress, const double *coefficients);
+
+/* ---- least squares (regress_fit.c) ---- */
+
+/* Running moments of one feature. */
+typedef struct rb_moments {
+    int64_t count;   /* values that are there */
+    int64_t missing; /* NaN */
+    double mean;
+    double squares; /* sum of squared differences from the mean */
+} rb_moments;
+
+/* Least squares of all features of a source on covariates, while they are fitted. */
+typedef struct rb_regress_fit {
+    rb_regress *regress;
+    rb_regress_rows rows;
+    const rb_preprocess_options *options;
+    rb_source *source;
+    double *pivots;       /* of each feature, near its values */
+    double *sums;         /* n_columns x features: of x_c (y - pivot) */
+    double *products;     /* n_columns x n_columns: of x_c x_d */
+    double *totals;       /* n_columns: of x_c */
+    double *spans;        /* n_columns: the root of the centred sum of x_c^2 */
+    double *factor;       /* n_columns x n_columns: of the correlations of the columns */
+    double *offsets;      /* of each feature: rb_regress_offset */
+    double *coefficients; /* features x n_columns */
+    rb_scratch arrays;
+} rb_regress_fit;
+
+rb_error rb_regress_fit_begin(rb_context *ctx, rb_regress *regress, rb_source *source,
+                              const rb_preprocess_options *options, rb_regress_fit *fit);
+void rb_regress_fit_end(rb_regress_fit *fit);
+/* Adds samples as a pass collects them. */
+void rb_regress_fit_add(rb_context *ctx, rb_regress_fit *fit, const rb_matrix *rows, int64_t first);
+/* Finds offsets and coefficients; the moments of the features become those of what is left. */
+rb_error rb_regress_fit_solve(rb_context *ctx, rb_regress_fit *fit, rb_moments *moments,
+                              size_t stride);
+/* The effect on feature k of a sample of the source. */
+double rb_regress_fit_effect(const rb_regress_fit *fit, int64_t sample, int64_t k);
+
 /* ---- passes over raw samples (pass.c) ---- */
 
 /* Row i of a matrix of float64 whose rows lie side by side: its own numbers. */
 rb_row rb_row_of(const rb_matrix *rows, int64_t i);
+/* The first entry of a row whose column is not below k. */
+int64_t rb_row_from(const rb_row *row, int64_t k);
 
 /* What a pass is to do. */
 typedef struct rb_pass {

@@ -26,6 +26,7 @@ struct shuffle {
     int64_t *order;                    /* of its samples */
     rb_matrix pool;                    /* its samples, unless they are read one by one */
     rb_buffer values, starts, columns; /* what is given out */
+    rb_buffer given;                   /* and which samples these are */
 };
 
 static int64_t pool_samples(const rb_source *from) {
@@ -89,6 +90,7 @@ static rb_error append(rb_context *ctx, struct shuffle *s, int64_t sample, int64
     rb_source *from = s->from;
     rb_matrix row;
     rb_error err = RB_OK;
+    ((int64_t *)s->given.data)[at] = first_of_pool(s) + sample;
     if (from->at_random)
         err = from->read(from, ctx, first_of_pool(s) + sample, 1, &row);
     else
@@ -103,9 +105,11 @@ static rb_error append(rb_context *ctx, struct shuffle *s, int64_t sample, int64
 /* Memory for dense rows, or for the starts of sparse ones, whose entries need what they need. */
 static rb_error hold_rows(rb_context *ctx, struct shuffle *s, int64_t count) {
     size_t size = rb_type_size(s->from->type);
-    if (!s->from->sparse)
-        return rb_buffer_hold(ctx, &s->values, count, (size_t)s->from->n_features * size);
-    rb_error err = rb_buffer_hold(ctx, &s->starts, count + 1, sizeof(int64_t));
+    rb_error err = rb_buffer_hold(ctx, &s->given, count, sizeof(int64_t));
+    if (!err && !s->from->sparse)
+        err = rb_buffer_hold(ctx, &s->values, count, (size_t)s->from->n_features * size);
+    if (err || !s->from->sparse) return err;
+    err = rb_buffer_hold(ctx, &s->starts, count + 1, sizeof(int64_t));
     err = err ? err : rb_buffer_hold(ctx, &s->columns, 1, sizeof(int32_t));
     err = err ? err : rb_buffer_hold(ctx, &s->values, 1, size);
     if (!err) *(int64_t *)s->starts.data = 0;
@@ -116,8 +120,10 @@ static rb_error read_shuffled(rb_source *source, rb_context *ctx, int64_t first,
                               rb_matrix *view) {
     struct shuffle *s = source->state;
     int64_t m = source->n_features;
+    source->order = NULL;
     if (!s->shuffled) return s->from->read(s->from, ctx, first, count, view);
     rb_error err = hold_rows(ctx, s, count);
+    source->order = s->given.data;
     if (first < s->begins) rewind_order(s);
     for (int64_t at = 0; !err && at < count;) {
         if (first + at >= s->begins + s->size) {
@@ -146,6 +152,7 @@ static void close_shuffled(rb_source *source) {
     rb_free(s->values.data);
     rb_free(s->starts.data);
     rb_free(s->columns.data);
+    rb_free(s->given.data);
     rb_free(s);
 }
 

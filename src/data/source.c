@@ -10,6 +10,7 @@ rb_source *rb_source_new(rb_context *ctx) {
 void rb_source_free(rb_source *source) {
     if (source) {
         if (source->close) source->close(source);
+        rb_source_covariates_free(source->own_covariates);
         rb_free(source->path);
         rb_free(source);
     }
@@ -27,6 +28,7 @@ rb_error rb_source_make(rb_context *ctx, const rb_source *like, const void *stat
     }
     memcpy(kept, state, size);
     **out = *like;
+    (*out)->own_covariates = NULL;
     (*out)->state = kept;
     return RB_OK;
 }
@@ -198,6 +200,7 @@ rb_error rb_source_slice(rb_context *ctx, rb_source *source, int64_t first, int6
     rb_source like = *source;
     double share = source->n_samples > 0 ? (double)count / (double)source->n_samples : 0;
     like.n_samples = count;
+    like.covariates_first += first;
     like.path = NULL; /* its samples are counted otherwise than those of the file */
     like.unpacked = (int64_t)((double)source->unpacked * share);
     like.read = read_slice;

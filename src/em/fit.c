@@ -29,6 +29,13 @@ static const rb_preprocess_options *preprocess_options(const rb_run *run) {
     return rb_options_fields(run->chosen, &rb_preprocess_group);
 }
 
+/* Blocks without the effects of covariates are dense. */
+static bool is_sparse(const rb_run *run, const rb_source *source) {
+    const char *regress =
+        run->preprocess ? run->preprocess->options.regress : preprocess_options(run)->regress;
+    return source->sparse && !(regress && *regress);
+}
+
 /* Fills the problem and its shape. Also settles what options leave to the problem. */
 static void describe(rb_context *ctx, rb_run *run, const rb_source *source, int64_t n_features) {
     const rb_method *method = run->method;
@@ -39,7 +46,7 @@ static void describe(rb_context *ctx, rb_run *run, const rb_source *source, int6
                                 .n_features = n_features,
                                 .type = (rb_type)fit->precision,
                                 .decay = 1,
-                                .sparse = source->sparse,
+                                .sparse = is_sparse(run, source),
                                 .fit = fit,
                                 .method = method,
                                 .batch_samples = batch > 0 && batch < n ? batch : n};
@@ -93,7 +100,7 @@ static rb_error check_preprocess(rb_context *ctx, const rb_run *run) {
         char scratch[RB_ROW_TEXT];
         const char *value = rb_row_text(row, preprocess_options(run), scratch);
         bool omits = strcmp(row->name, "missing") == 0 && strcmp(value, "omit") == 0;
-        bool other = strcmp(value, row->fallback) != 0;
+        bool other = strcmp(value, row->fallback ? row->fallback : "") != 0;
         if (other && !omits && rb_options_is_set(run->chosen, row->name)) {
             return rb_fail(ctx, RB_ERROR_ARGUMENT,
                            "%s cannot be given with a model to start from, whose preprocessing is "
@@ -170,6 +177,10 @@ static rb_error record(rb_context *ctx, rb_model *model, const rb_run *run) {
     err = err ? err : record_start(ctx, model, run->start);
     err = err ? err : rb_model_record_options(ctx, model, rb_preprocess_group.rows, &p->options);
     err = err ? err : record_number(ctx, model, "data_checksum", p->checksum, true);
+    if (!err && p->regress) {
+        uint32_t checksum = rb_regress_checksum(p->regress, run->source);
+        err = record_number(ctx, model, "regress_checksum", checksum, true);
+    }
     err = err ? err : record_number(ctx, model, "data_samples", problem->n_samples, false);
     err = err ? err : record_number(ctx, model, "best_restart", problem->restart, false);
     return err ? err : rb_model_set_attribute(ctx, model, "program_version", RB_VERSION);

@@ -312,7 +312,8 @@ rb_error rb_patches_size(rb_context *ctx, const char *option, const char *text,
 
 /* What a model file says of itself; docs/model-format.md explains it. */
 #define RB_STORE_FORMAT "rarebit-model"
-enum { RB_STORE_VERSION = 1 };
+/* Version 2 has effects of covariates; models without them are written as version 1. */
+enum { RB_STORE_VERSION = 2, RB_STORE_PLAIN_VERSION = 1 };
 
 #pragma GCC visibility pop
 

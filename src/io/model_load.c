@@ -69,7 +69,7 @@ static rb_error get_preprocess_options(rb_h5 *file, rb_preprocess_options *optio
     rb_rows_default(rows, options);
     for (const rb_option *row = rows; !err && row->name; row++) {
         char *value = NULL;
-        if (rb_h5_has_attribute(file, "preprocess", row->name))
+        if (row->kind != RB_OPTION_TEXT && rb_h5_has_attribute(file, "preprocess", row->name))
             err = rb_h5_get_text(file, "preprocess", row->name, &value);
         if (value && rb_rows_set(file->ctx, rows, options, row->name, value)) {
             rb_fail_prefix(file->ctx, "%s: preprocessing: ", file->shown);
@@ -123,6 +123,62 @@ static rb_error get_selected(rb_h5 *file, rb_preprocess *p) {
     return p->selected ? rb_h5_get_integers(file, path, rows, p->selected) : RB_ERROR_MEMORY;
 }
 
+/* How many levels each term has; all of them are in one list. */
+static rb_error get_levels(rb_h5 *file, rb_regress *r, const int64_t *counts) {
+    rb_names *levels = NULL;
+    int64_t next = 0;
+    rb_error err = RB_OK;
+    if (rb_h5_has(file, "preprocess/regress/levels"))
+        err = rb_h5_get_texts(file, "preprocess/regress/levels", &levels);
+    for (int64_t t = 0; !err && t < r->n_terms; t++) {
+        int64_t left = levels ? levels->count - next : 0;
+        if (counts[t] < 0 || counts[t] > left) {
+            err = damaged(file, "a covariate has another number of levels than it says");
+        } else if (counts[t] > 0) {
+            r->terms[t].levels =
+                rb_names_copy(file->ctx, (const char *const *)levels->text + next, counts[t]);
+            err = r->terms[t].levels ? RB_OK : RB_ERROR_MEMORY;
+            next += counts[t];
+        }
+    }
+    rb_names_free(levels);
+    return err;
+}
+
+static rb_error get_terms(rb_h5 *file, rb_regress *r) {
+    const char *path = "preprocess/regress/levels_of";
+    int64_t counts[RB_COVARIATES_MAX], rows = 0, columns;
+    rb_names *names = NULL;
+    rb_error err = rb_h5_get_texts(file, "preprocess/regress/names", &names);
+    err = err ? err : rb_h5_get_shape(file, path, &rows, &columns);
+    if (!err && (rows != names->count || columns >= 0 || rows > RB_COVARIATES_MAX))
+        err = damaged(file, "the covariates have not one number of levels each");
+    err = err ? err : rb_h5_get_integers(file, path, rows, counts);
+    for (int64_t t = 0; !err && t < rows; t++) {
+        r->terms[r->n_terms++].name = rb_copy_text(file->ctx, names->text[t]);
+        err = r->terms[t].name ? RB_OK : RB_ERROR_MEMORY;
+    }
+    rb_names_free(names);
+    err = err ? err : get_levels(file, r, counts);
+    return err ? err : rb_regress_complete(file->ctx, r);
+}
+
+static rb_error get_regress(rb_h5 *file, rb_preprocess *p) {
+    const char *path = "preprocess/regress/coefficients";
+    rb_regress *r = p->regress = rb_alloc_zero(file->ctx, 1, sizeof *r);
+    int64_t rows = 0, columns = 0;
+    rb_error err = r ? get_terms(file, r) : RB_ERROR_MEMORY;
+    err = err ? err : get_vector(file, "preprocess/regress/means", r->n_columns, &r->means);
+    err = err ? err : rb_h5_get_shape(file, path, &rows, &columns);
+    if (!err && (rows != p->n_features || columns != r->n_columns))
+        err = damaged(file, "the effects of covariates have the wrong shape");
+    if (err) return err;
+    p->options.regress = r->text;
+    r->coefficients = rb_alloc(file->ctx, rows * columns, sizeof *r->coefficients);
+    return r->coefficients ? rb_h5_get_values(file, path, rows * columns, r->coefficients)
+                           : RB_ERROR_MEMORY;
+}
+
 static rb_error get_preprocess(rb_h5 *file, rb_preprocess *p) {
     rb_error err = get_preprocess_options(file, &p->options);
     err = err ? err : get_preprocess_counts(file, p);
@@ -131,6 +187,7 @@ static rb_error get_preprocess(rb_h5 *file, rb_preprocess *p) {
     err = err ? err : get_vector(file, "preprocess/scale", p->n_features, &p->scale);
     if (!err && p->options.missing != RB_MISSING_OMIT && rb_h5_has(file, "preprocess/fill"))
         err = get_vector(file, "preprocess/fill", p->n_features, &p->fill);
+    if (!err && rb_h5_has(file, "preprocess/regress")) err = get_regress(file, p);
     if (!err && rb_h5_has(file, "features/names"))
         err = rb_h5_get_texts(file, "features/names", &p->names);
     if (!err && p->names && p->names->count != p->n_features) {

@@ -6,7 +6,8 @@
 
 static rb_error put_head(rb_h5 *file, const rb_model *model) {
     const char *precision = rb_store_precisions[model->type];
-    rb_error err = rb_h5_set_integer(file, "/", "format_version", RB_STORE_VERSION);
+    int version = model->preprocess->regress ? RB_STORE_VERSION : RB_STORE_PLAIN_VERSION;
+    rb_error err = rb_h5_set_integer(file, "/", "format_version", version);
     err = err ? err : rb_h5_set_text(file, "/", "format", RB_STORE_FORMAT);
     err = err ? err : rb_h5_set_text(file, "/", "program_version", RB_VERSION);
     err = err ? err : rb_h5_set_text(file, "/", "method", model->method->name);
@@ -43,13 +44,40 @@ static rb_error put_attributes(rb_h5 *file, const char *group, const rb_model *m
     return err;
 }
 
+/* Of each term its name and how many levels it has; all levels in a row. */
+static rb_error put_regress(rb_h5 *file, const rb_regress *r, int64_t n_features) {
+    const char *names[RB_COVARIATES_MAX];
+    int64_t counts[RB_COVARIATES_MAX], n_levels = 0;
+    for (int64_t t = 0; t < r->n_terms; t++) {
+        names[t] = r->terms[t].name;
+        counts[t] = r->terms[t].levels ? r->terms[t].levels->count : 0;
+        n_levels += counts[t];
+    }
+    const char **levels = rb_alloc(file->ctx, n_levels, sizeof *levels);
+    for (int64_t t = 0, next = 0; levels && t < r->n_terms; t++)
+        for (int64_t l = 0; l < counts[t]; l++)
+            levels[next++] = r->terms[t].levels->text[l];
+    rb_error err = levels ? rb_h5_put_group(file, "preprocess/regress") : RB_ERROR_MEMORY;
+    err = err ? err : rb_h5_put_texts(file, "preprocess/regress/names", r->n_terms, names);
+    err = err ? err : rb_h5_put_integers(file, "preprocess/regress/levels_of", r->n_terms, counts);
+    if (!err && n_levels > 0)
+        err = rb_h5_put_texts(file, "preprocess/regress/levels", n_levels, levels);
+    err =
+        err ? err : rb_h5_put_values(file, "preprocess/regress/means", r->n_columns, -1, r->means);
+    rb_free(levels);
+    return err ? err
+               : rb_h5_put_values(file, "preprocess/regress/coefficients", n_features, r->n_columns,
+                                  r->coefficients);
+}
+
 static rb_error put_preprocess(rb_h5 *file, const rb_preprocess *p) {
     const char *group = "preprocess";
     int64_t n = p->n_features;
     rb_error err = rb_h5_put_group(file, group);
     for (const rb_option *row = rb_preprocess_group.rows; !err && row->name; row++) {
         char scratch[RB_ROW_TEXT];
-        err = rb_h5_set_text(file, group, row->name, rb_row_text(row, &p->options, scratch));
+        if (row->kind != RB_OPTION_TEXT)
+            err = rb_h5_set_text(file, group, row->name, rb_row_text(row, &p->options, scratch));
     }
     err = err ? err : rb_h5_set_integer(file, group, "n_input", p->n_input);
     err = err ? err : rb_h5_set_integer(file, group, "n_features", n);
@@ -58,7 +86,8 @@ static rb_error put_preprocess(rb_h5 *file, const rb_preprocess *p) {
     if (!err && p->selected) err = rb_h5_put_integers(file, "preprocess/selected", n, p->selected);
     err = err ? err : rb_h5_put_values(file, "preprocess/centre", n, -1, p->centre);
     err = err ? err : rb_h5_put_values(file, "preprocess/scale", n, -1, p->scale);
-    return err || !p->fill ? err : rb_h5_put_values(file, "preprocess/fill", n, -1, p->fill);
+    if (!err && p->fill) err = rb_h5_put_values(file, "preprocess/fill", n, -1, p->fill);
+    return err || !p->regress ? err : put_regress(file, p->regress, n);
 }
 
 static rb_error put_features(rb_h5 *file, const rb_names *names) {

@@ -11,7 +11,9 @@
 
 #include <string.h>
 
-enum { VERSION = 1, NAMES_MAX = 1000 };
+/* Version 2 has effects of covariates, which version 1 knows nothing of: models without them are
+ * written as version 1. */
+enum { VERSION = 2, PLAIN_VERSION = 1, NAMES_MAX = 1000 };
 
 static const char magic[8] = "RAREBIT";
 
@@ -19,6 +21,7 @@ static const char magic[8] = "RAREBIT";
 struct stream {
     rb_context *ctx;
     bool reads;
+    int64_t version;
     unsigned char *bytes; /* NULL: only counted */
     size_t size, at;      /* size: of what is read */
     rb_error err;         /* the first; nothing is done after it */
@@ -122,7 +125,7 @@ static void drop_pair(const struct stream *s, rb_attribute *pair) {
 static void move_options(struct stream *s, rb_preprocess_options *options) {
     const rb_option *rows = rb_preprocess_group.rows;
     int64_t count = 0;
-    while (rows[count].name)
+    while (rows[count].name && rows[count].kind != RB_OPTION_TEXT) /* which come last */
         count++;
     if (s->reads) rb_rows_default(rows, options);
     move_integer(s, &count, NAMES_MAX);
@@ -134,6 +137,8 @@ static void move_options(struct stream *s, rb_preprocess_options *options) {
             pair.value = (char *)rb_row_text(&rows[i], options, scratch);
         }
         move_pair(s, &pair);
+        check(s, !s->reads || s->err || strcmp(pair.name, "regress") != 0,
+              "the preprocessing names covariates twice");
         if (s->reads && !s->err && rb_rows_set(s->ctx, rows, options, pair.name, pair.value)) {
             rb_fail_prefix(s->ctx, "the bytes of the model are damaged: preprocessing: ");
             s->err = RB_ERROR_FORMAT;
@@ -142,18 +147,49 @@ static void move_options(struct stream *s, rb_preprocess_options *options) {
     }
 }
 
-static void move_names(struct stream *s, rb_preprocess *p) {
-    int64_t there = p->names != NULL;
+/* So many texts, which are made when they are read. */
+static void move_texts(struct stream *s, int64_t count, rb_names **names) {
     rb_name_list list = {0};
-    move_integer(s, &there, 1);
-    for (int64_t k = 0; there && k < p->n_features && !s->err; k++) {
-        char *name = s->reads ? NULL : p->names->text[k];
+    for (int64_t k = 0; k < count && !s->err; k++) {
+        char *name = s->reads ? NULL : (*names)->text[k];
         move_text(s, &name);
         if (s->reads && !s->err)
             s->err = rb_name_list_add(s->ctx, &list, name, (int64_t)strlen(name));
         if (s->reads) rb_free(name);
     }
-    if (s->reads && there) s->err = rb_name_list_end(s->ctx, s->err, &list, &p->names);
+    if (s->reads) s->err = rb_name_list_end(s->ctx, s->err, &list, names);
+}
+
+static void move_names(struct stream *s, rb_preprocess *p) {
+    int64_t there = p->names != NULL;
+    move_integer(s, &there, 1);
+    if (there) move_texts(s, p->n_features, &p->names);
+}
+
+/* Name and levels, 0 of them of numbers. */
+static void move_term(struct stream *s, rb_regress_term *term) {
+    int64_t levels = term->levels ? term->levels->count : 0;
+    move_text(s, &term->name);
+    move_integer(s, &levels, INT64_MAX);
+    check_left(s, levels);
+    if (levels > 0 && !s->err) move_texts(s, levels, &term->levels);
+}
+
+static void move_regress(struct stream *s, rb_preprocess *p) {
+    if (s->reads) p->regress = rb_alloc_zero(s->ctx, 1, sizeof *p->regress);
+    rb_regress *r = p->regress;
+    s->err = s->err || r ? s->err : RB_ERROR_MEMORY;
+    if (s->err) return;
+    move_integer(s, &r->n_terms, RB_COVARIATES_MAX);
+    for (int64_t t = 0; t < r->n_terms && !s->err; t++)
+        move_term(s, &r->terms[t]);
+    if (s->reads && !s->err) s->err = rb_regress_complete(s->ctx, r);
+    int64_t cells = 0;
+    check(s, s->err || rb_multiply(p->n_features, r->n_columns, &cells), "there are too many");
+    if (s->err) return;
+    r->means = move_vector(s, r->n_columns, r->means);
+    r->coefficients = move_vector(s, cells, r->coefficients);
+    p->options.regress = r->text;
 }
 
 static void move_preprocess(struct stream *s, rb_preprocess *p) {
@@ -171,6 +207,7 @@ static void move_preprocess(struct stream *s, rb_preprocess *p) {
     move_integer(s, &fills, 1);
     if (fills) p->fill = move_vector(s, p->n_features, p->fill);
     move_names(s, p);
+    if (s->version == VERSION) move_regress(s, p);
 }
 
 /* ---- arrays, attributes, history ---- */
@@ -251,7 +288,7 @@ static void move_history(struct stream *s, rb_model *model) {
 /* ---- the whole ---- */
 
 static void move_head(struct stream *s, char **method, int *type, int *status) {
-    int64_t version = VERSION;
+    int64_t version = s->version;
     char begins[sizeof magic];
     memcpy(begins, magic, sizeof magic);
     move_bytes(s, take(s, sizeof magic), begins, sizeof magic);
@@ -265,6 +302,7 @@ static void move_head(struct stream *s, char **method, int *type, int *status) {
                          (long long)version);
     }
     check(s, version > 0, "the version is 0");
+    s->version = version;
     move_text(s, method);
     move_choice(s, type, rb_store_precisions, 2);
     move_choice(s, status, rb_store_statuses, RB_STORE_STATUSES);
@@ -285,12 +323,13 @@ static void write_model(struct stream *s, const rb_model *model) {
 }
 
 rb_error rb_model_save_memory(rb_context *ctx, const rb_model *model, void **bytes, size_t *size) {
-    struct stream s = {.ctx = ctx};
+    int64_t version = model->preprocess->regress ? VERSION : PLAIN_VERSION;
+    struct stream s = {.ctx = ctx, .version = version};
     write_model(&s, model);
     *bytes = rb_alloc(ctx, (int64_t)s.at, 1);
     if (!*bytes) return RB_ERROR_MEMORY;
     *size = s.at;
-    s = (struct stream){.ctx = ctx, .bytes = *bytes};
+    s = (struct stream){.ctx = ctx, .version = version, .bytes = *bytes};
     write_model(&s, model);
     return RB_OK;
 }

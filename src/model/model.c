@@ -258,6 +258,8 @@ rb_preprocess *rb_preprocess_copy(rb_context *ctx, const rb_preprocess *p) {
     rb_preprocess *copy = copy_of(ctx, p, 1, sizeof *p, &done);
     if (!copy) return NULL;
     copy->names = NULL;
+    copy->regress = NULL;
+    copy->options.regress = NULL;
     copy->selected = copy_of(ctx, p->selected, n, sizeof *p->selected, &done);
     copy->centre = copy_of(ctx, p->centre, n, sizeof *p->centre, &done);
     copy->scale = copy_of(ctx, p->scale, n, sizeof *p->scale, &done);
@@ -265,6 +267,11 @@ rb_preprocess *rb_preprocess_copy(rb_context *ctx, const rb_preprocess *p) {
     if (p->names && done) {
         copy->names = rb_names_copy(ctx, (const char *const *)p->names->text, p->names->count);
         done = copy->names != NULL;
+    }
+    if (p->regress && done) {
+        copy->regress = rb_regress_copy(ctx, p->regress, n);
+        copy->options.regress = copy->regress ? copy->regress->text : NULL;
+        done = copy->regress != NULL;
     }
     if (!done) rb_preprocess_free(copy);
     return done ? copy : NULL;

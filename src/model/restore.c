@@ -39,6 +39,18 @@ static bool are_above(const double *values, int64_t count, double min) {
     return !values || k >= count;
 }
 
+/* Names, two levels or more in order, finite numbers. */
+static bool regress_sound(const rb_regress *r, int64_t n_features) {
+    for (int64_t t = 0; r && t < r->n_terms; t++) {
+        const rb_names *levels = r->terms[t].levels;
+        if (!*r->terms[t].name || (levels && levels->count < 2)) return false;
+        for (int64_t l = 1; levels && l < levels->count; l++)
+            if (strcmp(levels->text[l - 1], levels->text[l]) >= 0) return false;
+    }
+    return !r || (r->n_terms > 0 && are_above(r->means, r->n_columns, -INFINITY) &&
+                  are_above(r->coefficients, n_features * r->n_columns, -INFINITY));
+}
+
 const char *rb_model_flaw(const rb_model *model) {
     const rb_preprocess *p = model->preprocess;
     int64_t m = p->n_features, rows;
@@ -61,6 +73,7 @@ const char *rb_model_flaw(const rb_model *model) {
         {!p->fill || !omits, "missing values are both filled and left out"},
         {rb_method_takes(model->method, &p->options),
          "missing values are left out, but its method needs all values"},
+        {regress_sound(p->regress, m), "the effects of covariates are not sound"},
         {!p->names || p->names->count == m, "there are more or fewer names than features"},
         {!loads || rows == m, "the loadings have not one row per feature"},
     };

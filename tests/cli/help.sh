@@ -1,7 +1,7 @@
 # Help, man pages and completion are made from the same tables: all commands, all options.
 . "$SOURCE/tests/cli/lib/lib.sh"
 
-commands="fit_rfn fit_linca fit_nmf-et fit_mca encode reconstruct denoise evaluate modules info convert
+commands="fit_rfn fit_linca fit_nmf-et fit_mca encode reconstruct denoise evaluate modules check info convert
 simulate_biclusters simulate_bars plot_fields plot_quality plot_evidence patches segments plot_history plot_codes plot_filters plot_modules version help"
 
 expect 0 help

@@ -291,7 +291,7 @@ static void bytes_are_checked(void **state) {
     assert_int_equal(rb_model_load_memory(f->ctx, more, size, &model), RB_ERROR_FORMAT);
     assert_non_null(strstr(rb_context_error(f->ctx), "no model"));
     memcpy(more, bytes, size);
-    more[8] = 2;
+    more[8] = 3;
     assert_int_equal(rb_model_load_memory(f->ctx, more, size, &model), RB_ERROR_FORMAT);
     assert_non_null(strstr(rb_context_error(f->ctx), "newer"));
     free(more);

@@ -365,7 +365,7 @@ static void test_full_disk(void **state) {
 typedef rb_error (*change)(rb_h5 *file);
 
 static rb_error newer(rb_h5 *f) {
-    return rb_h5_set_integer(f, "/", "format_version", 2);
+    return rb_h5_set_integer(f, "/", "format_version", 3);
 }
 static rb_error other_format(rb_h5 *f) {
     return rb_h5_set_text(f, "/", "format", "something");

@@ -1,0 +1,93 @@
+/* The fit to begin with. docs/check.md has the rules. */
+#include "check.h"
+
+#include <math.h>
+#include <stdio.h>
+
+enum { MIN_UNITS = 2, MAX_UNITS = 40, MANY_FEATURES = 10000, KEPT_FEATURES = 5000 };
+static const double wide_scale = 100;
+
+/* Two digits of it: 4312 becomes 4300. */
+static double rounded(double value) {
+    double step = pow(10, floor(log10(value)) - 1);
+    return value >= 10 ? round(value / step) * step : value;
+}
+
+/* A quarter more than the principal components above chance. */
+static rb_error advise_units(const rb_look *look, rb_check *check) {
+    int64_t few = look->n / 5, most = few < MAX_UNITS ? few : MAX_UNITS;
+    int64_t found = look->above_chance, k = (5 * found + 3) / 4;
+    most = most < MIN_UNITS ? MIN_UNITS : most;
+    const char *bound = k < MIN_UNITS       ? ", and 2 at least"
+                        : k <= most         ? ""
+                        : most == MAX_UNITS ? ", but 40 at most"
+                                            : ", but at most one for five samples";
+    k = k < MIN_UNITS ? MIN_UNITS : k > most ? most : k;
+    char text[32];
+    snprintf(text, sizeof text, "%lld", (long long)k);
+    return rb_check_add(look->ctx, check, "units", text,
+                        "a start: a quarter more than the principal components above chance, "
+                        "%lld%s; units that are not needed die",
+                        (long long)found, bound);
+}
+
+static rb_error advise_values(const rb_look *look, rb_check *check) {
+    char text[32];
+    rb_error err = RB_OK;
+    if (look->totals) {
+        rb_print(text, sizeof text, "%.10g", rounded(look->total));
+        err =
+            rb_check_add(look->ctx, check, "totals", text,
+                         "samples differ in depth by a factor of %.3g; this is their median total",
+                         look->total_spread);
+    }
+    if (!err && look->log1p) {
+        err = rb_check_add(look->ctx, check, "log1p", "true",
+                           look->kind == RB_KIND_INTENSITIES
+                               ? "the values are no logarithms, and span orders of magnitude"
+                               : "of counts the logarithm has a variance that depends little on "
+                                 "the mean");
+    }
+    if (!err && look->m > MANY_FEATURES && look->log1p) {
+        snprintf(text, sizeof text, "%d", KEPT_FEATURES);
+        err = rb_check_add(look->ctx, check, "top-variance", text,
+                           "of %lld features most vary little, and cost time", (long long)look->m);
+    }
+    if (!err && look->sd_spread > wide_scale) {
+        err = rb_check_add(look->ctx, check, "scale", "sd",
+                           "standard deviations of features differ by a factor of %.3g",
+                           look->sd_spread);
+    }
+    return err;
+}
+
+static bool all_lost(const rb_tally *tallies, int64_t count) {
+    for (int64_t i = 0; i < count; i++)
+        if (tallies[i].present == 0) return true;
+    return false;
+}
+
+/* Can anything be fitted as the data are? */
+static bool possible(const rb_look *look) {
+    return look->values > 0 && look->infinite == 0 && !look->range_lost && look->n > 1 &&
+           look->part_used > 0 && !all_lost(look->features, look->m);
+}
+
+rb_error rb_check_advise(const rb_look *look, rb_check *check) {
+    bool binary = look->kind == RB_KIND_BINARY;
+    if (!possible(look)) return RB_OK;
+    check->method = binary ? "nmf-et" : "rfn";
+    check->method_reason = rb_copy_text(
+        look->ctx, binary ? "the values are 0 and 1: causes that are there or not, and add up"
+                          : "few causes at a time, each with a noise of its own for every feature");
+    rb_error err = check->method_reason ? advise_units(look, check) : RB_ERROR_MEMORY;
+    err = err ? err : advise_values(look, check);
+    if (!err && look->missing > 0) {
+        err = rb_check_add(look->ctx, check, "missing", binary ? "omit" : "mean",
+                           binary ? "values that are missing are left out"
+                                  : "values that are missing become the mean of their feature");
+    }
+    if (!err)
+        err = rb_check_add(look->ctx, check, "seed", "1", "the same numbers when it is run again");
+    return err;
+}

@@ -1,0 +1,57 @@
+/* Sorting, quantiles, and what is far from the median. */
+#include "check.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static int compare(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+void rb_sort_numbers(double *values, int64_t count) {
+    if (count > 1) qsort(values, (size_t)count, sizeof *values, compare);
+}
+
+double rb_quantile_of(const double *sorted, int64_t count, double share) {
+    if (count < 1) return NAN;
+    double at = share * (double)(count - 1);
+    int64_t below = (int64_t)at;
+    double part = at - (double)below;
+    return below + 1 < count ? sorted[below] + part * (sorted[below + 1] - sorted[below])
+                             : sorted[count - 1];
+}
+
+/* ---- what is far from the median ---- */
+
+void rb_outliers_add(rb_outliers *found, int64_t place, double z) {
+    int64_t at = found->count < RB_CHECK_SHOWN ? found->count : RB_CHECK_SHOWN - 1;
+    found->count++;
+    if (found->count > RB_CHECK_SHOWN && fabs(found->z[at]) >= fabs(z)) return;
+    for (; at > 0 && fabs(found->z[at - 1]) < fabs(z); at--) {
+        found->z[at] = found->z[at - 1];
+        found->shown[at] = found->shown[at - 1];
+    }
+    found->z[at] = z;
+    found->shown[at] = place;
+}
+
+rb_error rb_find_outliers(rb_look *look, const double *values, const int64_t *places, int64_t count,
+                          double limit, rb_outliers *found) {
+    const double consistent = 1.4826; /* MAD to standard deviation of a normal distribution */
+    double *sorted = rb_alloc(look->ctx, count, sizeof *sorted);
+    if (!sorted) return RB_ERROR_MEMORY;
+    for (int64_t i = 0; i < count; i++)
+        sorted[i] = values[i];
+    rb_sort_numbers(sorted, count);
+    double median = rb_quantile_of(sorted, count, 0.5);
+    for (int64_t i = 0; i < count; i++)
+        sorted[i] = fabs(values[i] - median);
+    rb_sort_numbers(sorted, count);
+    double scale = consistent * rb_quantile_of(sorted, count, 0.5);
+    for (int64_t i = 0; scale > 1e-9 * fabs(median) && i < count; i++)
+        if (fabs(values[i] - median) > limit * scale)
+            rb_outliers_add(found, places[i], (values[i] - median) / scale);
+    rb_free(sorted);
+    return RB_OK;
+}

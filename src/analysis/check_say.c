@@ -1,0 +1,471 @@
+/* Sentences about what was found. Every aspect has one, also where nothing is wrong. */
+#include "check.h"
+
+#include <math.h>
+#include <stdio.h>
+
+enum { FEW = 10, SOME = 30, WHO = 80 };
+static const double heavy = 20, wide_scale = 100, missing_much = 0.2, few_outliers = 0.02;
+
+typedef struct speaker {
+    const rb_look *look;
+    rb_context *ctx;
+    rb_check *check;
+} speaker;
+
+static double percent(double part, double whole) {
+    return whole > 0 ? 100 * part / whole : 0;
+}
+
+static const char *plural(int64_t count) {
+    return count == 1 ? "" : "s";
+}
+
+/* "'A12'", or "sample 12 (from 0)". */
+static const char *quote(const char *name, const char *what, int64_t index, char *text) {
+    if (name)
+        snprintf(text, WHO, "'%.60s'", name);
+    else
+        snprintf(text, WHO, "%s %lld (from 0)", what, (long long)index);
+    return text;
+}
+
+/* Of the j-th sample that was looked at. */
+static const char *sample(const rb_look *look, int64_t j, char *text) {
+    int64_t i = rb_look_sample(look, j);
+    return quote(rb_source_sample_name(look->source, i), "sample", i, text);
+}
+
+static const char *feature(const rb_look *look, int64_t k, char *text) {
+    return quote(rb_source_feature_name(look->source, k), "feature", k, text);
+}
+
+/* ---- what it is ---- */
+
+static rb_error say_kind(const speaker *s) {
+    const rb_look *look = s->look;
+    static const char *const words[] = {
+        [RB_KIND_NONE] = "no value at all",
+        [RB_KIND_COUNTS] = "counts: whole numbers",
+        [RB_KIND_SCALED] = "counts that were scaled per sample (as CPM or TPM), no logarithms",
+        [RB_KIND_LOG_COUNTS] = "logarithms of 1 + counts, scaled per sample",
+        [RB_KIND_LOG] = "not below 0, on a scale like that of logarithms",
+        [RB_KIND_INTENSITIES] =
+            "not below 0 and of wide range, no logarithms: intensities or amounts",
+        [RB_KIND_MEASURES] =
+            "not below 0, and of different size by feature: in units of their own?",
+        [RB_KIND_PIXELS] = "grey values of pictures",
+        [RB_KIND_BINARY] = "0 and 1 alone",
+        [RB_KIND_FRACTIONS] = "fractions, between 0 and 1",
+        [RB_KIND_Z] = "z-scores: each feature has mean 0 and standard deviation 1",
+        [RB_KIND_STANDARDISED] =
+            "standardised by sample: each sample has mean 0 and standard deviation 1",
+        [RB_KIND_CENTRED] = "centred: each feature has mean 0",
+        [RB_KIND_REAL] = "numbers of both signs, as log ratios are",
+    };
+    double all = (double)look->values, zeros = percent(all - (double)look->nonzeros, all);
+    if (look->values == 0) return RB_OK; /* say_unusable does */
+    return rb_check_find(s->ctx, s->check, "kind", RB_SEVERITY_FINE, zeros,
+                         "the values are %s; from %.6g to %.6g, %.3g %% zeros, %s",
+                         words[look->kind], look->low.value, look->high.value, zeros,
+                         look->source->sparse ? "stored sparse" : "stored dense");
+}
+
+static rb_error say_looked(const speaker *s) {
+    const rb_look *look = s->look;
+    if (look->looked == look->n) return RB_OK;
+    return rb_check_find(s->ctx, s->check, "looked-at", RB_SEVERITY_NOTE, (double)look->looked,
+                         "the data are large: %lld of %lld samples were looked at, in %lld "
+                         "stretches spread over the file; numbers are of these",
+                         (long long)look->looked, (long long)look->n, (long long)look->stretches);
+}
+
+static rb_error say_unusable(const speaker *s) {
+    const rb_look *look = s->look;
+    char who[WHO], which[WHO];
+    if (look->infinite > 0) {
+        const char *name = rb_source_sample_name(look->source, look->infinite_sample);
+        return rb_check_find(s->ctx, s->check, "infinite", RB_SEVERITY_PROBLEM,
+                             (double)look->infinite,
+                             "%lld value%s infinite, the first in %s, %s: a fit refuses them; was "
+                             "a 0 divided by, or "
+                             "its logarithm taken?",
+                             (long long)look->infinite, look->infinite == 1 ? " is" : "s are",
+                             quote(name, "sample", look->infinite_sample, who),
+                             feature(look, look->infinite_feature, which));
+    }
+    if (look->values > 0 && look->range_lost) {
+        return rb_check_find(s->ctx, s->check, "range", RB_SEVERITY_PROBLEM, look->high.value,
+                             "values from %.3g to %.3g cannot be computed with: multiply all of "
+                             "them by one number",
+                             look->low.value, look->high.value);
+    }
+    if (look->values > 0) return RB_OK;
+    return rb_check_find(s->ctx, s->check, "empty", RB_SEVERITY_PROBLEM, 0,
+                         "there is not one value in %lld samples x %lld features",
+                         (long long)look->n, (long long)look->m);
+}
+
+static rb_error say_orientation(const speaker *s) {
+    const rb_look *look = s->look;
+    const rb_naming *row = &look->row, *column = &look->column;
+    if (look->across) {
+        return rb_check_find(
+            s->ctx, s->check, "orientation", RB_SEVERITY_PROBLEM, (double)row->genes,
+            "rows are named like genes ('%.60s'), columns are not: the table lies across, and rows "
+            "would be taken for samples",
+            row->example);
+    }
+    if (look->may_be_across) {
+        return rb_check_find(
+            s->ctx, s->check, "orientation", RB_SEVERITY_NOTE, look->row_share,
+            "rows differ more in their level than columns (%.2g against %.2g of the variance), and "
+            "are more: are they features? Rows are taken for samples",
+            look->row_share, look->column_share);
+    }
+    if (column->are_genes && !row->are_genes) {
+        return rb_check_find(
+            s->ctx, s->check, "orientation", RB_SEVERITY_FINE, (double)column->genes,
+            "rows are samples: columns are named like genes ('%.60s')", column->example);
+    }
+    return rb_check_find(s->ctx, s->check, "orientation", RB_SEVERITY_FINE, NAN,
+                         "rows are taken for samples; nothing speaks against it");
+}
+
+static rb_error say_names_of(const speaker *s, const rb_naming *naming, const char *what,
+                             const char *name) {
+    if (!naming->there) {
+        return rb_check_find(s->ctx, s->check, name, RB_SEVERITY_FINE, NAN,
+                             "%ss have no names; results will count them from 0", what);
+    }
+    if (naming->repeated > 0) {
+        return rb_check_find(s->ctx, s->check, name, RB_SEVERITY_NOTE, (double)naming->repeated,
+                             "%lld name%s of %ss stand%s more than once, such as '%.60s': they "
+                             "cannot be told apart by name later",
+                             (long long)naming->repeated, plural(naming->repeated), what,
+                             naming->repeated == 1 ? "s" : "", naming->repeated_example);
+    }
+    if (naming->empty > 0) {
+        return rb_check_find(s->ctx, s->check, name, RB_SEVERITY_NOTE, (double)naming->empty,
+                             "%lld %s%s no name", (long long)naming->empty, what,
+                             naming->empty == 1 ? " has" : "s have");
+    }
+    return rb_check_find(s->ctx, s->check, name, RB_SEVERITY_FINE, 0,
+                         "%ss have names, each of them once", what);
+}
+
+static rb_error say_names(const speaker *s) {
+    rb_error err = say_names_of(s, &s->look->row, "sample", "sample-names");
+    return err ? err : say_names_of(s, &s->look->column, "feature", "feature-names");
+}
+
+/* ---- how many ---- */
+
+static rb_error say_size(const speaker *s) {
+    int64_t n = s->look->n;
+    bool picture = s->look->kind == RB_KIND_PIXELS;
+    if (n < SOME) {
+        return rb_check_find(
+            s->ctx, s->check, "few-samples", n < FEW ? RB_SEVERITY_PROBLEM : RB_SEVERITY_NOTE,
+            (double)n, "%lld sample%s: %s", (long long)n, n == 1 ? " is there" : "s are few",
+            n == 1 && picture ? "a picture is one; cut it into patches"
+            : n < FEW         ? "hidden causes cannot be told from chance"
+                              : "only strong causes that several of them share can be found, "
+                                "and seeds will differ");
+    }
+    return rb_check_find(s->ctx, s->check, "few-samples", RB_SEVERITY_FINE, (double)n,
+                         "%lld samples are enough to begin with", (long long)n);
+}
+
+/* ---- missing values ---- */
+
+/* The tally with the largest share of missing values; all_missing: how many have no value. */
+static int64_t most_missing(const rb_tally *tallies, int64_t count, int64_t *all_missing) {
+    int64_t most = 0;
+    *all_missing = 0;
+    for (int64_t i = 0; i < count; i++) {
+        most = tallies[i].missing > tallies[most].missing ? i : most;
+        *all_missing += tallies[i].missing > 0 && tallies[i].present == 0;
+    }
+    return most;
+}
+
+static double missing_percent(const rb_tally *t) {
+    return percent((double)t->missing, (double)(t->missing + t->present));
+}
+
+static rb_error say_missing(const speaker *s) {
+    const rb_look *look = s->look;
+    char who[WHO], which[WHO];
+    int64_t lost_samples, lost_features;
+    if (look->missing == 0)
+        return rb_check_find(s->ctx, s->check, "missing", RB_SEVERITY_FINE, 0,
+                             "no value is missing");
+    int64_t j = most_missing(look->samples, look->looked, &lost_samples);
+    int64_t k = most_missing(look->features, look->m, &lost_features);
+    double share = (double)look->missing / (double)(look->missing + look->values);
+    rb_error err = rb_check_find(
+        s->ctx, s->check, "missing", share > missing_much ? RB_SEVERITY_PROBLEM : RB_SEVERITY_NOTE,
+        share, "%.3g %% of the values are missing: of %s %.3g %%, of %s %.3g %%", 100 * share,
+        feature(look, k, which), missing_percent(&look->features[k]), sample(look, j, who),
+        missing_percent(&look->samples[j]));
+    if (!err && lost_features > 0) {
+        err = rb_check_find(
+            s->ctx, s->check, "features-without-values", RB_SEVERITY_PROBLEM, (double)lost_features,
+            "%lld feature%s no value at all, such as %s: leave them out of the file",
+            (long long)lost_features, lost_features == 1 ? " has" : "s have", which);
+    }
+    if (!err && lost_samples > 0) {
+        err = rb_check_find(s->ctx, s->check, "samples-without-values", RB_SEVERITY_PROBLEM,
+                            (double)lost_samples,
+                            "%lld sample%s no value at all, such as %s: leave them out of the file",
+                            (long long)lost_samples, lost_samples == 1 ? " has" : "s have", who);
+    }
+    return err;
+}
+
+/* -999 far from all others. */
+static bool is_stand_in(const rb_look *look, const rb_extreme *e, double sign) {
+    static const double words[] = {99, 999, 9999, 99999, 999999};
+    double spread = fabs(sign < 0 ? look->high.value - e->next : e->next - look->low.value);
+    bool word = sign < 0 && e->value == -9;
+    for (size_t w = 0; w < sizeof words / sizeof *words; w++)
+        word |= e->value == sign * words[w];
+    return word && isfinite(e->next) && fabs(e->value - e->next) > 3 * spread && look->distinct > 2;
+}
+
+static rb_error say_stand_ins(const speaker *s) {
+    const rb_look *look = s->look;
+    const rb_extreme *e = is_stand_in(look, &look->low, -1)   ? &look->low
+                          : is_stand_in(look, &look->high, 1) ? &look->high
+                                                              : NULL;
+    if (!e) return RB_OK;
+    return rb_check_find(s->ctx, s->check, "stand-in", RB_SEVERITY_PROBLEM, e->value,
+                         "%lld value%s %g, and all others are far from it: it seems to stand for a "
+                         "missing value; the option missing-words says so of text",
+                         (long long)e->count, e->count == 1 ? " is" : "s are", e->value);
+}
+
+/* ---- constant and equal ---- */
+
+typedef struct constants {
+    int64_t count, zero, first;
+} constants;
+
+static constants find_constant(const rb_tally *tallies, int64_t count) {
+    constants c = {0, 0, -1};
+    for (int64_t i = 0; i < count; i++) {
+        const rb_tally *t = &tallies[i];
+        if (t->present == 0 || t->low < t->high) continue;
+        if (c.count++ == 0) c.first = i;
+        c.zero += t->low == 0;
+    }
+    return c;
+}
+
+static rb_error say_constant(const speaker *s) {
+    const rb_look *look = s->look;
+    char text[WHO];
+    constants f = find_constant(look->features, look->m);
+    constants r = find_constant(look->samples, look->looked);
+    rb_error err = RB_OK;
+    if (f.count > 0 && look->looked > 1) {
+        err = rb_check_find(
+            s->ctx, s->check, "constant-features",
+            f.count == look->m ? RB_SEVERITY_PROBLEM : RB_SEVERITY_NOTE, (double)f.count,
+            "%lld of %lld features %s the same in all samples, such as %s (%lld are "
+            "0 throughout): they tell nothing, and cost time",
+            (long long)f.count, (long long)look->m, f.count == 1 ? "is" : "are",
+            feature(look, f.first, text), (long long)f.zero);
+    }
+    if (!err && r.count > 0 && look->m > 1) {
+        err = rb_check_find(s->ctx, s->check, "constant-samples", RB_SEVERITY_PROBLEM,
+                            (double)r.count,
+                            "%lld sample%s one value throughout, such as %s (%lld are 0 "
+                            "throughout): empty, or not measured; leave them out",
+                            (long long)r.count, r.count == 1 ? " has" : "s have",
+                            sample(look, r.first, text), (long long)r.zero);
+    }
+    return err;
+}
+
+static rb_error say_same(const speaker *s) {
+    const rb_look *look = s->look;
+    char one[WHO], other[WHO];
+    rb_error err;
+    if (look->same_samples > 0) {
+        err = rb_check_find(
+            s->ctx, s->check, "duplicate-samples", RB_SEVERITY_PROBLEM, (double)look->same_samples,
+            "%lld sample%s the same values as another one, such as %s and %s: a cause of their own "
+            "would be found for them, and held-out samples would not be new; keep one of each",
+            (long long)look->same_samples, look->same_samples == 1 ? " has" : "s have",
+            sample(look, look->same[0], one), sample(look, look->same[1], other));
+    } else {
+        err = rb_check_find(s->ctx, s->check, "duplicate-samples", RB_SEVERITY_FINE, 0,
+                            "no two samples are the same");
+    }
+    if (!err && look->near_samples > 0) {
+        err = rb_check_find(s->ctx, s->check, "near-duplicates", RB_SEVERITY_NOTE,
+                            (double)look->near_samples,
+                            "%lld of %lld samples %s nearly the same as another one (correlation "
+                            "above 0.999 of standardised features), such as %s and %s: replicates?",
+                            (long long)look->near_samples, (long long)look->part_n,
+                            look->near_samples == 1 ? "is" : "are",
+                            sample(look, look->near[0], one), sample(look, look->near[1], other));
+    }
+    if (!err && look->same_features > 0) {
+        err = rb_check_find(
+            s->ctx, s->check, "duplicate-features", RB_SEVERITY_NOTE, (double)look->same_features,
+            "%lld feature%s the same values as another one, such as %s and %s: they "
+            "count double",
+            (long long)look->same_features, look->same_features == 1 ? " has" : "s have",
+            feature(look, look->same_feature[0], one), feature(look, look->same_feature[1], other));
+    }
+    return err;
+}
+
+/* ---- samples that stand out ---- */
+
+/* "'A1', 'A2', 'A3', ..." */
+enum { LIST = RB_CHECK_SHOWN * (WHO + 4) + 8 };
+static const char *list_samples(const rb_look *look, const rb_outliers *o, char list[LIST]) {
+    size_t used = 0;
+    char who[WHO];
+    for (int64_t i = 0; i < o->count && i < RB_CHECK_SHOWN; i++)
+        used += (size_t)snprintf(list + used, LIST - used, "%s%s", i ? ", " : "",
+                                 sample(look, o->shown[i], who));
+    if (o->count > RB_CHECK_SHOWN) snprintf(list + used, LIST - used, ", ...");
+    return list;
+}
+
+/* More than a few are no outliers: the samples are of several kinds. */
+static bool are_few(const rb_outliers *o, int64_t samples) {
+    return o->count > 0 && (double)o->count <= fmax(1, few_outliers * (double)samples);
+}
+
+static rb_error say_outliers(const speaker *s) {
+    const rb_look *look = s->look;
+    const rb_outliers *total = &look->by_total, *alone = &look->alone;
+    bool odd = are_few(total, look->looked), far = alone->count > 0;
+    char list[LIST];
+    rb_error err = RB_OK;
+    if (far) {
+        err = rb_check_find(
+            s->ctx, s->check, "outliers", RB_SEVERITY_NOTE, (double)alone->count,
+            "%lld sample%s far from all others: %s (leverage %.2g of 1 on the principal "
+            "components); a fit may spend a unit on each",
+            (long long)alone->count, alone->count == 1 ? " is" : "s are",
+            list_samples(look, alone, list), alone->z[0]);
+    }
+    if (!err && odd) {
+        err = rb_check_find(
+            s->ctx, s->check, "odd-totals", RB_SEVERITY_NOTE, (double)total->count,
+            "%lld sample%s from the others in the mean of %s values: %s (%.3g robust standard "
+            "deviations); measured differently?",
+            (long long)total->count, total->count == 1 ? " differs" : "s differ",
+            total->count == 1 ? "its" : "their", list_samples(look, total, list), total->z[0]);
+    }
+    if (!err && !odd && !far) {
+        err = rb_check_find(s->ctx, s->check, "outliers", RB_SEVERITY_FINE, 0,
+                            "no sample is far from all others");
+    }
+    return err;
+}
+
+/* ---- scales ---- */
+
+static rb_error say_scales(const speaker *s) {
+    const rb_look *look = s->look;
+    rb_error err = RB_OK;
+    bool counted = look->kind == RB_KIND_COUNTS && look->total > 0;
+    if (counted) {
+        err = rb_check_find(
+            s->ctx, s->check, "library-sizes", look->totals ? RB_SEVERITY_NOTE : RB_SEVERITY_FINE,
+            look->total_spread,
+            "samples have %.6g counts in the median; nine tenths of them lie within a factor of "
+            "%.3g%s",
+            look->total, look->total_spread,
+            look->totals ? ": without equal totals the depth would be the first cause found" : "");
+    }
+    if (!err && look->sd_spread > 0) {
+        bool wide = look->sd_spread > wide_scale;
+        err = rb_check_find(s->ctx, s->check, "scales", wide ? RB_SEVERITY_NOTE : RB_SEVERITY_FINE,
+                            look->sd_spread,
+                            "standard deviations of features%s lie within a factor of %.3g%s",
+                            look->log1p ? ", of logarithms," : "", look->sd_spread,
+                            wide ? ": of different units of measurement?" : "");
+    }
+    if (!err && look->kurtosis > heavy) {
+        err = rb_check_find(s->ctx, s->check, "tails", RB_SEVERITY_NOTE, look->kurtosis,
+                            "features have heavy tails (kurtosis %.3g in excess in the median): a "
+                            "few large values decide; are these logarithms?",
+                            look->kurtosis);
+    }
+    return err;
+}
+
+/* ---- blocks ---- */
+
+static rb_error say_break(const speaker *s) {
+    const rb_look *look = s->look;
+    char last[WHO], next[WHO];
+    if (look->break_at < 0) {
+        return rb_check_find(s->ctx, s->check, "blocks", RB_SEVERITY_FINE, 0,
+                             "nothing changes at one place in the order of the samples");
+    }
+    return rb_check_find(
+        s->ctx, s->check, "blocks", RB_SEVERITY_NOTE, look->break_share,
+        "samples up to %s differ from those from %s on (%.2g of the variance of principal "
+        "component "
+        "%d): a file sorted by class, or two batches? A batch would be found as a cause",
+        sample(look, look->part_samples[look->break_at - 1], last),
+        sample(look, look->part_samples[look->break_at], next), look->break_share,
+        look->break_component + 1);
+}
+
+static rb_error say_groups(const speaker *s) {
+    const rb_look *look = s->look;
+    char list[RB_CHECK_SHOWN * 40] = "";
+    size_t used = 0;
+    if (look->n_groups == 0) return RB_OK;
+    for (int64_t g = 0; g < look->n_groups && g < RB_CHECK_SHOWN; g++)
+        used += (size_t)snprintf(list + used, sizeof list - used, "%s'%s'", g ? ", " : "",
+                                 look->groups[g]);
+    return rb_check_find(
+        s->ctx, s->check, "name-groups", RB_SEVERITY_NOTE, look->group_share,
+        "names %s with %lld groups (%s%s) that differ (%.2g of the variance of principal component "
+        "%d): classes, or batches?",
+        look->group_where, (long long)look->n_groups, list,
+        look->n_groups > RB_CHECK_SHOWN ? ", ..." : "", look->group_share,
+        look->group_component + 1);
+}
+
+static rb_error say_components(const speaker *s) {
+    const rb_look *look = s->look;
+    if (look->n_components == 0) return RB_OK;
+    if (look->above_chance == 0) {
+        return rb_check_find(s->ctx, s->check, "structure", RB_SEVERITY_PROBLEM, 0,
+                             "no principal component is larger than in data whose features are "
+                             "permuted: what features share, if anything, is hidden in noise");
+    }
+    bool all = look->above_chance == RB_CHECK_COMPONENTS;
+    return rb_check_find(s->ctx, s->check, "structure", RB_SEVERITY_FINE,
+                         (double)look->above_chance,
+                         "%lld%s principal component%s larger than in data whose features are "
+                         "permuted; the first has %.3g %% of the variance",
+                         (long long)look->above_chance, all ? " or more" : "",
+                         look->above_chance == 1 ? " is" : "s are", 100 * look->components[0]);
+}
+
+rb_error rb_check_say(const rb_look *look, rb_check *check) {
+    static rb_error (*const usable[])(const speaker *s) = {
+        say_kind,     say_orientation, say_stand_ins,  say_missing, say_same,
+        say_constant, say_outliers,    say_components, say_scales,  say_groups,
+        say_break,    say_size,        say_names,      say_looked};
+    speaker s = {look, look->ctx, check};
+    bool possible = look->values > 0 && look->infinite == 0 && !look->range_lost;
+    rb_error err = say_unusable(&s);
+    for (size_t i = 0; possible && !err && i < sizeof usable / sizeof *usable; i++)
+        err = usable[i](&s);
+    return err;
+}

@@ -1,0 +1,113 @@
+# check: what it says of planted files, and that the fit it prints runs as printed.
+. "$SOURCE/tests/cli/lib/lib.sh"
+mkdir bin
+ln -s "$RAREBIT" bin/rarebit
+cells=$SOURCE/examples/data/pbmc700/expr.tsv.gz
+
+# The command that is printed runs, as it stands, and is kept in `line`.
+runs() {
+    expect 0 check "$@"
+    [ ! -s err ] || fail "$command: stderr is not empty: $(cat err)"
+    line=$(sed -n 's/^  \(rarebit fit .*\)/\1/p' out)
+    [ -n "$line" ] || fail "$command: no fit: $(cat out)"
+    rm -f model.h5 fit.h5
+    PATH="$work/bin:$PATH" sh -c "$line -q --iterations 3" 2>err || fail "$line: $(cat err)"
+    [ -s model.h5 ] || [ -s fit.h5 ] || fail "$line: no model"
+}
+
+fits() {
+    case $line in
+    *" $1 "*) ;;
+    *) fail "$command: '$line' lacks '$1'" ;;
+    esac
+}
+
+runs "$cells"
+tells "logarithms of 1 + counts"
+tells "Rows are samples: columns are named like genes ('TNFRSF4')."
+fits "fit rfn"
+fits "--seed 1"
+grep -q '^problem\|^worth' out && fail "$command: $(cat out)"
+
+# 200 of the demo's cells as counts, across, without some values, with one cell twice.
+gzip -dc "$cells" | head -n 201 | awk -F '\t' -v OFS='\t' 'NR > 1 {
+    least = 0
+    for (i = 2; i <= NF; i++) if ($i > 0 && (!least || $i < least)) least = $i
+    for (i = 2; i <= NF; i++) $i = int((exp($i) - 1) / (exp(least) - 1) + 0.5)
+} { print }' >counts.tsv
+across() {
+    awk -F '\t' '{ for (i = 1; i <= NF; i++) cell[NR, i] = $i }
+        END { for (i = 1; i <= NF; i++) for (r = 1; r <= NR; r++)
+            printf "%s%s", cell[r, i], r < NR ? "\t" : "\n" }' "$1"
+}
+awk -F '\t' -v OFS='\t' 'NR == 41 { kept = $0; sub(/^[^\t]*/, "", kept) }
+    NR == 51 { $0 = $1 kept } { print }' counts.tsv >'twice, a cell.tsv'
+runs counts.tsv
+tells "counts: whole numbers"
+fits "--log1p"
+fits "--totals"
+across counts.tsv >across.tsv
+runs across.tsv
+tells "200 samples x 765 features, turned"
+tells "What follows is of the table turned."
+fits "--transpose"
+fits "--log1p"
+# Turned by the user: wrong where it lies right.
+runs counts.tsv --transpose
+tells "200 samples x 765 features, turned"
+case $line in *transpose*) fail "$command: $line" ;; esac
+runs across.tsv --transpose
+tells "200 samples x 765 features"
+grep -q turned out && fail "$command: turned: $(cat out)"
+fits "--transpose"
+runs 'twice, a cell.tsv'
+tells "problem          1 sample has the same values as another one"
+expect 1 check 'twice, a cell.tsv' --strict
+expect 0 check counts.tsv --strict
+
+# Reading options are repeated; words that stand for missing values are told, and then taken.
+printf 'a;b;c\n' >holes.csv
+awk 'BEGIN { srand(1); for (i = 0; i < 60; i++)
+    print (i % 9 ? rand() : -999) ";" rand() ";" rand() }' >>holes.csv
+expect 0 check holes.csv
+tells "it seems to stand for a"
+runs holes.csv --missing-words=-999
+tells "of the values are missing"
+fits "--missing-words=-999"
+fits "--missing mean"
+awk 'BEGIN { srand(2); for (i = 0; i < 80; i++) { for (k = 0; k < 20; k++)
+    printf "%d%s", rand() < 0.3, k < 19 ? "," : "\n" } }' >bits.csv
+runs bits.csv
+fits "fit nmf-et"
+expect 0 simulate biclusters --dataset D1 --seed 1 -o X.npy -q
+runs X.npy
+runs X.npy --samples 50
+tells "50 of 100 samples were looked at"
+expect 0 convert X.npy -o model.h5 -q
+cp model.h5 kept.h5
+expect 0 check model.h5
+tells "-o fit.h5"
+same model.h5 kept.h5
+
+# JSON has the same.
+expect 0 check across.tsv --json
+[ "$(wc -l <out)" -eq 1 ] || fail "$command: JSON is not one line"
+tells '"transposed": true'
+tells '"kind": "counts"'
+tells '"name": "orientation", "severity": "problem"'
+tells '"command": "rarebit fit rfn across.tsv --transpose'
+tells '{"option": "log1p", "value": "true"'
+
+# What cannot be read keeps its message; what cannot be fitted is said.
+breaks "nothing.csv" check nothing.csv
+printf 'a,b\n1,2\n3,n/d\n' >words.csv
+breaks "words.csv, row 3, column 2" check words.csv
+breaks "is a model" check "$SOURCE/tests/data/model-v1.h5"
+printf '1,2\n1,2\n1,2\n' >same.csv
+expect 0 check same.csv
+tells "Nothing can be fitted before the problems are mended."
+expect 0 check same.csv --json
+tells '"command": null'
+expect 1 check same.csv --strict
+refuses "samples is '-1'" check X.npy --samples -1
+finish

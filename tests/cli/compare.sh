@@ -1,0 +1,60 @@
+# compare: units of one model in another, and in another cohort; as a table, TSV and JSON.
+. "$SOURCE/tests/cli/lib/lib.sh"
+
+# Two studies of the same two modules (G1-G5, G6-G10) with their genes in other orders.
+study() { # SEED REVERSED
+    awk -v seed="$1" -v reversed="$2" 'BEGIN { srand(seed); printf "sample"
+        for (k = 1; k <= 15; k++) printf "\tG%d", reversed ? 16 - k : k
+        print ""
+        for (i = 0; i < 60; i++) {
+            printf "s%d", i; a = rand() < 0.3; b = rand() < 0.3
+            for (k = 1; k <= 15; k++) {
+                g = reversed ? 16 - k : k
+                printf "\t%g", rand() + rand() - 1 + (g <= 5) * a * 2 + (g > 5 && g <= 10) * b * 2 }
+            print "" } }'
+}
+study 1 0 >one.tsv
+study 2 1 >two.tsv
+for name in one two; do
+    expect 0 fit rfn $name.tsv -k 2 --iterations 80 --seed 1 -o $name.h5 -q
+done
+
+expect 0 compare one.h5 two.h5
+tells "unit  partner"
+says "15 features in common"
+says "2 of 2 units are found in the other model"
+expect 0 compare one.h5 two.h5 --json -q --permutations 99
+tells '"units_first": 2, "units_second": 2, "features": 15, "permutations": 99, "by_name": true'
+tells '"p_value": 0.01,'
+cp out first
+expect 0 compare one.h5 two.h5 --json -q --permutations 99 --threads 3
+cmp -s out first || fail "threads changed the comparison"
+expect 0 compare one.h5 two.h5 -o units.tsv
+says "2 units in units.tsv"
+[ "$(head -1 units.tsv)" = "unit	partner	partner_correlation	best	best_correlation	p_value	p_value_family	q_value" ] ||
+    fail "units.tsv begins with $(head -1 units.tsv)"
+[ "$(wc -l <units.tsv)" -eq 3 ] || fail "units.tsv has not 3 lines"
+expect 0 compare one.h5 two.h5 -o units.json -q
+grep -q '"partner_correlation": 0.9' units.json || fail "units.json: $(cat units.json)"
+
+expect 0 compare one.h5 one.tsv two.tsv --permutations 99
+tells "active A"
+says "2 of 2 units explain more than chance in both"
+expect 0 compare one.h5 one.tsv two.tsv --permutations 99 -o cohorts.tsv -q
+[ "$(head -1 cohorts.tsv | tr '\t' '\n' | wc -l)" -eq 14 ] || fail "cohorts.tsv: $(head -1 cohorts.tsv)"
+expect 0 compare one.h5 one.tsv two.tsv --permutations 19 --json -q
+tells '"samples_a": 60, "samples_b": 60, "permutations": 19'
+
+expect 1 compare one.h5 two.tsv
+says "'two.tsv' is data (delimited): give a second cohort as well, or a second model instead"
+expect 1 compare one.h5 two.h5 --transpose
+says "--transpose is given, but does nothing for two models"
+expect 1 compare one.h5 one.tsv two.tsv --signs ignore
+says "--signs is given, but does nothing for two cohorts"
+expect 1 compare one.h5 two.h5 -o units.png
+says "its suffix must be .tsv or .json"
+expect 2 compare one.h5 two.h5 -o two.h5
+says "would write over"
+expect 1 compare one.h5 two.h5 --permutations 0
+says "permutations is '0'"
+[ ! -e units.png ] || fail "a refused command has written something"
