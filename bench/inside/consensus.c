@@ -26,7 +26,7 @@
 enum { PLANTED = 10, SETS = 50 };
 
 static const char *const planted_options = "preset=biclustering units=20 restarts=20";
-static const char *const set_options = "units=20 restarts=100";
+static const char *const set_options = "units=20 restarts=50 sparse-loadings=2";
 
 static const char *const rules[] = {"rule=fabia", "rule=fabia sample-threshold=0.8",
                                     "rule=fabia sample-threshold=0.65 feature-threshold=0.85",

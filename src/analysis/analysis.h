@@ -163,14 +163,6 @@ rb_error rb_modules_extract(rb_context *ctx, const rb_modules_input *input,
 rb_error rb_assign(rb_context *ctx, int64_t rows, int64_t columns, const double *gain,
                    int64_t *column_of);
 
-/* ---- clusters ---- */
-
-/* Joins `count` things into clusters by average linkage, as long as the average similarity of two
- * clusters is at least `bound`; cluster_of each becomes the first member of its cluster. similarity
- * is count x count, symmetric, and is overwritten. Of equal pairs the first ones are joined. */
-rb_error rb_link_average(rb_context *ctx, int64_t count, double *similarity, double bound,
-                         int64_t *cluster_of);
-
 /* ---- chances against permutations (chances.c) ---- */
 
 /* Values of units in the data, NaN for one that has none, and in permuted data: the larger the
@@ -193,6 +185,13 @@ typedef struct rb_replication_options {
 /* The Pearson correlation of two columns, strides apart; NaN: one does not vary. */
 double rb_correlation(int64_t count, const double *x, int64_t x_stride, const double *y,
                       int64_t y_stride);
+/* ---- clusters ---- */
+
+/* Joins `count` things into clusters by average linkage, as long as the average similarity of two
+ * clusters is at least `bound`; cluster_of each becomes the first member of its cluster. similarity
+ * is count x count, symmetric, and is overwritten. Of equal pairs the first ones are joined. */
+rb_error rb_link_average(rb_context *ctx, int64_t count, double *similarity, double bound,
+                         int64_t *cluster_of);
 
 /* ---- labels ---- */
 

@@ -142,8 +142,6 @@ struct rb_run {
     rb_source *source;
     rb_source *shuffled; /* what the feed reads, when it is fitted in batches; NULL: all at once */
     const rb_model *start; /* NULL: anew */
-    bool single;           /* only this restart is made */
-    int64_t restart;
     rb_model *model;       /* gets history, status and arrays */
     const rb_model *best;  /* of the restarts before; NULL: none */
     rb_checkpoint checkpoint;
@@ -157,6 +155,8 @@ struct rb_run {
     bool below_told; /* they were, where the method explains none */
     int64_t made;    /* iterations in this call */
     int64_t skipped; /* iterations that were done before that, by the checkpoint */
+    bool single;     /* one restart alone is made, */
+    int64_t restart; /* this one */
 };
 
 /* Iterates until a rule stops it, then makes a last E-step with the final parameters and stores

@@ -245,6 +245,8 @@ each_fault reads modules -q "$model" "$in/named.tsv" --labels "$in/labels.tsv" \
     --truth "$in/truth.json" -o "$out/modules.tsv"
 each_fault reads,writes report -q "$work/bars.h5" "$in/bars.npy" --labels "$in/classes.txt" \
     -o "$out/page.html"
+each_fault reads,writes,creates consensus -q "$model" "$model" --data "$in/x.npy" \
+    --similarity 0.1 -o "$out/model.h5"
 each_fault reads,writes modules -q "$work/named.h5" "$in/named.tsv" --gmt "$in/sets.gmt" --gmt-min 1 \
     --covariates "$in/covariates.tsv" -o "$work/log/modules.tsv" --covariates-output "$work/log/c.tsv" \
     --gmt-output "$out/sets.tsv"

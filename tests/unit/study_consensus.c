@@ -161,6 +161,36 @@ static void refuses_what_has_no_consensus(void **state) {
     rb_context_free(ctx);
 }
 
+/* Each allocation fails once: a sentence, and nothing is left. */
+static void no_memory(void **state) {
+    (void)state;
+    rb_context *ctx = fixture_context();
+    rb_matrix *matrix;
+    double *values = fixture_values(N, M, UNITS, 1);
+    rb_source *source = fixture_source(ctx, values, N, M, &matrix);
+    rb_model *models[] = {model_of(ctx, "rfn", 3, (int[]){0, 1, 2}, M),
+                          model_of(ctx, "rfn", 2, (int[]){1, 0}, M)};
+    rb_options *options = options_of(ctx, "refit=2 similarity=0.2 stability=0.3");
+    rb_error err = RB_ERROR_MEMORY;
+    int64_t n;
+    for (n = 0; err; n++) {
+        rb_model *model;
+        ctx->allocations_left = n;
+        err = rb_consensus(ctx, (const rb_model *const *)models, 2, source, options, &model);
+        assert_true(err == RB_OK || err == RB_ERROR_MEMORY);
+        assert_true((err == RB_OK) == (model != NULL));
+        rb_model_free(model);
+    }
+    assert_true(n > 50);
+    rb_options_free(options);
+    rb_model_free(models[0]);
+    rb_model_free(models[1]);
+    rb_source_free(source);
+    rb_matrix_free(matrix);
+    free(values);
+    rb_context_free(ctx);
+}
+
 /* ---- fits ---- */
 
 static rb_options *fit_options(rb_context *ctx, const char *method, const char *text) {
@@ -316,6 +346,7 @@ int main(void) {
         cmocka_unit_test(counts_runs_not_units),
         cmocka_unit_test(takes_the_medoid_or_the_mean),
         cmocka_unit_test(refuses_what_has_no_consensus),
+        cmocka_unit_test(no_memory),
         cmocka_unit_test(is_the_same_for_any_number_of_threads),
         cmocka_unit_test(a_refit_keeps_the_units),
         cmocka_unit_test(models_of_binary_causes_have_one_too),
