@@ -1,6 +1,8 @@
 /* rarebit report: one HTML file that tells what a model found, to look at and to send. */
 #include "page.h"
 
+#include <rarebit/significance.h>
+
 #include <errno.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -66,6 +68,8 @@ static rb_error compute(page *p) {
     p->named[1] = calloc((size_t)rb_model_features(p->model) + 1, sizeof(bool));
     if (!p->named[0] || !p->named[1]) return rb_context_fail(ctx, RB_ERROR_MEMORY, "out of memory");
     rb_error err = rb_modules_find(ctx, p->model, p->source, p->call->options, &p->modules);
+    err = err ? err
+              : rb_modules_permute(ctx, p->model, p->source, p->call->options, p->modules, NULL);
     p->answers.model = p->model;
     p->answers.modules = p->modules;
     err = err ? err : answers_find(p->call, p->source, &p->answers);
@@ -174,9 +178,9 @@ const command page_command = {
     .arguments = {{"MODEL", "a model that 'rarebit fit' wrote", false},
                   {"DATA", "samples x features, in any format that fit reads", false}},
     .output = "PAGE",
-    .groups = {page_group, rb_modules_group, answers_group, rb_sets_group, coding_group,
-               rb_read_group, general_group},
-    .without = "gmt-output labels-output covariates-output",
+    .groups = {page_group, rb_modules_group, rb_significance_group, answers_group, rb_sets_group,
+               coding_group, rb_read_group, general_group},
+    .without = "gmt-output labels-output covariates-output part",
     .examples = {{"A page to send", "report model.h5 genes.tsv -o report.html"},
                  {"With known classes",
                   "report model.h5 cells.h5ad --labels obs:louvain -o report.html"},
@@ -184,6 +188,7 @@ const command page_command = {
                   "report model.h5 genes.tsv --gmt hallmark.gmt --covariates samples.tsv -o "
                   "report.html"}},
     .reads = "select labels gmt covariates",
+    .writes = "output checkpoint",
     .fixed = {"output", "a report is written as HTML", ".html"},
     .run = run,
 };

@@ -1,6 +1,8 @@
 /* Parts of the page's document that need the samples: modules with their heat maps, and codes. */
 #include "page.h"
 
+#include <rarebit/significance.h>
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -153,6 +155,15 @@ static void add_stability(json_t **to, const rb_model *model, int64_t unit) {
     if (stability && unit < units) json_add(to, "stability", page_number(stability[unit], 4));
 }
 
+/* What permuted data say of it, where some were asked for. */
+static void add_significance(json_t **to, const rb_modules *modules, int64_t rank) {
+    rb_significance s;
+    if (!rb_modules_significance(modules, rank, &s)) return;
+    json_add(to, "p", page_number(s.p, 4));
+    json_add(to, "p_family", page_number(s.p_family, 4));
+    json_add(to, "fdr", page_number(s.fdr, 4));
+}
+
 static json_t *module_json(const page *p, const atlas *a, int64_t rank) {
     const rb_module *module = rb_modules_get(p->modules, rank);
     const map *m = &a->maps[rank];
@@ -160,6 +171,7 @@ static json_t *module_json(const page *p, const atlas *a, int64_t rank) {
     json_add(&json, "unit", json_integer(module->unit));
     json_add(&json, "information", page_number(module->information, 5));
     add_stability(&json, p->model, module->unit);
+    add_significance(&json, p->modules, rank);
     add_members(&json, p, SAMPLES, module->samples, module->n_samples);
     add_members(&json, p, FEATURES, module->features, module->n_features);
     json_add(&json, "map",

@@ -44,7 +44,8 @@ awk 'BEGIN { FS = OFS = "\t"; print "cell", "number", "lymphoid" }
 "$RAREBIT" consensus cells.h5 other.h5 -o consensus.h5 -q
 "$RAREBIT" report consensus.h5 "$cells/expr.tsv.gz" -o consensus.html -q
 "$RAREBIT" report cells.h5 "$cells/expr.tsv.gz" --labels "$cells/labels.tsv" --gmt sets.gmt \
-    --covariates covariates.tsv --select select.tsv -o all.html -q
+    --covariates covariates.tsv --select select.tsv --permutations 40 --null encode \
+    --permutation-seed 1 -o all.html -q
 "$RAREBIT" modules cells.h5 "$cells/expr.tsv.gz" -o modules.tsv -q
 
 # Names that are HTML and script; values that are missing; a model with a warning and one unit.
